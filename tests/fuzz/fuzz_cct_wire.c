@@ -51,14 +51,14 @@ void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
         &merged.names, &(struct cn_call_module){.path = "/bin/prog", .build_id = "12ab"});
     file = cn_cct_names_file(&merged.names, "prog.c");
     line = cn_cct_names_line(&merged.names, file, 7);
-    node = cn_cct_child(&merged.tree, 0, CN_ENTRY_MAIN_THREAD);
-    node = cn_cct_child(
+    node = cn_tree_child(&merged.tree, 0, CN_ENTRY_MAIN_THREAD);
+    node = cn_tree_child(
         &merged.tree, node,
         cn_cct_names_known(&merged.names,
                            &(struct cn_function){"main", module, 0x40, file, 3}));
-    node = cn_cct_child(&merged.tree, node, CN_CCT_KEY_LINE | line);
-    node = cn_cct_child(&merged.tree, node,
-                        CN_CCT_KEY_INLINED | cn_cct_names_other(&merged.names, "f"));
+    node = cn_tree_child(&merged.tree, node, CN_CCT_KEY_LINE | line);
+    node = cn_tree_child(&merged.tree, node,
+                         CN_CCT_KEY_INLINED | cn_cct_names_other(&merged.names, "f"));
     cn_cct_merged_encode(&merged, &message);
     emit((const uint8_t *)message.chars, message.len);
     cn_cct_merged_weigh_node(&merged, node, 40);

@@ -66,32 +66,23 @@ static void check_report(const struct cn_call_query *query, unsigned workers,
     cn_call_report_done(&parted);
 }
 
-static uint32_t next_node(const struct cn_call_tree *tree, uint32_t at)
-{
-    if (tree->nodes[at].first_child)
-        return tree->nodes[at].first_child;
-    while (at != 0 && !tree->nodes[at].next)
-        at = tree->nodes[at].parent;
-    return tree->nodes[at].next;
-}
-
 static void assert_same_trees(const struct cn_call_tree *a, const struct cn_call_tree *b)
 {
     uint32_t i = 0, k = 0;
 
-    assert_int_equal(a->count, b->count);
+    assert_int_equal(a->paths.count, b->paths.count);
     do {
         const struct cn_graph_node *x = &a->nodes[i], *y = &b->nodes[k];
         char x_name[CN_CALL_NAME_MAX], y_name[CN_CALL_NAME_MAX];
 
-        assert_string_equal(cn_graph_node_name(a, x, x_name),
-                            cn_graph_node_name(b, y, y_name));
+        assert_string_equal(cn_call_tree_name(a, i, x_name),
+                            cn_call_tree_name(b, k, y_name));
         assert_int_equal(x->address, y->address);
         assert_int_equal(x->calls, y->calls);
         assert_int_equal(x->total_ns, y->total_ns);
         assert_int_equal(x->self_ns, y->self_ns);
-        i = next_node(a, i);
-        k = next_node(b, k);
+        i = cn_tree_after(&a->paths, 0, i, false);
+        k = cn_tree_after(&b->paths, 0, k, false);
     } while (i != 0 && k != 0);
     assert_int_equal(i, k);
 }

@@ -93,17 +93,6 @@ static uint32_t base_node(const struct build *build, struct lane *lane, uint64_t
     return cn_call_tree_child(&lane->tree, 0, id, 0, time_ns);
 }
 
-/* The child of a node, mostly the one that was called last. */
-static inline uint32_t child_of(struct lane *lane, uint32_t parent, uint32_t id,
-                                uint64_t address)
-{
-    uint32_t recent = lane->tree.nodes[parent].recent;
-
-    if (recent && lane->tree.nodes[recent].id == id)
-        return recent;
-    return cn_call_tree_child(&lane->tree, parent, id, address, lane->base.last_ns);
-}
-
 static inline void count_enter(const struct build *build, struct lane *lane,
                                struct cn_call_frame *frame, uint64_t recorded_ns)
 {
@@ -115,7 +104,8 @@ static inline void count_enter(const struct build *build, struct lane *lane,
     frame->mark = parent;
     if (frame->flags & CN_FRAME_SHOWN) {
         frame->mark =
-            child_of(lane, parent, node_id(build, &lane->tree, frame), frame->address);
+            cn_call_tree_child(&lane->tree, parent, node_id(build, &lane->tree, frame),
+                               frame->address, lane->base.last_ns);
         lane->tree.nodes[frame->mark].calls++;
     }
 }
@@ -131,9 +121,9 @@ static void count_end(const struct build *build, struct lane *lane,
         return;
     id = node_id(build, tree, frame);
     /* The second return of setjmp(), instead of the call that longjmp() left. */
-    if (tree->nodes[node].id != id) {
-        node = cn_call_tree_child(tree, tree->nodes[node].parent, id, frame->address,
-                                  lane->base.last_ns);
+    if (cn_call_tree_id(tree, node) != id) {
+        node = cn_call_tree_child(tree, cn_call_tree_parent(tree, node), id,
+                                  frame->address, lane->base.last_ns);
         tree->nodes[node].calls++;
     }
     cn_call_tree_end(tree, node, ended->total_ns, ended->self_ns, is_open);
@@ -215,8 +205,8 @@ static inline void count_call(const struct build *build, struct lane *lane,
 /* The child of the root above a node. */
 static uint32_t root_of(const struct cn_call_tree *tree, uint32_t node)
 {
-    while (tree->nodes[node].parent != 0)
-        node = tree->nodes[node].parent;
+    while (cn_call_tree_parent(tree, node) != 0)
+        node = cn_call_tree_parent(tree, node);
     return node;
 }
 
@@ -227,12 +217,12 @@ static void find_path(const struct lane *lane, struct path *out)
     const struct cn_call_tree *tree = &lane->tree;
     uint32_t above = stack->count > 0 ? root_of(tree, stack->frames[0].mark) : 0;
 
-    out->root = tree->nodes[above].id;
+    out->root = cn_call_tree_id(tree, above);
     out->count = stack->count;
     out->calls = cn_alloc(out->count, sizeof(*out->calls));
     for (uint32_t i = 0; i < stack->count; i++) {
         const struct cn_call_frame *frame = &stack->frames[i];
-        uint32_t id = tree->nodes[frame->mark].id;
+        uint32_t id = cn_call_tree_id(tree, frame->mark);
 
         out->calls[i] = (struct open_call){
             .depth = frame->depth,
@@ -386,8 +376,8 @@ static void lane_resume(void *arg, struct cn_call_lane *base,
     if (frame > base->stack.frames)
         above = frame[-1].mark;
     else
-        above = cn_call_tree_child(tree, 0, from->nodes[root_of(from, frame->mark)].id, 0,
-                                   UINT64_MAX);
+        above = cn_call_tree_child(
+            tree, 0, cn_call_tree_id(from, root_of(from, frame->mark)), 0, UINT64_MAX);
     frame->mark = cn_call_tree_child_like(tree, above, from, frame->mark);
 }
 
@@ -413,10 +403,10 @@ static void merge_guessed(struct cn_call_tree *into, const struct lane *part,
 {
     const struct path *path = &part->guessed;
     uint32_t unknown = part->base.guess->depth - (uint32_t)path->count;
-    uint32_t depth = part->tree.nodes[root].id - GUESSED;
+    uint32_t depth = cn_call_tree_id(&part->tree, root) - GUESSED;
     uint32_t at = cn_call_tree_child(into, 0, path->root, 0, UINT64_MAX);
 
-    if (part->tree.nodes[root].first_child == 0)
+    if (cn_call_tree_first(&part->tree, root) == 0)
         return;
     for (uint32_t i = 0; i + unknown <= depth; i++)
         at = step_down(into, at, &path->calls[i]);
@@ -427,7 +417,7 @@ static void merge_guessed(struct cn_call_tree *into, const struct lane *part,
 static void merge_root(struct cn_call_tree *into, const struct cn_call_tree *from,
                        uint32_t root, uint64_t ahead_ns)
 {
-    uint32_t at = cn_call_tree_child(into, 0, from->nodes[root].id, 0, UINT64_MAX);
+    uint32_t at = cn_call_tree_child(into, 0, cn_call_tree_id(from, root), 0, UINT64_MAX);
 
     cn_call_tree_add(into, at, from, root, 0);
     cn_call_tree_merge(into, at, from, root, ahead_ns);
@@ -439,8 +429,9 @@ static void lane_merge(void *arg, const struct cn_call_lane *base, unsigned work
     const struct lane *lane = (const struct lane *)base;
     const struct cn_call_tree *tree = &lane->tree;
 
-    for (uint32_t at = tree->nodes[0].first_child; at; at = tree->nodes[at].next)
-        if (tree->nodes[at].id >= GUESSED)
+    for (uint32_t at = cn_call_tree_first(tree, 0); at;
+         at = cn_tree_after(&tree->paths, 0, at, true))
+        if (cn_call_tree_id(tree, at) >= GUESSED)
             merge_guessed(&build->trees[worker], lane, at);
         else
             merge_root(&build->trees[worker], tree, at, base->ahead_ns);
@@ -483,11 +474,11 @@ static void merge_forked(const struct build *build, unsigned worker_count,
 
     for (uint32_t i = 0; i < build->query->task_count; i++) {
         struct task *task = &build->tasks[by_start[i]];
-        uint64_t key = (uint64_t)rec->session_count + 1 + by_start[i];
+        uint32_t key = rec->session_count + 1 + by_start[i];
 
         for (unsigned k = 0; k < worker_count; k++) {
             const struct cn_call_tree *from = &build->trees[k];
-            uint32_t root = cn_map_find(&from->children, key, 0);
+            uint32_t root = cn_tree_find(&from->paths, 0, key);
 
             if (root == 0)
                 continue;
@@ -619,8 +610,9 @@ static void merge_trees(const struct build *build, unsigned worker_count,
     for (unsigned i = 0; i < worker_count; i++) {
         const struct cn_call_tree *from = &build->trees[i];
 
-        for (uint32_t at = from->nodes[0].first_child; at; at = from->nodes[at].next)
-            if (from->nodes[at].id <= from->rec->session_count)
+        for (uint32_t at = cn_call_tree_first(from, 0); at;
+             at = cn_tree_after(&from->paths, 0, at, true))
+            if (cn_call_tree_id(from, at) <= from->rec->session_count)
                 merge_root(into, from, at, 0);
     }
     merge_forked(build, worker_count, into, by_start);

@@ -1,8 +1,8 @@
 /* Call graph: who called whom, as a tree of calls for each session.
  *
  *     cn_call_graph_build(&graph, &query, workers, options, err)
- *     for (i = graph.tree.nodes[0].first_child; i; i = graph.tree.nodes[i].next)
- *         ... session graph.tree.nodes[i].id: walk by first_child and next ...
+ *     for (i = cn_call_tree_first(&graph.tree, 0); i; i = cn_call_tree_next(&graph.tree, i))
+ *         ... session cn_call_tree_id(&graph.tree, i): walk by first_child and next ...
  *     cn_call_graph_done(&graph);
  *
  * Functions of a module with the same name under the same node are one node. The calls of

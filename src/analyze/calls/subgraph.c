@@ -6,23 +6,12 @@
 #include "analyze/calls/graph.h"
 #include "base/alloc.h"
 
-/* The node after `at` in depth-first order below `top`; 0 at the end. */
-static uint32_t next_node(const struct cn_call_tree *tree, uint32_t top, uint32_t at,
-                          bool skips_children)
-{
-    if (!skips_children && tree->nodes[at].first_child)
-        return tree->nodes[at].first_child;
-    while (at != top && !tree->nodes[at].next)
-        at = tree->nodes[at].parent;
-    return at == top ? 0 : tree->nodes[at].next;
-}
-
 static void add_call(struct cn_call_subgraph *sub, const struct cn_call_tree *tree,
                      uint32_t node, size_t *capacity)
 {
     const struct cn_graph_node *from = &tree->nodes[node];
     /* Functions of that name are one node, in whatever module. */
-    uint32_t known = sub->tree.nodes[0].first_child;
+    uint32_t known = cn_call_tree_first(&sub->tree, 0);
     uint32_t top = known ? known : cn_call_tree_child_like(&sub->tree, 0, tree, node);
 
     sub->backtraces = cn_grow(sub->backtraces, sub->backtrace_count, capacity,
@@ -38,19 +27,18 @@ bool cn_call_subgraph_build(struct cn_call_subgraph *sub, const struct cn_call_t
 {
     char buffer[CN_CALL_NAME_MAX];
     size_t capacity = 0;
-    uint32_t at = tree->nodes[session].first_child;
+    uint32_t at = cn_call_tree_first(tree, session);
 
     *sub = (struct cn_call_subgraph){0};
     cn_call_tree_init(&sub->tree, tree->rec);
     if (tree->extremes)
         cn_call_tree_count_extremes(&sub->tree);
     while (at) {
-        bool matches =
-            strcmp(cn_graph_node_name(tree, &tree->nodes[at], buffer), name) == 0;
+        bool matches = strcmp(cn_call_tree_name(tree, at, buffer), name) == 0;
 
         if (matches)
             add_call(sub, tree, at, &capacity);
-        at = next_node(tree, session, at, matches);
+        at = cn_tree_after(&tree->paths, session, at, matches);
     }
     cn_call_tree_sort(&sub->tree);
     if (sub->backtrace_count > 0)

@@ -1,6 +1,6 @@
-/* Trees of calls: one node per distinct path of calls, children in the order in which they
- * were first called. Nodes are added and merged by graph.h; readers walk from
- * nodes[0] by first_child and next.
+/* Trees of calls: one node per distinct path of calls, after cn_call_tree_sort() children in the
+ * order in which they were first called. Nodes are added and merged by graph.h; readers walk
+ * from the root, 0, by cn_call_tree_first() and cn_call_tree_next().
  *
  * The tree owns its nodes.
  * Threads: one thread at a time; a finished tree is immutable.
@@ -9,13 +9,10 @@
 #define CN_ANALYZE_CALLS_TREE_H
 
 #include "analyze/calls/ids.h"
+#include "base/tree.h"
 
 struct cn_graph_node {
-    uint32_t parent;                        /* that of the root, 0, is 0 */
-    uint32_t first_child, last_child, next; /* 0: none */
-    uint32_t recent;                        /* the child that was called last */
-    uint32_t id;                            /* of the function, of cn_call_ids_of() */
-    uint64_t address;                       /* of the first call */
+    uint64_t address; /* of the first call */
     uint64_t calls;
     uint64_t total_ns;
     uint64_t self_ns;
@@ -29,14 +26,15 @@ struct cn_graph_extremes {
 
 struct cn_call_tree {
     const struct cn_recording *rec;
-    struct cn_graph_node *nodes; /* the children of the root are sessions */
-    size_t count, capacity;
+    struct cn_tree
+        paths; /* keys: cn_call_ids_of(); the children of the root are sessions */
+    struct cn_graph_node *nodes;
+    size_t capacity;
     uint64_t *firsts; /* by node: the order of first calls at the same time */
     size_t first_capacity;
     struct cn_graph_extremes *extremes; /* by node; NULL unless they are counted */
     size_t extreme_capacity;
-    uint64_t order;         /* of calls from now on; nodes are added to it */
-    struct cn_map children; /* by parent << 32 | id */
+    uint64_t order; /* of calls from now on; nodes are added to it */
     struct cn_call_ids ids;
 };
 
@@ -73,13 +71,46 @@ static inline void cn_call_tree_end(struct cn_call_tree *tree, uint32_t node,
                                         is_open ? UINT64_MAX : self_ns, self_ns});
 }
 
+/* The id of a node's function, of cn_call_ids_of(); below the root that of a session. */
+static inline uint32_t cn_call_tree_id(const struct cn_call_tree *tree, uint32_t node)
+{
+    return tree->paths.links[node].key;
+}
+
+static inline uint32_t cn_call_tree_parent(const struct cn_call_tree *tree, uint32_t node)
+{
+    return tree->paths.links[node].parent;
+}
+
+/* The first child of a node and the sibling after it; 0: there is none. */
+static inline uint32_t cn_call_tree_first(const struct cn_call_tree *tree, uint32_t node)
+{
+    return tree->paths.links[node].first_child;
+}
+
+static inline uint32_t cn_call_tree_next(const struct cn_call_tree *tree, uint32_t node)
+{
+    return tree->paths.links[node].next;
+}
+
 /* The name of a node's function. `buffer`: see cn_call_name(). */
-const char *cn_graph_node_name(const struct cn_call_tree *tree,
-                               const struct cn_graph_node *node, char *buffer);
+const char *cn_call_tree_name(const struct cn_call_tree *tree, uint32_t node,
+                              char *buffer);
+
+/* Make room for the node that was added last: its first call. */
+void cn_call_tree_added(struct cn_call_tree *tree, uint64_t address, uint64_t time_ns);
 
 /* The child of `parent` for `id`, added when there is none. */
-uint32_t cn_call_tree_child(struct cn_call_tree *tree, uint32_t parent, uint32_t id,
-                            uint64_t address, uint64_t time_ns);
+static inline uint32_t cn_call_tree_child(struct cn_call_tree *tree, uint32_t parent,
+                                          uint32_t id, uint64_t address, uint64_t time_ns)
+{
+    size_t known = tree->paths.count;
+    uint32_t node = cn_tree_child(&tree->paths, parent, id);
+
+    if (node == known)
+        cn_call_tree_added(tree, address, time_ns);
+    return node;
+}
 
 /* The child of `parent` that stands for a node of another tree, added when there is none. */
 uint32_t cn_call_tree_child_like(struct cn_call_tree *tree, uint32_t parent,

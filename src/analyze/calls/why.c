@@ -77,22 +77,11 @@ static uint32_t node_id(const struct build *build, struct cn_call_tree *tree,
                : cn_call_ids_of(&tree->ids, rec, function, address);
 }
 
-static inline uint32_t child_of(struct lane *lane, uint32_t parent, uint32_t id,
-                                uint64_t address)
-{
-    struct cn_call_tree *tree = &lane->found.tree;
-    uint32_t recent = tree->nodes[parent].recent;
-
-    if (recent && tree->nodes[recent].id == id)
-        return recent;
-    return cn_call_tree_child(tree, parent, id, address, 0);
-}
-
 static void grow_costs(struct lane *lane)
 {
-    lane->open_costs = cn_grow_to(lane->open_costs, lane->found.tree.count,
+    lane->open_costs = cn_grow_to(lane->open_costs, lane->found.tree.paths.count,
                                   &lane->open_capacity, sizeof(*lane->open_costs));
-    while (lane->open_size < lane->found.tree.count)
+    while (lane->open_size < lane->found.tree.paths.count)
         lane->open_costs[lane->open_size++] = (struct cn_why_cost){0};
 }
 
@@ -183,10 +172,10 @@ static inline void count_enter(const struct build *build, struct lane *lane,
             return;
         frame->mark = frame[-1].mark;
         if (frame->flags & CN_FRAME_SHOWN)
-            frame->mark = child_of(
-                lane, frame->mark,
+            frame->mark = cn_call_tree_child(
+                &lane->found.tree, frame->mark,
                 node_id(build, &lane->found.tree, frame->function, frame->address),
-                frame->address);
+                frame->address, 0);
     } else if (is_wanted(build, frame->function) && (frame->flags & CN_FRAME_SHOWN)) {
         begin_call(build, lane, frame, call, batch);
     }
@@ -203,8 +192,9 @@ static void count_inner_end(const struct build *build, struct lane *lane,
         return;
     id = node_id(build, tree, ended->frame.function, ended->frame.address);
     /* The second return of setjmp(), instead of the call that longjmp() left. */
-    if (tree->nodes[node].id != id)
-        node = child_of(lane, tree->nodes[node].parent, id, ended->frame.address);
+    if (cn_call_tree_id(tree, node) != id)
+        node = cn_call_tree_child(tree, cn_call_tree_parent(tree, node), id,
+                                  ended->frame.address, 0);
     add_cost(lane, node, 1, ended->self_ns);
 }
 
@@ -376,7 +366,8 @@ static void begin_part(const struct build *build, struct lane *lane)
         return;
     lane->open_at = cn_map_find(&build->open_parts, lane->base.order, 0);
     for (uint32_t i = lane->open_at; lane->open_at > 0 && i < stack->count; i++)
-        stack->frames[i].mark = child_of(lane, 0, GUESSED | i, 0);
+        stack->frames[i].mark =
+            cn_call_tree_child(&lane->found.tree, 0, GUESSED | i, 0, 0);
     if (lane->open_at > 0 && lane->open_at <= stack->count)
         stack->frames[lane->open_at - 1].mark = 0;
     else
@@ -405,19 +396,20 @@ static void join_costs(struct lane *lane, const struct lane *part, const uint32_
                        size_t count, const struct cn_why_cost *costs, bool is_dense)
 {
     const struct cn_call_tree *from = &part->found.tree;
-    uint32_t *joined = cn_alloc(from->count, sizeof(*joined)); /* 1 + node of the task */
-    uint32_t *path = cn_alloc(from->count, sizeof(*path));
+    uint32_t *joined =
+        cn_alloc(from->paths.count, sizeof(*joined)); /* 1 + node of the task */
+    uint32_t *path = cn_alloc(from->paths.count, sizeof(*path));
 
     joined[0] = 1;
     for (size_t i = 0; i < count; i++) {
         uint32_t at = nodes[i], length = 0;
         const struct cn_why_cost *cost = &costs[is_dense ? i : at];
 
-        for (; joined[at] == 0; at = from->nodes[at].parent)
+        for (; joined[at] == 0; at = cn_call_tree_parent(from, at))
             path[length++] = at;
         while (length-- > 0) {
-            uint32_t node = path[length], id = from->nodes[node].id;
-            uint32_t above = joined[from->nodes[node].parent] - 1;
+            uint32_t node = path[length], id = cn_call_tree_id(from, node);
+            uint32_t above = joined[cn_call_tree_parent(from, node)] - 1;
 
             joined[node] =
                 1 + (id >= GUESSED

@@ -58,9 +58,9 @@ void cn_why_found_measure(struct cn_why_found *found, const struct cn_why_call *
 
 static void grow_costs(struct cn_why_found *found)
 {
-    found->costs = cn_grow_to(found->costs, found->tree.count, &found->cost_capacity,
-                              sizeof(*found->costs));
-    while (found->cost_count < found->tree.count)
+    found->costs = cn_grow_to(found->costs, found->tree.paths.count,
+                              &found->cost_capacity, sizeof(*found->costs));
+    while (found->cost_count < found->tree.paths.count)
         memset(found->costs[found->cost_count++], 0, sizeof(*found->costs));
 }
 
@@ -209,7 +209,7 @@ static void add_to_group(struct cn_why_found *found, int at,
         group->shortest_ns = call->total_ns;
     if (call->total_ns > group->longest_ns)
         group->longest_ns = call->total_ns;
-    if (found->cost_count < found->tree.count)
+    if (found->cost_count < found->tree.paths.count)
         grow_costs(found);
     for (size_t i = 0; i < touched_count; i++) {
         found->costs[touched[i]][at].calls += costs[touched[i]].calls;
@@ -242,15 +242,15 @@ void cn_why_found_add(struct cn_why_found *found, const struct cn_why_limits *li
 
 static void merge_costs(struct cn_why_found *into, const struct cn_why_found *from)
 {
-    uint32_t *nodes = cn_alloc(from->tree.count, sizeof(*nodes));
+    uint32_t *nodes = cn_alloc(from->tree.paths.count, sizeof(*nodes));
     bool *has_costs =
-        cn_alloc(from->tree.count, sizeof(*has_costs)); /* it or one below */
+        cn_alloc(from->tree.paths.count, sizeof(*has_costs)); /* it or one below */
 
     /* Parents come before their children. */
     for (size_t i = from->cost_count; i-- > 0;) {
         has_costs[i] |= from->costs[i][CN_WHY_TYPICAL].calls > 0 ||
                         from->costs[i][CN_WHY_SLOW].calls > 0;
-        has_costs[from->tree.nodes[i].parent] |= has_costs[i];
+        has_costs[from->tree.paths.links[i].parent] |= has_costs[i];
     }
     for (uint32_t i = 0; i < from->cost_count; i++) {
         const struct cn_why_cost *costs = from->costs[i];
@@ -259,7 +259,7 @@ static void merge_costs(struct cn_why_found *into, const struct cn_why_found *fr
             continue;
         if (i > 0)
             nodes[i] = cn_call_tree_child_like(
-                &into->tree, nodes[from->tree.nodes[i].parent], &from->tree, i);
+                &into->tree, nodes[cn_call_tree_parent(&from->tree, i)], &from->tree, i);
         grow_costs(into);
         for (int k = 0; k < CN_WHY_GROUPS; k++) {
             into->costs[nodes[i]][k].calls += costs[k].calls;
@@ -367,13 +367,12 @@ static struct listed listed_of(const struct cn_call_tree *tree, uint32_t node,
                                uint32_t parent, uint32_t depth, struct cn_names *names)
 {
     struct listed listed = {.node = node, .depth = depth, .context.parent = parent};
-    uint32_t id = tree->nodes[node].id, number;
+    uint32_t id = cn_call_tree_id(tree, node), number;
     char buffer[CN_CALL_NAME_MAX];
 
     listed.context.is_preempted = id == cn_call_schedule_id(tree->rec, true);
     if (!listed.context.is_preempted && id != cn_call_schedule_id(tree->rec, false)) {
-        number =
-            cn_names_add(names, cn_graph_node_name(tree, &tree->nodes[node], buffer));
+        number = cn_names_add(names, cn_call_tree_name(tree, node, buffer));
         listed.context.name = names->list[number];
     }
     return listed;
@@ -383,15 +382,15 @@ static struct listed listed_of(const struct cn_call_tree *tree, uint32_t node,
 static void take_contexts(const struct cn_why_found *found, struct cn_why *why)
 {
     const struct cn_call_tree *tree = &found->tree;
-    struct listed *list = cn_alloc(tree->count, sizeof(*list));
+    struct listed *list = cn_alloc(tree->paths.count, sizeof(*list));
     size_t first = 0, count = 1;
 
     while (first < count) {
         size_t end = count;
 
         for (size_t i = first; i < end; i++)
-            for (uint32_t at = tree->nodes[list[i].node].first_child; at;
-                 at = tree->nodes[at].next)
+            for (uint32_t at = cn_call_tree_first(tree, list[i].node); at;
+                 at = cn_call_tree_next(tree, at))
                 list[count++] =
                     listed_of(tree, at, (uint32_t)i, list[i].depth + 1, &why->names);
         first = end;

@@ -268,7 +268,7 @@ static bool merge_member(struct analysis *a, size_t number, struct cn_error *err
         a->spill_at[number] = 1 + cn_spool_reserve(&a->self->spool, len);
     } else {
         a->trees_len += len;
-        cn_cct_trim(&member->task.tree);
+        cn_tree_trim(&member->task.tree);
         cn_cct_costs_trim(&member->task.costs);
     }
     return true;

@@ -8,8 +8,9 @@
 #ifndef CN_ANALYZE_CCT_COSTS_H
 #define CN_ANALYZE_CCT_COSTS_H
 
-#include "analyze/cct/tree.h"
 #include "analyze/histogram.h"
+
+typedef uint32_t cn_cct_id; /* of a node of a calling context tree */
 
 /* Calls of the usual durations are counted in the node's entry, in bytes that nearly every
  * call touches anyway. All others, and the carries of the bytes, are counted in overflow

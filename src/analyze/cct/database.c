@@ -30,12 +30,7 @@ static bool get_profile(struct cn_database *db, uint32_t index, struct cn_profil
 static void describe(const struct cn_cct_merged *merged, cn_cct_id node,
                      struct cn_context *out)
 {
-    static const char *const entry_names[] = {
-        [CN_ENTRY_UNKNOWN] = "unknown entry",
-        [CN_ENTRY_MAIN_THREAD] = "main thread",
-        [CN_ENTRY_APPLICATION_THREAD] = "application thread",
-    };
-    const struct cn_cct_link *link = &merged->tree.links[node];
+    const struct cn_tree_link *link = &merged->tree.links[node];
     uint32_t number = link->key & ~(CN_CCT_KEY_LINE | CN_CCT_KEY_INLINED);
 
     *out = (struct cn_context){
@@ -51,7 +46,7 @@ static void describe(const struct cn_cct_merged *merged, cn_cct_id node,
         out->relation = CN_LEXICAL;
         out->kind = CN_CONTEXT_ENTRY;
         out->entry = (uint16_t)link->key;
-        out->entry_name = entry_names[link->key];
+        out->entry_name = cn_entry_name(link->key);
     } else if (link->key & CN_CCT_KEY_LINE) {
         out->relation = CN_LEXICAL;
         out->kind = CN_CONTEXT_LINE;
@@ -242,7 +237,7 @@ void cn_cct_database_make_players(struct cn_cct_database *self)
 static void stop(struct cn_cct_player *player)
 {
     cn_cct_replay_close(&player->replay);
-    cn_cct_done(&player->tree);
+    cn_tree_done(&player->tree);
 }
 
 /* Go to sample `first`: samples are made in order. */

@@ -22,7 +22,7 @@ struct cn_cct_profile {
 /* A timeline, or a part of one, being read. */
 struct cn_cct_player {
     struct cn_cct_replay replay;
-    struct cn_cct tree; /* of a task that was spilled; else empty */
+    struct cn_tree tree; /* of a task that was spilled; else empty */
 };
 
 struct cn_cct_database {

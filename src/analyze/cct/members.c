@@ -166,7 +166,7 @@ void cn_cct_members_done(struct cn_cct_members *members)
 /* The sections of a spilled tree, in this order. */
 static size_t links_len(const struct cn_cct_member *member)
 {
-    return member->node_count * sizeof(struct cn_cct_link);
+    return member->node_count * sizeof(struct cn_tree_link);
 }
 
 static size_t costs_len(const struct cn_cct_member *member)
@@ -183,7 +183,7 @@ uint64_t cn_cct_member_len(const struct cn_cct_member *member)
 {
     const struct cn_cct_task *task = &member->task;
 
-    return task->tree.count * sizeof(struct cn_cct_link) +
+    return task->tree.count * sizeof(struct cn_tree_link) +
            task->costs.count * sizeof(struct cn_cct_cost) +
            task->costs.overflow_count * sizeof(struct cn_cct_overflow);
 }
@@ -209,16 +209,16 @@ bool cn_cct_member_spill(struct cn_cct_member *member, const struct cn_spool *sp
 }
 
 bool cn_cct_member_read_tree(const struct cn_cct_member *member,
-                             const struct cn_spool *spool, struct cn_cct *out,
+                             const struct cn_spool *spool, struct cn_tree *out,
                              struct cn_error *err)
 {
-    struct cn_cct_link *links = cn_realloc(NULL, member->node_count, sizeof(*links));
+    struct cn_tree_link *links = cn_realloc(NULL, member->node_count, sizeof(*links));
 
     if (!cn_spool_read(spool, member->spill_off, links, links_len(member), err)) {
         free(links);
         return false;
     }
-    cn_cct_restore(out, links, member->node_count);
+    cn_tree_restore(out, links, member->node_count);
     return true;
 }
 
@@ -250,5 +250,5 @@ void cn_cct_member_release(struct cn_cct_member *member)
 {
     cn_cct_costs_done(&member->task.costs);
     if (member->is_spilled)
-        cn_cct_done(&member->task.tree);
+        cn_tree_done(&member->task.tree);
 }

@@ -56,7 +56,7 @@ CN_CHECK bool cn_cct_member_load(struct cn_cct_member *member,
 
 /* A copy of a spilled tree; the caller owns it. */
 CN_CHECK bool cn_cct_member_read_tree(const struct cn_cct_member *member,
-                                      const struct cn_spool *spool, struct cn_cct *out,
+                                      const struct cn_spool *spool, struct cn_tree *out,
                                       struct cn_error *err);
 
 /* Release the costs and, if it is spilled, the tree. */

@@ -9,12 +9,12 @@ void cn_cct_merged_init(struct cn_cct_merged *merged,
                         const struct cn_cct_locations *locations)
 {
     *merged = (struct cn_cct_merged){.names.locations = locations};
-    cn_cct_init(&merged->tree);
+    cn_tree_init(&merged->tree);
 }
 
 void cn_cct_merged_done(struct cn_cct_merged *merged)
 {
-    cn_cct_done(&merged->tree);
+    cn_tree_done(&merged->tree);
     cn_cct_names_done(&merged->names);
     free(merged->self_ns);
     free(merged->ids);
@@ -69,16 +69,17 @@ static cn_cct_id site_node(struct cn_cct_merged *merged, const struct cn_cct_tas
                                        address - m->begin, list);
     for (size_t i = 0; i < count; i++) {
         if (list[i].function)
-            node = cn_cct_child(&merged->tree, node,
-                                CN_CCT_KEY_INLINED |
-                                    cn_cct_names_other(&merged->names, list[i].function));
+            node =
+                cn_tree_child(&merged->tree, node,
+                              CN_CCT_KEY_INLINED |
+                                  cn_cct_names_other(&merged->names, list[i].function));
         if (list[i].location.file) {
             uint32_t file = cn_cct_names_file(&merged->names, list[i].location.file);
 
             node =
-                cn_cct_child(&merged->tree, node,
-                             CN_CCT_KEY_LINE | cn_cct_names_line(&merged->names, file,
-                                                                 list[i].location.line));
+                cn_tree_child(&merged->tree, node,
+                              CN_CCT_KEY_LINE | cn_cct_names_line(&merged->names, file,
+                                                                  list[i].location.line));
         }
     }
     return node;
@@ -99,9 +100,9 @@ bool cn_cct_merged_add(struct cn_cct_merged *merged, struct cn_cct_functions *fu
 {
     uint32_t *list = cn_alloc(task->tree.count, sizeof(*list));
 
-    list[0] = cn_cct_child(&merged->tree, 0, entry_of(task));
+    list[0] = cn_tree_child(&merged->tree, 0, entry_of(task));
     for (size_t i = 1; i < task->tree.count; i++) {
-        const struct cn_cct_link *link = &task->tree.links[i];
+        const struct cn_tree_link *link = &task->tree.links[i];
         cn_cct_id parent = list[link->parent];
         enum cn_wait kind;
 
@@ -110,10 +111,11 @@ bool cn_cct_merged_add(struct cn_cct_merged *merged, struct cn_cct_functions *fu
             merged->has_waits = true;
             continue;
         }
-        list[i] = link->key & CN_CCT_SITE
-                      ? site_node(merged, task, parent, link->key & ~CN_CCT_SITE)
-                      : cn_cct_child(&merged->tree, parent,
-                                     function_number(merged, functions, task, link->key));
+        list[i] =
+            link->key & CN_CCT_SITE
+                ? site_node(merged, task, parent, link->key & ~CN_CCT_SITE)
+                : cn_tree_child(&merged->tree, parent,
+                                function_number(merged, functions, task, link->key));
     }
     /* The largest id is CN_NONE. */
     if (merged->tree.is_full || merged->tree.count >= UINT32_MAX - 1) {
@@ -155,7 +157,7 @@ void cn_cct_merged_weigh_open(struct cn_cct_merged *merged,
 
 void cn_cct_merged_number(struct cn_cct_merged *merged, uint64_t min_ns)
 {
-    const struct cn_cct_link *links = merged->tree.links;
+    const struct cn_tree_link *links = merged->tree.links;
     uint32_t next = 1;
 
     if (min_ns > 0) { /* self times become totals */
@@ -163,10 +165,10 @@ void cn_cct_merged_number(struct cn_cct_merged *merged, uint64_t min_ns)
         for (size_t i = merged->tree.count; i-- > 1;)
             merged->self_ns[links[i].parent] += merged->self_ns[i];
     }
-    cn_cct_sort(&merged->tree);
+    cn_tree_sort(&merged->tree);
     merged->ids = cn_alloc(merged->tree.count, sizeof(*merged->ids));
-    for (cn_cct_id i = cn_cct_after(&merged->tree, 0); i != 0;
-         i = cn_cct_after(&merged->tree, i)) {
+    for (cn_cct_id i = cn_tree_after(&merged->tree, 0, 0, false); i != 0;
+         i = cn_tree_after(&merged->tree, 0, i, false)) {
         bool is_entry = links[i].parent == 0;
 
         merged->ids[i] = is_entry || min_ns == 0 || merged->self_ns[i] >= min_ns

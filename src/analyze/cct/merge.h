@@ -17,7 +17,7 @@ enum { CN_CCT_KEY_INLINED = 1 << 30 };
 #define CN_CCT_KEY_LINE UINT32_C(0x80000000)
 
 struct cn_cct_merged {
-    struct cn_cct tree;
+    struct cn_tree tree;
     struct cn_cct_names names;
     bool has_waits; /* a task waited: the node of its waiting is that of its call */
 

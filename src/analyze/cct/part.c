@@ -68,13 +68,13 @@ static cn_cct_id *join_trees(struct cn_cct_task *task, const struct cn_cct_task 
     cn_cct_id *nodes = cn_alloc(part->tree.count, sizeof(*nodes));
 
     for (size_t i = 1; i < part->tree.count; i++) {
-        const struct cn_cct_link *link = &part->tree.links[i];
+        const struct cn_tree_link *link = &part->tree.links[i];
 
         if (i <= depth)
             nodes[i] = i <= unknown ? 0 : stack->frames[i - 1 - unknown].mark;
         else
-            nodes[i] = cn_cct_child(&task->tree, nodes[link->parent],
-                                    translate_key(task, part, link->key));
+            nodes[i] = cn_tree_child(&task->tree, nodes[link->parent],
+                                     translate_key(task, part, link->key));
     }
     return nodes;
 }

@@ -36,7 +36,7 @@ static void sum_up(struct cn_cct_plane *plane)
     for (size_t i = 0; i < task->tree.count; i++)
         plane->totals[i].min_ns = UINT64_MAX;
     for (size_t i = task->tree.count; i-- > 0;) {
-        const struct cn_cct_link *link = &task->tree.links[i];
+        const struct cn_tree_link *link = &task->tree.links[i];
         struct cn_cct_cost cost = cn_cct_costs_at(&task->costs, (cn_cct_id)i);
         struct cn_cct_total *own = &plane->totals[i];
         enum cn_wait kind;
@@ -95,7 +95,7 @@ static void sort_pass(const uint64_t *from, uint64_t *to, size_t count, unsigned
 static void list_passes(struct cn_cct_plane *plane, cn_cct_id node, size_t *capacity)
 {
     const struct cn_cct_merged *merged = plane->merged;
-    const struct cn_cct_link *links = merged->tree.links;
+    const struct cn_tree_link *links = merged->tree.links;
     uint32_t own = plane->nodes[node];
     uint32_t caller = plane->nodes[plane->task->tree.links[node].parent];
 
@@ -117,7 +117,7 @@ static size_t order_count(const struct cn_cct_plane *plane)
 
 static void sort_by_context(struct cn_cct_plane *plane)
 {
-    const struct cn_cct *tree = &plane->task->tree;
+    const struct cn_tree *tree = &plane->task->tree;
     size_t count, capacity = 0;
     uint64_t *other;
 
@@ -197,7 +197,7 @@ static void add_node(struct cn_cct_plane *plane, cn_cct_id node, struct row *row
 {
     const struct cn_cct_task *task = plane->task;
     const struct cn_cct_merged *merged = plane->merged;
-    const struct cn_cct_link *link = &task->tree.links[node];
+    const struct cn_tree_link *link = &task->tree.links[node];
     struct cn_cct_cost cost = cn_cct_costs_at(&task->costs, node);
     uint32_t merged_node = plane->nodes[node];
     enum cn_wait kind;

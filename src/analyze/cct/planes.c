@@ -117,7 +117,7 @@ static unsigned worker_count(const struct planes *p)
     const struct cn_cct_members *members = &p->self->members;
 
     for (size_t i = 0; i < members->count; i++)
-        if (members->list[i].node_count * sizeof(struct cn_cct_link) > LARGE_TREE_LEN)
+        if (members->list[i].node_count * sizeof(struct cn_tree_link) > LARGE_TREE_LEN)
             return 1;
     return p->options->workers;
 }

@@ -11,7 +11,8 @@
 #ifndef CN_ANALYZE_CCT_READINGS_H
 #define CN_ANALYZE_CCT_READINGS_H
 
-#include "analyze/cct/tree.h"
+#include "analyze/cct/costs.h"
+#include "base/map.h"
 #include "model/calls/values.h"
 
 /* A call that read counters at its start, and will do so at its end. */

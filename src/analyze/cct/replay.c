@@ -5,12 +5,12 @@
 #include "analyze/cct/run.h"
 
 bool cn_cct_replay_open(struct cn_cct_replay *replay, const struct cn_cct_task *task,
-                        const struct cn_cct *tree, size_t part, struct cn_error *err)
+                        const struct cn_tree *tree, size_t part, struct cn_error *err)
 {
     struct cn_call_span span = {.end = UINT64_MAX};
 
     *replay = (struct cn_cct_replay){.is_open = true, .task = *task};
-    cn_cct_view_init(&replay->task.tree, tree);
+    cn_tree_view_init(&replay->task.tree, tree);
     if (part == 0) {
         cn_cct_follow_init(&replay->follow, task);
     } else {
@@ -104,6 +104,6 @@ void cn_cct_replay_close(struct cn_cct_replay *replay)
         return;
     cn_call_feed_close(&replay->feed);
     cn_cct_follow_done(&replay->follow);
-    cn_cct_done(&replay->task.tree);
+    cn_tree_done(&replay->task.tree);
     *replay = (struct cn_cct_replay){0};
 }

@@ -27,7 +27,7 @@ struct cn_cct_replay {
  * part_count, or 0. */
 CN_CHECK bool cn_cct_replay_open(struct cn_cct_replay *replay,
                                  const struct cn_cct_task *task,
-                                 const struct cn_cct *tree, size_t part,
+                                 const struct cn_tree *tree, size_t part,
                                  struct cn_error *err);
 
 /* The next `count` samples: the times at which the task entered a node; node 0: it waits, or

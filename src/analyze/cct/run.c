@@ -2,7 +2,7 @@
 
 /* The state of a run, in registers while it lasts. */
 struct run {
-    struct cn_cct tree;  /* borrowed */
+    struct cn_tree tree; /* borrowed */
     const bool *is_exec; /* by function */
     struct cn_call_frame *top;
     const struct cn_call_frame *first, *last;
@@ -51,7 +51,7 @@ static inline bool enter(struct run *run, const struct cn_call *call)
     if (call->depth != above->depth + 1 || above == run->last ||
         call->function == CN_NONE)
         return false;
-    node = cn_cct_find_cached(&run->tree, above->mark, call->function);
+    node = cn_tree_find_cached(&run->tree, above->mark, call->function);
     if (node == 0)
         return false;
     *frame = (struct cn_call_frame){

@@ -47,13 +47,13 @@ void cn_cct_task_init(struct cn_cct_task *task, const struct cn_cct_task_options
         .thinner = {.resolution_ns = options->resolution_ns,
                     .sample_max = options->sample_max},
     };
-    cn_cct_init(&task->tree);
+    cn_tree_init(&task->tree);
     cn_cct_follow_init(&task->follow, task);
 }
 
 void cn_cct_task_done(struct cn_cct_task *task)
 {
-    cn_cct_done(&task->tree);
+    cn_tree_done(&task->tree);
     cn_cct_costs_done(&task->costs);
     cn_cct_readings_done(&task->readings);
     cn_call_ids_done(&task->ids);
@@ -126,9 +126,9 @@ static inline uint32_t key_of(struct cn_cct_task *task, uint32_t function,
 static inline cn_cct_id child_of(struct cn_cct_task *task, cn_cct_id parent, uint32_t key)
 {
     cn_cct_id open =
-        task->options.is_collapsed ? cn_cct_find_above(&task->tree, parent, key) : 0;
+        task->options.is_collapsed ? cn_tree_find_above(&task->tree, parent, key) : 0;
 
-    return open != 0 ? open : cn_cct_child(&task->tree, parent, key);
+    return open != 0 ? open : cn_tree_child(&task->tree, parent, key);
 }
 
 static inline void enter(struct cn_cct_task *task, struct cn_cct_follow *follow,
@@ -140,10 +140,10 @@ static inline void enter(struct cn_cct_task *task, struct cn_cct_follow *follow,
 
     if (frame->flags & CN_FRAME_SHOWN) {
         if (follow->has_site && node != 0)
-            node = cn_cct_child(&task->tree, node,
-                                CN_CCT_SITE |
-                                    cn_cct_task_site(task, follow->site,
-                                                     cn_call_recorded_ns(batch, call)));
+            node = cn_tree_child(&task->tree, node,
+                                 CN_CCT_SITE |
+                                     cn_cct_task_site(task, follow->site,
+                                                      cn_call_recorded_ns(batch, call)));
         node = child_of(task, node, key_of(task, call->function, call->address));
     }
     follow->has_site = false;
@@ -217,7 +217,7 @@ static void sleep_or_wake(struct cn_cct_task *task, struct cn_cct_follow *follow
                              ended.self_ns);
     } else if (cn_call_stack_shows_event(stack, call)) {
         frame = cn_call_stack_sleep(stack, call);
-        frame->mark = cn_cct_child(&task->tree, above, frame->function);
+        frame->mark = cn_tree_child(&task->tree, above, frame->function);
     }
 }
 
@@ -309,7 +309,7 @@ static void begin_guess(struct cn_cct_task *task, const struct cn_call_feed *fee
     cn_call_guess_begin(guess, &follow->stack, feed);
     for (uint32_t i = 0; i < guess->depth; i++)
         follow->stack.frames[i].mark = follow->node =
-            cn_cct_child(&task->tree, 0, CN_CCT_GUESSED | i);
+            cn_tree_child(&task->tree, 0, CN_CCT_GUESSED | i);
 }
 
 /* A guessed call returned. */

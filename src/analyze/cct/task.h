@@ -22,8 +22,8 @@
 #include "analyze/calls/stack.h"
 #include "analyze/cct/costs.h"
 #include "analyze/cct/readings.h"
-#include "analyze/cct/tree.h"
 #include "analyze/waits.h"
+#include "base/tree.h"
 #include "model/contexts/thinner.h"
 
 struct cn_progress;
@@ -75,7 +75,7 @@ struct cn_cct_task {
     size_t part_count;
     /* Of a part whose start is unknown; else NULL. The nodes of guessed calls are 1... */
     struct cn_call_guess *guess;
-    struct cn_cct tree;
+    struct cn_tree tree;
     struct cn_cct_costs costs;
     struct cn_cct_readings readings;
     struct cn_call_ids ids;

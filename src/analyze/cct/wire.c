@@ -203,7 +203,7 @@ static bool decode_node(struct translation *t, uint32_t number, struct cn_error 
                        parent);
     if (!translate_key(t, parent, from_key, &key, err))
         return false;
-    t->nodes[number] = cn_cct_child(&merged->tree, t->nodes[parent], key);
+    t->nodes[number] = cn_tree_child(&merged->tree, t->nodes[parent], key);
     if (merged->tree.is_full || merged->tree.count >= UINT32_MAX - 1)
         return cn_fail(err, CN_ERR_LIMIT, "more contexts than 32 bits can number");
     if (t->has_times)

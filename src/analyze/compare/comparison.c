@@ -9,45 +9,10 @@
 #include "base/alloc.h"
 #include "base/text.h"
 
-static uint64_t hash_of(uint32_t parent, uint32_t name)
+/* The key of a node among the children of all nodes. */
+static uint64_t key_of(uint32_t parent, uint32_t name)
 {
-    uint64_t hash = ((uint64_t)parent << 32 | name) * UINT64_C(0x9e3779b97f4a7c15);
-
-    return hash ^ hash >> 29;
-}
-
-/* The slot of a node, or the free one where it belongs. Merged nodes have no name. */
-static uint32_t *find_slot(const struct cn_comparison *c, uint32_t parent, uint32_t name)
-{
-    size_t i = hash_of(parent, name) & (c->slot_count - 1);
-
-    while (c->slots[i]) {
-        const struct cn_compared *node = &c->nodes[c->slots[i] - 1];
-
-        if (node->parent == parent && node->name == name)
-            break;
-        i = (i + 1) & (c->slot_count - 1);
-    }
-    return &c->slots[i];
-}
-
-static void put_in_slot(struct cn_comparison *c, uint32_t node)
-{
-    *find_slot(c, c->nodes[node].parent, c->nodes[node].name) = node + 1;
-    c->slots_used++;
-}
-
-static void grow_slots(struct cn_comparison *c)
-{
-    enum { FIRST = 256 };
-
-    free(c->slots);
-    c->slot_count = c->slot_count ? c->slot_count * 2 : FIRST;
-    c->slots = cn_alloc(c->slot_count, sizeof(*c->slots));
-    c->slots_used = 0;
-    for (size_t i = 0; i < c->node_count; i++)
-        if (c->nodes[i].name != CN_NONE)
-            put_in_slot(c, (uint32_t)i);
+    return (uint64_t)parent << 32 | name;
 }
 
 static uint32_t *children_of(struct cn_comparison *c, uint32_t parent)
@@ -58,34 +23,37 @@ static uint32_t *children_of(struct cn_comparison *c, uint32_t parent)
 uint32_t cn_comparison_child(const struct cn_comparison *c, uint32_t parent,
                              uint32_t name)
 {
-    uint32_t slot = c->slot_count > 0 ? *find_slot(c, parent, name) : 0;
+    uint32_t node = cn_map_find(&c->children, key_of(parent, name), CN_NONE);
 
-    return slot ? slot - 1 : CN_NONE;
+    /* Merged nodes, and those that went to another parent, are still in the map. */
+    return node != CN_NONE && c->nodes[node].parent == parent &&
+                   c->nodes[node].name == name
+               ? node
+               : CN_NONE;
+}
+
+static void link_node(struct cn_comparison *c, uint32_t node, uint32_t parent)
+{
+    uint32_t *list = children_of(c, parent);
+
+    c->nodes[node].parent = parent;
+    c->nodes[node].next_sibling = *list;
+    *list = node;
+    *cn_map_at(&c->children, key_of(parent, c->nodes[node].name), node) = node;
 }
 
 uint32_t cn_comparison_node_add(struct cn_comparison *c, uint32_t parent, uint32_t name)
 {
-    uint32_t *slot, *list;
+    uint32_t node = cn_comparison_child(c, parent, name);
 
-    if (c->slots_used >= c->slot_count / 2)
-        grow_slots(c);
-    slot = find_slot(c, parent, name);
-    if (*slot)
-        return *slot - 1;
+    if (node != CN_NONE)
+        return node;
+    node = (uint32_t)c->node_count;
     c->nodes = cn_grow(c->nodes, c->node_count, &c->node_capacity, sizeof(*c->nodes));
-    list = children_of(c, parent);
-    c->nodes[c->node_count] = (struct cn_compared){
-        .parent = parent,
-        .name = name,
-        .other = CN_NONE,
-        .first_child = CN_NONE,
-        .next_sibling = *list,
-        .into = CN_NONE,
-    };
-    *list = (uint32_t)c->node_count++;
-    *slot = (uint32_t)c->node_count;
-    c->slots_used++;
-    return *slot - 1;
+    c->nodes[c->node_count++] = (struct cn_compared){
+        .name = name, .other = CN_NONE, .first_child = CN_NONE, .into = CN_NONE};
+    link_node(c, node, parent);
+    return node;
 }
 
 void cn_comparison_init(struct cn_comparison *c)
@@ -126,15 +94,6 @@ static void unlink_node(struct cn_comparison *c, uint32_t node)
     *at = c->nodes[node].next_sibling;
 }
 
-static void link_node(struct cn_comparison *c, uint32_t node, uint32_t parent)
-{
-    uint32_t *list = children_of(c, parent);
-
-    c->nodes[node].parent = parent;
-    c->nodes[node].next_sibling = *list;
-    *list = node;
-}
-
 struct merge {
     uint32_t from, into;
 };
@@ -163,10 +122,6 @@ void cn_comparison_merge(struct cn_comparison *c, uint32_t from, uint32_t into,
 
             if (same == CN_NONE) {
                 link_node(c, child, at.into);
-                if (c->slots_used >= c->slot_count / 4 * 3)
-                    grow_slots(c);
-                else
-                    put_in_slot(c, child);
             } else {
                 stack = cn_grow(stack, depth, &capacity, sizeof(*stack));
                 stack[depth++] = (struct merge){child, same};
@@ -334,7 +289,7 @@ void cn_comparison_done(struct cn_comparison *c)
     free(c->runs);
     free(c->order);
     free(c->nodes);
-    free(c->slots);
+    cn_map_done(&c->children);
     free(c->metric_copy);
     free(c->name_sides);
     cn_names_done(&c->names);

@@ -82,8 +82,7 @@ struct cn_comparison {
     char *metric_copy;
     struct cn_compared *nodes;
     size_t node_count, node_capacity;
-    uint32_t *slots; /* hash table over (parent, name): node + 1 */
-    size_t slot_count, slots_used;
+    struct cn_map children; /* by parent and name */
     uint32_t first_top;
     struct cn_compared_run *runs;
     size_t run_count, run_capacity;

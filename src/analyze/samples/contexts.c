@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 
-enum { FIRST_SLOTS = 1024, BLOCK_COUNT = 1 << (32 - CN_CONTEXT_BLOCK_BITS) };
+enum { BLOCK_COUNT = 1 << (32 - CN_CONTEXT_BLOCK_BITS) };
 
 void cn_sampled_log_done(struct cn_sampled_log *log)
 {
@@ -87,43 +87,25 @@ void cn_sampled_contexts_done(struct cn_sampled_contexts *contexts)
     for (size_t i = 0; i < BLOCK_COUNT && contexts->blocks && contexts->blocks[i]; i++)
         free(contexts->blocks[i]);
     free(contexts->blocks);
-    free(contexts->children);
+    cn_map_done(&contexts->children);
     cn_shared_map_done(&contexts->expansions);
     *contexts = (struct cn_sampled_contexts){0};
-}
-
-/* The slot of a context, or the free one where it belongs. */
-static uint32_t *find_child(const struct cn_sampled_contexts *contexts,
-                            const struct cn_sampled_context *wanted)
-{
-    size_t mask = contexts->child_slots - 1;
-    size_t i = (size_t)hash_context(wanted) & mask;
-
-    while (contexts->children[i] != 0 &&
-           !is_same(cn_sampled_context_at(contexts, contexts->children[i]), wanted))
-        i = (i + 1) & mask;
-    return &contexts->children[i];
 }
 
 static uint32_t find_or_add(struct cn_sampled_contexts *contexts,
                             const struct cn_sampled_context *wanted)
 {
-    uint32_t *slot;
+    uint64_t hash = hash_context(wanted);
+    uint32_t *id = cn_map_at(&contexts->children, hash, 0);
 
-    if (contexts->count * 2 >= contexts->child_slots) {
-        contexts->child_slots =
-            contexts->child_slots ? contexts->child_slots * 2 : FIRST_SLOTS;
-        free(contexts->children);
-        contexts->children = cn_alloc(contexts->child_slots, sizeof(*contexts->children));
-        for (uint32_t id = 1; id < contexts->count; id++)
-            *find_child(contexts, cn_sampled_context_at(contexts, id)) = id;
+    /* Contexts with the same hash follow it. */
+    while (*id != 0 && !is_same(cn_sampled_context_at(contexts, *id), wanted))
+        id = cn_map_at(&contexts->children, ++hash, 0);
+    if (*id == 0) {
+        *id = (uint32_t)contexts->count;
+        *add(contexts) = *wanted;
     }
-    slot = find_child(contexts, wanted);
-    if (*slot != 0)
-        return *slot;
-    *slot = (uint32_t)contexts->count;
-    *add(contexts) = *wanted;
-    return *slot;
+    return *id;
 }
 
 static uint32_t child(struct cn_sampled_contexts *contexts, uint32_t parent,

@@ -73,8 +73,7 @@ struct cn_sampled_contexts {
     struct cn_sampled_log *log;         /* NULL: steps are not logged */
     struct cn_sampled_context **blocks; /* of contexts; a block does not move */
     size_t count;
-    uint32_t *children; /* hash table of contexts; 0: a free slot */
-    size_t child_slots;
+    struct cn_map children;          /* contexts by hash */
     struct cn_shared_map expansions; /* see cn_sampled_contexts_find() */
 };
 

@@ -1,6 +1,5 @@
 /* The operations of a database made from samples. */
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "analyze/samples/internal.h"
@@ -84,8 +83,6 @@ static bool begin_children(struct cn_database *db, const struct cn_context *pare
 static bool context_at(struct cn_database *db, uint64_t at, struct cn_context *out,
                        struct cn_error *err)
 {
-    static const char *const entry_names[] = {"unknown entry", "main thread",
-                                              "application thread"};
     const struct cn_sampled_database *self = self_of(db);
     const struct cn_sampled_context *from;
 
@@ -104,7 +101,7 @@ static bool context_at(struct cn_database *db, uint64_t at, struct cn_context *o
         .at = at,
     };
     if (from->kind == CN_CONTEXT_ENTRY) {
-        out->entry_name = entry_names[from->entry];
+        out->entry_name = cn_entry_name(from->entry);
         return true;
     }
     out->has_function = from->kind == CN_CONTEXT_FUNCTION && from->function != CN_NONE;

@@ -35,45 +35,28 @@ static uint64_t hash_of(uint32_t parent, const struct cn_row_place *place)
     return mix(mix(hash, place->module), place->offset);
 }
 
-/* The slot of a row, or the free one where it belongs. */
-static uint32_t *find_slot(const struct cn_cost_tree *tree, uint32_t parent,
-                           const struct cn_row_place *place)
+/* The row of a place under a parent: CN_NONE if it is new. Rows with the same hash follow it. */
+static uint32_t *find_row(struct cn_cost_tree *tree, uint32_t parent,
+                          const struct cn_row_place *place)
 {
-    size_t i = hash_of(parent, place) & (tree->slot_count - 1);
+    uint64_t hash = hash_of(parent, place);
+    uint32_t *row = cn_map_at(&tree->rows, hash, CN_NONE);
 
-    while (tree->slots[i]) {
-        const struct cn_cost_group *group = &tree->groups[tree->slots[i] - 1];
-
-        if (group->parent == parent &&
-            same_place(&tree->places[tree->slots[i] - 1], place))
-            break;
-        i = (i + 1) & (tree->slot_count - 1);
-    }
-    return &tree->slots[i];
-}
-
-static void grow_slots(struct cn_cost_tree *tree)
-{
-    enum { FIRST = 256 };
-
-    free(tree->slots);
-    tree->slot_count = tree->slot_count ? tree->slot_count * 2 : FIRST;
-    tree->slots = cn_alloc(tree->slot_count, sizeof(*tree->slots));
-    for (size_t i = 0; i < tree->group_count; i++)
-        *find_slot(tree, tree->groups[i].parent, &tree->places[i]) = (uint32_t)i + 1;
+    while (*row != CN_NONE && (tree->groups[*row].parent != parent ||
+                               !same_place(&tree->places[*row], place)))
+        row = cn_map_at(&tree->rows, ++hash, CN_NONE);
+    return row;
 }
 
 uint32_t cn_cost_tree_row(struct cn_cost_tree *tree, uint32_t parent,
                           const struct cn_row_place *place)
 {
     uint32_t node = tree->path[tree->depth - 1].node;
-    uint32_t *slot, *list;
+    uint32_t *row = find_row(tree, parent, place), *list;
 
-    if (tree->group_count >= tree->slot_count / 2)
-        grow_slots(tree);
-    slot = find_slot(tree, parent, place);
-    if (*slot)
-        return *slot - 1;
+    if (*row != CN_NONE)
+        return *row;
+    *row = (uint32_t)tree->group_count;
     tree->groups = cn_grow(tree->groups, tree->group_count, &tree->group_capacity,
                            sizeof(*tree->groups));
     list = parent == CN_NONE ? &tree->first_top : &tree->groups[parent].first_child;
@@ -93,8 +76,7 @@ uint32_t cn_cost_tree_row(struct cn_cost_tree *tree, uint32_t parent,
                            sizeof(*tree->active));
     tree->active[tree->group_count] = 0;
     *list = (uint32_t)tree->group_count++;
-    *slot = (uint32_t)tree->group_count;
-    return *slot - 1;
+    return *list;
 }
 
 static void add_target(struct cn_cost_tree *tree, uint32_t row, uint32_t sides)
@@ -306,14 +288,14 @@ static void give_back(struct cn_cost_tree *tree)
     free(tree->row_of_function);
     free(tree->function_of_key);
     cn_names_done(&tree->function_keys);
-    free(tree->slots);
+    cn_map_done(&tree->rows);
     free(tree->path);
     free(tree->active);
     free(tree->active_rows);
     tree->row_of_function = tree->function_of_key = NULL;
-    tree->slots = tree->active = tree->active_rows = NULL;
+    tree->active = tree->active_rows = NULL;
     tree->path = NULL;
-    tree->slot_count = tree->key_capacity = 0;
+    tree->key_capacity = 0;
     tree->path_capacity = tree->count_capacity = tree->active_capacity = 0;
     if (tree->target_count > 0)
         tree->targets =

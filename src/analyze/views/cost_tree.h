@@ -65,8 +65,7 @@ struct cn_cost_tree {
     uint32_t *active; /* by row: how many of its contexts are on the path */
     size_t count_capacity;
     uint32_t first_top; /* the newest row without a parent */
-    uint32_t *slots;    /* hash table over (parent, place): group + 1 */
-    size_t slot_count;
+    struct cn_map rows; /* by hash of (parent, place) */
     struct cn_cost_frame *path;
     size_t depth, path_capacity;
     uint32_t *active_rows; /* of the contexts on the path */

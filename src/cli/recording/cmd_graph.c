@@ -17,10 +17,11 @@ static bool print_graph(struct cn_graph_printer *printer, const struct cn_call_t
     bool is_found = !function;
 
     for (uint32_t id = tree->rec->session_count + 1; id-- > 0;) {
-        for (uint32_t at = tree->nodes[0].first_child; at; at = tree->nodes[at].next) {
+        for (uint32_t at = cn_call_tree_first(tree, 0); at;
+             at = cn_call_tree_next(tree, at)) {
             struct cn_call_subgraph sub;
 
-            if (tree->nodes[at].id != id)
+            if (cn_call_tree_id(tree, at) != id)
                 continue;
             if (!function) {
                 cn_graph_print_session(printer, tree, at);

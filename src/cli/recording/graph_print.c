@@ -93,6 +93,7 @@ static void add_node(struct walk *walk, uint32_t node, bool is_branch)
 {
     const struct cn_graph_node *self = &walk->tree->nodes[node];
     const struct cn_recording *rec = walk->tree->rec;
+    uint32_t id = cn_call_tree_id(walk->tree, node);
     struct cn_text *out = &walk->printer->out;
     char buffer[CN_CALL_NAME_MAX];
 
@@ -102,13 +103,13 @@ static void add_node(struct walk *walk, uint32_t node, bool is_branch)
     if (walk->margin.len >= MARGIN_MAX)
         cn_text_printf(out, "[%zu] ", walk->depth);
     cn_text_printf(out, "%s(%" PRIu64 ") ", is_branch ? " +-" : "", self->calls);
-    cn_utf8_add_printable(out, cn_graph_node_name(walk->tree, self, buffer));
+    cn_utf8_add_printable(out, cn_call_tree_name(walk->tree, node, buffer));
     /* Like uftrace, not for the function that was asked for: the root of its tree. */
-    if (walk->printer->has_srcline && self->parent != 0 &&
-        self->id < rec->function_count && rec->functions[self->id].file[0]) {
+    if (walk->printer->has_srcline && cn_call_tree_parent(walk->tree, node) != 0 &&
+        id < rec->function_count && rec->functions[id].file[0]) {
         cn_text_str_add(out, " [");
-        cn_utf8_add_printable(out, rec->functions[self->id].file);
-        cn_text_printf(out, ":%" PRIu32 "]", rec->functions[self->id].line);
+        cn_utf8_add_printable(out, rec->functions[id].file);
+        cn_text_printf(out, ":%" PRIu32 "]", rec->functions[id].line);
     }
     cn_text_char(out, '\n');
 }
@@ -122,26 +123,25 @@ static void ascend(struct walk *walk)
 static void walk_below(struct walk *walk, uint32_t top)
 {
     struct cn_graph_printer *printer = walk->printer;
-    const struct cn_graph_node *nodes = walk->tree->nodes;
-    uint32_t at = nodes[top].first_child;
+    const struct cn_tree_link *links = walk->tree->paths.links;
+    uint32_t at = links[top].first_child;
 
     while (at) {
-        const struct cn_graph_node *parent = &nodes[nodes[at].parent];
-        bool is_branch = parent->first_child != parent->last_child;
+        bool is_branch = links[links[links[at].parent].first_child].next != 0;
 
         add_node(walk, at, is_branch);
         walk->margin_lens = cn_grow(walk->margin_lens, walk->depth, &walk->capacity,
                                     sizeof(*walk->margin_lens));
         walk->margin_lens[walk->depth++] = walk->margin.len;
         if (is_branch && walk->margin.len < MARGIN_MAX)
-            cn_text_str_add(&walk->margin, nodes[at].next ? " | " : "   ");
-        if (nodes[at].first_child) {
-            at = nodes[at].first_child;
+            cn_text_str_add(&walk->margin, links[at].next ? " | " : "   ");
+        if (links[at].first_child) {
+            at = links[at].first_child;
             continue;
         }
         ascend(walk);
-        while (at != top && !nodes[at].next) {
-            at = nodes[at].parent;
+        while (at != top && !links[at].next) {
+            at = links[at].parent;
             if (at != top)
                 ascend(walk);
         }
@@ -154,7 +154,7 @@ static void walk_below(struct walk *walk, uint32_t top)
         cn_text_str_add(&printer->out, has_fields(printer) ? " : " : "");
         cn_text_add(&printer->out, cn_text_str(&walk->margin), walk->margin.len);
         cn_text_str_add(&printer->out, " | \n");
-        at = nodes[at].next;
+        at = links[at].next;
     }
 }
 
@@ -185,7 +185,7 @@ static void add_tree(struct cn_graph_printer *printer, const struct cn_call_tree
 
 static const struct cn_session *session_of(const struct cn_call_tree *tree, uint32_t node)
 {
-    uint32_t id = tree->nodes[node].id;
+    uint32_t id = cn_call_tree_id(tree, node);
 
     return id < tree->rec->session_count ? &tree->rec->sessions[id] : NULL;
 }
@@ -207,7 +207,8 @@ void cn_graph_print_session(struct cn_graph_printer *printer,
     struct cn_graph_node root = {.calls = 1};
     const char *name = session ? cn_path_name(session->exename) : "unknown";
 
-    for (uint32_t at = tree->nodes[node].first_child; at; at = tree->nodes[at].next)
+    for (uint32_t at = cn_call_tree_first(tree, node); at;
+         at = cn_call_tree_next(tree, at))
         root.total_ns += tree->nodes[at].total_ns;
     add_title(&printer->out, name, session);
     add_tree(printer, tree, node, name, &root);
@@ -220,7 +221,8 @@ static void add_backtrace(struct cn_graph_printer *printer,
     uint32_t *path = NULL;
     size_t count = 0, capacity = 0;
 
-    for (uint32_t at = backtrace->node; at != session; at = tree->nodes[at].parent) {
+    for (uint32_t at = backtrace->node; at != session;
+         at = cn_call_tree_parent(tree, at)) {
         path = cn_grow(path, count, &capacity, sizeof(*path));
         path[count++] = at;
     }
@@ -229,7 +231,8 @@ static void add_backtrace(struct cn_graph_printer *printer,
         char buffer[CN_CALL_NAME_MAX];
 
         cn_text_printf(&printer->out, "   [%zu] ", i);
-        cn_utf8_add_printable(&printer->out, cn_graph_node_name(tree, node, buffer));
+        cn_utf8_add_printable(&printer->out,
+                              cn_call_tree_name(tree, path[count - 1 - i], buffer));
         cn_text_printf(&printer->out, " (0x%" PRIx64 ")\n", node->address);
     }
     free(path);

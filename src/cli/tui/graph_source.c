@@ -36,7 +36,8 @@ static const double ns_per_s = 1e9;
 
 static bool is_session(const struct graph_source *self, uint64_t id)
 {
-    return !self->sub && id < self->tree->count && self->tree->nodes[id].parent == 0;
+    return !self->sub && id < self->tree->paths.count &&
+           cn_call_tree_parent(self->tree, (uint32_t)id) == 0;
 }
 
 static double largest(double a, double b)
@@ -76,7 +77,8 @@ static void add_node(const struct graph_source *self, uint32_t id,
     if (is_session(self, id)) {
         /* A program: as cairn graph prints it. */
         total_ns = 0;
-        for (uint32_t at = node->first_child; at; at = self->tree->nodes[at].next)
+        for (uint32_t at = cn_call_tree_first(self->tree, id); at;
+             at = cn_call_tree_next(self->tree, at))
             total_ns += self->tree->nodes[at].total_ns;
         calls = 1;
         values[CALLS] = 1;
@@ -104,14 +106,13 @@ static uint32_t trace_node(const struct graph_source *self, uint64_t id)
     uint32_t node = backtrace->node;
 
     for (uint64_t i = id & (group_bit - 1); i > 0; i--)
-        node = self->whole->nodes[node].parent;
+        node = cn_call_tree_parent(self->whole, node);
     return node;
 }
 
 static bool is_below_session(const struct graph_source *self, uint32_t node)
 {
-    return self->whole->nodes[node].parent == 0 ||
-           self->whole->nodes[self->whole->nodes[node].parent].parent == 0;
+    return cn_call_tree_parent(self->whole, cn_call_tree_parent(self->whole, node)) == 0;
 }
 
 static void add_trace(const struct graph_source *self, uint64_t id,
@@ -159,15 +160,22 @@ static bool children(struct cn_tui_source *source, const struct cn_row *parent,
     }
     if (parent && !(parent->id & group_bit))
         at = (uint32_t)parent->id;
-    for (at = self->tree->nodes[at].first_child; at; at = self->tree->nodes[at].next)
+    for (at = cn_call_tree_first(self->tree, at); at;
+         at = cn_call_tree_next(self->tree, at))
         add_node(self, at, out);
     return true;
 }
 
-static const struct cn_graph_node *node_of(const struct graph_source *self, uint64_t id)
+/* A node and its tree. */
+struct place {
+    const struct cn_call_tree *tree;
+    uint32_t node;
+};
+
+static struct place place_of(const struct graph_source *self, uint64_t id)
 {
-    return id & trace_bit ? &self->whole->nodes[trace_node(self, id)]
-                          : &self->tree->nodes[id];
+    return id & trace_bit ? (struct place){self->whole, trace_node(self, id)}
+                          : (struct place){self->tree, (uint32_t)id};
 }
 
 static bool label(struct cn_tui_source *source, const struct cn_row *row,
@@ -175,6 +183,7 @@ static bool label(struct cn_tui_source *source, const struct cn_row *row,
 {
     const struct graph_source *self = (const struct graph_source *)source;
     const struct cn_recording *rec = self->tree->rec;
+    struct place place;
     char buffer[CN_CALL_NAME_MAX];
 
     (void)err;
@@ -184,13 +193,14 @@ static bool label(struct cn_tui_source *source, const struct cn_row *row,
         return true;
     }
     if (is_session(self, row->id)) {
-        uint32_t id = self->tree->nodes[row->id].id;
+        uint32_t id = cn_call_tree_id(self->tree, (uint32_t)row->id);
         const char *name = id < rec->session_count ? rec->sessions[id].exename : "";
 
         cn_text_str_add(text, name[0] ? cn_path_name(name) : "unknown program");
         return true;
     }
-    cn_text_str_add(text, cn_graph_node_name(self->tree, node_of(self, row->id), buffer));
+    place = place_of(self, row->id);
+    cn_text_str_add(text, cn_call_tree_name(place.tree, place.node, buffer));
     return true;
 }
 
@@ -199,13 +209,15 @@ static bool location(struct cn_tui_source *source, const struct cn_row *row,
 {
     const struct graph_source *self = (const struct graph_source *)source;
     const struct cn_recording *rec = self->tree->rec;
+    struct place place;
     uint32_t id;
 
     (void)err;
     *out = (struct cn_location){0};
     if (row->id & group_bit)
         return true;
-    id = node_of(self, row->id)->id;
+    place = place_of(self, row->id);
+    id = cn_call_tree_id(place.tree, place.node);
     if (is_session(self, row->id)) {
         out->module = id < rec->session_count ? rec->sessions[id].exename : NULL;
     } else if (id < rec->function_count) {
@@ -226,24 +238,31 @@ static bool is_leaf(struct cn_tui_source *source, const struct cn_row *row)
         return false;
     if (row->id & trace_bit)
         return is_below_session(self, trace_node(self, row->id));
-    return self->tree->nodes[row->id].first_child == 0;
+    return cn_call_tree_first(self->tree, (uint32_t)row->id) == 0;
 }
 
 static uint32_t function(struct cn_tui_source *source, const struct cn_row *row)
 {
     const struct graph_source *self = (const struct graph_source *)source;
-    uint32_t id = row->id & group_bit || is_session(self, row->id)
-                      ? CN_NONE
-                      : node_of(self, row->id)->id;
+    struct place place;
+    uint32_t id;
 
+    if (row->id & group_bit || is_session(self, row->id))
+        return CN_NONE;
+    place = place_of(self, row->id);
+    id = cn_call_tree_id(place.tree, place.node);
     return id < self->tree->rec->function_count ? id : CN_NONE;
 }
 
 static uint64_t address(struct cn_tui_source *source, const struct cn_row *row)
 {
     const struct graph_source *self = (const struct graph_source *)source;
+    struct place place;
 
-    return row->id & group_bit ? 0 : node_of(self, row->id)->address;
+    if (row->id & group_bit)
+        return 0;
+    place = place_of(self, row->id);
+    return place.tree->nodes[place.node].address;
 }
 
 static void free_source(struct cn_tui_source *source)
@@ -288,12 +307,12 @@ static struct cn_tui_source *make(const struct cn_call_graph *graph,
     cn_tui_columns_init(&self->source, COLUMN_COUNT);
     columns = self->source.columns;
     cn_row_list_begin(&rows, COLUMN_COUNT);
-    for (uint32_t i = 1; i < self->tree->count; i++) {
+    for (uint32_t i = 1; i < self->tree->paths.count; i++) {
         rows.count = 0;
         add_node(self, i, &rows);
         for (size_t c = 0; c < COLUMN_COUNT; c++)
             columns[c].max = largest(rows.values[c], columns[c].max);
-        if (self->tree->nodes[i].parent == 0)
+        if (cn_call_tree_parent(self->tree, i) == 0)
             whole += rows.values[TOTAL];
     }
     cn_row_list_done(&rows);

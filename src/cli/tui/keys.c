@@ -31,9 +31,9 @@ static uint32_t current_session(struct cn_tui *tui)
         !cn_tui_current(tui, &source, &row))
         return CN_NONE;
     at = row.id;
-    while (at < tree->count && tree->nodes[at].parent != 0)
-        at = tree->nodes[at].parent;
-    return at < tree->count ? tree->nodes[at].id : CN_NONE;
+    while (at < tree->paths.count && tree->paths.links[at].parent != 0)
+        at = tree->paths.links[at].parent;
+    return at < tree->paths.count ? tree->paths.links[at].key : CN_NONE;
 }
 
 /* Show callers and calls of the function at the cursor. */

@@ -175,13 +175,13 @@ static bool build_function(struct cn_tui *tui)
     struct cn_tui_data *data = tui->data;
     const struct cn_call_graph *graph =
         cn_tui_step_of(tui) == CN_TUI_STEP_APART ? &data->apart : &data->graph;
-    uint32_t at = graph->tree.nodes[0].first_child;
+    uint32_t at = cn_call_tree_first(&graph->tree, 0);
 
     /* The session of the row it was asked for, else the first that calls it. */
     for (unsigned pass = 0; pass < 2 && !tui->has_sub; pass++)
-        for (at = graph->tree.nodes[0].first_child; at && !tui->has_sub;
-             at = graph->tree.nodes[at].next)
-            if (pass == 1 || graph->tree.nodes[at].id == tui->function_session)
+        for (at = cn_call_tree_first(&graph->tree, 0); at && !tui->has_sub;
+             at = cn_call_tree_next(&graph->tree, at))
+            if (pass == 1 || cn_call_tree_id(&graph->tree, at) == tui->function_session)
                 tui->has_sub =
                     cn_call_subgraph_build(&tui->sub, &graph->tree, at, tui->function);
     if (!tui->has_sub)

@@ -19,7 +19,7 @@ static struct cn_context entry_of(const struct cn_hpc_rooted *self)
         .id = self->entry,
         .kind = CN_CONTEXT_ENTRY,
         .entry = CN_ENTRY_UNKNOWN,
-        .entry_name = "unknown entry",
+        .entry_name = cn_entry_name(CN_ENTRY_UNKNOWN),
         .at = AT_ENTRY,
     };
 }

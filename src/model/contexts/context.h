@@ -27,6 +27,9 @@ enum cn_context_kind {
 /* Entry points; later versions may have others. */
 enum cn_entry { CN_ENTRY_UNKNOWN, CN_ENTRY_MAIN_THREAD, CN_ENTRY_APPLICATION_THREAD };
 
+/* The name of an entry point: "main thread"; NULL for one of a later version. */
+const char *cn_entry_name(unsigned entry);
+
 struct cn_context {
     uint32_t id;          /* never 0, which is the global context above all others */
     uint8_t relation;     /* enum cn_relation, or a value of a later version */

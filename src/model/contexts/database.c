@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "base/run/ranks.h"
 #include "base/search.h"
 #include "model/thread_states.h"
@@ -22,6 +23,17 @@ uint32_t cn_database_own_first(const struct cn_database *db)
 uint32_t cn_database_own_end(const struct cn_database *db)
 {
     return db->ranks ? db->own_end : db->profile_count;
+}
+
+const char *cn_entry_name(unsigned entry)
+{
+    static const char *const names[] = {
+        [CN_ENTRY_UNKNOWN] = "unknown entry",
+        [CN_ENTRY_MAIN_THREAD] = "main thread",
+        [CN_ENTRY_APPLICATION_THREAD] = "application thread",
+    };
+
+    return entry < CN_COUNT_OF(names) ? names[entry] : NULL;
 }
 
 void cn_database_set_states(struct cn_database *db, const struct cn_thread_states *states)

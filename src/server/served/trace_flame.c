@@ -23,6 +23,7 @@ void cn_trace_flame_init(struct cn_trace_flame *flame, const struct cn_store *st
     for (size_t i = 0; i < hits->count; i++)
         flame->trace_count += i == 0 || hits->list[i].key != hits->list[i - 1].key;
     *hits = (struct cn_search_hits){0};
+    cn_tree_init(&flame->tree);
 }
 
 void cn_trace_flame_done(struct cn_trace_flame *flame)
@@ -30,7 +31,7 @@ void cn_trace_flame_done(struct cn_trace_flame *flame)
     cn_search_hits_done(&flame->hits);
     free(flame->nodes);
     free(flame->open);
-    cn_map_done(&flame->children);
+    cn_tree_done(&flame->tree);
     cn_map_done(&flame->methods);
     cn_names_done(&flame->names);
     cn_text_done(&flame->text);
@@ -39,19 +40,14 @@ void cn_trace_flame_done(struct cn_trace_flame *flame)
 
 static uint32_t child_of(struct cn_trace_flame *flame, uint32_t parent, uint32_t name)
 {
-    uint64_t key = (uint64_t)(parent + 1) << 32 | name; /* no parent is CN_NONE: 0 */
-    uint32_t *at = cn_map_at(&flame->children, key, CN_NONE);
+    uint32_t node = cn_tree_child(&flame->tree, parent, name);
 
-    if (*at != CN_NONE)
-        return *at;
-    *at = (uint32_t)flame->count;
-    flame->nodes =
-        cn_grow(flame->nodes, flame->count, &flame->capacity, sizeof(*flame->nodes));
-    flame->nodes[flame->count] = (struct cn_trace_flame_node){
-        .parent = parent,
-        .name = name,
-    };
-    return (uint32_t)flame->count++;
+    while (flame->count < flame->tree.count) {
+        flame->nodes =
+            cn_grow(flame->nodes, flame->count, &flame->capacity, sizeof(*flame->nodes));
+        flame->nodes[flame->count++] = (struct cn_trace_flame_node){0};
+    }
+    return node;
 }
 
 /* Print each word of a segment once. */
@@ -106,7 +102,7 @@ static bool add_call(void *arg, const struct cn_trace_branch *branch, uint32_t n
         caller->begin_ns = part.end_ns;
     }
     counted_ns = (double)(part.end_ns - part.begin_ns);
-    part.node = child_of(flame, caller ? caller->node : CN_NONE, name);
+    part.node = child_of(flame, caller ? caller->node : 0, name);
     flame->nodes[part.node].total_ns += counted_ns;
     flame->nodes[part.node].self_ns += counted_ns;
     if (caller)
@@ -185,7 +181,7 @@ static void take_trace(void *arg, size_t i, unsigned number)
 static void finish(struct cn_trace_flame *flame)
 {
     cn_search_hits_done(&flame->hits);
-    cn_map_done(&flame->children);
+    cn_tree_trim(&flame->tree);
     cn_map_done(&flame->methods);
     free(flame->open);
     flame->open = NULL;
@@ -250,21 +246,21 @@ struct painted {
 static int compare_nodes(const void *a, const void *b, void *arg)
 {
     const struct cn_trace_flame *flame = arg;
-    const struct cn_trace_flame_node *x = &flame->nodes[*(const uint32_t *)a];
-    const struct cn_trace_flame_node *y = &flame->nodes[*(const uint32_t *)b];
+    uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    const struct cn_tree_link *x = &flame->tree.links[i], *y = &flame->tree.links[k];
 
     if (x->parent != y->parent)
         return x->parent < y->parent ? -1 : 1;
-    if (x->total_ns != y->total_ns)
-        return x->total_ns > y->total_ns ? -1 : 1;
-    return strcmp(flame->names.list[x->name], flame->names.list[y->name]);
+    if (flame->nodes[i].total_ns != flame->nodes[k].total_ns)
+        return flame->nodes[i].total_ns > flame->nodes[k].total_ns ? -1 : 1;
+    return strcmp(flame->names.list[x->key], flame->names.list[y->key]);
 }
 
 static void list_painted(struct painted *painted, double smallest_ns)
 {
     const struct cn_trace_flame *flame = painted->flame;
 
-    for (uint32_t i = 0; i < flame->count; i++) {
+    for (uint32_t i = 1; i < flame->count; i++) {
         if (flame->nodes[i].total_ns <= smallest_ns)
             continue;
         painted->nodes = cn_grow(painted->nodes, painted->count, &painted->capacity,
@@ -280,7 +276,7 @@ static bool is_of_earlier(const void *arg, uint64_t i, uint64_t parent)
 {
     const struct painted *painted = arg;
 
-    return painted->flame->nodes[painted->nodes[i]].parent < parent;
+    return painted->flame->tree.links[painted->nodes[i]].parent < parent;
 }
 
 /* The index of the first callee, or of the one after the last, if the node at that index is not one
@@ -293,41 +289,43 @@ static size_t first_callee(const struct painted *painted, uint32_t parent)
 static bool is_callee(const struct painted *painted, size_t at, uint32_t parent)
 {
     return at < painted->count &&
-           painted->flame->nodes[painted->nodes[at]].parent == parent;
+           painted->flame->tree.links[painted->nodes[at]].parent == parent;
 }
 
 void cn_trace_flame_paint(const struct cn_trace_flame *flame, double share,
                           struct cn_flame *out)
 {
     struct painted painted = {.flame = flame};
-    uint32_t parent = CN_NONE;
+    uint32_t parent = 0;
     size_t *ats = NULL, depth = 0, capacity = 0, at;
 
     list_painted(&painted, flame->total_ns * share);
     at = first_callee(&painted, parent);
     for (;;) {
         const struct cn_trace_flame_node *node;
+        uint32_t id;
 
         if (!is_callee(&painted, at, parent)) {
             if (depth == 0)
                 break;
             at = ats[--depth] + 1;
-            parent = flame->nodes[parent].parent;
+            parent = flame->tree.links[parent].parent;
             continue;
         }
-        node = &flame->nodes[painted.nodes[at]];
+        id = painted.nodes[at];
+        node = &flame->nodes[id];
         if (!cn_flame_add(out,
                           &(struct cn_flame_node){
                               .depth = (uint32_t)depth,
                               .total = node->total_ns / 1e9,
                               .self = fmax(node->self_ns, 0) / 1e9,
-                              .id = painted.nodes[at],
+                              .id = id - 1,
                           },
-                          flame->names.list[node->name], NULL))
+                          flame->names.list[flame->tree.links[id].key], NULL))
             break;
         ats = cn_grow(ats, depth, &capacity, sizeof(*ats));
         ats[depth++] = at;
-        parent = painted.nodes[at];
+        parent = id;
         at = first_callee(&painted, parent);
     }
     free(ats);

@@ -21,12 +21,12 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/text.h"
+#include "base/tree.h"
 #include "store/search/search.h"
 
 struct cn_flame;
 
 struct cn_trace_flame_node {
-    uint32_t parent, name;
     double total_ns, self_ns;
 };
 
@@ -43,10 +43,10 @@ struct cn_trace_flame {
     struct cn_search_hits hits;
     size_t added;                      /* of the hits */
     uint64_t trace_count, added_count; /* of all hits, and of those added */
-    struct cn_trace_flame_node *nodes;
+    struct cn_tree tree;               /* by name */
+    struct cn_trace_flame_node *nodes; /* of the tree */
     size_t count, capacity;
-    struct cn_map children; /* nodes by parent and name */
-    struct cn_map methods;  /* names by segment and word */
+    struct cn_map methods; /* names by segment and word */
     struct cn_names names;
     struct cn_text text;
     struct cn_trace_flame_call *open; /* by depth */

@@ -175,8 +175,9 @@ static const struct cn_call_graph_options together = {0}, apart = {.is_apart = t
 static const struct cn_graph_node *child_of(const struct cn_call_tree *tree,
                                             uint32_t parent, uint32_t id)
 {
-    for (uint32_t at = tree->nodes[parent].first_child; at; at = tree->nodes[at].next)
-        if (tree->nodes[at].id == id)
+    for (uint32_t at = cn_call_tree_first(tree, parent); at;
+         at = cn_call_tree_next(tree, at))
+        if (cn_call_tree_id(tree, at) == id)
             return &tree->nodes[at];
     fail_msg("no child %u", id);
     return NULL;
@@ -195,7 +196,7 @@ static void puts_a_forked_task_below_its_parents_calls(void **state)
         uint32_t session;
 
         assert_true(cn_call_graph_build(&graph, &t.query, workers, together, &err));
-        session = graph.tree.nodes[0].first_child;
+        session = cn_call_tree_first(&graph.tree, 0);
         main_node = child_of(&graph.tree, session, MAIN);
         assert_int_equal(main_node->total_ns, 87);
         g = child_of(&graph.tree, (uint32_t)(main_node - graph.tree.nodes), G);
@@ -203,7 +204,8 @@ static void puts_a_forked_task_below_its_parents_calls(void **state)
         cn_call_graph_done(&graph);
     }
     assert_true(cn_call_graph_build(&graph, &t.query, 2, apart, &err));
-    assert_int_equal(child_of(&graph.tree, graph.tree.nodes[0].first_child, G)->calls, 1);
+    assert_int_equal(child_of(&graph.tree, cn_call_tree_first(&graph.tree, 0), G)->calls,
+                     1);
     cn_call_graph_done(&graph);
     cn_call_filter_done(&t.filter);
 }
@@ -219,12 +221,13 @@ static void cuts_out_the_graph_of_a_function(void **state)
     (void)state;
     set_up(&t);
     assert_true(cn_call_graph_build(&graph, &t.query, 2, apart, &err));
-    session = graph.tree.nodes[0].first_child;
+    session = cn_call_tree_first(&graph.tree, 0);
     assert_true(cn_call_subgraph_build(&sub, &graph.tree, session, "f"));
     assert_int_equal(sub.backtrace_count, 1);
     assert_int_equal(sub.backtraces[0].calls, 1);
     assert_int_equal(child_of(&sub.tree, 0, F)->total_ns, 40);
-    assert_int_equal(child_of(&sub.tree, sub.tree.nodes[0].first_child, F)->total_ns, 10);
+    assert_int_equal(child_of(&sub.tree, cn_call_tree_first(&sub.tree, 0), F)->total_ns,
+                     10);
     cn_call_subgraph_done(&sub);
     assert_false(cn_call_subgraph_build(&sub, &graph.tree, session, "nobody"));
     cn_call_graph_done(&graph);

@@ -147,9 +147,9 @@ static void make_entry(const struct cn_hpc_proto_meta *meta, struct cn_context *
     const char *name = root_function(meta, root);
 
     root->entry = CN_ENTRY_UNKNOWN;
-    root->entry_name = name ? name : cn_hpc_proto_entry_name(CN_ENTRY_UNKNOWN);
+    root->entry_name = name ? name : cn_entry_name(CN_ENTRY_UNKNOWN);
     if (name && cn_hpc_proto_entry_find(name, &root->entry))
-        root->entry_name = cn_hpc_proto_entry_name(root->entry);
+        root->entry_name = cn_entry_name(root->entry);
     root->kind = CN_CONTEXT_ENTRY;
     root->relation = CN_LEXICAL;
     root->propagation = 0;

@@ -1,34 +1,24 @@
 #include "formats/hpctoolkit/proto/entries.h"
 
-#include <stddef.h>
-#include <string.h>
-
+#include "base/list.h"
 #include "model/contexts/context.h"
 
-static const struct {
-    const char *function, *name;
-} entries[CN_HPC_PROTO_ENTRY_COUNT] = {
-    [CN_ENTRY_UNKNOWN] = {"<partial call paths>", "unknown entry"},
-    [CN_ENTRY_MAIN_THREAD] = {"<program root>", "main thread"},
-    [CN_ENTRY_APPLICATION_THREAD] = {"<thread root>", "application thread"},
+static const char *const functions[CN_HPC_PROTO_ENTRY_COUNT] = {
+    [CN_ENTRY_UNKNOWN] = "<partial call paths>",
+    [CN_ENTRY_MAIN_THREAD] = "<program root>",
+    [CN_ENTRY_APPLICATION_THREAD] = "<thread root>",
 };
 
 const char *cn_hpc_proto_entry_function(unsigned entry)
 {
-    return entry < CN_HPC_PROTO_ENTRY_COUNT ? entries[entry].function : NULL;
-}
-
-const char *cn_hpc_proto_entry_name(unsigned entry)
-{
-    return entry < CN_HPC_PROTO_ENTRY_COUNT ? entries[entry].name : NULL;
+    return entry < CN_HPC_PROTO_ENTRY_COUNT ? functions[entry] : NULL;
 }
 
 bool cn_hpc_proto_entry_find(const char *function, uint16_t *entry)
 {
-    for (uint16_t i = 0; i < CN_HPC_PROTO_ENTRY_COUNT; i++)
-        if (strcmp(function, entries[i].function) == 0) {
-            *entry = i;
-            return true;
-        }
-    return false;
+    size_t at = cn_list_find(functions, CN_HPC_PROTO_ENTRY_COUNT, function);
+
+    if (at < CN_HPC_PROTO_ENTRY_COUNT)
+        *entry = (uint16_t)at;
+    return at < CN_HPC_PROTO_ENTRY_COUNT;
 }

@@ -16,9 +16,6 @@ enum { CN_HPC_PROTO_ENTRY_COUNT = 3 };
 /* The function that represents entry point `entry`, enum cn_entry; NULL: none. */
 const char *cn_hpc_proto_entry_function(unsigned entry);
 
-/* The name of that entry point in databases: "main thread". */
-const char *cn_hpc_proto_entry_name(unsigned entry);
-
 /* The entry point that a function represents. False for an ordinary function. */
 bool cn_hpc_proto_entry_find(const char *function, uint16_t *entry);
 

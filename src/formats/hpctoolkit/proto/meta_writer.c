@@ -39,7 +39,7 @@ static const char *stored_path(const struct cn_hpc_proto_writing *w,
 
 const char *cn_hpc_proto_root_name(const struct cn_context *entry)
 {
-    const char *usual = cn_hpc_proto_entry_name(entry->entry);
+    const char *usual = cn_entry_name(entry->entry);
     const char *name = entry->entry_name ? entry->entry_name : "";
 
     return usual && strcmp(usual, name) == 0 ? cn_hpc_proto_entry_function(entry->entry)

@@ -24,14 +24,14 @@ static void build(struct cn_cct_merged *merged, const char *name, enum cn_entry 
     uint32_t main_number =
         cn_cct_names_known(names, &(struct cn_function){"main", module, 0x40, file, 3});
     uint32_t line = cn_cct_names_line(names, file, 7);
-    cn_cct_id node = cn_cct_child(&merged->tree, 0, entry);
+    cn_cct_id node = cn_tree_child(&merged->tree, 0, entry);
 
-    node = cn_cct_child(&merged->tree, node, main_number);
+    node = cn_tree_child(&merged->tree, node, main_number);
     cn_cct_merged_weigh_node(merged, node, 500);
-    node = cn_cct_child(&merged->tree, node, CN_CCT_KEY_LINE | line);
-    node = cn_cct_child(&merged->tree, node, cn_cct_names_other(names, name));
-    node = cn_cct_child(&merged->tree, node,
-                        CN_CCT_KEY_INLINED | cn_cct_names_other(names, "twice"));
+    node = cn_tree_child(&merged->tree, node, CN_CCT_KEY_LINE | line);
+    node = cn_tree_child(&merged->tree, node, cn_cct_names_other(names, name));
+    node = cn_tree_child(&merged->tree, node,
+                         CN_CCT_KEY_INLINED | cn_cct_names_other(names, "twice"));
     cn_cct_merged_weigh_node(merged, node, 40);
     merged->has_waits = true;
 }

@@ -14,12 +14,12 @@
 #include "base/path.h"
 #include "base/sort.h"
 #include "base/text.h"
+#include "base/tree.h"
 #include "model/contexts/memory.h"
 #include "model/contexts/points.h"
 
 enum {
     LOOK_LEN = 16 * 1024,
-    ENTRY_COUNT = CN_ENTRY_APPLICATION_THREAD + 1,
     SCOPE_COUNT = 4, /* ids of a metric in a thread; the first is the point scope */
 };
 
@@ -36,12 +36,13 @@ struct value {
     uint8_t metric;
 };
 
-struct loop {
+struct location {
     uint32_t file, line;
 };
 
-/* Numbers of loops among those of frames. */
+/* Keys of contexts are numbers of frames, or of locations with one of these. */
 #define IS_LOOP (UINT32_C(1) << 31)
+#define IS_LINE (UINT32_C(1) << 30)
 
 struct timed {
     uint64_t time_ns;
@@ -58,22 +59,19 @@ struct clock {
 struct cn_import {
     struct cn_memory_database *memory;
     struct cn_names modules, files, frames, metrics, threads, kinds;
-    struct cn_map contexts;   /* (parent, frame) */
-    struct cn_map lines;      /* (parent, hash of file and line) */
+    struct cn_tree contexts;  /* numbered as in `memory` */
     struct cn_map value_at;   /* (thread, metric, context): in `values` */
     uint8_t *frame_relations; /* by frame */
     size_t relation_capacity;
-    struct cn_names loop_keys; /* "FILE:LINE" */
-    struct loop *loops;        /* by number of the key */
-    size_t loop_capacity;
+    struct cn_map location_at;  /* (file, line): in `locations` */
+    struct location *locations; /* of loops and lines */
+    size_t location_count, location_capacity;
     struct value *values;
     size_t value_count, value_capacity;
     struct timed *timed;
     size_t timed_count, timed_capacity;
     struct clock *clocks; /* by thread; those after the last are unknown */
     size_t clock_count, clock_capacity;
-    uint32_t context_count;
-    uint32_t entries[ENTRY_COUNT]; /* by enum cn_entry; 0: not yet */
     struct cn_text scratch, key, warnings;
 };
 
@@ -82,6 +80,7 @@ struct cn_import *cn_import_new(const char *title, const char *description)
     struct cn_import *import = cn_alloc(1, sizeof(*import));
 
     import->memory = cn_memory_database_new(title, description);
+    cn_tree_init(&import->contexts);
     cn_memory_database_add_usual_scopes(import->memory);
     /* Kind 0 is the summary in the databases this may be written to. */
     (void)cn_names_add(&import->kinds, "SUMMARY");
@@ -100,12 +99,11 @@ void cn_import_free(struct cn_import *import)
     cn_names_done(&import->metrics);
     cn_names_done(&import->threads);
     cn_names_done(&import->kinds);
-    cn_map_done(&import->contexts);
-    cn_map_done(&import->lines);
+    cn_tree_done(&import->contexts);
     cn_map_done(&import->value_at);
     free(import->frame_relations);
-    cn_names_done(&import->loop_keys);
-    free(import->loops);
+    cn_map_done(&import->location_at);
+    free(import->locations);
     free(import->values);
     free(import->timed);
     free(import->clocks);
@@ -234,29 +232,25 @@ uint32_t cn_import_frame(struct cn_import *import, const struct cn_import_frame 
     return number;
 }
 
-static uint32_t add_context(struct cn_import *import, uint32_t parent,
-                            struct cn_context context)
+/* The context with this key below `parent`, made from `context` when new. */
+static uint32_t context_at(struct cn_import *import, uint32_t parent, uint32_t key,
+                           struct cn_context context)
 {
-    import->context_count++;
-    return cn_memory_database_add_context(import->memory, parent, context);
+    size_t known = import->contexts.count;
+    uint32_t id = cn_tree_child(&import->contexts, parent, key);
+
+    if (id == known)
+        (void)cn_memory_database_add_context(import->memory, parent, context);
+    return id;
 }
 
 uint32_t cn_import_entry(struct cn_import *import, enum cn_entry entry)
 {
-    static const char *const names[ENTRY_COUNT] = {
-        [CN_ENTRY_UNKNOWN] = "unknown entry",
-        [CN_ENTRY_MAIN_THREAD] = "main thread",
-        [CN_ENTRY_APPLICATION_THREAD] = "application thread",
-    };
-
-    if (import->entries[entry] == 0)
-        import->entries[entry] =
-            add_context(import, 0,
-                        (struct cn_context){.kind = CN_CONTEXT_ENTRY,
-                                            .relation = CN_LEXICAL,
-                                            .entry = (uint16_t)entry,
-                                            .entry_name = names[entry]});
-    return import->entries[entry];
+    return context_at(import, 0, (uint32_t)entry,
+                      (struct cn_context){.kind = CN_CONTEXT_ENTRY,
+                                          .relation = CN_LEXICAL,
+                                          .entry = (uint16_t)entry,
+                                          .entry_name = cn_entry_name(entry)});
 }
 
 static uint32_t top_of(struct cn_import *import)
@@ -264,61 +258,62 @@ static uint32_t top_of(struct cn_import *import)
     return cn_import_entry(import, CN_ENTRY_UNKNOWN);
 }
 
+static uint32_t location_of(struct cn_import *import, uint32_t file, uint32_t line)
+{
+    uint32_t *at = cn_map_at(&import->location_at, (uint64_t)file << 32 | line,
+                             (uint32_t)import->location_count);
+
+    if (*at == import->location_count) {
+        import->locations =
+            cn_grow(import->locations, import->location_count, &import->location_capacity,
+                    sizeof(*import->locations));
+        import->locations[import->location_count++] = (struct location){file, line};
+    }
+    return *at;
+}
+
 uint32_t cn_import_loop(struct cn_import *import, const char *file, uint32_t line)
 {
-    uint32_t number = file_of(import, file), at;
+    return IS_LOOP | location_of(import, file_of(import, file), line);
+}
 
-    cn_text_clear(&import->key);
-    cn_text_printf(&import->key, "%" PRIu32 ":%" PRIu32, number, line);
-    if (add_name(&import->loop_keys, cn_text_str(&import->key), &at)) {
-        import->loops =
-            cn_grow(import->loops, at, &import->loop_capacity, sizeof(*import->loops));
-        import->loops[at] = (struct loop){number, line};
-    }
-    return IS_LOOP | at;
+/* A loop or line. */
+static uint32_t located(struct cn_import *import, uint32_t parent, uint32_t key,
+                        enum cn_context_kind kind)
+{
+    struct location location = import->locations[key & ~(IS_LOOP | IS_LINE)];
+
+    return context_at(import, parent, key,
+                      (struct cn_context){.kind = (uint8_t)kind,
+                                          .relation = CN_LEXICAL,
+                                          .propagation = 1,
+                                          .has_source = true,
+                                          .file = location.file,
+                                          .line = location.line});
 }
 
 uint32_t cn_import_call(struct cn_import *import, uint32_t parent, uint32_t frame)
 {
     uint32_t above = parent ? parent : top_of(import);
-    uint32_t *at = cn_map_at(&import->contexts, (uint64_t)above << 32 | frame, 0);
 
-    if (*at == 0 && frame & IS_LOOP)
-        *at = add_context(
-            import, above,
-            (struct cn_context){.kind = CN_CONTEXT_LOOP,
-                                .relation = CN_LEXICAL,
-                                .propagation = 1,
-                                .has_source = true,
-                                .file = import->loops[frame & ~IS_LOOP].file,
-                                .line = import->loops[frame & ~IS_LOOP].line});
-    else if (*at == 0)
-        *at = add_context(import, above,
-                          (struct cn_context){.kind = CN_CONTEXT_FUNCTION,
-                                              .relation = import->frame_relations[frame],
-                                              .has_function = true,
-                                              .function = frame});
-    return *at;
+    if (frame & IS_LOOP)
+        return located(import, above, frame, CN_CONTEXT_LOOP);
+    return context_at(import, above, frame,
+                      (struct cn_context){.kind = CN_CONTEXT_FUNCTION,
+                                          .relation = import->frame_relations[frame],
+                                          .has_function = true,
+                                          .function = frame});
 }
 
 uint32_t cn_import_line(struct cn_import *import, uint32_t parent, const char *file,
                         uint32_t line)
 {
-    uint32_t number = file_of(import, file), *at;
-    uint64_t key[2] = {parent, (uint64_t)number << 32 | line};
+    uint32_t number = file_of(import, file);
 
     if (number == CN_NONE || parent == 0)
         return parent;
-    at = cn_map_at(&import->lines, XXH3_64bits(key, sizeof(key)), 0);
-    if (*at == 0)
-        *at = add_context(import, parent,
-                          (struct cn_context){.kind = CN_CONTEXT_LINE,
-                                              .relation = CN_LEXICAL,
-                                              .propagation = 1,
-                                              .has_source = true,
-                                              .file = number,
-                                              .line = line});
-    return *at;
+    return located(import, parent, IS_LINE | location_of(import, number, line),
+                   CN_CONTEXT_LINE);
 }
 
 bool cn_import_add(struct cn_import *import, uint32_t thread, uint32_t context,
@@ -446,11 +441,11 @@ bool cn_import_finish(struct cn_import *import, struct cn_database **out,
     uint64_t work = (uint64_t)import->threads.count * (import->metrics.count + 1);
     bool ok;
 
-    if (import->context_count > 0 && work > WORK_MAX / import->context_count) {
+    if (work > WORK_MAX / import->contexts.count) {
         ok = cn_fail(err, CN_ERR_LIMIT,
-                     "too many values: %zu threads with %zu metrics in %" PRIu32
-                     " contexts",
-                     import->threads.count, import->metrics.count, import->context_count);
+                     "too many values: %zu threads with %zu metrics in %zu contexts",
+                     import->threads.count, import->metrics.count,
+                     import->contexts.count - 1);
     } else {
         add_values(import);
         ok = cn_memory_database_propagate(import->memory, err);

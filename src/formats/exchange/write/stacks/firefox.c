@@ -297,14 +297,14 @@ static bool add_task(struct cn_export *x, uint32_t slot, struct cn_error *err)
                    "],\n\"weightType\":\"tracing-ms\",\"length\":%" PRIu64 "},\n",
                    pass.sample_count);
     /* Node 0, the root, has no stack. */
-    for (size_t i = 1; i < pass.tree.count; i++) {
-        const struct cn_graph_node *node = &pass.tree.nodes[i];
+    for (uint32_t i = 1; i < pass.tree.paths.count; i++) {
+        uint32_t id = cn_call_tree_id(&pass.tree, i);
+        uint32_t parent = cn_call_tree_parent(&pass.tree, i);
         char buffer[CN_CALL_NAME_MAX];
         struct cn_stack_function function =
-            cn_stack_function(x->query->rec, &pass.tree.ids, node->id, buffer);
+            cn_stack_function(x->query->rec, &pass.tree.ids, id, buffer);
 
-        add_stack(&tables, node->parent == 0 ? CN_NONE : node->parent - 1, node->id,
-                  &function);
+        add_stack(&tables, parent == 0 ? CN_NONE : parent - 1, id, &function);
     }
     pass.ok = add_tables(x, &tables, err) && pass.ok;
     cn_call_tree_done(&pass.tree);

@@ -67,13 +67,14 @@ static void enter(struct count *count, const struct cn_span *span)
 
 static void leave(struct count *count, const struct cn_span *span)
 {
-    struct cn_graph_node *node = &count->tree.nodes[count->path[span->depth]];
+    uint32_t node = count->path[span->depth];
     uint64_t total_ns = span->total_ns;
 
-    node->total_ns += total_ns;
+    count->tree.nodes[node].total_ns += total_ns;
     /* Until all spans are read, self_ns is the time of the callees. */
     if (span->depth > 0)
-        count->tree.nodes[node->parent].self_ns += total_ns - total_ns % count->unit_ns;
+        count->tree.nodes[cn_call_tree_parent(&count->tree, node)].self_ns +=
+            total_ns - total_ns % count->unit_ns;
 }
 
 static void visit(void *arg, const struct cn_span *span)
@@ -97,7 +98,7 @@ void cn_stacks_of_samples(struct cn_stacks *stacks, struct cn_export *x, uint64_
         if (!cn_export_spans(x, x->query->tasks[i], visit, &count, &ignored, &damage))
             cn_export_damage(x, x->query->tasks[i], &damage);
     }
-    for (size_t i = 0; i < count.tree.count; i++) {
+    for (size_t i = 0; i < count.tree.paths.count; i++) {
         struct cn_graph_node *node = &count.tree.nodes[i];
 
         node->self_ns =

@@ -88,27 +88,31 @@ static uint32_t add_session(struct cn_stacks *stacks, const struct cn_recording 
 }
 
 static uint32_t add_called(struct cn_stacks *stacks, const struct cn_call_tree *tree,
-                           const struct cn_graph_node *node, struct cn_map *known)
+                           uint32_t node, struct cn_map *known)
 {
-    uint32_t *index = cn_map_at(known, node->id, CN_NONE);
+    uint32_t id = cn_call_tree_id(tree, node);
+    uint32_t *index = cn_map_at(known, id, CN_NONE);
     char buffer[CN_CALL_NAME_MAX];
 
     if (*index == CN_NONE) {
         struct cn_stack_function function =
-            cn_stack_function(tree->rec, &tree->ids, node->id, buffer);
+            cn_stack_function(tree->rec, &tree->ids, id, buffer);
 
         function.name = cn_arena_strdup(&stacks->arena, function.name);
-        if (node->id >= tree->rec->function_count)
-            function.address = node->address;
+        if (id >= tree->rec->function_count)
+            function.address = tree->nodes[node].address;
         *index = add_function(stacks, &function);
     }
     return *index;
 }
 
-static bool is_wait(const struct cn_call_tree *tree, const struct cn_graph_node *node)
+static bool is_wait(const struct cn_call_tree *tree, uint32_t node)
 {
-    return node->parent != 0 && (node->id == cn_call_schedule_id(tree->rec, false) ||
-                                 node->id == cn_call_schedule_id(tree->rec, true));
+    uint32_t id = cn_call_tree_id(tree, node);
+
+    return cn_call_tree_parent(tree, node) != 0 &&
+           (id == cn_call_schedule_id(tree->rec, false) ||
+            id == cn_call_schedule_id(tree->rec, true));
 }
 
 void cn_stacks_of_tree(struct cn_stacks *out, const struct cn_call_tree *tree,
@@ -116,36 +120,28 @@ void cn_stacks_of_tree(struct cn_stacks *out, const struct cn_call_tree *tree,
 {
     struct cn_stacks stacks = {.metric = "time", .unit = "nanoseconds", .scale = 1};
     struct cn_map functions = {0};
-    uint32_t *node_of = cn_alloc(tree->count, sizeof(*node_of));
-    uint32_t at = tree->nodes[0].first_child;
+    uint32_t *node_of = cn_alloc(tree->paths.count, sizeof(*node_of));
 
-    /* Depth first, without recursion. */
-    while (at != 0) {
+    for (uint32_t at = cn_call_tree_first(tree, 0); at != 0;
+         at = cn_tree_after(&tree->paths, 0, at, false)) {
         const struct cn_graph_node *node = &tree->nodes[at];
-        bool is_root = node->parent == 0;
+        uint32_t parent = cn_call_tree_parent(tree, at), function;
 
-        if (waits != CN_WAITS_CALLED && is_wait(tree, node)) {
-            node_of[at] = node_of[node->parent];
+        if (waits != CN_WAITS_CALLED && is_wait(tree, at)) {
+            node_of[at] = node_of[parent];
             if (waits == CN_WAITS_COUNTED)
                 stacks.nodes[node_of[at]].self += (double)node->self_ns;
             else
                 stacks.waited_ns += node->self_ns;
-        } else {
-            uint32_t function = is_root ? add_session(&stacks, tree->rec, node->id)
-                                        : add_called(&stacks, tree, node, &functions);
-
-            node_of[at] = add_node(&stacks, is_root ? CN_NONE : node_of[node->parent],
-                                   function, is_root);
-            stacks.nodes[node_of[at]].calls = node->calls;
-            stacks.nodes[node_of[at]].self = (double)node->self_ns;
-        }
-        if (node->first_child) {
-            at = node->first_child;
             continue;
         }
-        while (at != 0 && tree->nodes[at].next == 0)
-            at = tree->nodes[at].parent;
-        at = at ? tree->nodes[at].next : 0;
+        function = parent == 0
+                       ? add_session(&stacks, tree->rec, cn_call_tree_id(tree, at))
+                       : add_called(&stacks, tree, at, &functions);
+        node_of[at] = add_node(&stacks, parent == 0 ? CN_NONE : node_of[parent], function,
+                               parent == 0);
+        stacks.nodes[node_of[at]].calls = node->calls;
+        stacks.nodes[node_of[at]].self = (double)node->self_ns;
     }
     if (stacks.waited_ns > 0)
         stacks.metric = "cpu time";

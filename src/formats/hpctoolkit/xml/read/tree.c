@@ -221,11 +221,6 @@ uint32_t cn_hpc_xml_tree_number(struct cn_hpc_xml_tree *tree, uint32_t first)
 bool cn_hpc_xml_tree_context(const struct cn_hpc_xml_tree *tree, uint64_t at,
                              struct cn_context *out, struct cn_error *err)
 {
-    static const char *const entry_names[] = {
-        [CN_ENTRY_UNKNOWN] = "unknown entry",
-        [CN_ENTRY_MAIN_THREAD] = "main thread",
-        [CN_ENTRY_APPLICATION_THREAD] = "application thread",
-    };
     const struct cn_hpc_xml_node *node;
     struct cn_context context = {
         .function = CN_NONE, .file = CN_NONE, .module = CN_NONE, .at = at};
@@ -241,7 +236,7 @@ bool cn_hpc_xml_tree_context(const struct cn_hpc_xml_tree *tree, uint64_t at,
     if (node->kind == CN_CONTEXT_ENTRY) {
         context.entry = node->entry;
         context.entry_name = node->function == CN_NONE
-                                 ? entry_names[node->entry]
+                                 ? cn_entry_name(node->entry)
                                  : tree->procedures[node->function].name;
     } else if (node->kind == CN_CONTEXT_FUNCTION) {
         context.function = node->function;

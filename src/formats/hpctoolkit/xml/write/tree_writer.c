@@ -75,7 +75,7 @@ static uint32_t entry_procedure(struct cn_hpc_xml_writing *w,
         return CN_HPC_XML_PROGRAM_PROCEDURE;
     if (entry->entry == CN_ENTRY_APPLICATION_THREAD)
         return CN_HPC_XML_THREAD_PROCEDURE;
-    if (strcmp(name, "unknown entry") == 0)
+    if (strcmp(name, cn_entry_name(CN_ENTRY_UNKNOWN)) == 0)
         return CN_HPC_XML_PARTIAL_PROCEDURE;
     return CN_HPC_XML_FIRST_FUNCTION + w->db->function_count +
            (uint32_t)w->address_count + cn_names_add(&w->entries, name);
@@ -174,14 +174,12 @@ static void add_location(struct cn_markup *m, uint32_t file, uint32_t line)
 static void add_entry(struct tree_writer *t, const struct cn_context *entry,
                       struct level *level)
 {
-    static const char *const usual[] = {"unknown entry", "main thread",
-                                        "application thread"};
+    const char *usual = cn_entry_name(entry->entry);
     struct cn_markup *m = &t->w->markup;
     uint32_t procedure = entry_procedure(t->w, entry);
 
-    t->entry_count += entry->entry > CN_ENTRY_APPLICATION_THREAD ||
-                      (entry->entry != CN_ENTRY_UNKNOWN && entry->entry_name &&
-                       strcmp(entry->entry_name, usual[entry->entry]) != 0);
+    t->entry_count += !usual || (entry->entry != CN_ENTRY_UNKNOWN && entry->entry_name &&
+                                 strcmp(entry->entry_name, usual) != 0);
     cn_markup_add(m, "<PF");
     cn_markup_number(m, "i", entry->id);
     cn_markup_number(m, "n", procedure);

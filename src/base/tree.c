@@ -1,4 +1,4 @@
-#include "analyze/cct/tree.h"
+#include "base/tree.h"
 
 #include <stdlib.h>
 
@@ -12,66 +12,67 @@ enum {
 };
 
 /* Allocate an empty cache. */
-static void make_cache(struct cn_cct *tree, unsigned bits)
+static void make_cache(struct cn_tree *tree, unsigned bits)
 {
     free(tree->cache);
     tree->cache = cn_alloc((size_t)1 << bits, sizeof(*tree->cache));
     tree->cache_bits = bits;
 }
 
-void cn_cct_init(struct cn_cct *tree)
+void cn_tree_init(struct cn_tree *tree)
 {
-    *tree = (struct cn_cct){0};
+    *tree = (struct cn_tree){0};
     tree->links = cn_grow(NULL, 0, &tree->capacity, sizeof(*tree->links));
-    tree->links[tree->count++] = (struct cn_cct_link){.key = CN_CCT_NO_KEY};
+    tree->links[tree->count++] = (struct cn_tree_link){.key = CN_TREE_NO_KEY};
     make_cache(tree, CACHE_BITS_MIN);
 }
 
-void cn_cct_done(struct cn_cct *tree)
+void cn_tree_done(struct cn_tree *tree)
 {
     free(tree->cache);
     if (!tree->is_view) {
         free(tree->links);
         cn_map_done(&tree->wide);
     }
-    *tree = (struct cn_cct){0};
+    *tree = (struct cn_tree){0};
 }
 
-static uint64_t wide_key(cn_cct_id parent, uint32_t key)
+static uint64_t wide_key(uint32_t parent, uint32_t key)
 {
     return (uint64_t)parent << 32 | key;
 }
 
-static cn_cct_id find(const struct cn_cct *tree, cn_cct_id parent, uint32_t key)
+uint32_t cn_tree_find(const struct cn_tree *tree, uint32_t parent, uint32_t key)
 {
+    uint32_t i = tree->links[parent].first_child;
+
     if (tree->links[parent].child_count > LINEAR_MAX)
         return cn_map_find(&tree->wide, wide_key(parent, key), 0);
-    for (cn_cct_id i = tree->links[parent].first_child; i != 0; i = tree->links[i].next)
-        if (tree->links[i].key == key)
-            return i;
-    return 0;
+    while (i != 0 && tree->links[i].key != key)
+        i = tree->links[i].next;
+    return i;
 }
 
-static void list_widely(struct cn_cct *tree, cn_cct_id parent)
+static void list_widely(struct cn_tree *tree, uint32_t parent)
 {
-    for (cn_cct_id i = tree->links[parent].first_child; i != 0; i = tree->links[i].next)
+    for (uint32_t i = tree->links[parent].first_child; i != 0; i = tree->links[i].next)
         (void)cn_map_at(&tree->wide, wide_key(parent, tree->links[i].key), i);
 }
 
-void cn_cct_restore(struct cn_cct *tree, struct cn_cct_link *links, size_t count)
+void cn_tree_restore(struct cn_tree *tree, struct cn_tree_link *links, size_t count)
 {
     unsigned bits = CACHE_BITS_MIN;
 
     while (bits < CACHE_BITS_MAX && count > (size_t)1 << bits >> CACHE_SPARSE)
         bits++;
-    *tree = (struct cn_cct){.links = links, .count = count, .capacity = count};
+    *tree = (struct cn_tree){.links = links, .count = count, .capacity = count};
     make_cache(tree, bits);
     for (size_t i = 0; i < count; i++)
         if (links[i].child_count > LINEAR_MAX)
-            list_widely(tree, (cn_cct_id)i);
+            list_widely(tree, (uint32_t)i);
 }
 
-void cn_cct_trim(struct cn_cct *tree)
+void cn_tree_trim(struct cn_tree *tree)
 {
     tree->links = cn_realloc(tree->links, tree->count, sizeof(*tree->links));
     tree->capacity = tree->count;
@@ -79,7 +80,7 @@ void cn_cct_trim(struct cn_cct *tree)
     tree->cache = NULL;
 }
 
-void cn_cct_view_init(struct cn_cct *view, const struct cn_cct *tree)
+void cn_tree_view_init(struct cn_tree *view, const struct cn_tree *tree)
 {
     *view = *tree;
     view->is_view = true;
@@ -87,10 +88,10 @@ void cn_cct_view_init(struct cn_cct *view, const struct cn_cct *tree)
     make_cache(view, tree->cache_bits);
 }
 
-static cn_cct_id add(struct cn_cct *tree, cn_cct_id parent, uint32_t key)
+static uint32_t add(struct cn_tree *tree, uint32_t parent, uint32_t key)
 {
-    cn_cct_id id = (cn_cct_id)tree->count;
-    struct cn_cct_link *above;
+    uint32_t id = (uint32_t)tree->count;
+    struct cn_tree_link *above;
 
     if (tree->count == UINT32_MAX || tree->is_view) {
         tree->is_full = true;
@@ -100,7 +101,7 @@ static cn_cct_id add(struct cn_cct *tree, cn_cct_id parent, uint32_t key)
         cn_grow(tree->links, tree->count, &tree->capacity, sizeof(*tree->links));
     above = &tree->links[parent];
     tree->links[tree->count++] =
-        (struct cn_cct_link){.parent = parent, .next = above->first_child, .key = key};
+        (struct cn_tree_link){.parent = parent, .next = above->first_child, .key = key};
     above->first_child = id;
     if (above->child_count > LINEAR_MAX)
         (void)cn_map_at(&tree->wide, wide_key(parent, key), id);
@@ -109,33 +110,33 @@ static cn_cct_id add(struct cn_cct *tree, cn_cct_id parent, uint32_t key)
     return id;
 }
 
-cn_cct_id cn_cct_child_slowly(struct cn_cct *tree, cn_cct_id parent, uint32_t key)
+uint32_t cn_tree_child_slowly(struct cn_tree *tree, uint32_t parent, uint32_t key)
 {
-    cn_cct_id id = find(tree, parent, key);
+    uint32_t id = cn_tree_find(tree, parent, key);
 
     if (id == 0)
         id = add(tree, parent, key);
     if (tree->count > (size_t)1 << tree->cache_bits >> CACHE_SPARSE &&
         tree->cache_bits < CACHE_BITS_MAX)
         make_cache(tree, tree->cache_bits + 1);
-    tree->cache[cn_cct_slot(tree, parent, key)] = id;
+    tree->cache[cn_tree_slot(tree, parent, key)] = id;
     return id;
 }
 
-cn_cct_id cn_cct_find_above(const struct cn_cct *tree, cn_cct_id node, uint32_t key)
+uint32_t cn_tree_find_above(const struct cn_tree *tree, uint32_t node, uint32_t key)
 {
     while (node != 0 && tree->links[node].key != key)
         node = tree->links[node].parent;
     return node;
 }
 
-void cn_cct_sort(struct cn_cct *tree)
+void cn_tree_sort(struct cn_tree *tree)
 {
     for (size_t i = 0; i < tree->count; i++) {
-        cn_cct_id child = tree->links[i].first_child, before = 0;
+        uint32_t child = tree->links[i].first_child, before = 0;
 
         while (child != 0) {
-            cn_cct_id next = tree->links[child].next;
+            uint32_t next = tree->links[child].next;
 
             tree->links[child].next = before;
             before = child;
@@ -148,11 +149,12 @@ void cn_cct_sort(struct cn_cct *tree)
     tree->cache = NULL;
 }
 
-cn_cct_id cn_cct_after(const struct cn_cct *tree, cn_cct_id node)
+uint32_t cn_tree_after(const struct cn_tree *tree, uint32_t top, uint32_t node,
+                       bool skips)
 {
-    if (tree->links[node].first_child != 0)
+    if (!skips && tree->links[node].first_child != 0)
         return tree->links[node].first_child;
-    while (node != 0 && tree->links[node].next == 0)
+    while (node != top && tree->links[node].next == 0)
         node = tree->links[node].parent;
-    return node == 0 ? 0 : tree->links[node].next;
+    return node == top ? 0 : tree->links[node].next;
 }
