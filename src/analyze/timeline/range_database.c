@@ -8,6 +8,7 @@
 #include "analyze/waits.h"
 #include "base/alloc.h"
 #include "model/contexts/database.h"
+#include "model/contexts/database_view.h"
 
 /* Ids of values in threads and of their sums alike. */
 enum { POINT, FUNCTION, EXECUTION, SCOPE_COUNT };
@@ -22,8 +23,8 @@ struct plane {
 };
 
 struct range_database {
-    struct cn_database db; /* first: operations receive a pointer to it */
-    struct cn_database *whole;
+    struct cn_database_view view; /* first: operations receive a pointer to it */
+    struct cn_database_ops ops;
     struct plane *planes; /* the sums, then threads */
     struct cn_scope scopes[SCOPE_COUNT];
     struct cn_scope_instance instances[SCOPE_COUNT];
@@ -55,35 +56,11 @@ static bool get_profile(struct cn_database *db, uint32_t index, struct cn_profil
     const struct plane *plane = &self->planes[index];
 
     *out = (struct cn_profile){.is_summary = true};
-    if (index > 0 && !cn_database_profile(self->whole, plane->profile, out, err))
+    if (index > 0 && !cn_database_profile(self->view.source, plane->profile, out, err))
         return false;
     out->value_count = plane->count;
     out->context_count = plane->context_count;
     return true;
-}
-
-static bool get_module(struct cn_database *db, uint32_t index, struct cn_module *out,
-                       struct cn_error *err)
-{
-    return cn_database_module(self_of(db)->whole, index, out, err);
-}
-
-static bool get_file(struct cn_database *db, uint32_t index, struct cn_source_file *out,
-                     struct cn_error *err)
-{
-    return cn_database_file(self_of(db)->whole, index, out, err);
-}
-
-static bool get_function(struct cn_database *db, uint32_t index, struct cn_function *out,
-                         struct cn_error *err)
-{
-    return cn_database_function(self_of(db)->whole, index, out, err);
-}
-
-static bool children(struct cn_database *db, const struct cn_context *parent,
-                     struct cn_context_cursor *out, struct cn_error *err)
-{
-    return cn_context_children(self_of(db)->whole, parent, out, err);
 }
 
 static enum cn_step child_next(struct cn_database *db, struct cn_context_cursor *cursor,
@@ -92,16 +69,10 @@ static enum cn_step child_next(struct cn_database *db, struct cn_context_cursor 
     struct range_database *self = self_of(db);
     enum cn_step step;
 
-    while ((step = cn_context_next(self->whole, cursor, out, err)) == CN_ITEM)
+    while ((step = cn_context_next(self->view.source, cursor, out, err)) == CN_ITEM)
         if (out->id < self->id_limit && self->is_listed[out->id])
             break;
     return step;
-}
-
-static bool context_at(struct cn_database *db, uint64_t at, struct cn_context *out,
-                       struct cn_error *err)
-{
-    return cn_context_at(self_of(db)->whole, at, out, err);
 }
 
 static bool values_begin(struct cn_database *db, struct cn_value_cursor *cursor,
@@ -143,11 +114,6 @@ static bool samples(struct cn_database *db, const struct cn_timeline *from,
     return true;
 }
 
-static void forget(struct cn_database *db)
-{
-    cn_database_forget(self_of(db)->whole);
-}
-
 static void close_database(struct cn_database *db)
 {
     struct range_database *self = self_of(db);
@@ -162,21 +128,19 @@ static void close_database(struct cn_database *db)
     free(self);
 }
 
-static const struct cn_database_ops operations = {
-    .profile = get_profile,
-    .module = get_module,
-    .file = get_file,
-    .function = get_function,
-    .children = children,
-    .child_next = child_next,
-    .context_at = context_at,
-    .values_begin = values_begin,
-    .values_next = values_next,
-    .timeline = timeline,
-    .samples = samples,
-    .forget = forget,
-    .close = close_database,
-};
+static struct cn_database_ops make_ops(void)
+{
+    struct cn_database_ops ops = cn_database_view_ops;
+
+    ops.profile = get_profile;
+    ops.child_next = child_next;
+    ops.values_begin = values_begin;
+    ops.values_next = values_next;
+    ops.timeline = timeline;
+    ops.samples = samples;
+    ops.close = close_database;
+    return ops;
+}
 
 const char *cn_range_metric(const struct cn_database *whole)
 {
@@ -185,12 +149,13 @@ const char *cn_range_metric(const struct cn_database *whole)
 
 static void make_metric(struct range_database *self)
 {
-    int function = cn_metrics_find_scope(&self->whole->metrics, "function");
+    int function = cn_metrics_find_scope(&self->view.source->metrics, "function");
 
     self->scopes[POINT] = (struct cn_scope){"point", CN_SCOPE_POINT, 0};
     self->scopes[FUNCTION] = (struct cn_scope){
         "function", CN_SCOPE_TRANSITIVE,
-        function == CN_NO_ID ? 0 : self->whole->metrics.scopes[function].propagation};
+        function == CN_NO_ID ? 0
+                             : self->view.source->metrics.scopes[function].propagation};
     self->scopes[EXECUTION] = (struct cn_scope){"execution", CN_SCOPE_EXECUTION, 0};
     for (uint16_t i = 0; i < SCOPE_COUNT; i++) {
         self->instances[i] = (struct cn_scope_instance){i, i};
@@ -198,17 +163,18 @@ static void make_metric(struct range_database *self)
             .scope = i, .stat_id = i, .combine = CN_COMBINE_SUM, .formula = "$$"};
     }
     self->metric = (struct cn_metric){
-        .name = cn_range_metric(self->whole),
+        .name = cn_range_metric(self->view.source),
         .instances = self->instances,
         .statistics = self->statistics,
         .instance_count = SCOPE_COUNT,
         .statistic_count = SCOPE_COUNT,
     };
-    self->db.metrics = (struct cn_metrics){.scopes = self->scopes,
-                                           .list = &self->metric,
-                                           .scope_count = SCOPE_COUNT,
-                                           .count = 1};
-    cn_taxonomy_build(&self->db.taxonomy, &self->db.metrics, &self->db.arena);
+    self->view.db.metrics = (struct cn_metrics){.scopes = self->scopes,
+                                                .list = &self->metric,
+                                                .scope_count = SCOPE_COUNT,
+                                                .count = 1};
+    cn_taxonomy_build(&self->view.db.taxonomy, &self->view.db.metrics,
+                      &self->view.db.arena);
 }
 
 static struct range_database *new_database(struct cn_database *whole,
@@ -219,12 +185,13 @@ static struct range_database *new_database(struct cn_database *whole,
     struct range_database *self = cn_alloc(1, sizeof(*self));
     size_t count = 1 + (has_threads ? request->profile_count : 0);
 
-    self->whole = whole;
+    self->ops = make_ops();
+    self->view.source = whole;
     self->planes = cn_alloc(count, sizeof(*self->planes));
     self->id_limit = index->id_limit;
     self->is_listed = cn_alloc(index->id_limit + 1, sizeof(*self->is_listed));
-    self->db = (struct cn_database){
-        .ops = &operations,
+    self->view.db = (struct cn_database){
+        .ops = &self->ops,
         .path = whole->path,
         .title = whole->title,
         .description = whole->description,
@@ -315,7 +282,7 @@ static bool list_contexts(struct build *build, const uint64_t *ns, struct cn_err
     for (size_t i = 0; i < index->count; i++) {
         if (!(build->total[i] > 0))
             continue;
-        if (!cn_context_at(build->self->whole, index->nodes[i].at, &context, err))
+        if (!cn_context_at(build->self->view.source, index->nodes[i].at, &context, err))
             return false;
         build->self->is_listed[context.id] = true;
         build->propagates[i] = bit < 16 && (context.propagation >> bit & 1) != 0;
@@ -341,11 +308,12 @@ static bool fill_thread(struct build *build, struct plane *plane, struct cn_erro
 
     request.profiles = &plane->profile;
     request.profile_count = 1;
-    if (!cn_range_sums_build(&sums, build->self->whole, &request, build->progress, err))
+    if (!cn_range_sums_build(&sums, build->self->view.source, &request, build->progress,
+                             err))
         return false;
     fill_plane(build, plane, sums.ns);
     cn_range_sums_done(&sums);
-    if (!cn_spans_visit(build->self->whole, plane->profile, request.begin_ns,
+    if (!cn_spans_visit(build->self->view.source, plane->profile, request.begin_ns,
                         request.end_ns, add_span, plane, err))
         return false;
     plane->sample_count += plane->sample_count > 0;
@@ -358,13 +326,14 @@ static bool fill(struct build *build, struct cn_error *err)
     struct cn_range_sums sums;
     bool ok;
 
-    if (!cn_range_sums_build(&sums, self->whole, build->request, build->progress, err))
+    if (!cn_range_sums_build(&sums, self->view.source, build->request, build->progress,
+                             err))
         return false;
     ok = list_contexts(build, sums.ns, err);
     if (ok)
         fill_plane(build, &self->planes[0], sums.ns);
     cn_range_sums_done(&sums);
-    for (uint32_t i = 1; ok && i < self->db.profile_count; i++)
+    for (uint32_t i = 1; ok && i < self->view.db.profile_count; i++)
         ok = fill_thread(build, &self->planes[i], err);
     return ok;
 }
@@ -389,8 +358,8 @@ bool cn_range_database_open(struct cn_database **out, struct cn_database *whole,
     free(build.total);
     free(build.propagates);
     if (ok)
-        *out = &build.self->db;
+        *out = &build.self->view.db;
     else
-        close_database(&build.self->db);
+        close_database(&build.self->view.db);
     return ok;
 }

@@ -64,7 +64,7 @@ static bool begin_entry(struct cn_hpc_rooted *self, struct cn_value_cursor *curs
     cursor->first_key = 0;
     cursor->last_key = 0;
     cursor->as_key = self->entry;
-    return cn_hpc_view_values_begin(&self->view.db, cursor, err);
+    return cn_database_view_values_begin(&self->view.db, cursor, err);
 }
 
 static bool values_begin(struct cn_database *db, struct cn_value_cursor *cursor,
@@ -75,25 +75,25 @@ static bool values_begin(struct cn_database *db, struct cn_value_cursor *cursor,
     if (cursor->plane == CN_PLANE_OF_CONTEXT) {
         if (cursor->owner == self->entry)
             cursor->owner = 0;
-        return cn_hpc_view_values_begin(&self->view.db, cursor, err);
+        return cn_database_view_values_begin(&self->view.db, cursor, err);
     }
     if (cursor->first_key >= self->entry && cursor->last_key >= self->entry)
         return begin_entry(self, cursor, err);
-    return cn_hpc_view_values_begin(&self->view.db, cursor, err);
+    return cn_database_view_values_begin(&self->view.db, cursor, err);
 }
 
 static enum cn_step values_next(struct cn_value_cursor *cursor,
                                 struct cn_value_batch *out, struct cn_error *err)
 {
     struct cn_hpc_rooted *self = self_of(cursor->db);
-    enum cn_step step = cn_hpc_view_values_next(cursor, out, err);
+    enum cn_step step = cn_database_view_values_next(cursor, out, err);
 
     if (step == CN_END && cursor->plane == CN_PLANE_OF_PROFILE && cursor->as_key == 0 &&
         cursor->last_key >= self->entry) {
         /* The new id is the largest: its values come last. */
         if (!begin_entry(self, cursor, err))
             return CN_FAIL;
-        step = cn_hpc_view_values_next(cursor, out, err);
+        step = cn_database_view_values_next(cursor, out, err);
     }
     if (step != CN_ITEM || cursor->as_key == 0)
         return step;
@@ -167,7 +167,7 @@ bool cn_hpc_rooted_init(struct cn_hpc_rooted *rooted, struct cn_database *source
     if (!find_free_id(source, &id, err))
         return false;
     *rooted = (struct cn_hpc_rooted){.view = {*source, source}, .entry = id};
-    rooted->ops = cn_hpc_view_ops;
+    rooted->ops = cn_database_view_ops;
     rooted->ops.children = children;
     rooted->ops.child_next = child_next;
     rooted->ops.context_at = context_at;

@@ -11,10 +11,10 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_ROOTED_H
 #define CN_FORMATS_HPCTOOLKIT_ROOTED_H
 
-#include "formats/hpctoolkit/view.h"
+#include "model/contexts/database_view.h"
 
 struct cn_hpc_rooted {
-    struct cn_hpc_view view; /* first: operations receive a pointer to it */
+    struct cn_database_view view; /* first: operations receive a pointer to it */
     struct cn_database_ops ops;
     uint32_t entry; /* id of the added entry point */
 };

@@ -2,57 +2,29 @@
 
 #include <stdlib.h>
 
-#include "base/alloc.h"
-#include "base/best.h"
 #include "base/run/clock.h"
+#include "store/search/page.h"
 #include "store/search/query.h"
 #include "store/search/segments.h"
 #include "store/segment/reader.h"
 
-/* The best rows so far. Reversed, the smallest numbers come first: the largest complements. */
-struct page {
-    const struct cn_store *store;
-    const struct cn_search_order *order;
-    uint64_t flip; /* all bits if reversed */
-    struct cn_best best;
-};
-
-static int compare_u64(uint64_t a, uint64_t b)
+static bool read_id(void *search, uint32_t segment, uint32_t row, uint64_t id[3])
 {
-    return (a > b) - (a < b);
-}
-
-static bool read_place(const struct page *page, uint64_t place, struct cn_store_row *row)
-{
+    const struct cn_store *store = cn_search_store(search);
+    struct cn_store_row found;
     struct cn_error ignored;
 
-    return cn_segment_row(cn_store_segment(page->store, (size_t)(place >> 32)),
-                          (uint32_t)(place & UINT32_MAX), row, &ignored);
+    if (!cn_segment_row(cn_store_segment(store, segment), row, &found, &ignored))
+        return false;
+    id[0] = found.trace_high;
+    id[1] = found.trace_low;
+    id[2] = found.span_id;
+    return true;
 }
 
-/* Rows at the same time are in the order of their ids, wherever they are stored. */
-static int compare_places(const void *arg, uint64_t a, uint64_t b)
+static bool may_improve(void *page, uint64_t time_ns)
 {
-    const struct page *page = arg;
-    struct cn_store_row x, y;
-    int order = 0;
-
-    if (read_place(page, a ^ page->flip, &x) && read_place(page, b ^ page->flip, &y)) {
-        order = compare_u64(x.trace_high, y.trace_high);
-        order = order ? order : compare_u64(x.trace_low, y.trace_low);
-        order = order ? order : compare_u64(x.span_id, y.span_id);
-        order = page->flip ? -order : order;
-    }
-    return order ? order : compare_u64(a, b);
-}
-
-static bool may_improve(void *arg, uint64_t time_ns)
-{
-    struct page *page = arg;
-
-    cn_best_trim(&page->best);
-    return page->best.limit > 0 &&
-           (!page->best.has_worst || (time_ns ^ page->flip) >= page->best.worst.key);
+    return cn_search_page_may_improve(page, time_ns);
 }
 
 static bool offer_rows(void *arg, uint32_t segment, const struct cn_store_index *index,
@@ -66,7 +38,7 @@ static bool offer_rows(void *arg, uint32_t segment, const struct cn_store_index 
         [CN_SEARCH_BY_RECORDS] = CN_STORE_FIELD_records,
         [CN_SEARCH_BY_SPANS] = CN_STORE_FIELD_time_ns,
     };
-    struct page *page = arg;
+    struct cn_search_page *page = arg;
     enum cn_store_field field = fields[page->order->sort];
     bool is_reversed = page->order->is_reversed;
     struct cn_store_column key, time;
@@ -79,15 +51,10 @@ static bool offer_rows(void *arg, uint32_t segment, const struct cn_store_index 
                                     : cn_rows_before(rows, rows->count);
          row < rows->count;
          row = is_reversed ? cn_rows_next(rows, row + 1) : cn_rows_before(rows, row)) {
-        uint64_t number =
-            cn_joined_number(&index->joined, field, row, cn_store_column_at(&key, row));
-        struct cn_best_item item = {
-            .key = number ^ page->flip,
-            .second = cn_store_column_at(&time, row) ^ page->flip,
-            .id = ((uint64_t)segment << 32 | row) ^ page->flip,
-        };
-
-        cn_best_offer(&page->best, &item);
+        cn_search_page_offer(
+            page,
+            cn_joined_number(&index->joined, field, row, cn_store_column_at(&key, row)),
+            cn_store_column_at(&time, row), segment, row);
     }
     return true;
 }
@@ -96,11 +63,7 @@ bool cn_search_rows(struct cn_search *search, const struct cn_query *query,
                     const struct cn_search_order *order, struct cn_search_hits *out,
                     struct cn_error *err)
 {
-    struct page page = {
-        .store = cn_search_store(search),
-        .order = order,
-        .flip = order->is_reversed ? UINT64_MAX : 0,
-    };
+    struct cn_search_page page = {.order = order, .read_id = read_id, .arg = search};
     struct cn_search_visitor visitor = {
         .visit = offer_rows,
         .goes_on = order->sort == CN_SEARCH_BY_TIME ? may_improve : NULL,
@@ -109,30 +72,10 @@ bool cn_search_rows(struct cn_search *search, const struct cn_query *query,
     };
     bool ok;
 
-    cn_best_init(&page.best, order->limit < SIZE_MAX - order->offset
-                                 ? (size_t)(order->limit + order->offset)
-                                 : SIZE_MAX);
-    page.best.compare = compare_places;
-    page.best.arg = &page;
+    cn_search_page_begin(&page);
     ok = cn_search_walk(search, query, &visitor, err);
-    if (ok) {
-        cn_best_sort(&page.best, (size_t)order->offset);
-        *out = (struct cn_search_hits){
-            .list = cn_alloc(page.best.count, sizeof(*out->list)),
-            .count = page.best.count,
-        };
-    }
-    for (size_t i = 0; ok && i < out->count; i++) {
-        const struct cn_best_item *item = &page.best.list[i];
-        uint64_t id = item->id ^ page.flip;
-
-        out->list[i] = (struct cn_search_hit){
-            .segment = (uint32_t)(id >> 32),
-            .row = (uint32_t)(id & UINT32_MAX),
-            .key = item->key ^ page.flip,
-            .time_ns = item->second ^ page.flip,
-        };
-    }
+    if (ok)
+        out->list = cn_search_page_take(&page, &out->count);
     cn_best_done(&page.best);
     return ok;
 }

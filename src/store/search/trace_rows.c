@@ -19,8 +19,8 @@ struct row {
 };
 
 struct rows {
-    const uint64_t *places;
-    size_t place_count;
+    const struct cn_search_hit *hits;
+    size_t hit_count;
     struct cn_map chosen; /* number in the table -> index of the place */
     uint64_t first_ns, last_ns;
     struct row *list;
@@ -102,9 +102,8 @@ static bool find_rows(struct rows *rows, struct cn_search *search, struct cn_err
     const struct cn_trace_table *table = cn_search_traces_made(search);
 
     rows->first_ns = UINT64_MAX;
-    for (size_t i = 0; i < rows->place_count; i++) {
-        uint32_t segment = (uint32_t)(rows->places[i] >> 32);
-        uint32_t row = (uint32_t)(rows->places[i] & UINT32_MAX);
+    for (size_t i = 0; i < rows->hit_count; i++) {
+        uint32_t segment = rows->hits[i].segment, row = rows->hits[i].row;
         const struct cn_trace_sum *sum = cn_trace_table_find(table, segment, row);
         struct cn_store_column columns[FIELDS];
         const struct cn_store_index *index;
@@ -235,11 +234,11 @@ static bool describe_trace(struct describing *d, const struct row *rows, size_t 
     return add_services(d, trace, rows, count, err);
 }
 
-bool cn_trace_rows_describe(struct cn_search *search, const uint64_t *places,
+bool cn_trace_rows_describe(struct cn_search *search, const struct cn_search_hit *hits,
                             size_t count, struct cn_search_traces *out,
                             struct cn_error *err)
 {
-    struct rows rows = {.places = places, .place_count = count};
+    struct rows rows = {.hits = hits, .hit_count = count};
     struct describing d = {
         .search = search,
         .found = {.list = cn_alloc(count, sizeof(*out->list)), .count = count},
@@ -263,10 +262,10 @@ bool cn_trace_rows_describe(struct cn_search *search, const uint64_t *places,
     return ok;
 }
 
-bool cn_trace_rows_list(struct cn_search *search, const uint64_t *places, size_t count,
-                        struct cn_search_hits *out, struct cn_error *err)
+bool cn_trace_rows_list(struct cn_search *search, const struct cn_search_hit *hits,
+                        size_t count, struct cn_search_hits *out, struct cn_error *err)
 {
-    struct rows rows = {.places = places, .place_count = count};
+    struct rows rows = {.hits = hits, .hit_count = count};
     bool ok = find_rows(&rows, search, err);
 
     if (ok)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/best.h"
+#include "store/search/page.h"
 #include "store/search/query.h"
 #include "store/search/segments.h"
 #include "store/search/state.h"
@@ -109,28 +109,13 @@ static bool visit_each(struct cn_search *search, const struct cn_query *query,
     return ok;
 }
 
-/* The best traces so far. Reversed, the smallest numbers come first: the largest
- * complements. */
-struct page {
-    struct cn_search *search;
-    const struct cn_search_order *order;
-    uint64_t flip; /* all bits if reversed */
-    struct cn_best best;
-};
-
-static int compare_u64(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
-static bool read_id(const struct page *page, uint64_t place, uint64_t id[2])
+static bool read_id(void *search, uint32_t segment, uint32_t row, uint64_t id[3])
 {
     const struct cn_store_index *index;
     struct cn_store_column high, low;
     struct cn_error ignored;
-    uint32_t row = (uint32_t)(place & UINT32_MAX);
 
-    if (!cn_search_index(page->search, (uint32_t)(place >> 32), &index, &ignored) ||
+    if (!cn_search_index(search, segment, &index, &ignored) ||
         !cn_columns_field(index->columns, CN_STORE_FIELD_trace_high, &high, &ignored) ||
         !cn_columns_field(index->columns, CN_STORE_FIELD_trace_low, &low, &ignored))
         return false;
@@ -139,36 +124,17 @@ static bool read_id(const struct page *page, uint64_t place, uint64_t id[2])
     return true;
 }
 
-/* Traces of the same time are in the order of their ids, wherever they are stored. */
-static int compare_places(const void *arg, uint64_t a, uint64_t b)
-{
-    const struct page *page = arg;
-    uint64_t x[2], y[2];
-    int order = 0;
-
-    if (read_id(page, a ^ page->flip, x) && read_id(page, b ^ page->flip, y)) {
-        order = compare_u64(x[0], y[0]);
-        order = order ? order : compare_u64(x[1], y[1]);
-        order = page->flip ? -order : order;
-    }
-    return order ? order : compare_u64(a, b);
-}
-
 static void offer_trace(void *arg, const struct cn_trace_sum *sum)
 {
-    struct page *page = arg;
+    struct cn_search_page *page = arg;
     const uint64_t keys[] = {
         [CN_SEARCH_BY_TIME] = sum->time_ns,    [CN_SEARCH_BY_DURATION] = sum->duration_ns,
         [CN_SEARCH_BY_CALLS] = sum->calls,     [CN_SEARCH_BY_ERRORS] = sum->errors,
         [CN_SEARCH_BY_RECORDS] = sum->records, [CN_SEARCH_BY_SPANS] = sum->spans,
     };
-    struct cn_best_item item = {
-        .key = keys[page->order->sort] ^ page->flip,
-        .second = sum->time_ns ^ page->flip,
-        .id = ((uint64_t)sum->segment << 32 | sum->row) ^ page->flip,
-    };
 
-    cn_best_offer(&page->best, &item);
+    cn_search_page_offer(page, keys[page->order->sort], sum->time_ns, sum->segment,
+                         sum->row);
 }
 
 /* A trace begins at the latest at each of its spans, so those that are only in older segments
@@ -176,23 +142,8 @@ static void offer_trace(void *arg, const struct cn_trace_sum *sum)
 static bool may_improve(void *arg, uint64_t time_ns)
 {
     const struct each *each = arg;
-    struct page *page = each->arg;
 
-    cn_best_trim(&page->best);
-    return page->best.limit > 0 &&
-           (!page->best.has_worst || time_ns >= page->best.worst.key);
-}
-
-static void begin_page(struct page *page)
-{
-    const struct cn_search_order *order = page->order;
-
-    cn_best_done(&page->best);
-    cn_best_init(&page->best, order->limit < SIZE_MAX - order->offset
-                                  ? (size_t)(order->limit + order->offset)
-                                  : SIZE_MAX);
-    page->best.compare = compare_places;
-    page->best.arg = page;
+    return cn_search_page_may_improve(each->arg, time_ns);
 }
 
 /* The newest segments first, and more of them until no other trace can be newer. The result is the
@@ -201,14 +152,14 @@ static bool find_newest(struct cn_search *search, const struct cn_query *query,
                         struct each *each, struct cn_error *err)
 {
     enum { FIRST = 2, SPARE = 32, FACTOR = 4 };
-    struct page *page = each->arg;
+    struct cn_search_page *page = each->arg;
     size_t parts = FIRST, traces = page->best.limit + page->best.limit / 2 + SPARE;
 
     for (;;) {
         struct newest newest = {.table = {.end = cn_search_end_of(search, query, parts),
                                           .trace_max = traces}};
 
-        begin_page(page);
+        cn_search_page_begin(page);
         if (!visit_each(search, query, each, may_improve, &newest, err))
             return false;
         cn_best_trim(&page->best);
@@ -223,16 +174,12 @@ static bool find_newest(struct cn_search *search, const struct cn_query *query,
     }
 }
 
-/* The places (segment and row) of the traces of a page, to be freed. */
+/* The traces of a page by their first rows, to be freed. */
 static bool find_page(struct cn_search *search, const struct cn_query *query,
-                      const struct cn_search_order *order, uint64_t **places,
+                      const struct cn_search_order *order, struct cn_search_hit **hits,
                       size_t *count, struct cn_error *err)
 {
-    struct page page = {
-        .search = search,
-        .order = order,
-        .flip = order->is_reversed ? UINT64_MAX : 0,
-    };
+    struct cn_search_page page = {.order = order, .read_id = read_id, .arg = search};
     struct each each = {.visit = offer_trace, .arg = &page};
     bool is_newest = order->sort == CN_SEARCH_BY_TIME && !order->is_reversed, ok;
 
@@ -241,18 +188,13 @@ static bool find_page(struct cn_search *search, const struct cn_query *query,
     each.needs[CALLS] = order->sort == CN_SEARCH_BY_CALLS;
     each.needs[RECORDS] = order->sort == CN_SEARCH_BY_RECORDS;
     each.needs[ERRORS] = order->sort == CN_SEARCH_BY_ERRORS;
-    begin_page(&page);
+    cn_search_page_begin(&page);
     ok =
         is_newest && cn_search_newest_helps(search, page.best.limit)
             ? find_newest(search, query, &each, err)
             : visit_each(search, query, &each, is_newest ? may_improve : NULL, NULL, err);
-    if (ok) {
-        cn_best_sort(&page.best, (size_t)order->offset);
-        *count = page.best.count;
-        *places = cn_alloc(page.best.count, sizeof(**places));
-    }
-    for (size_t i = 0; ok && i < page.best.count; i++)
-        (*places)[i] = page.best.list[i].id ^ page.flip;
+    if (ok)
+        *hits = cn_search_page_take(&page, count);
     cn_best_done(&page.best);
     return ok;
 }
@@ -261,12 +203,12 @@ bool cn_search_traces(struct cn_search *search, const struct cn_query *query,
                       const struct cn_search_order *order, struct cn_search_traces *out,
                       struct cn_error *err)
 {
-    uint64_t *places = NULL;
+    struct cn_search_hit *hits = NULL;
     size_t count = 0;
-    bool ok = find_page(search, query, order, &places, &count, err) &&
-              cn_trace_rows_describe(search, places, count, out, err);
+    bool ok = find_page(search, query, order, &hits, &count, err) &&
+              cn_trace_rows_describe(search, hits, count, out, err);
 
-    free(places);
+    free(hits);
     return ok;
 }
 
@@ -274,12 +216,12 @@ bool cn_search_trace_spans(struct cn_search *search, const struct cn_query *quer
                            const struct cn_search_order *order,
                            struct cn_search_hits *out, struct cn_error *err)
 {
-    uint64_t *places = NULL;
+    struct cn_search_hit *hits = NULL;
     size_t count = 0;
-    bool ok = find_page(search, query, order, &places, &count, err) &&
-              cn_trace_rows_list(search, places, count, out, err);
+    bool ok = find_page(search, query, order, &hits, &count, err) &&
+              cn_trace_rows_list(search, hits, count, out, err);
 
-    free(places);
+    free(hits);
     return ok;
 }
 

@@ -8,12 +8,12 @@
 #define CN_FORMATS_HPCTOOLKIT_V4_WRITE_LATENCY_WRITER_H
 
 #include "formats/hpctoolkit/v4/write/writing.h"
-#include "formats/hpctoolkit/view.h"
+#include "model/contexts/database_view.h"
 
 /* A database as the other files contain it: without latency metrics, and with statistics
  * that are numbered without gaps (hpcviewer numbers its own metrics after them). */
 struct cn_hpc_shown {
-    struct cn_hpc_view view; /* first: operations receive a pointer to it */
+    struct cn_database_view view; /* first: operations receive a pointer to it */
     struct cn_database_ops ops;
     uint16_t *prop_ids; /* new id by old one, or CN_HPC_SHOWN_DROPPED */
     uint16_t *stat_ids; /* the same */

@@ -103,7 +103,7 @@ static bool values_begin(struct cn_database *db, struct cn_value_cursor *cursor,
         !cn_database_profile(db, cursor->owner, &profile, err))
         return false;
     cursor->has_stat_ids = profile.is_summary;
-    return cn_hpc_view_values_begin(db, cursor, err);
+    return cn_database_view_values_begin(db, cursor, err);
 }
 
 /* Values of dropped metrics are left out. What remains moves to the front of the cursor's
@@ -117,7 +117,7 @@ static enum cn_step values_next(struct cn_value_cursor *cursor,
 
     while (count == 0) {
         struct cn_value_batch batch;
-        enum cn_step step = cn_hpc_view_values_next(cursor, &batch, err);
+        enum cn_step step = cn_database_view_values_next(cursor, &batch, err);
 
         if (step != CN_ITEM)
             return step;
@@ -140,7 +140,7 @@ static bool get_profile(struct cn_database *db, uint32_t index, struct cn_profil
 {
     const struct cn_hpc_shown *shown = (const struct cn_hpc_shown *)db;
 
-    if (!cn_hpc_view_ops.profile(db, index, out, err))
+    if (!cn_database_view_ops.profile(db, index, out, err))
         return false;
     if (shown->counts) {
         out->value_count = shown->counts[2 * (size_t)index];
@@ -195,7 +195,8 @@ bool cn_hpc_shown_init(struct cn_hpc_shown *shown, struct cn_database *source,
     struct cn_metric *list;
     size_t count = 0;
 
-    *shown = (struct cn_hpc_shown){.view = {*source, source}, .ops = cn_hpc_view_ops};
+    *shown =
+        (struct cn_hpc_shown){.view = {*source, source}, .ops = cn_database_view_ops};
     *db = source;
     if (!needs_view(source))
         return true;
