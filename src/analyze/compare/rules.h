@@ -5,7 +5,7 @@
  *     quantity = "total" | "self" | "calls" | "p50" | "p90" | "p99" | "new" | "gone"
  *     operator = "<=" | "<" | ">=" | ">" | "=="
  *     limit    = "same" | number [unit] | ("+" | "-") number ["%" | unit]
- *     unit     = "ns" | "us" | "ms" | "s" | "m"
+ *     unit     = "ns" | "us" | "ms" | "s" | "m" | "h" | "d" | "w"
  *
  * The pattern is a glob over names of functions; total(*) is the whole program. "none" is for
  * new and gone, which are the functions that one side has alone; all others have an operator
