@@ -112,9 +112,7 @@ void cn_traits_add(struct cn_traits *traits, const char *key, const char *value,
     uint32_t key_number = cn_names_add(&traits->keys, key), at;
 
     if (key_number == known_keys) {
-        traits->number_items =
-            cn_grow(traits->number_items, key_number, &traits->number_item_capacity,
-                    sizeof(*traits->number_items));
+        CN_GROW(traits->number_items, key_number, traits->number_item_capacity);
         traits->number_items[key_number] = 0;
     }
     cn_text_clear(&traits->text);
@@ -122,8 +120,7 @@ void cn_traits_add(struct cn_traits *traits, const char *key, const char *value,
     cn_text_add(&traits->text, value, strnlen(value, VALUE_LEN_MAX));
     at = cn_names_add(&traits->values, cn_text_str(&traits->text));
     if (at == known) {
-        traits->counts =
-            cn_grow(traits->counts, at, &traits->count_capacity, sizeof(*traits->counts));
+        CN_GROW(traits->counts, at, traits->count_capacity);
         traits->counts[at] = (struct count){.key = key_number};
     }
     if (traits->counts[at].last_item == traits->item)
@@ -134,11 +131,8 @@ void cn_traits_add(struct cn_traits *traits, const char *key, const char *value,
         int g = traits->group;
 
         traits->number_items[key_number] = traits->item;
-        traits->numbers[g] =
-            cn_grow(traits->numbers[g], traits->number_counts[g],
-                    &traits->number_capacities[g], sizeof(*traits->numbers[g]));
-        traits->numbers[g][traits->number_counts[g]++] =
-            (struct number){key_number, *number};
+        CN_PUSH(traits->numbers[g], traits->number_counts[g],
+                traits->number_capacities[g], (struct number){key_number, *number});
     }
 }
 
@@ -176,7 +170,7 @@ static void offer(struct search *search, const struct cn_sign *sign)
            (search->limits.has_all_values || strcmp(signs->list[at].key, sign->key) != 0))
         at++;
     if (at == signs->count) {
-        signs->list = cn_grow(signs->list, at, &search->capacity, sizeof(*signs->list));
+        CN_GROW(signs->list, at, search->capacity);
         signs->count++;
     } else if (signs->list[at].log_p <= log_p) {
         return;

@@ -13,14 +13,24 @@ void *cn_alloc(size_t count, size_t size);
 /* Resize an array; new elements are not initialised. */
 void *cn_realloc(void *array, size_t count, size_t size);
 
-/* Room for one more element in an array that doubles as it fills:
- *     list = cn_grow(list, count, &capacity, sizeof(*list)); */
+/* Append an element to a list. It may be in terms of `count`, which counts it afterwards. */
+#define CN_PUSH(list, count, capacity, ...)                                 \
+    (CN_GROW(list, count, capacity), (void)((list)[count] = (__VA_ARGS__)), \
+     (void)(count)++)
+
+/* Room for one more element in a list, which doubles as it fills. */
+#define CN_GROW(list, count, capacity) \
+    ((void)((list) = cn_grow((list), (count), &(capacity), sizeof(*(list)))))
 void *cn_grow(void *array, size_t count, size_t *capacity, size_t size);
 
 /* Room for `needed` elements, in steps of at least half the capacity. */
+#define CN_GROW_TO(list, needed, capacity) \
+    ((void)((list) = cn_grow_to((list), (needed), &(capacity), sizeof(*(list)))))
 void *cn_grow_to(void *array, size_t needed, size_t *capacity, size_t size);
 
 /* Room for exactly `needed` elements, whose contents are undefined. */
+#define CN_RENEW(list, needed, capacity) \
+    ((void)((list) = cn_renew((list), (needed), &(capacity), sizeof(*(list)))))
 void *cn_renew(void *array, size_t needed, size_t *capacity, size_t size);
 
 char *cn_strdup(const char *text);

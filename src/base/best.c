@@ -62,8 +62,7 @@ void cn_best_offer(struct cn_best *best, const struct cn_best_item *item)
     best->offered++;
     if (!cn_best_takes(best, item))
         return;
-    best->list = cn_grow(best->list, best->count, &best->capacity, sizeof(*best->list));
-    best->list[best->count++] = *item;
+    CN_PUSH(best->list, best->count, best->capacity, *item);
     if (best->count >= GATHER_MIN && best->count / 2 >= best->limit)
         cn_best_trim(best);
 }

@@ -93,9 +93,8 @@ uint32_t cn_names_add(struct cn_names *names, const char *name)
         names_grow(names);
     slot = name_slot(names, name, len);
     if (*slot == 0) {
-        names->list =
-            cn_grow(names->list, names->count, &names->capacity, sizeof(*names->list));
-        names->list[names->count++] = cn_arena_copy(&names->arena, name, len);
+        CN_PUSH(names->list, names->count, names->capacity,
+                cn_arena_copy(&names->arena, name, len));
         *slot = (uint32_t)names->count;
     }
     return *slot - 1;

@@ -192,14 +192,11 @@ static size_t state_of(struct cn_regex *regex, enum context before)
     resolve(regex, regex->reached, before, CONTEXT_TEXT_EDGE);
     state.is_match_at_end = has(regex->resolved, match);
     state.is_final = state.is_match || (!has_sets && !state.has_assertions);
-    regex->states = cn_grow(regex->states, regex->count, &regex->state_capacity,
-                            sizeof(*regex->states));
-    regex->sets = cn_grow_to(regex->sets, (regex->count + 1) * regex->words,
-                             &regex->set_capacity, sizeof(*regex->sets));
+    CN_GROW(regex->states, regex->count, regex->state_capacity);
+    CN_GROW_TO(regex->sets, (regex->count + 1) * regex->words, regex->set_capacity);
     memcpy(regex->sets + regex->count * regex->words, regex->reached,
            regex->words * sizeof(*regex->sets));
-    regex->next = cn_grow_to(regex->next, (regex->count + 1) * CN_REGEX_SYMBOLS,
-                             &regex->next_capacity, sizeof(*regex->next));
+    CN_GROW_TO(regex->next, (regex->count + 1) * CN_REGEX_SYMBOLS, regex->next_capacity);
     for (size_t i = 0; i < CN_REGEX_SYMBOLS; i++)
         regex->next[regex->count * CN_REGEX_SYMBOLS + i] = UNKNOWN;
     regex->states[regex->count] = state;

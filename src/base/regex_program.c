@@ -30,8 +30,7 @@ static bool emit(struct compiler *c, struct cn_regex_code code)
 
     if (p->count == CN_REGEX_SIZE_MAX)
         return fail(c, "the expression is too large");
-    p->code = cn_grow(p->code, p->count, &p->capacity, sizeof(*p->code));
-    p->code[p->count++] = code;
+    CN_PUSH(p->code, p->count, p->capacity, code);
     return true;
 }
 

@@ -97,8 +97,7 @@ static uint32_t add(struct cn_tree *tree, uint32_t parent, uint32_t key)
         tree->is_full = true;
         return parent;
     }
-    tree->links =
-        cn_grow(tree->links, tree->count, &tree->capacity, sizeof(*tree->links));
+    CN_GROW(tree->links, tree->count, tree->capacity);
     above = &tree->links[parent];
     tree->links[tree->count++] =
         (struct cn_tree_link){.parent = parent, .next = above->first_child, .key = key};

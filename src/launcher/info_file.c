@@ -133,8 +133,7 @@ static void add_tasks(struct info *info)
         if (end == entry->d_name ||
             (strcmp(end, ".dat") != 0 && strcmp(end, ".zts") != 0))
             continue;
-        tids = cn_grow(tids, count, &capacity, sizeof(*tids));
-        tids[count++] = tid;
+        CN_PUSH(tids, count, capacity, tid);
     }
     if (dir)
         (void)closedir(dir);

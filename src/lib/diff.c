@@ -162,8 +162,7 @@ static void add_rows(struct cairn_table *table, const struct cn_comparison *c,
     size_t depth = 0, capacity = 0;
     struct cn_text text = {0};
 
-    next = cn_grow(next, depth, &capacity, sizeof(*next));
-    next[depth++] = cn_compare_rows_sort(rows, CN_NONE);
+    CN_PUSH(next, depth, capacity, cn_compare_rows_sort(rows, CN_NONE));
     while (depth > 0) {
         uint32_t at = next[depth - 1];
         const struct cn_compare_row *row;
@@ -177,8 +176,7 @@ static void add_rows(struct cairn_table *table, const struct cn_comparison *c,
         if (row->gross == 0 && row->value[CN_SIDE_A] == row->value[CN_SIDE_B])
             continue;
         add_row(table, c, row, (uint32_t)(depth - 1), gross, &text);
-        next = cn_grow(next, depth, &capacity, sizeof(*next));
-        next[depth++] = cn_compare_rows_sort(rows, at);
+        CN_PUSH(next, depth, capacity, cn_compare_rows_sort(rows, at));
     }
     free(next);
     cn_text_done(&text);

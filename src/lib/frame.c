@@ -15,8 +15,7 @@ size_t cn_frame_add(struct cairn_table *table, const char *name, enum cairn_type
 {
     struct cn_frame_column *column;
 
-    table->columns = cn_grow(table->columns, table->column_count, &table->column_capacity,
-                             sizeof(*table->columns));
+    CN_GROW(table->columns, table->column_count, table->column_capacity);
     column = &table->columns[table->column_count];
     *column = (struct cn_frame_column){.name = cn_strdup(name), .type = type};
     if (type == CAIRN_TEXT) {
@@ -78,8 +77,7 @@ static void add_text(struct cn_frame_column *column, const char *text)
     column->count++;
     if (text)
         cn_text_str_add(&column->chars, valid_text(column, text));
-    column->offsets = cn_grow(column->offsets, column->count, &column->offset_capacity,
-                              sizeof(*column->offsets));
+    CN_GROW(column->offsets, column->count, column->offset_capacity);
     column->offsets[column->count] = (int64_t)column->chars.len;
 }
 

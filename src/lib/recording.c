@@ -140,8 +140,7 @@ static void note_arguments(struct filling *f, const struct cn_span *span)
 {
     size_t had = f->level_capacity;
 
-    f->arguments = cn_grow_to(f->arguments, span->depth + 1, &f->level_capacity,
-                              sizeof(*f->arguments));
+    CN_GROW_TO(f->arguments, span->depth + 1, f->level_capacity);
     memset(f->arguments + had, 0, (f->level_capacity - had) * sizeof(*f->arguments));
     cn_text_clear(&f->arguments[span->depth]);
     if (cn_span_has_values(span))

@@ -16,9 +16,8 @@ void cn_thread_states_add(struct cn_thread_states *states, uint64_t time_ns,
 {
     if (states->count > 0 && states->list[states->count - 1].time_ns > time_ns)
         time_ns = states->list[states->count - 1].time_ns;
-    states->list =
-        cn_grow(states->list, states->count, &states->capacity, sizeof(*states->list));
-    states->list[states->count++] = (struct cn_state_change){time_ns, state};
+    CN_PUSH(states->list, states->count, states->capacity,
+            (struct cn_state_change){time_ns, state});
 }
 
 void cn_thread_states_done(struct cn_thread_states *states)

@@ -150,9 +150,7 @@ static bool add_event(struct cn_sample_events *events, const char *name,
     event.is_switch = event.attr.type == PERF_TYPE_SOFTWARE &&
                       event.attr.config == PERF_COUNT_SW_CONTEXT_SWITCHES;
     event.name = cn_strdup(name);
-    events->list =
-        cn_grow(events->list, events->count, &events->capacity, sizeof(*events->list));
-    events->list[events->count++] = event;
+    CN_PUSH(events->list, events->count, events->capacity, event);
     return true;
 }
 

@@ -55,9 +55,7 @@ static bool open_event(struct cn_rings *rings, struct cn_ring *ring,
         *failure = (struct cn_ring_failure){errno, event, false};
         return false;
     }
-    rings->fds =
-        cn_grow(rings->fds, rings->fd_count, &rings->fd_capacity, sizeof(*rings->fds));
-    rings->fds[rings->fd_count++] = fd;
+    CN_PUSH(rings->fds, rings->fd_count, rings->fd_capacity, fd);
     if (ring->map ? ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) != 0
                   : !map_ring(ring, fd, request->data_len)) {
         *failure = (struct cn_ring_failure){errno, event, true};
@@ -173,10 +171,8 @@ static void list_records(struct cn_rings *rings, uint32_t index)
             u64_at(ring, type == PERF_RECORD_SAMPLE ? at + CN_RING_SAMPLE_TIME_OFF
                                                     : at + len - CN_RING_TIME_FROM_END);
         last_ns = time_ns > last_ns ? time_ns : last_ns;
-        rings->records = cn_grow(rings->records, rings->record_count,
-                                 &rings->record_capacity, sizeof(*rings->records));
-        rings->records[rings->record_count++] =
-            (struct cn_ring_record){last_ns, at, index, len};
+        CN_PUSH(rings->records, rings->record_count, rings->record_capacity,
+                (struct cn_ring_record){last_ns, at, index, len});
         at += len;
     }
 }

@@ -56,9 +56,8 @@ static struct cn_unwound_process *process_at(struct cn_unwound *stacks, uint32_t
     uint32_t *at = cn_map_at(&stacks->process_of, pid, (uint32_t)stacks->count);
 
     if (*at == stacks->count) {
-        stacks->processes = cn_grow(stacks->processes, stacks->count, &stacks->capacity,
-                                    sizeof(*stacks->processes));
-        stacks->processes[stacks->count++] = (struct cn_unwound_process){.pid = pid};
+        CN_PUSH(stacks->processes, stacks->count, stacks->capacity,
+                (struct cn_unwound_process){.pid = pid});
     }
     if (!stacks->processes[*at].space) {
         stacks->processes[*at].space = cn_unwind_space_new(stacks->unwinder);

@@ -43,9 +43,8 @@ static bool add_words(struct cn_script_options *options, const char *text, size_
                          WORDS_MAX);
         if (!ok)
             break;
-        options->words = cn_grow(options->words, options->count, &options->capacity,
-                                 sizeof(*options->words));
-        options->words[options->count++] = cn_strdup(cn_text_str(&word));
+        CN_PUSH(options->words, options->count, options->capacity,
+                cn_strdup(cn_text_str(&word)));
     }
     cn_text_done(&word);
     return ok;

@@ -55,9 +55,8 @@ void cn_script_features_print(struct cn_text *out)
 
 void cn_script_add_pattern(struct cn_script *script, const char *chars, size_t len)
 {
-    script->patterns = cn_grow(script->patterns, script->pattern_count,
-                               &script->pattern_capacity, sizeof(*script->patterns));
-    script->patterns[script->pattern_count++] = cn_arena_copy(&script->arena, chars, len);
+    CN_PUSH(script->patterns, script->pattern_count, script->pattern_capacity,
+            cn_arena_copy(&script->arena, chars, len));
 }
 
 bool cn_script_open(const char *path, const char *const *words, size_t word_count,

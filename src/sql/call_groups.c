@@ -98,14 +98,13 @@ static size_t find_group(struct cn_call_groups *groups, const struct cn_span *sp
                           cn_call_name(groups->rec, span->function, span->address, name));
     if (at < groups->count)
         return at;
-    groups->list =
-        cn_grow(groups->list, groups->count, &groups->capacity, sizeof(*groups->list));
-    groups->list[groups->count++] = (struct group){
-        .name = groups->by_name ? groups->names.list[at] : NULL,
-        .is_known = span->function < groups->rec->function_count,
-        .function = span->function,
-        .address = span->address,
-    };
+    CN_PUSH(groups->list, groups->count, groups->capacity,
+            (struct group){
+                .name = groups->by_name ? groups->names.list[at] : NULL,
+                .is_known = span->function < groups->rec->function_count,
+                .function = span->function,
+                .address = span->address,
+            });
     return at;
 }
 

@@ -83,7 +83,7 @@ static bool is_wanted(const struct call_scan *scan, const struct cn_span *span)
 
 static struct call_row *add_row(struct call_scan *scan)
 {
-    scan->rows = cn_grow(scan->rows, scan->count, &scan->capacity, sizeof(*scan->rows));
+    CN_GROW(scan->rows, scan->count, scan->capacity);
     scan->rows[scan->count] = (struct call_row){0};
     return &scan->rows[scan->count++];
 }

@@ -183,9 +183,7 @@ static struct cn_sql_data *add_data(struct cn_sql *sql, const char *schema)
 {
     struct cn_sql_data *data = cn_alloc(1, sizeof(*data));
 
-    sql->data =
-        cn_grow(sql->data, sql->count, &sql->capacity, sizeof(struct cn_sql_data *));
-    sql->data[sql->count++] = data;
+    CN_PUSH(sql->data, sql->count, sql->capacity, data);
     data->sql = sql;
     data->schema = cn_strdup(schema);
     return data;

@@ -38,8 +38,7 @@ static struct stored_cell *add_cell(struct cn_rows_table *table,
 {
     struct cn_sql_stored *stored = table->rows->own;
 
-    stored->cells =
-        cn_grow(stored->cells, stored->count, &stored->capacity, sizeof(*stored->cells));
+    CN_GROW(stored->cells, stored->count, stored->capacity);
     stored->cells[stored->count] = (struct stored_cell){.kind = kind};
     return &stored->cells[stored->count++];
 }

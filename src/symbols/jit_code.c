@@ -123,15 +123,12 @@ static void add(struct cn_jit_code *code, struct cn_jit_function function)
     if (last - page >= FUNCTION_PAGES_MAX ||
         code->link_count + (last - page) >= LINKS_MAX)
         return;
-    code->list = cn_grow(code->list, code->count, &code->capacity, sizeof(*code->list));
-    code->list[code->count++] = function;
+    CN_PUSH(code->list, code->count, code->capacity, function);
     for (; page <= last; page++) {
         uint32_t *newest = cn_map_at(&code->newest, page, 0);
 
-        code->links = cn_grow(code->links, code->link_count, &code->link_capacity,
-                              sizeof(*code->links));
-        code->links[code->link_count++] =
-            (struct cn_jit_link){(uint32_t)code->count, *newest};
+        CN_PUSH(code->links, code->link_count, code->link_capacity,
+                (struct cn_jit_link){(uint32_t)code->count, *newest});
         *newest = (uint32_t)code->link_count;
     }
 }
@@ -240,9 +237,8 @@ static void read_lines(struct cn_jit_code *code, struct cn_bytes record,
         if (line.address < debug.address ||
             (count > 0 && line.address - debug.address < out->list[count - 1].offset))
             continue;
-        out->list = cn_grow(out->list, count, &capacity, sizeof(*out->list));
-        out->list[count++] =
-            (struct cn_jit_line){line.address - debug.address, file, line.line};
+        CN_PUSH(out->list, count, capacity,
+                (struct cn_jit_line){line.address - debug.address, file, line.line});
     }
     out->count = (uint32_t)count;
 }

@@ -28,10 +28,8 @@ void cn_kernel_symbols_parse(struct cn_kernel_symbols *symbols, const char *type
         if (at == line || end - at < 4 || at[0] != ' ' || !strchr(types, at[1]) ||
             at[2] != ' ')
             continue;
-        symbols->list = cn_grow(symbols->list, symbols->count, &symbols->capacity,
-                                sizeof(*symbols->list));
-        symbols->list[symbols->count++] =
-            (struct cn_kernel_symbol){address, (size_t)(at + 3 - text->chars)};
+        CN_PUSH(symbols->list, symbols->count, symbols->capacity,
+                (struct cn_kernel_symbol){address, (size_t)(at + 3 - text->chars)});
     }
     CN_SORT(symbols->list, symbols->count, CN_UP(struct cn_kernel_symbol, address),
             CN_UP(struct cn_kernel_symbol, name_off));

@@ -20,9 +20,7 @@ bool cn_sources_move(struct cn_sources *sources, const char *spec, struct cn_err
         move.from_len--;
     move.from = cn_arena_copy(&sources->arena, spec, move.from_len);
     move.to = cn_arena_strdup(&sources->arena, equals + 1);
-    sources->moves = cn_grow(sources->moves, sources->count, &sources->capacity,
-                             sizeof(*sources->moves));
-    sources->moves[sources->count++] = move;
+    CN_PUSH(sources->moves, sources->count, sources->capacity, move);
     return true;
 }
 

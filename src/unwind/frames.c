@@ -142,8 +142,7 @@ static uint32_t cie_at(struct cn_unwind_frames *frames, uint64_t off)
     if (at != NO_CIE || frames->cie_count == CIE_MAX)
         return at;
     at = *cn_map_at(&frames->cie_of, off, (uint32_t)frames->cie_count);
-    frames->cies = cn_grow(frames->cies, frames->cie_count, &frames->cie_capacity,
-                           sizeof(*frames->cies));
+    CN_GROW(frames->cies, frames->cie_count, frames->cie_capacity);
     cie = &frames->cies[frames->cie_count++];
     *cie = (struct cn_unwind_cie){0};
     cie->is_valid = entry_at(frames, off, &entry) && entry.rest.len > 0 &&
@@ -194,9 +193,7 @@ void cn_unwind_frames_read(struct cn_unwind_frames *frames, struct cn_unwind_par
         if (entry.rest.len == 0 || is_cie(frames, &entry) ||
             !read_fde(frames, &entry, &fde))
             continue;
-        frames->fdes = cn_grow(frames->fdes, frames->fde_count, &frames->fde_capacity,
-                               sizeof(*frames->fdes));
-        frames->fdes[frames->fde_count++] = fde;
+        CN_PUSH(frames->fdes, frames->fde_count, frames->fde_capacity, fde);
     }
     CN_SORT(frames->fdes, frames->fde_count, CN_UP(struct cn_unwind_fde, begin),
             CN_UP(struct cn_unwind_fde, program_address));

@@ -66,8 +66,7 @@ static void add_range(struct cn_unwind_index *index, struct range range)
 {
     if (range.begin >= range.end)
         return;
-    index->list = cn_grow(index->list, index->count, &index->capacity, sizeof(range));
-    index->list[index->count++] = range;
+    CN_PUSH(index->list, index->count, index->capacity, range);
 }
 
 /* The number of ranges that begin at or before an address. */
@@ -118,8 +117,7 @@ static struct cn_unwind_index *build(struct cn_unwind_node *newest)
     size_t count = 0, capacity = 0;
 
     for (; node && !node->index && count < NODES_MAX; node = node->older) {
-        nodes = cn_grow(nodes, count, &capacity, sizeof(struct cn_unwind_node *));
-        nodes[count++] = node;
+        CN_PUSH(nodes, count, capacity, node);
     }
     if (node && node->index) {
         index->list =

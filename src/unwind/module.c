@@ -45,9 +45,7 @@ struct cn_unwind_module *cn_unwind_module_at(struct cn_unwind_modules *modules,
     module->path = intern(modules, path);
     module->build_id = intern(modules, build_id);
     module->fd = -1;
-    modules->list = cn_grow(modules->list, modules->count, &modules->capacity,
-                            sizeof(struct cn_unwind_module *));
-    modules->list[modules->count++] = module;
+    CN_PUSH(modules->list, modules->count, modules->capacity, module);
     return module;
 }
 

@@ -133,8 +133,7 @@ static uint32_t add_rule(struct build *b, const struct state *state,
     if (count > CN_UNWIND_WORD_MAX - table->word_count)
         return 0;
     at = (uint32_t)table->word_count;
-    table->words = cn_grow_to(table->words, table->word_count + count,
-                              &table->word_capacity, sizeof(*table->words));
+    CN_GROW_TO(table->words, table->word_count + count, table->word_capacity);
     memcpy(&table->words[at], words, count * sizeof(*words));
     table->word_count += count;
     *cn_map_at(&b->rule_of, hash, 0) = at;
@@ -152,10 +151,8 @@ static void add_row(struct cn_unwind_table *table, uint64_t address, uint32_t ru
     if (table->row_count == CN_UNWIND_ROW_MAX ||
         (table->row_count > 0 ? table->rules[table->row_count - 1] : 0) == rule)
         return;
-    table->begins = cn_grow(table->begins, table->row_count, &table->row_capacity,
-                            sizeof(*table->begins));
-    table->rules = cn_grow(table->rules, table->row_count, &table->rule_capacity,
-                           sizeof(*table->rules));
+    CN_GROW(table->begins, table->row_count, table->row_capacity);
+    CN_GROW(table->rules, table->row_count, table->rule_capacity);
     table->begins[table->row_count] = begin;
     table->rules[table->row_count++] = rule;
 }

@@ -73,13 +73,11 @@ static void emit(struct cn_call_feed *feed, const struct cn_call *call,
 {
     size_t at = feed->ready_count++;
 
-    feed->ready = cn_grow(feed->ready, at, &feed->ready_capacity, sizeof(*feed->ready));
+    CN_GROW(feed->ready, at, feed->ready_capacity);
     feed->ready[at] = *call;
     feed->ready[at].data_off = (uint32_t)feed->ready_data.len;
     if (feed->is_corrected) {
-        feed->ready_recorded =
-            cn_grow(feed->ready_recorded, at, &feed->ready_recorded_capacity,
-                    sizeof(*feed->ready_recorded));
+        CN_GROW(feed->ready_recorded, at, feed->ready_recorded_capacity);
         feed->ready_recorded[at] = feed->ready[at];
         feed->ready_recorded[at].time_ns = recorded_ns;
     }
@@ -122,15 +120,14 @@ static void delay(struct cn_call_feed *feed, const struct cn_call *call,
 
     if (feed->pending_count >= PENDING_MAX && !is_undecided)
         return;
-    feed->pending = cn_grow(feed->pending, feed->pending_count, &feed->pending_capacity,
-                            sizeof(*feed->pending));
-    feed->pending[feed->pending_count++] = (struct cn_pending_call){
-        .call = *call,
-        .recorded_ns = cn_call_recorded_ns(&feed->in, call),
-        .data_off = feed->pending_data.len,
-        .is_undecided = is_undecided,
-        .is_on_path = is_on_path,
-    };
+    CN_PUSH(feed->pending, feed->pending_count, feed->pending_capacity,
+            (struct cn_pending_call){
+                .call = *call,
+                .recorded_ns = cn_call_recorded_ns(&feed->in, call),
+                .data_off = feed->pending_data.len,
+                .is_undecided = is_undecided,
+                .is_on_path = is_on_path,
+            });
     feed->undecided += is_undecided;
     cn_text_add(&feed->pending_data, (const char *)data.ptr, data.len);
 }

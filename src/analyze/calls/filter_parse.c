@@ -19,8 +19,7 @@ static void add_rule(struct cn_call_filter *filter, uint32_t function,
 
     if (filter->rule_count == 0)
         filter->rule_count = 1;
-    filter->rules = cn_grow(filter->rules, filter->rule_count, &filter->rule_capacity,
-                            sizeof(*filter->rules));
+    CN_GROW(filter->rules, filter->rule_count, filter->rule_capacity);
     while (*link)
         link = &filter->rules[*link].next;
     *link = (uint32_t)filter->rule_count;

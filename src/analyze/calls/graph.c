@@ -250,8 +250,7 @@ static void note_fork(struct lane *lane, uint32_t slot)
 {
     struct fork *fork;
 
-    lane->forks = cn_grow(lane->forks, lane->fork_count, &lane->fork_capacity,
-                          sizeof(*lane->forks));
+    CN_GROW(lane->forks, lane->fork_count, lane->fork_capacity);
     fork = &lane->forks[lane->fork_count++];
     *fork = (struct fork){.slot = slot, .guessed = lane->base.guess->open_count};
     find_path(lane, &fork->path);
@@ -559,9 +558,7 @@ static void find_children(struct build *build, const uint32_t *by_start)
             continue;
         task = &build->tasks[parent];
         capacity = task->child_count;
-        task->children = cn_grow(task->children, task->child_count, &capacity,
-                                 sizeof(*task->children));
-        task->children[task->child_count++] = by_start[i];
+        CN_PUSH(task->children, task->child_count, capacity, by_start[i]);
     }
     cn_map_done(&slots);
 }

@@ -24,8 +24,7 @@ uint32_t cn_call_ids_unknown(struct cn_call_ids *ids, const struct cn_recording 
 
     if (id != CN_NONE)
         return id;
-    ids->addresses =
-        cn_grow(ids->addresses, ids->count, &ids->capacity, sizeof(*ids->addresses));
+    CN_GROW(ids->addresses, ids->count, ids->capacity);
     id = rec->function_count + SCHEDULE_KINDS + (uint32_t)ids->count;
     ids->addresses[ids->count++] = address;
     return *cn_map_at(&ids->by_address, address, id);

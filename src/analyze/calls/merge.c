@@ -15,9 +15,8 @@ struct cn_merge_lane {
 void cn_call_damages_add(struct cn_call_damages *damages, uint32_t task,
                          const struct cn_error *err)
 {
-    damages->list = cn_grow(damages->list, damages->count, &damages->capacity,
-                            sizeof(*damages->list));
-    damages->list[damages->count++] = (struct cn_call_damage){task, *err};
+    CN_PUSH(damages->list, damages->count, damages->capacity,
+            (struct cn_call_damage){task, *err});
 }
 
 void cn_call_damages_done(struct cn_call_damages *damages)

@@ -26,10 +26,9 @@ static void note_return(struct cn_call_guess *guess, struct cn_call_stack *stack
 {
     uint32_t ended = --guess->open_count;
 
-    guess->returns = cn_grow(guess->returns, guess->return_count, &guess->return_capacity,
-                             sizeof(*guess->returns));
-    guess->returns[guess->return_count++] =
-        (struct cn_call_return){.call = *call, .child_ns = stack->frames[ended].child_ns};
+    CN_PUSH(guess->returns, guess->return_count, guess->return_capacity,
+            (struct cn_call_return){.call = *call,
+                                    .child_ns = stack->frames[ended].child_ns});
     cn_call_stack_forget(stack, ended);
 }
 
@@ -124,14 +123,13 @@ size_t cn_part_jobs_add(struct cn_part_jobs *jobs, size_t owner,
     size_t count = cn_recording_parts(rec, task, part_len, &parts);
 
     for (size_t i = 0; i < count; i++) {
-        jobs->list =
-            cn_grow(jobs->list, jobs->count, &jobs->capacity, sizeof(*jobs->list));
-        jobs->list[jobs->count++] = (struct cn_part_job){
-            .owner = owner,
-            .part = parts[i],
-            .number = (uint32_t)i,
-            .is_last = i + 1 == count,
-        };
+        CN_PUSH(jobs->list, jobs->count, jobs->capacity,
+                (struct cn_part_job){
+                    .owner = owner,
+                    .part = parts[i],
+                    .number = (uint32_t)i,
+                    .is_last = i + 1 == count,
+                });
     }
     free(parts);
     return count;

@@ -10,7 +10,7 @@ enum { BITS = 32 };
 
 static void extend(struct cn_processors *set, size_t count)
 {
-    set->words = cn_grow_to(set->words, count, &set->capacity, sizeof(*set->words));
+    CN_GROW_TO(set->words, count, set->capacity);
     while (set->count < count)
         set->words[set->count++] = 0;
 }

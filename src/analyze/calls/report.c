@@ -98,12 +98,10 @@ static uint32_t new_slot(struct tally *tally, uint32_t id)
 {
     struct slot *slot;
 
-    tally->slot_of = cn_grow_to(tally->slot_of, (size_t)id + 1, &tally->slot_of_capacity,
-                                sizeof(*tally->slot_of));
+    CN_GROW_TO(tally->slot_of, (size_t)id + 1, tally->slot_of_capacity);
     while (tally->slot_of_count <= id)
         tally->slot_of[tally->slot_of_count++] = 0;
-    tally->slots = cn_grow(tally->slots, tally->slot_count, &tally->slot_capacity,
-                           sizeof(*tally->slots));
+    CN_GROW(tally->slots, tally->slot_count, tally->slot_capacity);
     slot = &tally->slots[tally->slot_count++];
     *slot = (struct slot){.id = id, .group = (uint32_t)tally->slot_count - 1};
     slot->cost.total.min_ns = slot->cost.self.min_ns = UINT64_MAX;
@@ -496,7 +494,7 @@ static void merge_tally(struct cn_call_report *report, const struct tally *tally
         at = cn_names_add(&report->names,
                           cn_call_name(rec, function_of(rec, slot->id), address, buffer));
         if (at == report->row_count) {
-            report->rows = cn_grow(report->rows, at, capacity, sizeof(*report->rows));
+            CN_GROW(report->rows, at, *capacity);
             report->rows[report->row_count++] = (struct cn_call_row){
                 .function = slot->id,
                 .cost = {.total.min_ns = UINT64_MAX, .self.min_ns = UINT64_MAX},

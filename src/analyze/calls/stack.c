@@ -138,8 +138,7 @@ const char *cn_call_name(const struct cn_recording *rec, uint32_t function,
 
 static struct cn_call_frame *push(struct cn_call_stack *stack)
 {
-    stack->frames =
-        cn_grow(stack->frames, stack->count, &stack->capacity, sizeof(*stack->frames));
+    CN_GROW(stack->frames, stack->count, stack->capacity);
     return &stack->frames[stack->count++];
 }
 

@@ -14,10 +14,9 @@ static void add_call(struct cn_call_subgraph *sub, const struct cn_call_tree *tr
     uint32_t known = cn_call_tree_first(&sub->tree, 0);
     uint32_t top = known ? known : cn_call_tree_child_like(&sub->tree, 0, tree, node);
 
-    sub->backtraces = cn_grow(sub->backtraces, sub->backtrace_count, capacity,
-                              sizeof(*sub->backtraces));
-    sub->backtraces[sub->backtrace_count++] = (struct cn_graph_backtrace){
-        .node = node, .calls = from->calls, .total_ns = from->total_ns};
+    CN_PUSH(sub->backtraces, sub->backtrace_count, *capacity,
+            (struct cn_graph_backtrace){
+                .node = node, .calls = from->calls, .total_ns = from->total_ns});
     cn_call_tree_add(&sub->tree, top, tree, node, 0);
     cn_call_tree_merge(&sub->tree, top, tree, node, 0);
 }

@@ -64,8 +64,7 @@ struct cn_trace_calls {
 
 static uint32_t add_group(struct cn_trace_calls *calls)
 {
-    calls->groups = cn_grow(calls->groups, calls->group_count, &calls->group_capacity,
-                            sizeof(*calls->groups));
+    CN_GROW(calls->groups, calls->group_count, calls->group_capacity);
     calls->groups[calls->group_count] = (struct group){0};
     return (uint32_t)calls->group_count++;
 }
@@ -198,8 +197,7 @@ static uint32_t take_lane(struct cn_trace_calls *calls, uint32_t group, uint32_t
 
     if (lane != CN_NONE || calls->lane_count == LANE_MAX)
         return lane;
-    calls->lanes = cn_grow(calls->lanes, calls->lane_count, &calls->lane_capacity,
-                           sizeof(*calls->lanes));
+    CN_GROW(calls->lanes, calls->lane_count, calls->lane_capacity);
     task = cn_memory_recording_add_task(calls->recording,
                                         (struct cn_task){.tid = tid,
                                                          .pid = 1,
@@ -397,9 +395,7 @@ void cn_trace_calls_enter(struct cn_trace_calls *calls, const struct cn_trace *t
         set_free(&calls->groups[lane->group], lane->slot, UINT64_MAX);
     add_call(calls, lane, CN_CALL_ENTER, call.function, begin_ns);
     call.depth = ++lane->depth;
-    calls->open =
-        cn_grow(calls->open, calls->depth, &calls->open_capacity, sizeof(*calls->open));
-    calls->open[calls->depth++] = call;
+    CN_PUSH(calls->open, calls->depth, calls->open_capacity, call);
 }
 
 void cn_trace_calls_end(struct cn_trace_calls *calls)

@@ -44,12 +44,10 @@ void cn_call_tree_added(struct cn_call_tree *tree, uint64_t address, uint64_t ti
 {
     size_t node = tree->paths.count - 1;
 
-    tree->nodes = cn_grow(tree->nodes, node, &tree->capacity, sizeof(*tree->nodes));
-    tree->firsts =
-        cn_grow(tree->firsts, node, &tree->first_capacity, sizeof(*tree->firsts));
+    CN_GROW(tree->nodes, node, tree->capacity);
+    CN_GROW(tree->firsts, node, tree->first_capacity);
     if (tree->extremes) {
-        tree->extremes = cn_grow(tree->extremes, node, &tree->extreme_capacity,
-                                 sizeof(*tree->extremes));
+        CN_GROW(tree->extremes, node, tree->extreme_capacity);
         tree->extremes[node] = no_extremes;
     }
     tree->firsts[node] = tree->order | node;
@@ -123,9 +121,8 @@ void cn_call_tree_sort(struct cn_call_tree *tree)
         size_t count = 0;
 
         for (uint32_t at = links[parent].first_child; at; at = links[at].next) {
-            siblings = cn_grow(siblings, count, &capacity, sizeof(*siblings));
-            siblings[count++] =
-                (struct sibling){tree->nodes[at].first_ns, tree->firsts[at], at};
+            CN_PUSH(siblings, count, capacity,
+                    (struct sibling){tree->nodes[at].first_ns, tree->firsts[at], at});
         }
         CN_SORT(siblings, count, CN_DOWN(struct sibling, first_ns),
                 CN_DOWN(struct sibling, first));

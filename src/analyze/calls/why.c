@@ -79,8 +79,7 @@ static uint32_t node_id(const struct build *build, struct cn_call_tree *tree,
 
 static void grow_costs(struct lane *lane)
 {
-    lane->open_costs = cn_grow_to(lane->open_costs, lane->found.tree.paths.count,
-                                  &lane->open_capacity, sizeof(*lane->open_costs));
+    CN_GROW_TO(lane->open_costs, lane->found.tree.paths.count, lane->open_capacity);
     while (lane->open_size < lane->found.tree.paths.count)
         lane->open_costs[lane->open_size++] = (struct cn_why_cost){0};
 }
@@ -94,9 +93,7 @@ static inline void add_cost(struct lane *lane, uint32_t node, uint64_t calls,
         grow_costs(lane);
     cost = &lane->open_costs[node];
     if (cost->calls == 0 && cost->self_ns == 0) {
-        lane->touched = cn_grow(lane->touched, lane->touched_count,
-                                &lane->touched_capacity, sizeof(*lane->touched));
-        lane->touched[lane->touched_count++] = node;
+        CN_PUSH(lane->touched, lane->touched_count, lane->touched_capacity, node);
     }
     cost->calls += calls;
     cost->self_ns += self_ns;

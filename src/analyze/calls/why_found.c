@@ -58,8 +58,7 @@ void cn_why_found_measure(struct cn_why_found *found, const struct cn_why_call *
 
 static void grow_costs(struct cn_why_found *found)
 {
-    found->costs = cn_grow_to(found->costs, found->tree.paths.count,
-                              &found->cost_capacity, sizeof(*found->costs));
+    CN_GROW_TO(found->costs, found->tree.paths.count, found->cost_capacity);
     while (found->cost_count < found->tree.paths.count)
         memset(found->costs[found->cost_count++], 0, sizeof(*found->costs));
 }
@@ -186,9 +185,8 @@ static void add_sample(struct cn_why_found *found, int group,
 {
     struct cn_why_sample *sample;
 
-    found->samples[group] =
-        cn_grow(found->samples[group], found->sample_counts[group],
-                &found->sample_capacities[group], sizeof(*found->samples[group]));
+    CN_GROW(found->samples[group], found->sample_counts[group],
+            found->sample_capacities[group]);
     sample = &found->samples[group][found->sample_counts[group]++];
     *sample = (struct cn_why_sample){.call = *call};
     sample->arguments_off = add_data(&found->data, &sample->call.arguments);

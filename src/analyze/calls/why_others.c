@@ -47,8 +47,7 @@ struct build {
 
 static void add_seen(struct seen_list *into, const struct seen *seen)
 {
-    into->list = cn_grow(into->list, into->count, &into->capacity, sizeof(*into->list));
-    into->list[into->count++] = *seen;
+    CN_PUSH(into->list, into->count, into->capacity, *seen);
 }
 
 static struct lane *lane_of(struct cn_call_lane *base)

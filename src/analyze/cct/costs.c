@@ -27,10 +27,9 @@ void cn_cct_costs_trim(struct cn_cct_costs *costs)
 void cn_cct_costs_reach(struct cn_cct_costs *costs, cn_cct_id node)
 {
     while (costs->count <= node) {
-        costs->list =
-            cn_grow(costs->list, costs->count, &costs->capacity, sizeof(*costs->list));
-        costs->list[costs->count++] = (struct cn_cct_cost){
-            .min_ns = UINT64_MAX, .near.doubling = CN_CCT_NO_DOUBLING};
+        CN_PUSH(costs->list, costs->count, costs->capacity,
+                (struct cn_cct_cost){.min_ns = UINT64_MAX,
+                                     .near.doubling = CN_CCT_NO_DOUBLING});
     }
 }
 
@@ -49,10 +48,8 @@ static void add_overflow(struct cn_cct_costs *costs, cn_cct_id node,
         if (costs->overflow_count == 0)
             costs->overflow_count = 1; /* 0 means none */
         at = (uint32_t)costs->overflow_count;
-        costs->overflows = cn_grow(costs->overflows, costs->overflow_count,
-                                   &costs->overflow_capacity, sizeof(*costs->overflows));
-        costs->overflows[costs->overflow_count++] =
-            (struct cn_cct_overflow){.doubling = bucket.doubling};
+        CN_PUSH(costs->overflows, costs->overflow_count, costs->overflow_capacity,
+                (struct cn_cct_overflow){.doubling = bucket.doubling});
     } else if (before != 0) {
         costs->overflows[before].next = costs->overflows[at].next;
     }

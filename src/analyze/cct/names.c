@@ -42,8 +42,7 @@ uint32_t cn_cct_names_module(struct cn_cct_names *names,
     at = cn_names_add(&names->module_keys, cn_text_str(&key));
     cn_text_done(&key);
     if (at == known) {
-        names->modules =
-            cn_grow(names->modules, at, &names->module_capacity, sizeof(*names->modules));
+        CN_GROW(names->modules, at, names->module_capacity);
         names->modules[at] =
             (struct cn_module){.path = cn_arena_strdup(&names->arena, path)};
     }
@@ -59,8 +58,7 @@ uint32_t cn_cct_names_file(struct cn_cct_names *names, const char *recorded_path
 
     if (at < known)
         return at;
-    names->files =
-        cn_grow(names->files, at, &names->file_capacity, sizeof(*names->files));
+    CN_GROW(names->files, at, names->file_capacity);
     origin = names->locations && path[0] == '/'
                  ? names->locations->source(names->locations->arg, recorded_path)
                  : NULL;
@@ -79,8 +77,7 @@ uint32_t cn_cct_names_line(struct cn_cct_names *names, uint32_t file, uint32_t l
     uint32_t at = *cn_map_at(&names->line_numbers, (uint64_t)file << 32 | line, known);
 
     if (at == known) {
-        names->lines =
-            cn_grow(names->lines, at, &names->line_capacity, sizeof(*names->lines));
+        CN_GROW(names->lines, at, names->line_capacity);
         names->lines[names->line_count++] = (struct cn_cct_source_line){file, line};
     }
     return at;
@@ -104,8 +101,7 @@ static uint32_t number_of(struct cn_cct_names *names, const struct cn_function *
     cn_text_done(&key);
     *is_new = at == known;
     if (*is_new)
-        names->functions = cn_grow(names->functions, at, &names->function_capacity,
-                                   sizeof(*names->functions));
+        CN_GROW(names->functions, at, names->function_capacity);
     return at;
 }
 

@@ -104,9 +104,8 @@ static void list_passes(struct cn_cct_plane *plane, cn_cct_id node, size_t *capa
     for (uint32_t at = links[own].parent; at != caller; at = links[at].parent) {
         if (!cn_cct_merged_is_context(merged, at))
             continue;
-        plane->passes =
-            cn_grow(plane->passes, plane->pass_count, capacity, sizeof(*plane->passes));
-        plane->passes[plane->pass_count++] = (struct cn_cct_pass){merged->ids[at], node};
+        CN_PUSH(plane->passes, plane->pass_count, *capacity,
+                (struct cn_cct_pass){merged->ids[at], node});
     }
 }
 

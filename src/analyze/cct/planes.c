@@ -342,8 +342,7 @@ static bool summary_context(void *arg, unsigned worker, uint32_t context,
     size_t most = plane.count * SUMMARY_MAX, count;
 
     (void)err;
-    self->values = cn_grow_to(self->values, self->count + most, &self->capacity,
-                              sizeof(*self->values));
+    CN_GROW_TO(self->values, self->count + most, self->capacity);
     count = summarise(plane, context, s->statistics, self->values + self->count);
     self->count += count;
     self->context_count += count > 0;

@@ -18,9 +18,8 @@ static uint64_t *values_at(struct cn_cct_readings *readings, cn_cct_id node)
     uint32_t number = *cn_map_at(&readings->numbers, node, (uint32_t)readings->count);
 
     if (number == readings->count) {
-        readings->list = cn_grow(readings->list, readings->count, &readings->capacity,
-                                 sizeof(*readings->list));
-        readings->list[readings->count++] = (struct cn_cct_reading){0};
+        CN_PUSH(readings->list, readings->count, readings->capacity,
+                (struct cn_cct_reading){0});
     }
     return readings->list[number].values;
 }
@@ -47,9 +46,8 @@ void cn_cct_readings_add(struct cn_cct_readings *readings,
 
     if (!counters->is_difference) {
         drop(open, frames);
-        open->list =
-            cn_grow(open->list, open->count, &open->capacity, sizeof(*open->list));
-        open->list[open->count++] = (struct cn_cct_open_reading){.frames = frames};
+        CN_PUSH(open->list, open->count, open->capacity,
+                (struct cn_cct_open_reading){.frames = frames});
         return;
     }
     drop(open, frames + 1);

@@ -29,9 +29,7 @@ static bool write_chunk(struct cn_cct_samples *samples, size_t count,
     size_t len = count * sizeof(*samples->chunk);
     uint64_t off = cn_spool_reserve_in(samples->spool, samples->lane, len);
 
-    samples->offs = cn_grow(samples->offs, samples->off_count, &samples->off_capacity,
-                            sizeof(*samples->offs));
-    samples->offs[samples->off_count++] = off;
+    CN_PUSH(samples->offs, samples->off_count, samples->off_capacity, off);
     return cn_spool_write(samples->spool, off, samples->chunk, len, err);
 }
 

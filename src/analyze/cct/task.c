@@ -96,10 +96,8 @@ uint32_t cn_cct_task_site(struct cn_cct_task *task, uint64_t address, uint64_t t
         task->tree.is_full = task->tree.is_view;
         return task->site_count > 0 ? (uint32_t)task->site_count - 1 : 0;
     }
-    task->sites = cn_grow(task->sites, task->site_count, &task->site_capacity,
-                          sizeof(*task->sites));
-    task->site_times = cn_grow(task->site_times, task->site_count,
-                               &task->site_time_capacity, sizeof(*task->site_times));
+    CN_GROW(task->sites, task->site_count, task->site_capacity);
+    CN_GROW(task->site_times, task->site_count, task->site_time_capacity);
     task->sites[task->site_count] = address;
     task->site_times[task->site_count] = time_ns;
     return *cn_map_at(&task->site_numbers, address, (uint32_t)task->site_count++);

@@ -51,9 +51,8 @@ static struct entry *list_entries(const struct cn_comparison *c, const uint32_t 
 
             if (node == CN_NONE || of_node[node] == CN_NONE)
                 continue;
-            list = cn_grow(list, *count, &capacity, sizeof(*list));
-            list[(*count)++] =
-                (struct entry){of_node[node], run->side, at->ns, at->calls};
+            CN_PUSH(list, *count, capacity,
+                    (struct entry){of_node[node], run->side, at->ns, at->calls});
         }
     }
     CN_SORT(list, *count, CN_UP(struct entry, row), CN_UP(struct entry, ns),

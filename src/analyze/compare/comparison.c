@@ -49,9 +49,9 @@ uint32_t cn_comparison_node_add(struct cn_comparison *c, uint32_t parent, uint32
     if (node != CN_NONE)
         return node;
     node = (uint32_t)c->node_count;
-    c->nodes = cn_grow(c->nodes, c->node_count, &c->node_capacity, sizeof(*c->nodes));
-    c->nodes[c->node_count++] = (struct cn_compared){
-        .name = name, .other = CN_NONE, .first_child = CN_NONE, .into = CN_NONE};
+    CN_PUSH(c->nodes, c->node_count, c->node_capacity,
+            (struct cn_compared){
+                .name = name, .other = CN_NONE, .first_child = CN_NONE, .into = CN_NONE});
     link_node(c, node, parent);
     return node;
 }
@@ -105,8 +105,7 @@ void cn_comparison_merge(struct cn_comparison *c, uint32_t from, uint32_t into,
     size_t depth = 0, capacity = 0;
 
     unlink_node(c, from);
-    stack = cn_grow(stack, depth, &capacity, sizeof(*stack));
-    stack[depth++] = (struct merge){from, into};
+    CN_PUSH(stack, depth, capacity, (struct merge){from, into});
     while (depth > 0) {
         struct merge at = stack[--depth];
         uint32_t child = c->nodes[at.from].first_child;
@@ -123,8 +122,7 @@ void cn_comparison_merge(struct cn_comparison *c, uint32_t from, uint32_t into,
             if (same == CN_NONE) {
                 link_node(c, child, at.into);
             } else {
-                stack = cn_grow(stack, depth, &capacity, sizeof(*stack));
-                stack[depth++] = (struct merge){child, same};
+                CN_PUSH(stack, depth, capacity, (struct merge){child, same});
             }
             child = next;
         }
@@ -159,8 +157,7 @@ static void put_in_order(struct cn_comparison *c)
     c->order_count = 0;
     for (uint32_t at = c->first_top;;) {
         for (; at != CN_NONE; at = c->nodes[at].next_sibling) {
-            stack = cn_grow(stack, depth, &capacity, sizeof(*stack));
-            stack[depth++] = at;
+            CN_PUSH(stack, depth, capacity, at);
         }
         if (depth == 0)
             break;

@@ -260,11 +260,10 @@ static bool read_durations(const struct cn_compare_run *asked,
         for (size_t k = 0; k < count && ok; k++) {
             const struct cn_bucket_range *range = &buckets[k].range;
 
-            run->durations = cn_grow(run->durations, run->duration_count, &capacity,
-                                     sizeof(*run->durations));
-            run->durations[run->duration_count++] = (struct cn_compared_duration){
-                node, ((double)range->low_ns + (double)range->high_ns) / 2,
-                buckets[k].calls};
+            CN_PUSH(run->durations, run->duration_count, capacity,
+                    (struct cn_compared_duration){
+                        node, ((double)range->low_ns + (double)range->high_ns) / 2,
+                        buckets[k].calls});
         }
     }
     free(buckets);
@@ -461,8 +460,7 @@ bool cn_comparison_add(struct cn_comparison *c, const struct cn_compare_run *run
         free(made.durations);
         return false;
     }
-    c->runs = cn_grow(c->runs, c->run_count, &c->run_capacity, sizeof(*c->runs));
-    c->runs[c->run_count++] = made;
+    CN_PUSH(c->runs, c->run_count, c->run_capacity, made);
     c->side_runs[run->side]++;
     return true;
 }

@@ -38,8 +38,8 @@ static uint32_t find_item(struct builder *b, enum group group, uint32_t key,
         cn_map_at(&b->items, (uint64_t)group << 32 | key, (uint32_t)e->count);
 
     if (*item == e->count) {
-        e->list = cn_grow(e->list, e->count, &b->capacity, sizeof(*e->list));
-        b->group = cn_grow(b->group, e->count, &b->group_capacity, sizeof(*b->group));
+        CN_GROW(e->list, e->count, b->capacity);
+        CN_GROW(b->group, e->count, b->group_capacity);
         b->group[e->count] = (uint8_t)group;
         e->list[e->count++] = (struct cn_change){.name = name, .node = node};
     }

@@ -130,8 +130,7 @@ static double score(const struct matcher *m, uint32_t a, uint32_t b, bool is_onl
 
 static void push(struct matcher *m, uint32_t node)
 {
-    m->stack = cn_grow(m->stack, m->depth, &m->capacity, sizeof(*m->stack));
-    m->stack[m->depth++] = node;
+    CN_PUSH(m->stack, m->depth, m->capacity, node);
 }
 
 /* How many callees of a side are worth matching. */

@@ -19,7 +19,7 @@ static uint32_t add_row(struct cn_compare_rows *rows, struct cn_map *known,
 
     if (*row != rows->count)
         return *row;
-    rows->list = cn_grow(rows->list, rows->count, &rows->capacity, sizeof(*rows->list));
+    CN_GROW(rows->list, rows->count, rows->capacity);
     list = parent == CN_NONE ? &rows->first_top : &rows->list[parent].first_child;
     rows->list[rows->count] = (struct cn_compare_row){
         .node = node, .parent = parent, .first_child = CN_NONE, .next_sibling = *list};
@@ -55,8 +55,7 @@ static void make_tree(struct cn_compare_rows *rows, const struct cn_comparison *
             rows->of_node[node] = rows->adds_up ? above : CN_NONE;
             continue;
         }
-        rows->list =
-            cn_grow(rows->list, rows->count, &rows->capacity, sizeof(*rows->list));
+        CN_GROW(rows->list, rows->count, rows->capacity);
         list = above == CN_NONE ? &rows->first_top : &rows->list[above].first_child;
         rows->list[rows->count] = (struct cn_compare_row){
             .node = node, .parent = above, .first_child = CN_NONE, .next_sibling = *list};
@@ -79,8 +78,7 @@ static bool *find_outer(const struct cn_comparison *c)
         while (depth > 0 && path[depth - 1] != c->nodes[node].parent)
             active[c->nodes[path[--depth]].name]--;
         is_outer[node] = active[c->nodes[node].name]++ == 0;
-        path = cn_grow(path, depth, &capacity, sizeof(*path));
-        path[depth++] = node;
+        CN_PUSH(path, depth, capacity, node);
     }
     free(active);
     free(path);
@@ -301,9 +299,8 @@ uint32_t cn_compare_rows_sort(struct cn_compare_rows *rows, uint32_t parent)
     for (uint32_t at = *first; at != CN_NONE; at = rows->list[at].next_sibling) {
         const struct cn_compare_row *row = &rows->list[at];
 
-        places = cn_grow(places, count, &capacity, sizeof(*places));
-        places[count++] =
-            (struct place){fabs(row->value[CN_SIDE_B] - row->value[CN_SIDE_A]), at};
+        CN_PUSH(places, count, capacity,
+                (struct place){fabs(row->value[CN_SIDE_B] - row->value[CN_SIDE_A]), at});
     }
     CN_SORT(places, count, CN_DOWN(struct place, size), CN_UP(struct place, row));
     *first = CN_NONE;

@@ -112,8 +112,7 @@ static void place_samples(struct job *job, struct slot *slot)
     const struct cn_sampled_node_contexts *nodes = slot->read.nodes.list;
     size_t first = job->sample_count;
 
-    job->samples = cn_grow_to(job->samples, first + profile->sample_count,
-                              &job->sample_capacity, sizeof(*job->samples));
+    CN_GROW_TO(job->samples, first + profile->sample_count, job->sample_capacity);
     for (size_t i = 0; i < profile->sample_count; i++) {
         struct cn_sample sample = {.time_ns = profile->samples[i].time_ns};
 
@@ -141,8 +140,7 @@ static void add_thread(struct pass *pass, struct slot *slot,
     const struct cn_sampled_profile *profile = &slot->read.profile;
 
     slot->thread = &self->threads[pass->thread_count++];
-    slot->metrics = cn_grow_to(slot->metrics, profile->metric_count,
-                               &slot->metric_capacity, sizeof(*slot->metrics));
+    CN_GROW_TO(slot->metrics, profile->metric_count, slot->metric_capacity);
     for (size_t i = 0; i < profile->metric_count; i++)
         slot->metrics[i] = self->metrics.map[i];
     cn_sampled_thread_identify(self, slot->thread, ids, id_count);

@@ -29,10 +29,9 @@ bool cn_sampled_cells_list(struct cn_cells *cells, const struct cn_sampled_sum *
                 continue;
             if (!(count >= 1 && count <= UINT32_MAX))
                 return is_damaged(err);
-            cells->list =
-                cn_grow(cells->list, cells->count, &capacity, sizeof(*cells->list));
-            cells->list[cells->count++] = (struct cn_cell){
-                cell->context, (uint32_t)count, (uint16_t)(metric->first_id + scope)};
+            CN_PUSH(cells->list, cells->count, capacity,
+                    (struct cn_cell){cell->context, (uint32_t)count,
+                                     (uint16_t)(metric->first_id + scope)});
         }
     }
     return true;

@@ -19,8 +19,7 @@ static void log_step(struct cn_sampled_log *log, const struct cn_sampled_step *s
 {
     if (!log)
         return;
-    log->steps = cn_grow(log->steps, log->count, &log->capacity, sizeof(*log->steps));
-    log->steps[log->count++] = *step;
+    CN_PUSH(log->steps, log->count, log->capacity, *step);
 }
 
 void cn_sampled_log_name(struct cn_sampled_log *log, uint32_t module, size_t profile,
@@ -30,10 +29,10 @@ void cn_sampled_log_name(struct cn_sampled_log *log, uint32_t module, size_t pro
 
     if (*cn_map_at(&log->module_numbers, module, fresh) != fresh)
         return;
-    log->modules = cn_grow(log->modules, log->module_count, &log->module_capacity,
-                           sizeof(*log->modules));
-    log->modules[log->module_count++] = (struct cn_sampled_log_module){
-        profile, cn_arena_copy(&log->arena, (const char *)path.ptr, path.len), module};
+    CN_PUSH(log->modules, log->module_count, log->module_capacity,
+            (struct cn_sampled_log_module){
+                profile, cn_arena_copy(&log->arena, (const char *)path.ptr, path.len),
+                module});
 }
 
 static uint64_t mix(uint64_t hash, uint64_t value)

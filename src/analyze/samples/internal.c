@@ -45,17 +45,13 @@ static void use(struct numbering *numbering, uint32_t given)
 {
     if (given == CN_NONE)
         return;
-    numbering->numbers =
-        cn_grow_to(numbering->numbers, (size_t)given + 1, &numbering->number_capacity,
-                   sizeof(*numbering->numbers));
+    CN_GROW_TO(numbering->numbers, (size_t)given + 1, numbering->number_capacity);
     while (numbering->number_count <= given)
         numbering->numbers[numbering->number_count++] = CN_NONE;
     if (numbering->numbers[given] != CN_NONE)
         return;
     numbering->numbers[given] = (uint32_t)numbering->used_count;
-    numbering->used = cn_grow(numbering->used, numbering->used_count,
-                              &numbering->used_capacity, sizeof(*numbering->used));
-    numbering->used[numbering->used_count++] = given;
+    CN_PUSH(numbering->used, numbering->used_count, numbering->used_capacity, given);
 }
 
 static void number_tables(struct cn_sampled_database *self)

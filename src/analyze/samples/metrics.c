@@ -167,8 +167,7 @@ bool cn_sampled_metrics_add(struct cn_sampled_metrics *metrics,
     if (!check_ids(metrics, profile, err) ||
         !parse_formulas(metrics, profile, &formulas, err))
         return false;
-    metrics->map = cn_grow_to(metrics->map, profile->metric_count + 1,
-                              &metrics->map_capacity, sizeof(*metrics->map));
+    CN_GROW_TO(metrics->map, profile->metric_count + 1, metrics->map_capacity);
     metrics->map_count = profile->metric_count;
     add_all(metrics, profile, &formulas);
     cn_text_clear(&metrics->mapped_id);

@@ -26,8 +26,7 @@ static void begin_modules(struct cn_sampled_nodes *nodes,
                 profile->modules_id.len);
     nodes->mapped_folder = profile->folder;
     nodes->module_count = profile->module_count;
-    nodes->modules = cn_grow_to(nodes->modules, nodes->module_count + 1,
-                                &nodes->module_capacity, sizeof(*nodes->modules));
+    CN_GROW_TO(nodes->modules, nodes->module_count + 1, nodes->module_capacity);
     for (size_t i = 0; i < nodes->module_count; i++)
         nodes->modules[i] = CN_NONE;
 }
@@ -74,8 +73,7 @@ void cn_sampled_nodes_begin(struct cn_sampled_nodes *nodes,
     size_t at = 0;
 
     begin_modules(nodes, profile);
-    nodes->list = cn_grow_to(nodes->list, profile->node_count, &nodes->capacity,
-                             sizeof(*nodes->list));
+    CN_GROW_TO(nodes->list, profile->node_count, nodes->capacity);
     for (; at < profile->node_count &&
            find_node(nodes, contexts, &profile->nodes[at], &found);
          at++)

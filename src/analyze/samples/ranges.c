@@ -112,9 +112,7 @@ static struct cn_range_context *find_context(struct cn_sampled_ranges *ranges,
     number = cn_names_add(&ranges->keys, cn_text_str(&key));
     cn_text_done(&key);
     if (number == ranges->count) {
-        ranges->contexts = cn_grow(ranges->contexts, ranges->count, &ranges->capacity,
-                                   sizeof(*ranges->contexts));
-        ranges->contexts[ranges->count++] = *wanted;
+        CN_PUSH(ranges->contexts, ranges->count, ranges->capacity, *wanted);
     }
     return &ranges->contexts[number];
 }
@@ -136,17 +134,13 @@ static void note_launch(struct cn_range_context *to,
         .entry = at->first,
     };
 
-    to->measured = cn_grow(to->measured, to->measured_count, &to->measured_capacity,
-                           sizeof(*to->measured));
-    to->measured[to->measured_count++] =
-        (struct measured){of->is_moved ? at->first : at->last, metric, value->value};
+    CN_PUSH(to->measured, to->measured_count, to->measured_capacity,
+            (struct measured){of->is_moved ? at->first : at->last, metric, value->value});
     if (cn_bytes_equal(of->name, CN_REACH_LAUNCHES))
         launch.count = value->value;
     else if (cn_bytes_equal(of->name, CN_REACH_SAMPLED_LAUNCHES))
         launch.sampled_count = value->value;
-    to->launches = cn_grow(to->launches, to->launch_count, &to->launch_capacity,
-                           sizeof(*to->launches));
-    to->launches[to->launch_count++] = launch;
+    CN_PUSH(to->launches, to->launch_count, to->launch_capacity, launch);
 }
 
 static void note_sample(struct cn_range_context *to,
@@ -156,16 +150,15 @@ static void note_sample(struct cn_range_context *to,
 {
     const struct cn_sampled_node *node = &profile->nodes[value->node];
 
-    to->samples = cn_grow(to->samples, to->sample_count, &to->sample_capacity,
-                          sizeof(*to->samples));
-    to->samples[to->sample_count++] = (struct range_sample){
-        .range = profile->nodes[node->parent].address,
-        .address = node->address,
-        .module = nodes->modules[node->module],
-        .metric = metric,
-        .value = value->value,
-        .is_moved = profile->metrics[value->metric].is_moved,
-    };
+    CN_PUSH(to->samples, to->sample_count, to->sample_capacity,
+            (struct range_sample){
+                .range = profile->nodes[node->parent].address,
+                .address = node->address,
+                .module = nodes->modules[node->module],
+                .metric = metric,
+                .value = value->value,
+                .is_moved = profile->metrics[value->metric].is_moved,
+            });
 }
 
 bool cn_sampled_ranges_note(struct cn_sampled_ranges *ranges,

@@ -92,8 +92,7 @@ void cn_sampled_reach_begin_samples(struct cn_sampled_reach *r)
 
 void cn_sampled_reach_add_point(struct cn_sampled_reach *r, struct cn_reach_point point)
 {
-    r->points =
-        cn_grow(r->points, r->point_count, &r->point_capacity, sizeof(*r->points));
+    CN_GROW(r->points, r->point_count, r->point_capacity);
     (void)cn_map_at(&r->points_of, point.function, (uint32_t)r->point_count);
     r->points[r->point_count++] = point;
 }
@@ -105,9 +104,8 @@ void cn_sampled_reach_note_value(struct cn_sampled_reach *r, uint32_t context,
     struct cn_reach_launches *launches;
 
     if (at == r->launch_count) {
-        r->launch_list = cn_grow(r->launch_list, r->launch_count, &r->launch_capacity,
-                                 sizeof(*r->launch_list));
-        r->launch_list[r->launch_count++] = (struct cn_reach_launches){0};
+        CN_PUSH(r->launch_list, r->launch_count, r->launch_capacity,
+                (struct cn_reach_launches){0});
     }
     launches = &r->launch_list[at];
     if (metric == r->launches) {
@@ -125,9 +123,8 @@ void cn_sampled_reach_note_sample(struct cn_sampled_reach *r,
 {
     if (metric != r->instructions)
         return;
-    r->samples =
-        cn_grow(r->samples, r->sample_count, &r->sample_capacity, sizeof(*r->samples));
-    r->samples[r->sample_count++] = (struct cn_reach_sample){*spot, value};
+    CN_PUSH(r->samples, r->sample_count, r->sample_capacity,
+            (struct cn_reach_sample){*spot, value});
 }
 
 static int compare_samples(const void *left, const void *right)
@@ -221,8 +218,7 @@ static size_t group_end(const struct cn_sampled_reach *r, size_t begin, size_t e
 static void push_group(struct cn_sampled_reach *r, size_t *count,
                        struct cn_reach_group group)
 {
-    r->groups = cn_grow(r->groups, *count, &r->group_capacity, sizeof(*r->groups));
-    r->groups[(*count)++] = group;
+    CN_PUSH(r->groups, *count, r->group_capacity, group);
 }
 
 /* Split a group by the next call, in proportion to the samples at the call sites. */
@@ -273,9 +269,7 @@ static void add_candidate(struct cn_sampled_reach *r, size_t *count,
 {
     if (candidate.scale == 0)
         return;
-    r->candidates =
-        cn_grow(r->candidates, *count, &r->candidate_capacity, sizeof(*r->candidates));
-    r->candidates[(*count)++] = candidate;
+    CN_PUSH(r->candidates, *count, r->candidate_capacity, candidate);
 }
 
 /* List the paths as candidates, from all points of their first function. */
@@ -338,13 +332,12 @@ static bool add_share(struct cn_sampled_reach *r, struct cn_sampled_contexts *co
     if (!cn_sampled_contexts_expand(contexts, expansion.last, spot->module, spot->address,
                                     &expansion, err))
         return false;
-    r->shares =
-        cn_grow(r->shares, r->share_count, &r->share_capacity, sizeof(*r->shares));
-    r->shares[r->share_count++] = (struct cn_sampled_share){
-        .first = expansion.first,
-        .last = expansion.last,
-        .weight = candidate->scale * candidate->weight,
-    };
+    CN_PUSH(r->shares, r->share_count, r->share_capacity,
+            (struct cn_sampled_share){
+                .first = expansion.first,
+                .last = expansion.last,
+                .weight = candidate->scale * candidate->weight,
+            });
     return true;
 }
 

@@ -14,9 +14,7 @@ enum { WORD_BITS = 64 };
 
 void cn_value_list_add(struct cn_value_list *list, struct cn_value value)
 {
-    list->values =
-        cn_grow(list->values, list->count, &list->capacity, sizeof(*list->values));
-    list->values[list->count++] = value;
+    CN_PUSH(list->values, list->count, list->capacity, value);
 }
 
 /* Resize an array; new elements are zero. */
@@ -70,7 +68,7 @@ static uint32_t insert(struct cn_sampled_values *v, uint32_t context, uint32_t b
 {
     uint32_t *link, cell = (uint32_t)v->cell_count;
 
-    v->cells = cn_grow(v->cells, v->cell_count, &v->cell_capacity, sizeof(*v->cells));
+    CN_GROW(v->cells, v->cell_count, v->cell_capacity);
     link = before ? &v->cells[before].next : &v->heads[context];
     v->cells[cell] = (struct cn_sampled_cell){.next = *link, .metric = metric};
     *link = cell;
@@ -178,14 +176,12 @@ static uint32_t find_summary(struct cn_sampled_values *v, uint32_t context,
         return *before = at;
     if (v->summary_count == 0)
         v->summary_count = 1;
-    v->summary =
-        cn_grow(v->summary, v->summary_count, &v->summary_capacity, sizeof(*v->summary));
+    CN_GROW(v->summary, v->summary_count, v->summary_capacity);
     cell = (uint32_t)v->summary_count++;
     link = *before ? &v->summary[*before].next : &v->summary_heads[context];
     v->summary[cell] = (struct cn_summary_cell){*link, metric, v->number_count};
     *link = cell;
-    v->numbers = cn_grow_to(v->numbers, v->number_count + number_count,
-                            &v->number_capacity, sizeof(*v->numbers));
+    CN_GROW_TO(v->numbers, v->number_count + number_count, v->number_capacity);
     for (size_t i = 0; i < number_count; i++)
         v->numbers[v->number_count++] = 0;
     return *before = cell;
@@ -212,8 +208,7 @@ static void emit_cell(struct cn_sampled_values *v, uint32_t context, uint32_t *b
      * measured at the loop itself. */
     if (v->is_hpcprof_compatible && !cell->has_point)
         of_scope[CN_SAMPLED_LEX_AWARE] = cell->function;
-    out->values = cn_grow_to(out->values, out->count + CN_SAMPLED_SCOPE_COUNT,
-                             &out->capacity, sizeof(*out->values));
+    CN_GROW_TO(out->values, out->count + CN_SAMPLED_SCOPE_COUNT, out->capacity);
     for (uint16_t scope = 0; scope < CN_SAMPLED_SCOPE_COUNT; scope++)
         if (of_scope[scope] != 0 && cn_measured_metric_has(metric, scope)) {
             out->values[out->count++] = (struct cn_value){

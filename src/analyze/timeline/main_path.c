@@ -24,8 +24,7 @@ void cn_main_path_done(struct cn_main_path *path)
 
 static uint32_t add_slot(struct cn_main_path *path, uint32_t frame)
 {
-    path->slots = cn_grow(path->slots, path->slot_count, &path->slot_capacity,
-                          sizeof(*path->slots));
+    CN_GROW(path->slots, path->slot_count, path->slot_capacity);
     path->slots[path->slot_count] =
         (struct cn_path_slot){.frame = frame, .caller = CN_NONE};
     path->slot_of_frame[frame] = (uint32_t)++path->slot_count;
@@ -90,9 +89,7 @@ static void use_stack(struct cn_main_path *path, const struct cn_path_stack *sta
     while (!path->slots[slot].is_used) {
         uint32_t caller = path->slots[slot].caller;
 
-        path->used = cn_grow(path->used, path->used_count, &path->used_capacity,
-                             sizeof(*path->used));
-        path->used[path->used_count++] = slot;
+        CN_PUSH(path->used, path->used_count, path->used_capacity, slot);
         path->slots[slot].is_used = true;
         if (caller == CN_NONE)
             break;

@@ -243,9 +243,8 @@ static void add_value(struct plane *plane, uint32_t context, uint16_t scope, dou
 {
     if (!(value > 0))
         return;
-    plane->values =
-        cn_grow(plane->values, plane->count, &plane->capacity, sizeof(*plane->values));
-    plane->values[plane->count++] = (struct cn_value){value, context, scope};
+    CN_PUSH(plane->values, plane->count, plane->capacity,
+            (struct cn_value){value, context, scope});
 }
 
 static void fill_plane(struct build *build, struct plane *plane, const uint64_t *ns)
@@ -294,8 +293,7 @@ static void add_span(void *arg, uint32_t context, uint64_t begin_ns, uint64_t en
 {
     struct plane *plane = arg;
 
-    plane->samples = cn_grow(plane->samples, plane->sample_count + 1,
-                             &plane->sample_capacity, sizeof(*plane->samples));
+    CN_GROW(plane->samples, plane->sample_count + 1, plane->sample_capacity);
     plane->samples[plane->sample_count++] = (struct cn_sample){begin_ns, context};
     /* The last one of all lasts no time: it ends the one before. */
     plane->samples[plane->sample_count] = (struct cn_sample){end_ns, 0};

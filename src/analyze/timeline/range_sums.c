@@ -48,9 +48,7 @@ struct build {
 
 static void add_piece(struct build *build, const struct piece *piece)
 {
-    build->pieces = cn_grow(build->pieces, build->piece_count, &build->piece_capacity,
-                            sizeof(*build->pieces));
-    build->pieces[build->piece_count++] = *piece;
+    CN_PUSH(build->pieces, build->piece_count, build->piece_capacity, *piece);
 }
 
 /* One piece a thread: the samples that begin in the range, and the one before; the last one

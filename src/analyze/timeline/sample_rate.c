@@ -41,10 +41,10 @@ bool cn_sample_rate_read(struct cn_readings *out, struct cn_database *db,
         if (!count_before(db, &timeline, db->begin_ns + ((part + 1) << shift), &until,
                           err))
             return false;
-        out->list = cn_grow(out->list, out->count, &out->capacity, sizeof(*out->list));
-        out->list[out->count++] = (struct cn_reading){db->begin_ns + (part << shift),
-                                                      (double)(until - before) * 1e9 /
-                                                          (double)(UINT64_C(1) << shift)};
+        CN_PUSH(out->list, out->count, out->capacity,
+                (struct cn_reading){db->begin_ns + (part << shift),
+                                    (double)(until - before) * 1e9 /
+                                        (double)(UINT64_C(1) << shift)});
     }
     return true;
 }

@@ -54,9 +54,8 @@ static void add_reading(struct reader *reader, struct cn_readings *readings, dou
 {
     if (!take_item(reader))
         return;
-    readings->list = cn_grow(readings->list, readings->count, &readings->capacity,
-                             sizeof(*readings->list));
-    readings->list[readings->count++] = (struct cn_reading){reader->clock.now_ns, value};
+    CN_PUSH(readings->list, readings->count, readings->capacity,
+            (struct cn_reading){reader->clock.now_ns, value});
 }
 
 static void see_counters(struct reader *reader, struct cn_counters *counters)
@@ -122,8 +121,7 @@ static void add_rate(struct cn_readings *rate, uint64_t time_ns, double value)
 {
     if (rate->count > 0 && rate->list[rate->count - 1].value == value)
         return;
-    rate->list = cn_grow(rate->list, rate->count, &rate->capacity, sizeof(*rate->list));
-    rate->list[rate->count++] = (struct cn_reading){time_ns, value};
+    CN_PUSH(rate->list, rate->count, rate->capacity, (struct cn_reading){time_ns, value});
 }
 
 /* The last part ends with the last record. */

@@ -121,8 +121,7 @@ static uint32_t slot_of(struct builder *b, uint32_t context)
         return slot;
     }
     if (b->slot_of_place[place] == CN_NONE) {
-        b->place_of_slot = cn_grow(b->place_of_slot, b->slot_count, &b->slot_capacity,
-                                   sizeof(*b->place_of_slot));
+        CN_GROW(b->place_of_slot, b->slot_count, b->slot_capacity);
         b->place_of_slot[b->slot_count] = place;
         b->slot_of_place[place] = (uint32_t)b->slot_count++;
         grow_tallies(b, b->slot_count);
@@ -144,10 +143,8 @@ static void append_sums(struct builder *b)
     struct cn_tally *tally = &b->functions;
 
     for (size_t i = 0; i < tally->used_count; i++) {
-        p->sum_function = cn_grow(p->sum_function, p->sum_count, &b->sum_capacity,
-                                  sizeof(*p->sum_function));
-        p->sum_ns =
-            cn_grow(p->sum_ns, p->sum_count, &b->sum_ns_capacity, sizeof(*p->sum_ns));
+        CN_GROW(p->sum_function, p->sum_count, b->sum_capacity);
+        CN_GROW(p->sum_ns, p->sum_count, b->sum_ns_capacity);
         p->sum_function[p->sum_count] = tally->used[i];
         p->sum_ns[p->sum_count++] = tally->ns[tally->used[i]];
     }

@@ -112,16 +112,14 @@ static void find_tree_ends(struct callers_shape *self)
 static void add_chain(struct callers_view *self, struct caller_row *row,
                       struct chain chain)
 {
-    row->chains = cn_grow(row->chains, row->count, &row->capacity, sizeof(*row->chains));
-    row->chains[row->count++] = chain;
+    CN_PUSH(row->chains, row->count, row->capacity, chain);
     if (self->shape->caller[chain.caller] != CN_NONE)
         row->has_callers = true;
 }
 
 static uint32_t new_row(struct callers_view *self, uint32_t function)
 {
-    self->rows =
-        cn_grow(self->rows, self->row_count, &self->row_capacity, sizeof(*self->rows));
+    CN_GROW(self->rows, self->row_count, self->row_capacity);
     self->rows[self->row_count] = (struct caller_row){
         .function = function,
         .kind = function < self->row_count ? self->rows[function].kind : CN_ROW_FUNCTION,
@@ -349,8 +347,7 @@ static void add_callee(struct callers_view *self, struct callees *callees, uint3
 
     if (*number == CN_NONE) {
         *number = (uint32_t)callees->costs.row_count;
-        callees->list =
-            cn_grow(callees->list, *number, &callees->capacity, sizeof(*callees->list));
+        CN_GROW(callees->list, *number, callees->capacity);
         callees->list[*number] =
             (struct callee){.function = self->shape->top_of[node], .hottest = node};
         add_child(self, &callees->costs);
@@ -381,8 +378,7 @@ static uint32_t *list_calls(const struct callers_shape *shape, uint64_t function
             bool is_call = shape->caller[node] == i;
 
             if (is_call) {
-                list = cn_grow(list, *count, &capacity, sizeof(*list));
-                list[(*count)++] = node;
+                CN_PUSH(list, *count, capacity, node);
             }
             node = is_call ? shape->tree_end[node] : node + 1;
         }

@@ -42,10 +42,8 @@ static uint32_t cost_at(struct cn_code_costs *costs, struct cn_map *numbers,
         *cn_map_at(numbers, XXH3_64bits(key, sizeof(key)), (uint32_t)costs->count);
 
     if (at == costs->count) {
-        costs->list =
-            cn_grow(costs->list, costs->count, &costs->capacity, sizeof(*costs->list));
-        costs->list[costs->count++] =
-            (struct cn_code_cost){offset, function, is_inlined, 0};
+        CN_PUSH(costs->list, costs->count, costs->capacity,
+                (struct cn_code_cost){offset, function, is_inlined, 0});
     }
     return at;
 }

@@ -12,13 +12,12 @@ static void add_node(struct cn_context_index *index, const struct cn_walk *walk,
 {
     uint32_t node = (uint32_t)index->count;
 
-    index->nodes =
-        cn_grow(index->nodes, index->count, &index->capacity, sizeof(*index->nodes));
-    index->nodes[index->count++] = (struct cn_context_node){
-        .at = context->at,
-        .id = context->id,
-        .parent = walk->depth > 1 ? path[walk->depth - 2] : CN_NONE,
-    };
+    CN_PUSH(index->nodes, index->count, index->capacity,
+            (struct cn_context_node){
+                .at = context->at,
+                .id = context->id,
+                .parent = walk->depth > 1 ? path[walk->depth - 2] : CN_NONE,
+            });
     path[walk->depth - 1] = node;
 }
 
@@ -34,7 +33,7 @@ static bool collect(struct cn_context_index *index, struct cn_walk *walk,
     while ((step = cn_walk_next(walk, &event, &context, err)) == CN_ITEM) {
         if (event != CN_WALK_ENTER)
             continue;
-        path = cn_grow(path, walk->depth, &path_capacity, sizeof(*path));
+        CN_GROW(path, walk->depth, path_capacity);
         add_node(index, walk, path, context);
     }
     free(path);

@@ -57,8 +57,7 @@ uint32_t cn_cost_tree_row(struct cn_cost_tree *tree, uint32_t parent,
     if (*row != CN_NONE)
         return *row;
     *row = (uint32_t)tree->group_count;
-    tree->groups = cn_grow(tree->groups, tree->group_count, &tree->group_capacity,
-                           sizeof(*tree->groups));
+    CN_GROW(tree->groups, tree->group_count, tree->group_capacity);
     list = parent == CN_NONE ? &tree->first_top : &tree->groups[parent].first_child;
     tree->groups[tree->group_count] = (struct cn_cost_group){
         .parent = parent,
@@ -69,11 +68,9 @@ uint32_t cn_cost_tree_row(struct cn_cost_tree *tree, uint32_t parent,
         .is_known =
             (place->kind == CN_ROW_FUNCTION ? place->function : place->file) != CN_NONE,
     };
-    tree->places = cn_grow(tree->places, tree->group_count, &tree->place_capacity,
-                           sizeof(*tree->places));
+    CN_GROW(tree->places, tree->group_count, tree->place_capacity);
     tree->places[tree->group_count] = *place;
-    tree->active = cn_grow(tree->active, tree->group_count, &tree->count_capacity,
-                           sizeof(*tree->active));
+    CN_GROW(tree->active, tree->group_count, tree->count_capacity);
     tree->active[tree->group_count] = 0;
     *list = (uint32_t)tree->group_count++;
     return *list;
@@ -81,9 +78,8 @@ uint32_t cn_cost_tree_row(struct cn_cost_tree *tree, uint32_t parent,
 
 static void add_target(struct cn_cost_tree *tree, uint32_t row, uint32_t sides)
 {
-    tree->targets = cn_grow(tree->targets, tree->target_count, &tree->target_capacity,
-                            sizeof(*tree->targets));
-    tree->targets[tree->target_count++] = cn_cost_target_of(row, sides);
+    CN_PUSH(tree->targets, tree->target_count, tree->target_capacity,
+            cn_cost_target_of(row, sides));
 }
 
 void cn_cost_tree_count(struct cn_cost_tree *tree, uint32_t row)
@@ -93,9 +89,7 @@ void cn_cost_tree_count(struct cn_cost_tree *tree, uint32_t row)
     if (tree->active[row]++ == 0)
         sides |= 1U << CN_TOTAL;
     add_target(tree, row, sides);
-    tree->active_rows = cn_grow(tree->active_rows, tree->active_count,
-                                &tree->active_capacity, sizeof(*tree->active_rows));
-    tree->active_rows[tree->active_count++] = row;
+    CN_PUSH(tree->active_rows, tree->active_count, tree->active_capacity, row);
 }
 
 void cn_cost_tree_count_from(struct cn_cost_tree *tree, uint32_t from, uint32_t row)
@@ -105,10 +99,8 @@ void cn_cost_tree_count_from(struct cn_cost_tree *tree, uint32_t from, uint32_t 
         return;
     }
     add_target(tree, row, 1U << CN_SELF);
-    tree->folds = cn_grow(tree->folds, tree->fold_count, &tree->fold_capacity,
-                          sizeof(*tree->folds));
-    tree->folds[tree->fold_count++] =
-        (struct cn_cost_fold){from, row, tree->target_count};
+    CN_PUSH(tree->folds, tree->fold_count, tree->fold_capacity,
+            (struct cn_cost_fold){from, row, tree->target_count});
     add_target(tree, 0, 1U << CN_TOTAL); /* its row is known at the end */
 }
 
@@ -165,9 +157,7 @@ static bool find_same_function(struct cn_cost_tree *tree, uint32_t *function,
             cn_text_printf(&key, "%" PRIx64, record.offset);
         known = tree->function_keys.count;
         number = cn_names_add(&tree->function_keys, cn_text_str(&key));
-        tree->function_of_key =
-            cn_grow(tree->function_of_key, number, &tree->key_capacity,
-                    sizeof(*tree->function_of_key));
+        CN_GROW(tree->function_of_key, number, tree->key_capacity);
         if (number == known)
             tree->function_of_key[number] = *function;
         *same = tree->function_of_key[number];
@@ -236,17 +226,17 @@ static bool enter(struct cn_cost_tree *tree, uint32_t node, struct cn_error *err
     above = tree->depth > 0 ? &tree->path[tree->depth - 1] : NULL;
     if (above)
         caller = above->is_call ? tree->depth : above->caller;
-    tree->path =
-        cn_grow(tree->path, tree->depth, &tree->path_capacity, sizeof(*tree->path));
-    tree->path[tree->depth++] = (struct cn_cost_frame){
-        .node = node,
-        .place = place_of(&context),
-        .is_call = context.kind == CN_CONTEXT_FUNCTION ||
-                   (context.kind != CN_CONTEXT_ENTRY && context.relation != CN_LEXICAL),
-        .caller = caller,
-        .row = CN_NONE,
-        .rows_at = tree->active_count,
-    };
+    CN_PUSH(tree->path, tree->depth, tree->path_capacity,
+            (struct cn_cost_frame){
+                .node = node,
+                .place = place_of(&context),
+                .is_call =
+                    context.kind == CN_CONTEXT_FUNCTION ||
+                    (context.kind != CN_CONTEXT_ENTRY && context.relation != CN_LEXICAL),
+                .caller = caller,
+                .row = CN_NONE,
+                .rows_at = tree->active_count,
+            });
     return true;
 }
 

@@ -246,10 +246,8 @@ static void gather(void *arg, const struct cn_cost_block *block)
         for (size_t k = 0; k < g->width; k++) {
             if (isnan(inputs[k]))
                 continue;
-            out->inputs = cn_grow(out->inputs, out->count, &g->input_capacity,
-                                  sizeof(*out->inputs));
-            out->values = cn_grow(out->values, out->count, &g->value_capacity,
-                                  sizeof(*out->values));
+            CN_GROW(out->inputs, out->count, g->input_capacity);
+            CN_GROW(out->values, out->count, g->value_capacity);
             out->inputs[out->count] = (uint16_t)k;
             out->values[out->count++] = inputs[k];
         }

@@ -16,8 +16,7 @@ struct builder {
 static uint32_t add_frame(struct cn_frames *frames, uint32_t parent, uint32_t depth,
                           uint32_t place)
 {
-    frames->list =
-        cn_grow(frames->list, frames->count, &frames->capacity, sizeof(*frames->list));
+    CN_GROW(frames->list, frames->count, frames->capacity);
     frames->list[frames->count] = (struct cn_frame){parent, depth, place};
     if (depth > frames->depth_max)
         frames->depth_max = depth;

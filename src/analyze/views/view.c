@@ -42,7 +42,7 @@ double *cn_row_list_add(struct cn_row_list *list, struct cn_row row)
 {
     size_t had = list->capacity;
 
-    list->rows = cn_grow(list->rows, list->count, &list->capacity, sizeof(*list->rows));
+    CN_GROW(list->rows, list->count, list->capacity);
     if (list->capacity != had) {
         list->values = cn_realloc(list->values, list->capacity,
                                   list->column_count * sizeof(*list->values));

@@ -51,9 +51,7 @@ static bool push_level(struct cn_view_visit *visit, const struct cn_row *parent,
 
     if (ok && visit->arrange)
         ok = visit->arrange(arg, &level.list, err);
-    visit->levels =
-        cn_grow(visit->levels, visit->depth, &visit->capacity, sizeof(*visit->levels));
-    visit->levels[visit->depth++] = level;
+    CN_PUSH(visit->levels, visit->depth, visit->capacity, level);
     if (!cn_view_weigh(visit->view, &level.list, &visit->seen, ok ? err : &later)) {
         visit->is_full = true;
         ok = false;

@@ -83,8 +83,7 @@ static bool add_open(struct search *s, const struct cn_row *row,
         open.below = below->row;
         open.owner_below = below->owner;
     }
-    s->open = cn_grow(s->open, s->open_count, &s->open_capacity, sizeof(*s->open));
-    s->open[s->open_count++] = open;
+    CN_PUSH(s->open, s->open_count, s->open_capacity, open);
     return true;
 }
 
@@ -116,7 +115,7 @@ static void add_call(struct search *s, const struct cn_waiting_call *call)
     while (i < found->count && !is_same(&found->list[i], call))
         i++;
     if (i == found->count) {
-        found->list = cn_grow(found->list, i, &found->capacity, sizeof(*found->list));
+        CN_GROW(found->list, i, found->capacity);
         found->list[found->count++] = *call;
         return;
     }

@@ -33,8 +33,7 @@ uint64_t *cn_rank_files_list(const char *folder, size_t *count)
     while (listing && (entry = readdir(listing))) {
         if (!parse(entry->d_name, &number))
             continue;
-        numbers = cn_grow(numbers, *count, &capacity, sizeof(*numbers));
-        numbers[(*count)++] = number;
+        CN_PUSH(numbers, *count, capacity, number);
     }
     if (listing)
         (void)closedir(listing);

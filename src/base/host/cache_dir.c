@@ -114,7 +114,7 @@ static struct entry *list_entries(const char *dir, size_t *count)
 
         if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
             continue;
-        list = cn_grow(list, *count, &capacity, sizeof(*list));
+        CN_GROW(list, *count, capacity);
         entry = &list[*count];
         *entry = (struct entry){.is_hidden = name[0] == '.'};
         if (snprintf(entry->path, sizeof(entry->path), "%s/%s", dir, name) <

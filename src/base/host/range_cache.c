@@ -219,9 +219,8 @@ static bool add_block(struct cn_range_cache *cache, struct batch *batch, uint64_
     }
     if (batch->len > BATCH_MAX && !fetch_batch(cache, batch, err))
         return false;
-    batch->list =
-        cn_grow(batch->list, batch->count, &batch->capacity, sizeof(*batch->list));
-    batch->list[batch->count++] = (struct cn_range){.off = off, .len = len};
+    CN_PUSH(batch->list, batch->count, batch->capacity,
+            (struct cn_range){.off = off, .len = len});
     return true;
 }
 

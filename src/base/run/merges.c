@@ -45,9 +45,7 @@ static bool meet(struct cn_merges *merges, const struct cn_merge *part,
             merges->pending[i] = merges->pending[--merges->pending_count];
     }
     if (!is_there) {
-        merges->pending = cn_grow(merges->pending, merges->pending_count,
-                                  &merges->pending_capacity, sizeof(*merges->pending));
-        merges->pending[merges->pending_count++] = *part;
+        CN_PUSH(merges->pending, merges->pending_count, merges->pending_capacity, *part);
     }
     (void)pthread_mutex_unlock(&merges->lock);
     return is_there;

@@ -236,9 +236,7 @@ static bool analyse(const struct cn_args *args, struct cn_ranks *ranks,
 
 static void add_operand(struct cn_args *args, const char *name, size_t *capacity)
 {
-    args->operands =
-        cn_grow(args->operands, args->operand_count, capacity, sizeof(*args->operands));
-    args->operands[args->operand_count++] = cn_strdup(name);
+    CN_PUSH(args->operands, args->operand_count, *capacity, cn_strdup(name));
 }
 
 /* Add the recordings of ranks in `dir`, in order, as operands. False if there are none. */

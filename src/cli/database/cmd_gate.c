@@ -23,8 +23,7 @@ static bool add_rule(struct gate *gate, const char *text, struct cn_error *err)
 {
     if (gate->rule_count == RULES_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "more than %d rules", RULES_MAX);
-    gate->rules = cn_grow(gate->rules, gate->rule_count, &gate->rule_capacity,
-                          sizeof(*gate->rules));
+    CN_GROW(gate->rules, gate->rule_count, gate->rule_capacity);
     if (!cn_rule_parse(&gate->rules[gate->rule_count], text, err))
         return false;
     gate->rule_count++;

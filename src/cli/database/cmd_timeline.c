@@ -61,10 +61,9 @@ static bool add_profile(struct cn_timeline_view *view, const struct selection *s
         view->without_samples_count++;
         return true;
     }
-    view->threads = cn_grow(view->threads, view->thread_count, &view->thread_capacity,
-                            sizeof(*view->threads));
-    view->threads[view->thread_count++] = (struct cn_timeline_row){
-        .profile = index, .identity = profile.identity, .name = profile.name};
+    CN_PUSH(view->threads, view->thread_count, view->thread_capacity,
+            (struct cn_timeline_row){
+                .profile = index, .identity = profile.identity, .name = profile.name});
     return true;
 }
 

@@ -309,7 +309,7 @@ void cn_diff_print_rows(const struct cn_diff_style *style, struct cn_compare_row
     size_t depth = 0, capacity = 0, printed = 0;
 
     begin(&p, style, args);
-    levels = cn_grow(levels, depth, &capacity, sizeof(*levels));
+    CN_GROW(levels, depth, capacity);
     levels[depth++].next = cn_compare_rows_sort(rows, CN_NONE);
     while (depth > 0) {
         uint32_t at = levels[depth - 1].next;
@@ -325,7 +325,7 @@ void cn_diff_print_rows(const struct cn_diff_style *style, struct cn_compare_row
         print_row(&p, &rows->list[at], depth - 1);
         printed++;
         if (depth < depth_max) {
-            levels = cn_grow(levels, depth, &capacity, sizeof(*levels));
+            CN_GROW(levels, depth, capacity);
             levels[depth++].next = cn_compare_rows_sort(rows, at);
         }
     }

@@ -24,12 +24,11 @@ static const char *printable(struct cn_sheet *sheet, const char *str)
 
 static void add_row(struct cn_sheet *sheet, const char *key, const char *value)
 {
-    sheet->rows =
-        cn_grow(sheet->rows, sheet->count, &sheet->capacity, sizeof(*sheet->rows));
-    sheet->rows[sheet->count++] = (struct cn_sheet_row){
-        .key = printable(sheet, key),
-        .value = value ? printable(sheet, value) : NULL,
-    };
+    CN_PUSH(sheet->rows, sheet->count, sheet->capacity,
+            (struct cn_sheet_row){
+                .key = printable(sheet, key),
+                .value = value ? printable(sheet, value) : NULL,
+            });
 }
 
 void cn_sheet_group(struct cn_sheet *sheet, const char *title)

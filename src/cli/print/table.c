@@ -159,14 +159,13 @@ static void mark_number(struct cn_table *table)
 /* Make the next cell of the row from the end of `chars`, from `off` on. */
 static void add_held_cell(struct cn_table *table, size_t off, size_t width)
 {
-    table->cells = cn_grow(table->cells, table->cell_count, &table->cell_capacity,
-                           sizeof(*table->cells));
-    table->cells[table->cell_count++] = (struct cell){
-        .off = off,
-        .len = table->chars.len - off,
-        .width = width,
-        .color = table->next_color,
-    };
+    CN_PUSH(table->cells, table->cell_count, table->cell_capacity,
+            (struct cell){
+                .off = off,
+                .len = table->chars.len - off,
+                .width = width,
+                .color = table->next_color,
+            });
     table->next_color = CN_COLOR_NONE;
 }
 

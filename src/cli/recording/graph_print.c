@@ -130,9 +130,7 @@ static void walk_below(struct walk *walk, uint32_t top)
         bool is_branch = links[links[links[at].parent].first_child].next != 0;
 
         add_node(walk, at, is_branch);
-        walk->margin_lens = cn_grow(walk->margin_lens, walk->depth, &walk->capacity,
-                                    sizeof(*walk->margin_lens));
-        walk->margin_lens[walk->depth++] = walk->margin.len;
+        CN_PUSH(walk->margin_lens, walk->depth, walk->capacity, walk->margin.len);
         if (is_branch && walk->margin.len < MARGIN_MAX)
             cn_text_str_add(&walk->margin, links[at].next ? " | " : "   ");
         if (links[at].first_child) {
@@ -223,8 +221,7 @@ static void add_backtrace(struct cn_graph_printer *printer,
 
     for (uint32_t at = backtrace->node; at != session;
          at = cn_call_tree_parent(tree, at)) {
-        path = cn_grow(path, count, &capacity, sizeof(*path));
-        path[count++] = at;
+        CN_PUSH(path, count, capacity, at);
     }
     for (size_t i = 0; i < count; i++) {
         const struct cn_graph_node *node = &tree->nodes[path[count - 1 - i]];

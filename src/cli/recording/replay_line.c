@@ -182,9 +182,8 @@ static bool add_call_site(struct cn_replay_printer *printer,
                                     rec->modules[mapping->module].build_id,
                                     address - mapping->begin, found, INLINE_MAX);
 
-        printer->sites = cn_grow(printer->sites, printer->site_count,
-                                 &printer->site_capacity, sizeof(*printer->sites));
-        printer->sites[printer->site_count++] = found[count > 0 ? count - 1 : 0];
+        CN_PUSH(printer->sites, printer->site_count, printer->site_capacity,
+                found[count > 0 ? count - 1 : 0]);
     }
     site = &printer->sites[*at];
     if (!site->file)

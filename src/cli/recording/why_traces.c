@@ -59,14 +59,13 @@ static void add_fact(void *arg, const char *key, const char *value, const double
 {
     struct cn_why_traces *traces = arg;
 
-    traces->facts = cn_grow(traces->facts, traces->fact_count, &traces->fact_capacity,
-                            sizeof(*traces->facts));
-    traces->facts[traces->fact_count++] = (struct cn_why_fact){
-        .key = keep(traces, key),
-        .value = keep(traces, value),
-        .number = number ? *number : 0,
-        .is_number = number != NULL,
-    };
+    CN_PUSH(traces->facts, traces->fact_count, traces->fact_capacity,
+            (struct cn_why_fact){
+                .key = keep(traces, key),
+                .value = keep(traces, value),
+                .number = number ? *number : 0,
+                .is_number = number != NULL,
+            });
 }
 
 /* Note what is known about a call of the method. */
@@ -84,9 +83,7 @@ static void note_call(struct cn_why_traces *traces, const struct cn_trace *trace
     }
     cn_trace_facts_visit(trace, node, add_fact, traces);
     noted.fact_count = traces->fact_count - noted.first_fact;
-    traces->list =
-        cn_grow(traces->list, traces->count, &traces->capacity, sizeof(*traces->list));
-    traces->list[traces->count++] = noted;
+    CN_PUSH(traces->list, traces->count, traces->capacity, noted);
     (void)cn_map_at(
         &traces->by_call,
         call_key(time_ns + at->start_ns, time_ns + at->start_ns + at->duration_ns),

@@ -178,13 +178,10 @@ static bool read_option_file(struct parser *parser, const char *path,
             continue;
         for (char *word = strtok_r(row, " \t\r", &in_row); word;
              word = strtok_r(NULL, " \t\r", &in_row), count++) {
-            parser->words = cn_grow(parser->words, parser->word_count,
-                                    &parser->word_capacity, sizeof(*parser->words));
-            parser->words[parser->word_count++] = word;
+            CN_PUSH(parser->words, parser->word_count, parser->word_capacity, word);
         }
     }
-    parser->words = cn_grow_to(parser->words, parser->word_count + rest_len,
-                               &parser->word_capacity, sizeof(*parser->words));
+    CN_GROW_TO(parser->words, parser->word_count + rest_len, parser->word_capacity);
     if (rest_len > 0)
         memcpy(parser->words + parser->word_count, rest, rest_len * sizeof(*rest));
     parser->word_count += rest_len;
@@ -204,9 +201,8 @@ static bool add_given(struct parser *parser, const struct cn_option *option,
     }
     if (strcmp(option->name, "opt-file") == 0)
         return read_option_file(parser, value, err);
-    parser->given = cn_grow(parser->given, parser->given_count, &parser->given_capacity,
-                            sizeof(*parser->given));
-    parser->given[parser->given_count++] = (struct given){option, value};
+    CN_PUSH(parser->given, parser->given_count, parser->given_capacity,
+            (struct given){option, value});
     return true;
 }
 
@@ -262,9 +258,7 @@ static bool choose_command(struct parser *parser, const char *word, bool *is_nam
 
 static void add_operand(struct parser *parser, const char *word)
 {
-    parser->operands = cn_grow(parser->operands, parser->operand_count,
-                               &parser->operand_capacity, sizeof(*parser->operands));
-    parser->operands[parser->operand_count++] = word;
+    CN_PUSH(parser->operands, parser->operand_count, parser->operand_capacity, word);
 }
 
 static bool parse_words(struct parser *parser, struct cn_error *err)
@@ -297,8 +291,7 @@ static bool parse_words(struct parser *parser, struct cn_error *err)
 
 static void add_word(struct cn_uftrace_line *line, const char *word, size_t *capacity)
 {
-    line->words = cn_grow(line->words, line->word_count, capacity, sizeof(*line->words));
-    line->words[line->word_count++] = word;
+    CN_PUSH(line->words, line->word_count, *capacity, word);
 }
 
 static bool is_given(const struct parser *parser, const char *name)

@@ -51,8 +51,7 @@ static void add_file(struct paths *paths, const char *path)
 
     if (is_head(path))
         return;
-    paths->list = cn_grow(paths->list, paths->count, &paths->capacity, sizeof(char *));
-    paths->list[paths->count++] = cn_strdup(path);
+    CN_PUSH(paths->list, paths->count, paths->capacity, cn_strdup(path));
     paths->len += stat(path, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
 }
 

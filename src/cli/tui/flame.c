@@ -34,8 +34,7 @@ static struct cn_tui_box *add_box(struct cn_tui_flame *flame, struct cn_tui_leve
     struct cn_text label = {0};
     struct cn_tui_box *box;
 
-    level->boxes =
-        cn_grow(level->boxes, level->count, &level->capacity, sizeof(*level->boxes));
+    CN_GROW(level->boxes, level->count, level->capacity);
     box = &level->boxes[level->count++];
     cn_tui_label_add(flame->source, row, &label);
     *box = (struct cn_tui_box){
@@ -170,12 +169,11 @@ void cn_tui_flame_zoom(struct cn_tui_flame *flame)
 
     if (!box || (flame->zoom_count > 0 && flame->level == 0))
         return;
-    flame->zooms = cn_grow(flame->zooms, flame->zoom_count, &flame->zoom_capacity,
-                           sizeof(*flame->zooms));
-    flame->zooms[flame->zoom_count++] = (struct cn_tui_box){
-        .row = copy_row(&flame->zoom_arena, flame->source, &box->row),
-        .label = cn_arena_strdup(&flame->zoom_arena, box->label),
-    };
+    CN_PUSH(flame->zooms, flame->zoom_count, flame->zoom_capacity,
+            (struct cn_tui_box){
+                .row = copy_row(&flame->zoom_arena, flame->source, &box->row),
+                .label = cn_arena_strdup(&flame->zoom_arena, box->label),
+            });
     flame->level = flame->box = flame->top = 0;
     cn_tui_flame_layout(flame, flame->width);
 }

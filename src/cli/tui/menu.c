@@ -19,9 +19,8 @@ static struct cn_text *menu_add(struct cn_tui_menu *menu, int value)
 {
     size_t capacity = menu->capacity;
 
-    menu->lines =
-        cn_grow(menu->lines, menu->count, &menu->capacity, sizeof(*menu->lines));
-    menu->values = cn_grow(menu->values, menu->count, &capacity, sizeof(*menu->values));
+    CN_GROW(menu->lines, menu->count, menu->capacity);
+    CN_GROW(menu->values, menu->count, capacity);
     menu->lines[menu->count] = (struct cn_text){0};
     menu->values[menu->count] = value;
     return &menu->lines[menu->count++];

@@ -57,9 +57,7 @@ static void find_lines(struct cn_tui_source_text *text)
         const uint8_t *end =
             at < bytes.len ? memchr(bytes.ptr + at, '\n', bytes.len - at) : NULL;
 
-        text->line_offs = cn_grow(text->line_offs, text->line_count, &capacity,
-                                  sizeof(*text->line_offs));
-        text->line_offs[text->line_count++] = at;
+        CN_PUSH(text->line_offs, text->line_count, capacity, at);
         if (!end)
             break;
         at = (size_t)(end - bytes.ptr) + 1;

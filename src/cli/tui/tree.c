@@ -51,8 +51,7 @@ static void insert(struct cn_tui_tree *tree, size_t at, const struct cn_row_list
     size_t count = list->count < room ? list->count : room;
 
     tree->is_full |= count < list->count;
-    tree->items = cn_grow_to(tree->items, tree->count + count, &tree->capacity,
-                             sizeof(*tree->items));
+    CN_GROW_TO(tree->items, tree->count + count, tree->capacity);
     memmove(tree->items + at + count, tree->items + at,
             (tree->count - at) * sizeof(*tree->items));
     for (size_t i = 0; i < count; i++) {
@@ -127,8 +126,7 @@ static bool path_visit(struct path *path, const struct cn_tui_tree *tree, size_t
 {
     const struct cn_tui_item *item = &tree->items[at];
 
-    path->rows = cn_grow_to(path->rows, (size_t)item->depth + 1, &path->capacity,
-                            sizeof(*path->rows));
+    CN_GROW_TO(path->rows, (size_t)item->depth + 1, path->capacity);
     path->rows[item->depth] = at;
     for (uint32_t i = 1; i <= item->depth && i <= CN_VIEW_LOOK_BACK; i++)
         if (tree->items[path->rows[item->depth - i]].row.id == item->row.id)
@@ -141,8 +139,7 @@ static void path_begin(struct path *path, const struct cn_tui_tree *tree, size_t
 {
     uint32_t depth = tree->items[at].depth;
 
-    path->rows =
-        cn_grow_to(path->rows, (size_t)depth + 1, &path->capacity, sizeof(*path->rows));
+    CN_GROW_TO(path->rows, (size_t)depth + 1, path->capacity);
     for (size_t i = at; i-- > 0 && depth > 0;)
         if (tree->items[i].depth < depth)
             path->rows[--depth] = i;

@@ -53,9 +53,8 @@ void cn_hpc_extents_add(struct cn_hpc_extents *extents, uint64_t begin, uint64_t
         last->end = end;
         return;
     }
-    extents->list = cn_grow(extents->list, extents->count, &extents->capacity,
-                            sizeof(*extents->list));
-    extents->list[extents->count++] = (struct cn_hpc_extent){begin, end};
+    CN_PUSH(extents->list, extents->count, extents->capacity,
+            (struct cn_hpc_extent){begin, end});
 }
 
 void cn_hpc_extents_check(struct cn_findings *f, struct cn_hpc_extents *extents,

@@ -92,9 +92,7 @@ static const struct cn_yaml_node *find_value(const struct cn_yaml_node *mapping,
 
 static void push_input(struct reader *r, const struct cn_input *input)
 {
-    r->inputs =
-        cn_grow(r->inputs, r->input_count, &r->input_capacity, sizeof(*r->inputs));
-    r->inputs[r->input_count++] = *input;
+    CN_PUSH(r->inputs, r->input_count, r->input_capacity, *input);
 }
 
 /* The index of an input; a new one gets r->input_count, and is still to be pushed. */
@@ -109,8 +107,7 @@ static uint32_t find_input(struct reader *r, const struct cn_input *input)
     number = cn_names_add(&r->keys, cn_text_str(&key));
     cn_text_done(&key);
     if (r->keys.count > known) {
-        r->input_of =
-            cn_grow(r->input_of, number, &r->input_of_capacity, sizeof(*r->input_of));
+        CN_GROW(r->input_of, number, r->input_of_capacity);
         r->input_of[number] = (uint32_t)r->input_count;
     }
     return r->input_of[number];

@@ -29,8 +29,7 @@ uint64_t cn_hpc_strings_add(struct cn_hpc_strings *strings, const char *text)
         return add_escaped(strings, text);
     i = cn_names_add(&strings->names, text);
     if (i == known) {
-        strings->offs =
-            cn_grow(strings->offs, known, &strings->capacity, sizeof(*strings->offs));
+        CN_GROW(strings->offs, known, strings->capacity);
         strings->offs[i] = strings->end_off;
         strings->end_off += strlen(text) + 1;
     }

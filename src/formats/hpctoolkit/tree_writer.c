@@ -60,9 +60,7 @@ static bool leave(struct cn_hpc_tree_writer *t, size_t depth,
     struct cn_hpc_children children = {0};
 
     while (t->level_count <= depth) {
-        t->levels =
-            cn_grow(t->levels, t->level_count, &t->level_capacity, sizeof(*t->levels));
-        t->levels[t->level_count++] = (struct cn_hpc_level){0};
+        CN_PUSH(t->levels, t->level_count, t->level_capacity, (struct cn_hpc_level){0});
     }
     if (context->id == 0)
         return cn_fail(err, CN_ERR_FORMAT, "context id 0 belongs to the global context");

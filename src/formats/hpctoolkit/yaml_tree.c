@@ -85,8 +85,7 @@ static struct cn_yaml_node **anchor_at(struct builder *b, const yaml_char_t *anc
     uint32_t number = cn_names_add(&b->anchors, (const char *)anchor);
 
     if (b->anchors.count > known) {
-        b->anchored =
-            cn_grow(b->anchored, number, &b->anchored_capacity, sizeof(*b->anchored));
+        CN_GROW(b->anchored, number, b->anchored_capacity);
         b->anchored[number] = NULL;
     }
     return &b->anchored[number];

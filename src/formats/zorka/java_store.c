@@ -77,10 +77,8 @@ static void add_word(struct cn_java_words *words, uint32_t id, struct cn_bytes t
     }
     block->next = words->blocks;
     words->blocks = block;
-    words->list =
-        cn_grow(words->list, words->count, &words->capacity, sizeof(*words->list));
-    words->list[words->count++] =
-        (struct cn_java_word){.id = id, .len = (uint32_t)len, .bytes = block->bytes};
+    CN_PUSH(words->list, words->count, words->capacity,
+            (struct cn_java_word){.id = id, .len = (uint32_t)len, .bytes = block->bytes});
 }
 
 /* Take the bytes before the next `mark`, and the mark, off the front. */

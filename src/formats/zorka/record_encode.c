@@ -72,8 +72,7 @@ static void measure(struct cn_zorka_encoder *encoder, const struct cn_trace *tra
 
     if (!encoder->pending)
         encoder->pending = cn_alloc(CN_TRACE_DEPTH_MAX + 1, sizeof(*encoder->pending));
-    encoder->shapes = cn_grow_to(encoder->shapes, trace->node_count, &encoder->capacity,
-                                 sizeof(*encoder->shapes));
+    CN_GROW_TO(encoder->shapes, trace->node_count, encoder->capacity);
     shapes = encoder->shapes;
     for (uint32_t i = 0; i < trace->node_count; i++) {
         const struct cn_trace_node *node = &trace->nodes[i];

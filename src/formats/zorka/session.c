@@ -104,8 +104,7 @@ static void set(struct symbols *symbols, uint32_t id, uint32_t word)
         id < DIRECT_MAX ? direct_slot(symbols, id) : cn_map_at(&symbols->by_id, id, 0);
 
     if (*index == 0) {
-        symbols->list = cn_grow(symbols->list, symbols->count, &symbols->capacity,
-                                sizeof(*symbols->list));
+        CN_GROW(symbols->list, symbols->count, symbols->capacity);
         *index = (uint32_t)++symbols->count;
     }
     symbols->list[*index - 1] = (struct symbol){.word = word};

@@ -92,9 +92,7 @@ struct level {
 
 static void push(struct cn_zorka_reader *reader, struct cn_trace_value value)
 {
-    reader->scratch = cn_grow(reader->scratch, reader->scratch_count,
-                              &reader->scratch_capacity, sizeof(*reader->scratch));
-    reader->scratch[reader->scratch_count++] = value;
+    CN_PUSH(reader->scratch, reader->scratch_count, reader->scratch_capacity, value);
 }
 
 static bool open_level(struct cn_zorka_reader *reader, const struct cn_cbor_head *head,

@@ -6,16 +6,12 @@
 
 void cn_code_add_part(struct cn_code *code, const struct cn_code_part *part)
 {
-    code->parts = cn_grow(code->parts, code->part_count, &code->part_capacity,
-                          sizeof(*code->parts));
-    code->parts[code->part_count++] = *part;
+    CN_PUSH(code->parts, code->part_count, code->part_capacity, *part);
 }
 
 void cn_code_add_address(struct cn_code_addresses *addresses, uint64_t address)
 {
-    addresses->list = cn_grow(addresses->list, addresses->count, &addresses->capacity,
-                              sizeof(*addresses->list));
-    addresses->list[addresses->count++] = address;
+    CN_PUSH(addresses->list, addresses->count, addresses->capacity, address);
 }
 
 /* Compares the first member of an element, an address. */

@@ -218,9 +218,7 @@ void cn_code_add_frames(struct cn_code *code, uint64_t address, struct cn_bytes 
                             &common_entry.rest) ||
             !read_common(common_entry, &common) || !read_frame(entry, &common, &frame))
             continue;
-        code->frames = cn_grow(code->frames, code->frame_count, &code->frame_capacity,
-                               sizeof(*code->frames));
-        code->frames[code->frame_count++] = frame;
+        CN_PUSH(code->frames, code->frame_count, code->frame_capacity, frame);
     }
 }
 

@@ -81,9 +81,7 @@ struct planning {
 
 static void add_patch(struct cn_code_plan *plan, const struct cn_rec_patch *patch)
 {
-    plan->patches =
-        cn_grow(plan->patches, plan->count, &plan->capacity, sizeof(*plan->patches));
-    plan->patches[plan->count++] = *patch;
+    CN_PUSH(plan->patches, plan->count, plan->capacity, *patch);
     plan->left[CN_CODE_PATCHED]++;
 }
 
@@ -327,9 +325,7 @@ void cn_code_plan_make(struct cn_code_plan *plan, const struct cn_code *code,
             plan->left[left]++;
             continue;
         }
-        planning.candidates = cn_grow(planning.candidates, planning.count,
-                                      &planning.capacity, sizeof(*planning.candidates));
-        planning.candidates[planning.count++] = prologue;
+        CN_PUSH(planning.candidates, planning.count, planning.capacity, prologue);
     }
     check_candidates(&planning);
     free(planning.candidates);

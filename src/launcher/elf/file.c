@@ -35,14 +35,13 @@ static void note_symbol_use(struct cn_elf_file *out, const char *name)
 static void add_symbol(struct cn_elf_file *out, uint64_t address, uint64_t size,
                        char kind, const char *name)
 {
-    out->symbols = cn_grow(out->symbols, out->symbol_count, &out->symbol_capacity,
-                           sizeof(*out->symbols));
-    out->symbols[out->symbol_count++] = (struct cn_elf_symbol){
-        .address = address,
-        .size = size,
-        .kind = kind,
-        .name = cn_strdup(name),
-    };
+    CN_PUSH(out->symbols, out->symbol_count, out->symbol_capacity,
+            (struct cn_elf_symbol){
+                .address = address,
+                .size = size,
+                .kind = kind,
+                .name = cn_strdup(name),
+            });
 }
 
 static char kind_of(const GElf_Sym *symbol)

@@ -82,8 +82,7 @@ static void add_note(struct cn_sdt_file *file, size_t *capacity,
         return;
     cn_text_printf(&text, "%s:%s", provider, name);
     probe.name = text.chars;
-    file->probes = cn_grow(file->probes, file->count, capacity, sizeof(*file->probes));
-    file->probes[file->count++] = probe;
+    CN_PUSH(file->probes, file->count, *capacity, probe);
 }
 
 static void read_notes(struct cn_sdt_file *file, size_t *capacity,
@@ -198,7 +197,7 @@ static struct cn_sdt_file *add_file(struct cn_sdt_file *files, size_t *count,
     for (size_t i = 0; i < *count; i++)
         if (strcmp(files[i].path, path) == 0)
             return files;
-    files = cn_grow(files, *count, capacity, sizeof(*files));
+    CN_GROW(files, *count, *capacity);
     read_file(&files[(*count)++], path);
     return files;
 }

@@ -56,14 +56,13 @@ static void take_symbols(struct cn_elf_file *elf, const struct cn_uft_symbols *s
 
         if (symbol->type == 'P')
             continue;
-        elf->symbols = cn_grow(elf->symbols, elf->symbol_count, &elf->symbol_capacity,
-                               sizeof(*elf->symbols));
-        elf->symbols[elf->symbol_count++] = (struct cn_elf_symbol){
-            .address = symbol->offset,
-            .size = symbol->size,
-            .kind = symbol->type,
-            .name = copy_name(symbol->name),
-        };
+        CN_PUSH(elf->symbols, elf->symbol_count, elf->symbol_capacity,
+                (struct cn_elf_symbol){
+                    .address = symbol->offset,
+                    .size = symbol->size,
+                    .kind = symbol->type,
+                    .name = copy_name(symbol->name),
+                });
     }
     cn_elf_symbols_sort(elf);
 }

@@ -63,8 +63,7 @@ static struct cn_chosen_event *add(struct cn_chosen_events *events, const char *
 {
     struct cn_chosen_event *event;
 
-    events->list =
-        cn_grow(events->list, events->count, &events->capacity, sizeof(*events->list));
+    CN_GROW(events->list, events->count, events->capacity);
     event = &events->list[events->count++];
     *event = (struct cn_chosen_event){.name = cn_strdup(name), .kind = kind};
     return event;

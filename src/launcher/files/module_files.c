@@ -75,9 +75,8 @@ bool cn_module_files_add_debug(struct cn_module_files *files, const char *path,
 {
     const struct cn_module_file *module = find(files, path);
 
-    files->debug = cn_grow(files->debug, files->debug_count, &files->debug_capacity,
-                           sizeof(*files->debug));
-    files->debug[files->debug_count++] = (struct cn_module_debug){cn_strdup(path), *text};
+    CN_PUSH(files->debug, files->debug_count, files->debug_capacity,
+            (struct cn_module_debug){cn_strdup(path), *text});
     *text = (struct cn_text){0};
     return !module || write_debug(files, path, module->name, err);
 }
@@ -137,9 +136,7 @@ static bool add_module(struct cn_module_files *files, const char *path,
              write_debug(files, path, module.name, err);
     cn_text_done(&symbols);
     module.path = cn_strdup(path);
-    files->list =
-        cn_grow(files->list, files->count, &files->capacity, sizeof(*files->list));
-    files->list[files->count++] = module;
+    CN_PUSH(files->list, files->count, files->capacity, module);
     return ok;
 }
 

@@ -31,8 +31,7 @@ static char *path_of(const struct cn_packed_files *files, uint32_t tid)
 static struct cn_packed_file *add_file(struct cn_packed_files *files, uint32_t tid,
                                        struct cn_chunk_writer writer)
 {
-    files->list =
-        cn_grow(files->list, files->count, &files->capacity, sizeof(*files->list));
+    CN_GROW(files->list, files->count, files->capacity);
     files->list[files->count] = (struct cn_packed_file){
         .tid = tid,
         .writer = writer,

@@ -72,11 +72,8 @@ static void add_module(struct cn_arguments *arguments, struct cn_bytes specs,
             continue;
         name = cn_alloc(word.len + 1, 1);
         memcpy(name, word.ptr, word.len);
-        arguments->modules =
-            cn_grow(arguments->modules, arguments->module_count,
-                    &arguments->module_capacity, sizeof(*arguments->modules));
-        arguments->modules[arguments->module_count++] =
-            (struct cn_named_module){text, is_result, name};
+        CN_PUSH(arguments->modules, arguments->module_count, arguments->module_capacity,
+                (struct cn_named_module){text, is_result, name});
     }
 }
 

@@ -115,10 +115,9 @@ static bool add(struct cn_module_rules *modules, const char *path, bool is_progr
     if (number == CN_REC_FILE_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "no filters in %s: more than %d files", path,
                        CN_REC_FILE_MAX);
-    modules->list = cn_grow(modules->list, modules->count, &modules->capacity,
-                            sizeof(*modules->list));
-    modules->list[modules->count++] = (struct cn_ruled_file){
-        cn_strdup(path), is_program, modules->memory->head->patch_count, 0};
+    CN_PUSH(modules->list, modules->count, modules->capacity,
+            (struct cn_ruled_file){cn_strdup(path), is_program,
+                                   modules->memory->head->patch_count, 0});
     ok = read_file(modules, &modules->list[number], false, &count, err);
     atomic_store(&current(modules)->files[number], (uint64_t)count << 32 | first);
     return ok;

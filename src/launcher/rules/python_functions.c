@@ -116,8 +116,7 @@ uint32_t cn_python_functions_find(struct cn_python_functions *functions,
     number = cn_names_add(&functions->requests, request) + 1;
     if (number <= known)
         return number < CN_REC_PYTHON_MAX ? number : 0;
-    functions->rules = cn_grow_to(functions->rules, number + 1, &functions->capacity,
-                                  sizeof(*functions->rules));
+    CN_GROW_TO(functions->rules, number + 1, functions->capacity);
     functions->rules[number] = 0;
     if (number >= CN_REC_PYTHON_MAX || !write_function(functions, number, &function))
         return 0;

@@ -69,9 +69,7 @@ static uint32_t actions_of(const struct cn_call_trigger *trigger)
 
 static void append(struct cn_rules *rules, const struct cn_pattern_rule *rule)
 {
-    rules->list =
-        cn_grow(rules->list, rules->count, &rules->capacity, sizeof(*rules->list));
-    rules->list[rules->count++] = *rule;
+    CN_PUSH(rules->list, rules->count, rules->capacity, *rule);
 }
 
 bool cn_rules_add(struct cn_rules *rules, const char *option,
@@ -330,8 +328,7 @@ static size_t name_symbols(struct named *named, const struct cn_elf_file *elf,
         if (named->count == named->capacity) {
             size_t before = named->capacity;
 
-            named->names = cn_grow(named->names, named->count, &named->capacity,
-                                   sizeof(*named->names));
+            CN_GROW(named->names, named->count, named->capacity);
             memset(named->names + before, 0,
                    (named->capacity - before) * sizeof(*named->names));
         }

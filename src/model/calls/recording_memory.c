@@ -90,8 +90,7 @@ uint32_t cn_memory_recording_add_module(struct cn_memory_recording *m, const cha
     const char *copied = copy(m, path);
 
     assert(!m->is_finished);
-    m->modules = cn_grow(m->modules, m->rec.module_count, &m->module_capacity,
-                         sizeof(*m->modules));
+    CN_GROW(m->modules, m->rec.module_count, m->module_capacity);
     m->modules[m->rec.module_count] = (struct cn_call_module){
         .path = copied,
         .name = cn_path_name(copied),
@@ -130,8 +129,7 @@ uint32_t cn_memory_recording_add_function(struct cn_memory_recording *m,
     function.file = copy(m, function.file);
     function.arguments = copy_specs(m, function.arguments);
     function.result = copy_specs(m, function.result);
-    m->functions = cn_grow(m->functions, m->rec.function_count, &m->function_capacity,
-                           sizeof(*m->functions));
+    CN_GROW(m->functions, m->rec.function_count, m->function_capacity);
     m->functions[m->rec.function_count] = function;
     module->function_count++;
     return m->rec.function_count++;
@@ -142,10 +140,8 @@ uint32_t cn_memory_recording_add_session(struct cn_memory_recording *m, const ch
                                          const char *exename)
 {
     assert(!m->is_finished);
-    m->sessions = cn_grow(m->sessions, m->rec.session_count, &m->session_capacity,
-                          sizeof(*m->sessions));
-    m->mappings = cn_grow(m->mappings, m->rec.session_count, &m->mappings_capacity,
-                          sizeof(*m->mappings));
+    CN_GROW(m->sessions, m->rec.session_count, m->session_capacity);
+    CN_GROW(m->mappings, m->rec.session_count, m->mappings_capacity);
     m->mappings[m->rec.session_count] = (struct mappings){0};
     m->sessions[m->rec.session_count] = (struct cn_session){
         .sid = copy(m, sid),
@@ -162,18 +158,15 @@ void cn_memory_recording_add_mapping(struct cn_memory_recording *m, uint32_t ses
     struct mappings *mappings = &m->mappings[session];
 
     assert(session < m->rec.session_count && mapping.module < m->rec.module_count);
-    mappings->list = cn_grow(mappings->list, mappings->count, &mappings->capacity,
-                             sizeof(*mappings->list));
-    mappings->list[mappings->count++] = mapping;
+    CN_PUSH(mappings->list, mappings->count, mappings->capacity, mapping);
 }
 
 uint32_t cn_memory_recording_add_task(struct cn_memory_recording *m, struct cn_task task)
 {
     assert(!m->is_finished &&
            (m->rec.task_count == 0 || m->tasks[m->rec.task_count - 1].tid < task.tid));
-    m->tasks = cn_grow(m->tasks, m->rec.task_count, &m->task_capacity, sizeof(*m->tasks));
-    m->calls =
-        cn_grow(m->calls, m->rec.task_count, &m->calls_capacity, sizeof(*m->calls));
+    CN_GROW(m->tasks, m->rec.task_count, m->task_capacity);
+    CN_GROW(m->calls, m->rec.task_count, m->calls_capacity);
     m->calls[m->rec.task_count] = (struct calls){0};
     task.name = copy(m, task.name);
     task.has_file = true;
@@ -187,25 +180,22 @@ void cn_memory_recording_add_task_session(struct cn_memory_recording *m, uint32_
     struct calls *calls = &m->calls[task];
 
     assert(task < m->rec.task_count && session < m->rec.session_count);
-    calls->sessions = cn_grow(calls->sessions, calls->session_count,
-                              &calls->session_capacity, sizeof(*calls->sessions));
-    calls->sessions[calls->session_count++] =
-        (struct cn_task_session){calls->session_count == 0 ? 0 : from_ns, session};
+    CN_PUSH(calls->sessions, calls->session_count, calls->session_capacity,
+            (struct cn_task_session){calls->session_count == 0 ? 0 : from_ns, session});
 }
 
 void cn_memory_recording_add_fact(struct cn_memory_recording *m, const char *key,
                                   const char *value)
 {
-    m->facts = cn_grow(m->facts, m->rec.fact_count, &m->fact_capacity, sizeof(*m->facts));
-    m->facts[m->rec.fact_count++] = (struct cn_fact){copy(m, key), copy(m, value)};
+    CN_PUSH(m->facts, m->rec.fact_count, m->fact_capacity,
+            (struct cn_fact){copy(m, key), copy(m, value)});
 }
 
 void cn_memory_recording_add_event_name(struct cn_memory_recording *m, uint64_t id,
                                         const char *name)
 {
-    m->event_names = cn_grow(m->event_names, m->rec.event_name_count,
-                             &m->event_name_capacity, sizeof(*m->event_names));
-    m->event_names[m->rec.event_name_count++] = (struct cn_event_name){id, copy(m, name)};
+    CN_PUSH(m->event_names, m->rec.event_name_count, m->event_name_capacity,
+            (struct cn_event_name){id, copy(m, name)});
 }
 
 void cn_memory_recording_set_big_endian(struct cn_memory_recording *m)
@@ -224,9 +214,7 @@ void cn_memory_recording_add_call(struct cn_memory_recording *m, uint32_t task,
     call.data_len = (uint32_t)data.len;
     if (data.len > 0)
         cn_text_add(&calls->data, (const char *)data.ptr, data.len);
-    calls->list =
-        cn_grow(calls->list, calls->count, &calls->capacity, sizeof(*calls->list));
-    calls->list[calls->count++] = call;
+    CN_PUSH(calls->list, calls->count, calls->capacity, call);
 }
 
 bool cn_memory_recording_add_flow(struct cn_memory_recording *m, struct cn_flow flow)
@@ -236,8 +224,7 @@ bool cn_memory_recording_add_flow(struct cn_memory_recording *m, struct cn_flow 
     if (m->rec.flow_count == CN_FLOW_MAX)
         return false;
     flow.name = *flow.name ? copy(m, flow.name) : "";
-    m->flows = cn_grow(m->flows, m->rec.flow_count, &m->flow_capacity, sizeof(*m->flows));
-    m->flows[m->rec.flow_count++] = flow;
+    CN_PUSH(m->flows, m->rec.flow_count, m->flow_capacity, flow);
     return true;
 }
 

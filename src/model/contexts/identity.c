@@ -102,9 +102,7 @@ static bool parse_ranges(const char **at, struct cn_filter_term *term,
         *at = skip_space(*at);
         if (!parse_range(at, &range, err))
             return false;
-        term->ranges = cn_grow(term->ranges, term->range_count, &term->range_capacity,
-                               sizeof(*term->ranges));
-        term->ranges[term->range_count++] = range;
+        CN_PUSH(term->ranges, term->range_count, term->range_capacity, range);
         *at = skip_space(*at);
         if (**at != ',')
             return true;

@@ -20,16 +20,12 @@ void cn_infix_done(struct cn_infix *infix)
 
 static void push_operand(struct cn_infix *infix, const struct cn_formula *operand)
 {
-    infix->operands = cn_grow(infix->operands, infix->operand_count,
-                              &infix->operand_capacity, sizeof(*infix->operands));
-    infix->operands[infix->operand_count++] = operand;
+    CN_PUSH(infix->operands, infix->operand_count, infix->operand_capacity, operand);
 }
 
 static void push_operator(struct cn_infix *infix, enum cn_formula_op op)
 {
-    infix->operators = cn_grow(infix->operators, infix->operator_count,
-                               &infix->operator_capacity, sizeof(*infix->operators));
-    infix->operators[infix->operator_count++] = op;
+    CN_PUSH(infix->operators, infix->operator_count, infix->operator_capacity, op);
 }
 
 static unsigned precedence(enum cn_formula_op op)
@@ -181,9 +177,7 @@ static bool parse_arguments(struct parser *p, unsigned depth, struct argument_li
     do {
         if (!parse_infix(p, depth + 1, &arg, err))
             return false;
-        list->items =
-            cn_grow(list->items, list->count, &list->capacity, sizeof(*list->items));
-        list->items[list->count++] = arg;
+        CN_PUSH(list->items, list->count, list->capacity, arg);
     } while (accept(p, ','));
     return expect(p, ')', err);
 }

@@ -63,7 +63,7 @@ uint8_t cn_memory_database_add_kind(struct cn_memory_database *m, const char *na
     size_t at = m->db.kinds.count;
 
     assert(at < CN_KINDS_MAX);
-    m->kinds = cn_grow(m->kinds, at, &m->kind_capacity, sizeof(*m->kinds));
+    CN_GROW(m->kinds, at, m->kind_capacity);
     m->kinds[at] = copy(m, name);
     m->db.kinds = (struct cn_kinds){m->kinds, at + 1};
     return (uint8_t)at;
@@ -75,7 +75,7 @@ uint16_t cn_memory_database_add_scope(struct cn_memory_database *m, const char *
     size_t at = m->db.metrics.scope_count;
 
     assert(at < UINT16_MAX);
-    m->scopes = cn_grow(m->scopes, at, &m->scope_capacity, sizeof(*m->scopes));
+    CN_GROW(m->scopes, at, m->scope_capacity);
     m->scopes[at] = (struct cn_scope){copy(m, name), (uint8_t)type, propagation};
     m->db.metrics.scopes = m->scopes;
     m->db.metrics.scope_count = at + 1;
@@ -86,9 +86,8 @@ uint32_t cn_memory_database_add_metric(struct cn_memory_database *m, const char 
 {
     size_t at = m->db.metrics.count;
 
-    m->metrics = cn_grow(m->metrics, at, &m->metric_capacity, sizeof(*m->metrics));
-    m->metric_parts =
-        cn_grow(m->metric_parts, at, &m->metric_parts_capacity, sizeof(*m->metric_parts));
+    CN_GROW(m->metrics, at, m->metric_capacity);
+    CN_GROW(m->metric_parts, at, m->metric_parts_capacity);
     m->metrics[at] = (struct cn_metric){.name = copy(m, name)};
     m->metric_parts[at] = (struct cn_memory_metric){0};
     m->db.metrics.list = m->metrics;
@@ -103,9 +102,7 @@ void cn_memory_database_add_instance(struct cn_memory_database *m, uint32_t metr
     struct cn_memory_metric *parts = &m->metric_parts[metric];
 
     assert(!m->is_finished && metric < m->db.metrics.count);
-    parts->instances = cn_grow(parts->instances, to->instance_count,
-                               &parts->instance_capacity, sizeof(*parts->instances));
-    parts->instances[to->instance_count++] = instance;
+    CN_PUSH(parts->instances, to->instance_count, parts->instance_capacity, instance);
     to->instances = parts->instances;
 }
 
@@ -116,8 +113,7 @@ void cn_memory_database_add_statistic(struct cn_memory_database *m, uint32_t met
     struct cn_memory_metric *parts = &m->metric_parts[metric];
 
     assert(metric < m->db.metrics.count);
-    parts->statistics = cn_grow(parts->statistics, to->statistic_count,
-                                &parts->statistic_capacity, sizeof(*parts->statistics));
+    CN_GROW(parts->statistics, to->statistic_count, parts->statistic_capacity);
     statistic.formula = copy(m, statistic.formula);
     parts->statistics[to->statistic_count++] = statistic;
     to->statistics = parts->statistics;
@@ -167,7 +163,7 @@ uint32_t cn_memory_database_add_module(struct cn_memory_database *m, const char 
 {
     uint32_t at = m->db.module_count++;
 
-    m->modules = cn_grow(m->modules, at, &m->module_capacity, sizeof(*m->modules));
+    CN_GROW(m->modules, at, m->module_capacity);
     m->modules[at] = (struct cn_module){.path = copy(m, path)};
     return at;
 }
@@ -189,7 +185,7 @@ uint32_t cn_memory_database_add_file(struct cn_memory_database *m, const char *p
 {
     uint32_t at = m->db.file_count++;
 
-    m->files = cn_grow(m->files, at, &m->file_capacity, sizeof(*m->files));
+    CN_GROW(m->files, at, m->file_capacity);
     m->files[at] = (struct cn_source_file){.path = copy(m, path), .is_copied = is_copied};
     return at;
 }
@@ -201,8 +197,7 @@ uint32_t cn_memory_database_add_function(struct cn_memory_database *m,
 
     assert(function.module == CN_NONE || function.module < m->db.module_count);
     assert(function.file == CN_NONE || function.file < m->db.file_count);
-    m->functions =
-        cn_grow(m->functions, at, &m->function_capacity, sizeof(*m->functions));
+    CN_GROW(m->functions, at, m->function_capacity);
     function.name = copy(m, function.name);
     m->functions[at] = function;
     return at;
@@ -245,7 +240,7 @@ static uint32_t add_context(struct cn_memory_database *m, uint32_t parent,
     context.at = at;
     context.children_at = 0;
     context.children_len = 0;
-    m->contexts = cn_grow(m->contexts, at, &m->context_capacity, sizeof(*m->contexts));
+    CN_GROW(m->contexts, at, m->context_capacity);
     m->contexts[at] = (struct cn_memory_context){
         .context = context,
         .parent = above,
@@ -283,7 +278,7 @@ uint32_t cn_memory_database_add_profile(struct cn_memory_database *m,
     uint32_t at = m->db.profile_count++;
 
     assert(!m->is_finished);
-    m->profiles = cn_grow(m->profiles, at, &m->profile_capacity, sizeof(*m->profiles));
+    CN_GROW(m->profiles, at, m->profile_capacity);
     m->profiles[at] = (struct cn_memory_profile){.profile.identity = identity};
     return at;
 }
@@ -299,12 +294,11 @@ void cn_memory_database_add_value(struct cn_memory_database *m, uint32_t profile
                                   uint32_t context, uint16_t metric, double value)
 {
     assert(!m->is_finished && profile < m->db.profile_count);
-    m->values =
-        cn_grow(m->values, m->value_count, &m->value_capacity, sizeof(*m->values));
-    m->values[m->value_count++] = (struct cn_memory_value){
-        .profile = profile,
-        .value = {.value = value, .key = context, .metric = metric},
-    };
+    CN_PUSH(m->values, m->value_count, m->value_capacity,
+            (struct cn_memory_value){
+                .profile = profile,
+                .value = {.value = value, .key = context, .metric = metric},
+            });
 }
 
 void cn_memory_database_add_sample(struct cn_memory_database *m, uint32_t profile,
@@ -313,9 +307,7 @@ void cn_memory_database_add_sample(struct cn_memory_database *m, uint32_t profil
     struct cn_memory_profile *to = &m->profiles[profile];
 
     assert(!m->is_finished && profile < m->db.profile_count);
-    to->samples = cn_grow(to->samples, to->sample_count, &to->sample_capacity,
-                          sizeof(*to->samples));
-    to->samples[to->sample_count++] = sample;
+    CN_PUSH(to->samples, to->sample_count, to->sample_capacity, sample);
 }
 
 void cn_memory_database_take_states(struct cn_memory_database *m, uint32_t profile,

@@ -29,8 +29,7 @@ bool cn_metric_sort_run(struct cn_metric_sort *sort, uint32_t context,
 {
     uint32_t start = 0;
 
-    sort->sorted =
-        cn_renew(sort->sorted, count, &sort->sorted_capacity, sizeof(*sort->sorted));
+    CN_RENEW(sort->sorted, count, sort->sorted_capacity);
     sort->metric_count = 0;
     for (size_t i = 0; i < count; i++)
         if (sort->next[values[i].metric]++ == 0)

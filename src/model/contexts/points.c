@@ -12,9 +12,7 @@ uint32_t cn_points_at(struct cn_points *points, struct cn_point point)
                              (uint32_t)points->count);
 
     if (at == points->count) {
-        points->list = cn_grow(points->list, points->count, &points->capacity,
-                               sizeof(*points->list));
-        points->list[points->count++] = point;
+        CN_PUSH(points->list, points->count, points->capacity, point);
     }
     return at;
 }
@@ -27,10 +25,8 @@ void cn_points_add(struct cn_points *points, uint32_t point, uint32_t profile,
                              (uint32_t)points->value_count);
 
     if (at == points->value_count) {
-        points->values = cn_grow(points->values, points->value_count,
-                                 &points->value_capacity, sizeof(*points->values));
-        points->values[points->value_count++] =
-            (struct cn_point_value){0, point, profile, metric};
+        CN_PUSH(points->values, points->value_count, points->value_capacity,
+                (struct cn_point_value){0, point, profile, metric});
     }
     points->values[at].value += value;
 }

@@ -23,9 +23,7 @@ void cn_thinner_open_cell(struct cn_thinner *thinner, struct cn_sample sample)
         cn_thinner_put(thinner, sample);
         return;
     }
-    thinner->list = cn_grow(thinner->list, thinner->count, &thinner->capacity,
-                            sizeof(*thinner->list));
-    thinner->list[thinner->count++] = sample;
+    CN_PUSH(thinner->list, thinner->count, thinner->capacity, sample);
     thinner->cell_last_ns = last_of_cell(thinner, sample.time_ns);
 }
 

@@ -78,8 +78,7 @@ void cn_transpose_forget(const struct cn_transposition *t,
 
 static void add_range(struct cn_transposition *t, struct cn_context_range range)
 {
-    t->ranges =
-        cn_grow(t->ranges, t->range_count, &t->range_capacity, sizeof(*t->ranges));
+    CN_GROW(t->ranges, t->range_count, t->range_capacity);
     if (t->range_count % t->ranks->size == t->ranks->rank)
         t->value_count += range.value_count;
     t->ranges[t->range_count++] = range;
@@ -215,8 +214,7 @@ static bool read_spilled(const struct cn_transposition *t,
     size_t number = (size_t)(range - t->ranges), first_thread;
     size_t count = cn_spill_count(t->spill, chunk, number, &first_thread);
 
-    self->spilled =
-        cn_grow_to(self->spilled, count, &self->spilled_capacity, sizeof(*self->spilled));
+    CN_GROW_TO(self->spilled, count, self->spilled_capacity);
     return cn_spill_read(t->spill, chunk, number, self->spilled, err) &&
            (t->cells
                 ? cn_transpose_place_spilled(t, range, worker, count, first_thread, err)
@@ -247,10 +245,8 @@ static bool gather_values(struct cn_transposition *t,
     size_t context_count = (size_t)range->last - range->first + 1;
     uint32_t start = 0;
 
-    self->values = cn_renew(self->values, (size_t)range->value_count,
-                            &self->value_capacity, sizeof(*self->values));
-    self->next =
-        cn_renew(self->next, context_count, &self->next_capacity, sizeof(*self->next));
+    CN_RENEW(self->values, (size_t)range->value_count, self->value_capacity);
+    CN_RENEW(self->next, context_count, self->next_capacity);
     for (uint32_t i = range->first; i <= range->last; i++) {
         self->next[i - range->first] = start;
         start += t->counts[i];

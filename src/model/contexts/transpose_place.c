@@ -50,8 +50,7 @@ void cn_transpose_place_begin(const struct cn_transposition *t,
     uint32_t at = 0;
 
     self->placed_count = 0;
-    self->spans =
-        cn_renew(self->spans, count, &self->span_capacity, sizeof(*self->spans));
+    CN_RENEW(self->spans, count, self->span_capacity);
     for (size_t i = 0; i < count; i++) {
         if (i > 0 && cells[i].context != cells[i - 1].context)
             at = 0;

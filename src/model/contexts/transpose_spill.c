@@ -69,9 +69,8 @@ static bool plan_groups(struct cn_spill *s, struct cn_error *err)
                 break;
             count += profile.value_count;
         }
-        s->groups =
-            cn_grow(s->groups, s->group_count, &s->group_capacity, sizeof(*s->groups));
-        s->groups[s->group_count++] = (struct group){.first = first, .end = i};
+        CN_PUSH(s->groups, s->group_count, s->group_capacity,
+                (struct group){.first = first, .end = i});
         first = i;
     }
     return true;
@@ -97,8 +96,7 @@ static bool write_chunk(struct cn_spill *s, struct group *group, unsigned worker
 
     if (self->count == 0)
         return true;
-    group->chunks = cn_grow(group->chunks, group->chunk_count, &group->chunk_capacity,
-                            sizeof(*group->chunks));
+    CN_GROW(group->chunks, group->chunk_count, group->chunk_capacity);
     chunk = &group->chunks[group->chunk_count++];
     *chunk = (struct chunk){
         .off = cn_spool_reserve_in(&s->spool, worker, len),
@@ -229,9 +227,7 @@ static void list_chunks(struct cn_spill *s)
 {
     for (size_t i = 0; i < s->group_count; i++)
         for (size_t k = 0; k < s->groups[i].chunk_count; k++) {
-            s->chunks = cn_grow(s->chunks, s->chunk_count, &s->chunk_capacity,
-                                sizeof(*s->chunks));
-            s->chunks[s->chunk_count++] = s->groups[i].chunks[k];
+            CN_PUSH(s->chunks, s->chunk_count, s->chunk_capacity, s->groups[i].chunks[k]);
         }
     for (size_t i = 0; i < s->group_count; i++)
         free(s->groups[i].chunks);
@@ -278,9 +274,7 @@ static bool take_chunk(struct cn_spill *s, struct cn_bytes *from, unsigned rank,
         return cn_fail(err, CN_ERR_FORMAT, "damaged message about values of rank %u",
                        rank);
     }
-    s->chunks =
-        cn_grow(s->chunks, s->chunk_count, &s->chunk_capacity, sizeof(*s->chunks));
-    s->chunks[s->chunk_count++] = chunk;
+    CN_PUSH(s->chunks, s->chunk_count, s->chunk_capacity, chunk);
     return true;
 }
 

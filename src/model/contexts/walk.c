@@ -54,8 +54,7 @@ enum cn_step cn_walk_next(struct cn_walk *walk, enum cn_walk_event *event,
         siblings = &walk->stack[walk->depth - 1].children;
     step = cn_context_next(walk->db, siblings, &next, err);
     if (step == CN_ITEM) {
-        walk->stack =
-            cn_grow(walk->stack, walk->depth, &walk->capacity, sizeof(*walk->stack));
+        CN_GROW(walk->stack, walk->depth, walk->capacity);
         walk->stack[walk->depth++].context = next;
     } else if (step == CN_FAIL || walk->depth == 0) {
         return step;

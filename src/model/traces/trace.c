@@ -37,8 +37,7 @@ bool cn_trace_enter(struct cn_trace *trace, uint32_t method, uint64_t start_ns,
                        CN_TRACE_DEPTH_MAX);
     if (trace->node_count == CN_NONE - 1)
         return cn_fail(err, CN_ERR_LIMIT, "more than %u calls", trace->node_count);
-    trace->nodes = cn_grow(trace->nodes, trace->node_count, &trace->node_capacity,
-                           sizeof(*trace->nodes));
+    CN_GROW(trace->nodes, trace->node_count, trace->node_capacity);
     trace->nodes[trace->node_count] = (struct cn_trace_node){
         .start_ns = start_ns,
         .method = method,
@@ -77,8 +76,7 @@ void cn_trace_add_attribute_to(struct cn_trace *trace, uint32_t at, uint32_t key
 {
     struct cn_trace_node *node = &trace->nodes[at];
 
-    trace->attributes = cn_grow(trace->attributes, trace->attribute_count,
-                                &trace->attribute_capacity, sizeof(*trace->attributes));
+    CN_GROW(trace->attributes, trace->attribute_count, trace->attribute_capacity);
     trace->attributes[trace->attribute_count] = (struct cn_trace_attribute){
         .key = key,
         .next = CN_NONE,
@@ -103,9 +101,7 @@ uint32_t cn_trace_add_values(struct cn_trace *trace, const struct cn_trace_value
     uint32_t first = trace->value_count;
 
     for (uint32_t i = 0; i < count; i++) {
-        trace->values = cn_grow(trace->values, trace->value_count, &trace->value_capacity,
-                                sizeof(*trace->values));
-        trace->values[trace->value_count++] = values[i];
+        CN_PUSH(trace->values, trace->value_count, trace->value_capacity, values[i]);
     }
     return first;
 }
@@ -130,8 +126,7 @@ struct cn_trace_span *cn_trace_add_span(struct cn_trace *trace, uint64_t time_ns
             trace->spans[node->span].time_ns = time_ns;
         return &trace->spans[node->span];
     }
-    trace->spans = cn_grow(trace->spans, trace->span_count, &trace->span_capacity,
-                           sizeof(*trace->spans));
+    CN_GROW(trace->spans, trace->span_count, trace->span_capacity);
     node->span = trace->span_count;
     trace->spans[trace->span_count] =
         (struct cn_trace_span){.node = trace->current, .time_ns = time_ns};

@@ -98,7 +98,7 @@ static uint32_t store(struct cn_words *words, enum cn_word_kind kind,
                               &words->arena_capacity, 1);
     words->ends =
         cn_grow(words->ends, words->count, &words->end_capacity, sizeof(uint32_t));
-    words->kinds = cn_grow(words->kinds, words->count, &words->kind_capacity, 1);
+    CN_GROW(words->kinds, words->count, words->kind_capacity);
     if (words->count == 0)
         words->born_ns = cn_clock_ns();
     /* The bytes of a word of the same dictionary have moved. */

@@ -96,9 +96,7 @@ static void begin_copy(struct copies *copies, const struct cn_words *from, uint3
     struct copy copy = {.id = id, .count = cn_word_part_count(from, id)};
 
     copy.parts = cn_alloc(copy.count + 1, sizeof(uint32_t));
-    copies->list =
-        cn_grow(copies->list, copies->count, &copies->capacity, sizeof(*copies->list));
-    copies->list[copies->count++] = copy;
+    CN_PUSH(copies->list, copies->count, copies->capacity, copy);
 }
 
 static uint32_t finish_copy(struct cn_words *words, const struct cn_words *from,

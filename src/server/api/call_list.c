@@ -99,8 +99,7 @@ static void add_item(struct cn_call_list *list, const struct cn_call_batch *batc
 {
     struct cn_call_item *item;
 
-    list->items =
-        cn_grow(list->items, list->count, &list->capacity, sizeof(*list->items));
+    CN_GROW(list->items, list->count, list->capacity);
     item = &list->items[list->count];
     *item = (struct cn_call_item){.position = position, .call = *call};
     if (call->kind == CN_CALL_ENTER) {
@@ -108,9 +107,7 @@ static void add_item(struct cn_call_list *list, const struct cn_call_batch *batc
         item->is_doubtful =
             !cn_call_criteria_has_text(list->criteria, list->walk, batch, call);
         list->doubtful_count += item->is_doubtful;
-        list->open = cn_grow(list->open, list->open_count, &list->open_capacity,
-                             sizeof(*list->open));
-        list->open[list->open_count++] = (uint32_t)list->count;
+        CN_PUSH(list->open, list->open_count, list->open_capacity, (uint32_t)list->count);
     }
     if (call->kind == CN_CALL_EVENT && !list->is_backwards)
         (void)cn_recording_print_event(list->walk->rec, batch, call, false,

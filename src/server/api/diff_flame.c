@@ -43,8 +43,7 @@ static void push_rows(struct painter *p, uint32_t first, uint32_t depth)
 
         if (!(size > p->smallest))
             continue;
-        p->stack = cn_grow(p->stack, p->count, &p->capacity, sizeof(*p->stack));
-        p->stack[p->count++] = (struct place){at, depth, size};
+        CN_PUSH(p->stack, p->count, p->capacity, (struct place){at, depth, size});
     }
     if (p->count > begin)
         CN_SORT(p->stack + begin, p->count - begin, CN_UP(struct place, size),

@@ -39,7 +39,7 @@ static bool push_level(struct painter *p, const struct cn_row *parent,
 {
     struct level *level;
 
-    p->levels = cn_grow(p->levels, p->depth, &p->capacity, sizeof(*p->levels));
+    CN_GROW(p->levels, p->depth, p->capacity);
     level = &p->levels[p->depth++];
     *level = (struct level){0};
     return (p->is_skipping ? cn_view_functions : cn_view_children)(

@@ -247,10 +247,9 @@ static void find_waits(struct cn_database *db, const struct cn_frames *frames,
             frame = cn_held_frame(db, frames, profile, begin_ns, end_ns);
         if (frame != CN_NONE) {
             begin_ns = begin_ns < occupancy->begin_ns ? occupancy->begin_ns : begin_ns;
-            out->list =
-                cn_grow(out->list, out->count, &out->capacity, sizeof(*out->list));
-            out->list[out->count++] = (struct wait){column_at(occupancy, begin_ns),
-                                                    column_at(occupancy, end_ns), frame};
+            CN_PUSH(out->list, out->count, out->capacity,
+                    (struct wait){column_at(occupancy, begin_ns),
+                                  column_at(occupancy, end_ns), frame});
         }
         /* Times of damaged data may run backwards. */
         at_ns = frame != CN_NONE && end_ns > at_ns ? end_ns : at_ns + step_ns;
@@ -336,8 +335,7 @@ static void list_path(struct frame_list *out, uint32_t frame)
     for (; frame != CN_NONE && !out->is_listed[frame];
          frame = out->frames->list[frame].parent) {
         out->is_listed[frame] = true;
-        out->list = cn_grow(out->list, out->count, &out->capacity, sizeof(*out->list));
-        out->list[out->count++] = frame;
+        CN_PUSH(out->list, out->count, out->capacity, frame);
     }
     for (size_t last = out->count; first + 1 < last; first++, last--) {
         uint32_t swapped = out->list[first];

@@ -210,9 +210,8 @@ static void enqueue(struct cn_served_pyramids *pyramids, uint32_t profile, uint3
             return;
     if (pyramids->queue_count == QUEUE_MAX)
         return;
-    pyramids->queue = cn_grow(pyramids->queue, pyramids->queue_count,
-                              &pyramids->queue_capacity, sizeof(*pyramids->queue));
-    pyramids->queue[pyramids->queue_count++] = (struct cn_wanted_pyramid){profile, depth};
+    CN_PUSH(pyramids->queue, pyramids->queue_count, pyramids->queue_capacity,
+            (struct cn_wanted_pyramid){profile, depth});
 }
 
 bool cn_served_pyramids_want(struct cn_served_pyramids *pyramids,

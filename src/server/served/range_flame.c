@@ -89,8 +89,7 @@ static bool paint(struct build *build, double smallest, struct cn_error *err)
         while (depth > 0 && path[depth - 1] != index->nodes[i].parent)
             depth--;
         ok = add_node(build, i, (uint32_t)depth, err);
-        path = cn_grow(path, depth, &capacity, sizeof(*path));
-        path[depth++] = i;
+        CN_PUSH(path, depth, capacity, i);
     }
     free(path);
     return ok;

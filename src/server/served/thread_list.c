@@ -18,9 +18,7 @@ static bool add_profile(struct cn_thread_list *list, struct cn_database *db,
         return false;
     if (profile.is_summary || (needs_samples && timeline.count == 0))
         return true;
-    list->profiles =
-        cn_grow(list->profiles, list->count, &list->capacity, sizeof(*list->profiles));
-    list->profiles[list->count++] = index;
+    CN_PUSH(list->profiles, list->count, list->capacity, index);
     return true;
 }
 

@@ -43,9 +43,8 @@ static uint32_t child_of(struct cn_trace_flame *flame, uint32_t parent, uint32_t
     uint32_t node = cn_tree_child(&flame->tree, parent, name);
 
     while (flame->count < flame->tree.count) {
-        flame->nodes =
-            cn_grow(flame->nodes, flame->count, &flame->capacity, sizeof(*flame->nodes));
-        flame->nodes[flame->count++] = (struct cn_trace_flame_node){0};
+        CN_PUSH(flame->nodes, flame->count, flame->capacity,
+                (struct cn_trace_flame_node){0});
     }
     return node;
 }
@@ -109,8 +108,7 @@ static bool add_call(void *arg, const struct cn_trace_branch *branch, uint32_t n
         flame->nodes[caller->node].self_ns -= counted_ns;
     else
         flame->total_ns += counted_ns;
-    flame->open =
-        cn_grow(flame->open, depth, &flame->open_capacity, sizeof(*flame->open));
+    CN_GROW(flame->open, depth, flame->open_capacity);
     flame->open[depth] = part;
     return true;
 }
@@ -263,9 +261,7 @@ static void list_painted(struct painted *painted, double smallest_ns)
     for (uint32_t i = 1; i < flame->count; i++) {
         if (flame->nodes[i].total_ns <= smallest_ns)
             continue;
-        painted->nodes = cn_grow(painted->nodes, painted->count, &painted->capacity,
-                                 sizeof(*painted->nodes));
-        painted->nodes[painted->count++] = i;
+        CN_PUSH(painted->nodes, painted->count, painted->capacity, i);
     }
     if (painted->count > 1)
         qsort_r(painted->nodes, painted->count, sizeof(*painted->nodes), compare_nodes,
@@ -323,8 +319,7 @@ void cn_trace_flame_paint(const struct cn_trace_flame *flame, double share,
                           },
                           flame->names.list[flame->tree.links[id].key], NULL))
             break;
-        ats = cn_grow(ats, depth, &capacity, sizeof(*ats));
-        ats[depth++] = at;
+        CN_PUSH(ats, depth, capacity, at);
         parent = id;
         at = first_callee(&painted, parent);
     }

@@ -223,7 +223,7 @@ bool cn_manifest_list_decode(struct cn_bytes bytes, char label[CN_MANIFEST_ID_LE
         ok = cn_cbor_byte_string(&in, &one) ||
              cn_fail(err, CN_ERR_FORMAT, "the list of segments breaks at byte %zu",
                      in.off);
-        list = cn_grow(list, n, &capacity, sizeof(*list));
+        CN_GROW(list, n, capacity);
         ok = ok && cn_manifest_entry_decode(one, &list[n], err);
         n += ok;
     }

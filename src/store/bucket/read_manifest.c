@@ -49,8 +49,7 @@ static void take_collector(struct cn_manifest_names *names, const char *id,
 
     if (!cn_hex_begins(id, CN_MANIFEST_ID_LEN) || id[CN_MANIFEST_ID_LEN])
         return;
-    names->collectors = cn_grow(names->collectors, names->collector_count,
-                                &names->collector_capacity, sizeof(*names->collectors));
+    CN_GROW(names->collectors, names->collector_count, names->collector_capacity);
     found = &names->collectors[names->collector_count++];
     *found = (struct cn_manifest_collector){.seen_ns = object->changed_ns,
                                             .has_url = object->len > 0};
@@ -83,9 +82,7 @@ static bool take_name(void *arg, const struct cn_s3_object *object, struct cn_er
         *cn_map_at(&names->gone, number, 0) = 1;
     if (name[NUMBER_LEN] != '\0')
         return true;
-    names->numbers =
-        cn_grow(names->numbers, names->count, &names->capacity, sizeof(*names->numbers));
-    names->numbers[names->count++] = number;
+    CN_PUSH(names->numbers, names->count, names->capacity, number);
     return true;
 }
 
@@ -130,9 +127,7 @@ bool cn_bucket_get_and_list(struct cn_bucket *bucket, const char *key,
 
 static void add_entry(struct cn_manifest *manifest, struct cn_manifest_entry *entry)
 {
-    manifest->entries = cn_grow(manifest->entries, manifest->count, &manifest->capacity,
-                                sizeof(struct cn_manifest_entry *));
-    manifest->entries[manifest->count++] = entry;
+    CN_PUSH(manifest->entries, manifest->count, manifest->capacity, entry);
 }
 
 /* False if the entry is not cached, or damaged. */

@@ -56,14 +56,13 @@ static void split(const struct segment *segment, const struct cn_range *range,
 
         if (from >= to)
             continue;
-        parts->list =
-            cn_grow(parts->list, parts->count, &parts->capacity, sizeof(*parts->list));
-        parts->list[parts->count++] = (struct part){
-            .file = i,
-            .off = from - begin,
-            .len = to - from,
-            .out = range->out + (from - range->off),
-        };
+        CN_PUSH(parts->list, parts->count, parts->capacity,
+                (struct part){
+                    .file = i,
+                    .off = from - begin,
+                    .len = to - from,
+                    .out = range->out + (from - range->off),
+                });
     }
 }
 

@@ -64,9 +64,7 @@ static bool note_entry(void *arg, const struct cn_s3_object *object, struct cn_e
                        : &sweep->gone_now,
                    number, 0) = 1;
     } else if (name[NUMBER_LEN] == '\0') {
-        sweep->entries = cn_grow(sweep->entries, sweep->entry_count,
-                                 &sweep->entry_capacity, sizeof(*sweep->entries));
-        sweep->entries[sweep->entry_count++] = number;
+        CN_PUSH(sweep->entries, sweep->entry_count, sweep->entry_capacity, number);
     }
     return true;
 }
@@ -83,15 +81,12 @@ static bool note_object(void *arg, const struct cn_s3_object *object,
     if (!cn_hex_begins(id, CN_MANIFEST_ID_LEN) || id[CN_MANIFEST_ID_LEN] != '/')
         return true;
     if (!last || strncmp(last->id, id, CN_MANIFEST_ID_LEN) != 0) {
-        sweep->segments = cn_grow(sweep->segments, sweep->count, &sweep->capacity,
-                                  sizeof(*sweep->segments));
+        CN_GROW(sweep->segments, sweep->count, sweep->capacity);
         last = &sweep->segments[sweep->count++];
         *last = (struct found){0};
         memcpy(last->id, id, CN_MANIFEST_ID_LEN);
     }
-    last->keys =
-        cn_grow(last->keys, last->key_count, &last->key_capacity, sizeof(char *));
-    last->keys[last->key_count++] = cn_strdup(object->key);
+    CN_PUSH(last->keys, last->key_count, last->key_capacity, cn_strdup(object->key));
     last->len += object->len;
     if (object->changed_ns > last->changed_ns)
         last->changed_ns = object->changed_ns;

@@ -86,9 +86,7 @@ void cn_fresh_note_missing(struct cn_fresh *fresh, const char *who,
     struct cn_text text = {0};
 
     cn_text_printf(&text, "%s: %s", who, err->text);
-    fresh->missing = cn_grow(fresh->missing, fresh->missing_count,
-                             &fresh->missing_capacity, sizeof(*fresh->missing));
-    fresh->missing[fresh->missing_count++] = text.chars;
+    CN_PUSH(fresh->missing, fresh->missing_count, fresh->missing_capacity, text.chars);
 }
 
 /* The first line of the file with the token. */
@@ -211,9 +209,7 @@ static bool add_segment(struct asking *asking, struct asked *asked,
     (void)utimensat(AT_FDCWD, cn_text_str(&base), NULL, 0); /* it is used */
     segment.base = base.chars;
     cn_text_done(&dir);
-    fresh->segments = cn_grow(fresh->segments, fresh->count, &fresh->capacity,
-                              sizeof(*fresh->segments));
-    fresh->segments[fresh->count++] = segment;
+    CN_PUSH(fresh->segments, fresh->count, fresh->capacity, segment);
     return ok;
 }
 

@@ -101,9 +101,7 @@ struct cn_collector {
 
 static void add_entry(struct entries *entries, const struct entry *entry)
 {
-    entries->list = cn_grow(entries->list, entries->count, &entries->capacity,
-                            sizeof(*entries->list));
-    entries->list[entries->count++] = *entry;
+    CN_PUSH(entries->list, entries->count, entries->capacity, *entry);
 }
 
 /* Without the lock held: callbacks take locks of their own. */
@@ -279,9 +277,7 @@ static void read_entry(struct lane *lane, const struct entry *entry)
         return;
     (void)pthread_mutex_lock(&lane->collector->lock);
     do {
-        lane->full = cn_grow(lane->full, lane->full_count, &lane->full_capacity,
-                             sizeof(*lane->full));
-        lane->full[lane->full_count++] = segment;
+        CN_PUSH(lane->full, lane->full_count, lane->full_capacity, segment);
     } while (cn_store_writer_take_full(lane->writer, &segment));
     (void)pthread_mutex_unlock(&lane->collector->lock);
     (void)!cn_job_start(&lane->sealer, &err); /* on failure, see seal() */

@@ -33,9 +33,8 @@ void cn_postings_done(struct cn_postings *postings)
 
 void cn_postings_add(struct cn_postings *postings, uint32_t row, cn_posting_key key)
 {
-    postings->pairs = cn_grow(postings->pairs, postings->count, &postings->capacity,
-                              sizeof(*postings->pairs));
-    postings->pairs[postings->count++] = (struct cn_posting_pair){key, row};
+    CN_PUSH(postings->pairs, postings->count, postings->capacity,
+            (struct cn_posting_pair){key, row});
 }
 
 void cn_postings_add_method(struct cn_postings *postings, uint32_t row, uint32_t method)
@@ -44,8 +43,7 @@ void cn_postings_add_method(struct cn_postings *postings, uint32_t row, uint32_t
 
     if (method < SEEN_MAX) {
         if (method >= old) {
-            postings->seen = cn_grow_to(postings->seen, 2 * (size_t)method + 1024,
-                                        &postings->seen_count, sizeof(*postings->seen));
+            CN_GROW_TO(postings->seen, 2 * (size_t)method + 1024, postings->seen_count);
             memset(postings->seen + old, 0,
                    (postings->seen_count - old) * sizeof(*postings->seen));
         }
@@ -79,8 +77,7 @@ static void sort_pairs(struct cn_postings *postings)
 {
     uint64_t varying = 0;
 
-    postings->spare = cn_grow_to(postings->spare, postings->count,
-                                 &postings->spare_capacity, sizeof(*postings->spare));
+    CN_GROW_TO(postings->spare, postings->count, postings->spare_capacity);
     for (size_t i = 0; i < postings->count; i++)
         varying |= postings->pairs[i].key ^ postings->pairs[0].key;
     for (unsigned shift = 0; shift < KEY_BITS; shift += DIGIT_BITS) {

@@ -156,9 +156,7 @@ void cn_found_words_note(void *arg, uint32_t word)
 {
     struct cn_found_words *found = arg;
 
-    found->words =
-        cn_grow(found->words, found->count, &found->capacity, sizeof(*found->words));
-    found->words[found->count++] = word;
+    CN_PUSH(found->words, found->count, found->capacity, word);
 }
 
 bool cn_text_file_find(const struct cn_text_file *file, struct cn_bytes text,

@@ -41,8 +41,7 @@ static struct pin pin_of(uint64_t id_high, uint64_t id_low)
 
 static void add_pin(struct pins *pins, struct pin pin)
 {
-    pins->list = cn_grow(pins->list, pins->count, &pins->capacity, sizeof(*pins->list));
-    pins->list[pins->count++] = pin;
+    CN_PUSH(pins->list, pins->count, pins->capacity, pin);
 }
 
 /* The index of a pin; the count if it is missing. */

@@ -232,7 +232,7 @@ static bool note_object(void *arg, const struct cn_s3_object *object,
         strlen(name + 1) >= CN_MANIFEST_NAME_LEN || strchr(name + 1, '/'))
         return true;
     if (!last || strncmp(last->id, id, CN_MANIFEST_ID_LEN) != 0) {
-        lost->list = cn_grow(lost->list, lost->count, &lost->capacity, sizeof(last));
+        CN_GROW(lost->list, lost->count, lost->capacity);
         last = lost->list[lost->count++] = cn_alloc(1, sizeof(*last));
         memcpy(last->id, id, CN_MANIFEST_ID_LEN);
     }

@@ -54,14 +54,13 @@ static bool note_commit(void *arg, const struct cn_s3_object *object,
         return true;
     if (!last || strncmp(last->id, id, CN_MANIFEST_ID_LEN) != 0 ||
         strncmp(last->collector, collector, CN_MANIFEST_ID_LEN) != 0) {
-        all->list = cn_grow(all->list, all->count, &all->capacity, sizeof(*all->list));
+        CN_GROW(all->list, all->count, all->capacity);
         last = &all->list[all->count++];
         *last = (struct left){0};
         memcpy(last->collector, collector, CN_MANIFEST_ID_LEN);
         memcpy(last->id, id, CN_MANIFEST_ID_LEN);
     }
-    last->keys = cn_grow(last->keys, last->count, &last->capacity, sizeof(char *));
-    last->keys[last->count++] = cn_strdup(object->key);
+    CN_PUSH(last->keys, last->count, last->capacity, cn_strdup(object->key));
     return true;
 }
 

@@ -341,8 +341,7 @@ static void keep_finding(void *arg, const struct cn_finding *finding)
     struct found *found = arg;
     struct cn_finding *copy;
 
-    found->list =
-        cn_grow(found->list, found->count, &found->capacity, sizeof(*found->list));
+    CN_GROW(found->list, found->count, found->capacity);
     copy = &found->list[found->count++];
     *copy = *finding;
     copy->file = cn_strdup(finding->file);

@@ -37,14 +37,13 @@ static void add_child(struct finding *f, const struct child *caller, uint32_t br
     uint64_t begin_ns = cn_trace_branch_begin_ns(b, node);
     uint64_t end_ns = cn_trace_branch_end_ns(b, node);
 
-    f->children =
-        cn_grow(f->children, f->child_count, &f->child_capacity, sizeof(*f->children));
-    f->children[f->child_count++] = (struct child){
-        .branch = branch,
-        .node = node,
-        .begin_ns = begin_ns > caller->begin_ns ? begin_ns : caller->begin_ns,
-        .end_ns = end_ns < caller->end_ns ? end_ns : caller->end_ns,
-    };
+    CN_PUSH(f->children, f->child_count, f->child_capacity,
+            (struct child){
+                .branch = branch,
+                .node = node,
+                .begin_ns = begin_ns > caller->begin_ns ? begin_ns : caller->begin_ns,
+                .end_ns = end_ns < caller->end_ns ? end_ns : caller->end_ns,
+            });
 }
 
 /* Add the callees of a call, within its time. */
@@ -86,9 +85,7 @@ static void begin_frame(struct finding *f, const struct child *call)
     CN_SORT(f->children + frame.first_child, f->child_count - frame.first_child,
             CN_DOWN(struct child, end_ns), CN_UP(struct child, begin_ns),
             CN_UP(struct child, branch), CN_UP(struct child, node));
-    f->frames =
-        cn_grow(f->frames, f->frame_count, &f->frame_capacity, sizeof(*f->frames));
-    f->frames[f->frame_count++] = frame;
+    CN_PUSH(f->frames, f->frame_count, f->frame_capacity, frame);
 }
 
 /* The call's own time, from `begin_ns` to where the path is known. */
@@ -98,14 +95,13 @@ static void add_step(struct finding *f, struct frame *frame, uint64_t begin_ns)
 
     if (begin_ns >= frame->at_ns)
         return;
-    path->steps =
-        cn_grow(path->steps, path->count, &path->capacity, sizeof(*path->steps));
-    path->steps[path->count++] = (struct cn_critical_step){
-        .branch = frame->branch,
-        .node = frame->node,
-        .begin_ns = begin_ns,
-        .end_ns = frame->at_ns,
-    };
+    CN_PUSH(path->steps, path->count, path->capacity,
+            (struct cn_critical_step){
+                .branch = frame->branch,
+                .node = frame->node,
+                .begin_ns = begin_ns,
+                .end_ns = frame->at_ns,
+            });
     if (frame->branch != CN_NONE)
         path->self_ns[frame->branch][frame->node] += frame->at_ns - begin_ns;
     frame->at_ns = begin_ns;

@@ -47,9 +47,8 @@ struct cn_grouping {
 
 static void add_member(struct cn_grouping *grouping, uint32_t row)
 {
-    grouping->members = cn_grow(grouping->members, grouping->count, &grouping->capacity,
-                                sizeof(*grouping->members));
-    grouping->members[grouping->count++] = (struct member){grouping->group, row};
+    CN_PUSH(grouping->members, grouping->count, grouping->capacity,
+            (struct member){grouping->group, row});
 }
 
 /* Note the word of a group in this segment, and if it has more than one. */
@@ -57,8 +56,7 @@ static void note_word(struct cn_grouping *grouping, uint32_t word)
 {
     size_t old = grouping->word_capacity;
 
-    grouping->words = cn_grow_to(grouping->words, (size_t)grouping->group + 1,
-                                 &grouping->word_capacity, sizeof(*grouping->words));
+    CN_GROW_TO(grouping->words, (size_t)grouping->group + 1, grouping->word_capacity);
     memset(grouping->words + old, 0,
            (grouping->word_capacity - old) * sizeof(*grouping->words));
     if (grouping->words[grouping->group] != 0 && grouping->words[grouping->group] != word)

@@ -22,17 +22,12 @@ void cn_group_members_reserve(struct cn_group_members *members, size_t count)
     size_t old = members->size_capacity, needed = (size_t)members->values.count + 1;
     size_t capacity = old, room = members->capacity;
 
-    members->sizes =
-        cn_grow_to(members->sizes, needed, &capacity, sizeof(*members->sizes));
-    members->errors = cn_grow_to(members->errors, needed, &members->size_capacity,
-                                 sizeof(*members->errors));
+    CN_GROW_TO(members->sizes, needed, capacity);
+    CN_GROW_TO(members->errors, needed, members->size_capacity);
     memset(members->sizes + old, 0, (capacity - old) * sizeof(*members->sizes));
     memset(members->errors + old, 0, (capacity - old) * sizeof(*members->errors));
-    members->groups = cn_grow_to(members->groups, members->count + count, &room,
-                                 sizeof(*members->groups));
-    members->durations_ns =
-        cn_grow_to(members->durations_ns, members->count + count, &members->capacity,
-                   sizeof(*members->durations_ns));
+    CN_GROW_TO(members->groups, members->count + count, room);
+    CN_GROW_TO(members->durations_ns, members->count + count, members->capacity);
 }
 
 static int compare_values(const void *arg, uint64_t a, uint64_t b)

@@ -452,8 +452,7 @@ struct stack {
 
 static struct cn_rows *push(struct stack *stack, uint32_t row_count)
 {
-    stack->sets =
-        cn_grow(stack->sets, stack->depth, &stack->capacity, sizeof(*stack->sets));
+    CN_GROW(stack->sets, stack->depth, stack->capacity);
     cn_rows_init(&stack->sets[stack->depth], row_count);
     return &stack->sets[stack->depth++];
 }

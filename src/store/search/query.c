@@ -62,9 +62,7 @@ static bool add_step(struct parser *p, const struct cn_query_step *step, const c
 
     if (query->count == CN_QUERY_STEPS_MAX)
         return fail(p, at, "too many conditions");
-    query->steps =
-        cn_grow(query->steps, query->count, &query->capacity, sizeof(*query->steps));
-    query->steps[query->count++] = *step;
+    CN_PUSH(query->steps, query->count, query->capacity, *step);
     return true;
 }
 

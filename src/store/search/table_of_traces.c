@@ -107,9 +107,9 @@ static bool note_ids(void *arg, uint32_t segment, const struct cn_store_index *i
 
         if (is_too_old(ids, time_ns))
             continue;
-        ids->list = cn_grow(ids->list, ids->count, &ids->capacity, sizeof(*ids->list));
-        ids->list[ids->count++] = (struct hit_id){cn_store_column_at(&high, row),
-                                                  cn_store_column_at(&low, row), time_ns};
+        CN_PUSH(ids->list, ids->count, ids->capacity,
+                (struct hit_id){cn_store_column_at(&high, row),
+                                cn_store_column_at(&low, row), time_ns});
     }
     return true;
 }

@@ -54,10 +54,8 @@ static uint32_t method_of(struct counting *c, const struct cn_trace *trace, uint
     cn_words_print_method_name(trace->words, trace->nodes[node].method, &c->name);
     name = cn_names_add(&methods->names, cn_text_str(&c->name));
     if (name == methods->count) {
-        methods->list = cn_grow(methods->list, methods->count, &methods->capacity,
-                                sizeof(*methods->list));
-        methods->list[methods->count++] =
-            (struct cn_trace_method){.name = name, .min_ns = UINT64_MAX};
+        CN_PUSH(methods->list, methods->count, methods->capacity,
+                (struct cn_trace_method){.name = name, .min_ns = UINT64_MAX});
     }
     return name;
 }
@@ -75,8 +73,7 @@ static bool count_call(void *arg, const struct cn_trace_branch *branch, uint32_t
     while (c->open_count > depth)
         c->methods->list[c->open[--c->open_count]].open_count--;
     name = method_of(c, &branch->trace, node);
-    c->open = cn_grow(c->open, c->open_count, &c->open_capacity, sizeof(*c->open));
-    c->open[c->open_count++] = name;
+    CN_PUSH(c->open, c->open_count, c->open_capacity, name);
     method = &c->methods->list[name];
     method->calls++;
     method->errors += (call->flags & CN_TRACE_ERROR) != 0;

@@ -43,18 +43,18 @@ static void add_row(struct rows *rows, uint32_t trace, uint32_t segment, uint32_
     for (size_t i = 0; i < FIELDS; i++)
         values[i] = cn_joined_number(&index->joined, fields[i], row,
                                      cn_store_column_at(&columns[i], row));
-    rows->list = cn_grow(rows->list, rows->count, &rows->capacity, sizeof(*rows->list));
-    rows->list[rows->count++] = (struct row){
-        .trace = trace,
-        .segment = segment,
-        .row = row,
-        .time_ns = values[TIME],
-        .duration_ns = values[DURATION],
-        .span_id = values[SPAN],
-        .is_root = values[PARENT] == 0,
-        .is_embedded = values[FLAGS] & CN_ROW_EMBEDDED,
-        .service = (uint32_t)values[SERVICE],
-    };
+    CN_PUSH(rows->list, rows->count, rows->capacity,
+            (struct row){
+                .trace = trace,
+                .segment = segment,
+                .row = row,
+                .time_ns = values[TIME],
+                .duration_ns = values[DURATION],
+                .span_id = values[SPAN],
+                .is_root = values[PARENT] == 0,
+                .is_embedded = values[FLAGS] & CN_ROW_EMBEDDED,
+                .service = (uint32_t)values[SERVICE],
+            });
 }
 
 static bool open_columns(struct cn_search *search, uint32_t segment,
@@ -189,9 +189,7 @@ static bool add_services(struct describing *d, struct cn_search_trace *trace,
         if (*is_seen)
             continue;
         *is_seen = 1;
-        found->services = cn_grow(found->services, found->service_count,
-                                  &found->service_capacity, sizeof(*found->services));
-        found->services[found->service_count++] = service;
+        CN_PUSH(found->services, found->service_count, found->service_capacity, service);
     }
     trace->service_count = found->service_count - trace->first_service;
     if (trace->service_count > 1)

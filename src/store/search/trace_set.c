@@ -55,8 +55,7 @@ static void list_spans(const struct cn_trace_set *set, bool is_inner,
             if ((trace->spans[s].node > 0) != is_inner)
                 continue;
             if (spans->count == spans->capacity)
-                spans->nodes = cn_grow(spans->nodes, spans->count, &spans->capacity,
-                                       sizeof(*spans->nodes));
+                CN_GROW(spans->nodes, spans->count, spans->capacity);
             spans->nodes[spans->count] = (uint64_t)i << 32 | trace->spans[s].node;
             (void)cn_map_at(&spans->by_id, trace->spans[s].id, (uint32_t)spans->count++);
         }
@@ -124,7 +123,7 @@ bool cn_trace_set_load(struct cn_trace_set *out, struct cn_search *search,
     while (ok && (step = cn_trace_cursor_next(&cursor, &row, err)) == CN_ITEM) {
         struct cn_trace_branch *branch;
 
-        set.branches = cn_grow(set.branches, set.count, &capacity, sizeof(*set.branches));
+        CN_GROW(set.branches, set.count, capacity);
         branch = &set.branches[set.count++];
         *branch =
             (struct cn_trace_branch){.row = row, .parent = CN_NONE, .next = CN_NONE};

@@ -47,9 +47,7 @@ static bool find_entries(struct making *making, uint32_t segment, struct cn_erro
         if ((entry.hash >> 32) * making->slice_count >> 32 != making->slice ||
             (id[0] | id[1]) == 0 || cn_store_column_at(&part, row) != 0)
             continue;
-        making->found = cn_grow(making->found, making->found_count,
-                                &making->found_capacity, sizeof(*making->found));
-        making->found[making->found_count++] = entry;
+        CN_PUSH(making->found, making->found_count, making->found_capacity, entry);
         making->ends[entry.hash % BUCKETS]++;
     }
     return true;
@@ -63,8 +61,7 @@ static void number_bucket(struct making *making, const struct entry *entries,
 
     while (slot_count < count * 2)
         slot_count *= 2;
-    making->slots = cn_grow_to(making->slots, slot_count, &making->slot_capacity,
-                               sizeof(*making->slots));
+    CN_GROW_TO(making->slots, slot_count, making->slot_capacity);
     for (size_t i = 0; i < slot_count; i++)
         making->slots[i] = 0;
     for (size_t i = 0; i < count; i++) {
@@ -104,8 +101,7 @@ static bool number_slice(struct making *making, struct cn_error *err)
         making->ends[i] = sum;
         sum += count;
     }
-    making->entries =
-        cn_renew(making->entries, sum, &making->entry_capacity, sizeof(*making->entries));
+    CN_RENEW(making->entries, sum, making->entry_capacity);
     for (size_t i = 0; i < making->found_count; i++) {
         const struct entry *entry = &making->found[i];
 

@@ -12,10 +12,8 @@ void cn_commit_end_chunk(struct cn_store_commit *commit)
 {
     if (commit->plain.len == cn_commit_chunk_begin(commit))
         return;
-    commit->chunks = cn_grow(commit->chunks, commit->chunk_count, &commit->chunk_capacity,
-                             sizeof(*commit->chunks));
-    commit->chunks[commit->chunk_count++] =
-        (struct cn_commit_chunk){commit->plain.len, commit->row_count};
+    CN_PUSH(commit->chunks, commit->chunk_count, commit->chunk_capacity,
+            (struct cn_commit_chunk){commit->plain.len, commit->row_count});
 }
 
 void cn_commit_add_words(struct cn_store_commit *commit, const struct cn_words *words,

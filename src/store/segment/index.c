@@ -25,9 +25,8 @@ struct builder {
 static void end_block(struct builder *builder, uint32_t next_row)
 {
     if (builder->postings.row_count > 0) {
-        builder->offs = cn_grow(builder->offs, builder->count, &builder->capacity,
-                                sizeof(*builder->offs));
-        builder->offs[builder->count++] = builder->index->built.len;
+        CN_PUSH(builder->offs, builder->count, builder->capacity,
+                builder->index->built.len);
         cn_postings_encode(&builder->postings, &builder->index->built);
     }
     cn_postings_begin(&builder->postings, next_row);

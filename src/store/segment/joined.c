@@ -29,8 +29,7 @@ static uint64_t key_of(const struct cn_store_row *row)
 static void add_first(struct cn_joined *joined, struct cn_map *firsts,
                       const struct cn_store_row *row, uint32_t number)
 {
-    joined->traces = cn_grow(joined->traces, joined->trace_count, &joined->trace_capacity,
-                             sizeof(*joined->traces));
+    CN_GROW(joined->traces, joined->trace_count, joined->trace_capacity);
     *cn_map_at(firsts, key_of(row), 0) = (uint32_t)joined->trace_count;
     joined->traces[joined->trace_count++] = (struct cn_joined_trace){
         .row = number,
@@ -60,9 +59,7 @@ static void add_part(struct cn_joined *joined, const struct cn_map *firsts,
         if (row->calls > trace->calls)
             trace->calls = row->calls;
     }
-    joined->parts = cn_grow(joined->parts, joined->part_count, &joined->part_capacity,
-                            sizeof(*joined->parts));
-    joined->parts[joined->part_count++] = part;
+    CN_PUSH(joined->parts, joined->part_count, joined->part_capacity, part);
 }
 
 static bool add_rows(struct cn_joined *joined, const struct cn_columns *columns,

@@ -86,8 +86,7 @@ static void add_row(void *arg, uint32_t row)
 {
     struct row_list *list = arg;
 
-    list->rows = cn_grow(list->rows, list->count, &list->capacity, sizeof(*list->rows));
-    list->rows[list->count++] = row;
+    CN_PUSH(list->rows, list->count, list->capacity, row);
 }
 
 static bool list_rows(const struct cn_segment *segment, const struct cn_store_row *of,
@@ -190,9 +189,7 @@ static void add_word(void *arg, uint32_t word)
     if (word == 0 || cn_map_find(&list->seen, word, 0))
         return;
     *cn_map_at(&list->seen, word, 0) = 1;
-    list->words =
-        cn_grow(list->words, list->count, &list->capacity, sizeof(*list->words));
-    list->words[list->count++] = word;
+    CN_PUSH(list->words, list->count, list->capacity, word);
 }
 
 /* Fetch the words of a trace, and the words that they consist of. */

@@ -29,8 +29,7 @@ struct cn_posting_block *cn_posting_log_read(struct cn_bytes log, uint32_t row_c
             block.first_row < blocks[*count - 1].first_row + blocks[*count - 1].row_count)
             break;
         next_row = end;
-        blocks = cn_grow(blocks, *count, &capacity, sizeof(*blocks));
-        blocks[(*count)++] = block;
+        CN_PUSH(blocks, *count, capacity, block);
         *len = log.len - rest.len;
     }
     return blocks;

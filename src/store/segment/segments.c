@@ -55,8 +55,7 @@ static bool list_all(const char *base, uint32_t **numbers, size_t *count,
 
         if (!cn_segments_parse(entry->d_name, &number))
             continue;
-        list = cn_grow(list, n, &capacity, sizeof(*list));
-        list[n++] = number;
+        CN_PUSH(list, n, capacity, number);
     }
     (void)closedir(dir);
     CN_SORT_VALUES(list, n);

@@ -54,9 +54,7 @@ static bool add_row(struct cn_segment_writer *segment, const struct cn_trace *tr
     struct cn_store_commit *commit = &segment->commit;
 
     row.in_chunk_off += (uint32_t)record_off;
-    commit->rows = cn_grow(commit->rows, commit->row_count, &commit->row_capacity,
-                           sizeof(*commit->rows));
-    commit->rows[commit->row_count++] = row;
+    CN_PUSH(commit->rows, commit->row_count, commit->row_capacity, row);
     return cn_posting_log_add(&segment->postings, segment->row_count++, trace, node,
                               &segment->posting_words, err);
 }

@@ -133,8 +133,7 @@ static struct cn_zorka_session *find_session(struct sessions *sessions, const ch
     number = cn_map_find(&sessions->by_name, key_of(name), 0);
     /* Names with the same hash replace each other. */
     if (number == 0 || strcmp(sessions->list[number - 1].name, name) != 0) {
-        sessions->list = cn_grow(sessions->list, sessions->count, &sessions->capacity,
-                                 sizeof(*sessions->list));
+        CN_GROW(sessions->list, sessions->count, sessions->capacity);
         number = (uint32_t)++sessions->count;
         sessions->list[number - 1] = (struct session){.session = cn_zorka_session_new()};
         memcpy(sessions->list[number - 1].name, name,

@@ -105,18 +105,15 @@ static void add_item_to(struct batch *batch, const struct cn_ingest_input *input
 {
     uint64_t len = item->request.body.len;
 
-    batch->items = cn_grow(batch->items, batch->item_count, &batch->item_capacity,
-                           sizeof(*batch->items));
-    batch->items[batch->item_count++] = (struct item){.item = *item, .input = input};
+    CN_PUSH(batch->items, batch->item_count, batch->item_capacity,
+            (struct item){.item = *item, .input = input});
     batch->len += len;
     batch->spans_len += item->is_spans ? len : 0;
 }
 
 static void end_input(struct files *files, struct batch *batch)
 {
-    batch->inputs = cn_grow(batch->inputs, batch->input_count, &batch->input_capacity,
-                            sizeof(*batch->inputs));
-    batch->inputs[batch->input_count++] = files->input;
+    CN_PUSH(batch->inputs, batch->input_count, batch->input_capacity, files->input);
     files->input = NULL;
 }
 
@@ -164,9 +161,7 @@ static struct parsed *parse(struct cn_bytes body)
                 cn_trace_done(&trace);
                 break;
             }
-            parsed->traces = cn_grow(parsed->traces, parsed->count, &parsed->capacity,
-                                     sizeof(*parsed->traces));
-            parsed->traces[parsed->count++] = trace;
+            CN_PUSH(parsed->traces, parsed->count, parsed->capacity, trace);
         } while (true);
     }
     parsed->has_failed = step == CN_FAIL;

@@ -53,8 +53,7 @@ static void follow_parts(struct cn_spans_seen *seen, const struct cn_store_row *
         return;
     }
     if (i == seen->open_count) {
-        seen->open =
-            cn_grow(seen->open, seen->open_count, &seen->open_capacity, sizeof(open));
+        CN_GROW(seen->open, seen->open_count, seen->open_capacity);
         seen->open_count++;
     }
     seen->open[i] = open;

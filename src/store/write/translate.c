@@ -92,9 +92,8 @@ const struct cn_trace *cn_translate(struct cn_translation *translation,
     translation->to = to;
     translation->from_born_ns = trace->words->born_ns;
     old = translation->known_count;
-    translation->known =
-        cn_grow_to(translation->known, (size_t)trace->words->count + 1,
-                   &translation->known_count, sizeof(*translation->known));
+    CN_GROW_TO(translation->known, (size_t)trace->words->count + 1,
+               translation->known_count);
     memset(translation->known + old, 0,
            (translation->known_count - old) * sizeof(*translation->known));
     copy_arrays(out, trace);

@@ -203,9 +203,7 @@ bool cn_store_writer_rotate(struct cn_store_writer *writer, struct cn_error *err
         (!writer->seals_later && !cn_segment_seal(writer->base, number, writer->io, err)))
         return false;
     if (writer->seals_later) {
-        writer->full = cn_grow(writer->full, writer->full_count, &writer->full_capacity,
-                               sizeof(*writer->full));
-        writer->full[writer->full_count++] = number;
+        CN_PUSH(writer->full, writer->full_count, writer->full_capacity, number);
     }
     writer->config.created_ns = cn_clock_date_ns();
     if (!cn_segment_writer_create(&writer->segment, writer->base, next, &writer->config,

@@ -47,8 +47,7 @@ static bool open_printer(bool is_x86, csh *out)
 
 static struct cn_assembly_line *add_line(struct cn_assembly *assembly, uint32_t at)
 {
-    assembly->list = cn_grow(assembly->list, assembly->count, &assembly->capacity,
-                             sizeof(*assembly->list));
+    CN_GROW(assembly->list, assembly->count, assembly->capacity);
     assembly->list[assembly->count] =
         (struct cn_assembly_line){.offset = assembly->offset + at, .jump = CN_NO_JUMP};
     return &assembly->list[assembly->count++];

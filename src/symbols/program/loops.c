@@ -244,10 +244,8 @@ static void divide(struct cn_loops *loops, struct graph *graph, uint32_t region,
         if (own->loop == 0) {
             uint32_t head = own->head == NONE ? own->first : own->head;
 
-            loops->list = cn_grow(loops->list, loops->count, &loops->capacity,
-                                  sizeof(*loops->list));
-            loops->list[loops->count++] =
-                (struct cn_loop){graph->blocks[head].begin, region};
+            CN_PUSH(loops->list, loops->count, loops->capacity,
+                    (struct cn_loop){graph->blocks[head].begin, region});
             own->loop = (uint32_t)loops->count;
             own->head = head;
         }

@@ -67,17 +67,15 @@ static void read_relocations(Elf *elf, Elf_Scn *section, const GElf_Shdr *header
         }
         if (!is_of_table)
             continue;
-        slots->by_index = cn_grow(slots->by_index, slots->index_count,
-                                  &slots->index_capacity, sizeof(*slots->by_index));
-        slots->by_index[slots->index_count++] = name;
+        CN_PUSH(slots->by_index, slots->index_count, slots->index_capacity, name);
     }
 }
 
 static void add(struct cn_plt *plt, uint64_t begin, const char *name)
 {
-    plt->list = cn_grow(plt->list, plt->count, &plt->capacity, sizeof(*plt->list));
-    plt->list[plt->count++] = (struct cn_plt_entry){
-        begin, name ? cn_arena_printf(&plt->arena, "%s@plt", name) : NULL};
+    CN_PUSH(plt->list, plt->count, plt->capacity,
+            (struct cn_plt_entry){
+                begin, name ? cn_arena_printf(&plt->arena, "%s@plt", name) : NULL});
 }
 
 static const char *name_of_slot(const struct slots *slots, uint64_t address)

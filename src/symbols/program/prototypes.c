@@ -33,9 +33,8 @@ static int add_function(Dwarf_Die *die, void *arg)
 
     /* A function may have several ranges, one of which is its entry. */
     while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
-        prototypes->list = cn_grow(prototypes->list, prototypes->count,
-                                   &prototypes->capacity, sizeof(*prototypes->list));
-        prototypes->list[prototypes->count++] = (struct function){low, *die};
+        CN_PUSH(prototypes->list, prototypes->count, prototypes->capacity,
+                (struct function){low, *die});
     }
     return DWARF_CB_OK;
 }

@@ -50,8 +50,7 @@ static struct cn_debug_info *find_module(struct cn_resolver *resolver, const cha
     at = cn_names_add(&resolver->keys, cn_text_str(&key));
     cn_text_done(&key);
     if (at == known) {
-        resolver->list =
-            cn_grow(resolver->list, at, &resolver->capacity, sizeof(*resolver->list));
+        CN_GROW(resolver->list, at, resolver->capacity);
         (void)cn_debug_info_open(&resolver->list[at], path, build_id, &resolver->files);
     }
     return resolver->list[at].dwfl ? &resolver->list[at] : NULL;
@@ -386,8 +385,7 @@ static const struct cn_loops *loops_of(struct cn_debug_info *module,
 
     if (at < module->loop_count)
         return &module->loops[at];
-    module->loops =
-        cn_grow(module->loops, at, &module->loop_capacity, sizeof(*module->loops));
+    CN_GROW(module->loops, at, module->loop_capacity);
     module->loops[module->loop_count++] = (struct cn_loops){0};
     elf = dwfl_module_getelf(module->module, &bias);
     if (elf && gelf_getehdr(elf, &head) && function->len <= CN_LOOPS_CODE_MAX &&

@@ -30,9 +30,7 @@ static int add_function(Dwarf_Die *die, void *arg)
     ptrdiff_t at = 0;
 
     while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
-        unit->list =
-            cn_grow(unit->list, unit->count, &unit->capacity, sizeof(*unit->list));
-        unit->list[unit->count++] = (struct range){low, high, *die};
+        CN_PUSH(unit->list, unit->count, unit->capacity, (struct range){low, high, *die});
     }
     return DWARF_CB_OK;
 }
@@ -45,7 +43,7 @@ static const struct cn_scope_unit *unit_at(struct cn_scopes *scopes, Dwarf_Die *
 
     if (at < scopes->count)
         return &scopes->units[at];
-    scopes->units = cn_grow(scopes->units, at, &scopes->capacity, sizeof(*scopes->units));
+    CN_GROW(scopes->units, at, scopes->capacity);
     unit = &scopes->units[scopes->count++];
     *unit = (struct cn_scope_unit){0};
     (void)dwarf_getfuncs(die, add_function, unit, 0);

@@ -74,16 +74,16 @@ void cn_symbol_table_read(struct cn_symbol_table *table, Dwfl_Module *module)
 
         if (!is_function(&symbol, name, elf, section))
             continue;
-        table->list =
-            cn_grow(table->list, table->count, &table->capacity, sizeof(*table->list));
-        table->list[table->count++] = (struct cn_table_symbol){
-            .begin = address,
-            .end = symbol.st_size <= UINT64_MAX - address ? address + symbol.st_size
-                                                          : UINT64_MAX,
-            .name = name,
-            .binding = GELF_ST_BIND(symbol.st_info),
-            .has_size = symbol.st_size > 0,
-        };
+        CN_PUSH(table->list, table->count, table->capacity,
+                (struct cn_table_symbol){
+                    .begin = address,
+                    .end = symbol.st_size <= UINT64_MAX - address
+                               ? address + symbol.st_size
+                               : UINT64_MAX,
+                    .name = name,
+                    .binding = GELF_ST_BIND(symbol.st_info),
+                    .has_size = symbol.st_size > 0,
+                });
     }
     if (table->count > 0)
         qsort(table->list, table->count, sizeof(*table->list), compare);

@@ -32,10 +32,9 @@ struct cn_perf_process *cn_perf_process_at(struct cn_perf_spaces *spaces, uint32
     uint32_t at = *cn_map_at(&spaces->process_of, pid, (uint32_t)spaces->count);
 
     if (at == spaces->count) {
-        spaces->processes = cn_grow(spaces->processes, spaces->count, &spaces->capacity,
-                                    sizeof(*spaces->processes));
-        spaces->processes[spaces->count++] = (struct cn_perf_process){
-            .space = new_space(spaces), .generation = ++spaces->next_generation};
+        CN_PUSH(spaces->processes, spaces->count, spaces->capacity,
+                (struct cn_perf_process){.space = new_space(spaces),
+                                         .generation = ++spaces->next_generation});
     }
     return &spaces->processes[at];
 }

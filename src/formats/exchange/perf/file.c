@@ -307,10 +307,8 @@ static bool read_record(struct cn_perf_file *file, const struct cn_perf_record *
     case CN_PERF_SAMPLE:
     case CN_PERF_LOST:
     case CN_PERF_LOST_SAMPLES:
-        file->order = cn_grow(file->order, file->order_count, &file->order_capacity,
-                              sizeof(*file->order));
-        file->order[file->order_count++] =
-            (struct cn_perf_at){time_of(file, record->head.type, body), record->off};
+        CN_PUSH(file->order, file->order_count, file->order_capacity,
+                (struct cn_perf_at){time_of(file, record->head.type, body), record->off});
         return true;
     case CN_PERF_HEADER_ATTR:
         return read_attr_record(file, body, err);

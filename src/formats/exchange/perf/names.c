@@ -74,9 +74,8 @@ static void load_kernel(struct cn_perf_names *names)
 
 static void add_frame(struct cn_perf_names *names, const struct cn_import_frame *frame)
 {
-    names->frames = cn_grow(names->frames, names->frame_count, &names->frame_capacity,
-                            sizeof(*names->frames));
-    names->frames[names->frame_count++] = cn_import_frame(names->import, frame);
+    CN_PUSH(names->frames, names->frame_count, names->frame_capacity,
+            cn_import_frame(names->import, frame));
 }
 
 /* Also of an entry of a linkage table: "std::terminate()@plt". */
@@ -132,8 +131,7 @@ static void add_unknown(struct cn_perf_names *names, const char *module,
 
 static struct cn_perf_frames *begin_frames(struct cn_perf_names *names)
 {
-    names->list =
-        cn_grow(names->list, names->count, &names->capacity, sizeof(*names->list));
+    CN_GROW(names->list, names->count, names->capacity);
     names->list[names->count] =
         (struct cn_perf_frames){.first = (uint32_t)names->frame_count};
     return &names->list[names->count++];
@@ -196,8 +194,7 @@ static const struct cn_perf_loop *loop_at(struct cn_perf_names *names, const cha
 
     if (at < names->loop_count)
         return &names->loops[at];
-    names->loops =
-        cn_grow(names->loops, at, &names->loop_capacity, sizeof(*names->loops));
+    CN_GROW(names->loops, at, names->loop_capacity);
     loop = &names->loops[names->loop_count++];
     loop->count = cn_resolver_loop(names->symbols->resolver, path, build_id, function,
                                    head, levels, INLINE_MAX);
@@ -238,10 +235,9 @@ static void add_loops(struct cn_perf_names *names, const struct loops *loops,
     for (size_t i = 0; i < loops->count; i++) {
         if (loops->list[i].level != level)
             continue;
-        names->frames = cn_grow(names->frames, names->frame_count, &names->frame_capacity,
-                                sizeof(*names->frames));
-        names->frames[names->frame_count++] = cn_import_loop(
-            names->import, loops->list[i].location.file, loops->list[i].location.line);
+        CN_PUSH(names->frames, names->frame_count, names->frame_capacity,
+                cn_import_loop(names->import, loops->list[i].location.file,
+                               loops->list[i].location.line));
     }
 }
 
@@ -338,9 +334,8 @@ static struct cn_perf_jit *jit_at(struct cn_perf_names *names, uint32_t pid,
     struct cn_perf_jit *jit;
 
     if (at == names->jit_count) {
-        names->jit = cn_grow(names->jit, names->jit_count, &names->jit_capacity,
-                             sizeof(*names->jit));
-        names->jit[names->jit_count++] = (struct cn_perf_jit){0};
+        CN_PUSH(names->jit, names->jit_count, names->jit_capacity,
+                (struct cn_perf_jit){0});
     }
     jit = &names->jit[at];
     if (!jit->has_map) {
@@ -429,8 +424,7 @@ static struct cn_perf_found *found_at(struct cn_perf_names *names, uint64_t addr
 
     *is_new = at == names->found_count;
     if (*is_new) {
-        names->found =
-            cn_grow(names->found, at, &names->found_capacity, sizeof(*names->found));
+        CN_GROW(names->found, at, names->found_capacity);
         names->found[names->found_count++] = (struct cn_perf_found){0};
     }
     return &names->found[at];

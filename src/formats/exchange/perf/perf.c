@@ -111,9 +111,7 @@ static struct chain chain_of(struct reading *r, const struct cn_perf_sample *sam
     chain = resolve_chain(r, sample, process, is_kernel);
     if (!chain.is_of_time) {
         *cn_map_at(&r->chain_of, key, 0) = (uint32_t)r->chain_count;
-        r->chains =
-            cn_grow(r->chains, r->chain_count, &r->chain_capacity, sizeof(*r->chains));
-        r->chains[r->chain_count++] = chain;
+        CN_PUSH(r->chains, r->chain_count, r->chain_capacity, chain);
     }
     return chain;
 }

@@ -36,9 +36,7 @@ bool cn_perf_read_next(struct cn_perf_counters *counters, const struct cn_perf_f
     } while (out->event >= file->event_count);
     slot = *cn_map_at(&counters->slot_of, id, (uint32_t)counters->count);
     if (slot == counters->count) {
-        counters->last = cn_grow(counters->last, counters->count, &counters->capacity,
-                                 sizeof(*counters->last));
-        counters->last[counters->count++] = 0;
+        CN_PUSH(counters->last, counters->count, counters->capacity, 0);
     }
     last = &counters->last[slot];
     out->value = value >= *last ? value - *last : 0;

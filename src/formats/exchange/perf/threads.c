@@ -72,8 +72,7 @@ static struct cn_perf_thread *thread_at(struct cn_perf_threads *threads, uint32_
     uint32_t at = *cn_map_at(&threads->thread_of, key, (uint32_t)threads->count);
 
     if (at == threads->count) {
-        threads->list =
-            cn_grow(threads->list, at, &threads->capacity, sizeof(*threads->list));
+        CN_GROW(threads->list, at, threads->capacity);
         threads->list[threads->count++] =
             (struct cn_perf_thread){.pid = pid, .tid = tid, .cpu = cpu};
     }
@@ -127,8 +126,7 @@ static struct cn_perf_share *share_at(struct cn_perf_threads *threads, uint32_t 
                              (uint32_t)threads->share_count);
 
     if (at == threads->share_count) {
-        threads->shares = cn_grow(threads->shares, at, &threads->share_capacity,
-                                  sizeof(*threads->shares));
+        CN_GROW(threads->shares, at, threads->share_capacity);
         threads->shares[threads->share_count++] =
             (struct cn_perf_share){.thread = thread, .spot = spot};
     }

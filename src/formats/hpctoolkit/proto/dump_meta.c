@@ -184,9 +184,7 @@ static void add_block(struct blocks *blocks, uint64_t off, uint64_t len)
 {
     if (len == 0)
         return;
-    blocks->list =
-        cn_grow(blocks->list, blocks->count, &blocks->capacity, sizeof(*blocks->list));
-    blocks->list[blocks->count++] = (struct block){off, len};
+    CN_PUSH(blocks->list, blocks->count, blocks->capacity, (struct block){off, len});
 }
 
 /* All nodes of a block; those with children leave another. */

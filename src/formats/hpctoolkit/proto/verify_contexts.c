@@ -123,9 +123,8 @@ static void add_block(struct tree *t, uint64_t off, uint64_t len)
 {
     if (len == 0)
         return;
-    t->pending =
-        cn_grow(t->pending, t->pending_count, &t->pending_capacity, sizeof(*t->pending));
-    t->pending[t->pending_count++] = (struct pending){off, len};
+    CN_PUSH(t->pending, t->pending_count, t->pending_capacity,
+            (struct pending){off, len});
 }
 
 static void check_block(struct tree *t, struct pending block)

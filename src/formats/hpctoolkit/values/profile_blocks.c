@@ -228,9 +228,7 @@ static bool load_batch(struct block_writer *p, struct worker *self,
     for (size_t i = 0; i < count; i++) {
         if (cn_value_is_void(&values[i], self->bytes.zero_ids))
             continue;
-        self->sorted = cn_grow(self->sorted, self->sorted_count, &self->sorted_capacity,
-                               sizeof(*self->sorted));
-        self->sorted[self->sorted_count++] = values[i];
+        CN_PUSH(self->sorted, self->sorted_count, self->sorted_capacity, values[i]);
     }
     return true;
 }

@@ -75,9 +75,7 @@ void cn_hpc_trace_lines_done(struct cn_hpc_trace_lines *lines)
 
 static void add_group(struct trace_writer *t, struct group group)
 {
-    t->groups =
-        cn_grow(t->groups, t->group_count, &t->group_capacity, sizeof(*t->groups));
-    t->groups[t->group_count++] = group;
+    CN_PUSH(t->groups, t->group_count, t->group_capacity, group);
 }
 
 static void plan_groups(struct trace_writer *t)

@@ -58,8 +58,7 @@ struct thin_writer {
 
 static void add_unit(struct thin_writer *t, struct unit unit)
 {
-    t->units = cn_grow(t->units, t->unit_count, &t->unit_capacity, sizeof(*t->units));
-    t->units[t->unit_count++] = unit;
+    CN_PUSH(t->units, t->unit_count, t->unit_capacity, unit);
     t->sample_count += unit.count;
 }
 

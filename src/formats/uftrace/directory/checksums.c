@@ -43,9 +43,7 @@ static bool list_names(struct names *names, const char *dir, struct cn_error *er
     while ((entry = readdir(folder))) {
         if (entry->d_type == DT_DIR || !is_wanted(entry->d_name))
             continue;
-        names->list =
-            cn_grow(names->list, names->count, &names->capacity, sizeof(*names->list));
-        names->list[names->count++] = cn_strdup(entry->d_name);
+        CN_PUSH(names->list, names->count, names->capacity, cn_strdup(entry->d_name));
     }
     (void)closedir(folder);
     CN_SORT_VALUES(names->list, names->count);

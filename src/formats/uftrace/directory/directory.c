@@ -39,11 +39,10 @@ static bool add_entry(struct cn_uft_directory *dir, const char *name,
             ? !cn_file_open(&file, path, err)
             : !cn_file_open_content(&file, path, err))
         return false;
-    dir->entries = cn_grow(dir->entries, dir->entry_count, &dir->entry_capacity,
-                           sizeof(*dir->entries));
-    dir->entries[dir->entry_count++] = (struct cn_uft_entry){
-        cn_arena_strdup(&dir->rec.arena, name), file,
-        (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec};
+    CN_PUSH(dir->entries, dir->entry_count, dir->entry_capacity,
+            (struct cn_uft_entry){cn_arena_strdup(&dir->rec.arena, name), file,
+                                  (uint64_t)st.st_mtim.tv_sec * 1000000000 +
+                                      (uint64_t)st.st_mtim.tv_nsec});
     return true;
 }
 
@@ -95,16 +94,13 @@ bool cn_uft_directory_find(const struct cn_uft_directory *dir, const char *name,
 void cn_uft_source_add(struct cn_uft_directory *dir, const char *name,
                        enum cn_source_kind kind, uint32_t task)
 {
-    dir->sources = cn_grow(dir->sources, dir->source_count, &dir->source_capacity,
-                           sizeof(*dir->sources));
-    dir->sources[dir->source_count++] = (struct cn_source){name, kind, task};
+    CN_PUSH(dir->sources, dir->source_count, dir->source_capacity,
+            (struct cn_source){name, kind, task});
 }
 
 void cn_uft_function_add(struct cn_uft_directory *dir, struct cn_call_function function)
 {
-    dir->functions = cn_grow(dir->functions, dir->function_count, &dir->function_capacity,
-                             sizeof(*dir->functions));
-    dir->functions[dir->function_count++] = function;
+    CN_PUSH(dir->functions, dir->function_count, dir->function_capacity, function);
 }
 
 struct cn_uft_cpu_file *cn_uft_cpu_files(struct cn_uft_directory *dir, const char *prefix,
@@ -124,8 +120,7 @@ struct cn_uft_cpu_file *cn_uft_cpu_files(struct cn_uft_directory *dir, const cha
         if (!cn_uft_scan_literal(&text, prefix) || !cn_uft_scan_u32(&text, &file.cpu) ||
             !cn_uft_text_equals(text, ".dat"))
             continue;
-        files = cn_grow(files, *count, &capacity, sizeof(*files));
-        files[(*count)++] = file;
+        CN_PUSH(files, *count, capacity, file);
     }
     CN_SORT(files, *count, CN_UP(struct cn_uft_cpu_file, cpu));
     for (size_t i = 0; i < *count; i++)
@@ -141,13 +136,12 @@ uint32_t cn_uft_module_add(struct cn_uft_directory *dir, const char *path,
     uint32_t id = cn_names_add(&dir->module_keys, key);
 
     if (id == known) {
-        dir->modules = cn_grow(dir->modules, dir->module_count, &dir->module_capacity,
-                               sizeof(*dir->modules));
-        dir->modules[dir->module_count++] = (struct cn_call_module){
-            .path = path,
-            .name = cn_path_name(path),
-            .build_id = build_id,
-        };
+        CN_PUSH(dir->modules, dir->module_count, dir->module_capacity,
+                (struct cn_call_module){
+                    .path = path,
+                    .name = cn_path_name(path),
+                    .build_id = build_id,
+                });
     }
     return id;
 }

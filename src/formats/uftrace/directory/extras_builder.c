@@ -33,9 +33,7 @@ static void read_externs(struct cn_uft_directory *dir, struct cn_bytes file)
             continue;
         }
         item.text = line;
-        dir->externs = cn_grow(dir->externs, dir->extern_count, &dir->extern_capacity,
-                               sizeof(*dir->externs));
-        dir->externs[dir->extern_count++] = item;
+        CN_PUSH(dir->externs, dir->extern_count, dir->extern_capacity, item);
     }
     cn_uft_bad_lines_done(&bad);
     CN_SORT(dir->externs, dir->extern_count, CN_UP(struct cn_uft_extern, time_ns),
@@ -65,9 +63,8 @@ static void read_events(struct cn_uft_directory *dir, struct cn_bytes file)
 
         if (step == CN_ITEM && cn_uft_scan_literal(&line, "EVENT: ") &&
             cn_uft_scan_dec(&line, &id) && cn_uft_scan_spaces(&line)) {
-            names = cn_grow(names, count, &capacity, sizeof(*names));
-            names[count++] =
-                (struct cn_event_name){id, cn_uft_text_copy(&dir->rec.arena, line)};
+            CN_PUSH(names, count, capacity,
+                    (struct cn_event_name){id, cn_uft_text_copy(&dir->rec.arena, line)});
             continue;
         }
         if (step == CN_ITEM)

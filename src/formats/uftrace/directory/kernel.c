@@ -81,10 +81,8 @@ static void collect_file(struct cn_uft_directory *dir, struct cn_uft_kernel *k, 
         if (task == CN_NONE)
             continue;
         record.len = (uint32_t)event.len;
-        k->owners =
-            cn_grow(k->owners, k->record_count, &k->owner_capacity, sizeof(*k->owners));
-        k->records = cn_grow(k->records, k->record_count, &k->record_capacity,
-                             sizeof(*k->records));
+        CN_GROW(k->owners, k->record_count, k->owner_capacity);
+        CN_GROW(k->records, k->record_count, k->record_capacity);
         k->owners[k->record_count] = task;
         k->records[k->record_count++] = record;
     }

@@ -29,10 +29,9 @@ static void add(struct parts *parts, uint64_t begin_off, uint64_t begin_ns)
         parts->list[parts->count - 1].end_off = begin_off;
         parts->list[parts->count - 1].end_ns = begin_ns;
     }
-    parts->list =
-        cn_grow(parts->list, parts->count, &parts->capacity, sizeof(*parts->list));
-    parts->list[parts->count++] = (struct cn_call_part){
-        .begin_off = begin_off, .begin_ns = begin_ns, .end_ns = UINT64_MAX};
+    CN_PUSH(parts->list, parts->count, parts->capacity,
+            (struct cn_call_part){
+                .begin_off = begin_off, .begin_ns = begin_ns, .end_ns = UINT64_MAX});
 }
 
 /* True if records plausibly begin at `off`; sets the time of the first. */

@@ -59,8 +59,7 @@ static void read_map(struct cn_uft_directory *dir, const char *name, struct cn_b
             continue;
         mapping = (struct cn_mapping){line.begin, line.end, 0, module, ""};
         memcpy(mapping.protection, line.protection, sizeof(mapping.protection));
-        out->list = cn_grow(out->list, out->count, &out->capacity, sizeof(*out->list));
-        out->list[out->count++] = mapping;
+        CN_PUSH(out->list, out->count, out->capacity, mapping);
     }
     cn_uft_bad_lines_done(&bad);
     CN_SORT(out->list, out->count, CN_UP(struct cn_mapping, begin),
@@ -74,9 +73,9 @@ static void add_python(struct cn_uft_directory *dir, struct mappings *out)
 
     if (!cn_uft_directory_find(dir, CN_UFT_PYTHON ".sym", &file))
         return;
-    out->list = cn_grow(out->list, out->count, &out->capacity, sizeof(*out->list));
-    out->list[out->count++] = (struct cn_mapping){
-        0, CN_UFT_PYTHON_END, 0, cn_uft_module_add(dir, CN_UFT_PYTHON, ""), "r-xp"};
+    CN_PUSH(out->list, out->count, out->capacity,
+            (struct cn_mapping){0, CN_UFT_PYTHON_END, 0,
+                                cn_uft_module_add(dir, CN_UFT_PYTHON, ""), "r-xp"});
     CN_SORT(out->list, out->count, CN_UP(struct cn_mapping, begin),
             CN_UP(struct cn_mapping, end));
 }
@@ -122,8 +121,7 @@ static void add_session(struct cn_uft_directory *dir, const struct cn_uft_task_l
     free(mappings.list);
     session.mappings = copy;
     session.mapping_count = mappings.count;
-    dir->sessions = cn_grow(dir->sessions, dir->session_count, &dir->session_capacity,
-                            sizeof(*dir->sessions));
+    CN_GROW(dir->sessions, dir->session_count, dir->session_capacity);
     if (dir->session_capacity != known)
         dir->map_counts =
             cn_realloc(dir->map_counts, dir->session_capacity, sizeof(*dir->map_counts));
@@ -155,8 +153,7 @@ static void add_load(struct cn_uft_directory *dir, struct loads *loads,
                           number, path, (int)line->sid.len, (const char *)line->sid.ptr);
         return;
     }
-    loads->list =
-        cn_grow(loads->list, loads->count, &loads->capacity, sizeof(*loads->list));
+    CN_GROW(loads->list, loads->count, loads->capacity);
     /* Time 0 means "from the start", so a load is at time 1 or later. */
     loads->list[loads->count++] = (struct loaded){
         session,

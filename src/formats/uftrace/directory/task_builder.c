@@ -35,18 +35,16 @@ static struct process *process_at(struct building *b, uint32_t pid)
     uint32_t index = *cn_map_at(&b->process_of_pid, pid, (uint32_t)b->count);
 
     if (index == b->count) {
-        b->processes =
-            cn_grow(b->processes, b->count, &b->capacity, sizeof(*b->processes));
-        b->processes[b->count++] = (struct process){.pid = pid, .parent_pid = pid};
+        CN_PUSH(b->processes, b->count, b->capacity,
+                (struct process){.pid = pid, .parent_pid = pid});
     }
     return &b->processes[index];
 }
 
 static void enter_session(struct process *process, uint64_t from_ns, uint32_t session)
 {
-    process->sessions = cn_grow(process->sessions, process->count, &process->capacity,
-                                sizeof(*process->sessions));
-    process->sessions[process->count++] = (struct cn_task_session){from_ns, session};
+    CN_PUSH(process->sessions, process->count, process->capacity,
+            (struct cn_task_session){from_ns, session});
 }
 
 static struct cn_task *task_at(struct building *b, uint32_t tid, uint32_t pid,
@@ -56,10 +54,12 @@ static struct cn_task *task_at(struct building *b, uint32_t tid, uint32_t pid,
     uint32_t index = *cn_map_at(&b->task_of_tid, tid, (uint32_t)dir->task_count);
 
     if (index == dir->task_count) {
-        dir->tasks = cn_grow(dir->tasks, dir->task_count, &dir->task_capacity,
-                             sizeof(*dir->tasks));
-        dir->tasks[dir->task_count++] = (struct cn_task){
-            .tid = tid, .pid = pid, .parent = CN_NONE, .name = "", .time_ns = time_ns};
+        CN_PUSH(dir->tasks, dir->task_count, dir->task_capacity,
+                (struct cn_task){.tid = tid,
+                                 .pid = pid,
+                                 .parent = CN_NONE,
+                                 .name = "",
+                                 .time_ns = time_ns});
     }
     return &dir->tasks[index];
 }

@@ -91,9 +91,8 @@ static bool list_files(struct packing *packing, struct cn_error *err)
     while ((entry = readdir(dir))) {
         if (cn_uft_task_file(entry->d_name, &tid) != CN_UFT_PLAIN_TASK)
             continue;
-        packing->names = cn_grow(packing->names, packing->count, &packing->capacity,
-                                 sizeof(*packing->names));
-        packing->names[packing->count++] = cn_strdup(entry->d_name);
+        CN_PUSH(packing->names, packing->count, packing->capacity,
+                cn_strdup(entry->d_name));
     }
     (void)closedir(dir);
     CN_SORT_VALUES(packing->names, packing->count);

@@ -101,9 +101,7 @@ static bool read_file(struct cn_bytes header, struct cn_bytes *rest,
         !cn_uft_scan_until(&path, '/', &system))
         return true;
     if (read_event(text, system, arena, &event)) {
-        format->events = cn_grow(format->events, format->count, &format->capacity,
-                                 sizeof(*format->events));
-        format->events[format->count++] = event;
+        CN_PUSH(format->events, format->count, format->capacity, event);
     }
     return true;
 }

@@ -39,19 +39,16 @@ static void begin_block(struct scan *scan, uint64_t off, uint64_t stored_off)
 {
     struct task_summary *made = scan->made;
 
-    made->blocks = cn_grow(made->blocks, made->block_count, &made->block_capacity,
-                           sizeof(*made->blocks));
-    made->blocks[made->block_count++] = (struct cn_uft_summary_block){
-        .stored_off = stored_off,
-        .off = off,
-        .first_ns = UINT64_MAX,
-        .first_open = (uint32_t)made->open_count,
-        .depth = scan->depth,
-    };
+    CN_PUSH(made->blocks, made->block_count, made->block_capacity,
+            (struct cn_uft_summary_block){
+                .stored_off = stored_off,
+                .off = off,
+                .first_ns = UINT64_MAX,
+                .first_open = (uint32_t)made->open_count,
+                .depth = scan->depth,
+            });
     for (uint32_t i = 0; i < scan->depth; i++) {
-        made->open = cn_grow(made->open, made->open_count, &made->open_capacity,
-                             sizeof(*made->open));
-        made->open[made->open_count++] = scan->stack[i];
+        CN_PUSH(made->open, made->open_count, made->open_capacity, scan->stack[i]);
     }
     scan->room = CN_UFT_SUMMARY_BLOCK_RECORDS - 1;
 }

@@ -60,9 +60,7 @@ static const struct cn_enum **place_of(struct cn_uft_enums *enums, const char *n
     uint32_t id = cn_names_add(&enums->names, name);
 
     if (id == enums->count) {
-        enums->list =
-            cn_grow(enums->list, enums->count, &enums->capacity, sizeof(*enums->list));
-        enums->list[enums->count++] = NULL;
+        CN_PUSH(enums->list, enums->count, enums->capacity, NULL);
     }
     return &enums->list[id];
 }

@@ -13,9 +13,7 @@ static bool add_function(struct cn_uft_debug *debug, struct cn_bytes text)
     if (!cn_uft_scan_hex(&text, &function.offset) || !cn_uft_scan_spaces(&text))
         return false;
     function.name = text;
-    debug->list =
-        cn_grow(debug->list, debug->count, &debug->capacity, sizeof(*debug->list));
-    debug->list[debug->count++] = function;
+    CN_PUSH(debug->list, debug->count, debug->capacity, function);
     return true;
 }
 
@@ -27,9 +25,7 @@ static bool add_line(struct cn_uft_debug *debug, struct cn_bytes line)
     if (cn_uft_scan_literal(&line, "F: "))
         return add_function(debug, line);
     if (cn_uft_scan_literal(&line, "E: ")) {
-        debug->enums = cn_grow(debug->enums, debug->enum_count, &debug->enum_capacity,
-                               sizeof(*debug->enums));
-        debug->enums[debug->enum_count++] = line;
+        CN_PUSH(debug->enums, debug->enum_count, debug->enum_capacity, line);
         return true;
     }
     if (!last)

@@ -57,12 +57,11 @@ bool cn_uft_info_header_read(struct cn_bytes file, struct cn_uft_info_header *ou
 static void add_fact(struct cn_uft_facts *facts, struct cn_arena *arena,
                      struct cn_bytes key, struct cn_bytes value)
 {
-    facts->list =
-        cn_grow(facts->list, facts->count, &facts->capacity, sizeof(*facts->list));
-    facts->list[facts->count++] = (struct cn_fact){
-        .key = cn_uft_text_copy(arena, key),
-        .value = cn_uft_text_copy(arena, value),
-    };
+    CN_PUSH(facts->list, facts->count, facts->capacity,
+            (struct cn_fact){
+                .key = cn_uft_text_copy(arena, key),
+                .value = cn_uft_text_copy(arena, value),
+            });
 }
 
 static bool next_line(struct cn_uft_lines *lines, const char *key, struct cn_bytes *out,

@@ -113,9 +113,7 @@ void cn_uft_symbols_read(struct cn_bytes file, struct cn_uft_symbols *out,
         if (step == CN_ITEM && cn_uft_module_head_scan(line, &out->head))
             continue;
         if (step == CN_ITEM && scan_symbol(line, &symbol)) {
-            out->list =
-                cn_grow(out->list, out->count, &out->capacity, sizeof(*out->list));
-            out->list[out->count++] = symbol;
+            CN_PUSH(out->list, out->count, out->capacity, symbol);
             continue;
         }
         if (step == CN_ITEM)

@@ -61,9 +61,7 @@ bool cn_uft_value_rules_add(struct cn_uft_value_rules *rules, struct cn_bytes te
         match = cn_uft_match_of(rule.name, match == CN_MATCH_GLOB);
     if (match != CN_MATCH_NAME && !add_pattern(rules, &rule, match, err))
         return false;
-    rules->list =
-        cn_grow(rules->list, rules->count, &rules->capacity, sizeof(*rules->list));
-    rules->list[rules->count++] = rule;
+    CN_PUSH(rules->list, rules->count, rules->capacity, rule);
     return true;
 }
 

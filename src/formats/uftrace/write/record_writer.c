@@ -46,8 +46,7 @@ static void add_side(struct side_events *side, const struct cn_recording *rec,
 
     if (data.len > 0)
         memcpy(event.text, data.ptr, data.len);
-    side->list = cn_grow(side->list, side->count, &side->capacity, sizeof(*side->list));
-    side->list[side->count++] = event;
+    CN_PUSH(side->list, side->count, side->capacity, event);
 }
 
 static bool write_call(struct cn_out *out, const struct cn_recording *rec,

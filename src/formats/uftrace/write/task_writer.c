@@ -24,9 +24,7 @@ struct lines {
 
 static void add_line(struct lines *lines, struct line line)
 {
-    lines->list =
-        cn_grow(lines->list, lines->count, &lines->capacity, sizeof(*lines->list));
-    lines->list[lines->count++] = line;
+    CN_PUSH(lines->list, lines->count, lines->capacity, line);
 }
 
 /* A process begins with FORK, or with SESS when it is the first of its program. A forked

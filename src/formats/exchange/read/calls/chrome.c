@@ -99,9 +99,7 @@ static void add_series(struct event *event, const struct cn_json_member *member)
     if (!cn_json_as_f64(member->token.text, &series.value) || !isfinite(series.value))
         return;
     memcpy(series.key, member->key, sizeof(series.key));
-    event->series = cn_grow(event->series, event->series_count, &event->series_capacity,
-                            sizeof(*event->series));
-    event->series[event->series_count++] = series;
+    CN_PUSH(event->series, event->series_count, event->series_capacity, series);
 }
 
 static bool take_argument(void *arg, const struct cn_json_member *member,

@@ -14,9 +14,7 @@ void cn_call_flows_add(struct cn_call_flows *flows, struct cn_flow_point point)
         return;
     }
     point.order = (uint32_t)flows->count;
-    flows->list =
-        cn_grow(flows->list, flows->count, &flows->capacity, sizeof(*flows->list));
-    flows->list[flows->count++] = point;
+    CN_PUSH(flows->list, flows->count, flows->capacity, point);
 }
 
 static struct cn_flow flow_between(const struct cn_recording *rec,

@@ -110,15 +110,13 @@ bool cn_call_import_track(struct cn_call_import *import, uint64_t pid, uint64_t 
         if (*at == CN_CALL_TRACK_MAX)
             return cn_fail(err, CN_ERR_LIMIT, "more than %d tracks of calls",
                            CN_CALL_TRACK_MAX);
-        tracks->list = cn_grow(tracks->list, tracks->count, &tracks->capacity,
-                               sizeof(*tracks->list));
-        tracks->list[tracks->count++] =
-            (struct cn_call_track){.input_pid = pid,
-                                   .input_tid = tid,
-                                   .is_thread = what.len == 0,
-                                   .readings.has_readings = true,
-                                   .first_ns = UINT64_MAX,
-                                   .start_ns = UINT64_MAX};
+        CN_PUSH(tracks->list, tracks->count, tracks->capacity,
+                (struct cn_call_track){.input_pid = pid,
+                                       .input_tid = tid,
+                                       .is_thread = what.len == 0,
+                                       .readings.has_readings = true,
+                                       .first_ns = UINT64_MAX,
+                                       .start_ns = UINT64_MAX});
     }
     *out = *at;
     return true;
@@ -150,8 +148,7 @@ static bool flush_track(struct cn_spool *spool, struct cn_call_runs *runs,
     run.off = cn_spool_reserve(spool, len);
     if (!cn_spool_write(spool, run.off, runs->items, len, err))
         return false;
-    runs->list = cn_grow(runs->list, runs->count, &runs->capacity, sizeof(*runs->list));
-    runs->list[runs->count++] = run;
+    CN_PUSH(runs->list, runs->count, runs->capacity, run);
     free(runs->items);
     runs->items = NULL;
     runs->item_count = runs->item_capacity = 0;
@@ -189,9 +186,7 @@ static bool add_item(struct cn_call_import *import, struct cn_call_track *to,
     item.order = (uint32_t)import->item_count++;
     if (item.time_ns < to->start_ns)
         to->start_ns = item.time_ns;
-    runs->items = cn_grow(runs->items, runs->item_count, &runs->item_capacity,
-                          sizeof(*runs->items));
-    runs->items[runs->item_count++] = item;
+    CN_PUSH(runs->items, runs->item_count, runs->item_capacity, item);
     return ++import->buffered < BUFFERED_MAX || flush_all(import, err);
 }
 

@@ -47,8 +47,8 @@ static void push(struct splitter *s, struct lane *lane, const struct cn_call_ite
     }
     if (lane->depth == CN_CALL_DEPTH_MAX) /* reading the track fails */
         return;
-    lane->open = cn_grow(lane->open, lane->depth, &lane->capacity, sizeof(*lane->open));
-    lane->open[lane->depth++] = (struct open_call){end_ns, has_end_item};
+    CN_PUSH(lane->open, lane->depth, lane->capacity,
+            (struct open_call){end_ns, has_end_item});
 }
 
 /* Leave calls that are over. Of those whose end comes later, their caller was shorter. */
@@ -104,9 +104,7 @@ static bool add_lane(struct splitter *s)
         free(track.name);
         return false;
     }
-    tracks->list =
-        cn_grow(tracks->list, tracks->count, &tracks->capacity, sizeof(*tracks->list));
-    tracks->list[tracks->count++] = track;
+    CN_PUSH(tracks->list, tracks->count, tracks->capacity, track);
     s->lanes[s->lane_count].track = (uint32_t)tracks->count - 1;
     s->lanes[s->lane_count++].depth = 0;
     return true;
@@ -126,8 +124,7 @@ static void move(struct splitter *s, const struct lane *lane,
         tracks->moved_max = (uint32_t)(s->item_count - 1);
     }
     tracks->moved[item->order / 64] |= UINT64_C(1) << item->order % 64;
-    runs->items = cn_grow(runs->items, runs->item_count, &runs->item_capacity,
-                          sizeof(*runs->items));
+    CN_GROW(runs->items, runs->item_count, runs->item_capacity);
     runs->items[runs->item_count] = *item;
     runs->items[runs->item_count++].order = UINT32_MAX; /* not moved again */
     if (to->first_ns == UINT64_MAX)

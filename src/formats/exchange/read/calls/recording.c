@@ -84,7 +84,7 @@ static bool enter(struct stream *s, const struct cn_call_item *item, struct cn_e
 
     if (s->depth == CN_CALL_DEPTH_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "calls nest deeper than %d", CN_CALL_DEPTH_MAX);
-    s->open = cn_grow(s->open, s->depth, &s->capacity, sizeof(*s->open));
+    CN_GROW(s->open, s->depth, s->capacity);
     s->open[s->depth] = (struct open_call){
         .end_ns = end_ns < outer_ns ? end_ns : outer_ns,
         .function = item->name,

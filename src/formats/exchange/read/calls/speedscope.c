@@ -103,9 +103,7 @@ static bool read_frame(void *arg, uint64_t off, struct cn_error *err)
         frame = cn_call_import_name(
             r->calls,
             (struct cn_bytes){(const uint8_t *)cn_text_str(&r->name), r->name.len});
-    r->frames =
-        cn_grow(r->frames, r->frame_count, &r->frame_capacity, sizeof(*r->frames));
-    r->frames[r->frame_count++] = frame;
+    CN_PUSH(r->frames, r->frame_count, r->frame_capacity, frame);
     return true;
 }
 
@@ -168,9 +166,7 @@ static bool read_event(void *arg, uint64_t off, struct cn_error *err)
     if (r->event.frame == UINT32_MAX)
         return cn_fail(err, CN_ERR_FORMAT, "JSON at %" PRIu64 ": the event has no frame",
                        off);
-    p->events =
-        cn_grow(p->events, p->event_count, &p->event_capacity, sizeof(*p->events));
-    p->events[p->event_count++] = r->event;
+    CN_PUSH(p->events, p->event_count, p->event_capacity, r->event);
     return true;
 }
 
@@ -204,13 +200,11 @@ static bool read_list(struct reading *r, bool is_weights, struct cn_error *err)
 
     while ((kind = cn_json_next(&r->json, &token, err)) == wanted) {
         if (is_weights) {
-            p->weights = cn_grow(p->weights, p->weight_count, &p->weight_capacity,
-                                 sizeof(*p->weights));
+            CN_GROW(p->weights, p->weight_count, p->weight_capacity);
             if (!cn_json_as_f64(token.text, &p->weights[p->weight_count++]))
                 return cn_json_fail(&token, "a number", err);
         } else {
-            p->contexts = cn_grow(p->contexts, p->context_count, &p->context_capacity,
-                                  sizeof(*p->contexts));
+            CN_GROW(p->contexts, p->context_count, p->context_capacity);
             if (!read_stack(r, &p->contexts[p->context_count++], err))
                 return false;
         }

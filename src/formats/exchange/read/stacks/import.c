@@ -218,8 +218,7 @@ uint32_t cn_import_frame(struct cn_import *import, const struct cn_import_frame 
     cn_text_str_add(&import->key, name);
     if (!add_name(&import->frames, cn_text_str(&import->key), &number))
         return number;
-    import->frame_relations =
-        cn_grow(import->frame_relations, number, &import->relation_capacity, 1);
+    CN_GROW(import->frame_relations, number, import->relation_capacity);
     import->frame_relations[number] = frame->is_inlined ? CN_INLINED_CALL : CN_CALL;
     (void)cn_memory_database_add_function(
         import->memory, (struct cn_function){
@@ -264,10 +263,8 @@ static uint32_t location_of(struct cn_import *import, uint32_t file, uint32_t li
                              (uint32_t)import->location_count);
 
     if (*at == import->location_count) {
-        import->locations =
-            cn_grow(import->locations, import->location_count, &import->location_capacity,
-                    sizeof(*import->locations));
-        import->locations[import->location_count++] = (struct location){file, line};
+        CN_PUSH(import->locations, import->location_count, import->location_capacity,
+                (struct location){file, line});
     }
     return *at;
 }
@@ -326,10 +323,8 @@ bool cn_import_add(struct cn_import *import, uint32_t thread, uint32_t context,
         return cn_fail(err, CN_ERR_LIMIT, "more than %" PRIu32 " values", UINT32_MAX);
     at = cn_map_at(&import->value_at, key, (uint32_t)import->value_count);
     if (*at == import->value_count) {
-        import->values = cn_grow(import->values, import->value_count,
-                                 &import->value_capacity, sizeof(*import->values));
-        import->values[import->value_count++] =
-            (struct value){0, above, (uint16_t)thread, (uint8_t)metric};
+        CN_PUSH(import->values, import->value_count, import->value_capacity,
+                (struct value){0, above, (uint16_t)thread, (uint8_t)metric});
     }
     import->values[*at].value += value;
     return true;
@@ -356,9 +351,8 @@ void cn_import_add_point(struct cn_import *import, uint32_t thread, uint32_t poi
 static void add_timed(struct cn_import *import, uint32_t thread, uint64_t time_ns,
                       uint32_t context)
 {
-    import->timed = cn_grow(import->timed, import->timed_count, &import->timed_capacity,
-                            sizeof(*import->timed));
-    import->timed[import->timed_count++] = (struct timed){time_ns, thread, context};
+    CN_PUSH(import->timed, import->timed_count, import->timed_capacity,
+            (struct timed){time_ns, thread, context});
 }
 
 void cn_import_sample(struct cn_import *import, uint32_t thread, uint64_t time_ns,
@@ -381,9 +375,8 @@ void cn_import_states(struct cn_import *import, uint32_t thread,
 void cn_import_tick(struct cn_import *import, uint32_t thread, uint64_t tick_ns)
 {
     while (import->clock_count <= thread) {
-        import->clocks = cn_grow(import->clocks, import->clock_count,
-                                 &import->clock_capacity, sizeof(*import->clocks));
-        import->clocks[import->clock_count++] = (struct clock){0};
+        CN_PUSH(import->clocks, import->clock_count, import->clock_capacity,
+                (struct clock){0});
     }
     if (import->clocks[thread].tick_ns < tick_ns)
         import->clocks[thread].tick_ns = tick_ns;

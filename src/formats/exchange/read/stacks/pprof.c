@@ -102,15 +102,12 @@ static bool take_table(void *arg, const struct cn_pb_reader *reader,
         return true;
     switch (field->number) {
     case cn_pprof_profile_string_table:
-        p->strings = cn_grow(p->strings, p->string_count, &p->string_capacity,
-                             sizeof(*p->strings));
-        p->strings[p->string_count++] = field->bytes;
+        CN_PUSH(p->strings, p->string_count, p->string_capacity, field->bytes);
         return true;
     case cn_pprof_profile_function:
         if (!read_numbers(reader, field, &numbers, err))
             return false;
-        p->functions = cn_grow(p->functions, p->function_count, &p->function_capacity,
-                               sizeof(*p->functions));
+        CN_GROW(p->functions, p->function_count, p->function_capacity);
         *cn_map_at(&p->function_of, numbers.list[cn_pprof_function_id], 0) =
             (uint32_t)p->function_count;
         p->functions[p->function_count++] =
@@ -121,16 +118,14 @@ static bool take_table(void *arg, const struct cn_pb_reader *reader,
     case cn_pprof_profile_mapping:
         if (!read_numbers(reader, field, &numbers, err))
             return false;
-        p->modules = cn_grow(p->modules, p->module_count, &p->module_capacity,
-                             sizeof(*p->modules));
+        CN_GROW(p->modules, p->module_count, p->module_capacity);
         *cn_map_at(&p->module_of, numbers.list[cn_pprof_mapping_id], 0) =
             (uint32_t)p->module_count;
         p->modules[p->module_count++] = numbers.list[cn_pprof_mapping_filename];
         return true;
     case cn_pprof_profile_location:
-        p->locations = cn_grow(p->locations, p->location_count, &p->location_capacity,
-                               sizeof(*p->locations));
-        p->locations[p->location_count++] = (struct location){.field = *field};
+        CN_PUSH(p->locations, p->location_count, p->location_capacity,
+                (struct location){.field = *field});
         return true;
     default:
         return true;
@@ -176,9 +171,8 @@ static bool take_location(void *arg, const struct cn_pb_reader *reader,
 
 static void add_frame(struct profile *p, const struct cn_import_frame *frame)
 {
-    p->frames =
-        cn_grow(p->frames, p->frame_count, &p->frame_capacity, sizeof(*p->frames));
-    p->frames[p->frame_count++] = cn_import_frame(p->import, frame);
+    CN_PUSH(p->frames, p->frame_count, p->frame_capacity,
+            cn_import_frame(p->import, frame));
 }
 
 /* A line is a frame; all lines except the last are inlined calls. */
@@ -426,9 +420,7 @@ static bool take_sample(void *arg, const struct cn_pb_reader *reader,
             if (at == UINT32_MAX)
                 return cn_fail(err, CN_ERR_FORMAT, "there is no location %" PRIu64,
                                number);
-            p->stack = cn_grow(p->stack, sample->location_count, &p->stack_capacity,
-                               sizeof(*p->stack));
-            p->stack[sample->location_count++] = at;
+            CN_PUSH(p->stack, sample->location_count, p->stack_capacity, at);
         }
         return true;
     case cn_pprof_sample_value:

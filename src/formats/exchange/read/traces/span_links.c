@@ -64,9 +64,7 @@ void cn_span_set_link_end(struct cn_span_set *set)
         map = cn_span_set_list(set, first);
         map.kind = CN_VALUE_MAP;
         map.list.count /= 2;
-        set->links = cn_grow(set->links, set->link_count, &set->link_capacity,
-                             sizeof(*set->links));
-        set->links[set->link_count++] = map;
+        CN_PUSH(set->links, set->link_count, set->link_capacity, map);
     }
     set->attribute_count = set->first_loose;
 }

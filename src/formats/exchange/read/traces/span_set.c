@@ -16,9 +16,9 @@ enum { UNPACKED_MAX = 256 << 20, SPAN_MAX = 1 << 24, LIST_MAX = 1 << 16 };
 
 void cn_span_set_begin(struct cn_span_set *set)
 {
-    set->spans = cn_grow(set->spans, set->count, &set->capacity, sizeof(*set->spans));
-    set->spans[set->count++] = (struct cn_set_span){
-        .first_attribute = (uint32_t)set->attribute_count, .parent = CN_NONE};
+    CN_PUSH(set->spans, set->count, set->capacity,
+            (struct cn_set_span){.first_attribute = (uint32_t)set->attribute_count,
+                                 .parent = CN_NONE});
 }
 
 bool cn_span_set_end(struct cn_span_set *set, struct cn_error *err)
@@ -35,9 +35,8 @@ bool cn_span_set_end(struct cn_span_set *set, struct cn_error *err)
 void cn_span_set_attribute(struct cn_span_set *set, uint32_t key,
                            struct cn_trace_value value)
 {
-    set->attributes = cn_grow(set->attributes, set->attribute_count,
-                              &set->attribute_capacity, sizeof(*set->attributes));
-    set->attributes[set->attribute_count++] = (struct cn_set_attribute){key, value};
+    CN_PUSH(set->attributes, set->attribute_count, set->attribute_capacity,
+            (struct cn_set_attribute){key, value});
     if (!set->is_loose)
         cn_span_set_current(set)->attribute_count++;
 }
@@ -162,9 +161,7 @@ void cn_span_set_list_add(struct cn_span_set *set, size_t first,
 {
     if (set->value_count - first == LIST_MAX)
         return;
-    set->values = cn_grow(set->values, set->value_count, &set->value_capacity,
-                          sizeof(*set->values));
-    set->values[set->value_count++] = value;
+    CN_PUSH(set->values, set->value_count, set->value_capacity, value);
 }
 
 struct cn_trace_value cn_span_set_list(const struct cn_span_set *set, size_t first)

@@ -49,9 +49,8 @@ bool cn_finished_visit(struct cn_finished *finished, const struct cn_span *span,
     if (!is_begin && (span->kind != CN_SPAN_END || !span->has_begin))
         return false;
     if (is_begin && span->depth == finished->count) {
-        finished->levels = cn_grow(finished->levels, finished->count, &finished->capacity,
-                                   sizeof(*finished->levels));
-        finished->levels[finished->count++] = (struct cn_finished_level){0};
+        CN_PUSH(finished->levels, finished->count, finished->capacity,
+                (struct cn_finished_level){0});
     }
     level = &finished->levels[span->depth];
     values = is_begin ? &level->arguments : &finished->result;

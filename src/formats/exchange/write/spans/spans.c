@@ -102,8 +102,7 @@ static void begin(struct cn_spans *spans, const struct cn_call_frame *frame,
     struct open_span *open;
 
     if (spans->count == spans->capacity)
-        spans->open =
-            cn_grow(spans->open, spans->count, &spans->capacity, sizeof(*spans->open));
+        CN_GROW(spans->open, spans->count, spans->capacity);
     open = &spans->open[spans->count++];
     *open = (struct open_span){
         .address = frame->address,

@@ -39,7 +39,7 @@ static size_t list_path(const struct cn_comparison *c, uint32_t node, uint32_t *
 
     for (uint32_t at = node; at != CN_NONE && !is_entry(c, at);
          at = c->nodes[at].parent) {
-        *path = cn_grow(*path, count, capacity, sizeof(**path));
+        CN_GROW(*path, count, *capacity);
         (*path)[count++] = at;
     }
     for (size_t i = 0; i < count / 2; i++) {
@@ -171,8 +171,7 @@ static void add_samples(struct writer *w, struct profile *p)
         if (value_of(w, CN_SIDE_A, node) == 0 && value_of(w, CN_SIDE_B, node) == 0)
             continue;
         count = list_path(c, node, &path, &capacity);
-        locations =
-            cn_grow_to(locations, count + 1, &location_capacity, sizeof(*locations));
+        CN_GROW_TO(locations, count + 1, location_capacity);
         for (size_t k = 0; k < count; k++)
             locations[count - 1 - k] = location_id(p, c, path[k]);
         if (count == 0)

@@ -87,20 +87,18 @@ static void add_stack(struct tables *tables, uint32_t prefix, uint32_t id,
     uint32_t known = *cn_map_at(&tables->function_of, id, number);
 
     if (known == number) {
-        tables->functions =
-            cn_grow(tables->functions, tables->function_count, &tables->function_capacity,
-                    sizeof(*tables->functions));
-        tables->functions[tables->function_count++] = (struct function){
-            .number = number,
-            .name = cn_names_add(&tables->strings, function->name),
-            .file = function->file[0] ? cn_names_add(&tables->strings, function->file)
-                                      : CN_NONE,
-            .line = function->line > 0 ? function->line : CN_NONE,
-        };
+        CN_PUSH(tables->functions, tables->function_count, tables->function_capacity,
+                (struct function){
+                    .number = number,
+                    .name = cn_names_add(&tables->strings, function->name),
+                    .file = function->file[0]
+                                ? cn_names_add(&tables->strings, function->file)
+                                : CN_NONE,
+                    .line = function->line > 0 ? function->line : CN_NONE,
+                });
     }
-    tables->stacks = cn_grow(tables->stacks, tables->stack_count, &tables->stack_capacity,
-                             sizeof(*tables->stacks));
-    tables->stacks[tables->stack_count++] = (struct stack){prefix, known};
+    CN_PUSH(tables->stacks, tables->stack_count, tables->stack_capacity,
+            (struct stack){prefix, known});
 }
 
 /* A column of a table: a member of its elements, or the same word for all of them. */
@@ -260,7 +258,7 @@ static void visit(void *arg, const struct cn_span *span)
     pass->depth = span->depth;
     if (!is_begin)
         return;
-    pass->path = cn_grow(pass->path, span->depth, &pass->capacity, sizeof(*pass->path));
+    CN_GROW(pass->path, span->depth, pass->capacity);
     pass->path[pass->depth++] = cn_call_tree_child(
         &pass->tree, parent,
         cn_call_ids_of(&pass->tree.ids, pass->tree.rec, span->function, span->address),

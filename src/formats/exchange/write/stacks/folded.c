@@ -51,7 +51,7 @@ static bool write_stacks(struct cn_export *x, const struct cn_stacks *stacks,
 
         if (node->is_root)
             continue;
-        end_at = cn_grow(end_at, node->depth, &capacity, sizeof(*end_at));
+        CN_GROW(end_at, node->depth, capacity);
         path.len = node->depth > 0 ? end_at[node->depth - 1] : 0;
         if (path.len > 0)
             cn_text_char(&path, ';');

@@ -16,9 +16,7 @@ static struct cn_call_edge *edge_at(struct cn_functions *functions, struct cn_ma
         *index = (uint32_t)functions->edge_count;
         edge.next = functions->costs[from].first_edge;
         functions->costs[from].first_edge = *index;
-        functions->edges = cn_grow(functions->edges, functions->edge_count,
-                                   &functions->edge_capacity, sizeof(edge));
-        functions->edges[functions->edge_count++] = edge;
+        CN_PUSH(functions->edges, functions->edge_count, functions->edge_capacity, edge);
     }
     return &functions->edges[*index];
 }
@@ -89,8 +87,7 @@ bool cn_functions_of(struct cn_functions *out, struct cn_export *x, struct cn_er
                 edge->total += is_first ? totals[i] : 0;
             }
         }
-        path.nodes = cn_grow(path.nodes, path.count, &path.capacity, sizeof(*path.nodes));
-        path.nodes[path.count++] = i;
+        CN_PUSH(path.nodes, path.count, path.capacity, i);
     }
     free(path.nodes);
     free(path.active);

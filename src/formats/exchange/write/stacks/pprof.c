@@ -129,9 +129,7 @@ static size_t find_locations(struct profile *p, uint32_t node)
 
         if (p->location_of[function] == 0)
             p->location_of[function] = location_id(p, &stacks->functions[function]);
-        p->locations =
-            cn_grow(p->locations, count, &p->location_capacity, sizeof(*p->locations));
-        p->locations[count++] = p->location_of[function];
+        CN_PUSH(p->locations, count, p->location_capacity, p->location_of[function]);
         node = stacks->nodes[node].parent;
     }
     return count;

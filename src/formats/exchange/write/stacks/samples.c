@@ -60,8 +60,7 @@ static void enter(struct count *count, const struct cn_span *span)
         cn_call_tree_child(&count->tree, parent, id, span->address, span->time_ns);
 
     count->tree.nodes[node].calls++;
-    count->path =
-        cn_grow(count->path, span->depth, &count->capacity, sizeof(*count->path));
+    CN_GROW(count->path, span->depth, count->capacity);
     count->path[span->depth] = node;
 }
 

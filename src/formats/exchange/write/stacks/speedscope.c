@@ -60,9 +60,7 @@ static uint32_t frame_of(struct calls *calls, const struct cn_recording *rec,
     uint32_t *number = cn_map_at(&calls->number_of, id, (uint32_t)calls->count);
 
     if (*number == calls->count) {
-        calls->ids_in_order = cn_grow(calls->ids_in_order, calls->count, &calls->capacity,
-                                      sizeof(*calls->ids_in_order));
-        calls->ids_in_order[calls->count++] = id;
+        CN_PUSH(calls->ids_in_order, calls->count, calls->capacity, id);
     }
     return *number;
 }

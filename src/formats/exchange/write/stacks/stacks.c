@@ -48,8 +48,7 @@ struct cn_stack_function cn_stack_function(const struct cn_recording *rec,
 static uint32_t add_function(struct cn_stacks *stacks,
                              const struct cn_stack_function *function)
 {
-    stacks->functions = cn_grow(stacks->functions, stacks->function_count,
-                                &stacks->function_capacity, sizeof(*stacks->functions));
+    CN_GROW(stacks->functions, stacks->function_count, stacks->function_capacity);
     stacks->functions[stacks->function_count] = *function;
     return (uint32_t)stacks->function_count++;
 }
@@ -73,8 +72,7 @@ static uint32_t add_node(struct cn_stacks *stacks, uint32_t parent, uint32_t fun
         .is_root = is_root,
     };
 
-    stacks->nodes =
-        cn_grow(stacks->nodes, stacks->count, &stacks->capacity, sizeof(*stacks->nodes));
+    CN_GROW(stacks->nodes, stacks->count, stacks->capacity);
     stacks->nodes[stacks->count] = node;
     return (uint32_t)stacks->count++;
 }

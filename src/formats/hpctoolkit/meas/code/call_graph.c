@@ -27,8 +27,7 @@ bool cn_hpc_call_graph_add_function(struct cn_hpc_call_graph *graph, uint64_t en
 {
     if (cn_map_find(&graph->entries, entry, CN_NONE) != CN_NONE)
         return false;
-    graph->functions = cn_grow(graph->functions, graph->count, &graph->capacity,
-                               sizeof(*graph->functions));
+    CN_GROW(graph->functions, graph->count, graph->capacity);
     graph->functions[graph->count] = function;
     (void)cn_map_at(&graph->entries, entry, graph->count++);
     return true;
@@ -37,10 +36,8 @@ bool cn_hpc_call_graph_add_function(struct cn_hpc_call_graph *graph, uint64_t en
 void cn_hpc_call_graph_add_call(struct cn_hpc_call_graph *graph, uint64_t address,
                                 uint64_t target)
 {
-    graph->calls = cn_grow(graph->calls, graph->call_count, &graph->call_capacity,
-                           sizeof(*graph->calls));
-    graph->targets = cn_grow(graph->targets, graph->call_count, &graph->target_capacity,
-                             sizeof(*graph->targets));
+    CN_GROW(graph->calls, graph->call_count, graph->call_capacity);
+    CN_GROW(graph->targets, graph->call_count, graph->target_capacity);
     graph->targets[graph->call_count] = target;
     graph->calls[graph->call_count++] =
         (struct cn_hpc_call){.address = address, .caller = graph->count - 1};
@@ -172,10 +169,8 @@ static void call_members(struct cn_hpc_call_graph *graph, const uint32_t *groups
         for (uint32_t at = first[call.callee]; at != CN_NONE && !graph->is_broken;
              at = next[at]) {
             graph->is_broken = graph->call_count == CN_HPC_CALLS_MAX;
-            graph->calls = cn_grow(graph->calls, graph->call_count, &graph->call_capacity,
-                                   sizeof(*graph->calls));
-            graph->calls[graph->call_count++] =
-                (struct cn_hpc_call){call.address, call.caller, at};
+            CN_PUSH(graph->calls, graph->call_count, graph->call_capacity,
+                    (struct cn_hpc_call){call.address, call.caller, at});
         }
     }
     free(first);
@@ -223,16 +218,15 @@ static bool add_path(const struct cn_hpc_call_graph *graph, size_t step_count,
     if (out->count == CN_HPC_PATHS_MAX ||
         step_count > CN_HPC_PATH_CALLS_MAX - out->call_count)
         return false;
-    out->list = cn_grow(out->list, out->count, &out->capacity, sizeof(*out->list));
-    out->list[out->count++] = (struct cn_hpc_call_path){
-        .first_call = out->call_count,
-        .call_count = step_count - 1,
-        .entry = out->steps[step_count - 1].function,
-    };
+    CN_PUSH(out->list, out->count, out->capacity,
+            (struct cn_hpc_call_path){
+                .first_call = out->call_count,
+                .call_count = step_count - 1,
+                .entry = out->steps[step_count - 1].function,
+            });
     for (size_t i = step_count - 1; i-- > 0;) {
-        out->calls = cn_grow(out->calls, out->call_count, &out->call_capacity,
-                             sizeof(*out->calls));
-        out->calls[out->call_count++] = graph->calls[out->steps[i].next - 1].address;
+        CN_PUSH(out->calls, out->call_count, out->call_capacity,
+                graph->calls[out->steps[i].next - 1].address);
     }
     return true;
 }
@@ -252,9 +246,7 @@ bool cn_hpc_call_graph_paths(const struct cn_hpc_call_graph *graph, uint64_t ent
 
         if (next != CN_NONE) {
             /* Without recursion no path is longer than there are functions. */
-            out->steps =
-                cn_grow(out->steps, count, &out->step_capacity, sizeof(*out->steps));
-            out->steps[count++] = step_into(graph, next);
+            CN_PUSH(out->steps, count, out->step_capacity, step_into(graph, next));
             step = &out->steps[count - 1];
             if (step->next == step->end && !add_path(graph, count, out))
                 return false;

@@ -62,9 +62,7 @@ static void add_frame(struct cn_hpc_logical *logical, const struct record *recor
     }
     cn_text_done(&text);
     *cn_map_at(&logical->slots, record->id, 0) = (uint32_t)logical->count;
-    logical->frames = cn_grow(logical->frames, logical->count, &logical->capacity,
-                              sizeof(*logical->frames));
-    logical->frames[logical->count++] = frame;
+    CN_PUSH(logical->frames, logical->count, logical->capacity, frame);
 }
 
 bool cn_hpc_logical_read(struct cn_hpc_logical *logical, struct cn_bytes file,

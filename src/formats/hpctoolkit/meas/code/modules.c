@@ -18,8 +18,7 @@ static uint32_t number_of(struct cn_hpc_modules *m, const char *full, const char
     uint32_t number = cn_names_add(&m->paths, full);
 
     while (m->count <= number) {
-        m->list = cn_grow(m->list, m->count, &m->capacity, sizeof(*m->list));
-        m->list[m->count++] = (struct cn_hpc_module){0};
+        CN_PUSH(m->list, m->count, m->capacity, (struct cn_hpc_module){0});
     }
     if (!m->list[number].shown) {
         m->list[number].shown = cn_arena_strdup(&m->arena, shown);
@@ -332,8 +331,7 @@ struct cn_code_scopes cn_hpc_modules_scopes(struct cn_hpc_modules *m, uint32_t m
     enum cn_hpc_source source = find_source(m, module);
     struct cn_code_scopes out = {.has_instruction = source != CN_HPC_SOURCE_LOGICAL};
 
-    m->scopes =
-        cn_grow_to(m->scopes, 1 + 2 * LINES_MAX, &m->scope_capacity, sizeof(*m->scopes));
+    CN_GROW_TO(m->scopes, 1 + 2 * LINES_MAX, m->scope_capacity);
     if (source == CN_HPC_SOURCE_LOGICAL)
         out.count = cn_hpc_logical_scopes(&m->list[module].logical, address, m->scopes);
     else if (source == CN_HPC_SOURCE_STRUCTURE)
@@ -354,8 +352,7 @@ struct cn_call_paths cn_hpc_modules_paths(struct cn_hpc_modules *m, uint32_t mod
         !cn_hpc_structure_paths(m->list[module].structure, &m->tables, address, found))
         return (struct cn_call_paths){0};
     structure = m->list[module].structure;
-    m->call_paths = cn_grow_to(m->call_paths, found->count, &m->call_path_capacity,
-                               sizeof(*m->call_paths));
+    CN_GROW_TO(m->call_paths, found->count, m->call_path_capacity);
     for (size_t i = 0; i < found->count; i++) {
         const struct cn_hpc_call_path *path = &found->list[i];
         uint32_t entry = structure->graph.functions[path->entry];

@@ -69,9 +69,7 @@ static size_t bits_next(const struct bits *bits, size_t at)
 
 void cn_hpc_ranges_add(struct cn_hpc_ranges *ranges, struct cn_hpc_range range)
 {
-    ranges->list =
-        cn_grow(ranges->list, ranges->count, &ranges->capacity, sizeof(*ranges->list));
-    ranges->list[ranges->count++] = range;
+    CN_PUSH(ranges->list, ranges->count, ranges->capacity, range);
 }
 
 /* The distinct ends of all ranges, sorted. */

@@ -127,8 +127,7 @@ static enum cn_step next_range(const char **text, uint64_t *begin, uint64_t *end
 
 static bool push(struct reader *r, struct level level)
 {
-    r->levels = cn_grow(r->levels, r->depth, &r->capacity, sizeof(*r->levels));
-    r->levels[r->depth++] = level;
+    CN_PUSH(r->levels, r->depth, r->capacity, level);
     return true;
 }
 
@@ -138,8 +137,7 @@ static uint32_t add_scope(const struct reader *r, uint32_t parent,
     struct cn_hpc_structure *s = current(r);
     uint32_t depth = parent == CN_NONE ? 0 : s->scopes[parent].depth + 1;
 
-    s->scopes =
-        cn_grow(s->scopes, s->scope_count, &s->scope_capacity, sizeof(*s->scopes));
+    CN_GROW(s->scopes, s->scope_count, s->scope_capacity);
     scope.module = CN_NONE;
     s->scopes[s->scope_count] = (struct cn_hpc_scope){scope, parent, depth};
     return (uint32_t)s->scope_count++;
@@ -163,11 +161,11 @@ static bool begin_module(struct reader *r, const struct attributes *a,
 
     if (top(r)->element != ELEMENT_ROOT)
         return cn_fail(err, CN_ERR_FORMAT, "module '%.100s' inside a module", a->name);
-    s->list = cn_grow(s->list, s->count, &s->capacity, sizeof(*s->list));
-    s->list[s->count++] = (struct cn_hpc_structure){
-        .path = cn_arena_strdup(&s->arena, a->name),
-        .graph.is_complete = strcmp(a->has_calls, "1") == 0,
-    };
+    CN_PUSH(s->list, s->count, s->capacity,
+            (struct cn_hpc_structure){
+                .path = cn_arena_strdup(&s->arena, a->name),
+                .graph.is_complete = strcmp(a->has_calls, "1") == 0,
+            });
     return push(r, (struct level){ELEMENT_LM, CN_NONE, CN_NONE, 0});
 }
 
@@ -359,7 +357,7 @@ size_t cn_hpc_structure_scopes(const struct cn_hpc_structure *structure, uint64_
     const struct cn_hpc_range *range = cn_hpc_ranges_find(&structure->ranges, address);
     size_t count = range ? (size_t)structure->scopes[range->value].depth + 1 : 0;
 
-    *scopes = cn_grow_to(*scopes, count, capacity, sizeof(**scopes));
+    CN_GROW_TO(*scopes, count, *capacity);
     for (size_t i = count, at = range ? range->value : 0; i-- > 0;
          at = structure->scopes[at].parent)
         (*scopes)[i] = structure->scopes[at].scope;

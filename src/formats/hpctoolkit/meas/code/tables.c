@@ -15,8 +15,7 @@ uint32_t cn_hpc_tables_add_function(struct cn_hpc_tables *tables,
 {
     uint32_t name = cn_names_add(&tables->texts, function.name);
 
-    tables->functions = cn_grow(tables->functions, tables->function_count,
-                                &tables->function_capacity, sizeof(*tables->functions));
+    CN_GROW(tables->functions, tables->function_count, tables->function_capacity);
     function.name = tables->texts.list[name];
     tables->functions[tables->function_count] = function;
     return (uint32_t)tables->function_count++;
@@ -33,8 +32,7 @@ uint32_t cn_hpc_tables_function(struct cn_hpc_tables *tables, struct cn_function
     number = cn_names_add(&tables->keys, cn_text_str(&key));
     cn_text_done(&key);
     if (number == known) {
-        tables->keyed = cn_grow(tables->keyed, known, &tables->keyed_capacity,
-                                sizeof(*tables->keyed));
+        CN_GROW(tables->keyed, known, tables->keyed_capacity);
         tables->keyed[number] = cn_hpc_tables_add_function(tables, function);
     }
     return tables->keyed[number];

@@ -62,8 +62,7 @@ char **cn_hpc_list_names(const char *dir, const char *suffix, size_t *count)
     while (stream && (entry = readdir(stream))) {
         if (!cn_ends_with(entry->d_name, suffix))
             continue;
-        names = cn_grow(names, *count, &capacity, sizeof(*names));
-        names[(*count)++] = cn_strdup(entry->d_name);
+        CN_PUSH(names, *count, capacity, cn_strdup(entry->d_name));
     }
     if (stream)
         (void)closedir(stream);
@@ -74,9 +73,7 @@ char **cn_hpc_list_names(const char *dir, const char *suffix, size_t *count)
 /* `path`: the directory as the user named it. */
 static void add_profile(struct cn_hpc_directories *d, const char *path, const char *name)
 {
-    d->name_offs = cn_grow(d->name_offs, d->profile_count, &d->profile_capacity,
-                           sizeof(*d->name_offs));
-    d->name_offs[d->profile_count++] = d->names.len;
+    CN_PUSH(d->name_offs, d->profile_count, d->profile_capacity, d->names.len);
     if (d->has_several)
         cn_text_printf(&d->names, "%s/", path);
     cn_text_add(&d->names, name, strlen(name) + 1);
@@ -115,9 +112,8 @@ bool cn_hpc_directories_add(struct cn_hpc_directories *d, const char *path,
         free(canonical);
         return false;
     }
-    d->list = cn_grow(d->list, d->count, &d->capacity, sizeof(*d->list));
-    d->list[d->count++] =
-        (struct cn_hpc_directory){d->profile_count, canonical, !S_ISDIR(st.st_mode)};
+    CN_PUSH(d->list, d->count, d->capacity,
+            (struct cn_hpc_directory){d->profile_count, canonical, !S_ISDIR(st.st_mode)});
     if (!S_ISDIR(st.st_mode)) {
         char *slash = strrchr(canonical, '/'); /* a canonical path has one */
 

@@ -78,10 +78,8 @@ static bool read_metrics(struct own *own, const struct cn_hpc_run *run,
     size_t count = 0;
 
     while ((step = cn_hpc_run_metric_next(&rest, &entry, err)) == CN_ITEM) {
-        own->metrics =
-            cn_grow(own->metrics, count, &own->metric_capacity, sizeof(*own->metrics));
-        own->scales =
-            cn_grow(own->scales, count, &own->scale_capacity, sizeof(*own->scales));
+        CN_GROW(own->metrics, count, own->metric_capacity);
+        CN_GROW(own->scales, count, own->scale_capacity);
         own->metrics[count] = (struct cn_sampled_metric){
             .name = entry.name,
             .description = entry.description,
@@ -101,9 +99,7 @@ static bool read_metrics(struct own *own, const struct cn_hpc_run *run,
 /* The slot of a load module. */
 static uint32_t *module_slot(struct own *own, uint16_t id)
 {
-    own->module_slots =
-        cn_grow_to(own->module_slots, (size_t)id + 1, &own->module_slot_capacity,
-                   sizeof(*own->module_slots));
+    CN_GROW_TO(own->module_slots, (size_t)id + 1, own->module_slot_capacity);
     while (own->module_slot_count <= id)
         own->module_slots[own->module_slot_count++] = 0;
     return &own->module_slots[id];
@@ -125,10 +121,8 @@ static bool read_modules(struct own *own, const struct cn_hpc_run *run,
         if (*module_slot(own, entry.id) != 0)
             return cn_fail(err, CN_ERR_FORMAT, "two load modules with the id %u",
                            entry.id);
-        own->modules =
-            cn_grow(own->modules, at, &own->module_capacity, sizeof(*own->modules));
-        own->module_ids = cn_grow(own->module_ids, at, &own->module_ids_capacity,
-                                  sizeof(*own->module_ids));
+        CN_GROW(own->modules, at, own->module_capacity);
+        CN_GROW(own->module_ids, at, own->module_ids_capacity);
         own->modules[at] = entry.path;
         own->module_ids[at] = entry.id;
         *module_slot(own, entry.id) = (uint32_t)at + 1;
@@ -150,9 +144,8 @@ static bool read_kinds(struct own *own, const struct cn_hpc_run *run,
             return cn_fail(err, CN_ERR_LIMIT, "kind %u of identities, can read %d",
                            kind.id, CN_KINDS_MAX);
         while (own->kind_count <= kind.id) {
-            own->kinds = cn_grow(own->kinds, own->kind_count, &own->kind_capacity,
-                                 sizeof(*own->kinds));
-            own->kinds[own->kind_count++] = (struct cn_bytes){0};
+            CN_PUSH(own->kinds, own->kind_count, own->kind_capacity,
+                    (struct cn_bytes){0});
         }
         own->kinds[kind.id] = kind.name;
     }
@@ -165,8 +158,7 @@ static bool read_identity(struct own *own, const struct cn_hpc_run *run,
     if (run->id_count > CN_IDENTITY_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "identity of %u ids, can read %d",
                        run->id_count, CN_IDENTITY_MAX);
-    own->identity = cn_grow_to(own->identity, run->id_count, &own->identity_capacity,
-                               sizeof(*own->identity));
+    CN_GROW_TO(own->identity, run->id_count, own->identity_capacity);
     for (uint16_t i = 0; i < run->id_count; i++) {
         struct cn_hpc_run_id id;
         uint16_t kind;
@@ -275,8 +267,7 @@ static bool read_nodes(struct own *own, const struct cn_hpc_run *run,
 {
     if (run->node_count >= CN_HPC_NODE_ID_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "%" PRIu64 " nodes", run->node_count);
-    own->nodes = cn_grow_to(own->nodes, (size_t)run->node_count, &own->node_capacity,
-                            sizeof(*own->nodes));
+    CN_GROW_TO(own->nodes, (size_t)run->node_count, own->node_capacity);
     cn_hpc_node_ids_begin(&own->ids, (size_t)run->node_count);
     for (uint32_t i = 0; i < run->node_count; i++) {
         struct cn_hpc_run_node record;
@@ -342,8 +333,7 @@ static bool read_values(struct own *own, const struct cn_hpc_run *run,
         return cn_fail(err, CN_ERR_FORMAT,
                        "index of %" PRIu64 " values extends from %" PRIu64 " to %" PRIu64,
                        run->value_count, block.first, last.first);
-    own->values = cn_grow_to(own->values, (size_t)run->value_count, &own->value_capacity,
-                             sizeof(*own->values));
+    CN_GROW_TO(own->values, (size_t)run->value_count, own->value_capacity);
     for (uint32_t i = 0; i < run->valued_count; i++, block = next) {
         uint32_t node = cn_hpc_node_ids_find(&own->ids, block.node);
 

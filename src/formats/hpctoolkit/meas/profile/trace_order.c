@@ -23,8 +23,7 @@ static void sort(struct cn_hpc_trace_order *order)
 {
     size_t count = order->count;
 
-    order->spare =
-        cn_grow_to(order->spare, count, &order->spare_capacity, sizeof(*order->spare));
+    CN_GROW_TO(order->spare, count, order->spare_capacity);
     for (size_t width = 1; width < count; width *= 2) {
         struct cn_node_sample *samples = order->samples;
         size_t capacity = order->capacity;
@@ -48,8 +47,7 @@ void cn_hpc_trace_order_read(struct cn_hpc_trace_order *order, struct cn_bytes r
     size_t count = records.len / cn_hpc_trace_record_size;
     bool is_sorted = true;
 
-    order->samples =
-        cn_grow_to(order->samples, count, &order->capacity, sizeof(*order->samples));
+    CN_GROW_TO(order->samples, count, order->capacity);
     for (size_t i = 0; i < count; i++) {
         struct cn_hpc_trace_record record;
 

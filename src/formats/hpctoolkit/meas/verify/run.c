@@ -85,9 +85,8 @@ static void check_metrics(struct cn_hpc_verify *v, const struct cn_hpc_run *run,
     enum cn_step step;
 
     while ((step = cn_hpc_run_metric_next(&rest, &entry, &err)) == CN_ITEM) {
-        t->are_formulas = cn_grow(t->are_formulas, t->metric_count, &t->metric_capacity,
-                                  sizeof(*t->are_formulas));
-        t->are_formulas[t->metric_count++] = entry.formula.len > 0;
+        CN_PUSH(t->are_formulas, t->metric_count, t->metric_capacity,
+                entry.formula.len > 0);
         if (entry.show > 4)
             cn_hpc_verify_report(v, false, entry.record, "metric-show",
                                  "metric %zu has show %u, expected 0 to 4",

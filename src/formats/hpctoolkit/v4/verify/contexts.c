@@ -75,8 +75,8 @@ static void push_children(struct cn_hpc_v4_check *v, struct walk *w,
     cn_hpc_check_aligned(&v->c, children_off, 8, "children");
     if (children_off % 8 != 0)
         return;
-    w->stack = cn_grow(w->stack, w->depth, &w->capacity, sizeof(*w->stack));
-    w->stack[w->depth++] = (struct list){children_off, children_off + children_len};
+    CN_PUSH(w->stack, w->depth, w->capacity,
+            (struct list){children_off, children_off + children_len});
 }
 
 static void check_flex(struct cn_hpc_v4_check *v, const struct walk *w,

@@ -30,7 +30,7 @@ static uint32_t *count_at(struct matches *m, const char *metric, const char *sco
     number = cn_names_add(&m->keys, cn_text_str(&key));
     cn_text_done(&key);
     if (m->keys.count > known) {
-        m->counts = cn_grow(m->counts, number, &m->capacity, sizeof(*m->counts));
+        CN_GROW(m->counts, number, m->capacity);
         m->counts[number] = 0;
     }
     return &m->counts[number];

@@ -144,10 +144,8 @@ static void encode_waiting(struct worker *self)
     if (waiting->count == 0)
         return;
     CN_SORT(waiting->counts, waiting->count, CN_UP(struct cn_hpc_latency_count, bucket));
-    self->contexts = cn_grow(self->contexts, self->context_count, &self->context_capacity,
-                             sizeof(*self->contexts));
-    self->contexts[self->context_count++] =
-        (struct cn_hpc_latency_context){self->count_count, waiting->context};
+    CN_PUSH(self->contexts, self->context_count, self->context_capacity,
+            (struct cn_hpc_latency_context){self->count_count, waiting->context});
     for (size_t i = 0; i < waiting->count; i++) {
         uint8_t bytes[cn_hpc_latency_count_size];
 
@@ -277,8 +275,7 @@ static void part_take(void *arg, size_t job, unsigned worker)
 
 static void add_range(struct latency_writer *l, struct part part)
 {
-    l->parts = cn_grow(l->parts, l->part_count, &l->part_capacity, sizeof(*l->parts));
-    l->parts[l->part_count++] = part;
+    CN_PUSH(l->parts, l->part_count, l->part_capacity, part);
 }
 
 /* Divide the planes of this process into parts. */

@@ -244,10 +244,8 @@ static void take_value(void *arg, uint32_t context, int64_t metric, double value
 
     if (metric < 0 || metric > UINT16_MAX || value == 0)
         return;
-    self->summary = cn_grow(self->summary, self->summary_count, &self->summary_capacity,
-                            sizeof(*self->summary));
-    self->summary[self->summary_count++] =
-        (struct cn_value){value, context, (uint16_t)metric};
+    CN_PUSH(self->summary, self->summary_count, self->summary_capacity,
+            (struct cn_value){value, context, (uint16_t)metric});
 }
 
 static void take_sample_id(void *arg, uint64_t sample_id, uint32_t context)

@@ -72,8 +72,7 @@ static struct cn_hpc_legacy_thread *add_thread(struct cn_hpc_legacy_threads *thr
 {
     *cn_map_at(&threads->slots, (uint64_t)process << 32 | thread, 0) =
         (uint32_t)threads->count;
-    threads->list = cn_grow(threads->list, threads->count, &threads->capacity,
-                            sizeof(*threads->list));
+    CN_GROW(threads->list, threads->count, threads->capacity);
     threads->list[threads->count] = (struct cn_hpc_legacy_thread){0};
     return &threads->list[threads->count++];
 }

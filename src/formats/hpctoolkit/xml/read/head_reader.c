@@ -60,8 +60,7 @@ static bool add_row(struct reader *r, struct cn_hpc_xml_rows *rows,
     if (address && !cn_hpc_xml_parse_u64(bytes_of(address), &row.address))
         return cn_fail(err, CN_ERR_FORMAT, "<%.32s>: v=\"%.64s\" is not an address",
                        e->name, address);
-    rows->list = cn_grow(rows->list, rows->count, &rows->capacity, sizeof(*rows->list));
-    rows->list[rows->count++] = row;
+    CN_PUSH(rows->list, rows->count, rows->capacity, row);
     return true;
 }
 
@@ -88,9 +87,7 @@ static bool add_metric(struct reader *r, const struct cn_hpc_xml_event *e,
         !number(e, "show", CN_HPC_XML_SHOWN, &metric.show, err) ||
         !number(e, "show-percent", 1, &metric.show_percent, err))
         return false;
-    head->metrics = cn_grow(head->metrics, head->metric_count, &head->metric_capacity,
-                            sizeof(*head->metrics));
-    head->metrics[head->metric_count++] = metric;
+    CN_PUSH(head->metrics, head->metric_count, head->metric_capacity, metric);
     return true;
 }
 
@@ -123,9 +120,7 @@ static bool add_metric_db(struct reader *r, const struct cn_hpc_xml_event *e,
     if (!has_room(e, head->metric_db_count, err) || !needed(e, "i", &row.id, err) ||
         !number(e, "db-id", row.id, &row.column, err))
         return false;
-    head->metric_dbs = cn_grow(head->metric_dbs, head->metric_db_count,
-                               &head->metric_db_capacity, sizeof(*head->metric_dbs));
-    head->metric_dbs[head->metric_db_count++] = row;
+    CN_PUSH(head->metric_dbs, head->metric_db_count, head->metric_db_capacity, row);
     return true;
 }
 

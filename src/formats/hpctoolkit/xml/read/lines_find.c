@@ -19,14 +19,11 @@ static void list_calls(const struct cn_hpc_xml_tree *tree, struct cn_hpc_xml_lin
 
         if (!is_line(node))
             continue;
-        lines->list =
-            cn_grow(lines->list, lines->count, &line_capacity, sizeof(*lines->list));
-        lines->list[lines->count++] = (struct cn_hpc_xml_link){node->id, (uint32_t)i};
+        CN_PUSH(lines->list, lines->count, line_capacity,
+                (struct cn_hpc_xml_link){node->id, (uint32_t)i});
         for (uint32_t k = node->child; k != CN_HPC_XML_NO_NODE; k = tree->nodes[k].next) {
-            lines->callees = cn_grow(lines->callees, lines->callee_count,
-                                     &callee_capacity, sizeof(*lines->callees));
-            lines->callees[lines->callee_count++] =
-                (struct cn_hpc_xml_link){tree->nodes[k].id, node->id};
+            CN_PUSH(lines->callees, lines->callee_count, callee_capacity,
+                    (struct cn_hpc_xml_link){tree->nodes[k].id, node->id});
         }
     }
     if (lines->count == 0)
@@ -47,8 +44,7 @@ static struct cn_hpc_xml_cost *cost_at(struct cn_hpc_xml_costs *costs, int id)
 {
     size_t capacity = costs->count;
 
-    costs->list =
-        cn_grow_to(costs->list, (size_t)id + 1, &capacity, sizeof(*costs->list));
+    CN_GROW_TO(costs->list, (size_t)id + 1, capacity);
     while (costs->count < capacity)
         costs->list[costs->count++] = (struct cn_hpc_xml_cost){.inclusive = CN_NO_ID};
     return &costs->list[id];

@@ -70,7 +70,7 @@ static struct metric *metric_of(struct building *b, const char *name, size_t len
     uint32_t i = cn_names_add(&b->names, base);
 
     if (i == known) {
-        b->list = cn_grow(b->list, known, &b->capacity, sizeof(*b->list));
+        CN_GROW(b->list, known, b->capacity);
         b->list[i] = (struct metric){.name = base, .is_visible = true};
     }
     return &b->list[i];
@@ -119,10 +119,8 @@ static void add_statistic(struct building *b, struct metric *metric, const char 
     }
     statistic.stat_id = (uint16_t)id;
     statistic.formula = "$$";
-    metric->statistics =
-        cn_grow(metric->statistics, metric->statistic_count, &metric->statistic_capacity,
-                sizeof(*metric->statistics));
-    metric->statistics[metric->statistic_count++] = statistic;
+    CN_PUSH(metric->statistics, metric->statistic_count, metric->statistic_capacity,
+            statistic);
 }
 
 /* PARTIALs: the statistics of 4.0. learn_formula() finds out what was combined. */

@@ -164,8 +164,7 @@ uint32_t cn_hpc_xml_tree_add(struct cn_hpc_xml_tree *tree, struct cn_hpc_xml_nod
 {
     node.next = CN_HPC_XML_NO_NODE;
     node.child = CN_HPC_XML_NO_NODE;
-    tree->nodes = cn_grow(tree->nodes, tree->node_count, &tree->node_capacity,
-                          sizeof(*tree->nodes));
+    CN_GROW(tree->nodes, tree->node_count, tree->node_capacity);
     tree->nodes[tree->node_count] = node;
     return (uint32_t)tree->node_count++;
 }
@@ -184,8 +183,7 @@ uint32_t cn_hpc_xml_tree_function(struct cn_hpc_xml_tree *tree, uint32_t procedu
             known->file == location->file && known->line == location->line)
             return i;
     }
-    tree->functions = cn_grow(tree->functions, tree->function_count,
-                              &tree->function_capacity, sizeof(*tree->functions));
+    CN_GROW(tree->functions, tree->function_count, tree->function_capacity);
     if (tree->function_capacity != capacity) {
         tree->next_variants = cn_realloc(tree->next_variants, tree->function_capacity,
                                          sizeof(*tree->next_variants));

@@ -194,8 +194,7 @@ static bool push(struct reading *r, struct frame frame, struct cn_error *err)
     if (frame.is_context)
         frame.owner = (uint32_t)r->depth;
     frame.last_child = CN_HPC_XML_NO_NODE;
-    r->frames = cn_grow(r->frames, r->depth, &r->capacity, sizeof(*r->frames));
-    r->frames[r->depth++] = frame;
+    CN_PUSH(r->frames, r->depth, r->capacity, frame);
     return true;
 }
 

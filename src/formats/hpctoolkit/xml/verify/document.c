@@ -203,9 +203,8 @@ static void check_id(struct check *c, const struct cn_hpc_xml_event *e)
 
 static void refer(struct check *c, uint64_t off, int64_t id, bool is_partner)
 {
-    c->references = cn_grow(c->references, c->reference_count, &c->reference_capacity,
-                            sizeof(*c->references));
-    c->references[c->reference_count++] = (struct reference){off, id, is_partner};
+    CN_PUSH(c->references, c->reference_count, c->reference_capacity,
+            (struct reference){off, id, is_partner});
 }
 
 static void check_metric(struct check *c, const struct cn_hpc_xml_event *e)
@@ -357,8 +356,7 @@ static enum cn_step on_event(void *arg, const struct cn_hpc_xml_event *e,
     check_place(c, e, which);
     if (which != NO_ELEMENT)
         check_element(c, e, which);
-    c->path = cn_grow(c->path, c->depth, &c->capacity, sizeof(*c->path));
-    c->path[c->depth++] = which;
+    CN_PUSH(c->path, c->depth, c->capacity, which);
     return CN_ITEM;
 }
 

@@ -59,8 +59,7 @@ static uint32_t add_address(struct cn_hpc_xml_writing *w, uint32_t module,
         key++;
     }
     *cn_map_at(&w->address_slots, key, 0) = (uint32_t)w->address_count;
-    w->addresses = cn_grow(w->addresses, w->address_count, &w->address_capacity,
-                           sizeof(*w->addresses));
+    CN_GROW(w->addresses, w->address_count, w->address_capacity);
     w->addresses[w->address_count] = (struct cn_hpc_xml_address){module, offset};
     return (uint32_t)w->address_count++;
 }
@@ -331,7 +330,7 @@ static bool enter(struct tree_writer *t, size_t depth, const struct cn_context *
 {
     struct level *level, *parent;
 
-    t->levels = cn_grow(t->levels, depth, &t->capacity, sizeof(*t->levels));
+    CN_GROW(t->levels, depth, t->capacity);
     level = &t->levels[depth - 1];
     *level = (struct level){.id = context->id, .end = ""};
     if (context->kind == CN_CONTEXT_ENTRY) {
