@@ -51,7 +51,8 @@ static void begin_message(struct writing *w, uint32_t field, const char *key)
         return;
     }
     if (key)
-        cn_json_add_object(w->json, key);
+        cn_json_key(w->json, key);
+    cn_json_object(w->json);
 }
 
 static void end_message(struct writing *w)
