@@ -426,7 +426,8 @@ size_t cn_unwind(struct cn_unwind_space *space,
 
     w.lowest = w.at.value[w.sp];
     *end = CN_UNWIND_CUT;
-    while (count < most) {
+    /* Frames that are replaced do not count, but a hostile table may replace each by itself. */
+    for (size_t steps = 0; count < most && steps < 2 * most; steps++) {
         out[count++] = w.at.value[w.pc];
         if (!step(&w, end))
             break;

@@ -170,6 +170,7 @@ struct cn_text cn_test_elf(enum cn_unwind_machine machine, bool has_sections)
     put_segment(&text, CN_ELF_EH_FRAME_HDR, hdr_off, 8);
     cn_text_add(&text, frames.chars + text.len, frames.len - text.len);
     text.chars[CN_TEST_ELF_AFTER_CALL - BASE - 5] = (char)0xe8;
+    text.chars[CN_TEST_ELF_REPLACED_CALL - BASE - 5] = (char)0xe8;
     memcpy(text.chars + (CN_TEST_ELF_RETURN - BASE), is_arm ? arm_return : x86_return, 9);
     put(&text, 0xffff1b01, 4); /* version 1, relative to this word */
     put(&text, FRAMES_OFF - (hdr_off + 4), 4);

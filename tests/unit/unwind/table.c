@@ -267,6 +267,10 @@ static void replaced_return_addresses_are_found(void **state)
     assert_int_equal(cn_unwind(space, &registers, 0x7000, copy, found, 4, &end), 2);
     assert_int_equal(end, CN_UNWIND_UNKNOWN);
     assert_int_equal(found[1], CN_TEST_ELF_REPLACED + 1);
+    /* It returns to itself for ever. */
+    word = CN_TEST_ELF_REPLACED_CALL - 1;
+    assert_int_equal(cn_unwind(space, &registers, 0x7000, copy, found, 4, &end), 1);
+    assert_int_equal(end, CN_UNWIND_CUT);
     cn_unwind_space_free(space);
     cn_unwinder_free(unwinder);
 }
