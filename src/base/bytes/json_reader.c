@@ -63,7 +63,7 @@ static int hex_digit(uint8_t c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Four digits at `at`; negative when they are none. */
+/* Four digits at `at`; negative if one is no digit. */
 static int32_t read_unit(const struct cn_json_reader *reader, size_t at)
 {
     int32_t unit = 0;
@@ -389,7 +389,8 @@ bool cn_json_as_f64(struct cn_bytes text, double *out)
     memcpy(copy, text.ptr, text.len);
     copy[text.len] = '\0';
     value = strtod(copy, &end);
-    if (*end != '\0' || value - value != 0)
+    /* strtod() also reads hexadecimal numbers. */
+    if (strspn(copy, "0123456789+-.eE") != text.len || *end != '\0' || value - value != 0)
         return false;
     *out = value;
     return true;
