@@ -278,8 +278,9 @@ static bool deliver_modules(const struct cn_synthesis *to, struct cn_error *err)
     return ok;
 }
 
-/* The code of the kernel begins with _text, among the first symbols. Where it ends would
- * take long to find; modules, which may be above, are reported after it. */
+/* The code of the kernel begins with _text, or _stext where there is no other, among the first
+ * symbols. perf looks for the symbol that the mapping names. Where the code ends would take long
+ * to find; modules, which may be above, are reported after it. */
 bool cn_synthesize_kernel(const struct cn_synthesis *to, struct cn_error *err)
 {
     enum { LINES_MAX = 1000 };
@@ -287,6 +288,7 @@ bool cn_synthesize_kernel(const struct cn_synthesis *to, struct cn_error *err)
     char *line = NULL;
     size_t capacity = 0;
     uint64_t begin = 0;
+    char mapping[96];
 
     for (int i = 0; file && i < LINES_MAX && getline(&line, &capacity, file) > 0; i++) {
         char name[64] = "";
@@ -296,6 +298,7 @@ bool cn_synthesize_kernel(const struct cn_synthesis *to, struct cn_error *err)
             (strcmp(name, "_text") != 0 && strcmp(name, "_stext") != 0))
             continue;
         begin = address;
+        (void)snprintf(mapping, sizeof(mapping), "[kernel.kallsyms]%s", name);
         break;
     }
     free(line);
@@ -303,8 +306,7 @@ bool cn_synthesize_kernel(const struct cn_synthesis *to, struct cn_error *err)
         (void)fclose(file);
     if (begin == 0)
         return true;
-    return deliver_kernel(to, begin, UINT64_MAX - begin, begin, "[kernel.kallsyms]_text",
-                          err) &&
+    return deliver_kernel(to, begin, UINT64_MAX - begin, begin, mapping, err) &&
            deliver_modules(to, err);
 }
 
