@@ -29,6 +29,11 @@ extern const char *const cn_wait_states[CN_WAIT_KINDS];
 /* True if a database has the time of its contexts by state. */
 bool cn_metrics_have_waits(const struct cn_metrics *metrics);
 
+/* True if it is known in which call a thread waits: its calls were recorded, or samples were taken
+ * where it stopped. Otherwise the calls before and after a wait need not be the same, although
+ * they have the same name. */
+bool cn_metrics_know_waiting_calls(const struct cn_metrics *metrics);
+
 /* The metric that a view shows for the time of a database that has it by state: running
  * time, or with `counts_waits` all of it. */
 static inline const char *cn_shown_time(bool counts_waits)

@@ -391,6 +391,32 @@ uint8_t *cn_test_perf_switches(size_t *len)
     return (uint8_t *)text.chars;
 }
 
+uint8_t *cn_test_perf_fault(size_t *len)
+{
+    struct cn_text text = {0};
+
+    cn_text_str_add(&text, CN_PERF_MAGIC);
+    put_u64(&text, CN_PERF_PIPE_HEADER_LEN);
+    put_head(&text, CN_PERF_HEADER_ATTR, 0, 8 + cn_perf_attr_size + 8);
+    put_attr(&text, 0, 0);
+    put_u64(&text, 100);
+    put_mapping(&text, 7, 0x1000, 1, "/none/work\0\0\0\0\0");
+    put_mapping(&text, 7, 0x2000, 1, "/none/wait\0\0\0\0\0");
+    put_head(&text, CN_PERF_SAMPLE, 1, 8 + 6 * 8 + 4 * 8);
+    put_u64(&text, 100);
+    put_u64(&text, 0xffffffff81000010);
+    put_pair(&text, 7, 7);
+    put_u64(&text, 20);
+    put_u64(&text, 250);
+    put_u64(&text, 4);
+    put_u64(&text, CN_PERF_CONTEXT_KERNEL);
+    put_u64(&text, 0xffffffff81000010);
+    put_u64(&text, CN_PERF_CONTEXT_USER);
+    put_u64(&text, 0x2000);
+    *len = text.len;
+    return (uint8_t *)text.chars;
+}
+
 /* A sample in one of the two mappings, with everything that callers may come from. */
 static void put_copy(struct cn_text *text, uint64_t pc, uint64_t time_ns)
 {

@@ -30,6 +30,10 @@ uint8_t *cn_test_perf(enum cn_test_perf_form form, size_t *len);
  * and pre-empted for 5 ns, somewhere. */
 uint8_t *cn_test_perf_switches(size_t *len);
 
+/* perf.data of a sample in the kernel, which was entered at the first byte of /none/wait, where
+ * /none/work ends. */
+uint8_t *cn_test_perf_fault(size_t *len);
+
 /* perf.data with registers, copies of stacks, branches and counters that were read. */
 uint8_t *cn_test_perf_copies(size_t *len);
 

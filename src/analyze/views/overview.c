@@ -108,6 +108,8 @@ bool cn_overview_build(struct cn_overview *out, struct cn_database *db,
     ok = add_entries(&overview, db, err);
     for (uint32_t i = 0; i < db->profile_count && ok; i++)
         ok = add_profile(&overview, db, i, err);
+    if (db->sample_count > 0)
+        overview.sample_count = db->sample_count;
     if (!ok) {
         cn_overview_done(&overview);
         return false;

@@ -35,7 +35,8 @@ struct cn_overview {
     struct cn_thread_shape *shapes;
     size_t shape_count; /* what comes after the last possible one is not listed */
     uint64_t value_count, summary_value_count;
-    uint64_t timeline_count, sample_count;        /* timelines with samples */
+    uint64_t timeline_count;                      /* timelines with samples */
+    uint64_t sample_count;                        /* taken, or of timelines if unknown */
     const char *entries[CN_OVERVIEW_ENTRIES_MAX]; /* names of entry points */
     uint64_t entry_count;
     struct cn_arena arena;

@@ -191,6 +191,9 @@ struct cn_database {
         timeline_resolution_ns; /* that sums of samples are estimates to, where some were
                                         dropped (thinner.h); 0: none, or unknown */
     const char *contexts_file, *timelines_file; /* for messages; NULL: unknown */
+    uint64_t
+        sample_count; /* that were taken, where timelines also have times between them; 0:
+                              those of the timelines */
     bool has_exact_counts; /* value_count and context_count are exact: no value is 0 */
 
     /* The processes that share this database; NULL: only this one. All ranks can read all

@@ -6,6 +6,7 @@
 #include "analyze/timeline/occupancy.h"
 #include "analyze/timeline/spans.h"
 #include "analyze/timeline/task_tracks.h"
+#include "analyze/waits.h"
 #include "base/alloc.h"
 #include "base/text.h"
 #include "server/served/function_times.h"
@@ -147,7 +148,8 @@ uint32_t cn_held_frame(struct cn_database *db, const struct cn_frames *frames,
     struct cn_timeline timeline;
     struct cn_error ignored;
 
-    if (!cn_timeline_open(db, profile, &timeline, &ignored))
+    if (!cn_metrics_know_waiting_calls(&db->metrics) ||
+        !cn_timeline_open(db, profile, &timeline, &ignored))
         return CN_NONE;
     return common_frame(frames, ran_at(db, frames, &timeline, begin_ns, false),
                         ran_at(db, frames, &timeline, end_ns, true));

@@ -53,7 +53,7 @@ static struct cn_assembly_line *add_line(struct cn_assembly *assembly, uint32_t 
     return &assembly->list[assembly->count++];
 }
 
-/* Print all instructions. Bytes that are none are skipped as far as the processor would. */
+/* Print all instructions. Bytes that are no instruction are skipped, as many as the processor would. */
 static void print_all(struct cn_assembly *assembly, struct cn_bytes code, bool is_x86,
                       csh printer)
 {

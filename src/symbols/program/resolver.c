@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "symbols/program/debug_info.h"
 
@@ -216,9 +217,38 @@ static const char *intern_symbol(struct cn_resolver *resolver, const char *name)
     return result;
 }
 
+/* The bounds of a function in the tables for unwinding, which a stripped module has as well. */
+static bool find_bounds(struct cn_debug_info *module, uint64_t address, Dwarf_Addr *begin,
+                        Dwarf_Addr *end)
+{
+    Dwarf_Addr bias = 0;
+    Dwarf_CFI *table = dwfl_module_eh_cfi(module->module, &bias);
+    Dwarf_Frame *frame = NULL;
+
+    if (!table || dwarf_cfi_addrframe(table, address - bias, &frame) != 0)
+        return false;
+    (void)dwarf_frame_info(frame, begin, end, NULL);
+    free(frame);
+    *begin += bias;
+    *end += bias;
+    return *begin >= module->begin && *begin <= address && address < *end;
+}
+
+/* A function without a name: "git+0x2a1500", where it begins. */
+static void name_by_offset(struct cn_resolver *resolver, const char *path,
+                           struct cn_symbol *function)
+{
+    struct cn_text text = {0};
+
+    cn_text_printf(&text, "%s+0x%" PRIx64, cn_path_name(path), function->offset);
+    function->name = intern(resolver, text.chars);
+    cn_text_done(&text);
+}
+
 bool cn_resolver_symbol(struct cn_resolver *resolver, const char *path,
                         const char *build_id, uint64_t offset, struct cn_symbol *out)
 {
+    Dwarf_Addr begin, end;
     struct cn_debug_info *module = find_module(resolver, path, build_id);
     const struct cn_table_symbol *symbol;
     struct cn_plt_entry entry;
@@ -236,6 +266,14 @@ bool cn_resolver_symbol(struct cn_resolver *resolver, const char *path,
         cn_symbol_table_read(&module->symbols, module->module);
     module->has_symbols = true;
     symbol = cn_symbol_table_find(&module->symbols, module->begin + offset);
+    /* A symbol without a size may be that of an earlier function. */
+    if ((!symbol || !symbol->has_size) &&
+        find_bounds(module, module->begin + offset, &begin, &end) &&
+        (!symbol || symbol->begin < begin)) {
+        *out = (struct cn_symbol){.offset = begin - module->begin, .len = end - begin};
+        name_by_offset(resolver, path, out);
+        return true;
+    }
     if (!symbol || symbol->begin < module->begin)
         return false;
     *out = (struct cn_symbol){

@@ -49,7 +49,9 @@ struct cn_symbol {
     uint64_t len;     /* 0 if unknown */
 };
 
-/* The symbol that contains `offset` of a module; needs no debug information. */
+/* The symbol that contains `offset` of a module; needs no debug information. A function that has
+ * none, of a stripped module, is named by its begin, "git+0x2a1500", if the tables for unwinding
+ * tell it. */
 bool cn_resolver_symbol(struct cn_resolver *resolver, const char *path,
                         const char *build_id, uint64_t offset, struct cn_symbol *out);
 

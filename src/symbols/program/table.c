@@ -16,6 +16,13 @@ static bool is_code(Elf *elf, GElf_Word section)
     return found && gelf_getshdr(found, &header) && header.sh_flags & SHF_EXECINSTR;
 }
 
+/* "$x", "$d.12" of aarch64 say what the bytes after them are: code or data. */
+static bool is_mapping_symbol(const char *name)
+{
+    return name[0] == '$' && name[1] != '\0' && strchr("adtx", name[1]) &&
+           (name[2] == '\0' || name[2] == '.');
+}
+
 /* Functions, and labels of assembler code. */
 static bool is_function(const GElf_Sym *symbol, const char *name, Elf *elf,
                         GElf_Word section)
@@ -25,7 +32,7 @@ static bool is_function(const GElf_Sym *symbol, const char *name, Elf *elf,
     if (!name || name[0] == '\0' || section == SHN_UNDEF || section == SHN_ABS)
         return false;
     return type == STT_FUNC || type == STT_GNU_IFUNC ||
-           (type == STT_NOTYPE && is_code(elf, section));
+           (type == STT_NOTYPE && !is_mapping_symbol(name) && is_code(elf, section));
 }
 
 static size_t underscores(const char *name)
@@ -33,7 +40,7 @@ static size_t underscores(const char *name)
     return strspn(name, "_");
 }
 
-/* Of several names of an address the first one counts: that which people know. */
+/* The first of several names of an address counts: the one that people know. */
 static int compare(const void *left, const void *right)
 {
     const struct cn_table_symbol *a = left, *b = right;

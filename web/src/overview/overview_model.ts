@@ -184,7 +184,7 @@ export function factsOf(info: Info, overview: Overview, states: States | null = 
   else if (info.sampleCount > 0)
     facts.push({
       value: info.sampleCount.toLocaleString("en-US"),
-      label: "samples in timelines",
+      label: "samples",
       ...toTimeline(info),
     });
   if (overview.lostRecords !== undefined)

@@ -50,7 +50,7 @@ struct reading {
 
 /* The context of a sample: its call chain, and the line of the innermost frame. A chain
  * begins with the innermost address. The others are return addresses: the call is before
- * them. */
+ * them. The first address of the user below those of the kernel was interrupted. */
 static struct chain resolve_chain(struct reading *r, const struct cn_perf_sample *sample,
                                   const struct cn_perf_process *process, bool is_kernel)
 {
@@ -59,15 +59,18 @@ static struct chain resolve_chain(struct reading *r, const struct cn_perf_sample
     struct cn_perf_frames innermost = {0}, outermost = {0};
     struct chain chain = {0};
     bool is_below_start = false; /* stripped programs have no name of their start */
+    bool is_interrupted = true;
 
     for (size_t i = 0; i < (count ? count : 1); i++) {
         uint64_t ip = count ? cn_u64_get(sample->chain.ptr + 8 * i) : sample->ip;
 
         if (ip >= CN_PERF_CONTEXT_FIRST) {
             is_kernel = ip == CN_PERF_CONTEXT_KERNEL || ip == CN_PERF_CONTEXT_HV;
+            is_interrupted = true;
             continue;
         }
-        ip -= depth > 0 && ip > 0;
+        ip -= !is_interrupted && ip > 0;
+        is_interrupted = false;
         is_below_start = outermost.is_main_caller;
         outermost = is_kernel ? *cn_perf_names_kernel(&r->names, ip)
                               : *cn_perf_names_user(&r->names, sample->pid, process, ip,

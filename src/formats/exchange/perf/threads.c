@@ -182,7 +182,7 @@ static void resume(struct cn_perf_threads *threads, struct cn_perf_thread *threa
 {
     if (!thread->is_resumed || thread->stopped_at.context == 0)
         return;
-    cn_import_sample(threads->import, thread->number, now_ns + threads->epoch_ns,
+    cn_import_resume(threads->import, thread->number, now_ns + threads->epoch_ns,
                      thread->stopped_at.context);
     thread->is_shown_waiting = false;
 }
@@ -325,7 +325,7 @@ void cn_perf_threads_sample(struct cn_perf_threads *threads, uint32_t at,
         run(threads, thread, sample->time_ns);
         /* What ran right after the switch is known only now. */
         if (thread->is_resumed && thread->since_ns + 1 < sample->time_ns)
-            cn_import_sample(threads->import, thread->number,
+            cn_import_resume(threads->import, thread->number,
                              thread->since_ns + 1 + threads->epoch_ns, spot.context);
         thread->is_resumed = false;
         if (kind == CN_PERF_OF_SWITCH)

@@ -70,6 +70,7 @@ struct cn_import {
     size_t value_count, value_capacity;
     struct timed *timed;
     size_t timed_count, timed_capacity;
+    uint64_t sample_count;
     struct clock *clocks; /* by thread; those after the last are unknown */
     size_t clock_count, clock_capacity;
     struct cn_text scratch, key, warnings;
@@ -355,10 +356,17 @@ static void add_timed(struct cn_import *import, uint32_t thread, uint64_t time_n
             (struct timed){time_ns, thread, context});
 }
 
-void cn_import_sample(struct cn_import *import, uint32_t thread, uint64_t time_ns,
+void cn_import_resume(struct cn_import *import, uint32_t thread, uint64_t time_ns,
                       uint32_t context)
 {
     add_timed(import, thread, time_ns, context ? context : top_of(import));
+}
+
+void cn_import_sample(struct cn_import *import, uint32_t thread, uint64_t time_ns,
+                      uint32_t context)
+{
+    cn_import_resume(import, thread, time_ns, context);
+    import->sample_count++;
 }
 
 void cn_import_wait(struct cn_import *import, uint32_t thread, uint64_t time_ns)
@@ -445,6 +453,7 @@ bool cn_import_finish(struct cn_import *import, struct cn_database **out,
     }
     if (ok) {
         *out = cn_memory_database_finish(import->memory);
+        (*out)->sample_count = import->sample_count;
         import->memory = NULL;
         for (size_t at = 0; at < import->warnings.len;
              at += strlen(import->warnings.chars + at) + 1)
@@ -479,7 +488,7 @@ bool cn_import_database(struct cn_database **out, const char *path,
 
 bool cn_import_probe(const char *path, cn_import_look_fn looks_right)
 {
-    /* Of a compressed file: it does not grow by more than this, nor is a block of it longer. */
+    /* A compressed file grows by at most this, and no block of it is longer. */
     enum { STORED_LEN = LOOK_LEN + (256 << 10) };
     struct cn_file file = {0};
     struct cn_content content;

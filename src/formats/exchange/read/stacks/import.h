@@ -100,6 +100,10 @@ void cn_import_add_point(struct cn_import *import, uint32_t thread, uint32_t poi
 void cn_import_sample(struct cn_import *import, uint32_t thread, uint64_t time_ns,
                       uint32_t context);
 
+/* The thread is in this context from this time until its next sample, though none was taken. */
+void cn_import_resume(struct cn_import *import, uint32_t thread, uint64_t time_ns,
+                      uint32_t context);
+
 /* The thread waits from this time until its next sample. */
 void cn_import_wait(struct cn_import *import, uint32_t thread, uint64_t time_ns);
 

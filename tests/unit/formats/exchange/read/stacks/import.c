@@ -217,6 +217,7 @@ static void switches_in_perf_data_become_time_by_state(void **state)
         assert_int_equal(sample.time_ns, samples[i].time_ns);
         assert_int_equal(sample.context == 0, samples[i].waits);
     }
+    assert_int_equal(db->sample_count, 3);
     assert_int_equal(db->begin_ns, 10);
     assert_int_equal(db->end_ns, 120);
     assert_int_equal(db->states[1].count, sizeof(states) / sizeof(*states));
@@ -224,6 +225,18 @@ static void switches_in_perf_data_become_time_by_state(void **state)
         assert_int_equal(db->states[1].list[i].time_ns, states[i].time_ns);
         assert_int_equal(db->states[1].list[i].state, states[i].state);
     }
+    cn_database_close(db);
+    free(bytes);
+}
+
+static void interrupted_addresses_are_exact(void **state)
+{
+    size_t len;
+    uint8_t *bytes = cn_test_perf_fault(&len);
+    struct cn_database *db = import_of(cn_perf_read, (struct cn_bytes){bytes, len});
+
+    (void)state;
+    assert_float_equal((float)(1e9 * value_at(db, "[unknown] [wait]", 0)), 250, 1e-4F);
     cn_database_close(db);
     free(bytes);
 }
@@ -552,6 +565,8 @@ static void says_where_input_is_wrong(void **state)
         const char *text, *message;
     } cases[] = {
         {cn_folded_read, "# no\na\nc\n", "line 2: expected a stack and a value"},
+        {cn_folded_read, "2 @ 0x44cb3e 0x45045e\n",
+         "line 1: expected a stack and a value"},
         {cn_perf_script_read, "nonsense\n", "line 1: expected a sample or a frame"},
         {cn_speedscope_read, "{\"profiles\":[{\"samples\":[[0]]}]}",
          "profile 0: JSON at 26: '0' is not the number of a frame"},
@@ -600,6 +615,7 @@ int main(void)
         cmocka_unit_test(speedscope_has_samples_and_events),
         cmocka_unit_test(perf_data_is_read_in_the_order_of_time),
         cmocka_unit_test(switches_in_perf_data_become_time_by_state),
+        cmocka_unit_test(interrupted_addresses_are_exact),
         cmocka_unit_test(perf_data_that_is_cut_off_is_read_up_to_there),
         cmocka_unit_test(damaged_perf_data_is_refused),
         cmocka_unit_test(perf_script_has_threads_and_inlined_calls),
