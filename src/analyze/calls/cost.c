@@ -4,7 +4,7 @@
 #include "analyze/calls/report.h"
 #include "base/alloc.h"
 
-/* Of calls that are equally long, the first counts. */
+/* The first of equally long calls counts. */
 static void note_moment(struct cn_call_moments *moments, enum cn_call_moment which,
                         const struct cn_call_moment_of *call)
 {

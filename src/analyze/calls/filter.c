@@ -118,7 +118,7 @@ void cn_call_filter_rule(const struct cn_call_filter *filter, const struct cn_ca
 
         if (!is_true(filter, call, batch, &rule->condition))
             continue;
-        /* Of -F and -N, the last one counts. */
+        /* The last one of -F and -N counts. */
         if (rule->flags & (CN_RULE_ONLY | CN_RULE_NOT))
             out->flags &= (uint16_t) ~(CN_RULE_ONLY | CN_RULE_NOT);
         out->flags |= rule->flags;

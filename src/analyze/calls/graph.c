@@ -34,7 +34,7 @@ struct task {
  * task forked; in a part also its guessed calls, by depth from GUESSED on. */
 #define GUESSED UINT32_C(0xc0000000)
 
-/* Of a part: the open calls when it forked a task. */
+/* The open calls of a part when it forked a task. */
 struct fork {
     uint32_t slot;
     uint32_t guessed; /* calls of them */
@@ -143,7 +143,7 @@ static inline bool count_top_end(struct lane *lane, const struct cn_call *call)
     return true;
 }
 
-/* Of a part: true if a call is not to be counted. */
+/* True if a call of a part is not to be counted. */
 static bool check_guess(struct lane *lane, const struct cn_call *call)
 {
     return lane->base.guess && cn_call_guess_check(lane->base.guess, &lane->base.stack,

@@ -388,7 +388,7 @@ static void lane_count_processors(void *arg, struct cn_call_lane *base,
     }
 }
 
-/* Outermost calls of the part are none while a guessed call of the same function is open. */
+/* A call of the part is not outermost while a guessed call of the same function is open. */
 static void lane_join(void *arg, struct cn_call_lane *base, struct cn_call_lane *part)
 {
     const struct cn_call_guess *guess = part->guess;

@@ -71,7 +71,7 @@ void cn_call_stack_done(struct cn_call_stack *stack);
 void cn_call_stack_copy(struct cn_call_stack *stack, const struct cn_call_stack *from,
                         bool *is_on);
 
-/* Of an empty stack: assume `count` open calls of unknown functions, at depths from 0 on. No
+/* On an empty stack: assume `count` open calls of unknown functions, at depths from 0 on. No
  * exit is the usual case for them. */
 void cn_call_stack_assume(struct cn_call_stack *stack, uint32_t count);
 

@@ -41,7 +41,7 @@ struct cn_call_tree {
 void cn_call_tree_init(struct cn_call_tree *tree, const struct cn_recording *rec);
 void cn_call_tree_done(struct cn_call_tree *tree);
 
-/* Of a tree without calls: also count the shortest and longest calls. */
+/* Also count the shortest and longest calls. The tree must be empty. */
 void cn_call_tree_count_extremes(struct cn_call_tree *tree);
 
 static inline void cn_graph_extremes_add(struct cn_graph_extremes *extremes,

@@ -222,7 +222,7 @@ static void note_return(const struct build *build, struct lane *lane,
     forget_call(lane);
 }
 
-/* Of a part: true if a call is not to be counted. */
+/* True if a call of a part is not to be counted. */
 static bool check_guess(const struct build *build, struct lane *lane,
                         const struct cn_call *call, const struct cn_call_batch *batch)
 {

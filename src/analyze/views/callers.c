@@ -1,7 +1,7 @@
 /* The bottom-up view of large databases: the callers of a row are found when they are
  * asked for.
  *
- * The top rows, a row a function, are added up at once. For everything below it is known
+ * The top rows, one per function, are added up at once. For everything below it is known
  * which contexts each function has and who called each context; the children of a row are
  * the next callers of its contexts, and their numbers sums of what those contexts cost.
  */
@@ -135,7 +135,7 @@ static void add_leaf(const struct callers_view *self, uint32_t leaf, bool is_out
     const struct cn_context_costs *known = &self->context_costs;
     uint32_t id = self->index->nodes[leaf].id;
 
-    /* Of contexts with the same id, one has the values. */
+    /* One of the contexts with the same id has the values. */
     if (id >= known->id_limit || self->index->node_of_id[id] != leaf)
         return;
     for (size_t i = known->start[id]; i < known->start[id + 1]; i++) {

@@ -40,7 +40,7 @@ static bool collect(struct cn_context_index *index, struct cn_walk *walk,
     return step == CN_END;
 }
 
-/* Of contexts with the same id, the first one has the values. */
+/* The first of the contexts with the same id has the values. */
 static bool number_ids(struct cn_context_index *index, struct cn_error *err)
 {
     size_t limit = index->count * CN_CONTEXT_ID_SPREAD + CN_CONTEXT_ID_SLACK;

@@ -127,7 +127,7 @@ static struct cn_row_place place_of(const struct cn_context *context)
         place.file = context->file;
         place.line = context->line;
     }
-    /* Of a loop, the line is what users know it by. */
+    /* Users know a loop by its line. */
     if (context->kind != CN_CONTEXT_FUNCTION && context->has_point &&
         (context->kind == CN_CONTEXT_INSTRUCTION || !context->has_source)) {
         place.module = context->module;

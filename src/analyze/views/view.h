@@ -112,7 +112,7 @@ CN_CHECK bool cn_view_callers_new(struct cn_view **out, struct cn_costs *costs,
                                   const struct cn_progress *progress,
                                   struct cn_error *err);
 
-/* Of such a view: the row of the function that a context belongs to. CN_ERR_NOT_FOUND when
+/* The row of the function that a context belongs to, in such a view. CN_ERR_NOT_FOUND when
  * it belongs to none. `values` has room for all columns, and is borrowed by the row. */
 CN_CHECK bool cn_view_function_of(struct cn_view *callers,
                                   const struct cn_context *context, double *values,
@@ -124,7 +124,7 @@ size_t cn_view_function_latencies(const struct cn_view *callers,
                                   const struct cn_row *function,
                                   struct cn_bucket_calls *out);
 
-/* Of such a view: the functions that a function calls, wherever it is called itself, with
+/* The functions that a function calls, wherever it is called itself, in such a view, with
  * what they cost when called by it; their ids are those of top rows. Release with
  * cn_row_list_done(). */
 void cn_view_callees(struct cn_view *callers, const struct cn_row *function,

@@ -45,7 +45,7 @@ struct cn_json_reader {
     struct cn_bytes bytes;
     size_t at;
     unsigned depth;
-    uint64_t objects;       /* a bit a level: it is an object, not an array */
+    uint64_t objects;       /* one bit per level: it is an object, not an array */
     uint8_t state;          /* what may come next */
     struct cn_text scratch; /* text that had escapes */
 };

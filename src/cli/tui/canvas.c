@@ -51,7 +51,7 @@ static struct cn_tui_cell *cell_at(struct cn_tui_canvas *canvas, size_t row,
     return &canvas->cells[row * canvas->columns + column];
 }
 
-/* Replace a cell. Of a wide character that is cut through, nothing is left. */
+/* Replace a cell. A wide character that is cut through is removed. */
 static void put(struct cn_tui_canvas *canvas, size_t row, size_t column,
                 struct cn_tui_cell cell)
 {

@@ -14,7 +14,7 @@
 
 enum { MESSAGES_LEN_MAX = 64 << 10, CALLERS_DEPTH = 5, WRITER_WAITS = 12 };
 
-/* Of a recording; they choose calls, and a database has none. */
+/* Options of a recording; they choose calls, which a database does not have. */
 static const char *const call_options[] = {
     "filter",   "notrace",    "caller-filter",    "hide",
     "trigger",  "depth",      "time-filter",      "size-filter",

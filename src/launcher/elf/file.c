@@ -223,7 +223,7 @@ static int compare_symbols(const void *left, const void *right)
 
     if (a->address != b->address)
         return a->address < b->address ? -1 : 1;
-    /* Of several names for an address, one that is visible comes first, then the one that
+    /* If an address has several names, one that is visible comes first, then the one that
      * programs use: getpid, not __getpid, and signal, not bsd_signal. */
     if ((a->kind == 't') != (b->kind == 't'))
         return a->kind == 't' ? 1 : -1;

@@ -154,7 +154,7 @@ static void merge(struct cn_rec_rule *into, const struct cn_rec_rule *what)
 {
     const uint32_t either = CN_REC_RULE_ONLY | CN_REC_RULE_NOT;
 
-    /* Of -F and -N, the last one counts. */
+    /* The last one of -F and -N counts. */
     if (what->actions & either)
         into->actions &= ~either;
     into->actions |= what->actions;

@@ -97,7 +97,7 @@ static bool is_true(const struct cn_rec_rule *rule, uintptr_t base,
     return true;
 }
 
-/* Of -F and -N, the last one counts. */
+/* The last one of -F and -N counts. */
 static struct orders orders_of(const struct cn_rec_rule *rule, uintptr_t base,
                                const struct cn_rec_registers *registers)
 {

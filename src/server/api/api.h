@@ -31,7 +31,7 @@ cn_trace_answer cn_api_trace, cn_api_trace_find;
 cn_trace_set_answer cn_api_trace_methods, cn_api_critical_path, cn_api_links,
     cn_api_trace_chart;
 
-/* Of two sources, or two selections of one. */
+/* Questions about two sources, or two selections of one. */
 struct cn_served_list;
 CN_CHECK bool cn_api_diff(const struct cn_served_list *sources,
                           struct cn_request *request, struct cn_error *err);

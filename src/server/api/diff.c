@@ -345,7 +345,7 @@ static bool list_facets(struct cn_served_diff *diff, struct cn_request *request,
     return true;
 }
 
-/* Of facets, each side is one store. */
+/* Facets compare one store per side. */
 static bool check_stores(const struct cn_diff_question *question, struct cn_error *err)
 {
     for (int i = 0; i < CN_SIDES; i++) {

@@ -70,7 +70,7 @@ static bool add_flow(const struct question *q, struct cn_json *json,
     return ok;
 }
 
-/* Of many flows, list some that are equally far from each other in the list of all. */
+/* List some of many flows, equally far from each other in the list of all. */
 static bool add_flows(const struct question *q, struct cn_json *json, uint64_t limit,
                       struct cn_error *err)
 {

@@ -269,7 +269,7 @@ static void make_url(struct cn_server *server)
                    server->guard.token);
 }
 
-/* Of each lane, the two newest segments tell which traces it has. */
+/* The two newest segments of each lane contain the ids of its latest traces. */
 static bool start_uploader(struct cn_server *server,
                            const struct cn_server_options *options, struct cn_error *err)
 {

@@ -16,7 +16,7 @@ struct build {
     struct cn_flame *flame;
 };
 
-/* Of contexts with the same id, one counts. */
+/* Only one of the contexts with the same id counts. */
 static double self_of(const struct build *build, uint32_t node)
 {
     uint32_t id = build->index->nodes[node].id;

@@ -66,7 +66,7 @@ static bool take_name(void *arg, const struct cn_s3_object *object, struct cn_er
     (void)err;
     if (strncmp(name, COLLECTOR, strlen(COLLECTOR)) == 0)
         take_collector(names, name + strlen(COLLECTOR), object);
-    /* Other objects are none of ours. */
+    /* Other objects do not belong to the store. */
     if (!cn_hex_begins(name, NUMBER_LEN))
         return true;
     number = (uint32_t)strtoul(name, NULL, 16);

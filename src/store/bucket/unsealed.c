@@ -387,7 +387,7 @@ static void take_segments(struct asking *asking, bool is_last)
     }
 }
 
-/* Of attempts that were repeated, only the last one counts. */
+/* Only the last one of repeated attempts counts. */
 static void drop_parts(struct cn_fresh *fresh)
 {
     size_t kept = 0;

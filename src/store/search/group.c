@@ -185,7 +185,7 @@ static bool group_block(struct cn_grouping *grouping,
     while ((step = cn_posting_walk_next(&walk, &entry, err)) == CN_ITEM) {
         if (entry.key > (first | UINT32_MAX))
             return true;
-        /* Of an attribute with many values, most are in one row, which seldom matches. */
+        /* Most values of an attribute with many are in one row, which seldom matches. */
         if (entry.form == CN_POSTING_ONE &&
             !cn_rows_has(grouping->rows, block->first_row + entry.row))
             continue;

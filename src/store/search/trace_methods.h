@@ -27,7 +27,7 @@ struct cn_trace_methods {
     size_t count, capacity;
 };
 
-/* Of calls at most `depth` deep, where the first is 0, that take at least `min_ns`. */
+/* Counts calls at most `depth` deep, where the first is 0, that take at least `min_ns`. */
 void cn_trace_methods_build(struct cn_trace_methods *out, const struct cn_trace_set *set,
                             uint32_t depth, uint64_t min_ns);
 void cn_trace_methods_done(struct cn_trace_methods *methods);

@@ -391,7 +391,7 @@ bool cn_segment_is_sealed(const struct cn_segment *segment)
     return segment->config.is_sealed;
 }
 
-/* Of a remote segment, damage is known after it was read. */
+/* Damage of a remote segment is known after it was read. */
 bool cn_segment_is_damaged(const struct cn_segment *segment)
 {
     if (!segment->remote)

@@ -94,7 +94,7 @@ cn_hpc_trace_run_encode(struct cn_hpc_trace_run *run, const struct cn_sample *sa
             return cn_fail(err, CN_ERR_FORMAT,
                            "time runs backwards: %" PRIu64 " after %" PRIu64,
                            sample.time_ns, last.time_ns);
-        /* Of several "not running" in a row, the first is the start of the pause. */
+        /* The first of several "not running" in a row is the start of the pause. */
         if ((sample.context | last.context) == 0 && !run->keeps_all) {
             last.time_ns = sample.time_ns;
             run->merged_count++;

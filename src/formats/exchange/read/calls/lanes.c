@@ -51,7 +51,7 @@ static void push(struct splitter *s, struct lane *lane, const struct cn_call_ite
             (struct open_call){end_ns, has_end_item});
 }
 
-/* Leave calls that are over. Of those whose end comes later, their caller was shorter. */
+/* Leave calls that are over. If an end comes later, the caller was shorter. */
 static void leave(struct lane *lane, uint64_t time_ns)
 {
     while (lane->depth > 0 && lane->open[lane->depth - 1].end_ns <= time_ns) {
