@@ -57,7 +57,7 @@ static void make_run(struct cn_text *to, const struct cn_tiny_meas_options *opti
         .ids = ids,
         .id_count = 3,
         .values = values,
-        .value_count = CN_TINY_MEAS_VALUES,
+        .value_count = options->is_empty ? 0 : CN_TINY_MEAS_VALUES,
     };
 
     cn_made_run_add(&run, to);

@@ -34,6 +34,7 @@ struct cn_tiny_meas_options {
     uint64_t host;        /* physical id of the node */
     const char *program;  /* NULL: "tiny" */
     bool is_idle_in_work; /* nothing was measured in the inner loop */
+    bool is_empty;        /* no node has values */
 };
 
 void cn_tiny_meas_init(struct cn_tiny_meas *tiny,

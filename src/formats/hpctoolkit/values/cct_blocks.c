@@ -51,7 +51,8 @@ static bool begin(void *arg, unsigned worker, const struct cn_context_range *ran
     if (c->cells) {
         self->off = c->offs[range->first];
         self->len = (size_t)(c->offs[(size_t)range->last + 1] - self->off);
-        self->bytes = cn_renew(self->bytes, self->len, &self->capacity, 1);
+        /* Room for one byte more: a range without values has a buffer as well. */
+        self->bytes = cn_renew(self->bytes, self->len + 1, &self->capacity, 1);
     }
     return true;
 }

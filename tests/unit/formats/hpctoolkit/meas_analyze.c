@@ -314,6 +314,19 @@ static void writes_the_same_bytes_on_any_number_of_threads(void **state)
     }
 }
 
+/* Where no context has a value, cct.db has no block, and there is nothing to pad. */
+static void writes_measurements_without_values(void **state)
+{
+    struct cn_sampled_options options = {0};
+    struct built b;
+
+    (void)state;
+    cn_tiny_meas_write(&(struct cn_tiny_meas_options){.is_empty = true}, "m");
+    build(&b, "m", &options);
+    must_write(b.db, "db", 1);
+    done(&b);
+}
+
 static void truncate_first(const char *dir, size_t len)
 {
     struct cn_tiny_meas tiny;
@@ -539,6 +552,7 @@ int main(void)
         CN_SCRATCH_TEST(numbers_nodes_by_first_appearance),
         CN_SCRATCH_TEST(drops_pauses_that_follow_pauses),
         CN_SCRATCH_TEST(writes_the_same_bytes_on_any_number_of_threads),
+        CN_SCRATCH_TEST(writes_measurements_without_values),
         CN_SCRATCH_TEST(names_and_counts_what_cannot_be_read),
         CN_SCRATCH_TEST(refuses_damage_when_strict),
         CN_SCRATCH_TEST(fails_when_nothing_can_be_read),
