@@ -1,7 +1,7 @@
 #include "formats/hpctoolkit/proto/context_reader.h"
 
 #include "formats/hpctoolkit/proto/database.h"
-#include "formats/hpctoolkit/proto/entries.h"
+#include "formats/hpctoolkit/entries.h"
 #include "formats/hpctoolkit/scopes.h"
 
 bool cn_hpc_proto_node_open(struct cn_bytes rest, struct cn_hpc_proto_node *out,
@@ -148,7 +148,7 @@ static void make_entry(const struct cn_hpc_proto_meta *meta, struct cn_context *
 
     root->entry = CN_ENTRY_UNKNOWN;
     root->entry_name = name ? name : cn_entry_name(CN_ENTRY_UNKNOWN);
-    if (name && cn_hpc_proto_entry_find(name, &root->entry))
+    if (name && cn_hpc_entry_find(name, &root->entry))
         root->entry_name = cn_entry_name(root->entry);
     root->kind = CN_CONTEXT_ENTRY;
     root->relation = CN_LEXICAL;
@@ -213,7 +213,7 @@ bool cn_hpc_proto_contexts_have_entries(const struct cn_hpc_proto_meta *meta)
     while (next_root(meta, &rest, &root)) {
         const char *name = root_function(meta, &root);
 
-        if (name && cn_hpc_proto_entry_find(name, &entry))
+        if (name && cn_hpc_entry_find(name, &entry))
             return true;
     }
     return false;
@@ -227,7 +227,7 @@ uint32_t cn_hpc_proto_contexts_idle(const struct cn_hpc_proto_meta *meta)
     while (next_root(meta, &rest, &root)) {
         const char *name = root_function(meta, &root);
 
-        if (name && strcmp(name, CN_HPC_PROTO_IDLE) == 0)
+        if (name && strcmp(name, CN_HPC_IDLE) == 0)
             return root.id;
     }
     return 0;

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "formats/hpctoolkit/proto/context_reader.h"
-#include "formats/hpctoolkit/proto/entries.h"
+#include "formats/hpctoolkit/entries.h"
 
 const char *const cn_hpc_proto_section_names[CN_HPC_PROTO_SECTION_COUNT] = {
     [CN_HPC_PROTO_GENERAL] = "General Properties",
@@ -253,10 +253,10 @@ static uint32_t count_listed(const struct cn_hpc_proto_meta *meta)
     struct cn_error ignored;
     uint16_t entry;
 
-    while (count > 0 && meta->functions.count - count < CN_HPC_PROTO_ENTRY_COUNT &&
+    while (count > 0 && meta->functions.count - count < CN_HPC_ENTRY_COUNT &&
            cn_hpc_proto_function_at(meta, count - 1, &function, &ignored) &&
            function.module == CN_NONE && function.file == CN_NONE &&
-           cn_hpc_proto_entry_find(function.name, &entry))
+           cn_hpc_entry_find(function.name, &entry))
         count--;
     return count;
 }

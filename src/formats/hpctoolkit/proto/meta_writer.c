@@ -42,7 +42,7 @@ const char *cn_hpc_proto_root_name(const struct cn_context *entry)
     const char *usual = cn_entry_name(entry->entry);
     const char *name = entry->entry_name ? entry->entry_name : "";
 
-    return usual && strcmp(usual, name) == 0 ? cn_hpc_proto_entry_function(entry->entry)
+    return usual && strcmp(usual, name) == 0 ? cn_hpc_entry_function(entry->entry)
                                              : name;
 }
 
@@ -63,7 +63,7 @@ static bool collect_entries(struct cn_hpc_proto_writing *w, bool is_usual,
         if (root.kind != CN_CONTEXT_ENTRY)
             continue;
         name = cn_hpc_proto_root_name(&root);
-        if (cn_hpc_proto_entry_find(name, &entry) != is_usual)
+        if (cn_hpc_entry_find(name, &entry) != is_usual)
             continue;
         w->odd_entry_count += !is_usual;
         (void)cn_names_add(&w->entry_functions, name);

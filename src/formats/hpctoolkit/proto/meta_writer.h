@@ -9,7 +9,7 @@
 #define CN_FORMATS_HPCTOOLKIT_PROTO_META_WRITER_H
 
 #include "base/files/out.h"
-#include "formats/hpctoolkit/proto/entries.h"
+#include "formats/hpctoolkit/entries.h"
 #include "formats/hpctoolkit/proto/format.h"
 #include "formats/hpctoolkit/strings.h"
 #include "model/contexts/database.h"
