@@ -65,6 +65,7 @@ struct side {
     struct list paths;
     uint64_t *threads; /* hash of the metric ids of threads' values */
     uint64_t *summaries;
+    struct cn_zero_ids zero_ids[2]; /* of threads, of the summary */
 };
 
 static bool mix_file(struct cn_database *db, uint32_t index, uint64_t *hash,
@@ -158,6 +159,8 @@ static void hash_metrics(struct side *side)
 {
     const struct cn_metrics *metrics = &side->db->metrics;
 
+    cn_zero_ids_init(&side->zero_ids[0], metrics, false);
+    cn_zero_ids_init(&side->zero_ids[1], metrics, true);
     side->threads = cn_alloc(UINT16_MAX + 1, sizeof(uint64_t));
     side->summaries = cn_alloc(UINT16_MAX + 1, sizeof(uint64_t));
     for (size_t i = 0; i < metrics->count; i++) {
@@ -207,11 +210,13 @@ static uint64_t path_of(const struct side *side, uint32_t context)
 }
 
 static void add_value(const struct side *side, const struct cn_value *value,
-                      uint64_t path, uint64_t metric, uint64_t profile, struct list *out)
+                      bool is_summary, uint64_t path, uint64_t profile, struct list *out)
 {
+    uint64_t metric = (is_summary ? side->summaries : side->threads)[value->metric];
     uint64_t bits;
 
-    if (value->value == 0 || (path == ENTRY && side->without_entries))
+    if (cn_value_is_void(value, &side->zero_ids[is_summary]) ||
+        (path == ENTRY && side->without_entries))
         return;
     memcpy(&bits, &value->value, sizeof(bits));
     add(out, mix(mix(mix(profile, path), metric), bits));
@@ -220,7 +225,6 @@ static void add_value(const struct side *side, const struct cn_value *value,
 static bool list_profile(const struct side *side, uint32_t index, bool is_summary,
                          struct list *out, struct cn_error *err)
 {
-    const uint64_t *metrics = is_summary ? side->summaries : side->threads;
     struct cn_value_cursor cursor;
     struct cn_value_batch batch;
     enum cn_step step;
@@ -229,8 +233,8 @@ static bool list_profile(const struct side *side, uint32_t index, bool is_summar
         return false;
     while ((step = cn_values_next(&cursor, &batch, err)) == CN_ITEM)
         for (size_t i = 0; i < batch.count; i++)
-            add_value(side, &batch.values[i], path_of(side, batch.values[i].key),
-                      metrics[batch.values[i].metric], index, out);
+            add_value(side, &batch.values[i], is_summary,
+                      path_of(side, batch.values[i].key), index, out);
     return step == CN_END;
 }
 
@@ -261,9 +265,7 @@ static bool list_contexts(const struct side *side, struct list *out, struct cn_e
             return false;
         while ((step = cn_values_next(&cursor, &batch, err)) == CN_ITEM)
             for (size_t i = 0; i < batch.count; i++)
-                add_value(side, &batch.values[i], path,
-                          side->threads[batch.values[i].metric], batch.values[i].key,
-                          out);
+                add_value(side, &batch.values[i], false, path, batch.values[i].key, out);
         if (step != CN_END)
             return false;
     }
@@ -272,6 +274,7 @@ static bool list_contexts(const struct side *side, struct list *out, struct cn_e
 
 static bool list_samples(const struct side *side, struct list *out, struct cn_error *err)
 {
+    add(out, mix(mix(side->db->has_timelines, side->db->begin_ns), side->db->end_ns));
     for (uint32_t i = 0; i < side->db->profile_count; i++) {
         struct cn_timeline timeline;
 

@@ -40,7 +40,9 @@ static void add_tables(struct cn_memory_database *m)
 
 static struct cn_context entry(void)
 {
-    return (struct cn_context){.kind = CN_CONTEXT_ENTRY, .entry_name = "main thread"};
+    return (struct cn_context){.kind = CN_CONTEXT_ENTRY,
+                               .entry = CN_ENTRY_MAIN_THREAD,
+                               .entry_name = "main thread"};
 }
 
 static struct cn_context call(uint32_t *random)

@@ -34,9 +34,10 @@ enum {
 
 struct cn_tiny_options {
     enum cn_tiny_layout layout;
-    unsigned grow;    /* bytes by which every record that may grow has grown */
-    uint8_t minor;    /* version of all files */
-    bool has_garbage; /* in reserved bytes and bits */
+    unsigned grow;        /* bytes by which every record that may grow has grown */
+    uint8_t minor;        /* version of all files */
+    bool has_garbage;     /* in reserved bytes and bits */
+    const char *function; /* name of function 0; NULL: "main" */
 };
 
 /* The files, and where things are in them. */

@@ -365,7 +365,8 @@ void cn_tiny_put_meta(const struct cn_tiny_builder *b)
     paths[0] = cn_tiny_put_string(meta, "/bin/app");
     paths[1] = cn_tiny_put_string(meta, "/lib/libc.so.6");
     paths[2] = cn_tiny_put_string(meta, "src/app.c");
-    name_off = cn_tiny_put_string(meta, "main");
+    name_off =
+        cn_tiny_put_string(meta, b->options.function ? b->options.function : "main");
     entry_name_off = cn_tiny_put_string(meta, "main thread");
     cn_tiny_end_section(meta, CN_HPC_STRINGS, strings_off);
     put_tables(b, paths);

@@ -1,7 +1,6 @@
 #include "formats/hpctoolkit/proto/context_reader.h"
 
 #include "formats/hpctoolkit/proto/database.h"
-#include "formats/hpctoolkit/entries.h"
 #include "formats/hpctoolkit/scopes.h"
 
 bool cn_hpc_proto_node_open(struct cn_bytes rest, struct cn_hpc_proto_node *out,
@@ -93,13 +92,15 @@ static bool find_elements(const struct cn_hpc_proto_meta *meta,
 }
 
 /* Decode the context at the start of `rest`, what is left of its block. */
-static bool decode_context(const struct cn_hpc_proto_meta *meta, struct cn_bytes rest,
+static bool decode_context(struct cn_database *db, bool is_entry, struct cn_bytes rest,
                            struct cn_context *out, uint64_t *len, struct cn_error *err)
 {
+    const struct cn_hpc_proto_meta *meta = &cn_hpc_proto_of(db)->meta;
     struct cn_hpc_proto_node node;
     struct cn_hpc_proto_location location;
     struct cn_context context;
 
+    (void)is_entry;
     if (!cn_hpc_proto_node_open(rest, &node, err) ||
         !cn_hpc_proto_location_decode(node.lexical, &location, err))
         return false;
@@ -128,56 +129,6 @@ static bool decode_context(const struct cn_hpc_proto_meta *meta, struct cn_bytes
     return true;
 }
 
-/* The name of a root's function; NULL: none. */
-static const char *root_function(const struct cn_hpc_proto_meta *meta,
-                                 const struct cn_context *root)
-{
-    struct cn_function function;
-    struct cn_error ignored;
-
-    return root->kind == CN_CONTEXT_FUNCTION && root->has_function &&
-                   cn_hpc_proto_function_at(meta, root->function, &function, &ignored)
-               ? function.name
-               : NULL;
-}
-
-/* Make a root an entry point: the one its function represents, or one of that name. */
-static void make_entry(const struct cn_hpc_proto_meta *meta, struct cn_context *root)
-{
-    const char *name = root_function(meta, root);
-
-    root->entry = CN_ENTRY_UNKNOWN;
-    root->entry_name = name ? name : cn_entry_name(CN_ENTRY_UNKNOWN);
-    if (name && cn_hpc_entry_find(name, &root->entry))
-        root->entry_name = cn_entry_name(root->entry);
-    root->kind = CN_CONTEXT_ENTRY;
-    root->relation = CN_LEXICAL;
-    root->propagation = 0;
-    root->has_function = root->has_source = root->has_point = false;
-    root->function = root->file = root->module = CN_NONE;
-    root->line = 0;
-    root->offset = 0;
-}
-
-static bool decode(struct cn_database *db, bool is_root, struct cn_bytes rest,
-                   struct cn_context *out, uint64_t *len, struct cn_error *err)
-{
-    const struct cn_hpc_proto_meta *meta = &cn_hpc_proto_of(db)->meta;
-    struct cn_context context;
-
-    if (!decode_context(meta, rest, &context, len, err))
-        return false;
-    if (is_root && meta->has_entries)
-        make_entry(meta, &context);
-    /* Below the roots, a function that only names entry points is none. */
-    if (context.has_function && context.function >= meta->listed_functions) {
-        context.has_function = false;
-        context.function = CN_NONE;
-    }
-    *out = context;
-    return true;
-}
-
 void cn_hpc_proto_tree_init(struct cn_hpc_proto *proto)
 {
     const struct cn_hpc_proto_meta *meta = &proto->meta;
@@ -186,49 +137,7 @@ void cn_hpc_proto_tree_init(struct cn_hpc_proto *proto)
         .section_name = cn_hpc_proto_section_names[CN_HPC_PROTO_CONTEXTS],
         .section = meta->sections[CN_HPC_PROTO_CONTEXTS],
         .roots = meta->roots,
-        .are_entries = true,
-        .decode = decode,
+        .decode = decode_context,
     };
     proto->database.base.context_weight = proto->database.tree.section.bytes.len;
-}
-
-/* The next root as it is in the file. Damage ends the list; walking the tree reports it. */
-static bool next_root(const struct cn_hpc_proto_meta *meta, struct cn_hpc_span *rest,
-                      struct cn_context *out)
-{
-    struct cn_bytes ignored;
-    struct cn_error damage;
-    uint64_t len;
-
-    return rest->bytes.len > 0 && decode_context(meta, rest->bytes, out, &len, &damage) &&
-           cn_hpc_span_take(rest, (size_t)len, "context", &ignored, &damage);
-}
-
-bool cn_hpc_proto_contexts_have_entries(const struct cn_hpc_proto_meta *meta)
-{
-    struct cn_hpc_span rest = meta->roots;
-    struct cn_context root;
-    uint16_t entry;
-
-    while (next_root(meta, &rest, &root)) {
-        const char *name = root_function(meta, &root);
-
-        if (name && cn_hpc_entry_find(name, &entry))
-            return true;
-    }
-    return false;
-}
-
-uint32_t cn_hpc_proto_contexts_idle(const struct cn_hpc_proto_meta *meta)
-{
-    struct cn_hpc_span rest = meta->roots;
-    struct cn_context root;
-
-    while (next_root(meta, &rest, &root)) {
-        const char *name = root_function(meta, &root);
-
-        if (name && strcmp(name, CN_HPC_IDLE) == 0)
-            return root.id;
-    }
-    return 0;
 }

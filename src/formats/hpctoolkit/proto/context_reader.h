@@ -28,10 +28,4 @@ CN_CHECK bool cn_hpc_proto_location_decode(struct cn_bytes lexical,
                                            struct cn_hpc_proto_location *out,
                                            struct cn_error *err);
 
-/* True if a root represents an entry point. */
-bool cn_hpc_proto_contexts_have_entries(const struct cn_hpc_proto_meta *meta);
-
-/* The root that means "not running" in samples; 0: none. */
-uint32_t cn_hpc_proto_contexts_idle(const struct cn_hpc_proto_meta *meta);
-
 #endif

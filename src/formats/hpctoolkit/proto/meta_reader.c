@@ -2,9 +2,6 @@
 
 #include <inttypes.h>
 
-#include "formats/hpctoolkit/proto/context_reader.h"
-#include "formats/hpctoolkit/entries.h"
-
 const char *const cn_hpc_proto_section_names[CN_HPC_PROTO_SECTION_COUNT] = {
     [CN_HPC_PROTO_GENERAL] = "General Properties",
     [CN_HPC_PROTO_KINDS] = "Hierarchical Identifiers",
@@ -245,22 +242,6 @@ static bool make_paths(struct cn_hpc_proto_meta *meta, struct cn_arena *arena,
     return true;
 }
 
-/* The number of functions before those at the end that only name entry points. */
-static uint32_t count_listed(const struct cn_hpc_proto_meta *meta)
-{
-    uint32_t count = meta->functions.count;
-    struct cn_function function;
-    struct cn_error ignored;
-    uint16_t entry;
-
-    while (count > 0 && meta->functions.count - count < CN_HPC_ENTRY_COUNT &&
-           cn_hpc_proto_function_at(meta, count - 1, &function, &ignored) &&
-           function.module == CN_NONE && function.file == CN_NONE &&
-           cn_hpc_entry_find(function.name, &entry))
-        count--;
-    return count;
-}
-
 static bool find_roots(struct cn_hpc_proto_meta *meta, struct cn_error *err)
 {
     struct cn_hpc_span section = meta->sections[CN_HPC_PROTO_CONTEXTS];
@@ -298,8 +279,6 @@ bool cn_hpc_proto_meta_open(struct cn_bytes file, struct cn_arena *arena,
                                      cn_hpc_proto_function_size, &meta.functions, err) ||
             !make_paths(&meta, arena, err) || !find_roots(&meta, err))
             return false;
-        meta.listed_functions = count_listed(&meta);
-        meta.has_entries = cn_hpc_proto_contexts_have_entries(&meta);
     }
     *out = meta;
     return true;

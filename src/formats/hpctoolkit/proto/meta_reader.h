@@ -22,8 +22,6 @@ struct cn_hpc_proto_meta {
     struct cn_hpc_table modules, files, functions;
     struct cn_hpc_span roots;
     const char **copied_paths; /* of copied files, relative to the database; else NULL */
-    uint32_t listed_functions; /* later ones only name entry points */
-    bool has_entries;          /* a root is an entry point: then all are */
 };
 
 extern const char *const cn_hpc_proto_section_names[CN_HPC_PROTO_SECTION_COUNT];

@@ -42,8 +42,7 @@ const char *cn_hpc_proto_root_name(const struct cn_context *entry)
     const char *usual = cn_entry_name(entry->entry);
     const char *name = entry->entry_name ? entry->entry_name : "";
 
-    return usual && strcmp(usual, name) == 0 ? cn_hpc_entry_function(entry->entry)
-                                             : name;
+    return usual && strcmp(usual, name) == 0 ? cn_hpc_entry_function(entry->entry) : name;
 }
 
 /* Unusual entry points first: readers recognise the usual ones at the end of the table. */

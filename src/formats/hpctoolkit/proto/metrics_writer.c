@@ -88,6 +88,21 @@ static uint64_t count_lost_statistics(const struct cn_metric *metric)
     return count;
 }
 
+/* Scopes are written with the metrics that have them. */
+static uint64_t count_unused_scopes(const struct cn_metrics *metrics)
+{
+    uint64_t count = 0;
+
+    for (size_t s = 0; s < metrics->scope_count; s++) {
+        bool is_used = false;
+
+        for (size_t i = 0; i < metrics->count && !is_used; i++)
+            is_used = cn_metric_prop_id(&metrics->list[i], (unsigned)s) != CN_NO_ID;
+        count += !is_used;
+    }
+    return count;
+}
+
 /* Scopes whose type does not follow from their name. */
 static uint64_t count_odd_scopes(const struct cn_metrics *metrics)
 {
@@ -120,6 +135,7 @@ bool cn_hpc_proto_metrics_write(struct cn_hpc_proto_writing *w, struct cn_error 
     }
     cn_write_lose(w->options, "statistics of scopes without values of threads",
                   lost_count);
+    cn_write_lose(w->options, "scopes that no metric has", count_unused_scopes(metrics));
     cn_write_lose(w->options, "scopes whose type does not follow from their name",
                   count_odd_scopes(metrics));
     return true;

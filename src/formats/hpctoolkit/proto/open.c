@@ -1,7 +1,7 @@
 #include "formats/hpctoolkit/proto/open.h"
 
 #include "base/alloc.h"
-#include "formats/hpctoolkit/proto/context_reader.h"
+#include "formats/hpctoolkit/entries.h"
 #include "formats/hpctoolkit/proto/database.h"
 #include "formats/hpctoolkit/proto/metrics_reader.h"
 #include "formats/hpctoolkit/sparse/frame.h"
@@ -43,10 +43,42 @@ static const struct cn_database_ops operations = {
     .close = cn_hpc_database_close,
 };
 
+/* True if a root is a context of this function. */
+static bool is_of_root(struct cn_database *db, uint32_t function)
+{
+    struct cn_context_cursor cursor;
+    struct cn_context root;
+    struct cn_error ignored;
+
+    if (!cn_hpc_database_children(db, NULL, &cursor, &ignored))
+        return false;
+    while (cn_hpc_database_child_next(db, &cursor, &root, &ignored) == CN_ITEM)
+        if (root.has_function && root.function == function)
+            return true;
+    return false;
+}
+
+/* The number of functions before those that only represent entry points, at the end. */
+static uint32_t count_listed(struct cn_database *db)
+{
+    uint32_t count = db->function_count;
+    struct cn_function function;
+    struct cn_error ignored;
+    uint16_t entry;
+
+    while (count > 0 && db->function_count - count < CN_HPC_ENTRY_COUNT &&
+           cn_database_function(db, count - 1, &function, &ignored) &&
+           function.module == CN_NONE && function.file == CN_NONE &&
+           cn_hpc_entry_find(function.name, &entry) && is_of_root(db, count - 1))
+        count--;
+    return count;
+}
+
 static bool open_meta(struct cn_hpc_proto *proto, struct cn_bytes file,
                       struct cn_error *err)
 {
     struct cn_database *db = &proto->database.base;
+    uint32_t listed_count;
 
     if (!cn_hpc_proto_meta_open(file, &db->arena, &proto->meta, err) ||
         !cn_hpc_proto_general(&proto->meta, &db->arena, &db->title, &db->description,
@@ -61,8 +93,11 @@ static bool open_meta(struct cn_hpc_proto *proto, struct cn_bytes file,
         cn_database_warn(db, false, "meta.db has no footer");
     db->module_count = proto->meta.modules.count;
     db->file_count = proto->meta.files.count;
-    db->function_count = proto->meta.listed_functions;
+    db->function_count = proto->meta.functions.count;
     cn_hpc_proto_tree_init(proto);
+    listed_count = count_listed(db);
+    cn_hpc_database_name_roots(db);
+    db->function_count = listed_count;
     return true;
 }
 
@@ -77,7 +112,7 @@ static bool open_files(struct cn_hpc_proto *proto, const struct cn_hpc_proto_fil
     if (!open_meta(proto, files->meta, err))
         return false;
     options.listed_count = db->context_weight / cn_hpc_proto_context_size;
-    options.idle_context = cn_hpc_proto_contexts_idle(&proto->meta);
+    options.idle_context = proto->database.tree.idle;
     if (proto->meta.is_unfinished)
         options.distrust_cct = "is inconsistent in unfinished databases";
     if (!cn_hpc_sparse_open(&proto->database.values, db, &files->values, &options, err))

@@ -16,13 +16,6 @@ static void put_index(uint8_t **at, uint16_t metric, uint64_t start)
     *at += INDEX_LEN;
 }
 
-/* Zeros are left out, as in profile.db: the formats have no minima of their own. */
-static bool find_id(const struct cn_hpc_metric_ids *ids, const struct cn_value *value,
-                    uint16_t *metric)
-{
-    return value->value != 0 && cn_hpc_metric_ids_find(ids, value->metric, metric);
-}
-
 /* Ids keep their order when they are translated, so a sorted plane stays sorted. */
 static size_t encode_block(void *arg, unsigned worker, struct cn_value_batch plane,
                            uint8_t *at, struct cn_hpc_cct_block *block)
@@ -33,7 +26,7 @@ static size_t encode_block(void *arg, unsigned worker, struct cn_value_batch pla
 
     (void)worker;
     for (size_t i = 0; i < plane.count; i++)
-        if (find_id(ids, &plane.values[i], &metric))
+        if (cn_hpc_metric_ids_find(ids, plane.values[i].metric, &metric))
             index_at += VALUE_LEN;
     if (index_at == at)
         return 0;
@@ -41,7 +34,7 @@ static size_t encode_block(void *arg, unsigned worker, struct cn_value_batch pla
         struct cn_hpc_sparse_context_value record = {plane.values[i].value,
                                                      plane.values[i].key};
 
-        if (!find_id(ids, &plane.values[i], &metric))
+        if (!cn_hpc_metric_ids_find(ids, plane.values[i].metric, &metric))
             continue;
         if (block->value_count == 0 || metric != last) {
             put_index(&index_at, metric, block->value_count);

@@ -14,6 +14,7 @@ struct profile_writer {
     struct cn_hpc_profile_block *blocks;
     bool *is_left_out;    /* profiles whose values are dropped */
     uint64_t *dropped[2]; /* of threads, of the summary: by worker, then by id */
+    struct cn_zero_ids zero_ids[2];
 };
 
 static void put_value(const struct cn_value *value, uint8_t *at)
@@ -53,7 +54,7 @@ static size_t translate(void *arg, unsigned worker, bool is_summary,
     for (size_t i = 0; i < batch.count; i++) {
         struct cn_value value = batch.values[i];
 
-        if (value.value == 0)
+        if (cn_value_is_void(&value, &p->zero_ids[is_summary]))
             continue;
         if (cn_hpc_metric_ids_find(ids, batch.values[i].metric, &value.metric))
             out[count++] = value;
@@ -82,8 +83,10 @@ static bool write_blocks(struct profile_writer *p, uint32_t context_count,
     size_t dropped_count = (size_t)p->w->workers * CN_HPC_SPARSE_ID_COUNT;
     bool ok;
 
-    for (size_t k = 0; k < 2; k++)
+    for (size_t k = 0; k < 2; k++) {
         p->dropped[k] = cn_alloc(dropped_count, sizeof(*p->dropped[k]));
+        cn_zero_ids_init(&p->zero_ids[k], &p->w->db->metrics, k == 1);
+    }
     job.arg = p;
     job.is_left_out = p->is_left_out;
     ok = cn_hpc_profile_blocks_write(&job, &encoding, &p->out, p->blocks, err);

@@ -83,7 +83,7 @@ bool cn_hpc_sparse_traces_write(const struct cn_hpc_sparse_writing *w,
     if (!w->db->has_timelines)
         return true;
     ok = (cn_hpc_trace_lines_open(&lines, w->db, err) &&
-          (!lines.has_samples || write_file(w, &lines, &out, err))) ||
+          write_file(w, &lines, &out, err)) ||
          cn_fail_in(err, "trace.db");
     cn_out_abandon(&out);
     cn_hpc_trace_lines_done(&lines);

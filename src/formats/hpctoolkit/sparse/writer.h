@@ -1,7 +1,7 @@
 /* Write the value files of HPCToolkit's older databases: profile.db, cct.db, trace.db.
  *
- * Values and samples are streamed: memory grows with contexts and profiles only. Values
- * that are zero are left out. As the readers of the time expect, blocks are contiguous, the
+ * Values and samples are streamed: memory grows with contexts and profiles only. Zeros that
+ * mean nothing are left out. As the readers of the time expect, blocks are contiguous, the
  * summary's block is the last of profile.db, ids are sorted, and indexes end with their
  * markers.
  * Threads: one thread at a time for each database; works on `workers` threads.
@@ -35,7 +35,7 @@ struct cn_hpc_sparse_writing {
     bool has_time_range;     /* trace.db declares it, as the prototype's does */
 };
 
-/* Write the three files; no trace.db without samples or with options->without_timelines.
+/* Write the three files; no trace.db without timelines or with options->without_timelines.
  * What is lost, except dropped metrics, is passed to options->on_loss. */
 CN_CHECK bool cn_hpc_sparse_write(const struct cn_hpc_sparse_writing *w,
                                   struct cn_error *err);

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "formats/hpctoolkit/entries.h"
+
 static struct cn_hpc_database *self_of(struct cn_database *db)
 {
     return (struct cn_hpc_database *)db;
@@ -36,9 +38,32 @@ bool cn_hpc_database_children(struct cn_database *db, const struct cn_context *p
     return true;
 }
 
-enum cn_step cn_hpc_database_child_next(struct cn_database *db,
-                                        struct cn_context_cursor *cursor,
-                                        struct cn_context *out, struct cn_error *err)
+/* The name of the function of a root; NULL: it has none. */
+static const char *root_function(struct cn_database *db, const struct cn_context *root)
+{
+    struct cn_function function;
+    struct cn_error ignored;
+
+    return root->kind == CN_CONTEXT_FUNCTION && root->has_function &&
+                   db->ops->function(db, root->function, &function, &ignored)
+               ? function.name
+               : NULL;
+}
+
+/* Functions after the last that is listed only represent entry points. */
+static void complete_root(struct cn_database *db, bool is_entry,
+                          struct cn_context *context)
+{
+    if (is_entry) {
+        cn_hpc_entry_make(context, root_function(db, context));
+    } else if (context->has_function && context->function >= db->function_count) {
+        context->has_function = false;
+        context->function = CN_NONE;
+    }
+}
+
+static enum cn_step next_record(struct cn_database *db, struct cn_context_cursor *cursor,
+                                struct cn_context *out, struct cn_error *err)
 {
     const struct cn_hpc_tree *tree = &self_of(db)->tree;
     bool is_entry = cursor->is_entry_list;
@@ -49,7 +74,8 @@ enum cn_step cn_hpc_database_child_next(struct cn_database *db,
         return CN_END;
     if (cursor->at < cursor->end &&
         cn_hpc_span_slice(tree->section, cursor->at, cursor->end - cursor->at, &rest)) {
-        if (tree->decode(db, is_entry, rest, out, &len, err)) {
+        if (tree->decode(db, is_entry && !tree->are_functions, rest, out, &len, err)) {
+            complete_root(db, is_entry && tree->are_functions, out);
             out->at = is_entry ? cursor->at | CN_HPC_AT_ENTRY : cursor->at;
             cursor->at += len;
             return CN_ITEM;
@@ -61,6 +87,20 @@ enum cn_step cn_hpc_database_child_next(struct cn_database *db,
                       is_entry ? "entry point" : "context", cursor->at);
 }
 
+enum cn_step cn_hpc_database_child_next(struct cn_database *db,
+                                        struct cn_context_cursor *cursor,
+                                        struct cn_context *out, struct cn_error *err)
+{
+    uint32_t idle = self_of(db)->tree.idle;
+    enum cn_step step = next_record(db, cursor, out, err);
+
+    /* The root that only says "not running" is no entry point. */
+    while (idle != 0 && step == CN_ITEM && cursor->is_entry_list && out->id == idle &&
+           out->children_len == 0)
+        step = next_record(db, cursor, out, err);
+    return step;
+}
+
 bool cn_hpc_database_context_at(struct cn_database *db, uint64_t at,
                                 struct cn_context *out, struct cn_error *err)
 {
@@ -70,11 +110,33 @@ bool cn_hpc_database_context_at(struct cn_database *db, uint64_t at,
         .end = section.off + section.bytes.len,
         .is_entry_list = (at & CN_HPC_AT_ENTRY) != 0,
     };
-    enum cn_step step = cn_hpc_database_child_next(db, &cursor, out, err);
+    enum cn_step step = next_record(db, &cursor, out, err);
 
     if (step == CN_END)
         return cn_fail(err, CN_ERR_FORMAT, "meta.db: no context at 0x%" PRIx64, at);
     return step == CN_ITEM;
+}
+
+void cn_hpc_database_name_roots(struct cn_database *db)
+{
+    struct cn_hpc_tree *tree = &self_of(db)->tree;
+    struct cn_context_cursor cursor;
+    struct cn_context root;
+    struct cn_error ignored;
+    bool are_entries = false;
+    uint16_t entry;
+
+    if (!cn_hpc_database_children(db, NULL, &cursor, &ignored))
+        return;
+    while (cn_hpc_database_child_next(db, &cursor, &root, &ignored) == CN_ITEM) {
+        const char *name = root_function(db, &root);
+
+        if (name && cn_hpc_entry_find(name, &entry))
+            are_entries = true;
+        if (name && tree->idle == 0 && strcmp(name, CN_HPC_IDLE) == 0)
+            tree->idle = root.id;
+    }
+    tree->are_entries = tree->are_functions = are_entries;
 }
 
 bool cn_hpc_database_profile(struct cn_database *db, uint32_t index,

@@ -20,10 +20,12 @@ struct cn_hpc_tree {
     const char *section_name;
     struct cn_hpc_span section;
     struct cn_hpc_span roots;
-    bool are_entries; /* the roots are entry points */
+    bool are_entries;   /* the roots are entry points */
+    bool are_functions; /* without records of their own: see entries.h */
+    uint32_t idle;      /* the root that means "not running" in samples; 0: none */
 
     /* Decode the record at the start of `rest`, what is left of its list, and its length;
-     * `at` is set by the caller. */
+     * `at` is set by the caller. `is_entry`: a record of an entry point. */
     bool (*decode)(struct cn_database *db, bool is_entry, struct cn_bytes rest,
                    struct cn_context *out, uint64_t *len, struct cn_error *err);
 };
@@ -34,6 +36,11 @@ struct cn_hpc_database {
     struct cn_hpc_values values;
     struct cn_hpc_maps maps; /* none when bytes were given */
 };
+
+/* Where the tree has no records of entry points: if the function of a root represents one, all
+ * roots are entry points. Also sets `idle`. Damage ends the search; walking the tree reports
+ * it. */
+void cn_hpc_database_name_roots(struct cn_database *db);
 
 /* Operations of struct cn_database_ops. `close` releases the struct, its arena and maps. */
 CN_CHECK bool cn_hpc_database_children(struct cn_database *db,

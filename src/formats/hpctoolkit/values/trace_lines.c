@@ -61,7 +61,6 @@ bool cn_hpc_trace_lines_open(struct cn_hpc_trace_lines *lines, struct cn_databas
     for (uint32_t i = 0; i < lines->count; i++) {
         if (!cn_timeline_open(db, i + 1, &lines->timelines[i], err))
             return cn_timeline_fail_in(db, i + 1, err);
-        lines->has_samples = lines->has_samples || lines->timelines[i].count > 0;
     }
     return true;
 }
@@ -325,6 +324,19 @@ static bool reserve_lines(struct trace_writer *t, struct cn_error *err)
     return true;
 }
 
+/* What the source declares may be wider than its samples. That of states is not of timelines. */
+static void extend_range(struct cn_hpc_trace_lines *lines, const struct cn_database *db)
+{
+    bool is_empty = lines->end_ns == 0;
+
+    if (db->end_ns == 0 || db->states)
+        return;
+    if (is_empty || db->begin_ns < lines->begin_ns)
+        lines->begin_ns = db->begin_ns;
+    if (db->end_ns > lines->end_ns)
+        lines->end_ns = db->end_ns;
+}
+
 bool cn_hpc_trace_lines_write(struct cn_hpc_trace_lines *lines,
                               const struct cn_hpc_value_job *job,
                               const struct cn_hpc_trace_encoding *encoding,
@@ -344,13 +356,16 @@ bool cn_hpc_trace_lines_write(struct cn_hpc_trace_lines *lines,
     };
     bool ok;
 
-    if (job->options->timeline_resolution_ns > 0)
-        return cn_hpc_trace_thin_write(lines, job, encoding, contexts, out, err);
-    ok = reserve_lines(&t, err);
-    if (ok) {
-        plan_groups(&t);
-        ok = write_lines(&t, err);
+    if (job->options->timeline_resolution_ns > 0) {
+        ok = cn_hpc_trace_thin_write(lines, job, encoding, contexts, out, err);
+    } else {
+        ok = reserve_lines(&t, err);
+        if (ok) {
+            plan_groups(&t);
+            ok = write_lines(&t, err);
+        }
+        free(t.groups);
     }
-    free(t.groups);
+    extend_range(lines, job->db);
     return ok;
 }

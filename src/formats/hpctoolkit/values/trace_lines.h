@@ -124,12 +124,12 @@ struct cn_hpc_trace_lines {
     uint32_t count;
     struct cn_timeline *timelines; /* of profile i + 1 */
     struct cn_hpc_trace_line *lines;
-    bool has_samples;          /* any of them */
-    uint64_t begin_ns, end_ns; /* of all samples written; 0 and 0 without */
-    uint64_t resolution_ns;    /* that they are exact to; 0: as the source has them */
+    uint64_t begin_ns,
+        end_ns;             /* as the source declares, or of all samples written; or 0 */
+    uint64_t resolution_ns; /* that they are exact to; 0: as the source has them */
 };
 
-/* Open all timelines. If none has samples, there is nothing to write. */
+/* Open all timelines. */
 CN_CHECK bool cn_hpc_trace_lines_open(struct cn_hpc_trace_lines *lines,
                                       struct cn_database *db, struct cn_error *err);
 void cn_hpc_trace_lines_done(struct cn_hpc_trace_lines *lines);

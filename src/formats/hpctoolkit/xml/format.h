@@ -47,12 +47,6 @@ enum { CN_HPC_XML_STATISTIC_STEP = 3 };
 #define CN_HPC_XML_NO_MODULE         "<no module>"
 #define CN_HPC_XML_UNKNOWN_PROCEDURE "<unknown procedure>"
 
-/* Procedures of entry points, and of a thread that waits. */
-#define CN_HPC_XML_PROGRAM_ROOT "<program root>"
-#define CN_HPC_XML_THREAD_ROOT  "<thread root>"
-#define CN_HPC_XML_PARTIAL_ROOT "<partial call paths>"
-#define CN_HPC_XML_NO_ACTIVITY  "<no activity>"
-
 /* Prefix of a <File> whose source is copied into the database. */
 #define CN_HPC_XML_COPIED "./src/"
 

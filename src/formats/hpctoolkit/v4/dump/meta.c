@@ -227,6 +227,7 @@ static bool dump_contexts(struct cn_hpc_dump *dump, struct cn_error *err)
     section = tree.meta.sections.list[CN_HPC_CONTEXTS];
     layout = tree.meta.is_draft ? &cn_hpc_draft_contexts_header_layout
                                 : &cn_hpc_contexts_header_layout;
+    tree.database.base.function_count = tree.meta.functions.count;
     cn_hpc_v4_tree_init(&tree);
     return cn_hpc_dump_item(dump, layout, section.off, 0, NULL, err) &&
            cn_hpc_dump_table(dump, &cn_hpc_entry_layout, &tree.meta.entries,

@@ -90,6 +90,8 @@ static bool open_meta(struct cn_hpc_v4 *v4, struct cn_bytes file, struct cn_erro
     db->file_count = v4->meta.files.count;
     db->function_count = v4->meta.functions.count;
     cn_hpc_v4_tree_init(v4);
+    if (v4->meta.is_draft)
+        cn_hpc_database_name_roots(db);
     return true;
 }
 
@@ -107,6 +109,7 @@ static bool open_values(struct cn_hpc_v4 *v4, const struct cn_hpc_v4_files *file
         return cn_fail_in(err, "profile.db");
     values->has_cct = files->has_cct && cn_hpc_v4_cct_open(cct, &values->cct, &damage);
     values->context_limit = values->cct.records.count;
+    values->idle_context = v4->database.tree.idle;
     if (!values->has_cct) {
         cn_database_warn(db, files->has_cct, "cct.db: %s; no values by context",
                          files->has_cct ? damage.text : "does not exist");

@@ -28,23 +28,7 @@ static const struct cn_hpc_trace_encoding encoding = {
     .encode = encode,
 };
 
-/* The range of times: what the source declares may be wider than its samples. That of states is in
- * states.db. */
-static void extend_range(const struct cn_database *db,
-                         struct cn_hpc_traces_header *header)
-{
-    bool is_empty = header->end_ns == 0;
-
-    if (db->end_ns == 0 || db->states)
-        return;
-    if (is_empty || db->begin_ns < header->begin_ns)
-        header->begin_ns = db->begin_ns;
-    if (db->end_ns > header->end_ns)
-        header->end_ns = db->end_ns;
-}
-
-static bool write_records(const struct cn_database *db,
-                          const struct cn_hpc_trace_lines *lines, struct cn_out *out,
+static bool write_records(const struct cn_hpc_trace_lines *lines, struct cn_out *out,
                           const struct cn_hpc_section *section, struct cn_error *err)
 {
     struct cn_hpc_traces_header header = {
@@ -57,7 +41,6 @@ static bool write_records(const struct cn_database *db,
     uint8_t *bytes = cn_alloc((size_t)section->len, 1);
     bool ok;
 
-    extend_range(db, &header);
     cn_hpc_traces_header_encode(&header, bytes);
     for (uint32_t i = 0; i < lines->count; i++) {
         struct cn_hpc_trace record = {
@@ -89,7 +72,7 @@ static bool write_file(const struct cn_hpc_writing *w, struct cn_hpc_trace_lines
            cn_out_reserve(out, section.len, &section.off, err) &&
            cn_hpc_trace_lines_write(lines, &job, &encoding, &contexts, out, err) &&
            (!cn_ranks_is_first(w->ranks) ||
-            (write_records(w->db, lines, out, &section, err) &&
+            (write_records(lines, out, &section, err) &&
              cn_hpc_file_end(out, CN_HPC_TRACE_FORMAT, CN_HPC_TRACE_FOOTER, &section,
                              CN_HPC_TRACE_SECTION_COUNT, err)));
 }

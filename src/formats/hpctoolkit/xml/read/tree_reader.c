@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/files/file.h"
+#include "formats/hpctoolkit/entries.h"
 #include "formats/hpctoolkit/xml/read/scanner.h"
 #include "model/contexts/formula.h"
 
@@ -244,12 +245,11 @@ static struct cn_hpc_xml_node entry_node(struct reading *r, uint32_t procedure)
 {
     const char *name = r->tree->procedures[procedure].name;
     struct cn_hpc_xml_node node = {.kind = CN_CONTEXT_ENTRY, .function = CN_NONE};
+    uint16_t entry;
 
-    if (strcmp(name, CN_HPC_XML_PROGRAM_ROOT) == 0)
-        node.entry = CN_ENTRY_MAIN_THREAD;
-    else if (strcmp(name, CN_HPC_XML_THREAD_ROOT) == 0)
-        node.entry = CN_ENTRY_APPLICATION_THREAD;
-    else if (strcmp(name, CN_HPC_XML_PARTIAL_ROOT) != 0)
+    if (cn_hpc_entry_find(name, &entry))
+        node.entry = (uint8_t)entry;
+    else
         node.function = procedure;
     return node;
 }
@@ -304,8 +304,7 @@ static bool open_function(struct reading *r, const struct element *e,
     if (!find_location(r, e, &frame.file, &frame.module, err) ||
         !look_up(&r->tree->procedure_ids, e->name, "procedure", &procedure, err))
         return false;
-    if (is_entry &&
-        strcmp(r->tree->procedures[procedure].name, CN_HPC_XML_NO_ACTIVITY) == 0) {
+    if (is_entry && strcmp(r->tree->procedures[procedure].name, CN_HPC_IDLE) == 0) {
         r->tree->idle_context = (uint32_t)e->id;
         frame.is_context = false;
         frame.is_ignored = true;

@@ -70,12 +70,11 @@ static uint32_t entry_procedure(struct cn_hpc_xml_writing *w,
 {
     const char *name = entry->entry_name ? entry->entry_name : "";
 
-    if (entry->entry == CN_ENTRY_MAIN_THREAD)
-        return CN_HPC_XML_PROGRAM_PROCEDURE;
-    if (entry->entry == CN_ENTRY_APPLICATION_THREAD)
-        return CN_HPC_XML_THREAD_PROCEDURE;
+    if (entry->entry == CN_ENTRY_MAIN_THREAD ||
+        entry->entry == CN_ENTRY_APPLICATION_THREAD)
+        return CN_HPC_XML_ENTRY_PROCEDURE + entry->entry;
     if (strcmp(name, cn_entry_name(CN_ENTRY_UNKNOWN)) == 0)
-        return CN_HPC_XML_PARTIAL_PROCEDURE;
+        return CN_HPC_XML_ENTRY_PROCEDURE + CN_ENTRY_UNKNOWN;
     return CN_HPC_XML_FIRST_FUNCTION + w->db->function_count +
            (uint32_t)w->address_count + cn_names_add(&w->entries, name);
 }

@@ -39,13 +39,15 @@ static void write_kinds(struct cn_hpc_xml_writing *w)
 
 static void write_times(struct cn_hpc_xml_writing *w)
 {
+    bool is_range = w->db->begin_ns <= w->db->end_ns && w->db->end_ns <= INT64_MAX;
     struct cn_markup *m = &w->markup;
 
     cn_markup_add(m, "<TraceDBTable>\n");
     if (w->db->has_timelines && !w->options->without_timelines) {
         cn_markup_add(m, "<TraceDB i=\"0\"");
         /* Without samples, some writers leave an empty range. */
-        if (w->db->begin_ns <= w->db->end_ns && w->db->end_ns <= INT64_MAX) {
+        cn_write_lose(w->options, "range of times that ends before it begins", !is_range);
+        if (is_range) {
             cn_markup_number(m, "db-min-time", (int64_t)w->db->begin_ns);
             cn_markup_number(m, "db-max-time", (int64_t)w->db->end_ns);
         }
@@ -141,10 +143,9 @@ static bool write_procedures(struct cn_hpc_xml_writing *w, struct cn_error *err)
     int64_t next = (int64_t)w->db->function_count + CN_HPC_XML_FIRST_FUNCTION;
 
     cn_markup_add(m, "<ProcedureTable>\n");
-    add_fake(m, CN_HPC_XML_PARTIAL_PROCEDURE, CN_HPC_XML_PARTIAL_ROOT);
-    add_fake(m, CN_HPC_XML_PROGRAM_PROCEDURE, CN_HPC_XML_PROGRAM_ROOT);
-    add_fake(m, CN_HPC_XML_THREAD_PROCEDURE, CN_HPC_XML_THREAD_ROOT);
-    add_fake(m, CN_HPC_XML_IDLE_PROCEDURE, CN_HPC_XML_NO_ACTIVITY);
+    for (unsigned i = 0; i < CN_HPC_ENTRY_COUNT; i++)
+        add_fake(m, CN_HPC_XML_ENTRY_PROCEDURE + i, cn_hpc_entry_function(i));
+    add_fake(m, CN_HPC_XML_IDLE_PROCEDURE, CN_HPC_IDLE);
     add_fake(m, CN_HPC_XML_UNKNOWN_FUNCTION, CN_HPC_XML_UNKNOWN_PROCEDURE);
     if (!write_functions(w, err))
         return false;
@@ -239,8 +240,7 @@ static bool choose_idle(struct cn_hpc_xml_writing *w, struct cn_error *err)
     else
         w->idle_context = w->largest_id + 1;
     if (w->idle_context >= UINT32_MAX - 1)
-        return cn_fail(err, CN_ERR_LIMIT, "no context id is left for %s",
-                       CN_HPC_XML_NO_ACTIVITY);
+        return cn_fail(err, CN_ERR_LIMIT, "no context id is left for %s", CN_HPC_IDLE);
     w->idle_context += w->idle_context == 0;
     return true;
 }

@@ -5,6 +5,7 @@
 #define CN_FORMATS_HPCTOOLKIT_XML_WRITE_WRITING_H
 
 #include "base/map.h"
+#include "formats/hpctoolkit/entries.h"
 #include "formats/hpctoolkit/xml/format.h"
 #include "formats/hpctoolkit/xml/write/markup.h"
 #include "model/contexts/database.h"
@@ -54,10 +55,8 @@ struct cn_hpc_xml_writing {
 
 /* Ids of <Procedure>s. */
 enum {
-    CN_HPC_XML_PARTIAL_PROCEDURE = 1,
-    CN_HPC_XML_PROGRAM_PROCEDURE,
-    CN_HPC_XML_THREAD_PROCEDURE,
-    CN_HPC_XML_IDLE_PROCEDURE,
+    CN_HPC_XML_ENTRY_PROCEDURE = 1, /* of enum cn_entry, in its order */
+    CN_HPC_XML_IDLE_PROCEDURE = CN_HPC_XML_ENTRY_PROCEDURE + CN_HPC_ENTRY_COUNT,
     CN_HPC_XML_UNKNOWN_FUNCTION,
     CN_HPC_XML_FIRST_FUNCTION, /* then addresses, then entry points */
 };

@@ -56,8 +56,10 @@ static void accepts_every_layout(void **state)
             struct cn_text found = {0};
             size_t error_count;
 
-            cn_tiny_v4_init(
-                &good, &(struct cn_tiny_options){layout, grow, (uint8_t)grow, grow > 8});
+            cn_tiny_v4_init(&good, &(struct cn_tiny_options){.layout = layout,
+                                                             .grow = grow,
+                                                             .minor = (uint8_t)grow,
+                                                             .has_garbage = grow > 8});
             cn_tiny_v4_files(&good, &files);
             cn_findings_list(&files, &found, &error_count);
             if (error_count > 0)
@@ -73,7 +75,8 @@ static void warns_about_known_deviations(void **state)
     struct cn_tiny_v4 odd;
 
     (void)state;
-    cn_tiny_v4_init(&odd, &(struct cn_tiny_options){CN_TINY_DRAFT_A, 0, 0, true});
+    cn_tiny_v4_init(
+        &odd, &(struct cn_tiny_options){.layout = CN_TINY_DRAFT_A, .has_garbage = true});
     cn_findings_expect(&odd, "warning profile.db 0x30 draft-layout: profiles of 40 bytes "
                              "without flags: the layout of a draft");
     cn_tiny_v4_done(&odd);
