@@ -50,6 +50,15 @@ char *cn_arena_copy(struct cn_arena *arena, const char *text, size_t len)
     return copy;
 }
 
+void *cn_arena_dup(struct cn_arena *arena, const void *list, size_t count, size_t size)
+{
+    void *copy = cn_arena_alloc(arena, count, size);
+
+    if (count > 0)
+        memcpy(copy, list, count * size);
+    return copy;
+}
+
 char *cn_arena_strdup(struct cn_arena *arena, const char *text)
 {
     return cn_arena_copy(arena, text, strlen(text));

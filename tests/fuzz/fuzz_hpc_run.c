@@ -51,7 +51,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     cn_hpc_meas_verify_bytes("run", bytes, "trace", (struct cn_bytes){0}, on_finding,
                              &error_count);
     assert(ok || error_count > 0);
-    (void)!cn_hpc_meas_dump_bytes("run", bytes, on_item, NULL, &err);
+    (void)!cn_hpc_dump_bytes("run", cn_hpc_meas_dump_contents, bytes, on_item, NULL,
+                             &err);
     cn_hpc_profile_done(&profile);
     return 0;
 }

@@ -41,7 +41,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     }
     cn_hpc_meas_verify_bytes("run", run, "trace", trace, on_finding, NULL);
     if (len > 0)
-        (void)!cn_hpc_meas_dump_bytes("trace", trace, on_item, NULL, &err);
+        (void)!cn_hpc_dump_bytes("trace", cn_hpc_meas_dump_contents, trace, on_item, NULL,
+                                 &err);
     cn_hpc_profile_done(&profile);
     cn_tiny_meas_done(&tiny);
     return 0;

@@ -31,7 +31,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     struct cn_read_totals totals;
     struct cn_error err = {0};
     struct cn_database *db;
-    bool is_stopped;
 
     files.values.profile = cn_xml_profile();
     if (cn_hpc_xml_open_bytes(&db, &files, &err)) {
@@ -40,8 +39,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     } else {
         assert(err.kind != CN_ERR_NONE && err.text[0] != '\0');
     }
-    assert(cn_hpc_xml_dump_document(files.experiment, ignore_item, NULL, &is_stopped,
-                                    &err) ||
+    assert(cn_hpc_dump_bytes("experiment.xml", cn_hpc_xml_dump_document, files.experiment,
+                             ignore_item, NULL, &err) ||
            err.text[0] != '\0');
     assert(cn_hpc_xml_verify_bytes(&files, NULL, ignore_finding, NULL, &err));
     return 0;

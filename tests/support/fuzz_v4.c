@@ -3,7 +3,6 @@
 #include <assert.h>
 
 #include "formats/hpctoolkit/v4/dump/dump.h"
-#include "formats/hpctoolkit/v4/read/sections.h"
 #include "model/contexts/database.h"
 #include "support/read_everything.h"
 #include "support/tiny_v4.h"
@@ -28,12 +27,12 @@ static struct cn_bytes *file_of(struct cn_hpc_v4_files *files, enum cn_fuzz_v4_f
 
 static void dump(enum cn_fuzz_v4_file file, struct cn_bytes bytes)
 {
-    const struct cn_hpc_file_kind *const kinds[] = {
-        &cn_hpc_meta_kind, &cn_hpc_profile_kind, &cn_hpc_cct_kind, &cn_hpc_trace_kind};
+    const cn_hpc_dump_fn contents[] = {cn_hpc_v4_dump_meta, cn_hpc_v4_dump_profile,
+                                       cn_hpc_v4_dump_cct, cn_hpc_v4_dump_trace};
     struct cn_error err = {0};
     size_t count = 0;
 
-    assert(cn_hpc_v4_dump_bytes(kinds[file], bytes, count_item, &count, &err) ||
+    assert(cn_hpc_dump_bytes("file", contents[file], bytes, count_item, &count, &err) ||
            err.text[0] != '\0');
 }
 

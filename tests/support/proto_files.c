@@ -90,21 +90,14 @@ static bool count_item(void *arg, const struct cn_dump_item *item)
 
 static void dump(enum cn_proto_file file, struct cn_bytes bytes)
 {
-    static const struct cn_hpc_sparse_kind *const kinds[CN_PROTO_FILE_COUNT] = {
-        [CN_PROTO_PROFILE] = &cn_hpc_sparse_profile_kind,
-        [CN_PROTO_CCT] = &cn_hpc_sparse_cct_kind,
-        [CN_PROTO_TRACE] = &cn_hpc_sparse_trace_kind,
-    };
+    cn_hpc_dump_fn contents = file == CN_PROTO_META
+                                  ? cn_hpc_proto_dump_meta
+                                  : cn_hpc_sparse_dumps[file - CN_PROTO_PROFILE].contents;
     struct cn_error err = {0};
     size_t count = 0;
-    struct cn_hpc_dump meta = {
-        .emit = count_item, .arg = &count, .file = "meta.db", .bytes = bytes};
-    bool is_stopped;
-    bool ok = kinds[file] ? cn_hpc_sparse_dump_bytes(kinds[file], bytes, count_item,
-                                                     &count, &is_stopped, &err)
-                          : cn_hpc_proto_dump_meta(&meta, &err) || meta.is_stopped;
 
-    assert(ok || err.text[0] != '\0');
+    assert(cn_hpc_dump_bytes(names[file], contents, bytes, count_item, &count, &err) ||
+           err.text[0] != '\0');
 }
 
 static void on_finding(void *arg, const struct cn_finding *finding)

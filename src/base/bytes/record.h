@@ -76,6 +76,35 @@ struct cn_record_layout {
     bool is_big_endian;
 };
 
+/* The field of this name; NULL: there is none. */
+static inline const struct cn_field *
+cn_record_field(const struct cn_record_layout *layout, const char *name)
+{
+    for (size_t i = 0; i < layout->field_count; i++)
+        if (strcmp(layout->fields[i].name, name) == 0)
+            return &layout->fields[i];
+    return NULL;
+}
+
+/* The value of an integer field in the bytes of a record. */
+static inline uint64_t cn_field_get(const struct cn_record_layout *layout,
+                                    const struct cn_field *field, const uint8_t *record)
+{
+    const uint8_t *at = record + field->offset;
+    bool big = layout->is_big_endian;
+
+    switch (field->size) {
+    case 1:
+        return *at;
+    case 2:
+        return big ? cn_u16_be_get(at) : cn_u16_get(at);
+    case 4:
+        return big ? cn_u32_be_get(at) : cn_u32_get(at);
+    default:
+        return big ? cn_u64_be_get(at) : cn_u64_get(at);
+    }
+}
+
 #define CN_FIELD_MEMBER(off, type, name, meaning) cn_##type name;
 #define CN_FIELD_GET(off, type, name, meaning) \
     out->name = cn_##type##_get(in.ptr + (off));

@@ -81,19 +81,7 @@ static bool is_f64(const struct cn_field *field)
 
 static uint64_t int_field(const struct cn_dump_item *item, const struct cn_field *field)
 {
-    const uint8_t *at = item->bytes.ptr + field->offset;
-    bool big = item->layout->is_big_endian;
-
-    switch (field->size) {
-    case 1:
-        return *at;
-    case 2:
-        return big ? cn_u16_be_get(at) : cn_u16_get(at);
-    case 4:
-        return big ? cn_u32_be_get(at) : cn_u32_get(at);
-    default:
-        return big ? cn_u64_be_get(at) : cn_u64_get(at);
-    }
+    return cn_field_get(item->layout, field, item->bytes.ptr);
 }
 
 static double f64_field(const struct cn_dump_item *item, const struct cn_field *field)

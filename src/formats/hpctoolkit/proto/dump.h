@@ -5,7 +5,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_PROTO_DUMP_H
 #define CN_FORMATS_HPCTOOLKIT_PROTO_DUMP_H
 
-#include "formats/hpctoolkit/values/dump.h"
+#include "formats/hpctoolkit/dump.h"
 
 /* Dump all files of a directory, or the file `path`. At damage the dump fails, after what
  * comes before it. */

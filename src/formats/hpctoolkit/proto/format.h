@@ -16,6 +16,7 @@
 #define CN_FORMATS_HPCTOOLKIT_PROTO_FORMAT_H
 
 #include "base/bytes/record.h"
+#include "formats/hpctoolkit/meta/format.h"
 
 enum {
     CN_HPC_PROTO_MAJOR = 4,
@@ -25,8 +26,6 @@ enum {
     CN_HPC_PROTO_ALIGN = 16,             /* of sections */
     CN_HPC_PROTO_SECTIONS = 7,           /* of the specification, and written */
     CN_HPC_PROTO_SECTIONS_OF_WRITER = 8, /* kinds have a section */
-    /* Paths of copied files are built in memory: at most this many times the file. */
-    CN_HPC_PROTO_SHARING_MAX = 4,
 };
 
 #define CN_HPC_PROTO_MAGIC "HPCTOOLKIT_expmt"
@@ -46,19 +45,6 @@ CN_RECORD_BE(cn_hpc_proto_header, CN_HPC_PROTO_HEADER, 0x18);
     F(0x00, u64, len, "size of the section") \
     F(0x08, u64, off, "start of the section")
 CN_RECORD_BE(cn_hpc_proto_section, CN_HPC_PROTO_SECTION, 0x10);
-
-/* Sections in the order of the header; kinds are missing among 7. */
-enum cn_hpc_proto_section_id {
-    CN_HPC_PROTO_GENERAL,
-    CN_HPC_PROTO_KINDS,
-    CN_HPC_PROTO_METRICS,
-    CN_HPC_PROTO_CONTEXTS,
-    CN_HPC_PROTO_STRINGS,
-    CN_HPC_PROTO_MODULES,
-    CN_HPC_PROTO_FILES,
-    CN_HPC_PROTO_FUNCTIONS,
-    CN_HPC_PROTO_SECTION_COUNT,
-};
 
 /* Followed by that many names, each ended by NUL. */
 #define CN_HPC_PROTO_KINDS_HEADER(F) F(0x00, u16, kind_count, "number of names")
@@ -99,7 +85,6 @@ CN_RECORD_BE(cn_hpc_proto_module, CN_HPC_PROTO_MODULE, 0x0c);
     F(0x00, u32, flags, "bit 0: copied into the database") \
     F(0x04, u64, path_off, "path; of a copied file below src/")
 CN_RECORD_BE(cn_hpc_proto_source_file, CN_HPC_PROTO_SOURCE_FILE, 0x0c);
-enum { CN_HPC_PROTO_FILE_COPIED = 1 << 0 };
 #define CN_HPC_PROTO_COPIES "src/" /* the folder of copied files */
 
 #define CN_HPC_PROTO_FUNCTION(F)                                              \

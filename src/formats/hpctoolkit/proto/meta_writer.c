@@ -157,7 +157,7 @@ static bool write_files(struct cn_hpc_proto_writing *w, struct cn_error *err)
             return false;
         record.path_off =
             cn_hpc_strings_add(&w->strings, stored_path(w, &file, &is_copied));
-        record.flags = is_copied ? CN_HPC_PROTO_FILE_COPIED : 0;
+        record.flags = is_copied ? CN_HPC_FILE_COPIED : 0;
         cn_hpc_proto_source_file_encode(&record, bytes);
         if (!cn_out_write(&w->out, bytes, sizeof(bytes), err))
             return false;
@@ -224,16 +224,16 @@ typedef bool (*section_fn)(struct cn_hpc_proto_writing *w, struct cn_error *err)
 
 /* In the order in which they refer to each other. */
 static const struct {
-    enum cn_hpc_proto_section_id id;
+    enum cn_hpc_meta_section id;
     section_fn write;
 } sections[CN_HPC_PROTO_SECTIONS] = {
-    {CN_HPC_PROTO_GENERAL, write_general},
-    {CN_HPC_PROTO_METRICS, cn_hpc_proto_metrics_write},
-    {CN_HPC_PROTO_STRINGS, write_strings},
-    {CN_HPC_PROTO_MODULES, write_modules},
-    {CN_HPC_PROTO_FILES, write_files},
-    {CN_HPC_PROTO_FUNCTIONS, write_functions},
-    {CN_HPC_PROTO_CONTEXTS, cn_hpc_proto_contexts_write},
+    {CN_HPC_GENERAL, write_general},
+    {CN_HPC_METRICS, cn_hpc_proto_metrics_write},
+    {CN_HPC_STRINGS, write_strings},
+    {CN_HPC_MODULES, write_modules},
+    {CN_HPC_FILES, write_files},
+    {CN_HPC_FUNCTIONS, write_functions},
+    {CN_HPC_CONTEXTS, cn_hpc_proto_contexts_write},
 };
 
 static bool write_sections(struct cn_hpc_proto_writing *w,
@@ -263,8 +263,8 @@ static bool write_header(struct cn_hpc_proto_writing *w,
 
     cn_hpc_proto_header_encode(&version, bytes);
     memcpy(bytes, CN_HPC_PROTO_MAGIC, CN_HPC_PROTO_MAGIC_LEN);
-    for (size_t i = 0; i < CN_HPC_PROTO_SECTION_COUNT; i++) {
-        if (i == CN_HPC_PROTO_KINDS)
+    for (size_t i = 0; i < CN_HPC_META_SECTION_COUNT; i++) {
+        if (i == CN_HPC_ID_NAMES)
             continue;
         cn_hpc_proto_section_encode(&heads[i], at);
         at += cn_hpc_proto_section_size;
@@ -274,7 +274,7 @@ static bool write_header(struct cn_hpc_proto_writing *w,
 
 static bool write_file(struct cn_hpc_proto_writing *w, struct cn_error *err)
 {
-    struct cn_hpc_proto_section heads[CN_HPC_PROTO_SECTION_COUNT] = {0};
+    struct cn_hpc_proto_section heads[CN_HPC_META_SECTION_COUNT] = {0};
     uint64_t off;
 
     return cn_out_open_at(&w->out, w->dir, "meta.db", err) &&

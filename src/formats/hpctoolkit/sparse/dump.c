@@ -1,12 +1,22 @@
 #include "formats/hpctoolkit/sparse/dump.h"
 
 #include "formats/hpctoolkit/sparse/value_files.h"
+#include "formats/hpctoolkit/values/dump.h"
+
+static bool dump_header(struct cn_hpc_dump *dump, const struct cn_hpc_sparse_kind *kind,
+                        struct cn_error *err)
+{
+    if (!cn_hpc_sparse_file_is(dump->bytes, kind))
+        return cn_fail(err, CN_ERR_FORMAT, "not a %s", kind->name);
+    return cn_hpc_dump_item(dump, &cn_hpc_sparse_header_layout, 0, 0, NULL, err);
+}
 
 static bool dump_profiles(struct cn_hpc_dump *dump, struct cn_error *err)
 {
     struct cn_hpc_planes planes;
 
-    return cn_hpc_dump_item(dump, &cn_hpc_sparse_profile_header_layout, 0, 0, NULL,
+    return dump_header(dump, &cn_hpc_sparse_profile_kind, err) &&
+           cn_hpc_dump_item(dump, &cn_hpc_sparse_profile_header_layout, 0, 0, NULL,
                             err) &&
            cn_hpc_sparse_profiles_open(cn_content_of(dump->bytes), &planes, err) &&
            cn_hpc_dump_planes(dump, &cn_hpc_sparse_profile_layout, &planes, err);
@@ -20,7 +30,8 @@ static bool dump_cct(struct cn_hpc_dump *dump, struct cn_error *err)
 
     /* Unfinished writers left none: what is there can be dumped. */
     without_footer.footer = NULL;
-    if (!cn_hpc_sparse_frame_open(cn_content_of(dump->bytes), &without_footer, &frame,
+    if (!dump_header(dump, &cn_hpc_sparse_cct_kind, err) ||
+        !cn_hpc_sparse_frame_open(cn_content_of(dump->bytes), &without_footer, &frame,
                                   err))
         return false;
     planes = cn_hpc_sparse_planes(&frame, &cn_hpc_sparse_context_planes);
@@ -31,52 +42,39 @@ static bool dump_traces(struct cn_hpc_dump *dump, struct cn_error *err)
 {
     struct cn_hpc_traces traces;
 
-    return cn_hpc_dump_item(dump, &cn_hpc_sparse_trace_header_layout, 0, 0, NULL, err) &&
+    return dump_header(dump, &cn_hpc_sparse_trace_kind, err) &&
+           cn_hpc_dump_item(dump, &cn_hpc_sparse_trace_header_layout, 0, 0, NULL, err) &&
            cn_hpc_sparse_traces_open(cn_content_of(dump->bytes), &traces, err) &&
            cn_hpc_dump_traces(dump, &cn_hpc_sparse_trace_layout,
                               &cn_hpc_sparse_sample_layout, &traces, err);
 }
 
-static bool dump_kind(struct cn_hpc_dump *dump, const struct cn_hpc_sparse_kind *kind,
-                      struct cn_error *err)
+static bool is_profile(struct cn_bytes file)
 {
-    if (!cn_hpc_sparse_file_is(dump->bytes, kind))
-        return cn_fail(err, CN_ERR_FORMAT, "not a %s", kind->name);
-    if (!cn_hpc_dump_item(dump, &cn_hpc_sparse_header_layout, 0, 0, NULL, err))
-        return false;
-    if (kind == &cn_hpc_sparse_profile_kind)
-        return dump_profiles(dump, err);
-    return kind == &cn_hpc_sparse_cct_kind ? dump_cct(dump, err) : dump_traces(dump, err);
+    return cn_hpc_sparse_file_is(file, &cn_hpc_sparse_profile_kind);
 }
 
-bool cn_hpc_sparse_dump_bytes(const struct cn_hpc_sparse_kind *kind, struct cn_bytes file,
-                              cn_dump_fn emit, void *arg, bool *is_stopped,
-                              struct cn_error *err)
+static bool is_cct(struct cn_bytes file)
 {
-    struct cn_hpc_dump dump = {
-        .emit = emit, .arg = arg, .file = kind->name, .bytes = file};
-    bool ok = dump_kind(&dump, kind, err);
-
-    *is_stopped = dump.is_stopped;
-    return ok || dump.is_stopped;
+    return cn_hpc_sparse_file_is(file, &cn_hpc_sparse_cct_kind);
 }
 
-/* The file of a directory that dump->file names. */
-static bool dump_named(struct cn_hpc_dump *dump, struct cn_error *err)
+static bool is_trace(struct cn_bytes file)
 {
-    size_t i = 0;
-
-    while (strcmp(cn_hpc_sparse_kinds[i]->name, dump->file) != 0)
-        i++;
-    return dump_kind(dump, cn_hpc_sparse_kinds[i], err);
+    return cn_hpc_sparse_file_is(file, &cn_hpc_sparse_trace_kind);
 }
 
-bool cn_hpc_sparse_dump_directory(struct cn_hpc_dump *dump, const char *dir,
-                                  struct cn_error *err)
+const struct cn_hpc_dump_kind cn_hpc_sparse_dumps[CN_HPC_SPARSE_KIND_COUNT] = {
+    {"profile.db", is_profile, dump_profiles, false},
+    {"cct.db", is_cct, dump_cct, true},
+    {"trace.db", is_trace, dump_traces, true},
+};
+
+bool cn_hpc_sparse_dump(const char *path, const struct cn_hpc_dump_kind *tree,
+                        cn_dump_fn emit, void *arg, struct cn_error *err)
 {
-    for (size_t i = 0; i < CN_HPC_SPARSE_KIND_COUNT; i++)
-        if (!cn_hpc_dump_file(dump, dir, cn_hpc_sparse_kinds[i]->name, i > 0, dump_named,
-                              err))
-            return false;
-    return true;
+    struct cn_hpc_dump_kind kinds[CN_HPC_SPARSE_KIND_COUNT + 1] = {*tree};
+
+    memcpy(kinds + 1, cn_hpc_sparse_dumps, sizeof(cn_hpc_sparse_dumps));
+    return cn_hpc_dump_path(path, kinds, sizeof(kinds) / sizeof(*kinds), emit, arg, err);
 }

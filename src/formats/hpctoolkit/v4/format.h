@@ -11,6 +11,7 @@
 #define CN_FORMATS_HPCTOOLKIT_V4_FORMAT_H
 
 #include "base/bytes/record.h"
+#include "formats/hpctoolkit/meta/format.h"
 
 enum {
     CN_HPC_MAJOR = 4,
@@ -45,19 +46,6 @@ CN_RECORD(cn_hpc_file_header, CN_HPC_FILE_HEADER, 0x10);
     F(0x08, u64, off, "start of the section")
 CN_RECORD(cn_hpc_section, CN_HPC_SECTION, 0x10);
 
-/* meta.db: sections in the order of its header. */
-enum cn_hpc_meta_section {
-    CN_HPC_GENERAL,
-    CN_HPC_ID_NAMES,
-    CN_HPC_METRICS,
-    CN_HPC_CONTEXTS,
-    CN_HPC_STRINGS,
-    CN_HPC_MODULES,
-    CN_HPC_FILES,
-    CN_HPC_FUNCTIONS,
-    CN_HPC_META_SECTION_COUNT,
-};
-
 #define CN_HPC_GENERAL_HEADER(F)                     \
     F(0x00, u64, title_off, "title of the database") \
     F(0x08, u64, description_off, "description, in Markdown")
@@ -66,8 +54,7 @@ CN_RECORD(cn_hpc_general_header, CN_HPC_GENERAL_HEADER, 0x10);
 #define CN_HPC_ID_NAMES_HEADER(F)                                   \
     F(0x00, u64, names_off, "array of offsets of the kinds' names") \
     F(0x08, u8, kind_count, "number of names")
-CN_RECORD(cn_hpc_id_names_header, CN_HPC_ID_NAMES_HEADER, 0x10);
-enum { CN_HPC_ID_NAMES_HEADER_MIN = 0x09 }; /* the specification ends it here */
+CN_RECORD(cn_hpc_id_names_header, CN_HPC_ID_NAMES_HEADER, 0x10); /* padded */
 
 #define CN_HPC_NAME_POINTER(F) F(0x00, u64, name_off, "a name")
 CN_RECORD(cn_hpc_name_pointer, CN_HPC_NAME_POINTER, 0x08);
@@ -125,7 +112,6 @@ CN_RECORD(cn_hpc_module, CN_HPC_MODULE, 0x10);
     F(0x00, u32, flags, "bit 0: copied into the database") \
     F(0x08, u64, path_off, "absolute, or relative to the database")
 CN_RECORD(cn_hpc_source_file, CN_HPC_SOURCE_FILE, 0x10);
-enum { CN_HPC_FILE_COPIED = 1 << 0 };
 
 #define CN_HPC_FUNCTION(F)                                       \
     F(0x00, u64, name_off, "name, or 0")                         \

@@ -2,19 +2,15 @@
 
 #include <stdlib.h>
 
-#include "base/files/file.h"
 #include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/sparse/dump.h"
 #include "formats/hpctoolkit/xml/format.h"
 #include "formats/hpctoolkit/xml/legacy/legacy.h"
 #include "formats/hpctoolkit/xml/legacy_format.h"
-#include "formats/hpctoolkit/xml/read/open.h"
 #include "formats/hpctoolkit/xml_events.h"
 
-struct dump {
-    struct cn_bytes text;
-    cn_dump_fn emit;
-    void *arg;
+struct elements {
+    struct cn_hpc_dump *dump;
     uint64_t count;
 };
 
@@ -22,7 +18,8 @@ static enum cn_step on_event(void *arg, const struct cn_hpc_xml_event *e,
                              struct cn_error *err)
 {
     enum { TEXT_MAX = 1024 };
-    struct dump *d = arg;
+    struct elements *elements = arg;
+    struct cn_hpc_dump *dump = elements->dump;
     struct cn_hpc_xml_element element = {(uint32_t)e->line, (uint32_t)e->column,
                                          e->depth};
     uint8_t bytes[cn_hpc_xml_element_size];
@@ -32,173 +29,149 @@ static enum cn_step on_event(void *arg, const struct cn_hpc_xml_event *e,
     (void)err;
     if (!e->attributes)
         return CN_ITEM;
-    if (cn_bytes_slice(d->text, e->off, e->len < TEXT_MAX ? e->len : TEXT_MAX, &source))
+    if (cn_bytes_slice(dump->bytes, e->off, e->len < TEXT_MAX ? e->len : TEXT_MAX,
+                       &source))
         memcpy(tag, source.ptr, source.len);
     cn_hpc_xml_element_encode(&element, bytes);
-    return d->emit(d->arg, &(struct cn_dump_item){.file = CN_HPC_XML_FILE,
-                                                  .off = e->off,
-                                                  .layout = &cn_hpc_xml_element_layout,
-                                                  .bytes = {bytes, sizeof(bytes)},
-                                                  .text = tag,
-                                                  .index = d->count++})
-               ? CN_ITEM
-               : CN_END;
+    dump->is_stopped = !dump->emit(
+        dump->arg, &(struct cn_dump_item){.file = CN_HPC_XML_FILE,
+                                          .off = e->off,
+                                          .layout = &cn_hpc_xml_element_layout,
+                                          .bytes = {bytes, sizeof(bytes)},
+                                          .text = tag,
+                                          .index = elements->count++});
+    return dump->is_stopped ? CN_END : CN_ITEM;
 }
 
-bool cn_hpc_xml_dump_document(struct cn_bytes text, cn_dump_fn emit, void *arg,
-                              bool *is_stopped, struct cn_error *err)
+bool cn_hpc_xml_dump_document(struct cn_hpc_dump *dump, struct cn_error *err)
 {
-    struct dump d = {text, emit, arg, 0};
-    struct cn_hpc_xml_reading reading = {
-        .text = text, .depth_max = CN_HPC_XML_DEPTH_MAX, .handle = on_event, .arg = &d};
+    struct elements elements = {.dump = dump};
+    struct cn_hpc_xml_reading reading = {.text = dump->bytes,
+                                         .depth_max = CN_HPC_XML_DEPTH_MAX,
+                                         .handle = on_event,
+                                         .arg = &elements};
     bool is_complete;
 
-    if (!cn_hpc_xml_events_read(&reading, &is_complete, err))
-        return false;
-    *is_stopped = !is_complete;
-    return true;
+    return cn_hpc_xml_events_read(&reading, &is_complete, err);
+}
+
+static bool is_document(struct cn_bytes file)
+{
+    return !cn_hpc_sparse_kind_of(file);
 }
 
 bool cn_hpc_xml_dump(const char *path, cn_dump_fn emit, void *arg, struct cn_error *err)
 {
-    bool is_directory = !cn_hpc_is_file(path), is_stopped = false;
-    struct cn_file file = {0};
-    bool ok = is_directory ? cn_file_open_at(&file, path, CN_HPC_XML_FILE, err)
-                           : cn_file_open(&file, path, err);
+    static const struct cn_hpc_dump_kind document = {CN_HPC_XML_FILE, is_document,
+                                                     cn_hpc_xml_dump_document, false};
 
-    if (ok) {
-        const struct cn_hpc_sparse_kind *kind =
-            is_directory ? NULL : cn_hpc_sparse_kind_of(file.bytes);
-
-        ok = (kind ? cn_hpc_sparse_dump_bytes(kind, file.bytes, emit, arg, &is_stopped,
-                                              err)
-                   : cn_hpc_xml_dump_document(file.bytes, emit, arg, &is_stopped, err)) ||
-             cn_fail_in(err, is_directory ? "%s/" CN_HPC_XML_FILE : "%s", path);
-    }
-    cn_file_close(&file);
-    return ok && (!is_directory || is_stopped ||
-                  cn_hpc_sparse_dump_directory(
-                      &(struct cn_hpc_dump){.emit = emit, .arg = arg}, path, err));
+    return cn_hpc_sparse_dump(path, &document, emit, arg, err);
 }
 
-/* The dump of a database of version 2.x. */
-struct run {
-    const struct cn_hpc_legacy_file *file;
-    cn_dump_fn emit;
-    void *arg;
-    bool is_stopped; /* by the receiver */
-};
-
-/* Emit consecutive records. False if they do not fit the file. */
-static bool dump_records(struct run *run, const struct cn_record_layout *layout,
-                         uint64_t off, uint64_t count)
+/* The values of a thread of a database of version 2.x. */
+static bool dump_values(struct cn_hpc_dump *dump, uint64_t off, struct cn_error *err)
 {
-    for (uint64_t i = 0; i < count && !run->is_stopped; i++) {
-        struct cn_dump_item item = {.file = run->file->name,
-                                    .off = off + i * layout->size,
-                                    .layout = layout,
-                                    .index = i};
-
-        if (!cn_bytes_slice(run->file->bytes, item.off, layout->size, &item.bytes))
-            return false;
-        run->is_stopped = !run->emit(run->arg, &item);
-    }
-    return true;
-}
-
-static bool dump_values(struct run *run, uint64_t off)
-{
-    struct cn_hpc_legacy_values head;
+    struct cn_hpc_legacy_values head = {0};
     struct cn_bytes bytes;
     uint64_t count;
 
-    return dump_records(run, &cn_hpc_legacy_values_layout, off, 1) &&
-           (run->is_stopped || (cn_bytes_from(run->file->bytes, off, &bytes) &&
-                                cn_hpc_legacy_values_decode(bytes, &head) &&
-                                cn_u64_mul(head.row_count, head.column_count, &count) &&
-                                dump_records(run, &cn_hpc_legacy_value_layout,
-                                             off + cn_hpc_legacy_values_size, count)));
+    if (!cn_hpc_dump_item(dump, &cn_hpc_legacy_values_layout, off, 0, NULL, err))
+        return false;
+    (void)cn_bytes_from(dump->bytes, off, &bytes);
+    (void)cn_hpc_legacy_values_decode(bytes, &head);
+    count = (uint64_t)head.row_count * head.column_count;
+    return cn_hpc_dump_records(dump, &cn_hpc_legacy_value_layout,
+                               off + cn_hpc_legacy_values_size, count, err);
 }
 
-static bool dump_trace(struct run *run, uint64_t off, uint64_t end_off)
+static bool dump_trace(struct cn_hpc_dump *dump, uint64_t off, uint64_t end_off,
+                       struct cn_error *err)
 {
     uint64_t samples_off = off + cn_hpc_legacy_trace_size;
 
-    return dump_records(run, &cn_hpc_legacy_trace_layout, off, 1) &&
-           (run->is_stopped || end_off < samples_off ||
-            dump_records(run, &cn_hpc_legacy_sample_layout, samples_off,
-                         (end_off - samples_off) / cn_hpc_legacy_sample_size));
+    return cn_hpc_dump_item(dump, &cn_hpc_legacy_trace_layout, off, 0, NULL, err) &&
+           (end_off < samples_off ||
+            cn_hpc_dump_records(dump, &cn_hpc_legacy_sample_layout, samples_off,
+                                (end_off - samples_off) / cn_hpc_legacy_sample_size,
+                                err));
 }
 
 /* A packed file. Each member ends where the next begins, so that they do not overlap. */
-static bool dump_pack(struct run *run, bool is_traces)
+static bool dump_pack(struct cn_hpc_dump *dump, bool is_traces, struct cn_error *err)
 {
     struct cn_hpc_legacy_pack head = {0};
-    struct cn_hpc_legacy_member member = {0};
-    struct cn_bytes members;
+    struct cn_hpc_legacy_member member = {0}, next = {0};
+    struct cn_bytes rest, bytes;
     uint64_t last_off = 0;
 
-    if (!dump_records(run, &cn_hpc_legacy_pack_layout, 0, 1) ||
-        !cn_hpc_legacy_pack_decode(run->file->bytes, &head) ||
-        !cn_bytes_array(run->file->bytes, cn_hpc_legacy_pack_size, head.count,
-                        cn_hpc_legacy_member_size, &members) ||
-        !dump_records(run, &cn_hpc_legacy_member_layout, cn_hpc_legacy_pack_size,
-                      head.count))
+    if (!cn_hpc_dump_item(dump, &cn_hpc_legacy_pack_layout, 0, 0, NULL, err))
         return false;
-    for (uint64_t i = 0; i < head.count && !run->is_stopped; i++) {
-        uint64_t begin_off, end_off = run->file->bytes.len;
-
-        (void)cn_hpc_legacy_member_decode(
-            cn_bytes_element(members, i, cn_hpc_legacy_member_size), &member);
-        begin_off = member.begin_off;
-        if (i + 1 < head.count &&
-            cn_hpc_legacy_member_decode(
-                cn_bytes_element(members, i + 1, cn_hpc_legacy_member_size), &member))
-            end_off = member.begin_off;
-        if (begin_off <= last_off || end_off > run->file->bytes.len ||
-            !(is_traces ? dump_trace(run, begin_off, end_off)
-                        : dump_values(run, begin_off)))
+    (void)cn_hpc_legacy_pack_decode(dump->bytes, &head);
+    if (!cn_hpc_dump_records(dump, &cn_hpc_legacy_member_layout, cn_hpc_legacy_pack_size,
+                             head.count, err))
+        return false;
+    (void)cn_bytes_from(dump->bytes, cn_hpc_legacy_pack_size, &rest);
+    for (uint64_t i = 0; i < head.count; i++) {
+        (void)cn_bytes_take(&rest, cn_hpc_legacy_member_size, &bytes);
+        (void)cn_hpc_legacy_member_decode(bytes, &member);
+        next.begin_off = dump->bytes.len;
+        if (i + 1 < head.count)
+            (void)cn_hpc_legacy_member_decode(rest, &next);
+        if (member.begin_off <= last_off || next.begin_off > dump->bytes.len)
+            return cn_fail(err, CN_ERR_FORMAT, "a record does not fit the file");
+        if (!(is_traces ? dump_trace(dump, member.begin_off, next.begin_off, err)
+                        : dump_values(dump, member.begin_off, err)))
             return false;
-        last_off = begin_off;
+        last_off = member.begin_off;
     }
     return true;
 }
 
-static bool dump_others(struct run *run, const struct cn_hpc_legacy_files *files,
-                        struct cn_error *err)
+static bool dump_values_file(struct cn_hpc_dump *dump, struct cn_error *err)
 {
-    bool ok = true;
+    return dump_values(dump, 0, err);
+}
 
-    for (size_t i = 0; ok && i < files->value_count && !run->is_stopped; i++) {
-        run->file = &files->values[i];
-        ok = dump_values(run, 0);
-    }
-    if (ok && files->packed.name && !run->is_stopped) {
-        run->file = &files->packed;
-        ok = dump_pack(run, false);
-    }
-    if (ok && files->traces.name && !run->is_stopped) {
-        run->file = &files->traces;
-        ok = dump_pack(run, true);
-    }
-    return ok || cn_fail(err, CN_ERR_FORMAT, "%s: a record does not fit the file",
-                         run->file->name);
+static bool dump_values_pack(struct cn_hpc_dump *dump, struct cn_error *err)
+{
+    return dump_pack(dump, false, err);
+}
+
+static bool dump_traces_pack(struct cn_hpc_dump *dump, struct cn_error *err)
+{
+    return dump_pack(dump, true, err);
+}
+
+/* A file that is mapped, if it exists. */
+static bool dump_mapped(struct cn_hpc_dump *dump, const struct cn_hpc_legacy_file *file,
+                        cn_hpc_dump_fn contents, struct cn_error *err)
+{
+    if (!file->name || dump->is_stopped)
+        return true;
+    dump->file = file->name;
+    dump->bytes = file->bytes;
+    dump->emitted_len = 0;
+    return contents(dump, err) || dump->is_stopped || cn_fail_in(err, "%s", file->name);
 }
 
 bool cn_hpc_legacy_dump(const char *path, cn_dump_fn emit, void *arg,
                         struct cn_error *err)
 {
     char *dir = cn_hpc_directory(path);
-    struct run run = {.emit = emit, .arg = arg};
+    struct cn_hpc_dump dump = {.emit = emit, .arg = arg};
     struct cn_hpc_legacy_maps maps;
     bool ok = cn_hpc_legacy_map(&maps, dir, err);
 
     if (ok) {
-        ok = (cn_hpc_xml_dump_document(maps.files.experiment, emit, arg, &run.is_stopped,
-                                       err) ||
-              cn_fail_in(err, CN_HPC_XML_FILE)) &&
-             dump_others(&run, &maps.files, err);
-        ok = ok || cn_fail_in(err, "%s", dir);
+        const struct cn_hpc_legacy_files *files = &maps.files;
+        struct cn_hpc_legacy_file document = {CN_HPC_XML_FILE, files->experiment};
+
+        ok = dump_mapped(&dump, &document, cn_hpc_xml_dump_document, err);
+        for (size_t i = 0; ok && i < files->value_count; i++)
+            ok = dump_mapped(&dump, &files->values[i], dump_values_file, err);
+        ok = (ok && dump_mapped(&dump, &files->packed, dump_values_pack, err) &&
+              dump_mapped(&dump, &files->traces, dump_traces_pack, err)) ||
+             cn_fail_in(err, "%s", dir);
         cn_hpc_legacy_unmap(&maps);
     }
     free(dir);

@@ -151,7 +151,8 @@ static void check_agreement(struct cn_bytes run, struct cn_bytes trace)
                              &error_count);
     if (!ok)
         assert_true(err.text[0] != '\0' && error_count > 0);
-    if (!cn_hpc_meas_dump_bytes("run", run, take_item, &item_count, &err))
+    if (!cn_hpc_dump_bytes("run", cn_hpc_meas_dump_contents, run, take_item, &item_count,
+                           &err))
         assert_false(ok);
     cn_hpc_profile_done(&p);
 }
@@ -193,8 +194,8 @@ static void finds_nothing_wrong_with_a_good_profile(void **state)
     cn_hpc_meas_verify_bytes("run", bytes_of(&tiny->run), "trace", bytes_of(&tiny->trace),
                              count_finding, &error_count);
     assert_int_equal(error_count, 1);
-    assert_true(cn_hpc_meas_dump_bytes("run", bytes_of(&tiny->run), take_item,
-                                       &item_count, &err));
+    assert_true(cn_hpc_dump_bytes("run", cn_hpc_meas_dump_contents, bytes_of(&tiny->run),
+                                  take_item, &item_count, &err));
     assert_int_equal(item_count, 1 + 3 + 2 + CN_TINY_MEAS_NODES + CN_TINY_MEAS_METRICS +
                                      4 + 3 + 1 + CN_TINY_MEAS_VALUES + 6 + 1);
 }

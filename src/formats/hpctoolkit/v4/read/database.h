@@ -4,14 +4,12 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_V4_READ_DATABASE_H
 #define CN_FORMATS_HPCTOOLKIT_V4_READ_DATABASE_H
 
+#include "formats/hpctoolkit/meta/database.h"
 #include "formats/hpctoolkit/v4/read/latency_reader.h"
-#include "formats/hpctoolkit/v4/read/meta_reader.h"
-#include "formats/hpctoolkit/v4/read/value_files.h"
-#include "formats/hpctoolkit/values/database.h"
 
 struct cn_hpc_v4 {
-    struct cn_hpc_database database; /* first, so that one points to both */
-    struct cn_hpc_meta meta;
+    struct cn_hpc_meta_database tree; /* first, so that one points to both */
+    struct cn_database_ops ops;
     struct cn_hpc_latency latency; /* zeroed without a latency.db */
 };
 
@@ -19,8 +17,5 @@ static inline struct cn_hpc_v4 *cn_hpc_v4_of(struct cn_database *db)
 {
     return (struct cn_hpc_v4 *)db;
 }
-
-/* Set the tree and its weight from the meta.db that was opened. */
-void cn_hpc_v4_tree_init(struct cn_hpc_v4 *v4);
 
 #endif

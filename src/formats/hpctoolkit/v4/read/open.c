@@ -10,9 +10,9 @@
 #include "formats/hpctoolkit/metrics_yaml.h"
 #include "formats/hpctoolkit/v4/format.h"
 #include "formats/hpctoolkit/v4/read/database.h"
-#include "formats/hpctoolkit/v4/read/latency_reader.h"
-#include "formats/hpctoolkit/v4/read/metrics_reader.h"
+#include "formats/hpctoolkit/v4/read/meta.h"
 #include "formats/hpctoolkit/v4/read/states_reader.h"
+#include "formats/hpctoolkit/v4/read/value_files.h"
 #include "formats/hpctoolkit/v4/states_format.h"
 
 void cn_hpc_v4_files_init(struct cn_hpc_v4_files *files, const struct cn_hpc_maps *maps)
@@ -34,65 +34,20 @@ void cn_hpc_v4_files_init(struct cn_hpc_v4_files *files, const struct cn_hpc_map
     };
 }
 
-static bool module(struct cn_database *db, uint32_t index, struct cn_module *out,
-                   struct cn_error *err)
-{
-    return cn_hpc_meta_module(&cn_hpc_v4_of(db)->meta, index, out, err) ||
-           cn_fail_in(err, "meta.db");
-}
-
-static bool file(struct cn_database *db, uint32_t index, struct cn_source_file *out,
-                 struct cn_error *err)
-{
-    return cn_hpc_meta_file(&cn_hpc_v4_of(db)->meta, index, out, err) ||
-           cn_fail_in(err, "meta.db");
-}
-
-static bool function(struct cn_database *db, uint32_t index, struct cn_function *out,
-                     struct cn_error *err)
-{
-    return cn_hpc_meta_function(&cn_hpc_v4_of(db)->meta, index, out, err) ||
-           cn_fail_in(err, "meta.db");
-}
-
 static void close_database(struct cn_database *db)
 {
     cn_hpc_latency_close(&cn_hpc_v4_of(db)->latency);
     cn_hpc_database_close(db);
 }
 
-static const struct cn_database_ops operations = {
-    .profile = cn_hpc_database_profile,
-    .module = module,
-    .file = file,
-    .function = function,
-    .children = cn_hpc_database_children,
-    .child_next = cn_hpc_database_child_next,
-    .context_at = cn_hpc_database_context_at,
-    .values_begin = cn_hpc_v4_values_begin,
-    .values_next = cn_hpc_v4_values_next,
-    .timeline = cn_hpc_database_timeline,
-    .samples = cn_hpc_database_samples,
-    .forget = cn_hpc_database_forget,
-    .close = close_database,
-};
-
 static bool open_meta(struct cn_hpc_v4 *v4, struct cn_bytes file, struct cn_error *err)
 {
-    struct cn_database *db = &v4->database.base;
+    struct cn_hpc_sections sections;
 
-    if (!cn_hpc_meta_open(file, &v4->meta, err) ||
-        !cn_hpc_meta_title(&v4->meta, &db->title, &db->description, err) ||
-        !cn_hpc_meta_kinds(&v4->meta, &db->arena, &db->kinds, err) ||
-        !cn_hpc_metrics_read(&v4->meta, &db->arena, &db->metrics, err))
+    if (!cn_hpc_sections_open(cn_content_of(file), &cn_hpc_meta_kind, &sections, err))
         return cn_fail_in(err, "meta.db");
-    db->module_count = v4->meta.modules.count;
-    db->file_count = v4->meta.files.count;
-    db->function_count = v4->meta.functions.count;
-    cn_hpc_v4_tree_init(v4);
-    if (v4->meta.is_draft)
-        cn_hpc_database_name_roots(db);
-    return true;
+    v4->tree.meta = cn_hpc_v4_meta(&sections);
+    return cn_hpc_meta_database_open(&v4->tree, err);
 }
 
 static bool open_values(struct cn_hpc_v4 *v4, const struct cn_hpc_v4_files *files,
@@ -100,8 +55,8 @@ static bool open_values(struct cn_hpc_v4 *v4, const struct cn_hpc_v4_files *file
 {
     struct cn_content cct = cn_content_in(files->cct, files->cct_ranges);
     struct cn_content trace = cn_content_in(files->trace, files->trace_ranges);
-    struct cn_hpc_values *values = &v4->database.values;
-    struct cn_database *db = &v4->database.base;
+    struct cn_hpc_values *values = &v4->tree.database.values;
+    struct cn_database *db = &v4->tree.database.base;
     struct cn_error damage;
 
     if (!cn_hpc_v4_profiles_open(cn_content_in(files->profile, files->profile_ranges),
@@ -109,7 +64,7 @@ static bool open_values(struct cn_hpc_v4 *v4, const struct cn_hpc_v4_files *file
         return cn_fail_in(err, "profile.db");
     values->has_cct = files->has_cct && cn_hpc_v4_cct_open(cct, &values->cct, &damage);
     values->context_limit = values->cct.records.count;
-    values->idle_context = v4->database.tree.idle;
+    values->idle_context = v4->tree.idle;
     if (!values->has_cct) {
         cn_database_warn(db, files->has_cct, "cct.db: %s; no values by context",
                          files->has_cct ? damage.text : "does not exist");
@@ -157,7 +112,7 @@ static void read_taxonomy(struct cn_database *db, const struct cn_hpc_v4_files *
 
 static void open_latency(struct cn_hpc_v4 *v4, struct cn_bytes file)
 {
-    struct cn_database *db = &v4->database.base;
+    struct cn_database *db = &v4->tree.database.base;
     struct cn_error damage;
 
     if (cn_hpc_latency_open(&v4->latency, file, &damage)) {
@@ -183,9 +138,13 @@ static void read_states(struct cn_database *db, struct cn_bytes file)
 static bool open_files(struct cn_hpc_v4 *v4, const struct cn_hpc_v4_files *files,
                        struct cn_error *err)
 {
-    struct cn_database *db = &v4->database.base;
+    struct cn_database *db = &v4->tree.database.base;
 
-    db->ops = &operations;
+    v4->ops = cn_hpc_meta_database_ops;
+    v4->ops.values_begin = cn_hpc_v4_values_begin;
+    v4->ops.values_next = cn_hpc_v4_values_next;
+    v4->ops.close = close_database;
+    db->ops = &v4->ops;
     db->path = "";
     if (!open_meta(v4, files->meta, err) || !open_values(v4, files, err))
         return false;
@@ -203,10 +162,10 @@ bool cn_hpc_v4_open_bytes(struct cn_database **out, const struct cn_hpc_v4_files
     struct cn_hpc_v4 *v4 = cn_alloc(1, sizeof(*v4));
 
     if (!open_files(v4, files, err)) {
-        close_database(&v4->database.base);
+        close_database(&v4->tree.database.base);
         return false;
     }
-    *out = &v4->database.base;
+    *out = &v4->tree.database.base;
     return true;
 }
 

@@ -2,15 +2,16 @@
 
 #include <inttypes.h>
 
-static const char *const meta_sections[] = {"General", "IdNames", "Metrics", "Context",
-                                            "Strings", "Modules", "Files",   "Functions"};
+const char *const cn_hpc_meta_sections[CN_HPC_META_SECTION_COUNT] = {
+    "General", "IdNames", "Metrics", "Context",
+    "Strings", "Modules", "Files",   "Functions"};
 static const char *const profile_sections[] = {"ProfileInfos", "IdTuples"};
 static const char *const cct_sections[] = {"CtxInfos"};
 static const char *const trace_sections[] = {"CtxTraces"};
 
-const struct cn_hpc_file_kind cn_hpc_meta_kind = {"meta.db", CN_HPC_META_FORMAT,
-                                                  CN_HPC_META_FOOTER, meta_sections,
-                                                  CN_HPC_META_SECTION_COUNT};
+const struct cn_hpc_file_kind cn_hpc_meta_kind = {
+    "meta.db", CN_HPC_META_FORMAT, CN_HPC_META_FOOTER, cn_hpc_meta_sections,
+    CN_HPC_META_SECTION_COUNT};
 const struct cn_hpc_file_kind cn_hpc_profile_kind = {
     "profile.db", CN_HPC_PROFILE_FORMAT, CN_HPC_PROFILE_FOOTER, profile_sections,
     CN_HPC_PROFILE_SECTION_COUNT};

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/files/content.h"
-#include "formats/hpctoolkit/table.h"
+#include "formats/hpctoolkit/meta/shapes.h"
 #include "formats/hpctoolkit/v4/format.h"
 
 /* What differs between the four files. */
@@ -20,6 +20,7 @@ struct cn_hpc_file_kind {
     size_t section_count;
 };
 
+extern const char *const cn_hpc_meta_sections[CN_HPC_META_SECTION_COUNT];
 extern const struct cn_hpc_file_kind cn_hpc_meta_kind, cn_hpc_profile_kind,
     cn_hpc_cct_kind, cn_hpc_trace_kind;
 

@@ -1,6 +1,5 @@
 #include <inttypes.h>
 
-#include "base/bytes/utf8.h"
 #include "formats/hpctoolkit/v4/verify/parts.h"
 
 bool cn_hpc_v4_check_too_short(struct cn_hpc_v4_check *v,
@@ -8,34 +7,10 @@ bool cn_hpc_v4_check_too_short(struct cn_hpc_v4_check *v,
 {
     struct cn_hpc_span span = file->sections.list[section];
 
-    cn_findings_error(&v->c.f, "section-header", span.off,
+    cn_findings_error(&v->m.c.f, "section-header", span.off,
                       "section %s of %zu bytes is too short for its header",
                       file->kind->section[section], span.bytes.len);
     return true;
-}
-
-const char *cn_hpc_v4_check_string(struct cn_hpc_v4_check *v, struct cn_hpc_span in,
-                                   uint64_t off, const char *what)
-{
-    struct cn_error err = {0};
-    const char *text;
-    size_t len;
-
-    if (!cn_hpc_span_string(in, off, what, &text, &err)) {
-        cn_findings_error(&v->c.f, "string-bounds", off, "%s", err.text);
-        return NULL;
-    }
-    len = strlen(text);
-    if (len > v->string_budget) {
-        cn_findings_warn(&v->c.f, "strings-shared", off,
-                         "%s: records share so many strings that this one is not checked",
-                         what);
-        return text;
-    }
-    v->string_budget -= len;
-    if (!cn_utf8_is_valid(text, len))
-        cn_findings_error(&v->c.f, "string-utf8", off, "%s is not UTF-8", what);
-    return text;
 }
 
 bool cn_hpc_v4_check_table(struct cn_hpc_v4_check *v, struct cn_hpc_span in,
@@ -44,18 +19,18 @@ bool cn_hpc_v4_check_table(struct cn_hpc_v4_check *v, struct cn_hpc_span in,
     struct cn_error err = {0};
 
     if (array->count > 0 && array->stride % 8 != 0)
-        cn_findings_error(&v->c.f, "stride", in.off,
+        cn_findings_error(&v->m.c.f, "stride", in.off,
                           "%s of %" PRIu64 " bytes each are not a multiple of 8",
                           array->what, array->stride);
     if (array->count > 0 && array->stride > CN_HPC_V4_STRIDE_MAX)
-        cn_findings_warn(&v->c.f, "stride-signed", in.off,
+        cn_findings_warn(&v->m.c.f, "stride-signed", in.off,
                          "%s of %" PRIu64 " bytes each: hpcviewer reads sizes up to %d",
                          array->what, array->stride, CN_HPC_V4_STRIDE_MAX);
     if (array->count > 0)
-        cn_hpc_check_aligned(&v->c, array->off, 8, array->what);
+        cn_hpc_check_aligned(&v->m.c, array->off, 8, array->what);
     if (cn_hpc_table_open(in, array, out, &err))
         return true;
-    cn_findings_error(&v->c.f, "array-bounds", array->off, "%s", err.text);
+    cn_findings_error(&v->m.c.f, "array-bounds", array->off, "%s", err.text);
     return false;
 }
 
@@ -68,21 +43,22 @@ static bool check_header(struct cn_hpc_v4_check *v,
 
     if (!cn_hpc_file_is(file->bytes, kind) ||
         !cn_hpc_file_header_decode(file->bytes, &head)) {
-        cn_findings_error(&v->c.f, "magic", 0, "does not start with " CN_HPC_MAGIC "%s",
+        cn_findings_error(&v->m.c.f, "magic", 0, "does not start with " CN_HPC_MAGIC "%s",
                           kind->format);
         return false;
     }
     if (head.major != CN_HPC_MAJOR) {
-        cn_findings_error(&v->c.f, "version-major", 0x0e, "version %u.%u, expected %d.x",
-                          head.major, head.minor, CN_HPC_MAJOR);
+        cn_findings_error(&v->m.c.f, "version-major", 0x0e,
+                          "version %u.%u, expected %d.x", head.major, head.minor,
+                          CN_HPC_MAJOR);
         return false;
     }
     if (head.minor > CN_HPC_MINOR)
-        cn_findings_warn(&v->c.f, "version-minor", 0x0f,
+        cn_findings_warn(&v->m.c.f, "version-minor", 0x0f,
                          "version %u.%u is newer than %d.%d", head.major, head.minor,
                          CN_HPC_MAJOR, CN_HPC_MINOR);
     if (file->bytes.len < head_len + CN_HPC_FOOTER_LEN) {
-        cn_findings_error(&v->c.f, "file-size", 0,
+        cn_findings_error(&v->m.c.f, "file-size", 0,
                           "%zu bytes, at least %" PRIu64 " needed", file->bytes.len,
                           head_len + CN_HPC_FOOTER_LEN);
         return false;
@@ -105,7 +81,7 @@ static bool check_section(struct cn_hpc_v4_check *v, struct cn_hpc_v4_check_file
     if (section.len == 0)
         return true;
     if (!cn_content_slice(file->sections.file, section.off, section.len, &out->bytes)) {
-        cn_findings_error(&v->c.f, "section-bounds", at,
+        cn_findings_error(&v->m.c.f, "section-bounds", at,
                           "section %s of %" PRIu64 " bytes at 0x%" PRIx64
                           " does not fit the file of %zu",
                           name, section.len, section.off, file->bytes.len);
@@ -113,14 +89,14 @@ static bool check_section(struct cn_hpc_v4_check *v, struct cn_hpc_v4_check_file
     }
     out->off = section.off;
     if (section.off < cn_hpc_header_len(file->kind))
-        cn_findings_error(&v->c.f, "section-in-header", at,
+        cn_findings_error(&v->m.c.f, "section-in-header", at,
                           "section %s at 0x%" PRIx64 " lies inside the file header", name,
                           section.off);
     /* Strings have no header structure that would need alignment. */
     if (strcmp(name, "Strings") != 0)
-        cn_hpc_check_aligned(&v->c, section.off, 8, name);
+        cn_hpc_check_aligned(&v->m.c, section.off, 8, name);
     if (section.len > INT32_MAX)
-        cn_findings_warn(&v->c.f, "section-size", at,
+        cn_findings_warn(&v->m.c.f, "section-size", at,
                          "section %s of %" PRIu64 " bytes: hpcviewer maps up to 2 GiB",
                          name, section.len);
     return true;
@@ -134,7 +110,7 @@ static void check_overlaps(struct cn_hpc_v4_check *v,
     for (size_t i = 0; i < file->kind->section_count; i++)
         for (size_t j = 0; j < i; j++)
             if (cn_hpc_spans_overlap(list[i], list[j]))
-                cn_findings_error(&v->c.f, "sections-overlap", list[i].off,
+                cn_findings_error(&v->m.c.f, "sections-overlap", list[i].off,
                                   "section %s at 0x%" PRIx64
                                   " overlaps section %s at 0x%" PRIx64,
                                   file->kind->section[i], list[i].off,
@@ -155,7 +131,7 @@ static void check_header_padding(struct cn_hpc_v4_check *v,
     for (size_t i = 0; i < gap.len && i < cn_hpc_section_size; i++) {
         if (gap.ptr[i] == 0)
             continue;
-        cn_findings_warn(&v->c.f, "header-padding", head_len + i,
+        cn_findings_warn(&v->m.c.f, "header-padding", head_len + i,
                          "0x%02x between the file header and section %s at 0x%" PRIx64,
                          gap.ptr[i], file->kind->section[0], first);
         return;
@@ -172,7 +148,7 @@ void cn_hpc_v4_check_frame(struct cn_hpc_v4_check *v, struct cn_hpc_v4_check_fil
     footer_off = file->bytes.len - CN_HPC_FOOTER_LEN;
     if (!cn_bytes_slice(file->bytes, footer_off, CN_HPC_FOOTER_LEN, &footer) ||
         memcmp(footer.ptr, file->kind->footer, CN_HPC_FOOTER_LEN) != 0)
-        cn_findings_error(&v->c.f, "footer", footer_off,
+        cn_findings_error(&v->m.c.f, "footer", footer_off,
                           "does not end in %s: the file is incomplete",
                           file->kind->footer);
     file->is_readable = true;

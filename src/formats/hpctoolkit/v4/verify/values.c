@@ -59,7 +59,7 @@ static struct cn_hpc_plane_check plane_check(struct cn_hpc_v4_check *v,
                                              const struct cn_hpc_plane_encoding *encoding)
 {
     return (struct cn_hpc_plane_check){
-        .c = &v->c,
+        .c = &v->m.c,
         .planes = {.encoding = encoding,
                    .file = file->sections.file,
                    .file_len = file->bytes.len},
@@ -77,13 +77,13 @@ bool cn_hpc_v4_check_profile(struct cn_hpc_v4_check *v, struct cn_error *err)
     if (!cn_hpc_profiles_header_decode(section.bytes, &head))
         return cn_hpc_v4_check_too_short(v, &v->profile, CN_HPC_PROFILE_INFOS);
     if (head.profile_count == 0) {
-        cn_findings_error(&v->c.f, "summary-first", section.off,
+        cn_findings_error(&v->m.c.f, "summary-first", section.off,
                           "no profile, not even a summary");
         return true;
     }
     if (head.profile_len >= cn_hpc_draft_profile_size &&
         head.profile_len < cn_hpc_profile_size)
-        cn_findings_warn(&v->c.f, "draft-layout", section.off,
+        cn_findings_warn(&v->m.c.f, "draft-layout", section.off,
                          "profiles of %u bytes without flags: the layout of a draft",
                          head.profile_len);
     if (!cn_hpc_v4_check_table(
@@ -109,7 +109,7 @@ bool cn_hpc_v4_check_cct(struct cn_hpc_v4_check *v, struct cn_error *err)
 
     if (!cn_hpc_context_infos_header_decode(section.bytes, &head))
         return cn_hpc_v4_check_too_short(v, &v->cct, CN_HPC_CONTEXT_INFOS);
-    cn_hpc_check_context_count(&v->c, head.context_count, section.off);
+    cn_hpc_check_context_count(&v->m.c, head.context_count, section.off);
     p.value_align = 4;
     p.index_align = 2;
     return !cn_hpc_v4_check_table(
@@ -126,7 +126,7 @@ bool cn_hpc_v4_check_trace(struct cn_hpc_v4_check *v, struct cn_error *err)
     struct cn_hpc_span section = file->sections.list[CN_HPC_TRACES];
     struct cn_hpc_traces_header head;
     struct cn_hpc_trace_check t = {
-        .c = &v->c,
+        .c = &v->m.c,
         .traces = {.encoding = &cn_hpc_v4_samples,
                    .file = file->sections.file,
                    .file_len = file->bytes.len},
@@ -144,12 +144,12 @@ bool cn_hpc_v4_check_trace(struct cn_hpc_v4_check *v, struct cn_error *err)
                                                       cn_hpc_trace_size},
                                &t.traces.records))
         return true;
-    if (v->c.profile_count > 0 &&
-        (uint64_t)t.traces.records.count + 1 != v->c.profile_count)
-        cn_findings_warn(&v->c.f, "trace-count", section.off,
+    if (v->m.c.profile_count > 0 &&
+        (uint64_t)t.traces.records.count + 1 != v->m.c.profile_count)
+        cn_findings_warn(&v->m.c.f, "trace-count", section.off,
                          "%" PRIu32 " traces, but %" PRIu32
                          " profiles: older hpcviewers expect one for each thread",
-                         t.traces.records.count, v->c.profile_count);
+                         t.traces.records.count, v->m.c.profile_count);
     t.traces.begin_ns = head.begin_ns;
     t.traces.end_ns = head.end_ns;
     return cn_hpc_check_traces(&t, err);

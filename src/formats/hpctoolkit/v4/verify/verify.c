@@ -4,13 +4,11 @@
 
 #include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/v4/read/database.h"
+#include "formats/hpctoolkit/v4/read/meta.h"
 #include "formats/hpctoolkit/v4/read/states_reader.h"
 #include "formats/hpctoolkit/v4/states_format.h"
 #include "formats/hpctoolkit/v4/verify/parts.h"
 #include "formats/hpctoolkit/values/checks.h"
-
-/* Strings may be shared, but together be at most this many times the file. */
-enum { STRING_SHARING_MAX = 64 };
 
 /* Begin a file and check its frame. False if its contents cannot be checked. */
 static bool begin(struct cn_hpc_v4_check *v, struct cn_hpc_v4_check_file *file,
@@ -18,12 +16,23 @@ static bool begin(struct cn_hpc_v4_check *v, struct cn_hpc_v4_check_file *file,
 {
     *file = (struct cn_hpc_v4_check_file){.kind = kind, .bytes = bytes};
     if (kind == &cn_hpc_trace_kind && !exists) {
-        cn_findings_begin(&v->c.f, kind->name);
+        cn_findings_begin(&v->m.c.f, kind->name);
         return false;
     }
-    if (cn_hpc_check_begin(&v->c, kind->name, exists))
+    if (cn_hpc_check_begin(&v->m.c, kind->name, exists))
         cn_hpc_v4_check_frame(v, file);
     return file->is_readable;
+}
+
+static void check_meta(struct cn_hpc_v4_check *v)
+{
+    struct cn_hpc_meta meta = cn_hpc_v4_meta(&v->meta.sections);
+
+    if (cn_hpc_v4_is_draft(&meta))
+        cn_findings_warn(&v->m.c.f, "draft-layout", meta.sections[CN_HPC_METRICS].off,
+                         "metrics of %d bytes: the layout of a draft of early 2022",
+                         CN_HPC_DRAFT_METRIC_LEN);
+    cn_hpc_meta_verify(&v->m, &meta);
 }
 
 static bool compare_values(struct cn_hpc_v4_check *v, struct cn_error *err)
@@ -33,16 +42,16 @@ static bool compare_values(struct cn_hpc_v4_check *v, struct cn_error *err)
     struct cn_database *db;
     bool ok;
 
-    cn_findings_begin(&v->c.f, cn_hpc_cct_kind.name);
+    cn_findings_begin(&v->m.c.f, cn_hpc_cct_kind.name);
     plain.has_latency = false;
     plain.has_states = false;
     /* Opened by its path, the database can give back the memory of its maps. */
-    if (!(v->dir ? cn_hpc_v4_open_plain(&db, v->dir, &damage)
-                 : cn_hpc_v4_open_bytes(&db, &plain, &damage))) {
-        cn_findings_error(&v->c.f, "open", 0, "%s", damage.text);
+    if (!(v->m.dir ? cn_hpc_v4_open_plain(&db, v->m.dir, &damage)
+                   : cn_hpc_v4_open_bytes(&db, &plain, &damage))) {
+        cn_findings_error(&v->m.c.f, "open", 0, "%s", damage.text);
         return true;
     }
-    ok = cn_hpc_check_values(&v->c, db, &cn_hpc_v4_of(db)->database.values, err);
+    ok = cn_hpc_check_values(&v->m.c, db, &cn_hpc_v4_of(db)->tree.database.values, err);
     cn_database_close(db);
     return ok;
 }
@@ -52,11 +61,11 @@ static void check_states(struct cn_hpc_v4_check *v)
     const struct cn_thread_states *states;
     struct cn_error err;
 
-    cn_findings_begin(&v->c.f, CN_HPC_STATES_NAME);
-    if (v->files->has_states && v->c.profile_count > 0 &&
-        !cn_hpc_states_read(v->files->states, v->c.profile_count, &v->arena, &states,
-                            &err))
-        cn_findings_error(&v->c.f, "states", 0, "%s", err.text);
+    cn_findings_begin(&v->m.c.f, CN_HPC_STATES_NAME);
+    if (v->files->has_states && v->m.c.profile_count > 0 &&
+        !cn_hpc_states_read(v->files->states, v->m.c.profile_count, &v->m.head.arena,
+                            &states, &err))
+        cn_findings_error(&v->m.c.f, "states", 0, "%s", err.text);
 }
 
 static bool verify_all(struct cn_hpc_v4_check *v, struct cn_error *err)
@@ -64,16 +73,15 @@ static bool verify_all(struct cn_hpc_v4_check *v, struct cn_error *err)
     const struct cn_hpc_v4_files *files = v->files;
     uint64_t errors;
 
-    v->string_budget = STRING_SHARING_MAX * (uint64_t)files->meta.len;
     if (begin(v, &v->meta, &cn_hpc_meta_kind, files->meta, files->meta.ptr))
-        cn_hpc_v4_check_meta(v);
+        check_meta(v);
     if (begin(v, &v->profile, &cn_hpc_profile_kind, files->profile, files->profile.ptr) &&
         !cn_hpc_v4_check_profile(v, err))
         return false;
     if (begin(v, &v->cct, &cn_hpc_cct_kind, files->cct, files->has_cct) &&
         !cn_hpc_v4_check_cct(v, err))
         return false;
-    errors = v->c.f.error_count;
+    errors = v->m.c.f.error_count;
     if (begin(v, &v->trace, &cn_hpc_trace_kind, files->trace, files->has_trace) &&
         !cn_hpc_v4_check_trace(v, err))
         return false;
@@ -89,20 +97,16 @@ static bool verify(const char *dir, const struct cn_hpc_v4_files *files,
                    struct cn_error *err)
 {
     struct cn_hpc_v4_check v = {
-        .c = {.f = cn_hpc_findings(report, arg),
-              .progress = progress,
-              .tree = cn_hpc_meta_kind.name,
-              .is_mapped = dir != NULL},
-        .dir = dir,
+        .m = {.c = {.f = cn_hpc_findings(report, arg),
+                    .progress = progress,
+                    .tree = cn_hpc_meta_kind.name,
+                    .is_mapped = dir != NULL},
+              .dir = dir},
         .files = files,
     };
     bool ok = verify_all(&v, err);
 
-    cn_hpc_check_done(&v.c);
-    cn_hpc_set_done(&v.prop_ids);
-    cn_hpc_set_done(&v.stat_ids);
-    cn_hpc_set_done(&v.contexts);
-    cn_arena_done(&v.arena);
+    cn_hpc_meta_check_done(&v.m);
     return ok;
 }
 

@@ -38,14 +38,14 @@ static uint32_t *count_at(struct matches *m, const char *metric, const char *sco
 
 static void count_statistics(struct cn_hpc_v4_check *v, struct matches *m)
 {
-    for (size_t i = 0; i < v->metrics.count; i++) {
-        const struct cn_metric *metric = &v->metrics.list[i];
+    for (size_t i = 0; i < v->m.head.metrics.count; i++) {
+        const struct cn_metric *metric = &v->m.head.metrics.list[i];
 
         for (size_t k = 0; k < metric->statistic_count; k++) {
             const struct cn_statistic *s = &metric->statistics[k];
 
-            ++*count_at(m, metric->name, v->metrics.scopes[s->scope].name, s->formula,
-                        s->combine);
+            ++*count_at(m, metric->name, v->m.head.metrics.scopes[s->scope].name,
+                        s->formula, s->combine);
         }
     }
 }
@@ -63,7 +63,7 @@ static void check_inputs(struct cn_hpc_v4_check *v, const struct cn_taxonomy *ta
 
         if (count != 1)
             cn_findings_error(
-                &v->c.f, "yaml-input", 0,
+                &v->m.c.f, "yaml-input", 0,
                 "input %.80s, scope %.40s, formula %.40s, combine %s is %" PRIu32
                 " statistics of meta.db instead of one",
                 input->metric, input->scope, input->formula,
@@ -91,7 +91,7 @@ static void check_column(struct presentation *p, const struct cn_presented_metri
     if (formula->op != CN_FORMULA_INPUT)
         return;
     if (p->is_column[formula->input])
-        cn_findings_error(&p->v->c.f, "yaml-column-twice", 0,
+        cn_findings_error(&p->v->m.c.f, "yaml-column-twice", 0,
                           "%.80s: input %" PRIu32
                           " is the formula of two columns; hpcviewer fails",
                           metric->name, formula->input);
@@ -142,7 +142,7 @@ static void check_root(struct presentation *p, const struct cn_presented_metric 
 {
     const struct cn_variant *variant = hatchet_variant(root);
     bool has_percent = variant && (variant->render & CN_RENDER_PERCENT) != 0;
-    bool is_metric = cn_metrics_find(&p->v->metrics, root->name) != CN_NO_ID;
+    bool is_metric = cn_metrics_find(&p->v->m.head.metrics, root->name) != CN_NO_ID;
     const struct cn_formula *total = variant ? variant->total.standard : NULL;
     const struct cn_formula *self = variant ? variant->self.standard : NULL;
     bool is_complete =
@@ -156,7 +156,7 @@ static void check_root(struct presentation *p, const struct cn_presented_metric 
     else if (is_metric && !is_complete)
         problem = "the name of a metric, but not both costs with a percentage";
     if (problem)
-        cn_findings_warn(&p->v->c.f, "yaml-hatchet", 0, "%.80s has %s; Hatchet fails",
+        cn_findings_warn(&p->v->m.c.f, "yaml-hatchet", 0, "%.80s has %s; Hatchet fails",
                          root->name, problem);
     p->has_hatchet_root = p->has_hatchet_root || (is_metric && is_complete);
 }
@@ -166,17 +166,17 @@ static void check_density(struct cn_hpc_v4_check *v)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < v->metrics.count; i++)
-        count += v->metrics.list[i].statistic_count;
-    for (size_t i = 0; i < v->metrics.count; i++)
-        for (size_t k = 0; k < v->metrics.list[i].statistic_count; k++)
-            if (v->metrics.list[i].statistics[k].stat_id > count)
+    for (size_t i = 0; i < v->m.head.metrics.count; i++)
+        count += v->m.head.metrics.list[i].statistic_count;
+    for (size_t i = 0; i < v->m.head.metrics.count; i++)
+        for (size_t k = 0; k < v->m.head.metrics.list[i].statistic_count; k++)
+            if (v->m.head.metrics.list[i].statistics[k].stat_id > count)
                 cn_findings_error(
-                    &v->c.f, "statistic-id-gap", 0,
+                    &v->m.c.f, "statistic-id-gap", 0,
                     "%.80s: statistic id %u, but there are %zu statistics: "
                     "hpcviewer fails when it gives this number to a formula",
-                    v->metrics.list[i].name, v->metrics.list[i].statistics[k].stat_id,
-                    count);
+                    v->m.head.metrics.list[i].name,
+                    v->m.head.metrics.list[i].statistics[k].stat_id, count);
 }
 
 static void check_presentation(struct cn_hpc_v4_check *v,
@@ -196,7 +196,7 @@ static void check_presentation(struct cn_hpc_v4_check *v,
         check_density(v);
     if (!p.has_hatchet_root && taxonomy->root_count > 0)
         cn_findings_warn(
-            &v->c.f, "yaml-hatchet", 0,
+            &v->m.c.f, "yaml-hatchet", 0,
             "no root is a metric with a total and a self cost; Hatchet fails");
     free(p.is_column);
 }
@@ -211,16 +211,16 @@ static void check_file(struct cn_hpc_v4_check *v, const struct cn_hpc_v4_yaml *y
     if (cn_hpc_metrics_yaml_read(yaml->text, &taxonomy, &arena, &err)) {
         if (is_default)
             cn_hpc_v4_check_yaml_tree(v, yaml->text);
-        if (v->c.thread_ids)
+        if (v->m.c.thread_ids)
             check_inputs(v, &taxonomy);
-        if (v->c.thread_ids && is_default)
+        if (v->m.c.thread_ids && is_default)
             check_presentation(v, &taxonomy);
         if (is_default && taxonomy.root_count == 0)
-            cn_findings_warn(&v->c.f, "yaml-roots", 0, "presents no metric");
+            cn_findings_warn(&v->m.c.f, "yaml-roots", 0, "presents no metric");
     } else if (is_default) {
-        cn_findings_error(&v->c.f, "yaml-parse", 0, "%s", err.text);
+        cn_findings_error(&v->m.c.f, "yaml-parse", 0, "%s", err.text);
     } else {
-        cn_findings_warn(&v->c.f, "yaml-parse", 0, "%s", err.text);
+        cn_findings_warn(&v->m.c.f, "yaml-parse", 0, "%s", err.text);
     }
     cn_arena_done(&arena);
 }
@@ -234,14 +234,15 @@ void cn_hpc_v4_check_yaml(struct cn_hpc_v4_check *v)
         bool is_default = strcmp(yaml->name, "default.yaml") == 0;
 
         cn_findings_begin(
-            &v->c.f, is_default ? "metrics/default.yaml"
-                                : cn_arena_printf(&v->arena, "metrics/%s", yaml->name));
+            &v->m.c.f, is_default
+                           ? "metrics/default.yaml"
+                           : cn_arena_printf(&v->m.head.arena, "metrics/%s", yaml->name));
         check_file(v, yaml, is_default);
         has_default |= is_default;
     }
     if (has_default)
         return;
-    cn_findings_begin(&v->c.f, "metrics/default.yaml");
-    cn_findings_error(&v->c.f, "file-missing", 0,
+    cn_findings_begin(&v->m.c.f, "metrics/default.yaml");
+    cn_findings_error(&v->m.c.f, "file-missing", 0,
                       "does not exist, but hpcviewer and Hatchet need it");
 }

@@ -191,7 +191,7 @@ static void check_document(const struct check *c, const struct cn_yaml_tree *tre
 
 void cn_hpc_v4_check_yaml_tree(struct cn_hpc_v4_check *v, struct cn_bytes text)
 {
-    struct check c = {.f = &v->c.f};
+    struct check c = {.f = &v->m.c.f};
     struct cn_arena arena = {0};
     struct cn_error err = {0};
     struct cn_yaml_tree tree;

@@ -11,7 +11,6 @@
 
 #include "base/text.h"
 #include "formats/hpctoolkit/v4/dump/dump.h"
-#include "formats/hpctoolkit/v4/read/sections.h"
 #include "support/scratch.h"
 #include "support/tiny_v4.h"
 
@@ -44,14 +43,14 @@ static bool note(void *arg, const struct cn_dump_item *item)
     return outline->total != outline->stop_after;
 }
 
-static void expect(const struct cn_hpc_file_kind *kind, const struct cn_text *file,
+static void expect(cn_hpc_dump_fn contents, const struct cn_text *file,
                    const char *structures, const char *damage)
 {
     struct cn_bytes bytes = {(const uint8_t *)file->chars, file->len};
     struct outline outline = {0};
     struct cn_error err = {0};
 
-    assert_int_equal(cn_hpc_v4_dump_bytes(kind, bytes, note, &outline, &err),
+    assert_int_equal(cn_hpc_dump_bytes("file", contents, bytes, note, &outline, &err),
                      damage == NULL);
     end_run(&outline);
     assert_string_equal(cn_text_str(&outline.text), structures);
@@ -131,13 +130,13 @@ static void shows_every_structure_of_meta_db(void **state)
 
     (void)state;
     cn_tiny_v4_init(&tiny, &(struct cn_tiny_options){0});
-    expect(&cn_hpc_meta_kind, &tiny.meta, meta_structures, NULL);
+    expect(cn_hpc_v4_dump_meta, &tiny.meta, meta_structures, NULL);
     cn_tiny_v4_done(&tiny);
     cn_tiny_v4_init(&tiny, &(struct cn_tiny_options){.grow = 8, .minor = 7});
-    expect(&cn_hpc_meta_kind, &tiny.meta, meta_structures, NULL);
+    expect(cn_hpc_v4_dump_meta, &tiny.meta, meta_structures, NULL);
     cn_tiny_v4_done(&tiny);
     cn_tiny_v4_init(&tiny, &(struct cn_tiny_options){.layout = CN_TINY_DRAFT_A});
-    expect(&cn_hpc_meta_kind, &tiny.meta, draft_structures, NULL);
+    expect(cn_hpc_v4_dump_meta, &tiny.meta, draft_structures, NULL);
     cn_tiny_v4_done(&tiny);
 }
 
@@ -147,7 +146,7 @@ static void shows_every_structure_of_profile_db(void **state)
 
     (void)state;
     cn_tiny_v4_init(&tiny, &(struct cn_tiny_options){0});
-    expect(&cn_hpc_profile_kind, &tiny.profile,
+    expect(cn_hpc_v4_dump_profile, &tiny.profile,
            "cn_hpc_file_header x1\n"
            "'ProfileInfos' 'IdTuples' cn_hpc_section x2\n"
            "cn_hpc_profiles_header x1\n"
@@ -166,7 +165,7 @@ static void shows_every_structure_of_trace_db(void **state)
 
     (void)state;
     cn_tiny_v4_init(&tiny, &(struct cn_tiny_options){0});
-    expect(&cn_hpc_trace_kind, &tiny.trace,
+    expect(cn_hpc_v4_dump_trace, &tiny.trace,
            "cn_hpc_file_header x1\n'CtxTraces' cn_hpc_section x1\n"
            "cn_hpc_traces_header x1\ncn_hpc_trace x1\ncn_hpc_sample x3\n"
            "cn_hpc_trace x1\n",
@@ -189,7 +188,7 @@ static void shows_what_comes_before_the_damage(void **state)
                    tiny.trace_off[1],
                    tiny.samples_off + CN_TINY_SAMPLES * cn_hpc_sample_size,
                    tiny.trace.len);
-    expect(&cn_hpc_trace_kind, &tiny.trace,
+    expect(cn_hpc_v4_dump_trace, &tiny.trace,
            "cn_hpc_file_header x1\n'CtxTraces' cn_hpc_section x1\n"
            "cn_hpc_traces_header x1\ncn_hpc_trace x1\ncn_hpc_sample x3\n"
            "cn_hpc_trace x1\n",
@@ -213,8 +212,8 @@ static void ends_when_structures_overlap(void **state)
         cn_tiny_v4_set(&tiny.cct, &cn_hpc_context_info_layout, tiny.info_off[i],
                        "value_count", tiny.cct.len / cn_hpc_context_value_size);
     }
-    assert_false(cn_hpc_v4_dump_bytes(
-        &cn_hpc_cct_kind,
+    assert_false(cn_hpc_dump_bytes(
+        "cct.db", cn_hpc_v4_dump_cct,
         (struct cn_bytes){(const uint8_t *)tiny.cct.chars, tiny.cct.len}, note, &outline,
         &err));
     assert_non_null(strstr(err.text, "structures overlap"));

@@ -216,8 +216,11 @@ static void finds_overlapping_arrays(void **state)
     SET(cn_hpc_metric, tiny.metric_off, "instance_count",
         len / cn_hpc_scope_instance_size);
     EXPECT("error meta.db 0x%" PRIx64 " arrays-overlap: statistics at 0x%" PRIx64
-           " overlap those of other metrics",
-           tiny.statistics_off, tiny.statistics_off);
+           " overlap with others: %" PRIu64 " bytes in a section of %" PRIu64,
+           tiny.statistics_off, tiny.statistics_off,
+           len / cn_hpc_scope_instance_size * cn_hpc_scope_instance_size +
+               2 * cn_hpc_statistic_size,
+           len);
 }
 
 static void checks_formulas(void **state)

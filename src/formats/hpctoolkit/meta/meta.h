@@ -1,0 +1,74 @@
+/* An opened meta.db of v4 or of the prototype: sections, and the tables of modules, files and
+ * functions. An encoding describes the bytes of a generation.
+ *
+ * Opening costs the same for tables of any size. Contexts are decoded by nodes.h.
+ * Threads: immutable after open; strings and tables borrow the file's bytes or the arena.
+ */
+#ifndef CN_FORMATS_HPCTOOLKIT_META_META_H
+#define CN_FORMATS_HPCTOOLKIT_META_META_H
+
+#include "base/arena.h"
+#include "formats/hpctoolkit/meta/nodes.h"
+#include "formats/hpctoolkit/meta/shapes.h"
+#include "model/contexts/context.h"
+
+struct cn_database;
+
+struct cn_hpc_meta_encoding {
+    const char *const *section_names;
+    const struct cn_hpc_shape *const
+        *shapes; /* headers by section, then elements; or NULL */
+    cn_hpc_node_fn node;
+    struct cn_hpc_node_layouts layouts;
+    size_t node_min;       /* bytes of a node at least */
+    const char *node_rule; /* that a node breaks which is too short for its flags */
+    const char *copies; /* folder that paths of copied files are relative to; or NULL */
+    bool is_proto; /* no alignment, no UTF-8; entry points are functions at the end */
+};
+
+/* The layout of a shape; NULL: the generation has no such record. */
+static inline const struct cn_record_layout *
+cn_hpc_meta_layout(const struct cn_hpc_meta_encoding *encoding, unsigned shape)
+{
+    return encoding->shapes[shape] ? encoding->shapes[shape]->layout : NULL;
+}
+
+struct cn_hpc_meta {
+    const struct cn_hpc_meta_encoding *encoding;
+    struct cn_bytes file; /* without the footer */
+    struct cn_hpc_span sections[CN_HPC_META_SECTION_COUNT];
+    bool is_unfinished; /* the file stops after the metrics */
+
+    /* Set by cn_hpc_meta_open(). */
+    struct cn_hpc_table modules, files, functions;
+    struct cn_hpc_table entries; /* records of entry points; empty without */
+    struct cn_hpc_span roots;    /* contexts without an entry point */
+    const char **copied_paths;   /* of copied files, relative to the database; or NULL */
+    struct {
+        const struct cn_field *path;
+    } module;
+    struct {
+        const struct cn_field *path, *flags;
+    } source;
+    struct {
+        const struct cn_field *name, *module, *entry, *file, *line;
+    } function;
+};
+
+/* Open the tables; the first group is set. Paths of copied files live in the arena. */
+CN_CHECK bool cn_hpc_meta_open(struct cn_hpc_meta *meta, struct cn_arena *arena,
+                               struct cn_error *err);
+
+/* Set title, description, kinds and metrics of the database. Lists live in its arena. */
+CN_CHECK bool cn_hpc_meta_read(const struct cn_hpc_meta *meta, struct cn_database *db,
+                               struct cn_error *err);
+
+/* One record of a table; the index must exist. */
+CN_CHECK bool cn_hpc_meta_module(const struct cn_hpc_meta *meta, uint32_t index,
+                                 struct cn_module *out, struct cn_error *err);
+CN_CHECK bool cn_hpc_meta_file(const struct cn_hpc_meta *meta, uint32_t index,
+                               struct cn_source_file *out, struct cn_error *err);
+CN_CHECK bool cn_hpc_meta_function(const struct cn_hpc_meta *meta, uint32_t index,
+                                   struct cn_function *out, struct cn_error *err);
+
+#endif
