@@ -77,7 +77,7 @@ static bool is_below(const void *values, uint64_t index, uint64_t context)
 static bool plane_begin(struct cn_hpc_xml_database *xml, struct cn_value_cursor *cursor,
                         struct cn_error *err)
 {
-    const struct database *self = self_of(&xml->base);
+    const struct database *self = self_of(&xml->database.base);
 
     (void)err;
     cursor->index_at = 0;
@@ -156,7 +156,7 @@ static enum cn_step plane_next(struct cn_hpc_xml_database *xml,
                                struct cn_value_cursor *cursor, struct cn_value_batch *out,
                                struct cn_error *err)
 {
-    const struct database *self = self_of(&xml->base);
+    const struct database *self = self_of(&xml->database.base);
     size_t count;
 
     (void)err;
@@ -224,8 +224,7 @@ static void close_database(struct cn_database *db)
     free(self->summary);
     cn_map_done(&self->sample_ids);
     cn_hpc_legacy_unmap(&self->maps);
-    cn_hpc_xml_database_done(&self->xml);
-    free(self);
+    cn_hpc_xml_database_close(db);
 }
 
 static const struct cn_hpc_xml_version version = {
@@ -297,7 +296,7 @@ static void find_columns(struct database *self, const struct cn_hpc_xml_head *he
 static void open_threads(struct database *self, const struct cn_hpc_legacy_files *files)
 {
     enum { WARNINGS_MAX = 4 };
-    struct cn_database *db = &self->xml.base;
+    struct cn_database *db = &self->xml.database.base;
     struct cn_error damage;
     unsigned warnings = 0;
 
@@ -324,7 +323,7 @@ static bool set_times(struct database *self, const struct cn_hpc_xml_head *head,
                       struct cn_error *err)
 {
     enum { NS_PER_SECOND = 1000000000 };
-    struct cn_database *db = &self->xml.base;
+    struct cn_database *db = &self->xml.database.base;
 
     self->tick_ns = 1;
     if (head->ticks_per_second > 0 && head->ticks_per_second < NS_PER_SECOND)
@@ -340,7 +339,7 @@ static bool set_times(struct database *self, const struct cn_hpc_xml_head *head,
 static bool finish(struct database *self, const struct cn_hpc_legacy_files *files,
                    const struct cn_hpc_xml_head *head, struct cn_error *err)
 {
-    struct cn_database *db = &self->xml.base;
+    struct cn_database *db = &self->xml.database.base;
 
     sort_summary(self);
     find_columns(self, head);
@@ -376,9 +375,9 @@ bool cn_hpc_legacy_open_bytes(struct cn_database **out,
          set_times(self, &head, err) && finish(self, files, &head, err);
     cn_hpc_xml_head_done(&head);
     if (ok)
-        *out = &self->xml.base;
+        *out = &self->xml.database.base;
     else
-        close_database(&self->xml.base);
+        close_database(&self->xml.database.base);
     return ok;
 }
 

@@ -105,8 +105,8 @@ void cn_hpc_xml_database_init(struct cn_hpc_xml_database *xml,
     xml->ops.context_at = context_at;
     xml->ops.values_begin = values_begin;
     xml->ops.values_next = values_next;
-    xml->base.ops = &xml->ops;
-    xml->base.path = "";
+    xml->database.base.ops = &xml->ops;
+    xml->database.base.path = "";
 }
 
 /* The names of kinds in the file, or the usual ones if there are none. */
@@ -143,7 +143,7 @@ static bool read_document(struct cn_hpc_xml_database *xml,
                           const struct cn_hpc_xml_tree_source *source,
                           const struct cn_hpc_xml_head *head, struct cn_error *err)
 {
-    struct cn_database *db = &xml->base;
+    struct cn_database *db = &xml->database.base;
 
     if (head->major != xml->version->major)
         return cn_fail(err, CN_ERR_VERSION, "version %u.%u, can read %u.x", head->major,
@@ -161,7 +161,7 @@ bool cn_hpc_xml_database_read(struct cn_hpc_xml_database *xml,
                               struct cn_hpc_xml_head *head, struct cn_error *err)
 {
     *head = (struct cn_hpc_xml_head){0};
-    if (cn_hpc_xml_head_read(head, source->text, &xml->base.arena, err) &&
+    if (cn_hpc_xml_head_read(head, source->text, &xml->database.base.arena, err) &&
         read_document(xml, source, head, err))
         return true;
     cn_hpc_xml_head_done(head);
@@ -170,7 +170,7 @@ bool cn_hpc_xml_database_read(struct cn_hpc_xml_database *xml,
 
 static bool number_lines(struct cn_hpc_xml_database *xml, struct cn_error *err)
 {
-    struct cn_database *db = &xml->base;
+    struct cn_database *db = &xml->database.base;
     uint32_t first = xml->tree.largest_id + 1;
 
     if (xml->tree.largest_id / ID_SPREAD_MAX > xml->tree.node_count)
@@ -192,7 +192,7 @@ static bool number_lines(struct cn_hpc_xml_database *xml, struct cn_error *err)
 bool cn_hpc_xml_database_finish(struct cn_hpc_xml_database *xml, bool lines_have_calls,
                                 struct cn_error *err)
 {
-    struct cn_database *db = &xml->base;
+    struct cn_database *db = &xml->database.base;
 
     if (!number_lines(xml, err))
         return false;
@@ -205,13 +205,15 @@ bool cn_hpc_xml_database_finish(struct cn_hpc_xml_database *xml, bool lines_have
     return true;
 }
 
-void cn_hpc_xml_database_done(struct cn_hpc_xml_database *xml)
+void cn_hpc_xml_database_close(struct cn_database *db)
 {
+    struct cn_hpc_xml_database *xml = self_of(db);
+
     free(xml->lines.list);
     free(xml->lines.callees);
     free(xml->lines.threads.list);
     free(xml->lines.summaries.list);
     free(xml->lines.thread_ids);
     cn_hpc_xml_tree_done(&xml->tree);
-    cn_arena_done(&xml->base.arena);
+    cn_hpc_database_close(db);
 }

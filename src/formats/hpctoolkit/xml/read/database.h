@@ -5,7 +5,7 @@
  *
  *     cn_hpc_xml_database_init(xml, &version);
  *     cn_hpc_xml_database_read(xml, &source, &head, err)     tables, metrics, context tree
- *     ... open the value files, set base.context_limit ...
+ *     ... open the value files, set the context_limit of the database ...
  *     cn_hpc_xml_database_finish(xml, lines_have_calls, err)
  *     cn_hpc_xml_head_done(&head);
  *
@@ -19,6 +19,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_XML_READ_DATABASE_H
 #define CN_FORMATS_HPCTOOLKIT_XML_READ_DATABASE_H
 
+#include "formats/hpctoolkit/values/database.h"
 #include "formats/hpctoolkit/xml/read/tree_reader.h"
 
 struct cn_hpc_xml_database;
@@ -62,7 +63,7 @@ struct cn_hpc_xml_lines {
 };
 
 struct cn_hpc_xml_database {
-    struct cn_database base; /* first: operations receive a pointer to it */
+    struct cn_hpc_database database; /* first: operations receive a pointer to it */
     struct cn_database_ops ops;
     const struct cn_hpc_xml_version *version;
     struct cn_hpc_xml_tree tree;
@@ -82,7 +83,7 @@ CN_CHECK bool cn_hpc_xml_database_read(struct cn_hpc_xml_database *xml,
 CN_CHECK bool cn_hpc_xml_database_finish(struct cn_hpc_xml_database *xml,
                                          bool lines_have_calls, struct cn_error *err);
 
-/* Release this part, with the arena. */
-void cn_hpc_xml_database_done(struct cn_hpc_xml_database *xml);
+/* Release this part, and the struct. */
+void cn_hpc_xml_database_close(struct cn_database *db);
 
 #endif

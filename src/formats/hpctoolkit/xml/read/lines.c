@@ -93,7 +93,7 @@ static bool add(struct sums *sums, uint32_t key, uint16_t metric, double value,
 static bool look_up(struct cn_hpc_xml_database *xml, uint32_t profile, uint32_t first,
                     uint32_t last, struct cn_value_cursor *cursor, struct cn_error *err)
 {
-    cursor->db = &xml->base;
+    cursor->db = &xml->database.base;
     cursor->plane = CN_PLANE_OF_PROFILE;
     cursor->owner = profile;
     cursor->first_key = first;
@@ -219,7 +219,7 @@ static bool find_candidates(struct cn_hpc_xml_database *xml,
     c->at = 0;
     if (from >= end)
         return true;
-    if (!cn_database_profile(&xml->base, cursor->owner, &profile, err))
+    if (!cn_database_profile(&xml->database.base, cursor->owner, &profile, err))
         return false;
     if (end - from > CANDIDATES && profile.context_count < (end - from) / FEW)
         return search_few(xml, cursor, from, end, c, err);
@@ -350,7 +350,7 @@ static bool next_of_line(struct merge *m, const struct cn_hpc_xml_link *line,
     for (; m->to->index_at < lines->thread_id_count; m->to->index_at++) {
         uint16_t metric = lines->thread_ids[m->to->index_at];
 
-        for (; m->to->at < m->xml->base.profile_count; m->to->at++) {
+        for (; m->to->at < m->xml->database.base.profile_count; m->to->at++) {
             uint32_t profile = (uint32_t)m->to->at;
 
             if (m->filled == CN_VALUE_BATCH)

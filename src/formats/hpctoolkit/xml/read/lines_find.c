@@ -64,7 +64,7 @@ static void add_costs(struct cn_hpc_xml_costs *costs, int inclusive, int exclusi
 void cn_hpc_xml_lines_find(struct cn_hpc_xml_database *xml)
 {
     struct cn_hpc_xml_lines *lines = &xml->lines;
-    const struct cn_metrics *metrics = &xml->base.metrics;
+    const struct cn_metrics *metrics = &xml->database.base.metrics;
 
     list_calls(&xml->tree, lines);
     lines->thread_ids =

@@ -10,99 +10,52 @@
 #include "formats/hpctoolkit/xml/legacy_format.h"
 #include "formats/hpctoolkit/xml/read/database.h"
 
-struct database {
-    struct cn_hpc_xml_database xml; /* first: operations receive a pointer to it */
-    struct cn_hpc_values values;
-    struct cn_hpc_maps maps; /* none when bytes were given */
-};
-
-static struct database *self_of(struct cn_database *db)
-{
-    return (struct database *)db;
-}
-
-static bool get_profile(struct cn_database *db, uint32_t index, struct cn_profile *out,
-                        struct cn_error *err)
-{
-    return cn_hpc_values_profile(&self_of(db)->values, index, out, err);
-}
-
 /* True for lines that were numbered here: the files have no values for them. */
-static bool is_beyond_files(const struct database *self,
+static bool is_beyond_files(const struct cn_hpc_xml_database *xml,
                             const struct cn_value_cursor *cursor)
 {
     return cursor->plane == CN_PLANE_OF_CONTEXT &&
-           cursor->owner >= self->values.context_limit;
+           cursor->owner >= xml->database.values.context_limit;
 }
 
 static bool plane_begin(struct cn_hpc_xml_database *xml, struct cn_value_cursor *cursor,
                         struct cn_error *err)
 {
-    const struct database *self = self_of(&xml->base);
-
-    return is_beyond_files(self, cursor) ||
-           cn_hpc_values_begin(&self->values, cursor, err);
+    return is_beyond_files(xml, cursor) ||
+           cn_hpc_values_begin(&xml->database.values, cursor, err);
 }
 
 static enum cn_step plane_next(struct cn_hpc_xml_database *xml,
                                struct cn_value_cursor *cursor, struct cn_value_batch *out,
                                struct cn_error *err)
 {
-    const struct database *self = self_of(&xml->base);
-
-    if (is_beyond_files(self, cursor))
+    if (is_beyond_files(xml, cursor))
         return CN_END;
-    return cn_hpc_values_next(&self->values, cursor, out, err);
-}
-
-static bool timeline(struct cn_database *db, uint32_t index, struct cn_timeline *out,
-                     struct cn_error *err)
-{
-    return cn_hpc_values_timeline(&self_of(db)->values, index, out, err);
-}
-
-static bool samples(struct cn_database *db, const struct cn_timeline *line,
-                    uint64_t first, size_t count, struct cn_sample *out,
-                    struct cn_error *err)
-{
-    return cn_hpc_values_samples(&self_of(db)->values, line, first, count, out, err);
-}
-
-static void forget(struct cn_database *db)
-{
-    cn_hpc_maps_forget(&self_of(db)->maps);
-}
-
-static void close_database(struct cn_database *db)
-{
-    struct database *self = self_of(db);
-
-    cn_hpc_maps_close(&self->maps);
-    cn_hpc_xml_database_done(&self->xml);
-    free(self);
+    return cn_hpc_values_next(&xml->database.values, cursor, out, err);
 }
 
 static const struct cn_hpc_xml_version version = {
     .major = CN_HPC_XML_MAJOR,
-    .ops = {.profile = get_profile,
-            .timeline = timeline,
-            .samples = samples,
-            .forget = forget,
-            .close = close_database},
+    .ops = {.profile = cn_hpc_database_profile,
+            .timeline = cn_hpc_database_timeline,
+            .samples = cn_hpc_database_samples,
+            .forget = cn_hpc_database_forget,
+            .close = cn_hpc_xml_database_close},
     .plane_begin = plane_begin,
     .plane_next = plane_next,
 };
 
-static bool open_values(struct database *self, const struct cn_hpc_xml_files *files,
+static bool open_values(struct cn_hpc_xml_database *xml,
+                        const struct cn_hpc_xml_files *files,
                         const struct cn_hpc_xml_head *head, struct cn_error *err)
 {
-    struct cn_database *db = &self->xml.base;
+    struct cn_database *db = &xml->database.base;
     struct cn_hpc_sparse_options options = {
-        .listed_count = self->xml.tree.node_count,
-        .idle_context = self->xml.tree.idle_context,
+        .listed_count = xml->tree.node_count,
+        .idle_context = xml->tree.idle_context,
     };
 
-    if (!cn_hpc_sparse_open(&self->values, db, &files->values, &options, err))
+    if (!cn_hpc_sparse_open(&xml->database.values, db, &files->values, &options, err))
         return false;
     if (head->has_times) {
         db->begin_ns = head->begin;
@@ -114,28 +67,22 @@ static bool open_values(struct database *self, const struct cn_hpc_xml_files *fi
 bool cn_hpc_xml_open_bytes(struct cn_database **out, const struct cn_hpc_xml_files *files,
                            struct cn_error *err)
 {
-    struct database *self = cn_alloc(1, sizeof(*self));
+    struct cn_hpc_xml_database *xml = cn_alloc(1, sizeof(*xml));
     struct cn_hpc_xml_tree_source source = {.text = files->experiment,
                                             .is_mapped = files->is_mapped};
     struct cn_hpc_xml_head head;
     bool ok;
 
-    cn_hpc_xml_database_init(&self->xml, &version);
-    ok = cn_hpc_xml_database_read(&self->xml, &source, &head, err) &&
-         open_values(self, files, &head, err) &&
-         cn_hpc_xml_database_finish(&self->xml,
-                                    head.lines_have_calls || files->keep_lines, err);
+    cn_hpc_xml_database_init(xml, &version);
+    ok = cn_hpc_xml_database_read(xml, &source, &head, err) &&
+         open_values(xml, files, &head, err) &&
+         cn_hpc_xml_database_finish(xml, head.lines_have_calls || files->keep_lines, err);
     cn_hpc_xml_head_done(&head);
     if (ok)
-        *out = &self->xml.base;
+        *out = &xml->database.base;
     else
-        close_database(&self->xml.base);
+        cn_hpc_xml_database_close(&xml->database.base);
     return ok;
-}
-
-const struct cn_hpc_values *cn_hpc_xml_values(const struct cn_database *db)
-{
-    return &((const struct database *)db)->values;
 }
 
 /* True if `path` names one of the files of a database. */
@@ -188,10 +135,10 @@ static bool open_mapped(struct cn_database **out, const struct cn_hpc_maps *maps
         .is_mapped = true,
     };
 
-    (void)dir, (void)damage;
+    (void)dir;
     if (!cn_hpc_xml_open_bytes(out, &files, err))
         return false;
-    self_of(*out)->maps = *maps;
+    cn_hpc_database_take_maps(*out, maps, damage);
     return true;
 }
 

@@ -26,9 +26,6 @@ CN_CHECK bool cn_hpc_xml_open_bytes(struct cn_database **out,
 CN_CHECK bool cn_hpc_xml_open(struct cn_database **out, const char *path,
                               struct cn_error *err);
 
-/* The value files of an open database. */
-const struct cn_hpc_values *cn_hpc_xml_values(const struct cn_database *db);
-
 /* True for a directory of version 4.0, or of version 2.x, and for their files. */
 bool cn_hpc_xml_probe(const char *path);
 bool cn_hpc_xml_legacy_probe(const char *path);

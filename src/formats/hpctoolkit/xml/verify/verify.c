@@ -4,6 +4,7 @@
 
 #include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/sparse/verify.h"
+#include "formats/hpctoolkit/values/database.h"
 #include "formats/hpctoolkit/xml/format.h"
 #include "formats/hpctoolkit/xml/read/head_reader.h"
 #include "formats/hpctoolkit/xml/read/open.h"
@@ -23,7 +24,7 @@ static bool compare_values(struct cn_hpc_check *c, const struct cn_hpc_xml_files
         cn_findings_error(&c->f, "open", 0, "%s", damage.text);
         return true;
     }
-    ok = cn_hpc_check_values(c, db, cn_hpc_xml_values(db), err);
+    ok = cn_hpc_check_values(c, db, &((struct cn_hpc_database *)db)->values, err);
     cn_database_close(db);
     return ok;
 }
