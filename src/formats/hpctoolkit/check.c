@@ -42,6 +42,25 @@ bool cn_hpc_set_add(struct cn_hpc_set *set, uint64_t number)
     return is_new;
 }
 
+bool cn_hpc_set_add_range(struct cn_hpc_set *set, uint64_t first, uint64_t count)
+{
+    bool is_new = true;
+
+    assert(first <= set->limit && count <= set->limit - first);
+    while (count > 0) {
+        uint64_t *word = &set->words[first / 64];
+        unsigned at = first % 64;
+        unsigned width = count < 64 - at ? (unsigned)count : 64 - at;
+        uint64_t mask = UINT64_MAX >> (64 - width) << at;
+
+        is_new = is_new && (*word & mask) == 0;
+        *word |= mask;
+        first += width;
+        count -= width;
+    }
+    return is_new;
+}
+
 void cn_hpc_extents_add(struct cn_hpc_extents *extents, uint64_t begin, uint64_t end)
 {
     struct cn_hpc_extent *last =

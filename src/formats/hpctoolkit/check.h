@@ -29,6 +29,9 @@ bool cn_hpc_set_has(const struct cn_hpc_set *set, uint64_t number);
 /* False if the set has it already. The number must be below the limit. */
 bool cn_hpc_set_add(struct cn_hpc_set *set, uint64_t number);
 
+/* The same for `count` numbers from `first` on: false if the set has some of them already. */
+bool cn_hpc_set_add_range(struct cn_hpc_set *set, uint64_t first, uint64_t count);
+
 /* Parts of a file that must not overlap. Neighbours become one extent, so that a file in
  * its natural order costs no memory. */
 struct cn_hpc_extent {

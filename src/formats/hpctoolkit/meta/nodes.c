@@ -68,12 +68,8 @@ struct tree {
 /* Mark the bytes of a record. False if some belong to another record. */
 static bool mark(struct tree *t, uint64_t off, uint64_t len)
 {
-    uint64_t first = (off - t->section.off) / t->granule;
-    bool is_new = true;
-
-    for (uint64_t i = 0; i < len / t->granule; i++)
-        is_new &= cn_hpc_set_add(&t->seen, first + i);
-    return is_new;
+    return cn_hpc_set_add_range(&t->seen, (off - t->section.off) / t->granule,
+                                len / t->granule);
 }
 
 /* Children are visited before the next of their parent's siblings, or after the last. */
