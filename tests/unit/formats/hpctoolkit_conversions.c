@@ -213,6 +213,30 @@ static void functions_named_like_entry_points_arrive(void **state)
     cn_database_close(db);
 }
 
+/* More values of a context than readers deliver at once, with gaps between their ids. */
+static void contexts_of_many_metrics_arrive(void **state)
+{
+    enum { METRICS = 2500, GAP = 13 };
+    struct cn_memory_database *m = small("time (sec)", "$$", CN_COMBINE_SUM);
+    struct cn_database *db;
+
+    (void)state;
+    for (uint16_t i = 1; i <= METRICS; i++) {
+        char name[16];
+        uint32_t metric;
+
+        (void)snprintf(name, sizeof(name), "event %u", i);
+        metric = cn_memory_database_add_metric(m, name);
+        cn_memory_database_add_instance(
+            m, metric, (struct cn_scope_instance){0, (uint16_t)(i * GAP)});
+        for (uint32_t context = 0; context < 3; context++)
+            cn_memory_database_add_value(m, 1, context, (uint16_t)(i * GAP), context + i);
+    }
+    db = cn_memory_database_finish(m);
+    expect_pairs(db, BINARY_COUNT);
+    cn_database_close(db);
+}
+
 /* Drafts of v4 have functions at the top of the tree. */
 static void the_roots_of_a_draft_are_entry_points(void **state)
 {
@@ -250,6 +274,7 @@ int main(void)
         CN_SCRATCH_TEST(a_range_wider_than_the_samples_arrives),
         CN_SCRATCH_TEST(timelines_without_samples_arrive),
         CN_SCRATCH_TEST(functions_named_like_entry_points_arrive),
+        CN_SCRATCH_TEST(contexts_of_many_metrics_arrive),
         CN_SCRATCH_TEST(the_roots_of_a_draft_are_entry_points),
     };
 

@@ -19,7 +19,7 @@ static bool dump_profiles(struct cn_hpc_dump *dump, struct cn_error *err)
            cn_hpc_dump_item(dump, &cn_hpc_sparse_profile_header_layout, 0, 0, NULL,
                             err) &&
            cn_hpc_sparse_profiles_open(cn_content_of(dump->bytes), &planes, err) &&
-           cn_hpc_dump_planes(dump, &cn_hpc_sparse_profile_layout, &planes, err);
+           cn_hpc_dump_planes(dump, &planes, err);
 }
 
 static bool dump_cct(struct cn_hpc_dump *dump, struct cn_error *err)
@@ -35,7 +35,7 @@ static bool dump_cct(struct cn_hpc_dump *dump, struct cn_error *err)
                                   err))
         return false;
     planes = cn_hpc_sparse_planes(&frame, &cn_hpc_sparse_context_planes);
-    return cn_hpc_dump_planes(dump, &cn_hpc_sparse_context_layout, &planes, err);
+    return cn_hpc_dump_planes(dump, &planes, err);
 }
 
 static bool dump_traces(struct cn_hpc_dump *dump, struct cn_error *err)
@@ -45,8 +45,7 @@ static bool dump_traces(struct cn_hpc_dump *dump, struct cn_error *err)
     return dump_header(dump, &cn_hpc_sparse_trace_kind, err) &&
            cn_hpc_dump_item(dump, &cn_hpc_sparse_trace_header_layout, 0, 0, NULL, err) &&
            cn_hpc_sparse_traces_open(cn_content_of(dump->bytes), &traces, err) &&
-           cn_hpc_dump_traces(dump, &cn_hpc_sparse_trace_layout,
-                              &cn_hpc_sparse_sample_layout, &traces, err);
+           cn_hpc_dump_traces(dump, &traces, err);
 }
 
 static bool is_profile(struct cn_bytes file)

@@ -2,8 +2,7 @@
 
 #include <inttypes.h>
 
-/* A context can have no more values than there are metric ids. */
-enum { RUN_MAX = 65536 };
+#include "formats/hpctoolkit/values/planes_fill.h"
 
 static struct cn_hpc_plane_record decode_profile(struct cn_bytes bytes, uint32_t number)
 {
@@ -19,30 +18,6 @@ static struct cn_hpc_plane_record decode_profile(struct cn_bytes bytes, uint32_t
         .tuple_off = record.tuple_off,
         .is_summary = number == 0,
     };
-}
-
-static struct cn_hpc_plane_entry decode_profile_entry(struct cn_bytes bytes)
-{
-    struct cn_hpc_sparse_profile_index entry = {0};
-
-    (void)cn_hpc_sparse_profile_index_decode(bytes, &entry);
-    return (struct cn_hpc_plane_entry){entry.context, entry.start};
-}
-
-static struct cn_hpc_plane_value decode_profile_value(struct cn_bytes bytes)
-{
-    struct cn_hpc_sparse_profile_value value = {0};
-
-    (void)cn_hpc_sparse_profile_value_decode(bytes, &value);
-    return (struct cn_hpc_plane_value){value.value, value.metric};
-}
-
-static uint16_t decode_id_count(struct cn_bytes bytes)
-{
-    struct cn_hpc_sparse_tuple tuple = {0};
-
-    (void)cn_hpc_sparse_tuple_decode(bytes, &tuple);
-    return tuple.id_count;
 }
 
 static bool decode_identity(struct cn_bytes bytes, struct cn_identity *out,
@@ -68,153 +43,23 @@ static bool decode_identity(struct cn_bytes bytes, struct cn_identity *out,
     return true;
 }
 
-/* The values of one context. */
-struct run {
-    const struct cn_hpc_plane_read *read;
-    uint64_t start, end;
-    uint32_t context;
-};
-
-/* Value `i` as the model names it. False when it is dropped. */
-static bool decode_value(const struct run *run, uint64_t i, struct cn_value *out)
-{
-    struct cn_hpc_plane_value value = decode_profile_value(
-        cn_bytes_element(run->read->block.values, i, cn_hpc_sparse_profile_value_size));
-    uint16_t metric;
-
-    if (!cn_hpc_metric_ids_find(run->read->ids, (uint16_t)value.id, &metric))
-        return false;
-    *out = (struct cn_value){value.value, run->context, metric};
-    return true;
-}
-
-static bool metric_twice(const struct run *run, uint16_t metric, struct cn_error *err)
-{
-    return cn_fail(
-        err, CN_ERR_FORMAT,
-        "values at 0x%" PRIx64 ": context %" PRIu32 " has two values for metric %u",
-        run->read->block.values_off + run->start * cn_hpc_sparse_profile_value_size,
-        run->context, metric);
-}
-
-/* All values of a short run, sorted as they are inserted: most come sorted. */
-static bool take_short_run(const struct run *run, struct cn_value *out, size_t *count,
-                           struct cn_error *err)
-{
-    struct cn_value value;
-    size_t filled = 0, at;
-
-    for (uint64_t i = run->start; i < run->end; i++) {
-        if (!decode_value(run, i, &value))
-            continue;
-        for (at = filled; at > 0 && out[at - 1].metric > value.metric; at--)
-            out[at] = out[at - 1];
-        out[at] = value;
-        if (at > 0 && out[at - 1].metric == value.metric)
-            return metric_twice(run, value.metric, err);
-        filled++;
-    }
-    *count += filled;
-    return true;
-}
-
-/* Of a run longer than a batch, the values whose ids lie in the next window of ids that
- * has any: each id has its own slot. `*next_id` is where that window may start, and then
- * where it ends; beyond all ids when none is left. */
-static bool take_window(const struct run *run, uint64_t *next_id, struct cn_value *out,
-                        size_t *count, struct cn_error *err)
-{
-    bool is_there[CN_VALUE_BATCH] = {0};
-    uint64_t first = RUN_MAX;
-    struct cn_value value;
-    size_t filled = 0;
-
-    for (uint64_t i = run->start; i < run->end; i++)
-        if (decode_value(run, i, &value) && value.metric >= *next_id &&
-            value.metric < first)
-            first = value.metric;
-    for (uint64_t i = run->start; i < run->end; i++) {
-        if (!decode_value(run, i, &value) || value.metric < first ||
-            value.metric - first >= CN_VALUE_BATCH)
-            continue;
-        if (is_there[value.metric - first])
-            return metric_twice(run, value.metric, err);
-        is_there[value.metric - first] = true;
-        out[value.metric - first] = value;
-    }
-    for (size_t i = 0; i < CN_VALUE_BATCH; i++)
-        if (is_there[i])
-            out[filled++] = out[i];
-    *next_id = first + CN_VALUE_BATCH;
-    *count = filled;
-    return true;
-}
-
-static inline struct cn_hpc_plane_entry entry_at(const struct cn_hpc_block *block,
-                                                 uint64_t i)
-{
-    if (i >= block->key_count)
-        return (struct cn_hpc_plane_entry){0, block->value_count};
-    return decode_profile_entry(
-        cn_bytes_element(block->index, i, cn_hpc_sparse_profile_index_size));
-}
-
-static inline bool open_run(const struct cn_hpc_block *block, uint64_t i, uint32_t limit,
-                            struct run *out)
-{
-    struct cn_hpc_plane_entry entry = entry_at(block, i);
-    uint64_t end = entry_at(block, i + 1).start;
-
-    if (entry.key >= limit || entry.start > end || end > block->value_count ||
-        end - entry.start > RUN_MAX || (i > 0 && entry.key <= entry_at(block, i - 1).key))
-        return false;
-    out->start = entry.start;
-    out->end = end;
-    out->context = entry.key;
-    return true;
-}
-
-/* cursor->at: metric ids of the current context below this were delivered. */
 static bool fill_profile(struct cn_hpc_plane_read *read, struct cn_error *err)
 {
-    struct cn_value_cursor *cursor = read->cursor;
-    struct run run = {.read = read};
-
-    while (cursor->index_at < cursor->index_end &&
-           entry_at(&read->block, cursor->index_at).key <= cursor->last_key) {
-        if (!open_run(&read->block, cursor->index_at, read->limit, &run))
-            return cn_hpc_block_bad_entry(&read->block, cursor->index_at, read->limit,
-                                          err);
-        if (run.end - run.start <= CN_VALUE_BATCH - read->count) {
-            if (!take_short_run(&run, cursor->batch + read->count, &read->count, err))
-                return false;
-        } else if (read->count > 0) {
-            return true;
-        } else {
-            if (!take_window(&run, &cursor->at, cursor->batch, &read->count, err))
-                return false;
-            if (read->count > 0)
-                return true;
-        }
-        cursor->index_at++;
-        cursor->at = 0;
-    }
-    return true;
+    return cn_hpc_profile_fill(read, &cn_hpc_sparse_profile_planes, err);
 }
 
 const struct cn_hpc_plane_encoding cn_hpc_sparse_profile_planes = {
     .owner = "profile",
     .key = "context",
+    .record = &cn_hpc_sparse_profile_layout,
     .value = &cn_hpc_sparse_profile_value_layout,
     .index = &cn_hpc_sparse_profile_index_layout,
+    .id_field = 1,
     .tuple = &cn_hpc_sparse_tuple_layout,
     .identity = &cn_hpc_sparse_identity_layout,
     .has_end = true,
     .end_key = CN_HPC_SPARSE_PROFILE_END,
     .decode_record = decode_profile,
-    .decode_entry = decode_profile_entry,
-    .decode_value = decode_profile_value,
-    .decode_id_count = decode_id_count,
     .decode_identity = decode_identity,
     .fill = fill_profile,
 };
@@ -234,22 +79,6 @@ static struct cn_hpc_plane_record decode_context(struct cn_bytes bytes, uint32_t
     };
 }
 
-static struct cn_hpc_plane_entry decode_context_entry(struct cn_bytes bytes)
-{
-    struct cn_hpc_sparse_context_index entry = {0};
-
-    (void)cn_hpc_sparse_context_index_decode(bytes, &entry);
-    return (struct cn_hpc_plane_entry){entry.metric, entry.start};
-}
-
-static struct cn_hpc_plane_value decode_context_value(struct cn_bytes bytes)
-{
-    struct cn_hpc_sparse_context_value value = {0};
-
-    (void)cn_hpc_sparse_context_value_decode(bytes, &value);
-    return (struct cn_hpc_plane_value){value.value, value.profile};
-}
-
 static bool fill_context(struct cn_hpc_plane_read *read, struct cn_error *err)
 {
     return cn_hpc_context_fill(read, &cn_hpc_sparse_context_planes, err);
@@ -258,14 +87,14 @@ static bool fill_context(struct cn_hpc_plane_read *read, struct cn_error *err)
 const struct cn_hpc_plane_encoding cn_hpc_sparse_context_planes = {
     .owner = "context",
     .key = "metric",
+    .record = &cn_hpc_sparse_context_layout,
     .value = &cn_hpc_sparse_context_value_layout,
     .index = &cn_hpc_sparse_context_index_layout,
+    .id_field = 1,
     .has_end = true,
     .is_end_read = true,
     .end_key = CN_HPC_SPARSE_CONTEXT_END,
     .decode_record = decode_context,
-    .decode_entry = decode_context_entry,
-    .decode_value = decode_context_value,
     .fill = fill_context,
 };
 
@@ -291,7 +120,8 @@ static void decode_samples(struct cn_bytes samples, size_t count, struct cn_samp
 }
 
 const struct cn_hpc_sample_encoding cn_hpc_sparse_samples = {
-    .sample_len = cn_hpc_sparse_sample_size,
+    .record = &cn_hpc_sparse_trace_layout,
+    .sample = &cn_hpc_sparse_sample_layout,
     .decode_record = decode_trace,
     .decode_samples = decode_samples,
 };

@@ -4,6 +4,7 @@
 #include "base/bytes/digits.h"
 #include "base/run/progress.h"
 #include "formats/hpctoolkit/values/checks.h"
+#include "formats/hpctoolkit/values/planes_fill.h"
 
 enum { PADDING_MAX = 7, PROFILES_PER_REPORT = 64, CONTEXTS_PER_REPORT = 65536 };
 
@@ -128,18 +129,18 @@ static void check_end(struct cn_hpc_plane_check *p, uint32_t number,
 {
     const struct cn_hpc_plane_encoding *e = b->encoding;
     uint64_t off = b->index_off + b->key_count * e->index->size;
-    struct cn_hpc_plane_entry end =
-        e->decode_entry(cn_bytes_element(b->index, b->key_count, e->index->size));
+    uint32_t key = (uint32_t)cn_hpc_field_at(e->index, 0, b->index, b->key_count);
+    uint64_t start = cn_hpc_field_at(e->index, 1, b->index, b->key_count);
 
-    if (end.key != e->end_key)
+    if (key != e->end_key)
         cn_findings_error(&p->c->f, "end-marker", off,
                           "%s %" PRIu32 ": index ends with 0x%" PRIx32
                           " instead of 0x%" PRIx32,
-                          e->owner, number, end.key, e->end_key);
-    if (end.start != b->value_count)
+                          e->owner, number, key, e->end_key);
+    if (start != b->value_count)
         cn_findings_error(&p->c->f, "end-marker", off,
                           "%s %" PRIu32 ": index ends at value %" PRIu64 " of %" PRIu64,
-                          e->owner, number, end.start, b->value_count);
+                          e->owner, number, start, b->value_count);
 }
 
 static void check_number(struct cn_hpc_check *c, bool is_summary, uint32_t metric,
@@ -168,13 +169,6 @@ struct run {
     uint64_t start, end;
 };
 
-static struct cn_hpc_plane_value value_at(const struct run *run, uint64_t i)
-{
-    const struct cn_hpc_plane_encoding *e = run->block->encoding;
-
-    return e->decode_value(cn_bytes_element(run->block->values, i, e->value->size));
-}
-
 /* Values of a context in a profile. Before v4, metrics were in no order; twice is an
  * error. */
 static void check_metrics(struct cn_hpc_plane_check *p, const struct run *run)
@@ -192,7 +186,8 @@ static void check_metrics(struct cn_hpc_plane_check *p, const struct run *run)
                          " is not listed in %s: an instruction that was left out",
                          run->key, c->tree);
     for (uint64_t i = run->start; i < run->end; i++) {
-        struct cn_hpc_plane_value value = value_at(run, i);
+        struct cn_hpc_plane_value value =
+            cn_hpc_value_at(run->block->encoding, run->block, i);
         uint64_t off = run->block->values_off + i * run->block->encoding->value->size;
 
         if (!p->is_strict && !cn_hpc_set_add(&p->metrics, value.id))
@@ -211,7 +206,8 @@ static void check_metrics(struct cn_hpc_plane_check *p, const struct run *run)
     }
     /* Emptied one by one: the set is large, contexts are many and small. */
     for (uint64_t i = run->start; !p->is_strict && i < run->end; i++)
-        p->metrics.words[value_at(run, i).id / 64] = 0;
+        p->metrics.words[cn_hpc_value_at(run->block->encoding, run->block, i).id / 64] =
+            0;
 }
 
 /* Values of a metric in a context. */
@@ -220,7 +216,8 @@ static void check_profiles(struct cn_hpc_plane_check *p, const struct run *run)
     int64_t last = -1;
 
     for (uint64_t i = run->start; i < run->end; i++) {
-        struct cn_hpc_plane_value value = value_at(run, i);
+        struct cn_hpc_plane_value value =
+            cn_hpc_value_at(run->block->encoding, run->block, i);
         uint64_t off = run->block->values_off + i * run->block->encoding->value->size;
 
         if (value.id <= last)

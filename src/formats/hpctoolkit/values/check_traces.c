@@ -63,7 +63,7 @@ static void check_sample(struct cn_hpc_trace_check *t, const struct line *line,
 
 static void check_samples(struct cn_hpc_trace_check *t, const struct line *line)
 {
-    size_t sample_len = t->traces.encoding->sample_len;
+    size_t sample_len = t->traces.encoding->sample->size;
     uint64_t count = line->samples.len / sample_len;
     struct cn_sample batch[SAMPLES_PER_BATCH], last;
 
@@ -96,11 +96,11 @@ static void check_line(struct cn_hpc_trace_check *t, struct line *line)
                              line->number, begin, t->traces.file_len);
         return;
     }
-    if (end < begin || (end - begin) % t->traces.encoding->sample_len != 0) {
+    if (end < begin || (end - begin) % t->traces.encoding->sample->size != 0) {
         cn_findings_error(f, "trace-size", line->off,
                           "trace %" PRIu32 " from 0x%" PRIx64 " to 0x%" PRIx64
                           " is no number of samples of %zu bytes",
-                          line->number, begin, end, t->traces.encoding->sample_len);
+                          line->number, begin, end, t->traces.encoding->sample->size);
         return;
     }
     if (!cn_content_slice(t->traces.file, begin, end - begin, &line->samples)) {

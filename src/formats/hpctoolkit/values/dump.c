@@ -39,9 +39,13 @@ static bool dump_plane(struct cn_hpc_dump *dump, const struct cn_hpc_planes *pla
                                err);
 }
 
-bool cn_hpc_dump_planes(struct cn_hpc_dump *dump, const struct cn_record_layout *layout,
-                        const struct cn_hpc_planes *planes, struct cn_error *err)
+bool cn_hpc_dump_planes(struct cn_hpc_dump *dump, const struct cn_hpc_planes *planes,
+                        struct cn_error *err)
 {
+    const struct cn_record_layout *layout = planes->encoding->record;
+
+    if (planes->records.stride < layout->size)
+        layout = planes->encoding->draft;
     for (uint32_t i = 0; i < planes->records.count; i++) {
         if (!cn_hpc_dump_item(dump, layout, cn_hpc_table_off(&planes->records, i), i,
                               NULL, err) ||
@@ -51,17 +55,17 @@ bool cn_hpc_dump_planes(struct cn_hpc_dump *dump, const struct cn_record_layout 
     return true;
 }
 
-bool cn_hpc_dump_traces(struct cn_hpc_dump *dump, const struct cn_record_layout *layout,
-                        const struct cn_record_layout *sample,
-                        const struct cn_hpc_traces *traces, struct cn_error *err)
+bool cn_hpc_dump_traces(struct cn_hpc_dump *dump, const struct cn_hpc_traces *traces,
+                        struct cn_error *err)
 {
     for (uint32_t i = 0; i < traces->records.count; i++) {
         struct cn_timeline timeline;
 
-        if (!cn_hpc_dump_item(dump, layout, cn_hpc_table_off(&traces->records, i), i,
-                              NULL, err) ||
+        if (!cn_hpc_dump_item(dump, traces->encoding->record,
+                              cn_hpc_table_off(&traces->records, i), i, NULL, err) ||
             !cn_hpc_traces_at(traces, i, &timeline, err) ||
-            !cn_hpc_dump_records(dump, sample, timeline.at, timeline.count, err))
+            !cn_hpc_dump_records(dump, traces->encoding->sample, timeline.at,
+                                 timeline.count, err))
             return false;
     }
     return true;

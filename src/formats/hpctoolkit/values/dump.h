@@ -11,14 +11,11 @@
 
 /* Emit the records of profile.db or cct.db, and for each its identity, index and values. */
 CN_CHECK bool cn_hpc_dump_planes(struct cn_hpc_dump *dump,
-                                 const struct cn_record_layout *layout,
                                  const struct cn_hpc_planes *planes,
                                  struct cn_error *err);
 
 /* Emit the records of trace.db, and for each its samples. */
 CN_CHECK bool cn_hpc_dump_traces(struct cn_hpc_dump *dump,
-                                 const struct cn_record_layout *layout,
-                                 const struct cn_record_layout *sample,
                                  const struct cn_hpc_traces *traces,
                                  struct cn_error *err);
 

@@ -66,7 +66,6 @@ static bool select_of_profile(const struct cn_hpc_planes *profiles,
                               const struct cn_hpc_metric_ids *ids, uint32_t profile,
                               uint32_t context, struct selection *s, struct cn_error *err)
 {
-    const struct cn_hpc_plane_encoding *e = profiles->encoding;
     struct cn_hpc_plane_entry entry;
     struct cn_hpc_block block;
     uint64_t at, end;
@@ -83,8 +82,7 @@ static bool select_of_profile(const struct cn_hpc_planes *profiles,
         return cn_hpc_block_bad_entry(&block, at, UINT64_MAX, err) ||
                cn_fail_in(err, "profile %" PRIu32, profile);
     for (uint64_t i = entry.start; i < end; i++) {
-        struct cn_hpc_plane_value value =
-            e->decode_value(cn_bytes_element(block.values, i, e->value->size));
+        struct cn_hpc_plane_value value = cn_hpc_block_value(&block, i);
 
         if (cn_hpc_metric_ids_find(ids, (uint16_t)value.id, &metric))
             select_value(s, (struct cn_value){value.value, profile, metric});

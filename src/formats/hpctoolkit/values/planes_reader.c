@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/search.h"
+#include "formats/hpctoolkit/values/planes_fill.h"
 
 struct cn_hpc_plane_record cn_hpc_planes_record(const struct cn_hpc_planes *planes,
                                                 uint32_t number)
@@ -23,7 +24,7 @@ static bool check_end(struct cn_content file, const struct cn_hpc_block *block,
     if (cn_content_slice(file,
                          block->index_off + (uint64_t)block->key_count * e->index->size,
                          e->index->size, &last))
-        key = e->decode_entry(last).key;
+        key = (uint32_t)cn_field_get(e->index, &e->index->fields[0], last.ptr);
     if (key == e->end_key)
         return true;
     return cn_fail(err, CN_ERR_FORMAT,
@@ -90,34 +91,24 @@ bool cn_hpc_planes_block(const struct cn_hpc_planes *planes, uint32_t number,
 
 struct cn_hpc_plane_entry cn_hpc_block_entry(const struct cn_hpc_block *block, uint64_t i)
 {
-    const struct cn_hpc_plane_encoding *e = block->encoding;
-
-    if (i >= block->key_count)
-        return (struct cn_hpc_plane_entry){e->end_key, block->value_count};
-    return e->decode_entry(cn_bytes_element(block->index, i, e->index->size));
+    return cn_hpc_entry_at(block->encoding, block, i);
 }
 
-/* What a search reads of a block, without indirections. */
-struct keys {
-    struct cn_bytes index;
-    size_t entry_len;
-    struct cn_hpc_plane_entry (*decode_entry)(struct cn_bytes bytes);
-};
+struct cn_hpc_plane_value cn_hpc_block_value(const struct cn_hpc_block *block, uint64_t i)
+{
+    return cn_hpc_value_at(block->encoding, block, i);
+}
 
 static bool is_below(const void *data, uint64_t i, uint64_t key)
 {
-    const struct keys *keys = data;
+    const struct cn_hpc_block *block = data;
 
-    return keys->decode_entry(cn_bytes_element(keys->index, i, keys->entry_len)).key <
-           key;
+    return cn_hpc_field_at(block->encoding->index, 0, block->index, i) < key;
 }
 
 uint64_t cn_hpc_block_find(const struct cn_hpc_block *block, uint64_t key)
 {
-    const struct keys keys = {block->index, block->encoding->index->size,
-                              block->encoding->decode_entry};
-
-    return key == 0 ? 0 : cn_search(0, block->key_count, is_below, &keys, key);
+    return key == 0 ? 0 : cn_search(0, block->key_count, is_below, block, key);
 }
 
 bool cn_hpc_block_bad_entry(const struct cn_hpc_block *block, uint64_t i, uint64_t limit,
@@ -149,12 +140,67 @@ bool cn_hpc_planes_no_profile(const struct cn_hpc_plane_read *read, struct cn_er
     const struct cn_hpc_plane_encoding *e = read->block.encoding;
     uint64_t at = read->cursor->at;
 
+    return cn_fail(err, CN_ERR_FORMAT,
+                   "value at 0x%" PRIx64 ": profile %" PRIu32
+                   " does not exist: there are %" PRIu32,
+                   read->block.values_off + at * e->value->size,
+                   cn_hpc_block_value(&read->block, at).id, read->limit);
+}
+
+bool cn_hpc_planes_twice(const struct cn_hpc_plane_read *read,
+                         const struct cn_hpc_run *run, struct cn_error *err)
+{
     return cn_fail(
         err, CN_ERR_FORMAT,
-        "value at 0x%" PRIx64 ": profile %" PRIu32 " does not exist: there are %" PRIu32,
-        read->block.values_off + at * e->value->size,
-        e->decode_value(cn_bytes_element(read->block.values, at, e->value->size)).id,
-        read->limit);
+        "values at 0x%" PRIx64 ": context %" PRIu32 " has two values for metric %" PRId32,
+        read->block.values_off + run->start * read->block.encoding->value->size, run->key,
+        run->twice);
+}
+
+/* Value `i` as the model names it. False when it is dropped or below metric `first`. */
+static bool take_value(const struct cn_hpc_plane_read *read, const struct cn_hpc_run *run,
+                       uint64_t i, uint64_t first, struct cn_value *out)
+{
+    struct cn_hpc_plane_value value = cn_hpc_block_value(&read->block, i);
+
+    out->value = value.value;
+    out->key = run->key;
+    return cn_hpc_metric_ids_find(read->ids, (uint16_t)value.id, &out->metric) &&
+           out->metric >= first;
+}
+
+/* A part has a window of metric ids: each id has its own slot. */
+bool cn_hpc_planes_long_run(struct cn_hpc_plane_read *read, struct cn_hpc_run *run,
+                            struct cn_error *err)
+{
+    struct cn_value_cursor *cursor = read->cursor;
+    bool is_there[CN_VALUE_BATCH] = {0}, is_last = true;
+    uint64_t first = UINT64_MAX;
+    struct cn_value value;
+
+    for (uint64_t i = run->start; i < run->end; i++)
+        if (take_value(read, run, i, cursor->at, &value) && value.metric < first)
+            first = value.metric;
+    for (uint64_t i = run->start; i < run->end; i++) {
+        if (!take_value(read, run, i, first, &value))
+            continue;
+        if (value.metric - first >= CN_VALUE_BATCH) {
+            is_last = false;
+            continue;
+        }
+        if (is_there[value.metric - first]) {
+            run->twice = value.metric;
+            return cn_hpc_planes_twice(read, run, err);
+        }
+        is_there[value.metric - first] = true;
+        cursor->batch[value.metric - first] = value;
+    }
+    for (size_t i = 0; i < CN_VALUE_BATCH; i++)
+        if (is_there[i])
+            cursor->batch[read->count++] = cursor->batch[i];
+    cursor->at = is_last ? 0 : first + CN_VALUE_BATCH;
+    cursor->index_at += is_last;
+    return true;
 }
 
 bool cn_hpc_planes_tuple(const struct cn_hpc_planes *planes, uint64_t off,
@@ -165,7 +211,7 @@ bool cn_hpc_planes_tuple(const struct cn_hpc_planes *planes, uint64_t off,
     struct cn_bytes tuple;
 
     if (cn_hpc_span_slice(section, off, e->tuple->size, &tuple)) {
-        *id_count = e->decode_id_count(tuple);
+        *id_count = (uint16_t)cn_field_get(e->tuple, &e->tuple->fields[0], tuple.ptr);
         if (cn_hpc_span_slice(section, off + e->tuple->size,
                               *id_count * e->identity->size, ids))
             return true;
@@ -236,6 +282,7 @@ enum cn_step cn_hpc_planes_next(const struct cn_hpc_planes *planes,
 {
     struct cn_hpc_plane_read read;
     struct cn_error damage;
+    bool ok;
 
     if (cursor->index_at == cursor->index_end && cursor->at >= cursor->run_end)
         return CN_END;
@@ -245,7 +292,10 @@ enum cn_step cn_hpc_planes_next(const struct cn_hpc_planes *planes,
     read.count = 0;
     if (!cn_hpc_planes_block(planes, cursor->owner, &read.block, err))
         return CN_FAIL;
-    if (!planes->encoding->fill(&read, &damage) && read.count == 0) {
+    do
+        ok = planes->encoding->fill(&read, &damage);
+    while (ok && read.count == 0 && cursor->index_at < cursor->index_end);
+    if (!ok && read.count == 0) {
         *err = damage;
         return cn_fail_in(err, "%s %" PRIu32, planes->encoding->owner, cursor->owner);
     }

@@ -46,6 +46,13 @@ struct cn_hpc_block {
     uint32_t key_count;
 };
 
+/* The values of one key. */
+struct cn_hpc_run {
+    uint32_t key;
+    uint64_t start, end;
+    int32_t twice; /* a metric with two values; CN_NO_ID */
+};
+
 /* A batch being filled. */
 struct cn_hpc_plane_read {
     struct cn_hpc_block block;
@@ -58,21 +65,23 @@ struct cn_hpc_plane_read {
 
 struct cn_hpc_plane_encoding {
     const char *owner, *key; /* "profile", "context" */
+    const struct cn_record_layout *record,
+        *draft; /* `draft`: where records are shorter */
+    /* Two fields each: a value and its id, in either order; a key and where it starts. */
     const struct cn_record_layout *value, *index;
+    unsigned id_field; /* of a value: 0 or 1 */
+    bool is_sorted;    /* metrics of a context ascend; else they are sorted here */
     const struct cn_record_layout *tuple, *identity; /* of profile.db */
     bool has_end;     /* the last entry of an index is a marker */
     bool is_end_read; /* readers refuse a block without it */
     uint32_t end_key; /* of the marker */
 
     struct cn_hpc_plane_record (*decode_record)(struct cn_bytes bytes, uint32_t number);
-    struct cn_hpc_plane_entry (*decode_entry)(struct cn_bytes bytes);
-    struct cn_hpc_plane_value (*decode_value)(struct cn_bytes bytes);
-    uint16_t (*decode_id_count)(struct cn_bytes tuple);
     bool (*decode_identity)(struct cn_bytes bytes, struct cn_identity *out,
                             struct cn_error *err);
 
-    /* Decode until the batch is full or the range of keys ends. False at damage, after
-     * the values before it. */
+    /* Decode until the batch is full or the range of keys ends, or skip keys without values that
+     * are wanted. False at damage, after the values before it. */
     bool (*fill)(struct cn_hpc_plane_read *read, struct cn_error *err);
 };
 
@@ -94,6 +103,10 @@ CN_CHECK bool cn_hpc_planes_block(const struct cn_hpc_planes *planes, uint32_t n
 
 /* Entry `i` of the index; after the last one, the number of values. */
 struct cn_hpc_plane_entry cn_hpc_block_entry(const struct cn_hpc_block *block,
+                                             uint64_t i);
+
+/* Value `i`, which must exist. */
+struct cn_hpc_plane_value cn_hpc_block_value(const struct cn_hpc_block *block,
                                              uint64_t i);
 
 /* The first entry whose key is not below `key`. */
@@ -122,72 +135,13 @@ CN_CHECK enum cn_step cn_hpc_planes_next(const struct cn_hpc_planes *planes,
                                          struct cn_value_batch *out,
                                          struct cn_error *err);
 
-/* Say which profile of a context does not exist: the one at cursor->at. */
+/* For `fill`: say which profile of a context does not exist, the one at cursor->at; say which
+ * metric of a run has two values; deliver a part of a run that is longer than a batch: cursor->at
+ * is then the first metric of the next part. */
 bool cn_hpc_planes_no_profile(const struct cn_hpc_plane_read *read, struct cn_error *err);
-
-/* Move to the values of the next metric of a context. False when its entry is damaged. */
-static inline bool cn_hpc_context_run_begin(struct cn_hpc_plane_read *read,
-                                            const struct cn_hpc_plane_encoding *encoding)
-{
-    const struct cn_hpc_block *block = &read->block;
-    struct cn_value_cursor *cursor = read->cursor;
-    struct cn_hpc_plane_entry entry, next = {.start = block->value_count};
-    uint64_t i = cursor->index_at;
-    size_t len = encoding->index->size;
-
-    entry = encoding->decode_entry(cn_bytes_element(block->index, i, len));
-    if (i + 1 < block->key_count)
-        next = encoding->decode_entry(cn_bytes_element(block->index, i + 1, len));
-    if (entry.start > next.start || next.start > block->value_count ||
-        (i > 0 &&
-         entry.key <=
-             encoding->decode_entry(cn_bytes_element(block->index, i - 1, len)).key))
-        return false;
-    cursor->index_at++;
-    /* Values of metrics that are dropped are skipped. */
-    if (cn_hpc_metric_ids_find(read->ids, (uint16_t)entry.key, &cursor->metric)) {
-        cursor->at = entry.start;
-        cursor->run_end = next.start;
-    }
-    return true;
-}
-
-/* `fill` of a cct.db, here so that the compiler sees through the encoding's functions. */
-static inline bool cn_hpc_context_fill(struct cn_hpc_plane_read *read,
-                                       const struct cn_hpc_plane_encoding *encoding,
-                                       struct cn_error *err)
-{
-    struct cn_value_cursor *cursor = read->cursor;
-    const struct cn_bytes values = read->block.values;
-    size_t value_len = encoding->value->size, count = 0;
-    bool ok = true;
-
-    while (ok && count < CN_VALUE_BATCH) {
-        uint64_t at = cursor->at;
-        uint64_t end = cursor->run_end;
-        uint16_t metric = cursor->metric;
-
-        if (end - at > CN_VALUE_BATCH - count)
-            end = at + CN_VALUE_BATCH - count;
-        for (; at < end; at++) {
-            struct cn_hpc_plane_value value =
-                encoding->decode_value(cn_bytes_element(values, at, value_len));
-
-            if (value.id >= read->limit)
-                break;
-            cursor->batch[count++] = (struct cn_value){value.value, value.id, metric};
-        }
-        cursor->at = at;
-        read->count = count;
-        if (at < end)
-            return cn_hpc_planes_no_profile(read, err);
-        if (cursor->at < cursor->run_end)
-            continue;
-        if (cursor->index_at == cursor->index_end)
-            break;
-        ok = cn_hpc_context_run_begin(read, encoding);
-    }
-    return ok || cn_hpc_block_bad_entry(&read->block, cursor->index_at, UINT64_MAX, err);
-}
+bool cn_hpc_planes_twice(const struct cn_hpc_plane_read *read,
+                         const struct cn_hpc_run *run, struct cn_error *err);
+CN_CHECK bool cn_hpc_planes_long_run(struct cn_hpc_plane_read *read,
+                                     struct cn_hpc_run *run, struct cn_error *err);
 
 #endif

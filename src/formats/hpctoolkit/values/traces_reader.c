@@ -40,7 +40,7 @@ bool cn_hpc_traces_at(const struct cn_hpc_traces *traces, uint32_t index,
 {
     struct cn_hpc_trace_record record = cn_hpc_traces_record(traces, index);
     uint64_t off = cn_hpc_table_off(&traces->records, index);
-    size_t sample_len = traces->encoding->sample_len;
+    size_t sample_len = traces->encoding->sample->size;
     uint64_t len = record.end_off - record.begin_off;
 
     /* The offset of an empty trace does not matter: writers leave it after the end. */
@@ -87,7 +87,7 @@ bool cn_hpc_traces_samples(const struct cn_hpc_traces *traces,
                            const struct cn_timeline *timeline, uint64_t first,
                            size_t count, struct cn_sample *out, struct cn_error *err)
 {
-    size_t sample_len = traces->encoding->sample_len;
+    size_t sample_len = traces->encoding->sample->size;
     uint64_t off = timeline->at + first * sample_len;
     struct cn_bytes samples;
 

@@ -22,7 +22,7 @@ struct cn_hpc_trace_record {
 };
 
 struct cn_hpc_sample_encoding {
-    size_t sample_len;
+    const struct cn_record_layout *record, *sample;
     struct cn_hpc_trace_record (*decode_record)(struct cn_bytes bytes);
     void (*decode_samples)(struct cn_bytes samples, size_t count, struct cn_sample *out);
 };

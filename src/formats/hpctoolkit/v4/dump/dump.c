@@ -35,45 +35,43 @@ bool cn_hpc_v4_dump_meta(struct cn_hpc_dump *dump, struct cn_error *err)
     return cn_hpc_meta_dump(dump, &meta, err);
 }
 
-bool cn_hpc_v4_dump_profile(struct cn_hpc_dump *dump, struct cn_error *err)
+/* The frame of a value file, and the header of its records. */
+static bool dump_head(struct cn_hpc_dump *dump, const struct cn_hpc_file_kind *kind,
+                      struct cn_error *err)
 {
     struct cn_hpc_sections sections;
+
+    return dump_frame(dump, kind, &sections, err) &&
+           cn_hpc_dump_item(dump, kind->head, sections.list[0].off, 0, NULL, err);
+}
+
+static bool dump_planes(struct cn_hpc_dump *dump, const struct cn_hpc_file_kind *kind,
+                        struct cn_error *err)
+{
     struct cn_hpc_planes planes;
 
-    return dump_frame(dump, &cn_hpc_profile_kind, &sections, err) &&
-           cn_hpc_v4_profiles_open(cn_content_of(dump->bytes), &planes, err) &&
-           cn_hpc_dump_item(dump, &cn_hpc_profiles_header_layout, sections.list[0].off, 0,
-                            NULL, err) &&
-           cn_hpc_dump_planes(dump,
-                              planes.records.stride < cn_hpc_profile_size
-                                  ? &cn_hpc_draft_profile_layout
-                                  : &cn_hpc_profile_layout,
-                              &planes, err);
+    return dump_head(dump, kind, err) &&
+           cn_hpc_v4_planes_open(cn_content_of(dump->bytes), kind, &planes, err) &&
+           cn_hpc_dump_planes(dump, &planes, err);
+}
+
+bool cn_hpc_v4_dump_profile(struct cn_hpc_dump *dump, struct cn_error *err)
+{
+    return dump_planes(dump, &cn_hpc_profile_kind, err);
 }
 
 bool cn_hpc_v4_dump_cct(struct cn_hpc_dump *dump, struct cn_error *err)
 {
-    struct cn_hpc_sections sections;
-    struct cn_hpc_planes planes;
-
-    return dump_frame(dump, &cn_hpc_cct_kind, &sections, err) &&
-           cn_hpc_v4_cct_open(cn_content_of(dump->bytes), &planes, err) &&
-           cn_hpc_dump_item(dump, &cn_hpc_context_infos_header_layout,
-                            sections.list[0].off, 0, NULL, err) &&
-           cn_hpc_dump_planes(dump, &cn_hpc_context_info_layout, &planes, err);
+    return dump_planes(dump, &cn_hpc_cct_kind, err);
 }
 
 bool cn_hpc_v4_dump_trace(struct cn_hpc_dump *dump, struct cn_error *err)
 {
-    struct cn_hpc_sections sections;
     struct cn_hpc_traces traces;
 
-    return dump_frame(dump, &cn_hpc_trace_kind, &sections, err) &&
+    return dump_head(dump, &cn_hpc_trace_kind, err) &&
            cn_hpc_v4_traces_open(cn_content_of(dump->bytes), &traces, err) &&
-           cn_hpc_dump_item(dump, &cn_hpc_traces_header_layout, sections.list[0].off, 0,
-                            NULL, err) &&
-           cn_hpc_dump_traces(dump, &cn_hpc_trace_layout, &cn_hpc_sample_layout, &traces,
-                              err);
+           cn_hpc_dump_traces(dump, &traces, err);
 }
 
 /* The header of a file of blocks, and its table of sections. */

@@ -59,10 +59,11 @@ static bool open_values(struct cn_hpc_v4 *v4, const struct cn_hpc_v4_files *file
     struct cn_database *db = &v4->tree.database.base;
     struct cn_error damage;
 
-    if (!cn_hpc_v4_profiles_open(cn_content_in(files->profile, files->profile_ranges),
-                                 &values->profiles, err))
+    if (!cn_hpc_v4_planes_open(cn_content_in(files->profile, files->profile_ranges),
+                               &cn_hpc_profile_kind, &values->profiles, err))
         return cn_fail_in(err, "profile.db");
-    values->has_cct = files->has_cct && cn_hpc_v4_cct_open(cct, &values->cct, &damage);
+    values->has_cct = files->has_cct &&
+                      cn_hpc_v4_planes_open(cct, &cn_hpc_cct_kind, &values->cct, &damage);
     values->context_limit = values->cct.records.count;
     values->idle_context = v4->tree.idle;
     if (!values->has_cct) {

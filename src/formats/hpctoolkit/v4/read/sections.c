@@ -10,17 +10,42 @@ static const char *const cct_sections[] = {"CtxInfos"};
 static const char *const trace_sections[] = {"CtxTraces"};
 
 const struct cn_hpc_file_kind cn_hpc_meta_kind = {
-    "meta.db", CN_HPC_META_FORMAT, CN_HPC_META_FOOTER, cn_hpc_meta_sections,
-    CN_HPC_META_SECTION_COUNT};
+    .name = "meta.db",
+    .format = CN_HPC_META_FORMAT,
+    .footer = CN_HPC_META_FOOTER,
+    .section = cn_hpc_meta_sections,
+    .section_count = CN_HPC_META_SECTION_COUNT,
+};
 const struct cn_hpc_file_kind cn_hpc_profile_kind = {
-    "profile.db", CN_HPC_PROFILE_FORMAT, CN_HPC_PROFILE_FOOTER, profile_sections,
-    CN_HPC_PROFILE_SECTION_COUNT};
-const struct cn_hpc_file_kind cn_hpc_cct_kind = {"cct.db", CN_HPC_CCT_FORMAT,
-                                                 CN_HPC_CCT_FOOTER, cct_sections,
-                                                 CN_HPC_CCT_SECTION_COUNT};
-const struct cn_hpc_file_kind cn_hpc_trace_kind = {"trace.db", CN_HPC_TRACE_FORMAT,
-                                                   CN_HPC_TRACE_FOOTER, trace_sections,
-                                                   CN_HPC_TRACE_SECTION_COUNT};
+    .name = "profile.db",
+    .format = CN_HPC_PROFILE_FORMAT,
+    .footer = CN_HPC_PROFILE_FOOTER,
+    .section = profile_sections,
+    .section_count = CN_HPC_PROFILE_SECTION_COUNT,
+    .head = &cn_hpc_profiles_header_layout,
+    .records = "profiles",
+    .record_len = cn_hpc_draft_profile_size,
+};
+const struct cn_hpc_file_kind cn_hpc_cct_kind = {
+    .name = "cct.db",
+    .format = CN_HPC_CCT_FORMAT,
+    .footer = CN_HPC_CCT_FOOTER,
+    .section = cct_sections,
+    .section_count = CN_HPC_CCT_SECTION_COUNT,
+    .head = &cn_hpc_context_infos_header_layout,
+    .records = "contexts",
+    .record_len = cn_hpc_context_info_size,
+};
+const struct cn_hpc_file_kind cn_hpc_trace_kind = {
+    .name = "trace.db",
+    .format = CN_HPC_TRACE_FORMAT,
+    .footer = CN_HPC_TRACE_FOOTER,
+    .section = trace_sections,
+    .section_count = CN_HPC_TRACE_SECTION_COUNT,
+    .head = &cn_hpc_traces_header_layout,
+    .records = "traces",
+    .record_len = cn_hpc_trace_size,
+};
 
 bool cn_hpc_file_is(struct cn_bytes file, const struct cn_hpc_file_kind *kind)
 {
@@ -103,12 +128,20 @@ bool cn_hpc_sections_open(struct cn_content file, const struct cn_hpc_file_kind 
     return true;
 }
 
-bool cn_hpc_section_too_short(const struct cn_hpc_sections *sections, size_t i,
-                              struct cn_error *err)
+bool cn_hpc_sections_records(const struct cn_hpc_sections *sections,
+                             struct cn_hpc_array *out, struct cn_error *err)
 {
-    struct cn_hpc_span section = sections->list[i];
+    const struct cn_hpc_file_kind *kind = sections->kind;
+    const struct cn_hpc_span section = sections->list[0];
+    struct cn_hpc_profiles_header head; /* how all of them start */
 
-    return cn_fail(err, CN_ERR_FORMAT,
-                   "section %s at 0x%" PRIx64 " is too short for its header: %zu bytes",
-                   sections->kind->section[i], section.off, section.bytes.len);
+    if (section.bytes.len < kind->head->size ||
+        !cn_hpc_profiles_header_decode(section.bytes, &head))
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "section %s at 0x%" PRIx64
+                       " is too short for its header: %zu bytes",
+                       kind->section[0], section.off, section.bytes.len);
+    *out = (struct cn_hpc_array){kind->records, head.profiles_off, head.profile_count,
+                                 head.profile_len, kind->record_len};
+    return true;
 }

@@ -18,6 +18,10 @@ struct cn_hpc_file_kind {
     const char *footer;         /* CN_HPC_FOOTER_LEN characters */
     const char *const *section; /* names in the specification */
     size_t section_count;
+    /* Of the value files: section 0 starts with this, and has these records. */
+    const struct cn_record_layout *head;
+    const char *records; /* "profiles" */
+    size_t record_len;   /* at least */
 };
 
 extern const char *const cn_hpc_meta_sections[CN_HPC_META_SECTION_COUNT];
@@ -46,8 +50,8 @@ CN_CHECK bool cn_hpc_sections_open(struct cn_content file,
                                    const struct cn_hpc_file_kind *kind,
                                    struct cn_hpc_sections *out, struct cn_error *err);
 
-/* Fail because section `i` is shorter than its header. */
-bool cn_hpc_section_too_short(const struct cn_hpc_sections *sections, size_t i,
-                              struct cn_error *err);
+/* Where the records of a value file are. Fails if section 0 is shorter than its header. */
+CN_CHECK bool cn_hpc_sections_records(const struct cn_hpc_sections *sections,
+                                      struct cn_hpc_array *out, struct cn_error *err);
 
 #endif

@@ -5,6 +5,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_V4_READ_VALUE_FILES_H
 #define CN_FORMATS_HPCTOOLKIT_V4_READ_VALUE_FILES_H
 
+#include "formats/hpctoolkit/v4/read/sections.h"
 #include "formats/hpctoolkit/values/planes_reader.h"
 #include "formats/hpctoolkit/values/traces_reader.h"
 
@@ -12,15 +13,17 @@ extern const struct cn_hpc_plane_encoding cn_hpc_v4_profile_planes,
     cn_hpc_v4_context_planes;
 extern const struct cn_hpc_sample_encoding cn_hpc_v4_samples;
 
-/* There is at least one profile, the summary. */
-CN_CHECK bool cn_hpc_v4_profiles_open(struct cn_content file, struct cn_hpc_planes *out,
-                                      struct cn_error *err);
-
-/* Records are indexed by context id. */
-CN_CHECK bool cn_hpc_v4_cct_open(struct cn_content file, struct cn_hpc_planes *out,
-                                 struct cn_error *err);
+/* profile.db, where there is at least one profile, the summary; or cct.db, where records are
+ * indexed by context id. */
+CN_CHECK bool cn_hpc_v4_planes_open(struct cn_content file,
+                                    const struct cn_hpc_file_kind *kind,
+                                    struct cn_hpc_planes *out, struct cn_error *err);
 
 CN_CHECK bool cn_hpc_v4_traces_open(struct cn_content file, struct cn_hpc_traces *out,
                                     struct cn_error *err);
+
+/* The same of opened sections, without records. */
+struct cn_hpc_planes cn_hpc_v4_planes(const struct cn_hpc_sections *sections);
+struct cn_hpc_traces cn_hpc_v4_traces(const struct cn_hpc_sections *sections);
 
 #endif

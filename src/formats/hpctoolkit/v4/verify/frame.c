@@ -2,17 +2,6 @@
 
 #include "formats/hpctoolkit/v4/verify/parts.h"
 
-bool cn_hpc_v4_check_too_short(struct cn_hpc_v4_check *v,
-                               const struct cn_hpc_v4_check_file *file, size_t section)
-{
-    struct cn_hpc_span span = file->sections.list[section];
-
-    cn_findings_error(&v->m.c.f, "section-header", span.off,
-                      "section %s of %zu bytes is too short for its header",
-                      file->kind->section[section], span.bytes.len);
-    return true;
-}
-
 bool cn_hpc_v4_check_table(struct cn_hpc_v4_check *v, struct cn_hpc_span in,
                            const struct cn_hpc_array *array, struct cn_hpc_table *out)
 {

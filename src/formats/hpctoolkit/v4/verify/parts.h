@@ -35,13 +35,10 @@ void cn_hpc_v4_check_frame(struct cn_hpc_v4_check *v, struct cn_hpc_v4_check_fil
 bool cn_hpc_v4_check_table(struct cn_hpc_v4_check *v, struct cn_hpc_span in,
                            const struct cn_hpc_array *array, struct cn_hpc_table *out);
 
-/* Report a section that is shorter than its header. Returns true. */
-bool cn_hpc_v4_check_too_short(struct cn_hpc_v4_check *v,
-                               const struct cn_hpc_v4_check_file *file, size_t section);
-
 /* These fail only when the user asks to stop. */
-CN_CHECK bool cn_hpc_v4_check_profile(struct cn_hpc_v4_check *v, struct cn_error *err);
-CN_CHECK bool cn_hpc_v4_check_cct(struct cn_hpc_v4_check *v, struct cn_error *err);
+CN_CHECK bool cn_hpc_v4_check_planes(struct cn_hpc_v4_check *v,
+                                     const struct cn_hpc_v4_check_file *file,
+                                     struct cn_error *err);
 CN_CHECK bool cn_hpc_v4_check_trace(struct cn_hpc_v4_check *v, struct cn_error *err);
 void cn_hpc_v4_check_yaml(struct cn_hpc_v4_check *v);
 

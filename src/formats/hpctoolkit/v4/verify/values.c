@@ -53,70 +53,52 @@ static void check_identity(struct cn_hpc_plane_check *p, uint32_t number,
                          "identity: reserved bits of flags 0x%x are set", id.flags);
 }
 
-/* The check of a file's blocks, without its records. */
-static struct cn_hpc_plane_check plane_check(struct cn_hpc_v4_check *v,
-                                             const struct cn_hpc_v4_check_file *file,
-                                             const struct cn_hpc_plane_encoding *encoding)
+/* Find the records of a file. False if they cannot be checked. */
+static bool find_records(struct cn_hpc_v4_check *v,
+                         const struct cn_hpc_v4_check_file *file,
+                         struct cn_hpc_array *array, struct cn_hpc_table *out)
 {
-    return (struct cn_hpc_plane_check){
-        .c = &v->m.c,
-        .planes = {.encoding = encoding,
-                   .file = file->sections.file,
-                   .file_len = file->bytes.len},
-        .taken = {file->sections.list, file->kind->section, file->kind->section_count},
-        .is_strict = true,
-    };
-}
+    struct cn_hpc_span section = file->sections.list[0];
+    struct cn_error err;
 
-bool cn_hpc_v4_check_profile(struct cn_hpc_v4_check *v, struct cn_error *err)
-{
-    struct cn_hpc_plane_check p = plane_check(v, &v->profile, &cn_hpc_v4_profile_planes);
-    struct cn_hpc_span section = v->profile.sections.list[CN_HPC_PROFILE_INFOS];
-    struct cn_hpc_profiles_header head;
-
-    if (!cn_hpc_profiles_header_decode(section.bytes, &head))
-        return cn_hpc_v4_check_too_short(v, &v->profile, CN_HPC_PROFILE_INFOS);
-    if (head.profile_count == 0) {
+    if (!cn_hpc_sections_records(&file->sections, array, &err)) {
+        cn_findings_error(&v->m.c.f, "section-header", section.off, "%s", err.text);
+        return false;
+    }
+    if (file == &v->profile && array->count == 0) {
         cn_findings_error(&v->m.c.f, "summary-first", section.off,
                           "no profile, not even a summary");
-        return true;
+        return false;
     }
-    if (head.profile_len >= cn_hpc_draft_profile_size &&
-        head.profile_len < cn_hpc_profile_size)
+    if (file == &v->profile && array->stride >= cn_hpc_draft_profile_size &&
+        array->stride < cn_hpc_profile_size)
         cn_findings_warn(&v->m.c.f, "draft-layout", section.off,
-                         "profiles of %u bytes without flags: the layout of a draft",
-                         head.profile_len);
-    if (!cn_hpc_v4_check_table(
-            v, section,
-            &(struct cn_hpc_array){"profiles", head.profiles_off, head.profile_count,
-                                   head.profile_len, cn_hpc_draft_profile_size},
-            &p.planes.records))
-        return true;
-    p.planes.tuples = v->profile.sections.list[CN_HPC_ID_TUPLES];
-    p.value_align = 2;
-    p.index_align = 4;
-    p.tuple_align = 8;
-    p.check_record = check_profile;
-    p.check_identity = check_identity;
-    return cn_hpc_check_planes(&p, err);
+                         "profiles of %" PRIu64
+                         " bytes without flags: the layout of a draft",
+                         array->stride);
+    if (file == &v->cct)
+        cn_hpc_check_context_count(&v->m.c, (uint32_t)array->count, section.off);
+    return cn_hpc_v4_check_table(v, section, array, out);
 }
 
-bool cn_hpc_v4_check_cct(struct cn_hpc_v4_check *v, struct cn_error *err)
+bool cn_hpc_v4_check_planes(struct cn_hpc_v4_check *v,
+                            const struct cn_hpc_v4_check_file *file, struct cn_error *err)
 {
-    struct cn_hpc_plane_check p = plane_check(v, &v->cct, &cn_hpc_v4_context_planes);
-    struct cn_hpc_span section = v->cct.sections.list[CN_HPC_CONTEXT_INFOS];
-    struct cn_hpc_context_infos_header head;
+    bool is_profile = file == &v->profile;
+    struct cn_hpc_plane_check p = {
+        .c = &v->m.c,
+        .planes = cn_hpc_v4_planes(&file->sections),
+        .taken = {file->sections.list, file->kind->section, file->kind->section_count},
+        .is_strict = true,
+        .value_align = is_profile ? 2 : 4,
+        .index_align = is_profile ? 4 : 2,
+        .tuple_align = 8,
+        .check_record = is_profile ? check_profile : NULL,
+        .check_identity = check_identity,
+    };
+    struct cn_hpc_array array;
 
-    if (!cn_hpc_context_infos_header_decode(section.bytes, &head))
-        return cn_hpc_v4_check_too_short(v, &v->cct, CN_HPC_CONTEXT_INFOS);
-    cn_hpc_check_context_count(&v->m.c, head.context_count, section.off);
-    p.value_align = 4;
-    p.index_align = 2;
-    return !cn_hpc_v4_check_table(
-               v, section,
-               &(struct cn_hpc_array){"contexts", head.infos_off, head.context_count,
-                                      head.info_len, cn_hpc_context_info_size},
-               &p.planes.records) ||
+    return !find_records(v, file, &array, &p.planes.records) ||
            cn_hpc_check_planes(&p, err);
 }
 
@@ -124,33 +106,22 @@ bool cn_hpc_v4_check_trace(struct cn_hpc_v4_check *v, struct cn_error *err)
 {
     const struct cn_hpc_v4_check_file *file = &v->trace;
     struct cn_hpc_span section = file->sections.list[CN_HPC_TRACES];
-    struct cn_hpc_traces_header head;
     struct cn_hpc_trace_check t = {
         .c = &v->m.c,
-        .traces = {.encoding = &cn_hpc_v4_samples,
-                   .file = file->sections.file,
-                   .file_len = file->bytes.len},
+        .traces = cn_hpc_v4_traces(&file->sections),
         .taken = {file->sections.list, file->kind->section, file->kind->section_count},
         .has_range = true,
         .range_off = section.off,
         .is_strict = true,
     };
+    struct cn_hpc_array array;
 
-    if (!cn_hpc_traces_header_decode(section.bytes, &head))
-        return cn_hpc_v4_check_too_short(v, file, CN_HPC_TRACES);
-    if (!cn_hpc_v4_check_table(v, section,
-                               &(struct cn_hpc_array){"traces", head.traces_off,
-                                                      head.trace_count, head.trace_len,
-                                                      cn_hpc_trace_size},
-                               &t.traces.records))
+    if (!find_records(v, file, &array, &t.traces.records))
         return true;
-    if (v->m.c.profile_count > 0 &&
-        (uint64_t)t.traces.records.count + 1 != v->m.c.profile_count)
+    if (v->m.c.profile_count > 0 && array.count + 1 != v->m.c.profile_count)
         cn_findings_warn(&v->m.c.f, "trace-count", section.off,
-                         "%" PRIu32 " traces, but %" PRIu32
+                         "%" PRIu64 " traces, but %" PRIu32
                          " profiles: older hpcviewers expect one for each thread",
-                         t.traces.records.count, v->m.c.profile_count);
-    t.traces.begin_ns = head.begin_ns;
-    t.traces.end_ns = head.end_ns;
+                         array.count, v->m.c.profile_count);
     return cn_hpc_check_traces(&t, err);
 }

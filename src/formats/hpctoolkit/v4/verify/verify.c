@@ -76,10 +76,10 @@ static bool verify_all(struct cn_hpc_v4_check *v, struct cn_error *err)
     if (begin(v, &v->meta, &cn_hpc_meta_kind, files->meta, files->meta.ptr))
         check_meta(v);
     if (begin(v, &v->profile, &cn_hpc_profile_kind, files->profile, files->profile.ptr) &&
-        !cn_hpc_v4_check_profile(v, err))
+        !cn_hpc_v4_check_planes(v, &v->profile, err))
         return false;
     if (begin(v, &v->cct, &cn_hpc_cct_kind, files->cct, files->has_cct) &&
-        !cn_hpc_v4_check_cct(v, err))
+        !cn_hpc_v4_check_planes(v, &v->cct, err))
         return false;
     errors = v->m.c.f.error_count;
     if (begin(v, &v->trace, &cn_hpc_trace_kind, files->trace, files->has_trace) &&
