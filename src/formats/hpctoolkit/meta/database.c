@@ -62,17 +62,17 @@ static bool children(struct cn_database *db, const struct cn_context *parent,
     return true;
 }
 
-/* The name of the function of a root; NULL: it has none. */
-static const char *root_function(struct cn_database *db, const struct cn_context *root)
+/* Read the name of the function of a root; NULL: it has none. */
+static bool root_function(struct cn_database *db, const struct cn_context *root,
+                          const char **out, struct cn_error *err)
 {
-    struct cn_function function;
-    struct cn_error ignored;
+    struct cn_function function = {0};
 
-    return root->kind == CN_CONTEXT_FUNCTION && root->has_function &&
-                   cn_hpc_meta_function(&self_of(db)->meta, root->function, &function,
-                                        &ignored)
-               ? function.name
-               : NULL;
+    if (root->kind == CN_CONTEXT_FUNCTION && root->has_function &&
+        !cn_hpc_meta_function(&self_of(db)->meta, root->function, &function, err))
+        return false;
+    *out = function.name;
+    return true;
 }
 
 /* Decode the record of an entry point at the start of `rest`. */
@@ -108,6 +108,7 @@ static bool decode_context(struct cn_database *db, bool is_entry, struct cn_byte
 {
     const struct cn_hpc_meta *meta = &self_of(db)->meta;
     struct cn_hpc_node node;
+    const char *function;
 
     if (is_entry && !self_of(db)->are_functions)
         return decode_entry(meta, rest, out, len, err);
@@ -115,7 +116,9 @@ static bool decode_context(struct cn_database *db, bool is_entry, struct cn_byte
         !cn_hpc_node_context(meta, &node, out, err))
         return false;
     if (is_entry) {
-        cn_hpc_entry_make(out, root_function(db, out));
+        if (!root_function(db, out, &function, err))
+            return false;
+        cn_hpc_entry_make(out, function);
     } else if (out->has_function && out->function >= db->function_count) {
         /* Functions after the last that is listed only represent entry points. */
         out->has_function = false;
@@ -231,8 +234,10 @@ static void name_roots(struct cn_database *db)
     if (!children(db, NULL, &cursor, &ignored))
         return;
     while (child_next(db, &cursor, &root, &ignored) == CN_ITEM) {
-        const char *name = root_function(db, &root);
+        const char *name;
 
+        if (!root_function(db, &root, &name, &ignored))
+            continue;
         if (name && cn_hpc_entry_find(name, &entry))
             are_entries = true;
         if (name && self->idle == 0 && strcmp(name, CN_HPC_IDLE) == 0)
