@@ -48,24 +48,28 @@ static const struct {
     [NO_PREEMPTION] = {"no-sched-preempt", 0},
 };
 
-/* The option that a word names, and its value if that is in the same word. */
-static enum option find_option(char *word, char **value)
+/* True if a word names the option; its value if that is in the same word, else NULL. */
+static bool is_option(char *word, const char *name, char letter, char **value)
 {
     size_t len = strcspn(word, "=");
 
-    *value = NULL;
-    for (int i = 0; i < OPTION_COUNT; i++) {
-        if (strncmp(word, "--", 2) == 0 && len - 2 == strlen(options[i].name) &&
-            strncmp(word + 2, options[i].name, len - 2) == 0) {
-            *value = word[len] ? word + len + 1 : NULL;
-            return (enum option)i;
-        }
-        if (options[i].letter && word[0] == '-' && word[1] == options[i].letter) {
-            *value = word[2] ? word + 2 : NULL;
-            return (enum option)i;
-        }
+    if (strncmp(word, "--", 2) == 0 && len - 2 == strlen(name) &&
+        strncmp(word + 2, name, len - 2) == 0) {
+        *value = word[len] ? word + len + 1 : NULL;
+        return true;
     }
-    return OPTION_COUNT;
+    *value = word[0] == '-' && word[1] && word[2] ? word + 2 : NULL;
+    return letter && word[0] == '-' && word[1] == letter;
+}
+
+static enum option find_option(char *word, char **value)
+{
+    int i = 0;
+
+    while (i < OPTION_COUNT &&
+           !is_option(word, options[i].name, options[i].letter, value))
+        i++;
+    return (enum option)i;
 }
 
 static bool set_number(const char *value, uint64_t max, uint64_t *out,
@@ -162,6 +166,21 @@ bool cn_call_filter_add_defaults(struct cn_call_filter *filter, struct cn_error 
         free(text);
     }
     return ok || cn_fail_in(err, "default.opts");
+}
+
+const char *cn_call_default_find(const struct cn_recording *rec, const char *name,
+                                 char letter, bool is_flag, struct cn_arena *memory)
+{
+    char *text = rec->options ? cn_arena_strdup(memory, rec->options) : NULL;
+    const char *found = NULL;
+    char *save = NULL, *value;
+
+    for (char *word = text ? strtok_r(text, " \t\n", &save) : NULL; word;
+         word = strtok_r(NULL, " \t\n", &save)) {
+        if (is_option(word, name, letter, &value))
+            found = is_flag ? "" : value ? value : strtok_r(NULL, " \t\n", &save);
+    }
+    return found;
 }
 
 bool cn_all_calls_init(struct cn_all_calls *all, const struct cn_recording *rec,

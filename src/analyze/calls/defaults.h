@@ -7,12 +7,18 @@
 #define CN_ANALYZE_CALLS_DEFAULTS_H
 
 #include "analyze/calls/filter.h"
+#include "base/arena.h"
 #include "model/calls/query.h"
 
 /* Add the default options of the filter's recording, before cn_call_filter_ready(). Other
  * options are skipped. */
 CN_CHECK bool cn_call_filter_add_defaults(struct cn_call_filter *filter,
                                           struct cn_error *err);
+
+/* The last value of any option among the default ones, in `memory`, "" for a flag; NULL if it
+ * is not among them. */
+const char *cn_call_default_find(const struct cn_recording *rec, const char *name,
+                                 char letter, bool is_flag, struct cn_arena *memory);
 
 /* A query for all calls of all tasks, with the default options of the recording. It refers to
  * itself: it stays where it is. */

@@ -18,6 +18,7 @@
 #include "cli/recording/options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
+#include "cli/shell/kinds.h"
 #include "cli/shell/progress.h"
 #include "model/calls/recording.h"
 #include "model/contexts/database.h"
@@ -207,7 +208,7 @@ static bool open_source(struct conversion *c, struct cn_error *err)
 {
     const struct cn_format *from;
 
-    if (!cn_format_probe(c->source, &from, err))
+    if (!cn_kinds_probe(c->args, c->source, &from, err))
         return false;
     if ((from->open_database || from->open_measurements) &&
         (c->format->write_database || c->format->export_database)) {
@@ -280,18 +281,17 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 static const struct cn_option options[] = {
     {.name = "to", .value = "NAME", .help = "the format of DST; see cairn formats"},
     {.name = "force", .letter = 'f', .help = "replace DST if it exists"},
-    {.name = "metric",
-     .value = "NAME",
-     .help = "databases: the metric to write if the format has only one (default: the "
-             "first; of time, running time)"},
+    CN_OPTION(CN_FOR_COSTS, "metric", 0, "NAME",
+              "the metric to write if the format has only one (default: the first; of "
+              "time, running time); with --diff, the one to compare, of any data"),
     {.name = "waits",
      .help = "formats that add up times: count waiting (blocked, pre-empted) for the "
              "call that waits, instead of running time alone"},
     {.name = "diff",
      .help = "write the comparison of A and B as folded stacks with two values, or as a "
              "pprof profile with A as its base"},
-    {.name = "no-traces", .help = "write no timelines"},
-    {.name = "no-sources", .help = "do not copy source files"},
+    CN_OPTION(CN_FOR_COSTS, "no-traces", 0, NULL, "write no timelines"),
+    CN_OPTION(CN_FOR_COSTS, "no-sources", 0, NULL, "do not copy source files"),
     CN_RECORDING_RAW_OPTION,
     {.name = "strict", .help = "write nothing if anything would be lost"},
     {.name = "jobs",
@@ -323,6 +323,7 @@ const struct cn_command cn_cmd_convert = {
     .operands = "SRC... DST",
     .operand_min = 2,
     .operand_max = 3,
+    .scope = CN_FOR_DATA,
     .summary = "convert a database or recording to another format",
     .description =
         "Reads the database or recording SRC and writes DST in the format of --to. "

@@ -8,6 +8,7 @@
 #include "cli/recording/options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
+#include "cli/shell/kinds.h"
 #include "formats/exchange/exchange.h"
 #include "open/formats.h"
 
@@ -60,40 +61,25 @@ static bool check_options(const struct cn_args *args, const struct cn_format *fo
            cn_fail(err, CN_ERR_USAGE, "--sample-time needs --format flame-graph");
 }
 
-/* An option that was given and chooses calls of a recording; NULL: none. */
-static const char *find_filter(const struct cn_args *args)
-{
-    static const struct cn_option filters[] = {CN_RECORDING_OPTIONS, {0}};
-
-    for (size_t i = 0; filters[i].name; i++)
-        if (strcmp(filters[i].name, "data") != 0 &&
-            strcmp(filters[i].name, "demangle") != 0 &&
-            cn_args_has(args, filters[i].name))
-            return filters[i].name;
-    return NULL;
-}
-
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
-    const char *operand = cn_args_find_operand(args, 0);
-    const char *path = cn_recording_path(args, operand);
-    const char *filter = find_filter(args);
     const struct cn_format *foreign = find_foreign(args);
+    struct cn_recording_source source = {.is_raw = !foreign};
     const struct cn_format *format;
 
-    if (!check_options(args, foreign, err))
+    if (!check_options(args, foreign, err) ||
+        !cn_data_path(args, cn_args_find_operand(args, 0), &source.path, err))
         return false;
     if (foreign)
-        return cn_recording_show(args, operand, dump_calls, (void *)(uintptr_t)foreign,
+        return cn_recording_show(args, &source, dump_calls, (void *)(uintptr_t)foreign,
                                  err);
-    if (!cn_format_probe(path, &format, err))
+    if (!cn_kinds_probe(args, source.path, &format, err))
         return false;
     if (!format->open_recording && !format->open_traces)
-        return filter ? cn_fail(err, CN_ERR_USAGE, "--%s is for recordings; %s is none",
-                                filter, path)
-                      : cn_dump_database(args, format, path, err);
-    return filter ? cn_recording_show_raw(args, operand, cn_dump_calls, NULL, err)
-                  : cn_dump_recording(args, path, err);
+        return cn_dump_database(args, format, source.path, err);
+    return cn_args_find_filter(args)
+               ? cn_recording_show(args, &source, cn_dump_calls, NULL, err)
+               : cn_dump_recording(args, source.path, err);
 }
 
 static const struct cn_option options[] = {
@@ -101,7 +87,7 @@ static const struct cn_option options[] = {
      .value = "text|json|csv|chrome|flame-graph|graphviz|mermaid",
      .help = "print structures as text (the default), those of a database also as JSON "
              "or CSV, or a recording for another tool, as uftrace dump does"},
-    {.name = "hex", .help = "recordings: also print the bytes of each record"},
+    CN_OPTION(CN_FOR_CALLS, "hex", 0, NULL, "also print the bytes of each record"),
     {.name = "file", .value = "NAME", .help = "print only this file"},
     {.name = "record", .value = "NAME", .help = "print only structures of this name"},
     {.name = "limit", .letter = 'n', .value = "N", .help = "stop after N structures"},
@@ -109,10 +95,9 @@ static const struct cn_option options[] = {
      .help = "print one line per field: offset, type, name, value and meaning"},
     CN_RECORDING_OPTIONS,
     CN_RECORDING_RAW_OPTION,
-    {.name = "no-args", .help = "recordings: no arguments and return values"},
-    {.name = "sample-time",
-     .value = "TIME",
-     .help = "flame graphs: the time of one sample (default: 1us)"},
+    CN_OPTION(CN_FOR_CALLS, "no-args", 0, NULL, "no arguments and return values"),
+    CN_OPTION(CN_FOR_CALLS, "sample-time", 0, "TIME",
+              "with --format flame-graph: the time of one sample (default: 1us)"),
     {0},
 };
 
@@ -129,6 +114,7 @@ const struct cn_command cn_cmd_dump = {
     .section = CN_SECTION_FILES,
     .operands = "[PATH]",
     .operand_max = 1,
+    .scope = CN_FOR_DATA,
     .summary = "print every structure of a file, with offsets and field names",
     .description =
         "Prints a line per structure of a database, to be searched with grep:\n\n"

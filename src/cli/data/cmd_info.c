@@ -7,19 +7,20 @@
 #include "cli/recording/options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
+#include "cli/shell/kinds.h"
 #include "open/formats.h"
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
-    const char *operand = cn_args_find_operand(args, 0);
-    const char *path = cn_recording_path(args, operand ? operand : cn_recorded_last());
     const struct cn_format *format;
+    const char *path;
 
     if (cn_args_has(args, "system")) {
         cn_info_machine(args);
         return true;
     }
-    if (!cn_format_probe(path, &format, err))
+    if (!cn_data_path(args, cn_args_find_operand(args, 0), &path, err) ||
+        !cn_kinds_probe(args, path, &format, err))
         return false;
     if (strcmp(format->holds, "traces") == 0)
         return cn_info_store(args, path, err);
@@ -30,8 +31,8 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 
 static const struct cn_option options[] = {
     CN_RECORDING_DATA_OPTION,
-    {.name = "task", .help = "recordings: list the tasks"},
-    {.name = "symbols", .help = "recordings: list the functions of each module"},
+    CN_OPTION(CN_FOR_RECORDINGS, "task", 0, NULL, "list the tasks"),
+    CN_OPTION(CN_FOR_RECORDINGS, "symbols", 0, NULL, "list the functions of each module"),
     {.name = "system", .help = "describe this machine; no PATH is read"},
     CN_RECORDING_DEMANGLE_OPTION,
     CN_OPTION_FORMAT,
@@ -52,6 +53,7 @@ const struct cn_command cn_cmd_info = {
     .section = CN_SECTION_VIEW,
     .operands = "[PATH]",
     .operand_max = 1,
+    .scope = CN_FOR_DATA,
     .summary = "summarise a database, recording or store",
     .description =
         "Databases: files and their sizes, threads by the kinds of their identifiers, "

@@ -9,6 +9,7 @@
 #include "cli/recording/options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
+#include "cli/shell/kinds.h"
 #include "cli/shell/progress.h"
 #include "model/calls/recording.h"
 #include "open/formats.h"
@@ -39,6 +40,7 @@ struct sql_run {
     struct cn_sql *sql;
     struct source sources[DATA_MAX];
     size_t source_count;
+    unsigned kinds; /* of the data */
     struct cn_text statement;
     struct cn_bar bar;
 
@@ -156,6 +158,7 @@ static bool add_source(struct sql_run *run, const char *schema, const char *path
     source = &run->sources[run->source_count++];
     if (!cn_format_probe(path, &format, err))
         return false;
+    run->kinds |= cn_kind_of(format);
     if (strcmp(format->holds, "traces") == 0)
         return cn_sql_add_store(run->sql, schema, path, err);
     if (format->open_recording || format->open_traces)
@@ -202,7 +205,7 @@ static bool open_all(struct sql_run *run, struct cn_error *err)
     for (size_t i = 0; i < others.count; i++)
         if (!add_other(run, others.list[i], err))
             return false;
-    return true;
+    return cn_kinds_check(run->args, run->kinds, cn_args_operand(run->args, 0), err);
 }
 
 /* What is damaged was read up to the damage. */
@@ -311,6 +314,7 @@ const struct cn_command cn_cmd_sql = {
     .operands = "PATH [STATEMENT]",
     .operand_min = 1,
     .operand_max = 2,
+    .scope = CN_FOR_DATA,
     .summary = "query a database, recording or store with SQL",
     .description =
         "Runs one SELECT of SQLite on tables that are read from PATH when they are "

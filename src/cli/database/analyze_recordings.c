@@ -42,12 +42,9 @@ static bool open_source(const struct cn_analysis *a, struct cn_recording_setup *
     if (!cn_target_check_source(a->target, path, true, err) ||
         !cn_format_probe(path, &format, err))
         return false;
-    if (!format->open_traces) {
-        if (query)
-            return cn_fail(err, CN_ERR_USAGE, "%s is not a store; --query is for stores",
-                           path);
-        return cn_recording_setup_open(setup, a->args, path, err);
-    }
+    if (!format->open_traces)
+        return cn_recording_setup_open(setup, a->args,
+                                       &(struct cn_recording_source){.path = path}, err);
     return format->open_traces(&rec, path, query ? query : "", err) &&
            cn_recording_setup_use(setup, a->args, rec, err);
 }
@@ -55,19 +52,13 @@ static bool open_source(const struct cn_analysis *a, struct cn_recording_setup *
 static bool open_sources(struct recordings *self, struct cn_error *err)
 {
     const struct cn_args *args = self->a->args;
-    size_t operand_count = cn_args_count(args);
-    size_t count = operand_count > 0 ? operand_count : 1;
+    size_t count = cn_args_count(args);
 
-    if (operand_count > 0 && cn_args_has(args, "data"))
-        return cn_fail(err, CN_ERR_USAGE,
-                       "give recordings with -d or as operands, not both");
     self->setups = cn_alloc(count, sizeof(*self->setups));
     self->queries = cn_alloc(count, sizeof(*self->queries));
     for (size_t i = 0; i < count; i++) {
-        const char *path = cn_recording_path(args, cn_args_find_operand(args, i));
-
         self->count++;
-        if (!open_source(self->a, &self->setups[i], path, err))
+        if (!open_source(self->a, &self->setups[i], cn_args_operand(args, i), err))
             return false;
         self->queries[i] = self->setups[i].query;
     }

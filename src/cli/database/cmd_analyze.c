@@ -18,6 +18,7 @@
 #include "cli/recording/options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
+#include "cli/shell/kinds.h"
 #include "cli/shell/ranks.h"
 #include "launcher/files/rank.h"
 #include "open/formats.h"
@@ -31,8 +32,7 @@ enum {
 static void set_default_target(struct cn_analysis *a)
 {
     static const char ending[] = ".data";
-    const char *source = cn_args_count(a->args) > 0 ? cn_args_operand(a->args, 0)
-                                                    : cn_recording_path(a->args, NULL);
+    const char *source = cn_args_operand(a->args, 0);
     size_t len = strlen(source), ending_len = sizeof(ending) - 1;
 
     while (len > 1 && source[len - 1] == '/')
@@ -109,43 +109,10 @@ void cn_analysis_tell(const struct cn_analysis *a, uint64_t context_count,
 
 enum source { RECORDINGS, MEASUREMENTS, SAMPLES };
 
-static bool is_among(const char *name, const char *const *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(name, list[i]) == 0)
-            return true;
-    return false;
-}
-
-/* Fails if an option does not apply to this kind of source. */
-static bool check_options(const struct cn_args *args, enum source source,
-                          struct cn_error *err)
-{
-    static const char *const of_measurements[] = {
-        "structure", "replace-path",   "only-exe",          "name", "metric", "foreign",
-        "no-traces", "ignore-structs", "hpcprof-compatible"};
-    static const char *const of_all[] = {
-        "output", "force", "threads", "title",   "no-trace", "no-source", "strict",
-        "no-mpi", "help",  "quiet",   "verbose", "color",    "no-pager"};
-    static const char *const names[] = {"recordings", "measurements", "samples"};
-
-    for (size_t i = 0; i < args->given_count; i++) {
-        const char *name = args->given[i]->name;
-        enum source owner = is_among(name, of_measurements,
-                                     sizeof(of_measurements) / sizeof(*of_measurements))
-                                ? MEASUREMENTS
-                                : RECORDINGS;
-
-        if (owner != source && !is_among(name, of_all, sizeof(of_all) / sizeof(*of_all)))
-            return cn_fail(err, CN_ERR_USAGE, "--%s is for %s, not %s", name,
-                           names[owner], names[source]);
-    }
-    return true;
-}
-
 static bool find_source(const struct cn_args *args, enum source *out,
                         struct cn_error *err)
 {
+    unsigned kinds = 0;
     size_t count = cn_args_count(args), measured_count = 0, sampled_count = 0;
     const struct cn_format *format;
     struct cn_error ignored;
@@ -154,7 +121,8 @@ static bool find_source(const struct cn_args *args, enum source *out,
         if (!cn_format_probe(cn_args_operand(args, i), &format, &ignored))
             continue;
         measured_count += format->open_measurements != NULL;
-        sampled_count += format->is_file && format->open_database;
+        sampled_count += cn_kind_of(format) == CN_FOR_SAMPLES;
+        kinds |= cn_kind_of(format);
     }
     if (sampled_count > 0 && count > 1)
         return cn_fail(err, CN_ERR_USAGE,
@@ -164,7 +132,7 @@ static bool find_source(const struct cn_args *args, enum source *out,
         return cn_fail(err, CN_ERR_USAGE,
                        "measurements cannot be analysed together with other data");
     *out = sampled_count > 0 ? SAMPLES : measured_count > 0 ? MEASUREMENTS : RECORDINGS;
-    return check_options(args, *out, err);
+    return !kinds || cn_kinds_check(args, kinds, cn_args_operand(args, 0), err);
 }
 
 /* Recordings have a sample for each call and return: by default, long timelines are thinned.
@@ -259,18 +227,31 @@ static bool add_ranks(struct cn_args *args, const char *dir, size_t *capacity)
     return count > 0;
 }
 
-/* The arguments, with the recordings of ranks instead of their folder. */
-static void expand(const struct cn_args *args, struct cn_args *out)
+/* The arguments, with the data that was not named, and with the recordings of ranks instead of
+ * their folder. */
+static bool expand(const struct cn_args *args, struct cn_args *out, struct cn_error *err)
 {
-    size_t capacity = 0;
+    const char *const *paths = args->operands;
+    size_t count = args->operand_count, capacity = 0;
+    const char *path;
 
     *out = *args;
     out->operands = NULL;
     out->operand_count = 0;
-    for (size_t i = 0; i < args->operand_count; i++) {
-        if (!add_ranks(out, args->operands[i], &capacity))
-            add_operand(out, args->operands[i], &capacity);
+    if (count > 0 && cn_args_has(args, "data"))
+        return cn_fail(err, CN_ERR_USAGE,
+                       "give recordings with -d or as operands, not both");
+    if (count == 0) {
+        if (!cn_data_path(args, NULL, &path, err))
+            return false;
+        paths = &path;
+        count = 1;
     }
+    for (size_t i = 0; i < count; i++) {
+        if (!add_ranks(out, paths[i], &capacity))
+            add_operand(out, paths[i], &capacity);
+    }
+    return true;
 }
 
 static bool run(const struct cn_args *given, struct cn_error *err)
@@ -279,8 +260,8 @@ static bool run(const struct cn_args *given, struct cn_error *err)
     struct cn_ranks *ranks;
     bool ok;
 
-    expand(given, &expanded);
-
+    if (!expand(given, &expanded, err))
+        return false;
     /* Reaching the file size limit is an error like a full disk, not a signal. */
     (void)signal(SIGXFSZ, SIG_IGN);
     ok = cn_cli_ranks_open(&ranks, args, err) && analyse(args, ranks, err);
@@ -299,68 +280,49 @@ static const struct cn_option options[] = {
              "instead of .data; for measurements the name that hpcprof chooses)"},
     {.name = "force", .letter = 'f', .help = "replace DB if it exists"},
     CN_RECORDING_THREADS_OPTION,
-    {.name = "collapse-recursion",
-     .help = "make one context of a function that calls itself, directly or indirectly"},
-    {.name = "min-time",
-     .value = "TIME",
-     .help =
-         "drop contexts whose total over all threads is less; their time becomes self "
-         "time of the caller"},
-    {.name = "query",
-     .value = "QUERY",
-     .help = "stores: only traces that match; see cairn-store-search(1)"},
     {.name = "title", .value = "TEXT", .help = "the title of the database"},
-    {.name = "statistics",
-     .value = "all|sum",
-     .help = "statistics over threads: sum, count, squares, minimum and maximum (the "
-             "default), or only the sum"},
-    {.name = "trace",
-     .value = "full|RESOLUTION|none|on|off",
-     .help = "timelines: every call and return, exact to RESOLUTION (10us), or none "
-             "(default: as exact as 65,536 samples per thread allow; sums are always "
-             "exact). off: count nothing until a trigger with trace_on"},
     {.name = "no-trace", .help = "write no timelines, as --trace=none"},
     {.name = "no-source", .help = "do not copy source files"},
-    {.name = "source-path",
-     .value = "FROM=TO",
-     .is_repeatable = true,
-     .help = "look for source files under TO instead of FROM"},
     {.name = "strict", .help = "write nothing if any data is damaged"},
+    CN_OPTION(CN_FOR_STORES, "query", 0, "QUERY",
+              "only traces that match; see cairn-store-search(1)"),
+    CN_OPTION(CN_FOR_CALLS, "collapse-recursion", 0, NULL,
+              "make one context of a function that calls itself, directly or indirectly"),
+    CN_OPTION(CN_FOR_CALLS, "min-time", 0, "TIME",
+              "drop contexts whose total over all threads is less; their time becomes "
+              "self time of the caller"),
+    CN_OPTION(CN_FOR_CALLS, "statistics", 0, "all|sum",
+              "statistics over threads: sum, count, squares, minimum and maximum (the "
+              "default), or only the sum"),
+    CN_OPTION(CN_FOR_CALLS, "trace", 0, "full|RESOLUTION|none|on|off",
+              "timelines: every call and return, exact to RESOLUTION (10us), or none "
+              "(default: as exact as 65,536 samples per thread allow; sums are always "
+              "exact). off: count nothing until a trigger with trace_on"),
+    CN_OPTION_LIST(CN_FOR_CALLS, "source-path", 0, "FROM=TO",
+                   "look for source files under TO instead of FROM"),
     CN_OPTION_NO_MPI,
     CN_RECORDING_FILTER_OPTIONS,
     CN_RECORDING_RAW_OPTION,
-    {.name = "structure",
-     .letter = 'S',
-     .value = "FILE",
-     .is_repeatable = true,
-     .help = "measurements: also read this .hpcstruct file, or a directory of them"},
-    {.name = "replace-path",
-     .letter = 'R',
-     .value = "FROM=TO",
-     .is_repeatable = true,
-     .help = "measurements: replace the prefix FROM of recorded paths by TO; '*' matches "
-             "one folder"},
-    {.name = "only-exe",
-     .value = "NAME",
-     .is_repeatable = true,
-     .help = "measurements: only processes of this program"},
-    {.name = "name",
-     .letter = 'n',
-     .value = "TEXT",
-     .help = "measurements: the title of the database, as --title"},
-    {.name = "metric",
-     .letter = 'M',
-     .value = "sum|normal|extrema|stats|none",
-     .is_repeatable = true,
-     .help = "measurements: statistics over threads: sum (the default), also mean and "
-             "deviation, also minimum and maximum, all, or show no metrics"},
-    {.name = "foreign",
-     .help = "measurements: from another machine; read no files of this one"},
-    {.name = "ignore-structs",
-     .help = "measurements: do not read structs/ of the directory"},
-    {.name = "no-traces", .help = "measurements: write no timelines, as --no-trace"},
-    {.name = "hpcprof-compatible",
-     .help = "measurements: write the same values as hpcprof, even those that are wrong"},
+    CN_OPTION_LIST(CN_FOR_MEASUREMENTS, "structure", 'S', "FILE",
+                   "also read this .hpcstruct file, or a directory of them"),
+    CN_OPTION_LIST(CN_FOR_MEASUREMENTS, "replace-path", 'R', "FROM=TO",
+                   "replace the prefix FROM of recorded paths by TO; '*' matches one "
+                   "folder"),
+    CN_OPTION_LIST(CN_FOR_MEASUREMENTS, "only-exe", 0, "NAME",
+                   "only processes of this program"),
+    CN_OPTION(CN_FOR_MEASUREMENTS, "name", 'n', "TEXT",
+              "the title of the database, as --title"),
+    CN_OPTION_LIST(CN_FOR_MEASUREMENTS, "metric", 'M', "sum|normal|extrema|stats|none",
+                   "statistics over threads: sum (the default), also mean and "
+                   "deviation, also minimum and maximum, all, or show no metrics"),
+    CN_OPTION(CN_FOR_MEASUREMENTS, "foreign", 0, NULL,
+              "from another machine; read no files of this one"),
+    CN_OPTION(CN_FOR_MEASUREMENTS, "ignore-structs", 0, NULL,
+              "do not read structs/ of the directory"),
+    CN_OPTION(CN_FOR_MEASUREMENTS, "no-traces", 0, NULL,
+              "write no timelines, as --no-trace"),
+    CN_OPTION(CN_FOR_MEASUREMENTS, "hpcprof-compatible", 0, NULL,
+              "write the same values as hpcprof, even those that are wrong"),
     CN_OPTION_CACHE_SIZE,
     {0},
 };
@@ -386,6 +348,7 @@ const struct cn_command cn_cmd_analyze = {
     .section = CN_SECTION_RECORDING,
     .operands = "[DIR]...",
     .operand_max = CN_OPERANDS_MAX,
+    .scope = CN_FOR_CALLS | CN_FOR_MEASUREMENTS | CN_FOR_SAMPLES,
     .is_run_together = true,
     .summary = "turn recordings into a database of calling contexts",
     .description =

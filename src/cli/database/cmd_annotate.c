@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/database/opened.h"
 #include "cli/database/view_print.h"
+#include "cli/recording/options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 
@@ -220,8 +221,9 @@ static bool open_costs(struct annotate *a, struct cn_error *err)
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
     struct annotate a = {.args = args};
-    bool ok =
-        cn_opened_database_open(&a.opened, args, cn_args_operand(args, 1), true, err);
+    const char *path;
+    bool ok = cn_data_path(args, cn_args_find_operand(args, 1), &path, err) &&
+              cn_opened_database_open(&a.opened, args, path, true, err);
 
     if (ok) {
         cn_costs_init(&a.costs, a.opened.db);
@@ -263,9 +265,10 @@ static const struct cn_example examples[] = {
 const struct cn_command cn_cmd_annotate = {
     .name = "annotate",
     .section = CN_SECTION_VIEW,
-    .operands = "FUNC PATH",
-    .operand_min = 2,
+    .operands = "FUNC [PATH]",
+    .operand_min = 1,
     .operand_max = 2,
+    .scope = CN_FOR_DATA,
     .summary = "show the instructions of a function with their costs",
     .description =
         "Prints the machine code of a function with the self cost of each instruction, "

@@ -213,6 +213,7 @@ const struct cn_command cn_cmd_diff = {
     .operands = "DB...",
     .operand_min = 1,
     .operand_max = CN_OPERANDS_MAX,
+    .scope = CN_FOR_DATA,
     .summary = "show what changed between two runs",
     .description =
         "Compares two databases, or two sets of repeated runs separated by --. Options "

@@ -209,6 +209,8 @@ const struct cn_command cn_cmd_gate = {
     .section = CN_SECTION_VIEW,
     .operands = "[DB]...",
     .operand_max = CN_OPERANDS_MAX,
+    .scope = CN_FOR_DATA,
+    .program = "record",
     .summary = "check rules for the difference between two runs",
     .description =
         "Compares a base with a new run, as cairn diff does, and checks rules. The exit "

@@ -266,8 +266,8 @@ static bool show(struct cn_timeline_view *view, struct cn_error *err)
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
     struct cn_timeline_view view = {.args = args};
-    bool ok = cn_data_path(args, &view.path, err) && show(&view, err) &&
-              cn_opened_database_check(&view.opened, err);
+    bool ok = cn_data_path(args, cn_args_find_operand(args, 0), &view.path, err) &&
+              show(&view, err) && cn_opened_database_check(&view.opened, err);
 
     for (size_t i = 0; i < view.row_count; i++)
         free(view.threads[i].label);
@@ -316,6 +316,7 @@ const struct cn_command cn_cmd_timeline = {
     .section = CN_SECTION_VIEW,
     .operands = "[DB]",
     .operand_max = 1,
+    .scope = CN_FOR_DATA,
     .summary = "draw threads over time",
     .description =
         "Draws a row per thread and a letter per slice of time: the function that took "

@@ -7,6 +7,7 @@
 #include "analyze/views/label.h"
 #include "cli/database/view_options.h"
 #include "cli/database/view_print.h"
+#include "cli/recording/sample_run.h"
 #include "cli/shell/progress.h"
 
 enum { COUNT_DEFAULT = 20, COUNT_MAX = 1000000 };
@@ -183,19 +184,27 @@ static bool check_options(const struct cn_args *args, struct cn_error *err)
     return true;
 }
 
-static bool run(const struct cn_args *args, struct cn_error *err)
+bool cn_top_show(const struct cn_args *args, const char *path, uint64_t count,
+                 struct cn_error *err)
 {
     struct cn_view_setup setup;
-    uint64_t count;
-    bool ok;
+    bool ok = cn_view_setup_open(&setup, args, path, err) &&
+              show(&setup, args, count, err) &&
+              cn_opened_database_check(&setup.opened, err);
 
-    if (!cn_args_u64(args, "count", 1, COUNT_MAX, COUNT_DEFAULT, &count, err) ||
-        !check_options(args, err))
-        return false;
-    ok = cn_view_setup_open(&setup, args, err) && show(&setup, args, count, err) &&
-         cn_opened_database_check(&setup.opened, err);
     cn_view_setup_done(&setup);
     return ok;
+}
+
+static bool run(const struct cn_args *args, struct cn_error *err)
+{
+    const char *path;
+    uint64_t count;
+
+    return cn_args_u64(args, "count", 1, COUNT_MAX, COUNT_DEFAULT, &count, err) &&
+           check_options(args, err) &&
+           cn_data_path(args, cn_args_find_operand(args, 0), &path, err) &&
+           cn_top_show(args, path, count, err);
 }
 
 static const struct cn_option options[] = {
@@ -232,6 +241,7 @@ const struct cn_command cn_cmd_top = {
     .section = CN_SECTION_VIEW,
     .operands = "[DB]",
     .operand_max = 1,
+    .scope = CN_FOR_DATA,
     .summary = "show the hottest contexts and the hot path",
     .description =
         "Lists the contexts with the largest self cost, each with its call path, and "

@@ -51,14 +51,16 @@ static bool run(const struct cn_args *args, view_maker make, size_t depth_defaul
 {
     struct cn_view_limits limits;
     struct cn_view_setup setup;
+    const char *path;
     uint64_t depth;
     bool ok;
 
     if (!cn_args_u64(args, "depth", 1, SIZE_MAX, depth_default, &depth, err) ||
-        !cn_args_f64(args, "min-percent", 0, 100, 0, &limits.min_percent, err))
+        !cn_args_f64(args, "min-percent", 0, 100, 0, &limits.min_percent, err) ||
+        !cn_data_path(args, cn_args_find_operand(args, 0), &path, err))
         return false;
     limits.depth_max = (size_t)depth;
-    ok = cn_view_setup_open(&setup, args, err) &&
+    ok = cn_view_setup_open(&setup, args, path, err) &&
          check_percent(&setup.costs, args, err) &&
          show(&setup, make, &limits, args, err) &&
          cn_opened_database_check(&setup.opened, err);
@@ -138,6 +140,7 @@ const struct cn_command cn_cmd_tree = {
     .section = CN_SECTION_VIEW,
     .operands = "[DB]",
     .operand_max = 1,
+    .scope = CN_FOR_DATA,
     .summary = "show calling contexts top-down",
     .description =
         "Prints the calling contexts of a database, callees below their callers, with "
@@ -162,6 +165,7 @@ const struct cn_command cn_cmd_flat = {
     .section = CN_SECTION_VIEW,
     .operands = "[DB]",
     .operand_max = 1,
+    .scope = CN_FOR_DATA,
     .summary = "show costs by module, file, function, loop and line",
     .description =
         "Adds up costs over all calling contexts of the same code: load module, source "
@@ -186,6 +190,7 @@ const struct cn_command cn_cmd_callers = {
     .section = CN_SECTION_VIEW,
     .operands = "[DB]",
     .operand_max = 1,
+    .scope = CN_FOR_DATA,
     .summary = "show functions with their callers, bottom-up",
     .description =
         "Prints each function, and below it its callers, their callers and so on, with "

@@ -1,7 +1,9 @@
 #include "cli/database/compare_sides.h"
 
 #include "cli/database/opened.h"
+#include "cli/shell/kinds.h"
 #include "cli/shell/progress.h"
+#include "open/formats.h"
 
 static const char *const thread_options[CN_SIDES] = {"threads-a", "threads-b"};
 static const char *const time_options[CN_SIDES] = {"time-a", "time-b"};
@@ -59,7 +61,9 @@ static bool add_run(struct cn_comparison *c, const char *path, enum cn_side side
                     cn_sides_visit visit, void *arg, struct cn_error *err)
 {
     struct cn_values threads = cn_args_values(args, thread_options[side]);
+    const char *query = cn_args_value(args, query_options[side]);
     struct cn_opened_database opened;
+    const struct cn_format *format;
     struct cn_compare_run run = {
         .side = side,
         .metric = cn_args_value(args, "metric"),
@@ -72,8 +76,12 @@ static bool add_run(struct cn_comparison *c, const char *path, enum cn_side side
     struct cn_bar bar;
     bool ok;
 
-    if (!cn_opened_database_open_query(
-            &opened, args, path, cn_args_value(args, query_options[side]), true, err)) {
+    if (!cn_format_probe(path, &format, err))
+        return false;
+    if (query && cn_kind_of(format) != CN_FOR_STORES)
+        return cn_kinds_fail(query_options[side], CN_FOR_STORES, path, cn_kind_of(format),
+                             err);
+    if (!cn_opened_database_open_query(&opened, args, path, query, true, err)) {
         cn_opened_database_close(&opened);
         return false;
     }

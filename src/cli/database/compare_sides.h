@@ -31,14 +31,10 @@
          .help = "of side A, only this time, as offsets from the start: 1.5s~2s, "     \
                  "10%~20%, ~300ms"},                                                   \
         {.name = "time-b", .value = "FROM~TO", .help = "of side B, only this time"},   \
-        {.name = "query-a",                                                            \
-         .value = "QUERY",                                                             \
-         .help = "of side A, a store, only traces that match, as of cairn store "      \
-                 "search"},                                                            \
-    {                                                                                  \
-        .name = "query-b", .value = "QUERY",                                           \
-        .help = "of side B, a store, only traces that match",                          \
-    }
+        CN_OPTION(CN_FOR_STORES, "query-a", 0, "QUERY",                                \
+                  "of side A, only traces that match, as of cairn store search"),      \
+        CN_OPTION(CN_FOR_STORES, "query-b", 0, "QUERY",                                \
+                  "of side B, only traces that match")
 
 struct cn_sides {
     const char *const *paths[CN_SIDES];

@@ -65,13 +65,19 @@ static bool record_one(const char *folder, const struct program *program,
                                        program->words[0], WTERMSIG(status));
 }
 
-/* The programs after the first --. */
+/* The number of recorded runs of the base, before the first --. */
+static size_t count_base(const struct cn_args *args)
+{
+    return args->separator == SIZE_MAX ? 0 : args->separator;
+}
+
+/* The programs after them. */
 static bool find_programs(const struct cn_args *args, struct program out[CN_SIDES],
                           struct cn_error *err)
 {
-    size_t first = args->separator, count = args->operand_count, split;
+    size_t first = count_base(args), count = args->operand_count, split;
 
-    if (first == SIZE_MAX || first == count)
+    if (first == count)
         return cn_fail(err, CN_ERR_USAGE,
                        "--record needs programs: --record -- OLD [ARGUMENT]... -- NEW "
                        "[ARGUMENT]...");
@@ -103,7 +109,7 @@ bool cn_gate_record(struct cn_gate_recordings *out, const struct cn_args *args,
     *out = (struct cn_gate_recordings){.count = count};
     if (!find_programs(args, programs, err))
         return false;
-    has_base = args->separator > 0;
+    has_base = count_base(args) > 0;
     out->folder = cn_temporary_make("gate", err);
     if (!out->folder)
         return false;

@@ -1,7 +1,6 @@
 #include "cli/database/opened.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/files/outdir.h"
 #include "base/run/ranks.h"
@@ -9,6 +8,7 @@
 #include "cli/database/cached_analysis.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
+#include "cli/shell/kinds.h"
 #include "cli/shell/progress.h"
 #include "formats/hpctoolkit/meas/open.h"
 #include "open/formats.h"
@@ -33,15 +33,6 @@ bool cn_opened_database_analyse(struct cn_opened_database *opened,
     return ok;
 }
 
-/* Whether a command that may have an option --raw was given it. */
-static bool has_raw(const struct cn_args *args)
-{
-    for (size_t i = 0; i < args->given_count; i++)
-        if (strcmp(args->given[i]->name, "raw") == 0)
-            return true;
-    return false;
-}
-
 bool cn_opened_database_open(struct cn_opened_database *opened,
                              const struct cn_args *args, const char *path, bool warns,
                              struct cn_error *err)
@@ -53,7 +44,7 @@ bool cn_opened_database_open_query(struct cn_opened_database *opened,
                                    const struct cn_args *args, const char *path,
                                    const char *query, bool warns, struct cn_error *err)
 {
-    struct cn_view_analysis how = {.is_raw = has_raw(args), .query = query};
+    struct cn_view_analysis how = {.is_raw = cn_args_has(args, "raw"), .query = query};
     struct cn_hpc_meas_options reading = {0};
     struct cn_sampled_options building = {
         .ranks = &cn_ranks_alone,
@@ -67,15 +58,8 @@ bool cn_opened_database_open_query(struct cn_opened_database *opened,
         return false;
     is_recording =
         !format->open_database && (format->open_recording || format->open_traces);
-    if (query && !format->open_traces)
-        return cn_fail(err, CN_ERR_USAGE, "%s is not a store; a query is for stores",
-                       path);
     if (how.is_raw && !is_recording)
-        return cn_fail(
-            err, CN_ERR_USAGE,
-            "--raw is for recordings, and %s is not one; analyze --raw writes a "
-            "database of recorded times",
-            path);
+        return cn_kinds_fail("raw", CN_FOR_CALLS, path, cn_kind_of(format), err);
     if (!(is_recording ? cn_cached_analysis_open(&opened->db, &opened->folder, args, path,
                                                  &how, err)
           : format->open_measurements

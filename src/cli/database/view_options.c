@@ -254,21 +254,19 @@ static void tell_states(const struct cn_view_setup *setup, const struct cn_args 
 }
 
 bool cn_view_setup_open(struct cn_view_setup *setup, const struct cn_args *args,
-                        struct cn_error *err)
+                        const char *path, struct cn_error *err)
 {
     const char *match = cn_args_value(args, "match");
     enum cn_match how =
         match && strcmp(match, "regex") == 0 ? CN_MATCH_REGEX : CN_MATCH_GLOB;
     struct cn_values patterns = cn_args_values(args, "filter");
     bool has_percentiles = cn_args_has(args, "percentiles") || cn_args_has(args, "by");
-    const char *path;
 
     *setup = (struct cn_view_setup){0};
     for (size_t i = 0; i < patterns.count; i++)
         if (!cn_name_filter_add(&setup->filter, patterns.list[i], how, err))
             return false;
-    if (!cn_data_path(args, &path, err) ||
-        !cn_opened_database_open(&setup->opened, args, path, true, err))
+    if (!cn_opened_database_open(&setup->opened, args, path, true, err))
         return false;
     setup->db = setup->opened.db;
     if (!cn_view_costs_open(&setup->costs, setup->db, args, NULL, has_percentiles, err) ||

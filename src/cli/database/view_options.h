@@ -124,10 +124,10 @@ CN_CHECK bool cn_view_costs_open(struct cn_costs *costs, struct cn_database *db,
                                  const struct cn_args *args, const char *metric,
                                  bool has_percentiles, struct cn_error *err);
 
-/* Open the database of operand 0 and apply the options; warns about damage. On failure,
- * release it as well. */
+/* Open the database `path` and apply the options; warns about damage. On failure, release it
+ * as well. */
 CN_CHECK bool cn_view_setup_open(struct cn_view_setup *setup, const struct cn_args *args,
-                                 struct cn_error *err);
+                                 const char *path, struct cn_error *err);
 void cn_view_setup_done(struct cn_view_setup *setup);
 
 /* FROM~TO as offsets from the start of data that lasts `span_ns`; 0: unknown, then there are no

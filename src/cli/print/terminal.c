@@ -16,11 +16,15 @@ size_t cn_terminal_columns(int fd)
 
 bool cn_color_decide(const char *choice, bool is_terminal)
 {
+    static const char *const always[] = {"always", "yes", "true", "1", "on"};
     const char *no_color = getenv("NO_COLOR");
     const char *term = getenv("TERM");
 
+    for (size_t i = 0; choice && i < sizeof(always) / sizeof(*always); i++)
+        if (strcmp(choice, always[i]) == 0)
+            return true;
     if (choice && strcmp(choice, "auto") != 0)
-        return strcmp(choice, "always") == 0;
+        return false;
     if (no_color && *no_color)
         return false;
     return is_terminal && term && strcmp(term, "dumb") != 0;

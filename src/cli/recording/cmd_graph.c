@@ -86,7 +86,10 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     bool is_path =
         second || (first && !cn_args_has(args, "data") && access(first, F_OK) == 0);
 
-    return cn_recording_show(args, is_path ? first : NULL, show,
+    struct cn_recording_source source = {0};
+
+    return cn_data_path(args, is_path ? first : NULL, &source.path, err) &&
+           cn_recording_show(args, &source, show,
                              (void *)(uintptr_t)(is_path ? second : first), err);
 }
 
@@ -114,6 +117,7 @@ const struct cn_command cn_cmd_graph = {
     .section = CN_SECTION_RECORDING,
     .operands = "[DIR] [FUNC]",
     .operand_max = 2,
+    .scope = CN_FOR_CALLS,
     .summary = "show the call graph of a recording",
     .description =
         "Prints a tree of calls for each program that was run. Calls of a function along "

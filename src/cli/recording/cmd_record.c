@@ -7,8 +7,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
-#include "base/arena.h"
 #include "base/files/outdir.h"
 #include "base/path.h"
 #include "base/run/clock.h"
@@ -16,6 +14,8 @@
 #include "cli/print/quantity.h"
 #include "cli/recording/options.h"
 #include "cli/recording/record_options.h"
+#include "cli/recording/replay_print.h"
+#include "cli/recording/report_fields.h"
 #include "cli/recording/sample_run.h"
 #include "cli/recording/script_calls.h"
 #include "cli/shell/cli.h"
@@ -27,8 +27,6 @@
 #include "record/shared.h"
 #include "remote/format.h"
 #include "remote/sender.h"
-
-extern const struct cn_command cn_cmd_report, cn_cmd_replay;
 
 /* Warn if recording stopped before the program ended. */
 static void tell_stop(const struct cn_args *args, const struct cn_launch_result *result)
@@ -150,14 +148,12 @@ static void tell_patterns(const struct cn_args *args,
 static void tell_empty(const struct cn_args *args, const struct cn_launch_result *result,
                        const struct cn_launch_options *launch)
 {
-    static const char *const filters[] = {
-        "filter",      "notrace",     "caller-filter", "hide",  "loc-filter",
-        "time-filter", "size-filter", "trigger",       "patch", "unpatch"};
     struct cn_text list = {0};
 
-    for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++)
-        if (cn_args_has(args, filters[i]))
-            cn_text_printf(&list, "%s--%s", list.len > 0 ? ", " : "", filters[i]);
+    for (size_t i = 0; i < args->given_count; i++)
+        if (args->given[i]->is_filter && (i == 0 || args->given[i] != args->given[i - 1]))
+            cn_text_printf(&list, "%s--%s", list.len > 0 ? ", " : "",
+                           args->given[i]->name);
     if (list.len > 0)
         cn_cli_say(args, "nothing recorded: no call passed %s", cn_text_str(&list));
     else if (launch->is_off)
@@ -336,7 +332,7 @@ static bool run_record(const struct cn_args *args, struct cn_error *err)
             cn_end_like(wait_status);
         return ok;
     }
-    ok = cn_scripted_open(&scripted, args, args->command, err) &&
+    ok = cn_scripted_open(&scripted, args, err) &&
          cn_record_run(&scripted.args, scripted.script, &wait_status, err);
 
     cn_scripted_close(&scripted);
@@ -348,74 +344,55 @@ static bool run_record(const struct cn_args *args, struct cn_error *err)
     return ok;
 }
 
-/* Options that act while recording; live passes the others to the view. */
-static const struct cn_option recorded_options[] = {CN_RECORD_OPTIONS, {0}};
+/* What live shows: the report, the calls, or with titles like those of uftrace both; and
+ * --output-fields of each. */
+struct views {
+    bool has_report, has_calls;
+    const char *report_fields, *call_fields;
+};
 
-static bool has_option(const struct cn_option *options, const char *name)
+/* A view that does not have the fields shows its own if the other one has them. */
+static bool choose_views(const struct cn_args *args, struct views *out,
+                         struct cn_error *err)
 {
-    while (options->name && strcmp(options->name, name) != 0)
-        options++;
-    return options->name != NULL;
+    const char *fields = cn_args_value(args, "output-fields");
+    struct cn_replay_printer printer = {0};
+    struct cn_report_layout layout;
+    struct cn_error ignored;
+
+    *out = (struct views){.has_calls = cn_args_has(args, "replay")};
+    out->has_report = !out->has_calls || cn_args_has(args, "report");
+    if (!fields)
+        return true;
+    if (out->has_report &&
+        (cn_args_has(args, "task") ||
+         cn_report_layout_parse(&layout, fields, NULL, false, false, err)))
+        out->report_fields = fields;
+    if (out->has_calls &&
+        cn_replay_fields_parse(&printer, fields, out->report_fields ? &ignored : err))
+        out->call_fields = fields;
+    return out->report_fields || out->call_fields;
 }
 
-static bool is_for_view(const struct cn_option *option, const struct cn_command *view,
-                        bool has_both)
+static bool show_views(const struct cn_args *args, const struct views *views,
+                       const char *dir, struct cn_error *err)
 {
-    /* Fields of both views: those of the calls. */
-    if (has_both && view == &cn_cmd_report && strcmp(option->name, "output-fields") == 0)
-        return false;
-    return (!has_option(recorded_options, option->name) ||
-            strcmp(option->name, "match") == 0 || strcmp(option->name, "srcline") == 0 ||
-            strcmp(option->name, "demangle") == 0) &&
-           (has_option(view->options, option->name) ||
-            has_option(cn_shared_options, option->name));
-}
-
-/* Run cairn report or cairn replay on the recording. */
-static bool show(const struct cn_args *args, const struct cn_command *view,
-                 const char *dir, struct cn_error *err)
-{
-    const char **words = cn_alloc(args->given_count + 1, sizeof(*words));
-    struct cn_arena memory = {0};
-    bool has_both = cn_args_has(args, "replay") && cn_args_has(args, "report");
-    struct cn_args shown;
-    size_t count = 0;
-    bool ok;
-
-    for (size_t i = 0; i < args->given_count; i++) {
-        const char *name = args->given[i]->name, *value = args->values[i];
-
-        if (is_for_view(args->given[i], view, has_both))
-            words[count++] = cn_arena_printf(&memory, "--%s%s%s", name, value ? "=" : "",
-                                             value ? value : "");
-    }
-    words[count++] = dir;
-    ok = cn_args_parse(&shown, view, count, words, err);
-    if (ok) {
-        shown.session = args->session;
-        ok = view->run(&shown, err);
-        cn_args_done(&shown);
-    }
-    cn_arena_done(&memory);
-    free(words);
-    return ok;
-}
-
-/* The report, the calls, or with titles like those of uftrace both. */
-static bool show_views(const struct cn_args *args, const char *dir, struct cn_error *err)
-{
-    bool has_calls = cn_args_has(args, "replay");
-    bool has_report = cn_args_has(args, "report") || !has_calls;
-    bool has_both = has_calls && has_report;
+    struct cn_recording_source source = {.path = dir, .is_recorded = true};
+    bool has_both = views->has_calls && views->has_report;
 
     cn_cli_page(args);
     if (has_both)
         (void)printf("#\n# report\n#\n");
-    if (has_report && !show(args, &cn_cmd_report, dir, err))
+    if (views->has_report &&
+        !cn_recording_show(args, &source, cn_report_show,
+                           (void *)(uintptr_t)views->report_fields, err))
         return false;
     if (has_both)
         (void)printf("\n#\n# replay\n#\n");
-    return !has_calls || show(args, &cn_cmd_replay, dir, err);
+    source.is_raw = true;
+    return !views->has_calls ||
+           cn_recording_show(args, &source, cn_replay_show,
+                             (void *)(uintptr_t)views->call_fields, err);
 }
 
 static bool run_live(const struct cn_args *args, struct cn_error *err)
@@ -427,6 +404,7 @@ static bool run_live(const struct cn_args *args, struct cn_error *err)
     char *dir = NULL;
     uint64_t start_ns = cn_clock_ns();
     struct cn_scripted scripted;
+    struct views views;
     bool ok;
 
     if (cn_args_has(args, "pid"))
@@ -435,7 +413,9 @@ static bool run_live(const struct cn_args *args, struct cn_error *err)
         return cn_record_list_events(args, err);
     if (cn_args_has(args, "sample"))
         return cn_live_sample(args, err);
-    ok = cn_scripted_open(&scripted, args, args->command, err) &&
+    if (!choose_views(args, &views, err))
+        return false;
+    ok = cn_scripted_open(&scripted, args, err) &&
          cn_record_options_init(&options, &scripted.args, err) &&
          (kept || (dir = cn_temporary_make("live", err)) != NULL);
 
@@ -448,7 +428,7 @@ static bool run_live(const struct cn_args *args, struct cn_error *err)
         tell_stop(args, &result);
         ok = (!scripted.script ||
               cn_script_show_recorded(args, options.launch.dir, scripted.script, err)) &&
-             show_views(args, options.launch.dir, err);
+             show_views(args, &views, options.launch.dir, err);
     }
     if (dir && !cn_recording_dir_remove(dir, &ignored) && ok)
         cn_cli_warn(args, "%s", ignored.text);
@@ -462,9 +442,9 @@ static bool run_live(const struct cn_args *args, struct cn_error *err)
 
 static const struct cn_option record_options[] = {
     CN_RECORD_OPTIONS,
-    {.name = "calls",
-     .help = "record calls, also of a program that is not instrumented: those to library "
-             "functions"},
+    CN_OPTION(CN_FOR_RECORDED, "calls", 0, NULL,
+              "record calls, also of a program that is not instrumented: those to "
+              "library functions"),
     {.name = "sample",
      .help = "sample the program instead, as cairn sample does; the default for programs "
              "that are not instrumented, unless an option asks for calls"},
@@ -475,16 +455,14 @@ static const struct cn_option record_options[] = {
              "DIR.old. Samples go to a file of this name (default: " CN_SAMPLE_FILE
              "). Each process of mpirun or srun records into DIR/rank.N; cairn "
              "analyze DIR reads them together"},
-    {.name = "host",
-     .value = "HOST",
-     .help =
-         "send the recording to cairn recv (or uftrace recv) on HOST when the program "
-         "has ended; DIR is its name there, here it is removed"},
-    {.name = "port", .value = "PORT", .help = "with --host: the port (default: 8090)"},
-    {.name = "with-syms",
-     .value = "DIR",
-     .help = "use the .sym files of this recording first: names of a program that was "
-             "stripped, for patterns and in the new recording"},
+    CN_OPTION(CN_FOR_RECORDED, "host", 0, "HOST",
+              "send the recording to cairn recv (or uftrace recv) on HOST when the "
+              "program has ended; DIR is its name there, here it is removed"),
+    CN_OPTION(CN_FOR_RECORDED, "port", 0, "PORT",
+              "with --host: the port (default: 8090)"),
+    CN_OPTION(CN_FOR_RECORDED, "with-syms", 0, "DIR",
+              "use the .sym files of this recording first: names of a program that was "
+              "stripped, for patterns and in the new recording"),
     {0},
 };
 
@@ -500,6 +478,8 @@ const struct cn_command cn_cmd_record = {
     .section = CN_SECTION_RECORDING,
     .operands = "[PROGRAM [ARGUMENT]...]",
     .operand_max = CN_OPERANDS_MAX,
+    .program = "",
+    .scope = CN_FOR_RECORDED | CN_FOR_SAMPLED,
     .summary = "run a program and record its calls",
     .description =
         "Runs a program and records the entries and exits of its functions, in all its "
@@ -518,11 +498,13 @@ const struct cn_command cn_cmd_record = {
 
 static const struct cn_option live_options[] = {
     CN_RECORD_OPTIONS,
-    {.name = "replay", .help = "show the calls, not a table of functions"},
+    CN_OPTION(CN_FOR_CALLS, "replay", 0, NULL,
+              "show the calls, not a table of functions"),
     {.name = "sample",
      .help = "sample any program (cairn sample) and show its hottest contexts, on a "
              "terminal while it runs"},
-    {.name = "report", .help = "with --replay: show the table before the calls"},
+    CN_OPTION(CN_FOR_CALLS, "report", 0, NULL,
+              "with --replay: show the table before the calls"),
     {.name = "data",
      .letter = 'd',
      .value = "DIR",
@@ -548,6 +530,8 @@ const struct cn_command cn_cmd_live = {
     .section = CN_SECTION_RECORDING,
     .operands = "[PROGRAM [ARGUMENT]...]",
     .operand_max = CN_OPERANDS_MAX,
+    .program = "",
+    .scope = CN_FOR_RECORDED | CN_FOR_SAMPLED | CN_FOR_RECORDINGS,
     .summary = "run a program and show its calls",
     .description =
         "Records a program like cairn record, prints what cairn report (with --replay: "

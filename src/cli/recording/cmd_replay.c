@@ -13,7 +13,8 @@
 enum { COLUMN_OFFSET = 8, COLUMN_OFFSET_MAX = 1000 };
 
 static bool set_up_printer(struct cn_replay_printer *printer,
-                           struct cn_recording_setup *setup, struct cn_error *err)
+                           struct cn_recording_setup *setup, const char *fields,
+                           struct cn_error *err)
 {
     const struct cn_args *args = setup->args;
     const struct cn_time_range *range = &setup->query.range;
@@ -30,8 +31,7 @@ static bool set_up_printer(struct cn_replay_printer *printer,
         .has_columns = cn_args_has(args, "column-view"),
         .has_color = cn_cli_has_color(args),
     };
-    if (!cn_replay_fields_parse(printer, cn_recording_setup_value(setup, "output-fields"),
-                                err) ||
+    if (!cn_replay_fields_parse(printer, fields, err) ||
         !cn_args_u64(args, "column-offset", 0, COLUMN_OFFSET_MAX, COLUMN_OFFSET, &offset,
                      err))
         return false;
@@ -45,9 +45,10 @@ static bool set_up_printer(struct cn_replay_printer *printer,
     return true;
 }
 
-static bool show(struct cn_recording_setup *setup, void *arg, struct cn_error *err)
+bool cn_replay_show(struct cn_recording_setup *setup, void *arg, struct cn_error *err)
 {
     const struct cn_args *args = setup->args;
+    const char *fields = arg ? arg : cn_recording_setup_default(setup, "output-fields");
     struct cn_replay_printer printer;
     struct cn_call_replay result;
     struct cn_replay_options options = {
@@ -57,8 +58,7 @@ static bool show(struct cn_recording_setup *setup, void *arg, struct cn_error *e
     };
     bool ok;
 
-    (void)arg;
-    if (!set_up_printer(&printer, setup, err))
+    if (!set_up_printer(&printer, setup, fields, err))
         return false;
     if (isatty(STDERR_FILENO) && cn_call_clock_is_needed(setup->rec))
         cn_cli_say(args, "times are as recorded; report and graph subtract the cost of "
@@ -76,7 +76,12 @@ static bool show(struct cn_recording_setup *setup, void *arg, struct cn_error *e
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
-    return cn_recording_show(args, cn_args_find_operand(args, 0), show, NULL, err);
+    const char *fields = cn_args_value(args, "output-fields");
+    struct cn_recording_source source = {.is_raw = true};
+
+    return cn_data_path(args, cn_args_find_operand(args, 0), &source.path, err) &&
+           cn_recording_show(args, &source, cn_replay_show, (void *)(uintptr_t)fields,
+                             err);
 }
 
 static const struct cn_option options[] = {
@@ -103,6 +108,7 @@ const struct cn_command cn_cmd_replay = {
     .section = CN_SECTION_RECORDING,
     .operands = "[DIR]",
     .operand_max = 1,
+    .scope = CN_FOR_CALLS,
     .summary = "show the calls of a recording in order of time",
     .description =
         "Prints entries, exits and events of all tasks, indented by depth, with the "

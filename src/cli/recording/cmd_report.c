@@ -32,7 +32,8 @@ static bool compare(struct cn_recording_setup *setup,
     struct cn_recording_setup other;
     struct cn_call_report report = {0};
     bool ok =
-        cn_recording_setup_open(&other, setup->args, path, err) &&
+        cn_recording_setup_open(&other, setup->args,
+                                &(struct cn_recording_source){.path = path}, err) &&
         cn_call_report_build(&report, &other.query, other.workers, layout->needs, err) &&
         cn_report_print_diff(setup, layout, base, other.rec, &report, err) &&
         cn_recording_setup_result(&other, &report.damages, err);
@@ -42,20 +43,19 @@ static bool compare(struct cn_recording_setup *setup,
     return ok;
 }
 
-static bool show(struct cn_recording_setup *setup, void *arg, struct cn_error *err)
+bool cn_report_show(struct cn_recording_setup *setup, void *arg, struct cn_error *err)
 {
     const struct cn_args *args = setup->args;
+    const char *fields = arg ? arg : cn_recording_setup_default(setup, "output-fields");
     const char *other = cn_args_value(args, "diff");
     const char *histogram = cn_args_value(args, "histogram");
     struct cn_report_layout layout;
     struct cn_call_report report = {0};
     bool ok;
 
-    (void)arg;
     if (cn_args_has(args, "task"))
         return report_tasks(setup, err);
-    if (!cn_report_layout_parse(&layout, cn_recording_setup_value(setup, "output-fields"),
-                                cn_recording_setup_value(setup, "sort"),
+    if (!cn_report_layout_parse(&layout, fields, cn_recording_setup_value(setup, "sort"),
                                 cn_args_has(args, "avg-total"),
                                 cn_args_has(args, "avg-self"), err))
         return false;
@@ -84,7 +84,12 @@ static bool show(struct cn_recording_setup *setup, void *arg, struct cn_error *e
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
-    return cn_recording_show(args, cn_args_find_operand(args, 0), show, NULL, err);
+    const char *fields = cn_args_value(args, "output-fields");
+    struct cn_recording_source source = {0};
+
+    return cn_data_path(args, cn_args_find_operand(args, 0), &source.path, err) &&
+           cn_recording_show(args, &source, cn_report_show, (void *)(uintptr_t)fields,
+                             err);
 }
 
 static const struct cn_option options[] = {
@@ -133,6 +138,7 @@ const struct cn_command cn_cmd_report = {
     .section = CN_SECTION_RECORDING,
     .operands = "[DIR]",
     .operand_max = 1,
+    .scope = CN_FOR_CALLS,
     .summary = "show time and calls per function of a recording",
     .description =
         "Total is the time from entry to exit of a function, including everything it "

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/duration.h"
 #include "cli/print/quantity.h"
 #include "cli/recording/record_options.h"
 #include "cli/recording/sample_run.h"
@@ -68,7 +67,6 @@ static bool choose(const struct cn_args *args, struct cn_sample_options *options
                    pid_t *pids, struct cn_error *err)
 {
     struct cn_values events = cn_args_values(args, "event");
-    const char *duration = cn_args_value(args, "duration");
     uint64_t level;
 
     if (!cn_args_u64(args, "freq", 1, FREQUENCY_MAX, CN_SAMPLE_FREQUENCY,
@@ -77,13 +75,9 @@ static bool choose(const struct cn_args *args, struct cn_sample_options *options
         !cn_args_u64(args, "count", 1, UINT64_MAX >> 1, 0, &options->period, err) ||
         !cn_args_u64(args, "compression-level", 0, LEVEL_MAX, 1, &level, err) ||
         !choose_stacks(cn_args_value(args, "call-graph"), options, err) ||
-        !parse_pids(cn_args_values(args, "pid"), pids, &options->pid_count, err))
+        !parse_pids(cn_args_values(args, "pid"), pids, &options->pid_count, err) ||
+        !cn_sample_choose(args, options, err))
         return false;
-    if (duration &&
-        (!cn_duration_parse(duration, CN_BARE_REFUSED, &options->duration_ns, err) ||
-         (options->duration_ns == 0 &&
-          !cn_fail(err, CN_ERR_USAGE, "%s would sample nothing", duration))))
-        return cn_fail_in(err, "--duration");
     options->compression_level = (int)level;
     options->pids = pids;
     options->has_machine = cn_args_has(args, "all-cpus");
@@ -105,18 +99,12 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 {
     struct cn_sample_options options = {0};
     pid_t *pids = cn_alloc(PIDS_MAX, sizeof(*pids));
-    size_t count = cn_args_count(args);
-    const char **words = cn_alloc(count + 1, sizeof(*words));
     int wait_status = 0;
-    bool ok;
+    bool ok = choose(args, &options, pids, err) &&
+              cn_sample_and_tell(args, &options, true, &wait_status, err);
 
-    for (size_t i = 0; i < count; i++)
-        words[i] = cn_args_operand(args, i);
-    options.words = count > 0 ? words : NULL;
-    ok = choose(args, &options, pids, err) &&
-         cn_sample_and_tell(args, &options, true, &wait_status, err);
     free(pids);
-    free(words);
+    free((void *)(uintptr_t)options.words);
     if (ok)
         cn_end_like(wait_status);
     return ok;
@@ -180,6 +168,7 @@ const struct cn_command cn_cmd_sample = {
     .section = CN_SECTION_RECORDING,
     .operands = "[PROGRAM [ARGUMENT]...]",
     .operand_max = CN_OPERANDS_MAX,
+    .program = "",
     .summary = "sample any program, with whole stacks",
     .description =
         "Runs a program, or attaches to running ones, and samples all its threads and "

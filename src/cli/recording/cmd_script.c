@@ -1,80 +1,56 @@
 /* cairn script: run a script in Python or Lua on the calls of a recording. */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
+#include "cli/recording/record_options.h"
 #include "cli/recording/script_calls.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
+#include "cli/shell/kinds.h"
 
-extern const struct cn_command cn_cmd_record;
-
-static bool is_one_of(const char *name, const char *const *list)
-{
-    while (*list && strcmp(*list, name) != 0)
-        list++;
-    return *list != NULL;
-}
-
-static bool show(const struct cn_args *args, struct cn_script *script,
-                 struct cn_error *err)
+static bool show(const struct cn_args *args, const struct cn_recording_source *source,
+                 struct cn_script *script, struct cn_error *err)
 {
     struct cn_script_run about = {
         .script = script, .words = args->operands, .word_count = args->operand_count};
 
-    return cn_recording_show(args, NULL, cn_script_show, &about, err);
+    return cn_recording_show(args, source, cn_script_show, &about, err);
 }
 
-/* Record the program, then show the recording without the filters that were applied. */
+/* Record the program, then show the recording. */
 static bool record_and_show(const struct cn_args *args, struct cn_error *err)
 {
-    static const char *const applied[] = {"filter",      "notrace",     "depth",
-                                          "time-filter", "size-filter", "trigger",
-                                          "trace",       NULL};
+    struct cn_recording_source source = {
+        .path = cn_args_value(args, "data"), .is_recorded = true, .is_raw = true};
     struct cn_scripted scripted;
-    struct cn_args shown = *args;
     int wait_status;
-    bool ok = cn_scripted_open(&scripted, args, &cn_cmd_record, err) &&
-              cn_record_run(&scripted.args, NULL, &wait_status, err);
+    bool ok;
 
-    shown.given = cn_alloc(args->given_count, sizeof(*shown.given));
-    shown.values = cn_alloc(args->given_count, sizeof(*shown.values));
-    shown.given_count = 0;
-    for (size_t i = 0; i < args->given_count; i++)
-        if (!is_one_of(args->given[i]->name, applied)) {
-            shown.given[shown.given_count] = args->given[i];
-            shown.values[shown.given_count++] = args->values[i];
-        }
-    ok = ok && show(&shown, scripted.script, err);
-    free(shown.given);
-    free(shown.values);
+    if (args->operand_count == 0)
+        return cn_fail(err, CN_ERR_USAGE, "--record: no program to record");
+    if (!source.path)
+        source.path = CN_RECORD_DIR;
+    ok = cn_scripted_open(&scripted, args, err) &&
+         cn_record_run(&scripted.args, NULL, &wait_status, err) &&
+         show(args, &source, scripted.script, err);
     cn_scripted_close(&scripted);
     return ok;
 }
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
-    static const char *const while_recording[] = {
-        "argument", "retval", "auto-args", "nest-libcall", "patch", "unpatch", NULL};
     const char *path = cn_args_value(args, "script");
+    struct cn_recording_source source = {.is_raw = true};
     struct cn_script *script = NULL;
+    const struct cn_format *format;
     bool ok;
 
     if (!path)
         return cn_fail(err, CN_ERR_USAGE, "no script: use -S FILE");
-    if (cn_args_has(args, "record")) {
-        if (args->operand_count == 0)
-            return cn_fail(err, CN_ERR_USAGE, "--record: no program to record");
+    if (cn_args_has(args, "record"))
         return record_and_show(args, err);
-    }
-    for (size_t i = 0; i < args->given_count; i++)
-        if (is_one_of(args->given[i]->name, while_recording))
-            return cn_fail(err, CN_ERR_USAGE,
-                           "--%s is an option of recording; add --record PROGRAM",
-                           args->given[i]->name);
-    ok = cn_script_open(path, args->operands, args->operand_count, &script, err) &&
-         show(args, script, err);
+    ok = cn_data_path(args, NULL, &source.path, err) &&
+         cn_kinds_probe(args, source.path, &format, err) &&
+         cn_script_open(path, args->operands, args->operand_count, &script, err) &&
+         show(args, &source, script, err);
     cn_script_close(script);
     return ok;
 }
@@ -87,33 +63,9 @@ static const struct cn_option options[] = {
     {.name = "record",
      .help = "record a program first: the operands are the program and its arguments"},
     CN_RECORDING_OPTIONS,
-    {.name = "no-args", .help = "no arguments and return values in the context"},
-    {.name = "argument",
-     .letter = 'A',
-     .value = "FUNC@SPEC",
-     .is_repeatable = true,
-     .help = "with --record: record arguments"},
-    {.name = "retval",
-     .letter = 'R',
-     .value = "FUNC@SPEC",
-     .is_repeatable = true,
-     .help = "with --record: record return values"},
-    {.name = "auto-args",
-     .letter = 'a',
-     .help = "with --record: record arguments and return values of all functions"},
-    {.name = "nest-libcall",
-     .letter = 'l',
-     .help = "with --record: also record calls between library functions"},
-    {.name = "patch",
-     .letter = 'P',
-     .value = "FUNC",
-     .is_repeatable = true,
-     .help = "with --record: patch these functions"},
-    {.name = "unpatch",
-     .letter = 'U',
-     .value = "FUNC",
-     .is_repeatable = true,
-     .help = "with --record: do not patch these functions"},
+    CN_OPTION(CN_FOR_CALLS, "no-args", 0, NULL,
+              "no arguments and return values in the context"),
+    CN_RECORD_ONLY_OPTIONS,
     {0},
 };
 
@@ -130,6 +82,8 @@ const struct cn_command cn_cmd_script = {
     .section = CN_SECTION_RECORDING,
     .operands = "[ARGUMENT]...",
     .operand_max = CN_OPERANDS_MAX,
+    .program = "",
+    .scope = CN_FOR_CALLS | CN_FOR_RECORDED,
     .summary = "run a script in Python or Lua on the calls of a recording",
     .description =
         "Calls functions of a script, with the names and the contexts of uftrace: "

@@ -12,6 +12,7 @@
 #include "cli/recording/why_traces.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
+#include "cli/shell/kinds.h"
 #include "cli/shell/progress.h"
 #include "cli/shell/suggest.h"
 #include "model/calls/recording.h"
@@ -284,11 +285,12 @@ static bool show_store(const struct cn_args *args, const char *path,
 }
 
 /* Data without single calls has no slow ones. */
-static bool check_calls(const char *path, struct cn_error *err)
+static bool check_calls(const struct cn_args *args, const char *path,
+                        struct cn_error *err)
 {
     const struct cn_format *format;
 
-    if (!cn_format_probe(path, &format, err))
+    if (!cn_kinds_probe(args, path, &format, err))
         return false;
     if (format->open_recording || format->open_traces)
         return true;
@@ -301,26 +303,22 @@ static bool check_calls(const char *path, struct cn_error *err)
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
-    const char *path = cn_recording_path(args, cn_args_find_operand(args, 1));
     struct request request = {.function = args->operands[0]};
+    struct cn_recording_source source = {0};
 
-    if (!parse_options(args, &request.options, err) || !check_calls(path, err))
+    if (!parse_options(args, &request.options, err) ||
+        !cn_args_exclusive(args, "at", "slowest", err) ||
+        !cn_args_exclusive(args, "id", "slowest", err) ||
+        !cn_data_path(args, cn_args_find_operand(args, 1), &source.path, err) ||
+        !check_calls(args, source.path, err))
         return false;
-    if (!cn_args_exclusive(args, "at", "slowest", err) ||
-        !cn_args_exclusive(args, "id", "slowest", err))
-        return false;
-    if (cn_why_traces_probe(path) && cn_args_has(args, "at"))
+    if (cn_why_traces_probe(source.path))
+        return show_store(args, source.path, &request, err);
+    if (cn_args_has(args, "id") || cn_args_has(args, "query"))
         return cn_fail(err, CN_ERR_USAGE,
-                       "%s is a store: choose a trace by --id, not by --at", path);
-    if (cn_why_traces_probe(path))
-        return show_store(args, path, &request, err);
-    if (cn_args_has(args, "id"))
-        return cn_fail(err, CN_ERR_USAGE, "%s is not a store; choose a call by --at",
-                       path);
-    if (cn_args_has(args, "query"))
-        return cn_fail(err, CN_ERR_USAGE, "%s is not a store; --query is for stores",
-                       path);
-    return cn_recording_show(args, path, show, &request, err);
+                       "%s cannot be searched; copy it with cairn store import first",
+                       source.path);
+    return cn_recording_show(args, &source, show, &request, err);
 }
 
 static const struct cn_option options[] = {
@@ -333,17 +331,13 @@ static const struct cn_option options[] = {
      .value = "FROM-TO",
      .help = "the calls to compare them with, as percentiles of their durations "
              "(default: 25-75)"},
-    {.name = "at",
-     .value = "TIME",
-     .help = "recordings: explain the one call during TIME, a timestamp (600.5) or "
-             "elapsed time (10ms); --tid chooses the task"},
-    {.name = "id",
-     .value = "ID",
-     .help = "stores: explain the one trace with this id, or the longest call of FUNC in "
-             "it"},
-    {.name = "query",
-     .value = "QUERY",
-     .help = "stores: only traces that match; see cairn-store-search(1)"},
+    CN_OPTION(CN_FOR_RECORDINGS, "at", 0, "TIME",
+              "explain the one call during TIME, a timestamp (600.5) or elapsed time "
+              "(10ms); --tid chooses the task"),
+    CN_OPTION(CN_FOR_STORES, "id", 0, "ID",
+              "explain the one trace with this id, or the longest call of FUNC in it"),
+    CN_OPTION(CN_FOR_STORES, "query", 0, "QUERY",
+              "only traces that match; see cairn-store-search(1)"),
     {.name = "all", .help = "list all contexts, not only those that explain 90 %"},
     CN_RECORDING_THREADS_OPTION,
     {.name = "format",
@@ -374,6 +368,7 @@ const struct cn_command cn_cmd_why = {
     .operands = "FUNC [DATA]",
     .operand_min = 1,
     .operand_max = 2,
+    .scope = CN_FOR_CALLS,
     .summary = "show why some calls of a function are slow",
     .description =
         "Compares the slowest 1 % of the calls of FUNC, at least five, with typical "

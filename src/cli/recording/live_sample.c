@@ -13,15 +13,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/files/outdir.h"
 #include "base/run/clock.h"
 #include "base/text.h"
 #include "cli/recording/sample_run.h"
 #include "cli/shell/cli.h"
-#include "cli/shell/command.h"
-
-extern const struct cn_command cn_cmd_top;
 
 enum {
     ROWS = 15,
@@ -52,27 +48,6 @@ static struct winsize size_of_terminal(void)
     return size;
 }
 
-/* Run cairn top on the file. */
-static bool show(const struct live *live, unsigned rows, bool is_last,
-                 struct cn_error *err)
-{
-    struct cn_args shown;
-    struct cn_text count = {0};
-    const char *words[] = {"--no-pager", NULL, live->path, "--quiet"};
-    bool ok;
-
-    cn_text_printf(&count, "--count=%u", rows);
-    words[1] = cn_text_str(&count);
-    ok = cn_args_parse(&shown, &cn_cmd_top, is_last ? 3 : 4, words, err);
-    if (ok) {
-        shown.session = live->args->session;
-        ok = cn_cmd_top.run(&shown, err);
-        cn_args_done(&shown);
-    }
-    cn_text_done(&count);
-    return ok;
-}
-
 /* The bytes of `line` that fit `columns`. */
 static size_t cut_at(const char *line, unsigned columns)
 {
@@ -97,10 +72,11 @@ static _Noreturn void print_table(const struct live *live)
     (void)signal(SIGINT, SIG_DFL);
     (void)signal(SIGTERM, SIG_DFL);
     live->args->session->has_color = false; /* lines are cut */
+    live->args->session->is_mute = true;
     /* Print it all at once, when it is complete. */
     (void)fflush(stdout);
     stdout = memory ? memory : stdout;
-    ok = show(live, size.ws_row, false, &err);
+    ok = cn_top_show(live->args, live->path, size.ws_row, &err);
     (void)fflush(stdout);
     if (ok && memory && text) {
         struct cn_text screen = {0};
@@ -168,13 +144,8 @@ static bool sample(const struct cn_args *args, const char *path, int *wait_statu
         .start_ns = cn_clock_ns(),
         .next_ns = cn_clock_ns() + FIRST_NS,
     };
-    size_t count = cn_args_count(args);
-    const char **words = cn_alloc(count + 1, sizeof(*words));
     struct cn_sample_options options = {
         .path = path,
-        .words = words,
-        .frequency = CN_SAMPLE_FREQUENCY,
-        .compression_level = 1,
         .say = on_message,
         .see = see,
         .refresh = refresh,
@@ -182,9 +153,8 @@ static bool sample(const struct cn_args *args, const char *path, int *wait_statu
     };
     bool ok;
 
-    for (size_t i = 0; i < count; i++)
-        words[i] = cn_args_operand(args, i);
-    ok = cn_sample_and_tell(args, &options, cn_args_has(args, "data"), wait_status, err);
+    args->session->without_pager = true;
+    ok = cn_sample_program(args, &options, cn_args_has(args, "data"), wait_status, err);
     if (live.printer > 0) {
         (void)kill(live.printer, SIGKILL);
         while (waitpid(live.printer, NULL, 0) < 0 && errno == EINTR)
@@ -192,9 +162,7 @@ static bool sample(const struct cn_args *args, const char *path, int *wait_statu
     }
     if (ok && live.is_terminal)
         (void)printf("\033[H\033[2J");
-    ok = ok && show(&live, ROWS, true, err);
-    free(words);
-    return ok;
+    return ok && cn_top_show(args, path, ROWS, err);
 }
 
 bool cn_live_sample(const struct cn_args *args, struct cn_error *err)
@@ -205,8 +173,6 @@ bool cn_live_sample(const struct cn_args *args, struct cn_error *err)
     int wait_status = 0;
     bool ok = true;
 
-    if (cn_args_count(args) == 0)
-        return cn_fail(err, CN_ERR_USAGE, "no program given");
     if (kept)
         cn_text_str_add(&path, kept);
     else

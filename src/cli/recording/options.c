@@ -14,31 +14,19 @@
 #include "cli/recording/record_options.h"
 #include "cli/recording/sample_run.h"
 #include "cli/shell/cli.h"
+#include "cli/shell/kinds.h"
 #include "cli/shell/progress.h"
 #include "launcher/files/recording_dir.h"
 #include "model/calls/recording.h"
 #include "open/formats.h"
 
-enum { DEFAULT_WORDS_MAX = 256 };
-
-const char *cn_recording_path(const struct cn_args *args, const char *operand)
+/* The data that was written here last. */
+static const char *find_newest(const char *const *names, size_t count)
 {
-    const char *data = cn_args_value(args, "data");
-
-    if (data)
-        return data;
-    if (operand)
-        return operand;
-    return access(CN_RECORD_DIR, F_OK) == 0 ? CN_RECORD_DIR : "uftrace.data";
-}
-
-const char *cn_recorded_last(void)
-{
-    static const char *const names[] = {CN_RECORD_DIR, CN_SAMPLE_FILE, "uftrace.data"};
     const char *newest = NULL;
     struct timespec newest_at = {0};
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+    for (size_t i = 0; i < count; i++) {
         struct stat status;
 
         if (stat(names[i], &status) != 0 ||
@@ -52,14 +40,22 @@ const char *cn_recorded_last(void)
     return newest;
 }
 
-bool cn_data_path(const struct cn_args *args, const char **out, struct cn_error *err)
+bool cn_data_path(const struct cn_args *args, const char *operand, const char **out,
+                  struct cn_error *err)
 {
-    *out = cn_args_find_operand(args, 0);
-    if (!*out)
-        *out = cn_recorded_last();
+    static const char *const names[] = {CN_RECORD_DIR, "uftrace.data", CN_SAMPLE_FILE};
+    bool takes_samples = args->command->scope & CN_FOR_SAMPLES;
+    const char *data = cn_args_value(args, "data");
+
+    *out = data ? data : operand;
+    if (!*out && takes_samples)
+        *out = find_newest(names, sizeof(names) / sizeof(*names));
+    for (size_t i = 0; !*out && i < 2; i++)
+        *out = access(names[i], F_OK) == 0 ? names[i] : NULL;
     return *out || cn_fail(err, CN_ERR_USAGE,
-                           "missing operand: there is no " CN_RECORD_DIR
-                           " or " CN_SAMPLE_FILE " here");
+                           "no data given, and none was recorded here; run 'cairn %s -- "
+                           "PROGRAM' first, or name the data",
+                           takes_samples ? "sample" : "record");
 }
 
 enum cn_demangle cn_recording_demangle(const struct cn_args *args)
@@ -72,24 +68,15 @@ enum cn_demangle cn_recording_demangle(const struct cn_args *args)
                                            : CN_DEMANGLE_SIMPLE;
 }
 
-/* Whether the command has an option: some use a recording without it. */
-static bool takes_option(const struct cn_args *args, const char *name)
-{
-    const struct cn_option *option = args->command->options;
-
-    while (option && option->name && strcmp(option->name, name) != 0)
-        option++;
-    return option && option->name;
-}
-
 bool cn_recording_open(const struct cn_args *args, const char *path,
                        struct cn_recording **out, struct cn_error *err)
 {
-    struct cn_recording_options options = {.demangle = cn_recording_demangle(args)};
+    struct cn_recording_options options = {
+        .demangle = cn_recording_demangle(args),
+        .symbols = cn_args_value(args, "with-syms"),
+    };
     const struct cn_format *format;
 
-    if (takes_option(args, "with-syms"))
-        options.symbols = cn_args_value(args, "with-syms");
     cn_recording_dir_wait(path);
     if (!cn_format_probe(path, &format, err))
         return false;
@@ -149,39 +136,20 @@ static bool choose_tasks(const struct cn_args *args, const struct cn_recording *
     return ok;
 }
 
-/* Parse the options stored in the recording; those of the command line override them. */
-static void parse_defaults(struct cn_recording_setup *setup)
+const char *cn_recording_setup_default(struct cn_recording_setup *setup, const char *name)
 {
-    const struct cn_args *args = setup->args;
-    size_t count = 0;
-    char *save = NULL;
-    struct cn_error err;
+    const struct cn_option *option = cn_command_find_option(setup->args->command, name);
 
-    setup->default_text = cn_strdup(setup->rec->options);
-    setup->default_words = cn_alloc(DEFAULT_WORDS_MAX, sizeof(*setup->default_words));
-    for (char *word = strtok_r(setup->default_text, " \t\n", &save);
-         word && count < DEFAULT_WORDS_MAX; word = strtok_r(NULL, " \t\n", &save))
-        setup->default_words[count++] = word;
-    setup->default_command = *args->command;
-    setup->default_command.operand_min = 0;
-    if (cn_args_parse(&setup->defaults, &setup->default_command, count,
-                      setup->default_words, &err))
-        return;
-    cn_cli_warn(args, "%s: default options ignored: %s", setup->rec->path, err.text);
-    setup->defaults = (struct cn_args){.command = args->command};
+    return option ? cn_call_default_find(setup->rec, name, option->letter, !option->value,
+                                         &setup->memory)
+                  : NULL;
 }
 
-const char *cn_recording_setup_value(const struct cn_recording_setup *setup,
-                                     const char *name)
+const char *cn_recording_setup_value(struct cn_recording_setup *setup, const char *name)
 {
     const char *value = cn_args_value(setup->args, name);
 
-    return value ? value : cn_args_value(&setup->defaults, name);
-}
-
-static bool setup_has(const struct cn_recording_setup *setup, const char *name)
-{
-    return cn_args_has(setup->args, name) || cn_args_has(&setup->defaults, name);
+    return value ? value : cn_recording_setup_default(setup, name);
 }
 
 /* Add the filters of the command line, in its order. */
@@ -222,10 +190,10 @@ static bool add_filters(struct cn_recording_setup *setup, struct cn_error *err)
     return true;
 }
 
-static bool parse_number(const struct cn_recording_setup *setup, const char *name,
-                         uint64_t max, uint64_t *out, struct cn_error *err)
+static bool parse_number(const struct cn_args *args, const char *name, uint64_t max,
+                         uint64_t *out, struct cn_error *err)
 {
-    const char *value = cn_recording_setup_value(setup, name);
+    const char *value = cn_args_value(args, name);
     char *end;
     unsigned long long number;
 
@@ -239,19 +207,17 @@ static bool parse_number(const struct cn_recording_setup *setup, const char *nam
     return true;
 }
 
-static bool make_filter(struct cn_recording_setup *setup, struct cn_error *err)
+/* The options that recording has as well. */
+static bool apply_recorded(struct cn_recording_setup *setup, struct cn_error *err)
 {
+    const struct cn_args *args = setup->args;
     struct cn_call_filter *filter = &setup->filter;
-    const char *time = cn_args_value(setup->args, "time-filter");
-    const char *trace = cn_args_value(setup->args, "trace");
-    uint64_t depth;
+    const char *time = cn_args_value(args, "time-filter");
+    const char *trace = cn_args_value(args, "trace");
+    uint64_t depth = filter->depth;
 
-    cn_call_filter_init(filter, setup->rec);
-    if (!cn_call_filter_add_defaults(filter, err))
-        return false;
-    depth = filter->depth;
-    if (!parse_number(setup, "depth", UINT32_MAX, &depth, err) ||
-        !parse_number(setup, "size-filter", UINT64_MAX, &filter->size_min, err) ||
+    if (!parse_number(args, "depth", UINT32_MAX, &depth, err) ||
+        !parse_number(args, "size-filter", UINT64_MAX, &filter->size_min, err) ||
         !add_filters(setup, err))
         return false;
     if (time && !cn_duration_parse(time, CN_BARE_NS, &filter->time_ns, err))
@@ -259,13 +225,26 @@ static bool make_filter(struct cn_recording_setup *setup, struct cn_error *err)
     filter->depth = (uint32_t)depth;
     if (trace)
         filter->is_off = strcmp(trace, "off") == 0;
-    filter->without_libcalls |= cn_args_has(setup->args, "no-libcall");
-    filter->without_events |= cn_args_has(setup->args, "no-event");
-    filter->has_outer_events |= cn_args_has(setup->args, "event-full");
-    filter->has_outer_kernel |= cn_args_has(setup->args, "kernel-full");
-    filter->is_kernel_only |= cn_args_has(setup->args, "kernel-only");
-    filter->without_schedule |= cn_args_has(setup->args, "no-sched");
-    filter->without_preemption |= cn_args_has(setup->args, "no-sched-preempt");
+    filter->without_libcalls |= cn_args_has(args, "no-libcall");
+    filter->without_events |= cn_args_has(args, "no-event");
+    filter->without_schedule |= cn_args_has(args, "no-sched");
+    return true;
+}
+
+static bool make_filter(struct cn_recording_setup *setup, bool is_recorded,
+                        struct cn_error *err)
+{
+    const struct cn_args *args = setup->args;
+    struct cn_call_filter *filter = &setup->filter;
+
+    cn_call_filter_init(filter, setup->rec);
+    if (!cn_call_filter_add_defaults(filter, err) ||
+        (!is_recorded && !apply_recorded(setup, err)))
+        return false;
+    filter->has_outer_events |= cn_args_has(args, "event-full");
+    filter->has_outer_kernel |= cn_args_has(args, "kernel-full");
+    filter->is_kernel_only |= cn_args_has(args, "kernel-only");
+    filter->without_preemption |= cn_args_has(args, "no-sched-preempt");
     cn_call_filter_ready(filter);
     return true;
 }
@@ -319,17 +298,10 @@ static bool parse_range(struct cn_recording_setup *setup, struct cn_error *err)
     return ok || cn_fail_in(err, "--time-range");
 }
 
-/* Commands without --raw place calls in time and show recorded times. */
-static bool is_raw(const struct cn_recording_setup *setup)
-{
-    return !takes_option(setup->args, "raw") || setup_has(setup, "raw");
-}
-
 static bool parse_threads(struct cn_recording_setup *setup, struct cn_error *err)
 {
     uint64_t workers = cn_pool_default_workers();
-    bool ok = !takes_option(setup->args, "threads") ||
-              cn_args_u64(setup->args, "threads", 1, CN_RECORDING_THREADS_MAX, workers,
+    bool ok = cn_args_u64(setup->args, "threads", 1, CN_RECORDING_THREADS_MAX, workers,
                           &workers, err);
 
     setup->workers = ok ? (unsigned)workers : 1;
@@ -351,7 +323,8 @@ static void tell_costs(const struct cn_args *args, const struct cn_recording *re
 }
 
 static bool use(struct cn_recording_setup *setup, const struct cn_args *args,
-                struct cn_recording *rec, bool wants_raw, struct cn_error *err)
+                const struct cn_recording_source *source, struct cn_recording *rec,
+                struct cn_error *err)
 {
     struct cn_bar bar;
     bool ok;
@@ -361,11 +334,11 @@ static bool use(struct cn_recording_setup *setup, const struct cn_args *args,
         .rec = rec,
         .query = {.rec = rec, .filter = &setup->filter, .range = cn_time_always},
     };
-    parse_defaults(setup);
-    ok = parse_threads(setup, err) && make_filter(setup, err) &&
+    ok = parse_threads(setup, err) && make_filter(setup, source->is_recorded, err) &&
          choose_tasks(args, rec, &setup->tasks, &setup->query.task_count, err);
     setup->query.tasks = setup->tasks;
-    setup->query.is_raw = wants_raw || is_raw(setup);
+    setup->query.is_raw = source->is_raw || cn_args_has(args, "raw") ||
+                          cn_recording_setup_default(setup, "raw");
     if (ok && !setup->query.is_raw && cn_call_clock_is_needed(rec))
         tell_costs(args, rec);
     if (!ok || !cn_recording_setup_value(setup, "time-range"))
@@ -381,23 +354,19 @@ static bool use(struct cn_recording_setup *setup, const struct cn_args *args,
 bool cn_recording_setup_use(struct cn_recording_setup *setup, const struct cn_args *args,
                             struct cn_recording *rec, struct cn_error *err)
 {
-    return use(setup, args, rec, false, err);
-}
-
-static bool open_setup(struct cn_recording_setup *setup, const struct cn_args *args,
-                       const char *path, bool wants_raw, struct cn_error *err)
-{
-    struct cn_recording *rec;
-
-    *setup = (struct cn_recording_setup){0};
-    return cn_recording_open(args, path, &rec, err) &&
-           use(setup, args, rec, wants_raw, err);
+    return use(setup, args, &(struct cn_recording_source){0}, rec, err);
 }
 
 bool cn_recording_setup_open(struct cn_recording_setup *setup, const struct cn_args *args,
-                             const char *path, struct cn_error *err)
+                             const struct cn_recording_source *source,
+                             struct cn_error *err)
 {
-    return open_setup(setup, args, path, false, err);
+    const struct cn_format *format;
+
+    *setup = (struct cn_recording_setup){0};
+    return cn_recording_open(args, source->path, &setup->rec, err) &&
+           (source->is_recorded || cn_kinds_probe(args, source->path, &format, err)) &&
+           use(setup, args, source, setup->rec, err);
 }
 
 bool cn_recording_check(const struct cn_recording *rec, struct cn_error *err)
@@ -409,37 +378,22 @@ bool cn_recording_check(const struct cn_recording *rec, struct cn_error *err)
     return true;
 }
 
-static bool open_and_show(const struct cn_args *args, const char *operand, bool wants_raw,
-                          cn_recording_show_fn show, void *arg, struct cn_error *err)
+bool cn_recording_show(const struct cn_args *args,
+                       const struct cn_recording_source *source,
+                       cn_recording_show_fn show, void *arg, struct cn_error *err)
 {
     struct cn_recording_setup setup;
-    bool ok =
-        open_setup(&setup, args, cn_recording_path(args, operand), wants_raw, err) &&
-        show(&setup, arg, err) && cn_recording_check(setup.rec, err);
+    bool ok = cn_recording_setup_open(&setup, args, source, err) &&
+              show(&setup, arg, err) && cn_recording_check(setup.rec, err);
 
     cn_recording_setup_done(&setup);
     return ok;
 }
 
-bool cn_recording_show(const struct cn_args *args, const char *operand,
-                       cn_recording_show_fn show, void *arg, struct cn_error *err)
-{
-    return open_and_show(args, operand, false, show, arg, err);
-}
-
-bool cn_recording_show_raw(const struct cn_args *args, const char *operand,
-                           cn_recording_show_fn show, void *arg, struct cn_error *err)
-{
-    return open_and_show(args, operand, true, show, arg, err);
-}
-
 void cn_recording_setup_done(struct cn_recording_setup *setup)
 {
     cn_call_filter_done(&setup->filter);
-    if (setup->default_words)
-        cn_args_done(&setup->defaults);
-    free(setup->default_words);
-    free(setup->default_text);
+    cn_arena_done(&setup->memory);
     free(setup->tasks);
     cn_recording_close(setup->rec);
 }

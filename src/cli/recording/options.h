@@ -10,6 +10,7 @@
 
 #include "analyze/calls/filter.h"
 #include "analyze/calls/merge.h"
+#include "base/arena.h"
 #include "cli/shell/args.h"
 #include "cli/shell/command.h"
 #include "model/format.h"
@@ -20,112 +21,70 @@
         .help = "the recording (default: cairn.data, then uftrace.data)" \
     }
 
-#define CN_RECORDING_DEMANGLE_OPTION                                                 \
-    {                                                                                \
-        .name = "demangle", .value = "full|simple|no",                               \
-        .help = "show C++ and Rust names with arguments, without (the default), or " \
-                "mangled"                                                            \
-    }
-
-#define CN_RECORDING_TID_OPTION                                   \
-    {                                                             \
-        .name = "tid", .value = "TID,...", .is_repeatable = true, \
-        .help = "only these tasks"                                \
-    }
+#define CN_RECORDING_DEMANGLE_OPTION                                            \
+    CN_OPTION(CN_FOR_CALLS, "demangle", 0, "full|simple|no",                    \
+              "show C++ and Rust names with arguments, without (the default), " \
+              "or mangled")
 
 /* Filters that only views have, beside those that record has as well. */
-#define CN_RECORDING_VIEW_FILTER_OPTIONS                                                \
-    {.name = "with-syms",                                                               \
-     .value = "DIR",                                                                    \
-     .help = "use the .sym files of this recording first: names of a program that was " \
-             "stripped"},                                                               \
-        CN_RECORDING_TID_OPTION,                                                        \
-        {.name = "time-range",                                                          \
-         .letter = 'r',                                                                 \
-         .value = "FROM~TO",                                                            \
-         .help =                                                                        \
-             "only this time: seconds as `-f time` shows them, or with a unit, since "  \
-             "the start (10us~1ms); either end may be omitted"},                        \
-    {                                                                                   \
-        .name = "no-sched-preempt", .help = "exclude waiting while pre-empted"          \
-    }
+#define CN_RECORDING_VIEW_FILTER_OPTIONS                                                 \
+    CN_OPTION(CN_FOR_CALLS, "with-syms", 0, "DIR",                                       \
+              "use the .sym files of this recording first: names of a program "          \
+              "that was stripped"),                                                      \
+        CN_FILTER_LIST(CN_FOR_CALLS, "tid", 0, "TID,...", "only these tasks"),           \
+        CN_FILTER(CN_FOR_CALLS, "time-range", 'r', "FROM~TO",                            \
+                  "only this time: seconds as `-f time` shows them, or with a "          \
+                  "unit, since the start (10us~1ms); either end may be omitted"),        \
+        CN_FILTER(CN_FOR_CALLS, "event-full", 0, NULL,                                   \
+                  "also events outside of functions"),                                   \
+        CN_FILTER(CN_FOR_CALLS, "kernel-full", 0, NULL,                                  \
+                  "also functions and events of the kernel "                             \
+                  "outside of functions of the program"),                                \
+        CN_FILTER(CN_FOR_CALLS, "kernel-only", 0, NULL, "only functions of the kernel"), \
+        CN_FILTER(CN_FOR_CALLS, "no-sched-preempt", 0, NULL,                             \
+                  "exclude waiting while pre-empted")
 
-#define CN_RECORDING_FILTER_OPTIONS                                                      \
-    CN_RECORDING_DATA_OPTION,                                                            \
-        {.name = "filter",                                                               \
-         .letter = 'F',                                                                  \
-         .value = "FUNC",                                                                \
-         .is_repeatable = true,                                                          \
-         .help = "only these functions and what they call; FUNC is a pattern, FUNC@LIB " \
-                 "restricts it to a library"},                                           \
-        {.name = "notrace",                                                              \
-         .letter = 'N',                                                                  \
-         .value = "FUNC",                                                                \
-         .is_repeatable = true,                                                          \
-         .help = "exclude these functions and what they call"},                          \
-        {.name = "caller-filter",                                                        \
-         .letter = 'C',                                                                  \
-         .value = "FUNC",                                                                \
-         .is_repeatable = true,                                                          \
-         .help = "only calls that lead to these functions"},                             \
-        {.name = "hide",                                                                 \
-         .letter = 'H',                                                                  \
-         .value = "FUNC",                                                                \
-         .is_repeatable = true,                                                          \
-         .help = "exclude these functions, but not what they call"},                     \
-        {.name = "loc-filter",                                                           \
-         .letter = 'L',                                                                  \
-         .value = "FILE[@hide]",                                                         \
-         .is_repeatable = true,                                                          \
-         .help = "only functions of this source file; FILE@hide: all others"},           \
-        {.name = "trigger",                                                              \
-         .letter = 'T',                                                                  \
-         .value = "FUNC@ACTION,...",                                                     \
-         .is_repeatable = true,                                                          \
-         .help =                                                                         \
-             "act when FUNC is entered: depth=N, time=TIME, size=N, trace, trace_on, "   \
-             "trace_off, filter, notrace, hide, backtrace, color=NAME; if:argN>3 "       \
-             "adds a condition"},                                                        \
-        {.name = "depth",                                                                \
-         .letter = 'D',                                                                  \
-         .value = "N",                                                                   \
-         .help = "only the first N levels of nested calls"},                             \
-        {.name = "time-filter",                                                          \
-         .letter = 't',                                                                  \
-         .value = "TIME",                                                                \
-         .help = "only calls that last TIME or longer: 10us, 1.5ms"},                    \
-        {.name = "size-filter",                                                          \
-         .letter = 'Z',                                                                  \
-         .value = "SIZE",                                                                \
-         .help = "only functions of SIZE bytes or more"},                                \
-        {.name = "match",                                                                \
-         .value = "regex|glob",                                                          \
-         .help = "syntax of patterns (default: regex)"},                                 \
-        {.name = "no-libcall", .help = "exclude library calls"},                         \
-        {.name = "no-event", .help = "exclude events"},                                  \
-        {.name = "event-full", .help = "also events outside of functions"},              \
-        {.name = "kernel-full",                                                          \
-         .help = "also functions and events of the kernel outside of functions of the "  \
-                 "program"},                                                             \
-        {.name = "kernel-only", .help = "only functions of the kernel"},                 \
-        {.name = "no-sched", .help = "exclude waiting (blocked or pre-empted)"},         \
+#define CN_RECORDING_FILTER_OPTIONS                                                    \
+    CN_RECORDING_DATA_OPTION,                                                          \
+        CN_FILTER_LIST(CN_FOR_CALLS, "filter", 'F', "FUNC",                            \
+                       "only these functions and what they call; FUNC is a pattern, "  \
+                       "FUNC@LIB restricts it to a library"),                          \
+        CN_FILTER_LIST(CN_FOR_CALLS, "notrace", 'N', "FUNC",                           \
+                       "exclude these functions and what they call"),                  \
+        CN_FILTER_LIST(CN_FOR_CALLS, "caller-filter", 'C', "FUNC",                     \
+                       "only calls that lead to these functions"),                     \
+        CN_FILTER_LIST(CN_FOR_CALLS, "hide", 'H', "FUNC",                              \
+                       "exclude these functions, but not what they call"),             \
+        CN_FILTER_LIST(CN_FOR_CALLS, "loc-filter", 'L', "FILE[@hide]",                 \
+                       "only functions of this source file; FILE@hide: all others"),   \
+        CN_FILTER_LIST(CN_FOR_CALLS, "trigger", 'T', "FUNC@ACTION,...",                \
+                       "act when FUNC is entered: depth=N, time=TIME, size=N, trace, " \
+                       "trace_on, trace_off, filter, notrace, hide, backtrace, "       \
+                       "color=NAME; if:argN>3 adds a condition"),                      \
+        CN_FILTER(CN_FOR_CALLS, "depth", 'D', "N",                                     \
+                  "only the first N levels of nested calls"),                          \
+        CN_FILTER(CN_FOR_CALLS, "time-filter", 't', "TIME",                            \
+                  "only calls that last TIME or longer: 10us, 1.5ms"),                 \
+        CN_FILTER(CN_FOR_CALLS, "size-filter", 'Z', "SIZE",                            \
+                  "only functions of SIZE bytes or more"),                             \
+        CN_OPTION(CN_FOR_CALLS, "match", 0, "regex|glob",                              \
+                  "syntax of patterns (default: regex)"),                              \
+        CN_FILTER(CN_FOR_CALLS, "no-libcall", 0, NULL, "exclude library calls"),       \
+        CN_FILTER(CN_FOR_CALLS, "no-event", 0, NULL, "exclude events"),                \
+        CN_FILTER(CN_FOR_CALLS, "no-sched", 0, NULL,                                   \
+                  "exclude waiting (blocked or pre-empted)"),                          \
         CN_RECORDING_VIEW_FILTER_OPTIONS, CN_RECORDING_DEMANGLE_OPTION
 
-#define CN_RECORDING_OPTIONS                                      \
-    CN_RECORDING_FILTER_OPTIONS,                                  \
-    {                                                             \
-        .name = "trace", .value = "on|off",                       \
-        .help = "off: show nothing until a trigger with trace_on" \
-    }
+#define CN_RECORDING_OPTIONS                          \
+    CN_RECORDING_FILTER_OPTIONS,                      \
+        CN_FILTER(CN_FOR_CALLS, "trace", 0, "on|off", \
+                  "off: show nothing until a trigger with trace_on")
 
 /* For commands that add up times; they are corrected for the cost of recording. */
-#define CN_RECORDING_RAW_OPTION                                                        \
-    {                                                                                  \
-        .name = "raw",                                                                 \
-        .help =                                                                        \
-            "show recorded times, not corrected for the cost of recording (see cairn " \
-            "info)"                                                                    \
-    }
+#define CN_RECORDING_RAW_OPTION                                                    \
+    CN_OPTION(CN_FOR_CALLS, "raw", 0, NULL,                                        \
+              "show recorded times, not corrected for the cost of recording (see " \
+              "cairn info)")
 
 /* For commands that read tasks on several threads. */
 #define CN_RECORDING_THREADS_OPTION                                                  \
@@ -142,69 +101,62 @@ enum { CN_RECORDING_THREADS_MAX = 1024 };
     "on the past: then one thread reads a task as a whole, as it does with --task."
 
 /* For commands that show functions in columns. */
-#define CN_RECORDING_FIELDS_OPTION(columns)                                        \
-    {                                                                              \
-        .name = "output-fields", .letter = 'f', .value = "FIELDS", .help = columns \
-    }
-#define CN_RECORDING_SRCLINE_OPTION                                         \
-    {                                                                       \
-        .name = "srcline", .help = "show source file and line of functions" \
-    }
+#define CN_RECORDING_FIELDS_OPTION(columns) \
+    CN_OPTION(CN_FOR_CALLS, "output-fields", 'f', "FIELDS", columns)
+#define CN_RECORDING_SRCLINE_OPTION \
+    CN_OPTION(CN_FOR_CALLS, "srcline", 0, NULL, "show source file and line of functions")
 
 /* For commands that show calls in the order of time. */
-#define CN_RECORDING_REPLAY_OPTIONS                                                      \
-    {.name = "flat", .help = "one numbered line per record, without nesting"},           \
-        {.name = "no-merge", .help = "two lines even for a call that calls nothing"},    \
-        {.name = "column-view", .help = "indent each task further than the one before"}, \
-        {.name = "column-offset",                                                        \
-         .value = "N",                                                                   \
-         .help = "levels by which --column-view indents (default: 8)"},                  \
-        {.name = "task-newline", .help = "print an empty line where the task changes"},  \
-        {.name = "no-comment", .help = "no function name after the closing brace"},      \
-        {.name = "no-args", .help = "no arguments and return values"},                   \
-    {                                                                                    \
-        .name = "libname", .help = "show the library of a library function"              \
-    }
+#define CN_RECORDING_REPLAY_OPTIONS                                                    \
+    CN_OPTION(CN_FOR_CALLS, "flat", 0, NULL,                                           \
+              "one numbered line per record, without nesting"),                        \
+        CN_OPTION(CN_FOR_CALLS, "no-merge", 0, NULL,                                   \
+                  "two lines even for a call that calls nothing"),                     \
+        CN_OPTION(CN_FOR_CALLS, "column-view", 0, NULL,                                \
+                  "indent each task further than the one before"),                     \
+        CN_OPTION(CN_FOR_CALLS, "column-offset", 0, "N",                               \
+                  "levels by which --column-view indents (default: 8)"),               \
+        CN_OPTION(CN_FOR_CALLS, "task-newline", 0, NULL,                               \
+                  "print an empty line where the task changes"),                       \
+        CN_OPTION(CN_FOR_CALLS, "no-comment", 0, NULL,                                 \
+                  "no function name after the closing brace"),                         \
+        CN_OPTION(CN_FOR_CALLS, "no-args", 0, NULL, "no arguments and return values"), \
+        CN_OPTION(CN_FOR_CALLS, "libname", 0, NULL,                                    \
+                  "show the library of a library function")
 
 /* For commands that show a table of functions. */
-#define CN_RECORDING_REPORT_OPTIONS                                             \
-    {.name = "sort",                                                            \
-     .letter = 's',                                                             \
-     .value = "KEYS",                                                           \
-     .help = "sort by these columns, or by func, the name (default: total)"},   \
-        {.name = "avg-total",                                                   \
-         .help = "show average, minimum, maximum and deviation of total time"}, \
-        {.name = "avg-self", .help = "show the same for self time"},            \
-    {                                                                           \
-        .name = "task", .help = "one row per task: total, self, tid, func"      \
-    }
+#define CN_RECORDING_REPORT_OPTIONS                                                  \
+    CN_OPTION(CN_FOR_CALLS, "sort", 's', "KEYS",                                     \
+              "sort by these columns, or by func, the name (default: total)"),       \
+        CN_OPTION(CN_FOR_CALLS, "avg-total", 0, NULL,                                \
+                  "show average, minimum, maximum and deviation of total time"),     \
+        CN_OPTION(CN_FOR_CALLS, "avg-self", 0, NULL, "show the same for self time"), \
+        CN_OPTION(CN_FOR_CALLS, "task", 0, NULL,                                     \
+                  "one row per task: total, self, tid, func")
+
+/* A recording to show. */
+struct cn_recording_source {
+    const char *path;
+    bool is_recorded; /* by this command: the options acted while recording */
+    bool is_raw;      /* with recorded times, whatever the options */
+};
 
 struct cn_recording_setup {
     const struct cn_args *args;
-    struct cn_args defaults;           /* options stored in the recording */
-    struct cn_command default_command; /* the command, without operands */
-    char *default_text;
-    const char **default_words;
     struct cn_recording *rec;
     struct cn_call_filter filter;
     struct cn_call_query query;
     uint32_t *tasks;
-    uint64_t start_ns;     /* start of elapsed time; 0 until it is needed */
-    bool is_range_elapsed; /* --time-range is in elapsed time */
+    struct cn_arena memory; /* of default options */
+    uint64_t start_ns;      /* start of elapsed time; 0 until it is needed */
+    bool is_range_elapsed;  /* --time-range is in elapsed time */
     unsigned workers;
 };
 
-/* What was recorded or sampled last in this folder, under a name that is not chosen:
- * cairn.data, cairn.perf.data or uftrace.data; NULL: nothing. */
-const char *cn_recorded_last(void);
-
-/* The first operand, else what was recorded last. Fails without both. */
-CN_CHECK bool cn_data_path(const struct cn_args *args, const char **out,
-                           struct cn_error *err);
-
-/* The path of the recording: -d, else `operand` (NULL: none), else the first default that
- * exists. Borrowed. */
-const char *cn_recording_path(const struct cn_args *args, const char *operand);
+/* The path of the data: --data, else `operand` (NULL: none), else what was recorded in this
+ * folder under a name that is not chosen, or sampled last. Fails without any. Borrowed. */
+CN_CHECK bool cn_data_path(const struct cn_args *args, const char *operand,
+                           const char **out, struct cn_error *err);
 
 /* --demangle */
 enum cn_demangle cn_recording_demangle(const struct cn_args *args);
@@ -218,7 +170,8 @@ CN_CHECK bool cn_recording_check(const struct cn_recording *rec, struct cn_error
 
 /* Open the recording and apply the options. On failure, release the setup as well. */
 CN_CHECK bool cn_recording_setup_open(struct cn_recording_setup *setup,
-                                      const struct cn_args *args, const char *path,
+                                      const struct cn_args *args,
+                                      const struct cn_recording_source *source,
                                       struct cn_error *err);
 
 /* The same for a recording that is open. The setup owns it, even after a failure. */
@@ -227,17 +180,13 @@ CN_CHECK bool cn_recording_setup_use(struct cn_recording_setup *setup,
                                      struct cn_error *err);
 void cn_recording_setup_done(struct cn_recording_setup *setup);
 
-/* Open the recording that -d or `operand` (NULL: none) names, call `show`, close it. */
+/* Open a recording, call `show`, close it. */
 typedef bool (*cn_recording_show_fn)(struct cn_recording_setup *setup, void *arg,
                                      struct cn_error *err);
-CN_CHECK bool cn_recording_show(const struct cn_args *args, const char *operand,
+CN_CHECK bool cn_recording_show(const struct cn_args *args,
+                                const struct cn_recording_source *source,
                                 cn_recording_show_fn show, void *arg,
                                 struct cn_error *err);
-
-/* The same with recorded times, whatever the options. */
-CN_CHECK bool cn_recording_show_raw(const struct cn_args *args, const char *operand,
-                                    cn_recording_show_fn show, void *arg,
-                                    struct cn_error *err);
 
 /* A time as one end of --time-range: "600.5" is a timestamp in seconds, "10us" elapsed time. */
 CN_CHECK bool cn_recording_setup_time(struct cn_recording_setup *setup, const char *text,
@@ -248,8 +197,18 @@ CN_CHECK bool cn_recording_setup_result(const struct cn_recording_setup *setup,
                                         const struct cn_call_damages *damages,
                                         struct cn_error *err);
 
-/* The value of an option, or the default stored in the recording. */
-const char *cn_recording_setup_value(const struct cn_recording_setup *setup,
-                                     const char *name);
+/* The default of an option that is stored in the recording, "" of a flag; NULL: none. */
+const char *cn_recording_setup_default(struct cn_recording_setup *setup,
+                                       const char *name);
+
+/* The value of an option, or the default. */
+const char *cn_recording_setup_value(struct cn_recording_setup *setup, const char *name);
+
+/* What cairn report and cairn replay show, for cn_recording_show(); `arg` is the value of
+ * --output-fields, NULL: the default. In cmd_report.c and cmd_replay.c. */
+CN_CHECK bool cn_report_show(struct cn_recording_setup *setup, void *arg,
+                             struct cn_error *err);
+CN_CHECK bool cn_replay_show(struct cn_recording_setup *setup, void *arg,
+                             struct cn_error *err);
 
 #endif

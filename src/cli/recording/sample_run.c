@@ -17,6 +17,7 @@
 #include "cli/recording/record_options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
+#include "cli/shell/kinds.h"
 #include "launcher/elf/program.h"
 #include "launcher/files/rank.h"
 #include "launcher/files/recording_dir.h"
@@ -129,20 +130,6 @@ bool cn_sample_and_tell(const struct cn_args *args, struct cn_sample_options *op
     return ok;
 }
 
-/* Options that do not ask for calls. */
-static bool is_neutral(const struct cn_option *option)
-{
-    static const char *const names[] = {"data", "duration", "time"};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(option->name, names[i]) == 0)
-            return true;
-    for (size_t i = 0; cn_shared_options[i].name; i++)
-        if (strcmp(option->name, cn_shared_options[i].name) == 0)
-            return true;
-    return false;
-}
-
 static bool is_program(const char *name)
 {
     struct cn_program_file program;
@@ -201,7 +188,7 @@ bool cn_record_samples(const struct cn_args *args)
     if (cn_args_has(args, "sample"))
         return true;
     for (size_t i = 0; i < args->given_count; i++)
-        if (!is_neutral(args->given[i]))
+        if (cn_option_scope(args->command, args->given[i]) == CN_FOR_RECORDED)
             return false;
     if (!name || names_calls(args) || !is_program(name))
         return false;
@@ -213,36 +200,50 @@ bool cn_record_samples(const struct cn_args *args)
     return true;
 }
 
-bool cn_record_sample(const struct cn_args *args, int *wait_status, struct cn_error *err)
+bool cn_sample_choose(const struct cn_args *args, struct cn_sample_options *options,
+                      struct cn_error *err)
 {
-    struct cn_sample_options options = {
-        .path = cn_args_value(args, "data"),
-        .frequency = CN_SAMPLE_FREQUENCY,
-        .compression_level = 1,
-    };
     const char *duration = cn_args_value(args, "duration");
     size_t count = cn_args_count(args);
     const char **words = cn_alloc(count + 1, sizeof(*words));
-    uint64_t start_ns = cn_clock_ns();
-    bool ok = true;
 
-    for (size_t i = 0; i < args->given_count && ok; i++)
-        if (!is_neutral(args->given[i]) && strcmp(args->given[i]->name, "sample") != 0)
-            ok = cn_fail(err, CN_ERR_USAGE, "--%s is for calls, not for --sample",
-                         args->given[i]->name);
-    if (ok && count == 0)
-        ok = cn_fail(err, CN_ERR_USAGE, "no program given");
-    if (ok && duration &&
-        !cn_duration_parse(duration, CN_BARE_REFUSED, &options.duration_ns, err))
-        ok = cn_fail_in(err, "--duration");
     for (size_t i = 0; i < count; i++)
         words[i] = cn_args_operand(args, i);
-    options.words = words;
-    if (!options.path)
-        options.path = CN_SAMPLE_FILE;
-    ok = ok && cn_sample_and_tell(args, &options, true, wait_status, err);
+    options->words = count > 0 ? words : NULL;
+    if (count == 0)
+        free(words);
+    if (duration &&
+        (!cn_duration_parse(duration, CN_BARE_REFUSED, &options->duration_ns, err) ||
+         (options->duration_ns == 0 &&
+          !cn_fail(err, CN_ERR_USAGE, "%s would sample nothing", duration))))
+        return cn_fail_in(err, "--duration");
+    return true;
+}
+
+bool cn_sample_program(const struct cn_args *args, struct cn_sample_options *options,
+                       bool is_kept, int *wait_status, struct cn_error *err)
+{
+    const char *name = cn_args_find_operand(args, 0);
+    uint64_t start_ns = cn_clock_ns();
+    bool ok;
+
+    if (!name)
+        return cn_fail(err, CN_ERR_USAGE, "no program given");
+    options->frequency = CN_SAMPLE_FREQUENCY;
+    options->compression_level = 1;
+    ok = cn_kinds_check(args, CN_FOR_SAMPLED, name, err) &&
+         cn_sample_choose(args, options, err) &&
+         cn_sample_and_tell(args, options, is_kept, wait_status, err);
     if (ok && cn_args_has(args, "time"))
         cn_record_print_time(start_ns);
-    free(words);
+    free((void *)(uintptr_t)options->words);
     return ok;
+}
+
+bool cn_record_sample(const struct cn_args *args, int *wait_status, struct cn_error *err)
+{
+    const char *path = cn_args_value(args, "data");
+    struct cn_sample_options options = {.path = path ? path : CN_SAMPLE_FILE};
+
+    return cn_sample_program(args, &options, true, wait_status, err);
 }

@@ -10,8 +10,6 @@
 #include "formats/uftrace/text/value_rules.h"
 #include "model/calls/values.h"
 
-extern const struct cn_command cn_cmd_script;
-
 enum { FIELDS_MAX = 8, VALUES_MAX = 64 };
 
 struct run {
@@ -187,7 +185,7 @@ static bool begin(struct run *run, const struct cn_script_run *about)
 }
 
 /* Find the functions that UFTRACE_FUNCS names. */
-static bool choose_functions(struct run *run, const struct cn_recording_setup *setup)
+static bool choose_functions(struct run *run, struct cn_recording_setup *setup)
 {
     const char *match = cn_recording_setup_value(setup, "match");
     bool is_glob = match && strcmp(match, "glob") == 0;
@@ -239,78 +237,43 @@ bool cn_script_show(struct cn_recording_setup *setup, void *arg, struct cn_error
 bool cn_script_show_recorded(const struct cn_args *args, const char *dir,
                              struct cn_script *script, struct cn_error *err)
 {
-    const char *const words[] = {"--script", cn_args_value(args, "script"), "--data",
-                                 dir};
     struct cn_script_run about = {
         .script = script,
         .is_record = true,
         .words = args->operands,
         .word_count = args->operand_count,
     };
-    struct cn_args shown;
-    bool ok;
+    struct cn_recording_source source = {
+        .path = dir, .is_recorded = true, .is_raw = true};
 
-    if (!cn_args_parse(&shown, &cn_cmd_script, 4, words, err))
-        return false;
-    shown.session = args->session;
-    ok = cn_recording_show(&shown, NULL, cn_script_show, &about, err);
-    cn_args_done(&shown);
-    return ok;
-}
-
-static void add_word(struct cn_scripted *scripted, const char *name, const char *value)
-{
-    struct cn_text word = {0};
-
-    cn_text_printf(&word, value ? "--%s=%s" : "--%s", name, value);
-    scripted->words[scripted->word_count++] = word.chars;
-}
-
-static bool has_option(const struct cn_command *command, const char *name)
-{
-    const struct cn_option *option;
-
-    for (size_t i = 0; (option = cn_command_option(command, i)); i++)
-        if (strcmp(option->name, name) == 0)
-            return true;
-    return false;
+    return cn_recording_show(args, &source, cn_script_show, &about, err);
 }
 
 bool cn_scripted_open(struct cn_scripted *scripted, const struct cn_args *args,
-                      const struct cn_command *command, struct cn_error *err)
+                      struct cn_error *err)
 {
-    const char *path = cn_args_value(args, "script"), *name, *value;
+    const char *path = cn_args_value(args, "script");
     struct cn_script_options *options = &scripted->options;
+    struct cn_command command = *args->command;
+    struct cn_args asked;
 
+    command.operand_max = 0;
     *scripted = (struct cn_scripted){0};
     if (path && (!cn_script_options_read(options, path, err) ||
                  !cn_script_open(path, args->operands, args->operand_count,
                                  &scripted->script, err)))
         return false;
-    scripted->words =
-        cn_alloc(options->count + args->given_count + 1 + args->operand_count,
-                 sizeof(*scripted->words));
-    for (size_t i = 0; i < options->count; i++)
-        scripted->words[scripted->word_count++] = cn_strdup(options->words[i]);
-    for (size_t i = 0; (name = cn_args_at(args, i, &value)); i++)
-        if (has_option(command, name))
-            add_word(scripted, name, value);
-    add_word(scripted, "", NULL);
-    for (size_t i = 0; i < args->operand_count; i++)
-        scripted->words[scripted->word_count++] = cn_strdup(args->operands[i]);
-    if (!cn_args_parse(&scripted->args, command, scripted->word_count,
-                       (const char *const *)scripted->words, err))
-        return path ? cn_fail_in(err, "%s: uftrace-option", path) : false;
-    scripted->args.session = args->session;
+    if (!cn_args_parse(&asked, &command, options->count,
+                       (const char *const *)options->words, err))
+        return cn_fail_in(err, "%s: uftrace-option", path);
+    cn_args_join(&scripted->args, &asked, args);
+    cn_args_done(&asked);
     return true;
 }
 
 void cn_scripted_close(struct cn_scripted *scripted)
 {
     cn_args_done(&scripted->args);
-    for (size_t i = 0; i < scripted->word_count; i++)
-        free(scripted->words[i]);
-    free(scripted->words);
     cn_script_options_done(&scripted->options);
     cn_script_close(scripted->script);
     *scripted = (struct cn_scripted){0};

@@ -31,18 +31,14 @@ struct cn_scripted {
     struct cn_args args;
     struct cn_script *script;
     struct cn_script_options options;
-    char **words; /* allocated */
-    size_t word_count;
 };
 
-/* `command` records; options of `args` that it does not have are left out. On failure,
- * close it as well. */
+/* On failure, close it as well. */
 CN_CHECK bool cn_scripted_open(struct cn_scripted *scripted, const struct cn_args *args,
-                               const struct cn_command *command, struct cn_error *err);
+                               struct cn_error *err);
 void cn_scripted_close(struct cn_scripted *scripted);
 
-/* Record as cairn record does, with arguments of that command, and run the script (NULL:
- * none) on the recording. `wait_status` is set when the program ran. In cmd_record.c. */
+/* Record as cairn record does, and run the script (NULL: none) on the recording. `wait_status` is set when the program ran. In cmd_record.c. */
 CN_CHECK bool cn_record_run(const struct cn_args *args, struct cn_script *script,
                             int *wait_status, struct cn_error *err);
 

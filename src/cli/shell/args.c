@@ -109,13 +109,13 @@ static bool fail_choice(const char *placeholder, const char *value, struct cn_er
 }
 
 /* Insert after the last value of the same option. */
-static void add_given(struct cn_args *args, const struct cn_option *option,
-                      const char *value)
+static void insert_given(struct cn_args *args, const struct cn_option *option,
+                         const char *value)
 {
     size_t at = args->given_count;
 
     for (size_t i = 0; i < args->given_count; i++)
-        if (args->given[i] == option)
+        if (strcmp(args->given[i]->name, option->name) == 0)
             at = i + 1;
     for (size_t i = 0; i < args->given_count; i++)
         args->places[i] += args->places[i] >= at;
@@ -126,6 +126,23 @@ static void add_given(struct cn_args *args, const struct cn_option *option,
     }
     args->given[at] = option;
     args->values[at] = value;
+}
+
+bool cn_args_add(struct cn_args *args, const struct cn_option *option, const char *value,
+                 struct cn_error *err)
+{
+    if (value && !is_allowed(option->value, value) &&
+        !(option->also && is_allowed(option->also, value))) {
+        (void)fail_choice(option->value, value, err);
+        return cn_fail_in(err, "--%s", option->name);
+    }
+    insert_given(args, option, value);
+    return true;
+}
+
+void cn_args_add_operand(struct cn_args *args, const char *word)
+{
+    args->operands[args->operand_count++] = word;
 }
 
 /* `value` is attached to the option (--name=value, -xvalue), or NULL: then it is the next
@@ -144,13 +161,7 @@ static bool add_valued(struct parser *parser, const struct cn_option *option,
         cn_text_done(&choices);
         return false;
     }
-    if (!is_allowed(option->value, value) &&
-        !(option->also && is_allowed(option->also, value))) {
-        (void)fail_choice(option->value, value, err);
-        return cn_fail_in(err, "--%s", option->name);
-    }
-    add_given(&parser->args, option, value);
-    return true;
+    return cn_args_add(&parser->args, option, value, err);
 }
 
 static bool parse_long(struct parser *parser, const char *word, struct cn_error *err)
@@ -171,8 +182,7 @@ static bool parse_long(struct parser *parser, const char *word, struct cn_error 
     if (equals)
         return cn_fail(err, CN_ERR_USAGE, "option --%s takes no value, got '%s'",
                        option->name, equals + 1);
-    add_given(&parser->args, option, NULL);
-    return true;
+    return cn_args_add(&parser->args, option, NULL, err);
 }
 
 static bool parse_letters(struct parser *parser, const char *letters,
@@ -189,9 +199,23 @@ static bool parse_letters(struct parser *parser, const char *letters,
             return cn_fail(err, CN_ERR_USAGE, "unknown option -%c", *letters);
         if (option->value)
             return add_valued(parser, option, letters[1] ? letters + 1 : NULL, err);
-        add_given(&parser->args, option, NULL);
+        insert_given(&parser->args, option, NULL);
     }
     return true;
+}
+
+/* True if the next operand is a program, whose options are its own. With "--" further on, it
+ * is data: the programs follow. */
+static bool begins_program(const struct parser *parser)
+{
+    const char *program = parser->args.command->program;
+
+    if (!program || !*program)
+        return program != NULL;
+    for (size_t i = parser->next; i < parser->word_count; i++)
+        if (strcmp(parser->words[i], "--") == 0)
+            return false;
+    return cn_args_has(&parser->args, program);
 }
 
 static bool parse_words(struct parser *parser, struct cn_error *err)
@@ -202,7 +226,8 @@ static bool parse_words(struct parser *parser, struct cn_error *err)
         const char *word = parser->words[parser->next++];
 
         if (options_ended || word[0] != '-' || word[1] == '\0') {
-            parser->args.operands[parser->args.operand_count++] = word;
+            cn_args_add_operand(&parser->args, word);
+            options_ended = options_ended || begins_program(parser);
         } else if (strcmp(word, "--") == 0) {
             options_ended = true;
             parser->args.separator = parser->args.operand_count;
@@ -216,11 +241,13 @@ static bool parse_words(struct parser *parser, struct cn_error *err)
     return true;
 }
 
-static bool check_operands(const struct cn_args *args, struct cn_error *err)
+bool cn_args_check(const struct cn_args *args, struct cn_error *err)
 {
     const struct cn_command *command = args->command;
     const char *expected = command->operands ? command->operands : "no operand";
 
+    if (cn_args_has(args, "help"))
+        return true;
     if (args->operand_count < command->operand_min) {
         if (args->operand_count == 0)
             return cn_fail(err, CN_ERR_USAGE, "missing operand: expected %s", expected);
@@ -239,30 +266,66 @@ static bool check_operands(const struct cn_args *args, struct cn_error *err)
     return true;
 }
 
+/* After words that are wrong: true if one of those before "--" asks for help. */
+static bool asks_help(const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count && strcmp(words[i], "--") != 0; i++)
+        if (strcmp(words[i], "-h") == 0 || strcmp(words[i], "--help") == 0)
+            return true;
+    return false;
+}
+
+void cn_args_begin(struct cn_args *args, const struct cn_command *command,
+                   size_t option_max, size_t operand_max)
+{
+    *args = (struct cn_args){
+        .command = command,
+        .given = cn_alloc(option_max, sizeof(*args->given)),
+        .values = cn_alloc(option_max, sizeof(*args->values)),
+        .places = cn_alloc(option_max, sizeof(*args->places)),
+        .operands = cn_alloc(operand_max, sizeof(*args->operands)),
+        .separator = SIZE_MAX,
+    };
+}
+
 bool cn_args_parse(struct cn_args *args, const struct cn_command *command,
                    size_t word_count, const char *const *words, struct cn_error *err)
 {
-    struct parser parser = {.args = {.command = command, .separator = SIZE_MAX},
-                            .words = words,
-                            .word_count = word_count};
-    size_t letter_count = 0; /* every letter is at most one option */
-    bool ok;
+    struct parser parser = {.words = words, .word_count = word_count};
+    size_t letter_count = 1; /* every letter is at most one option */
 
     for (size_t i = 0; i < word_count; i++)
         letter_count += strlen(words[i]);
-    parser.args.given = cn_alloc(letter_count, sizeof(*parser.args.given));
-    parser.args.values = cn_alloc(letter_count, sizeof(*parser.args.values));
-    parser.args.places = cn_alloc(letter_count, sizeof(*parser.args.places));
-    parser.args.operands = cn_alloc(word_count, sizeof(*parser.args.operands));
-    ok = parse_words(&parser, err);
-    if (ok && !cn_args_has(&parser.args, "help"))
-        ok = check_operands(&parser.args, err);
-    if (!ok) {
-        cn_args_done(&parser.args);
-        return false;
+    cn_args_begin(&parser.args, command, letter_count, word_count);
+    if (parse_words(&parser, err) && cn_args_check(&parser.args, err)) {
+        *args = parser.args;
+        return true;
     }
-    *args = parser.args;
+    cn_args_done(&parser.args);
+    if (!asks_help(words, word_count))
+        return false;
+    cn_args_begin(args, command, 1, 0);
+    insert_given(args, cn_command_find_option(command, "help"), NULL);
     return true;
+}
+
+static void insert_all(struct cn_args *out, const struct cn_args *from)
+{
+    for (size_t i = 0; i < from->given_count; i++)
+        insert_given(out, from->given[from->places[i]], from->values[from->places[i]]);
+}
+
+void cn_args_join(struct cn_args *out, const struct cn_args *first,
+                  const struct cn_args *then)
+{
+    cn_args_begin(out, then->command, first->given_count + then->given_count,
+                  then->operand_count);
+    out->session = then->session;
+    out->separator = then->separator;
+    insert_all(out, first);
+    insert_all(out, then);
+    for (size_t i = 0; i < then->operand_count; i++)
+        cn_args_add_operand(out, then->operands[i]);
 }
 
 void cn_args_done(struct cn_args *args)
@@ -274,19 +337,27 @@ void cn_args_done(struct cn_args *args)
     *args = (struct cn_args){0};
 }
 
+/* Commands share functions that look up options which only some of them have. */
+static bool is_known(const struct cn_command *command, const char *name)
+{
+    for (size_t i = 0; command; i++) {
+        if (cn_command_find_option(command, name))
+            return true;
+        command = cn_command_at(i);
+    }
+    return false;
+}
+
 struct cn_values cn_args_values(const struct cn_args *args, const char *name)
 {
-    const struct cn_option *option;
     size_t first = 0, count = 0;
 
-    for (size_t i = 0; (option = cn_command_option(args->command, i)); i++)
-        if (strcmp(option->name, name) == 0)
-            break;
-    assert(option);
-    while (first < args->given_count && args->given[first] != option)
+    while (first < args->given_count && strcmp(args->given[first]->name, name) != 0)
         first++;
-    while (first + count < args->given_count && args->given[first + count] == option)
+    while (first + count < args->given_count &&
+           strcmp(args->given[first + count]->name, name) == 0)
         count++;
+    assert(count > 0 || is_known(args->command, name));
     return (struct cn_values){count ? args->values + first : NULL, count};
 }
 
@@ -308,6 +379,14 @@ const char *cn_args_at(const struct cn_args *args, size_t i, const char **value)
         return NULL;
     *value = args->values[args->places[i]];
     return args->given[args->places[i]]->name;
+}
+
+const struct cn_option *cn_args_find_filter(const struct cn_args *args)
+{
+    for (size_t i = 0; i < args->given_count; i++)
+        if (args->given[i]->is_filter)
+            return args->given[i];
+    return NULL;
 }
 
 bool cn_args_exclusive(const struct cn_args *args, const char *a, const char *b,

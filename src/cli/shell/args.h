@@ -2,10 +2,11 @@
  *
  * Accepts --name=value, --name value, -x value, -xvalue, bundled flags (-qv), unique
  * prefixes of long names, options and operands in any order, and "--" to end the options.
+ * The name of a program to run ends them as well: what follows belongs to the program.
  *
- * Options are looked up by their long name: cn_args_has(args, "quiet"). A name that is not
- * in the table fails an assertion. Words and returned strings belong to the caller of
- * cn_args_parse().
+ * Options are looked up by their long name: cn_args_has(args, "quiet"). An option that the
+ * command does not have was not given; a name that no command has fails an assertion. Words
+ * and returned strings belong to the caller of cn_args_parse().
  * Threads: immutable after parsing.
  */
 #ifndef CN_CLI_SHELL_ARGS_H
@@ -35,12 +36,25 @@ struct cn_args {
     size_t separator; /* operands before the first "--"; SIZE_MAX: there is none */
 };
 
-/* Fails with CN_ERR_USAGE and leaves nothing to release. With --help, the number of
- * operands is not checked. */
+/* Fails with CN_ERR_USAGE and leaves nothing to release. With --help, wrong words are no
+ * failure. */
 CN_CHECK bool cn_args_parse(struct cn_args *args, const struct cn_command *command,
                             size_t word_count, const char *const *words,
                             struct cn_error *err);
 void cn_args_done(struct cn_args *args);
+
+/* The options of `first` and then those of `then`, with the operands of the latter. */
+void cn_args_join(struct cn_args *out, const struct cn_args *first,
+                  const struct cn_args *then);
+
+/* Arguments that are not words of a command line: begin with none and room for so many, add
+ * options and operands, and check what cn_args_parse() checks. */
+void cn_args_begin(struct cn_args *args, const struct cn_command *command,
+                   size_t option_max, size_t operand_max);
+CN_CHECK bool cn_args_add(struct cn_args *args, const struct cn_option *option,
+                          const char *value, struct cn_error *err);
+void cn_args_add_operand(struct cn_args *args, const char *word);
+CN_CHECK bool cn_args_check(const struct cn_args *args, struct cn_error *err);
 
 bool cn_args_has(const struct cn_args *args, const char *name);
 
@@ -57,6 +71,9 @@ struct cn_values cn_args_values(const struct cn_args *args, const char *name);
 /* Option `i` in the order of the command line: its long name, and its value. NULL after the
  * last. */
 const char *cn_args_at(const struct cn_args *args, size_t i, const char **value);
+
+/* The first option given that chooses calls; NULL: none. */
+const struct cn_option *cn_args_find_filter(const struct cn_args *args);
 
 /* Fails with CN_ERR_USAGE if both options were given. */
 CN_CHECK bool cn_args_exclusive(const struct cn_args *args, const char *a, const char *b,

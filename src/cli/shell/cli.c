@@ -114,7 +114,8 @@ void cn_cli_fail(const struct cn_command *command, const struct cn_error *err)
 
 void cn_cli_page(const struct cn_args *args)
 {
-    if (isatty(STDOUT_FILENO) && !cn_args_has(args, "no-pager"))
+    if (isatty(STDOUT_FILENO) && !args->session->without_pager &&
+        !cn_args_has(args, "no-pager"))
         cn_pager_begin(&args->session->pager);
 }
 
@@ -147,12 +148,7 @@ void cn_cli_add_help(const struct cn_args *args, const struct cn_command *comman
 
 enum cn_table_format cn_cli_format(const struct cn_args *args)
 {
-    const struct cn_option *option;
-
-    for (size_t i = 0; (option = cn_command_option(args->command, i)); i++)
-        if (strcmp(option->name, "format") == 0)
-            return cn_table_format_parse(cn_args_value(args, "format"));
-    return CN_TABLE_TEXT;
+    return cn_table_format_parse(cn_args_value(args, "format"));
 }
 
 struct cn_table *cn_cli_table(const struct cn_args *args, const struct cn_column *columns,

@@ -28,7 +28,8 @@ struct cn_cli_listener {
 };
 
 struct cn_cli_session {
-    bool has_color; /* decided before a pager replaces the terminal */
+    bool has_color;     /* decided before a pager replaces the terminal */
+    bool without_pager; /* whatever the options */
     struct cn_pager pager;
     struct cn_bar *bar;                     /* the progress bar in use; NULL: none */
     bool is_mute;                           /* another process prints the messages */

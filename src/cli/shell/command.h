@@ -17,9 +17,25 @@
 struct cn_args;
 struct cn_text;
 
+/* Kinds of data that commands take. */
+enum cn_data_kind {
+    CN_FOR_RECORDINGS = 1 << 0,
+    CN_FOR_STORES = 1 << 1,
+    CN_FOR_DATABASES = 1 << 2,
+    CN_FOR_MEASUREMENTS = 1 << 3, /* directories of hpcrun */
+    CN_FOR_SAMPLES = 1 << 4,      /* files of samples */
+    CN_FOR_RECORDED = 1 << 5,     /* a program whose calls are recorded */
+    CN_FOR_SAMPLED = 1 << 6,      /* a program that is sampled */
+
+    CN_FOR_CALLS = CN_FOR_RECORDINGS | CN_FOR_STORES,
+    CN_FOR_COSTS = CN_FOR_DATABASES | CN_FOR_MEASUREMENTS | CN_FOR_SAMPLES,
+    CN_FOR_DATA = CN_FOR_CALLS | CN_FOR_COSTS,
+};
+
 struct cn_option {
     const char *name; /* long name, without the dashes */
     char letter;      /* short name; 0: none */
+    unsigned scope;   /* enum cn_data_kind: kinds of data it is for; 0: all */
 
     /* NULL: a flag. "N", "FILE": placeholder of the value; see enum cn_placeholder_kind.
      * "text|json|csv": the value must be one of these words. */
@@ -27,7 +43,31 @@ struct cn_option {
     const char *also;   /* further words that are accepted but not shown; NULL: none */
     const char *help;   /* lower case, no full stop */
     bool is_repeatable; /* all values count, not only the last */
+    bool is_filter;     /* chooses calls */
 };
+
+/* An option for some kinds of data; one whose values all count; and the same for options that
+ * choose calls. */
+#define CN_OPTION(kinds, option, key, placeholder, text)                     \
+    {                                                                        \
+        .name = option, .letter = key, .scope = kinds, .value = placeholder, \
+        .help = text                                                         \
+    }
+#define CN_OPTION_LIST(kinds, option, key, placeholder, text)                \
+    {                                                                        \
+        .name = option, .letter = key, .scope = kinds, .value = placeholder, \
+        .help = text, .is_repeatable = true                                  \
+    }
+#define CN_FILTER(kinds, option, key, placeholder, text)                     \
+    {                                                                        \
+        .name = option, .letter = key, .scope = kinds, .value = placeholder, \
+        .help = text, .is_filter = true                                      \
+    }
+#define CN_FILTER_LIST(kinds, option, key, placeholder, text)                \
+    {                                                                        \
+        .name = option, .letter = key, .scope = kinds, .value = placeholder, \
+        .help = text, .is_repeatable = true, .is_filter = true               \
+    }
 
 /* For the option tables of commands that print data. */
 #define CN_OPTION_FORMAT                                                  \
@@ -39,7 +79,7 @@ struct cn_option {
 /* For those of commands that take a store: read before the command runs. */
 #define CN_OPTION_CACHE_SIZE                                                     \
     {                                                                            \
-        .name = "cache-size", .value = "SIZE",                                   \
+        .name = "cache-size", .value = "SIZE", .scope = CN_FOR_STORES,           \
         .help = "limit of the cache of a store in object storage (default: 4G)", \
     }
 
@@ -58,6 +98,11 @@ struct cn_command {
      * words. Upper case is a placeholder; see enum cn_placeholder_kind. NULL: none. */
     const char *operands;
     unsigned operand_min, operand_max;
+    unsigned
+        scope; /* enum cn_data_kind: the kinds of data it takes; 0: it does not matter */
+    /* The first operand is a program, and what follows belongs to it: always (""), or with
+     * this option. NULL: never. */
+    const char *program;
     bool is_run_together; /* by all processes of mpirun; see ranks.h */
 
     const char *summary; /* one line, lower case, no full stop */
@@ -107,6 +152,18 @@ const char *cn_command_part_name(const struct cn_command *command);
 
 /* Option `i` of a command: its own, then the shared ones; NULL after the last. */
 const struct cn_option *cn_command_option(const struct cn_command *command, size_t i);
+
+/* The option of this name; NULL if the command does not have it. */
+const struct cn_option *cn_command_find_option(const struct cn_command *command,
+                                               const char *name);
+
+/* The kinds of data of this command that an option is for; 0: all of them. */
+unsigned cn_option_scope(const struct cn_command *command,
+                         const struct cn_option *option);
+
+/* Group `i` of a command's own options: those for the same kinds of data, the ones for all
+ * first. False after the last. */
+bool cn_command_scope_at(const struct cn_command *command, size_t i, unsigned *scope);
 
 /* What a shell completes for a value or an operand. */
 enum cn_placeholder_kind {

@@ -63,6 +63,7 @@ const struct cn_option cn_shared_options[] = {
     {
         .name = "color",
         .value = "auto|always|never",
+        .also = "yes|true|1|on|no|false|0|off", /* of uftrace */
         .help = "use colour: on a terminal (the default), always or never",
     },
     {.name = "logfile",
@@ -134,6 +135,40 @@ const struct cn_option *cn_command_option(const struct cn_command *command, size
             return &cn_shared_options[k];
     }
     return NULL;
+}
+
+const struct cn_option *cn_command_find_option(const struct cn_command *command,
+                                               const char *name)
+{
+    const struct cn_option *option;
+    size_t i = 0;
+
+    while ((option = cn_command_option(command, i)) && strcmp(option->name, name) != 0)
+        i++;
+    return option;
+}
+
+unsigned cn_option_scope(const struct cn_command *command, const struct cn_option *option)
+{
+    unsigned scope = option->scope & command->scope;
+
+    return scope == command->scope ? 0 : scope;
+}
+
+bool cn_command_scope_at(const struct cn_command *command, size_t i, unsigned *scope)
+{
+    const struct cn_option *options = command->options;
+
+    *scope = 0;
+    for (size_t k = 0; i > 0 && options && options[k].name; k++) {
+        size_t before = 0;
+
+        *scope = cn_option_scope(command, &options[k]);
+        while (cn_option_scope(command, &options[before]) != *scope)
+            before++;
+        i -= *scope != 0 && before == k;
+    }
+    return i == 0 && options;
 }
 
 static size_t placeholder_len(const char *placeholder)

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "cli/shell/command.h"
+#include "cli/shell/kinds.h"
 
 static void add_quoted(struct cn_text *text, const char *str)
 {
@@ -76,6 +77,8 @@ static void add_options(struct cn_text *text, const struct cn_command *command)
     const struct cn_option *option;
 
     for (size_t i = 0; (option = cn_command_option(command, i)); i++) {
+        struct cn_text help = {0};
+
         add_condition(text, command);
         cn_text_printf(text, " -l %s", option->name);
         if (option->letter)
@@ -85,8 +88,10 @@ static void add_options(struct cn_text *text, const struct cn_command *command)
             add_action(text, option->value);
         }
         cn_text_str_add(text, " -d ");
-        add_quoted(text, option->help);
+        cn_option_help_add(&help, command, option);
+        add_quoted(text, cn_text_str(&help));
         cn_text_char(text, '\n');
+        cn_text_done(&help);
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "cli/shell/command.h"
+#include "cli/shell/kinds.h"
 
 /* Append text of a specification of _arguments, inside single quotes: brackets, colons and
  * backslashes are special. */
@@ -46,13 +47,18 @@ static void add_action(struct cn_text *text, const char *placeholder)
     }
 }
 
-static void add_spec(struct cn_text *text, const struct cn_option *option,
-                     const char *dashes, const char *name, const char *attached)
+static void add_spec(struct cn_text *text, const struct cn_command *command,
+                     const struct cn_option *option, const char *dashes, const char *name,
+                     const char *attached)
 {
+    struct cn_text help = {0};
+
+    cn_option_help_add(&help, command, option);
     cn_text_str_add(text, " \\\n            '");
     cn_text_str_add(text, option->is_repeatable ? "*" : "");
     cn_text_printf(text, "%s%s%s[", dashes, name, option->value ? attached : "");
-    add_escaped(text, option->help);
+    add_escaped(text, cn_text_str(&help));
+    cn_text_done(&help);
     cn_text_char(text, ']');
     if (option->value)
         add_action(text, option->value);
@@ -66,9 +72,9 @@ static void add_options(struct cn_text *text, const struct cn_command *command)
     for (size_t i = 0; (option = cn_command_option(command, i)); i++) {
         const char letter[2] = {option->letter, '\0'};
 
-        add_spec(text, option, "--", option->name, "=");
+        add_spec(text, command, option, "--", option->name, "=");
         if (option->letter)
-            add_spec(text, option, "-", letter, "+");
+            add_spec(text, command, option, "-", letter, "+");
     }
 }
 

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cli/print/terminal.h"
 #include "cli/shell/command.h"
+#include "cli/shell/kinds.h"
 #include "cli/shell/wrap.h"
 
 enum {
@@ -45,15 +46,27 @@ static void add_option(struct cn_text *text, const struct cn_option *option,
     cn_text_done(&help);
 }
 
-static void add_options(struct cn_text *text, const char *heading,
-                        const struct cn_option *options,
+/* Append the options of a command, grouped by what they are for. */
+static void add_options(struct cn_text *text, const struct cn_command *command,
                         const struct cn_help_style *style)
 {
-    if (!options || !options->name)
-        return;
-    add_heading(text, heading, style);
-    for (; options->name; options++)
-        add_option(text, options, style);
+    unsigned scope;
+
+    for (size_t i = 0; cn_command_scope_at(command, i, &scope); i++) {
+        struct cn_text heading = {0};
+
+        cn_text_str_add(&heading, scope ? "Options for " : "Options");
+        cn_kinds_add(&heading, scope);
+        add_heading(text, cn_text_str(&heading), style);
+        cn_text_done(&heading);
+        for (const struct cn_option *option = command->options; option->name; option++)
+            if (cn_option_scope(command, option) == scope)
+                add_option(text, option, style);
+        cn_text_char(text, '\n');
+    }
+    add_heading(text, "Options of every command", style);
+    for (const struct cn_option *option = cn_shared_options; option->name; option++)
+        add_option(text, option, style);
     cn_text_char(text, '\n');
 }
 
@@ -114,8 +127,7 @@ void cn_help_print(struct cn_text *text, const struct cn_command *command,
         cn_wrap_add_paragraphs(text, command->description, style->columns);
     if (command->parts)
         add_commands(text, command->parts, NULL, style);
-    add_options(text, "Options", command->options, style);
-    add_options(text, "Options of every command", cn_shared_options, style);
+    add_options(text, command, style);
     add_examples(text, command, style);
     cn_text_str_add(text, "The manual page is cairn-");
     cn_command_page_add(text, command);

@@ -88,17 +88,11 @@ static void print_failure(const struct cn_command *command, const struct cn_erro
         cn_cli_fail(command, err);
 }
 
-/* --cache-size, of commands that have it. */
 static bool limit_caches(const struct cn_args *args, struct cn_error *err)
 {
-    static const char name[] = "cache-size";
-    const struct cn_option *option = args->command->options;
+    const char *size = cn_args_value(args, "cache-size");
 
-    while (option && option->name && strcmp(option->name, name) != 0)
-        option++;
-    return !option || !option->name || !cn_args_has(args, name) ||
-           cn_s3_limit_caches(cn_args_value(args, name), err) ||
-           cn_fail_in(err, "--%s", name);
+    return !size || cn_s3_limit_caches(size, err) || cn_fail_in(err, "--cache-size");
 }
 
 static bool run(const struct cn_args *args, struct cn_error *err)
@@ -126,32 +120,26 @@ static bool finish_output(struct cn_cli_session *session, bool ok, struct cn_err
     return ok;
 }
 
-static bool parse_and_run(const struct cn_command *command, size_t word_count,
-                          const char *const *words, struct cn_error *err)
+static bool run_args(struct cn_args *args, struct cn_error *err)
 {
     struct cn_cli_session session = {0};
-    struct cn_args args;
-    bool ok;
+    const char *log = cn_args_value(args, "logfile");
 
-    if (!cn_args_parse(&args, command, word_count, words, err))
+    if (log && !cn_cli_log_to(log, err))
         return false;
-    if (cn_args_has(&args, "logfile") &&
-        !cn_cli_log_to(cn_args_value(&args, "logfile"), err)) {
-        cn_args_done(&args);
-        return false;
-    }
     session.has_color =
-        cn_color_decide(cn_args_value(&args, "color"), isatty(STDOUT_FILENO));
-    args.session = &session;
-    ok = finish_output(&session, run(&args, err), err);
-    cn_args_done(&args);
-    return ok;
+        cn_color_decide(cn_args_value(args, "color"), isatty(STDOUT_FILENO));
+    args->session = &session;
+    return finish_output(&session, run(args, err), err);
 }
 
 /* Run the command that the words name; `command` is the one that a failure is about. */
 static bool run_words(size_t word_count, const char *const *words,
                       const struct cn_command **command, struct cn_error *err)
 {
+    struct cn_args args;
+    bool ok;
+
     if (word_count > 0 && words[0][0] != '-') {
         if (!cn_command_choose(cn_commands, words[0], command, err))
             return false;
@@ -164,7 +152,11 @@ static bool run_words(size_t word_count, const char *const *words,
         words++;
         word_count--;
     }
-    return parse_and_run(*command, word_count, words, err);
+    if (!cn_args_parse(&args, *command, word_count, words, err))
+        return false;
+    ok = run_args(&args, err);
+    cn_args_done(&args);
+    return ok;
 }
 
 /* The same for the command line of uftrace. */
@@ -172,10 +164,10 @@ static bool run_uftrace(size_t word_count, const char *const *words,
                         const struct cn_command **command, struct cn_error *err)
 {
     struct cn_uftrace_line line;
-    bool ok = cn_uftrace_translate(&line, word_count, words, err);
+    bool ok = cn_uftrace_parse(&line, word_count, words, err);
 
-    *command = line.command;
-    ok = ok && parse_and_run(line.command, line.word_count, line.words, err);
+    *command = line.args.command;
+    ok = ok && run_args(&line.args, err);
     cn_uftrace_done(&line);
     return ok;
 }

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "cli/shell/command.h"
+#include "cli/shell/kinds.h"
 #include "cli/shell/wrap.h"
 
 static void add_char(struct cn_text *text, char c)
@@ -118,6 +119,27 @@ static void add_option(struct cn_text *text, const struct cn_option *option)
     cn_text_char(text, '\n');
     cn_man_add_escaped(text, option->help);
     cn_text_str_add(text, option->is_repeatable ? " (may be repeated)\n" : "\n");
+}
+
+/* Append the options of a command, grouped by what they are for, and then the shared ones. */
+static void add_options(struct cn_text *text, const struct cn_command *command)
+{
+    unsigned scope;
+
+    cn_text_str_add(text, ".SH OPTIONS\n");
+    for (size_t i = 0; cn_command_scope_at(command, i, &scope); i++) {
+        if (scope) {
+            cn_text_str_add(text, ".SS For ");
+            cn_kinds_add(text, scope);
+            cn_text_char(text, '\n');
+        }
+        for (const struct cn_option *option = command->options; option->name; option++)
+            if (cn_option_scope(command, option) == scope)
+                add_option(text, option);
+    }
+    cn_text_str_add(text, ".SS Of every command\n");
+    for (const struct cn_option *option = cn_shared_options; option->name; option++)
+        add_option(text, option);
 }
 
 static void add_examples(struct cn_text *text, const struct cn_command *command)
@@ -243,8 +265,6 @@ static void add_see_also(struct cn_text *text, const struct cn_command *command)
 
 void cn_man_print(struct cn_text *text, const struct cn_command *command)
 {
-    const struct cn_option *option;
-
     add_name(text, command);
     add_synopsis(text, command);
     cn_text_str_add(text, ".SH DESCRIPTION\n");
@@ -253,9 +273,7 @@ void cn_man_print(struct cn_text *text, const struct cn_command *command)
         add_command_list(text, cn_commands);
     if (command->parts)
         add_command_list(text, command->parts);
-    cn_text_str_add(text, ".SH OPTIONS\n");
-    for (size_t i = 0; (option = cn_command_option(command, i)); i++)
-        add_option(text, option);
+    add_options(text, command);
     add_examples(text, command);
     add_behaviour(text);
     add_see_also(text, command);

@@ -26,7 +26,7 @@
 #define PROCESSOR "unknown"
 #endif
 
-#define DEFAULT_DATA "--data=uftrace.data"
+#define DEFAULT_DATA "uftrace.data"
 
 enum { OPTION_FILE_MAX = 1 << 20, OPTION_FILE_DEPTH = 8 };
 
@@ -36,31 +36,24 @@ static const char *const names[] = {
 };
 enum { NAME_COUNT = sizeof(names) / sizeof(names[0]) };
 
-/* What an option of uftrace is called here, for the commands that have it; the value of
- * the option decides between several. */
+/* What an option of uftrace is called here, and its value, for the commands that have it; the
+ * value given decides between several. A value of NULL is the one given. */
 static const struct {
-    const char *name, *value, *word;
+    const char *name, *given, *option, *value;
 } meanings[] = {
-    {"chrome", NULL, "--format=chrome"},
-    {"flame-graph", NULL, "--format=flame-graph"},
-    {"graphviz", NULL, "--format=graphviz"},
-    {"mermaid", NULL, "--format=mermaid"},
-    {"disable", NULL, "--trace=off"},
-    {"debug", NULL, "--verbose"},
-    {"usage", NULL, "--help"},
-    {"max-stack", NULL, "--depth"},
-    {"clock", "mono", "--clock=counter"},
-    {"Event", NULL, "--event"},
-    {"format", "normal", "--format=text"},
-    {"color", "yes", "--color=always"},
-    {"color", "true", "--color=always"},
-    {"color", "1", "--color=always"},
-    {"color", "on", "--color=always"},
-    {"color", "no", "--color=never"},
-    {"color", "false", "--color=never"},
-    {"color", "0", "--color=never"},
-    {"color", "off", "--color=never"},
+    {"chrome", NULL, "format", "chrome"},
+    {"flame-graph", NULL, "format", "flame-graph"},
+    {"graphviz", NULL, "format", "graphviz"},
+    {"mermaid", NULL, "format", "mermaid"},
+    {"disable", NULL, "trace", "off"},
+    {"debug", NULL, "verbose", NULL},
+    {"usage", NULL, "help", NULL},
+    {"max-stack", NULL, "depth", NULL},
+    {"clock", "mono", "clock", "counter"},
+    {"Event", NULL, "event", NULL},
+    {"format", "normal", "format", "text"},
 };
+enum { MEANING_COUNT = sizeof(meanings) / sizeof(meanings[0]) };
 
 struct given {
     const struct cn_option *option;
@@ -68,9 +61,9 @@ struct given {
 };
 
 struct parser {
-    struct cn_uftrace_line *line;
-    const char **words; /* grows where a file of options is read */
-    size_t word_count, word_capacity, next;
+    struct cn_arena *memory;
+    struct cn_option *options;        /* of all commands */
+    const struct cn_command *command; /* cn_cmd_uftrace until an operand names one */
     struct given *given;
     size_t given_count, given_capacity;
     const char **operands;
@@ -85,73 +78,54 @@ bool cn_uftrace_is_name(const char *program)
     return strcmp(name, "cairn-uftrace") == 0 || strcmp(name, "uftrace") == 0;
 }
 
-/* Command `i` of uftrace that cairn has, after the options that only uftrace has; NULL after
- * the last. */
-static const struct cn_command *command_at(size_t i)
+static const struct cn_command *find_command(const char *name)
 {
-    if (i-- == 0)
-        return &cn_cmd_uftrace;
-    for (size_t n = 0; n < NAME_COUNT; n++)
-        for (size_t c = 0; cn_commands[c]; c++)
-            if (strcmp(cn_commands[c]->name, names[n]) == 0 && i-- == 0)
-                return cn_commands[c];
-    return NULL;
-}
-
-static const struct cn_option *find_in(const struct cn_command *command, const char *name)
-{
-    const struct cn_option *option;
     size_t i = 0;
 
-    while ((option = cn_command_option(command, i)) && strcmp(option->name, name) != 0)
+    while (cn_commands[i] && strcmp(cn_commands[i]->name, name) != 0)
         i++;
-    return option;
+    return cn_commands[i];
 }
 
-/* The option of any command with this name, or the only one that begins with it. */
-static bool find_long(const char *name, const struct cn_option **out,
-                      struct cn_error *err)
+/* Add the options of a command that no command before it has. Values are checked later, for
+ * the command that is run. */
+static void add_known(struct parser *parser, const struct cn_option *from, size_t *count,
+                      size_t *capacity)
 {
-    const struct cn_command *command;
-    const struct cn_option *option, *prefixed = NULL;
+    for (; from->name; from++) {
+        struct cn_command before = {.options = parser->options};
+        struct cn_option option = *from;
 
-    for (size_t c = 0; (command = command_at(c)); c++) {
-        if ((*out = find_in(command, name)))
-            return true;
+        if (cn_command_find_option(&before, from->name))
+            continue;
+        if (option.value && cn_placeholder_kind(option.value) == CN_PLACEHOLDER_CHOICE)
+            option.value = "VALUE";
+        CN_GROW_TO(parser->options, *count + 2, *capacity);
+        parser->options[(*count)++] = option;
+        parser->options[*count] = (struct cn_option){0};
     }
-    for (size_t c = 0; (command = command_at(c)); c++) {
-        for (size_t i = 0; (option = cn_command_option(command, i)); i++) {
-            if (!*name || strncmp(option->name, name, strlen(name)) != 0)
-                continue;
-            if (prefixed && strcmp(prefixed->name, option->name) != 0)
-                return cn_fail(err, CN_ERR_USAGE, "option --%s is ambiguous: --%s, --%s",
-                               name, prefixed->name, option->name);
-            prefixed = option;
-        }
-    }
-    *out = prefixed;
-    return prefixed || cn_fail(err, CN_ERR_USAGE, "unknown option --%s", name);
 }
 
-static bool find_letter(char letter, const struct cn_option **out, struct cn_error *err)
+static void add_all_known(struct parser *parser)
 {
-    const struct cn_command *command;
+    size_t count = 0, capacity = 0;
 
-    for (size_t c = 0; (command = command_at(c)); c++)
-        for (size_t i = 0; (*out = cn_command_option(command, i)); i++)
-            if ((*out)->letter == letter)
-                return true;
-    return cn_fail(err, CN_ERR_USAGE, "unknown option -%c", letter);
+    add_known(parser, cn_cmd_uftrace.options, &count, &capacity);
+    for (size_t i = 0; i < NAME_COUNT; i++)
+        add_known(parser, find_command(names[i])->options, &count, &capacity);
 }
 
-/* Insert the words of a file at the next word. */
-static bool read_option_file(struct parser *parser, const char *path,
-                             struct cn_error *err)
+static bool parse_words(struct parser *parser, size_t count, const char *const *words,
+                        struct cn_error *err);
+
+/* Parse the words of a file. */
+static bool parse_file(struct parser *parser, const char *path, struct cn_error *err)
 {
     struct cn_file file = {0};
-    size_t rest_len = parser->word_count - parser->next, count = 0;
-    const char **rest;
+    const char **words = NULL;
+    size_t count = 0, capacity = 0;
     char *text, *save = NULL;
+    bool ok;
 
     if (parser->files++ == OPTION_FILE_DEPTH)
         return cn_fail(err, CN_ERR_USAGE, "--opt-file: more than %d files",
@@ -163,13 +137,8 @@ static bool read_option_file(struct parser *parser, const char *path,
         return cn_fail(err, CN_ERR_USAGE, "--opt-file: %s is larger than %d bytes", path,
                        OPTION_FILE_MAX);
     }
-    text = cn_arena_copy(&parser->line->memory, (const char *)file.bytes.ptr,
-                         file.bytes.len);
+    text = cn_arena_copy(parser->memory, (const char *)file.bytes.ptr, file.bytes.len);
     cn_file_close(&file);
-    rest = cn_alloc(rest_len, sizeof(*rest));
-    if (rest_len > 0)
-        memcpy(rest, parser->words + parser->next, rest_len * sizeof(*rest));
-    parser->word_count = parser->next;
     for (char *row = strtok_r(text, "\n", &save); row;
          row = strtok_r(NULL, "\n", &save)) {
         char *in_row = NULL;
@@ -177,121 +146,73 @@ static bool read_option_file(struct parser *parser, const char *path,
         if (row[strspn(row, " \t")] == '#')
             continue;
         for (char *word = strtok_r(row, " \t\r", &in_row); word;
-             word = strtok_r(NULL, " \t\r", &in_row), count++) {
-            CN_PUSH(parser->words, parser->word_count, parser->word_capacity, word);
+             word = strtok_r(NULL, " \t\r", &in_row)) {
+            CN_PUSH(words, count, capacity, word);
         }
     }
-    CN_GROW_TO(parser->words, parser->word_count + rest_len, parser->word_capacity);
-    if (rest_len > 0)
-        memcpy(parser->words + parser->word_count, rest, rest_len * sizeof(*rest));
-    parser->word_count += rest_len;
-    free(rest);
-    return true;
-}
-
-/* `value` is attached to the option, or NULL: then it is the next word. */
-static bool add_given(struct parser *parser, const struct cn_option *option,
-                      const char *value, struct cn_error *err)
-{
-    if (option->value && !value) {
-        if (parser->next == parser->word_count)
-            return cn_fail(err, CN_ERR_USAGE, "option --%s needs a value: %s",
-                           option->name, option->value);
-        value = parser->words[parser->next++];
-    }
-    if (strcmp(option->name, "opt-file") == 0)
-        return read_option_file(parser, value, err);
-    CN_PUSH(parser->given, parser->given_count, parser->given_capacity,
-            (struct given){option, value});
-    return true;
-}
-
-static bool parse_long(struct parser *parser, const char *word, struct cn_error *err)
-{
-    const char *equals = strchr(word, '=');
-    const char *name =
-        equals ? cn_arena_copy(&parser->line->memory, word, (size_t)(equals - word))
-               : word;
-    const struct cn_option *option;
-
-    if (!find_long(name, &option, err))
-        return false;
-    if (equals && !option->value)
-        return cn_fail(err, CN_ERR_USAGE, "option --%s takes no value, got '%s'",
-                       option->name, equals + 1);
-    return add_given(parser, option, equals ? equals + 1 : NULL, err);
-}
-
-static bool parse_letters(struct parser *parser, const char *letters,
-                          struct cn_error *err)
-{
-    for (; *letters; letters++) {
-        const struct cn_option *option;
-
-        if (!find_letter(*letters, &option, err))
-            return false;
-        if (option->value)
-            return add_given(parser, option, letters[1] ? letters + 1 : NULL, err);
-        if (!add_given(parser, option, NULL, err))
-            return false;
-    }
-    return true;
+    ok = parse_words(parser, count, words, err);
+    free(words);
+    return ok;
 }
 
 /* True if what follows the first operand belongs to the program, or to the script. */
 static bool runs_program(const struct cn_command *command)
 {
-    return strcmp(command->name, "live") == 0 || strcmp(command->name, "record") == 0 ||
-           strcmp(command->name, "script") == 0;
+    return command->program != NULL;
 }
 
-/* The command that the first operand names: `live` if it is a program. */
-static bool choose_command(struct parser *parser, const char *word, bool *is_name,
-                           struct cn_error *err)
+static bool is_command(const char *word)
 {
-    *is_name = false;
-    for (size_t i = 0; i < NAME_COUNT; i++)
-        *is_name |= strcmp(names[i], word) == 0;
-    return cn_command_choose(cn_commands, *is_name ? word : "live",
-                             &parser->line->command, err);
+    return cn_list_has(names, NAME_COUNT, word);
 }
 
-static void add_operand(struct parser *parser, const char *word)
+static bool add_given(struct parser *parser, const struct cn_option *option,
+                      const char *value, struct cn_error *err)
 {
-    CN_PUSH(parser->operands, parser->operand_count, parser->operand_capacity, word);
-}
-
-static bool parse_words(struct parser *parser, struct cn_error *err)
-{
-    const struct cn_command **command = &parser->line->command;
-    bool options_ended = false, is_name;
-
-    while (parser->next < parser->word_count) {
-        const char *word = parser->words[parser->next++];
-
-        if (!options_ended && strcmp(word, "--") == 0) {
-            options_ended = true;
-        } else if (!options_ended && word[0] == '-' && word[1] != '\0') {
-            if (!(word[1] == '-' ? parse_long(parser, word + 2, err)
-                                 : parse_letters(parser, word + 1, err)))
-                return false;
-        } else if (*command == &cn_cmd_uftrace) {
-            if (!choose_command(parser, word, &is_name, err))
-                return false;
-            if (!is_name)
-                add_operand(parser, word);
-            options_ended |= !is_name;
-        } else {
-            add_operand(parser, word);
-            options_ended |= runs_program(parser->line->command);
-        }
-    }
+    if (strcmp(option->name, "opt-file") == 0)
+        return parse_file(parser, value, err);
+    CN_PUSH(parser->given, parser->given_count, parser->given_capacity,
+            (struct given){option, value});
     return true;
 }
 
-static void add_word(struct cn_uftrace_line *line, const char *word, size_t *capacity)
+/* The first operand names the command, or it is a program for live. Options of each command
+ * may stand before it. */
+static bool add_operands(struct parser *parser, size_t count, const char *const *words,
+                         struct cn_error *err)
 {
-    CN_PUSH(line->words, line->word_count, *capacity, word);
+    if (count > 0 && parser->command == &cn_cmd_uftrace) {
+        parser->command = find_command(is_command(words[0]) ? words[0] : "live");
+        if (is_command(words[0]))
+            return parse_words(parser, count - 1, words + 1, err);
+    }
+    for (size_t i = 0; i < count; i++)
+        CN_PUSH(parser->operands, parser->operand_count, parser->operand_capacity,
+                words[i]);
+    return true;
+}
+
+static bool parse_words(struct parser *parser, size_t count, const char *const *words,
+                        struct cn_error *err)
+{
+    bool is_known = parser->command != &cn_cmd_uftrace;
+    struct cn_command all = {
+        .name = cn_cmd_uftrace.name,
+        .operand_max = CN_OPERANDS_MAX,
+        .options = parser->options,
+        .program = is_known ? parser->command->program : "",
+    };
+    struct cn_args args;
+    bool ok = true;
+
+    if (!cn_args_parse(&args, &all, count, words, err))
+        return false;
+    for (size_t i = 0; i < args.given_count && ok; i++)
+        ok = add_given(parser, args.given[args.places[i]], args.values[args.places[i]],
+                       err);
+    ok = ok && add_operands(parser, args.operand_count, args.operands, err);
+    cn_args_done(&args);
+    return ok;
 }
 
 static bool is_given(const struct parser *parser, const char *name)
@@ -302,54 +223,38 @@ static bool is_given(const struct parser *parser, const char *name)
     return false;
 }
 
-/* Options of cairn script that only matter with --record. */
-static bool is_for_recording(const char *name)
+/* Give an option to the command, if it has it. */
+static bool add(struct cn_args *args, const char *name, const char *value,
+                struct cn_error *err)
 {
-    static const char *const list[] = {"argument",     "retval", "auto-args",
-                                       "nest-libcall", "patch",  "unpatch"};
+    const struct cn_option *option = cn_command_find_option(args->command, name);
 
-    return cn_list_has(list, CN_COUNT_OF(list), name);
+    return !option || !option->value != !value || cn_args_add(args, option, value, err);
 }
 
-/* The word that gives this option to the command; NULL if the command does not have it. */
-static const char *word_of(const struct parser *parser, const struct given *given)
+/* Give what uftrace means by an option. */
+static bool add_meaning(struct cn_args *args, const struct given *given,
+                        struct cn_error *err)
 {
-    struct cn_uftrace_line *line = parser->line;
     const char *name = given->option->name;
-    const struct cn_option *option;
-    bool is_view_of_script =
-        strcmp(line->command->name, "script") == 0 && !is_given(parser, "record");
 
-    for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
-        const char *value = meanings[i].value, *word = meanings[i].word + 2;
-
-        if (strcmp(meanings[i].name, name) != 0 ||
-            (value && (!given->value || strcmp(value, given->value) != 0)))
-            continue;
-        name = cn_arena_copy(&line->memory, word, strcspn(word, "="));
-        return !find_in(line->command, name) ? NULL
-               : given->option->value && !value
-                   ? cn_arena_printf(&line->memory, "%s=%s", meanings[i].word,
-                                     given->value)
-                   : meanings[i].word;
-    }
-    option = find_in(line->command, name);
-    if (is_view_of_script && is_for_recording(name))
-        return NULL;
-    if (!option || !option->value != !given->value) /* another option of this name */
-        return NULL;
-    return given->value ? cn_arena_printf(&line->memory, "--%s=%s", name, given->value)
-                        : cn_arena_printf(&line->memory, "--%s", name);
+    for (size_t i = 0; i < MEANING_COUNT; i++)
+        if (strcmp(meanings[i].name, name) == 0 &&
+            (!meanings[i].given ||
+             (given->value && strcmp(meanings[i].given, given->value) == 0)))
+            return add(args, meanings[i].option,
+                       meanings[i].value ? meanings[i].value : given->value, err);
+    return add(args, name, given->value, err);
 }
 
 /* A program of the current folder is found without "./", before those of PATH. */
-static const char *find_program(struct cn_uftrace_line *line, const char *name)
+static const char *find_program(struct cn_arena *memory, const char *name)
 {
     struct stat st;
 
     return !strchr(name, '/') && stat(name, &st) == 0 && S_ISREG(st.st_mode) &&
                    access(name, X_OK) == 0
-               ? cn_arena_printf(&line->memory, "./%s", name)
+               ? cn_arena_printf(memory, "./%s", name)
                : name;
 }
 
@@ -362,41 +267,37 @@ static bool is_folder(const char *path)
 
 /* Operands: of graph a function, of script its arguments. The other views only use the folder
  * of a recording. */
-static void add_operands(const struct parser *parser, size_t *capacity)
+static bool use_operands(const struct parser *parser, struct cn_args *args,
+                         struct cn_error *err)
 {
-    struct cn_uftrace_line *line = parser->line;
-    bool is_graph = strcmp(line->command->name, "graph") == 0;
-    bool runs = runs_program(line->command), has_data = is_given(parser, "data");
-    bool is_script = strcmp(line->command->name, "script") == 0;
-    bool has_program = runs && (!is_script || is_given(parser, "record"));
+    bool is_graph = strcmp(args->command->name, "graph") == 0;
+    bool is_script = strcmp(args->command->name, "script") == 0;
+    bool runs = runs_program(args->command), has_data = cn_args_has(args, "data");
+    bool has_program = runs && (!is_script || cn_args_has(args, "record"));
 
-    if (is_script && !has_data)
-        add_word(line, DEFAULT_DATA, capacity);
-    if (runs)
-        add_word(line, "--", capacity);
     for (size_t i = 0; i < parser->operand_count; i++) {
         const char *word = parser->operands[i];
 
         if (runs) {
-            add_word(line, i == 0 && has_program ? find_program(line, word) : word,
-                     capacity);
-        } else if (!is_graph && !has_data && is_folder(word)) {
-            add_word(line, cn_arena_printf(&line->memory, "--data=%s", word), capacity);
-            has_data = true;
+            cn_args_add_operand(
+                args, i == 0 && has_program ? find_program(parser->memory, word) : word);
         } else if (is_graph) {
-            add_word(line, word, capacity);
+            cn_args_add_operand(args, word);
+        } else if (!has_data && is_folder(word)) {
+            if (!add(args, "data", word, err))
+                return false;
+            has_data = true;
         }
     }
-    if (!runs && !has_data && strcmp(line->command->name, "recv") != 0 &&
-        find_in(line->command, "data"))
-        add_word(line, DEFAULT_DATA, capacity);
+    return has_data || (runs && !is_script) || strcmp(args->command->name, "recv") == 0 ||
+           add(args, "data", DEFAULT_DATA, err);
 }
 
 /* Events of tasks are recorded and shown without being asked for; views show all others that
  * were recorded, unless --no-event. */
 static bool asks_event(const struct parser *parser)
 {
-    bool is_view = !runs_program(parser->line->command);
+    bool is_view = !runs_program(parser->command);
 
     for (size_t i = 0; i < parser->given_count; i++)
         if (strcmp(parser->given[i].option->name, "event") == 0 &&
@@ -416,61 +317,66 @@ static unsigned long depth_of(const struct parser *parser, const char *name)
     return depth;
 }
 
-static void add_options(const struct parser *parser, size_t *capacity)
+/* True if an option has an effect: cairn script records only with --record, and of two limits
+ * of the depth of what is recorded the smaller one counts. */
+static bool is_used(const struct parser *parser, const struct given *given)
 {
-    struct cn_uftrace_line *line = parser->line;
-    bool is_live = strcmp(line->command->name, "live") == 0;
-    bool is_record = strcmp(line->command->name, "record") == 0 ||
-                     (is_live && is_given(parser, "record"));
-    bool has_events = asks_event(parser);
-    /* Both limit the depth of what is recorded: the smaller one counts. */
-    bool is_stack_limit = runs_program(line->command) &&
+    const struct cn_option *own =
+        cn_command_find_option(parser->command, given->option->name);
+    bool is_stack_limit = runs_program(parser->command) &&
                           depth_of(parser, "max-stack") < depth_of(parser, "depth");
 
-    for (size_t i = 0; i < parser->given_count; i++) {
-        const char *name = parser->given[i].option->name;
-        const char *word = word_of(parser, &parser->given[i]);
-
-        if (word && !(has_events && strcmp(name, "no-event") == 0) &&
-            strcmp(name, is_stack_limit ? "depth" : "max-stack") != 0)
-            add_word(line, word, capacity);
-    }
-    if (is_record && !is_given(parser, "data"))
-        add_word(line, DEFAULT_DATA, capacity);
-    if (is_live)
-        add_word(line, "--replay", capacity);
-    else if (is_record)
-        add_word(line, "--calls", capacity);
-    if (find_in(line->command, "no-throw"))
-        add_word(line, "--no-throw", capacity);
-    if (find_in(line->command, "bare-jumps"))
-        add_word(line, "--bare-jumps", capacity);
-    if (find_in(line->command, "raw"))
-        add_word(line, "--raw", capacity);
+    if (own && cn_option_scope(parser->command, own) == CN_FOR_RECORDED &&
+        strcmp(parser->command->name, "script") == 0 && !is_given(parser, "record"))
+        return false;
+    return strcmp(given->option->name, is_stack_limit ? "depth" : "max-stack") != 0 &&
+           !(asks_event(parser) && strcmp(given->option->name, "no-event") == 0);
 }
 
-bool cn_uftrace_translate(struct cn_uftrace_line *line, size_t word_count,
-                          const char *const *words, struct cn_error *err)
+/* The options given, and the defaults of uftrace. */
+static bool use_options(const struct parser *parser, struct cn_args *args,
+                        struct cn_error *err)
 {
-    struct parser parser = {.line = line, .word_count = word_count};
-    size_t capacity = 0;
+    bool is_live = strcmp(args->command->name, "live") == 0;
+    bool is_record = strcmp(args->command->name, "record") == 0;
+    bool is_view = !is_live && !is_record && !is_given(parser, "record");
+
+    for (size_t i = 0; i < parser->given_count; i++)
+        if (is_used(parser, &parser->given[i]) &&
+            !add_meaning(args, &parser->given[i], err))
+            return false;
+    if ((is_record || (is_live && is_given(parser, "record"))) &&
+        !cn_args_has(args, "data") && !add(args, "data", DEFAULT_DATA, err))
+        return false;
+    return (!is_live || add(args, "replay", NULL, err)) &&
+           (!is_record || add(args, "calls", NULL, err)) &&
+           (is_view ||
+            (add(args, "no-throw", NULL, err) && add(args, "bare-jumps", NULL, err))) &&
+           add(args, "raw", NULL, err);
+}
+
+bool cn_uftrace_parse(struct cn_uftrace_line *line, size_t word_count,
+                      const char *const *words, struct cn_error *err)
+{
+    enum { DEFAULTS = 8 };
+    struct parser parser = {.memory = &line->memory, .command = &cn_cmd_uftrace};
     bool ok;
 
-    *line = (struct cn_uftrace_line){.command = &cn_cmd_uftrace};
-    parser.words =
-        cn_grow_to(NULL, word_count + 1, &parser.word_capacity, sizeof(*parser.words));
-    if (word_count > 0)
-        memcpy(parser.words, words, word_count * sizeof(*words));
-    ok = parse_words(&parser, err);
-    if (ok && is_given(&parser, "version")) {
-        line->command = &cn_cmd_uftrace;
+    *line = (struct cn_uftrace_line){0};
+    add_all_known(&parser);
+    ok = parse_words(&parser, word_count, words, err);
+    if (parser.command == &cn_cmd_uftrace && parser.given_count > 0 &&
+        !is_given(&parser, "help") && !is_given(&parser, "usage"))
+        parser.command = find_command("live");
+    if (is_given(&parser, "version")) {
+        parser.command = &cn_cmd_uftrace;
         parser.operand_count = 0;
     }
-    if (ok) {
-        add_options(&parser, &capacity);
-        add_operands(&parser, &capacity);
-    }
-    free(parser.words);
+    cn_args_begin(&line->args, parser.command, parser.given_count + DEFAULTS,
+                  parser.operand_count);
+    ok = ok && use_options(&parser, &line->args, err) &&
+         use_operands(&parser, &line->args, err) && cn_args_check(&line->args, err);
+    free(parser.options);
     free(parser.given);
     free(parser.operands);
     return ok;
@@ -478,7 +384,7 @@ bool cn_uftrace_translate(struct cn_uftrace_line *line, size_t word_count,
 
 void cn_uftrace_done(struct cn_uftrace_line *line)
 {
-    free(line->words);
+    cn_args_done(&line->args);
     cn_arena_done(&line->memory);
 }
 

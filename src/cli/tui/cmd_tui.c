@@ -47,11 +47,10 @@ static bool result_of(struct cn_tui *tui, struct cn_error *err)
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
-    const char *operand = cn_args_find_operand(args, 0);
-    const char *path = cn_recording_path(args, operand ? operand : cn_recorded_last());
     struct cn_tui_terminal_options options = {
         .has_color = cn_cli_has_color(args), .has_mouse = !cn_args_has(args, "no-mouse")};
     struct cn_tui_data *data;
+    const char *path;
     struct cn_tui tui;
     int signal_number = 0;
     bool ok;
@@ -59,7 +58,8 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
         return cn_fail(err, CN_ERR_USAGE,
                        "this needs a terminal; use cairn report, graph, tree or flat");
-    if (!cn_tui_data_open(&data, args, path, err))
+    if (!cn_data_path(args, cn_args_find_operand(args, 0), &path, err) ||
+        !cn_tui_data_open(&data, args, path, err))
         return false;
     ok = cn_tui_init(&tui, data, err) &&
          cn_tui_terminal_run(&tui, &options, &signal_number, err);
@@ -131,6 +131,7 @@ const struct cn_command cn_cmd_tui = {
     .section = CN_SECTION_VIEW,
     .operands = "[PATH]",
     .operand_max = 1,
+    .scope = CN_FOR_DATA,
     .summary = "look at a recording or database in the terminal",
     .description =
         "Shows a recording as call graph, report, flame graph, and after an analysis as "

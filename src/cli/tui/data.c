@@ -9,27 +9,11 @@
 #include "cli/data/info.h"
 #include "cli/database/view_options.h"
 #include "cli/recording/graph_print.h"
+#include "cli/shell/kinds.h"
 #include "model/calls/recording.h"
 #include "open/formats.h"
 
 enum { MESSAGES_LEN_MAX = 64 << 10, CALLERS_DEPTH = 5, WRITER_WAITS = 12 };
-
-/* Options of a recording; they choose calls, which a database does not have. */
-static const char *const call_options[] = {
-    "filter",   "notrace",    "caller-filter",    "hide",
-    "trigger",  "depth",      "time-filter",      "size-filter",
-    "tid",      "loc-filter", "time-range",       "no-libcall",
-    "no-event", "no-sched",   "no-sched-preempt", "trace",
-};
-
-/* The first option that chooses calls; NULL: none was given. */
-static const char *call_option(const struct cn_args *args)
-{
-    for (size_t i = 0; i < sizeof(call_options) / sizeof(*call_options); i++)
-        if (cn_args_has(args, call_options[i]))
-            return call_options[i];
-    return NULL;
-}
 
 static void on_message(void *arg, const char *text)
 {
@@ -53,7 +37,9 @@ static bool open_recording(struct cn_tui_load *load, struct cn_error *err)
 {
     struct cn_tui_data *data = load->data;
 
-    if (!cn_recording_setup_open(&data->setup, &load->args, data->path, err))
+    struct cn_recording_source source = {.path = data->path};
+
+    if (!cn_recording_setup_open(&data->setup, &load->args, &source, err))
         return false;
     for (const struct cn_warning *w = data->setup.rec->warnings; w; w = w->next) {
         if (!w->is_damage || load->is_damaged)
@@ -122,11 +108,12 @@ static bool build_report(struct cn_tui_load *load, const struct cn_progress *pro
 static bool open_database(struct cn_tui_load *load, struct cn_error *err)
 {
     struct cn_tui_data *data = load->data;
-    const char *option = data->has_recording ? call_option(data->args) : NULL;
+    const struct cn_option *option = cn_args_find_filter(data->args);
 
     if (option)
         return cn_fail(err, CN_ERR_USAGE,
-                       "this view shows all calls: start cairn tui without --%s", option);
+                       "this view shows all calls: start cairn tui without --%s",
+                       option->name);
     if (cn_opened_database_open(&data->opened, &load->args, data->path, true, err))
         return true;
     cn_opened_database_close(&data->opened);
@@ -284,20 +271,14 @@ bool cn_tui_begins_with_report(const struct cn_args *args)
 bool cn_tui_data_open(struct cn_tui_data **out, const struct cn_args *args,
                       const char *path, struct cn_error *err)
 {
-    const char *option =
-        cn_args_has(args, "output-fields") ? "output-fields" : call_option(args);
     const struct cn_format *format;
     struct cn_report_layout layout;
     struct cn_tui_data *data;
     bool is_report = cn_tui_begins_with_report(args);
     struct cn_graph_printer graph = {0};
 
-    if (!cn_format_probe(path, &format, err))
-        return false;
-    if (!format->open_recording && option)
-        return cn_fail(err, CN_ERR_USAGE, "--%s is for recordings, and %s is not one",
-                       option, path);
-    if (!cn_report_layout_parse(
+    if (!cn_kinds_probe(args, path, &format, err) ||
+        !cn_report_layout_parse(
             &layout, is_report ? cn_args_value(args, "output-fields") : NULL,
             is_report ? cn_args_value(args, "sort") : NULL, false, false, err) ||
         (!is_report &&

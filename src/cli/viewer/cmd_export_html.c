@@ -9,6 +9,7 @@
 #include "cli/recording/record_options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
+#include "cli/shell/kinds.h"
 #include "server/page/export.h"
 
 static bool parse_range(const char *text, uint64_t span_ns, uint64_t *from_ns,
@@ -26,10 +27,12 @@ static bool write_page(const struct cn_args *args, struct cn_sink *sink,
         .range = {cn_args_value(args, "time-range"), parse_range},
     };
     const char *size = cn_args_value(args, "max-size");
+    const struct cn_format *format;
 
     if (cn_args_has(args, "empty"))
         return cn_page_viewer(sink, err);
-    return (!size || cn_record_size_parse("max-size", size, &options.size_max, err)) &&
+    return cn_kinds_probe(args, cn_args_operand(args, 0), &format, err) &&
+           (!size || cn_record_size_parse("max-size", size, &options.size_max, err)) &&
            cn_page_export(sink, cn_args_operand(args, 0), &options, missing, err);
 }
 
@@ -84,7 +87,7 @@ static const struct cn_option options[] = {
      .value = "SIZE",
      .help = "of the page, e.g. 20M: leave out the list of calls, then timelines, then "
              "sources, if it is larger"},
-    {.name = "query", .value = "QUERY", .help = "stores: only the traces that match"},
+    CN_OPTION(CN_FOR_STORES, "query", 0, "QUERY", "only the traces that match"),
     {.name = "time-range",
      .letter = 'r',
      .value = "FROM~TO",
@@ -111,6 +114,7 @@ const struct cn_command cn_cmd_export_html = {
     .operands = "[SRC] DST",
     .operand_min = 1,
     .operand_max = 2,
+    .scope = CN_FOR_DATA,
     .summary = "export a database, recording or store as one HTML page",
     .description =
         "Writes one file with the viewer, the engine that answers it, and the data: all "

@@ -11,6 +11,7 @@
 #include "cli/recording/options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
+#include "cli/shell/kinds.h"
 #include "cli/store/args.h"
 #include "open/formats.h"
 #include "server/http/server.h"
@@ -100,6 +101,21 @@ static bool advise(const struct cn_args *args, struct cn_error *err)
     return false;
 }
 
+/* The server says which paths it cannot open. */
+static bool check_kinds(const struct cn_args *args,
+                        const struct cn_server_options *options, struct cn_error *err)
+{
+    unsigned kinds = options->collect ? CN_FOR_STORES : 0;
+    const struct cn_format *format;
+    struct cn_error ignored;
+
+    for (size_t i = 0; i < options->path_count; i++)
+        if (cn_format_probe(options->paths[i], &format, &ignored))
+            kinds |= cn_kind_of(format);
+    return kinds == 0 || options->path_count == 0 ||
+           cn_kinds_check(args, kinds, options->paths[0], err);
+}
+
 static bool serve(const struct cn_args *args, bool with_browser, struct cn_error *err)
 {
     struct cn_server_options options = {
@@ -133,12 +149,13 @@ static bool serve(const struct cn_args *args, bool with_browser, struct cn_error
     options.collect_limit = (size_t)limit;
     options.collect_lanes = (unsigned)lanes;
     if (options.path_count == 0 && !options.collect) {
-        last = cn_recorded_last();
-        if (!last)
-            return cn_fail(err, CN_ERR_USAGE, "PATH or --collect is missing");
+        if (!cn_data_path(args, NULL, &last, err))
+            return false;
         options.paths = &last;
         options.path_count = 1;
     }
+    if (!check_kinds(args, &options, err))
+        return false;
     keep_memory_small();
     block_signals(&ends);
     if (!cn_server_start(&server, &options, err))
@@ -233,6 +250,7 @@ const struct cn_command cn_cmd_serve = {
     .section = CN_SECTION_VIEW,
     .operands = "[PATH]...",
     .operand_max = CN_OPERANDS_MAX,
+    .scope = CN_FOR_DATA,
     .summary = "show databases, recordings and stores in a browser",
     .description =
         "Without PATH, shows what was recorded or sampled last in this folder.\n\n"
@@ -254,6 +272,7 @@ const struct cn_command cn_cmd_view = {
     .section = CN_SECTION_VIEW,
     .operands = "[PATH]...",
     .operand_max = CN_OPERANDS_MAX,
+    .scope = CN_FOR_DATA,
     .summary = "open databases, recordings and stores in the browser",
     .description =
         "Like serve, and opens the address in the default browser; without PATH, shows "

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "base/text.h"
 #include "cli/shell/args.h"
 #include "cli/shell/command.h"
 
@@ -119,6 +120,79 @@ static void ends_options_at_two_dashes(void **state)
     cn_args_done(&args);
 }
 
+static void assert_operands(const struct cn_command *command,
+                            const char *const words[WORDS_MAX], const char *expected)
+{
+    struct cn_error err = {0};
+    struct cn_text text = {0};
+    struct cn_args args;
+
+    assert_true(parse(&args, command, words, &err));
+    for (size_t i = 0; i < cn_args_count(&args); i++)
+        cn_text_printf(&text, "%s%s",
+                       i == args.separator ? " | "
+                       : i > 0             ? " "
+                                           : "",
+                       cn_args_operand(&args, i));
+    assert_string_equal(cn_text_str(&text), expected);
+    cn_text_done(&text);
+    cn_args_done(&args);
+}
+
+static void leaves_the_options_of_a_program_to_it(void **state)
+{
+    struct cn_command runs = view, records = view;
+
+    (void)state;
+    runs.operand_max = records.operand_max = CN_OPERANDS_MAX;
+    runs.program = "";
+    records.program = "all";
+    assert_operands(&runs, WORDS("-q", "ls", "--color", "-x", "--", "-q"),
+                    "ls --color -x -- -q");
+    assert_operands(&runs, WORDS("--", "-x", "--", "-q"), " | -x -- -q");
+    /* Without the option, operands are data; with "--" further on, they are as well. */
+    assert_operands(&records, WORDS("db", "-q", "other"), "db other");
+    assert_operands(&records, WORDS("--all", "ls", "--color"), "ls --color");
+    assert_operands(&records, WORDS("--all", "db", "-q", "--", "ls", "-x"), "db | ls -x");
+    assert_refused(&records, WORDS("db", "--sideways"), "unknown option --sideways");
+}
+
+static void takes_options_that_the_command_lacks_as_not_given(void **state)
+{
+    struct cn_error err = {0};
+    struct cn_args args;
+
+    (void)state;
+    assert_true(parse(&args, &view, WORDS("db"), &err));
+    assert_false(cn_args_has(&args, "raw")); /* of other commands */
+    assert_null(cn_args_value(&args, "query"));
+    cn_args_done(&args);
+}
+
+static void joins_the_options_of_two_lines(void **state)
+{
+    static const char *const expected[] = {"metric", "depth", "metric", "all"};
+    struct cn_error err = {0};
+    struct cn_args first, then, joined;
+    const char *name, *value;
+    size_t count = 0;
+
+    (void)state;
+    assert_true(parse(&first, &view, WORDS("-m", "a", "-d3", "ignored"), &err));
+    assert_true(parse(&then, &view, WORDS("-m", "b", "-a", "db"), &err));
+    cn_args_join(&joined, &first, &then);
+    for (; (name = cn_args_at(&joined, count, &value)); count++)
+        assert_string_equal(name, expected[count]);
+    assert_int_equal(count, 4);
+    assert_string_equal(cn_args_values(&joined, "metric").list[0], "a");
+    assert_string_equal(cn_args_value(&joined, "metric"), "b");
+    assert_int_equal(cn_args_count(&joined), 1);
+    assert_string_equal(cn_args_operand(&joined, 0), "db");
+    cn_args_done(&first);
+    cn_args_done(&then);
+    cn_args_done(&joined);
+}
+
 static void keeps_all_values_in_order_and_returns_the_last(void **state)
 {
     static const char *const expected[] = {"a", "b", "c=", ""};
@@ -175,6 +249,24 @@ static void needs_no_operands_beside_help(void **state)
     assert_true(parse(&args, &view, WORDS("--help"), &err));
     assert_true(cn_args_has(&args, "help"));
     cn_args_done(&args);
+}
+
+static void finds_help_after_any_word(void **state)
+{
+    static const char *const lines[][WORDS_MAX] = {
+        {"-h", "a", "b", "c"},        {"a", "b", "c", "-h"},  {"--sideways", "--help"},
+        {"--format=xml", "db", "-h"}, {"-z", "--help", "db"},
+    };
+    struct cn_error err = {0};
+    struct cn_args args;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        assert_true(parse(&args, &view, lines[i], &err));
+        assert_true(cn_args_has(&args, "help"));
+        cn_args_done(&args);
+    }
+    assert_refused(&view, WORDS("--sideways", "--", "-h"), "unknown option --sideways");
 }
 
 static void refuses_unknown_options(void **state)
@@ -342,10 +434,14 @@ int main(void)
         cmocka_unit_test(accepts_every_way_to_write_a_value),
         cmocka_unit_test(knows_shared_options_and_bundles_flags),
         cmocka_unit_test(ends_options_at_two_dashes),
+        cmocka_unit_test(leaves_the_options_of_a_program_to_it),
+        cmocka_unit_test(takes_options_that_the_command_lacks_as_not_given),
+        cmocka_unit_test(joins_the_options_of_two_lines),
         cmocka_unit_test(keeps_all_values_in_order_and_returns_the_last),
         cmocka_unit_test(refuses_options_that_exclude_each_other),
         cmocka_unit_test(takes_an_option_as_value_when_one_is_due),
         cmocka_unit_test(needs_no_operands_beside_help),
+        cmocka_unit_test(finds_help_after_any_word),
         cmocka_unit_test(refuses_unknown_options),
         cmocka_unit_test(refuses_ambiguous_prefixes),
         cmocka_unit_test(refuses_missing_and_unexpected_values),

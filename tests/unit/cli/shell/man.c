@@ -83,7 +83,7 @@ static void has_every_section_in_order(void **state)
 /* A text line that begins with a control character would be taken for a request. */
 static void begins_lines_with_text_or_known_requests(void **state)
 {
-    static const char *const requests[] = {".TH ", ".SH ",  ".TP\n", ".PP\n",
+    static const char *const requests[] = {".TH ", ".SH ",  ".SS ",  ".TP\n", ".PP\n",
                                            ".RS ", ".RE\n", ".nf\n", ".fi\n"};
     enum { REQUESTS = sizeof(requests) / sizeof(requests[0]) };
 

@@ -27,7 +27,7 @@ static bool translate(struct cn_uftrace_line *line, const char *typed,
     (void)snprintf(text, sizeof(text), "%s", typed);
     for (char *word = strtok_r(text, " ", &save); word; word = strtok_r(NULL, " ", &save))
         words[count++] = word;
-    return cn_uftrace_translate(line, count, words, err);
+    return cn_uftrace_parse(line, count, words, err);
 }
 
 /* `cairn` with `becomes` is run for `typed`. */
@@ -36,12 +36,16 @@ static void assert_becomes(const char *typed, const char *becomes)
     struct cn_uftrace_line line;
     struct cn_error err = {0};
     struct cn_text text = {0};
+    const char *option, *value;
 
     if (!translate(&line, typed, &err))
         fail_msg("%s: %s", typed, err.text);
-    cn_text_str_add(&text, line.command->name);
-    for (size_t i = 0; i < line.word_count; i++)
-        cn_text_printf(&text, " %s", line.words[i]);
+    cn_text_str_add(&text, line.args.command->name);
+    for (size_t i = 0; (option = cn_args_at(&line.args, i, &value)); i++)
+        cn_text_printf(&text, " --%s%s%s", option, value ? "=" : "", value ? value : "");
+    for (size_t i = 0; i < cn_args_count(&line.args); i++)
+        cn_text_printf(&text, "%s %s", i == 0 ? " --" : "",
+                       cn_args_operand(&line.args, i));
     assert_string_equal(cn_text_str(&text), becomes);
     cn_text_done(&text);
     cn_uftrace_done(&line);
@@ -79,14 +83,23 @@ static void shows_calls_of_a_program_without_a_command(void **state)
         "live --data=uftrace.data --replay --no-throw --bare-jumps --raw -- prog");
 }
 
+static void runs_live_without_a_command(void **state)
+{
+    (void)state;
+    assert_becomes("-p 12 -F x",
+                   "live --pid=12 --filter=x --replay --no-throw --bare-jumps --raw");
+    assert_becomes("-h", "uftrace --help");
+    assert_becomes("", "uftrace");
+}
+
 static void passes_words_to_scripts(void **state)
 {
     (void)state;
     assert_becomes("script -S a.py -P . one -x",
                    "script --script=a.py --data=uftrace.data -- one -x");
     assert_becomes("script -S a.py -A f@arg1 --record no-such-program -x",
-                   "script --script=a.py --argument=f@arg1 --record --data=uftrace.data "
-                   "-- no-such-program -x");
+                   "script --script=a.py --argument=f@arg1 --record --no-throw "
+                   "--bare-jumps --data=uftrace.data -- no-such-program -x");
     assert_becomes("recv --port 1234 -N memcpy", "recv --port=1234");
 }
 
@@ -110,14 +123,15 @@ static void drops_options_of_other_commands(void **state)
 static void takes_a_function_of_graph_and_a_folder_of_the_others(void **state)
 {
     (void)state;
-    assert_becomes("graph main --task", "graph --task --raw main --data=uftrace.data");
+    assert_becomes("graph main --task", "graph --task --raw --data=uftrace.data -- main");
     assert_becomes("replay /", "replay --data=/");
     assert_becomes("replay -d x /", "replay --data=x");
     assert_becomes("script -S f.py a -D2 b",
                    "script --script=f.py --data=uftrace.data -- a -D2 b");
     assert_becomes(
         "script -S f.py --record no-such-program -D2",
-        "script --script=f.py --record --data=uftrace.data -- no-such-program -D2");
+        "script --script=f.py --record --no-throw --bare-jumps --data=uftrace.data -- "
+        "no-such-program -D2");
 }
 
 static void translates_words_of_uftrace(void **state)
@@ -125,7 +139,7 @@ static void translates_words_of_uftrace(void **state)
     (void)state;
     assert_becomes("dump --chrome", "dump --format=chrome --raw --data=uftrace.data");
     assert_becomes("replay --chrome --color=yes",
-                   "replay --color=always --data=uftrace.data");
+                   "replay --color=yes --data=uftrace.data");
     assert_becomes(
         "record --disable p",
         "record --trace=off --data=uftrace.data --calls --no-throw --bare-jumps -- p");
@@ -200,6 +214,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(knows_its_names),
         cmocka_unit_test(shows_calls_of_a_program_without_a_command),
+        cmocka_unit_test(runs_live_without_a_command),
         cmocka_unit_test(passes_words_to_scripts),
         cmocka_unit_test(keeps_the_order_of_options),
         cmocka_unit_test(drops_options_of_other_commands),

@@ -409,7 +409,8 @@ static void refuses_what_it_cannot_show(void **state)
     make_recording();
     assert_true(cn_args_parse(&args, &cn_cmd_tui, 3, filter, &err));
     assert_false(cn_tui_data_open(&data, &args, "db", &err));
-    assert_string_equal(err.text, "--filter is for recordings, and db is not one");
+    assert_string_equal(err.text,
+                        "--filter is for recordings and stores; db is a database");
     cn_args_done(&args);
     assert_true(cn_args_parse(&args, &cn_cmd_tui, 2, view, &err));
     assert_true(cn_tui_data_open(&data, &args, "db", &err));
