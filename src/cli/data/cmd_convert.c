@@ -319,7 +319,6 @@ static const struct cn_example examples[] = {
 
 const struct cn_command cn_cmd_convert = {
     .name = "convert",
-    .section = CN_SECTION_FILES,
     .operands = "SRC... DST",
     .operand_min = 2,
     .operand_max = 3,

@@ -111,7 +111,6 @@ static const struct cn_example examples[] = {
 
 const struct cn_command cn_cmd_dump = {
     .name = "dump",
-    .section = CN_SECTION_FILES,
     .operands = "[PATH]",
     .operand_max = 1,
     .scope = CN_FOR_DATA,

@@ -50,7 +50,6 @@ static const struct cn_example examples[] = {
 
 const struct cn_command cn_cmd_info = {
     .name = "info",
-    .section = CN_SECTION_VIEW,
     .operands = "[PATH]",
     .operand_max = 1,
     .scope = CN_FOR_DATA,

@@ -310,7 +310,6 @@ static const struct cn_example examples[] = {
 
 const struct cn_command cn_cmd_sql = {
     .name = "sql",
-    .section = CN_SECTION_FILES,
     .operands = "PATH [STATEMENT]",
     .operand_min = 1,
     .operand_max = 2,

@@ -211,7 +211,6 @@ static const struct cn_example examples[] = {
 
 const struct cn_command cn_cmd_verify = {
     .name = "verify",
-    .section = CN_SECTION_FILES,
     .operands = "PATH...",
     .operand_min = 1,
     .operand_max = CN_OPERANDS_MAX,

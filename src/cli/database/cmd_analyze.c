@@ -345,7 +345,6 @@ static const struct cn_example examples[] = {
 
 const struct cn_command cn_cmd_analyze = {
     .name = "analyze",
-    .section = CN_SECTION_RECORDING,
     .operands = "[DIR]...",
     .operand_max = CN_OPERANDS_MAX,
     .scope = CN_FOR_CALLS | CN_FOR_MEASUREMENTS | CN_FOR_SAMPLES,

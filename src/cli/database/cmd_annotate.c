@@ -264,7 +264,6 @@ static const struct cn_example examples[] = {
 
 const struct cn_command cn_cmd_annotate = {
     .name = "annotate",
-    .section = CN_SECTION_VIEW,
     .operands = "FUNC [PATH]",
     .operand_min = 1,
     .operand_max = 2,

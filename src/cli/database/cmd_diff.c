@@ -209,7 +209,6 @@ static const struct cn_example examples[] = {
 
 const struct cn_command cn_cmd_diff = {
     .name = "diff",
-    .section = CN_SECTION_VIEW,
     .operands = "DB...",
     .operand_min = 1,
     .operand_max = CN_OPERANDS_MAX,

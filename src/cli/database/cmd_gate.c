@@ -179,7 +179,8 @@ static const struct cn_option options[] = {
      .is_repeatable = true,
      .help = "check this rule: 'total(parse) <= +5%'"},
     {.name = "record",
-     .help = "record both sides, in turn: -- OLD [ARGUMENT]... -- NEW [ARGUMENT]..."},
+     .help = "record both sides, in turn: -- OLD [ARGUMENT]... -- NEW [ARGUMENT]..., or "
+             "PROGRAM [ARGUMENT]... for both"},
     {.name = "runs",
      .letter = 'n',
      .value = "N",
@@ -206,7 +207,6 @@ static const struct cn_example examples[] = {
 
 const struct cn_command cn_cmd_gate = {
     .name = "gate",
-    .section = CN_SECTION_VIEW,
     .operands = "[DB]...",
     .operand_max = CN_OPERANDS_MAX,
     .scope = CN_FOR_DATA,

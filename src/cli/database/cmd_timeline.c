@@ -313,7 +313,6 @@ static const struct cn_example examples[] = {
 
 const struct cn_command cn_cmd_timeline = {
     .name = "timeline",
-    .section = CN_SECTION_VIEW,
     .operands = "[DB]",
     .operand_max = 1,
     .scope = CN_FOR_DATA,

@@ -137,7 +137,6 @@ static const struct cn_example tree_examples[] = {
 
 const struct cn_command cn_cmd_tree = {
     .name = "tree",
-    .section = CN_SECTION_VIEW,
     .operands = "[DB]",
     .operand_max = 1,
     .scope = CN_FOR_DATA,
@@ -162,7 +161,6 @@ static const struct cn_example flat_examples[] = {
 
 const struct cn_command cn_cmd_flat = {
     .name = "flat",
-    .section = CN_SECTION_VIEW,
     .operands = "[DB]",
     .operand_max = 1,
     .scope = CN_FOR_DATA,
@@ -187,7 +185,6 @@ static const struct cn_example callers_examples[] = {
 
 const struct cn_command cn_cmd_callers = {
     .name = "callers",
-    .section = CN_SECTION_VIEW,
     .operands = "[DB]",
     .operand_max = 1,
     .scope = CN_FOR_DATA,

@@ -114,7 +114,6 @@ static const struct cn_example examples[] = {
 
 const struct cn_command cn_cmd_graph = {
     .name = "graph",
-    .section = CN_SECTION_RECORDING,
     .operands = "[DIR] [FUNC]",
     .operand_max = 2,
     .scope = CN_FOR_CALLS,

@@ -475,7 +475,6 @@ static const struct cn_example record_examples[] = {
 
 const struct cn_command cn_cmd_record = {
     .name = "record",
-    .section = CN_SECTION_RECORDING,
     .operands = "[PROGRAM [ARGUMENT]...]",
     .operand_max = CN_OPERANDS_MAX,
     .program = "",
@@ -527,7 +526,6 @@ static const struct cn_example live_examples[] = {
 
 const struct cn_command cn_cmd_live = {
     .name = "live",
-    .section = CN_SECTION_RECORDING,
     .operands = "[PROGRAM [ARGUMENT]...]",
     .operand_max = CN_OPERANDS_MAX,
     .program = "",

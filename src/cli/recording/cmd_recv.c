@@ -147,7 +147,6 @@ static const struct cn_example examples[] = {
 
 const struct cn_command cn_cmd_recv = {
     .name = "recv",
-    .section = CN_SECTION_RECORDING,
     .summary = "receive recordings over the network",
     .description =
         "Receives what 'cairn record --host' and 'uftrace record --host' send, and "

@@ -105,7 +105,6 @@ static const struct cn_example examples[] = {
 
 const struct cn_command cn_cmd_replay = {
     .name = "replay",
-    .section = CN_SECTION_RECORDING,
     .operands = "[DIR]",
     .operand_max = 1,
     .scope = CN_FOR_CALLS,

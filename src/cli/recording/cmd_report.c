@@ -135,7 +135,6 @@ static const struct cn_example examples[] = {
 
 const struct cn_command cn_cmd_report = {
     .name = "report",
-    .section = CN_SECTION_RECORDING,
     .operands = "[DIR]",
     .operand_max = 1,
     .scope = CN_FOR_CALLS,

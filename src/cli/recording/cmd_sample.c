@@ -165,7 +165,6 @@ static const struct cn_example examples[] = {
 
 const struct cn_command cn_cmd_sample = {
     .name = "sample",
-    .section = CN_SECTION_RECORDING,
     .operands = "[PROGRAM [ARGUMENT]...]",
     .operand_max = CN_OPERANDS_MAX,
     .program = "",

@@ -79,7 +79,6 @@ static const struct cn_example examples[] = {
 
 const struct cn_command cn_cmd_script = {
     .name = "script",
-    .section = CN_SECTION_RECORDING,
     .operands = "[ARGUMENT]...",
     .operand_max = CN_OPERANDS_MAX,
     .program = "",

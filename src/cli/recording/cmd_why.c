@@ -364,7 +364,6 @@ static const struct cn_example examples[] = {
 
 const struct cn_command cn_cmd_why = {
     .name = "why",
-    .section = CN_SECTION_RECORDING,
     .operands = "FUNC [DATA]",
     .operand_min = 1,
     .operand_max = 2,

@@ -140,7 +140,9 @@ void cn_cli_add_help(const struct cn_args *args, const struct cn_command *comman
         .has_color = cn_cli_has_color(args),
     };
 
-    if (command == &cn_program)
+    if (!command)
+        cn_help_print_start(text, &style);
+    else if (command == &cn_program)
         cn_help_print_overview(text, &style);
     else
         cn_help_print(text, command, &style);

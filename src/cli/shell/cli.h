@@ -59,7 +59,8 @@ void cn_cli_print(const struct cn_args *args, const struct cn_text *text);
 /* Finish, print and release facts. */
 void cn_cli_print_facts(const struct cn_args *args, struct cn_facts *facts);
 
-/* Append the help of a command, or the overview for &cn_program, formatted for stdout. */
+/* Append the help of a command, the list of all for &cn_program, or where to start for NULL,
+ * formatted for stdout. */
 void cn_cli_add_help(const struct cn_args *args, const struct cn_command *command,
                      struct cn_text *text);
 

@@ -35,7 +35,6 @@ static const struct cn_example examples[] = {
 
 const struct cn_command cn_cmd_completion = {
     .name = "completion",
-    .section = CN_SECTION_CAIRN,
     .operands = "bash|zsh|fish",
     .operand_min = 1,
     .operand_max = 1,

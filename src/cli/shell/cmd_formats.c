@@ -51,12 +51,12 @@ static const struct cn_option options[] = {CN_OPTION_FORMAT, {0}};
 
 static const struct cn_example examples[] = {
     {"cairn formats", "list the formats"},
+    {"cairn formats --format csv", "the same for a program"},
     {0},
 };
 
 const struct cn_command cn_cmd_formats = {
     .name = "formats",
-    .section = CN_SECTION_CAIRN,
     .summary = "list the formats and what cairn can do with each",
     .description = "Commands detect the format of a path themselves. cairn convert --to "
                    "takes these names.",

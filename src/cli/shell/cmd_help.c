@@ -31,13 +31,12 @@ static bool choose(const struct cn_args *args, const struct cn_command **out,
     const struct cn_command *page = find_page(cn_args_operand(args, 0));
 
     *out = page;
-    if (!page && !cn_command_choose(cn_commands, cn_args_operand(args, 0), out, err))
-        return false;
-    if (cn_args_count(args) == 1)
+    if (page && cn_args_count(args) == 1)
         return true;
-    if (!(*out)->parts)
-        return cn_fail(err, CN_ERR_USAGE, "'%s' has no subcommands", (*out)->name);
-    return cn_command_choose((*out)->parts, cn_args_operand(args, 1), out, err);
+    if (!cn_command_follow(cn_commands, args->operands, args->operand_count, out, err))
+        return false;
+    return cn_args_count(args) == 1 || cn_command_part_name(*out) != (*out)->name ||
+           cn_fail(err, CN_ERR_USAGE, "'%s' has no subcommands", (*out)->name);
 }
 
 static bool run(const struct cn_args *args, struct cn_error *err)
@@ -71,14 +70,13 @@ static const struct cn_option options[] = {
 };
 
 static const struct cn_example examples[] = {
-    {"cairn help help", "describe the command help"},
-    {"cairn help --man help | man -l -", "read the manual page without installing it"},
+    {"cairn help tree", "describe the command tree"},
+    {"cairn help --man tree | man -l -", "read the manual page without installing it"},
     {0},
 };
 
 const struct cn_command cn_cmd_help = {
     .name = "help",
-    .section = CN_SECTION_CAIRN,
     .operands = "[COMMAND]...",
     .operand_max = 2,
     .summary = "describe cairn or one of its commands",

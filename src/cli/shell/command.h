@@ -91,8 +91,7 @@ struct cn_example {
 enum { CN_OPERANDS_MAX = INT32_MAX }; /* operand_max of "PATH..." */
 
 struct cn_command {
-    const char *name;    /* "tree"; "store search" for a part of "store" */
-    const char *section; /* heading under which `cairn` lists it; CN_SECTION_* */
+    const char *name; /* "tree"; "store search" for a part of "store" */
 
     /* Operands: "DB", "SRC DST", "PATH...", "[COMMAND]", "bash|zsh|fish" for one of these
      * words. Upper case is a placeholder; see enum cn_placeholder_kind. NULL: none. */
@@ -100,8 +99,8 @@ struct cn_command {
     unsigned operand_min, operand_max;
     unsigned
         scope; /* enum cn_data_kind: the kinds of data it takes; 0: it does not matter */
-    /* The first operand is a program, and what follows belongs to it: always (""), or with
-     * this option. NULL: never. */
+    /* The first operand is a program, or the name of a command, and what follows belongs to
+     * it: always (""), or with this option. NULL: never. */
     const char *program;
     bool is_run_together; /* by all processes of mpirun; see ranks.h */
 
@@ -121,14 +120,12 @@ struct cn_command {
     bool (*run)(const struct cn_args *args, struct cn_error *err);
 };
 
-#define CN_SECTION_RECORDING "Record calls and show them"
-#define CN_SECTION_VIEW      "Show a database"
-#define CN_SECTION_STORE     "Store request traces"
-#define CN_SECTION_FILES     "Work on files"
-#define CN_SECTION_CAIRN     "About cairn"
-
-/* Every command, in the order in which `cairn` lists them; ends with NULL. */
+/* Every command, in the order in which `cairn help` lists them, by task; ends with NULL. */
 extern const struct cn_command *const cn_commands[];
+
+/* What people use the command for: the heading under which `cairn help` lists it, or the
+ * command that it is a part of. NULL for others. */
+const char *cn_command_task(const struct cn_command *command);
 
 /* Options of every command; ends with {0}. */
 extern const struct cn_option cn_shared_options[];
@@ -139,6 +136,11 @@ extern const struct cn_command cn_program;
 /* The command of this name in cn_commands or in the parts of a command. Fails with
  * CN_ERR_USAGE and suggests the nearest name. */
 CN_CHECK bool cn_command_choose(const struct cn_command *const *list, const char *name,
+                                const struct cn_command **out, struct cn_error *err);
+
+/* The same for words that name a command and its part; words after these are ignored. */
+CN_CHECK bool cn_command_follow(const struct cn_command *const *list,
+                                const char *const *words, size_t count,
                                 const struct cn_command **out, struct cn_error *err);
 
 /* Command `i`, counting each command and then its parts; NULL after the last. */

@@ -5,56 +5,68 @@
 #include "base/text.h"
 #include "cli/shell/suggest.h"
 
-extern const struct cn_command cn_cmd_record, cn_cmd_sample, cn_cmd_live, cn_cmd_uftrace;
-extern const struct cn_command cn_cmd_replay, cn_cmd_report, cn_cmd_graph, cn_cmd_why;
-extern const struct cn_command cn_cmd_script, cn_cmd_recv;
-extern const struct cn_command cn_cmd_analyze;
-extern const struct cn_command cn_cmd_tree, cn_cmd_callers, cn_cmd_flat, cn_cmd_top;
-extern const struct cn_command cn_cmd_info, cn_cmd_timeline, cn_cmd_tui;
-extern const struct cn_command cn_cmd_annotate, cn_cmd_diff, cn_cmd_gate;
-extern const struct cn_command cn_cmd_serve, cn_cmd_view, cn_cmd_export_html;
-extern const struct cn_command cn_cmd_sql, cn_cmd_verify, cn_cmd_convert, cn_cmd_dump;
+extern const struct cn_command cn_cmd_sample, cn_cmd_record, cn_cmd_live, cn_cmd_recv,
+    cn_cmd_uftrace;
+extern const struct cn_command cn_cmd_view, cn_cmd_serve, cn_cmd_tui, cn_cmd_tree,
+    cn_cmd_callers, cn_cmd_flat, cn_cmd_top, cn_cmd_timeline, cn_cmd_annotate,
+    cn_cmd_report, cn_cmd_graph, cn_cmd_replay, cn_cmd_info;
+extern const struct cn_command cn_cmd_why, cn_cmd_diff, cn_cmd_gate;
 extern const struct cn_command cn_cmd_store;
-extern const struct cn_command cn_cmd_formats, cn_cmd_help, cn_cmd_completion;
+extern const struct cn_command cn_cmd_sql, cn_cmd_script, cn_cmd_analyze, cn_cmd_convert,
+    cn_cmd_export_html, cn_cmd_dump, cn_cmd_verify, cn_cmd_formats;
+extern const struct cn_command cn_cmd_help, cn_cmd_completion;
 
 /* One a line, so that changes merge. */
 /* clang-format off */
 const struct cn_command *const cn_commands[] = {
-    &cn_cmd_record,
     &cn_cmd_sample,
+    &cn_cmd_record,
     &cn_cmd_live,
-    &cn_cmd_info,
-    &cn_cmd_replay,
-    &cn_cmd_report,
-    &cn_cmd_graph,
-    &cn_cmd_why,
-    &cn_cmd_uftrace,
-    &cn_cmd_script,
     &cn_cmd_recv,
-    &cn_cmd_analyze,
+    &cn_cmd_uftrace,
+    &cn_cmd_view,
+    &cn_cmd_serve,
+    &cn_cmd_tui,
     &cn_cmd_tree,
     &cn_cmd_callers,
     &cn_cmd_flat,
     &cn_cmd_top,
-    &cn_cmd_annotate,
     &cn_cmd_timeline,
+    &cn_cmd_annotate,
+    &cn_cmd_report,
+    &cn_cmd_graph,
+    &cn_cmd_replay,
+    &cn_cmd_info,
+    &cn_cmd_why,
     &cn_cmd_diff,
     &cn_cmd_gate,
-    &cn_cmd_tui,
-    &cn_cmd_serve,
-    &cn_cmd_view,
-    &cn_cmd_export_html,
     &cn_cmd_store,
     &cn_cmd_sql,
-    &cn_cmd_verify,
+    &cn_cmd_script,
+    &cn_cmd_analyze,
     &cn_cmd_convert,
+    &cn_cmd_export_html,
     &cn_cmd_dump,
+    &cn_cmd_verify,
     &cn_cmd_formats,
     &cn_cmd_help,
     &cn_cmd_completion,
     NULL,
 };
 /* clang-format on */
+
+/* The tasks, each with its first command. */
+static const struct {
+    const char *name;
+    const struct cn_command *first;
+} tasks[] = {
+    {"Measure a program", &cn_cmd_sample},
+    {"Look at the result", &cn_cmd_view},
+    {"Find causes, compare runs", &cn_cmd_why},
+    {"Store and search request traces", &cn_cmd_store},
+    {"Query, convert and check data", &cn_cmd_sql},
+    {"About cairn", &cn_cmd_help},
+};
 
 const struct cn_option cn_shared_options[] = {
     {.name = "help", .letter = 'h', .help = "describe the command and its options"},
@@ -93,6 +105,17 @@ bool cn_command_choose(const struct cn_command *const *list, const char *name,
     return cn_fail(err, CN_ERR_USAGE, "unknown command '%s'", name);
 }
 
+bool cn_command_follow(const struct cn_command *const *list, const char *const *words,
+                       size_t count, const struct cn_command **out, struct cn_error *err)
+{
+    for (size_t i = 0; list && i < count; i++) {
+        if (!cn_command_choose(list, words[i], out, err))
+            return false;
+        list = (*out)->parts;
+    }
+    return true;
+}
+
 const struct cn_command *cn_command_at(size_t i)
 {
     for (size_t c = 0; cn_commands[c]; c++) {
@@ -104,6 +127,23 @@ const struct cn_command *cn_command_at(size_t i)
             if (i-- == 0)
                 return parts[p];
         }
+    }
+    return NULL;
+}
+
+const char *cn_command_task(const struct cn_command *command)
+{
+    size_t task = 0, whole = 0;
+
+    for (size_t c = 0; cn_commands[c]; c++) {
+        task += task + 1 < sizeof(tasks) / sizeof(*tasks) &&
+                cn_commands[c] == tasks[task + 1].first;
+        if (cn_commands[c] == command)
+            return tasks[task].name;
+        whole = strlen(cn_commands[c]->name);
+        if (strncmp(command->name, cn_commands[c]->name, whole) == 0 &&
+            command->name[whole] == ' ')
+            return cn_commands[c]->name;
     }
     return NULL;
 }

@@ -1,6 +1,7 @@
 #include "cli/shell/help.h"
 
 #include <ctype.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -12,6 +13,7 @@
 enum {
     OPTION_INDENT = 28, /* column of an option's description */
     EXAMPLE_INDENT = 6,
+    FIRST_EXAMPLES = 2, /* at the beginning */
 };
 
 static void add_heading(struct cn_text *text, const char *heading,
@@ -70,24 +72,23 @@ static void add_options(struct cn_text *text, const struct cn_command *command,
     cn_text_char(text, '\n');
 }
 
-static void add_examples(struct cn_text *text, const struct cn_command *command,
-                         const struct cn_help_style *style)
+/* Append `count` examples, and return the ones that follow. */
+static const struct cn_example *add_examples(struct cn_text *text,
+                                             const struct cn_example *examples,
+                                             size_t count,
+                                             const struct cn_help_style *style)
 {
-    const struct cn_example *example = command->examples;
-
-    if (!example || !example->command)
-        return;
-    add_heading(text, "Examples", style);
-    for (; example->command; example++) {
-        cn_text_printf(text, "  %s\n", example->command);
-        cn_wrap_add(text, example->meaning, 0, EXAMPLE_INDENT, style->columns);
+    for (; examples && examples->command && count-- > 0; examples++) {
+        cn_text_printf(text, "  %s\n", examples->command);
+        cn_wrap_add(text, examples->meaning, 0, EXAMPLE_INDENT, style->columns);
     }
     cn_text_char(text, '\n');
+    return examples;
 }
 
-/* Append the commands of a list that are in this section, or all (NULL), aligned. */
+/* Append the commands of a list that are for this task, or all (NULL), aligned. */
 static void add_commands(struct cn_text *text, const struct cn_command *const *list,
-                         const char *section, const struct cn_help_style *style)
+                         const char *task, const struct cn_help_style *style)
 {
     size_t longest = 0;
 
@@ -96,11 +97,11 @@ static void add_commands(struct cn_text *text, const struct cn_command *const *l
 
         longest = len > longest ? len : longest;
     }
-    add_heading(text, section ? section : "Commands", style);
+    add_heading(text, task ? task : "Commands", style);
     for (size_t i = 0; list[i]; i++) {
         const char *name = cn_command_part_name(list[i]);
 
-        if (section && strcmp(list[i]->section, section) != 0)
+        if (task && cn_command_task(list[i]) != task)
             continue;
         cn_text_printf(text, "  %s", name);
         cn_wrap_add(text, list[i]->summary, strlen(name) + 2, longest + 4,
@@ -113,8 +114,11 @@ void cn_help_print(struct cn_text *text, const struct cn_command *command,
                    const struct cn_help_style *style)
 {
     enum cn_color color = style->has_color ? CN_COLOR_BOLD : CN_COLOR_NONE;
+    const struct cn_example *others;
     struct cn_text summary = {0};
 
+    add_heading(text, "Examples", style);
+    others = add_examples(text, command->examples, FIRST_EXAMPLES, style);
     cn_text_printf(text, "%sUsage:%s cairn %s [OPTION]...%s%s\n\n", cn_color_start(color),
                    cn_color_stop(color), command->name, command->operands ? " " : "",
                    command->operands ? command->operands : "");
@@ -128,29 +132,41 @@ void cn_help_print(struct cn_text *text, const struct cn_command *command,
     if (command->parts)
         add_commands(text, command->parts, NULL, style);
     add_options(text, command, style);
-    add_examples(text, command, style);
+    if (others && others->command) {
+        add_heading(text, "More examples", style);
+        (void)add_examples(text, others, SIZE_MAX, style);
+    }
     cn_text_str_add(text, "The manual page is cairn-");
     cn_command_page_add(text, command);
     cn_text_str_add(text, "(1).\n");
 }
 
-static bool is_first_of_section(size_t at)
+static void add_summary(struct cn_text *text, const struct cn_help_style *style)
 {
-    for (size_t i = 0; i < at; i++) {
-        if (strcmp(cn_commands[i]->section, cn_commands[at]->section) == 0)
-            return false;
-    }
-    return true;
+    cn_text_str_add(text, "cairn: ");
+    cn_wrap_add(text, cn_program.summary, strlen("cairn: "), 0, style->columns);
+    cn_text_char(text, '\n');
+}
+
+void cn_help_print_start(struct cn_text *text, const struct cn_help_style *style)
+{
+    add_summary(text, style);
+    (void)add_examples(text, cn_program.examples, SIZE_MAX, style);
+    cn_text_str_add(text, "cairn help lists all commands,\n"
+                          "cairn help COMMAND describes one of them.\n");
 }
 
 void cn_help_print_overview(struct cn_text *text, const struct cn_help_style *style)
 {
-    cn_text_str_add(text, "cairn: ");
-    cn_wrap_add(text, cn_program.summary, strlen("cairn: "), 0, style->columns);
-    cn_text_str_add(text, "\nUsage: cairn COMMAND [OPTION]... [OPERAND]...\n\n");
+    const char *task = NULL;
+
+    add_summary(text, style);
+    cn_text_str_add(text, "Usage: cairn COMMAND [OPTION]... [OPERAND]...\n\n");
     for (size_t i = 0; cn_commands[i]; i++) {
-        if (is_first_of_section(i))
-            add_commands(text, cn_commands, cn_commands[i]->section, style);
+        if (cn_command_task(cn_commands[i]) == task)
+            continue;
+        task = cn_command_task(cn_commands[i]);
+        add_commands(text, cn_commands, task, style);
     }
     cn_text_str_add(text, "cairn help COMMAND describes a command,\n"
                           "cairn --version prints the version.\n");

@@ -20,7 +20,10 @@ struct cn_help_style {
 void cn_help_print(struct cn_text *text, const struct cn_command *command,
                    const struct cn_help_style *style);
 
-/* Append the overview of `cairn`: every command under the heading of its section. */
+/* Append what `cairn` alone prints: where to start. */
+void cn_help_print_start(struct cn_text *text, const struct cn_help_style *style);
+
+/* Append what `cairn help` prints: every command under the heading of its task. */
 void cn_help_print_overview(struct cn_text *text, const struct cn_help_style *style);
 
 /* Append the page cairn-NAME(1) of a command, or cairn(1) for &cn_program. */

@@ -97,11 +97,15 @@ static bool limit_caches(const struct cn_args *args, struct cn_error *err)
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
+    const struct cn_command *command = args->command;
     struct cn_text text = {0};
 
     if (!cn_args_has(args, "help"))
-        return limit_caches(args, err) && args->command->run(args, err);
-    cn_cli_add_help(args, args->command, &text);
+        return limit_caches(args, err) && command->run(args, err);
+    if (!cn_command_follow(command == &cn_program ? cn_commands : command->parts,
+                           args->operands, args->operand_count, &command, err))
+        return false;
+    cn_cli_add_help(args, command, &text);
     cn_cli_print(args, &text);
     cn_text_done(&text);
     return true;
@@ -140,14 +144,9 @@ static bool run_words(size_t word_count, const char *const *words,
     struct cn_args args;
     bool ok;
 
-    if (word_count > 0 && words[0][0] != '-') {
-        if (!cn_command_choose(cn_commands, words[0], command, err))
-            return false;
-        words++;
-        word_count--;
-    }
-    if ((*command)->parts && word_count > 0 && words[0][0] != '-') {
-        if (!cn_command_choose((*command)->parts, words[0], command, err))
+    for (const struct cn_command *const *list = cn_commands;
+         list && word_count > 0 && words[0][0] != '-'; list = (*command)->parts) {
+        if (!cn_command_choose(list, words[0], command, err))
             return false;
         words++;
         word_count--;

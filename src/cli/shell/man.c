@@ -234,12 +234,16 @@ static void add_behaviour(struct cn_text *text)
                     "\\fB\\-\\-color=always\\fR is given\n");
 }
 
-/* Commands of the same section; for the program, all commands without their parts. */
+/* Commands for the same task, and the parts of a command; for the program, all commands
+ * without their parts. */
 static bool is_related(const struct cn_command *command, const struct cn_command *other)
 {
+    const char *task = cn_command_task(command), *others = cn_command_task(other);
+
     if (command == &cn_program)
         return cn_command_part_name(other) == other->name;
-    return strcmp(other->section, command->section) == 0;
+    return task && (task == others || strcmp(task, other->name) == 0 ||
+                    strcmp(others, command->name) == 0);
 }
 
 static void add_see_also(struct cn_text *text, const struct cn_command *command)

@@ -1,4 +1,4 @@
-/* cairn without a command: the overview and the version. */
+/* cairn without a command: where to start, and the version. */
 
 #include "base/text.h"
 #include "cli/shell/cli.h"
@@ -15,7 +15,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     if (cn_args_has(args, "version"))
         cn_text_str_add(&text, "cairn " CN_VERSION "\n");
     else
-        cn_cli_add_help(args, &cn_program, &text);
+        cn_cli_add_help(args, NULL, &text);
     cn_cli_print(args, &text);
     cn_text_done(&text);
     return true;
@@ -26,9 +26,14 @@ static const struct cn_option options[] = {
     {0},
 };
 
+/* What newcomers need, also printed by `cairn` alone. */
 static const struct cn_example examples[] = {
-    {"cairn", "list the commands"},
-    {"cairn help completion", "describe one of them"},
+    {"cairn sample -- ./program", "sample any program: where does it spend its time?"},
+    {"cairn view", "look at what was recorded last in the browser"},
+    {"cairn tree", "look at it here: callers, callees and their times"},
+    {"cairn record -- ./program", "record every call of a program built with -pg"},
+    {"cairn diff old.data new.data", "find what made the new run slower"},
+    {"cairn store search shop 'duration > 1s'", "search stored request traces"},
     {0},
 };
 
@@ -36,6 +41,7 @@ const struct cn_command cn_program = {
     .name = "cairn",
     .operands = "COMMAND [OPTION]... [OPERAND]...",
     .operand_max = CN_OPERANDS_MAX,
+    .program = "",
     .summary = "a toolkit for call-path performance data",
     .description =
         "cairn records, analyses, stores, converts and shows performance data: "

@@ -464,10 +464,9 @@ static const struct cn_example examples[] = {
 
 const struct cn_command cn_cmd_uftrace = {
     .name = "uftrace",
-    .section = CN_SECTION_RECORDING,
     .operands = "[COMMAND] [OPTION]... [PROGRAM [ARGUMENT]...]",
     .operand_max = CN_OPERANDS_MAX,
-    .summary = "do the same with the command line of uftrace",
+    .summary = "run cairn with the command line of uftrace",
     .description =
         "Runs cairn with the command line and the defaults of uftrace. cairn-uftrace is "
         "the same program under another name; so is libexec/cairn/uftrace below the "

@@ -252,7 +252,6 @@ static const struct cn_example examples[] = {
 
 const struct cn_command cn_cmd_store_add = {
     .name = "store add",
-    .section = CN_SECTION_STORE,
     .operands = "STORE [FILE|FOLDER]...",
     .operand_min = 1,
     .operand_max = CN_OPERANDS_MAX,

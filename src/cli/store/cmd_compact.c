@@ -31,12 +31,13 @@ static const struct cn_option options[] = {CN_OPTION_CACHE_SIZE, {0}};
 
 static const struct cn_example examples[] = {
     {"cairn store compact traces", "join small segments"},
+    {"cairn store compact traces && cairn store stats traces",
+     "and list those that are left"},
     {0},
 };
 
 const struct cn_command cn_cmd_store_compact = {
     .name = "store compact",
-    .section = CN_SECTION_STORE,
     .operands = "STORE",
     .operand_min = 1,
     .operand_max = 1,

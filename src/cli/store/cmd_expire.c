@@ -70,12 +70,13 @@ static const struct cn_option options[] = {
 static const struct cn_example examples[] = {
     {"cairn store expire traces --older-than=30d --max-size=100G",
      "keep a month, at most 100 GiB"},
+    {"cairn store expire traces --before=2026-01-01",
+     "remove traces from before this day"},
     {0},
 };
 
 const struct cn_command cn_cmd_store_expire = {
     .name = "store expire",
-    .section = CN_SECTION_STORE,
     .operands = "STORE",
     .operand_min = 1,
     .operand_max = 1,

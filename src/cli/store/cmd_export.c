@@ -44,7 +44,6 @@ static const struct cn_example examples[] = {
 
 const struct cn_command cn_cmd_store_export = {
     .name = "store export",
-    .section = CN_SECTION_STORE,
     .operands = "STORE [QUERY]...",
     .operand_min = 1,
     .operand_max = CN_OPERANDS_MAX,

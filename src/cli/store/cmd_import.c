@@ -80,7 +80,6 @@ static const struct cn_example examples[] = {
 
 const struct cn_command cn_cmd_store_import = {
     .name = "store import",
-    .section = CN_SECTION_STORE,
     .operands = "STORE SRC...",
     .operand_min = 2,
     .operand_max = CN_OPERANDS_MAX,

@@ -41,12 +41,13 @@ static const struct cn_option options[] = {
 
 static const struct cn_example examples[] = {
     {"cairn store pin traces 19ab141b2e5875eb1a42d72c2e9360cd", "keep a trace"},
+    {"cairn store pin --remove traces 19ab141b2e5875eb1a42d72c2e9360cd",
+     "let it expire again"},
     {0},
 };
 
 const struct cn_command cn_cmd_store_pin = {
     .name = "store pin",
-    .section = CN_SECTION_STORE,
     .operands = "STORE TRACE-ID...",
     .operand_min = 2,
     .operand_max = CN_OPERANDS_MAX,

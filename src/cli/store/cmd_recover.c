@@ -35,12 +35,12 @@ static const struct cn_option options[] = {CN_OPTION_CACHE_SIZE, {0}};
 
 static const struct cn_example examples[] = {
     {"cairn store recover traces", "after files were lost or damaged"},
+    {"cairn store recover traces && cairn store verify traces", "and check the result"},
     {0},
 };
 
 const struct cn_command cn_cmd_store_recover = {
     .name = "store recover",
-    .section = CN_SECTION_STORE,
     .operands = "STORE",
     .operand_min = 1,
     .operand_max = 1,

@@ -49,7 +49,6 @@ static const struct cn_example examples[] = {
 
 const struct cn_command cn_cmd_store_seal = {
     .name = "store seal",
-    .section = CN_SECTION_STORE,
     .operands = "STORE",
     .operand_min = 1,
     .operand_max = 1,

@@ -546,7 +546,6 @@ static const struct cn_example examples[] = {
 
 const struct cn_command cn_cmd_store_search = {
     .name = "store search",
-    .section = CN_SECTION_STORE,
     .operands = "STORE [QUERY]...",
     .operand_min = 1,
     .operand_max = CN_OPERANDS_MAX,

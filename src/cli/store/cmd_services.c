@@ -99,7 +99,6 @@ static const struct cn_example examples[] = {
 
 const struct cn_command cn_cmd_store_services = {
     .name = "store services",
-    .section = CN_SECTION_STORE,
     .operands = "STORE [QUERY]...",
     .operand_min = 1,
     .operand_max = CN_OPERANDS_MAX,

@@ -177,7 +177,6 @@ static const struct cn_example examples[] = {
 
 const struct cn_command cn_cmd_store_show = {
     .name = "store show",
-    .section = CN_SECTION_STORE,
     .operands = "STORE TRACE-ID",
     .operand_min = 2,
     .operand_max = 2,

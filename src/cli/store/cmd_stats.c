@@ -133,12 +133,12 @@ static const struct cn_option options[] = {
 
 static const struct cn_example examples[] = {
     {"cairn store stats traces", "segments, times, counts and sizes"},
+    {"cairn store stats traces --format json", "the same for a program"},
     {0},
 };
 
 const struct cn_command cn_cmd_store_stats = {
     .name = "store stats",
-    .section = CN_SECTION_STORE,
     .operands = "STORE",
     .operand_min = 1,
     .operand_max = 1,

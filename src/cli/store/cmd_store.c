@@ -34,7 +34,6 @@ static const struct cn_example examples[] = {
 
 const struct cn_command cn_cmd_store = {
     .name = "store",
-    .section = CN_SECTION_STORE,
     .operands = "COMMAND [OPTION]... [OPERAND]...",
     .operand_max = CN_OPERANDS_MAX,
     .summary = "store, search and show request traces",

@@ -70,12 +70,13 @@ static const struct cn_option options[] = {
 
 static const struct cn_example examples[] = {
     {"cairn store verify traces", "check every byte of a store"},
+    {"cairn store verify traces && cairn store compact traces",
+     "change a store only if it is sound"},
     {0},
 };
 
 const struct cn_command cn_cmd_store_verify = {
     .name = "store verify",
-    .section = CN_SECTION_STORE,
     .operands = "STORE",
     .operand_min = 1,
     .operand_max = 1,

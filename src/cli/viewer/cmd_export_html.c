@@ -110,7 +110,6 @@ static const struct cn_example examples[] = {
 
 const struct cn_command cn_cmd_export_html = {
     .name = "export-html",
-    .section = CN_SECTION_VIEW,
     .operands = "[SRC] DST",
     .operand_min = 1,
     .operand_max = 2,

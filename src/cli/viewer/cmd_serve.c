@@ -247,7 +247,6 @@ static const struct cn_example view_examples[] = {
 
 const struct cn_command cn_cmd_serve = {
     .name = "serve",
-    .section = CN_SECTION_VIEW,
     .operands = "[PATH]...",
     .operand_max = CN_OPERANDS_MAX,
     .scope = CN_FOR_DATA,
@@ -269,7 +268,6 @@ const struct cn_command cn_cmd_serve = {
 
 const struct cn_command cn_cmd_view = {
     .name = "view",
-    .section = CN_SECTION_VIEW,
     .operands = "[PATH]...",
     .operand_max = CN_OPERANDS_MAX,
     .scope = CN_FOR_DATA,

@@ -20,21 +20,24 @@ static const struct cn_option options[] = {
         .help = "show this metric instead of the first one of the database",
         .is_repeatable = true,
     },
+    CN_OPTION(CN_FOR_RECORDINGS, "raw", 0, NULL, "show recorded times"),
     CN_OPTION_FORMAT,
     {0},
 };
 
 static const struct cn_example examples[] = {
     {"cairn view run.db", "show the whole of it"},
+    {"cairn view -d1 run.db", "show the first level"},
+    {"cairn view run.db --format json", "show it to a program"},
     {0},
 };
 
 static const struct cn_command view = {
     .name = "view",
-    .section = CN_SECTION_VIEW,
     .operands = "DB",
     .operand_min = 1,
     .operand_max = 1,
+    .scope = CN_FOR_RECORDINGS | CN_FOR_DATABASES,
     .summary = "show something",
     .description = "First paragraph.\n\n  kept   as it is\n\nLast paragraph.",
     .examples = examples,
@@ -83,6 +86,11 @@ static void shows_all_a_command_has(void **state)
     (void)state;
     cn_help_print(&text, &view, &style);
     assert_string_equal(cn_text_str(&text),
+                        "Examples:\n"
+                        "  cairn view run.db\n"
+                        "      show the whole of it\n"
+                        "  cairn view -d1 run.db\n"
+                        "      show the first level\n\n"
                         "Usage: cairn view [OPTION]... DB\n\n"
                         "Show something.\n\n"
                         "First paragraph.\n\n"
@@ -96,6 +104,8 @@ static void shows_all_a_command_has(void **state)
                         "      --format=text|json|csv\n"
                         "                            print as aligned text (the\n"
                         "                            default), as JSON or as CSV\n\n"
+                        "Options for recordings:\n"
+                        "      --raw                 show recorded times\n\n"
                         "Options of every command:\n"
                         "  -h, --help                describe the command and its\n"
                         "                            options\n"
@@ -109,9 +119,9 @@ static void shows_all_a_command_has(void **state)
                         "                            error\n"
                         "      --no-pager            do not show the output in a\n"
                         "                            pager\n\n"
-                        "Examples:\n"
-                        "  cairn view run.db\n"
-                        "      show the whole of it\n\n"
+                        "More examples:\n"
+                        "  cairn view run.db --format json\n"
+                        "      show it to a program\n\n"
                         "The manual page is cairn-view(1).\n");
     cn_text_done(&text);
 }
@@ -124,9 +134,11 @@ static void finds_every_command_complete(void **state)
         const struct cn_command *command = cn_command_at(i);
         const struct cn_option *option;
 
-        assert_non_null(command->section);
+        assert_non_null(cn_command_task(command));
         assert_non_null(command->description);
         assert_non_null(command->examples);
+        assert_non_null(command->examples[0].command);
+        assert_non_null(command->examples[1].command);
         assert_non_null(command->run);
         assert_true(command->operand_min <= command->operand_max);
         assert_true((command->operand_max > 0) == (command->operands != NULL));
@@ -170,6 +182,31 @@ static void lists_every_command_in_the_overview(void **state)
     cn_text_done(&text);
 }
 
+/* Newcomers see six commands, each by an example that begins with its name. */
+static void begins_with_six_commands(void **state)
+{
+    const struct cn_help_style style = {.columns = 80};
+    const struct cn_example *example = cn_program.examples;
+    struct cn_text text = {0};
+    size_t count = 0;
+
+    (void)state;
+    cn_help_print_start(&text, &style);
+    for (; example->command; example++, count++) {
+        const struct cn_command *command;
+        struct cn_error err;
+        char name[16];
+
+        assert_int_equal(sscanf(example->command, "cairn %15s", name), 1);
+        assert_true(cn_command_choose(cn_commands, name, &command, &err));
+        assert_non_null(strstr(cn_text_str(&text), example->command));
+        assert_non_null(strstr(cn_text_str(&text), example->meaning));
+    }
+    assert_int_equal(count, 6);
+    assert_non_null(strstr(cn_text_str(&text), "cairn help lists all commands"));
+    cn_text_done(&text);
+}
+
 static void keeps_lines_within_the_terminal(void **state)
 {
     const struct cn_help_style style = {.columns = 80};
@@ -206,6 +243,7 @@ int main(void)
         cmocka_unit_test(finds_every_command_complete),
         cmocka_unit_test(finds_no_option_twice),
         cmocka_unit_test(lists_every_command_in_the_overview),
+        cmocka_unit_test(begins_with_six_commands),
         cmocka_unit_test(keeps_lines_within_the_terminal),
         cmocka_unit_test(paints_headings),
     };

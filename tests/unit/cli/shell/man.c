@@ -12,6 +12,7 @@
 
 static const struct cn_option options[] = {
     {.name = "top-down", .letter = 't', .value = "a|b", .help = "it's a \\ test"},
+    CN_OPTION(CN_FOR_STORES, "query", 0, "QUERY", "only these"),
     {0},
 };
 
@@ -22,8 +23,8 @@ static const struct cn_example examples[] = {
 
 static const struct cn_command view = {
     .name = "view",
-    .section = CN_SECTION_VIEW,
     .operands = "DB...",
+    .scope = CN_FOR_STORES | CN_FOR_DATABASES,
     .summary = "show something",
     .description = ".start with a dot\n'and a quote\n\n  $ kept\n  .so\n\nend",
     .examples = examples,
@@ -60,7 +61,8 @@ static void has_every_section_in_order(void **state)
         ".SH DESCRIPTION\n\\&.start with a dot\n\\&\\(aqand a quote\n"
         ".PP\n.RS 4\n.nf\n$ kept\n\\&.so\n.fi\n.RE\n.PP\nend\n",
         ".SH OPTIONS\n.TP\n\\fB\\-t\\fR, \\fB\\-\\-top\\-down\\fR=\\fIa|b\\fR\n"
-        "it\\(aqs a \\e test\n",
+        "it\\(aqs a \\e test\n.SS For stores\n.TP\n\\fB\\-\\-query",
+        ".SS Of every command\n",
         "\\fB\\-\\-no\\-pager\\fR\n",
         ".SH EXAMPLES\n.TP\n\\fBcairn view \\(ti/run.db\\fR\nlook at it\n",
         ".SH \"EXIT STATUS\"\n",
