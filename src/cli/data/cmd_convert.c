@@ -279,25 +279,23 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 static const struct cn_option options[] = {
-    {.name = "to", .value = "NAME", .help = "the format of DST; see cairn formats"},
-    {.name = "force", .letter = 'f', .help = "replace DST if it exists"},
-    CN_OPTION(CN_FOR_COSTS, "metric", 0, "NAME",
-              "the metric to write if the format has only one (default: the first; of "
-              "time, running time); with --diff, the one to compare, of any data"),
-    {.name = "waits",
-     .help = "formats that add up times: count waiting (blocked, pre-empted) for the "
-             "call that waits, instead of running time alone"},
-    {.name = "diff",
-     .help = "write the comparison of A and B as folded stacks with two values, or as a "
-             "pprof profile with A as its base"},
-    CN_OPTION(CN_FOR_COSTS, "no-traces", 0, NULL, "write no timelines"),
-    CN_OPTION(CN_FOR_COSTS, "no-sources", 0, NULL, "do not copy source files"),
+    CN_OPTION("to", 0, "NAME", "the format of DST; see cairn formats"),
+    CN_OPTION("force", 'f', NULL, "replace DST if it exists"),
+    CN_OPTION_FOR(
+        CN_FOR_COSTS, "metric", 0, "NAME",
+        "the metric to write if the format has only one (default: the first; of "
+        "time, running time); with --diff, the one to compare, of any data"),
+    CN_OPTION("waits", 0, NULL,
+              "formats that add up times: count waiting (blocked, pre-empted) for the "
+              "call that waits, instead of running time alone"),
+    CN_OPTION("diff", 0, NULL,
+              "write the comparison of A and B as folded stacks with two values, or as a "
+              "pprof profile with A as its base"),
+    CN_OPTION_FOR(CN_FOR_COSTS, "no-traces", 0, NULL, "write no timelines"),
+    CN_OPTION_FOR(CN_FOR_COSTS, "no-sources", 0, NULL, "do not copy source files"),
     CN_RECORDING_RAW_OPTION,
-    {.name = "strict", .help = "write nothing if anything would be lost"},
-    {.name = "jobs",
-     .letter = 'j',
-     .value = "N",
-     .help = "use N threads (default: one per processor)"},
+    CN_OPTION("strict", 0, NULL, "write nothing if anything would be lost"),
+    CN_OPTION("jobs", 'j', "N", "use N threads (default: one per processor)"),
     {0},
 };
 

@@ -83,21 +83,20 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 static const struct cn_option options[] = {
-    {.name = "format",
-     .value = "text|json|csv|chrome|flame-graph|graphviz|mermaid",
-     .help = "print structures as text (the default), those of a database also as JSON "
-             "or CSV, or a recording for another tool, as uftrace dump does"},
-    CN_OPTION(CN_FOR_CALLS, "hex", 0, NULL, "also print the bytes of each record"),
-    {.name = "file", .value = "NAME", .help = "print only this file"},
-    {.name = "record", .value = "NAME", .help = "print only structures of this name"},
-    {.name = "limit", .letter = 'n', .value = "N", .help = "stop after N structures"},
-    {.name = "fields",
-     .help = "print one line per field: offset, type, name, value and meaning"},
+    CN_OPTION("format", 0, "text|json|csv|chrome|flame-graph|graphviz|mermaid",
+              "print structures as text (the default), those of a database also as JSON "
+              "or CSV, or a recording for another tool, as uftrace dump does"),
+    CN_OPTION_FOR(CN_FOR_CALLS, "hex", 0, NULL, "also print the bytes of each record"),
+    CN_OPTION("file", 0, "NAME", "print only this file"),
+    CN_OPTION("record", 0, "NAME", "print only structures of this name"),
+    CN_OPTION("limit", 'n', "N", "stop after N structures"),
+    CN_OPTION("fields", 0, NULL,
+              "print one line per field: offset, type, name, value and meaning"),
     CN_RECORDING_OPTIONS,
     CN_RECORDING_RAW_OPTION,
-    CN_OPTION(CN_FOR_CALLS, "no-args", 0, NULL, "no arguments and return values"),
-    CN_OPTION(CN_FOR_CALLS, "sample-time", 0, "TIME",
-              "with --format flame-graph: the time of one sample (default: 1us)"),
+    CN_OPTION_FOR(CN_FOR_CALLS, "no-args", 0, NULL, "no arguments and return values"),
+    CN_OPTION_FOR(CN_FOR_CALLS, "sample-time", 0, "TIME",
+                  "with --format flame-graph: the time of one sample (default: 1us)"),
     {0},
 };
 

@@ -31,9 +31,10 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 
 static const struct cn_option options[] = {
     CN_RECORDING_DATA_OPTION,
-    CN_OPTION(CN_FOR_RECORDINGS, "task", 0, NULL, "list the tasks"),
-    CN_OPTION(CN_FOR_RECORDINGS, "symbols", 0, NULL, "list the functions of each module"),
-    {.name = "system", .help = "describe this machine; no PATH is read"},
+    CN_OPTION_FOR(CN_FOR_RECORDINGS, "task", 0, NULL, "list the tasks"),
+    CN_OPTION_FOR(CN_FOR_RECORDINGS, "symbols", 0, NULL,
+                  "list the functions of each module"),
+    CN_OPTION("system", 0, NULL, "describe this machine; no PATH is read"),
     CN_RECORDING_DEMANGLE_OPTION,
     CN_OPTION_FORMAT,
     CN_OPTION_CACHE_SIZE,

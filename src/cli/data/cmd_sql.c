@@ -273,25 +273,19 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 #endif
 
 static const struct cn_option options[] = {
-    {.name = "file",
-     .value = "FILE",
-     .help = "read the statement from FILE; -: from "
-             "standard input"},
-    {.name = "with",
-     .value = "NAME=DATA",
-     .is_repeatable = true,
-     .help = "also open DATA, as the schema NAME: NAME.calls"},
-    {.name = "timeout",
-     .value = "SECONDS",
-     .help = "stop after this time (default: 300; 0: no limit)"},
-    {.name = "max-memory",
-     .value = "MIB",
-     .help = "stop when a statement needs more memory (default: 1024)"},
+    CN_OPTION("file", 0, "FILE",
+              "read the statement from FILE; -: from "
+              "standard input"),
+    CN_OPTION_LIST("with", 0, "NAME=DATA",
+                   "also open DATA, as the schema NAME: NAME.calls"),
+    CN_OPTION("timeout", 0, "SECONDS",
+              "stop after this time (default: 300; 0: no limit)"),
+    CN_OPTION("max-memory", 0, "MIB",
+              "stop when a statement needs more memory (default: 1024)"),
     CN_RECORDING_RAW_OPTION,
     CN_RECORDING_DEMANGLE_OPTION,
-    {.name = "format",
-     .value = "text|json|csv|markdown",
-     .help = "print as aligned text (the default), as JSON, CSV or a Markdown table"},
+    CN_OPTION("format", 0, "text|json|csv|markdown",
+              "print as aligned text (the default), as JSON, CSV or a Markdown table"),
     {0},
 };
 

@@ -196,7 +196,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 static const struct cn_option options[] = {
-    {.name = "max", .value = "N", .help = "print at most N findings per path, count all"},
+    CN_OPTION("max", 0, "N", "print at most N findings per path, count all"),
     CN_OPTION_FORMAT,
     {0},
 };

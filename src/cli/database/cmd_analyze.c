@@ -273,56 +273,59 @@ static bool run(const struct cn_args *given, struct cn_error *err)
 }
 
 static const struct cn_option options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .value = "DB",
-     .help = "the database to write (default: the name of the recording, with .db "
-             "instead of .data; for measurements the name that hpcprof chooses)"},
-    {.name = "force", .letter = 'f', .help = "replace DB if it exists"},
+    CN_OPTION("output", 'o', "DB",
+              "the database to write (default: the name of the recording, with .db "
+              "instead of .data; for measurements the name that hpcprof chooses)"),
+    CN_OPTION("force", 'f', NULL, "replace DB if it exists"),
     CN_RECORDING_THREADS_OPTION,
-    {.name = "title", .value = "TEXT", .help = "the title of the database"},
-    {.name = "no-trace", .help = "write no timelines, as --trace=none"},
-    {.name = "no-source", .help = "do not copy source files"},
-    {.name = "strict", .help = "write nothing if any data is damaged"},
-    CN_OPTION(CN_FOR_STORES, "query", 0, "QUERY",
-              "only traces that match; see cairn-store-search(1)"),
-    CN_OPTION(CN_FOR_CALLS, "collapse-recursion", 0, NULL,
-              "make one context of a function that calls itself, directly or indirectly"),
-    CN_OPTION(CN_FOR_CALLS, "min-time", 0, "TIME",
-              "drop contexts whose total over all threads is less; their time becomes "
-              "self time of the caller"),
-    CN_OPTION(CN_FOR_CALLS, "statistics", 0, "all|sum",
-              "statistics over threads: sum, count, squares, minimum and maximum (the "
-              "default), or only the sum"),
-    CN_OPTION(CN_FOR_CALLS, "trace", 0, "full|RESOLUTION|none|on|off",
-              "timelines: every call and return, exact to RESOLUTION (10us), or none "
-              "(default: as exact as 65,536 samples per thread allow; sums are always "
-              "exact). off: count nothing until a trigger with trace_on"),
-    CN_OPTION_LIST(CN_FOR_CALLS, "source-path", 0, "FROM=TO",
-                   "look for source files under TO instead of FROM"),
+    CN_OPTION("title", 0, "TEXT", "the title of the database"),
+    CN_OPTION("no-trace", 0, NULL, "write no timelines, as --trace=none"),
+    CN_OPTION("no-source", 0, NULL, "do not copy source files"),
+    CN_OPTION("strict", 0, NULL, "write nothing if any data is damaged"),
+    CN_OPTION_FOR(CN_FOR_STORES, "query", 0, "QUERY",
+                  "only traces that match; see cairn-store-search(1)"),
+    CN_OPTION_FOR(
+        CN_FOR_CALLS, "collapse-recursion", 0, NULL,
+        "make one context of a function that calls itself, directly or indirectly"),
+    CN_OPTION_FOR(
+        CN_FOR_CALLS, "min-time", 0, "TIME",
+        "drop contexts whose total over all threads is less; their time becomes "
+        "self time of the caller"),
+    CN_OPTION_FOR(
+        CN_FOR_CALLS, "statistics", 0, "all|sum",
+        "statistics over threads: sum, count, squares, minimum and maximum (the "
+        "default), or only the sum"),
+    CN_OPTION_FOR(
+        CN_FOR_CALLS, "trace", 0, "full|RESOLUTION|none|on|off",
+        "timelines: every call and return, exact to RESOLUTION (10us), or none "
+        "(default: as exact as 65,536 samples per thread allow; sums are always "
+        "exact). off: count nothing until a trigger with trace_on"),
+    CN_OPTION_LIST_FOR(CN_FOR_CALLS, "source-path", 0, "FROM=TO",
+                       "look for source files under TO instead of FROM"),
     CN_OPTION_NO_MPI,
     CN_RECORDING_FILTER_OPTIONS,
     CN_RECORDING_RAW_OPTION,
-    CN_OPTION_LIST(CN_FOR_MEASUREMENTS, "structure", 'S', "FILE",
-                   "also read this .hpcstruct file, or a directory of them"),
-    CN_OPTION_LIST(CN_FOR_MEASUREMENTS, "replace-path", 'R', "FROM=TO",
-                   "replace the prefix FROM of recorded paths by TO; '*' matches one "
-                   "folder"),
-    CN_OPTION_LIST(CN_FOR_MEASUREMENTS, "only-exe", 0, "NAME",
-                   "only processes of this program"),
-    CN_OPTION(CN_FOR_MEASUREMENTS, "name", 'n', "TEXT",
-              "the title of the database, as --title"),
-    CN_OPTION_LIST(CN_FOR_MEASUREMENTS, "metric", 'M', "sum|normal|extrema|stats|none",
-                   "statistics over threads: sum (the default), also mean and "
-                   "deviation, also minimum and maximum, all, or show no metrics"),
-    CN_OPTION(CN_FOR_MEASUREMENTS, "foreign", 0, NULL,
-              "from another machine; read no files of this one"),
-    CN_OPTION(CN_FOR_MEASUREMENTS, "ignore-structs", 0, NULL,
-              "do not read structs/ of the directory"),
-    CN_OPTION(CN_FOR_MEASUREMENTS, "no-traces", 0, NULL,
-              "write no timelines, as --no-trace"),
-    CN_OPTION(CN_FOR_MEASUREMENTS, "hpcprof-compatible", 0, NULL,
-              "write the same values as hpcprof, even those that are wrong"),
+    CN_OPTION_LIST_FOR(CN_FOR_MEASUREMENTS, "structure", 'S', "FILE",
+                       "also read this .hpcstruct file, or a directory of them"),
+    CN_OPTION_LIST_FOR(CN_FOR_MEASUREMENTS, "replace-path", 'R', "FROM=TO",
+                       "replace the prefix FROM of recorded paths by TO; '*' matches one "
+                       "folder"),
+    CN_OPTION_LIST_FOR(CN_FOR_MEASUREMENTS, "only-exe", 0, "NAME",
+                       "only processes of this program"),
+    CN_OPTION_FOR(CN_FOR_MEASUREMENTS, "name", 'n', "TEXT",
+                  "the title of the database, as --title"),
+    CN_OPTION_LIST_FOR(CN_FOR_MEASUREMENTS, "metric", 'M',
+                       "sum|normal|extrema|stats|none",
+                       "statistics over threads: sum (the default), also mean and "
+                       "deviation, also minimum and maximum, all, or show no metrics"),
+    CN_OPTION_FOR(CN_FOR_MEASUREMENTS, "foreign", 0, NULL,
+                  "from another machine; read no files of this one"),
+    CN_OPTION_FOR(CN_FOR_MEASUREMENTS, "ignore-structs", 0, NULL,
+                  "do not read structs/ of the directory"),
+    CN_OPTION_FOR(CN_FOR_MEASUREMENTS, "no-traces", 0, NULL,
+                  "write no timelines, as --no-trace"),
+    CN_OPTION_FOR(CN_FOR_MEASUREMENTS, "hpcprof-compatible", 0, NULL,
+                  "write the same values as hpcprof, even those that are wrong"),
     CN_OPTION_CACHE_SIZE,
     {0},
 };

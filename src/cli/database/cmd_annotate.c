@@ -9,8 +9,8 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "cli/database/opened.h"
+#include "cli/database/view_options.h"
 #include "cli/database/view_print.h"
-#include "cli/recording/options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 
@@ -238,20 +238,10 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 static const struct cn_option options[] = {
-    {
-        .name = "metric",
-        .letter = 'm',
-        .value = "NAME",
-        .help = "show this metric; the beginning of its name is enough (default: the "
-                "first one that has values; of time, running time)",
-    },
-    {
-        .name = "thread",
-        .letter = 't',
-        .value = "SELECTION",
-        .is_repeatable = true,
-        .help = "only these threads: 'RANK 0-3 THREAD 0', or numbers of profiles: '5-8'",
-    },
+    CN_OPTION("metric", 'm', "NAME",
+              "show this metric; the beginning of its name is enough (default: the "
+              "first one that has values; of time, running time)"),
+    CN_VIEW_THREAD_OPTION('t'),
     CN_OPTION_FORMAT,
     {0},
 };

@@ -142,51 +142,28 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 
 static const struct cn_option options[] = {
     CN_COMPARE_OPTIONS,
-    {.name = "lines",
-     .letter = 'n',
-     .value = "N",
-     .help = "show at most N changes (default: 10)"},
-    {.name = "tree", .help = "show every call path that changed, top-down"},
-    {.name = "flat", .help = "show every function that changed"},
-    {.name = "callers", .help = "show every function that changed, with its callers"},
+    CN_OPTION("lines", 'n', "N", "show at most N changes (default: 10)"),
+    CN_OPTION("tree", 0, NULL, "show every call path that changed, top-down"),
+    CN_OPTION("flat", 0, NULL, "show every function that changed"),
+    CN_OPTION("callers", 0, NULL, "show every function that changed, with its callers"),
     {.name = "facets",
      .help =
          "of two queries of stores: show attributes that traces of one side have more "
          "often"},
-    {
-        .name = "cost",
-        .value = "total|self",
-        .help = "of --tree and --flat: total costs (the default of --tree) or self costs",
-    },
-    {
-        .name = "depth",
-        .letter = 'd',
-        .value = "N",
-        .help = "of --tree and --callers: show at most N levels",
-    },
-    {
-        .name = "over",
-        .value = "threads",
-        .help = "with one run on each side, tell changes from noise by how much threads "
-                "differ",
-    },
-    {
-        .name = "per",
-        .value = "call|thread|second|trace",
-        .help = "compare costs per call of each context, per thread, per second of the "
-                "run, or per request trace",
-    },
-    {
-        .name = "scaling",
-        .value = "strong|weak",
-        .help = "show the loss of B against ideal scaling of A to as many threads: with "
-                "the same work in all (strong) or for each thread (weak)",
-    },
-    {
-        .name = "format",
-        .value = "text|json|csv|markdown",
-        .help = "print as aligned text (the default), as JSON, as CSV or as Markdown",
-    },
+    CN_OPTION("cost", 0, "total|self",
+              "of --tree and --flat: total costs (the default of --tree) or self costs"),
+    CN_OPTION("depth", 'd', "N", "of --tree and --callers: show at most N levels"),
+    CN_OPTION("over", 0, "threads",
+              "with one run on each side, tell changes from noise by how much threads "
+              "differ"),
+    CN_OPTION("per", 0, "call|thread|second|trace",
+              "compare costs per call of each context, per thread, per second of the "
+              "run, or per request trace"),
+    CN_OPTION("scaling", 0, "strong|weak",
+              "show the loss of B against ideal scaling of A to as many threads: with "
+              "the same work in all (strong) or for each thread (weak)"),
+    CN_OPTION("format", 0, "text|json|csv|markdown",
+              "print as aligned text (the default), as JSON, as CSV or as Markdown"),
     {0},
 };
 

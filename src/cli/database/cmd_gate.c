@@ -170,28 +170,17 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 static const struct cn_option options[] = {
-    {.name = "rules",
-     .value = "FILE",
-     .is_repeatable = true,
-     .help = "check the rules of FILE, one a line; '#' begins a comment"},
-    {.name = "rule",
-     .value = "RULE",
-     .is_repeatable = true,
-     .help = "check this rule: 'total(parse) <= +5%'"},
-    {.name = "record",
-     .help = "record both sides, in turn: -- OLD [ARGUMENT]... -- NEW [ARGUMENT]..., or "
-             "PROGRAM [ARGUMENT]... for both"},
-    {.name = "runs",
-     .letter = 'n',
-     .value = "N",
-     .help = "with --record: record N runs of each side (default: 5)"},
+    CN_OPTION_LIST("rules", 0, "FILE",
+                   "check the rules of FILE, one a line; '#' begins a comment"),
+    CN_OPTION_LIST("rule", 0, "RULE", "check this rule: 'total(parse) <= +5%'"),
+    CN_OPTION("record", 0, NULL,
+              "record both sides, in turn: -- OLD [ARGUMENT]... -- NEW [ARGUMENT]..., or "
+              "PROGRAM [ARGUMENT]... for both"),
+    CN_OPTION("runs", 'n', "N", "with --record: record N runs of each side (default: 5)"),
     CN_COMPARE_OPTIONS,
-    {
-        .name = "format",
-        .value = "text|json|junit|markdown|github",
-        .help = "print as aligned text (the default), as JSON, as XML of JUnit, as "
-                "Markdown, or as annotations of GitHub",
-    },
+    CN_OPTION("format", 0, "text|json|junit|markdown|github",
+              "print as aligned text (the default), as JSON, as XML of JUnit, as "
+              "Markdown, or as annotations of GitHub"),
     {0},
 };
 

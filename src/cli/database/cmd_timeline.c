@@ -279,25 +279,14 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 static const struct cn_option options[] = {
-    {.name = "depth",
-     .letter = 'd',
-     .value = "N",
-     .help = "cut stacks at this call depth (default: the first one with more than one "
-             "function)"},
-    {.name = "time-range",
-     .letter = 'r',
-     .value = "FROM~TO",
-     .help = "only this time, as offsets from the start: 1.5s~2s, 10%~20%, ~300ms"},
-    {.name = "thread",
-     .letter = 't',
-     .value = "SELECTION",
-     .is_repeatable = true,
-     .help = "only these threads: 'RANK 0-3 THREAD 0', or numbers of profiles: '5-8'"},
-    {.name = "rows", .value = "N", .help = "show at most N threads (default: 64)"},
-    {.name = "width",
-     .letter = 'w',
-     .value = "N",
-     .help = "use N columns (default: the terminal's, or 100)"},
+    CN_OPTION("depth", 'd', "N",
+              "cut stacks at this call depth (default: the first one with more than one "
+              "function)"),
+    CN_OPTION("time-range", 'r', "FROM~TO",
+              "only this time, as offsets from the start: 1.5s~2s, 10%~20%, ~300ms"),
+    CN_VIEW_THREAD_OPTION('t'),
+    CN_OPTION("rows", 0, "N", "show at most N threads (default: 64)"),
+    CN_OPTION("width", 'w', "N", "use N columns (default: the terminal's, or 100)"),
     CN_OPTION_FORMAT,
     CN_RECORDING_RAW_OPTION,
     {0},

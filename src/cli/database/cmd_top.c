@@ -208,22 +208,11 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 static const struct cn_option options[] = {
-    {
-        .name = "count",
-        .letter = 'n',
-        .value = "N",
-        .help = "show the N hottest contexts (default: 20)",
-    },
-    {
-        .name = "kind",
-        .value = KINDS,
-        .help = "compare contexts of this kind (default: calls)",
-    },
-    {
-        .name = "hot-path",
-        .help = "show only the hot path: from the root to the child with the largest "
-                "total, as long as that is half of its parent or more",
-    },
+    CN_OPTION("count", 'n', "N", "show the N hottest contexts (default: 20)"),
+    CN_OPTION("kind", 0, KINDS, "compare contexts of this kind (default: calls)"),
+    CN_OPTION("hot-path", 0, NULL,
+              "show only the hot path: from the root to the child with the largest "
+              "total, as long as that is half of its parent or more"),
     CN_VIEW_OPTIONS,
     CN_OPTION_FORMAT,
     {0},

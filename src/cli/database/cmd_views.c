@@ -111,18 +111,9 @@ static bool run_callers(const struct cn_args *args, struct cn_error *err)
 
 static const struct cn_option options[] = {
     CN_VIEW_OPTIONS,
-    {
-        .name = "depth",
-        .letter = 'd',
-        .value = "N",
-        .help = "show at most N levels",
-    },
-    {
-        .name = "min-percent",
-        .letter = 'p',
-        .value = "P",
-        .help = "hide rows below P percent of the whole, and the rows below them",
-    },
+    CN_OPTION("depth", 'd', "N", "show at most N levels"),
+    CN_OPTION("min-percent", 'p', "P",
+              "hide rows below P percent of the whole, and the rows below them"),
     CN_OPTION_FORMAT,
     {0},
 };

@@ -10,31 +10,24 @@
 #include "cli/database/view_options.h"
 #include "cli/shell/args.h"
 
-#define CN_COMPARE_OPTIONS                                                             \
-    {.name = "metric",                                                                 \
-     .letter = 'm',                                                                    \
-     .value = "NAME",                                                                  \
-     .help = "compare this metric; the beginning of its name is enough (default: the " \
-             "first one of A that has values; of time, running time)"},                \
-        CN_VIEW_WAITS_OPTION, CN_RECORDING_RAW_OPTION,                                 \
-        {.name = "threads-a",                                                          \
-         .value = "SELECTION",                                                         \
-         .is_repeatable = true,                                                        \
-         .help = "of side A, only these threads: 'RANK 0-3 THREAD 0', or numbers of "  \
-                 "profiles: '5-8'"},                                                   \
-        {.name = "threads-b",                                                          \
-         .value = "SELECTION",                                                         \
-         .is_repeatable = true,                                                        \
-         .help = "of side B, only these threads"},                                     \
-        {.name = "time-a",                                                             \
-         .value = "FROM~TO",                                                           \
-         .help = "of side A, only this time, as offsets from the start: 1.5s~2s, "     \
-                 "10%~20%, ~300ms"},                                                   \
-        {.name = "time-b", .value = "FROM~TO", .help = "of side B, only this time"},   \
-        CN_OPTION(CN_FOR_STORES, "query-a", 0, "QUERY",                                \
-                  "of side A, only traces that match, as of cairn store search"),      \
-        CN_OPTION(CN_FOR_STORES, "query-b", 0, "QUERY",                                \
-                  "of side B, only traces that match")
+#define CN_COMPARE_OPTIONS                                                              \
+    CN_OPTION("metric", 'm', "NAME",                                                    \
+              "compare this metric; the beginning of its name is enough (default: the " \
+              "first one of A that has values; of time, running time)"),                \
+        CN_VIEW_WAITS_OPTION, CN_RECORDING_RAW_OPTION,                                  \
+        CN_OPTION_LIST(                                                                 \
+            "threads-a", 0, "SELECTION",                                                \
+            "of side A, only these threads: 'RANK 0-3 THREAD 0', or numbers of "        \
+            "profiles: '5-8'"),                                                         \
+        CN_OPTION_LIST("threads-b", 0, "SELECTION", "of side B, only these threads"),   \
+        CN_OPTION("time-a", 0, "FROM~TO",                                               \
+                  "of side A, only this time, as offsets from the start: 1.5s~2s, "     \
+                  "10%~20%, ~300ms"),                                                   \
+        CN_OPTION("time-b", 0, "FROM~TO", "of side B, only this time"),                 \
+        CN_OPTION_FOR(CN_FOR_STORES, "query-a", 0, "QUERY",                             \
+                      "of side A, only traces that match, as of cairn store search"),   \
+        CN_OPTION_FOR(CN_FOR_STORES, "query-b", 0, "QUERY",                             \
+                      "of side B, only traces that match")
 
 struct cn_sides {
     const char *const *paths[CN_SIDES];

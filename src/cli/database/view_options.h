@@ -14,99 +14,64 @@
 #include "cli/shell/command.h"
 
 /* The same switch as the parameter of the HTTP API and the check box of the viewer. */
-#define CN_VIEW_WAITS_OPTION                                                         \
-    {                                                                                \
-        .name = "waits",                                                             \
-        .help = "show all time, waiting (blocked, pre-empted) included, instead of " \
-                "running time alone; of data with scheduler events"                  \
-    }
+#define CN_VIEW_WAITS_OPTION                                                       \
+    CN_OPTION("waits", 0, NULL,                                                    \
+              "show all time, waiting (blocked, pre-empted) included, instead of " \
+              "running time alone; of data with scheduler events")
 
 /* Which metrics, and what of them. */
-#define CN_VIEW_METRIC_OPTIONS                                                           \
-    {                                                                                    \
-        .name = "metric",                                                                \
-        .letter = 'm',                                                                   \
-        .value = "NAME",                                                                 \
-        .is_repeatable = true,                                                           \
-        .help = "show this metric; the beginning of its name is enough (default: the "   \
-                "first one that has values; of time, running time)",                     \
-    },                                                                                   \
-        {                                                                                \
-            .name = "scope",                                                             \
-            .value = "NAME",                                                             \
-            .help = "show the values of one propagation scope of HPCToolkit (point, "    \
-                    "function, lex_aware, execution) instead of total and self",         \
-        },                                                                               \
-        {                                                                                \
-            .name = "cost",                                                              \
-            .value = "total|self|both",                                                  \
-            .also = "inclusive|exclusive",                                               \
-            .help = "show total (with everything called), self (the function alone), "   \
-                    "or both (the default)",                                             \
-        },                                                                               \
-    {                                                                                    \
-        .name = "stat", .value = "sum|mean|min|max|stddev|count", .is_repeatable = true, \
-        .help = "show this statistic over threads (default: sum); count is the "         \
-                "number of threads with a value",                                        \
-    }
+#define CN_VIEW_METRIC_OPTIONS                                                          \
+    CN_OPTION_LIST(                                                                     \
+        "metric", 'm', "NAME",                                                          \
+        "show this metric; the beginning of its name is enough (default: the "          \
+        "first one that has values; of time, running time)"),                           \
+        CN_OPTION("scope", 0, "NAME",                                                   \
+                  "show the values of one propagation scope of HPCToolkit (point, "     \
+                  "function, lex_aware, execution) instead of total and self"),         \
+        {                                                                               \
+            .name = "cost",                                                             \
+            .value = "total|self|both",                                                 \
+            .also = "inclusive|exclusive",                                              \
+            .help = "show total (with everything called), self (the function alone), "  \
+                    "or both (the default)",                                            \
+        },                                                                              \
+        CN_OPTION_LIST("stat", 0, "sum|mean|min|max|stddev|count",                      \
+                       "show this statistic over threads (default: sum); count is the " \
+                       "number of threads with a value")
 
 /* `key` is the short name of the option. */
-#define CN_VIEW_THREAD_OPTIONS(key)                                       \
-    {                                                                     \
-        .name = "thread",                                                 \
-        .letter = key,                                                    \
-        .value = "SELECTION",                                             \
-        .is_repeatable = true,                                            \
-        .help = "only these threads: 'RANK 0-3 THREAD 0', or numbers of " \
-                "profiles: '5-8'",                                        \
-    },                                                                    \
-    {                                                                     \
-        .name = "per-thread", .help = "show one column per thread",       \
-    }
+#define CN_VIEW_THREAD_OPTION(key)                                           \
+    CN_OPTION_LIST("thread", key, "SELECTION",                               \
+                   "only these threads: 'RANK 0-3 THREAD 0', or numbers of " \
+                   "profiles: '5-8'")
+#define CN_VIEW_THREAD_OPTIONS(key) \
+    CN_VIEW_THREAD_OPTION(key),     \
+        CN_OPTION("per-thread", 0, NULL, "show one column per thread")
 
-#define CN_VIEW_PERCENTILES_OPTION                                              \
-    {                                                                           \
-        .name = "percentiles",                                                  \
-        .help = "show percentiles of the durations of calls, in seconds: p50, " \
-                "p90, p99",                                                     \
-    }
+#define CN_VIEW_PERCENTILES_OPTION                                            \
+    CN_OPTION("percentiles", 0, NULL,                                         \
+              "show percentiles of the durations of calls, in seconds: p50, " \
+              "p90, p99")
 
-#define CN_VIEW_DERIVE_OPTION                                                    \
-    {                                                                            \
-        .name = "derive", .value = "NAME=FORMULA", .is_repeatable = true,        \
-        .help = "add columns computed from metrics: 'IPC=instructions/cycles'; " \
-                "names that are not one word in single quotes, a unit as "       \
-                "'NAME [UNIT]=...'",                                             \
-    }
+#define CN_VIEW_DERIVE_OPTION                                                       \
+    CN_OPTION_LIST("derive", 0, "NAME=FORMULA",                                     \
+                   "add columns computed from metrics: 'IPC=instructions/cycles'; " \
+                   "names that are not one word in single quotes, a unit as "       \
+                   "'NAME [UNIT]=...'")
 
-#define CN_VIEW_OPTIONS                                                              \
-    CN_VIEW_METRIC_OPTIONS, CN_VIEW_THREAD_OPTIONS('t'),                             \
-        {                                                                            \
-            .name = "sort",                                                          \
-            .letter = 's',                                                           \
-            .value = "COLUMN",                                                       \
-            .help = "sort rows by this column: total, self, name, or the name of a " \
-                    "column in --format csv",                                        \
-        },                                                                           \
-        CN_VIEW_PERCENTILES_OPTION, CN_VIEW_DERIVE_OPTION,                           \
-        {                                                                            \
-            .name = "by",                                                            \
-            .value = "p50|p90|p99",                                                  \
-            .help = "show percentiles and sort rows by this one",                    \
-        },                                                                           \
-        {.name = "reverse", .letter = 'r', .help = "smallest first"},                \
-        CN_VIEW_WAITS_OPTION, CN_RECORDING_RAW_OPTION,                               \
-        {                                                                            \
-            .name = "filter",                                                        \
-            .letter = 'F',                                                           \
-            .value = "PATTERN",                                                      \
-            .is_repeatable = true,                                                   \
-            .help = "show only rows whose name matches, and the rows above them",    \
-        },                                                                           \
-    {                                                                                \
-        .name = "match", .value = "glob|regex",                                      \
-        .help = "syntax of patterns (default: glob, of the whole name)",             \
-    }
+#define CN_VIEW_OPTIONS                                                                  \
+    CN_VIEW_METRIC_OPTIONS, CN_VIEW_THREAD_OPTIONS('t'),                                 \
+        CN_OPTION("sort", 's', "COLUMN",                                                 \
+                  "sort rows by this column: total, self, name, or the name of a "       \
+                  "column in --format csv"),                                             \
+        CN_VIEW_PERCENTILES_OPTION, CN_VIEW_DERIVE_OPTION,                               \
+        CN_OPTION("by", 0, "p50|p90|p99", "show percentiles and sort rows by this one"), \
+        CN_OPTION("reverse", 'r', NULL, "smallest first"), CN_VIEW_WAITS_OPTION,         \
+        CN_RECORDING_RAW_OPTION,                                                         \
+        CN_OPTION_LIST("filter", 'F', "PATTERN",                                         \
+                       "show only rows whose name matches, and the rows above them"),    \
+        CN_OPTION("match", 0, "glob|regex",                                              \
+                  "syntax of patterns (default: glob, of the whole name)")
 
 struct cn_view_setup {
     struct cn_opened_database opened;

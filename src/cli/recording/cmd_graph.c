@@ -99,7 +99,7 @@ static const struct cn_option options[] = {
     CN_RECORDING_FIELDS_OPTION(
         "columns: total, self, addr, total-avg, total-max, total-min, the same for "
         "self, all, none; +FIELD adds to the default (total)"),
-    {.name = "task", .help = "show the tree of tasks instead of functions"},
+    CN_OPTION("task", 0, NULL, "show the tree of tasks instead of functions"),
     CN_RECORDING_SRCLINE_OPTION,
     CN_RECORDING_THREADS_OPTION,
     {0},

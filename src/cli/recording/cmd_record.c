@@ -442,27 +442,27 @@ static bool run_live(const struct cn_args *args, struct cn_error *err)
 
 static const struct cn_option record_options[] = {
     CN_RECORD_OPTIONS,
-    CN_OPTION(CN_FOR_RECORDED, "calls", 0, NULL,
-              "record calls, also of a program that is not instrumented: those to "
-              "library functions"),
-    {.name = "sample",
-     .help = "sample the program instead, as cairn sample does; the default for programs "
-             "that are not instrumented, unless an option asks for calls"},
-    {.name = "data",
-     .letter = 'd',
-     .value = "DIR",
-     .help = "record into DIR (default: cairn.data); an earlier recording is renamed to "
-             "DIR.old. Samples go to a file of this name (default: " CN_SAMPLE_FILE
-             "). Each process of mpirun or srun records into DIR/rank.N; cairn "
-             "analyze DIR reads them together"},
-    CN_OPTION(CN_FOR_RECORDED, "host", 0, "HOST",
-              "send the recording to cairn recv (or uftrace recv) on HOST when the "
-              "program has ended; DIR is its name there, here it is removed"),
-    CN_OPTION(CN_FOR_RECORDED, "port", 0, "PORT",
-              "with --host: the port (default: 8090)"),
-    CN_OPTION(CN_FOR_RECORDED, "with-syms", 0, "DIR",
-              "use the .sym files of this recording first: names of a program that was "
-              "stripped, for patterns and in the new recording"),
+    CN_OPTION_FOR(CN_FOR_RECORDED, "calls", 0, NULL,
+                  "record calls, also of a program that is not instrumented: those to "
+                  "library functions"),
+    CN_OPTION(
+        "sample", 0, NULL,
+        "sample the program instead, as cairn sample does; the default for programs "
+        "that are not instrumented, unless an option asks for calls"),
+    CN_OPTION("data", 'd', "DIR",
+              "record into DIR (default: cairn.data); an earlier recording is renamed to "
+              "DIR.old. Samples go to a file of this name (default: " CN_SAMPLE_FILE
+              "). Each process of mpirun or srun records into DIR/rank.N; cairn "
+              "analyze DIR reads them together"),
+    CN_OPTION_FOR(CN_FOR_RECORDED, "host", 0, "HOST",
+                  "send the recording to cairn recv (or uftrace recv) on HOST when the "
+                  "program has ended; DIR is its name there, here it is removed"),
+    CN_OPTION_FOR(CN_FOR_RECORDED, "port", 0, "PORT",
+                  "with --host: the port (default: 8090)"),
+    CN_OPTION_FOR(
+        CN_FOR_RECORDED, "with-syms", 0, "DIR",
+        "use the .sym files of this recording first: names of a program that was "
+        "stripped, for patterns and in the new recording"),
     {0},
 };
 
@@ -497,17 +497,15 @@ const struct cn_command cn_cmd_record = {
 
 static const struct cn_option live_options[] = {
     CN_RECORD_OPTIONS,
-    CN_OPTION(CN_FOR_CALLS, "replay", 0, NULL,
-              "show the calls, not a table of functions"),
-    {.name = "sample",
-     .help = "sample any program (cairn sample) and show its hottest contexts, on a "
-             "terminal while it runs"},
-    CN_OPTION(CN_FOR_CALLS, "report", 0, NULL,
-              "with --replay: show the table before the calls"),
-    {.name = "data",
-     .letter = 'd',
-     .value = "DIR",
-     .help = "record into DIR and do not remove it (default: a temporary folder)"},
+    CN_OPTION_FOR(CN_FOR_CALLS, "replay", 0, NULL,
+                  "show the calls, not a table of functions"),
+    CN_OPTION("sample", 0, NULL,
+              "sample any program (cairn sample) and show its hottest contexts, on a "
+              "terminal while it runs"),
+    CN_OPTION_FOR(CN_FOR_CALLS, "report", 0, NULL,
+                  "with --replay: show the table before the calls"),
+    CN_OPTION("data", 'd', "DIR",
+              "record into DIR and do not remove it (default: a temporary folder)"),
     CN_RECORDING_VIEW_FILTER_OPTIONS,
     CN_RECORDING_FIELDS_OPTION("columns, as in cairn report or with --replay in cairn "
                                "replay"),

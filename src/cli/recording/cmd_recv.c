@@ -118,23 +118,15 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 static const struct cn_option options[] = {
-    {.name = "data",
-     .letter = 'd',
-     .value = "DIR",
-     .help = "store recordings in DIR (default: this folder)"},
-    {.name = "port",
-     .value = "PORT",
-     .help = "listen on this port (default: 8090); 0: any free one"},
-    {.name = "listen",
-     .value = "ADDR",
-     .help = "listen on this address only (default: all of this machine)"},
-    {.name = "run-cmd",
-     .value = "CMD",
-     .help = "run a command of the shell in DIR for each recording; CAIRN_RECEIVED is "
-             "its name"},
-    {.name = "size-limit",
-     .value = "SIZE",
-     .help = "refuse more than SIZE bytes in one recording (default: " SIZE_LIMIT ")"},
+    CN_OPTION("data", 'd', "DIR", "store recordings in DIR (default: this folder)"),
+    CN_OPTION("port", 0, "PORT", "listen on this port (default: 8090); 0: any free one"),
+    CN_OPTION("listen", 0, "ADDR",
+              "listen on this address only (default: all of this machine)"),
+    CN_OPTION("run-cmd", 0, "CMD",
+              "run a command of the shell in DIR for each recording; CAIRN_RECEIVED is "
+              "its name"),
+    CN_OPTION("size-limit", 0, "SIZE",
+              "refuse more than SIZE bytes in one recording (default: " SIZE_LIMIT ")"),
     {0},
 };
 

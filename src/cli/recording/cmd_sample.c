@@ -111,48 +111,30 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 static const struct cn_option options_table[] = {
-    {.name = "freq",
-     .letter = 'F',
-     .value = "HZ",
-     .help = "samples a second and processor (default: 999)"},
-    {.name = "count",
-     .letter = 'c',
-     .value = "N",
-     .help = "sample each N-th event instead (of a clock: each N nanoseconds)"},
-    {.name = "event",
-     .letter = 'e',
-     .value = "EVENT",
-     .is_repeatable = true,
-     .help = "events, separated by commas: cpu-clock (the default), task-clock, "
-             "page-faults, context-switches, cycles, instructions, cache-misses, "
-             "branch-misses, tracepoints such as sched:sched_wakeup"},
-    {.name = "pid",
-     .letter = 'p',
-     .value = "PID",
-     .is_repeatable = true,
-     .help = "attach to running processes, separated by commas, until Ctrl-C"},
-    {.name = "all-cpus",
-     .letter = 'a',
-     .help = "sample all processes, until the program ends or Ctrl-C"},
-    {.name = "output",
-     .letter = 'o',
-     .value = "FILE",
-     .help = "write FILE (default: " CN_SAMPLE_FILE "); an earlier one is renamed to "
-             "FILE.old. Each process of mpirun or srun writes FILE/rank.N"},
-    {.name = "duration",
-     .value = "TIME",
-     .help = "stop sampling after TIME: 10s, 1.5m; a program continues"},
-    {.name = "off-cpu",
-     .help = "also sample where threads stop running, and when they continue"},
-    {.name = "call-graph",
-     .value = "WAY",
-     .help = "stacks: dwarf (the default) unwinds a copy of up to 60 KB of the stack, "
-             "dwarf,BYTES of another length, fp uses frame pointers, none has no "
-             "callers"},
-    {.name = "compression-level",
-     .letter = 'z',
-     .value = "N",
-     .help = "compress the file with level N of zstd (default: 1); 0 does not"},
+    CN_OPTION("freq", 'F', "HZ", "samples a second and processor (default: 999)"),
+    CN_OPTION("count", 'c', "N",
+              "sample each N-th event instead (of a clock: each N nanoseconds)"),
+    CN_OPTION_LIST("event", 'e', "EVENT",
+                   "events, separated by commas: cpu-clock (the default), task-clock, "
+                   "page-faults, context-switches, cycles, instructions, cache-misses, "
+                   "branch-misses, tracepoints such as sched:sched_wakeup"),
+    CN_OPTION_LIST("pid", 'p', "PID",
+                   "attach to running processes, separated by commas, until Ctrl-C"),
+    CN_OPTION("all-cpus", 'a', NULL,
+              "sample all processes, until the program ends or Ctrl-C"),
+    CN_OPTION("output", 'o', "FILE",
+              "write FILE (default: " CN_SAMPLE_FILE "); an earlier one is renamed to "
+              "FILE.old. Each process of mpirun or srun writes FILE/rank.N"),
+    CN_OPTION("duration", 0, "TIME",
+              "stop sampling after TIME: 10s, 1.5m; a program continues"),
+    CN_OPTION("off-cpu", 0, NULL,
+              "also sample where threads stop running, and when they continue"),
+    CN_OPTION("call-graph", 0, "WAY",
+              "stacks: dwarf (the default) unwinds a copy of up to 60 KB of the stack, "
+              "dwarf,BYTES of another length, fp uses frame pointers, none has no "
+              "callers"),
+    CN_OPTION("compression-level", 'z', "N",
+              "compress the file with level N of zstd (default: 1); 0 does not"),
     {0},
 };
 

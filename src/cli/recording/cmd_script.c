@@ -56,15 +56,13 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 static const struct cn_option options[] = {
-    {.name = "script",
-     .letter = 'S',
-     .value = "FILE",
-     .help = "the script: .py is Python 3, .lua is Lua 5.1 (LuaJIT)"},
-    {.name = "record",
-     .help = "record a program first: the operands are the program and its arguments"},
+    CN_OPTION("script", 'S', "FILE",
+              "the script: .py is Python 3, .lua is Lua 5.1 (LuaJIT)"),
+    CN_OPTION("record", 0, NULL,
+              "record a program first: the operands are the program and its arguments"),
     CN_RECORDING_OPTIONS,
-    CN_OPTION(CN_FOR_CALLS, "no-args", 0, NULL,
-              "no arguments and return values in the context"),
+    CN_OPTION_FOR(CN_FOR_CALLS, "no-args", 0, NULL,
+                  "no arguments and return values in the context"),
     CN_RECORD_ONLY_OPTIONS,
     {0},
 };

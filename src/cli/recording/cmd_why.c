@@ -324,21 +324,20 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 static const struct cn_option options[] = {
     CN_RECORDING_OPTIONS,
     CN_RECORDING_RAW_OPTION,
-    {.name = "slowest",
-     .value = "PERCENT",
-     .help = "the slowest calls to explain (default: 1, at least five calls)"},
-    {.name = "typical",
-     .value = "FROM-TO",
-     .help = "the calls to compare them with, as percentiles of their durations "
-             "(default: 25-75)"},
-    CN_OPTION(CN_FOR_RECORDINGS, "at", 0, "TIME",
-              "explain the one call during TIME, a timestamp (600.5) or elapsed time "
-              "(10ms); --tid chooses the task"),
-    CN_OPTION(CN_FOR_STORES, "id", 0, "ID",
-              "explain the one trace with this id, or the longest call of FUNC in it"),
-    CN_OPTION(CN_FOR_STORES, "query", 0, "QUERY",
-              "only traces that match; see cairn-store-search(1)"),
-    {.name = "all", .help = "list all contexts, not only those that explain 90 %"},
+    CN_OPTION("slowest", 0, "PERCENT",
+              "the slowest calls to explain (default: 1, at least five calls)"),
+    CN_OPTION("typical", 0, "FROM-TO",
+              "the calls to compare them with, as percentiles of their durations "
+              "(default: 25-75)"),
+    CN_OPTION_FOR(CN_FOR_RECORDINGS, "at", 0, "TIME",
+                  "explain the one call during TIME, a timestamp (600.5) or elapsed time "
+                  "(10ms); --tid chooses the task"),
+    CN_OPTION_FOR(
+        CN_FOR_STORES, "id", 0, "ID",
+        "explain the one trace with this id, or the longest call of FUNC in it"),
+    CN_OPTION_FOR(CN_FOR_STORES, "query", 0, "QUERY",
+                  "only traces that match; see cairn-store-search(1)"),
+    CN_OPTION("all", 0, NULL, "list all contexts, not only those that explain 90 %"),
     CN_RECORDING_THREADS_OPTION,
     {.name = "format",
      .value = "text|json|csv|markdown",

@@ -15,83 +15,82 @@
 #include "cli/shell/command.h"
 #include "model/format.h"
 
-#define CN_RECORDING_DATA_OPTION                                         \
-    {                                                                    \
-        .name = "data", .letter = 'd', .value = "DIR",                   \
-        .help = "the recording (default: cairn.data, then uftrace.data)" \
-    }
+#define CN_RECORDING_DATA_OPTION  \
+    CN_OPTION("data", 'd', "DIR", \
+              "the recording (default: cairn.data, then uftrace.data)")
 
-#define CN_RECORDING_DEMANGLE_OPTION                                            \
-    CN_OPTION(CN_FOR_CALLS, "demangle", 0, "full|simple|no",                    \
-              "show C++ and Rust names with arguments, without (the default), " \
-              "or mangled")
+#define CN_RECORDING_DEMANGLE_OPTION                                                \
+    CN_OPTION_FOR(CN_FOR_CALLS, "demangle", 0, "full|simple|no",                    \
+                  "show C++ and Rust names with arguments, without (the default), " \
+                  "or mangled")
 
 /* Filters that only views have, beside those that record has as well. */
-#define CN_RECORDING_VIEW_FILTER_OPTIONS                                                 \
-    CN_OPTION(CN_FOR_CALLS, "with-syms", 0, "DIR",                                       \
-              "use the .sym files of this recording first: names of a program "          \
-              "that was stripped"),                                                      \
-        CN_FILTER_LIST(CN_FOR_CALLS, "tid", 0, "TID,...", "only these tasks"),           \
-        CN_FILTER(CN_FOR_CALLS, "time-range", 'r', "FROM~TO",                            \
-                  "only this time: seconds as `-f time` shows them, or with a "          \
-                  "unit, since the start (10us~1ms); either end may be omitted"),        \
-        CN_FILTER(CN_FOR_CALLS, "event-full", 0, NULL,                                   \
-                  "also events outside of functions"),                                   \
-        CN_FILTER(CN_FOR_CALLS, "kernel-full", 0, NULL,                                  \
-                  "also functions and events of the kernel "                             \
-                  "outside of functions of the program"),                                \
-        CN_FILTER(CN_FOR_CALLS, "kernel-only", 0, NULL, "only functions of the kernel"), \
-        CN_FILTER(CN_FOR_CALLS, "no-sched-preempt", 0, NULL,                             \
-                  "exclude waiting while pre-empted")
+#define CN_RECORDING_VIEW_FILTER_OPTIONS                                              \
+    CN_OPTION_FOR(CN_FOR_CALLS, "with-syms", 0, "DIR",                                \
+                  "use the .sym files of this recording first: names of a program "   \
+                  "that was stripped"),                                               \
+        CN_FILTER_LIST_FOR(CN_FOR_CALLS, "tid", 0, "TID,...", "only these tasks"),    \
+        CN_FILTER_FOR(CN_FOR_CALLS, "time-range", 'r', "FROM~TO",                     \
+                      "only this time: seconds as `-f time` shows them, or with a "   \
+                      "unit, since the start (10us~1ms); either end may be omitted"), \
+        CN_FILTER_FOR(CN_FOR_CALLS, "event-full", 0, NULL,                            \
+                      "also events outside of functions"),                            \
+        CN_FILTER_FOR(CN_FOR_CALLS, "kernel-full", 0, NULL,                           \
+                      "also functions and events of the kernel "                      \
+                      "outside of functions of the program"),                         \
+        CN_FILTER_FOR(CN_FOR_CALLS, "kernel-only", 0, NULL,                           \
+                      "only functions of the kernel"),                                \
+        CN_FILTER_FOR(CN_FOR_CALLS, "no-sched-preempt", 0, NULL,                      \
+                      "exclude waiting while pre-empted")
 
-#define CN_RECORDING_FILTER_OPTIONS                                                    \
-    CN_RECORDING_DATA_OPTION,                                                          \
-        CN_FILTER_LIST(CN_FOR_CALLS, "filter", 'F', "FUNC",                            \
-                       "only these functions and what they call; FUNC is a pattern, "  \
-                       "FUNC@LIB restricts it to a library"),                          \
-        CN_FILTER_LIST(CN_FOR_CALLS, "notrace", 'N', "FUNC",                           \
-                       "exclude these functions and what they call"),                  \
-        CN_FILTER_LIST(CN_FOR_CALLS, "caller-filter", 'C', "FUNC",                     \
-                       "only calls that lead to these functions"),                     \
-        CN_FILTER_LIST(CN_FOR_CALLS, "hide", 'H', "FUNC",                              \
-                       "exclude these functions, but not what they call"),             \
-        CN_FILTER_LIST(CN_FOR_CALLS, "loc-filter", 'L', "FILE[@hide]",                 \
-                       "only functions of this source file; FILE@hide: all others"),   \
-        CN_FILTER_LIST(CN_FOR_CALLS, "trigger", 'T', "FUNC@ACTION,...",                \
-                       "act when FUNC is entered: depth=N, time=TIME, size=N, trace, " \
-                       "trace_on, trace_off, filter, notrace, hide, backtrace, "       \
-                       "color=NAME; if:argN>3 adds a condition"),                      \
-        CN_FILTER(CN_FOR_CALLS, "depth", 'D', "N",                                     \
-                  "only the first N levels of nested calls"),                          \
-        CN_FILTER(CN_FOR_CALLS, "time-filter", 't', "TIME",                            \
-                  "only calls that last TIME or longer: 10us, 1.5ms"),                 \
-        CN_FILTER(CN_FOR_CALLS, "size-filter", 'Z', "SIZE",                            \
-                  "only functions of SIZE bytes or more"),                             \
-        CN_OPTION(CN_FOR_CALLS, "match", 0, "regex|glob",                              \
-                  "syntax of patterns (default: regex)"),                              \
-        CN_FILTER(CN_FOR_CALLS, "no-libcall", 0, NULL, "exclude library calls"),       \
-        CN_FILTER(CN_FOR_CALLS, "no-event", 0, NULL, "exclude events"),                \
-        CN_FILTER(CN_FOR_CALLS, "no-sched", 0, NULL,                                   \
-                  "exclude waiting (blocked or pre-empted)"),                          \
+#define CN_RECORDING_FILTER_OPTIONS                                                      \
+    CN_RECORDING_DATA_OPTION,                                                            \
+        CN_FILTER_LIST_FOR(                                                              \
+            CN_FOR_CALLS, "filter", 'F', "FUNC",                                         \
+            "only these functions and what they call; FUNC is a pattern, "               \
+            "FUNC@LIB restricts it to a library"),                                       \
+        CN_FILTER_LIST_FOR(CN_FOR_CALLS, "notrace", 'N', "FUNC",                         \
+                           "exclude these functions and what they call"),                \
+        CN_FILTER_LIST_FOR(CN_FOR_CALLS, "caller-filter", 'C', "FUNC",                   \
+                           "only calls that lead to these functions"),                   \
+        CN_FILTER_LIST_FOR(CN_FOR_CALLS, "hide", 'H', "FUNC",                            \
+                           "exclude these functions, but not what they call"),           \
+        CN_FILTER_LIST_FOR(CN_FOR_CALLS, "loc-filter", 'L', "FILE[@hide]",               \
+                           "only functions of this source file; FILE@hide: all others"), \
+        CN_FILTER_LIST_FOR(                                                              \
+            CN_FOR_CALLS, "trigger", 'T', "FUNC@ACTION,...",                             \
+            "act when FUNC is entered: depth=N, time=TIME, size=N, trace, "              \
+            "trace_on, trace_off, filter, notrace, hide, backtrace, "                    \
+            "color=NAME; if:argN>3 adds a condition"),                                   \
+        CN_FILTER_FOR(CN_FOR_CALLS, "depth", 'D', "N",                                   \
+                      "only the first N levels of nested calls"),                        \
+        CN_FILTER_FOR(CN_FOR_CALLS, "time-filter", 't', "TIME",                          \
+                      "only calls that last TIME or longer: 10us, 1.5ms"),               \
+        CN_FILTER_FOR(CN_FOR_CALLS, "size-filter", 'Z', "SIZE",                          \
+                      "only functions of SIZE bytes or more"),                           \
+        CN_OPTION_FOR(CN_FOR_CALLS, "match", 0, "regex|glob",                            \
+                      "syntax of patterns (default: regex)"),                            \
+        CN_FILTER_FOR(CN_FOR_CALLS, "no-libcall", 0, NULL, "exclude library calls"),     \
+        CN_FILTER_FOR(CN_FOR_CALLS, "no-event", 0, NULL, "exclude events"),              \
+        CN_FILTER_FOR(CN_FOR_CALLS, "no-sched", 0, NULL,                                 \
+                      "exclude waiting (blocked or pre-empted)"),                        \
         CN_RECORDING_VIEW_FILTER_OPTIONS, CN_RECORDING_DEMANGLE_OPTION
 
-#define CN_RECORDING_OPTIONS                          \
-    CN_RECORDING_FILTER_OPTIONS,                      \
-        CN_FILTER(CN_FOR_CALLS, "trace", 0, "on|off", \
-                  "off: show nothing until a trigger with trace_on")
+#define CN_RECORDING_OPTIONS                              \
+    CN_RECORDING_FILTER_OPTIONS,                          \
+        CN_FILTER_FOR(CN_FOR_CALLS, "trace", 0, "on|off", \
+                      "off: show nothing until a trigger with trace_on")
 
 /* For commands that add up times; they are corrected for the cost of recording. */
-#define CN_RECORDING_RAW_OPTION                                                    \
-    CN_OPTION(CN_FOR_CALLS, "raw", 0, NULL,                                        \
-              "show recorded times, not corrected for the cost of recording (see " \
-              "cairn info)")
+#define CN_RECORDING_RAW_OPTION                                                        \
+    CN_OPTION_FOR(CN_FOR_CALLS, "raw", 0, NULL,                                        \
+                  "show recorded times, not corrected for the cost of recording (see " \
+                  "cairn info)")
 
 /* For commands that read tasks on several threads. */
-#define CN_RECORDING_THREADS_OPTION                                                  \
-    {                                                                                \
-        .name = "threads", .letter = 'j', .value = "N",                              \
-        .help = "use N threads (default: one per processor); the result is the same" \
-    }
+#define CN_RECORDING_THREADS_OPTION \
+    CN_OPTION("threads", 'j', "N",  \
+              "use N threads (default: one per processor); the result is the same")
 enum { CN_RECORDING_THREADS_MAX = 1024 };
 
 /* For the descriptions of such commands. */
@@ -102,37 +101,39 @@ enum { CN_RECORDING_THREADS_MAX = 1024 };
 
 /* For commands that show functions in columns. */
 #define CN_RECORDING_FIELDS_OPTION(columns) \
-    CN_OPTION(CN_FOR_CALLS, "output-fields", 'f', "FIELDS", columns)
-#define CN_RECORDING_SRCLINE_OPTION \
-    CN_OPTION(CN_FOR_CALLS, "srcline", 0, NULL, "show source file and line of functions")
+    CN_OPTION_FOR(CN_FOR_CALLS, "output-fields", 'f', "FIELDS", columns)
+#define CN_RECORDING_SRCLINE_OPTION                 \
+    CN_OPTION_FOR(CN_FOR_CALLS, "srcline", 0, NULL, \
+                  "show source file and line of functions")
 
 /* For commands that show calls in the order of time. */
-#define CN_RECORDING_REPLAY_OPTIONS                                                    \
-    CN_OPTION(CN_FOR_CALLS, "flat", 0, NULL,                                           \
-              "one numbered line per record, without nesting"),                        \
-        CN_OPTION(CN_FOR_CALLS, "no-merge", 0, NULL,                                   \
-                  "two lines even for a call that calls nothing"),                     \
-        CN_OPTION(CN_FOR_CALLS, "column-view", 0, NULL,                                \
-                  "indent each task further than the one before"),                     \
-        CN_OPTION(CN_FOR_CALLS, "column-offset", 0, "N",                               \
-                  "levels by which --column-view indents (default: 8)"),               \
-        CN_OPTION(CN_FOR_CALLS, "task-newline", 0, NULL,                               \
-                  "print an empty line where the task changes"),                       \
-        CN_OPTION(CN_FOR_CALLS, "no-comment", 0, NULL,                                 \
-                  "no function name after the closing brace"),                         \
-        CN_OPTION(CN_FOR_CALLS, "no-args", 0, NULL, "no arguments and return values"), \
-        CN_OPTION(CN_FOR_CALLS, "libname", 0, NULL,                                    \
-                  "show the library of a library function")
+#define CN_RECORDING_REPLAY_OPTIONS                                          \
+    CN_OPTION_FOR(CN_FOR_CALLS, "flat", 0, NULL,                             \
+                  "one numbered line per record, without nesting"),          \
+        CN_OPTION_FOR(CN_FOR_CALLS, "no-merge", 0, NULL,                     \
+                      "two lines even for a call that calls nothing"),       \
+        CN_OPTION_FOR(CN_FOR_CALLS, "column-view", 0, NULL,                  \
+                      "indent each task further than the one before"),       \
+        CN_OPTION_FOR(CN_FOR_CALLS, "column-offset", 0, "N",                 \
+                      "levels by which --column-view indents (default: 8)"), \
+        CN_OPTION_FOR(CN_FOR_CALLS, "task-newline", 0, NULL,                 \
+                      "print an empty line where the task changes"),         \
+        CN_OPTION_FOR(CN_FOR_CALLS, "no-comment", 0, NULL,                   \
+                      "no function name after the closing brace"),           \
+        CN_OPTION_FOR(CN_FOR_CALLS, "no-args", 0, NULL,                      \
+                      "no arguments and return values"),                     \
+        CN_OPTION_FOR(CN_FOR_CALLS, "libname", 0, NULL,                      \
+                      "show the library of a library function")
 
 /* For commands that show a table of functions. */
-#define CN_RECORDING_REPORT_OPTIONS                                                  \
-    CN_OPTION(CN_FOR_CALLS, "sort", 's', "KEYS",                                     \
-              "sort by these columns, or by func, the name (default: total)"),       \
-        CN_OPTION(CN_FOR_CALLS, "avg-total", 0, NULL,                                \
-                  "show average, minimum, maximum and deviation of total time"),     \
-        CN_OPTION(CN_FOR_CALLS, "avg-self", 0, NULL, "show the same for self time"), \
-        CN_OPTION(CN_FOR_CALLS, "task", 0, NULL,                                     \
-                  "one row per task: total, self, tid, func")
+#define CN_RECORDING_REPORT_OPTIONS                                                      \
+    CN_OPTION_FOR(CN_FOR_CALLS, "sort", 's', "KEYS",                                     \
+                  "sort by these columns, or by func, the name (default: total)"),       \
+        CN_OPTION_FOR(CN_FOR_CALLS, "avg-total", 0, NULL,                                \
+                      "show average, minimum, maximum and deviation of total time"),     \
+        CN_OPTION_FOR(CN_FOR_CALLS, "avg-self", 0, NULL, "show the same for self time"), \
+        CN_OPTION_FOR(CN_FOR_CALLS, "task", 0, NULL,                                     \
+                      "one row per task: total, self, tid, func")
 
 /* A recording to show. */
 struct cn_recording_source {

@@ -64,8 +64,8 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 static const struct cn_option options[] = {
-    {.name = "man", .help = "print the manual page, in the macros of man(7)"},
-    {.name = "list", .help = "print the names of the commands, one per line"},
+    CN_OPTION("man", 0, NULL, "print the manual page, in the macros of man(7)"),
+    CN_OPTION("list", 0, NULL, "print the names of the commands, one per line"),
     {0},
 };
 

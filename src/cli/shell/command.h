@@ -46,42 +46,47 @@ struct cn_option {
     bool is_filter;     /* chooses calls */
 };
 
-/* An option for some kinds of data; one whose values all count; and the same for options that
- * choose calls. */
-#define CN_OPTION(kinds, option, key, placeholder, text)                     \
+/* Rows of a table of options: an option, and one whose values all count; the same for some
+ * kinds of data; and those that choose calls. */
+#define CN_OPTION(option, key, placeholder, text)                         \
+    {                                                                     \
+        .name = option, .letter = key, .value = placeholder, .help = text \
+    }
+#define CN_OPTION_LIST(option, key, placeholder, text)                     \
+    {                                                                      \
+        .name = option, .letter = key, .value = placeholder, .help = text, \
+        .is_repeatable = true                                              \
+    }
+#define CN_OPTION_FOR(kinds, option, key, placeholder, text)                 \
     {                                                                        \
         .name = option, .letter = key, .scope = kinds, .value = placeholder, \
         .help = text                                                         \
     }
-#define CN_OPTION_LIST(kinds, option, key, placeholder, text)                \
+#define CN_OPTION_LIST_FOR(kinds, option, key, placeholder, text)            \
     {                                                                        \
         .name = option, .letter = key, .scope = kinds, .value = placeholder, \
         .help = text, .is_repeatable = true                                  \
     }
-#define CN_FILTER(kinds, option, key, placeholder, text)                     \
+#define CN_FILTER_FOR(kinds, option, key, placeholder, text)                 \
     {                                                                        \
         .name = option, .letter = key, .scope = kinds, .value = placeholder, \
         .help = text, .is_filter = true                                      \
     }
-#define CN_FILTER_LIST(kinds, option, key, placeholder, text)                \
+#define CN_FILTER_LIST_FOR(kinds, option, key, placeholder, text)            \
     {                                                                        \
         .name = option, .letter = key, .scope = kinds, .value = placeholder, \
         .help = text, .is_repeatable = true, .is_filter = true               \
     }
 
 /* For the option tables of commands that print data. */
-#define CN_OPTION_FORMAT                                                  \
-    {                                                                     \
-        .name = "format", .value = "text|json|csv",                       \
-        .help = "print as aligned text (the default), as JSON or as CSV", \
-    }
+#define CN_OPTION_FORMAT                    \
+    CN_OPTION("format", 0, "text|json|csv", \
+              "print as aligned text (the default), as JSON or as CSV")
 
 /* For those of commands that take a store: read before the command runs. */
-#define CN_OPTION_CACHE_SIZE                                                     \
-    {                                                                            \
-        .name = "cache-size", .value = "SIZE", .scope = CN_FOR_STORES,           \
-        .help = "limit of the cache of a store in object storage (default: 4G)", \
-    }
+#define CN_OPTION_CACHE_SIZE                              \
+    CN_OPTION_FOR(CN_FOR_STORES, "cache-size", 0, "SIZE", \
+                  "limit of the cache of a store in object storage (default: 4G)")
 
 struct cn_example {
     const char *command; /* as typed, without the prompt: "cairn tree run.db" */
@@ -97,8 +102,7 @@ struct cn_command {
      * words. Upper case is a placeholder; see enum cn_placeholder_kind. NULL: none. */
     const char *operands;
     unsigned operand_min, operand_max;
-    unsigned
-        scope; /* enum cn_data_kind: the kinds of data it takes; 0: it does not matter */
+    unsigned scope; /* enum cn_data_kind: the kinds it takes; 0: it does not matter */
     /* The first operand is a program, or the name of a command, and what follows belongs to
      * it: always (""), or with this option. NULL: never. */
     const char *program;

@@ -69,19 +69,18 @@ static const struct {
 };
 
 const struct cn_option cn_shared_options[] = {
-    {.name = "help", .letter = 'h', .help = "describe the command and its options"},
-    {.name = "quiet", .letter = 'q', .help = "print warnings and errors only"},
-    {.name = "verbose", .letter = 'v', .help = "print details of the work"},
+    CN_OPTION("help", 'h', NULL, "describe the command and its options"),
+    CN_OPTION("quiet", 'q', NULL, "print warnings and errors only"),
+    CN_OPTION("verbose", 'v', NULL, "print details of the work"),
     {
         .name = "color",
         .value = "auto|always|never",
         .also = "yes|true|1|on|no|false|0|off", /* of uftrace */
         .help = "use colour: on a terminal (the default), always or never",
     },
-    {.name = "logfile",
-     .value = "FILE",
-     .help = "append messages to FILE instead of printing them on standard error"},
-    {.name = "no-pager", .help = "do not show the output in a pager"},
+    CN_OPTION("logfile", 0, "FILE",
+              "append messages to FILE instead of printing them on standard error"),
+    CN_OPTION("no-pager", 0, NULL, "do not show the output in a pager"),
     {0},
 };
 

@@ -22,7 +22,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 static const struct cn_option options[] = {
-    {.name = "version", .letter = 'V', .help = "print the version of cairn"},
+    CN_OPTION("version", 'V', NULL, "print the version of cairn"),
     {0},
 };
 

@@ -224,19 +224,13 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 static const struct cn_option options[] = {
-    {.name = "create", .help = "create the store if it does not exist"},
-    {.name = "lanes",
-     .value = "N",
-     .help = "write with N threads, each to its own segment (default: one for each "
-             "processor, if there is enough to add)"},
-    {.name = "recording",
-     .value = "DIR",
-     .help = "add calls of a recording; needs --cut"},
-    {
-        .name = "cut",
-        .value = "FUNCTION",
-        .help = "function whose calls become traces, with arguments as attributes",
-    },
+    CN_OPTION("create", 0, NULL, "create the store if it does not exist"),
+    CN_OPTION("lanes", 0, "N",
+              "write with N threads, each to its own segment (default: one for each "
+              "processor, if there is enough to add)"),
+    CN_OPTION("recording", 0, "DIR", "add calls of a recording; needs --cut"),
+    CN_OPTION("cut", 0, "FUNCTION",
+              "function whose calls become traces, with arguments as attributes"),
     CN_OPTION_CACHE_SIZE,
     {0},
 };

@@ -59,10 +59,10 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 static const struct cn_option options[] = {
-    {.name = "older-than", .value = "TIME", .help = "remove older traces, such as 30d"},
-    {.name = "before", .value = "DATE", .help = "remove traces from before this time"},
-    {.name = "max-size", .value = "SIZE", .help = "limit the size, such as 100G"},
-    {.name = "max-count", .value = "N", .help = "limit the number of traces"},
+    CN_OPTION("older-than", 0, "TIME", "remove older traces, such as 30d"),
+    CN_OPTION("before", 0, "DATE", "remove traces from before this time"),
+    CN_OPTION("max-size", 0, "SIZE", "limit the size, such as 100G"),
+    CN_OPTION("max-count", 0, "N", "limit the number of traces"),
     CN_OPTION_CACHE_SIZE,
     {0},
 };

@@ -30,7 +30,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 static const struct cn_option options[] = {
-    {.name = "output", .letter = 'o', .value = "DIR", .help = "path of the new store"},
+    CN_OPTION("output", 'o', "DIR", "path of the new store"),
     CN_OPTION_CACHE_SIZE,
     {0},
 };

@@ -30,27 +30,15 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 static const struct cn_option options[] = {
-    {
-        .name = "dialect",
-        .value = "spec|java",
-        .help = "format of the traces: as specified (default), or readable by the "
-                "original Java tools",
-    },
-    {
-        .name = "compression",
-        .value = "deflate|lz4",
-        .help = "smaller (deflate, default) or faster (lz4)",
-    },
-    {
-        .name = "rotate-size",
-        .value = "SIZE",
-        .help = "start a new segment at this size, such as 256M (default)",
-    },
-    {
-        .name = "rotate-time",
-        .value = "TIME",
-        .help = "start a new segment at this age, such as 1d (default: any age)",
-    },
+    CN_OPTION("dialect", 0, "spec|java",
+              "format of the traces: as specified (default), or readable by the "
+              "original Java tools"),
+    CN_OPTION("compression", 0, "deflate|lz4",
+              "smaller (deflate, default) or faster (lz4)"),
+    CN_OPTION("rotate-size", 0, "SIZE",
+              "start a new segment at this size, such as 256M (default)"),
+    CN_OPTION("rotate-time", 0, "TIME",
+              "start a new segment at this age, such as 1d (default: any age)"),
     {0},
 };
 

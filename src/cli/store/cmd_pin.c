@@ -35,7 +35,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 static const struct cn_option options[] = {
-    {.name = "remove", .help = "unpin the traces"},
+    CN_OPTION("remove", 0, NULL, "unpin the traces"),
     {0},
 };
 

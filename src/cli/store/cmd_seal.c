@@ -33,10 +33,9 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 static const struct cn_option options[] = {
-    {.name = "upload",
-     .value = "ADDRESS",
-     .help = "then upload all segments that were not uploaded yet to this store in "
-             "object storage, s3://BUCKET/PREFIX"},
+    CN_OPTION("upload", 0, "ADDRESS",
+              "then upload all segments that were not uploaded yet to this store in "
+              "object storage, s3://BUCKET/PREFIX"),
     {0},
 };
 

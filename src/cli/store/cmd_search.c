@@ -493,35 +493,23 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 static const struct cn_option options[] = {
-    {.name = "spans",
-     .letter = 's',
-     .help = "list, count or group spans instead of traces"},
-    {.name = "limit",
-     .letter = 'n',
-     .value = "N",
-     .help = "show at most N (default: 100)"},
-    {.name = "offset", .value = "N", .help = "skip the first N"},
-    {.name = "sort",
-     .value = SORTS,
-     .help = "sort by this, the newest or largest first (default: time)"},
-    {.name = "reverse", .letter = 'r', .help = "sort the oldest or smallest first"},
-    {.name = "count", .letter = 'c', .help = "print only the number of matches"},
-    {
-        .name = "group-by",
-        .letter = 'g',
-        .value = "NAME",
-        .help = "group by type, service, method, operation (service and method of spans) "
-                "or an "
-                "attribute, with the share of errors and percentiles of durations",
-    },
+    CN_OPTION("spans", 's', NULL, "list, count or group spans instead of traces"),
+    CN_OPTION("limit", 'n', "N", "show at most N (default: 100)"),
+    CN_OPTION("offset", 0, "N", "skip the first N"),
+    CN_OPTION("sort", 0, SORTS,
+              "sort by this, the newest or largest first (default: time)"),
+    CN_OPTION("reverse", 'r', NULL, "sort the oldest or smallest first"),
+    CN_OPTION("count", 'c', NULL, "print only the number of matches"),
+    CN_OPTION("group-by", 'g', "NAME",
+              "group by type, service, method, operation (service and method of spans) "
+              "or an "
+              "attribute, with the share of errors and percentiles of durations"),
     {.name = "steps",
      .value = "N",
      .help =
          "divide the time into N steps, with rate, share of errors and percentiles of "
          "durations"},
-    {.name = "values",
-     .value = "NAME",
-     .help = "list the values of an attribute with their counts"},
+    CN_OPTION("values", 0, "NAME", "list the values of an attribute with their counts"),
     CN_OPTION_FORMAT,
     CN_OPTION_CACHE_SIZE,
     {0},

@@ -134,17 +134,10 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 static const struct cn_option options[] = {
-    {.name = "depth",
-     .letter = 'd',
-     .value = "N",
-     .help = "hide calls nested deeper than N; the first call is 0"},
-    {.name = "min-time",
-     .letter = 't',
-     .value = "TIME",
-     .help = "hide shorter calls, such as 2ms"},
-    {.name = "stats",
-     .letter = 's',
-     .help = "list methods with calls, errors and times instead of the tree"},
+    CN_OPTION("depth", 'd', "N", "hide calls nested deeper than N; the first call is 0"),
+    CN_OPTION("min-time", 't', "TIME", "hide shorter calls, such as 2ms"),
+    CN_OPTION("stats", 's', NULL,
+              "list methods with calls, errors and times instead of the tree"),
     {.name = "critical-path",
      .letter = 'p',
      .help =

@@ -95,19 +95,16 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 #endif
 
 static const struct cn_option options[] = {
-    {.name = "view",
-     .value = "graph|report|tree|callers|flat|flame|info",
-     .help = "the first view (default: graph of a recording, tree of a database)"},
-    {.name = "report", .help = "the same as --view report"},
+    CN_OPTION("view", 0, "graph|report|tree|callers|flat|flame|info",
+              "the first view (default: graph of a recording, tree of a database)"),
+    CN_OPTION("report", 0, NULL, "the same as --view report"),
     CN_RECORDING_FIELDS_OPTION(
         "columns of the graph, as of cairn graph; with --report, those of cairn report; "
         "+FIELD adds to the default"),
-    {.name = "sort",
-     .letter = 's',
-     .value = "COLUMN",
-     .help = "sort rows by this column: total, self, name; with --report, as cairn "
-             "report does"},
-    {.name = "no-mouse", .help = "leave the mouse to the terminal, for copying text"},
+    CN_OPTION("sort", 's', "COLUMN",
+              "sort rows by this column: total, self, name; with --report, as cairn "
+              "report does"),
+    CN_OPTION("no-mouse", 0, NULL, "leave the mouse to the terminal, for copying text"),
     CN_VIEW_METRIC_OPTIONS,
     CN_VIEW_THREAD_OPTIONS(0),
     CN_VIEW_PERCENTILES_OPTION,

@@ -81,18 +81,15 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 static const struct cn_option options[] = {
-    {.name = "empty", .help = "no SRC: a viewer into which people drop files"},
-    {.name = "force", .letter = 'f', .help = "replace DST if it exists"},
-    {.name = "max-size",
-     .value = "SIZE",
-     .help = "of the page, e.g. 20M: leave out the list of calls, then timelines, then "
-             "sources, if it is larger"},
-    CN_OPTION(CN_FOR_STORES, "query", 0, "QUERY", "only the traces that match"),
-    {.name = "time-range",
-     .letter = 'r',
-     .value = "FROM~TO",
-     .help = "only this time, as offsets from the start: 1.5s~2s, ~300ms; except for "
-             "recordings also 10%~20%"},
+    CN_OPTION("empty", 0, NULL, "no SRC: a viewer into which people drop files"),
+    CN_OPTION("force", 'f', NULL, "replace DST if it exists"),
+    CN_OPTION("max-size", 0, "SIZE",
+              "of the page, e.g. 20M: leave out the list of calls, then timelines, then "
+              "sources, if it is larger"),
+    CN_OPTION_FOR(CN_FOR_STORES, "query", 0, "QUERY", "only the traces that match"),
+    CN_OPTION("time-range", 'r', "FROM~TO",
+              "only this time, as offsets from the start: 1.5s~2s, ~300ms; except for "
+              "recordings also 10%~20%"),
     CN_RECORDING_RAW_OPTION,
     {0},
 };

@@ -182,49 +182,38 @@ static bool run_view(const struct cn_args *args, struct cn_error *err)
 }
 
 #define SERVE_OPTIONS                                                                    \
-    {.name = "no-browser", .help = "only print the address"}, CN_RECORDING_RAW_OPTION,   \
-        {.name = "listen",                                                               \
-         .value = "ADDR:PORT",                                                           \
-         .help = "address to listen on (default: 127.0.0.1 and a free port); other "     \
-                 "addresses need --token-file"},                                         \
-        {.name = "host", .value = "NAME", .help = "host name that browsers may use"},    \
-        {.name = "token-file",                                                           \
-         .value = "FILE",                                                                \
-         .help = "token that requests must have (default: a random one)"},               \
-        {.name = "collect",                                                              \
-         .value = "DIR",                                                                 \
-         .help = "collect traces of agents in this store; created if missing"},          \
-        {.name = "collect-token-file",                                                   \
-         .value = "FILE",                                                                \
-         .help = "token that traces must have (default: none needed)"},                  \
-        {.name = "collect-limit",                                                        \
-         .value = "N",                                                                   \
-         .help = "answer 429 while N requests wait for the disk, or N / 4 of one agent " \
-                 "(default: 4096)"},                                                     \
-        {.name = "collect-lanes",                                                        \
-         .value = "N",                                                                   \
-         .help = "write the store with N lanes; an agent always has the same one "       \
-                 "(default: one for every two processors)"},                             \
-        {.name = "upload",                                                               \
-         .value = "ADDRESS",                                                             \
-         .help = "with --collect: upload sealed segments to this store in object "       \
-                 "storage, s3://BUCKET/PREFIX, and remove local copies"},                \
-        {.name = "replicate",                                                            \
-         .value = "N",                                                                   \
-         .help = "with --upload: answer senders when N copies of their traces are in "   \
-                 "object storage as well, 0 or 1 (default: 0)"},                         \
-        {.name = "advertise",                                                            \
-         .value = "URL",                                                                 \
-         .help = "with --upload: readers of that store ask http://HOST:PORT for what "   \
-                 "is not uploaded, with the token of --token-file"},                     \
-        {.name = "collect-space",                                                        \
-         .value = "SIZE",                                                                \
-         .help = "answer 503 while local segments take more than this, because they "    \
-                 "cannot be uploaded"},                                                  \
-        {.name = "tls-cert", .value = "FILE", .help = "TLS certificate"},                \
-    {                                                                                    \
-        .name = "tls-key", .value = "FILE", .help = "TLS key"                            \
-    }
+    CN_OPTION("no-browser", 0, NULL, "only print the address"), CN_RECORDING_RAW_OPTION, \
+        CN_OPTION("listen", 0, "ADDR:PORT",                                              \
+                  "address to listen on (default: 127.0.0.1 and a free port); other "    \
+                  "addresses need --token-file"),                                        \
+        CN_OPTION("host", 0, "NAME", "host name that browsers may use"),                 \
+        CN_OPTION("token-file", 0, "FILE",                                               \
+                  "token that requests must have (default: a random one)"),              \
+        CN_OPTION("collect", 0, "DIR",                                                   \
+                  "collect traces of agents in this store; created if missing"),         \
+        CN_OPTION("collect-token-file", 0, "FILE",                                       \
+                  "token that traces must have (default: none needed)"),                 \
+        CN_OPTION(                                                                       \
+            "collect-limit", 0, "N",                                                     \
+            "answer 429 while N requests wait for the disk, or N / 4 of one agent "      \
+            "(default: 4096)"),                                                          \
+        CN_OPTION("collect-lanes", 0, "N",                                               \
+                  "write the store with N lanes; an agent always has the same one "      \
+                  "(default: one for every two processors)"),                            \
+        CN_OPTION("upload", 0, "ADDRESS",                                                \
+                  "with --collect: upload sealed segments to this store in object "      \
+                  "storage, s3://BUCKET/PREFIX, and remove local copies"),               \
+        CN_OPTION("replicate", 0, "N",                                                   \
+                  "with --upload: answer senders when N copies of their traces are in "  \
+                  "object storage as well, 0 or 1 (default: 0)"),                        \
+        CN_OPTION("advertise", 0, "URL",                                                 \
+                  "with --upload: readers of that store ask http://HOST:PORT for what "  \
+                  "is not uploaded, with the token of --token-file"),                    \
+        CN_OPTION("collect-space", 0, "SIZE",                                            \
+                  "answer 503 while local segments take more than this, because they "   \
+                  "cannot be uploaded"),                                                 \
+        CN_OPTION("tls-cert", 0, "FILE", "TLS certificate"),                             \
+        CN_OPTION("tls-key", 0, "FILE", "TLS key")
 
 static const struct cn_option options[] = {SERVE_OPTIONS, CN_OPTION_CACHE_SIZE, {0}};
 

@@ -20,7 +20,7 @@ static const struct cn_option options[] = {
         .help = "show this metric instead of the first one of the database",
         .is_repeatable = true,
     },
-    CN_OPTION(CN_FOR_RECORDINGS, "raw", 0, NULL, "show recorded times"),
+    CN_OPTION_FOR(CN_FOR_RECORDINGS, "raw", 0, NULL, "show recorded times"),
     CN_OPTION_FORMAT,
     {0},
 };

@@ -14,9 +14,9 @@
 
 static const struct cn_option options[] = {
     {.name = "title", .value = "TEXT", .help = "the title"},
-    CN_OPTION(CN_FOR_MEASUREMENTS, "structure", 'S', "FILE", "read FILE"),
-    CN_FILTER(CN_FOR_CALLS, "depth", 'D', "N", "N levels"),
-    CN_OPTION(CN_FOR_DATA, "threads", 'j', "N", "N threads"),
+    CN_OPTION_FOR(CN_FOR_MEASUREMENTS, "structure", 'S', "FILE", "read FILE"),
+    CN_FILTER_FOR(CN_FOR_CALLS, "depth", 'D', "N", "N levels"),
+    CN_OPTION_FOR(CN_FOR_DATA, "threads", 'j', "N", "N threads"),
     {0},
 };
 

@@ -12,7 +12,7 @@
 
 static const struct cn_option options[] = {
     {.name = "top-down", .letter = 't', .value = "a|b", .help = "it's a \\ test"},
-    CN_OPTION(CN_FOR_STORES, "query", 0, "QUERY", "only these"),
+    CN_OPTION_FOR(CN_FOR_STORES, "query", 0, "QUERY", "only these"),
     {0},
 };
 
