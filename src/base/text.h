@@ -14,6 +14,12 @@
 
 #include "base/error.h"
 
+/* "call is" or "calls are". */
+static inline const char *cn_plural(uint64_t count, const char *one, const char *many)
+{
+    return count == 1 ? one : many;
+}
+
 struct cn_text {
     char *chars; /* NULL while nothing was ever appended: use cn_text_str() */
     size_t len, capacity;

@@ -213,8 +213,9 @@ static bool analyze(struct cairn_data *data, struct cairn_data *out, struct cn_e
     ok = out->folder && cn_analysis_of_calls(&out->db, rec, false, cn_time_always,
                                              out->folder, &extras, NULL, err);
     if (ok && extras.lost_count > 0)
-        cn_database_warn(out->db, false, "%llu records were lost while recording",
-                         (unsigned long long)extras.lost_count);
+        cn_database_warn(out->db, false, "%llu %s lost while recording",
+                         (unsigned long long)extras.lost_count,
+                         cn_plural(extras.lost_count, "record was", "records were"));
     cn_analysis_extras_done(&extras);
     if (is_own)
         cn_recording_close(rec);

@@ -71,8 +71,10 @@ static void add_warnings(const struct cn_measured *measured, struct cn_database 
     while ((text = cn_measured_damage(measured, text)))
         cn_database_warn(db, true, "%s", text);
     if (source->damage_count > DAMAGE_SHOWN_MAX)
-        cn_database_warn(db, true, "%zu more profiles are damaged",
-                         source->damage_count - DAMAGE_SHOWN_MAX);
+        cn_database_warn(db, true, "%zu more %s damaged",
+                         source->damage_count - DAMAGE_SHOWN_MAX,
+                         cn_plural(source->damage_count - DAMAGE_SHOWN_MAX, "profile is",
+                                   "profiles are"));
     if (measured->totals.unreadable_count > 0)
         cn_database_warn(db, true, "%zu of %zu profiles cannot be read and are left out",
                          measured->totals.unreadable_count, measured->profile_count);

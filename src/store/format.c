@@ -68,12 +68,13 @@ static bool verify_java(const char *path, const struct cn_progress *progress,
         return false;
     cn_findings_begin(&findings, CN_TRACES_NAME);
     if (counts.bad_chunks > 0)
-        cn_findings_error(&findings, "chunk", 0, "%" PRIu64 " chunks cannot be read",
-                          counts.bad_chunks);
+        cn_findings_error(&findings, "chunk", 0, "%" PRIu64 " chunk%s cannot be read",
+                          counts.bad_chunks, cn_plural(counts.bad_chunks, "", "s"));
     cn_findings_begin(&findings, "text-*");
     if (counts.bad_files > 0)
-        cn_findings_error(&findings, "java-index", 0, "%" PRIu64 " files are damaged",
-                          counts.bad_files);
+        cn_findings_error(&findings, "java-index", 0, "%" PRIu64 " %s damaged",
+                          counts.bad_files,
+                          cn_plural(counts.bad_files, "file is", "files are"));
     return true;
 }
 

@@ -434,15 +434,17 @@ struct cn_recording *cn_trace_calls_finish(struct cn_trace_calls *calls)
         cn_recording_warn(recording, false,
                           "calls that overlap another one of their caller, or are not "
                           "within it, are in tasks of their own: %" PRIu64
-                          " in %zu tasks",
-                          calls->moved_count, calls->lane_count - calls->groups[0].count);
+                          " in %zu task%s",
+                          calls->moved_count, calls->lane_count - calls->groups[0].count,
+                          cn_plural(calls->lane_count - calls->groups[0].count, "", "s"));
     if (calls->excess_count > 0)
-        cn_recording_warn(recording, false,
-                          "%" PRIu64 " flows after the first %d are left out",
-                          calls->excess_count, CN_FLOW_MAX);
+        cn_recording_warn(recording, false, "%" PRIu64 " %s after the first %d left out",
+                          calls->excess_count,
+                          cn_plural(calls->excess_count, "flow", "flows"), CN_FLOW_MAX);
     if (calls->cut_count > 0)
         cn_recording_warn(recording, false,
-                          "%" PRIu64 " calls are cut: more than %d run at the same time",
-                          calls->cut_count, LANE_MAX);
+                          "%" PRIu64 " %s cut: more than %d run at the same time",
+                          calls->cut_count,
+                          cn_plural(calls->cut_count, "call is", "calls are"), LANE_MAX);
     return recording;
 }

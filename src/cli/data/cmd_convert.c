@@ -87,7 +87,8 @@ static void on_loss(void *arg, const char *what, uint64_t count)
 {
     struct conversion *c = arg;
 
-    cn_text_printf(&c->losses, "not kept: %" PRIu64 " %s\n", count, what);
+    cn_loss_print(&c->losses, count, what);
+    cn_text_char(&c->losses, '\n');
 }
 
 /* Count values or tasks, for the message at the end. */

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/duration.h"
+#include "base/text.h"
 #include "cli/data/dump.h"
+#include "cli/print/quantity.h"
 #include "cli/recording/options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
@@ -14,7 +16,11 @@
 
 static void on_loss(void *arg, const char *what, uint64_t count)
 {
-    cn_cli_detail(arg, "not kept: %" PRIu64 " %s", count, what);
+    struct cn_text text = {0};
+
+    cn_loss_print(&text, count, what);
+    cn_cli_detail(arg, "%s", cn_text_str(&text));
+    cn_text_done(&text);
 }
 
 /* Write the calls of a recording in a format of another tool; `arg` is the format. */

@@ -136,8 +136,8 @@ static bool verify_path(struct check *check, const char *path, struct cn_error *
     if (!cn_args_has(check->args, "quiet"))
         hidden += check->warning_count;
     if (hidden > 0)
-        cn_cli_say(check->args, "%s: %" PRIu64 " more findings are not shown", path,
-                   hidden);
+        cn_cli_say(check->args, "%s: %" PRIu64 " more %s not shown", path, hidden,
+                   cn_plural(hidden, "finding is", "findings are"));
     if (!ok) {
         cn_cli_warn(check->args, "%s", path_err.text);
         check->error_count++;

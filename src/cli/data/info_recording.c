@@ -368,8 +368,9 @@ static bool check_ends(const struct cn_args *args, const struct cn_recording *re
                     damage.text);
     }
     return damaged == 0 ||
-           cn_fail(err, CN_ERR_FORMAT, "%s: %" PRIu32 " of %" PRIu32 " tasks are damaged",
-                   rec->path, damaged, rec->task_count);
+           cn_fail(err, CN_ERR_FORMAT, "%s: %" PRIu32 " of %" PRIu32 " %s damaged",
+                   rec->path, damaged, rec->task_count,
+                   cn_plural(rec->task_count, "task is", "tasks are"));
 }
 
 bool cn_info_recording(const struct cn_args *args, const char *path, struct cn_error *err)

@@ -111,9 +111,7 @@ static bool tell_damage(const struct recordings *self,
     for (size_t i = 0; i < self->count; i++)
         for (const struct cn_warning *w = self->queries[i].rec->warnings; w; w = w->next)
             damage_count += w->is_damage;
-    if (result->lost_count > 0)
-        cn_cli_warn(args, "%" PRIu64 " records were lost while recording",
-                    result->lost_count);
+    cn_recording_tell_lost(args, result->lost_count);
     self->a->is_damaged = damage_count > 0;
     self->a->is_incomplete = damage_count > 0 || result->lost_count > 0;
     return damage_count == 0 || !self->a->is_strict ||

@@ -64,8 +64,11 @@ bool cn_analysis_set_target(struct cn_analysis *a, const char *target,
 static void on_loss(void *arg, const char *what, uint64_t count)
 {
     const struct cn_analysis *a = arg;
+    struct cn_text text = {0};
 
-    cn_cli_warn(a->args, "not kept: %" PRIu64 " %s", count, what);
+    cn_loss_print(&text, count, what);
+    cn_cli_warn(a->args, "%s", cn_text_str(&text));
+    cn_text_done(&text);
 }
 
 bool cn_analysis_write(struct cn_analysis *a, struct cn_database *db, size_t memory_len,

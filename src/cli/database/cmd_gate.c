@@ -122,8 +122,8 @@ static bool check(struct gate *gate, const struct cn_args *args, struct cn_error
         return false;
     cn_gate_print(&report, args);
     return report.broken_count == 0 ||
-           cn_fail(err, CN_ERR_REJECTED, "%zu of %zu rules broken", report.broken_count,
-                   report.count);
+           cn_fail(err, CN_ERR_REJECTED, "%zu of %zu rule%s broken", report.broken_count,
+                   report.count, cn_plural(report.count, "", "s"));
 }
 
 static void close_gate(struct gate *gate)

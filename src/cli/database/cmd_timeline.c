@@ -255,11 +255,14 @@ static bool show(struct cn_timeline_view *view, struct cn_error *err)
     else
         cn_timeline_print_table(view);
     if (view->row_count < view->thread_count)
-        cn_cli_say(view->args, "%zu more threads are not shown; use --rows or --thread",
-                   view->thread_count - view->row_count);
+        cn_cli_say(
+            view->args, "%zu more %s not shown; use --rows or --thread",
+            view->thread_count - view->row_count,
+            cn_plural(view->thread_count - view->row_count, "thread is", "threads are"));
     if (view->without_samples_count > 0)
-        cn_cli_detail(view->args, "%" PRIu64 " threads without samples are not shown",
-                      view->without_samples_count);
+        cn_cli_detail(view->args, "%" PRIu64 " %s not shown", view->without_samples_count,
+                      cn_plural(view->without_samples_count, "thread without samples is",
+                                "threads without samples are"));
     return true;
 }
 

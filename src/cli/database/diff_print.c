@@ -234,22 +234,28 @@ static void print_summary(const struct cn_diff_style *style,
     else if (e->over != CN_OVER_NOTHING && e->real_count + e->unknown_count == 0)
         cn_text_str_add(&text, "no context changed by more than noise");
     else if (has_runs)
-        cn_text_printf(&text, "%zu of %zu real changes explain %.0f%% of them", e->shown,
-                       e->real_count, percent);
+        cn_text_printf(
+            &text, "%zu of %zu real %s %.0f%% of them", e->shown, e->real_count,
+            cn_plural(e->real_count, "change explains", "changes explain"), percent);
     else if (e->over == CN_OVER_CALLS)
-        cn_text_printf(&text,
-                       "%zu of %zu changes that may be real explain %.0f%% of them",
-                       e->shown, e->real_count + e->unknown_count, percent);
+        cn_text_printf(&text, "%zu of %zu %s %.0f%% of them", e->shown,
+                       e->real_count + e->unknown_count,
+                       cn_plural(e->real_count + e->unknown_count,
+                                 "change that may be real explains",
+                                 "changes that may be real explain"),
+                       percent);
     else
-        cn_text_printf(&text, "%zu of %zu changes explain %.0f%% of the change", e->shown,
-                       e->changed_count, percent);
+        cn_text_printf(
+            &text, "%zu of %zu %s %.0f%% of the change", e->shown, e->changed_count,
+            cn_plural(e->changed_count, "change explains", "changes explain"), percent);
     if (e->over == CN_OVER_CALLS && e->changed_count > 0)
         cn_text_str_add(&text, "; over calls: one run each");
     if (e->over == CN_OVER_NOTHING && e->shown > 0)
         cn_text_str_add(&text, "; one run, no error bar");
     if (c->uncounted > 0)
-        cn_text_printf(&text, "; %zu contexts that one side never calls are left out",
-                       c->uncounted);
+        cn_text_printf(&text, "; %zu %s left out", c->uncounted,
+                       cn_plural(c->uncounted, "context that one side never calls is",
+                                 "contexts that one side never calls are"));
     cn_text_char(&text, '\n');
     if (cn_cli_format(args) == CN_TABLE_MARKDOWN && e->changed_count > 0)
         (void)putchar('\n');

@@ -128,8 +128,9 @@ static void print_summary(const struct cn_gate_report *report, bool is_markdown)
 {
     struct cn_text text = {0};
 
-    cn_text_printf(&text, "%s%zu of %zu rules broken; ", is_markdown ? "\n" : "",
-                   report->broken_count, report->count);
+    cn_text_printf(&text, "%s%zu of %zu rule%s broken; ", is_markdown ? "\n" : "",
+                   report->broken_count, report->count,
+                   cn_plural(report->count, "", "s"));
     add_runs(&text, report->c);
     cn_text_char(&text, '\n');
     cn_text_flush(&text, stdout);
@@ -211,8 +212,9 @@ static void print_github(const struct cn_gate_report *report)
         add_github(&out, cn_text_str(&reason));
         cn_text_char(&out, '\n');
     }
-    cn_text_printf(&out, "::notice title=cairn gate::%zu of %zu rules broken; ",
-                   report->broken_count, report->count);
+    cn_text_printf(&out, "::notice title=cairn gate::%zu of %zu rule%s broken; ",
+                   report->broken_count, report->count,
+                   cn_plural(report->count, "", "s"));
     add_runs(&out, report->c);
     cn_text_char(&out, '\n');
     cn_text_flush(&out, stdout);

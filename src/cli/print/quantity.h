@@ -13,6 +13,9 @@ void cn_count_print(struct cn_text *text, uint64_t count); /* "1,234,567" */
 /* "1 thread", "1,234 threads" */
 void cn_count_print_of(struct cn_text *text, uint64_t count, const char *singular);
 
+/* "not kept: 3 events of tasks", "not kept: 1 event of tasks"; `many` is the plural. */
+void cn_loss_print(struct cn_text *text, uint64_t count, const char *many);
+
 void cn_size_print(struct cn_text *text, uint64_t bytes); /* "812 B", "1.4 MiB" */
 
 #endif

@@ -46,14 +46,15 @@ static void tell_stop(const struct cn_args *args, const struct cn_launch_result 
                     reasons[result->stop]);
     if (result->lost_event_count > 0)
         cn_cli_warn(args,
-                    "%" PRIu64 " events lost: they came faster than they could be "
+                    "%" PRIu64 " event%s lost: they came faster than they could be "
                     "written",
-                    result->lost_event_count);
+                    result->lost_event_count,
+                    cn_plural(result->lost_event_count, "", "s"));
     if (result->missed_count > 0)
         cn_cli_warn(args,
-                    "%" PRIu64 " threads not recorded: no memory for their buffers; "
+                    "%" PRIu64 " thread%s not recorded: no memory for their buffers; "
                     "choose a smaller --buffer",
-                    result->missed_count);
+                    result->missed_count, cn_plural(result->missed_count, "", "s"));
 }
 
 /* Warn if processes restricted themselves, and were recorded only up to there. */
@@ -64,7 +65,8 @@ static void tell_sandboxed(const struct cn_args *args,
         cn_cli_warn(args,
                     "%u process%s restricted system calls or the clock (seccomp, "
                     "PR_SET_TSC); later calls not recorded",
-                    result->sandboxed_count, result->sandboxed_count == 1 ? "" : "es");
+                    result->sandboxed_count,
+                    cn_plural(result->sandboxed_count, "", "es"));
 }
 
 /* Warn if the program started others that cannot load the recorder. */
@@ -81,7 +83,7 @@ static uint64_t tell_unloaded(const struct cn_args *args,
     for (int i = CN_REC_EXEC_STATIC; i < CN_REC_EXEC_KINDS; i++) {
         if (result->unloaded[i] > 0)
             cn_cli_warn(args, "%u child%s not recorded: %s", result->unloaded[i],
-                        result->unloaded[i] == 1 ? "" : "ren", reasons[i]);
+                        cn_plural(result->unloaded[i], "", "ren"), reasons[i]);
         all += result->unloaded[i];
     }
     return all;
@@ -95,7 +97,7 @@ static void tell_bypassed(const struct cn_args *args,
         cn_cli_warn(args,
                     "calls of %u library function%s (%s) may be missing: the program was "
                     "built with -fno-plt and uses the address; rebuild it with -fplt",
-                    result->bypassed_count, result->bypassed_count == 1 ? "" : "s",
+                    result->bypassed_count, cn_plural(result->bypassed_count, "", "s"),
                     result->bypassed);
 }
 
@@ -185,7 +187,7 @@ static void print_lost(struct cn_text *text, const struct cn_launch_result *resu
     if (unloaded > 0) {
         cn_text_str_add(text, text->len > begin ? ", " : "");
         cn_text_printf(text, "%" PRIu64 " child%s not recorded", unloaded,
-                       unloaded == 1 ? "" : "ren");
+                       cn_plural(unloaded, "", "ren"));
     }
     if (result->stop != CN_REC_RUNNING || result->failure.text[0] ||
         result->sandboxed_count > 0)

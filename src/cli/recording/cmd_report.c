@@ -74,9 +74,8 @@ bool cn_report_show(struct cn_recording_setup *setup, void *arg, struct cn_error
         cn_report_sort(&layout, setup->rec, report.rows, report.row_count);
         cn_report_print(args, &layout, setup->rec, &report, cn_args_has(args, "srcline"));
     }
-    if (ok && report.lost_count > 0)
-        cn_cli_warn(args, "%" PRIu64 " records were lost while recording",
-                    report.lost_count);
+    if (ok)
+        cn_recording_tell_lost(args, report.lost_count);
     ok = ok && cn_recording_setup_result(setup, &report.damages, err);
     cn_call_report_done(&report);
     return ok;

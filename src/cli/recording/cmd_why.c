@@ -109,9 +109,10 @@ static bool fail_alike(const struct cn_why *why, const char *name, struct cn_err
 
     if (why->call_count < CN_WHY_CALLS_MIN)
         return cn_fail(err, CN_ERR_NOT_FOUND,
-                       "%s has %" PRIu64 " calls that returned; at least %d are needed "
+                       "%s has %" PRIu64 " call%s that returned; at least %d are needed "
                        "to tell slow calls from typical ones",
-                       name, why->call_count, CN_WHY_CALLS_MIN);
+                       name, why->call_count, cn_plural(why->call_count, "", "s"),
+                       CN_WHY_CALLS_MIN);
     cn_duration_print(&text, why->shortest_ns);
     cn_text_str_add(&text, " to ");
     cn_duration_print(&text, why->longest_ns);
@@ -233,9 +234,8 @@ static bool show(struct cn_recording_setup *setup, void *arg, struct cn_error *e
         if (ok)
             cn_why_print(args, &answer);
     }
-    if (ok && answer.why.lost_count > 0)
-        cn_cli_warn(args, "%" PRIu64 " records were lost while recording",
-                    answer.why.lost_count);
+    if (ok)
+        cn_recording_tell_lost(args, answer.why.lost_count);
     ok = ok && cn_recording_setup_result(setup, &answer.why.damages, err) &&
          (is_explained(&answer) ||
           (answer.is_of_one && answer.why.call_count >= CN_WHY_CALLS_MIN

@@ -81,9 +81,10 @@ static _Noreturn void print_table(const struct live *live)
     if (ok && memory && text) {
         struct cn_text screen = {0};
 
-        cn_text_printf(&screen, "\033[H\033[2J%s: %llu samples in %.0f s\n",
+        cn_text_printf(&screen, "\033[H\033[2J%s: %llu sample%s in %.0f s\n",
                        cn_args_operand(live->args, 0),
                        (unsigned long long)live->sample_count,
+                       cn_plural(live->sample_count, "", "s"),
                        (double)(cn_clock_ns() - live->start_ns) / 1e9);
         rest = text;
         for (unsigned i = 0; i <= size.ws_row && (line = strsep(&rest, "\n")) && *line;

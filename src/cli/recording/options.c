@@ -398,6 +398,13 @@ void cn_recording_setup_done(struct cn_recording_setup *setup)
     cn_recording_close(setup->rec);
 }
 
+void cn_recording_tell_lost(const struct cn_args *args, uint64_t count)
+{
+    if (count > 0)
+        cn_cli_warn(args, "%" PRIu64 " %s lost while recording", count,
+                    cn_plural(count, "record was", "records were"));
+}
+
 bool cn_recording_setup_result(const struct cn_recording_setup *setup,
                                const struct cn_call_damages *damages,
                                struct cn_error *err)
@@ -409,7 +416,8 @@ bool cn_recording_setup_result(const struct cn_recording_setup *setup,
                     setup->rec->tasks[damages->list[i].task].tid,
                     damages->list[i].err.text);
     return cn_fail(err, CN_ERR_FORMAT,
-                   "%s: %zu of %" PRIu32 " tasks are damaged; data before the damage is "
+                   "%s: %zu of %" PRIu32 " %s damaged; data before the damage is "
                    "shown",
-                   setup->rec->path, damages->count, setup->query.task_count);
+                   setup->rec->path, damages->count, setup->query.task_count,
+                   cn_plural(setup->query.task_count, "task is", "tasks are"));
 }

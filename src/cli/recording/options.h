@@ -193,6 +193,9 @@ CN_CHECK bool cn_recording_show(const struct cn_args *args,
 CN_CHECK bool cn_recording_setup_time(struct cn_recording_setup *setup, const char *text,
                                       uint64_t *out_ns, struct cn_error *err);
 
+/* Warn of records that were lost, if there are any. */
+void cn_recording_tell_lost(const struct cn_args *args, uint64_t count);
+
 /* Warn about damaged tasks; fails if there are any. */
 CN_CHECK bool cn_recording_setup_result(const struct cn_recording_setup *setup,
                                         const struct cn_call_damages *damages,

@@ -53,9 +53,9 @@ static void tell_result(const struct cn_args *args,
                     result->failure.text);
     if (result->lost_count > 0)
         cn_cli_warn(args,
-                    "%" PRIu64 " records lost: they came faster than they could be "
+                    "%" PRIu64 " record%s lost: they came faster than they could be "
                     "written; choose a lower -F",
-                    result->lost_count);
+                    result->lost_count, cn_plural(result->lost_count, "", "s"));
     if (result->sample_count == 0)
         cn_cli_say(args, result->is_inside
                              ? "no samples: the program ran for less than one period, or "

@@ -49,10 +49,11 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         return false;
     cn_text_printf(&text,
                    "removed %" PRIu32 " segment%s with %" PRIu64 " traces and spans, ",
-                   removed.segments, removed.segments == 1 ? "" : "s", removed.rows);
+                   removed.segments, cn_plural(removed.segments, "", "s"), removed.rows);
     cn_size_print(&text, removed.len);
     if (removed.pinned_count > 0)
-        cn_text_printf(&text, "; kept %" PRIu64 " pinned traces", removed.pinned_count);
+        cn_text_printf(&text, "; kept %" PRIu64 " pinned trace%s", removed.pinned_count,
+                       cn_plural(removed.pinned_count, "", "s"));
     cn_cli_say(args, "%s", cn_text_str(&text));
     cn_text_done(&text);
     return true;

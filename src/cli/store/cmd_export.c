@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "base/text.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/store/args.h"
@@ -25,7 +26,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     cn_store_query_close(&query);
     if (ok || added.traces > 0)
         cn_cli_say(args, "%" PRIu64 " trace%s written to %s", added.traces,
-                   added.traces == 1 ? "" : "s", target);
+                   cn_plural(added.traces, "", "s"), target);
     return ok;
 }
 

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "base/text.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/store/args.h"
@@ -20,8 +21,9 @@ static bool import_java(const struct cn_args *args, struct cn_store_writer *writ
     if (!cn_java_store_import(writer, path, &counts, err))
         return false;
     if (counts.bad_chunks > 0 || counts.bad_files > 0)
-        cn_cli_warn(args, "%s: %" PRIu64 " chunks and %" PRIu64 " files cannot be read",
-                    path, counts.bad_chunks, counts.bad_files);
+        cn_cli_warn(args, "%s: %" PRIu64 " chunk%s and %" PRIu64 " file%s cannot be read",
+                    path, counts.bad_chunks, cn_plural(counts.bad_chunks, "", "s"),
+                    counts.bad_files, cn_plural(counts.bad_files, "", "s"));
     *added = counts.added;
     return true;
 }

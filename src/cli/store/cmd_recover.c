@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "base/text.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "store/maintenance/maintenance.h"
@@ -12,22 +13,22 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 
     if (!cn_store_recover(cn_args_operand(args, 0), &found, err))
         return false;
-    cn_cli_say(args, "recovered %" PRIu64 " traces and spans in %" PRIu32 " segments",
-               found.rows, found.segments);
+    cn_cli_say(args, "recovered %" PRIu64 " traces and spans in %" PRIu32 " segment%s",
+               found.rows, found.segments, cn_plural(found.segments, "", "s"));
     if (found.alive > 0)
-        cn_cli_say(args,
-                   "%" PRIu32 " segments belong to collectors that are alive or were a "
-                   "minute ago",
-                   found.alive);
+        cn_cli_say(
+            args, "%" PRIu32 " %s to collectors that are alive or were a minute ago",
+            found.alive, cn_plural(found.alive, "segment belongs", "segments belong"));
     if (found.bad_chunks > 0 || found.bad_records > 0)
-        cn_cli_warn(args, "%" PRIu64 " chunks and %" PRIu64 " records cannot be read",
-                    found.bad_chunks, found.bad_records);
+        cn_cli_warn(args, "%" PRIu64 " chunk%s and %" PRIu64 " record%s cannot be read",
+                    found.bad_chunks, cn_plural(found.bad_chunks, "", "s"),
+                    found.bad_records, cn_plural(found.bad_records, "", "s"));
     if (found.lost_words > 0)
-        cn_cli_warn(args, "%" PRIu64 " strings are lost; they are shown as #NUMBER",
-                    found.lost_words);
+        cn_cli_warn(args, "%" PRIu64 " %s lost; shown as #NUMBER", found.lost_words,
+                    cn_plural(found.lost_words, "string is", "strings are"));
     if (found.cut_len > 0)
-        cn_cli_warn(args, "cut off %" PRIu64 " bytes after the last sound chunk",
-                    found.cut_len);
+        cn_cli_warn(args, "cut off %" PRIu64 " byte%s after the last sound chunk",
+                    found.cut_len, cn_plural(found.cut_len, "", "s"));
     return true;
 }
 

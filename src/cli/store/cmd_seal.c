@@ -19,7 +19,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 
     if (!cn_store_seal(path, &count, err))
         return false;
-    cn_cli_say(args, "%" PRIu32 " segment%s sealed", count, count == 1 ? "" : "s");
+    cn_cli_say(args, "%" PRIu32 " segment%s sealed", count, cn_plural(count, "", "s"));
     if (!address)
         return true;
     if (!cn_bucket_open(&bucket, address, err))
@@ -28,7 +28,8 @@ static bool run(const struct cn_args *args, struct cn_error *err)
          cn_collector_sign_off(bucket, path, err);
     cn_bucket_close(bucket);
     if (ok)
-        cn_cli_say(args, "%" PRIu32 " segment%s uploaded", count, count == 1 ? "" : "s");
+        cn_cli_say(args, "%" PRIu32 " segment%s uploaded", count,
+                   cn_plural(count, "", "s"));
     return ok;
 }
 

@@ -57,7 +57,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         return false;
     if (report.errors > 0)
         return cn_fail(err, CN_ERR_FORMAT, "%s: %" PRIu64 " error%s", path, report.errors,
-                       report.errors == 1 ? "" : "s");
+                       cn_plural(report.errors, "", "s"));
     cn_cli_say(args, "%s is sound", path);
     return true;
 }

@@ -97,9 +97,7 @@ static bool build_report(struct cn_tui_load *load, const struct cn_progress *pro
         data->report = (struct cn_call_report){0};
         return false;
     }
-    if (data->report.lost_count > 0)
-        cn_cli_warn(&load->args, "%" PRIu64 " records were lost while recording",
-                    data->report.lost_count);
+    cn_recording_tell_lost(&load->args, data->report.lost_count);
     check_tasks(load, &data->report.damages);
     load->source = cn_tui_report_new(data->setup.rec, &data->report, &data->layout);
     return true;

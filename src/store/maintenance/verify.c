@@ -185,8 +185,9 @@ static void check_text_log(struct check *check)
         report(check, true, CN_TEXT_LOG_NAME, 0, "string-log", "the header is damaged");
     if (state.bad_count > 0)
         report(check, true, CN_TEXT_LOG_NAME, state.bad_off, "string-batch",
-               "%u batch%s cannot be read, %u strings are lost", state.bad_count,
-               state.bad_count == 1 ? "" : "es", state.lost_count);
+               "%u batch%s cannot be read, %u %s lost", state.bad_count,
+               cn_plural(state.bad_count, "", "es"), state.lost_count,
+               cn_plural(state.lost_count, "string is", "strings are"));
     if (is_read && state.sound_len < log.len) {
         bool is_used = count > words.count;
 

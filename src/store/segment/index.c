@@ -231,7 +231,7 @@ bool cn_store_index_check(const struct cn_store_index *index, struct cn_error *e
         return true;
     *err = index->unread;
     return cn_fail_in(err, "%u trace%s cannot be read", index->unread_count,
-                      index->unread_count == 1 ? "" : "s");
+                      cn_plural(index->unread_count, "", "s"));
 }
 
 void cn_store_index_forget(const struct cn_store_index *index)

@@ -206,9 +206,9 @@ static bool open_words(struct cn_segment_writer *segment, struct finds *finds,
                            state->is_header_bad;
     if (state->bad_count > 0)
         note_damage(segment,
-                    CN_TEXT_LOG_NAME ": batch at 0x%" PRIx64
-                                     " is damaged: %u strings are lost",
-                    state->bad_off, state->lost_count);
+                    CN_TEXT_LOG_NAME ": batch at 0x%" PRIx64 " is damaged: %u %s lost",
+                    state->bad_off, state->lost_count,
+                    cn_plural(state->lost_count, "string is", "strings are"));
     return true;
 }
 

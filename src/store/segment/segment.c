@@ -107,9 +107,9 @@ static void check_end_of_words(struct cn_segment *segment, uint64_t off)
 
     if (highest <= segment->words.count)
         return;
-    lose(segment,
-         CN_TEXT_LOG_NAME ": batch at 0x%" PRIx64 " is damaged: %u strings are lost", off,
-         highest - segment->words.count);
+    lose(segment, CN_TEXT_LOG_NAME ": batch at 0x%" PRIx64 " is damaged: %u %s lost", off,
+         highest - segment->words.count,
+         cn_plural(highest - segment->words.count, "string is", "strings are"));
     while (segment->words.count < highest)
         cn_words_append(&segment->words, CN_WORD_LOST, (struct cn_bytes){0});
 }
@@ -133,9 +133,9 @@ static void open_words(void *arg)
               cn_file_need(&segment->text_log, segment->text_log.bytes, &found) &&
               cn_text_log_read(segment->text_log.bytes, &segment->words, &state, &found);
     if (state.bad_count > 0)
-        lose(segment,
-             CN_TEXT_LOG_NAME ": batch at 0x%" PRIx64 " is damaged: %u strings are lost",
-             state.bad_off, state.lost_count);
+        lose(segment, CN_TEXT_LOG_NAME ": batch at 0x%" PRIx64 " is damaged: %u %s lost",
+             state.bad_off, state.lost_count,
+             cn_plural(state.lost_count, "string is", "strings are"));
     if (!is_read || state.lost_count > 0)
         segment->is_damaged = true;
     if (!is_read || state.sound_len < segment->text_log.bytes.len)
@@ -159,7 +159,8 @@ static void check_scan(struct cn_segment *segment, const struct cn_segment_scan 
              CN_TRACES_NAME ": chunk at 0x%" PRIx64 " is damaged: its traces are lost",
              scan->bad_off);
     if (scan->bad_records > 0)
-        lose(segment, CN_TRACES_NAME ": %u records cannot be read", scan->bad_records);
+        lose(segment, CN_TRACES_NAME ": %u record%s cannot be read", scan->bad_records,
+             cn_plural(scan->bad_records, "", "s"));
 }
 
 /* Make all rows from the data. */

@@ -279,8 +279,9 @@ static void add_warnings(const struct reading *r)
                        "the program that wrote it was killed",
                        r->file.cut_len);
     if (r->lost_count > 0)
-        cn_import_warn(r->import, false, "%" PRIu64 " records were lost while recording",
-                       r->lost_count);
+        cn_import_warn(r->import, false, "%" PRIu64 " %s lost while recording",
+                       r->lost_count,
+                       cn_plural(r->lost_count, "record was", "records were"));
     cn_perf_stacks_warn(&r->stacks, r->import);
     cn_perf_names_warn(&r->names);
 }

@@ -97,8 +97,7 @@ static void report_losses(const struct cn_uft_writing *w, const struct losses *l
 {
     cn_write_lose(w->options, "calls deeper than 1023", losses->depths);
     cn_write_lose(w->options, "addresses of more than 48 bits", losses->addresses);
-    cn_write_lose(w->options, "arguments that are too long or cannot be read",
-                  losses->data);
+    cn_write_lose(w->options, "arguments too long or unreadable", losses->data);
     cn_write_lose(w->options, "merged schedule events", losses->merged);
     cn_write_lose(w->options, "tasks truncated at damage", losses->damaged);
 }

@@ -30,6 +30,32 @@ static void counts_have_separators(void **state)
     check_print(cn_count_print, UINT64_MAX, "18,446,744,073,709,551,615");
 }
 
+static void check_loss(uint64_t count, const char *many, const char *expected)
+{
+    struct cn_text text = {0};
+
+    cn_loss_print(&text, count, many);
+    assert_string_equal(cn_text_str(&text), expected);
+    cn_text_done(&text);
+}
+
+static void a_single_loss_is_in_the_singular(void **state)
+{
+    (void)state;
+    assert_string_equal(cn_plural(1, "call is", "calls are"), "call is");
+    assert_string_equal(cn_plural(0, "call is", "calls are"), "calls are");
+    check_loss(2, "tasks truncated", "not kept: 2 tasks truncated");
+    check_loss(1, "tasks truncated", "not kept: 1 task truncated");
+    check_loss(1, "other metrics (choose one)", "not kept: 1 other metric (choose one)");
+    check_loss(1, "addresses of more than 48 bits",
+               "not kept: 1 address of more than 48 bits");
+    check_loss(1, "copies of source files", "not kept: 1 copy of source files");
+    check_loss(1, "ns of waiting", "not kept: 1 ns of waiting");
+    check_loss(1, "lines and loops", "not kept: 1 lines and loops");
+    check_loss(1, "loops, lines and more", "not kept: 1 loops, lines and more");
+    check_loss(1, "", "not kept: 1 ");
+}
+
 static void sizes_use_the_unit_that_fits(void **state)
 {
     (void)state;
@@ -85,6 +111,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_have_separators),
+        cmocka_unit_test(a_single_loss_is_in_the_singular),
         cmocka_unit_test(sizes_use_the_unit_that_fits),
         cmocka_unit_test(axes_have_marks_at_round_numbers),
         cmocka_unit_test(marks_have_as_many_digits_as_they_need),

@@ -503,8 +503,8 @@ static bool read_recording(struct cn_bytes bytes, bool is_mapped,
                           " events that are not calls, counters or flows are skipped",
                           r.other_count);
     if (r.early_count > 0)
-        cn_recording_warn(*out, false, "%" PRIu64 " events before time 0 are skipped",
-                          r.early_count);
+        cn_recording_warn(*out, false, "%" PRIu64 " %s before time 0 skipped",
+                          r.early_count, cn_plural(r.early_count, "event", "events"));
     if (r.excess_count > 0)
         cn_recording_warn(*out, false,
                           "%" PRIu64

@@ -315,9 +315,10 @@ bool cn_call_import_finish(struct cn_call_import *import, uint64_t base_ns,
                                  tracks, base_ns);
     cn_call_flows_join(&import->flows, base_ns, *out);
     if (cut_count > 0)
-        cn_recording_warn(*out, false,
-                          "%" PRIu64 " calls overlap others: they end with their callers",
-                          cut_count);
+        cn_recording_warn(*out, false, "%" PRIu64 " %s", cut_count,
+                          cn_plural(cut_count,
+                                    "call overlaps others: it ends with its caller",
+                                    "calls overlap others: they end with their callers"));
     cn_call_import_free(import);
     return true;
 }

@@ -36,7 +36,7 @@ bool cn_otlp_json_probe(const char *path)
 static void tell_losses(const struct cn_span_set *set,
                         const struct cn_trace_visitor *visitor)
 {
-    visitor->lose(visitor->arg, "attributes that are maps", set->losses.maps);
+    visitor->lose(visitor->arg, "maps among attributes", set->losses.maps);
     visitor->lose(visitor->arg, "attributes of events", set->losses.event_attributes);
     visitor->lose(visitor->arg, "times of events", set->losses.event_times);
 }

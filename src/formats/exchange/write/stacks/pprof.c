@@ -197,8 +197,7 @@ static bool add_tasks(struct profile *p, struct cn_error *err)
             return false;
     add_value_type(p, "calls", "count");
     add_value_type(p, p->metric ? p->metric : "time", "nanoseconds");
-    cn_export_lose(p->x, "stacks of calls (only their sums are written)",
-                   p->sample_count);
+    cn_export_lose(p->x, "stacks of calls (only sums are written)", p->sample_count);
     return true;
 }
 

@@ -432,7 +432,7 @@ bool cn_stacks_of(struct cn_stacks *stacks, struct cn_export *x, struct cn_error
         return false;
     for (size_t i = 0; i < stacks->count; i++)
         calls += stacks->nodes[i].calls;
-    cn_export_lose(x, "calls (only their sums are written)", calls);
+    cn_export_lose(x, "calls (only sums are written)", calls);
     if (x->query->task_count > 1)
         cn_export_lose(x, "tasks (only their sum is written)", x->query->task_count);
     return true;

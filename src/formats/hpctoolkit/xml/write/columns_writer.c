@@ -431,7 +431,6 @@ bool cn_hpc_xml_columns_write(struct cn_hpc_xml_writing *w, struct cn_error *err
     for (size_t i = 0; i < count; i++)
         write_thread_metric(w, &w->columns[i]);
     cn_markup_add(&w->markup, "</MetricDBTable>\n");
-    cn_write_lose(w->options, "columns that are made of several metrics",
-                  count_lost_roots(w->db));
+    cn_write_lose(w->options, "columns made of several metrics", count_lost_roots(w->db));
     return true;
 }
