@@ -75,6 +75,20 @@ static bool has_ranks(const char *path)
     return found;
 }
 
+/* True for an executable file: ELF, or a script. */
+static bool is_program(const char *path)
+{
+    struct cn_error ignored;
+    struct cn_file file = {0};
+    bool is_it = access(path, X_OK) == 0 && cn_file_open(&file, path, &ignored) &&
+                 file.bytes.len >= 4 &&
+                 (memcmp(file.bytes.ptr, "\177ELF", 4) == 0 ||
+                  memcmp(file.bytes.ptr, "#!", 2) == 0);
+
+    cn_file_close(&file);
+    return is_it;
+}
+
 bool cn_format_probe(const char *path, const struct cn_format **out, struct cn_error *err)
 {
     struct cn_text names = {0};
@@ -98,6 +112,10 @@ bool cn_format_probe(const char *path, const struct cn_format **out, struct cn_e
                       "%s has a recording of each rank; open %s/rank.0, or run 'cairn "
                       "analyze %s' for all of them",
                       path, path, path);
+    else if (is_program(path))
+        (void)cn_fail(err, CN_ERR_FORMAT,
+                      "%s is a program; run 'cairn sample -- %s%s' first", path,
+                      strchr(path, '/') ? "" : "./", path);
     else
         (void)cn_fail(err, CN_ERR_FORMAT, "%s: not a format cairn can read; it reads: %s",
                       path, cn_text_str(&names));

@@ -112,15 +112,16 @@ const struct cn_presented_metric *cn_costs_metric_at(const struct cn_database *d
     return shown_metric(db->taxonomy.roots, db->taxonomy.root_count, &i);
 }
 
-static bool fail_unknown_metric(const struct cn_database *db, const char *name,
-                                struct cn_error *err)
+/* `what` is wrong with the name. */
+static bool fail_metric(const struct cn_database *db, const char *what, const char *name,
+                        struct cn_error *err)
 {
     const struct cn_presented_metric *metric;
     struct cn_text text = {0};
 
     for (size_t i = 0; (metric = cn_costs_metric_at(db, i)) != NULL; i++)
         cn_text_printf(&text, "%s'%s'", i ? ", " : "", metric->name);
-    (void)cn_fail(err, CN_ERR_NOT_FOUND, "no metric '%s'; there are: %s", name,
+    (void)cn_fail(err, CN_ERR_NOT_FOUND, "%s metric '%s'; there are: %s", what, name,
                   cn_text_str(&text));
     cn_text_done(&text);
     return false;
@@ -143,11 +144,8 @@ static bool find_metric(const struct cn_database *db, const char *name,
             prefixed_count++;
         }
     }
-    if (prefixed_count > 1)
-        return cn_fail(err, CN_ERR_NOT_FOUND, "'%s' begins the names of %u metrics", name,
-                       prefixed_count);
-    if (!prefixed)
-        return fail_unknown_metric(db, name, err);
+    if (prefixed_count != 1)
+        return fail_metric(db, prefixed ? "more than one" : "no", name, err);
     *out = prefixed;
     return true;
 }

@@ -150,7 +150,8 @@ static bool write_to(struct conversion *c, const char *path, struct cn_error *er
     cn_bar_begin(&c->bar, c->args);
     c->options.progress = &c->bar.progress;
     if (c->db)
-        ok = cn_format_write_database(c->format, c->db, path, &c->options, err);
+        ok = cn_format_write_database(c->format, c->db, path, &c->options, err) ||
+             cn_args_misnamed(c->args, "metric", err);
     else if (c->traces)
         ok = cn_format_write_traces(c->format, c->traces, c->source, path, &c->options,
                                     err);

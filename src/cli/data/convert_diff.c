@@ -27,8 +27,8 @@ static bool add_side(struct cn_comparison *c, enum cn_side side, const char *pat
 
         *is_damaged |= opened.is_damaged;
         cn_bar_begin(&bar, args);
-        ok =
-            cn_comparison_add(c, &run, &bar.progress, err) || cn_fail_in(err, "%s", path);
+        ok = cn_comparison_add(c, &run, &bar.progress, err) ||
+             cn_args_misnamed(args, "metric", err) || cn_fail_in(err, "%s", path);
         cn_bar_end(&bar);
     }
     cn_opened_database_close(&opened);

@@ -213,7 +213,9 @@ static bool open_costs(struct annotate *a, struct cn_error *err)
             return false;
     (void)cn_costs_default_metrics(&a->costs, defaults);
     request.metric = metric ? metric : defaults[0];
-    return cn_costs_add(&a->costs, &request, err) && cn_costs_ready(&a->costs, err) &&
+    return (cn_costs_add(&a->costs, &request, err) ||
+            cn_args_misnamed(a->args, "metric", err)) &&
+           cn_costs_ready(&a->costs, err) &&
            cn_annotation_column(&a->costs, &a->column, err) &&
            cn_context_index_build(&a->index, a->opened.db, err);
 }

@@ -93,7 +93,8 @@ static bool add_run(struct cn_comparison *c, const char *path, enum cn_side side
     ok = (select_time(&run, args, err) &&
           (sides->has_threads_as_runs
                ? cn_comparison_add_threads(c, &run, &bar.progress, err)
-               : cn_comparison_add(c, &run, &bar.progress, err)) &&
+               : cn_comparison_add(c, &run, &bar.progress, err) ||
+                     cn_args_misnamed(args, "metric", err)) &&
           (!visit || visit(arg, opened.db, &bar.progress, err))) ||
          cn_fail_in(err, "%s", path);
     cn_bar_end(&bar);

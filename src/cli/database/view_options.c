@@ -103,8 +103,10 @@ static bool add_metric(struct cn_costs *costs, const struct cn_args *args,
         .profile = CN_NONE,
     };
 
-    return cn_args_has(args, "per-thread") ? add_threads(costs, request, cost, err)
-                                           : add_stats(costs, args, request, cost, err);
+    return (cn_args_has(args, "per-thread")
+                ? add_threads(costs, request, cost, err)
+                : add_stats(costs, args, request, cost, err)) ||
+           cn_args_misnamed(args, "metric", err) || cn_args_misnamed(args, "scope", err);
 }
 
 /* Add the time of a kind of waiting: one column, without a share, next to that of all time. */
@@ -163,7 +165,7 @@ static bool add_columns(struct cn_costs *costs, const struct cn_args *args,
     add_hidden(costs, names[0]);
     for (size_t i = 0; i < derived.count; i++)
         if (!cn_costs_add_derived(costs, derived.list[i], err))
-            return false;
+            return cn_args_misnamed(args, "derive", err);
     return !has_percentiles || cn_costs_add_percentiles(costs, err);
 }
 

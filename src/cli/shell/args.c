@@ -396,6 +396,13 @@ bool cn_args_exclusive(const struct cn_args *args, const char *a, const char *b,
            cn_fail(err, CN_ERR_USAGE, "--%s and --%s exclude each other", a, b);
 }
 
+bool cn_args_misnamed(const struct cn_args *args, const char *name, struct cn_error *err)
+{
+    if (err->kind == CN_ERR_NOT_FOUND && cn_args_has(args, name))
+        err->kind = CN_ERR_USAGE;
+    return false;
+}
+
 size_t cn_args_count(const struct cn_args *args)
 {
     return args->operand_count;

@@ -79,6 +79,10 @@ const struct cn_option *cn_args_find_filter(const struct cn_args *args);
 CN_CHECK bool cn_args_exclusive(const struct cn_args *args, const char *a, const char *b,
                                 struct cn_error *err);
 
+/* After a failure. If something was not found because the option has a name that does not
+ * exist, the kind of the failure becomes CN_ERR_USAGE. Always false. */
+bool cn_args_misnamed(const struct cn_args *args, const char *name, struct cn_error *err);
+
 /* The words that are neither options nor their values. */
 size_t cn_args_count(const struct cn_args *args);
 const char *cn_args_operand(const struct cn_args *args, size_t i);

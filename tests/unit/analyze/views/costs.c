@@ -403,7 +403,7 @@ static void says_what_there_is_instead(void **state)
     refuses(w, (struct cn_cost_request){.metric = "joules", .profile = CN_NONE},
             "no metric 'joules'; there are: 'Time (s)', 'flops'");
     refuses(w, (struct cn_cost_request){.metric = "", .profile = CN_NONE},
-            "'' begins the names of 2 metrics");
+            "more than one metric ''; there are: 'Time (s)', 'flops'");
     refuses(w, (struct cn_cost_request){.scope = "line", .profile = CN_NONE},
             "no scope 'line'; there are: 'point', 'function', 'lex_aware', 'execution'");
     assert_false(cn_costs_select(&w->costs, "RANK 7", &err));

@@ -228,6 +228,24 @@ static void refuses_options_that_exclude_each_other(void **state)
     cn_args_done(&args);
 }
 
+static void takes_a_wrong_name_for_wrong_use(void **state)
+{
+    struct cn_error err = {0};
+    struct cn_args args;
+
+    (void)state;
+    assert_true(parse(&args, &view, WORDS("-mfoo", "db"), &err));
+    (void)cn_fail(&err, CN_ERR_NOT_FOUND, "no metric");
+    assert_false(cn_args_misnamed(&args, "depth", &err));
+    assert_int_equal(err.kind, CN_ERR_NOT_FOUND);
+    assert_false(cn_args_misnamed(&args, "metric", &err));
+    assert_int_equal(err.kind, CN_ERR_USAGE);
+    (void)cn_fail(&err, CN_ERR_IO, "no disk");
+    assert_false(cn_args_misnamed(&args, "metric", &err));
+    assert_int_equal(err.kind, CN_ERR_IO);
+    cn_args_done(&args);
+}
+
 static void takes_an_option_as_value_when_one_is_due(void **state)
 {
     struct cn_error err = {0};
@@ -439,6 +457,7 @@ int main(void)
         cmocka_unit_test(joins_the_options_of_two_lines),
         cmocka_unit_test(keeps_all_values_in_order_and_returns_the_last),
         cmocka_unit_test(refuses_options_that_exclude_each_other),
+        cmocka_unit_test(takes_a_wrong_name_for_wrong_use),
         cmocka_unit_test(takes_an_option_as_value_when_one_is_due),
         cmocka_unit_test(needs_no_operands_beside_help),
         cmocka_unit_test(finds_help_after_any_word),
