@@ -264,7 +264,8 @@ static bool write_first_files(struct launch *launch, struct cn_error *err)
         .arguments = options->arguments,
         .has_events = has_events,
         .has_kernel = launch->has_kernel,
-        .has_sites = options->has_sites,
+        .has_sites = options->has_sites ||
+                     (cn_rules_actions(&options->rules) & CN_REC_RULE_SITE) != 0,
         .begins_off = options->is_off,
         .has_values = !cn_arguments_is_empty(options->arguments) ||
                       (cn_rules_actions(&options->rules) & CN_REC_RULES_READ) != 0,

@@ -44,6 +44,7 @@ struct cn_write_options {
     unsigned workers;  /* number of threads; 0: one per processor */
     size_t memory_len; /* for sorting; 0: the default of the format */
     bool without_timelines, without_sources;
+    bool without_values; /* calls without arguments and return values */
     uint64_t first_ns,
         last_ns; /* recordings: only records of this time; last_ns 0: all */
     /* Of the samples in so many ns, one is kept; 0: all. If a timeline has more samples than

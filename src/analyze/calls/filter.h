@@ -68,6 +68,7 @@ struct cn_call_filter {
     struct cn_call_rule *rules; /* from 1 on */
     size_t rule_count, rule_capacity;
     size_t match_count; /* functions that the last pattern matches */
+    const char *idle; /* its action that only recording has, which is skipped; or NULL */
     struct cn_arena arena;
 
     /* Set by the caller before cn_call_filter_ready(). */
@@ -77,7 +78,7 @@ struct cn_call_filter {
     bool is_off;       /* nothing is shown before trace_on */
     bool without_libcalls, without_events, without_schedule, without_preemption;
     bool is_kernel_only;   /* only functions of the kernel */
-    bool has_outer_events; /* also events of users outside of functions */
+    bool has_outer_events; /* also events outside of functions, except of the kernel */
     bool has_outer_kernel; /* also functions and events of the kernel outside of them */
 
     /* Which kinds of rules there are. */

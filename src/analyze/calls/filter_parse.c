@@ -59,9 +59,8 @@ static bool add_matches(struct cn_call_filter *filter, const char *pattern,
     return true;
 }
 
-/* Actions of the recorder have no effect on a recording. */
-static bool check_actions(const struct cn_call_trigger *trigger, enum cn_filter_kind kind,
-                          struct cn_error *err)
+/* The first action that only recording has, and that has no effect here; or NULL. */
+static const char *find_idle(const struct cn_call_trigger *trigger)
 {
     static const struct {
         uint32_t action;
@@ -77,17 +76,10 @@ static bool check_actions(const struct cn_call_trigger *trigger, enum cn_filter_
         {~(uint32_t)CN_RULES_OF_VIEWS, "read=pmu-*"},
     };
 
-    for (size_t i = 0; i < sizeof(recorded) / sizeof(recorded[0]); i++) {
+    for (size_t i = 0; i < sizeof(recorded) / sizeof(recorded[0]); i++)
         if (trigger->actions & recorded[i].action)
-            return cn_fail(err, CN_ERR_USAGE,
-                           "action '%s' is for cairn record and has no effect here",
-                           recorded[i].name);
-    }
-    if (kind == CN_FILTER_TRIGGER && trigger->actions == 0)
-        return cn_fail(err, CN_ERR_USAGE, "no action: expected FUNC@ACTION%s%s%s",
-                       *trigger->module ? "; '" : "", trigger->module,
-                       *trigger->module ? "' is taken for a module" : "");
-    return true;
+            return recorded[i].name;
+    return NULL;
 }
 
 bool cn_call_filter_add(struct cn_call_filter *filter, enum cn_filter_kind kind,
@@ -99,11 +91,14 @@ bool cn_call_filter_add(struct cn_call_filter *filter, enum cn_filter_kind kind,
     bool ok = cn_call_trigger_parse(&trigger, spec, err);
 
     filter->match_count = 0;
-    if (ok && !check_actions(&trigger, kind, err))
-        ok = cn_fail_in(err, "'%s'", spec);
+    filter->idle = ok ? find_idle(&trigger) : NULL;
+    if (ok && kind == CN_FILTER_TRIGGER && trigger.actions == 0)
+        ok = cn_fail(err, CN_ERR_USAGE, "'%s': no action: expected FUNC@ACTION%s%s%s",
+                     spec, *trigger.module ? "; '" : "", trigger.module,
+                     *trigger.module ? "' is taken for a module" : "");
     if (ok) {
         struct cn_call_rule rule = {
-            .flags = (uint16_t)(flags[kind] | trigger.actions),
+            .flags = (uint16_t)(flags[kind] | (trigger.actions & CN_RULES_OF_VIEWS)),
             .depth = trigger.depth,
             .size_min = trigger.size_min,
             .time_ns = trigger.time_ns,
@@ -131,6 +126,7 @@ bool cn_call_filter_add_file(struct cn_call_filter *filter, const char *spec,
     bool ok;
 
     filter->match_count = 0;
+    filter->idle = NULL;
     if (is_hidden)
         *at = '\0';
     ok = cn_name_filter_add(&names, pattern, cn_match_of_path(pattern, match), err);

@@ -276,7 +276,8 @@ static void put_event(struct run *run, const struct cn_merged_call *next)
     if (id == CN_EVENT_SCHED_IN && stack->count > 0 &&
         (stack->frames[stack->count - 1].flags & CN_FRAME_SCHEDULE))
         put_wake(run, next, &line);
-    else if (is_shown && id == CN_EVENT_SCHED_IN && !run->options->is_flat)
+    else if (is_shown && id == CN_EVENT_SCHED_IN && !run->options->is_flat &&
+             stack->count > 0)
         return; /* the sched-out is missing */
     else if (cn_call_stack_may_sleep(stack, next->call) ||
              (is_shown && run->options->is_flat && is_sleep(next->call)))

@@ -363,8 +363,9 @@ bool cn_call_stack_may_sleep(const struct cn_call_stack *stack,
     if (call->address != CN_EVENT_SCHED_OUT &&
         call->address != CN_EVENT_SCHED_OUT_PREEMPT)
         return false;
-    if (stack->count == 0 || (stack->frames[stack->count - 1].flags & CN_FRAME_EXEC) ||
-        filter->without_events || filter->without_schedule)
+    if (filter->without_events || filter->without_schedule ||
+        (stack->count == 0 ? !filter->has_outer_events
+                           : stack->frames[stack->count - 1].flags & CN_FRAME_EXEC))
         return false;
     return call->address == CN_EVENT_SCHED_OUT || !filter->without_preemption;
 }
@@ -378,6 +379,15 @@ bool cn_call_stack_wake(struct cn_call_stack *stack, const struct cn_call *call,
     return true;
 }
 
+/* True for an event of the scheduler that --no-sched or --no-sched-preempt excludes. */
+static bool is_excluded(const struct cn_call_filter *filter, const struct cn_call *call)
+{
+    if (call->address == CN_EVENT_SCHED_OUT_PREEMPT)
+        return filter->without_preemption || filter->without_schedule;
+    return filter->without_schedule && call->address >= CN_EVENT_SCHED_IN &&
+           call->address <= CN_EVENT_SCHED_BOTH;
+}
+
 bool cn_call_stack_shows_event(const struct cn_call_stack *stack,
                                const struct cn_call *call)
 {
@@ -387,23 +397,15 @@ bool cn_call_stack_shows_event(const struct cn_call_stack *stack,
     if (filter->skips_outer_kernel && is_outer_kernel(stack))
         return false;
     if (stack->count == 0)
-        return !filter->without_events &&
-               (call->address >= CN_EVENT_COUNTER ? true
-                : call->address >= CN_EVENT_USER
-                    ? filter->has_outer_events
-                    : filter->has_outer_kernel && call->address < CN_EVENT_READ_STATM);
+        return !filter->without_events && !is_excluded(filter, call) &&
+               (call->address >= CN_EVENT_COUNTER      ? true
+                : call->address >= CN_EVENT_READ_STATM ? filter->has_outer_events
+                                                       : filter->has_outer_kernel);
     top = &stack->frames[stack->count - 1];
     if (top->flags & CN_FRAME_EXEC)
         return false;
     if (filter->is_plain)
         return true;
-    if (filter->without_events)
-        return false;
-    if (filter->without_schedule && call->address >= CN_EVENT_SCHED_IN &&
-        call->address <= CN_EVENT_SCHED_BOTH)
-        return false;
-    if ((filter->without_preemption || filter->without_schedule) &&
-        call->address == CN_EVENT_SCHED_OUT_PREEMPT)
-        return false;
-    return cn_call_filter_shows(filter, &stack->scope, *stack->is_on);
+    return !filter->without_events && !is_excluded(filter, call) &&
+           cn_call_filter_shows(filter, &stack->scope, *stack->is_on);
 }

@@ -30,6 +30,7 @@ static bool dump_calls(struct cn_recording_setup *setup, void *arg, struct cn_er
     const char *sample = cn_args_value(setup->args, "sample-time");
     struct cn_write_options options = {
         .workers = setup->workers,
+        .without_values = cn_args_has(setup->args, "no-args"),
         .on_loss = on_loss,
         .on_loss_arg = (void *)(uintptr_t)setup->args,
     };

@@ -102,6 +102,7 @@ static const struct cn_option options[] = {
     CN_OPTION("task", 0, NULL, "show the tree of tasks instead of functions"),
     CN_RECORDING_SRCLINE_OPTION,
     CN_RECORDING_THREADS_OPTION,
+    CN_RECORDING_HTML_OPTION,
     {0},
 };
 

@@ -514,6 +514,7 @@ static const struct cn_option live_options[] = {
     CN_RECORDING_REPLAY_OPTIONS,
     CN_RECORDING_REPORT_OPTIONS,
     CN_RECORDING_RAW_OPTION,
+    CN_RECORDING_HTML_OPTION,
     {0},
 };
 

@@ -26,6 +26,7 @@ static bool set_up_printer(struct cn_replay_printer *printer,
         .is_flat = cn_args_has(args, "flat"),
         .has_srcline = cn_args_has(args, "srcline"),
         .without_comments = cn_args_has(args, "no-comment"),
+        .without_sites = cn_args_has(args, "no-callsite"),
         .has_libnames = cn_args_has(args, "libname"),
         .has_task_lines = cn_args_has(args, "task-newline"),
         .has_columns = cn_args_has(args, "column-view"),
@@ -91,6 +92,7 @@ static const struct cn_option options[] = {
         "+FIELD adds to the default (duration,tid)"),
     CN_RECORDING_REPLAY_OPTIONS,
     CN_RECORDING_SRCLINE_OPTION,
+    CN_RECORDING_HTML_OPTION,
     {0},
 };
 

@@ -111,7 +111,8 @@ static const struct cn_option options[] = {
               "sort by the recording (0), by DIR (1) or by the change (2, the default)"),
     CN_RECORDING_SRCLINE_OPTION,
     CN_RECORDING_THREADS_OPTION,
-    CN_OPTION_FORMAT,
+    CN_OPTION("format", 0, "text|json|csv|html",
+              "print as aligned text (the default), as JSON, as CSV, or as an HTML page"),
     CN_OPTION_CACHE_SIZE,
     {0},
 };

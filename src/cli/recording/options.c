@@ -183,6 +183,9 @@ static bool add_filters(struct cn_recording_setup *setup, struct cn_error *err)
                   : cn_call_filter_add(filter, (enum cn_filter_kind)kinds[k].kind,
                                        pattern, match, err)))
             return cn_fail_in(err, "--%s", option);
+        if (filter->idle)
+            cn_cli_warn(setup->args, "--%s '%s': %s acts while recording, not here",
+                        option, pattern, filter->idle);
         if (filter->match_count == 0)
             cn_cli_warn(setup->args, "--%s '%s' matches no function and is ignored",
                         option, pattern);

@@ -106,6 +106,11 @@ enum { CN_RECORDING_THREADS_MAX = 1024 };
     CN_OPTION_FOR(CN_FOR_CALLS, "srcline", 0, NULL, \
                   "show source file and line of functions")
 
+/* For commands that print text for people alone. */
+#define CN_RECORDING_HTML_OPTION                          \
+    CN_OPTION_FOR(CN_FOR_CALLS, "format", 0, "text|html", \
+                  "print as text (the default) or as an HTML page in colours")
+
 /* For commands that show calls in the order of time. */
 #define CN_RECORDING_REPLAY_OPTIONS                                          \
     CN_OPTION_FOR(CN_FOR_CALLS, "flat", 0, NULL,                             \
@@ -120,6 +125,8 @@ enum { CN_RECORDING_THREADS_MAX = 1024 };
                       "print an empty line where the task changes"),         \
         CN_OPTION_FOR(CN_FOR_CALLS, "no-comment", 0, NULL,                   \
                       "no function name after the closing brace"),           \
+        CN_OPTION_FOR(CN_FOR_CALLS, "no-callsite", 0, NULL,                  \
+                      "no call sites, where they were recorded"),            \
         CN_OPTION_FOR(CN_FOR_CALLS, "no-args", 0, NULL,                      \
                       "no arguments and return values"),                     \
         CN_OPTION_FOR(CN_FOR_CALLS, "libname", 0, NULL,                      \

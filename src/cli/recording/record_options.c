@@ -201,8 +201,10 @@ static bool add_rule(struct cn_record_options *options, const char *option,
          cn_rules_add(&options->launch.rules, option, &trigger, text, actions, err) &&
          add_values(options, &trigger, false, err) &&
          add_values(options, &trigger, true, err);
-    if (ok)
+    if (ok) {
         add_view_trigger(options, &trigger);
+        options->arguments.needs_lines |= (trigger.actions & CN_ACT_SITE) != 0;
+    }
     cn_call_trigger_done(&trigger);
     return ok || cn_fail_in(err, "--%s", option);
 }
@@ -243,6 +245,49 @@ static bool choose_rules(const struct cn_args *args, struct cn_record_options *o
             return cn_fail_in(err, "--%s", option);
     }
     return cn_args_u64(args, "size-filter", 0, UINT32_MAX, 0, &rules->size_min, err);
+}
+
+/* Append a part of the pattern of an event: names and globs as regular expressions of all of
+ * it, others as they are. */
+static void add_event_part(struct cn_text *text, const char *part, size_t len,
+                           bool is_first)
+{
+    bool is_regex = strcspn(part, ".+^$|()[]{}\\") < len;
+
+    cn_text_str_add(text, is_first && !is_regex ? "^" : "");
+    for (size_t i = 0; i < len; i++) {
+        if (!is_regex && part[i] == '*')
+            cn_text_char(text, '.');
+        cn_text_char(text, !is_regex && part[i] == '?' ? '.' : part[i]);
+    }
+    cn_text_str_add(text, !is_first && !is_regex ? "$" : "");
+}
+
+/* Events are PROVIDER:NAME. As in uftrace, each may be a pattern: read:* are all events of
+ * `read`, and none of `thread`. */
+static void choose_events(const struct cn_args *args, struct cn_record_options *options)
+{
+    struct cn_values given = cn_args_values(args, "event");
+    struct cn_launch_options *launch = &options->launch;
+
+    options->events = cn_alloc(given.count, sizeof(*options->events));
+    launch->has_glob_events = launch->rules.is_glob;
+    launch->event_pattern_count = given.count;
+    launch->event_patterns = options->events;
+    for (size_t i = 0; i < given.count; i++) {
+        const char *colon = strchr(given.list[i], ':');
+        struct cn_text text = {0};
+
+        options->events[i] = given.list[i];
+        if (!colon || launch->has_glob_events ||
+            !strpbrk(given.list[i], ".?*+^$|()[]{}\\"))
+            continue;
+        add_event_part(&text, given.list[i], (size_t)(colon - given.list[i]), true);
+        cn_text_char(&text, ':');
+        add_event_part(&text, colon + 1, strlen(colon + 1), false);
+        options->events[i] = cn_arena_strdup(&options->arena, cn_text_str(&text));
+        cn_text_done(&text);
+    }
 }
 
 /* The patterns of an option that end with "@kernel", without that. */
@@ -293,7 +338,7 @@ static bool choose_arguments(const struct cn_args *args,
     const char *option, *text;
 
     arguments->values.is_automatic = cn_args_has(args, "auto-args");
-    arguments->needs_lines =
+    arguments->needs_lines |=
         cn_args_has(args, "callsite") || cn_args_has(args, "srcline");
     for (size_t i = 0; (option = cn_args_at(args, i, &text)); i++) {
         bool is_result = strcmp(option, "retval") == 0;
@@ -405,10 +450,6 @@ bool cn_record_options_init(struct cn_record_options *options, const struct cn_a
         .has_sites = cn_args_has(args, "callsite"),
         .has_python = !cn_args_has(args, "no-python"),
         .has_events = !cn_args_has(args, "no-event"),
-        .event_patterns = cn_args_values(args, "event").list,
-        .event_pattern_count = cn_args_values(args, "event").count,
-        .has_glob_events = cn_args_value(args, "match") &&
-                           strcmp(cn_args_value(args, "match"), "glob") == 0,
         .without_switches = cn_args_has(args, "no-sched"),
         .asks_kernel = cn_args_value(args, "clock") &&
                        strcmp(cn_args_value(args, "clock"), "kernel") == 0,
@@ -418,10 +459,13 @@ bool cn_record_options_init(struct cn_record_options *options, const struct cn_a
         .say = on_message,
         .say_arg = (void *)(uintptr_t)args,
     };
-    return check_symbols(launch->symbols, err) && choose_limits(args, launch, err) &&
-           choose_buffer(args, launch->size_limit, &launch->ring_len, err) &&
-           choose_rules(args, options, err) && choose_arguments(args, options, err) &&
-           choose_kernel(args, options, err) && change_process(args, err);
+    if (!check_symbols(launch->symbols, err) || !choose_limits(args, launch, err) ||
+        !choose_buffer(args, launch->size_limit, &launch->ring_len, err) ||
+        !choose_rules(args, options, err) || !choose_arguments(args, options, err) ||
+        !choose_kernel(args, options, err) || !change_process(args, err))
+        return false;
+    choose_events(args, options);
+    return true;
 }
 
 /* Append the values of an option, separated by ";". */
@@ -498,6 +542,7 @@ void cn_record_options_done(struct cn_record_options *options)
     for (size_t i = 0; i < options->kernel_pattern_count; i++)
         free(options->kernel_patterns[i]);
     free(options->kernel_patterns);
+    free(options->events);
     cn_rules_done(&options->launch.rules);
     cn_arguments_done(&options->arguments);
     cn_text_done(&options->view_options);

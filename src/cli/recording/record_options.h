@@ -157,6 +157,7 @@ struct cn_record_options {
     struct cn_arguments arguments;
     char **kernel_patterns; /* of -F and -N, without "@kernel" */
     size_t kernel_pattern_count;
+    const char **events; /* patterns of -E */
     struct cn_text view_options;
     struct cn_arena arena;
 };

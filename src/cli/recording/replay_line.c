@@ -202,11 +202,12 @@ static void add_locations(struct cn_replay_printer *printer,
 {
     const struct cn_call_query *query = printer->query;
     const struct cn_call_function *here = NULL, *caller = NULL;
+    bool has_site = line->caller && !printer->without_sites;
     size_t begin_len, empty_len;
 
     if (printer->has_srcline)
         here = location_of(printer, line->function);
-    if (line->caller)
+    if (has_site)
         caller = location_of(
             printer, cn_recording_find_function(query->rec, query->tasks[line->slot],
                                                 line->time_ns, line->caller));
@@ -218,7 +219,7 @@ static void add_locations(struct cn_replay_printer *printer,
         cn_text_char(&printer->out, ' ');
         add_location(printer, here, false);
     }
-    if ((!line->caller || !add_call_site(printer, line)) && caller) {
+    if (has_site && !add_call_site(printer, line) && caller) {
         cn_text_str_add(&printer->out, " from ");
         add_location(printer, caller, !printer->has_srcline);
     }

@@ -38,6 +38,7 @@ struct cn_replay_printer {
     enum cn_replay_field first_field; /* before the others; CN_FIELD_COUNT: none */
     uint64_t start_ns;                /* start of elapsed time */
     bool is_flat, has_srcline, without_comments, has_libnames, has_task_lines, has_color;
+    bool without_sites;
     bool has_columns;
     uint32_t column_offset;
 

@@ -65,14 +65,37 @@ static double percent_change(const struct diff *diff, const struct pair *pair,
     return 100 * (double)change(diff, pair, field) / (double)base;
 }
 
+static bool is_deviation(enum cn_report_field field)
+{
+    return cn_report_fields[field].flags & CN_OUTPUT_PERCENT;
+}
+
+/* A deviation, in percent. */
+static double deviation(const struct pair *pair, enum cn_report_field field,
+                        bool is_other)
+{
+    const struct cn_call_row *row = is_other ? pair->other : pair->base;
+
+    return row ? cn_report_percent(row, field) : 0;
+}
+
+/* In points of percent. */
+static double deviation_change(const struct pair *pair, enum cn_report_field field)
+{
+    return deviation(pair, field, true) - deviation(pair, field, false);
+}
+
 static double sort_value(const struct diff *diff, const struct pair *pair,
                          enum cn_report_field field)
 {
+    bool is_other = diff->sort_column == 1;
     double value;
 
     if (diff->sort_column < 2)
-        return (double)side_value(diff, pair, field, diff->sort_column == 1);
-    value = diff->is_percent && (cn_report_fields[field].flags & CN_OUTPUT_TIME)
+        return is_deviation(field) ? deviation(pair, field, is_other)
+                                   : (double)side_value(diff, pair, field, is_other);
+    value = is_deviation(field) ? deviation_change(pair, field)
+            : diff->is_percent && (cn_report_fields[field].flags & CN_OUTPUT_TIME)
                 ? percent_change(diff, pair, field)
                 : (double)change(diff, pair, field);
     if (isnan(value))
@@ -89,8 +112,7 @@ static int compare_pairs(const void *a, const void *b, void *arg)
         enum cn_report_field field = (enum cn_report_field)diff->layout->keys[i];
         double p, q;
 
-        if (diff->layout->keys[i] < 0 ||
-            (cn_report_fields[field].flags & CN_OUTPUT_PERCENT))
+        if (diff->layout->keys[i] < 0)
             continue;
         p = sort_value(diff, x, field);
         q = sort_value(diff, y, field);
@@ -122,12 +144,6 @@ static void pair_rows(struct diff *diff, const struct cn_call_report *base,
     }
 }
 
-static bool is_shown(const struct diff *diff, int field)
-{
-    return diff->layout->has[field] &&
-           !(cn_report_fields[field].flags & CN_OUTPUT_PERCENT);
-}
-
 static size_t group_width(const struct diff *diff, int field)
 {
     if (!diff->is_full)
@@ -140,7 +156,7 @@ static size_t group_width(const struct diff *diff, int field)
 static void add_heading(struct cn_text *text, const struct diff *diff)
 {
     for (int i = 0; i < CN_REPORT_FIELD_COUNT; i++) {
-        if (!is_shown(diff, i))
+        if (!diff->layout->has[i])
             continue;
         cn_text_fill(text, ' ', GAP);
         cn_text_fill(text, ' ',
@@ -152,7 +168,7 @@ static void add_heading(struct cn_text *text, const struct diff *diff)
     }
     cn_text_str_add(text, "   Function\n");
     for (int i = 0; i < CN_REPORT_FIELD_COUNT; i++) {
-        if (is_shown(diff, i)) {
+        if (diff->layout->has[i]) {
             cn_text_fill(text, ' ', GAP);
             cn_text_fill(text, '=', group_width(diff, i));
         }
@@ -194,7 +210,10 @@ static void add_percent(struct cn_text *text, double percent, size_t width)
 static void add_compact(struct cn_text *text, const struct diff *diff,
                         const struct pair *pair, enum cn_report_field field)
 {
-    if (cn_report_fields[field].flags & CN_OUTPUT_NUMBER)
+    if (is_deviation(field))
+        cn_text_printf(text, "%+*.2f%%pt", COMPACT_WIDTH - 3,
+                       deviation_change(pair, field));
+    else if (cn_report_fields[field].flags & CN_OUTPUT_NUMBER)
         cn_text_printf(text, "%+*" PRId64, COMPACT_WIDTH, change(diff, pair, field));
     else if (diff->is_percent)
         add_percent(text, percent_change(diff, pair, field), COMPACT_WIDTH);
@@ -207,6 +226,13 @@ static void add_full(struct cn_text *text, const struct diff *diff,
 {
     bool is_number = cn_report_fields[field].flags & CN_OUTPUT_NUMBER;
 
+    if (is_deviation(field)) {
+        cn_text_printf(text, "%*.2f%% %*.2f%% %+*.2f%%pt", VALUE_WIDTH - 1,
+                       deviation(pair, field, false), VALUE_WIDTH - 1,
+                       deviation(pair, field, true), VALUE_WIDTH - 3,
+                       deviation_change(pair, field));
+        return;
+    }
     for (int is_other = 0; is_other <= 1; is_other++) {
         uint64_t value = side_value(diff, pair, field, is_other != 0);
 
@@ -230,7 +256,7 @@ static void add_pair(struct cn_text *text, const struct diff *diff,
                      const struct pair *pair)
 {
     for (int i = 0; i < CN_REPORT_FIELD_COUNT; i++) {
-        if (!is_shown(diff, i))
+        if (!diff->layout->has[i])
             continue;
         cn_text_fill(text, ' ', GAP);
         if (diff->is_full)
@@ -279,12 +305,13 @@ static void print_table(const struct cn_args *args, const struct diff *diff)
     for (int i = 0; i < CN_REPORT_FIELD_COUNT; i++) {
         static const char *const sides[] = {"base_", "other_", "change_"};
 
-        for (size_t s = 0; is_shown(diff, i) && s < 3; s++)
+        for (size_t s = 0; diff->layout->has[i] && s < 3; s++)
             columns[count++] = (struct cn_column){
                 .name =
                     cn_arena_printf(&arena, "%s%s", sides[s], cn_report_fields[i].key),
                 .title = "",
-                .kind = s < 2 ? CN_COLUMN_U64 : CN_COLUMN_F64,
+                .kind = s < 2 && !is_deviation((enum cn_report_field)i) ? CN_COLUMN_U64
+                                                                        : CN_COLUMN_F64,
             };
     }
     columns[count++] =
@@ -294,8 +321,14 @@ static void print_table(const struct cn_args *args, const struct diff *diff)
         for (int i = 0; i < CN_REPORT_FIELD_COUNT; i++) {
             enum cn_report_field field = (enum cn_report_field)i;
 
-            if (!is_shown(diff, i))
+            if (!diff->layout->has[i])
                 continue;
+            if (is_deviation(field)) {
+                cn_table_f64(table, deviation(&diff->pairs[p], field, false));
+                cn_table_f64(table, deviation(&diff->pairs[p], field, true));
+                cn_table_f64(table, deviation_change(&diff->pairs[p], field));
+                continue;
+            }
             cn_table_u64(table, side_value(diff, &diff->pairs[p], field, false));
             cn_table_u64(table, side_value(diff, &diff->pairs[p], field, true));
             cn_table_f64(table, (double)change(diff, &diff->pairs[p], field));

@@ -83,20 +83,6 @@ static void list_choices(struct cn_text *text, const char *value)
     }
 }
 
-static bool is_allowed(const char *placeholder, const char *value)
-{
-    const char *choice;
-    size_t len;
-
-    if (cn_placeholder_kind(placeholder) != CN_PLACEHOLDER_CHOICE)
-        return true;
-    for (size_t i = 0; (choice = cn_choice_at(placeholder, i, &len)); i++) {
-        if (strlen(value) == len && memcmp(choice, value, len) == 0)
-            return true;
-    }
-    return false;
-}
-
 static bool fail_choice(const char *placeholder, const char *value, struct cn_error *err)
 {
     struct cn_text choices = {0};
@@ -131,8 +117,8 @@ static void insert_given(struct cn_args *args, const struct cn_option *option,
 bool cn_args_add(struct cn_args *args, const struct cn_option *option, const char *value,
                  struct cn_error *err)
 {
-    if (value && !is_allowed(option->value, value) &&
-        !(option->also && is_allowed(option->also, value))) {
+    if (value && !cn_choice_has(option->value, value) &&
+        !(option->also && cn_choice_has(option->also, value))) {
         (void)fail_choice(option->value, value, err);
         return cn_fail_in(err, "--%s", option->name);
     }
@@ -260,7 +246,7 @@ bool cn_args_check(const struct cn_args *args, struct cn_error *err)
     for (size_t i = 0; i < args->operand_count; i++) {
         const char *placeholder = cn_operand_at(command->operands, i);
 
-        if (placeholder && !is_allowed(placeholder, args->operands[i]))
+        if (placeholder && !cn_choice_has(placeholder, args->operands[i]))
             return fail_choice(placeholder, args->operands[i], err);
     }
     return true;

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "cli/print/html.h"
 #include "cli/print/table.h"
 #include "cli/shell/args.h"
 #include "cli/shell/pager.h"
@@ -31,6 +32,7 @@ struct cn_cli_session {
     bool has_color;     /* decided before a pager replaces the terminal */
     bool without_pager; /* whatever the options */
     struct cn_pager pager;
+    struct cn_html html;                    /* of --format=html */
     struct cn_bar *bar;                     /* the progress bar in use; NULL: none */
     bool is_mute;                           /* another process prints the messages */
     const struct cn_cli_listener *listener; /* NULL: messages and progress on stderr */

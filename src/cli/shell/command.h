@@ -190,6 +190,9 @@ const char *cn_operand_at(const char *operands, size_t i);
 /* Word `i` of a CN_PLACEHOLDER_CHOICE, and its length. Borrowed. NULL after the last. */
 const char *cn_choice_at(const char *choices, size_t i, size_t *len);
 
+/* True if a value is one of the words. Other placeholders have every value. */
+bool cn_choice_has(const char *placeholder, const char *value);
+
 /* Append all of them, separated by blanks. */
 void cn_choices_add(struct cn_text *text, const char *choices);
 

@@ -274,6 +274,20 @@ const char *cn_choice_at(const char *choices, size_t i, size_t *len)
     }
 }
 
+bool cn_choice_has(const char *placeholder, const char *value)
+{
+    const char *choice;
+    size_t len;
+
+    if (cn_placeholder_kind(placeholder) != CN_PLACEHOLDER_CHOICE)
+        return true;
+    for (size_t i = 0; (choice = cn_choice_at(placeholder, i, &len)); i++) {
+        if (strlen(value) == len && memcmp(choice, value, len) == 0)
+            return true;
+    }
+    return false;
+}
+
 void cn_choices_add(struct cn_text *text, const char *choices)
 {
     const char *choice;

@@ -114,8 +114,10 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 /* Output that could not be written is a failure. */
 static bool finish_output(struct cn_cli_session *session, bool ok, struct cn_error *err)
 {
-    bool had_error = ferror(stdout);
+    bool had_error;
 
+    cn_html_end(&session->html);
+    had_error = ferror(stdout);
     if (fflush(stdout) != 0 && ok)
         ok = cn_fail_errno(err, "cannot write standard output");
     else if (had_error && ok)
@@ -128,11 +130,16 @@ static bool run_args(struct cn_args *args, struct cn_error *err)
 {
     struct cn_cli_session session = {0};
     const char *log = cn_args_value(args, "logfile");
+    const char *color = cn_args_value(args, "color");
+    const char *format = cn_args_value(args, "format");
+    bool is_html = format && strcmp(format, "html") == 0;
 
     if (log && !cn_cli_log_to(log, err))
         return false;
     session.has_color =
-        cn_color_decide(cn_args_value(args, "color"), isatty(STDOUT_FILENO));
+        cn_color_decide(is_html && !color ? "always" : color, isatty(STDOUT_FILENO));
+    if (is_html && !cn_html_begin(&session.html))
+        return cn_fail_errno(err, "--format=html");
     args->session = &session;
     return finish_output(&session, run(args, err), err);
 }

@@ -46,6 +46,9 @@ static const struct {
     {"graphviz", NULL, "format", "graphviz"},
     {"mermaid", NULL, "format", "mermaid"},
     {"disable", NULL, "trace", "off"},
+    {"nop", NULL, "trace", "off"},
+    {"debug", NULL, "hex", NULL}, /* of dump */
+    {"verbose", NULL, "hex", NULL},
     {"debug", NULL, "verbose", NULL},
     {"usage", NULL, "help", NULL},
     {"max-stack", NULL, "depth", NULL},
@@ -232,18 +235,24 @@ static bool add(struct cn_args *args, const char *name, const char *value,
     return !option || !option->value != !value || cn_args_add(args, option, value, err);
 }
 
-/* Give what uftrace means by an option. */
+/* Give what uftrace means by an option, if the command has that. */
 static bool add_meaning(struct cn_args *args, const struct given *given,
                         struct cn_error *err)
 {
     const char *name = given->option->name;
 
-    for (size_t i = 0; i < MEANING_COUNT; i++)
-        if (strcmp(meanings[i].name, name) == 0 &&
-            (!meanings[i].given ||
-             (given->value && strcmp(meanings[i].given, given->value) == 0)))
-            return add(args, meanings[i].option,
-                       meanings[i].value ? meanings[i].value : given->value, err);
+    for (size_t i = 0; i < MEANING_COUNT; i++) {
+        const struct cn_option *option =
+            cn_command_find_option(args->command, meanings[i].option);
+        const char *value = meanings[i].value;
+
+        if (strcmp(meanings[i].name, name) != 0 || !option ||
+            (meanings[i].given &&
+             (!given->value || strcmp(meanings[i].given, given->value) != 0)))
+            continue;
+        return (value && !cn_choice_has(option->value, value)) ||
+               add(args, option->name, value ? value : given->value, err);
+    }
     return add(args, name, given->value, err);
 }
 
@@ -435,6 +444,9 @@ static const struct cn_option options[] = {
     CN_OPTION("graphviz", 0, NULL, "dump: --format=graphviz"),
     CN_OPTION("mermaid", 0, NULL, "dump: --format=mermaid"),
     CN_OPTION("disable", 0, NULL, "record, live: --trace=off"),
+    CN_OPTION("nop", 0, NULL, "record, live: run the program, record nothing"),
+    CN_OPTION("kernel-skip-out", 0, NULL,
+              "no effect: kernel functions outside of the program need --kernel-full"),
     CN_OPTION("debug", 0, NULL, "the same as --verbose"),
     CN_OPTION("debug-domain", 0, "DOMAIN,...", "no effect"),
     CN_OPTION("estimate-return", 'e', NULL,

@@ -303,7 +303,9 @@ static void find_rules(const struct cn_rules *rules, const struct named *named,
         is_in_file |= rule->is_file;
         if (!find_condition(rule, named, finder, &condition))
             continue;
-        first->actions |= rule->what.actions & patching;
+        if (rule->what.actions & patching) /* the last one counts */
+            first->actions =
+                (first->actions & ~patching) | (rule->what.actions & patching);
         if ((rule->what.actions & CN_REC_RULE_PATCH) && *rule->module)
             first->actions |= CN_REC_RULE_PATCH_NAMED;
         if (rule->what.actions & ~patching)

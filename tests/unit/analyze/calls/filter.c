@@ -221,8 +221,6 @@ static void says_what_is_wrong_with_a_trigger(void **state)
         {"a@if:arg0>1,hide", "'a@if:arg0>1,hide': condition 'arg0>1': no such argument"},
         {"a@if:arg1~1,hide", "'a@if:arg1~1,hide': condition 'arg1~1': expected one of == "
                              "!= < <= > >= &"},
-        {"a@read=proc/statm", "'a@read=proc/statm': action 'read=proc/statm' is for "
-                              "cairn record and has no effect here"},
     };
     struct cn_fake_recording fake;
     struct cn_call_filter filter;
@@ -237,6 +235,16 @@ static void says_what_is_wrong_with_a_trigger(void **state)
         assert_string_equal(err.text, bad[i].message);
     }
     assert_false(cn_call_filter_add(&filter, CN_FILTER_ONLY, "a[", CN_MATCH_REGEX, &err));
+    /* Actions of recording are skipped, and named. */
+    assert_true(
+        cn_call_filter_add(&filter, CN_FILTER_TRIGGER, "a@finish", CN_MATCH_REGEX, &err));
+    assert_string_equal(filter.idle, "finish");
+    assert_true(cn_call_filter_add(&filter, CN_FILTER_TRIGGER, "a@read=proc/statm,hide",
+                                   CN_MATCH_REGEX, &err));
+    assert_string_equal(filter.idle, "read=proc/statm");
+    assert_true(
+        cn_call_filter_add(&filter, CN_FILTER_TRIGGER, "a@hide", CN_MATCH_REGEX, &err));
+    assert_null(filter.idle);
     cn_call_filter_done(&filter);
 }
 

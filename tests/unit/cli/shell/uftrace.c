@@ -140,6 +140,9 @@ static void translates_words_of_uftrace(void **state)
     assert_becomes("dump --chrome", "dump --format=chrome --raw --data=uftrace.data");
     assert_becomes("replay --chrome --color=yes",
                    "replay --color=yes --data=uftrace.data");
+    assert_becomes("graph --chrome", "graph --raw --data=uftrace.data");
+    assert_becomes("replay --format=html", "replay --format=html --data=uftrace.data");
+    assert_becomes("replay --format=normal", "replay --format=text --data=uftrace.data");
     assert_becomes(
         "record --disable p",
         "record --trace=off --data=uftrace.data --calls --no-throw --bare-jumps -- p");

@@ -20,7 +20,7 @@
 struct words {
     struct cn_text text;
     size_t *name_at; /* by function and schedule: offset of its `,"name":"f"` */
-    bool is_uftrace;
+    bool is_uftrace, without_values;
     bool has_range; /* calls that began before it have no begin */
 };
 
@@ -233,7 +233,7 @@ static void visit(void *arg, const struct cn_span *span)
         add_name(lane, span->call->function, span->call->address);
     else
         add_name(lane, span->function, span->address);
-    if (cn_span_has_values(span)) {
+    if (!words->without_values && cn_span_has_values(span)) {
         cn_span_values(lane->rec, span, &lane->scratch);
         cn_text_str_add(&lane->text, span->kind == CN_SPAN_BEGIN
                                          ? ",\"args\":{\"arguments\":"
@@ -341,6 +341,7 @@ static bool write_events(struct cn_export *x, struct cn_error *err)
     const struct cn_recording *rec = x->query->rec;
     bool is_uftrace = x->format == &cn_dump_chrome;
     struct words words = {.is_uftrace = is_uftrace,
+                          .without_values = x->options->without_values,
                           .has_range = x->query->range.first_ns > 0};
     struct cn_span_counts counts;
     bool ok;
