@@ -13,20 +13,23 @@
 #define CN_REC_T_MULT    40
 #define CN_REC_T_BASE_NS 48
 #define CN_REC_T_FRAMES  56
-#define CN_REC_T_NEXT    64
-#define CN_REC_T_SLOT    72
-#define CN_REC_T_STEPPED 80
+#define CN_REC_T_SLOT    64
+#define CN_REC_T_STEPPED 72
 #define CN_REC_T_LIMIT   4096 /* in the page that fork clears */
 
 /* struct cn_rec_frame */
-#define CN_REC_F_LOC       0
-#define CN_REC_F_RET       8
-#define CN_REC_F_ADDRESS   16
-#define CN_REC_F_FLAGS     24
-#define CN_REC_F_SIZE      32
-#define CN_REC_F_CALLER_AT 16  /* in the flags, on aarch64: the caller's x29 */
-#define CN_REC_F_UNHOOKED  2   /* CN_REC_FRAME_UNHOOKED, in the flags */
-#define CN_REC_F_CALLED    512 /* CN_REC_FRAME_CALLED, in the flags */
+#define CN_REC_F_LOC      0
+#define CN_REC_F_STUB     8
+#define CN_REC_F_RET      16
+#define CN_REC_F_ADDRESS  24
+#define CN_REC_F_FLAGS    32
+#define CN_REC_F_CALLER   40
+#define CN_REC_F_SIZE     64  /* depths are stored in units of it */
+#define CN_REC_F_UNHOOKED 2   /* CN_REC_FRAME_UNHOOKED, in the flags */
+#define CN_REC_F_CALLED   512 /* CN_REC_FRAME_CALLED, in the flags */
+
+/* The return stubs (state/returns.h): their bytes, and as many for what they stand for. */
+#define CN_REC_RETURNS_LEN (8 << 20)
 
 /* A record's second word without address and depth: type and magic. */
 #define CN_REC_ENTRY_WORD 0x28

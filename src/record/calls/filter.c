@@ -10,8 +10,8 @@
 #include "record/layout.h"
 #include "record/process.h"
 #include "record/state/module_rules.h"
+#include "record/state/returns.h"
 #include "record/state/thread.h"
-#include "record/stubs.h"
 
 static int find_program(struct dl_phdr_info *info, size_t size, void *arg)
 {
@@ -225,7 +225,7 @@ static uintptr_t site_of(uint32_t actions, const struct cn_rec_registers *regist
 {
     bool is_wanted = cn_rec_process.shared->has_sites || (actions & CN_REC_RULE_SITE);
 
-    if (!is_wanted || !registers || registers->site == (uintptr_t)cn_rec_return)
+    if (!is_wanted || !registers || cn_rec_is_return(registers->site))
         return 0;
     return registers->site;
 }

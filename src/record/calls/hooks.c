@@ -9,14 +9,9 @@
 #include "record/code/loader.h"
 #include "record/layout.h"
 #include "record/process.h"
+#include "record/state/lock.h"
+#include "record/state/returns.h"
 #include "record/state/thread.h"
-#include "record/stubs.h"
-#include "record/syscalls.h"
-
-enum {
-    LOCK_TRIES = 100000,
-    CLOSED_MAX = 1024, /* frames above the innermost one to search as a last resort */
-};
 
 /* The alternate signal stack; empty while a handler runs on it. */
 static void find_idle_signal_stack(uintptr_t *low, uintptr_t *high)
@@ -67,31 +62,17 @@ static void record_exit(struct cn_rec_thread *self, struct cn_rec_frame *frame,
         cn_rec_record(self, cn_rec_frame_word(self, frame) | CN_REC_EXIT_WORD);
 }
 
-/* Return addresses that were in a register have been stored, but at unknown addresses. */
-static bool is_in_memory(const struct cn_rec_frame *frame)
-{
-    return !(frame->flags & CN_REC_FRAME_UNHOOKED) &&
-           !((uintptr_t)frame->loc & CN_REC_LOC_REGISTER);
-}
-
 /* A call is closed that may return after all: the stack of a coroutine can be inside that
- * of the thread, higher than the calls that resumed it. Let it return to its caller. */
-static void release(struct cn_rec_thread *self, const struct cn_rec_frame *frame)
+ * of the thread, higher than the calls that resumed it. Let it return to its caller, if the
+ * address of its return address is known: one that was in a register is anywhere. */
+static void close_return(struct cn_rec_thread *self, struct cn_rec_frame *frame)
 {
-    if ((frame->flags & CN_REC_FRAME_UNHOOKED) ||
-        !cn_rec_thread_is_on_stack(self, frame->loc))
+    if ((frame->flags & CN_REC_FRAME_UNHOOKED) || frame->loc == CN_REC_LOC_GONE)
         return;
-    if (!is_in_memory(frame)) {
-        self->closed[self->closed_count++ % CN_REC_CLOSED_MAX] = *frame;
-        return;
-    }
-    /* A later call may have its return address there. */
-    for (const struct cn_rec_frame *above = frame + 1; above <= self->top; above++) {
-        if (above->loc == frame->loc)
-            return;
-    }
-    if (*frame->loc == (uintptr_t)cn_rec_return)
+    if (!((uintptr_t)frame->loc & CN_REC_LOC_REGISTER) &&
+        cn_rec_thread_is_on_stack(self, frame->loc) && *frame->loc == frame->stub)
         *frame->loc = frame->ret;
+    cn_rec_return_close(self, frame);
 }
 
 void cn_rec_frame_leave(struct cn_rec_thread *self,
@@ -100,7 +81,7 @@ void cn_rec_frame_leave(struct cn_rec_thread *self,
     struct cn_rec_frame *frame = self->top;
 
     record_exit(self, frame, registers);
-    release(self, frame);
+    close_return(self, frame);
     self->top = frame - 1;
 }
 
@@ -126,47 +107,46 @@ struct cn_rec_frame *cn_rec_frame_push(struct cn_rec_thread *self, uintptr_t *lo
                                        uintptr_t ret, uintptr_t address, uint64_t flags)
 {
     struct cn_rec_frame *frame = self->top + 1;
+    bool is_hooked = !(flags & CN_REC_FRAME_UNHOOKED);
 
-    if (frame >= self->real_end) {
+    if (frame >= self->real_end ||
+        (is_hooked && !frame->stub && !cn_rec_return_assign(self, frame))) {
         atomic_fetch_add(&self->track->lost, 1);
         return NULL;
     }
     if (!cn_rec_process.shared->has_counter)
         flags |= CN_REC_FRAME_SLOW;
-    frame->loc = loc;
-    /* Unwinders of other threads must not see the new top before its loc. */
-    __atomic_store_n(&self->top, frame, __ATOMIC_RELEASE);
+    self->top = frame;
     *(volatile struct cn_rec_frame *)frame = (struct cn_rec_frame){
         .loc = loc,
+        .stub = frame->stub,
         .ret = ret,
         .address = address,
         .flags = flags,
     };
+    if (is_hooked)
+        *cn_rec_return_value(frame->stub) =
+            cn_rec_is_return(ret) ? *cn_rec_return_value(ret) : ret;
     return frame;
-}
-
-/* Gives up after a while: in the child of a fork, the thread that locked may not
- * exist. */
-static void lock_frames(struct cn_rec_thread *thread)
-{
-    for (int i = 0; i < LOCK_TRIES && atomic_exchange(&thread->frames_lock, 1); i++)
-        (void)cn_rec_syscall3(SYS_sched_yield, 0, 0, 0);
 }
 
 /* Remove a frame below the top: the calls above it are open on other stacks. */
 static void remove_frame(struct cn_rec_thread *self, struct cn_rec_frame *frame)
 {
+    uintptr_t unused;
     uint64_t before;
 
     cn_rec_block_signals(&before);
-    lock_frames(self);
+    cn_rec_lock(&self->frames_lock);
+    unused = frame->stub;
     for (; frame < self->top; frame++) {
         frame[0] = frame[1];
         if (self->notes)
             self->notes[frame - self->frames] = self->notes[frame + 1 - self->frames];
     }
+    frame->stub = unused;
     self->top--;
-    atomic_store(&self->frames_lock, 0);
+    cn_rec_unlock(&self->frames_lock);
     cn_rec_restore_signals(&before);
 }
 
@@ -177,7 +157,7 @@ void cn_rec_frame_close(struct cn_rec_thread *self, struct cn_rec_frame *frame)
         return;
     }
     record_exit(self, frame, NULL);
-    release(self, frame);
+    close_return(self, frame);
     remove_frame(self, frame);
 }
 
@@ -196,14 +176,11 @@ void cn_rec_frame_resume(struct cn_rec_thread *self)
         cn_rec_filter_resume(self, self->top);
 }
 
-/* True if the return address was in a register, and the caller had another x29 than this.
- * Frames of library calls do not contain it. */
+/* True if the return address was in a register, and the caller had another x29 than this. */
 static bool has_other_caller(const struct cn_rec_frame *frame, uint64_t x29)
 {
-    return ((uintptr_t)frame->loc & CN_REC_LOC_REGISTER) &&
-           !(frame->flags & CN_REC_FRAME_LIBRARY) &&
-           frame->flags >> CN_REC_F_CALLER_AT !=
-               x29 << CN_REC_F_CALLER_AT >> CN_REC_F_CALLER_AT;
+    return ((uintptr_t)frame->loc & CN_REC_LOC_REGISTER) && frame->caller &&
+           frame->caller != x29;
 }
 
 struct cn_rec_thread *cn_rec_call_thread(void)
@@ -221,7 +198,7 @@ struct cn_rec_thread *cn_rec_call_prepare(const uintptr_t *loc, uintptr_t ret,
                                           uint64_t x29)
 {
     struct cn_rec_thread *self = cn_rec_call_thread();
-    bool is_tail_call = ret == (uintptr_t)cn_rec_return;
+    bool is_tail_call = cn_rec_is_return(ret);
 
     if (!self)
         return NULL;
@@ -240,17 +217,6 @@ struct cn_rec_thread *cn_rec_call_prepare(const uintptr_t *loc, uintptr_t ret,
     if (self->dlopen_sp)
         cn_rec_loader_find_new(self, (uintptr_t)loc);
     return self;
-}
-
-static void enter(uintptr_t *loc, uintptr_t address, uint64_t flags,
-                  const struct cn_rec_registers *registers)
-{
-    struct cn_rec_thread *self = cn_rec_call_prepare(loc, *loc, 0);
-
-    if (!self || !cn_rec_frame_push(self, loc, *loc, address, flags))
-        return;
-    *(volatile uintptr_t *)loc = (uintptr_t)cn_rec_return;
-    cn_rec_frame_record_entry(self, registers);
 }
 
 #if defined(__aarch64__)
@@ -282,179 +248,132 @@ static void close_above_caller(struct cn_rec_thread *self, const uintptr_t *loc)
 }
 #endif
 
-void cn_rec_enter(uintptr_t *loc, uintptr_t address, const uint64_t *saved,
-                  uint64_t flags)
+uintptr_t cn_rec_enter(uintptr_t *loc, uintptr_t address, const uint64_t *saved,
+                       uint64_t flags)
 {
 #if defined(__aarch64__)
     struct cn_rec_registers registers = {saved, CN_REC_SAVED_BY_MCOUNT,
                                          (uintptr_t)(saved + 32), address, *loc};
-
-    flags |= (uint64_t)loc[-1] << CN_REC_F_CALLER_AT;
-    if (cn_rec_self && cn_rec_thread_is_ours(cn_rec_self))
-        close_above_caller(cn_rec_self, loc);
 #else
     struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_ENTRY,
                                          (uintptr_t)(loc + 1), address, *loc};
-
 #endif
-    enter(loc, address, flags, &registers);
-}
+    struct cn_rec_thread *self;
+    struct cn_rec_frame *frame;
 
-static uintptr_t enter_register(uintptr_t sp, uintptr_t address, uintptr_t ret,
-                                uint64_t flags, const uint64_t *saved)
-{
-    struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_ENTRY, sp, address, ret};
-    uintptr_t *loc = (uintptr_t *)(sp | CN_REC_LOC_REGISTER);
-    struct cn_rec_thread *self = cn_rec_call_prepare(loc, ret, saved[0]);
-
-    if (!self || !cn_rec_frame_push(self, loc, ret, address, flags))
-        return ret;
+#if defined(__aarch64__)
+    if (cn_rec_self && cn_rec_thread_is_ours(cn_rec_self))
+        close_above_caller(cn_rec_self, loc);
+#endif
+    self = cn_rec_call_prepare(loc, *loc, 0);
+    frame = self ? cn_rec_frame_push(self, loc, *loc, address, flags) : NULL;
+    if (!frame)
+        return 0;
+    *(volatile uintptr_t *)loc = frame->stub;
     cn_rec_frame_record_entry(self, &registers);
-    return (uintptr_t)cn_rec_return;
+    return frame->stub;
 }
 
 uintptr_t cn_rec_enter_register(uintptr_t sp, uintptr_t address, uintptr_t ret,
                                 const uint64_t *saved)
 {
-    /* The first saved register is x29. */
-    return enter_register(sp, address, ret, saved[0] << CN_REC_F_CALLER_AT, saved);
+    struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_ENTRY, sp, address, ret};
+    uintptr_t *loc = (uintptr_t *)(sp | CN_REC_LOC_REGISTER);
+    uint64_t caller = saved[0]; /* the first saved register is x29 */
+    struct cn_rec_thread *self = cn_rec_call_prepare(loc, ret, caller);
+    struct cn_rec_frame *frame =
+        self ? cn_rec_frame_push(self, loc, ret, address, 0) : NULL;
+
+    if (!frame)
+        return 0;
+    frame->caller = caller;
+    cn_rec_frame_record_entry(self, &registers);
+    return frame->stub;
 }
 
-/* A call that returns. */
-struct returning {
-    const uintptr_t
-        *loc; /* address of its return address; on aarch64, the stack pointer */
-    const uint64_t *saved;
-};
-
-/* True if this may be the call that returns. On x86_64, and where the return address was
- * in a register, `loc` must match. Otherwise the frame is below the stack pointer. On
- * aarch64, x29 has the value that it had when the call was made. */
-static bool may_return(const struct cn_rec_frame *frame, const struct returning *call)
+/* The open call that returns to this stub; NULL when there is none. */
+static struct cn_rec_frame *find_frame(const struct cn_rec_thread *self, uintptr_t stub)
 {
-    if (frame->flags & CN_REC_FRAME_UNHOOKED)
-        return false;
-#if defined(__x86_64__)
-    return frame->loc == call->loc;
-#else
-    if ((uintptr_t)frame->loc & CN_REC_LOC_REGISTER)
-        return (uintptr_t)frame->loc == ((uintptr_t)call->loc | CN_REC_LOC_REGISTER) &&
-               !has_other_caller(frame, call->saved[0]);
-    return frame->loc <= call->loc &&
-           frame->flags >> CN_REC_F_CALLER_AT ==
-               call->saved[0] << CN_REC_F_CALLER_AT >> CN_REC_F_CALLER_AT;
-#endif
+    struct cn_rec_frame *frame = self->top;
+
+    while (frame > self->frames && frame->stub != stub)
+        frame--;
+    return frame > self->frames ? frame : NULL;
 }
 
-/* Find the frame of the call that returns, from `last` down to the one above `first`: of
- * several the highest on the stack, of those the innermost. NULL when there is none. */
-static struct cn_rec_frame *find_returning(struct cn_rec_frame *first,
-                                           struct cn_rec_frame *last,
-                                           const struct returning *call)
+uintptr_t cn_rec_frames_end_jumping(struct cn_rec_thread *self, uintptr_t ret)
 {
-    struct cn_rec_frame *best = NULL;
-
-    for (struct cn_rec_frame *frame = last; frame > first; frame--) {
-        if (may_return(frame, call) && (!best || frame->loc > best->loc))
-            best = frame;
-    }
-    return best;
-}
-
-uintptr_t cn_rec_frames_end_jumping(struct cn_rec_thread *self, const uintptr_t *loc,
-                                    const uint64_t *saved)
-{
-    struct returning call = {
-        (const uintptr_t *)((uintptr_t)loc & ~(uintptr_t)CN_REC_LOC_REGISTER), saved};
-    uintptr_t ret = (uintptr_t)cn_rec_return;
     struct cn_rec_frame *frame;
 
     cn_rec_thread_reserve(self);
-    while (ret == (uintptr_t)cn_rec_return &&
-           (frame = find_returning(self->frames, self->top, &call))) {
+    while (cn_rec_is_return(ret) && (frame = find_frame(self, ret))) {
         ret = frame->ret;
         cn_rec_frame_close(self, frame);
     }
-    return ret;
+    return cn_rec_is_return(ret) ? *cn_rec_return_value(ret) : ret;
 }
 
-static struct cn_rec_return_target target_of_frame(const struct cn_rec_frame *frame)
+static bool has_open_calls(const struct cn_rec_thread *thread)
 {
-    return (struct cn_rec_return_target){frame->ret, frame->flags};
+    const struct cn_rec_frame *frame = thread->top;
+
+    while (frame > thread->frames && frame->loc == CN_REC_LOC_GONE)
+        frame--;
+    return frame > thread->frames;
 }
 
-/* A coroutine returns on another thread than the one that called it. Its frame stays with
- * the calling thread, which removes it at its next call. */
-static struct cn_rec_return_target leave_elsewhere(const struct returning *call)
+/* A coroutine returns on another thread than the one that called it, which removes the frame
+ * at its next call. If there is no such frame, the call was closed by mistake: its stub still
+ * has its return address. */
+static uint64_t leave_elsewhere(volatile uintptr_t *ret)
 {
     struct cn_rec_thread *thread = atomic_load(&cn_rec_threads);
-    struct cn_rec_return_target target = {0};
-    uint64_t before;
+    uintptr_t stub = *ret;
+    struct cn_rec_frame *frame = NULL;
+    uint64_t before, flags = 0;
 
     cn_rec_block_signals(&before);
-    for (; thread && target.ret == 0; thread = atomic_load(&thread->next)) {
-        struct cn_rec_frame *frame;
-
+    *ret = *cn_rec_return_value(stub);
+    for (; thread && !frame; thread = atomic_load(&thread->next)) {
         if (!atomic_load(&thread->is_used))
             continue;
-        lock_frames(thread);
-        frame = find_returning(thread->frames, thread->top, call);
+        cn_rec_lock(&thread->frames_lock);
+        frame = find_frame(thread, stub);
         if (frame) {
-            target = target_of_frame(frame);
+            *ret = frame->ret;
+            flags = frame->flags;
             ((volatile struct cn_rec_frame *)frame)->loc = CN_REC_LOC_GONE;
         }
-        atomic_store(&thread->frames_lock, 0);
+        if (frame && thread->is_ended && !has_open_calls(thread)) {
+            thread->is_ended = false;
+            atomic_store(&thread->is_used, 0);
+        }
+        cn_rec_unlock(&thread->frames_lock);
     }
     cn_rec_restore_signals(&before);
-    return target;
+    return flags;
 }
 
-/* A call returns that was closed by mistake. It is among those that were closed last; else
- * its frame is still in memory, unless another call was made since. */
-static struct cn_rec_return_target leave_closed(const struct returning *call)
-{
-    struct cn_rec_thread *thread;
-
-    for (thread = atomic_load(&cn_rec_threads); thread;
-         thread = atomic_load(&thread->next)) {
-        for (uint32_t i = 1; i <= CN_REC_CLOSED_MAX; i++) {
-            const struct cn_rec_frame *frame =
-                &thread->closed[(thread->closed_count - i) % CN_REC_CLOSED_MAX];
-
-            if (frame->loc && may_return(frame, call))
-                return target_of_frame(frame);
-        }
-    }
-    for (thread = atomic_load(&cn_rec_threads); thread;
-         thread = atomic_load(&thread->next)) {
-        struct cn_rec_frame *top = thread->top, *last = top + CLOSED_MAX;
-        struct cn_rec_frame *frame =
-            find_returning(top, last < thread->real_end ? last : thread->real_end, call);
-
-        if (frame)
-            return target_of_frame(frame);
-    }
-    __builtin_trap(); /* the return address is lost */
-}
-
-struct cn_rec_return_target cn_rec_leave(uintptr_t *loc, const uint64_t *saved)
+uint64_t cn_rec_leave(volatile uintptr_t *ret, const uint64_t *saved)
 {
     struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_RETURN, 0, 0, 0};
-    struct returning call = {loc, saved};
     struct cn_rec_thread *self = cn_rec_self;
-    struct cn_rec_frame *frame =
-        self ? find_returning(self->frames, self->top, &call) : NULL;
-    struct cn_rec_return_target target;
+    struct cn_rec_frame *frame;
+    uint64_t flags;
 
-    if (!frame) {
-        target = leave_elsewhere(&call);
-        return target.ret ? target : leave_closed(&call);
-    }
-    target = target_of_frame(frame);
+    /* It returned by another register than x30. */
+    for (frame = self ? self->top : NULL; frame && !cn_rec_is_return(*ret); frame--)
+        *ret = frame->stub;
+    frame = self ? find_frame(self, *ret) : NULL;
+    if (!frame)
+        return leave_elsewhere(ret);
+    flags = frame->flags;
     /* The child of a vfork() returns first. */
-    if (!cn_rec_thread_is_ours(self))
-        return target;
-    if (frame->flags & CN_REC_FRAME_FORKS) {
+    if (!cn_rec_thread_is_ours(self)) {
+        *ret = frame->ret;
+        return flags;
+    }
+    if (flags & CN_REC_FRAME_FORKS) {
         self->is_forking = false;
         cn_rec_thread_simplify(self);
     }
@@ -463,27 +382,11 @@ struct cn_rec_return_target cn_rec_leave(uintptr_t *loc, const uint64_t *saved)
            (self->top->loc == CN_REC_LOC_GONE || is_dead(self, self->top, frame->loc)))
         cn_rec_frame_pop(self);
     record_exit(self, frame, &registers);
+    /* From now on the stub may be that of another call. */
+    *ret = frame->ret;
     if (self->top == frame)
         self->top = frame - 1;
     else
         remove_frame(self, frame);
-    return target;
-}
-
-/* Frames of calls that were left by a jump may still exist; the program may have reused
- * their stack. */
-void cn_rec_unhook_all(struct cn_rec_thread *self)
-{
-    for (struct cn_rec_frame *frame = self->top; frame > self->frames; frame--) {
-        if (is_in_memory(frame) && *frame->loc == (uintptr_t)cn_rec_return)
-            *frame->loc = frame->ret;
-    }
-}
-
-void cn_rec_hook_all(struct cn_rec_thread *self)
-{
-    for (struct cn_rec_frame *frame = self->frames + 1; frame <= self->top; frame++) {
-        if (is_in_memory(frame) && *frame->loc == frame->ret)
-            *frame->loc = (uintptr_t)cn_rec_return;
-    }
+    return flags;
 }

@@ -1,9 +1,9 @@
 /* The hooks: called when functions of the program are called and return.
  *
- * The stubs (hooks_ARCH.S) handle an ordinary call alone: they push a frame, replace the
- * return address by cn_rec_return, and store a record. Patched functions jump to a stub
- * that calls their body, with the same result: the return address is cn_rec_return. They call these functions for
- * everything else: the first call of a thread, a full ring, calls that did not return
+ * Assembly (hooks_ARCH.S) handles an ordinary call alone: it pushes a frame, replaces the
+ * return address by that of a stub (state/returns.h), and stores a record. It calls the
+ * bodies of patched functions from such a stub, with the same result. Everything else is left
+ * to these functions: the first call of a thread, a full ring, calls that did not return
  * (longjmp, exceptions), calls on other stacks, filters.
  *
  * Frames are pushed before they are filled and popped after they are used, so that a
@@ -20,13 +20,14 @@ struct cn_rec_frame;
 struct cn_rec_registers;
 struct cn_rec_thread;
 
-/* A call was made; its return address is at `loc`. `saved` is the registers that the stub
- * saved, `flags` those of its frame. */
-void cn_rec_enter(uintptr_t *loc, uintptr_t address, const uint64_t *saved,
-                  uint64_t flags);
+/* A call was made; its return address is at `loc`. `saved` is the registers that the hook
+ * saved, `flags` those of its frame. Returns the stub that it returns to instead; 0: it is not
+ * recorded. */
+uintptr_t cn_rec_enter(uintptr_t *loc, uintptr_t address, const uint64_t *saved,
+                       uint64_t flags);
 
 /* The same for a return address `ret` in a register; `sp` is the stack pointer at the
- * call. Returns the address to return to instead. */
+ * call. */
 uintptr_t cn_rec_enter_register(uintptr_t sp, uintptr_t address, uintptr_t ret,
                                 const uint64_t *saved);
 
@@ -41,13 +42,9 @@ void cn_rec_instrument_enter(uintptr_t function, uintptr_t call_site, uintptr_t 
 void cn_rec_interpreted_enter(uintptr_t address);
 void cn_rec_interpreted_leave(uintptr_t address);
 
-/* The call whose return address was at `loc` returns. Returns the true return address, and
- * the flags of its frame. */
-struct cn_rec_return_target {
-    uintptr_t ret;
-    uint64_t flags;
-};
-struct cn_rec_return_target cn_rec_leave(uintptr_t *loc, const uint64_t *saved);
+/* A call returns to the stub `*ret`, which becomes its true return address. Returns the flags
+ * of its frame. */
+uint64_t cn_rec_leave(volatile uintptr_t *ret, const uint64_t *saved);
 
 /* Where to jump for a library call. If there is a passage (machine.h), the function must
  * return through it. */
@@ -100,13 +97,8 @@ void cn_rec_frame_drop(struct cn_rec_thread *self);
  * be recorded with the depth that it has now. */
 void cn_rec_frame_resume(struct cn_rec_thread *self);
 
-/* Functions have ended with a jump to another, whose return address is at `loc`: end their
- * calls. Returns the true return address. */
-uintptr_t cn_rec_frames_end_jumping(struct cn_rec_thread *self, const uintptr_t *loc,
-                                    const uint64_t *saved);
-
-/* Restore the true return addresses while the stack is walked, and replace them again. */
-void cn_rec_unhook_all(struct cn_rec_thread *self);
-void cn_rec_hook_all(struct cn_rec_thread *self);
+/* Functions have ended with a jump to another, with this return address: end their calls.
+ * Returns the true return address. */
+uintptr_t cn_rec_frames_end_jumping(struct cn_rec_thread *self, uintptr_t ret);
 
 #endif

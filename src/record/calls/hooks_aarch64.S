@@ -5,16 +5,14 @@
  *                  which it calls
  *   cn_rec_moved   the same for a function whose first instruction was moved
  *   cn_rec_libcall a library call: x17 is its number, x30 its return address
- *   cn_rec_return  calls return here instead of to their caller
+ *   cn_rec_return  calls return to stubs (state/returns.h), which jump here
  *
  * Vector registers are not used, neither here nor in the C code, which is built without
  * them; x0 to x8 are preserved. Temporary registers are free at the entry of a function, and
  * preserved at its end: with -fipa-ra a caller may rely on those that a function does not
  * use.
  *
- * A frame whose return address was in a register has loc = sp | 1. The frame of a call that
- * returns is the highest one with loc <= sp | 1 that was called with the current x29: frames
- * of other stacks, of coroutines and of other threads, were not.
+ * A frame whose return address was in a register has loc = sp | 1.
  */
 #include "record/layout.h"
 
@@ -141,14 +139,32 @@
 	.cfi_restore x30
 	.endm
 
-/* Push a frame with loc x10 above x11. Unwinders of other threads must not see the new
- * top, which is the first member of the thread, before its loc. */
+/* The stub of the frame above x11, to x16; or go to \none. */
+	.macro	load_stub none
+	ldr	x16, [x11, #CN_REC_F_SIZE+CN_REC_F_STUB]
+	cbz	x16, \none
+	.endm
+
+/* The value of the stub \stub. */
+	.macro	load_value reg, stub
+	add	\reg, \stub, #CN_REC_RETURNS_LEN
+	ldur	\reg, [\reg, #-4]
+	.endm
+
+/* Push the frame above x11, with loc x10. */
 	.macro	push_frame ret, function, flags
-	str	x10, [x11, #CN_REC_F_SIZE+CN_REC_F_LOC]
 	add	x11, x11, #CN_REC_F_SIZE
-	stlr	x11, [x9]
-	stp	x10, \ret, [x11, #CN_REC_F_LOC]
-	stp	\function, \flags, [x11, #CN_REC_F_ADDRESS]
+	str	x11, T(TOP)
+	str	x10, [x11, #CN_REC_F_LOC]
+	stp	\ret, \function, [x11, #CN_REC_F_RET]
+	str	\flags, [x11, #CN_REC_F_FLAGS]
+	.endm
+
+/* Unwinders of a call that returns to the stub x16 see the return address \seen. Signal handlers
+ * use the stub before its frame is pushed. Uses x17. */
+	.macro	set_value seen
+	add	x17, x16, #CN_REC_RETURNS_LEN
+	stur	\seen, [x17, #-4]
 	.endm
 
 	.macro	pop_frame
@@ -161,7 +177,6 @@
 	ldr	x12, T(FRAMES)
 	sub	x12, x11, x12
 	sub	x12, x12, #CN_REC_F_SIZE
-	lsl	x12, x12, #1
 	and	x12, x12, #CN_REC_DEPTH_MASK
 	orr	x13, x12, \function, lsl #16
 	mov	x12, #\type
@@ -197,31 +212,30 @@ mcount:
 	ldr	x13, [x29]	/* is the caller the innermost open call? */
 	sub	x12, x12, #8
 	cmp	x12, x13
-	b.ne	7f
-5:	ldr	x12, T(END)
-	cmp	x11, x12
-	b.hs	7f
+	b.ne	6f
 	ldr	x12, [x10]
 	lsr	x13, x12, #48	/* a signed address must not be changed */
 	cbnz	x13, 8f
-	ldr	x13, [x29]	/* the caller's x29 */
-	lsl	x13, x13, #CN_REC_F_CALLER_AT
-	push_frame x12, x30, x13
+	mov	x15, x12
+5:	ldr	x13, T(END)
+	cmp	x11, x13
+	b.hs	7f
+	load_stub 7f
+	push_frame x12, x30, xzr
+	set_value x15
+	str	x16, [x10]
 	make_word x30, CN_REC_ENTRY_WORD
 	take_slot 10f	/* after the frame, as on x86_64 */
-	adr	x12, cn_rec_return
-	str	x12, [x10]
 	store_record 9f
 8:	ret
 9:	finish_record
 	ret
-6:	adr	x13, cn_rec_return	/* a tail call: the address is cn_rec_return */
+6:	ldr	x13, [x11, #CN_REC_F_STUB]	/* a tail call: the address is that of its stub */
 	ldr	x12, [x10]
 	cmp	x12, x13
-	b.eq	5b
-	lsr	x13, x12, #48
-	cbnz	x13, 8b
-	b	7f
+	b.ne	7f
+	load_value x15, x12
+	b	5b
 10:	ldr	x12, [x11, #CN_REC_F_RET]
 	str	x12, [x10]
 	pop_frame
@@ -277,28 +291,34 @@ mcount:
 	b.hs	6f
 	cmn	x12, #3		/* CN_REC_LOC_GONE: C removes it */
 	b.eq	7f
+	mov	x15, x30
 5:	ldr	x12, T(END)
 	cmp	x11, x12
 	b.hs	7f
+	load_stub 7f
 	load_function x13, \room
-	lsl	x12, x29, #CN_REC_F_CALLER_AT
-	push_frame x30, x13, x12
+	push_frame x30, x13, xzr
+	str	x29, [x11, #CN_REC_F_CALLER]
 	mov	x10, x17
+	set_value x15
+	mov	x30, x16
 	make_word x13, CN_REC_ENTRY_WORD
 	take_slot 10f	/* after the frame, as on x86_64 */
 	store_record 9f
 8:	mov	x17, x10
-	adr	x30, cn_rec_return
+	sub	x16, x30, #4
 	.cfi_remember_state
 	leave_room \room
-	b	.Lcall
+	br	x16		/* to the call before x30 */
 	.cfi_restore_state
-6:	adr	x13, cn_rec_return	/* a tail call */
-	b.ne	7f
+6:	b.ne	7f
+	ldr	x13, [x11, #CN_REC_F_STUB]	/* a tail call */
 	cmp	x30, x13
-	b.eq	5b
-	b	7f
-10:	mov	x17, x10
+	b.ne	7f
+	load_value x15, x30
+	b	5b
+10:	ldr	x30, [x11, #CN_REC_F_RET]
+	mov	x17, x10
 	pop_frame
 7:	save_all
 	mov	x0, sp
@@ -307,12 +327,17 @@ mcount:
 	mov	x2, x30
 	mov	x3, sp
 	bl	cn_rec_enter_register
+	cbz	x0, 12f
 	str	x0, [sp, #8]	/* comes back as x30 */
+12:	str	x0, [sp, #144]	/* as x16 */
 	restore_all
-	adr	x16, cn_rec_return
-	cmp	x30, x16
+	cbz	x16, 13f
+	sub	x16, x16, #4
+	.cfi_remember_state
 	leave_room \room
-	b.eq	.Lcall
+	br	x16
+	.cfi_restore_state
+13:	leave_room \room
 	br	x17		/* not recorded */
 	.if	\room
 	.cfi_adjust_cfa_offset \room
@@ -387,7 +412,7 @@ mcount:
 	load_self
 	cbz	x9, cn_rec_instrument_leave
 	ldr	x11, T(TOP)
-	ldp	x12, x13, [x11, #CN_REC_F_ADDRESS]
+	ldp	x12, x13, [x11, #CN_REC_F_ADDRESS] /* and the flags */
 	cmp	x12, x0
 	b.ne	cn_rec_instrument_leave
 	cmp	x13, #CN_REC_F_UNHOOKED
@@ -469,94 +494,63 @@ mcount:
 	forward	prctl, 2
 	forward	syscall, 3
 
-/* Calls return here; hooks_x86_64.S explains why this is a signal frame. The expression:
- *
- *	t = CFA + 1, b = 0
- *	for (n = cn_rec_threads; n; n = n->next)
- *		for (p = n->top; p->loc != UINTPTR_MAX; p--)
- *			if (p->loc <= t && (!b || p->loc >= b->loc) && p->ret != cn_rec_return)
- *				b = p
- *	return b ? b->ret - 1 : 0
- */
-	.p2align 5
-	.xword	cn_rec_threads - .
-	.p2align 4
-	.cfi_startproc
-	.cfi_signal_frame
-	.cfi_def_cfa sp, 0
-	.cfi_escape 0x16, 30, 0x63
-	.cfi_escape 0x23, 0x01, 0x12, 0x30	/* plus_uconst 1 dup lit0	[t t b] */
-	.cfi_escape 0x8e, 0x60, 0x12, 0x06, 0x22, 0x06	/* breg30 -32 dup deref plus deref [t t b n] */
-	.cfi_escape 0x12, 0x28, 0x10, 0x00	/* L1: dup bra L2 */
-	.cfi_escape 0x13, 0x12, 0x28, 0x03, 0x00	/* drop dup bra L9 */
-	.cfi_escape 0x2f, 0x4d, 0x00	/* skip END */
-	.cfi_escape 0x23, 0x08, 0x06, 0x31, 0x1c, 0x2f, 0x45, 0x00	/* L9: plus_uconst 8 deref lit1 minus skip END */
-	.cfi_escape 0x12, 0x06	/* L2: dup deref			[t t b n p] */
-	.cfi_escape 0x12, 0x06, 0x12, 0x31, 0x22, 0x28, 0x08, 0x00	/* L3: dup deref dup lit1 plus bra L4 */
-	.cfi_escape 0x13, 0x13, 0x23, 0x40, 0x06, 0x2f, 0xda, 0xff	/* drop drop plus_uconst 64 deref skip L1 */
-	.cfi_escape 0x12, 0x15, 0x05, 0x2b, 0x28, 0x25, 0x00	/* L4: dup pick 5 gt bra L5 */
-	.cfi_escape 0x15, 0x03, 0x12, 0x28, 0x04, 0x00	/* pick 3 dup bra L6 */
-	.cfi_escape 0x13, 0x2f, 0x07, 0x00	/* drop skip L7 */
-	.cfi_escape 0x06, 0x15, 0x01, 0x2b, 0x28, 0x14, 0x00	/* L6: deref pick 1 gt bra L5 */
-	.cfi_escape 0x15, 0x01, 0x23, 0x08, 0x06, 0x8e, 0x00, 0x29, 0x28, 0x09, 0x00	/* L7: pick 1 plus_uconst 8 deref breg30 0 eq bra L5 */
-	.cfi_escape 0x13, 0x17, 0x16, 0x13, 0x15, 0x01, 0x2f, 0x01, 0x00	/* drop rot swap drop pick 1 skip L8 */
-	.cfi_escape 0x13	/* L5: drop */
-	.cfi_escape 0x08, 0x20, 0x1c, 0x2f, 0xbd, 0xff	/* L8: const1u 32 minus skip L3 */
-	nop
-	nop
-	nop
-.Lcall: /* of the body of a patched function; x30 is cn_rec_return, as after the call */
-	blr	x17
-	.globl	cn_rec_return
-	.hidden	cn_rec_return
-	.type	cn_rec_return, %function
-cn_rec_return:
-	sub	sp, sp, #80
-	.cfi_endproc
-	.cfi_startproc
-	.cfi_def_cfa_offset 80
-	.cfi_undefined x30
+/* Calls return to a stub, which jumps here with its address in x30. */
+	hidden_function cn_rec_return
+	sub	sp, sp, #64
+	.cfi_def_cfa_offset 64
 	stp	x9, x10, [sp]
 	stp	x11, x12, [sp, #16]
 	stp	x13, x14, [sp, #32]
-	stp	x15, x16, [sp, #48]
-	str	x17, [sp, #64]
+	str	x15, [sp, #48]
 	load_self
-	add	x10, sp, #81	/* the caller's stack pointer + 1 */
 	cbz	x9, 9f
 	ldr	x11, T(TOP)
-	ldr	x12, [x11, #CN_REC_F_LOC]
-	cmp	x12, x10
-	b.hi	9f
-	ldr	x12, [x11, #CN_REC_F_LOC-CN_REC_F_SIZE]
-	cmp	x12, x10
-	b.ls	9f
+	ldr	x12, [x11, #CN_REC_F_STUB]
+	cmp	x12, x30
+	b.ne	9f
 	ldr	x12, [x11, #CN_REC_F_FLAGS]
-	eor	x12, x12, x29, lsl #CN_REC_F_CALLER_AT
 	cbnz	x12, 9f
-	ldp	x30, x13, [x11, #CN_REC_F_RET]
+	ldr	x13, [x11, #CN_REC_F_ADDRESS]
 	make_word x13, CN_REC_EXIT_WORD
 	take_slot 9f
+	ldr	x30, [x11, #CN_REC_F_RET]
 	pop_frame
 	store_record 11f
 10:	ldp	x9, x10, [sp]
 	ldp	x11, x12, [sp, #16]
 	ldp	x13, x14, [sp, #32]
-	ldp	x15, x16, [sp, #48]
-	ldr	x17, [sp, #64]
-	add	sp, sp, #80
+	ldr	x15, [sp, #48]
+	add	sp, sp, #64
 	.cfi_def_cfa_offset 0
 	ret
-	.cfi_def_cfa_offset 80
+	.cfi_def_cfa_offset 64
 9:	save_all
-	sub	x0, x10, #1
+	add	x0, sp, #8	/* the saved x30 */
 	mov	x1, sp
 	bl	cn_rec_leave
-	str	x0, [sp, #8]	/* comes back as x30 */
 	restore_all
 	b	10b
 11:	finish_record
 	b	10b
 	end_function cn_rec_return
+
+/* The stubs and their values; hooks_x86_64.S explains why this is a signal frame. The
+ * expression of x30, which is the address of a stub: *(x30 - 4 + CN_REC_RETURNS_LEN) - 1 */
+	.section .bss.returns, "aw", %nobits
+	.p2align 16
+	.globl	cn_rec_returns
+	.hidden	cn_rec_returns
+	.type	cn_rec_returns, %object
+cn_rec_returns:
+	.cfi_startproc
+	.cfi_signal_frame
+	.cfi_def_cfa sp, 0
+	.cfi_escape 0x16, 30, 8
+	.cfi_escape 0x8e, 0xfc, 0xff, 0xff, 0x03	/* breg30 CN_REC_RETURNS_LEN - 4 */
+	.cfi_escape 0x06, 0x31, 0x1c	/* deref lit1 minus */
+	.zero	CN_REC_RETURNS_LEN
+	.cfi_endproc
+	.zero	CN_REC_RETURNS_LEN
+	.size	cn_rec_returns, .-cn_rec_returns
 
 	.section .note.GNU-stack,"",%progbits

@@ -10,11 +10,15 @@
  *                  nested functions
  *   cn_rec_patched instead of the body of a patched function, which it calls
  *   cn_rec_moved   the same for a function whose first instructions were moved
- *   cn_rec_return  calls return here instead of to their caller
+ *   cn_rec_return  calls return to stubs (state/returns.h), which jump here
  */
 #include "record/layout.h"
 
 #define T(member) CN_REC_T_##member(%r11)
+
+/* The value of the stub in a register, and the call before it. */
+#define VALUE(reg) (CN_REC_RETURNS_LEN - 5)(reg)
+#define CALL_LEN   5
 
 /* The most bytes that a function may skip to align its stack. */
 #define REALIGNED_MAX 256
@@ -68,31 +72,22 @@
 	restore	%rax
 	.endm
 
-/* Find the slot of the next record: its position to %rcx, the track to %rax; or go to
- * \full. */
-	.macro	find_slot full
-	movq	T(TRACK), %rax
+/* Claim the slot of the next record: its position to %rcx, the track to %rax; or go to \full.
+ * Again if a signal handler has taken it; one that runs from now on leaves it to this
+ * record. */
+	.macro	take_slot full
+1:	movq	T(TRACK), %rax
 	movq	(%rax), %rcx
 	cmpq	T(LIMIT), %rcx
 	jae	\full
 	cmpq	T(SLOT), %rcx
 	je	\full
-	.endm
-
-/* Claim that slot; go to \gone when a signal handler has taken it. A handler that runs
- * from now on leaves it to this record. */
-	.macro	claim_slot gone
 	movq	%rcx, T(SLOT)
 	cmpq	(%rax), %rcx
 	je	2f
 	cmpq	T(STEPPED), %rcx
-	jne	\gone
+	jne	1b
 2:
-	.endm
-
-	.macro	take_slot full
-1:	find_slot \full
-	claim_slot 1b
 	.endm
 
 /* Store the record with the word in %rdi there. It is valid once `recorded` is after it.
@@ -141,9 +136,8 @@
 	restore	%r8
 	.endm
 
-/* Push a frame above %rdx. */
+/* Push the frame above %rdx. */
 	.macro	push_frame loc, ret, function, flags
-	movq	\loc, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
 	addq	$CN_REC_F_SIZE, T(TOP)
 	movq	\loc, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
 	movq	\ret, CN_REC_F_SIZE+CN_REC_F_RET(%rdx)
@@ -155,7 +149,6 @@
  * exit the frame itself, for an entry the one below. */
 	.macro	make_entry_word
 	subq	T(FRAMES), %rdx
-	addl	%edx, %edx
 	andl	$CN_REC_DEPTH_MASK, %edx
 	shlq	$16, %rdi
 	leaq	CN_REC_ENTRY_WORD(%rdi,%rdx), %rdi
@@ -163,7 +156,7 @@
 
 	.macro	make_exit_word
 	subq	T(FRAMES), %rdx
-	leal	-2*CN_REC_F_SIZE(%edx,%edx), %edx
+	subl	$CN_REC_F_SIZE, %edx
 	andl	$CN_REC_DEPTH_MASK, %edx
 	shlq	$16, %rdi
 	leaq	CN_REC_EXIT_WORD(%rdi,%rdx), %rdi
@@ -174,48 +167,64 @@
 /* rdi: address of the return address, rsi: the function, r11: the thread. The frame is
  * pushed before the record is stored, and popped after: what a signal handler records in
  * between is one level too deep, which readers accept. Records that are not deep enough
- * would end the call that was interrupted. The slot is looked up before, as that takes
- * time. With \flags = CN_REC_F_CALLED the function is called from here. */
+ * would end the call that was interrupted. With \flags = CN_REC_F_CALLED the function is called
+ * from its stub. */
 	.macro	enter flags
 	testq	%r11, %r11
 	jz	.Lslow\@
 	movq	T(TOP), %rdx
 	cmpq	CN_REC_F_LOC(%rdx), %rdi
 	jae	.Lodd\@
-.Lpush\@:
+	movq	(%rdi), %rax
+.Lpush\@: /* unwinders see the return address rax */
 	cmpq	T(END), %rdx
 	jae	.Lslow\@
-	find_slot .Lslow\@
-	movq	(%rdi), %rax
-	push_frame %rdi, %rax, %rsi, $\flags
-	movq	T(TRACK), %rax
-	claim_slot .Ltaken\@
+	cmpq	$0, CN_REC_F_SIZE+CN_REC_F_STUB(%rdx)
+	je	.Lslow\@
+	movq	(%rdi), %rcx
+	push_frame %rdi, %rcx, %rsi, $\flags
+	/* Signal handlers use the stub before its frame is pushed. */
+	movq	CN_REC_F_SIZE+CN_REC_F_STUB(%rdx), %rcx
+	movq	%rax, VALUE(%rcx)
 	.if \flags != CN_REC_F_CALLED
-	leaq	cn_rec_return(%rip), %rax
-	movq	%rax, (%rdi)
+	movq	%rcx, (%rdi)
 	.endif
+	take_slot .Lfull\@
 	movq	%rsi, %rdi
 	make_entry_word
 	store_record .Lagain\@
 .Ldone\@:
+	.if \flags == CN_REC_F_CALLED
+	movq	T(TOP), %rax
+	movq	CN_REC_F_STUB(%rax), %rax
+.Lcall\@: /* the function is at -16(%rsp), then */
+	.cfi_remember_state
+	subq	$CALL_LEN, %rax
+	restore	%rdi
+	movq	%rax, -8(%rsp)
+	restore	%rsi
+	restore	%rdx
+	restore	%rcx
+	restore	%rax
+	restore	%r11
+	leaq	16(%rsp), %rsp
+	.cfi_adjust_cfa_offset -16
+	notrack jmp *-64(%rsp)
+	.cfi_restore_state
+	.else
 	.cfi_remember_state
 	restore_arguments
-	.if \flags == CN_REC_F_CALLED
-	restore	%r11
-	leaq	16(%rsp), %rsp	/* the body is at -16(%rsp) */
-	.cfi_adjust_cfa_offset -16
-	jmp	.Lcall
-	.else
 	ret
-	.endif
 	.cfi_restore_state
-.Lodd\@: /* a tail call: the address is cn_rec_return; C handles everything else */
+	.endif
+.Lodd\@: /* a tail call: the address is that of its stub; C handles everything else */
 	jne	.Lslow\@
-	leaq	cn_rec_return(%rip), %rax
-	cmpq	%rax, (%rdi)
-	je	.Lpush\@
-	jmp	.Lslow\@
-.Ltaken\@: /* a signal handler that walked the stack may have changed the address */
+	movq	(%rdi), %rax
+	cmpq	CN_REC_F_STUB(%rdx), %rax
+	jne	.Lslow\@
+	movq	VALUE(%rax), %rax
+	jmp	.Lpush\@
+.Lfull\@:
 	movq	CN_REC_F_SIZE+CN_REC_F_RET(%rdx), %rax
 	movq	%rax, (%rdi)
 	subq	$CN_REC_F_SIZE, T(TOP)
@@ -224,9 +233,8 @@
 	movl	$\flags, %ecx
 	call_c	cn_rec_enter
 	.if \flags == CN_REC_F_CALLED
-	leaq	cn_rec_return(%rip), %rax
-	cmpq	%rax, 56(%rsp)
-	je	.Ldone\@
+	testq	%rax, %rax
+	jnz	.Lcall\@
 	.cfi_remember_state
 	restore_arguments	/* not recorded */
 	restore	%r11
@@ -292,9 +300,9 @@ _mcount:
 	end_function __fentry__
 
 /* A patched function jumps here, with the address of its body in r11. The body is called
- * once the return address is in a frame: the call stores cn_rec_return in its place, so
- * that stack arguments stay where they are. A `ret` for each `call`: the processor expects
- * both returns. */
+ * once the return address is in a frame: the call, in a return stub, stores the address of
+ * the stub in its place, so that stack arguments stay where they are. A `ret` for each `call`:
+ * the processor expects both returns. */
 	hidden_function cn_rec_patched, 5
 	endbr64
 	save	%r11
@@ -335,13 +343,12 @@ _mcount:
 	jne	.Linstrument_slow
 	cmpq	T(END), %rdx
 	jae	.Linstrument_slow
-	find_slot .Linstrument_slow
 	push_frame %rsp, $0, %rdi, $CN_REC_F_UNHOOKED
-	claim_slot .Linstrument_taken
+	take_slot .Linstrument_full
 	make_entry_word
 	store_record cn_rec_finish_slot
 	ret
-.Linstrument_taken:
+.Linstrument_full:
 	subq	$CN_REC_F_SIZE, T(TOP)
 .Linstrument_slow:
 	pushq	%rbp
@@ -452,17 +459,15 @@ _mcount:
 	forward	prctl, 2
 	forward	syscall, 3
 
-/* Record the return of the call with the frame in %rdx, and return to its caller. A call
- * that was made here ends with `ret`. For others the return predictor has the address of
- * the caller's caller: they jump. Signal handlers do not use the 128 bytes below the stack
- * pointer. */
+/* Record the return of the call with the frame in %rdx, and return to its caller; the address
+ * of the stub is at %rdi. A call that was made from the stub ends with `ret`. For others the
+ * return predictor has the address of the caller's caller: they jump. Signal handlers do not
+ * use the 128 bytes below the stack pointer. */
 	.macro	leave_call way
+	take_slot .Lleave_slow
+	movq	CN_REC_F_ADDRESS(%rdx), %rsi
 	movq	CN_REC_F_RET(%rdx), %rax
 	movq	%rax, (%rdi)
-	.cfi_remember_state
-	.cfi_offset %rip, -8
-	movq	CN_REC_F_ADDRESS(%rdx), %rsi
-	take_slot .Lleave_slow
 	subq	$CN_REC_F_SIZE, T(TOP)
 	movq	%rsi, %rdi
 	make_exit_word
@@ -482,74 +487,14 @@ _mcount:
 .Lagain\@:
 	call_c	cn_rec_finish_slot
 	jmp	.Lleave_\way
-	.cfi_restore_state
 	.endm
 
-/* Calls return here. An unwinder finds this address as that of a caller, looks up the byte
- * before it, and gets the true return address from an expression that searches the open
- * calls of all threads for the one at CFA-8:
- *
- *	t = CFA - 8
- *	for (n = cn_rec_threads; n; n = n->next)
- *		for (p = n->top; p->loc != UINTPTR_MAX; p--)
- *			if (p->loc == t && p->ret != cn_rec_return)
- *				return p->ret - 1
- *	return 0
- *
- * It is marked as a signal frame: its CFA is that of its caller, and unwinders distinguish
- * the two by that mark. They do not subtract 1 from the address in the caller of a signal
- * frame, so the expression does: the result is in the call instruction.
- * `t` is pushed twice, as libgcc cannot pick the lowest element. The address of
- * cn_rec_threads is relative to this code, whose address is in register 16.
- *
- * The bodies of patched functions are called right before. A signal that interrupts this
- * call finds its return address where it was; only the last byte of the instruction is that
- * of a caller. */
-	.p2align 5
-	.quad	cn_rec_threads - .
-	.p2align 4
-	.cfi_startproc
-	.cfi_def_cfa %rsp, 0
-	.cfi_offset %rip, -8
-	.fill	11, 1, 0x90
-.Lcall:
-	.byte	0x3e, 0xff, 0x54, 0x24	/* notrack call *-16(%rsp) */
-	.cfi_endproc
-	.cfi_startproc
-	.cfi_signal_frame
-	.cfi_def_cfa %rsp, 0
-	.cfi_escape 0x16, 0x10, 66
-	.cfi_escape 0x38, 0x1c, 0x12		/* lit8 minus dup		[t t] */
-	.cfi_escape 0x80, 0x60, 0x12, 0x06, 0x22, 0x06	/* breg16 -32 dup deref plus deref [t n] */
-	.cfi_escape 0x12, 0x28, 0x03, 0x00	/* 1: dup bra 2f */
-	.cfi_escape 0x2f, 50, 0x00		/* skip end */
-	.cfi_escape 0x12, 0x23, 0x00, 0x06	/* 2: dup +TOP deref		[t n p] */
-	.cfi_escape 0x12, 0x06			/* 3: dup deref			[t n p l] */
-	.cfi_escape 0x12, 0x31, 0x22, 0x28, 9, 0x00	/* dup lit1 plus bra 4f */
-	.cfi_escape 0x13, 0x13			/* drop drop			[t n] */
-	.cfi_escape 0x23, 0xc0, 0x00, 0x06	/* +NEXT deref			[t n'] */
-	.cfi_escape 0x2f, 0xe4, 0xff		/* skip 1b */
-	.cfi_escape 0x15, 0x03, 0x29		/* 4: pick 3 eq */
-	.cfi_escape 0x28, 6, 0x00		/* bra 6f */
-	.cfi_escape 0x08, 32, 0x1c		/* 5: const1u 32 minus		[t n p-1] */
-	.cfi_escape 0x2f, 0xe3, 0xff		/* skip 3b */
-	.cfi_escape 0x12, 0x23, 0x08, 0x06	/* 6: dup +RET deref		[t n p r] */
-	.cfi_escape 0x12, 0x80, 0x00, 0x2e	/* dup breg16 0 ne */
-	.cfi_escape 0x28, 4, 0x00		/* bra 7f */
-	.cfi_escape 0x13			/* drop */
-	.cfi_escape 0x2f, 0xeb, 0xff		/* skip 5b */
-	.cfi_escape 0x31, 0x1c			/* 7: lit1 minus		[.. r-1] */
-	.byte	0xf0			/* the end of the call */
-	.globl	cn_rec_return
-	.hidden	cn_rec_return
-	.type	cn_rec_return, @function
-cn_rec_return:
+/* Calls return to a stub, which jumps here. Its address is still below the stack pointer, and
+ * is the return address of this function until the true one replaces it. */
+	hidden_function cn_rec_return, 5
+	.cfi_def_cfa_offset 0
 	leaq	-8(%rsp), %rsp
-	.cfi_endproc
-/* From here until the return address is restored, unwinding ends here. */
-	.cfi_startproc
 	.cfi_def_cfa_offset 8
-	.cfi_undefined %rip
 	save_arguments
 	save	%r11
 	load_self
@@ -557,7 +502,8 @@ cn_rec_return:
 	testq	%r11, %r11
 	jz	.Lleave_slow
 	movq	T(TOP), %rdx
-	cmpq	CN_REC_F_LOC(%rdx), %rdi
+	movq	(%rdi), %rax
+	cmpq	CN_REC_F_STUB(%rdx), %rax
 	jne	.Lleave_slow
 	cmpq	$CN_REC_F_CALLED, CN_REC_F_FLAGS(%rdx)
 	jne	.Lnot_called
@@ -567,12 +513,44 @@ cn_rec_return:
 	jne	.Lleave_slow
 	leave_call jumping
 .Lleave_slow:
+	leaq	48(%rsp), %rdi
 	leaq	-40(%rsp), %rsi
 	call_c	cn_rec_leave
-	movq	%rax, 48(%rsp)
-	testl	$CN_REC_F_CALLED, %edx
+	testl	$CN_REC_F_CALLED, %eax
 	jnz	.Lleave_returning
 	jmp	.Lleave_jumping
 	end_function cn_rec_return
+
+/* The stubs and their values. An unwinder finds the address of a stub as that of a caller, and
+ * gets the true return address from an expression:
+ *
+ *	stub = rip	in the last unit of a group, which all its stubs jump to: *(CFA - 8)
+ *	return *(stub + CN_REC_RETURNS_LEN & -8) - 1
+ *
+ * It is marked as a signal frame: its CFA is that of its caller, and unwinders distinguish
+ * the two by that mark. They do not subtract 1 from the address in the caller of a signal
+ * frame, so the expression does: the result is in the call instruction. */
+	.section .bss.returns, "aw", @nobits
+	.p2align 16
+	.globl	cn_rec_returns
+	.hidden	cn_rec_returns
+	.type	cn_rec_returns, @object
+cn_rec_returns:
+	.cfi_startproc
+	.cfi_signal_frame
+	.cfi_def_cfa %rsp, 0
+	.cfi_escape 0x16, 16, 27
+	.cfi_escape 0x80, 0x00		/* breg16 0			[CFA rip] */
+	.cfi_escape 0x12, 0x08, 0x78, 0x1a	/* dup const1u 0x78 and */
+	.cfi_escape 0x08, 0x78, 0x2e	/* const1u 0x78 ne */
+	.cfi_escape 0x28, 4, 0		/* bra 1f */
+	.cfi_escape 0x13, 0x38, 0x1c, 0x06	/* drop lit8 minus deref	[stub] */
+	.cfi_escape 0x23, 0x80, 0x80, 0x80, 0x04	/* 1: plus_uconst CN_REC_RETURNS_LEN */
+	.cfi_escape 0x09, 0xf8, 0x1a	/* const1s -8 and */
+	.cfi_escape 0x06, 0x31, 0x1c	/* deref lit1 minus */
+	.zero	CN_REC_RETURNS_LEN
+	.cfi_endproc
+	.zero	CN_REC_RETURNS_LEN
+	.size	cn_rec_returns, .-cn_rec_returns
 
 	.section .note.GNU-stack,"",@progbits

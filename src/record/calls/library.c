@@ -9,10 +9,10 @@
 #include "record/layout.h"
 #include "record/process.h"
 #include "record/state/module_rules.h"
+#include "record/state/returns.h"
 #include "record/state/session.h"
 #include "record/state/thread.h"
 #include "record/state/track.h"
-#include "record/stubs.h"
 #include "record/syscalls.h"
 
 /* A library call. */
@@ -47,8 +47,8 @@ static bool enter_quick(struct library_call *call)
 {
     struct cn_rec_thread *self = cn_rec_thread_ready();
 
-    if (self && call->ret == (uintptr_t)cn_rec_return)
-        call->ret = cn_rec_frames_end_jumping(self, call->loc, call->registers->saved);
+    if (self && cn_rec_is_return(call->ret))
+        call->ret = cn_rec_frames_end_jumping(self, call->ret);
     self = cn_rec_call_prepare(call->loc, call->ret, call->registers->saved[0]);
     if (!self || !cn_rec_frame_push(self, call->loc, 0, (uintptr_t)call->libcall->slot,
                                     CN_REC_FRAME_UNHOOKED))
@@ -168,9 +168,6 @@ static uint64_t flags_of(const struct cn_rec_libcall *call)
 {
     uint64_t flags = 0;
 
-#if defined(__aarch64__)
-    flags = CN_REC_FRAME_LIBRARY;
-#endif
     if (!call->is_bound)
         flags |= CN_REC_FRAME_LIBCALL | (uint64_t)(call - cn_rec_libcalls) << 32;
     if (call->kind == CN_REC_LIBCALL_THROWS)
@@ -229,6 +226,7 @@ static void begin_binding(const struct cn_rec_libcall *call)
 static uintptr_t enter_library(struct library_call *call)
 {
     struct cn_rec_thread *self;
+    struct cn_rec_frame *frame;
 
     (void)cn_rec_libcalls_look();
     if (cn_rec_libcall_is_silent(call->libcall)) {
@@ -254,9 +252,11 @@ static uintptr_t enter_library(struct library_call *call)
         break;
     }
     self = cn_rec_call_prepare(call->loc, call->ret, call->registers->saved[0]);
-    if (!self ||
-        !cn_rec_frame_push(self, call->loc, call->ret, (uintptr_t)call->libcall->slot,
-                           flags_of(call->libcall)))
+    frame =
+        self ? cn_rec_frame_push(self, call->loc, call->ret,
+                                 (uintptr_t)call->libcall->slot, flags_of(call->libcall))
+             : NULL;
+    if (!frame)
         return call->ret;
     if (call->libcall->kind == CN_REC_LIBCALL_FORKS) {
         self->is_forking = true;
@@ -265,12 +265,13 @@ static uintptr_t enter_library(struct library_call *call)
     cn_rec_frame_record_entry(self, call->registers);
     if (!call->libcall->is_bound)
         begin_binding(call->libcall);
-    return (uintptr_t)cn_rec_return;
+    return frame->stub;
 }
+
 static struct cn_rec_libcall_target target_of(const struct cn_rec_libcall *call,
                                               uintptr_t ret)
 {
-    bool asks = call->kind == CN_REC_LIBCALL_ASKS && ret == (uintptr_t)cn_rec_return;
+    bool asks = call->kind == CN_REC_LIBCALL_ASKS && cn_rec_is_return(ret);
 
     return (struct cn_rec_libcall_target){
         .function = atomic_load_explicit(&call->target, memory_order_relaxed),

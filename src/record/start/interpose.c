@@ -18,8 +18,8 @@
 #include "record/code/loader.h"
 #include "record/process.h"
 #include "record/state/memory.h"
+#include "record/state/returns.h"
 #include "record/state/thread.h"
-#include "record/stubs.h"
 #include "record/syscalls.h"
 
 enum { BACKTRACE_MAX = 1 << 20 };
@@ -31,8 +31,9 @@ typedef int (*limit_fn)(int, const struct rlimit *);
 typedef int (*limit_of_fn)(pid_t, int, const struct rlimit *, struct rlimit *);
 typedef int (*clone_fn)(int (*)(void *), void *, int, void *, ...);
 typedef int (*backtrace_fn)(void **, int);
-typedef _Unwind_Reason_Code (*unwind_fn)(_Unwind_Trace_Fn, void *);
-typedef _Unwind_Ptr (*unwind_ip_fn)(struct _Unwind_Context *);
+typedef _Unwind_Reason_Code (*walk_fn)(_Unwind_Trace_Fn, void *);
+typedef _Unwind_Ptr (*ip_fn)(struct _Unwind_Context *);
+typedef _Unwind_Ptr (*ip_info_fn)(struct _Unwind_Context *, int *);
 
 static struct {
     create_fn create;
@@ -40,8 +41,6 @@ static struct {
     limit_fn limit;
     limit_of_fn limit_of;
     backtrace_fn backtrace;
-    unwind_fn unwind;
-    unwind_ip_fn unwind_ip;
     uintptr_t forwards[4]; /* by their numbers in hooks_ARCH.S */
     pthread_key_t key;     /* its destructor ends the recording of a thread */
 } real;
@@ -342,9 +341,9 @@ static int copy_true(void *const *all, int count, void **buffer, int size)
     int used = 0;
 
     for (int i = 1; i < count && used < size; i++) {
-        bool is_after_stub = all[i - 1] == (const void *)cn_rec_return;
+        bool is_after_stub = cn_rec_is_return((uintptr_t)all[i - 1]);
 
-        if (all[i] != (const void *)cn_rec_return)
+        if (!cn_rec_is_return((uintptr_t)all[i]))
             buffer[used++] = (char *)all[i] + is_after_stub;
     }
     return used;
@@ -354,18 +353,15 @@ static int copy_true(void *const *all, int count, void **buffer, int size)
 EXPORT int backtrace(void **buffer, int size);
 EXPORT int backtrace(void **buffer, int size)
 {
-    struct cn_rec_thread *self = cn_rec_self;
     void **all;
     int count;
 
     if (!real.backtrace)
         find("backtrace", &real.backtrace);
-    if (!self || size <= 0 || size > BACKTRACE_MAX ||
+    if (!cn_rec_self || size <= 0 || size > BACKTRACE_MAX ||
         !(all = malloc(sizeof(*all) * (2 * (size_t)size + 1))))
         return real.backtrace(buffer, size);
-    cn_rec_unhook_all(self);
     count = real.backtrace(all, 2 * size + 1);
-    cn_rec_hook_all(self);
     count = copy_true(all, count, buffer, size);
     free(all);
     return count;
@@ -374,52 +370,79 @@ EXPORT int backtrace(void **buffer, int size)
 struct walk {
     _Unwind_Trace_Fn visit;
     void *arg;
-    bool is_begun;
+    ip_fn ip;
+    bool is_begun, is_after_stub;
 };
 
-/* Skip the first frame, which is this function, and stubs, which remain where return
- * addresses were in registers. */
+/* The stack frame that a walk visits after a return stub. */
+static __thread const struct _Unwind_Context *after_stub
+    __attribute__((tls_model("initial-exec")));
+
+/* Skip the first frame, which is this function, and return stubs. */
 static _Unwind_Reason_Code visit_true(struct _Unwind_Context *context, void *arg)
 {
     struct walk *walk = arg;
+    const struct _Unwind_Context *outer = after_stub;
+    bool is_stub = cn_rec_is_return(walk->ip(context));
+    _Unwind_Reason_Code result = _URC_NO_REASON;
 
-    if (walk->is_begun && real.unwind_ip(context) != (_Unwind_Ptr)cn_rec_return)
-        return walk->visit(context, walk->arg);
-    walk->is_begun = true;
-    return _URC_NO_REASON;
-}
-
-/* A library that was opened later may have loaded the unwinder locally. */
-static void find_unwind(void)
-{
-    void *library = RTLD_NEXT, *unwind = dlsym(library, "_Unwind_Backtrace"), *ip;
-
-    if (!unwind) {
-        library = dlopen("libgcc_s.so.1", RTLD_LAZY | RTLD_NOLOAD);
-        unwind = library ? dlsym(library, "_Unwind_Backtrace") : NULL;
+    if (walk->is_begun && !is_stub) {
+        after_stub = walk->is_after_stub ? context : NULL;
+        result = walk->visit(context, walk->arg);
+        after_stub = outer;
     }
-    ip = unwind ? dlsym(library, "_Unwind_GetIP") : NULL;
-    if (!ip)
-        return;
-    __builtin_memcpy(&real.unwind_ip, &ip, sizeof(ip));
-    __builtin_memcpy(&real.unwind, &unwind, sizeof(unwind));
+    walk->is_begun = true;
+    walk->is_after_stub = is_stub;
+    return result;
 }
+
+/* Find a function of the unwinder that `caller` would have called. It may be in a library that
+ * was opened later, and is known to the caller alone: then `*known` is not set. */
+static void *find_unwind(const char *name, void **known, const void *caller)
+{
+    void *library, *found = *known;
+    Dl_info info;
+
+    if (!found)
+        found = *known = dlsym(RTLD_NEXT, name);
+    if (!found && (library = dlopen("libgcc_s.so.1", RTLD_LAZY | RTLD_NOLOAD)))
+        found = *known = dlsym(library, name);
+    if (!found && dladdr(caller, &info) &&
+        (library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD))) {
+        found = dlsym(library, name);
+        (void)dlclose(library);
+    }
+    return found;
+}
+
+static struct {
+    void *_Unwind_Backtrace, *_Unwind_GetIP, *_Unwind_GetIPInfo;
+} cached;
+
+#define UNWINDER(name, type) \
+    ((type)(uintptr_t)find_unwind(#name, &cached.name, __builtin_return_address(0)))
 
 /* Rust and others walk the stack with this. */
 EXPORT _Unwind_Reason_Code _Unwind_Backtrace(_Unwind_Trace_Fn visit, void *arg)
 {
-    struct cn_rec_thread *self = cn_rec_self;
-    struct walk walk = {visit, arg, false};
-    _Unwind_Reason_Code result;
+    struct walk walk = {visit, arg, UNWINDER(_Unwind_GetIP, ip_fn), false, false};
+    walk_fn next = UNWINDER(_Unwind_Backtrace, walk_fn);
 
-    if (!real.unwind)
-        find_unwind();
-    if (!real.unwind)
-        return _URC_END_OF_STACK;
-    if (self)
-        cn_rec_unhook_all(self);
-    result = real.unwind(visit_true, &walk);
-    if (self)
-        cn_rec_hook_all(self);
-    return result;
+    return next && walk.ip ? next(visit_true, &walk) : _URC_END_OF_STACK;
+}
+
+/* An address after that of a stub was unwound minus 1, as one that a signal interrupted. */
+EXPORT _Unwind_Ptr _Unwind_GetIP(struct _Unwind_Context *context)
+{
+    return UNWINDER(_Unwind_GetIP, ip_fn)(context) + (context == after_stub);
+}
+
+EXPORT _Unwind_Ptr _Unwind_GetIPInfo(struct _Unwind_Context *context, int *is_exact)
+{
+    _Unwind_Ptr ip = UNWINDER(_Unwind_GetIPInfo, ip_info_fn)(context, is_exact);
+
+    if (context != after_stub)
+        return ip;
+    *is_exact = 0;
+    return ip + 1;
 }

@@ -8,8 +8,9 @@
 #include <sys/stat.h>
 
 #include "record/process.h"
+#include "record/state/lock.h"
+#include "record/state/returns.h"
 #include "record/state/thread.h"
-#include "record/syscalls.h"
 #include "record/text.h"
 
 /* The preferred address: far from libraries, which need free pages nearby for stubs. */
@@ -17,7 +18,6 @@
 #define RESERVED_MAX (UINT64_C(2) << 30)
 
 enum {
-    LOCK_TRIES = 100000,
     WINDOW_LEN = 64, /* tracks that are mapped at once */
     RING_SHARE = 64, /* of a limited address space */
 };
@@ -32,14 +32,6 @@ static struct {
     bool windows[CN_REC_TRACK_COUNT / WINDOW_LEN];
     _Atomic uint32_t lock;
 } memory;
-
-/* Gives up after a while: in the child of a fork, the thread that locked may not
- * exist. */
-static void lock_memory(void)
-{
-    for (int i = 0; i < LOCK_TRIES && atomic_exchange(&memory.lock, 1); i++)
-        (void)cn_rec_syscall3(SYS_sched_yield, 0, 0, 0);
-}
 
 uint64_t cn_rec_memory_limit_len(void)
 {
@@ -141,11 +133,11 @@ bool cn_rec_memory_rules(void)
 
     if (!memory.is_limited)
         return true;
-    lock_memory();
+    cn_rec_lock(&memory.lock);
     ok = map_more(CN_REC_RULES_OFF, &memory.rules_len, rules_len()) &&
          map_more(CN_REC_VALUES_OFF, &memory.values_len, values_len()) &&
          map_more(CN_REC_PATCHES_OFF, &memory.patches_len, patches_len());
-    atomic_store(&memory.lock, 0);
+    cn_rec_unlock(&memory.lock);
     return ok;
 }
 
@@ -193,6 +185,8 @@ bool cn_rec_memory_open(const char *path)
     atomic_store(&process->pid, cn_rec_pid());
     if (!cn_rec_memory_rules())
         process->shared = NULL;
+    if (cn_rec_memory_limit_len() != UINT64_MAX)
+        cn_rec_returns_limit();
     return process->shared;
 }
 
@@ -203,12 +197,12 @@ bool cn_rec_memory_tracks(uint32_t count)
 
     if (!memory.is_limited)
         return true;
-    lock_memory();
+    cn_rec_lock(&memory.lock);
     for (uint32_t i = 0; i < (count + WINDOW_LEN - 1) / WINDOW_LEN && ok; i++) {
         if (!memory.windows[i])
             ok = memory.windows[i] = map(CN_REC_TRACKS_OFF + i * len, len);
     }
-    atomic_store(&memory.lock, 0);
+    cn_rec_unlock(&memory.lock);
     return ok;
 }
 
@@ -234,7 +228,7 @@ uint8_t *cn_rec_memory_ring(struct cn_rec_track *track, struct cn_rec_thread *th
     uint64_t full_len = cn_rec_process.shared->ring_len, len = full_len;
     uint8_t *ring;
 
-    lock_memory();
+    cn_rec_lock(&memory.lock);
     if (memory.is_limited) {
         if (memory.ring_lens[index] == 0)
             memory.ring_lens[index] = (uint32_t)map_ring(index);
@@ -246,7 +240,7 @@ uint8_t *cn_rec_memory_ring(struct cn_rec_track *track, struct cn_rec_thread *th
         thread->ring = ring;
         thread->track = track;
     }
-    atomic_store(&memory.lock, 0);
+    cn_rec_unlock(&memory.lock);
     return ring;
 }
 
@@ -280,7 +274,7 @@ void cn_rec_memory_limit(void)
 
     if (!cn_rec_process.shared || memory.is_limited)
         return;
-    lock_memory();
+    cn_rec_lock(&memory.lock);
     /* Another thread may be taking one of the next tracks: leave some more. */
     window_count = atomic_load(&cn_rec_process.shared->track_count) / WINDOW_LEN + 2;
     for (uint32_t i = 0; i < window_count && i < CN_REC_TRACK_COUNT / WINDOW_LEN; i++)
@@ -294,5 +288,6 @@ void cn_rec_memory_limit(void)
     unmap(CN_REC_TRACKS_OFF + window_count * len, CN_REC_RINGS_OFF);
     unmap_rings();
     memory.is_limited = true;
-    atomic_store(&memory.lock, 0);
+    cn_rec_unlock(&memory.lock);
+    cn_rec_returns_limit();
 }

@@ -8,14 +8,16 @@
 #include "record/clock.h"
 #include "record/layout.h"
 #include "record/process.h"
+#include "record/state/lock.h"
 #include "record/state/memory.h"
 #include "record/state/module_rules.h"
+#include "record/state/returns.h"
 #include "record/state/session.h"
 #include "record/state/track.h"
 #include "record/syscalls.h"
 
 enum {
-    FRAMES_MAX = 1 << 21, /* open calls of a thread, if memory allows */
+    FRAMES_MAX = 1 << 20, /* open calls of a thread, if memory allows */
     FRAMES_MIN = 1 << 11,
     FRAMES_SPARE = 1 << 15, /* more than are open, when the program sets a limit */
     FRAMES_SHARE = 16,      /* of a limited address space */
@@ -38,13 +40,14 @@ CHECK(thread, ring_mask, CN_REC_T_MASK);
 CHECK(thread, clock_mult, CN_REC_T_MULT);
 CHECK(thread, clock_base_ns, CN_REC_T_BASE_NS);
 CHECK(thread, frames, CN_REC_T_FRAMES);
-CHECK(thread, next, CN_REC_T_NEXT);
 CHECK(thread, slot, CN_REC_T_SLOT);
 CHECK(thread, stepped, CN_REC_T_STEPPED);
 CHECK(frame, loc, CN_REC_F_LOC);
+CHECK(frame, stub, CN_REC_F_STUB);
 CHECK(frame, ret, CN_REC_F_RET);
 CHECK(frame, address, CN_REC_F_ADDRESS);
 CHECK(frame, flags, CN_REC_F_FLAGS);
+CHECK(frame, caller, CN_REC_F_CALLER);
 _Static_assert(sizeof(struct cn_rec_thread) <= CN_REC_PAGE_LEN, "layout.h");
 _Static_assert(sizeof(struct cn_rec_frame) == CN_REC_F_SIZE, "layout.h");
 _Static_assert(CN_REC_FRAME_UNHOOKED == CN_REC_F_UNHOOKED, "layout.h");
@@ -89,8 +92,7 @@ static struct cn_rec_thread *map_thread(void)
         if (!thread)
             continue;
         (void)cn_rec_syscall3(SYS_madvise, (long)thread, (long)len, MADV_NOHUGEPAGE);
-        /* Complete before it is in the list, which unwinders walk. The sentinel is never
-         * written again. */
+        /* Complete before it is in the list. The sentinel is never written again. */
         thread->frames = (struct cn_rec_frame *)((char *)thread + head_len);
         thread->frames[0] = (struct cn_rec_frame){
             .loc = (uintptr_t *)UINTPTR_MAX,
@@ -203,7 +205,7 @@ static struct cn_rec_thread *begin_blocked(void)
         return NULL;
     self->tid = cn_rec_tid();
     self->top = self->frames;
-    self->is_off = false;
+    self->is_off = self->is_ended = false;
     self->has_watched = false;
     self->is_shared = self->is_forking = false;
     self->is_binding = true;
@@ -214,9 +216,7 @@ static struct cn_rec_thread *begin_blocked(void)
     self->filter = (struct cn_rec_filter_state){0};
     cn_rec_module_rules_use(&self->filter, atomic_load(&shared->rule_version));
     self->stack_low = self->stack_high = 0;
-    self->closed_count = self->landing_count = 0;
-    for (int i = 0; i < CN_REC_CLOSED_MAX; i++)
-        self->closed[i].loc = NULL;
+    self->landing_count = 0;
     for (int i = 0; i < CN_REC_LANDING_MAX; i++)
         self->landings[i].env = 0;
     if (!take_track(self)) {
@@ -246,25 +246,28 @@ struct cn_rec_thread *cn_rec_thread_begin(void)
     return self;
 }
 
-/* The calls on the stack of a thread end with it: an unwinder must not find them when
- * another thread reuses the stack. Calls on other stacks remain: coroutines may return on
- * other threads, which need their frames. True if there are any. */
+/* The calls on the stack of a thread end with it. Calls on other stacks remain: coroutines
+ * may return on other threads, which look for their frames. True if there are any. */
 static bool has_calls_elsewhere(struct cn_rec_thread *self)
 {
-    struct cn_rec_frame *frame = self->top;
+    struct cn_rec_frame *kept = self->frames;
 
-    while (frame > self->frames &&
-           ((frame->flags & CN_REC_FRAME_UNHOOKED) || frame->loc == CN_REC_LOC_GONE ||
-            self->stack_high == 0 || cn_rec_thread_is_on_stack(self, frame->loc)))
-        frame--;
-    self->top = frame;
-    if (frame == self->frames)
-        return false;
-    for (; frame > self->frames; frame--) {
-        if (cn_rec_thread_is_on_stack(self, frame->loc))
-            frame->loc = CN_REC_LOC_GONE;
+    for (struct cn_rec_frame *frame = kept + 1; frame <= self->top; frame++) {
+        uintptr_t unused = kept[1].stub;
+
+        if ((frame->flags & CN_REC_FRAME_UNHOOKED) || frame->loc == CN_REC_LOC_GONE ||
+            cn_rec_thread_is_on_stack(self, frame->loc))
+            continue;
+        if (self->stack_high == 0) {
+            cn_rec_return_close(self, frame);
+            continue;
+        }
+        *++kept = *frame;
+        if (kept < frame)
+            frame->stub = unused;
     }
-    return true;
+    self->top = kept;
+    return kept > self->frames;
 }
 
 void cn_rec_thread_end(struct cn_rec_thread *self)
@@ -276,7 +279,11 @@ void cn_rec_thread_end(struct cn_rec_thread *self)
     if (cn_rec_wiped(self)->is_mine)
         cn_rec_track_close(self->track, self->ring);
     *cn_rec_wiped(self) = (struct cn_rec_wiped){0};
-    if (!has_calls_elsewhere(self))
+    cn_rec_lock(&self->frames_lock);
+    self->is_ended = has_calls_elsewhere(self);
+    cn_rec_unlock(&self->frames_lock);
+    cn_rec_returns_shrink(self);
+    if (!self->is_ended)
         atomic_store(&self->is_used, 0);
     cn_rec_restore_signals(&before);
 }

@@ -1,8 +1,7 @@
 /* State of the recorder for one thread: its open calls, and its track.
  *
- * The memory of a thread is mapped at its first recorded call and reused by later threads;
- * it is never unmapped, because unwinders may walk the list of threads at any time. The
- * second page is cleared by fork, so a child notices that the track is not its own.
+ * The memory of a thread is mapped at its first recorded call, reused by later threads, and
+ * never unmapped: other threads may search the list at any time. The second page is cleared by fork, so a child notices that the track is not its own.
  * Threads: a structure belongs to its thread; any thread may read the list.
  */
 #ifndef CN_RECORD_STATE_THREAD_H
@@ -16,13 +15,15 @@
 /* A frame: an open call. */
 struct cn_rec_frame {
     uintptr_t *loc;    /* address of its return address; may be stale */
-    uintptr_t ret;     /* its return address */
+    uintptr_t stub;    /* that it returns to, if it is hooked (returns.h); 0: none yet */
+    uintptr_t ret;     /* its return address: that of a stub after a tail call */
     uintptr_t address; /* address to record */
     uint64_t flags;    /* CN_REC_FRAME_*; 0 for calls that assembly handles alone */
+    uint64_t caller;   /* aarch64: the caller's x29; 0: unknown */
+    uint64_t unused[2];
 };
 
-/* Flags of a frame. On aarch64 the caller's x29 is above them, except for library
- * calls. */
+/* Flags of a frame. */
 enum {
     CN_REC_FRAME_SILENT = 1,    /* its entry is not recorded */
     CN_REC_FRAME_UNHOOKED = 2,  /* its return is not hooked: -finstrument-functions */
@@ -36,7 +37,6 @@ enum {
     CN_REC_FRAME_CALLED = 512,  /* called by the recorder; on x86_64 */
     CN_REC_FRAME_OFF = 1024,    /* entered while recording was switched off */
     CN_REC_FRAME_ENDS = 2048,   /* a library call that ends the thread */
-    CN_REC_FRAME_LIBRARY = 4096, /* a library call; on aarch64 */
 };
 
 /* State of the filters in a thread. */
@@ -72,7 +72,7 @@ struct cn_rec_landing {
 
 enum {
     CN_REC_VALUES_LEN = 1 << 20,
-    CN_REC_CLOSED_MAX = 48,
+    CN_REC_CLOSED_MAX = 128,
     CN_REC_LANDING_MAX = 32,
 };
 
@@ -94,7 +94,6 @@ struct cn_rec_thread {
     uint64_t ring_mask;
     uint64_t clock_mult, clock_base_ns;
     struct cn_rec_frame *frames;
-    struct cn_rec_thread *_Atomic next;
     /* Position of the record that is being stored. A signal handler that finds `recorded`
      * equal to it has interrupted the thread, and must step over the slot. */
     volatile uint64_t slot;
@@ -104,15 +103,16 @@ struct cn_rec_thread {
     struct cn_rec_note *notes; /* one for each frame; NULL without filters */
     uint8_t *values; /* CN_REC_VALUES_LEN bytes of arguments; NULL without filters */
     struct cn_rec_frame *real_end;
-    /* The last calls that were closed although they had not returned, and whose return
-     * addresses are in registers or at unknown addresses. */
-    struct cn_rec_frame closed[CN_REC_CLOSED_MAX];
+    struct cn_rec_thread *_Atomic next;
+    /* Return stubs of the last calls that were closed although they had not returned. */
+    uintptr_t closed[CN_REC_CLOSED_MAX];
     struct cn_rec_landing landings[CN_REC_LANDING_MAX];
     uint32_t closed_count, landing_count;
+    struct cn_rec_frame *stubs_end;  /* after the last frame that has a stub */
     uintptr_t stack_low, stack_high; /* of the thread; both 0 when unknown */
     _Atomic uint32_t is_used;
     _Atomic uint32_t
-        frames_lock; /* locks frames for moving them, or taking one from another thread */
+        frames_lock; /* to move frames, or to change those of another thread */
     uint32_t tid;
     uint64_t lost_recorded;
     uint64_t lost_interpreted; /* open calls of Python without a frame */
@@ -124,6 +124,7 @@ struct cn_rec_thread {
     bool is_shared;      /* another task may use the same thread-local storage */
     bool is_forking;     /* in vfork(): its child may use it */
     bool is_off;         /* recording has ended */
+    bool is_ended;       /* the thread; calls that it made are open on other stacks */
     /* The loader binds a slot, which the next call points to the recorder again. Other
      * threads set it. */
     _Atomic bool is_binding;
