@@ -5,17 +5,18 @@
 #define CN_RECORD_LAYOUT_H
 
 /* struct cn_rec_thread */
-#define CN_REC_T_TOP     0  /* the innermost open call */
-#define CN_REC_T_END     8  /* the last frame that assembly may push */
-#define CN_REC_T_TRACK   16 /* its first word is `recorded` */
-#define CN_REC_T_RING    24
-#define CN_REC_T_MASK    32
-#define CN_REC_T_MULT    40
-#define CN_REC_T_BASE_NS 48
-#define CN_REC_T_FRAMES  56
-#define CN_REC_T_SLOT    64
-#define CN_REC_T_STEPPED 72
-#define CN_REC_T_LIMIT   4096 /* in the page that fork clears */
+#define CN_REC_T_TOP       0  /* the innermost open call */
+#define CN_REC_T_END       8  /* the last frame that assembly may push */
+#define CN_REC_T_TRACK     16 /* its first word is `recorded` */
+#define CN_REC_T_RING      24
+#define CN_REC_T_MASK      32
+#define CN_REC_T_MULT      40
+#define CN_REC_T_BASE_NS   48
+#define CN_REC_T_FRAMES    56
+#define CN_REC_T_SLOT      64
+#define CN_REC_T_STEPPED   72
+#define CN_REC_T_SIGRETURN 80
+#define CN_REC_T_LIMIT     4096 /* in the page that fork clears */
 
 /* struct cn_rec_frame */
 #define CN_REC_F_LOC      0

@@ -125,8 +125,7 @@ struct cn_rec_frame *cn_rec_frame_push(struct cn_rec_thread *self, uintptr_t *lo
         .flags = flags,
     };
     if (is_hooked)
-        *cn_rec_return_value(frame->stub) =
-            cn_rec_is_return(ret) ? *cn_rec_return_value(ret) : ret;
+        *cn_rec_return_value(frame->stub) = cn_rec_return_seen(ret);
     return frame;
 }
 
@@ -310,7 +309,7 @@ uintptr_t cn_rec_frames_end_jumping(struct cn_rec_thread *self, uintptr_t ret)
         ret = frame->ret;
         cn_rec_frame_close(self, frame);
     }
-    return cn_rec_is_return(ret) ? *cn_rec_return_value(ret) : ret;
+    return cn_rec_is_return(ret) ? cn_rec_return_true(ret) : ret;
 }
 
 static bool has_open_calls(const struct cn_rec_thread *thread)
@@ -333,7 +332,7 @@ static uint64_t leave_elsewhere(volatile uintptr_t *ret)
     uint64_t before, flags = 0;
 
     cn_rec_block_signals(&before);
-    *ret = *cn_rec_return_value(stub);
+    *ret = cn_rec_return_true(stub);
     for (; thread && !frame; thread = atomic_load(&thread->next)) {
         if (!atomic_load(&thread->is_used))
             continue;

@@ -216,7 +216,7 @@ mcount:
 	ldr	x12, [x10]
 	lsr	x13, x12, #48	/* a signed address must not be changed */
 	cbnz	x13, 8f
-	mov	x15, x12
+	sub	x15, x12, #1	/* not of a signal handler: these have other callers */
 5:	ldr	x13, T(END)
 	cmp	x11, x13
 	b.hs	7f
@@ -291,7 +291,10 @@ mcount:
 	b.hs	6f
 	cmn	x12, #3		/* CN_REC_LOC_GONE: C removes it */
 	b.eq	7f
-	mov	x15, x30
+	ldr	x12, T(SIGRETURN)
+	cmp	x30, x12
+	cset	x15, ne
+	sub	x15, x30, x15
 5:	ldr	x12, T(END)
 	cmp	x11, x12
 	b.hs	7f
@@ -535,7 +538,7 @@ mcount:
 	end_function cn_rec_return
 
 /* The stubs and their values; hooks_x86_64.S explains why this is a signal frame. The
- * expression of x30, which is the address of a stub: *(x30 - 4 + CN_REC_RETURNS_LEN) - 1 */
+ * expression of x30, which is the address of a stub: *(x30 - 4 + CN_REC_RETURNS_LEN) */
 	.section .bss.returns, "aw", %nobits
 	.p2align 16
 	.globl	cn_rec_returns
@@ -545,9 +548,9 @@ cn_rec_returns:
 	.cfi_startproc
 	.cfi_signal_frame
 	.cfi_def_cfa sp, 0
-	.cfi_escape 0x16, 30, 8
+	.cfi_escape 0x16, 30, 6
 	.cfi_escape 0x8e, 0xfc, 0xff, 0xff, 0x03	/* breg30 CN_REC_RETURNS_LEN - 4 */
-	.cfi_escape 0x06, 0x31, 0x1c	/* deref lit1 minus */
+	.cfi_escape 0x06	/* deref */
 	.zero	CN_REC_RETURNS_LEN
 	.cfi_endproc
 	.zero	CN_REC_RETURNS_LEN

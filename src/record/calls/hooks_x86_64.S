@@ -176,6 +176,7 @@
 	cmpq	CN_REC_F_LOC(%rdx), %rdi
 	jae	.Lodd\@
 	movq	(%rdi), %rax
+	decq	%rax
 .Lpush\@: /* unwinders see the return address rax */
 	cmpq	T(END), %rdx
 	jae	.Lslow\@
@@ -525,11 +526,11 @@ _mcount:
  * gets the true return address from an expression:
  *
  *	stub = rip	in the last unit of a group, which all its stubs jump to: *(CFA - 8)
- *	return *(stub + CN_REC_RETURNS_LEN & -8) - 1
+ *	return *(stub + CN_REC_RETURNS_LEN & -8)
  *
  * It is marked as a signal frame: its CFA is that of its caller, and unwinders distinguish
  * the two by that mark. They do not subtract 1 from the address in the caller of a signal
- * frame, so the expression does: the result is in the call instruction. */
+ * frame, so the value is less by 1: it is in the call instruction. */
 	.section .bss.returns, "aw", @nobits
 	.p2align 16
 	.globl	cn_rec_returns
@@ -539,7 +540,7 @@ cn_rec_returns:
 	.cfi_startproc
 	.cfi_signal_frame
 	.cfi_def_cfa %rsp, 0
-	.cfi_escape 0x16, 16, 27
+	.cfi_escape 0x16, 16, 25
 	.cfi_escape 0x80, 0x00		/* breg16 0			[CFA rip] */
 	.cfi_escape 0x12, 0x08, 0x78, 0x1a	/* dup const1u 0x78 and */
 	.cfi_escape 0x08, 0x78, 0x2e	/* const1u 0x78 ne */
@@ -547,7 +548,7 @@ cn_rec_returns:
 	.cfi_escape 0x13, 0x38, 0x1c, 0x06	/* drop lit8 minus deref	[stub] */
 	.cfi_escape 0x23, 0x80, 0x80, 0x80, 0x04	/* 1: plus_uconst CN_REC_RETURNS_LEN */
 	.cfi_escape 0x09, 0xf8, 0x1a	/* const1s -8 and */
-	.cfi_escape 0x06, 0x31, 0x1c	/* deref lit1 minus */
+	.cfi_escape 0x06		/* deref */
 	.zero	CN_REC_RETURNS_LEN
 	.cfi_endproc
 	.zero	CN_REC_RETURNS_LEN

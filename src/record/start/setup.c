@@ -19,6 +19,7 @@
 #include "record/start/python.h"
 #include "record/start/signals.h"
 #include "record/state/memory.h"
+#include "record/state/returns.h"
 #include "record/state/session.h"
 #include "record/state/thread.h"
 #include "record/syscalls.h"
@@ -93,6 +94,7 @@ __attribute__((constructor)) static void set_up(void)
         return;
     }
     cn_rec_interpose_begin();
+    cn_rec_returns_begin();
     cn_rec_filter_begin();
     self = cn_rec_thread_begin();
     if (!cn_rec_loader_begin())

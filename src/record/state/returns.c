@@ -1,7 +1,9 @@
 #include "record/state/returns.h"
 
+#include <elf.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "record/state/lock.h"
 #include "record/state/thread.h"
@@ -69,6 +71,38 @@ static void write_unit(uint32_t unit)
     memcpy(at, code, sizeof(code));
 }
 #endif
+
+uintptr_t cn_rec_sigreturn;
+
+void cn_rec_returns_begin(void)
+{
+#if defined(__aarch64__)
+    uintptr_t vdso = getauxval(AT_SYSINFO_EHDR);
+    const Elf64_Ehdr *head = (const Elf64_Ehdr *)vdso;
+    const Elf64_Phdr *segment = vdso ? (const Elf64_Phdr *)(vdso + head->e_phoff) : NULL;
+
+    for (uint64_t i = 0; segment && i + 8 <= segment->p_memsz; i += 4) {
+        const uint32_t *code = (const uint32_t *)(vdso + i);
+
+        if (code[0] == 0xd2801168 /* mov x8, #139 */ &&
+            code[1] == 0xd4000001 /* svc #0 */)
+            cn_rec_sigreturn = (uintptr_t)code;
+    }
+#endif
+}
+
+uintptr_t cn_rec_return_seen(uintptr_t ret)
+{
+    return cn_rec_is_return(ret) ? *cn_rec_return_value(ret)
+                                 : ret - (ret != cn_rec_sigreturn);
+}
+
+uintptr_t cn_rec_return_true(uintptr_t stub)
+{
+    uintptr_t seen = *cn_rec_return_value(stub);
+
+    return seen + (seen != cn_rec_sigreturn);
+}
 
 static uint32_t limit(void)
 {

@@ -42,6 +42,7 @@ CHECK(thread, clock_base_ns, CN_REC_T_BASE_NS);
 CHECK(thread, frames, CN_REC_T_FRAMES);
 CHECK(thread, slot, CN_REC_T_SLOT);
 CHECK(thread, stepped, CN_REC_T_STEPPED);
+CHECK(thread, sigreturn, CN_REC_T_SIGRETURN);
 CHECK(frame, loc, CN_REC_F_LOC);
 CHECK(frame, stub, CN_REC_F_STUB);
 CHECK(frame, ret, CN_REC_F_RET);
@@ -211,6 +212,7 @@ static struct cn_rec_thread *begin_blocked(void)
     self->is_binding = true;
     self->dlopen_sp = 0;
     cn_rec_thread_simplify(self);
+    self->sigreturn = cn_rec_sigreturn;
     self->clock_mult = shared->clock_mult;
     self->clock_base_ns = shared->clock_base_ns;
     self->filter = (struct cn_rec_filter_state){0};

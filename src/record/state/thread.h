@@ -98,6 +98,7 @@ struct cn_rec_thread {
      * equal to it has interrupted the thread, and must step over the slot. */
     volatile uint64_t slot;
     volatile uint64_t stepped;  /* the last slot that was stepped over */
+    uintptr_t sigreturn;        /* cn_rec_sigreturn */
     volatile uint32_t slot_len; /* length of that record; 16 without payload */
     struct cn_rec_filter_state filter;
     struct cn_rec_note *notes; /* one for each frame; NULL without filters */
