@@ -481,6 +481,7 @@ static bool complete(struct launch *launch, bool ok, struct cn_launch_result *re
         .lost_event_count = launch->chosen.count > 0 ? launch->events.lost_count : 0,
         .sandboxed_count = atomic_load(&head->sandboxed_count),
         .missed_count = atomic_load(&head->missed_count),
+        .kind = launch->program.kind,
         .is_python = head->python != 0,
         .has_only_libcalls =
             !launch->program.is_script && head->python == 0 && head->patch_count == 0 &&

@@ -64,11 +64,12 @@ struct cn_launch_result {
     int wait_status;
     uint64_t call_count, record_len, stored_len, lost_count;
     uint64_t lost_event_count;
-    uint32_t sandboxed_count; /* processes that were recorded only up to seccomp() */
-    uint64_t missed_count;    /* threads that were not recorded */
-    uint32_t bypassed_count;  /* library functions whose calls were not recorded */
-    char bypassed[64];        /* one of them */
-    uint32_t unloaded[CN_REC_EXEC_KINDS]; /* programs that were not recorded */
+    uint32_t sandboxed_count;   /* processes that were recorded only up to seccomp() */
+    uint64_t missed_count;      /* threads that were not recorded */
+    uint32_t bypassed_count;    /* library functions whose calls were not recorded */
+    char bypassed[64];          /* one of them */
+    enum cn_rec_exec_kind kind; /* of the program */
+    uint32_t unloaded[CN_REC_EXEC_KINDS]; /* programs that it started, not recorded */
     bool is_python;                       /* functions of Python were to be recorded */
     struct cn_patch_counts patch_counts;  /* functions without hooks */
     uint32_t unpatched_count;             /* of these, in all processes */

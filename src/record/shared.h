@@ -71,8 +71,28 @@ enum cn_rec_exec_kind {
     CN_REC_EXEC_STATIC,
     CN_REC_EXEC_SETUID,  /* its loader ignores LD_PRELOAD */
     CN_REC_EXEC_FOREIGN, /* for another processor */
+    CN_REC_EXEC_LIBC,    /* its loader is not that of glibc, which the recorder needs */
     CN_REC_EXEC_KINDS,
 };
+
+/* True for the path of a loader that can load the recorder. */
+static inline bool cn_rec_is_known_loader(const char *path)
+{
+    static const char *const names[] = {"ld-linux", "ld-lsb", "ld.so", "ld64.so"};
+    const char *name = path;
+
+    for (; *path; path++)
+        name = *path == '/' ? path + 1 : name;
+    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        unsigned len = 0;
+
+        while (names[i][len] && name[len] == names[i][len])
+            len++;
+        if (!names[i][len])
+            return true;
+    }
+    return false;
+}
 
 enum cn_rec_track_state { CN_REC_FREE, CN_REC_TAKEN, CN_REC_OPEN, CN_REC_CLOSED };
 

@@ -77,6 +77,7 @@ static uint64_t tell_unloaded(const struct cn_args *args,
         [CN_REC_EXEC_STATIC] = "linked statically",
         [CN_REC_EXEC_SETUID] = "setuid or setgid",
         [CN_REC_EXEC_FOREIGN] = "built for another processor",
+        [CN_REC_EXEC_LIBC] = "linked with another C library than glibc",
     };
     uint64_t all = 0;
 
@@ -156,7 +157,18 @@ static void tell_empty(const struct cn_args *args, const struct cn_launch_result
         if (args->given[i]->is_filter && (i == 0 || args->given[i] != args->given[i - 1]))
             cn_text_printf(&list, "%s--%s", list.len > 0 ? ", " : "",
                            args->given[i]->name);
-    if (list.len > 0)
+    if (result->kind == CN_REC_EXEC_LIBC)
+        cn_cli_say(
+            args,
+            "%s ran, but was not recorded: its loader is not that of glibc, which the "
+            "recorder needs; sample it: cairn sample -- %s",
+            launch->words[0], launch->words[0]);
+    else if (result->kind == CN_REC_EXEC_SETUID)
+        cn_cli_say(args,
+                   "%s ran, but was not recorded: it is setuid or setgid, so its loader "
+                   "ignores the recorder; record a copy of it, or record it as its owner",
+                   launch->words[0]);
+    else if (list.len > 0)
         cn_cli_say(args, "nothing recorded: no call passed %s", cn_text_str(&list));
     else if (launch->is_off)
         cn_cli_say(args, "nothing recorded: no trigger switched recording on");
@@ -184,6 +196,8 @@ static void print_lost(struct cn_text *text, const struct cn_launch_result *resu
         cn_count_print_of(text, result->missed_count, "thread");
         cn_text_str_add(text, " not recorded");
     }
+    if (result->kind == CN_REC_EXEC_LIBC || result->kind == CN_REC_EXEC_SETUID)
+        cn_text_printf(text, "%sthe program not recorded", text->len > begin ? ", " : "");
     if (unloaded > 0) {
         cn_text_str_add(text, text->len > begin ? ", " : "");
         cn_text_printf(text, "%" PRIu64 " child%s not recorded", unloaded,

@@ -189,6 +189,26 @@ static void take_section(struct reading *reading, Elf_Scn *section, const GElf_S
     }
 }
 
+static void take_loader(struct reading *reading)
+{
+    Elf *elf = reading->reader.elf;
+    size_t count = 0;
+    GElf_Phdr segment;
+
+    (void)elf_getphdrnum(elf, &count);
+    for (size_t i = 0; i < count && i <= INT_MAX; i++) {
+        Elf_Data *data;
+
+        if (!gelf_getphdr(elf, (int)i, &segment) || segment.p_type != PT_INTERP ||
+            reading->out->loader)
+            continue;
+        data = elf_getdata_rawchunk(elf, (int64_t)segment.p_offset, segment.p_filesz,
+                                    ELF_T_BYTE);
+        if (data && memchr(data->d_buf, '\0', data->d_size))
+            reading->out->loader = cn_strdup(data->d_buf);
+    }
+}
+
 static void walk_sections(struct reading *reading)
 {
     Elf *elf = reading->reader.elf;
@@ -255,6 +275,7 @@ bool cn_elf_file_open(struct cn_elf_file *elf, const char *path, bool with_symbo
         elf->machine = reading.reader.head.e_machine;
         elf->word_class = reading.reader.head.e_ident[EI_CLASS];
         elf->byte_order = reading.reader.head.e_ident[EI_DATA];
+        take_loader(&reading);
         walk_sections(&reading);
         cn_elf_symbols_sort(elf);
     }
@@ -288,6 +309,7 @@ void cn_elf_file_close(struct cn_elf_file *elf)
         free(elf->symbols[i].name);
     free(elf->symbols);
     free(elf->sanitizer);
+    free(elf->loader);
     *elf = (struct cn_elf_file){0};
 }
 

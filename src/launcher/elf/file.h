@@ -31,6 +31,7 @@ struct cn_elf_file {
     bool is_static;
     char build_id[41];
     char *sanitizer;               /* a library that must be loaded first; may be NULL */
+    char *loader;                  /* the path of its loader; NULL: none */
     struct cn_elf_symbol *symbols; /* sorted by address */
     size_t symbol_count, symbol_capacity;
 };

@@ -18,7 +18,6 @@
 #include "base/host/own_library.h"
 #include "base/text.h"
 #include "launcher/code/prologue.h"
-#include "record/shared.h"
 
 /* The processors that there are recorders for. */
 static const struct machine {
@@ -67,6 +66,47 @@ static char *find_in_path(const char *name)
     return NULL;
 }
 
+static bool is_setuid(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 &&
+           (((status.st_mode & S_ISUID) && status.st_uid != getuid()) ||
+            ((status.st_mode & S_ISGID) && (status.st_mode & S_IXGRP) &&
+             status.st_gid != getgid()));
+}
+
+static enum cn_rec_exec_kind kind_of(const char *path, const struct cn_elf_file *elf)
+{
+    if (is_setuid(path))
+        return CN_REC_EXEC_SETUID;
+    if (elf->is_static)
+        return CN_REC_EXEC_STATIC;
+    return !elf->loader || cn_rec_is_known_loader(elf->loader) ? CN_REC_EXEC_LOADED
+                                                               : CN_REC_EXEC_LIBC;
+}
+
+/* What the interpreter in the first line of a script is. */
+static enum cn_rec_exec_kind kind_of_script(const char *script)
+{
+    enum cn_rec_exec_kind kind = CN_REC_EXEC_UNKNOWN;
+    struct cn_elf_file elf = {0};
+    struct cn_error ignored = {0};
+    FILE *file = fopen(script, "re");
+    char path[PATH_MAX] = "";
+
+    if (file && fscanf(file, "#!%*[ \t]%4095[^ \t\n]", path) != 1) {
+        rewind(file);
+        (void)!fscanf(file, "#!%4095[^ \t\n]", path);
+    }
+    if (file)
+        (void)fclose(file);
+    if (path[0] && cn_elf_file_open(&elf, path, false, &ignored))
+        kind = kind_of(path, &elf);
+    cn_elf_file_close(&elf);
+    return kind;
+}
+
 bool cn_program_file_open(struct cn_program_file *program, const char *name,
                           struct cn_error *err)
 {
@@ -88,6 +128,9 @@ bool cn_program_file_open(struct cn_program_file *program, const char *name,
     if (program->is_script) {
         program->elf.byte_order = ELFDATA2LSB;
         program->elf.word_class = ELFCLASS64;
+        program->kind = kind_of_script(program->path);
+    } else {
+        program->kind = kind_of(program->path, &program->elf);
     }
     return true;
 }
@@ -166,6 +209,8 @@ static void set_environment(const struct cn_program_file *program, const char *l
     const char *before = getenv("LD_PRELOAD");
     struct cn_text preload = {0};
 
+    if (program->kind == CN_REC_EXEC_LIBC)
+        return;
     if (program->elf.sanitizer)
         cn_text_printf(&preload, "%s:", program->elf.sanitizer);
     cn_text_str_add(&preload, library);
@@ -200,6 +245,7 @@ void cn_program_settings_restore(const struct cn_program_settings *before)
 /* What the kept process needs to run the program. */
 struct order {
     char path[PATH_MAX], library[PATH_MAX], shared_path[PATH_MAX], sanitizer[PATH_MAX];
+    enum cn_rec_exec_kind kind;
 };
 
 /* Read an order and obey it. */
@@ -216,6 +262,7 @@ static _Noreturn void become_program(int channel, const char *const *words)
     if (len != (ssize_t)sizeof(*order))
         _exit(1);
     program.elf.sanitizer = order->sanitizer[0] ? order->sanitizer : NULL;
+    program.kind = order->kind;
     set_environment(&program, order->library, order->shared_path);
     (void)execv(program.path, (char *const *)(uintptr_t)words);
     error = errno;
@@ -290,6 +337,7 @@ static bool start_kept(const struct cn_program_file *program,
     int error;
     bool ok;
 
+    order->kind = program->kind;
     (void)snprintf(order->path, sizeof(order->path), "%s", program->path);
     (void)snprintf(order->library, sizeof(order->library), "%s", start->library);
     (void)snprintf(order->shared_path, sizeof(order->shared_path), "%s",

@@ -10,11 +10,13 @@
 
 #include "base/error.h"
 #include "launcher/elf/file.h"
+#include "record/shared.h"
 
 struct cn_program_file {
     char *path; /* absolute */
     struct cn_elf_file elf;
     bool is_script; /* not an ELF file: its interpreter and children are recorded */
+    enum cn_rec_exec_kind kind; /* of it, or of the interpreter */
 };
 
 /* Find `name` as execvp() does, and read its ELF file. */

@@ -40,8 +40,8 @@ static struct cn_bytes bytes_of(Elf_Scn *section)
                                : (struct cn_bytes){0};
 }
 
-/* V8 and OCaml find out by return addresses what is on the stack; they would not find the
- * return stub of the recorder. */
+/* V8, OCaml and Go find out by return addresses what is on the stack; they would not find the
+ * return stubs of the recorder. */
 static bool is_walker(const char *name)
 {
     static const char v8[] = "_ZN2v88internal";
@@ -123,6 +123,9 @@ static void take_section(struct reading *reading, Elf_Scn *section, const GElf_S
     struct cn_code_part part = {.address = head->sh_addr,
                                 .is_code = (head->sh_flags & SHF_EXECINSTR) != 0};
 
+    /* Go has its functions by address in .gopclntab or .data.rel.ro.gopclntab. */
+    reading->code.has_walker |=
+        strstr(name, ".gopclntab") || strcmp(name, ".note.go.buildid") == 0;
     if (head->sh_type == SHT_SYMTAB || head->sh_type == SHT_DYNSYM)
         take_symbols(reading, section, head);
     if (head->sh_type == SHT_RELA && (head->sh_flags & SHF_ALLOC)) {

@@ -127,6 +127,29 @@ static bool has_library(const char *list, const char *library, bool is_first)
     return false;
 }
 
+/* Write "LD_PRELOAD=" with the libraries of a list except the recorder; false if there are no
+ * others. */
+static bool copy_others(struct cn_rec_text *text, const char *list)
+{
+    uint32_t begin;
+
+    cn_rec_text_str(text, PRELOAD "=");
+    begin = text->len;
+    while (*list) {
+        uint32_t before = text->len, at;
+
+        cn_rec_text_str(text, text->len > begin ? ":" : "");
+        at = text->len;
+        while (*list && *list != ':' && *list != ' ')
+            cn_rec_text_char(text, *list++);
+        if (text->len == at || cn_rec_text_is_same(text->chars + at, own.library))
+            text->len = before;
+        list += *list != '\0';
+    }
+    text->chars[text->len] = '\0';
+    return text->len > begin && !text->is_cut;
+}
+
 /* Take memory; false when there is none. */
 static bool take_space(struct start *start, uint64_t len)
 {
@@ -222,6 +245,28 @@ static void make_environment(struct start *start, char *const *env, uint64_t cou
     start->env = copy;
 }
 
+/* The loader of the program fails, or complains, when it is to load the recorder: copy the
+ * environment without it. */
+static void leave_out_library(struct start *start, char *const *env, uint64_t count)
+{
+    char **copy = take(start, (count + 1) * sizeof(*copy));
+    struct cn_rec_text text = {start->at, (uint32_t)(start->end - start->at), 0, false};
+    uint64_t used = 0;
+
+    for (uint64_t i = 0; i < count; i++) {
+        const char *list = value_of(env[i], PRELOAD);
+
+        if (list && has_library(list, own.library, false)) {
+            if (copy_others(&text, list))
+                copy[used++] = text.chars;
+        } else {
+            copy[used++] = env[i];
+        }
+    }
+    copy[used] = NULL;
+    start->env = copy;
+}
+
 /* The program at `name` as execvp() finds it. Runs of colons are empty names of
  * folders. */
 static void find_in_path(struct start *start, const char *name)
@@ -307,6 +352,8 @@ static void begin(struct start *start, enum how how, int fd, const char *name,
     }
     if (start->file->kind <= CN_REC_EXEC_STATIC)
         make_environment(start, env, count);
+    else if (start->file->kind != CN_REC_EXEC_SETUID)
+        leave_out_library(start, env, count);
     if (start->env == env)
         start->is_coming = false;
     if (start->is_coming)

@@ -8,6 +8,8 @@
 #include "record/shared.h"
 #include "record/syscalls.h"
 
+enum { SCRIPTS_MAX = 4 }; /* whose interpreters are scripts, as in the kernel */
+
 static uint64_t read_at(int fd, void *out, uint64_t len, uint64_t off)
 {
     long done = cn_rec_syscall6(SYS_pread64, fd, (long)out, (long)len, (long)off, 0, 0);
@@ -77,17 +79,22 @@ static void find_sanitizer(struct cn_rec_exec_file *file, int fd,
     file->sanitizer[0] = '\0';
 }
 
-void cn_rec_exec_file_read(struct cn_rec_exec_file *file, int fd)
+/* What the loader of a program is; the end of the path of a very long one is not read. */
+static enum cn_rec_exec_kind kind_of_loader(struct cn_rec_exec_file *file, int fd,
+                                            const Elf64_Phdr *segment)
+{
+    uint64_t max = sizeof(file->dynamic) - 1;
+    uint64_t len = segment->p_filesz < max ? segment->p_filesz : max;
+
+    file->dynamic[read_at(fd, file->dynamic, len, segment->p_offset)] = '\0';
+    return cn_rec_is_known_loader(file->dynamic) ? CN_REC_EXEC_LOADED : CN_REC_EXEC_LIBC;
+}
+
+static void read_elf(struct cn_rec_exec_file *file, int fd, uint64_t len)
 {
     const Elf64_Ehdr *head = (const Elf64_Ehdr *)(const void *)file->head;
     const Elf64_Phdr *segments, *dynamic = NULL;
-    uint64_t len = read_at(fd, file->head, sizeof(file->head), 0);
-    bool has_loader = false;
 
-    file->kind = CN_REC_EXEC_UNKNOWN;
-    file->sanitizer[0] = '\0';
-    if (len < sizeof(*head) || !begins_with(file->head, ELFMAG))
-        return;
     if (is_setuid(fd)) {
         file->kind = CN_REC_EXEC_SETUID;
         return;
@@ -101,20 +108,68 @@ void cn_rec_exec_file_read(struct cn_rec_exec_file *file, int fd)
         head->e_phnum > (len - head->e_phoff) / sizeof(*segments))
         return;
     segments = (const Elf64_Phdr *)(const void *)(file->head + head->e_phoff);
+    file->kind = CN_REC_EXEC_STATIC;
     for (size_t i = 0; i < head->e_phnum; i++) {
-        has_loader |= segments[i].p_type == PT_INTERP;
+        if (segments[i].p_type == PT_INTERP)
+            file->kind = kind_of_loader(file, fd, &segments[i]);
         if (segments[i].p_type == PT_DYNAMIC)
             dynamic = &segments[i];
     }
-    file->kind = has_loader ? CN_REC_EXEC_LOADED : CN_REC_EXEC_STATIC;
-    if (has_loader && dynamic)
+    if (file->kind == CN_REC_EXEC_LOADED && dynamic)
         find_sanitizer(file, fd, segments, head->e_phnum, dynamic);
+}
+
+/* The interpreter in the first line of a script, as the kernel finds it; NULL: none. */
+static const char *find_interpreter(struct cn_rec_exec_file *file, uint64_t len)
+{
+    char *path = file->head + 2, *end;
+
+    if (!begins_with(file->head, "#!"))
+        return NULL;
+    file->head[len < sizeof(file->head) ? len : sizeof(file->head) - 1] = '\0';
+    while (*path == ' ' || *path == '\t')
+        path++;
+    for (end = path; *end && *end != ' ' && *end != '\t' && *end != '\n'; end++)
+        continue;
+    *end = '\0';
+    return path;
+}
+
+static long open_at(int dir_fd, const char *path)
+{
+    return cn_rec_syscall6(SYS_openat, dir_fd, (long)path,
+                           O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0, 0, 0);
+}
+
+/* A script is what its interpreter is, but its own bits do not count. */
+static void read_all(struct cn_rec_exec_file *file, int fd, int scripts)
+{
+    uint64_t len = read_at(fd, file->head, sizeof(file->head), 0);
+    const char *interpreter;
+    long next;
+
+    file->kind = CN_REC_EXEC_UNKNOWN;
+    file->sanitizer[0] = '\0';
+    if (len >= sizeof(Elf64_Ehdr) && begins_with(file->head, ELFMAG)) {
+        read_elf(file, fd, len);
+        return;
+    }
+    interpreter = scripts < SCRIPTS_MAX && len > 2 ? find_interpreter(file, len) : NULL;
+    next = interpreter ? open_at(AT_FDCWD, interpreter) : -1;
+    if (next < 0)
+        return;
+    read_all(file, (int)next, scripts + 1);
+    (void)cn_rec_syscall3(SYS_close, next, 0, 0);
+}
+
+void cn_rec_exec_file_read(struct cn_rec_exec_file *file, int fd)
+{
+    read_all(file, fd, 0);
 }
 
 void cn_rec_exec_file_find(struct cn_rec_exec_file *file, int dir_fd, const char *path)
 {
-    long fd = cn_rec_syscall6(SYS_openat, dir_fd, (long)path,
-                              O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0, 0, 0);
+    long fd = open_at(dir_fd, path);
 
     file->kind = CN_REC_EXEC_UNKNOWN;
     file->sanitizer[0] = '\0';
