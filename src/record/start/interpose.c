@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
@@ -55,12 +56,16 @@ static void find(const char *name, void *function)
     __builtin_memcpy(function, &found, sizeof(found));
 }
 
+/* Destructors of thread data run in rounds: the last one ends the recording, so that calls in
+ * the destructors of the program are recorded. */
 static void end_thread(void *thread)
 {
     struct cn_rec_thread *self = thread;
     int error = errno;
 
-    if (cn_rec_self == self) {
+    if (cn_rec_self == self && ++self->end_rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
+        (void)pthread_setspecific(real.key, self);
+    } else if (cn_rec_self == self) {
         if (cn_rec_thread_is_ours(self) && (self->top->flags & CN_REC_FRAME_ENDS))
             cn_rec_frame_pop(self);
         cn_rec_pmu_close(thread);

@@ -207,6 +207,7 @@ static struct cn_rec_thread *begin_blocked(void)
     self->tid = cn_rec_tid();
     self->top = self->frames;
     self->is_off = self->is_ended = false;
+    self->end_rounds = 0;
     self->has_watched = false;
     self->is_shared = self->is_forking = false;
     self->is_binding = true;

@@ -129,7 +129,8 @@ struct cn_rec_thread {
     /* The loader binds a slot, which the next call points to the recorder again. Other
      * threads set it. */
     _Atomic bool is_binding;
-    bool has_watched; /* the first values were recorded */
+    uint8_t end_rounds; /* of destructors of thread data */
+    bool has_watched;   /* the first values were recorded */
     uint32_t cpu;     /* as recorded last */
     /* Counters of the processor; those of another task are not read. */
     struct cn_rec_pmu {
