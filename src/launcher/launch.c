@@ -33,6 +33,7 @@ enum {
     PATIENCE_MS = 1000, /* then print a message */
     COMING_MS = 3000,   /* for a forked child to take a track */
     RECORD_LEN = 16,
+    EVENT_THREADS_MAX = 1024, /* at once; with more, context switches are not recorded */
 };
 
 struct launch {
@@ -58,6 +59,7 @@ struct launch {
     pid_t pid; /* 0 when it has ended */
     struct cn_program_kept kept;
     bool is_agent_failed;
+    bool has_dropped_events;
 };
 
 /* Set by signal handlers. */
@@ -361,6 +363,23 @@ static uint32_t patience_ms(const struct launch *launch)
     return (uint32_t)(left_ns / 1000000 + 1);
 }
 
+/* Each thread inherits an event for each processor, which every context switch stops and starts:
+ * thousands of threads would run at a fraction of their speed. Events of a part of the time
+ * would be misleading. */
+static void check_events(struct launch *launch)
+{
+    const struct cn_rec_shared *head = launch->memory.head;
+    uint32_t used = atomic_load(&head->track_count),
+             unused = atomic_load(&head->free_count);
+
+    if (launch->events.count == 0 || launch->chosen.count > 0 ||
+        used < unused + EVENT_THREADS_MAX)
+        return;
+    cn_events_drop(&launch->events);
+    launch->facts.has_events = false;
+    launch->has_dropped_events = true;
+}
+
 static bool write_new_symbols(struct launch *launch, struct cn_error *err)
 {
     uint32_t count = atomic_load(&launch->memory.head->session_count);
@@ -404,6 +423,7 @@ static bool watch(struct launch *launch, struct cn_error *err)
                cn_kernel_trace_drain(&launch->kernel, err))) &&
              write_new_symbols(launch, err);
         check_limits(launch);
+        check_events(launch);
         ok = ok && end_recording(launch, err);
         if (!ok)
             stop(launch, CN_REC_STOP_DISK);
@@ -482,6 +502,7 @@ static bool complete(struct launch *launch, bool ok, struct cn_launch_result *re
         .sandboxed_count = atomic_load(&head->sandboxed_count),
         .missed_count = atomic_load(&head->missed_count),
         .kind = launch->program.kind,
+        .has_dropped_events = launch->has_dropped_events,
         .is_python = head->python != 0,
         .has_only_libcalls =
             !launch->program.is_script && head->python == 0 && head->patch_count == 0 &&

@@ -64,6 +64,7 @@ struct cn_launch_result {
     int wait_status;
     uint64_t call_count, record_len, stored_len, lost_count;
     uint64_t lost_event_count;
+    bool has_dropped_events;    /* there were too many threads for them */
     uint32_t sandboxed_count;   /* processes that were recorded only up to seccomp() */
     uint64_t missed_count;      /* threads that were not recorded */
     uint32_t bypassed_count;    /* library functions whose calls were not recorded */

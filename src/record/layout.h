@@ -16,7 +16,7 @@
 #define CN_REC_T_SLOT      64
 #define CN_REC_T_STEPPED   72
 #define CN_REC_T_SIGRETURN 80
-#define CN_REC_T_LIMIT     4096 /* in the page that fork clears */
+#define CN_REC_T_LIMIT     16384 /* in the page that fork clears */
 
 /* struct cn_rec_frame */
 #define CN_REC_F_LOC      0

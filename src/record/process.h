@@ -15,7 +15,6 @@ struct cn_rec_process {
     const struct cn_rec_value *values;
     const struct cn_rec_patch *patches;
     struct cn_rec_track *tracks;
-    uint8_t *rings;
     _Atomic uint32_t pid;
     uintptr_t program_low, program_high; /* addresses of the program itself */
     bool is_earlier_finished;            /* records from before an exec were written */

@@ -8,13 +8,13 @@
  *   struct cn_rec_value[]    arguments and results to record, for the rules
  *   struct cn_rec_patch[]    functions to patch that have no hooks
  *   struct cn_rec_track[]    one page for each track
- *   rings                    ring_len bytes for each track, a power of two
+ *   rings                    one for each track, whose length is a power of two
  *
  * The launcher allocates memory for tracks and their rings before threads need them
  * (`ready_count`): a thread never touches memory that may not exist, and needs no file.
  * A thread takes a track (FREE -> OPEN); it is released when its records are in the file
  * TID.dat. A thread that cannot write files of the recording leaves them to the launcher. `recorded` and `drained` are positions in bytes since the track was taken; the
- * offset in the ring is the position modulo ring_len. To change `drained`, the thread or
+ * offset in the ring is the position modulo its length. To change `drained`, the thread or
  * the launcher must lock `writer`. Both sides are built from the same source, so the layout
  * has no version; `magic` identifies it.
  * Threads: as above; plain members are constant while a track is open.
@@ -50,6 +50,7 @@ enum {
     CN_REC_TRACK_COUNT = 1 << 16,
     CN_REC_RING_MIN = 16 << 10,
     CN_REC_RING_MAX = 64 << 20,
+    CN_REC_RING_KINDS = 3,
     CN_REC_DIR_MAX = 400,  /* bytes of the path of the recording, with its NUL */
     CN_REC_NAME_MAX = 480, /* of the path of a file in the recording */
     CN_REC_EXE_MAX = 4096, /* of the path of the program */
@@ -117,7 +118,7 @@ struct cn_rec_track {
     _Atomic uint32_t state;  /* enum cn_rec_track_state */
     _Atomic uint32_t writer; /* lock: the task that drains the ring; 0: none */
     uint32_t tid, pid;
-    uint64_t file_len;     /* of TID.dat when the track was taken; UINT64_MAX: unknown */
+    uint64_t file_len;     /* of TID.dat before its first record; UINT64_MAX: unknown */
     _Atomic uint64_t lost; /* records dropped since the track was taken */
     _Atomic uint64_t extra_len; /* bytes of values and events */
     /* Position of a record that a signal handler found half stored: the ring is drained
@@ -128,11 +129,12 @@ struct cn_rec_track {
     struct cn_rec_packed packed[2];
     _Atomic uint32_t packed_index;
     uint64_t given_up_at; /* `drained` + 1 when its thread waited in vain; else 0 */
-    /* A line that is missing in task.txt, because the thread could not write it. */
+    /* A line that is missing in task.txt: that of a thread, or one that could not be
+     * written. */
     uint64_t task_ns;
     uint64_t ring_len;            /* a power of two, at most that of others */
     uint32_t task_parent;         /* of a forked process; 0 for a thread */
-    _Atomic uint32_t is_unlisted; /* set last; the launcher clears it */
+    _Atomic uint32_t is_unlisted; /* set last; who writes the line clears it */
     uint8_t padding[CN_REC_PAGE_LEN - 152];
 };
 
@@ -349,7 +351,7 @@ struct cn_rec_rule_set {
 
 struct cn_rec_shared {
     uint64_t magic;
-    uint64_t ring_len;
+    uint64_t ring_lens[CN_REC_RING_KINDS]; /* each a power of two, at least a page */
     uint32_t launcher_pid;
     _Atomic uint32_t bell;      /* futex: threads increment it when a ring fills */
     _Atomic uint32_t is_asleep; /* the launcher waits for the bell */
@@ -360,6 +362,7 @@ struct cn_rec_shared {
     _Atomic uint32_t waiting_count;  /* threads that wait for a track */
     _Atomic uint32_t is_full;        /* there is no memory for more */
     _Atomic uint32_t free_count;     /* released tracks; about */
+    _Atomic uint32_t free_hint;      /* the last track that was released */
     _Atomic uint32_t missed_count;   /* threads without a track, not recorded */
     _Atomic uint32_t coming_count;   /* children that have no track yet */
     _Atomic uint32_t bypassed_count; /* functions whose calls are not recorded */
@@ -428,6 +431,33 @@ _Static_assert(sizeof(struct cn_rec_rule_set) <= 8 << 10,
 _Static_assert(sizeof(struct cn_rec_rule) == 72, "CN_REC_VALUES_OFF counts on it");
 _Static_assert(sizeof(struct cn_rec_value) == 36, "CN_REC_PATCHES_OFF counts on it");
 _Static_assert(sizeof(struct cn_rec_patch) == 72, "CN_REC_TRACKS_OFF counts on it");
+
+/* The first tracks have the longest rings: memory suffices for ten thousand threads. */
+static const uint64_t cn_rec_ring_firsts[CN_REC_RING_KINDS + 1] = {0, 64, 512,
+                                                                   CN_REC_TRACK_COUNT};
+
+/* The length of the ring of track `i`, and its offset, which is also the length of all before. */
+static inline uint64_t cn_rec_ring_len(const struct cn_rec_shared *shared, uint64_t i)
+{
+    unsigned kind = 0;
+
+    while (i >= cn_rec_ring_firsts[kind + 1] && kind < CN_REC_RING_KINDS - 1)
+        kind++;
+    return shared->ring_lens[kind];
+}
+
+static inline uint64_t cn_rec_ring_off(const struct cn_rec_shared *shared, uint64_t i)
+{
+    uint64_t off = CN_REC_RINGS_OFF;
+
+    for (unsigned kind = 0; kind < CN_REC_RING_KINDS && i > cn_rec_ring_firsts[kind];
+         kind++) {
+        uint64_t end = cn_rec_ring_firsts[kind + 1];
+
+        off += ((i < end ? i : end) - cn_rec_ring_firsts[kind]) * shared->ring_lens[kind];
+    }
+    return off;
+}
 
 /* The rule set of a version. */
 static inline struct cn_rec_rule_set *cn_rec_rule_set(const struct cn_rec_shared *shared,

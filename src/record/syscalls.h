@@ -80,12 +80,17 @@ static inline uint32_t cn_rec_pid(void)
     return (uint32_t)cn_rec_syscall3(SYS_getpid, 0, 0, 0);
 }
 
-/* Open a file to append to it, with the rights of a recording whatever the umask is; or
- * -errno. */
+/* Open a file to append to it, with the rights that the umask leaves; or -errno. */
+static inline long cn_rec_open_to_append(const char *path)
+{
+    return cn_rec_syscall6(SYS_openat, AT_FDCWD, (long)path,
+                           O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600, 0, 0);
+}
+
+/* The same with the rights of a recording. */
 static inline long cn_rec_append_to(const char *path)
 {
-    long fd = cn_rec_syscall6(SYS_openat, AT_FDCWD, (long)path,
-                              O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600, 0, 0);
+    long fd = cn_rec_open_to_append(path);
 
     if (fd >= 0)
         (void)cn_rec_syscall3(SYS_fchmod, fd, 0600, 0);

@@ -50,6 +50,9 @@ static void tell_stop(const struct cn_args *args, const struct cn_launch_result 
                     "written",
                     result->lost_event_count,
                     cn_plural(result->lost_event_count, "", "s"));
+    if (result->has_dropped_events)
+        cn_cli_warn(args, "context switches not recorded: more than 1,024 threads ran at "
+                          "the same time");
     if (result->missed_count > 0)
         cn_cli_warn(args,
                     "%" PRIu64 " thread%s not recorded: no memory for their buffers; "

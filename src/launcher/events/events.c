@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "formats/uftrace/format.h"
 #include "launcher/events/chosen_events.h"
 #include "launcher/files/recording_dir.h"
@@ -221,6 +222,21 @@ bool cn_events_drain(struct cn_events *events, struct cn_error *err)
     for (size_t i = 0; i < events->count && ok; i++)
         ok = drain_ring(events, i, err);
     return ok;
+}
+
+void cn_events_drop(struct cn_events *events)
+{
+    struct cn_text path = {0};
+
+    for (size_t i = 0; i < events->count; i++) {
+        if (events->rings[i].file < 0)
+            continue;
+        cn_text_clear(&path);
+        cn_text_printf(&path, "%s/perf-cpu%zu.dat", events->dir, i);
+        (void)unlink(cn_text_str(&path));
+    }
+    cn_text_done(&path);
+    cn_events_close(events);
 }
 
 void cn_events_close(struct cn_events *events)

@@ -44,6 +44,9 @@ CN_CHECK bool cn_events_choose(struct cn_events *events,
                                const struct cn_chosen_events *chosen, pid_t pid,
                                struct cn_error *err);
 
+/* Close them, and remove what was written. */
+void cn_events_drop(struct cn_events *events);
+
 /* Write new events. */
 CN_CHECK bool cn_events_drain(struct cn_events *events, struct cn_error *err);
 void cn_events_close(struct cn_events *events);

@@ -11,20 +11,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/run/clock.h"
 #include "base/text.h"
 #include "launcher/files/recording_dir.h"
 
 enum {
     LOOK_FOR_DEAD_STEPS = 8,
     LEAST_LEN = 64 << 10, /* bytes of a running thread that are worth a system call */
+    REST_NS_MAX = 10000000,
+    REST_FACTOR = 4,  /* rest this many times as long as a step took */
+    DEAD_FACTOR = 10, /* and look for dead threads less often */
 };
-
-static const uint8_t *ring_of(const struct cn_drain *drain,
-                              const struct cn_rec_track *track)
-{
-    return drain->memory->rings +
-           (size_t)(track - drain->memory->tracks) * drain->memory->head->ring_len;
-}
 
 /* The last writer may have died before it updated `drained`: correct it by the length of
  * the file. */
@@ -51,9 +48,11 @@ static bool skip_written(struct cn_rec_track *track, int fd, struct cn_error *er
 static bool write_ring(struct cn_drain *drain, struct cn_rec_track *track, int fd,
                        uint64_t end, struct cn_error *err)
 {
-    const uint8_t *ring = ring_of(drain, track);
+    const uint8_t *ring = cn_shared_memory_ring(drain->memory, track, err);
     uint64_t ring_len = cn_shared_memory_ring_len(drain->memory, track);
 
+    if (!ring)
+        return false;
     for (;;) {
         uint64_t drained = atomic_load(&track->drained);
         uint64_t len = drained < end ? end - drained : 0;
@@ -97,6 +96,14 @@ static bool write_plain(struct cn_drain *drain, struct cn_rec_track *track,
     return ok;
 }
 
+static bool write_packed(struct cn_drain *drain, struct cn_rec_track *track,
+                         struct cn_error *err)
+{
+    const uint8_t *ring = cn_shared_memory_ring(drain->memory, track, err);
+
+    return ring && cn_packed_files_write(&drain->packed, track, ring, err);
+}
+
 static bool write_out(struct cn_drain *drain, struct cn_rec_track *track, bool gone,
                       struct cn_error *err)
 {
@@ -111,9 +118,8 @@ static bool write_out(struct cn_drain *drain, struct cn_rec_track *track, bool g
     else if (!atomic_compare_exchange_strong(&track->writer, &writer,
                                              drain->memory->head->launcher_pid))
         return true;
-    ok = drain->is_packed
-             ? cn_packed_files_write(&drain->packed, track, ring_of(drain, track), err)
-             : write_plain(drain, track, err);
+    ok = drain->is_packed ? write_packed(drain, track, err)
+                          : write_plain(drain, track, err);
     atomic_store(&track->writer, 0);
     return ok;
 }
@@ -133,33 +139,41 @@ static bool release(struct cn_drain *drain, struct cn_rec_track *track,
     if (!atomic_load(&drain->memory->head->is_over))
         atomic_fetch_add(&drain->memory->head->extra_len, atomic_load(&track->extra_len));
     atomic_store(&track->state, CN_REC_FREE);
+    atomic_store(&drain->memory->head->free_hint,
+                 (uint32_t)(track - drain->memory->tracks));
     atomic_fetch_add(&drain->memory->head->free_count, 1);
     return true;
 }
 
-/* Write the line of task.txt that the thread could not write. */
-static bool list_task(struct cn_drain *drain, struct cn_rec_track *track,
-                      struct cn_error *err)
+/* Add the line of task.txt that is missing. */
+static void list_task(struct cn_drain *drain, struct cn_rec_track *track)
 {
-    struct cn_text line = {0};
-    bool ok;
-    int fd;
-
     if (!atomic_exchange(&track->is_unlisted, 0))
-        return true;
-    cn_text_printf(&line, "%s timestamp=%" PRIu64 ".%09" PRIu64,
+        return;
+    cn_text_printf(&drain->lines, "%s timestamp=%" PRIu64 ".%09" PRIu64,
                    track->task_parent ? "FORK" : "TASK", track->task_ns / 1000000000,
                    track->task_ns % 1000000000);
     if (track->task_parent)
-        cn_text_printf(&line, " pid=%u ppid=%u\n", track->pid, track->task_parent);
+        cn_text_printf(&drain->lines, " pid=%u ppid=%u\n", track->pid,
+                       track->task_parent);
     else
-        cn_text_printf(&line, " tid=%u pid=%u\n", track->tid, track->pid);
+        cn_text_printf(&drain->lines, " tid=%u pid=%u\n", track->tid, track->pid);
+}
+
+static bool write_lines(struct cn_drain *drain, struct cn_error *err)
+{
+    struct cn_text *lines = &drain->lines;
+    bool ok;
+    int fd;
+
+    if (lines->len == 0)
+        return true;
     fd = cn_recording_dir_append(drain->dir, "task.txt", err);
-    ok = fd >= 0 && (write(fd, line.chars, line.len) == (ssize_t)line.len ||
+    ok = fd >= 0 && (write(fd, lines->chars, lines->len) == (ssize_t)lines->len ||
                      cn_fail_errno(err, "cannot write task.txt"));
     if (fd >= 0)
         (void)close(fd);
-    cn_text_done(&line);
+    cn_text_clear(lines);
     return ok;
 }
 
@@ -195,8 +209,7 @@ static bool look_at(struct cn_drain *drain, struct cn_rec_track *track,
 
     if (state != CN_REC_CLOSED && state != CN_REC_OPEN)
         return true;
-    if (!list_task(drain, track, err))
-        return false;
+    list_task(drain, track);
     if (state == CN_REC_CLOSED)
         return release(drain, track, err);
     if (looks_for_dead && is_gone(drain, track))
@@ -211,17 +224,37 @@ static bool look_at(struct cn_drain *drain, struct cn_rec_track *track,
     return len < least_len || write_out(drain, track, false, err);
 }
 
+static uint64_t cpu_ns(void)
+{
+    struct timespec used = {0};
+
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
+}
+
 bool cn_drain_step(struct cn_drain *drain, struct cn_error *err)
 {
-    bool looks_for_dead = drain->step_count++ % LOOK_FOR_DEAD_STEPS == 0;
+    bool looks_for_dead =
+        drain->step_count % LOOK_FOR_DEAD_STEPS == 0 &&
+        (drain->step_count == 0 || cn_clock_ns() >= drain->next_dead_ns);
     uint32_t count = atomic_load(&drain->memory->head->track_count);
+    uint64_t begin_ns = cpu_ns(), rest_ns;
     bool ok = true;
 
     drain->bell = atomic_load(&drain->memory->head->bell);
-    drain->open_count = 0;
     cn_shared_memory_reserve_tracks(drain->memory);
+    /* Ten thousand threads would keep this process busy, and take a processor from them. */
+    if (cn_clock_ns() < drain->next_ns && drain->step_count > 0)
+        return true;
+    drain->step_count++;
+    drain->open_count = 0;
     for (uint32_t i = 0; i < count && i < CN_REC_TRACK_COUNT && ok; i++)
         ok = look_at(drain, &drain->memory->tracks[i], looks_for_dead, err);
+    ok = write_lines(drain, err) && ok;
+    rest_ns = REST_FACTOR * (cpu_ns() - begin_ns);
+    if (looks_for_dead)
+        drain->next_dead_ns = cn_clock_ns() + DEAD_FACTOR * rest_ns;
+    drain->next_ns = cn_clock_ns() + (rest_ns < REST_NS_MAX ? rest_ns : REST_NS_MAX);
     if (!ok && !atomic_load(&drain->memory->head->stop))
         atomic_store(&drain->memory->head->stop, CN_REC_STOP_DISK);
     return ok;
@@ -238,13 +271,16 @@ bool cn_drain_end(struct cn_drain *drain, struct cn_error *err)
         struct cn_rec_track *track = &drain->memory->tracks[i];
         uint32_t state = atomic_load(&track->state);
 
+        if (state != CN_REC_FREE)
+            list_task(drain, track);
         if (state == CN_REC_CLOSED)
-            ok = list_task(drain, track, err) && release(drain, track, err);
+            ok = release(drain, track, err);
         if (state != CN_REC_OPEN)
             continue;
         atomic_fetch_add(&head->extra_len, atomic_exchange(&track->extra_len, 0));
         ok = write_out(drain, track, false, err);
     }
+    ok = write_lines(drain, err) && ok;
     atomic_store(&head->is_over, 1);
     return ok;
 }
@@ -267,6 +303,24 @@ bool cn_drain_take_over(struct cn_drain *drain, struct cn_error *err)
     return ok;
 }
 
+/* Rest before the next step, unless threads wait for memory: they wake this process, others do
+ * not. */
+static void rest(const struct cn_drain *drain)
+{
+    struct cn_rec_shared *head = drain->memory->head;
+    uint64_t now_ns = cn_clock_ns();
+
+    while (now_ns < drain->next_ns && atomic_load(&head->waiting_count) == 0) {
+        uint32_t bell = atomic_load(&head->bell);
+        struct timespec rest = {.tv_nsec = (long)(drain->next_ns - now_ns)};
+
+        if (syscall(SYS_futex, &head->bell, FUTEX_WAIT, bell, &rest, NULL, 0) == 0 ||
+            errno == EINTR)
+            return;
+        now_ns = cn_clock_ns();
+    }
+}
+
 void cn_drain_wait(struct cn_drain *drain, uint32_t timeout_ms)
 {
     struct cn_rec_shared *head = drain->memory->head;
@@ -275,6 +329,7 @@ void cn_drain_wait(struct cn_drain *drain, uint32_t timeout_ms)
         .tv_nsec = (long)(timeout_ms % 1000) * 1000000,
     };
 
+    rest(drain);
     atomic_store(&head->is_asleep, 1);
     if (syscall(SYS_futex, &head->bell, FUTEX_WAIT, drain->bell, &timeout, NULL, 0) !=
             0 &&
@@ -293,4 +348,5 @@ bool cn_drain_finish(struct cn_drain *drain, struct cn_error *err)
 void cn_drain_done(struct cn_drain *drain)
 {
     cn_packed_files_done(&drain->packed);
+    cn_text_done(&drain->lines);
 }

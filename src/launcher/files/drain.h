@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "launcher/files/packed_files.h"
 #include "launcher/files/shared_memory.h"
 
@@ -21,8 +22,11 @@ struct cn_drain {
     bool looks_for_zombies; /* the program has ended: no parent may wait for others */
     struct cn_packed_files packed; /* used if is_packed */
     uint32_t open_count;           /* tracks in use at the last step */
+    struct cn_text lines;          /* to add to task.txt */
     uint64_t step_count;
-    uint32_t bell; /* its value before the last step */
+    uint64_t next_ns,
+        next_dead_ns; /* when to look at all tracks again, and for dead threads */
+    uint32_t bell;    /* its value before the last step */
 };
 
 /* Write new records. A failure stops the recording; the files are intact. */

@@ -38,7 +38,7 @@ static struct cn_packed_file *add_file(struct cn_packed_files *files, uint32_t t
         /* Columns take 2 to 4 bytes a call; compressing them while the program runs costs
          * more than it saves. */
         .packer = cn_uft_packer_new(false, CN_COMPRESSION_NONE, 0),
-        .straight = cn_alloc(1, files->memory->head->ring_len),
+        .straight = cn_alloc(1, files->memory->head->ring_lens[0]),
     };
     return &files->list[files->count++];
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -17,7 +18,7 @@
 #include "base/text.h"
 #include "record/clock.h"
 
-enum { PAIR_TRIES = 20 };
+enum { PAIR_TRIES = 20, RING_MIDDLE = 64 << 10 };
 
 /* Calibrating over this time gives a rate that is right to about 1 ppm. */
 #define MEASURE_NS_MIN 4000000u
@@ -58,12 +59,26 @@ static bool reserve(const struct cn_shared_memory *memory, uint64_t off, uint64_
     return result == 0 || errno == EOPNOTSUPP;
 }
 
+static bool is_limited(void)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+/* Everything, or with a limited address space everything but the rings. */
 static bool map(struct cn_shared_memory *memory, uint64_t ring_len)
 {
-    size_t len = CN_REC_RINGS_OFF + CN_REC_TRACK_COUNT * ring_len;
+    struct cn_rec_shared lens = {.ring_lens = {ring_len}};
+    uint64_t page_len = (uint64_t)sysconf(_SC_PAGESIZE);
+    size_t all, len;
     char *at = MAP_FAILED;
 
-    if (ftruncate(memory->fd, (off_t)len) == 0 &&
+    lens.ring_lens[1] = ring_len < RING_MIDDLE ? ring_len : RING_MIDDLE;
+    lens.ring_lens[2] = page_len > CN_REC_RING_MIN ? page_len : CN_REC_RING_MIN;
+    all = cn_rec_ring_off(&lens, CN_REC_TRACK_COUNT);
+    len = is_limited() ? CN_REC_RINGS_OFF : all;
+    if (ftruncate(memory->fd, (off_t)all) == 0 &&
         reserve(memory, 0, sizeof(struct cn_rec_shared)) &&
         cn_shared_memory_reserve_set(memory, 0) &&
         reserve(memory, CN_REC_RINGS_OFF, ring_len))
@@ -76,10 +91,10 @@ static bool map(struct cn_shared_memory *memory, uint64_t ring_len)
     memory->values = (struct cn_rec_value *)(at + CN_REC_VALUES_OFF);
     memory->patches = (struct cn_rec_patch *)(at + CN_REC_PATCHES_OFF);
     memory->tracks = (struct cn_rec_track *)(at + CN_REC_TRACKS_OFF);
-    memory->rings = (uint8_t *)at + CN_REC_RINGS_OFF;
+    memory->has_rings = len == all;
     memory->len = len;
     memory->head->magic = CN_REC_MAGIC;
-    memory->head->ring_len = ring_len;
+    memcpy(memory->head->ring_lens, lens.ring_lens, sizeof(lens.ring_lens));
     memory->head->launcher_pid = (uint32_t)getpid();
     memory->head->is_on = 1;
     cn_shared_memory_reserve_tracks(memory);
@@ -146,39 +161,70 @@ bool cn_shared_memory_reserve_patches(struct cn_shared_memory *memory, uint64_t 
                    count * sizeof(struct cn_rec_patch));
 }
 
-static bool reserve_track(struct cn_shared_memory *memory, uint64_t i)
-{
-    uint64_t ring_len = memory->head->ring_len;
-
-    return reserve(memory, CN_REC_TRACKS_OFF + i * CN_REC_PAGE_LEN, CN_REC_PAGE_LEN) &&
-           reserve(memory, CN_REC_RINGS_OFF + i * ring_len, ring_len);
-}
-
-/* More than are in use, so that few threads wait. */
+/* Twice as many as are in use, so that few threads wait. */
 void cn_shared_memory_reserve_tracks(struct cn_shared_memory *memory)
 {
     struct cn_rec_shared *head = memory->head;
-    uint64_t used = atomic_load(&head->track_count);
-    uint64_t spare = used / 8 + 2, spare_max = SPARE_LEN_MAX / head->ring_len;
-    uint64_t wanted = used + atomic_load(&head->waiting_count) +
-                      (spare < spare_max ? spare : spare_max);
-    uint64_t ready = atomic_load(&head->ready_count);
+    uint64_t used = atomic_load(&head->track_count),
+             ready = atomic_load(&head->ready_count);
+    uint64_t needed = used + atomic_load(&head->waiting_count), wanted = needed;
+    uint64_t off = cn_rec_ring_off(head, ready);
 
-    if (wanted == 0)
-        wanted = 1;
-    if (ready >= wanted || atomic_load(&head->is_full))
+    if (atomic_load(&head->is_full) || ready == CN_REC_TRACK_COUNT)
         return;
-    while (ready < wanted && ready < CN_REC_TRACK_COUNT && reserve_track(memory, ready))
-        atomic_store(&head->ready_count, (uint32_t)++ready);
-    if (ready < wanted)
+    while (wanted < needed + used + 2 && wanted < CN_REC_TRACK_COUNT &&
+           cn_rec_ring_off(head, wanted) - cn_rec_ring_off(head, needed) < SPARE_LEN_MAX)
+        wanted++;
+    if (wanted > CN_REC_TRACK_COUNT)
+        wanted = CN_REC_TRACK_COUNT;
+    if (ready >= wanted)
+        return;
+    if (reserve(memory, CN_REC_TRACKS_OFF + ready * CN_REC_PAGE_LEN,
+                (wanted - ready) * CN_REC_PAGE_LEN) &&
+        reserve(memory, off, cn_rec_ring_off(head, wanted) - off))
+        atomic_store(&head->ready_count, (uint32_t)wanted);
+    else
         atomic_store(&head->is_full, 1);
     (void)syscall(SYS_futex, &head->ready_count, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+static void unmap_ring(struct cn_shared_memory *memory)
+{
+    if (memory->ring)
+        (void)munmap(memory->ring, memory->head->ring_lens[0]);
+    memory->ring = NULL;
+}
+
+const uint8_t *cn_shared_memory_ring(struct cn_shared_memory *memory,
+                                     const struct cn_rec_track *track,
+                                     struct cn_error *err)
+{
+    uint64_t i = (uint64_t)(track - memory->tracks),
+             off = cn_rec_ring_off(memory->head, i);
+    void *at;
+
+    if (memory->has_rings)
+        return (const uint8_t *)memory->head + off;
+    if (memory->ring && memory->ring_at == i)
+        return memory->ring;
+    unmap_ring(memory);
+    at = mmap(NULL, memory->head->ring_lens[0], PROT_READ, MAP_SHARED | MAP_NORESERVE,
+              memory->fd, (off_t)off);
+    if (at == MAP_FAILED) {
+        (void)cn_fail_errno(
+            err, "cannot map the buffer of thread %u, limited by ulimit -v", track->tid);
+        return NULL;
+    }
+    memory->ring = at;
+    memory->ring_at = i;
+    return memory->ring;
 }
 
 uint64_t cn_shared_memory_ring_len(const struct cn_shared_memory *memory,
                                    const struct cn_rec_track *track)
 {
-    uint64_t len = track->ring_len, most = memory->head->ring_len;
+    uint64_t most = cn_rec_ring_len(memory->head, (uint64_t)(track - memory->tracks));
+    uint64_t len = track->ring_len;
 
     return len >= CN_REC_RING_MIN && len <= most && (len & (len - 1)) == 0 ? len : most;
 }
@@ -294,8 +340,10 @@ bool cn_shared_memory_clock_pair(const struct cn_shared_memory *memory,
 
 void cn_shared_memory_close(struct cn_shared_memory *memory)
 {
-    if (memory->head)
+    if (memory->head) {
+        unmap_ring(memory);
         (void)munmap(memory->head, memory->len);
+    }
     if (memory->fd > 0)
         (void)close(memory->fd);
     if (memory->path)

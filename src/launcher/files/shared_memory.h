@@ -26,7 +26,9 @@ struct cn_shared_memory {
     struct cn_rec_value *values;
     struct cn_rec_patch *patches;
     struct cn_rec_track *tracks;
-    uint8_t *rings;
+    bool has_rings; /* false in a limited address space: they are mapped one by one */
+    uint8_t *ring;  /* the one that is mapped then, and its track */
+    uint64_t ring_at;
     size_t len;
     uint64_t clock_start, clock_start_ns; /* counter and time, to calibrate the clock */
 };
@@ -35,7 +37,12 @@ struct cn_shared_memory {
 uint64_t cn_shared_memory_ring_len(const struct cn_shared_memory *memory,
                                    const struct cn_rec_track *track);
 
-/* Create and map it. ring_len is a power of two from CN_REC_RING_MIN to
+/* The ring of a track; NULL when it cannot be mapped. Valid until the next call. */
+const uint8_t *cn_shared_memory_ring(struct cn_shared_memory *memory,
+                                     const struct cn_rec_track *track,
+                                     struct cn_error *err);
+
+/* Create and map it. ring_len is the longest, a power of two from CN_REC_RING_MIN to
  * CN_REC_RING_MAX. */
 CN_CHECK bool cn_shared_memory_open(struct cn_shared_memory *memory, const char *dir,
                                     uint64_t ring_len, struct cn_error *err);

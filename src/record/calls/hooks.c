@@ -345,7 +345,7 @@ static uint64_t leave_elsewhere(volatile uintptr_t *ret)
         }
         if (frame && thread->is_ended && !has_open_calls(thread)) {
             thread->is_ended = false;
-            atomic_store(&thread->is_used, 0);
+            cn_rec_thread_release(thread);
         }
         cn_rec_unlock(&thread->frames_lock);
     }

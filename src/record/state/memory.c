@@ -181,7 +181,6 @@ bool cn_rec_memory_open(const char *path)
     process->values = (const struct cn_rec_value *)(memory.base + CN_REC_VALUES_OFF);
     process->patches = (const struct cn_rec_patch *)(memory.base + CN_REC_PATCHES_OFF);
     process->tracks = (struct cn_rec_track *)(memory.base + CN_REC_TRACKS_OFF);
-    process->rings = (uint8_t *)memory.base + CN_REC_RINGS_OFF;
     atomic_store(&process->pid, cn_rec_pid());
     if (!cn_rec_memory_rules())
         process->shared = NULL;
@@ -209,12 +208,13 @@ bool cn_rec_memory_tracks(uint32_t count)
 /* Map a ring, as long as there is memory for. */
 static uint64_t map_ring(uint32_t index)
 {
-    uint64_t full_len = cn_rec_process.shared->ring_len, len = full_len;
+    const struct cn_rec_shared *shared = cn_rec_process.shared;
+    uint64_t len = cn_rec_ring_len(shared, index);
     uint64_t wanted = cn_rec_memory_limit_len() / RING_SHARE;
 
     while (len > wanted && len > CN_REC_RING_MIN)
         len /= 2;
-    while (!map(CN_REC_RINGS_OFF + index * full_len, len)) {
+    while (!map(cn_rec_ring_off(shared, index), len)) {
         if (len <= CN_REC_RING_MIN)
             return 0;
         len /= 2;
@@ -225,7 +225,7 @@ static uint64_t map_ring(uint32_t index)
 uint8_t *cn_rec_memory_ring(struct cn_rec_track *track, struct cn_rec_thread *thread)
 {
     uint32_t index = (uint32_t)(track - cn_rec_process.tracks);
-    uint64_t full_len = cn_rec_process.shared->ring_len, len = full_len;
+    uint64_t len = cn_rec_ring_len(cn_rec_process.shared, index);
     uint8_t *ring;
 
     cn_rec_lock(&memory.lock);
@@ -234,7 +234,9 @@ uint8_t *cn_rec_memory_ring(struct cn_rec_track *track, struct cn_rec_thread *th
             memory.ring_lens[index] = (uint32_t)map_ring(index);
         len = memory.ring_lens[index];
     }
-    ring = len > 0 ? cn_rec_process.rings + index * full_len : NULL;
+    ring = len > 0
+               ? (uint8_t *)memory.base + cn_rec_ring_off(cn_rec_process.shared, index)
+               : NULL;
     if (thread && ring) {
         track->ring_len = len;
         thread->ring = ring;
@@ -247,7 +249,7 @@ uint8_t *cn_rec_memory_ring(struct cn_rec_track *track, struct cn_rec_thread *th
 /* Keep the rings of all threads; others are mapped again when they are needed. */
 static void unmap_rings(void)
 {
-    uint64_t full_len = cn_rec_process.shared->ring_len, kept = CN_REC_RINGS_OFF;
+    uint64_t kept = CN_REC_RINGS_OFF;
     uint32_t count = atomic_load(&cn_rec_process.shared->track_count);
 
     for (struct cn_rec_thread *thread = atomic_load(&cn_rec_threads); thread;
@@ -257,7 +259,7 @@ static void unmap_rings(void)
                 (uint32_t)thread->track->ring_len;
     }
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t off = CN_REC_RINGS_OFF + i * full_len;
+        uint64_t off = cn_rec_ring_off(cn_rec_process.shared, i);
 
         if (memory.ring_lens[i] == 0)
             continue;

@@ -21,6 +21,7 @@ enum {
     FRAMES_MIN = 1 << 11,
     FRAMES_SPARE = 1 << 15, /* more than are open, when the program sets a limit */
     FRAMES_SHARE = 16,      /* of a limited address space */
+    BLOCK_LEN = CN_REC_T_LIMIT / CN_REC_PAGE_LEN, /* threads that are mapped at once */
 };
 
 __thread struct cn_rec_thread *cn_rec_self __attribute__((tls_model("initial-exec")));
@@ -79,45 +80,102 @@ uint64_t cn_rec_now(const struct cn_rec_thread *self)
            self->clock_base_ns;
 }
 
-static struct cn_rec_thread *map_thread(void)
+/* Memory for threads: those that are not in use, and those that never were. */
+static struct {
+    _Atomic uint32_t lock;
+    struct cn_rec_thread *unused;
+    char *next; /* the structure of the next thread of a block, and its frames */
+    struct cn_rec_frame *next_frames;
+    uint32_t left; /* threads of the block */
+    uint64_t frame_count;
+} pool;
+
+/* Map a block: the frames of its threads, their structures, and as many pages that fork clears.
+ * A mapping for each thread would exceed the number that a process may have. */
+static bool map_block(void)
 {
-    uint64_t count = FRAMES_MAX, head_len = 2 * CN_REC_PAGE_LEN, len;
-    struct cn_rec_thread *thread = NULL, *first;
-    uint64_t wanted = cn_rec_memory_limit_len() / FRAMES_SHARE;
+    uint64_t limit = cn_rec_memory_limit_len(), wanted = limit / FRAMES_SHARE;
+    uint32_t threads = limit == UINT64_MAX ? BLOCK_LEN : 1;
+    uint64_t count = FRAMES_MAX, frames_len = 0, len = 0;
+    uint64_t wiped_len = threads * CN_REC_PAGE_LEN;
+    char *at = NULL;
 
     while (count * sizeof(struct cn_rec_frame) > wanted && count > FRAMES_MIN)
         count /= 4;
-    for (; count >= FRAMES_MIN; count /= 4) {
-        len = head_len + count * sizeof(struct cn_rec_frame);
-        thread = cn_rec_map(len);
-        if (!thread)
-            continue;
-        (void)cn_rec_syscall3(SYS_madvise, (long)thread, (long)len, MADV_NOHUGEPAGE);
-        /* Complete before it is in the list. The sentinel is never written again. */
-        thread->frames = (struct cn_rec_frame *)((char *)thread + head_len);
-        thread->frames[0] = (struct cn_rec_frame){
-            .loc = (uintptr_t *)UINTPTR_MAX,
-            .flags = CN_REC_FRAME_UNHOOKED,
-        };
-        thread->top = thread->frames;
-        thread->real_end = thread->frames + count - 1;
-        break;
+    for (; count >= FRAMES_MIN && !at; count /= 4) {
+        pool.frame_count = count;
+        frames_len = threads * count * sizeof(struct cn_rec_frame);
+        len = frames_len + CN_REC_T_LIMIT + wiped_len;
+        at = cn_rec_map(len);
     }
-    if (!thread || cn_rec_syscall3(SYS_madvise, (long)cn_rec_wiped(thread),
-                                   CN_REC_PAGE_LEN, MADV_WIPEONFORK) < 0)
+    if (!at)
+        return false;
+    (void)cn_rec_syscall3(SYS_madvise, (long)at, (long)len, MADV_NOHUGEPAGE);
+    pool.next = at + frames_len;
+    if (cn_rec_syscall3(SYS_madvise, (long)(pool.next + CN_REC_T_LIMIT), (long)wiped_len,
+                        MADV_WIPEONFORK) < 0)
+        return false;
+    pool.next_frames = (struct cn_rec_frame *)at;
+    pool.left = threads;
+    return true;
+}
+
+/* The next thread of the block. It is complete before it is in the list. The sentinel is
+ * never written again. */
+static struct cn_rec_thread *take_new(void)
+{
+    struct cn_rec_thread *thread, *first;
+
+    if (pool.left == 0 && !map_block())
         return NULL;
+    thread = (struct cn_rec_thread *)pool.next;
+    thread->frames = pool.next_frames;
+    thread->frames[0] = (struct cn_rec_frame){
+        .loc = (uintptr_t *)UINTPTR_MAX,
+        .flags = CN_REC_FRAME_UNHOOKED,
+    };
+    thread->top = thread->frames;
+    thread->real_end = thread->frames + pool.frame_count - 1;
     if (cn_rec_process.has_filters) {
-        thread->notes = cn_rec_map(count * sizeof(*thread->notes));
+        thread->notes = cn_rec_map(pool.frame_count * sizeof(*thread->notes));
         thread->values = cn_rec_map(CN_REC_VALUES_LEN);
         if (!thread->notes || !thread->values)
             return NULL;
     }
-    atomic_store(&thread->is_used, 1);
+    pool.next += CN_REC_PAGE_LEN;
+    pool.next_frames += pool.frame_count;
+    pool.left--;
     first = atomic_load(&cn_rec_threads);
     do
         atomic_store(&thread->next, first);
     while (!atomic_compare_exchange_weak(&cn_rec_threads, &first, thread));
     return thread;
+}
+
+/* Memory of a thread that ended, or new memory. */
+static struct cn_rec_thread *take_memory(void)
+{
+    struct cn_rec_thread *thread;
+
+    cn_rec_lock(&pool.lock);
+    thread = pool.unused;
+    if (thread)
+        pool.unused = thread->next_unused;
+    else
+        thread = take_new();
+    cn_rec_unlock(&pool.lock);
+    if (thread)
+        atomic_store(&thread->is_used, 1);
+    return thread;
+}
+
+void cn_rec_thread_release(struct cn_rec_thread *thread)
+{
+    atomic_store(&thread->is_used, 0);
+    cn_rec_lock(&pool.lock);
+    thread->next_unused = pool.unused;
+    pool.unused = thread;
+    cn_rec_unlock(&pool.lock);
 }
 
 static void unmap_after(const void *last, const void *end)
@@ -132,7 +190,14 @@ static void unmap_after(const void *last, const void *end)
 void cn_rec_thread_shrink(struct cn_rec_thread *self)
 {
     struct cn_rec_frame *end = self->real_end + 1, *last = self->top + FRAMES_SPARE;
+    uint64_t unused_len;
 
+    cn_rec_lock(&pool.lock);
+    unused_len = pool.left * pool.frame_count * sizeof(struct cn_rec_frame);
+    if (unused_len > 0)
+        (void)cn_rec_syscall3(SYS_munmap, (long)pool.next_frames, (long)unused_len, 0);
+    pool.left = 0;
+    cn_rec_unlock(&pool.lock);
     if (last >= self->real_end)
         return;
     self->real_end = last;
@@ -165,18 +230,31 @@ static bool take_track(struct cn_rec_thread *self)
     return true;
 }
 
-/* Add the thread, or the child of `parent` if not 0, to task.txt. */
+/* Add the thread, or the child of `parent` if not 0, to task.txt. The line of a thread that is
+ * not the first of its process is written when it ends, or by the launcher before: ten
+ * thousand threads that start at once would wait for each other. */
 static void list_task(struct cn_rec_thread *self, uint32_t pid, uint32_t parent)
 {
     uint64_t now_ns = cn_rec_now(self);
 
-    if (parent ? cn_rec_session_fork(now_ns, pid, parent)
-               : cn_rec_session_task(now_ns, self->tid, pid))
+    if (parent             ? cn_rec_session_fork(now_ns, pid, parent)
+        : self->tid == pid ? cn_rec_session_task(now_ns, self->tid, pid)
+                           : false)
         return;
     self->track->task_ns = now_ns;
     self->track->task_parent = parent;
     atomic_store(&self->track->is_unlisted, 1);
-    cn_rec_track_ring_bell();
+    if (parent || self->tid == pid)
+        cn_rec_track_ring_bell();
+}
+
+static void list_ended(const struct cn_rec_thread *self)
+{
+    struct cn_rec_track *track = self->track;
+
+    if (!track->task_parent && atomic_exchange(&track->is_unlisted, 0) &&
+        !cn_rec_session_task(track->task_ns, track->tid, track->pid))
+        atomic_store(&track->is_unlisted, 1);
 }
 
 void cn_rec_thread_simplify(struct cn_rec_thread *self)
@@ -192,16 +270,8 @@ static struct cn_rec_thread *begin_blocked(void)
 {
     const struct cn_rec_shared *shared = cn_rec_process.shared;
     uint32_t pid = cn_rec_pid();
-    struct cn_rec_thread *self = atomic_load(&cn_rec_threads);
-    uint32_t unused = 0;
+    struct cn_rec_thread *self = take_memory();
 
-    /* Reuse the memory of a thread that ended, or map new memory. */
-    while (self && !atomic_compare_exchange_strong(&self->is_used, &unused, 1)) {
-        self = atomic_load(&self->next);
-        unused = 0;
-    }
-    if (!self)
-        self = map_thread();
     if (!self)
         return NULL;
     self->tid = cn_rec_tid();
@@ -223,9 +293,10 @@ static struct cn_rec_thread *begin_blocked(void)
     for (int i = 0; i < CN_REC_LANDING_MAX; i++)
         self->landings[i].env = 0;
     if (!take_track(self)) {
-        atomic_store(&self->is_used, 0);
+        cn_rec_thread_release(self);
         return NULL;
     }
+    (void)cn_rec_return_assign(self, self->frames + 1);
     list_task(self, pid, 0);
     return self;
 }
@@ -279,15 +350,17 @@ void cn_rec_thread_end(struct cn_rec_thread *self)
 
     cn_rec_block_signals(&before);
     cn_rec_self = NULL;
-    if (cn_rec_wiped(self)->is_mine)
+    if (cn_rec_wiped(self)->is_mine) {
+        list_ended(self);
         cn_rec_track_close(self->track, self->ring);
+    }
     *cn_rec_wiped(self) = (struct cn_rec_wiped){0};
     cn_rec_lock(&self->frames_lock);
     self->is_ended = has_calls_elsewhere(self);
     cn_rec_unlock(&self->frames_lock);
     cn_rec_returns_shrink(self);
     if (!self->is_ended)
-        atomic_store(&self->is_used, 0);
+        cn_rec_thread_release(self);
     cn_rec_restore_signals(&before);
 }
 

@@ -1,7 +1,8 @@
 /* State of the recorder for one thread: its open calls, and its track.
  *
  * The memory of a thread is mapped at its first recorded call, reused by later threads, and
- * never unmapped: other threads may search the list at any time. The second page is cleared by fork, so a child notices that the track is not its own.
+ * never unmapped: other threads may search the list at any time. A second page is cleared by
+ * fork, so a child notices that the track is not its own.
  * Threads: a structure belongs to its thread; any thread may read the list.
  */
 #ifndef CN_RECORD_STATE_THREAD_H
@@ -10,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "record/layout.h"
 #include "record/shared.h"
 
 /* A frame: an open call. */
@@ -105,6 +107,7 @@ struct cn_rec_thread {
     uint8_t *values; /* CN_REC_VALUES_LEN bytes of arguments; NULL without filters */
     struct cn_rec_frame *real_end;
     struct cn_rec_thread *_Atomic next;
+    struct cn_rec_thread *next_unused;
     /* Return stubs of the last calls that were closed although they had not returned. */
     uintptr_t closed[CN_REC_CLOSED_MAX];
     struct cn_rec_landing landings[CN_REC_LANDING_MAX];
@@ -131,7 +134,7 @@ struct cn_rec_thread {
     _Atomic bool is_binding;
     uint8_t end_rounds; /* of destructors of thread data */
     bool has_watched;   /* the first values were recorded */
-    uint32_t cpu;     /* as recorded last */
+    uint32_t cpu;       /* as recorded last */
     /* Counters of the processor; those of another task are not read. */
     struct cn_rec_pmu {
         int32_t fds[2];
@@ -152,7 +155,7 @@ extern struct cn_rec_thread *_Atomic cn_rec_threads;
 
 static inline struct cn_rec_wiped *cn_rec_wiped(struct cn_rec_thread *self)
 {
-    return (struct cn_rec_wiped *)((char *)self + CN_REC_PAGE_LEN);
+    return (struct cn_rec_wiped *)((char *)self + CN_REC_T_LIMIT);
 }
 
 /* True for an address on the stack of the thread. */
@@ -177,6 +180,9 @@ void cn_rec_thread_stop(struct cn_rec_thread *self);
 
 /* The thread ends: write its records, and release its track. */
 void cn_rec_thread_end(struct cn_rec_thread *self);
+
+/* Let another thread use the structure. */
+void cn_rec_thread_release(struct cn_rec_thread *thread);
 
 /* The current time in nanoseconds. */
 uint64_t cn_rec_now(const struct cn_rec_thread *self);

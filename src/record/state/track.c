@@ -46,23 +46,8 @@ static void file_name(uint32_t tid, struct cn_rec_text *name)
     cn_rec_text_str(name, ".dat");
 }
 
-static uint64_t file_len(uint32_t tid)
-{
-    char space[CN_REC_NAME_MAX];
-    struct cn_rec_text name = {space, sizeof(space), 0, false};
-    struct stat status;
-    long result;
-
-    file_name(tid, &name);
-    result = cn_rec_syscall6(SYS_newfstatat, AT_FDCWD, (long)name.chars, (long)&status, 0,
-                             0, 0);
-    if (result < 0)
-        return result == -ENOENT ? 0 : UINT64_MAX;
-    return (uint64_t)status.st_size;
-}
-
 /* The last writer may have died before it updated `drained`: correct it by the length of
- * the file. */
+ * the file, and its rights, which the umask may have reduced. */
 static void skip_written(struct cn_rec_track *track, long fd)
 {
     struct stat status;
@@ -70,6 +55,8 @@ static void skip_written(struct cn_rec_track *track, long fd)
 
     if (cn_rec_syscall3(SYS_fstat, fd, (long)&status, 0) < 0)
         return;
+    if ((status.st_mode & 0777) != 0600)
+        (void)cn_rec_syscall3(SYS_fchmod, fd, 0600, 0);
     if (track->file_len == UINT64_MAX)
         track->file_len = (uint64_t)status.st_size;
     known = track->file_len + atomic_load(&track->drained);
@@ -103,7 +90,7 @@ static long write_out(struct cn_rec_track *track, const uint8_t *ring)
         return 0;
     }
     file_name(track->tid, &name);
-    fd = cn_rec_append_to(name.chars);
+    fd = cn_rec_open_to_append(name.chars);
     if (fd < 0)
         return fd;
     skip_written(track, fd);
@@ -276,9 +263,10 @@ static void finish_earlier(uint32_t tid)
 static struct cn_rec_track *find_released(uint32_t count)
 {
     struct cn_rec_shared *shared = cn_rec_process.shared;
+    uint32_t first = atomic_load(&shared->free_hint);
 
     for (uint32_t i = 0; i < count && atomic_load(&shared->free_count) > 0; i++) {
-        struct cn_rec_track *track = &cn_rec_process.tracks[i];
+        struct cn_rec_track *track = &cn_rec_process.tracks[(first + i) % count];
         uint32_t unused = CN_REC_FREE;
 
         if (atomic_load(&track->state) == CN_REC_FREE &&
@@ -305,6 +293,8 @@ static bool wait_for_memory(uint32_t count)
         if (!ok)
             break;
         cn_rec_track_ring_bell();
+        /* It may be resting. */
+        (void)cn_rec_syscall3(SYS_futex, (long)&shared->bell, FUTEX_WAKE, 1);
         (void)cn_rec_syscall6(SYS_futex, (long)&shared->ready_count, FUTEX_WAIT, ready,
                               (long)&time, 0, 0);
     }
@@ -318,7 +308,7 @@ static struct cn_rec_track *find_free(void)
     struct cn_rec_shared *shared = cn_rec_process.shared;
 
     for (;;) {
-        uint32_t count = atomic_load(&shared->track_count), unused = CN_REC_FREE;
+        uint32_t count = atomic_load(&shared->track_count), unused = CN_REC_FREE, ready;
         struct cn_rec_track *track;
 
         if (count == CN_REC_TRACK_COUNT || !cn_rec_memory_tracks(count + 1))
@@ -326,8 +316,12 @@ static struct cn_rec_track *find_free(void)
         track = find_released(count);
         if (track)
             return track;
-        if (atomic_load(&shared->ready_count) <= count && !wait_for_memory(count))
+        ready = atomic_load(&shared->ready_count);
+        if (ready <= count && !wait_for_memory(count))
             return NULL;
+        /* Others should not have to wait. */
+        if (ready - count == count / 4)
+            cn_rec_track_ring_bell();
         track = &cn_rec_process.tracks[count];
         if (!atomic_compare_exchange_strong(&shared->track_count, &count, count + 1))
             continue;
@@ -351,7 +345,7 @@ struct cn_rec_track *cn_rec_track_take(uint32_t tid)
         return NULL;
     track->tid = tid;
     track->pid = cn_rec_pid();
-    track->file_len = file_len(tid);
+    track->file_len = UINT64_MAX;
     atomic_store(&track->recorded, 0);
     atomic_store(&track->drained, 0);
     atomic_store(&track->lost, 0);
@@ -373,5 +367,7 @@ void cn_rec_track_open(struct cn_rec_track *track)
 void cn_rec_track_release(struct cn_rec_track *track)
 {
     atomic_store(&track->state, CN_REC_FREE);
+    atomic_store(&cn_rec_process.shared->free_hint,
+                 (uint32_t)(track - cn_rec_process.tracks));
     atomic_fetch_add(&cn_rec_process.shared->free_count, 1);
 }
