@@ -1,5 +1,6 @@
 #include "remote/listener.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <netdb.h>
@@ -12,13 +13,24 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/run/clock.h"
 #include "remote/receiver.h"
 
-enum { CLIENTS_MAX = 256, BACKLOG = 16, PIECE = 256 << 10, PEER_MAX = 64 };
+enum {
+    CLIENTS_MAX = 256,
+    BACKLOG = 128,
+    PIECE = 256 << 10,
+    PEER_MAX = 64,
+    /* For a sender to name its recording; then it may be silent, as uftrace is while the
+     * program does not call, but makes room for others after a while. */
+    NAME_MS = 10000,
+    SILENT_MS = 30000,
+};
 
 struct client {
     int connection;
     char peer[PEER_MAX];
+    uint64_t begin_ns, last_ns; /* it was accepted, and has sent something */
     struct cn_receiver receiver;
 };
 
@@ -69,8 +81,7 @@ static bool find_port(struct cn_listener *listener, struct cn_error *err)
 bool cn_listener_open(struct cn_listener *listener,
                       const struct cn_listener_options *options, struct cn_error *err)
 {
-    /* All addresses: those of IPv6 include those of IPv4, where there is IPv6. */
-    const char *const everywhere[] = {"::", "0.0.0.0"};
+    const char *const local[] = {"127.0.0.1", "::1"};
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
     char service[sizeof("65535")];
     bool ok = false;
@@ -81,7 +92,7 @@ bool cn_listener_open(struct cn_listener *listener,
     for (size_t i = 0; i < (options->address ? 1 : 2) && !ok; i++) {
         struct addrinfo *list = NULL;
 
-        code = getaddrinfo(options->address ? options->address : everywhere[i], service,
+        code = getaddrinfo(options->address ? options->address : local[i], service,
                            &hints, &list);
         for (const struct addrinfo *at = list; code == 0 && at && !ok; at = at->ai_next)
             ok = bind_to(listener, at);
@@ -94,6 +105,29 @@ bool cn_listener_open(struct cn_listener *listener,
     if (!ok)
         return cn_fail_errno(err, "cannot listen on port %" PRIu16, options->port);
     return find_port(listener, err);
+}
+
+bool cn_listener_is_local(const char *address)
+{
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
+    struct addrinfo *list = NULL;
+    bool is_local = true;
+
+    if (!address)
+        return true;
+    if (getaddrinfo(address, NULL, &hints, &list) != 0)
+        return false;
+    for (const struct addrinfo *at = list; at && is_local; at = at->ai_next) {
+        const void *bytes = at->ai_addr;
+        const struct sockaddr_in *in = bytes;
+        const struct sockaddr_in6 *in6 = bytes;
+
+        is_local = at->ai_family == AF_INET    ? ntohl(in->sin_addr.s_addr) >> 24 == 127
+                   : at->ai_family == AF_INET6 ? IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr)
+                                               : false;
+    }
+    freeaddrinfo(list);
+    return is_local;
 }
 
 void cn_listener_close(struct cn_listener *listener)
@@ -127,6 +161,7 @@ static void add_client(struct run *run)
     (void)setsockopt(connection, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
     client = cn_alloc(1, sizeof(*client));
     client->connection = connection;
+    client->begin_ns = client->last_ns = cn_clock_ns();
     if (getnameinfo((struct sockaddr *)&from, len, client->peer, sizeof(client->peer),
                     NULL, 0, NI_NUMERICHOST) != 0)
         (void)snprintf(client->peer, sizeof(client->peer), "unknown address");
@@ -134,7 +169,7 @@ static void add_client(struct run *run)
         memmove(client->peer, client->peer + strlen(mapped),
                 strlen(client->peer + strlen(mapped)) + 1);
     cn_receiver_init(&client->receiver, run->listener->options.folder,
-                     run->listener->options.size_limit);
+                     run->listener->options.token, run->listener->options.size_limit);
     run->clients[run->count++] = client;
 }
 
@@ -160,6 +195,7 @@ static void read_client(struct run *run, size_t i)
 
     if (len < 0 && (errno == EAGAIN || errno == EINTR))
         return;
+    client->last_ns = cn_clock_ns();
     if (len < 0)
         (void)cn_fail_errno(&err, "connection lost");
     else if (len == 0)
@@ -169,6 +205,42 @@ static void read_client(struct run *run, size_t i)
              !client->receiver.is_complete)
         return;
     end_client(run, i, &err);
+}
+
+/* Close connections whose time is up. Returns the milliseconds until the next one, -1: never. */
+static int check_deadlines(struct run *run)
+{
+    uint64_t now_ns = cn_clock_ns(), next_ns = UINT64_MAX;
+    bool is_full = run->count == CLIENTS_MAX;
+    size_t oldest = run->count;
+    struct cn_error err = {0};
+
+    for (size_t i = run->count; i-- > 0;) {
+        const struct client *client = run->clients[i];
+        uint64_t end_ns = client->begin_ns + NAME_MS * UINT64_C(1000000);
+
+        if (client->receiver.name) {
+            end_ns = client->last_ns + SILENT_MS * UINT64_C(1000000);
+            if (!is_full)
+                continue;
+            if (oldest == run->count || client->last_ns < run->clients[oldest]->last_ns)
+                oldest = i;
+        } else if (end_ns <= now_ns) {
+            (void)cn_fail(&err, CN_ERR_IO, "no recording was named within %d seconds",
+                          NAME_MS / 1000);
+            end_client(run, i, &err);
+            return check_deadlines(run);
+        }
+        next_ns = end_ns < next_ns ? end_ns : next_ns;
+    }
+    if (is_full && oldest < run->count &&
+        run->clients[oldest]->last_ns + SILENT_MS * UINT64_C(1000000) <= now_ns) {
+        (void)cn_fail(&err, CN_ERR_IO, "silent for %d seconds, and others wait",
+                      SILENT_MS / 1000);
+        end_client(run, oldest, &err);
+        return check_deadlines(run);
+    }
+    return next_ns == UINT64_MAX ? -1 : (int)((next_ns - now_ns) / 1000000 + 1);
 }
 
 bool cn_listener_run(struct cn_listener *listener, struct cn_error *err)
@@ -182,6 +254,7 @@ bool cn_listener_run(struct cn_listener *listener, struct cn_error *err)
     bool ok = true;
 
     for (;;) {
+        int timeout_ms = check_deadlines(&run);
         size_t count = run.count;
 
         run.waits[0] = (struct pollfd){.fd = listener->options.stop, .events = POLLIN};
@@ -190,7 +263,7 @@ bool cn_listener_run(struct cn_listener *listener, struct cn_error *err)
         for (size_t i = 0; i < count; i++)
             run.waits[2 + i] =
                 (struct pollfd){.fd = run.clients[i]->connection, .events = POLLIN};
-        if (poll(run.waits, (nfds_t)(2 + count), -1) < 0) {
+        if (poll(run.waits, (nfds_t)(2 + count), timeout_ms) < 0) {
             if (errno == EINTR)
                 continue;
             ok = cn_fail_errno(err, "cannot wait for senders");

@@ -1,7 +1,9 @@
 /* Receives recordings from any number of senders, one thread for all of them.
  *
  * A connection is closed in order only when its recording is on the disk; in any other way,
- * including the end of this process, the sender sees it reset.
+ * including the end of this process, the sender sees it reset. One that does not name a
+ * recording in time is closed; when there are as many as there may be, the one that has been
+ * silent for longest as well.
  * Threads: one thread at a time.
  */
 #ifndef CN_REMOTE_LISTENER_H
@@ -14,7 +16,8 @@
 struct cn_receiver;
 
 struct cn_listener_options {
-    const char *address; /* NULL: all of this machine */
+    const char *address; /* NULL: the loopback address */
+    const char *token;   /* that senders must send; NULL: any sender is accepted */
     uint16_t port;       /* 0: a free one */
     const char *folder;  /* of the recordings; must exist */
     uint64_t size_limit; /* bytes of one recording */
@@ -35,6 +38,9 @@ CN_CHECK bool cn_listener_open(struct cn_listener *listener,
                                const struct cn_listener_options *options,
                                struct cn_error *err);
 void cn_listener_close(struct cn_listener *listener);
+
+/* True for an address that only programs of this machine reach, as for NULL. */
+bool cn_listener_is_local(const char *address);
 
 /* Receive until `stop` is readable. */
 CN_CHECK bool cn_listener_run(struct cn_listener *listener, struct cn_error *err);

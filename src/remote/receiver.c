@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -14,11 +15,12 @@
 
 enum { NUMBER_LEN = 4, DIR_NAME_MAX = 200 }; /* a suffix is added to a directory's name */
 
-void cn_receiver_init(struct cn_receiver *receiver, const char *folder,
+void cn_receiver_init(struct cn_receiver *receiver, const char *folder, const char *token,
                       uint64_t size_limit)
 {
     *receiver = (struct cn_receiver){
         .folder = folder,
+        .token = token,
         .size_limit = size_limit,
         .head_need = cn_remote_header_size,
         .dir = -1,
@@ -37,9 +39,11 @@ void cn_receiver_done(struct cn_receiver *receiver)
 {
     close_file(&receiver->file);
     close_file(&receiver->dir);
-    /* Fails if there is something in it, which is then kept. */
-    if (receiver->partial && !receiver->is_complete)
-        (void)rmdir(receiver->partial);
+    if (receiver->partial && !receiver->is_complete && receiver->file_count == 0) {
+        struct cn_error ignored = {0};
+
+        (void)!cn_recording_dir_remove(receiver->partial, &ignored);
+    }
     free(receiver->name);
     free(receiver->partial);
     receiver->name = receiver->partial = NULL;
@@ -80,8 +84,9 @@ static bool begin_dir(struct cn_receiver *receiver, const char *path, size_t len
     }
     receiver->partial = partial.chars;
     receiver->dir = open(receiver->partial, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return receiver->dir >= 0 ||
-           cn_fail_errno(err, "cannot open '%s'", receiver->partial);
+    if (receiver->dir < 0)
+        return cn_fail_errno(err, "cannot open '%s'", receiver->partial);
+    return cn_recording_dir_mark(receiver->partial, err);
 }
 
 static bool open_file(struct cn_receiver *receiver, const char *name,
@@ -126,20 +131,15 @@ static bool sync_files(const struct cn_receiver *receiver, struct cn_error *err)
 static bool complete(struct cn_receiver *receiver, struct cn_error *err)
 {
     struct cn_text target = {0};
-    char *path = NULL;
-    int lock = -1, folder;
+    int folder;
     bool ok = sync_files(receiver, err);
 
     cn_text_printf(&target, "%s/%s", receiver->folder, receiver->name);
-    ok = ok && cn_recording_dir_create(target.chars, NULL, &path, &lock, err);
-    if (ok && rename(receiver->partial, path) != 0)
-        ok = cn_fail_errno(err, "cannot rename '%s'", receiver->partial);
-    close_file(&lock);
+    ok = ok && cn_recording_dir_place(receiver->partial, target.chars, err);
     folder = open(receiver->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (ok && (folder < 0 || fsync(folder) != 0))
         ok = cn_fail_errno(err, "cannot write '%s'", receiver->folder);
     close_file(&folder);
-    free(path);
     cn_text_done(&target);
     receiver->is_complete = ok;
     return ok;
@@ -195,6 +195,14 @@ static bool read_header(struct cn_receiver *receiver, struct cn_error *err)
         return cn_fail(err, CN_ERR_FORMAT,
                        "not a sender of recordings: a message begins with 0x%04x",
                        header->magic);
+    if (header->type == CN_REMOTE_TOKEN && !receiver->name && !receiver->is_trusted) {
+        receiver->left = header->len;
+        return expect(receiver, CN_RECEIVER_TOKEN, header->len, CN_REMOTE_TOKEN_MAX, err);
+    }
+    if (receiver->token && !receiver->is_trusted)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "no token; the sender needs that of this receiver: cairn record "
+                       "--token");
     if ((header->type == CN_REMOTE_DIR) == (receiver->name != NULL))
         return cn_fail(err, CN_ERR_FORMAT, "message %" PRIu16 " %s", header->type,
                        receiver->name ? "renames the recording"
@@ -257,6 +265,19 @@ static bool read_info(struct cn_receiver *receiver, struct cn_error *err)
     return begin_body(receiver, "info", err) && write_body(receiver, head, err);
 }
 
+/* Compare all of it, so that the time does not depend on where it differs. */
+static bool read_token(struct cn_receiver *receiver, size_t len, struct cn_error *err)
+{
+    const char *token = receiver->token ? receiver->token : "";
+    size_t wanted = strlen(token);
+    unsigned difference = len != wanted;
+
+    for (size_t i = 0; i < len && wanted > 0; i++)
+        difference |= (unsigned)(receiver->head[i] ^ (uint8_t)token[i % wanted]);
+    receiver->is_trusted = !receiver->token || difference == 0;
+    return receiver->is_trusted || cn_fail(err, CN_ERR_FORMAT, "wrong token");
+}
+
 static void begin_message(struct cn_receiver *receiver)
 {
     close_file(&receiver->file);
@@ -274,6 +295,9 @@ static bool read_head(struct cn_receiver *receiver, struct cn_error *err)
     switch (receiver->step) {
     case CN_RECEIVER_HEADER:
         return read_header(receiver, err);
+    case CN_RECEIVER_TOKEN:
+        begin_message(receiver);
+        return read_token(receiver, len, err);
     case CN_RECEIVER_DIR:
         begin_message(receiver);
         return begin_dir(receiver, name, len, err);

@@ -1,6 +1,6 @@
 /* One recording that arrives as messages (remote/format.h), in any pieces.
  *
- *     cn_receiver_init(&receiver, folder, size_limit);
+ *     cn_receiver_init(&receiver, folder, token, size_limit);
  *     cn_receiver_feed(&receiver, bytes, err)  ...  until receiver.is_complete
  *     cn_receiver_done(&receiver);
  *
@@ -21,7 +21,9 @@
 #include "remote/format.h"
 
 struct cn_receiver {
-    const char *folder; /* borrowed */
+    const char *folder; /* borrowed, as the token */
+    const char *token; /* that the sender must send first; NULL: any sender is accepted */
+    bool is_trusted;   /* it has sent it */
     uint64_t size_limit;
     char *name;    /* of the recording; NULL: not yet known */
     char *partial; /* where it is written until it is complete */
@@ -32,6 +34,7 @@ struct cn_receiver {
     /* The message in progress. */
     enum cn_receiver_step {
         CN_RECEIVER_HEADER,
+        CN_RECEIVER_TOKEN,
         CN_RECEIVER_DIR,    /* the name of the recording */
         CN_RECEIVER_NUMBER, /* of a task or processor, or the length of a name */
         CN_RECEIVER_NAME,   /* of a file */
@@ -45,7 +48,7 @@ struct cn_receiver {
     uint8_t head[CN_REMOTE_PATH_MAX + 1];
 };
 
-void cn_receiver_init(struct cn_receiver *receiver, const char *folder,
+void cn_receiver_init(struct cn_receiver *receiver, const char *folder, const char *token,
                       uint64_t size_limit);
 void cn_receiver_done(struct cn_receiver *receiver);
 

@@ -19,10 +19,13 @@
 #include "formats/uftrace/format.h"
 #include "remote/format.h"
 
-enum { PIECE = 256 << 10, PATIENCE_S = 60, INFO_MAX = 1 << 30 };
+enum { PIECE = 256 << 10, PATIENCE_S = 60, REFUSAL_MS = 200, INFO_MAX = 1 << 30 };
 
-bool cn_sender_connect(const char *host, uint16_t port, int *out, struct cn_error *err)
+static bool connect_to(const struct cn_sender_target *target, int *out,
+                       struct cn_error *err)
 {
+    const char *host = target->host;
+    uint16_t port = target->port;
     const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     const struct timeval patience = {.tv_sec = PATIENCE_S};
     const int on = 1;
@@ -232,14 +235,62 @@ static bool wait_for_end(int connection, struct cn_error *err)
                                 : cn_fail(err, CN_ERR_FORMAT, "the receiver answered"));
 }
 
-bool cn_sender_send(int connection, const char *name, const char *dir,
-                    struct cn_error *err)
+/* A receiver that does not want the recording resets the connection: better know that before the
+ * program has run. */
+static bool is_refused(int connection)
 {
-    bool ok = send_message(connection, CN_REMOTE_DIR, NULL, 0, name, strlen(name), err) &&
-              send_files(connection, dir, err) &&
+    struct pollfd wait = {.fd = connection, .events = POLLIN};
+    char byte;
+
+    return poll(&wait, 1, REFUSAL_MS) > 0 && recv(connection, &byte, 1, MSG_PEEK) <= 0;
+}
+
+bool cn_sender_connect(const struct cn_sender_target *target, const char *name, int *out,
+                       struct cn_error *err)
+{
+    const char *token = target->token;
+    bool ok;
+
+    if (!connect_to(target, out, err))
+        return false;
+    ok = (!token ||
+          send_message(*out, CN_REMOTE_TOKEN, NULL, 0, token, strlen(token), err)) &&
+         send_message(*out, CN_REMOTE_DIR, NULL, 0, name, strlen(name), err) &&
+         !is_refused(*out);
+    if (ok)
+        return true;
+    (void)close(*out);
+    *err = (struct cn_error){0};
+    return cn_fail(err, CN_ERR_IO, "--host: %s refuses '%s'; %s", target->host, name,
+                   token ? "is the token right?" : "does it need --token?");
+}
+
+static bool send_rest(int connection, const char *dir, struct cn_error *err)
+{
+    bool ok = send_files(connection, dir, err) &&
               send_message(connection, CN_REMOTE_END, NULL, 0, NULL, 0, err) &&
               wait_for_end(connection, err);
 
     (void)close(connection);
     return ok;
+}
+
+/* True if the receiver has closed a connection that it had nothing to say on. */
+static bool is_lost(int connection)
+{
+    char byte;
+
+    return recv(connection, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0 ||
+           (errno != EAGAIN && errno != EINTR);
+}
+
+bool cn_sender_send(const struct cn_sender_target *target, int connection,
+                    const char *name, const char *dir, struct cn_error *err)
+{
+    if (is_lost(connection)) {
+        (void)close(connection);
+        if (!cn_sender_connect(target, name, &connection, err))
+            return false;
+    }
+    return send_rest(connection, dir, err);
 }

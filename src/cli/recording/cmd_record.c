@@ -251,44 +251,46 @@ static void tell_result(const struct cn_args *args, const struct cn_launch_resul
 
 /* Where a recording goes with --host: it is local until it has been sent. */
 struct destination {
-    const char *host;
-    uint16_t port;
+    struct cn_sender_target target;
     int connection;
     const char *name; /* there */
     struct cn_text local;
 };
 
 /* Connect before the program starts. */
-static bool connect_to(struct destination *to, const struct cn_args *args,
-                       struct cn_launch_options *launch, struct cn_error *err)
+static bool find_receiver(struct destination *to, const struct cn_args *args,
+                          struct cn_launch_options *launch, struct cn_error *err)
 {
+    static const char *const needing[] = {"port", "token"};
     uint64_t port;
 
     if (!cn_args_u64(args, "port", 1, UINT16_MAX, CN_REMOTE_PORT, &port, err))
         return false;
-    if (cn_args_has(args, "port") && !to->host)
-        return cn_fail(err, CN_ERR_USAGE, "--port needs --host");
-    if (!to->host)
+    for (size_t i = 0; i < sizeof(needing) / sizeof(needing[0]); i++)
+        if (cn_args_has(args, needing[i]) && !to->target.host)
+            return cn_fail(err, CN_ERR_USAGE, "--%s needs --host", needing[i]);
+    if (!to->target.host)
         return true;
     if (launch->rank)
         return cn_fail(err, CN_ERR_USAGE, "--host: not for each process of a job");
-    to->port = (uint16_t)port;
+    to->target.port = (uint16_t)port;
+    to->target.token = cn_record_token(args);
     to->name = cn_path_name(launch->dir);
     cn_text_printf(&to->local, "%s.unsent", to->name);
     launch->dir = cn_text_str(&to->local);
-    return cn_sender_connect(to->host, to->port, &to->connection, err);
+    return cn_sender_connect(&to->target, to->name, &to->connection, err);
 }
 
 static bool send_recording(struct destination *to, const struct cn_args *args,
                            struct cn_error *err)
 {
-    const char *local = cn_text_str(&to->local);
+    const char *local = cn_text_str(&to->local), *host = to->target.host;
     int connection = to->connection;
 
     to->connection = -1;
-    if (!cn_sender_send(connection, to->name, local, err))
-        return cn_fail_in(err, "not sent to %s; the recording is in %s", to->host, local);
-    cn_cli_say(args, "sent to %s, port %u, as %s", to->host, to->port, to->name);
+    if (!cn_sender_send(&to->target, connection, to->name, local, err))
+        return cn_fail_in(err, "not sent to %s; the recording is in %s", host, local);
+    cn_cli_say(args, "sent to %s, port %u, as %s", host, to->target.port, to->name);
     return cn_recording_dir_remove(local, err);
 }
 
@@ -299,7 +301,8 @@ bool cn_record_run(const struct cn_args *args, struct cn_script *script, int *wa
     struct cn_record_options options;
     struct cn_launch_result result;
     struct cn_launch_rank rank = {0};
-    struct destination to = {.host = cn_args_value(args, "host"), .connection = -1};
+    struct destination to = {.target = {.host = cn_args_value(args, "host")},
+                             .connection = -1};
     uint64_t start_ns = cn_clock_ns();
     bool ok;
 
@@ -317,7 +320,7 @@ bool cn_record_run(const struct cn_args *args, struct cn_script *script, int *wa
                      "--script: not for each process of a job; run cairn script -d "
                      "%s/rank.0 later",
                      options.launch.dir);
-    ok = ok && connect_to(&to, args, &options.launch, err) &&
+    ok = ok && find_receiver(&to, args, &options.launch, err) &&
          cn_launch_run(&options.launch, &result, err);
     if (ok && cn_args_has(args, "time"))
         cn_record_print_time(start_ns);
@@ -326,7 +329,7 @@ bool cn_record_run(const struct cn_args *args, struct cn_script *script, int *wa
         *wait_status = result.wait_status;
         if (script)
             ok = cn_script_show_recorded(args, options.launch.dir, script, err);
-        ok = ok && (!to.host || send_recording(&to, args, err));
+        ok = ok && (!to.target.host || send_recording(&to, args, err));
     }
     if (to.connection >= 0)
         (void)close(to.connection);
@@ -478,6 +481,10 @@ static const struct cn_option record_options[] = {
                   "program has ended; DIR is its name there, here it is removed"),
     CN_OPTION_FOR(CN_FOR_RECORDED, "port", 0, "PORT",
                   "with --host: the port (default: 8090)"),
+    CN_OPTION_FOR(
+        CN_FOR_RECORDED, "token", 0, "TOKEN",
+        "with --host: the token that the receiver asks for (default: " CN_RECORD_TOKEN
+        " of the environment)"),
     CN_OPTION_FOR(
         CN_FOR_RECORDED, "with-syms", 0, "DIR",
         "use the .sym files of this recording first: names of a program that was "

@@ -3,7 +3,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,6 +20,8 @@
 #include "remote/receiver.h"
 
 #define SIZE_LIMIT "64G"
+
+enum { TOKEN_LEN = 32 };
 
 struct reception {
     const struct cn_args *args;
@@ -77,6 +82,32 @@ static int open_stop(void)
     return signalfd(-1, &ends, SFD_CLOEXEC);
 }
 
+/* Other machines need a token: that of the user, or a new one, which is printed. */
+static bool choose_token(const struct cn_args *args, struct cn_listener_options *options,
+                         char made[static TOKEN_LEN + 1], struct cn_error *err)
+{
+    uint8_t bytes[TOKEN_LEN / 2];
+
+    options->token = cn_record_token(args);
+    if (options->token && strlen(options->token) > CN_REMOTE_TOKEN_MAX)
+        return cn_fail(err, CN_ERR_USAGE, "--token: longer than %d bytes",
+                       CN_REMOTE_TOKEN_MAX);
+    if (cn_args_has(args, "no-token")) {
+        if (options->token)
+            return cn_fail(err, CN_ERR_USAGE, "--no-token contradicts a token");
+        return true;
+    }
+    if (options->token || cn_listener_is_local(options->address))
+        return true;
+    if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+        return cn_fail_errno(err, "cannot make a token");
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        (void)snprintf(made + 2 * i, 3, "%02x", bytes[i]);
+    options->token = made;
+    cn_cli_say(args, "senders need --token %s", made);
+    return true;
+}
+
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
     const char *folder = cn_args_value(args, "data");
@@ -93,6 +124,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         .arg = &reception,
     };
     struct cn_listener listener;
+    char made[TOKEN_LEN + 1] = "";
     uint64_t port;
     bool ok;
 
@@ -101,6 +133,8 @@ static bool run(const struct cn_args *args, struct cn_error *err)
                               &options.size_limit, err))
         return false;
     options.port = (uint16_t)port;
+    if (!choose_token(args, &options, made, err))
+        return false;
     if (mkdir(reception.folder, 0755) != 0 && errno != EEXIST)
         return cn_fail_errno(err, "cannot create '%s'", reception.folder);
     options.stop = open_stop();
@@ -121,7 +155,14 @@ static const struct cn_option options[] = {
     CN_OPTION("data", 'd', "DIR", "store recordings in DIR (default: this folder)"),
     CN_OPTION("port", 0, "PORT", "listen on this port (default: 8090); 0: any free one"),
     CN_OPTION("listen", 0, "ADDR",
-              "listen on this address only (default: all of this machine)"),
+              "listen on this address (default: 127.0.0.1, which only programs of this "
+              "machine reach); 0.0.0.0 or ::, all addresses"),
+    CN_OPTION("token", 0, "TOKEN",
+              "accept only senders that know TOKEN (default: " CN_RECORD_TOKEN
+              " of the environment; a new one, which is printed, if other machines can "
+              "connect)"),
+    CN_OPTION("no-token", 0, NULL,
+              "accept any sender, such as uftrace, from other machines"),
     CN_OPTION("run-cmd", 0, "CMD",
               "run a command of the shell in DIR for each recording; CAIRN_RECEIVED is "
               "its name"),
@@ -131,8 +172,10 @@ static const struct cn_option options[] = {
 };
 
 static const struct cn_example examples[] = {
-    {"cairn recv -d received", "receive recordings into received/"},
-    {"cairn record --host receiver -d run.data -- ./server",
+    {"cairn recv -d received --listen 0.0.0.0",
+     "receive recordings of other machines into received/, and print the token that they "
+     "need"},
+    {"cairn record --host receiver --token 5e884898da28 -d run.data -- ./server",
      "on another machine: record a server and send it"},
     {0},
 };
@@ -148,9 +191,12 @@ const struct cn_command cn_cmd_recv = {
         "Until it is complete, a recording is in NAME.partial.XXXXXX; it stays there if "
         "its sender ends before. The connection is closed when everything is on the "
         "disk; otherwise it is reset, and cairn record keeps the recording.\n\n"
-        "There is no password and no encryption: use --listen 127.0.0.1 and a tunnel "
-        "where others can reach the port. A sender can only create files inside its own "
-        "recording.",
+        "Senders on this machine need no token unless --token sets one; those on other "
+        "machines do. There is no encryption: use a tunnel where others can read what is "
+        "sent. A sender can only create files inside its own recording, and replace "
+        "recordings that cairn has stored. A connection that names no recording within "
+        "10 "
+        "seconds is closed.",
     .examples = examples,
     .options = options,
     .run = run,

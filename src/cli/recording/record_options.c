@@ -61,6 +61,15 @@ bool cn_record_size_parse(const char *name, const char *str, uint64_t *out,
     return true;
 }
 
+const char *cn_record_token(const struct cn_args *args)
+{
+    const char *token = cn_args_value(args, "token");
+
+    if (!token)
+        token = getenv(CN_RECORD_TOKEN);
+    return token && *token ? token : NULL;
+}
+
 static bool choose_buffer(const struct cn_args *args, uint64_t size_limit, uint64_t *out,
                           struct cn_error *err)
 {

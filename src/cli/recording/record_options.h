@@ -177,6 +177,10 @@ CN_CHECK bool cn_record_list_events(const struct cn_args *args, struct cn_error 
 CN_CHECK bool cn_record_change(const struct cn_args *args, struct cn_error *err);
 
 /* The value of an option --NAME: "512K", "1M", "2G" are bytes. */
+/* The token of a receiver: of the option, or of the environment; NULL: none. */
+#define CN_RECORD_TOKEN "CAIRN_TOKEN"
+const char *cn_record_token(const struct cn_args *args);
+
 CN_CHECK bool cn_record_size_parse(const char *name, const char *str, uint64_t *out,
                                    struct cn_error *err);
 

@@ -23,53 +23,77 @@
 
 enum { WAIT_MS = 5, WAIT_MAX = 600 };
 
-static bool has_file(const char *dir, const char *name)
-{
-    struct cn_text path = {0};
-    bool has;
+/* A file that no sender of recordings and no other program creates: what is in a directory that
+ * has it may be replaced. */
+#define MARK ".cairn-recording"
 
-    cn_text_printf(&path, "%s/%s", dir, name);
-    has = access(cn_text_str(&path), F_OK) == 0;
-    cn_text_done(&path);
-    return has;
+/* Open a directory, not through a symbolic link. */
+static int open_dir(int at, const char *name)
+{
+    return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-static bool is_recording(const char *dir)
+static bool is_marked(const char *dir)
 {
-    return has_file(dir, "info") || has_file(dir, "default.opts") ||
-           has_file(dir, "task.txt") || has_file(dir, CN_RANKS_FILE);
+    int fd = open_dir(AT_FDCWD, dir);
+    struct stat status;
+    bool is = fd >= 0 && fstatat(fd, MARK, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+              S_ISREG(status.st_mode);
+
+    if (fd >= 0)
+        (void)close(fd);
+    return is;
 }
 
-static bool remove_dir(const char *dir, bool is_nested, struct cn_error *err)
+bool cn_recording_dir_mark(const char *dir, struct cn_error *err)
 {
-    DIR *listing = opendir(dir);
+    int at = open_dir(AT_FDCWD, dir);
+    int fd =
+        at < 0 ? -1 : openat(at, MARK, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        (void)cn_fail_errno(err, "cannot write '%s'", dir);
+    else
+        (void)close(fd);
+    if (at >= 0)
+        (void)close(at);
+    return fd >= 0;
+}
+
+/* Remove the files of an open directory, and folders of ranks in it. Closes it. */
+static bool remove_files(int dir, bool is_nested)
+{
+    DIR *listing = fdopendir(dir);
     struct dirent *entry;
     bool ok = true;
 
-    if (!listing)
-        return cn_fail_errno(err, "cannot read '%s'", dir);
+    if (!listing) {
+        (void)close(dir);
+        return false;
+    }
     while (ok && (entry = readdir(listing))) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        if (entry->d_type == DT_DIR && !is_nested &&
-            strncmp(entry->d_name, CN_RANK_PREFIX, strlen(CN_RANK_PREFIX)) == 0) {
-            struct cn_text path = {0};
+        const char *name = entry->d_name;
+        bool is_rank = !is_nested && entry->d_type == DT_DIR &&
+                       strncmp(name, CN_RANK_PREFIX, strlen(CN_RANK_PREFIX)) == 0;
+        int nested;
 
-            cn_text_printf(&path, "%s/%s", dir, entry->d_name);
-            ok = remove_dir(path.chars, true, err);
-            cn_text_done(&path);
-        } else if (unlinkat(dirfd(listing), entry->d_name, 0) != 0)
-            ok = cn_fail_errno(err, "cannot remove '%s/%s'", dir, entry->d_name);
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+            continue;
+        nested = is_rank ? open_dir(dirfd(listing), name) : -1;
+        ok = nested < 0 ? unlinkat(dirfd(listing), name, 0) == 0
+                        : remove_files(nested, true) &&
+                              unlinkat(dirfd(listing), name, AT_REMOVEDIR) == 0;
     }
     (void)closedir(listing);
-    if (ok && rmdir(dir) != 0)
-        ok = cn_fail_errno(err, "cannot remove '%s'", dir);
     return ok;
 }
 
 bool cn_recording_dir_remove(const char *dir, struct cn_error *err)
 {
-    return remove_dir(dir, false, err);
+    int fd = open_dir(AT_FDCWD, dir);
+
+    return (fd >= 0 && remove_files(fd, false) && rmdir(dir) == 0) ||
+           cn_fail_errno(err, "cannot remove '%s'", dir);
 }
 
 /* Lock a directory; -1, with EWOULDBLOCK if another process has locked it. Without locks on
@@ -151,9 +175,10 @@ static bool keep_as_old(const char *name, struct cn_error *err)
 
     cn_text_printf(&old, "%s.old", name);
     if (access(cn_text_str(&old), F_OK) == 0) {
-        if (!is_recording(cn_text_str(&old)))
+        if (!is_marked(cn_text_str(&old)))
             ok = cn_fail(err, CN_ERR_IO,
-                         "cannot rename the last recording: '%s' is not a recording",
+                         "cannot rename the last recording: '%s' is not a recording of "
+                         "cairn; move it away",
                          cn_text_str(&old));
         else
             ok = cn_recording_dir_remove(cn_text_str(&old), err);
@@ -164,26 +189,30 @@ static bool keep_as_old(const char *name, struct cn_error *err)
     return ok;
 }
 
-static bool make(const char *name, struct cn_error *err)
+/* If the name is taken by a recording that cairn made, or by an empty directory, make it free. */
+static bool make_free(const char *name, struct cn_error *err)
 {
-    if (mkdir(name, 0700) == 0)
+    if (access(name, F_OK) != 0 && errno == ENOENT)
         return true;
-    if (errno != EEXIST)
-        return cn_fail_errno(err, "cannot create '%s'", name);
     if (!check_idle(name, err))
         return false;
-    if (rmdir(name) != 0) {
-        if (!is_recording(name))
-            return cn_fail(err, CN_ERR_IO,
-                           "'%s' exists and is not a recording; choose another "
-                           "directory with -d",
-                           name);
-        if (!keep_as_old(name, err))
-            return false;
-    }
-    if (mkdir(name, 0700) != 0)
-        return cn_fail_errno(err, "cannot create '%s'", name);
-    return true;
+    if (rmdir(name) == 0)
+        return true;
+    if (!is_marked(name))
+        return cn_fail(
+            err, CN_ERR_IO,
+            "'%s' exists and is not a recording of cairn; move it away, or choose "
+            "another directory with -d",
+            name);
+    return keep_as_old(name, err);
+}
+
+static bool make(const char *name, struct cn_error *err)
+{
+    if (mkdir(name, 0700) != 0 &&
+        (errno != EEXIST || !make_free(name, err) || mkdir(name, 0700) != 0))
+        return err->text[0] ? false : cn_fail_errno(err, "cannot create '%s'", name);
+    return cn_recording_dir_mark(name, err);
 }
 
 /* True if the directory belongs to the job of this rank, which has no folder in it. */
@@ -254,6 +283,17 @@ bool cn_recording_dir_create(const char *name, const struct cn_launch_rank *rank
         return cn_fail_errno(err, "cannot find '%s'", name);
     *out = path;
     return true;
+}
+
+bool cn_recording_dir_place(const char *from, const char *name, struct cn_error *err)
+{
+    int parent = lock_parent(name);
+    bool ok = make_free(name, err) &&
+              (rename(from, name) == 0 || cn_fail_errno(err, "cannot rename '%s'", from));
+
+    if (parent >= 0)
+        (void)close(parent);
+    return ok;
 }
 
 int cn_recording_dir_append(const char *dir, const char *name, struct cn_error *err)

@@ -10,13 +10,20 @@
 
 struct cn_launch_rank;
 
-/* Create the directory, empty. An earlier recording of that name is renamed to NAME.old,
- * which replaces an older one; fails if the name is taken by anything else, or by a
- * recording that is being made. With a rank, the directory is one of several inside NAME.
+/* Create the directory, empty but for a mark. An earlier recording of that name that has the
+ * mark is renamed to NAME.old, which replaces an older one; fails if the name is taken by
+ * anything else, or by a recording that is being made. With a rank, the directory is one of several inside NAME.
  * Returns the absolute path, to be released with free(), and a file that locks it until it
  * is closed. */
 CN_CHECK bool cn_recording_dir_create(const char *name, const struct cn_launch_rank *rank,
                                       char **out, int *lock, struct cn_error *err);
+
+/* Mark a directory as a recording that may be replaced. */
+CN_CHECK bool cn_recording_dir_mark(const char *dir, struct cn_error *err);
+
+/* Rename a recording, to a name that is made free in the same way. */
+CN_CHECK bool cn_recording_dir_place(const char *from, const char *name,
+                                     struct cn_error *err);
 
 /* If all processes of a recording have ended, but it is not complete yet, as after
  * --keep-pid: wait until it is, for a few seconds at most. */

@@ -85,7 +85,7 @@ static bool receive(const char *folder, const struct cn_text *text, size_t piece
     struct cn_receiver receiver;
     bool ok = true, is_complete;
 
-    cn_receiver_init(&receiver, folder, LIMIT);
+    cn_receiver_init(&receiver, folder, NULL, LIMIT);
     for (size_t at = 0; ok && at < text->len; at += piece) {
         size_t len = text->len - at < piece ? text->len - at : piece;
 
@@ -111,7 +111,8 @@ static void stores_a_recording_in_any_pieces(void **state)
         assert_true(cn_scratch_holds("run.data/perf-cpu3.dat", "perf", 4));
         assert_true(cn_scratch_holds("run.data/kernel-cpu4294967295.dat", "", 0));
         assert_true(cn_scratch_holds("run.data/task.txt", "tasks", 5));
-        assert_int_equal(cn_scratch_count("run.data"), 5);
+        assert_true(cn_scratch_holds("run.data/.cairn-recording", "", 0));
+        assert_int_equal(cn_scratch_count("run.data"), 6); /* and info */
     }
     assert_int_equal(cn_scratch_count("."), 2); /* and run.data.old */
     cn_text_done(&text);
