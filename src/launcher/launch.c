@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "formats/uftrace/directory/checksums.h"
 #include "launcher/agent/agent.h"
+#include "launcher/agent/folder.h"
 #include "launcher/elf/program.h"
 #include "launcher/events/chosen_events.h"
 #include "launcher/events/events.h"
@@ -175,7 +176,7 @@ static bool prepare(struct launch *launch, struct cn_error *err)
     const struct cn_launch_options *options = launch->options;
     bool is_patched = (cn_rules_actions(&options->rules) & CN_REC_RULE_PATCH) != 0;
 
-    if ((options->has_agent && !cn_agent_check(err)) ||
+    if ((options->has_agent && !cn_agent_folder_make(err)) ||
         !cn_program_file_open(&launch->program, options->words[0], err) ||
         (!options->is_forced &&
          !(options->has_python && cn_python_is_program(launch->program.path)) &&

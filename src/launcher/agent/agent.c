@@ -2,16 +2,15 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/run/clock.h"
+#include "launcher/agent/folder.h"
 #include "launcher/agent/format.h"
 #include "launcher/agent/rules.h"
 #include "launcher/files/shared_memory.h"
@@ -25,49 +24,35 @@ enum {
     BUFFER_LEN = cn_agent_head_size + CN_AGENT_MESSAGE_MAX,
 };
 
-bool cn_agent_check(struct cn_error *err)
-{
-    struct stat status;
-
-    /* As in /tmp, all users may have sockets there, and remove only their own. */
-    if (mkdir(CN_AGENT_DIR, 0755) == 0)
-        (void)chmod(CN_AGENT_DIR, 01777);
-    if (lstat(CN_AGENT_DIR, &status) != 0)
-        return cn_fail_errno(err, "--agent: cannot create " CN_AGENT_DIR);
-    if (!S_ISDIR(status.st_mode) || access(CN_AGENT_DIR, W_OK | X_OK) != 0)
-        return cn_fail(err, CN_ERR_IO,
-                       "--agent: " CN_AGENT_DIR " is not a folder that you can write; "
-                       "remove it, or run chmod 1777 " CN_AGENT_DIR);
-    return true;
-}
-
-static struct sockaddr_un address_of(pid_t pid)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-
-    (void)snprintf(address.sun_path, sizeof(address.sun_path), CN_AGENT_PATH, (int)pid);
-    return address;
-}
-
 /* The launcher's own number leads to the socket as well: a shell knows no other. */
 static void link_own(pid_t pid)
 {
-    struct sockaddr_un target = address_of(pid), own = address_of(getpid());
+    struct sockaddr_un target = cn_agent_address(pid), own = cn_agent_address(getpid());
 
     (void)unlink(own.sun_path);
-    (void)!symlink(target.sun_path + sizeof(CN_AGENT_DIR), own.sun_path);
+    (void)!symlink(target.sun_path, own.sun_path);
+    cn_agent_link(getpid());
+}
+
+/* Listen at an address that only this user can use. */
+static bool listen_at(int fd, const struct sockaddr_un *address)
+{
+    mode_t before = umask(S_IXUSR | S_IRWXG | S_IRWXO);
+    bool ok = bind(fd, (const struct sockaddr *)address, sizeof(*address)) == 0;
+
+    (void)umask(before);
+    return ok && listen(fd, 4) == 0;
 }
 
 bool cn_agent_open(struct cn_agent *agent, struct cn_module_rules *modules,
                    struct cn_rules *rules, pid_t pid, struct cn_error *err)
 {
-    struct sockaddr_un address = address_of(pid);
+    struct sockaddr_un address = cn_agent_address(pid);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
     /* A file of this name is left over by a process that has ended. */
     (void)unlink(address.sun_path);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0 ||
-        chmod(address.sun_path, 0600) != 0 || listen(fd, 4) != 0) {
+    if (fd < 0 || !listen_at(fd, &address)) {
         (void)cn_fail_errno(err, "--agent: cannot listen at %s", address.sun_path);
         if (fd >= 0)
             (void)close(fd);
@@ -81,6 +66,7 @@ bool cn_agent_open(struct cn_agent *agent, struct cn_module_rules *modules,
         .pid = pid,
         .message = cn_alloc(1, BUFFER_LEN),
     };
+    cn_agent_link(pid);
     if (pid != getpid())
         link_own(pid);
     return true;
@@ -307,16 +293,20 @@ bool cn_agent_step(struct cn_agent *agent)
 
 void cn_agent_close(struct cn_agent *agent)
 {
-    struct sockaddr_un address = address_of(agent->pid), own = address_of(getpid());
+    struct sockaddr_un address = cn_agent_address(agent->pid);
+    struct sockaddr_un own = cn_agent_address(getpid());
 
     if (agent->listener < 0)
         return;
     if (agent->client >= 0)
         drop(agent);
     (void)close(agent->listener);
+    cn_agent_unlink(agent->pid);
     (void)unlink(address.sun_path);
-    if (agent->pid != getpid())
+    if (agent->pid != getpid()) {
+        cn_agent_unlink(getpid());
         (void)unlink(own.sun_path);
+    }
     free(agent->message);
     *agent = (struct cn_agent){.listener = -1, .client = -1};
 }

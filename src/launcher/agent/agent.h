@@ -35,9 +35,6 @@ struct cn_agent {
     bool has_rules, has_trace, is_on;
 };
 
-/* Check, before the program starts, that the socket can be created. */
-CN_CHECK bool cn_agent_check(struct cn_error *err);
-
 /* Listen for clients of the program `pid`. */
 CN_CHECK bool cn_agent_open(struct cn_agent *agent, struct cn_module_rules *modules,
                             struct cn_rules *rules, pid_t pid, struct cn_error *err);

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "launcher/agent/folder.h"
 #include "launcher/agent/format.h"
 
 enum { WAIT_S = 60 };
@@ -25,14 +25,19 @@ static bool is_trusted(int fd)
 
 static bool connect_to(pid_t pid, int *out, struct cn_error *err)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct sockaddr_un address;
     struct timeval wait = {.tv_sec = WAIT_S};
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool is_found = false;
 
-    (void)snprintf(address.sun_path, sizeof(address.sun_path), CN_AGENT_PATH, (int)pid);
     if (fd < 0)
         return cn_fail_errno(err, "cannot create a socket");
-    if (connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0) {
+    for (unsigned i = 0; !is_found && cn_agent_address_at(pid, i, &address); i++) {
+        is_found = connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
+        if (!is_found && errno != ENOENT && errno != ECONNREFUSED)
+            break;
+    }
+    if (!is_found) {
         if (errno == ENOENT || errno == ECONNREFUSED)
             (void)cn_fail(
                 err, CN_ERR_NOT_FOUND,

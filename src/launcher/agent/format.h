@@ -1,5 +1,5 @@
 /* Messages to the agent of a recorded program, as uftrace exchanges them over
- * /tmp/uftrace/PID.socket. Each has a head and `len` bytes of data; the agent answers each
+ * sockets (folder.h). Each has a head and `len` bytes of data; the agent answers each
  * with CN_AGENT_OK or CN_AGENT_ERROR.
  *
  *   CN_AGENT_QUERY    answer: a u32, the options that the agent can set
@@ -46,9 +46,5 @@ enum cn_agent_pattern { CN_AGENT_REGEX = 2, CN_AGENT_GLOB = 3 };
     F(2, u16, type, "enum cn_agent_type") \
     F(4, u32, len, "bytes of data that follow")
 CN_RECORD(cn_agent_head, CN_AGENT_HEAD, 8);
-
-/* Where the agent of a process listens. */
-#define CN_AGENT_DIR  "/tmp/uftrace"
-#define CN_AGENT_PATH CN_AGENT_DIR "/%d.socket"
 
 #endif
