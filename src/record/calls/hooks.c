@@ -202,6 +202,8 @@ struct cn_rec_thread *cn_rec_call_prepare(const uintptr_t *loc, uintptr_t ret,
     if (!self)
         return NULL;
     cn_rec_thread_reserve(self);
+    if (self->island_count > 0 && cn_rec_thread_is_on_stack(self, loc))
+        cn_rec_thread_drop_islands(self, (uintptr_t)loc);
     while (self->top->loc == CN_REC_LOC_GONE)
         cn_rec_frame_pop(self);
     if (loc >= self->top->loc && !is_tail_call) {

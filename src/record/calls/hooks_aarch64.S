@@ -496,6 +496,7 @@ mcount:
 	forward	dlmopen, 1
 	forward	prctl, 2
 	forward	syscall, 3
+	forward	makecontext, 4
 
 /* Calls return to a stub, which jumps here with its address in x30. */
 	hidden_function cn_rec_return

@@ -459,6 +459,7 @@ _mcount:
 	forward	dlmopen, 1
 	forward	prctl, 2
 	forward	syscall, 3
+	forward	makecontext, 4
 
 /* Record the return of the call with the frame in %rdx, and return to its caller; the address
  * of the stub is at %rdi. A call that was made from the stub ends with `ret`. For others the

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <ucontext.h>
 #include <unwind.h>
 
 #include "record/calls/hooks.h"
@@ -42,11 +43,12 @@ static struct {
     limit_fn limit;
     limit_of_fn limit_of;
     backtrace_fn backtrace;
-    uintptr_t forwards[4]; /* by their numbers in hooks_ARCH.S */
+    uintptr_t forwards[5]; /* by their numbers in hooks_ARCH.S */
     pthread_key_t key;     /* its destructor ends the recording of a thread */
 } real;
 
-static const char *const forward_names[] = {"dlopen", "dlmopen", "prctl", "syscall"};
+static const char *const forward_names[] = {"dlopen", "dlmopen", "prctl", "syscall",
+                                            "makecontext"};
 
 /* dlsym() returns object pointers; POSIX guarantees that they can represent functions. */
 static void find(const char *name, void *function)
@@ -100,7 +102,7 @@ void cn_rec_interpose_begin(void)
     find("setrlimit", &real.limit);
     find("prlimit", &real.limit_of);
     find("backtrace", &real.backtrace);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 5; i++)
         find(forward_names[i], &real.forwards[i]);
     (void)pthread_key_create(&real.key, end_thread);
     (void)pthread_atfork(announce_child, NULL, begin_child);
@@ -216,6 +218,14 @@ static void expect_library(uintptr_t sp)
     }
 }
 
+/* Calls on the stack of a context are not below those of the function that contains it. */
+static void expect_context(const ucontext_t *context)
+{
+    if (cn_rec_self && cn_rec_thread_is_ours(cn_rec_self))
+        cn_rec_thread_add_island(cn_rec_self, (uintptr_t)context->uc_stack.ss_sp,
+                                 context->uc_stack.ss_size);
+}
+
 /* Stop recording in this process before the kernel forbids system calls, or reading the
  * counter: a violation would end the program. */
 static void stop_before(uint64_t option, uint64_t value)
@@ -242,10 +252,12 @@ static long syscall_early(long number, long a, long b, long c, long d, long e, l
 
 uintptr_t cn_rec_forward_begin(uintptr_t sp, uint32_t number, const uint64_t *arguments)
 {
-    enum { DLOPEN, DLMOPEN, PRCTL, SYSCALL };
+    enum { DLOPEN, DLMOPEN, PRCTL, SYSCALL, MAKECONTEXT };
 
     if (number <= DLMOPEN)
         expect_library(sp);
+    else if (number == MAKECONTEXT)
+        expect_context((const ucontext_t *)arguments[0]);
     else if (number == PRCTL)
         stop_before(arguments[0], arguments[1]);
     else if (arguments[0] == SYS_prctl)

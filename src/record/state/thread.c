@@ -169,6 +169,29 @@ static struct cn_rec_thread *take_memory(void)
     return thread;
 }
 
+void cn_rec_thread_add_island(struct cn_rec_thread *self, uintptr_t low, uintptr_t len)
+{
+    struct cn_rec_island *island = self->islands;
+    struct cn_rec_island *end = island + self->island_count;
+
+    if (low < self->stack_low || low >= self->stack_high)
+        return;
+    while (island < end && island->low != low)
+        island++;
+    if (island == self->islands + CN_REC_ISLAND_MAX)
+        return;
+    *island = (struct cn_rec_island){low, len};
+    self->island_count += island == end;
+}
+
+void cn_rec_thread_drop_islands(struct cn_rec_thread *self, uintptr_t sp)
+{
+    for (uint32_t i = self->island_count; i-- > 0;) {
+        if (sp > self->islands[i].low + self->islands[i].len)
+            self->islands[i] = self->islands[--self->island_count];
+    }
+}
+
 void cn_rec_thread_release(struct cn_rec_thread *thread)
 {
     atomic_store(&thread->is_used, 0);
@@ -289,7 +312,7 @@ static struct cn_rec_thread *begin_blocked(void)
     self->filter = (struct cn_rec_filter_state){0};
     cn_rec_module_rules_use(&self->filter, atomic_load(&shared->rule_version));
     self->stack_low = self->stack_high = 0;
-    self->landing_count = 0;
+    self->landing_count = self->island_count = 0;
     for (int i = 0; i < CN_REC_LANDING_MAX; i++)
         self->landings[i].env = 0;
     if (!take_track(self)) {

@@ -76,6 +76,7 @@ enum {
     CN_REC_VALUES_LEN = 1 << 20,
     CN_REC_CLOSED_MAX = 128,
     CN_REC_LANDING_MAX = 32,
+    CN_REC_ISLAND_MAX = 8,
 };
 
 enum { CN_REC_LOC_REGISTER = 1 }; /* flag in `loc`: the rest is the stack pointer */
@@ -114,6 +115,11 @@ struct cn_rec_thread {
     uint32_t closed_count, landing_count;
     struct cn_rec_frame *stubs_end;  /* after the last frame that has a stub */
     uintptr_t stack_low, stack_high; /* of the thread; both 0 when unknown */
+    /* Stacks of makecontext() that are inside it. */
+    struct cn_rec_island {
+        uintptr_t low, len;
+    } islands[CN_REC_ISLAND_MAX];
+    uint32_t island_count;
     _Atomic uint32_t is_used;
     _Atomic uint32_t
         frames_lock; /* to move frames, or to change those of another thread */
@@ -158,11 +164,17 @@ static inline struct cn_rec_wiped *cn_rec_wiped(struct cn_rec_thread *self)
     return (struct cn_rec_wiped *)((char *)self + CN_REC_T_LIMIT);
 }
 
-/* True for an address on the stack of the thread. */
+/* True for an address on the stack of the thread, and not on that of a context inside it. */
 static inline bool cn_rec_thread_is_on_stack(const struct cn_rec_thread *self,
                                              const uintptr_t *loc)
 {
-    return (uintptr_t)loc >= self->stack_low && (uintptr_t)loc < self->stack_high;
+    /* The first call on such a stack has its end as stack pointer. */
+    uintptr_t at = (uintptr_t)loc & ~(uintptr_t)CN_REC_LOC_REGISTER;
+
+    for (uint32_t i = 0; i < self->island_count; i++)
+        if (at - self->islands[i].low <= self->islands[i].len)
+            return false;
+    return at >= self->stack_low && at < self->stack_high;
 }
 
 /* The structure of this thread, with a track of its own; NULL when it cannot be
@@ -180,6 +192,11 @@ void cn_rec_thread_stop(struct cn_rec_thread *self);
 
 /* The thread ends: write its records, and release its track. */
 void cn_rec_thread_end(struct cn_rec_thread *self);
+
+/* A context gets this stack; and forget those that are below `sp`, whose functions have
+ * returned. */
+void cn_rec_thread_add_island(struct cn_rec_thread *self, uintptr_t low, uintptr_t len);
+void cn_rec_thread_drop_islands(struct cn_rec_thread *self, uintptr_t sp);
 
 /* Let another thread use the structure. */
 void cn_rec_thread_release(struct cn_rec_thread *thread);
