@@ -58,7 +58,8 @@ static void copy_bytes(uint8_t *to, const volatile uint8_t *from, uint32_t len)
 }
 
 /* Read memory where process_vm_readv() is forbidden. The kernel reads the 8 bytes of a
- * signal mask before it rejects the operation, which shows whether they are mapped. */
+ * signal mask before it rejects the operation, which shows whether they are mapped. It reads
+ * none at NULL. */
 static uint32_t read_probed(uintptr_t from, uint8_t *to, uint32_t len)
 {
     uint32_t done = 0;
@@ -67,8 +68,8 @@ static uint32_t read_probed(uintptr_t from, uint8_t *to, uint32_t len)
         uintptr_t at = from + done;
         uint32_t left = 8 - (uint32_t)(at & 7);
 
-        if (cn_rec_syscall6(SYS_rt_sigprocmask, -1, (long)(at & ~(uintptr_t)7), 0,
-                            sizeof(uint64_t), 0, 0) == -EFAULT)
+        if (at < 8 || cn_rec_syscall6(SYS_rt_sigprocmask, -1, (long)(at & ~(uintptr_t)7),
+                                      0, sizeof(uint64_t), 0, 0) == -EFAULT)
             break;
         if (left > len - done)
             left = len - done;

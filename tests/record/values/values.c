@@ -67,11 +67,11 @@ const char *text(const char *s)
 {
     if (!s)
         printf("text(\"NULL\") = \"NULL\"\n");
-    else if (s == (char *)16)
-        printf("text(\"<0x10>\") = \"NULL\"\n");
+    else if (s == (char *)1)
+        printf("text(\"<0x1>\") = \"NULL\"\n");
     else
         printf("text(\"%s\") = \"%s\"\n", s, s);
-    return s == (char *)16 ? NULL : s;
+    return s == (char *)1 ? NULL : s;
 }
 
 bool truth(bool a, char c)
@@ -184,7 +184,7 @@ int main(void)
     mix(1, 2.5, 'c', 3.5f, "five", -6.5);
     text("hello");
     text(NULL);
-    text((char *)16);
+    text((char *)1);
     truth(true, 'x');
     truth(false, 'y');
     colour(GREEN, BLUE);
