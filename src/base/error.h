@@ -22,6 +22,7 @@ enum cn_error_kind {
     CN_ERR_INTERRUPTED, /* the user asked to stop */
     CN_ERR_REJECTED,    /* a rule that the user set does not hold */
 };
+enum { CN_ERR_KIND_COUNT = CN_ERR_REJECTED + 1 };
 
 enum { CN_ERROR_LEN = 480, CN_CAUSES_MAX = 8 };
 

@@ -8,7 +8,6 @@
 #include "base/alloc.h"
 #include "base/files/outdir.h"
 #include "base/files/sink.h"
-#include "base/run/ranks.h"
 #include "formats/hpctoolkit/meas/open.h"
 #include "lib/lib.h"
 #include "model/calls/recording.h"
@@ -81,7 +80,6 @@ static bool open_measurements(struct cairn_data *data, struct cn_error *err)
     const char *path = data->path;
     struct cn_hpc_meas_options reading = {0};
     struct cn_sampled_options building = {
-        .ranks = &cn_ranks_alone,
         .spool_folder = cn_temporary_folder(),
     };
 

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/run/ranks.h"
 #include "formats/hpctoolkit/meas/open.h"
 #include "model/contexts/database.h"
 #include "open/analysis.h"
@@ -93,13 +92,12 @@ bool cn_measured_open(struct cn_measured *out, const char *const *paths, size_t 
     source->lines =
         (struct cn_hpc_lines){cn_resolver_new(), find_instruction, find_function};
     reading->lines = &source->lines;
-    reading->ranks = building->ranks;
     building->on_damage = on_damage;
     building->on_damage_arg = source;
     ok = cn_hpc_meas_open(&source->measurements, paths, count, reading, err);
-    ok = cn_ranks_agree(building->ranks, ok, err);
-    ok = ok && cn_sampled_database_build(&built, source->measurements, building,
-                                         &out->totals, err);
+    /* Processes that analyse together fail together. */
+    ok = cn_sampled_database_build(&built, ok ? source->measurements : NULL, building,
+                                   &out->totals, err);
     /* With is_strict, a structure file that cannot be read is damage as well. */
     if (ok && building->is_strict && source->measurements->warnings)
         ok = cn_fail(err, CN_ERR_FORMAT, "%s", source->measurements->warnings->text);
@@ -109,7 +107,7 @@ bool cn_measured_open(struct cn_measured *out, const char *const *paths, size_t 
         add_warnings(out, built);
     if (built)
         *db = built;
-    return cn_ranks_agree(building->ranks, ok, err);
+    return ok;
 }
 
 void cn_measured_close(struct cn_measured *measured)
@@ -129,8 +127,7 @@ bool cn_analysis_of_measurements(const char *path, const char *folder,
                                  const struct cn_progress *progress, struct cn_error *err)
 {
     struct cn_hpc_meas_options reading = {0};
-    struct cn_sampled_options building = {
-        .ranks = &cn_ranks_alone, .spool_folder = folder, .progress = progress};
+    struct cn_sampled_options building = {.spool_folder = folder, .progress = progress};
     struct cn_measured measured = {0};
     struct cn_database *db = NULL;
     bool ok = cn_measured_open(&measured, &path, 1, &reading, &building, &db, err) &&

@@ -25,6 +25,7 @@ put analyze/cct/tree.c '"model/contexts/metric.h"' '"analyze/calls/feed.h"'
 put store/maintenance/maintenance.c '"formats/zorka/reader.h"' '"store/index/row.h"'
 put server/api/rows.c '"base/bytes/json.h"' '"server/served/views.h"'
 put mpi/ranks.c '"base/run/ranks.h"' '<mpi.h>'
+put analyze/cct/ranks.c '"base/run/ranks.h"'
 put cli/shell/main.c '"open/formats.h"' '"analyze/cct/tree.h"'
 put cli/tui/terminal.c '"cli/data/info.h"' '<ncurses.h>'
 put record/calls/hooks.c '"formats/uftrace/format.h"' '"base/bytes/record.h"' '<stdatomic.h>'
@@ -39,6 +40,7 @@ put formats/hpctoolkit/v4/read/bad.c '"formats/hpctoolkit/v4/verify/verify.h"' \
     '"formats/hpctoolkit/v4/v4.h"'
 put analyze/calls/bad.c '"open/formats.h"' '<mpi.h>' '  "base/text.h"' \
     '"analyze/views/view.h"'
+put analyze/cct/bad.c '"base/run/ranks.h"'
 put store/index/bad.c '"formats/uftrace/reader.h"' '"store/segment/reader.h"'
 put store/search/bad.c '"store/write/writer.h"'
 put server/served/bad.c '"base/text.h"' '"base/bytes/json.h"' '"model/traces/json.h"'
@@ -49,6 +51,7 @@ cat >"$root/expected" <<'END'
 src/analyze/calls/bad.c:1: analyze/calls may not include open/formats.h
 src/analyze/calls/bad.c:2: analyze/calls may not include mpi.h
 src/analyze/calls/bad.c:4: analyze/calls may not include analyze/views/view.h
+src/analyze/cct/bad.c:1: analyze/cct may not include base/run/ranks.h
 src/base/bad.c:1: base may not include model/contexts/metric.h
 src/base/bad.c:2: base may not include base/bytes/wire.h
 src/base/bad.c:3: base may not include pthread.h

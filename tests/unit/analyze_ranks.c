@@ -20,6 +20,7 @@
 #include "base/bytes/wire.h"
 #include "base/files/file.h"
 #include "formats/hpctoolkit/meas/open.h"
+#include "formats/hpctoolkit/v4/write/writer.h"
 #include "model/contexts/database.h"
 #include "open/formats.h"
 #include "support/gpu_run.h"
@@ -39,12 +40,12 @@ struct run {
     bool ok[RANKS_MAX];
 };
 
-static bool write_database(struct cn_database *db, const char *target,
-                           struct cn_error *err)
+static bool write_database(struct cn_database *db, struct cn_ranks *ranks,
+                           const char *target, struct cn_error *err)
 {
     struct cn_write_options options = {.workers = 2};
 
-    return cn_format_find("hpctoolkit-v4")->write_database(db, target, &options, err);
+    return cn_hpc_v4_write_together(db, ranks, target, &options, err);
 }
 
 static void note_damage(void *arg, const char *text)
@@ -60,16 +61,15 @@ static void analyse_measurements(struct cn_ranks *ranks, void *arg)
     struct cn_measurements *m = NULL;
     struct cn_database *db = NULL;
     const char *dir = "many.m";
-    struct cn_hpc_meas_options reading = {.ranks = ranks};
 
     options.ranks = ranks;
     options.workers = 2;
     options.spool_folder = ".";
     options.on_damage = note_damage;
     options.on_damage_arg = &run->damages[rank];
-    run->ok[rank] = cn_hpc_meas_open(&m, &dir, 1, &reading, &run->errs[rank]) &&
+    run->ok[rank] = cn_hpc_meas_open(&m, &dir, 1, NULL, &run->errs[rank]) &&
                     cn_sampled_database_build(&db, m, &options, NULL, &run->errs[rank]) &&
-                    write_database(db, run->target, &run->errs[rank]);
+                    write_database(db, ranks, run->target, &run->errs[rank]);
     cn_database_close(db);
     cn_measurements_close(m);
 }
@@ -247,7 +247,7 @@ static void analyse_recordings(struct cn_ranks *ranks, void *arg)
         ok = open_subject(&subjects[i], i, &queries[i], err);
     run->ok[rank] =
         ok && cn_calls_to_database(&db, queries, RECORDINGS, &options, &result, err) &&
-        write_database(db, run->target, err);
+        write_database(db, ranks, run->target, err);
     cn_calls_result_done(&result);
     cn_database_close(db);
     for (size_t i = 0; i < RECORDINGS; i++) {

@@ -1,18 +1,13 @@
-#include "analyze/cct/calls_to_database.h"
+#include "analyze/cct/analysis.h"
 
 #include <stdlib.h>
 
 #include "analyze/cct/about.h"
-#include "analyze/cct/database.h"
 #include "analyze/cct/part.h"
-#include "analyze/cct/planes.h"
-#include "analyze/cct/ranks.h"
 #include "base/alloc.h"
 #include "base/bytes/wire.h"
-#include "base/run/failures.h"
 #include "base/run/pool.h"
 #include "base/run/progress.h"
-#include "base/run/ranks.h"
 
 /* Trees of tasks beyond this many bytes are spilled until they are needed. */
 enum { TREES_LEN_MAX = 48 << 20 };
@@ -20,33 +15,13 @@ enum { TREES_LEN_MAX = 48 << 20 };
 /* Calls between two checks for an interrupt. */
 enum { CHECK_EVERY = 1 << 16 };
 
-/* Work of one worker: a task, or all tasks of a recording whose triggers work across tasks. */
-struct unit {
-    size_t first, count; /* members */
-    bool is_on;          /* the switch that its tasks share */
-};
-
-struct analysis {
-    const struct cn_call_query *queries;
-    const struct cn_calls_options *options;
-    struct cn_cct_database *self;
-    struct cn_cct_functions *functions; /* by query */
-    struct cn_ranks *ranks;
-    struct unit *units;
-    size_t unit_count;
-    struct cn_ranks_part own_units, own; /* units and members of this process */
-    uint64_t trees_len;                  /* of trees in memory */
-    uint64_t *spill_at; /* by member: 1 + the offset of its tree; 0: it is in memory */
-    struct cn_thinner *spares; /* by worker: the memory of samples */
-    struct cn_failures failures;
-};
-
-static bool is_ordered(const struct analysis *a, const struct cn_cct_member *member)
+static bool is_ordered(const struct cn_cct_analysis *a,
+                       const struct cn_cct_member *member)
 {
     return a->queries[member->source].filter->has_switches;
 }
 
-static void make_units(struct analysis *a)
+static void make_units(struct cn_cct_analysis *a)
 {
     const struct cn_cct_members *members = &a->self->members;
 
@@ -57,19 +32,18 @@ static void make_units(struct analysis *a)
                          member->source == members->list[i - 1].source;
 
         if (!is_joined)
-            a->units[a->unit_count++] = (struct unit){
+            a->units[a->unit_count++] = (struct cn_cct_unit){
                 .first = i, .is_on = !a->queries[member->source].filter->is_off};
         a->units[a->unit_count - 1].count++;
     }
 }
 
-static size_t first_member(const struct analysis *a, size_t unit)
+static size_t first_member(const struct cn_cct_analysis *a, size_t unit)
 {
     return unit < a->unit_count ? a->units[unit].first : a->self->members.count;
 }
 
-/* Choose the units of this process, by the size of their records. */
-static void choose_units(struct analysis *a)
+uint64_t *cn_cct_analysis_weigh(const struct cn_cct_analysis *a)
 {
     const struct cn_cct_member *list = a->self->members.list;
     uint64_t *weights = cn_alloc(a->unit_count, sizeof(*weights));
@@ -78,16 +52,13 @@ static void choose_units(struct analysis *a)
         for (size_t k = a->units[i].first; k < a->units[i].first + a->units[i].count; k++)
             weights[i] +=
                 a->queries[list[k].source].rec->tasks[list[k].task.options.task].data_len;
-    a->own_units = cn_ranks_split(a->ranks, weights, a->unit_count);
-    free(weights);
-    a->own.first = first_member(a, a->own_units.first);
-    a->own.end = first_member(a, a->own_units.end);
+    return weights;
 }
 
-static void begin_tasks(struct analysis *a)
+static void begin_tasks(struct cn_cct_analysis *a)
 {
-    for (size_t i = a->own_units.first; i < a->own_units.end; i++) {
-        struct unit *unit = &a->units[i];
+    for (size_t i = a->unit_first; i < a->unit_end; i++) {
+        struct cn_cct_unit *unit = &a->units[i];
 
         for (size_t k = unit->first; k < unit->first + unit->count; k++) {
             struct cn_cct_member *member = &a->self->members.list[k];
@@ -105,14 +76,14 @@ static void begin_tasks(struct analysis *a)
     }
 }
 
-static const struct unit *unit_at(const struct analysis *a, size_t job)
+static const struct cn_cct_unit *unit_at(const struct cn_cct_analysis *a, size_t job)
 {
-    return &a->units[a->own_units.first + job];
+    return &a->units[a->unit_first + job];
 }
 
 /* Tasks that switch each other on and off cannot be followed again on their own: store the
  * samples of their timelines. */
-static bool store_samples(struct analysis *a, const struct unit *unit,
+static bool store_samples(struct cn_cct_analysis *a, const struct cn_cct_unit *unit,
                           struct cn_error *err)
 {
     struct cn_cct_member *list = &a->self->members.list[unit->first];
@@ -145,7 +116,7 @@ static bool count_and_store(struct cn_cct_member *member,
 }
 
 /* Count the calls of a merge over `tasks`; `member_of` is by task. */
-static bool count_merged(struct analysis *a, struct cn_call_merge *merge,
+static bool count_merged(struct cn_cct_analysis *a, struct cn_call_merge *merge,
                          struct cn_cct_member *list, const uint32_t *tasks,
                          const uint32_t *member_of, struct cn_error *err)
 {
@@ -169,7 +140,7 @@ static bool count_merged(struct analysis *a, struct cn_call_merge *merge,
 }
 
 /* Count several tasks in the order of time. */
-static bool count_together(struct analysis *a, const struct unit *unit,
+static bool count_together(struct cn_cct_analysis *a, const struct cn_cct_unit *unit,
                            struct cn_error *err)
 {
     struct cn_cct_member *list = &a->self->members.list[unit->first];
@@ -200,8 +171,8 @@ static bool count_together(struct analysis *a, const struct unit *unit,
 }
 
 /* Store the samples that were kept while a task was counted. */
-static bool store_kept(struct analysis *a, struct cn_cct_member *member, unsigned lane,
-                       struct cn_error *err)
+static bool store_kept(struct cn_cct_analysis *a, struct cn_cct_member *member,
+                       unsigned lane, struct cn_error *err)
 {
     struct cn_thinner *thinner = &member->task.thinner;
     bool ok = true;
@@ -215,8 +186,8 @@ static bool store_kept(struct analysis *a, struct cn_cct_member *member, unsigne
 
 /* Count a task, unless it was read in parts and is counted already. Tasks of a worker keep samples
  * in the same memory, one after the other: between their trees, it would not be used again. */
-static bool count_alone(struct analysis *a, struct cn_cct_member *member, unsigned worker,
-                        struct cn_error *err)
+static bool count_alone(struct cn_cct_analysis *a, struct cn_cct_member *member,
+                        unsigned worker, struct cn_error *err)
 {
     struct cn_cct_task *task = &member->task;
     struct cn_thinner *thinner = &task->thinner, *spare = &a->spares[worker];
@@ -237,8 +208,8 @@ static bool count_alone(struct analysis *a, struct cn_cct_member *member, unsign
 
 static void count_run(void *arg, size_t job, unsigned worker)
 {
-    struct analysis *a = arg;
-    const struct unit *unit = unit_at(a, job);
+    struct cn_cct_analysis *a = arg;
+    const struct cn_cct_unit *unit = unit_at(a, job);
     struct cn_cct_member *member = &a->self->members.list[unit->first];
     struct cn_error *err = cn_failures_error(&a->failures, worker);
     bool ok;
@@ -251,7 +222,7 @@ static void count_run(void *arg, size_t job, unsigned worker)
         cn_failures_note(&a->failures, worker, job);
 }
 
-static bool merge_member(struct analysis *a, size_t number, struct cn_error *err)
+static bool merge_member(struct cn_cct_analysis *a, size_t number, struct cn_error *err)
 {
     struct cn_cct_member *member = &a->self->members.list[number];
     struct cn_cct_merged *merged = &a->self->merged;
@@ -276,8 +247,8 @@ static bool merge_member(struct analysis *a, size_t number, struct cn_error *err
 
 static void merge_take(void *arg, size_t job, unsigned worker)
 {
-    struct analysis *a = arg;
-    const struct unit *unit = unit_at(a, job);
+    struct cn_cct_analysis *a = arg;
+    const struct cn_cct_unit *unit = unit_at(a, job);
     bool ok = cn_failures_share(&a->failures, worker);
 
     for (size_t i = 0; ok && i < unit->count; i++) {
@@ -289,8 +260,8 @@ static void merge_take(void *arg, size_t job, unsigned worker)
 
 static void spill_finish(void *arg, size_t job, unsigned worker)
 {
-    struct analysis *a = arg;
-    const struct unit *unit = unit_at(a, job);
+    struct cn_cct_analysis *a = arg;
+    const struct cn_cct_unit *unit = unit_at(a, job);
     struct cn_error *err = cn_failures_error(&a->failures, worker);
 
     if (cn_failures_stopped(&a->failures, worker))
@@ -304,14 +275,17 @@ static void spill_finish(void *arg, size_t job, unsigned worker)
         }
 }
 
-static bool count_all(struct analysis *a, struct cn_error *err)
+bool cn_cct_analysis_count(struct cn_cct_analysis *a, struct cn_error *err)
 {
-    struct cn_jobs jobs = {a->own_units.end - a->own_units.first, a, count_run,
-                           merge_take, spill_finish};
+    struct cn_jobs jobs = {a->unit_end - a->unit_first, a, count_run, merge_take,
+                           spill_finish};
     bool ok;
 
-    if (!cn_cct_long_tasks_count(a->self->members.list + a->own.first,
-                                 a->own.end - a->own.first, a->options->workers,
+    a->own_first = first_member(a, a->unit_first);
+    a->own_end = first_member(a, a->unit_end);
+    begin_tasks(a);
+    if (!cn_cct_long_tasks_count(a->self->members.list + a->own_first,
+                                 a->own_end - a->own_first, a->options->workers,
                                  a->options->progress, err))
         return false;
     a->spares = cn_alloc(a->options->workers, sizeof(*a->spares));
@@ -325,33 +299,36 @@ static bool count_all(struct analysis *a, struct cn_error *err)
     return ok;
 }
 
-static bool end_all(struct analysis *a, size_t query_count, struct cn_error *err)
+uint64_t *cn_cct_analysis_last_ns(const struct cn_cct_analysis *a)
 {
-    uint64_t *last_ns = cn_alloc(query_count, sizeof(*last_ns));
-    bool ok;
+    uint64_t *last_ns = cn_alloc(a->self->source_count, sizeof(*last_ns));
 
-    for (size_t i = a->own.first; i < a->own.end; i++) {
+    for (size_t i = a->own_first; i < a->own_end; i++) {
         const struct cn_cct_member *member = &a->self->members.list[i];
 
         if (cn_cct_follow_recorded_ns(&member->task.follow) > last_ns[member->source])
             last_ns[member->source] = cn_cct_follow_recorded_ns(&member->task.follow);
     }
-    ok = cn_ranks_combine(a->ranks, CN_RANKS_MAX, last_ns, query_count, err);
-    for (size_t i = a->own.first; ok && i < a->own.end; i++) {
+    return last_ns;
+}
+
+void cn_cct_analysis_end(struct cn_cct_analysis *a, const uint64_t *last_ns)
+{
+    size_t source_count = a->self->source_count;
+
+    for (size_t i = a->own_first; i < a->own_end; i++) {
         struct cn_cct_member *member = &a->self->members.list[i];
 
         cn_cct_task_end(&member->task);
         if (a->options->min_time_ns > 0)
             cn_cct_merged_weigh_open(&a->self->merged, &member->task, member->nodes);
     }
-    a->self->offsets_ns = cn_alloc(query_count, sizeof(*a->self->offsets_ns));
-    for (size_t i = 0; i < query_count; i++)
+    a->self->offsets_ns = cn_alloc(source_count, sizeof(*a->self->offsets_ns));
+    for (size_t i = 0; i < source_count; i++)
         a->self->offsets_ns[i] = cn_cct_clock_offset(a->queries[i].rec, last_ns[i]);
-    free(last_ns);
-    return ok;
 }
 
-static void fill_in_tables(struct analysis *a)
+void cn_cct_analysis_fill_in(struct cn_cct_analysis *a)
 {
     struct cn_database *db = &a->self->db;
     const struct cn_cct_merged *merged = &a->self->merged;
@@ -369,140 +346,90 @@ static void fill_in_tables(struct analysis *a)
     db->context_limit = merged->context_count;
     db->context_weight = merged->tree.count;
     db->has_exact_counts = true;
-    db->ranks = a->ranks;
-    db->own_first = a->ranks->rank == 0 ? 0 : (uint32_t)a->own.first + 1;
-    db->own_end = (uint32_t)a->own.end + 1;
+    db->has_timelines = !a->options->without_timelines;
+    db->own_first = a->is_first ? 0 : (uint32_t)a->own_first + 1;
+    db->own_end = (uint32_t)a->own_end + 1;
     cn_cct_describe(db, a->queries, &a->self->members, a->options->title);
+    a->self->profiles = cn_alloc(db->profile_count, sizeof(*a->self->profiles));
+    cn_cct_database_make_players(a->self);
 }
 
-static void encode_damages(const struct analysis *a, struct cn_text *message)
+void cn_cct_analysis_encode(const struct cn_cct_analysis *a, struct cn_text *message)
 {
-    for (size_t i = a->own.first; i < a->own.end; i++) {
+    uint64_t record_count = 0, lost_count = 0;
+
+    for (size_t i = a->own_first; i < a->own_end; i++) {
+        record_count += a->self->members.list[i].task.record_count;
+        lost_count += a->self->members.list[i].task.lost_count;
+    }
+    cn_wire_u64(message, record_count);
+    cn_wire_u64(message, lost_count);
+    for (size_t i = a->own_first; i < a->own_end; i++) {
         const struct cn_cct_member *member = &a->self->members.list[i];
 
         if (!member->task.is_damaged)
             continue;
         cn_wire_u32(message, (uint32_t)i);
-        cn_wire_u32(message, member->task.damage.kind);
-        cn_wire_str(message, member->task.damage.text);
+        cn_wire_error(message, &member->task.damage);
     }
 }
 
-static bool decode_damages(const struct analysis *a, struct cn_bytes message,
-                           struct cn_calls_result *result, struct cn_error *err)
+bool cn_cct_analysis_add(const struct cn_cct_analysis *a, struct cn_bytes message,
+                         struct cn_calls_result *result, struct cn_error *err)
 {
     const struct cn_cct_members *members = &a->self->members;
+    uint64_t record_count, lost_count;
+    bool ok = cn_wire_u64_take(&message, &record_count) &&
+              cn_wire_u64_take(&message, &lost_count);
 
-    while (message.len > 0) {
-        uint32_t number, kind;
-        const char *text;
-        struct cn_calls_damage damage = {0};
-
-        if (!cn_wire_u32_take(&message, &number) || !cn_wire_u32_take(&message, &kind) ||
-            !cn_wire_str_take(&message, &text) || kind > CN_ERR_INTERRUPTED ||
-            number >= members->count || result->damage_count == members->count)
-            return cn_fail(err, CN_ERR_FORMAT, "damaged message about damaged tasks");
-        damage.query = members->list[number].source;
-        damage.task = members->list[number].task.options.task;
-        (void)cn_fail(&damage.err, (enum cn_error_kind)kind, "%s", text);
-        result->damages[result->damage_count++] = damage;
+    if (ok) {
+        result->record_count += record_count;
+        result->lost_count += lost_count;
     }
-    return true;
-}
+    while (ok && message.len > 0) {
+        struct cn_calls_damage *damage = &result->damages[result->damage_count];
+        uint32_t number;
 
-/* Lower ranks have the earlier tasks, so their damages come first. */
-static bool gather_damages(const struct analysis *a, struct cn_calls_result *result,
-                           struct cn_error *err)
-{
-    struct cn_text own = {0}, all = {0};
-    struct cn_bytes left, message;
-    bool ok;
-
-    result->damages = cn_alloc(a->self->members.count, sizeof(*result->damages));
-    encode_damages(a, &own);
-    ok = cn_ranks_share(a->ranks, &own, &all, err);
-    left = cn_wire_view(&all);
-    for (unsigned i = 0; ok && i < a->ranks->size; i++)
-        ok = cn_wire_bytes_take(&left, &message)
-                 ? decode_damages(a, message, result, err)
-                 : cn_fail(err, CN_ERR_FORMAT, "damaged message about damaged tasks");
-    cn_text_done(&own);
-    cn_text_done(&all);
-    return ok;
-}
-
-static bool note_result(const struct analysis *a, struct cn_calls_result *result,
-                        struct cn_error *err)
-{
-    for (size_t i = a->own.first; i < a->own.end; i++) {
-        result->record_count += a->self->members.list[i].task.record_count;
-        result->lost_count += a->self->members.list[i].task.lost_count;
+        ok = result->damage_count < members->count &&
+             cn_wire_u32_take(&message, &number) && number < members->count &&
+             cn_wire_error_take(&message, &damage->err);
+        if (ok) {
+            damage->query = members->list[number].source;
+            damage->task = members->list[number].task.options.task;
+            result->damage_count++;
+        }
     }
-    result->context_count = a->self->merged.context_count - 1;
-    return cn_ranks_combine(a->ranks, CN_RANKS_ADD, &result->record_count, 1, err) &&
-           cn_ranks_combine(a->ranks, CN_RANKS_ADD, &result->lost_count, 1, err) &&
-           gather_damages(a, result, err);
+    return ok || cn_fail(err, CN_ERR_FORMAT, "damaged message about damaged tasks");
 }
 
-static bool analyse(struct analysis *a, size_t query_count,
-                    struct cn_calls_result *result, struct cn_error *err)
+void cn_cct_analysis_init(struct cn_cct_analysis *a, const struct cn_call_query *queries,
+                          size_t query_count, const struct cn_calls_options *options)
 {
-    struct cn_cct_database *self = a->self;
+    struct cn_cct_database *self = cn_alloc(1, sizeof(*self));
 
-    if (!cn_spool_open_together(&self->spool, a->options->folder, a->ranks, err) ||
-        !cn_spool_add_lanes(&self->spool, a->options->workers, err))
-        return false;
-    make_units(a);
-    choose_units(a);
-    begin_tasks(a);
-    if (!cn_ranks_agree(a->ranks, count_all(a, err), err) ||
-        !end_all(a, query_count, err) ||
-        !cn_cct_merged_number_together(&self->merged, a->ranks, a->options->min_time_ns,
-                                       err))
-        return false;
-    fill_in_tables(a);
-    self->db.has_timelines = !a->options->without_timelines;
-    if (!note_result(a, result, err))
-        return false;
-    self->profiles = cn_alloc(self->db.profile_count, sizeof(*self->profiles));
-    cn_cct_database_make_players(self);
-    return cn_cct_planes_make(self, a->options, err);
-}
-
-bool cn_calls_to_database(struct cn_database **out, const struct cn_call_query *queries,
-                          size_t query_count, const struct cn_calls_options *options,
-                          struct cn_calls_result *result, struct cn_error *err)
-{
-    struct analysis a = {
+    *a = (struct cn_cct_analysis){
         .queries = queries,
         .options = options,
-        .ranks = options->ranks ? options->ranks : &cn_ranks_alone,
-        .self = cn_alloc(1, sizeof(*a.self)),
-        .functions = cn_alloc(query_count, sizeof(*a.functions)),
+        .self = self,
+        .functions = cn_alloc(query_count, sizeof(*a->functions)),
     };
-    bool ok;
+    cn_cct_merged_init(&self->merged, options->locations);
+    cn_cct_members_init(&self->members, queries, query_count);
+    self->sample_spools = cn_alloc(query_count, sizeof(*self->sample_spools));
+    self->source_count = query_count;
+    a->spill_at = cn_alloc(self->members.count, sizeof(*a->spill_at));
+    for (size_t i = 0; i < query_count; i++)
+        cn_cct_functions_init(&a->functions[i], queries[i].rec);
+    make_units(a);
+}
 
-    *result = (struct cn_calls_result){0};
-    cn_cct_merged_init(&a.self->merged, options->locations);
-    cn_cct_members_init(&a.self->members, queries, query_count);
-    a.self->sample_spools = cn_alloc(query_count, sizeof(*a.self->sample_spools));
-    a.self->source_count = query_count;
-    a.spill_at = cn_alloc(a.self->members.count, sizeof(*a.spill_at));
-    for (size_t i = 0; i < query_count; i++)
-        cn_cct_functions_init(&a.functions[i], queries[i].rec);
-    ok = analyse(&a, query_count, result, err);
-    for (size_t i = 0; i < query_count; i++)
-        cn_cct_functions_done(&a.functions[i]);
-    free(a.functions);
-    free(a.units);
-    free(a.spill_at);
-    if (ok) {
-        *out = &a.self->db;
-    } else {
-        cn_calls_result_done(result);
-        cn_cct_database_ops.close(&a.self->db);
-    }
-    return ok;
+void cn_cct_analysis_done(struct cn_cct_analysis *a)
+{
+    for (size_t i = 0; i < a->self->source_count; i++)
+        cn_cct_functions_done(&a->functions[i]);
+    free(a->functions);
+    free(a->units);
+    free(a->spill_at);
 }
 
 void cn_calls_result_done(struct cn_calls_result *result)

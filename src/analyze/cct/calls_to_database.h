@@ -6,7 +6,7 @@
  * too if they have a limit of samples; other timelines are read from the recordings on demand.
  *
  * Several processes may work together: each reads some of the tasks, and they agree on the
- * contexts (ranks.h). All call with the same queries and get the same database; the bytes
+ * contexts (ranks.c). All call with the same queries and get the same database; the bytes
  * written from it are those that one process would write.
  *
  * The database borrows the queries, their recordings and filters until it is closed.

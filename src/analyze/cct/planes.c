@@ -3,15 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/cct/metrics.h"
 #include "analyze/cct/plane.h"
 #include "base/alloc.h"
 #include "base/bytes/wire.h"
 #include "base/run/failures.h"
 #include "base/run/pool.h"
 #include "base/run/progress.h"
-#include "base/run/ranks.h"
-#include "model/contexts/transpose.h"
 
 enum {
     BUFFER_COUNT = 1 << 16,        /* values per write */
@@ -26,11 +23,9 @@ struct plane_worker {
 struct planes {
     struct cn_cct_database *self;
     const struct cn_calls_options *options;
-    struct cn_ranks *ranks;
+    struct cn_cct_used *used;
     size_t own_first, own_count; /* members of this process */
     struct plane_worker *workers;
-    bool has_bucket[CN_BUCKET_COUNT];
-    bool has_counter[CN_COUNTER_COUNT];
     struct cn_failures failures;
 };
 
@@ -65,9 +60,9 @@ static void place_take(void *arg, size_t job, unsigned worker)
     profile->off = cn_spool_reserve_in(&p->self->spool, worker,
                                        plane->value_count * sizeof(struct cn_value));
     for (unsigned i = 0; i < CN_BUCKET_COUNT; i++)
-        p->has_bucket[i] = p->has_bucket[i] || plane->has_bucket[i];
+        p->used->has_bucket[i] = p->used->has_bucket[i] || plane->has_bucket[i];
     for (unsigned i = 0; i < plane->counters.count; i++)
-        p->has_counter[plane->counters.used[i]] = true;
+        p->used->has_counter[plane->counters.used[i]] = true;
     if (!cn_progress_report(p->options->progress, "adding up", job + 1, p->own_count,
                             "threads", cn_failures_error(&p->failures, worker)))
         cn_failures_note(&p->failures, worker, job);
@@ -141,73 +136,72 @@ static bool write_threads(struct planes *p, struct cn_error *err)
     return ok;
 }
 
-static void encode_profiles(const struct planes *p, struct cn_text *message)
+/* The members of this process. */
+static size_t own_first(const struct cn_cct_database *self)
 {
-    for (size_t i = p->own_first; i < p->own_first + p->own_count; i++) {
-        const struct cn_cct_profile *profile = &p->self->profiles[i + 1];
+    return self->db.own_first > 0 ? self->db.own_first - 1 : 0;
+}
+
+bool cn_cct_threads_write(struct cn_cct_database *self,
+                          const struct cn_calls_options *options,
+                          struct cn_cct_used *used, struct cn_error *err)
+{
+    struct planes p = {
+        .self = self,
+        .options = options,
+        .used = used,
+        .own_first = own_first(self),
+        .own_count = cn_database_own_end(&self->db) - 1 - own_first(self),
+    };
+
+    return write_threads(&p, err);
+}
+
+void cn_cct_threads_encode(const struct cn_cct_database *self,
+                           const struct cn_cct_used *used, struct cn_text *message)
+{
+    for (size_t i = 0; i < CN_BUCKET_COUNT; i++)
+        cn_wire_u32(message, used->has_bucket[i]);
+    for (size_t i = 0; i < CN_COUNTER_COUNT; i++)
+        cn_wire_u32(message, used->has_counter[i]);
+    for (size_t i = own_first(self) + 1; i < cn_database_own_end(&self->db); i++) {
+        const struct cn_cct_profile *profile = &self->profiles[i];
 
         cn_wire_u64(message, profile->off);
         cn_wire_u64(message, profile->value_count);
         cn_wire_u32(message, profile->context_count);
-        cn_wire_u64(message, p->self->members.list[i].task.sample_count);
+        cn_wire_u64(message, self->members.list[i - 1].task.sample_count);
     }
 }
 
-/* Decode the messages of all ranks. */
-static bool decode_profiles(const struct planes *p, struct cn_bytes all,
-                            struct cn_error *err)
+static bool take_flags(struct cn_bytes *from, bool *list, size_t count)
 {
-    struct cn_bytes message = {0};
+    uint32_t flag;
 
-    for (size_t i = 0; i < p->self->members.count; i++) {
-        struct cn_cct_profile *profile = &p->self->profiles[i + 1];
-
-        while (message.len == 0)
-            if (!cn_wire_bytes_take(&all, &message))
-                return cn_fail(err, CN_ERR_FORMAT, "values of %zu threads instead of %zu",
-                               i, p->self->members.count);
-        if (!cn_wire_u64_take(&message, &profile->off) ||
-            !cn_wire_u64_take(&message, &profile->value_count) ||
-            !cn_wire_u32_take(&message, &profile->context_count) ||
-            !cn_wire_u64_take(&message, &p->self->members.list[i].task.sample_count) ||
-            profile->off >> CN_SPOOL_RANK_SHIFT >= p->ranks->size)
-            return cn_fail(err, CN_ERR_FORMAT,
-                           "invalid offset of the values of thread %zu", i);
+    for (size_t i = 0; i < count; i++) {
+        if (!cn_wire_u32_take(from, &flag))
+            return false;
+        list[i] = list[i] || flag != 0;
     }
     return true;
 }
 
-/* Combine a list of flags over all ranks. */
-static bool share_flags(const struct planes *p, bool *list, size_t count,
-                        struct cn_error *err)
+bool cn_cct_threads_take(struct cn_cct_database *self, struct cn_cct_used *used,
+                         size_t *next, struct cn_bytes message, struct cn_error *err)
 {
-    uint64_t has[CN_BUCKET_COUNT];
-    bool ok;
+    bool ok = take_flags(&message, used->has_bucket, CN_BUCKET_COUNT) &&
+              take_flags(&message, used->has_counter, CN_COUNTER_COUNT);
 
-    for (size_t i = 0; i < count; i++)
-        has[i] = list[i];
-    ok = cn_ranks_combine(p->ranks, CN_RANKS_MAX, has, count, err);
-    for (size_t i = 0; ok && i < count; i++)
-        list[i] = has[i] != 0;
-    return ok;
-}
+    for (; ok && message.len > 0; ++*next) {
+        struct cn_cct_profile *profile = &self->profiles[*next + 1];
 
-/* Tell all ranks the offsets of all threads' values, and the metrics that are used. */
-static bool share_threads(struct planes *p, struct cn_error *err)
-{
-    struct cn_text own = {0}, all = {0};
-    bool ok;
-
-    if (p->ranks->size == 1)
-        return true;
-    encode_profiles(p, &own);
-    ok = cn_ranks_share(p->ranks, &own, &all, err) &&
-         decode_profiles(p, cn_wire_view(&all), err) &&
-         share_flags(p, p->has_bucket, CN_BUCKET_COUNT, err) &&
-         share_flags(p, p->has_counter, CN_COUNTER_COUNT, err);
-    cn_text_done(&own);
-    cn_text_done(&all);
-    return ok;
+        ok = *next < self->members.count && cn_wire_u64_take(&message, &profile->off) &&
+             cn_wire_u64_take(&message, &profile->value_count) &&
+             cn_wire_u32_take(&message, &profile->context_count) &&
+             cn_wire_u64_take(&message, &self->members.list[*next].task.sample_count) &&
+             profile->off >> CN_SPOOL_FILE_SHIFT < self->spool.count;
+    }
+    return ok || cn_fail(err, CN_ERR_FORMAT, "damaged message about values of threads");
 }
 
 /* Statistics over threads of one metric in one context. */
@@ -317,8 +311,8 @@ struct summary_worker {
 struct summary {
     struct cn_cct_database *self;
     const struct statistics *statistics;
-    uint64_t end_off; /* end of the space reserved so far, in the file of rank 0 */
-    uint64_t value_count, context_count; /* of this process */
+    const struct cn_transpose_part *part;
+    struct cn_cct_summary *out;
     struct summary_worker *workers;
 };
 
@@ -354,13 +348,16 @@ static bool summary_take(void *arg, unsigned worker, const struct cn_context_ran
 {
     struct summary *s = arg;
     struct summary_worker *self = &s->workers[worker];
+    uint64_t len = self->count * sizeof(*self->values), at = s->out->len;
 
-    (void)range;
-    (void)err;
-    self->off = s->end_off;
-    s->end_off += self->count * sizeof(*self->values);
-    s->value_count += self->count;
-    s->context_count += self->context_count;
+    if (s->part &&
+        !s->part->reserve(s->part->arg, range->last + 1 == s->self->db.context_limit,
+                          true, len, &at, err))
+        return false;
+    self->off = s->out->off + at;
+    s->out->len = at + len;
+    s->out->value_count += self->count;
+    s->out->context_count += self->context_count;
     return true;
 }
 
@@ -375,77 +372,46 @@ static bool summary_finish(void *arg, unsigned worker,
                           self->count * sizeof(*self->values), err);
 }
 
-static bool run_summary(struct planes *p, struct summary *s, struct cn_error *err)
+bool cn_cct_summary_write(struct cn_cct_database *self,
+                          const struct cn_calls_options *options,
+                          const struct cn_cct_used *used,
+                          const struct cn_transpose_part *part,
+                          struct cn_cct_summary *summary, struct cn_error *err)
 {
-    struct cn_cct_profile *profile = &p->self->profiles[0];
-    struct cn_transpose_options options = {
-        .workers = p->options->workers,
+    struct cn_cct_metric_choice choice = {
+        .has_waits = self->merged.has_waits,
+        .has_all_statistics = options->has_all_statistics,
+        .has_bucket = used->has_bucket,
+        .has_counter = used->has_counter,
+    };
+    struct statistics statistics = {.has_all = options->has_all_statistics};
+    struct summary s = {
+        .self = self,
+        .statistics = &statistics,
+        .part = part,
+        .out = summary,
+        .workers = cn_alloc(options->workers, sizeof(*s.workers)),
+    };
+    struct cn_transpose_options transposition = {
+        .workers = options->workers,
+        .part = part,
         .value_len = CN_CCT_STATISTICS_MAX * sizeof(struct cn_value),
         .what = "summing up",
-        .progress = p->options->progress,
+        .progress = options->progress,
     };
     struct cn_transpose_sink sink = {
-        .arg = s,
+        .arg = &s,
         .begin = summary_begin,
         .context = summary_context,
         .take = summary_take,
         .finish = summary_finish,
-        .number = &s->end_off,
     };
+    bool ok;
 
-    /* The smallest offset is one in the file of rank 0. */
-    if (!cn_ranks_combine(p->ranks, CN_RANKS_MIN, &s->end_off, 1, err))
-        return false;
-    profile->off = s->end_off;
-    if (!cn_transpose_run(&p->self->db, &options, &sink, err) ||
-        !cn_ranks_combine(p->ranks, CN_RANKS_ADD, &s->value_count, 1, err) ||
-        !cn_ranks_combine(p->ranks, CN_RANKS_ADD, &s->context_count, 1, err))
-        return false;
-    if (cn_ranks_is_first(p->ranks))
-        p->self->spool.end_off = s->end_off;
-    profile->value_count = s->value_count;
-    profile->context_count = (uint32_t)s->context_count;
-    return true;
-}
-
-static bool write_summary(struct planes *p, const struct statistics *statistics,
-                          struct cn_error *err)
-{
-    struct summary s = {
-        .self = p->self,
-        .statistics = statistics,
-        .end_off = p->self->spool.end_off,
-        .workers = cn_alloc(p->options->workers, sizeof(*s.workers)),
-    };
-    bool ok = run_summary(p, &s, err);
-
-    for (unsigned i = 0; i < p->options->workers; i++)
+    cn_cct_metrics_build(&self->db, &choice, statistics.ids);
+    ok = cn_transpose_run(&self->db, &transposition, &sink, err);
+    for (unsigned i = 0; i < options->workers; i++)
         free(s.workers[i].values);
     free(s.workers);
     return ok;
-}
-
-bool cn_cct_planes_make(struct cn_cct_database *self,
-                        const struct cn_calls_options *options, struct cn_error *err)
-{
-    uint32_t first = cn_database_own_first(&self->db);
-    struct planes p = {
-        .self = self,
-        .options = options,
-        .ranks = cn_database_ranks(&self->db),
-        .own_first = first > 0 ? first - 1 : 0,
-        .own_count = cn_database_own_end(&self->db) - (first > 0 ? first : 1),
-    };
-    struct cn_cct_metric_choice choice = {
-        .has_waits = self->merged.has_waits,
-        .has_all_statistics = options->has_all_statistics,
-        .has_bucket = p.has_bucket,
-        .has_counter = p.has_counter,
-    };
-    struct statistics statistics = {.has_all = options->has_all_statistics};
-
-    if (!cn_ranks_agree(p.ranks, write_threads(&p, err), err) || !share_threads(&p, err))
-        return false;
-    cn_cct_metrics_build(&self->db, &choice, statistics.ids);
-    return write_summary(&p, &statistics, err);
 }

@@ -12,29 +12,44 @@ enum {
 
 struct lengths {
     const struct cn_measurements *measurements;
-    struct cn_ranks *ranks;
-    uint64_t *list; /* by profile */
+    unsigned number, count; /* of the process */
+    uint64_t *list;         /* by profile */
 };
 
-/* Each rank finds the lengths of some files. */
 static void find_lengths(void *arg, size_t job, unsigned worker)
 {
     const struct lengths *lengths = arg;
     size_t first = job * LOOKUP_COUNT;
 
     (void)worker;
-    if (job % lengths->ranks->size != lengths->ranks->rank)
+    if (job % lengths->count != lengths->number)
         return;
     for (size_t i = first;
          i < first + LOOKUP_COUNT && i < lengths->measurements->profile_count; i++)
         lengths->list[i] = cn_measurements_profile_len(lengths->measurements, i);
 }
 
-static void divide(struct cn_sampled_batches *batches, const uint64_t *lengths,
-                   size_t count, uint64_t *weights)
+uint64_t *cn_sampled_lengths(const struct cn_measurements *measurements, unsigned workers,
+                             unsigned number, unsigned count)
 {
+    size_t profile_count = measurements->profile_count;
+    struct lengths lengths = {measurements, number, count,
+                              cn_alloc(profile_count, sizeof(*lengths.list))};
+
+    cn_pool_run(&(struct cn_jobs){.count = profile_count / LOOKUP_COUNT + 1,
+                                  .arg = &lengths,
+                                  .run = find_lengths},
+                workers);
+    return lengths.list;
+}
+
+uint64_t *cn_sampled_batches_divide(struct cn_sampled_batches *batches,
+                                    const uint64_t *lengths, size_t count)
+{
+    uint64_t *weights = cn_alloc(count, sizeof(*weights));
     uint64_t len = 0;
 
+    batches->starts = cn_alloc(count + 1, sizeof(*batches->starts));
     for (size_t i = 0; i < count; i++) {
         size_t first = batches->count ? batches->starts[batches->count - 1] : 0;
 
@@ -47,30 +62,8 @@ static void divide(struct cn_sampled_batches *batches, const uint64_t *lengths,
         weights[batches->count - 1] = len;
     }
     batches->starts[batches->count] = count;
-}
-
-bool cn_sampled_batches_choose(struct cn_sampled_batches *batches,
-                               const struct cn_measurements *measurements,
-                               struct cn_ranks *ranks, unsigned workers,
-                               struct cn_error *err)
-{
-    size_t count = measurements->profile_count;
-    uint64_t *weights = cn_alloc(count + 1, sizeof(*weights));
-    struct lengths lengths = {measurements, ranks,
-                              cn_alloc(count + 1, sizeof(*lengths.list))};
-    bool ok;
-
-    cn_pool_run(&(struct cn_jobs){.count = count / LOOKUP_COUNT + 1,
-                                  .arg = &lengths,
-                                  .run = find_lengths},
-                workers);
-    ok = cn_ranks_combine(ranks, CN_RANKS_MAX, lengths.list, count, err);
-    batches->starts = cn_alloc(count + 1, sizeof(*batches->starts));
-    divide(batches, lengths.list, count, weights);
-    batches->own = cn_ranks_split(ranks, weights, batches->count);
-    free(lengths.list);
-    free(weights);
-    return ok;
+    batches->own_end = batches->count;
+    return weights;
 }
 
 void cn_sampled_batches_done(struct cn_sampled_batches *batches)

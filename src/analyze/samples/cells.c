@@ -7,7 +7,7 @@ enum { CELL_LEN = 12 }; /* in a message */
 
 static bool is_damaged(struct cn_error *err)
 {
-    return cn_fail(err, CN_ERR_FORMAT, "damaged counts of values of another rank");
+    return cn_fail(err, CN_ERR_FORMAT, "damaged counts of values of another process");
 }
 
 bool cn_sampled_cells_list(struct cn_cells *cells, const struct cn_sampled_sum *sum,

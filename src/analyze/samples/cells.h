@@ -8,14 +8,14 @@
 #include "analyze/samples/sum.h"
 #include "model/contexts/database.h"
 
-/* Make the list, which the caller releases with free(). Fails if numbers of another rank are
- * no counts. */
+/* Make the list, which the caller releases with free(). Fails if numbers of another
+ * process are no counts. */
 CN_CHECK bool cn_sampled_cells_list(struct cn_cells *cells,
                                     const struct cn_sampled_sum *sum,
                                     const struct cn_sampled_sum_rules *rules,
                                     struct cn_error *err);
 
-/* In messages of rank 0 to the others; limits of contexts are not checked. */
+/* In messages to other processes; limits of contexts are not checked. */
 void cn_sampled_cells_encode(const struct cn_cells *cells, struct cn_text *message);
 CN_CHECK bool cn_sampled_cells_decode(struct cn_cells *cells, struct cn_bytes from,
                                       struct cn_error *err);

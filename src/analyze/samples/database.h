@@ -46,8 +46,8 @@ struct cn_sampled_totals {
     uint64_t value_count, sample_count;
 };
 
-/* The caller keeps the measurements, which must outlive the database. `totals` may be
- * NULL. */
+/* The caller keeps the measurements, which must outlive the database. NULL: they could not be
+ * opened by this process, and none succeeds. `totals` may be NULL. */
 CN_CHECK bool cn_sampled_database_build(struct cn_database **out,
                                         struct cn_measurements *measurements,
                                         const struct cn_sampled_options *options,

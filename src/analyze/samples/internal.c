@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 
 #include "base/alloc.h"
-#include "base/run/ranks.h"
 
 bool cn_sampled_is_wanted(const struct cn_sampled_options *options,
                           const struct cn_sampled_profile *profile)
@@ -117,21 +116,12 @@ static void list_children(struct cn_sampled_database *self)
     free(next);
 }
 
-/* Map the spools of all ranks. */
-static bool map_spools(struct cn_sampled_database *self, struct cn_error *err)
+static bool map_spool(struct cn_sampled_database *self, const uint64_t *lens,
+                      struct cn_error *err)
 {
-    struct cn_ranks *ranks = cn_database_ranks(&self->db);
     const struct cn_spool *spool = &self->spool;
-    uint64_t *lens = cn_alloc(spool->count, sizeof(*lens));
     bool ok = true;
 
-    if (ranks->size > 1) {
-        lens[ranks->rank] = cn_spool_file_len(spool, 0);
-        ok = cn_ranks_combine(ranks, CN_RANKS_MAX, lens, ranks->size, err);
-    } else {
-        for (unsigned i = 0; i < spool->count; i++)
-            lens[i] = cn_spool_file_len(spool, i);
-    }
     self->maps = cn_alloc(spool->count, sizeof(*self->maps));
     for (unsigned i = 0; ok && i < spool->count; i++) {
         void *map;
@@ -145,17 +135,17 @@ static bool map_spools(struct cn_sampled_database *self, struct cn_error *err)
         else
             self->maps[i] = (struct cn_bytes){map, (size_t)lens[i]};
     }
-    free(lens);
     return ok;
 }
 
-bool cn_sampled_database_complete(struct cn_sampled_database *self, struct cn_error *err)
+bool cn_sampled_database_complete(struct cn_sampled_database *self, const uint64_t *lens,
+                                  struct cn_error *err)
 {
     struct cn_database *db = &self->db;
 
     number_tables(self);
     list_children(self);
-    if (!map_spools(self, err))
+    if (!map_spool(self, lens, err))
         return false;
     db->kinds =
         (struct cn_kinds){self->identities.kinds.list, self->identities.kinds.count};

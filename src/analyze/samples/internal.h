@@ -41,10 +41,10 @@ struct cn_sampled_database {
     uint32_t *module_numbers, *file_numbers, *function_numbers; /* the reverse */
 };
 
-/* When the tree is complete: number the used modules, files and functions, and list the
- * children of contexts. */
+/* When the tree is complete: number the used modules, files and functions, list the children of
+ * contexts, and map the files of the spool, which have these lengths. */
 CN_CHECK bool cn_sampled_database_complete(struct cn_sampled_database *self,
-                                           struct cn_error *err);
+                                           const uint64_t *lens, struct cn_error *err);
 
 /* True if --only-exe selects a profile. */
 bool cn_sampled_is_wanted(const struct cn_sampled_options *options,

@@ -120,7 +120,7 @@ static bool take_path(struct replay *r, uint32_t parent, uint32_t module,
         return false;
     if (step->path >= paths.count)
         return cn_fail(err, CN_ERR_FORMAT,
-                       "ranks found different calls of GPU functions");
+                       "processes found different calls of GPU functions");
     *last = cn_sampled_contexts_path(
         r->contexts, &(struct cn_sampled_spot){parent, module, step->address}, step->path,
         &paths.list[step->path].entry);
@@ -172,7 +172,7 @@ static bool pair_up(struct replay *r, const struct cn_sampled_step *step, uint32
     }
     if (r->ids[theirs] != ours || (r->is_copy && theirs != ours))
         return cn_fail(err, CN_ERR_FORMAT,
-                       "ranks found different functions and lines in the same files");
+                       "processes found different functions and lines in the same files");
     return true;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/samples/cells.h"
 #include "base/alloc.h"
 #include "base/bytes/wire.h"
 
@@ -37,7 +38,7 @@ void cn_sampled_messages_add_identity(struct cn_sampled_messages *messages,
 
 static bool is_damaged(struct cn_error *err)
 {
-    return cn_fail(err, CN_ERR_FORMAT, "damaged message of another rank");
+    return cn_fail(err, CN_ERR_FORMAT, "damaged message of another process");
 }
 
 static bool take_kinds(struct cn_bytes *from, struct cn_bytes **kinds, size_t *count)
@@ -75,7 +76,7 @@ static bool take_identities(struct cn_bytes *from, size_t kind_count,
     return true;
 }
 
-/* The identity of one thread, numbered as if rank 0 had read its profile. */
+/* The identity of one thread, numbered as if this process had read its profile. */
 static bool identify(struct cn_sampled_database *self, struct cn_bytes *from,
                      struct cn_sampled_thread *thread, struct cn_error *err)
 {
@@ -98,29 +99,55 @@ static bool identify(struct cn_sampled_database *self, struct cn_bytes *from,
     return ok;
 }
 
-/* Identify the threads of the other ranks on rank 0, in their order. */
-static bool share_identities(struct cn_sampled_database *self, struct cn_ranks *ranks,
-                             const struct cn_sampled_messages *messages, uint32_t first,
-                             struct cn_error *err)
+void cn_sampled_messages_encode(const struct cn_sampled_messages *messages,
+                                struct cn_text *out)
 {
-    struct cn_text all = {0};
-    struct cn_bytes left, message = {0};
-    bool ok = cn_ranks_collect(ranks, &messages->identities, &all, err);
-    uint32_t end = cn_ranks_is_first(ranks) ? self->db.profile_count : 0;
-
-    left = cn_wire_view(&all);
-    for (uint32_t i = first; ok && i < end; i++) {
-        while (ok && message.len == 0)
-            ok = cn_wire_bytes_take(&left, &message) || is_damaged(err);
-        ok = ok && identify(self, &message, &self->threads[i], err);
-    }
-    cn_text_done(&all);
-    return cn_ranks_agree(ranks, ok, err);
+    cn_wire_bytes(out, messages->identities.chars, messages->identities.len);
+    cn_wire_bytes(out, messages->damages.chars, messages->damages.len);
 }
 
-static void encode_threads(const struct cn_sampled_database *self, uint32_t thread_count,
-                           struct cn_text *message)
+bool cn_sampled_messages_take(struct cn_sampled_database *self,
+                              const struct cn_sampled_options *options,
+                              struct cn_bytes message, uint32_t *first,
+                              struct cn_error *err)
 {
+    struct cn_bytes identities, damages;
+    const char *text;
+
+    if (!cn_wire_bytes_take(&message, &identities) ||
+        !cn_wire_bytes_take(&message, &damages))
+        return is_damaged(err);
+    for (; identities.len > 0; ++*first) {
+        if (*first >= self->db.profile_count)
+            return is_damaged(err);
+        if (!identify(self, &identities, &self->threads[*first], err))
+            return false;
+    }
+    while (damages.len > 0) {
+        if (!cn_wire_str_take(&damages, &text))
+            return is_damaged(err);
+        if (options->on_damage)
+            options->on_damage(options->on_damage_arg, text);
+    }
+    return true;
+}
+
+void cn_sampled_threads_encode(const struct cn_sampled_database *self,
+                               uint32_t thread_count,
+                               const struct cn_sampled_totals *totals,
+                               struct cn_text *message)
+{
+    const struct cn_database *db = &self->db;
+
+    cn_wire_u64(message, totals->profile_count);
+    cn_wire_u64(message, totals->unreadable_count);
+    cn_wire_u64(message, totals->excluded_count);
+    cn_wire_u64(message, totals->value_count);
+    cn_wire_u64(message, totals->sample_count);
+    cn_wire_u32(message, db->has_timelines);
+    cn_wire_u64(message, db->begin_ns);
+    cn_wire_u64(message, db->end_ns);
+    cn_wire_str(message, db->title ? db->title : "");
     for (uint32_t i = 1; i < thread_count; i++) {
         const struct cn_sampled_thread *thread = &self->threads[i];
 
@@ -132,152 +159,107 @@ static void encode_threads(const struct cn_sampled_database *self, uint32_t thre
     }
 }
 
-static bool take_thread(struct cn_bytes *from, unsigned rank,
+static bool take_totals(struct cn_sampled_threads *threads,
+                        struct cn_sampled_database *self, struct cn_bytes *from)
+{
+    struct cn_sampled_totals *totals = &threads->totals;
+    uint64_t counts[5], begin_ns, end_ns;
+    uint32_t has_timelines;
+    const char *title;
+
+    for (size_t i = 0; i < 5; i++)
+        if (!cn_wire_u64_take(from, &counts[i]))
+            return false;
+    if (!cn_wire_u32_take(from, &has_timelines) || !cn_wire_u64_take(from, &begin_ns) ||
+        !cn_wire_u64_take(from, &end_ns) || !cn_wire_str_take(from, &title))
+        return false;
+    totals->profile_count += (size_t)counts[0];
+    totals->unreadable_count += (size_t)counts[1];
+    totals->excluded_count += (size_t)counts[2];
+    totals->value_count += counts[3];
+    totals->sample_count += counts[4];
+    threads->has_timelines = threads->has_timelines || has_timelines != 0;
+    if (end_ns > 0 && (threads->end_ns == 0 || begin_ns < threads->begin_ns))
+        threads->begin_ns = begin_ns;
+    if (end_ns > threads->end_ns)
+        threads->end_ns = end_ns;
+    if (!threads->title && *title != '\0')
+        threads->title = cn_arena_strdup(&self->db.arena, title);
+    return true;
+}
+
+static bool take_thread(const struct cn_spool *spool, struct cn_bytes *from,
                         struct cn_sampled_thread *out)
 {
+    *out = (struct cn_sampled_thread){0};
     return cn_wire_u64_take(from, &out->values_off) &&
            cn_wire_u64_take(from, &out->samples_off) &&
            cn_wire_u64_take(from, &out->value_count) &&
            cn_wire_u64_take(from, &out->sample_count) &&
            cn_wire_u32_take(from, &out->context_count) &&
-           out->values_off >> CN_SPOOL_RANK_SHIFT == rank &&
-           out->samples_off >> CN_SPOOL_RANK_SHIFT == rank;
+           out->values_off >> CN_SPOOL_FILE_SHIFT < spool->count &&
+           out->samples_off >> CN_SPOOL_FILE_SHIFT < spool->count;
 }
 
-static bool decode_threads(struct cn_sampled_database *self, struct cn_ranks *ranks,
-                           struct cn_bytes all, size_t thread_count,
-                           struct cn_sampled_thread *list, struct cn_error *err)
+bool cn_sampled_threads_take(struct cn_sampled_threads *threads,
+                             struct cn_sampled_database *self, struct cn_bytes message,
+                             struct cn_error *err)
 {
-    size_t next = 1;
-
-    for (unsigned i = 0; i < ranks->size; i++) {
-        struct cn_bytes message;
-
-        if (!cn_wire_bytes_take(&all, &message))
+    if (threads->count == 0) {
+        threads->list =
+            cn_grow(threads->list, 0, &threads->capacity, sizeof(*threads->list));
+        threads->list[threads->count++] = (struct cn_sampled_thread){0};
+    }
+    if (!take_totals(threads, self, &message))
+        return is_damaged(err);
+    for (; message.len > 0; threads->count++) {
+        threads->list = cn_grow(threads->list, threads->count, &threads->capacity,
+                                sizeof(*threads->list));
+        if (!take_thread(&self->spool, &message, &threads->list[threads->count]))
             return is_damaged(err);
-        if (i == ranks->rank)
-            self->db.own_first = i == 0 ? 0 : (uint32_t)next;
-        for (; message.len > 0; next++)
-            if (next > thread_count || !take_thread(&message, i, &list[next]))
-                return is_damaged(err);
-        if (i == ranks->rank)
-            self->db.own_end = (uint32_t)next;
     }
-    return next == thread_count + 1 || is_damaged(err);
+    return threads->count <= UINT32_MAX || is_damaged(err);
 }
 
-/* Make one list of all threads. Those of rank 0 keep their identities. */
-static bool share_threads(struct cn_sampled_database *self, struct cn_ranks *ranks,
-                          uint32_t own_count, size_t thread_count, struct cn_error *err)
-{
-    struct cn_sampled_thread *list;
-    struct cn_text own = {0}, all = {0};
-    bool ok;
-
-    self->db.profile_count = (uint32_t)thread_count + 1;
-    self->db.own_end = self->db.profile_count;
-    if (ranks->size == 1)
-        return true;
-    list = cn_alloc(thread_count + 1, sizeof(*list));
-    encode_threads(self, own_count, &own);
-    ok = cn_ranks_share(ranks, &own, &all, err) &&
-         decode_threads(self, ranks, cn_wire_view(&all), thread_count, list, err);
-    for (uint32_t i = 1; ok && cn_ranks_is_first(ranks) && i < own_count; i++) {
-        list[i].ids = self->threads[i].ids;
-        list[i].id_count = self->threads[i].id_count;
-    }
-    cn_text_done(&own);
-    cn_text_done(&all);
-    if (ok) {
-        free(self->threads);
-        self->threads = list;
-    } else {
-        free(list);
-    }
-    return cn_ranks_agree(ranks, ok, err);
-}
-
-/* Report the damage of all ranks on rank 0. */
-static bool share_damages(struct cn_ranks *ranks,
-                          const struct cn_sampled_options *options,
-                          const struct cn_sampled_messages *messages,
-                          struct cn_error *err)
-{
-    struct cn_text all = {0};
-    struct cn_bytes left, message = {0};
-    const char *text;
-    bool ok = cn_ranks_collect(ranks, &messages->damages, &all, err);
-
-    left = cn_wire_view(&all);
-    while (ok && (left.len > 0 || message.len > 0)) {
-        if (message.len == 0) {
-            ok = cn_wire_bytes_take(&left, &message) || is_damaged(err);
-        } else {
-            ok = cn_wire_str_take(&message, &text) || is_damaged(err);
-            if (ok && options->on_damage)
-                options->on_damage(options->on_damage_arg, text);
-        }
-    }
-    cn_text_done(&all);
-    return cn_ranks_agree(ranks, ok, err);
-}
-
-/* Take the title of the first profile that has one. */
-static bool share_title(struct cn_sampled_database *self, struct cn_ranks *ranks,
-                        struct cn_error *err)
-{
-    struct cn_text own = {0}, all = {0};
-    struct cn_bytes left, title;
-    bool ok;
-
-    cn_text_str_add(&own, self->db.title ? self->db.title : "");
-    ok = cn_ranks_share(ranks, &own, &all, err);
-    left = cn_wire_view(&all);
-    self->db.title = NULL;
-    while (ok && !self->db.title && cn_wire_bytes_take(&left, &title))
-        if (title.len > 0)
-            self->db.title =
-                cn_arena_copy(&self->db.arena, (const char *)title.ptr, title.len);
-    cn_text_done(&own);
-    cn_text_done(&all);
-    return ok;
-}
-
-static bool share_totals(struct cn_sampled_database *self, struct cn_ranks *ranks,
-                         struct cn_sampled_totals *totals, struct cn_error *err)
+void cn_sampled_threads_use(struct cn_sampled_threads *threads,
+                            struct cn_sampled_database *self, uint32_t known_count)
 {
     struct cn_database *db = &self->db;
-    uint64_t sums[] = {totals->profile_count,  totals->unreadable_count,
-                       totals->excluded_count, totals->value_count,
-                       totals->sample_count,   db->has_timelines};
-    uint64_t begin_ns = db->end_ns > 0 ? db->begin_ns : UINT64_MAX;
 
-    if (!cn_ranks_combine(ranks, CN_RANKS_ADD, sums, sizeof(sums) / sizeof(*sums), err) ||
-        !cn_ranks_combine(ranks, CN_RANKS_MIN, &begin_ns, 1, err) ||
-        !cn_ranks_combine(ranks, CN_RANKS_MAX, &db->end_ns, 1, err))
-        return false;
-    *totals = (struct cn_sampled_totals){
-        .profile_count = (size_t)sums[0],
-        .unreadable_count = (size_t)sums[1],
-        .excluded_count = (size_t)sums[2],
-        .value_count = sums[3],
-        .sample_count = sums[4],
-    };
-    db->has_timelines = sums[5] > 0;
-    db->begin_ns = db->end_ns > 0 ? begin_ns : 0;
-    return true;
+    for (uint32_t i = 1; i < known_count; i++) {
+        threads->list[i].ids = self->threads[i].ids;
+        threads->list[i].id_count = self->threads[i].id_count;
+    }
+    free(self->threads);
+    self->threads = threads->list;
+    threads->list = NULL;
+    db->profile_count = (uint32_t)threads->count;
+    db->has_timelines = threads->has_timelines;
+    db->begin_ns = threads->begin_ns;
+    db->end_ns = threads->end_ns;
+    db->title = threads->title;
 }
 
-bool cn_sampled_share(struct cn_sampled_database *self,
-                      const struct cn_sampled_options *options,
-                      const struct cn_sampled_messages *messages, uint32_t thread_count,
-                      struct cn_sampled_totals *totals, struct cn_error *err)
+void cn_sampled_summary_encode(const struct cn_sampled_database *self,
+                               struct cn_text *message)
 {
-    struct cn_ranks *ranks = self->db.ranks;
+    const struct cn_sampled_thread *summary = &self->threads[0];
 
-    if (!share_totals(self, ranks, totals, err))
-        return false;
-    return share_threads(self, ranks, thread_count, totals->profile_count, err) &&
-           share_identities(self, ranks, messages, thread_count, err) &&
-           share_damages(ranks, options, messages, err) && share_title(self, ranks, err);
+    cn_wire_u64(message, summary->value_count);
+    cn_wire_u32(message, summary->context_count);
+    cn_wire_u64(message, summary->values_off);
+    cn_sampled_cells_encode(&self->cells, message);
+}
+
+bool cn_sampled_summary_decode(struct cn_sampled_database *self, struct cn_bytes message,
+                               struct cn_error *err)
+{
+    struct cn_sampled_thread *summary = &self->threads[0];
+
+    return ((cn_wire_u64_take(&message, &summary->value_count) &&
+             cn_wire_u32_take(&message, &summary->context_count) &&
+             cn_wire_u64_take(&message, &summary->values_off) &&
+             summary->values_off >> CN_SPOOL_FILE_SHIFT == 0) ||
+            is_damaged(err)) &&
+           cn_sampled_cells_decode(&self->cells, message, err);
 }

@@ -196,12 +196,6 @@ void cn_sampled_sum_list(const struct cn_sampled_sum *sum,
     }
 }
 
-/* Sums between ranks: the pending ones of a rank. */
-struct reduction {
-    struct cn_merges *merges;
-    size_t context_count;
-};
-
 static void encode_sum(const struct cn_merge *merge, struct cn_text *message)
 {
     const struct cn_sampled_sum *sum = merge->part;
@@ -221,25 +215,20 @@ static void encode_sum(const struct cn_merge *merge, struct cn_text *message)
     }
 }
 
-static void encode_sums(void *arg, struct cn_text *message)
+void cn_sampled_sums_encode(const struct cn_merges *merges, struct cn_text *message)
 {
-    const struct reduction *reduction = arg;
-
-    for (size_t i = 0; i < reduction->merges->pending_count; i++)
-        encode_sum(&reduction->merges->pending[i], message);
+    for (size_t i = 0; i < merges->pending_count; i++)
+        encode_sum(&merges->pending[i], message);
 }
 
-static bool take_cells(const struct reduction *reduction, struct cn_bytes *from,
-                       struct cn_sampled_sum *sum, size_t count)
+static bool take_cells(const struct cn_sampled_sum_rules *rules, size_t context_count,
+                       struct cn_bytes *from, struct cn_sampled_sum *sum, size_t count)
 {
-    const struct cn_sampled_sum_rules *rules = reduction->merges->arg;
-
     for (size_t i = 0; i < count; i++) {
         struct cn_sampled_sum_cell *cell = &sum->cells[i];
 
         if (!cn_wire_u32_take(from, &cell->context) ||
-            !cn_wire_u32_take(from, &cell->metric) ||
-            cell->context >= reduction->context_count ||
+            !cn_wire_u32_take(from, &cell->metric) || cell->context >= context_count ||
             cell->metric >= rules->metrics->count ||
             (i > 0 && compare_cells(cell - 1, cell) >= 0))
             return false;
@@ -260,10 +249,10 @@ static bool take_cells(const struct reduction *reduction, struct cn_bytes *from,
     return true;
 }
 
-static bool take_sum(const struct reduction *reduction, struct cn_bytes *from)
+static bool take_sum(struct cn_merges *merges, size_t context_count,
+                     struct cn_bytes *from)
 {
     enum { CELL_LEN = 8 };
-    struct cn_merges *merges = reduction->merges;
     struct cn_sampled_sum *sum;
     uint64_t number;
     uint32_t level;
@@ -274,7 +263,7 @@ static bool take_sum(const struct reduction *reduction, struct cn_bytes *from)
         !cn_wire_count_take(from, CELL_LEN, &count))
         return false;
     sum = cn_sampled_sum_new(count, 0);
-    if (!take_cells(reduction, from, sum, count)) {
+    if (!take_cells(merges->arg, context_count, from, sum, count)) {
         cn_sampled_sum_free(sum);
         return false;
     }
@@ -282,20 +271,11 @@ static bool take_sum(const struct reduction *reduction, struct cn_bytes *from)
     return true;
 }
 
-static bool take_sums(void *arg, unsigned rank, struct cn_bytes message,
-                      struct cn_error *err)
+bool cn_sampled_sums_take(struct cn_merges *merges, size_t context_count,
+                          struct cn_bytes message, struct cn_error *err)
 {
     while (message.len > 0)
-        if (!take_sum(arg, &message))
-            return cn_fail(err, CN_ERR_FORMAT, "damaged summary of rank %u", rank);
+        if (!take_sum(merges, context_count, &message))
+            return cn_fail(err, CN_ERR_FORMAT, "damaged summary of another process");
     return true;
-}
-
-bool cn_sampled_sums_reduce(struct cn_merges *merges, struct cn_ranks *ranks,
-                            size_t context_count, struct cn_error *err)
-{
-    struct reduction reduction = {merges, context_count};
-    struct cn_ranks_sum sum = {&reduction, encode_sums, take_sums};
-
-    return cn_ranks_agree(ranks, cn_ranks_reduce(ranks, true, &sum, err), err);
 }

@@ -2,7 +2,7 @@
  * (batches.h), then merged in a tree (base/run/merges.h).
  *
  * Sums of floating-point numbers depend on their order. Batches and tree depend on the profiles
- * alone, so the bits of the result are the same for any number of workers and ranks.
+ * alone, so the bits of the result are the same for any number of workers and processes.
  * Threads: one thread at a time; metrics may be added meanwhile.
  */
 #ifndef CN_ANALYZE_SAMPLES_SUM_H
@@ -11,7 +11,7 @@
 #include "analyze/samples/metrics.h"
 #include "analyze/samples/values.h"
 #include "base/run/merges.h"
-#include "base/run/ranks.h"
+#include "base/text.h"
 
 /* Numbers of a metric in a context: all scopes of its first statistic, then of the next. Where
  * hpcprof's minimum is wanted, whether it started again, in each scope. At the end how many
@@ -50,9 +50,10 @@ struct cn_sampled_sum_rules {
 /* For struct cn_merges: `left` is over earlier threads than `right`. */
 void *cn_sampled_sum_merge(void *arg, void *left, void *right);
 
-/* Called by all ranks: bring the sums of all ranks together on rank 0. */
-CN_CHECK bool cn_sampled_sums_reduce(struct cn_merges *merges, struct cn_ranks *ranks,
-                                     size_t context_count, struct cn_error *err);
+/* Messages to the process before: the sums that are not merged yet. */
+void cn_sampled_sums_encode(const struct cn_merges *merges, struct cn_text *message);
+CN_CHECK bool cn_sampled_sums_take(struct cn_merges *merges, size_t context_count,
+                                   struct cn_bytes message, struct cn_error *err);
 
 /* The values of a sum. */
 void cn_sampled_sum_list(const struct cn_sampled_sum *sum,

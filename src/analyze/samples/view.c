@@ -128,7 +128,7 @@ static const struct cn_value *values_of(const struct cn_sampled_database *self,
                                         uint32_t profile)
 {
     uint64_t off = self->threads[profile].values_off;
-    const uint8_t *start = self->maps[off >> CN_SPOOL_RANK_SHIFT].ptr;
+    const uint8_t *start = self->maps[off >> CN_SPOOL_FILE_SHIFT].ptr;
 
     return (const struct cn_value *)(const void *)(start + (off & CN_SPOOL_PLACE_MASK));
 }

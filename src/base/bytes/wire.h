@@ -8,7 +8,13 @@
 #define CN_BASE_BYTES_WIRE_H
 
 #include "base/bytes/record.h"
+#include "base/error.h"
 #include "base/text.h"
+
+/* Append a message for other processes; take that of process number `from`. */
+typedef void (*cn_wire_encode)(void *arg, struct cn_text *message);
+typedef bool (*cn_wire_take)(void *arg, unsigned from, struct cn_bytes message,
+                             struct cn_error *err);
 
 static inline void cn_wire_u32(struct cn_text *to, uint32_t value)
 {
@@ -77,6 +83,27 @@ CN_CHECK static inline bool cn_wire_str_take(struct cn_bytes *from, const char *
         bytes.ptr[bytes.len - 1] != '\0')
         return false;
     *out = (const char *)bytes.ptr;
+    return true;
+}
+
+static inline void cn_wire_error(struct cn_text *to, const struct cn_error *err)
+{
+    cn_wire_u32(to, err->kind);
+    cn_wire_str(to, err->text);
+}
+
+CN_CHECK static inline bool cn_wire_error_take(struct cn_bytes *from,
+                                               struct cn_error *out)
+{
+    uint32_t kind;
+    const char *text;
+
+    if (!cn_wire_u32_take(from, &kind) || !cn_wire_str_take(from, &text) ||
+        kind >= CN_ERR_KIND_COUNT)
+        return false;
+    *out = (struct cn_error){0};
+    if (kind != CN_ERR_NONE)
+        (void)cn_fail(out, (enum cn_error_kind)kind, "%s", text);
     return true;
 }
 

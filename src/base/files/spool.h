@@ -1,8 +1,7 @@
-/* A file without a name for data that need not stay in memory. It vanishes when it is
- * closed, however the program ends.
- *
- * Where several processes work together, each reserves space in its own file, and
- * all of them read and write all files: an offset includes the rank of its file. Zero-initialised means "not open".
+/* Files without a name for data that need not stay in memory. They vanish when they are
+ * closed, however the program ends. An offset includes the number of its file: one of a
+ * lane, or of a process where several share a spool (ranks.h). Zero-initialised means "not
+ * open".
  * Threads: reserving, writing and reading from any thread.
  */
 #ifndef CN_BASE_FILES_SPOOL_H
@@ -13,15 +12,12 @@
 
 #include "base/error.h"
 
-struct cn_ranks;
-
-/* The parts of an offset: a file, which is that of a rank unless a single process has
- * several, and an offset in it. */
-enum { CN_SPOOL_RANK_SHIFT = 48 };
-#define CN_SPOOL_PLACE_MASK ((UINT64_C(1) << CN_SPOOL_RANK_SHIFT) - 1)
+/* The parts of an offset: the number of a file, and an offset in it. */
+enum { CN_SPOOL_FILE_SHIFT = 48 };
+#define CN_SPOOL_PLACE_MASK ((UINT64_C(1) << CN_SPOOL_FILE_SHIFT) - 1)
 
 struct cn_spool {
-    int *fds; /* of all ranks, or all own files; NULL when not open */
+    int *fds; /* of all files; NULL when not open */
     unsigned count;
     const char *folder;
     _Atomic uint64_t end_off;    /* of the own file */
@@ -32,12 +28,8 @@ struct cn_spool {
 CN_CHECK bool cn_spool_open(struct cn_spool *spool, const char *folder,
                             struct cn_error *err);
 
-/* The same for all ranks together, which must see the same folder. */
-CN_CHECK bool cn_spool_open_together(struct cn_spool *spool, const char *folder,
-                                     struct cn_ranks *ranks, struct cn_error *err);
-
-/* Give a single process a file for each of some lanes: threads that write to the same file
- * wait for each other in the kernel. Where ranks share the spool, all lanes are one file. */
+/* Give each of some lanes a file: threads that write to the same file wait for each other
+ * in the kernel. Without, as where processes share a spool, all lanes are one file. */
 CN_CHECK bool cn_spool_add_lanes(struct cn_spool *spool, unsigned count,
                                  struct cn_error *err);
 

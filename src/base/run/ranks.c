@@ -1,14 +1,12 @@
 #include "base/run/ranks.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/bytes/wire.h"
 
 /* More than any message needs, less than any mistake asks for. */
 static const uint64_t MESSAGE_LEN_MAX = UINT64_C(1) << 40;
-
-enum { COMBINED_AT_ONCE = 1 << 16 };
 
 struct cn_ranks cn_ranks_alone = {.size = 1};
 
@@ -79,8 +77,15 @@ bool cn_ranks_broadcast(struct cn_ranks *ranks, struct cn_text *message,
 
 enum { DID_FAIL, DID_WELL }; /* how a message of a reduction begins */
 
-static bool send_sum(struct cn_ranks *ranks, unsigned to, bool ok,
-                     const struct cn_ranks_sum *sum, struct cn_error *err)
+/* What is reduced. */
+struct sum {
+    cn_wire_encode encode;
+    cn_wire_take merge;
+    void *arg;
+};
+
+static bool send_sum(struct cn_ranks *ranks, unsigned to, bool ok, const struct sum *sum,
+                     struct cn_error *err)
 {
     struct cn_text message = {0};
 
@@ -93,26 +98,23 @@ static bool send_sum(struct cn_ranks *ranks, unsigned to, bool ok,
 }
 
 static bool merge_sum(struct cn_ranks *ranks, unsigned from, bool ok,
-                      const struct cn_ranks_sum *sum, struct cn_error *err)
+                      const struct sum *sum, struct cn_error *err)
 {
     struct cn_text message = {0};
-    struct cn_bytes bytes;
     uint32_t how = DID_FAIL;
+    bool is_received = cn_ranks_receive(ranks, from, &message, err);
+    struct cn_bytes bytes = cn_wire_view(&message);
 
-    if (!cn_ranks_receive(ranks, from, &message, err)) {
-        cn_text_done(&message);
-        return false;
-    }
-    bytes = cn_wire_view(&message);
-    ok = cn_wire_u32_take(&bytes, &how) && how == DID_WELL && ok &&
+    ok = is_received && cn_wire_u32_take(&bytes, &how) && how == DID_WELL && ok &&
          sum->merge(sum->arg, from, bytes, err);
     cn_text_done(&message);
     return ok;
 }
 
-bool cn_ranks_reduce(struct cn_ranks *ranks, bool ok, const struct cn_ranks_sum *sum,
-                     struct cn_error *err)
+static bool reduce(struct cn_ranks *ranks, const struct sum *sum, struct cn_error *err)
 {
+    bool ok = true;
+
     for (unsigned bit = 1; bit < ranks->size; bit <<= 1) {
         if (ranks->rank & bit)
             return send_sum(ranks, ranks->rank - bit, ok, sum, err);
@@ -133,23 +135,17 @@ static void encode_outcome(void *arg, struct cn_text *message)
     const struct outcome *outcome = arg;
 
     cn_wire_u32(message, outcome->ok);
-    cn_wire_u32(message, outcome->err.kind);
-    cn_wire_str(message, outcome->err.text);
+    cn_wire_error(message, &outcome->err);
 }
 
 static bool decode_outcome(struct cn_bytes bytes, struct outcome *out,
                            struct cn_error *err)
 {
-    struct cn_error found = {0};
-    uint32_t ok, kind;
-    const char *text;
+    uint32_t ok;
 
-    if (!cn_wire_u32_take(&bytes, &ok) || !cn_wire_u32_take(&bytes, &kind) ||
-        !cn_wire_str_take(&bytes, &text) || kind > CN_ERR_INTERRUPTED)
+    if (!cn_wire_u32_take(&bytes, &ok) || !cn_wire_error_take(&bytes, &out->err))
         return cn_fail(err, CN_ERR_FORMAT, "a damaged message of another rank");
-    if (kind != CN_ERR_NONE)
-        (void)cn_fail(&found, (enum cn_error_kind)kind, "%s", text);
-    *out = (struct outcome){ok != 0, found};
+    out->ok = ok != 0;
     return true;
 }
 
@@ -170,7 +166,7 @@ static bool merge_outcome(void *arg, unsigned from, struct cn_bytes message,
 bool cn_ranks_agree(struct cn_ranks *ranks, bool ok, struct cn_error *err)
 {
     struct outcome outcome = {.ok = ok};
-    struct cn_ranks_sum sum = {&outcome, encode_outcome, merge_outcome};
+    struct sum sum = {encode_outcome, merge_outcome, &outcome};
     struct cn_text message = {0};
     bool is_told;
 
@@ -178,7 +174,7 @@ bool cn_ranks_agree(struct cn_ranks *ranks, bool ok, struct cn_error *err)
         return ok;
     if (!ok)
         outcome.err = *err;
-    is_told = cn_ranks_reduce(ranks, true, &sum, err);
+    is_told = reduce(ranks, &sum, err);
     if (is_told) {
         encode_outcome(&outcome, &message);
         is_told = cn_ranks_broadcast(ranks, &message, err) &&
@@ -190,13 +186,21 @@ bool cn_ranks_agree(struct cn_ranks *ranks, bool ok, struct cn_error *err)
     return is_told && outcome.ok;
 }
 
-bool cn_ranks_collect(struct cn_ranks *ranks, const struct cn_text *message,
-                      struct cn_text *all, struct cn_error *err)
+bool cn_ranks_reduce(struct cn_ranks *ranks, cn_wire_encode encode, cn_wire_take merge,
+                     void *arg, struct cn_error *err)
+{
+    struct sum sum = {encode, merge, arg};
+
+    return cn_ranks_agree(ranks, reduce(ranks, &sum, err), err);
+}
+
+/* The messages of all ranks on rank 0, in `all`. */
+static bool gather(struct cn_ranks *ranks, const struct cn_text *message,
+                   struct cn_text *all, struct cn_error *err)
 {
     struct cn_text other = {0};
     bool ok = true;
 
-    cn_text_clear(all);
     if (!cn_ranks_is_first(ranks))
         return cn_ranks_send(ranks, 0, message, err);
     cn_wire_bytes(all, message->chars, message->len);
@@ -208,11 +212,42 @@ bool cn_ranks_collect(struct cn_ranks *ranks, const struct cn_text *message,
     return ok;
 }
 
-bool cn_ranks_share(struct cn_ranks *ranks, const struct cn_text *message,
-                    struct cn_text *all, struct cn_error *err)
+static bool take_all(struct cn_ranks *ranks, struct cn_bytes all, cn_wire_take take,
+                     void *arg, struct cn_error *err)
 {
-    return cn_ranks_collect(ranks, message, all, err) &&
-           cn_ranks_broadcast(ranks, all, err);
+    struct cn_bytes message;
+
+    for (unsigned i = 0; i < ranks->size; i++) {
+        if (!cn_wire_bytes_take(&all, &message))
+            return cn_fail(err, CN_ERR_FORMAT, "messages of %u ranks instead of %u", i,
+                           ranks->size);
+        if (!take(arg, i, message, err))
+            return cn_fail_in(err, "rank %u", i);
+    }
+    return true;
+}
+
+bool cn_ranks_collect(struct cn_ranks *ranks, const struct cn_text *message,
+                      cn_wire_take take, void *arg, struct cn_error *err)
+{
+    struct cn_text all = {0};
+    bool ok = gather(ranks, message, &all, err) &&
+              (!cn_ranks_is_first(ranks) ||
+               take_all(ranks, cn_wire_view(&all), take, arg, err));
+
+    cn_text_done(&all);
+    return cn_ranks_agree(ranks, ok, err);
+}
+
+bool cn_ranks_share(struct cn_ranks *ranks, const struct cn_text *message,
+                    cn_wire_take take, void *arg, struct cn_error *err)
+{
+    struct cn_text all = {0};
+    bool ok = gather(ranks, message, &all, err) && cn_ranks_broadcast(ranks, &all, err) &&
+              take_all(ranks, cn_wire_view(&all), take, arg, err);
+
+    cn_text_done(&all);
+    return cn_ranks_agree(ranks, ok, err);
 }
 
 struct numbers {
@@ -264,42 +299,46 @@ static bool merge_numbers(void *arg, unsigned from, struct cn_bytes message,
     return true;
 }
 
-static bool combine_some(struct cn_ranks *ranks, struct numbers numbers,
-                         struct cn_error *err)
+bool cn_ranks_combine(struct cn_ranks *ranks, enum cn_ranks_rule rule, uint64_t *values,
+                      size_t count, struct cn_error *err)
 {
-    struct cn_ranks_sum sum = {&numbers, encode_numbers, merge_numbers};
+    struct numbers numbers = {rule, values, count};
     struct cn_text message = {0};
-    bool ok = cn_ranks_agree(ranks, cn_ranks_reduce(ranks, true, &sum, err), err);
+    struct cn_bytes bytes;
+    bool ok;
 
+    if (ranks->size == 1)
+        return true;
+    ok = cn_ranks_reduce(ranks, encode_numbers, merge_numbers, &numbers, err);
     if (ok) {
         encode_numbers(&numbers, &message);
         ok = cn_ranks_broadcast(ranks, &message, err);
     }
-    if (ok) {
-        struct cn_bytes bytes = cn_wire_view(&message);
-
-        for (size_t i = 0; ok && i < numbers.count; i++)
-            ok = cn_wire_u64_take(&bytes, &numbers.values[i]) ||
-                 cn_fail(err, CN_ERR_FORMAT, "rank 0: too few numbers");
-    }
+    bytes = cn_wire_view(&message);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = cn_wire_u64_take(&bytes, &values[i]) ||
+             cn_fail(err, CN_ERR_FORMAT, "rank 0: too few numbers");
     cn_text_done(&message);
     return ok;
 }
 
-bool cn_ranks_combine(struct cn_ranks *ranks, enum cn_ranks_rule rule, uint64_t *values,
-                      size_t count, struct cn_error *err)
+bool cn_ranks_add_counts(struct cn_ranks *ranks, bool ok, uint32_t *counts, size_t count,
+                         struct cn_error *err)
 {
-    if (ranks->size == 1)
-        return true;
-    for (size_t at = 0; at < count; at += COMBINED_AT_ONCE) {
-        size_t left = count - at;
-        struct numbers numbers = {rule, values + at,
-                                  left < COMBINED_AT_ONCE ? left : COMBINED_AT_ONCE};
+    uint64_t *sums = cn_alloc(count, sizeof(*sums));
 
-        if (!combine_some(ranks, numbers, err))
-            return false;
+    for (size_t i = 0; i < count; i++)
+        sums[i] = counts[i];
+    ok = cn_ranks_agree(ranks, ok, err) &&
+         cn_ranks_combine(ranks, CN_RANKS_ADD, sums, count, err);
+    for (size_t i = 0; ok && i < count; i++) {
+        ok = sums[i] <= UINT32_MAX ||
+             cn_fail(err, CN_ERR_LIMIT, "more than %u values of context %zu", UINT32_MAX,
+                     i);
+        counts[i] = (uint32_t)sums[i];
     }
-    return true;
+    free(sums);
+    return ok;
 }
 
 /* The first job whose middle lies in the part of `rank` or later ones. Each job counts
@@ -320,45 +359,65 @@ static size_t first_of(unsigned rank, unsigned size, const uint64_t *weights,
     return i;
 }
 
-struct cn_ranks_part cn_ranks_split(const struct cn_ranks *ranks, const uint64_t *weights,
-                                    size_t count)
+void cn_ranks_split(const struct cn_ranks *ranks, const uint64_t *weights, size_t count,
+                    size_t *first, size_t *end)
 {
-    struct cn_ranks_part part = {0, count};
     double total = 0;
 
     for (size_t i = 0; i < count; i++)
         total += (double)weights[i] + 1;
-    if (ranks->rank > 0)
-        part.first = first_of(ranks->rank, ranks->size, weights, count, total);
-    if (ranks->rank + 1 < ranks->size)
-        part.end = first_of(ranks->rank + 1, ranks->size, weights, count, total);
-    return part;
+    *first =
+        ranks->rank == 0 ? 0 : first_of(ranks->rank, ranks->size, weights, count, total);
+    *end = ranks->rank + 1 == ranks->size
+               ? count
+               : first_of(ranks->rank + 1, ranks->size, weights, count, total);
 }
 
-bool cn_ranks_turn_await(struct cn_ranks *ranks, size_t job, struct cn_ranks_turn *turn,
-                         struct cn_error *err)
+/* Whether a job has failed, and the end of the numbers reserved so far. */
+struct turn {
+    bool has_failed;
+    uint64_t end;
+};
+
+static bool await(struct cn_ranks *ranks, size_t job, struct turn *turn,
+                  struct cn_error *err)
 {
     uint8_t message[2 * sizeof(uint64_t)];
 
-    if (ranks->size == 1 || job == 0)
-        return true;
     if (!ranks->ops->receive(ranks, (unsigned)((job - 1) % ranks->size), message,
                              sizeof(message), err))
         return false;
-    turn->number = cn_u64_get(message);
+    turn->end = cn_u64_get(message);
     turn->has_failed = cn_u64_get(message + sizeof(uint64_t)) != 0;
     return true;
 }
 
-bool cn_ranks_turn_pass(struct cn_ranks *ranks, size_t job, size_t job_count,
-                        const struct cn_ranks_turn *turn, struct cn_error *err)
+static bool pass_on(struct cn_ranks *ranks, size_t job, const struct turn *turn,
+                    struct cn_error *err)
 {
     uint8_t message[2 * sizeof(uint64_t)];
 
-    if (ranks->size == 1 || job + 1 == job_count)
-        return true;
-    cn_u64_put(message, turn->number);
+    cn_u64_put(message, turn->end);
     cn_u64_put(message + sizeof(uint64_t), turn->has_failed);
     return ranks->ops->send(ranks, (unsigned)((job + 1) % ranks->size), message,
                             sizeof(message), err);
+}
+
+bool cn_ranks_turns_reserve(struct cn_ranks_turns *turns, bool is_last, bool ok,
+                            uint64_t len, uint64_t *first, struct cn_error *err)
+{
+    struct cn_ranks *ranks = turns->ranks;
+    size_t job = turns->job_count++ * ranks->size + ranks->rank;
+    struct turn turn = {.end = turns->end};
+
+    if (ranks->size > 1 && job > 0)
+        turns->is_lost = turns->is_lost || !await(ranks, job, &turn, err);
+    turn.has_failed = turn.has_failed || !ok || turns->is_lost;
+    *first = turn.end;
+    if (!cn_u64_add(turn.end, len, &turn.end))
+        turn.has_failed = !cn_fail(err, CN_ERR_LIMIT, "more than 2^64 bytes");
+    turns->end = turn.end;
+    if (ranks->size > 1 && !is_last && !turns->is_lost)
+        turns->is_lost = !pass_on(ranks, job, &turn, err);
+    return !turn.has_failed && !turns->is_lost;
 }

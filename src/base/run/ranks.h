@@ -14,7 +14,7 @@
 #ifndef CN_BASE_RUN_RANKS_H
 #define CN_BASE_RUN_RANKS_H
 
-#include "base/bytes/bytes.h"
+#include "base/bytes/wire.h"
 #include "base/error.h"
 #include "base/text.h"
 
@@ -72,26 +72,19 @@ CN_CHECK bool cn_ranks_agree(struct cn_ranks *ranks, bool ok, struct cn_error *e
 CN_CHECK bool cn_ranks_broadcast(struct cn_ranks *ranks, struct cn_text *message,
                                  struct cn_error *err);
 
-/* Send the messages of all ranks to rank 0: in `all`, in the order of ranks, each taken
- * with cn_wire_bytes_take(). */
+/* Send the messages of all ranks to rank 0, which takes them in the order of ranks. All fail
+ * if a message is not taken. */
 CN_CHECK bool cn_ranks_collect(struct cn_ranks *ranks, const struct cn_text *message,
-                               struct cn_text *all, struct cn_error *err);
+                               cn_wire_take take, void *arg, struct cn_error *err);
 
-/* Send the messages of all ranks to all ranks, as cn_ranks_collect() orders them. */
+/* The same, and all ranks take them. */
 CN_CHECK bool cn_ranks_share(struct cn_ranks *ranks, const struct cn_text *message,
-                             struct cn_text *all, struct cn_error *err);
+                             cn_wire_take take, void *arg, struct cn_error *err);
 
 /* A reduction in pairs along a tree, lower ranks before higher ones; rank 0 has the
- * result. */
-struct cn_ranks_sum {
-    void *arg;
-    void (*encode)(void *arg, struct cn_text *message);
-    bool (*merge)(void *arg, unsigned from, struct cn_bytes message,
-                  struct cn_error *err);
-};
-/* A rank whose `ok` is false passes its failure on. Call cn_ranks_agree() afterwards. */
-CN_CHECK bool cn_ranks_reduce(struct cn_ranks *ranks, bool ok,
-                              const struct cn_ranks_sum *sum, struct cn_error *err);
+ * result. All fail if one does. */
+CN_CHECK bool cn_ranks_reduce(struct cn_ranks *ranks, cn_wire_encode encode,
+                              cn_wire_take merge, void *arg, struct cn_error *err);
 
 /* Combine numbers element by element; all ranks get the result. Sums that do not
  * fit are a failure. */
@@ -99,24 +92,28 @@ enum cn_ranks_rule { CN_RANKS_ADD, CN_RANKS_MAX, CN_RANKS_MIN };
 CN_CHECK bool cn_ranks_combine(struct cn_ranks *ranks, enum cn_ranks_rule rule,
                                uint64_t *values, size_t count, struct cn_error *err);
 
-/* The jobs first..end of `count` of this rank: all ranks have about the same sum of
- * weights, and lower ranks the earlier jobs. */
-struct cn_ranks_part {
-    size_t first, end;
-};
-struct cn_ranks_part cn_ranks_split(const struct cn_ranks *ranks, const uint64_t *weights,
-                                    size_t count);
+/* Add up counts of values, by context; fails on all ranks if one is not `ok`. */
+CN_CHECK bool cn_ranks_add_counts(struct cn_ranks *ranks, bool ok, uint32_t *counts,
+                                  size_t count, struct cn_error *err);
 
-/* Jobs in turns, job i on rank i % size. A part of each job is done in the order of jobs:
- * each rank waits for its turn and passes it on, with a number that only grows and
- * whether something has failed. */
-struct cn_ranks_turn {
-    uint64_t number;
-    bool has_failed;
+/* The jobs of this rank, from `*first` up to `*end`: all ranks have about the same sum of
+ * weights, and lower ranks the earlier jobs. */
+void cn_ranks_split(const struct cn_ranks *ranks, const uint64_t *weights, size_t count,
+                    size_t *first, size_t *end);
+
+/* Jobs in turns, job i on rank i % size, which reserve consecutive numbers in the order of
+ * jobs. `end` is the first number, and at last the end of those that this rank knows of. */
+struct cn_ranks_turns {
+    struct cn_ranks *ranks;
+    uint64_t end;
+    size_t job_count; /* of this rank, so far */
+    bool is_lost;     /* the other ranks cannot be reached */
 };
-CN_CHECK bool cn_ranks_turn_await(struct cn_ranks *ranks, size_t job,
-                                  struct cn_ranks_turn *turn, struct cn_error *err);
-CN_CHECK bool cn_ranks_turn_pass(struct cn_ranks *ranks, size_t job, size_t job_count,
-                                 const struct cn_ranks_turn *turn, struct cn_error *err);
+
+/* Reserve `len` numbers for the next job of this rank; wait for the job before, on another
+ * rank. A job that has failed must call it as well, without `ok`. False if this job or one
+ * before it has failed, without a message if that is on another rank. */
+CN_CHECK bool cn_ranks_turns_reserve(struct cn_ranks_turns *turns, bool is_last, bool ok,
+                                     uint64_t len, uint64_t *first, struct cn_error *err);
 
 #endif

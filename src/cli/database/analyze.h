@@ -18,8 +18,8 @@ struct cn_ranks;
 
 struct cn_analysis {
     const struct cn_args *args;
-    struct cn_ranks *ranks;
-    const char *title; /* NULL: not given */
+    struct cn_ranks *ranks; /* the processes that analyse together */
+    const char *title;      /* NULL: not given */
     const char *target;
     struct cn_text folder; /* that contains the target */
     struct cn_text default_target;
@@ -37,6 +37,10 @@ struct cn_analysis {
  * .data. */
 CN_CHECK bool cn_analysis_set_target(struct cn_analysis *a, const char *target,
                                      struct cn_error *err);
+
+/* True if a step succeeded in all processes; if not, all have the same error. */
+CN_CHECK bool cn_analysis_agree(const struct cn_analysis *a, bool ok,
+                                struct cn_error *err);
 
 /* Write the target, with progress on a->bar, which the caller begins and ends. `memory_len`
  * is for sorting; 0: the default. */

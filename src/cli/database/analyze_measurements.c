@@ -1,5 +1,6 @@
 /* cairn analyze of measurement directories: what hpcprof does. */
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include "cli/print/quantity.h"
 #include "cli/shell/cli.h"
 #include "formats/hpctoolkit/meas/open.h"
+#include "formats/hpctoolkit/meas/profile/directory.h"
 
 enum { SORT_MEMORY_LEN = 20 * 1024 * 1024 };
 
@@ -84,12 +86,42 @@ static void tell_result(struct cn_analysis *a, const struct cn_opened_database *
     cn_text_done(&items);
 }
 
+/* Rank 0 lists the profiles of the directories for all. */
+static bool list_profiles(const struct cn_analysis *a, struct cn_values paths,
+                          struct cn_text *names, struct cn_error *err)
+{
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < paths.count; i++) {
+        if (cn_ranks_is_first(a->ranks))
+            cn_hpc_profiles_list(paths.list[i], &names[i]);
+        ok = cn_ranks_broadcast(a->ranks, &names[i], err);
+    }
+    return ok;
+}
+
+static bool open_together(const struct cn_analysis *a, struct cn_opened_database *opened,
+                          struct cn_hpc_meas_options *reading,
+                          struct cn_sampled_options *building, struct cn_error *err)
+{
+    struct cn_values paths = {a->args->operands, a->args->operand_count};
+    struct cn_text *names = cn_alloc(paths.count, sizeof(*names));
+    bool ok = list_profiles(a, paths, names, err);
+
+    reading->names = names;
+    ok = ok && cn_opened_database_analyse(opened, a->args, paths, reading, building, err);
+    reading->names = NULL;
+    for (size_t i = 0; i < paths.count; i++)
+        cn_text_done(&names[i]);
+    free(names);
+    return cn_ranks_agree(a->ranks, ok, err);
+}
+
 static bool analyse(struct cn_analysis *a, struct cn_arena *arena, struct cn_error *err)
 {
     const struct cn_args *args = a->args;
     struct cn_values structs = cn_args_values(args, "structure");
     struct cn_values programs = cn_args_values(args, "only-exe");
-    struct cn_values paths = {args->operands, args->operand_count};
     struct cn_hpc_meas_options reading = {
         .structs = structs.list,
         .struct_count = structs.count,
@@ -115,8 +147,8 @@ static bool analyse(struct cn_analysis *a, struct cn_arena *arena, struct cn_err
         ok = access(structs.list[i], R_OK) == 0 ||
              cn_fail_errno(err, "-S: %s", structs.list[i]);
     parse_statistics(args, &building);
-    ok = cn_ranks_agree(a->ranks, ok, err) &&
-         cn_opened_database_analyse(&opened, args, paths, &reading, &building, err);
+    ok = cn_analysis_agree(a, ok, err) &&
+         open_together(a, &opened, &reading, &building, err);
     cn_bar_begin(&a->bar, args);
     ok = ok && cn_analysis_write(a, opened.db, SORT_MEMORY_LEN, err);
     cn_bar_end(&a->bar);
@@ -136,7 +168,7 @@ bool cn_analyze_measurements(struct cn_analysis *a, struct cn_error *err)
     if (!output)
         add_default_target(&target, cn_args_operand(a->args, 0));
     ok = cn_analysis_set_target(a, output ? output : cn_text_str(&target), err);
-    ok = cn_ranks_agree(a->ranks, ok, err) && analyse(a, &arena, err);
+    ok = cn_analysis_agree(a, ok, err) && analyse(a, &arena, err);
     cn_text_done(&target);
     cn_arena_done(&arena);
     return ok;

@@ -8,7 +8,6 @@
 #include "base/alloc.h"
 #include "base/duration.h"
 #include "base/run/clock.h"
-#include "base/run/ranks.h"
 #include "cli/database/analyze.h"
 #include "cli/print/quantity.h"
 #include "cli/recording/options.h"
@@ -163,7 +162,7 @@ bool cn_analyze_recordings(struct cn_analysis *a, struct cn_error *err)
     cn_call_locations_init(&self.locations, a->without_sources);
     ok = cn_analysis_set_target(a, cn_args_value(a->args, "output"), err) &&
          parse_options(&self, err) && open_sources(&self, err);
-    ok = cn_ranks_agree(a->ranks, ok, err) && analyse(&self, err);
+    ok = cn_analysis_agree(a, ok, err) && analyse(&self, err);
     for (size_t i = 0; i < self.count; i++)
         cn_recording_setup_done(&self.setups[i]);
     free(self.setups);

@@ -1,13 +1,12 @@
 /* cairn analyze of a file of samples that another tool has written: perf.data, pprof,
  * folded stacks and others. */
 
-#include "base/run/ranks.h"
 #include "cli/database/analyze.h"
 #include "cli/shell/cli.h"
 #include "model/contexts/database.h"
 #include "open/formats.h"
 
-static bool analyse(struct cn_analysis *a, struct cn_error *err)
+bool cn_analyze_samples(struct cn_analysis *a, struct cn_error *err)
 {
     struct cn_database *db = NULL;
     bool ok;
@@ -31,10 +30,4 @@ static bool analyse(struct cn_analysis *a, struct cn_error *err)
         cn_analysis_tell(a, db->context_limit, db->profile_count - 1, NULL, NULL);
     cn_database_close(db);
     return ok;
-}
-
-bool cn_analyze_samples(struct cn_analysis *a, struct cn_error *err)
-{
-    /* One file is work for one process. */
-    return cn_ranks_agree(a->ranks, !cn_ranks_is_first(a->ranks) || analyse(a, err), err);
 }

@@ -20,6 +20,7 @@
 #include "cli/shell/command.h"
 #include "cli/shell/kinds.h"
 #include "cli/shell/ranks.h"
+#include "formats/hpctoolkit/v4/write/writer.h"
 #include "launcher/files/rank.h"
 #include "open/formats.h"
 #include "open/target.h"
@@ -87,7 +88,12 @@ bool cn_analysis_write(struct cn_analysis *a, struct cn_database *db, size_t mem
         .on_loss_arg = a,
     };
 
-    return cn_format_find("hpctoolkit-v4")->write_database(db, a->target, &options, err);
+    return cn_hpc_v4_write_together(db, a->ranks, a->target, &options, err);
+}
+
+bool cn_analysis_agree(const struct cn_analysis *a, bool ok, struct cn_error *err)
+{
+    return cn_ranks_agree(a->ranks, ok, err);
 }
 
 void cn_analysis_tell(const struct cn_analysis *a, uint64_t context_count,
@@ -195,7 +201,10 @@ static bool analyse(const struct cn_args *args, struct cn_ranks *ranks,
     if (!cn_ranks_agree(ranks, ok, err))
         return false;
     a.workers = (unsigned)jobs;
-    ok = analyses[source](&a, err);
+    /* A file of samples is work for one process. */
+    if (source == SAMPLES)
+        a.ranks = &cn_ranks_alone;
+    ok = (source == SAMPLES && !cn_ranks_is_first(ranks)) || analyses[source](&a, err);
     if (ok && a.is_damaged)
         ok = cn_fail(err, CN_ERR_FORMAT,
                      "the data is damaged: the database is incomplete");

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/files/outdir.h"
-#include "base/run/ranks.h"
 #include "cli/database/analyze.h"
 #include "cli/database/cached_analysis.h"
 #include "cli/shell/cli.h"
@@ -46,10 +45,7 @@ bool cn_opened_database_open_query(struct cn_opened_database *opened,
 {
     struct cn_view_analysis how = {.is_raw = cn_args_has(args, "raw"), .query = query};
     struct cn_hpc_meas_options reading = {0};
-    struct cn_sampled_options building = {
-        .ranks = &cn_ranks_alone,
-        .spool_folder = cn_temporary_folder(),
-    };
+    struct cn_sampled_options building = {.spool_folder = cn_temporary_folder()};
     const struct cn_format *format;
     bool is_recording;
 

@@ -6,24 +6,8 @@
 #include <string.h>
 
 #include "base/list.h"
-#include "base/run/ranks.h"
 #include "base/search.h"
 #include "model/thread_states.h"
-
-struct cn_ranks *cn_database_ranks(const struct cn_database *db)
-{
-    return db->ranks ? db->ranks : &cn_ranks_alone;
-}
-
-uint32_t cn_database_own_first(const struct cn_database *db)
-{
-    return db->ranks ? db->own_first : 0;
-}
-
-uint32_t cn_database_own_end(const struct cn_database *db)
-{
-    return db->ranks ? db->own_end : db->profile_count;
-}
 
 const char *cn_entry_name(unsigned entry)
 {

@@ -27,7 +27,6 @@
 
 struct cn_database;
 struct cn_points;
-struct cn_ranks;
 struct cn_thread_states;
 
 struct cn_profile {
@@ -160,7 +159,7 @@ struct cn_database_ops {
     uint64_t (*part)(struct cn_database *db, const struct cn_timeline *timeline,
                      size_t number);
 
-    /* The cells of all threads on all ranks, valid as long as the database. NULL: not known. */
+    /* The cells of all threads, valid as long as the database. NULL: not known. */
     const struct cn_cells *(*cells)(const struct cn_database *db);
 
     /* Drop pages of mapped files. Long walks call it regularly. NULL: nothing to drop. */
@@ -196,21 +195,19 @@ struct cn_database {
                               those of the timelines */
     bool has_exact_counts; /* value_count and context_count are exact: no value is 0 */
 
-    /* The processes that share this database; NULL: only this one. All ranks can read all
-     * values; only rank 0 can read contexts; each rank can read the timelines of its
-     * profiles, those from own_first up to own_end. */
-    struct cn_ranks *ranks;
+    /* Of a database that several processes make together: the profiles of this one, whose
+     * timelines it can read, from own_first up to own_end (0: all profiles). All processes can
+     * read all values; only that of profile 0, the first, can read contexts. */
     uint32_t own_first, own_end;
     uint64_t begin_ns, end_ns; /* of the timelines, as declared */
     struct cn_warning *warnings;
     struct cn_arena arena; /* of everything above */
 };
 
-/* The ranks of the database, never NULL, and the profiles of this rank. Profiles are in the
- * order of ranks; the summary belongs to rank 0. */
-struct cn_ranks *cn_database_ranks(const struct cn_database *db);
-uint32_t cn_database_own_first(const struct cn_database *db);
-uint32_t cn_database_own_end(const struct cn_database *db);
+static inline uint32_t cn_database_own_end(const struct cn_database *db)
+{
+    return db->own_end > 0 ? db->own_end : db->profile_count;
+}
 
 /* For formats: the states of threads over time, which live as long as the database. They are known
  * from the first record about a thread to the last: timelines include both. */

@@ -15,7 +15,6 @@
 #include "base/alloc.h"
 #include "base/run/pool.h"
 #include "base/run/progress.h"
-#include "base/run/ranks.h"
 #include "model/contexts/transpose_internal.h"
 
 enum {
@@ -30,7 +29,7 @@ enum {
     /* With fewer values than this per range and profile on average, it is faster to sort
      * all values by range first. */
     SPILL_BELOW = 48,
-    /* Ranges are made small enough that each worker of each rank has this many, but not
+    /* Ranges are made small enough that each worker of each process has this many, but not
      * smaller than this many bytes. */
     RANGES_PER_WORKER = 4,
     RANGE_LEN_MIN = 256 * 1024,
@@ -52,9 +51,8 @@ static bool list_threads(struct cn_transposition *t, struct cn_error *err)
         context_count += profile.context_count;
         if (profile.is_summary)
             continue;
-        t->own_first += i < cn_database_own_first(t->db);
-        t->own_count +=
-            i >= cn_database_own_first(t->db) && i < cn_database_own_end(t->db);
+        t->own_first += i < t->db->own_first;
+        t->own_count += i >= t->db->own_first && i < cn_database_own_end(t->db);
         t->threads[t->thread_count++] = i;
     }
     if (t->db->context_limit > CONTEXT_FREE_LIMIT &&
@@ -76,10 +74,20 @@ void cn_transpose_forget(const struct cn_transposition *t,
     self->unforgotten_count = 0;
 }
 
+/* The part of this process; without others, it is everything. */
+static struct cn_transpose_part part_of(const struct cn_transposition *t)
+{
+    return t->options->part
+               ? *t->options->part
+               : (struct cn_transpose_part){.count = 1, .workers = t->options->workers};
+}
+
 static void add_range(struct cn_transposition *t, struct cn_context_range range)
 {
+    struct cn_transpose_part part = part_of(t);
+
     CN_GROW(t->ranges, t->range_count, t->range_capacity);
-    if (t->range_count % t->ranks->size == t->ranks->rank)
+    if (t->range_count % part.count == part.number)
         t->value_count += range.value_count;
     t->ranges[t->range_count++] = range;
 }
@@ -91,38 +99,35 @@ static size_t gathered_len(const struct cn_transposition *t)
 }
 
 /* The bytes of memory for a range. */
-static size_t range_len_max(const struct cn_transposition *t, uint64_t workers)
+static size_t range_len_max(const struct cn_transposition *t)
 {
+    struct cn_transpose_part part = part_of(t);
+    uint64_t workers = (uint64_t)part.count * part.workers;
     size_t memory_len =
         t->options->memory_len ? t->options->memory_len : CN_TRANSPOSE_MEMORY_LEN;
     /* Indices in a range have 32 bits. */
     size_t most = UINT32_MAX / 2 * sizeof(struct cn_value);
-    size_t len = memory_len / (size_t)workers;
+    size_t len = memory_len / part.workers;
     uint64_t value_count = 0;
 
-    for (size_t i = 0; t->ranks->size * workers > 1 && i < t->db->context_limit; i++)
+    for (size_t i = 0; workers > 1 && i < t->db->context_limit; i++)
         value_count += t->counts[i];
     if (value_count > 0) {
-        uint64_t even = value_count * sizeof(struct cn_value) /
-                        (t->ranks->size * workers * RANGES_PER_WORKER);
+        uint64_t even =
+            value_count * sizeof(struct cn_value) / (workers * RANGES_PER_WORKER);
 
         len = even >= len ? len : even > RANGE_LEN_MIN ? (size_t)even : RANGE_LEN_MIN;
     }
     return len < most ? len : most;
 }
 
-/* All ranks plan the same ranges, even with different numbers of workers. */
-static bool plan_ranges(struct cn_transposition *t, struct cn_error *err)
+static void plan_ranges(struct cn_transposition *t)
 {
     size_t value_len = gathered_len(t) + t->options->value_len;
     size_t context_len = sizeof(uint32_t) + t->options->context_len;
     struct cn_context_range range = {0};
-    uint64_t workers = t->options->workers;
-    size_t len = 0, budget_len;
+    size_t len = 0, budget_len = range_len_max(t);
 
-    if (!cn_ranks_combine(t->ranks, CN_RANKS_MAX, &workers, 1, err))
-        return false;
-    budget_len = range_len_max(t, workers);
     for (uint32_t i = 0; i < t->db->context_limit; i++) {
         size_t own_len = context_len + t->counts[i] * value_len;
 
@@ -137,7 +142,6 @@ static bool plan_ranges(struct cn_transposition *t, struct cn_error *err)
     }
     if (t->db->context_limit > 0)
         add_range(t, range);
-    return true;
 }
 
 /* Gather values of one profile, after those of the profiles before it. */
@@ -196,7 +200,7 @@ static bool gather_spilled(const struct cn_transposition *t,
 
         if (value->context < range->first || value->context > range->last ||
             first_thread + value->thread >= t->thread_count)
-            return cn_fail(err, CN_ERR_FORMAT, "damaged values of another rank");
+            return cn_fail(err, CN_ERR_FORMAT, "damaged values of another process");
         at = self->next[value->context - range->first]++;
         if (at >= range->value_count)
             return cn_fail(err, CN_ERR_FORMAT, "changed while it was being read");
@@ -285,16 +289,19 @@ static bool deliver(struct cn_transposition *t, const struct cn_context_range *r
     return true;
 }
 
-/* The range of a job of this rank. */
-static size_t range_of(const struct cn_transposition *t, size_t job)
+/* The range of a job of this process. */
+static const struct cn_context_range *range_of(const struct cn_transposition *t,
+                                               size_t job)
 {
-    return job * t->ranks->size + t->ranks->rank;
+    struct cn_transpose_part part = part_of(t);
+
+    return &t->ranges[job * part.count + part.number];
 }
 
 static void range_run(void *arg, size_t job, unsigned worker)
 {
     struct cn_transposition *t = arg;
-    const struct cn_context_range *range = &t->ranges[range_of(t, job)];
+    const struct cn_context_range *range = range_of(t, job);
     struct cn_error *err = cn_failures_error(&t->failures, worker);
 
     if (t->cells || cn_failures_stopped(&t->failures, worker))
@@ -318,32 +325,25 @@ static void put_take(void *arg, size_t job, unsigned worker)
     struct cn_transposition *t = arg;
 
     if (cn_failures_share(&t->failures, worker) &&
-        !report_range(t, &t->ranges[range_of(t, job)],
-                      cn_failures_error(&t->failures, worker)))
+        !report_range(t, range_of(t, job), cn_failures_error(&t->failures, worker)))
         cn_failures_note(&t->failures, worker, job);
 }
 
-/* A failure of another rank stops this one, without another message. */
+/* A failure of another process stops this one, without another message. */
 static void range_take(void *arg, size_t job, unsigned worker)
 {
     struct cn_transposition *t = arg;
-    size_t number = range_of(t, job);
-    const struct cn_context_range *range = &t->ranges[number];
+    const struct cn_context_range *range = range_of(t, job);
     struct cn_error *err = cn_failures_error(&t->failures, worker);
-    struct cn_ranks_turn turn = {.number = t->sink->number ? *t->sink->number : 0};
-    bool is_in_turn = !t->is_lost && cn_ranks_turn_await(t->ranks, number, &turn, err);
-    bool ok = cn_failures_share(&t->failures, worker) && is_in_turn && !turn.has_failed;
+    const struct cn_transpose_part *part = t->options->part;
+    bool ok = cn_failures_share(&t->failures, worker) && report_range(t, range, err);
+    uint64_t off;
 
-    t->is_lost = !is_in_turn;
-    if (ok && t->sink->number)
-        *t->sink->number = turn.number;
-    ok = ok && report_range(t, range, err) &&
-         (!t->sink->take || t->sink->take(t->sink->arg, worker, range, err));
-    if (t->sink->number)
-        turn.number = *t->sink->number;
-    turn.has_failed = !ok;
-    if (is_in_turn && !cn_ranks_turn_pass(t->ranks, number, t->range_count, &turn, err))
-        ok = false;
+    if (ok && t->sink->take)
+        ok = t->sink->take(t->sink->arg, worker, range, err);
+    else if (part)
+        ok = part->reserve(part->arg, range->last + 1 == t->db->context_limit, ok, 0,
+                           &off, err);
     if (!ok && !cn_failures_stopped(&t->failures, worker))
         cn_failures_note(&t->failures, worker, job);
 }
@@ -351,7 +351,7 @@ static void range_take(void *arg, size_t job, unsigned worker)
 static void range_finish(void *arg, size_t job, unsigned worker)
 {
     struct cn_transposition *t = arg;
-    const struct cn_context_range *range = &t->ranges[range_of(t, job)];
+    const struct cn_context_range *range = range_of(t, job);
     struct cn_error *err = cn_failures_error(&t->failures, worker);
 
     if (cn_failures_stopped(&t->failures, worker))
@@ -365,7 +365,7 @@ static bool spill_values(struct cn_transposition *t, struct cn_error *err)
 {
     struct cn_spill_request request = {
         .db = t->db,
-        .ranks = t->ranks,
+        .part = t->options->part,
         .threads = t->threads,
         .thread_count = t->thread_count,
         .own_first = t->own_first,
@@ -405,8 +405,8 @@ static unsigned range_workers(const struct cn_transposition *t)
 
 static bool run_ranges(struct cn_transposition *t, struct cn_error *err)
 {
-    size_t own_count =
-        (t->range_count + t->ranks->size - 1 - t->ranks->rank) / t->ranks->size;
+    struct cn_transpose_part part = part_of(t);
+    size_t own_count = (t->range_count + part.count - 1 - part.number) / part.count;
     struct cn_jobs jobs = {own_count, t, range_run, t->cells ? put_take : range_take,
                            range_finish};
     bool ok;
@@ -417,9 +417,7 @@ static bool run_ranges(struct cn_transposition *t, struct cn_error *err)
     cn_pool_run(&jobs, range_workers(t));
     ok = cn_failures_result(&t->failures, err);
     cn_failures_done(&t->failures);
-    return cn_ranks_agree(t->ranks, ok, err) &&
-           (!t->sink->number ||
-            cn_ranks_combine(t->ranks, CN_RANKS_MAX, t->sink->number, 1, err));
+    return ok;
 }
 
 static void release(struct cn_transposition *t)
@@ -445,12 +443,7 @@ static void release(struct cn_transposition *t)
 bool cn_transpose_run(struct cn_database *db, const struct cn_transpose_options *options,
                       const struct cn_transpose_sink *sink, struct cn_error *err)
 {
-    struct cn_transposition t = {
-        .db = db,
-        .ranks = options->ranks ? options->ranks : cn_database_ranks(db),
-        .options = options,
-        .sink = sink,
-    };
+    struct cn_transposition t = {.db = db, .options = options, .sink = sink};
     bool ok;
 
     assert(options->workers > 0);
@@ -458,11 +451,12 @@ bool cn_transpose_run(struct cn_database *db, const struct cn_transpose_options 
     t.workers = cn_alloc(options->workers, sizeof(*t.workers));
     if (sink->layout)
         t.cells = cn_database_cells(db);
-    ok = cn_ranks_agree(t.ranks, list_threads(&t, err), err) &&
-         (t.cells ? cn_ranks_agree(t.ranks, cn_transpose_lay_out(&t, err), err)
-                  : cn_transpose_count(&t, err)) &&
-         plan_ranges(&t, err) && cn_ranks_agree(t.ranks, spill_values(&t, err), err) &&
-         run_ranges(&t, err);
+    ok = list_threads(&t, err) &&
+         (t.cells ? cn_transpose_lay_out(&t, err) : cn_transpose_count(&t, err));
+    if (ok) {
+        plan_ranges(&t);
+        ok = spill_values(&t, err) && run_ranges(&t, err);
+    }
     release(&t);
     return ok;
 }

@@ -15,18 +15,18 @@
  * worker calls `begin`, then `put` for some values at a time, and last `finish`; ranges need
  * no order, and no values are gathered.
  *
- * Of a database on several ranks, each rank processes some of the ranges, and all call
- * cn_transpose_run(). `take` is called in the order of ranges over all ranks, and `*number`
- * is passed on.
+ * Several processes may transpose a database together, each some of the ranges (struct
+ * cn_transpose_part); the sink reserves what is needed in the order of ranges.
  * Threads: cn_transpose_run() returns when all workers have ended.
  */
 #ifndef CN_MODEL_CONTEXTS_TRANSPOSE_H
 #define CN_MODEL_CONTEXTS_TRANSPOSE_H
 
+#include "base/bytes/wire.h"
 #include "model/contexts/database.h"
 
 struct cn_progress;
-struct cn_ranks;
+struct cn_spool;
 
 /* Contexts first..last, and the number of their values. */
 struct cn_context_range {
@@ -56,23 +56,42 @@ struct cn_transpose_sink {
     bool (*finish)(void *arg, unsigned worker, const struct cn_context_range *range,
                    struct cn_error *err);
 
-    /* A number that `take` receives from the `take` before, on any rank. It may only grow;
-     * at the end all ranks have the last one. May be NULL. */
-    uint64_t *number;
-
     /* For a database that knows its cells, instead of `context` and `take`; both may be NULL.
-     * All ranks call `layout` once, before ranges begin. */
+     * `layout` is called once, before ranges begin. */
     bool (*layout)(void *arg, const struct cn_cells *cells, struct cn_error *err);
     void (*put)(void *arg, unsigned worker, const struct cn_placed_value *values,
                 size_t count);
+};
+
+/* The part of one of the processes that transpose a database together, and what they do
+ * together; a step fails on all of them if one is not `ok`. */
+struct cn_transpose_part {
+    unsigned number, count; /* of the process; the ranges `number`, number + count, ... */
+    unsigned workers;       /* at most, of any process */
+    void *arg;
+
+    /* Add up the counts of all processes. */
+    bool (*add_counts)(void *arg, bool ok, uint32_t *counts, size_t count,
+                       struct cn_error *err);
+
+    /* Only with a folder: open a spool that all processes share; take the messages of all, in
+     * their order. */
+    bool (*open_spool)(void *arg, struct cn_spool *spool, struct cn_error *err);
+    bool (*share)(void *arg, bool ok, const struct cn_text *message, cn_wire_take take,
+                  void *take_arg, struct cn_error *err);
+
+    /* `take` calls it once, to reserve bytes for its range after those of the ranges before it,
+     * which begin at 0. After a failure it is called instead of `take`, without `ok`. */
+    bool (*reserve)(void *arg, bool is_last, bool ok, uint64_t len, uint64_t *off,
+                    struct cn_error *err);
 };
 
 /* Smaller ranges read every plane more often, larger ones exceed the processor's caches. */
 enum { CN_TRANSPOSE_MEMORY_LEN = 64 * 1024 * 1024 };
 
 struct cn_transpose_options {
-    unsigned workers;       /* at least 1 */
-    struct cn_ranks *ranks; /* a channel of those of the database; NULL: these */
+    unsigned workers;                     /* at least 1 */
+    const struct cn_transpose_part *part; /* NULL: all ranges */
     size_t memory_len; /* for the values of all workers; 0: the constant above. A single
                           large context may need more. */
     size_t value_len, context_len; /* bytes of that memory that the sink needs for each */

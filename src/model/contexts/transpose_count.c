@@ -5,14 +5,12 @@
 #include "base/alloc.h"
 #include "base/run/pool.h"
 #include "base/run/progress.h"
-#include "base/run/ranks.h"
 #include "model/contexts/transpose_internal.h"
 
 enum {
     PROFILES_PER_JOB_MAX = 32, /* when counting */
     COUNTS_PER_WORKER = 4,     /* jobs that each worker has at least, if there are as many
                                   profiles */
-    COUNTS_PER_MESSAGE = 8 * 1024,
 };
 
 /* Counters have 32 bits. */
@@ -94,10 +92,11 @@ static void count_take(void *arg, size_t job, unsigned worker)
         cn_failures_note(&t->failures, worker, job);
 }
 
-static bool count_values(struct cn_transposition *t, struct cn_error *err)
+bool cn_transpose_count(struct cn_transposition *t, struct cn_error *err)
 {
     size_t job_count = (t->own_count + profiles_per_job(t) - 1) / profiles_per_job(t);
     struct cn_jobs jobs = {job_count, t, count_run, count_take, NULL};
+    const struct cn_transpose_part *part = t->options->part;
     size_t limit = t->db->context_limit;
     bool ok;
 
@@ -118,34 +117,5 @@ static bool count_values(struct cn_transposition *t, struct cn_error *err)
     }
     t->counts = t->workers[0].counts;
     t->workers[0].counts = NULL;
-    return ok;
-}
-
-/* Each rank has counted its threads. */
-static bool add_counts_of_ranks(struct cn_transposition *t, struct cn_error *err)
-{
-    uint64_t sums[COUNTS_PER_MESSAGE];
-
-    for (size_t at = 0; t->ranks->size > 1 && at < t->db->context_limit;
-         at += COUNTS_PER_MESSAGE) {
-        size_t left = t->db->context_limit - at;
-        size_t count = left < COUNTS_PER_MESSAGE ? left : COUNTS_PER_MESSAGE;
-
-        for (size_t i = 0; i < count; i++)
-            sums[i] = t->counts[at + i];
-        if (!cn_ranks_combine(t->ranks, CN_RANKS_ADD, sums, count, err))
-            return false;
-        for (size_t i = 0; i < count; i++) {
-            if (sums[i] > UINT32_MAX)
-                return too_many((uint32_t)(at + i), err);
-            t->counts[at + i] = (uint32_t)sums[i];
-        }
-    }
-    return true;
-}
-
-bool cn_transpose_count(struct cn_transposition *t, struct cn_error *err)
-{
-    return cn_ranks_agree(t->ranks, count_values(t, err), err) &&
-           add_counts_of_ranks(t, err);
+    return part ? part->add_counts(part->arg, ok, t->counts, limit, err) : ok;
 }

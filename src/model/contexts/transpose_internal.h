@@ -38,7 +38,6 @@ struct cn_transpose_worker {
 
 struct cn_transposition {
     struct cn_database *db;
-    struct cn_ranks *ranks;
     const struct cn_transpose_options *options;
     const struct cn_transpose_sink *sink;
     struct cn_transpose_worker *workers;
@@ -52,12 +51,11 @@ struct cn_transposition {
     struct cn_context_range *ranges;
     size_t range_count, range_capacity;
     uint64_t value_count, done_count; /* of this process */
-    bool is_lost;                     /* the other ranks cannot be reached */
     struct cn_spill *spill;           /* NULL: values are read from the profiles */
     struct cn_zero_ids zero_ids;
 };
 
-/* Count the values of each context, over all ranks. */
+/* Count the values of each context. */
 CN_CHECK bool cn_transpose_count(struct cn_transposition *t, struct cn_error *err);
 
 /* Count them in the cells of the database, and lay them out. */

@@ -143,7 +143,7 @@ bool cn_transpose_place_spilled(const struct cn_transposition *t,
 
         if (value->context < range->first || value->context > range->last ||
             first_thread + value->thread >= t->thread_count)
-            return cn_fail(err, CN_ERR_FORMAT, "damaged values of another rank");
+            return cn_fail(err, CN_ERR_FORMAT, "damaged values of another process");
         if (!place(t, range, worker, value->context,
                    (struct cn_value){value->value,
                                      t->threads[first_thread + value->thread],

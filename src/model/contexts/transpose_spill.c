@@ -9,7 +9,6 @@
 #include "base/run/failures.h"
 #include "base/run/pool.h"
 #include "base/run/progress.h"
-#include "base/run/ranks.h"
 
 enum {
     CHUNK_LEAST = 64 * 1024,  /* values of the chunks of all workers, and */
@@ -48,7 +47,7 @@ struct cn_spill {
     size_t group_count, group_capacity;
     struct worker *workers;
     struct cn_failures failures;
-    struct chunk *chunks; /* of all ranks, once these are complete */
+    struct chunk *chunks; /* of all processes, once these are complete */
     size_t chunk_count, chunk_capacity;
 };
 
@@ -251,7 +250,7 @@ static void forget_chunks(struct cn_spill *s)
     s->chunk_count = 0;
 }
 
-static bool take_chunk(struct cn_spill *s, struct cn_bytes *from, unsigned rank,
+static bool take_chunk(struct cn_spill *s, struct cn_bytes *from, unsigned process,
                        struct cn_error *err)
 {
     size_t start_count = s->request.range_count + 1;
@@ -259,7 +258,7 @@ static bool take_chunk(struct cn_spill *s, struct cn_bytes *from, unsigned rank,
     uint64_t first_thread;
     bool ok = cn_wire_u64_take(from, &chunk.off) &&
               cn_wire_u64_take(from, &first_thread) &&
-              chunk.off >> CN_SPOOL_RANK_SHIFT == rank &&
+              chunk.off >> CN_SPOOL_FILE_SHIFT == process &&
               first_thread < s->request.thread_count;
 
     if (ok) {
@@ -271,40 +270,49 @@ static bool take_chunk(struct cn_spill *s, struct cn_bytes *from, unsigned rank,
              (i == 0 || chunk.starts[i] >= chunk.starts[i - 1]);
     if (!ok) {
         free(chunk.starts);
-        return cn_fail(err, CN_ERR_FORMAT, "damaged message about values of rank %u",
-                       rank);
+        return cn_fail(err, CN_ERR_FORMAT, "damaged message about values");
     }
     CN_PUSH(s->chunks, s->chunk_count, s->chunk_capacity, chunk);
     return true;
 }
 
-/* Replace the own chunks by those of all ranks, in the order of ranks. */
-static bool share_chunks(struct cn_spill *s, struct cn_error *err)
+static bool take_chunks(void *arg, unsigned process, struct cn_bytes message,
+                        struct cn_error *err)
 {
-    struct cn_text own = {0}, all = {0};
-    struct cn_bytes left, message;
-    bool ok;
+    while (message.len > 0)
+        if (!take_chunk(arg, &message, process, err))
+            return false;
+    return true;
+}
 
-    if (s->request.ranks->size == 1)
-        return true;
+/* Replace the own chunks by those of all processes, in their order. */
+static bool share_chunks(struct cn_spill *s, bool ok, struct cn_error *err)
+{
+    const struct cn_transpose_part *part = s->request.part;
+    struct cn_text own = {0};
+
+    if (!part)
+        return ok;
     for (size_t i = 0; i < s->chunk_count; i++) {
         cn_wire_u64(&own, s->chunks[i].off);
         cn_wire_u64(&own, s->chunks[i].first_thread);
         for (size_t k = 0; k <= s->request.range_count; k++)
             cn_wire_u32(&own, s->chunks[i].starts[k]);
     }
-    ok = cn_ranks_share(s->request.ranks, &own, &all, err);
     forget_chunks(s);
-    left = cn_wire_view(&all);
-    for (unsigned i = 0; ok && i < s->request.ranks->size; i++) {
-        ok = cn_wire_bytes_take(&left, &message) ||
-             cn_fail(err, CN_ERR_FORMAT, "damaged message about values");
-        while (ok && message.len > 0)
-            ok = take_chunk(s, &message, i, err);
-    }
+    ok = part->share(part->arg, ok, &own, take_chunks, s, err);
     cn_text_done(&own);
-    cn_text_done(&all);
     return ok;
+}
+
+static bool open_spool(struct cn_spill *s, struct cn_error *err)
+{
+    const struct cn_spill_request *request = &s->request;
+
+    if (request->part)
+        return request->part->open_spool(request->part->arg, &s->spool, err);
+    return cn_spool_open(&s->spool, request->folder, err) &&
+           cn_spool_add_lanes(&s->spool, request->workers, err);
 }
 
 static size_t chunk_len(const struct cn_spill_request *request)
@@ -325,13 +333,9 @@ bool cn_spill_build(struct cn_spill **out, const struct cn_spill_request *reques
     s->request = *request;
     s->chunk_len = chunk_len(request);
     s->workers = cn_alloc(request->workers, sizeof(*s->workers));
-    ok = cn_spool_open_together(&s->spool, request->folder, request->ranks, err) &&
-         cn_ranks_agree(request->ranks,
-                        cn_spool_add_lanes(&s->spool, request->workers, err) &&
-                            plan_groups(s, err) && run_groups(s, err),
-                        err);
+    ok = open_spool(s, err) && plan_groups(s, err) && run_groups(s, err);
     list_chunks(s);
-    if (!ok || !cn_ranks_agree(request->ranks, share_chunks(s, err), err)) {
+    if (!share_chunks(s, ok, err)) {
         cn_spill_free(s);
         return false;
     }

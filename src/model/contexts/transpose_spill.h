@@ -11,7 +11,6 @@
 
 #include "model/contexts/transpose.h"
 
-struct cn_ranks;
 struct cn_spill;
 
 struct cn_spilled_value {
@@ -23,8 +22,8 @@ struct cn_spilled_value {
 
 struct cn_spill_request {
     struct cn_database *db;
-    struct cn_ranks *ranks;
-    const uint32_t *threads; /* profiles, in order */
+    const struct cn_transpose_part *part; /* NULL: all threads are of this process */
+    const uint32_t *threads;              /* profiles, in order */
     size_t thread_count;
     size_t own_first, own_count;           /* threads of this process */
     const struct cn_context_range *ranges; /* of all contexts, in order */
@@ -35,8 +34,8 @@ struct cn_spill_request {
     const struct cn_progress *progress;
 };
 
-/* Called by all ranks, with the same ranges. The arrays of the request must outlive the
- * result. */
+/* Processes that work together call it with the same ranges. The arrays of the request must
+ * outlive the result. */
 CN_CHECK bool cn_spill_build(struct cn_spill **out,
                              const struct cn_spill_request *request,
                              struct cn_error *err);

@@ -7,7 +7,6 @@
 
 #include "base/alloc.h"
 #include "base/files/file.h"
-#include "base/run/ranks.h"
 #include "formats/hpctoolkit/meas/code/modules.h"
 #include "formats/hpctoolkit/meas/code/path_map.h"
 #include "formats/hpctoolkit/meas/profile/node_kinds.h"
@@ -217,9 +216,10 @@ bool cn_hpc_meas_open(struct cn_measurements **out, const char *const *paths,
     self->directories.has_several = count > 1;
     if (options)
         self->options = *options;
-    self->directories.ranks = self->options.ranks ? self->options.ranks : &cn_ranks_alone;
     for (size_t i = 0; i < count; i++) {
-        if (!cn_hpc_directories_add(&self->directories, paths[i], err)) {
+        if (!cn_hpc_directories_add(&self->directories, paths[i],
+                                    self->options.names ? &self->options.names[i] : NULL,
+                                    err)) {
             close_all(&self->base);
             return false;
         }

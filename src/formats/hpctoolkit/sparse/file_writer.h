@@ -15,7 +15,6 @@ static inline struct cn_hpc_value_job
 cn_hpc_sparse_job(const struct cn_hpc_sparse_writing *w, uint32_t context_count)
 {
     return (struct cn_hpc_value_job){.db = w->db,
-                                     .ranks = cn_database_ranks(w->db),
                                      .options = w->options,
                                      .dir = w->dir,
                                      .workers = w->workers,

@@ -60,12 +60,13 @@ static bool write_file(const struct cn_hpc_sparse_writing *w,
     uint8_t major = CN_HPC_SPARSE_MAJOR;
 
     if (!cn_hpc_sparse_file_begin(out, w, kind, lines->count, err) ||
-        !cn_hpc_trace_lines_write(lines, &job, &encoding, &contexts, out, err) ||
+        !cn_hpc_trace_lines_encode(lines, &job, &encoding, &contexts, out, err) ||
+        !cn_hpc_trace_lines_place(lines, &job, &encoding, out, err) ||
         !write_records(lines, out, err))
         return false;
     if (w->has_time_range) {
-        range.begin_ns = lines->begin_ns;
-        range.end_ns = lines->end_ns;
+        range.begin_ns = lines->totals.begin_ns;
+        range.end_ns = lines->totals.end_ns;
         major = CN_HPC_SPARSE_TIMED_MAJOR;
     }
     cn_hpc_sparse_trace_header_encode(&range, header);

@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "base/bytes/bytes.h"
 #include "base/files/out.h"
-#include "base/run/ranks.h"
 #include "base/search.h"
 #include "formats/hpctoolkit/span.h"
 #include "model/format.h"
@@ -26,7 +25,7 @@ struct cct_writer {
     const struct cn_hpc_value_job *job;
     const struct cn_hpc_cct_encoding *encoding;
     struct cn_out *out;
-    uint64_t records_off;
+    uint64_t records_off, blocks_off;
     struct worker *workers;
     const struct cn_cells *cells; /* NULL: offsets are not known before values */
     uint64_t *offs;               /* of blocks, by context; and the end */
@@ -78,7 +77,7 @@ static bool lay_out(void *arg, const struct cn_cells *cells, struct cn_error *er
         off += cn_align_up(len, encoding->align);
     }
     c->offs[limit] = off;
-    if (cn_ranks_is_first(c->job->ranks))
+    if (!c->job->part || c->job->part->number == 0)
         cn_out_expect(c->out, off);
     return cn_out_reserve(c->out, off - c->out->end_off, &off, err);
 }
@@ -174,19 +173,17 @@ static bool take(void *arg, unsigned worker, const struct cn_context_range *rang
                  struct cn_error *err)
 {
     struct cct_writer *c = arg;
+    const struct cn_transpose_part *part = c->job->part;
     struct worker *self = &c->workers[worker];
 
-    (void)range;
-    return cn_out_reserve(c->out, self->len, &self->off, err);
-}
-
-static bool write_records(const struct cct_writer *c, uint32_t first,
-                          const uint8_t *bytes, size_t count, struct cn_error *err)
-{
-    size_t len = c->encoding->record_len;
-
-    return cn_out_write_at(c->out, c->records_off + (uint64_t)first * len, bytes,
-                           count * len, err);
+    if (!part)
+        return cn_out_reserve(c->out, self->len, &self->off, err);
+    if (!part->reserve(part->arg, range->last + 1 == c->job->db->context_limit, true,
+                       self->len, &self->off, err))
+        return false;
+    self->off += c->blocks_off;
+    c->out->end_off = self->off + self->len;
+    return true;
 }
 
 static bool finish(void *arg, unsigned worker, const struct cn_context_range *range,
@@ -195,6 +192,7 @@ static bool finish(void *arg, unsigned worker, const struct cn_context_range *ra
     struct cct_writer *c = arg;
     struct worker *self = &c->workers[worker];
     size_t count = (size_t)range->last - range->first + 1;
+    size_t record_len = c->encoding->record_len;
 
     if (c->cells)
         complete_blocks(c, self, range->last);
@@ -203,42 +201,18 @@ static bool finish(void *arg, unsigned worker, const struct cn_context_range *ra
     for (size_t i = 0; i < count; i++) {
         self->records[i].values_off += self->off;
         self->records[i].index_off += self->off;
-        c->encoding->record(&self->records[i],
-                            self->encoded + i * c->encoding->record_len);
+        c->encoding->record(&self->records[i], self->encoded + i * record_len);
     }
     return cn_out_write_at(c->out, self->off, self->bytes, self->len, err) &&
-           write_records(c, range->first, self->encoded, count, err);
-}
-
-/* Records of contexts whose ids are above all that have values. */
-static bool write_rest(struct cct_writer *c, struct cn_error *err)
-{
-    enum { CHUNK = 256 };
-    uint8_t *bytes = cn_alloc(CHUNK, c->encoding->record_len);
-    uint32_t end = c->job->context_count, count;
-    bool ok = true;
-
-    for (uint32_t i = c->job->db->context_limit; ok && i < end; i += count) {
-        count = end - i < CHUNK ? end - i : CHUNK;
-        for (uint32_t k = 0; k < count; k++)
-            c->encoding->record(
-                &(struct cn_hpc_cct_block){
-                    .context = i + k,
-                    .values_off = c->out->end_off,
-                    .index_off = c->out->end_off,
-                },
-                bytes + k * c->encoding->record_len);
-        ok = write_records(c, i, bytes, count, err);
-    }
-    free(bytes);
-    return ok;
+           cn_out_write_at(c->out, c->records_off + range->first * (uint64_t)record_len,
+                           self->encoded, count * record_len, err);
 }
 
 static bool transpose(struct cct_writer *c, struct cn_error *err)
 {
     struct cn_transpose_options options = {
         .workers = c->job->workers,
-        .ranks = c->job->ranks,
+        .part = c->job->part,
         .memory_len = c->job->options->memory_len,
         .value_len = c->encoding->value_len,
         .context_len = sizeof(struct cn_hpc_cct_block) + c->encoding->record_len,
@@ -252,7 +226,6 @@ static bool transpose(struct cct_writer *c, struct cn_error *err)
         .context = add_context,
         .take = take,
         .finish = finish,
-        .number = &c->out->end_off,
         .layout = c->encoding->values ? lay_out : NULL,
         .put = put_values,
     };
@@ -290,11 +263,16 @@ bool cn_hpc_cct_blocks_write(const struct cn_hpc_value_job *job,
                              struct cn_error *err)
 {
     struct cct_writer c = {
-        .job = job, .encoding = encoding, .out = out, .records_off = records_off};
+        .job = job,
+        .encoding = encoding,
+        .out = out,
+        .records_off = records_off,
+        .blocks_off = out->end_off,
+    };
     bool ok;
 
     c.workers = cn_alloc(job->workers, sizeof(*c.workers));
-    ok = transpose(&c, err) && (!cn_ranks_is_first(job->ranks) || write_rest(&c, err));
+    ok = transpose(&c, err);
     for (unsigned i = 0; i < job->workers; i++) {
         free(c.workers[i].bytes);
         free(c.workers[i].records);
@@ -302,5 +280,33 @@ bool cn_hpc_cct_blocks_write(const struct cn_hpc_value_job *job,
     }
     free(c.workers);
     free(c.offs);
+    return ok;
+}
+
+bool cn_hpc_cct_blocks_end(const struct cn_hpc_value_job *job,
+                           const struct cn_hpc_cct_encoding *encoding,
+                           const struct cn_out *out, uint64_t records_off,
+                           struct cn_error *err)
+{
+    enum { CHUNK = 256 };
+    size_t len = encoding->record_len;
+    uint8_t *bytes = cn_alloc(CHUNK, len);
+    uint32_t end = job->context_count, count;
+    bool ok = true;
+
+    for (uint32_t i = job->db->context_limit; ok && i < end; i += count) {
+        count = end - i < CHUNK ? end - i : CHUNK;
+        for (uint32_t k = 0; k < count; k++)
+            encoding->record(
+                &(struct cn_hpc_cct_block){
+                    .context = i + k,
+                    .values_off = out->end_off,
+                    .index_off = out->end_off,
+                },
+                bytes + k * len);
+        ok = cn_out_write_at(out, records_off + i * (uint64_t)len, bytes, count * len,
+                             err);
+    }
+    free(bytes);
     return ok;
 }

@@ -52,12 +52,18 @@ CN_CHECK bool cn_hpc_cct_count(struct cn_database *db, uint64_t listed_count,
                                uint32_t largest_listed, uint32_t *out,
                                struct cn_error *err);
 
-/* Append the blocks to `out` and write the records of all contexts at `records_off`, which
- * is reserved. Each rank writes some ranges; rank 0 writes the records after the last
- * range. */
+/* Append the blocks to `out` and write the records of their contexts at `records_off`, which
+ * is reserved. A part of the job writes some ranges; `out` then ends after the last of them. */
 CN_CHECK bool cn_hpc_cct_blocks_write(const struct cn_hpc_value_job *job,
                                       const struct cn_hpc_cct_encoding *encoding,
                                       struct cn_out *out, uint64_t records_off,
                                       struct cn_error *err);
+
+/* When all blocks are in `out`: write the records of contexts whose ids are above all that
+ * have values. */
+CN_CHECK bool cn_hpc_cct_blocks_end(const struct cn_hpc_value_job *job,
+                                    const struct cn_hpc_cct_encoding *encoding,
+                                    const struct cn_out *out, uint64_t records_off,
+                                    struct cn_error *err);
 
 #endif

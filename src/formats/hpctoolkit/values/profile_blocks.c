@@ -10,7 +10,6 @@
 #include "base/run/failures.h"
 #include "base/run/pool.h"
 #include "base/run/progress.h"
-#include "base/run/ranks.h"
 #include "model/format.h"
 
 enum {
@@ -354,8 +353,7 @@ static bool expect_blocks(struct block_writer *p, struct cn_error *err)
     const struct cn_hpc_value_job *job = p->job;
     uint64_t end_off = p->out->end_off;
 
-    if (!cn_ranks_is_first(job->ranks) || !job->db->has_exact_counts ||
-        p->encoding->translate)
+    if (p->own_first > 0 || !job->db->has_exact_counts || p->encoding->translate)
         return true;
     for (uint32_t i = 0; i < job->db->profile_count; i++) {
         struct cn_profile profile;
@@ -369,7 +367,7 @@ static bool expect_blocks(struct block_writer *p, struct cn_error *err)
     return true;
 }
 
-/* Other ranks have left room for the counts of the database. */
+/* Other processes have left room for the counts of the database. */
 static bool check_counts(struct block_writer *p, uint32_t profile,
                          const struct plane *plane, struct cn_error *err)
 {
@@ -575,7 +573,7 @@ bool cn_hpc_profile_blocks_write(const struct cn_hpc_value_job *job,
         .encoding = encoding,
         .out = out,
         .blocks = blocks,
-        .own_first = cn_database_own_first(job->db),
+        .own_first = job->db->own_first,
         .own_end = cn_database_own_end(job->db),
     };
     uint64_t off;

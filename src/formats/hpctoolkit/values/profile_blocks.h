@@ -2,8 +2,8 @@
  * and an index. An encoding describes the bytes.
  *
  * Blocks follow each other in a fixed order, so the offset of a block is known when the
- * planes before it have been read. Each rank writes the blocks of its own profiles, after
- * those of the ranks before it. A plane that fits a worker's buffers is encoded as it is
+ * planes before it have been read. Where processes work together, each writes the blocks of its
+ * own profiles and leaves room for the others. A plane that fits a worker's buffers is encoded as it is
  * read; a larger one is read a second time and encoded buffer by buffer, so that memory
  * does not grow with planes. Only a plane that is not sorted is loaded completely.
  * Threads: works on the job's threads and returns when all have ended.

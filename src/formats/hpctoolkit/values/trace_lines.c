@@ -10,7 +10,6 @@
 #include "base/run/failures.h"
 #include "base/run/pool.h"
 #include "base/run/progress.h"
-#include "base/run/ranks.h"
 #include "formats/hpctoolkit/values/trace_thin.h"
 #include "model/format.h"
 
@@ -44,7 +43,7 @@ struct trace_writer {
     struct cn_out *out;
     struct group *groups;
     size_t group_count, group_capacity;
-    uint32_t own_first, own_end;       /* lines of this rank */
+    uint32_t own_first, own_end;       /* lines of this process */
     uint64_t sample_count, done_count; /* of those */
     uint64_t forgotten_count;          /* samples done when pages were given back */
     size_t bytes_len;                  /* of a worker's buffer */
@@ -58,6 +57,7 @@ bool cn_hpc_trace_lines_open(struct cn_hpc_trace_lines *lines, struct cn_databas
     *lines = (struct cn_hpc_trace_lines){.count = db->profile_count - 1};
     lines->timelines = cn_alloc(lines->count, sizeof(*lines->timelines));
     lines->lines = cn_alloc(lines->count, sizeof(*lines->lines));
+    lines->lens = cn_alloc(lines->count, sizeof(*lines->lens));
     for (uint32_t i = 0; i < lines->count; i++) {
         if (!cn_timeline_open(db, i + 1, &lines->timelines[i], err))
             return cn_timeline_fail_in(db, i + 1, err);
@@ -69,6 +69,8 @@ void cn_hpc_trace_lines_done(struct cn_hpc_trace_lines *lines)
 {
     free(lines->timelines);
     free(lines->lines);
+    free(lines->lens);
+    cn_spool_close(&lines->spool);
     *lines = (struct cn_hpc_trace_lines){0};
 }
 
@@ -172,7 +174,7 @@ static bool write_group(struct trace_writer *t, const struct group *group,
         off = t->lines->lines[i].begin_off;
         if (!write_samples(t, &whole, &off, self, err))
             return false;
-        t->lines->lines[i].end_off = off;
+        t->lines->lens[i] = off - t->lines->lines[i].begin_off;
     }
     return flush(t, self, err);
 }
@@ -189,12 +191,10 @@ static void group_run(void *arg, size_t job, unsigned worker)
 
 static void note_done(struct trace_writer *t, const struct group *group)
 {
-    struct cn_hpc_trace_line *line = &t->lines->lines[group->first];
-
     if (group->is_part) {
         t->done_count += group->sample_count;
-        line->end_off = line->begin_off + (group->first_sample + group->sample_count) *
-                                              t->encoding->sample_len;
+        t->lines->lens[group->first] =
+            (group->first_sample + group->sample_count) * t->encoding->sample_len;
         return;
     }
     for (uint32_t i = group->first; i < group->end; i++)
@@ -218,52 +218,24 @@ static void group_take(void *arg, size_t job, unsigned worker)
         cn_failures_note(&t->failures, worker, job);
 }
 
-/* Totals of all lines. */
-struct lines_total {
-    uint64_t merged_count, unlisted_count;
-    uint64_t begin_ns, end_ns; /* begin after end: no sample */
-};
-
-static struct lines_total add_up_workers(const struct trace_writer *t)
+static void add_up(const struct trace_writer *t)
 {
-    struct lines_total total = {.begin_ns = UINT64_MAX};
+    struct cn_hpc_trace_totals *totals = &t->lines->totals;
 
+    *totals = (struct cn_hpc_trace_totals){.begin_ns = UINT64_MAX};
     for (unsigned i = 0; i < t->job->workers; i++) {
         const struct cn_hpc_trace_run *run = &t->workers[i].run;
 
-        total.merged_count += run->merged_count;
-        total.unlisted_count += run->unlisted_count;
-        if (run->has_span && run->begin_ns < total.begin_ns)
-            total.begin_ns = run->begin_ns;
-        if (run->has_span && run->end_ns > total.end_ns)
-            total.end_ns = run->end_ns;
+        totals->merged_count += run->merged_count;
+        totals->unlisted_count += run->unlisted_count;
+        if (run->has_span && run->begin_ns < totals->begin_ns)
+            totals->begin_ns = run->begin_ns;
+        if (run->has_span && run->end_ns > totals->end_ns)
+            totals->end_ns = run->end_ns;
     }
-    return total;
 }
 
-/* Combine the totals of all ranks, and take the ends of their lines. */
-static bool add_up_ranks(struct trace_writer *t, struct lines_total *total,
-                         struct cn_error *err)
-{
-    struct cn_ranks *ranks = t->job->ranks;
-    uint64_t *end_offs = cn_alloc(t->lines->count, sizeof(*end_offs));
-    bool ok;
-
-    for (uint32_t i = 0; i < t->lines->count; i++)
-        end_offs[i] = t->lines->lines[i].end_off;
-    ok = cn_ranks_combine(ranks, CN_RANKS_ADD, &total->merged_count, 1, err) &&
-         cn_ranks_combine(ranks, CN_RANKS_ADD, &total->unlisted_count, 1, err) &&
-         cn_ranks_combine(ranks, CN_RANKS_MIN, &total->begin_ns, 1, err) &&
-         cn_ranks_combine(ranks, CN_RANKS_MAX, &total->end_ns, 1, err) &&
-         cn_ranks_combine(ranks, CN_RANKS_MAX, end_offs, t->lines->count, err);
-    for (uint32_t i = 0; ok && i < t->lines->count; i++)
-        t->lines->lines[i].end_off = end_offs[i];
-    free(end_offs);
-    return ok;
-}
-
-static bool run_jobs(struct trace_writer *t, struct lines_total *total,
-                     struct cn_error *err)
+static bool run_jobs(struct trace_writer *t, struct cn_error *err)
 {
     struct cn_jobs jobs = {t->group_count, t, group_run, group_take, NULL};
     unsigned count = t->job->workers;
@@ -278,30 +250,11 @@ static bool run_jobs(struct trace_writer *t, struct lines_total *total,
     cn_pool_run(&jobs, count);
     ok = cn_failures_result(&t->failures, err);
     cn_failures_done(&t->failures);
-    *total = add_up_workers(t);
+    add_up(t);
     for (unsigned i = 0; i < count; i++)
         free(t->workers[i].bytes);
     free(t->workers);
     return ok;
-}
-
-static bool write_lines(struct trace_writer *t, struct cn_error *err)
-{
-    struct lines_total total;
-    bool ok = run_jobs(t, &total, err);
-
-    if (!cn_ranks_agree(t->job->ranks, ok, err) || !add_up_ranks(t, &total, err))
-        return false;
-    if (total.begin_ns <= total.end_ns) {
-        t->lines->begin_ns = total.begin_ns;
-        t->lines->end_ns = total.end_ns;
-    }
-    cn_write_lose(t->job->options, "samples that only repeat that a thread does not run",
-                  total.merged_count);
-    cn_write_lose(t->job->options,
-                  "samples of contexts that are not listed, written as not running",
-                  total.unlisted_count);
-    return true;
 }
 
 static bool reserve_lines(struct trace_writer *t, struct cn_error *err)
@@ -317,55 +270,72 @@ static bool reserve_lines(struct trace_writer *t, struct cn_error *err)
         if (!cn_out_reserve(t->out, cn_align_up(len, t->encoding->align),
                             &line->begin_off, err))
             return false;
-        line->end_off = line->begin_off;
         if (i >= t->own_first && i < t->own_end)
             t->sample_count += sample_count;
     }
     return true;
 }
 
-/* What the source declares may be wider than its samples. That of states is not of timelines. */
-static void extend_range(struct cn_hpc_trace_lines *lines, const struct cn_database *db)
+bool cn_hpc_trace_lines_encode(struct cn_hpc_trace_lines *lines,
+                               const struct cn_hpc_value_job *job,
+                               const struct cn_hpc_trace_encoding *encoding,
+                               const struct cn_hpc_trace_contexts *contexts,
+                               struct cn_out *out, struct cn_error *err)
 {
-    bool is_empty = lines->end_ns == 0;
-
-    if (db->end_ns == 0 || db->states)
-        return;
-    if (is_empty || db->begin_ns < lines->begin_ns)
-        lines->begin_ns = db->begin_ns;
-    if (db->end_ns > lines->end_ns)
-        lines->end_ns = db->end_ns;
-}
-
-bool cn_hpc_trace_lines_write(struct cn_hpc_trace_lines *lines,
-                              const struct cn_hpc_value_job *job,
-                              const struct cn_hpc_trace_encoding *encoding,
-                              const struct cn_hpc_trace_contexts *contexts,
-                              struct cn_out *out, struct cn_error *err)
-{
-    uint32_t first = cn_database_own_first(job->db);
     struct trace_writer t = {
         .lines = lines,
         .job = job,
         .encoding = encoding,
         .contexts = contexts,
         .out = out,
-        .own_first = first > 0 ? first - 1 : 0,
+        .own_first = job->db->own_first > 0 ? job->db->own_first - 1 : 0,
         .own_end = cn_database_own_end(job->db) - 1,
         .bytes_len = CHUNK_COUNT * encoding->sample_len,
     };
     bool ok;
 
-    if (job->options->timeline_resolution_ns > 0) {
-        ok = cn_hpc_trace_thin_write(lines, job, encoding, contexts, out, err);
-    } else {
-        ok = reserve_lines(&t, err);
-        if (ok) {
-            plan_groups(&t);
-            ok = write_lines(&t, err);
-        }
-        free(t.groups);
+    if (job->options->timeline_resolution_ns > 0)
+        return cn_hpc_trace_thin_encode(lines, job, encoding, contexts, err);
+    ok = reserve_lines(&t, err);
+    if (ok) {
+        plan_groups(&t);
+        ok = run_jobs(&t, err);
     }
-    extend_range(lines, job->db);
+    free(t.groups);
     return ok;
+}
+
+/* What the source declares may be wider than its samples. That of states is not of timelines. */
+static void extend_range(struct cn_hpc_trace_totals *totals, const struct cn_database *db)
+{
+    bool is_empty = totals->end_ns == 0;
+
+    if (db->end_ns == 0 || db->states)
+        return;
+    if (is_empty || db->begin_ns < totals->begin_ns)
+        totals->begin_ns = db->begin_ns;
+    if (db->end_ns > totals->end_ns)
+        totals->end_ns = db->end_ns;
+}
+
+bool cn_hpc_trace_lines_place(struct cn_hpc_trace_lines *lines,
+                              const struct cn_hpc_value_job *job,
+                              const struct cn_hpc_trace_encoding *encoding,
+                              struct cn_out *out, struct cn_error *err)
+{
+    struct cn_hpc_trace_totals *totals = &lines->totals;
+
+    if (lines->spool.fds && !cn_hpc_trace_thin_place(lines, job, encoding, out, err))
+        return false;
+    for (uint32_t i = 0; i < lines->count; i++)
+        lines->lines[i].end_off = lines->lines[i].begin_off + lines->lens[i];
+    if (totals->begin_ns > totals->end_ns)
+        totals->begin_ns = totals->end_ns = 0;
+    extend_range(totals, job->db);
+    cn_write_lose(job->options, "samples that only repeat that a thread does not run",
+                  totals->merged_count);
+    cn_write_lose(job->options,
+                  "samples of contexts that are not listed, written as not running",
+                  totals->unlisted_count);
+    return true;
 }

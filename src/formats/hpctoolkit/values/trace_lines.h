@@ -2,8 +2,8 @@
  * the first. An encoding describes the bytes.
  *
  * Room for every timeline is reserved before any is written; one that shrinks because
- * pauses are merged is followed by zeros. Each rank writes the timelines of its own
- * profiles.
+ * pauses are merged is followed by zeros. Where processes work together, each writes the
+ * timelines of its own profiles.
  * Threads: works on the job's threads and returns when all have ended.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_VALUES_TRACE_LINES_H
@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "base/files/spool.h"
 #include "formats/hpctoolkit/values/job.h"
 #include "model/contexts/database.h"
 
@@ -120,13 +121,20 @@ struct cn_hpc_trace_line {
     uint64_t begin_off, end_off;
 };
 
+/* Numbers of the lines of one process; those of several are combined. */
+struct cn_hpc_trace_totals {
+    uint64_t merged_count, unlisted_count; /* added up */
+    uint64_t begin_ns, end_ns;             /* of all samples; begin after end: none */
+    uint64_t resolution_ns; /* that they are exact to; 0: as the source has them */
+};
+
 struct cn_hpc_trace_lines {
     uint32_t count;
     struct cn_timeline *timelines; /* of profile i + 1 */
     struct cn_hpc_trace_line *lines;
-    uint64_t begin_ns,
-        end_ns;             /* as the source declares, or of all samples written; or 0 */
-    uint64_t resolution_ns; /* that they are exact to; 0: as the source has them */
+    struct cn_hpc_trace_totals totals;
+    uint64_t *lens;        /* of the encoded lines of this process */
+    struct cn_spool spool; /* those of which samples are left out, one after the other */
 };
 
 /* Open all timelines. */
@@ -134,12 +142,19 @@ CN_CHECK bool cn_hpc_trace_lines_open(struct cn_hpc_trace_lines *lines,
                                       struct cn_database *db, struct cn_error *err);
 void cn_hpc_trace_lines_done(struct cn_hpc_trace_lines *lines);
 
-/* Append all samples to `out` and set their offsets in `lines`; with a resolution in the job's
- * options, fewer (trace_thin.h). Fails if time runs backwards. */
-CN_CHECK bool cn_hpc_trace_lines_write(struct cn_hpc_trace_lines *lines,
+/* Append the samples of this process to `out`; with a resolution in the job's options, fewer
+ * (trace_thin.h), which are only encoded. Fails if time runs backwards. */
+CN_CHECK bool cn_hpc_trace_lines_encode(struct cn_hpc_trace_lines *lines,
+                                        const struct cn_hpc_value_job *job,
+                                        const struct cn_hpc_trace_encoding *encoding,
+                                        const struct cn_hpc_trace_contexts *contexts,
+                                        struct cn_out *out, struct cn_error *err);
+
+/* When the totals and lengths are those of all processes: set the offsets of lines, append
+ * those that were only encoded, and report what is lost. */
+CN_CHECK bool cn_hpc_trace_lines_place(struct cn_hpc_trace_lines *lines,
                                        const struct cn_hpc_value_job *job,
                                        const struct cn_hpc_trace_encoding *encoding,
-                                       const struct cn_hpc_trace_contexts *contexts,
                                        struct cn_out *out, struct cn_error *err);
 
 #endif

@@ -5,11 +5,9 @@
 #include "base/alloc.h"
 #include "base/bytes/bytes.h"
 #include "base/files/out.h"
-#include "base/files/spool.h"
 #include "base/run/failures.h"
 #include "base/run/pool.h"
 #include "base/run/progress.h"
-#include "base/run/ranks.h"
 #include "model/contexts/thinner.h"
 #include "model/format.h"
 
@@ -37,7 +35,6 @@ struct thin_writer {
     const struct cn_hpc_trace_encoding *encoding;
     struct unit *units;
     size_t unit_count, unit_capacity;
-    uint32_t own_first, own_end; /* lines of this rank */
     struct worker *workers;
     struct cn_failures failures;
     uint64_t done_count, sample_count;
@@ -50,11 +47,19 @@ struct thin_writer {
     struct cn_sample *chunk;
     size_t chunk_count;
     uint8_t *bytes;
-
-    struct cn_spool spool; /* encoded samples of this rank's lines, one after the other */
-    uint64_t *line_lens;   /* by line */
     uint64_t resolution_ns; /* the coarsest of all lines */
 };
+
+/* The lines of this process. */
+static uint32_t own_first(const struct cn_hpc_value_job *job)
+{
+    return job->db->own_first > 0 ? job->db->own_first - 1 : 0;
+}
+
+static uint32_t own_end(const struct cn_hpc_value_job *job)
+{
+    return cn_database_own_end(job->db) - 1;
+}
 
 static void add_unit(struct thin_writer *t, struct unit unit)
 {
@@ -66,7 +71,7 @@ static void plan_units(struct thin_writer *t)
 {
     bool is_limited = t->job->options->timeline_sample_max > 0;
 
-    for (uint32_t i = t->own_first; i < t->own_end; i++) {
+    for (uint32_t i = own_first(t->job); i < own_end(t->job); i++) {
         const struct cn_timeline *timeline = &t->lines->timelines[i];
 
         if (timeline->part_count < 2) {
@@ -103,10 +108,11 @@ static void begin_line(const struct thin_writer *t, struct cn_thinner *thinner,
 /* Encode the samples of the chunk. */
 static bool flush(struct thin_writer *t, struct cn_error *err)
 {
+    struct cn_spool *spool = &t->lines->spool;
     size_t len = 0;
 
     if (!t->encoding->encode(&t->run, t->chunk, t->chunk_count, t->bytes, &len, err) ||
-        !cn_spool_write(&t->spool, cn_spool_reserve(&t->spool, len), t->bytes, len, err))
+        !cn_spool_write(spool, cn_spool_reserve(spool, len), t->bytes, len, err))
         return false;
     t->chunk_count = 0;
     return true;
@@ -185,7 +191,7 @@ static bool end_line(struct thin_writer *t, uint32_t line, uint64_t begin_off,
     cn_thinner_end(&t->line);
     if (!emit_list(t, 0, err) || !flush(t, err))
         return cn_fail_in(err, "profile %" PRIu32, line + 1);
-    t->line_lens[line] += t->spool.end_off - begin_off;
+    t->lines->lens[line] += t->lines->spool.end_off - begin_off;
     if (t->line.resolution_ns > t->resolution_ns)
         t->resolution_ns = t->line.resolution_ns;
     return true;
@@ -195,7 +201,7 @@ static bool take(struct thin_writer *t, size_t job, struct worker *worker,
                  struct cn_error *err)
 {
     const struct unit *unit = &t->units[job];
-    uint64_t begin_off = t->spool.end_off;
+    uint64_t begin_off = t->lines->spool.end_off;
     bool is_last = job + 1 == t->unit_count || t->units[job + 1].line != unit->line;
 
     if (job == 0 || t->units[job - 1].line != unit->line) {
@@ -210,7 +216,7 @@ static bool take(struct thin_writer *t, size_t job, struct worker *worker,
         return false;
     if (is_last)
         return end_line(t, unit->line, begin_off, err);
-    t->line_lens[unit->line] += t->spool.end_off - begin_off;
+    t->lines->lens[unit->line] += t->lines->spool.end_off - begin_off;
     return true;
 }
 
@@ -245,107 +251,77 @@ static bool run_units(struct thin_writer *t, struct cn_error *err)
     return ok;
 }
 
-/* Make the lengths of all lines known to all ranks, and add up what they report. */
-static bool share_results(struct thin_writer *t, struct cn_error *err)
+bool cn_hpc_trace_thin_encode(struct cn_hpc_trace_lines *lines,
+                              const struct cn_hpc_value_job *job,
+                              const struct cn_hpc_trace_encoding *encoding,
+                              const struct cn_hpc_trace_contexts *contexts,
+                              struct cn_error *err)
 {
-    struct cn_ranks *ranks = t->job->ranks;
-    uint64_t begin_ns = t->run.has_span ? t->run.begin_ns : UINT64_MAX;
-    uint64_t end_ns = t->run.has_span ? t->run.end_ns : 0;
-    const char *unlisted =
-        "samples of contexts that are not listed, written as not running";
-
-    if (!cn_ranks_combine(ranks, CN_RANKS_MAX, t->line_lens, t->lines->count, err) ||
-        !cn_ranks_combine(ranks, CN_RANKS_ADD, &t->run.unlisted_count, 1, err) ||
-        !cn_ranks_combine(ranks, CN_RANKS_MIN, &begin_ns, 1, err) ||
-        !cn_ranks_combine(ranks, CN_RANKS_MAX, &end_ns, 1, err) ||
-        !cn_ranks_combine(ranks, CN_RANKS_MAX, &t->resolution_ns, 1, err))
-        return false;
-    if (begin_ns <= end_ns) {
-        t->lines->begin_ns = begin_ns;
-        t->lines->end_ns = end_ns;
-    }
-    t->lines->resolution_ns = t->resolution_ns;
-    cn_write_lose(t->job->options, unlisted, t->run.unlisted_count);
-    return true;
-}
-
-static bool copy_line(struct thin_writer *t, uint64_t from, uint64_t to, uint64_t len,
-                      struct cn_out *out, struct cn_error *err)
-{
-    size_t bytes_len = CHUNK_COUNT * t->encoding->sample_len;
-
-    for (uint64_t done = 0; done < len;) {
-        size_t more = len - done < bytes_len ? (size_t)(len - done) : bytes_len;
-
-        if (!cn_spool_read(&t->spool, from + done, t->bytes, more, err) ||
-            !cn_out_write_at(out, to + done, t->bytes, more, err))
-            return false;
-        done += more;
-    }
-    return true;
-}
-
-/* Give every line its place in the file; copy those of this rank. */
-static bool place_lines(struct thin_writer *t, uint64_t spool_off, struct cn_out *out,
-                        struct cn_error *err)
-{
-    for (uint32_t i = 0; i < t->lines->count; i++) {
-        struct cn_hpc_trace_line *line = &t->lines->lines[i];
-
-        if (!cn_out_reserve(out, cn_align_up(t->line_lens[i], t->encoding->align),
-                            &line->begin_off, err))
-            return false;
-        line->end_off = line->begin_off + t->line_lens[i];
-        if (i < t->own_first || i >= t->own_end)
-            continue;
-        if (!copy_line(t, spool_off, line->begin_off, t->line_lens[i], out, err))
-            return false;
-        spool_off += t->line_lens[i];
-    }
-    return true;
-}
-
-static bool write_thinned(struct thin_writer *t, struct cn_out *out, struct cn_error *err)
-{
-    struct cn_ranks *ranks = t->job->ranks;
-    uint64_t spool_off = 0;
-    bool ok = cn_spool_open(&t->spool, t->job->dir, err);
-
-    if (ok) {
-        spool_off = t->spool.end_off;
-        plan_units(t);
-        ok = run_units(t, err);
-    }
-    return cn_ranks_agree(ranks, ok, err) && share_results(t, err) &&
-           cn_ranks_agree(ranks, place_lines(t, spool_off, out, err), err);
-}
-
-bool cn_hpc_trace_thin_write(struct cn_hpc_trace_lines *lines,
-                             const struct cn_hpc_value_job *job,
-                             const struct cn_hpc_trace_encoding *encoding,
-                             const struct cn_hpc_trace_contexts *contexts,
-                             struct cn_out *out, struct cn_error *err)
-{
-    uint32_t first = cn_database_own_first(job->db);
     struct thin_writer t = {
         .lines = lines,
         .job = job,
         .encoding = encoding,
-        .own_first = first > 0 ? first - 1 : 0,
-        .own_end = cn_database_own_end(job->db) - 1,
         .run = {.contexts = *contexts, .keeps_all = !encoding->merges_pauses},
         .chunk = cn_alloc(CHUNK_COUNT, sizeof(*t.chunk)),
         .bytes = cn_alloc(CHUNK_COUNT, encoding->sample_len),
-        .line_lens = cn_alloc(lines->count, sizeof(*t.line_lens)),
         .resolution_ns = job->options->timeline_resolution_ns,
     };
-    bool ok = write_thinned(&t, out, err);
+    bool ok = cn_spool_open(&lines->spool, job->dir, err);
 
-    cn_spool_close(&t.spool);
+    if (ok) {
+        plan_units(&t);
+        ok = run_units(&t, err);
+    }
+    lines->totals = (struct cn_hpc_trace_totals){
+        .unlisted_count = t.run.unlisted_count,
+        .begin_ns = t.run.has_span ? t.run.begin_ns : UINT64_MAX,
+        .end_ns = t.run.end_ns,
+        .resolution_ns = t.resolution_ns,
+    };
     free(t.units);
     free(t.line.list);
     free(t.chunk);
     free(t.bytes);
-    free(t.line_lens);
     return ok;
+}
+
+static bool copy_line(const struct cn_spool *spool, uint64_t from, uint64_t to,
+                      uint64_t len, const struct cn_out *out, struct cn_error *err)
+{
+    enum { COPY_LEN = 64 * 1024 };
+    uint8_t *bytes = cn_alloc(COPY_LEN, 1);
+    bool ok = true;
+
+    for (uint64_t done = 0; ok && done < len;) {
+        size_t more = len - done < COPY_LEN ? (size_t)(len - done) : COPY_LEN;
+
+        ok = cn_spool_read(spool, from + done, bytes, more, err) &&
+             cn_out_write_at(out, to + done, bytes, more, err);
+        done += more;
+    }
+    free(bytes);
+    return ok;
+}
+
+/* Reserve room for every line in the file; copy those of this process. */
+bool cn_hpc_trace_thin_place(struct cn_hpc_trace_lines *lines,
+                             const struct cn_hpc_value_job *job,
+                             const struct cn_hpc_trace_encoding *encoding,
+                             struct cn_out *out, struct cn_error *err)
+{
+    uint64_t spool_off = 0;
+
+    for (uint32_t i = 0; i < lines->count; i++) {
+        uint64_t off;
+
+        if (!cn_out_reserve(out, cn_align_up(lines->lens[i], encoding->align), &off, err))
+            return false;
+        lines->lines[i].begin_off = off;
+        if (i < own_first(job) || i >= own_end(job))
+            continue;
+        if (!copy_line(&lines->spool, spool_off, off, lines->lens[i], out, err))
+            return false;
+        spool_off += lines->lens[i];
+    }
+    return true;
 }

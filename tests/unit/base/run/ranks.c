@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/bytes/wire.h"
+#include "base/files/ranks.h"
 #include "base/files/spool.h"
 #include "support/rank_group.h"
 
@@ -53,29 +54,45 @@ static void rank_0_reaches_all(void **state)
     run_sizes(broadcast);
 }
 
+/* What a rank has taken. */
+struct taken {
+    unsigned count, wrong;
+};
+
+/* Empty messages are messages too. */
+static bool take(void *arg, unsigned from, struct cn_bytes message, struct cn_error *err)
+{
+    struct taken *taken = arg;
+    uint32_t value = 0;
+
+    taken->wrong += from != taken->count++;
+    if (from % 3 == 2)
+        taken->wrong += message.len != 0;
+    else
+        taken->wrong += !cn_wire_u32_take(&message, &value) || value != from * 7;
+    return from != 5 || cn_fail(err, CN_ERR_FORMAT, "not this one");
+}
+
+/* Rank 5 sends something that no rank takes. */
 static void share(struct cn_ranks *ranks, void *arg)
 {
-    struct cn_text own = {0}, all = {0};
-    struct cn_bytes left, message;
-    struct cn_error err;
+    struct cn_text own = {0};
+    struct taken all = {0}, first = {0};
+    struct cn_error err = {0};
+    unsigned expected = ranks->size < 6 ? ranks->size : 6;
 
-    /* Empty messages are messages too. */
     if (ranks->rank % 3 != 2)
         cn_wire_u32(&own, ranks->rank * 7);
-    expect(ranks, arg, cn_ranks_share(ranks, &own, &all, &err));
-    left = cn_wire_view(&all);
-    for (unsigned i = 0; i < ranks->size; i++) {
-        uint32_t value = 0;
-
-        expect(ranks, arg, cn_wire_bytes_take(&left, &message));
-        if (i % 3 == 2)
-            expect(ranks, arg, message.len == 0);
-        else
-            expect(ranks, arg, cn_wire_u32_take(&message, &value) && value == i * 7);
-    }
-    expect(ranks, arg, left.len == 0);
+    expect(ranks, arg,
+           cn_ranks_share(ranks, &own, take, &all, &err) == (ranks->size < 6));
+    expect(ranks, arg, all.count == expected && all.wrong == 0);
+    expect(ranks, arg,
+           cn_ranks_collect(ranks, &own, take, &first, &err) == (ranks->size < 6));
+    expect(ranks, arg,
+           first.count == (ranks->rank == 0 ? expected : 0) && first.wrong == 0);
+    if (ranks->size >= 6)
+        expect(ranks, arg, strcmp(err.text, "rank 5: not this one") == 0);
     cn_text_done(&own);
-    cn_text_done(&all);
 }
 
 static void all_reach_all(void **state)
@@ -134,11 +151,10 @@ static bool append(void *arg, unsigned from, struct cn_bytes message,
 static void reduce(struct cn_ranks *ranks, void *arg)
 {
     struct cn_text own = {0}, expected = {0};
-    struct cn_ranks_sum sum = {&own, add_name, append};
     struct cn_error err = {0};
 
     cn_text_printf(&own, "%u.", ranks->rank);
-    expect(ranks, arg, cn_ranks_reduce(ranks, true, &sum, &err));
+    expect(ranks, arg, cn_ranks_reduce(ranks, add_name, append, &own, &err));
     for (unsigned i = 0; i < ranks->size; i++)
         cn_text_printf(&expected, "%u.", i);
     if (ranks->rank == 0)
@@ -173,10 +189,28 @@ static void combine(struct cn_ranks *ranks, void *arg)
            cn_ranks_combine(ranks, CN_RANKS_ADD, &much, 1, &err) == (size == 1));
 }
 
+static void add_counts(struct cn_ranks *ranks, void *arg)
+{
+    enum { COUNT = 20000 };
+    static uint32_t counts[SIZE_MAX_TRIED][COUNT];
+    uint32_t *own = counts[ranks->rank], much = UINT32_MAX;
+    struct cn_error err = {0};
+
+    for (uint32_t i = 0; i < COUNT; i++)
+        own[i] = i + ranks->rank;
+    expect(ranks, arg, cn_ranks_add_counts(ranks, true, own, COUNT, &err));
+    for (uint32_t i = 0; i < COUNT; i++)
+        expect(ranks, arg,
+               own[i] == ranks->size * i + ranks->size * (ranks->size - 1) / 2);
+    expect(ranks, arg,
+           cn_ranks_add_counts(ranks, true, &much, 1, &err) == (ranks->size == 1));
+}
+
 static void numbers_are_combined(void **state)
 {
     (void)state;
     run_sizes(combine);
+    run_sizes(add_counts);
 }
 
 /* The lowest of the ranks that say why. */
@@ -200,18 +234,21 @@ static void a_failure_is_everybodys(void **state)
     run_sizes(agree);
 }
 
+/* Job 11 fails: those before it have their numbers, those after it stop, without a message. */
 static void take_turns(struct cn_ranks *ranks, void *arg)
 {
-    enum { COUNT = 23 };
-    struct cn_ranks_turn turn = {.number = 100};
-    struct cn_error err;
+    enum { COUNT = 23, FAILS = 11 };
+    struct cn_ranks_turns turns = {.ranks = ranks, .end = 100};
 
     for (size_t job = ranks->rank; job < COUNT; job += ranks->size) {
-        expect(ranks, arg, cn_ranks_turn_await(ranks, job, &turn, &err));
-        expect(ranks, arg, turn.number == 100 + job && turn.has_failed == (job > 11));
-        turn.number++;
-        turn.has_failed = turn.has_failed || job == 11;
-        expect(ranks, arg, cn_ranks_turn_pass(ranks, job, COUNT, &turn, &err));
+        struct cn_error err = {0};
+        uint64_t first = 0;
+        bool ok = cn_ranks_turns_reserve(&turns, job + 1 == COUNT, job != FAILS, job,
+                                         &first, &err);
+
+        expect(ranks, arg, ok == (job < FAILS || (ranks->size == 1 && job > FAILS)));
+        expect(ranks, arg, !ok || first == 100 + job * (job - 1) / 2);
+        expect(ranks, arg, err.kind == CN_ERR_NONE);
     }
 }
 
@@ -233,11 +270,12 @@ static void parts_cover_everything_once(void **state)
 
         for (unsigned rank = 0; rank < size; rank++) {
             struct cn_ranks ranks = {.rank = rank, .size = size};
-            struct cn_ranks_part part = cn_ranks_split(&ranks, weights, 40);
+            size_t first, end;
 
-            assert_int_equal(part.first, next);
-            assert_true(part.end >= part.first);
-            next = part.end;
+            cn_ranks_split(&ranks, weights, 40, &first, &end);
+            assert_int_equal(first, next);
+            assert_true(end >= first);
+            next = end;
         }
         assert_int_equal(next, 40);
     }
@@ -252,10 +290,11 @@ static void parts_weigh_about_the_same(void **state)
         weights[i] = i * i;
     for (unsigned rank = 0; rank < 4; rank++) {
         struct cn_ranks ranks = {.rank = rank, .size = 4};
-        struct cn_ranks_part part = cn_ranks_split(&ranks, weights, 1000);
         uint64_t sum = 0;
+        size_t first, end;
 
-        for (size_t i = part.first; i < part.end; i++)
+        cn_ranks_split(&ranks, weights, 1000, &first, &end);
+        for (size_t i = first; i < end; i++)
             sum += weights[i];
         assert_in_range(sum, 332833500 / 4 - 1000000, 332833500 / 4 + 1000000);
     }
@@ -269,14 +308,14 @@ static void use_spool(struct cn_ranks *ranks, void *arg)
     uint32_t value = ranks->rank + 1000;
     uint64_t off;
 
-    expect(ranks, arg, cn_spool_open_together(&spool, ".", ranks, &err));
+    expect(ranks, arg, cn_ranks_spool_open(ranks, &spool, ".", 1, &err));
     (void)cn_spool_reserve(&spool, 100);
     off = cn_spool_reserve(&spool, sizeof(value));
-    expect(ranks, arg, off >> CN_SPOOL_RANK_SHIFT == ranks->rank);
+    expect(ranks, arg, off >> CN_SPOOL_FILE_SHIFT == ranks->rank);
     expect(ranks, arg, cn_spool_write(&spool, off, &value, sizeof(value), &err));
     expect(ranks, arg, cn_ranks_agree(ranks, true, &err));
     for (uint64_t i = 0; i < ranks->size; i++) {
-        off = (i << CN_SPOOL_RANK_SHIFT) + 100;
+        off = (i << CN_SPOOL_FILE_SHIFT) + 100;
         expect(ranks, arg, cn_spool_read(&spool, off, &value, sizeof(value), &err));
         expect(ranks, arg, value == i + 1000);
     }
@@ -296,12 +335,11 @@ static void use_lanes(struct cn_ranks *ranks, void *arg)
     struct cn_error err = {0};
     uint64_t offs[3];
 
-    expect(ranks, arg, cn_spool_open_together(&spool, ".", ranks, &err));
-    expect(ranks, arg, cn_spool_add_lanes(&spool, 3, &err));
+    expect(ranks, arg, cn_ranks_spool_open(ranks, &spool, ".", 3, &err));
     for (unsigned i = 0; i < 3; i++) {
         offs[i] = cn_spool_reserve_in(&spool, i, sizeof(i));
         expect(ranks, arg,
-               offs[i] >> CN_SPOOL_RANK_SHIFT == (ranks->size == 1 ? i : ranks->rank));
+               offs[i] >> CN_SPOOL_FILE_SHIFT == (ranks->size == 1 ? i : ranks->rank));
         expect(ranks, arg, cn_spool_write(&spool, offs[i], &i, sizeof(i), &err));
     }
     for (unsigned i = 0; i < 3; i++) {
@@ -326,7 +364,7 @@ static void a_spool_needs_its_folder(struct cn_ranks *ranks, void *arg)
     struct cn_spool spool = {0};
     struct cn_error err = {0};
 
-    expect(ranks, arg, !cn_spool_open_together(&spool, "/no/such", ranks, &err));
+    expect(ranks, arg, !cn_ranks_spool_open(ranks, &spool, "/no/such", 1, &err));
     expect(ranks, arg, err.kind != CN_ERR_NONE);
     cn_spool_close(&spool);
 }

@@ -10,11 +10,13 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "base/files/ranks.h"
 #include "base/run/progress.h"
 #include "model/contexts/memory.h"
 #include "model/contexts/transpose.h"
+#include "support/rank_group.h"
 
-enum { THREADS = 37, CONTEXTS = 1200, METRICS = 5, WORKERS_MAX = 5 };
+enum { THREADS = 37, CONTEXTS = 1200, METRICS = 5, WORKERS_MAX = 5, RANKS_MAX = 4 };
 
 static uint64_t scramble(uint64_t x)
 {
@@ -214,6 +216,184 @@ struct placed {
     size_t count;
     _Atomic size_t put_count;
 };
+
+/* Several processes, threads here, that transpose together: each has some of the threads, and
+ * writes the values of its ranges where they belong. */
+struct team {
+    struct cn_value *values; /* of all ranges */
+    uint32_t *contexts;
+    size_t memory_len;
+    const char *folder;
+    uint32_t fail_at; /* context, or 0 */
+    bool ok[RANKS_MAX];
+    struct cn_error errs[RANKS_MAX];
+};
+
+struct member {
+    struct team *team;
+    struct cn_ranks *ranks;
+    struct cn_ranks_turns turns;
+    const struct cn_transpose_part *part;
+    struct collected own[WORKERS_MAX];
+    uint64_t offs[WORKERS_MAX];
+};
+
+static bool add_counts(void *arg, bool ok, uint32_t *counts, size_t count,
+                       struct cn_error *err)
+{
+    return cn_ranks_add_counts(((struct member *)arg)->ranks, ok, counts, count, err);
+}
+
+static bool open_spool(void *arg, struct cn_spool *spool, struct cn_error *err)
+{
+    return cn_ranks_spool_open(((struct member *)arg)->ranks, spool, ".", 2, err);
+}
+
+static bool share(void *arg, bool ok, const struct cn_text *message,
+                  cn_wire_take on_message, void *take_arg, struct cn_error *err)
+{
+    struct cn_ranks *ranks = ((struct member *)arg)->ranks;
+
+    return cn_ranks_agree(ranks, ok, err) &&
+           cn_ranks_share(ranks, message, on_message, take_arg, err);
+}
+
+static bool reserve(void *arg, bool is_last, bool ok, uint64_t len, uint64_t *off,
+                    struct cn_error *err)
+{
+    return cn_ranks_turns_reserve(&((struct member *)arg)->turns, is_last, ok, len, off,
+                                  err);
+}
+
+static bool member_begin(void *arg, unsigned worker, const struct cn_context_range *range,
+                         struct cn_error *err)
+{
+    (void)range;
+    (void)err;
+    ((struct member *)arg)->own[worker].count = 0;
+    return true;
+}
+
+static bool member_context(void *arg, unsigned worker, uint32_t id,
+                           struct cn_value_batch plane, struct cn_error *err)
+{
+    struct member *member = arg;
+
+    if (member->team->fail_at != 0 && id == member->team->fail_at)
+        return cn_fail(err, CN_ERR_IO, "context %u fails", id);
+    for (size_t i = 0; i < plane.count; i++)
+        append(&member->own[worker], id, plane.values[i]);
+    return true;
+}
+
+static bool member_take(void *arg, unsigned worker, const struct cn_context_range *range,
+                        struct cn_error *err)
+{
+    struct member *member = arg;
+
+    return member->part->reserve(member->part->arg, range->last + 1 == CONTEXTS, true,
+                                 member->own[worker].count, &member->offs[worker], err);
+}
+
+static bool member_finish(void *arg, unsigned worker,
+                          const struct cn_context_range *range, struct cn_error *err)
+{
+    struct member *member = arg;
+    const struct collected *own = &member->own[worker];
+    struct cn_value *values = member->team->values + member->offs[worker];
+
+    (void)range;
+    (void)err;
+    for (size_t i = 0; i < own->count; i++) {
+        values[i] = own->values[i];
+        member->team->contexts[member->offs[worker] + i] = own->contexts[i];
+    }
+    return true;
+}
+
+static void transpose_part(struct cn_ranks *ranks, void *arg)
+{
+    struct member member = {.team = arg, .ranks = ranks, .turns = {.ranks = ranks}};
+    struct cn_transpose_part part = {.number = ranks->rank,
+                                     .count = ranks->size,
+                                     .workers = 2,
+                                     .arg = &member,
+                                     .add_counts = add_counts,
+                                     .open_spool = open_spool,
+                                     .share = share,
+                                     .reserve = reserve};
+    struct cn_transpose_options options = {.workers = 2,
+                                           .part = &part,
+                                           .memory_len = member.team->memory_len,
+                                           .what = "sorting",
+                                           .folder = member.team->folder};
+    struct cn_transpose_sink sink = {.arg = &member,
+                                     .begin = member_begin,
+                                     .context = member_context,
+                                     .take = member_take,
+                                     .finish = member_finish};
+    struct cn_database *db = make_database();
+    struct cn_error *err = &member.team->errs[ranks->rank];
+
+    member.part = &part;
+    db->own_first = ranks->rank == 0 ? 0 : 1 + THREADS * ranks->rank / ranks->size;
+    db->own_end = 1 + THREADS * (ranks->rank + 1) / ranks->size;
+    member.team->ok[ranks->rank] = cn_transpose_run(db, &options, &sink, err);
+    cn_database_close(db);
+    for (size_t i = 0; i < WORKERS_MAX; i++) {
+        free(member.own[i].values);
+        free(member.own[i].contexts);
+    }
+}
+
+static void check_team(const struct collected *all, unsigned size, size_t memory_len,
+                       const char *folder, uint32_t fail_at)
+{
+    struct team team = {
+        .values = cn_alloc(all->count, sizeof(*team.values)),
+        .contexts = cn_alloc(all->count, sizeof(*team.contexts)),
+        .memory_len = memory_len,
+        .folder = folder,
+        .fail_at = fail_at,
+    };
+    unsigned failed_count = 0;
+
+    cn_rank_group_run(size, transpose_part, &team);
+    for (unsigned i = 0; i < size; i++) {
+        failed_count += !team.ok[i];
+        assert_true(fail_at != 0 || team.ok[i]);
+        /* A process that stops because another has failed has no message of its own. */
+        assert_true(team.errs[i].kind == CN_ERR_NONE ||
+                    strcmp(team.errs[i].text, "context 500 fails") == 0);
+    }
+    assert_true(fail_at == 0 || failed_count >= 1);
+    for (size_t i = 0; fail_at == 0 && i < all->count; i++) {
+        assert_int_equal(team.contexts[i], all->contexts[i]);
+        assert_int_equal(team.values[i].key, all->values[i].key);
+        assert_int_equal(team.values[i].metric, all->values[i].metric);
+        assert_float_equal(team.values[i].value, all->values[i].value, 0);
+    }
+    free(team.values);
+    free(team.contexts);
+}
+
+static void processes_do_parts_of_it(void **state)
+{
+    struct cn_database *db = make_database();
+    struct collector c = {0};
+    struct cn_error err = {0};
+
+    (void)state;
+    assert_true(run(db, 1, 0, NULL, &c, &err));
+    for (unsigned size = 1; size <= RANKS_MAX; size++) {
+        check_team(&c.all, size, 0, NULL, 0);
+        check_team(&c.all, size, 4096, NULL, 0);
+        check_team(&c.all, size, 4096, ".", 0);
+        check_team(&c.all, size, 4096, ".", 500);
+    }
+    release(&c);
+    cn_database_close(db);
+}
 
 static const struct cn_cells *known_cells;
 
@@ -466,6 +646,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gives_the_planes_of_contexts),
+        cmocka_unit_test(processes_do_parts_of_it),
         cmocka_unit_test(puts_values_in_the_planes_that_cells_give),
         cmocka_unit_test(a_folder_for_nameless_files_must_exist),
         cmocka_unit_test(an_empty_database_has_no_values),

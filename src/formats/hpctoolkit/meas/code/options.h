@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct cn_path_map;
-struct cn_ranks;
+struct cn_text;
 
 /* The location of an instruction in the debug information. */
 struct cn_hpc_line {
@@ -31,7 +31,9 @@ struct cn_hpc_lines {
 };
 
 struct cn_hpc_meas_options {
-    struct cn_ranks *ranks; /* that open the measurements together; NULL: this process */
+    /* By path: the names of the profiles, as cn_hpc_profiles_list() lists them. NULL: directories
+     * are read. Thousands of processes that read a large one would keep its server busy. */
+    const struct cn_text *names;
     const char *const *structs; /* additional .hpcstruct files, or directories of them */
     size_t struct_count;
     const struct cn_path_map *maps;

@@ -6,7 +6,6 @@
 
 #include "base/alloc.h"
 #include "base/path.h"
-#include "base/run/ranks.h"
 #include "base/search.h"
 #include "base/sort.h"
 
@@ -79,38 +78,41 @@ static void add_profile(struct cn_hpc_directories *d, const char *path, const ch
     cn_text_add(&d->names, name, strlen(name) + 1);
 }
 
-/* The names of the profiles in a directory, sorted, each with its NUL. Thousands of ranks that
- * read a large directory would keep its server busy. */
-static bool list_profiles(const struct cn_hpc_directories *d, const char *dir,
-                          struct cn_text *out, struct cn_error *err)
+void cn_hpc_profiles_list(const char *dir, struct cn_text *names)
 {
-    size_t count = 0;
-    char **names = NULL;
+    size_t count;
+    char **list = cn_hpc_list_names(dir, ".hpcrun", &count);
 
-    if (cn_ranks_is_first(d->ranks))
-        names = cn_hpc_list_names(dir, ".hpcrun", &count);
     for (size_t i = 0; i < count; i++) {
-        cn_text_add(out, names[i], strlen(names[i]) + 1);
-        free(names[i]);
+        cn_text_add(names, list[i], strlen(list[i]) + 1);
+        free(list[i]);
     }
-    free(names);
-    return cn_ranks_broadcast(d->ranks, out, err) &&
-           (out->len == 0 || out->chars[out->len - 1] == '\0' ||
-            cn_fail(err, CN_ERR_FORMAT, "rank 0: names of profiles without an end"));
+    free(list);
+}
+
+static bool add_profiles(struct cn_hpc_directories *d, const char *path,
+                         const struct cn_text *names, struct cn_error *err)
+{
+    if (names->len == 0)
+        return cn_fail(err, CN_ERR_NOT_FOUND, "%s: no .hpcrun files", path);
+    if (names->chars[names->len - 1] != '\0')
+        return cn_fail(err, CN_ERR_FORMAT, "%s: names of profiles without an end", path);
+    for (size_t at = 0; at < names->len; at += strlen(names->chars + at) + 1)
+        add_profile(d, path, names->chars + at);
+    return true;
 }
 
 bool cn_hpc_directories_add(struct cn_hpc_directories *d, const char *path,
-                            struct cn_error *err)
+                            const struct cn_text *names, struct cn_error *err)
 {
     char *canonical = realpath(path, NULL);
-    struct cn_text names = {0};
-    size_t count = d->profile_count;
+    struct cn_text own = {0};
     struct stat st;
-    bool ok = (canonical && stat(canonical, &st) == 0) || cn_fail_errno(err, "%s", path);
+    bool ok;
 
-    if (!cn_ranks_agree(d->ranks, ok, err)) {
+    if (!canonical || stat(canonical, &st) != 0) {
         free(canonical);
-        return false;
+        return cn_fail_errno(err, "%s", path);
     }
     CN_PUSH(d->list, d->count, d->capacity,
             (struct cn_hpc_directory){d->profile_count, canonical, !S_ISDIR(st.st_mode)});
@@ -121,12 +123,11 @@ bool cn_hpc_directories_add(struct cn_hpc_directories *d, const char *path,
         add_profile(d, canonical, slash + 1);
         return true;
     }
-    ok = list_profiles(d, canonical, &names, err);
-    for (size_t at = 0; ok && at < names.len; at += strlen(names.chars + at) + 1)
-        add_profile(d, path, names.chars + at);
-    cn_text_done(&names);
-    return ok && (d->profile_count > count ||
-                  cn_fail(err, CN_ERR_NOT_FOUND, "%s: no .hpcrun files", path));
+    if (!names)
+        cn_hpc_profiles_list(canonical, &own);
+    ok = add_profiles(d, path, names ? names : &own, err);
+    cn_text_done(&own);
+    return ok;
 }
 
 const struct cn_hpc_directory *cn_hpc_directories_of(const struct cn_hpc_directories *d,

@@ -12,8 +12,6 @@
 #include "base/error.h"
 #include "base/text.h"
 
-struct cn_ranks;
-
 struct cn_hpc_directory {
     uint64_t first;   /* index of its first profile */
     char *path;       /* canonical */
@@ -23,17 +21,21 @@ struct cn_hpc_directory {
 struct cn_hpc_directories {
     struct cn_hpc_directory *list;
     size_t count, capacity;
-    bool has_several;       /* shown names include the directory; set before adding */
-    struct cn_ranks *ranks; /* that add together; set before adding */
-    struct cn_text names;   /* of profiles, NUL-terminated */
-    uint64_t *name_offs;    /* by profile */
+    bool has_several;     /* shown names include the directory; set before adding */
+    struct cn_text names; /* of profiles, NUL-terminated */
+    uint64_t *name_offs;  /* by profile */
     size_t profile_count, profile_capacity;
 };
 
-/* Add a directory, or a single profile of one. A directory without profiles is an
- * error. All ranks call it; rank 0 reads the directory, and all fail if one does. */
+/* Add a directory, or a single profile of one. A directory without profiles is an error.
+ * `names` are those of its profiles; NULL: they are listed here. */
 CN_CHECK bool cn_hpc_directories_add(struct cn_hpc_directories *directories,
-                                     const char *path, struct cn_error *err);
+                                     const char *path, const struct cn_text *names,
+                                     struct cn_error *err);
+
+/* Append the names of the profiles in a directory, sorted, each with its NUL; nothing if it
+ * cannot be read. */
+void cn_hpc_profiles_list(const char *dir, struct cn_text *names);
 
 /* The directory of a profile, and the name of the profile in it. */
 const struct cn_hpc_directory *

@@ -6,7 +6,6 @@
 
 #include "base/files/file.h"
 #include "base/run/progress.h"
-#include "base/run/ranks.h"
 #include "base/text.h"
 #include "formats/hpctoolkit/meas/code/structure.h"
 #include "formats/hpctoolkit/meas/profile/directory.h"
@@ -136,9 +135,9 @@ static void verify_structures(const char *dir, cn_finding_fn report, void *arg)
 bool cn_hpc_meas_verify(const char *path, const struct cn_progress *progress,
                         cn_finding_fn report, void *arg, struct cn_error *err)
 {
-    struct cn_hpc_directories directories = {.ranks = &cn_ranks_alone};
+    struct cn_hpc_directories directories = {0};
     struct cn_hpc_load run = {0}, trace = {0};
-    bool ok = cn_hpc_directories_add(&directories, path, err);
+    bool ok = cn_hpc_directories_add(&directories, path, NULL, err);
 
     for (size_t i = 0; ok && i < directories.profile_count; i++) {
         verify_profile(directories.list[0].path, cn_hpc_directories_name(&directories, i),

@@ -1,6 +1,5 @@
 /* cct.db: header, a record for each context, then a block for each context with values:
  * the values and their index. Blocks start at multiples of 4. */
-#include "base/run/ranks.h"
 #include "formats/hpctoolkit/v4/write/value_writer.h"
 #include "formats/hpctoolkit/values/cct_blocks.h"
 
@@ -70,45 +69,46 @@ static const struct cn_hpc_cct_encoding encoding = {
     .record = encode_record,
 };
 
-/* What rank 0 adds to the blocks that all ranks have written. */
-static bool write_frame(struct cn_out *out,
-                        const struct cn_hpc_context_infos_header *head,
-                        const struct cn_hpc_section *section, struct cn_error *err)
+/* Where the section is, and the records in it. */
+static struct cn_hpc_section section_of(const struct cn_hpc_writing *w,
+                                        struct cn_hpc_context_infos_header *head)
 {
-    uint8_t bytes[cn_hpc_context_infos_header_size];
-
-    cn_hpc_context_infos_header_encode(head, bytes);
-    return cn_out_write_at(out, section->off, bytes, sizeof(bytes), err) &&
-           cn_hpc_file_end(out, CN_HPC_CCT_FORMAT, CN_HPC_CCT_FOOTER, section,
-                           CN_HPC_CCT_SECTION_COUNT, err);
-}
-
-static bool write_file(const struct cn_hpc_writing *w, struct cn_out *out,
-                       struct cn_error *err)
-{
-    struct cn_hpc_value_job job = cn_hpc_writing_job(w);
-    struct cn_hpc_context_infos_header head = {
-        .context_count = w->context_count,
-        .info_len = cn_hpc_context_info_size,
-    };
     uint64_t head_len = cn_align_up(cn_hpc_context_infos_header_size, 8);
     struct cn_hpc_section section = {
+        .off = cn_hpc_header_len(CN_HPC_CCT_SECTION_COUNT),
         .len = head_len + (uint64_t)w->context_count * cn_hpc_context_info_size,
     };
 
-    if (!cn_hpc_shared_file_begin(out, w, "cct.db", CN_HPC_CCT_SECTION_COUNT, err) ||
-        !cn_out_reserve(out, section.len, &section.off, err))
-        return false;
-    head.infos_off = section.off + head_len;
-    return cn_hpc_cct_blocks_write(&job, &encoding, out, head.infos_off, err) &&
-           (!cn_ranks_is_first(w->ranks) || write_frame(out, &head, &section, err));
+    *head = (struct cn_hpc_context_infos_header){
+        .infos_off = section.off + head_len,
+        .context_count = w->context_count,
+        .info_len = cn_hpc_context_info_size,
+    };
+    return section;
 }
 
-bool cn_hpc_cct_write(const struct cn_hpc_writing *w, struct cn_error *err)
+bool cn_hpc_cct_write(const struct cn_hpc_writing *w, struct cn_out *out,
+                      struct cn_error *err)
 {
-    struct cn_out out = {0};
-    bool ok = write_file(w, &out, err);
+    struct cn_hpc_value_job job = cn_hpc_writing_job(w);
+    struct cn_hpc_context_infos_header head;
+    struct cn_hpc_section section = section_of(w, &head);
 
-    cn_out_abandon(&out);
-    return ok;
+    return cn_out_reserve(out, section.len, &section.off, err) &&
+           cn_hpc_cct_blocks_write(&job, &encoding, out, head.infos_off, err);
+}
+
+bool cn_hpc_cct_end(const struct cn_hpc_writing *w, struct cn_out *out,
+                    struct cn_error *err)
+{
+    struct cn_hpc_value_job job = cn_hpc_writing_job(w);
+    struct cn_hpc_context_infos_header head;
+    struct cn_hpc_section section = section_of(w, &head);
+    uint8_t bytes[cn_hpc_context_infos_header_size];
+
+    cn_hpc_context_infos_header_encode(&head, bytes);
+    return cn_hpc_cct_blocks_end(&job, &encoding, out, head.infos_off, err) &&
+           cn_out_write_at(out, section.off, bytes, sizeof(bytes), err) &&
+           cn_hpc_file_end(out, CN_HPC_CCT_FORMAT, CN_HPC_CCT_FOOTER, &section,
+                           CN_HPC_CCT_SECTION_COUNT, err);
 }

@@ -12,7 +12,6 @@
 #include "base/run/failures.h"
 #include "base/run/pool.h"
 #include "base/run/progress.h"
-#include "base/run/ranks.h"
 #include "base/sort.h"
 #include "formats/hpctoolkit/v4/latency_format.h"
 #include "model/contexts/bucket.h"
@@ -52,9 +51,7 @@ struct worker {
     size_t context_count, context_capacity;
 };
 
-/* Rank 0 makes the file and writes the planes of its profiles. The others encode theirs, and
- * write them once the lengths of all are known. */
-struct latency_writer {
+struct cn_hpc_latency_writer {
     const struct cn_hpc_writing *w;
     struct cn_database *db;
     struct cn_disk disk;
@@ -63,7 +60,7 @@ struct latency_writer {
     size_t bucket_count;
     uint16_t *by_prop_id, *by_stat_id; /* bucket, or NO_BUCKET */
     struct cn_hpc_latency_profile *profiles;
-    uint64_t end_off; /* of the planes of this rank, from their beginning */
+    uint64_t end_off; /* of the planes of this process, from their beginning */
     struct part *parts;
     size_t part_count, part_capacity;
     struct worker *workers;
@@ -73,12 +70,12 @@ struct latency_writer {
     uint64_t count_count;
     struct cn_text contexts; /* encoded; they follow the counts */
 
-    /* Encoded planes of a rank other than 0, until their offset is known. */
+    /* Encoded planes of a process other than the first, until their offset is known. */
     struct cn_spool spool;
     struct cn_text encoded; /* not in the spool yet */
 };
 
-static void find_buckets(struct latency_writer *l)
+static void find_buckets(struct cn_hpc_latency_writer *l)
 {
     const struct cn_metrics *metrics = &l->db->metrics;
 
@@ -95,7 +92,7 @@ static void find_buckets(struct latency_writer *l)
     CN_SORT(l->buckets, l->bucket_count, CN_UP(struct bucket, range.low_ns));
 }
 
-static bool check_buckets(const struct latency_writer *l, struct cn_error *err)
+static bool check_buckets(const struct cn_hpc_latency_writer *l, struct cn_error *err)
 {
     if (l->bucket_count > CN_HPC_LATENCY_BUCKET_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "%zu buckets of durations, can write %d",
@@ -109,7 +106,7 @@ static bool check_buckets(const struct latency_writer *l, struct cn_error *err)
 }
 
 /* From metric ids to buckets. */
-static void route_ids(struct latency_writer *l)
+static void route_ids(struct cn_hpc_latency_writer *l)
 {
     l->by_prop_id = cn_realloc(NULL, ID_COUNT, sizeof(*l->by_prop_id));
     l->by_stat_id = cn_realloc(NULL, ID_COUNT, sizeof(*l->by_stat_id));
@@ -121,7 +118,7 @@ static void route_ids(struct latency_writer *l)
     }
 }
 
-static bool write_buckets(struct latency_writer *l, struct cn_error *err)
+static bool write_buckets(struct cn_hpc_latency_writer *l, struct cn_error *err)
 {
     if (!cn_block_writer_section(&l->out, CN_HPC_LATENCY_BUCKETS, err))
         return false;
@@ -172,7 +169,7 @@ static bool add_value(struct worker *self, struct cn_value value, uint16_t bucke
     return true;
 }
 
-static bool encode_part(const struct latency_writer *l, const struct part *part,
+static bool encode_part(const struct cn_hpc_latency_writer *l, const struct part *part,
                         struct worker *self, struct cn_error *err)
 {
     const uint16_t *routes = part->profile == 0 ? l->by_stat_id : l->by_prop_id;
@@ -200,7 +197,7 @@ static bool encode_part(const struct latency_writer *l, const struct part *part,
 
 static void part_run(void *arg, size_t job, unsigned worker)
 {
-    struct latency_writer *l = arg;
+    struct cn_hpc_latency_writer *l = arg;
     struct cn_error *err = cn_failures_error(&l->failures, worker);
 
     if (cn_failures_stopped(&l->failures, worker) ||
@@ -210,7 +207,7 @@ static void part_run(void *arg, size_t job, unsigned worker)
     cn_failures_note(&l->failures, worker, job);
 }
 
-static bool spool_encoded(struct latency_writer *l, struct cn_error *err)
+static bool spool_encoded(struct cn_hpc_latency_writer *l, struct cn_error *err)
 {
     uint64_t off = cn_spool_reserve(&l->spool, l->encoded.len);
     bool ok = cn_spool_write(&l->spool, off, l->encoded.chars, l->encoded.len, err);
@@ -219,18 +216,18 @@ static bool spool_encoded(struct latency_writer *l, struct cn_error *err)
     return ok;
 }
 
-/* Append to the planes of this rank. */
-static bool add_bytes(struct latency_writer *l, struct cn_bytes bytes,
+/* Append to the planes of this process. */
+static bool add_bytes(struct cn_hpc_latency_writer *l, struct cn_bytes bytes,
                       struct cn_error *err)
 {
     l->end_off += bytes.len;
-    if (cn_ranks_is_first(l->w->ranks))
+    if (l->w->is_first)
         return cn_block_writer_add(&l->out, bytes.ptr, bytes.len, err);
     cn_text_add(&l->encoded, (const char *)bytes.ptr, bytes.len);
     return l->encoded.len < COPY_LEN || spool_encoded(l, err);
 }
 
-static bool add_part(struct latency_writer *l, const struct part *part,
+static bool add_part(struct cn_hpc_latency_writer *l, const struct part *part,
                      struct worker *self, struct cn_error *err)
 {
     if (l->count_count == 0 && l->contexts.len == 0)
@@ -259,7 +256,7 @@ static bool add_part(struct latency_writer *l, const struct part *part,
 
 static void part_take(void *arg, size_t job, unsigned worker)
 {
-    struct latency_writer *l = arg;
+    struct cn_hpc_latency_writer *l = arg;
     const struct part *part = &l->parts[job];
     struct cn_error *err = cn_failures_error(&l->failures, worker);
 
@@ -273,17 +270,17 @@ static void part_take(void *arg, size_t job, unsigned worker)
         cn_failures_note(&l->failures, worker, job);
 }
 
-static void add_range(struct latency_writer *l, struct part part)
+static void add_range(struct cn_hpc_latency_writer *l, struct part part)
 {
     CN_PUSH(l->parts, l->part_count, l->part_capacity, part);
 }
 
 /* Divide the planes of this process into parts. */
-static bool plan_parts(struct latency_writer *l, struct cn_error *err)
+static bool plan_parts(struct cn_hpc_latency_writer *l, struct cn_error *err)
 {
     uint32_t end = cn_database_own_end(l->db);
 
-    for (uint32_t i = cn_database_own_first(l->db); i < end; i++) {
+    for (uint32_t i = l->db->own_first; i < end; i++) {
         uint64_t limit = l->db->context_limit, count = 1;
         struct cn_profile profile;
 
@@ -307,7 +304,7 @@ static bool plan_parts(struct latency_writer *l, struct cn_error *err)
 }
 
 /* Encode the planes of this process. */
-static bool write_own(struct latency_writer *l, struct cn_error *err)
+static bool write_own(struct cn_hpc_latency_writer *l, struct cn_error *err)
 {
     unsigned count = l->w->workers;
     bool ok = plan_parts(l, err);
@@ -327,20 +324,8 @@ static bool write_own(struct latency_writer *l, struct cn_error *err)
     return ok;
 }
 
-/* The lengths of the planes of all ranks, and where those of rank 0 end in the file. */
-static bool share_lens(const struct latency_writer *l, uint64_t *lens,
-                       struct cn_error *err)
-{
-    struct cn_ranks *ranks = l->w->ranks;
-
-    lens[ranks->rank] = l->end_off;
-    if (cn_ranks_is_first(ranks))
-        lens[ranks->size] = l->out.end_off;
-    return cn_ranks_combine(ranks, CN_RANKS_ADD, lens, (size_t)ranks->size + 1, err);
-}
-
 /* Copy the encoded planes to `first_off` of the file; appends their checksums. */
-static bool place_planes(const struct latency_writer *l, uint64_t first_off,
+static bool place_planes(const struct cn_hpc_latency_writer *l, uint64_t first_off,
                          struct cn_text *crcs, struct cn_error *err)
 {
     uint8_t *chunk = cn_alloc(COPY_LEN, 1);
@@ -362,24 +347,27 @@ static bool place_planes(const struct latency_writer *l, uint64_t first_off,
     return ok;
 }
 
-/* The checksums of the planes of a rank, and the records of its profiles. */
-static void encode_own(const struct latency_writer *l, const struct cn_text *crcs,
-                       struct cn_text *message)
+/* The message has the checksums of the planes, and the records of the profiles. */
+bool cn_hpc_latency_place(struct cn_hpc_latency_writer *l, uint64_t off,
+                          struct cn_text *message, struct cn_error *err)
 {
-    uint32_t first = cn_database_own_first(l->db), end = cn_database_own_end(l->db);
+    uint32_t first = l->db->own_first, end = cn_database_own_end(l->db);
+    struct cn_text crcs = {0};
+    bool ok = place_planes(l, off, &crcs, err);
 
-    cn_wire_bytes(message, crcs->chars, crcs->len);
+    cn_wire_bytes(message, crcs.chars, crcs.len);
+    cn_text_done(&crcs);
     cn_wire_u32(message, first);
     for (uint32_t i = first; i < end; i++) {
         cn_wire_u64(message, l->profiles[i].counts_off);
         cn_wire_u64(message, l->profiles[i].count_count);
         cn_wire_u32(message, l->profiles[i].context_count);
     }
+    return ok || cn_fail_in(err, CN_HPC_LATENCY_NAME);
 }
 
-/* Add the planes that a rank has written, `len` bytes. */
-static bool add_rank(struct latency_writer *l, struct cn_bytes message, uint64_t len,
-                     struct cn_error *err)
+bool cn_hpc_latency_add(struct cn_hpc_latency_writer *l, struct cn_bytes message,
+                        uint64_t len, struct cn_error *err)
 {
     struct cn_bytes crcs;
     uint32_t profile;
@@ -402,43 +390,7 @@ static bool add_rank(struct latency_writer *l, struct cn_bytes message, uint64_t
     return cn_block_writer_add_written(&l->out, crcs, len, err);
 }
 
-static bool add_ranks(struct latency_writer *l, struct cn_bytes all, const uint64_t *lens,
-                      struct cn_error *err)
-{
-    struct cn_bytes message;
-
-    for (unsigned i = 0; i < l->w->ranks->size; i++)
-        if (!cn_wire_bytes_take(&all, &message) ||
-            (i > 0 && !add_rank(l, message, lens[i], err)))
-            return cn_fail_in(err, "rank %u", i);
-    return true;
-}
-
-/* All ranks write their planes at once, and rank 0 learns where these are. */
-static bool join_planes(struct latency_writer *l, struct cn_error *err)
-{
-    struct cn_ranks *ranks = l->w->ranks;
-    uint64_t *lens = cn_alloc((size_t)ranks->size + 1, sizeof(*lens));
-    struct cn_text crcs = {0}, own = {0}, all = {0};
-    bool ok = share_lens(l, lens, err);
-    uint64_t off = lens[ranks->size];
-
-    for (unsigned i = 1; i < ranks->rank; i++)
-        off += lens[i];
-    if (ok && !cn_ranks_is_first(ranks)) {
-        ok = place_planes(l, off, &crcs, err);
-        encode_own(l, &crcs, &own);
-    }
-    ok = cn_ranks_agree(ranks, ok, err) && cn_ranks_collect(ranks, &own, &all, err) &&
-         (!cn_ranks_is_first(ranks) || add_ranks(l, cn_wire_view(&all), lens, err));
-    free(lens);
-    cn_text_done(&crcs);
-    cn_text_done(&own);
-    cn_text_done(&all);
-    return ok;
-}
-
-static bool write_profiles(struct latency_writer *l, struct cn_error *err)
+static bool write_profiles(struct cn_hpc_latency_writer *l, struct cn_error *err)
 {
     if (!cn_block_writer_section(&l->out, CN_HPC_LATENCY_PROFILES, err))
         return false;
@@ -452,8 +404,8 @@ static bool write_profiles(struct latency_writer *l, struct cn_error *err)
     return true;
 }
 
-/* Make the file on rank 0, up to the planes. */
-static bool begin_file(struct latency_writer *l, struct cn_error *err)
+/* Make the file, up to the planes. */
+static bool begin_file(struct cn_hpc_latency_writer *l, struct cn_error *err)
 {
     l->disk = cn_hpc_unsynced_disk();
     return cn_block_writer_open(&l->out, &l->disk, l->w->dir, CN_HPC_LATENCY_NAME,
@@ -462,39 +414,55 @@ static bool begin_file(struct latency_writer *l, struct cn_error *err)
            cn_block_writer_section(&l->out, CN_HPC_LATENCY_PLANES, err);
 }
 
-static bool write_file(struct latency_writer *l, struct cn_error *err)
+bool cn_hpc_latency_encode(struct cn_hpc_latency_writer *l, uint64_t *len,
+                           uint64_t *end_off, struct cn_error *err)
 {
-    struct cn_ranks *ranks = l->w->ranks;
-    bool is_first = cn_ranks_is_first(ranks);
+    bool is_first = l->w->is_first;
     bool ok =
+        check_buckets(l, err) &&
         (is_first ? begin_file(l, err) : cn_spool_open(&l->spool, l->w->dir, err)) &&
         write_own(l, err) && (is_first || spool_encoded(l, err));
 
-    return cn_ranks_agree(ranks, ok, err) && (ranks->size == 1 || join_planes(l, err)) &&
-           (!is_first ||
-            (write_profiles(l, err) && cn_block_writer_commit(&l->out, err)));
+    *len = l->end_off;
+    *end_off = is_first ? l->out.end_off : 0;
+    return ok || cn_fail_in(err, CN_HPC_LATENCY_NAME);
 }
 
-bool cn_hpc_latency_write(const struct cn_hpc_writing *w, struct cn_database *source,
-                          struct cn_error *err)
+bool cn_hpc_latency_end(struct cn_hpc_latency_writer *l, struct cn_error *err)
 {
-    struct latency_writer l = {.w = w, .db = source};
-    bool ok = true;
+    return (write_profiles(l, err) && cn_block_writer_commit(&l->out, err)) ||
+           cn_fail_in(err, CN_HPC_LATENCY_NAME);
+}
 
-    find_buckets(&l);
-    if (l.bucket_count > 0) {
-        l.profiles = cn_alloc(source->profile_count, sizeof(*l.profiles));
-        route_ids(&l);
-        ok = cn_ranks_agree(w->ranks, check_buckets(&l, err), err) && write_file(&l, err);
-        cn_block_writer_abandon(&l.out);
+struct cn_hpc_latency_writer *cn_hpc_latency_new(const struct cn_hpc_writing *w,
+                                                 struct cn_database *source)
+{
+    struct cn_hpc_latency_writer *l = cn_alloc(1, sizeof(*l));
+
+    l->w = w;
+    l->db = source;
+    find_buckets(l);
+    if (l->bucket_count == 0) {
+        cn_hpc_latency_free(l);
+        return NULL;
     }
-    free(l.buckets);
-    free(l.by_prop_id);
-    free(l.by_stat_id);
-    free(l.profiles);
-    free(l.parts);
-    cn_text_done(&l.contexts);
-    cn_text_done(&l.encoded);
-    cn_spool_close(&l.spool);
-    return ok || cn_fail_in(err, CN_HPC_LATENCY_NAME);
+    l->profiles = cn_alloc(source->profile_count, sizeof(*l->profiles));
+    route_ids(l);
+    return l;
+}
+
+void cn_hpc_latency_free(struct cn_hpc_latency_writer *l)
+{
+    if (!l)
+        return;
+    cn_block_writer_abandon(&l->out);
+    free(l->buckets);
+    free(l->by_prop_id);
+    free(l->by_stat_id);
+    free(l->profiles);
+    free(l->parts);
+    cn_text_done(&l->contexts);
+    cn_text_done(&l->encoded);
+    cn_spool_close(&l->spool);
+    free(l);
 }

@@ -17,20 +17,44 @@ struct cn_hpc_shown {
     struct cn_database_ops ops;
     uint16_t *prop_ids; /* new id by old one, or CN_HPC_SHOWN_DROPPED */
     uint16_t *stat_ids; /* the same */
-    uint64_t *counts;   /* values and contexts of each profile; NULL with a single rank */
+    uint64_t *counts;   /* values and contexts of each profile; NULL: not known */
     struct cn_arena arena;
 };
 #define CN_HPC_SHOWN_DROPPED UINT16_MAX
 
-/* Called by all ranks: set `*db` to the database to write, the source or, if it is needed,
- * the view. */
-CN_CHECK bool cn_hpc_shown_init(struct cn_hpc_shown *shown, struct cn_database *source,
-                                struct cn_ranks *ranks, struct cn_database **db,
-                                struct cn_error *err);
+/* Set `*db` to the database to write, the source or, if it is needed, the view. */
+void cn_hpc_shown_init(struct cn_hpc_shown *shown, struct cn_database *source,
+                       struct cn_database **db);
 void cn_hpc_shown_done(struct cn_hpc_shown *shown); /* safe when zeroed */
 
-/* Called by all ranks: write latency.db of a database, unless it has no latency metrics. */
-CN_CHECK bool cn_hpc_latency_write(const struct cn_hpc_writing *w,
-                                   struct cn_database *source, struct cn_error *err);
+/* Count what remains of the profiles of this process. Processes that work together leave room
+ * for the profiles of others: `counts` must be those of all before values are written. */
+CN_CHECK bool cn_hpc_shown_count(struct cn_hpc_shown *shown, struct cn_error *err);
+
+/* latency.db while it is written. Where processes work together, each encodes the planes of
+ * its own profiles. The first one creates the file and appends its own; the others write
+ * theirs when they know where, and describe them to the first. */
+struct cn_hpc_latency_writer;
+
+/* NULL if the database has no latency metrics. */
+struct cn_hpc_latency_writer *cn_hpc_latency_new(const struct cn_hpc_writing *w,
+                                                 struct cn_database *source);
+void cn_hpc_latency_free(struct cn_hpc_latency_writer *writer); /* NULL is fine */
+
+/* Encode the planes of this process; `*len` bytes, and where those of the first process end in
+ * the file (of other processes: 0). */
+CN_CHECK bool cn_hpc_latency_encode(struct cn_hpc_latency_writer *writer, uint64_t *len,
+                                    uint64_t *end_off, struct cn_error *err);
+
+/* Write the planes of a process other than the first at `off`, and describe them. */
+CN_CHECK bool cn_hpc_latency_place(struct cn_hpc_latency_writer *writer, uint64_t off,
+                                   struct cn_text *message, struct cn_error *err);
+
+/* The first process: add the planes that another one has written, `len` bytes; in order. */
+CN_CHECK bool cn_hpc_latency_add(struct cn_hpc_latency_writer *writer,
+                                 struct cn_bytes message, uint64_t len,
+                                 struct cn_error *err);
+CN_CHECK bool cn_hpc_latency_end(struct cn_hpc_latency_writer *writer,
+                                 struct cn_error *err);
 
 #endif

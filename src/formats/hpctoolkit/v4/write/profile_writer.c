@@ -3,13 +3,12 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/run/ranks.h"
 #include "formats/hpctoolkit/v4/write/value_writer.h"
 #include "formats/hpctoolkit/values/profile_blocks.h"
 
 struct profile_writer {
     const struct cn_hpc_writing *w;
-    struct cn_out out;
+    struct cn_out *out;
     struct cn_hpc_profile *records;
     struct cn_hpc_profile_block *blocks;
 };
@@ -81,8 +80,8 @@ static bool write_tuples(struct profile_writer *p, struct cn_error *err)
         /* Readers recognise the summary over all threads by its missing tuple. */
         if (i == 0)
             continue;
-        p->records[i].tuple_off = p->out.end_off;
-        if (!write_tuple(&p->out, &profile.identity, err))
+        p->records[i].tuple_off = p->out->end_off;
+        if (!write_tuple(p->out, &profile.identity, err))
             return false;
     }
     return true;
@@ -106,9 +105,24 @@ static bool write_records(struct profile_writer *p,
         record->index_off = p->blocks[i].index_off;
         cn_hpc_profile_encode(record, bytes + at + i * cn_hpc_profile_size);
     }
-    ok = cn_out_write_at(&p->out, infos->off, bytes, (size_t)infos->len, err);
+    ok = cn_out_write_at(p->out, infos->off, bytes, (size_t)infos->len, err);
     free(bytes);
     return ok;
+}
+
+bool cn_hpc_tuples_measure(struct cn_database *db, uint64_t *len, struct cn_error *err)
+{
+    *len = 0;
+    if (db->profile_count == 0)
+        return cn_fail(err, CN_ERR_FORMAT, "no profile: the first must be the summary");
+    for (uint32_t i = 1; i < db->profile_count; i++) {
+        struct cn_profile profile;
+
+        if (!cn_database_profile(db, i, &profile, err))
+            return false;
+        *len += cn_hpc_tuple_size + profile.identity.count * cn_hpc_identity_size;
+    }
+    return true;
 }
 
 static bool write_file(struct profile_writer *p, struct cn_error *err)
@@ -122,40 +136,34 @@ static bool write_file(struct profile_writer *p, struct cn_error *err)
     };
     struct cn_hpc_value_job job = cn_hpc_writing_job(p->w);
     uint64_t head_len = cn_align_up(cn_hpc_profiles_header_size, 8);
-    bool is_first = cn_ranks_is_first(p->w->ranks);
 
     infos->len = head_len + (uint64_t)header.profile_count * cn_hpc_profile_size;
-    if (!cn_hpc_shared_file_begin(&p->out, p->w, "profile.db",
-                                  CN_HPC_PROFILE_SECTION_COUNT, err) ||
-        !cn_out_reserve(&p->out, infos->len, &infos->off, err))
+    tuples->len = p->w->tuples_len;
+    if (!cn_out_reserve(p->out, infos->len, &infos->off, err))
         return false;
     header.profiles_off = infos->off + head_len;
-    tuples->off = p->out.end_off;
-    if (!cn_ranks_agree(p->w->ranks, !is_first || write_tuples(p, err), err) ||
-        !cn_ranks_combine(p->w->ranks, CN_RANKS_MAX, &p->out.end_off, 1, err))
+    tuples->off = p->out->end_off;
+    if (!(p->w->is_first ? write_tuples(p, err)
+                         : cn_out_reserve(p->out, tuples->len, &tuples->off, err)) ||
+        !cn_hpc_profile_blocks_write(&job, &encoding, p->out, p->blocks, err))
         return false;
-    tuples->len = p->out.end_off - tuples->off;
-    if (!cn_ranks_agree(
-            p->w->ranks,
-            cn_hpc_profile_blocks_write(&job, &encoding, &p->out, p->blocks, err), err))
-        return false;
-    return !is_first ||
+    return !p->w->is_first ||
            (write_records(p, &header, infos, err) &&
-            cn_hpc_file_end(&p->out, CN_HPC_PROFILE_FORMAT, CN_HPC_PROFILE_FOOTER,
+            cn_hpc_file_end(p->out, CN_HPC_PROFILE_FORMAT, CN_HPC_PROFILE_FOOTER,
                             sections, CN_HPC_PROFILE_SECTION_COUNT, err));
 }
 
-bool cn_hpc_profiles_write(const struct cn_hpc_writing *w, struct cn_error *err)
+bool cn_hpc_profiles_write(const struct cn_hpc_writing *w, struct cn_out *out,
+                           struct cn_error *err)
 {
-    struct profile_writer p = {.w = w};
-    bool ok;
+    struct profile_writer p = {
+        .w = w,
+        .out = out,
+        .records = cn_alloc(w->db->profile_count, sizeof(*p.records)),
+        .blocks = cn_alloc(w->db->profile_count, sizeof(*p.blocks)),
+    };
+    bool ok = write_file(&p, err);
 
-    if (w->db->profile_count == 0)
-        return cn_fail(err, CN_ERR_FORMAT, "no profile: the first must be the summary");
-    p.records = cn_alloc(w->db->profile_count, sizeof(*p.records));
-    p.blocks = cn_alloc(w->db->profile_count, sizeof(*p.blocks));
-    ok = write_file(&p, err);
-    cn_out_abandon(&p.out);
     free(p.records);
     free(p.blocks);
     return ok;

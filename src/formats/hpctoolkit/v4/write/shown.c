@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/run/ranks.h"
 #include "formats/hpctoolkit/v4/write/latency_writer.h"
 #include "model/contexts/bucket.h"
 
@@ -169,27 +168,21 @@ static bool count_plane(struct cn_database *db, uint32_t profile, uint64_t count
     return step == CN_END;
 }
 
-/* Ranks leave room for the profiles of others, so all of them must know what remains. */
-static bool count_values(struct cn_hpc_shown *shown, struct cn_ranks *ranks,
-                         struct cn_error *err)
+bool cn_hpc_shown_count(struct cn_hpc_shown *shown, struct cn_error *err)
 {
     struct cn_database *db = &shown->view.db;
-    size_t count = 2 * (size_t)db->profile_count;
-    uint64_t *counts = cn_alloc(count, sizeof(*counts));
+    uint64_t *counts = cn_alloc(db->profile_count, 2 * sizeof(*counts));
     bool ok = true;
 
-    for (uint32_t i = cn_database_own_first(db); ok && i < cn_database_own_end(db); i++)
+    for (uint32_t i = db->own_first; ok && i < cn_database_own_end(db); i++)
         ok = count_plane(db, i, &counts[2 * (size_t)i], err);
-    ok = cn_ranks_agree(ranks, ok, err) &&
-         cn_ranks_combine(ranks, CN_RANKS_ADD, counts, count, err);
     shown->counts = counts;
     db->has_exact_counts = true;
     return ok;
 }
 
-bool cn_hpc_shown_init(struct cn_hpc_shown *shown, struct cn_database *source,
-                       struct cn_ranks *ranks, struct cn_database **db,
-                       struct cn_error *err)
+void cn_hpc_shown_init(struct cn_hpc_shown *shown, struct cn_database *source,
+                       struct cn_database **db)
 {
     const struct cn_metrics *metrics = &source->metrics;
     struct cn_metric *list;
@@ -199,7 +192,7 @@ bool cn_hpc_shown_init(struct cn_hpc_shown *shown, struct cn_database *source,
         (struct cn_hpc_shown){.view = {*source, source}, .ops = cn_database_view_ops};
     *db = source;
     if (!needs_view(source))
-        return true;
+        return;
     number_ids(shown, metrics);
     list = cn_arena_alloc(&shown->arena, metrics->count, sizeof(*list));
     for (size_t i = 0; i < metrics->count; i++)
@@ -213,7 +206,6 @@ bool cn_hpc_shown_init(struct cn_hpc_shown *shown, struct cn_database *source,
     shown->view.db.metrics.list = list;
     shown->view.db.metrics.count = count;
     *db = &shown->view.db;
-    return ranks->size == 1 || count_values(shown, ranks, err);
 }
 
 void cn_hpc_shown_done(struct cn_hpc_shown *shown)

@@ -6,7 +6,7 @@
 
 #include "formats/hpctoolkit/v4/write/writing.h"
 
-/* Called by rank 0: write states.db, unless the database does not know states over time. */
+/* Write states.db, unless the database does not know states over time. */
 CN_CHECK bool cn_hpc_states_write(const struct cn_hpc_writing *w, struct cn_error *err);
 
 #endif

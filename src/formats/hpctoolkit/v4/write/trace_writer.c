@@ -3,9 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/run/ranks.h"
 #include "formats/hpctoolkit/v4/write/value_writer.h"
-#include "formats/hpctoolkit/values/trace_lines.h"
 
 static void put_sample(struct cn_sample sample, uint8_t *at)
 {
@@ -35,8 +33,8 @@ static bool write_records(const struct cn_hpc_trace_lines *lines, struct cn_out 
         .traces_off = section->off + cn_hpc_traces_header_size,
         .trace_count = lines->count,
         .trace_len = cn_hpc_trace_size,
-        .begin_ns = lines->begin_ns,
-        .end_ns = lines->end_ns,
+        .begin_ns = lines->totals.begin_ns,
+        .end_ns = lines->totals.end_ns,
     };
     uint8_t *bytes = cn_alloc((size_t)section->len, 1);
     bool ok;
@@ -57,38 +55,39 @@ static bool write_records(const struct cn_hpc_trace_lines *lines, struct cn_out 
     return ok;
 }
 
-static bool write_file(const struct cn_hpc_writing *w, struct cn_hpc_trace_lines *lines,
-                       struct cn_out *out, struct cn_error *err)
+static struct cn_hpc_section section_of(const struct cn_hpc_trace_lines *lines)
+{
+    return (struct cn_hpc_section){
+        .off = cn_hpc_header_len(CN_HPC_TRACE_SECTION_COUNT),
+        .len = cn_hpc_traces_header_size + (uint64_t)lines->count * cn_hpc_trace_size,
+    };
+}
+
+bool cn_hpc_traces_encode(const struct cn_hpc_writing *w,
+                          struct cn_hpc_trace_lines *lines, struct cn_out *out,
+                          struct cn_error *err)
 {
     struct cn_hpc_value_job job = cn_hpc_writing_job(w);
     struct cn_hpc_trace_contexts contexts = {
         .listed = w->listed, .limit = w->db->context_limit, .count = w->context_count};
-    struct cn_hpc_section section = {
-        .len = cn_hpc_traces_header_size + (uint64_t)lines->count * cn_hpc_trace_size,
-    };
+    struct cn_hpc_section section;
 
-    return cn_hpc_shared_file_begin(out, w, "trace.db", CN_HPC_TRACE_SECTION_COUNT,
-                                    err) &&
-           cn_out_reserve(out, section.len, &section.off, err) &&
-           cn_hpc_trace_lines_write(lines, &job, &encoding, &contexts, out, err) &&
-           (!cn_ranks_is_first(w->ranks) ||
+    if (!cn_hpc_trace_lines_open(lines, w->db, err))
+        return false;
+    section = section_of(lines);
+    return cn_out_reserve(out, section.len, &section.off, err) &&
+           cn_hpc_trace_lines_encode(lines, &job, &encoding, &contexts, out, err);
+}
+
+bool cn_hpc_traces_end(const struct cn_hpc_writing *w, struct cn_hpc_trace_lines *lines,
+                       struct cn_out *out, struct cn_error *err)
+{
+    struct cn_hpc_value_job job = cn_hpc_writing_job(w);
+    struct cn_hpc_section section = section_of(lines);
+
+    return cn_hpc_trace_lines_place(lines, &job, &encoding, out, err) &&
+           (!w->is_first ||
             (write_records(lines, out, &section, err) &&
              cn_hpc_file_end(out, CN_HPC_TRACE_FORMAT, CN_HPC_TRACE_FOOTER, &section,
                              CN_HPC_TRACE_SECTION_COUNT, err)));
-}
-
-bool cn_hpc_traces_write(struct cn_hpc_writing *w, struct cn_error *err)
-{
-    struct cn_hpc_trace_lines lines;
-    struct cn_out out = {0};
-    bool ok;
-
-    if (!w->db->has_timelines)
-        return true;
-    ok = cn_ranks_agree(w->ranks, cn_hpc_trace_lines_open(&lines, w->db, err), err) &&
-         write_file(w, &lines, &out, err);
-    w->resolution_ns = ok ? lines.resolution_ns : 0;
-    cn_out_abandon(&out);
-    cn_hpc_trace_lines_done(&lines);
-    return ok;
 }

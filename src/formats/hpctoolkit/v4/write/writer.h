@@ -10,6 +10,7 @@
 #include "base/error.h"
 
 struct cn_database;
+struct cn_ranks;
 struct cn_write_options;
 
 /* A failure removes what was written and leaves an earlier database at `path` unchanged.
@@ -17,5 +18,12 @@ struct cn_write_options;
 CN_CHECK bool cn_hpc_v4_write(struct cn_database *db, const char *path,
                               const struct cn_write_options *options,
                               struct cn_error *err);
+
+/* The same, called by all ranks, which have analysed the database together: the bytes are those
+ * that one process would write. */
+CN_CHECK bool cn_hpc_v4_write_together(struct cn_database *db, struct cn_ranks *ranks,
+                                       const char *path,
+                                       const struct cn_write_options *options,
+                                       struct cn_error *err);
 
 #endif

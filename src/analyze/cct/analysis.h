@@ -1,0 +1,62 @@
+/* The steps of an analysis of calls, which the driver (ranks.c) puts together.
+ *
+ * A process counts some of the units, and learns from the driver what others have found. A
+ * single process has all units.
+ * Threads: one thread at a time; counting starts threads of its own.
+ */
+#ifndef CN_ANALYZE_CCT_ANALYSIS_H
+#define CN_ANALYZE_CCT_ANALYSIS_H
+
+#include "analyze/cct/calls_to_database.h"
+#include "analyze/cct/database.h"
+#include "base/run/failures.h"
+
+/* Work of one worker: a task, or all tasks of a recording whose triggers work across tasks. */
+struct cn_cct_unit {
+    size_t first, count; /* members */
+    bool is_on;          /* the switch that its tasks share */
+};
+
+struct cn_cct_analysis {
+    const struct cn_call_query *queries;
+    const struct cn_calls_options *options;
+    struct cn_cct_database *self;       /* to be closed by the driver */
+    struct cn_cct_functions *functions; /* by query */
+    struct cn_cct_unit *units;
+    size_t unit_count;
+    bool is_first;               /* of the processes; set by the driver, like */
+    size_t unit_first, unit_end; /* units of this process */
+    size_t own_first, own_end;   /* its members */
+    uint64_t trees_len;          /* of trees in memory */
+    uint64_t *spill_at; /* by member: 1 + the offset of its tree; 0: it is in memory */
+    struct cn_thinner *spares; /* by worker: the memory of samples */
+    struct cn_failures failures;
+};
+
+void cn_cct_analysis_init(struct cn_cct_analysis *a, const struct cn_call_query *queries,
+                          size_t query_count, const struct cn_calls_options *options);
+void cn_cct_analysis_done(struct cn_cct_analysis *a);
+
+/* The sizes of units, released with free(). */
+uint64_t *cn_cct_analysis_weigh(const struct cn_cct_analysis *a);
+
+/* Count the units of this process, and merge their trees. The spool of the database is open. */
+CN_CHECK bool cn_cct_analysis_count(struct cn_cct_analysis *a, struct cn_error *err);
+
+/* By query: the time of the last record of this process, released with free(). */
+uint64_t *cn_cct_analysis_last_ns(const struct cn_cct_analysis *a);
+
+/* End the tasks of this process; the last records are those of all. */
+void cn_cct_analysis_end(struct cn_cct_analysis *a, const uint64_t *last_ns);
+
+/* When contexts are numbered: fill in the tables of the database. */
+void cn_cct_analysis_fill_in(struct cn_cct_analysis *a);
+
+/* What the result says of the tasks of this process, and adding it to a result that has room
+ * for the damage of all tasks. */
+void cn_cct_analysis_encode(const struct cn_cct_analysis *a, struct cn_text *message);
+CN_CHECK bool cn_cct_analysis_add(const struct cn_cct_analysis *a,
+                                  struct cn_bytes message, struct cn_calls_result *result,
+                                  struct cn_error *err);
+
+#endif
