@@ -77,17 +77,14 @@ static void read_lines(struct cn_annotation *annotation, const char *file,
                        struct cn_bytes text)
 {
     const struct cn_assembly *assembly = &annotation->assembly;
-    size_t line_count = 1;
-    const uint8_t **lines;
+    size_t line_count = 0, capacity = 0;
+    struct cn_bytes *lines = NULL;
+    bool has_next = true;
 
-    for (size_t i = 0; i < text.len; i++)
-        line_count += text.ptr[i] == '\n';
-    lines = cn_alloc(line_count + 1, sizeof(*lines));
-    lines[0] = text.ptr;
-    for (size_t i = 0, line = 1; i < text.len; i++)
-        if (text.ptr[i] == '\n')
-            lines[line++] = text.ptr + i + 1;
-    lines[line_count] = text.ptr + text.len + 1;
+    while (has_next) {
+        CN_GROW(lines, line_count, capacity);
+        has_next = cn_bytes_take_until(&text, '\n', &lines[line_count++]);
+    }
     for (size_t i = 0; i < assembly->count; i++) {
         const struct cn_assembly_line *at = &assembly->list[i];
 
@@ -95,8 +92,8 @@ static void read_lines(struct cn_annotation *annotation, const char *file,
             !cn_annotation_begins_line(assembly, i))
             continue;
         annotation->sources[i] =
-            cn_arena_copy(&annotation->arena, (const char *)lines[at->line - 1],
-                          (size_t)(lines[at->line] - lines[at->line - 1] - 1));
+            cn_arena_copy(&annotation->arena, (const char *)lines[at->line - 1].ptr,
+                          lines[at->line - 1].len);
     }
     free(lines);
 }

@@ -1,8 +1,9 @@
 /* Bounded views of bytes we did not write ourselves.
  *
- * A parser receives a struct cn_bytes, never a bare pointer, and no code outside
- * this file does pointer arithmetic on input. Offsets and counts from a file are
- * uint64_t until one of these functions has checked them.
+ * A parser receives a struct cn_bytes, never a bare pointer. Offsets, lengths and counts
+ * from a file are uint64_t until one of these functions has checked them; only these
+ * functions compare them with the end. Bytes whose index is below `len`, and fields of a
+ * record whose length was checked, are read directly.
  * Threads: any thread; a view borrows its bytes.
  */
 #ifndef CN_BASE_BYTES_BYTES_H
@@ -44,6 +45,17 @@ static inline bool cn_bytes_take(struct cn_bytes *b, size_t len, struct cn_bytes
     if (!cn_bytes_slice(*b, 0, len, out))
         return false;
     return cn_bytes_slice(*b, len, b->len - len, b);
+}
+
+/* Split off what precedes the first `end`, which is removed with it. Without one everything is
+ * split off, and the result is false. */
+static inline bool cn_bytes_take_until(struct cn_bytes *b, char end, struct cn_bytes *out)
+{
+    const uint8_t *at = b->len > 0 ? memchr(b->ptr, end, b->len) : NULL;
+    struct cn_bytes skipped;
+
+    (void)cn_bytes_take(b, at ? (size_t)(at - b->ptr) : b->len, out);
+    return at && cn_bytes_take(b, 1, &skipped);
 }
 
 /* Element `i` of an array whose elements are `size` bytes. The caller knows that it is

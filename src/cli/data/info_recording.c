@@ -199,12 +199,11 @@ static void add_note(struct cn_text *text, const struct cn_recording *rec)
             continue;
         cn_text_str_add(text, "#\n# extra note information\n# ======================\n");
         while (note.len > 0) {
-            const uint8_t *end = memchr(note.ptr, '\n', note.len);
-            size_t len = end ? (size_t)(end - note.ptr) : note.len;
+            struct cn_bytes line;
 
-            cn_utf8_add_printable_chars(text, (const char *)note.ptr, len);
+            (void)cn_bytes_take_until(&note, '\n', &line);
+            cn_utf8_add_printable_chars(text, (const char *)line.ptr, line.len);
             cn_text_char(text, '\n');
-            (void)cn_bytes_from(note, len + (end != NULL), &note);
         }
     }
 }

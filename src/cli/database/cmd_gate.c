@@ -34,24 +34,19 @@ static bool add_rule(struct gate *gate, const char *text, struct cn_error *err)
 static bool add_lines(struct gate *gate, struct cn_bytes bytes, struct cn_error *err)
 {
     struct cn_text line = {0};
-    const char *at = (const char *)bytes.ptr, *end = at + bytes.len;
     bool ok = true;
 
     if (bytes.len > RULES_LEN_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "longer than %d bytes", RULES_LEN_MAX);
-    for (size_t number = 1; ok && at < end; number++) {
-        size_t rest = (size_t)(end - at);
-        const char *stop = memchr(at, '\n', rest);
-        size_t len = stop ? (size_t)(stop - at) : rest, used = len;
-        const char *comment = memchr(at, '#', len);
+    for (size_t number = 1; ok && bytes.len > 0; number++) {
+        struct cn_bytes whole, rule;
 
-        if (comment)
-            used = (size_t)(comment - at);
+        (void)cn_bytes_take_until(&bytes, '\n', &whole);
+        (void)cn_bytes_take_until(&whole, '#', &rule); /* a comment follows */
         cn_text_clear(&line);
-        cn_text_add(&line, at, used);
+        cn_text_add(&line, (const char *)rule.ptr, rule.len);
         if (strspn(line.chars, " \t\r") < line.len)
             ok = add_rule(gate, line.chars, err) || cn_fail_in(err, "%zu", number);
-        at += len + (stop ? 1 : 0);
     }
     cn_text_done(&line);
     return ok;

@@ -50,18 +50,13 @@ static bool open_copy(struct cn_tui_source_text *text, const char *folder,
 
 static void find_lines(struct cn_tui_source_text *text)
 {
-    struct cn_bytes bytes = text->file.bytes;
-    size_t capacity = 0, at = 0;
+    struct cn_bytes rest = text->file.bytes, line;
+    size_t capacity = 0;
 
-    while (at <= bytes.len) {
-        const uint8_t *end =
-            at < bytes.len ? memchr(bytes.ptr + at, '\n', bytes.len - at) : NULL;
-
-        CN_PUSH(text->line_offs, text->line_count, capacity, at);
-        if (!end)
-            break;
-        at = (size_t)(end - bytes.ptr) + 1;
-    }
+    do
+        CN_PUSH(text->line_offs, text->line_count, capacity,
+                text->file.bytes.len - rest.len);
+    while (cn_bytes_take_until(&rest, '\n', &line));
 }
 
 void cn_tui_source_text_use(struct cn_tui_source_text *text, const char *folder,

@@ -81,16 +81,6 @@ static void add_word(struct cn_java_words *words, uint32_t id, struct cn_bytes t
             (struct cn_java_word){.id = id, .len = (uint32_t)len, .bytes = block->bytes});
 }
 
-/* Take the bytes before the next `mark`, and the mark, off the front. */
-static bool take_until(struct cn_bytes *rest, uint8_t mark, struct cn_bytes *out)
-{
-    const uint8_t *found = rest->len ? memchr(rest->ptr, mark, rest->len) : NULL;
-    struct cn_bytes skipped;
-
-    return found && cn_bytes_take(rest, (size_t)(found - rest->ptr), out) &&
-           cn_bytes_take(rest, 1, &skipped);
-}
-
 /* Records up to a zero byte: number 01 text 02 number 03. */
 static bool read_records(struct cn_bytes rest, struct cn_java_words *words,
                          struct cn_error *err)
@@ -102,10 +92,11 @@ static bool read_records(struct cn_bytes rest, struct cn_java_words *words,
         size_t off = whole_len - rest.len;
         uint32_t id, id_again;
 
-        if (!take_until(&rest, MARK_TEXT, &number) ||
-            !take_until(&rest, MARK_ID, &text) || !take_until(&rest, MARK_END, &again) ||
-            !parse_number(number, &id) || !parse_number(again, &id_again) ||
-            id != id_again || id == 0 || text.len > CN_WORD_LEN_MAX)
+        if (!cn_bytes_take_until(&rest, MARK_TEXT, &number) ||
+            !cn_bytes_take_until(&rest, MARK_ID, &text) ||
+            !cn_bytes_take_until(&rest, MARK_END, &again) || !parse_number(number, &id) ||
+            !parse_number(again, &id_again) || id != id_again || id == 0 ||
+            text.len > CN_WORD_LEN_MAX)
             return cn_fail(err, CN_ERR_FORMAT,
                            "damaged word at offset %zu of the records", off);
         add_word(words, id, text);
@@ -135,8 +126,7 @@ static void append_parts(struct cn_words *out, struct cn_bytes inner, uint8_t ma
         struct cn_bytes number;
         uint32_t part;
 
-        if (!take_until(&inner, mark, &number))
-            (void)cn_bytes_take(&inner, inner.len, &number);
+        (void)cn_bytes_take_until(&inner, mark, &number);
         cn_u32_put(bytes + len, parse_number(number, &part) ? part : 0);
         len += CN_WORD_PART_LEN;
     }
@@ -147,13 +137,15 @@ static void append_parts(struct cn_words *out, struct cn_bytes inner, uint8_t ma
 /* 09 key 09 text 09 */
 static void append_value(struct cn_words *out, struct cn_bytes inner)
 {
-    struct cn_bytes number;
+    struct cn_bytes rest = inner, number;
     uint8_t bytes[CN_WORD_PART_LEN + 64];
     uint32_t key = 0;
     size_t len;
 
-    if (take_until(&inner, CN_WORD_VALUE, &number))
+    if (cn_bytes_take_until(&rest, CN_WORD_VALUE, &number)) {
         (void)parse_number(number, &key);
+        inner = rest;
+    }
     len = inner.len < 64 ? inner.len : 64;
     cn_u32_put(bytes, key);
     if (len)

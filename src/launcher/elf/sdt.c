@@ -41,14 +41,10 @@ static uint64_t off_of(const struct cn_elf_reader *reader, uint64_t address)
 
 static bool take_text(struct cn_bytes *rest, const char **out)
 {
-    const uint8_t *end = rest->len > 0 ? memchr(rest->ptr, '\0', rest->len) : NULL;
+    struct cn_bytes text;
 
-    if (!end)
-        return false;
     *out = (const char *)rest->ptr;
-    rest->len -= (size_t)(end + 1 - rest->ptr);
-    rest->ptr = end + 1;
-    return true;
+    return cn_bytes_take_until(rest, '\0', &text);
 }
 
 /* Addresses of the probe, of the section .stapsdt.base when it was linked, and of the

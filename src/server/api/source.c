@@ -109,33 +109,28 @@ static bool add_up(struct line_costs *lines, struct cn_costs *costs,
 
 static size_t count_lines(struct cn_bytes text)
 {
+    struct cn_bytes line;
     size_t count = 0;
 
-    for (size_t at = 0; at < text.len && count < LINE_MAX_COUNT; count++) {
-        const uint8_t *end = memchr(text.ptr + at, '\n', text.len - at);
-
-        at = end ? (size_t)(end - text.ptr) + 1 : text.len;
-    }
+    for (; text.len > 0 && count < LINE_MAX_COUNT; count++)
+        (void)cn_bytes_take_until(&text, '\n', &line);
     return count;
 }
 
 static void add_lines(struct cn_json *json, struct cn_bytes text, size_t line_count)
 {
-    struct cn_text line = {0};
-    size_t at = 0;
+    struct cn_text shown = {0};
+    struct cn_bytes line;
 
     cn_json_add_array(json, "lines");
     for (size_t i = 0; i < line_count; i++) {
-        const uint8_t *end = memchr(text.ptr + at, '\n', text.len - at);
-        size_t len = (end ? (size_t)(end - text.ptr) : text.len) - at;
-
-        cn_text_clear(&line);
-        cn_text_add(&line, (const char *)text.ptr + at, len);
-        cn_json_str(json, cn_text_str(&line));
-        at += len + 1;
+        (void)cn_bytes_take_until(&text, '\n', &line);
+        cn_text_clear(&shown);
+        cn_text_add(&shown, (const char *)line.ptr, line.len);
+        cn_json_str(json, cn_text_str(&shown));
     }
     cn_json_end(json);
-    cn_text_done(&line);
+    cn_text_done(&shown);
 }
 
 static bool show(struct cn_served *served, struct cn_json *json, struct cn_costs *costs,

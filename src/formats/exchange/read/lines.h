@@ -9,12 +9,9 @@
 /* Remove the first line, and return it without its end. */
 static inline struct cn_bytes cn_line_take(struct cn_bytes *rest)
 {
-    const uint8_t *end = rest->len > 0 ? memchr(rest->ptr, '\n', rest->len) : NULL;
-    size_t len = end ? (size_t)(end - rest->ptr) : rest->len;
-    struct cn_bytes line, newline;
+    struct cn_bytes line;
 
-    (void)cn_bytes_take(rest, len, &line);
-    (void)cn_bytes_take(rest, rest->len > 0, &newline);
+    (void)cn_bytes_take_until(rest, '\n', &line);
     if (line.len > 0 && line.ptr[line.len - 1] == '\r')
         line.len--;
     return line;

@@ -13,22 +13,18 @@ void cn_uft_lines_begin(struct cn_uft_lines *lines, struct cn_bytes file)
 enum cn_step cn_uft_lines_next(struct cn_uft_lines *lines, struct cn_bytes *out,
                                struct cn_error *err)
 {
-    const uint8_t *end;
-    struct cn_bytes line, skipped;
-    size_t len;
+    struct cn_bytes line;
+    bool has_end;
 
     if (lines->rest.len == 0)
         return CN_END;
-    end = memchr(lines->rest.ptr, '\n', lines->rest.len);
-    len = end ? (size_t)(end - lines->rest.ptr) : lines->rest.len;
+    has_end = cn_bytes_take_until(&lines->rest, '\n', &line);
     lines->number++;
-    (void)cn_bytes_take(&lines->rest, len, &line);
-    (void)cn_bytes_take(&lines->rest, end ? 1 : 0, &skipped);
     lines->off = lines->next_off;
-    lines->next_off += len + (end ? 1 : 0);
-    if (len > CN_UFT_LINE_MAX)
+    lines->next_off += line.len + has_end;
+    if (line.len > CN_UFT_LINE_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "line %" PRIu64 ": %zu bytes long, at most %d",
-                       lines->number, len, CN_UFT_LINE_MAX);
+                       lines->number, line.len, CN_UFT_LINE_MAX);
     *out = line;
     return CN_ITEM;
 }
@@ -182,13 +178,9 @@ bool cn_uft_scan_word(struct cn_bytes *text, struct cn_bytes *out)
 
 bool cn_uft_scan_until(struct cn_bytes *text, char end, struct cn_bytes *out)
 {
-    const uint8_t *at;
-
     if (text->len == 0)
         return false;
-    at = memchr(text->ptr, end, text->len);
-    (void)cn_bytes_take(text, at ? (size_t)(at - text->ptr) : text->len, out);
-    skip(text, at ? 1 : 0);
+    (void)cn_bytes_take_until(text, end, out);
     return true;
 }
 

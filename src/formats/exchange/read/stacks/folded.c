@@ -27,11 +27,9 @@ static uint32_t context_of(struct cn_import *import, struct cn_bytes stack)
     uint32_t context = 0;
 
     for (size_t depth = 0; depth < CN_IMPORT_DEPTH_MAX && stack.len > 0; depth++) {
-        const uint8_t *end = memchr(stack.ptr, ';', stack.len);
-        struct cn_bytes name, separator;
+        struct cn_bytes name;
 
-        (void)cn_bytes_take(&stack, end ? (size_t)(end - stack.ptr) : stack.len, &name);
-        (void)cn_bytes_take(&stack, stack.len > 0, &separator);
+        (void)cn_bytes_take_until(&stack, ';', &name);
         context = cn_import_call(
             import, context,
             cn_import_frame(import,

@@ -83,18 +83,6 @@ void cn_span_set_add_links(struct cn_span_set *set)
                           cn_span_set_list(set, first));
 }
 
-/* The text before the next '|', which is removed from `rest` with it. */
-static bool take_part(struct cn_bytes *rest, struct cn_bytes *part)
-{
-    const uint8_t *bar = rest->len > 0 ? memchr(rest->ptr, '|', rest->len) : NULL;
-
-    if (!bar)
-        return false;
-    *part = (struct cn_bytes){rest->ptr, (size_t)(bar - rest->ptr)};
-    *rest = (struct cn_bytes){bar + 1, rest->len - part->len - 1};
-    return true;
-}
-
 /* Attributes that are not texts, numbers and truth values are left out. */
 static void read_tag_attributes(struct cn_span_set *set, struct cn_bytes text)
 {
@@ -127,8 +115,9 @@ bool cn_span_set_link_tag(struct cn_span_set *set, struct cn_bytes text)
     struct cn_set_link link;
     uint64_t ignored;
 
-    if (!take_part(&text, &trace) || !take_part(&text, &span) ||
-        !take_part(&text, &state) ||
+    if (!cn_bytes_take_until(&text, '|', &trace) ||
+        !cn_bytes_take_until(&text, '|', &span) ||
+        !cn_bytes_take_until(&text, '|', &state) ||
         !cn_span_id_parse(trace, &link.trace_high, &link.trace_low) ||
         !cn_span_id_parse(span, &ignored, &link.id))
         return false;

@@ -53,11 +53,9 @@ static bool is_blank(uint8_t c)
 /* Remove the first line, and return it without its end and the blanks around it. */
 static struct cn_bytes take_line(struct cn_bytes *text)
 {
-    const uint8_t *end = memchr(text->ptr, '\n', text->len);
-    size_t len = end ? (size_t)(end - text->ptr) : text->len;
-    struct cn_bytes line = head_of(*text, len);
+    struct cn_bytes line;
 
-    *text = rest_of(*text, end ? len + 1 : len);
+    (void)cn_bytes_take_until(text, '\n', &line);
     while (line.len > 0 && is_blank(line.ptr[line.len - 1]))
         line.len--;
     while (line.len > 0 && is_blank(line.ptr[0]))
