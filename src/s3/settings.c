@@ -233,20 +233,20 @@ static bool read_file(struct cn_s3_settings *settings, const char *path,
 }
 
 /* A file of the user that may be missing. */
-static void read_usual_file(struct cn_s3_settings *settings, const char *variable,
-                            const char *name, const char *profile)
+static bool read_usual_file(struct cn_s3_settings *settings, const char *variable,
+                            const char *name, const char *profile, struct cn_error *err)
 {
     const char *path = getenv(variable), *home = getenv("HOME");
     struct cn_text usual = {0};
-    struct cn_error ignored;
+    bool ok;
 
     if (!path && home)
         cn_text_printf(&usual, "%s/.aws/%s", home, name);
     if (!path)
         path = cn_text_str(&usual);
-    if (*path && access(path, R_OK) == 0)
-        (void)read_file(settings, path, profile, &ignored);
+    ok = !*path || access(path, F_OK) != 0 || read_file(settings, path, profile, err);
     cn_text_done(&usual);
+    return ok;
 }
 
 static bool read_rest(struct reading *reading, struct cn_error *err)
@@ -269,9 +269,12 @@ static bool read_rest(struct reading *reading, struct cn_error *err)
     set_from(&settings->region, getenv("AWS_DEFAULT_REGION"));
     set_from(&settings->ca_file, getenv("AWS_CA_BUNDLE"));
     set_from(&settings->collector_token_file, getenv("CAIRN_COLLECTOR_TOKEN_FILE"));
-    if (!settings->key_id)
-        read_usual_file(settings, "AWS_SHARED_CREDENTIALS_FILE", "credentials", profile);
-    read_usual_file(settings, "AWS_CONFIG_FILE", "config", profile);
+    if (!settings->key_id && !read_usual_file(settings, "AWS_SHARED_CREDENTIALS_FILE",
+                                              "credentials", profile, err))
+        return false;
+    if (!read_usual_file(settings, "AWS_CONFIG_FILE", "config", profile, err) &&
+        !settings->key_id)
+        return false;
     if (!settings->key_id || !settings->secret)
         return cn_fail(err, CN_ERR_USAGE,
                        "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, "

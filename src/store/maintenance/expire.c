@@ -181,10 +181,11 @@ static bool copy_pinned(const struct cn_segment *segment, const struct pins *pin
     bool ok = true;
 
     for (uint32_t i = 0; ok && i < cn_segment_row_count(segment); i++) {
-        struct cn_error ignored;
         struct cn_store_row row;
 
-        if (!cn_segment_row(segment, i, &row, &ignored) || !cn_store_row_is_trace(&row) ||
+        /* A row that cannot be read may be that of a pinned trace. */
+        ok = cn_segment_row(segment, i, &row, err);
+        if (!ok || !cn_store_row_is_trace(&row) ||
             find_pin(pins, pin_of(row.trace_high, row.trace_low)) == pins->count)
             continue;
         ok = cn_segment_load(loader, segment, i, &trace, err) &&

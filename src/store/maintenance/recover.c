@@ -124,6 +124,17 @@ static bool save_words(const char *dir, struct cn_error *err)
     return ok;
 }
 
+/* Read a config. One that is missing or damaged is made anew; one that cannot be read now, or
+ * that a newer version wrote, must stay. */
+static bool read_or_make_config(struct cn_store_config *config, const char *dir,
+                                bool *is_new, struct cn_error *err)
+{
+    *is_new = !cn_store_config_read(config, dir, err);
+    if (*is_new)
+        *config = cn_store_config_of(NULL, cn_clock_date_ns());
+    return !*is_new || err->kind == CN_ERR_NOT_FOUND || err->kind == CN_ERR_FORMAT;
+}
+
 static bool remove_indexes(const char *dir, bool *was_sealed, struct cn_error *err)
 {
     static const char *const names[] = {
@@ -131,10 +142,10 @@ static bool remove_indexes(const char *dir, bool *was_sealed, struct cn_error *e
         CN_POSTING_FILE_NAME, CN_TEXT_INDEX_NAME, CN_TEXT_FILE_NAME,
     };
     struct cn_store_config config;
-    struct cn_error ignored;
+    bool is_new;
 
-    if (!cn_store_config_read(&config, dir, &ignored))
-        config = cn_store_config_of(NULL, cn_clock_date_ns());
+    if (!read_or_make_config(&config, dir, &is_new, err))
+        return false;
     *was_sealed = config.is_sealed;
     config.is_sealed = false;
     config.damage[0] = '\0';
@@ -171,23 +182,22 @@ static void count_damage(const char *dir, struct cn_store_recovery *counts)
 }
 
 /* The end of the data that was acknowledged, as far as rows are left to tell. */
-static uint64_t find_reach(const char *base, uint32_t number, uint64_t *data_len)
+static bool find_reach(const char *base, uint32_t number, uint64_t *reach,
+                       uint64_t *data_len, struct cn_error *err)
 {
     struct cn_segment *segment;
-    struct cn_error ignored;
-    uint64_t reach = 0, len;
+    uint64_t len;
 
-    *data_len = 0;
-    if (!cn_segment_open(&segment, base, number, &ignored))
-        return 0;
+    if (!cn_segment_open(&segment, base, number, err))
+        return false;
     *data_len = segment->data.bytes.len;
     if (segment->config.is_sealed)
-        reach = *data_len;
+        *reach = *data_len;
     else
-        reach = cn_segment_rows_reach(
+        *reach = cn_segment_rows_reach(
             segment->rows_log.bytes, cn_segment_scan_rows(segment->rows_log.bytes, &len));
     cn_segment_close(segment);
-    return reach;
+    return true;
 }
 
 static uint64_t count_lost(const struct cn_words *words)
@@ -204,11 +214,11 @@ static bool recover_segment(const char *base, uint32_t number, bool is_newest,
 {
     char *dir = cn_segment_dir(base, number);
     struct cn_segment_writer segment;
-    uint64_t data_len, reach = find_reach(base, number, &data_len);
-    bool was_sealed, ok;
+    uint64_t data_len = 0, reach = 0;
+    bool was_sealed, ok = find_reach(base, number, &reach, &data_len, err);
 
     count_damage(dir, counts);
-    ok = save_words(dir, err) && remove_indexes(dir, &was_sealed, err);
+    ok = ok && save_words(dir, err) && remove_indexes(dir, &was_sealed, err);
     free(dir);
     if (!ok ||
         !cn_segment_writer_recover(&segment, base, number, reach, &cn_disk_files, err))
@@ -227,12 +237,10 @@ static bool recover_segment(const char *base, uint32_t number, bool is_newest,
 static bool make_config(const char *path, struct cn_error *err)
 {
     struct cn_store_config config;
-    struct cn_error ignored;
+    bool is_new;
 
-    if (cn_store_config_read(&config, path, &ignored))
-        return true;
-    config = cn_store_config_of(NULL, cn_clock_date_ns());
-    return cn_store_config_write(&config, path, &cn_disk_files, err);
+    return read_or_make_config(&config, path, &is_new, err) &&
+           (!is_new || cn_store_config_write(&config, path, &cn_disk_files, err));
 }
 
 bool cn_store_recover(const char *path, struct cn_store_recovery *out,

@@ -115,16 +115,16 @@ static bool send_rest(struct cn_replica *replica, struct cn_replica_lane *lane,
                       struct cn_error *err)
 {
     struct cn_file text = {0}, data = {0}, config = {0};
-    struct cn_error ignored;
+    struct cn_error unread;
     bool ok = true;
 
-    if (cn_file_open_at(&data, lane->dir, CN_TRACES_NAME, &ignored) &&
-        cn_file_open_at(&text, lane->dir, CN_TEXT_LOG_NAME, &ignored) &&
-        cn_file_open_at(&config, lane->dir, CN_CONFIG_NAME, &ignored))
+    if (cn_file_open_at(&data, lane->dir, CN_TRACES_NAME, &unread) &&
+        cn_file_open_at(&text, lane->dir, CN_TEXT_LOG_NAME, &unread) &&
+        cn_file_open_at(&config, lane->dir, CN_CONFIG_NAME, &unread))
         while (ok && (lane->text_off < text.bytes.len || lane->data_off < data.bytes.len))
             ok = send_part(replica, lane, text.bytes, data.bytes, config.bytes, err);
     else if (access(lane->dir, F_OK) == 0)
-        ok = cn_fail(err, CN_ERR_IO, "%s cannot be read", lane->dir);
+        ok = cn_fail(err, CN_ERR_IO, "%s", unread.text);
     cn_file_close(&text);
     cn_file_close(&data);
     cn_file_close(&config);

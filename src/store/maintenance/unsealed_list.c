@@ -67,26 +67,26 @@ static void list_files(struct cn_manifest_entry *entry, const char *dir, bool is
     }
 }
 
-/* False if a segment is not listed: it is named, or was just removed. */
-static bool describe(const char *dir, struct cn_manifest_entry *entry)
+/* A segment is not listed if it is named, or was just removed. */
+static bool describe(const char *dir, struct cn_manifest_entry *entry, bool *is_listed,
+                     struct cn_error *err)
 {
     struct cn_store_config config;
     struct cn_file file = {0};
-    struct cn_error ignored;
-    bool is_named, ok;
+    struct cn_error damaged;
+    bool is_named = true;
+    bool ok = cn_upload_id(dir, entry->id, &is_named, err) &&
+              (is_named || cn_file_open_at(&file, dir, CN_CONFIG_NAME, err));
 
-    if (!cn_upload_id(dir, entry->id, &is_named, &ignored) || is_named ||
-        !cn_file_open_at(&file, dir, CN_CONFIG_NAME, &ignored))
-        return false;
-    ok = file.bytes.len <= CN_MANIFEST_CONFIG_MAX &&
-         cn_store_config_parse(&config, file.bytes, &ignored);
-    if (ok) {
+    *is_listed = ok && !is_named && file.bytes.len <= CN_MANIFEST_CONFIG_MAX &&
+                 cn_store_config_parse(&config, file.bytes, &damaged);
+    if (*is_listed) {
         entry->config = cn_alloc(file.bytes.len + 1, 1);
         memcpy(entry->config, file.bytes.ptr, file.bytes.len);
         list_files(entry, dir, config.is_sealed);
     }
     cn_file_close(&file);
-    return ok;
+    return ok || err->kind == CN_ERR_NOT_FOUND;
 }
 
 bool cn_fresh_list(const char *base, const char *label, struct cn_cbor_out *out,
@@ -95,27 +95,31 @@ bool cn_fresh_list(const char *base, const char *label, struct cn_cbor_out *out,
     struct cn_manifest_entry **entries;
     uint32_t *numbers = NULL;
     size_t count, n = 0;
+    bool ok = true;
 
     if (!cn_segments_list(base, &numbers, &count, err))
         return false;
     entries = cn_alloc(count, sizeof(*entries));
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; ok && i < count; i++) {
         char *dir = cn_segment_dir(base, numbers[i]);
+        bool is_listed;
 
         entries[n] = cn_alloc(1, sizeof(**entries));
         entries[n]->number = numbers[i];
-        if (describe(dir, entries[n]))
+        ok = describe(dir, entries[n], &is_listed, err);
+        if (is_listed)
             n++;
         else
             cn_manifest_entry_free(entries[n]);
         free(dir);
     }
-    cn_manifest_list_encode(label, entries, n, out);
+    if (ok)
+        cn_manifest_list_encode(label, entries, n, out);
     while (n > 0)
         cn_manifest_entry_free(entries[--n]);
     free(entries);
     free(numbers);
-    return true;
+    return ok;
 }
 
 /* False if the store has none. */

@@ -36,21 +36,20 @@ struct state {
     uint32_t number;
 };
 
-static bool read_state(const char *dir, struct state *state)
+static bool read_state(const char *dir, struct state *state, struct cn_error *err)
 {
     struct cn_text text = {0};
     struct cn_file file = {0};
-    struct cn_error ignored;
     char how[8] = "";
-    bool ok = cn_file_open_at(&file, dir, STATE_NAME, &ignored);
+    bool ok = cn_file_open_at(&file, dir, STATE_NAME, err);
 
     *state = (struct state){0};
     if (ok)
         cn_text_add(&text, (const char *)file.bytes.ptr, file.bytes.len);
-    ok = ok &&
-         sscanf(cn_text_str(&text), "%32[0-9a-f] %" SCNx32 " %7s", state->id,
-                &state->number, how) == 3 &&
-         strlen(state->id) == CN_MANIFEST_ID_LEN;
+    ok = ok && ((sscanf(cn_text_str(&text), "%32[0-9a-f] %" SCNx32 " %7s", state->id,
+                        &state->number, how) == 3 &&
+                 strlen(state->id) == CN_MANIFEST_ID_LEN) ||
+                cn_fail(err, CN_ERR_FORMAT, "%s/" STATE_NAME " is damaged", dir));
     state->is_done = strcmp(how, "named") == 0;
     state->has_number = state->is_done || strcmp(how, "naming") == 0;
     cn_text_done(&text);
@@ -79,7 +78,7 @@ static bool make_state(const char *dir, struct state *state, struct cn_error *er
     struct cn_text made = {0}, path = {0};
     FILE *file;
 
-    if (read_state(dir, state))
+    if (read_state(dir, state, err))
         return true;
     *state = (struct state){0};
     cn_manifest_new_id(state->id);
@@ -97,9 +96,12 @@ static bool make_state(const char *dir, struct state *state, struct cn_error *er
     }
     cn_text_done(&made);
     cn_text_done(&path);
-    /* A power failure may have left it empty. */
-    if (read_state(dir, state))
+    /* A power failure may have left it empty. An id that cannot be read now stays: the segment
+     * would be uploaded twice. */
+    if (read_state(dir, state, err))
         return true;
+    if (err->kind != CN_ERR_NOT_FOUND && err->kind != CN_ERR_FORMAT)
+        return false;
     cn_manifest_new_id(state->id);
     return write_state(dir, state, err);
 }
@@ -119,8 +121,9 @@ bool cn_upload_id(const char *dir, char id[CN_MANIFEST_ID_LEN + 1], bool *is_nam
 bool cn_upload_is_done(const char *base, uint32_t number)
 {
     char *dir = cn_segment_dir(base, number);
+    struct cn_error ignored; /* it is tried again later */
     struct state state;
-    bool is_done = read_state(dir, &state) && state.is_done;
+    bool is_done = read_state(dir, &state, &ignored) && state.is_done;
 
     free(dir);
     return is_done;

@@ -105,6 +105,8 @@ bool cn_store_config_parse(struct cn_store_config *out, struct cn_bytes bytes,
         line += len + (line[len] == '\n');
     }
     cn_text_done(&text);
+    if (config.version == 0)
+        return cn_fail(err, CN_ERR_FORMAT, "damaged: it has no version");
     if (config.version != CN_STORE_VERSION)
         return cn_fail(err, CN_ERR_VERSION, "store version %u is not supported, only %d",
                        config.version, CN_STORE_VERSION);

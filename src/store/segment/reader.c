@@ -80,7 +80,7 @@ static bool open_segments(struct cn_store *store, const char *base,
         if (store->segments[store->count] ||
             cn_segment_open(&store->segments[store->count], base, numbers[i], err))
             store->count++;
-        else if (err->kind != CN_ERR_IO)
+        else if (err->kind != CN_ERR_NOT_FOUND)
             return false;
     }
     return true;

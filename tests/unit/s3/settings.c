@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
@@ -87,11 +88,30 @@ static void names_what_is_wrong(void **state)
     refuses("s3://bucket/a?endpoint=there", "'there' begins neither");
 }
 
+static void a_file_that_cannot_be_read_is_named(void **state)
+{
+    struct cn_s3_settings settings;
+    struct cn_error err = {0};
+
+    (void)state;
+    forget_environment();
+    assert_int_equal(mkdir("credentials", 0700), 0);
+    assert_false(cn_s3_settings_read(&settings, "s3://bucket/a", &err));
+    assert_non_null(strstr(err.text, "credentials"));
+    assert_int_equal(err.kind, CN_ERR_IO);
+    /* It is not needed then. */
+    (void)setenv("AWS_ACCESS_KEY_ID", "mine", 1);
+    (void)setenv("AWS_SECRET_ACCESS_KEY", "hidden", 1);
+    assert_true(cn_s3_settings_read(&settings, "s3://bucket/a", &err));
+    cn_s3_settings_done(&settings);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         CN_SCRATCH_TEST(takes_each_value_from_the_first_that_has_it),
         CN_SCRATCH_TEST(names_what_is_wrong),
+        CN_SCRATCH_TEST(a_file_that_cannot_be_read_is_named),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,14 +32,19 @@ static void add_function(struct cn_uft_directory *dir, uint32_t module,
 }
 
 /* The symbols of a module in the folder of the user, under the name of the module. */
-static bool find_symbols(const struct cn_uft_directory *dir, uint32_t module,
+static bool find_symbols(struct cn_uft_directory *dir, uint32_t module,
                          char name[static NAME_MAX], struct cn_file *out)
 {
-    struct cn_error ignored = {0};
+    struct cn_error err;
 
-    return dir->symbols &&
-           snprintf(name, NAME_MAX, "%s.sym", dir->modules[module].name) < NAME_MAX &&
-           cn_file_open_at(out, dir->symbols, name, &ignored);
+    if (!dir->symbols ||
+        snprintf(name, NAME_MAX, "%s.sym", dir->modules[module].name) >= NAME_MAX)
+        return false;
+    if (cn_file_open_at(out, dir->symbols, name, &err))
+        return true;
+    if (err.kind != CN_ERR_NOT_FOUND)
+        cn_recording_warn(&dir->rec, false, "%s", err.text);
+    return false;
 }
 
 static void load_symbols(struct cn_uft_directory *dir, uint32_t module, uint64_t begin,
