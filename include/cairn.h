@@ -110,7 +110,8 @@ CAIRN_API struct cairn_data *cairn_analyze(struct cairn_data *data,
 CAIRN_API const char *cairn_format_name(size_t number);
 CAIRN_API bool cairn_format_is_writable(const char *name);
 
-/* Called for what the format cannot represent: "12 values of the lex_aware scope". */
+/* Called for what the format cannot represent: "values of the lex_aware scope", 12 of them; and
+ * for damage of calls, which are written up to it. */
 typedef void (*cairn_loss_fn)(void *arg, const char *what, uint64_t count);
 
 /* Write a database, a recording or the calls of a store in a format, as `cairn convert`. An

@@ -310,12 +310,17 @@ static bool write_data(struct cairn_data *data, const char *path, const char *na
 bool cairn_write(struct cairn_data *data, const char *path, const char *format,
                  bool replace, cairn_loss_fn on_loss, void *arg, struct cairn_error *err)
 {
+    struct cn_error dropped, damage = {0};
     struct cn_write_options options = {
         .replace = replace,
         .on_loss = on_loss,
         .on_loss_arg = arg,
+        .damage = &damage,
     };
-    struct cn_error dropped;
 
-    return write_data(data, path, format, &options, cn_lib_error(err, &dropped));
+    if (!write_data(data, path, format, &options, cn_lib_error(err, &dropped)))
+        return false;
+    if (damage.kind != CN_ERR_NONE)
+        cn_write_lose(&options, damage.text, 1);
+    return true;
 }

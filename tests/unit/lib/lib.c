@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/error.h"
 #include "cairn.h"
 #include "support/exchange_inputs.h"
 #include "support/sample.h"
@@ -399,6 +400,39 @@ static void errors_have_causes(void **state)
     cairn_close(db);
 }
 
+static void note_loss(void *arg, const char *what, uint64_t count)
+{
+    (void)count;
+    (void)snprintf(arg, CN_ERROR_LEN, "%s", what);
+}
+
+/* Calls are written up to the damage, which is not lost. */
+static void damage_is_a_loss(void **state)
+{
+    char loss[CN_ERROR_LEN] = "";
+    struct cn_error failure = {0};
+    struct cairn_data *data;
+    uint32_t tid;
+    char path[40];
+
+    (void)state;
+    assert_true(cn_sample_recording_write("run.data", &failure));
+    data = cairn_open("run.data", err);
+    {
+        struct cairn_task task;
+
+        assert_true(cairn_recording_task(data, 0, &task, err));
+        tid = task.tid;
+    }
+    cairn_close(data);
+    (void)snprintf(path, sizeof(path), "run.data/%u.dat", (unsigned)tid);
+    assert_int_equal(truncate(path, 20), 0);
+    data = cairn_open("run.data", err);
+    assert_true(cairn_write(data, "copy.data", "uftrace", false, note_loss, loss, err));
+    assert_non_null(strstr(loss, strchr(path, '/') + 1));
+    cairn_close(data);
+}
+
 static void wrong_numbers_are_refused(void **state)
 {
     struct cairn_builder *b = cairn_builder_new("example");
@@ -432,6 +466,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(samples_with_switches_have_states, begin, end),
         cmocka_unit_test_setup_teardown(records_have_arguments, begin, end),
         cmocka_unit_test_setup_teardown(errors_have_causes, begin, end),
+        cmocka_unit_test_setup_teardown(damage_is_a_loss, begin, end),
         cmocka_unit_test_setup_teardown(wrong_numbers_are_refused, begin, end),
     };
 
