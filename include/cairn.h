@@ -62,9 +62,12 @@ enum cairn_error_kind {
     CAIRN_ERR_NOT_FOUND,   /* no such file, thread, metric, ... */
     CAIRN_ERR_INTERRUPTED, /* not returned by this version */
     CAIRN_ERR_REJECTED,    /* not returned by this version */
+    CAIRN_ERR_BUSY,        /* not now: the same call may succeed later */
+    CAIRN_ERR_NO_MEMORY,   /* the system has no memory left for it */
 };
 
-/* An error for any number of calls; each failure replaces the one before it. */
+/* An error for any number of calls; each failure replaces the one before it. NULL without
+ * memory. */
 CAIRN_API struct cairn_error *cairn_error_new(void);
 CAIRN_API void cairn_error_free(struct cairn_error *err);
 

@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-static PyObject *error_type;
+static PyObject *error_type, *busy_type;
 
 PyObject *raise_error(struct cairn_error *err)
 {
-    static const char *const kinds[] = {"none",      "usage",       "io",
-                                        "format",    "version",     "limit",
-                                        "not_found", "interrupted", "rejected"};
+    static const char *const kinds[] = {"none",     "usage", "io",        "format",
+                                        "version",  "limit", "not_found", "interrupted",
+                                        "rejected", "busy",  "no_memory"};
     PyObject *causes = PyList_New(0), *args;
 
     for (size_t i = 0; causes && i < cairn_error_cause_count(err); i++) {
@@ -21,8 +21,11 @@ PyObject *raise_error(struct cairn_error *err)
         Py_XDECREF(cause);
     }
     args = causes ? Py_BuildValue("(sO)", kinds[cairn_error_kind(err)], causes) : NULL;
-    if (args)
-        PyErr_SetObject(error_type, args);
+    if (args && cairn_error_kind(err) == CAIRN_ERR_NO_MEMORY)
+        (void)PyErr_NoMemory();
+    else if (args)
+        PyErr_SetObject(cairn_error_kind(err) == CAIRN_ERR_BUSY ? busy_type : error_type,
+                        args);
     Py_XDECREF(args);
     Py_XDECREF(causes);
     cairn_error_free(err);
@@ -98,15 +101,17 @@ static PyMethodDef functions[] = {
     {0},
 };
 
-/* The class of exceptions is written in Python: cairn._error.Error(kind, causes). */
+/* Exceptions are classes in Python: cairn._error.Error(kind, causes), and BusyError. */
 static int fill(PyObject *module)
 {
     PyObject *errors = PyImport_ImportModule("cairn._error");
 
     error_type = errors ? PyObject_GetAttrString(errors, "Error") : NULL;
+    busy_type = errors ? PyObject_GetAttrString(errors, "BusyError") : NULL;
     Py_XDECREF(errors);
-    if (!error_type || add_table_types(module) < 0 || add_data_type(module) < 0 ||
-        add_events_type(module) < 0 || add_writer_types(module) < 0)
+    if (!error_type || !busy_type || add_table_types(module) < 0 ||
+        add_data_type(module) < 0 || add_events_type(module) < 0 ||
+        add_writer_types(module) < 0)
         return -1;
     return PyModule_AddStringConstant(module, "version", cairn_version());
 }

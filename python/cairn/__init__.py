@@ -26,12 +26,13 @@ from ._data import (
     formats,
     open,
 )
-from ._error import Error
+from ._error import BusyError, Error
 from ._frame import Table
 from .hatchet import to_hatchet
 
 __all__ = [
     "Builder",
+    "BusyError",
     "Data",
     "Database",
     "Error",

@@ -43,7 +43,9 @@ bool cn_fail_errno(struct cn_error *err, const char *fmt, ...)
     va_list args;
     int used;
 
-    err->kind = saved == ENOENT ? CN_ERR_NOT_FOUND : CN_ERR_IO;
+    err->kind = saved == ENOENT   ? CN_ERR_NOT_FOUND
+                : saved == ENOMEM ? CN_ERR_NO_MEMORY
+                                  : CN_ERR_IO;
     err->cause_count = 0;
     va_start(args, fmt);
     used = vsnprintf(err->text, sizeof(err->text), fmt, args);

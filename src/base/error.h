@@ -21,8 +21,10 @@ enum cn_error_kind {
     CN_ERR_NOT_FOUND,   /* no such thread, symbol, file, ... */
     CN_ERR_INTERRUPTED, /* the user asked to stop */
     CN_ERR_REJECTED,    /* a rule that the user set does not hold */
+    CN_ERR_BUSY,        /* not now: the same call may succeed later */
+    CN_ERR_NO_MEMORY,   /* the system has no memory left for it */
 };
-enum { CN_ERR_KIND_COUNT = CN_ERR_REJECTED + 1 };
+enum { CN_ERR_KIND_COUNT = CN_ERR_NO_MEMORY + 1 };
 
 enum { CN_ERROR_LEN = 480, CN_CAUSES_MAX = 8 };
 

@@ -339,11 +339,13 @@ static void fail(const struct transfer *transfer, CURLcode code, struct cn_error
                       transfer->received, request->len, request->off);
     } else {
         describe(transfer, &reason);
-        (void)cn_fail(err, CN_ERR_IO, "the server refused with status %ld%s%s%s",
-                      request->status, reason.len > 0 ? " " : "", cn_text_str(&reason),
-                      request->status == 403
-                          ? ": check the access key, its secret and its rights"
-                          : "");
+        (void)cn_fail(
+            err,
+            request->status == 429 || request->status == 503 ? CN_ERR_BUSY : CN_ERR_IO,
+            "the server refused with status %ld%s%s%s", request->status,
+            reason.len > 0 ? " " : "", cn_text_str(&reason),
+            request->status == 403 ? ": check the access key, its secret and its rights"
+                                   : "");
     }
     cn_text_done(&reason);
     (void)cn_fail_in(err, "s3://%s/%s%s%s", settings->bucket, settings->prefix,

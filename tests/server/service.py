@@ -46,6 +46,8 @@ class Service:
             answer = self.ask_once(path, headers, method, body)
             if answer[0] != 503 or b'"not-ready"' not in answer[2] or time.monotonic() > end:
                 return answer
+            if answer[1].get("Retry-After") != "1":
+                raise AssertionError(f"{path}: not ready, and no time to come back: {answer}")
             time.sleep(0.05)
 
     def ask_once(self, path, headers=None, method="GET", body=None):

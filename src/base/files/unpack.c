@@ -59,7 +59,7 @@ static bool begin(struct unpacking *u, struct cn_bytes bytes, struct cn_error *e
     if (u->is_zstd) {
         u->zstd = ZSTD_createDCtx();
         if (!u->zstd)
-            return cn_fail(err, CN_ERR_LIMIT, "no memory for zstd");
+            return cn_fail(err, CN_ERR_NO_MEMORY, "no memory for zstd");
         (void)ZSTD_DCtx_setParameter(u->zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
         return true;
     }

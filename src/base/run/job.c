@@ -165,7 +165,7 @@ static bool result_of(const struct cn_job *job, struct cn_error *err)
     if (job->state == CN_JOB_FAILED)
         *err = job->failure;
     else
-        (void)cn_fail(err, CN_ERR_INTERRUPTED, "%s: %.0f %% done", job->what,
+        (void)cn_fail(err, CN_ERR_BUSY, "%s: %.0f %% done", job->what,
                       job->share_done * 100);
     return false;
 }
@@ -192,7 +192,10 @@ static bool wait_until(struct cn_job *job, uint64_t deadline_ns, uint64_t estima
 
     (void)pthread_mutex_lock(&group->lock);
     job->asked_ns = cn_clock_ns();
-    if (job->state == CN_JOB_FAILED && job->is_reported)
+    /* A job that no request waited for for too long is asked for again. */
+    if (job->state == CN_JOB_FAILED &&
+        (job->is_reported || (job->failure.kind == CN_ERR_INTERRUPTED &&
+                              job->stops_unasked && !group->is_cancelled)))
         job->state = CN_JOB_NEW;
     for (;;) {
         ok = job->state != CN_JOB_NEW || start(job, err);

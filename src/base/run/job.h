@@ -5,7 +5,7 @@
  *
  *     struct cn_job job = {.group = &group, .work = build, .arg = &result};
  *
- *     if (!cn_job_wait(&job, err)) ... err->kind is CN_ERR_INTERRUPTED while the job runs
+ *     if (!cn_job_wait(&job, err)) ... err->kind is CN_ERR_BUSY while the job runs
  *     ... result ...
  *     cn_job_end(&job);
  *
@@ -71,9 +71,9 @@ CN_CHECK bool cn_job_start(struct cn_job *job, struct cn_error *err);
 /* Start a job that is new, where the group has room for it. */
 CN_CHECK bool cn_job_prepare(struct cn_job *job, struct cn_error *err);
 
-/* Wait until a job is done, and start it if it is new or if its failure was reported
- * before. Fails as the job did, or at the deadline with CN_ERR_INTERRUPTED and the
- * progress. */
+/* Wait until a job is done, and start it if it is new, if its failure was reported before, or
+ * if it was cancelled because no request waited for it. Fails as the job did, or at the
+ * deadline with CN_ERR_BUSY and the progress. */
 CN_CHECK bool cn_job_wait(struct cn_job *job, struct cn_error *err);
 
 /* The same, with the shorter deadline once the job has an estimate. */

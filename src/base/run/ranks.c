@@ -47,7 +47,7 @@ bool cn_ranks_receive(struct cn_ranks *ranks, unsigned from, struct cn_text *mes
         return false;
     len = cn_u64_get(head);
     if (len > MESSAGE_LEN_MAX)
-        return cn_fail(err, CN_ERR_LIMIT, "rank %u: a message of %llu bytes", from,
+        return cn_fail(err, CN_ERR_FORMAT, "rank %u: a message of %llu bytes", from,
                        (unsigned long long)len);
     cn_text_clear(message);
     room = cn_text_room(message, (size_t)len);

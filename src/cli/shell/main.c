@@ -38,6 +38,8 @@ static int exit_status(enum cn_error_kind kind)
     case CN_ERR_IO:
     case CN_ERR_NOT_FOUND:
     case CN_ERR_INTERRUPTED:
+    case CN_ERR_BUSY:
+    case CN_ERR_NO_MEMORY:
         return STATUS_FAILED;
     case CN_ERR_REJECTED:
         return STATUS_REJECTED;

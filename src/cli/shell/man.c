@@ -224,6 +224,7 @@ static void add_behaviour(struct cn_text *text)
                     ".TP\n2\nthe command line was wrong\n"
                     ".TP\n3\nan input is damaged, has a newer version of its format\n"
                     "than this program knows, or exceeds a limit\n"
+                    ".TP\n4\na rule of \\fBcairn gate\\fR does not hold\n"
                     ".SH ENVIRONMENT\n"
                     ".TP\n\\fBCAIRN_PAGER\\fR, \\fBPAGER\\fR\n"
                     "the pager for output on a terminal; the first one that is set\n"

@@ -166,7 +166,7 @@ bool cn_hpc_xml_events_read(const struct cn_hpc_xml_reading *reading, bool *is_c
         return cn_fail(err, CN_ERR_FORMAT, "encoding UTF-16 or UTF-32, can read UTF-8");
     s.parser = XML_ParserCreate(NULL);
     if (!s.parser)
-        return cn_fail(err, CN_ERR_LIMIT, "no memory for an XML parser");
+        return cn_fail(err, CN_ERR_NO_MEMORY, "no memory for an XML parser");
     XML_SetUserData(s.parser, &s);
     XML_SetElementHandler(s.parser, on_start, on_end);
     XML_SetEntityDeclHandler(s.parser, on_entity);

@@ -21,7 +21,7 @@ bool cn_yaml_spend(struct cn_yaml_budget *budget, size_t count,
                    const struct cn_yaml_node *node, struct cn_error *err)
 {
     if (count > budget->left)
-        return cn_yaml_fail(node, err, CN_ERR_LIMIT, "aliases repeat too many nodes");
+        return cn_yaml_fail(node, err, CN_ERR_FORMAT, "aliases repeat too many nodes");
     budget->left -= count;
     return true;
 }

@@ -15,7 +15,7 @@ struct cn_yaml_budget {
     size_t left;
 };
 
-/* Spend `count` steps at a node; fails with CN_ERR_LIMIT if fewer are left. */
+/* Spend `count` steps at a node; fails with CN_ERR_FORMAT if fewer are left. */
 CN_CHECK bool cn_yaml_spend(struct cn_yaml_budget *budget, size_t count,
                             const struct cn_yaml_node *node, struct cn_error *err);
 

@@ -245,7 +245,7 @@ bool cn_yaml_tree_read(struct cn_yaml_tree *out, struct cn_bytes text,
     if (!check_text(text, err))
         return false;
     if (!yaml_parser_initialize(&parser))
-        return cn_fail(err, CN_ERR_LIMIT, "no memory for the YAML parser");
+        return cn_fail(err, CN_ERR_NO_MEMORY, "no memory for the YAML parser");
     b = cn_alloc(1, sizeof(*b));
     b->arena = arena;
     yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);

@@ -126,7 +126,7 @@ bool cn_java_fmi_read(struct cn_bytes file, struct cn_java_words *words,
     if (fmi.head.data_len == 0)
         return true;
     if (fmi.head.data_len > FMI_LEN_MAX || fmi.head.data_len / FMI_RATIO_MAX > file.len)
-        return cn_fail(err, CN_ERR_LIMIT, "%u bytes of text in a file of %zu",
+        return cn_fail(err, CN_ERR_FORMAT, "%u bytes of text in a file of %zu",
                        fmi.head.data_len, file.len);
     if (!cn_bytes_array(file, cn_java_fmi_header_size + FMI_RANKS_LEN,
                         fmi.head.block_count, cn_java_fmi_block_size, &fmi.blocks) ||

@@ -57,7 +57,7 @@ static bool list_threads(struct cn_transposition *t, struct cn_error *err)
     }
     if (t->db->context_limit > CONTEXT_FREE_LIMIT &&
         t->db->context_limit / CONTEXT_SPREAD_MAX > context_count)
-        return cn_fail(err, CN_ERR_LIMIT,
+        return cn_fail(err, CN_ERR_FORMAT,
                        "context ids up to %" PRIu32 ", but only %" PRIu64
                        " contexts with values",
                        t->db->context_limit, context_count);

@@ -25,7 +25,7 @@ void cn_api_describe(struct cn_served *served, unsigned id, struct cn_request *r
     struct cn_json *json = &request->json;
     struct cn_error err;
     bool is_ready = cn_served_ready(served, &err);
-    bool is_working = !is_ready && err.kind == CN_ERR_INTERRUPTED;
+    bool is_working = !is_ready && err.kind == CN_ERR_BUSY;
 
     cn_json_object(json);
     cn_json_add_u64(json, "id", id);
@@ -128,7 +128,7 @@ bool cn_api_info(struct cn_served *served, struct cn_request *request,
     const char *shown = is_ready ? cn_served_default_metric(&served->views) : "";
 
     /* During its analysis, a recording has calls and nothing else, measurements have nothing. */
-    if (!is_ready && (!served->recording || err->kind != CN_ERR_INTERRUPTED))
+    if (!is_ready && (!served->recording || err->kind != CN_ERR_BUSY))
         return false;
     if (is_ready && !cn_overview_build(&overview, served->db, err))
         return false;

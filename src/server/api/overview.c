@@ -355,7 +355,7 @@ static bool add_of_view(struct cn_served *served, const struct cn_view_question 
 
     if (cn_api_with_view(served, question, request, answer, err))
         return true;
-    *is_partial = err->kind == CN_ERR_INTERRUPTED && request->json.text->len == before &&
+    *is_partial = err->kind == CN_ERR_BUSY && request->json.text->len == before &&
                   !cn_request_flag(request, "whole");
     return *is_partial;
 }

@@ -130,9 +130,19 @@ bool cn_route_api(const struct cn_served_list *sources, struct cn_request *reque
 
 void cn_route_error(struct cn_text *out, const struct cn_error *err)
 {
-    static const char *const names[] = {"none",      "usage",     "io",
-                                        "format",    "version",   "limit",
-                                        "not-found", "not-ready", "rejected"};
+    static const char *const names[CN_ERR_KIND_COUNT] = {
+        [CN_ERR_NONE] = "none",
+        [CN_ERR_USAGE] = "usage",
+        [CN_ERR_IO] = "io",
+        [CN_ERR_FORMAT] = "format",
+        [CN_ERR_VERSION] = "version",
+        [CN_ERR_LIMIT] = "limit",
+        [CN_ERR_NOT_FOUND] = "not-found",
+        [CN_ERR_INTERRUPTED] = "interrupted",
+        [CN_ERR_REJECTED] = "rejected",
+        [CN_ERR_BUSY] = "not-ready",
+        [CN_ERR_NO_MEMORY] = "no-memory",
+    };
     struct cn_json json = {.text = out};
 
     cn_json_object(&json);

@@ -195,10 +195,10 @@ static enum MHD_Result deliver(struct MHD_Connection *connection, unsigned statu
     return result;
 }
 
-/* Takes ownership of the text. `timing` are the times of an answer of the API, or NULL. */
-static enum MHD_Result send_timed(struct MHD_Connection *connection, unsigned status,
-                                  struct cn_text *text, const char *type,
-                                  const char *timing)
+/* Takes ownership of the text. `value` is that of one more header, or NULL. */
+static enum MHD_Result send_with(struct MHD_Connection *connection, unsigned status,
+                                 struct cn_text *text, const char *type,
+                                 const char *header, const char *value)
 {
     struct MHD_Response *response;
 
@@ -210,15 +210,15 @@ static enum MHD_Result send_timed(struct MHD_Connection *connection, unsigned st
         add_headers(response, type);
     else
         cn_text_done(text);
-    if (response && timing)
-        (void)MHD_add_response_header(response, "Server-Timing", timing);
+    if (response && value)
+        (void)MHD_add_response_header(response, header, value);
     return deliver(connection, status, response);
 }
 
 static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned status,
                                  struct cn_text *text, const char *type)
 {
-    return send_timed(connection, status, text, type, NULL);
+    return send_with(connection, status, text, type, NULL, NULL);
 }
 
 static enum MHD_Result send_error(struct MHD_Connection *connection, unsigned status,
@@ -227,7 +227,8 @@ static enum MHD_Result send_error(struct MHD_Connection *connection, unsigned st
     struct cn_text text = {0};
 
     cn_route_error(&text, err);
-    return send_text(connection, status, &text, "application/json");
+    return send_with(connection, status, &text, "application/json", "Retry-After",
+                     err->kind == CN_ERR_BUSY ? "1" : NULL);
 }
 
 static enum MHD_Result refuse(struct cn_server *server, struct MHD_Connection *connection,
@@ -262,13 +263,15 @@ static unsigned status_of(enum cn_error_kind kind)
     case CN_ERR_NOT_FOUND:
         return 404;
     case CN_ERR_INTERRUPTED:
-    case CN_ERR_REJECTED:
+    case CN_ERR_BUSY:
+    case CN_ERR_NO_MEMORY:
         return 503;
     case CN_ERR_FORMAT:
     case CN_ERR_VERSION:
     case CN_ERR_LIMIT:
         return 422;
     case CN_ERR_IO:
+    case CN_ERR_REJECTED:
         return 500;
     }
     return 500;
@@ -297,7 +300,8 @@ static enum MHD_Result answer_api(struct cn_server *server,
     (void)snprintf(timing, sizeof(timing), "cpu;dur=%.3f, total;dur=%.3f",
                    (double)cpu_ns / 1e6, (double)begin_ns / 1e6);
     if (ok)
-        return send_timed(connection, MHD_HTTP_OK, &text, "application/json", timing);
+        return send_with(connection, MHD_HTTP_OK, &text, "application/json",
+                         "Server-Timing", timing);
     cn_text_done(&text);
     atomic_fetch_add(&server->counts.failed, 1);
     return send_error(connection, status_of(err.kind), &err);

@@ -93,6 +93,8 @@ static unsigned refusal_status(const struct cn_error *err)
     case CN_ERR_NOT_FOUND:
         return MHD_HTTP_PRECONDITION_FAILED;
     case CN_ERR_IO:
+    case CN_ERR_BUSY:
+    case CN_ERR_NO_MEMORY:
         return MHD_HTTP_SERVICE_UNAVAILABLE;
     case CN_ERR_LIMIT:
         return MHD_HTTP_CONTENT_TOO_LARGE;
@@ -147,7 +149,7 @@ void cn_collect_submit(struct cn_server *server, struct cn_collect *collect,
     name_sender(collect->connection, &request, who);
     if (cn_collector_submit(server->collector, kind, &request, who, on_answer, collect))
         return;
-    (void)cn_fail(&collect->err, CN_ERR_INTERRUPTED,
+    (void)cn_fail(&collect->err, CN_ERR_BUSY,
                   "too many requests are waiting; try again in a second");
     answer(collect, MHD_HTTP_TOO_MANY_REQUESTS);
 }

@@ -42,7 +42,7 @@ static struct MHD_Response *answer_list(struct cn_server *server, struct cn_erro
         response =
             MHD_create_response_from_buffer(out.len, out.bytes, MHD_RESPMEM_MUST_COPY);
         if (!response)
-            (void)cn_fail(err, CN_ERR_LIMIT, "no memory for the answer");
+            (void)cn_fail(err, CN_ERR_NO_MEMORY, "no memory for the answer");
     }
     cn_cbor_out_done(&out);
     return response;
@@ -81,7 +81,7 @@ static struct MHD_Response *answer_file(struct cn_server *server,
     else if ((response = MHD_create_response_from_fd_at_offset64(len, fd, from)))
         return response; /* which closes the file */
     else
-        (void)cn_fail(err, CN_ERR_LIMIT, "no memory for the answer");
+        (void)cn_fail(err, CN_ERR_NO_MEMORY, "no memory for the answer");
     (void)close(fd);
     return NULL;
 }

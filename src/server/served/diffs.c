@@ -338,8 +338,7 @@ bool cn_served_diff_borrow(struct cn_served_diffs *diffs,
     (void)pthread_mutex_unlock(&diffs->lock);
     cn_text_done(&key);
     if (!entry)
-        return cn_fail(err, CN_ERR_INTERRUPTED, "%d other comparisons are in use",
-                       DIFF_MAX);
+        return cn_fail(err, CN_ERR_BUSY, "%d other comparisons are in use", DIFF_MAX);
     diff = entry->value;
     if (!cn_job_wait(&diff->job, err)) {
         unpin(diff);

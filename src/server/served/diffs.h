@@ -82,7 +82,7 @@ struct cn_served_diff {
 void cn_served_diffs_init(struct cn_served_diffs *diffs);
 void cn_served_diffs_done(struct cn_served_diffs *diffs); /* before sources are closed */
 
-/* The comparison of a question, for one thread. Fails with CN_ERR_INTERRUPTED while it is being
+/* The comparison of a question, for one thread. Fails with CN_ERR_BUSY while it is being
  * computed. */
 CN_CHECK bool cn_served_diff_borrow(struct cn_served_diffs *diffs,
                                     const struct cn_diff_question *question,

@@ -182,7 +182,7 @@ static bool add_range(struct cn_served_ranges *ranges,
     if (*out)
         return true;
     free_range(range);
-    return cn_fail(err, CN_ERR_INTERRUPTED, "%zu other time ranges are being computed",
+    return cn_fail(err, CN_ERR_BUSY, "%zu other time ranges are being computed",
                    ranges->cache.count_max);
 }
 
@@ -217,7 +217,7 @@ bool cn_served_range_flame(struct cn_served_ranges *ranges,
 
     if (!range)
         return false;
-    ok = cn_job_wait_estimate(&range->job, err) || err->kind == CN_ERR_INTERRUPTED;
+    ok = cn_job_wait_estimate(&range->job, err) || err->kind == CN_ERR_BUSY;
     (void)pthread_mutex_lock(&range->lock);
     ok = ok && range->flame_count > 0;
     if (ok)

@@ -36,7 +36,7 @@ void cn_served_ranges_init(struct cn_served_ranges *flames,
 void cn_served_ranges_done(struct cn_served_ranges *ranges);
 
 /* The flame graph of a range; an estimate while the job computes it, if there is one. Here and
- * below, the database is there, and the functions fail with CN_ERR_INTERRUPTED while a job
+ * below, the database is there, and the functions fail with CN_ERR_BUSY while a job
  * computes. */
 CN_CHECK bool cn_served_range_flame(struct cn_served_ranges *ranges,
                                     const struct cn_range_question *question,

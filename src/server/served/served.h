@@ -78,7 +78,7 @@ CN_CHECK bool cn_served_open(struct cn_served **out, const char *path,
                              struct cn_served_options options, struct cn_error *err);
 void cn_served_close(struct cn_served *served); /* NULL is fine */
 
-/* True once the database is there to be asked. Fails with CN_ERR_INTERRUPTED during
+/* True once the database is there to be asked. Fails with CN_ERR_BUSY during
  * its analysis. */
 CN_CHECK bool cn_served_ready(struct cn_served *served, struct cn_error *err);
 

@@ -363,7 +363,7 @@ bool cn_served_view_borrow(struct cn_served_views *views,
     bool ok, has_job, has_estimate = false;
 
     if (!view)
-        return cn_fail(err, CN_ERR_LIMIT, "more than %d views at a time", VIEW_MAX);
+        return cn_fail(err, CN_ERR_BUSY, "%d other views are in use", VIEW_MAX);
     (void)pthread_mutex_lock(&view->lock);
     ok = set_up_columns(view, question, err) && set_up(view, question, err);
     has_job = view->job.group != NULL;
@@ -371,7 +371,7 @@ bool cn_served_view_borrow(struct cn_served_views *views,
     if (ok && has_job &&
         !(question->takes_estimate ? cn_job_wait_estimate(&view->job, err)
                                    : cn_job_wait(&view->job, err))) {
-        ok = question->takes_estimate && err->kind == CN_ERR_INTERRUPTED;
+        ok = question->takes_estimate && err->kind == CN_ERR_BUSY;
         has_estimate = true;
     }
     (void)pthread_mutex_lock(&view->lock);

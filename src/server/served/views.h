@@ -53,7 +53,7 @@ void cn_served_views_done(struct cn_served_views *views);
  * there. Borrowed. */
 const char *cn_served_default_metric(struct cn_served_views *views);
 
-/* The database is there. Fails with CN_ERR_INTERRUPTED while the view is being built, unless the
+/* The database is there. Fails with CN_ERR_BUSY while the view is being built, unless the
  * question takes an estimate and there is one. */
 CN_CHECK bool cn_served_view_borrow(struct cn_served_views *views,
                                     const struct cn_view_question *question,

@@ -265,7 +265,7 @@ bool cn_uploader_has_room(struct cn_uploader *uploader, struct cn_error *err)
         measure(uploader);
     ok = uploader->counts.local_len <= uploader->len_max;
     if (!ok)
-        (void)cn_fail(err, CN_ERR_IO,
+        (void)cn_fail(err, CN_ERR_BUSY,
                       "%s has %" PRIu64 " bytes that wait for their upload, the limit is "
                       "%" PRIu64 "; %s",
                       uploader->path, uploader->counts.local_len, uploader->len_max,

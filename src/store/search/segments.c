@@ -424,7 +424,7 @@ static enum cn_step visit_next(struct cn_search *search, const struct cn_query *
     if (search_part(search, part, query, visitor, err))
         return CN_ITEM;
     /* The other segments are searched. */
-    if (err->kind != CN_ERR_FORMAT && err->kind != CN_ERR_IO)
+    if (err->kind != CN_ERR_FORMAT && err->kind != CN_ERR_IO && err->kind != CN_ERR_BUSY)
         return CN_FAIL;
     search->failures[part->segment] = *err;
     return CN_ITEM;

@@ -170,7 +170,7 @@ static bool join_slice(struct joining *joining, const struct cn_query *query,
     for (uint32_t i = 0; i < cn_store_segment_count(store); i++) {
         /* The walk reports the damage; callers in this segment are unknown. */
         if (!note_segment(joining, i, &damaged) && damaged.kind != CN_ERR_FORMAT &&
-            damaged.kind != CN_ERR_IO) {
+            damaged.kind != CN_ERR_IO && damaged.kind != CN_ERR_BUSY) {
             *err = damaged;
             return false;
         }

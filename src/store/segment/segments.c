@@ -232,7 +232,7 @@ bool cn_store_lock(const char *base, int *fd, struct cn_error *err)
     ok = lock_fd >= 0 || cn_fail_errno(err, "%s", cn_text_str(&path));
     if (ok && flock(lock_fd, LOCK_EX | LOCK_NB) < 0) {
         ok = errno == EWOULDBLOCK
-                 ? cn_fail(err, CN_ERR_IO,
+                 ? cn_fail(err, CN_ERR_BUSY,
                            "%s is locked: another process is writing to it", base)
                  : cn_fail_errno(err, "%s", cn_text_str(&path));
         (void)close(lock_fd);

@@ -137,7 +137,7 @@ static bool make_paths(struct cn_hpc_meta *meta, struct cn_arena *arena,
         if (!file.is_copied)
             continue;
         if (strlen(file.path) > budget)
-            return cn_fail(err, CN_ERR_LIMIT,
+            return cn_fail(err, CN_ERR_FORMAT,
                            "file %" PRIu32 " at 0x%" PRIx64
                            ": paths share their bytes more than %d times",
                            i, cn_hpc_table_off(&meta->files, i), SHARING_MAX);

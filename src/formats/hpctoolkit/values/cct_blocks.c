@@ -248,7 +248,7 @@ bool cn_hpc_cct_count(struct cn_database *db, uint64_t listed_count,
         known += profile.context_count;
     }
     if (count > UINT32_MAX || count / CN_HPC_ID_SPREAD_MAX > known) {
-        (void)cn_fail(err, CN_ERR_LIMIT,
+        (void)cn_fail(err, CN_ERR_FORMAT,
                       "context ids up to %" PRIu64 " for %" PRIu64 " contexts", count - 1,
                       known);
         return cn_contexts_fail_in(db, err);

@@ -17,7 +17,7 @@ bool cn_hpc_values_limit(struct cn_hpc_values *values, uint64_t listed_count,
         last = cn_hpc_block_entry(&block, block.key_count - 1).key;
     limit = (listed_count + block.key_count + 1) * CN_HPC_ID_SPREAD_MAX;
     if (last >= limit || last == UINT32_MAX)
-        return cn_fail(err, CN_ERR_LIMIT,
+        return cn_fail(err, CN_ERR_FORMAT,
                        "profile.db: context %" PRIu32
                        " of the summary is out of proportion, can read up to %" PRIu64,
                        last, limit - 1);

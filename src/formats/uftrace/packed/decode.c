@@ -63,7 +63,7 @@ static bool check_limit(const char *what, uint64_t value, uint64_t limit,
 {
     if (value <= limit)
         return true;
-    return cn_fail(err, CN_ERR_LIMIT,
+    return cn_fail(err, CN_ERR_FORMAT,
                    "packed chunk with %" PRIu64 " %s, at most %" PRIu64 " are allowed",
                    value, what, limit);
 }
@@ -123,7 +123,7 @@ static bool read_body(struct cn_uft_unpacker *unpacker,
     struct cn_bytes body = stored;
 
     if (len / CN_UFT_PACKED_RATIO_MAX > stored.len)
-        return cn_fail(err, CN_ERR_LIMIT, "packed chunk of %zu bytes expands to %zu",
+        return cn_fail(err, CN_ERR_FORMAT, "packed chunk of %zu bytes expands to %zu",
                        stored.len, len);
     if (lead->compression != CN_COMPRESSION_NONE) {
         unpacker->body = cn_grow_to(unpacker->body, len, &unpacker->body_capacity, 1);

@@ -269,7 +269,7 @@ static void bounds_aliases_and_nesting(void **state)
     cn_text_str_add(&text, IN_FORMULA("*l40"));
     assert_false(
         cn_hpc_metrics_yaml_read(bytes_of(cn_text_str(&text)), &taxonomy, &arena, &err));
-    assert_int_equal(err.kind, CN_ERR_LIMIT);
+    assert_int_equal(err.kind, CN_ERR_FORMAT);
 
     check_refused(IN_FORMULA("&loop [*loop]"), CN_ERR_LIMIT,
                   "line 1, column 55: formula nests deeper than 64");

@@ -595,7 +595,7 @@ static void refuses_absurd_ids(void **state)
     (void)state;
     db->context_limit = UINT32_MAX;
     assert_false(run(db, 1, 0, NULL, &c, &err));
-    assert_int_equal(err.kind, CN_ERR_LIMIT);
+    assert_int_equal(err.kind, CN_ERR_FORMAT);
     db->context_limit = limit;
     release(&c);
     cn_database_close(db);

@@ -14,7 +14,7 @@ static bool decompress(struct cn_bytes file, struct cn_text *out, struct cn_erro
     lzma_ret result = LZMA_OK;
 
     if (lzma_auto_decoder(&stream, DECODER_MEMORY_LEN, 0) != LZMA_OK)
-        return cn_fail(err, CN_ERR_LIMIT, "no memory to decompress kernel symbols");
+        return cn_fail(err, CN_ERR_NO_MEMORY, "no memory to decompress kernel symbols");
     stream.next_in = file.ptr;
     stream.avail_in = file.len;
     while (result == LZMA_OK && out->len <= CN_HPC_SYMBOLS_LEN_MAX) {

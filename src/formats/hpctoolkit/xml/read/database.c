@@ -174,7 +174,7 @@ static bool number_lines(struct cn_hpc_xml_database *xml, struct cn_error *err)
     uint32_t first = xml->tree.largest_id + 1;
 
     if (xml->tree.largest_id / ID_SPREAD_MAX > xml->tree.node_count)
-        return cn_fail(err, CN_ERR_LIMIT,
+        return cn_fail(err, CN_ERR_FORMAT,
                        "%s: context id %" PRIu32 " is out of proportion to %zu contexts",
                        CN_HPC_XML_FILE, xml->tree.largest_id, xml->tree.node_count);
     if (first < db->context_limit)
