@@ -16,8 +16,10 @@
  * NULL is allowed there. Strings and arrays are borrowed from the object that returned them.
  * Objects that were made from data borrow it: close the data last.
  * Failure: a function that can fail has `err` last, which may be NULL. It returns NULL, false
- * or CAIRN_FAIL and leaves its outputs unchanged. Damaged files never crash the program;
- * memory that the system refuses ends it. Invalid pointers are not detected.
+ * or CAIRN_FAIL and leaves its outputs unchanged. Damaged files never crash the program, nor
+ * does memory that the system refuses: the function fails with CAIRN_ERR_NO_MEMORY, or returns
+ * NULL if it has no `err`. What it had allocated is not released then; an object that it was
+ * changing can only be released, data can still be read. Invalid pointers are not detected.
  * Threads: the library has no global state. Data is immutable: any thread may read it, at the
  * same time as others. All other objects, errors included, belong to one thread at a time.
  * Some functions start threads, which have ended when the function returns.
@@ -426,7 +428,7 @@ CAIRN_API enum cairn_step cairn_calls_next(struct cairn_calls *calls,
                                            struct cairn_error *err);
 
 /* Arguments "(1, "x")", result " = 3" or data of a record of the current batch, "" if it has
- * none. Valid until the next call. */
+ * none; NULL without memory. Valid until the next call. */
 CAIRN_API const char *cairn_calls_values(struct cairn_calls *calls, size_t number);
 CAIRN_API void cairn_calls_free(struct cairn_calls *calls);
 

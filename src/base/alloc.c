@@ -6,9 +6,10 @@
 #include <sys/mman.h>
 #endif
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/memory.h"
 
 enum {
     HUGE_PAGE = 2 << 20,
@@ -16,13 +17,9 @@ enum {
         4 << 20, /* bytes of an array from which on its pages cost more than using it */
 };
 
-static void *or_die(void *memory, size_t count, size_t size)
+static void *or_fail(void *memory, size_t count, size_t size)
 {
-    if (memory || count == 0 || size == 0)
-        return memory;
-    (void)fprintf(stderr, "cairn: out of memory: %zu elements of %zu bytes\n", count,
-                  size);
-    exit(EXIT_FAILURE);
+    return count == 0 || size == 0 ? memory : cn_memory_need(memory);
 }
 
 /* Ask for large pages behind a large array that is about to be filled: most of the time that
@@ -43,7 +40,7 @@ static void *with_large_pages(void *memory, size_t len)
 
 void *cn_alloc(size_t count, size_t size)
 {
-    void *memory = count ? or_die(calloc(count, size), count, size) : NULL;
+    void *memory = count ? or_fail(calloc(count, size), count, size) : NULL;
 
     return count > 0 && size > 0 && count >= MANY_PAGES / size
                ? with_large_pages(memory, count * size)
@@ -56,17 +53,19 @@ void *cn_realloc(void *array, size_t count, size_t size)
         free(array);
         return NULL;
     }
-    return or_die(reallocarray(array, count, size), count, size);
+    return or_fail(reallocarray(array, count, size), count, size);
 }
 
 void *cn_grow(void *array, size_t count, size_t *capacity, size_t size)
 {
     enum { FIRST = 16 };
+    size_t larger = *capacity < FIRST ? FIRST : *capacity * 2;
 
     if (count < *capacity)
         return array;
-    *capacity = *capacity < FIRST ? FIRST : *capacity * 2;
-    return cn_realloc(array, *capacity, size);
+    array = cn_realloc(array, larger, size);
+    *capacity = larger;
+    return array;
 }
 
 void *cn_grow_to(void *array, size_t needed, size_t *capacity, size_t size)
@@ -75,17 +74,27 @@ void *cn_grow_to(void *array, size_t needed, size_t *capacity, size_t size)
 
     if (needed <= *capacity)
         return array;
-    *capacity = needed > larger ? needed : larger;
-    return cn_realloc(array, *capacity, size);
+    larger = needed > larger ? needed : larger;
+    array = cn_realloc(array, larger, size);
+    *capacity = larger;
+    return array;
 }
 
 void *cn_renew(void *array, size_t needed, size_t *capacity, size_t size)
 {
+    void *fresh;
+
     if (needed <= *capacity)
         return array;
+    /* In a scope, the caller must not be left with an array that is freed. */
+    if (!cn_memory_is_scoped()) {
+        free(array);
+        array = NULL;
+    }
+    fresh = cn_realloc(NULL, needed, size);
     free(array);
     *capacity = needed;
-    return cn_realloc(NULL, needed, size);
+    return fresh;
 }
 
 char *cn_strdup(const char *text)

@@ -1,5 +1,6 @@
 /* Memory that does not fail: a small allocation that cannot be served ends the process
- * with a message. Sizes that come from input are checked against a limit first.
+ * with a message, or what the thread does (memory.h). Nothing has changed then. Sizes that
+ * come from input are checked against a limit first.
  * Threads: any thread.
  */
 #ifndef CN_BASE_ALLOC_H

@@ -9,6 +9,7 @@
 #include "lib/lib.h"
 
 struct cairn_builder {
+    bool is_broken;
     struct cn_import *import;
     uint32_t metric_count, thread_count, function_count;
     uint32_t context_last; /* all ids up to this are contexts */
@@ -16,6 +17,7 @@ struct cairn_builder {
 
 struct cairn_builder *cairn_builder_new(const char *title)
 {
+    CN_LIB_BEGIN(NULL, NULL, NULL, NULL);
     struct cairn_builder *builder = cn_alloc(1, sizeof(*builder));
 
     builder->import = cn_import_new(title, "");
@@ -24,9 +26,12 @@ struct cairn_builder *cairn_builder_new(const char *title)
 
 void cairn_builder_free(struct cairn_builder *builder)
 {
+    CN_LIB_BEGIN(NULL, NULL, NULL, );
+
     if (!builder)
         return;
-    cn_import_free(builder->import);
+    if (!builder->is_broken)
+        cn_import_free(builder->import);
     free(builder);
 }
 
@@ -45,10 +50,10 @@ static uint32_t count_up_to(uint32_t count, uint32_t number)
 uint32_t cairn_builder_metric(struct cairn_builder *builder, const char *name,
                               struct cairn_error *err)
 {
-    struct cn_error dropped;
+    CN_LIB_BEGIN(&builder->is_broken, NULL, err, CAIRN_NONE);
     uint32_t metric;
 
-    if (!cn_import_metric(builder->import, name, &metric, cn_lib_error(err, &dropped)))
+    if (!cn_import_metric(builder->import, name, &metric, e))
         return CAIRN_NONE;
     builder->metric_count = count_up_to(builder->metric_count, metric);
     return metric;
@@ -57,13 +62,12 @@ uint32_t cairn_builder_metric(struct cairn_builder *builder, const char *name,
 uint32_t cairn_builder_thread(struct cairn_builder *builder, uint32_t rank,
                               uint32_t thread, const char *name, struct cairn_error *err)
 {
+    CN_LIB_BEGIN(&builder->is_broken, NULL, err, CAIRN_NONE);
     struct cn_import_identity identity = {
         .kinds = {"RANK", "THREAD"}, .numbers = {rank, thread}, .name = ""};
-    struct cn_error dropped;
     uint32_t number;
 
-    if (!cn_import_thread(builder->import, &identity, &number,
-                          cn_lib_error(err, &dropped)))
+    if (!cn_import_thread(builder->import, &identity, &number, e))
         return CAIRN_NONE;
     if (name)
         cn_import_name_thread(builder->import, number, name);
@@ -75,18 +79,17 @@ uint32_t cairn_builder_function(struct cairn_builder *builder, const char *name,
                                 const char *module, const char *file, uint32_t line,
                                 struct cairn_error *err)
 {
+    CN_LIB_BEGIN(&builder->is_broken, NULL, err, CAIRN_NONE);
     struct cn_import_frame frame = {
         .name = name,
         .module = module ? module : "",
         .file = file ? file : "",
         .line = line,
     };
-    struct cn_error dropped;
     uint32_t function;
 
     if (builder->function_count == INT32_MAX) {
-        (void)cn_fail(cn_lib_error(err, &dropped), CN_ERR_LIMIT, "more than %d functions",
-                      INT32_MAX);
+        (void)cn_fail(e, CN_ERR_LIMIT, "more than %d functions", INT32_MAX);
         return CAIRN_NONE;
     }
     function = cn_import_frame(builder->import, &frame);
@@ -104,7 +107,7 @@ static uint32_t added(struct cairn_builder *builder, uint32_t context)
 uint32_t cairn_builder_call(struct cairn_builder *builder, uint32_t parent,
                             uint32_t function, struct cairn_error *err)
 {
-    struct cn_error dropped, *e = cn_lib_error(err, &dropped);
+    CN_LIB_BEGIN(&builder->is_broken, NULL, err, CAIRN_NONE);
 
     if (!check("context", parent, builder->context_last + 1, e) ||
         !check("function", function, builder->function_count, e))
@@ -115,7 +118,7 @@ uint32_t cairn_builder_call(struct cairn_builder *builder, uint32_t parent,
 uint32_t cairn_builder_line(struct cairn_builder *builder, uint32_t parent,
                             const char *file, uint32_t line, struct cairn_error *err)
 {
-    struct cn_error dropped, *e = cn_lib_error(err, &dropped);
+    CN_LIB_BEGIN(&builder->is_broken, NULL, err, CAIRN_NONE);
 
     if (!check("context", parent, builder->context_last + 1, e))
         return CAIRN_NONE;
@@ -129,7 +132,7 @@ uint32_t cairn_builder_line(struct cairn_builder *builder, uint32_t parent,
 bool cairn_builder_value(struct cairn_builder *builder, uint32_t thread, uint32_t context,
                          uint32_t metric, double value, struct cairn_error *err)
 {
-    struct cn_error dropped, *e = cn_lib_error(err, &dropped);
+    CN_LIB_BEGIN(&builder->is_broken, NULL, err, false);
 
     return check("thread", thread - 1, builder->thread_count, e) &&
            check("context", context - 1, builder->context_last, e) &&
@@ -140,7 +143,7 @@ bool cairn_builder_value(struct cairn_builder *builder, uint32_t thread, uint32_
 bool cairn_builder_sample(struct cairn_builder *builder, uint32_t thread,
                           uint64_t time_ns, uint32_t context, struct cairn_error *err)
 {
-    struct cn_error dropped, *e = cn_lib_error(err, &dropped);
+    CN_LIB_BEGIN(&builder->is_broken, NULL, err, false);
 
     if (!check("thread", thread - 1, builder->thread_count, e) ||
         !check("context", context, builder->context_last + 1, e))
@@ -155,12 +158,15 @@ bool cairn_builder_sample(struct cairn_builder *builder, uint32_t thread,
 struct cairn_data *cairn_builder_finish(struct cairn_builder *builder,
                                         struct cairn_error *err)
 {
-    struct cn_error dropped, *e = cn_lib_error(err, &dropped);
+    CN_LIB_BEGIN(NULL, NULL, err, NULL);
     struct cn_import *import = builder->import;
+    bool is_whole = cn_lib_is_whole(&builder->is_broken, e);
     bool has_metric = builder->metric_count > 0, has_thread = builder->thread_count > 0;
     struct cn_database *db;
 
     free(builder);
+    if (!is_whole)
+        return NULL;
     if (!has_metric || !has_thread) {
         (void)cn_fail(e, CN_ERR_USAGE, "a database needs a metric and a thread");
         cn_import_free(import);
@@ -170,12 +176,14 @@ struct cairn_data *cairn_builder_finish(struct cairn_builder *builder,
 }
 
 struct cairn_recorder {
+    bool is_broken;
     struct cn_call_import *import;
     uint32_t task_count;
 };
 
 struct cairn_recorder *cairn_recorder_new(const char *program)
 {
+    CN_LIB_BEGIN(NULL, NULL, NULL, NULL);
     struct cairn_recorder *recorder = cn_alloc(1, sizeof(*recorder));
 
     recorder->import = cn_call_import_new(program);
@@ -184,9 +192,12 @@ struct cairn_recorder *cairn_recorder_new(const char *program)
 
 void cairn_recorder_free(struct cairn_recorder *recorder)
 {
+    CN_LIB_BEGIN(NULL, NULL, NULL, );
+
     if (!recorder)
         return;
-    cn_call_import_free(recorder->import);
+    if (!recorder->is_broken)
+        cn_call_import_free(recorder->import);
     free(recorder);
 }
 
@@ -198,11 +209,10 @@ static struct cn_bytes bytes_of(const char *text)
 uint32_t cairn_recorder_task(struct cairn_recorder *recorder, uint64_t pid, uint64_t tid,
                              const char *name, struct cairn_error *err)
 {
-    struct cn_error dropped;
+    CN_LIB_BEGIN(&recorder->is_broken, NULL, err, CAIRN_NONE);
     uint32_t task;
 
-    if (!cn_call_import_track(recorder->import, pid, tid, (struct cn_bytes){0}, &task,
-                              cn_lib_error(err, &dropped)))
+    if (!cn_call_import_track(recorder->import, pid, tid, (struct cn_bytes){0}, &task, e))
         return CAIRN_NONE;
     if (name)
         cn_call_import_track_name(recorder->import, task, bytes_of(name));
@@ -214,7 +224,7 @@ bool cairn_recorder_call(struct cairn_recorder *recorder, uint32_t task,
                          const char *function, uint64_t begin_ns, uint64_t duration_ns,
                          struct cairn_error *err)
 {
-    struct cn_error dropped, *e = cn_lib_error(err, &dropped);
+    CN_LIB_BEGIN(&recorder->is_broken, NULL, err, false);
 
     return check("task", task, recorder->task_count, e) &&
            (duration_ns != CN_CALL_BEGIN ||
@@ -227,7 +237,7 @@ bool cairn_recorder_call(struct cairn_recorder *recorder, uint32_t task,
 bool cairn_recorder_enter(struct cairn_recorder *recorder, uint32_t task,
                           const char *function, uint64_t time_ns, struct cairn_error *err)
 {
-    struct cn_error dropped, *e = cn_lib_error(err, &dropped);
+    CN_LIB_BEGIN(&recorder->is_broken, NULL, err, false);
 
     return check("task", task, recorder->task_count, e) &&
            cn_call_import_add(recorder->import, task, time_ns, CN_CALL_BEGIN,
@@ -238,7 +248,7 @@ bool cairn_recorder_enter(struct cairn_recorder *recorder, uint32_t task,
 bool cairn_recorder_exit(struct cairn_recorder *recorder, uint32_t task, uint64_t time_ns,
                          struct cairn_error *err)
 {
-    struct cn_error dropped, *e = cn_lib_error(err, &dropped);
+    CN_LIB_BEGIN(&recorder->is_broken, NULL, err, false);
 
     return check("task", task, recorder->task_count, e) &&
            cn_call_import_end(recorder->import, task, time_ns, e);
@@ -247,12 +257,13 @@ bool cairn_recorder_exit(struct cairn_recorder *recorder, uint32_t task, uint64_
 struct cairn_data *cairn_recorder_finish(struct cairn_recorder *recorder,
                                          struct cairn_error *err)
 {
-    struct cn_error dropped;
+    CN_LIB_BEGIN(NULL, NULL, err, NULL);
     struct cn_call_import *import = recorder->import;
+    bool is_whole = cn_lib_is_whole(&recorder->is_broken, e);
     struct cn_recording *rec;
 
     free(recorder);
-    if (!cn_call_import_finish(import, 0, &rec, cn_lib_error(err, &dropped)))
+    if (!is_whole || !cn_call_import_finish(import, 0, &rec, e))
         return NULL;
     return cn_lib_data_new(NULL, "", NULL, rec);
 }

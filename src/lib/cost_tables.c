@@ -431,17 +431,16 @@ struct cairn_table *cairn_database_contexts(struct cairn_data *data,
                                             const struct cairn_cost_options *options,
                                             struct cairn_error *err)
 {
-    struct cn_error dropped;
+    CN_LIB_BEGIN(NULL, data, err, NULL);
 
-    return make(data, &(struct making){0}, options, cn_lib_error(err, &dropped));
+    return make(data, &(struct making){0}, options, e);
 }
 
 struct cairn_table *cairn_database_view(struct cairn_data *data, enum cairn_view view,
                                         const struct cairn_cost_options *options,
                                         struct cairn_error *err)
 {
-    struct cn_error dropped;
+    CN_LIB_BEGIN(NULL, data, err, NULL);
 
-    return make(data, &(struct making){.is_view = true, .view = view}, options,
-                cn_lib_error(err, &dropped));
+    return make(data, &(struct making){.is_view = true, .view = view}, options, e);
 }

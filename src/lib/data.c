@@ -109,10 +109,10 @@ static bool open_data(struct cairn_data *data, struct cn_error *err)
 
 struct cairn_data *cairn_open(const char *path, struct cairn_error *err)
 {
+    CN_LIB_BEGIN(NULL, NULL, err, NULL);
     struct cairn_data *data = cn_lib_data_new(NULL, path, NULL, NULL);
-    struct cn_error dropped;
 
-    if (open_data(data, cn_lib_error(err, &dropped)))
+    if (open_data(data, e))
         return data;
     cairn_close(data);
     return NULL;
@@ -120,11 +120,15 @@ struct cairn_data *cairn_open(const char *path, struct cairn_error *err)
 
 void cairn_close(struct cairn_data *data)
 {
+    CN_LIB_BEGIN(NULL, NULL, NULL, );
+
     if (!data)
         return;
-    cn_database_close(data->db);
-    cn_recording_close(data->rec);
-    cn_measured_close(&data->measured);
+    if (!data->is_broken) {
+        cn_database_close(data->db);
+        cn_recording_close(data->rec);
+        cn_measured_close(&data->measured);
+    }
     if (data->folder)
         cn_outdir_remove(data->folder);
     free(data->folder);
@@ -196,6 +200,11 @@ static bool calls_of(struct cairn_data *data, struct cn_recording **rec, bool *i
     return !*is_own || data->format->open_traces(rec, data->path, "", err);
 }
 
+static void remove_folder(struct cn_held *held)
+{
+    cn_outdir_remove(((struct cairn_data *)held)->folder);
+}
+
 static bool analyze(struct cairn_data *data, struct cairn_data *out, struct cn_error *err)
 {
     struct cn_recording *rec;
@@ -208,6 +217,8 @@ static bool analyze(struct cairn_data *data, struct cairn_data *out, struct cn_e
     if (!calls_of(data, &rec, &is_own, err))
         return false;
     out->folder = cn_temporary_make("analysis", err);
+    if (out->folder)
+        cn_memory_hold(&out->held, remove_folder);
     ok = out->folder && cn_analysis_of_calls(&out->db, rec, false, cn_time_always,
                                              out->folder, &extras, NULL, err);
     if (ok && extras.lost_count > 0)
@@ -217,15 +228,16 @@ static bool analyze(struct cairn_data *data, struct cairn_data *out, struct cn_e
     cn_analysis_extras_done(&extras);
     if (is_own)
         cn_recording_close(rec);
+    cn_memory_drop(&out->held);
     return ok || cn_fail_in(err, "%s", data->path);
 }
 
 struct cairn_data *cairn_analyze(struct cairn_data *data, struct cairn_error *err)
 {
+    CN_LIB_BEGIN(NULL, data, err, NULL);
     struct cairn_data *out = cn_lib_data_new(NULL, data->path, NULL, NULL);
-    struct cn_error dropped;
 
-    if (analyze(data, out, cn_lib_error(err, &dropped)))
+    if (analyze(data, out, e))
         return out;
     cairn_close(out);
     return NULL;
@@ -310,7 +322,8 @@ static bool write_data(struct cairn_data *data, const char *path, const char *na
 bool cairn_write(struct cairn_data *data, const char *path, const char *format,
                  bool replace, cairn_loss_fn on_loss, void *arg, struct cairn_error *err)
 {
-    struct cn_error dropped, damage = {0};
+    CN_LIB_BEGIN(NULL, data, err, false);
+    struct cn_error damage = {0};
     struct cn_write_options options = {
         .replace = replace,
         .on_loss = on_loss,
@@ -318,7 +331,7 @@ bool cairn_write(struct cairn_data *data, const char *path, const char *format,
         .damage = &damage,
     };
 
-    if (!write_data(data, path, format, &options, cn_lib_error(err, &dropped)))
+    if (!write_data(data, path, format, &options, e))
         return false;
     if (damage.kind != CN_ERR_NONE)
         cn_write_lose(&options, damage.text, 1);

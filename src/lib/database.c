@@ -47,10 +47,10 @@ static bool read_profile(const struct cairn_data *data, uint32_t number,
 bool cairn_database_thread(const struct cairn_data *data, uint32_t number,
                            struct cairn_thread *out, struct cairn_error *err)
 {
-    struct cn_error dropped;
+    CN_LIB_BEGIN(NULL, data, err, false);
     struct cn_profile profile;
 
-    if (!read_profile(data, number, &profile, cn_lib_error(err, &dropped)))
+    if (!read_profile(data, number, &profile, e))
         return false;
     *out = (struct cairn_thread){
         .name = profile.name,
@@ -64,11 +64,11 @@ bool cairn_database_thread(const struct cairn_data *data, uint32_t number,
 bool cairn_database_identity(const struct cairn_data *data, uint32_t number, char *buffer,
                              size_t len, size_t *needed, struct cairn_error *err)
 {
-    struct cn_error dropped;
+    CN_LIB_BEGIN(NULL, data, err, false);
     struct cn_profile profile;
     struct cn_text text = {0};
 
-    if (!read_profile(data, number, &profile, cn_lib_error(err, &dropped)))
+    if (!read_profile(data, number, &profile, e))
         return false;
     cn_identity_print(&profile.identity, &data->db->kinds, &text);
     if (len > 0)
@@ -150,7 +150,7 @@ static bool read_paths(struct cn_database *db, uint32_t module, uint32_t file,
 bool cairn_database_function(const struct cairn_data *data, uint32_t number,
                              struct cairn_function *out, struct cairn_error *err)
 {
-    struct cn_error dropped, *e = cn_lib_error(err, &dropped);
+    CN_LIB_BEGIN(NULL, data, err, false);
     struct cn_function function;
     const char *module, *file;
 
@@ -180,6 +180,7 @@ void cairn_database_time(const struct cairn_data *data, uint64_t *begin_ns,
 }
 
 struct cairn_walk {
+    bool is_broken;
     struct cairn_data *data;
     struct cn_walk walk;
     const struct cn_context *current; /* NULL before the first and after the last */
@@ -188,7 +189,7 @@ struct cairn_walk {
 
 struct cairn_walk *cairn_walk_new(struct cairn_data *data, struct cairn_error *err)
 {
-    struct cn_error dropped, *e = cn_lib_error(err, &dropped);
+    CN_LIB_BEGIN(NULL, data, err, NULL);
     struct cairn_walk *walk;
 
     if (!cn_lib_needs(data, CAIRN_DATABASE, e))
@@ -229,7 +230,7 @@ static bool describe(struct cairn_walk *walk, struct cairn_context *out,
 enum cairn_step cairn_walk_next(struct cairn_walk *walk, struct cairn_context *out,
                                 struct cairn_error *err)
 {
-    struct cn_error dropped, *e = cn_lib_error(err, &dropped);
+    CN_LIB_BEGIN(&walk->is_broken, walk->data, err, CAIRN_FAIL);
     enum cn_walk_event event;
     enum cn_step step;
 
@@ -247,7 +248,7 @@ enum cairn_step cairn_walk_next(struct cairn_walk *walk, struct cairn_context *o
 
 const char *cairn_walk_label(struct cairn_walk *walk, struct cairn_error *err)
 {
-    struct cn_error dropped, *e = cn_lib_error(err, &dropped);
+    CN_LIB_BEGIN(&walk->is_broken, walk->data, err, NULL);
 
     cn_text_clear(&walk->label);
     if (!walk->current) {
@@ -262,14 +263,19 @@ const char *cairn_walk_label(struct cairn_walk *walk, struct cairn_error *err)
 
 void cairn_walk_free(struct cairn_walk *walk)
 {
+    CN_LIB_BEGIN(NULL, NULL, NULL, );
+
     if (!walk)
         return;
-    cn_walk_done(&walk->walk);
-    cn_text_done(&walk->label);
+    if (!walk->is_broken) {
+        cn_walk_done(&walk->walk);
+        cn_text_done(&walk->label);
+    }
     free(walk);
 }
 
 struct cairn_values {
+    bool is_broken;
     struct cairn_data *data;
     struct cn_value_cursor cursor;
     bool has_ended;
@@ -290,7 +296,7 @@ struct cairn_values *cairn_values_of_thread(struct cairn_data *data, uint32_t th
                                             uint32_t first, uint32_t last,
                                             struct cairn_error *err)
 {
-    struct cn_error dropped, *e = cn_lib_error(err, &dropped);
+    CN_LIB_BEGIN(NULL, data, err, NULL);
     struct cn_profile profile;
     struct cairn_values *values;
 
@@ -305,7 +311,7 @@ struct cairn_values *cairn_values_of_thread(struct cairn_data *data, uint32_t th
 struct cairn_values *cairn_values_of_context(struct cairn_data *data, uint32_t context,
                                              struct cairn_error *err)
 {
-    struct cn_error dropped, *e = cn_lib_error(err, &dropped);
+    CN_LIB_BEGIN(NULL, data, err, NULL);
     struct cairn_values *values;
 
     if (!cn_lib_needs(data, CAIRN_DATABASE, e))
@@ -329,7 +335,7 @@ enum cairn_step cairn_values_next(struct cairn_values *values,
                                   const struct cairn_value **out, size_t *count,
                                   struct cairn_error *err)
 {
-    struct cn_error dropped, *e = cn_lib_error(err, &dropped);
+    CN_LIB_BEGIN(&values->is_broken, values->data, err, CAIRN_FAIL);
     struct cn_value_batch batch;
     enum cn_step step =
         values->has_ended ? CN_END : cn_values_next(&values->cursor, &batch, e);
@@ -365,10 +371,10 @@ static bool open_timeline(struct cairn_data *data, uint32_t thread,
 bool cairn_samples_count(struct cairn_data *data, uint32_t thread, uint64_t *count,
                          struct cairn_error *err)
 {
-    struct cn_error dropped;
+    CN_LIB_BEGIN(NULL, data, err, false);
     struct cn_timeline timeline;
 
-    if (!open_timeline(data, thread, &timeline, cn_lib_error(err, &dropped)))
+    if (!open_timeline(data, thread, &timeline, e))
         return false;
     *count = timeline.count;
     return true;
@@ -377,7 +383,7 @@ bool cairn_samples_count(struct cairn_data *data, uint32_t thread, uint64_t *cou
 bool cairn_samples_read(struct cairn_data *data, uint32_t thread, uint64_t first,
                         size_t count, struct cairn_sample *out, struct cairn_error *err)
 {
-    struct cn_error dropped, *e = cn_lib_error(err, &dropped);
+    CN_LIB_BEGIN(NULL, data, err, false);
     struct cn_timeline timeline;
 
     if (!open_timeline(data, thread, &timeline, e))

@@ -97,7 +97,7 @@ static bool add_values(struct cairn_table *table, size_t first_column,
 struct cairn_table *cairn_database_values(struct cairn_data *data, uint32_t thread,
                                           struct cairn_error *err)
 {
-    struct cn_error dropped, *e = cn_lib_error(err, &dropped);
+    CN_LIB_BEGIN(NULL, data, err, NULL);
     struct cairn_table *table = begin(data, thread, e);
 
     if (!table)
@@ -141,7 +141,7 @@ static bool add_samples(struct cairn_table *table, size_t first_column,
 struct cairn_table *cairn_database_samples(struct cairn_data *data, uint32_t thread,
                                            struct cairn_error *err)
 {
-    struct cn_error dropped, *e = cn_lib_error(err, &dropped);
+    CN_LIB_BEGIN(NULL, data, err, NULL);
     struct cairn_table *table = begin(data, thread, e);
 
     if (!table)
@@ -175,7 +175,7 @@ static bool add_states(struct cairn_table *table, size_t first_column,
 struct cairn_table *cairn_database_states(struct cairn_data *data, uint32_t thread,
                                           struct cairn_error *err)
 {
-    struct cn_error dropped, *e = cn_lib_error(err, &dropped);
+    CN_LIB_BEGIN(NULL, data, err, NULL);
     struct cairn_table *table = begin(data, thread, e);
 
     if (!table)

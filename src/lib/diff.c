@@ -13,11 +13,12 @@ enum { CALLERS_DEPTH = 5 };
 
 struct cairn_diff {
     struct cn_comparison c;
-    bool is_finished;
+    bool is_finished, is_broken;
 };
 
 struct cairn_diff *cairn_diff_new(void)
 {
+    CN_LIB_BEGIN(NULL, NULL, NULL, NULL);
     struct cairn_diff *diff = cn_alloc(1, sizeof(*diff));
 
     cn_comparison_init(&diff->c);
@@ -26,16 +27,19 @@ struct cairn_diff *cairn_diff_new(void)
 
 void cairn_diff_free(struct cairn_diff *diff)
 {
+    CN_LIB_BEGIN(NULL, NULL, NULL, );
+
     if (!diff)
         return;
-    cn_comparison_done(&diff->c);
+    if (!diff->is_broken)
+        cn_comparison_done(&diff->c);
     free(diff);
 }
 
 bool cairn_diff_add(struct cairn_diff *diff, int side, struct cairn_data *data,
                     const char *metric, const char *threads, struct cairn_error *err)
 {
-    struct cn_error dropped, *e = cn_lib_error(err, &dropped);
+    CN_LIB_BEGIN(&diff->is_broken, data, err, false);
     struct cn_compare_run run = {
         .side = side == 0 ? CN_SIDE_A : CN_SIDE_B,
         .db = data->db,
@@ -119,7 +123,7 @@ static void add_change(struct cairn_table *table, const struct cn_comparison *c,
 
 struct cairn_table *cairn_diff_changes(struct cairn_diff *diff, struct cairn_error *err)
 {
-    struct cn_error dropped, *e = cn_lib_error(err, &dropped);
+    CN_LIB_BEGIN(&diff->is_broken, NULL, err, NULL);
     struct cairn_table *table;
     struct cn_explanation explanation;
     struct cn_text text = {0};
@@ -185,7 +189,7 @@ static void add_rows(struct cairn_table *table, const struct cn_comparison *c,
 struct cairn_table *cairn_diff_rows(struct cairn_diff *diff, enum cairn_view view,
                                     struct cairn_error *err)
 {
-    struct cn_error dropped, *e = cn_lib_error(err, &dropped);
+    CN_LIB_BEGIN(&diff->is_broken, NULL, err, NULL);
     struct cn_explanation explanation;
     struct cn_compare_rows rows;
     struct cairn_table *table;

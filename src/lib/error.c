@@ -1,10 +1,42 @@
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "lib/lib.h"
 
+bool cn_lib_is_whole(const bool *is_broken, struct cn_error *err)
+{
+    return !is_broken || !*is_broken ||
+           cn_fail(err, CN_ERR_NO_MEMORY,
+                   "out of memory in an earlier call: only release the object");
+}
+
+bool cn_lib_begin(struct cn_lib_call *call, bool *is_broken,
+                  const struct cairn_data *data, struct cairn_error *given)
+{
+    call->is_broken = is_broken;
+    call->data = (struct cairn_data *)(uintptr_t)data;
+    call->err = given ? &given->error : &call->dropped;
+    cn_memory_scope_begin(&call->scope);
+    return cn_lib_is_whole(is_broken, call->err);
+}
+
+void cn_lib_end(struct cn_lib_call *call)
+{
+    cn_memory_scope_end(&call->scope);
+    if (!call->scope.has_failed)
+        return;
+    (void)cn_fail(call->err, CN_ERR_NO_MEMORY, "out of memory");
+    if (call->is_broken)
+        *call->is_broken = true;
+    if (call->data && call->scope.has_broken)
+        call->data->is_broken = true;
+}
+
 struct cairn_error *cairn_error_new(void)
 {
+    CN_LIB_BEGIN(NULL, NULL, NULL, NULL);
+
     return cn_alloc(1, sizeof(struct cairn_error));
 }
 

@@ -7,6 +7,7 @@
 #include "analyze/calls/defaults.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "cairn.h"
 #include "model/format.h"
@@ -21,6 +22,8 @@ struct cairn_error {
 
 /* One of the three is set: a database, a recording, or the path of a store. */
 struct cairn_data {
+    struct cn_held held;    /* first: of the temporary folder, while it is filled */
+    _Atomic bool is_broken; /* something in it may be half changed: it is not released */
     enum cairn_shape shape;
     const struct cn_format *format; /* NULL: built in memory */
     char *path;
@@ -31,12 +34,34 @@ struct cairn_data {
     bool is_of_traces;           /* a database of the calls of request traces */
 };
 
-/* The error to fill: that of the caller, or one that is dropped. */
-static inline struct cn_error *cn_lib_error(struct cairn_error *err,
-                                            struct cn_error *dropped)
-{
-    return err ? &err->error : dropped;
-}
+/* A call of a function of cairn.h, see CN_LIB_BEGIN(). */
+struct cn_lib_call {
+    struct cn_memory_scope scope;
+    bool *is_broken;
+    struct cairn_data *data;
+    struct cn_error *err, dropped;
+};
+
+/* False if the object of the call is broken. */
+CN_CHECK bool cn_lib_begin(struct cn_lib_call *call, bool *is_broken,
+                           const struct cairn_data *data, struct cairn_error *given);
+void cn_lib_end(struct cn_lib_call *call);
+
+/* Fails if a call that changed this object has run out of memory. */
+CN_CHECK bool cn_lib_is_whole(const bool *is_broken, struct cn_error *err);
+
+/* Begins every function of cairn.h that may need memory. Without memory, the function returns
+ * `failure`, here, with CAIRN_ERR_NO_MEMORY; the object that it changes is broken then, which
+ * `is_broken` (or NULL) notes, and the data as well if others share what it has changed. Sets
+ * `e` to the error to fill: that of the caller, or one that is dropped. It contains returns:
+ * setjmp() has to be called by a function that is still there when memory runs out. */
+#define CN_LIB_BEGIN(is_broken, data, given, failure)                 \
+    __attribute__((cleanup(cn_lib_end))) struct cn_lib_call lib_call; \
+    if (!cn_lib_begin(&lib_call, is_broken, data, given))             \
+        return failure;                                               \
+    if (setjmp(lib_call.scope.start) != 0)                            \
+        return failure;                                               \
+    __attribute__((unused)) struct cn_error *e = lib_call.err
 
 /* The new data takes the database or recording over. */
 struct cairn_data *cn_lib_data_new(const struct cn_format *format, const char *path,

@@ -39,7 +39,7 @@ static bool check_number(const struct cairn_data *data, const char *what, uint32
 bool cairn_recording_task(const struct cairn_data *data, uint32_t number,
                           struct cairn_task *out, struct cairn_error *err)
 {
-    struct cn_error dropped, *e = cn_lib_error(err, &dropped);
+    CN_LIB_BEGIN(NULL, data, err, false);
     const struct cn_task *task;
 
     if (!cn_lib_needs(data, CAIRN_RECORDING, e) ||
@@ -64,7 +64,7 @@ uint32_t cairn_recording_function_count(const struct cairn_data *data)
 bool cairn_recording_function(const struct cairn_data *data, uint32_t number,
                               struct cairn_function *out, struct cairn_error *err)
 {
-    struct cn_error dropped, *e = cn_lib_error(err, &dropped);
+    CN_LIB_BEGIN(NULL, data, err, false);
     const struct cn_call_function *function;
 
     if (!cn_lib_needs(data, CAIRN_RECORDING, e) ||
@@ -241,7 +241,7 @@ struct cairn_table *cairn_recording_calls(struct cairn_data *data,
                                           const struct cairn_call_options *given,
                                           struct cairn_error *err)
 {
-    struct cn_error dropped, *e = cn_lib_error(err, &dropped);
+    CN_LIB_BEGIN(NULL, data, err, NULL);
     struct cairn_call_options options;
     struct cairn_table *table = NULL;
     struct cn_all_calls calls;
@@ -320,7 +320,7 @@ struct cairn_table *cairn_recording_report(struct cairn_data *data,
                                            const struct cairn_call_options *options,
                                            struct cairn_error *err)
 {
-    struct cn_error dropped, *e = cn_lib_error(err, &dropped);
+    CN_LIB_BEGIN(NULL, data, err, NULL);
     struct cn_call_report report = {0};
     struct cairn_table *table = NULL;
     struct cn_all_calls calls;
@@ -341,6 +341,7 @@ struct cairn_table *cairn_recording_report(struct cairn_data *data,
 }
 
 struct cairn_calls {
+    bool is_broken;
     struct cairn_data *data;
     struct cn_call_stream *stream;
     uint32_t task;
@@ -353,7 +354,7 @@ struct cairn_calls *cairn_calls_new(struct cairn_data *data, uint32_t task,
                                     uint64_t from_ns, uint64_t to_ns,
                                     struct cairn_error *err)
 {
-    struct cn_error dropped, *e = cn_lib_error(err, &dropped);
+    CN_LIB_BEGIN(NULL, data, err, NULL);
     struct cn_time_range range = {from_ns, to_ns ? to_ns : UINT64_MAX};
     struct cairn_calls *calls;
     struct cn_call_stream *stream;
@@ -373,7 +374,7 @@ struct cairn_calls *cairn_calls_new(struct cairn_data *data, uint32_t task,
 enum cairn_step cairn_calls_next(struct cairn_calls *calls, const struct cairn_call **out,
                                  size_t *count, struct cairn_error *err)
 {
-    struct cn_error dropped, *e = cn_lib_error(err, &dropped);
+    CN_LIB_BEGIN(&calls->is_broken, calls->data, err, CAIRN_FAIL);
     enum cn_step step =
         calls->has_ended ? CN_END : cn_call_stream_next(calls->stream, &calls->batch, e);
 
@@ -393,6 +394,7 @@ enum cairn_step cairn_calls_next(struct cairn_calls *calls, const struct cairn_c
 
 const char *cairn_calls_values(struct cairn_calls *calls, size_t number)
 {
+    CN_LIB_BEGIN(&calls->is_broken, calls->data, NULL, NULL);
     const struct cn_recording *rec = calls->data->rec;
     const struct cn_call *call = &calls->batch.calls[number];
 
@@ -409,9 +411,13 @@ const char *cairn_calls_values(struct cairn_calls *calls, size_t number)
 
 void cairn_calls_free(struct cairn_calls *calls)
 {
+    CN_LIB_BEGIN(NULL, NULL, NULL, );
+
     if (!calls)
         return;
-    cn_call_stream_close(calls->stream);
-    cn_text_done(&calls->text);
+    if (!calls->is_broken) {
+        cn_call_stream_close(calls->stream);
+        cn_text_done(&calls->text);
+    }
     free(calls);
 }

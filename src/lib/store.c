@@ -224,7 +224,7 @@ struct cairn_table *cairn_store_search(struct cairn_data *data, const char *quer
                                        const struct cairn_search_options *given,
                                        struct cairn_error *err)
 {
-    struct cn_error dropped, *e = cn_lib_error(err, &dropped);
+    CN_LIB_BEGIN(NULL, data, err, NULL);
     struct cairn_search_options options;
     struct cn_search_order order = {0};
     struct cn_store_query opened;
@@ -265,7 +265,7 @@ struct cairn_table *cairn_store_groups(struct cairn_data *data, const char *quer
                                        const char *by, bool of_spans,
                                        struct cairn_error *err)
 {
-    struct cn_error dropped, *e = cn_lib_error(err, &dropped);
+    CN_LIB_BEGIN(NULL, data, err, NULL);
     struct cn_store_query opened;
     struct cn_groups groups;
     struct filling f = {0};
@@ -287,7 +287,7 @@ struct cairn_table *cairn_store_groups(struct cairn_data *data, const char *quer
 bool cairn_store_count(struct cairn_data *data, const char *query, uint64_t *count,
                        struct cairn_error *err)
 {
-    struct cn_error dropped, *e = cn_lib_error(err, &dropped);
+    CN_LIB_BEGIN(NULL, data, err, false);
     struct cn_search_trace_count found = {0};
     struct cn_store_query opened;
     bool ok;
@@ -305,7 +305,7 @@ bool cairn_store_count(struct cairn_data *data, const char *query, uint64_t *cou
 struct cairn_data *cairn_store_calls(struct cairn_data *data, const char *query,
                                      struct cairn_error *err)
 {
-    struct cn_error dropped, *e = cn_lib_error(err, &dropped);
+    CN_LIB_BEGIN(NULL, data, err, NULL);
     struct cn_recording *rec;
     struct cairn_data *out;
 

@@ -7,7 +7,7 @@
 #include "base/run/library.h"
 #include "base/run/once.h"
 
-static struct cn_once once = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static struct cn_once once = CN_ONCE_NEW;
 static struct cn_curl functions;
 static bool is_loaded;
 

@@ -9,6 +9,7 @@
 #include <zstd.h>
 
 #include "base/alloc.h"
+#include "base/memory.h"
 
 enum {
     DEFLATE_LEVEL = 1,
@@ -57,12 +58,11 @@ struct cn_compressor *cn_compressor_new(enum cn_compression method, int level)
     compressor->method = method;
     compressor->level = level;
     if (method == CN_COMPRESSION_DEFLATE) {
-        compressor->deflate = libdeflate_alloc_compressor(level ? level : DEFLATE_LEVEL);
-        assert(compressor->deflate);
+        compressor->deflate =
+            cn_memory_need(libdeflate_alloc_compressor(level ? level : DEFLATE_LEVEL));
     }
     if (method == CN_COMPRESSION_ZSTD) {
-        compressor->zstd = ZSTD_createCCtx();
-        assert(compressor->zstd);
+        compressor->zstd = cn_memory_need(ZSTD_createCCtx());
         if (!level)
             compressor->level = ZSTD_LEVEL;
     }
@@ -78,7 +78,8 @@ struct cn_compressor *cn_compressor_new_unfinished(int level)
     compressor->is_unfinished = true;
     status = deflateInit2(&compressor->stream, level ? level : DEFLATE_LEVEL, Z_DEFLATED,
                           -MAX_WBITS, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY);
-    assert(status == Z_OK);
+    if (status != Z_OK)
+        cn_memory_fail();
     return compressor;
 }
 
@@ -241,8 +242,7 @@ static bool decompress_zstd(struct cn_decompressor *decompressor, struct cn_byte
                             uint8_t *out, size_t out_len, struct cn_error *err)
 {
     if (!decompressor->zstd)
-        decompressor->zstd = ZSTD_createDCtx();
-    assert(decompressor->zstd);
+        decompressor->zstd = cn_memory_need(ZSTD_createDCtx());
     if (ZSTD_decompressDCtx(decompressor->zstd, out, out_len, in.ptr, in.len) != out_len)
         return wrong_data("zstd", in, out_len, err);
     return true;
@@ -261,7 +261,8 @@ static bool inflate_without_end(struct cn_decompressor *decompressor, struct cn_
         (void)inflateReset(stream);
     } else {
         status = inflateInit2(stream, -MAX_WBITS);
-        assert(status == Z_OK);
+        if (status != Z_OK)
+            cn_memory_fail();
         decompressor->has_inflate = true;
     }
     stream->next_in = (Bytef *)(uintptr_t)in.ptr;
@@ -281,8 +282,7 @@ static bool decompress_deflate(struct cn_decompressor *decompressor, struct cn_b
     size_t in_len;
 
     if (!decompressor->deflate)
-        decompressor->deflate = libdeflate_alloc_decompressor();
-    assert(decompressor->deflate);
+        decompressor->deflate = cn_memory_need(libdeflate_alloc_decompressor());
     /* Without a place for its length, a result of another length is an error. */
     if (libdeflate_deflate_decompress_ex(decompressor->deflate, in.ptr, in.len, out,
                                          out_len, &in_len, NULL) == LIBDEFLATE_SUCCESS)

@@ -17,17 +17,21 @@ enum { BUFFER_LEN = 256 * 1024 };
 static bool open_with(struct cn_out *out, const char *path, int flags,
                       struct cn_error *err)
 {
-    int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0666);
-
-    if (fd < 0)
-        return cn_fail_errno(err, "%s", path);
-    *out = (struct cn_out){
-        .fd = fd,
+    /* The file appears when nothing else can fail. */
+    struct cn_out opened = {
         .path = cn_strdup(path),
         .buffer = cn_alloc(BUFFER_LEN, 1),
         .lock = cn_alloc(1, sizeof(*out->lock)),
     };
-    cn_lock_init(out->lock);
+
+    cn_lock_init(opened.lock);
+    opened.fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0666);
+    if (opened.fd < 0) {
+        (void)cn_fail_errno(err, "%s", path);
+        cn_out_abandon(&opened);
+        return false;
+    }
+    *out = opened;
     return true;
 }
 

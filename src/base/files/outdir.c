@@ -54,10 +54,18 @@ static bool make_hidden_sibling(struct cn_outdir *dir, struct cn_error *err)
     if (snprintf(path, sizeof(path), "%.*s.%s.part-XXXXXX", (int)(name - dir->target),
                  dir->target, name) >= (int)sizeof(path))
         return cn_fail(err, CN_ERR_LIMIT, "%s: path too long", dir->target);
-    if (!mkdtemp(path) || chmod(path, 0777 & ~mask) < 0)
-        return cn_fail_errno(err, "%s: cannot create it", dir->target);
     dir->path = cn_strdup(path);
-    return true;
+    if (!mkdtemp(dir->path)) {
+        free(dir->path);
+        dir->path = NULL;
+    }
+    return (dir->path && chmod(dir->path, 0777 & ~mask) == 0) ||
+           cn_fail_errno(err, "%s: cannot create it", dir->target);
+}
+
+static void abandon(struct cn_held *held)
+{
+    cn_outdir_abandon((struct cn_outdir *)held);
 }
 
 bool cn_outdir_begin(struct cn_outdir *out, const char *target, bool replace,
@@ -78,6 +86,7 @@ bool cn_outdir_begin(struct cn_outdir *out, const char *target, bool replace,
         return false;
     }
     *out = dir;
+    cn_memory_hold(&out->held, abandon);
     return true;
 }
 
@@ -105,6 +114,7 @@ bool cn_outdir_commit(struct cn_outdir *dir, struct cn_error *err)
 
 void cn_outdir_abandon(struct cn_outdir *dir)
 {
+    cn_memory_drop(&dir->held);
     if (dir->path)
         cn_outdir_remove(dir->path);
     free(dir->path);

@@ -9,10 +9,13 @@
 #define CN_BASE_FILES_OUTDIR_H
 
 #include "base/error.h"
+#include "base/memory.h"
 
+/* It stays where it is until it is committed or abandoned. */
 struct cn_outdir {
-    char *target; /* the final name */
-    char *path;   /* where to write until then */
+    struct cn_held held; /* first: abandoned by it */
+    char *target;        /* the final name */
+    char *path;          /* where to write until then */
     bool replace;
 };
 

@@ -1,6 +1,5 @@
 #include "base/files/sink.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -61,14 +60,14 @@ static struct cn_sink_coder *new_coder(bool is_zstd)
     coder->is_zstd = is_zstd;
     coder->room = cn_alloc(BUFFER_LEN, 1);
     if (is_zstd) {
-        coder->zstd = ZSTD_createCCtx();
-        assert(coder->zstd);
+        coder->zstd = cn_memory_need(ZSTD_createCCtx());
         (void)ZSTD_CCtx_setParameter(coder->zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL);
     } else {
         int status = deflateInit2(&coder->gzip, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW,
                                   GZIP_MEMORY, Z_DEFAULT_STRATEGY);
 
-        assert(status == Z_OK);
+        if (status != Z_OK)
+            cn_memory_fail();
     }
     return coder;
 }
@@ -96,12 +95,14 @@ static bool open_beside(struct cn_sink *sink, struct cn_error *err)
     if (snprintf(path, sizeof(path), "%.*s.%s.part-XXXXXX", (int)(name - sink->target),
                  sink->target, name) >= (int)sizeof(path))
         return cn_fail(err, CN_ERR_LIMIT, "%s: path too long", sink->target);
-    sink->fd = mkostemp(path, O_CLOEXEC);
+    sink->path = cn_strdup(path);
+    sink->fd = mkostemp(sink->path, O_CLOEXEC);
     if (sink->fd < 0) {
+        free(sink->path);
+        sink->path = NULL;
         sink->fd = 0;
         return cn_fail_errno(err, "%s: cannot create it", sink->target);
     }
-    sink->path = cn_strdup(path);
     if (fchmod(sink->fd, 0666 & ~mask) < 0)
         return cn_fail_errno(err, "%s", path);
     return true;
@@ -128,19 +129,23 @@ static bool open_target(struct cn_sink *sink, struct cn_error *err)
     return open_beside(sink, err);
 }
 
-static bool open_sink(struct cn_sink *out, const char *target, bool replace, bool is_gzip,
-                      bool is_zstd, struct cn_error *err)
+static void abandon(struct cn_held *held)
 {
-    struct cn_sink sink = {.target = cn_strdup(target), .replace = replace};
+    cn_sink_abandon((struct cn_sink *)held);
+}
 
-    if (!open_target(&sink, err)) {
-        cn_sink_abandon(&sink);
+static bool open_sink(struct cn_sink *sink, const char *target, bool replace,
+                      bool is_gzip, bool is_zstd, struct cn_error *err)
+{
+    *sink = (struct cn_sink){.target = cn_strdup(target), .replace = replace};
+    cn_memory_hold(&sink->held, abandon);
+    if (!open_target(sink, err)) {
+        cn_sink_abandon(sink);
         return false;
     }
-    sink.buffer = cn_alloc(BUFFER_LEN, 1);
+    sink->buffer = cn_alloc(BUFFER_LEN, 1);
     if (is_gzip || is_zstd)
-        sink.coder = new_coder(is_zstd);
-    *out = sink;
+        sink->coder = new_coder(is_zstd);
     return true;
 }
 
@@ -302,6 +307,7 @@ bool cn_sink_commit(struct cn_sink *sink, struct cn_error *err)
 
 void cn_sink_abandon(struct cn_sink *sink)
 {
+    cn_memory_drop(&sink->held);
     if (sink->fd > 0)
         (void)close(sink->fd);
     if (sink->path)

@@ -16,11 +16,14 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 struct cn_text;
 struct cn_sink_coder;
 
+/* It stays where it is until it is committed or abandoned. */
 struct cn_sink {
+    struct cn_held held;         /* first: abandoned by it */
     int fd;                      /* 0 when not open: standard input is never an output */
     char *target;                /* "-" for standard output */
     char *path;                  /* where it lies until it is complete; NULL for "-" */

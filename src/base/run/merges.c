@@ -6,7 +6,7 @@
 
 void cn_merges_init(struct cn_merges *merges)
 {
-    (void)pthread_mutex_init(&merges->lock, NULL);
+    cn_lock_init(&merges->lock);
 }
 
 void cn_merges_done(struct cn_merges *merges)
@@ -14,7 +14,7 @@ void cn_merges_done(struct cn_merges *merges)
     for (size_t i = 0; i < merges->pending_count; i++)
         merges->release(merges->pending[i].part);
     free(merges->pending);
-    (void)pthread_mutex_destroy(&merges->lock);
+    cn_lock_done(&merges->lock);
     *merges = (struct cn_merges){0};
 }
 
@@ -36,7 +36,7 @@ static bool meet(struct cn_merges *merges, const struct cn_merge *part,
 {
     bool is_there = false;
 
-    (void)pthread_mutex_lock(&merges->lock);
+    cn_lock_take(&merges->lock);
     for (size_t i = 0; !is_there && i < merges->pending_count; i++) {
         *neighbour = merges->pending[i];
         is_there =
@@ -47,7 +47,7 @@ static bool meet(struct cn_merges *merges, const struct cn_merge *part,
     if (!is_there) {
         CN_PUSH(merges->pending, merges->pending_count, merges->pending_capacity, *part);
     }
-    (void)pthread_mutex_unlock(&merges->lock);
+    cn_lock_release(&merges->lock);
     return is_there;
 }
 

@@ -11,9 +11,10 @@
 #ifndef CN_BASE_RUN_MERGES_H
 #define CN_BASE_RUN_MERGES_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "base/run/lock.h"
 
 /* The result of parts number << level and up to (1 << level) - 1 after it. */
 struct cn_merge {
@@ -28,7 +29,7 @@ struct cn_merges {
                    void *right); /* takes both, returns the result */
     void (*release)(void *part);
     void *arg;
-    pthread_mutex_t lock;
+    struct cn_lock lock;
     struct cn_merge *pending;
     size_t pending_count, pending_capacity;
 };

@@ -4,23 +4,23 @@
 
 void cn_once_init(struct cn_once *once)
 {
-    (void)pthread_mutex_init(&once->lock, NULL);
+    cn_lock_init(&once->lock);
     atomic_store_explicit(&once->is_done, false, memory_order_relaxed);
 }
 
 void cn_once_done(struct cn_once *once)
 {
-    (void)pthread_mutex_destroy(&once->lock);
+    cn_lock_done(&once->lock);
 }
 
 void cn_once_run(struct cn_once *once, void (*work)(void *arg), void *arg)
 {
     if (atomic_load_explicit(&once->is_done, memory_order_acquire))
         return;
-    (void)pthread_mutex_lock(&once->lock);
+    cn_lock_take(&once->lock);
     if (!atomic_load_explicit(&once->is_done, memory_order_relaxed)) {
         work(arg);
         atomic_store_explicit(&once->is_done, true, memory_order_release);
     }
-    (void)pthread_mutex_unlock(&once->lock);
+    cn_lock_release(&once->lock);
 }

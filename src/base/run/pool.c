@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/memory.h"
 #include "base/run/clock.h"
 
 /* How often a worker looks whether its job was taken before it goes to sleep: about as
@@ -47,7 +48,10 @@ struct shared {
     unsigned looks; /* LOOKS_MAX, or 0 where workers outnumber processors */
     struct worker *workers;
     atomic_uint *entries;
-    size_t count; /* of workers, and of entries */
+    size_t count;           /* of workers, and of entries */
+    bool is_scoped;         /* the caller survives when there is no memory: */
+    atomic_bool has_failed; /* then no more is done, */
+    atomic_bool has_broken; /* and this may be left behind */
 };
 
 static void pause_briefly(void)
@@ -90,6 +94,29 @@ static void tell(struct worker *worker, enum news news)
     (void)pthread_mutex_unlock(&worker->lock);
 }
 
+/* Do a step of a job, unless another one has run out of memory. */
+static void do_step(struct shared *shared,
+                    void (*step)(void *arg, size_t job, unsigned worker), size_t job,
+                    unsigned worker)
+{
+    struct cn_memory_scope scope;
+
+    if (!shared->is_scoped) {
+        step(shared->jobs->arg, job, worker);
+        return;
+    }
+    if (atomic_load(&shared->has_failed))
+        return;
+    cn_memory_scope_begin(&scope);
+    if (setjmp(scope.start) == 0)
+        step(shared->jobs->arg, job, worker);
+    cn_memory_scope_end(&scope);
+    if (scope.has_failed)
+        atomic_store(&shared->has_failed, true);
+    if (scope.has_broken)
+        atomic_store(&shared->has_broken, true);
+}
+
 /* Takes a job whose turn it is, then those after it that wait, so that order does not cost
  * a change of threads for each job; then leaves the turn to the next job. */
 static void take_ready(struct worker *self, size_t job)
@@ -98,7 +125,7 @@ static void take_ready(struct worker *self, size_t job)
     const struct cn_jobs *jobs = shared->jobs;
     uint64_t end = cn_clock_ns() + PATIENCE_NS;
 
-    jobs->take(jobs->arg, job, self->number);
+    do_step(shared, jobs->take, job, self->number);
     while (++job < jobs->count) {
         atomic_uint *entry = &shared->entries[job % shared->count];
         unsigned state = ENTRY_RUNS;
@@ -112,7 +139,7 @@ static void take_ready(struct worker *self, size_t job)
             tell(owner, NEWS_TURN);
             return;
         }
-        jobs->take(jobs->arg, job, owner->number);
+        do_step(shared, jobs->take, job, owner->number);
         tell(owner, NEWS_TAKEN);
     }
 }
@@ -138,11 +165,11 @@ static void *work(void *arg)
     size_t job;
 
     while ((job = atomic_fetch_add(&self->shared->next_job, 1)) < jobs->count) {
-        jobs->run(jobs->arg, job, self->number);
+        do_step(self->shared, jobs->run, job, self->number);
         if (jobs->take)
             take_in_turn(self, job);
         if (jobs->finish)
-            jobs->finish(jobs->arg, job, self->number);
+            do_step(self->shared, jobs->finish, job, self->number);
     }
     return NULL;
 }
@@ -185,6 +212,7 @@ void cn_pool_run(const struct cn_jobs *jobs, unsigned workers)
         .looks = count <= cn_pool_default_workers() ? LOOKS_MAX : 0,
         .entries = new_entries(count),
         .count = count,
+        .is_scoped = cn_memory_is_scoped(),
     };
     struct worker *list = new_workers(&shared);
     unsigned started = 1;
@@ -199,6 +227,10 @@ void cn_pool_run(const struct cn_jobs *jobs, unsigned workers)
         (void)pthread_join(list[i].thread, NULL);
     free_workers(list, count);
     free(shared.entries);
+    if (shared.has_broken)
+        cn_memory_note_broken();
+    if (shared.has_failed)
+        cn_memory_fail();
 }
 
 unsigned cn_pool_default_workers(void)

@@ -5,6 +5,8 @@
  * does (assign an offset, merge a tree) does not depend on scheduling. Another thread may
  * call it, with the number of the worker that ran the job, which waits meanwhile. At most
  * one job per worker is between claiming and finishing, so memory is bounded by the workers.
+ * If a worker runs out of memory where the caller survives that (base/memory.h), no further
+ * steps begin, and cn_pool_run() fails as an allocation of the caller.
  * Threads: cn_pool_run() returns when all workers have ended.
  */
 #ifndef CN_BASE_RUN_POOL_H

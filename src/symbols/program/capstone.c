@@ -6,7 +6,7 @@
 #include "base/run/library.h"
 #include "base/run/once.h"
 
-static struct cn_once once = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static struct cn_once once = CN_ONCE_NEW;
 static struct cn_capstone functions;
 static bool is_loaded;
 
