@@ -241,7 +241,7 @@ static void ids_out_of_proportion_are_refused(void **state)
 
     (void)state;
     assert_false(cn_hpc_sparse_write(&writing, &err));
-    assert_int_equal(err.kind, CN_ERR_LIMIT);
+    assert_int_equal(err.kind, CN_ERR_FORMAT);
     cn_database_close(writing.db);
 }
 

@@ -395,7 +395,7 @@ static void rejects_a_context_out_of_proportion(void **state)
     cn_tiny_v4_files(&tiny, &files);
     files.has_cct = false;
     assert_false(cn_hpc_v4_open_bytes(&db, &files, &err));
-    assert_int_equal(err.kind, CN_ERR_LIMIT);
+    assert_int_equal(err.kind, CN_ERR_FORMAT);
     assert_non_null(strstr(err.text, "profile.db: context 4294967295 of the summary"));
 }
 

@@ -219,7 +219,7 @@ static void refuses_misplaced_elements(void **state)
     expect_failure("<PF i=1 n='1'/>", CN_ERR_FORMAT, "not quoted");
     expect_failure("<PF i='1' n='1/>", CN_ERR_FORMAT, "does not end before a <");
     expect_failure("<![CDATA[x]]>", CN_ERR_FORMAT, "CDATA");
-    expect_failure("<PF i='4000000' n='1'/>", CN_ERR_LIMIT, "out of proportion");
+    expect_failure("<PF i='4000000' n='1'/>", CN_ERR_FORMAT, "out of proportion");
 }
 
 static void names_line_and_column(void **state)
