@@ -14,10 +14,11 @@ SECONDS ?= 60
 MINUTES ?= 60
 
 release := $(BUILD)/release
+quick := $(BUILD)/quick
 fuzz := $(BUILD)/fuzz
 target := $(patsubst fuzz_%,%,$(TARGET))
 
-.PHONY: all demo test check soak install uninstall python bench deb deb-check fuzz tidy format docs clean help
+.PHONY: all demo quick test check soak install uninstall python bench deb deb-check fuzz tidy format docs clean help
 
 all: ## build the optimised program, build/cairn
 	@[ -f $(release)/build.ninja ] || cmake --preset release -B $(release) -DCN_WEB=$(WEB) --log-level=WARNING
@@ -25,10 +26,18 @@ all: ## build the optimised program, build/cairn
 	@ln -sfn release/cairn $(BUILD)/cairn
 	@ln -sfn release/cairn $(BUILD)/cairn-uftrace
 
-demo: ## install what is missing, build, and show cairn at work
+demo: ## install what is missing, build quickly, and show cairn at work
 	@$(SETUP) build web
-	@$(MAKE) --no-print-directory all
-	@tools/demo
+	@if [ -e $(release)/cairn ]; then $(MAKE) --no-print-directory all; \
+	    else $(MAKE) --no-print-directory quick; fi
+	@tools/demo $(BUILD)
+
+# Without optimisations that take long, libcairn, man pages and the engine of pages without a server.
+quick:
+	@[ -f $(quick)/build.ninja ] || cmake --preset quick -B $(quick) -DCN_WEB=$(WEB) --log-level=WARNING
+	@cmake --build $(quick) --target cairn demo_words
+	@ln -sfn quick/cairn $(BUILD)/cairn
+	@ln -sfn quick/cairn $(BUILD)/cairn-uftrace
 
 test: ## install what is missing, build, and run every test
 	@$(SETUP) build web test

@@ -10,6 +10,7 @@
 #include "analyze/timeline/tally.h"
 #include "analyze/timeline/time_pyramid.h"
 #include "analyze/views/frames.h"
+#include "analyze/waits.h"
 #include "base/alloc.h"
 #include "base/run/pool.h"
 #include "model/contexts/database.h"
@@ -46,6 +47,8 @@ struct worker {
     struct cn_occupancy_cell *cells;
     uint32_t column;
     uint64_t column_begin_ns, column_end_ns;
+    bool *is_blocked;      /* contexts that were blocked; NULL: unknown */
+    uint32_t preempted_at; /* place where the thread is pre-empted; CN_NONE: it is not */
 
     size_t failed_row; /* the first; rows are claimed in order */
     bool has_failed;
@@ -229,6 +232,24 @@ static uint32_t choose_place(struct worker *worker, uint64_t *ns)
     return place;
 }
 
+/* The place with the most running time, else the one where the thread is pre-empted; else `idle`. */
+static uint32_t choose_running(const struct worker *worker, uint32_t idle, uint64_t *ns)
+{
+    const struct cn_tally *tally = &worker->tally;
+    uint32_t best = CN_NONE;
+
+    for (size_t i = 0; i < tally->used_count; i++) {
+        uint32_t place = tally->used[i];
+
+        if (place != idle && (best == CN_NONE || tally->ns[place] > tally->ns[best]))
+            best = place;
+    }
+    if (best == CN_NONE)
+        return worker->preempted_at == CN_NONE ? idle : worker->preempted_at;
+    *ns = tally->ns[best];
+    return best;
+}
+
 static uint32_t function_of(const struct worker *worker, uint32_t slot)
 {
     return worker->path.frames ? cn_frames_function(worker->path.frames, CN_DEPTH_ALL,
@@ -244,6 +265,8 @@ static void close_column(struct worker *worker)
     uint64_t ns;
 
     cell->place = choose_place(worker, &ns);
+    if (worker->build->request->prefers_running && cell->place == worker->build->out.idle)
+        cell->place = choose_running(worker, cell->place, &ns);
     cell->share = (double)ns / width_ns;
     for (size_t i = 0; i < tally->used_count; i++)
         worker->total_ns[function_of(worker, tally->used[i])] +=
@@ -258,6 +281,13 @@ static void close_column(struct worker *worker)
 static uint32_t place_of(const struct build *build, uint32_t context)
 {
     return cn_cut_find(build->cut, context);
+}
+
+/* True if waiting in a context may be blocking. */
+static bool was_blocked(const struct worker *worker, uint32_t context)
+{
+    return !worker->is_blocked || context >= worker->build->db->context_limit ||
+           worker->is_blocked[context];
 }
 
 static void add_to_cells(void *arg, uint32_t context, uint64_t begin_ns, uint64_t end_ns)
@@ -277,6 +307,8 @@ static void add_to_cells(void *arg, uint32_t context, uint64_t begin_ns, uint64_
             cn_tally_add(&worker->tally, place, until_ns - begin_ns);
         begin_ns = until_ns;
     }
+    if (context != 0)
+        worker->preempted_at = was_blocked(worker, context) ? CN_NONE : place;
 }
 
 static void add_to_totals(void *arg, uint32_t context, uint64_t begin_ns, uint64_t end_ns)
@@ -346,6 +378,33 @@ static const struct cn_time_pyramid *pyramid_of(const struct build *build, size_
     return request->pyramids[row];
 }
 
+/* Find the contexts in which a thread was blocked. Without a metric of that, waiting has no kind. */
+static void find_blocked(struct worker *worker, uint32_t profile)
+{
+    struct cn_database *db = worker->build->db;
+    int metric = cn_metrics_find(&db->metrics, CN_BLOCKED_TIME_NAME);
+    int scope = cn_metrics_find_scope_type(&db->metrics, CN_SCOPE_POINT);
+    struct cn_value_cursor cursor;
+    struct cn_value_batch batch;
+    struct cn_error damage; /* the timeline is shown nevertheless */
+    enum cn_step step = CN_FAIL;
+
+    if (metric == CN_NO_ID || scope == CN_NO_ID)
+        return;
+    metric = cn_metric_prop_id(&db->metrics.list[metric], (unsigned)scope);
+    worker->is_blocked = cn_alloc(db->context_limit, sizeof(bool));
+    if (cn_profile_values(db, profile, 0, UINT32_MAX, &cursor, &damage))
+        while ((step = cn_values_next(&cursor, &batch, &damage)) == CN_ITEM)
+            for (size_t i = 0; i < batch.count; i++)
+                if (batch.values[i].metric == metric &&
+                    batch.values[i].key < db->context_limit)
+                    worker->is_blocked[batch.values[i].key] = true;
+    if (step == CN_END)
+        return;
+    free(worker->is_blocked);
+    worker->is_blocked = NULL;
+}
+
 static void draw_row(void *arg, size_t row, unsigned number)
 {
     struct build *build = arg;
@@ -365,7 +424,12 @@ static void draw_row(void *arg, size_t row, unsigned number)
     worker->column = 0;
     worker->column_begin_ns = build->out.begin_ns;
     worker->column_end_ns = cn_occupancy_column_ns(&build->out, 1);
+    worker->preempted_at = CN_NONE;
+    if (build->request->prefers_running)
+        find_blocked(worker, build->request->profiles[row]);
     scan_or_fail(worker, row, add_to_cells);
+    free(worker->is_blocked);
+    worker->is_blocked = NULL;
     while (worker->column < build->out.column_count)
         close_column(worker);
 }

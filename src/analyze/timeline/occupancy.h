@@ -1,8 +1,8 @@
 /* Threads over time: the function of each thread in each slice of time.
  *
  * A sample lasts until the next one of its thread; time before the first and after the last
- * sample is not counted. A cell shows the place with the most time in its slice, idling
- * included.
+ * sample is not counted. A cell shows the place with the most time in its slice, waiting
+ * included unless `prefers_running`.
  *
  * With `points`, a cell with many samples reads that many moments of its slice instead of
  * all samples: the work is bounded by the number of cells. The number of samples of a cell
@@ -44,7 +44,12 @@ struct cn_occupancy_request {
      * cells. Made with the same frames and depth; the list itself may be NULL. */
     const struct cn_time_pyramid *const *pyramids;
     const struct cn_cut *cut; /* of this depth, to spare making it; may be NULL */
-    unsigned workers;         /* 0: as many as there are processors */
+
+    /* A cell shows waiting only if its thread was blocked for all of the slice: one that ran or
+     * was pre-empted there shows its function. Not with CN_DEPTH_ALL or `pyramids`. A thread
+     * that waits is pre-empted if it was never blocked in the context before. */
+    bool prefers_running;
+    unsigned workers; /* 0: as many as there are processors */
 };
 
 struct cn_occupancy_cell {

@@ -220,6 +220,7 @@ static bool draw(struct cn_timeline_view *view, struct cn_error *err)
         .profile_count = view->row_count,
         .begin_ns = view->begin_ns,
         .end_ns = view->end_ns,
+        .prefers_running = cn_cli_format(view->args) == CN_TABLE_TEXT,
     };
     uint64_t depth = 0;
     bool ok;
@@ -314,8 +315,10 @@ const struct cn_command cn_cmd_timeline = {
         "most of the slice at the chosen call depth. Depth 1 is what the entry point "
         "calls; where the stack is less deep, the innermost function counts. The legend "
         "lists the letters with their share of the time of the threads shown; '+' stands "
-        "for all functions without a letter, '.' for a waiting thread, a blank for no "
-        "data.\n\n"
+        "for all functions without a letter, '.' for a thread that was blocked for all "
+        "of "
+        "the slice, a blank for no data. A thread that waits shows its function if the "
+        "database knows that it was pre-empted there.\n\n"
         "A sample counts for the time until the next sample of its thread. Calls stand "
         "at "
         "the times at which they were recorded, without a correction for the cost of "

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "analyze/timeline/occupancy.h"
+#include "analyze/waits.h"
 #include "support/world.h"
 
 static const char *cell_name(const struct cn_world *w, const struct cn_occupancy *o,
@@ -85,6 +86,56 @@ static void a_cell_shows_what_took_most_of_its_slice(void **state)
     assert_int_equal(time_of(&w, &o, "rest"), 9);
     assert_int_equal(time_of(&w, &o, "main"), 0); /* the last sample lasts no time */
     assert_int_equal(o.function_ns[o.idle], 15);
+    cn_occupancy_done(&o);
+    cn_world_end(&w);
+}
+
+/* Blocked time in one context. */
+static void add_blocked(struct cn_world *w, uint32_t profile, uint32_t context)
+{
+    uint16_t point = cn_memory_database_add_scope(w->m, "point", CN_SCOPE_POINT, 0);
+    uint32_t metric = cn_memory_database_add_metric(w->m, CN_BLOCKED_TIME_NAME);
+
+    cn_memory_database_add_instance(w->m, metric, (struct cn_scope_instance){point, 3});
+    cn_memory_database_add_value(w->m, profile, context, 3, 1);
+}
+
+static void running_and_preempted_threads_show_their_function(void **state)
+{
+    struct cn_world w;
+    struct cn_occupancy o;
+    uint32_t profile;
+
+    (void)state;
+    cn_world_begin(&w);
+    profile = cn_world_add_thread(&w,
+                                  (struct cn_sample[]){{1000, 0},
+                                                       {1010, w.rest},
+                                                       {1012, 0},
+                                                       {1030, w.leaf},
+                                                       {1032, 0},
+                                                       {1050, w.rest},
+                                                       {1060, 0}},
+                                  7);
+    add_blocked(&w, profile, w.rest);
+    cn_world_finish(&w);
+    o = build(&w, (struct cn_occupancy_request){.profiles = &profile,
+                                                .profile_count = 1,
+                                                .begin_ns = 1000,
+                                                .end_ns = 1060,
+                                                .column_count = 6,
+                                                .depth = 2,
+                                                .prefers_running = true});
+    assert_string_equal(cell_name(&w, &o, 0, 0), "idle"); /* nothing before it */
+    assert_string_equal(cell_name(&w, &o, 0, 1), "rest"); /* ran for a fifth */
+    assert_true(is_near(cell_share(&o, 0, 1), 0.2));
+    assert_string_equal(cell_name(&w, &o, 0, 2), "idle"); /* blocked in rest */
+    assert_string_equal(cell_name(&w, &o, 0, 3), "work");
+    assert_string_equal(cell_name(&w, &o, 0, 4), "work"); /* pre-empted in leaf */
+    assert_true(is_near(cell_share(&o, 0, 4), 1.0));
+    assert_string_equal(cell_name(&w, &o, 0, 5), "rest");
+    assert_int_equal(time_of(&w, &o, "work"), 2); /* waiting stays waiting */
+    assert_int_equal(o.function_ns[o.idle], 10 + 18 + 18);
     cn_occupancy_done(&o);
     cn_world_end(&w);
 }
@@ -436,6 +487,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cell_shows_what_took_most_of_its_slice),
+        cmocka_unit_test(running_and_preempted_threads_show_their_function),
         cmocka_unit_test(depth_cuts_stacks_and_shallow_ones_show_their_innermost_frame),
         cmocka_unit_test(samples_outside_the_range_count_only_where_they_reach_into_it),
         cmocka_unit_test(long_timelines_add_up_exactly),
