@@ -88,7 +88,7 @@ CAIRN_API const char *cairn_error_cause(const struct cairn_error *err, size_t nu
 
 enum cairn_shape { CAIRN_DATABASE, CAIRN_RECORDING, CAIRN_STORE };
 
-/* The version of the library, "0.1.0". */
+/* The version of the library, "0.9.0". */
 CAIRN_API const char *cairn_version(void);
 
 /* Open a file or directory of any format. A measurement directory of hpcrun is analysed into

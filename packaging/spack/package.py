@@ -11,7 +11,7 @@ class Cairn(CMakePackage):
     license("Apache-2.0")
 
     version("main", branch="main")
-    version("0.1.0", tag="v0.1.0")
+    version("0.9.0", tag="v0.9.0")
 
     variant("mpi", default=False, description="mpirun cairn analyze")
     variant("sqlite", default=True, description="cairn sql, cairn convert --to sqlite")

@@ -3,7 +3,9 @@ exec python3 - <<'END'
 import importlib.machinery
 import importlib.util
 import os
+import pathlib
 import sys
+import tempfile
 
 sys.dont_write_bytecode = True
 loader = importlib.machinery.SourceFileLoader("run", os.environ["CAIRN_SOURCE"] + "/tests/compatibility/run")
@@ -22,4 +24,12 @@ for new, expected in (
         ({"is_whole": True}, [": no rows"])):
     found = list(run.differences(OLD, new))
     assert found == expected, found
+
+with tempfile.TemporaryDirectory() as scratch:
+    version = pathlib.Path(scratch) / "0.9"
+    version.mkdir()
+    (version / "options").write_text("report -d --data\nreport --raw\n")
+    assert list(run.missing_options(version, {"report -d --data", "report --raw", "report --more"})) == []
+    assert list(run.missing_options(version, {"report --data", "report --raw"})) == [
+        "0.9: there is no option report -d --data"]
 END
