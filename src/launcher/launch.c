@@ -18,15 +18,15 @@
 #include "launcher/agent/agent.h"
 #include "launcher/agent/folder.h"
 #include "launcher/elf/program.h"
-#include "launcher/events/chosen_events.h"
+#include "launcher/events/chosen.h"
 #include "launcher/events/events.h"
 #include "launcher/files/drain.h"
-#include "launcher/files/module_files.h"
+#include "launcher/files/modules.h"
 #include "launcher/files/recording_dir.h"
 #include "launcher/files/shared_memory.h"
 #include "launcher/files/standby.h"
 #include "launcher/info_file.h"
-#include "launcher/rules/module_rules.h"
+#include "launcher/rules/modules.h"
 
 enum {
     WAIT_MS = 20,

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "analyze/calls/trace_calls.h"
+#include "analyze/calls/from_traces.h"
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/sort.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/files/chunk_file.h"
+#include "base/files/chunks.h"
 #include "support/fuzz.h"
 
 enum { PLAIN_MAX = 1 << 16 };

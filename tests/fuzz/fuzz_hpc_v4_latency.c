@@ -2,7 +2,7 @@
  * what opens is read to its end, with the values of the other files, and verified. */
 #include <assert.h>
 
-#include "base/files/block_file.h"
+#include "base/files/blocks.h"
 #include "formats/hpctoolkit/v4/latency_format.h"
 #include "formats/hpctoolkit/v4/verify/verify.h"
 #include "model/contexts/database.h"

@@ -2,7 +2,7 @@
  * opens has states in the order of time, and is verified. */
 #include <assert.h>
 
-#include "base/files/block_file.h"
+#include "base/files/blocks.h"
 #include "formats/hpctoolkit/v4/states_format.h"
 #include "formats/hpctoolkit/v4/verify/verify.h"
 #include "model/contexts/database.h"

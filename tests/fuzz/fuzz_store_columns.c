@@ -1,7 +1,7 @@
 /* Any bytes as a file of checksummed blocks, and any sections with sound checksums as the columns
  * of a store: what opens can be read to its end. */
 
-#include "base/files/block_file.h"
+#include "base/files/blocks.h"
 #include "base/text.h"
 #include "store/index/columns.h"
 #include "support/fuzz.h"

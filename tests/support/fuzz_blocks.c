@@ -1,6 +1,6 @@
 #include "support/fuzz_blocks.h"
 
-#include "base/files/block_file.h"
+#include "base/files/blocks.h"
 #include "base/files/crc32c.h"
 
 enum { BLOCK_LEN = 256, PLACE_LEN = 5 };

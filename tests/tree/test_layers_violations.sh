@@ -47,14 +47,19 @@ put server/served/bad.c '"base/text.h"' '"base/bytes/json.h"' '"model/traces/jso
 put cli/bad.c '"record/calls/hooks.h"' '<microhttpd.h>'
 put record/bad.c '"base/text.h"'
 put stray/new.c '<stdio.h>'
+put analyze/calls/call_report.c '"base/text.h"'
+put base/files/chunk_file.c '"base/text.h"'
+put server/http/server_state.c '"base/text.h"'
 cat >"$root/expected" <<'END'
 src/analyze/calls/bad.c:1: analyze/calls may not include open/formats.h
 src/analyze/calls/bad.c:2: analyze/calls may not include mpi.h
 src/analyze/calls/bad.c:4: analyze/calls may not include analyze/views/view.h
+src/analyze/calls/call_report.c:1: its name repeats that of the folder analyze/calls
 src/analyze/cct/bad.c:1: analyze/cct may not include base/run/ranks.h
 src/base/bad.c:1: base may not include model/contexts/metric.h
 src/base/bad.c:2: base may not include base/bytes/wire.h
 src/base/bad.c:3: base may not include pthread.h
+src/base/files/chunk_file.c:1: its name repeats that of the folder base/files
 src/cli/bad.c:1: cli may not include record/calls/hooks.h
 src/cli/bad.c:2: cli may not include microhttpd.h
 src/formats/hpctoolkit/v4/read/bad.c:1: formats/hpctoolkit/v4/read may not include formats/hpctoolkit/v4/verify/verify.h
@@ -68,6 +73,7 @@ src/formats/uftrace/bad.c:5: formats/uftrace may not include store/format.h
 src/model/bad.c:2: model may not include analyze/cct/tree.h
 src/model/bad.c:3: model may not include pthread.h
 src/record/bad.c:1: record may not include base/text.h
+src/server/http/server_state.c:1: its name repeats that of the folder server/http
 src/server/served/bad.c:2: server/served may not include base/bytes/json.h
 src/server/served/bad.c:3: server/served may not include model/traces/json.h
 src/store/index/bad.c:1: store/index may not include formats/uftrace/reader.h

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/files/block_file.h"
+#include "base/files/blocks.h"
 #include "base/files/crc32c.h"
 #include "base/text.h"
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/files/chunk_file.h"
+#include "base/files/chunks.h"
 #include "base/files/file.h"
 
 static enum cn_compression compression_of(uint32_t flags)

@@ -5,7 +5,7 @@
 #include "cli/database/opened.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/progress.h"
-#include "formats/exchange/write/stacks/diff_stacks.h"
+#include "formats/exchange/write/stacks/diff.h"
 #include "model/format.h"
 #include "open/target.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/bytes/record.h"
 #include "base/map.h"
-#include "cli/print/dump_print.h"
+#include "cli/print/dump.h"
 #include "cli/shell/cli.h"
 #include "open/formats.h"
 

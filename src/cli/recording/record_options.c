@@ -21,7 +21,7 @@
 #include "cli/shell/command.h"
 #include "launcher/agent/client.h"
 #include "launcher/elf/program.h"
-#include "launcher/events/chosen_events.h"
+#include "launcher/events/chosen.h"
 #include "model/calls/trigger.h"
 #include "record/shared.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/calls/trace_calls.h"
+#include "analyze/calls/from_traces.h"
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
 #include "base/sort.h"

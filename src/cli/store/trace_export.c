@@ -10,7 +10,7 @@
 #include "base/bytes/json.h"
 #include "cli/shell/cli.h"
 #include "cli/store/trace_print.h"
-#include "formats/exchange/read/traces/otlp_trace.h"
+#include "formats/exchange/read/traces/otlp.h"
 #include "model/calls/query.h"
 #include "model/traces/json.h"
 #include "model/traces/links.h"

@@ -16,7 +16,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "launcher/rules/module_rules.h"
+#include "launcher/rules/modules.h"
 
 struct cn_rules;
 

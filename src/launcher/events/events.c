@@ -15,7 +15,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "formats/uftrace/format.h"
-#include "launcher/events/chosen_events.h"
+#include "launcher/events/chosen.h"
 #include "launcher/files/recording_dir.h"
 #include "launcher/files/shared_memory.h"
 

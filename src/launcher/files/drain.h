@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "launcher/files/packed_files.h"
+#include "launcher/files/packed.h"
 #include "launcher/files/shared_memory.h"
 
 struct cn_drain {

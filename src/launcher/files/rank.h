@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/files/rank_files.h"
+#include "base/files/rank_entries.h"
 #include "base/text.h"
 
 #define CN_RANKS_FILE "ranks" /* in a folder of recordings: the job that they belong to */

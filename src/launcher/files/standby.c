@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "launcher/files/module_files.h"
+#include "launcher/files/modules.h"
 
 enum { LOOK_EVERY_MS = 50 };
 

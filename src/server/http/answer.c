@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "server/api/request.h"
 #include "server/http/collect.h"
-#include "server/http/server_state.h"
+#include "server/http/state.h"
 #include "server/http/unsealed.h"
 #include "server/page/assets.h"
 #include "store/collect/collector.h"

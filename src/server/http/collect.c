@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "formats/zorka/request.h"
-#include "server/http/server_state.h"
+#include "server/http/state.h"
 #include "store/collect/collector.h"
 #include "store/collect/uploader.h"
 

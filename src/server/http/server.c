@@ -20,7 +20,7 @@
 #include "base/text.h"
 #include "server/http/answer.h"
 #include "server/http/guard.h"
-#include "server/http/server_state.h"
+#include "server/http/state.h"
 #include "store/bucket/collector_url.h"
 #include "store/collect/collector.h"
 #include "store/collect/uploader.h"

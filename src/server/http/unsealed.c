@@ -8,7 +8,7 @@
 
 #include "base/bytes/digits.h"
 #include "server/api/request.h"
-#include "server/http/server_state.h"
+#include "server/http/state.h"
 #include "store/bucket/collector_url.h"
 #include "store/collect/collector.h"
 #include "store/maintenance/unsealed_list.h"

@@ -4,7 +4,7 @@
  * where a value takes as many bytes as the column needs. Value i is the number at i * stride,
  * masked to its bytes, plus the lowest value of the column.
  *
- * meta.dat is a block file (base/files/block_file.h) with one section for each field of a row
+ * meta.dat is a block file (base/files/blocks.h) with one section for each field of a row
  * except the checksum, in the order of CN_STORE_ROW, numbered from 1:
  *   u64 lowest value | u64 bytes per value (0 to 8) | u64 highest value | row_count values |
  *   8 zero bytes
@@ -17,7 +17,7 @@
 #ifndef CN_STORE_INDEX_COLUMNS_H
 #define CN_STORE_INDEX_COLUMNS_H
 
-#include "base/files/block_file.h"
+#include "base/files/blocks.h"
 #include "store/index/row.h"
 
 #define CN_META_FILE_NAME  "meta.dat"

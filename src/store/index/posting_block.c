@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "base/bytes/varint.h"
-#include "base/files/block_file.h"
+#include "base/files/blocks.h"
 #include "base/files/crc32c.h"
 #include "base/search.h"
 #include "store/index/rows.h"

@@ -1,13 +1,13 @@
 /* The postings of a sealed segment: post.dat, one block (store/index/posting_block.h) for all rows.
  *
- * post.dat is a block file (base/files/block_file.h) with the sections
+ * post.dat is a block file (base/files/blocks.h) with the sections
  *   1 lists   2 entries   3 samples   4 u32 rows, u32 keys
  * Threads: immutable after open.
  */
 #ifndef CN_STORE_INDEX_POSTING_FILE_H
 #define CN_STORE_INDEX_POSTING_FILE_H
 
-#include "base/files/block_file.h"
+#include "base/files/blocks.h"
 #include "store/index/posting_block.h"
 
 #define CN_POSTING_FILE_NAME  "post.dat"

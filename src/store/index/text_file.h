@@ -1,6 +1,6 @@
 /* The dictionary of a sealed segment: text.dat, and text.idx to search it.
  *
- * text.dat is a block file (base/files/block_file.h) with the sections
+ * text.dat is a block file (base/files/blocks.h) with the sections
  *   1 the bytes of all words, concatenated
  *   2 u32 per word: its end in section 1
  *   3 u8 per word: its kind (enum cn_word_kind of model/traces/words.h)
@@ -17,7 +17,7 @@
 #ifndef CN_STORE_INDEX_TEXT_FILE_H
 #define CN_STORE_INDEX_TEXT_FILE_H
 
-#include "base/files/block_file.h"
+#include "base/files/blocks.h"
 #include "model/traces/words.h"
 
 #define CN_TEXT_FILE_NAME   "text.dat"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/calls/trace_calls.h"
+#include "analyze/calls/from_traces.h"
 #include "base/alloc.h"
 #include "base/map.h"
 #include "store/search/trace_cursor.h"

@@ -12,7 +12,7 @@
 #ifndef CN_STORE_SEGMENT_INDEX_H
 #define CN_STORE_SEGMENT_INDEX_H
 
-#include "base/files/block_file.h"
+#include "base/files/blocks.h"
 #include "base/files/file.h"
 #include "base/run/once.h"
 #include "base/text.h"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/files/chunk_file.h"
+#include "base/files/chunks.h"
 #include "base/files/crc32c.h"
 #include "base/files/file.h"
 #include "model/traces/trace.h"

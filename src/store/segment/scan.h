@@ -6,7 +6,7 @@
 #ifndef CN_STORE_SEGMENT_SCAN_H
 #define CN_STORE_SEGMENT_SCAN_H
 
-#include "base/files/chunk_file.h"
+#include "base/files/chunks.h"
 #include "base/map.h"
 #include "base/text.h"
 #include "formats/zorka/record.h"

@@ -6,7 +6,7 @@
 #ifndef CN_STORE_SEGMENT_SEGMENT_H
 #define CN_STORE_SEGMENT_SEGMENT_H
 
-#include "base/files/chunk_file.h"
+#include "base/files/chunks.h"
 #include "base/files/file.h"
 #include "base/run/once.h"
 #include "base/text.h"

@@ -5,7 +5,7 @@
 #include <xxhash.h>
 
 #include "base/alloc.h"
-#include "base/files/chunk_file.h"
+#include "base/files/chunks.h"
 #include "base/files/file.h"
 #include "base/search.h"
 #include "base/text.h"

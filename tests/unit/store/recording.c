@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/calls/trace_calls.h"
+#include "analyze/calls/from_traces.h"
 #include "model/calls/recording.h"
 #include "model/traces/trace.h"
 #include "open/formats.h"

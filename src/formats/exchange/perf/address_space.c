@@ -7,7 +7,7 @@
 #include "base/bytes/digits.h"
 #include "base/path.h"
 #include "base/text.h"
-#include "symbols/kernel_symbols.h"
+#include "symbols/kernel.h"
 
 enum {
     BEGIN_OFF = 8,

@@ -11,7 +11,7 @@
 #include "formats/exchange/perf/address_space.h"
 #include "model/contexts/context.h"
 #include "symbols/jit_code.h"
-#include "symbols/kernel_symbols.h"
+#include "symbols/kernel.h"
 #include "symbols/program/vdso.h"
 
 struct cn_import;

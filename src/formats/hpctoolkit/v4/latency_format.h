@@ -1,7 +1,7 @@
 /* latency.db, byte by byte: the calls of each context by duration. HPCToolkit has no such
  * file; its readers ignore it.
  *
- * A file of checksummed blocks (base/files/block_file.h) with three sections: the buckets of
+ * A file of checksummed blocks (base/files/blocks.h) with three sections: the buckets of
  * durations, a record for each profile of profile.db, and the planes of the profiles one after
  * the other. A plane is its counts, by context, then its contexts, ascending. The counts of a
  * context end where those of the next begin, so no two share any.

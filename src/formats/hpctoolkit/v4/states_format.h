@@ -1,7 +1,7 @@
 /* states.db, byte by byte: what each thread does over time. HPCToolkit has no such file; its
  * readers ignore it.
  *
- * A file of checksummed blocks (base/files/block_file.h) with two sections: a record for each
+ * A file of checksummed blocks (base/files/blocks.h) with two sections: a record for each
  * profile of profile.db, and the changes of the profiles one after the other, in the order of time.
  * A state lasts until the next change of its profile; the last one is "no data".
  * Threads: immutable.

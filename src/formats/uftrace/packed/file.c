@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/files/chunk_file.h"
+#include "base/files/chunks.h"
 #include "base/files/file.h"
 #include "base/run/failures.h"
 #include "base/run/pool.h"

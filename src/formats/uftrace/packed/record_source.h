@@ -16,7 +16,7 @@
 
 #include "base/bytes/bytes.h"
 #include "base/error.h"
-#include "base/files/chunk_file.h"
+#include "base/files/chunks.h"
 #include "model/step.h"
 
 struct cn_uft_record_reader;

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "launcher/events/chosen_events.h"
+#include "launcher/events/chosen.h"
 #include "launcher/events/kernel_trace.h"
 #include "launcher/events/tracefs.h"
 #include "model/calls/recording.h"

@@ -1,6 +1,6 @@
 #include "formats/exchange/read/traces/span_calls.h"
 
-#include "analyze/calls/trace_calls.h"
+#include "analyze/calls/from_traces.h"
 #include "base/files/file.h"
 #include "formats/exchange/read/traces/span_set.h"
 #include "model/calls/recording.h"

@@ -9,7 +9,7 @@
 #include "base/bytes/bytes.h"
 #include "base/error.h"
 #include "formats/hpctoolkit/meas/code/tables.h"
-#include "symbols/kernel_symbols.h"
+#include "symbols/kernel.h"
 
 struct cn_hpc_kernel_symbols {
     struct cn_kernel_symbols symbols;

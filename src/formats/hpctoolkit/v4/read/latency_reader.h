@@ -6,7 +6,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_V4_READ_LATENCY_READER_H
 #define CN_FORMATS_HPCTOOLKIT_V4_READ_LATENCY_READER_H
 
-#include "base/files/block_file.h"
+#include "base/files/blocks.h"
 #include "formats/hpctoolkit/v4/latency_format.h"
 #include "model/contexts/database.h"
 

@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "base/files/block_file.h"
+#include "base/files/blocks.h"
 #include "formats/hpctoolkit/v4/states_format.h"
 
 bool cn_hpc_states_is(struct cn_bytes file)

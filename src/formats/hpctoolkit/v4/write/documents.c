@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "base/files/block_file.h"
+#include "base/files/blocks.h"
 #include "base/text.h"
 #include "formats/hpctoolkit/v4/format.h"
 #include "formats/hpctoolkit/v4/latency_format.h"

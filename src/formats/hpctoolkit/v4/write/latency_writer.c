@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes/wire.h"
-#include "base/files/block_file.h"
+#include "base/files/blocks.h"
 #include "base/files/out.h"
 #include "base/files/spool.h"
 #include "base/run/failures.h"

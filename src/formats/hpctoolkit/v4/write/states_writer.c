@@ -1,6 +1,6 @@
 #include "formats/hpctoolkit/v4/write/states_writer.h"
 
-#include "base/files/block_file.h"
+#include "base/files/blocks.h"
 #include "formats/hpctoolkit/v4/states_format.h"
 #include "model/thread_states.h"
 

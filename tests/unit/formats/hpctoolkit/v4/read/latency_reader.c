@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "base/files/block_file.h"
+#include "base/files/blocks.h"
 #include "base/files/file.h"
 #include "base/files/out.h"
 #include "formats/hpctoolkit/v4/read/latency_reader.h"

@@ -1,4 +1,4 @@
-#include "formats/exchange/read/traces/zipkin_trace.h"
+#include "formats/exchange/read/traces/zipkin.h"
 
 #include <ctype.h>
 #include <inttypes.h>

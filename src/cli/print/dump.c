@@ -1,4 +1,4 @@
-#include "cli/print/dump_print.h"
+#include "cli/print/dump.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "formats/exchange/read/traces/otlp_trace.h"
+#include "formats/exchange/read/traces/otlp.h"
 
 #include <inttypes.h>
 #include <stdio.h>

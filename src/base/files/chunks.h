@@ -11,8 +11,8 @@
  * Threads: an open file is immutable; each walk, decompressor and writer belongs to one
  * thread at a time.
  */
-#ifndef CN_BASE_FILES_CHUNK_FILE_H
-#define CN_BASE_FILES_CHUNK_FILE_H
+#ifndef CN_BASE_FILES_CHUNKS_H
+#define CN_BASE_FILES_CHUNKS_H
 
 #include "base/bytes/bytes.h"
 #include "base/error.h"

@@ -5,8 +5,8 @@
  * (events.h), tracepoints from tracefs (kernel_trace.h).
  * Threads: one thread at a time.
  */
-#ifndef CN_LAUNCHER_EVENTS_CHOSEN_EVENTS_H
-#define CN_LAUNCHER_EVENTS_CHOSEN_EVENTS_H
+#ifndef CN_LAUNCHER_EVENTS_CHOSEN_H
+#define CN_LAUNCHER_EVENTS_CHOSEN_H
 
 #include <linux/perf_event.h>
 #include <stddef.h>

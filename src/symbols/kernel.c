@@ -1,4 +1,4 @@
-#include "symbols/kernel_symbols.h"
+#include "symbols/kernel.h"
 
 #include <stdbool.h>
 #include <stdio.h>

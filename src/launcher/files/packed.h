@@ -1,8 +1,8 @@
 /* Packs records while they are recorded: TID.zts instead of TID.dat.
  * Threads: one thread at a time.
  */
-#ifndef CN_LAUNCHER_FILES_PACKED_FILES_H
-#define CN_LAUNCHER_FILES_PACKED_FILES_H
+#ifndef CN_LAUNCHER_FILES_PACKED_H
+#define CN_LAUNCHER_FILES_PACKED_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -11,8 +11,8 @@
  *     recording = cn_trace_calls_finish(calls);
  * Threads: one thread at a time.
  */
-#ifndef CN_ANALYZE_CALLS_TRACE_CALLS_H
-#define CN_ANALYZE_CALLS_TRACE_CALLS_H
+#ifndef CN_ANALYZE_CALLS_FROM_TRACES_H
+#define CN_ANALYZE_CALLS_FROM_TRACES_H
 
 #include <stdint.h>
 

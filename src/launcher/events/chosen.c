@@ -1,4 +1,4 @@
-#include "launcher/events/chosen_events.h"
+#include "launcher/events/chosen.h"
 
 #include <errno.h>
 #include <stdio.h>

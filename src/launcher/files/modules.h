@@ -5,8 +5,8 @@
  * files that are missing.
  * Threads: one thread at a time.
  */
-#ifndef CN_LAUNCHER_FILES_MODULE_FILES_H
-#define CN_LAUNCHER_FILES_MODULE_FILES_H
+#ifndef CN_LAUNCHER_FILES_MODULES_H
+#define CN_LAUNCHER_FILES_MODULES_H
 
 #include <stddef.h>
 

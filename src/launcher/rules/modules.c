@@ -1,4 +1,4 @@
-#include "launcher/rules/module_rules.h"
+#include "launcher/rules/modules.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -13,7 +13,7 @@
 #include "formats/uftrace/format.h"
 #include "launcher/elf/file.h"
 #include "launcher/elf/symbol_folder.h"
-#include "launcher/files/module_files.h"
+#include "launcher/files/modules.h"
 #include "launcher/files/shared_memory.h"
 #include "launcher/rules/arguments.h"
 #include "launcher/rules/rules.h"

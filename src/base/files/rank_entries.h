@@ -1,8 +1,8 @@
 /* Files or folders of ranks, "rank.0", "rank.1", ..., in a folder of their own.
  * Threads: any thread.
  */
-#ifndef CN_BASE_FILES_RANK_FILES_H
-#define CN_BASE_FILES_RANK_FILES_H
+#ifndef CN_BASE_FILES_RANK_ENTRIES_H
+#define CN_BASE_FILES_RANK_ENTRIES_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "base/files/rank_files.h"
+#include "base/files/rank_entries.h"
 
 #include <dirent.h>
 #include <errno.h>

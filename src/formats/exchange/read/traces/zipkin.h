@@ -4,8 +4,8 @@
  * OpenTelemetry write them, names of events are annotations.
  * Threads: one thread at a time for each JSON text.
  */
-#ifndef CN_FORMATS_EXCHANGE_READ_TRACES_ZIPKIN_TRACE_H
-#define CN_FORMATS_EXCHANGE_READ_TRACES_ZIPKIN_TRACE_H
+#ifndef CN_FORMATS_EXCHANGE_READ_TRACES_ZIPKIN_H
+#define CN_FORMATS_EXCHANGE_READ_TRACES_ZIPKIN_H
 
 #include <stdint.h>
 

@@ -14,8 +14,8 @@
  *
  * Threads: any thread may check and read an open file; a writer belongs to one thread.
  */
-#ifndef CN_BASE_FILES_BLOCK_FILE_H
-#define CN_BASE_FILES_BLOCK_FILE_H
+#ifndef CN_BASE_FILES_BLOCKS_H
+#define CN_BASE_FILES_BLOCKS_H
 
 #include "base/bytes/bytes.h"
 #include "base/bytes/record.h"

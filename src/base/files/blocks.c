@@ -1,4 +1,4 @@
-#include "base/files/block_file.h"
+#include "base/files/blocks.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>

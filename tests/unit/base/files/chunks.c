@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "base/files/chunk_file.h"
+#include "base/files/chunks.h"
 #include "base/files/file.h"
 #include "support/scratch.h"
 

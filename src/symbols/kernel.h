@@ -5,8 +5,8 @@
  * A zeroed table is empty. It owns its text.
  * Threads: one thread fills it; immutable afterwards.
  */
-#ifndef CN_SYMBOLS_KERNEL_SYMBOLS_H
-#define CN_SYMBOLS_KERNEL_SYMBOLS_H
+#ifndef CN_SYMBOLS_KERNEL_H
+#define CN_SYMBOLS_KERNEL_H
 
 #include <stdbool.h>
 #include <stddef.h>

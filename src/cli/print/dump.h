@@ -3,8 +3,8 @@
  * A printer decodes records by their layouts and prints to stdout through a buffer.
  * Threads: one thread at a time.
  */
-#ifndef CN_CLI_PRINT_DUMP_PRINT_H
-#define CN_CLI_PRINT_DUMP_PRINT_H
+#ifndef CN_CLI_PRINT_DUMP_H
+#define CN_CLI_PRINT_DUMP_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "launcher/files/module_files.h"
+#include "launcher/files/modules.h"
 
 #include <dirent.h>
 #include <stdio.h>

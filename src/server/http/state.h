@@ -1,8 +1,8 @@
 /* The state of a server, shared by the files of this folder.
  * Threads: the counts are atomic, the rest is immutable while the server runs.
  */
-#ifndef CN_SERVER_HTTP_SERVER_STATE_H
-#define CN_SERVER_HTTP_SERVER_STATE_H
+#ifndef CN_SERVER_HTTP_STATE_H
+#define CN_SERVER_HTTP_STATE_H
 
 #include <stdatomic.h>
 

@@ -1,4 +1,4 @@
-#include "formats/exchange/write/stacks/diff_stacks.h"
+#include "formats/exchange/write/stacks/diff.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
-#include "launcher/files/packed_files.h"
+#include "launcher/files/packed.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/files/chunk_file.h"
+#include "base/files/chunks.h"
 #include "base/text.h"
 #include "formats/uftrace/packed/encode.h"
 #include "formats/uftrace/packed/file.h"

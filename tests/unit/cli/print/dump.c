@@ -10,7 +10,7 @@
 
 #include "base/bytes/record.h"
 #include "base/text.h"
-#include "cli/print/dump_print.h"
+#include "cli/print/dump.h"
 #include "open/formats.h"
 
 #define CN_TOY_BIG(F)               \

@@ -5,8 +5,8 @@
  * with negative values and the label pprof::base, as pprof -diff_base compares them.
  * Threads: one thread at a time.
  */
-#ifndef CN_FORMATS_EXCHANGE_WRITE_STACKS_DIFF_STACKS_H
-#define CN_FORMATS_EXCHANGE_WRITE_STACKS_DIFF_STACKS_H
+#ifndef CN_FORMATS_EXCHANGE_WRITE_STACKS_DIFF_H
+#define CN_FORMATS_EXCHANGE_WRITE_STACKS_DIFF_H
 
 #include <stdbool.h>
 

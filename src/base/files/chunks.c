@@ -1,4 +1,4 @@
-#include "base/files/chunk_file.h"
+#include "base/files/chunks.h"
 
 #include <inttypes.h>
 

@@ -1,4 +1,4 @@
-#include "analyze/calls/trace_calls.h"
+#include "analyze/calls/from_traces.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

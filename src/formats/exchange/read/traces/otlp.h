@@ -5,8 +5,8 @@
  * those of its first call.
  * Threads: one thread at a time for each output.
  */
-#ifndef CN_FORMATS_EXCHANGE_READ_TRACES_OTLP_TRACE_H
-#define CN_FORMATS_EXCHANGE_READ_TRACES_OTLP_TRACE_H
+#ifndef CN_FORMATS_EXCHANGE_READ_TRACES_OTLP_H
+#define CN_FORMATS_EXCHANGE_READ_TRACES_OTLP_H
 
 #include <stdint.h>
 

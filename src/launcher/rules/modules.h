@@ -2,8 +2,8 @@
  * other files when a process requests them, and for all of them when rules change.
  * Threads: one thread at a time.
  */
-#ifndef CN_LAUNCHER_RULES_MODULE_RULES_H
-#define CN_LAUNCHER_RULES_MODULE_RULES_H
+#ifndef CN_LAUNCHER_RULES_MODULES_H
+#define CN_LAUNCHER_RULES_MODULES_H
 
 #include <stddef.h>
 #include <stdint.h>
