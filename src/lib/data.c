@@ -14,7 +14,7 @@
 #include "model/contexts/database.h"
 #include "open/analysis.h"
 #include "open/formats.h"
-#include "open/target.h"
+#include "open/host/target.h"
 #include "store/format.h"
 #include "store/segment/reader.h"
 

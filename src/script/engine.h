@@ -5,7 +5,7 @@
 #define CN_SCRIPT_ENGINE_H
 
 #include "base/arena.h"
-#include "base/run/library.h"
+#include "base/host/library.h"
 #include "script/script.h"
 
 struct cn_script {

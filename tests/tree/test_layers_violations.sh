@@ -28,6 +28,7 @@ put mpi/ranks.c '"base/run/ranks.h"' '<mpi.h>'
 put analyze/cct/ranks.c '"base/run/ranks.h"'
 put cli/shell/main.c '"open/formats.h"' '"analyze/cct/tree.h"'
 put cli/tui/terminal.c '"cli/data/info.h"' '<ncurses.h>'
+put open/host/target.c '"open/formats.h"'
 put record/calls/hooks.c '"formats/uftrace/format.h"' '"base/bytes/record.h"' '<stdatomic.h>'
 "$CAIRN_SOURCE/tools/check_layers" "$root"
 
@@ -41,6 +42,7 @@ put formats/hpctoolkit/v4/read/bad.c '"formats/hpctoolkit/v4/verify/verify.h"' \
 put analyze/calls/bad.c '"open/formats.h"' '<mpi.h>' '  "base/text.h"' \
     '"analyze/views/view.h"'
 put analyze/cct/bad.c '"base/run/ranks.h"'
+put open/bad.c '"open/host/target.h"'
 put store/index/bad.c '"formats/uftrace/reader.h"' '"store/segment/reader.h"'
 put store/search/bad.c '"store/write/writer.h"'
 put server/served/bad.c '"base/text.h"' '"base/bytes/json.h"' '"model/traces/json.h"'
@@ -72,6 +74,7 @@ src/formats/uftrace/bad.c:4: formats/uftrace may not include formats/hpctoolkit/
 src/formats/uftrace/bad.c:5: formats/uftrace may not include store/format.h
 src/model/bad.c:2: model may not include analyze/cct/tree.h
 src/model/bad.c:3: model may not include pthread.h
+src/open/bad.c:1: open may not include open/host/target.h
 src/record/bad.c:1: record may not include base/text.h
 src/server/http/server_state.c:1: its name repeats that of the folder server/http
 src/server/served/bad.c:2: server/served may not include base/bytes/json.h

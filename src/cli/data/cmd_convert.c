@@ -23,7 +23,7 @@
 #include "model/calls/recording.h"
 #include "model/contexts/database.h"
 #include "open/formats.h"
-#include "open/target.h"
+#include "open/host/target.h"
 
 enum { JOBS_MAX = 1024 };
 

@@ -7,7 +7,7 @@
 #include "cli/shell/progress.h"
 #include "formats/exchange/write/stacks/diff.h"
 #include "model/format.h"
-#include "open/target.h"
+#include "open/host/target.h"
 
 static bool add_side(struct cn_comparison *c, enum cn_side side, const char *path,
                      const struct cn_args *args, bool *is_damaged, struct cn_error *err)

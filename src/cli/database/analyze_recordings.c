@@ -16,7 +16,7 @@
 #include "model/contexts/database.h"
 #include "open/call_locations.h"
 #include "open/formats.h"
-#include "open/target.h"
+#include "open/host/target.h"
 
 struct recordings {
     struct cn_analysis *a;

@@ -23,7 +23,7 @@
 #include "formats/hpctoolkit/v4/write/writer.h"
 #include "launcher/files/rank.h"
 #include "open/formats.h"
-#include "open/target.h"
+#include "open/host/target.h"
 
 enum {
     SAMPLE_MAX = 1 << 16, /* of a thread's timeline by default: 768 KiB */

@@ -7,7 +7,7 @@
 #include "base/files/file.h"
 #include "model/format.h"
 #include "store/segment/java_probe.h"
-#include "store/segment/remote_store.h"
+#include "store/segment/opened.h"
 #include "store/segment/segment.h"
 #include "store/segment/segments.h"
 

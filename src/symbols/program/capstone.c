@@ -3,7 +3,7 @@
 
 #include <dlfcn.h>
 
-#include "base/run/library.h"
+#include "base/host/library.h"
 #include "base/run/once.h"
 
 static struct cn_once once = CN_ONCE_NEW;

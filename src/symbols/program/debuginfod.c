@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/host/library.h"
 #include "base/run/clock.h"
-#include "base/run/library.h"
 
 /* All questions together; servers that do not answer must not keep a view waiting. */
 static const uint64_t BUDGET_NS = UINT64_C(30000000000);

@@ -1,4 +1,4 @@
-#include "base/run/library.h"
+#include "base/host/library.h"
 
 #include <dlfcn.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "store/segment/remote_store.h"
+/* Opens the segments of a store in object storage. */
 
 #include <string.h>
 
@@ -9,6 +9,7 @@
 #include "store/bucket/bucket.h"
 #include "store/bucket/remote_segment.h"
 #include "store/bucket/unsealed.h"
+#include "store/segment/opened.h"
 #include "store/segment/segment.h"
 
 /* The earlier segment with the same objects, else NULL. Numbers ascend. */

@@ -1,9 +1,9 @@
-/* Opens the segments of a store in object storage.
+/* An open store.
  *
  * Internal to the store. Threads: one thread at a time.
  */
-#ifndef CN_STORE_SEGMENT_REMOTE_STORE_H
-#define CN_STORE_SEGMENT_REMOTE_STORE_H
+#ifndef CN_STORE_SEGMENT_OPENED_H
+#define CN_STORE_SEGMENT_OPENED_H
 
 #include <stddef.h>
 
@@ -12,7 +12,7 @@
 struct cn_bucket;
 struct cn_segment;
 
-/* An open store: its segments by number. */
+/* Its segments are sorted by number. */
 struct cn_store {
     struct cn_segment **segments;
     size_t count;
@@ -24,8 +24,9 @@ struct cn_store {
     bool (*look)(struct cn_bucket *bucket, bool *is_changed, struct cn_error *err);
 };
 
-/* Open all segments that the manifest names, sharing those of an earlier snapshot, which may be
- * NULL; and the fresh segments of collectors. On failure `store` has to be closed. */
+/* Open all segments that the manifest of an address names, sharing those of an earlier snapshot, which
+ * may be NULL; and the fresh segments of collectors. On failure `store` has to be closed. Defined in
+ * store/segment/remote. */
 CN_CHECK bool cn_remote_store_open(struct cn_store *store, const char *address,
                                    const struct cn_store *earlier, struct cn_error *err);
 

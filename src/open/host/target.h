@@ -1,8 +1,8 @@
 /* Checks on a path before it is written.
  * Threads: one thread at a time.
  */
-#ifndef CN_OPEN_TARGET_H
-#define CN_OPEN_TARGET_H
+#ifndef CN_OPEN_HOST_TARGET_H
+#define CN_OPEN_HOST_TARGET_H
 
 #include "base/error.h"
 

@@ -5,8 +5,8 @@
  *
  * Threads: any thread, each with symbols of its own.
  */
-#ifndef CN_BASE_RUN_LIBRARY_H
-#define CN_BASE_RUN_LIBRARY_H
+#ifndef CN_BASE_HOST_LIBRARY_H
+#define CN_BASE_HOST_LIBRARY_H
 
 #include <stddef.h>
 

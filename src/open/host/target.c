@@ -1,4 +1,4 @@
-#include "open/target.h"
+#include "open/host/target.h"
 
 #include <dirent.h>
 #include <libgen.h>
