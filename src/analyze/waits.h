@@ -14,6 +14,7 @@
 
 struct cn_metrics;
 
+#define CN_CALLS_NAME          "calls"
 #define CN_TIME_NAME           "time (sec)"
 #define CN_CPU_TIME_NAME       "cpu time (sec)"
 #define CN_BLOCKED_TIME_NAME   "blocked time (sec)"

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "analyze/recorder_cost.h"
 #include "base/bytes/utf8.h"
 #include "base/path.h"
 #include "base/text.h"
@@ -37,6 +38,25 @@ static void list_threads(const struct cn_call_query *queries,
         cn_text_printf(text, "and %zu more\n", members->count - LISTED_MAX);
 }
 
+/* The largest cost of all recordings whose times are corrected. */
+static struct cn_hook_cost find_cost(const struct cn_call_query *queries,
+                                     const struct cn_cct_members *members)
+{
+    struct cn_hook_cost most = {0};
+
+    for (size_t i = 0; i < members->count; i++) {
+        const struct cn_call_query *query = &queries[members->list[i].source];
+
+        if (query->is_raw)
+            continue;
+        if (query->rec->call_cost.call_ps > most.call_ps)
+            most = query->rec->call_cost;
+        if (query->rec->libcall_cost.call_ps > most.call_ps)
+            most = query->rec->libcall_cost;
+    }
+    return most;
+}
+
 void cn_cct_describe(struct cn_database *db, const struct cn_call_query *queries,
                      const struct cn_cct_members *members, const char *title)
 {
@@ -47,6 +67,7 @@ void cn_cct_describe(struct cn_database *db, const struct cn_call_query *queries
             members->count > 0 ? program_of(queries[members->list[0].source].rec) : "";
     cn_text_printf(&text, "Calls recorded function by function, analysed by cairn %s.\n",
                    CN_VERSION);
+    cn_recorder_cost_print(&text, find_cost(queries, members));
     list_threads(queries, members, &text);
     db->title = cn_utf8_strdup(&db->arena, title);
     db->description = cn_utf8_strdup(&db->arena, cn_text_str(&text));

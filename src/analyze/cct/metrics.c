@@ -14,7 +14,7 @@ static const char *const scoped_names[CN_CCT_SCOPED_METRICS] = {
     [CN_CCT_CPU_TIME] = CN_CPU_TIME_NAME,
     [CN_CCT_WAIT + CN_WAIT_BLOCKED] = CN_BLOCKED_TIME_NAME,
     [CN_CCT_WAIT + CN_WAIT_PREEMPTED] = CN_PREEMPTED_TIME_NAME,
-    [CN_CCT_CALLS] = "calls",
+    [CN_CCT_CALLS] = CN_CALLS_NAME,
 };
 
 /* Statistics over threads. */

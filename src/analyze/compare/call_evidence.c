@@ -2,30 +2,13 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/sort.h"
 
-/* Calls of about the same duration, of a row. */
-struct entry {
-    uint32_t row;
-    enum cn_side side;
-    double ns, calls;
-};
-
-/* What the durations of a row tell. */
-struct spread {
-    double count[CN_SIDES], mean[CN_SIDES], squares[CN_SIDES]; /* from the mean */
-    double rank_p;
-};
-
-bool cn_call_test_is_exact(const double self[CN_SIDES], const double total[CN_SIDES])
-{
-    static const double nearly = 0.9;
-
-    return self[CN_SIDE_A] >= nearly * total[CN_SIDE_A] &&
-           self[CN_SIDE_B] >= nearly * total[CN_SIDE_B];
-}
+static const double same_calls = 0.01;      /* numbers of calls that are called equal */
+static const double correction_error = 0.1; /* of the recorder's cost */
 
 static uint32_t final_node(const struct cn_comparison *c, uint32_t node)
 {
@@ -34,130 +17,328 @@ static uint32_t final_node(const struct cn_comparison *c, uint32_t node)
     return node;
 }
 
-/* The durations of all rows, by row and duration; to be freed. */
-static struct entry *list_entries(const struct cn_comparison *c, const uint32_t *of_node,
-                                  size_t *count)
+/* The durations of a run, by node and duration; to be freed. */
+static struct cn_compared_duration *sort_durations(const struct cn_comparison *c,
+                                                   const struct cn_compared_run *run,
+                                                   size_t *count)
 {
-    struct entry *list = NULL;
-    size_t capacity = 0;
+    struct cn_compared_duration *list = cn_alloc(run->duration_count, sizeof(*list));
 
     *count = 0;
-    for (size_t r = 0; r < c->run_count; r++) {
-        const struct cn_compared_run *run = &c->runs[r];
+    for (size_t i = 0; i < run->duration_count; i++) {
+        uint32_t node = final_node(c, run->durations[i].node);
 
-        for (size_t i = 0; i < run->duration_count; i++) {
-            const struct cn_compared_duration *at = &run->durations[i];
-            uint32_t node = final_node(c, at->node);
-
-            if (node == CN_NONE || of_node[node] == CN_NONE)
-                continue;
-            CN_PUSH(list, *count, capacity,
-                    (struct entry){of_node[node], run->side, at->ns, at->calls});
-        }
+        if (node == CN_NONE)
+            continue;
+        list[*count] = run->durations[i];
+        list[(*count)++].node = node;
     }
-    CN_SORT(list, *count, CN_UP(struct entry, row), CN_UP(struct entry, ns),
-            CN_UP(struct entry, side));
+    CN_SORT(list, *count, CN_UP(struct cn_compared_duration, node),
+            CN_UP(struct cn_compared_duration, ns));
     return list;
 }
 
-/* Moments and rank test of the entries of one row. */
-static struct spread measure(const struct entry *list, size_t count)
+/* The duration to which longer ones are cut, so that the sum is `wanted_ns`: waiting makes few
+ * calls much longer. */
+static double find_cut(const struct cn_compared_duration *list, size_t count,
+                       double calls, double wanted_ns)
 {
-    struct spread s = {0};
-    double *groups[CN_SIDES];
-    size_t group_count = 0;
+    double below_ns = 0;
 
-    for (int side = 0; side < CN_SIDES; side++)
-        groups[side] = cn_alloc(count, sizeof(**groups));
     for (size_t i = 0; i < count; i++) {
-        double before = s.count[list[i].side], delta = list[i].ns - s.mean[list[i].side];
+        double cut_ns = (wanted_ns - below_ns) / calls;
 
-        s.count[list[i].side] += list[i].calls;
-        s.mean[list[i].side] += delta * list[i].calls / s.count[list[i].side];
-        s.squares[list[i].side] +=
-            delta * delta * before * list[i].calls / s.count[list[i].side];
-        group_count += i == 0 || list[i].ns != list[i - 1].ns;
-        groups[list[i].side][group_count - 1] += list[i].calls;
+        if (cut_ns < list[i].ns)
+            return fmax(cut_ns, 0);
+        below_ns += list[i].ns * list[i].calls;
+        calls -= list[i].calls;
     }
-    s.rank_p = cn_rank_test_grouped(groups[CN_SIDE_A], groups[CN_SIDE_B], group_count);
-    for (int side = 0; side < CN_SIDES; side++)
-        free(groups[side]);
-    return s;
+    return INFINITY;
 }
 
-/* At least two calls wherever the row has cost, and most of them counted by duration. */
-static bool is_known(const struct cn_call_test *test, const struct spread *s)
+/* The variance of the total cost of all calls of a node, in seconds squared, from its durations.
+ * NAN if they do not tell: fewer than two, or most calls without one. */
+static double variance_of(const struct cn_compared_duration *list, size_t count,
+                          double node_calls, double total)
 {
-    for (int side = 0; side < CN_SIDES; side++)
-        if (test->calls[side] > 0 || test->value[side] != 0)
-            if (s->count[side] < 2 || s->count[side] < 0.5 * test->calls[side])
-                return false;
-    return s->count[CN_SIDE_A] + s->count[CN_SIDE_B] > 0;
+    double calls = 0, mean = 0, squares = 0, cut_ns;
+
+    for (size_t i = 0; i < count; i++)
+        calls += list[i].calls;
+    if (calls < 2 || calls < 0.5 * node_calls)
+        return NAN;
+    cut_ns = find_cut(list, count, calls, 1e9 * total * calls / node_calls);
+    for (size_t i = 0; i < count; i++)
+        mean += fmin(list[i].ns, cut_ns) * list[i].calls / calls;
+    for (size_t i = 0; i < count; i++) {
+        double distance = fmin(list[i].ns, cut_ns) - mean;
+        double width_ns = list[i].ns < cut_ns ? list[i].width_ns : 0;
+
+        squares += list[i].calls * (distance * distance + width_ns * width_ns / 12);
+    }
+    return node_calls * squares / (calls - 1) * 1e-18;
 }
 
-static void judge(struct cn_evidence *out, const struct cn_call_test *test,
-                  const struct spread *s)
+/* By node: the variance of its total cost; NAN: unknown. */
+static double *find_variances(const struct cn_comparison *c, enum cn_side side)
 {
-    double sums[CN_SIDES], counts[CN_SIDES];
-    bool is_same_count = fabs(s->count[CN_SIDE_B] - s->count[CN_SIDE_A]) <=
-                         0.01 * fmax(s->count[CN_SIDE_A], s->count[CN_SIDE_B]);
+    double *variances = cn_alloc(c->node_count, sizeof(*variances));
+    size_t count, end;
+    struct cn_compared_duration *list = sort_durations(c, &c->runs[side], &count);
+
+    for (size_t i = 0; i < c->node_count; i++)
+        variances[i] = NAN;
+    for (size_t first = 0; first < count; first = end) {
+        uint32_t node = list[first].node;
+
+        for (end = first; end < count && list[end].node == node;)
+            end++;
+        if (c->calls[side][node] > 0)
+            variances[node] = variance_of(list + first, end - first, c->calls[side][node],
+                                          c->total[side][node]);
+    }
+    free(list);
+    return variances;
+}
+
+/* The variance of the self cost is what the variances of the callees leave of the total's. */
+static void set_variances(struct cn_comparison *c, enum cn_side side)
+{
+    struct cn_node_error *errors = c->errors[side];
+    double *totals = find_variances(c, side);
+    double *below = cn_alloc(c->node_count, sizeof(*below));
+
+    for (size_t i = c->order_count; i-- > 0;) {
+        uint32_t node = c->order[i], parent = c->nodes[node].parent;
+        double total = fmax(totals[node], below[node]); /* of a NAN, the other */
+        double calls = c->calls[side][node];
+
+        if (isfinite(totals[node])) {
+            errors[node].variance = total - below[node];
+            errors[node].rest =
+                errors[node].variance * errors[node].variance / fmax(calls - 1, 1);
+        } else if (c->self[side][node] != 0) {
+            errors[node].variance = NAN;
+        }
+        if (parent != CN_NONE)
+            below[parent] += total;
+    }
+    free(totals);
+    free(below);
+}
+
+/* A hook cost in seconds. */
+static double seconds_of(uint64_t ps)
+{
+    return (double)ps * 1e-12;
+}
+
+/* The standard errors of what was subtracted from each node: the inner part of the cost of its
+ * own calls, the outer part of those of its callees. */
+static void set_corrections(struct cn_comparison *c, enum cn_side side)
+{
+    const struct cn_hook_cost *own = &c->runs[side].recorder;
+    const struct cn_hook_cost *other = &c->runs[side == CN_SIDE_A].recorder;
+    double inner = seconds_of(own->inner_ps), outer = seconds_of(own->call_ps) - inner;
+    double share = correction_error;
+
+    if (own->call_ps > 0 && other->call_ps > 0)
+        share = fmax(share, fabs((double)own->call_ps - (double)other->call_ps) /
+                                (double)(own->call_ps + other->call_ps));
+    for (size_t i = 0; i < c->order_count; i++) {
+        uint32_t node = c->order[i], parent = c->nodes[node].parent;
+        double calls = c->calls[side][node];
+
+        c->errors[side][node].correction += share * inner * calls;
+        if (parent != CN_NONE)
+            c->errors[side][parent].correction += share * outer * calls;
+    }
+}
+
+/* The value that a share of the squares of normal values with variance 1 does not exceed. */
+static double square_quantile(double share)
+{
+    double low = 0, high = 10;
+
+    for (int i = 0; i < 60; i++) {
+        double middle = (low + high) / 2;
+
+        if (erf(middle / sqrt(2)) < share)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high * high;
+}
+
+/* How much of the change of a node that is called as often its own noise does not explain,
+ * relative to its cost and squared; -1: it is no reference. Twice the variance of the noise is left
+ * to it: chance must not look like a difference between the runs. */
+static double speed_change(const struct cn_comparison *c, uint32_t node)
+{
+    static const double smallest = 0.005;
+    double a = c->self[CN_SIDE_A][node], b = c->self[CN_SIDE_B][node], change;
+    double calls[CN_SIDES] = {c->calls[CN_SIDE_A][node], c->calls[CN_SIDE_B][node]};
+    double noise = 0;
+
+    if (!(a > smallest * c->whole[CN_SIDE_A]) || !(b > smallest * c->whole[CN_SIDE_B]) ||
+        !(calls[CN_SIDE_A] > 1) ||
+        fabs(calls[CN_SIDE_B] - calls[CN_SIDE_A]) > same_calls * calls[CN_SIDE_A])
+        return -1;
+    for (int side = 0; side < CN_SIDES; side++) {
+        const struct cn_node_error *error = &c->errors[side][node];
+
+        if (isnan(error->variance))
+            return -1;
+        noise += error->variance + error->correction * error->correction;
+    }
+    change = (b - a) / ((a + b) / 2);
+    return fmax(change * change - 2 * noise / ((a + b) * (a + b) / 4), 0);
+}
+
+/* The variance of the relative speed of the two runs: at least two percent, and what the nodes
+ * tell that are called as often. Half of them may have changes of their own: the middle one counts. */
+static void estimate_speed(struct cn_comparison *c)
+{
+    static const double least = 0.02 * 0.02;
+    double *list = cn_alloc(c->order_count, sizeof(*list)), found = 0;
+    size_t count = 0, middle;
+
+    for (size_t i = 0; i < c->order_count; i++) {
+        double change = speed_change(c, c->order[i]);
+
+        if (change >= 0)
+            list[count++] = change;
+    }
+    CN_SORT_VALUES(list, count);
+    if (count > 1) { /* one alone may be what has changed */
+        middle = (count - 1) / 2;
+        found = list[middle] /
+                square_quantile(((double)middle + 0.7) / ((double)count + 0.4));
+    }
+    c->speed_variance = least + found;
+    c->speed_rest = found * found / fmax((double)count / 2, 1);
+    free(list);
+}
+
+void cn_call_evidence_prepare(struct cn_comparison *c)
+{
+    enum cn_compare_over over = cn_comparison_over(c);
 
     for (int side = 0; side < CN_SIDES; side++) {
-        counts[side] = s->count[side];
-        /* Of the sum of all calls, in seconds. */
-        sums[side] = counts[side] > 1
-                         ? counts[side] * s->squares[side] / (counts[side] - 1) * 1e-18
-                         : 0;
+        c->errors[side] = cn_alloc(c->node_count, sizeof(*c->errors[side]));
+        for (size_t i = 0; i < c->node_count && over == CN_OVER_SAMPLES; i++)
+            c->errors[side][i].variance =
+                c->runs[side].sample_weight * fabs(c->self[side][i]);
+        if (over == CN_OVER_CALLS) {
+            set_variances(c, (enum cn_side)side);
+            set_corrections(c, (enum cn_side)side);
+        }
     }
-    out->difference =
-        cn_sum_test(test->value[CN_SIDE_B] - test->value[CN_SIDE_A], sums, counts);
-    /* More or fewer calls cost more or less, whatever their ranks. */
-    if (test->is_exact && is_same_count)
-        out->rank_p = s->rank_p;
-    if (out->rank_p > 0.05)
-        out->difference.p = 1;
-    out->verdict = CN_VERDICT_NOISE;
+    if (over == CN_OVER_CALLS)
+        estimate_speed(c);
+}
+
+void cn_cost_error_add(struct cn_cost_error *sum, const struct cn_comparison *c,
+                       uint32_t node)
+{
+    for (int side = 0; side < CN_SIDES; side++) {
+        const struct cn_node_error *error = &c->errors[side][node];
+
+        sum->correction[side] += error->correction;
+        if (isnan(error->variance)) {
+            sum->unknown[side] += fabs(c->self[side][node]);
+        } else {
+            sum->variance[side] += error->variance;
+            sum->rest[side] += error->rest;
+        }
+    }
+}
+
+void cn_cost_error_merge(struct cn_cost_error *into, const struct cn_cost_error *from)
+{
+    for (int side = 0; side < CN_SIDES; side++) {
+        into->variance[side] += from->variance[side];
+        into->rest[side] += from->rest[side];
+        into->correction[side] += from->correction[side];
+        into->unknown[side] += from->unknown[side];
+    }
+}
+
+struct cn_difference cn_cost_error_test(const struct cn_cost_error *error,
+                                        const struct cn_comparison *c,
+                                        const double value[CN_SIDES], double factor,
+                                        double more)
+{
+    static const double matters = 0.1;
+    double base = factor * value[CN_SIDE_A], variance = 0, rest = 0;
+    double level = (fabs(base) + fabs(value[CN_SIDE_B])) / 2;
+    double speed = c->speed_variance * level * level;
+    double difference = value[CN_SIDE_B] - base - more;
+
+    for (int side = 0; side < CN_SIDES; side++) {
+        double scale = side == CN_SIDE_A ? factor * factor : 1;
+
+        if (scale > 0 && error->unknown[side] > matters * fabs(value[side]))
+            return (struct cn_difference){difference, NAN, 1};
+        variance += scale * (error->variance[side] +
+                             error->correction[side] * error->correction[side]);
+        rest += scale * scale * error->rest[side];
+    }
+    rest += c->speed_rest * level * level * level * level;
+    return cn_sum_test(difference, variance + speed, rest);
+}
+
+/* What the numbers of calls tell of a change. */
+enum calls_tell { CALLS_SAME, CALLS_CHANGED, CALLS_EXPLAIN };
+
+static enum calls_tell ask_calls(const struct cn_call_test *test)
+{
+    static const double enough = 0.3; /* of the change */
+    double a = test->calls[CN_SIDE_A], b = test->calls[CN_SIDE_B];
+    double change = fabs(test->value[CN_SIDE_B] - test->value[CN_SIDE_A]);
+
+    if (!(fabs(b - a) > same_calls * fmax(a, b)))
+        return CALLS_SAME;
+    if (a == 0 || b == 0 ||
+        fabs(b / a - 1) * fabs(test->value[CN_SIDE_A]) >= enough * change)
+        return CALLS_EXPLAIN;
+    return CALLS_CHANGED;
 }
 
 void cn_call_evidence_find(struct cn_evidence *out, const struct cn_call_test *tests,
-                           size_t count, const uint32_t *of_node,
-                           const struct cn_comparison *c)
+                           size_t count, const struct cn_comparison *c)
 {
     static const double too_small = 0.001, level = 0.01;
     double whole = (fabs(c->whole[CN_SIDE_A]) + fabs(c->whole[CN_SIDE_B])) / 2, limit;
     double *p = cn_alloc(count, sizeof(*p));
-    size_t entry_count, tested = 0, first = 0;
-    struct entry *entries = list_entries(c, of_node, &entry_count);
+    size_t tested = 0;
 
-    for (size_t i = 0; i < count; i++)
-        out[i] = (struct cn_evidence){.rank_p = NAN,
-                                      .difference = {.half_width = NAN, .p = 1}};
-    while (first < entry_count) {
-        uint32_t row = entries[first].row;
-        const struct cn_call_test *test = &tests[row];
-        size_t end = first;
-        struct spread s;
+    for (size_t i = 0; i < count; i++) {
+        const double *value = tests[i].value;
 
-        while (end < entry_count && entries[end].row == row)
-            end++;
-        s = measure(entries + first, end - first);
-        first = end;
-        if (!is_known(test, &s))
-            continue;
-        if ((fabs(test->value[CN_SIDE_A]) + fabs(test->value[CN_SIDE_B])) / 2 <
-            too_small * whole) {
-            out[row].verdict = CN_VERDICT_SMALL;
-            continue;
-        }
-        judge(&out[row], test, &s);
-        p[tested++] = out[row].difference.p;
+        out[i] = (struct cn_evidence){
+            .rank_p = NAN,
+            .difference = cn_cost_error_test(&tests[i].error, c, value, 1, 0),
+            .verdict = CN_VERDICT_NOISE,
+        };
+        if ((fabs(value[CN_SIDE_A]) + fabs(value[CN_SIDE_B])) / 2 < too_small * whole)
+            out[i].verdict = CN_VERDICT_SMALL;
+        else if (ask_calls(&tests[i]) == CALLS_EXPLAIN)
+            out[i].verdict = CN_VERDICT_REAL;
+        else if (isnan(out[i].difference.half_width))
+            out[i].verdict = CN_VERDICT_UNKNOWN;
+        else
+            p[tested++] = out[i].difference.p;
     }
     limit = cn_significant_p(p, tested, level);
-    for (size_t i = 0; i < count; i++)
-        if (out[i].verdict == CN_VERDICT_NOISE)
-            out[i].verdict = out[i].difference.p <= limit ? CN_VERDICT_REAL
-                             : tests[i].is_exact          ? CN_VERDICT_NOISE
-                                                          : CN_VERDICT_UNKNOWN;
-    free(entries);
+    for (size_t i = 0; i < count; i++) {
+        if (out[i].verdict != CN_VERDICT_NOISE)
+            continue;
+        if (out[i].difference.p <= limit)
+            out[i].verdict = CN_VERDICT_REAL;
+        else if (ask_calls(&tests[i]) == CALLS_CHANGED)
+            out[i].verdict = CN_VERDICT_UNKNOWN;
+    }
     free(p);
 }

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/compare/call_evidence.h"
 #include "analyze/compare/neighbours.h"
+#include "analyze/waits.h"
 #include "base/alloc.h"
 #include "base/text.h"
 
@@ -249,24 +251,35 @@ void cn_comparison_finish(struct cn_comparison *c)
     }
     if (c->scaling == CN_SCALE_PER_CALL)
         scale_per_call(c);
+    if (cn_compare_over_is_single(cn_comparison_over(c)))
+        cn_call_evidence_prepare(c);
 }
 
 enum cn_compare_over cn_comparison_over(const struct cn_comparison *c)
 {
-    bool has_durations = c->scaling == CN_SCALE_NOT;
+    bool has_durations = true, has_samples = true;
 
     if (c->side_runs[CN_SIDE_A] > 1 && c->side_runs[CN_SIDE_B] > 1)
         return c->has_threads_as_runs ? CN_OVER_THREADS : CN_OVER_RUNS;
     if (c->run_count != CN_SIDES)
         return CN_OVER_NOTHING;
-    for (size_t i = 0; i < c->run_count; i++)
+    for (size_t i = 0; i < c->run_count; i++) {
         has_durations = has_durations && c->runs[i].duration_count > 0;
+        has_samples = has_samples && c->runs[i].sample_weight > 0;
+    }
+    if (has_samples)
+        return CN_OVER_SAMPLES;
+    if (c->scaling != CN_SCALE_NOT || !c->has_calls)
+        return CN_OVER_NOTHING;
+    if (strcmp(c->metric, CN_CALLS_NAME) == 0)
+        return CN_OVER_COUNTS;
     return has_durations ? CN_OVER_CALLS : CN_OVER_NOTHING;
 }
 
 const char *cn_compare_over_name(enum cn_compare_over over)
 {
-    static const char *const names[] = {NULL, "runs", "threads", "calls"};
+    static const char *const names[] = {NULL,    "runs",    "threads",
+                                        "calls", "samples", "counts"};
 
     return names[over];
 }
@@ -282,6 +295,7 @@ void cn_comparison_done(struct cn_comparison *c)
         free(c->self[side]);
         free(c->total[side]);
         free(c->calls[side]);
+        free(c->errors[side]);
     }
     free(c->runs);
     free(c->order);

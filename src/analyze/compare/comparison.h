@@ -25,6 +25,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/run/progress.h"
+#include "model/calls/recording.h"
 #include "model/contexts/database.h"
 
 enum cn_side { CN_SIDE_A, CN_SIDE_B, CN_SIDES };
@@ -50,7 +51,14 @@ struct cn_compared {
 /* Calls of a node that took about as long. */
 struct cn_compared_duration {
     uint32_t node;
-    double ns, calls;
+    double ns, width_ns, calls; /* `ns` give or take half of the width */
+};
+
+/* What is known about the noise of the self costs of a node in a single run. */
+struct cn_node_error {
+    double variance;   /* NAN: unknown */
+    double rest;       /* variance squared by degrees of freedom; 0: of infinitely many */
+    double correction; /* standard error of the recorder's cost that was subtracted */
 };
 
 struct cn_compared_run {
@@ -62,6 +70,8 @@ struct cn_compared_run {
     double seconds;     /* from the first to the last sample; NAN: unknown */
     struct cn_compared_duration *durations; /* of nodes that are not too small */
     size_t duration_count;
+    struct cn_hook_cost recorder; /* its cost that was subtracted; 0: none */
+    double sample_weight;         /* cost of one sample; 0: it has no samples */
 };
 
 /* Costs are divided by the calls of a context, by threads, seconds or request traces; or side A becomes what
@@ -97,7 +107,10 @@ struct cn_comparison {
     double *self[CN_SIDES], *total[CN_SIDES], *calls[CN_SIDES];
     double whole[CN_SIDES];
     uint8_t *name_sides; /* by name: which sides have functions of it */
-    size_t uncounted;    /* with CN_SCALE_PER_CALL: nodes that one side never calls */
+    /* Of single runs (call_evidence.h), else NULL: by node. */
+    struct cn_node_error *errors[CN_SIDES];
+    double speed_variance, speed_rest; /* of how much the speed of the runs differs */
+    size_t uncounted; /* with CN_SCALE_PER_CALL: nodes that one side never calls */
 };
 
 struct cn_compare_run {
@@ -148,8 +161,22 @@ double cn_comparison_threads(const struct cn_comparison *c, enum cn_side side);
 
 void cn_comparison_finish(struct cn_comparison *c);
 
-/* What tells changes from noise. */
-enum cn_compare_over { CN_OVER_NOTHING, CN_OVER_RUNS, CN_OVER_THREADS, CN_OVER_CALLS };
+/* What tells changes from noise: values of runs or threads; of single runs, the durations of
+ * calls, the number of samples, or nothing else, because numbers of calls are exact. */
+enum cn_compare_over {
+    CN_OVER_NOTHING,
+    CN_OVER_RUNS,
+    CN_OVER_THREADS,
+    CN_OVER_CALLS,
+    CN_OVER_SAMPLES,
+    CN_OVER_COUNTS,
+};
+
+/* True if evidence comes from single runs: call_evidence.h. */
+static inline bool cn_compare_over_is_single(enum cn_compare_over over)
+{
+    return over >= CN_OVER_CALLS;
+}
 
 enum cn_compare_over cn_comparison_over(const struct cn_comparison *c);
 const char *cn_compare_over_name(enum cn_compare_over over); /* NULL for nothing */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/compare/function_name.h"
+#include "analyze/recorder_cost.h"
 #include "analyze/timeline/range_sums.h"
 #include "analyze/views/costs.h"
 #include "analyze/views/frames.h"
@@ -70,8 +71,6 @@ static struct cn_cost_targets map_contexts(const struct cn_frames *frames,
     start[count] = filled;
     return (struct cn_cost_targets){start, list};
 }
-
-static const char *const calls_metric = "calls";
 
 /* True if the formula of a sum of contexts is the sum of their formulas. */
 static bool adds_up(const struct cn_formula *formula)
@@ -152,9 +151,9 @@ static bool add_columns(struct cn_comparison *c, struct cn_costs *costs,
             !adds_up(costs->columns[0].formula))
             return cn_fail(err, CN_ERR_USAGE, "metric '%s' does not add up over contexts",
                            costs->columns[0].metric);
-    out->calls = add_column(costs, calls_metric, CN_SELF, &other);
+    out->calls = add_column(costs, CN_CALLS_NAME, CN_SELF, &other);
     if (out->calls == SIZE_MAX ||
-        strcmp(costs->columns[out->calls].metric, calls_metric) != 0)
+        strcmp(costs->columns[out->calls].metric, CN_CALLS_NAME) != 0)
         c->has_calls = false;
     return cn_costs_ready(costs, err);
 }
@@ -263,7 +262,7 @@ static bool read_durations(const struct cn_compare_run *asked,
             CN_PUSH(run->durations, run->duration_count, capacity,
                     (struct cn_compared_duration){
                         node, ((double)range->low_ns + (double)range->high_ns) / 2,
-                        buckets[k].calls});
+                        (double)(range->high_ns - range->low_ns), buckets[k].calls});
         }
     }
     free(buckets);
@@ -371,10 +370,40 @@ static bool fill_times(const struct cn_costs *costs, const struct cn_compare_run
     return true;
 }
 
+/* The greatest common divisor, give or take `rounding`. */
+static double find_divisor(double a, double b, double rounding)
+{
+    while (b > rounding) {
+        double rest = fmod(a, b);
+
+        a = b;
+        b = b - rest <= rounding ? 0 : rest;
+    }
+    return a;
+}
+
+/* The cost of one sample: what the costs of all functions are multiples of. Where they are not,
+ * because samples have costs of their own, the least cost of a function. */
+static double find_weight(const struct cn_compared_run *run, const char *metric)
+{
+    static const double precision = 1e-6, most_samples = 100;
+    double least = INFINITY, weight = 0;
+
+    if (strcmp(metric, "samples") == 0)
+        return 1;
+    for (size_t i = 0; i < run->count; i++)
+        if (run->self[i] > 0)
+            least = fmin(least, run->self[i]);
+    for (size_t i = 0; i < run->count; i++)
+        if (run->self[i] > 0)
+            weight = find_divisor(run->self[i], weight, precision * least);
+    return weight * most_samples < least ? least : weight;
+}
+
 static bool fill_run(struct cn_comparison *c, struct cn_costs *costs,
                      const struct cn_compare_run *asked, const struct columns *columns,
-                     struct cn_compared_run *run, const struct cn_progress *progress,
-                     struct cn_error *err)
+                     const char *metric, struct cn_compared_run *run,
+                     const struct cn_progress *progress, struct cn_error *err)
 {
     struct cn_frames frames;
     uint32_t *nodes;
@@ -391,11 +420,13 @@ static bool fill_run(struct cn_comparison *c, struct cn_costs *costs,
                           &has_values, err);
     cn_frames_done(&frames);
     cn_database_forget(costs->db);
+    if (ok && has_values && !cn_database_has_latencies(costs->db) &&
+        cn_metrics_find(&costs->db->metrics, CN_CALLS_NAME) == CN_NO_ID)
+        run->sample_weight = find_weight(run, metric);
     if (ok && !has_values && !asked->may_be_empty)
         ok = asked->has_range || asked->threads_count > 0
                  ? cn_fail(err, CN_ERR_USAGE, "nothing was measured in this selection")
-                 : cn_fail(err, CN_ERR_USAGE, "metric '%s' has no values",
-                           costs->columns[0].metric);
+                 : cn_fail(err, CN_ERR_USAGE, "metric '%s' has no values", metric);
     for (size_t i = 0; i < run->count && ok && asked->is_of_traces && run->calls; i++)
         if (c->nodes[i].parent != CN_NONE &&
             c->nodes[c->nodes[i].parent].parent == CN_NONE)
@@ -433,7 +464,9 @@ bool cn_comparison_add(struct cn_comparison *c, const struct cn_compare_run *run
                        const struct cn_progress *progress, struct cn_error *err)
 {
     const struct cn_database *db = run->db;
-    struct cn_compared_run made = {.side = run->side, .seconds = NAN};
+    struct cn_compared_run made = {.side = run->side,
+                                   .seconds = NAN,
+                                   .recorder = cn_recorder_cost_parse(db->description)};
     struct cn_costs *costs = cn_alloc(1, sizeof(*costs));
     struct columns columns = {0};
     const char *metric = NULL;
@@ -446,10 +479,12 @@ bool cn_comparison_add(struct cn_comparison *c, const struct cn_compare_run *run
     cn_costs_init(costs, run->db);
     ok = run->has_range ? select_time(c, costs, run, &metric, err)
                         : add_columns(c, costs, run, &columns, err);
+    if (ok && !metric)
+        metric = costs->columns[0].metric;
     ok = ok && count_threads(costs, &made.thread_count, err) &&
-         fill_run(c, costs, run, &columns, &made, progress, err);
+         fill_run(c, costs, run, &columns, metric, &made, progress, err);
     if (ok && !c->metric) {
-        c->metric_copy = cn_strdup(metric ? metric : costs->columns[0].metric);
+        c->metric_copy = cn_strdup(metric);
         c->metric = c->metric_copy;
     }
     cn_costs_done(costs);

@@ -116,21 +116,6 @@ double cn_rank_test(const double *a, size_t a_count, const double *b, size_t b_c
     return p < 1 ? p : 1;
 }
 
-double cn_rank_test_grouped(const double *a, const double *b, size_t group_count)
-{
-    double u = 0, m = 0, n = 0, ties = 0;
-
-    for (size_t i = 0; i < group_count; i++) {
-        double equal = a[i] + b[i];
-
-        u += a[i] * (n + b[i] / 2);
-        m += a[i];
-        n += b[i];
-        ties += equal * equal * equal - equal;
-    }
-    return m > 0 && n > 0 ? normal_p(u, m, n, ties) : 1;
-}
-
 /* The regularised incomplete beta function, by its continued fraction (Lentz). */
 static double beta_fraction(double a, double b, double x)
 {
@@ -225,23 +210,21 @@ struct cn_difference cn_mean_test(const struct cn_moments *a, const struct cn_mo
     return out;
 }
 
-struct cn_difference cn_sum_test(double difference, const double variances[CN_SIDES],
-                                 const double counts[CN_SIDES])
+struct cn_difference cn_sum_test(double difference, double variance, double rest)
 {
-    struct cn_difference out = {.difference = difference, .half_width = NAN, .p = 1};
-    double variance = variances[CN_SIDE_A] + variances[CN_SIDE_B], rest = 0, freedom;
+    static const double normal_limit = 1.959964, many = 1e5;
+    struct cn_difference out = {.difference = difference, .half_width = 0};
+    double freedom = rest > 0 ? variance * variance / rest : INFINITY;
 
-    for (int side = 0; side < CN_SIDES; side++)
-        if (counts[side] > 1)
-            rest += variances[side] * variances[side] / (counts[side] - 1);
     if (!(variance > 0)) {
-        out.half_width = 0;
         out.p = difference == 0 ? 1 : 0;
-        return out;
+    } else if (freedom > many) {
+        out.half_width = normal_limit * sqrt(variance);
+        out.p = erfc(fabs(difference) / sqrt(2 * variance));
+    } else {
+        out.half_width = t_limit(freedom) * sqrt(variance);
+        out.p = t_tails(difference / sqrt(variance), freedom);
     }
-    freedom = variance * variance / rest;
-    out.half_width = t_limit(freedom) * sqrt(variance);
-    out.p = t_tails(difference / sqrt(variance), freedom);
     return out;
 }
 

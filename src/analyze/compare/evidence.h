@@ -26,10 +26,6 @@ struct cn_moments cn_moments_of(const double *values, size_t count);
 double cn_rank_test(const double *a, size_t a_count, const double *b, size_t b_count,
                     double *least);
 
-/* The same for values in groups of equal ones, in ascending order: `a` and `b` are how many of each
- * there are. By the normal approximation. */
-double cn_rank_test_grouped(const double *a, const double *b, size_t group_count);
-
 /* The difference of two means: Welch's test, or Student's for as many values on both sides. */
 struct cn_difference {
     double difference; /* of the means: b - a */
@@ -40,10 +36,9 @@ struct cn_difference {
 /* Unknown with fewer than two values on a side. */
 struct cn_difference cn_mean_test(const struct cn_moments *a, const struct cn_moments *b);
 
-/* Welch's test for the difference of two sums of `counts` values each, whose variances are known;
- * 0 values: the sum is 0. */
-struct cn_difference cn_sum_test(double difference, const double variances[CN_SIDES],
-                                 const double counts[CN_SIDES]);
+/* Welch's test for a difference with this variance, which is a sum of estimates: `rest` is the sum
+ * of their squares, each by its degrees of freedom; 0: the variance is known. */
+struct cn_difference cn_sum_test(double difference, double variance, double rest);
 
 enum cn_verdict {
     CN_VERDICT_UNKNOWN, /* no error bar */

@@ -198,37 +198,27 @@ static double *add_up_runs(const struct builder *b)
     return values;
 }
 
-/* What the calls of single runs tell. */
-static void test_calls(const struct builder *b, struct cn_evidence *found)
+/* What single runs tell; the last one of `found` is of everything. */
+static void test_single(const struct builder *b, struct cn_evidence *found)
 {
     const struct cn_comparison *c = b->c;
     const struct cn_explanation *e = b->e;
     struct cn_call_test *tests = cn_alloc(e->count, sizeof(*tests));
-    double(*total)[CN_SIDES] = cn_alloc(e->count, sizeof(*total));
-    uint32_t *of_node = cn_alloc(c->node_count, sizeof(*of_node));
+    struct cn_call_test whole = {.calls = {NAN, NAN}};
 
-    memset(of_node, 0xff, c->node_count * sizeof(*of_node));
-    for (size_t i = 0; i < c->order_count; i++) {
-        uint32_t node = c->order[i], item = b->of_node[node];
-
-        if (!is_root(b, node, item))
-            continue;
-        of_node[node] = item;
-        for (int side = 0; side < CN_SIDES; side++)
-            total[item][side] += c->total[side][node];
-    }
-    for (size_t i = 0; i < e->count; i++) {
+    for (size_t i = 0; i < e->count; i++)
         for (int side = 0; side < CN_SIDES; side++) {
             tests[i].value[side] = e->list[i].value[side];
-            tests[i].calls[side] = e->list[i].calls[side];
+            tests[i].calls[side] = c->has_calls ? e->list[i].calls[side] : NAN;
         }
-        tests[i].is_exact = b->group[i] == ON_ONE_SIDE || b->group[i] == BY_CALLS ||
-                            cn_call_test_is_exact(e->list[i].value, total[i]);
+    for (size_t i = 0; i < c->order_count; i++) {
+        cn_cost_error_add(&tests[b->of_node[c->order[i]]].error, c, c->order[i]);
+        cn_cost_error_add(&whole.error, c, c->order[i]);
     }
-    cn_call_evidence_find(found, tests, e->count, of_node, c);
+    memcpy(whole.value, c->whole, sizeof(whole.value));
+    cn_call_evidence_find(found, tests, e->count, c);
+    cn_call_evidence_find(found + e->count, &whole, 1, c);
     free(tests);
-    free(total);
-    free(of_node);
 }
 
 static void test_changes(const struct builder *b)
@@ -237,19 +227,21 @@ static void test_changes(const struct builder *b)
     struct cn_explanation *e = b->e;
     double *values = add_up_runs(b);
     double whole = (fabs(c->whole[CN_SIDE_A]) + fabs(c->whole[CN_SIDE_B])) / 2;
-    struct cn_evidence *found = cn_alloc(e->count, sizeof(*found));
+    struct cn_evidence *found = cn_alloc(e->count + 1, sizeof(*found));
 
-    if (e->over == CN_OVER_CALLS)
-        test_calls(b, found);
-    else
+    if (cn_compare_over_is_single(e->over)) {
+        test_single(b, found);
+    } else {
         cn_evidence_find(found, e->count, values, whole, c);
+        cn_evidence_find(found + e->count, 1, values + e->count * c->run_count, whole, c);
+    }
     for (size_t i = 0; i < e->count; i++) {
         e->list[i].evidence = found[i];
         e->real_count += found[i].verdict == CN_VERDICT_REAL;
         e->unknown_count +=
             found[i].verdict == CN_VERDICT_UNKNOWN && cn_change_of(&e->list[i]) != 0;
     }
-    cn_evidence_find(&e->whole.evidence, 1, values + e->count * c->run_count, whole, c);
+    e->whole.evidence = found[e->count];
     free(values);
     free(found);
 }

@@ -168,57 +168,58 @@ static void test_rows(struct cn_compare_rows *rows, const struct cn_comparison *
     free(one);
 }
 
-/* The row that the calls of a node are of; CN_NONE: none. Of callers, that of the function. */
-static uint32_t row_of_calls(const struct cn_compare_rows *rows,
-                             enum cn_compare_view view, uint32_t node)
+/* The errors of totals, at the outermost nodes of functions. */
+static void add_totals(struct cn_call_test *tests, const struct cn_compare_rows *rows,
+                       const struct cn_comparison *c)
 {
-    uint32_t row = rows->of_node[node];
+    struct cn_cost_error *totals = cn_alloc(c->node_count, sizeof(*totals));
 
-    if (row == CN_NONE)
-        return CN_NONE;
-    if (view == CN_COMPARE_TREE)
-        return rows->list[row].node == node ? row : CN_NONE;
-    if (view == CN_COMPARE_FLAT)
-        return !rows->is_outer || rows->is_outer[node] ? row : CN_NONE;
-    while (rows->list[row].parent != CN_NONE)
-        row = rows->list[row].parent;
-    return row;
+    for (size_t i = c->order_count; i-- > 0;) {
+        uint32_t node = c->order[i], parent = c->nodes[node].parent;
+
+        cn_cost_error_add(&totals[node], c, node);
+        if (parent != CN_NONE)
+            cn_cost_error_merge(&totals[parent], &totals[node]);
+        if (rows->is_outer[node])
+            cn_cost_error_merge(&tests[rows->of_node[node]].error, &totals[node]);
+    }
+    free(totals);
 }
 
-/* What the calls of single runs tell. */
-static void test_calls(struct cn_compare_rows *rows, const struct cn_comparison *c,
-                       enum cn_compare_view view, bool is_total)
+static void add_errors(struct cn_call_test *tests, const struct cn_compare_rows *rows,
+                       const struct cn_comparison *c)
+{
+    for (size_t i = 0; i < c->order_count; i++) {
+        uint32_t row = rows->of_node[c->order[i]];
+
+        if (row != CN_NONE)
+            cn_cost_error_add(&tests[row].error, c, c->order[i]);
+    }
+    for (size_t i = rows->count; i-- > 0 && rows->adds_up;)
+        if (rows->list[i].parent != CN_NONE)
+            cn_cost_error_merge(&tests[rows->list[i].parent].error, &tests[i].error);
+}
+
+/* What single runs tell. */
+static void test_single(struct cn_compare_rows *rows, const struct cn_comparison *c)
 {
     struct cn_call_test *tests = cn_alloc(rows->count, sizeof(*tests));
     struct cn_evidence *found = cn_alloc(rows->count, sizeof(*found));
-    double(*self)[CN_SIDES] = cn_alloc(rows->count, sizeof(*self));
-    double(*total)[CN_SIDES] = cn_alloc(rows->count, sizeof(*total));
-    uint32_t *of_node = cn_alloc(c->node_count, sizeof(*of_node));
 
-    memset(of_node, 0xff, c->node_count * sizeof(*of_node));
-    for (size_t i = 0; i < c->order_count; i++) {
-        uint32_t node = c->order[i], row = row_of_calls(rows, view, node);
-
-        of_node[node] = row;
-        for (int side = 0; side < CN_SIDES && row != CN_NONE; side++) {
-            tests[row].calls[side] += c->has_calls ? c->calls[side][node] : 0;
-            self[row][side] += c->self[side][node];
-            total[row][side] += c->total[side][node];
-        }
-    }
-    for (size_t i = 0; i < rows->count; i++) {
-        for (int side = 0; side < CN_SIDES; side++)
+    if (rows->is_outer)
+        add_totals(tests, rows, c);
+    else
+        add_errors(tests, rows, c);
+    for (size_t i = 0; i < rows->count; i++)
+        for (int side = 0; side < CN_SIDES; side++) {
             tests[i].value[side] = rows->list[i].value[side];
-        tests[i].is_exact = is_total || cn_call_test_is_exact(self[i], total[i]);
-    }
-    cn_call_evidence_find(found, tests, rows->count, of_node, c);
+            tests[i].calls[side] = c->has_calls ? rows->list[i].calls[side] : NAN;
+        }
+    cn_call_evidence_find(found, tests, rows->count, c);
     for (size_t i = 0; i < rows->count; i++)
         rows->list[i].evidence = found[i];
     free(tests);
     free(found);
-    free(self);
-    free(total);
-    free(of_node);
 }
 
 static void fill(struct cn_compare_rows *rows, const struct cn_comparison *c)
@@ -270,8 +271,8 @@ void cn_compare_rows_make(struct cn_compare_rows *out, const struct cn_compariso
     if (view == CN_COMPARE_FLAT && is_total)
         out->is_outer = find_outer(c);
     fill(out, c);
-    if (cn_comparison_over(c) == CN_OVER_CALLS)
-        test_calls(out, c, view, is_total && view != CN_COMPARE_CALLERS);
+    if (cn_compare_over_is_single(cn_comparison_over(c)))
+        test_single(out, c);
     else if (cn_comparison_over(c) != CN_OVER_NOTHING)
         test_rows(out, c);
 }

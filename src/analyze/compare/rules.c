@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/compare/call_evidence.h"
 #include "analyze/compare/function_name.h"
 #include "analyze/percentile.h"
 #include "analyze/views/costs.h"
@@ -237,9 +238,10 @@ static bool node_matches(const struct cn_compared *node, const bool *matches)
            (node->how == CN_RENAMED && node->other != CN_NONE && matches[node->other]);
 }
 
-/* The values of a rule in all runs; false if no function matches on a side. */
+/* The values of a rule in all runs; false if no function matches on a side. `error` is that of
+ * single runs. */
 static void add_up(const struct cn_rule *rule, const struct cn_comparison *c,
-                   double *values, bool is_there[CN_SIDES])
+                   double *values, bool is_there[CN_SIDES], struct cn_cost_error *error)
 {
     bool *matches = match_names(rule, &c->names, false);
     bool *is_inside = cn_alloc(c->node_count, sizeof(*is_inside));
@@ -256,6 +258,8 @@ static void add_up(const struct cn_rule *rule, const struct cn_comparison *c,
         for (size_t r = 0; r < c->run_count && is_inside[node]; r++)
             values[r] += rule->quantity == CN_RULE_CALLS ? c->runs[r].calls[node]
                                                          : c->runs[r].self[node];
+        if (is_inside[node] && c->errors[CN_SIDE_A])
+            cn_cost_error_add(error, c, node);
     }
     free(matches);
     free(is_inside);
@@ -303,8 +307,32 @@ static double limit_of(const struct cn_rule *rule, double base)
                                                 : base * (1 + rule->limit / 100);
 }
 
+/* True if single runs tell the noise of a quantity. Numbers of calls have none, and that of
+ * percentiles is unknown: every difference counts. */
+static bool has_error(const struct cn_rule *rule, const struct cn_comparison *c)
+{
+    return c->errors[CN_SIDE_A] &&
+           (rule->quantity == CN_RULE_TOTAL || rule->quantity == CN_RULE_SELF);
+}
+
+/* Whether the values of single runs differ from the limit by more than noise. */
+static bool is_beyond_noise(const struct cn_rule *rule, const struct cn_comparison *c,
+                            const struct cn_cost_error *error,
+                            const struct cn_rule_result *result)
+{
+    double factor = rule->limit_kind == CN_LIMIT_FIXED     ? 0
+                    : rule->limit_kind == CN_LIMIT_PERCENT ? 1 + rule->limit / 100
+                                                           : 1;
+    double more = rule->limit_kind == CN_LIMIT_PERCENT ? 0 : rule->limit;
+    struct cn_difference found =
+        cn_cost_error_test(error, c, result->value, factor, more);
+
+    return isnan(found.half_width) || found.p <= 0.01;
+}
+
 static void check_values(const struct cn_rule *rule, const struct cn_comparison *c,
-                         const double *values, struct cn_rule_result *out)
+                         const double *values, const struct cn_cost_error *error,
+                         struct cn_rule_result *out)
 {
     double *list[CN_SIDES], *limits = cn_alloc(c->run_count, sizeof(*limits));
     struct cn_moments moments[CN_SIDES];
@@ -327,12 +355,17 @@ static void check_values(const struct cn_rule *rule, const struct cn_comparison 
         out->value[side] = moments[side].mean;
     }
     out->half_width = cn_mean_test(&moments[CN_SIDE_A], &moments[CN_SIDE_B]).half_width;
+    if (has_error(rule, c))
+        out->half_width = cn_cost_error_test(error, c, out->value, 1, 0).half_width;
     out->limit = cn_moments_of(limits, limit_count).mean;
-    if (is_beyond(rule->op, out->value[CN_SIDE_B], out->limit))
-        out->verdict =
-            is_significant(limits, limit_count, list[CN_SIDE_B], count[CN_SIDE_B])
-                ? CN_RULE_BROKEN
-                : CN_RULE_NOISE;
+    if (is_beyond(rule->op, out->value[CN_SIDE_B], out->limit)) {
+        bool is_real =
+            has_error(rule, c)
+                ? is_beyond_noise(rule, c, error, out)
+                : is_significant(limits, limit_count, list[CN_SIDE_B], count[CN_SIDE_B]);
+
+        out->verdict = is_real ? CN_RULE_BROKEN : CN_RULE_NOISE;
+    }
     for (int side = 0; side < CN_SIDES; side++)
         free(list[side]);
     free(limits);
@@ -364,6 +397,7 @@ bool cn_rule_check(const struct cn_rule *rule, const struct cn_comparison *c,
                    struct cn_error *err)
 {
     bool is_there[CN_SIDES] = {false, false};
+    struct cn_cost_error error = {0};
     double *values;
 
     *out = (struct cn_rule_result){.value = {NAN, NAN}, .limit = NAN, .half_width = NAN};
@@ -375,11 +409,11 @@ bool cn_rule_check(const struct cn_rule *rule, const struct cn_comparison *c,
         return true;
     }
     values = cn_alloc(c->run_count, sizeof(*values));
-    add_up(rule, c, values, is_there);
+    add_up(rule, c, values, is_there, &error);
     if (percentiles)
         memcpy(values, percentiles, c->run_count * sizeof(*values));
     if (is_there[CN_SIDE_A] || is_there[CN_SIDE_B])
-        check_values(rule, c, values, out);
+        check_values(rule, c, values, &error, out);
     else
         out->verdict = CN_RULE_BROKEN; /* a rule about nothing protects nothing */
     for (int side = 0; side < CN_SIDES; side++)

@@ -9,8 +9,9 @@
  *
  * The pattern is a glob over names of functions; total(*) is the whole program. "none" is for
  * new and gone, which are the functions that one side has alone; all others have an operator
- * and a limit. A limit with a sign is relative to the base. With repeated runs, a rule is
- * broken only if the difference from its limit is more than noise.
+ * and a limit. A limit with a sign is relative to the base. A rule is broken only if the
+ * difference from its limit is more than noise, where that is known: of repeated runs, and of costs
+ * of single runs with calls or samples (call_evidence.h).
  * Threads: one thread at a time.
  */
 #ifndef CN_ANALYZE_COMPARE_RULES_H

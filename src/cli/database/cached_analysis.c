@@ -19,6 +19,9 @@
 
 enum { KEY_LEN = 16 }; /* hexadecimal digits */
 
+/* What a database was made by. Change the number when the same version writes other values. */
+static const char made_by[] = CN_VERSION " 2";
+
 static int compare_names(const FTSENT **a, const FTSENT **b)
 {
     return strcmp((*a)->fts_name, (*b)->fts_name);
@@ -29,7 +32,7 @@ static uint64_t fingerprint(char *path)
 {
     char *const paths[] = {path, NULL};
     FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, compare_names);
-    uint64_t hash = XXH3_64bits(CN_VERSION, sizeof(CN_VERSION));
+    uint64_t hash = XXH3_64bits(made_by, sizeof(made_by));
     FTSENT *at;
 
     while (walk && (at = fts_read(walk)) != NULL) {

@@ -202,9 +202,10 @@ const struct cn_command cn_cmd_diff = {
         "up and down.\n\n"
         "With at least two runs on each side, a rank test and a confidence interval "
         "tell changes from noise, and only changes that are real are printed. With one "
-        "run on each side, the durations of calls do, where both have them; otherwise "
-        "there "
-        "is no error bar." CN_VIEW_OF_MEASUREMENTS,
+        "run on each side, the durations of calls or the numbers of samples do, where "
+        "both have them; otherwise there is no error bar. New, gone, more and fewer "
+        "calls "
+        "are certain." CN_VIEW_OF_MEASUREMENTS,
     .examples = examples,
     .options = options,
     .run = run,

@@ -208,9 +208,11 @@ const struct cn_command cn_cmd_gate = {
         "LIMIT is a number (1000, 20ms), a change of the base (+5%, -10%, +3ms), or "
         "'same'. total(*) is the whole program. new and gone are functions that one side "
         "has alone.\n\n"
-        "With at least two runs on each side, a rule is broken only if the difference "
-        "from its limit is more than noise; with one run, every difference counts. With "
-        "--record, the programs see CAIRN_SIDE=base or CAIRN_SIDE=new; a single program "
+        "A rule is broken only if the difference from its limit is more than noise. At "
+        "least two runs on each side tell what noise is; with one run, the durations of "
+        "calls or the number of samples do for costs, and every other difference counts. "
+        "With --record, the programs see CAIRN_SIDE=base or CAIRN_SIDE=new; a single "
+        "program "
         "is both sides, and operands before the first -- are recorded runs of the base. "
         "Options come first." CN_VIEW_OF_MEASUREMENTS,
     .examples = examples,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyze/compare/line.h"
+#include "analyze/compare/sentence.h"
 #include "base/alloc.h"
 #include "base/text.h"
 #include "cli/print/quantity.h"
@@ -127,7 +128,7 @@ static const char *verdict_text(enum cn_verdict verdict, bool is_for_people)
 {
     static const char *const words[] = {"?", "yes", "noise", "small"};
 
-    return is_for_people ? words[verdict] : cn_verdict_name(verdict);
+    return verdict == CN_VERDICT_UNKNOWN && !is_for_people ? "unknown" : words[verdict];
 }
 
 static void print_line(struct printer *p, const struct line *line)
@@ -217,6 +218,18 @@ static void print_change(struct printer *p, const struct cn_change *change)
     print_line(p, &line);
 }
 
+/* The answer first. */
+static void print_sentence(const struct cn_diff_style *style,
+                           const struct cn_explanation *e, enum cn_table_format format)
+{
+    struct cn_text text = {0};
+
+    cn_explanation_sentence_add(&text, style->c, e);
+    cn_text_str_add(&text, format == CN_TABLE_MARKDOWN ? "\n\n" : "\n");
+    cn_text_flush(&text, stdout);
+    cn_text_done(&text);
+}
+
 /* How much of the change the lines explain, and whether there is evidence. */
 static void print_summary(const struct cn_diff_style *style,
                           const struct cn_explanation *e, const struct cn_args *args)
@@ -233,23 +246,23 @@ static void print_summary(const struct cn_diff_style *style,
         cn_text_str_add(&text, "no difference");
     else if (e->over != CN_OVER_NOTHING && e->real_count + e->unknown_count == 0)
         cn_text_str_add(&text, "no context changed by more than noise");
-    else if (has_runs)
+    else if (e->over != CN_OVER_NOTHING && e->unknown_count == 0)
         cn_text_printf(
             &text, "%zu of %zu real %s %.0f%% of them", e->shown, e->real_count,
             cn_plural(e->real_count, "change explains", "changes explain"), percent);
-    else if (e->over == CN_OVER_CALLS)
+    else if (e->over != CN_OVER_NOTHING)
         cn_text_printf(&text, "%zu of %zu %s %.0f%% of them", e->shown,
                        e->real_count + e->unknown_count,
                        cn_plural(e->real_count + e->unknown_count,
-                                 "change that may be real explains",
-                                 "changes that may be real explain"),
+                                 "change that is or may be real explains",
+                                 "changes that are or may be real explain"),
                        percent);
     else
         cn_text_printf(
             &text, "%zu of %zu %s %.0f%% of the change", e->shown, e->changed_count,
             cn_plural(e->changed_count, "change explains", "changes explain"), percent);
-    if (e->over == CN_OVER_CALLS && e->changed_count > 0)
-        cn_text_str_add(&text, "; over calls: one run each");
+    if (cn_compare_over_is_single(e->over) && e->changed_count > 0)
+        cn_text_printf(&text, "; over %s: one run each", cn_compare_over_name(e->over));
     if (e->over == CN_OVER_NOTHING && e->shown > 0)
         cn_text_str_add(&text, "; one run, no error bar");
     if (c->uncounted > 0)
@@ -270,6 +283,8 @@ void cn_diff_print_changes(const struct cn_diff_style *style,
     bool is_text = format == CN_TABLE_TEXT || format == CN_TABLE_MARKDOWN;
     struct printer p;
 
+    if (is_text && e->changed_count > 0)
+        print_sentence(style, e, format);
     if (!is_text || e->changed_count > 0) {
         begin(&p, style, args);
         if (e->changed_count > 0)

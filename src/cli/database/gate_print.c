@@ -120,6 +120,9 @@ static void add_runs(struct cn_text *text, const struct cn_comparison *c)
     if (c->side_runs[CN_SIDE_A] > 1 && c->side_runs[CN_SIDE_B] > 1)
         cn_text_printf(text, "noise measured from %zu and %zu runs",
                        c->side_runs[CN_SIDE_A], c->side_runs[CN_SIDE_B]);
+    else if (cn_compare_over_is_single(cn_comparison_over(c)))
+        cn_text_printf(text, "one run each: noise of costs estimated from %s",
+                       cn_compare_over_name(cn_comparison_over(c)));
     else
         cn_text_str_add(text, "one run: noise is unknown, every difference counts");
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/compare/line.h"
+#include "analyze/compare/sentence.h"
 #include "base/text.h"
 #include "server/api/api.h"
 #include "server/api/diff_flame.h"
@@ -161,6 +162,7 @@ static bool explain(struct cn_served_diff *diff, struct cn_request *request,
 {
     const struct cn_explanation *e;
     struct cn_json *json = &request->json;
+    struct cn_text sentence = {0};
     uint64_t lines;
 
     if (!cn_request_u64(request, "lines", 1, LINE_MAX_COUNT, 10, &lines, err))
@@ -170,6 +172,9 @@ static bool explain(struct cn_served_diff *diff, struct cn_request *request,
     cn_json_add_u64(json, "changedCount", e->changed_count);
     cn_json_add_u64(json, "realCount", e->real_count);
     cn_json_add_u64(json, "unknownCount", e->unknown_count);
+    cn_explanation_sentence_add(&sentence, &diff->c, e);
+    cn_json_add_str(json, "sentence", cn_text_str(&sentence));
+    cn_text_done(&sentence);
     cn_json_add_f64(json, "explained", e->gross > 0 ? e->shown_gross / e->gross : 1);
     cn_json_key(json, "whole");
     add_change(json, &diff->c, &e->whole, e->gross);

@@ -148,13 +148,14 @@ function Explained(props: CompareProps) {
   const { value, error, isLoading } = useAnswer<Explanation>("diff", {
     ...sideParameters(props.state, props.sources.length),
     form: "explain",
-    lines: 20,
   });
   if (error && !isLoading) return <p class="status error">{error}</p>;
   if (!value) return <p class="status">{error ?? "comparing…"}</p>;
   const { whole, metric } = value;
+  const count = value.over === null ? value.changedCount : value.realCount + value.unknownCount;
   return (
     <div class="scroll overview">
+      <p class="sentence">{value.sentence}</p>
       <dl class="facts">
         <Fact value={formatValue(value.a, metric)} label={`A, ${metric}`} />
         <Fact value={formatValue(value.b, metric)} label="B" />
@@ -164,7 +165,7 @@ function Explained(props: CompareProps) {
         />
         <Fact
           value={formatPercent(value.explained, 1)}
-          label={`explained by ${plural(value.lines.length, "line")} of ${plural(value.changedCount, "change")}`}
+          label={`explained by ${plural(value.lines.length, "line")} of ${plural(count, "change")}`}
         />
       </dl>
       <section class="card">

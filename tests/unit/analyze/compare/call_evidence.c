@@ -1,5 +1,6 @@
 /* Two single runs: the calls of each tell changes from noise. */
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +15,11 @@
 #include "analyze/cct/calls_to_database.h"
 #include "analyze/compare/explain.h"
 #include "analyze/compare/rows.h"
+#include "analyze/compare/sentence.h"
+#include "analyze/waits.h"
+#include "base/text.h"
 #include "model/calls/recording_memory.h"
+#include "support/fake_recording.h"
 #include "support/scratch.h"
 
 enum { MAIN, LEAVES = 8, FUNCTIONS = 1 + LEAVES, ROUNDS = 200, TRIALS = 100, NONE = 0 };
@@ -28,6 +33,7 @@ struct run {
     struct cn_calls_result result;
     struct cn_database *db;
     uint32_t task;
+    uint64_t leaf_ns[FUNCTIONS]; /* running time, added up while it is written */
 };
 
 static double draw(struct run *run)
@@ -74,13 +80,28 @@ static void begin(struct run *run, uint64_t seed)
     cn_memory_recording_add_task_session(run->memory, run->task, 0, session);
 }
 
-/* Each function takes its own time, give or take 40 %, and one call in a hundred three times
- * as long; `slow` takes 20 % more. */
-static void make_run(struct run *run, uint64_t seed, uint32_t slow)
+static void analyse(struct run *run, struct cn_hook_cost recorder)
 {
     struct cn_calls_options options = {.workers = 1, .folder = "."};
     struct cn_error err = {0};
 
+    run->rec = cn_memory_recording_finish(run->memory);
+    run->rec->call_cost = recorder;
+    cn_call_filter_init(&run->filter, run->rec);
+    cn_call_filter_ready(&run->filter);
+    run->query = (struct cn_call_query){.rec = run->rec,
+                                        .filter = &run->filter,
+                                        .range = cn_time_always,
+                                        .tasks = &run->task,
+                                        .task_count = 1};
+    if (!cn_calls_to_database(&run->db, &run->query, 1, &options, &run->result, &err))
+        fail_msg("%s", err.text);
+}
+
+/* Each function takes its own time, give or take 40 %, and one call in a hundred three times
+ * as long; `slow` takes 20 % more. */
+static void make_run(struct run *run, uint64_t seed, uint32_t slow)
+{
     begin(run, seed);
     put(run, CN_CALL_ENTER, MAIN, 0);
     for (int round = 0; round < ROUNDS; round++)
@@ -92,16 +113,7 @@ static void make_run(struct run *run, uint64_t seed, uint32_t slow)
             put(run, CN_CALL_EXIT, i, 1);
         }
     put(run, CN_CALL_EXIT, MAIN, 0);
-    run->rec = cn_memory_recording_finish(run->memory);
-    cn_call_filter_init(&run->filter, run->rec);
-    cn_call_filter_ready(&run->filter);
-    run->query = (struct cn_call_query){.rec = run->rec,
-                                        .filter = &run->filter,
-                                        .range = cn_time_always,
-                                        .tasks = &run->task,
-                                        .task_count = 1};
-    if (!cn_calls_to_database(&run->db, &run->query, 1, &options, &run->result, &err))
-        fail_msg("%s", err.text);
+    analyse(run, (struct cn_hook_cost){0});
 }
 
 static void done(struct run *run)
@@ -187,32 +199,270 @@ static void calls_tell_changes_from_noise(void **state)
     assert_true(silent >= 95);
 }
 
-/* Calls that did not return, or one call alone, tell nothing. */
-static void one_call_tells_nothing(void **state)
+/* What a test records: main calls leaves in turn, `rounds` times. Times in nanoseconds. */
+struct script {
+    unsigned rounds;
+    uint64_t main_ns;             /* of main before each call */
+    uint64_t leaf_ns[LEAVES + 1]; /* 0: it is not called */
+    unsigned calls[LEAVES + 1];   /* in each round; 0: one */
+    uint64_t preempted_ns;        /* of each seventh call, on average */
+    uint64_t call_ns, inner_ns;   /* cost of the recorder, as measured when it starts */
+    uint64_t late_ns;             /* by which a call costs more */
+};
+
+static void record_leaf(struct run *run, const struct script *script, uint32_t leaf,
+                        bool is_preempted)
 {
-    struct run a, b;
+    uint64_t took_ns =
+        (uint64_t)((double)script->leaf_ns[leaf] * (0.95 + 0.1 * draw(run)));
+
+    run->now_ns += script->main_ns;
+    put(run, CN_CALL_ENTER, leaf, 1);
+    run->now_ns += took_ns / 2;
+    if (is_preempted) {
+        cn_memory_recording_add_call(
+            run->memory, run->task,
+            (struct cn_call)CN_FAKE_EVENT(run->now_ns, CN_EVENT_SCHED_OUT_PREEMPT),
+            (struct cn_bytes){0});
+        run->now_ns += (uint64_t)((double)script->preempted_ns * 2 * draw(run));
+        cn_memory_recording_add_call(
+            run->memory, run->task,
+            (struct cn_call)CN_FAKE_EVENT(run->now_ns, CN_EVENT_SCHED_IN),
+            (struct cn_bytes){0});
+    }
+    run->now_ns += took_ns - took_ns / 2 + script->inner_ns;
+    put(run, CN_CALL_EXIT, leaf, 1);
+    run->now_ns += script->call_ns - script->inner_ns + script->late_ns;
+    run->leaf_ns[leaf] += took_ns;
+}
+
+static void record(struct run *run, const struct script *script, uint64_t seed)
+{
+    unsigned number = 0;
+
+    begin(run, seed);
+    put(run, CN_CALL_ENTER, MAIN, 0);
+    run->now_ns += script->inner_ns;
+    for (unsigned round = 0; round < script->rounds; round++)
+        for (uint32_t leaf = 1; leaf <= LEAVES; leaf++)
+            for (unsigned i = 0; i < (script->calls[leaf] ? script->calls[leaf] : 1); i++)
+                if (script->leaf_ns[leaf] > 0)
+                    record_leaf(run, script, leaf,
+                                script->preempted_ns > 0 && ++number % 7 == 0);
+    put(run, CN_CALL_EXIT, MAIN, 0);
+    analyse(run, (struct cn_hook_cost){1000 * script->call_ns, 1000 * script->inner_ns});
+}
+
+/* Two recordings, compared. */
+struct pair {
+    struct run runs[CN_SIDES];
     struct cn_comparison c;
-    struct cn_compare_rows rows;
+    struct cn_explanation e;
+    struct cn_text sentence;
+};
+
+static void make_pair(struct pair *pair, const struct script *a, const struct script *b)
+{
+    *pair = (struct pair){0};
+    record(&pair->runs[CN_SIDE_A], a, 1);
+    record(&pair->runs[CN_SIDE_B], b, 2);
+    compare(&pair->c, &pair->runs[CN_SIDE_A], &pair->runs[CN_SIDE_B]);
+    cn_explain(&pair->e, &pair->c, 10);
+    cn_explanation_sentence_add(&pair->sentence, &pair->c, &pair->e);
+}
+
+static void free_pair(struct pair *pair)
+{
+    cn_text_done(&pair->sentence);
+    cn_explanation_done(&pair->e);
+    cn_comparison_done(&pair->c);
+    done(&pair->runs[CN_SIDE_A]);
+    done(&pair->runs[CN_SIDE_B]);
+}
+
+static const struct cn_change *change_of(const struct pair *pair, const char *name)
+{
+    for (size_t i = 0; i < pair->e.count; i++)
+        if (strcmp(pair->c.names.list[pair->e.list[i].name], name) == 0)
+            return &pair->e.list[i];
+    fail_msg("%s is not compared", name);
+    return NULL;
+}
+
+static const struct script usual = {
+    .rounds = 50, .leaf_ns = {0, 10000, 20000, 30000, 40000, 10000, 20000, 30000, 40000}};
+
+/* The cost that is compared has no waiting in it, and so has its error. */
+static void preemption_is_no_change(void **state)
+{
+    struct script calm = usual, busy = usual, slower = usual;
+    const struct cn_change *change;
+    struct pair pair;
 
     (void)state;
-    make_run(&a, 1, NONE);
-    make_run(&b, 2, 1);
-    compare(&c, &a, &b);
-    cn_compare_rows_make(&rows, &c, CN_COMPARE_TREE, true, 2, false);
+    calm.preempted_ns = 1000;
+    busy.preempted_ns = 5000000;
+    make_pair(&pair, &calm, &busy);
+    assert_string_equal(pair.c.metric, CN_CPU_TIME_NAME);
+    assert_int_equal(pair.e.real_count + pair.e.unknown_count, 0);
+    change = change_of(&pair, "f2");
+    for (int side = 0; side < CN_SIDES; side++)
+        assert_true(fabs(change->value[side] -
+                         1e-9 * (double)pair.runs[side].leaf_ns[2]) < 1e-12);
+    assert_true(change->evidence.difference.half_width < 0.2 * change->value[CN_SIDE_A]);
+    free_pair(&pair);
+
+    slower.preempted_ns = 5000000;
+    slower.leaf_ns[2] = 30000;
+    make_pair(&pair, &busy, &slower);
+    assert_int_equal(pair.e.real_count, 1);
+    assert_string_equal(pair.c.names.list[pair.e.list[0].name], "f2");
+    free_pair(&pair);
+}
+
+/* Numbers of calls have no error, however few and however different the calls are. */
+static void numbers_of_calls_are_certain(void **state)
+{
+    static const struct {
+        const char *name;
+        enum cn_change_kind kind;
+    } expected[] = {
+        {"f3", CN_CHANGE_GONE}, {"f4", CN_CHANGE_NEW}, {"f5", CN_CHANGE_SELF}};
+    struct script a = usual, b = usual;
+    struct pair pair;
+
+    (void)state;
+    a.rounds = b.rounds = 2;
+    a.preempted_ns = b.preempted_ns = 5000000;
+    a.leaf_ns[4] = b.leaf_ns[3] = 0;
+    b.calls[5] = 2;
+    make_pair(&pair, &a, &b);
+    assert_int_equal(pair.e.real_count, 3);
+    for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
+        const struct cn_change *change = change_of(&pair, expected[i].name);
+
+        assert_int_equal(change->evidence.verdict, CN_VERDICT_REAL);
+        assert_int_equal(change->kind, expected[i].kind);
+    }
+    free_pair(&pair);
+
+    /* Also where a change of time hides what a few calls more cost. */
+    b = a;
+    b.calls[5] = 2;
+    b.leaf_ns[5] = 5000;
+    make_pair(&pair, &a, &b);
+    assert_int_not_equal(change_of(&pair, "f5")->evidence.verdict, CN_VERDICT_NOISE);
+    free_pair(&pair);
+}
+
+/* The recorder takes two nanoseconds more than it measured: 4 % of its cost, and half of what main
+ * itself takes. */
+static void an_error_of_the_correction_is_no_change(void **state)
+{
+    struct script a = {.rounds = 2000, .main_ns = 4, .leaf_ns = {0, 100, 100}};
+    double least;
+    struct pair pair;
+    struct script b;
+
+    (void)state;
+    a.call_ns = 50;
+    a.inner_ns = 20;
+    a.calls[1] = 20;
+    b = a;
+    b.late_ns = 2;
+    make_pair(&pair, &a, &b);
+    assert_int_equal(pair.e.real_count, 0);
+    /* 30 of 50 ns of each call are subtracted from main: of both sides, to a tenth. */
+    least = 1.96 * sqrt(2) * 0.1 * 30e-9 * 2000 * 21;
+    assert_true(pair.e.whole.evidence.difference.half_width > least);
+    free_pair(&pair);
+}
+
+/* The noise of one call is unknown. */
+static void one_call_tells_nothing(void **state)
+{
+    struct script a = usual, b = usual;
+    struct cn_compare_rows rows;
+    struct pair pair;
+    size_t found = 0;
+
+    (void)state;
+    a.main_ns = 10000;
+    b.main_ns = 12000;
+    make_pair(&pair, &a, &b);
+    assert_int_equal(change_of(&pair, "main")->evidence.verdict, CN_VERDICT_UNKNOWN);
+    cn_compare_rows_make(&rows, &pair.c, CN_COMPARE_TREE, false, 2, false);
     for (size_t i = 0; i < rows.count; i++)
-        if (strcmp(c.names.list[c.nodes[rows.list[i].node].name], "main") == 0)
+        if (strcmp(pair.c.names.list[pair.c.nodes[rows.list[i].node].name], "main") ==
+            0) {
             assert_int_equal(rows.list[i].evidence.verdict, CN_VERDICT_UNKNOWN);
+            found++;
+        }
+    assert_int_equal(found, 1);
     cn_compare_rows_done(&rows);
-    cn_comparison_done(&c);
-    done(&a);
-    done(&b);
+    free_pair(&pair);
+}
+
+/* Everything between the two runs is a tenth slower: that is the machine, not one function. */
+static void the_speed_of_a_run_is_no_change(void **state)
+{
+    struct script slower = usual;
+    struct pair pair;
+
+    (void)state;
+    for (size_t i = 1; i <= LEAVES; i++)
+        slower.leaf_ns[i] = usual.leaf_ns[i] * 11 / 10;
+    make_pair(&pair, &usual, &slower);
+    assert_int_equal(pair.e.real_count + pair.e.unknown_count, 0);
+    assert_memory_equal(pair.sentence.chars,
+                        "A and B differ by no more than noise: ", 38);
+    free_pair(&pair);
+}
+
+static void assert_sentence(const struct script *a, const struct script *b,
+                            const char *begin_of_it, const char *part)
+{
+    struct pair pair;
+
+    make_pair(&pair, a, b);
+    if (strncmp(pair.sentence.chars, begin_of_it, strlen(begin_of_it)) != 0 ||
+        !strstr(pair.sentence.chars, part))
+        fail_msg("'%s' is not '%s...%s...'", pair.sentence.chars, begin_of_it, part);
+    free_pair(&pair);
+}
+
+static void the_answer_is_a_sentence(void **state)
+{
+    struct script other = usual;
+
+    (void)state;
+    other.leaf_ns[2] = 0;
+    assert_sentence(&other, &usual, "B is 1",
+                    " ms slower: f2, new, 50 calls from main, +");
+    assert_sentence(&usual, &other, "B is 9",
+                    " us faster: f2, gone, 50 calls from main, -");
+    other = usual;
+    other.calls[2] = 3;
+    assert_sentence(&usual, &other, "B is ",
+                    " slower: f2, called 150 times instead of 50 from main, +");
+    other = usual;
+    other.leaf_ns[2] = 30000;
+    assert_sentence(&usual, &other, "B is ",
+                    " slower: f2, 50 calls as before from main, +");
+    other.leaf_ns[4] = 80000;
+    assert_sentence(&usual, &other, "B is ", " and 1 more change");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         CN_SCRATCH_TEST(calls_tell_changes_from_noise),
+        CN_SCRATCH_TEST(preemption_is_no_change),
+        CN_SCRATCH_TEST(numbers_of_calls_are_certain),
+        CN_SCRATCH_TEST(an_error_of_the_correction_is_no_change),
         CN_SCRATCH_TEST(one_call_tells_nothing),
+        CN_SCRATCH_TEST(the_speed_of_a_run_is_no_change),
+        CN_SCRATCH_TEST(the_answer_is_a_sentence),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
