@@ -6,6 +6,7 @@ Usage: test_diff.py --cairn PROGRAM --testdata FOLDER
 """
 import argparse
 import json
+import math
 import pathlib
 import shutil
 import subprocess
@@ -46,7 +47,9 @@ def make_store(path):
 
 
 def line_of(values, columns):
-    return {name: values.get(column) for name, column in columns.items()}
+    """The members of a line; the word of the command line for "real" is "yes"."""
+    line = {name: values.get(column) for name, column in columns.items()}
+    return line | {"verdict": "real" if line["verdict"] == "yes" else line["verdict"]}
 
 
 class Comparisons(unittest.TestCase):
@@ -57,7 +60,7 @@ class Comparisons(unittest.TestCase):
         for i, costs in enumerate(COSTS):
             path = pathlib.Path(cls.folder.name, f"{i}.folded")
             new = f"main;check {i}\n" if i in RUNS_B else ""
-            path.write_text("".join(f"{stack} {cost}\n" for stack, cost in zip(STACKS, costs)) + new, encoding="utf-8")
+            path.write_text("".join(f"{stack} {100 * cost}\n" for stack, cost in zip(STACKS, costs)) + new, encoding="utf-8")
             cls.paths.append(str(path))
         cls.paths += [f"{OPTIONS.testdata}/recording", f"{OPTIONS.testdata}/sample", f"{cls.folder.name}/traces"]
         make_store(cls.paths[STORE])
@@ -94,7 +97,10 @@ class Comparisons(unittest.TestCase):
     def test_numbers_are_those_of_the_command_line(self):
         for a, b in ((RUNS_A, RUNS_B), (RUNS_A[:1], RUNS_B[:1])):
             answer = self.ask(a=a, b=b)
-            self.assertEqual(answer["over"], "runs" if len(a) > 1 else None)
+            self.assertEqual(answer["over"], "runs" if len(a) > 1 else "samples")
+            self.assertEqual(answer["sentence"], subprocess.check_output(
+                [OPTIONS.cairn, "diff", *[self.paths[i] for i in a], "--", *[self.paths[i] for i in b]],
+                text=True, stderr=subprocess.DEVNULL).splitlines()[0])
             self.assertEqual([line_of(line, {name: name for name in COLUMNS})
                               for line in [answer["whole"], *answer["lines"]]],
                              [line_of(line, COLUMNS) for line in self.shown(a, b)])
@@ -127,6 +133,14 @@ class Comparisons(unittest.TestCase):
         self.assertEqual(answer["b"] - answer["a"], answer["whole"]["difference"])
         self.assertEqual(sum(row["difference"] for row in rows), answer["whole"]["difference"])
         self.assertEqual(sum(row["difference"] for row in self.ask("callers")["rows"]), answer["whole"]["difference"])
+
+    def test_samples_have_the_error_of_counting(self):
+        for row in self.rows("flat"):
+            if row["verdict"] != "small":
+                error = 1.959964 * math.sqrt(row["a"] + row["b"])
+                self.assertAlmostEqual(row["plusMinus"], error)
+                self.assertTrue(row["verdict"] == "noise" or abs(row["difference"]) > error)
+        self.assertEqual([line["function"] for line in self.ask()["lines"]], ["solve"])
 
     def test_nothing_differs_from_itself(self):
         answer = self.ask(a=RECORDING, b=RECORDING)
