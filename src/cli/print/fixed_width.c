@@ -7,11 +7,10 @@
 
 enum { FRACTION_LEN = 10 };
 
-/* Units, and how many of each make one of the next. */
-static const struct {
-    char name[3];
-    unsigned in_next;
-} units[] = {{"us", 1000}, {"ms", 1000}, {" s", 60}, {" m", 60}, {" h", 0}};
+/* Units of a thousand of the one before. */
+static const char units[][3] = {"us", "ms", " s"};
+
+enum { LAST_UNIT = sizeof(units) / sizeof(*units) - 1 };
 
 static void put_thousandths(char *at, unsigned value)
 {
@@ -30,18 +29,21 @@ void cn_duration_add(struct cn_text *text, uint64_t ns)
         cn_text_add(text, "          ", CN_DURATION_LEN);
         return;
     }
-    while (units[unit].in_next > 0 && whole >= units[unit].in_next) {
-        part = whole % units[unit].in_next;
-        whole /= units[unit].in_next;
+    while (unit < LAST_UNIT && whole >= 1000) {
+        part = whole % 1000;
+        whole /= 1000;
         unit++;
     }
     cn_number_add(text, whole, 3);
-    at = cn_text_room(text, 7);
+    at = cn_text_room(text, 4);
     at[0] = '.';
     put_thousandths(at + 1, (unsigned)part);
-    at[4] = ' ';
-    memcpy(at + 5, units[unit].name, 2);
-    cn_text_advance(text, 7);
+    /* As many decimals as there is room for: "1234.56  s". */
+    cn_text_advance(text, whole < 1000 ? 4 : whole < 10000 ? 3 : whole < 100000 ? 2 : 0);
+    if (whole >= 100000 && whole < 1000000)
+        cn_text_char(text, ' ');
+    cn_text_char(text, ' ');
+    cn_text_str_add(text, units[unit]);
 }
 
 static void add_right(struct cn_text *text, const char *chars, size_t len, size_t width)

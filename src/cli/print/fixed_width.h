@@ -12,7 +12,8 @@ struct cn_text;
 
 enum { CN_DURATION_LEN = 10 };
 
-/* Append ten characters: "  1.234 us", "  1.030  m" for 1 min 30 s, blanks for 0. */
+/* Append ten characters: "  1.234 us", " 93.290  s", "1234.56  s", blanks for 0. Times of 116 days
+ * or more take more. */
 void cn_duration_add(struct cn_text *text, uint64_t ns);
 
 /* Append seconds with nine decimals, right aligned: "      626.392746455" in 18 columns. */

@@ -1,6 +1,7 @@
 #include "cli/recording/report_print.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ enum {
     TID_WIDTH = 7,
     MOMENT_WIDTH = 18,
     NS_A_SECOND = 1000000000,
+    PS_PER_NS = 1000,
     TASK_NAME_WIDTH = 16,
     NAME_RULE = 20,
     BAR_WIDTH = 50,
@@ -176,6 +178,24 @@ static bool is_unknown(const struct rows *rows, size_t row, size_t field)
     return field != CN_REPORT_CALL && value_at(rows, row, field) == 0;
 }
 
+/* A duration; of a percentile that is shorter than the cost of the recorder inside a call, which
+ * was subtracted, that limit: the clock does not resolve it. */
+static void add_duration(struct cn_text *text, const struct rows *rows, size_t row,
+                         size_t field)
+{
+    uint64_t ns = value_at(rows, row, field);
+    uint64_t limit_ns = rows->rec->call_cost.inner_ps / PS_PER_NS;
+    char below[CN_DURATION_LEN + 1];
+
+    if (rows->functions && field >= CN_REPORT_P50 && field <= CN_REPORT_SELF_P999 &&
+        ns > 0 && ns < limit_ns && limit_ns < 1000) {
+        (void)snprintf(below, sizeof(below), "< %" PRIu64 " ns", limit_ns);
+        cn_right_add(text, below, CN_DURATION_LEN);
+    } else {
+        cn_duration_add(text, ns);
+    }
+}
+
 static void add_cell(struct cn_text *text, const struct rows *rows, size_t row,
                      size_t field)
 {
@@ -184,7 +204,7 @@ static void add_cell(struct cn_text *text, const struct rows *rows, size_t row,
     if (!rows->functions && is_unknown(rows, row, field))
         cn_right_add(text, "unknown", FIELD_WIDTH);
     else if (flags & CN_OUTPUT_TIME)
-        cn_duration_add(text, value_at(rows, row, field));
+        add_duration(text, rows, row, field);
     else if (flags & CN_OUTPUT_MOMENT)
         cn_text_printf(text, "%*" PRIu64 ".%09" PRIu64, MOMENT_WIDTH - 10,
                        value_at(rows, row, field) / NS_A_SECOND,
