@@ -479,13 +479,13 @@ CAIRN_API bool cairn_diff_add(struct cairn_diff *diff, int side, struct cairn_da
                               struct cairn_error *err);
 
 /* What explains the difference, the largest change first, as `cairn diff`: kind, name, path,
- * a, b, difference, ratio, share_percent, verdict, p, calls_a, calls_b. No run can be added
+ * a, b, difference, ratio, plus_minus, share_percent, verdict, p, calls_a, calls_b. No run can be added
  * afterwards. */
 CAIRN_API struct cairn_table *cairn_diff_changes(struct cairn_diff *diff,
                                                  struct cairn_error *err);
 
 /* Every row that changed, as `cairn diff --tree`, `--flat` or `--callers`: depth, name, a, b,
- * difference, ratio, share_percent, verdict, p, calls_a, calls_b. Totals of a tree, self
+ * difference, ratio, plus_minus, share_percent, verdict, p, calls_a, calls_b. Totals of a tree, self
  * costs of the others. */
 CAIRN_API struct cairn_table *
 cairn_diff_rows(struct cairn_diff *diff, enum cairn_view view, struct cairn_error *err);

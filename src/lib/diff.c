@@ -75,8 +75,8 @@ static bool finish(struct cairn_diff *diff, struct cn_error *err)
 
 static void add_line_columns(struct cairn_table *table)
 {
-    static const char *const numbers[] = {"a", "b", "difference", "ratio",
-                                          "share_percent"};
+    static const char *const numbers[] = {"a",     "b",          "difference",
+                                          "ratio", "plus_minus", "share_percent"};
 
     for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
         (void)cn_frame_add(table, numbers[i], CAIRN_F64);
@@ -98,6 +98,7 @@ static void add_line(struct cairn_table *table, size_t at,
     add_number(table, at++, line->value[CN_SIDE_B]);
     add_number(table, at++, line->difference);
     add_number(table, at++, line->ratio);
+    add_number(table, at++, line->half_width);
     add_number(table, at++, line->share_percent);
     cn_column_text(cn_frame_column(table, at++), cn_verdict_name(line->verdict));
     add_number(table, at++, line->p);
