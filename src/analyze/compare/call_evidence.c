@@ -7,8 +7,10 @@
 #include "base/alloc.h"
 #include "base/sort.h"
 
-static const double same_calls = 0.01;      /* numbers of calls that are called equal */
-static const double correction_error = 0.1; /* of the recorder's cost */
+static const double same_calls = 0.01; /* numbers of calls that are called equal */
+/* The standard error of the recorder's cost, as a share of it, and how many measurements that
+ * is worth: larger errors happen more often than those of a known variance. */
+static const double correction_error = 0.1, correction_freedom = 4;
 
 static uint32_t final_node(const struct cn_comparison *c, uint32_t node)
 {
@@ -278,12 +280,13 @@ struct cn_difference cn_cost_error_test(const struct cn_cost_error *error,
 
     for (int side = 0; side < CN_SIDES; side++) {
         double scale = side == CN_SIDE_A ? factor * factor : 1;
+        double correction = error->correction[side] * error->correction[side];
 
         if (scale > 0 && error->unknown[side] > matters * fabs(value[side]))
             return (struct cn_difference){difference, NAN, 1};
-        variance += scale * (error->variance[side] +
-                             error->correction[side] * error->correction[side]);
-        rest += scale * scale * error->rest[side];
+        variance += scale * (error->variance[side] + correction);
+        rest += scale * scale *
+                (error->rest[side] + correction * correction / correction_freedom);
     }
     rest += c->speed_rest * level * level * level * level;
     return cn_sum_test(difference, variance + speed, rest);

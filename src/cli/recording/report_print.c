@@ -185,7 +185,7 @@ static void add_duration(struct cn_text *text, const struct rows *rows, size_t r
 {
     uint64_t ns = value_at(rows, row, field);
     uint64_t limit_ns = rows->rec->call_cost.inner_ps / PS_PER_NS;
-    char below[CN_DURATION_LEN + 1];
+    char below[32];
 
     if (rows->functions && field >= CN_REPORT_P50 && field <= CN_REPORT_SELF_P999 &&
         ns > 0 && ns < limit_ns && limit_ns < 1000) {
