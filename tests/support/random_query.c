@@ -203,6 +203,29 @@ bool cn_random_query_holds(const struct cn_random_query *n,
     return n->op == NE || n->op == NOT_MATCHES ? exists && !holds : holds;
 }
 
+bool cn_random_query_holds_in(const struct cn_random_query *n,
+                              const struct cn_trace_facts *const *spans, size_t count,
+                              const struct cn_store_row *trace)
+{
+    const uint64_t numbers[] = {trace->duration_ns, trace->errors, trace->calls,
+                                trace->records};
+
+    if (n->what == AND)
+        return cn_random_query_holds_in(n->left, spans, count, trace) &&
+               cn_random_query_holds_in(n->right, spans, count, trace);
+    if (n->what == OR)
+        return cn_random_query_holds_in(n->left, spans, count, trace) ||
+               cn_random_query_holds_in(n->right, spans, count, trace);
+    if (n->what == NOT)
+        return !cn_random_query_holds_in(n->left, spans, count, trace);
+    if (n->what < SINCE)
+        return compare_number(n, numbers[n->what]);
+    for (size_t i = 0; i < count; i++)
+        if (cn_random_query_holds(n, spans[i]))
+            return true;
+    return false;
+}
+
 static struct cn_random_query *random_leaf(size_t traces)
 {
     static const char *const values[] = {
@@ -295,17 +318,25 @@ static void print_leaf(const struct cn_random_query *n, struct cn_text *out)
     }
 }
 
-void cn_random_query_print(const struct cn_random_query *n, struct cn_text *out)
+static void print(const struct cn_random_query *n, bool has_parentheses,
+                  struct cn_text *out)
 {
     if (n->what < AND) {
         print_leaf(n, out);
         return;
     }
-    cn_text_str_add(out, n->what == NOT ? "not (" : "(");
-    cn_random_query_print(n->left, out);
+    if (has_parentheses)
+        cn_text_str_add(out, n->what == NOT ? "not (" : "(");
+    print(n->left, true, out);
     if (n->what != NOT) {
         cn_text_str_add(out, n->what == OR ? " or " : cn_random_below(2) ? " and " : " ");
-        cn_random_query_print(n->right, out);
+        print(n->right, true, out);
     }
-    cn_text_char(out, ')');
+    if (has_parentheses)
+        cn_text_char(out, ')');
+}
+
+void cn_random_query_print(const struct cn_random_query *n, struct cn_text *out)
+{
+    print(n, n->what == NOT || cn_random_below(2), out);
 }

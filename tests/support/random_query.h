@@ -11,6 +11,7 @@
 #include "base/text.h"
 
 struct cn_random_query;
+struct cn_store_row;
 struct cn_trace_facts;
 
 /* A tree of conditions, at most `depth` of them above each other, about a store of this
@@ -24,5 +25,11 @@ void cn_random_query_print(const struct cn_random_query *query, struct cn_text *
 /* Is it true of this trace? */
 bool cn_random_query_holds(const struct cn_random_query *query,
                            const struct cn_trace_facts *facts);
+
+/* True if it holds in a trace: each condition for any of its spans, or for the numbers of the
+ * trace. */
+bool cn_random_query_holds_in(const struct cn_random_query *query,
+                              const struct cn_trace_facts *const *spans, size_t count,
+                              const struct cn_store_row *trace);
 
 #endif

@@ -75,7 +75,8 @@ static void emit(struct cn_call_feed *feed, const struct cn_call *call,
 
     CN_GROW(feed->ready, at, feed->ready_capacity);
     feed->ready[at] = *call;
-    feed->ready[at].data_off = (uint32_t)feed->ready_data.len;
+    if (!(call->flags & CN_CALL_COVERED))
+        feed->ready[at].data_off = (uint32_t)feed->ready_data.len;
     if (feed->is_corrected) {
         CN_GROW(feed->ready_recorded, at, feed->ready_recorded_capacity);
         feed->ready_recorded[at] = feed->ready[at];
@@ -93,7 +94,7 @@ static void release(struct cn_call_feed *feed, size_t count)
         emit(feed, &pending->call, pending->recorded_ns,
              (struct cn_bytes){(const uint8_t *)cn_text_str(&feed->pending_data) +
                                    pending->data_off,
-                               pending->call.data_len});
+                               cn_call_data_len(&pending->call)});
         feed->undecided -= pending->is_undecided;
     }
     feed->pending_count -= count;

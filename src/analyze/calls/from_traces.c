@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "model/calls/recording_memory.h"
 #include "model/traces/trace.h"
@@ -41,7 +42,14 @@ struct open_call {
     uint32_t lane;
     uint32_t depth; /* calls that are open in its lane, itself included */
     uint64_t begin_ns, end_ns;
-    bool is_left; /* calls that start after its end follow it in its lane */
+    uint64_t inside_ns; /* of the calls that it made in its lane */
+    size_t made;        /* where the list of calls that it made begins */
+    bool is_left;       /* calls that start after its end follow it in its lane */
+};
+
+/* The time of a call that another one made. */
+struct made_call {
+    uint64_t begin_ns, end_ns;
 };
 
 struct cn_trace_calls {
@@ -56,6 +64,8 @@ struct cn_trace_calls {
     size_t lane_count, lane_capacity, group_count, group_capacity;
     struct open_call *open; /* of the trace, outermost first */
     size_t depth, open_capacity;
+    struct made_call *made; /* by the open calls, those of the outermost first */
+    size_t made_count, made_capacity;
     uint64_t moved_count, cut_count;
     uint64_t excess_count; /* of flows */
     bool has_attributes;
@@ -95,6 +105,7 @@ void cn_trace_calls_free(struct cn_trace_calls *calls)
     free(calls->groups);
     free(calls->lanes);
     free(calls->open);
+    free(calls->made);
     cn_text_done(&calls->note);
     free(calls);
 }
@@ -216,7 +227,8 @@ static uint32_t take_lane(struct cn_trace_calls *calls, uint32_t group, uint32_t
 }
 
 static void add_call(struct cn_trace_calls *calls, struct lane *lane,
-                     enum cn_call_kind kind, uint32_t function, uint64_t time_ns)
+                     enum cn_call_kind kind, uint32_t function, uint64_t time_ns,
+                     uint64_t covered_ns)
 {
     struct cn_bytes data = {(const uint8_t *)cn_text_str(&calls->note), calls->note.len};
 
@@ -228,7 +240,9 @@ static void add_call(struct cn_trace_calls *calls, struct lane *lane,
                                      .function = function,
                                      .depth = (uint16_t)lane->depth,
                                      .kind = (uint8_t)kind,
-                                     .flags = data.len > 0 ? CN_CALL_HAS_DATA : 0,
+                                     .flags = (data.len > 0 ? CN_CALL_HAS_DATA : 0) |
+                                              (covered_ns > 0 ? CN_CALL_COVERED : 0),
+                                     .covered_ns = covered_ns,
                                  },
                                  data);
     cn_text_clear(&calls->note);
@@ -277,13 +291,34 @@ static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
+/* The time of a call that only calls in other lanes cover: what all that it made cover, without
+ * those in its lane. */
+static uint64_t covered_outside(struct cn_trace_calls *calls,
+                                const struct open_call *call)
+{
+    struct cn_self_time self = {call->begin_ns, call->end_ns,
+                                call->end_ns - call->begin_ns};
+    struct made_call *made = calls->made + call->made;
+    size_t count = calls->made_count - call->made;
+    uint64_t covered_ns;
+
+    if (count == 0)
+        return 0;
+    CN_SORT(made, count, CN_UP(struct made_call, begin_ns));
+    for (size_t i = 0; i < count; i++)
+        cn_self_time_take(&self, made[i].begin_ns, made[i].end_ns);
+    covered_ns = call->end_ns - call->begin_ns - self.ns;
+    return covered_ns > call->inside_ns ? covered_ns - call->inside_ns : 0;
+}
+
 static void leave_lane(struct cn_trace_calls *calls, struct open_call *call)
 {
     struct lane *lane = &calls->lanes[call->lane];
 
     call->is_left = true;
     lane->depth--;
-    add_call(calls, lane, CN_CALL_EXIT, call->function, call->end_ns);
+    add_call(calls, lane, CN_CALL_EXIT, call->function, call->end_ns,
+             covered_outside(calls, call));
     if (lane->depth == 0)
         set_free(&calls->groups[lane->group], lane->slot, call->end_ns);
 }
@@ -294,6 +329,7 @@ static void leave(struct cn_trace_calls *calls)
 
     if (!call->is_left)
         leave_lane(calls, call);
+    calls->made_count = call->made;
 }
 
 static bool is_rounded(const struct open_call *call, uint64_t begin_ns)
@@ -363,6 +399,18 @@ static void add_flow(struct cn_trace_calls *calls, const struct open_call *calle
     calls->excess_count += !cn_memory_recording_add_flow(calls->recording, flow);
 }
 
+/* A call that an open one made. */
+static void note_made(struct cn_trace_calls *calls, struct open_call *caller,
+                      const struct open_call *call)
+{
+    if (caller->lane != call->lane)
+        add_flow(calls, caller, call);
+    else if (!caller->is_left)
+        caller->inside_ns += call->end_ns - call->begin_ns;
+    CN_PUSH(calls->made, calls->made_count, calls->made_capacity,
+            (struct made_call){call->begin_ns, call->end_ns});
+}
+
 void cn_trace_calls_enter(struct cn_trace_calls *calls, const struct cn_trace *trace,
                           uint32_t node, uint64_t begin_ns, uint32_t depth)
 {
@@ -386,14 +434,15 @@ void cn_trace_calls_enter(struct cn_trace_calls *calls, const struct cn_trace *t
         }
     }
     call.begin_ns = begin_ns;
-    if (calls->depth > 0 && calls->open[calls->depth - 1].lane != call.lane)
-        add_flow(calls, &calls->open[calls->depth - 1], &call);
+    if (calls->depth > 0)
+        note_made(calls, &calls->open[calls->depth - 1], &call);
+    call.made = calls->made_count;
     lane = &calls->lanes[call.lane];
     if (calls->has_attributes)
         note_attributes(&calls->note, trace, node);
     if (lane->depth == 0)
         set_free(&calls->groups[lane->group], lane->slot, UINT64_MAX);
-    add_call(calls, lane, CN_CALL_ENTER, call.function, begin_ns);
+    add_call(calls, lane, CN_CALL_ENTER, call.function, begin_ns, 0);
     call.depth = ++lane->depth;
     CN_PUSH(calls->open, calls->depth, calls->open_capacity, call);
 }

@@ -4,7 +4,8 @@
  * Traces that do not overlap in time share a task; as many tasks are made as traces run at the
  * same time. A call that overlaps another one of its caller, or is not within its caller, is in
  * a task below that of the caller, so that all calls have their durations; a flow leads there from
- * the caller. A warning of the recording says how many.
+ * the caller. A warning of the recording says how many. The self time of the caller is what none
+ * of its calls covers, in whichever tasks they are.
  *
  *     calls = cn_trace_calls_new();
  *     cn_trace_calls_add(calls, &trace);            best in the order of time

@@ -309,6 +309,7 @@ void cn_call_stack_leave(struct cn_call_stack *stack, const struct cn_call *call
     while (stack->count > 0 && stack->frames[stack->count - 1].depth > depth)
         (void)pop(stack);
     if (stack->count > 0 && stack->frames[stack->count - 1].depth == depth) {
+        stack->frames[stack->count - 1].child_ns += cn_call_covered_ns(call);
         cn_call_stack_cut(stack, call->time_ns, out);
     } else {
         bool is_shown = stack->filter->is_plain ||

@@ -176,6 +176,11 @@ cn_call_stack_enter_quick(struct cn_call_stack *stack, const struct cn_call *cal
     return frame ? frame : cn_call_stack_enter(stack, call, batch, NULL);
 }
 
+static inline uint64_t cn_call_covered_ns(const struct cn_call *exit)
+{
+    return exit->flags & CN_CALL_COVERED ? exit->covered_ns : 0;
+}
+
 /* Leave the innermost call in the usual case; else NULL. The frame is valid until the next
  * entry. */
 static inline struct cn_call_frame *cn_call_stack_leave_top(struct cn_call_stack *stack,
@@ -194,6 +199,7 @@ static inline struct cn_call_frame *cn_call_stack_leave_top(struct cn_call_stack
     stack->count--;
     stack->shown = frame->shown_above;
     *total_ns = call->time_ns - frame->enter_ns;
+    frame->child_ns += cn_call_covered_ns(call);
     *self_ns = *total_ns > frame->child_ns ? *total_ns - frame->child_ns : 0;
     frame[-1].child_ns += *total_ns;
     return frame;

@@ -41,6 +41,7 @@ enum {
     CN_CALL_HAS_DATA = 1, /* arguments, a return value or event data are in the batch */
     CN_CALL_DATA_SKIPPED = 2, /* there were some, of unknown types */
     CN_CALL_KERNEL = 4,       /* a kernel function */
+    CN_CALL_COVERED = 8,      /* an exit without data: covered_ns is set */
 };
 
 struct cn_call {
@@ -50,7 +51,12 @@ struct cn_call {
     uint16_t depth;    /* of an event of the kernel: 1 + its processor; 0 if unknown */
     uint8_t kind;      /* enum cn_call_kind */
     uint8_t flags;
-    uint32_t data_off, data_len; /* in the data of the batch, without padding */
+    union {
+        struct {
+            uint32_t data_off, data_len; /* in the data of the batch, without padding */
+        };
+        uint64_t covered_ns; /* in which only calls ran that it made in other tasks */
+    };
 };
 
 /* Valid until the next call of cn_call_stream_next(). */
@@ -419,13 +425,20 @@ static inline uint64_t cn_call_recorded_ns(const struct cn_call_batch *batch,
     return batch->recorded ? batch->recorded[call - batch->calls].time_ns : call->time_ns;
 }
 
+/* Bytes of arguments, a return value or event data. */
+static inline uint32_t cn_call_data_len(const struct cn_call *call)
+{
+    return call->flags & CN_CALL_COVERED ? 0 : call->data_len;
+}
+
 static inline struct cn_bytes cn_call_data(const struct cn_call_batch *batch,
                                            const struct cn_call *call)
 {
     struct cn_bytes data = {0};
 
     /* The stream has checked that it is inside. */
-    (void)cn_bytes_slice(batch->data, call->data_off, call->data_len, &data);
+    if (!(call->flags & CN_CALL_COVERED))
+        (void)cn_bytes_slice(batch->data, call->data_off, call->data_len, &data);
     return data;
 }
 

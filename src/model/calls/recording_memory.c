@@ -210,8 +210,10 @@ void cn_memory_recording_add_call(struct cn_memory_recording *m, uint32_t task,
 
     assert(!m->is_finished && task < m->rec.task_count);
     assert(calls->data.len <= UINT32_MAX - data.len);
-    call.data_off = (uint32_t)calls->data.len;
-    call.data_len = (uint32_t)data.len;
+    if (!(call.flags & CN_CALL_COVERED)) {
+        call.data_off = (uint32_t)calls->data.len;
+        call.data_len = (uint32_t)data.len;
+    }
     if (data.len > 0)
         cn_text_add(&calls->data, (const char *)data.ptr, data.len);
     CN_PUSH(calls->list, calls->count, calls->capacity, call);

@@ -44,7 +44,8 @@ void cn_memory_recording_add_event_name(struct cn_memory_recording *m, uint64_t 
                                         const char *name);
 void cn_memory_recording_set_big_endian(struct cn_memory_recording *m);
 
-/* `data` is empty unless call.flags has CN_CALL_HAS_DATA. Sets data_off and data_len. */
+/* `data` is empty unless call.flags has CN_CALL_HAS_DATA. Sets data_off and data_len,
+ * unless it has CN_CALL_COVERED. */
 void cn_memory_recording_add_call(struct cn_memory_recording *m, uint32_t task,
                                   struct cn_call call, struct cn_bytes data);
 

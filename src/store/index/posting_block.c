@@ -13,7 +13,8 @@ static bool decode_header(struct cn_bytes bytes, struct cn_posting_header *out,
 {
     struct cn_bytes covered;
 
-    if (!cn_posting_header_decode(bytes, out) || out->magic != CN_POSTING_MAGIC)
+    if (!cn_posting_header_decode(bytes, out) ||
+        (out->magic != CN_POSTING_MAGIC && out->magic != CN_POSTING_OWN_MAGIC))
         return cn_fail(err, CN_ERR_FORMAT, "not a block of postings");
     if (!cn_bytes_slice(bytes, 0, cn_posting_header_size - sizeof(out->header_checksum),
                         &covered) ||
@@ -50,6 +51,7 @@ bool cn_posting_block_take(struct cn_bytes *rest, struct cn_posting_block *out,
         .first_row = header.first_row,
         .row_count = header.row_count,
         .key_count = header.key_count,
+        .is_own = header.magic == CN_POSTING_OWN_MAGIC,
         .lists = lists,
         .entries = entries,
         .samples = samples,

@@ -31,7 +31,7 @@ struct cn_rows;
 struct cn_text;
 
 #define CN_POSTING_HEADER(F)                                     \
-    F(0x00, u32, magic, "\"CNPB\"")                              \
+    F(0x00, u32, magic, "\"CNPO\" or \"CNPB\"")                  \
     F(0x04, u32, first_row, "of the rows described")             \
     F(0x08, u32, row_count, "how many they are")                 \
     F(0x0c, u32, key_count, "entries")                           \
@@ -49,7 +49,8 @@ CN_RECORD(cn_posting_header, CN_POSTING_HEADER, 0x30);
 CN_RECORD(cn_posting_sample, CN_POSTING_SAMPLE, 0x18);
 
 enum {
-    CN_POSTING_MAGIC = 0x42504e43, /* "CNPB" */
+    CN_POSTING_MAGIC = 0x42504e43,     /* "CNPB": rows also have keys of spans inside */
+    CN_POSTING_OWN_MAGIC = 0x4f504e43, /* "CNPO": without them */
     CN_POSTING_GROUP = 64,
 };
 
@@ -62,6 +63,7 @@ enum cn_posting_form {
 
 struct cn_posting_block {
     uint32_t first_row, row_count, key_count;
+    bool is_own; /* rows have no keys of spans inside that have rows */
     struct cn_bytes lists, entries, samples;
     const struct cn_block_file
         *file; /* to check bytes before use; NULL: all are checked */

@@ -87,7 +87,7 @@ void cn_posting_block_end(const struct cn_posting_encoder *encoder, uint32_t fir
                           struct cn_text *out, size_t begin)
 {
     struct cn_posting_header header = {
-        .magic = CN_POSTING_MAGIC,
+        .magic = CN_POSTING_OWN_MAGIC,
         .first_row = first_row,
         .row_count = encoder->row_count,
         .key_count = encoder->key_count,

@@ -7,9 +7,11 @@
 enum { SECTION_LISTS = 1, SECTION_ENTRIES = 2, SECTION_SAMPLES = 3, SECTION_COUNTS = 4 };
 enum { COUNTS_LEN = 8, LISTS_WAITING = 1 << 18 };
 
-static bool open_parts(struct cn_posting_file *file, struct cn_error *err)
+static bool open_parts(struct cn_posting_file *file, uint32_t version,
+                       struct cn_error *err)
 {
-    struct cn_posting_block block = {.file = &file->file};
+    struct cn_posting_block block = {.file = &file->file,
+                                     .is_own = version == CN_POSTING_FILE_VERSION};
     struct cn_bytes counts;
 
     if (!cn_block_file_section(&file->file, SECTION_LISTS, &block.lists, err) ||
@@ -29,11 +31,20 @@ static bool open_parts(struct cn_posting_file *file, struct cn_error *err)
 bool cn_posting_file_open(struct cn_posting_file *file, struct cn_file_source *source,
                           const char *dir, struct cn_error *err)
 {
+    uint32_t version = CN_POSTING_FILE_VERSION;
+    bool ok;
+
     *file = (struct cn_posting_file){0};
-    if (!cn_block_file_open(&file->file, source, dir, CN_POSTING_FILE_NAME,
-                            CN_POSTING_FILE_MAGIC, CN_POSTING_FILE_VERSION, err))
+    ok = cn_block_file_open(&file->file, source, dir, CN_POSTING_FILE_NAME,
+                            CN_POSTING_FILE_MAGIC, version, err);
+    if (!ok && err->kind == CN_ERR_VERSION) {
+        version = CN_POSTING_FILE_NESTED;
+        ok = cn_block_file_open(&file->file, source, dir, CN_POSTING_FILE_NAME,
+                                CN_POSTING_FILE_MAGIC, version, err);
+    }
+    if (!ok)
         return false;
-    if (!open_parts(file, err)) {
+    if (!open_parts(file, version, err)) {
         cn_posting_file_close(file);
         return cn_fail_in(err, "%s/" CN_POSTING_FILE_NAME, dir);
     }
@@ -88,11 +99,14 @@ bool cn_posting_file_write(const struct cn_disk *disk, const char *dir,
 {
     struct cn_block_writer writer = {0};
     struct cn_posting_encoder encoder;
-    bool ok;
+    bool is_own = true, ok;
 
+    for (size_t i = 0; i < block_count; i++)
+        is_own = is_own && blocks[i].is_own;
     cn_posting_encoder_init(&encoder, row_count);
-    ok = cn_block_writer_open(&writer, disk, dir, CN_POSTING_FILE_NAME,
-                              CN_POSTING_FILE_MAGIC, CN_POSTING_FILE_VERSION, err) &&
+    ok = cn_block_writer_open(
+             &writer, disk, dir, CN_POSTING_FILE_NAME, CN_POSTING_FILE_MAGIC,
+             is_own ? CN_POSTING_FILE_VERSION : CN_POSTING_FILE_NESTED, err) &&
          write_merged(&writer, blocks, block_count, &encoder, err);
     cn_block_writer_abandon(&writer);
     cn_posting_encoder_done(&encoder);

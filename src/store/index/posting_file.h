@@ -12,7 +12,11 @@
 
 #define CN_POSTING_FILE_NAME  "post.dat"
 #define CN_POSTING_FILE_MAGIC UINT64_C(0x54534f5054534e43) /* "CNSTPOST" */
-enum { CN_POSTING_FILE_VERSION = 1 };
+enum {
+    CN_POSTING_FILE_VERSION = 2,
+    CN_POSTING_FILE_NESTED =
+        1, /* the version whose rows also have keys of spans inside */
+};
 
 struct cn_posting_file {
     struct cn_block_file file;

@@ -1,6 +1,7 @@
 #include "store/index/posting_trace.h"
 
 #include "model/traces/trace.h"
+#include "store/index/row.h"
 
 struct adder {
     struct cn_postings *postings;
@@ -139,6 +140,11 @@ void cn_postings_add_trace(struct cn_postings *postings, uint32_t row,
     for (uint32_t i = node; i < trace->nodes[node].end; i++) {
         const struct cn_trace_node *call = &trace->nodes[i];
 
+        if (i > node && call->span != CN_NONE &&
+            cn_store_span_has_row(trace, &trace->spans[call->span])) {
+            i = call->end - 1;
+            continue;
+        }
         cn_postings_add_method(postings, row, call->method);
         for (uint32_t a = call->first_attribute; a != CN_NONE;
              a = trace->attributes[a].next)

@@ -23,8 +23,8 @@ struct cn_posting_words {
     struct cn_text text; /* scratch; released by the owner */
 };
 
-/* Add the keys of the span at `node` and of all calls below, then end the row. Rows are added
- * in ascending order. */
+/* Add the keys of the span at `node` and of the calls below, without spans that have rows of their
+ * own, then end the row. Rows are added in ascending order. */
 void cn_postings_add_trace(struct cn_postings *postings, uint32_t row,
                            const struct cn_trace *trace, uint32_t node,
                            struct cn_posting_words *words);

@@ -1,5 +1,8 @@
 /* Postings: which key occurs in which row. This collects them while traces are added.
  *
+ * A row has the keys of its span alone: what is inside a span that has a row is found there.
+ * Versions before 2 of the store also added the keys of such spans to the rows around them.
+ *
  * A key is a method that is called in the row, an attribute with its value, or the class or
  * message of an exception. The numbers in a key are words of the segment's dictionary. Type,
  * service, times and counts are in the row itself and have no keys.

@@ -1,6 +1,7 @@
 #include "store/index/row.h"
 
 #include "base/files/crc32c.h"
+#include "model/traces/trace.h"
 
 enum { CHECKED_LEN = cn_store_row_size - sizeof(uint32_t) };
 
@@ -19,4 +20,10 @@ bool cn_store_row_take(struct cn_bytes in, struct cn_store_row *out)
         return false;
     *out = row;
     return true;
+}
+
+bool cn_store_span_has_row(const struct cn_trace *trace, const struct cn_trace_span *span)
+{
+    return span->node != 0 && span->id != 0 &&
+           !(trace->nodes[span->node].flags & CN_TRACE_SENT);
 }

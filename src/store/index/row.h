@@ -52,6 +52,14 @@ static inline bool cn_store_row_is_trace(const struct cn_store_row *row)
     return !(row->flags & CN_ROW_EMBEDDED) && row->part == 0;
 }
 
+struct cn_trace;
+struct cn_trace_span;
+
+/* True if a span inside of a trace may get a row: it has an id, and the agent did not send it on its
+ * own. Agents that do not trace across processes give a copy another id. */
+bool cn_store_span_has_row(const struct cn_trace *trace,
+                           const struct cn_trace_span *span);
+
 /* Encode with the checksum; `row->checksum` is ignored. */
 void cn_store_row_put(const struct cn_store_row *row, uint8_t out[cn_store_row_size]);
 

@@ -323,6 +323,36 @@ static bool add_members(struct cn_grouping *grouping, struct cn_error *err)
     return true;
 }
 
+/* Find members where rows also have keys of spans inside them: of these rows by their own. */
+static bool find_own_members(struct cn_grouping *grouping, const struct cn_rows *rows,
+                             struct cn_error *err)
+{
+    const struct cn_store_index *index = grouping->index;
+    struct cn_store_index own = {0};
+    struct cn_rows nested, others;
+    bool ok;
+
+    cn_rows_init(&nested, rows->count);
+    cn_rows_or(&nested, rows);
+    cn_rows_init(&others, rows->count);
+    ok = cn_store_index_keep_nested(index, &nested, err) &&
+         cn_store_index_open_rows(&own, index, &nested, err);
+    cn_rows_or(&others, &nested);
+    cn_rows_not(&others);
+    cn_rows_and(&others, rows);
+    grouping->rows = &others;
+    ok = ok && find_members(grouping, err);
+    grouping->rows = &nested;
+    grouping->index = &own;
+    ok = ok && find_members(grouping, err);
+    grouping->rows = rows;
+    grouping->index = index;
+    cn_store_index_close_rows(&own);
+    cn_rows_done(&nested);
+    cn_rows_done(&others);
+    return ok;
+}
+
 static bool group_segment(void *arg, uint32_t segment, const struct cn_store_index *index,
                           const struct cn_rows *rows, struct cn_error *err)
 {
@@ -342,7 +372,10 @@ static bool group_segment(void *arg, uint32_t segment, const struct cn_store_ind
     grouping->word_count = cn_store_index_word_count(index);
     grouping->group_of_word =
         cn_alloc((size_t)grouping->word_count + 1, sizeof(*grouping->group_of_word));
-    ok = find_members(grouping, err) && add_members(grouping, err);
+    ok = (grouping->traces || !cn_store_index_is_nested(index)
+              ? find_members(grouping, err)
+              : find_own_members(grouping, rows, err)) &&
+         add_members(grouping, err);
     free(grouping->group_of_word);
     grouping->group_of_word = NULL;
     return ok;
@@ -366,8 +399,9 @@ bool cn_grouping_new(struct cn_grouping **out, struct cn_search *search,
                        "cannot group by '%s'; use type, service, method, operation or an "
                        "attribute",
                        by);
-    if (unit == CN_SEARCH_TRACES && !is_operation &&
-        !cn_search_trace_table(search, NULL, &traces, err))
+    if (unit == CN_SEARCH_TRACES && !is_operation
+            ? !cn_search_trace_table(search, NULL, &traces, err)
+            : !cn_search_find_doubles(search, err))
         return false;
     grouping = cn_alloc(1, sizeof(*grouping));
     grouping->traces = traces;
@@ -396,7 +430,11 @@ void cn_grouping_free(struct cn_grouping *grouping)
 
 enum cn_step cn_grouping_next(struct cn_grouping *grouping, struct cn_error *err)
 {
-    struct cn_search_visitor visitor = {.visit = group_segment, .arg = grouping};
+    struct cn_search_visitor visitor = {
+        .kind = grouping->traces ? CN_SEARCH_WHOLE : CN_SEARCH_MATCHES,
+        .visit = group_segment,
+        .arg = grouping,
+    };
 
     return cn_search_visit_next(grouping->search, grouping->query, &visitor,
                                 &grouping->position, err);

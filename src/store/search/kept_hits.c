@@ -43,13 +43,14 @@ static struct cn_kept_query *add_query(struct cn_kept_hits *kept, const char *ke
 }
 
 struct cn_kept_query *cn_kept_hits_of(struct cn_kept_hits *kept,
-                                      const struct cn_query *query)
+                                      const struct cn_query *query, bool is_rough)
 {
     struct cn_kept_query *found;
     struct cn_cached *entry;
     struct cn_text key = {0};
 
-    cn_text_printf(&key, "%" PRIu64 " %s", query->now_ns, query->text);
+    cn_text_printf(&key, "%" PRIu64 "%c%s", query->now_ns, is_rough ? '~' : ' ',
+                   query->text);
     entry = cn_cache_find(&kept->queries, cn_text_str(&key));
     found = entry ? entry->value : add_query(kept, cn_text_str(&key));
     cn_text_done(&key);

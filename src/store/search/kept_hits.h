@@ -37,9 +37,10 @@ struct cn_kept_hits {
 void cn_kept_hits_init(struct cn_kept_hits *kept, size_t segment_count);
 void cn_kept_hits_done(struct cn_kept_hits *kept);
 
-/* The cached hits of a query, none at first; valid until the next call. */
+/* The cached hits of a query, none at first, exact or rough (store/search/match.h); valid until the
+ * next call. */
 struct cn_kept_query *cn_kept_hits_of(struct cn_kept_hits *kept,
-                                      const struct cn_query *query);
+                                      const struct cn_query *query, bool is_rough);
 
 /* Take the set of a segment over. False when there is no room: it stays the caller's. */
 bool cn_kept_hits_add(struct cn_kept_hits *kept, struct cn_kept_query *query,

@@ -103,6 +103,67 @@ static bool match_id(const struct cn_store_index *index, const struct cn_query_t
     return true;
 }
 
+/* The rows of a trace and of the spans inside of it: of each, the errors without those of spans
+ * inside of it. Such a span is called by another one of the trace, or by its first. */
+struct own_errors {
+    struct cn_store_column errors, flags, spans, parents;
+    uint64_t *own; /* by row of the trace */
+    size_t capacity;
+};
+
+static bool own_errors_open(struct own_errors *own, const struct cn_columns *columns,
+                            struct cn_error *err)
+{
+    *own = (struct own_errors){0};
+    return cn_columns_field(columns, CN_STORE_FIELD_errors, &own->errors, err) &&
+           cn_columns_field(columns, CN_STORE_FIELD_flags, &own->flags, err) &&
+           cn_columns_field(columns, CN_STORE_FIELD_span_id, &own->spans, err) &&
+           cn_columns_field(columns, CN_STORE_FIELD_parent_id, &own->parents, err);
+}
+
+/* Fill in `own` for the rows of the trace at `first`, and return the row after them. */
+static uint32_t own_errors_of(struct own_errors *own, uint32_t first, uint32_t count)
+{
+    uint32_t end = first + 1;
+
+    while (end < count && (cn_store_column_at(&own->flags, end) & CN_ROW_EMBEDDED))
+        end++;
+    CN_GROW_TO(own->own, (size_t)end - first, own->capacity);
+    for (uint32_t row = first; row < end; row++)
+        own->own[row - first] = cn_store_column_at(&own->errors, row);
+    for (uint32_t row = first + 1; row < end; row++) {
+        uint64_t errors = cn_store_column_at(&own->errors, row);
+        uint64_t parent_id = cn_store_column_at(&own->parents, row);
+        uint32_t caller = row - 1;
+
+        if (errors == 0)
+            continue;
+        while (caller > first && cn_store_column_at(&own->spans, caller) != parent_id)
+            caller--;
+        own->own[caller - first] -=
+            errors < own->own[caller - first] ? errors : own->own[caller - first];
+    }
+    return end;
+}
+
+/* A span has the errors of its own calls. */
+static bool match_errors(const struct cn_store_index *index, uint64_t first_error,
+                         uint64_t width, struct cn_rows *rows, struct cn_error *err)
+{
+    struct own_errors own;
+
+    if (!own_errors_open(&own, index->columns, err))
+        return false;
+    for (uint32_t first = 0, end; first < rows->count; first = end) {
+        end = own_errors_of(&own, first, rows->count);
+        for (uint32_t row = first; row < end; row++)
+            if (own.own[row - first] - first_error <= width)
+                cn_rows_set(rows, row);
+    }
+    free(own.own);
+    return true;
+}
+
 static bool match_number(const struct cn_store_index *index,
                          const struct cn_query_term *term, struct cn_rows *rows,
                          struct cn_error *err)
@@ -125,10 +186,12 @@ static bool match_number(const struct cn_store_index *index,
         return true;
     if (!cn_columns_field(index->columns, fields[term->field], &column, err))
         return false;
-    for (uint32_t row = 0; row < rows->count; row++) {
+    for (uint32_t row = 0; term->field != CN_QUERY_ERRORS && row < rows->count; row++) {
         if (cn_store_column_at(&column, row) - first <= width)
             cn_rows_set(rows, row);
     }
+    if (term->field == CN_QUERY_ERRORS && !match_errors(index, first, width, rows, err))
+        return false;
     for (size_t i = 0; i < index->joined.trace_count; i++) {
         uint32_t row = index->joined.traces[i].row;
         uint64_t value = cn_joined_number(&index->joined, fields[term->field], row,
@@ -409,12 +472,42 @@ static bool match_rows(const struct cn_store_index *index,
     return false;
 }
 
+/* Rows may have been found by keys of spans inside them: look at their own. */
+static bool keep_own(const struct cn_store_index *index, const struct cn_query_term *term,
+                     struct cn_rows *rows, struct cn_error *err)
+{
+    struct cn_store_index own;
+    struct cn_rows nested, found;
+    bool ok;
+
+    cn_rows_init(&nested, rows->count);
+    cn_rows_or(&nested, rows);
+    ok = cn_store_index_keep_nested(index, &nested, err);
+    if (ok && !cn_rows_is_empty(&nested)) {
+        cn_rows_init(&found, rows->count);
+        ok = cn_store_index_open_rows(&own, index, &nested, err);
+        if (ok) {
+            ok = match_rows(&own, term, &found, err);
+            cn_store_index_close_rows(&own);
+        }
+        cn_rows_and(&found, &nested);
+        cn_rows_not(&nested);
+        cn_rows_and(rows, &nested);
+        cn_rows_or(rows, &found);
+        cn_rows_done(&found);
+    }
+    cn_rows_done(&nested);
+    return ok;
+}
+
 /* Numbers of rows are already those of whole traces. */
 static bool match_field(const struct cn_store_index *index,
-                        const struct cn_query_term *term, struct cn_rows *rows,
-                        struct cn_error *err)
+                        const struct cn_query_term *term, bool is_rough,
+                        struct cn_rows *rows, struct cn_error *err)
 {
-    if (!match_rows(index, term, rows, err))
+    if (!match_rows(index, term, rows, err) ||
+        (!is_rough && term->field >= CN_QUERY_METHOD && cn_store_index_is_nested(index) &&
+         !keep_own(index, term, rows, err)))
         return false;
     if (term->field > CN_QUERY_PARENT)
         cn_joined_fold(&index->joined, rows);
@@ -423,14 +516,14 @@ static bool match_field(const struct cn_store_index *index,
 
 /* "!=" matches rows that have a value for which the comparison does not hold. */
 static bool match_term(const struct cn_store_index *index,
-                       const struct cn_query_term *term, struct cn_rows *rows,
-                       struct cn_error *err)
+                       const struct cn_query_term *term, bool is_rough,
+                       struct cn_rows *rows, struct cn_error *err)
 {
     struct cn_query_term exists = *term;
     struct cn_rows having;
     bool ok;
 
-    if (!match_field(index, term, rows, err))
+    if (!match_field(index, term, is_rough && !term->is_negated, rows, err))
         return false;
     if (!term->is_negated)
         return true;
@@ -439,7 +532,7 @@ static bool match_term(const struct cn_store_index *index,
         return true;
     exists.op = CN_QUERY_EXISTS;
     cn_rows_init(&having, rows->count);
-    ok = match_field(index, &exists, &having, err);
+    ok = match_field(index, &exists, false, &having, err);
     cn_rows_and(rows, &having);
     cn_rows_done(&having);
     return ok;
@@ -458,7 +551,7 @@ static struct cn_rows *push(struct stack *stack, uint32_t row_count)
 }
 
 static bool evaluate(const struct cn_store_index *index, const struct cn_query *query,
-                     struct stack *stack, struct cn_error *err)
+                     bool is_rough, struct stack *stack, struct cn_error *err)
 {
     for (size_t i = 0; i < query->count; i++) {
         const struct cn_query_step *step = &query->steps[i];
@@ -467,7 +560,7 @@ static bool evaluate(const struct cn_store_index *index, const struct cn_query *
         switch (step->kind) {
         case CN_QUERY_STEP_TERM:
             top = push(stack, index->columns->row_count);
-            if (!match_term(index, &step->term, top, err))
+            if (!match_term(index, &step->term, is_rough, top, err))
                 return false;
             break;
         case CN_QUERY_STEP_AND:
@@ -491,11 +584,11 @@ static bool evaluate(const struct cn_store_index *index, const struct cn_query *
 }
 
 bool cn_match(const struct cn_store_index *index, const struct cn_query *query,
-              struct cn_rows *out, struct cn_error *err)
+              bool is_rough, struct cn_rows *out, struct cn_error *err)
 {
     struct stack stack = {0};
     bool ok = (query->count == 0 || cn_store_index_postings(index, err)) &&
-              evaluate(index, query, &stack, err);
+              evaluate(index, query, is_rough, &stack, err);
 
     if (ok && query->count == 0)
         cn_rows_not(push(&stack, index->columns->row_count));

@@ -13,8 +13,9 @@
 struct cn_query;
 struct cn_store_index;
 
-/* `out` receives the matching rows; the caller releases it with cn_rows_done(). */
+/* `out` receives the matching rows; the caller releases it with cn_rows_done(). If `is_rough`, rows
+ * around one that matches may match as well, as postings of an earlier version have it. */
 CN_CHECK bool cn_match(const struct cn_store_index *index, const struct cn_query *query,
-                       struct cn_rows *out, struct cn_error *err);
+                       bool is_rough, struct cn_rows *out, struct cn_error *err);
 
 #endif

@@ -145,12 +145,16 @@ static bool take_operator(struct parser *p, enum cn_query_op *op, bool *is_negat
     return false;
 }
 
-static bool add_term(struct parser *p, const char *at, const char *name,
-                     enum cn_query_op op, bool is_negated, const char *value)
+/* `begin` is that of the condition, which ends where the parser is; `at` is for messages. */
+static bool add_term(struct parser *p, const char *begin, const char *at,
+                     const char *name, enum cn_query_op op, bool is_negated,
+                     const char *value)
 {
     struct cn_query_step step = {
         .kind = CN_QUERY_STEP_TERM,
         .term = {.op = op, .is_negated = is_negated},
+        .text = cn_arena_copy(&p->query->arena, begin, (size_t)(p->at - begin)),
+        .is_top = p->depth == 0,
     };
 
     if (!cn_query_term_init(&step.term, name, value, p->now_ns, p->err))
@@ -172,7 +176,7 @@ static bool parse_term(struct parser *p)
 
     if (*p->at == '"' || *p->at == '\'')
         return take_quoted(p, &value) &&
-               add_term(p, begin, "text", CN_QUERY_CONTAINS, false, value);
+               add_term(p, begin, begin, "text", CN_QUERY_CONTAINS, false, value);
     if (len == 0)
         return fail(p, begin, "missing condition");
     name = cn_arena_copy(&p->query->arena, p->at, len);
@@ -182,20 +186,20 @@ static bool parse_term(struct parser *p)
         if (is_word(name, "last"))
             p->query->now_ns = p->now_ns;
         return take_value(p, begin, &value_at, &value) &&
-               add_term(p, value_at, name, CN_QUERY_EQUAL, false, value);
+               add_term(p, begin, value_at, name, CN_QUERY_EQUAL, false, value);
     }
     skip_blanks(p);
     operator_at = p->at;
     if (!take_operator(p, &op, &is_negated)) {
         p->at = begin + len;
         if (is_word(name, "errors"))
-            return add_term(p, begin, name, CN_QUERY_GREATER, false, "0");
-        return add_term(p, begin, "text", CN_QUERY_CONTAINS, false, name);
+            return add_term(p, begin, begin, name, CN_QUERY_GREATER, false, "0");
+        return add_term(p, begin, begin, "text", CN_QUERY_CONTAINS, false, name);
     }
     if (op == CN_QUERY_EXISTS)
-        return add_term(p, begin, name, op, false, NULL);
+        return add_term(p, begin, begin, name, op, false, NULL);
     return take_value(p, operator_at, &value_at, &value) &&
-           add_term(p, value_at, name, op, is_negated, value);
+           add_term(p, begin, value_at, name, op, is_negated, value);
 }
 
 static bool parse_either(struct parser *p);
@@ -210,8 +214,12 @@ static bool parse_not(struct parser *p)
         is_inverted = !is_inverted;
     skip_blanks(p);
     begin = p->at;
-    if (*p->at != '(')
-        return parse_term(p) && (!is_inverted || add_step(p, &inversion, begin));
+    if (*p->at != '(') {
+        if (!parse_term(p))
+            return false;
+        p->query->steps[p->query->count - 1].is_top &= !is_inverted;
+        return !is_inverted || add_step(p, &inversion, begin);
+    }
     if (++p->depth > CN_QUERY_DEPTH_MAX)
         return fail(p, begin, "parentheses nest too deeply");
     p->at++;
@@ -250,6 +258,12 @@ static bool parse_both(struct parser *p)
     return true;
 }
 
+static void clear_top(struct cn_query *query)
+{
+    for (size_t i = 0; i < query->count; i++)
+        query->steps[i].is_top = false;
+}
+
 static bool parse_either(struct parser *p)
 {
     static const struct cn_query_step either = {.kind = CN_QUERY_STEP_OR};
@@ -265,6 +279,8 @@ static bool parse_either(struct parser *p)
             return true;
         if (!parse_both(p) || !add_step(p, &either, begin))
             return false;
+        if (p->depth == 0)
+            clear_top(p->query);
     }
 }
 
@@ -352,6 +368,48 @@ static struct scope scope_of(const struct cn_query *query)
     return all;
 }
 
+static bool is_time(const struct cn_query_step *step)
+{
+    return step->is_top && step->term.field == CN_QUERY_TIME;
+}
+
+/* Times that must all hold are one condition: a span between them. */
+static void join_times(struct cn_query *query)
+{
+    struct cn_text all = {0};
+    const char *text;
+
+    for (size_t i = 0; i < query->count; i++)
+        if (is_time(&query->steps[i]))
+            cn_text_printf(&all, "%s%s", all.len > 0 ? " " : "", query->steps[i].text);
+    text = cn_arena_strdup(&query->arena, cn_text_str(&all));
+    for (size_t i = 0; i < query->count; i++)
+        if (is_time(&query->steps[i]))
+            query->steps[i].text = text;
+    cn_text_done(&all);
+}
+
+static bool joins(const struct cn_query *query)
+{
+    const char *first = NULL;
+    bool has_others = false, has_both = false;
+
+    for (size_t i = 0; i < query->count; i++) {
+        const struct cn_query_step *step = &query->steps[i];
+
+        if (step->kind == CN_QUERY_STEP_NOT)
+            return true;
+        has_both |= step->kind == CN_QUERY_STEP_AND;
+        if (step->kind != CN_QUERY_STEP_TERM)
+            continue;
+        if (cn_query_term_is_of_trace(&step->term))
+            return true;
+        has_others |= first && first != step->text;
+        first = step->text;
+    }
+    return has_others && has_both;
+}
+
 bool cn_query_parse(struct cn_query **out, const char *text, uint64_t now_ns,
                     struct cn_error *err)
 {
@@ -375,6 +433,8 @@ bool cn_query_parse(struct cn_query **out, const char *text, uint64_t now_ns,
         cn_query_free(query);
         return false;
     }
+    join_times(query);
+    query->joins = joins(query);
     scope = scope_of(query);
     query->first_ns = scope.first_ns;
     query->last_ns = scope.last_ns;

@@ -12,6 +12,10 @@
  * AND, OR and NOT may be in lower case. A value ends at a blank or a ")"; in quotes it may
  * contain any character, with \" and \\ for a quote and a backslash.
  *
+ * A condition is about a span. In a search for spans, all of them are about the same span. In a
+ * search for traces, each may hold in another span, except that times that must all hold are one
+ * condition; duration, calls, records and errors are those of the trace.
+ *
  * A parsed query is a list of steps in postfix order: evaluate them from the first to the last
  * with a stack of sets. The query owns everything in it.
  * Threads: one thread at a time, because patterns cache states: each thread parses its own.
@@ -105,6 +109,8 @@ struct cn_query_step {
     enum cn_query_step_kind kind;
     uint32_t target;
     struct cn_query_term term;
+    const char *text; /* of a term: what it was parsed from */
+    bool is_top;      /* of a term: nothing matches unless it does */
 };
 
 struct cn_query {
@@ -118,6 +124,8 @@ struct cn_query {
      * last. */
     uint64_t first_ns, last_ns;
     bool has_id; /* only this trace can match */
+    bool
+        joins; /* a trace may match although none of its spans does, or the other way round */
     struct cn_query_number id;
 };
 
@@ -131,6 +139,13 @@ void cn_query_free(struct cn_query *query); /* NULL is fine */
 CN_CHECK bool cn_query_term_init(struct cn_query_term *term, const char *name,
                                  const char *value, uint64_t now_ns,
                                  struct cn_error *err);
+
+/* True if a condition of a search for traces is about a number of the trace, not of one of its
+ * spans: its duration, calls, records or errors. */
+static inline bool cn_query_term_is_of_trace(const struct cn_query_term *term)
+{
+    return term->field >= CN_QUERY_DURATION && term->field <= CN_QUERY_RECORDS;
+}
 
 /* True if a text satisfies the comparison of a term, without is_negated. */
 bool cn_query_text_matches(const struct cn_query_term *term, struct cn_bytes text);

@@ -73,7 +73,8 @@ bool cn_search_rows(struct cn_search *search, const struct cn_query *query,
     bool ok;
 
     cn_search_page_begin(&page);
-    ok = cn_search_walk(search, query, &visitor, err);
+    ok = cn_search_find_doubles(search, err) &&
+         cn_search_walk(search, query, &visitor, err);
     if (ok)
         out->list = cn_search_page_take(&page, &out->count);
     cn_best_done(&page.best);
@@ -102,7 +103,8 @@ bool cn_search_count(struct cn_search *search, const struct cn_query *query,
     uint64_t sum = 0;
     struct cn_search_visitor visitor = {.visit = count_rows, .arg = &sum};
 
-    if (!cn_search_walk(search, query, &visitor, err))
+    if (!cn_search_find_doubles(search, err) ||
+        !cn_search_walk(search, query, &visitor, err))
         return false;
     *count = sum;
     return true;

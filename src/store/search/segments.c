@@ -85,6 +85,7 @@ void cn_search_close(struct cn_search *search)
         release_index(search->indexes[i]);
     cn_kept_hits_done(&search->kept);
     cn_trace_table_done(&search->traces);
+    cn_whole_done(&search->whole);
     free(search->newest);
     free(search->oldest);
     free(search->indexes);
@@ -159,12 +160,13 @@ void cn_search_forget(struct cn_search *search)
 
 /* A damaged index is rebuilt once. */
 static bool match_or_rebuild(struct cn_store_index *index, const struct cn_query *query,
-                             struct cn_rows *rows, struct cn_error *err)
+                             bool is_rough, struct cn_rows *rows, struct cn_error *err)
 {
-    if (cn_match(index, query, rows, err))
+    if (cn_match(index, query, is_rough, rows, err))
         return true;
     return err->kind == CN_ERR_FORMAT && cn_store_index_has_file(index) &&
-           cn_store_index_rebuild(index, err) && cn_match(index, query, rows, err);
+           cn_store_index_rebuild(index, err) &&
+           cn_match(index, query, is_rough, rows, err);
 }
 
 /* True if a query scans postings instead of looking up a value. */
@@ -182,14 +184,14 @@ static bool reads_much(const struct cn_query *query)
 }
 
 static bool match(struct cn_search *search, uint32_t segment,
-                  const struct cn_query *query, struct cn_rows *rows,
+                  const struct cn_query *query, bool is_rough, struct cn_rows *rows,
                   struct cn_error *err)
 {
     /* Above so many rows or segments, postings and words do not fit into memory. */
     enum { LARGE = 1 << 19, MANY = 64 };
     struct cn_store_index *index = &search->indexes[segment]->index;
 
-    if (!match_or_rebuild(index, query, rows, err))
+    if (!match_or_rebuild(index, query, is_rough, rows, err))
         return cn_fail_in(err, "%s",
                           cn_segment_path(cn_store_segment(search->store, segment)));
     if ((search->row_count > LARGE || search->count > MANY) && reads_much(query))
@@ -201,20 +203,40 @@ static bool match(struct cn_search *search, uint32_t segment,
 
 /* The rows of a segment that match, as they were found before or now. */
 static bool hits_of(struct cn_search *search, uint32_t segment,
-                    const struct cn_query *query, struct cn_rows *rows, bool *is_kept,
-                    struct cn_error *err)
+                    const struct cn_query *query, bool is_rough, struct cn_rows *rows,
+                    bool *is_kept, struct cn_error *err)
 {
-    struct cn_kept_query *kept = cn_kept_hits_of(&search->kept, query);
+    struct cn_kept_query *kept = cn_kept_hits_of(&search->kept, query, is_rough);
 
     *is_kept = kept->rows[segment].words != NULL;
     if (*is_kept) {
         *rows = kept->rows[segment];
         return true;
     }
-    if (!match(search, segment, query, rows, err))
+    if (!match(search, segment, query, is_rough, rows, err))
         return false;
     *is_kept = cn_kept_hits_add(&search->kept, kept, segment, rows);
     return true;
+}
+
+/* Remove the doubles that are known; the rows are then no longer the cached ones. */
+static void drop_doubles(const struct cn_search *search, uint32_t segment,
+                         struct cn_rows *rows, bool *is_kept)
+{
+    struct cn_rows doubles = {.count = rows->count}, others;
+
+    if (search->in_traces)
+        doubles.words = search->traces.doubles[segment];
+    if (!doubles.words)
+        return;
+    cn_rows_init(&others, rows->count);
+    cn_rows_or(&others, &doubles);
+    cn_rows_not(&others);
+    cn_rows_and(&others, rows);
+    if (!*is_kept)
+        cn_rows_done(rows);
+    *is_kept = false;
+    *rows = others;
 }
 
 static bool search_part(struct cn_search *search, const struct cn_search_part *part,
@@ -226,8 +248,10 @@ static bool search_part(struct cn_search *search, const struct cn_search_part *p
     bool is_kept, ok;
 
     if (!open_for(search, part->segment, query, &index, err) ||
-        !hits_of(search, part->segment, query, &rows, &is_kept, err))
+        !hits_of(search, part->segment, query, visitor->is_rough, &rows, &is_kept, err))
         return false;
+    if (visitor->kind != CN_SEARCH_HITS)
+        drop_doubles(search, part->segment, &rows, &is_kept);
     ok = cn_rows_is_empty(&rows) ||
          visitor->visit(visitor->arg, part->segment, index, &rows, err);
     if (!is_kept)
@@ -267,6 +291,7 @@ struct ahead {
     struct cn_kept_query *kept;
     struct cn_query **queries; /* by worker; NULL: not parsed yet */
     const struct cn_query *query;
+    bool is_rough;
     struct ahead_job {
         uint32_t segment;
         struct cn_rows rows; /* no words: it failed */
@@ -287,7 +312,8 @@ static void match_job(void *arg, size_t i, unsigned worker)
                         &ignored))
         return;
     if (open_for(ahead->search, job->segment, ahead->query, &index, &ignored) &&
-        match(ahead->search, job->segment, ahead->queries[worker], &rows, &ignored))
+        match(ahead->search, job->segment, ahead->queries[worker], ahead->is_rough, &rows,
+              &ignored))
         job->rows = rows;
 }
 
@@ -313,8 +339,18 @@ unsigned cn_search_workers(const struct cn_search *search)
                : workers;
 }
 
+/* True if a visitor visits a segment that has hits. */
+static bool may_visit(const struct cn_search *search, const struct cn_search_part *part,
+                      const struct cn_query *query,
+                      const struct cn_search_visitor *visitor)
+{
+    return (!visitor->only || visitor->only[part->segment]) &&
+           may_have_hits(search, part, query);
+}
+
 /* Match the segments of `parts` without cached hits on all processors. */
 static void match_ahead(struct cn_search *search, const struct cn_query *query,
+                        const struct cn_search_visitor *visitor,
                         const struct cn_search_part *parts, size_t count)
 {
     enum { ROWS_MIN = 1 << 16 }; /* fewer rows are matched before a thread has started */
@@ -322,8 +358,9 @@ static void match_ahead(struct cn_search *search, const struct cn_query *query,
     bool is_remote = workers > cn_pool_default_workers();
     struct ahead ahead = {
         .search = search,
-        .kept = cn_kept_hits_of(&search->kept, query),
+        .kept = cn_kept_hits_of(&search->kept, query, visitor->is_rough),
         .query = query,
+        .is_rough = visitor->is_rough,
         .jobs = cn_alloc(count, sizeof(*ahead.jobs)),
         .queries = cn_alloc(workers, sizeof(struct cn_query *)),
     };
@@ -333,7 +370,8 @@ static void match_ahead(struct cn_search *search, const struct cn_query *query,
     for (size_t i = 0; i < count; i++) {
         uint32_t segment = parts[i].segment;
 
-        if (!may_have_hits(search, &parts[i], query) || ahead.kept->rows[segment].words)
+        if (!may_visit(search, &parts[i], query, visitor) ||
+            ahead.kept->rows[segment].words)
             continue;
         ahead.jobs[jobs.count++].segment = segment;
         row_count += cn_segment_row_count(cn_store_segment(search->store, segment));
@@ -391,6 +429,16 @@ static size_t count_ahead(const struct cn_search *search,
     return end - at;
 }
 
+/* A damaged segment does not end the walk. */
+static enum cn_step note_failure(struct cn_search *search, uint32_t segment,
+                                 const struct cn_error *err)
+{
+    if (err->kind != CN_ERR_FORMAT && err->kind != CN_ERR_IO && err->kind != CN_ERR_BUSY)
+        return CN_FAIL;
+    search->failures[segment] = *err;
+    return CN_ITEM;
+}
+
 /* Visit the next segment; those before `ahead_end` were matched. */
 static enum cn_step visit_next(struct cn_search *search, const struct cn_query *query,
                                const struct cn_search_visitor *visitor, size_t *position,
@@ -401,7 +449,7 @@ static enum cn_step visit_next(struct cn_search *search, const struct cn_query *
     const struct cn_search_part *part;
     size_t end = end_of(search, visitor);
 
-    while (*position < end && !may_have_hits(search, &parts[*position], query))
+    while (*position < end && !may_visit(search, &parts[*position], query, visitor))
         ++*position;
     if (*position >= end) {
         if (visitor->is_cut)
@@ -417,17 +465,55 @@ static enum cn_step visit_next(struct cn_search *search, const struct cn_query *
         size_t count = count_ahead(search, parts, *position, visitor);
 
         if (count > 1)
-            match_ahead(search, query, part, count);
+            match_ahead(search, query, visitor, part, count);
         *ahead_end = *position + count;
     }
     ++*position;
-    if (search_part(search, part, query, visitor, err))
-        return CN_ITEM;
-    /* The other segments are searched. */
-    if (err->kind != CN_ERR_FORMAT && err->kind != CN_ERR_IO && err->kind != CN_ERR_BUSY)
+    return search_part(search, part, query, visitor, err)
+               ? CN_ITEM
+               : note_failure(search, part->segment, err);
+}
+
+/* True if the traces that match are found before segments are visited. */
+static bool is_whole(const struct cn_query *query,
+                     const struct cn_search_visitor *visitor)
+{
+    return visitor->kind != CN_SEARCH_MATCHES &&
+           (query->joins || (visitor->kind == CN_SEARCH_WHOLE && query->count > 0));
+}
+
+/* Visit the next segment that has rows of traces that match. */
+static enum cn_step visit_whole(struct cn_search *search, const struct cn_query *query,
+                                const struct cn_search_visitor *visitor, size_t *position,
+                                struct cn_error *err)
+{
+    const struct cn_search_part *parts =
+        visitor->is_oldest_first ? search->oldest : search->newest;
+    const struct cn_store_index *index;
+    const struct cn_whole *whole;
+    const struct cn_rows *rows = NULL;
+    uint32_t segment;
+
+    if (!cn_search_whole(search, query, &whole, err))
         return CN_FAIL;
-    search->failures[part->segment] = *err;
-    return CN_ITEM;
+    for (; *position < search->count; ++*position) {
+        segment = parts[*position].segment;
+        rows = visitor->kind == CN_SEARCH_WHOLE ? &whole->all[segment]
+                                                : &whole->firsts[segment];
+        if (!cn_rows_is_empty(rows))
+            break;
+    }
+    if (*position == search->count ||
+        (visitor->goes_on &&
+         !visitor->goes_on(visitor->arg, visitor->is_oldest_first
+                                             ? parts[*position].first_ns
+                                             : parts[*position].last_ns)))
+        return CN_END;
+    ++*position;
+    return open_index(search, segment, &index, err) &&
+                   visitor->visit(visitor->arg, segment, index, rows, err)
+               ? CN_ITEM
+               : note_failure(search, segment, err);
 }
 
 enum cn_step cn_search_visit_next(struct cn_search *search, const struct cn_query *query,
@@ -436,6 +522,8 @@ enum cn_step cn_search_visit_next(struct cn_search *search, const struct cn_quer
 {
     size_t ahead_end = *position == 0 ? 0 : SIZE_MAX;
 
+    if (is_whole(query, visitor))
+        return visit_whole(search, query, visitor, position, err);
     return visit_next(search, query, visitor, position, &ahead_end, err);
 }
 
@@ -446,7 +534,9 @@ bool cn_search_walk(struct cn_search *search, const struct cn_query *query,
     enum cn_step step;
 
     do {
-        step = visit_next(search, query, visitor, &position, &ahead_end, err);
+        step = is_whole(query, visitor)
+                   ? visit_whole(search, query, visitor, &position, err)
+                   : visit_next(search, query, visitor, &position, &ahead_end, err);
     } while (step == CN_ITEM);
     return step == CN_END;
 }

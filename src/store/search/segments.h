@@ -20,13 +20,23 @@ typedef bool (*cn_search_visit)(void *arg, uint32_t segment,
  * oldest first). False ends the walk: no later segment can matter. */
 typedef bool (*cn_search_goes_on)(void *arg, uint64_t time_ns);
 
+/* Which rows are visited. */
+enum cn_search_kind {
+    CN_SEARCH_MATCHES, /* those that match, each on its own */
+    CN_SEARCH_HITS,    /* at least one row of each trace that matches */
+    CN_SEARCH_WHOLE,   /* all rows of each trace that matches */
+};
+
 struct cn_search_visitor {
+    enum cn_search_kind kind;
     cn_search_visit visit;
     cn_search_goes_on goes_on; /* NULL: all segments */
     void *arg;
     bool is_oldest_first;
-    size_t end;   /* of the walk, from cn_search_end_of(); 0: all segments */
-    bool *is_cut; /* receives whether a segment after `end` would have been next */
+    bool is_rough;    /* of matches: see cn_match() */
+    const bool *only; /* by segment: others are skipped; NULL: none is */
+    size_t end;       /* of the walk, from cn_search_end_of(); 0: all segments */
+    bool *is_cut;     /* receives whether a segment after `end` would have been next */
 };
 
 /* The end of a walk, newest first, over `part_max` segments that may have hits. */
@@ -61,6 +71,10 @@ bool cn_search_newest_helps(const struct cn_search *search, size_t trace_max);
 
 /* The table of the last call, which must have succeeded. */
 const struct cn_trace_table *cn_search_traces_made(const struct cn_search *search);
+
+/* Before a search for spans: find spans that are stored twice, which a walk over matches then visits
+ * once. Only in local stores: reading the ids of all spans in object storage takes too long. */
+CN_CHECK bool cn_search_find_doubles(struct cn_search *search, struct cn_error *err);
 
 /* The index of a segment, opened at the first call. */
 CN_CHECK bool cn_search_index(struct cn_search *search, uint32_t segment,

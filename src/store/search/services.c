@@ -162,7 +162,8 @@ static bool join_rows(void *arg, uint32_t segment, const struct cn_store_index *
 static bool join_slice(struct joining *joining, const struct cn_query *query,
                        struct cn_error *err)
 {
-    struct cn_search_visitor visitor = {.visit = join_rows, .arg = joining};
+    struct cn_search_visitor visitor = {
+        .kind = CN_SEARCH_WHOLE, .visit = join_rows, .arg = joining};
     const struct cn_store *store = cn_search_store(joining->search);
     struct cn_error damaged;
 

@@ -9,6 +9,7 @@
 #include "store/search/kept_hits.h"
 #include "store/search/segments.h"
 #include "store/search/trace_table.h"
+#include "store/search/whole.h"
 
 /* The times of a segment are known before its index is opened. */
 struct cn_search_part {
@@ -32,6 +33,7 @@ struct cn_search {
     struct cn_error *failures;        /* by segment: why it could not be searched */
     uint64_t row_count;
     struct cn_trace_table traces; /* made when it is first needed */
+    struct cn_whole whole;        /* the traces of the last query that needed it */
     bool *in_traces; /* by segment: the table has its rows; NULL: there is no table */
 };
 

@@ -20,6 +20,7 @@ static const struct cn_store_index *index_for_traces(struct cn_search *search,
         CN_STORE_FIELD_trace_high, CN_STORE_FIELD_trace_low, CN_STORE_FIELD_part,
         CN_STORE_FIELD_time_ns,    CN_STORE_FIELD_calls,     CN_STORE_FIELD_duration_ns,
         CN_STORE_FIELD_records,    CN_STORE_FIELD_errors,    CN_STORE_FIELD_flags,
+        CN_STORE_FIELD_parent_id,  CN_STORE_FIELD_span_id,
     };
     const struct cn_store_index *index;
     struct cn_store_column column;
@@ -173,9 +174,11 @@ static bool choose_segments(struct cn_search *search, const struct cn_query *que
     struct hit_ids ids = {.is_found = chosen,
                           .max = newest ? SIZE_MAX : IDS_MAX,
                           .newest_max = newest ? newest->trace_max : 0};
-    struct cn_search_visitor visitor = {
-        .visit = note_ids, .arg = &ids, .end = newest ? newest->end : 0};
-    bool is_all = !query || (!newest && !has_filters(search)), ok = true;
+    struct cn_search_visitor visitor = {.visit = note_ids,
+                                        .arg = &ids,
+                                        .is_rough = true,
+                                        .end = newest ? newest->end : 0};
+    bool is_all = !query || query->joins || (!newest && !has_filters(search)), ok = true;
 
     if (!is_all)
         ok = cn_search_walk(search, query, &visitor, err);
@@ -253,6 +256,15 @@ bool cn_search_trace_table(struct cn_search *search, const struct cn_query *quer
                            const struct cn_trace_table **out, struct cn_error *err)
 {
     return cn_search_newest_table(search, query, NULL, out, err);
+}
+
+bool cn_search_find_doubles(struct cn_search *search, struct cn_error *err)
+{
+    const struct cn_trace_table *table;
+
+    /* A segment has no span twice. */
+    return search->count < 2 || has_filters(search) ||
+           cn_search_trace_table(search, NULL, &table, err);
 }
 
 const struct cn_trace_table *cn_search_traces_made(const struct cn_search *search)

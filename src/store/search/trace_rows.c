@@ -90,7 +90,7 @@ static bool add_segment(struct rows *rows, struct cn_search *search,
                              ? cn_map_find(&rows->chosen, numbers[row], CN_NONE)
                              : CN_NONE;
 
-        if (trace != CN_NONE)
+        if (trace != CN_NONE && !cn_trace_table_is_double(table, segment, row))
             add_row(rows, trace, segment, row, index, columns);
     }
     return true;
@@ -117,8 +117,8 @@ static bool find_rows(struct rows *rows, struct cn_search *search, struct cn_err
         *cn_map_at(&rows->chosen, table->numbers[segment][row], 0) = (uint32_t)i;
         if (sum->time_ns < rows->first_ns)
             rows->first_ns = sum->time_ns;
-        if (sum->time_ns + sum->duration_ns > rows->last_ns)
-            rows->last_ns = sum->time_ns + sum->duration_ns;
+        if (sum->end_ns > rows->last_ns)
+            rows->last_ns = sum->end_ns;
     }
     for (uint32_t i = 0; rows->chosen.count > 0 && i < table->segment_count; i++) {
         if (!add_segment(rows, search, table, i, err))

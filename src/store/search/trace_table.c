@@ -4,7 +4,9 @@
 #include <xxhash.h>
 
 #include "base/alloc.h"
+#include "base/map.h"
 #include "store/segment/index.h"
+#include "store/segment/scan.h"
 
 enum {
     SLICE_ROWS = 1 << 21, /* about so many rows are in memory at a time */
@@ -24,7 +26,8 @@ struct making {
     struct entry *entries; /* the same by bucket */
     size_t ends[BUCKETS];
     size_t found_count, found_capacity, entry_capacity;
-    uint32_t *slots; /* of a bucket: 1 + index of the first entry of a trace */
+    uint64_t *roots_ns; /* by trace: duration of the span without a caller, or as below */
+    uint32_t *slots;    /* of a bucket: 1 + index of the first entry of a trace */
     size_t slot_capacity;
     uint32_t trace_count;
 };
@@ -141,15 +144,116 @@ static void renumber(struct making *making)
     free(renumbered);
 }
 
-/* The calls of a span inside another one are counted there. */
-static bool sum_segment(struct cn_trace_table *table, uint32_t segment,
-                        const struct cn_store_index *index, struct cn_error *err)
+enum { DOUBLE_FLAGS, DOUBLE_SPAN, DOUBLE_FIELDS };
+
+static bool open_columns(const struct making *making, uint32_t segment,
+                         struct cn_store_column columns[DOUBLE_FIELDS],
+                         struct cn_error *err)
 {
-    enum { TIME, DURATION, CALLS, RECORDS, ERRORS, FLAGS, FIELDS };
-    static const enum cn_store_field fields[FIELDS] = {
-        CN_STORE_FIELD_time_ns, CN_STORE_FIELD_duration_ns, CN_STORE_FIELD_calls,
-        CN_STORE_FIELD_records, CN_STORE_FIELD_errors,      CN_STORE_FIELD_flags,
+    static const enum cn_store_field fields[DOUBLE_FIELDS] = {
+        CN_STORE_FIELD_flags,
+        CN_STORE_FIELD_span_id,
     };
+
+    for (size_t i = 0; i < DOUBLE_FIELDS; i++)
+        if (!cn_columns_field(making->indexes[segment]->columns, fields[i], &columns[i],
+                              err))
+            return false;
+    return true;
+}
+
+/* Which traces have several rows that are not inside of another; `row_count` receives how many rows
+ * these traces have. */
+static bool find_scattered(const struct making *making, uint8_t *tops,
+                           uint64_t *row_count, struct cn_error *err)
+{
+    const struct cn_trace_table *table = &making->table;
+    struct cn_store_column columns[DOUBLE_FIELDS];
+
+    *row_count = 0;
+    for (uint32_t s = 0; s < table->segment_count; s++) {
+        if (table->row_counts[s] > 0 && !open_columns(making, s, columns, err))
+            return false;
+        for (uint32_t row = 0; row < table->row_counts[s]; row++) {
+            uint32_t number = table->numbers[s][row];
+
+            if (number > 0 &&
+                !(cn_store_column_at(&columns[DOUBLE_FLAGS], row) & CN_ROW_EMBEDDED) &&
+                tops[number - 1] < 2)
+                tops[number - 1]++;
+            *row_count += number > 0;
+        }
+    }
+    return true;
+}
+
+/* Mark the second rows of spans of a slice of the scattered traces, of those inside of others, or of
+ * the others: a span that has both is shown where its caller is. */
+static bool mark_slice(struct making *making, const uint8_t *tops, bool is_inside,
+                       struct cn_map *seen, struct cn_error *err)
+{
+    struct cn_trace_table *table = &making->table;
+    struct cn_store_column columns[DOUBLE_FIELDS];
+
+    for (uint32_t s = 0; s < table->segment_count; s++) {
+        if (table->row_counts[s] > 0 && !open_columns(making, s, columns, err))
+            return false;
+        for (uint32_t row = 0; row < table->row_counts[s]; row++) {
+            uint32_t number = table->numbers[s][row], *is_seen;
+            uint64_t span_id = cn_store_column_at(&columns[DOUBLE_SPAN], row);
+            bool is_embedded =
+                cn_store_column_at(&columns[DOUBLE_FLAGS], row) & CN_ROW_EMBEDDED;
+
+            if (number % making->slice_count != making->slice || number == 0 ||
+                tops[number - 1] < 2 || span_id == 0 || is_embedded != is_inside)
+                continue;
+            is_seen = cn_map_at(seen, cn_span_key(number, 0, span_id, 0), 0);
+            if (*is_seen && !table->doubles[s])
+                table->doubles[s] =
+                    cn_alloc((size_t)table->row_counts[s] / 64 + 1, sizeof(uint64_t));
+            if (*is_seen)
+                table->doubles[s][row / 64] |= UINT64_C(1) << row % 64;
+            *is_seen = 1;
+        }
+    }
+    return true;
+}
+
+static bool mark_doubles(struct making *making, struct cn_error *err)
+{
+    uint8_t *tops = cn_alloc(making->table.count, 1);
+    uint64_t row_count;
+    bool ok = find_scattered(making, tops, &row_count, err);
+    bool is_scattered = false;
+
+    for (uint32_t i = 0; ok && i < making->table.count; i++)
+        is_scattered |= tops[i] > 1;
+    making->slice_count = row_count / SLICE_ROWS + 1;
+    for (making->slice = 0; ok && is_scattered && making->slice < making->slice_count;
+         making->slice++) {
+        struct cn_map seen = {0};
+
+        ok = mark_slice(making, tops, true, &seen, err) &&
+             mark_slice(making, tops, false, &seen, err);
+        cn_map_done(&seen);
+    }
+    free(tops);
+    return ok;
+}
+
+static const uint64_t no_root = UINT64_MAX, several_roots = UINT64_MAX - 1;
+
+/* The calls of a span inside another one are counted there. */
+static bool sum_segment(struct making *making, uint32_t segment, struct cn_error *err)
+{
+    enum { TIME, DURATION, CALLS, RECORDS, ERRORS, FLAGS, PARENT, FIELDS };
+    static const enum cn_store_field fields[FIELDS] = {
+        CN_STORE_FIELD_time_ns,   CN_STORE_FIELD_duration_ns, CN_STORE_FIELD_calls,
+        CN_STORE_FIELD_records,   CN_STORE_FIELD_errors,      CN_STORE_FIELD_flags,
+        CN_STORE_FIELD_parent_id,
+    };
+    const struct cn_store_index *index = making->indexes[segment];
+    struct cn_trace_table *table = &making->table;
     struct cn_store_column columns[FIELDS];
 
     for (size_t i = 0; i < FIELDS; i++) {
@@ -159,9 +263,9 @@ static bool sum_segment(struct cn_trace_table *table, uint32_t segment,
     for (uint32_t row = 0; row < table->row_counts[segment]; row++) {
         uint32_t number = table->numbers[segment][row];
         struct cn_trace_sum *sum = number > 0 ? &table->traces[number - 1] : NULL;
-        uint64_t numbers[FIELDS], end_ns;
+        uint64_t numbers[FIELDS], end_ns, *root_ns;
 
-        if (!sum)
+        if (!sum || cn_trace_table_is_double(table, segment, row))
             continue;
         for (size_t i = 0; i < FIELDS; i++)
             numbers[i] = cn_joined_number(&index->joined, fields[i], row,
@@ -170,10 +274,13 @@ static bool sum_segment(struct cn_trace_table *table, uint32_t segment,
                      ? numbers[TIME] + numbers[DURATION]
                      : UINT64_MAX;
         sum->time_ns = numbers[TIME] < sum->time_ns ? numbers[TIME] : sum->time_ns;
-        sum->duration_ns = end_ns > sum->duration_ns ? end_ns : sum->duration_ns;
+        sum->end_ns = end_ns > sum->end_ns ? end_ns : sum->end_ns;
         sum->spans++;
         if (numbers[FLAGS] & CN_ROW_EMBEDDED)
             continue;
+        root_ns = &making->roots_ns[number - 1];
+        if (numbers[PARENT] == 0)
+            *root_ns = *root_ns == no_root ? numbers[DURATION] : several_roots;
         sum->calls += numbers[CALLS];
         sum->records += (uint32_t)numbers[RECORDS];
         sum->errors += (uint32_t)numbers[ERRORS];
@@ -185,12 +292,18 @@ static bool sum_traces(struct making *making, struct cn_error *err)
 {
     struct cn_trace_table *table = &making->table;
 
+    making->roots_ns = cn_alloc(table->count, sizeof(*making->roots_ns));
+    for (uint32_t i = 0; i < table->count; i++)
+        making->roots_ns[i] = no_root;
     for (uint32_t i = 0; table->count > 0 && i < table->segment_count; i++) {
-        if (making->indexes[i] && !sum_segment(table, i, making->indexes[i], err))
+        if (making->indexes[i] && !sum_segment(making, i, err))
             return false;
     }
     for (uint32_t i = 0; i < table->count; i++)
-        table->traces[i].duration_ns -= table->traces[i].time_ns;
+        table->traces[i].duration_ns =
+            making->roots_ns[i] < several_roots
+                ? making->roots_ns[i]
+                : table->traces[i].end_ns - table->traces[i].time_ns;
     return true;
 }
 
@@ -201,6 +314,7 @@ bool cn_trace_table_make(struct cn_trace_table *out,
     struct making making = {
         .table = {.numbers = cn_alloc(segment_count, sizeof(uint32_t *)),
                   .row_counts = cn_alloc(segment_count, sizeof(uint32_t)),
+                  .doubles = cn_alloc(segment_count, sizeof(uint64_t *)),
                   .segment_count = segment_count},
         .indexes = indexes,
     };
@@ -223,8 +337,9 @@ bool cn_trace_table_make(struct cn_trace_table *out,
     free(making.slots);
     if (ok) {
         renumber(&making);
-        ok = sum_traces(&making, err);
+        ok = mark_doubles(&making, err) && sum_traces(&making, err);
     }
+    free(making.roots_ns);
     if (ok)
         *out = making.table;
     else
@@ -234,8 +349,11 @@ bool cn_trace_table_make(struct cn_trace_table *out,
 
 void cn_trace_table_done(struct cn_trace_table *table)
 {
-    for (size_t i = 0; i < table->segment_count; i++)
+    for (size_t i = 0; i < table->segment_count; i++) {
         free(table->numbers[i]);
+        free(table->doubles[i]);
+    }
+    free(table->doubles);
     free(table->numbers);
     free(table->row_counts);
     free(table->traces);

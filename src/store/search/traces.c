@@ -92,8 +92,11 @@ static bool visit_each(struct cn_search *search, const struct cn_query *query,
                        struct each *each, bool (*goes_on)(void *arg, uint64_t time_ns),
                        struct newest *newest, struct cn_error *err)
 {
-    struct cn_search_visitor visitor = {
-        .visit = each_of_rows, .goes_on = goes_on, .arg = each};
+    struct cn_search_visitor visitor = {.kind = CN_SEARCH_HITS,
+                                        .is_rough = true,
+                                        .visit = each_of_rows,
+                                        .goes_on = goes_on,
+                                        .arg = each};
     bool ok;
 
     if (newest) {
@@ -190,7 +193,7 @@ static bool find_page(struct cn_search *search, const struct cn_query *query,
     each.needs[ERRORS] = order->sort == CN_SEARCH_BY_ERRORS;
     cn_search_page_begin(&page);
     ok =
-        is_newest && cn_search_newest_helps(search, page.best.limit)
+        is_newest && !query->joins && cn_search_newest_helps(search, page.best.limit)
             ? find_newest(search, query, &each, err)
             : visit_each(search, query, &each, is_newest ? may_improve : NULL, NULL, err);
     if (ok)
@@ -245,7 +248,7 @@ static void count_trace(void *arg, const struct cn_trace_sum *sum)
 bool cn_search_count_traces(struct cn_search *search, const struct cn_query *query,
                             struct cn_search_trace_count *out, struct cn_error *err)
 {
-    struct cn_kept_query *kept = cn_kept_hits_of(&search->kept, query);
+    struct cn_kept_query *kept = cn_kept_hits_of(&search->kept, query, true);
     struct cn_search_trace_count count = {.first_ns = UINT64_MAX};
     struct each each = {.visit = count_trace, .arg = &count};
     struct cn_error damage;
@@ -258,7 +261,7 @@ bool cn_search_count_traces(struct cn_search *search, const struct cn_query *que
     if (!visit_each(search, query, &each, NULL, NULL, err))
         return false;
     /* Damage may be gone at the next search: then the count is another one. */
-    kept = cn_kept_hits_of(&search->kept, query);
+    kept = cn_kept_hits_of(&search->kept, query, true);
     kept->is_counted = cn_search_check(search, &damage);
     kept->traces = count;
     *out = count;

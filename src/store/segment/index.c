@@ -18,7 +18,8 @@ struct builder {
     struct cn_trace trace;
     struct cn_postings postings;
     struct cn_posting_words words;
-    size_t *offs; /* of the blocks in index->built */
+    const struct cn_rows *only; /* rows that have keys; NULL: all */
+    size_t *offs;               /* of the blocks in index->built */
     size_t count, capacity;
 };
 
@@ -47,6 +48,10 @@ static void build_row(struct builder *builder, uint32_t row)
     struct cn_error err = {0};
     bool is_loaded;
 
+    if (builder->only && !cn_rows_has(builder->only, row)) {
+        cn_postings_end_row(&builder->postings);
+        return;
+    }
     cn_trace_clear(&builder->trace);
     is_loaded = cn_segment_load(builder->loader, builder->index->segment, row,
                                 &builder->trace, &err);
@@ -92,13 +97,15 @@ static bool take_built(struct builder *builder, struct cn_error *err)
     return true;
 }
 
-/* Build the postings of all rows without a block. */
-static bool build_missing(struct cn_store_index *index, struct cn_error *err)
+/* Build the postings of all rows without a block, or of `only` some of them. */
+static bool build_missing(struct cn_store_index *index, const struct cn_rows *only,
+                          struct cn_error *err)
 {
     struct builder builder = {
         .index = index,
         .loader = cn_segment_loader_new(),
         .words = {.extra = &index->extra},
+        .only = only,
     };
     uint32_t row_count = index->columns->row_count, next = 0;
     bool ok;
@@ -162,7 +169,7 @@ static void open_postings(void *arg)
         open_log(index);
     index->has_postings =
         (!segment->remote || segment->remote->check(segment->remote, &index->failure)) &&
-        build_missing(index, &index->failure);
+        build_missing(index, NULL, &index->failure);
 }
 
 bool cn_store_index_postings(const struct cn_store_index *index, struct cn_error *err)
@@ -200,6 +207,53 @@ bool cn_store_index_open(struct cn_store_index *index, const struct cn_segment *
                          struct cn_error *err)
 {
     return open_index(index, segment, true, err);
+}
+
+bool cn_store_index_is_nested(const struct cn_store_index *index)
+{
+    for (size_t i = 0; i < index->block_count; i++)
+        if (!index->blocks[i].is_own)
+            return true;
+    return false;
+}
+
+bool cn_store_index_keep_nested(const struct cn_store_index *index, struct cn_rows *rows,
+                                struct cn_error *err)
+{
+    struct cn_store_column flags;
+
+    if (!cn_columns_field(index->columns, CN_STORE_FIELD_flags, &flags, err))
+        return false;
+    /* The rows of spans inside of a trace follow its own. */
+    for (uint32_t row = cn_rows_next(rows, 0); row < rows->count;
+         row = cn_rows_next(rows, row + 1))
+        if (row + 1 == rows->count ||
+            !(cn_store_column_at(&flags, row + 1) & CN_ROW_EMBEDDED))
+            cn_rows_clear(rows, row);
+    return true;
+}
+
+bool cn_store_index_open_rows(struct cn_store_index *out,
+                              const struct cn_store_index *index,
+                              const struct cn_rows *rows, struct cn_error *err)
+{
+    *out = (struct cn_store_index){
+        .segment = index->segment,
+        .columns = index->columns,
+        .joined = index->joined,
+    };
+    if (build_missing(out, rows, err))
+        return true;
+    cn_store_index_close_rows(out);
+    return false;
+}
+
+void cn_store_index_close_rows(struct cn_store_index *index)
+{
+    cn_words_done(&index->extra);
+    free(index->blocks);
+    cn_text_done(&index->built);
+    *index = (struct cn_store_index){0};
 }
 
 bool cn_store_index_rebuild(struct cn_store_index *index, struct cn_error *err)

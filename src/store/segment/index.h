@@ -56,6 +56,21 @@ CN_CHECK bool cn_store_index_open(struct cn_store_index *index,
 CN_CHECK bool cn_store_index_postings(const struct cn_store_index *index,
                                       struct cn_error *err);
 
+/* True if rows may also have keys of spans inside them that have rows: in postings of an earlier
+ * version. */
+bool cn_store_index_is_nested(const struct cn_store_index *index);
+
+/* Remove the rows of `rows` that have no keys of other rows. */
+CN_CHECK bool cn_store_index_keep_nested(const struct cn_store_index *index,
+                                         struct cn_rows *rows, struct cn_error *err);
+
+/* An index whose postings are those of some rows alone, built from their traces. It borrows from
+ * `index`, and is closed before that with cn_store_index_close_rows(). */
+CN_CHECK bool cn_store_index_open_rows(struct cn_store_index *out,
+                                       const struct cn_store_index *index,
+                                       const struct cn_rows *rows, struct cn_error *err);
+void cn_store_index_close_rows(struct cn_store_index *index);
+
 /* Build all postings again, after a search found damage in post.dat. */
 CN_CHECK bool cn_store_index_rebuild(struct cn_store_index *index, struct cn_error *err);
 static inline bool cn_store_index_has_file(const struct cn_store_index *index)

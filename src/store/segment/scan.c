@@ -34,13 +34,6 @@ static uint32_t flags_of(const struct cn_trace *trace, uint32_t at)
     return flags;
 }
 
-bool cn_segment_span_has_row(const struct cn_trace *trace,
-                             const struct cn_trace_span *span)
-{
-    return span->node != 0 && span->id != 0 &&
-           !(trace->nodes[span->node].flags & CN_TRACE_SENT);
-}
-
 struct cn_store_row cn_segment_row_of(const struct cn_trace *trace, uint32_t at,
                                       const struct cn_zorka_part *part)
 {
@@ -298,7 +291,7 @@ static void add_record(struct cn_segment_scan *scan, const struct cn_chunk *chun
     raise_to(&scan->highest_word, cn_segment_highest_word(trace));
     add_row(scan, chunk, part, record_off, 0);
     for (uint32_t i = 0; i < trace->span_count; i++)
-        if (cn_segment_span_has_row(trace, &trace->spans[i]))
+        if (cn_store_span_has_row(trace, &trace->spans[i]))
             add_row(scan, chunk, part, record_off, trace->spans[i].node);
 }
 

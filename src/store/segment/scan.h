@@ -85,11 +85,6 @@ void cn_segment_each_word(const struct cn_trace *trace,
 /* The highest word that a trace uses. */
 uint32_t cn_segment_highest_word(const struct cn_trace *trace);
 
-/* True if a span inside of a trace may get a row: it has an id, and the agent did not send it on its
- * own. Agents that do not trace across processes give a copy another id. */
-bool cn_segment_span_has_row(const struct cn_trace *trace,
-                             const struct cn_trace_span *span);
-
 /* The row of the span that begins at `node`, without the offset of its chunk; in_chunk_off is
  * relative to the record. */
 struct cn_store_row cn_segment_row_of(const struct cn_trace *trace, uint32_t node,

@@ -66,7 +66,7 @@ static bool add_rows(struct cn_segment_writer *segment, const struct cn_trace *t
     if (!add_row(segment, trace, part, record_off, 0, err))
         return false;
     for (uint32_t i = 0; i < trace->span_count; i++)
-        if (cn_segment_span_has_row(trace, &trace->spans[i]) &&
+        if (cn_store_span_has_row(trace, &trace->spans[i]) &&
             is_wanted(arg, trace, &trace->spans[i]) &&
             !add_row(segment, trace, part, record_off, trace->spans[i].node, err))
             return false;

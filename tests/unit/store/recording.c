@@ -192,7 +192,7 @@ static void spans_that_were_sent_twice_count_once(void **state)
     assert_int_equal(count_calls(recording), 1);
     cn_recording_close(recording);
     /* A span inside another one is analysed with its trace. */
-    if (!cn_store_recording_open(&recording, "store", "calls=1", &err))
+    if (!cn_store_recording_open(&recording, "store", "root = query", &err))
         fail_msg("%s", err.text);
     assert_int_equal(count_calls(recording), 1 + 1 + 2 + 1);
     cn_recording_close(recording);

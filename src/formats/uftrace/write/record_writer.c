@@ -109,7 +109,8 @@ static bool write_batch(struct cn_out *out, const struct cn_recording *rec, uint
     for (size_t i = 0; i < batch->count; i++) {
         struct cn_call call = batch->calls[i];
         bool is_event = call.kind == CN_CALL_EVENT;
-        bool is_too_long = call.data_len > (is_event ? UINT16_MAX : CN_UFT_PAYLOAD_MAX);
+        bool is_too_long =
+            cn_call_data_len(&call) > (is_event ? UINT16_MAX : CN_UFT_PAYLOAD_MAX);
 
         if (is_event && ((call.address >= CN_EVENT_SCHED_IN &&
                           call.address <= CN_EVENT_SCHED_BOTH_PREEMPT) ||

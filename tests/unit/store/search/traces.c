@@ -38,12 +38,12 @@ static struct cn_scratch *scratch;
 
 /* What the spans of a trace add up to. */
 struct expected {
-    uint64_t low, time_ns, end_ns;
-    uint32_t spans, errors;
+    uint64_t low, time_ns, end_ns, root_ns, calls;
+    uint32_t spans, errors, records, root_count;
+    const struct cn_trace_facts *list[SPANS];
     const struct cn_trace_facts *root;
     const char *services[4];
     size_t service_count;
-    bool is_match;
 };
 
 static uint64_t id_of(size_t span)
@@ -165,14 +165,38 @@ static void add_span(struct expected *trace, const struct cn_trace_facts *span)
         trace->time_ns = row->time_ns;
     if (row->time_ns + row->duration_ns > trace->end_ns)
         trace->end_ns = row->time_ns + row->duration_ns;
-    trace->spans++;
+    if (row->parent_id == 0) {
+        trace->root_ns = row->duration_ns;
+        trace->root_count++;
+    }
+    trace->list[trace->spans++] = span;
     trace->errors += row->errors;
+    trace->calls += row->calls;
+    trace->records += row->records;
     if (!trace->root || is_better_root(row, &trace->root->data))
         trace->root = span;
     for (size_t i = 0; i < trace->service_count; i++)
         is_new = is_new && strcmp(trace->services[i], span->service) != 0;
     if (is_new)
         trace->services[trace->service_count++] = span->service;
+}
+
+static uint64_t duration_of(const struct expected *trace)
+{
+    return trace->root_count == 1 ? trace->root_ns : trace->end_ns - trace->time_ns;
+}
+
+static bool is_match(const struct cn_random_query *tree, const struct expected *trace)
+{
+    const struct cn_store_row numbers = {
+        .duration_ns = duration_of(trace),
+        .errors = trace->errors,
+        .calls = trace->calls,
+        .records = trace->records,
+    };
+
+    return trace->spans > 0 &&
+           (!tree || cn_random_query_holds_in(tree, trace->list, trace->spans, &numbers));
 }
 
 static size_t expect(const struct cn_random_query *tree, struct expected *list)
@@ -183,13 +207,10 @@ static size_t expect(const struct cn_random_query *tree, struct expected *list)
     for (size_t i = 0; i <= TRACES; i++)
         all[i] = (struct expected){.low = i, .time_ns = UINT64_MAX};
     for (size_t i = 0; i < SPANS; i++) {
-        struct expected *trace = &all[facts[i].data.trace_low];
-
-        add_span(trace, &facts[i]);
-        trace->is_match |= !tree || cn_random_query_holds(tree, &facts[i]);
+        add_span(&all[facts[i].data.trace_low], &facts[i]);
     }
     for (size_t i = 0; i <= TRACES; i++) {
-        if (all[i].is_match)
+        if (is_match(tree, &all[i]))
             list[count++] = all[i];
     }
     return count;
@@ -201,7 +222,7 @@ static uint64_t key_of(const struct expected *trace)
 {
     switch ((unsigned)sorted_by->sort) {
     case CN_SEARCH_BY_DURATION:
-        return trace->end_ns - trace->time_ns;
+        return duration_of(trace);
     case CN_SEARCH_BY_ERRORS:
         return trace->errors;
     case CN_SEARCH_BY_SPANS:
@@ -232,7 +253,7 @@ static void check_trace(const struct cn_search_traces *found,
 
     assert_int_equal(trace->trace_low, expected->low);
     assert_int_equal(trace->sum.time_ns, expected->time_ns);
-    assert_int_equal(trace->sum.duration_ns, expected->end_ns - expected->time_ns);
+    assert_int_equal(trace->sum.duration_ns, duration_of(expected));
     assert_int_equal(trace->sum.spans, expected->spans);
     assert_int_equal(trace->sum.errors, expected->errors);
     assert_true(cn_search_hit_row(searches[s], &trace->root, &row, &err));
@@ -357,7 +378,7 @@ static void steps_count_every_trace_at_its_start_and_know_its_duration(void **st
             if (expected[i].time_ns < first_ns ||
                 expected[i].time_ns >= first_ns + steps.step_ns)
                 continue;
-            durations[members++] = expected[i].end_ns - expected[i].time_ns;
+            durations[members++] = duration_of(&expected[i]);
             errors += expected[i].errors > 0;
         }
         assert_int_equal(steps.list[s].count, members);
