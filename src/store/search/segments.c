@@ -400,6 +400,44 @@ size_t cn_search_end_of(const struct cn_search *search, const struct cn_query *q
     return end;
 }
 
+size_t cn_search_part_count(const struct cn_search *search, const struct cn_query *query)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < search->count; i++)
+        count += may_have_hits(search, &search->newest[i], query);
+    return count;
+}
+
+struct cn_query *cn_search_seed(const struct cn_search *search,
+                                const struct cn_query *query)
+{
+    struct cn_query *best = NULL;
+    size_t best_count = SIZE_MAX;
+
+    for (size_t i = 0; i < query->count; i++) {
+        const struct cn_query_step *step = &query->steps[i];
+        struct cn_query *term;
+        struct cn_error ignored;
+        size_t count;
+
+        if (step->kind != CN_QUERY_STEP_TERM || !step->is_top ||
+            cn_query_term_is_of_trace(&step->term) ||
+            !cn_query_parse(&term, step->text, query->now_ns, &ignored))
+            continue;
+        count = cn_search_part_count(search, term);
+        /* Times have the most hits. */
+        if (count < best_count || (count == best_count && best->last_ns < UINT64_MAX)) {
+            cn_query_free(best);
+            best = term;
+            best_count = count;
+        } else {
+            cn_query_free(term);
+        }
+    }
+    return best;
+}
+
 /* True if the walk would go on after its end. */
 static bool has_more(const struct cn_search *search, const struct cn_query *query,
                      const struct cn_search_visitor *visitor, size_t position)
@@ -482,6 +520,17 @@ static bool is_whole(const struct cn_query *query,
            (query->joins || (visitor->kind == CN_SEARCH_WHOLE && query->count > 0));
 }
 
+/* The same for traces that match, which have to meet the seed; without one, all were found. */
+static bool has_more_whole(const struct cn_search *search, const struct cn_query *query,
+                           const struct cn_search_visitor *visitor)
+{
+    struct cn_query *seed = cn_search_seed(search, query);
+    bool found = seed && has_more(search, seed, visitor, visitor->end);
+
+    cn_query_free(seed);
+    return found;
+}
+
 /* Visit the next segment that has rows of traces that match. */
 static enum cn_step visit_whole(struct cn_search *search, const struct cn_query *query,
                                 const struct cn_search_visitor *visitor, size_t *position,
@@ -494,7 +543,7 @@ static enum cn_step visit_whole(struct cn_search *search, const struct cn_query 
     const struct cn_rows *rows = NULL;
     uint32_t segment;
 
-    if (!cn_search_whole(search, query, &whole, err))
+    if (!cn_search_whole(search, query, visitor->end > 0, &whole, err))
         return CN_FAIL;
     for (; *position < search->count; ++*position) {
         segment = parts[*position].segment;
@@ -507,8 +556,11 @@ static enum cn_step visit_whole(struct cn_search *search, const struct cn_query 
         (visitor->goes_on &&
          !visitor->goes_on(visitor->arg, visitor->is_oldest_first
                                              ? parts[*position].first_ns
-                                             : parts[*position].last_ns)))
+                                             : parts[*position].last_ns))) {
+        if (visitor->is_cut)
+            *visitor->is_cut = has_more_whole(search, query, visitor);
         return CN_END;
+    }
     ++*position;
     return open_index(search, segment, &index, err) &&
                    visitor->visit(visitor->arg, segment, index, rows, err)

@@ -43,6 +43,14 @@ struct cn_search_visitor {
 size_t cn_search_end_of(const struct cn_search *search, const struct cn_query *query,
                         size_t part_max);
 
+/* The number of segments that may have hits. */
+size_t cn_search_part_count(const struct cn_search *search, const struct cn_query *query);
+
+/* A condition that every trace has to meet in one of its spans, of those the one that the fewest
+ * segments may have; NULL if the query has none. The caller frees it. */
+struct cn_query *cn_search_seed(const struct cn_search *search,
+                                const struct cn_query *query);
+
 struct cn_trace_table;
 
 /* The rows of all segments by trace, made at the first call; with a query, at least those of the

@@ -33,6 +33,7 @@ struct cn_search {
     struct cn_error *failures;        /* by segment: why it could not be searched */
     uint64_t row_count;
     struct cn_trace_table traces; /* made when it is first needed */
+    uint64_t made_count;          /* how often */
     struct cn_whole whole;        /* the traces of the last query that needed it */
     bool *in_traces; /* by segment: the table has its rows; NULL: there is no table */
 };

@@ -178,10 +178,14 @@ static bool choose_segments(struct cn_search *search, const struct cn_query *que
                                         .arg = &ids,
                                         .is_rough = true,
                                         .end = newest ? newest->end : 0};
-    bool is_all = !query || query->joins || (!newest && !has_filters(search)), ok = true;
+    bool is_all = !query || (!newest && !has_filters(search)), ok = true;
+    struct cn_query *seed =
+        !is_all && query->joins ? cn_search_seed(search, query) : NULL;
 
+    is_all = is_all || (query->joins && !seed);
     if (!is_all)
-        ok = cn_search_walk(search, query, &visitor, err);
+        ok = cn_search_walk(search, seed ? seed : query, &visitor, err);
+    cn_query_free(seed);
     if (newest) {
         drop_older(&ids);
         newest->rest_ns = ids.rest_ns;
@@ -223,6 +227,7 @@ static bool make_traces(struct cn_search *search, const bool *chosen,
             opening.segments[jobs.count++] = (uint32_t)i;
     cn_pool_run(&jobs, workers > cn_pool_default_workers() ? workers : 1);
     cn_trace_table_done(&search->traces);
+    search->made_count++;
     ok = cn_trace_table_make(&search->traces, indexes, search->count, err);
     free(opening.segments);
     free(indexes);

@@ -265,7 +265,7 @@ static bool begin_domain(struct finding *finding, struct cn_error *err)
     size_t i = 0;
 
     for (size_t s = 0; s < finding->search->count; s++)
-        all[s] = true;
+        all[s] = finding->search->in_traces[s];
     CN_PUSH(finding->domains, finding->domain_count, finding->domain_capacity, all);
     while (i < query->count &&
            !(query->steps[i].is_top && query->steps[i].term.field == CN_QUERY_TIME))
@@ -318,7 +318,7 @@ static void take_found(struct finding *finding, struct cn_whole *out)
 }
 
 bool cn_search_whole(struct cn_search *search, const struct cn_query *query,
-                     const struct cn_whole **out, struct cn_error *err)
+                     bool is_of_table, const struct cn_whole **out, struct cn_error *err)
 {
     struct finding finding = {.search = search, .query = query};
     struct cn_whole *whole = &search->whole;
@@ -326,16 +326,20 @@ bool cn_search_whole(struct cn_search *search, const struct cn_query *query,
 
     *out = whole;
     if (whole->text && whole->now_ns == query->now_ns &&
+        whole->made_count == (is_of_table ? search->made_count : 0) &&
         strcmp(whole->text, query->text) == 0)
         return true;
     cn_whole_done(whole);
-    if (!cn_search_trace_table(search, query, &finding.table, err))
+    if (is_of_table)
+        finding.table = cn_search_traces_made(search);
+    else if (!cn_search_trace_table(search, query, &finding.table, err))
         return false;
     ok = begin_domain(&finding, err) && evaluate(&finding, 0, query->count, err);
     if (ok) {
         take_found(&finding, whole);
         whole->text = cn_strdup(query->text);
         whole->now_ns = query->now_ns;
+        whole->made_count = is_of_table ? search->made_count : 0;
     }
     while (finding.depth > 0)
         pop_set(&finding);

@@ -20,15 +20,18 @@ struct cn_search;
 struct cn_whole {
     char *text; /* of the query; NULL: none is known */
     uint64_t now_ns;
+    uint64_t made_count;    /* of the table that they are in; 0: they are all there are */
     struct cn_rows *firsts; /* by segment: one row of each trace */
     struct cn_rows *all;    /* by segment: all rows of the traces */
     size_t segment_count;
 };
 
 /* Find the traces, unless they are those of the last call. They belong to the search and are valid
- * until the next call; the table of traces is that of the search. */
+ * until the next call; the table of traces is that of the search. With `is_of_table`, only segments
+ * of the table that was made last are searched. */
 CN_CHECK bool cn_search_whole(struct cn_search *search, const struct cn_query *query,
-                              const struct cn_whole **out, struct cn_error *err);
+                              bool is_of_table, const struct cn_whole **out,
+                              struct cn_error *err);
 void cn_whole_done(struct cn_whole *whole);
 
 #endif
