@@ -64,6 +64,7 @@ struct cn_trace_calls {
     size_t lane_count, lane_capacity, group_count, group_capacity;
     struct open_call *open; /* of the trace, outermost first */
     size_t depth, open_capacity;
+    struct cn_map paths;    /* path and function -> path of the recording, from 1 */
     struct made_call *made; /* by the open calls, those of the outermost first */
     size_t made_count, made_capacity;
     uint64_t moved_count, cut_count;
@@ -98,6 +99,7 @@ void cn_trace_calls_free(struct cn_trace_calls *calls)
     cn_memory_recording_free(calls->recording);
     cn_names_done(&calls->names);
     cn_map_done(&calls->functions);
+    cn_map_done(&calls->paths);
     for (size_t i = 0; i < calls->group_count; i++) {
         free(calls->groups[i].lanes);
         free(calls->groups[i].free_ns);
@@ -228,23 +230,24 @@ static uint32_t take_lane(struct cn_trace_calls *calls, uint32_t group, uint32_t
 
 static void add_call(struct cn_trace_calls *calls, struct lane *lane,
                      enum cn_call_kind kind, uint32_t function, uint64_t time_ns,
-                     uint64_t covered_ns)
+                     uint64_t covered_ns, uint8_t flags)
 {
     struct cn_bytes data = {(const uint8_t *)cn_text_str(&calls->note), calls->note.len};
 
     lane->now_ns = time_ns;
-    cn_memory_recording_add_call(calls->recording, lane->task,
-                                 (struct cn_call){
-                                     .time_ns = time_ns,
-                                     .address = (uint64_t)function * FUNCTION_LEN,
-                                     .function = function,
-                                     .depth = (uint16_t)lane->depth,
-                                     .kind = (uint8_t)kind,
-                                     .flags = (data.len > 0 ? CN_CALL_HAS_DATA : 0) |
-                                              (covered_ns > 0 ? CN_CALL_COVERED : 0),
-                                     .covered_ns = covered_ns,
-                                 },
-                                 data);
+    cn_memory_recording_add_call(
+        calls->recording, lane->task,
+        (struct cn_call){
+            .time_ns = time_ns,
+            .address = (uint64_t)function * FUNCTION_LEN,
+            .function = function,
+            .depth = (uint16_t)lane->depth,
+            .kind = (uint8_t)kind,
+            .flags = (uint8_t)((data.len > 0 ? CN_CALL_HAS_DATA : 0) |
+                               (covered_ns > 0 ? CN_CALL_COVERED : 0) | flags),
+            .covered_ns = covered_ns,
+        },
+        data);
     cn_text_clear(&calls->note);
 }
 
@@ -318,7 +321,7 @@ static void leave_lane(struct cn_trace_calls *calls, struct open_call *call)
     call->is_left = true;
     lane->depth--;
     add_call(calls, lane, CN_CALL_EXIT, call->function, call->end_ns,
-             covered_outside(calls, call));
+             covered_outside(calls, call), 0);
     if (lane->depth == 0)
         set_free(&calls->groups[lane->group], lane->slot, call->end_ns);
 }
@@ -399,6 +402,28 @@ static void add_flow(struct cn_trace_calls *calls, const struct open_call *calle
     calls->excess_count += !cn_memory_recording_add_flow(calls->recording, flow);
 }
 
+/* Note which calls are around one in a lane of its own. */
+static void note_path(struct cn_trace_calls *calls, const struct open_call *call)
+{
+    uint32_t path = 0;
+
+    for (size_t i = 0; i < calls->depth; i++) {
+        uint32_t function = calls->open[i].function;
+        uint32_t *known = cn_map_at(&calls->paths, (uint64_t)path << 32 | function, 0);
+
+        if (*known == 0)
+            *known =
+                cn_memory_recording_add_path(
+                    calls->recording,
+                    (struct cn_caller_path){path > 0 ? path - 1 : CN_NONE, function}) +
+                1;
+        path = *known;
+    }
+    cn_memory_recording_add_moved(
+        calls->recording,
+        (struct cn_moved_call){calls->lanes[call->lane].task, path - 1, call->begin_ns});
+}
+
 /* A call that an open one made. */
 static void note_made(struct cn_trace_calls *calls, struct open_call *caller,
                       const struct open_call *call)
@@ -417,6 +442,7 @@ void cn_trace_calls_enter(struct cn_trace_calls *calls, const struct cn_trace *t
     const struct cn_trace_node *entered = &trace->nodes[node];
     struct open_call call = {.function = function_of(calls, trace, entered->method)};
     struct lane *lane;
+    bool is_moved = false;
 
     while (calls->depth > depth)
         leave(calls);
@@ -434,15 +460,20 @@ void cn_trace_calls_enter(struct cn_trace_calls *calls, const struct cn_trace *t
         }
     }
     call.begin_ns = begin_ns;
-    if (calls->depth > 0)
+    if (calls->depth > 0) {
         note_made(calls, &calls->open[calls->depth - 1], &call);
+        is_moved = calls->lanes[call.lane].depth == 0;
+    }
+    if (is_moved)
+        note_path(calls, &call);
     call.made = calls->made_count;
     lane = &calls->lanes[call.lane];
     if (calls->has_attributes)
         note_attributes(&calls->note, trace, node);
     if (lane->depth == 0)
         set_free(&calls->groups[lane->group], lane->slot, UINT64_MAX);
-    add_call(calls, lane, CN_CALL_ENTER, call.function, begin_ns, 0);
+    add_call(calls, lane, CN_CALL_ENTER, call.function, begin_ns, 0,
+             is_moved ? CN_CALL_MOVED : 0);
     call.depth = ++lane->depth;
     CN_PUSH(calls->open, calls->depth, calls->open_capacity, call);
 }

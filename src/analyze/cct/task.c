@@ -129,6 +129,21 @@ static inline cn_cct_id child_of(struct cn_cct_task *task, cn_cct_id parent, uin
     return open != 0 ? open : cn_tree_child(&task->tree, parent, key);
 }
 
+/* The node of the caller of an outermost call whose caller is in another task. */
+static cn_cct_id node_of_caller(struct cn_cct_task *task, const struct cn_call *call)
+{
+    const struct cn_recording *rec = recording_of(task);
+    uint32_t functions[UINT8_MAX + 1], depth = 0;
+    uint32_t path = cn_recording_caller_of(rec, task->options.task, call->time_ns);
+    cn_cct_id node = 0;
+
+    for (; path != CN_NONE && depth <= UINT8_MAX; path = rec->paths[path].parent)
+        functions[depth++] = rec->paths[path].function;
+    while (depth > 0)
+        node = child_of(task, node, functions[--depth]);
+    return node;
+}
+
 static inline void enter(struct cn_cct_task *task, struct cn_cct_follow *follow,
                          const struct cn_call *call, const struct cn_call_batch *batch)
 {
@@ -136,6 +151,8 @@ static inline void enter(struct cn_cct_task *task, struct cn_cct_follow *follow,
     struct cn_call_frame *frame = cn_call_stack_enter_quick(stack, call, batch);
     cn_cct_id node = stack->count > 1 ? frame[-1].mark : 0;
 
+    if (stack->count == 1 && (call->flags & CN_CALL_MOVED))
+        node = node_of_caller(task, call);
     if (frame->flags & CN_FRAME_SHOWN) {
         if (follow->has_site && node != 0)
             node = cn_tree_child(&task->tree, node,

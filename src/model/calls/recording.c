@@ -49,6 +49,26 @@ const char *cn_recording_fact(const struct cn_recording *rec, const char *key)
     return NULL;
 }
 
+uint32_t cn_recording_caller_of(const struct cn_recording *rec, uint32_t task,
+                                uint64_t time_ns)
+{
+    uint32_t low = 0, high = rec->moved_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const struct cn_moved_call *call = &rec->moved[middle];
+
+        if (call->task < task || (call->task == task && call->time_ns < time_ns))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < rec->moved_count && rec->moved[low].task == task &&
+                   rec->moved[low].time_ns == time_ns
+               ? rec->moved[low].path
+               : CN_NONE;
+}
+
 uint32_t cn_recording_find_task(const struct cn_recording *rec, uint32_t tid)
 {
     size_t end = rec->task_count > 0 ? cn_search_u32(&rec->tasks->tid, rec->task_count,

@@ -42,6 +42,7 @@ enum {
     CN_CALL_DATA_SKIPPED = 2, /* there were some, of unknown types */
     CN_CALL_KERNEL = 4,       /* a kernel function */
     CN_CALL_COVERED = 8,      /* an exit without data: covered_ns is set */
+    CN_CALL_MOVED = 16,       /* an entry: its caller is in cn_recording.moved */
 };
 
 struct cn_call {
@@ -211,6 +212,18 @@ struct cn_flow {
     const char *name;    /* "" if it has none */
 };
 
+/* A path of calls: a function, and the path of its caller, which has a lower number; CN_NONE at the
+ * outermost. */
+struct cn_caller_path {
+    uint32_t parent, function;
+};
+
+/* The caller of an outermost call of a task, in another task. */
+struct cn_moved_call {
+    uint32_t task, path;
+    uint64_t time_ns; /* of its entry */
+};
+
 /* Flows, and ends of flows, that a recording has at most: readers drop the others and warn. */
 enum { CN_FLOW_MAX = 1 << 20 };
 
@@ -309,8 +322,11 @@ struct cn_recording {
     const struct cn_event_name *event_names;
     const struct cn_copied_file *copied_files;
     const struct cn_flow *flows; /* in any order */
+    const struct cn_caller_path *paths;
+    const struct cn_moved_call *moved; /* by task, then by time */
     uint32_t task_count, session_count, module_count, function_count, source_count;
     uint32_t fact_count, event_name_count, copied_file_count, flow_count;
+    uint32_t path_count, moved_count;
     uint32_t version; /* of the file format: 3 or 4 */
     uint16_t header_len, max_stack;
     bool is_big_endian, is_32_bit;
@@ -393,6 +409,10 @@ static inline void cn_call_stream_close(struct cn_call_stream *stream) /* NULL i
 
 /* The value of the first fact with this key, or NULL. */
 const char *cn_recording_fact(const struct cn_recording *rec, const char *key);
+
+/* The path of the caller of a call with CN_CALL_MOVED, or CN_NONE. */
+uint32_t cn_recording_caller_of(const struct cn_recording *rec, uint32_t task,
+                                uint64_t time_ns);
 
 /* The task with this tid, or CN_NONE. */
 uint32_t cn_recording_find_task(const struct cn_recording *rec, uint32_t tid);

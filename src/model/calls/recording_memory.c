@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/path.h"
+#include "base/sort.h"
 #include "base/text.h"
 
 enum { BATCH = 1024 };
@@ -35,6 +36,9 @@ struct cn_memory_recording {
     struct cn_fact *facts;
     struct cn_event_name *event_names;
     struct cn_flow *flows;
+    struct cn_caller_path *paths;
+    struct cn_moved_call *moved;
+    size_t path_capacity, moved_capacity;
     size_t task_capacity, calls_capacity, session_capacity, mappings_capacity;
     size_t module_capacity, function_capacity, fact_capacity, event_name_capacity,
         flow_capacity;
@@ -75,6 +79,8 @@ void cn_memory_recording_free(struct cn_memory_recording *m)
     free(m->facts);
     free(m->event_names);
     free(m->flows);
+    free(m->paths);
+    free(m->moved);
     cn_arena_done(&m->rec.arena);
     free(m);
 }
@@ -230,6 +236,19 @@ bool cn_memory_recording_add_flow(struct cn_memory_recording *m, struct cn_flow 
     return true;
 }
 
+uint32_t cn_memory_recording_add_path(struct cn_memory_recording *m,
+                                      struct cn_caller_path path)
+{
+    CN_PUSH(m->paths, m->rec.path_count, m->path_capacity, path);
+    return m->rec.path_count - 1;
+}
+
+void cn_memory_recording_add_moved(struct cn_memory_recording *m,
+                                   struct cn_moved_call call)
+{
+    CN_PUSH(m->moved, m->rec.moved_count, m->moved_capacity, call);
+}
+
 struct cn_recording *cn_memory_recording_finish(struct cn_memory_recording *m)
 {
     for (uint32_t i = 0; i < m->rec.task_count; i++) {
@@ -252,6 +271,11 @@ struct cn_recording *cn_memory_recording_finish(struct cn_memory_recording *m)
     m->rec.facts = m->facts;
     m->rec.event_names = m->event_names;
     m->rec.flows = m->flows;
+    m->rec.paths = m->paths;
+    m->rec.moved = m->moved;
+    if (m->rec.moved_count > 0)
+        CN_SORT(m->moved, m->rec.moved_count, CN_UP(struct cn_moved_call, task),
+                CN_UP(struct cn_moved_call, time_ns), CN_UP(struct cn_moved_call, path));
     m->is_finished = true;
     return &m->rec;
 }

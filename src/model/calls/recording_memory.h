@@ -52,6 +52,12 @@ void cn_memory_recording_add_call(struct cn_memory_recording *m, uint32_t task,
 /* False, and nothing is added, after CN_FLOW_MAX others. */
 bool cn_memory_recording_add_flow(struct cn_memory_recording *m, struct cn_flow flow);
 
+/* A path of calls, and a call whose caller is in another task. */
+uint32_t cn_memory_recording_add_path(struct cn_memory_recording *m,
+                                      struct cn_caller_path path);
+void cn_memory_recording_add_moved(struct cn_memory_recording *m,
+                                   struct cn_moved_call call);
+
 /* Return the recording. Nothing can be added afterwards. */
 struct cn_recording *cn_memory_recording_finish(struct cn_memory_recording *m);
 

@@ -91,8 +91,10 @@ static void join(struct cn_trace_set *set)
         struct cn_trace_branch *branch = &set->branches[i];
         uint32_t node = 0, caller = find_span(&spans, branch->row.span_id, &node);
 
-        /* A span that was sent on its own and inside its caller is shown there. */
-        if (caller != CN_NONE && node > 0 && !is_above(set, (uint32_t)i, caller)) {
+        /* A span that was sent on its own and inside its caller is shown there; one that was sent
+         * twice, where it came first. */
+        if (caller != CN_NONE && (node > 0 || caller < i) &&
+            !is_above(set, (uint32_t)i, caller)) {
             branch->parent = caller;
             branch->is_copy = true;
             continue;
