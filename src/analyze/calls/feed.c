@@ -75,7 +75,7 @@ static void emit(struct cn_call_feed *feed, const struct cn_call *call,
 
     CN_GROW(feed->ready, at, feed->ready_capacity);
     feed->ready[at] = *call;
-    if (!(call->flags & CN_CALL_COVERED))
+    if (!(call->flags & (CN_CALL_COVERED | CN_CALL_HAS_SELF)))
         feed->ready[at].data_off = (uint32_t)feed->ready_data.len;
     if (feed->is_corrected) {
         CN_GROW(feed->ready_recorded, at, feed->ready_recorded_capacity);

@@ -37,19 +37,20 @@ struct group {
     uint32_t count, leaf_count;
 };
 
+/* The time of a call. */
+struct made_call {
+    uint64_t begin_ns, end_ns;
+};
+
 struct open_call {
     uint32_t function;
     uint32_t lane;
     uint32_t depth; /* calls that are open in its lane, itself included */
     uint64_t begin_ns, end_ns;
-    uint64_t inside_ns; /* of the calls that it made in its lane */
-    size_t made;        /* where the list of calls that it made begins */
-    bool is_left;       /* calls that start after its end follow it in its lane */
-};
-
-/* The time of a call that another one made. */
-struct made_call {
-    uint64_t begin_ns, end_ns;
+    struct made_call real; /* its times, wherever it is placed */
+    uint64_t inside_ns;    /* of the calls that it made in its lane */
+    size_t made;           /* where the list of calls that it made begins */
+    bool is_left;          /* calls that start after its end follow it in its lane */
 };
 
 struct cn_trace_calls {
@@ -69,7 +70,7 @@ struct cn_trace_calls {
     size_t made_count, made_capacity;
     uint64_t moved_count, cut_count;
     uint64_t excess_count; /* of flows */
-    bool has_attributes;
+    bool has_attributes, is_nested;
     struct cn_text note;
 };
 
@@ -115,6 +116,11 @@ void cn_trace_calls_free(struct cn_trace_calls *calls)
 void cn_trace_calls_show_attributes(struct cn_trace_calls *calls)
 {
     calls->has_attributes = true;
+}
+
+void cn_trace_calls_nest(struct cn_trace_calls *calls)
+{
+    calls->is_nested = true;
 }
 
 /* Methods of the same name are one function, whichever dictionary they come from. */
@@ -228,9 +234,10 @@ static uint32_t take_lane(struct cn_trace_calls *calls, uint32_t group, uint32_t
     return lane;
 }
 
+/* `part_ns` is covered or self time, by the flags. */
 static void add_call(struct cn_trace_calls *calls, struct lane *lane,
                      enum cn_call_kind kind, uint32_t function, uint64_t time_ns,
-                     uint64_t covered_ns, uint8_t flags)
+                     uint64_t part_ns, uint8_t flags)
 {
     struct cn_bytes data = {(const uint8_t *)cn_text_str(&calls->note), calls->note.len};
 
@@ -243,9 +250,8 @@ static void add_call(struct cn_trace_calls *calls, struct lane *lane,
             .function = function,
             .depth = (uint16_t)lane->depth,
             .kind = (uint8_t)kind,
-            .flags = (uint8_t)((data.len > 0 ? CN_CALL_HAS_DATA : 0) |
-                               (covered_ns > 0 ? CN_CALL_COVERED : 0) | flags),
-            .covered_ns = covered_ns,
+            .flags = (uint8_t)((data.len > 0 ? CN_CALL_HAS_DATA : 0) | flags),
+            .self_ns = part_ns,
         },
         data);
     cn_text_clear(&calls->note);
@@ -294,24 +300,38 @@ static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
+/* The self time of a call: what no call that it made covers. */
+static uint64_t self_of(struct cn_trace_calls *calls, const struct open_call *call)
+{
+    struct cn_self_time self = {call->real.begin_ns, call->real.end_ns,
+                                call->real.end_ns - call->real.begin_ns};
+    struct made_call *made = calls->made + call->made;
+    size_t count = calls->made_count - call->made;
+
+    if (count > 0)
+        CN_SORT(made, count, CN_UP(struct made_call, begin_ns));
+    for (size_t i = 0; i < count; i++)
+        cn_self_time_take(&self, made[i].begin_ns, made[i].end_ns);
+    return self.ns;
+}
+
 /* The time of a call that only calls in other lanes cover: what all that it made cover, without
  * those in its lane. */
 static uint64_t covered_outside(struct cn_trace_calls *calls,
                                 const struct open_call *call)
 {
-    struct cn_self_time self = {call->begin_ns, call->end_ns,
-                                call->end_ns - call->begin_ns};
-    struct made_call *made = calls->made + call->made;
-    size_t count = calls->made_count - call->made;
-    uint64_t covered_ns;
+    uint64_t covered_ns = call->real.end_ns - call->real.begin_ns - self_of(calls, call);
 
-    if (count == 0)
-        return 0;
-    CN_SORT(made, count, CN_UP(struct made_call, begin_ns));
-    for (size_t i = 0; i < count; i++)
-        cn_self_time_take(&self, made[i].begin_ns, made[i].end_ns);
-    covered_ns = call->end_ns - call->begin_ns - self.ns;
     return covered_ns > call->inside_ns ? covered_ns - call->inside_ns : 0;
+}
+
+static void leave_covered(struct cn_trace_calls *calls, struct lane *lane,
+                          const struct open_call *call)
+{
+    uint64_t covered_ns = covered_outside(calls, call);
+
+    add_call(calls, lane, CN_CALL_EXIT, call->function, call->end_ns, covered_ns,
+             covered_ns > 0 ? CN_CALL_COVERED : 0);
 }
 
 static void leave_lane(struct cn_trace_calls *calls, struct open_call *call)
@@ -320,8 +340,11 @@ static void leave_lane(struct cn_trace_calls *calls, struct open_call *call)
 
     call->is_left = true;
     lane->depth--;
-    add_call(calls, lane, CN_CALL_EXIT, call->function, call->end_ns,
-             covered_outside(calls, call), 0);
+    if (calls->is_nested)
+        add_call(calls, lane, CN_CALL_EXIT, call->function, call->end_ns,
+                 self_of(calls, call), CN_CALL_HAS_SELF);
+    else
+        leave_covered(calls, lane, call);
     if (lane->depth == 0)
         set_free(&calls->groups[lane->group], lane->slot, call->end_ns);
 }
@@ -366,6 +389,11 @@ static void place(struct cn_trace_calls *calls, struct open_call *call,
     struct lane *lane = &calls->lanes[caller->lane];
 
     call->lane = caller->lane;
+    if (calls->is_nested) {
+        *begin_ns = clamp(*begin_ns, lane->now_ns, caller->end_ns);
+        call->end_ns = clamp(call->end_ns, *begin_ns, caller->end_ns);
+        return;
+    }
     if (!caller->is_left && fit(caller, lane, call, begin_ns))
         return;
     if (!caller->is_left && lane->depth == 1 && *begin_ns >= caller->end_ns)
@@ -432,8 +460,7 @@ static void note_made(struct cn_trace_calls *calls, struct open_call *caller,
         add_flow(calls, caller, call);
     else if (!caller->is_left)
         caller->inside_ns += call->end_ns - call->begin_ns;
-    CN_PUSH(calls->made, calls->made_count, calls->made_capacity,
-            (struct made_call){call->begin_ns, call->end_ns});
+    CN_PUSH(calls->made, calls->made_count, calls->made_capacity, call->real);
 }
 
 void cn_trace_calls_enter(struct cn_trace_calls *calls, const struct cn_trace *trace,
@@ -448,6 +475,7 @@ void cn_trace_calls_enter(struct cn_trace_calls *calls, const struct cn_trace *t
         leave(calls);
     begin_ns = clamp(begin_ns + entered->start_ns, 0, UINT64_MAX - 1);
     call.end_ns = clamp(begin_ns + entered->duration_ns, begin_ns, UINT64_MAX);
+    call.real = (struct made_call){begin_ns, call.end_ns};
     if (calls->depth > 0) {
         place(calls, &call, &begin_ns);
     } else {
@@ -460,6 +488,8 @@ void cn_trace_calls_enter(struct cn_trace_calls *calls, const struct cn_trace *t
         }
     }
     call.begin_ns = begin_ns;
+    if (!calls->is_nested)
+        call.real = (struct made_call){call.begin_ns, call.end_ns};
     if (calls->depth > 0) {
         note_made(calls, &calls->open[calls->depth - 1], &call);
         is_moved = calls->lanes[call.lane].depth == 0;

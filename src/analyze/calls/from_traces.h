@@ -29,6 +29,10 @@ void cn_trace_calls_free(struct cn_trace_calls *calls); /* NULL is fine */
 /* Give every call its attributes and exceptions as an argument; before adding traces. */
 void cn_trace_calls_show_attributes(struct cn_trace_calls *calls);
 
+/* Put every call inside its caller, shortened where it would overlap another one; its self time is
+ * right. Before adding traces. */
+void cn_trace_calls_nest(struct cn_trace_calls *calls);
+
 /* Add the calls of a trace. */
 void cn_trace_calls_add(struct cn_trace_calls *calls, const struct cn_trace *trace);
 

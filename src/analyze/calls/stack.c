@@ -309,8 +309,8 @@ void cn_call_stack_leave(struct cn_call_stack *stack, const struct cn_call *call
     while (stack->count > 0 && stack->frames[stack->count - 1].depth > depth)
         (void)pop(stack);
     if (stack->count > 0 && stack->frames[stack->count - 1].depth == depth) {
-        stack->frames[stack->count - 1].child_ns += cn_call_covered_ns(call);
         cn_call_stack_cut(stack, call->time_ns, out);
+        out->self_ns = cn_call_self_ns(call, out->total_ns, out->frame.child_ns);
     } else {
         bool is_shown = stack->filter->is_plain ||
                         cn_call_filter_shows(stack->filter, &stack->scope, *stack->is_on);

@@ -176,9 +176,15 @@ cn_call_stack_enter_quick(struct cn_call_stack *stack, const struct cn_call *cal
     return frame ? frame : cn_call_stack_enter(stack, call, batch, NULL);
 }
 
-static inline uint64_t cn_call_covered_ns(const struct cn_call *exit)
+/* The self time of a call that ends, in which calls inside of it took `child_ns`. */
+static inline uint64_t cn_call_self_ns(const struct cn_call *exit, uint64_t total_ns,
+                                       uint64_t child_ns)
 {
-    return exit->flags & CN_CALL_COVERED ? exit->covered_ns : 0;
+    if (exit->flags & CN_CALL_HAS_SELF)
+        return exit->self_ns;
+    if (exit->flags & CN_CALL_COVERED)
+        child_ns += exit->covered_ns;
+    return total_ns > child_ns ? total_ns - child_ns : 0;
 }
 
 /* Leave the innermost call in the usual case; else NULL. The frame is valid until the next
@@ -199,8 +205,7 @@ static inline struct cn_call_frame *cn_call_stack_leave_top(struct cn_call_stack
     stack->count--;
     stack->shown = frame->shown_above;
     *total_ns = call->time_ns - frame->enter_ns;
-    frame->child_ns += cn_call_covered_ns(call);
-    *self_ns = *total_ns > frame->child_ns ? *total_ns - frame->child_ns : 0;
+    *self_ns = cn_call_self_ns(call, *total_ns, frame->child_ns);
     frame[-1].child_ns += *total_ns;
     return frame;
 }

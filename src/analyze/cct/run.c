@@ -109,8 +109,7 @@ size_t cn_cct_run_count(struct cn_cct_task *task, struct cn_cct_follow *follow,
         } else if (leaves_top(&run, call)) {
             struct cn_call_frame *frame = run.top--;
             uint64_t total_ns = call->time_ns - frame->enter_ns;
-            uint64_t child_ns = frame->child_ns + cn_call_covered_ns(call);
-            uint64_t self_ns = total_ns > child_ns ? total_ns - child_ns : 0;
+            uint64_t self_ns = cn_call_self_ns(call, total_ns, frame->child_ns);
 
             frame[-1].child_ns += total_ns;
             cn_cct_costs_add(&task->costs, frame->mark, total_ns, self_ns);

@@ -20,7 +20,7 @@
 enum { KEY_LEN = 16 }; /* hexadecimal digits */
 
 /* What a database was made by. Change the number when the same version writes other values. */
-static const char made_by[] = CN_VERSION " 2";
+static const char made_by[] = CN_VERSION " 3";
 
 static int compare_names(const FTSENT **a, const FTSENT **b)
 {

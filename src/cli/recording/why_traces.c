@@ -15,7 +15,7 @@
 #include "model/traces/facts.h"
 #include "open/formats.h"
 #include "store/search/query.h"
-#include "store/search/trace_cursor.h"
+#include "store/search/trace_set.h"
 #include "store/search/traces.h"
 #include "store/segment/reader.h"
 #include "store/write/java_import.h"
@@ -90,23 +90,67 @@ static void note_call(struct cn_why_traces *traces, const struct cn_trace *trace
         (uint32_t)traces->count);
 }
 
-static void note_calls(struct cn_why_traces *traces, const struct cn_trace *trace,
-                       const char *method, struct cn_why_options *options,
-                       struct cn_text *text)
-{
-    uint64_t time_ns = trace->span_count > 0 ? trace->spans[0].time_ns : trace->clock_ns;
-    unsigned noted = 0;
+/* Adds the calls of the method, with what is below them, to calls. */
+struct adding {
+    struct cn_why_traces *traces;
+    struct cn_trace_calls *calls;
+    struct cn_why_options *options;
+    const char *method;
+    struct cn_text text;
+    uint32_t depth; /* of the current call of the method; CN_NONE */
+    unsigned noted; /* calls of this trace */
+};
 
-    for (uint32_t i = 0; i < trace->node_count && noted < CALLS_NOTED; i++) {
-        if (trace->nodes[i].method == 0)
-            continue;
-        cn_text_clear(text);
-        cn_words_print_method_name(trace->words, trace->nodes[i].method, text);
-        if (strcmp(cn_text_str(text), method) == 0) {
-            note_call(traces, trace, i, time_ns, options);
-            noted++;
-        }
+static bool is_of_method(struct adding *adding, const struct cn_trace *trace,
+                         uint32_t node)
+{
+    if (trace->nodes[node].method == 0)
+        return false;
+    cn_text_clear(&adding->text);
+    cn_words_print_method_name(trace->words, trace->nodes[node].method, &adding->text);
+    return strcmp(cn_text_str(&adding->text), adding->method) == 0;
+}
+
+static bool add_call(void *arg, const struct cn_trace_branch *branch, uint32_t node,
+                     uint32_t depth)
+{
+    struct adding *adding = arg;
+    uint64_t time_ns = branch->row.time_ns;
+
+    if (adding->depth != CN_NONE && depth <= adding->depth) {
+        cn_trace_calls_end(adding->calls);
+        adding->depth = CN_NONE;
     }
+    if (adding->depth == CN_NONE) {
+        if (!is_of_method(adding, &branch->trace, node))
+            return true;
+        adding->depth = depth;
+        if (adding->noted++ < CALLS_NOTED)
+            note_call(adding->traces, &branch->trace, node, time_ns, adding->options);
+    }
+    cn_trace_calls_enter(adding->calls, &branch->trace, node, time_ns,
+                         depth - adding->depth);
+    return true;
+}
+
+/* Add one trace, of which `hits` are the spans. */
+static bool add_trace(struct adding *adding, const struct cn_store *store,
+                      struct cn_segment_loader *loader, const struct cn_search_hit *hits,
+                      size_t count, struct cn_error *err)
+{
+    struct cn_trace_set set;
+
+    for (size_t i = 0; i < count; i++)
+        if (!cn_segment_check_words(cn_store_segment(store, hits[i].segment), err))
+            return false;
+    if (!cn_trace_set_load_hits(&set, store, loader, hits, count, err))
+        return false;
+    adding->depth = CN_NONE;
+    adding->noted = 0;
+    cn_trace_set_walk(&set, add_call, adding);
+    cn_trace_calls_end(adding->calls);
+    cn_trace_set_done(&set);
+    return true;
 }
 
 /* Load the traces of the hits; releases them. */
@@ -114,32 +158,35 @@ static bool load(struct cn_why_traces *traces, const struct cn_store_query *quer
                  struct cn_search_hits hits, const char *method,
                  struct cn_why_options *options, struct cn_error *err)
 {
-    struct cn_trace_cursor cursor = {.store = cn_search_store(query->search),
-                                     .hits = hits,
-                                     .loader = cn_segment_loader_new()};
-    struct cn_trace_calls *calls = cn_trace_calls_new();
-    struct cn_trace trace = {0};
-    struct cn_text text = {0};
-    struct cn_store_row row;
-    enum cn_step step;
-    bool ok = true;
+    const struct cn_store *store = cn_search_store(query->search);
+    struct cn_segment_loader *loader = cn_segment_loader_new();
+    struct adding adding = {.traces = traces,
+                            .calls = cn_trace_calls_new(),
+                            .options = options,
+                            .method = method};
+    struct cn_search_hits spans = {0};
+    size_t end;
+    bool ok;
 
+    cn_trace_calls_nest(adding.calls);
     if (hits.count > 0)
-        CN_SORT(cursor.hits.list, cursor.hits.count, CN_UP(struct cn_search_hit, time_ns),
+        CN_SORT(hits.list, hits.count, CN_UP(struct cn_search_hit, time_ns),
                 CN_UP(struct cn_search_hit, segment), CN_UP(struct cn_search_hit, row));
-    while ((step = cn_trace_cursor_next(&cursor, &row, err)) == CN_ITEM &&
-           (ok = cn_trace_cursor_load(&cursor, &trace, err))) {
-        note_calls(traces, &trace, method, options, &text);
-        cn_trace_calls_add(calls, &trace);
-        traces->loaded++;
+    ok = cn_search_spans_of(query->search, hits.list, hits.count, &spans, err);
+    for (size_t i = 0; ok && i < spans.count; i = end) {
+        for (end = i + 1; end < spans.count && spans.list[end].key == spans.list[i].key;)
+            end++;
+        ok = add_trace(&adding, store, loader, &spans.list[i], end - i, err);
     }
-    traces->rec = cn_trace_calls_finish(calls);
+    traces->loaded = hits.count;
+    traces->rec = cn_trace_calls_finish(adding.calls);
     traces->rec->path = cn_arena_strdup(&traces->rec->arena, traces->path);
-    cn_trace_calls_free(calls);
-    cn_trace_done(&trace);
-    cn_text_done(&text);
-    cn_trace_cursor_close(&cursor);
-    return ok && step == CN_END;
+    cn_trace_calls_free(adding.calls);
+    cn_text_done(&adding.text);
+    cn_segment_loader_free(loader);
+    cn_search_hits_done(&spans);
+    cn_search_hits_done(&hits);
+    return ok;
 }
 
 static bool is_same_hit(const struct cn_search_hit *a, const struct cn_search_hit *b)
@@ -186,23 +233,19 @@ static void choose_groups(struct cn_why_traces *traces, const struct cn_search_h
     choose(out, hits, high > slow ? high : slow, low + 1, GROUP_LOADED);
 }
 
-/* Spans inside of others are loaded with these: leave them out. */
-static bool drop_inner(const struct cn_store_query *query, struct cn_search_hits *hits,
-                       struct cn_error *err)
+/* The traces that match by time, given by the spans without a caller. */
+static bool search_traces(struct cn_store_query *query,
+                          const struct cn_search_order *order,
+                          struct cn_search_hits *hits, struct cn_error *err)
 {
-    const struct cn_store *store = cn_search_store(query->search);
-    size_t count = 0;
+    struct cn_search_traces found;
 
-    for (size_t i = 0; i < hits->count; i++) {
-        struct cn_store_row row;
-
-        if (!cn_segment_row(cn_store_segment(store, hits->list[i].segment),
-                            hits->list[i].row, &row, err))
-            return false;
-        if (cn_store_row_is_trace(&row))
-            hits->list[count++] = hits->list[i];
-    }
-    hits->count = count;
+    if (!cn_search_traces(query->search, query->query, order, &found, err))
+        return false;
+    hits->list = cn_alloc(found.count, sizeof(*hits->list));
+    for (size_t i = 0; i < found.count; i++)
+        hits->list[hits->count++] = found.list[i].root;
+    cn_search_traces_done(&found);
     return true;
 }
 
@@ -231,13 +274,10 @@ static bool search(struct cn_store_query *query, const char *path, const char *t
     if (!ok)
         return false;
     ok = is_root ? cn_search_rows(query->search, query->query, &order, hits, err)
-                 : cn_search_trace_spans(query->search, query->query, &order, hits, err);
-    if (ok && drop_inner(query, hits, err))
-        return true;
-    if (ok)
-        cn_search_hits_done(hits);
-    cn_store_query_close(query);
-    return false;
+                 : search_traces(query, &order, hits, err);
+    if (!ok)
+        cn_store_query_close(query);
+    return ok;
 }
 
 /* Add the hits of one trace, and set its id: the whole store is searched, not the query. */

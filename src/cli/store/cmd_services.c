@@ -105,9 +105,9 @@ const struct cn_command cn_cmd_store_services = {
     .summary = "show which services call which",
     .description =
         "Lists the calls between services with rate, share of errors and percentiles of "
-        "durations, the most frequent first: the matching spans, by their service and "
-        "that "
-        "of the span that caused them. Calls inside a service are not listed. A row "
+        "durations, the most frequent first: all spans of the matching traces, by their "
+        "service and that of the span that caused them. Calls inside a service are not "
+        "listed. A row "
         "without a caller counts spans whose caller is not in the store. Rates are over "
         "the time between the first and the last of these spans.",
     .examples = examples,

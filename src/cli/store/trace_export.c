@@ -58,18 +58,42 @@ static void put_span(struct writer *writer, const struct cn_trace *trace, uint32
     put_word(writer, "service", trace->words, span->service);
 }
 
+/* The next attribute of a node with the same key from `a` on; CN_NONE. */
+static uint32_t next_of(const struct cn_trace *trace, uint32_t a, uint32_t key)
+{
+    while (a != CN_NONE && trace->attributes[a].key != key)
+        a = trace->attributes[a].next;
+    return a;
+}
+
+/* Values of the same key, such as those of several events, are a list. */
+static void put_values(struct writer *writer, const struct cn_trace *trace, uint32_t a)
+{
+    uint32_t key = trace->attributes[a].key;
+    bool is_list = next_of(trace, trace->attributes[a].next, key) != CN_NONE;
+
+    if (is_list)
+        cn_json_array(&writer->json);
+    for (; a != CN_NONE; a = next_of(trace, trace->attributes[a].next, key))
+        cn_json_trace_value(&writer->json, trace, &trace->attributes[a].value, true);
+    if (is_list)
+        cn_json_end(&writer->json);
+}
+
 static void put_attributes(struct writer *writer, const struct cn_trace *trace,
                            uint32_t node)
 {
+    uint32_t first = trace->nodes[node].first_attribute;
+
     cn_json_add_object(&writer->json, "attributes");
-    for (uint32_t a = trace->nodes[node].first_attribute; a != CN_NONE;
-         a = trace->attributes[a].next) {
-        if (cn_trace_is_links(trace, &trace->attributes[a]))
+    for (uint32_t a = first; a != CN_NONE; a = trace->attributes[a].next) {
+        if (cn_trace_is_links(trace, &trace->attributes[a]) ||
+            next_of(trace, first, trace->attributes[a].key) != a)
             continue;
         cn_text_clear(&writer->word);
         cn_words_print(trace->words, trace->attributes[a].key, &writer->word);
         cn_json_key(&writer->json, cn_text_str(&writer->word));
-        cn_json_trace_value(&writer->json, trace, &trace->attributes[a].value, true);
+        put_values(writer, trace, a);
     }
     cn_json_end(&writer->json);
 }

@@ -43,6 +43,7 @@ enum {
     CN_CALL_KERNEL = 4,       /* a kernel function */
     CN_CALL_COVERED = 8,      /* an exit without data: covered_ns is set */
     CN_CALL_MOVED = 16,       /* an entry: its caller is in cn_recording.moved */
+    CN_CALL_HAS_SELF = 32,    /* an exit without data: self_ns is set */
 };
 
 struct cn_call {
@@ -57,6 +58,7 @@ struct cn_call {
             uint32_t data_off, data_len; /* in the data of the batch, without padding */
         };
         uint64_t covered_ns; /* in which only calls ran that it made in other tasks */
+        uint64_t self_ns;    /* its self time, whatever the calls inside of it take */
     };
 };
 
@@ -448,7 +450,7 @@ static inline uint64_t cn_call_recorded_ns(const struct cn_call_batch *batch,
 /* Bytes of arguments, a return value or event data. */
 static inline uint32_t cn_call_data_len(const struct cn_call *call)
 {
-    return call->flags & CN_CALL_COVERED ? 0 : call->data_len;
+    return call->flags & (CN_CALL_COVERED | CN_CALL_HAS_SELF) ? 0 : call->data_len;
 }
 
 static inline struct cn_bytes cn_call_data(const struct cn_call_batch *batch,
@@ -457,7 +459,7 @@ static inline struct cn_bytes cn_call_data(const struct cn_call_batch *batch,
     struct cn_bytes data = {0};
 
     /* The stream has checked that it is inside. */
-    if (!(call->flags & CN_CALL_COVERED))
+    if (!(call->flags & (CN_CALL_COVERED | CN_CALL_HAS_SELF)))
         (void)cn_bytes_slice(batch->data, call->data_off, call->data_len, &data);
     return data;
 }

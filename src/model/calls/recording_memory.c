@@ -216,7 +216,7 @@ void cn_memory_recording_add_call(struct cn_memory_recording *m, uint32_t task,
 
     assert(!m->is_finished && task < m->rec.task_count);
     assert(calls->data.len <= UINT32_MAX - data.len);
-    if (!(call.flags & CN_CALL_COVERED)) {
+    if (!(call.flags & (CN_CALL_COVERED | CN_CALL_HAS_SELF))) {
         call.data_off = (uint32_t)calls->data.len;
         call.data_len = (uint32_t)data.len;
     }

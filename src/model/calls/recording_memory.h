@@ -45,7 +45,7 @@ void cn_memory_recording_add_event_name(struct cn_memory_recording *m, uint64_t 
 void cn_memory_recording_set_big_endian(struct cn_memory_recording *m);
 
 /* `data` is empty unless call.flags has CN_CALL_HAS_DATA. Sets data_off and data_len,
- * unless it has CN_CALL_COVERED. */
+ * unless it has CN_CALL_COVERED or CN_CALL_HAS_SELF. */
 void cn_memory_recording_add_call(struct cn_memory_recording *m, uint32_t task,
                                   struct cn_call call, struct cn_bytes data);
 

@@ -228,6 +228,15 @@ bool cn_search_trace_spans(struct cn_search *search, const struct cn_query *quer
     return ok;
 }
 
+bool cn_search_spans_of(struct cn_search *search, const struct cn_search_hit *hits,
+                        size_t count, struct cn_search_hits *out, struct cn_error *err)
+{
+    const struct cn_trace_table *table;
+
+    return cn_search_trace_table(search, NULL, &table, err) &&
+           cn_trace_rows_list(search, hits, count, out, err);
+}
+
 void cn_search_traces_done(struct cn_search_traces *traces)
 {
     free(traces->list);

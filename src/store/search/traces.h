@@ -44,6 +44,11 @@ CN_CHECK bool cn_search_trace_spans(struct cn_search *search,
                                     const struct cn_search_order *order,
                                     struct cn_search_hits *out, struct cn_error *err);
 
+/* The same for the traces of some rows. */
+CN_CHECK bool cn_search_spans_of(struct cn_search *search,
+                                 const struct cn_search_hit *hits, size_t count,
+                                 struct cn_search_hits *out, struct cn_error *err);
+
 /* A service of a trace: that of the root first, the others by name. */
 static inline const char *cn_search_trace_service(const struct cn_search_traces *traces,
                                                   const struct cn_search_trace *trace,
