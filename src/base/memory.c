@@ -58,6 +58,7 @@ void cn_memory_fail(void)
         release(held);
     }
     longjmp(innermost->start, 1);
+    abort(); /* that of the engine returns */
 }
 
 void cn_memory_hold(struct cn_held *held, void (*on_failure)(struct cn_held *held))

@@ -244,7 +244,9 @@ static bool read_usual_file(struct cn_s3_settings *settings, const char *variabl
         cn_text_printf(&usual, "%s/.aws/%s", home, name);
     if (!path)
         path = cn_text_str(&usual);
-    ok = !*path || access(path, F_OK) != 0 || read_file(settings, path, profile, err);
+    /* /dev/null is the usual way to name no file. */
+    ok = !*path || strcmp(path, "/dev/null") == 0 || access(path, F_OK) != 0 ||
+         read_file(settings, path, profile, err);
     cn_text_done(&usual);
     return ok;
 }

@@ -112,7 +112,7 @@ class Care(Bucket):
         entry, = (key for key in GATEWAY.keys("traces", self.prefix + "/manifest/") if not key.endswith(".gone"))
         GATEWAY.ask("DELETE", "/traces/" + entry)
         self.assertEqual(self.segments(), [])
-        self.assertIn("in 1 segments", self.cairn("store", "recover", self.address).stderr)
+        self.assertIn("in 1 segment", self.cairn("store", "recover", self.address).stderr)
         self.check(1)
         entry, = (key for key in GATEWAY.keys("traces", self.prefix + "/manifest/") if not key.endswith(".gone"))
         GATEWAY.ask("PUT", "/traces/" + entry, body=b"damaged")
