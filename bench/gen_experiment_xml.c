@@ -19,7 +19,7 @@
 #include "base/text.h"
 #include "formats/hpctoolkit/sparse/writer.h"
 #include "model/contexts/memory.h"
-#include "open/formats.h"
+#include "open/open.h"
 
 enum {
     PROCEDURES = 20000,
@@ -206,7 +206,7 @@ static uint64_t peak_kib(void)
 
 static bool measure(const char *dir, uint32_t contexts, struct cn_error *err)
 {
-    struct cn_database *db;
+    struct cn_opened opened;
     struct cn_file file = {0};
     double megabytes, start, seconds;
     uint64_t before;
@@ -222,12 +222,12 @@ static bool measure(const char *dir, uint32_t contexts, struct cn_error *err)
     printf("expat %.0f\n", megabytes / (now() - start));
     before = peak_kib();
     start = now();
-    if (!cn_format_open_database(dir, &db, err))
+    if (!cn_open(&opened, dir, CN_CONTEXTS, NULL, err))
         return false;
     seconds = now() - start;
     printf("load %.0f\n", megabytes / seconds);
     printf("memory %.0f\n", (double)(peak_kib() - before) * 1024 / contexts);
-    cn_database_close(db);
+    cn_opened_close(&opened);
     return true;
 }
 

@@ -91,8 +91,8 @@ enum cairn_shape { CAIRN_DATABASE, CAIRN_RECORDING, CAIRN_STORE };
 /* The version of the library, "0.9.0". */
 CAIRN_API const char *cairn_version(void);
 
-/* Open a file or directory of any format. A measurement directory of hpcrun is analysed into
- * a database first. */
+/* Open a file or directory of any format, or a store in object storage ("s3://..."). A measurement
+ * directory of hpcrun and perf.data are analysed into a database first, as by cairn_analyze(). */
 CAIRN_API struct cairn_data *cairn_open(const char *path, struct cairn_error *err);
 CAIRN_API void cairn_close(struct cairn_data *data);
 
@@ -105,8 +105,10 @@ CAIRN_API const char *cairn_data_path(const struct cairn_data *data);
 /* What could not be read, or may surprise: warning number 0, 1, ...; NULL after the last. */
 CAIRN_API const char *cairn_data_warning(const struct cairn_data *data, size_t number);
 
-/* The database that `cairn analyze` makes of a recording or a store. It is in a temporary
- * folder ($TMPDIR) until it is closed, and borrows nothing. Starts a thread per processor. */
+/* The database that `cairn analyze` makes of a recording or a store. It is cached in
+ * $XDG_CACHE_HOME/cairn/views, or ~/.cache/cairn/views, until the data changes; where that cannot be
+ * written, it is in a temporary folder ($TMPDIR) until it is closed. It borrows nothing. Starts a
+ * thread per processor unless it is cached. */
 CAIRN_API struct cairn_data *cairn_analyze(struct cairn_data *data,
                                            struct cairn_error *err);
 

@@ -172,7 +172,7 @@ struct cairn_data *cairn_builder_finish(struct cairn_builder *builder,
         cn_import_free(import);
         return NULL;
     }
-    return cn_import_finish(import, &db, e) ? cn_lib_data_new(NULL, "", db, NULL) : NULL;
+    return cn_import_finish(import, &db, e) ? cn_lib_data_made(db, NULL) : NULL;
 }
 
 struct cairn_recorder {
@@ -265,5 +265,5 @@ struct cairn_data *cairn_recorder_finish(struct cairn_recorder *recorder,
     free(recorder);
     if (!is_whole || !cn_call_import_finish(import, 0, &rec, e))
         return NULL;
-    return cn_lib_data_new(NULL, "", NULL, rec);
+    return cn_lib_data_made(NULL, rec);
 }

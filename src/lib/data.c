@@ -6,16 +6,12 @@
 
 #include "analyze/calls/defaults.h"
 #include "base/alloc.h"
-#include "base/files/outdir.h"
 #include "base/files/sink.h"
-#include "formats/hpctoolkit/meas/open.h"
 #include "lib/lib.h"
 #include "model/calls/recording.h"
 #include "model/contexts/database.h"
-#include "open/analysis.h"
 #include "open/formats.h"
 #include "open/host/target.h"
-#include "store/format.h"
 #include "store/segment/reader.h"
 
 static const char *const shape_names[] = {
@@ -29,17 +25,26 @@ const char *cairn_version(void)
     return CN_VERSION;
 }
 
-struct cairn_data *cn_lib_data_new(const struct cn_format *format, const char *path,
-                                   struct cn_database *db, struct cn_recording *rec)
+struct cairn_data *cn_lib_data_new(const struct cn_opened *opened)
 {
     struct cairn_data *data = cn_alloc(1, sizeof(*data));
 
-    data->shape = db ? CAIRN_DATABASE : rec ? CAIRN_RECORDING : CAIRN_STORE;
-    data->format = format;
-    data->path = cn_strdup(path);
-    data->db = db;
-    data->rec = rec;
+    data->opened = *opened;
+    data->path = opened->path;
+    data->db = opened->db;
+    data->rec = opened->rec;
+    data->shape = data->db ? CAIRN_DATABASE : data->rec ? CAIRN_RECORDING : CAIRN_STORE;
     return data;
+}
+
+struct cairn_data *cn_lib_data_made(struct cn_database *db, struct cn_recording *rec)
+{
+    struct cn_opened made = {.path = cn_strdup(""),
+                             .contains = db ? CN_CONTEXTS : CN_CALLS,
+                             .db = db,
+                             .rec = rec};
+
+    return cn_lib_data_new(&made);
 }
 
 bool cn_lib_needs(const struct cairn_data *data, enum cairn_shape shape,
@@ -63,59 +68,18 @@ void cn_lib_options(void *out, size_t out_size, const void *given)
         memcpy(out, given, size < out_size ? size : out_size);
 }
 
-/* A store is opened for each search, so that it has what was added in between; here only to
- * fail early. Those of the original implementation have no rows. */
-static bool check_store(const char *path, struct cn_error *err)
-{
-    struct cn_store *store;
-
-    if (!cn_store_open(&store, path, err))
-        return false;
-    cn_store_close(store);
-    return true;
-}
-
-static bool open_measurements(struct cairn_data *data, struct cn_error *err)
-{
-    const char *path = data->path;
-    struct cn_hpc_meas_options reading = {0};
-    struct cn_sampled_options building = {
-        .spool_folder = cn_temporary_folder(),
-    };
-
-    data->shape = CAIRN_DATABASE;
-    return cn_measured_open(&data->measured, &path, 1, &reading, &building, &data->db,
-                            err);
-}
-
-static bool open_data(struct cairn_data *data, struct cn_error *err)
-{
-    const struct cn_format *format;
-
-    if (!cn_format_probe(data->path, &format, err))
-        return false;
-    data->format = format;
-    if (format == &cn_format_store) {
-        data->shape = CAIRN_STORE;
-        return check_store(data->path, err);
-    }
-    if (format->open_measurements)
-        return open_measurements(data, err);
-    data->shape = format->open_database ? CAIRN_DATABASE : CAIRN_RECORDING;
-    return format->open_database
-               ? format->open_database(&data->db, data->path, err)
-               : cn_format_open_recording(data->path, NULL, &data->rec, err);
-}
-
 struct cairn_data *cairn_open(const char *path, struct cairn_error *err)
 {
     CN_LIB_BEGIN(NULL, NULL, err, NULL);
-    struct cairn_data *data = cn_lib_data_new(NULL, path, NULL, NULL);
+    struct cn_opened opened;
 
-    if (open_data(data, e))
-        return data;
-    cairn_close(data);
-    return NULL;
+    if (!cn_open(&opened, path, CN_OWN, NULL, e))
+        return NULL;
+    /* A store is opened for each search, so that it has what was added in between; here only to
+     * fail early. */
+    cn_store_close(opened.store);
+    opened.store = NULL;
+    return cn_lib_data_new(&opened);
 }
 
 void cairn_close(struct cairn_data *data)
@@ -124,15 +88,8 @@ void cairn_close(struct cairn_data *data)
 
     if (!data)
         return;
-    if (!data->is_broken) {
-        cn_database_close(data->db);
-        cn_recording_close(data->rec);
-        cn_measured_close(&data->measured);
-    }
-    if (data->folder)
-        cn_outdir_remove(data->folder);
-    free(data->folder);
-    free(data->path);
+    if (!data->is_broken)
+        cn_opened_close(&data->opened);
     free(data);
 }
 
@@ -143,7 +100,7 @@ enum cairn_shape cairn_data_shape(const struct cairn_data *data)
 
 const char *cairn_data_format(const struct cairn_data *data)
 {
-    return data->format ? data->format->name : "memory";
+    return data->opened.format ? data->opened.format->name : "memory";
 }
 
 const char *cairn_data_path(const struct cairn_data *data)
@@ -153,9 +110,7 @@ const char *cairn_data_path(const struct cairn_data *data)
 
 const char *cairn_data_warning(const struct cairn_data *data, size_t number)
 {
-    const struct cn_warning *warning = data->db    ? data->db->warnings
-                                       : data->rec ? data->rec->warnings
-                                                   : NULL;
+    const struct cn_warning *warning = cn_opened_warnings(&data->opened);
 
     for (; warning && number > 0; number--)
         warning = warning->next;
@@ -189,58 +144,42 @@ bool cn_lib_calls_init(struct cn_all_calls *calls, const struct cn_recording *re
     return true;
 }
 
-/* The recording, or that of all traces of a store, which the caller closes. */
-static bool calls_of(struct cairn_data *data, struct cn_recording **rec, bool *is_own,
-                     struct cn_error *err)
+/* Analyse a recording that is only in memory: `out` borrows it meanwhile. */
+static bool analyze_made(const struct cairn_data *data, struct cn_opened *out,
+                         struct cn_error *err)
 {
-    *is_own = data->shape == CAIRN_STORE;
-    *rec = data->rec;
-    if (data->shape == CAIRN_DATABASE)
-        return cn_fail(err, CN_ERR_USAGE, "%s is a database already", data->path);
-    return !*is_own || data->format->open_traces(rec, data->path, "", err);
-}
+    bool ok;
 
-static void remove_folder(struct cn_held *held)
-{
-    cn_outdir_remove(((struct cairn_data *)held)->folder);
-}
-
-static bool analyze(struct cairn_data *data, struct cairn_data *out, struct cn_error *err)
-{
-    struct cn_recording *rec;
-    struct cn_analysis_extras extras = {0};
-    bool is_own, ok;
-
-    out->format = cn_format_find("hpctoolkit-v4");
-    out->shape = CAIRN_DATABASE;
-    out->is_of_traces = data->shape == CAIRN_STORE || data->is_of_traces;
-    if (!calls_of(data, &rec, &is_own, err))
-        return false;
-    out->folder = cn_temporary_make("analysis", err);
-    if (out->folder)
-        cn_memory_hold(&out->held, remove_folder);
-    ok = out->folder && cn_analysis_of_calls(&out->db, rec, false, cn_time_always,
-                                             out->folder, &extras, NULL, err);
-    if (ok && extras.lost_count > 0)
-        cn_database_warn(out->db, false, "%llu %s lost while recording",
-                         (unsigned long long)extras.lost_count,
-                         cn_plural(extras.lost_count, "record was", "records were"));
-    cn_analysis_extras_done(&extras);
-    if (is_own)
-        cn_recording_close(rec);
-    cn_memory_drop(&out->held);
-    return ok || cn_fail_in(err, "%s", data->path);
+    *out = (struct cn_opened){.path = cn_strdup(data->path),
+                              .contains = CN_CALLS,
+                              .rec = data->rec,
+                              .is_of_traces = data->opened.is_of_traces};
+    ok = cn_opened_load(out, CN_CONTEXTS, NULL, err);
+    out->rec = NULL;
+    if (!ok)
+        cn_opened_close(out);
+    return ok;
 }
 
 struct cairn_data *cairn_analyze(struct cairn_data *data, struct cairn_error *err)
 {
     CN_LIB_BEGIN(NULL, data, err, NULL);
-    struct cairn_data *out = cn_lib_data_new(NULL, data->path, NULL, NULL);
+    struct cn_opened out;
 
-    if (analyze(data, out, e))
-        return out;
-    cairn_close(out);
-    return NULL;
+    if (data->shape == CAIRN_DATABASE) {
+        (void)cn_fail(e, CN_ERR_USAGE, "%s is a database already", data->path);
+        return NULL;
+    }
+    if (!(data->opened.source ? cn_open(&out, data->path, CN_CONTEXTS, NULL, e)
+                              : analyze_made(data, &out, e)))
+        return NULL;
+    out.format = cn_format_find("hpctoolkit-v4");
+    if (out.about.analysis.lost_count > 0)
+        cn_database_warn(
+            out.db, false, "%llu %s lost while recording",
+            (unsigned long long)out.about.analysis.lost_count,
+            cn_plural(out.about.analysis.lost_count, "record was", "records were"));
+    return cn_lib_data_new(&out);
 }
 
 const char *cairn_format_name(size_t number)
@@ -256,22 +195,7 @@ bool cairn_format_is_writable(const char *name)
 {
     const struct cn_format *format = cn_format_find(name);
 
-    return format && cn_format_is_writable(format);
-}
-
-static bool write_calls(const struct cn_format *format, const struct cn_recording *rec,
-                        const char *path, const struct cn_write_options *options,
-                        struct cn_error *err)
-{
-    struct cn_all_calls all;
-    bool ok;
-
-    if (format->write_recording)
-        return format->write_recording(rec, path, options, err);
-    ok = cn_all_calls_init(&all, rec, err) &&
-         cn_format_write_calls(format, &all.query, path, options, err);
-    cn_all_calls_done(&all);
-    return ok;
+    return format && cn_format_writes(format);
 }
 
 /* A folder is replaced only by data of its kind, and no data by itself. */
@@ -295,15 +219,15 @@ static bool write_data(struct cairn_data *data, const char *path, const char *na
                        const struct cn_write_options *options, struct cn_error *err)
 {
     const struct cn_format *format = cn_format_find(name);
-    struct cn_recording *rec;
-    bool is_own, ok;
+    struct cn_recording *rec = data->rec;
+    bool ok;
 
-    if (!format || !cn_format_is_writable(format))
+    if (!format || !cn_format_writes(format))
         return cn_fail(err, CN_ERR_USAGE, "format '%s' cannot be written", name);
-    if (data->db && !format->write_database && !format->export_database)
+    if (data->db && !(cn_format_writes(format) & CN_CONTEXTS))
         return cn_fail(err, CN_ERR_USAGE, "format '%s' has calls; %s is a database", name,
                        data->path);
-    if (!data->db && !format->write_recording && !format->export_calls)
+    if (!data->db && !(cn_format_writes(format) & CN_CALLS))
         return cn_fail(err, CN_ERR_USAGE,
                        "format '%s' is for databases; cairn_analyze() makes one of %s",
                        name, data->path);
@@ -311,10 +235,10 @@ static bool write_data(struct cairn_data *data, const char *path, const char *na
         return false;
     if (data->db)
         return cn_format_write_database(format, data->db, path, options, err);
-    if (!calls_of(data, &rec, &is_own, err))
+    if (!rec && !cn_open_recording(data->path, NULL, &rec, err))
         return false;
-    ok = write_calls(format, rec, path, options, err);
-    if (is_own)
+    ok = cn_format_write_recording(format, rec, false, path, options, err);
+    if (!data->rec)
         cn_recording_close(rec);
     return ok;
 }

@@ -46,7 +46,7 @@ bool cairn_diff_add(struct cairn_diff *diff, int side, struct cairn_data *data,
         .metric = metric,
         .threads = &threads,
         .threads_count = threads != NULL,
-        .is_of_traces = data->is_of_traces,
+        .is_of_traces = data->opened.is_of_traces,
     };
 
     if (side != 0 && side != 1)

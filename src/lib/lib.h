@@ -10,8 +10,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "cairn.h"
-#include "model/format.h"
-#include "open/measured.h"
+#include "open/open.h"
 
 struct cn_database;
 struct cn_recording;
@@ -22,16 +21,12 @@ struct cairn_error {
 
 /* One of the three is set: a database, a recording, or the path of a store. */
 struct cairn_data {
-    struct cn_held held;    /* first: of the temporary folder, while it is filled */
     _Atomic bool is_broken; /* something in it may be half changed: it is not released */
     enum cairn_shape shape;
-    const struct cn_format *format; /* NULL: built in memory */
-    char *path;
+    struct cn_opened opened; /* owns what is below; no source: it is only in memory */
+    const char *path;
     struct cn_database *db;
     struct cn_recording *rec;
-    struct cn_measured measured; /* of measurements */
-    char *folder;                /* temporary, of an analysis; or NULL */
-    bool is_of_traces;           /* a database of the calls of request traces */
 };
 
 /* A call of a function of cairn.h, see CN_LIB_BEGIN(). */
@@ -63,9 +58,11 @@ CN_CHECK bool cn_lib_is_whole(const bool *is_broken, struct cn_error *err);
         return failure;                                               \
     __attribute__((unused)) struct cn_error *e = lib_call.err
 
-/* The new data takes the database or recording over. */
-struct cairn_data *cn_lib_data_new(const struct cn_format *format, const char *path,
-                                   struct cn_database *db, struct cn_recording *rec);
+/* The new data takes what is open over. */
+struct cairn_data *cn_lib_data_new(const struct cn_opened *opened);
+
+/* The same for a database or recording that was made in memory. */
+struct cairn_data *cn_lib_data_made(struct cn_database *db, struct cn_recording *rec);
 
 /* Fails unless the data has this shape. */
 CN_CHECK bool cn_lib_needs(const struct cairn_data *data, enum cairn_shape shape,

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/list.h"
 #include "base/text.h"
@@ -306,13 +307,15 @@ struct cairn_data *cairn_store_calls(struct cairn_data *data, const char *query,
                                      struct cairn_error *err)
 {
     CN_LIB_BEGIN(NULL, data, err, NULL);
-    struct cn_recording *rec;
-    struct cairn_data *out;
+    struct cn_open_options options = {.query = query ? query : ""};
+    struct cn_opened opened;
 
     if (!cn_lib_needs(data, CAIRN_STORE, e) ||
-        !data->format->open_traces(&rec, data->path, query ? query : "", e))
+        !cn_open(&opened, data->path, CN_CALLS, &options, e))
         return NULL;
-    out = cn_lib_data_new(data->format, data->path, NULL, rec);
-    out->is_of_traces = true;
-    return out;
+    /* These calls are not all of the store: an analysis reads them, and not the store again. */
+    free(opened.source);
+    opened.source = NULL;
+    opened.options.query = NULL;
+    return cn_lib_data_new(&opened);
 }

@@ -17,7 +17,6 @@
 struct cn_call_query;
 struct cn_database;
 struct cn_export;
-struct cn_measurements;
 struct cn_progress;
 struct cn_record_layout;
 struct cn_recording;
@@ -96,20 +95,15 @@ struct cn_trace_visitor {
 /* Write the source of an export: see formats/exchange/export.h. */
 typedef bool (*cn_export_fn)(struct cn_export *x, struct cn_error *err);
 
-/* In the table of a format: what only commands use. The engine of the viewer (src/wasm) opens
- * data, and neither checks nor converts it. */
-#ifdef CN_ENGINE
-#define CN_NOT_IN_ENGINE(function) NULL
-#else
-#define CN_NOT_IN_ENGINE(function) function
-#endif
-
 struct cn_format {
     const char *name, *summary;
-    const char *holds; /* "database", "recording", "measurements" or "traces" */
-    bool is_file;      /* written as one file, which may be standard output: "-" */
-    bool is_gzipped;   /* always compressed with gzip */
-    bool keeps_flows;  /* between calls of a recording, where it is written */
+    const char *holds;  /* "database", "recording", "measurements" or "traces" */
+    bool is_file;       /* written as one file, which may be standard output: "-" */
+    bool is_gzipped;    /* always compressed with gzip */
+    bool keeps_flows;   /* between calls of a recording, where it is written */
+    bool is_store;      /* many request traces, which can be searched */
+    bool is_measured;   /* measurements, which are analysed to a database */
+    bool needs_symbols; /* a database is shown with the symbols of this machine */
 
     /* True if the file or directory looks like this format. Cheap; never fails. NULL:
      * the format cannot be read. */
@@ -124,16 +118,13 @@ struct cn_format {
                            struct cn_error *err);
     bool (*write_recording)(const struct cn_recording *rec, const char *path,
                             const struct cn_write_options *options, struct cn_error *err);
-    /* Exchange formats: called by cn_format_write_calls(), cn_format_write_database() and
-     * cn_format_write_traces(). */
+    /* Exchange formats: called by cn_export_calls() and the like. */
     cn_export_fn export_calls, export_database, export_traces;
     /* The traces that match a query, as a recording of calls; "" matches all. */
     bool (*open_traces)(struct cn_recording **out, const char *path, const char *query,
                         struct cn_error *err);
     bool (*walk_traces)(const char *path, const struct cn_trace_visitor *visitor,
                         struct cn_error *err);
-    bool (*open_measurements)(struct cn_measurements **out, const char *path,
-                              struct cn_error *err);
     bool (*verify)(const char *path, const struct cn_progress *progress,
                    cn_finding_fn report, void *arg, struct cn_error *err);
     bool (*dump)(const char *path, cn_dump_fn emit, void *arg, struct cn_error *err);

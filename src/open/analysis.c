@@ -1,206 +1,175 @@
 #include "open/analysis.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "analyze/calls/defaults.h"
-#include "analyze/cct/calls_to_database.h"
-#include "base/alloc.h"
-#include "base/files/file.h"
-#include "base/files/out.h"
-#include "base/run/pool.h"
+#include "analyze/calls/clock.h"
+#include "analyze/calls/merge.h"
+#include "analyze/cct/locations.h"
+#include "base/run/progress.h"
 #include "base/text.h"
+#include "formats/hpctoolkit/v4/write/writer.h"
 #include "model/calls/recording.h"
 #include "model/contexts/database.h"
-#include "open/call_locations.h"
-#include "open/formats.h"
+#include "open/about.h"
+#include "symbols/program/resolver.h"
+#include "symbols/sources.h"
 
-static const char missing_name[] = "missing", names_name[] = "names";
-
-static void add_line(struct cn_text *text, bool is_damage, const char *line)
+void cn_analysis_done(struct cn_analysis *analysis)
 {
-    cn_text_printf(text, "%s %s\n", is_damage ? "damage" : "note", line);
+    cn_arena_done(&analysis->arena);
+    *analysis = (struct cn_analysis){0};
 }
 
-static bool write_missing(const char *folder, const struct cn_recording *rec,
-                          const struct cn_calls_result *result, struct cn_error *err)
+void cn_analysis_begin(struct cn_analysis *out, const struct cn_analysis_target *to)
 {
-    struct cn_text text = {0}, line = {0};
-    bool ok;
+    struct cn_error later; /* a stop is noticed by the next report of all ranks */
 
-    cn_text_printf(&text, "%" PRIu64 "\n", result->lost_count);
-    for (size_t i = 0; i < result->damage_count; i++) {
-        cn_text_clear(&line);
-        cn_text_printf(&line, "task %u: %s; analysed up to there",
-                       (unsigned)rec->tasks[result->damages[i].task].tid,
-                       result->damages[i].err.text);
-        add_line(&text, true, cn_text_str(&line));
-    }
-    ok = cn_out_replace(folder, missing_name, text.chars, text.len, err);
-    cn_text_done(&line);
-    cn_text_done(&text);
-    return ok;
+    *out = (struct cn_analysis){0};
+    (void)!cn_progress_report(to->write.progress, "analysing", 0, 1, "", &later);
 }
 
-/* The text of a file of the folder; "" if there is none. */
-static void read_text(const char *folder, const char *name, struct cn_text *out)
-{
-    struct cn_file file = {0};
-    struct cn_error none;
-
-    if (!cn_file_open_at(&file, folder, name, &none))
-        return;
-    cn_text_add(out, (const char *)file.bytes.ptr, file.bytes.len);
-    cn_file_close(&file);
-}
-
-CN_PRINTF(3, 4)
-static void add_warning(struct cn_database *db, bool is_damage, const char *fmt, ...)
+void cn_analysis_warn(struct cn_analysis *analysis, bool is_damage, const char *fmt, ...)
 {
     va_list args;
 
     va_start(args, fmt);
-    cn_warning_add(&db->warnings, &db->arena, is_damage, fmt, args);
+    cn_warning_add(&analysis->warnings, &analysis->arena, is_damage, fmt, args);
     va_end(args);
+    analysis->is_damaged |= is_damage;
 }
 
-/* Read the text of write_missing(). A text that was changed since names less. */
-static void read_missing(const char *folder, struct cn_database *db, uint64_t *lost)
+void cn_analysis_add(struct cn_analysis *analysis, const struct cn_warning *list,
+                     const char *prefix)
 {
-    struct cn_text text = {0};
-    const char *at, *end, *blank;
-    char *rest;
-
-    read_text(folder, missing_name, &text);
-    *lost = strtoull(cn_text_str(&text), &rest, 10);
-    at = rest + (*rest == '\n');
-    for (; (end = strchr(at, '\n')); at = end + 1)
-        if ((blank = memchr(at, ' ', (size_t)(end - at))))
-            add_warning(db, *at == 'd', "%.*s", (int)(end - blank - 1), blank + 1);
-    cn_text_done(&text);
+    for (; list; list = list->next)
+        cn_analysis_warn(analysis, list->is_damage, "%s%s", prefix, list->text);
 }
 
-/* Lines become strings; those after the last profile do not matter. */
-static void read_names(const char *folder, const struct cn_database *db,
-                       struct cn_analysis_extras *out)
+bool cn_analysis_write(struct cn_analysis *analysis, struct cn_database *db,
+                       const struct cn_analysis_target *to, struct cn_error *err)
 {
-    char *at, *end;
+    if (analysis->is_damaged && to->write.is_strict)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "%s is not written: data is damaged and --strict was given",
+                       to->path);
+    analysis->thread_count = db->profile_count - 1;
+    return (to->ranks ? cn_hpc_v4_write_together(db, to->ranks, to->path, &to->write, err)
+                      : cn_hpc_v4_write(db, to->path, &to->write, err)) &&
+           (!to->folder || cn_about_write(analysis, db, to->folder, err));
+}
 
-    read_text(folder, names_name, &out->names);
-    out->thread_names = cn_alloc(db->profile_count, sizeof(*out->thread_names));
-    for (at = out->names.chars;
-         at && out->thread_name_count < db->profile_count && (end = strchr(at, '\n'));
-         at = end + 1) {
-        *end = '\0';
-        out->thread_names[out->thread_name_count++] = at;
+bool cn_analyze_samples(struct cn_analysis *out, struct cn_database *samples,
+                        const struct cn_analysis_target *to, struct cn_error *err)
+{
+    cn_analysis_begin(out, to);
+    out->context_count = samples->context_limit;
+    cn_analysis_add(out, samples->warnings, "");
+    return cn_analysis_write(out, samples, to, err);
+}
+
+/* Debug information on this machine, and source files to copy. */
+struct locations {
+    struct cn_resolver *resolver;
+    struct cn_sources *sources; /* NULL: copy none */
+};
+
+static struct cn_cct_location
+function_location(void *arg, const struct cn_call_module *module, uint64_t offset)
+{
+    const struct locations *of = arg;
+    struct cn_source_location location;
+
+    if (!cn_resolver_function(of->resolver, module->path, module->build_id, offset,
+                              &location))
+        return (struct cn_cct_location){0};
+    return (struct cn_cct_location){location.file, location.line};
+}
+
+static size_t instruction_locations(void *arg, const struct cn_call_module *module,
+                                    uint64_t offset,
+                                    struct cn_inlined_location out[CN_LOCATION_DEPTH_MAX])
+{
+    const struct locations *of = arg;
+    struct cn_source_location list[CN_LOCATION_DEPTH_MAX];
+    size_t count = cn_resolver_instruction(of->resolver, module->path, module->build_id,
+                                           offset, list, CN_LOCATION_DEPTH_MAX);
+
+    for (size_t i = 0; i < count; i++)
+        out[i] =
+            (struct cn_inlined_location){list[i].function, {list[i].file, list[i].line}};
+    return count;
+}
+
+static const char *source_file(void *arg, const char *path)
+{
+    struct locations *of = arg;
+
+    return of->sources ? cn_sources_find(of->sources, path) : NULL;
+}
+
+/* "PATH: " where warnings have to name the recording. */
+static const char *prefix(struct cn_analysis *out, const struct cn_call_sources *from,
+                          size_t query)
+{
+    return from->count > 1
+               ? cn_arena_printf(&out->arena, "%s: ", from->queries[query].rec->path)
+               : "";
+}
+
+/* The tasks that could not be read to their ends, what is to be said, and sums. */
+static void note_result(struct cn_analysis *out, const struct cn_call_sources *from,
+                        const struct cn_calls_result *result)
+{
+    struct cn_text notes = {0};
+
+    for (size_t i = 0; i < result->damage_count; i++) {
+        const struct cn_calls_damage *damage = &result->damages[i];
+
+        cn_analysis_warn(out, true, "%stask %" PRIu32 ": %s; analysed up to there",
+                         prefix(out, from, damage->query),
+                         from->queries[damage->query].rec->tasks[damage->task].tid,
+                         damage->err.text);
     }
+    for (size_t i = 0; i < from->count && !from->queries[i].is_raw; i++)
+        cn_call_clock_explain(from->queries[i].rec, &notes);
+    out->notes = cn_arena_strdup(&out->arena, cn_text_str(&notes));
+    cn_text_done(&notes);
+    out->record_count = result->record_count;
+    out->context_count = result->context_count;
+    out->lost_count = result->lost_count;
 }
 
-void cn_analysis_extras_done(struct cn_analysis_extras *extras)
+bool cn_analyze_calls(struct cn_analysis *out, const struct cn_call_sources *from,
+                      const struct cn_analysis_target *to, struct cn_error *err)
 {
-    cn_text_done(&extras->names);
-    free(extras->thread_names);
-    *extras = (struct cn_analysis_extras){0};
-}
-
-bool cn_analysis_open(struct cn_database **out, const char *folder,
-                      struct cn_analysis_extras *extras, struct cn_error *err)
-{
-    char path[PATH_MAX];
-
-    (void)snprintf(path, sizeof(path), "%s/calls.db", folder);
-    if (!cn_format_find("hpctoolkit-v4")->open_database(out, path, err))
-        return false;
-    *extras = (struct cn_analysis_extras){0};
-    read_missing(folder, *out, &extras->lost_count);
-    read_names(folder, *out, extras);
-    return true;
-}
-
-static bool write_names(struct cn_database *db, const char *folder, struct cn_error *err)
-{
-    struct cn_text text = {0};
-    struct cn_profile profile;
-    bool ok = true;
-
-    for (uint32_t i = 0; ok && i < db->profile_count; i++) {
-        ok = cn_database_profile(db, i, &profile, err);
-        for (const char *at = ok && profile.name ? profile.name : ""; *at; at++)
-            cn_text_char(&text, *at == '\n' ? ' ' : *at);
-        cn_text_char(&text, '\n');
-    }
-    ok = ok && cn_out_replace(folder, names_name, text.chars, text.len, err);
-    cn_text_done(&text);
-    return ok;
-}
-
-bool cn_analysis_of_samples(struct cn_database *samples, const char *folder,
-                            struct cn_error *err)
-{
-    struct cn_write_options write = {0};
-    struct cn_text missing = {0};
-    char path[PATH_MAX];
-    bool ok;
-
-    (void)snprintf(path, sizeof(path), "%s/calls.db", folder);
-    cn_text_str_add(&missing, "0\n");
-    for (const struct cn_warning *w = samples->warnings; w; w = w->next)
-        add_line(&missing, w->is_damage, w->text);
-    ok = cn_format_find("hpctoolkit-v4")->write_database(samples, path, &write, err) &&
-         write_names(samples, folder, err) &&
-         cn_out_replace(folder, missing_name, missing.chars, missing.len, err);
-    cn_text_done(&missing);
-    return ok;
-}
-
-/* Write the database of all calls to a folder and open it there. */
-static bool make_database(struct cn_database **out, const struct cn_call_query *query,
-                          const char *folder, struct cn_analysis_extras *extras,
-                          const struct cn_progress *progress, struct cn_error *err)
-{
-    const struct cn_format *v4 = cn_format_find("hpctoolkit-v4");
-    struct cn_calls_options options = {
-        .workers = cn_pool_default_workers(),
-        .folder = folder,
-        .has_all_statistics = true,
-        .progress = progress,
+    struct cn_sources unmoved = {0};
+    struct locations locations = {
+        .resolver = cn_resolver_new(),
+        .sources = to->write.without_sources ? NULL
+                   : from->moved             ? from->moved
+                                             : &unmoved,
     };
-    struct cn_write_options write = {.progress = progress};
-    struct cn_call_locations locations;
+    struct cn_cct_locations asked = {&locations, function_location, instruction_locations,
+                                     source_file};
+    struct cn_calls_options options = from->options;
     struct cn_calls_result result;
-    struct cn_database *calls;
-    char path[PATH_MAX];
+    struct cn_database *db;
     bool ok;
 
-    (void)snprintf(path, sizeof(path), "%s/calls.db", folder);
-    cn_call_locations_init(&locations, false);
-    options.locations = &locations.locations;
-    ok = cn_calls_to_database(&calls, query, 1, &options, &result, err);
+    cn_analysis_begin(out, to);
+    for (size_t i = 0; i < from->count; i++)
+        cn_analysis_add(out, from->queries[i].rec->warnings, prefix(out, from, i));
+    options.locations = &asked;
+    options.progress = to->write.progress;
+    ok = cn_calls_to_database(&db, from->queries, from->count, &options, &result, err);
     if (ok) {
-        ok = v4->write_database(calls, path, &write, err) &&
-             write_missing(folder, query->rec, &result, err);
+        note_result(out, from, &result);
+        ok = cn_analysis_write(out, db, to, err);
         cn_calls_result_done(&result);
-        cn_database_close(calls);
+        cn_database_close(db);
     }
-    cn_call_locations_done(&locations);
-    return ok && cn_analysis_open(out, folder, extras, err);
-}
-
-bool cn_analysis_of_calls(struct cn_database **out, const struct cn_recording *rec,
-                          bool is_raw, struct cn_time_range range, const char *folder,
-                          struct cn_analysis_extras *extras,
-                          const struct cn_progress *progress, struct cn_error *err)
-{
-    struct cn_all_calls all;
-    bool ok = cn_all_calls_init(&all, rec, err);
-
-    all.query.is_raw = is_raw;
-    all.query.range = range;
-    ok = ok && make_database(out, &all.query, folder, extras, progress, err);
-    cn_all_calls_done(&all);
+    cn_resolver_free(locations.resolver);
+    cn_sources_done(&unmoved);
     return ok;
 }

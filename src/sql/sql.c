@@ -8,7 +8,7 @@
 #include "base/bytes/digits.h"
 #include "base/run/clock.h"
 #include "model/calls/recording.h"
-#include "open/formats.h"
+#include "open/open.h"
 #include "sql/session.h"
 
 enum { STEPS_PER_CHECK = 10000 }; /* of SQLite, between looks at the clock */
@@ -256,7 +256,7 @@ bool cn_sql_data_calls(struct cn_sql_data *data, struct cn_error *err)
     if (data->has_calls)
         return true;
     if (!data->rec) {
-        if (!cn_format_open_recording(data->path, NULL, &data->rec, err))
+        if (!cn_open_recording(data->path, NULL, &data->rec, err))
             return false;
         data->owns_rec = true;
     }

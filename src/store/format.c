@@ -90,8 +90,9 @@ const struct cn_format cn_format_store = {
     .name = "store",
     .summary = "a trace store: stored and searchable request traces",
     .holds = "traces",
+    .is_store = true,
     .probe = cn_store_probe,
     .open_traces = cn_store_recording_open,
-    .walk_traces = CN_NOT_IN_ENGINE(cn_store_traces_walk),
-    .verify = CN_NOT_IN_ENGINE(verify),
+    .walk_traces = cn_store_traces_walk,
+    .verify = verify,
 };

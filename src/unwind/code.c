@@ -165,7 +165,7 @@ bool cn_unwind_arm_frame(const struct cn_unwind_place *place, uint64_t *len)
 
     *len = 0;
     if (!place->module || cn_unwind_module_read(place->module, place->file_off - before,
-                                                code, before + 4) < before + 4)
+                                                code, (size_t)before + 4) < before + 4)
         return false;
     if (cn_u32_get(code + before) == paciasp || is_in_arm_plt(place))
         return true;

@@ -35,11 +35,11 @@ static bool fail(const struct cn_error *err)
 
 bool cn_engine_open(char *path, char *format, char *folder, bool is_raw)
 {
-    struct cn_served_options options = {
-        .is_raw = is_raw, .is_lazy = true, .format = format, .folder = folder};
+    struct cn_open_options options = {
+        .is_raw = is_raw, .format = format, .folder = folder};
     struct cn_error err = {0};
     struct cn_served *served;
-    bool ok = cn_served_open(&served, path, options, &err);
+    bool ok = cn_served_open(&served, path, &options, true, &err);
 
     free(path);
     free(format);

@@ -1,3 +1,5 @@
+#pragma clang diagnostic ignored "-Wunused-parameter"
+
 #include "wasm/port/port.h"
 
 #include <errno.h>
@@ -14,38 +16,24 @@
 
 int renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags)
 {
-    (void)from_dir;
-    (void)from;
-    (void)to_dir;
-    (void)to;
-    (void)flags;
     errno = EINVAL;
     return -1;
 }
 
 int sched_getaffinity(int process, size_t len, cpu_set_t *set)
 {
-    (void)process;
-    (void)len;
     *set = 1;
     return 0;
 }
 
 int fallocate(int file, int mode, off_t off, off_t len)
 {
-    (void)file;
-    (void)mode;
-    (void)off;
-    (void)len;
     errno = EINVAL;
     return -1;
 }
 
 int madvise(void *begin, size_t len, int advice)
 {
-    (void)begin;
-    (void)len;
-    (void)advice;
     return 0; /* copies of files are not read again */
 }
 
@@ -77,14 +65,11 @@ void *sbrk(intptr_t increment)
 
 mode_t umask(mode_t mask)
 {
-    (void)mask;
     return 0;
 }
 
 int chmod(const char *path, mode_t mode)
 {
-    (void)path;
-    (void)mode;
     return 0;
 }
 

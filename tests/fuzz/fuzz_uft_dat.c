@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "formats/uftrace/directory/directory.h"
 #include "model/calls/values.h"
-#include "open/formats.h"
+#include "open/open.h"
 #include "support/fuzz.h"
 #include "support/sample_recording.h"
 #include "support/scratch.h"
@@ -21,7 +21,7 @@ static void open_sample(void)
     struct cn_error err = {0};
 
     if (!cn_sample_recording_write("sample", &err) ||
-        !cn_format_open_recording("sample", NULL, &sample, &err)) {
+        !cn_open_recording("sample", NULL, &sample, &err)) {
         (void)fprintf(stderr, "%s\n", err.text);
         abort();
     }

@@ -28,7 +28,9 @@ put mpi/ranks.c '"base/run/ranks.h"' '<mpi.h>'
 put analyze/cct/ranks.c '"base/run/ranks.h"'
 put cli/shell/main.c '"open/formats.h"' '"analyze/cct/tree.h"'
 put cli/tui/terminal.c '"cli/data/info.h"' '<ncurses.h>'
-put open/host/target.c '"open/formats.h"'
+put open/host/target.c '"open/open.h"'
+put store/search/search.c '"store/segment/reader.h"'
+put cli/database/cmd_database.c '"open/open.h"'
 put record/calls/hooks.c '"formats/uftrace/format.h"' '"base/bytes/record.h"' '<stdatomic.h>'
 "$CAIRN_SOURCE/tools/check_layers" "$root"
 
@@ -42,6 +44,7 @@ put formats/hpctoolkit/v4/read/bad.c '"formats/hpctoolkit/v4/verify/verify.h"' \
 put analyze/calls/bad.c '"open/formats.h"' '<mpi.h>' '  "base/text.h"' \
     '"analyze/views/view.h"'
 put analyze/cct/bad.c '"base/run/ranks.h"'
+put lib/bad.c '"open/open.h"'
 put open/bad.c '"open/host/target.h"'
 put store/index/bad.c '"formats/uftrace/reader.h"' '"store/segment/reader.h"'
 put store/search/bad.c '"store/write/writer.h"'
@@ -52,6 +55,7 @@ put stray/new.c '<stdio.h>'
 put analyze/calls/call_report.c '"base/text.h"'
 put base/files/chunk_file.c '"base/text.h"'
 put server/http/server_state.c '"base/text.h"'
+echo 'ok = format->probe(path);' >>"$root/src/lib/bad.c"
 cat >"$root/expected" <<'END'
 src/analyze/calls/bad.c:1: analyze/calls may not include open/formats.h
 src/analyze/calls/bad.c:2: analyze/calls may not include mpi.h
@@ -72,6 +76,7 @@ src/formats/uftrace/bad.c:2: formats/uftrace may not include expat.h
 src/formats/uftrace/bad.c:3: formats/uftrace may not include analyze/cct/tree.h
 src/formats/uftrace/bad.c:4: formats/uftrace may not include formats/hpctoolkit/sparse/open.h
 src/formats/uftrace/bad.c:5: formats/uftrace may not include store/format.h
+src/lib/bad.c:2: lib may not call ->probe(
 src/model/bad.c:2: model may not include analyze/cct/tree.h
 src/model/bad.c:3: model may not include pthread.h
 src/open/bad.c:1: open may not include open/host/target.h

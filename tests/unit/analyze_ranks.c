@@ -23,6 +23,7 @@
 #include "formats/hpctoolkit/v4/write/writer.h"
 #include "model/contexts/database.h"
 #include "open/formats.h"
+#include "open/open.h"
 #include "support/gpu_run.h"
 #include "support/rank_group.h"
 #include "support/sample_recording.h"
@@ -214,7 +215,7 @@ static bool open_subject(struct subject *s, size_t number, struct cn_call_query 
     char path[32];
 
     (void)snprintf(path, sizeof(path), "%zu.data", number);
-    if (!cn_format_open_recording(path, NULL, &s->rec, err))
+    if (!cn_open_recording(path, NULL, &s->rec, err))
         return false;
     cn_call_filter_init(&s->filter, s->rec);
     s->filter.depth = UINT32_MAX;

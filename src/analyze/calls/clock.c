@@ -1,5 +1,6 @@
 #include "analyze/calls/clock.h"
 
+#include "base/text.h"
 #include "model/calls/recording.h"
 
 enum {
@@ -13,6 +14,21 @@ enum {
 bool cn_call_clock_is_needed(const struct cn_recording *rec)
 {
     return rec->call_cost.call_ps > 0 || rec->libcall_cost.call_ps > 0;
+}
+
+void cn_call_clock_explain(const struct cn_recording *rec, struct cn_text *out)
+{
+    if (!cn_call_clock_is_needed(rec))
+        return;
+    if (rec->left_out_ps > 0)
+        cn_text_printf(
+            out,
+            "calls that the recorder filtered out (-N, -D, -t, -Z, -T) took %.0f ns "
+            "each; the times of their callers still include this\n",
+            (double)rec->left_out_ps / PS_PER_NS);
+    if (rec->has_value_costs)
+        cn_text_str_add(out, "recording arguments, return values and counters takes "
+                             "longer than is subtracted from the times of such calls\n");
 }
 
 /* A cost in whole nanoseconds, and how many times of 2^32 it is one more. */

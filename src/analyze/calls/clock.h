@@ -26,6 +26,7 @@
 
 struct cn_call;
 struct cn_recording;
+struct cn_text;
 
 /* Zeroed except for `rec`: at the start of the task. */
 struct cn_call_clock {
@@ -39,6 +40,9 @@ struct cn_call_clock {
 
 /* True if the recording contains the cost of its recorder. */
 bool cn_call_clock_is_needed(const struct cn_recording *rec);
+
+/* Append lines about costs of recording that corrected times still contain; mostly none. */
+void cn_call_clock_explain(const struct cn_recording *rec, struct cn_text *out);
 
 /* Copy the next calls of the task, with corrected times. */
 void cn_call_clock_correct(struct cn_call_clock *clock, const struct cn_call *calls,

@@ -167,9 +167,12 @@ static bool read_piece(struct build *build, struct worker *worker,
                        const struct piece *piece, struct cn_error *err)
 {
     struct cn_sample samples[CHUNK + 1];
+    size_t count;
 
-    for (uint64_t at = 0, count; at < piece->read_count; at += count) {
-        count = piece->read_count - at < CHUNK ? piece->read_count - at : CHUNK;
+    for (uint64_t at = 0; at < piece->read_count; at += count) {
+        uint64_t rest = piece->read_count - at;
+
+        count = rest < CHUNK ? (size_t)rest : CHUNK;
         if (!cn_timeline_read(build->db, &piece->timeline, piece->read_from + at,
                               count + 1, samples, err) ||
             !add_samples(build, worker, piece, samples, count, err))

@@ -39,23 +39,22 @@ void cn_cache_dir_make(char path[static PATH_MAX])
     (void)mkdir(path, 0700);
 }
 
-bool cn_cache_dir_use(const char *path)
+int cn_cache_dir_use(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     struct stat opened, named;
 
     if (fd < 0)
-        return false;
-    /* The lock stays as long as the descriptor, which is left open. Where there are no locks,
-     * nothing is removed. */
+        return -1;
+    /* The lock stays as long as the descriptor. Where there are no locks, nothing is removed. */
     if ((flock(fd, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
         fstat(fd, &opened) == 0 && stat(path, &named) == 0 &&
         opened.st_ino == named.st_ino) {
         (void)futimens(fd, NULL);
-        return true;
+        return fd;
     }
     (void)close(fd);
-    return false;
+    return -1;
 }
 
 void cn_cache_dir_remove(const char *path)

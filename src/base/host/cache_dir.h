@@ -17,9 +17,10 @@ bool cn_cache_dir(const char *below, char path[static PATH_MAX]);
  * worked. */
 void cn_cache_dir_make(char path[static PATH_MAX]);
 
-/* Mark an entry as used now, and keep other processes from removing it until this one ends.
- * False if it does not exist, for example because another process has just removed it. */
-bool cn_cache_dir_use(const char *path);
+/* Mark an entry as used now. The caller closes the descriptor that this returns: until then no
+ * process removes the entry. -1 if there is none, for example because another process has just
+ * removed it. */
+int cn_cache_dir_use(const char *path);
 
 /* Remove an entry, a file or a directory, unless a process uses it. Another process finds it
  * whole or not at all. */

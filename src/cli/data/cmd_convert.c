@@ -3,8 +3,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analyze/calls/defaults.h"
-#include "analyze/calls/merge.h"
 #include "base/alloc.h"
 #include "base/duration.h"
 #include "base/files/outdir.h"
@@ -13,13 +11,13 @@
 #include "base/run/clock.h"
 #include "base/text.h"
 #include "cli/data/convert_diff.h"
-#include "cli/database/opened.h"
 #include "cli/print/quantity.h"
 #include "cli/recording/options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
-#include "cli/shell/kinds.h"
+#include "cli/shell/open.h"
 #include "cli/shell/progress.h"
+#include "formats/exchange/exchange.h"
 #include "model/calls/recording.h"
 #include "model/contexts/database.h"
 #include "open/formats.h"
@@ -32,12 +30,10 @@ struct conversion {
     const char *source, *target;
     const struct cn_format *format;
     struct cn_write_options options;
-    struct cn_opened_database opened;
-    struct cn_database
-        *db; /* of `opened`; this, the recording or traces are the source */
+    struct cn_opened opened;
+    struct cn_database *db; /* of `opened`; this, the recording or traces are written */
     struct cn_recording *rec;
-    const struct cn_format
-        *traces; /* the format of traces that are written as they are */
+    bool has_traces; /* traces are written as they are */
     struct cn_bar bar;
     struct cn_text losses;  /* one line each */
     struct cn_error damage; /* of the recording */
@@ -49,12 +45,12 @@ static bool find_target_format(const char *name, const struct cn_format **out,
     const struct cn_format *format = name ? cn_format_find(name) : NULL;
     struct cn_text list = {0};
 
-    if (format && cn_format_is_writable(format)) {
+    if (format && cn_format_writes(format)) {
         *out = format;
         return true;
     }
     for (size_t i = 0; cn_formats[i]; i++) {
-        if (cn_format_is_writable(cn_formats[i]))
+        if (cn_format_writes(cn_formats[i]))
             cn_text_printf(&list, "%s%s", list.len > 0 ? ", " : "", cn_formats[i]->name);
     }
     if (!name)
@@ -69,7 +65,10 @@ static bool find_target_format(const char *name, const struct cn_format **out,
 
 static bool check_target(const struct conversion *c, struct cn_error *err)
 {
-    const char *path = c->db ? c->db->path : c->rec ? c->rec->path : c->source;
+    /* The folder, of a file in one; an analysis is elsewhere. */
+    const char *path = c->db && !c->opened.folder.path ? c->db->path
+                       : c->rec                        ? c->rec->path
+                                                       : c->source;
 
     if (!c->format->is_file && cn_sink_is_stdout(c->target))
         return cn_fail(err, CN_ERR_USAGE,
@@ -116,7 +115,7 @@ static void tell_result(const struct conversion *c, uint64_t item_count,
     cn_count_print_of(&text, usage.file_count, "file");
     cn_cli_say(c->args, "wrote %s: %s, %s", c->target, c->format->name,
                cn_text_str(&text));
-    if (c->traces) {
+    if (c->has_traces) {
         cn_text_done(&text);
         return;
     }
@@ -131,18 +130,6 @@ static void tell_result(const struct conversion *c, uint64_t item_count,
     cn_text_done(&text);
 }
 
-/* The calls of all tasks. */
-static bool write_calls(struct conversion *c, const char *path, struct cn_error *err)
-{
-    struct cn_all_calls all;
-    bool ok = cn_all_calls_init(&all, c->rec, err);
-
-    all.query.is_raw = cn_args_has(c->args, "raw");
-    ok = ok && cn_format_write_calls(c->format, &all.query, path, &c->options, err);
-    cn_all_calls_done(&all);
-    return ok;
-}
-
 static bool write_to(struct conversion *c, const char *path, struct cn_error *err)
 {
     bool ok;
@@ -152,16 +139,14 @@ static bool write_to(struct conversion *c, const char *path, struct cn_error *er
     if (c->db)
         ok = cn_format_write_database(c->format, c->db, path, &c->options, err) ||
              cn_args_misnamed(c->args, "metric", err);
-    else if (c->traces)
-        ok = cn_format_write_traces(c->format, c->traces, c->source, path, &c->options,
-                                    err);
-    else if (c->format->write_recording)
-        ok = c->format->write_recording(c->rec, path, &c->options, err);
+    else if (c->has_traces)
+        ok = cn_export_traces(c->format, c->opened.format, c->opened.source, path,
+                              &c->options, err);
     else
-        ok = write_calls(c, path, err);
+        ok = cn_format_write_recording(c->format, c->rec, c->opened.options.is_raw, path,
+                                       &c->options, err);
     cn_bar_end(&c->bar);
-    for (const char *at = cn_text_str(&c->losses); *at; at += strcspn(at, "\n") + 1)
-        cn_cli_warn(c->args, "%.*s", (int)strcspn(at, "\n"), at);
+    cn_cli_warn_lines(c->args, cn_text_str(&c->losses));
     /* Errors of writing name the file; other errors are about the source. */
     if (!ok && err->kind != CN_ERR_IO && err->kind != CN_ERR_INTERRUPTED)
         (void)cn_fail_in(err, "%s", c->source);
@@ -196,7 +181,7 @@ static bool write_target(struct conversion *c, struct cn_error *err)
         return false;
     if (!cn_sink_is_stdout(c->target))
         tell_result(c, item_count, cn_clock_ns() - begin_ns);
-    if (c->opened.is_damaged)
+    if (c->db && cn_opened_is_damaged(&c->opened))
         return cn_fail(err, CN_ERR_FORMAT, "%s is damaged: %s is incomplete", c->source,
                        c->target);
     return c->damage.kind == CN_ERR_NONE ||
@@ -205,42 +190,44 @@ static bool write_target(struct conversion *c, struct cn_error *err)
                    c->damage.text);
 }
 
-/* Open the source as a database or recording, whichever the format can write. */
+/* Open what the format can write. */
+static bool load(struct conversion *c, unsigned wants, struct cn_error *err)
+{
+    if (!cn_cli_load(&c->opened, c->args, wants, err))
+        return false;
+    c->db = c->opened.db;
+    c->rec = c->opened.rec;
+    cn_cli_warn_opened(c->args, &c->opened);
+    for (const struct cn_warning *w = c->rec ? c->rec->warnings : NULL; w; w = w->next)
+        if (w->is_damage && c->damage.kind == CN_ERR_NONE)
+            (void)cn_fail(&c->damage, CN_ERR_FORMAT, "%s", w->text);
+    return true;
+}
+
 static bool open_source(struct conversion *c, struct cn_error *err)
 {
-    const struct cn_format *from;
+    unsigned writes = cn_format_writes(c->format);
+    struct cn_open_options options = {.is_raw = cn_args_has(c->args, "raw")};
+    bool has_calls;
 
-    if (!cn_kinds_probe(c->args, c->source, &from, err))
+    if (!cn_cli_open(&c->opened, c->args, c->source, 0, &options, err) ||
+        !cn_cli_check_kinds(c->args, &c->opened, err))
         return false;
-    if ((from->open_database || from->open_measurements) &&
-        (c->format->write_database || c->format->export_database)) {
-        if (!cn_opened_database_open(&c->opened, c->args, c->source, true, err))
-            return false;
-        c->db = c->opened.db;
+    has_calls = c->opened.contains & CN_CALLS;
+    if (!has_calls && (writes & CN_CONTEXTS))
+        return load(c, CN_CONTEXTS, err);
+    c->has_traces = c->opened.format->walk_traces && (writes & CN_TRACES);
+    if (c->has_traces)
         return true;
-    }
-    if (from->walk_traces && c->format->export_traces) {
-        c->traces = from;
-        return true;
-    }
-    if ((from->open_recording || from->open_traces) &&
-        (c->format->write_recording || c->format->export_calls)) {
-        if (!cn_format_open_recording(c->source, NULL, &c->rec, err))
-            return false;
-        for (const struct cn_warning *w = c->rec->warnings; w; w = w->next) {
-            cn_cli_warn(c->args, "%s: %s", c->rec->path, w->text);
-            if (w->is_damage && c->damage.kind == CN_ERR_NONE)
-                (void)cn_fail(&c->damage, CN_ERR_FORMAT, "%s", w->text);
-        }
-        return true;
-    }
-    if ((from->open_recording || from->open_traces) && c->format->write_database)
+    if (has_calls && (writes & CN_CALLS))
+        return load(c, CN_CALLS, err);
+    if (has_calls && c->format->write_database)
         return cn_fail(err, CN_ERR_USAGE,
                        "%s contains calls, and %s is a format of databases; run 'cairn "
                        "analyze %s -o DB' first",
                        c->source, c->format->name, c->source);
     return cn_fail(err, CN_ERR_USAGE, "%s (%s) cannot be written as %s", c->source,
-                   from->holds, c->format->name);
+                   c->opened.format->holds, c->format->name);
 }
 
 static bool run(const struct cn_args *args, struct cn_error *err)
@@ -274,8 +261,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         return cn_convert_diff(args, c.format, err);
     c.options.workers = (unsigned)jobs;
     ok = open_source(&c, err) && check_target(&c, err) && write_target(&c, err);
-    cn_opened_database_close(&c.opened);
-    cn_recording_close(c.rec);
+    cn_opened_close(&c.opened);
     cn_text_done(&c.losses);
     return ok;
 }

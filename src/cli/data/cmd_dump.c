@@ -10,9 +10,8 @@
 #include "cli/recording/options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
-#include "cli/shell/kinds.h"
+#include "cli/shell/open.h"
 #include "formats/exchange/exchange.h"
-#include "open/formats.h"
 
 static void on_loss(void *arg, const char *what, uint64_t count)
 {
@@ -38,7 +37,7 @@ static bool dump_calls(struct cn_recording_setup *setup, void *arg, struct cn_er
     if (sample && !cn_duration_parse(sample, CN_BARE_NS, &options.unit_ns, err))
         return cn_fail_in(err, "--sample-time");
     cn_cli_page(setup->args);
-    return cn_format_write_calls(format, &setup->query, "-", &options, err) ||
+    return cn_export_calls(format, &setup->query, "-", &options, err) ||
            cn_fail_in(err, "%s", setup->rec->path);
 }
 
@@ -72,7 +71,8 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 {
     const struct cn_format *foreign = find_foreign(args);
     struct cn_recording_source source = {.is_raw = !foreign};
-    const struct cn_format *format;
+    struct cn_opened opened;
+    bool ok;
 
     if (!check_options(args, foreign, err) ||
         !cn_data_path(args, cn_args_find_operand(args, 0), &source.path, err))
@@ -80,13 +80,15 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     if (foreign)
         return cn_recording_show(args, &source, dump_calls, (void *)(uintptr_t)foreign,
                                  err);
-    if (!cn_kinds_probe(args, source.path, &format, err))
+    if (!cn_recording_find(&opened, args, source.path, err))
         return false;
-    if (!format->open_recording && !format->open_traces)
-        return cn_dump_database(args, format, source.path, err);
-    return cn_args_find_filter(args)
-               ? cn_recording_show(args, &source, cn_dump_calls, NULL, err)
-               : cn_dump_recording(args, source.path, err);
+    if ((opened.contains & CN_CALLS) && cn_args_find_filter(args))
+        return cn_recording_show_found(args, &source, &opened, cn_dump_calls, NULL, err);
+    ok = cn_cli_check_kinds(args, &opened, err) &&
+         (opened.contains & CN_CALLS ? cn_dump_recording(args, &opened, err)
+                                     : cn_dump_database(args, &opened, err));
+    cn_opened_close(&opened);
+    return ok;
 }
 
 static const struct cn_option options[] = {

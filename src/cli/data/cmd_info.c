@@ -1,32 +1,31 @@
 /* cairn info: summary of a database, recording or store. */
 
-#include <string.h>
-
 #include "cli/data/info.h"
 #include "cli/data/info_store.h"
 #include "cli/recording/options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
-#include "cli/shell/kinds.h"
-#include "open/formats.h"
+#include "cli/shell/open.h"
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
-    const struct cn_format *format;
+    struct cn_opened opened;
     const char *path;
+    bool ok;
 
     if (cn_args_has(args, "system")) {
         cn_info_machine(args);
         return true;
     }
     if (!cn_data_path(args, cn_args_find_operand(args, 0), &path, err) ||
-        !cn_kinds_probe(args, path, &format, err))
+        !cn_recording_find(&opened, args, path, err))
         return false;
-    if (strcmp(format->holds, "traces") == 0)
-        return cn_info_store(args, path, err);
-    return format->open_recording || format->open_traces
-               ? cn_info_recording(args, path, err)
-               : cn_info_database(args, format, path, err);
+    ok = cn_cli_check_kinds(args, &opened, err) &&
+         (opened.contains & CN_TRACES  ? cn_info_store(args, path, err)
+          : opened.contains & CN_CALLS ? cn_info_recording(args, &opened, err)
+                                       : cn_info_database(args, &opened, err));
+    cn_opened_close(&opened);
+    return ok;
 }
 
 static const struct cn_option options[] = {

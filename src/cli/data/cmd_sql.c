@@ -5,14 +5,13 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "cli/database/opened.h"
 #include "cli/recording/options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/shell/kinds.h"
+#include "cli/shell/open.h"
 #include "cli/shell/progress.h"
 #include "model/calls/recording.h"
-#include "open/formats.h"
 #include "sql/sql.h"
 
 #ifdef CN_HAS_SQLITE
@@ -29,16 +28,10 @@ enum {
 
 static const char main_schema[] = "main";
 
-/* One DATA. */
-struct source {
-    struct cn_opened_database opened; /* a database or measurements */
-    struct cn_recording *rec;
-};
-
 struct sql_run {
     const struct cn_args *args;
     struct cn_sql *sql;
-    struct source sources[DATA_MAX];
+    struct cn_opened sources[DATA_MAX];
     size_t source_count;
     unsigned kinds; /* of the data */
     struct cn_text statement;
@@ -150,23 +143,24 @@ static bool read_statement(struct sql_run *run, struct cn_error *err)
 static bool add_source(struct sql_run *run, const char *schema, const char *path,
                        struct cn_error *err)
 {
-    const struct cn_format *format;
-    struct source *source;
+    struct cn_open_options options = {.recording.demangle =
+                                          cn_recording_demangle(run->args),
+                                      .is_raw = cn_args_has(run->args, "raw")};
+    struct cn_opened *source;
 
     if (run->source_count == DATA_MAX)
         return cn_fail(err, CN_ERR_USAGE, "at most %d --with", DATA_MAX - 1);
-    source = &run->sources[run->source_count++];
-    if (!cn_format_probe(path, &format, err))
+    source = &run->sources[run->source_count];
+    if (!cn_cli_open(source, run->args, path, CN_OWN, &options, err))
         return false;
-    run->kinds |= cn_kind_of(format);
-    if (strcmp(format->holds, "traces") == 0)
+    run->source_count++;
+    run->kinds |= cn_cli_kinds_of(source);
+    cn_cli_warn_opened(run->args, source);
+    if (source->store)
         return cn_sql_add_store(run->sql, schema, path, err);
-    if (format->open_recording || format->open_traces)
-        return cn_recording_open(run->args, path, &source->rec, err) &&
-               cn_sql_add_recording(run->sql, schema, source->rec,
-                                    cn_args_has(run->args, "raw"), err);
-    return cn_opened_database_open(&source->opened, run->args, path, true, err) &&
-           cn_sql_add_database(run->sql, schema, source->opened.db, err);
+    return source->rec
+               ? cn_sql_add_recording(run->sql, schema, source->rec, options.is_raw, err)
+               : cn_sql_add_database(run->sql, schema, source->db, err);
 }
 
 /* --with NAME=DATA */
@@ -214,15 +208,11 @@ static bool check_damage(const struct sql_run *run, struct cn_error *err)
     if (!cn_sql_check_damage(run->sql, err))
         return cn_fail_in(err, "the result is incomplete");
     for (size_t i = 0; i < run->source_count; i++) {
-        const struct cn_recording *rec = run->sources[i].rec;
+        const struct cn_opened *source = &run->sources[i];
 
-        for (const struct cn_warning *w = rec ? rec->warnings : NULL; w; w = w->next)
-            if (w->is_damage)
-                return cn_fail(err, CN_ERR_FORMAT,
-                               "%s is damaged: the result may be wrong", rec->path);
-        if (run->sources[i].opened.is_damaged)
-            return cn_fail(err, CN_ERR_FORMAT, "%s is damaged: the result is incomplete",
-                           run->sources[i].opened.db->path);
+        if (cn_opened_is_damaged(source))
+            return cn_fail(err, CN_ERR_FORMAT, "%s is damaged: the result %s",
+                           source->path, source->rec ? "may be wrong" : "is incomplete");
     }
     return true;
 }
@@ -230,10 +220,8 @@ static bool check_damage(const struct sql_run *run, struct cn_error *err)
 static void close_all(struct sql_run *run)
 {
     cn_sql_close(run->sql);
-    for (size_t i = 0; i < run->source_count; i++) {
-        cn_opened_database_close(&run->sources[i].opened);
-        cn_recording_close(run->sources[i].rec);
-    }
+    for (size_t i = 0; i < run->source_count; i++)
+        cn_opened_close(&run->sources[i]);
     for (size_t i = 0; i < run->column_count; i++)
         cn_text_done(&run->names[i]);
     free(run->names);

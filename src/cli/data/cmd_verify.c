@@ -10,7 +10,7 @@
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/shell/progress.h"
-#include "open/formats.h"
+#include "open/open.h"
 
 enum { HELD_LEN_MAX = 1 << 20 };
 
@@ -103,17 +103,19 @@ static void find_dir(struct check *check)
 
 static bool verify_format(struct check *check, struct cn_error *err)
 {
-    const struct cn_format *format;
+    struct cn_opened opened;
     bool ok;
 
-    if (!cn_format_probe(check->path, &format, err))
+    if (!cn_open(&opened, check->path, 0, NULL, err))
         return false;
-    if (!format->verify)
-        return cn_fail(err, CN_ERR_USAGE, "%s: format %s cannot be verified", check->path,
-                       format->name);
     cn_bar_begin(&check->bar, check->args);
-    ok = format->verify(check->path, &check->bar.progress, on_finding, check, err);
+    ok = opened.format->verify
+             ? opened.format->verify(opened.source, &check->bar.progress, on_finding,
+                                     check, err)
+             : cn_fail(err, CN_ERR_USAGE, "%s: format %s cannot be verified", check->path,
+                       opened.format->name);
     cn_bar_end(&check->bar);
+    cn_opened_close(&opened);
     return ok;
 }
 

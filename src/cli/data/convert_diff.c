@@ -2,7 +2,7 @@
 
 #include "analyze/compare/comparison.h"
 #include "base/files/sink.h"
-#include "cli/database/opened.h"
+#include "cli/database/view_options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/progress.h"
 #include "formats/exchange/write/stacks/diff.h"
@@ -12,9 +12,9 @@
 static bool add_side(struct cn_comparison *c, enum cn_side side, const char *path,
                      const struct cn_args *args, bool *is_damaged, struct cn_error *err)
 {
-    struct cn_opened_database opened;
+    struct cn_opened opened = {0};
     struct cn_bar bar;
-    bool ok = cn_opened_database_open(&opened, args, path, true, err);
+    bool ok = cn_view_open(&opened, args, path, NULL, err);
 
     if (ok) {
         struct cn_compare_run run = {
@@ -25,13 +25,13 @@ static bool add_side(struct cn_comparison *c, enum cn_side side, const char *pat
             .is_of_traces = opened.is_of_traces,
         };
 
-        *is_damaged |= opened.is_damaged;
+        *is_damaged |= cn_opened_is_damaged(&opened);
         cn_bar_begin(&bar, args);
         ok = cn_comparison_add(c, &run, &bar.progress, err) ||
              cn_args_misnamed(args, "metric", err) || cn_fail_in(err, "%s", path);
         cn_bar_end(&bar);
     }
-    cn_opened_database_close(&opened);
+    cn_opened_close(&opened);
     return ok;
 }
 

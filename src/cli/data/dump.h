@@ -7,14 +7,14 @@
 #include "base/error.h"
 
 struct cn_args;
-struct cn_format;
+struct cn_opened;
 
 /* Every structure of a database's files, from the tables that describe them. */
-CN_CHECK bool cn_dump_database(const struct cn_args *args, const struct cn_format *format,
-                               const char *path, struct cn_error *err);
+CN_CHECK bool cn_dump_database(const struct cn_args *args, const struct cn_opened *opened,
+                               struct cn_error *err);
 
 /* Every record of a recording's files, in the order of the files. */
-CN_CHECK bool cn_dump_recording(const struct cn_args *args, const char *path,
+CN_CHECK bool cn_dump_recording(const struct cn_args *args, struct cn_opened *opened,
                                 struct cn_error *err);
 
 /* The records of a recording's files that belong to shown calls. `arg` is not used. */

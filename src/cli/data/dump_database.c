@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "cli/print/dump.h"
 #include "cli/shell/cli.h"
-#include "open/formats.h"
+#include "open/open.h"
 
 struct dump {
     struct cn_dump_printer printer;
@@ -80,8 +80,8 @@ static bool explain_nothing(const struct dump *dump, const char *path,
     return cn_fail_in(err, "%s", path);
 }
 
-bool cn_dump_database(const struct cn_args *args, const struct cn_format *format,
-                      const char *path, struct cn_error *err)
+bool cn_dump_database(const struct cn_args *args, const struct cn_opened *opened,
+                      struct cn_error *err)
 {
     struct dump dump = {
         .printer = {.format = cn_cli_format(args),
@@ -93,15 +93,15 @@ bool cn_dump_database(const struct cn_args *args, const struct cn_format *format
 
     if (!cn_args_u64(args, "limit", 0, UINT64_MAX, UINT64_MAX, &dump.rest, err))
         return false;
-    if (!format->dump)
-        return cn_fail(err, CN_ERR_USAGE, "%s: format %s cannot be dumped", path,
-                       format->name);
+    if (!opened->format->dump)
+        return cn_fail(err, CN_ERR_USAGE, "%s: format %s cannot be dumped", opened->path,
+                       opened->format->name);
     cn_cli_page(args);
     cn_dump_print_begin(&dump.printer);
-    ok = format->dump(path, on_item, &dump, err);
+    ok = opened->format->dump(opened->source, on_item, &dump, err);
     cn_dump_print_end(&dump.printer);
     if (ok && !dump.has_matches && (dump.file || dump.record))
-        ok = explain_nothing(&dump, path, err);
+        ok = explain_nothing(&dump, opened->path, err);
     cn_names_done(&dump.files);
     cn_names_done(&dump.records);
     return ok;

@@ -385,16 +385,20 @@ static bool check_format(const struct cn_args *args, const char *path,
                    strcmp(format, "csv") == 0 ? "FOLDER --to csv" : "- --to ndjson");
 }
 
-bool cn_dump_recording(const struct cn_args *args, const char *path, struct cn_error *err)
+bool cn_dump_recording(const struct cn_args *args, struct cn_opened *opened,
+                       struct cn_error *err)
 {
     struct dump dump;
-    struct cn_recording *rec = NULL;
+    struct cn_recording *rec;
     const char *file = cn_args_value(args, "file");
-    bool ok = dump_begin(&dump, args, err) && check_format(args, path, err) &&
-              cn_recording_open(args, path, &rec, err);
+    bool ok = dump_begin(&dump, args, err) && check_format(args, opened->path, err) &&
+              cn_cli_load(opened, args, CN_CALLS, err);
 
+    if (ok)
+        cn_cli_warn_opened(args, opened);
+    rec = opened->rec;
     if (ok && !rec->ops->source_open)
-        ok = cn_fail(err, CN_ERR_USAGE, "%s has no binary records to dump", path);
+        ok = cn_fail(err, CN_ERR_USAGE, "%s has no binary records to dump", opened->path);
     if (ok) {
         dump_use(&dump, rec);
         for (uint32_t i = 0; i < rec->source_count && dump.rest > 0; i++)
@@ -403,7 +407,6 @@ bool cn_dump_recording(const struct cn_args *args, const char *path, struct cn_e
         ok = dump_end(&dump, err);
     }
     dump_done(&dump);
-    cn_recording_close(rec);
     return ok;
 }
 

@@ -7,20 +7,19 @@
 #include "base/error.h"
 
 struct cn_args;
-struct cn_format;
-struct cn_opened_database;
+struct cn_opened;
 struct cn_recording;
 struct cn_text;
 
 /* Append what is printed without options. */
 void cn_info_recording_add(struct cn_text *text, const struct cn_recording *rec);
-CN_CHECK bool cn_info_database_add(struct cn_text *text, const struct cn_format *format,
-                                   const struct cn_opened_database *opened,
+CN_CHECK bool cn_info_database_add(struct cn_text *text, const struct cn_opened *opened,
                                    struct cn_error *err);
 
-CN_CHECK bool cn_info_database(const struct cn_args *args, const struct cn_format *format,
-                               const char *path, struct cn_error *err);
-CN_CHECK bool cn_info_recording(const struct cn_args *args, const char *path,
+/* Load what is to be described, and print it. */
+CN_CHECK bool cn_info_database(const struct cn_args *args, struct cn_opened *opened,
+                               struct cn_error *err);
+CN_CHECK bool cn_info_recording(const struct cn_args *args, struct cn_opened *opened,
                                 struct cn_error *err);
 
 /* Print the machine that this runs on. */

@@ -11,11 +11,11 @@
 #include "base/duration.h"
 #include "base/host/disk_usage.h"
 #include "base/text.h"
-#include "cli/database/opened.h"
 #include "cli/print/facts.h"
 #include "cli/print/quantity.h"
 #include "cli/print/sheet.h"
 #include "cli/shell/cli.h"
+#include "cli/shell/open.h"
 #include "open/formats.h"
 
 /* A file of the database, or a folder with everything below it. */
@@ -26,9 +26,9 @@ struct part {
 };
 
 struct info {
-    const struct cn_format *format;
-    struct cn_opened_database opened;
+    const struct cn_opened *opened;
     struct cn_database *db; /* of `opened` */
+    const char *path;       /* its folder, or what was analysed */
     struct cn_overview overview;
     struct part *parts;
     size_t part_count;
@@ -48,7 +48,7 @@ static const char *part_name(const struct info *info, const char *name)
     const char *dot = strrchr(name, '.');
 
     for (size_t i = 0; i < sizeof(shared) / sizeof(*shared); i++)
-        if (dot && info->opened.measured.source && strcmp(dot, shared[i] + 1) == 0)
+        if (dot && info->opened->format->is_measured && strcmp(dot, shared[i] + 1) == 0)
             return shared[i];
     return name;
 }
@@ -68,7 +68,7 @@ static void add_part(struct info *info, const struct dirent *entry)
     struct cn_disk_usage usage;
     struct cn_text path = {0};
 
-    cn_text_printf(&path, "%s/%s", info->db->path, entry->d_name);
+    cn_text_printf(&path, "%s/%s", info->path, entry->d_name);
     usage = cn_disk_usage(cn_text_str(&path));
     part->is_folder = entry->d_type == DT_DIR;
     part->usage.file_count += usage.file_count;
@@ -81,7 +81,7 @@ static void add_part(struct info *info, const struct dirent *entry)
 static void find_parts(struct info *info)
 {
     struct dirent **entries;
-    int count = scandir(info->db->path, &entries, is_visible, alphasort);
+    int count = scandir(info->path, &entries, is_visible, alphasort);
 
     if (count < 0)
         return; /* not every database is a folder */
@@ -180,8 +180,8 @@ static void show_threads(const struct info *info, struct cn_sheet *sheet)
         }
         add_text(sheet, "identities", &text);
     }
-    if (info->opened.measured.totals.unreadable_count > 0)
-        add_count(sheet, "cannot be read", info->opened.measured.totals.unreadable_count);
+    if (info->opened->about.analysis.unreadable_count > 0)
+        add_count(sheet, "cannot be read", info->opened->about.analysis.unreadable_count);
     cn_text_done(&text);
 }
 
@@ -196,7 +196,7 @@ static const char *module_path(const struct info *info, uint32_t index)
 /* Measurements: the binaries that were sampled. */
 static void show_modules(const struct info *info, struct cn_sheet *sheet)
 {
-    if (!info->opened.measured.source)
+    if (!info->opened->format->is_measured)
         return;
     cn_sheet_group(sheet, "Load modules");
     for (uint32_t i = 0; i < info->db->module_count; i++)
@@ -345,11 +345,12 @@ static void add_sheet(struct cn_text *text, const struct info *info, bool has_co
     const struct cn_database *db = info->db;
     struct cn_sheet sheet = {0};
 
-    cn_sheet_group(&sheet, info->opened.measured.source ? "Measurements" : "Database");
-    cn_sheet_add(&sheet, info->opened.measured.source ? "program" : "title", "%s",
+    cn_sheet_group(&sheet,
+                   info->opened->format->is_measured ? "Measurements" : "Database");
+    cn_sheet_add(&sheet, info->opened->format->is_measured ? "program" : "title", "%s",
                  db->title);
-    cn_sheet_add(&sheet, "format", "%s", info->format->name);
-    cn_sheet_add(&sheet, "path", "%s", db->path);
+    cn_sheet_add(&sheet, "format", "%s", info->opened->format->name);
+    cn_sheet_add(&sheet, "path", "%s", info->path);
     show_files(info, &sheet);
     show_threads(info, &sheet);
     show_modules(info, &sheet);
@@ -404,11 +405,11 @@ static void list_ids(const struct info *info, const struct cn_thread_shape *shap
 
 static void list_measured(const struct info *info, struct cn_facts *facts)
 {
-    if (!info->opened.measured.source)
+    if (!info->opened->format->is_measured)
         return;
-    cn_facts_u64(facts, "profile_count", info->opened.measured.profile_count);
+    cn_facts_u64(facts, "profile_count", info->opened->about.analysis.profile_count);
     cn_facts_u64(facts, "unreadable_profile_count",
-                 info->opened.measured.totals.unreadable_count);
+                 info->opened->about.analysis.unreadable_count);
     cn_facts_array(facts, "modules");
     for (uint32_t i = 0; i < info->db->module_count; i++)
         cn_facts_str(facts, NULL, module_path(info, i));
@@ -525,8 +526,8 @@ static void list_facts(const struct cn_args *args, const struct info *info)
     cn_facts_begin(&facts, cn_cli_format(args));
     cn_facts_str(&facts, "title", info->db->title);
     cn_facts_str(&facts, "description", info->db->description);
-    cn_facts_str(&facts, "format", info->format->name);
-    cn_facts_str(&facts, "path", info->db->path);
+    cn_facts_str(&facts, "format", info->opened->format->name);
+    cn_facts_str(&facts, "path", info->path);
     list_files(info, &facts);
     list_measured(info, &facts);
     list_threads(info, &facts);
@@ -538,9 +539,11 @@ static void list_facts(const struct cn_args *args, const struct info *info)
 
 static bool build(struct info *info, struct cn_error *err)
 {
-    info->db = info->opened.db;
+    info->db = info->opened->db;
+    info->path = info->opened->folder.path || info->opened->spool ? info->opened->path
+                                                                  : info->db->path;
     if (!cn_overview_build(&info->overview, info->db, err))
-        return cn_fail_in(err, "%s", info->db->path);
+        return cn_fail_in(err, "%s", info->path);
     find_parts(info);
     return true;
 }
@@ -553,10 +556,10 @@ static void release(struct info *info)
     cn_overview_done(&info->overview);
 }
 
-bool cn_info_database_add(struct cn_text *text, const struct cn_format *format,
-                          const struct cn_opened_database *opened, struct cn_error *err)
+bool cn_info_database_add(struct cn_text *text, const struct cn_opened *opened,
+                          struct cn_error *err)
 {
-    struct info info = {.format = format, .opened = *opened};
+    struct info info = {.opened = opened};
     bool ok = build(&info, err);
 
     if (ok)
@@ -565,13 +568,12 @@ bool cn_info_database_add(struct cn_text *text, const struct cn_format *format,
     return ok;
 }
 
-bool cn_info_database(const struct cn_args *args, const struct cn_format *format,
-                      const char *path, struct cn_error *err)
+bool cn_info_database(const struct cn_args *args, struct cn_opened *opened,
+                      struct cn_error *err)
 {
-    struct info info = {.format = format, .shows_all = cn_args_has(args, "verbose")};
+    struct info info = {.opened = opened, .shows_all = cn_args_has(args, "verbose")};
     struct cn_text text = {0};
-    bool ok = cn_opened_database_open(&info.opened, args, path, false, err) &&
-              build(&info, err);
+    bool ok = cn_cli_load(opened, args, CN_CONTEXTS, err) && build(&info, err);
 
     if (ok && cn_cli_format(args) == CN_TABLE_TEXT) {
         add_sheet(&text, &info, cn_cli_has_color(args));
@@ -581,7 +583,5 @@ bool cn_info_database(const struct cn_args *args, const struct cn_format *format
         list_facts(args, &info);
     }
     release(&info);
-    ok = ok && cn_opened_database_check(&info.opened, err);
-    cn_opened_database_close(&info.opened);
-    return ok;
+    return ok && cn_cli_check_opened(opened, err);
 }

@@ -372,14 +372,16 @@ static bool check_ends(const struct cn_args *args, const struct cn_recording *re
                    cn_plural(rec->task_count, "task is", "tasks are"));
 }
 
-bool cn_info_recording(const struct cn_args *args, const char *path, struct cn_error *err)
+bool cn_info_recording(const struct cn_args *args, struct cn_opened *opened,
+                       struct cn_error *err)
 {
     struct cn_text text = {0};
-    struct cn_recording *rec;
-    bool ok;
+    const struct cn_recording *rec;
 
-    if (!cn_recording_open(args, path, &rec, err))
+    if (!cn_cli_load(opened, args, CN_CALLS, err))
         return false;
+    cn_cli_warn_opened(args, opened);
+    rec = opened->rec;
     if (cn_cli_format(args) != CN_TABLE_TEXT) {
         list_facts(args, rec);
     } else if (cn_args_has(args, "task")) {
@@ -391,7 +393,5 @@ bool cn_info_recording(const struct cn_args *args, const char *path, struct cn_e
     }
     cn_cli_print(args, &text);
     cn_text_done(&text);
-    ok = check_ends(args, rec, err) && cn_recording_check(rec, err);
-    cn_recording_close(rec);
-    return ok;
+    return check_ends(args, rec, err) && cn_recording_check(rec, err);
 }

@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/duration.h"
@@ -19,9 +18,9 @@
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/shell/kinds.h"
+#include "cli/shell/progress.h"
 #include "cli/shell/ranks.h"
-#include "formats/hpctoolkit/v4/write/writer.h"
-#include "launcher/files/rank.h"
+#include "model/contexts/database.h"
 #include "open/formats.h"
 #include "open/host/target.h"
 
@@ -30,10 +29,10 @@ enum {
 };
 
 /* "run.db" of "run.data", "run.data/" or "run". */
-static void set_default_target(struct cn_analysis *a)
+static void set_default_target(struct cn_analyze *a)
 {
     static const char ending[] = ".data";
-    const char *source = cn_args_operand(a->args, 0);
+    const char *source = a->paths.list[0];
     size_t len = strlen(source), ending_len = sizeof(ending) - 1;
 
     while (len > 1 && source[len - 1] == '/')
@@ -44,8 +43,7 @@ static void set_default_target(struct cn_analysis *a)
     cn_text_str_add(&a->default_target, ".db");
 }
 
-bool cn_analysis_set_target(struct cn_analysis *a, const char *target,
-                            struct cn_error *err)
+bool cn_analyze_set_target(struct cn_analyze *a, const char *target, struct cn_error *err)
 {
     char *copy;
 
@@ -55,98 +53,144 @@ bool cn_analysis_set_target(struct cn_analysis *a, const char *target,
         set_default_target(a);
         target = cn_text_str(&a->default_target);
     }
-    a->target = target;
+    a->to.path = target;
     copy = cn_strdup(target);
     cn_text_str_add(&a->folder, dirname(copy));
     free(copy);
-    return cn_target_check(target, cn_format_find("hpctoolkit-v4"), a->is_forced, err);
+    return cn_target_check(target, cn_format_find("hpctoolkit-v4"), a->to.write.replace,
+                           err);
 }
 
 static void on_loss(void *arg, const char *what, uint64_t count)
 {
-    const struct cn_analysis *a = arg;
     struct cn_text text = {0};
 
     cn_loss_print(&text, count, what);
-    cn_cli_warn(a->args, "%s", cn_text_str(&text));
+    cn_cli_warn(arg, "%s", cn_text_str(&text));
     cn_text_done(&text);
 }
 
-bool cn_analysis_write(struct cn_analysis *a, struct cn_database *db, size_t memory_len,
-                       struct cn_error *err)
-{
-    struct cn_write_options options = {
-        .replace = a->is_forced,
-        .workers = a->workers,
-        .memory_len = memory_len,
-        .without_timelines = a->without_timelines,
-        .timeline_resolution_ns = a->timeline_resolution_ns,
-        .timeline_sample_max = a->timeline_sample_max,
-        .without_sources = a->without_sources,
-        .progress = &a->bar.progress,
-        .on_loss = on_loss,
-        .on_loss_arg = a,
-    };
-
-    return cn_hpc_v4_write_together(db, a->ranks, a->target, &options, err);
-}
-
-bool cn_analysis_agree(const struct cn_analysis *a, bool ok, struct cn_error *err)
+bool cn_analyze_agree(const struct cn_analyze *a, bool ok, struct cn_error *err)
 {
     return cn_ranks_agree(a->ranks, ok, err);
 }
 
-void cn_analysis_tell(const struct cn_analysis *a, uint64_t context_count,
-                      uint64_t thread_count, const char *items, const char *rate)
+/* Append "2 values, 1 sample in 1.2 s", or how many records in a second. */
+static void add_speed(struct cn_text *text, const struct cn_analyze *a,
+                      const struct cn_analysis *analysis)
+{
+    uint64_t elapsed_ns = cn_clock_ns() - a->begin_ns;
+
+    if (analysis->record_count > 0) {
+        cn_count_print_of(text, analysis->record_count, "record");
+    } else {
+        cn_count_print_of(text, analysis->value_count, "value");
+        cn_text_str_add(text, ", ");
+        cn_count_print_of(text, analysis->sample_count, "sample");
+    }
+    cn_text_str_add(text, " in ");
+    cn_duration_print(text, elapsed_ns);
+    if (analysis->record_count > 0)
+        cn_text_printf(text, ", %.1f million a second",
+                       (double)analysis->record_count * 1e3 / (double)(elapsed_ns + 1));
+}
+
+/* Print what was written; with -v also how fast. */
+static void tell(const struct cn_analyze *a, const struct cn_analysis *analysis)
 {
     struct cn_text text = {0};
 
-    if (a->is_silent)
-        return;
-    cn_count_print_of(&text, context_count, "context");
+    cn_count_print_of(&text, analysis->context_count, "context");
     cn_text_str_add(&text, ", ");
-    cn_count_print_of(&text, thread_count, "thread");
+    cn_count_print_of(&text, analysis->thread_count, "thread");
     cn_text_str_add(&text, ", ");
-    cn_size_print(&text, cn_disk_usage(a->target).bytes);
-    cn_cli_say(a->args, "wrote %s: %s", a->target, cn_text_str(&text));
+    cn_size_print(&text, cn_disk_usage(a->to.path).bytes);
+    cn_cli_say(a->args, "wrote %s: %s", a->to.path, cn_text_str(&text));
     cn_text_clear(&text);
-    cn_duration_print(&text, cn_clock_ns() - a->begin_ns);
-    if (items)
-        cn_cli_detail(a->args, "%s in %s%s", items, cn_text_str(&text), rate);
+    add_speed(&text, a, analysis);
+    if (analysis->record_count + analysis->value_count > 0)
+        cn_cli_detail(a->args, "%s", cn_text_str(&text));
     cn_text_done(&text);
+}
+
+/* Warnings about several recordings name them. */
+static void warn(const struct cn_analyze *a, const struct cn_analysis *analysis,
+                 bool has_path)
+{
+    for (const struct cn_warning *w = analysis->warnings; w; w = w->next)
+        cn_cli_warn(a->args, "%s%s%s", has_path ? a->sources[0].path : "",
+                    has_path ? ": " : "", w->text);
+    cn_cli_warn_lost(a->args, analysis->lost_count);
 }
 
 enum source { RECORDINGS, MEASUREMENTS, SAMPLES };
 
-static bool find_source(const struct cn_args *args, enum source *out,
-                        struct cn_error *err)
+static void add_source(struct cn_analyze *a, const struct cn_opened *source)
 {
-    unsigned kinds = 0;
-    size_t count = cn_args_count(args), measured_count = 0, sampled_count = 0;
-    const struct cn_format *format;
-    struct cn_error ignored;
+    a->sources = cn_realloc(a->sources, a->source_count + 1, sizeof(*source));
+    a->sources[a->source_count++] = *source;
+}
 
-    for (size_t i = 0; i < count; i++) {
-        if (!cn_format_probe(cn_args_operand(args, i), &format, &ignored))
-            continue;
-        measured_count += format->open_measurements != NULL;
-        sampled_count += cn_kind_of(format) == CN_FOR_SAMPLES;
-        kinds |= cn_kind_of(format);
+/* A folder of recordings of ranks is as many sources. */
+static void add_path(struct cn_analyze *a, const char *path)
+{
+    struct cn_opened found;
+    struct cn_error err;
+
+    if (!cn_recording_find(&found, a->args, path, &err)) {
+        a->unknown = a->unknown.kind == CN_ERR_NONE ? err : a->unknown;
+        return;
     }
-    if (sampled_count > 0 && count > 1)
+    if (found.rank_count == 0) {
+        add_source(a, &found);
+        return;
+    }
+    for (size_t i = 0; i < found.rank_count; i++)
+        add_path(a, found.ranks[i]);
+    cn_opened_close(&found);
+}
+
+static bool find_paths(struct cn_analyze *a, struct cn_error *err)
+{
+    a->paths = (struct cn_values){a->args->operands, cn_args_count(a->args)};
+    if (a->paths.count > 0)
+        return !cn_args_has(a->args, "data") ||
+               cn_fail(err, CN_ERR_USAGE,
+                       "give recordings with -d or as operands, not both");
+    a->paths = (struct cn_values){&a->unnamed, 1};
+    return cn_data_path(a->args, NULL, &a->unnamed, err);
+}
+
+static bool find_sources(struct cn_analyze *a, enum source *out, struct cn_error *err)
+{
+    size_t measured_count = 0, sampled_count = 0;
+    unsigned kinds = 0;
+
+    if (!find_paths(a, err))
+        return false;
+    for (size_t i = 0; i < a->paths.count; i++)
+        add_path(a, a->paths.list[i]);
+    for (size_t i = 0; i < a->source_count; i++) {
+        unsigned kind = cn_kind_of(a->sources[i].format);
+
+        measured_count += kind == CN_FOR_MEASUREMENTS;
+        sampled_count += kind == CN_FOR_SAMPLES;
+        kinds |= kind;
+    }
+    if (sampled_count > 0 && a->source_count > 1)
         return cn_fail(err, CN_ERR_USAGE,
                        "%s contains samples; analyse such files one at a time",
-                       cn_args_operand(args, 0));
-    if (measured_count > 0 && measured_count < count)
+                       a->sources[0].path);
+    if (measured_count > 0 && measured_count < a->source_count)
         return cn_fail(err, CN_ERR_USAGE,
                        "measurements cannot be analysed together with other data");
     *out = sampled_count > 0 ? SAMPLES : measured_count > 0 ? MEASUREMENTS : RECORDINGS;
-    return !kinds || cn_kinds_check(args, kinds, cn_args_operand(args, 0), err);
+    return !kinds || cn_kinds_check(a->args, kinds, a->paths.list[0], err);
 }
 
 /* Recordings have a sample for each call and return: by default, long timelines are thinned.
  * Timelines of measurements are samples already, and written as they are. */
-static bool parse_trace(struct cn_analysis *a, enum source source, struct cn_error *err)
+static bool parse_trace(struct cn_analyze *a, enum source source, struct cn_error *err)
 {
     const char *trace = cn_args_value(a->args, "trace");
 
@@ -155,132 +199,103 @@ static bool parse_trace(struct cn_analysis *a, enum source source, struct cn_err
     /* As for other commands with filters. */
     if (trace && (strcmp(trace, "on") == 0 || strcmp(trace, "off") == 0))
         trace = NULL;
-    if (trace && a->without_timelines && strcmp(trace, "none") != 0)
+    if (trace && a->to.write.without_timelines && strcmp(trace, "none") != 0)
         return cn_fail(err, CN_ERR_USAGE, "--trace=%s and --no-trace exclude each other",
                        trace);
-    a->timeline_resolution_ns = 1;
+    a->to.write.timeline_resolution_ns = 1;
     if (!trace) {
-        a->timeline_sample_max = SAMPLE_MAX;
+        a->to.write.timeline_sample_max = SAMPLE_MAX;
         return true;
     }
     if (strcmp(trace, "full") == 0)
         return true;
     if (strcmp(trace, "none") == 0) {
-        a->without_timelines = true;
+        a->to.write.without_timelines = true;
         return true;
     }
-    if (!cn_duration_parse(trace, CN_BARE_REFUSED, &a->timeline_resolution_ns, err))
+    if (!cn_duration_parse(trace, CN_BARE_REFUSED, &a->to.write.timeline_resolution_ns,
+                           err))
         return cn_fail_in(err, "--trace");
-    if (a->timeline_resolution_ns == 0)
+    if (a->to.write.timeline_resolution_ns == 0)
         return cn_fail(err, CN_ERR_USAGE, "--trace: a resolution of 0; use 'full'");
     return true;
 }
 
-static bool analyse(const struct cn_args *args, struct cn_ranks *ranks,
-                    struct cn_error *err)
+/* A file of samples that another tool has written: perf.data, pprof, folded stacks and others. One
+ * file is work for one process. */
+static bool analyse_samples(struct cn_analyze *a, struct cn_analysis *out,
+                            struct cn_error *err)
 {
-    static bool (*const analyses[])(struct cn_analysis *, struct cn_error *) = {
-        cn_analyze_recordings, cn_analyze_measurements, cn_analyze_samples};
-    struct cn_analysis a = {
-        .args = args,
-        .ranks = ranks,
-        .title = cn_args_value(args, "title"),
-        .is_forced = cn_args_has(args, "force"),
-        .is_strict = cn_args_has(args, "strict"),
-        .without_timelines =
-            cn_args_has(args, "no-trace") || cn_args_has(args, "no-traces"),
-        .without_sources = cn_args_has(args, "no-source"),
-        .begin_ns = cn_clock_ns(),
-    };
-    enum source source;
-    uint64_t jobs;
-    bool ok = cn_args_u64(args, "threads", 1, CN_RECORDING_THREADS_MAX,
-                          cn_pool_default_workers(), &jobs, err) &&
-              find_source(args, &source, err) && parse_trace(&a, source, err);
+    const struct cn_opened *source = &a->sources[0];
+    struct cn_database *samples = NULL;
+    bool ok = cn_analyze_set_target(a, cn_args_value(a->args, "output"), err);
 
-    if (!cn_ranks_agree(ranks, ok, err))
+    if (ok && cn_ranks_is_first(a->ranks)) {
+        ok = source->format->open_database(&samples, source->source, err);
+        if (ok && a->title)
+            samples->title = a->title;
+        ok = ok && cn_analyze_samples(out, samples, &a->to, err);
+        cn_database_close(samples);
+    }
+    return cn_ranks_agree(a->ranks, ok, err);
+}
+
+static bool analyse(struct cn_analyze *a, struct cn_error *err)
+{
+    static bool (*const analyses[])(struct cn_analyze *, struct cn_analysis *,
+                                    struct cn_error *) = {
+        cn_analyze_recordings, cn_analyze_directories, analyse_samples};
+    struct cn_analysis analysis = {0};
+    enum source source;
+    struct cn_bar bar;
+    uint64_t jobs;
+    bool ok = cn_args_u64(a->args, "threads", 1, CN_RECORDING_THREADS_MAX,
+                          cn_pool_default_workers(), &jobs, err) &&
+              find_sources(a, &source, err) && parse_trace(a, source, err);
+
+    if (!cn_ranks_agree(a->ranks, ok, err))
         return false;
-    a.workers = (unsigned)jobs;
-    /* A file of samples is work for one process. */
-    if (source == SAMPLES)
-        a.ranks = &cn_ranks_alone;
-    ok = (source == SAMPLES && !cn_ranks_is_first(ranks)) || analyses[source](&a, err);
-    if (ok && a.is_damaged)
+    a->to.write.workers = (unsigned)jobs;
+    a->to.ranks = source == SAMPLES ? NULL : a->ranks;
+    cn_bar_begin_late(&bar, a->args);
+    a->to.write.progress = &bar.progress;
+    ok = analyses[source](a, &analysis, err);
+    cn_bar_end(&bar);
+    warn(a, &analysis, source == RECORDINGS && a->source_count == 1);
+    if (ok)
+        tell(a, &analysis);
+    if (ok && analysis.is_damaged)
         ok = cn_fail(err, CN_ERR_FORMAT,
                      "the data is damaged: the database is incomplete");
-    ok = cn_ranks_agree(ranks, ok, err);
-    cn_text_done(&a.folder);
-    cn_text_done(&a.default_target);
-    return ok;
+    cn_analysis_done(&analysis);
+    return cn_ranks_agree(a->ranks, ok, err);
 }
 
-static void add_operand(struct cn_args *args, const char *name, size_t *capacity)
+static bool run(const struct cn_args *args, struct cn_error *err)
 {
-    CN_PUSH(args->operands, args->operand_count, *capacity, cn_strdup(name));
-}
-
-/* Add the recordings of ranks in `dir`, in order, as operands. False if there are none. */
-static bool add_ranks(struct cn_args *args, const char *dir, size_t *capacity)
-{
-    struct cn_text path = {0};
-    uint64_t *numbers = NULL;
-    size_t count = 0;
-
-    cn_text_printf(&path, "%s/" CN_RANKS_FILE, dir);
-    if (access(path.chars, F_OK) == 0)
-        numbers = cn_rank_files_list(dir, &count);
-    for (size_t i = 0; i < count; i++) {
-        cn_text_clear(&path);
-        cn_text_printf(&path, "%s/" CN_RANK_PREFIX "%" PRIu64, dir, numbers[i]);
-        add_operand(args, path.chars, capacity);
-    }
-    free(numbers);
-    cn_text_done(&path);
-    return count > 0;
-}
-
-/* The arguments, with the data that was not named, and with the recordings of ranks instead of
- * their folder. */
-static bool expand(const struct cn_args *args, struct cn_args *out, struct cn_error *err)
-{
-    const char *const *paths = args->operands;
-    size_t count = args->operand_count, capacity = 0;
-    const char *path;
-
-    *out = *args;
-    out->operands = NULL;
-    out->operand_count = 0;
-    if (count > 0 && cn_args_has(args, "data"))
-        return cn_fail(err, CN_ERR_USAGE,
-                       "give recordings with -d or as operands, not both");
-    if (count == 0) {
-        if (!cn_data_path(args, NULL, &path, err))
-            return false;
-        paths = &path;
-        count = 1;
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (!add_ranks(out, paths[i], &capacity))
-            add_operand(out, paths[i], &capacity);
-    }
-    return true;
-}
-
-static bool run(const struct cn_args *given, struct cn_error *err)
-{
-    struct cn_args expanded, *args = &expanded;
-    struct cn_ranks *ranks;
+    struct cn_analyze a = {
+        .args = args,
+        .title = cn_args_value(args, "title"),
+        .to.write = {.replace = cn_args_has(args, "force"),
+                     .is_strict = cn_args_has(args, "strict"),
+                     .without_timelines =
+                         cn_args_has(args, "no-trace") || cn_args_has(args, "no-traces"),
+                     .without_sources = cn_args_has(args, "no-source"),
+                     .on_loss = on_loss,
+                     .on_loss_arg = (void *)(uintptr_t)args},
+        .begin_ns = cn_clock_ns(),
+    };
     bool ok;
 
-    if (!expand(given, &expanded, err))
-        return false;
     /* Reaching the file size limit is an error like a full disk, not a signal. */
     (void)signal(SIGXFSZ, SIG_IGN);
-    ok = cn_cli_ranks_open(&ranks, args, err) && analyse(args, ranks, err);
-    ok = cn_cli_ranks_close(ranks, args, ok, err);
-    for (size_t i = 0; i < expanded.operand_count; i++)
-        free((char *)(uintptr_t)expanded.operands[i]);
-    free(expanded.operands);
+    ok = cn_cli_ranks_open(&a.ranks, args, err) && analyse(&a, err);
+    ok = cn_cli_ranks_close(a.ranks, args, ok, err);
+    for (size_t i = 0; i < a.source_count; i++)
+        cn_opened_close(&a.sources[i]);
+    free(a.sources);
+    cn_text_done(&a.folder);
+    cn_text_done(&a.default_target);
     return ok;
 }
 
@@ -394,41 +409,3 @@ const struct cn_command cn_cmd_analyze = {
     .options = options,
     .run = run,
 };
-
-bool cn_analyze_for_view(const struct cn_args *view, const char *path, const char *target,
-                         struct cn_view_analysis *how, struct cn_error *err)
-{
-    const char *words[7];
-    size_t count = 0;
-    struct cn_args args;
-    struct cn_analysis a = {
-        .args = &args,
-        .ranks = &cn_ranks_alone,
-        .is_forced = true,
-        .is_silent = true,
-        .workers = cn_pool_default_workers(),
-        .begin_ns = cn_clock_ns(),
-    };
-    bool ok;
-
-    if (cn_args_has(view, "quiet"))
-        words[count++] = "--quiet";
-    if (how->is_raw)
-        words[count++] = "--raw";
-    if (how->query) {
-        words[count++] = "--query";
-        words[count++] = how->query;
-    }
-    words[count++] = "--output";
-    words[count++] = target;
-    words[count++] = path;
-    if (!cn_args_parse(&args, &cn_cmd_analyze, count, words, err))
-        return false;
-    args.session = view->session;
-    ok = cn_analyze_recordings(&a, err);
-    how->is_complete = !a.is_incomplete;
-    how->is_damaged = a.is_damaged;
-    cn_text_done(&a.folder);
-    cn_args_done(&args);
-    return ok;
-}

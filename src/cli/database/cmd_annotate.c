@@ -8,7 +8,6 @@
 #include "analyze/views/label.h"
 #include "base/path.h"
 #include "base/text.h"
-#include "cli/database/opened.h"
 #include "cli/database/view_options.h"
 #include "cli/database/view_print.h"
 #include "cli/shell/cli.h"
@@ -18,7 +17,7 @@ enum { SELF = 3, INSTRUCTION = 5, COLUMN_COUNT = 11 }; /* columns of the table *
 
 struct annotate {
     const struct cn_args *args;
-    struct cn_opened_database opened;
+    struct cn_opened opened;
     struct cn_costs costs;
     struct cn_context_index index;
     size_t column;
@@ -196,8 +195,8 @@ static bool annotate_all(struct annotate *a, const char *name, struct cn_error *
             return false;
     }
     if (!is_known)
-        return cn_fail(err, CN_ERR_NOT_FOUND, "%s has no function '%s'",
-                       a->opened.shown_path, name);
+        return cn_fail(err, CN_ERR_NOT_FOUND, "%s has no function '%s'", a->opened.path,
+                       name);
     return a->shown_count > 0;
 }
 
@@ -225,17 +224,17 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     struct annotate a = {.args = args};
     const char *path;
     bool ok = cn_data_path(args, cn_args_find_operand(args, 1), &path, err) &&
-              cn_opened_database_open(&a.opened, args, path, true, err);
+              cn_view_open(&a.opened, args, path, NULL, err);
 
     if (ok) {
         cn_costs_init(&a.costs, a.opened.db);
         ok = open_costs(&a, err) && annotate_all(&a, cn_args_operand(args, 0), err) &&
-             cn_opened_database_check(&a.opened, err);
+             cn_cli_check_opened(&a.opened, err);
         cn_table_free(a.table);
         cn_context_index_done(&a.index);
         cn_costs_done(&a.costs);
     }
-    cn_opened_database_close(&a.opened);
+    cn_opened_close(&a.opened);
     return ok;
 }
 

@@ -239,7 +239,7 @@ static bool draw(struct cn_timeline_view *view, struct cn_error *err)
 
 static bool show(struct cn_timeline_view *view, struct cn_error *err)
 {
-    if (!cn_opened_database_open(&view->opened, view->args, view->path, true, err))
+    if (!cn_view_open(&view->opened, view->args, view->path, NULL, err))
         return false;
     view->db = view->opened.db;
     if (!view->db->has_timelines)
@@ -271,14 +271,14 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 {
     struct cn_timeline_view view = {.args = args};
     bool ok = cn_data_path(args, cn_args_find_operand(args, 0), &view.path, err) &&
-              show(&view, err) && cn_opened_database_check(&view.opened, err);
+              show(&view, err) && cn_cli_check_opened(&view.opened, err);
 
     for (size_t i = 0; i < view.row_count; i++)
         free(view.threads[i].label);
     free(view.threads);
     cn_occupancy_done(&view.occupancy);
     cn_frames_done(&view.frames);
-    cn_opened_database_close(&view.opened);
+    cn_opened_close(&view.opened);
     return ok;
 }
 

@@ -189,8 +189,7 @@ bool cn_top_show(const struct cn_args *args, const char *path, uint64_t count,
 {
     struct cn_view_setup setup;
     bool ok = cn_view_setup_open(&setup, args, path, err) &&
-              show(&setup, args, count, err) &&
-              cn_opened_database_check(&setup.opened, err);
+              show(&setup, args, count, err) && cn_cli_check_opened(&setup.opened, err);
 
     cn_view_setup_done(&setup);
     return ok;

@@ -63,7 +63,7 @@ static bool run(const struct cn_args *args, view_maker make, size_t depth_defaul
     ok = cn_view_setup_open(&setup, args, path, err) &&
          check_percent(&setup.costs, args, err) &&
          show(&setup, make, &limits, args, err) &&
-         cn_opened_database_check(&setup.opened, err);
+         cn_cli_check_opened(&setup.opened, err);
     cn_view_setup_done(&setup);
     return ok;
 }

@@ -1,9 +1,6 @@
 #include "cli/database/compare_sides.h"
 
-#include "cli/database/opened.h"
-#include "cli/shell/kinds.h"
 #include "cli/shell/progress.h"
-#include "open/formats.h"
 
 static const char *const thread_options[CN_SIDES] = {"threads-a", "threads-b"};
 static const char *const time_options[CN_SIDES] = {"time-a", "time-b"};
@@ -61,9 +58,7 @@ static bool add_run(struct cn_comparison *c, const char *path, enum cn_side side
                     cn_sides_visit visit, void *arg, struct cn_error *err)
 {
     struct cn_values threads = cn_args_values(args, thread_options[side]);
-    const char *query = cn_args_value(args, query_options[side]);
-    struct cn_opened_database opened;
-    const struct cn_format *format;
+    struct cn_opened opened;
     struct cn_compare_run run = {
         .side = side,
         .metric = cn_args_value(args, "metric"),
@@ -76,18 +71,11 @@ static bool add_run(struct cn_comparison *c, const char *path, enum cn_side side
     struct cn_bar bar;
     bool ok;
 
-    if (!cn_format_probe(path, &format, err))
+    if (!cn_view_open(&opened, args, path, query_options[side], err))
         return false;
-    if (query && cn_kind_of(format) != CN_FOR_STORES)
-        return cn_kinds_fail(query_options[side], CN_FOR_STORES, path, cn_kind_of(format),
-                             err);
-    if (!cn_opened_database_open_query(&opened, args, path, query, true, err)) {
-        cn_opened_database_close(&opened);
-        return false;
-    }
     run.db = opened.db;
     run.is_of_traces = opened.is_of_traces;
-    if (opened.is_damaged && !sides->damaged)
+    if (!sides->damaged && cn_opened_is_damaged(&opened))
         sides->damaged = path;
     cn_bar_begin(&bar, args);
     ok = (select_time(&run, args, err) &&
@@ -98,7 +86,7 @@ static bool add_run(struct cn_comparison *c, const char *path, enum cn_side side
           (!visit || visit(arg, opened.db, &bar.progress, err))) ||
          cn_fail_in(err, "%s", path);
     cn_bar_end(&bar);
-    cn_opened_database_close(&opened);
+    cn_opened_close(&opened);
     return ok;
 }
 

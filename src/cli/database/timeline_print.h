@@ -9,7 +9,7 @@
 
 #include "analyze/timeline/occupancy.h"
 #include "analyze/views/frames.h"
-#include "cli/database/opened.h"
+#include "open/open.h"
 
 struct cn_args;
 
@@ -24,7 +24,7 @@ struct cn_timeline_row {
 struct cn_timeline_view {
     const struct cn_args *args;
     const char *path;
-    struct cn_opened_database opened;
+    struct cn_opened opened;
     struct cn_database *db; /* of `opened` */
     struct cn_frames frames;
     struct cn_occupancy occupancy;

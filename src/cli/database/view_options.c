@@ -11,6 +11,7 @@
 #include "cli/print/quantity.h"
 #include "cli/recording/options.h"
 #include "cli/shell/cli.h"
+#include "cli/shell/kinds.h"
 #include "open/formats.h"
 
 enum { PER_THREAD_MAX = 64 };
@@ -240,7 +241,7 @@ static void tell_states(const struct cn_view_setup *setup, const struct cn_args 
 
     if (costs->counts_waits && !cn_metrics_have_waits(&setup->db->metrics))
         cn_cli_say(args, "waiting is not known: %s has no scheduler events in calls",
-                   setup->opened.shown_path);
+                   setup->opened.path);
     if (cn_args_has(args, "metric") || cn_cli_format(args) != CN_TABLE_TEXT ||
         !cn_costs_states(costs, &states, &err))
         return;
@@ -253,6 +254,36 @@ static void tell_states(const struct cn_view_setup *setup, const struct cn_args 
     cn_cli_say(args, "%s%s", cn_text_str(&text),
                costs->counts_waits ? "" : "; rows show running time (all: --waits)");
     cn_text_done(&text);
+}
+
+/* An option for this path; others may be for other paths of the command. */
+static bool check_option(const struct cn_args *args, const char *name, unsigned scope,
+                         const struct cn_opened *opened, struct cn_error *err)
+{
+    unsigned kinds = cn_cli_kinds_of(opened);
+
+    return !cn_args_has(args, name) || (scope & kinds) ||
+           cn_kinds_fail(name, scope, opened->path, kinds, err);
+}
+
+bool cn_view_open(struct cn_opened *opened, const struct cn_args *args, const char *path,
+                  const char *query_option, struct cn_error *err)
+{
+    struct cn_open_options options = {
+        .is_raw = cn_args_has(args, "raw"),
+        .query = query_option ? cn_args_value(args, query_option) : NULL,
+    };
+
+    if (!cn_cli_open(opened, args, path, 0, &options, err))
+        return false;
+    if (!check_option(args, "raw", CN_FOR_CALLS, opened, err) ||
+        (query_option && !check_option(args, query_option, CN_FOR_STORES, opened, err)) ||
+        !cn_cli_load(opened, args, CN_CONTEXTS, err)) {
+        cn_opened_close(opened);
+        return false;
+    }
+    cn_cli_warn_opened(args, opened);
+    return true;
 }
 
 bool cn_view_setup_open(struct cn_view_setup *setup, const struct cn_args *args,
@@ -268,7 +299,7 @@ bool cn_view_setup_open(struct cn_view_setup *setup, const struct cn_args *args,
     for (size_t i = 0; i < patterns.count; i++)
         if (!cn_name_filter_add(&setup->filter, patterns.list[i], how, err))
             return false;
-    if (!cn_opened_database_open(&setup->opened, args, path, true, err))
+    if (!cn_view_open(&setup->opened, args, path, NULL, err))
         return false;
     setup->db = setup->opened.db;
     if (!cn_view_costs_open(&setup->costs, setup->db, args, NULL, has_percentiles, err) ||
@@ -281,7 +312,7 @@ bool cn_view_setup_open(struct cn_view_setup *setup, const struct cn_args *args,
 void cn_view_setup_done(struct cn_view_setup *setup)
 {
     cn_costs_done(&setup->costs);
-    cn_opened_database_close(&setup->opened);
+    cn_opened_close(&setup->opened);
     cn_name_filter_done(&setup->filter);
 }
 

@@ -8,10 +8,10 @@
 
 #include "analyze/views/costs.h"
 #include "base/name_filter.h"
-#include "cli/database/opened.h"
 #include "cli/recording/options.h"
 #include "cli/shell/args.h"
 #include "cli/shell/command.h"
+#include "cli/shell/open.h"
 
 /* The same switch as the parameter of the HTTP API and the check box of the viewer. */
 #define CN_VIEW_WAITS_OPTION                                                       \
@@ -73,8 +73,19 @@
         CN_OPTION("match", 0, "glob|regex",                                              \
                   "syntax of patterns (default: glob, of the whole name)")
 
+/* For descriptions of commands. */
+#define CN_VIEW_OF_MEASUREMENTS                                                    \
+    "\n\nA recording, a store, a measurement directory of hpcrun or perf.data is " \
+    "analysed first, as by cairn analyze. The result is cached until the data changes."
+
+/* Open the contexts of a path, with --raw where the command has it, and print warnings. The option
+ * `query_option` chooses traces of a store; NULL: all. */
+CN_CHECK bool cn_view_open(struct cn_opened *opened, const struct cn_args *args,
+                           const char *path, const char *query_option,
+                           struct cn_error *err);
+
 struct cn_view_setup {
-    struct cn_opened_database opened;
+    struct cn_opened opened;
     struct cn_database *db; /* of `opened` */
     struct cn_costs costs;
     size_t sort_column;

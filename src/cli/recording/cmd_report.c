@@ -75,7 +75,7 @@ bool cn_report_show(struct cn_recording_setup *setup, void *arg, struct cn_error
         cn_report_print(args, &layout, setup->rec, &report, cn_args_has(args, "srcline"));
     }
     if (ok)
-        cn_recording_tell_lost(args, report.lost_count);
+        cn_cli_warn_lost(args, report.lost_count);
     ok = ok && cn_recording_setup_result(setup, &report.damages, err);
     cn_call_report_done(&report);
     return ok;

@@ -4,15 +4,15 @@
 #include "cli/recording/script_calls.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
-#include "cli/shell/kinds.h"
+#include "cli/shell/open.h"
 
 static bool show(const struct cn_args *args, const struct cn_recording_source *source,
-                 struct cn_script *script, struct cn_error *err)
+                 struct cn_opened *found, struct cn_script *script, struct cn_error *err)
 {
     struct cn_script_run about = {
         .script = script, .words = args->operands, .word_count = args->operand_count};
 
-    return cn_recording_show(args, source, cn_script_show, &about, err);
+    return cn_recording_show_found(args, source, found, cn_script_show, &about, err);
 }
 
 /* Record the program, then show the recording. */
@@ -21,6 +21,7 @@ static bool record_and_show(const struct cn_args *args, struct cn_error *err)
     struct cn_recording_source source = {
         .path = cn_args_value(args, "data"), .is_recorded = true, .is_raw = true};
     struct cn_scripted scripted;
+    struct cn_opened found;
     int wait_status;
     bool ok;
 
@@ -30,7 +31,8 @@ static bool record_and_show(const struct cn_args *args, struct cn_error *err)
         source.path = CN_RECORD_DIR;
     ok = cn_scripted_open(&scripted, args, err) &&
          cn_record_run(&scripted.args, NULL, &wait_status, err) &&
-         show(args, &source, scripted.script, err);
+         cn_recording_find(&found, args, source.path, err) &&
+         show(args, &source, &found, scripted.script, err);
     cn_scripted_close(&scripted);
     return ok;
 }
@@ -40,17 +42,22 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     const char *path = cn_args_value(args, "script");
     struct cn_recording_source source = {.is_raw = true};
     struct cn_script *script = NULL;
-    const struct cn_format *format;
+    struct cn_opened found;
     bool ok;
 
     if (!path)
         return cn_fail(err, CN_ERR_USAGE, "no script: use -S FILE");
     if (cn_args_has(args, "record"))
         return record_and_show(args, err);
-    ok = cn_data_path(args, NULL, &source.path, err) &&
-         cn_kinds_probe(args, source.path, &format, err) &&
-         cn_script_open(path, args->operands, args->operand_count, &script, err) &&
-         show(args, &source, script, err);
+    if (!cn_data_path(args, NULL, &source.path, err) ||
+        !cn_recording_find(&found, args, source.path, err))
+        return false;
+    ok = cn_cli_check_kinds(args, &found, err) &&
+         cn_script_open(path, args->operands, args->operand_count, &script, err);
+    if (ok)
+        ok = show(args, &source, &found, script, err);
+    else
+        cn_opened_close(&found);
     cn_script_close(script);
     return ok;
 }

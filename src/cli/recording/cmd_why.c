@@ -12,12 +12,11 @@
 #include "cli/recording/why_traces.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
-#include "cli/shell/kinds.h"
+#include "cli/shell/open.h"
 #include "cli/shell/progress.h"
 #include "cli/shell/suggest.h"
 #include "model/calls/recording.h"
-#include "model/format.h"
-#include "open/formats.h"
+#include "store/write/java_import.h"
 
 #define WAITING_SHARE 0.3 /* of the difference: ask what other tasks did */
 
@@ -235,7 +234,7 @@ static bool show(struct cn_recording_setup *setup, void *arg, struct cn_error *e
             cn_why_print(args, &answer);
     }
     if (ok)
-        cn_recording_tell_lost(args, answer.why.lost_count);
+        cn_cli_warn_lost(args, answer.why.lost_count);
     ok = ok && cn_recording_setup_result(setup, &answer.why.damages, err) &&
          (is_explained(&answer) ||
           (answer.is_of_one && answer.why.call_count >= CN_WHY_CALLS_MIN
@@ -273,7 +272,9 @@ static bool show_store(const struct cn_args *args, const char *path,
 
         traces.rec = NULL;
         request->traces = &traces;
-        ok = cn_recording_setup_use(&setup, args, rec, err) && show(&setup, request, err);
+        ok = cn_recording_setup_apply(
+                 &setup, args, &(struct cn_recording_source){.path = path}, rec, err) &&
+             show(&setup, request, err);
         cn_recording_setup_done(&setup);
         if (ok && !is_whole) {
             *err = damage;
@@ -285,40 +286,43 @@ static bool show_store(const struct cn_args *args, const char *path,
 }
 
 /* Data without single calls has no slow ones. */
-static bool check_calls(const struct cn_args *args, const char *path,
-                        struct cn_error *err)
+static bool check_calls(const struct cn_args *args, const struct cn_opened *found,
+                        bool is_store, struct cn_error *err)
 {
-    const struct cn_format *format;
-
-    if (!cn_kinds_probe(args, path, &format, err))
+    if (!cn_cli_check_kinds(args, found, err))
         return false;
-    if (format->open_recording || format->open_traces)
-        return true;
-    return cn_fail(
-        err, CN_ERR_USAGE,
-        "%s (%s) has costs of contexts, not single calls; use the recording or "
-        "the store that it was made from",
-        path, format->name);
+    if (!(found->contains & CN_CALLS))
+        return cn_fail(
+            err, CN_ERR_USAGE,
+            "%s (%s) has costs of contexts, not single calls; use the recording or "
+            "the store that it was made from",
+            found->path, found->format->name);
+    return is_store || (!cn_args_has(args, "id") && !cn_args_has(args, "query")) ||
+           cn_fail(err, CN_ERR_USAGE,
+                   "%s cannot be searched; copy it with cairn store import first",
+                   found->path);
 }
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
     struct request request = {.function = args->operands[0]};
     struct cn_recording_source source = {0};
+    struct cn_opened found;
+    bool is_store, ok;
 
     if (!parse_options(args, &request.options, err) ||
         !cn_args_exclusive(args, "at", "slowest", err) ||
         !cn_args_exclusive(args, "id", "slowest", err) ||
         !cn_data_path(args, cn_args_find_operand(args, 1), &source.path, err) ||
-        !check_calls(args, source.path, err))
+        !cn_recording_find(&found, args, source.path, err))
         return false;
-    if (cn_why_traces_probe(source.path))
-        return show_store(args, source.path, &request, err);
-    if (cn_args_has(args, "id") || cn_args_has(args, "query"))
-        return cn_fail(err, CN_ERR_USAGE,
-                       "%s cannot be searched; copy it with cairn store import first",
-                       source.path);
-    return cn_recording_show(args, &source, show, &request, err);
+    is_store = (found.contains & CN_TRACES) && !cn_java_store_probe(source.path);
+    ok = check_calls(args, &found, is_store, err);
+    if (ok && !is_store)
+        return cn_recording_show_found(args, &source, &found, show, &request, err);
+    ok = ok && show_store(args, source.path, &request, err);
+    cn_opened_close(&found);
+    return ok;
 }
 
 static const struct cn_option options[] = {

@@ -11,14 +11,13 @@
 #include "base/alloc.h"
 #include "base/duration.h"
 #include "base/run/pool.h"
+#include "base/text.h"
 #include "cli/recording/record_options.h"
 #include "cli/recording/sample_run.h"
 #include "cli/shell/cli.h"
-#include "cli/shell/kinds.h"
+#include "cli/shell/open.h"
 #include "cli/shell/progress.h"
-#include "launcher/files/recording_dir.h"
 #include "model/calls/recording.h"
-#include "open/formats.h"
 
 /* The data that was written here last. */
 static const char *find_newest(const char *const *names, size_t count)
@@ -68,28 +67,16 @@ enum cn_demangle cn_recording_demangle(const struct cn_args *args)
                                            : CN_DEMANGLE_SIMPLE;
 }
 
-bool cn_recording_open(const struct cn_args *args, const char *path,
-                       struct cn_recording **out, struct cn_error *err)
+bool cn_recording_find(struct cn_opened *out, const struct cn_args *args,
+                       const char *path, struct cn_error *err)
 {
-    struct cn_recording_options options = {
-        .demangle = cn_recording_demangle(args),
-        .symbols = cn_args_value(args, "with-syms"),
+    struct cn_open_options options = {
+        .recording = {.demangle = cn_recording_demangle(args),
+                      .symbols = cn_args_value(args, "with-syms")},
+        .query = cn_args_value(args, "query"),
     };
-    const struct cn_format *format;
 
-    cn_recording_dir_wait(path);
-    if (!cn_format_probe(path, &format, err))
-        return false;
-    if (!format->open_recording && (format->open_database || format->open_measurements))
-        return cn_fail(err, CN_ERR_USAGE,
-                       "%s is not a recording but a %s; use cairn tree, top or view",
-                       path,
-                       format->open_database ? "database" : "measurement directory");
-    if (!cn_format_open_recording(path, &options, out, err))
-        return false;
-    for (const struct cn_warning *w = (*out)->warnings; w; w = w->next)
-        cn_cli_warn(args, "%s: %s", path, w->text);
-    return true;
+    return cn_cli_open(out, args, path, 0, &options, err);
 }
 
 static bool choose_listed(const struct cn_recording *rec, const char *list, bool *chosen,
@@ -184,11 +171,13 @@ static bool add_filters(struct cn_recording_setup *setup, struct cn_error *err)
                                        pattern, match, err)))
             return cn_fail_in(err, "--%s", option);
         if (filter->idle)
-            cn_cli_warn(setup->args, "--%s '%s': %s acts while recording, not here",
-                        option, pattern, filter->idle);
+            cn_text_printf(&setup->warnings,
+                           "--%s '%s': %s acts while recording, not here\n", option,
+                           pattern, filter->idle);
         if (filter->match_count == 0)
-            cn_cli_warn(setup->args, "--%s '%s' matches no function and is ignored",
-                        option, pattern);
+            cn_text_printf(&setup->warnings,
+                           "--%s '%s' matches no function and is ignored\n", option,
+                           pattern);
     }
     return true;
 }
@@ -311,25 +300,11 @@ static bool parse_threads(struct cn_recording_setup *setup, struct cn_error *err
     return ok;
 }
 
-/* Say which costs of recording the corrected times still contain. */
-static void tell_costs(const struct cn_args *args, const struct cn_recording *rec)
+bool cn_recording_setup_use(struct cn_recording_setup *setup, const struct cn_args *args,
+                            const struct cn_recording_source *source,
+                            struct cn_recording *rec, const struct cn_progress *progress,
+                            struct cn_error *err)
 {
-    if (rec->left_out_ps > 0)
-        cn_cli_say(
-            args,
-            "calls that the recorder filtered out (-N, -D, -t, -Z, -T) took %.0f ns "
-            "each; the times of their callers still include this",
-            (double)rec->left_out_ps / 1000);
-    if (rec->has_value_costs)
-        cn_cli_say(args, "recording arguments, return values and counters takes longer "
-                         "than is subtracted from the times of such calls");
-}
-
-static bool use(struct cn_recording_setup *setup, const struct cn_args *args,
-                const struct cn_recording_source *source, struct cn_recording *rec,
-                struct cn_error *err)
-{
-    struct cn_bar bar;
     bool ok;
 
     *setup = (struct cn_recording_setup){
@@ -342,34 +317,55 @@ static bool use(struct cn_recording_setup *setup, const struct cn_args *args,
     setup->query.tasks = setup->tasks;
     setup->query.is_raw = source->is_raw || cn_args_has(args, "raw") ||
                           cn_recording_setup_default(setup, "raw");
-    if (ok && !setup->query.is_raw && cn_call_clock_is_needed(rec))
-        tell_costs(args, rec);
+    if (ok && !setup->query.is_raw)
+        cn_call_clock_explain(rec, &setup->notes);
     if (!ok || !cn_recording_setup_value(setup, "time-range"))
         return ok;
     /* An index finds the time range in a long recording; the first use writes it. */
-    cn_bar_begin(&bar, args);
-    ok = parse_range(setup, err) &&
-         cn_recording_prepare(rec, setup->workers, &bar.progress, err);
+    return parse_range(setup, err) &&
+           cn_recording_prepare(rec, setup->workers, progress, err);
+}
+
+bool cn_recording_setup_apply(struct cn_recording_setup *setup,
+                              const struct cn_args *args,
+                              const struct cn_recording_source *source,
+                              struct cn_recording *rec, struct cn_error *err)
+{
+    struct cn_bar bar;
+    bool ok;
+
+    cn_bar_begin_late(&bar, args);
+    ok = cn_recording_setup_use(setup, args, source, rec, &bar.progress, err);
     cn_bar_end(&bar);
+    cn_cli_warn_lines(args, cn_text_str(&setup->warnings));
+    cn_cli_say_lines(args, cn_text_str(&setup->notes));
     return ok;
 }
 
-bool cn_recording_setup_use(struct cn_recording_setup *setup, const struct cn_args *args,
-                            struct cn_recording *rec, struct cn_error *err)
+/* The same for what was found, which is closed in any case. */
+static bool setup_found(struct cn_recording_setup *setup, const struct cn_args *args,
+                        const struct cn_recording_source *source, struct cn_opened *found,
+                        struct cn_error *err)
 {
-    return use(setup, args, &(struct cn_recording_source){0}, rec, err);
+    bool ok = cn_cli_load(found, args, CN_CALLS, err);
+
+    *setup = (struct cn_recording_setup){0};
+    if (ok)
+        cn_cli_warn_opened(args, found);
+    ok = ok && (source->is_recorded || cn_cli_check_kinds(args, found, err));
+    setup->rec = cn_opened_take_recording(found);
+    return ok && cn_recording_setup_apply(setup, args, source, setup->rec, err);
 }
 
 bool cn_recording_setup_open(struct cn_recording_setup *setup, const struct cn_args *args,
                              const struct cn_recording_source *source,
                              struct cn_error *err)
 {
-    const struct cn_format *format;
+    struct cn_opened found;
 
     *setup = (struct cn_recording_setup){0};
-    return cn_recording_open(args, source->path, &setup->rec, err) &&
-           (source->is_recorded || cn_kinds_probe(args, source->path, &format, err)) &&
-           use(setup, args, source, setup->rec, err);
+    return cn_recording_find(&found, args, source->path, err) &&
+           setup_found(setup, args, source, &found, err);
 }
 
 bool cn_recording_check(const struct cn_recording *rec, struct cn_error *err)
@@ -381,16 +377,27 @@ bool cn_recording_check(const struct cn_recording *rec, struct cn_error *err)
     return true;
 }
 
+bool cn_recording_show_found(const struct cn_args *args,
+                             const struct cn_recording_source *source,
+                             struct cn_opened *found, cn_recording_show_fn show,
+                             void *arg, struct cn_error *err)
+{
+    struct cn_recording_setup setup;
+    bool ok = setup_found(&setup, args, source, found, err) && show(&setup, arg, err) &&
+              cn_recording_check(setup.rec, err);
+
+    cn_recording_setup_done(&setup);
+    return ok;
+}
+
 bool cn_recording_show(const struct cn_args *args,
                        const struct cn_recording_source *source,
                        cn_recording_show_fn show, void *arg, struct cn_error *err)
 {
-    struct cn_recording_setup setup;
-    bool ok = cn_recording_setup_open(&setup, args, source, err) &&
-              show(&setup, arg, err) && cn_recording_check(setup.rec, err);
+    struct cn_opened found;
 
-    cn_recording_setup_done(&setup);
-    return ok;
+    return cn_recording_find(&found, args, source->path, err) &&
+           cn_recording_show_found(args, source, &found, show, arg, err);
 }
 
 void cn_recording_setup_done(struct cn_recording_setup *setup)
@@ -398,29 +405,35 @@ void cn_recording_setup_done(struct cn_recording_setup *setup)
     cn_call_filter_done(&setup->filter);
     cn_arena_done(&setup->memory);
     free(setup->tasks);
+    cn_text_done(&setup->warnings);
+    cn_text_done(&setup->notes);
     cn_recording_close(setup->rec);
 }
 
-void cn_recording_tell_lost(const struct cn_args *args, uint64_t count)
+bool cn_recording_check_damage(const struct cn_recording_setup *setup,
+                               const struct cn_call_damages *damages,
+                               struct cn_text *lines, struct cn_error *err)
 {
-    if (count > 0)
-        cn_cli_warn(args, "%" PRIu64 " %s lost while recording", count,
-                    cn_plural(count, "record was", "records were"));
+    for (size_t i = 0; i < damages->count; i++)
+        cn_text_printf(lines, "%s: task %" PRIu32 ": %s\n", setup->rec->path,
+                       setup->rec->tasks[damages->list[i].task].tid,
+                       damages->list[i].err.text);
+    return damages->count == 0 ||
+           cn_fail(err, CN_ERR_FORMAT,
+                   "%s: %zu of %" PRIu32 " %s damaged; data before the damage is "
+                   "shown",
+                   setup->rec->path, damages->count, setup->query.task_count,
+                   cn_plural(setup->query.task_count, "task is", "tasks are"));
 }
 
 bool cn_recording_setup_result(const struct cn_recording_setup *setup,
                                const struct cn_call_damages *damages,
                                struct cn_error *err)
 {
-    if (damages->count == 0)
-        return true;
-    for (size_t i = 0; i < damages->count; i++)
-        cn_cli_warn(setup->args, "%s: task %" PRIu32 ": %s", setup->rec->path,
-                    setup->rec->tasks[damages->list[i].task].tid,
-                    damages->list[i].err.text);
-    return cn_fail(err, CN_ERR_FORMAT,
-                   "%s: %zu of %" PRIu32 " %s damaged; data before the damage is "
-                   "shown",
-                   setup->rec->path, damages->count, setup->query.task_count,
-                   cn_plural(setup->query.task_count, "task is", "tasks are"));
+    struct cn_text lines = {0};
+    bool ok = cn_recording_check_damage(setup, damages, &lines, err);
+
+    cn_cli_warn_lines(setup->args, cn_text_str(&lines));
+    cn_text_done(&lines);
+    return ok;
 }

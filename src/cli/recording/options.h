@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "cli/shell/args.h"
 #include "cli/shell/command.h"
+#include "cli/shell/open.h"
 #include "model/format.h"
 
 #define CN_RECORDING_DATA_OPTION  \
@@ -152,6 +153,7 @@ struct cn_recording_source {
 struct cn_recording_setup {
     const struct cn_args *args;
     struct cn_recording *rec;
+    struct cn_text warnings, notes; /* of the options, lines */
     struct cn_call_filter filter;
     struct cn_call_query query;
     uint32_t *tasks;
@@ -169,9 +171,9 @@ CN_CHECK bool cn_data_path(const struct cn_args *args, const char *operand,
 /* --demangle */
 enum cn_demangle cn_recording_demangle(const struct cn_args *args);
 
-/* Open a recording with names as --demangle says, and print its warnings. */
-CN_CHECK bool cn_recording_open(const struct cn_args *args, const char *path,
-                                struct cn_recording **out, struct cn_error *err);
+/* Find out what a path is; calls are loaded from it with names as --demangle says. */
+CN_CHECK bool cn_recording_find(struct cn_opened *out, const struct cn_args *args,
+                                const char *path, struct cn_error *err);
 
 /* Fail if a warning was about damage: what was shown may be wrong. */
 CN_CHECK bool cn_recording_check(const struct cn_recording *rec, struct cn_error *err);
@@ -183,9 +185,16 @@ CN_CHECK bool cn_recording_setup_open(struct cn_recording_setup *setup,
                                       struct cn_error *err);
 
 /* The same for a recording that is open. The setup owns it, even after a failure. */
-CN_CHECK bool cn_recording_setup_use(struct cn_recording_setup *setup,
-                                     const struct cn_args *args, struct cn_recording *rec,
-                                     struct cn_error *err);
+CN_CHECK bool cn_recording_setup_apply(struct cn_recording_setup *setup,
+                                       const struct cn_args *args,
+                                       const struct cn_recording_source *source,
+                                       struct cn_recording *rec, struct cn_error *err);
+
+/* The same without printing: setup->warnings and setup->notes are for the caller. */
+CN_CHECK bool
+cn_recording_setup_use(struct cn_recording_setup *setup, const struct cn_args *args,
+                       const struct cn_recording_source *source, struct cn_recording *rec,
+                       const struct cn_progress *progress, struct cn_error *err);
 void cn_recording_setup_done(struct cn_recording_setup *setup);
 
 /* Open a recording, call `show`, close it. */
@@ -196,14 +205,22 @@ CN_CHECK bool cn_recording_show(const struct cn_args *args,
                                 cn_recording_show_fn show, void *arg,
                                 struct cn_error *err);
 
+/* The same for what was found, which is closed in any case. */
+CN_CHECK bool cn_recording_show_found(const struct cn_args *args,
+                                      const struct cn_recording_source *source,
+                                      struct cn_opened *found, cn_recording_show_fn show,
+                                      void *arg, struct cn_error *err);
+
 /* A time as one end of --time-range: "600.5" is a timestamp in seconds, "10us" elapsed time. */
 CN_CHECK bool cn_recording_setup_time(struct cn_recording_setup *setup, const char *text,
                                       uint64_t *out_ns, struct cn_error *err);
 
-/* Warn of records that were lost, if there are any. */
-void cn_recording_tell_lost(const struct cn_args *args, uint64_t count);
+/* Append a line for each damaged task; fails if there are any. */
+CN_CHECK bool cn_recording_check_damage(const struct cn_recording_setup *setup,
+                                        const struct cn_call_damages *damages,
+                                        struct cn_text *lines, struct cn_error *err);
 
-/* Warn about damaged tasks; fails if there are any. */
+/* The same, and print them. */
 CN_CHECK bool cn_recording_setup_result(const struct cn_recording_setup *setup,
                                         const struct cn_call_damages *damages,
                                         struct cn_error *err);

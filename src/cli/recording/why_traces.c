@@ -11,14 +11,11 @@
 #include "base/sort.h"
 #include "base/text.h"
 #include "model/calls/recording.h"
-#include "model/format.h"
 #include "model/traces/facts.h"
-#include "open/formats.h"
 #include "store/search/query.h"
 #include "store/search/trace_set.h"
 #include "store/search/traces.h"
 #include "store/segment/reader.h"
-#include "store/write/java_import.h"
 
 enum {
     GROUP_LOADED = 1000,
@@ -27,15 +24,6 @@ enum {
     CALLS_NOTED = 64,    /* of a trace: attributes of more calls are not compared */
     VALUE_LEN_MAX = 120, /* longer values are cut */
 };
-
-bool cn_why_traces_probe(const char *path)
-{
-    const struct cn_format *format;
-    struct cn_error err;
-
-    return cn_format_probe(path, &format, &err) && strcmp(format->name, "store") == 0 &&
-           !cn_java_store_probe(path);
-}
 
 static uint64_t call_key(uint64_t begin_ns, uint64_t end_ns)
 {

@@ -42,9 +42,6 @@ struct cn_why_traces {
     struct cn_names strings; /* of facts */
 };
 
-/* True if a path is a store that can be searched. */
-bool cn_why_traces_probe(const char *path);
-
 /* Sets the limits of the groups in `options`, if the index has them. With `id`, the slow group is
  * the call of the trace with this id. Damage is a failure after everything else was read: `rec` is
  * set. */

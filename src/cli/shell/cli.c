@@ -47,13 +47,6 @@ static void print_message(const struct cn_args *args, const char *fmt, va_list v
     if (args->session && args->session->is_mute)
         return;
     (void)vsnprintf(message, sizeof(message), fmt, values);
-    if (args->session && args->session->listener) {
-        cn_utf8_add_printable(&line, message);
-        args->session->listener->message(args->session->listener->arg,
-                                         cn_text_str(&line));
-        cn_text_done(&line);
-        return;
-    }
     add_name(&line, args->command);
     cn_text_str_add(&line, ": ");
     cn_utf8_add_printable(&line, message);
@@ -93,6 +86,18 @@ void cn_cli_warn(const struct cn_args *args, const char *fmt, ...)
     va_start(values, fmt);
     print_message(args, fmt, values);
     va_end(values);
+}
+
+void cn_cli_say_lines(const struct cn_args *args, const char *lines)
+{
+    if (!cn_args_has(args, "quiet"))
+        cn_cli_warn_lines(args, lines);
+}
+
+void cn_cli_warn_lines(const struct cn_args *args, const char *lines)
+{
+    for (; *lines; lines += strcspn(lines, "\n") + 1)
+        cn_cli_warn(args, "%.*s", (int)strcspn(lines, "\n"), lines);
 }
 
 void cn_cli_fail(const struct cn_command *command, const struct cn_error *err)

@@ -18,24 +18,15 @@
 struct cn_bar;
 struct cn_command;
 struct cn_facts;
-struct cn_progress;
 struct cn_text;
-
-/* Receives what would be printed on stderr, on the thread that does the work. */
-struct cn_cli_listener {
-    void (*message)(void *arg, const char *text); /* printable, without a newline */
-    void *arg;
-    const struct cn_progress *progress; /* in place of the progress bar */
-};
 
 struct cn_cli_session {
     bool has_color;     /* decided before a pager replaces the terminal */
     bool without_pager; /* whatever the options */
     struct cn_pager pager;
-    struct cn_html html;                    /* of --format=html */
-    struct cn_bar *bar;                     /* the progress bar in use; NULL: none */
-    bool is_mute;                           /* another process prints the messages */
-    const struct cn_cli_listener *listener; /* NULL: messages and progress on stderr */
+    struct cn_html html; /* of --format=html */
+    struct cn_bar *bar;  /* the progress bar in use; NULL: none */
+    bool is_mute;        /* another process prints the messages */
 };
 
 /* Print one line on stderr, "cairn COMMAND: ..."; `fmt` has no newline. Control characters
@@ -44,6 +35,10 @@ struct cn_cli_session {
 CN_PRINTF(2, 3) void cn_cli_say(const struct cn_args *args, const char *fmt, ...);
 CN_PRINTF(2, 3) void cn_cli_detail(const struct cn_args *args, const char *fmt, ...);
 CN_PRINTF(2, 3) void cn_cli_warn(const struct cn_args *args, const char *fmt, ...);
+
+/* The same for each line of a text. */
+void cn_cli_say_lines(const struct cn_args *args, const char *lines);
+void cn_cli_warn_lines(const struct cn_args *args, const char *lines);
 
 /* Append messages to a file from now on. */
 CN_CHECK bool cn_cli_log_to(const char *path, struct cn_error *err);

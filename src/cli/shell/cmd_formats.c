@@ -36,8 +36,8 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         cn_table_str(table, format->name);
         cn_table_str(table, format->holds);
         cn_table_str(table, yes_or_no(format->open_database || format->open_recording ||
-                                      format->open_traces || format->open_measurements));
-        cn_table_str(table, yes_or_no(cn_format_is_writable(format)));
+                                      format->open_traces || format->is_measured));
+        cn_table_str(table, yes_or_no(cn_format_writes(format)));
         cn_table_str(table, yes_or_no(format->verify));
         cn_table_str(table, yes_or_no(dumps(format)));
         cn_table_str(table, format->summary);

@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "cli/shell/args.h"
 #include "cli/shell/command.h"
-#include "open/formats.h"
+#include "model/format.h"
 
 /* By bit of enum cn_data_kind. */
 static const struct {
@@ -45,7 +45,7 @@ unsigned cn_kind_of(const struct cn_format *format)
 {
     bool has_calls = format->open_recording || format->open_traces;
 
-    return format->open_measurements                 ? CN_FOR_MEASUREMENTS
+    return format->is_measured                       ? CN_FOR_MEASUREMENTS
            : format->open_traces && !format->is_file ? CN_FOR_STORES
            : has_calls                               ? CN_FOR_RECORDINGS
            : format->is_file                         ? CN_FOR_SAMPLES
@@ -78,11 +78,4 @@ bool cn_kinds_check(const struct cn_args *args, unsigned kinds, const char *subj
             return cn_kinds_fail(option->name, scope, subject, kinds, err);
     }
     return true;
-}
-
-bool cn_kinds_probe(const struct cn_args *args, const char *path,
-                    const struct cn_format **out, struct cn_error *err)
-{
-    return cn_format_probe(path, out, err) &&
-           cn_kinds_check(args, cn_kind_of(*out), path, err);
 }

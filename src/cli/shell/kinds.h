@@ -34,8 +34,4 @@ CN_CHECK bool cn_kinds_check(const struct cn_args *args, unsigned kinds,
 CN_CHECK bool cn_kinds_fail(const char *option, unsigned scope, const char *subject,
                             unsigned kind, struct cn_error *err);
 
-/* The format of a path, as cn_format_probe(), and the check of options. */
-CN_CHECK bool cn_kinds_probe(const struct cn_args *args, const char *path,
-                             const struct cn_format **out, struct cn_error *err);
-
 #endif

@@ -159,12 +159,32 @@ static void finish_step(struct cn_bar *bar, uint64_t at_ns)
     cn_text_done(&line);
 }
 
+static void catch_signal(int signal_number, struct sigaction *old)
+{
+    struct sigaction action = {.sa_handler = on_stop, .sa_flags = (int)SA_RESETHAND};
+
+    (void)sigaction(signal_number, NULL, old);
+    if (old->sa_handler != SIG_IGN)
+        (void)sigaction(signal_number, &action, NULL);
+}
+
+static void catch_signals(struct cn_bar *bar)
+{
+    bar->has_begun = true;
+    if (bar->args->session)
+        bar->args->session->bar = bar;
+    catch_signal(SIGINT, &bar->old_int);
+    catch_signal(SIGTERM, &bar->old_term);
+}
+
 static bool report(void *arg, const char *what, uint64_t done, uint64_t total,
                    const char *unit)
 {
     struct cn_bar *bar = arg;
     uint64_t at_ns = cn_clock_ns();
 
+    if (!bar->has_begun)
+        catch_signals(bar);
     if (strncmp(bar->what, what, sizeof(bar->what) - 1) != 0) {
         finish_step(bar, at_ns);
         (void)snprintf(bar->what, sizeof(bar->what), "%s", what);
@@ -187,16 +207,8 @@ static bool is_stopped(void *arg)
 }
 
 /* Signals that are ignored (nohup, a pager that has the keyboard) stay ignored. */
-static void catch_signal(int signal_number, struct sigaction *old)
-{
-    struct sigaction action = {.sa_handler = on_stop, .sa_flags = (int)SA_RESETHAND};
 
-    (void)sigaction(signal_number, NULL, old);
-    if (old->sa_handler != SIG_IGN)
-        (void)sigaction(signal_number, &action, NULL);
-}
-
-void cn_bar_begin(struct cn_bar *bar, const struct cn_args *args)
+void cn_bar_begin_late(struct cn_bar *bar, const struct cn_args *args)
 {
     *bar = (struct cn_bar){
         .progress = {.report = report, .arg = bar, .is_stopped = is_stopped},
@@ -204,19 +216,17 @@ void cn_bar_begin(struct cn_bar *bar, const struct cn_args *args)
         .is_drawn = isatty(STDERR_FILENO) && !cn_args_has(args, "quiet") &&
                     !(args->session && args->session->is_mute),
     };
-    if (args->session && args->session->listener) {
-        bar->progress = *args->session->listener->progress;
-        return;
-    }
-    if (args->session)
-        args->session->bar = bar;
-    catch_signal(SIGINT, &bar->old_int);
-    catch_signal(SIGTERM, &bar->old_term);
+}
+
+void cn_bar_begin(struct cn_bar *bar, const struct cn_args *args)
+{
+    cn_bar_begin_late(bar, args);
+    catch_signals(bar);
 }
 
 void cn_bar_end(struct cn_bar *bar)
 {
-    if (bar->args->session && bar->args->session->listener)
+    if (!bar->has_begun)
         return;
     finish_step(bar, cn_clock_ns());
     if (bar->args->session)

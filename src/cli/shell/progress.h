@@ -8,8 +8,7 @@
  *
  * The bar appears on a terminal, after a second, unless -q is given. With -v, one line per
  * finished step remains. Between begin and end, SIGINT and SIGTERM make the work fail with
- * CN_ERR_INTERRUPTED, so that it can clean up; a second signal kills. A session with a
- * listener gets the progress instead, and signals are left alone.
+ * CN_ERR_INTERRUPTED, so that it can clean up; a second signal kills.
  * Threads: one bar at a time in the process; reported from one thread at a time.
  */
 #ifndef CN_CLI_SHELL_PROGRESS_H
@@ -27,6 +26,7 @@ struct cn_args;
 struct cn_bar {
     struct cn_progress progress; /* for the work */
     const struct cn_args *args;
+    bool has_begun;
     bool is_drawn; /* stderr is a terminal and -q was not given */
     bool is_visible;
     char what[64]; /* the current step; "" before the first */
@@ -37,6 +37,10 @@ struct cn_bar {
 };
 
 void cn_bar_begin(struct cn_bar *bar, const struct cn_args *args);
+
+/* The same, but signals end the program as usual until the first report: files that work only reads
+ * may be long, and there is nothing to clean up. */
+void cn_bar_begin_late(struct cn_bar *bar, const struct cn_args *args);
 void cn_bar_end(struct cn_bar *bar);
 
 /* Remove the bar from the terminal to make room for a line; the next report draws it again.

@@ -13,7 +13,7 @@
 #include "cli/shell/command.h"
 #include "cli/store/args.h"
 #include "model/calls/recording.h"
-#include "open/formats.h"
+#include "open/open.h"
 #include "store/maintenance/upload.h"
 #include "store/segment/reader.h"
 #include "store/write/cut_recording.h"
@@ -128,11 +128,10 @@ static bool add_recording(const struct cn_args *args, struct cn_store_writer *wr
 {
     const char *path = cn_args_value(args, "recording");
     const char *function = cn_args_value(args, "cut");
-    struct cn_recording_options shown = {0};
     struct cn_recording *rec;
     bool ok;
 
-    if (!cn_format_open_recording(path, &shown, &rec, err))
+    if (!cn_open_recording(path, NULL, &rec, err))
         return false;
     ok = cn_store_cut_recording(writer, rec, function, added, err);
     cn_recording_close(rec);

@@ -10,6 +10,7 @@
 #include "base/bytes/json.h"
 #include "cli/shell/cli.h"
 #include "cli/store/trace_print.h"
+#include "formats/exchange/exchange.h"
 #include "formats/exchange/read/traces/otlp.h"
 #include "model/calls/query.h"
 #include "model/traces/json.h"
@@ -206,7 +207,7 @@ bool cn_trace_export(const struct cn_trace_set *set, const char *format,
     if (cut->depth < UINT32_MAX)
         filter.depth = cut->depth + 1;
     cn_call_filter_ready(&filter);
-    ok = cn_format_write_calls(cn_format_find(format), &query, "-", &options, err);
+    ok = cn_export_calls(cn_format_find(format), &query, "-", &options, err);
     cn_call_filter_done(&filter);
     cn_recording_close(rec);
     free(tasks);

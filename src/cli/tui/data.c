@@ -1,64 +1,98 @@
 #include "cli/tui/data.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bytes/utf8.h"
 #include "base/run/clock.h"
 #include "cli/data/info.h"
 #include "cli/database/view_options.h"
 #include "cli/recording/graph_print.h"
-#include "cli/shell/kinds.h"
+#include "launcher/files/recording_dir.h"
 #include "model/calls/recording.h"
-#include "open/formats.h"
 
 enum { MESSAGES_LEN_MAX = 64 << 10, CALLERS_DEPTH = 5, WRITER_WAITS = 12 };
 
-static void on_message(void *arg, const char *text)
+CN_PRINTF(2, 3)
+static void add_message(struct cn_tui_load *load, const char *fmt, ...)
 {
-    struct cn_tui_load *load = arg;
+    struct cn_error message;
+    va_list args;
 
     if (load->messages.len > MESSAGES_LEN_MAX)
         return;
-    cn_text_str_add(&load->messages, text);
+    va_start(args, fmt);
+    (void)vsnprintf(message.text, sizeof(message.text), fmt, args);
+    va_end(args);
+    cn_utf8_add_printable(&load->messages, message.text);
     cn_text_char(&load->messages, '\n');
+}
+
+static void add_messages(struct cn_tui_load *load, const char *lines)
+{
+    for (; *lines; lines += strcspn(lines, "\n") + 1)
+        add_message(load, "%.*s", (int)strcspn(lines, "\n"), lines);
+}
+
+static void add_warnings(struct cn_tui_load *load, const struct cn_warning *list)
+{
+    for (; list; list = list->next)
+        add_message(load, "%s: %s", load->data->path, list->text);
+}
+
+static void add_lost(struct cn_tui_load *load, uint64_t count)
+{
+    if (count > 0)
+        add_message(load, "%" PRIu64 " %s lost while recording", count,
+                    cn_plural(count, "record was", "records were"));
 }
 
 /* Show what was read before the damage, and remember it. */
 static void note_damage(struct cn_tui_load *load, const struct cn_error *err)
 {
-    on_message(load, err->text);
+    add_message(load, "%s", err->text);
     load->is_damaged = true;
     load->damage = *err;
 }
 
-static bool open_recording(struct cn_tui_load *load, struct cn_error *err)
+static bool open_recording(struct cn_tui_load *load, const struct cn_progress *progress,
+                           struct cn_error *err)
 {
     struct cn_tui_data *data = load->data;
-
+    struct cn_recording_options options = {
+        .demangle = cn_recording_demangle(data->args),
+        .symbols = cn_args_value(data->args, "with-syms"),
+    };
     struct cn_recording_source source = {.path = data->path};
+    struct cn_recording *rec;
+    bool ok;
 
-    if (!cn_recording_setup_open(&data->setup, &load->args, &source, err))
+    cn_recording_dir_wait(data->path);
+    if (!cn_open_recording(data->path, &options, &rec, err))
         return false;
-    for (const struct cn_warning *w = data->setup.rec->warnings; w; w = w->next) {
-        if (!w->is_damage || load->is_damaged)
-            continue;
+    add_warnings(load, rec->warnings);
+    ok = cn_recording_setup_use(&data->setup, data->args, &source, rec, progress, err);
+    add_messages(load, cn_text_str(&data->setup.warnings));
+    add_messages(load, cn_text_str(&data->setup.notes));
+    if (!cn_recording_check(rec, &load->damage))
         load->is_damaged = true;
-        (void)cn_fail(&load->damage, CN_ERR_FORMAT,
-                      "%s is damaged: what is shown may be wrong", data->path);
-    }
-    return true;
+    return ok;
 }
 
 /* Warn about damaged tasks. */
 static void check_tasks(struct cn_tui_load *load, const struct cn_call_damages *damages)
 {
-    struct cn_recording_setup setup = load->data->setup;
+    struct cn_text lines = {0};
     struct cn_error err;
+    bool ok = cn_recording_check_damage(&load->data->setup, damages, &lines, &err);
 
-    setup.args = &load->args;
-    if (!cn_recording_setup_result(&setup, damages, &err))
+    add_messages(load, cn_text_str(&lines));
+    cn_text_done(&lines);
+    if (!ok)
         note_damage(load, &err);
 }
 
@@ -97,13 +131,14 @@ static bool build_report(struct cn_tui_load *load, const struct cn_progress *pro
         data->report = (struct cn_call_report){0};
         return false;
     }
-    cn_recording_tell_lost(&load->args, data->report.lost_count);
+    add_lost(load, data->report.lost_count);
     check_tasks(load, &data->report.damages);
     load->source = cn_tui_report_new(data->setup.rec, &data->report, &data->layout);
     return true;
 }
 
-static bool open_database(struct cn_tui_load *load, struct cn_error *err)
+static bool open_database(struct cn_tui_load *load, const struct cn_progress *progress,
+                          struct cn_error *err)
 {
     struct cn_tui_data *data = load->data;
     const struct cn_option *option = cn_args_find_filter(data->args);
@@ -112,10 +147,13 @@ static bool open_database(struct cn_tui_load *load, struct cn_error *err)
         return cn_fail(err, CN_ERR_USAGE,
                        "this view shows all calls: start cairn tui without --%s",
                        option->name);
-    if (cn_opened_database_open(&data->opened, &load->args, data->path, true, err))
-        return true;
-    cn_opened_database_close(&data->opened);
-    return false;
+    if (!cn_opened_load(&data->opened, CN_CONTEXTS, progress, err))
+        return false;
+    add_warnings(load, data->opened.db->warnings);
+    add_lost(load, data->opened.about.analysis.lost_count);
+    if (data->opened.about.analysis.notes)
+        add_messages(load, data->opened.about.analysis.notes);
+    return true;
 }
 
 static bool are_sums(const struct cn_costs *costs)
@@ -147,8 +185,8 @@ static bool build_view(struct cn_tui_load *load, const struct cn_progress *progr
     bool ok;
 
     load->costs = cn_alloc(1, sizeof(*load->costs));
-    if (!cn_view_costs_open(load->costs, data->opened.db, &load->args, data->metric,
-                            cn_args_has(&load->args, "percentiles"), err))
+    if (!cn_view_costs_open(load->costs, data->opened.db, data->args, data->metric,
+                            cn_args_has(data->args, "percentiles"), err))
         return false;
     ok = make_view(load, &view, progress, err);
     if (!ok && err->kind == CN_ERR_INTERRUPTED) {
@@ -166,7 +204,7 @@ static bool build_info(struct cn_tui_load *load, struct cn_error *err)
     struct cn_tui_data *data = load->data;
 
     if (!data->has_recording)
-        return cn_info_database_add(&data->info, data->format, &data->opened, err);
+        return cn_info_database_add(&data->info, &data->opened, err);
     cn_info_recording_add(&data->info, data->setup.rec);
     return true;
 }
@@ -176,13 +214,9 @@ static bool work(void *arg, const struct cn_progress *progress, struct cn_error 
     struct cn_tui_load *load = arg;
     struct cn_tui_data *data = load->data;
 
-    load->listener = (struct cn_cli_listener){on_message, load, progress};
-    load->session = (struct cn_cli_session){.listener = &load->listener};
-    load->args = *data->args;
-    load->args.session = &load->session;
     switch (load->step) {
     case CN_TUI_STEP_RECORDING:
-        return open_recording(load, err);
+        return open_recording(load, progress, err);
     case CN_TUI_STEP_GRAPH:
         return build_graph(load, &data->graph, false, progress, err);
     case CN_TUI_STEP_APART:
@@ -190,7 +224,7 @@ static bool work(void *arg, const struct cn_progress *progress, struct cn_error 
     case CN_TUI_STEP_REPORT:
         return build_report(load, progress, err);
     case CN_TUI_STEP_DATABASE:
-        return open_database(load, err);
+        return open_database(load, progress, err);
     case CN_TUI_STEP_TREE:
     case CN_TUI_STEP_CALLERS:
     case CN_TUI_STEP_FLAT:
@@ -233,8 +267,7 @@ static const char *what_is_done(const struct cn_tui_data *data, enum cn_tui_step
     case CN_TUI_STEP_REPORT:
         return "reading calls";
     case CN_TUI_STEP_DATABASE:
-        return data->has_recording || data->format->open_measurements ? "analysing"
-                                                                      : "opening";
+        return cn_opened_is_analysed(&data->opened) ? "analysing" : "opening";
     case CN_TUI_STEP_TREE:
     case CN_TUI_STEP_CALLERS:
     case CN_TUI_STEP_FLAT:
@@ -269,24 +302,33 @@ bool cn_tui_begins_with_report(const struct cn_args *args)
 bool cn_tui_data_open(struct cn_tui_data **out, const struct cn_args *args,
                       const char *path, struct cn_error *err)
 {
-    const struct cn_format *format;
+    struct cn_open_options options = {.is_raw = cn_args_has(args, "raw")};
     struct cn_report_layout layout;
     struct cn_tui_data *data;
+    struct cn_opened opened;
     bool is_report = cn_tui_begins_with_report(args);
     struct cn_graph_printer graph = {0};
+    bool has_recording;
 
-    if (!cn_kinds_probe(args, path, &format, err) ||
+    if (strcmp(path, "-") == 0)
+        return cn_fail(err, CN_ERR_USAGE, "tui reads keys from standard input, not data");
+    if (!cn_open(&opened, path, 0, &options, err))
+        return false;
+    has_recording = opened.format->open_recording && opened.rank_count == 0;
+    if (!cn_cli_check_kinds(args, &opened, err) ||
         !cn_report_layout_parse(
             &layout, is_report ? cn_args_value(args, "output-fields") : NULL,
             is_report ? cn_args_value(args, "sort") : NULL, false, false, err) ||
         (!is_report &&
-         !cn_graph_fields_parse(&graph, cn_args_value(args, "output-fields"), err)))
+         !cn_graph_fields_parse(&graph, cn_args_value(args, "output-fields"), err))) {
+        cn_opened_close(&opened);
         return false;
+    }
     data = cn_alloc(1, sizeof(*data));
     data->args = args;
     data->path = path;
-    data->format = format;
-    data->has_recording = format->open_recording != NULL;
+    data->opened = opened;
+    data->has_recording = has_recording;
     data->layout = layout;
     data->has_extremes = cn_graph_fields_need_extremes(&graph);
     for (int i = 0; i < CN_TUI_STEP_COUNT; i++)
@@ -313,8 +355,6 @@ static void load_release(struct cn_tui_load *load)
         cn_call_graph_done(&data->apart);
     else if (load->step == CN_TUI_STEP_REPORT && load->source)
         cn_call_report_done(&data->report);
-    else if (load->step == CN_TUI_STEP_DATABASE)
-        cn_opened_database_close(&data->opened);
     else if (load->step == CN_TUI_STEP_INFO)
         cn_text_done(&data->info);
     cn_job_group_done(&load->group);
@@ -343,6 +383,7 @@ bool cn_tui_data_close(struct cn_tui_data *data)
         cn_job_end(&data->loads[i].job);
         load_release(&data->loads[i]);
     }
+    cn_opened_close(&data->opened);
     free(data->metric);
     free(data);
     return true;

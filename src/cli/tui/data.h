@@ -13,11 +13,10 @@
 #include "analyze/calls/graph.h"
 #include "analyze/calls/report.h"
 #include "base/run/job.h"
-#include "cli/database/opened.h"
 #include "cli/recording/options.h"
 #include "cli/recording/report_fields.h"
 #include "cli/shell/args.h"
-#include "cli/shell/cli.h"
+#include "cli/shell/open.h"
 #include "cli/tui/source.h"
 
 enum cn_tui_step {
@@ -45,11 +44,7 @@ struct cn_tui_load {
     struct cn_job job;
     bool is_started;
     uint64_t begin_ns;
-    /* Of the job, while it runs. */
-    struct cn_args args;
-    struct cn_cli_session session;
-    struct cn_cli_listener listener;
-    struct cn_text messages; /* warnings, one a line */
+    struct cn_text messages; /* warnings, one a line; of the job, while it runs */
     bool is_damaged;         /* the result is that of the data before the damage */
     struct cn_error damage;
     struct cn_costs *costs; /* of a view */
@@ -59,7 +54,6 @@ struct cn_tui_load {
 struct cn_tui_data {
     const struct cn_args *args;
     const char *path;
-    const struct cn_format *format;
     bool has_recording; /* it has a graph and a report */
     char *metric;       /* of the views of the database; NULL: the default */
     struct cn_report_layout layout;
@@ -68,7 +62,7 @@ struct cn_tui_data {
     struct cn_recording_setup setup;
     struct cn_call_graph graph, apart;
     struct cn_call_report report;
-    struct cn_opened_database opened;
+    struct cn_opened opened; /* loaded by CN_TUI_STEP_DATABASE */
     struct cn_text info;
 };
 

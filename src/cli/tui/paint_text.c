@@ -45,7 +45,7 @@ void cn_tui_paint_info(struct cn_tui *tui, const struct cn_tui_layout *layout)
 
     cn_tui_fill(&tui->canvas, 1, 0, tui->canvas.columns, CN_TUI_HEADING);
     (void)cn_tui_draw(&tui->canvas, 1, 1, tui->canvas.columns, CN_TUI_HEADING,
-                      tui->data->format->name);
+                      tui->data->opened.format->name);
     cn_tui_data_messages(tui->data, &text);
     if (text.len > 0)
         cn_text_char(&text, '\n');

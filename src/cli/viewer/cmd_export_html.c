@@ -9,7 +9,7 @@
 #include "cli/recording/record_options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
-#include "cli/shell/kinds.h"
+#include "cli/shell/open.h"
 #include "server/page/export.h"
 
 static bool parse_range(const char *text, uint64_t span_ns, uint64_t *from_ns,
@@ -26,14 +26,19 @@ static bool write_page(const struct cn_args *args, struct cn_sink *sink,
         .query = cn_args_value(args, "query"),
         .range = {cn_args_value(args, "time-range"), parse_range},
     };
+    struct cn_open_options how = {.is_raw = options.is_raw};
     const char *size = cn_args_value(args, "max-size");
-    const struct cn_format *format;
+    struct cn_opened source;
 
     if (cn_args_has(args, "empty"))
         return cn_page_viewer(sink, err);
-    return cn_kinds_probe(args, cn_args_operand(args, 0), &format, err) &&
-           (!size || cn_record_size_parse("max-size", size, &options.size_max, err)) &&
-           cn_page_export(sink, cn_args_operand(args, 0), &options, missing, err);
+    if (!cn_cli_open(&source, args, cn_args_operand(args, 0), 0, &how, err))
+        return false;
+    if (cn_cli_check_kinds(args, &source, err) &&
+        (!size || cn_record_size_parse("max-size", size, &options.size_max, err)))
+        return cn_page_export(sink, &source, &options, missing, err);
+    cn_opened_close(&source);
+    return false;
 }
 
 /* After the page is complete: name the damage that it has. */

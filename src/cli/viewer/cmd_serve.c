@@ -12,8 +12,8 @@
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/shell/kinds.h"
+#include "cli/shell/open.h"
 #include "cli/store/args.h"
-#include "open/formats.h"
 #include "server/http/server.h"
 #include "store/write/lanes.h"
 
@@ -87,16 +87,17 @@ static void keep_memory_small(void)
 static bool advise(const struct cn_args *args, struct cn_error *err)
 {
     struct cn_error before = *err, other;
-    const struct cn_format *format;
+    struct cn_opened found;
 
     for (size_t i = 0; before.kind == CN_ERR_FORMAT && i < cn_args_count(args); i++) {
         const char *path = cn_args_operand(args, i);
         size_t len = strlen(path);
 
-        if (strncmp(before.text, path, len) == 0 && before.text[len] == ':' &&
-            cn_format_probe(path, &format, &other))
-            return cn_fail(err, before.kind, "%s; see 'cairn verify %s'", before.text,
-                           path);
+        if (strncmp(before.text, path, len) != 0 || before.text[len] != ':' ||
+            !cn_open(&found, path, 0, NULL, &other))
+            continue;
+        cn_opened_close(&found);
+        return cn_fail(err, before.kind, "%s; see 'cairn verify %s'", before.text, path);
     }
     return false;
 }
@@ -106,12 +107,17 @@ static bool check_kinds(const struct cn_args *args,
                         const struct cn_server_options *options, struct cn_error *err)
 {
     unsigned kinds = options->collect ? CN_FOR_STORES : 0;
-    const struct cn_format *format;
     struct cn_error ignored;
+    struct cn_opened found;
 
-    for (size_t i = 0; i < options->path_count; i++)
-        if (cn_format_probe(options->paths[i], &format, &ignored))
-            kinds |= cn_kind_of(format);
+    for (size_t i = 0; i < options->path_count; i++) {
+        /* Standard input can be read only once. */
+        if (strcmp(options->paths[i], "-") == 0 ||
+            !cn_open(&found, options->paths[i], 0, NULL, &ignored))
+            continue;
+        kinds |= cn_cli_kinds_of(&found);
+        cn_opened_close(&found);
+    }
     return kinds == 0 || options->path_count == 0 ||
            cn_kinds_check(args, kinds, options->paths[0], err);
 }
@@ -245,7 +251,8 @@ const struct cn_command cn_cmd_serve = {
         "Serves the viewer on one port and prints its address, which contains a random "
         "token: other users of the machine cannot open it. SIGINT and SIGTERM stop the "
         "server after the current requests.\n\n"
-        "A recording is analysed in the background; the page shows the progress.\n\n"
+        "A recording is analysed in the background; the page shows the progress. The "
+        "result is cached until the recording changes, as for the other views.\n\n"
         "A socket that systemd passes (LISTEN_FDS) is used instead of --listen.\n\n"
         "With --collect, traces of agents are written to a store; a status below 300 "
         "means that they are on disk. On this machine they need no token unless "

@@ -1,12 +1,9 @@
 #include "formats/uftrace/uftrace.h"
 
-#include <dirent.h>
-
 #include "base/files/outdir.h"
 #include "formats/uftrace/directory/checksums.h"
 #include "formats/uftrace/directory/open.h"
 #include "formats/uftrace/packed/file.h"
-#include "formats/uftrace/packed/record_source.h"
 #include "formats/uftrace/verify/verify.h"
 #include "formats/uftrace/write/writer.h"
 
@@ -16,23 +13,9 @@ const struct cn_format cn_format_uftrace = {
     .holds = "recording",
     .probe = cn_uft_probe,
     .open_recording = cn_uft_open,
-    .write_recording = CN_NOT_IN_ENGINE(cn_uft_write),
-    .verify = CN_NOT_IN_ENGINE(cn_uft_verify),
+    .write_recording = cn_uft_write,
+    .verify = cn_uft_verify,
 };
-
-static bool probe_packed(const char *path)
-{
-    DIR *dir = cn_uft_probe(path) ? opendir(path) : NULL;
-    struct dirent *entry;
-    bool is_found = false;
-    uint32_t tid;
-
-    while (dir && !is_found && (entry = readdir(dir)))
-        is_found = cn_uft_task_file(entry->d_name, &tid) == CN_UFT_PACKED_TASK;
-    if (dir)
-        (void)closedir(dir);
-    return is_found;
-}
 
 /* Write it plain to a temporary folder and pack it there, file by file. */
 static bool write_packed(const struct cn_recording *rec, const char *path,
@@ -57,8 +40,8 @@ const struct cn_format cn_format_uftrace_packed = {
     .name = "uftrace-packed",
     .summary = "uftrace data directory with packed records: info, task.txt, TID.zts",
     .holds = "recording",
-    .probe = probe_packed,
+    .probe = cn_uft_packed_probe,
     .open_recording = cn_uft_open,
-    .write_recording = CN_NOT_IN_ENGINE(write_packed),
-    .verify = CN_NOT_IN_ENGINE(cn_uft_verify),
+    .write_recording = write_packed,
+    .verify = cn_uft_verify,
 };

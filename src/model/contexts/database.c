@@ -70,6 +70,9 @@ bool cn_database_profile(struct cn_database *db, uint32_t index, struct cn_profi
     if (!check_index(index, db->profile_count, "profile", err) ||
         !db->ops->profile(db, index, &profile, err))
         return false;
+    if (!profile.name && db->thread_names && db->thread_names[index] &&
+        db->thread_names[index][0])
+        profile.name = db->thread_names[index];
     *out = profile;
     return true;
 }

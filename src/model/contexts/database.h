@@ -178,6 +178,7 @@ struct cn_database {
     const struct cn_module *modules; /* these three NULL: the operation is called */
     const struct cn_source_file *files;
     const struct cn_function *functions;
+    const char *const *thread_names; /* by profile, "" or NULL if unknown; or NULL */
     const struct cn_points
         *points; /* costs of instructions; NULL: only those of contexts */
     const struct cn_thread_states *states; /* by profile, over time; NULL: unknown */

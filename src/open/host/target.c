@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/files/file.h"
 #include "base/text.h"
-#include "open/formats.h"
+#include "open/open.h"
 
 /* True if the folder is empty or, with `has_tables`, contains only .csv files. */
 static bool has_nothing_else(const char *path, bool has_tables)
@@ -34,12 +34,14 @@ static bool has_nothing_else(const char *path, bool has_tables)
 /* Folders of tables are written but not read: no probe recognises them. */
 static bool may_be_replaced(const char *path, const struct cn_format *format)
 {
-    struct cn_error ignored = {0};
-    const struct cn_format *found;
+    struct cn_opened found = {0};
+    struct cn_error ignored;
+    bool ok = has_nothing_else(path, !format->probe) ||
+              (cn_open(&found, path, 0, NULL, &ignored) && found.rank_count == 0 &&
+               strcmp(found.format->holds, format->holds) == 0);
 
-    return has_nothing_else(path, !format->probe) ||
-           (cn_format_probe(path, &found, &ignored) &&
-            strcmp(found->holds, format->holds) == 0);
+    cn_opened_close(&found);
+    return ok;
 }
 
 bool cn_target_check(const char *path, const struct cn_format *format, bool is_forced,

@@ -152,7 +152,8 @@ bool cn_api_info(struct cn_served *served, struct cn_request *request,
     add_states(json, is_ready ? served->db : NULL, shown);
     if (served->recording) {
         cn_json_add_str(json, "costTimes",
-                        served->is_raw || !cn_call_clock_is_needed(served->recording)
+                        served->opened.options.is_raw ||
+                                !cn_call_clock_is_needed(served->recording)
                             ? "recorded"
                             : "corrected");
         add_recording(json, served->recording);

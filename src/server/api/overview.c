@@ -337,12 +337,11 @@ static void add_warnings(struct cn_served *served, struct cn_json *json)
     const struct cn_recording *rec = served->recording;
 
     cn_json_add_array(json, "warnings");
-    list_warnings(json, rec ? rec->warnings : NULL);
     list_warnings(json, served->db->warnings);
     cn_json_end(json);
     if (!rec)
         return;
-    cn_json_add_u64(json, "lostRecords", served->extras.lost_count);
+    cn_json_add_u64(json, "lostRecords", served->opened.about.analysis.lost_count);
     cn_json_add_f64(json, "callCost", (double)rec->call_cost.call_ps / 1000);
 }
 

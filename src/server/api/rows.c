@@ -60,7 +60,7 @@ static bool answer_rows(struct cn_served *served, struct cn_served_view *view,
     ok = ok && (!has_parent || add_label(json, view->view, &parent, err));
     cn_json_add_u64(json, "count", list.count);
     cn_json_add_array(json, "rows");
-    for (size_t i = offset; ok && i < list.count && i - offset < limit; i++)
+    for (uint64_t i = offset; ok && i < list.count && i - offset < limit; i++)
         ok = add_row(json, view->view, &list.rows[i], is_skipping, err);
     cn_json_end(json);
     cn_row_list_done(&list);

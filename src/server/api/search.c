@@ -226,7 +226,7 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
         !cn_name_filter_add(&search.filter, cn_request_value(request, "q"),
                             CN_MATCH_REGEX, err))
         return false;
-    cn_best_init(&search.hits, limit);
+    cn_best_init(&search.hits, (size_t)limit);
     ok = view->kind == CN_VIEW_TOP_DOWN ? search_contexts(&search, &request->json, err)
          : view->kind == CN_VIEW_BOTTOM_UP
              ? search_functions(&search, &request->json, err)

@@ -258,7 +258,7 @@ static bool answer_timeline(struct cn_served *served, struct cn_request *request
     cn_json_add_u64(&request->json, "threadCount", threads->count);
     cn_thread_list_thin(threads, first, every);
     wanted.profiles = threads->profiles;
-    wanted.profile_count = threads->count < count ? threads->count : count;
+    wanted.profile_count = threads->count < count ? threads->count : (size_t)count;
     if (columns > wanted.end_ns - wanted.begin_ns)
         columns = wanted.end_ns - wanted.begin_ns;
     wanted.column_count = (uint32_t)columns;
@@ -330,7 +330,7 @@ bool cn_samples_at(struct cn_database *db, uint32_t profile, uint64_t time_ns,
         !cn_timeline_find(db, &timeline, time_ns, &at, err))
         return false;
     *count = timeline.count - at < 2 ? timeline.count - at : 2;
-    if (*count > 0 && !cn_timeline_read(db, &timeline, at, *count, out, err))
+    if (*count > 0 && !cn_timeline_read(db, &timeline, at, (size_t)*count, out, err))
         return false;
     if (*count > 0 && out[0].time_ns > time_ns)
         *count = 0;

@@ -139,8 +139,8 @@ static void add_points(const struct tracks *tracks, const struct cn_readings *re
 {
     const struct cn_time_question *question = &tracks->question;
     struct cn_json *json = tracks->json;
-    size_t at =
-        cn_search(0, readings->count, is_before, readings->list, question->begin_ns);
+    size_t at = (size_t)cn_search(0, readings->count, is_before, readings->list,
+                                  question->begin_ns);
 
     at -= at > 0;
     cn_json_add_array(json, "points");

@@ -179,11 +179,13 @@ static bool bind_socket(struct cn_server *server, const struct cn_server_options
 static bool open_sources(struct cn_server *server,
                          const struct cn_server_options *options, struct cn_error *err)
 {
+    struct cn_open_options how = {.is_raw = options->is_raw};
+
     server->sources.list =
         cn_alloc(options->path_count + 1, sizeof(*server->sources.list));
     for (size_t i = 0; i < options->path_count; i++) {
-        if (!cn_served_open(&server->sources.list[i], options->paths[i],
-                            (struct cn_served_options){.is_raw = options->is_raw}, err))
+        if (!cn_served_open(&server->sources.list[i], options->paths[i], &how, false,
+                            err))
             return false;
         server->sources.count++;
     }
@@ -347,7 +349,7 @@ static bool open_collector(struct cn_server *server,
     cn_manifest_new_id(server->start_id);
     if (!cn_collector_open(&server->collector, options->collect, &limits, err) ||
         !cn_served_open(&server->sources.list[server->sources.count], options->collect,
-                        (struct cn_served_options){0}, err))
+                        NULL, false, err))
         return false;
     server->sources.count++;
     return !options->upload || start_uploader(server, options, err);

@@ -8,8 +8,9 @@
 #include "base/date.h"
 #include "base/text.h"
 #include "model/contexts/database.h"
-#include "open/analysis.h"
+#include "open/folder.h"
 #include "open/formats.h"
+#include "open/open.h"
 #include "server/served/question.h"
 #include "server/served/thread_list.h"
 #include "store/search/traces.h"
@@ -24,17 +25,12 @@ static uint64_t add_times(uint64_t begin_ns, uint64_t ns)
 static bool analyse(const char *path, bool is_raw, struct cn_time_range range,
                     const char *folder, struct cn_error *err)
 {
-    struct cn_analysis_extras extras = {0};
     struct cn_recording *rec;
-    struct cn_database *db;
     bool ok;
 
-    if (!cn_format_open_recording(path, NULL, &rec, err))
+    if (!cn_open_recording(path, NULL, &rec, err))
         return false;
-    ok = cn_analysis_of_calls(&db, rec, is_raw, range, folder, &extras, NULL, err);
-    if (ok)
-        cn_database_close(db);
-    cn_analysis_extras_done(&extras);
+    ok = cn_folder_of_calls(folder, &rec, 1, is_raw, range, NULL, err);
     cn_recording_close(rec);
     return ok;
 }
@@ -74,35 +70,28 @@ static bool tighten(const struct cn_recording *rec, struct cn_time_range *range)
     return first_ns < UINT64_MAX;
 }
 
-static bool write_part(const char *path, const struct cn_page_range *range,
+static bool write_part(const struct cn_recording *rec, const struct cn_page_range *range,
                        const char *target, struct cn_time_range *out,
                        struct cn_error *damage, struct cn_error *err)
 {
-    struct cn_recording *rec;
-    uint64_t from_ns, to_ns, begin_ns;
-    bool ok;
+    uint64_t from_ns, to_ns, begin_ns = cn_recording_begin_ns(rec);
+    struct cn_write_options options = {.damage = damage};
 
-    if (!cn_format_open_recording(path, NULL, &rec, err))
+    if (!range->parse(range->text, 0, &from_ns, &to_ns, err))
         return false;
-    begin_ns = cn_recording_begin_ns(rec);
-    ok = range->parse(range->text, 0, &from_ns, &to_ns, err);
-    if (ok) {
-        struct cn_write_options options = {.first_ns = add_times(begin_ns, from_ns),
-                                           .last_ns = add_times(begin_ns, to_ns),
-                                           .damage = damage};
-
-        *out = (struct cn_time_range){options.first_ns, options.last_ns};
-        ok = tighten(rec, out) ||
-             cn_fail(err, CN_ERR_NOT_FOUND, "%s: no calls in %s", path, range->text);
-        options.first_ns = out->first_ns;
-        ok = ok && cn_format_find("uftrace")->write_recording(rec, target, &options, err);
-    }
-    cn_recording_close(rec);
-    return ok;
+    *out =
+        (struct cn_time_range){add_times(begin_ns, from_ns), add_times(begin_ns, to_ns)};
+    if (!tighten(rec, out))
+        return cn_fail(err, CN_ERR_NOT_FOUND, "%s: no calls in %s", rec->path,
+                       range->text);
+    options.first_ns = out->first_ns;
+    options.last_ns = out->last_ns;
+    return cn_format_find("uftrace")->write_recording(rec, target, &options, err);
 }
 
-bool cn_page_cut_calls(const char *path, const struct cn_page_range *range, bool is_raw,
-                       const char *folder, struct cn_error *damage, struct cn_error *err)
+bool cn_page_cut_calls(const struct cn_recording *rec, const struct cn_page_range *range,
+                       bool is_raw, const char *folder, struct cn_error *damage,
+                       struct cn_error *err)
 {
     struct cn_text recording = {0}, analysis = {0};
     struct cn_time_range part;
@@ -110,7 +99,7 @@ bool cn_page_cut_calls(const char *path, const struct cn_page_range *range, bool
 
     cn_text_printf(&recording, "%s/recording", folder);
     cn_text_printf(&analysis, "%s/analysis", folder);
-    ok = write_part(path, range, cn_text_str(&recording), &part, damage, err);
+    ok = write_part(rec, range, cn_text_str(&recording), &part, damage, err);
     if (ok && mkdir(cn_text_str(&analysis), 0700) < 0)
         ok = cn_fail_errno(err, "%s", cn_text_str(&analysis));
     ok =
@@ -134,7 +123,7 @@ static bool write_samples(struct cn_database *db, const struct cn_context_index 
     request.profiles = threads.profiles;
     request.profile_count = threads.count;
     if (ok && cn_range_database_open(&part, db, index, &request, true, NULL, err)) {
-        ok = cn_analysis_of_samples(part, folder, err);
+        ok = cn_folder_of_samples(folder, part, NULL, err);
         cn_database_close(part);
     } else {
         ok = false;

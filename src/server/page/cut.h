@@ -22,11 +22,12 @@ struct cn_page_range {
 
 /* Write the records of the range and their analysis to `recording` and `analysis` below
  * `folder`. *damage receives the first damage of the recording, which is written up to it. */
-CN_CHECK bool cn_page_cut_calls(const char *path, const struct cn_page_range *range,
-                                bool is_raw, const char *folder, struct cn_error *damage,
+CN_CHECK bool cn_page_cut_calls(const struct cn_recording *rec,
+                                const struct cn_page_range *range, bool is_raw,
+                                const char *folder, struct cn_error *damage,
                                 struct cn_error *err);
 
-/* Write the samples of the range to `folder`, as cn_analysis_open() reads it. */
+/* Write the samples of the range to `folder`, the folder of an analysis. */
 CN_CHECK bool cn_page_cut_samples(struct cn_database *db,
                                   const struct cn_page_range *range, const char *folder,
                                   struct cn_error *err);

@@ -10,15 +10,13 @@
 #include "base/files/outdir.h"
 #include "base/files/sink.h"
 #include "base/text.h"
-#include "formats/exchange/perf/perf.h"
 #include "model/contexts/database.h"
-#include "open/analysis.h"
+#include "open/about.h"
 #include "open/formats.h"
+#include "open/open.h"
 #include "server/page/assets.h"
 #include "server/page/pack.h"
-#include "server/served/served.h"
 #include "store/copy.h"
-#include "store/format.h"
 #include "store/search/search.h"
 #include "store/search/traces.h"
 #include "store/write/writer.h"
@@ -30,10 +28,10 @@ static const char analysis_folder[] = "/cairn/analysis";
 struct page {
     const char *path;
     const struct cn_page_options *options;
-    const struct cn_format *format;
-    struct cn_served *served; /* of a recording or measurements; else NULL */
-    char *folder;             /* of an analysis that was made for the page; NULL: none */
-    bool has_analysis;        /* at analysis_folder */
+    struct cn_opened opened;
+    const struct cn_format *format; /* of the data in the page */
+    char *folder;                   /* of what was made for the page; NULL: none */
+    bool has_analysis;              /* at analysis_folder */
     struct cn_pack pack;
     struct cn_text *left_out, *damage;
 };
@@ -67,24 +65,6 @@ static struct cn_bytes asset_of(const char *path)
                : (struct cn_bytes){0};
 }
 
-/* The calls, and their analysis. */
-static bool add_recording(struct page *page, struct cn_error *err)
-{
-    struct cn_served_options options = {.is_raw = page->options->is_raw};
-    const char *folder;
-
-    if (!cn_served_open(&page->served, page->path, options, err))
-        return false;
-    page->has_analysis = true;
-    folder = cn_served_analysed(page->served, err);
-    if (folder) {
-        note_warnings(page, page->served->recording->warnings);
-        note_warnings(page, page->served->db->warnings);
-    }
-    return folder && cn_pack_add(&page->pack, folder, analysis_folder, err) &&
-           cn_pack_add(&page->pack, page->path, page->path, err);
-}
-
 static void leave_out(struct page *page, const char *what)
 {
     cn_text_printf(page->left_out, "%s%s", page->left_out->len > 0 ? ", " : "", what);
@@ -103,8 +83,8 @@ static bool add_part_of_recording(struct page *page, struct cn_error *err)
     bool ok;
 
     page->folder = cn_temporary_make("export", err);
-    if (!page->folder ||
-        !cn_page_cut_calls(page->path, &page->options->range, page->options->is_raw,
+    if (!page->folder || !cn_opened_load(&page->opened, CN_CALLS, NULL, err) ||
+        !cn_page_cut_calls(page->opened.rec, &page->options->range, page->options->is_raw,
                            page->folder, &damage, err))
         return false;
     page->has_analysis = true;
@@ -123,54 +103,48 @@ static bool add_part_of_recording(struct page *page, struct cn_error *err)
     return ok;
 }
 
-/* A database that this machine makes: samples with its symbols, or a time range. */
-static bool add_made(struct page *page, struct cn_database *db, struct cn_error *err)
+/* The samples of a time range. */
+static bool add_part_of_database(struct page *page, struct cn_error *err)
 {
-    const struct cn_page_range *range = &page->options->range;
+    struct cn_database *db = page->opened.db;
 
     page->folder = cn_temporary_make("export", err);
     if (!page->folder)
         return false;
     page->has_analysis = true;
-    if (range->text) {
-        leave_out_time(page);
-        cn_text_printf(page->left_out, ", metrics other than %s", cn_range_metric(db));
-    }
-    return (range->text ? cn_page_cut_samples(db, range, page->folder, err)
-                        : cn_analysis_of_samples(db, page->folder, err)) &&
+    leave_out_time(page);
+    cn_text_printf(page->left_out, ", metrics other than %s", cn_range_metric(db));
+    return cn_page_cut_samples(db, &page->options->range, page->folder, err) &&
            cn_pack_add(&page->pack, page->folder, analysis_folder, err);
 }
 
-/* The database of measurements, which is analysed here. */
-static bool add_measurements(struct page *page, struct cn_error *err)
+/* Costs of instructions need the program, which is not in the page. */
+static bool is_of_points(const char *path, const void *arg)
 {
-    struct cn_served_options options = {0};
-    const char *folder;
-
-    if (!cn_served_open(&page->served, page->path, options, err) ||
-        !(folder = cn_served_analysed(page->served, err)))
-        return false;
-    page->format = cn_format_find("hpctoolkit-v4");
-    page->has_analysis = true;
-    return page->options->range.text
-               ? add_made(page, page->served->db, err)
-               : cn_pack_add(&page->pack, folder, analysis_folder, err);
+    (void)arg;
+    return cn_ends_with(path, "/" CN_ABOUT_POINTS);
 }
 
-static bool add_database(struct page *page, struct cn_error *err)
+/* The analysis that is shown, with its calls; or the database as it is. What does not open is not
+ * exported. */
+static bool add_contexts(struct page *page, struct cn_error *err)
 {
-    struct cn_database *db;
-    bool ok;
+    const char *folder;
 
-    /* What does not open is not exported. */
-    if (!page->format->open_database(&db, page->path, err))
+    if (!cn_opened_load(&page->opened, CN_CONTEXTS, NULL, err))
         return false;
-    note_warnings(page, db->warnings);
-    ok = page->format == &cn_format_perf || page->options->range.text
-             ? add_made(page, db, err)
-             : cn_pack_add(&page->pack, page->path, page->path, err);
-    cn_database_close(db);
-    return ok;
+    note_warnings(page, page->opened.db->warnings);
+    if (page->opened.format->is_measured || page->opened.rank_count > 0)
+        page->format = cn_format_find("hpctoolkit-v4");
+    if (page->options->range.text)
+        return add_part_of_database(page, err);
+    folder = page->opened.folder.path;
+    page->has_analysis = folder != NULL;
+    if (folder && !cn_pack_add(&page->pack, folder, analysis_folder, err))
+        return false;
+    (void)cn_pack_remove(&page->pack, is_of_points, NULL);
+    return (folder && !(page->opened.contains & CN_CALLS)) ||
+           cn_pack_add(&page->pack, page->opened.source, page->path, err);
 }
 
 /* The query of the traces in the page; "": all. */
@@ -250,16 +224,15 @@ static bool add_traces(struct page *page, struct cn_error *err)
 
 static bool add_files(struct page *page, struct cn_error *err)
 {
-    if (page->format == &cn_format_store)
+    unsigned contains = page->opened.contains;
+
+    if (contains & CN_TRACES)
         return add_traces(page, err);
     if (page->options->query)
         return cn_fail(err, CN_ERR_USAGE, "%s: --query is for stores", page->path);
-    if (page->format->open_database)
-        return add_database(page, err);
-    if (page->format->open_measurements)
-        return add_measurements(page, err);
-    return page->options->range.text ? add_part_of_recording(page, err)
-                                     : add_recording(page, err);
+    return (contains & CN_CALLS) && page->options->range.text
+               ? add_part_of_recording(page, err)
+               : add_contexts(page, err);
 }
 
 static bool is_of_calls(const char *path, const void *arg)
@@ -428,21 +401,20 @@ static bool check_engine(struct cn_error *err)
                    "install the packages of tools/packages and build it again");
 }
 
-bool cn_page_export(struct cn_sink *out, const char *path,
+bool cn_page_export(struct cn_sink *out, struct cn_opened *source,
                     const struct cn_page_options *options,
                     struct cn_page_missing *missing, struct cn_error *err)
 {
-    struct page page = {.path = path,
+    struct page page = {.path = source->path,
+                        .opened = *source,
+                        .format = source->format,
                         .options = options,
                         .left_out = &missing->left_out,
                         .damage = &missing->damage};
-    bool ok;
+    bool ok = check_engine(err) && add_files(&page, err) && make_small(&page, err) &&
+              write_page(&page, out, err);
 
-    if (!check_engine(err))
-        return false;
-    ok = cn_format_probe(path, &page.format, err) && add_files(&page, err) &&
-         make_small(&page, err) && write_page(&page, out, err);
-    cn_served_close(page.served);
+    cn_opened_close(&page.opened);
     if (page.folder)
         cn_outdir_remove(page.folder);
     free(page.folder);

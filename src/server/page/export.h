@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "server/page/cut.h"
 
+struct cn_opened;
 struct cn_sink;
 
 struct cn_page_options {
@@ -30,8 +31,9 @@ struct cn_page_missing {
 };
 void cn_page_missing_done(struct cn_page_missing *missing);
 
-/* Write the page of a database, recording or store. Damaged data is written up to the damage. */
-CN_CHECK bool cn_page_export(struct cn_sink *out, const char *path,
+/* Write the page of a database, recording or store that was found, and close it. Damaged data is
+ * written up to the damage. */
+CN_CHECK bool cn_page_export(struct cn_sink *out, struct cn_opened *source,
                              const struct cn_page_options *options,
                              struct cn_page_missing *missing, struct cn_error *err);
 

@@ -4,11 +4,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/files/outdir.h"
 #include "base/run/clock.h"
 #include "base/text.h"
-#include "open/analysis.h"
-#include "open/formats.h"
 #include "server/served/served.h"
 
 enum {
@@ -129,30 +126,18 @@ static bool add_database(struct cn_served_diff *diff, enum cn_side number,
 static bool add_traces(struct cn_served_diff *diff, enum cn_side side, const char *path,
                        const struct cn_progress *progress, struct cn_error *err)
 {
-    struct cn_analysis_extras extras = {0};
-    const char *query = diff->question.sides[side].query;
-    const struct cn_format *format;
-    struct cn_recording *rec = NULL;
-    struct cn_database *db = NULL;
-    char *folder;
+    struct cn_open_options options = {.query = diff->question.sides[side].query};
+    struct cn_opened opened;
     bool ok;
 
-    if (!cn_format_probe(path, &format, err) ||
-        !format->open_traces(&rec, path, query ? query : "", err))
+    if (!cn_open(&opened, path, 0, &options, err))
         return false;
-    folder = cn_temporary_make("diff", err);
-    ok = folder &&
-         cn_analysis_of_calls(&db, rec, false, cn_time_always, folder, &extras, progress,
-                              err) &&
-         add_database(diff, side, db, true, progress, err);
-    note_damage(diff, path, rec->warnings);
-    note_damage(diff, path, db ? db->warnings : NULL);
-    cn_analysis_extras_done(&extras);
-    cn_database_close(db);
-    cn_recording_close(rec);
-    if (folder)
-        cn_outdir_remove(folder);
-    free(folder);
+    ok = cn_opened_load(&opened, CN_CONTEXTS, progress, err);
+    if (ok) {
+        note_damage(diff, path, opened.db->warnings);
+        ok = add_database(diff, side, opened.db, true, progress, err);
+    }
+    cn_opened_close(&opened);
     return ok;
 }
 
@@ -181,10 +166,8 @@ static bool compare(struct cn_served_diff *diff, const struct cn_progress *progr
                       ? add_traces(diff, (enum cn_side)number, served->path, progress,
                                    err)
                       : add_database(diff, (enum cn_side)number, served->db,
-                                     served->is_of_traces, progress, err)))
+                                     served->opened.is_of_traces, progress, err)))
                 return cn_fail_in(err, "%s", served->path);
-            note_damage(diff, served->path,
-                        served->recording ? served->recording->warnings : NULL);
             note_damage(diff, served->path, served->db ? served->db->warnings : NULL);
         }
     }

@@ -17,7 +17,7 @@
 #include "base/run/job.h"
 #include "model/calls/recording.h"
 #include "model/contexts/database.h"
-#include "open/analysis.h"
+#include "open/open.h"
 #include "server/served/call_parts.h"
 #include "server/served/pyramids.h"
 #include "server/served/ranges.h"
@@ -32,23 +32,19 @@ enum cn_served_kind { CN_SERVED_DATABASE, CN_SERVED_RECORDING, CN_SERVED_STORE }
 
 struct cn_served {
     enum cn_served_kind kind;
-    char *path, *name; /* as given, and its last component */
+    struct cn_opened opened; /* owns the recording and the database */
+    const char *path;        /* as given */
+    char *name;              /* its last component */
     const char *format;
-    bool is_raw;       /* of a recording: times are recorded ones, not corrected */
-    bool is_of_traces; /* the recording has the calls of request traces */
 
     struct cn_recording *recording;  /* NULL unless it is one */
     struct cn_call_parts call_parts; /* of the recording */
     uint32_t *profiled_tasks;        /* of a recording: profile i + 1 is of this task */
     size_t profiled_count;
-    struct cn_job analysis; /* makes the database of a recording or of measurements */
+    struct cn_job analysis; /* makes the database of what has none */
     char *analysis_what;    /* for messages */
-    char *folder;  /* of that database, or of that of samples, calls.db; NULL: none */
-    bool is_given; /* the folder was made elsewhere, and is not removed */
-    struct cn_analysis_extras extras; /* known after the analysis */
 
     struct cn_database *db;        /* NULL for a store, and until cn_served_ready() */
-    struct cn_database *samples;   /* whose costs of instructions `db` has; mostly NULL */
     struct cn_structure structure; /* of the database */
     struct cn_served_views views;
     struct cn_served_ranges range_flames, range_views;
@@ -64,26 +60,16 @@ struct cn_served {
     struct cn_served_store store;
 };
 
-/* How to open a source; all zero is the default. */
-struct cn_served_options {
-    bool is_raw;  /* recordings: show recorded times, not corrected ones */
-    bool is_lazy; /* compute no view before it is asked for */
-    /* Of an exported page: the name of the format, and the folder of an analysis that is shown
-     * in place of another one; NULL: none. */
-    const char *format, *folder;
-};
-
-/* Open a database, measurements, a recording or a store. */
+/* Open a database, measurements, a recording or a store; `is_lazy`: compute no view before it is
+ * asked for. */
 CN_CHECK bool cn_served_open(struct cn_served **out, const char *path,
-                             struct cn_served_options options, struct cn_error *err);
+                             const struct cn_open_options *options, bool is_lazy,
+                             struct cn_error *err);
 void cn_served_close(struct cn_served *served); /* NULL is fine */
 
 /* True once the database is there to be asked. Fails with CN_ERR_BUSY during
  * its analysis. */
 CN_CHECK bool cn_served_ready(struct cn_served *served, struct cn_error *err);
-
-/* Wait for the analysis of a recording, and return its folder. NULL if it fails. */
-CN_CHECK const char *cn_served_analysed(struct cn_served *served, struct cn_error *err);
 
 /* For requests to a store. */
 void cn_served_lock(struct cn_served *served);

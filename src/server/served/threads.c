@@ -20,16 +20,6 @@ static void print_task(const struct cn_task *task, struct cn_text *out)
     cn_text_printf(out, "%" PRIu32, task->tid);
 }
 
-/* "" if unknown. */
-static const char *name_of(const struct cn_served *served, uint32_t index,
-                           const struct cn_profile *profile)
-{
-    if (profile->name)
-        return profile->name;
-    return index < served->extras.thread_name_count ? served->extras.thread_names[index]
-                                                    : "";
-}
-
 static bool is_kind(const struct cn_kinds *kinds, const struct cn_identity *id,
                     const char *name)
 {
@@ -70,7 +60,7 @@ void cn_served_thread_label(const struct cn_served *served, uint32_t index,
         print_task(task, out);
     else if (cn_database_profile(served->db, index, &profile, &ignored))
         print_named(&served->db->kinds, &profile.identity,
-                    name_of(served, index, &profile), out);
+                    profile.name ? profile.name : "", out);
 }
 
 /* Ids of an identity that name the group: up to the rank, else the node. */
@@ -113,7 +103,7 @@ void cn_served_thread_group(const struct cn_served *served, uint32_t index,
     cn_identity_print(&part, &served->db->kinds, group);
     part.count = profile->identity.count - len;
     memmove(part.ids, part.ids + len, part.count * sizeof(*part.ids));
-    print_named(&served->db->kinds, &part, name_of(served, index, profile), name);
+    print_named(&served->db->kinds, &part, profile->name ? profile->name : "", name);
 }
 
 /* True if the only other task of its process that was there before it is its parent: who
@@ -134,7 +124,8 @@ bool cn_served_thread_creator(const struct cn_served *served, uint32_t index,
     uint64_t begin_ns;
 
     /* Tasks of traces are lanes: none starts another one. */
-    if (!task || served->is_of_traces || !is_creator_known(served->recording, task))
+    if (!task || served->opened.is_of_traces ||
+        !is_creator_known(served->recording, task))
         return false;
     begin_ns = cn_recording_begin_ns(served->recording);
     for (size_t i = 0; i < served->profiled_count; i++) {

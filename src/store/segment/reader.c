@@ -5,7 +5,6 @@
 
 #include "base/alloc.h"
 #include "base/files/file.h"
-#include "model/format.h"
 #include "store/segment/java_probe.h"
 #include "store/segment/opened.h"
 #include "store/segment/segment.h"
@@ -121,12 +120,8 @@ bool cn_store_open_again(struct cn_store **out, const char *path,
                          const struct cn_store *earlier, struct cn_error *err)
 {
     struct cn_store *store = cn_alloc(1, sizeof(*store));
-    bool (*open_remote)(struct cn_store * opened, const char *address,
-                        const struct cn_store *from, struct cn_error *error) =
-        CN_NOT_IN_ENGINE(cn_remote_store_open);
     uint32_t number;
-    bool ok = open_remote && cn_path_is_address(path)
-                  ? open_remote(store, path, earlier, err)
+    bool ok = cn_path_is_address(path) ? cn_remote_store_open(store, path, earlier, err)
               : cn_segments_parse(path, &number) ? open_one(store, path, number, err)
                                                  : open_base(store, path, earlier, err);
 

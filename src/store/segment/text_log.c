@@ -103,7 +103,7 @@ static bool add_words(struct cn_words *words, struct cn_bytes plain,
         uint64_t len;
 
         if (!cn_bytes_take(&plain, 1, &kind) || !cn_varint_take(&plain, &len) ||
-            !cn_bytes_take(&plain, len, &word))
+            len > plain.len || !cn_bytes_take(&plain, (size_t)len, &word))
             return false;
         cn_words_append(words, (enum cn_word_kind)kind.ptr[0], word);
     }

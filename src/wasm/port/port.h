@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/types.h>
 
 #ifndef O_TMPFILE
@@ -38,7 +39,17 @@ int chmod(const char *path, mode_t mode);
 uid_t geteuid(void);
 char *mkdtemp(char *name);
 int mkostemp(char *name, int flags);
+int fchmod(int file, mode_t mode);
 char *realpath(const char *path, char *out); /* `out` is not NULL */
+
+/* That of glibc, which returns the text. */
+static inline char *cn_port_strerror_r(int number, char *buffer, size_t len)
+{
+    (void)buffer;
+    (void)len;
+    return strerror(number);
+}
+#define strerror_r cn_port_strerror_r
 
 /* Stable, as those of glibc: answers do not depend on where they are computed. */
 typedef int (*cn_port_compare)(const void *a, const void *b, void *arg);

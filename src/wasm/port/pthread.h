@@ -17,7 +17,6 @@ typedef int cn_port_thread, cn_port_lock, cn_port_condition, cn_port_attributes;
 static inline int pthread_create(pthread_t *thread, const void *attributes,
                                  void *(*run)(void *), void *arg)
 {
-    (void)attributes;
     *thread = 0;
     (void)run(arg);
     return 0;
@@ -25,33 +24,27 @@ static inline int pthread_create(pthread_t *thread, const void *attributes,
 
 static inline int pthread_join(pthread_t thread, void **result)
 {
-    (void)thread;
-    (void)result;
     return 0;
 }
 
 static inline int pthread_mutex_init(pthread_mutex_t *lock, const void *attributes)
 {
-    (void)attributes;
     *lock = 0;
     return 0;
 }
 
 static inline int pthread_mutex_destroy(pthread_mutex_t *lock)
 {
-    (void)lock;
     return 0;
 }
 
 static inline int pthread_mutex_lock(pthread_mutex_t *lock)
 {
-    (void)lock;
     return 0;
 }
 
 static inline int pthread_mutex_unlock(pthread_mutex_t *lock)
 {
-    (void)lock;
     return 0;
 }
 
@@ -63,47 +56,38 @@ static inline int pthread_condattr_init(pthread_condattr_t *attributes)
 
 static inline int pthread_condattr_setclock(pthread_condattr_t *attributes, clockid_t id)
 {
-    (void)attributes;
-    (void)id;
     return 0;
 }
 
 static inline int pthread_condattr_destroy(pthread_condattr_t *attributes)
 {
-    (void)attributes;
     return 0;
 }
 
 static inline int pthread_cond_init(pthread_cond_t *condition,
                                     const pthread_condattr_t *attributes)
 {
-    (void)attributes;
     *condition = 0;
     return 0;
 }
 
 static inline int pthread_cond_destroy(pthread_cond_t *condition)
 {
-    (void)condition;
     return 0;
 }
 
 static inline int pthread_cond_signal(pthread_cond_t *condition)
 {
-    (void)condition;
     return 0;
 }
 
 static inline int pthread_cond_broadcast(pthread_cond_t *condition)
 {
-    (void)condition;
     return 0;
 }
 
 static inline int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *lock)
 {
-    (void)condition;
-    (void)lock;
     assert(!"no other thread can signal this condition");
     return 0;
 }
@@ -111,7 +95,6 @@ static inline int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *
 static inline int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *lock,
                                          const struct timespec *deadline)
 {
-    (void)deadline;
     return pthread_cond_wait(condition, lock);
 }
 

@@ -12,14 +12,11 @@ void cn_port_stop_rust(void);
 
 static inline int setjmp(jmp_buf buffer)
 {
-    (void)buffer;
     return 0;
 }
 
 static inline void longjmp(jmp_buf buffer, int value)
 {
-    (void)buffer;
-    (void)value;
     cn_port_stop_cp();
     cn_port_stop_rust();
 }

@@ -13,9 +13,10 @@
 
 #include "analyze/views/hottest.h"
 #include "analyze/views/view.h"
-#include "open/formats.h"
+#include "open/open.h"
 #include "support/check_costs.h"
 #include "support/data.h"
+#include "support/open_database.h"
 
 enum { DATABASES_MAX = 64, ROWS_VISITED = 20000, DEPTH_SHOWN = 4 };
 
@@ -31,15 +32,17 @@ static void collect(const char *folder_name)
 
     for (int i = 0; i < count; i++) {
         struct cn_text path = {0};
-        const struct cn_format *format;
+        struct cn_opened opened = {0};
         struct cn_error err = {0};
 
         cn_text_printf(&path, "%s/%s", folder, entries[i]->d_name);
         if (entries[i]->d_name[0] != '.' && database_count < DATABASES_MAX &&
-            cn_format_probe(cn_text_str(&path), &format, &err) && format->open_database)
+            cn_open(&opened, cn_text_str(&path), 0, NULL, &err) &&
+            opened.format->open_database)
             databases[database_count++] = path.chars;
         else
             cn_text_done(&path);
+        cn_opened_close(&opened);
         free(entries[i]);
     }
     free(entries);
@@ -65,7 +68,7 @@ static struct cn_database *open_database(const char *path)
     struct cn_database *db;
     struct cn_error err = {0};
 
-    if (!cn_format_open_database(path, &db, &err))
+    if (!cn_open_database(path, &db, &err))
         fail_msg("%s", err.text);
     return db;
 }

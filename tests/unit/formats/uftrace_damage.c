@@ -18,6 +18,7 @@
 #include "model/calls/recording.h"
 #include "model/calls/values.h"
 #include "open/formats.h"
+#include "open/open.h"
 #include "support/effort.h"
 #include "support/listing.h"
 #include "support/sample_recording.h"
@@ -72,7 +73,7 @@ static struct cn_recording *open_sample(void)
     struct cn_recording *rec;
     struct cn_error err = {0};
 
-    if (!cn_format_open_recording("sample", NULL, &rec, &err))
+    if (!cn_open_recording("sample", NULL, &rec, &err))
         fail_msg("%s", err.text);
     return rec;
 }
@@ -389,7 +390,7 @@ static bool is_damaged(const char *path)
     struct cn_error err = {0};
     bool is_damaged = true;
 
-    if (cn_format_open_recording(path, NULL, &rec, &err)) {
+    if (cn_open_recording(path, NULL, &rec, &err)) {
         is_damaged = false;
         for (const struct cn_warning *w = rec->warnings; w; w = w->next)
             is_damaged |= w->is_damage;

@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "model/calls/recording.h"
 #include "model/calls/values.h"
-#include "open/formats.h"
+#include "open/open.h"
 #include "support/data.h"
 #include "support/listing.h"
 
@@ -198,7 +198,7 @@ static bool compare_recording(const char *folder, const char *name)
     if (!cn_file_open(&expected, path, &err))
         fail_msg("%s", err.text);
     (void)snprintf(path, sizeof(path), "%s/%s", folder, name);
-    if (!cn_format_open_recording(path, NULL, &rec, &err))
+    if (!cn_open_recording(path, NULL, &rec, &err))
         fail_msg("%s", err.text);
     if (rec->warnings)
         fail_msg("%s: %s", name, rec->warnings->text);

@@ -9,7 +9,7 @@
 #include "analyze/calls/from_traces.h"
 #include "model/calls/recording.h"
 #include "model/traces/trace.h"
-#include "open/formats.h"
+#include "open/open.h"
 #include "store/recording.h"
 #include "store/segment/reader.h"
 #include "store/write/cut_recording.h"
@@ -79,7 +79,7 @@ static void calls_become_traces(void **state)
 
     (void)state;
     loader = cn_segment_loader_new();
-    if (!cn_format_open_recording(path, NULL, &recording, &err))
+    if (!cn_open_recording(path, NULL, &recording, &err))
         fail_msg("%s", err.text);
     assert_true(cn_store_init("store", NULL, &err));
     assert_true(cn_store_writer_open(&writer, "store", NULL, &err));

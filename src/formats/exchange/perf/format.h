@@ -61,6 +61,7 @@ enum {
     CN_PERF_EVENT_MAX = 64,
     CN_PERF_BUILD_ID_MAX = 20,
     CN_PERF_RATIO_MAX = 4096, /* bytes of records to a compressed byte */
+    CN_PERF_CLOCK_MONOTONIC = 1,
 };
 
 #define CN_PERF_FLAG_FREQ          (UINT64_C(1) << 10)

@@ -299,7 +299,7 @@ static bool has_monotonic_clock(const struct cn_perf_file *file)
 {
     return file->event_count > 0 &&
            file->events[0].attr.flags & CN_PERF_FLAG_USE_CLOCKID &&
-           file->events[0].attr.clockid == CLOCK_MONOTONIC;
+           file->events[0].attr.clockid == CN_PERF_CLOCK_MONOTONIC;
 }
 
 /* The file of a rank, or of CN_PERF_NO_RANK. */
@@ -422,6 +422,7 @@ const struct cn_format cn_format_perf = {
                "each thread",
     .holds = "stacks",
     .is_file = true,
+    .needs_symbols = true,
     .probe = probe,
     .open_database = open_database,
 };

@@ -31,7 +31,7 @@ static void put_head(struct cn_text *text, uint32_t type, uint16_t misc, size_t 
 /* Length and characters, padded with NUL. */
 static void put_text(struct cn_text *text, const char *str, size_t min)
 {
-    size_t len = cn_align_up(strlen(str) + 1, TEXT_ALIGN);
+    size_t len = (size_t)cn_align_up(strlen(str) + 1, TEXT_ALIGN);
 
     len = len < min ? min : len;
     cn_wire_u32(text, (uint32_t)len);
@@ -49,7 +49,7 @@ static void begin_feature(struct cn_perf_writer *writer, uint32_t feature)
 static void end_feature(struct cn_perf_writer *writer)
 {
     size_t off = writer->at[writer->section_count].off;
-    size_t len = writer->sections.len - off, padded = cn_align_up(len, 8);
+    size_t len = writer->sections.len - off, padded = (size_t)cn_align_up(len, 8);
     struct cn_text *records = &writer->feature_records;
 
     writer->at[writer->section_count].len = len;
@@ -106,7 +106,7 @@ static void add_command(struct cn_perf_writer *writer, const char *const *words)
 static void add_build_id(struct cn_perf_writer *writer, struct cn_bytes id)
 {
     static const char name[] = "[kernel.kallsyms]";
-    size_t name_len = cn_align_up(sizeof(name), 8);
+    size_t name_len = (size_t)cn_align_up(sizeof(name), 8);
     struct cn_text *text = &writer->sections;
 
     begin_feature(writer, CN_PERF_FEATURE_BUILD_ID);
@@ -203,15 +203,17 @@ static size_t head_len(const struct cn_perf_writer *writer)
 static bool write_beginning(struct cn_perf_writer *writer, struct cn_error *err)
 {
     struct cn_text text = {0}, first = {0};
+    size_t padded;
     bool ok;
 
     cn_text_str_add(&text, CN_PERF_MAGIC);
     cn_wire_u64(&text, CN_PERF_PIPE_HEADER_LEN);
     put_text(&first, "cairn", head_len(writer));
-    put_head(&text, CN_PERF_HEADER_FEATURE, 0, 2 * HEAD_LEN + cn_align_up(first.len, 8));
+    padded = (size_t)cn_align_up(first.len, 8);
+    put_head(&text, CN_PERF_HEADER_FEATURE, 0, 2 * HEAD_LEN + padded);
     cn_wire_u64(&text, CN_PERF_FEATURE_VERSION);
     cn_text_add(&text, first.chars, first.len);
-    cn_text_fill(&text, '\0', cn_align_up(first.len, 8) - first.len);
+    cn_text_fill(&text, '\0', padded - first.len);
     for (size_t i = 0; i < writer->event_count; i++) {
         put_head(&text, CN_PERF_HEADER_ATTR, 0, HEAD_LEN + writer->attr_len + 8);
         cn_text_add(&text, writer->attrs.chars + i * writer->attr_len, writer->attr_len);

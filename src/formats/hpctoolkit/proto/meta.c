@@ -17,16 +17,17 @@ static const char *const section_names[CN_HPC_META_SECTION_COUNT] = {
 
 /* Strings, scopes and statistics follow what has them. */
 static const struct cn_hpc_shape general = {
-    .parts = {{CN_HPC_TEXT, "title"}, {CN_HPC_ARRAY, "kinds", CN_HPC_KINDS_SHAPE}}};
+    .parts = {{CN_HPC_TEXT, .what = "title"},
+              {CN_HPC_ARRAY, "kinds", .shape = CN_HPC_KINDS_SHAPE}}};
 static const struct cn_hpc_shape general_of_writer = {
-    .parts = {{CN_HPC_TEXT, "title"}, {CN_HPC_TEXT, "description"}}};
+    .parts = {{CN_HPC_TEXT, .what = "title"}, {CN_HPC_TEXT, .what = "description"}}};
 static const struct cn_hpc_shape kinds = {
     .name = "table of kinds",
     .layout = &cn_hpc_proto_kinds_header_layout,
     .parts = {{CN_HPC_ARRAY, "kind names", CN_HPC_KIND_SHAPE, .count = "kind_count"}},
 };
 static const struct cn_hpc_shape kind = {.name = "kind",
-                                         .parts = {{CN_HPC_TEXT, "kind name"}}};
+                                         .parts = {{CN_HPC_TEXT, .what = "kind name"}}};
 static const struct cn_hpc_shape metrics = {
     .layout = &cn_hpc_proto_metrics_header_layout,
     .parts = {{CN_HPC_ARRAY, "metrics", CN_HPC_METRIC_SHAPE, .count = "metric_count"}},
@@ -34,20 +35,20 @@ static const struct cn_hpc_shape metrics = {
 static const struct cn_hpc_shape metric = {
     .name = "metric",
     .layout = &cn_hpc_proto_metric_layout,
-    .parts = {{CN_HPC_TEXT, "metric name"},
+    .parts = {{CN_HPC_TEXT, .what = "metric name"},
               {CN_HPC_ARRAY, "scopes", CN_HPC_INSTANCE_SHAPE, .count = "scope_count"}},
 };
 static const struct cn_hpc_shape scope = {
     .name = "scope",
     .layout = &cn_hpc_proto_scope_layout,
-    .parts = {{CN_HPC_TEXT, "scope name"},
+    .parts = {{CN_HPC_TEXT, .what = "scope name"},
               {CN_HPC_ARRAY, "statistics", CN_HPC_STATISTIC_SHAPE,
                .count = "statistic_count"}},
 };
 static const struct cn_hpc_shape statistic = {
     .name = "statistic",
     .layout = &cn_hpc_proto_statistic_layout,
-    .parts = {{CN_HPC_TEXT, "formula"}},
+    .parts = {{CN_HPC_TEXT, .what = "formula"}},
 };
 
 static const struct cn_hpc_shape modules = {

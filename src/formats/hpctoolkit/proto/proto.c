@@ -12,7 +12,7 @@ const struct cn_format cn_format_hpctoolkit_proto = {
     .holds = "database",
     .probe = cn_hpc_proto_probe,
     .open_database = cn_hpc_proto_open,
-    .write_database = CN_NOT_IN_ENGINE(cn_hpc_proto_write),
-    .verify = CN_NOT_IN_ENGINE(cn_hpc_proto_verify),
-    .dump = CN_NOT_IN_ENGINE(cn_hpc_proto_dump),
+    .write_database = cn_hpc_proto_write,
+    .verify = cn_hpc_proto_verify,
+    .dump = cn_hpc_proto_dump,
 };

@@ -12,6 +12,6 @@ const struct cn_format cn_format_hpctoolkit_v4 = {
     .probe = cn_hpc_v4_probe,
     .open_database = cn_hpc_v4_open,
     .write_database = cn_hpc_v4_write,
-    .verify = CN_NOT_IN_ENGINE(cn_hpc_v4_verify),
-    .dump = CN_NOT_IN_ENGINE(cn_hpc_v4_dump),
+    .verify = cn_hpc_v4_verify,
+    .dump = cn_hpc_v4_dump,
 };

@@ -13,9 +13,9 @@ const struct cn_format cn_format_hpctoolkit_xml = {
     .holds = "database",
     .probe = cn_hpc_xml_probe,
     .open_database = cn_hpc_xml_open,
-    .write_database = CN_NOT_IN_ENGINE(cn_hpc_xml_write),
-    .verify = CN_NOT_IN_ENGINE(cn_hpc_xml_verify),
-    .dump = CN_NOT_IN_ENGINE(cn_hpc_xml_dump),
+    .write_database = cn_hpc_xml_write,
+    .verify = cn_hpc_xml_verify,
+    .dump = cn_hpc_xml_dump,
 };
 
 const struct cn_format cn_format_hpctoolkit_xml_legacy = {
@@ -25,6 +25,6 @@ const struct cn_format cn_format_hpctoolkit_xml_legacy = {
     .holds = "database",
     .probe = cn_hpc_xml_legacy_probe,
     .open_database = cn_hpc_legacy_open,
-    .verify = CN_NOT_IN_ENGINE(cn_hpc_legacy_verify),
-    .dump = CN_NOT_IN_ENGINE(cn_hpc_legacy_dump),
+    .verify = cn_hpc_legacy_verify,
+    .dump = cn_hpc_legacy_dump,
 };

@@ -1,5 +1,6 @@
 #include "formats/uftrace/directory/open.h"
 
+#include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "formats/uftrace/directory/range_index.h"
 #include "formats/uftrace/directory/resolver.h"
 #include "formats/uftrace/directory/stream.h"
+#include "formats/uftrace/packed/record_source.h"
 #include "formats/uftrace/summary/summary.h"
 
 bool cn_uft_probe(const char *path)
@@ -33,6 +35,20 @@ bool cn_uft_probe(const char *path)
     }
     return snprintf(name, sizeof(name), "%s/%s", path, files[1]) < (int)sizeof(name) &&
            access(name, F_OK) == 0;
+}
+
+bool cn_uft_packed_probe(const char *path)
+{
+    DIR *dir = cn_uft_probe(path) ? opendir(path) : NULL;
+    struct dirent *entry;
+    bool is_found = false;
+    uint32_t tid;
+
+    while (dir && !is_found && (entry = readdir(dir)))
+        is_found = cn_uft_task_file(entry->d_name, &tid) == CN_UFT_PACKED_TASK;
+    if (dir)
+        (void)closedir(dir);
+    return is_found;
 }
 
 static bool read_info(struct cn_uft_directory *dir, struct cn_error *err)

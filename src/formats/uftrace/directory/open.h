@@ -7,8 +7,9 @@
 #include "model/calls/recording.h"
 #include "model/format.h"
 
-/* Implement `probe` and `open_recording` of struct cn_format. */
+/* Implement `probe` and `open_recording` of struct cn_format; `probe` also of packed records. */
 bool cn_uft_probe(const char *path);
+bool cn_uft_packed_probe(const char *path);
 CN_CHECK bool cn_uft_open(struct cn_recording **out, const char *path,
                           const struct cn_recording_options *options,
                           struct cn_error *err);

@@ -23,6 +23,7 @@
 #include "model/contexts/database.h"
 #include "model/contexts/walk.h"
 #include "open/formats.h"
+#include "open/open.h"
 #include "support/data.h"
 #include "support/listing.h"
 #include "support/scratch.h"
@@ -48,7 +49,7 @@ static void open_subject(struct subject *s, const char *name)
     *s = (struct subject){0};
     cn_text_printf(&data, "uftrace/%s", name);
     path = cn_test_data(data.chars);
-    assert_true(cn_format_open_recording(path, NULL, &s->rec, &err));
+    assert_true(cn_open_recording(path, NULL, &s->rec, &err));
     cn_text_done(&data);
     free(path);
     cn_call_filter_init(&s->filter, s->rec);

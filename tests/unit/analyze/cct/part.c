@@ -13,7 +13,7 @@
 #include "analyze/cct/replay.h"
 #include "base/alloc.h"
 #include "base/text.h"
-#include "open/formats.h"
+#include "open/open.h"
 #include "support/data.h"
 #include "support/listing.h"
 #include "support/same_views.h"
@@ -38,7 +38,7 @@ static void open_subject(struct subject *s, const char *name, const char *only)
     *s = (struct subject){0};
     cn_text_printf(&data, "uftrace/%s", name);
     path = cn_test_data(data.chars);
-    assert_true(cn_format_open_recording(path, NULL, &s->rec, &err));
+    assert_true(cn_open_recording(path, NULL, &s->rec, &err));
     cn_text_done(&data);
     free(path);
     cn_call_filter_init(&s->filter, s->rec);

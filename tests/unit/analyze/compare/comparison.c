@@ -15,7 +15,7 @@
 #include "analyze/compare/rows.h"
 #include "analyze/views/costs.h"
 #include "base/text.h"
-#include "open/formats.h"
+#include "open/open.h"
 #include "support/data.h"
 #include "support/made_profile.h"
 #include "support/random_tree.h"
@@ -439,13 +439,17 @@ static size_t collect(const char *name, struct cn_database **out, size_t count)
     int found = scandir(folder, &entries, NULL, alphasort);
 
     for (int i = 0; i < found; i++) {
+        struct cn_opened opened = {0};
         struct cn_text path = {0};
         struct cn_error err;
 
         cn_text_printf(&path, "%s/%s", folder, entries[i]->d_name);
         if (entries[i]->d_name[0] != '.' && count < DATABASES_MAX &&
-            cn_format_open_database(cn_text_str(&path), &out[count], &err))
+            cn_open(&opened, cn_text_str(&path), 0, NULL, &err) &&
+            opened.format->open_database &&
+            opened.format->open_database(&out[count], cn_text_str(&path), &err))
             count++;
+        cn_opened_close(&opened);
         cn_text_done(&path);
         free(entries[i]);
     }

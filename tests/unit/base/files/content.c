@@ -10,8 +10,9 @@
 #include "base/files/file.h"
 #include "model/calls/recording.h"
 #include "model/contexts/database.h"
-#include "open/formats.h"
+#include "open/open.h"
 #include "support/compare.h"
+#include "support/open_database.h"
 #include "support/sample.h"
 #include "support/sample_recording.h"
 #include "support/scratch.h"
@@ -122,9 +123,9 @@ static void a_database_is_the_same(void **state)
 
     (void)state;
     assert_true(cn_sample_write("db", &err));
-    assert_true(cn_format_open_database("db", &mapped, &err));
+    assert_true(cn_open_database("db", &mapped, &err));
     cn_ranges_begin(PAGE_LEN, CACHED_LEN);
-    assert_true(cn_format_open_database("db", &ranged, &err));
+    assert_true(cn_open_database("db", &ranged, &err));
     if (!cn_compare_databases(mapped, ranged, false, &err) ||
         !cn_compare_planes(ranged, &err))
         fail_msg("%s", err.text);
@@ -142,9 +143,9 @@ static void a_recording_is_the_same(void **state)
 
     (void)state;
     assert_true(cn_sample_recording_write("run", &err));
-    assert_true(cn_format_open_recording("run", NULL, &mapped, &err));
+    assert_true(cn_open_recording("run", NULL, &mapped, &err));
     cn_ranges_begin(PAGE_LEN, CACHED_LEN);
-    assert_true(cn_format_open_recording("run", NULL, &ranged, &err));
+    assert_true(cn_open_recording("run", NULL, &ranged, &err));
     assert_int_equal(mapped->task_count, ranged->task_count);
     for (uint32_t task = 0; task < mapped->task_count; task++) {
         struct cn_call_stream *a, *b;

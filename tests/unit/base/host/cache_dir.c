@@ -47,6 +47,8 @@ static bool exists(const char *name)
 
 static void removes_what_was_not_used_for_longest(void **state)
 {
+    int lock;
+
     (void)state;
     assert_int_equal(mkdir("cache", 0700), 0);
     make_entry("b", 300);
@@ -54,12 +56,18 @@ static void removes_what_was_not_used_for_longest(void **state)
     make_entry("c", 100);
     cn_cache_dir_limit("cache", 3 * ENTRY_LEN);
     assert_true(exists("a") && exists("b") && exists("c"));
-    assert_true(cn_cache_dir_use("cache/b"));
+    lock = cn_cache_dir_use("cache/b");
+    assert_true(lock > 0);
     cn_cache_dir_limit("cache", 2 * ENTRY_LEN);
     assert_false(exists("a"));
     assert_true(exists("b") && exists("c"));
     assert_int_equal(cn_scratch_count("cache"), 2);
-    assert_false(cn_cache_dir_use("cache/a"));
+    assert_int_equal(cn_cache_dir_use("cache/a"), -1);
+    cn_cache_dir_limit("cache", 0);
+    assert_true(exists("b"));
+    (void)close(lock);
+    cn_cache_dir_limit("cache", 0);
+    assert_false(exists("b"));
 }
 
 static void keeps_what_another_process_uses(void **state)
@@ -76,7 +84,7 @@ static void keeps_what_another_process_uses(void **state)
     assert_int_equal(pipe(end), 0);
     user = fork();
     if (user == 0) {
-        byte = cn_cache_dir_use("cache/a");
+        byte = cn_cache_dir_use("cache/a") > 0;
         (void)!write(ready[1], &byte, 1);
         (void)!read(end[0], &byte, 1);
         _exit(0);

@@ -15,9 +15,9 @@
 #include "base/text.h"
 #include "formats/hpctoolkit/xml/write/writer.h"
 #include "model/contexts/walk.h"
-#include "open/formats.h"
 #include "support/compare.h"
 #include "support/data.h"
+#include "support/open_database.h"
 #include "support/read_everything.h"
 #include "support/scratch.h"
 
@@ -27,7 +27,7 @@ static struct cn_database *open_data(const char *name)
     struct cn_error err = {0};
     struct cn_database *db = NULL;
 
-    if (!cn_format_open_database(path, &db, &err))
+    if (!cn_open_database(path, &db, &err))
         fail_msg("%s", err.text);
     free(path);
     return db;
@@ -250,7 +250,7 @@ static void costs_survive_being_written(void **state)
 
         assert_true(cn_hpc_xml_write(v4, "out",
                                      &(struct cn_write_options){.replace = true}, &err));
-        assert_true(cn_format_open_database("out", &xml, &err));
+        assert_true(cn_open_database("out", &xml, &err));
         expect_same_costs(xml, v4);
         cn_database_close(xml);
         cn_database_close(v4);

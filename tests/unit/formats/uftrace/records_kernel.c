@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "model/calls/recording.h"
 #include "model/calls/values.h"
-#include "open/formats.h"
+#include "open/open.h"
 #include "support/effort.h"
 #include "support/sample_recording.h"
 #include "support/scratch.h"
@@ -145,7 +145,7 @@ static struct cn_recording *open_sample(void)
     struct cn_recording *rec;
     struct cn_error err = {0};
 
-    if (!cn_format_open_recording("sample", NULL, &rec, &err))
+    if (!cn_open_recording("sample", NULL, &rec, &err))
         fail_msg("%s", err.text);
     return rec;
 }

@@ -384,7 +384,7 @@ const struct cn_format cn_format_chrome = {
     .keeps_flows = true,
     .probe = cn_chrome_probe,
     .open_recording = cn_chrome_open,
-    .export_calls = CN_NOT_IN_ENGINE(write_events),
+    .export_calls = write_events,
 };
 
 const struct cn_format cn_dump_chrome = {

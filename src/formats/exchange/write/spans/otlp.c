@@ -261,8 +261,8 @@ const struct cn_format cn_format_otlp = {
     .probe = cn_otlp_probe,
     .open_traces = cn_span_calls_open,
     .walk_traces = cn_span_traces_walk,
-    .export_calls = CN_NOT_IN_ENGINE(write_calls),
-    .export_traces = CN_NOT_IN_ENGINE(write_traces),
+    .export_calls = write_calls,
+    .export_traces = write_traces,
 };
 
 const struct cn_format cn_format_otlp_json = {
@@ -273,6 +273,6 @@ const struct cn_format cn_format_otlp_json = {
     .probe = cn_otlp_json_probe,
     .open_traces = cn_span_calls_open,
     .walk_traces = cn_span_traces_walk,
-    .export_calls = CN_NOT_IN_ENGINE(write_calls),
-    .export_traces = CN_NOT_IN_ENGINE(write_traces),
+    .export_calls = write_calls,
+    .export_traces = write_traces,
 };

@@ -148,6 +148,6 @@ const struct cn_format cn_format_zipkin = {
     .probe = cn_zipkin_probe,
     .open_traces = cn_span_calls_open,
     .walk_traces = cn_span_traces_walk,
-    .export_calls = CN_NOT_IN_ENGINE(write_calls),
-    .export_traces = CN_NOT_IN_ENGINE(write_traces),
+    .export_calls = write_calls,
+    .export_traces = write_traces,
 };

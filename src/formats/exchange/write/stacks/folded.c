@@ -99,8 +99,8 @@ const struct cn_format cn_format_folded = {
     .is_file = true,
     .probe = cn_folded_probe,
     .open_database = cn_folded_open,
-    .export_calls = CN_NOT_IN_ENGINE(write_folded),
-    .export_database = CN_NOT_IN_ENGINE(write_folded),
+    .export_calls = write_folded,
+    .export_database = write_folded,
 };
 
 const struct cn_format cn_dump_flame_graph = {

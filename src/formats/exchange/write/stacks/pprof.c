@@ -273,6 +273,6 @@ const struct cn_format cn_format_pprof = {
     .is_gzipped = true,
     .probe = cn_pprof_probe,
     .open_database = cn_pprof_open,
-    .export_calls = CN_NOT_IN_ENGINE(write_profile),
-    .export_database = CN_NOT_IN_ENGINE(write_profile),
+    .export_calls = write_profile,
+    .export_database = write_profile,
 };

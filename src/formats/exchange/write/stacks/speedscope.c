@@ -242,6 +242,6 @@ const struct cn_format cn_format_speedscope = {
     .is_file = true,
     .probe = cn_speedscope_probe,
     .open_database = cn_speedscope_open,
-    .export_calls = CN_NOT_IN_ENGINE(write_events),
-    .export_database = CN_NOT_IN_ENGINE(write_samples),
+    .export_calls = write_events,
+    .export_database = write_samples,
 };

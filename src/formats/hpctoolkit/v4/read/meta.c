@@ -10,7 +10,8 @@ static const struct cn_hpc_shape general = {
 };
 static const struct cn_hpc_shape id_names = {
     .layout = &cn_hpc_id_names_header_layout,
-    .parts = {{CN_HPC_ARRAY, "kind names", CN_HPC_KIND_SHAPE, "names_off", "kind_count"}},
+    .parts = {{CN_HPC_ARRAY, "kind names", CN_HPC_KIND_SHAPE, "names_off",
+               .count = "kind_count"}},
 };
 static const struct cn_hpc_shape kind = {
     .name = "kind",
@@ -20,7 +21,7 @@ static const struct cn_hpc_shape kind = {
 static const struct cn_hpc_shape modules = {
     .layout = &cn_hpc_table_header_layout,
     .parts = {{CN_HPC_ARRAY, "modules", CN_HPC_MODULE_SHAPE, "array_off", "count",
-               "record_len"}},
+               .len = "record_len"}},
 };
 static const struct cn_hpc_shape module = {
     .name = "module",
@@ -30,7 +31,7 @@ static const struct cn_hpc_shape module = {
 static const struct cn_hpc_shape files = {
     .layout = &cn_hpc_table_header_layout,
     .parts = {{CN_HPC_ARRAY, "files", CN_HPC_FILE_SHAPE, "array_off", "count",
-               "record_len"}},
+               .len = "record_len"}},
 };
 static const struct cn_hpc_shape source_file = {
     .name = "file",
@@ -40,7 +41,7 @@ static const struct cn_hpc_shape source_file = {
 static const struct cn_hpc_shape functions = {
     .layout = &cn_hpc_table_header_layout,
     .parts = {{CN_HPC_ARRAY, "functions", CN_HPC_FUNCTION_SHAPE, "array_off", "count",
-               "record_len"}},
+               .len = "record_len"}},
 };
 static const struct cn_hpc_shape function = {
     .name = "function",
@@ -56,9 +57,9 @@ static const struct cn_hpc_shape function = {
 static const struct cn_hpc_shape metrics = {
     .layout = &cn_hpc_metrics_header_layout,
     .parts = {{CN_HPC_ARRAY, "scopes", CN_HPC_SCOPE_SHAPE, "scopes_off", "scope_count",
-               "scope_len"},
+               .len = "scope_len"},
               {CN_HPC_ARRAY, "metrics", CN_HPC_METRIC_SHAPE, "metrics_off",
-               "metric_count", "metric_len"}},
+               "metric_count", .len = "metric_len"}},
 };
 static const struct cn_hpc_shape scope = {
     .name = "scope",
@@ -70,25 +71,25 @@ static const struct cn_hpc_shape metric = {
     .layout = &cn_hpc_metric_layout,
     .parts = {{CN_HPC_TEXT, "metric name", .at = "name_off"},
               {CN_HPC_ARRAY, "scope instances", CN_HPC_INSTANCE_SHAPE, "instances_off",
-               "instance_count", "instance_len"},
+               "instance_count", .len = "instance_len"},
               {CN_HPC_ARRAY, "statistics", CN_HPC_STATISTIC_SHAPE, "statistics_off",
-               "statistic_count", "statistic_len"}},
+               "statistic_count", .len = "statistic_len"}},
 };
 static const struct cn_hpc_shape instance = {
     .name = "scope instance",
     .layout = &cn_hpc_scope_instance_layout,
-    .parts = {{CN_HPC_POINTER, "scope", CN_HPC_SCOPE_SHAPE, "scope_off"}},
+    .parts = {{CN_HPC_POINTER, "scope", CN_HPC_SCOPE_SHAPE, .at = "scope_off"}},
 };
 static const struct cn_hpc_shape statistic = {
     .name = "statistic",
     .layout = &cn_hpc_statistic_layout,
     .parts = {{CN_HPC_TEXT, "formula", .at = "formula_off"},
-              {CN_HPC_POINTER, "scope", CN_HPC_SCOPE_SHAPE, "scope_off"}},
+              {CN_HPC_POINTER, "scope", CN_HPC_SCOPE_SHAPE, .at = "scope_off"}},
 };
 static const struct cn_hpc_shape contexts = {
     .layout = &cn_hpc_contexts_header_layout,
     .parts = {{CN_HPC_ARRAY, "entry points", CN_HPC_ENTRY_SHAPE, "entries_off",
-               "entry_count", "entry_len"}},
+               "entry_count", .len = "entry_len"}},
 };
 static const struct cn_hpc_shape entry = {
     .name = "entry point",
@@ -99,21 +100,21 @@ static const struct cn_hpc_shape entry = {
 static const struct cn_hpc_shape draft_metrics = {
     .layout = &cn_hpc_metrics_header_layout,
     .parts = {{CN_HPC_ARRAY, "metrics", CN_HPC_METRIC_SHAPE, "metrics_off",
-               "metric_count", "metric_len"}},
+               "metric_count", .len = "metric_len"}},
 };
 static const struct cn_hpc_shape draft_metric = {
     .name = "metric",
     .layout = &cn_hpc_draft_metric_layout,
     .parts = {{CN_HPC_TEXT, "metric name", .at = "name_off"},
               {CN_HPC_ARRAY, "scopes", CN_HPC_INSTANCE_SHAPE, "scopes_off", "scope_count",
-               "instance_len"}},
+               .len = "instance_len"}},
 };
 static const struct cn_hpc_shape draft_scope = {
     .name = "scope",
     .layout = &cn_hpc_draft_scope_layout,
     .parts = {{CN_HPC_TEXT, "scope name", .at = "name_off"},
               {CN_HPC_ARRAY, "statistics", CN_HPC_STATISTIC_SHAPE, "statistics_off",
-               "statistic_count", "statistic_len"}},
+               "statistic_count", .len = "statistic_len"}},
 };
 static const struct cn_hpc_shape draft_statistic = {
     .name = "statistic",

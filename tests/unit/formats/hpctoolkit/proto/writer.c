@@ -17,9 +17,9 @@
 #include "formats/hpctoolkit/v4/read/open.h"
 #include "formats/hpctoolkit/v4/write/writer.h"
 #include "model/contexts/memory.h"
-#include "open/formats.h"
 #include "support/compare.h"
 #include "support/data.h"
+#include "support/open_database.h"
 #include "support/sample.h"
 #include "support/scratch.h"
 
@@ -30,7 +30,7 @@ static struct cn_database *must_open(const char *path)
     struct cn_database *db = NULL;
     struct cn_error err = {0};
 
-    if (!cn_format_open_database(path, &db, &err))
+    if (!cn_open_database(path, &db, &err))
         fail_msg("%s", err.text);
     return db;
 }

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "model/contexts/database.h"
 #include "model/contexts/walk.h"
-#include "open/formats.h"
+#include "support/open_database.h"
 #include "support/read_everything.h"
 #include "support/scratch.h"
 #include "support/tiny_v4.h"
@@ -490,7 +490,7 @@ static void opens_a_directory_or_one_of_its_files(void **state)
         struct cn_error err = {0};
         struct cn_database *db;
 
-        if (!cn_format_open_database(paths[i], &db, &err))
+        if (!cn_open_database(paths[i], &db, &err))
             fail_msg("%s", err.text);
         assert_null(db->warnings);
         assert_int_equal(db->taxonomy.root_count, 2);
@@ -510,7 +510,7 @@ static void expect_no_database(const char *path, enum cn_error_kind kind,
     struct cn_error err = {0};
     struct cn_database *db;
 
-    assert_false(cn_format_open_database(path, &db, &err));
+    assert_false(cn_open_database(path, &db, &err));
     assert_memory_equal(err.text, text, strlen(text));
     assert_int_equal(err.kind, kind);
 }

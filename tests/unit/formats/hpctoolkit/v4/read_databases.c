@@ -12,9 +12,10 @@
 #include "base/bytes/record.h"
 #include "base/text.h"
 #include "model/contexts/database.h"
-#include "open/formats.h"
+#include "open/open.h"
 #include "support/data.h"
 #include "support/listing.h"
+#include "support/open_database.h"
 #include "support/read_everything.h"
 
 struct expected {
@@ -82,13 +83,14 @@ static bool count_item(void *arg, const struct cn_dump_item *item)
 /* A dump has at least a structure for every value and sample. */
 static void check_dump(const char *path, const struct expected *expected)
 {
-    const struct cn_format *format;
+    struct cn_opened opened;
     struct cn_error err = {0};
     uint64_t count = 0;
 
-    if (!cn_format_probe(path, &format, &err) ||
-        !format->dump(path, count_item, &count, &err))
+    if (!cn_open(&opened, path, 0, NULL, &err) ||
+        !opened.format->dump(path, count_item, &count, &err))
         fail_msg("%s", err.text);
+    cn_opened_close(&opened);
     assert_true(count > expected->values + expected->context_values + expected->samples +
                             expected->contexts + expected->context_limit);
 }
@@ -103,7 +105,7 @@ static void check_database(const struct expected *expected)
 
     cn_text_printf(&name, "hpctoolkit/%s", expected->name);
     path = cn_test_data(name.chars);
-    if (!cn_format_open_database(path, &db, &err))
+    if (!cn_open_database(path, &db, &err))
         fail_msg("%s", err.text);
     if (db->warnings)
         fail_msg("%s", db->warnings->text);

@@ -16,10 +16,10 @@
 #include "formats/hpctoolkit/xml/write/writer.h"
 #include "model/contexts/database.h"
 #include "model/contexts/memory.h"
-#include "open/formats.h"
 #include "support/compare.h"
 #include "support/data.h"
 #include "support/listing.h"
+#include "support/open_database.h"
 #include "support/sample.h"
 #include "support/scratch.h"
 #include "support/xml_files.h"
@@ -43,7 +43,7 @@ static struct cn_database *pass(struct cn_database *db, write_fn write, const ch
 
     if (!write(db, path, &options, &err))
         fail_msg("%s: %s", path, err.text);
-    if (!cn_format_open_database(path, &again, &err))
+    if (!cn_open_database(path, &again, &err))
         fail_msg("%s", err.text);
     return again;
 }
@@ -141,7 +141,7 @@ static void expect_all_come_back(const char *folder, void **state)
         if (strcmp(databases.names[i], "viewer-issue-233") == 0)
             continue;
         cn_text_printf(&name, "%s/%s", path, databases.names[i]);
-        if (!cn_format_open_database(cn_text_str(&name), &db, &err))
+        if (!cn_open_database(cn_text_str(&name), &db, &err))
             fail_msg("%s", err.text);
         cn_scratch_leave(*state);
         *state = cn_scratch_enter();

@@ -17,6 +17,7 @@
 #include "model/calls/recording.h"
 #include "model/calls/values.h"
 #include "open/formats.h"
+#include "open/open.h"
 #include "support/data.h"
 #include "support/listing.h"
 #include "support/sample_recording.h"
@@ -27,7 +28,7 @@ static struct cn_recording *open_recording(const char *path)
     struct cn_recording *rec;
     struct cn_error err = {0};
 
-    if (!cn_format_open_recording(path, NULL, &rec, &err))
+    if (!cn_open_recording(path, NULL, &rec, &err))
         fail_msg("%s", err.text);
     return rec;
 }
