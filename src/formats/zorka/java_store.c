@@ -126,7 +126,7 @@ static void append_parts(struct cn_words *out, struct cn_bytes inner, uint8_t ma
         struct cn_bytes number;
         uint32_t part;
 
-        (void)cn_bytes_take_until(&inner, mark, &number);
+        (void)cn_bytes_take_until(&inner, (char)mark, &number);
         cn_u32_put(bytes + len, parse_number(number, &part) ? part : 0);
         len += CN_WORD_PART_LEN;
     }
