@@ -375,7 +375,7 @@ static void refuses_bombs(void **state)
     assert_in_range(len, 1, 4095);
     assert_false(is_unpacked(
         unpacker, (struct cn_bytes){chunk, cn_uft_packed_lead_size + len}, &err));
-    assert_int_equal(err.kind, CN_ERR_LIMIT);
+    assert_int_equal(err.kind, CN_ERR_FORMAT);
     cn_uft_unpacker_free(unpacker);
     cn_compressor_free(compressor);
     free(chunk);
