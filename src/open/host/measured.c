@@ -45,6 +45,7 @@ static bool find_function(void *resolver, const char *path, uint64_t address,
     return true;
 }
 
+CN_PRINTF(2, 3)
 static void add_text(struct damage *damage, const char *fmt, ...)
 {
     va_list args;
