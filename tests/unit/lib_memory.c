@@ -373,10 +373,6 @@ static int try_some(scenario_fn scenario, long *number)
 
     for (int i = 0; i < BATCH && result == SURVIVED; i++) {
         result = try_one(scenario, *number);
-        /* Among threads, another allocation may be the one of this number: one of a worker whose
-         * result is not needed any more. */
-        for (int again = 0; result == WRONG && workers > 1 && again < 2; again++)
-            result = try_one(scenario, *number);
         *number += step_of(*number);
     }
     return result;

@@ -1,4 +1,4 @@
-/* Where the sockets of agents are: in a folder of the user who records, which nobody else can
+/* Where the sockets of agents are: in a folder of the user who records, which no other user can
  * enter. uftrace looks for them in /tmp/uftrace, which all users share: there is a symbolic link
  * in it, if it can be trusted.
  * Threads: any thread.

@@ -24,7 +24,7 @@ enum {
     FRAMES = 5, /* of a thread; frame 0 is the sentinel */
     STUBS = 2 + 2 * (FRAMES - 1) + 1,
     STUB = 64, /* return addresses from here on are stubs */
-    NOBODY = 255,
+    NO_OWNER = 255,
     STATES_MAX = 1 << 22,
 };
 
@@ -231,9 +231,9 @@ static void switch_stack(struct search *search, struct state state, int number)
     struct thread *thread = &state.threads[number];
     uint8_t to = thread->stack == number ? STACKS - 1 : (uint8_t)number;
 
-    if (thread->depth > 1 || (to == STACKS - 1 && state.stacks[to].owner != NOBODY))
+    if (thread->depth > 1 || (to == STACKS - 1 && state.stacks[to].owner != NO_OWNER))
         return;
-    state.stacks[STACKS - 1].owner = to == STACKS - 1 ? (uint8_t)number : NOBODY;
+    state.stacks[STACKS - 1].owner = to == STACKS - 1 ? (uint8_t)number : NO_OWNER;
     thread->stack = to;
     thread->budget--;
     thread->activities[0].base = 0;
@@ -454,7 +454,7 @@ static struct state first_state(const uint8_t budgets[THREADS])
             state.threads[i].frames[k].stub = stub++;
     }
     for (int i = 0; i < STACKS; i++)
-        state.stacks[i].owner = NOBODY;
+        state.stacks[i].owner = NO_OWNER;
     return state;
 }
 
