@@ -50,7 +50,7 @@ struct cn_bucket_range cn_bucket_range(unsigned number)
 
 void cn_histogram_add(struct cn_histogram *histogram, uint64_t ns)
 {
-    struct cn_bucket bucket = cn_bucket_of(ns);
+    struct cn_histogram_bucket bucket = cn_bucket_of(ns);
     uint64_t **doubling = &histogram->doublings[bucket.doubling];
 
     if (!*doubling)
@@ -83,8 +83,8 @@ size_t cn_histogram_list(const struct cn_histogram *histogram,
     size_t count = 0;
 
     for (unsigned i = 0; i < CN_BUCKET_DOUBLINGS * CN_BUCKET_STEPS; i++) {
-        struct cn_bucket at = {(uint8_t)(i / CN_BUCKET_STEPS),
-                               (uint8_t)(i % CN_BUCKET_STEPS)};
+        struct cn_histogram_bucket at = {(uint8_t)(i / CN_BUCKET_STEPS),
+                                         (uint8_t)(i % CN_BUCKET_STEPS)};
         const uint64_t *doubling = histogram->doublings[at.doubling];
 
         if (doubling && doubling[at.step] > 0)

@@ -31,11 +31,11 @@ enum {
 extern const uint8_t cn_bucket_steps[128];
 
 /* A bucket as its doubling, 0 for the duration 0 alone, and its step there. */
-struct cn_bucket {
+struct cn_histogram_bucket {
     uint8_t doubling, step;
 };
 
-static inline struct cn_bucket cn_bucket_of(uint64_t ns)
+static inline struct cn_histogram_bucket cn_bucket_of(uint64_t ns)
 {
     /* The exponent of a floating-point number is the position of the highest bit,
      * and its fraction starts with the bits after it. */
@@ -44,15 +44,17 @@ static inline struct cn_bucket cn_bucket_of(uint64_t ns)
     unsigned high;
 
     if (ns - 1 >= CN_BUCKET_LIMIT_NS - 1)
-        return ns == 0 ? (struct cn_bucket){0, 0}
-                       : (struct cn_bucket){CN_BUCKET_DOUBLINGS - 1, CN_BUCKET_STEPS - 1};
+        return ns == 0 ? (struct cn_histogram_bucket){0, 0}
+                       : (struct cn_histogram_bucket){CN_BUCKET_DOUBLINGS - 1,
+                                                      CN_BUCKET_STEPS - 1};
     memcpy(&bits, &number, sizeof(bits));
     high = (unsigned)(bits >> 45);
-    return (struct cn_bucket){(uint8_t)((high >> 7) - 1022), cn_bucket_steps[high & 127]};
+    return (struct cn_histogram_bucket){(uint8_t)((high >> 7) - 1022),
+                                        cn_bucket_steps[high & 127]};
 }
 
 /* Buckets are numbered in the order of their durations. */
-static inline unsigned cn_bucket_number(struct cn_bucket bucket)
+static inline unsigned cn_bucket_number(struct cn_histogram_bucket bucket)
 {
     return bucket.doubling == 0
                ? 0

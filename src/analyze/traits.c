@@ -15,7 +15,7 @@ enum {
     LIMITS = 5,          /* limits tried for numbers, in both directions */
 };
 
-struct count {
+struct traits_count {
     uint32_t key;
     uint64_t last_item; /* the last one that has it */
     uint64_t has[CN_TRAIT_GROUPS];
@@ -31,8 +31,8 @@ struct cn_traits {
     uint64_t item;                /* its number, from 1 */
     uint64_t of[CN_TRAIT_GROUPS]; /* items */
     struct cn_names keys;
-    struct cn_names values; /* number of the key, newline, value */
-    struct count *counts;   /* by value */
+    struct cn_names values;      /* number of the key, newline, value */
+    struct traits_count *counts; /* by value */
     size_t count_capacity;
     uint64_t *number_items; /* by key: the last item with a number */
     size_t number_item_capacity;
@@ -121,7 +121,7 @@ void cn_traits_add(struct cn_traits *traits, const char *key, const char *value,
     at = cn_names_add(&traits->values, cn_text_str(&traits->text));
     if (at == known) {
         CN_GROW(traits->counts, at, traits->count_capacity);
-        traits->counts[at] = (struct count){.key = key_number};
+        traits->counts[at] = (struct traits_count){.key = key_number};
     }
     if (traits->counts[at].last_item == traits->item)
         return;
@@ -137,7 +137,7 @@ void cn_traits_add(struct cn_traits *traits, const char *key, const char *value,
 }
 
 /* What is looked for: what the items of a group have more often than those of the other one. */
-struct search {
+struct traits_search {
     const struct cn_traits *traits;
     struct cn_signs *signs;
     struct cn_sign_limits limits;
@@ -148,7 +148,7 @@ struct search {
 
 /* A sign, if it is one. Of several for a key the surest stays, if only one is wanted; of equally
  * sure ones the first. */
-static void offer(struct search *search, const struct cn_sign *sign)
+static void offer(struct traits_search *search, const struct cn_sign *sign)
 {
     struct cn_signs *signs = search->signs;
     double share[CN_TRAIT_GROUPS], log_p;
@@ -182,14 +182,14 @@ static void offer(struct search *search, const struct cn_sign *sign)
 }
 
 /* The numbers of a key: [first, end). */
-struct run {
+struct traits_run {
     const struct number *list;
     size_t first, end;
 };
 
-static struct run find_run(const struct number *list, size_t count, uint32_t key)
+static struct traits_run find_run(const struct number *list, size_t count, uint32_t key)
 {
-    struct run run = {.list = list};
+    struct traits_run run = {.list = list};
 
     while (run.first < count && list[run.first].key < key)
         run.first++;
@@ -198,7 +198,7 @@ static struct run find_run(const struct number *list, size_t count, uint32_t key
     return run;
 }
 
-static uint64_t count_beyond(const struct run *run, char relation, double limit)
+static uint64_t count_beyond(const struct traits_run *run, char relation, double limit)
 {
     uint64_t count = 0;
 
@@ -209,11 +209,11 @@ static uint64_t count_beyond(const struct run *run, char relation, double limit)
 }
 
 /* Try limits that few items of the other group exceed. */
-static void offer_limits(struct search *search, uint32_t key)
+static void offer_limits(struct traits_search *search, uint32_t key)
 {
     static const double shares[LIMITS] = {0.5, 0.75, 0.9, 0.99, 1};
     const struct cn_traits *traits = search->traits;
-    struct run runs[CN_TRAIT_GROUPS], *other = &runs[search->other];
+    struct traits_run runs[CN_TRAIT_GROUPS], *other = &runs[search->other];
 
     for (int i = 0; i < CN_TRAIT_GROUPS; i++)
         runs[i] = find_run(traits->numbers[i], traits->number_counts[i], key);
@@ -239,12 +239,12 @@ static void offer_limits(struct search *search, uint32_t key)
     }
 }
 
-static void offer_values(struct search *search)
+static void offer_values(struct traits_search *search)
 {
     const struct cn_traits *traits = search->traits;
 
     for (size_t i = 0; i < traits->values.count; i++) {
-        const struct count *count = &traits->counts[i];
+        const struct traits_count *count = &traits->counts[i];
         struct cn_sign sign = {
             .key = traits->keys.list[count->key],
             .relation = '=',
@@ -263,7 +263,7 @@ static void offer_values(struct search *search)
 void cn_traits_judge(struct cn_traits *traits, const int *groups, size_t group_count,
                      const struct cn_sign_limits *limits, struct cn_signs *signs)
 {
-    struct search search = {.traits = traits, .signs = signs, .limits = *limits};
+    struct traits_search search = {.traits = traits, .signs = signs, .limits = *limits};
 
     *signs = (struct cn_signs){0};
     for (int k = 0; k < CN_TRAIT_GROUPS; k++)

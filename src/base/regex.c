@@ -19,7 +19,7 @@ enum { STATES_MAX = 128, FINAL = STATES_MAX, UNKNOWN = -1 };
 /* What comes before or after a position. */
 enum context { CONTEXT_UNKNOWN, CONTEXT_TEXT_EDGE, CONTEXT_WORD, CONTEXT_OTHER };
 
-struct state {
+struct regex_state {
     enum context before; /* CONTEXT_UNKNOWN without assertions */
     bool is_match, is_match_at_end;
     bool is_final; /* the remaining text does not matter */
@@ -32,7 +32,7 @@ struct cn_regex {
     size_t literal_len;
     bool is_literal; /* that is the whole expression */
     size_t words;    /* of a set of instructions */
-    struct state *states;
+    struct regex_state *states;
     uint64_t *sets; /* by state */
     int16_t *next;  /* by state and symbol */
     size_t count, state_capacity, set_capacity, next_capacity;
@@ -166,7 +166,7 @@ static void resolve(struct cn_regex *regex, const uint64_t *set, enum context be
 static size_t state_of(struct cn_regex *regex, enum context before)
 {
     unsigned match = (unsigned)regex->program.count - 1;
-    struct state state = {.is_match = has(regex->reached, match)};
+    struct regex_state state = {.is_match = has(regex->reached, match)};
     bool has_sets = false;
 
     for (unsigned at = 0; at < regex->program.count; at++) {

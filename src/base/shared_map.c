@@ -8,7 +8,7 @@
 
 enum { FIRST_SLOTS = 1024 };
 
-struct slot {
+struct map_slot {
     uint64_t high, low;
     _Atomic uint64_t value; /* written last; 0: a free slot */
 };
@@ -17,7 +17,7 @@ struct slot {
 struct cn_shared_table {
     struct cn_shared_table *full;
     size_t mask;
-    struct slot *slots;
+    struct map_slot *slots;
 };
 
 static size_t hash(uint64_t high, uint64_t low)
@@ -29,13 +29,13 @@ static size_t hash(uint64_t high, uint64_t low)
 }
 
 /* The slot of a key, or the free one where it belongs. */
-static struct slot *probe(const struct cn_shared_table *table, uint64_t high,
-                          uint64_t low, uint64_t *value)
+static struct map_slot *probe(const struct cn_shared_table *table, uint64_t high,
+                              uint64_t low, uint64_t *value)
 {
     size_t i = hash(high, low) & table->mask;
 
     for (;; i = (i + 1) & table->mask) {
-        struct slot *slot = &table->slots[i];
+        struct map_slot *slot = &table->slots[i];
 
         *value = atomic_load_explicit(&slot->value, memory_order_acquire);
         if (*value == 0 || (slot->low == low && slot->high == high))
@@ -58,7 +58,7 @@ static void put(struct cn_shared_table *table, uint64_t high, uint64_t low,
                 uint64_t value)
 {
     uint64_t present;
-    struct slot *slot = probe(table, high, low, &present);
+    struct map_slot *slot = probe(table, high, low, &present);
 
     assert(present == 0);
     slot->high = high;
@@ -75,7 +75,7 @@ static struct cn_shared_table *grow(struct cn_shared_map *map,
     *table =
         (struct cn_shared_table){full, slots - 1, cn_alloc(slots, sizeof(*table->slots))};
     for (size_t i = 0; full && i <= full->mask; i++) {
-        const struct slot *slot = &full->slots[i];
+        const struct map_slot *slot = &full->slots[i];
         uint64_t value = atomic_load_explicit(&slot->value, memory_order_relaxed);
 
         if (value != 0)

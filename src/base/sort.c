@@ -9,12 +9,12 @@ enum { FEW = 32, INSERT_MAX = 8, FEW_LEN = 2048 };
 
 /* An element by its first two keys, or by the beginning of a text: few comparisons need
  * more. */
-struct item {
+struct sort_item {
     uint64_t first, second;
     size_t at;
 };
 
-struct sorting {
+struct merge_sorting {
     char *list;
     size_t size;
     const struct cn_sort_key *keys;
@@ -102,7 +102,7 @@ static int compare_texts(const char *a, const char *b, const struct cn_sort_key 
 }
 
 /* Of two elements whose items are equal. */
-static bool is_less_by_rest(const struct sorting *s, size_t first, size_t second)
+static bool is_less_by_rest(const struct merge_sorting *s, size_t first, size_t second)
 {
     const char *a = s->list + first * s->size, *b = s->list + second * s->size;
 
@@ -119,8 +119,8 @@ static bool is_less_by_rest(const struct sorting *s, size_t first, size_t second
     return false;
 }
 
-static inline bool is_less(const struct sorting *s, const struct item *a,
-                           const struct item *b)
+static inline bool is_less(const struct merge_sorting *s, const struct sort_item *a,
+                           const struct sort_item *b)
 {
     if (a->first != b->first)
         return a->first < b->first;
@@ -129,10 +129,10 @@ static inline bool is_less(const struct sorting *s, const struct item *a,
     return s->has_rest && is_less_by_rest(s, a->at, b->at);
 }
 
-static struct item item_at(const struct sorting *s, size_t at)
+static struct sort_item item_at(const struct merge_sorting *s, size_t at)
 {
     const char *element = s->list + at * s->size;
-    struct item item = {.first = key_of(element, &s->keys[0]), .at = at};
+    struct sort_item item = {.first = key_of(element, &s->keys[0]), .at = at};
 
     if (s->keys[0].kind == CN_SORT_TEXT) {
         item.second = beginning_of(text_at(element + s->keys[0].off), sizeof(item.first));
@@ -143,12 +143,12 @@ static struct item item_at(const struct sorting *s, size_t at)
     return item;
 }
 
-static bool is_sorted(const struct sorting *s, size_t count)
+static bool is_sorted(const struct merge_sorting *s, size_t count)
 {
-    struct item last = item_at(s, 0);
+    struct sort_item last = item_at(s, 0);
 
     for (size_t i = 1; i < count; i++) {
-        struct item item = item_at(s, i);
+        struct sort_item item = item_at(s, i);
 
         if (is_less(s, &item, &last))
             return false;
@@ -157,10 +157,11 @@ static bool is_sorted(const struct sorting *s, size_t count)
     return true;
 }
 
-static void insert_items(const struct sorting *s, struct item *items, size_t count)
+static void insert_items(const struct merge_sorting *s, struct sort_item *items,
+                         size_t count)
 {
     for (size_t i = 1; i < count; i++) {
-        struct item item = items[i];
+        struct sort_item item = items[i];
         size_t at = i;
 
         for (; at > 0 && is_less(s, &item, &items[at - 1]); at--)
@@ -171,8 +172,8 @@ static void insert_items(const struct sorting *s, struct item *items, size_t cou
 
 /* Merge sort: elements that are equal keep their order, and no list takes long. Halves that fit
  * into the caches of the processor are sorted first. `room` has space for half the items. */
-static void sort_items(const struct sorting *s, struct item *items, size_t count,
-                       struct item *room)
+static void sort_items(const struct merge_sorting *s, struct sort_item *items,
+                       size_t count, struct sort_item *room)
 {
     size_t half = count / 2, left = 0, right = half, to = 0;
 
@@ -191,7 +192,8 @@ static void sort_items(const struct sorting *s, struct item *items, size_t count
                           : room[left++];
 }
 
-static void put_in_order(const struct sorting *s, const struct item *items, size_t count)
+static void put_in_order(const struct merge_sorting *s, const struct sort_item *items,
+                         size_t count)
 {
     char few[FEW_LEN];
     bool is_small = s->size <= FEW_LEN / count;
@@ -207,8 +209,8 @@ static void put_in_order(const struct sorting *s, const struct item *items, size
 void cn_sort(void *list, size_t count, size_t size, const struct cn_sort_key *keys,
              size_t key_count)
 {
-    struct sorting s = {list, size, keys, key_count, key_count > 2};
-    struct item few[FEW + FEW / 2], *items = few;
+    struct merge_sorting s = {list, size, keys, key_count, key_count > 2};
+    struct sort_item few[FEW + FEW / 2], *items = few;
 
     for (size_t i = 0; i < key_count; i++)
         s.has_rest = s.has_rest || keys[i].kind == CN_SORT_TEXT;

@@ -26,13 +26,13 @@ enum {
     MAX_STACK = UINT16_MAX, /* readers unfold depths, which are stored modulo 1024 */
 };
 
-struct info {
+struct run_info {
     const struct cn_info_facts *facts;
     struct cn_text text;
     uint64_t mask;
 };
 
-static void begin_group(struct info *info, unsigned bit)
+static void begin_group(struct run_info *info, unsigned bit)
 {
     info->mask |= UINT64_C(1) << bit;
 }
@@ -56,7 +56,7 @@ static void add_first_line_of(struct cn_text *text, const char *path, const char
         (void)fclose(file);
 }
 
-static void add_program(struct info *info)
+static void add_program(struct run_info *info)
 {
     const struct cn_info_facts *facts = info->facts;
 
@@ -74,7 +74,7 @@ static void add_program(struct info *info)
     cn_text_printf(&info->text, "cmdline:%s\n", facts->command_line);
 }
 
-static void add_machine(struct info *info)
+static void add_machine(struct run_info *info)
 {
     struct cn_text *text = &info->text;
     struct sysinfo memory = {0};
@@ -107,7 +107,7 @@ static void add_machine(struct info *info)
     }
 }
 
-static void add_settings(struct info *info)
+static void add_settings(struct run_info *info)
 {
     struct cn_text *text = &info->text;
 
@@ -119,7 +119,7 @@ static void add_settings(struct info *info)
     cn_text_char(text, '\n');
 }
 
-static void add_tasks(struct info *info)
+static void add_tasks(struct run_info *info)
 {
     DIR *dir = opendir(info->facts->dir);
     struct dirent *entry;
@@ -147,7 +147,7 @@ static void add_tasks(struct info *info)
     free(tids);
 }
 
-static void add_usage(struct info *info)
+static void add_usage(struct run_info *info)
 {
     const struct rusage *usage = &info->facts->usage;
     struct cn_text *text = &info->text;
@@ -173,7 +173,7 @@ static void add_usage(struct info *info)
 }
 
 /* Readers need these lines to measure the payload of records. */
-static void add_arguments(struct info *info)
+static void add_arguments(struct run_info *info)
 {
     const struct cn_arguments *arguments = info->facts->arguments;
     struct cn_text *text = &info->text;
@@ -228,7 +228,7 @@ static void add_cost(struct cn_text *text, const char *what,
                        (double)cost->call_ps / 1000, what, (double)cost->inner_ps / 1000);
 }
 
-static void add_how(struct info *info)
+static void add_how(struct run_info *info)
 {
     const struct cn_info_facts *facts = info->facts;
     struct cn_text *text = &info->text;
@@ -258,7 +258,7 @@ static void add_how(struct info *info)
 
 void cn_info_machine_print(struct cn_text *text)
 {
-    struct info info = {0};
+    struct run_info info = {0};
 
     add_machine(&info);
     add_settings(&info);
@@ -268,7 +268,7 @@ void cn_info_machine_print(struct cn_text *text)
 
 bool cn_info_file_write(const struct cn_info_facts *facts, struct cn_error *err)
 {
-    struct info info = {.facts = facts};
+    struct run_info info = {.facts = facts};
     struct cn_uft_info_header head = {
         .version = CN_UFT_VERSION,
         .header_len = cn_uft_info_header_size,

@@ -37,7 +37,7 @@ enum {
     EVENT_THREADS_MAX = 1024, /* at once; with more, context switches are not recorded */
 };
 
-struct launch {
+struct program_launch {
     struct cn_launch_options *options;
     struct cn_program_file program;
     char *dir, *library;
@@ -104,7 +104,7 @@ static void catch_signals(void)
     (void)sigaction(SIGHUP, &terminate, NULL);
 }
 
-static bool configure(struct launch *launch, struct cn_error *err)
+static bool configure(struct program_launch *launch, struct cn_error *err)
 {
     const struct cn_launch_options *options = launch->options;
     struct cn_rec_shared *head = launch->memory.head;
@@ -145,7 +145,7 @@ static bool configure(struct launch *launch, struct cn_error *err)
 }
 
 /* Find the events that are chosen, and the tracepoints among them. */
-static bool choose_events(struct launch *launch, struct cn_error *err)
+static bool choose_events(struct program_launch *launch, struct cn_error *err)
 {
     struct cn_launch_options *options = launch->options;
     struct cn_chosen_events *chosen = &launch->chosen;
@@ -171,7 +171,7 @@ static bool choose_events(struct launch *launch, struct cn_error *err)
     return !launch->has_kernel || cn_kernel_trace_check(&options->kernel, NULL, err);
 }
 
-static bool prepare(struct launch *launch, struct cn_error *err)
+static bool prepare(struct program_launch *launch, struct cn_error *err)
 {
     const struct cn_launch_options *options = launch->options;
     bool is_patched = (cn_rules_actions(&options->rules) & CN_REC_RULE_PATCH) != 0;
@@ -207,7 +207,8 @@ static bool prepare(struct launch *launch, struct cn_error *err)
 }
 
 /* Write the default options of views. */
-static bool write_default_options(const struct launch *launch, struct cn_error *err)
+static bool write_default_options(const struct program_launch *launch,
+                                  struct cn_error *err)
 {
     struct cn_text text = {0};
     bool ok;
@@ -226,7 +227,8 @@ static bool write_default_options(const struct launch *launch, struct cn_error *
 
 /* Open the kernel's events. Without --event, the program runs without them where the kernel
  * does not allow them. */
-static bool open_events(struct launch *launch, bool *has_events, struct cn_error *err)
+static bool open_events(struct program_launch *launch, bool *has_events,
+                        struct cn_error *err)
 {
     const struct cn_launch_options *options = launch->options;
     bool has_tasks = options->has_events || launch->chosen.has_schedule;
@@ -250,7 +252,7 @@ static bool open_events(struct launch *launch, bool *has_events, struct cn_error
                                        &launch->options->kernel, NULL, err));
 }
 
-static bool write_first_files(struct launch *launch, struct cn_error *err)
+static bool write_first_files(struct program_launch *launch, struct cn_error *err)
 {
     const struct cn_launch_options *options = launch->options;
     bool has_events;
@@ -278,13 +280,13 @@ static bool write_first_files(struct launch *launch, struct cn_error *err)
            write_default_options(launch, err);
 }
 
-static void say(const struct launch *launch, const char *text)
+static void say(const struct program_launch *launch, const char *text)
 {
     if (launch->options->say)
         launch->options->say(launch->options->say_arg, text);
 }
 
-static void collect_status(struct launch *launch)
+static void collect_status(struct program_launch *launch)
 {
     struct pollfd end = {.fd = launch->kept.end, .events = POLLIN};
     int status;
@@ -312,7 +314,7 @@ static void collect_status(struct launch *launch)
 
 /* True if forked children may still take a track. One that was killed before, or a fork
  * that failed, never does: do not wait for it for ever. */
-static bool has_coming(struct launch *launch, uint64_t *since_ns, uint32_t *seen)
+static bool has_coming(struct program_launch *launch, uint64_t *since_ns, uint32_t *seen)
 {
     uint32_t coming = atomic_load(&launch->memory.head->coming_count);
 
@@ -323,14 +325,14 @@ static bool has_coming(struct launch *launch, uint64_t *since_ns, uint32_t *seen
     return coming > 0 && cn_clock_ns() - *since_ns < COMING_MS * UINT64_C(1000000);
 }
 
-static void stop(struct launch *launch, enum cn_rec_stop why)
+static void stop(struct program_launch *launch, enum cn_rec_stop why)
 {
     uint32_t running = CN_REC_RUNNING;
 
     (void)atomic_compare_exchange_strong(&launch->memory.head->stop, &running, why);
 }
 
-static void check_limits(struct launch *launch)
+static void check_limits(struct program_launch *launch)
 {
     const struct cn_launch_options *options = launch->options;
     struct cn_rec_shared *head = launch->memory.head;
@@ -343,7 +345,7 @@ static void check_limits(struct launch *launch)
 }
 
 /* Drain a last time after a stop, unless the disk is full. Later records are dropped. */
-static bool end_recording(struct launch *launch, struct cn_error *err)
+static bool end_recording(struct program_launch *launch, struct cn_error *err)
 {
     const struct cn_rec_shared *head = launch->memory.head;
     uint32_t why = atomic_load(&head->stop);
@@ -354,7 +356,7 @@ static bool end_recording(struct launch *launch, struct cn_error *err)
 }
 
 /* How long to wait for the bell. */
-static uint32_t patience_ms(const struct launch *launch)
+static uint32_t patience_ms(const struct program_launch *launch)
 {
     uint64_t duration_ns = launch->options->duration_ns;
     uint64_t left_ns = launch->start_ns + duration_ns - cn_clock_ns();
@@ -367,7 +369,7 @@ static uint32_t patience_ms(const struct launch *launch)
 /* Each thread inherits an event for each processor, which every context switch stops and starts:
  * thousands of threads would run at a fraction of their speed. Events of a part of the time
  * would be misleading. */
-static void check_events(struct launch *launch)
+static void check_events(struct program_launch *launch)
 {
     const struct cn_rec_shared *head = launch->memory.head;
     uint32_t used = atomic_load(&head->track_count),
@@ -381,7 +383,7 @@ static void check_events(struct launch *launch)
     launch->has_dropped_events = true;
 }
 
-static bool write_new_symbols(struct launch *launch, struct cn_error *err)
+static bool write_new_symbols(struct program_launch *launch, struct cn_error *err)
 {
     uint32_t count = atomic_load(&launch->memory.head->session_count);
 
@@ -393,7 +395,7 @@ static bool write_new_symbols(struct launch *launch, struct cn_error *err)
 
 /* Listen for clients once the program records; handle what they ask for. True if one is
  * connected. */
-static bool serve_clients(struct launch *launch)
+static bool serve_clients(struct program_launch *launch)
 {
     struct cn_error failure = {0};
 
@@ -410,7 +412,7 @@ static bool serve_clients(struct launch *launch)
 
 /* Loop until the program and its children have ended. False when the disk is full:
  * recording stops, but the program continues. */
-static bool watch(struct launch *launch, struct cn_error *err)
+static bool watch(struct program_launch *launch, struct cn_error *err)
 {
     struct cn_error failure = {0};
     uint64_t ended_ns = 0, since_ns = 0;
@@ -474,8 +476,8 @@ static int cost_of(unsigned hooks)
                                                    : CN_REC_COST_PATCHED;
 }
 
-static bool complete(struct launch *launch, bool ok, struct cn_launch_result *result,
-                     struct cn_error *err)
+static bool complete(struct program_launch *launch, bool ok,
+                     struct cn_launch_result *result, struct cn_error *err)
 {
     struct cn_rec_shared *head = launch->memory.head;
 
@@ -525,14 +527,14 @@ static bool complete(struct launch *launch, bool ok, struct cn_launch_result *re
 
 static bool prepare_program(void *arg, pid_t pid, struct cn_error *err)
 {
-    struct launch *launch = arg;
+    struct program_launch *launch = arg;
 
     return cn_events_choose(&launch->events, &launch->chosen, pid, err) &&
            (!launch->has_kernel || cn_kernel_trace_start(&launch->kernel, pid, err));
 }
 
-static bool start_and_watch(struct launch *launch, struct cn_launch_result *result,
-                            struct cn_error *err)
+static bool start_and_watch(struct program_launch *launch,
+                            struct cn_launch_result *result, struct cn_error *err)
 {
     struct cn_program_start start = {
         .settings = &launch->settings,
@@ -565,7 +567,7 @@ static bool start_and_watch(struct launch *launch, struct cn_launch_result *resu
 bool cn_launch_run(struct cn_launch_options *options, struct cn_launch_result *result,
                    struct cn_error *err)
 {
-    struct launch launch = {
+    struct program_launch launch = {
         .options = options,
         .memory = {.fd = -1},
         .lock = -1,

@@ -105,7 +105,7 @@ static void codes_init(struct codes *codes, size_t column, size_t count)
         codes->list[i] = CN_CODE_UNSET;
 }
 
-struct filling {
+struct cost_filling {
     struct cairn_table *table;
     struct cn_database *db;
     struct codes names, modules, files;
@@ -114,7 +114,7 @@ struct filling {
     uint32_t *depths; /* by node */
 };
 
-static bool module_code(struct filling *f, uint32_t module, int32_t *out,
+static bool module_code(struct cost_filling *f, uint32_t module, int32_t *out,
                         struct cn_error *err)
 {
     struct cn_module found;
@@ -132,7 +132,7 @@ static bool module_code(struct filling *f, uint32_t module, int32_t *out,
     return true;
 }
 
-static bool file_code(struct filling *f, uint32_t file, int32_t *out,
+static bool file_code(struct cost_filling *f, uint32_t file, int32_t *out,
                       struct cn_error *err)
 {
     struct cn_source_file found;
@@ -152,8 +152,8 @@ static bool file_code(struct filling *f, uint32_t file, int32_t *out,
 
 /* The label that views show. That of a function depends on the function and on whether it is
  * inlined. */
-static bool name_code(struct filling *f, const struct cn_context *context, int32_t *out,
-                      struct cn_error *err)
+static bool name_code(struct cost_filling *f, const struct cn_context *context,
+                      int32_t *out, struct cn_error *err)
 {
     bool is_function = context->kind == CN_CONTEXT_FUNCTION && context->has_function &&
                        context->function < f->names.count / 2;
@@ -207,14 +207,14 @@ static const struct {
     [COLUMN_OFFSET] = {"offset", CAIRN_U64},
 };
 
-static void add_costs(struct filling *f, const struct cn_costs *costs)
+static void add_costs(struct cost_filling *f, const struct cn_costs *costs)
 {
     f->first_cost = f->table->column_count;
     for (size_t i = 0; i < costs->column_count; i++)
         (void)cn_frame_add(f->table, costs->columns[i].name, CAIRN_F64);
 }
 
-static void add_values(struct filling *f, const struct cn_costs *costs,
+static void add_values(struct cost_filling *f, const struct cn_costs *costs,
                        const double *values)
 {
     for (size_t i = 0; i < costs->column_count; i++)
@@ -229,7 +229,7 @@ static const char *relation_name(unsigned relation)
     return relation < sizeof(names) / sizeof(*names) ? names[relation] : "other";
 }
 
-static bool add_context(struct filling *f, const struct cn_context_index *index,
+static bool add_context(struct cost_filling *f, const struct cn_context_index *index,
                         size_t node, struct cn_error *err)
 {
     const struct cn_context_node *at = &index->nodes[node];
@@ -265,7 +265,7 @@ static bool add_context(struct filling *f, const struct cn_context_index *index,
     return true;
 }
 
-static bool fill_contexts(struct filling *f, struct cn_costs *costs,
+static bool fill_contexts(struct cost_filling *f, struct cn_costs *costs,
                           const struct cn_context_index *index, struct cn_error *err)
 {
     const struct cn_cost_targets own_rows = {0};
@@ -288,7 +288,7 @@ static bool fill_contexts(struct filling *f, struct cn_costs *costs,
     return ok;
 }
 
-static void filling_done(struct filling *f)
+static void filling_done(struct cost_filling *f)
 {
     free(f->names.list);
     free(f->modules.list);
@@ -299,7 +299,7 @@ static void filling_done(struct filling *f)
 static bool contexts_table(struct cairn_table *table, struct cn_database *db,
                            struct cn_costs *costs, struct cn_error *err)
 {
-    struct filling f = {.table = table, .db = db};
+    struct cost_filling f = {.table = table, .db = db};
     struct cn_context_index index = {0};
     bool ok;
 
@@ -317,14 +317,14 @@ static bool contexts_table(struct cairn_table *table, struct cn_database *db,
 }
 
 /* Makes one of the tables. */
-struct making {
+struct cost_making {
     struct cairn_cost_options options;
     bool is_view;
     enum cairn_view view;
 };
 
 static bool view_new(struct cn_view **out, struct cn_costs *costs,
-                     const struct making *making, struct cn_error *err)
+                     const struct cost_making *making, struct cn_error *err)
 {
     uint32_t depth = making->options.depth_max;
 
@@ -353,7 +353,7 @@ static const struct {
 static bool add_row(void *arg, const struct cn_view_visit *visit,
                     const struct cn_row *row, struct cn_error *err)
 {
-    struct filling *f = arg;
+    struct cost_filling *f = arg;
     struct cn_view *view = visit->view;
     struct cairn_table *table = f->table;
     struct cn_location location;
@@ -374,10 +374,10 @@ static bool add_row(void *arg, const struct cn_view_visit *visit,
 }
 
 static bool view_table(struct cairn_table *table, struct cn_database *db,
-                       struct cn_costs *costs, const struct making *making,
+                       struct cn_costs *costs, const struct cost_making *making,
                        struct cn_error *err)
 {
-    struct filling f = {.table = table, .db = db};
+    struct cost_filling f = {.table = table, .db = db};
     struct cn_view *view = NULL;
     struct cn_view_visit visit;
     bool ok;
@@ -400,7 +400,7 @@ static bool view_table(struct cairn_table *table, struct cn_database *db,
     return ok;
 }
 
-static struct cairn_table *make(struct cairn_data *data, struct making *making,
+static struct cairn_table *make(struct cairn_data *data, struct cost_making *making,
                                 const struct cairn_cost_options *options,
                                 struct cn_error *err)
 {
@@ -433,7 +433,7 @@ struct cairn_table *cairn_database_contexts(struct cairn_data *data,
 {
     CN_LIB_BEGIN(NULL, data, err, NULL);
 
-    return make(data, &(struct making){0}, options, e);
+    return make(data, &(struct cost_making){0}, options, e);
 }
 
 struct cairn_table *cairn_database_view(struct cairn_data *data, enum cairn_view view,
@@ -442,5 +442,5 @@ struct cairn_table *cairn_database_view(struct cairn_data *data, enum cairn_view
 {
     CN_LIB_BEGIN(NULL, data, err, NULL);
 
-    return make(data, &(struct making){.is_view = true, .view = view}, options, e);
+    return make(data, &(struct cost_making){.is_view = true, .view = view}, options, e);
 }

@@ -112,7 +112,7 @@ static const struct {
     [CALL_RESULT] = {"result", CAIRN_TEXT},
 };
 
-struct filling {
+struct recorded_filling {
     struct cairn_table *table;
     const struct cn_recording *rec;
     int32_t *names; /* codes by function and schedule id */
@@ -123,7 +123,7 @@ struct filling {
 };
 
 /* Ids after those of the functions are waits. */
-static int32_t name_code(struct filling *f, const struct cn_span *span)
+static int32_t name_code(struct recorded_filling *f, const struct cn_span *span)
 {
     struct cn_frame_column *column = cn_frame_column(f->table, CALL_NAME);
     char buffer[CN_CALL_NAME_MAX];
@@ -136,7 +136,7 @@ static int32_t name_code(struct filling *f, const struct cn_span *span)
     return f->names[span->function];
 }
 
-static void note_arguments(struct filling *f, const struct cn_span *span)
+static void note_arguments(struct recorded_filling *f, const struct cn_span *span)
 {
     size_t had = f->level_capacity;
 
@@ -147,7 +147,7 @@ static void note_arguments(struct filling *f, const struct cn_span *span)
         cn_span_values(f->rec, span, &f->arguments[span->depth]);
 }
 
-static void add_texts(struct filling *f, const struct cn_span *span)
+static void add_texts(struct recorded_filling *f, const struct cn_span *span)
 {
     bool has_result = cn_span_has_values(span);
     const struct cn_text *arguments = span->has_begin && span->depth < f->level_capacity
@@ -164,7 +164,7 @@ static void add_texts(struct filling *f, const struct cn_span *span)
 
 static void add_span(void *arg, const struct cn_span *span)
 {
-    struct filling *f = arg;
+    struct recorded_filling *f = arg;
     struct cairn_table *table = f->table;
 
     if (span->kind == CN_SPAN_BEGIN && f->has_values)
@@ -199,7 +199,8 @@ static void add_damage(struct cairn_table *table, uint32_t tid,
 }
 
 /* Everything before the damage of a task is added. */
-static void add_task(struct filling *f, const struct cn_call_query *query, uint32_t task)
+static void add_task(struct recorded_filling *f, const struct cn_call_query *query,
+                     uint32_t task)
 {
     struct cn_spans *spans;
     struct cn_error err = {0};
@@ -220,7 +221,7 @@ static void add_tasks(struct cairn_table *table, const struct cn_call_query *que
 {
     const struct cn_recording *rec = query->rec;
     size_t name_count = (size_t)rec->function_count + 2;
-    struct filling f = {.table = table, .rec = rec, .has_values = has_values};
+    struct recorded_filling f = {.table = table, .rec = rec, .has_values = has_values};
 
     f.names = cn_alloc(name_count, sizeof(*f.names));
     for (size_t i = 0; i < name_count; i++)

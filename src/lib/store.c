@@ -33,56 +33,57 @@ static bool find_sort(const char *name, enum cn_search_sort *out, struct cn_erro
                    name);
 }
 
-struct column {
+struct store_column {
     const char *name;
     enum cairn_type type;
 };
 
-static const struct column trace_columns[] = {
+static const struct store_column trace_columns[] = {
     {"time_ns", CAIRN_U64},  {"duration_ns", CAIRN_U64}, {"spans", CAIRN_U64},
     {"errors", CAIRN_U64},   {"type", CAIRN_CATEGORY},   {"services", CAIRN_CATEGORY},
     {"calls", CAIRN_U64},    {"records", CAIRN_U64},     {"trace_id", CAIRN_TEXT},
     {"span_id", CAIRN_TEXT}, {"method", CAIRN_CATEGORY},
 };
 
-static const struct column span_columns[] = {
+static const struct store_column span_columns[] = {
     {"time_ns", CAIRN_U64},      {"duration_ns", CAIRN_U64}, {"type", CAIRN_CATEGORY},
     {"service", CAIRN_CATEGORY}, {"errors", CAIRN_U64},      {"calls", CAIRN_U64},
     {"records", CAIRN_U64},      {"trace_id", CAIRN_TEXT},   {"span_id", CAIRN_TEXT},
     {"parent_id", CAIRN_TEXT},   {"method", CAIRN_CATEGORY},
 };
 
-static const struct column group_columns[] = {
+static const struct store_column group_columns[] = {
     {"value", CAIRN_CATEGORY}, {"count", CAIRN_U64},    {"error_count", CAIRN_U64},
     {"p50_ns", CAIRN_U64},     {"p90_ns", CAIRN_U64},   {"p99_ns", CAIRN_U64},
     {"max_ns", CAIRN_U64},     {"total_ns", CAIRN_U64},
 };
 
 /* Rows are added cell by cell. */
-struct filling {
+struct store_filling {
     struct cairn_table *table;
     struct cn_search *search;
     size_t at; /* the next column */
 };
 
-static void begin(struct filling *f, const struct column *columns, size_t count)
+static void begin(struct store_filling *f, const struct store_column *columns,
+                  size_t count)
 {
     f->table = cn_frame_new();
     for (size_t i = 0; i < count; i++)
         (void)cn_frame_add(f->table, columns[i].name, columns[i].type);
 }
 
-static void add_u64(struct filling *f, uint64_t value)
+static void add_u64(struct store_filling *f, uint64_t value)
 {
     cn_column_u64(cn_frame_column(f->table, f->at++), value);
 }
 
-static void add_text(struct filling *f, const char *text)
+static void add_text(struct store_filling *f, const char *text)
 {
     cn_column_text(cn_frame_column(f->table, f->at++), text);
 }
 
-static void add_id(struct filling *f, uint64_t id)
+static void add_id(struct store_filling *f, uint64_t id)
 {
     char text[17];
 
@@ -90,7 +91,7 @@ static void add_id(struct filling *f, uint64_t id)
     add_text(f, id != 0 ? text : NULL);
 }
 
-static void add_trace_id(struct filling *f, uint64_t high, uint64_t low)
+static void add_trace_id(struct store_filling *f, uint64_t high, uint64_t low)
 {
     char text[33];
 
@@ -99,8 +100,8 @@ static void add_trace_id(struct filling *f, uint64_t high, uint64_t low)
 }
 
 /* A word of the row of a hit; unknown if there is none. */
-static bool add_word(struct filling *f, const struct cn_search_hit *hit, uint32_t word,
-                     struct cn_error *err)
+static bool add_word(struct store_filling *f, const struct cn_search_hit *hit,
+                     uint32_t word, struct cn_error *err)
 {
     struct cn_text text = {0};
     bool ok = word == 0 || cn_search_hit_word(f->search, hit, word, &text, err);
@@ -110,7 +111,7 @@ static bool add_word(struct filling *f, const struct cn_search_hit *hit, uint32_
     return ok;
 }
 
-static void add_services(struct filling *f, const struct cn_search_traces *traces,
+static void add_services(struct store_filling *f, const struct cn_search_traces *traces,
                          const struct cn_search_trace *trace)
 {
     struct cn_text text = {0};
@@ -122,7 +123,7 @@ static void add_services(struct filling *f, const struct cn_search_traces *trace
     cn_text_done(&text);
 }
 
-static bool add_trace(struct filling *f, const struct cn_search_traces *traces,
+static bool add_trace(struct store_filling *f, const struct cn_search_traces *traces,
                       const struct cn_search_trace *trace, struct cn_error *err)
 {
     struct cn_store_row row;
@@ -144,7 +145,7 @@ static bool add_trace(struct filling *f, const struct cn_search_traces *traces,
     return add_word(f, &trace->root, row.method, err) && ok;
 }
 
-static bool add_hit(struct filling *f, const struct cn_search_hit *hit,
+static bool add_hit(struct store_filling *f, const struct cn_search_hit *hit,
                     struct cn_error *err)
 {
     struct cn_store_row row;
@@ -166,7 +167,7 @@ static bool add_hit(struct filling *f, const struct cn_search_hit *hit,
     return add_word(f, hit, row.method, err) && ok;
 }
 
-static bool list_traces(struct filling *f, const struct cn_store_query *opened,
+static bool list_traces(struct store_filling *f, const struct cn_store_query *opened,
                         const struct cn_search_order *order, struct cn_error *err)
 {
     struct cn_search_traces traces;
@@ -181,7 +182,7 @@ static bool list_traces(struct filling *f, const struct cn_store_query *opened,
     return ok;
 }
 
-static bool list_spans(struct filling *f, const struct cn_store_query *opened,
+static bool list_spans(struct store_filling *f, const struct cn_store_query *opened,
                        const struct cn_search_order *order, struct cn_error *err)
 {
     struct cn_search_hits hits;
@@ -197,7 +198,7 @@ static bool list_spans(struct filling *f, const struct cn_store_query *opened,
 }
 
 /* What a damaged segment lacks is damage of the table. */
-static struct cairn_table *finish(struct filling *f, bool ok,
+static struct cairn_table *finish(struct store_filling *f, bool ok,
                                   struct cn_store_query *opened)
 {
     struct cn_error damage;
@@ -229,7 +230,7 @@ struct cairn_table *cairn_store_search(struct cairn_data *data, const char *quer
     struct cairn_search_options options;
     struct cn_search_order order = {0};
     struct cn_store_query opened;
-    struct filling f = {0};
+    struct store_filling f = {0};
 
     cn_lib_options(&options, sizeof(options), given);
     if (!find_sort(options.sort, &order.sort, e) || !open_query(data, query, &opened, e))
@@ -244,7 +245,7 @@ struct cairn_table *cairn_store_search(struct cairn_data *data, const char *quer
                   &opened);
 }
 
-static void add_group(struct filling *f, const struct cn_groups *groups,
+static void add_group(struct store_filling *f, const struct cn_groups *groups,
                       const struct cn_group *group)
 {
     struct cn_text text = {0};
@@ -269,7 +270,7 @@ struct cairn_table *cairn_store_groups(struct cairn_data *data, const char *quer
     CN_LIB_BEGIN(NULL, data, err, NULL);
     struct cn_store_query opened;
     struct cn_groups groups;
-    struct filling f = {0};
+    struct store_filling f = {0};
     bool ok;
 
     if (!open_query(data, query, &opened, e))

@@ -126,7 +126,7 @@ bool cn_about_write(const struct cn_analysis *analysis, struct cn_database *db,
 }
 
 /* A file that is being read. */
-struct reading {
+struct about_reading {
     struct cn_json_reader json;
     struct cn_database *db;
     struct cn_about *out;
@@ -135,23 +135,23 @@ struct reading {
 };
 
 /* Each takes item `i` of a list; false if it does not belong to the database. */
-typedef bool (*take_fn)(struct reading *r, size_t i, const char *text);
+typedef bool (*take_fn)(struct about_reading *r, size_t i, const char *text);
 
-static bool take_warning(struct reading *r, size_t i, const char *text)
+static bool take_warning(struct about_reading *r, size_t i, const char *text)
 {
     (void)i;
     cn_database_warn(r->db, false, "%s", text);
     return true;
 }
 
-static bool take_damage(struct reading *r, size_t i, const char *text)
+static bool take_damage(struct about_reading *r, size_t i, const char *text)
 {
     (void)i;
     cn_database_warn(r->db, true, "%s", text);
     return true;
 }
 
-static bool take_name(struct reading *r, size_t i, const char *text)
+static bool take_name(struct about_reading *r, size_t i, const char *text)
 {
     if (i >= r->db->profile_count)
         return false;
@@ -159,7 +159,7 @@ static bool take_name(struct reading *r, size_t i, const char *text)
     return true;
 }
 
-static bool take_build_id(struct reading *r, size_t i, const char *text)
+static bool take_build_id(struct about_reading *r, size_t i, const char *text)
 {
     struct cn_error ignored;
 
@@ -170,14 +170,14 @@ static bool take_build_id(struct reading *r, size_t i, const char *text)
     return true;
 }
 
-static bool take_missing(struct reading *r, size_t i, const char *text)
+static bool take_missing(struct about_reading *r, size_t i, const char *text)
 {
     (void)i;
     r->out->is_outdated |= access(text, F_OK) == 0;
     return true;
 }
 
-static bool take_point(struct reading *r, size_t i, const char *text)
+static bool take_point(struct about_reading *r, size_t i, const char *text)
 {
     const uint64_t *point = r->numbers;
 
@@ -192,7 +192,7 @@ static bool take_point(struct reading *r, size_t i, const char *text)
     return true;
 }
 
-static bool take_value(struct reading *r, size_t i, const char *text)
+static bool take_value(struct about_reading *r, size_t i, const char *text)
 {
     const uint64_t *value = r->numbers;
 
@@ -207,12 +207,12 @@ static bool take_value(struct reading *r, size_t i, const char *text)
     return true;
 }
 
-static char *copy(struct reading *r, struct cn_bytes text)
+static char *copy(struct about_reading *r, struct cn_bytes text)
 {
     return cn_arena_copy(&r->out->analysis.arena, (const char *)text.ptr, text.len);
 }
 
-static bool read_list(struct reading *r, take_fn take, struct cn_error *err)
+static bool read_list(struct about_reading *r, take_fn take, struct cn_error *err)
 {
     struct cn_json_token token;
     enum cn_json_kind kind;
@@ -229,7 +229,7 @@ static bool read_list(struct reading *r, take_fn take, struct cn_error *err)
 static bool take_member(void *arg, const struct cn_json_member *member,
                         struct cn_error *err)
 {
-    struct reading *r = arg;
+    struct about_reading *r = arg;
     struct cn_analysis *out = &r->out->analysis;
     const struct {
         const char *key;
@@ -263,7 +263,7 @@ static bool take_member(void *arg, const struct cn_json_member *member,
     return cn_json_skip(&r->json, member->kind, err);
 }
 
-static bool read_file(struct reading *r, const char *folder, const char *name,
+static bool read_file(struct about_reading *r, const char *folder, const char *name,
                       struct cn_error *err)
 {
     struct cn_file file;
@@ -281,7 +281,7 @@ static bool read_file(struct reading *r, const char *folder, const char *name,
 }
 
 /* Only samples have points. */
-static bool read_files(struct reading *r, const char *folder, struct cn_error *err)
+static bool read_files(struct about_reading *r, const char *folder, struct cn_error *err)
 {
     struct cn_arena *arena = &r->out->analysis.arena;
     struct cn_error later;
@@ -300,7 +300,7 @@ static bool read_files(struct reading *r, const char *folder, struct cn_error *e
 bool cn_about_open(struct cn_database **out, struct cn_about *about, const char *folder,
                    struct cn_error *err)
 {
-    struct reading r = {.out = about};
+    struct about_reading r = {.out = about};
     char path[PATH_MAX];
 
     *about = (struct cn_about){0};

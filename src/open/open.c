@@ -174,13 +174,13 @@ static bool open_calls(const struct cn_opened *opened, const char *path,
 }
 
 /* What an analysis reads: samples, recordings of ranks, or one; measurements open themselves. */
-struct source {
+struct open_source {
     struct cn_database *samples;
     struct cn_recording **recs;
     size_t count;
 };
 
-static bool open_source(struct source *source, const struct cn_opened *opened,
+static bool open_source(struct open_source *source, const struct cn_opened *opened,
                         struct cn_error *err)
 {
     size_t count = opened->rank_count > 0 ? opened->rank_count : 1;
@@ -200,7 +200,7 @@ static bool open_source(struct source *source, const struct cn_opened *opened,
     return true;
 }
 
-static void close_source(struct source *source, const struct cn_opened *opened)
+static void close_source(struct open_source *source, const struct cn_opened *opened)
 {
     cn_database_close(source->samples);
     for (size_t i = 0; i < source->count; i++)
@@ -210,7 +210,7 @@ static void close_source(struct source *source, const struct cn_opened *opened)
 }
 
 /* Write the folder of the analysis. */
-static bool make_folder(struct cn_opened *opened, const struct source *source,
+static bool make_folder(struct cn_opened *opened, const struct open_source *source,
                         bool is_temporary, const struct cn_progress *progress,
                         struct cn_error *err)
 {
@@ -230,7 +230,7 @@ static bool make_folder(struct cn_opened *opened, const struct source *source,
 static bool analyse(struct cn_opened *opened, const struct cn_progress *progress,
                     struct cn_error *err)
 {
-    struct source source = {0};
+    struct open_source source = {0};
     bool ok = open_source(&source, opened, err) &&
               make_folder(opened, &source, false, progress, err);
 

@@ -34,7 +34,7 @@ struct client {
     struct cn_receiver receiver;
 };
 
-struct run {
+struct listener_run {
     struct cn_listener *listener;
     struct client **clients;
     size_t count;
@@ -145,7 +145,7 @@ static void set_reset(int connection, bool is_on)
     (void)setsockopt(connection, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger));
 }
 
-static void add_client(struct run *run)
+static void add_client(struct listener_run *run)
 {
     static const char mapped[] = "::ffff:"; /* before an address of IPv4 */
     struct sockaddr_storage from;
@@ -173,7 +173,7 @@ static void add_client(struct run *run)
     run->clients[run->count++] = client;
 }
 
-static void end_client(struct run *run, size_t i, const struct cn_error *err)
+static void end_client(struct listener_run *run, size_t i, const struct cn_error *err)
 {
     const struct cn_listener_options *options = &run->listener->options;
     struct client *client = run->clients[i];
@@ -187,7 +187,7 @@ static void end_client(struct run *run, size_t i, const struct cn_error *err)
     run->clients[i] = run->clients[--run->count];
 }
 
-static void read_client(struct run *run, size_t i)
+static void read_client(struct listener_run *run, size_t i)
 {
     struct client *client = run->clients[i];
     struct cn_error err = {0};
@@ -208,7 +208,7 @@ static void read_client(struct run *run, size_t i)
 }
 
 /* Close connections whose time is up. Returns the milliseconds until the next one, -1: never. */
-static int check_deadlines(struct run *run)
+static int check_deadlines(struct listener_run *run)
 {
     uint64_t now_ns = cn_clock_ns(), next_ns = UINT64_MAX;
     bool is_full = run->count == CLIENTS_MAX;
@@ -245,7 +245,7 @@ static int check_deadlines(struct run *run)
 
 bool cn_listener_run(struct cn_listener *listener, struct cn_error *err)
 {
-    struct run run = {
+    struct listener_run run = {
         .listener = listener,
         .clients = cn_alloc(CLIENTS_MAX, sizeof(struct client *)),
         .piece = cn_alloc(1, PIECE),

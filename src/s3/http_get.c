@@ -12,7 +12,7 @@
 enum { PARALLEL = 16 };
 
 /* A request that runs. */
-struct transfer {
+struct http_get_transfer {
     const struct cn_curl *curl;
     struct cn_http_get *get;
     CURL *easy; /* NULL: not started, or over */
@@ -23,7 +23,7 @@ struct transfer {
 
 static size_t take_body(char *data, size_t size, size_t count, void *arg)
 {
-    struct transfer *transfer = arg;
+    struct http_get_transfer *transfer = arg;
     struct cn_http_get *get = transfer->get;
     size_t len = size * count;
     long status = 0;
@@ -47,7 +47,7 @@ static size_t take_body(char *data, size_t size, size_t count, void *arg)
     return len;
 }
 
-static void start(struct transfer *transfer, CURLM *multi, uint64_t left_ms)
+static void start(struct http_get_transfer *transfer, CURLM *multi, uint64_t left_ms)
 {
     const struct cn_curl *curl = transfer->curl;
     CURL *easy = curl->easy_init();
@@ -70,7 +70,7 @@ static void start(struct transfer *transfer, CURLM *multi, uint64_t left_ms)
     (void)curl->multi_add_handle(multi, easy);
 }
 
-static void end(struct transfer *transfer, CURLM *multi)
+static void end(struct http_get_transfer *transfer, CURLM *multi)
 {
     if (transfer->easy) {
         (void)transfer->curl->multi_remove_handle(multi, transfer->easy);
@@ -83,7 +83,7 @@ static void end(struct transfer *transfer, CURLM *multi)
 
 static void finish(void *arg, CURLcode code, void *multi)
 {
-    struct transfer *transfer = arg;
+    struct http_get_transfer *transfer = arg;
     struct cn_http_get *get = transfer->get;
 
     (void)transfer->curl->easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE,
@@ -99,7 +99,7 @@ static void finish(void *arg, CURLcode code, void *multi)
 }
 
 /* Start what may start. Returns the number of requests that are not over. */
-static size_t start_some(struct transfer *transfers, size_t count, CURLM *multi,
+static size_t start_some(struct http_get_transfer *transfers, size_t count, CURLM *multi,
                          uint64_t left_ms)
 {
     size_t running = 0, left = 0;
@@ -116,7 +116,7 @@ static size_t start_some(struct transfer *transfers, size_t count, CURLM *multi,
     return left;
 }
 
-static void run(struct transfer *transfers, size_t count, CURLM *multi,
+static void run(struct http_get_transfer *transfers, size_t count, CURLM *multi,
                 uint64_t deadline_ns)
 {
     const struct cn_curl *curl = transfers[0].curl;
@@ -135,7 +135,7 @@ static void run(struct transfer *transfers, size_t count, CURLM *multi,
 
 void cn_http_get_run(struct cn_http_get *gets, size_t count, uint64_t deadline_ns)
 {
-    struct transfer *transfers = cn_alloc(count, sizeof(*transfers));
+    struct http_get_transfer *transfers = cn_alloc(count, sizeof(*transfers));
     const struct cn_curl *curl = NULL;
     struct cn_error missing = {0};
     CURLM *multi;
@@ -151,7 +151,7 @@ void cn_http_get_run(struct cn_http_get *gets, size_t count, uint64_t deadline_n
     } else if (count > 0) {
         multi = curl->multi_init();
         for (size_t i = 0; i < count; i++)
-            transfers[i] = (struct transfer){.curl = curl, .get = &gets[i]};
+            transfers[i] = (struct http_get_transfer){.curl = curl, .get = &gets[i]};
         run(transfers, count, multi, deadline_ns);
         for (size_t i = 0; i < count; i++)
             end(&transfers[i], multi);

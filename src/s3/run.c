@@ -27,7 +27,7 @@ enum {
 };
 
 /* Connections that one thread uses at a time. */
-struct session {
+struct s3_session {
     CURLM *multi;
     CURL *easy[PARALLEL]; /* NULL: not used so far */
 };
@@ -37,12 +37,12 @@ struct cn_s3 {
     struct cn_s3_settings settings;
     struct cn_text signer, login; /* for libcurl */
     struct cn_lock lock;          /* of the following */
-    struct session *idle[SESSIONS_MAX];
+    struct s3_session *idle[SESSIONS_MAX];
     size_t idle_count;
     struct cn_s3_counts counts;
 };
 
-static void free_session(const struct cn_s3 *s3, struct session *session)
+static void free_session(const struct cn_s3 *s3, struct s3_session *session)
 {
     for (size_t i = 0; i < PARALLEL; i++)
         s3->curl->easy_cleanup(session->easy[i]);
@@ -50,9 +50,9 @@ static void free_session(const struct cn_s3 *s3, struct session *session)
     free(session);
 }
 
-static struct session *take_session(struct cn_s3 *s3)
+static struct s3_session *take_session(struct cn_s3 *s3)
 {
-    struct session *session = NULL;
+    struct s3_session *session = NULL;
 
     cn_lock_take(&s3->lock);
     if (s3->idle_count > 0)
@@ -65,7 +65,7 @@ static struct session *take_session(struct cn_s3 *s3)
     return session;
 }
 
-static void give_session(struct cn_s3 *s3, struct session *session)
+static void give_session(struct cn_s3 *s3, struct s3_session *session)
 {
     cn_lock_take(&s3->lock);
     if (s3->idle_count < SESSIONS_MAX) {
@@ -122,7 +122,7 @@ struct cn_s3_counts cn_s3_counts(struct cn_s3 *s3)
 }
 
 /* A request on its way. */
-struct transfer {
+struct run_transfer {
     struct cn_s3 *s3;
     struct cn_s3_request *request;
     CURL *easy; /* NULL: not running */
@@ -138,7 +138,7 @@ struct transfer {
 
 static size_t take_body(char *data, size_t size, size_t count, void *arg)
 {
-    struct transfer *transfer = arg;
+    struct run_transfer *transfer = arg;
     struct cn_s3_request *request = transfer->request;
     size_t len = size * count;
     long status = 0;
@@ -166,7 +166,7 @@ static size_t take_body(char *data, size_t size, size_t count, void *arg)
 
 static size_t give_body(char *out, size_t size, size_t count, void *arg)
 {
-    struct transfer *transfer = arg;
+    struct run_transfer *transfer = arg;
     struct cn_bytes body = transfer->request->body;
     size_t len = size * count, rest = body.len - (size_t)transfer->sent;
 
@@ -180,7 +180,7 @@ static size_t give_body(char *out, size_t size, size_t count, void *arg)
 
 static int seek_body(void *arg, curl_off_t off, int origin)
 {
-    struct transfer *transfer = arg;
+    struct run_transfer *transfer = arg;
 
     if (origin != SEEK_SET || off < 0 || (uint64_t)off > transfer->request->body.len)
         return CURL_SEEKFUNC_FAIL;
@@ -191,7 +191,7 @@ static int seek_body(void *arg, curl_off_t off, int origin)
 static size_t take_header(char *data, size_t size, size_t count, void *arg)
 {
     static const char name[] = "etag:";
-    struct transfer *transfer = arg;
+    struct run_transfer *transfer = arg;
     size_t len = size * count, begin = sizeof(name) - 1, end = len;
 
     if (len < begin || strncasecmp(data, name, begin) != 0)
@@ -205,7 +205,7 @@ static size_t take_header(char *data, size_t size, size_t count, void *arg)
     return len;
 }
 
-static void add_header(struct transfer *transfer, const char *name, const char *value)
+static void add_header(struct run_transfer *transfer, const char *name, const char *value)
 {
     struct cn_text line = {0};
 
@@ -216,7 +216,7 @@ static void add_header(struct transfer *transfer, const char *name, const char *
 }
 
 /* The server refuses a body whose digest differs. */
-static void add_digest(struct transfer *transfer)
+static void add_digest(struct run_transfer *transfer)
 {
     struct cn_bytes body = transfer->request->body;
     unsigned char digest[SHA256_LEN];
@@ -233,7 +233,7 @@ static void add_digest(struct transfer *transfer)
     cn_text_done(&hex);
 }
 
-static void prepare(struct transfer *transfer)
+static void prepare(struct run_transfer *transfer)
 {
     const struct cn_s3_settings *settings = &transfer->s3->settings;
     const struct cn_s3_request *request = transfer->request;
@@ -250,7 +250,7 @@ static void prepare(struct transfer *transfer)
         add_header(transfer, "x-amz-security-token", settings->token);
 }
 
-static void set_method(struct transfer *transfer)
+static void set_method(struct run_transfer *transfer)
 {
     const struct cn_curl *curl = transfer->s3->curl;
     const struct cn_s3_request *request = transfer->request;
@@ -277,7 +277,7 @@ static void set_method(struct transfer *transfer)
     }
 }
 
-static void start(struct transfer *transfer, struct session *session, size_t slot)
+static void start(struct run_transfer *transfer, struct s3_session *session, size_t slot)
 {
     const struct cn_curl *curl = transfer->s3->curl;
     const struct cn_s3_settings *settings = &transfer->s3->settings;
@@ -314,7 +314,7 @@ static void start(struct transfer *transfer, struct session *session, size_t slo
 }
 
 /* "<Code>" of a refusal. */
-static void describe(const struct transfer *transfer, struct cn_text *out)
+static void describe(const struct run_transfer *transfer, struct cn_text *out)
 {
     struct cn_error ignored;
 
@@ -324,7 +324,7 @@ static void describe(const struct transfer *transfer, struct cn_text *out)
 }
 
 /* Fill in the error of a transfer that failed. */
-static void fail(const struct transfer *transfer, CURLcode code, struct cn_error *err)
+static void fail(const struct run_transfer *transfer, CURLcode code, struct cn_error *err)
 {
     const struct cn_s3_settings *settings = &transfer->s3->settings;
     const struct cn_s3_request *request = transfer->request;
@@ -353,7 +353,7 @@ static void fail(const struct transfer *transfer, CURLcode code, struct cn_error
                      transfer->attempts > 1 ? " (after several attempts)" : "");
 }
 
-static bool is_answer(const struct transfer *transfer)
+static bool is_answer(const struct run_transfer *transfer)
 {
     const struct cn_s3_request *request = transfer->request;
     long status = request->status;
@@ -368,7 +368,7 @@ static bool is_answer(const struct transfer *transfer)
 }
 
 /* True if the same request may succeed later. */
-static bool may_pass(const struct transfer *transfer, CURLcode code)
+static bool may_pass(const struct run_transfer *transfer, CURLcode code)
 {
     long status = transfer->request->status;
 
@@ -383,7 +383,7 @@ static bool may_pass(const struct transfer *transfer, CURLcode code)
            status == 429 || status >= 500;
 }
 
-static uint64_t delay_ns(const struct transfer *transfer)
+static uint64_t delay_ns(const struct run_transfer *transfer)
 {
     uint64_t ms = (uint64_t)DELAY_MS << (transfer->attempts - 1);
     uint64_t random = (cn_clock_ns() * UINT64_C(0x9e3779b97f4a7c15)) >> 54; /* 10 bits */
@@ -399,9 +399,9 @@ static uint64_t delay_ns(const struct transfer *transfer)
 }
 
 /* The requests of one call. The first failure is reported; the others are over as well. */
-struct run {
-    struct session *session;
-    struct transfer *transfers;
+struct s3_run {
+    struct s3_session *session;
+    struct run_transfer *transfers;
     size_t count;
     bool has_failed;
     struct cn_error *err;
@@ -409,8 +409,8 @@ struct run {
 
 static void finish(void *arg, CURLcode code, void *run_arg)
 {
-    struct transfer *transfer = arg;
-    struct run *run = run_arg;
+    struct run_transfer *transfer = arg;
+    struct s3_run *run = run_arg;
     const struct cn_curl *curl = transfer->s3->curl;
     struct cn_s3_counts *counts = &transfer->s3->counts;
 
@@ -439,7 +439,7 @@ static void finish(void *arg, CURLcode code, void *run_arg)
 
 /* Start what may start. Returns the number of requests that are not done; `wait_ms` receives how
  * long to wait for a delayed one. */
-static size_t start_some(const struct run *run, int *wait_ms)
+static size_t start_some(const struct s3_run *run, int *wait_ms)
 {
     bool is_busy[PARALLEL] = {0};
     uint64_t now_ns = cn_clock_ns();
@@ -450,7 +450,7 @@ static size_t start_some(const struct run *run, int *wait_ms)
         if (run->transfers[i].easy)
             is_busy[run->transfers[i].slot] = true;
     for (size_t i = 0; i < run->count; i++) {
-        struct transfer *transfer = &run->transfers[i];
+        struct run_transfer *transfer = &run->transfers[i];
 
         left += !transfer->is_done;
         if (transfer->is_done || transfer->easy)
@@ -470,7 +470,7 @@ static size_t start_some(const struct run *run, int *wait_ms)
 }
 
 /* End the transfers that make no progress. libcurl's own limit is for a speed over several seconds. */
-static void end_stopped(const struct cn_s3 *s3, struct run *run)
+static void end_stopped(const struct cn_s3 *s3, struct s3_run *run)
 {
     uint64_t now_ns = cn_clock_ns(),
              max_ns = s3->settings.timeout_s * UINT64_C(1000000000);
@@ -480,7 +480,7 @@ static void end_stopped(const struct cn_s3 *s3, struct run *run)
             finish(&run->transfers[i], CURLE_OPERATION_TIMEDOUT, run);
 }
 
-static void run_all(const struct cn_s3 *s3, struct run *run)
+static void run_all(const struct cn_s3 *s3, struct s3_run *run)
 {
     int wait_ms;
 
@@ -500,11 +500,11 @@ static void run_all(const struct cn_s3 *s3, struct run *run)
 bool cn_s3_run(struct cn_s3 *s3, struct cn_s3_request *requests, size_t count,
                struct cn_error *err)
 {
-    struct transfer *transfers = cn_alloc(count, sizeof(*transfers));
-    struct run run = {take_session(s3), transfers, count, false, err};
+    struct run_transfer *transfers = cn_alloc(count, sizeof(*transfers));
+    struct s3_run run = {take_session(s3), transfers, count, false, err};
 
     for (size_t i = 0; i < count; i++)
-        transfers[i] = (struct transfer){.s3 = s3, .request = &requests[i]};
+        transfers[i] = (struct run_transfer){.s3 = s3, .request = &requests[i]};
     run_all(s3, &run);
     for (size_t i = 0; i < count; i++) {
         s3->curl->slist_free_all(transfers[i].headers);

@@ -153,7 +153,7 @@ bool cn_s3_put(struct cn_s3 *s3, const char *key, struct cn_bytes body, bool *is
 }
 
 /* Objects of one answer, whose keys have the prefix of the address. */
-struct page {
+struct s3_page {
     const char *prefix;
     cn_s3_visit visit;
     void *arg;
@@ -162,7 +162,7 @@ struct page {
 static bool visit_below(void *arg, const struct cn_s3_object *object,
                         struct cn_error *err)
 {
-    const struct page *page = arg;
+    const struct s3_page *page = arg;
     struct cn_s3_object below = *object;
     size_t len = strlen(page->prefix);
 
@@ -174,8 +174,8 @@ static bool visit_below(void *arg, const struct cn_s3_object *object,
 }
 
 /* The query for a page; `token`: empty for the first. */
-static void print_query(struct cn_text *query, const struct page *page, const char *begin,
-                        const struct cn_text *token)
+static void print_query(struct cn_text *query, const struct s3_page *page,
+                        const char *begin, const struct cn_text *token)
 {
     if (token->len > 0) {
         cn_text_str_add(query, "continuation-token=");
@@ -189,7 +189,7 @@ static void print_query(struct cn_text *query, const struct page *page, const ch
 
 /* `next` receives the token of the next page; empty: this is the last. */
 static bool take_page(struct cn_s3 *s3, const struct cn_s3_request *request,
-                      struct page *page, struct cn_text *next, struct cn_error *err)
+                      struct s3_page *page, struct cn_text *next, struct cn_error *err)
 {
     if (request->status == 404)
         return cn_fail(err, CN_ERR_NOT_FOUND, "bucket '%s' does not exist",
@@ -198,7 +198,7 @@ static bool take_page(struct cn_s3 *s3, const struct cn_s3_request *request,
            cn_s3_xml_find(&request->answer, "NextContinuationToken", next, err);
 }
 
-static bool list_page(struct cn_s3 *s3, const char *begin, struct page *page,
+static bool list_page(struct cn_s3 *s3, const char *begin, struct s3_page *page,
                       struct cn_text *next, struct cn_error *err)
 {
     struct cn_s3_request request = {.method = CN_S3_GET};
@@ -216,7 +216,7 @@ static bool list_page(struct cn_s3 *s3, const char *begin, struct page *page,
 bool cn_s3_list(struct cn_s3 *s3, const char *begin, cn_s3_visit visit, void *arg,
                 struct cn_error *err)
 {
-    struct page page = {cn_s3_settings(s3)->prefix, visit, arg};
+    struct s3_page page = {cn_s3_settings(s3)->prefix, visit, arg};
     struct cn_text next = {0};
     bool ok;
 
@@ -231,7 +231,7 @@ bool cn_s3_get_and_list(struct cn_s3 *s3, const char *key, struct cn_text *out,
                         bool *is_found, const char *begin, cn_s3_visit visit, void *arg,
                         struct cn_error *err)
 {
-    struct page page = {cn_s3_settings(s3)->prefix, visit, arg};
+    struct s3_page page = {cn_s3_settings(s3)->prefix, visit, arg};
     struct cn_s3_request requests[] = {{.method = CN_S3_GET, .key = key},
                                        {.method = CN_S3_GET}};
     struct cn_text query = {0}, next = {0};

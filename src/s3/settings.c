@@ -49,7 +49,7 @@ static char *copy(const char *text, size_t len)
 }
 
 /* What names in an address and files set. */
-struct reading {
+struct settings_reading {
     struct cn_s3_settings *settings;
     char *credentials, *profile; /* of the address */
 };
@@ -77,8 +77,8 @@ bool cn_s3_limit_caches(const char *size, struct cn_error *err)
            cn_fail(err, CN_ERR_USAGE, "'%s' is not a size such as 10G", size);
 }
 
-static bool read_parameter(struct reading *reading, const char *name, char *value,
-                           struct cn_error *err)
+static bool read_parameter(struct settings_reading *reading, const char *name,
+                           char *value, struct cn_error *err)
 {
     struct cn_s3_settings *settings = reading->settings;
     char **to = strcmp(name, "endpoint") == 0          ? &settings->endpoint
@@ -110,7 +110,7 @@ static bool read_parameter(struct reading *reading, const char *name, char *valu
     return true;
 }
 
-static bool read_parameters(struct reading *reading, const char *list,
+static bool read_parameters(struct settings_reading *reading, const char *list,
                             struct cn_error *err)
 {
     char *text = cn_strdup(list), *rest = text, *part;
@@ -129,7 +129,7 @@ static bool read_parameters(struct reading *reading, const char *list,
     return ok;
 }
 
-static bool read_address(struct reading *reading, const char *address,
+static bool read_address(struct settings_reading *reading, const char *address,
                          struct cn_error *err)
 {
     struct cn_s3_settings *settings = reading->settings;
@@ -251,7 +251,7 @@ static bool read_usual_file(struct cn_s3_settings *settings, const char *variabl
     return ok;
 }
 
-static bool read_rest(struct reading *reading, struct cn_error *err)
+static bool read_rest(struct settings_reading *reading, struct cn_error *err)
 {
     struct cn_s3_settings *settings = reading->settings;
     const char *profile = reading->profile ? reading->profile : getenv("AWS_PROFILE");
@@ -314,7 +314,7 @@ bool cn_s3_settings_read(struct cn_s3_settings *out, const char *address,
     struct cn_s3_settings settings = {.grace_s = DEFAULT_GRACE_S,
                                       .fresh_s = DEFAULT_FRESH_S,
                                       .refresh_s = DEFAULT_REFRESH_S};
-    struct reading reading = {.settings = &settings};
+    struct settings_reading reading = {.settings = &settings};
     bool ok = read_address(&reading, address, err) && read_rest(&reading, err) &&
               check_endpoint(&settings, err);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-struct reading {
+struct xml_reading {
     XML_Parser parser;
     const char *wanted; /* element; NULL: objects of a list */
     struct cn_text *found;
@@ -21,7 +21,7 @@ struct reading {
 
 static void XMLCALL begin(void *arg, const XML_Char *name, const XML_Char **attributes)
 {
-    struct reading *reading = arg;
+    struct xml_reading *reading = arg;
 
     (void)attributes;
     cn_text_clear(&reading->text);
@@ -30,7 +30,7 @@ static void XMLCALL begin(void *arg, const XML_Char *name, const XML_Char **attr
 
 static void XMLCALL add_text(void *arg, const XML_Char *chars, int len)
 {
-    struct reading *reading = arg;
+    struct xml_reading *reading = arg;
 
     cn_text_add(&reading->text, chars, (size_t)len);
 }
@@ -44,7 +44,7 @@ static uint64_t parse_date(const char *text)
                : 0;
 }
 
-static void end_object(struct reading *reading)
+static void end_object(struct xml_reading *reading)
 {
     struct cn_s3_object object = {cn_text_str(&reading->key), reading->len,
                                   reading->changed_ns};
@@ -60,7 +60,7 @@ static void end_object(struct reading *reading)
 
 static void XMLCALL end(void *arg, const XML_Char *name)
 {
-    struct reading *reading = arg;
+    struct xml_reading *reading = arg;
     const char *text = cn_text_str(&reading->text);
 
     if (reading->wanted) {
@@ -81,7 +81,7 @@ static void XMLCALL end(void *arg, const XML_Char *name)
     cn_text_clear(&reading->text);
 }
 
-static bool parse(struct reading *reading, const struct cn_text *xml)
+static bool parse(struct xml_reading *reading, const struct cn_text *xml)
 {
     XML_Parser parser = XML_ParserCreate(NULL);
     bool ok = parser != NULL;
@@ -107,7 +107,7 @@ static bool parse(struct reading *reading, const struct cn_text *xml)
 bool cn_s3_xml_find(const struct cn_text *xml, const char *element, struct cn_text *out,
                     struct cn_error *err)
 {
-    struct reading reading = {.wanted = element, .found = out, .err = err};
+    struct xml_reading reading = {.wanted = element, .found = out, .err = err};
 
     cn_text_clear(out);
     return parse(&reading, xml);
@@ -116,7 +116,7 @@ bool cn_s3_xml_find(const struct cn_text *xml, const char *element, struct cn_te
 bool cn_s3_xml_list(const struct cn_text *xml, cn_s3_visit visit, void *arg,
                     struct cn_error *err)
 {
-    struct reading reading = {.visit = visit, .arg = arg, .err = err};
+    struct xml_reading reading = {.visit = visit, .arg = arg, .err = err};
 
     return parse(&reading, xml);
 }

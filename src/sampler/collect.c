@@ -25,7 +25,7 @@ enum {
 };
 
 /* The event of a kernel's id. */
-static uint64_t number_of(const struct cn_collector *c, uint64_t id)
+static uint64_t number_of(const struct cn_sample_collector *c, uint64_t id)
 {
     return (uint64_t)cn_map_find(&c->rings->event_of, id, 0) + 1;
 }
@@ -37,7 +37,7 @@ struct copied {
     struct cn_bytes stack;
 };
 
-static bool decode_copied(const struct cn_collector *c, struct cn_bytes rest,
+static bool decode_copied(const struct cn_sample_collector *c, struct cn_bytes rest,
                           struct copied *out)
 {
     uint64_t mask = c->setup->register_mask, abi, room, len = 0;
@@ -64,8 +64,8 @@ static bool decode_copied(const struct cn_collector *c, struct cn_bytes rest,
 }
 
 /* Append the stack of the user's code to the chain. */
-static size_t add_user(struct cn_collector *c, uint32_t pid, const struct copied *copied,
-                       uint64_t *chain, size_t count)
+static size_t add_user(struct cn_sample_collector *c, uint32_t pid,
+                       const struct copied *copied, uint64_t *chain, size_t count)
 {
     size_t added;
 
@@ -83,7 +83,7 @@ static bool is_user(const uint8_t *record)
            PERF_RECORD_MISC_USER;
 }
 
-static void show(struct cn_collector *c, size_t chain_len)
+static void show(struct cn_sample_collector *c, size_t chain_len)
 {
     const uint64_t *words = c->words;
     struct cn_sample_seen seen = {
@@ -102,7 +102,7 @@ static void show(struct cn_collector *c, size_t chain_len)
 }
 
 /* Write a sample whose fixed fields and chain are in c->words. */
-static bool write_sample(struct cn_collector *c, size_t chain_len, bool has_chain,
+static bool write_sample(struct cn_sample_collector *c, size_t chain_len, bool has_chain,
                          struct cn_error *err)
 {
     size_t len = FIXED_LEN + (has_chain ? 8 + 8 * chain_len : 0);
@@ -116,7 +116,7 @@ static bool write_sample(struct cn_collector *c, size_t chain_len, bool has_chai
     return true;
 }
 
-static bool take_sample(struct cn_collector *c, const uint8_t *record, size_t len,
+static bool take_sample(struct cn_sample_collector *c, const uint8_t *record, size_t len,
                         struct cn_error *err)
 {
     struct cn_bytes rest = {record, len}, fixed, kernel = {0};
@@ -151,7 +151,7 @@ static bool take_sample(struct cn_collector *c, const uint8_t *record, size_t le
 bool cn_collector_take(void *collector, const uint8_t *record, size_t len,
                        uint64_t time_ns, struct cn_error *err)
 {
-    struct cn_collector *c = collector;
+    struct cn_sample_collector *c = collector;
     uint32_t type = cn_u32_get(record);
     uint8_t *copy = (uint8_t *)c->words, *id = copy + len - CN_RING_ID_FROM_END;
 
@@ -171,8 +171,8 @@ bool cn_collector_take(void *collector, const uint8_t *record, size_t len,
 }
 
 /* Unwind, and look up new mappings of the process where code is unknown. */
-static size_t unwind_inside(struct cn_collector *c, const struct cn_inside_slot *slot,
-                            uint64_t *out)
+static size_t unwind_inside(struct cn_sample_collector *c,
+                            const struct cn_inside_slot *slot, uint64_t *out)
 {
     struct cn_unwind_registers registers = {.machine = cn_unwind_machine_here()};
     struct cn_bytes stack = {slot->copy, slot->copy_len};
@@ -201,7 +201,7 @@ static size_t unwind_inside(struct cn_collector *c, const struct cn_inside_slot 
 bool cn_collector_take_inside(void *collector, const struct cn_inside_slot *slot,
                               struct cn_error *err)
 {
-    struct cn_collector *c = collector;
+    struct cn_sample_collector *c = collector;
     struct cn_synthesis to = {cn_collector_take, c, slot->time_ns};
     uint64_t period_ns =
         c->options->period > 0 ? c->options->period : 1000000000 / c->options->frequency;
@@ -232,7 +232,7 @@ bool cn_collector_take_inside(void *collector, const struct cn_inside_slot *slot
     return write_sample(c, count, true, err);
 }
 
-bool cn_collector_end_round(struct cn_collector *c, struct cn_error *err)
+bool cn_collector_end_round(struct cn_sample_collector *c, struct cn_error *err)
 {
     struct cn_perf_head head = {.type = CN_PERF_FINISHED_ROUND, .size = HEAD_LEN};
     uint8_t record[HEAD_LEN];

@@ -16,7 +16,7 @@ struct cn_inside_slot;
 
 enum { CN_COLLECT_CHAIN_MAX = 2048 };
 
-struct cn_collector {
+struct cn_sample_collector {
     const struct cn_sample_options *options;
     const struct cn_sample_setup *setup;
     const struct cn_rings *rings;
@@ -37,7 +37,7 @@ CN_CHECK bool cn_collector_take_inside(void *collector, const struct cn_inside_s
                                        struct cn_error *err);
 
 /* All records that were taken are older than those that follow. */
-CN_CHECK bool cn_collector_end_round(struct cn_collector *collector,
+CN_CHECK bool cn_collector_end_round(struct cn_sample_collector *collector,
                                      struct cn_error *err);
 
 #endif

@@ -15,12 +15,12 @@
 #include "sampler/inside/shared.h"
 
 /* What the process is told when it may run the program. */
-struct order {
+struct sampler_order {
     char library[PATH_MAX], memory[64];
 };
 
 /* Prepend the library to LD_PRELOAD. */
-static void preload(const struct order *order)
+static void preload(const struct sampler_order *order)
 {
     const char *before = getenv("LD_PRELOAD");
     struct cn_text text = {0};
@@ -36,7 +36,7 @@ static void preload(const struct order *order)
 
 static _Noreturn void run(int go, int failed, const char *const *words)
 {
-    struct order order;
+    struct sampler_order order;
     size_t len = 0;
     ssize_t done;
     int error;
@@ -91,7 +91,7 @@ bool cn_sample_program_start(struct cn_sample_program *program, const char *cons
 bool cn_sample_program_go(struct cn_sample_program *program, const char *name,
                           const char *library, const char *memory, struct cn_error *err)
 {
-    struct order order = {0};
+    struct sampler_order order = {0};
     int error = 0;
     ssize_t len;
 

@@ -39,7 +39,7 @@ struct sampling {
     struct cn_rings rings;
     struct cn_timers timers; /* without perf events */
     struct cn_perf_writer writer;
-    struct cn_collector collector;
+    struct cn_sample_collector collector;
     struct pollfd *polled; /* rings, then processes whose end matters */
     size_t polled_count, ring_count;
     size_t alive_count; /* processes that were attached to and have not ended */
@@ -241,7 +241,7 @@ static bool prepare(struct sampling *s, struct cn_error *err)
          !cn_sample_program_start(&s->program, s->options->words, err)) ||
         !open_rings(s, err) || !open_file(s, err))
         return false;
-    s->collector = (struct cn_collector){
+    s->collector = (struct cn_sample_collector){
         .options = s->options,
         .setup = &s->setup,
         .rings = &s->rings,
@@ -357,7 +357,7 @@ static void wait_for_program(struct sampling *s)
 
 static void summarize(struct sampling *s, struct cn_sample_result *result)
 {
-    const struct cn_collector *c = &s->collector;
+    const struct cn_sample_collector *c = &s->collector;
 
     *result = (struct cn_sample_result){
         .wait_status = s->wait_status,

@@ -9,18 +9,18 @@
 
 enum { FIRST_LEN = 16, LAST_LEN = 1 << 16 }; /* numbers in a chunk */
 
-struct chunk {
-    struct chunk *next;
+struct call_chunk {
+    struct call_chunk *next;
     size_t count, capacity;
     uint64_t numbers[];
 };
 
-struct group {
+struct call_group {
     const char *name; /* NULL: by function */
     bool is_known;
     uint32_t function;
     uint64_t address, call_count;
-    struct chunk *first, *last;
+    struct call_chunk *first, *last;
 };
 
 struct cn_call_groups {
@@ -30,13 +30,13 @@ struct cn_call_groups {
     size_t kept_count;
     uint32_t *group_of;    /* by function, then of the unknown: its group + 1; 0: none */
     struct cn_names names; /* of the groups; unused by function */
-    struct group *list;
+    struct call_group *list;
     size_t count, capacity;
     uint64_t len;
 
-    size_t at;                 /* the group that is read, */
-    uint64_t read_count;       /* how many calls of it were, */
-    const struct chunk *chunk; /* and where the next one begins */
+    size_t at;                      /* the group that is read, */
+    uint64_t read_count;            /* how many calls of it were, */
+    const struct call_chunk *chunk; /* and where the next one begins */
     size_t position;
 };
 
@@ -65,10 +65,10 @@ struct cn_call_groups *cn_call_groups_new(const struct cn_recording *rec, bool b
 void cn_call_groups_free(struct cn_call_groups *groups)
 {
     for (size_t i = 0; groups && i < groups->count; i++) {
-        struct chunk *chunk = groups->list[i].first;
+        struct call_chunk *chunk = groups->list[i].first;
 
         while (chunk) {
-            struct chunk *next = chunk->next;
+            struct call_chunk *next = chunk->next;
 
             free(chunk);
             chunk = next;
@@ -99,7 +99,7 @@ static size_t find_group(struct cn_call_groups *groups, const struct cn_span *sp
     if (at < groups->count)
         return at;
     CN_PUSH(groups->list, groups->count, groups->capacity,
-            (struct group){
+            (struct call_group){
                 .name = groups->by_name ? groups->names.list[at] : NULL,
                 .is_known = span->function < groups->rec->function_count,
                 .function = span->function,
@@ -108,7 +108,8 @@ static size_t find_group(struct cn_call_groups *groups, const struct cn_span *sp
     return at;
 }
 
-static struct group *group_at(struct cn_call_groups *groups, const struct cn_span *span)
+static struct call_group *group_at(struct cn_call_groups *groups,
+                                   const struct cn_span *span)
 {
     uint32_t count = groups->rec->function_count;
     bool is_known = span->function < count;
@@ -121,10 +122,11 @@ static struct group *group_at(struct cn_call_groups *groups, const struct cn_spa
     return &groups->list[found];
 }
 
-static struct chunk *add_chunk(struct cn_call_groups *groups, struct group *group)
+static struct call_chunk *add_chunk(struct cn_call_groups *groups,
+                                    struct call_group *group)
 {
     size_t capacity = group->last ? 2 * group->last->capacity : FIRST_LEN;
-    struct chunk *chunk;
+    struct call_chunk *chunk;
     size_t len;
 
     capacity = capacity < LAST_LEN ? capacity : LAST_LEN;
@@ -150,8 +152,8 @@ void cn_call_groups_add(struct cn_call_groups *groups, uint64_t task,
         [CN_CALL_TOTAL] = span->total_ns,
         [CN_CALL_SELF] = span->self_ns,
     };
-    struct group *group = group_at(groups, span);
-    struct chunk *chunk = group->last;
+    struct call_group *group = group_at(groups, span);
+    struct call_chunk *chunk = group->last;
 
     group->call_count++;
     if (groups->kept_count == 0)
@@ -165,7 +167,7 @@ void cn_call_groups_add(struct cn_call_groups *groups, uint64_t task,
 
 static int compare_groups(const void *a, const void *b)
 {
-    const struct group *x = a, *y = b;
+    const struct call_group *x = a, *y = b;
 
     if (x->name)
         return strcmp(x->name, y->name);
@@ -182,7 +184,7 @@ void cn_call_groups_sort(struct cn_call_groups *groups)
 
 bool cn_call_groups_next(struct cn_call_groups *groups, struct cn_grouped_call *out)
 {
-    const struct group *group;
+    const struct call_group *group;
 
     while (groups->at < groups->count &&
            groups->read_count == groups->list[groups->at].call_count) {

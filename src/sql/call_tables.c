@@ -418,7 +418,7 @@ static void calls_close(struct cn_sql_scan *base)
     free(scan);
 }
 
-static bool add_functions(struct cn_rows *rows, struct cn_error *err)
+static bool add_functions(struct cn_table_rows *rows, struct cn_error *err)
 {
     (void)err;
     cn_tables_add_functions(rows, NULL);

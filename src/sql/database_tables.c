@@ -23,7 +23,7 @@ struct context_scan {
     struct cn_context context;
     struct cn_text name;
     bool is_located;
-    struct cn_location location;
+    struct cn_export_location location;
 };
 
 static bool build_index(struct cn_sql_data *data, struct cn_error *err)

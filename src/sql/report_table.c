@@ -176,7 +176,7 @@ static bool find_states(const struct cn_export *x, struct cn_task_states *out,
     return true;
 }
 
-static bool add_states(struct cn_rows *rows, struct cn_error *err)
+static bool add_states(struct cn_table_rows *rows, struct cn_error *err)
 {
     struct cn_task_states states;
     struct cn_rows_table table;

@@ -104,7 +104,7 @@ static bool fill(struct cn_sql_data *data, const struct cn_sql_table *table,
                  struct cn_sql_stored *stored, struct cn_error *err)
 {
     struct cn_export source = {.db = data->db};
-    struct cn_rows rows = {.ops = &ops, .x = &source, .ok = true, .own = stored};
+    struct cn_table_rows rows = {.ops = &ops, .x = &source, .ok = true, .own = stored};
 
     if (!data->db && !cn_sql_data_calls(data, err))
         return false;

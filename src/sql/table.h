@@ -75,7 +75,8 @@ struct cn_sql_table {
     uint8_t key_count;             /* columns with numbers that a scan takes bounds for */
     uint8_t keys[CN_SQL_KEYS_MAX]; /* their columns */
     uint8_t text_key;              /* the same for a text; CN_SQL_NO_COLUMN */
-    bool (*add)(struct cn_rows *rows, struct cn_error *err); /* of a table in memory */
+    bool (*add)(struct cn_table_rows *rows,
+                struct cn_error *err); /* of a table in memory */
 
     uint64_t (*row_count)(struct cn_sql_data *data); /* a guess */
     /* True if a scan can deliver rows grouped by a column; NULL: none can. */

@@ -56,13 +56,13 @@ static bool demangle_with(demangle_fn demangler, const char *raw, int options,
 }
 
 /* The text being simplified. Everything below is linear in its length. */
-struct reading {
+struct demangle_reading {
     const char *at;
     struct cn_text *out;
     size_t begin; /* of this name in the output */
 };
 
-static bool take(struct reading *in, const char *prefix)
+static bool take(struct demangle_reading *in, const char *prefix)
 {
     size_t len = strlen(prefix);
 
@@ -74,7 +74,7 @@ static bool take(struct reading *in, const char *prefix)
 
 /* Skip a bracketed group with all nested ones; `in->at` is its opening bracket. Arrows are no
  * brackets; comparison operators in expressions are inside parentheses. */
-static void skip_group(struct reading *in)
+static void skip_group(struct demangle_reading *in)
 {
     unsigned angles = 0, others = 0;
 
@@ -99,7 +99,7 @@ static void skip_group(struct reading *in)
 }
 
 /* The name of an operator, after "operator". */
-static void take_operator(struct reading *in)
+static void take_operator(struct demangle_reading *in)
 {
     /* Longer ones first: template arguments may follow without a space. */
     static const char *const words[] = {
@@ -125,7 +125,7 @@ static void take_operator(struct reading *in)
 }
 
 /* "{lambda(int)#1}" becomes "$_0"; other unnamed entities are dropped with their "::". */
-static void take_unnamed(struct reading *in)
+static void take_unnamed(struct demangle_reading *in)
 {
     bool is_lambda = strncmp(in->at, "{lambda", 7) == 0;
     const char *hash;
@@ -150,7 +150,7 @@ static bool is_word(char c)
            c == '_';
 }
 
-static void take_one(struct reading *in)
+static void take_one(struct demangle_reading *in)
 {
     bool is_start =
         in->out->len == in->begin || !is_word(in->out->chars[in->out->len - 1]);
@@ -195,7 +195,7 @@ static void simplify(const char *full, struct cn_text *out)
         {"typeinfo name for ", "__typeinfo_name__"},
         {"guard variable for ", "__guard_variable__"},
     };
-    struct reading in = {.at = full, .out = out, .begin = out->len};
+    struct demangle_reading in = {.at = full, .out = out, .begin = out->len};
 
     for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
         if (take(&in, prefixes[i].full)) {

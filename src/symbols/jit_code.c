@@ -190,7 +190,7 @@ void cn_jit_code_read_map(struct cn_jit_code *code, struct cn_bytes text)
 }
 
 /* Lines of the code whose load follows. */
-struct lines {
+struct jit_lines {
     uint64_t address;
     struct cn_jit_line *list;
     uint32_t count;
@@ -206,7 +206,7 @@ static bool is_path(const char *name)
 }
 
 static void read_lines(struct cn_jit_code *code, struct cn_bytes record,
-                       struct lines *out)
+                       struct jit_lines *out)
 {
     struct cn_jitdump_debug debug;
     const char *file = "";
@@ -214,7 +214,7 @@ static void read_lines(struct cn_jit_code *code, struct cn_bytes record,
     struct cn_bytes rest;
 
     free(out->list);
-    *out = (struct lines){0};
+    *out = (struct jit_lines){0};
     if (!cn_jitdump_debug_decode(record, &debug) ||
         !cn_bytes_from(record, cn_jitdump_debug_size, &rest))
         return;
@@ -244,7 +244,7 @@ static void read_lines(struct cn_jit_code *code, struct cn_bytes record,
 }
 
 /* V8 writes addresses of lines as if the code followed the header of an ELF file. */
-static void set_lines(struct cn_jit_code *code, const struct lines *lines,
+static void set_lines(struct cn_jit_code *code, const struct jit_lines *lines,
                       struct cn_jit_function *function)
 {
     uint64_t header_len = strcmp(function->language, CN_JIT_JAVASCRIPT) == 0 ? 64 : 0;
@@ -259,7 +259,7 @@ static void set_lines(struct cn_jit_code *code, const struct lines *lines,
 }
 
 static void read_load(struct cn_jit_code *code, struct cn_bytes record, uint64_t time_ns,
-                      struct lines *lines)
+                      struct jit_lines *lines)
 {
     struct cn_jitdump_load load;
     const char *name = cn_bytes_string(record, cn_jitdump_load_size);
@@ -301,7 +301,7 @@ static bool read_records(struct cn_jit_code *code, struct cn_bytes rest, bool ha
                          struct cn_error *err)
 {
     struct cn_map by_number = {0};
-    struct lines lines = {0};
+    struct jit_lines lines = {0};
     struct cn_jitdump_head head;
     struct cn_bytes record;
     bool ok = true;

@@ -49,7 +49,7 @@ enum {
     OP_NOP = 0x96,
 };
 
-struct machine {
+struct expression_machine {
     struct cn_bytes whole, rest;
     const struct cn_unwind_registers *registers;
     cn_unwind_read read;
@@ -58,7 +58,7 @@ struct machine {
     unsigned depth;
 };
 
-static bool push(struct machine *m, uint64_t value)
+static bool push(struct expression_machine *m, uint64_t value)
 {
     if (m->depth == DEPTH_MAX)
         return false;
@@ -66,7 +66,7 @@ static bool push(struct machine *m, uint64_t value)
     return true;
 }
 
-static bool push_register(struct machine *m, uint64_t number)
+static bool push_register(struct expression_machine *m, uint64_t number)
 {
     int64_t offset;
 
@@ -75,7 +75,7 @@ static bool push_register(struct machine *m, uint64_t number)
            push(m, m->registers->value[number] + (uint64_t)offset);
 }
 
-static bool push_number(struct machine *m, uint8_t code)
+static bool push_number(struct expression_machine *m, uint8_t code)
 {
     uint64_t value;
     int64_t number;
@@ -98,7 +98,7 @@ static bool push_number(struct machine *m, uint8_t code)
            push(m, value);
 }
 
-static bool jump(struct machine *m, bool is_taken)
+static bool jump(struct expression_machine *m, bool is_taken)
 {
     uint64_t distance;
 
@@ -110,7 +110,7 @@ static bool jump(struct machine *m, bool is_taken)
 }
 
 /* Replace the number on top. */
-static bool unary(struct machine *m, uint8_t code)
+static bool unary(struct expression_machine *m, uint8_t code)
 {
     struct cn_bytes len;
     uint64_t *top, value;
@@ -212,7 +212,7 @@ static bool compute(uint8_t code, uint64_t a, uint64_t b, uint64_t *out)
     return true;
 }
 
-static bool rearrange(struct machine *m, uint8_t code)
+static bool rearrange(struct expression_machine *m, uint8_t code)
 {
     uint64_t *top = m->stack + m->depth, kept;
     struct cn_bytes index;
@@ -245,7 +245,7 @@ static bool rearrange(struct machine *m, uint8_t code)
     }
 }
 
-static bool step(struct machine *m, uint8_t code)
+static bool step(struct expression_machine *m, uint8_t code)
 {
     if (code == OP_NOP)
         return true;
@@ -274,11 +274,11 @@ bool cn_unwind_evaluate(struct cn_bytes expression,
                         const uint64_t *pushed, cn_unwind_read read, const void *arg,
                         uint64_t *out)
 {
-    struct machine m = {.whole = expression,
-                        .rest = expression,
-                        .registers = registers,
-                        .read = read,
-                        .arg = arg};
+    struct expression_machine m = {.whole = expression,
+                                   .rest = expression,
+                                   .registers = registers,
+                                   .read = read,
+                                   .arg = arg};
     struct cn_bytes byte;
 
     if (pushed)

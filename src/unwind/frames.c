@@ -10,7 +10,7 @@ enum { VERSION_MAX = 4, LETTERS_MAX = 32, CIE_MAX = 1 << 16 };
 #define NO_CIE   UINT32_MAX
 
 /* The head of an entry: its length, and its id or pointer to a CIE. */
-struct entry {
+struct frames_entry {
     struct cn_bytes rest; /* after the id */
     uint64_t rest_off;    /* in the section */
     uint64_t id_off, id;
@@ -19,7 +19,7 @@ struct entry {
 };
 
 static bool entry_at(const struct cn_unwind_frames *frames, uint64_t off,
-                     struct entry *out)
+                     struct frames_entry *out)
 {
     struct cn_bytes from, rest, body;
     uint64_t len, id;
@@ -36,12 +36,13 @@ static bool entry_at(const struct cn_unwind_frames *frames, uint64_t off,
         id_len = 8;
     }
     if (len == 0) { /* an end */
-        *out = (struct entry){.len = from.len - rest.len};
+        *out = (struct frames_entry){.len = from.len - rest.len};
         return true;
     }
     if (!cn_bytes_slice(rest, 0, len, &body))
         return false;
-    *out = (struct entry){.id_off = off + (from.len - rest.len), .is_long = id_len == 8};
+    *out = (struct frames_entry){.id_off = off + (from.len - rest.len),
+                                 .is_long = id_len == 8};
     out->len = from.len - rest.len + body.len;
     if (!cn_unwind_int_take(&body, id_len, false, &id))
         return false;
@@ -51,7 +52,8 @@ static bool entry_at(const struct cn_unwind_frames *frames, uint64_t off,
     return true;
 }
 
-static bool is_cie(const struct cn_unwind_frames *frames, const struct entry *entry)
+static bool is_cie(const struct cn_unwind_frames *frames,
+                   const struct frames_entry *entry)
 {
     if (frames->is_debug)
         return entry->id == (entry->is_long ? UINT64_MAX : UINT32_MAX);
@@ -98,7 +100,7 @@ static bool read_augmentation(struct cn_unwind_cie *cie, const char *letters,
     return true;
 }
 
-static bool read_cie(struct cn_unwind_cie *cie, const struct entry *entry)
+static bool read_cie(struct cn_unwind_cie *cie, const struct frames_entry *entry)
 {
     struct cn_bytes rest = entry->rest, version, byte, beginning = rest;
     const char *letters;
@@ -137,7 +139,7 @@ static uint32_t cie_at(struct cn_unwind_frames *frames, uint64_t off)
 {
     uint32_t at = cn_map_find(&frames->cie_of, off, NO_CIE);
     struct cn_unwind_cie *cie;
-    struct entry entry;
+    struct frames_entry entry;
 
     if (at != NO_CIE || frames->cie_count == CIE_MAX)
         return at;
@@ -150,7 +152,7 @@ static uint32_t cie_at(struct cn_unwind_frames *frames, uint64_t off)
     return at;
 }
 
-static bool read_fde(struct cn_unwind_frames *frames, const struct entry *entry,
+static bool read_fde(struct cn_unwind_frames *frames, const struct frames_entry *entry,
                      struct cn_unwind_fde *out)
 {
     struct cn_bytes rest = entry->rest, skipped;
@@ -182,7 +184,7 @@ static bool read_fde(struct cn_unwind_frames *frames, const struct entry *entry,
 void cn_unwind_frames_read(struct cn_unwind_frames *frames, struct cn_unwind_part part,
                            bool is_debug)
 {
-    struct entry entry;
+    struct frames_entry entry;
 
     *frames = (struct cn_unwind_frames){.part = part, .is_debug = is_debug};
     if (part.bytes.len > CN_UNWIND_FRAMES_LEN_MAX)

@@ -13,14 +13,14 @@ enum {
 };
 
 /* Addresses whose newest mapping is one. */
-struct range {
+struct mappings_range {
     uint64_t begin, end;
     const struct cn_unwind_mapping *mapping;
 };
 
 /* By address, not overlapping. */
 struct cn_unwind_index {
-    struct range *list;
+    struct mappings_range *list;
     size_t count, capacity;
 };
 
@@ -62,7 +62,7 @@ void cn_unwind_node_release(struct cn_unwind_node *node,
     }
 }
 
-static void add_range(struct cn_unwind_index *index, struct range range)
+static void add_range(struct cn_unwind_index *index, struct mappings_range range)
 {
     if (range.begin >= range.end)
         return;
@@ -85,10 +85,10 @@ static void put_over(struct cn_unwind_index *older, const struct cn_unwind_index
     size_t at = 0;
 
     for (size_t i = 0; i < older->count; i++) {
-        struct range rest = older->list[i];
+        struct mappings_range rest = older->list[i];
 
         while (at < newer->count && newer->list[at].begin < rest.end) {
-            struct range left = rest;
+            struct mappings_range left = rest;
 
             if (left.begin < covered_to)
                 left.begin = covered_to;
@@ -132,7 +132,8 @@ static struct cn_unwind_index *build(struct cn_unwind_node *newest)
             const struct cn_unwind_mapping *mapping = &nodes[--count]->mapping;
 
             one.count = 0;
-            add_range(&one, (struct range){mapping->begin, mapping->end, mapping});
+            add_range(&one,
+                      (struct mappings_range){mapping->begin, mapping->end, mapping});
             put_over(&chunk, &one);
         }
         put_over(index, &chunk);

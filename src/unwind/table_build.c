@@ -13,7 +13,7 @@ struct saved {
     int64_t value;
 };
 
-struct state {
+struct row_state {
     enum cn_unwind_cfa cfa; /* 0: not defined */
     uint64_t cfa_register;
     int64_t cfa_offset; /* or of the expression */
@@ -25,10 +25,10 @@ struct state {
 /* A CIE with the state after its program. */
 struct initial {
     bool is_run, is_valid;
-    struct state state;
+    struct row_state state;
 };
 
-struct build {
+struct table_build {
     struct cn_unwind_table *table;
     const struct cn_unwind_frames *frames;
     struct initial *initials;             /* by CIE */
@@ -37,11 +37,11 @@ struct build {
 };
 
 /* One program while it runs. */
-struct run {
-    struct build *build;
+struct row_run {
+    struct table_build *build;
     const struct cn_unwind_cie *cie;
-    const struct state *initial; /* NULL for the program of a CIE */
-    struct state now, remembered[CN_UNWIND_REMEMBER_MAX];
+    const struct row_state *initial; /* NULL for the program of a CIE */
+    struct row_state now, remembered[CN_UNWIND_REMEMBER_MAX];
     unsigned remembered_count;
     uint64_t address, end;
     uint64_t program_address; /* of the end of the program */
@@ -58,7 +58,8 @@ static bool is_same_expression(const struct cn_unwind_table *table, uint32_t off
 }
 
 /* Where the table has an expression; added if it is new. */
-static bool add_expression(struct build *b, struct cn_bytes expression, int64_t *out)
+static bool add_expression(struct table_build *b, struct cn_bytes expression,
+                           int64_t *out)
 {
     struct cn_unwind_table *table = b->table;
     uint64_t hash = XXH3_64bits(expression.ptr, expression.len);
@@ -88,7 +89,7 @@ static bool fits(int64_t value)
 }
 
 /* The words of a state; 0 of them if it can not be expressed. */
-static size_t rule_words(const struct state *state, const struct cn_unwind_cie *cie,
+static size_t rule_words(const struct row_state *state, const struct cn_unwind_cie *cie,
                          uint32_t words[CN_UNWIND_RULE_WORDS_MAX])
 {
     uint32_t flags = (cie->is_signal ? CN_UNWIND_IS_SIGNAL : 0) |
@@ -115,7 +116,7 @@ static size_t rule_words(const struct state *state, const struct cn_unwind_cie *
 }
 
 /* Where the table has the rule of a state; added if it is new. */
-static uint32_t add_rule(struct build *b, const struct state *state,
+static uint32_t add_rule(struct table_build *b, const struct row_state *state,
                          const struct cn_unwind_cie *cie)
 {
     struct cn_unwind_table *table = b->table;
@@ -157,7 +158,7 @@ static void add_row(struct cn_unwind_table *table, uint64_t address, uint32_t ru
     table->rules[table->row_count++] = rule;
 }
 
-static void advance(struct run *run, uint64_t count)
+static void advance(struct row_run *run, uint64_t count)
 {
     uint64_t to;
 
@@ -169,7 +170,8 @@ static void advance(struct run *run, uint64_t count)
         run->address = UINT64_MAX;
 }
 
-static void set(struct run *run, uint64_t number, enum cn_unwind_kind kind, int64_t value)
+static void set(struct row_run *run, uint64_t number, enum cn_unwind_kind kind,
+                int64_t value)
 {
     /* Others are vector registers. */
     if (number >= CN_UNWIND_REGISTER_MAX)
@@ -181,7 +183,7 @@ static void set(struct run *run, uint64_t number, enum cn_unwind_kind kind, int6
         run->now.changed |= UINT64_C(1) << number;
 }
 
-static void restore(struct run *run, uint64_t number)
+static void restore(struct row_run *run, uint64_t number)
 {
     const struct saved same = {CN_UNWIND_SAME_VALUE, 0};
     const struct saved *to;
@@ -195,12 +197,12 @@ static void restore(struct run *run, uint64_t number)
 }
 
 /* Offsets wrap around instead of overflowing; what does not fit becomes no rule. */
-static int64_t factored(const struct run *run, uint64_t value)
+static int64_t factored(const struct row_run *run, uint64_t value)
 {
     return (int64_t)(value * (uint64_t)run->cie->data_align);
 }
 
-static bool take_block(struct run *run, int64_t *out)
+static bool take_block(struct row_run *run, int64_t *out)
 {
     struct cn_bytes expression;
     uint64_t len;
@@ -211,9 +213,9 @@ static bool take_block(struct run *run, int64_t *out)
 }
 
 /* Instructions that define where the CFA is. */
-static bool run_cfa(struct run *run, uint8_t code)
+static bool run_cfa(struct row_run *run, uint8_t code)
 {
-    struct state *now = &run->now;
+    struct row_state *now = &run->now;
     uint64_t number, value;
     int64_t signed_value;
 
@@ -251,7 +253,7 @@ static bool run_cfa(struct run *run, uint8_t code)
 }
 
 /* Instructions that begin with a register. */
-static bool run_register(struct run *run, uint8_t code)
+static bool run_register(struct row_run *run, uint8_t code)
 {
     uint64_t number, value;
     int64_t signed_value;
@@ -302,7 +304,7 @@ static bool run_register(struct run *run, uint8_t code)
     return true;
 }
 
-static bool run_advance(struct run *run, uint8_t code)
+static bool run_advance(struct row_run *run, uint8_t code)
 {
     uint64_t count;
 
@@ -322,7 +324,7 @@ static bool run_advance(struct run *run, uint8_t code)
     return true;
 }
 
-static bool run_instruction(struct run *run, uint8_t code)
+static bool run_instruction(struct row_run *run, uint8_t code)
 {
     uint64_t value;
 
@@ -375,7 +377,7 @@ static bool run_instruction(struct run *run, uint8_t code)
 }
 
 /* False at an instruction that is unknown or does not fit. */
-static bool run_program(struct run *run)
+static bool run_program(struct row_run *run)
 {
     struct cn_bytes byte;
     uint64_t value;
@@ -404,7 +406,8 @@ static bool run_program(struct run *run)
     return true;
 }
 
-static const struct state *initial_state(struct build *b, struct run *run, uint32_t cie)
+static const struct row_state *initial_state(struct table_build *b, struct row_run *run,
+                                             uint32_t cie)
 {
     struct initial *initial = &b->initials[cie];
 
@@ -412,7 +415,7 @@ static const struct state *initial_state(struct build *b, struct run *run, uint3
         run->build = b;
         run->cie = &b->frames->cies[cie];
         run->initial = NULL;
-        run->now = (struct state){0};
+        run->now = (struct row_state){0};
         run->remembered_count = 0;
         run->address = 0;
         run->end = UINT64_MAX;
@@ -438,10 +441,10 @@ static bool is_code(const struct cn_unwind_table *table, const struct cn_unwind_
     return false;
 }
 
-static void add_function(struct build *b, struct run *run,
+static void add_function(struct table_build *b, struct row_run *run,
                          const struct cn_unwind_fde *fde)
 {
-    const struct state *initial;
+    const struct row_state *initial;
 
     /* Functions that the linker removed have addresses near 0. */
     if (!is_code(b->table, fde))
@@ -471,8 +474,8 @@ static void add_frames(struct cn_unwind_table *table, struct cn_unwind_part part
                        bool is_debug)
 {
     struct cn_unwind_frames frames;
-    struct build b = {.table = table, .frames = &frames, .covered_to = table->base};
-    struct run *run = cn_alloc(1, sizeof(*run));
+    struct table_build b = {.table = table, .frames = &frames, .covered_to = table->base};
+    struct row_run *run = cn_alloc(1, sizeof(*run));
 
     cn_unwind_frames_read(&frames, part, is_debug);
     b.initials = cn_alloc(frames.cie_count, sizeof(*b.initials));

@@ -13,7 +13,7 @@ enum {
 #define ARM_ADDRESS_MASK ((UINT64_C(1) << 48) - 1)
 
 /* One stack while it is unwound. */
-struct walk {
+struct unwind_walk {
     struct cn_unwind_space *space;
     struct cn_bytes stack;
     uint64_t stack_begin;
@@ -27,7 +27,7 @@ struct walk {
     struct cn_unwind_registers at;
 };
 
-static bool read_stack(struct walk *w, uint64_t address, uint64_t *out)
+static bool read_stack(struct unwind_walk *w, uint64_t address, uint64_t *out)
 {
     struct cn_bytes word;
 
@@ -42,7 +42,7 @@ static bool read_stack(struct walk *w, uint64_t address, uint64_t *out)
 
 static bool read_for_expression(const void *arg, uint64_t address, uint64_t *out)
 {
-    const struct walk *w = arg;
+    const struct unwind_walk *w = arg;
     struct cn_bytes word;
 
     if (address >= w->stack_begin &&
@@ -53,27 +53,27 @@ static bool read_for_expression(const void *arg, uint64_t address, uint64_t *out
     return w->space->read_memory && w->space->read_memory(w->space->memory, address, out);
 }
 
-static bool is_known(const struct walk *w, unsigned number)
+static bool is_known(const struct unwind_walk *w, unsigned number)
 {
     return w->at.known >> number & 1;
 }
 
-static void set(struct walk *w, unsigned number, uint64_t value)
+static void set(struct unwind_walk *w, unsigned number, uint64_t value)
 {
     w->at.value[number] = value;
     w->at.known |= UINT64_C(1) << number;
 }
 
-static bool evaluate(struct walk *w, const struct cn_unwind_table *table, uint32_t off,
-                     const uint64_t *pushed, uint64_t *out)
+static bool evaluate(struct unwind_walk *w, const struct cn_unwind_table *table,
+                     uint32_t off, const uint64_t *pushed, uint64_t *out)
 {
     return cn_unwind_evaluate(cn_unwind_table_expression(table, off), &w->at, pushed,
                               read_for_expression, w, out);
 }
 
 /* The value that a register has in the caller. */
-static bool recover(struct walk *w, const struct cn_unwind_table *table, uint64_t cfa,
-                    uint32_t word, uint32_t value, uint64_t *out)
+static bool recover(struct unwind_walk *w, const struct cn_unwind_table *table,
+                    uint64_t cfa, uint32_t word, uint32_t value, uint64_t *out)
 {
     uint64_t offset = (uint64_t)(int64_t)(int32_t)value, address;
     unsigned number = word & 0xff;
@@ -112,7 +112,8 @@ static bool stop(enum cn_unwind_end *end, enum cn_unwind_end why)
     return false;
 }
 
-static bool find_cfa(struct walk *w, const struct cn_unwind_place *place, uint64_t *out)
+static bool find_cfa(struct unwind_walk *w, const struct cn_unwind_place *place,
+                     uint64_t *out)
 {
     uint32_t word = place->rule[0];
     unsigned number = cn_unwind_rule_cfa_register(word);
@@ -124,7 +125,7 @@ static bool find_cfa(struct walk *w, const struct cn_unwind_place *place, uint64
 }
 
 /* An address that may be one to return to, where no table says so. */
-static bool is_return_address(struct walk *w, uint64_t pc)
+static bool is_return_address(struct unwind_walk *w, uint64_t pc)
 {
     return pc > 0 &&
            cn_unwind_is_after_call(cn_unwind_place_at(w->space, pc - 1), w->at.machine);
@@ -132,7 +133,7 @@ static bool is_return_address(struct walk *w, uint64_t pc)
 
 /* The code that cairn's recorder returns to instead of the caller: an expression finds the
  * return address, less one, in the memory of the recorder. */
-static bool step_by_recorder(struct walk *w, uint64_t cfa, uint64_t value,
+static bool step_by_recorder(struct unwind_walk *w, uint64_t cfa, uint64_t value,
                              enum cn_unwind_end *end)
 {
     /* The program runs on: the function may have returned meanwhile. */
@@ -147,7 +148,7 @@ static bool step_by_recorder(struct walk *w, uint64_t cfa, uint64_t value,
 }
 
 /* By the rule of the place. */
-static bool step_by_rule(struct walk *w, const struct cn_unwind_place *place,
+static bool step_by_rule(struct unwind_walk *w, const struct cn_unwind_place *place,
                          enum cn_unwind_end *end)
 {
     const uint32_t *rule = place->rule;
@@ -196,7 +197,7 @@ static bool step_by_rule(struct walk *w, const struct cn_unwind_place *place,
 }
 
 /* Out of a signal handler, by the layout of the kernel. */
-static bool step_by_signal_frame(struct walk *w, enum cn_unwind_end *end)
+static bool step_by_signal_frame(struct unwind_walk *w, enum cn_unwind_end *end)
 {
     /* r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip. */
     static const uint8_t x86_order[] = {8, 9, 10, 11, 12, 13, 14, 15, 5,
@@ -220,7 +221,7 @@ static bool step_by_signal_frame(struct walk *w, enum cn_unwind_end *end)
 }
 
 /* Where the return address is while a function has no frame; x86_64 alone. */
-static bool step_by_code(struct walk *w, enum cn_unwind_code code)
+static bool step_by_code(struct unwind_walk *w, enum cn_unwind_code code)
 {
     uint64_t sp = w->at.value[w->sp], pc, fp = 0;
 
@@ -244,7 +245,7 @@ static bool step_by_code(struct walk *w, enum cn_unwind_code code)
 
 /* Code without a table on aarch64, as in the vDSO and the PLT, that calls nothing. Right after the push, the
  * frame pointer is still the caller's. */
-static bool step_by_arm_code(struct walk *w)
+static bool step_by_arm_code(struct unwind_walk *w)
 {
     uint64_t sp = w->at.value[w->sp], fp = w->at.value[w->fp], saved = fp;
     uint64_t pc = w->at.value[CN_UNWIND_ARM_LR], len;
@@ -268,7 +269,7 @@ static bool step_by_arm_code(struct walk *w)
 
 /* Code that was made at run time and does nothing after its call but return: the trampolines
  * of Python. x86_64 alone, and only where the memory of the process could be read once. */
-static bool step_by_epilogue(struct walk *w)
+static bool step_by_epilogue(struct unwind_walk *w)
 {
     enum { ADD_RSP = 0xc48348, RET = 0xc3, NEVER = 0xff };
     struct cn_unwind_place *place = cn_unwind_place_at(w->space, w->at.value[w->pc]);
@@ -295,7 +296,7 @@ static bool step_by_epilogue(struct walk *w)
 }
 
 /* A frame that begins with the caller's frame pointer and the return address. */
-static bool step_by_frame_pointer(struct walk *w, enum cn_unwind_end *end)
+static bool step_by_frame_pointer(struct unwind_walk *w, enum cn_unwind_end *end)
 {
     uint64_t fp = w->at.value[w->fp], next, pc;
 
@@ -328,13 +329,13 @@ static bool step_by_frame_pointer(struct walk *w, enum cn_unwind_end *end)
     return true;
 }
 
-static enum cn_unwind_code code_at(struct walk *w)
+static enum cn_unwind_code code_at(struct unwind_walk *w)
 {
     return cn_unwind_code_at(cn_unwind_place_at(w->space, w->at.value[w->pc]),
                              w->at.machine);
 }
 
-static bool step_without_rule(struct walk *w, enum cn_unwind_end *end)
+static bool step_without_rule(struct unwind_walk *w, enum cn_unwind_end *end)
 {
     enum cn_unwind_code code = code_at(w);
 
@@ -361,7 +362,7 @@ static bool step_without_rule(struct walk *w, enum cn_unwind_end *end)
 
 /* Where the program counter is: a return address may be after the end of its function. Handlers
  * of signals return to the first instruction of a trampoline, before which may be nothing. */
-static struct cn_unwind_place *find_place(struct walk *w)
+static struct cn_unwind_place *find_place(struct unwind_walk *w)
 {
     uint64_t pc = w->at.value[w->pc];
     struct cn_unwind_place *place =
@@ -371,7 +372,7 @@ static struct cn_unwind_place *find_place(struct walk *w)
 }
 
 /* To the caller. */
-static bool step(struct walk *w, enum cn_unwind_end *end)
+static bool step(struct unwind_walk *w, enum cn_unwind_end *end)
 {
     /* A copy: looking at code may reuse the slot. */
     const struct cn_unwind_place place = *find_place(w);
@@ -410,7 +411,7 @@ size_t cn_unwind(struct cn_unwind_space *space,
                  enum cn_unwind_end *end)
 {
     bool is_arm = registers->machine == CN_UNWIND_AARCH64;
-    struct walk w = {
+    struct unwind_walk w = {
         .space = space,
         .stack = stack,
         .stack_begin = stack_begin,

@@ -132,7 +132,7 @@ char *realpath(const char *path, char *out)
     return out;
 }
 
-struct sorting {
+struct port_sorting {
     char *list, *spare;
     size_t size;
     cn_port_compare compare;
@@ -140,7 +140,8 @@ struct sorting {
 };
 
 /* Merge two sorted runs; of equal elements the left one is first. */
-static void merge(const struct sorting *sorting, size_t begin, size_t middle, size_t end)
+static void merge(const struct port_sorting *sorting, size_t begin, size_t middle,
+                  size_t end)
 {
     const char *list = sorting->list;
     size_t size = sorting->size, left = begin, right = middle;
@@ -163,7 +164,7 @@ static void merge(const struct sorting *sorting, size_t begin, size_t middle, si
 
 void qsort_r(void *list, size_t count, size_t size, cn_port_compare compare, void *arg)
 {
-    struct sorting sorting = {list, NULL, size, compare, arg};
+    struct port_sorting sorting = {list, NULL, size, compare, arg};
 
     if (count < 2)
         return;

@@ -56,6 +56,8 @@ put analyze/calls/call_report.c '"base/text.h"'
 put base/files/chunk_file.c '"base/text.h"'
 put server/http/server_state.c '"base/text.h"'
 echo 'ok = format->probe(path);' >>"$root/src/lib/bad.c"
+echo 'struct row {' >>"$root/src/open/bad.c"
+echo 'static const struct row {' >>"$root/src/record/bad.c"
 cat >"$root/expected" <<'END'
 src/analyze/calls/bad.c:1: analyze/calls may not include open/formats.h
 src/analyze/calls/bad.c:2: analyze/calls may not include mpi.h
@@ -81,6 +83,7 @@ src/model/bad.c:2: model may not include analyze/cct/tree.h
 src/model/bad.c:3: model may not include pthread.h
 src/open/bad.c:1: open may not include open/host/target.h
 src/record/bad.c:1: record may not include base/text.h
+src/record/bad.c:2: row is also defined in open/bad.c
 src/server/http/server_state.c:1: its name repeats that of the folder server/http
 src/server/served/bad.c:2: server/served may not include base/bytes/json.h
 src/server/served/bad.c:3: server/served may not include model/traces/json.h

@@ -7,18 +7,18 @@
 
 enum { STEPS = 1 << CN_DURATION_BITS };
 
-struct place {
+struct durations_place {
     unsigned doubling, step;
 };
 
-static struct place place_of(uint64_t ns)
+static struct durations_place place_of(uint64_t ns)
 {
     unsigned shift;
 
     if (ns < STEPS)
-        return (struct place){0, (unsigned)ns};
+        return (struct durations_place){0, (unsigned)ns};
     shift = 63 - CN_DURATION_BITS - (unsigned)__builtin_clzll(ns);
-    return (struct place){shift + 1, (unsigned)(ns >> shift) & (STEPS - 1)};
+    return (struct durations_place){shift + 1, (unsigned)(ns >> shift) & (STEPS - 1)};
 }
 
 static struct cn_duration_range range_of(unsigned doubling, unsigned step)
@@ -31,7 +31,7 @@ static struct cn_duration_range range_of(unsigned doubling, unsigned step)
 
 void cn_durations_add(struct cn_durations *durations, uint64_t ns)
 {
-    struct place place = place_of(ns);
+    struct durations_place place = place_of(ns);
 
     if (!durations->doublings[place.doubling])
         durations->doublings[place.doubling] = cn_alloc(STEPS, sizeof(uint64_t));
@@ -77,7 +77,7 @@ struct cn_duration_range cn_durations_at(const struct cn_durations *durations,
 
 uint64_t cn_durations_from(const struct cn_durations *durations, uint64_t low_ns)
 {
-    struct place first = place_of(low_ns);
+    struct durations_place first = place_of(low_ns);
     uint64_t count = 0;
 
     for (unsigned i = first.doubling; i < CN_DURATION_DOUBLINGS; i++)

@@ -20,7 +20,7 @@ enum { LANE_MAX = 1 << 16 };
 enum { MICROSECOND_NS = 1000, ROUNDING_NS = 2 * MICROSECOND_NS };
 
 /* Calls that nest: a task. */
-struct lane {
+struct from_traces_lane {
     uint32_t task;
     uint32_t group, slot; /* where it is listed */
     uint32_t below;       /* group of the lanes of calls below its own; 0: none yet */
@@ -31,7 +31,7 @@ struct lane {
 /* Lanes of traces, or those below one lane. A tree of minima finds the first that is free:
  * `free_ns[leaf_count + slot]` is the time of a lane's last exit, UINT64_MAX while it has an
  * open call. */
-struct group {
+struct from_traces_group {
     uint32_t *lanes;
     uint64_t *free_ns;
     uint32_t count, leaf_count;
@@ -42,7 +42,7 @@ struct made_call {
     uint64_t begin_ns, end_ns;
 };
 
-struct open_call {
+struct trace_open_call {
     uint32_t function;
     uint32_t lane;
     uint32_t depth; /* calls that are open in its lane, itself included */
@@ -60,10 +60,10 @@ struct cn_trace_calls {
     const struct cn_words *words;
     uint64_t born_ns;
     struct cn_map functions; /* method word -> function, of `words` */
-    struct lane *lanes;
-    struct group *groups; /* the first: of traces */
+    struct from_traces_lane *lanes;
+    struct from_traces_group *groups; /* the first: of traces */
     size_t lane_count, lane_capacity, group_count, group_capacity;
-    struct open_call *open; /* of the trace, outermost first */
+    struct trace_open_call *open; /* of the trace, outermost first */
     size_t depth, open_capacity;
     struct cn_map paths;    /* path and function -> path of the recording, from 1 */
     struct made_call *made; /* by the open calls, those of the outermost first */
@@ -77,7 +77,7 @@ struct cn_trace_calls {
 static uint32_t add_group(struct cn_trace_calls *calls)
 {
     CN_GROW(calls->groups, calls->group_count, calls->group_capacity);
-    calls->groups[calls->group_count] = (struct group){0};
+    calls->groups[calls->group_count] = (struct from_traces_group){0};
     return (uint32_t)calls->group_count++;
 }
 
@@ -169,7 +169,7 @@ static uint32_t function_of(struct cn_trace_calls *calls, const struct cn_trace 
     return *known;
 }
 
-static void set_free(struct group *group, uint32_t slot, uint64_t time_ns)
+static void set_free(struct from_traces_group *group, uint32_t slot, uint64_t time_ns)
 {
     uint64_t *tree = group->free_ns;
 
@@ -178,7 +178,7 @@ static void set_free(struct group *group, uint32_t slot, uint64_t time_ns)
         tree[i] = tree[2 * i] < tree[2 * i + 1] ? tree[2 * i] : tree[2 * i + 1];
 }
 
-static uint32_t find_free(const struct group *group, uint64_t time_ns)
+static uint32_t find_free(const struct from_traces_group *group, uint64_t time_ns)
 {
     uint32_t i = 1;
 
@@ -189,7 +189,7 @@ static uint32_t find_free(const struct group *group, uint64_t time_ns)
     return group->lanes[i - group->leaf_count];
 }
 
-static void add_to_group(struct group *group, uint32_t lane)
+static void add_to_group(struct from_traces_group *group, uint32_t lane)
 {
     uint64_t *old = group->free_ns;
     uint32_t leaf_count = group->leaf_count;
@@ -228,14 +228,14 @@ static uint32_t take_lane(struct cn_trace_calls *calls, uint32_t group, uint32_t
                                                          .has_file = true});
     cn_memory_recording_add_task_session(calls->recording, task, 0, calls->session);
     lane = (uint32_t)calls->lane_count++;
-    calls->lanes[lane] =
-        (struct lane){.task = task, .group = group, .slot = calls->groups[group].count};
+    calls->lanes[lane] = (struct from_traces_lane){
+        .task = task, .group = group, .slot = calls->groups[group].count};
     add_to_group(&calls->groups[group], lane);
     return lane;
 }
 
 /* `part_ns` is covered or self time, by the flags. */
-static void add_call(struct cn_trace_calls *calls, struct lane *lane,
+static void add_call(struct cn_trace_calls *calls, struct from_traces_lane *lane,
                      enum cn_call_kind kind, uint32_t function, uint64_t time_ns,
                      uint64_t part_ns, uint8_t flags)
 {
@@ -301,7 +301,7 @@ static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
 }
 
 /* The self time of a call: what no call that it made covers. */
-static uint64_t self_of(struct cn_trace_calls *calls, const struct open_call *call)
+static uint64_t self_of(struct cn_trace_calls *calls, const struct trace_open_call *call)
 {
     struct cn_self_time self = {call->real.begin_ns, call->real.end_ns,
                                 call->real.end_ns - call->real.begin_ns};
@@ -318,15 +318,15 @@ static uint64_t self_of(struct cn_trace_calls *calls, const struct open_call *ca
 /* The time of a call that only calls in other lanes cover: what all that it made cover, without
  * those in its lane. */
 static uint64_t covered_outside(struct cn_trace_calls *calls,
-                                const struct open_call *call)
+                                const struct trace_open_call *call)
 {
     uint64_t covered_ns = call->real.end_ns - call->real.begin_ns - self_of(calls, call);
 
     return covered_ns > call->inside_ns ? covered_ns - call->inside_ns : 0;
 }
 
-static void leave_covered(struct cn_trace_calls *calls, struct lane *lane,
-                          const struct open_call *call)
+static void leave_covered(struct cn_trace_calls *calls, struct from_traces_lane *lane,
+                          const struct trace_open_call *call)
 {
     uint64_t covered_ns = covered_outside(calls, call);
 
@@ -334,9 +334,9 @@ static void leave_covered(struct cn_trace_calls *calls, struct lane *lane,
              covered_ns > 0 ? CN_CALL_COVERED : 0);
 }
 
-static void leave_lane(struct cn_trace_calls *calls, struct open_call *call)
+static void leave_lane(struct cn_trace_calls *calls, struct trace_open_call *call)
 {
-    struct lane *lane = &calls->lanes[call->lane];
+    struct from_traces_lane *lane = &calls->lanes[call->lane];
 
     call->is_left = true;
     lane->depth--;
@@ -351,22 +351,22 @@ static void leave_lane(struct cn_trace_calls *calls, struct open_call *call)
 
 static void leave(struct cn_trace_calls *calls)
 {
-    struct open_call *call = &calls->open[--calls->depth];
+    struct trace_open_call *call = &calls->open[--calls->depth];
 
     if (!call->is_left)
         leave_lane(calls, call);
     calls->made_count = call->made;
 }
 
-static bool is_rounded(const struct open_call *call, uint64_t begin_ns)
+static bool is_rounded(const struct trace_open_call *call, uint64_t begin_ns)
 {
     return begin_ns % MICROSECOND_NS == 0 && call->end_ns % MICROSECOND_NS == 0;
 }
 
 /* Move a call between the last event of its caller's lane and the end of the caller; false if
  * it does not fit there, apart from rounding. */
-static bool fit(const struct open_call *caller, const struct lane *lane,
-                struct open_call *call, uint64_t *begin_ns)
+static bool fit(const struct trace_open_call *caller, const struct from_traces_lane *lane,
+                struct trace_open_call *call, uint64_t *begin_ns)
 {
     uint64_t low_ns = lane->now_ns, high_ns = caller->end_ns;
     uint64_t slack_ns = is_rounded(call, *begin_ns) ? ROUNDING_NS : 0;
@@ -382,11 +382,11 @@ static bool fit(const struct open_call *caller, const struct lane *lane,
 }
 
 /* The lane of a call: its caller's if it fits there, otherwise one below. */
-static void place(struct cn_trace_calls *calls, struct open_call *call,
+static void place(struct cn_trace_calls *calls, struct trace_open_call *call,
                   uint64_t *begin_ns)
 {
-    struct open_call *caller = &calls->open[calls->depth - 1];
-    struct lane *lane = &calls->lanes[caller->lane];
+    struct trace_open_call *caller = &calls->open[calls->depth - 1];
+    struct from_traces_lane *lane = &calls->lanes[caller->lane];
 
     call->lane = caller->lane;
     if (calls->is_nested) {
@@ -415,8 +415,8 @@ static void place(struct cn_trace_calls *calls, struct open_call *call,
 }
 
 /* The flow from a caller to a call in another lane. */
-static void add_flow(struct cn_trace_calls *calls, const struct open_call *caller,
-                     const struct open_call *call)
+static void add_flow(struct cn_trace_calls *calls, const struct trace_open_call *caller,
+                     const struct trace_open_call *call)
 {
     struct cn_flow flow = {
         .from_task = calls->lanes[caller->lane].task,
@@ -431,7 +431,7 @@ static void add_flow(struct cn_trace_calls *calls, const struct open_call *calle
 }
 
 /* Note which calls are around one in a lane of its own. */
-static void note_path(struct cn_trace_calls *calls, const struct open_call *call)
+static void note_path(struct cn_trace_calls *calls, const struct trace_open_call *call)
 {
     uint32_t path = 0;
 
@@ -453,8 +453,8 @@ static void note_path(struct cn_trace_calls *calls, const struct open_call *call
 }
 
 /* A call that an open one made. */
-static void note_made(struct cn_trace_calls *calls, struct open_call *caller,
-                      const struct open_call *call)
+static void note_made(struct cn_trace_calls *calls, struct trace_open_call *caller,
+                      const struct trace_open_call *call)
 {
     if (caller->lane != call->lane)
         add_flow(calls, caller, call);
@@ -467,8 +467,9 @@ void cn_trace_calls_enter(struct cn_trace_calls *calls, const struct cn_trace *t
                           uint32_t node, uint64_t begin_ns, uint32_t depth)
 {
     const struct cn_trace_node *entered = &trace->nodes[node];
-    struct open_call call = {.function = function_of(calls, trace, entered->method)};
-    struct lane *lane;
+    struct trace_open_call call = {.function =
+                                       function_of(calls, trace, entered->method)};
+    struct from_traces_lane *lane;
     bool is_moved = false;
 
     while (calls->depth > depth)

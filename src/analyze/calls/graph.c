@@ -8,26 +8,26 @@
 #include "base/text.h"
 
 /* One of the open calls of a task. */
-struct open_call {
+struct graph_open_call {
     uint32_t depth;
     uint32_t id;      /* of its node; CN_NONE: it is in the node of the call before */
     uint64_t address; /* of its function if that is unknown, else 0 */
 };
 
 /* The open calls of a task at some time, outermost first. */
-struct path {
+struct graph_path {
     uint32_t root; /* id of the node above them */
-    struct open_call *calls;
+    struct graph_open_call *calls;
     size_t count;
 };
 
-struct task {
+struct graph_task {
     uint32_t index;     /* in the recording */
     uint32_t *children; /* slots of the tasks it forked, by the time they started */
     size_t child_count;
-    struct path origin;   /* open calls of its parent when that forked it */
-    uint32_t attached;    /* node of the whole tree below which it continues */
-    uint32_t first_depth; /* of its first call */
+    struct graph_path origin; /* open calls of its parent when that forked it */
+    uint32_t attached;        /* node of the whole tree below which it continues */
+    uint32_t first_depth;     /* of its first call */
 };
 
 /* The children of the root of a tree are sessions, then the tasks that continue where another
@@ -38,36 +38,36 @@ struct task {
 struct fork {
     uint32_t slot;
     uint32_t guessed; /* calls of them */
-    struct path path;
+    struct graph_path path;
 };
 
-struct lane {
+struct graph_lane {
     struct cn_call_lane base; /* first */
     struct cn_call_tree tree;
     size_t next_child;
     struct fork *forks;
     size_t fork_count, fork_capacity;
-    bool has_guessed;     /* guessed calls have nodes */
-    struct path guessed;  /* of a joined part: the calls that were guessed */
-    bool has_first;       /* a call was seen */
-    uint32_t first_depth; /* of that call */
+    bool has_guessed;          /* guessed calls have nodes */
+    struct graph_path guessed; /* of a joined part: the calls that were guessed */
+    bool has_first;            /* a call was seen */
+    uint32_t first_depth;      /* of that call */
 };
 
-struct build {
+struct graph_build {
     const struct cn_call_query *query;
     struct cn_call_tree *trees; /* one per worker */
-    struct task *tasks;         /* by slot */
+    struct graph_task *tasks;   /* by slot */
     uint32_t *same_name; /* by function: the first one of that name in its module */
     bool apart;
     bool with_extremes;
 };
 
-static struct lane *lane_of(struct cn_call_lane *base)
+static struct graph_lane *lane_of(struct cn_call_lane *base)
 {
-    return (struct lane *)base;
+    return (struct graph_lane *)base;
 }
 
-static uint32_t node_id(const struct build *build, struct cn_call_tree *tree,
+static uint32_t node_id(const struct graph_build *build, struct cn_call_tree *tree,
                         const struct cn_call_frame *frame)
 {
     const struct cn_recording *rec = build->query->rec;
@@ -78,7 +78,8 @@ static uint32_t node_id(const struct build *build, struct cn_call_tree *tree,
 }
 
 /* The parent of an outermost call. */
-static uint32_t base_node(const struct build *build, struct lane *lane, uint64_t time_ns)
+static uint32_t base_node(const struct graph_build *build, struct graph_lane *lane,
+                          uint64_t time_ns)
 {
     const struct cn_recording *rec = build->query->rec;
     uint32_t slot = lane->base.slot, task = build->tasks[slot].index;
@@ -93,7 +94,7 @@ static uint32_t base_node(const struct build *build, struct lane *lane, uint64_t
     return cn_call_tree_child(&lane->tree, 0, id, 0, time_ns);
 }
 
-static inline void count_enter(const struct build *build, struct lane *lane,
+static inline void count_enter(const struct graph_build *build, struct graph_lane *lane,
                                struct cn_call_frame *frame, uint64_t recorded_ns)
 {
     const struct cn_call_stack *stack = &lane->base.stack;
@@ -110,7 +111,7 @@ static inline void count_enter(const struct build *build, struct lane *lane,
     }
 }
 
-static void count_end(const struct build *build, struct lane *lane,
+static void count_end(const struct graph_build *build, struct graph_lane *lane,
                       const struct cn_call_end *ended, bool is_open)
 {
     const struct cn_call_frame *frame = &ended->frame;
@@ -130,7 +131,7 @@ static void count_end(const struct build *build, struct lane *lane,
 }
 
 /* Count the end of the innermost call in the usual case: its mark is its node. */
-static inline bool count_top_end(struct lane *lane, const struct cn_call *call)
+static inline bool count_top_end(struct graph_lane *lane, const struct cn_call *call)
 {
     uint64_t total_ns, self_ns;
     const struct cn_call_frame *frame =
@@ -144,13 +145,13 @@ static inline bool count_top_end(struct lane *lane, const struct cn_call *call)
 }
 
 /* True if a call of a part is not to be counted. */
-static bool check_guess(struct lane *lane, const struct cn_call *call)
+static bool check_guess(struct graph_lane *lane, const struct cn_call *call)
 {
     return lane->base.guess && cn_call_guess_check(lane->base.guess, &lane->base.stack,
                                                    call) != CN_GUESS_INSIDE;
 }
 
-static void leave_slowly(const struct build *build, struct lane *lane,
+static void leave_slowly(const struct graph_build *build, struct graph_lane *lane,
                          const struct cn_call *call)
 {
     struct cn_call_end ended;
@@ -161,7 +162,7 @@ static void leave_slowly(const struct build *build, struct lane *lane,
     count_end(build, lane, &ended, false);
 }
 
-static inline void count_call(const struct build *build, struct lane *lane,
+static inline void count_call(const struct graph_build *build, struct graph_lane *lane,
                               const struct cn_call *call,
                               const struct cn_call_batch *batch)
 {
@@ -211,7 +212,7 @@ static uint32_t root_of(const struct cn_call_tree *tree, uint32_t node)
 }
 
 /* List the open calls of a lane. */
-static void find_path(const struct lane *lane, struct path *out)
+static void find_path(const struct graph_lane *lane, struct graph_path *out)
 {
     const struct cn_call_stack *stack = &lane->base.stack;
     const struct cn_call_tree *tree = &lane->tree;
@@ -224,7 +225,7 @@ static void find_path(const struct lane *lane, struct path *out)
         const struct cn_call_frame *frame = &stack->frames[i];
         uint32_t id = cn_call_tree_id(tree, frame->mark);
 
-        out->calls[i] = (struct open_call){
+        out->calls[i] = (struct graph_open_call){
             .depth = frame->depth,
             .id = frame->mark != above ? id : CN_NONE,
             .address = cn_call_ids_address(&tree->ids, tree->rec, id),
@@ -235,7 +236,7 @@ static void find_path(const struct lane *lane, struct path *out)
 
 /* The node of an open call, whose caller has the node `above`. */
 static uint32_t step_down(struct cn_call_tree *tree, uint32_t above,
-                          const struct open_call *call)
+                          const struct graph_open_call *call)
 {
     uint32_t id = call->address
                       ? cn_call_ids_unknown(&tree->ids, tree->rec, call->address)
@@ -246,7 +247,7 @@ static uint32_t step_down(struct cn_call_tree *tree, uint32_t above,
                : cn_call_tree_child(tree, above, id, call->address, UINT64_MAX);
 }
 
-static void note_fork(struct lane *lane, uint32_t slot)
+static void note_fork(struct graph_lane *lane, uint32_t slot)
 {
     struct fork *fork;
 
@@ -258,10 +259,10 @@ static void note_fork(struct lane *lane, uint32_t slot)
 
 /* The open calls of a fork, of which some were guessed to be those of `guessed`; to be
  * released with free(). */
-static struct path join_paths(const struct fork *fork, const struct path *guessed,
-                              uint32_t unknown)
+static struct graph_path join_paths(const struct fork *fork,
+                                    const struct graph_path *guessed, uint32_t unknown)
 {
-    struct path path = {
+    struct graph_path path = {
         .root = fork->guessed > unknown ? guessed->root : fork->path.root,
         .calls = cn_alloc(fork->path.count - unknown, sizeof(*path.calls)),
         .count = fork->path.count - unknown,
@@ -274,10 +275,11 @@ static struct path join_paths(const struct fork *fork, const struct path *guesse
 }
 
 /* Note the open calls for the tasks that were forked by now. */
-static void note_origins(const struct build *build, struct lane *lane, uint64_t time_ns)
+static void note_origins(const struct graph_build *build, struct graph_lane *lane,
+                         uint64_t time_ns)
 {
     const struct cn_call_query *query = build->query;
-    const struct task *task = &build->tasks[lane->base.slot];
+    const struct graph_task *task = &build->tasks[lane->base.slot];
 
     while (lane->next_child < task->child_count) {
         uint32_t slot = task->children[lane->next_child];
@@ -292,7 +294,7 @@ static void note_origins(const struct build *build, struct lane *lane, uint64_t 
     }
 }
 
-static void init_tree(const struct build *build, struct cn_call_tree *tree)
+static void init_tree(const struct graph_build *build, struct cn_call_tree *tree)
 {
     cn_call_tree_init(tree, build->query->rec);
     if (build->with_extremes)
@@ -301,7 +303,7 @@ static void init_tree(const struct build *build, struct cn_call_tree *tree)
 
 static void lane_begin(void *arg, struct cn_call_lane *base)
 {
-    const struct build *build = arg;
+    const struct graph_build *build = arg;
 
     init_tree(build, &lane_of(base)->tree);
 }
@@ -317,12 +319,12 @@ static void lane_done(void *arg, struct cn_call_lane *base)
 }
 
 /* Begin a part: the tasks that were forked up to the calls it left out are noted. */
-static void begin_part(const struct build *build, struct lane *lane)
+static void begin_part(const struct graph_build *build, struct graph_lane *lane)
 {
     const struct cn_call_guess *guess = lane->base.guess;
     const struct cn_call_query *query = build->query;
     const struct cn_call_stack *stack = &lane->base.stack;
-    const struct task *task = &build->tasks[lane->base.slot];
+    const struct graph_task *task = &build->tasks[lane->base.slot];
     uint64_t seen_ns = guess->clock.seen_ns > 0 ? guess->clock.seen_ns : guess->begin_ns;
 
     lane->has_guessed = true;
@@ -337,9 +339,9 @@ static void begin_part(const struct build *build, struct lane *lane)
 static void lane_count(void *arg, struct cn_call_lane *base,
                        const struct cn_call_batch *batch)
 {
-    const struct build *build = arg;
-    const struct task *task = &build->tasks[base->slot];
-    struct lane *lane = lane_of(base);
+    const struct graph_build *build = arg;
+    const struct graph_task *task = &build->tasks[base->slot];
+    struct graph_lane *lane = lane_of(base);
 
     if (base->guess && !lane->has_guessed)
         begin_part(build, lane);
@@ -353,8 +355,8 @@ static void lane_count(void *arg, struct cn_call_lane *base,
 
 static void lane_join(void *arg, struct cn_call_lane *base, struct cn_call_lane *part)
 {
-    const struct build *build = arg;
-    struct lane *lane = lane_of(part);
+    const struct graph_build *build = arg;
+    struct graph_lane *lane = lane_of(part);
     uint32_t unknown = part->guess->depth - base->stack.count;
 
     find_path(lane_of(base), &lane->guessed);
@@ -368,7 +370,7 @@ static void lane_resume(void *arg, struct cn_call_lane *base,
                         const struct cn_call_lane *part, struct cn_call_frame *frame)
 {
     struct cn_call_tree *tree = &lane_of(base)->tree;
-    const struct cn_call_tree *from = &((const struct lane *)part)->tree;
+    const struct cn_call_tree *from = &((const struct graph_lane *)part)->tree;
     uint32_t above;
 
     (void)arg;
@@ -384,7 +386,7 @@ static void lane_resume(void *arg, struct cn_call_lane *base,
  * task there. */
 static void lane_end(void *arg, struct cn_call_lane *base, unsigned worker)
 {
-    const struct build *build = arg;
+    const struct graph_build *build = arg;
     struct cn_call_end ended;
 
     (void)worker;
@@ -397,10 +399,10 @@ static void lane_end(void *arg, struct cn_call_lane *base, unsigned worker)
 }
 
 /* Add a part's calls below a guessed one, which is below `root` of its tree. */
-static void merge_guessed(struct cn_call_tree *into, const struct lane *part,
+static void merge_guessed(struct cn_call_tree *into, const struct graph_lane *part,
                           uint32_t root)
 {
-    const struct path *path = &part->guessed;
+    const struct graph_path *path = &part->guessed;
     uint32_t unknown = part->base.guess->depth - (uint32_t)path->count;
     uint32_t depth = cn_call_tree_id(&part->tree, root) - GUESSED;
     uint32_t at = cn_call_tree_child(into, 0, path->root, 0, UINT64_MAX);
@@ -424,8 +426,8 @@ static void merge_root(struct cn_call_tree *into, const struct cn_call_tree *fro
 
 static void lane_merge(void *arg, const struct cn_call_lane *base, unsigned worker)
 {
-    const struct build *build = arg;
-    const struct lane *lane = (const struct lane *)base;
+    const struct graph_build *build = arg;
+    const struct graph_lane *lane = (const struct graph_lane *)base;
     const struct cn_call_tree *tree = &lane->tree;
 
     for (uint32_t at = cn_call_tree_first(tree, 0); at;
@@ -438,11 +440,11 @@ static void lane_merge(void *arg, const struct cn_call_lane *base, unsigned work
 
 /* The node below which a forked task continues: the innermost call that it shares with its
  * parent. */
-static uint32_t find_attached(const struct build *build, struct cn_call_tree *into,
-                              const struct task *task)
+static uint32_t find_attached(const struct graph_build *build, struct cn_call_tree *into,
+                              const struct graph_task *task)
 {
     const struct cn_recording *rec = build->query->rec;
-    const struct path *origin = &task->origin;
+    const struct graph_path *origin = &task->origin;
     size_t count = origin->count;
     const struct cn_session *session;
     uint32_t at;
@@ -466,13 +468,13 @@ static uint32_t find_attached(const struct build *build, struct cn_call_tree *in
 
 /* Merge the calls of forked tasks below those of their parents. In the order of their start,
  * so parents come before the tasks they forked. */
-static void merge_forked(const struct build *build, unsigned worker_count,
+static void merge_forked(const struct graph_build *build, unsigned worker_count,
                          struct cn_call_tree *into, const uint32_t *by_start)
 {
     const struct cn_recording *rec = build->query->rec;
 
     for (uint32_t i = 0; i < build->query->task_count; i++) {
-        struct task *task = &build->tasks[by_start[i]];
+        struct graph_task *task = &build->tasks[by_start[i]];
         uint32_t key = rec->session_count + 1 + by_start[i];
 
         for (unsigned k = 0; k < worker_count; k++) {
@@ -488,7 +490,7 @@ static void merge_forked(const struct build *build, unsigned worker_count,
     }
 }
 
-static void find_same_names(struct build *build)
+static void find_same_names(struct graph_build *build)
 {
     const struct cn_recording *rec = build->query->rec;
     struct cn_names names = {0};
@@ -539,7 +541,7 @@ static uint32_t *sort_by_start(const struct cn_call_query *query)
 }
 
 /* List the forked children of each task. */
-static void find_children(struct build *build, const uint32_t *by_start)
+static void find_children(struct graph_build *build, const uint32_t *by_start)
 {
     const struct cn_call_query *query = build->query;
     const struct cn_recording *rec = query->rec;
@@ -551,7 +553,7 @@ static void find_children(struct build *build, const uint32_t *by_start)
         const struct cn_task *self = &rec->tasks[query->tasks[by_start[i]]];
         uint32_t parent =
             self->is_fork ? cn_map_find(&slots, self->parent, CN_NONE) : CN_NONE;
-        struct task *task;
+        struct graph_task *task;
         size_t capacity;
 
         if (parent == CN_NONE)
@@ -563,7 +565,7 @@ static void find_children(struct build *build, const uint32_t *by_start)
     cn_map_done(&slots);
 }
 
-static void build_init(struct build *build, unsigned worker_count)
+static void build_init(struct graph_build *build, unsigned worker_count)
 {
     const struct cn_call_query *query = build->query;
 
@@ -576,7 +578,7 @@ static void build_init(struct build *build, unsigned worker_count)
     find_same_names(build);
 }
 
-static void build_done(struct build *build, unsigned worker_count)
+static void build_done(struct graph_build *build, unsigned worker_count)
 {
     for (unsigned i = 0; i < worker_count; i++)
         cn_call_tree_done(&build->trees[i]);
@@ -590,7 +592,7 @@ static void build_done(struct build *build, unsigned worker_count)
 }
 
 static const struct cn_call_visitor visitor = {
-    .lane_size = sizeof(struct lane),
+    .lane_size = sizeof(struct graph_lane),
     .begin = lane_begin,
     .done = lane_done,
     .count = lane_count,
@@ -601,7 +603,7 @@ static const struct cn_call_visitor visitor = {
 };
 
 /* Merge the trees of the workers. */
-static void merge_trees(const struct build *build, unsigned worker_count,
+static void merge_trees(const struct graph_build *build, unsigned worker_count,
                         struct cn_call_tree *into, const uint32_t *by_start)
 {
     for (unsigned i = 0; i < worker_count; i++) {
@@ -620,9 +622,9 @@ bool cn_call_graph_build(struct cn_call_graph *graph, const struct cn_call_query
                          unsigned workers, struct cn_call_graph_options options,
                          struct cn_error *err)
 {
-    struct build build = {.query = query,
-                          .apart = options.is_apart,
-                          .with_extremes = options.with_extremes};
+    struct graph_build build = {.query = query,
+                                .apart = options.is_apart,
+                                .with_extremes = options.with_extremes};
     unsigned worker_count = workers > 0 ? workers : 1;
     struct cn_call_visit visit = {
         .query = query,

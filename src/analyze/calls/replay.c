@@ -9,20 +9,20 @@
 
 enum { TASK_NAME_MAX = 15 }; /* of the kernel */
 
-struct caller {
+struct replay_caller {
     uint64_t address, time_ns;
 };
 
-struct run {
+struct replay_run {
     struct cn_call_replay *replay;
     const struct cn_call_query *query;
     const struct cn_replay_options *options;
     cn_replay_fn on_line;
     void *arg;
     bool is_stopped;
-    struct caller *callers; /* by slot: the call site of the next call */
-    struct cn_text *names;  /* by slot: of tasks that are renamed, so far */
-    uint32_t *ended;        /* by slot: function of the last record if it is an exit */
+    struct replay_caller *callers; /* by slot: the call site of the next call */
+    struct cn_text *names;         /* by slot: of tasks that are renamed, so far */
+    uint32_t *ended; /* by slot: function of the last record if it is an exit */
 
     /* A line that may be merged with the next. */
     bool has_pending;
@@ -35,7 +35,7 @@ struct run {
 
 /* The name of a task before its first rename: that of the program or, of a thread, of its
  * process now. */
-static void begin_name(struct run *run, uint32_t slot, uint64_t time_ns)
+static void begin_name(struct replay_run *run, uint32_t slot, uint64_t time_ns)
 {
     const struct cn_call_query *query = run->query;
     const struct cn_task *task = &query->rec->tasks[query->tasks[slot]];
@@ -52,7 +52,7 @@ static void begin_name(struct run *run, uint32_t slot, uint64_t time_ns)
     cn_text_printf(&run->names[slot], "%.*s", TASK_NAME_MAX, cn_path_name(name));
 }
 
-static const char *name_at(struct run *run, uint32_t slot, uint64_t time_ns)
+static const char *name_at(struct replay_run *run, uint32_t slot, uint64_t time_ns)
 {
     const struct cn_task *task = &run->query->rec->tasks[run->query->tasks[slot]];
 
@@ -63,14 +63,14 @@ static const char *name_at(struct run *run, uint32_t slot, uint64_t time_ns)
     return cn_text_str(&run->names[slot]);
 }
 
-static void emit(struct run *run, struct cn_replay_line *line)
+static void emit(struct replay_run *run, struct cn_replay_line *line)
 {
     line->task_name = name_at(run, line->slot, line->time_ns);
     if (!run->is_stopped && !run->on_line(run->arg, line))
         run->is_stopped = true;
 }
 
-static void flush(struct run *run)
+static void flush(struct replay_run *run)
 {
     if (!run->has_pending)
         return;
@@ -79,7 +79,7 @@ static void flush(struct run *run)
 }
 
 /* Put a line that may be merged with the next. */
-static void put_half(struct run *run, struct cn_replay_line *line)
+static void put_half(struct replay_run *run, struct cn_replay_line *line)
 {
     flush(run);
     if (run->options->without_merge) {
@@ -90,13 +90,13 @@ static void put_half(struct run *run, struct cn_replay_line *line)
     run->has_pending = true;
 }
 
-static void put(struct run *run, struct cn_replay_line *line)
+static void put(struct replay_run *run, struct cn_replay_line *line)
 {
     flush(run);
     emit(run, line);
 }
 
-static const char *print_values(struct run *run, const struct cn_merged_call *next,
+static const char *print_values(struct replay_run *run, const struct cn_merged_call *next,
                                 struct cn_text *text, const char *otherwise)
 {
     if (!(next->call->flags & CN_CALL_HAS_DATA) || run->options->without_arguments)
@@ -107,7 +107,7 @@ static const char *print_values(struct run *run, const struct cn_merged_call *ne
     return cn_text_str(text);
 }
 
-static void put_backtrace(struct run *run, const struct cn_call_stack *stack,
+static void put_backtrace(struct replay_run *run, const struct cn_call_stack *stack,
                           const struct cn_merged_call *next)
 {
     struct cn_replay_line line = {
@@ -121,13 +121,13 @@ static void put_backtrace(struct run *run, const struct cn_call_stack *stack,
     }
 }
 
-static void put_enter(struct run *run, const struct cn_merged_call *next)
+static void put_enter(struct replay_run *run, const struct cn_merged_call *next)
 {
     struct cn_call_stack *stack = &run->replay->stacks[next->slot];
     struct cn_call_rule rule = {0};
     struct cn_call_frame *frame =
         cn_call_stack_enter(stack, next->call, next->batch, &rule);
-    struct caller caller = run->callers[next->slot];
+    struct replay_caller caller = run->callers[next->slot];
     struct cn_replay_line line = {
         .kind = CN_REPLAY_OPEN,
         .slot = next->slot,
@@ -144,7 +144,7 @@ static void put_enter(struct run *run, const struct cn_merged_call *next)
         .batch = run->options->without_merge ? next->batch : NULL,
     };
 
-    run->callers[next->slot] = (struct caller){0};
+    run->callers[next->slot] = (struct replay_caller){0};
     if (!(frame->flags & CN_FRAME_SHOWN))
         return;
     flush(run);
@@ -154,7 +154,7 @@ static void put_enter(struct run *run, const struct cn_merged_call *next)
     put_half(run, &line);
 }
 
-static void put_leave(struct run *run, const struct cn_merged_call *next)
+static void put_leave(struct replay_run *run, const struct cn_merged_call *next)
 {
     struct cn_call_stack *stack = &run->replay->stacks[next->slot];
     struct cn_call_end ended;
@@ -191,7 +191,7 @@ static void put_leave(struct run *run, const struct cn_merged_call *next)
     put(run, &line);
 }
 
-static void put_sleep(struct run *run, const struct cn_merged_call *next,
+static void put_sleep(struct replay_run *run, const struct cn_merged_call *next,
                       struct cn_replay_line *line)
 {
     struct cn_call_frame *frame =
@@ -211,7 +211,7 @@ static void put_sleep(struct run *run, const struct cn_merged_call *next,
     run->pending.batch = &run->event_batch;
 }
 
-static void put_wake(struct run *run, const struct cn_merged_call *next,
+static void put_wake(struct replay_run *run, const struct cn_merged_call *next,
                      struct cn_replay_line *line)
 {
     struct cn_call_end ended;
@@ -249,7 +249,7 @@ static bool is_sleep(const struct cn_call *call)
            call->address == CN_EVENT_SCHED_OUT_PREEMPT;
 }
 
-static void put_event(struct run *run, const struct cn_merged_call *next)
+static void put_event(struct replay_run *run, const struct cn_merged_call *next)
 {
     struct cn_call_stack *stack = &run->replay->stacks[next->slot];
     uint64_t id = next->call->address;
@@ -266,7 +266,7 @@ static void put_event(struct run *run, const struct cn_merged_call *next)
     };
 
     if (id == CN_EVENT_CALLSITE && !run->options->is_flat) {
-        run->callers[next->slot] = (struct caller){
+        run->callers[next->slot] = (struct replay_caller){
             caller_of(next, run->query->rec->is_big_endian), next->call->time_ns};
         return;
     }
@@ -294,7 +294,7 @@ static bool is_thread_end(const struct cn_recording *rec, uint32_t function)
 
 /* pthread_exit() does not return: its callers end with their task, and so does it, unless the
  * recorder has seen the end of the thread. */
-static void end_thread(struct run *run, const struct cn_merged_call *next)
+static void end_thread(struct replay_run *run, const struct cn_merged_call *next)
 {
     struct cn_call_stack *stack = &run->replay->stacks[next->slot];
     const struct cn_recording *rec = run->query->rec;
@@ -326,7 +326,7 @@ static void end_thread(struct run *run, const struct cn_merged_call *next)
     }
 }
 
-static void rename_task(struct run *run, const struct cn_merged_call *next)
+static void rename_task(struct replay_run *run, const struct cn_merged_call *next)
 {
     struct cn_bytes name = cn_call_data(next->batch, next->call);
     struct cn_text *to = &run->names[next->slot];
@@ -337,7 +337,7 @@ static void rename_task(struct run *run, const struct cn_merged_call *next)
     cn_text_add(to, (const char *)name.ptr, name.len);
 }
 
-static void put_lost(struct run *run, const struct cn_merged_call *next)
+static void put_lost(struct replay_run *run, const struct cn_merged_call *next)
 {
     struct cn_replay_line line = {
         .kind = CN_REPLAY_LOST,
@@ -352,7 +352,7 @@ static void put_lost(struct run *run, const struct cn_merged_call *next)
     put(run, &line);
 }
 
-static void put_call(struct run *run, const struct cn_merged_call *next)
+static void put_call(struct replay_run *run, const struct cn_merged_call *next)
 {
     switch ((enum cn_call_kind)next->call->kind) {
     case CN_CALL_ENTER:
@@ -392,7 +392,7 @@ bool cn_call_replay_run(struct cn_call_replay *replay, const struct cn_call_quer
                         const struct cn_replay_options *options, cn_replay_fn on_line,
                         void *arg, struct cn_error *err)
 {
-    struct run run = {
+    struct replay_run run = {
         .replay = replay,
         .query = query,
         .options = options,

@@ -8,7 +8,7 @@
 #include "base/sort.h"
 
 /* The costs of one function so far. */
-struct slot {
+struct report_slot {
     uint32_t id;
     uint32_t group; /* the slot of all functions of its name: recursion is among these */
     uint32_t
@@ -21,7 +21,7 @@ struct slot {
 };
 
 /* Costs by function. */
-struct tally {
+struct report_tally {
     const struct cn_recording *rec;
     const uint32_t
         *first_of_name; /* by function, the first one of its name; NULL: itself */
@@ -29,34 +29,35 @@ struct tally {
     struct cn_call_ids ids;
     uint32_t *slot_of; /* by id: 1 + its slot; 0 when there is none */
     size_t slot_of_count, slot_of_capacity;
-    struct slot *slots;
+    struct report_slot *slots;
     size_t slot_count, slot_capacity;
     struct cn_call_report_options options;
 };
 
-struct lane {
+struct report_lane {
     struct cn_call_lane base; /* first */
-    struct tally tally;
+    struct report_tally tally;
     uint64_t lost_count; /* records */
     uint16_t processor;  /* 1 + the one that the task runs on; 0 while it is unknown */
 };
 
-struct worker {
-    struct tally tally, open; /* calls that ended, and calls that were open at the end */
+struct report_worker {
+    struct report_tally tally,
+        open; /* calls that ended, and calls that were open at the end */
     uint64_t lost_count;
 };
 
-struct build {
+struct report_build {
     const struct cn_recording *rec;
     const struct cn_call_query *query;
     uint32_t *first_of_name;
     struct cn_call_report_options options;
-    struct worker *workers;
+    struct report_worker *workers;
 };
 
-static struct lane *lane_of(struct cn_call_lane *base)
+static struct report_lane *lane_of(struct cn_call_lane *base)
 {
-    return (struct lane *)base;
+    return (struct report_lane *)base;
 }
 
 void cn_call_squares_add(struct cn_call_squares *squares, uint64_t ns)
@@ -81,7 +82,7 @@ static void histogram_free(struct cn_histogram *histogram)
     free(histogram);
 }
 
-static void tally_done(struct tally *tally)
+static void tally_done(struct report_tally *tally)
 {
     for (size_t i = 0; i < tally->slot_count; i++) {
         histogram_free(tally->slots[i].totals);
@@ -94,16 +95,16 @@ static void tally_done(struct tally *tally)
     free(tally->slots);
 }
 
-static uint32_t new_slot(struct tally *tally, uint32_t id)
+static uint32_t new_slot(struct report_tally *tally, uint32_t id)
 {
-    struct slot *slot;
+    struct report_slot *slot;
 
     CN_GROW_TO(tally->slot_of, (size_t)id + 1, tally->slot_of_capacity);
     while (tally->slot_of_count <= id)
         tally->slot_of[tally->slot_of_count++] = 0;
     CN_GROW(tally->slots, tally->slot_count, tally->slot_capacity);
     slot = &tally->slots[tally->slot_count++];
-    *slot = (struct slot){.id = id, .group = (uint32_t)tally->slot_count - 1};
+    *slot = (struct report_slot){.id = id, .group = (uint32_t)tally->slot_count - 1};
     slot->cost.total.min_ns = slot->cost.self.min_ns = UINT64_MAX;
     if (tally->options.with_histograms) {
         slot->totals = cn_alloc(1, sizeof(*slot->totals));
@@ -115,7 +116,7 @@ static uint32_t new_slot(struct tally *tally, uint32_t id)
     return (uint32_t)tally->slot_count - 1;
 }
 
-static struct slot *add_slot(struct tally *tally, uint32_t id)
+static struct report_slot *add_slot(struct report_tally *tally, uint32_t id)
 {
     uint32_t at = new_slot(tally, id), first = id;
 
@@ -131,12 +132,14 @@ static struct slot *add_slot(struct tally *tally, uint32_t id)
 }
 
 /* The slot of all functions that have the name of a slot's. */
-static inline struct slot *group_of(const struct tally *tally, const struct slot *slot)
+static inline struct report_slot *group_of(const struct report_tally *tally,
+                                           const struct report_slot *slot)
 {
     return &tally->slots[slot->group];
 }
 
-static struct slot *find_slot(struct tally *tally, uint32_t function, uint64_t address)
+static struct report_slot *find_slot(struct report_tally *tally, uint32_t function,
+                                     uint64_t address)
 {
     uint32_t id = cn_call_ids_of(&tally->ids, tally->rec, function, address);
 
@@ -147,7 +150,8 @@ static struct slot *find_slot(struct tally *tally, uint32_t function, uint64_t a
 
 /* The slot of a frame: the one that it got when it was entered, unless another function ended
  * in it, or it was never entered. */
-static inline struct slot *slot_of(struct tally *tally, const struct cn_call_frame *frame)
+static inline struct report_slot *slot_of(struct report_tally *tally,
+                                          const struct cn_call_frame *frame)
 {
     return frame->slot < tally->slot_count &&
                    tally->slots[frame->slot].id == frame->function
@@ -156,11 +160,12 @@ static inline struct slot *slot_of(struct tally *tally, const struct cn_call_fra
 }
 
 /* Note in a frame that was pushed its slot, and whether its function was open already. */
-static inline void tally_enter(struct tally *tally, const struct cn_call_stack *stack,
+static inline void tally_enter(struct report_tally *tally,
+                               const struct cn_call_stack *stack,
                                struct cn_call_frame *frame)
 {
-    struct slot *slot = find_slot(tally, frame->function, frame->address);
-    struct slot *group = group_of(tally, slot);
+    struct report_slot *slot = find_slot(tally, frame->function, frame->address);
+    struct report_slot *group = group_of(tally, slot);
 
     frame->mark = group->innermost;
     frame->slot = (uint32_t)(slot - tally->slots);
@@ -168,7 +173,7 @@ static inline void tally_enter(struct tally *tally, const struct cn_call_stack *
 }
 
 /* The frames from `first` on will be popped. */
-static void close_frames(struct tally *tally, const struct cn_call_stack *stack,
+static void close_frames(struct report_tally *tally, const struct cn_call_stack *stack,
                          uint32_t first)
 {
     for (uint32_t i = stack->count; i-- > first;) {
@@ -189,7 +194,7 @@ static inline void add_time(struct cn_call_times *times, uint64_t ns)
 }
 
 /* Count a call that ended. */
-static inline void tally_end(const struct tally *tally, struct slot *slot,
+static inline void tally_end(const struct report_tally *tally, struct report_slot *slot,
                              const struct cn_call_frame *frame, uint64_t total_ns,
                              uint64_t self_ns)
 {
@@ -213,7 +218,7 @@ static inline void tally_end(const struct tally *tally, struct slot *slot,
                              self_ns);
 }
 
-static void tally_shown(struct tally *tally, const struct cn_call_end *ended)
+static void tally_shown(struct report_tally *tally, const struct cn_call_end *ended)
 {
     if (ended->frame.flags & CN_FRAME_SHOWN)
         tally_end(tally, slot_of(tally, &ended->frame), &ended->frame, ended->total_ns,
@@ -222,7 +227,7 @@ static void tally_shown(struct tally *tally, const struct cn_call_end *ended)
 
 /* Of a part: true if a call is not to be counted. The outermost calls of a guessed function
  * that was still open were none. */
-static bool check_guess(struct lane *lane, const struct cn_call *call)
+static bool check_guess(struct report_lane *lane, const struct cn_call *call)
 {
     struct cn_call_guess *guess = lane->base.guess;
     enum cn_guess_step step = CN_GUESS_INSIDE;
@@ -230,7 +235,7 @@ static bool check_guess(struct lane *lane, const struct cn_call *call)
     if (guess)
         step = cn_call_guess_check(guess, &lane->base.stack, call);
     if (step == CN_GUESS_RETURN) {
-        struct slot *slot = find_slot(&lane->tally, call->function, call->address);
+        struct report_slot *slot = find_slot(&lane->tally, call->function, call->address);
 
         guess->returns[guess->return_count - 1].count =
             group_of(&lane->tally, slot)->cost.total_ns;
@@ -240,7 +245,7 @@ static bool check_guess(struct lane *lane, const struct cn_call *call)
 
 /* Entries and exits that are not the usual case. */
 
-static void enter_slowly(struct lane *lane, const struct cn_call *call,
+static void enter_slowly(struct report_lane *lane, const struct cn_call *call,
                          const struct cn_call_batch *batch)
 {
     struct cn_call_stack *stack = &lane->base.stack;
@@ -254,7 +259,7 @@ static void enter_slowly(struct lane *lane, const struct cn_call *call,
         tally_enter(&lane->tally, stack, frame);
 }
 
-static void leave_slowly(struct lane *lane, const struct cn_call *call)
+static void leave_slowly(struct report_lane *lane, const struct cn_call *call)
 {
     struct cn_call_stack *stack = &lane->base.stack;
     struct cn_call_end ended;
@@ -266,15 +271,15 @@ static void leave_slowly(struct lane *lane, const struct cn_call *call)
     tally_shown(&lane->tally, &ended);
 }
 
-static inline void count_call(struct lane *lane, const struct cn_call *call,
+static inline void count_call(struct report_lane *lane, const struct cn_call *call,
                               const struct cn_call_batch *batch)
 {
-    struct tally *tally = &lane->tally;
+    struct report_tally *tally = &lane->tally;
     struct cn_call_stack *stack = &lane->base.stack;
     struct cn_call_frame *frame;
     struct cn_call_end ended;
     uint64_t total_ns, self_ns;
-    struct slot *slot;
+    struct report_slot *slot;
 
     if (call->time_ns > lane->base.last_ns)
         lane->base.last_ns = call->time_ns;
@@ -312,9 +317,9 @@ static inline void count_call(struct lane *lane, const struct cn_call *call,
 
 static void lane_begin(void *arg, struct cn_call_lane *base)
 {
-    const struct build *build = arg;
+    const struct report_build *build = arg;
 
-    lane_of(base)->tally = (struct tally){
+    lane_of(base)->tally = (struct report_tally){
         .rec = build->rec,
         .first_of_name = build->first_of_name,
         .task = build->query->tasks[base->slot],
@@ -336,7 +341,7 @@ static void lane_count(void *arg, struct cn_call_lane *base,
         count_call(lane_of(base), &batch->calls[i], batch);
 }
 
-static void note_open(struct lane *lane)
+static void note_open(struct report_lane *lane)
 {
     const struct cn_call_stack *stack = &lane->base.stack;
 
@@ -351,7 +356,7 @@ static void note_open(struct lane *lane)
 
 /* A task that stops running ran on that processor since it was switched in: if that was not
  * recorded, since the start. */
-static void note_start(struct lane *lane)
+static void note_start(struct report_lane *lane)
 {
     for (size_t i = 0; i < lane->tally.slot_count; i++)
         if (lane->tally.slots[i].id < cn_call_schedule_id(lane->tally.rec, false))
@@ -359,7 +364,7 @@ static void note_start(struct lane *lane)
 }
 
 /* Note on which processor a call that was counted ran. */
-static void note_processor(struct lane *lane, const struct cn_call *call)
+static void note_processor(struct report_lane *lane, const struct cn_call *call)
 {
     const struct cn_call_stack *stack = &lane->base.stack;
     const struct cn_call_frame *top =
@@ -398,7 +403,7 @@ static void lane_join(void *arg, struct cn_call_lane *base, struct cn_call_lane 
     for (uint32_t i = 0; i < stack->count; i++) {
         const struct cn_call_frame *frame = &stack->frames[i];
         uint32_t return_at = stack->count - 1 - i;
-        struct slot *slot;
+        struct report_slot *slot;
 
         if (frame->mark != 0)
             continue;
@@ -423,7 +428,7 @@ static void lane_resume(void *arg, struct cn_call_lane *base,
  * task there. */
 static void lane_end(void *arg, struct cn_call_lane *base, unsigned worker)
 {
-    const struct build *build = arg;
+    const struct report_build *build = arg;
     struct cn_call_end ended;
 
     while (base->stack.count > 0) {
@@ -451,15 +456,15 @@ static uint32_t function_of(const struct cn_recording *rec, uint32_t id)
 /* Add the slots of a lane to those of a worker. */
 static void lane_merge(void *arg, const struct cn_call_lane *base, unsigned worker)
 {
-    const struct build *build = arg;
-    const struct lane *lane = (const struct lane *)base;
-    const struct tally *tally = &lane->tally;
-    struct tally *into = &build->workers[worker].tally;
+    const struct report_build *build = arg;
+    const struct report_lane *lane = (const struct report_lane *)base;
+    const struct report_tally *tally = &lane->tally;
+    struct report_tally *into = &build->workers[worker].tally;
 
     build->workers[worker].lost_count += lane->lost_count;
     for (size_t i = 0; i < tally->slot_count; i++) {
-        const struct slot *from = &tally->slots[i];
-        struct slot *slot;
+        const struct report_slot *from = &tally->slots[i];
+        struct report_slot *slot;
 
         if (from->cost.calls == 0 && from->cost.total_ns == 0)
             continue;
@@ -477,13 +482,13 @@ static void lane_merge(void *arg, const struct cn_call_lane *base, unsigned work
 }
 
 /* Add the slots of a tally to the rows of their names. */
-static void merge_tally(struct cn_call_report *report, const struct tally *tally,
+static void merge_tally(struct cn_call_report *report, const struct report_tally *tally,
                         size_t *capacity)
 {
     const struct cn_recording *rec = tally->rec;
 
     for (size_t i = 0; i < tally->slot_count; i++) {
-        const struct slot *slot = &tally->slots[i];
+        const struct report_slot *slot = &tally->slots[i];
         uint64_t address = cn_call_ids_address(&tally->ids, rec, slot->id);
         char buffer[CN_CALL_NAME_MAX];
         struct cn_call_row *row;
@@ -516,7 +521,7 @@ static void merge_tally(struct cn_call_report *report, const struct tally *tally
 }
 
 static const struct cn_call_visitor visitor = {
-    .lane_size = sizeof(struct lane),
+    .lane_size = sizeof(struct report_lane),
     .begin = lane_begin,
     .done = lane_done,
     .count = lane_count,
@@ -528,7 +533,7 @@ static const struct cn_call_visitor visitor = {
 
 /* Where the past of a task matters: tasks are not divided. */
 static const struct cn_call_visitor processor_visitor = {
-    .lane_size = sizeof(struct lane),
+    .lane_size = sizeof(struct report_lane),
     .begin = lane_begin,
     .done = lane_done,
     .count = lane_count_processors,
@@ -538,10 +543,10 @@ static const struct cn_call_visitor processor_visitor = {
 
 /* Add what a worker counted, and release it. The shortest call of a function is one that
  * returned, if any did. */
-static void merge_worker(struct cn_call_report *report, struct worker *worker,
+static void merge_worker(struct cn_call_report *report, struct report_worker *worker,
                          size_t *capacity)
 {
-    struct tally *open = &worker->open;
+    struct report_tally *open = &worker->open;
 
     for (size_t i = 0; i < open->slot_count; i++) {
         struct cn_call_moments *moments = open->slots[i].moments;
@@ -563,7 +568,7 @@ bool cn_call_report_build(struct cn_call_report *report,
                           struct cn_call_report_options options, struct cn_error *err)
 {
     unsigned worker_count = workers > 0 ? workers : 1;
-    struct build build = {
+    struct report_build build = {
         .rec = query->rec,
         .query = query,
         .first_of_name = cn_call_ids_first_of_name(query->rec),
@@ -583,7 +588,7 @@ bool cn_call_report_build(struct cn_call_report *report,
 
     *report = (struct cn_call_report){0};
     for (unsigned i = 0; i < worker_count; i++)
-        build.workers[i].tally = build.workers[i].open = (struct tally){
+        build.workers[i].tally = build.workers[i].open = (struct report_tally){
             .rec = query->rec, .first_of_name = build.first_of_name, .options = options};
     ok = cn_call_visit_run(&visit, &report->damages, err);
     for (unsigned i = 0; i < worker_count; i++)

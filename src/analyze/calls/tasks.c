@@ -5,7 +5,7 @@
 #include "analyze/calls/visit.h"
 #include "base/alloc.h"
 
-struct task {
+struct loaded_task {
     struct cn_call_lane base; /* first */
     struct cn_task_cost *cost;
 };
@@ -19,7 +19,7 @@ static void note_time(struct cn_task_cost *cost, uint64_t time_ns)
         cost->last_ns = time_ns;
 }
 
-static void count_end(struct task *task, const struct cn_call_end *ended)
+static void count_end(struct loaded_task *task, const struct cn_call_end *ended)
 {
     if (!(ended->frame.flags & CN_FRAME_SHOWN))
         return;
@@ -31,7 +31,7 @@ static void count_end(struct task *task, const struct cn_call_end *ended)
     }
 }
 
-static void end_open_calls(struct task *task, uint64_t time_ns)
+static void end_open_calls(struct loaded_task *task, uint64_t time_ns)
 {
     struct cn_call_end ended;
 
@@ -42,7 +42,7 @@ static void end_open_calls(struct task *task, uint64_t time_ns)
     }
 }
 
-static void count_event(struct task *task, const struct cn_call *call)
+static void count_event(struct loaded_task *task, const struct cn_call *call)
 {
     struct cn_call_stack *stack = &task->base.stack;
     struct cn_call_end ended;
@@ -60,7 +60,7 @@ static void count_event(struct task *task, const struct cn_call *call)
     }
 }
 
-static void count_call(struct task *task, const struct cn_call *call,
+static void count_call(struct loaded_task *task, const struct cn_call *call,
                        const struct cn_call_batch *batch)
 {
     struct cn_call_stack *stack = &task->base.stack;
@@ -89,7 +89,7 @@ static void task_begin(void *arg, struct cn_call_lane *base)
 {
     const struct cn_call_tasks *tasks = arg;
 
-    ((struct task *)base)->cost = &tasks->list[base->slot];
+    ((struct loaded_task *)base)->cost = &tasks->list[base->slot];
 }
 
 static void task_done(void *arg, struct cn_call_lane *base)
@@ -103,12 +103,12 @@ static void task_count(void *arg, struct cn_call_lane *base,
 {
     (void)arg;
     for (size_t i = 0; i < batch->count; i++)
-        count_call((struct task *)base, &batch->calls[i], batch);
+        count_call((struct loaded_task *)base, &batch->calls[i], batch);
 }
 
 static void task_end(void *arg, struct cn_call_lane *base, unsigned worker)
 {
-    struct task *task = (struct task *)base;
+    struct loaded_task *task = (struct loaded_task *)base;
     struct cn_task_cost *cost = task->cost;
 
     (void)arg;
@@ -128,7 +128,7 @@ void cn_call_tasks_build(struct cn_call_tasks *tasks, const struct cn_call_query
                          unsigned workers)
 {
     static const struct cn_call_visitor visitor = {
-        .lane_size = sizeof(struct task),
+        .lane_size = sizeof(struct loaded_task),
         .begin = task_begin,
         .done = task_done,
         .count = task_count,

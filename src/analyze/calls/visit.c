@@ -15,7 +15,7 @@ struct task_end {
     struct cn_error err;
 };
 
-struct run {
+struct visit_run {
     const struct cn_call_visit *visit;
     struct task_end *ends; /* by slot */
     uint32_t *orders;      /* by slot: of its first lane */
@@ -91,7 +91,8 @@ static void count(const struct cn_call_visit *visit, struct cn_call_lane *lane,
 }
 
 /* A task was counted to its end, or to its damage. */
-static void finish_task(const struct run *run, struct cn_call_lane *lane, unsigned worker)
+static void finish_task(const struct visit_run *run, struct cn_call_lane *lane,
+                        unsigned worker)
 {
     const struct cn_call_visit *visit = run->visit;
 
@@ -102,7 +103,7 @@ static void finish_task(const struct run *run, struct cn_call_lane *lane, unsign
 }
 
 /* In `take`, which the pool serialises: `len` more bytes of records were read. */
-static void report_done(struct run *run, uint64_t len)
+static void report_done(struct visit_run *run, uint64_t len)
 {
     const struct cn_progress *progress = run->visit->query->progress;
 
@@ -114,7 +115,7 @@ static void report_done(struct run *run, uint64_t len)
 
 static void whole_run(void *arg, size_t number, unsigned worker)
 {
-    const struct run *run = arg;
+    const struct visit_run *run = arg;
     uint32_t slot = run->whole[number];
     struct cn_call_lane *lane = lane_new(run->visit, slot, run->orders[slot], NULL);
 
@@ -129,7 +130,7 @@ static uint64_t length(const struct cn_call_query *query, uint32_t slot)
 
 static void whole_take(void *arg, size_t number, unsigned worker)
 {
-    struct run *run = arg;
+    struct visit_run *run = arg;
 
     (void)worker;
     report_done(run, length(run->visit->query, run->whole[number]));
@@ -137,7 +138,7 @@ static void whole_take(void *arg, size_t number, unsigned worker)
 
 static void part_run(void *arg, size_t number, unsigned worker)
 {
-    const struct run *run = arg;
+    const struct visit_run *run = arg;
     const struct cn_part_job *job = &run->jobs.list[number];
     uint32_t order = run->orders[job->owner] + 2 * job->number;
     struct cn_call_lane *lane = lane_new(run->visit, (uint32_t)job->owner, order, NULL);
@@ -215,7 +216,7 @@ static bool join(const struct cn_call_visit *visit, struct cn_call_lane *lane,
  * part that was not joined is released. */
 static void part_take(void *arg, size_t number, unsigned worker)
 {
-    struct run *run = arg;
+    struct visit_run *run = arg;
     const struct cn_part_job *job = &run->jobs.list[number];
     struct cn_call_lane *lane = run->tasks[job->owner], *part = run->lanes[number];
     struct cn_call_span before = {&job->part, 0, 0}, rest = {&job->part, 0, UINT64_MAX};
@@ -241,7 +242,7 @@ static void part_take(void *arg, size_t number, unsigned worker)
 
 static void part_finish(void *arg, size_t number, unsigned worker)
 {
-    const struct run *run = arg;
+    const struct visit_run *run = arg;
     const struct cn_part_job *job = &run->jobs.list[number];
     struct cn_call_lane *part = run->lanes[number];
 
@@ -253,7 +254,7 @@ static void part_finish(void *arg, size_t number, unsigned worker)
 }
 
 /* Divide long tasks, and list the others. */
-static void divide(struct run *run)
+static void divide(struct visit_run *run)
 {
     const struct cn_call_visit *visit = run->visit;
     const struct cn_call_query *query = visit->query;
@@ -293,7 +294,7 @@ static bool visit_tasks(const struct cn_call_visit *visit,
                         struct cn_call_damages *damages, struct cn_error *err)
 {
     const struct cn_call_query *query = visit->query;
-    struct run run = {
+    struct visit_run run = {
         .visit = visit,
         .ends = cn_alloc(query->task_count, sizeof(*run.ends)),
         .orders = cn_alloc(query->task_count, sizeof(*run.orders)),

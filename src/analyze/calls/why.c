@@ -11,7 +11,7 @@
 
 /* How the first reading of a task in parts helps the second one: by the order of a part, the
  * guessed call, from 1, that is the outermost open call of the function. */
-struct build {
+struct why_build {
     const struct cn_call_query *query;
     struct cn_why_limits limits;
     bool *is_wanted;     /* by function: it has the name */
@@ -28,7 +28,7 @@ struct noted_exit {
     struct cn_text data;
 };
 
-struct lane {
+struct why_lane {
     struct cn_call_lane base; /* first */
     struct cn_why_found found;
 
@@ -57,17 +57,17 @@ struct lane {
 /* In the tree of a part, guessed calls are nodes below the root, by frame. */
 #define GUESSED UINT32_C(0xc0000000)
 
-static struct lane *lane_of(struct cn_call_lane *base)
+static struct why_lane *lane_of(struct cn_call_lane *base)
 {
-    return (struct lane *)base;
+    return (struct why_lane *)base;
 }
 
-static bool is_wanted(const struct build *build, uint32_t function)
+static bool is_wanted(const struct why_build *build, uint32_t function)
 {
     return function < build->query->rec->function_count && build->is_wanted[function];
 }
 
-static uint32_t node_id(const struct build *build, struct cn_call_tree *tree,
+static uint32_t node_id(const struct why_build *build, struct cn_call_tree *tree,
                         uint32_t function, uint64_t address)
 {
     const struct cn_recording *rec = build->query->rec;
@@ -77,14 +77,14 @@ static uint32_t node_id(const struct build *build, struct cn_call_tree *tree,
                : cn_call_ids_of(&tree->ids, rec, function, address);
 }
 
-static void grow_costs(struct lane *lane)
+static void grow_costs(struct why_lane *lane)
 {
     CN_GROW_TO(lane->open_costs, lane->found.tree.paths.count, lane->open_capacity);
     while (lane->open_size < lane->found.tree.paths.count)
         lane->open_costs[lane->open_size++] = (struct cn_why_cost){0};
 }
 
-static inline void add_cost(struct lane *lane, uint32_t node, uint64_t calls,
+static inline void add_cost(struct why_lane *lane, uint32_t node, uint64_t calls,
                             uint64_t self_ns)
 {
     struct cn_why_cost *cost;
@@ -99,7 +99,7 @@ static inline void add_cost(struct lane *lane, uint32_t node, uint64_t calls,
     cost->self_ns += self_ns;
 }
 
-static void forget_call(struct lane *lane)
+static void forget_call(struct why_lane *lane)
 {
     for (size_t i = 0; i < lane->touched_count; i++)
         lane->open_costs[lane->touched[i]] = (struct cn_why_cost){0};
@@ -118,7 +118,7 @@ static void copy_data(struct cn_text *text, const struct cn_call_batch *batch,
     }
 }
 
-static void begin_call(const struct build *build, struct lane *lane,
+static void begin_call(const struct why_build *build, struct why_lane *lane,
                        struct cn_call_frame *frame, const struct cn_call *call,
                        const struct cn_call_batch *batch)
 {
@@ -130,9 +130,9 @@ static void begin_call(const struct build *build, struct lane *lane,
 }
 
 /* The outermost call of the function returned. */
-static void end_call(const struct build *build, struct lane *lane, uint32_t function,
-                     uint64_t total_ns, uint64_t self_ns, const struct cn_call *call,
-                     const struct cn_call_batch *batch)
+static void end_call(const struct why_build *build, struct why_lane *lane,
+                     uint32_t function, uint64_t total_ns, uint64_t self_ns,
+                     const struct cn_call *call, const struct cn_call_batch *batch)
 {
     struct noted_exit *noted = &lane->exit;
     struct cn_why_call ended = {
@@ -160,7 +160,7 @@ static void end_call(const struct build *build, struct lane *lane, uint32_t func
     forget_call(lane);
 }
 
-static inline void count_enter(const struct build *build, struct lane *lane,
+static inline void count_enter(const struct why_build *build, struct why_lane *lane,
                                struct cn_call_frame *frame, const struct cn_call *call,
                                const struct cn_call_batch *batch, bool explains)
 {
@@ -179,7 +179,7 @@ static inline void count_enter(const struct build *build, struct lane *lane,
 }
 
 /* A call inside the function ended, not in the usual way. */
-static void count_inner_end(const struct build *build, struct lane *lane,
+static void count_inner_end(const struct why_build *build, struct why_lane *lane,
                             const struct cn_call_end *ended)
 {
     struct cn_call_tree *tree = &lane->found.tree;
@@ -197,7 +197,7 @@ static void count_inner_end(const struct build *build, struct lane *lane,
 
 /* A guessed call of a part returned. One of the function: what the part counted before was
  * not outermost. */
-static void note_return(const struct build *build, struct lane *lane,
+static void note_return(const struct why_build *build, struct why_lane *lane,
                         const struct cn_call *call, const struct cn_call_batch *batch)
 {
     uint32_t ended_at = lane->base.guess->open_count + 1;
@@ -223,7 +223,7 @@ static void note_return(const struct build *build, struct lane *lane,
 }
 
 /* True if a call of a part is not to be counted. */
-static bool check_guess(const struct build *build, struct lane *lane,
+static bool check_guess(const struct why_build *build, struct why_lane *lane,
                         const struct cn_call *call, const struct cn_call_batch *batch)
 {
     struct cn_call_guess *guess = lane->base.guess;
@@ -236,7 +236,7 @@ static bool check_guess(const struct build *build, struct lane *lane,
     return step != CN_GUESS_INSIDE;
 }
 
-static void enter_slowly(const struct build *build, struct lane *lane,
+static void enter_slowly(const struct why_build *build, struct why_lane *lane,
                          const struct cn_call *call, const struct cn_call_batch *batch)
 {
     struct cn_call_stack *stack = &lane->base.stack;
@@ -249,7 +249,7 @@ static void enter_slowly(const struct build *build, struct lane *lane,
                 build->explains);
 }
 
-static void leave_slowly(const struct build *build, struct lane *lane,
+static void leave_slowly(const struct why_build *build, struct why_lane *lane,
                          const struct cn_call *call, const struct cn_call_batch *batch)
 {
     struct cn_call_stack *stack = &lane->base.stack;
@@ -271,7 +271,7 @@ static void leave_slowly(const struct build *build, struct lane *lane,
         forget_call(lane);
 }
 
-static inline void count_exit(const struct build *build, struct lane *lane,
+static inline void count_exit(const struct why_build *build, struct why_lane *lane,
                               const struct cn_call *call,
                               const struct cn_call_batch *batch, bool explains)
 {
@@ -288,7 +288,7 @@ static inline void count_exit(const struct build *build, struct lane *lane,
         add_cost(lane, frame->mark, 1, self_ns);
 }
 
-static void count_event(const struct build *build, struct lane *lane,
+static void count_event(const struct why_build *build, struct why_lane *lane,
                         const struct cn_call *call, const struct cn_call_batch *batch)
 {
     struct cn_call_stack *stack = &lane->base.stack;
@@ -303,7 +303,7 @@ static void count_event(const struct build *build, struct lane *lane,
     }
 }
 
-static inline void count_call(const struct build *build, struct lane *lane,
+static inline void count_call(const struct why_build *build, struct why_lane *lane,
                               const struct cn_call *call,
                               const struct cn_call_batch *batch, bool explains)
 {
@@ -333,14 +333,14 @@ static inline void count_call(const struct build *build, struct lane *lane,
 
 static void lane_begin(void *arg, struct cn_call_lane *base)
 {
-    const struct build *build = arg;
+    const struct why_build *build = arg;
 
     cn_why_found_init(&lane_of(base)->found, build->query->rec);
 }
 
 static void lane_done(void *arg, struct cn_call_lane *base)
 {
-    struct lane *lane = lane_of(base);
+    struct why_lane *lane = lane_of(base);
 
     (void)arg;
     cn_why_found_done(&lane->found);
@@ -354,7 +354,7 @@ static void lane_done(void *arg, struct cn_call_lane *base)
 }
 
 /* The first reading knows whether a call of the function is open at the begin of a part. */
-static void begin_part(const struct build *build, struct lane *lane)
+static void begin_part(const struct why_build *build, struct why_lane *lane)
 {
     struct cn_call_stack *stack = &lane->base.stack;
 
@@ -374,8 +374,8 @@ static void begin_part(const struct build *build, struct lane *lane)
 static void lane_count(void *arg, struct cn_call_lane *base,
                        const struct cn_call_batch *batch)
 {
-    const struct build *build = arg;
-    struct lane *lane = lane_of(base);
+    const struct why_build *build = arg;
+    struct why_lane *lane = lane_of(base);
 
     if (base->guess && !lane->has_begun)
         begin_part(build, lane);
@@ -389,8 +389,9 @@ static void lane_count(void *arg, struct cn_call_lane *base,
 
 /* Add costs of the call of the task that is open in a part to those that the task has.
  * `costs` is by node, or with `is_dense` in the order of `nodes`. */
-static void join_costs(struct lane *lane, const struct lane *part, const uint32_t *nodes,
-                       size_t count, const struct cn_why_cost *costs, bool is_dense)
+static void join_costs(struct why_lane *lane, const struct why_lane *part,
+                       const uint32_t *nodes, size_t count,
+                       const struct cn_why_cost *costs, bool is_dense)
 {
     const struct cn_call_tree *from = &part->found.tree;
     uint32_t *joined =
@@ -422,8 +423,8 @@ static void join_costs(struct lane *lane, const struct lane *part, const uint32_
 static void lane_join(void *arg, struct cn_call_lane *base,
                       struct cn_call_lane *part_base)
 {
-    struct build *build = arg;
-    struct lane *lane = lane_of(base), *part = lane_of(part_base);
+    struct why_build *build = arg;
+    struct why_lane *lane = lane_of(base), *part = lane_of(part_base);
     const struct cn_call_guess *guess = part_base->guess;
     bool returned;
 
@@ -454,9 +455,9 @@ static void lane_join(void *arg, struct cn_call_lane *base,
 static void lane_resume(void *arg, struct cn_call_lane *base,
                         const struct cn_call_lane *part_base, struct cn_call_frame *frame)
 {
-    const struct build *build = arg;
-    struct lane *lane = lane_of(base);
-    const struct lane *part = (const struct lane *)part_base;
+    const struct why_build *build = arg;
+    struct why_lane *lane = lane_of(base);
+    const struct why_lane *part = (const struct why_lane *)part_base;
     uint32_t at = (uint32_t)(frame - base->stack.frames) + 1;
     uint32_t from = frame->mark;
 
@@ -486,13 +487,13 @@ static void lane_end(void *arg, struct cn_call_lane *base, unsigned worker)
 
 static void lane_merge(void *arg, const struct cn_call_lane *base, unsigned worker)
 {
-    const struct build *build = arg;
+    const struct why_build *build = arg;
 
-    cn_why_found_merge(&build->workers[worker], &((const struct lane *)base)->found);
+    cn_why_found_merge(&build->workers[worker], &((const struct why_lane *)base)->found);
 }
 
 static const struct cn_call_visitor visitor = {
-    .lane_size = sizeof(struct lane),
+    .lane_size = sizeof(struct why_lane),
     .begin = lane_begin,
     .done = lane_done,
     .count = lane_count,
@@ -516,7 +517,7 @@ bool cn_why_knows(const struct cn_recording *rec, const char *name)
 }
 
 /* Which functions have the name, and which functions have the same one. */
-static void find_functions(struct build *build, const char *name)
+static void find_functions(struct why_build *build, const char *name)
 {
     const struct cn_recording *rec = build->query->rec;
     struct cn_names names = {0};
@@ -538,7 +539,7 @@ static void find_functions(struct build *build, const char *name)
 }
 
 /* Read the recording; what the workers found is added to `out`. */
-static bool read_calls(struct build *build, unsigned workers, uint64_t part_len,
+static bool read_calls(struct why_build *build, unsigned workers, uint64_t part_len,
                        struct cn_why_found *out, struct cn_call_damages *damages,
                        struct cn_error *err)
 {
@@ -569,7 +570,7 @@ bool cn_why_build(struct cn_why *why, const struct cn_call_query *query, const c
                   unsigned workers, const struct cn_why_options *options,
                   struct cn_error *err)
 {
-    struct build build = {.query = query};
+    struct why_build build = {.query = query};
     struct cn_why_found measured, explained;
     unsigned worker_count = workers > 0 ? workers : 1;
     bool ok;

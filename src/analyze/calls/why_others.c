@@ -30,13 +30,13 @@ struct seen_list {
     size_t count, capacity;
 };
 
-struct lane {
+struct others_lane {
     struct cn_call_lane base; /* first */
     size_t next;              /* moment */
     struct seen_list seen;
 };
 
-struct build {
+struct others_build {
     const struct cn_call_query *query;
     struct moment moments[CN_WHY_GROUPS * MOMENTS]; /* by time */
     size_t moment_count;
@@ -50,12 +50,12 @@ static void add_seen(struct seen_list *into, const struct seen *seen)
     CN_PUSH(into->list, into->count, into->capacity, *seen);
 }
 
-static struct lane *lane_of(struct cn_call_lane *base)
+static struct others_lane *lane_of(struct cn_call_lane *base)
 {
-    return (struct lane *)base;
+    return (struct others_lane *)base;
 }
 
-static void look(const struct build *build, struct lane *lane,
+static void look(const struct others_build *build, struct others_lane *lane,
                  const struct moment *moment)
 {
     const struct cn_call_stack *stack = &lane->base.stack;
@@ -72,7 +72,7 @@ static void look(const struct build *build, struct lane *lane,
     }
 }
 
-static void follow(struct lane *lane, const struct cn_call *call,
+static void follow(struct others_lane *lane, const struct cn_call *call,
                    const struct cn_call_batch *batch)
 {
     struct cn_call_stack *stack = &lane->base.stack;
@@ -99,8 +99,8 @@ static void lane_done(void *arg, struct cn_call_lane *base)
 static void lane_count(void *arg, struct cn_call_lane *base,
                        const struct cn_call_batch *batch)
 {
-    const struct build *build = arg;
-    struct lane *lane = lane_of(base);
+    const struct others_build *build = arg;
+    struct others_lane *lane = lane_of(base);
 
     for (size_t i = 0; i < batch->count; i++) {
         const struct cn_call *call = &batch->calls[i];
@@ -121,8 +121,8 @@ static void lane_end(void *arg, struct cn_call_lane *base, unsigned worker)
 
 static void lane_merge(void *arg, const struct cn_call_lane *base, unsigned worker)
 {
-    const struct build *build = arg;
-    const struct lane *lane = (const struct lane *)base;
+    const struct others_build *build = arg;
+    const struct others_lane *lane = (const struct others_lane *)base;
 
     for (size_t i = 0; i < lane->seen.count; i++)
         add_seen(&build->workers[worker], &lane->seen.list[i]);
@@ -139,7 +139,7 @@ static int compare_seen(const void *a, const void *b)
     return (x->function > y->function) - (x->function < y->function);
 }
 
-static void choose_moments(struct build *build, const struct cn_why *why)
+static void choose_moments(struct others_build *build, const struct cn_why *why)
 {
     for (uint32_t k = 0; k < CN_WHY_GROUPS; k++) {
         const struct cn_why_calls *group = &why->groups[k];
@@ -164,7 +164,7 @@ static void choose_moments(struct build *build, const struct cn_why *why)
 static void add_values(void *arg, const struct cn_why_call *call,
                        struct cn_traits *traits)
 {
-    const struct build *build = arg;
+    const struct others_build *build = arg;
     const struct cn_recording *rec = build->query->rec;
     int group = call >= build->samples[CN_WHY_SLOW] ? CN_WHY_SLOW : CN_WHY_TYPICAL;
     struct seen key = {.call =
@@ -189,7 +189,7 @@ bool cn_why_others_find(struct cn_signs *signs, const struct cn_why *why,
                         struct cn_error *err)
 {
     static const struct cn_call_visitor visitor = {
-        .lane_size = sizeof(struct lane),
+        .lane_size = sizeof(struct others_lane),
         .begin = lane_begin,
         .done = lane_done,
         .count = lane_count,
@@ -197,7 +197,7 @@ bool cn_why_others_find(struct cn_signs *signs, const struct cn_why *why,
         .merge = lane_merge,
     };
     unsigned worker_count = workers > 0 ? workers : 1;
-    struct build *build = cn_alloc(1, sizeof(*build));
+    struct others_build *build = cn_alloc(1, sizeof(*build));
     struct cn_call_visit visit = {
         .query = query,
         .is_ordered = query->filter->has_switches,

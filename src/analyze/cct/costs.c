@@ -35,7 +35,7 @@ void cn_cct_costs_reach(struct cn_cct_costs *costs, cn_cct_id node)
 
 /* Add calls to the overflow counters of a node; the struct becomes the first of its list. */
 static void add_overflow(struct cn_cct_costs *costs, cn_cct_id node,
-                         struct cn_bucket bucket, uint32_t calls)
+                         struct cn_histogram_bucket bucket, uint32_t calls)
 {
     uint32_t first = costs->list[node].overflow, before = 0, at = first;
 
@@ -59,14 +59,15 @@ static void add_overflow(struct cn_cct_costs *costs, cn_cct_id node,
     costs->overflows[at].calls[bucket.step] += calls;
 }
 
-static struct cn_bucket near_bucket(const struct cn_cct_near *near, unsigned i)
+static struct cn_histogram_bucket near_bucket(const struct cn_cct_near *near, unsigned i)
 {
-    return (struct cn_bucket){(uint8_t)(near->doubling + i / CN_BUCKET_STEPS),
-                              (uint8_t)(i % CN_BUCKET_STEPS)};
+    return (struct cn_histogram_bucket){(uint8_t)(near->doubling + i / CN_BUCKET_STEPS),
+                                        (uint8_t)(i % CN_BUCKET_STEPS)};
 }
 
 /* Make the durations around this bucket the usual ones. */
-static void move_near(struct cn_cct_costs *costs, cn_cct_id node, struct cn_bucket bucket)
+static void move_near(struct cn_cct_costs *costs, cn_cct_id node,
+                      struct cn_histogram_bucket bucket)
 {
     struct cn_cct_near *near = &costs->list[node].near;
     unsigned below = bucket.doubling > 0 ? 1 : 0;
@@ -81,7 +82,7 @@ static void move_near(struct cn_cct_costs *costs, cn_cct_id node, struct cn_buck
 }
 
 void cn_cct_costs_add_far(struct cn_cct_costs *costs, cn_cct_id node,
-                          struct cn_bucket bucket)
+                          struct cn_histogram_bucket bucket)
 {
     enum { MOVE_EARLY = 2, MOVE_LATE = 64 };
     struct cn_cct_near *near = &costs->list[node].near;
@@ -98,8 +99,8 @@ void cn_cct_costs_add_far(struct cn_cct_costs *costs, cn_cct_id node,
 }
 
 /* Add several calls of a bucket; at most 255. */
-static void join_near(struct cn_cct_costs *costs, cn_cct_id node, struct cn_bucket bucket,
-                      uint32_t calls)
+static void join_near(struct cn_cct_costs *costs, cn_cct_id node,
+                      struct cn_histogram_bucket bucket, uint32_t calls)
 {
     struct cn_cct_near *near = &costs->list[node].near;
     unsigned distance = (unsigned)bucket.doubling - near->doubling;
@@ -140,7 +141,7 @@ void cn_cct_costs_join(struct cn_cct_costs *costs, cn_cct_id node,
                 join_near(costs, node, near_bucket(&other.near, i), other.near.calls[i]);
     }
     for (uint32_t at = other.overflow; at != 0; at = from->overflows[at].next) {
-        struct cn_bucket bucket = {.doubling = from->overflows[at].doubling};
+        struct cn_histogram_bucket bucket = {.doubling = from->overflows[at].doubling};
 
         for (; bucket.step < CN_BUCKET_STEPS; bucket.step++)
             if (from->overflows[at].calls[bucket.step] > 0)
@@ -166,7 +167,7 @@ uint64_t cn_cct_costs_calls(const struct cn_cct_costs *costs, cn_cct_id node)
     return calls;
 }
 
-static uint64_t add_bucket(struct cn_cct_buckets *out, struct cn_bucket bucket,
+static uint64_t add_bucket(struct cn_cct_buckets *out, struct cn_histogram_bucket bucket,
                            uint32_t calls)
 {
     unsigned number = cn_bucket_number(bucket);
@@ -188,8 +189,9 @@ uint64_t cn_cct_costs_buckets(const struct cn_cct_costs *costs, cn_cct_id node,
     for (uint32_t at = cost.overflow; at != 0; at = costs->overflows[at].next)
         for (unsigned i = 0; i < CN_BUCKET_STEPS; i++)
             if (costs->overflows[at].calls[i] > 0)
-                calls += add_bucket(
-                    out, (struct cn_bucket){costs->overflows[at].doubling, (uint8_t)i},
-                    costs->overflows[at].calls[i]);
+                calls += add_bucket(out,
+                                    (struct cn_histogram_bucket){
+                                        costs->overflows[at].doubling, (uint8_t)i},
+                                    costs->overflows[at].calls[i]);
     return calls;
 }

@@ -54,7 +54,7 @@ void cn_cct_costs_reach(struct cn_cct_costs *costs, cn_cct_id node);
 
 /* Count a call of a bucket that is not near, or whose near counter wrapped to 0. */
 void cn_cct_costs_add_far(struct cn_cct_costs *costs, cn_cct_id node,
-                          struct cn_bucket bucket);
+                          struct cn_histogram_bucket bucket);
 
 /* Add self time to a node, without a call. */
 static inline void cn_cct_costs_add_time(struct cn_cct_costs *costs, cn_cct_id node,
@@ -77,7 +77,7 @@ static inline void cn_cct_costs_add_call(struct cn_cct_costs *costs, cn_cct_id n
 static inline void cn_cct_costs_add(struct cn_cct_costs *costs, cn_cct_id node,
                                     uint64_t total_ns, uint64_t self_ns)
 {
-    struct cn_bucket bucket = cn_bucket_of(total_ns);
+    struct cn_histogram_bucket bucket = cn_bucket_of(total_ns);
     struct cn_cct_cost *cost;
     struct cn_cct_near *near;
     unsigned distance;

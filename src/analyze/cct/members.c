@@ -13,7 +13,7 @@ static const char *const kind_names[] = {
 const struct cn_kinds cn_cct_kinds = {kind_names, 4};
 
 /* A task with its sort keys. */
-struct candidate {
+struct member_candidate {
     const struct cn_task *task;
     uint32_t index;
     uint64_t process_ns; /* when the first task of its process started */
@@ -27,7 +27,7 @@ static int compare_u64(uint64_t a, uint64_t b)
 
 static int compare_candidates(const void *left, const void *right)
 {
-    const struct candidate *a = left, *b = right;
+    const struct member_candidate *a = left, *b = right;
     int order = compare_u64(a->process_ns, b->process_ns);
 
     if (order == 0)
@@ -45,7 +45,7 @@ static uint64_t start_of(const struct cn_task *task)
 }
 
 /* The tasks of a query that have records, sorted; returns how many. */
-static size_t list_tasks(const struct cn_call_query *query, struct candidate *list)
+static size_t list_tasks(const struct cn_call_query *query, struct member_candidate *list)
 {
     struct cn_map starts = {0}; /* by process: the index of its first task */
     size_t count = 0;
@@ -56,10 +56,10 @@ static size_t list_tasks(const struct cn_call_query *query, struct candidate *li
 
         if (task->data_len == 0)
             continue;
-        list[count] = (struct candidate){.task = task,
-                                         .index = query->tasks[i],
-                                         .process_ns = start_of(task),
-                                         .pid = task->pid ? task->pid : task->tid};
+        list[count] = (struct member_candidate){.task = task,
+                                                .index = query->tasks[i],
+                                                .process_ns = start_of(task),
+                                                .pid = task->pid ? task->pid : task->tid};
         first = cn_map_at(&starts, list[count].pid, (uint32_t)count);
         if (list[count].process_ns < list[*first].process_ns)
             *first = (uint32_t)count;
@@ -75,7 +75,7 @@ static size_t list_tasks(const struct cn_call_query *query, struct candidate *li
 }
 
 static void add_members(struct cn_cct_members *members, uint32_t source,
-                        const struct candidate *list, size_t count)
+                        const struct member_candidate *list, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         struct cn_cct_member *member = &members->list[members->count++];
@@ -144,7 +144,7 @@ void cn_cct_members_init(struct cn_cct_members *members,
         most += queries[i].task_count;
     members->list = cn_alloc(most, sizeof(*members->list));
     for (size_t i = 0; i < query_count; i++) {
-        struct candidate *list = cn_alloc(queries[i].task_count, sizeof(*list));
+        struct member_candidate *list = cn_alloc(queries[i].task_count, sizeof(*list));
 
         add_members(members, (uint32_t)i, list, list_tasks(&queries[i], list));
         free(list);

@@ -60,7 +60,7 @@ size_t cn_cct_statistics(uint16_t prop_id, bool has_all, uint16_t stat_id,
 }
 
 /* Metrics being built. */
-struct builder {
+struct metrics_builder {
     struct cn_arena *arena;
     struct cn_metric *list;
     size_t count;
@@ -69,7 +69,7 @@ struct builder {
 };
 
 /* Add a metric with the value ids from first_id on, one per scope. */
-static void add_metric(struct builder *b, const char *name, uint16_t first_id,
+static void add_metric(struct metrics_builder *b, const char *name, uint16_t first_id,
                        uint16_t scope_count)
 {
     struct cn_scope_instance *instances =
@@ -178,7 +178,7 @@ void cn_cct_metrics_build(struct cn_database *db,
                           const struct cn_cct_metric_choice *choice,
                           uint16_t stat_ids[CN_CCT_ID_COUNT])
 {
-    struct builder b = {
+    struct metrics_builder b = {
         .arena = &db->arena,
         .list = cn_arena_alloc(&db->arena, CN_CCT_ID_COUNT, sizeof(*b.list)),
         .has_all = choice->has_all_statistics,

@@ -166,7 +166,7 @@ void cn_cct_plane_done(struct cn_cct_plane *plane)
 }
 
 /* The costs of one context in this task. */
-struct row {
+struct plane_row {
     uint64_t calls, time_ns, min_ns, max_ns;
     uint64_t wait_ns[CN_WAIT_KINDS]; /* part of the time */
     bool has_duration;
@@ -183,7 +183,7 @@ static void add_counters(struct cn_cct_plane *plane, cn_cct_id node)
         c->own[i] += own[c->used[i]];
 }
 
-static void add_total(struct cn_cct_plane *plane, cn_cct_id node, struct row *row)
+static void add_total(struct cn_cct_plane *plane, cn_cct_id node, struct plane_row *row)
 {
     struct cn_cct_plane_counters *c = &plane->counters;
 
@@ -192,7 +192,7 @@ static void add_total(struct cn_cct_plane *plane, cn_cct_id node, struct row *ro
         c->total[i] += c->totals[(size_t)node * c->count + i];
 }
 
-static void add_node(struct cn_cct_plane *plane, cn_cct_id node, struct row *row)
+static void add_node(struct cn_cct_plane *plane, cn_cct_id node, struct plane_row *row)
 {
     const struct cn_cct_task *task = plane->task;
     const struct cn_cct_merged *merged = plane->merged;
@@ -262,7 +262,7 @@ static size_t put_buckets(struct cn_cct_plane *plane, struct cn_value *values,
 
 /* A context that is no call, like a line or a whole thread, has the extremes of the calls
  * below, so that views can lead to them. */
-static size_t put_durations(struct cn_cct_plane *plane, const struct row *row,
+static size_t put_durations(struct cn_cct_plane *plane, const struct plane_row *row,
                             uint32_t context, struct cn_value *values, size_t count)
 {
     uint64_t min_ns = row->has_duration ? row->min_ns : row->total.min_ns;
@@ -292,8 +292,8 @@ static size_t put_counters(struct cn_cct_plane *plane, struct cn_value *values,
 }
 
 /* The time by state: running, then the kinds of waiting. */
-static size_t put_states(const struct row *row, uint32_t context, struct cn_value *values,
-                         size_t count)
+static size_t put_states(const struct plane_row *row, uint32_t context,
+                         struct cn_value *values, size_t count)
 {
     uint64_t cpu_ns = row->time_ns, total_ns = row->total.time_ns;
 
@@ -310,8 +310,8 @@ static size_t put_states(const struct row *row, uint32_t context, struct cn_valu
     return count;
 }
 
-static size_t put_row(struct cn_cct_plane *plane, const struct row *row, uint32_t context,
-                      struct cn_value *values)
+static size_t put_row(struct cn_cct_plane *plane, const struct plane_row *row,
+                      uint32_t context, struct cn_value *values)
 {
     size_t count = put_scopes(values, 0, context, cn_cct_prop_id(CN_CCT_TIME, 0),
                               seconds(row->time_ns), seconds(row->total.time_ns));
@@ -330,7 +330,7 @@ size_t cn_cct_plane_next(struct cn_cct_plane *plane,
     size_t count = 0, end = order_count(plane), node_count = plane->task->tree.count;
 
     if (!plane->has_global) {
-        struct row row = {.total.min_ns = UINT64_MAX};
+        struct plane_row row = {.total.min_ns = UINT64_MAX};
 
         plane->has_global = true;
         add_total(plane, 0, &row);
@@ -338,7 +338,7 @@ size_t cn_cct_plane_next(struct cn_cct_plane *plane,
     }
     while (count == 0 && plane->next < end) {
         uint32_t context = (uint32_t)(plane->order[plane->next] >> 32);
-        struct row row = {.total.min_ns = UINT64_MAX};
+        struct plane_row row = {.total.min_ns = UINT64_MAX};
 
         while (plane->next < end && plane->order[plane->next] >> 32 == context) {
             uint32_t number = (uint32_t)plane->order[plane->next++];

@@ -205,15 +205,15 @@ bool cn_cct_threads_take(struct cn_cct_database *self, struct cn_cct_used *used,
 }
 
 /* Statistics over threads of one metric in one context. */
-struct tally {
+struct planes_tally {
     double count, sum, squares, min, max;
 };
 
 /* Tally the values of one id, from `at` on; returns the index after them. */
 static size_t tally_run(struct cn_value_batch plane, size_t at, unsigned id,
-                        struct tally *out)
+                        struct planes_tally *out)
 {
-    *out = (struct tally){0};
+    *out = (struct planes_tally){0};
     for (; at < plane.count && plane.values[at].metric == id; at++) {
         double value = plane.values[at].value;
 
@@ -232,8 +232,9 @@ struct statistics {
     uint16_t ids[CN_CCT_ID_COUNT]; /* the first by value id */
 };
 
-static size_t put_statistics(const struct tally *tally, unsigned id, uint32_t context,
-                             const struct statistics *of, struct cn_value *out)
+static size_t put_statistics(const struct planes_tally *tally, unsigned id,
+                             uint32_t context, const struct statistics *of,
+                             struct cn_value *out)
 {
     struct cn_statistic statistics[CN_CCT_STATISTICS_MAX];
     size_t statistic_count =
@@ -260,7 +261,7 @@ static size_t summarise_scopes(struct cn_value_batch plane, size_t *at, unsigned
                                uint32_t context, const struct statistics *of,
                                struct cn_value *out)
 {
-    struct tally tallies[CN_CCT_SCOPES];
+    struct planes_tally tallies[CN_CCT_SCOPES];
     double thread_count = 0;
     size_t count = 0;
 
@@ -287,7 +288,7 @@ static size_t summarise(struct cn_value_batch plane, uint32_t context,
 
     for (size_t at = 0; at < plane.count;) {
         unsigned id = plane.values[at].metric;
-        struct tally tally;
+        struct planes_tally tally;
 
         if (cn_cct_id_is_scoped(id)) {
             count += summarise_scopes(plane, &at, id / CN_CCT_SCOPES * CN_CCT_SCOPES,
@@ -308,7 +309,7 @@ struct summary_worker {
     uint64_t off;
 };
 
-struct summary {
+struct planes_summary {
     struct cn_cct_database *self;
     const struct statistics *statistics;
     const struct cn_transpose_part *part;
@@ -319,7 +320,7 @@ struct summary {
 static bool summary_begin(void *arg, unsigned worker,
                           const struct cn_context_range *range, struct cn_error *err)
 {
-    struct summary_worker *self = &((struct summary *)arg)->workers[worker];
+    struct summary_worker *self = &((struct planes_summary *)arg)->workers[worker];
 
     (void)range;
     (void)err;
@@ -331,7 +332,7 @@ static bool summary_begin(void *arg, unsigned worker,
 static bool summary_context(void *arg, unsigned worker, uint32_t context,
                             struct cn_value_batch plane, struct cn_error *err)
 {
-    struct summary *s = arg;
+    struct planes_summary *s = arg;
     struct summary_worker *self = &s->workers[worker];
     size_t most = plane.count * SUMMARY_MAX, count;
 
@@ -346,7 +347,7 @@ static bool summary_context(void *arg, unsigned worker, uint32_t context,
 static bool summary_take(void *arg, unsigned worker, const struct cn_context_range *range,
                          struct cn_error *err)
 {
-    struct summary *s = arg;
+    struct planes_summary *s = arg;
     struct summary_worker *self = &s->workers[worker];
     uint64_t len = self->count * sizeof(*self->values), at = s->out->len;
 
@@ -364,7 +365,7 @@ static bool summary_take(void *arg, unsigned worker, const struct cn_context_ran
 static bool summary_finish(void *arg, unsigned worker,
                            const struct cn_context_range *range, struct cn_error *err)
 {
-    struct summary *s = arg;
+    struct planes_summary *s = arg;
     struct summary_worker *self = &s->workers[worker];
 
     (void)range;
@@ -385,7 +386,7 @@ bool cn_cct_summary_write(struct cn_cct_database *self,
         .has_counter = used->has_counter,
     };
     struct statistics statistics = {.has_all = options->has_all_statistics};
-    struct summary s = {
+    struct planes_summary s = {
         .self = self,
         .statistics = &statistics,
         .part = part,

@@ -25,7 +25,7 @@ struct below {
     size_t count;
 };
 
-struct numbering {
+struct ranks_numbering {
     struct cn_cct_merged *merged;
     struct cn_ranks *ranks;
     struct below below[BITS_MAX];
@@ -34,7 +34,7 @@ struct numbering {
 
 static void encode_tree(void *arg, struct cn_text *message)
 {
-    const struct numbering *n = arg;
+    const struct ranks_numbering *n = arg;
 
     cn_cct_merged_encode(n->merged, message);
 }
@@ -42,7 +42,7 @@ static void encode_tree(void *arg, struct cn_text *message)
 static bool merge_tree(void *arg, unsigned from, struct cn_bytes message,
                        struct cn_error *err)
 {
-    struct numbering *n = arg;
+    struct ranks_numbering *n = arg;
     struct below *below = &n->below[n->below_count];
 
     below->rank = from;
@@ -52,7 +52,7 @@ static bool merge_tree(void *arg, unsigned from, struct cn_bytes message,
     return true;
 }
 
-static bool send_ids(const struct numbering *n, const struct below *below,
+static bool send_ids(const struct ranks_numbering *n, const struct below *below,
                      struct cn_error *err)
 {
     const struct cn_cct_merged *merged = n->merged;
@@ -88,7 +88,7 @@ static bool decode_ids(struct cn_cct_merged *merged, struct cn_bytes message,
 }
 
 /* Our tree was sent to the rank without our lowest bit. */
-static bool receive_ids(struct numbering *n, struct cn_error *err)
+static bool receive_ids(struct ranks_numbering *n, struct cn_error *err)
 {
     unsigned from = n->ranks->rank & (n->ranks->rank - 1);
     struct cn_text message = {0};
@@ -100,7 +100,8 @@ static bool receive_ids(struct numbering *n, struct cn_error *err)
     return ok;
 }
 
-static bool number_together(struct numbering *n, uint64_t min_ns, struct cn_error *err)
+static bool number_together(struct ranks_numbering *n, uint64_t min_ns,
+                            struct cn_error *err)
 {
     bool ok = true;
 
@@ -118,7 +119,7 @@ static bool number_together(struct numbering *n, uint64_t min_ns, struct cn_erro
 bool cn_cct_merged_number_together(struct cn_cct_merged *merged, struct cn_ranks *ranks,
                                    uint64_t min_ns, struct cn_error *err)
 {
-    struct numbering n = {.merged = merged, .ranks = ranks};
+    struct ranks_numbering n = {.merged = merged, .ranks = ranks};
     bool ok = number_together(&n, min_ns, err);
 
     for (size_t i = 0; i < n.below_count; i++)

@@ -1,7 +1,7 @@
 #include "analyze/cct/run.h"
 
 /* The state of a run, in registers while it lasts. */
-struct run {
+struct cct_run {
     struct cn_tree tree; /* borrowed */
     const bool *is_exec; /* by function */
     struct cn_call_frame *top;
@@ -17,12 +17,12 @@ static bool may_run(const struct cn_cct_task *task, const struct cn_cct_follow *
            !follow->has_site && !task->options.is_collapsed;
 }
 
-static inline struct run begin(const struct cn_cct_task *task,
-                               const struct cn_cct_follow *follow)
+static inline struct cct_run begin(const struct cn_cct_task *task,
+                                   const struct cn_cct_follow *follow)
 {
     const struct cn_call_stack *stack = &follow->stack;
 
-    return (struct run){
+    return (struct cct_run){
         .tree = task->tree,
         .is_exec = stack->filter->is_exec,
         .top = &stack->frames[stack->count - 1],
@@ -33,7 +33,7 @@ static inline struct run begin(const struct cn_cct_task *task,
     };
 }
 
-static inline void end(const struct run *run, struct cn_cct_follow *follow)
+static inline void end(const struct cct_run *run, struct cn_cct_follow *follow)
 {
     struct cn_call_stack *stack = &follow->stack;
 
@@ -43,7 +43,7 @@ static inline void end(const struct run *run, struct cn_cct_follow *follow)
     follow->last_ns = run->last_ns;
 }
 
-static inline bool enter(struct run *run, const struct cn_call *call)
+static inline bool enter(struct cct_run *run, const struct cn_call *call)
 {
     struct cn_call_frame *above = run->top, *frame = above + 1;
     cn_cct_id node;
@@ -70,7 +70,7 @@ static inline bool enter(struct run *run, const struct cn_call *call)
 }
 
 /* Whether a call is the exit of the innermost call, unless that is the outermost. */
-static inline bool leaves_top(const struct run *run, const struct cn_call *call)
+static inline bool leaves_top(const struct cct_run *run, const struct cn_call *call)
 {
     const struct cn_call_frame *top = run->top;
 
@@ -95,7 +95,7 @@ size_t cn_cct_run_count(struct cn_cct_task *task, struct cn_cct_follow *follow,
     const struct cn_call *recorded = batch->recorded ? batch->recorded + first : calls;
     size_t count = batch->count - first, i;
     bool keeps_samples = task->options.sample_max > 0;
-    struct run run;
+    struct cct_run run;
 
     if (!may_run(task, follow))
         return 0;
@@ -129,7 +129,7 @@ size_t cn_cct_run_count(struct cn_cct_task *task, struct cn_cct_follow *follow,
 size_t cn_cct_run_sample(struct cn_cct_task *task, struct cn_cct_follow *follow,
                          const struct cn_call *calls, size_t count, struct cn_sample *out)
 {
-    struct run run;
+    struct cct_run run;
     size_t i;
 
     if (!may_run(task, follow))

@@ -96,20 +96,20 @@ static void unlink_node(struct cn_comparison *c, uint32_t node)
     *at = c->nodes[node].next_sibling;
 }
 
-struct merge {
+struct comparison_merge {
     uint32_t from, into;
 };
 
 void cn_comparison_merge(struct cn_comparison *c, uint32_t from, uint32_t into,
                          bool counts)
 {
-    struct merge *stack = NULL;
+    struct comparison_merge *stack = NULL;
     size_t depth = 0, capacity = 0;
 
     unlink_node(c, from);
-    CN_PUSH(stack, depth, capacity, (struct merge){from, into});
+    CN_PUSH(stack, depth, capacity, (struct comparison_merge){from, into});
     while (depth > 0) {
-        struct merge at = stack[--depth];
+        struct comparison_merge at = stack[--depth];
         uint32_t child = c->nodes[at.from].first_child;
 
         move_values(c, at.from, at.into, counts || at.from != from);
@@ -124,7 +124,7 @@ void cn_comparison_merge(struct cn_comparison *c, uint32_t from, uint32_t into,
             if (same == CN_NONE) {
                 link_node(c, child, at.into);
             } else {
-                CN_PUSH(stack, depth, capacity, (struct merge){child, same});
+                CN_PUSH(stack, depth, capacity, (struct comparison_merge){child, same});
             }
             child = next;
         }

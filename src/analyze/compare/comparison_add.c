@@ -96,7 +96,7 @@ static bool adds_up(const struct cn_formula *formula)
 
 /* The columns of a run: total and self costs of the metric, and calls where the database has
  * them. */
-struct columns {
+struct compared_columns {
     size_t total, self, calls; /* SIZE_MAX: none */
 };
 
@@ -124,7 +124,7 @@ static bool fail_other_metric(bool is_chosen, struct cn_error *err)
 }
 
 static bool add_columns(struct cn_comparison *c, struct cn_costs *costs,
-                        const struct cn_compare_run *run, struct columns *out,
+                        const struct cn_compare_run *run, struct compared_columns *out,
                         struct cn_error *err)
 {
     const char *defaults[CN_COST_DEFAULT_MAX];
@@ -200,8 +200,8 @@ static void correct_self(const struct cn_comparison *c, struct cn_compared_run *
 
 /* The values of all nodes; false if there are none. */
 static bool take_values(const struct cn_comparison *c, const struct cn_costs *costs,
-                        const struct columns *columns, const struct cn_cost_rows *rows,
-                        struct cn_compared_run *run)
+                        const struct compared_columns *columns,
+                        const struct cn_cost_rows *rows, struct cn_compared_run *run)
 {
     double values[CN_COST_COLUMN_MAX];
     double *total = NULL;
@@ -283,10 +283,11 @@ static bool wants_durations(const struct cn_compare_run *asked,
 
 /* The costs of all nodes. */
 static bool fill_costs(struct cn_comparison *c, struct cn_costs *costs,
-                       const struct cn_compare_run *asked, const struct columns *columns,
-                       struct cn_frames *frames, const uint32_t *nodes,
-                       struct cn_compared_run *run, const struct cn_progress *progress,
-                       bool *has_values, struct cn_error *err)
+                       const struct cn_compare_run *asked,
+                       const struct compared_columns *columns, struct cn_frames *frames,
+                       const uint32_t *nodes, struct cn_compared_run *run,
+                       const struct cn_progress *progress, bool *has_values,
+                       struct cn_error *err)
 {
     struct cn_cost_targets targets = map_contexts(frames, nodes);
     struct cn_cost_rows rows = {0};
@@ -401,9 +402,10 @@ static double find_weight(const struct cn_compared_run *run, const char *metric)
 }
 
 static bool fill_run(struct cn_comparison *c, struct cn_costs *costs,
-                     const struct cn_compare_run *asked, const struct columns *columns,
-                     const char *metric, struct cn_compared_run *run,
-                     const struct cn_progress *progress, struct cn_error *err)
+                     const struct cn_compare_run *asked,
+                     const struct compared_columns *columns, const char *metric,
+                     struct cn_compared_run *run, const struct cn_progress *progress,
+                     struct cn_error *err)
 {
     struct cn_frames frames;
     uint32_t *nodes;
@@ -468,7 +470,7 @@ bool cn_comparison_add(struct cn_comparison *c, const struct cn_compare_run *run
                                    .seconds = NAN,
                                    .recorder = cn_recorder_cost_parse(db->description)};
     struct cn_costs *costs = cn_alloc(1, sizeof(*costs));
-    struct columns columns = {0};
+    struct compared_columns columns = {0};
     const char *metric = NULL;
     bool ok;
 

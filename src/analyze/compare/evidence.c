@@ -247,13 +247,13 @@ const char *cn_verdict_name(enum cn_verdict verdict)
 }
 
 /* The values of the runs of each side. */
-struct samples {
+struct evidence_samples {
     double *list[CN_SIDES];
     size_t count[CN_SIDES];
 };
 
 /* Returns the mean of both sides. */
-static double test_row(struct cn_evidence *out, const struct samples *samples)
+static double test_row(struct cn_evidence *out, const struct evidence_samples *samples)
 {
     struct cn_moments moments[CN_SIDES];
     double least;
@@ -279,7 +279,7 @@ void cn_evidence_find(struct cn_evidence *out, size_t count, const double *value
     size_t tested = 0;
 
     for (size_t i = 0; i < count; i++) {
-        struct samples samples = {{list, list + c->run_count}, {0, 0}};
+        struct evidence_samples samples = {{list, list + c->run_count}, {0, 0}};
         double sum = 0;
 
         out[i] = (struct cn_evidence){.rank_p = NAN,

@@ -11,9 +11,9 @@ static const double enough = 0.9;      /* of the change, to explain it */
 static const double too_small = 0.001; /* of the whole */
 
 /* How nodes are grouped. */
-enum group { BY_FUNCTION, ON_ONE_SIDE, BY_CALLS, BY_PATH, GROUPS };
+enum explain_group { BY_FUNCTION, ON_ONE_SIDE, BY_CALLS, BY_PATH, GROUPS };
 
-struct builder {
+struct explain_builder {
     const struct cn_comparison *c;
     struct cn_explanation *e;
     size_t capacity;
@@ -30,8 +30,8 @@ const char *cn_change_kind_name(enum cn_change_kind kind)
     return names[kind];
 }
 
-static uint32_t find_item(struct builder *b, enum group group, uint32_t key,
-                          uint32_t name, uint32_t node)
+static uint32_t find_item(struct explain_builder *b, enum explain_group group,
+                          uint32_t key, uint32_t name, uint32_t node)
 {
     struct cn_explanation *e = b->e;
     uint32_t *item =
@@ -71,7 +71,7 @@ static bool is_called_otherwise(const struct cn_comparison *c, uint32_t node)
            fabs(b - a - expected) <= close * fabs(b - a);
 }
 
-static uint32_t item_of(struct builder *b, uint32_t node)
+static uint32_t item_of(struct explain_builder *b, uint32_t node)
 {
     const struct cn_comparison *c = b->c;
     const struct cn_compared *at = &c->nodes[node];
@@ -89,7 +89,7 @@ static uint32_t item_of(struct builder *b, uint32_t node)
 }
 
 /* True if a node is where its item begins, not something that is called below. */
-static bool is_root(const struct builder *b, uint32_t node, uint32_t item)
+static bool is_root(const struct explain_builder *b, uint32_t node, uint32_t item)
 {
     uint32_t parent = b->c->nodes[node].parent;
 
@@ -97,7 +97,7 @@ static bool is_root(const struct builder *b, uint32_t node, uint32_t item)
            parent == CN_NONE || b->of_node[parent] != item;
 }
 
-static void count_node(struct builder *b, uint32_t node, uint32_t number)
+static void count_node(struct explain_builder *b, uint32_t node, uint32_t number)
 {
     const struct cn_comparison *c = b->c;
     struct cn_change *item = &b->e->list[number];
@@ -124,7 +124,7 @@ static void count_node(struct builder *b, uint32_t node, uint32_t number)
 /* Which call paths of a function get items of their own. */
 enum division { NOT_DIVIDED, BY_ALL_PATHS, BY_LARGEST_PATH };
 
-static enum division division_of(const struct builder *b, size_t item)
+static enum division division_of(const struct explain_builder *b, size_t item)
 {
     const struct cn_change *change = &b->e->list[item];
     double size = fabs(cn_change_of(change));
@@ -138,7 +138,7 @@ static enum division division_of(const struct builder *b, size_t item)
 
 /* Divide functions whose call paths changed in opposite directions, or of which one alone
  * changed. */
-static void divide_by_path(struct builder *b)
+static void divide_by_path(struct explain_builder *b)
 {
     const struct cn_comparison *c = b->c;
     struct cn_explanation *e = b->e;
@@ -166,7 +166,7 @@ static void divide_by_path(struct builder *b)
     free(divisions);
 }
 
-static void name_kinds(struct builder *b)
+static void name_kinds(struct explain_builder *b)
 {
     for (size_t i = 0; i < b->e->count; i++) {
         struct cn_change *item = &b->e->list[i];
@@ -181,7 +181,7 @@ static void name_kinds(struct builder *b)
 }
 
 /* The values of all items in all runs: [item][run]. */
-static double *add_up_runs(const struct builder *b)
+static double *add_up_runs(const struct explain_builder *b)
 {
     const struct cn_comparison *c = b->c;
     const struct cn_explanation *e = b->e;
@@ -199,7 +199,7 @@ static double *add_up_runs(const struct builder *b)
 }
 
 /* What single runs tell; the last one of `found` is of everything. */
-static void test_single(const struct builder *b, struct cn_evidence *found)
+static void test_single(const struct explain_builder *b, struct cn_evidence *found)
 {
     const struct cn_comparison *c = b->c;
     const struct cn_explanation *e = b->e;
@@ -221,7 +221,7 @@ static void test_single(const struct builder *b, struct cn_evidence *found)
     free(tests);
 }
 
-static void test_changes(const struct builder *b)
+static void test_changes(const struct explain_builder *b)
 {
     const struct cn_comparison *c = b->c;
     struct cn_explanation *e = b->e;
@@ -282,7 +282,7 @@ static void choose(struct cn_explanation *e, size_t most)
 
 void cn_explain(struct cn_explanation *out, const struct cn_comparison *c, size_t most)
 {
-    struct builder b = {
+    struct explain_builder b = {
         .c = c,
         .e = out,
         .of_node = cn_alloc(c->node_count, sizeof(*b.of_node)),

@@ -285,7 +285,7 @@ void cn_compare_rows_done(struct cn_compare_rows *rows)
     *rows = (struct cn_compare_rows){0};
 }
 
-struct place {
+struct rows_place {
     double size;
     uint32_t row;
 };
@@ -294,16 +294,18 @@ uint32_t cn_compare_rows_sort(struct cn_compare_rows *rows, uint32_t parent)
 {
     uint32_t *first =
         parent == CN_NONE ? &rows->first_top : &rows->list[parent].first_child;
-    struct place *places = NULL;
+    struct rows_place *places = NULL;
     size_t count = 0, capacity = 0;
 
     for (uint32_t at = *first; at != CN_NONE; at = rows->list[at].next_sibling) {
         const struct cn_compare_row *row = &rows->list[at];
 
-        CN_PUSH(places, count, capacity,
-                (struct place){fabs(row->value[CN_SIDE_B] - row->value[CN_SIDE_A]), at});
+        CN_PUSH(
+            places, count, capacity,
+            (struct rows_place){fabs(row->value[CN_SIDE_B] - row->value[CN_SIDE_A]), at});
     }
-    CN_SORT(places, count, CN_DOWN(struct place, size), CN_UP(struct place, row));
+    CN_SORT(places, count, CN_DOWN(struct rows_place, size),
+            CN_UP(struct rows_place, row));
     *first = CN_NONE;
     for (size_t i = count; i-- > 0;) {
         rows->list[places[i].row].next_sibling = *first;

@@ -7,7 +7,7 @@
 
 enum { ARGUMENT_MAX = 64 };
 
-struct parser {
+struct formula_parser {
     const char *at; /* NUL-terminated */
     uint32_t limit;
     struct cn_arena *arena;
@@ -17,14 +17,14 @@ struct parser {
 
 /* Parse up to a ')' or ',' at this level, or the end. Recursion is limited by
  * CN_FORMULA_DEPTH_MAX. */
-static bool parse_sum(struct parser *p, const struct cn_formula **out);
+static bool parse_sum(struct formula_parser *p, const struct cn_formula **out);
 
-static void skip_blanks(struct parser *p)
+static void skip_blanks(struct formula_parser *p)
 {
     p->at += strspn(p->at, " \t\r\n");
 }
 
-static bool parse_input(struct parser *p, const struct cn_formula **out)
+static bool parse_input(struct formula_parser *p, const struct cn_formula **out)
 {
     char *end;
     unsigned long number = strtoul(p->at + 1, &end, 10);
@@ -37,7 +37,7 @@ static bool parse_input(struct parser *p, const struct cn_formula **out)
     return true;
 }
 
-static bool parse_arguments(struct parser *p, enum cn_formula_op op,
+static bool parse_arguments(struct formula_parser *p, enum cn_formula_op op,
                             const struct cn_formula **out)
 {
     const struct cn_formula *args[ARGUMENT_MAX];
@@ -61,7 +61,7 @@ static bool parse_arguments(struct parser *p, enum cn_formula_op op,
     return true;
 }
 
-static bool parse_nested(struct parser *p, const struct cn_formula **out)
+static bool parse_nested(struct formula_parser *p, const struct cn_formula **out)
 {
     bool ok;
 
@@ -83,7 +83,7 @@ static bool parse_nested(struct parser *p, const struct cn_formula **out)
     return ok;
 }
 
-static bool parse_operand(struct parser *p, const struct cn_formula **out)
+static bool parse_operand(struct formula_parser *p, const struct cn_formula **out)
 {
     double number;
     size_t len;
@@ -101,7 +101,7 @@ static bool parse_operand(struct parser *p, const struct cn_formula **out)
     return true;
 }
 
-static bool parse_tokens(struct parser *p, struct cn_infix *infix)
+static bool parse_tokens(struct formula_parser *p, struct cn_infix *infix)
 {
     for (skip_blanks(p); *p->at && *p->at != ')' && *p->at != ','; skip_blanks(p)) {
         const struct cn_formula *operand;
@@ -117,7 +117,7 @@ static bool parse_tokens(struct parser *p, struct cn_infix *infix)
     return true;
 }
 
-static bool parse_sum(struct parser *p, const struct cn_formula **out)
+static bool parse_sum(struct formula_parser *p, const struct cn_formula **out)
 {
     struct cn_infix infix;
     bool ok;
@@ -132,7 +132,7 @@ bool cn_sampled_formula_parse(const struct cn_formula **out, struct cn_bytes tex
                               uint32_t limit, struct cn_arena *arena,
                               struct cn_error *err)
 {
-    struct parser p = {.limit = limit, .arena = arena, .err = err};
+    struct formula_parser p = {.limit = limit, .arena = arena, .err = err};
     const struct cn_formula *formula;
 
     if (text.len > CN_FORMULA_LEN_MAX)

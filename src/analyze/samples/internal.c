@@ -34,13 +34,13 @@ void cn_sampled_thread_identify(struct cn_sampled_database *self,
 
 /* Dense numbers for those numbers of the measurements that contexts use, in the order of their
  * use. */
-struct numbering {
+struct sample_numbering {
     uint32_t *used, *numbers; /* dense -> given, given -> dense */
     size_t used_count, used_capacity;
     size_t number_count, number_capacity;
 };
 
-static void use(struct numbering *numbering, uint32_t given)
+static void use(struct sample_numbering *numbering, uint32_t given)
 {
     if (given == CN_NONE)
         return;
@@ -55,7 +55,7 @@ static void use(struct numbering *numbering, uint32_t given)
 
 static void number_tables(struct cn_sampled_database *self)
 {
-    struct numbering modules = {0}, files = {0}, functions = {0};
+    struct sample_numbering modules = {0}, files = {0}, functions = {0};
 
     for (uint32_t i = 1; i < self->contexts.count; i++) {
         const struct cn_sampled_context *context =

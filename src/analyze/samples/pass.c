@@ -18,7 +18,7 @@
 enum { WRITE_LEN = 256 << 10 };
 
 /* A profile of the batch. */
-struct slot {
+struct pass_slot {
     struct cn_sampled_slot read;
     uint32_t *metrics; /* of the profile -> of all profiles */
     size_t metric_capacity;
@@ -28,7 +28,7 @@ struct slot {
 /* The batch of a worker, which reuses it. */
 struct cn_sampled_job {
     unsigned worker;
-    struct slot slots[CN_SAMPLED_BATCH_MAX];
+    struct pass_slot slots[CN_SAMPLED_BATCH_MAX];
     size_t context_count; /* when its contexts were added */
     struct cn_sampled_values values;
     struct cn_value_list value_list; /* of several threads */
@@ -65,7 +65,7 @@ static bool is_of_range(const struct cn_sampled_profile *profile,
     return kind == CN_NODE_RANGE_LAUNCH || kind == CN_NODE_RANGE_SAMPLE;
 }
 
-static void add_value(struct cn_sampled_values *values, const struct slot *slot,
+static void add_value(struct cn_sampled_values *values, const struct pass_slot *slot,
                       const struct cn_sampled_value *value)
 {
     const struct cn_sampled_nodes *nodes = &slot->read.nodes;
@@ -82,7 +82,7 @@ static void add_value(struct cn_sampled_values *values, const struct slot *slot,
 }
 
 /* Append the samples of a profile. Consecutive samples of waiting are one. */
-static void place_samples(struct cn_sampled_job *job, struct slot *slot)
+static void place_samples(struct cn_sampled_job *job, struct pass_slot *slot)
 {
     const struct cn_sampled_profile *profile = &slot->read.profile;
     const struct cn_sampled_node_contexts *nodes = slot->read.nodes.list;
@@ -109,7 +109,7 @@ static void place_samples(struct cn_sampled_job *job, struct slot *slot)
     slot->thread->sample_count = job->sample_count - first;
 }
 
-static void add_thread(struct cn_sampled_pass *pass, struct slot *slot,
+static void add_thread(struct cn_sampled_pass *pass, struct pass_slot *slot,
                        const struct cn_identity *ids, size_t id_count)
 {
     struct cn_sampled_database *self = pass->self;
@@ -127,7 +127,7 @@ static void add_thread(struct cn_sampled_pass *pass, struct slot *slot,
 }
 
 /* All checks come before anything is added. */
-static bool add_profile(struct cn_sampled_pass *pass, struct slot *slot,
+static bool add_profile(struct cn_sampled_pass *pass, struct pass_slot *slot,
                         struct cn_error *err)
 {
     struct cn_sampled_database *self = pass->self;
@@ -176,7 +176,7 @@ static bool report_damage(struct cn_sampled_pass *pass, const char *text,
     return true;
 }
 
-static bool take_one(struct cn_sampled_pass *pass, struct slot *slot)
+static bool take_one(struct cn_sampled_pass *pass, struct pass_slot *slot)
 {
     struct cn_sampled_slot *read = &slot->read;
     struct cn_error text = {0};
@@ -253,7 +253,7 @@ static bool write_threads(struct cn_sampled_job *job, struct cn_spool *spool,
 
 /* Propagate the values of a thread and place its samples. */
 static bool finish_thread(struct cn_sampled_job *job, struct cn_sampled_database *self,
-                          struct slot *slot, struct cn_error *err)
+                          struct pass_slot *slot, struct cn_error *err)
 {
     const struct cn_sampled_profile *profile = &slot->read.profile;
     struct cn_value_list *list = &job->value_list;
@@ -288,7 +288,7 @@ static void write_finish(void *arg, size_t number, unsigned worker)
     if (pass->scout || cn_failures_stopped(&pass->failures, worker))
         return;
     for (size_t i = 0; ok && i < batch[1] - batch[0]; i++) {
-        struct slot *slot = &job->slots[i];
+        struct pass_slot *slot = &job->slots[i];
 
         if (!slot->thread)
             continue;

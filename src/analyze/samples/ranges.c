@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 
 /* Launches of a kernel in a range. */
-struct launch {
+struct range_launch {
     uint64_t range;
     uint32_t parent, entry; /* contexts: of the launch, and of the kernel below it */
     uint32_t function;      /* the kernel */
@@ -29,7 +29,7 @@ struct range_sample {
 struct cn_range_context {
     struct cn_identity ids[CN_IDENTITY_MAX];
     size_t id_count;
-    struct launch *launches;
+    struct range_launch *launches;
     struct measured *measured;
     struct range_sample *samples;
     size_t launch_count, launch_capacity;
@@ -128,7 +128,7 @@ static void note_launch(struct cn_range_context *to,
     uint32_t above = profile->nodes[kernel].parent;
     const struct cn_sampled_node_contexts *at = &nodes->list[kernel];
     const struct cn_sampled_metric *of = &profile->metrics[value->metric];
-    struct launch launch = {
+    struct range_launch launch = {
         .range = range->address,
         .parent = above == CN_NONE ? 0 : nodes->list[above].last,
         .entry = at->first,
@@ -191,7 +191,7 @@ cn_sampled_ranges_identity(const struct cn_sampled_ranges *ranges, size_t index,
 
 static int compare_launches(const void *left, const void *right)
 {
-    const struct launch *a = left, *b = right;
+    const struct range_launch *a = left, *b = right;
 
     if (a->range != b->range)
         return a->range < b->range ? -1 : 1;
@@ -230,14 +230,14 @@ static void sort_launches(struct cn_range_context *c)
     c->launch_count = last + 1;
 }
 
-static double launches_of(const struct launch *launch)
+static double launches_of(const struct range_launch *launch)
 {
     return launch->sampled_count > 0 ? launch->sampled_count : launch->count;
 }
 
 /* Launches of the same function share its samples. */
-static void add_points(struct cn_sampled_reach *reach, const struct launch *launches,
-                       size_t count)
+static void add_points(struct cn_sampled_reach *reach,
+                       const struct range_launch *launches, size_t count)
 {
     double sum = 0;
 
@@ -252,8 +252,8 @@ static void add_points(struct cn_sampled_reach *reach, const struct launch *laun
     }
 }
 
-static void set_points(struct cn_sampled_reach *reach, const struct launch *launches,
-                       size_t count)
+static void set_points(struct cn_sampled_reach *reach,
+                       const struct range_launch *launches, size_t count)
 {
     size_t next;
 

@@ -125,7 +125,7 @@ static bool run_scouted(struct cn_sampled_pass *pass, struct cn_ranks *ranks,
 }
 
 /* The threads of all ranks. */
-struct shared {
+struct ranks_shared {
     struct cn_sampled_pass *pass;
     struct cn_ranks *ranks;
     struct cn_sampled_threads threads;
@@ -135,7 +135,7 @@ struct shared {
 static bool take_threads(void *arg, unsigned from, struct cn_bytes message,
                          struct cn_error *err)
 {
-    struct shared *shared = arg;
+    struct ranks_shared *shared = arg;
     struct cn_sampled_database *self = shared->pass->self;
     bool ok;
 
@@ -150,7 +150,7 @@ static bool take_threads(void *arg, unsigned from, struct cn_bytes message,
 static bool take_messages(void *arg, unsigned from, struct cn_bytes message,
                           struct cn_error *err)
 {
-    struct shared *shared = arg;
+    struct ranks_shared *shared = arg;
 
     (void)from;
     return cn_sampled_messages_take(shared->pass->self, shared->pass->options, message,
@@ -161,7 +161,7 @@ static bool take_messages(void *arg, unsigned from, struct cn_bytes message,
 static bool share_threads(struct cn_sampled_pass *pass, struct cn_ranks *ranks,
                           struct cn_error *err)
 {
-    struct shared shared = {
+    struct ranks_shared shared = {
         .pass = pass, .ranks = ranks, .identified = pass->thread_count};
     struct cn_text own = {0};
     bool ok;

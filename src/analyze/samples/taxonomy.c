@@ -121,7 +121,15 @@ static const struct cn_formula *binary(struct cn_arena *arena, enum cn_formula_o
     return left && right ? cn_formula_new(arena, op, args, 2) : NULL;
 }
 
-enum variant { SUM, MEAN, DEVIATION, VARIATION, MINIMUM, MAXIMUM, VARIANT_COUNT };
+enum taxonomy_variant {
+    SUM,
+    MEAN,
+    DEVIATION,
+    VARIATION,
+    MINIMUM,
+    MAXIMUM,
+    VARIANT_COUNT
+};
 
 static const struct {
     const char *name;
@@ -148,7 +156,7 @@ static const struct cn_formula *deviation(const struct cn_formula *const *of,
     return variance ? cn_formula_new(arena, CN_FORMULA_SQRT, &variance, 1) : NULL;
 }
 
-static const struct cn_formula *variant_formula(enum variant variant,
+static const struct cn_formula *variant_formula(enum taxonomy_variant variant,
                                                 const struct cn_formula *const *of,
                                                 struct cn_arena *arena)
 {
@@ -184,7 +192,7 @@ static void present_measured(const struct describer *d, size_t index,
     struct cn_variant *list = cn_arena_alloc(d->arena, VARIANT_COUNT, sizeof(*list));
     size_t count = 0;
 
-    for (enum variant i = 0; i < VARIANT_COUNT; i++) {
+    for (enum taxonomy_variant i = 0; i < VARIANT_COUNT; i++) {
         struct cn_variant variant = {
             .name = variants[i].name,
             .render = variants[i].render,

@@ -27,13 +27,13 @@ struct share {
 };
 
 /* What one thread did while it ran. */
-struct row {
+struct occupancy_row {
     struct share *shares;
     size_t count;
 };
 
-struct worker {
-    struct build *build;
+struct occupancy_worker {
+    struct occupancy_build *build;
     struct cn_tally tally; /* time by place, by frame, or by slot of the path */
     size_t tally_capacity;
     struct cn_main_path path; /* of stacks that are not cut */
@@ -55,15 +55,15 @@ struct worker {
     struct cn_error err;
 };
 
-struct build {
+struct occupancy_build {
     struct cn_database *db;
     const struct cn_frames *frames;
     const struct cn_occupancy_request *request;
     struct cn_occupancy out;
-    struct worker *workers;
+    struct occupancy_worker *workers;
     unsigned worker_count;
-    const struct cn_cut *cut; /* at the depth shown */
-    struct row *rows;         /* while a depth is chosen */
+    const struct cn_cut *cut;   /* at the depth shown */
+    struct occupancy_row *rows; /* while a depth is chosen */
 };
 
 uint64_t cn_occupancy_column_ns(const struct cn_occupancy *occupancy, uint32_t column)
@@ -75,7 +75,7 @@ uint64_t cn_occupancy_column_ns(const struct cn_occupancy *occupancy, uint32_t c
     return occupancy->begin_ns + span / count * column + span % count * column / count;
 }
 
-static void scan_or_fail(struct worker *worker, size_t row, cn_span_fn add)
+static void scan_or_fail(struct occupancy_worker *worker, size_t row, cn_span_fn add)
 {
     const struct cn_occupancy_request *request = worker->build->request;
     uint32_t profile = request->profiles[row];
@@ -99,15 +99,15 @@ static void scan_or_fail(struct worker *worker, size_t row, cn_span_fn add)
     worker->failed_row = row;
 }
 
-static bool run_jobs(struct build *build, void (*run)(void *arg, size_t row, unsigned w),
-                     struct cn_error *err)
+static bool run_jobs(struct occupancy_build *build,
+                     void (*run)(void *arg, size_t row, unsigned w), struct cn_error *err)
 {
-    const struct worker *first = NULL;
+    const struct occupancy_worker *first = NULL;
 
     cn_pool_run(&(struct cn_jobs){build->request->profile_count, build, run, NULL, NULL},
                 build->worker_count);
     for (unsigned i = 0; i < build->worker_count; i++) {
-        const struct worker *worker = &build->workers[i];
+        const struct occupancy_worker *worker = &build->workers[i];
 
         if (worker->has_failed && (!first || worker->failed_row < first->failed_row))
             first = worker;
@@ -119,7 +119,7 @@ static bool run_jobs(struct build *build, void (*run)(void *arg, size_t row, uns
 
 static void add_to_frame(void *arg, uint32_t context, uint64_t begin_ns, uint64_t end_ns)
 {
-    struct worker *worker = arg;
+    struct occupancy_worker *worker = arg;
 
     if (context != 0)
         cn_tally_add(&worker->tally, cn_frames_find(worker->build->frames, context),
@@ -128,8 +128,8 @@ static void add_to_frame(void *arg, uint32_t context, uint64_t begin_ns, uint64_
 
 static void weigh_row(void *arg, size_t row, unsigned number)
 {
-    struct build *build = arg;
-    struct worker *worker = &build->workers[number];
+    struct occupancy_build *build = arg;
+    struct occupancy_worker *worker = &build->workers[number];
     struct cn_tally *tally = &worker->tally;
     struct share *shares;
 
@@ -139,18 +139,19 @@ static void weigh_row(void *arg, size_t row, unsigned number)
     shares = cn_alloc(tally->used_count, sizeof(*shares));
     for (size_t i = 0; i < tally->used_count; i++)
         shares[i] = (struct share){tally->used[i], tally->ns[tally->used[i]]};
-    build->rows[row] = (struct row){shares, tally->used_count};
+    build->rows[row] = (struct occupancy_row){shares, tally->used_count};
     cn_tally_clear(tally);
 }
 
 /* The part of all running time that threads spend in whatever place each has most of. */
-static double dominated_share(const struct build *build, const uint32_t *place_of_frame)
+static double dominated_share(const struct occupancy_build *build,
+                              const uint32_t *place_of_frame)
 {
     struct cn_tally *tally = &build->workers[0].tally;
     double dominated = 0, total = 0;
 
     for (size_t i = 0; i < build->request->profile_count; i++) {
-        const struct row *row = &build->rows[i];
+        const struct occupancy_row *row = &build->rows[i];
 
         for (size_t k = 0; k < row->count; k++) {
             cn_tally_add(tally, place_of_frame[row->shares[k].frame], row->shares[k].ns);
@@ -163,7 +164,7 @@ static double dominated_share(const struct build *build, const uint32_t *place_o
     return total > 0 ? dominated / total : 1;
 }
 
-static uint32_t choose_depth(const struct build *build)
+static uint32_t choose_depth(const struct occupancy_build *build)
 {
     const double telling = 0.9;
     uint32_t *places = cn_alloc(build->frames->count, sizeof(*places));
@@ -186,7 +187,7 @@ static uint32_t choose_depth(const struct build *build)
     return best;
 }
 
-static void add_stack(struct worker *worker, uint32_t frame, uint64_t ns)
+static void add_stack(struct occupancy_worker *worker, uint32_t frame, uint64_t ns)
 {
     uint32_t slot = cn_main_path_slot(&worker->path, frame);
 
@@ -195,7 +196,7 @@ static void add_stack(struct worker *worker, uint32_t frame, uint64_t ns)
 }
 
 /* Add time in a frame to the column. Most columns have one: it needs no slot. */
-static void add_frame(struct worker *worker, uint32_t frame, uint64_t ns)
+static void add_frame(struct occupancy_worker *worker, uint32_t frame, uint64_t ns)
 {
     if (worker->tally.used_count == 0 &&
         (worker->only_ns == 0 || worker->only_frame == frame)) {
@@ -210,7 +211,7 @@ static void add_frame(struct worker *worker, uint32_t frame, uint64_t ns)
 }
 
 /* The place that stands for the slice that was read, and its time. */
-static uint32_t choose_place(struct worker *worker, uint64_t *ns)
+static uint32_t choose_place(struct occupancy_worker *worker, uint64_t *ns)
 {
     struct cn_tally *tally = &worker->tally;
     uint32_t place;
@@ -233,7 +234,8 @@ static uint32_t choose_place(struct worker *worker, uint64_t *ns)
 }
 
 /* The place with the most running time, else the one where the thread is pre-empted; else `idle`. */
-static uint32_t choose_running(const struct worker *worker, uint32_t idle, uint64_t *ns)
+static uint32_t choose_running(const struct occupancy_worker *worker, uint32_t idle,
+                               uint64_t *ns)
 {
     const struct cn_tally *tally = &worker->tally;
     uint32_t best = CN_NONE;
@@ -250,14 +252,14 @@ static uint32_t choose_running(const struct worker *worker, uint32_t idle, uint6
     return best;
 }
 
-static uint32_t function_of(const struct worker *worker, uint32_t slot)
+static uint32_t function_of(const struct occupancy_worker *worker, uint32_t slot)
 {
     return worker->path.frames ? cn_frames_function(worker->path.frames, CN_DEPTH_ALL,
                                                     worker->path.slots[slot].frame)
                                : slot;
 }
 
-static void close_column(struct worker *worker)
+static void close_column(struct occupancy_worker *worker)
 {
     struct cn_tally *tally = &worker->tally;
     double width_ns = (double)(worker->column_end_ns - worker->column_begin_ns);
@@ -278,13 +280,13 @@ static void close_column(struct worker *worker)
         cn_occupancy_column_ns(&worker->build->out, worker->column + 1);
 }
 
-static uint32_t place_of(const struct build *build, uint32_t context)
+static uint32_t place_of(const struct occupancy_build *build, uint32_t context)
 {
     return cn_cut_find(build->cut, context);
 }
 
 /* True if waiting in a context may be blocking. */
-static bool was_blocked(const struct worker *worker, uint32_t context)
+static bool was_blocked(const struct occupancy_worker *worker, uint32_t context)
 {
     return !worker->is_blocked || context >= worker->build->db->context_limit ||
            worker->is_blocked[context];
@@ -292,7 +294,7 @@ static bool was_blocked(const struct worker *worker, uint32_t context)
 
 static void add_to_cells(void *arg, uint32_t context, uint64_t begin_ns, uint64_t end_ns)
 {
-    struct worker *worker = arg;
+    struct occupancy_worker *worker = arg;
     uint32_t place = place_of(worker->build, context);
 
     while (begin_ns < end_ns) {
@@ -313,7 +315,7 @@ static void add_to_cells(void *arg, uint32_t context, uint64_t begin_ns, uint64_
 
 static void add_to_totals(void *arg, uint32_t context, uint64_t begin_ns, uint64_t end_ns)
 {
-    struct worker *worker = arg;
+    struct occupancy_worker *worker = arg;
 
     worker->total_ns[cn_frames_function(worker->build->frames, worker->build->out.depth,
                                         place_of(worker->build, context))] +=
@@ -321,8 +323,8 @@ static void add_to_totals(void *arg, uint32_t context, uint64_t begin_ns, uint64
 }
 
 /* Add up what is before or after the sums of a pyramid. Of many samples some stand for all. */
-static bool add_end(struct worker *worker, size_t row, uint64_t begin_ns, uint64_t end_ns,
-                    struct cn_error *err)
+static bool add_end(struct occupancy_worker *worker, size_t row, uint64_t begin_ns,
+                    uint64_t end_ns, struct cn_error *err)
 {
     struct cn_database *db = worker->build->db;
     uint32_t profile = worker->build->request->profiles[row];
@@ -348,10 +350,10 @@ static bool add_end(struct worker *worker, size_t row, uint64_t begin_ns, uint64
 }
 
 /* Look the cells up; only the sums at both ends need samples. */
-static bool draw_from_pyramid(struct worker *worker, size_t row,
+static bool draw_from_pyramid(struct occupancy_worker *worker, size_t row,
                               const struct cn_time_pyramid *pyramid, struct cn_error *err)
 {
-    struct build *build = worker->build;
+    struct occupancy_build *build = worker->build;
     const struct cn_occupancy *out = &build->out;
     uint64_t width_ns = (out->end_ns - out->begin_ns) / out->column_count;
     uint64_t begin_ns, end_ns;
@@ -365,7 +367,8 @@ static bool draw_from_pyramid(struct worker *worker, size_t row,
 }
 
 /* The pyramid of a row, if it has the columns asked for. */
-static const struct cn_time_pyramid *pyramid_of(const struct build *build, size_t row)
+static const struct cn_time_pyramid *pyramid_of(const struct occupancy_build *build,
+                                                size_t row)
 {
     const struct cn_occupancy_request *request = build->request;
     uint64_t span_ns = request->end_ns - request->begin_ns;
@@ -379,7 +382,7 @@ static const struct cn_time_pyramid *pyramid_of(const struct build *build, size_
 }
 
 /* Find the contexts in which a thread was blocked. Without a metric of that, waiting has no kind. */
-static void find_blocked(struct worker *worker, uint32_t profile)
+static void find_blocked(struct occupancy_worker *worker, uint32_t profile)
 {
     struct cn_database *db = worker->build->db;
     int metric = cn_metrics_find(&db->metrics, CN_BLOCKED_TIME_NAME);
@@ -407,8 +410,8 @@ static void find_blocked(struct worker *worker, uint32_t profile)
 
 static void draw_row(void *arg, size_t row, unsigned number)
 {
-    struct build *build = arg;
-    struct worker *worker = &build->workers[number];
+    struct occupancy_build *build = arg;
+    struct occupancy_worker *worker = &build->workers[number];
     const struct cn_time_pyramid *pyramid = pyramid_of(build, row);
 
     if (worker->has_failed)
@@ -434,7 +437,7 @@ static void draw_row(void *arg, size_t row, unsigned number)
         close_column(worker);
 }
 
-static void begin(struct build *build)
+static void begin(struct occupancy_build *build)
 {
     const struct cn_occupancy_request *request = build->request;
     bool is_nested = request->depth == CN_DEPTH_ALL;
@@ -447,7 +450,7 @@ static void begin(struct build *build)
         request->workers > 0 ? request->workers : cn_pool_default_workers();
     build->workers = cn_alloc(build->worker_count, sizeof(*build->workers));
     for (unsigned i = 0; i < build->worker_count; i++) {
-        build->workers[i] = (struct worker){
+        build->workers[i] = (struct occupancy_worker){
             .build = build,
             .tally = {.ns = cn_alloc(slot_count, sizeof(uint64_t)),
                       .used = cn_alloc(slot_count, sizeof(uint32_t))},
@@ -471,7 +474,7 @@ static void begin(struct build *build)
     };
 }
 
-static void add_totals(struct build *build)
+static void add_totals(struct occupancy_build *build)
 {
     for (unsigned w = 0; w < build->worker_count; w++)
         for (size_t i = 0; i <= build->frames->names.count; i++)
@@ -480,7 +483,7 @@ static void add_totals(struct build *build)
         build->out.is_estimate |= build->out.is_estimated[i];
 }
 
-static void end(struct build *build)
+static void end(struct occupancy_build *build)
 {
     for (unsigned i = 0; i < build->worker_count; i++) {
         free(build->workers[i].tally.ns);
@@ -498,7 +501,7 @@ bool cn_occupancy_build(struct cn_occupancy *out, struct cn_database *db,
                         const struct cn_frames *frames,
                         const struct cn_occupancy_request *request, struct cn_error *err)
 {
-    struct build build = {.db = db, .frames = frames, .request = request};
+    struct occupancy_build build = {.db = db, .frames = frames, .request = request};
     struct cn_cut own_cut = {0};
     bool ok = true;
 

@@ -13,7 +13,7 @@
 /* Ids of values in threads and of their sums alike. */
 enum { POINT, FUNCTION, EXECUTION, SCOPE_COUNT };
 
-struct plane {
+struct range_plane {
     struct cn_value *values; /* by context and scope */
     size_t count, capacity;
     uint32_t context_count;
@@ -25,7 +25,7 @@ struct plane {
 struct range_database {
     struct cn_database_view view; /* first: operations receive a pointer to it */
     struct cn_database_ops ops;
-    struct plane *planes; /* the sums, then threads */
+    struct range_plane *planes; /* the sums, then threads */
     struct cn_scope scopes[SCOPE_COUNT];
     struct cn_scope_instance instances[SCOPE_COUNT];
     struct cn_statistic statistics[SCOPE_COUNT];
@@ -35,7 +35,7 @@ struct range_database {
 };
 
 /* While it is made. */
-struct build {
+struct range_build {
     struct range_database *self;
     const struct cn_context_index *index;
     const struct cn_range_request *request;
@@ -53,7 +53,7 @@ static bool get_profile(struct cn_database *db, uint32_t index, struct cn_profil
                         struct cn_error *err)
 {
     struct range_database *self = self_of(db);
-    const struct plane *plane = &self->planes[index];
+    const struct range_plane *plane = &self->planes[index];
 
     *out = (struct cn_profile){.is_summary = true};
     if (index > 0 && !cn_database_profile(self->view.source, plane->profile, out, err))
@@ -78,7 +78,7 @@ static enum cn_step child_next(struct cn_database *db, struct cn_context_cursor 
 static bool values_begin(struct cn_database *db, struct cn_value_cursor *cursor,
                          struct cn_error *err)
 {
-    const struct plane *plane = &self_of(db)->planes[cursor->owner];
+    const struct range_plane *plane = &self_of(db)->planes[cursor->owner];
 
     (void)err;
     cn_values_seek(cursor, plane->values, plane->count);
@@ -218,7 +218,7 @@ static struct range_database *new_database(struct cn_database *whole,
 
 /* Total and function of each node. Parents have smaller numbers than their children: one pass
  * backwards adds up. */
-static void add_up(struct build *build, const uint64_t *ns)
+static void add_up(struct range_build *build, const uint64_t *ns)
 {
     const struct cn_context_index *index = build->index;
 
@@ -239,7 +239,8 @@ static void add_up(struct build *build, const uint64_t *ns)
     }
 }
 
-static void add_value(struct plane *plane, uint32_t context, uint16_t scope, double value)
+static void add_value(struct range_plane *plane, uint32_t context, uint16_t scope,
+                      double value)
 {
     if (!(value > 0))
         return;
@@ -247,7 +248,8 @@ static void add_value(struct plane *plane, uint32_t context, uint16_t scope, dou
             (struct cn_value){value, context, scope});
 }
 
-static void fill_plane(struct build *build, struct plane *plane, const uint64_t *ns)
+static void fill_plane(struct range_build *build, struct range_plane *plane,
+                       const uint64_t *ns)
 {
     const struct cn_context_index *index = build->index;
     double whole = 0;
@@ -271,7 +273,8 @@ static void fill_plane(struct build *build, struct plane *plane, const uint64_t 
 }
 
 /* What is listed, and how its time propagates; from then on add_up() is right. */
-static bool list_contexts(struct build *build, const uint64_t *ns, struct cn_error *err)
+static bool list_contexts(struct range_build *build, const uint64_t *ns,
+                          struct cn_error *err)
 {
     const struct cn_context_index *index = build->index;
     unsigned bit = build->self->scopes[FUNCTION].propagation;
@@ -291,7 +294,7 @@ static bool list_contexts(struct build *build, const uint64_t *ns, struct cn_err
 
 static void add_span(void *arg, uint32_t context, uint64_t begin_ns, uint64_t end_ns)
 {
-    struct plane *plane = arg;
+    struct range_plane *plane = arg;
 
     CN_GROW(plane->samples, plane->sample_count + 1, plane->sample_capacity);
     plane->samples[plane->sample_count++] = (struct cn_sample){begin_ns, context};
@@ -299,7 +302,8 @@ static void add_span(void *arg, uint32_t context, uint64_t begin_ns, uint64_t en
     plane->samples[plane->sample_count] = (struct cn_sample){end_ns, 0};
 }
 
-static bool fill_thread(struct build *build, struct plane *plane, struct cn_error *err)
+static bool fill_thread(struct range_build *build, struct range_plane *plane,
+                        struct cn_error *err)
 {
     struct cn_range_request request = *build->request;
     struct cn_range_sums sums;
@@ -318,7 +322,7 @@ static bool fill_thread(struct build *build, struct plane *plane, struct cn_erro
     return true;
 }
 
-static bool fill(struct build *build, struct cn_error *err)
+static bool fill(struct range_build *build, struct cn_error *err)
 {
     struct range_database *self = build->self;
     struct cn_range_sums sums;
@@ -341,7 +345,7 @@ bool cn_range_database_open(struct cn_database **out, struct cn_database *whole,
                             const struct cn_range_request *request, bool has_threads,
                             const struct cn_progress *progress, struct cn_error *err)
 {
-    struct build build = {
+    struct range_build build = {
         .self = new_database(whole, index, request, has_threads),
         .index = index,
         .request = request,

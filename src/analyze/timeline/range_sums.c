@@ -25,14 +25,14 @@ struct piece {
     uint64_t first, count, read_from, read_count;
 };
 
-struct worker {
+struct sums_worker {
     uint64_t *ns;
     uint64_t sample_count, unforgotten_len;
     bool has_failed; /* in the piece that it has read last */
     struct cn_error err;
 };
 
-struct build {
+struct sums_build {
     struct cn_database *db;
     const struct cn_range_request *request;
     struct piece *pieces;
@@ -40,20 +40,20 @@ struct build {
     uint64_t sample_count; /* in all pieces */
     size_t thread_step;    /* one thread in so many is read, and stands for the others */
     uint64_t sample_step;  /* the same of samples */
-    struct worker *workers;
+    struct sums_worker *workers;
     const struct cn_progress *progress;
     bool is_over; /* the first piece that failed ends it */
     struct cn_error err;
 };
 
-static void add_piece(struct build *build, const struct piece *piece)
+static void add_piece(struct sums_build *build, const struct piece *piece)
 {
     CN_PUSH(build->pieces, build->piece_count, build->piece_capacity, *piece);
 }
 
 /* One piece a thread: the samples that begin in the range, and the one before; the last one
  * of all lasts no time. */
-static bool find_samples(struct build *build, struct cn_error *err)
+static bool find_samples(struct sums_build *build, struct cn_error *err)
 {
     enum { FORGET_EVERY = 64 }; /* threads: looking for times maps pages here and there */
     const struct cn_range_request *request = build->request;
@@ -84,7 +84,7 @@ static uint64_t choose(size_t number, uint64_t count)
 }
 
 /* Cut the pieces of threads into those of jobs. */
-static void cut(struct build *build)
+static void cut(struct sums_build *build)
 {
     uint64_t step = build->sample_step;
     struct piece *threads = build->pieces;
@@ -112,7 +112,7 @@ static void cut(struct build *build)
     free(threads);
 }
 
-static bool divide(struct build *build, struct cn_error *err)
+static bool divide(struct sums_build *build, struct cn_error *err)
 {
     uint64_t max = build->request->sample_max;
 
@@ -129,7 +129,7 @@ static bool divide(struct build *build, struct cn_error *err)
 }
 
 /* What stands for more samples than it has counts for more. */
-static uint64_t scale(const struct build *build, const struct piece *piece,
+static uint64_t scale(const struct sums_build *build, const struct piece *piece,
                       uint64_t value)
 {
     if (piece->read_count < piece->count)
@@ -138,7 +138,7 @@ static uint64_t scale(const struct build *build, const struct piece *piece,
     return value * build->thread_step;
 }
 
-static bool add_samples(const struct build *build, struct worker *worker,
+static bool add_samples(const struct sums_build *build, struct sums_worker *worker,
                         const struct piece *piece, const struct cn_sample *samples,
                         size_t count, struct cn_error *err)
 {
@@ -163,7 +163,7 @@ static bool add_samples(const struct build *build, struct worker *worker,
     return true;
 }
 
-static bool read_piece(struct build *build, struct worker *worker,
+static bool read_piece(struct sums_build *build, struct sums_worker *worker,
                        const struct piece *piece, struct cn_error *err)
 {
     struct cn_sample samples[CHUNK + 1];
@@ -183,8 +183,8 @@ static bool read_piece(struct build *build, struct worker *worker,
 
 static void run(void *arg, size_t number, unsigned w)
 {
-    struct build *build = arg;
-    struct worker *worker = &build->workers[w];
+    struct sums_build *build = arg;
+    struct sums_worker *worker = &build->workers[w];
     const struct piece *piece = &build->pieces[number];
 
     worker->has_failed =
@@ -199,8 +199,8 @@ static void run(void *arg, size_t number, unsigned w)
 
 static void take(void *arg, size_t number, unsigned w)
 {
-    struct build *build = arg;
-    const struct worker *worker = &build->workers[w];
+    struct sums_build *build = arg;
+    const struct sums_worker *worker = &build->workers[w];
 
     if (build->is_over)
         return;
@@ -213,7 +213,7 @@ static void take(void *arg, size_t number, unsigned w)
                                 build->piece_count, "pieces", &build->err);
 }
 
-static struct cn_range_sums add_up(struct build *build, unsigned workers)
+static struct cn_range_sums add_up(struct sums_build *build, unsigned workers)
 {
     struct cn_range_sums sums = {
         .ns = build->workers[0].ns,
@@ -234,7 +234,7 @@ bool cn_range_sums_build(struct cn_range_sums *out, struct cn_database *db,
                          const struct cn_range_request *request,
                          const struct cn_progress *progress, struct cn_error *err)
 {
-    struct build build = {.db = db, .request = request, .progress = progress};
+    struct sums_build build = {.db = db, .request = request, .progress = progress};
     unsigned workers = cn_pool_default_workers();
     struct cn_range_sums sums;
 

@@ -7,7 +7,7 @@ enum {
     FORGET_EVERY = 1 << 20, /* samples: their pages are given back */
 };
 
-struct visit {
+struct spans_visit {
     uint64_t begin_ns, end_ns;
     cn_span_fn visit;
     void *arg;
@@ -71,7 +71,7 @@ bool cn_timeline_find(struct cn_database *db, const struct cn_timeline *timeline
     return true;
 }
 
-static bool visit_chunk(const struct visit *visit, const struct cn_sample *samples,
+static bool visit_chunk(const struct spans_visit *visit, const struct cn_sample *samples,
                         size_t count, struct cn_error *err)
 {
     for (size_t i = 0; i + 1 < count; i++) {
@@ -93,7 +93,7 @@ static bool visit_chunk(const struct visit *visit, const struct cn_sample *sampl
 bool cn_spans_visit(struct cn_database *db, uint32_t profile, uint64_t begin_ns,
                     uint64_t end_ns, cn_span_fn visit, void *arg, struct cn_error *err)
 {
-    struct visit all = {begin_ns, end_ns, visit, arg};
+    struct spans_visit all = {begin_ns, end_ns, visit, arg};
     struct cn_sample samples[CHUNK];
     struct cn_timeline timeline;
     uint64_t at = 0;

@@ -116,7 +116,7 @@ void cn_state_sums_fill(struct cn_state_sums *sums, uint64_t wall_ns)
     sums->ns[CN_TASK_UNKNOWN] = wall_ns > known_ns ? wall_ns - known_ns : 0;
 }
 
-struct build {
+struct states_build {
     const struct cn_recording *rec;
     const struct cn_progress *progress;
     struct cn_state_clock *clocks; /* by task */
@@ -126,7 +126,7 @@ struct build {
 
 static void read_task(void *arg, size_t task, unsigned worker)
 {
-    const struct build *build = arg;
+    const struct states_build *build = arg;
     struct cn_state_clock *clock = &build->clocks[task];
     struct cn_call_stream *stream;
     struct cn_call_batch batch;
@@ -146,7 +146,7 @@ static void read_task(void *arg, size_t task, unsigned worker)
 
 static void take_task(void *arg, size_t task, unsigned worker)
 {
-    struct build *build = arg;
+    struct states_build *build = arg;
 
     (void)worker;
     if (!build->is_stopped)
@@ -155,7 +155,7 @@ static void take_task(void *arg, size_t task, unsigned worker)
                                 build->rec->task_count, "tasks", &build->err);
 }
 
-static void collect(struct cn_task_states *out, const struct build *build,
+static void collect(struct cn_task_states *out, const struct states_build *build,
                     struct cn_time_range range)
 {
     struct cn_wall_time wall = {0};
@@ -177,7 +177,7 @@ bool cn_task_states_build(struct cn_task_states *out, const struct cn_recording 
                           struct cn_time_range range, unsigned workers,
                           const struct cn_progress *progress, struct cn_error *err)
 {
-    struct build build = {.rec = rec, .progress = progress};
+    struct states_build build = {.rec = rec, .progress = progress};
 
     build.clocks = cn_alloc(rec->task_count, sizeof(*build.clocks));
     for (uint32_t i = 0; i < rec->task_count; i++)

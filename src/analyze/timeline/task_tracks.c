@@ -24,7 +24,7 @@ struct call_counts {
 };
 
 /* A task while it is read. */
-struct reader {
+struct tracks_reader {
     struct cn_task_tracks tracks;
     const struct cn_recording *rec;
     size_t items_left;
@@ -34,13 +34,13 @@ struct reader {
     struct call_counts calls;
 };
 
-static void add_change(struct reader *reader, enum cn_task_state state)
+static void add_change(struct tracks_reader *reader, enum cn_task_state state)
 {
     cn_thread_states_add(&reader->tracks.states, reader->clock.now_ns, state);
 }
 
 /* What follows the limit is unknown. */
-static bool take_item(struct reader *reader)
+static bool take_item(struct tracks_reader *reader)
 {
     if (!reader->is_over && reader->items_left == 0) {
         reader->is_over = true;
@@ -50,7 +50,8 @@ static bool take_item(struct reader *reader)
     return !reader->is_over;
 }
 
-static void add_reading(struct reader *reader, struct cn_readings *readings, double value)
+static void add_reading(struct tracks_reader *reader, struct cn_readings *readings,
+                        double value)
 {
     if (!take_item(reader))
         return;
@@ -58,7 +59,7 @@ static void add_reading(struct reader *reader, struct cn_readings *readings, dou
             (struct cn_reading){reader->clock.now_ns, value});
 }
 
-static void see_counters(struct reader *reader, struct cn_counters *counters)
+static void see_counters(struct tracks_reader *reader, struct cn_counters *counters)
 {
     if (!cn_counter_levels_take(reader->levels, counters))
         return;
@@ -67,7 +68,7 @@ static void see_counters(struct reader *reader, struct cn_counters *counters)
                     (double)(int64_t)counters->values[i]);
 }
 
-static void see_named(struct reader *reader, uint32_t number, double value)
+static void see_named(struct tracks_reader *reader, uint32_t number, double value)
 {
     struct cn_task_tracks *tracks = &reader->tracks;
 
@@ -83,7 +84,7 @@ static void see_named(struct reader *reader, uint32_t number, double value)
     add_reading(reader, &tracks->named[number], value);
 }
 
-static void see_event(struct reader *reader, const struct cn_call_batch *batch,
+static void see_event(struct tracks_reader *reader, const struct cn_call_batch *batch,
                       const struct cn_call *call)
 {
     struct cn_counters counters;
@@ -142,7 +143,7 @@ static void take_rate(struct cn_readings *rate, const struct call_counts *calls)
 }
 
 /* The first change does not count as an item. */
-static void see_state(struct reader *reader, const struct cn_call *call)
+static void see_state(struct tracks_reader *reader, const struct cn_call *call)
 {
     if (!cn_state_clock_take(&reader->clock, call))
         return;
@@ -150,7 +151,7 @@ static void see_state(struct reader *reader, const struct cn_call *call)
         add_change(reader, reader->clock.state);
 }
 
-static void read_batch(struct reader *reader, const struct cn_call_batch *batch)
+static void read_batch(struct tracks_reader *reader, const struct cn_call_batch *batch)
 {
     for (size_t i = 0; i < batch->count; i++) {
         const struct cn_call *call = &batch->calls[i];
@@ -165,7 +166,7 @@ static void read_batch(struct reader *reader, const struct cn_call_batch *batch)
     }
 }
 
-static void take_whole(struct reader *reader)
+static void take_whole(struct tracks_reader *reader)
 {
     struct cn_state_clock *clock = &reader->clock;
 
@@ -176,7 +177,7 @@ static void take_whole(struct reader *reader)
     reader->tracks.last_ns = clock->now_ns;
 }
 
-static bool read_stream(struct reader *reader, struct cn_call_stream *stream,
+static bool read_stream(struct tracks_reader *reader, struct cn_call_stream *stream,
                         const struct cn_progress *progress, struct cn_error *err)
 {
     struct cn_call_batch batch;
@@ -207,7 +208,7 @@ bool cn_task_tracks_read(struct cn_task_tracks *out, const struct cn_recording *
                          uint32_t task, size_t item_max,
                          const struct cn_progress *progress, struct cn_error *err)
 {
-    struct reader *reader = cn_alloc(1, sizeof(*reader));
+    struct tracks_reader *reader = cn_alloc(1, sizeof(*reader));
     struct cn_call_stream *stream;
     struct cn_error damage;
     bool ok = true;

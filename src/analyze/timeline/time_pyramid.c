@@ -30,22 +30,22 @@ enum {
 /* Leaves room for the end of the last cell. */
 static const uint64_t SPAN_MAX_NS = UINT64_C(1) << 62;
 
-struct cell {
+struct pyramid_cell {
     uint32_t place, sample_count;
     float share;
 };
 
-struct level {
+struct pyramid_level {
     uint64_t first; /* number of the first cell: its time / its width */
     size_t count;
-    struct cell *cells;
+    struct pyramid_cell *cells;
 };
 
 struct cn_time_pyramid {
     uint64_t origin_ns;
     unsigned shift; /* cells of level 0 are 1 << shift ns wide */
     unsigned level_count, sums_level;
-    struct level levels[LEVEL_MAX];
+    struct pyramid_level levels[LEVEL_MAX];
 
     /* Of the cells of sums_level: those of cell i begin at sum_start[i]. */
     size_t *sum_start;
@@ -54,7 +54,7 @@ struct cn_time_pyramid {
     size_t sum_count;
 };
 
-struct builder {
+struct pyramid_builder {
     struct cn_time_pyramid *pyramid;
     const struct cn_cut *cut;
     uint32_t *slot_of_place; /* slots are numbered as places are met; CN_NONE: not yet */
@@ -85,7 +85,7 @@ static void make_levels(struct cn_time_pyramid *p, uint64_t first_ns, uint64_t l
     uint64_t last = (last_ns - p->origin_ns) >> p->shift;
 
     for (;; first /= 2, last /= 2) {
-        struct level *level = &p->levels[p->level_count++];
+        struct pyramid_level *level = &p->levels[p->level_count++];
 
         level->first = first;
         level->count = (size_t)(last - first + 1);
@@ -98,7 +98,7 @@ static void make_levels(struct cn_time_pyramid *p, uint64_t first_ns, uint64_t l
 }
 
 /* Room for all slots in the tallies of all levels. */
-static void grow_tallies(struct builder *b, size_t count)
+static void grow_tallies(struct pyramid_builder *b, size_t count)
 {
     size_t capacity = b->tally_capacity;
 
@@ -111,7 +111,7 @@ static void grow_tallies(struct builder *b, size_t count)
     b->tally_capacity = capacity;
 }
 
-static uint32_t slot_of(struct builder *b, uint32_t context)
+static uint32_t slot_of(struct pyramid_builder *b, uint32_t context)
 {
     uint32_t place = cn_cut_find(b->cut, context), slot;
 
@@ -129,7 +129,7 @@ static uint32_t slot_of(struct builder *b, uint32_t context)
     return b->slot_of_place[place];
 }
 
-static uint32_t function_of(const struct builder *b, uint32_t slot)
+static uint32_t function_of(const struct pyramid_builder *b, uint32_t slot)
 {
     return b->path.frames ? cn_frames_function(b->path.frames, CN_DEPTH_ALL,
                                                b->path.slots[slot].frame)
@@ -137,7 +137,7 @@ static uint32_t function_of(const struct builder *b, uint32_t slot)
 }
 
 /* Append the sums of a cell, and forget them. */
-static void append_sums(struct builder *b)
+static void append_sums(struct pyramid_builder *b)
 {
     struct cn_time_pyramid *p = b->pyramid;
     struct cn_tally *tally = &b->functions;
@@ -151,7 +151,8 @@ static void append_sums(struct builder *b)
     cn_tally_clear(tally);
 }
 
-static void keep_sums(struct builder *b, const struct cn_tally *tally, size_t cell)
+static void keep_sums(struct pyramid_builder *b, const struct cn_tally *tally,
+                      size_t cell)
 {
     for (size_t i = 0; i < tally->used_count; i++)
         cn_tally_add(&b->functions, function_of(b, tally->used[i]),
@@ -162,7 +163,7 @@ static void keep_sums(struct builder *b, const struct cn_tally *tally, size_t ce
 
 /* Keep the sums of the next level instead. The cell above `last`, the one that was closed just now,
  * is open: its sums follow when it is closed. */
-static void raise_sums(struct builder *b, uint64_t last)
+static void raise_sums(struct pyramid_builder *b, uint64_t last)
 {
     struct cn_time_pyramid *p = b->pyramid;
     uint64_t first = p->levels[p->sums_level].first;
@@ -182,7 +183,7 @@ static void raise_sums(struct builder *b, uint64_t last)
 }
 
 /* The place that stands for a cell, and its time. */
-static uint32_t choose_place(struct builder *b, const struct cn_tally *tally,
+static uint32_t choose_place(struct pyramid_builder *b, const struct cn_tally *tally,
                              uint64_t *ns)
 {
     uint32_t best;
@@ -197,12 +198,12 @@ static uint32_t choose_place(struct builder *b, const struct cn_tally *tally,
     return best == CN_NONE ? CN_NONE : b->place_of_slot[best];
 }
 
-static void close_cell(struct builder *b, unsigned number)
+static void close_cell(struct pyramid_builder *b, unsigned number)
 {
     struct cn_time_pyramid *p = b->pyramid;
-    struct level *level = &p->levels[number];
+    struct pyramid_level *level = &p->levels[number];
     size_t index = (size_t)((b->at >> number) - level->first);
-    struct cell *cell = &level->cells[index];
+    struct pyramid_cell *cell = &level->cells[index];
     struct cn_tally *tally = &b->tallies[number];
     uint64_t ns;
 
@@ -214,8 +215,8 @@ static void close_cell(struct builder *b, unsigned number)
             raise_sums(b, b->at >> number);
     }
     if (number + 1 < p->level_count) {
-        struct level *above = &p->levels[number + 1];
-        struct cell *into = &above->cells[(b->at >> (number + 1)) - above->first];
+        struct pyramid_level *above = &p->levels[number + 1];
+        struct pyramid_cell *into = &above->cells[(b->at >> (number + 1)) - above->first];
 
         into->sample_count += cell->sample_count;
         for (size_t i = 0; i < tally->used_count; i++)
@@ -226,14 +227,14 @@ static void close_cell(struct builder *b, unsigned number)
 }
 
 /* Close what ends before a cell of level 0 begins. */
-static void advance(struct builder *b, uint64_t to)
+static void advance(struct pyramid_builder *b, uint64_t to)
 {
     for (unsigned i = 0; i < b->pyramid->level_count && b->at >> i != to >> i; i++)
         close_cell(b, i);
     b->at = to;
 }
 
-static void add_span(struct builder *b, uint32_t context, uint64_t begin_ns,
+static void add_span(struct pyramid_builder *b, uint32_t context, uint64_t begin_ns,
                      uint64_t end_ns)
 {
     unsigned shift = b->pyramid->shift;
@@ -251,10 +252,10 @@ static void add_span(struct builder *b, uint32_t context, uint64_t begin_ns,
     }
 }
 
-static bool add_chunk(struct builder *b, const struct cn_sample *samples, size_t count,
-                      uint64_t last_ns, struct cn_error *err)
+static bool add_chunk(struct pyramid_builder *b, const struct cn_sample *samples,
+                      size_t count, uint64_t last_ns, struct cn_error *err)
 {
-    struct level *level = &b->pyramid->levels[0];
+    struct pyramid_level *level = &b->pyramid->levels[0];
 
     for (size_t i = 0; i < count; i++) {
         uint64_t time_ns = samples[i].time_ns;
@@ -276,11 +277,11 @@ static bool add_chunk(struct builder *b, const struct cn_sample *samples, size_t
     return true;
 }
 
-static bool add_samples(struct builder *b, struct cn_database *db,
+static bool add_samples(struct pyramid_builder *b, struct cn_database *db,
                         const struct cn_timeline *timeline, uint64_t last_ns,
                         struct cn_error *err)
 {
-    struct level *level = &b->pyramid->levels[0];
+    struct pyramid_level *level = &b->pyramid->levels[0];
     struct cn_sample samples[CHUNK];
 
     /* Chunks overlap by one sample, which counts where it is not the last. */
@@ -324,7 +325,7 @@ static bool read_ends(struct cn_database *db, const struct cn_timeline *timeline
     return true;
 }
 
-static bool fill(struct builder *b, struct cn_database *db,
+static bool fill(struct pyramid_builder *b, struct cn_database *db,
                  const struct cn_timeline *timeline, struct cn_error *err)
 {
     struct cn_time_pyramid *p = b->pyramid;
@@ -359,7 +360,7 @@ bool cn_time_pyramid_build(struct cn_time_pyramid **out, struct cn_database *db,
     bool is_nested = cut->depth == CN_DEPTH_ALL;
     size_t place_count = is_nested ? 0 : (size_t)cut->idle + 1;
     size_t function_count = cut->frames->names.count + 1; /* and waiting */
-    struct builder b = {
+    struct pyramid_builder b = {
         .pyramid = cn_alloc(1, sizeof(*b.pyramid)),
         .cut = cut,
         .slot_of_place = cn_alloc(place_count, sizeof(*b.slot_of_place)),
@@ -411,7 +412,7 @@ size_t cn_time_pyramid_size(const struct cn_time_pyramid *pyramid)
         pyramid->sum_count * (sizeof(*pyramid->sum_function) + sizeof(*pyramid->sum_ns));
 
     for (unsigned i = 0; i < pyramid->level_count; i++)
-        size += pyramid->levels[i].count * sizeof(struct cell);
+        size += pyramid->levels[i].count * sizeof(struct pyramid_cell);
     return size;
 }
 
@@ -424,13 +425,13 @@ bool cn_time_pyramid_has(const struct cn_time_pyramid *pyramid, uint64_t begin_n
 }
 
 /* One cell wider than those at the top holds all that the top does. */
-static struct cell cell_at(const struct cn_time_pyramid *pyramid, unsigned number,
-                           uint64_t index)
+static struct pyramid_cell cell_at(const struct cn_time_pyramid *pyramid, unsigned number,
+                                   uint64_t index)
 {
     unsigned top = pyramid->level_count - 1;
     unsigned beyond = number > top ? number - top : 0;
-    const struct level *level = &pyramid->levels[number - beyond];
-    struct cell cell = {.place = CN_NONE};
+    const struct pyramid_level *level = &pyramid->levels[number - beyond];
+    struct pyramid_cell cell = {.place = CN_NONE};
 
     if (beyond > 0) {
         if (index != level->first >> beyond)
@@ -455,7 +456,7 @@ void cn_time_pyramid_cells(const struct cn_time_pyramid *pyramid, uint64_t begin
     while (width_ns >> pyramid->shift >> number > 1)
         number++;
     for (uint32_t i = 0; i < count; i++) {
-        struct cell cell = {.place = CN_NONE};
+        struct pyramid_cell cell = {.place = CN_NONE};
 
         if (pyramid->level_count > 0)
             cell = cell_at(pyramid, number, first + i);
@@ -471,8 +472,8 @@ void cn_time_pyramid_add(const struct cn_time_pyramid *pyramid, uint64_t begin_n
                          uint64_t end_ns, uint64_t *function_ns, uint64_t *inner_begin_ns,
                          uint64_t *inner_end_ns)
 {
-    const struct level *level = &pyramid->levels[pyramid->sums_level];
-    const struct level *bottom = &pyramid->levels[0];
+    const struct pyramid_level *level = &pyramid->levels[pyramid->sums_level];
+    const struct pyramid_level *bottom = &pyramid->levels[0];
     unsigned shift = pyramid->shift + pyramid->sums_level;
     uint64_t begin = begin_ns - pyramid->origin_ns, end = end_ns - pyramid->origin_ns;
     uint64_t first = begin >> shift;

@@ -19,14 +19,14 @@
 #include "base/sort.h"
 
 /* A context of the function at the top, and the caller that the row stands for. */
-struct chain {
+struct callers_chain {
     uint32_t leaf, caller; /* nodes */
 };
 
 struct caller_row {
     uint32_t function; /* top row of the same function */
     enum cn_row_kind kind;
-    struct chain *chains; /* in the order of the leaves; NULL for top rows */
+    struct callers_chain *chains; /* in the order of the leaves; NULL for top rows */
     size_t count, capacity;
     uint32_t covered_to; /* leaves below this are inside another one of the row */
     uint32_t hottest, hottest_leaf; /* the caller under which a leaf costs most */
@@ -110,7 +110,7 @@ static void find_tree_ends(struct callers_shape *self)
 }
 
 static void add_chain(struct callers_view *self, struct caller_row *row,
-                      struct chain chain)
+                      struct callers_chain chain)
 {
     CN_PUSH(row->chains, row->count, row->capacity, chain);
     if (self->shape->caller[chain.caller] != CN_NONE)
@@ -187,7 +187,7 @@ static void list_callers(struct callers_view *self, uint32_t parent)
     struct cn_map child_of = {0}; /* by function */
 
     for (size_t i = 0; i < self->rows[parent].count; i++) {
-        struct chain chain = self->rows[parent].chains[i];
+        struct callers_chain chain = self->rows[parent].chains[i];
         uint32_t *child;
         struct caller_row *row;
 
@@ -225,7 +225,8 @@ static void list_leaves(struct callers_view *self, uint32_t top)
 {
     for (size_t i = 0; i < self->index->count; i++)
         if (self->shape->top_of[i] == top)
-            add_chain(self, &self->rows[top], (struct chain){(uint32_t)i, (uint32_t)i});
+            add_chain(self, &self->rows[top],
+                      (struct callers_chain){(uint32_t)i, (uint32_t)i});
 }
 
 static bool list_children(struct cn_view *view, const struct cn_row *parent,

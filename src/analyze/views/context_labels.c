@@ -7,7 +7,7 @@
 
 /* Labels that were found before, by what they are made of: spares putting the same text
  * together again. */
-struct builder {
+struct labels_builder {
     struct cn_context_labels *labels;
     struct cn_database *db;
     struct cn_map functions, inlined, lines, loops;
@@ -15,7 +15,7 @@ struct builder {
 };
 
 /* Where the label of a context is remembered; NULL: nowhere. */
-static struct cn_map *map_of(struct builder *b, const struct cn_context *context,
+static struct cn_map *map_of(struct labels_builder *b, const struct cn_context *context,
                              uint64_t *key)
 {
     if (context->kind == CN_CONTEXT_FUNCTION && context->has_function) {
@@ -29,8 +29,8 @@ static struct cn_map *map_of(struct builder *b, const struct cn_context *context
     return context->kind == CN_CONTEXT_LINE ? &b->lines : &b->loops;
 }
 
-static bool add_node(struct builder *b, const struct cn_context *context, uint32_t *out,
-                     struct cn_error *err)
+static bool add_node(struct labels_builder *b, const struct cn_context *context,
+                     uint32_t *out, struct cn_error *err)
 {
     uint64_t key = 0;
     struct cn_map *map = map_of(b, context, &key);
@@ -57,7 +57,7 @@ bool cn_context_labels_build(struct cn_context_labels *out, struct cn_database *
     struct cn_context_labels labels = {
         .of_node = cn_alloc(index->count, sizeof(*labels.of_node)),
     };
-    struct builder b = {.labels = &labels, .db = db};
+    struct labels_builder b = {.labels = &labels, .db = db};
     bool ok = true;
 
     for (size_t i = 0; ok && i < index->count; i++) {

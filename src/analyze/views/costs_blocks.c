@@ -15,7 +15,7 @@ enum {
     PLANE_LEN = 4 << 10,  /* the pages of a plane of few values, as so many of them */
 };
 
-struct worker {
+struct costs_worker {
     double *inputs;
     uint64_t read_count;
     bool has_failed;
@@ -27,7 +27,7 @@ struct blocks {
     size_t id_limit, block_len, block_count;
     bool needs_threads;
     bool *is_summary; /* by input: threads do not count for it */
-    struct worker *workers;
+    struct costs_worker *workers;
     cn_cost_block_fn visit;
     void *arg;
     const struct cn_progress *progress;
@@ -74,8 +74,8 @@ static void add_batch(const struct blocks *blocks, const struct cn_cost_routes *
     }
 }
 
-static bool add_plane(const struct blocks *blocks, struct worker *worker, size_t number,
-                      uint32_t profile)
+static bool add_plane(const struct blocks *blocks, struct costs_worker *worker,
+                      size_t number, uint32_t profile)
 {
     const struct cn_costs *costs = blocks->costs;
     const struct cn_cost_routes *routes =
@@ -120,7 +120,8 @@ static bool is_read(const struct cn_costs *costs, uint32_t number)
     return step < 2 || number % step == (number / step * 2654435761U >> 7) % step;
 }
 
-static bool add_threads(const struct blocks *blocks, struct worker *worker, size_t number)
+static bool add_threads(const struct blocks *blocks, struct costs_worker *worker,
+                        size_t number)
 {
     struct cn_costs *costs = blocks->costs;
     uint32_t selected = 0;
@@ -152,7 +153,7 @@ static void scale_sums(const struct blocks *blocks, double *inputs, size_t count
 static void run(void *arg, size_t number, unsigned w)
 {
     struct blocks *blocks = arg;
-    struct worker *worker = &blocks->workers[w];
+    struct costs_worker *worker = &blocks->workers[w];
     size_t count = count_of(blocks, number) * blocks->costs->input_count;
 
     for (size_t i = 0; i < count; i++)
@@ -166,7 +167,7 @@ static void run(void *arg, size_t number, unsigned w)
 static void take(void *arg, size_t number, unsigned w)
 {
     struct blocks *blocks = arg;
-    struct worker *worker = &blocks->workers[w];
+    struct costs_worker *worker = &blocks->workers[w];
 
     if (blocks->has_failed)
         return;

@@ -8,7 +8,7 @@
 #include "model/contexts/formula.h"
 
 /* One side of the metrics that a formula names. */
-struct side {
+struct derive_side {
     struct cn_costs *costs;
     enum cn_cost_side side;
 };
@@ -17,7 +17,7 @@ struct side {
 static bool find_metric(void *arg, const char *name, const struct cn_formula **out,
                         struct cn_error *err)
 {
-    const struct side *side = arg;
+    const struct derive_side *side = arg;
     struct cn_cost_request request = {
         .metric = name, .side = side->side, .profile = CN_NONE};
 
@@ -30,7 +30,7 @@ static bool find_metric(void *arg, const char *name, const struct cn_formula **o
 static bool parse_side(struct cn_costs *costs, enum cn_cost_side side, const char *text,
                        const struct cn_formula **out, struct cn_error *err)
 {
-    struct side arg = {costs, side};
+    struct derive_side arg = {costs, side};
     struct cn_formula_names names = {find_metric, &arg};
 
     if (cn_formula_parse_named(out, text, &names, &costs->arena, err))

@@ -6,7 +6,7 @@
 #include "analyze/views/label.h"
 #include "base/alloc.h"
 
-struct builder {
+struct frames_builder {
     struct cn_frames *frames;
     struct cn_database *db;
     struct cn_map place_of_function; /* spares looking up names again */
@@ -44,7 +44,7 @@ static bool is_named_function(const struct cn_context *context)
 }
 
 /* An inlined function is the same place as one that was called. */
-static bool add_label(struct builder *b, const struct cn_context *context,
+static bool add_label(struct frames_builder *b, const struct cn_context *context,
                       struct cn_error *err)
 {
     cn_text_clear(&b->text);
@@ -54,8 +54,8 @@ static bool add_label(struct builder *b, const struct cn_context *context,
     return cn_label_context(b->db, context, &b->text, err);
 }
 
-static bool find_place(struct builder *b, const struct cn_context *context, uint32_t *out,
-                       struct cn_error *err)
+static bool find_place(struct frames_builder *b, const struct cn_context *context,
+                       uint32_t *out, struct cn_error *err)
 {
     uint32_t place = CN_NONE;
 
@@ -72,7 +72,7 @@ static bool find_place(struct builder *b, const struct cn_context *context, uint
     return true;
 }
 
-static bool add_node(struct builder *b, size_t node, struct cn_error *err)
+static bool add_node(struct frames_builder *b, size_t node, struct cn_error *err)
 {
     struct cn_frames *frames = b->frames;
     const struct cn_context_node *at = &frames->index.nodes[node];
@@ -96,7 +96,7 @@ static bool add_node(struct builder *b, size_t node, struct cn_error *err)
     return true;
 }
 
-static bool add_nodes(struct builder *b, const struct cn_progress *progress,
+static bool add_nodes(struct frames_builder *b, const struct cn_progress *progress,
                       struct cn_error *err)
 {
     enum { REPORT_EVERY = 1 << 16 };
@@ -119,7 +119,7 @@ bool cn_frames_build(struct cn_frames *out, struct cn_database *db,
                      const struct cn_progress *progress, struct cn_error *err)
 {
     struct cn_frames frames = {0};
-    struct builder b = {.frames = &frames, .db = db};
+    struct frames_builder b = {.frames = &frames, .db = db};
     bool ok =
         cn_context_index_build(&frames.index, db, err) && add_nodes(&b, progress, err);
 

@@ -142,7 +142,7 @@ bool cn_location_find(struct cn_database *db, uint32_t function, uint32_t module
     return true;
 }
 
-struct order {
+struct view_order {
     size_t column;
     bool is_reversed;
 };
@@ -150,7 +150,7 @@ struct order {
 static int compare_rows(const void *left, const void *right, void *arg)
 {
     const struct cn_row *a = left, *b = right;
-    const struct order *order = arg;
+    const struct view_order *order = arg;
     double x = a->values[order->column], y = b->values[order->column];
 
     if (isnan(x) != isnan(y))
@@ -162,7 +162,7 @@ static int compare_rows(const void *left, const void *right, void *arg)
 
 void cn_row_list_sort(struct cn_row_list *list, size_t column, bool is_reversed)
 {
-    struct order order = {column, is_reversed};
+    struct view_order order = {column, is_reversed};
 
     if (list->count > 1)
         qsort_r(list->rows, list->count, sizeof(*list->rows), compare_rows, &order);

@@ -25,7 +25,7 @@ struct open_row {
     double wait;
 };
 
-struct search {
+struct waiting_search {
     struct cn_view *view;
     const size_t *columns;
     struct cn_waiting_calls found;
@@ -33,7 +33,7 @@ struct search {
     size_t open_count, open_capacity;
 };
 
-static double wait_of(const struct search *s, const struct cn_row *row)
+static double wait_of(const struct waiting_search *s, const struct cn_row *row)
 {
     double sum = 0;
 
@@ -57,7 +57,7 @@ static enum owner owner_of(const char *module)
     return strcmp(name, "[vdso]") == 0 ? OF_C_LIBRARY : OF_PROGRAM;
 }
 
-static double *copy_values(struct search *s, const double *values)
+static double *copy_values(struct waiting_search *s, const double *values)
 {
     size_t count = s->view->costs->column_count;
     double *copy = cn_arena_alloc(&s->found.arena, count, sizeof(*copy));
@@ -66,7 +66,7 @@ static double *copy_values(struct search *s, const double *values)
     return copy;
 }
 
-static bool add_open(struct search *s, const struct cn_row *row,
+static bool add_open(struct waiting_search *s, const struct cn_row *row,
                      const struct open_row *below, struct cn_error *err)
 {
     struct cn_location location;
@@ -87,7 +87,7 @@ static bool add_open(struct search *s, const struct cn_row *row,
     return true;
 }
 
-static bool label_of(struct search *s, const struct cn_row *row, const char **out,
+static bool label_of(struct waiting_search *s, const struct cn_row *row, const char **out,
                      struct cn_error *err)
 {
     struct cn_text text = {0};
@@ -106,7 +106,7 @@ static bool is_same(const struct cn_waiting_call *a, const struct cn_waiting_cal
 }
 
 /* Add a call, or its costs to those of the same call along another path. */
-static void add_call(struct search *s, const struct cn_waiting_call *call)
+static void add_call(struct waiting_search *s, const struct cn_waiting_call *call)
 {
     struct cn_waiting_calls *found = &s->found;
     double *values;
@@ -129,7 +129,7 @@ static void add_call(struct search *s, const struct cn_waiting_call *call)
     found->list[i].wait += call->wait;
 }
 
-static bool finish_row(struct search *s, const struct open_row *open,
+static bool finish_row(struct waiting_search *s, const struct open_row *open,
                        struct cn_error *err)
 {
     struct cn_waiting_call call = {.row = open->row, .wait = open->wait};
@@ -148,7 +148,7 @@ static bool finish_row(struct search *s, const struct open_row *open,
 }
 
 /* Replace a row by its callers, and what no caller has by itself. */
-static bool open_callers(struct search *s, const struct open_row *open,
+static bool open_callers(struct waiting_search *s, const struct open_row *open,
                          struct cn_error *err)
 {
     struct cn_row_list list = {0};
@@ -167,7 +167,7 @@ static bool open_callers(struct search *s, const struct open_row *open,
     return ok && (rest.wait < LEAST * open->wait || finish_row(s, &rest, err));
 }
 
-static bool open_top_rows(struct search *s, struct cn_error *err)
+static bool open_top_rows(struct waiting_search *s, struct cn_error *err)
 {
     struct cn_row_list list = {0};
     struct cn_best best;
@@ -188,7 +188,7 @@ static bool open_top_rows(struct search *s, struct cn_error *err)
 }
 
 /* Take the row with the longest wait. */
-static struct open_row take_longest(struct search *s)
+static struct open_row take_longest(struct waiting_search *s)
 {
     size_t longest = 0;
     struct open_row taken;
@@ -204,7 +204,7 @@ static struct open_row take_longest(struct search *s)
 bool cn_waiting_calls_find(struct cn_waiting_calls *out, struct cn_view *view,
                            const size_t columns[CN_WAIT_KINDS], struct cn_error *err)
 {
-    struct search s = {.view = view, .columns = columns};
+    struct waiting_search s = {.view = view, .columns = columns};
     bool ok = open_top_rows(&s, err);
 
     for (unsigned step = 0; ok && s.open_count > 0 && step < STEP_MAX; step++) {

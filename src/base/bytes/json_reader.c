@@ -5,7 +5,7 @@
 
 #include "base/character.h"
 
-enum state {
+enum json_state {
     VALUE,       /* after a colon or a comma, and at the start */
     FIRST_VALUE, /* or the end of the array */
     FIRST_KEY,   /* or the end of the object */
@@ -287,7 +287,7 @@ enum cn_json_kind cn_json_next(struct cn_json_reader *reader, struct cn_json_tok
         c = peek(reader);
     }
     out->off = reader->at;
-    switch ((enum state)reader->state) {
+    switch ((enum json_state)reader->state) {
     case NOTHING:
         return c < 0 ? CN_JSON_END : fail(reader, "the end", err);
     case AFTER_VALUE:

@@ -10,30 +10,30 @@
 
 /* Bytes of a file, which follow the struct. Those in the cache are pages, or what crosses the border of
  * a page. */
-struct part {
+struct content_part {
     const struct cn_ranges *owner;
     uint64_t off;
     size_t len;
-    struct part *older, *newer; /* by last use; `older` also links what is kept */
-    struct part *next;          /* of the same hash */
+    struct content_part *older, *newer; /* by last use; `older` also links what is kept */
+    struct content_part *next;          /* of the same hash */
 };
 
 struct cn_ranges {
     int fd;
     char *path;
     uint64_t len;
-    struct part *kept;
+    struct content_part *kept;
 };
 
-enum { CHAINS = 4096, PART_COST = sizeof(struct part) + 32 };
+enum { CHAINS = 4096, PART_COST = sizeof(struct content_part) + 32 };
 
 /* The cache of the process, as the kernel has one of mapped files. */
 static struct {
     size_t page_len; /* 0: files are mapped */
     uint64_t len_max, len;
     size_t count;
-    struct part *oldest, *newest;
-    struct part *chains[CHAINS];
+    struct content_part *oldest, *newest;
+    struct content_part *chains[CHAINS];
 } cache;
 
 void cn_ranges_begin(size_t page_len, uint64_t cached_len)
@@ -63,7 +63,8 @@ struct cn_content cn_ranges_content(struct cn_ranges *ranges)
     return (struct cn_content){.len = ranges->len, .ranges = ranges};
 }
 
-static struct part **chain_of(const struct cn_ranges *owner, uint64_t off, size_t len)
+static struct content_part **chain_of(const struct cn_ranges *owner, uint64_t off,
+                                      size_t len)
 {
     uint64_t key =
         (off ^ (uint64_t)len << 40 ^ (uintptr_t)owner) * UINT64_C(0x9e3779b97f4a7c15);
@@ -71,13 +72,13 @@ static struct part **chain_of(const struct cn_ranges *owner, uint64_t off, size_
     return &cache.chains[key >> 52];
 }
 
-static void unlink_used(struct part *part)
+static void unlink_used(struct content_part *part)
 {
     *(part->older ? &part->older->newer : &cache.oldest) = part->newer;
     *(part->newer ? &part->newer->older : &cache.newest) = part->older;
 }
 
-static void link_newest(struct part *part)
+static void link_newest(struct content_part *part)
 {
     part->older = cache.newest;
     part->newer = NULL;
@@ -85,9 +86,9 @@ static void link_newest(struct part *part)
     cache.newest = part;
 }
 
-static void evict(struct part *part)
+static void evict(struct content_part *part)
 {
-    struct part **at = chain_of(part->owner, part->off, part->len);
+    struct content_part **at = chain_of(part->owner, part->off, part->len);
 
     while (*at != part)
         at = &(*at)->next;
@@ -98,29 +99,31 @@ static void evict(struct part *part)
     free(part);
 }
 
-static struct part *find(const struct cn_ranges *owner, uint64_t off, size_t len)
+static struct content_part *find(const struct cn_ranges *owner, uint64_t off, size_t len)
 {
-    struct part *part = *chain_of(owner, off, len);
+    struct content_part *part = *chain_of(owner, off, len);
 
     while (part && (part->owner != owner || part->off != off || part->len != len))
         part = part->next;
     return part;
 }
 
-static uint8_t *bytes_of(struct part *part)
+static uint8_t *bytes_of(struct content_part *part)
 {
     return (uint8_t *)(part + 1);
 }
 
-static struct part *read_part(const struct cn_ranges *ranges, uint64_t off, uint64_t len)
+static struct content_part *read_part(const struct cn_ranges *ranges, uint64_t off,
+                                      uint64_t len)
 {
     /* More than there are addresses: it fails as any allocation does. */
-    size_t room = len < SIZE_MAX - sizeof(struct part) ? (size_t)len + sizeof(struct part)
-                                                       : SIZE_MAX;
-    struct part *part = cn_realloc(NULL, room, 1);
+    size_t room = len < SIZE_MAX - sizeof(struct content_part)
+                      ? (size_t)len + sizeof(struct content_part)
+                      : SIZE_MAX;
+    struct content_part *part = cn_realloc(NULL, room, 1);
     size_t done = 0;
 
-    *part = (struct part){.owner = ranges, .off = off, .len = (size_t)len};
+    *part = (struct content_part){.owner = ranges, .off = off, .len = (size_t)len};
     while (done < part->len) {
         ssize_t got = pread(ranges->fd, bytes_of(part) + done, part->len - done,
                             (off_t)(off + done));
@@ -139,9 +142,11 @@ static struct part *read_part(const struct cn_ranges *ranges, uint64_t off, uint
     return part;
 }
 
-static struct part *cached(const struct cn_ranges *ranges, uint64_t off, uint64_t len)
+static struct content_part *cached(const struct cn_ranges *ranges, uint64_t off,
+                                   uint64_t len)
 {
-    struct part *part = len <= SIZE_MAX ? find(ranges, off, (size_t)len) : NULL, **chain;
+    struct content_part *part = len <= SIZE_MAX ? find(ranges, off, (size_t)len) : NULL,
+                        **chain;
 
     if (part == cache.newest && part)
         return part;
@@ -168,7 +173,7 @@ struct cn_bytes cn_ranges_read(struct cn_ranges *ranges, uint64_t off, uint64_t 
     uint64_t begin = off - off % cache.page_len;
     uint64_t page_len =
         ranges->len - begin < cache.page_len ? ranges->len - begin : cache.page_len;
-    struct part *part;
+    struct content_part *part;
 
     if (len == 0)
         return (struct cn_bytes){(const uint8_t *)"", 0};
@@ -180,7 +185,7 @@ struct cn_bytes cn_ranges_read(struct cn_ranges *ranges, uint64_t off, uint64_t 
 
 struct cn_bytes cn_ranges_keep(struct cn_ranges *ranges, uint64_t off, uint64_t len)
 {
-    struct part *part = read_part(ranges, off, len);
+    struct content_part *part = read_part(ranges, off, len);
 
     part->older = ranges->kept;
     ranges->kept = part;
@@ -189,7 +194,7 @@ struct cn_bytes cn_ranges_keep(struct cn_ranges *ranges, uint64_t off, uint64_t 
 
 void cn_ranges_close(struct cn_ranges *ranges)
 {
-    struct part *part, *next;
+    struct content_part *part, *next;
 
     if (!ranges)
         return;

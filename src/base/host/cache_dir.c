@@ -73,7 +73,7 @@ void cn_cache_dir_remove(const char *path)
         (void)close(fd);
 }
 
-struct entry {
+struct cache_entry {
     char path[PATH_MAX];
     uint64_t size;
     struct timespec used;
@@ -81,7 +81,7 @@ struct entry {
 };
 
 /* Read the size of an entry, with everything in it, and when it was used. */
-static bool read_entry(struct entry *entry)
+static bool read_entry(struct cache_entry *entry)
 {
     char *const paths[] = {entry->path, NULL};
     FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
@@ -99,9 +99,9 @@ static bool read_entry(struct entry *entry)
     return true;
 }
 
-static struct entry *list_entries(const char *dir, size_t *count)
+static struct cache_entry *list_entries(const char *dir, size_t *count)
 {
-    struct entry *list = NULL;
+    struct cache_entry *list = NULL;
     const struct dirent *found;
     size_t capacity = 0;
     DIR *opened = opendir(dir);
@@ -109,13 +109,13 @@ static struct entry *list_entries(const char *dir, size_t *count)
     *count = 0;
     while (opened && (found = readdir(opened)) != NULL) {
         const char *name = found->d_name;
-        struct entry *entry;
+        struct cache_entry *entry;
 
         if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
             continue;
         CN_GROW(list, *count, capacity);
         entry = &list[*count];
-        *entry = (struct entry){.is_hidden = name[0] == '.'};
+        *entry = (struct cache_entry){.is_hidden = name[0] == '.'};
         if (snprintf(entry->path, sizeof(entry->path), "%s/%s", dir, name) <
                 (int)sizeof(entry->path) &&
             read_entry(entry))
@@ -129,12 +129,12 @@ static struct entry *list_entries(const char *dir, size_t *count)
 void cn_cache_dir_limit(const char *dir, uint64_t size_max)
 {
     size_t count;
-    struct entry *list = list_entries(dir, &count);
+    struct cache_entry *list = list_entries(dir, &count);
     time_t now = time(NULL);
     uint64_t size = 0;
 
-    CN_SORT(list, count, CN_UP(struct entry, used.tv_sec),
-            CN_UP(struct entry, used.tv_nsec));
+    CN_SORT(list, count, CN_UP(struct cache_entry, used.tv_sec),
+            CN_UP(struct cache_entry, used.tv_nsec));
     for (size_t i = 0; i < count; i++)
         size += list[i].size;
     for (size_t i = 0; i < count; i++) {

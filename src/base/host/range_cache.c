@@ -180,13 +180,13 @@ static bool save_range(struct cn_range_cache *cache, const struct cn_range *rang
 }
 
 /* Ranges that are fetched together. */
-struct batch {
+struct range_batch {
     struct cn_range *list;
     size_t count, capacity;
     uint64_t len;
 };
 
-static bool fetch_batch(struct cn_range_cache *cache, struct batch *batch,
+static bool fetch_batch(struct cn_range_cache *cache, struct range_batch *batch,
                         struct cn_error *err)
 {
     bool ok = true;
@@ -203,7 +203,7 @@ static bool fetch_batch(struct cn_range_cache *cache, struct batch *batch,
     return ok;
 }
 
-static bool add_block(struct cn_range_cache *cache, struct batch *batch, uint64_t i,
+static bool add_block(struct cn_range_cache *cache, struct range_batch *batch, uint64_t i,
                       struct cn_error *err)
 {
     uint64_t off = i * CN_RANGE_BLOCK_LEN, len = block_at(cache, i).len;
@@ -227,7 +227,7 @@ static bool add_block(struct cn_range_cache *cache, struct batch *batch, uint64_
 static bool need(struct cn_range_cache *cache, const struct cn_bytes *parts, size_t count,
                  struct cn_error *err)
 {
-    struct batch batch = {0};
+    struct range_batch batch = {0};
     bool ok = true;
 
     cn_lock_take(&cache->lock);

@@ -20,7 +20,7 @@ enum { PATIENCE_NS = 100000 };
 
 /* The job that an entry stands for, job % workers: jobs between claiming and taking are
  * consecutive and at most one per worker, so each has an entry of its own. */
-enum entry {
+enum pool_entry {
     ENTRY_RUNS,         /* or is not claimed yet */
     ENTRY_MAY_BE_TAKEN, /* before its run has ended: all earlier ones are taken */
     ENTRY_WAITS,        /* its run has ended; + the number of its worker */
@@ -32,8 +32,8 @@ enum news {
     NEWS_TAKEN, /* another worker took the job */
 };
 
-struct worker {
-    struct shared *shared;
+struct pool_worker {
+    struct pool_shared *shared;
     unsigned number;
     pthread_t thread;
     atomic_int news; /* of the job that waits */
@@ -42,11 +42,11 @@ struct worker {
     pthread_cond_t has_news;
 };
 
-struct shared {
+struct pool_shared {
     const struct cn_jobs *jobs;
     atomic_size_t next_job;
     unsigned looks; /* LOOKS_MAX, or 0 where workers outnumber processors */
-    struct worker *workers;
+    struct pool_worker *workers;
     atomic_uint *entries;
     size_t count;           /* of workers, and of entries */
     bool is_scoped;         /* the caller survives when there is no memory: */
@@ -63,7 +63,7 @@ static void pause_briefly(void)
 #endif
 }
 
-static enum news wait_for_news(struct worker *self)
+static enum news wait_for_news(struct pool_worker *self)
 {
     int news;
 
@@ -84,7 +84,7 @@ static enum news wait_for_news(struct worker *self)
     return (enum news)news;
 }
 
-static void tell(struct worker *worker, enum news news)
+static void tell(struct pool_worker *worker, enum news news)
 {
     atomic_store(&worker->news, news);
     if (!atomic_load(&worker->is_asleep))
@@ -95,7 +95,7 @@ static void tell(struct worker *worker, enum news news)
 }
 
 /* Do a step of a job, unless another one has run out of memory. */
-static void do_step(struct shared *shared,
+static void do_step(struct pool_shared *shared,
                     void (*step)(void *arg, size_t job, unsigned worker), size_t job,
                     unsigned worker)
 {
@@ -119,9 +119,9 @@ static void do_step(struct shared *shared,
 
 /* Takes a job whose turn it is, then those after it that wait, so that order does not cost
  * a change of threads for each job; then leaves the turn to the next job. */
-static void take_ready(struct worker *self, size_t job)
+static void take_ready(struct pool_worker *self, size_t job)
 {
-    struct shared *shared = self->shared;
+    struct pool_shared *shared = self->shared;
     const struct cn_jobs *jobs = shared->jobs;
     uint64_t end = cn_clock_ns() + PATIENCE_NS;
 
@@ -129,7 +129,7 @@ static void take_ready(struct worker *self, size_t job)
     while (++job < jobs->count) {
         atomic_uint *entry = &shared->entries[job % shared->count];
         unsigned state = ENTRY_RUNS;
-        struct worker *owner;
+        struct pool_worker *owner;
 
         if (atomic_compare_exchange_strong(entry, &state, ENTRY_MAY_BE_TAKEN))
             return;
@@ -145,7 +145,7 @@ static void take_ready(struct worker *self, size_t job)
 }
 
 /* Returns when the job is taken. */
-static void take_in_turn(struct worker *self, size_t job)
+static void take_in_turn(struct pool_worker *self, size_t job)
 {
     atomic_uint *entry = &self->shared->entries[job % self->shared->count];
     unsigned state = ENTRY_RUNS;
@@ -160,7 +160,7 @@ static void take_in_turn(struct worker *self, size_t job)
 
 static void *work(void *arg)
 {
-    struct worker *self = arg;
+    struct pool_worker *self = arg;
     const struct cn_jobs *jobs = self->shared->jobs;
     size_t job;
 
@@ -174,19 +174,19 @@ static void *work(void *arg)
     return NULL;
 }
 
-static struct worker *new_workers(struct shared *shared)
+static struct pool_worker *new_workers(struct pool_shared *shared)
 {
-    struct worker *workers = cn_alloc(shared->count, sizeof(*workers));
+    struct pool_worker *workers = cn_alloc(shared->count, sizeof(*workers));
 
     for (unsigned i = 0; i < shared->count; i++) {
-        workers[i] = (struct worker){.shared = shared, .number = i};
+        workers[i] = (struct pool_worker){.shared = shared, .number = i};
         (void)pthread_mutex_init(&workers[i].lock, NULL);
         (void)pthread_cond_init(&workers[i].has_news, NULL);
     }
     return workers;
 }
 
-static void free_workers(struct worker *workers, size_t count)
+static void free_workers(struct pool_worker *workers, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         (void)pthread_cond_destroy(&workers[i].has_news);
@@ -207,14 +207,14 @@ static atomic_uint *new_entries(size_t count)
 void cn_pool_run(const struct cn_jobs *jobs, unsigned workers)
 {
     unsigned count = workers == 0 ? 1 : workers;
-    struct shared shared = {
+    struct pool_shared shared = {
         .jobs = jobs,
         .looks = count <= cn_pool_default_workers() ? LOOKS_MAX : 0,
         .entries = new_entries(count),
         .count = count,
         .is_scoped = cn_memory_is_scoped(),
     };
-    struct worker *list = new_workers(&shared);
+    struct pool_worker *list = new_workers(&shared);
     unsigned started = 1;
 
     shared.workers = list;

@@ -125,20 +125,20 @@ static bool reduce(struct cn_ranks *ranks, const struct sum *sum, struct cn_erro
 }
 
 /* How a step went, so far as is known. */
-struct outcome {
+struct ranks_outcome {
     bool ok;
     struct cn_error err;
 };
 
 static void encode_outcome(void *arg, struct cn_text *message)
 {
-    const struct outcome *outcome = arg;
+    const struct ranks_outcome *outcome = arg;
 
     cn_wire_u32(message, outcome->ok);
     cn_wire_error(message, &outcome->err);
 }
 
-static bool decode_outcome(struct cn_bytes bytes, struct outcome *out,
+static bool decode_outcome(struct cn_bytes bytes, struct ranks_outcome *out,
                            struct cn_error *err)
 {
     uint32_t ok;
@@ -152,7 +152,7 @@ static bool decode_outcome(struct cn_bytes bytes, struct outcome *out,
 static bool merge_outcome(void *arg, unsigned from, struct cn_bytes message,
                           struct cn_error *err)
 {
-    struct outcome *outcome = arg, other;
+    struct ranks_outcome *outcome = arg, other;
 
     (void)from;
     if (!decode_outcome(message, &other, err))
@@ -165,7 +165,7 @@ static bool merge_outcome(void *arg, unsigned from, struct cn_bytes message,
 
 bool cn_ranks_agree(struct cn_ranks *ranks, bool ok, struct cn_error *err)
 {
-    struct outcome outcome = {.ok = ok};
+    struct ranks_outcome outcome = {.ok = ok};
     struct sum sum = {encode_outcome, merge_outcome, &outcome};
     struct cn_text message = {0};
     bool is_told;
@@ -250,7 +250,7 @@ bool cn_ranks_share(struct cn_ranks *ranks, const struct cn_text *message,
     return cn_ranks_agree(ranks, ok, err);
 }
 
-struct numbers {
+struct ranks_numbers {
     enum cn_ranks_rule rule;
     uint64_t *values;
     size_t count;
@@ -258,7 +258,7 @@ struct numbers {
 
 static void encode_numbers(void *arg, struct cn_text *message)
 {
-    const struct numbers *numbers = arg;
+    const struct ranks_numbers *numbers = arg;
 
     for (size_t i = 0; i < numbers->count; i++)
         cn_wire_u64(message, numbers->values[i]);
@@ -285,7 +285,7 @@ static bool combine_one(enum cn_ranks_rule rule, uint64_t *value, uint64_t other
 static bool merge_numbers(void *arg, unsigned from, struct cn_bytes message,
                           struct cn_error *err)
 {
-    struct numbers *numbers = arg;
+    struct ranks_numbers *numbers = arg;
 
     for (size_t i = 0; i < numbers->count; i++) {
         uint64_t other;
@@ -302,7 +302,7 @@ static bool merge_numbers(void *arg, unsigned from, struct cn_bytes message,
 bool cn_ranks_combine(struct cn_ranks *ranks, enum cn_ranks_rule rule, uint64_t *values,
                       size_t count, struct cn_error *err)
 {
-    struct numbers numbers = {rule, values, count};
+    struct ranks_numbers numbers = {rule, values, count};
     struct cn_text message = {0};
     struct cn_bytes bytes;
     bool ok;

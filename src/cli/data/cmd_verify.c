@@ -14,7 +14,7 @@
 
 enum { HELD_LEN_MAX = 1 << 20 };
 
-struct check {
+struct verify_check {
     const struct cn_args *args;
     const char *path;
     struct cn_text dir; /* of the files of `path`, with a slash */
@@ -27,7 +27,7 @@ struct check {
     size_t bad_path_count;
 };
 
-static void print_held(struct check *check)
+static void print_held(struct verify_check *check)
 {
     if (check->held.len == 0)
         return;
@@ -35,7 +35,7 @@ static void print_held(struct check *check)
     cn_text_clear(&check->held);
 }
 
-static void add_line(struct check *check, const struct cn_finding *finding)
+static void add_line(struct verify_check *check, const struct cn_finding *finding)
 {
     struct cn_text *out = &check->held;
     bool has_color = cn_cli_has_color(check->args);
@@ -56,7 +56,7 @@ static void add_line(struct check *check, const struct cn_finding *finding)
     }
 }
 
-static void add_row(struct check *check, const struct cn_finding *finding)
+static void add_row(struct verify_check *check, const struct cn_finding *finding)
 {
     cn_table_str(check->table, check->path);
     cn_table_str(check->table, finding->file);
@@ -69,7 +69,7 @@ static void add_row(struct check *check, const struct cn_finding *finding)
 
 static void on_finding(void *arg, const struct cn_finding *finding)
 {
-    struct check *check = arg;
+    struct verify_check *check = arg;
 
     if (finding->is_error)
         check->error_count++;
@@ -87,7 +87,7 @@ static void on_finding(void *arg, const struct cn_finding *finding)
 }
 
 /* Findings name files; those of "run.db" and "run.db/meta.db" are in "run.db/". */
-static void find_dir(struct check *check)
+static void find_dir(struct verify_check *check)
 {
     struct stat st;
 
@@ -101,7 +101,7 @@ static void find_dir(struct check *check)
         cn_text_char(&check->dir, '/');
 }
 
-static bool verify_format(struct check *check, struct cn_error *err)
+static bool verify_format(struct verify_check *check, struct cn_error *err)
 {
     struct cn_opened opened;
     bool ok;
@@ -119,7 +119,8 @@ static bool verify_format(struct check *check, struct cn_error *err)
     return ok;
 }
 
-static bool verify_path(struct check *check, const char *path, struct cn_error *err)
+static bool verify_path(struct verify_check *check, const char *path,
+                        struct cn_error *err)
 {
     struct cn_error path_err;
     uint64_t hidden;
@@ -150,7 +151,7 @@ static bool verify_path(struct check *check, const char *path, struct cn_error *
     return true;
 }
 
-static bool sum_up(const struct check *check, struct cn_error *err)
+static bool sum_up(const struct verify_check *check, struct cn_error *err)
 {
     size_t path_count = cn_args_count(check->args);
     struct cn_text text = {0};
@@ -182,7 +183,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         {.name = "rule", .kind = CN_COLUMN_TEXT},
         {.name = "text", .kind = CN_COLUMN_TEXT},
     };
-    struct check check = {.args = args};
+    struct verify_check check = {.args = args};
     bool ok = true;
 
     if (!cn_args_u64(args, "max", 0, UINT64_MAX, UINT64_MAX, &check.shown_max, err))

@@ -8,7 +8,7 @@
 #include "cli/shell/cli.h"
 #include "open/open.h"
 
-struct dump {
+struct database_dump {
     struct cn_dump_printer printer;
     const char *file, *record; /* NULL: all */
     uint64_t rest;             /* structures still to print */
@@ -23,7 +23,7 @@ struct dump {
     bool run_is_wanted;
 };
 
-static bool is_wanted(struct dump *dump, const struct cn_dump_item *item)
+static bool is_wanted(struct database_dump *dump, const struct cn_dump_item *item)
 {
     const char *record = cn_dump_record_name(item->layout);
 
@@ -40,7 +40,7 @@ static bool is_wanted(struct dump *dump, const struct cn_dump_item *item)
 
 static bool on_item(void *arg, const struct cn_dump_item *item)
 {
-    struct dump *dump = arg;
+    struct database_dump *dump = arg;
 
     if (!is_wanted(dump, item))
         return true;
@@ -70,7 +70,7 @@ static bool check_known(const struct cn_names *known, const char *what, const ch
     return is_known;
 }
 
-static bool explain_nothing(const struct dump *dump, const char *path,
+static bool explain_nothing(const struct database_dump *dump, const char *path,
                             struct cn_error *err)
 {
     if (check_known(&dump->files, "file", dump->file, err) &&
@@ -83,7 +83,7 @@ static bool explain_nothing(const struct dump *dump, const char *path,
 bool cn_dump_database(const struct cn_args *args, const struct cn_opened *opened,
                       struct cn_error *err)
 {
-    struct dump dump = {
+    struct database_dump dump = {
         .printer = {.format = cn_cli_format(args),
                     .by_field = cn_args_has(args, "fields")},
         .file = cn_args_value(args, "file"),

@@ -35,7 +35,7 @@ static const char *const info_names[] = {
     "PATTERN_TYPE", "VERSION",      "UTC_OFFSET",  "SYSCTL",
 };
 
-struct dump {
+struct recording_dump {
     const struct cn_args *args;
     const struct cn_recording *rec;
     bool has_hex, without_values;
@@ -65,7 +65,7 @@ static void add_bits(struct cn_text *text, const char *label, uint64_t bits,
     cn_text_str_add(text, ")\n");
 }
 
-static void add_header(struct dump *dump)
+static void add_header(struct recording_dump *dump)
 {
     const struct cn_recording *rec = dump->rec;
     struct cn_text *out = &dump->out;
@@ -86,7 +86,7 @@ static void add_header(struct dump *dump)
 }
 
 /* Long runs of records are of the same second and task: format both once. */
-static void add_time(struct dump *dump, uint64_t time_ns, uint32_t tid)
+static void add_time(struct recording_dump *dump, uint64_t time_ns, uint32_t tid)
 {
     uint64_t second = time_ns / NS_A_SECOND;
 
@@ -117,8 +117,8 @@ static void add_hex_lines(struct cn_text *text, struct cn_bytes bytes)
     cn_text_char(text, '\n');
 }
 
-static void add_pointer(struct dump *dump, const struct cn_call *call, uint32_t task,
-                        uint64_t pointer)
+static void add_pointer(struct recording_dump *dump, const struct cn_call *call,
+                        uint32_t task, uint64_t pointer)
 {
     const struct cn_recording *rec = dump->rec;
     uint32_t function =
@@ -135,8 +135,8 @@ static void add_pointer(struct dump *dump, const struct cn_call *call, uint32_t 
 }
 
 /* Append what follows "args[0]" or "retval". */
-static void add_value(struct dump *dump, const struct cn_call *call, uint32_t task,
-                      const struct cn_call_values *values,
+static void add_value(struct recording_dump *dump, const struct cn_call *call,
+                      uint32_t task, const struct cn_call_values *values,
                       const struct cn_call_value *value)
 {
     struct cn_text *out = &dump->out;
@@ -175,7 +175,7 @@ static void add_value(struct dump *dump, const struct cn_call *call, uint32_t ta
     }
 }
 
-static void add_values(struct dump *dump, const struct cn_call_batch *batch,
+static void add_values(struct recording_dump *dump, const struct cn_call_batch *batch,
                        const struct cn_call *call, uint32_t tid)
 {
     bool is_entry = call->kind == CN_CALL_ENTER;
@@ -196,7 +196,7 @@ static void add_values(struct dump *dump, const struct cn_call_batch *batch,
     }
 }
 
-static void add_event_data(struct dump *dump, const struct cn_call_batch *batch,
+static void add_event_data(struct recording_dump *dump, const struct cn_call_batch *batch,
                            const struct cn_call *call, uint32_t tid)
 {
     const char *name = cn_recording_event_name(dump->rec, call->address);
@@ -213,7 +213,7 @@ static void add_event_data(struct dump *dump, const struct cn_call_batch *batch,
     cn_text_char(&dump->out, '\n');
 }
 
-static void add_event(struct dump *dump, const struct cn_source *source,
+static void add_event(struct recording_dump *dump, const struct cn_source *source,
                       const struct cn_call_batch *batch, const struct cn_call *call,
                       uint32_t tid)
 {
@@ -231,7 +231,7 @@ static void add_event(struct dump *dump, const struct cn_source *source,
         add_event_data(dump, batch, call, tid);
 }
 
-static void add_call(struct dump *dump, const struct cn_call_batch *batch,
+static void add_call(struct recording_dump *dump, const struct cn_call_batch *batch,
                      const struct cn_call *call, uint32_t tid)
 {
     static const char labels[][9] = {
@@ -257,7 +257,7 @@ static void add_call(struct dump *dump, const struct cn_call_batch *batch,
         add_values(dump, batch, call, tid);
 }
 
-static void add_record(struct dump *dump, const struct cn_source *source,
+static void add_record(struct recording_dump *dump, const struct cn_source *source,
                        const struct cn_call_batch *batch, size_t i, uint32_t tid)
 {
     const struct cn_call *call = &batch->calls[i];
@@ -280,7 +280,7 @@ static void add_record(struct dump *dump, const struct cn_source *source,
 }
 
 /* Like uftrace, separate the events of processors from the tasks, if the first has any. */
-static void add_title(struct dump *dump, const struct cn_source *source)
+static void add_title(struct recording_dump *dump, const struct cn_source *source)
 {
     if (strcmp(source->name, "perf-cpu0.dat") == 0)
         cn_text_char(&dump->out, '\n');
@@ -292,14 +292,15 @@ static void add_title(struct dump *dump, const struct cn_source *source)
 /* Which records of a source are shown; NULL: all. */
 typedef bool (*choose_fn)(void *arg, const struct cn_call_batch *batch, size_t i);
 
-static void tell_damage(struct dump *dump, const struct cn_error *err)
+static void tell_damage(struct recording_dump *dump, const struct cn_error *err)
 {
     cn_text_flush(&dump->out, stdout);
     cn_cli_warn(dump->args, "%s: %s", dump->rec->path, err->text);
     dump->damaged_count++;
 }
 
-static void dump_source(struct dump *dump, uint32_t index, choose_fn choose, void *arg)
+static void dump_source(struct recording_dump *dump, uint32_t index, choose_fn choose,
+                        void *arg)
 {
     const struct cn_source *source = &dump->rec->sources[index];
     struct cn_call_stream *stream = NULL;
@@ -335,16 +336,16 @@ static bool is_chosen(const struct cn_source *source, const char *file)
     return file ? strcmp(file, source->name) == 0 : source->kind != CN_SOURCE_EXTERN;
 }
 
-static bool dump_begin(struct dump *dump, const struct cn_args *args,
+static bool dump_begin(struct recording_dump *dump, const struct cn_args *args,
                        struct cn_error *err)
 {
-    *dump = (struct dump){.args = args,
-                          .has_hex = cn_args_has(args, "hex"),
-                          .without_values = cn_args_has(args, "no-args")};
+    *dump = (struct recording_dump){.args = args,
+                                    .has_hex = cn_args_has(args, "hex"),
+                                    .without_values = cn_args_has(args, "no-args")};
     return cn_args_u64(args, "limit", 0, UINT64_MAX, UINT64_MAX, &dump->rest, err);
 }
 
-static void dump_use(struct dump *dump, const struct cn_recording *rec)
+static void dump_use(struct recording_dump *dump, const struct cn_recording *rec)
 {
     dump->rec = rec;
     cn_call_names_init(&dump->names, rec);
@@ -352,7 +353,7 @@ static void dump_use(struct dump *dump, const struct cn_recording *rec)
     add_header(dump);
 }
 
-static bool dump_end(struct dump *dump, struct cn_error *err)
+static bool dump_end(struct recording_dump *dump, struct cn_error *err)
 {
     cn_text_flush(&dump->out, stdout);
     return dump->damaged_count == 0 ||
@@ -363,7 +364,7 @@ static bool dump_end(struct dump *dump, struct cn_error *err)
                    cn_plural(dump->rec->source_count, "file is", "files are"));
 }
 
-static void dump_done(struct dump *dump)
+static void dump_done(struct recording_dump *dump)
 {
     cn_text_done(&dump->out);
     cn_text_done(&dump->second_text);
@@ -388,7 +389,7 @@ static bool check_format(const struct cn_args *args, const char *path,
 bool cn_dump_recording(const struct cn_args *args, struct cn_opened *opened,
                        struct cn_error *err)
 {
-    struct dump dump;
+    struct recording_dump dump;
     struct cn_recording *rec;
     const char *file = cn_args_value(args, "file");
     bool ok = dump_begin(&dump, args, err) && check_format(args, opened->path, err) &&
@@ -438,7 +439,7 @@ static bool is_shown(struct cn_call_stack *stack, const struct cn_call_batch *ba
     return false;
 }
 
-static void dump_task(struct dump *dump, const struct cn_recording_setup *setup,
+static void dump_task(struct recording_dump *dump, const struct cn_recording_setup *setup,
                       const struct cn_source *source, bool *is_on)
 {
     struct cn_call_feed feed = {0};
@@ -495,7 +496,7 @@ bool cn_dump_calls(struct cn_recording_setup *setup, void *arg, struct cn_error 
 {
     const struct cn_recording *rec = setup->rec;
     const char *file = cn_args_value(setup->args, "file");
-    struct dump dump;
+    struct recording_dump dump;
     bool is_on = !setup->filter.is_off;
     bool ok =
         dump_begin(&dump, setup->args, err) && check_format(setup->args, rec->path, err);

@@ -19,18 +19,18 @@
 #include "open/formats.h"
 
 /* A file of the database, or a folder with everything below it. */
-struct part {
+struct database_part {
     char *name;
     bool is_folder;
     struct cn_disk_usage usage;
 };
 
-struct info {
+struct database_info {
     const struct cn_opened *opened;
     struct cn_database *db; /* of `opened` */
     const char *path;       /* its folder, or what was analysed */
     struct cn_overview overview;
-    struct part *parts;
+    struct database_part *parts;
     size_t part_count;
     struct cn_disk_usage usage;
     bool shows_all; /* also metrics that views hide */
@@ -42,7 +42,7 @@ static int is_visible(const struct dirent *entry)
 }
 
 /* Files of measurements are per thread; they are shown together. */
-static const char *part_name(const struct info *info, const char *name)
+static const char *part_name(const struct database_info *info, const char *name)
 {
     static const char *const shared[] = {"*.hpcrun", "*.hpctrace", "*.log"};
     const char *dot = strrchr(name, '.');
@@ -53,7 +53,7 @@ static const char *part_name(const struct info *info, const char *name)
     return name;
 }
 
-static struct part *find_part(struct info *info, const char *name)
+static struct database_part *find_part(struct database_info *info, const char *name)
 {
     for (size_t i = info->part_count; i-- > 0 && name[0] == '*';)
         if (strcmp(info->parts[i].name, name) == 0)
@@ -62,9 +62,9 @@ static struct part *find_part(struct info *info, const char *name)
     return &info->parts[info->part_count++];
 }
 
-static void add_part(struct info *info, const struct dirent *entry)
+static void add_part(struct database_info *info, const struct dirent *entry)
 {
-    struct part *part = find_part(info, part_name(info, entry->d_name));
+    struct database_part *part = find_part(info, part_name(info, entry->d_name));
     struct cn_disk_usage usage;
     struct cn_text path = {0};
 
@@ -78,7 +78,7 @@ static void add_part(struct info *info, const struct dirent *entry)
     cn_text_done(&path);
 }
 
-static void find_parts(struct info *info)
+static void find_parts(struct database_info *info)
 {
     struct dirent **entries;
     int count = scandir(info->path, &entries, is_visible, alphasort);
@@ -93,7 +93,7 @@ static void find_parts(struct info *info)
     free(entries);
 }
 
-static void print_range(const struct info *info, const struct cn_id_range *range,
+static void print_range(const struct database_info *info, const struct cn_id_range *range,
                         struct cn_text *text)
 {
     const struct cn_kinds *kinds = &info->db->kinds;
@@ -110,8 +110,8 @@ static void print_range(const struct info *info, const struct cn_id_range *range
         cn_text_printf(text, " %" PRIu32 "-%" PRIu32, range->first, range->last);
 }
 
-static void print_shape(const struct info *info, const struct cn_thread_shape *shape,
-                        struct cn_text *text)
+static void print_shape(const struct database_info *info,
+                        const struct cn_thread_shape *shape, struct cn_text *text)
 {
     if (shape->id_count == 0)
         cn_text_str_add(text, "without identity");
@@ -138,7 +138,7 @@ static void add_count(struct cn_sheet *sheet, const char *key, uint64_t count)
     cn_text_done(&text);
 }
 
-static void show_files(const struct info *info, struct cn_sheet *sheet)
+static void show_files(const struct database_info *info, struct cn_sheet *sheet)
 {
     struct cn_text text = {0}, name = {0};
 
@@ -146,7 +146,7 @@ static void show_files(const struct info *info, struct cn_sheet *sheet)
         return;
     cn_sheet_group(sheet, "Files");
     for (size_t i = 0; i < info->part_count; i++) {
-        const struct part *part = &info->parts[i];
+        const struct database_part *part = &info->parts[i];
 
         cn_text_printf(&name, "%s%s", part->name, part->is_folder ? "/" : "");
         cn_size_print(&text, part->usage.bytes);
@@ -165,7 +165,7 @@ static void show_files(const struct info *info, struct cn_sheet *sheet)
     cn_text_done(&name);
 }
 
-static void show_threads(const struct info *info, struct cn_sheet *sheet)
+static void show_threads(const struct database_info *info, struct cn_sheet *sheet)
 {
     const struct cn_overview *overview = &info->overview;
     struct cn_text text = {0};
@@ -185,7 +185,7 @@ static void show_threads(const struct info *info, struct cn_sheet *sheet)
     cn_text_done(&text);
 }
 
-static const char *module_path(const struct info *info, uint32_t index)
+static const char *module_path(const struct database_info *info, uint32_t index)
 {
     struct cn_error ignored = {0};
     struct cn_module module;
@@ -194,7 +194,7 @@ static const char *module_path(const struct info *info, uint32_t index)
 }
 
 /* Measurements: the binaries that were sampled. */
-static void show_modules(const struct info *info, struct cn_sheet *sheet)
+static void show_modules(const struct database_info *info, struct cn_sheet *sheet)
 {
     if (!info->opened->format->is_measured)
         return;
@@ -228,7 +228,7 @@ static void print_statistics(const struct cn_metric *metric, struct cn_text *tex
     }
 }
 
-static void show_metrics(const struct info *info, struct cn_sheet *sheet)
+static void show_metrics(const struct database_info *info, struct cn_sheet *sheet)
 {
     const struct cn_metrics *metrics = &info->db->metrics;
     struct cn_text text = {0};
@@ -266,7 +266,7 @@ static void print_variants(const struct cn_presented_metric *metric, struct cn_t
     }
 }
 
-static void show_columns(const struct info *info, struct cn_sheet *sheet)
+static void show_columns(const struct database_info *info, struct cn_sheet *sheet)
 {
     const struct cn_taxonomy *taxonomy = &info->db->taxonomy;
     struct cn_text text = {0};
@@ -286,7 +286,7 @@ static void show_columns(const struct info *info, struct cn_sheet *sheet)
     cn_text_done(&text);
 }
 
-static void show_contents(const struct info *info, struct cn_sheet *sheet)
+static void show_contents(const struct database_info *info, struct cn_sheet *sheet)
 {
     const struct cn_overview *overview = &info->overview;
     struct cn_text text = {0};
@@ -313,7 +313,7 @@ static uint64_t duration_ns(const struct cn_database *db)
     return db->end_ns > db->begin_ns ? db->end_ns - db->begin_ns : 0;
 }
 
-static void show_timelines(const struct info *info, struct cn_sheet *sheet)
+static void show_timelines(const struct database_info *info, struct cn_sheet *sheet)
 {
     const struct cn_database *db = info->db;
     struct cn_text text = {0};
@@ -340,7 +340,8 @@ static void show_timelines(const struct info *info, struct cn_sheet *sheet)
     cn_text_done(&text);
 }
 
-static void add_sheet(struct cn_text *text, const struct info *info, bool has_color)
+static void add_sheet(struct cn_text *text, const struct database_info *info,
+                      bool has_color)
 {
     const struct cn_database *db = info->db;
     struct cn_sheet sheet = {0};
@@ -366,11 +367,11 @@ static void add_sheet(struct cn_text *text, const struct info *info, bool has_co
     cn_sheet_done(&sheet);
 }
 
-static void list_files(const struct info *info, struct cn_facts *facts)
+static void list_files(const struct database_info *info, struct cn_facts *facts)
 {
     cn_facts_array(facts, "files");
     for (size_t i = 0; i < info->part_count; i++) {
-        const struct part *part = &info->parts[i];
+        const struct database_part *part = &info->parts[i];
 
         cn_facts_object(facts, NULL);
         cn_facts_str(facts, "name", part->name);
@@ -383,8 +384,8 @@ static void list_files(const struct info *info, struct cn_facts *facts)
     cn_facts_u64(facts, "size_bytes", info->usage.bytes);
 }
 
-static void list_ids(const struct info *info, const struct cn_thread_shape *shape,
-                     struct cn_facts *facts)
+static void list_ids(const struct database_info *info,
+                     const struct cn_thread_shape *shape, struct cn_facts *facts)
 {
     const struct cn_kinds *kinds = &info->db->kinds;
 
@@ -403,7 +404,7 @@ static void list_ids(const struct info *info, const struct cn_thread_shape *shap
     cn_facts_end(facts);
 }
 
-static void list_measured(const struct info *info, struct cn_facts *facts)
+static void list_measured(const struct database_info *info, struct cn_facts *facts)
 {
     if (!info->opened->format->is_measured)
         return;
@@ -416,7 +417,7 @@ static void list_measured(const struct info *info, struct cn_facts *facts)
     cn_facts_end(facts);
 }
 
-static void list_threads(const struct info *info, struct cn_facts *facts)
+static void list_threads(const struct database_info *info, struct cn_facts *facts)
 {
     const struct cn_overview *overview = &info->overview;
 
@@ -449,7 +450,7 @@ static void list_statistics(const struct cn_metrics *metrics,
     cn_facts_end(facts);
 }
 
-static void list_metrics(const struct info *info, struct cn_facts *facts)
+static void list_metrics(const struct database_info *info, struct cn_facts *facts)
 {
     const struct cn_metrics *metrics = &info->db->metrics;
 
@@ -469,7 +470,7 @@ static void list_metrics(const struct info *info, struct cn_facts *facts)
     cn_facts_end(facts);
 }
 
-static void list_columns(const struct info *info, struct cn_facts *facts)
+static void list_columns(const struct database_info *info, struct cn_facts *facts)
 {
     const struct cn_taxonomy *taxonomy = &info->db->taxonomy;
 
@@ -489,7 +490,7 @@ static void list_columns(const struct info *info, struct cn_facts *facts)
     cn_facts_end(facts);
 }
 
-static void list_contents(const struct info *info, struct cn_facts *facts)
+static void list_contents(const struct database_info *info, struct cn_facts *facts)
 {
     const struct cn_overview *overview = &info->overview;
     const struct cn_database *db = info->db;
@@ -519,7 +520,7 @@ static void list_contents(const struct info *info, struct cn_facts *facts)
     cn_facts_end(facts);
 }
 
-static void list_facts(const struct cn_args *args, const struct info *info)
+static void list_facts(const struct cn_args *args, const struct database_info *info)
 {
     struct cn_facts facts;
 
@@ -537,7 +538,7 @@ static void list_facts(const struct cn_args *args, const struct info *info)
     cn_cli_print_facts(args, &facts);
 }
 
-static bool build(struct info *info, struct cn_error *err)
+static bool build(struct database_info *info, struct cn_error *err)
 {
     info->db = info->opened->db;
     info->path = info->opened->folder.path || info->opened->spool ? info->opened->path
@@ -548,7 +549,7 @@ static bool build(struct info *info, struct cn_error *err)
     return true;
 }
 
-static void release(struct info *info)
+static void release(struct database_info *info)
 {
     for (size_t i = 0; i < info->part_count; i++)
         free(info->parts[i].name);
@@ -559,7 +560,7 @@ static void release(struct info *info)
 bool cn_info_database_add(struct cn_text *text, const struct cn_opened *opened,
                           struct cn_error *err)
 {
-    struct info info = {.opened = opened};
+    struct database_info info = {.opened = opened};
     bool ok = build(&info, err);
 
     if (ok)
@@ -571,7 +572,8 @@ bool cn_info_database_add(struct cn_text *text, const struct cn_opened *opened,
 bool cn_info_database(const struct cn_args *args, struct cn_opened *opened,
                       struct cn_error *err)
 {
-    struct info info = {.opened = opened, .shows_all = cn_args_has(args, "verbose")};
+    struct database_info info = {.opened = opened,
+                                 .shows_all = cn_args_has(args, "verbose")};
     struct cn_text text = {0};
     bool ok = cn_cli_load(opened, args, CN_CONTEXTS, err) && build(&info, err);
 

@@ -10,12 +10,12 @@
 #include "store/segment/reader.h"
 #include "store/write/java_import.h"
 
-struct summary {
+struct store_summary {
     uint64_t segments, sealed, damaged;
     struct cn_segment_summary all;
 };
 
-static bool summarize(const struct cn_args *args, struct summary *summary,
+static bool summarize(const struct cn_args *args, struct store_summary *summary,
                       const char *path, struct cn_error *err)
 {
     struct cn_store *store;
@@ -59,7 +59,7 @@ static bool count_trace(void *arg, const struct cn_trace *trace, uint64_t data_o
 }
 
 /* A store of the original implementation has no rows: its data is read. */
-static bool summarize_java(struct summary *summary, const char *path,
+static bool summarize_java(struct store_summary *summary, const char *path,
                            struct cn_error *err)
 {
     struct cn_java_import_counts counts;
@@ -72,7 +72,7 @@ static bool summarize_java(struct summary *summary, const char *path,
     return true;
 }
 
-static void print_facts(const struct cn_args *args, const struct summary *s)
+static void print_facts(const struct cn_args *args, const struct store_summary *s)
 {
     struct cn_facts facts;
 
@@ -98,7 +98,7 @@ static void add_time(struct cn_text *text, const char *label, uint64_t time_ns)
     cn_text_str_add(text, " UTC\n");
 }
 
-static void print_text(const struct cn_args *args, const struct summary *s)
+static void print_text(const struct cn_args *args, const struct store_summary *s)
 {
     struct cn_text text = {0};
 
@@ -127,7 +127,7 @@ static void print_text(const struct cn_args *args, const struct summary *s)
 
 bool cn_info_store(const struct cn_args *args, const char *path, struct cn_error *err)
 {
-    struct summary summary = {.all.first_ns = UINT64_MAX};
+    struct store_summary summary = {.all.first_ns = UINT64_MAX};
 
     if (cn_java_store_probe(path) ? !summarize_java(&summary, path, err)
                                   : !summarize(args, &summary, path, err))

@@ -123,7 +123,7 @@ static void warn(const struct cn_analyze *a, const struct cn_analysis *analysis,
     cn_cli_warn_lost(a->args, analysis->lost_count);
 }
 
-enum source { RECORDINGS, MEASUREMENTS, SAMPLES };
+enum analyze_source { RECORDINGS, MEASUREMENTS, SAMPLES };
 
 static void add_source(struct cn_analyze *a, const struct cn_opened *source)
 {
@@ -161,7 +161,8 @@ static bool find_paths(struct cn_analyze *a, struct cn_error *err)
     return cn_data_path(a->args, NULL, &a->unnamed, err);
 }
 
-static bool find_sources(struct cn_analyze *a, enum source *out, struct cn_error *err)
+static bool find_sources(struct cn_analyze *a, enum analyze_source *out,
+                         struct cn_error *err)
 {
     size_t measured_count = 0, sampled_count = 0;
     unsigned kinds = 0;
@@ -190,7 +191,8 @@ static bool find_sources(struct cn_analyze *a, enum source *out, struct cn_error
 
 /* Recordings have a sample for each call and return: by default, long timelines are thinned.
  * Timelines of measurements are samples already, and written as they are. */
-static bool parse_trace(struct cn_analyze *a, enum source source, struct cn_error *err)
+static bool parse_trace(struct cn_analyze *a, enum analyze_source source,
+                        struct cn_error *err)
 {
     const char *trace = cn_args_value(a->args, "trace");
 
@@ -246,7 +248,7 @@ static bool analyse(struct cn_analyze *a, struct cn_error *err)
                                     struct cn_error *) = {
         cn_analyze_recordings, cn_analyze_directories, analyse_samples};
     struct cn_analysis analysis = {0};
-    enum source source;
+    enum analyze_source source;
     struct cn_bar bar;
     uint64_t jobs;
     bool ok = cn_args_u64(a->args, "threads", 1, CN_RECORDING_THREADS_MAX,

@@ -30,12 +30,12 @@ enum {
 };
 
 /* Threads that --thread selects: those that match any of the filters. */
-struct selection {
+struct timeline_selection {
     struct cn_thread_filter *filters;
     size_t count; /* 0: every thread */
 };
 
-static bool is_selected(const struct selection *selection, uint32_t index,
+static bool is_selected(const struct timeline_selection *selection, uint32_t index,
                         const struct cn_identity_tuple *identity)
 {
     for (size_t i = 0; i < selection->count; i++) {
@@ -45,8 +45,9 @@ static bool is_selected(const struct selection *selection, uint32_t index,
     return selection->count == 0;
 }
 
-static bool add_profile(struct cn_timeline_view *view, const struct selection *selection,
-                        uint32_t index, struct cn_error *err)
+static bool add_profile(struct cn_timeline_view *view,
+                        const struct timeline_selection *selection, uint32_t index,
+                        struct cn_error *err)
 {
     struct cn_profile profile;
     struct cn_timeline timeline;
@@ -91,8 +92,8 @@ static int compare_threads(const void *a, const void *b)
     return order ? order : compare_u64(x->profile, y->profile);
 }
 
-static bool add_profiles(struct cn_timeline_view *view, const struct selection *selection,
-                         struct cn_error *err)
+static bool add_profiles(struct cn_timeline_view *view,
+                         const struct timeline_selection *selection, struct cn_error *err)
 {
     for (uint32_t i = 0; i < view->db->profile_count; i++) {
         if (!add_profile(view, selection, i, err))
@@ -106,7 +107,7 @@ static bool add_profiles(struct cn_timeline_view *view, const struct selection *
 }
 
 static bool parse_selection(const struct cn_timeline_view *view,
-                            struct selection *selection, struct cn_error *err)
+                            struct timeline_selection *selection, struct cn_error *err)
 {
     struct cn_values threads = cn_args_values(view->args, "thread");
 
@@ -121,7 +122,7 @@ static bool parse_selection(const struct cn_timeline_view *view,
 
 static bool select_threads(struct cn_timeline_view *view, struct cn_error *err)
 {
-    struct selection selection = {0};
+    struct timeline_selection selection = {0};
     uint64_t row_max;
     bool ok;
 

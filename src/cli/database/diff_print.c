@@ -13,7 +13,7 @@
 
 enum { COLUMN_MAX = 20 };
 
-struct printer {
+struct diff_printer {
     const struct cn_diff_style *style;
     enum cn_table_format format;
     struct cn_table *table;
@@ -24,7 +24,7 @@ struct printer {
 };
 
 /* One row, whatever it is. */
-struct line {
+struct diff_line {
     const char *kind;
     size_t depth;
     struct cn_compare_line numbers;
@@ -32,7 +32,7 @@ struct line {
 };
 
 /* Six significant digits of the larger side. */
-static struct cn_column value_column(const struct printer *p, const char *name,
+static struct cn_column value_column(const struct diff_printer *p, const char *name,
                                      const char *title)
 {
     const struct cn_comparison *c = p->style->c;
@@ -51,18 +51,18 @@ static struct cn_column value_column(const struct printer *p, const char *name,
     return column;
 }
 
-static void add_column(struct printer *p, struct cn_column column)
+static void add_column(struct diff_printer *p, struct cn_column column)
 {
     p->columns[p->column_count++] = column;
 }
 
-static void begin(struct printer *p, const struct cn_diff_style *style,
+static void begin(struct diff_printer *p, const struct cn_diff_style *style,
                   const struct cn_args *args)
 {
     const struct cn_comparison *c = style->c;
     struct cn_column difference;
 
-    *p = (struct printer){.style = style, .format = cn_cli_format(args)};
+    *p = (struct diff_printer){.style = style, .format = cn_cli_format(args)};
     p->has_verdicts = cn_comparison_over(c) != CN_OVER_NOTHING;
     cn_text_printf(&p->titles[0], "A: %s%s%s%s", style->cost, *style->cost ? " " : "",
                    c->metric, style->ideal ? ", ideal" : "");
@@ -99,7 +99,7 @@ static void begin(struct printer *p, const struct cn_diff_style *style,
     p->table = cn_cli_table(args, p->columns, p->column_count);
 }
 
-static void end(struct printer *p)
+static void end(struct diff_printer *p)
 {
     cn_table_free(p->table);
     for (size_t i = 0; i < sizeof(p->titles) / sizeof(*p->titles); i++)
@@ -131,7 +131,7 @@ static const char *verdict_text(enum cn_verdict verdict, bool is_for_people)
     return verdict == CN_VERDICT_UNKNOWN && !is_for_people ? "unknown" : words[verdict];
 }
 
-static void print_line(struct printer *p, const struct line *line)
+static void print_line(struct diff_printer *p, const struct diff_line *line)
 {
     const struct cn_compare_line *numbers = &line->numbers;
     bool is_text = p->format == CN_TABLE_TEXT || p->format == CN_TABLE_MARKDOWN;
@@ -164,7 +164,7 @@ static void add_count(struct cn_text *text, double count)
 }
 
 /* "new: main > solve > norm", "norm (12 call paths), calls 1,000 → 2,000". */
-static void describe(struct printer *p, const struct cn_change *change)
+static void describe(struct diff_printer *p, const struct cn_change *change)
 {
     const struct cn_comparison *c = p->style->c;
     double a = change->calls[CN_SIDE_A], b = change->calls[CN_SIDE_B];
@@ -192,9 +192,9 @@ static void describe(struct printer *p, const struct cn_change *change)
     }
 }
 
-static void print_whole(struct printer *p, const struct cn_explanation *e)
+static void print_whole(struct diff_printer *p, const struct cn_explanation *e)
 {
-    struct line line = {
+    struct diff_line line = {
         .kind = "whole",
         .numbers = cn_compare_line_of_change(p->style->c, &e->whole, p->style->gross),
         .label = "whole program",
@@ -203,10 +203,10 @@ static void print_whole(struct printer *p, const struct cn_explanation *e)
     print_line(p, &line);
 }
 
-static void print_change(struct printer *p, const struct cn_change *change)
+static void print_change(struct diff_printer *p, const struct cn_change *change)
 {
     const struct cn_comparison *c = p->style->c;
-    struct line line = {
+    struct diff_line line = {
         .kind = cn_change_kind_name(change->kind),
         .numbers = cn_compare_line_of_change(c, change, p->style->gross),
         .function = c->names.list[change->name],
@@ -281,7 +281,7 @@ void cn_diff_print_changes(const struct cn_diff_style *style,
 {
     enum cn_table_format format = cn_cli_format(args);
     bool is_text = format == CN_TABLE_TEXT || format == CN_TABLE_MARKDOWN;
-    struct printer p;
+    struct diff_printer p;
 
     if (is_text && e->changed_count > 0)
         print_sentence(style, e, format);
@@ -297,14 +297,15 @@ void cn_diff_print_changes(const struct cn_diff_style *style,
         print_summary(style, e, args);
 }
 
-struct level {
+struct diff_level {
     uint32_t next;
 };
 
-static void print_row(struct printer *p, const struct cn_compare_row *row, size_t depth)
+static void print_row(struct diff_printer *p, const struct cn_compare_row *row,
+                      size_t depth)
 {
     const struct cn_comparison *c = p->style->c;
-    struct line line = {
+    struct diff_line line = {
         .kind = "row",
         .depth = depth,
         .numbers = cn_compare_line_of_row(c, row, p->style->gross),
@@ -325,8 +326,8 @@ static void print_row(struct printer *p, const struct cn_compare_row *row, size_
 void cn_diff_print_rows(const struct cn_diff_style *style, struct cn_compare_rows *rows,
                         size_t depth_max, const struct cn_args *args)
 {
-    struct printer p;
-    struct level *levels = NULL;
+    struct diff_printer p;
+    struct diff_level *levels = NULL;
     size_t depth = 0, capacity = 0, printed = 0;
 
     begin(&p, style, args);

@@ -4,7 +4,7 @@
 #include "base/map.h"
 #include "cli/print/row_names.h"
 
-struct printer {
+struct view_printer {
     struct cn_view *view;
     const struct cn_view_setup *setup;
     struct cn_view_table out;
@@ -16,19 +16,19 @@ struct printer {
 static bool add_name(void *arg, const struct cn_row *row, struct cn_text *name,
                      struct cn_error *err)
 {
-    const struct printer *printer = arg;
+    const struct view_printer *printer = arg;
 
     return printer->view->ops->label(printer->view, row, name, err);
 }
 
 static bool sort_by_name(void *arg, struct cn_row_list *list, struct cn_error *err)
 {
-    struct printer *printer = arg;
+    struct view_printer *printer = arg;
 
     return cn_row_names_sort(list, printer->setup->is_reversed, add_name, printer, err);
 }
 
-static bool label_of(struct printer *printer, const struct cn_row *row,
+static bool label_of(struct view_printer *printer, const struct cn_row *row,
                      struct cn_error *err)
 {
     cn_text_clear(&printer->label);
@@ -39,7 +39,7 @@ static bool label_of(struct printer *printer, const struct cn_row *row,
 static bool mark_matching(void *arg, const struct cn_view_visit *visit,
                           const struct cn_row *row, struct cn_error *err)
 {
-    struct printer *printer = arg;
+    struct view_printer *printer = arg;
 
     if (!label_of(printer, row, err))
         return false;
@@ -59,7 +59,7 @@ static bool mark_matching(void *arg, const struct cn_view_visit *visit,
 static bool print_row(void *arg, const struct cn_view_visit *visit,
                       const struct cn_row *row, struct cn_error *err)
 {
-    struct printer *printer = arg;
+    struct view_printer *printer = arg;
     struct cn_view_row_text text = {.depth = visit->depth - 1};
 
     if (printer->setup->filter.count > 0 && !cn_map_find(&printer->marked, row->id, 0))
@@ -79,7 +79,7 @@ bool cn_view_print(struct cn_view *view, const struct cn_view_setup *setup,
                    struct cn_error *err)
 {
     struct cn_error later;
-    struct printer printer = {.view = view, .setup = setup};
+    struct view_printer printer = {.view = view, .setup = setup};
     struct cn_view_visit visit;
     bool ok = true;
 

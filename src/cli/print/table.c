@@ -21,7 +21,7 @@ enum {
     OUT_FLUSH_LEN = 64 << 10,
 };
 
-struct cell {
+struct table_cell {
     size_t off, len; /* in `chars` */
     size_t width;
     enum cn_color color;
@@ -46,7 +46,7 @@ struct cn_table {
 
     /* Text only: rows held back until the widths are known. */
     struct cn_text chars;
-    struct cell *cells;
+    struct table_cell *cells;
     size_t cell_count, cell_capacity;
     size_t *widths;
     size_t last_shown; /* the last column with a title */
@@ -60,7 +60,7 @@ static void flush_when_full(struct cn_table *table)
         cn_text_flush(&table->out, table->to);
 }
 
-static bool is_left_aligned(const struct cn_column *column, const struct cell *cell)
+static bool is_left_aligned(const struct cn_column *column, const struct table_cell *cell)
 {
     if (column->kind == CN_COLUMN_ANY)
         return !cell->is_number;
@@ -68,7 +68,8 @@ static bool is_left_aligned(const struct cn_column *column, const struct cell *c
            (column->align == CN_ALIGN_BY_KIND && column->kind == CN_COLUMN_TEXT);
 }
 
-static void add_text_cell(struct cn_table *table, size_t column, const struct cell *cell)
+static void add_text_cell(struct cn_table *table, size_t column,
+                          const struct table_cell *cell)
 {
     const char *chars = cn_text_str(&table->chars) + cell->off;
     enum cn_color color = table->has_color ? cell->color : CN_COLOR_NONE;
@@ -86,7 +87,7 @@ static void add_text_cell(struct cn_table *table, size_t column, const struct ce
 }
 
 /* Characters that Markdown or HTML would take for markup are escaped. */
-static void add_markdown_row(struct cn_table *table, const struct cell *cells)
+static void add_markdown_row(struct cn_table *table, const struct table_cell *cells)
 {
     for (size_t i = 0; i < table->column_count; i++) {
         const char *chars = cn_text_str(&table->chars) + cells[i].off;
@@ -113,7 +114,7 @@ static void add_markdown_row(struct cn_table *table, const struct cell *cells)
     flush_when_full(table);
 }
 
-static void add_text_row(struct cn_table *table, const struct cell *cells)
+static void add_text_row(struct cn_table *table, const struct table_cell *cells)
 {
     if (table->is_markdown) {
         add_markdown_row(table, cells);
@@ -160,7 +161,7 @@ static void mark_number(struct cn_table *table)
 static void add_held_cell(struct cn_table *table, size_t off, size_t width)
 {
     CN_PUSH(table->cells, table->cell_count, table->cell_capacity,
-            (struct cell){
+            (struct table_cell){
                 .off = off,
                 .len = table->chars.len - off,
                 .width = width,

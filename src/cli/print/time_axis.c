@@ -6,7 +6,7 @@
 
 enum { MARK_COLUMNS_MIN = 12 }; /* room for a label and a gap */
 
-struct unit {
+struct time_axis_unit {
     const char *name;
     uint64_t ns;
     int digits; /* of a nanosecond after the point */
@@ -31,7 +31,7 @@ static uint64_t choose_step(uint64_t span_ns, size_t columns)
 
 /* Append a mark with the decimals that distinguish it from the next. */
 static void print_mark(struct cn_text *text, uint64_t time_ns, uint64_t step_ns,
-                       const struct unit *unit)
+                       const struct time_axis_unit *unit)
 {
     int decimals = unit->digits;
     uint64_t fraction = time_ns % unit->ns;
@@ -51,9 +51,9 @@ void cn_time_axis_print(struct cn_text *text, uint64_t begin_ns, uint64_t end_ns
 {
     uint64_t span_ns = end_ns - begin_ns, step_ns = choose_step(span_ns, columns);
     uint64_t time_ns = begin_ns + (step_ns - begin_ns % step_ns) % step_ns;
-    static const struct unit units[] = {
+    static const struct time_axis_unit units[] = {
         {"s", 1000000000, 9}, {"ms", 1000000, 6}, {"us", 1000, 3}, {"ns", 1, 0}};
-    const struct unit *unit = units;
+    const struct time_axis_unit *unit = units;
     size_t first = text->len;
 
     while (unit->ns > 1 && end_ns < unit->ns)

@@ -27,7 +27,7 @@ enum {
 };
 
 /* Rows of a report, of functions or of tasks: fields and a name. */
-struct rows {
+struct report_rows {
     const struct cn_recording *rec;
     const struct cn_call_row *functions; /* NULL: rows of tasks */
     const struct cn_task_cost *tasks;
@@ -93,7 +93,7 @@ static uint64_t task_value(const struct cn_recording *rec,
     }
 }
 
-static uint64_t value_at(const struct rows *rows, size_t row, size_t field)
+static uint64_t value_at(const struct report_rows *rows, size_t row, size_t field)
 {
     return rows->functions
                ? cn_report_value(rows->rec, &rows->functions[row],
@@ -101,12 +101,12 @@ static uint64_t value_at(const struct rows *rows, size_t row, size_t field)
                : task_value(rows->rec, &rows->tasks[row], rows->states, field);
 }
 
-static double percent_at(const struct rows *rows, size_t row, size_t field)
+static double percent_at(const struct report_rows *rows, size_t row, size_t field)
 {
     return cn_report_percent(&rows->functions[row], (enum cn_report_field)field);
 }
 
-static const char *name_at(const struct rows *rows, size_t row)
+static const char *name_at(const struct report_rows *rows, size_t row)
 {
     return rows->functions ? rows->functions[row].name
                            : rows->rec->tasks[rows->tasks[row].task].name;
@@ -120,7 +120,7 @@ static size_t width_of(const struct cn_output_field *field)
                                                : FIELD_WIDTH;
 }
 
-static void add_heading(struct cn_text *text, const struct rows *rows)
+static void add_heading(struct cn_text *text, const struct report_rows *rows)
 {
     for (size_t i = 0; i < rows->field_count; i++) {
         if (rows->has[i]) {
@@ -141,7 +141,7 @@ static void add_heading(struct cn_text *text, const struct rows *rows)
     cn_text_char(text, '\n');
 }
 
-static void add_centered(struct cn_text *text, const struct rows *rows, size_t row,
+static void add_centered(struct cn_text *text, const struct report_rows *rows, size_t row,
                          size_t field)
 {
     struct cn_text value = {0};
@@ -163,7 +163,7 @@ static bool is_total(size_t field)
 /* Without a known begin or end, a call has no total time; a function that has only such
  * calls has no self time either. Sizes, times of day and processors may not be recorded, nor
  * may states of tasks. */
-static bool is_unknown(const struct rows *rows, size_t row, size_t field)
+static bool is_unknown(const struct report_rows *rows, size_t row, size_t field)
 {
     unsigned flags = rows->fields[field].flags;
     bool has_time;
@@ -180,7 +180,7 @@ static bool is_unknown(const struct rows *rows, size_t row, size_t field)
 
 /* A duration; of a percentile that is shorter than the cost of the recorder inside a call, which
  * was subtracted, that limit: the clock does not resolve it. */
-static void add_duration(struct cn_text *text, const struct rows *rows, size_t row,
+static void add_duration(struct cn_text *text, const struct report_rows *rows, size_t row,
                          size_t field)
 {
     uint64_t ns = value_at(rows, row, field);
@@ -196,7 +196,7 @@ static void add_duration(struct cn_text *text, const struct rows *rows, size_t r
     }
 }
 
-static void add_cell(struct cn_text *text, const struct rows *rows, size_t row,
+static void add_cell(struct cn_text *text, const struct report_rows *rows, size_t row,
                      size_t field)
 {
     unsigned flags = rows->fields[field].flags;
@@ -229,7 +229,7 @@ static void add_source(struct cn_text *text, const struct cn_recording *rec,
     cn_text_printf(text, ":%" PRIu32 "]", rec->functions[function].line);
 }
 
-static void print_text(const struct cn_args *args, const struct rows *rows)
+static void print_text(const struct cn_args *args, const struct report_rows *rows)
 {
     struct cn_text text = {0}, name = {0};
 
@@ -254,7 +254,7 @@ static void print_text(const struct cn_args *args, const struct rows *rows)
     cn_text_done(&name);
 }
 
-static void add_csv_cell(struct cn_text *text, const struct rows *rows, size_t row,
+static void add_csv_cell(struct cn_text *text, const struct report_rows *rows, size_t row,
                          size_t field)
 {
     if (rows->fields[field].flags & CN_OUTPUT_PERCENT)
@@ -266,7 +266,7 @@ static void add_csv_cell(struct cn_text *text, const struct rows *rows, size_t r
 }
 
 /* CSV as uftrace report writes it, with empty cells for what is unknown. */
-static void print_csv(const struct cn_args *args, const struct rows *rows)
+static void print_csv(const struct cn_args *args, const struct report_rows *rows)
 {
     struct cn_text text = {0};
 
@@ -300,13 +300,13 @@ static void add_text(struct cn_table *table, const struct cn_call_row *row,
     cn_text_done(&text);
 }
 
-static bool has_text(const struct rows *rows, size_t field)
+static bool has_text(const struct report_rows *rows, size_t field)
 {
     return (rows->fields[field].flags & CN_OUTPUT_CENTERED) &&
            field != CN_REPORT_CPU_COUNT;
 }
 
-static void print_table(const struct cn_args *args, const struct rows *rows)
+static void print_table(const struct cn_args *args, const struct report_rows *rows)
 {
     struct cn_column columns[CN_REPORT_FIELD_COUNT + 1] = {0};
     size_t count = 0;
@@ -345,7 +345,7 @@ void cn_report_print(const struct cn_args *args, const struct cn_report_layout *
                      const struct cn_recording *rec, const struct cn_call_report *report,
                      bool has_srcline)
 {
-    const struct rows rows = {
+    const struct report_rows rows = {
         .rec = rec,
         .functions = report->rows,
         .count = report->row_count,
@@ -378,9 +378,10 @@ static size_t merge_quarters(struct cn_bucket_calls *buckets, size_t count)
     size_t merged = 0;
 
     for (size_t i = 0; i < count; i++) {
-        struct cn_bucket bucket = cn_bucket_of(buckets[i].range.low_ns);
+        struct cn_histogram_bucket bucket = cn_bucket_of(buckets[i].range.low_ns);
         unsigned quarter = bucket.step * (unsigned)QUARTERS / STEPS;
-        unsigned base = cn_bucket_number((struct cn_bucket){bucket.doubling, 0});
+        unsigned base =
+            cn_bucket_number((struct cn_histogram_bucket){bucket.doubling, 0});
         unsigned first = base + (quarter * STEPS + QUARTERS - 1) / QUARTERS;
         unsigned end = base + ((quarter + 1) * STEPS + QUARTERS - 1) / QUARTERS;
         struct cn_bucket_range range = {cn_bucket_range(first).low_ns,
@@ -449,7 +450,7 @@ bool cn_report_print_tasks(const struct cn_recording_setup *setup,
     struct cn_task_states states;
     struct task_order order = {.rec = setup->rec, .states = &states};
     bool has[TASK_FIELD_COUNT];
-    struct rows rows = {
+    struct report_rows rows = {
         .rec = setup->rec,
         .tasks = tasks->list,
         .states = &states,

@@ -12,7 +12,7 @@
 
 enum { FIELDS_MAX = 8, VALUES_MAX = 64 };
 
-struct run {
+struct script_run {
     struct cn_script *script;
     const struct cn_call_query *query;
     bool *is_chosen; /* by function: matches UFTRACE_FUNCS; NULL: all do */
@@ -24,7 +24,8 @@ struct run {
     struct cn_script_value values[VALUES_MAX];
 };
 
-static struct cn_script_value value_of(struct run *run, const struct cn_call_values *from,
+static struct cn_script_value value_of(struct script_run *run,
+                                       const struct cn_call_values *from,
                                        const struct cn_call_value *value)
 {
     const char *chars = (const char *)value->bytes.ptr;
@@ -57,7 +58,7 @@ static struct cn_script_value value_of(struct run *run, const struct cn_call_val
     }
 }
 
-static size_t read_values(struct run *run, const struct cn_replay_line *line)
+static size_t read_values(struct script_run *run, const struct cn_replay_line *line)
 {
     struct cn_call_values from;
     struct cn_call_value value;
@@ -76,14 +77,15 @@ static struct cn_script_value natural(uint64_t number)
     return (struct cn_script_value){.kind = CN_SCRIPT_UNSIGNED, .natural = number};
 }
 
-static bool call(struct run *run, enum cn_script_hook hook,
+static bool call(struct script_run *run, enum cn_script_hook hook,
                  const struct cn_script_field *fields, size_t count)
 {
     run->has_failed = !cn_script_call(run->script, hook, fields, count, run->err);
     return !run->has_failed;
 }
 
-static bool on_call(struct run *run, const struct cn_replay_line *line, bool is_entry)
+static bool on_call(struct script_run *run, const struct cn_replay_line *line,
+                    bool is_entry)
 {
     struct cn_script_field fields[FIELDS_MAX];
     char buffer[CN_CALL_NAME_MAX];
@@ -117,7 +119,7 @@ static bool on_call(struct run *run, const struct cn_replay_line *line, bool is_
     return ok;
 }
 
-static bool on_event(struct run *run, const struct cn_replay_line *line)
+static bool on_event(struct script_run *run, const struct cn_replay_line *line)
 {
     const struct cn_recording *rec = run->query->rec;
     uint32_t task = run->query->tasks[line->slot];
@@ -148,7 +150,7 @@ static bool on_event(struct run *run, const struct cn_replay_line *line)
 
 static bool on_line(void *arg, const struct cn_replay_line *line)
 {
-    struct run *run = arg;
+    struct script_run *run = arg;
 
     switch (line->kind) {
     case CN_REPLAY_OPEN:
@@ -166,7 +168,7 @@ static bool on_line(void *arg, const struct cn_replay_line *line)
     return true;
 }
 
-static bool begin(struct run *run, const struct cn_script_run *about)
+static bool begin(struct script_run *run, const struct cn_script_run *about)
 {
     struct cn_script_value *words = cn_alloc(about->word_count, sizeof(*words));
     bool ok;
@@ -185,7 +187,7 @@ static bool begin(struct run *run, const struct cn_script_run *about)
 }
 
 /* Find the functions that UFTRACE_FUNCS names. */
-static bool choose_functions(struct run *run, struct cn_recording_setup *setup)
+static bool choose_functions(struct script_run *run, struct cn_recording_setup *setup)
 {
     const char *match = cn_recording_setup_value(setup, "match");
     bool is_glob = match && strcmp(match, "glob") == 0;
@@ -216,7 +218,7 @@ bool cn_script_show(struct cn_recording_setup *setup, void *arg, struct cn_error
     struct cn_replay_options options = {
         .is_flat = true, .without_merge = true, .without_arguments = true};
     struct cn_call_replay result = {0};
-    struct run run = {
+    struct script_run run = {
         .script = about->script,
         .query = &setup->query,
         .without_values = cn_args_has(setup->args, "no-args"),

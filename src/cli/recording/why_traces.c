@@ -79,7 +79,7 @@ static void note_call(struct cn_why_traces *traces, const struct cn_trace *trace
 }
 
 /* Adds the calls of the method, with what is below them, to calls. */
-struct adding {
+struct why_adding {
     struct cn_why_traces *traces;
     struct cn_trace_calls *calls;
     struct cn_why_options *options;
@@ -89,7 +89,7 @@ struct adding {
     unsigned noted; /* calls of this trace */
 };
 
-static bool is_of_method(struct adding *adding, const struct cn_trace *trace,
+static bool is_of_method(struct why_adding *adding, const struct cn_trace *trace,
                          uint32_t node)
 {
     if (trace->nodes[node].method == 0)
@@ -102,7 +102,7 @@ static bool is_of_method(struct adding *adding, const struct cn_trace *trace,
 static bool add_call(void *arg, const struct cn_trace_branch *branch, uint32_t node,
                      uint32_t depth)
 {
-    struct adding *adding = arg;
+    struct why_adding *adding = arg;
     uint64_t time_ns = branch->row.time_ns;
 
     if (adding->depth != CN_NONE && depth <= adding->depth) {
@@ -122,7 +122,7 @@ static bool add_call(void *arg, const struct cn_trace_branch *branch, uint32_t n
 }
 
 /* Add one trace, of which `hits` are the spans. */
-static bool add_trace(struct adding *adding, const struct cn_store *store,
+static bool add_trace(struct why_adding *adding, const struct cn_store *store,
                       struct cn_segment_loader *loader, const struct cn_search_hit *hits,
                       size_t count, struct cn_error *err)
 {
@@ -148,10 +148,10 @@ static bool load(struct cn_why_traces *traces, const struct cn_store_query *quer
 {
     const struct cn_store *store = cn_search_store(query->search);
     struct cn_segment_loader *loader = cn_segment_loader_new();
-    struct adding adding = {.traces = traces,
-                            .calls = cn_trace_calls_new(),
-                            .options = options,
-                            .method = method};
+    struct why_adding adding = {.traces = traces,
+                                .calls = cn_trace_calls_new(),
+                                .options = options,
+                                .method = method};
     struct cn_search_hits spans = {0};
     size_t end;
     bool ok;

@@ -12,7 +12,7 @@
 #include "cli/shell/command.h"
 #include "cli/shell/suggest.h"
 
-struct parser {
+struct args_parser {
     struct cn_args args;
     const char *const *words;
     size_t word_count, next; /* index of the next word */
@@ -133,7 +133,7 @@ void cn_args_add_operand(struct cn_args *args, const char *word)
 
 /* `value` is attached to the option (--name=value, -xvalue), or NULL: then it is the next
  * word. */
-static bool add_valued(struct parser *parser, const struct cn_option *option,
+static bool add_valued(struct args_parser *parser, const struct cn_option *option,
                        const char *value, struct cn_error *err)
 {
     struct cn_text choices = {0};
@@ -150,7 +150,7 @@ static bool add_valued(struct parser *parser, const struct cn_option *option,
     return cn_args_add(&parser->args, option, value, err);
 }
 
-static bool parse_long(struct parser *parser, const char *word, struct cn_error *err)
+static bool parse_long(struct args_parser *parser, const char *word, struct cn_error *err)
 {
     const char *equals = strchr(word, '=');
     const struct cn_option *option;
@@ -171,7 +171,7 @@ static bool parse_long(struct parser *parser, const char *word, struct cn_error 
     return cn_args_add(&parser->args, option, NULL, err);
 }
 
-static bool parse_letters(struct parser *parser, const char *letters,
+static bool parse_letters(struct args_parser *parser, const char *letters,
                           struct cn_error *err)
 {
     for (; *letters; letters++) {
@@ -192,7 +192,7 @@ static bool parse_letters(struct parser *parser, const char *letters,
 
 /* True if the next operand is a program, whose options are its own. With "--" further on, it
  * is data: the programs follow. */
-static bool begins_program(const struct parser *parser)
+static bool begins_program(const struct args_parser *parser)
 {
     const char *program = parser->args.command->program;
 
@@ -204,7 +204,7 @@ static bool begins_program(const struct parser *parser)
     return cn_args_has(&parser->args, program);
 }
 
-static bool parse_words(struct parser *parser, struct cn_error *err)
+static bool parse_words(struct args_parser *parser, struct cn_error *err)
 {
     bool options_ended = false;
 
@@ -277,7 +277,7 @@ void cn_args_begin(struct cn_args *args, const struct cn_command *command,
 bool cn_args_parse(struct cn_args *args, const struct cn_command *command,
                    size_t word_count, const char *const *words, struct cn_error *err)
 {
-    struct parser parser = {.words = words, .word_count = word_count};
+    struct args_parser parser = {.words = words, .word_count = word_count};
     size_t letter_count = 1; /* every letter is at most one option */
 
     for (size_t i = 0; i < word_count; i++)

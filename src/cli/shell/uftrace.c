@@ -63,7 +63,7 @@ struct given {
     const char *value; /* NULL for a flag */
 };
 
-struct parser {
+struct uftrace_parser {
     struct cn_arena *memory;
     struct cn_option *options;        /* of all commands */
     const struct cn_command *command; /* cn_cmd_uftrace until an operand names one */
@@ -92,8 +92,8 @@ static const struct cn_command *find_command(const char *name)
 
 /* Add the options of a command that no command before it has. Values are checked later, for
  * the command that is run. */
-static void add_known(struct parser *parser, const struct cn_option *from, size_t *count,
-                      size_t *capacity)
+static void add_known(struct uftrace_parser *parser, const struct cn_option *from,
+                      size_t *count, size_t *capacity)
 {
     for (; from->name; from++) {
         struct cn_command before = {.options = parser->options};
@@ -109,7 +109,7 @@ static void add_known(struct parser *parser, const struct cn_option *from, size_
     }
 }
 
-static void add_all_known(struct parser *parser)
+static void add_all_known(struct uftrace_parser *parser)
 {
     size_t count = 0, capacity = 0;
 
@@ -118,11 +118,12 @@ static void add_all_known(struct parser *parser)
         add_known(parser, find_command(names[i])->options, &count, &capacity);
 }
 
-static bool parse_words(struct parser *parser, size_t count, const char *const *words,
-                        struct cn_error *err);
+static bool parse_words(struct uftrace_parser *parser, size_t count,
+                        const char *const *words, struct cn_error *err);
 
 /* Parse the words of a file. */
-static bool parse_file(struct parser *parser, const char *path, struct cn_error *err)
+static bool parse_file(struct uftrace_parser *parser, const char *path,
+                       struct cn_error *err)
 {
     struct cn_file file = {0};
     const char **words = NULL;
@@ -169,7 +170,7 @@ static bool is_command(const char *word)
     return cn_list_has(names, NAME_COUNT, word);
 }
 
-static bool add_given(struct parser *parser, const struct cn_option *option,
+static bool add_given(struct uftrace_parser *parser, const struct cn_option *option,
                       const char *value, struct cn_error *err)
 {
     if (strcmp(option->name, "opt-file") == 0)
@@ -181,8 +182,8 @@ static bool add_given(struct parser *parser, const struct cn_option *option,
 
 /* The first operand names the command, or it is a program for live. Options of each command
  * may stand before it. */
-static bool add_operands(struct parser *parser, size_t count, const char *const *words,
-                         struct cn_error *err)
+static bool add_operands(struct uftrace_parser *parser, size_t count,
+                         const char *const *words, struct cn_error *err)
 {
     if (count > 0 && parser->command == &cn_cmd_uftrace) {
         parser->command = find_command(is_command(words[0]) ? words[0] : "live");
@@ -195,8 +196,8 @@ static bool add_operands(struct parser *parser, size_t count, const char *const 
     return true;
 }
 
-static bool parse_words(struct parser *parser, size_t count, const char *const *words,
-                        struct cn_error *err)
+static bool parse_words(struct uftrace_parser *parser, size_t count,
+                        const char *const *words, struct cn_error *err)
 {
     bool is_known = parser->command != &cn_cmd_uftrace;
     struct cn_command all = {
@@ -218,7 +219,7 @@ static bool parse_words(struct parser *parser, size_t count, const char *const *
     return ok;
 }
 
-static bool is_given(const struct parser *parser, const char *name)
+static bool is_given(const struct uftrace_parser *parser, const char *name)
 {
     for (size_t i = 0; i < parser->given_count; i++)
         if (strcmp(parser->given[i].option->name, name) == 0)
@@ -276,7 +277,7 @@ static bool is_folder(const char *path)
 
 /* Operands: of graph a function, of script its arguments. The other views only use the folder
  * of a recording. */
-static bool use_operands(const struct parser *parser, struct cn_args *args,
+static bool use_operands(const struct uftrace_parser *parser, struct cn_args *args,
                          struct cn_error *err)
 {
     bool is_graph = strcmp(args->command->name, "graph") == 0;
@@ -304,7 +305,7 @@ static bool use_operands(const struct parser *parser, struct cn_args *args,
 
 /* Events of tasks are recorded and shown without being asked for; views show all others that
  * were recorded, unless --no-event. */
-static bool asks_event(const struct parser *parser)
+static bool asks_event(const struct uftrace_parser *parser)
 {
     bool is_view = !runs_program(parser->command);
 
@@ -316,7 +317,7 @@ static bool asks_event(const struct parser *parser)
 }
 
 /* The last value of an option that limits the depth; ULONG_MAX without one. */
-static unsigned long depth_of(const struct parser *parser, const char *name)
+static unsigned long depth_of(const struct uftrace_parser *parser, const char *name)
 {
     unsigned long depth = ULONG_MAX;
 
@@ -328,7 +329,7 @@ static unsigned long depth_of(const struct parser *parser, const char *name)
 
 /* True if an option has an effect: cairn script records only with --record, and of two limits
  * of the depth of what is recorded the smaller one counts. */
-static bool is_used(const struct parser *parser, const struct given *given)
+static bool is_used(const struct uftrace_parser *parser, const struct given *given)
 {
     const struct cn_option *own =
         cn_command_find_option(parser->command, given->option->name);
@@ -343,7 +344,7 @@ static bool is_used(const struct parser *parser, const struct given *given)
 }
 
 /* The options given, and the defaults of uftrace. */
-static bool use_options(const struct parser *parser, struct cn_args *args,
+static bool use_options(const struct uftrace_parser *parser, struct cn_args *args,
                         struct cn_error *err)
 {
     bool is_live = strcmp(args->command->name, "live") == 0;
@@ -368,7 +369,7 @@ bool cn_uftrace_parse(struct cn_uftrace_line *line, size_t word_count,
                       const char *const *words, struct cn_error *err)
 {
     enum { DEFAULTS = 8 };
-    struct parser parser = {.memory = &line->memory, .command = &cn_cmd_uftrace};
+    struct uftrace_parser parser = {.memory = &line->memory, .command = &cn_cmd_uftrace};
     bool ok;
 
     *line = (struct cn_uftrace_line){0};

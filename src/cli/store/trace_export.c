@@ -19,7 +19,7 @@
 #include "store/search/trace_methods.h"
 #include "store/search/trace_set.h"
 
-struct writer {
+struct export_writer {
     const struct cn_args *args;
     const struct cn_trace_set *set;
     const struct cn_trace_cut *cut;
@@ -29,26 +29,27 @@ struct writer {
 
 enum { FLUSH_LEN = 1 << 16 };
 
-static void put_u64(struct writer *writer, const char *key, uint64_t value)
+static void put_u64(struct export_writer *writer, const char *key, uint64_t value)
 {
     cn_json_key(&writer->json, key);
     cn_json_u64(&writer->json, value);
 }
 
-static void put_id(struct writer *writer, const char *key, uint64_t id)
+static void put_id(struct export_writer *writer, const char *key, uint64_t id)
 {
     if (id != 0)
         cn_json_add_span_id(&writer->json, key, id);
 }
 
-static void put_word(struct writer *writer, const char *key, const struct cn_words *words,
-                     uint32_t word)
+static void put_word(struct export_writer *writer, const char *key,
+                     const struct cn_words *words, uint32_t word)
 {
     if (word != 0)
         cn_json_add_word(&writer->json, key, words, word);
 }
 
-static void put_span(struct writer *writer, const struct cn_trace *trace, uint32_t node)
+static void put_span(struct export_writer *writer, const struct cn_trace *trace,
+                     uint32_t node)
 {
     const struct cn_trace_span *span = &trace->spans[trace->nodes[node].span];
 
@@ -68,7 +69,8 @@ static uint32_t next_of(const struct cn_trace *trace, uint32_t a, uint32_t key)
 }
 
 /* Values of the same key, such as those of several events, are a list. */
-static void put_values(struct writer *writer, const struct cn_trace *trace, uint32_t a)
+static void put_values(struct export_writer *writer, const struct cn_trace *trace,
+                       uint32_t a)
 {
     uint32_t key = trace->attributes[a].key;
     bool is_list = next_of(trace, trace->attributes[a].next, key) != CN_NONE;
@@ -81,7 +83,7 @@ static void put_values(struct writer *writer, const struct cn_trace *trace, uint
         cn_json_end(&writer->json);
 }
 
-static void put_attributes(struct writer *writer, const struct cn_trace *trace,
+static void put_attributes(struct export_writer *writer, const struct cn_trace *trace,
                            uint32_t node)
 {
     uint32_t first = trace->nodes[node].first_attribute;
@@ -102,7 +104,7 @@ static void put_attributes(struct writer *writer, const struct cn_trace *trace,
 static bool put_call(void *arg, const struct cn_trace_branch *branch, uint32_t node,
                      uint32_t depth)
 {
-    struct writer *writer = arg;
+    struct export_writer *writer = arg;
     const struct cn_trace_node *call = &branch->trace.nodes[node];
     const struct cn_trace_attribute *links;
 
@@ -150,7 +152,7 @@ void cn_trace_print_json(const struct cn_trace_set *set, const struct cn_args *a
                          const struct cn_trace_cut *cut)
 {
     const struct cn_store_row *row = &set->branches[0].row;
-    struct writer writer = {.args = args, .set = set, .cut = cut};
+    struct export_writer writer = {.args = args, .set = set, .cut = cut};
 
     writer.json.text = &writer.text;
     cn_json_object(&writer.json);

@@ -28,7 +28,7 @@ static const struct cn_column tree_columns[] = {
     {.name = "call", .title = "CALL", .kind = CN_COLUMN_TEXT},
 };
 
-struct tree {
+struct printed_tree {
     struct cn_table *table;
     const struct cn_trace_set *set;
     const struct cn_trace_cut *cut;
@@ -42,7 +42,7 @@ bool cn_trace_is_cut(const struct cn_trace_cut *cut, const struct cn_trace_branc
 }
 
 /* Add a line below a call, without times. */
-static void add_note(struct tree *tree, uint32_t depth, const char *note,
+static void add_note(struct printed_tree *tree, uint32_t depth, const char *note,
                      enum cn_color color)
 {
     struct cn_text line = {0};
@@ -57,7 +57,7 @@ static void add_note(struct tree *tree, uint32_t depth, const char *note,
     cn_text_done(&line);
 }
 
-static void add_links(struct tree *tree, const struct cn_trace *trace,
+static void add_links(struct printed_tree *tree, const struct cn_trace *trace,
                       const struct cn_trace_attribute *links, uint32_t depth)
 {
     for (uint32_t i = 0; i < links->value.list.count; i++) {
@@ -70,8 +70,8 @@ static void add_links(struct tree *tree, const struct cn_trace *trace,
     }
 }
 
-static void add_attributes(struct tree *tree, const struct cn_trace *trace, uint32_t node,
-                           uint32_t depth)
+static void add_attributes(struct printed_tree *tree, const struct cn_trace *trace,
+                           uint32_t node, uint32_t depth)
 {
     for (uint32_t a = trace->nodes[node].first_attribute; a != CN_NONE;
          a = trace->attributes[a].next) {
@@ -87,8 +87,8 @@ static void add_attributes(struct tree *tree, const struct cn_trace *trace, uint
     }
 }
 
-static void add_frames(struct tree *tree, const struct cn_words *words, uint32_t stack,
-                       uint32_t depth)
+static void add_frames(struct printed_tree *tree, const struct cn_words *words,
+                       uint32_t stack, uint32_t depth)
 {
     size_t count = cn_word_part_count(words, stack);
 
@@ -107,8 +107,8 @@ static void add_frames(struct tree *tree, const struct cn_words *words, uint32_t
     }
 }
 
-static void add_exceptions(struct tree *tree, const struct cn_trace *trace, uint32_t node,
-                           uint32_t depth)
+static void add_exceptions(struct printed_tree *tree, const struct cn_trace *trace,
+                           uint32_t node, uint32_t depth)
 {
     const struct cn_words *words = trace->words;
     const char *lead = "threw ";
@@ -145,7 +145,7 @@ static uint64_t start_of(const struct cn_trace_set *set,
 static bool print_call(void *arg, const struct cn_trace_branch *branch, uint32_t node,
                        uint32_t depth)
 {
-    struct tree *tree = arg;
+    struct printed_tree *tree = arg;
     const struct cn_trace_node *call = &branch->trace.nodes[node];
     double whole = (double)branch->trace.nodes[0].duration_ns;
 
@@ -181,7 +181,7 @@ void cn_trace_print_tree(const struct cn_trace_set *set, const struct cn_args *a
                          const struct cn_trace_cut *cut)
 {
     const struct cn_store_row *row = &set->branches[0].row;
-    struct tree tree = {.set = set, .cut = cut};
+    struct printed_tree tree = {.set = set, .cut = cut};
     struct cn_text head = {0};
 
     cn_cli_page(args);

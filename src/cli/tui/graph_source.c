@@ -167,15 +167,15 @@ static bool children(struct cn_tui_source *source, const struct cn_row *parent,
 }
 
 /* A node and its tree. */
-struct place {
+struct graph_place {
     const struct cn_call_tree *tree;
     uint32_t node;
 };
 
-static struct place place_of(const struct graph_source *self, uint64_t id)
+static struct graph_place place_of(const struct graph_source *self, uint64_t id)
 {
-    return id & trace_bit ? (struct place){self->whole, trace_node(self, id)}
-                          : (struct place){self->tree, (uint32_t)id};
+    return id & trace_bit ? (struct graph_place){self->whole, trace_node(self, id)}
+                          : (struct graph_place){self->tree, (uint32_t)id};
 }
 
 static bool label(struct cn_tui_source *source, const struct cn_row *row,
@@ -183,7 +183,7 @@ static bool label(struct cn_tui_source *source, const struct cn_row *row,
 {
     const struct graph_source *self = (const struct graph_source *)source;
     const struct cn_recording *rec = self->tree->rec;
-    struct place place;
+    struct graph_place place;
     char buffer[CN_CALL_NAME_MAX];
 
     (void)err;
@@ -209,7 +209,7 @@ static bool location(struct cn_tui_source *source, const struct cn_row *row,
 {
     const struct graph_source *self = (const struct graph_source *)source;
     const struct cn_recording *rec = self->tree->rec;
-    struct place place;
+    struct graph_place place;
     uint32_t id;
 
     (void)err;
@@ -244,7 +244,7 @@ static bool is_leaf(struct cn_tui_source *source, const struct cn_row *row)
 static uint32_t function(struct cn_tui_source *source, const struct cn_row *row)
 {
     const struct graph_source *self = (const struct graph_source *)source;
-    struct place place;
+    struct graph_place place;
     uint32_t id;
 
     if (row->id & group_bit || is_session(self, row->id))
@@ -257,7 +257,7 @@ static uint32_t function(struct cn_tui_source *source, const struct cn_row *row)
 static uint64_t address(struct cn_tui_source *source, const struct cn_row *row)
 {
     const struct graph_source *self = (const struct graph_source *)source;
-    struct place place;
+    struct graph_place place;
 
     if (row->id & group_bit)
         return 0;

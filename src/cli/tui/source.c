@@ -64,16 +64,16 @@ void cn_tui_label_add(struct cn_tui_source *source, const struct cn_row *row,
     cn_text_done(&label);
 }
 
-struct scale {
+struct source_scale {
     const char *unit;
     double factor;
     int decimals;
 };
 
 /* The smallest unit in which all values have at most five digits before the point. */
-static struct scale scale_of(const struct cn_tui_column *column)
+static struct source_scale scale_of(const struct cn_tui_column *column)
 {
-    static const struct scale seconds[] = {
+    static const struct source_scale seconds[] = {
         {"ns", 1e9, 0}, {"us", 1e6, 3}, {"ms", 1e3, 3}, {"s", 1, 3}};
     size_t i = 0;
     double digits;
@@ -84,16 +84,16 @@ static struct scale scale_of(const struct cn_tui_column *column)
         return seconds[i];
     }
     if (column->unit == CN_TUI_MOMENT)
-        return (struct scale){"s", 1, 9};
+        return (struct source_scale){"s", 1, 9};
     if (column->unit != CN_TUI_NUMBER)
-        return (struct scale){NULL, 1, column->unit == CN_TUI_PERCENT ? 2 : 0};
+        return (struct source_scale){NULL, 1, column->unit == CN_TUI_PERCENT ? 2 : 0};
     digits = column->max > 0 ? floor(log10(column->max)) + 1 : 1;
-    return (struct scale){NULL, 1, digits >= 6 ? 0 : 6 - (int)fmax(digits, 0)};
+    return (struct source_scale){NULL, 1, digits >= 6 ? 0 : 6 - (int)fmax(digits, 0)};
 }
 
 void cn_tui_heading_add(const struct cn_tui_column *column, struct cn_text *text)
 {
-    struct scale scale = scale_of(column);
+    struct source_scale scale = scale_of(column);
 
     cn_utf8_add_printable(text, column->title);
     if (scale.unit)
@@ -113,7 +113,7 @@ static void add_number(struct cn_text *text, double value, int decimals)
 static void add_value(const struct cn_tui_column *column, double value,
                       struct cn_text *text)
 {
-    struct scale scale = scale_of(column);
+    struct source_scale scale = scale_of(column);
     double least = pow(10, -scale.decimals);
 
     if (isnan(value))

@@ -116,13 +116,13 @@ void cn_tui_tree_close(struct cn_tui_tree *tree, size_t at)
 }
 
 /* The rows above a row, by depth; kept while rows are visited in order. */
-struct path {
+struct tree_path {
     size_t *rows;
     size_t count, capacity;
 };
 
 /* Visit a row; true if it is below itself, as in a damaged file. */
-static bool path_visit(struct path *path, const struct cn_tui_tree *tree, size_t at)
+static bool path_visit(struct tree_path *path, const struct cn_tui_tree *tree, size_t at)
 {
     const struct cn_tui_item *item = &tree->items[at];
 
@@ -135,7 +135,7 @@ static bool path_visit(struct path *path, const struct cn_tui_tree *tree, size_t
 }
 
 /* Visit all rows above a row. */
-static void path_begin(struct path *path, const struct cn_tui_tree *tree, size_t at)
+static void path_begin(struct tree_path *path, const struct cn_tui_tree *tree, size_t at)
 {
     uint32_t depth = tree->items[at].depth;
 
@@ -148,7 +148,7 @@ static void path_begin(struct path *path, const struct cn_tui_tree *tree, size_t
 void cn_tui_tree_open_all(struct cn_tui_tree *tree, size_t at)
 {
     uint32_t depth = at < tree->count ? tree->items[at].depth : 0;
-    struct path path = {0};
+    struct tree_path path = {0};
     size_t i = at;
 
     if (at >= tree->count)
@@ -217,7 +217,7 @@ void cn_tui_tree_sort(struct cn_tui_tree *tree)
 {
     struct cn_tui_tree old = *tree;
     struct cn_map open = {0};
-    struct path path = {0};
+    struct tree_path path = {0};
     struct cn_row_list list;
     const struct cn_tui_item *current = cn_tui_tree_current(&old);
 
@@ -280,7 +280,7 @@ void cn_tui_tree_hottest(struct cn_tui_tree *tree)
 void cn_tui_tree_hot_path(struct cn_tui_tree *tree)
 {
     size_t column = value_column(tree->source);
-    struct path path = {0};
+    struct tree_path path = {0};
 
     if (tree->count > 0)
         path_begin(&path, tree, tree->cursor);
@@ -366,7 +366,7 @@ bool cn_tui_matches(const char *name, const char *what)
     return (has_capital ? strstr(name, what) : strcasestr(name, what)) != NULL;
 }
 
-struct search {
+struct tree_search {
     struct cn_tui_tree *tree;
     const char *what;
     bool is_backward;
@@ -374,7 +374,7 @@ struct search {
     struct cn_text label;
 };
 
-static bool row_matches(struct search *search, const struct cn_row *row)
+static bool row_matches(struct tree_search *search, const struct cn_row *row)
 {
     search->looked_at++;
     cn_text_clear(&search->label);
@@ -382,23 +382,23 @@ static bool row_matches(struct search *search, const struct cn_row *row)
     return cn_tui_matches(cn_text_str(&search->label), search->what);
 }
 
-struct level {
+struct tree_level {
     struct cn_row_list list;
     size_t next;
 };
 
 /* Look below a closed row; `path` receives the ids from the child of the row to the match.
  * Backwards, the last match counts. */
-static bool find_below(struct search *search, const struct cn_row *row, uint64_t *path,
-                       size_t *path_len)
+static bool find_below(struct tree_search *search, const struct cn_row *row,
+                       uint64_t *path, size_t *path_len)
 {
-    struct level *levels = cn_alloc(SEARCH_DEPTH_MAX, sizeof(*levels));
+    struct tree_level *levels = cn_alloc(SEARCH_DEPTH_MAX, sizeof(*levels));
     size_t depth = 1;
     bool is_found = false;
 
     list_children(search->tree, row, &levels[0].list);
     while (depth > 0) {
-        struct level *level = &levels[depth - 1];
+        struct tree_level *level = &levels[depth - 1];
         const struct cn_row *at;
 
         if (level->next == level->list.count || search->looked_at > SEARCHED_MAX) {
@@ -417,7 +417,7 @@ static bool find_below(struct search *search, const struct cn_row *row, uint64_t
         }
         if (depth < SEARCH_DEPTH_MAX &&
             !search->tree->source->ops->is_leaf(search->tree->source, at)) {
-            levels[depth] = (struct level){0};
+            levels[depth] = (struct tree_level){0};
             list_children(search->tree, at, &levels[depth].list);
             depth++;
         }
@@ -451,7 +451,7 @@ static bool is_closed(const struct cn_tui_tree *tree, size_t at)
 }
 
 /* Look at a visible row and, if it is closed, below it, in the order of the search. */
-static bool look_at(struct search *search, size_t at, bool with_row, bool with_below,
+static bool look_at(struct tree_search *search, size_t at, bool with_row, bool with_below,
                     uint64_t *path)
 {
     struct cn_tui_tree *tree = search->tree;
@@ -476,7 +476,7 @@ static bool look_at(struct search *search, size_t at, bool with_row, bool with_b
 enum cn_tui_found cn_tui_tree_search(struct cn_tui_tree *tree, const char *what,
                                      bool is_backward)
 {
-    struct search search = {.tree = tree, .what = what, .is_backward = is_backward};
+    struct tree_search search = {.tree = tree, .what = what, .is_backward = is_backward};
     uint64_t *path = cn_alloc(SEARCH_DEPTH_MAX, sizeof(*path));
     enum cn_tui_found result = CN_TUI_NOT_FOUND;
     size_t start = tree->cursor, count = tree->count;

@@ -180,7 +180,8 @@ const char *cn_export_title(const struct cn_export *x)
 }
 
 bool cn_export_locate(struct cn_database *db, const struct cn_context *context,
-                      bool of_function, struct cn_location *out, struct cn_error *err)
+                      bool of_function, struct cn_export_location *out,
+                      struct cn_error *err)
 {
     struct cn_function at = {.module = CN_NONE, .file = CN_NONE};
     struct cn_module module = {.path = ""};
@@ -200,6 +201,6 @@ bool cn_export_locate(struct cn_database *db, const struct cn_context *context,
     if ((at.module != CN_NONE && !cn_database_module(db, at.module, &module, err)) ||
         (at.file != CN_NONE && !cn_database_file(db, at.file, &file, err)))
         return false;
-    *out = (struct cn_location){module.path, file.path, at.line, at.offset};
+    *out = (struct cn_export_location){module.path, file.path, at.line, at.offset};
     return true;
 }

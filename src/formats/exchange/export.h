@@ -67,13 +67,13 @@ const char *cn_export_title(const struct cn_export *x);
 
 /* The location of a context, or with `of_function` that of the function it belongs to;
  * the other one where that is unknown. Strings are "" if unknown, and borrowed. */
-struct cn_location {
+struct cn_export_location {
     const char *module, *file;
     uint32_t line;
     uint64_t offset; /* in the module */
 };
 CN_CHECK bool cn_export_locate(struct cn_database *db, const struct cn_context *context,
-                               bool of_function, struct cn_location *out,
+                               bool of_function, struct cn_export_location *out,
                                struct cn_error *err);
 
 #endif

@@ -16,7 +16,7 @@ enum {
     FORMAT_NUMBER_MAX = 99, /* of width and precision */
 };
 
-struct reader {
+struct metrics_yaml_reader {
     struct cn_arena *arena;
     struct cn_yaml_budget budget;
     struct cn_names keys; /* of the inputs */
@@ -90,13 +90,13 @@ static const struct cn_yaml_node *find_value(const struct cn_yaml_node *mapping,
     return value && !cn_yaml_is_null(value) ? value : NULL;
 }
 
-static void push_input(struct reader *r, const struct cn_input *input)
+static void push_input(struct metrics_yaml_reader *r, const struct cn_input *input)
 {
     CN_PUSH(r->inputs, r->input_count, r->input_capacity, *input);
 }
 
 /* The index of an input; a new one gets r->input_count, and is still to be pushed. */
-static uint32_t find_input(struct reader *r, const struct cn_input *input)
+static uint32_t find_input(struct metrics_yaml_reader *r, const struct cn_input *input)
 {
     size_t known = r->keys.count;
     struct cn_text key = {0};
@@ -113,14 +113,15 @@ static uint32_t find_input(struct reader *r, const struct cn_input *input)
     return r->input_of[number];
 }
 
-static bool find_merged(struct reader *r, const struct cn_yaml_node *node,
+static bool find_merged(struct metrics_yaml_reader *r, const struct cn_yaml_node *node,
                         const char *key, unsigned depth, const struct cn_yaml_node **out,
                         struct cn_error *err);
 
 /* Search what `<<` refers to: a mapping or a sequence of mappings. */
-static bool find_in_merges(struct reader *r, const struct cn_yaml_node *merge,
-                           const char *key, unsigned depth,
-                           const struct cn_yaml_node **out, struct cn_error *err)
+static bool find_in_merges(struct metrics_yaml_reader *r,
+                           const struct cn_yaml_node *merge, const char *key,
+                           unsigned depth, const struct cn_yaml_node **out,
+                           struct cn_error *err)
 {
     if (merge->type == CN_YAML_MAPPING)
         return find_merged(r, merge, key, depth + 1, out, err);
@@ -133,7 +134,7 @@ static bool find_in_merges(struct reader *r, const struct cn_yaml_node *merge,
 }
 
 /* The value of a key, in the node itself or in what it merges; NULL if there is none. */
-static bool find_merged(struct reader *r, const struct cn_yaml_node *node,
+static bool find_merged(struct metrics_yaml_reader *r, const struct cn_yaml_node *node,
                         const char *key, unsigned depth, const struct cn_yaml_node **out,
                         struct cn_error *err)
 {
@@ -150,9 +151,9 @@ static bool find_merged(struct reader *r, const struct cn_yaml_node *node,
 }
 
 /* A text of an input. If it is missing: `otherwise`, or failure if that is NULL. */
-static bool read_input_text(struct reader *r, const struct cn_yaml_node *node,
-                            const char *key, const char *otherwise, const char **out,
-                            struct cn_error *err)
+static bool read_input_text(struct metrics_yaml_reader *r,
+                            const struct cn_yaml_node *node, const char *key,
+                            const char *otherwise, const char **out, struct cn_error *err)
 {
     const struct cn_yaml_node *value = NULL;
 
@@ -179,7 +180,7 @@ static bool find_combine(const char *name, uint8_t *out)
 
 /* Statistics are found by their formula's canonical text. A formula that does not parse is
  * left unchanged: it matches no statistic. */
-static const char *canonical_formula(struct reader *r, const char *text)
+static const char *canonical_formula(struct metrics_yaml_reader *r, const char *text)
 {
     struct cn_error ignored = {0};
     struct cn_arena scratch = {0};
@@ -196,7 +197,8 @@ static const char *canonical_formula(struct reader *r, const char *text)
     return canonical;
 }
 
-static bool read_input(struct reader *r, struct cn_yaml_node *node, struct cn_error *err)
+static bool read_input(struct metrics_yaml_reader *r, struct cn_yaml_node *node,
+                       struct cn_error *err)
 {
     struct cn_input input = {0};
     const char *formula, *combine;
@@ -241,8 +243,8 @@ static bool add_render(const struct cn_yaml_node *node, unsigned *render,
                         text ? text : "...");
 }
 
-static bool read_render(struct reader *r, const struct cn_yaml_node *node, unsigned *out,
-                        struct cn_error *err)
+static bool read_render(struct metrics_yaml_reader *r, const struct cn_yaml_node *node,
+                        unsigned *out, struct cn_error *err)
 {
     *out = 0;
     if (!node) {
@@ -259,14 +261,15 @@ static bool read_render(struct reader *r, const struct cn_yaml_node *node, unsig
     return true;
 }
 
-static bool read_optional_formula(struct reader *r, const struct cn_yaml_node *node,
+static bool read_optional_formula(struct metrics_yaml_reader *r,
+                                  const struct cn_yaml_node *node,
                                   const struct cn_formula **out, struct cn_error *err)
 {
     return !node || cn_yaml_formula_read(out, node, &r->budget, r->arena, err);
 }
 
 /* {standard: formula, custom: formula}, or in older files one formula alone. */
-static bool read_cost(struct reader *r, const struct cn_yaml_node *node,
+static bool read_cost(struct metrics_yaml_reader *r, const struct cn_yaml_node *node,
                       struct cn_cost_formulas *out, struct cn_error *err)
 {
     const struct cn_yaml_node *standard, *custom;
@@ -315,7 +318,7 @@ struct child_variants {
     size_t count;
 };
 
-static const struct cn_formula *sum_of(struct reader *r,
+static const struct cn_formula *sum_of(struct metrics_yaml_reader *r,
                                        const struct child_variants *children,
                                        unsigned slot, bool first_only)
 {
@@ -337,7 +340,8 @@ static const struct cn_formula *sum_of(struct reader *r,
 
 /* Replace 'first' and 'sum' by formulas of the children, so that users of the taxonomy need
  * not know them. */
-static bool expand_children(struct reader *r, const struct cn_yaml_node *node,
+static bool expand_children(struct metrics_yaml_reader *r,
+                            const struct cn_yaml_node *node,
                             const struct cn_presented_metric *metric, const char *name,
                             struct cn_variant *variant, struct cn_error *err)
 {
@@ -367,7 +371,8 @@ static bool expand_children(struct reader *r, const struct cn_yaml_node *node,
     return ok;
 }
 
-static bool read_variant_formula(struct reader *r, const struct cn_yaml_node *node,
+static bool read_variant_formula(struct metrics_yaml_reader *r,
+                                 const struct cn_yaml_node *node,
                                  const struct cn_presented_metric *metric,
                                  struct cn_variant *variant, struct cn_error *err)
 {
@@ -392,7 +397,7 @@ static bool read_variant_formula(struct reader *r, const struct cn_yaml_node *no
            read_cost(r, cn_yaml_find(formula, "exclusive"), &variant->self, err);
 }
 
-static bool read_variant(struct reader *r, const struct cn_yaml_node *key,
+static bool read_variant(struct metrics_yaml_reader *r, const struct cn_yaml_node *key,
                          const struct cn_yaml_node *node,
                          const struct cn_presented_metric *metric, struct cn_variant *out,
                          struct cn_error *err)
@@ -409,7 +414,7 @@ static bool read_variant(struct reader *r, const struct cn_yaml_node *key,
     return read_variant_formula(r, node, metric, out, err);
 }
 
-static bool read_variants(struct reader *r, const struct cn_yaml_node *node,
+static bool read_variants(struct metrics_yaml_reader *r, const struct cn_yaml_node *node,
                           struct cn_presented_metric *metric, struct cn_error *err)
 {
     struct cn_variant *variants;
@@ -431,7 +436,7 @@ static bool read_variants(struct reader *r, const struct cn_yaml_node *node,
     return true;
 }
 
-static bool read_metrics(struct reader *r, const struct cn_yaml_node *node,
+static bool read_metrics(struct metrics_yaml_reader *r, const struct cn_yaml_node *node,
                          unsigned depth, const struct cn_presented_metric **list,
                          size_t *count, struct cn_error *err);
 
@@ -441,8 +446,9 @@ static bool is_false(const char *text)
            strcasecmp(text, "off") == 0;
 }
 
-static bool read_metric(struct reader *r, const struct cn_yaml_node *node, unsigned depth,
-                        struct cn_presented_metric *out, struct cn_error *err)
+static bool read_metric(struct metrics_yaml_reader *r, const struct cn_yaml_node *node,
+                        unsigned depth, struct cn_presented_metric *out,
+                        struct cn_error *err)
 {
     const char *visible = scalar_text(cn_yaml_find(node, "visible by default"));
 
@@ -462,7 +468,7 @@ static bool read_metric(struct reader *r, const struct cn_yaml_node *node, unsig
 }
 
 /* Recursion is at most CN_TAXONOMY_DEPTH_MAX deep. */
-static bool read_metrics(struct reader *r, const struct cn_yaml_node *node,
+static bool read_metrics(struct metrics_yaml_reader *r, const struct cn_yaml_node *node,
                          unsigned depth, const struct cn_presented_metric **list,
                          size_t *count, struct cn_error *err)
 {
@@ -498,7 +504,7 @@ static bool check_version(const struct cn_yaml_node *root, struct cn_error *err)
                         text ? text : "...");
 }
 
-static bool read_root(struct reader *r, const struct cn_yaml_node *root,
+static bool read_root(struct metrics_yaml_reader *r, const struct cn_yaml_node *root,
                       struct cn_taxonomy *out, struct cn_error *err)
 {
     const struct cn_yaml_node *inputs, *roots;
@@ -522,7 +528,7 @@ static bool read_after(struct cn_bytes text, const struct cn_taxonomy *base,
                        struct cn_taxonomy *out, struct cn_arena *arena,
                        struct cn_error *err)
 {
-    struct reader r = {.arena = arena};
+    struct metrics_yaml_reader r = {.arena = arena};
     struct cn_yaml_tree tree;
     struct cn_taxonomy taxonomy = {0};
     struct cn_input *inputs;

@@ -11,7 +11,7 @@
 #include "base/map.h"
 #include "base/text.h"
 
-struct writer {
+struct metrics_yaml_writer {
     const struct cn_taxonomy *taxonomy;
     struct cn_text *out;
     struct cn_names anchors; /* by input */
@@ -91,7 +91,7 @@ static void write_text(struct cn_text *out, const char *text)
         write_quoted(out, text);
 }
 
-static void write_key(struct writer *w, unsigned indent, const char *key,
+static void write_key(struct metrics_yaml_writer *w, unsigned indent, const char *key,
                       const char *value)
 {
     cn_text_fill(w->out, ' ', indent);
@@ -155,7 +155,7 @@ static void add_expression(struct cn_text *anchor, const char *formula)
 
 /* Escaping is not one-to-one, and names may contain dashes: append a number to anchors
  * that would be equal. */
-static void name_anchors(struct writer *w)
+static void name_anchors(struct metrics_yaml_writer *w)
 {
     struct cn_text anchor = {0};
 
@@ -183,7 +183,7 @@ static bool is_number(const char *text)
     return len > 0 && text[len] == '\0';
 }
 
-static void write_input(struct writer *w, size_t index)
+static void write_input(struct metrics_yaml_writer *w, size_t index)
 {
     const struct cn_input *input = &w->taxonomy->inputs[index];
 
@@ -198,7 +198,7 @@ static void write_input(struct writer *w, size_t index)
 }
 
 /* Recursion is at most CN_FORMULA_DEPTH_MAX deep. */
-static void write_formula(struct writer *w, const struct cn_formula *formula)
+static void write_formula(struct metrics_yaml_writer *w, const struct cn_formula *formula)
 {
     const char *name = cn_formula_op_name(formula->op, formula->arg_count);
 
@@ -219,7 +219,7 @@ static void write_formula(struct writer *w, const struct cn_formula *formula)
     cn_text_str_add(w->out, "]}");
 }
 
-static void write_slot(struct writer *w, unsigned indent, const char *key,
+static void write_slot(struct metrics_yaml_writer *w, unsigned indent, const char *key,
                        const struct cn_formula *formula)
 {
     if (!formula)
@@ -230,7 +230,7 @@ static void write_slot(struct writer *w, unsigned indent, const char *key,
     cn_text_char(w->out, '\n');
 }
 
-static void write_cost(struct writer *w, unsigned indent, const char *key,
+static void write_cost(struct metrics_yaml_writer *w, unsigned indent, const char *key,
                        const struct cn_cost_formulas *cost)
 {
     if (!cost->standard && !cost->custom)
@@ -241,7 +241,7 @@ static void write_cost(struct writer *w, unsigned indent, const char *key,
     write_slot(w, indent + 2, "standard: ", cost->standard);
 }
 
-static void write_render(struct writer *w, unsigned indent, unsigned render)
+static void write_render(struct metrics_yaml_writer *w, unsigned indent, unsigned render)
 {
     static const struct {
         unsigned bit;
@@ -265,7 +265,7 @@ static void write_render(struct writer *w, unsigned indent, unsigned render)
     cn_text_str_add(w->out, "]\n");
 }
 
-static void write_variant(struct writer *w, unsigned indent,
+static void write_variant(struct metrics_yaml_writer *w, unsigned indent,
                           const struct cn_variant *variant)
 {
     bool has_formula = variant->total.standard || variant->total.custom ||
@@ -291,7 +291,7 @@ static void write_variant(struct writer *w, unsigned indent,
     write_cost(w, indent + 4, "exclusive:\n", &variant->self);
 }
 
-static void write_line(struct writer *w, unsigned indent, const char *line)
+static void write_line(struct metrics_yaml_writer *w, unsigned indent, const char *line)
 {
     cn_text_fill(w->out, ' ', indent);
     cn_text_str_add(w->out, line);
@@ -299,7 +299,7 @@ static void write_line(struct writer *w, unsigned indent, const char *line)
 }
 
 /* Recursion is at most CN_TAXONOMY_DEPTH_MAX deep. */
-static void write_metric(struct writer *w, unsigned indent,
+static void write_metric(struct metrics_yaml_writer *w, unsigned indent,
                          const struct cn_presented_metric *metric)
 {
     write_key(w, indent, "- name: ", metric->name);
@@ -322,7 +322,7 @@ static void write_metric(struct writer *w, unsigned indent,
 
 void cn_hpc_metrics_yaml_write(const struct cn_taxonomy *taxonomy, struct cn_text *out)
 {
-    struct writer w = {.taxonomy = taxonomy, .out = out};
+    struct metrics_yaml_writer w = {.taxonomy = taxonomy, .out = out};
 
     name_anchors(&w);
     write_line(&w, 0, "version: 0");

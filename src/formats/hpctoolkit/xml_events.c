@@ -6,7 +6,7 @@
 
 enum { FEED_LEN = 64 * 1024 };
 
-struct state {
+struct xml_state {
     const struct cn_hpc_xml_reading *reading;
     XML_Parser parser;
     uint32_t depth;
@@ -34,13 +34,13 @@ bool cn_hpc_xml_fail_at(struct cn_bytes text, uint64_t off, struct cn_error *err
     return cn_fail_in(err, "line %" PRIu64 ", column %" PRIu64, line, off - line_off + 1);
 }
 
-static void stop(struct state *s)
+static void stop(struct xml_state *s)
 {
     s->is_stopped = true;
     (void)XML_StopParser(s->parser, XML_FALSE);
 }
 
-static void handle(struct state *s, const char *name, const char **attributes)
+static void handle(struct xml_state *s, const char *name, const char **attributes)
 {
     XML_Index off = XML_GetCurrentByteIndex(s->parser);
     struct cn_hpc_xml_event event = {
@@ -61,7 +61,7 @@ static void handle(struct state *s, const char *name, const char **attributes)
 
 static void XMLCALL on_start(void *arg, const char *name, const char **attributes)
 {
-    struct state *s = arg;
+    struct xml_state *s = arg;
 
     if (s->is_stopped)
         return;
@@ -77,7 +77,7 @@ static void XMLCALL on_start(void *arg, const char *name, const char **attribute
 
 static void XMLCALL on_end(void *arg, const char *name)
 {
-    struct state *s = arg;
+    struct xml_state *s = arg;
 
     /* For <S/>, expat reports the end although the start has stopped it. */
     if (s->is_stopped)
@@ -91,7 +91,7 @@ static void XMLCALL on_entity(void *arg, const XML_Char *name, int is_parameter,
                               const XML_Char *system_id, const XML_Char *public_id,
                               const XML_Char *notation)
 {
-    struct state *s = arg;
+    struct xml_state *s = arg;
 
     (void)is_parameter, (void)value, (void)value_len, (void)base;
     (void)system_id, (void)public_id, (void)notation;
@@ -104,7 +104,7 @@ static void XMLCALL on_entity(void *arg, const XML_Char *name, int is_parameter,
 static void XMLCALL on_declaration(void *arg, const XML_Char *version,
                                    const XML_Char *encoding, int standalone)
 {
-    struct state *s = arg;
+    struct xml_state *s = arg;
 
     (void)version, (void)standalone;
     if (!encoding || strcasecmp(encoding, "UTF-8") == 0 ||
@@ -116,7 +116,7 @@ static void XMLCALL on_declaration(void *arg, const XML_Char *version,
 
 /* Feed the text to expat in parts. expat buffers an incomplete token: if the buffer exceeds
  * the longest tag, parsing fails. */
-static bool feed(struct state *s, struct cn_error *err)
+static bool feed(struct xml_state *s, struct cn_error *err)
 {
     struct cn_bytes text = s->reading->text;
     size_t tag_max = s->reading->tag_max ? s->reading->tag_max : CN_HPC_XML_TAG_MAX;
@@ -155,7 +155,7 @@ bool cn_hpc_xml_events_read(const struct cn_hpc_xml_reading *reading, bool *is_c
                             struct cn_error *err)
 {
     struct cn_bytes text = reading->text;
-    struct state s = {.reading = reading};
+    struct xml_state s = {.reading = reading};
     bool ok;
 
     if (text.len == 0)

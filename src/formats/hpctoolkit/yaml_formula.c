@@ -8,12 +8,12 @@
 #include "base/alloc.h"
 #include "model/contexts/infix.h"
 
-struct reader {
+struct formula_reader {
     struct cn_yaml_budget *budget;
     struct cn_arena *arena;
 };
 
-static bool read_formula(struct reader *r, const struct cn_yaml_node *node,
+static bool read_formula(struct formula_reader *r, const struct cn_yaml_node *node,
                          unsigned depth, const struct cn_formula **out,
                          struct cn_error *err);
 
@@ -38,7 +38,7 @@ static bool fail_at(const struct cn_yaml_node *node, struct cn_error *err)
 }
 
 /* Feed the numbers and operators of a text like "2 *". */
-static bool feed_scalar(struct reader *r, const struct cn_yaml_node *node,
+static bool feed_scalar(struct formula_reader *r, const struct cn_yaml_node *node,
                         struct cn_infix *infix, struct cn_error *err)
 {
     const char *at = node->text + strspn(node->text, " \t\r\n");
@@ -64,8 +64,8 @@ static bool feed_scalar(struct reader *r, const struct cn_yaml_node *node,
     return true;
 }
 
-static bool feed_node(struct reader *r, const struct cn_yaml_node *node, unsigned depth,
-                      struct cn_infix *infix, struct cn_error *err)
+static bool feed_node(struct formula_reader *r, const struct cn_yaml_node *node,
+                      unsigned depth, struct cn_infix *infix, struct cn_error *err)
 {
     const struct cn_formula *operand;
 
@@ -76,8 +76,9 @@ static bool feed_node(struct reader *r, const struct cn_yaml_node *node, unsigne
     return cn_infix_operand(infix, operand, err) || fail_at(node, err);
 }
 
-static bool read_infix(struct reader *r, const struct cn_yaml_node *node, unsigned depth,
-                       const struct cn_formula **out, struct cn_error *err)
+static bool read_infix(struct formula_reader *r, const struct cn_yaml_node *node,
+                       unsigned depth, const struct cn_formula **out,
+                       struct cn_error *err)
 {
     struct cn_infix infix;
     bool ok;
@@ -92,7 +93,7 @@ static bool read_infix(struct reader *r, const struct cn_yaml_node *node, unsign
     return ok;
 }
 
-static bool read_arguments(struct reader *r, const struct cn_yaml_node *node,
+static bool read_arguments(struct formula_reader *r, const struct cn_yaml_node *node,
                            unsigned depth, const struct cn_formula **args,
                            struct cn_error *err)
 {
@@ -104,7 +105,7 @@ static bool read_arguments(struct reader *r, const struct cn_yaml_node *node,
     return true;
 }
 
-static bool read_operation(struct reader *r, const struct cn_yaml_node *node,
+static bool read_operation(struct formula_reader *r, const struct cn_yaml_node *node,
                            unsigned depth, const struct cn_formula **out,
                            struct cn_error *err)
 {
@@ -135,7 +136,7 @@ static bool read_operation(struct reader *r, const struct cn_yaml_node *node,
     return ok;
 }
 
-static bool read_formula(struct reader *r, const struct cn_yaml_node *node,
+static bool read_formula(struct formula_reader *r, const struct cn_yaml_node *node,
                          unsigned depth, const struct cn_formula **out,
                          struct cn_error *err)
 {
@@ -157,7 +158,7 @@ bool cn_yaml_formula_read(const struct cn_formula **out, const struct cn_yaml_no
                           struct cn_yaml_budget *budget, struct cn_arena *arena,
                           struct cn_error *err)
 {
-    struct reader r = {.budget = budget, .arena = arena};
+    struct formula_reader r = {.budget = budget, .arena = arena};
     const struct cn_formula *formula;
 
     if (!read_formula(&r, node, 1, &formula, err))

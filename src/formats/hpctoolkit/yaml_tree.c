@@ -15,7 +15,7 @@ struct open_node {
     struct cn_yaml_item *last;
 };
 
-struct builder {
+struct yaml_builder {
     struct cn_yaml_tree tree;
     struct cn_arena *arena;
     struct open_node open[CN_YAML_NEST_MAX];
@@ -57,7 +57,7 @@ bool cn_yaml_fail(const struct cn_yaml_node *node, struct cn_error *err,
     return cn_fail(err, kind, "line %zu, column %zu: %s", node->line, node->column, text);
 }
 
-static void add_to_parent(struct builder *b, struct cn_yaml_node *node)
+static void add_to_parent(struct yaml_builder *b, struct cn_yaml_node *node)
 {
     struct cn_yaml_item *item;
     struct open_node *parent;
@@ -79,7 +79,7 @@ static void add_to_parent(struct builder *b, struct cn_yaml_node *node)
 }
 
 /* The slot of the node that an anchor names. */
-static struct cn_yaml_node **anchor_at(struct builder *b, const yaml_char_t *anchor)
+static struct cn_yaml_node **anchor_at(struct yaml_builder *b, const yaml_char_t *anchor)
 {
     size_t known = b->anchors.count;
     uint32_t number = cn_names_add(&b->anchors, (const char *)anchor);
@@ -98,7 +98,7 @@ static bool has_yaml_tag(const yaml_char_t *tag)
     return strncmp((const char *)tag, prefix, sizeof(prefix) - 1) == 0;
 }
 
-static struct cn_yaml_node *new_node(struct builder *b, const yaml_event_t *event,
+static struct cn_yaml_node *new_node(struct yaml_builder *b, const yaml_event_t *event,
                                      enum cn_yaml_type type, const yaml_char_t *anchor,
                                      const yaml_char_t *tag)
 {
@@ -116,7 +116,8 @@ static struct cn_yaml_node *new_node(struct builder *b, const yaml_event_t *even
     return node;
 }
 
-static bool add_scalar(struct builder *b, const yaml_event_t *event, struct cn_error *err)
+static bool add_scalar(struct yaml_builder *b, const yaml_event_t *event,
+                       struct cn_error *err)
 {
     const char *text = (const char *)event->data.scalar.value;
     size_t len = event->data.scalar.length;
@@ -133,7 +134,8 @@ static bool add_scalar(struct builder *b, const yaml_event_t *event, struct cn_e
     return true;
 }
 
-static bool add_alias(struct builder *b, const yaml_event_t *event, struct cn_error *err)
+static bool add_alias(struct yaml_builder *b, const yaml_event_t *event,
+                      struct cn_error *err)
 {
     struct cn_yaml_node *node = *anchor_at(b, event->data.alias.anchor);
 
@@ -145,7 +147,7 @@ static bool add_alias(struct builder *b, const yaml_event_t *event, struct cn_er
     return true;
 }
 
-static bool open_container(struct builder *b, const yaml_event_t *event,
+static bool open_container(struct yaml_builder *b, const yaml_event_t *event,
                            enum cn_yaml_type type, const yaml_char_t *anchor,
                            const yaml_char_t *tag, struct cn_error *err)
 {
@@ -158,7 +160,8 @@ static bool open_container(struct builder *b, const yaml_event_t *event,
     return true;
 }
 
-static bool add_event(struct builder *b, const yaml_event_t *event, struct cn_error *err)
+static bool add_event(struct yaml_builder *b, const yaml_event_t *event,
+                      struct cn_error *err)
 {
     switch (event->type) {
     case YAML_SCALAR_EVENT:
@@ -188,7 +191,8 @@ static bool add_event(struct builder *b, const yaml_event_t *event, struct cn_er
     return true;
 }
 
-static bool add_events(struct builder *b, yaml_parser_t *parser, struct cn_error *err)
+static bool add_events(struct yaml_builder *b, yaml_parser_t *parser,
+                       struct cn_error *err)
 {
     while (!b->is_done) {
         yaml_event_t event;
@@ -239,7 +243,7 @@ bool cn_yaml_tree_read(struct cn_yaml_tree *out, struct cn_bytes text,
                        struct cn_arena *arena, struct cn_error *err)
 {
     yaml_parser_t parser;
-    struct builder *b;
+    struct yaml_builder *b;
     bool ok;
 
     if (!check_text(text, err))

@@ -5,7 +5,7 @@
 #include "formats/zorka/record.h"
 
 /* One map of method call info. Missing fields are 0. */
-struct info {
+struct decoded_info {
     uint64_t id_high, id_low;
     uint64_t numbers[CN_ZTS_TSTAMP_NS + 1];
     int64_t start, stop; /* ticks, signed */
@@ -20,7 +20,7 @@ struct decoding {
     uint64_t cursor_ns[CN_TRACE_DEPTH_MAX]; /* the event that the next time counts from */
 };
 
-static bool read_field(struct cn_cbor *in, uint64_t key, struct info *out)
+static bool read_field(struct cn_cbor *in, uint64_t key, struct decoded_info *out)
 {
     struct cn_bytes id;
 
@@ -47,11 +47,11 @@ static bool read_field(struct cn_cbor *in, uint64_t key, struct info *out)
     }
 }
 
-static bool read_info(struct cn_cbor *in, struct info *out, struct cn_error *err)
+static bool read_info(struct cn_cbor *in, struct decoded_info *out, struct cn_error *err)
 {
     uint64_t count, key;
 
-    *out = (struct info){0};
+    *out = (struct decoded_info){0};
     if (!cn_cbor_take(in, CN_CBOR_MAP, &count))
         return cn_cbor_fail(in, "a map of method call info", err);
     for (uint64_t i = 0; i < count; i++) {
@@ -77,7 +77,8 @@ static uint64_t after(uint64_t time_ns, int64_t ticks, uint64_t tick_ns)
     return step < time_ns ? time_ns - step : 0;
 }
 
-static bool apply_span(struct decoding *d, const struct info *info, struct cn_error *err)
+static bool apply_span(struct decoding *d, const struct decoded_info *info,
+                       struct cn_error *err)
 {
     struct cn_trace_span *span;
     const uint64_t *n = info->numbers;
@@ -99,7 +100,7 @@ static bool apply_span(struct decoding *d, const struct info *info, struct cn_er
 
 /* The first map of a call has its start; any map may have its end, which counts from events
  * that are not known yet: until the call is left, duration_ns contains the ticks. */
-static bool apply_info(struct decoding *d, const struct info *info, bool is_first,
+static bool apply_info(struct decoding *d, const struct decoded_info *info, bool is_first,
                        struct cn_error *err)
 {
     struct cn_trace *trace = d->reader.trace;
@@ -135,7 +136,7 @@ static bool enter(struct decoding *d, struct cn_error *err)
     size_t data_off = reader->in.off;
     struct cn_trace *trace = reader->trace;
     struct cn_cbor_head head;
-    struct info info;
+    struct decoded_info info;
 
     if (!cn_cbor_byte(&reader->in, CN_ZORKA_TAG | CN_ZTS_TRACE) ||
         !cn_cbor_next(&reader->in, &head) || head.kind != CN_CBOR_ARRAY)
@@ -174,7 +175,7 @@ static void leave(struct decoding *d)
 static bool read_item(struct decoding *d, struct cn_error *err)
 {
     struct cn_zorka_reader *reader = &d->reader;
-    struct info info;
+    struct decoded_info info;
     uint64_t tag;
 
     if (cn_cbor_peek(&reader->in) == (CN_ZORKA_TAG | CN_ZTS_TRACE))
@@ -261,7 +262,7 @@ bool cn_zorka_record_part(struct cn_bytes bytes, struct cn_zorka_part *out,
 {
     struct cn_cbor in = {.bytes = bytes};
     struct cn_cbor_head head;
-    struct info info;
+    struct decoded_info info;
     bool is_first = cn_cbor_byte(&in, CN_ZORKA_TAG | CN_ZTS_TRACE);
     size_t payload_off;
 

@@ -84,7 +84,7 @@ bool cn_zorka_read_array(struct cn_zorka_reader *reader, uint64_t min, uint64_t 
 }
 
 /* A list or map being read: its elements are on top of the scratch values. */
-struct level {
+struct values_level {
     size_t base;
     uint64_t left; /* elements to come; UINT64_MAX: until a break */
     enum cn_trace_value_kind kind;
@@ -96,7 +96,8 @@ static void push(struct cn_zorka_reader *reader, struct cn_trace_value value)
 }
 
 static bool open_level(struct cn_zorka_reader *reader, const struct cn_cbor_head *head,
-                       struct level levels[], unsigned *depth, struct cn_error *err)
+                       struct values_level levels[], unsigned *depth,
+                       struct cn_error *err)
 {
     bool is_map = head->kind == CN_CBOR_MAP;
     uint64_t per_element = is_map ? 2 : 1;
@@ -111,7 +112,7 @@ static bool open_level(struct cn_zorka_reader *reader, const struct cn_cbor_head
                        "offset %zu: %llu elements in the last %zu bytes", reader->in.off,
                        (unsigned long long)head->value,
                        reader->in.bytes.len - reader->in.off);
-    levels[(*depth)++] = (struct level){
+    levels[(*depth)++] = (struct values_level){
         .base = reader->scratch_count,
         .left = head->info == CN_CBOR_OPEN ? UINT64_MAX : head->value * per_element,
         .kind = is_map ? CN_VALUE_MAP : CN_VALUE_LIST,
@@ -119,7 +120,7 @@ static bool open_level(struct cn_zorka_reader *reader, const struct cn_cbor_head
     return true;
 }
 
-static void close_level(struct cn_zorka_reader *reader, const struct level *level)
+static void close_level(struct cn_zorka_reader *reader, const struct values_level *level)
 {
     uint32_t count = (uint32_t)(reader->scratch_count - level->base);
     struct cn_trace_value value = {.kind = level->kind};
@@ -178,7 +179,7 @@ static bool read_plain(struct cn_zorka_reader *reader, const struct cn_cbor_head
     return true;
 }
 
-static bool read_element(struct cn_zorka_reader *reader, struct level levels[],
+static bool read_element(struct cn_zorka_reader *reader, struct values_level levels[],
                          unsigned *depth, struct cn_error *err)
 {
     struct cn_trace_value value = {.kind = CN_VALUE_WORD};
@@ -201,12 +202,12 @@ static bool read_element(struct cn_zorka_reader *reader, struct level levels[],
 bool cn_zorka_read_value(struct cn_zorka_reader *reader, struct cn_trace_value *out,
                          struct cn_error *err)
 {
-    struct level levels[CN_TRACE_VALUE_DEPTH_MAX];
+    struct values_level levels[CN_TRACE_VALUE_DEPTH_MAX];
     unsigned depth = 0;
 
     reader->scratch_count = 0;
     do {
-        struct level *top = depth ? &levels[depth - 1] : NULL;
+        struct values_level *top = depth ? &levels[depth - 1] : NULL;
 
         if (top && (top->left == 0 || (top->left == UINT64_MAX &&
                                        cn_cbor_byte(&reader->in, CN_CBOR_BREAK)))) {

@@ -10,13 +10,13 @@ enum { ABSENT = 0xff };
 #define LENGTH_64 UINT32_MAX
 
 /* Bytes that are read from the front, and the address of the next one. */
-struct reader {
+struct frames_reader {
     struct cn_bytes rest;
     uint64_t address;
     bool is_bad;
 };
 
-static const uint8_t *take(struct reader *reader, uint64_t len)
+static const uint8_t *take(struct frames_reader *reader, uint64_t len)
 {
     const uint8_t *at = reader->rest.ptr;
 
@@ -30,7 +30,7 @@ static const uint8_t *take(struct reader *reader, uint64_t len)
     return at;
 }
 
-static uint64_t take_number(struct reader *reader, unsigned len)
+static uint64_t take_number(struct frames_reader *reader, unsigned len)
 {
     const uint8_t *at = take(reader, len);
     uint64_t value = 0;
@@ -40,7 +40,7 @@ static uint64_t take_number(struct reader *reader, unsigned len)
     return value;
 }
 
-static uint64_t take_leb(struct reader *reader, bool is_signed)
+static uint64_t take_leb(struct frames_reader *reader, bool is_signed)
 {
     uint64_t value = 0;
 
@@ -61,7 +61,7 @@ static uint64_t take_leb(struct reader *reader, bool is_signed)
 }
 
 /* A value in an encoding of DWARF (DW_EH_PE_*), absolute or relative to its address. */
-static uint64_t take_encoded(struct reader *reader, uint8_t encoding)
+static uint64_t take_encoded(struct frames_reader *reader, uint8_t encoding)
 {
     uint64_t base = (encoding & 0x70) == 0x10 ? reader->address : 0;
     uint64_t value;
@@ -95,7 +95,7 @@ struct common {
     bool is_signal;
 };
 
-static void read_augmentation(struct reader *entry, const char *letters,
+static void read_augmentation(struct frames_reader *entry, const char *letters,
                               struct common *out)
 {
     for (; *letters && !entry->is_bad; letters++) {
@@ -127,7 +127,7 @@ static void read_augmentation(struct reader *entry, const char *letters,
     }
 }
 
-static bool read_common(struct reader entry, struct common *out)
+static bool read_common(struct frames_reader entry, struct common *out)
 {
     const char *letters;
     uint64_t version;
@@ -149,7 +149,7 @@ static bool read_common(struct reader entry, struct common *out)
 }
 
 /* True if no rule changes before the first instruction. */
-static bool begins_plainly(const struct reader *instructions)
+static bool begins_plainly(const struct frames_reader *instructions)
 {
     for (size_t i = 0; i < instructions->rest.len; i++) {
         uint8_t code = instructions->rest.ptr[i];
@@ -160,7 +160,7 @@ static bool begins_plainly(const struct reader *instructions)
     return true;
 }
 
-static bool read_frame(struct reader entry, const struct common *common,
+static bool read_frame(struct frames_reader entry, const struct common *common,
                        struct cn_code_frame *out)
 {
     uint64_t len, end;
@@ -189,10 +189,10 @@ static bool read_frame(struct reader entry, const struct common *common,
 
 void cn_code_add_frames(struct cn_code *code, uint64_t address, struct cn_bytes bytes)
 {
-    struct reader all = {.rest = bytes, .address = address};
+    struct frames_reader all = {.rest = bytes, .address = address};
 
     while (all.rest.len >= 4) {
-        struct reader entry, common_entry;
+        struct frames_reader entry, common_entry;
         struct cn_code_frame frame;
         struct common common;
         uint64_t len = take_number(&all, 4), id_at, id, common_at;
@@ -200,7 +200,8 @@ void cn_code_add_frames(struct cn_code *code, uint64_t address, struct cn_bytes 
         if (len == 0)
             continue; /* an end, which another file's entries may follow */
         id_at = all.address;
-        entry = (struct reader){.rest = {all.rest.ptr, (size_t)len}, .address = id_at};
+        entry =
+            (struct frames_reader){.rest = {all.rest.ptr, (size_t)len}, .address = id_at};
         if (len == LENGTH_64 || !take(&all, len))
             return;
         id = take_number(&entry, 4);
@@ -209,7 +210,7 @@ void cn_code_add_frames(struct cn_code *code, uint64_t address, struct cn_bytes 
         common_at = id_at - id;
         if (common_at < address || common_at >= id_at)
             return;
-        common_entry = (struct reader){.address = common_at + 8};
+        common_entry = (struct frames_reader){.address = common_at + 8};
         if (!cn_bytes_slice(bytes, common_at - address, 4, &common_entry.rest))
             return;
         len = cn_u32_get(common_entry.rest.ptr);
@@ -226,7 +227,7 @@ bool cn_code_handlers_walk(const struct cn_code *code, const struct cn_code_fram
                            cn_code_handler_fn visit, void *arg)
 {
     const struct cn_code_part *part = cn_code_part_at(code, frame->handlers);
-    struct reader table = {.address = frame->handlers};
+    struct frames_reader table = {.address = frame->handlers};
     uint64_t base = frame->start, len;
     uint8_t encoding;
 

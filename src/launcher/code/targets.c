@@ -12,7 +12,7 @@ enum { TABLE_WORK = 8 };
 
 #define CODE_LEN_MAX (UINT64_C(1) << 31)
 
-struct finding {
+struct targets_finding {
     const struct cn_code *code;
     struct cn_code_targets *targets;
     struct cn_code_addresses bases; /* in data, that code refers to */
@@ -60,7 +60,7 @@ bool cn_code_targets_has_table(const struct cn_code_targets *targets, uint64_t l
     return false;
 }
 
-static void add_from_data(struct finding *finding, uint64_t address)
+static void add_from_data(struct targets_finding *finding, uint64_t address)
 {
     set(finding->targets, finding->targets->bits, address);
     set(finding->targets, finding->targets->table_bits, address);
@@ -76,7 +76,7 @@ static bool is_function(const struct cn_code *code, uint64_t address)
 
 /* Distances of 32 bits follow the opcode of a call or jump, or the byte that says that an
  * operand is relative to rip. Only `lea` makes an address of that: no operand follows. */
-static void look_at_code(struct finding *finding, const struct cn_code_part *part)
+static void look_at_code(struct targets_finding *finding, const struct cn_code_part *part)
 {
     const uint8_t *bytes = part->bytes.ptr;
 
@@ -99,7 +99,7 @@ static void look_at_code(struct finding *finding, const struct cn_code_part *par
     }
 }
 
-static void look_at_data(struct finding *finding, const struct cn_code_part *part)
+static void look_at_data(struct targets_finding *finding, const struct cn_code_part *part)
 {
     for (size_t i = -part->address & 7; i + 8 <= part->bytes.len; i += 8)
         add_from_data(finding, cn_u64_get(part->bytes.ptr + i));
@@ -116,7 +116,7 @@ static uint64_t function_of(const struct cn_code *code, uint64_t address)
 /* Read what may be a jump table, of distances from its start: as long as its entries are
  * in code, and at the next address that code refers to, only as long as they are in the
  * function of the first or the last entry. */
-static void read_table(struct finding *finding, uint64_t base, uint64_t next)
+static void read_table(struct targets_finding *finding, uint64_t base, uint64_t next)
 {
     const struct cn_code_part *part = cn_code_part_at(finding->code, base);
     uint64_t end = part ? part->address + part->bytes.len : 0;
@@ -142,7 +142,7 @@ static void read_table(struct finding *finding, uint64_t base, uint64_t next)
     }
 }
 
-static void read_tables(struct finding *finding)
+static void read_tables(struct targets_finding *finding)
 {
     struct cn_code_addresses *bases = &finding->bases;
 
@@ -167,7 +167,7 @@ static void add_handler(void *arg, uint64_t start, uint64_t end, uint64_t handle
 
 bool cn_code_targets_find(struct cn_code_targets *targets, const struct cn_code *code)
 {
-    struct finding finding = {.code = code, .targets = targets, .work = 4096};
+    struct targets_finding finding = {.code = code, .targets = targets, .work = 4096};
 
     *targets = (struct cn_code_targets){.low = UINT64_MAX};
     for (size_t i = 0; i < code->part_count; i++) {

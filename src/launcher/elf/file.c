@@ -8,7 +8,7 @@
 #include "base/bytes/digits.h"
 #include "launcher/elf/reader.h"
 
-struct reading {
+struct file_reading {
     struct cn_elf_reader reader;
     struct cn_elf_file *out;
     bool with_symbols, has_symtab;
@@ -59,8 +59,8 @@ static char kind_of(const GElf_Sym *symbol)
     }
 }
 
-static void take_symbols(struct reading *reading, Elf_Scn *section, const GElf_Shdr *head,
-                         bool wanted)
+static void take_symbols(struct file_reading *reading, Elf_Scn *section,
+                         const GElf_Shdr *head, bool wanted)
 {
     Elf_Data *data = elf_getdata(section, NULL);
     size_t count = head->sh_entsize ? head->sh_size / head->sh_entsize : 0;
@@ -116,7 +116,7 @@ static bool is_libcall(unsigned machine, uint64_t type, const GElf_Sym *symbol,
 static void take_libcall(void *arg, const GElf_Rela *relocation, const GElf_Sym *symbol,
                          const char *name)
 {
-    struct reading *reading = arg;
+    struct file_reading *reading = arg;
 
     if (!is_libcall(reading->out->machine, GELF_R_TYPE(relocation->r_info), symbol, name))
         return;
@@ -142,7 +142,8 @@ static void take_note(Elf_Data *data, char build_id[static 41])
     }
 }
 
-static void take_needed(struct reading *reading, Elf_Scn *section, const GElf_Shdr *head)
+static void take_needed(struct file_reading *reading, Elf_Scn *section,
+                        const GElf_Shdr *head)
 {
     Elf_Data *data = elf_getdata(section, NULL);
     size_t count = head->sh_entsize ? head->sh_size / head->sh_entsize : 0;
@@ -162,8 +163,8 @@ static void take_needed(struct reading *reading, Elf_Scn *section, const GElf_Sh
     }
 }
 
-static void take_section(struct reading *reading, Elf_Scn *section, const GElf_Shdr *head,
-                         const char *name)
+static void take_section(struct file_reading *reading, Elf_Scn *section,
+                         const GElf_Shdr *head, const char *name)
 {
     bool with_symbols = reading->with_symbols;
 
@@ -189,7 +190,7 @@ static void take_section(struct reading *reading, Elf_Scn *section, const GElf_S
     }
 }
 
-static void take_loader(struct reading *reading)
+static void take_loader(struct file_reading *reading)
 {
     Elf *elf = reading->reader.elf;
     size_t count = 0;
@@ -209,7 +210,7 @@ static void take_loader(struct reading *reading)
     }
 }
 
-static void walk_sections(struct reading *reading)
+static void walk_sections(struct file_reading *reading)
 {
     Elf *elf = reading->reader.elf;
     Elf_Scn *section = NULL;
@@ -265,7 +266,7 @@ void cn_elf_symbols_sort(struct cn_elf_file *elf)
 bool cn_elf_file_open(struct cn_elf_file *elf, const char *path, bool with_symbols,
                       struct cn_error *err)
 {
-    struct reading reading = {.out = elf, .with_symbols = with_symbols};
+    struct file_reading reading = {.out = elf, .with_symbols = with_symbols};
     bool ok = cn_elf_reader_open(&reading.reader, path);
 
     *elf = (struct cn_elf_file){.is_static = true};

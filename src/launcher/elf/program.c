@@ -20,7 +20,7 @@
 #include "launcher/code/prologue.h"
 
 /* The processors that there are recorders for. */
-static const struct machine {
+static const struct program_machine {
     unsigned number; /* EM_* */
     const char *name, *triplet, *debian;
 } machines[] = {
@@ -28,7 +28,7 @@ static const struct machine {
     {EM_AARCH64, "aarch64", "aarch64-linux-gnu", "arm64"},
 };
 
-static const struct machine *find_machine(unsigned number)
+static const struct program_machine *find_machine(unsigned number)
 {
     for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
         if (machines[i].number == number)
@@ -189,7 +189,7 @@ bool cn_program_is_foreign(const struct cn_program_file *program)
 bool cn_program_recorder_find(const struct cn_program_file *program, char **out,
                               struct cn_error *err)
 {
-    const struct machine *machine = find_machine(program->elf.machine);
+    const struct program_machine *machine = find_machine(program->elf.machine);
     struct cn_error missing = {0};
 
     if (!cn_program_is_foreign(program) || !machine)
@@ -243,7 +243,7 @@ void cn_program_settings_restore(const struct cn_program_settings *before)
 }
 
 /* What the kept process needs to run the program. */
-struct order {
+struct program_order {
     char path[PATH_MAX], library[PATH_MAX], shared_path[PATH_MAX], sanitizer[PATH_MAX];
     enum cn_rec_exec_kind kind;
 };
@@ -251,7 +251,7 @@ struct order {
 /* Read an order and obey it. */
 static _Noreturn void become_program(int channel, const char *const *words)
 {
-    struct order *order = cn_alloc(1, sizeof(*order));
+    struct program_order *order = cn_alloc(1, sizeof(*order));
     struct cn_program_file program = {.path = order->path};
     ssize_t len;
     int error;
@@ -332,7 +332,7 @@ static bool start_kept(const struct cn_program_file *program,
                        const struct cn_program_start *start, struct cn_error *err)
 {
     const struct cn_program_kept *kept = start->kept;
-    struct order *order = cn_alloc(1, sizeof(*order));
+    struct program_order *order = cn_alloc(1, sizeof(*order));
     const char *sanitizer = program->elf.sanitizer ? program->elf.sanitizer : "";
     int error;
     bool ok;

@@ -37,7 +37,7 @@ struct cn_argument_finder {
 };
 
 /* The current function. */
-struct function {
+struct arguments_function {
     enum cn_calling_machine machine;
     const struct cn_elf_symbol *symbol;
     const char *name;
@@ -254,7 +254,8 @@ static void add_enum(struct cn_argument_finder *finder, struct cn_value_type *ty
     cn_text_done(&key);
 }
 
-static void add_debug_lines(struct cn_argument_finder *finder, struct function *function)
+static void add_debug_lines(struct cn_argument_finder *finder,
+                            struct arguments_function *function)
 {
     struct cn_text *lines = &finder->function_lines;
     const char *arguments = cn_text_str(&function->automatic.texts[0]);
@@ -271,7 +272,8 @@ static void add_debug_lines(struct cn_argument_finder *finder, struct function *
         cn_text_printf(lines, "R: @%s\n", result);
 }
 
-static void find_prototype(struct cn_argument_finder *finder, struct function *function)
+static void find_prototype(struct cn_argument_finder *finder,
+                           struct arguments_function *function)
 {
     const struct cn_elf_symbol *symbol = function->symbol;
 
@@ -295,10 +297,11 @@ static void find_prototype(struct cn_argument_finder *finder, struct function *f
                            &function->prototype);
 }
 
-static struct function *function_new(struct cn_argument_finder *finder,
-                                     const struct cn_elf_symbol *symbol, const char *name)
+static struct arguments_function *function_new(struct cn_argument_finder *finder,
+                                               const struct cn_elf_symbol *symbol,
+                                               const char *name)
 {
-    struct function *function = cn_alloc(1, sizeof(*function));
+    struct arguments_function *function = cn_alloc(1, sizeof(*function));
 
     function->machine = finder->machine;
     function->symbol = symbol;
@@ -308,13 +311,14 @@ static struct function *function_new(struct cn_argument_finder *finder,
     return function;
 }
 
-static void function_free(struct function *function)
+static void function_free(struct arguments_function *function)
 {
     cn_automatic_values_done(&function->automatic);
     free(function);
 }
 
-static void find_automatic(struct cn_argument_finder *finder, struct function *function)
+static void find_automatic(struct cn_argument_finder *finder,
+                           struct arguments_function *function)
 {
     struct cn_prototype *prototype = &function->prototype;
 
@@ -332,7 +336,7 @@ static void find_automatic(struct cn_argument_finder *finder, struct function *f
 }
 
 /* Find a struct or a result by its type in debug information. */
-static bool find_by_type(const struct function *function,
+static bool find_by_type(const struct arguments_function *function,
                          const struct cn_argument_spec *spec, struct cn_rec_value *out)
 {
     const struct cn_prototype *prototype = &function->prototype;
@@ -353,7 +357,7 @@ static bool find_by_type(const struct function *function,
     return false;
 }
 
-static bool find_result(const struct function *function,
+static bool find_result(const struct arguments_function *function,
                         const struct cn_argument_spec *spec, struct cn_rec_value *out)
 {
     struct cn_value_type type = {
@@ -367,7 +371,7 @@ static bool find_result(const struct function *function,
     return cn_calling_result(function->machine, &type, out);
 }
 
-static bool find_argument(const struct function *function,
+static bool find_argument(const struct arguments_function *function,
                           const struct cn_argument_spec *spec, struct cn_rec_value *out)
 {
     const char *source = strchr(spec->text, '%');
@@ -397,7 +401,7 @@ static bool find_argument(const struct function *function,
 /* Add a rule that makes readers show this value as unknown. False when that is
  * impossible. */
 static bool mark_unknown(struct cn_argument_finder *finder,
-                         const struct function *function,
+                         const struct arguments_function *function,
                          const struct cn_argument_spec *spec)
 {
     struct cn_arguments *arguments = finder->arguments;
@@ -417,7 +421,8 @@ static bool mark_unknown(struct cn_argument_finder *finder,
     return true;
 }
 
-static bool find_value(struct cn_argument_finder *finder, const struct function *function,
+static bool find_value(struct cn_argument_finder *finder,
+                       const struct arguments_function *function,
                        const struct cn_argument_spec *spec, struct cn_rec_value *out)
 {
     bool is_found;
@@ -442,7 +447,7 @@ static bool find_value(struct cn_argument_finder *finder, const struct function 
 
 /* Store the values of a call; returns their number. */
 static uint16_t store_values(struct cn_argument_finder *finder,
-                             const struct function *function,
+                             const struct arguments_function *function,
                              const struct cn_uft_specs *specs, uint32_t *first)
 {
     struct cn_rec_shared *head = finder->memory->head;
@@ -467,7 +472,7 @@ void cn_argument_finder_find(struct cn_argument_finder *finder,
     const struct cn_uft_values *values = &finder->arguments->values;
     struct cn_uft_specs arguments = {.count = 0}, results = {.count = 0};
     struct cn_uft_value_function known;
-    struct function *function = function_new(finder, symbol, name);
+    struct arguments_function *function = function_new(finder, symbol, name);
 
     find_automatic(finder, function);
     known = (struct cn_uft_value_function){
@@ -496,7 +501,7 @@ bool cn_argument_finder_number(struct cn_argument_finder *finder,
     struct cn_rec_shared *head = finder->memory->head;
     struct cn_argument_spec spec = {
         .index = argument, .format = 'd', .size = WORD, .text = "", .type_name = ""};
-    struct function *function = function_new(finder, symbol, name);
+    struct arguments_function *function = function_new(finder, symbol, name);
     const struct cn_prototype *prototype = &function->prototype;
     struct cn_rec_value value = {0};
     bool ok = find_argument(function, &spec, &value) && value.piece_count == 1 &&
@@ -519,7 +524,7 @@ bool cn_argument_finder_number(struct cn_argument_finder *finder,
 const char *cn_argument_finder_file(struct cn_argument_finder *finder,
                                     const struct cn_elf_symbol *symbol)
 {
-    struct function *function = function_new(finder, symbol, symbol->name);
+    struct arguments_function *function = function_new(finder, symbol, symbol->name);
     const char *file = function->has_prototype ? function->prototype.file : NULL;
 
     function_free(function);

@@ -26,7 +26,7 @@ bool cn_patch_plan_is_possible(const struct cn_elf_file *elf)
            cn_prologue_is_known(elf->machine);
 }
 
-struct reading {
+struct plan_reading {
     struct cn_elf_reader reader;
     struct cn_code code;
     struct cn_code_addresses resolvers; /* of indirect functions */
@@ -49,7 +49,8 @@ static bool is_walker(const char *name)
     return strncmp(name, v8, sizeof(v8) - 1) == 0 || strcmp(name, "caml_frametable") == 0;
 }
 
-static void take_symbols(struct reading *reading, Elf_Scn *section, const GElf_Shdr *head)
+static void take_symbols(struct plan_reading *reading, Elf_Scn *section,
+                         const GElf_Shdr *head)
 {
     Elf_Data *data = elf_getdata(section, NULL);
     size_t count = head->sh_entsize ? head->sh_size / head->sh_entsize : 0;
@@ -79,7 +80,7 @@ static void take_symbols(struct reading *reading, Elf_Scn *section, const GElf_S
     }
 }
 
-static void take_relocations(struct reading *reading, Elf_Scn *section,
+static void take_relocations(struct plan_reading *reading, Elf_Scn *section,
                              const GElf_Shdr *head)
 {
     Elf_Data *data = elf_getdata(section, NULL);
@@ -104,7 +105,8 @@ static void take_pointer(void *arg, const GElf_Rela *relocation, const GElf_Sym 
                             symbol->st_value + (uint64_t)relocation->r_addend);
 }
 
-static void take_sleds(struct reading *reading, uint64_t address, struct cn_bytes bytes)
+static void take_sleds(struct plan_reading *reading, uint64_t address,
+                       struct cn_bytes bytes)
 {
     reading->code.hooks = CN_CODE_SLEDS;
     for (size_t i = 0; i + SLED_LEN <= bytes.len; i += SLED_LEN) {
@@ -117,8 +119,8 @@ static void take_sleds(struct reading *reading, uint64_t address, struct cn_byte
     }
 }
 
-static void take_section(struct reading *reading, Elf_Scn *section, const GElf_Shdr *head,
-                         const char *name)
+static void take_section(struct plan_reading *reading, Elf_Scn *section,
+                         const GElf_Shdr *head, const char *name)
 {
     struct cn_code_part part = {.address = head->sh_addr,
                                 .is_code = (head->sh_flags & SHF_EXECINSTR) != 0};
@@ -148,7 +150,7 @@ static void take_section(struct reading *reading, Elf_Scn *section, const GElf_S
         cn_code_add_part(&reading->code, &part);
 }
 
-static bool read_code(struct reading *reading, const char *path)
+static bool read_code(struct plan_reading *reading, const char *path)
 {
     Elf_Scn *section = NULL;
     size_t names = 0;
@@ -172,7 +174,7 @@ static bool read_code(struct reading *reading, const char *path)
     return true;
 }
 
-static bool is_resolver(const struct reading *reading, uint64_t address)
+static bool is_resolver(const struct plan_reading *reading, uint64_t address)
 {
     for (size_t i = 0; i < reading->resolvers.count; i++) {
         if (reading->resolvers.list[i] == address)
@@ -201,7 +203,7 @@ static const char *name_of(const struct cn_elf_file *elf, uint64_t address)
 
 /* The functions that rules say to patch. */
 static struct cn_code_function *
-find_functions(const struct reading *reading, const struct cn_elf_file *elf,
+find_functions(const struct plan_reading *reading, const struct cn_elf_file *elf,
                uint32_t action, const struct cn_rec_rule *rules, uint32_t rule_count,
                size_t *count, struct cn_patch_counts *counts)
 {
@@ -270,7 +272,7 @@ bool cn_patch_plan_store(const char *path, const struct cn_elf_file *elf, uint32
                          struct cn_shared_memory *memory, struct cn_patch_counts *counts,
                          uint32_t *count, struct cn_error *err)
 {
-    struct reading reading = {0};
+    struct plan_reading reading = {0};
     struct cn_code_function *functions = NULL;
     struct cn_code_plan plan = {0};
     size_t function_count = 0;

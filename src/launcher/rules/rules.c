@@ -145,7 +145,7 @@ bool cn_rules_add_file(struct cn_rules *rules, const char *option, const char *t
 }
 
 /* The rules of one function, while they are collected. */
-struct chain {
+struct rules_chain {
     struct cn_rec_rule list[CHAIN_MAX];
     size_t count;
 };
@@ -167,7 +167,7 @@ static void merge(struct cn_rec_rule *into, const struct cn_rec_rule *what)
 }
 
 /* Add a rule with a condition, or without one after such. */
-static void extend(struct chain *chain, const struct cn_rec_rule *what,
+static void extend(struct rules_chain *chain, const struct cn_rec_rule *what,
                    const struct cn_rec_rule *condition)
 {
     struct cn_rec_rule *last = &chain->list[chain->count - 1];
@@ -276,7 +276,7 @@ static void find_values(struct cn_argument_finder *finder, const struct cn_rules
 
 static void find_rules(const struct cn_rules *rules, const struct named *named,
                        const char *module, struct cn_argument_finder *finder,
-                       struct chain *chain)
+                       struct rules_chain *chain)
 {
     const uint32_t patching = CN_REC_RULE_PATCH | CN_REC_RULE_UNPATCH;
     const struct cn_elf_symbol *symbol = &named->symbols[0];
@@ -342,7 +342,7 @@ static size_t name_symbols(struct named *named, const struct cn_elf_file *elf,
     return end;
 }
 
-static bool store(struct cn_shared_memory *memory, const struct chain *chain,
+static bool store(struct cn_shared_memory *memory, const struct rules_chain *chain,
                   uint32_t first, uint32_t *end, struct cn_error *err)
 {
     if (chain->count == 1 && chain->list[0].actions == 0)
@@ -368,7 +368,7 @@ bool cn_rules_store(const struct cn_rules *rules, const char *path,
     uint32_t first = head->rule_count, end = first;
     const char *module = cn_path_name(path);
     struct named named = {0};
-    struct chain chain;
+    struct rules_chain chain;
     bool ok = true;
 
     for (size_t i = 0; i < elf->symbol_count && ok;) {

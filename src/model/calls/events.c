@@ -59,13 +59,13 @@ const char *const cn_counter_names[CN_COUNTER_COUNT] = {
 };
 
 /* Sources of counters: names and units, in the order of the data. */
-struct source {
+struct events_source {
     uint64_t read_id, diff_id;
     const char *names[CN_COUNTERS_OF_SOURCE_MAX], *unit;
     unsigned first, count;
 };
 
-static const struct source sources[CN_COUNTER_SOURCES] = {
+static const struct events_source sources[CN_COUNTER_SOURCES] = {
     {CN_EVENT_READ_STATM,
      CN_EVENT_DIFF_STATM,
      {"vmsize", "vmrss", "shared"},
@@ -108,7 +108,7 @@ static uint64_t word_at(const struct cn_recording *rec, struct cn_bytes data, si
 }
 
 /* The source of the counters of an event, or NULL. */
-static const struct source *find_source(const struct cn_call *call)
+static const struct events_source *find_source(const struct cn_call *call)
 {
     for (size_t i = 0; i < CN_COUNTER_SOURCES; i++)
         if (call->address == sources[i].read_id || call->address == sources[i].diff_id)
@@ -120,7 +120,7 @@ bool cn_recording_counters(const struct cn_recording *rec,
                            const struct cn_call_batch *batch, const struct cn_call *call,
                            struct cn_counters *out)
 {
-    const struct source *source = find_source(call);
+    const struct events_source *source = find_source(call);
     struct cn_bytes data = cn_call_data(batch, call);
     struct cn_counters counters;
 
@@ -159,8 +159,9 @@ bool cn_recording_named_reading(const struct cn_recording *rec,
     return true;
 }
 
-static bool print_counters(const struct cn_recording *rec, const struct source *source,
-                           struct cn_bytes data, bool is_signed, struct cn_text *text)
+static bool print_counters(const struct cn_recording *rec,
+                           const struct events_source *source, struct cn_bytes data,
+                           bool is_signed, struct cn_text *text)
 {
     for (size_t i = 0; i < source->count; i++) {
         uint64_t value = word_at(rec, data, i);
@@ -223,7 +224,7 @@ bool cn_recording_print_event(const struct cn_recording *rec,
                               struct cn_text *text)
 {
     struct cn_bytes data = cn_call_data(batch, call);
-    const struct source *source = find_source(call);
+    const struct events_source *source = find_source(call);
     uint32_t number;
     double value;
 

@@ -12,7 +12,7 @@
 enum { BATCH = 1024 };
 
 /* The calls of one task. */
-struct calls {
+struct memory_calls {
     struct cn_call *list;
     size_t count, capacity;
     struct cn_text data;
@@ -20,7 +20,7 @@ struct calls {
     size_t session_count, session_capacity;
 };
 
-struct mappings {
+struct memory_mappings {
     struct cn_mapping *list;
     size_t count, capacity;
 };
@@ -28,9 +28,9 @@ struct mappings {
 struct cn_memory_recording {
     struct cn_recording rec; /* first: readers have a pointer to it */
     struct cn_task *tasks;
-    struct calls *calls; /* of each task */
+    struct memory_calls *calls; /* of each task */
     struct cn_session *sessions;
-    struct mappings *mappings; /* of each session */
+    struct memory_mappings *mappings; /* of each session */
     struct cn_call_module *modules;
     struct cn_call_function *functions;
     struct cn_fact *facts;
@@ -148,7 +148,7 @@ uint32_t cn_memory_recording_add_session(struct cn_memory_recording *m, const ch
     assert(!m->is_finished);
     CN_GROW(m->sessions, m->rec.session_count, m->session_capacity);
     CN_GROW(m->mappings, m->rec.session_count, m->mappings_capacity);
-    m->mappings[m->rec.session_count] = (struct mappings){0};
+    m->mappings[m->rec.session_count] = (struct memory_mappings){0};
     m->sessions[m->rec.session_count] = (struct cn_session){
         .sid = copy(m, sid),
         .pid = pid,
@@ -161,7 +161,7 @@ uint32_t cn_memory_recording_add_session(struct cn_memory_recording *m, const ch
 void cn_memory_recording_add_mapping(struct cn_memory_recording *m, uint32_t session,
                                      struct cn_mapping mapping)
 {
-    struct mappings *mappings = &m->mappings[session];
+    struct memory_mappings *mappings = &m->mappings[session];
 
     assert(session < m->rec.session_count && mapping.module < m->rec.module_count);
     CN_PUSH(mappings->list, mappings->count, mappings->capacity, mapping);
@@ -173,7 +173,7 @@ uint32_t cn_memory_recording_add_task(struct cn_memory_recording *m, struct cn_t
            (m->rec.task_count == 0 || m->tasks[m->rec.task_count - 1].tid < task.tid));
     CN_GROW(m->tasks, m->rec.task_count, m->task_capacity);
     CN_GROW(m->calls, m->rec.task_count, m->calls_capacity);
-    m->calls[m->rec.task_count] = (struct calls){0};
+    m->calls[m->rec.task_count] = (struct memory_calls){0};
     task.name = copy(m, task.name);
     task.has_file = true;
     m->tasks[m->rec.task_count] = task;
@@ -183,7 +183,7 @@ uint32_t cn_memory_recording_add_task(struct cn_memory_recording *m, struct cn_t
 void cn_memory_recording_add_task_session(struct cn_memory_recording *m, uint32_t task,
                                           uint64_t from_ns, uint32_t session)
 {
-    struct calls *calls = &m->calls[task];
+    struct memory_calls *calls = &m->calls[task];
 
     assert(task < m->rec.task_count && session < m->rec.session_count);
     CN_PUSH(calls->sessions, calls->session_count, calls->session_capacity,
@@ -212,7 +212,7 @@ void cn_memory_recording_set_big_endian(struct cn_memory_recording *m)
 void cn_memory_recording_add_call(struct cn_memory_recording *m, uint32_t task,
                                   struct cn_call call, struct cn_bytes data)
 {
-    struct calls *calls = &m->calls[task];
+    struct memory_calls *calls = &m->calls[task];
 
     assert(!m->is_finished && task < m->rec.task_count);
     assert(calls->data.len <= UINT32_MAX - data.len);
@@ -306,7 +306,7 @@ static enum cn_step stream_next(struct cn_call_stream *stream, struct cn_call_ba
 {
     struct memory_stream *s = (struct memory_stream *)stream;
     const struct cn_memory_recording *m = (const struct cn_memory_recording *)s->base.rec;
-    const struct calls *calls = &m->calls[s->base.task];
+    const struct memory_calls *calls = &m->calls[s->base.task];
     size_t begin, end;
 
     (void)err;

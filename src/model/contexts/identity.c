@@ -12,13 +12,13 @@
 
 enum { BY_INDEX = -1 };
 
-struct range {
+struct identity_range {
     uint64_t first, last;
 };
 
 struct cn_filter_term {
     int kind; /* or BY_INDEX */
-    struct range *ranges;
+    struct identity_range *ranges;
     size_t range_count, range_capacity;
 };
 
@@ -72,7 +72,7 @@ static bool parse_number(const char **at, uint64_t *out, struct cn_error *err)
     return true;
 }
 
-static bool parse_range(const char **at, struct range *out, struct cn_error *err)
+static bool parse_range(const char **at, struct identity_range *out, struct cn_error *err)
 {
     const char *start = *at;
 
@@ -97,7 +97,7 @@ static bool parse_ranges(const char **at, struct cn_filter_term *term,
                          struct cn_error *err)
 {
     for (;;) {
-        struct range range;
+        struct identity_range range;
 
         *at = skip_space(*at);
         if (!parse_range(at, &range, err))

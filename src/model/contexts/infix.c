@@ -116,22 +116,22 @@ bool cn_infix_end(struct cn_infix *infix, const struct cn_formula **out,
 }
 
 /* The parser recurses; CN_FORMULA_DEPTH_MAX limits the depth. */
-struct parser {
+struct infix_parser {
     const char *text;
     size_t at;
     struct cn_arena *arena;
     const struct cn_formula_names *names; /* NULL: there are none */
 };
 
-static bool parse_infix(struct parser *p, unsigned depth, const struct cn_formula **out,
-                        struct cn_error *err);
+static bool parse_infix(struct infix_parser *p, unsigned depth,
+                        const struct cn_formula **out, struct cn_error *err);
 
-static void skip_space(struct parser *p)
+static void skip_space(struct infix_parser *p)
 {
     p->at += strspn(p->text + p->at, " \t\r\n");
 }
 
-static bool accept(struct parser *p, char c)
+static bool accept(struct infix_parser *p, char c)
 {
     skip_space(p);
     if (p->text[p->at] != c)
@@ -140,7 +140,7 @@ static bool accept(struct parser *p, char c)
     return true;
 }
 
-static bool expect(struct parser *p, char c, struct cn_error *err)
+static bool expect(struct infix_parser *p, char c, struct cn_error *err)
 {
     if (accept(p, c))
         return true;
@@ -169,8 +169,8 @@ struct argument_list {
     size_t count, capacity;
 };
 
-static bool parse_arguments(struct parser *p, unsigned depth, struct argument_list *list,
-                            struct cn_error *err)
+static bool parse_arguments(struct infix_parser *p, unsigned depth,
+                            struct argument_list *list, struct cn_error *err)
 {
     const struct cn_formula *arg;
 
@@ -182,8 +182,8 @@ static bool parse_arguments(struct parser *p, unsigned depth, struct argument_li
     return expect(p, ')', err);
 }
 
-static bool parse_call(struct parser *p, unsigned depth, const struct cn_formula **out,
-                       struct cn_error *err)
+static bool parse_call(struct infix_parser *p, unsigned depth,
+                       const struct cn_formula **out, struct cn_error *err)
 {
     char name[16];
     size_t start = p->at;
@@ -205,7 +205,7 @@ static bool parse_call(struct parser *p, unsigned depth, const struct cn_formula
 }
 
 /* The length of the name at the cursor without quotes; 0 if there is none. */
-static size_t scan_metric(const struct parser *p, size_t *quotes)
+static size_t scan_metric(const struct infix_parser *p, size_t *quotes)
 {
     const char *text = p->text + p->at;
     const char *end = text[0] == '\'' ? strchr(text + 1, '\'') : NULL;
@@ -221,7 +221,7 @@ static size_t scan_metric(const struct parser *p, size_t *quotes)
     return text[len + strspn(text + len, " \t")] == '(' ? 0 : len;
 }
 
-static bool parse_name(struct parser *p, size_t len, size_t quotes,
+static bool parse_name(struct infix_parser *p, size_t len, size_t quotes,
                        const struct cn_formula **out, struct cn_error *err)
 {
     char *name = cn_alloc(len + 1, 1);
@@ -234,8 +234,8 @@ static bool parse_name(struct parser *p, size_t len, size_t quotes,
     return ok;
 }
 
-static bool parse_operand(struct parser *p, unsigned depth, const struct cn_formula **out,
-                          struct cn_error *err)
+static bool parse_operand(struct infix_parser *p, unsigned depth,
+                          const struct cn_formula **out, struct cn_error *err)
 {
     double number;
     size_t len = cn_formula_number_scan(p->text + p->at, &number), quotes, name_len;
@@ -257,7 +257,7 @@ static bool parse_operand(struct parser *p, unsigned depth, const struct cn_form
                         : parse_call(p, depth, out, err);
 }
 
-static bool feed_infix(struct parser *p, unsigned depth, struct cn_infix *infix,
+static bool feed_infix(struct infix_parser *p, unsigned depth, struct cn_infix *infix,
                        struct cn_error *err)
 {
     for (skip_space(p); p->text[p->at] && !strchr("),", p->text[p->at]); skip_space(p)) {
@@ -275,8 +275,8 @@ static bool feed_infix(struct parser *p, unsigned depth, struct cn_infix *infix,
     return true;
 }
 
-static bool parse_infix(struct parser *p, unsigned depth, const struct cn_formula **out,
-                        struct cn_error *err)
+static bool parse_infix(struct infix_parser *p, unsigned depth,
+                        const struct cn_formula **out, struct cn_error *err)
 {
     struct cn_infix infix;
     bool ok;
@@ -300,7 +300,7 @@ bool cn_formula_parse_named(const struct cn_formula **out, const char *text,
                             const struct cn_formula_names *names, struct cn_arena *arena,
                             struct cn_error *err)
 {
-    struct parser p = {.text = text, .arena = arena, .names = names};
+    struct infix_parser p = {.text = text, .arena = arena, .names = names};
     const struct cn_formula *formula;
     size_t len = strnlen(text, CN_FORMULA_LEN_MAX + 1);
 

@@ -20,13 +20,13 @@ struct scopes {
     int point, function, lex_aware, execution; /* index, or CN_NO_ID */
 };
 
-struct sums {
+struct propagated_sums {
     double *point, *function, *own_loop, *execution;
     double global;
 };
 
 static void sum_up(const struct cn_memory_database *m, const struct scopes *scopes,
-                   struct sums *sums)
+                   struct propagated_sums *sums)
 {
     size_t len = m->context_count * sizeof(double);
 
@@ -69,7 +69,7 @@ static void add_scope(struct cn_memory_database *m, uint32_t profile,
 
 static void add_sums(struct cn_memory_database *m, uint32_t profile,
                      const struct cn_metric *metric, const struct scopes *scopes,
-                     struct sums *sums)
+                     struct propagated_sums *sums)
 {
     int id = scopes->execution == CN_NO_ID
                  ? CN_NO_ID
@@ -89,7 +89,7 @@ static void add_sums(struct cn_memory_database *m, uint32_t profile,
 /* Add the point values of one metric of one thread, a run of values sorted by (profile,
  * metric), to the array. Returns the end of the run. */
 static size_t take_run(const struct cn_memory_database *m, size_t at, size_t end,
-                       struct sums *sums)
+                       struct propagated_sums *sums)
 {
     const struct cn_memory_value *first = &m->values[at];
 
@@ -114,7 +114,7 @@ static void propagate_threads(struct cn_memory_database *m)
         .execution = cn_metrics_find_scope_type(&m->db.metrics, CN_SCOPE_EXECUTION),
     };
     size_t count = m->context_count, end = m->value_count;
-    struct sums sums = {
+    struct propagated_sums sums = {
         .point = cn_alloc(count, sizeof(double)),
         .function = cn_alloc(count, sizeof(double)),
         .own_loop = cn_alloc(count, sizeof(double)),

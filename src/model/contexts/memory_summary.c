@@ -13,14 +13,14 @@
 #include "base/sort.h"
 
 /* A value of a thread, with its metric and scope. */
-struct item {
+struct summary_item {
     uint32_t context, metric, profile;
     uint16_t scope;
     double value;
 };
 
 static bool find_instance(const struct cn_metrics *metrics, uint16_t prop_id,
-                          struct item *out)
+                          struct summary_item *out)
 {
     for (uint32_t i = 0; i < metrics->count; i++)
         for (size_t k = 0; k < metrics->list[i].instance_count; k++)
@@ -32,27 +32,28 @@ static bool find_instance(const struct cn_metrics *metrics, uint16_t prop_id,
     return false;
 }
 
-static struct item *collect(const struct cn_memory_database *m, size_t *count)
+static struct summary_item *collect(const struct cn_memory_database *m, size_t *count)
 {
-    struct item *items = cn_alloc(m->value_count, sizeof(*items));
+    struct summary_item *items = cn_alloc(m->value_count, sizeof(*items));
 
     *count = 0;
     for (size_t i = 0; i < m->value_count; i++) {
         const struct cn_memory_value *from = &m->values[i];
-        struct item *item = &items[*count];
+        struct summary_item *item = &items[*count];
 
         item->context = from->value.key;
         item->profile = from->profile;
         item->value = from->value.value;
         *count += find_instance(&m->db.metrics, from->value.metric, item);
     }
-    CN_SORT(items, *count, CN_UP(struct item, context), CN_UP(struct item, metric),
-            CN_UP(struct item, profile), CN_UP(struct item, scope));
+    CN_SORT(items, *count, CN_UP(struct summary_item, context),
+            CN_UP(struct summary_item, metric), CN_UP(struct summary_item, profile),
+            CN_UP(struct summary_item, scope));
     return items;
 }
 
 /* A statistic over the values of a context and metric. */
-static double evaluate(const struct item *items, size_t count,
+static double evaluate(const struct summary_item *items, size_t count,
                        const struct cn_statistic *statistic,
                        const struct cn_formula *formula)
 {
@@ -82,8 +83,9 @@ static double evaluate(const struct item *items, size_t count,
     return result;
 }
 
-static bool summarise_metric(struct cn_memory_database *m, const struct item *items,
-                             size_t count, struct cn_error *err)
+static bool summarise_metric(struct cn_memory_database *m,
+                             const struct summary_item *items, size_t count,
+                             struct cn_error *err)
 {
     const struct cn_metric *metric = &m->metrics[items->metric];
     struct cn_arena arena = {0};
@@ -108,7 +110,7 @@ static bool summarise_metric(struct cn_memory_database *m, const struct item *it
 bool cn_memory_summarise(struct cn_memory_database *m, struct cn_error *err)
 {
     size_t count;
-    struct item *items = collect(m, &count);
+    struct summary_item *items = collect(m, &count);
     bool ok = true;
 
     for (size_t at = 0; ok && at < count;) {

@@ -8,7 +8,7 @@ struct cost_scopes {
     int point; /* instead of `self` for metrics without it */
 };
 
-struct builder {
+struct taxonomy_builder {
     const struct cn_metrics *metrics;
     struct cost_scopes scopes;
     struct cn_arena *arena;
@@ -62,7 +62,7 @@ static void set_basic(struct basic *basic, const struct cn_statistic *statistic,
         basic->squares = input;
 }
 
-static struct basic add_inputs(struct builder *b, const struct cn_metric *metric,
+static struct basic add_inputs(struct taxonomy_builder *b, const struct cn_metric *metric,
                                int scope)
 {
     struct basic basic = {0};
@@ -120,7 +120,7 @@ static void make_variants(const struct basic *basic, struct cn_arena *arena,
     out[MAX] = basic->max;
 }
 
-static struct cn_presented_metric present(struct builder *b,
+static struct cn_presented_metric present(struct taxonomy_builder *b,
                                           const struct cn_metric *metric)
 {
     const struct cost_scopes *scopes = &b->scopes;
@@ -155,7 +155,7 @@ static struct cn_presented_metric present(struct builder *b,
 void cn_taxonomy_build(struct cn_taxonomy *out, const struct cn_metrics *metrics,
                        struct cn_arena *arena)
 {
-    struct builder b = {
+    struct taxonomy_builder b = {
         .metrics = metrics,
         .scopes = find_cost_scopes(metrics),
         .arena = arena,

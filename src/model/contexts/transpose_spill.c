@@ -18,20 +18,20 @@ enum {
     FORGET_EVERY = 1024 * 1024, /* values until pages of mapped files are dropped */
 };
 
-struct chunk {
+struct spill_chunk {
     uint64_t off;     /* of its values in the spool */
     uint32_t *starts; /* per range: index of its first value; and the end */
     size_t first_thread;
 };
 
 /* Threads first..end-1, and the chunks with their values. */
-struct group {
+struct spill_group {
     size_t first, end;
-    struct chunk *chunks;
+    struct spill_chunk *chunks;
     size_t chunk_count, chunk_capacity;
 };
 
-struct worker {
+struct spill_worker {
     struct cn_value_cursor cursor;
     struct cn_spilled_value *values, *sorted;
     size_t count;
@@ -43,11 +43,11 @@ struct cn_spill {
     struct cn_spill_request request;
     struct cn_spool spool;
     size_t chunk_len; /* values */
-    struct group *groups;
+    struct spill_group *groups;
     size_t group_count, group_capacity;
-    struct worker *workers;
+    struct spill_worker *workers;
     struct cn_failures failures;
-    struct chunk *chunks; /* of all processes, once these are complete */
+    struct spill_chunk *chunks; /* of all processes, once these are complete */
     size_t chunk_count, chunk_capacity;
 };
 
@@ -69,7 +69,7 @@ static bool plan_groups(struct cn_spill *s, struct cn_error *err)
             count += profile.value_count;
         }
         CN_PUSH(s->groups, s->group_count, s->group_capacity,
-                (struct group){.first = first, .end = i});
+                (struct spill_group){.first = first, .end = i});
         first = i;
     }
     return true;
@@ -83,13 +83,13 @@ static size_t range_from(const struct cn_spill *s, size_t range, uint32_t contex
     return range;
 }
 
-static bool write_chunk(struct cn_spill *s, struct group *group, unsigned worker,
+static bool write_chunk(struct cn_spill *s, struct spill_group *group, unsigned worker,
                         struct cn_error *err)
 {
-    struct worker *self = &s->workers[worker];
+    struct spill_worker *self = &s->workers[worker];
     size_t len = self->count * sizeof(*self->sorted),
            range_count = s->request.range_count;
-    struct chunk *chunk;
+    struct spill_chunk *chunk;
     uint32_t start = 0;
     size_t range = 0;
 
@@ -97,7 +97,7 @@ static bool write_chunk(struct cn_spill *s, struct group *group, unsigned worker
         return true;
     CN_GROW(group->chunks, group->chunk_count, group->chunk_capacity);
     chunk = &group->chunks[group->chunk_count++];
-    *chunk = (struct chunk){
+    *chunk = (struct spill_chunk){
         .off = cn_spool_reserve_in(&s->spool, worker, len),
         .starts = cn_alloc(range_count + 1, sizeof(*chunk->starts)),
         .first_thread = group->first,
@@ -124,11 +124,11 @@ static bool write_chunk(struct cn_spill *s, struct group *group, unsigned worker
     return cn_spool_write(&s->spool, chunk->off, self->sorted, len, err);
 }
 
-static bool add_batch(struct cn_spill *s, struct group *group, size_t thread,
+static bool add_batch(struct cn_spill *s, struct spill_group *group, size_t thread,
                       unsigned worker, struct cn_value_batch batch, size_t *range,
                       struct cn_error *err)
 {
-    struct worker *self = &s->workers[worker];
+    struct spill_worker *self = &s->workers[worker];
     const struct cn_context_range *ranges = s->request.ranges;
 
     for (size_t i = 0; i < batch.count; i++) {
@@ -151,10 +151,10 @@ static bool add_batch(struct cn_spill *s, struct group *group, size_t thread,
     return true;
 }
 
-static bool add_thread(struct cn_spill *s, struct group *group, size_t thread,
+static bool add_thread(struct cn_spill *s, struct spill_group *group, size_t thread,
                        unsigned worker, struct cn_error *err)
 {
-    struct worker *self = &s->workers[worker];
+    struct spill_worker *self = &s->workers[worker];
     struct cn_value_batch batch;
     enum cn_step step;
     size_t range = 0;
@@ -175,7 +175,7 @@ static bool add_thread(struct cn_spill *s, struct group *group, size_t thread,
 static void group_run(void *arg, size_t job, unsigned worker)
 {
     struct cn_spill *s = arg;
-    struct group *group = &s->groups[job];
+    struct spill_group *group = &s->groups[job];
     struct cn_error *err = cn_failures_error(&s->failures, worker);
     bool ok = true;
 
@@ -208,7 +208,7 @@ static bool run_groups(struct cn_spill *s, struct cn_error *err)
     bool ok;
 
     for (unsigned i = 0; i < s->request.workers; i++) {
-        struct worker *worker = &s->workers[i];
+        struct spill_worker *worker = &s->workers[i];
 
         worker->values = cn_realloc(NULL, s->chunk_len, sizeof(*worker->values));
         worker->sorted = cn_realloc(NULL, s->chunk_len, sizeof(*worker->sorted));
@@ -254,7 +254,7 @@ static bool take_chunk(struct cn_spill *s, struct cn_bytes *from, unsigned proce
                        struct cn_error *err)
 {
     size_t start_count = s->request.range_count + 1;
-    struct chunk chunk = {0};
+    struct spill_chunk chunk = {0};
     uint64_t first_thread;
     bool ok = cn_wire_u64_take(from, &chunk.off) &&
               cn_wire_u64_take(from, &first_thread) &&
@@ -361,7 +361,7 @@ size_t cn_spill_chunk_count(const struct cn_spill *spill)
 size_t cn_spill_count(const struct cn_spill *spill, size_t chunk, size_t range,
                       size_t *first_thread)
 {
-    const struct chunk *at = &spill->chunks[chunk];
+    const struct spill_chunk *at = &spill->chunks[chunk];
 
     *first_thread = at->first_thread;
     return at->starts[range + 1] - at->starts[range];
@@ -370,7 +370,7 @@ size_t cn_spill_count(const struct cn_spill *spill, size_t chunk, size_t range,
 bool cn_spill_read(const struct cn_spill *spill, size_t chunk, size_t range,
                    struct cn_spilled_value *values, struct cn_error *err)
 {
-    const struct chunk *at = &spill->chunks[chunk];
+    const struct spill_chunk *at = &spill->chunks[chunk];
     size_t count = at->starts[range + 1] - at->starts[range];
 
     return cn_spool_read(&spill->spool, at->off + at->starts[range] * sizeof(*values),

@@ -2,14 +2,14 @@
 
 #include "base/text.h"
 
-struct visit {
+struct facts_visit {
     const struct cn_trace *trace;
     cn_trace_fact_fn visit;
     void *arg;
     struct cn_text key, value;
 };
 
-static void visit_word(struct visit *v, const char *key, uint32_t word)
+static void visit_word(struct facts_visit *v, const char *key, uint32_t word)
 {
     if (word == 0)
         return;
@@ -18,7 +18,7 @@ static void visit_word(struct visit *v, const char *key, uint32_t word)
     v->visit(v->arg, key, cn_text_str(&v->value), NULL);
 }
 
-static void visit_attributes(struct visit *v, uint32_t node)
+static void visit_attributes(struct facts_visit *v, uint32_t node)
 {
     const struct cn_trace *trace = v->trace;
 
@@ -42,7 +42,7 @@ void cn_trace_facts_visit(const struct cn_trace *trace, uint32_t node,
                           cn_trace_fact_fn visit, void *arg)
 {
     const struct cn_trace_node *at = &trace->nodes[node];
-    struct visit v = {.trace = trace, .visit = visit, .arg = arg};
+    struct facts_visit v = {.trace = trace, .visit = visit, .arg = arg};
 
     if (trace->span_count > 0) {
         visit_word(&v, "service", trace->spans[0].service);

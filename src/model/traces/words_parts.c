@@ -80,27 +80,27 @@ static uint32_t add_value(struct cn_words *words, uint32_t key, struct cn_bytes 
 }
 
 /* A word being copied: `part` is its next part. */
-struct copy {
+struct part_copy {
     uint32_t id;
     size_t part, count;
     uint32_t *parts;
 };
 
 struct copies {
-    struct copy *list;
+    struct part_copy *list;
     size_t count, capacity;
 };
 
 static void begin_copy(struct copies *copies, const struct cn_words *from, uint32_t id)
 {
-    struct copy copy = {.id = id, .count = cn_word_part_count(from, id)};
+    struct part_copy copy = {.id = id, .count = cn_word_part_count(from, id)};
 
     copy.parts = cn_alloc(copy.count + 1, sizeof(uint32_t));
     CN_PUSH(copies->list, copies->count, copies->capacity, copy);
 }
 
 static uint32_t finish_copy(struct cn_words *words, const struct cn_words *from,
-                            struct copy *copy)
+                            struct part_copy *copy)
 {
     enum cn_word_kind kind = cn_word_kind(from, copy->id);
     uint32_t id;
@@ -129,7 +129,7 @@ uint32_t cn_words_copy(struct cn_words *words, const struct cn_words *from, uint
         return 0;
     begin_copy(&copies, from, id);
     while (copies.count > 0) {
-        struct copy *top = &copies.list[copies.count - 1];
+        struct part_copy *top = &copies.list[copies.count - 1];
         uint32_t part =
             top->part < top->count ? cn_word_part(from, top->id, top->part) : 0;
 

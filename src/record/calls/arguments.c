@@ -46,7 +46,7 @@ static const uint8_t saved_at[][REGISTER_COUNT] = {
 };
 #endif
 
-struct copy {
+struct arguments_copy {
     const struct cn_rec_registers *registers;
     uint8_t *at, *end;
 };
@@ -191,14 +191,14 @@ static bool read_piece(const struct cn_rec_registers *registers,
     return read_memory(word, to, len) == len;
 }
 
-static void pad(struct copy *copy, const uint8_t *begin, uint32_t align)
+static void pad(struct arguments_copy *copy, const uint8_t *begin, uint32_t align)
 {
     while ((uint32_t)(copy->at - begin) % align != 0)
         *copy->at++ = 0;
 }
 
 /* Fast path: most values are one register. There is always room for a word. */
-static bool store_word(struct copy *copy, const struct cn_rec_value *value)
+static bool store_word(struct arguments_copy *copy, const struct cn_rec_value *value)
 {
     const struct cn_rec_piece *piece = &value->pieces[0];
     struct vector vector;
@@ -222,7 +222,7 @@ static bool store_word(struct copy *copy, const struct cn_rec_value *value)
 }
 
 /* Bytes that cannot be read are stored as zero. */
-static void store_plain(struct copy *copy, const struct cn_rec_value *value)
+static void store_plain(struct arguments_copy *copy, const struct cn_rec_value *value)
 {
     uint8_t *to = copy->at;
     uint32_t left = value->size;
@@ -246,7 +246,7 @@ static void store_plain(struct copy *copy, const struct cn_rec_value *value)
     copy->at += value->size;
 }
 
-static void store_text(struct copy *copy, const char *text, uint32_t len)
+static void store_text(struct arguments_copy *copy, const char *text, uint32_t len)
 {
     copy->at[0] = (uint8_t)len;
     copy->at[1] = 0;
@@ -255,7 +255,7 @@ static void store_text(struct copy *copy, const char *text, uint32_t len)
 }
 
 /* Invalid pointers are stored as uftrace does. */
-static void store_bad_pointer(struct copy *copy, uint64_t pointer)
+static void store_bad_pointer(struct arguments_copy *copy, uint64_t pointer)
 {
     char space[24];
     struct cn_rec_text text = {space, sizeof(space), 0, false};
@@ -267,7 +267,7 @@ static void store_bad_pointer(struct copy *copy, uint64_t pointer)
 }
 
 /* Store at most `most` characters, up to a NUL. */
-static void store_string(struct copy *copy, uint64_t pointer, uint64_t most)
+static void store_string(struct arguments_copy *copy, uint64_t pointer, uint64_t most)
 {
     char *chars = (char *)copy->at + STRING_HEAD;
     uint32_t wanted = most < STRING_MAX + 1 ? (uint32_t)most : STRING_MAX + 1;
@@ -293,7 +293,7 @@ static void store_string(struct copy *copy, uint64_t pointer, uint64_t most)
     copy->at += STRING_HEAD + len;
 }
 
-static void store_pointed(struct copy *copy, const struct cn_rec_value *value)
+static void store_pointed(struct arguments_copy *copy, const struct cn_rec_value *value)
 {
     uint64_t words[2] = {0, UINT64_MAX}, pointer = 0;
 
@@ -312,7 +312,7 @@ static void store_pointed(struct copy *copy, const struct cn_rec_value *value)
         store_string(copy, words[0], words[1]);
 }
 
-static bool store_value(struct copy *copy, const struct cn_rec_value *value)
+static bool store_value(struct arguments_copy *copy, const struct cn_rec_value *value)
 {
     const uint8_t *begin = copy->at;
     bool is_plain =
@@ -340,7 +340,7 @@ uint32_t cn_rec_arguments_store(struct cn_rec_thread *self, uint32_t first,
 {
     uint32_t used = self->filter.values_used;
     uint8_t *begin = self->values + used;
-    struct copy copy = {registers, begin, begin + PAYLOAD_MAX};
+    struct arguments_copy copy = {registers, begin, begin + PAYLOAD_MAX};
     bool ok = true;
 
     if (used > CN_REC_VALUES_LEN - PAYLOAD_MAX)

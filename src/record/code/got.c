@@ -11,7 +11,7 @@
 
 enum { SLOTS_MAX = 1 << 18 };
 
-enum how { ONLY_CALLED, MIXED, ONLY_OTHER };
+enum got_how { ONLY_CALLED, MIXED, ONLY_OTHER };
 
 /* True for the slot of a function of another file. */
 static bool is_function(const struct cn_rec_image *image, const Elf64_Rela *rela)
@@ -68,7 +68,7 @@ static uint8_t use_of(const struct cn_rec_got *got, const struct cn_rec_image *i
 
 /* List the slots that are used in this way after the first `count`; returns how many. */
 static uint32_t take(struct cn_rec_got *got, const struct cn_rec_image *image,
-                     uint32_t count, enum how how)
+                     uint32_t count, enum got_how how)
 {
     uint32_t first = count;
 

@@ -19,12 +19,12 @@ static struct {
 static size_t stub_count;
 
 /* The code from `low` to `high`, and the length of what is mapped near it. */
-struct place {
+struct stub_place {
     uintptr_t low, high;
     size_t len;
 };
 
-static bool is_near(const struct place *place, uintptr_t at)
+static bool is_near(const struct stub_place *place, uintptr_t at)
 {
     uintptr_t reach = (uintptr_t)1 << CN_REC_REACH_LOG2;
 
@@ -45,7 +45,7 @@ static uint8_t *map_at(uintptr_t at, size_t len)
 }
 
 /* Map the first free pages, below and above in turn, in steps of `step` bytes. */
-static uint8_t *search(const struct place *place, uintptr_t step)
+static uint8_t *search(const struct stub_place *place, uintptr_t step)
 {
     uint8_t *found = NULL;
 
@@ -64,7 +64,7 @@ static uint8_t *search(const struct place *place, uintptr_t step)
 
 uint8_t *cn_rec_near_map(uintptr_t low, uintptr_t high, size_t len)
 {
-    struct place place = {low, high, len};
+    struct stub_place place = {low, high, len};
     uint8_t *found = search(&place, FAR_STEP);
 
     /* Stacks and heaps of threads may leave only small gaps near the code. */
@@ -73,7 +73,7 @@ uint8_t *cn_rec_near_map(uintptr_t low, uintptr_t high, size_t len)
 
 uintptr_t cn_rec_near_stub(uintptr_t low, uintptr_t high, uintptr_t target)
 {
-    struct place place = {low, high, CN_REC_PAGE_LEN};
+    struct stub_place place = {low, high, CN_REC_PAGE_LEN};
     uint8_t *page = NULL;
 
     for (size_t i = 0; i < stub_count; i++) {

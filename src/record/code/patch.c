@@ -21,12 +21,12 @@
 enum { PATCH_LEN_MAX = 16 };
 
 /* A file that the loader has mapped; its section headers are unchecked. */
-struct file {
+struct patch_file {
     const uint8_t *bytes;
     uint64_t len;
 };
 
-static bool read_at(const struct file *file, uint64_t off, void *out, uint64_t len)
+static bool read_at(const struct patch_file *file, uint64_t off, void *out, uint64_t len)
 {
     if (off > file->len || len > file->len - off)
         return false;
@@ -34,7 +34,7 @@ static bool read_at(const struct file *file, uint64_t off, void *out, uint64_t l
     return true;
 }
 
-static bool has_name(const struct file *file, uint64_t names_off, uint32_t at,
+static bool has_name(const struct patch_file *file, uint64_t names_off, uint32_t at,
                      const char *name)
 {
     size_t len = strlen(name) + 1;
@@ -45,7 +45,7 @@ static bool has_name(const struct file *file, uint64_t names_off, uint32_t at,
 }
 
 /* The section of this name; false when there is none. */
-static bool find_section(const struct file *file, const char *name, Elf64_Shdr *out)
+static bool find_section(const struct patch_file *file, const char *name, Elf64_Shdr *out)
 {
     Elf64_Ehdr head;
     Elf64_Shdr names;
@@ -64,7 +64,7 @@ static bool find_section(const struct file *file, const char *name, Elf64_Shdr *
     return false;
 }
 
-static bool map_file(struct file *file, const char *path)
+static bool map_file(struct patch_file *file, const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     struct stat status;
@@ -75,13 +75,13 @@ static bool map_file(struct file *file, const char *path)
     if (fstat(fd, &status) == 0 && status.st_size > 0)
         at = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     (void)close(fd);
-    *file = (struct file){at, (uint64_t)status.st_size};
+    *file = (struct patch_file){at, (uint64_t)status.st_size};
     return at != MAP_FAILED;
 }
 
 struct patching {
     const struct cn_rec_image *image;
-    struct file file;
+    struct patch_file file;
     /* The nops of patchable functions; and, with calls of __fentry__, symbols. The length
      * of what the file does not have is 0. */
     Elf64_Shdr entries, symbols;

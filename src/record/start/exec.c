@@ -44,7 +44,7 @@ static struct {
 
 /* A program that is about to be started. Memory comes from the thread's own space, which
  * the child of a vfork() uses while its parent waits: nothing is leaked there. */
-struct start {
+struct exec_start {
     char *const *env;
     struct cn_rec_exec_file *file;
     char *at, *end; /* the rest of the space */
@@ -151,7 +151,7 @@ static bool copy_others(struct cn_rec_text *text, const char *list)
 }
 
 /* Take memory; false when there is none. */
-static bool take_space(struct start *start, uint64_t len)
+static bool take_space(struct exec_start *start, uint64_t len)
 {
     struct cn_rec_thread *self = cn_rec_self;
     uint32_t tid = cn_rec_tid();
@@ -179,7 +179,7 @@ static bool take_space(struct start *start, uint64_t len)
     return start->at;
 }
 
-static void *take(struct start *start, uint64_t len)
+static void *take(struct exec_start *start, uint64_t len)
 {
     void *taken = start->at;
 
@@ -188,7 +188,7 @@ static void *take(struct start *start, uint64_t len)
 }
 
 /* Write "LD_PRELOAD=" with the recorder before `theirs`, after a sanitizer. */
-static char *make_preload(struct start *start, const char *theirs)
+static char *make_preload(struct exec_start *start, const char *theirs)
 {
     struct cn_rec_text text = {start->at, (uint32_t)(start->end - start->at), 0, false};
     bool is_there = has_library(theirs, own.library, false);
@@ -207,7 +207,7 @@ static char *make_preload(struct start *start, const char *theirs)
 }
 
 /* Copy the environment with the recorder's variables. */
-static void make_environment(struct start *start, char *const *env, uint64_t count)
+static void make_environment(struct exec_start *start, char *const *env, uint64_t count)
 {
     char **copy = take(start, (count + 3) * sizeof(*copy)), *preload;
     const char *theirs = "", *path = NULL, *value, *sanitizer = start->file->sanitizer;
@@ -247,7 +247,7 @@ static void make_environment(struct start *start, char *const *env, uint64_t cou
 
 /* The loader of the program fails, or complains, when it is to load the recorder: copy the
  * environment without it. */
-static void leave_out_library(struct start *start, char *const *env, uint64_t count)
+static void leave_out_library(struct exec_start *start, char *const *env, uint64_t count)
 {
     char **copy = take(start, (count + 1) * sizeof(*copy));
     struct cn_rec_text text = {start->at, (uint32_t)(start->end - start->at), 0, false};
@@ -269,7 +269,7 @@ static void leave_out_library(struct start *start, char *const *env, uint64_t co
 
 /* The program at `name` as execvp() finds it. Runs of colons are empty names of
  * folders. */
-static void find_in_path(struct start *start, const char *name)
+static void find_in_path(struct exec_start *start, const char *name)
 {
     const char *folders = getenv("PATH");
     char *space = take(start, PATH_MAX);
@@ -302,9 +302,9 @@ static void find_in_path(struct start *start, const char *name)
 }
 
 /* How the program is named. */
-enum how { BY_PATH, IN_PATH, BY_FD, AT_FD };
+enum exec_how { BY_PATH, IN_PATH, BY_FD, AT_FD };
 
-static void look_at(struct start *start, enum how how, int fd, const char *name)
+static void look_at(struct exec_start *start, enum exec_how how, int fd, const char *name)
 {
     if (how == BY_FD)
         cn_rec_exec_file_read(start->file, fd);
@@ -324,14 +324,14 @@ static bool has_library_file(void)
 
 /* Before a program is started with `env`; start->env is the environment to give it.
  * `is_new`: it is a new process, which has no track. */
-static void begin(struct start *start, enum how how, int fd, const char *name,
+static void begin(struct exec_start *start, enum exec_how how, int fd, const char *name,
                   char *const *env, bool is_new)
 {
     struct cn_rec_shared *shared = cn_rec_process.shared;
     const struct cn_rec_thread *self = cn_rec_self;
     uint64_t count = 0, text_len = 0;
 
-    *start = (struct start){.env = env};
+    *start = (struct exec_start){.env = env};
     if (!real.exec)
         find_all();
     if (!shared || !own.is_known || cn_rec_is_sandboxed ||
@@ -361,7 +361,7 @@ static void begin(struct start *start, enum how how, int fd, const char *name,
 }
 
 /* The program was started as a new process, or was not. */
-static void end(const struct start *start, bool is_started)
+static void end(const struct exec_start *start, bool is_started)
 {
     struct cn_rec_shared *shared = cn_rec_process.shared;
     struct cn_rec_thread *self = cn_rec_self;
@@ -381,7 +381,7 @@ static void end(const struct start *start, bool is_started)
 
 EXPORT int execve(const char *path, char *const words[], char *const env[])
 {
-    struct start start;
+    struct exec_start start;
     int result;
 
     begin(&start, BY_PATH, -1, path, env, false);
@@ -392,7 +392,7 @@ EXPORT int execve(const char *path, char *const words[], char *const env[])
 
 EXPORT int execvpe(const char *name, char *const words[], char *const env[])
 {
-    struct start start;
+    struct exec_start start;
     int result;
 
     begin(&start, IN_PATH, -1, name, env, false);
@@ -403,7 +403,7 @@ EXPORT int execvpe(const char *name, char *const words[], char *const env[])
 
 EXPORT int fexecve(int fd, char *const words[], char *const env[])
 {
-    struct start start;
+    struct exec_start start;
     int result;
 
     begin(&start, BY_FD, fd, "", env, false);
@@ -415,7 +415,7 @@ EXPORT int fexecve(int fd, char *const words[], char *const env[])
 EXPORT int execveat(int fd, const char *path, char *const words[], char *const env[],
                     int flags)
 {
-    struct start start;
+    struct exec_start start;
     int result = -1;
 
     begin(&start, flags & AT_EMPTY_PATH ? BY_FD : AT_FD, fd, path, env, false);
@@ -506,7 +506,7 @@ EXPORT int posix_spawn(pid_t *pid, const char *path,
                        const posix_spawnattr_t *attributes, char *const words[],
                        char *const env[])
 {
-    struct start start;
+    struct exec_start start;
     int result;
 
     begin(&start, BY_PATH, -1, path, env, true);
@@ -520,7 +520,7 @@ EXPORT int posix_spawnp(pid_t *pid, const char *name,
                         const posix_spawnattr_t *attributes, char *const words[],
                         char *const env[])
 {
-    struct start start;
+    struct exec_start start;
     int result;
 
     begin(&start, IN_PATH, -1, name, env, true);

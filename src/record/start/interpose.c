@@ -108,7 +108,7 @@ void cn_rec_interpose_begin(void)
     (void)pthread_atfork(announce_child, NULL, begin_child);
 }
 
-struct start {
+struct interpose_start {
     void *(*run)(void *);
     void *arg;
     size_t stack_len;
@@ -118,11 +118,11 @@ struct start {
 
 /* Threads that are being created. malloc() may be the program's own, and recorded: it is
  * called only if there are more. */
-static struct start starts[64];
+static struct interpose_start starts[64];
 
-static struct start *take_start(void)
+static struct interpose_start *take_start(void)
 {
-    struct start *start = NULL;
+    struct interpose_start *start = NULL;
 
     for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
         if (!atomic_exchange(&starts[i].is_taken, true))
@@ -130,11 +130,11 @@ static struct start *take_start(void)
     }
     start = malloc(sizeof(*start));
     if (start)
-        *start = (struct start){.is_allocated = true};
+        *start = (struct interpose_start){.is_allocated = true};
     return start;
 }
 
-static void release_start(struct start *start)
+static void release_start(struct interpose_start *start)
 {
     if (start->is_allocated)
         free(start);
@@ -156,7 +156,7 @@ static void find_stack(struct cn_rec_thread *self, const void *high, size_t len)
 
 static void *start_thread(void *arg)
 {
-    struct start *start = arg;
+    struct interpose_start *start = arg;
     void *(*run)(void *) = start->run;
     size_t stack_len = start->stack_len;
     struct cn_rec_thread *self = cn_rec_thread_begin();
@@ -188,7 +188,7 @@ static size_t stack_len_of(const pthread_attr_t *attr)
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
                           void *(*run)(void *), void *arg)
 {
-    struct start *start = NULL;
+    struct interpose_start *start = NULL;
     int result;
 
     if (!real.create)
@@ -384,7 +384,7 @@ EXPORT int backtrace(void **buffer, int size)
     return count;
 }
 
-struct walk {
+struct interpose_walk {
     _Unwind_Trace_Fn visit;
     void *arg;
     ip_fn ip;
@@ -398,7 +398,7 @@ static __thread const struct _Unwind_Context *after_stub
 /* Skip the first frame, which is this function, and return stubs. */
 static _Unwind_Reason_Code visit_true(struct _Unwind_Context *context, void *arg)
 {
-    struct walk *walk = arg;
+    struct interpose_walk *walk = arg;
     const struct _Unwind_Context *outer = after_stub;
     bool is_stub = cn_rec_is_return(walk->ip(context));
     _Unwind_Reason_Code result = _URC_NO_REASON;
@@ -442,7 +442,8 @@ static struct {
 /* Rust and others walk the stack with this. */
 EXPORT _Unwind_Reason_Code _Unwind_Backtrace(_Unwind_Trace_Fn visit, void *arg)
 {
-    struct walk walk = {visit, arg, UNWINDER(_Unwind_GetIP, ip_fn), false, false};
+    struct interpose_walk walk = {visit, arg, UNWINDER(_Unwind_GetIP, ip_fn), false,
+                                  false};
     walk_fn next = UNWINDER(_Unwind_Backtrace, walk_fn);
 
     return next && walk.ip ? next(visit_true, &walk) : _URC_END_OF_STACK;

@@ -11,7 +11,7 @@
 enum { READ_LEN = 1024, PATH_LEN = 1024 };
 
 /* Parses lines "start-end rwxp offset dev inode path", character by character. */
-struct walk {
+struct maps_walk {
     cn_rec_mapping_visit visit;
     void *arg;
     struct cn_rec_mapping file; /* the current file; its path is in `path` */
@@ -31,14 +31,14 @@ static uintptr_t add_digit(uintptr_t value, char c)
     return value * 16 + (uintptr_t)(c <= '9' ? c - '0' : c - 'a' + 10);
 }
 
-static void hand_out(struct walk *walk)
+static void hand_out(struct maps_walk *walk)
 {
     if (walk->file.path)
         walk->visit(&walk->file, walk->arg);
     walk->file = (struct cn_rec_mapping){0};
 }
 
-static void end_line(struct walk *walk)
+static void end_line(struct maps_walk *walk)
 {
     const char *path = walk->line_path;
     bool is_file;
@@ -63,7 +63,7 @@ static void end_line(struct walk *walk)
     walk->path_len = 0;
 }
 
-static void take(struct walk *walk, char c)
+static void take(struct maps_walk *walk, char c)
 {
     if (c == '\n')
         end_line(walk);
@@ -84,7 +84,7 @@ static void take(struct walk *walk, char c)
 
 bool cn_rec_maps_walk(cn_rec_mapping_visit visit, void *arg)
 {
-    struct walk walk;
+    struct maps_walk walk;
     char buffer[READ_LEN];
     long fd = cn_rec_syscall6(SYS_openat, AT_FDCWD, (long)"/proc/self/maps",
                               O_RDONLY | O_CLOEXEC, 0, 0, 0);

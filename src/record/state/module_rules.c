@@ -29,14 +29,14 @@ struct ranges {
     uint32_t rule; /* of a function of Python, whose number is `file` */
 };
 
-struct module {
+struct ruled_module {
     uintptr_t low;
     _Atomic uintptr_t high; /* 0 until the entry is complete; GONE */
     struct ranges ranges;
 };
 
 static struct {
-    struct module list[MODULES_MAX];
+    struct ruled_module list[MODULES_MAX];
     _Atomic uint32_t count; /* may exceed MODULES_MAX */
     _Atomic bool is_hopeless;
     uint32_t python[CN_REC_PYTHON_MAX]; /* by address: 1 + the index of a rule; 0: none */
@@ -217,8 +217,8 @@ void cn_rec_module_rules_use(struct cn_rec_filter_state *filter, uint32_t versio
     filter->needs_match = set->has_caller;
 }
 
-static const struct cn_rec_rule *find_in(uint32_t version, const struct module *module,
-                                         uint64_t at)
+static const struct cn_rec_rule *find_in(uint32_t version,
+                                         const struct ruled_module *module, uint64_t at)
 {
     const struct cn_rec_shared *shared = cn_rec_process.shared;
     const struct cn_rec_rule_set *set = cn_rec_rule_set(shared, version);
@@ -244,12 +244,12 @@ static const struct cn_rec_rule *find_in(uint32_t version, const struct module *
 
 /* The file at an address. Search backwards: a later library may be mapped where another one
  * was. */
-static const struct module *find_module(uintptr_t address)
+static const struct ruled_module *find_module(uintptr_t address)
 {
     uint32_t count = atomic_load_explicit(&modules.count, memory_order_relaxed);
 
     for (uint32_t i = count < MODULES_MAX ? count : MODULES_MAX; i-- > 0;) {
-        const struct module *module = &modules.list[i];
+        const struct ruled_module *module = &modules.list[i];
 
         if (address < atomic_load_explicit(&module->high, memory_order_acquire) &&
             address >= module->low)
@@ -261,7 +261,7 @@ static const struct module *find_module(uintptr_t address)
 const struct cn_rec_rule *cn_rec_module_rules_find(uint32_t version, uintptr_t address,
                                                    uintptr_t *base)
 {
-    const struct module *module;
+    const struct ruled_module *module;
 
     if (address < CN_REC_PYTHON_MAX) {
         *base = 0;
@@ -279,7 +279,7 @@ const struct cn_rec_rule *cn_rec_module_rules_find(uint32_t version, uintptr_t a
 const struct cn_rec_patch *cn_rec_module_patches(uintptr_t address, uintptr_t *base,
                                                  uint32_t *count)
 {
-    const struct module *module = find_module(address);
+    const struct ruled_module *module = find_module(address);
 
     *count = module ? module->ranges.patch_count : 0;
     *base = module ? module->low : 0;

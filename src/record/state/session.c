@@ -15,18 +15,18 @@
 enum { MODULES_MAX = 1024, LINE_MAX_LEN = 256 };
 
 /* A file that is mapped. */
-struct module {
+struct session_module {
     uintptr_t start;
     bool is_seen; /* in the current walk */
 };
 
-struct session {
+struct recorded_session {
     char id[17];
-    struct module modules[MODULES_MAX];
+    struct session_module modules[MODULES_MAX];
     uint32_t module_count;
 };
 
-static struct session session;
+static struct recorded_session session;
 
 struct map_writer {
     struct cn_rec_text text;
@@ -114,7 +114,7 @@ static bool note_module(uintptr_t start, bool adds)
         }
     }
     if (adds && session.module_count < MODULES_MAX)
-        session.modules[session.module_count++] = (struct module){start, true};
+        session.modules[session.module_count++] = (struct session_module){start, true};
     return adds;
 }
 

@@ -483,7 +483,7 @@ static bool make_room(struct cn_rec_thread *self, uint32_t len)
     return ok;
 }
 
-struct record {
+struct thread_record {
     uint64_t time_ns, word;
     const uint64_t *payload;
     uint32_t len; /* including the payload */
@@ -536,7 +536,7 @@ static void leave_slot(struct cn_rec_thread *self, uint64_t at)
  * of its own it gets that of the next record: the records of the handler must not be
  * older. */
 static void finish_slot(struct cn_rec_thread *self, uint64_t at,
-                        const struct record *record)
+                        const struct thread_record *record)
 {
     volatile uint64_t *after_ns =
         (volatile uint64_t *)(self->ring + ((at + record->len) & self->ring_mask));
@@ -555,13 +555,14 @@ static void finish_slot(struct cn_rec_thread *self, uint64_t at,
 
 void cn_rec_finish_slot(uint64_t word, uint64_t at)
 {
-    struct record record = {.word = word, .len = 16};
+    struct thread_record record = {.word = word, .len = 16};
 
     finish_slot(cn_rec_self, at, &record);
 }
 
 /* Store a record at `at`, where the ring has room. */
-static void store(struct cn_rec_thread *self, uint64_t at, const struct record *record)
+static void store(struct cn_rec_thread *self, uint64_t at,
+                  const struct thread_record *record)
 {
     put(self, at, record->time_ns ? record->time_ns : cn_rec_now(self));
     put(self, at + 8, record->word);
@@ -571,7 +572,7 @@ static void store(struct cn_rec_thread *self, uint64_t at, const struct record *
         finish_slot(self, at, record);
 }
 
-static bool add(struct cn_rec_thread *self, const struct record *record)
+static bool add(struct cn_rec_thread *self, const struct thread_record *record)
 {
     for (;;) {
         uint64_t recorded =
@@ -606,7 +607,7 @@ static bool add(struct cn_rec_thread *self, const struct record *record)
 static void record_lost(struct cn_rec_thread *self)
 {
     uint64_t lost = atomic_load(&self->track->lost);
-    struct record record = {
+    struct thread_record record = {
         .word = CN_REC_LOST_WORD | (lost - self->lost_recorded) << 16,
         .len = 16,
     };
@@ -618,7 +619,7 @@ static void record_lost(struct cn_rec_thread *self)
 void cn_rec_add(struct cn_rec_thread *self, uint64_t time_ns, uint64_t word,
                 const uint64_t *payload, uint32_t payload_len)
 {
-    struct record record = {time_ns, word, payload, 16 + payload_len};
+    struct thread_record record = {time_ns, word, payload, 16 + payload_len};
 
     uint64_t extra_len = payload_len;
 
@@ -639,7 +640,7 @@ void cn_rec_add(struct cn_rec_thread *self, uint64_t time_ns, uint64_t word,
 
 void cn_rec_record(struct cn_rec_thread *self, uint64_t word)
 {
-    struct record record = {.word = word, .len = 16};
+    struct thread_record record = {.word = word, .len = 16};
 
     if (atomic_load_explicit(&self->track->lost, memory_order_relaxed) !=
             self->lost_recorded ||

@@ -12,7 +12,7 @@
 
 enum { CALL_MAX = 2000 };
 
-struct question {
+struct calls_question {
     const struct cn_recording *rec;
     uint64_t origin_ns; /* times are nanoseconds from the first record of all tasks */
     struct cn_call_walk walk;
@@ -21,7 +21,7 @@ struct question {
 };
 
 /* The position `at`, "PART.INDEX" as lists of calls give it; without one, the time. */
-static bool parse_bound(struct question *question, const struct cn_request *request,
+static bool parse_bound(struct calls_question *question, const struct cn_request *request,
                         const char *time_name, struct cn_error *err)
 {
     const char *at = cn_request_value(request, "at"), *rest = at;
@@ -45,14 +45,14 @@ static bool parse_bound(struct question *question, const struct cn_request *requ
     return true;
 }
 
-static bool begin(struct question *question, struct cn_served *served,
+static bool begin(struct calls_question *question, struct cn_served *served,
                   const struct cn_request *request, const char *time_name,
                   struct cn_error *err)
 {
     const struct cn_recording *rec = served->recording;
     uint64_t task, longer_ns, depth;
 
-    *question = (struct question){.rec = rec};
+    *question = (struct calls_question){.rec = rec};
     if (!rec)
         return cn_fail(err, CN_ERR_USAGE, "%s is not a recording", served->name);
     if (rec->task_count == 0)
@@ -74,14 +74,15 @@ static bool begin(struct question *question, struct cn_served *served,
            parse_bound(question, request, time_name, err);
 }
 
-static void end(struct question *question)
+static void end(struct calls_question *question)
 {
     cn_call_criteria_done(&question->criteria);
     cn_call_walk_done(&question->walk);
 }
 
 /* Read forwards from the bound. */
-static void read_on(struct question *question, struct cn_call_list *list, uint64_t limit)
+static void read_on(struct calls_question *question, struct cn_call_list *list,
+                    uint64_t limit)
 {
     cn_call_list_init(list, &question->walk, &question->criteria, limit);
     list->bound = question->bound;
@@ -124,7 +125,7 @@ static void add_duration(struct cn_json *json, const struct cn_call_list *list,
         cn_json_add_str(json, "result", cn_text_str(&item->result));
 }
 
-static void add_call(struct cn_json *json, const struct question *question,
+static void add_call(struct cn_json *json, const struct calls_question *question,
                      const struct cn_call_list *list, const struct cn_call_item *item)
 {
     static const char *const kind_names[] = {"enter", "exit", "lost", "event"};
@@ -148,7 +149,7 @@ static void add_call(struct cn_json *json, const struct question *question,
     cn_json_end(json);
 }
 
-static void add_list(struct cn_json *json, const struct question *question,
+static void add_list(struct cn_json *json, const struct calls_question *question,
                      const struct cn_call_list *list)
 {
     struct cn_call_position next = question->walk.next;
@@ -174,7 +175,7 @@ static void add_list(struct cn_json *json, const struct question *question,
         cn_json_add_str(json, "damage", list->damage.text);
 }
 
-static bool list_calls(struct question *question, struct cn_request *request,
+static bool list_calls(struct calls_question *question, struct cn_request *request,
                        struct cn_error *err)
 {
     struct cn_call_list list;
@@ -206,7 +207,7 @@ static bool list_calls(struct question *question, struct cn_request *request,
 bool cn_api_calls(struct cn_served *served, struct cn_request *request,
                   struct cn_error *err)
 {
-    struct question question;
+    struct calls_question question;
     bool ok = begin(&question, served, request, "time", err) &&
               list_calls(&question, request, err);
 
@@ -214,7 +215,7 @@ bool cn_api_calls(struct cn_served *served, struct cn_request *request,
     return ok;
 }
 
-static void add_found(struct cn_json *json, const struct question *question,
+static void add_found(struct cn_json *json, const struct calls_question *question,
                       const struct cn_call_list *list)
 {
     const struct cn_call_item *item = NULL;
@@ -235,7 +236,7 @@ static void add_found(struct cn_json *json, const struct question *question,
     }
 }
 
-static void find(struct question *question, struct cn_json *json, bool is_reversed)
+static void find(struct calls_question *question, struct cn_json *json, bool is_reversed)
 {
     struct cn_call_position position;
     struct cn_call_list list;
@@ -261,7 +262,7 @@ bool cn_api_find(struct cn_served *served, struct cn_request *request,
                  struct cn_error *err)
 {
     bool is_reversed = cn_request_flag(request, "reverse");
-    struct question question;
+    struct calls_question question;
     bool ok;
 
     if (!cn_request_value(request, "function") && !cn_request_value(request, "values"))

@@ -10,17 +10,17 @@
 #include "server/served/flame.h"
 
 /* A row to be drawn. */
-struct place {
+struct diff_flame_place {
     uint32_t row;
     uint32_t depth;
     double size;
 };
 
-struct painter {
+struct diff_flame_painter {
     const struct cn_comparison *c;
     const struct cn_compare_rows *rows;
     double smallest;
-    struct place *stack; /* rows to be drawn, the next one last */
+    struct diff_flame_place *stack; /* rows to be drawn, the next one last */
     size_t count, capacity;
     struct cn_names names;
     struct cn_text nodes_text, label;
@@ -34,7 +34,7 @@ static double size_of(const struct cn_compare_row *row)
 }
 
 /* The rows from `first` on that are large enough, the largest last. */
-static void push_rows(struct painter *p, uint32_t first, uint32_t depth)
+static void push_rows(struct diff_flame_painter *p, uint32_t first, uint32_t depth)
 {
     size_t begin = p->count;
 
@@ -43,14 +43,15 @@ static void push_rows(struct painter *p, uint32_t first, uint32_t depth)
 
         if (!(size > p->smallest))
             continue;
-        CN_PUSH(p->stack, p->count, p->capacity, (struct place){at, depth, size});
+        CN_PUSH(p->stack, p->count, p->capacity,
+                (struct diff_flame_place){at, depth, size});
     }
     if (p->count > begin)
-        CN_SORT(p->stack + begin, p->count - begin, CN_UP(struct place, size),
-                CN_DOWN(struct place, row));
+        CN_SORT(p->stack + begin, p->count - begin, CN_UP(struct diff_flame_place, size),
+                CN_DOWN(struct diff_flame_place, row));
 }
 
-static void draw(struct painter *p, const struct place *place)
+static void draw(struct diff_flame_painter *p, const struct diff_flame_place *place)
 {
     const struct cn_compare_row *row = &p->rows->list[place->row];
     bool is_of_callers = p->rows->is_of_callers;
@@ -73,7 +74,7 @@ void cn_diff_flame_add(struct cn_json *json, const struct cn_comparison *c,
                        const struct cn_compare_rows *rows, uint32_t top, double min_share,
                        size_t depth_max)
 {
-    struct painter p = {
+    struct diff_flame_painter p = {
         .c = c,
         .rows = rows,
         .smallest = min_share * fmax(c->whole[CN_SIDE_A], c->whole[CN_SIDE_B]),
@@ -83,7 +84,7 @@ void cn_diff_flame_add(struct cn_json *json, const struct cn_comparison *c,
     cn_json_array(&p.nodes);
     push_rows(&p, top == CN_NONE ? rows->first_top : rows->list[top].first_child, 0);
     while (p.count > 0 && p.node_count < CN_FLAME_NODE_MAX) {
-        struct place place = p.stack[--p.count];
+        struct diff_flame_place place = p.stack[--p.count];
 
         draw(&p, &place);
         if (place.depth + 1 < depth_max)

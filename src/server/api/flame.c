@@ -16,38 +16,38 @@
 enum { DEPTH_MAX = 2000 };
 
 /* The rows of one level; those from `next` on are to be drawn. */
-struct level {
+struct flame_level {
     struct cn_row_list list;
     size_t next;
 };
 
-struct painter {
+struct flame_painter {
     struct cn_view *view;
     struct cn_flame flame;
     size_t column, self_column; /* the latter is the column count if there is none */
     size_t wait_columns[CN_WAIT_KINDS]; /* if the flame graph has_waits */
     double smallest;
     uint64_t depth_limit;
-    struct level *levels;
+    struct flame_level *levels;
     size_t depth, capacity;
     uint64_t weight;
     bool is_skipping; /* lines and loops */
 };
 
-static bool push_level(struct painter *p, const struct cn_row *parent,
+static bool push_level(struct flame_painter *p, const struct cn_row *parent,
                        struct cn_error *err)
 {
-    struct level *level;
+    struct flame_level *level;
 
     CN_GROW(p->levels, p->depth, p->capacity);
     level = &p->levels[p->depth++];
-    *level = (struct level){0};
+    *level = (struct flame_level){0};
     return (p->is_skipping ? cn_view_functions : cn_view_children)(
                p->view, parent, p->column, false, &level->list, err) &&
            cn_view_weigh(p->view, &level->list, &p->weight, err);
 }
 
-static bool add_node(struct painter *p, const struct cn_row *row, bool *has_room,
+static bool add_node(struct flame_painter *p, const struct cn_row *row, bool *has_room,
                      struct cn_error *err)
 {
     struct cn_text label = {0};
@@ -71,12 +71,12 @@ static bool add_node(struct painter *p, const struct cn_row *row, bool *has_room
     return ok;
 }
 
-static bool paint(struct painter *p, const struct cn_row *top, struct cn_error *err)
+static bool paint(struct flame_painter *p, const struct cn_row *top, struct cn_error *err)
 {
     bool ok = push_level(p, top, err), has_room = true;
 
     while (ok && has_room && p->depth > 0) {
-        struct level *level = &p->levels[p->depth - 1];
+        struct flame_level *level = &p->levels[p->depth - 1];
         const struct cn_row *row = &level->list.rows[level->next];
 
         if (level->next == level->list.count || !(row->values[p->column] > p->smallest)) {
@@ -95,7 +95,7 @@ static bool paint(struct painter *p, const struct cn_row *top, struct cn_error *
 }
 
 /* All time is drawn with the waiting in it. */
-static void find_waits(struct painter *p)
+static void find_waits(struct flame_painter *p)
 {
     const struct cn_costs *costs = p->view->costs;
 
@@ -112,8 +112,8 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
                    struct cn_request *request, struct cn_error *err)
 {
     const struct cn_costs *costs = &view->costs;
-    struct painter p = {.view = view->view,
-                        .is_skipping = cn_request_flag(request, "skip")};
+    struct flame_painter p = {.view = view->view,
+                              .is_skipping = cn_request_flag(request, "skip")};
     const char *kind = cn_request_value(request, "view");
     bool is_bottom_up = kind && strcmp(kind, "bottom-up") == 0;
     struct cn_row_list tops = {0};

@@ -12,14 +12,14 @@
 enum { FLOW_MAX = 2000 }; /* that are listed */
 
 /* A question, in times of the recording. */
-struct question {
+struct flows_question {
     struct cn_served *served;
     struct cn_time_question time;
     uint32_t *profile_of; /* by task; 0: it has no calls */
     bool *is_asked;       /* by profile */
 };
 
-static bool is_wanted(const struct question *q, const struct cn_flow *flow)
+static bool is_wanted(const struct flows_question *q, const struct cn_flow *flow)
 {
     uint32_t from = q->profile_of[flow->from_task], to = q->profile_of[flow->to_task];
     bool is_ahead = flow->from_ns <= flow->to_ns;
@@ -31,7 +31,7 @@ static bool is_wanted(const struct question *q, const struct cn_flow *flow)
 
 /* A profile, a time, and the function at that time and depth, 0: the innermost one; null if there
  * is none. */
-static bool add_end(const struct question *q, struct cn_json *json, uint32_t task,
+static bool add_end(const struct flows_question *q, struct cn_json *json, uint32_t task,
                     uint64_t time_ns, uint32_t depth, struct cn_error *err)
 {
     const struct cn_frames *frames = &q->served->structure.frames;
@@ -57,7 +57,7 @@ static bool add_end(const struct question *q, struct cn_json *json, uint32_t tas
     return true;
 }
 
-static bool add_flow(const struct question *q, struct cn_json *json,
+static bool add_flow(const struct flows_question *q, struct cn_json *json,
                      const struct cn_flow *flow, struct cn_error *err)
 {
     bool ok;
@@ -71,8 +71,8 @@ static bool add_flow(const struct question *q, struct cn_json *json,
 }
 
 /* List some of many flows, equally far from each other in the list of all. */
-static bool add_flows(const struct question *q, struct cn_json *json, uint64_t limit,
-                      struct cn_error *err)
+static bool add_flows(const struct flows_question *q, struct cn_json *json,
+                      uint64_t limit, struct cn_error *err)
 {
     const struct cn_recording *rec = q->served->recording;
     uint64_t count = 0, seen = 0, listed = 0;
@@ -95,7 +95,8 @@ static bool add_flows(const struct question *q, struct cn_json *json, uint64_t l
     return ok;
 }
 
-static bool ask(struct question *q, struct cn_request *request, struct cn_error *err)
+static bool ask(struct flows_question *q, struct cn_request *request,
+                struct cn_error *err)
 {
     struct cn_served *served = q->served;
 
@@ -116,7 +117,7 @@ bool cn_api_flows(struct cn_served *served, struct cn_request *request,
                   struct cn_error *err)
 {
     struct cn_json *json = &request->json;
-    struct question q = {.served = served};
+    struct flows_question q = {.served = served};
     uint64_t limit;
     bool ok;
 

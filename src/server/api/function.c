@@ -11,14 +11,14 @@
 
 enum { OTHER_MAX = 1000 };
 
-struct question {
+struct function_question {
     struct cn_served_view *view; /* the bottom-up view */
     const struct cn_context_index *index;
     size_t column;
     uint64_t limit;
 };
 
-static bool add_others(const struct question *question, struct cn_json *json,
+static bool add_others(const struct function_question *question, struct cn_json *json,
                        const char *name, struct cn_row_list *list, struct cn_error *err)
 {
     bool ok = true;
@@ -57,7 +57,7 @@ static void add_latency(const struct cn_served_view *view, const struct cn_row *
 static bool answer(struct cn_served *served, struct cn_served_view *view,
                    struct cn_request *request, struct cn_error *err)
 {
-    struct question question = {.view = view};
+    struct function_question question = {.view = view};
     struct cn_json *json = &request->json;
     double values[CN_COST_COLUMN_MAX];
     struct cn_row function;

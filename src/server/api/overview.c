@@ -177,7 +177,7 @@ static bool answer_hot_path(struct cn_served *served, struct cn_served_view *vie
 }
 
 /* The threads of one group: a rank, or one thread. */
-struct group {
+struct overview_group {
     uint64_t key;
     double value;
     uint32_t profile;
@@ -197,13 +197,14 @@ static const struct cn_identity *find_rank(const struct cn_profile *profile,
 
 /* "imbalance": the largest and the mean value of the ranks, or of the threads if there
  * is one rank; null with fewer than two. */
-static void add_imbalance(struct cn_json *json, struct group *groups, size_t count,
-                          bool has_ranks)
+static void add_imbalance(struct cn_json *json, struct overview_group *groups,
+                          size_t count, bool has_ranks)
 {
     size_t merged = 0, most = 0;
     double sum = 0;
 
-    CN_SORT(groups, count, CN_UP(struct group, key), CN_UP(struct group, profile));
+    CN_SORT(groups, count, CN_UP(struct overview_group, key),
+            CN_UP(struct overview_group, profile));
     for (size_t i = 0; i < count; i++) {
         sum += groups[i].value;
         if (merged > 0 && groups[merged - 1].key == groups[i].key)
@@ -232,8 +233,8 @@ static void add_imbalance(struct cn_json *json, struct group *groups, size_t cou
 static bool group_threads(struct cn_database *db, const double *values,
                           size_t metric_count, struct cn_json *json, struct cn_error *err)
 {
-    struct group *ranks = cn_alloc(db->profile_count, sizeof(*ranks));
-    struct group *threads = cn_alloc(db->profile_count, sizeof(*threads));
+    struct overview_group *ranks = cn_alloc(db->profile_count, sizeof(*ranks));
+    struct overview_group *threads = cn_alloc(db->profile_count, sizeof(*threads));
     size_t rank_count = 0, thread_count = 0;
     bool differ = false, ok = true;
 
@@ -246,9 +247,9 @@ static bool group_threads(struct cn_database *db, const double *values,
             continue;
         ok = cn_database_profile(db, p, &profile, err);
         rank = ok ? find_rank(&profile, &db->kinds) : NULL;
-        threads[thread_count++] = (struct group){p, value, p};
+        threads[thread_count++] = (struct overview_group){p, value, p};
         if (rank)
-            ranks[rank_count++] = (struct group){rank->logical, value, p};
+            ranks[rank_count++] = (struct overview_group){rank->logical, value, p};
         differ = differ || (rank && rank->logical != ranks[0].key);
     }
     if (ok && differ)

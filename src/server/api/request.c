@@ -57,7 +57,7 @@ void cn_request_parse(struct cn_request *request, char *address)
         if (value)
             decode(value);
         request->parameters[request->parameter_count++] =
-            (struct cn_parameter){name, value ? value : ""};
+            (struct cn_query_parameter){name, value ? value : ""};
     }
 }
 

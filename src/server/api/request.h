@@ -15,13 +15,13 @@
 
 enum { CN_REQUEST_PARAMETER_MAX = 64 };
 
-struct cn_parameter {
+struct cn_query_parameter {
     const char *name, *value; /* decoded; never NULL */
 };
 
 struct cn_request {
     const char *path;
-    struct cn_parameter parameters[CN_REQUEST_PARAMETER_MAX];
+    struct cn_query_parameter parameters[CN_REQUEST_PARAMETER_MAX];
     size_t parameter_count;
     struct cn_json json; /* the answer */
 };

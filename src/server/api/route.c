@@ -9,7 +9,7 @@
 static const char prefix[] = "/api/v1/sources";
 
 /* A question, and what it is answered with: one of these is set. */
-struct question {
+struct route_question {
     const char *name;
     cn_api_answer *of_source;
     cn_view_answer *of_view;       /* the view that the request asks for */
@@ -19,7 +19,7 @@ struct question {
     bool is_list;                  /* the answer is an array, not an object */
 };
 
-static const struct question of_databases[] = {
+static const struct route_question of_databases[] = {
     {"info", .of_source = cn_api_info},
     {"overview", .of_source = cn_api_overview},
     {"threads", .of_source = cn_api_threads, .is_list = true},
@@ -43,7 +43,7 @@ static const struct question of_databases[] = {
     {0},
 };
 
-static const struct question of_stores[] = {
+static const struct route_question of_stores[] = {
     {"info", .of_query = cn_api_store_info},
     {"traces", .of_query = cn_api_traces},
     {"histogram", .of_query = cn_api_histogram},
@@ -70,10 +70,11 @@ static void list_sources(const struct cn_served_list *sources, struct cn_request
 }
 
 /* Source and question of the path "/api/v1/sources/INDEX/QUESTION"; NULL if there is none. */
-static const struct question *find_question(const struct cn_served_list *sources,
-                                            const char *path, struct cn_served **served)
+static const struct route_question *find_question(const struct cn_served_list *sources,
+                                                  const char *path,
+                                                  struct cn_served **served)
 {
-    const struct question *question;
+    const struct route_question *question;
     uint64_t index;
 
     if (strncmp(path, prefix, strlen(prefix)) != 0)
@@ -89,7 +90,7 @@ static const struct question *find_question(const struct cn_served_list *sources
     return question->name ? question : NULL;
 }
 
-static bool answer(const struct question *question, struct cn_served *served,
+static bool answer(const struct route_question *question, struct cn_served *served,
                    struct cn_request *request, struct cn_error *err)
 {
     if (question->of_view)
@@ -109,7 +110,7 @@ bool cn_route_api(const struct cn_served_list *sources, struct cn_request *reque
     bool is_diff = strcmp(request->path, "/api/v1/diff") == 0;
     bool is_about_all = strcmp(request->path, prefix) == 0, ok = true;
     struct cn_served *served = NULL;
-    const struct question *question =
+    const struct route_question *question =
         is_diff || is_about_all ? NULL : find_question(sources, request->path, &served);
 
     if (!is_diff && !is_about_all && !question)

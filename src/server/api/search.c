@@ -20,7 +20,7 @@ enum {
 
 enum known { UNKNOWN, MATCHES, DIFFERS };
 
-struct search {
+struct api_search {
     struct cn_served_view *view;
     const struct cn_context_labels *labels;
     struct cn_name_filter filter;
@@ -32,7 +32,7 @@ struct search {
     struct cn_best hits;
 };
 
-static void add_match(struct search *search, uint32_t number, double value)
+static void add_match(struct api_search *search, uint32_t number, double value)
 {
     struct cn_best_item item = cn_best_of_value(value, number);
 
@@ -41,7 +41,7 @@ static void add_match(struct search *search, uint32_t number, double value)
     cn_best_offer(&search->hits, &item);
 }
 
-static void begin_hits(struct search *search, struct cn_json *json)
+static void begin_hits(struct api_search *search, struct cn_json *json)
 {
     cn_best_sort(&search->hits, 0);
     if (search->view->is_estimate)
@@ -50,8 +50,8 @@ static void begin_hits(struct search *search, struct cn_json *json)
     cn_json_add_array(json, "hits");
 }
 
-static bool add_hit(struct search *search, const struct cn_row *row, struct cn_json *json,
-                    struct cn_error *err)
+static bool add_hit(struct api_search *search, const struct cn_row *row,
+                    struct cn_json *json, struct cn_error *err)
 {
     cn_json_key(json, "row");
     if (!cn_json_row(json, search->view->view, row, err))
@@ -61,7 +61,7 @@ static bool add_hit(struct search *search, const struct cn_row *row, struct cn_j
 }
 
 /* Each label is matched once. */
-static void match_labels(struct search *search)
+static void match_labels(struct api_search *search)
 {
     const struct cn_names *names = &search->labels->names;
 
@@ -71,7 +71,7 @@ static void match_labels(struct search *search)
 }
 
 /* All contexts of the top-down view. */
-static bool search_contexts(struct search *search, struct cn_json *json,
+static bool search_contexts(struct api_search *search, struct cn_json *json,
                             struct cn_error *err)
 {
     const struct cn_context_index *index = search->view->index;
@@ -106,7 +106,7 @@ static bool search_contexts(struct search *search, struct cn_json *json,
     return ok;
 }
 
-static bool label_matches(struct search *search, const struct cn_row *row, bool *out,
+static bool label_matches(struct api_search *search, const struct cn_row *row, bool *out,
                           struct cn_error *err)
 {
     struct cn_view *view = search->view->view;
@@ -120,7 +120,7 @@ static bool label_matches(struct search *search, const struct cn_row *row, bool 
 
 /* Rows share most of their labels: lines and loops with contexts, functions with those of which the
  * contexts have the same label. */
-static bool group_matches(struct search *search, const struct cn_cost_group *group,
+static bool group_matches(struct api_search *search, const struct cn_cost_group *group,
                           uint32_t number, bool *out, struct cn_error *err)
 {
     uint32_t label = search->labels->of_node[group->node];
@@ -158,7 +158,7 @@ static void add_group_path(struct cn_json *json, const struct cn_cost_group *gro
 }
 
 /* All rows of a flat or collapsed view. */
-static bool search_groups(struct search *search, struct cn_json *json,
+static bool search_groups(struct api_search *search, struct cn_json *json,
                           struct cn_error *err)
 {
     struct cn_view *view = search->view->view;
@@ -189,7 +189,7 @@ static bool search_groups(struct search *search, struct cn_json *json,
 }
 
 /* The functions at the top of the bottom-up view. */
-static bool search_functions(struct search *search, struct cn_json *json,
+static bool search_functions(struct api_search *search, struct cn_json *json,
                              struct cn_error *err)
 {
     struct cn_row_list rows = {0};
@@ -216,7 +216,7 @@ static bool search_functions(struct search *search, struct cn_json *json,
 static bool answer(struct cn_served *served, struct cn_served_view *view,
                    struct cn_request *request, struct cn_error *err)
 {
-    struct search search = {.view = view, .labels = &served->structure.labels};
+    struct api_search search = {.view = view, .labels = &served->structure.labels};
     uint64_t limit;
     bool ok;
 

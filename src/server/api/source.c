@@ -52,12 +52,12 @@ static bool is_inside_function(const struct cn_context *context)
 
 /* By node: the kind of a context, and whether its cost is also that of loops, lines or instructions
  * inside it. */
-struct parts {
+struct source_parts {
     uint8_t kind;
     bool has_inner;
 };
 
-static bool find_parts(struct parts *parts, struct cn_database *db,
+static bool find_parts(struct source_parts *parts, struct cn_database *db,
                        const struct cn_context_index *index, struct cn_error *err)
 {
     for (size_t i = 0; i < index->count; i++) {
@@ -77,7 +77,7 @@ static bool find_parts(struct parts *parts, struct cn_database *db,
  * of their lines, and those of lines contain their instructions. The line of a function is where it
  * is defined, not where its cost was measured. */
 static bool add_up(struct line_costs *lines, struct cn_costs *costs,
-                   const struct cn_context_index *index, const struct parts *parts,
+                   const struct cn_context_index *index, const struct source_parts *parts,
                    struct cn_error *err)
 {
     double values[CN_COST_COLUMN_MAX];
@@ -139,7 +139,7 @@ static bool show(struct cn_served *served, struct cn_json *json, struct cn_costs
     struct line_costs lines = {.file = file, .count = count_lines(text)};
     const struct cn_context_index *index = &served->structure.frames.index;
     const struct cn_cost_column *column;
-    struct parts *parts;
+    struct source_parts *parts;
     bool ok = cn_structure_wait(&served->structure, CN_STRUCTURE_FRAMES, err);
 
     while (lines.column < costs->column_count &&

@@ -66,7 +66,7 @@ static void add_node(struct cn_json *json, const struct cn_trace *trace, uint32_
 
 /* Which calls of a trace are answered: one and the calls below it, in call order, down
  * to the greatest depth at which they are not too many. */
-struct selection {
+struct trace_selection {
     uint32_t node;
     uint32_t from; /* calls of `node` before this one are left out */
     uint64_t min_ns, limit;
@@ -76,7 +76,7 @@ struct selection {
 };
 
 /* The call after `at`, inside it or after its end. */
-static uint32_t next_call(const struct selection *sel, const struct cn_trace *trace,
+static uint32_t next_call(const struct trace_selection *sel, const struct cn_trace *trace,
                           uint32_t at, bool goes_inside)
 {
     uint32_t next = goes_inside ? at + 1 : trace->nodes[at].end;
@@ -84,16 +84,16 @@ static uint32_t next_call(const struct selection *sel, const struct cn_trace *tr
     return at == sel->node && next < sel->from ? sel->from : next;
 }
 
-static bool is_long_enough(const struct selection *sel, const struct cn_trace *trace,
-                           uint32_t at)
+static bool is_long_enough(const struct trace_selection *sel,
+                           const struct cn_trace *trace, uint32_t at)
 {
     return at == sel->node || trace->nodes[at].duration_ns >= sel->min_ns;
 }
 
 /* The depth of a call below sel->node, noted in `depths`, which counts from that call
  * on. */
-static uint32_t depth_below(const struct selection *sel, const struct cn_trace *trace,
-                            uint32_t at, uint32_t *depths)
+static uint32_t depth_below(const struct trace_selection *sel,
+                            const struct cn_trace *trace, uint32_t at, uint32_t *depths)
 {
     uint32_t parent = trace->nodes[at].parent;
 
@@ -101,7 +101,7 @@ static uint32_t depth_below(const struct selection *sel, const struct cn_trace *
 }
 
 /* As deep as the limit allows, but at least the direct calls. */
-static void choose_depth(struct selection *sel, const struct cn_trace *trace,
+static void choose_depth(struct trace_selection *sel, const struct cn_trace *trace,
                          uint32_t *depths)
 {
     uint64_t *counts = cn_alloc(CN_TRACE_DEPTH_MAX + 1, sizeof(*counts));
@@ -124,7 +124,7 @@ static void choose_depth(struct selection *sel, const struct cn_trace *trace,
 }
 
 static void add_nodes(struct cn_json *json, const struct cn_trace *trace,
-                      struct selection *sel)
+                      struct trace_selection *sel)
 {
     uint32_t end = trace->nodes[sel->node].end;
     uint32_t *depths = cn_alloc(end - sel->node, sizeof(*depths));
@@ -172,7 +172,7 @@ static void add_spans(struct cn_json *json, const struct cn_trace *trace)
 }
 
 static bool parse_selection(const struct cn_request *request,
-                            const struct cn_trace *trace, struct selection *sel,
+                            const struct cn_trace *trace, struct trace_selection *sel,
                             struct cn_error *err)
 {
     uint64_t node, from;
@@ -200,7 +200,7 @@ bool cn_api_trace(struct cn_request *request, const struct cn_trace *trace,
 {
     const struct cn_trace_span *span = trace->span_count > 0 ? &trace->spans[0] : NULL;
     struct cn_json *json = &request->json;
-    struct selection sel = {0};
+    struct trace_selection sel = {0};
 
     if (!parse_selection(request, trace, &sel, err))
         return false;

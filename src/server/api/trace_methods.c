@@ -40,7 +40,7 @@ bool cn_api_trace_methods(struct cn_request *request, const struct cn_trace_set 
     return true;
 }
 
-struct search {
+struct methods_search {
     const struct cn_trace *trace;
     struct cn_name_filter filter;
     struct cn_map known; /* by method: 1 matches, 0 does not */
@@ -48,7 +48,7 @@ struct search {
     bool has_errors;
 };
 
-static bool matches(struct search *search, const struct cn_trace_node *node)
+static bool matches(struct methods_search *search, const struct cn_trace_node *node)
 {
     struct cn_text name = {0};
     uint32_t *known;
@@ -66,7 +66,7 @@ static bool matches(struct search *search, const struct cn_trace_node *node)
 }
 
 /* The nearest match after `at`, or before it; the first one follows the last. */
-static void add_found(struct search *search, struct cn_json *json, uint64_t at,
+static void add_found(struct methods_search *search, struct cn_json *json, uint64_t at,
                       bool is_reversed)
 {
     uint32_t found = CN_NONE, first = CN_NONE, last = CN_NONE, count = 0, rank = 0;
@@ -100,7 +100,7 @@ bool cn_api_trace_find(struct cn_request *request, const struct cn_trace *trace,
                        struct cn_error *err)
 {
     const char *pattern = cn_request_value(request, "method");
-    struct search search = {.trace = trace};
+    struct methods_search search = {.trace = trace};
     uint64_t at;
     bool ok;
 

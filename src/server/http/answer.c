@@ -249,7 +249,7 @@ static enum MHD_Result collect_parameter(void *arg, enum MHD_ValueKind kind,
     (void)kind;
     if (request->parameter_count < CN_REQUEST_PARAMETER_MAX)
         request->parameters[request->parameter_count++] =
-            (struct cn_parameter){name, value ? value : ""};
+            (struct cn_query_parameter){name, value ? value : ""};
     return MHD_YES;
 }
 

@@ -25,7 +25,7 @@
 static const char analysis_folder[] = "/cairn/analysis";
 
 /* What a page contains. */
-struct page {
+struct export_page {
     const char *path;
     const struct cn_page_options *options;
     struct cn_opened opened;
@@ -42,12 +42,12 @@ void cn_page_missing_done(struct cn_page_missing *missing)
     cn_text_done(&missing->damage);
 }
 
-static void note_damage(struct page *page, const char *what)
+static void note_damage(struct export_page *page, const char *what)
 {
     cn_text_printf(page->damage, "%s\n", what);
 }
 
-static void note_warnings(struct page *page, const struct cn_warning *warnings)
+static void note_warnings(struct export_page *page, const struct cn_warning *warnings)
 {
     for (const struct cn_warning *w = warnings; w; w = w->next)
         if (w->is_damage)
@@ -65,18 +65,18 @@ static struct cn_bytes asset_of(const char *path)
                : (struct cn_bytes){0};
 }
 
-static void leave_out(struct page *page, const char *what)
+static void leave_out(struct export_page *page, const char *what)
 {
     cn_text_printf(page->left_out, "%s%s", page->left_out->len > 0 ? ", " : "", what);
 }
 
-static void leave_out_time(struct page *page)
+static void leave_out_time(struct export_page *page)
 {
     cn_text_printf(page->left_out, "data outside %s", page->options->range.text);
 }
 
 /* The calls of a time range, and their analysis. */
-static bool add_part_of_recording(struct page *page, struct cn_error *err)
+static bool add_part_of_recording(struct export_page *page, struct cn_error *err)
 {
     struct cn_error damage = {0};
     struct cn_text path = {0};
@@ -104,7 +104,7 @@ static bool add_part_of_recording(struct page *page, struct cn_error *err)
 }
 
 /* The samples of a time range. */
-static bool add_part_of_database(struct page *page, struct cn_error *err)
+static bool add_part_of_database(struct export_page *page, struct cn_error *err)
 {
     struct cn_database *db = page->opened.db;
 
@@ -127,7 +127,7 @@ static bool is_of_points(const char *path, const void *arg)
 
 /* The analysis that is shown, with its calls; or the database as it is. What does not open is not
  * exported. */
-static bool add_contexts(struct page *page, struct cn_error *err)
+static bool add_contexts(struct export_page *page, struct cn_error *err)
 {
     const char *folder;
 
@@ -148,7 +148,7 @@ static bool add_contexts(struct page *page, struct cn_error *err)
 }
 
 /* The query of the traces in the page; "": all. */
-static bool add_query(const struct page *page, struct cn_text *query,
+static bool add_query(const struct export_page *page, struct cn_text *query,
                       struct cn_error *err)
 {
     const char *chosen = page->options->query;
@@ -163,7 +163,7 @@ static bool add_query(const struct page *page, struct cn_text *query,
 }
 
 /* Write the traces that match as a store of their own. */
-static bool copy_traces(struct page *page, const char *query, struct cn_error *err)
+static bool copy_traces(struct export_page *page, const char *query, struct cn_error *err)
 {
     struct cn_store_query opened;
     struct cn_store_added added;
@@ -186,7 +186,7 @@ static bool copy_traces(struct page *page, const char *query, struct cn_error *e
 }
 
 /* The files of a store as they are. */
-static bool add_store(struct page *page, struct cn_error *err)
+static bool add_store(struct export_page *page, struct cn_error *err)
 {
     struct cn_search_trace_count traces;
     struct cn_store_query all;
@@ -203,7 +203,7 @@ static bool add_store(struct page *page, struct cn_error *err)
     return ok;
 }
 
-static bool add_traces(struct page *page, struct cn_error *err)
+static bool add_traces(struct export_page *page, struct cn_error *err)
 {
     struct cn_text query = {0};
     bool ok = add_query(page, &query, err);
@@ -222,7 +222,7 @@ static bool add_traces(struct page *page, struct cn_error *err)
     return ok;
 }
 
-static bool add_files(struct page *page, struct cn_error *err)
+static bool add_files(struct export_page *page, struct cn_error *err)
 {
     unsigned contains = page->opened.contains;
 
@@ -253,7 +253,7 @@ static bool is_source(const char *path, const void *arg)
 }
 
 /* Leave out the next that can be; false if there is none. */
-static bool leave_out_next(struct page *page)
+static bool leave_out_next(struct export_page *page)
 {
     const struct cn_format *v4 = cn_format_find("hpctoolkit-v4");
 
@@ -275,7 +275,7 @@ static bool leave_out_next(struct page *page)
     return false;
 }
 
-static void add_list(const struct page *page, struct cn_text *out)
+static void add_list(const struct export_page *page, struct cn_text *out)
 {
     struct cn_text text = {0};
     struct cn_json json = {.text = &text};
@@ -333,7 +333,7 @@ static void add_head(struct cn_text *out)
 }
 
 /* The page before and after its data. */
-static void add_begin(const struct page *page, struct cn_text *out)
+static void add_begin(const struct export_page *page, struct cn_text *out)
 {
     add_head(out);
     if (page)
@@ -347,7 +347,7 @@ static void add_end(struct cn_text *out)
     cn_text_str_add(out, "</script>\n</body>\n</html>\n");
 }
 
-static bool size_of(const struct page *page, uint64_t *out, struct cn_error *err)
+static bool size_of(const struct export_page *page, uint64_t *out, struct cn_error *err)
 {
     struct cn_text text = {0};
     bool ok = cn_pack_size(&page->pack, out, err);
@@ -360,7 +360,7 @@ static bool size_of(const struct page *page, uint64_t *out, struct cn_error *err
 }
 
 /* Leave out until the page is small enough. */
-static bool make_small(struct page *page, struct cn_error *err)
+static bool make_small(struct export_page *page, struct cn_error *err)
 {
     uint64_t size, size_max = page->options->size_max;
 
@@ -380,7 +380,8 @@ static bool make_small(struct page *page, struct cn_error *err)
 }
 
 /* NULL: a page without data. */
-static bool write_page(const struct page *page, struct cn_sink *out, struct cn_error *err)
+static bool write_page(const struct export_page *page, struct cn_sink *out,
+                       struct cn_error *err)
 {
     struct cn_text text = {0};
     bool ok;
@@ -405,12 +406,12 @@ bool cn_page_export(struct cn_sink *out, struct cn_opened *source,
                     const struct cn_page_options *options,
                     struct cn_page_missing *missing, struct cn_error *err)
 {
-    struct page page = {.path = source->path,
-                        .opened = *source,
-                        .format = source->format,
-                        .options = options,
-                        .left_out = &missing->left_out,
-                        .damage = &missing->damage};
+    struct export_page page = {.path = source->path,
+                               .opened = *source,
+                               .format = source->format,
+                               .options = options,
+                               .left_out = &missing->left_out,
+                               .damage = &missing->damage};
     bool ok = check_engine(err) && add_files(&page, err) && make_small(&page, err) &&
               write_page(&page, out, err);
 

@@ -31,8 +31,7 @@ static void add_file(struct cn_pack *pack, const char *path, const char *as,
         pack->capacity = pack->capacity * 2 + 16;
         pack->list = cn_realloc(pack->list, pack->capacity, sizeof(*pack->list));
     }
-    pack->list[pack->count++] =
-        (struct cn_packed_file){cn_strdup(path), name.chars, size};
+    pack->list[pack->count++] = (struct cn_page_file){cn_strdup(path), name.chars, size};
 }
 
 bool cn_pack_add(struct cn_pack *pack, const char *path, const char *as,
@@ -59,7 +58,7 @@ bool cn_pack_add(struct cn_pack *pack, const char *path, const char *as,
     return ok;
 }
 
-static void free_file(struct cn_packed_file *file)
+static void free_file(struct cn_page_file *file)
 {
     free(file->path);
     free(file->as);
@@ -120,7 +119,7 @@ static bool write_block(struct block *block, struct cn_error *err)
     return cn_sink_text(block->out, &block->text, err);
 }
 
-static bool write_file(struct block *block, const struct cn_packed_file *from,
+static bool write_file(struct block *block, const struct cn_page_file *from,
                        struct cn_error *err)
 {
     struct cn_file file = {0};

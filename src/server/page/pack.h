@@ -25,14 +25,14 @@ struct cn_sink;
  * not be too long for browsers. */
 enum { CN_PACK_BLOCK_LEN = 4 << 20 };
 
-struct cn_packed_file {
+struct cn_page_file {
     char *path;    /* on this machine */
     char *as;      /* in the page */
     uint64_t size; /* when it was listed */
 };
 
 struct cn_pack {
-    struct cn_packed_file *list;
+    struct cn_page_file *list;
     size_t count, capacity;
 };
 

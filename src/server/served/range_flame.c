@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 
 /* While it is built. */
-struct build {
+struct range_flame_build {
     struct cn_database *db;
     const struct cn_context_index *index;
     const uint64_t *self_ns; /* by context id */
@@ -17,7 +17,7 @@ struct build {
 };
 
 /* Only one of the contexts with the same id counts. */
-static double self_of(const struct build *build, uint32_t node)
+static double self_of(const struct range_flame_build *build, uint32_t node)
 {
     uint32_t id = build->index->nodes[node].id;
 
@@ -26,7 +26,7 @@ static double self_of(const struct build *build, uint32_t node)
 
 /* Returns the total of all nodes. Parents have smaller numbers than their children: one pass
  * backwards adds up. */
-static double add_up(struct build *build)
+static double add_up(struct range_flame_build *build)
 {
     const struct cn_context_index *index = build->index;
     double total = 0;
@@ -46,7 +46,7 @@ static double add_up(struct build *build)
     return total;
 }
 
-static bool add_node(struct build *build, uint32_t node, uint32_t depth,
+static bool add_node(struct range_flame_build *build, uint32_t node, uint32_t depth,
                      struct cn_error *err)
 {
     struct cn_text label = {0};
@@ -76,7 +76,7 @@ static bool add_node(struct build *build, uint32_t node, uint32_t depth,
 
 /* Nodes are numbered depth first. Those that are too small are left out, and with them all below
  * them, which are no larger. */
-static bool paint(struct build *build, double smallest, struct cn_error *err)
+static bool paint(struct range_flame_build *build, double smallest, struct cn_error *err)
 {
     const struct cn_context_index *index = build->index;
     uint32_t *path = NULL; /* the nodes around the next one */
@@ -113,7 +113,8 @@ bool cn_range_flame_build(struct cn_range_flame *out, struct cn_database *db,
                           const struct cn_range_request *request, double min_share,
                           const struct cn_progress *progress, struct cn_error *err)
 {
-    struct build build = {.db = db, .index = &frames->index, .flame = &out->flame};
+    struct range_flame_build build = {
+        .db = db, .index = &frames->index, .flame = &out->flame};
     struct cn_range_sums sums;
     bool ok;
 

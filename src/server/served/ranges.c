@@ -18,7 +18,7 @@ enum {
     FIRST_SAMPLES = 1 << 17, /* read for the first answer, where there are many more */
 };
 
-struct range {
+struct served_range {
     /* Set once; the job reads it. */
     struct cn_structure *structure;
     struct cn_thread_list threads;
@@ -35,7 +35,7 @@ struct range {
 
 static void free_range(void *value)
 {
-    struct range *range = value;
+    struct served_range *range = value;
 
     cn_job_end(&range->job);
     for (unsigned i = 0; i < range->flame_count; i++)
@@ -61,13 +61,13 @@ static bool has_busy_view(struct cn_served_views *views)
 
 static bool is_busy(const struct cn_cached *entry, void *arg)
 {
-    struct range *range = entry->value;
+    struct served_range *range = entry->value;
 
     (void)arg;
     return cn_job_is_running(&range->job) || has_busy_view(&range->views);
 }
 
-static struct cn_range_request request_of(const struct range *range)
+static struct cn_range_request request_of(const struct served_range *range)
 {
     return (struct cn_range_request){
         .profiles = range->threads.profiles,
@@ -81,7 +81,7 @@ static struct cn_range_request request_of(const struct range *range)
 static bool open_database(void *arg, const struct cn_progress *progress,
                           struct cn_error *err)
 {
-    struct range *range = arg;
+    struct served_range *range = arg;
     struct cn_range_request request = request_of(range);
 
     return cn_range_database_open(&range->views.range, range->structure->db,
@@ -89,7 +89,7 @@ static bool open_database(void *arg, const struct cn_progress *progress,
                                   progress, err);
 }
 
-static bool add_flame(struct range *range, uint64_t sample_max, bool *is_estimate,
+static bool add_flame(struct served_range *range, uint64_t sample_max, bool *is_estimate,
                       const struct cn_progress *progress, struct cn_error *err)
 {
     struct cn_range_flame *flame = &range->flames[range->flame_count];
@@ -110,7 +110,7 @@ static bool add_flame(struct range *range, uint64_t sample_max, bool *is_estimat
 static bool draw_flame(void *arg, const struct cn_progress *progress,
                        struct cn_error *err)
 {
-    struct range *range = arg;
+    struct served_range *range = arg;
     bool is_estimate = true;
 
     if (range->flame_count == 0 && /* else an earlier job failed after its estimate */
@@ -158,9 +158,9 @@ static bool add_range(struct cn_served_ranges *ranges,
                       const struct cn_range_question *question, const char *key,
                       struct cn_cached **out, struct cn_error *err)
 {
-    struct range *range = cn_alloc(1, sizeof(*range));
+    struct served_range *range = cn_alloc(1, sizeof(*range));
 
-    *range = (struct range){
+    *range = (struct served_range){
         .structure = ranges->structure,
         .begin_ns = question->begin_ns,
         .end_ns = question->end_ns,
@@ -187,9 +187,9 @@ static bool add_range(struct cn_served_ranges *ranges,
 }
 
 /* The range of a question, pinned. */
-static struct range *pin(struct cn_served_ranges *ranges,
-                         const struct cn_range_question *question,
-                         struct cn_cached **entry, struct cn_error *err)
+static struct served_range *pin(struct cn_served_ranges *ranges,
+                                const struct cn_range_question *question,
+                                struct cn_cached **entry, struct cn_error *err)
 {
     struct cn_text key = {0};
     bool ok;
@@ -212,7 +212,7 @@ bool cn_served_range_flame(struct cn_served_ranges *ranges,
                            const struct cn_range_flame **out, struct cn_cached **entry,
                            struct cn_error *err)
 {
-    struct range *range = pin(ranges, question, entry, err);
+    struct served_range *range = pin(ranges, question, entry, err);
     bool ok;
 
     if (!range)
@@ -233,7 +233,7 @@ bool cn_served_range_views(struct cn_served_ranges *ranges,
                            struct cn_served_views **out, struct cn_cached **entry,
                            struct cn_error *err)
 {
-    struct range *range = pin(ranges, question, entry, err);
+    struct served_range *range = pin(ranges, question, entry, err);
 
     if (!range)
         return false;

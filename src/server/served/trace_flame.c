@@ -66,7 +66,7 @@ static uint32_t name_of(struct cn_trace_flame *flame, uint32_t segment,
 }
 
 /* A trace that is being added. */
-struct adding {
+struct flame_adding {
     struct cn_trace_flame *flame;
     const struct cn_trace_set *set;
     const struct cn_search_hit *hits; /* of its branches */
@@ -80,7 +80,7 @@ static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
 static bool add_call(void *arg, const struct cn_trace_branch *branch, uint32_t node,
                      uint32_t depth)
 {
-    const struct adding *adding = arg;
+    const struct flame_adding *adding = arg;
     struct cn_trace_flame *flame = adding->flame;
     uint32_t segment = adding->hits[branch - adding->set->branches].segment;
     uint32_t name =
@@ -115,7 +115,7 @@ static bool add_call(void *arg, const struct cn_trace_branch *branch, uint32_t n
 
 /* The hits from flame->added on: workers load traces, which are added in the order of
  * the hits. */
-struct batch {
+struct flame_batch {
     struct cn_trace_flame *flame;
     size_t *first_hits; /* of each trace, and of the one after the last */
     struct worker {
@@ -129,7 +129,7 @@ struct batch {
 };
 
 /* Find the next traces, at most `most` of them. */
-static size_t find_traces(struct batch *batch, size_t most)
+static size_t find_traces(struct flame_batch *batch, size_t most)
 {
     const struct cn_search_hits *hits = &batch->flame->hits;
     size_t count = 0, at = batch->flame->added;
@@ -145,7 +145,7 @@ static size_t find_traces(struct batch *batch, size_t most)
 
 static void load_trace(void *arg, size_t i, unsigned number)
 {
-    const struct batch *batch = arg;
+    const struct flame_batch *batch = arg;
     const struct cn_trace_flame *flame = batch->flame;
     size_t first = batch->first_hits[i], end = batch->first_hits[i + 1];
     struct worker *worker = &batch->workers[number];
@@ -158,9 +158,9 @@ static void load_trace(void *arg, size_t i, unsigned number)
 
 static void take_trace(void *arg, size_t i, unsigned number)
 {
-    struct batch *batch = arg;
+    struct flame_batch *batch = arg;
     const struct worker *worker = &batch->workers[number];
-    struct adding adding = {
+    struct flame_adding adding = {
         .flame = batch->flame,
         .set = &worker->set,
         .hits = &batch->flame->hits.list[batch->first_hits[i]],
@@ -201,7 +201,7 @@ bool cn_trace_flame_add(struct cn_trace_flame *flame, uint64_t budget_ns,
     enum { TRACES_OF_WORKER = 16 };
     uint64_t deadline_ns = cn_clock_ns() + budget_ns;
     unsigned workers = cn_pool_default_workers();
-    struct batch batch = {
+    struct flame_batch batch = {
         .flame = flame,
         .first_hits = cn_alloc(TRACES_OF_WORKER * workers + 1, sizeof(*batch.first_hits)),
         .workers = cn_alloc(workers, sizeof(*batch.workers)),

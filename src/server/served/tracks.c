@@ -12,7 +12,7 @@ enum {
     ITEM_MIN = 256,     /* of one task */
 };
 
-struct reading {
+struct tracks_reading {
     struct cn_served_tracks *tracks;
     const struct cn_progress *progress;
     bool is_stopped;
@@ -21,7 +21,7 @@ struct reading {
 
 static void read_task(void *arg, size_t number, unsigned worker)
 {
-    struct reading *reading = arg;
+    struct tracks_reading *reading = arg;
     struct cn_served_tracks *tracks = reading->tracks;
     size_t share = ITEM_MAX / tracks->count;
     struct cn_error ignored; /* `take` asks again */
@@ -35,7 +35,7 @@ static void read_task(void *arg, size_t number, unsigned worker)
 
 static void take_task(void *arg, size_t number, unsigned worker)
 {
-    struct reading *reading = arg;
+    struct tracks_reading *reading = arg;
 
     (void)worker;
     if (!reading->is_stopped)
@@ -55,7 +55,7 @@ static void free_list(struct cn_served_tracks *tracks)
 static bool read_all(void *arg, const struct cn_progress *progress, struct cn_error *err)
 {
     struct cn_served_tracks *tracks = arg;
-    struct reading reading = {.tracks = tracks, .progress = progress};
+    struct tracks_reading reading = {.tracks = tracks, .progress = progress};
 
     tracks->list = cn_alloc(tracks->count, sizeof(*tracks->list));
     cn_pool_run(&(struct cn_jobs){tracks->count, &reading, read_task, take_task, NULL},

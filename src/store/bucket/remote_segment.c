@@ -32,20 +32,20 @@ static void note_failure(struct segment *segment, const struct cn_error *err)
 }
 
 /* A part of an object. */
-struct part {
+struct remote_part {
     size_t file;
     uint64_t off, len;
     uint8_t *out;
 };
 
-struct parts {
-    struct part *list;
+struct remote_parts {
+    struct remote_part *list;
     size_t count, capacity;
 };
 
 /* A range may span files; the space between them stays zero. */
 static void split(const struct segment *segment, const struct cn_range *range,
-                  struct parts *parts)
+                  struct remote_parts *parts)
 {
     const struct cn_manifest_entry *entry = segment->remote.entry;
 
@@ -57,7 +57,7 @@ static void split(const struct segment *segment, const struct cn_range *range,
         if (from >= to)
             continue;
         CN_PUSH(parts->list, parts->count, parts->capacity,
-                (struct part){
+                (struct remote_part){
                     .file = i,
                     .off = from - begin,
                     .len = to - from,
@@ -66,7 +66,7 @@ static void split(const struct segment *segment, const struct cn_range *range,
     }
 }
 
-static bool fetch_parts(struct segment *segment, const struct parts *parts,
+static bool fetch_parts(struct segment *segment, const struct remote_parts *parts,
                         struct cn_error *err)
 {
     const struct cn_manifest_entry *entry = segment->remote.entry;
@@ -75,7 +75,7 @@ static bool fetch_parts(struct segment *segment, const struct parts *parts,
     bool ok;
 
     for (size_t i = 0; i < parts->count; i++) {
-        const struct part *part = &parts->list[i];
+        const struct remote_part *part = &parts->list[i];
 
         cn_text_printf(&keys[i], "segments/%s/%s", entry->id,
                        entry->files[part->file].name);
@@ -104,7 +104,7 @@ static bool fetch(void *arg, const struct cn_range *ranges, size_t count,
                   struct cn_error *err)
 {
     struct segment *segment = arg;
-    struct parts parts = {0};
+    struct remote_parts parts = {0};
     bool ok;
 
     for (size_t i = 0; i < count; i++)

@@ -21,7 +21,7 @@ enum { NUMBER_LEN = 6, TOGETHER = 64 };
 static const uint64_t orphan_ns = UINT64_C(24) * 3600 * 1000000000;
 
 /* Objects of a segment. */
-struct found {
+struct sweep_found {
     char id[CN_MANIFEST_ID_LEN + 1];
     char **keys;
     size_t key_count, key_capacity;
@@ -35,7 +35,7 @@ struct sweep {
     struct cn_map gone_now; /* of those that are not */
     uint32_t *entries;      /* numbers with an entry */
     size_t entry_count, entry_capacity;
-    struct found *segments;
+    struct sweep_found *segments;
     size_t count, capacity;
     struct cn_names known, doomed; /* ids */
     struct cn_bucket_swept swept;
@@ -75,7 +75,8 @@ static bool note_object(void *arg, const struct cn_s3_object *object,
 {
     struct sweep *sweep = arg;
     const char *id = object->key + strlen(SEGMENTS);
-    struct found *last = sweep->count > 0 ? &sweep->segments[sweep->count - 1] : NULL;
+    struct sweep_found *last =
+        sweep->count > 0 ? &sweep->segments[sweep->count - 1] : NULL;
 
     (void)err;
     if (!cn_hex_begins(id, CN_MANIFEST_ID_LEN) || id[CN_MANIFEST_ID_LEN] != '/')
@@ -83,7 +84,7 @@ static bool note_object(void *arg, const struct cn_s3_object *object,
     if (!last || strncmp(last->id, id, CN_MANIFEST_ID_LEN) != 0) {
         CN_GROW(sweep->segments, sweep->count, sweep->capacity);
         last = &sweep->segments[sweep->count++];
-        *last = (struct found){0};
+        *last = (struct sweep_found){0};
         memcpy(last->id, id, CN_MANIFEST_ID_LEN);
     }
     CN_PUSH(last->keys, last->key_count, last->key_capacity, cn_strdup(object->key));
@@ -153,8 +154,8 @@ static bool note_newest(void *arg, const struct cn_s3_object *object,
 }
 
 /* A collector that was away for long may be sending an orphan again, to name it: look once more. */
-static bool is_still_orphan(struct sweep *sweep, const struct found *found, bool *out,
-                            struct cn_error *err)
+static bool is_still_orphan(struct sweep *sweep, const struct sweep_found *found,
+                            bool *out, struct cn_error *err)
 {
     char begin[sizeof(SEGMENTS) + CN_MANIFEST_ID_LEN + 1];
     uint64_t newest_ns = 0;
@@ -170,7 +171,7 @@ static bool is_still_orphan(struct sweep *sweep, const struct found *found, bool
 static bool remove_segments(struct sweep *sweep, struct cn_error *err)
 {
     for (size_t i = 0; i < sweep->count; i++) {
-        const struct found *found = &sweep->segments[i];
+        const struct sweep_found *found = &sweep->segments[i];
         bool is_doomed, is_orphan;
 
         if (has_name(&sweep->known, found->id))

@@ -214,14 +214,14 @@ static bool add_segment(struct asking *asking, struct asked *asked,
 }
 
 /* A file that grows. */
-struct copy {
+struct unsealed_copy {
     struct asked *asked;
     struct cn_fresh_segment *segment;
     struct cn_text url;
     uint64_t len; /* that it has afterwards */
 };
 
-static bool open_copy(struct copy *copy, size_t index, struct cn_http_get *get)
+static bool open_copy(struct unsealed_copy *copy, size_t index, struct cn_http_get *get)
 {
     const struct cn_manifest_file *file = &copy->segment->entry->files[index];
     struct cn_text path = {0};
@@ -250,7 +250,7 @@ static bool open_copy(struct copy *copy, size_t index, struct cn_http_get *get)
     return true;
 }
 
-static void end_copy(const struct copy *copy, const struct cn_http_get *get)
+static void end_copy(const struct unsealed_copy *copy, const struct cn_http_get *get)
 {
     struct stat st;
 
@@ -268,7 +268,7 @@ static void copy_files(struct asking *asking, size_t index)
 {
     struct cn_fresh *fresh = asking->fresh;
     struct cn_http_get *gets = cn_alloc(fresh->count, sizeof(*gets));
-    struct copy *copies = cn_alloc(fresh->count, sizeof(*copies));
+    struct unsealed_copy *copies = cn_alloc(fresh->count, sizeof(*copies));
     size_t n = 0;
 
     for (size_t i = 0; i < asking->count; i++) {
@@ -277,7 +277,7 @@ static void copy_files(struct asking *asking, size_t index)
         for (size_t k = 0; !asked->is_done && k < asked->count; k++) {
             struct cn_fresh_segment *segment = &fresh->segments[asked->first + k];
 
-            copies[n] = (struct copy){.asked = asked, .segment = segment};
+            copies[n] = (struct unsealed_copy){.asked = asked, .segment = segment};
             gets[n] = (struct cn_http_get){.token = asking->token};
             if (asked->err.kind == CN_ERR_NONE && index < segment->entry->file_count &&
                 open_copy(&copies[n], index, &gets[n]))

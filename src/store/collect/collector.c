@@ -31,7 +31,7 @@ enum {
 static const uint64_t retry_ns = 1000000000; /* before a store that failed is reopened */
 
 /* A request that is not answered yet. */
-struct entry {
+struct collector_entry {
     enum cn_collector_kind kind;
     struct cn_zorka_request request;
     cn_collected_fn done;
@@ -40,7 +40,7 @@ struct entry {
 };
 
 struct entries {
-    struct entry *list;
+    struct collector_entry *list;
     size_t count, capacity;
 };
 
@@ -48,7 +48,7 @@ struct entries {
 enum saving { SAVING_NOTHING, SAVING, SAVING_DONE };
 
 /* One lane of the store, with its jobs. */
-struct lane {
+struct collector_lane {
     struct cn_collector *collector;
     unsigned number;
     pthread_cond_t has_work;   /* for the reader */
@@ -87,7 +87,7 @@ struct cn_collector {
     struct cn_store_lanes *store; /* each lane uses its own */
     struct cn_replica *replica;   /* NULL: none */
     struct cn_job_group jobs;
-    struct lane lanes[CN_STORE_LANES_MAX];
+    struct collector_lane lanes[CN_STORE_LANES_MAX];
     unsigned lane_count;
 
     /* Under the lock. */
@@ -99,14 +99,14 @@ struct cn_collector {
     struct cn_collector_counts counts;
 };
 
-static void add_entry(struct entries *entries, const struct entry *entry)
+static void add_entry(struct entries *entries, const struct collector_entry *entry)
 {
     CN_PUSH(entries->list, entries->count, entries->capacity, *entry);
 }
 
 /* Without the lock held: callbacks take locks of their own. */
-static void answer(struct cn_collector *c, const struct entry *list, size_t count,
-                   enum cn_collected how, const struct cn_error *err)
+static void answer(struct cn_collector *c, const struct collector_entry *list,
+                   size_t count, enum cn_collected how, const struct cn_error *err)
 {
     (void)pthread_mutex_lock(&c->lock);
     for (size_t i = 0; i < count; i++) {
@@ -121,7 +121,7 @@ static void answer(struct cn_collector *c, const struct entry *list, size_t coun
         list[i].done(list[i].arg, how, err);
 }
 
-static void begin_ingest(struct lane *lane)
+static void begin_ingest(struct collector_lane *lane)
 {
     lane->writer = cn_store_lane(lane->collector->store, lane->number);
     lane->ingest = cn_store_ingest_new(lane->writer);
@@ -129,7 +129,7 @@ static void begin_ingest(struct lane *lane)
     lane->counted = (struct cn_store_ingest_counts){0};
 }
 
-static bool reopen(struct lane *lane, struct cn_error *err)
+static bool reopen(struct collector_lane *lane, struct cn_error *err)
 {
     if (!cn_store_lane_reopen(lane->collector->store, lane->number, err))
         return false;
@@ -140,7 +140,7 @@ static bool reopen(struct lane *lane, struct cn_error *err)
 
 /* Requests that were read and not saved are lost, and with them the symbols of all
  * agents, which are asked to send them again. */
-static void drop_store(struct lane *lane, const struct cn_error *failure)
+static void drop_store(struct collector_lane *lane, const struct cn_error *failure)
 {
     lane->failure = *failure;
     lane->failed_ns = cn_clock_ns();
@@ -158,7 +158,7 @@ static void drop_store(struct lane *lane, const struct cn_error *failure)
 }
 
 /* Take the commit back if it is saved; with `waits`, wait until it is. */
-static void take_back(struct lane *lane, bool waits)
+static void take_back(struct collector_lane *lane, bool waits)
 {
     bool is_done;
 
@@ -178,7 +178,7 @@ static void take_back(struct lane *lane, bool waits)
 }
 
 /* Copy what was saved to object storage, if that is wanted. `dir` as in cn_replica_send(). */
-static bool copy(struct lane *lane, const char *dir, struct cn_error *err)
+static bool copy(struct collector_lane *lane, const char *dir, struct cn_error *err)
 {
     struct cn_collector *c = lane->collector;
 
@@ -191,7 +191,7 @@ static bool copy(struct lane *lane, const char *dir, struct cn_error *err)
 }
 
 /* Hand the requests that were read to the saver, which is idle. */
-static void hand_over(struct lane *lane)
+static void hand_over(struct collector_lane *lane)
 {
     struct entries cut = lane->cut;
     struct cn_error err;
@@ -218,7 +218,7 @@ static void hand_over(struct lane *lane)
 }
 
 /* True if the store can take the next request. */
-static bool is_ready(struct lane *lane)
+static bool is_ready(struct collector_lane *lane)
 {
     if (!lane->writer && cn_clock_ns() - lane->failed_ns >= retry_ns &&
         !reopen(lane, &lane->failure))
@@ -233,7 +233,7 @@ static bool is_ready(struct lane *lane)
  * reopened. */
 static bool seal(void *arg, const struct cn_progress *progress, struct cn_error *err)
 {
-    struct lane *lane = arg;
+    struct collector_lane *lane = arg;
 
     (void)progress;
     (void)pthread_mutex_lock(&lane->collector->lock);
@@ -251,7 +251,7 @@ static bool seal(void *arg, const struct cn_progress *progress, struct cn_error 
     return true;
 }
 
-static void read_entry(struct lane *lane, const struct entry *entry)
+static void read_entry(struct collector_lane *lane, const struct collector_entry *entry)
 {
     struct cn_error err;
     uint32_t segment;
@@ -283,7 +283,7 @@ static void read_entry(struct lane *lane, const struct entry *entry)
     (void)!cn_job_start(&lane->sealer, &err); /* on failure, see seal() */
 }
 
-static void count_read(struct lane *lane)
+static void count_read(struct collector_lane *lane)
 {
     struct cn_store_ingest_counts now;
 
@@ -300,18 +300,18 @@ static void count_read(struct lane *lane)
     lane->counted = now;
 }
 
-static bool is_full(const struct lane *lane)
+static bool is_full(const struct collector_lane *lane)
 {
     return lane->writer && cn_store_writer_waiting(lane->writer) > COMMIT_LEN_MAX;
 }
 
-static bool can_hand_over(const struct lane *lane)
+static bool can_hand_over(const struct collector_lane *lane)
 {
     return !lane->is_out && (lane->read.count > 0 || is_full(lane));
 }
 
 /* Wait until there is work, and take what was submitted. False at the end. */
-static bool wait_for_work(struct lane *lane)
+static bool wait_for_work(struct collector_lane *lane)
 {
     bool has_rest = lane->taken_at < lane->taken.count, is_full_now = is_full(lane),
          goes_on;
@@ -338,7 +338,7 @@ static bool wait_for_work(struct lane *lane)
 static bool read_forever(void *arg, const struct cn_progress *progress,
                          struct cn_error *err)
 {
-    struct lane *lane = arg;
+    struct collector_lane *lane = arg;
 
     (void)progress;
     (void)err;
@@ -361,7 +361,7 @@ static bool read_forever(void *arg, const struct cn_progress *progress,
 static bool save_forever(void *arg, const struct cn_progress *progress,
                          struct cn_error *err)
 {
-    struct lane *lane = arg;
+    struct collector_lane *lane = arg;
     bool is_saved, is_copied;
 
     (void)progress;
@@ -388,7 +388,7 @@ static bool save_forever(void *arg, const struct cn_progress *progress,
     return true;
 }
 
-static void free_lane(struct lane *lane)
+static void free_lane(struct collector_lane *lane)
 {
     cn_job_end(&lane->sealer);
     cn_store_ingest_free(lane->ingest);
@@ -455,9 +455,9 @@ static bool open_store(struct cn_collector *c, struct cn_error *err)
 
 static bool start_lane(struct cn_collector *c, struct cn_error *err)
 {
-    struct lane *lane = &c->lanes[c->lane_count];
+    struct collector_lane *lane = &c->lanes[c->lane_count];
 
-    *lane = (struct lane){
+    *lane = (struct collector_lane){
         .collector = c,
         .number = c->lane_count,
         .reader = {.group = &c->jobs, .work = read_forever, .arg = lane},
@@ -539,8 +539,9 @@ bool cn_collector_submit(struct cn_collector *c, enum cn_collector_kind kind,
                          const struct cn_zorka_request *request, const char *who,
                          cn_collected_fn done, void *arg)
 {
-    struct entry entry = {kind, *request, done, arg, XXH3_64bits(who, strlen(who))};
-    struct lane *lane = &c->lanes[cn_store_lane_of(who, c->lane_count)];
+    struct collector_entry entry = {kind, *request, done, arg,
+                                    XXH3_64bits(who, strlen(who))};
+    struct collector_lane *lane = &c->lanes[cn_store_lane_of(who, c->lane_count)];
     bool is_taken;
 
     (void)pthread_mutex_lock(&c->lock);

@@ -6,13 +6,13 @@
 #include "base/heap.h"
 
 /* A block that is being merged, at its next entry. */
-struct source {
+struct posting_source {
     struct cn_posting_walk walk;
     struct cn_posting_entry entry;
 };
 
-struct merge {
-    struct source *sources;
+struct posting_merge {
+    struct posting_source *sources;
     uint32_t *heap; /* the source with the lowest key first */
     size_t count;
     struct cn_posting_encoder *encoder;
@@ -24,18 +24,18 @@ struct merge {
 
 static bool is_before(const void *sources, uint32_t a, uint32_t b)
 {
-    const struct source *x = (const struct source *)sources + a;
-    const struct source *y = (const struct source *)sources + b;
+    const struct posting_source *x = (const struct posting_source *)sources + a;
+    const struct posting_source *y = (const struct posting_source *)sources + b;
 
     /* Blocks with the same key go in the order of their rows. */
     return x->entry.key != y->entry.key ? x->entry.key < y->entry.key : a < b;
 }
 
-static bool begin(struct merge *merge, const struct cn_posting_block *blocks,
+static bool begin(struct posting_merge *merge, const struct cn_posting_block *blocks,
                   size_t block_count, struct cn_error *err)
 {
     for (size_t i = 0; i < block_count; i++) {
-        struct source *source = &merge->sources[i];
+        struct posting_source *source = &merge->sources[i];
         enum cn_step step;
 
         if (!cn_posting_walk_begin(&source->walk, &blocks[i], 0, err))
@@ -52,19 +52,19 @@ static bool begin(struct merge *merge, const struct cn_posting_block *blocks,
 
 static void take_row(void *arg, uint32_t row)
 {
-    struct merge *merge = arg;
+    struct posting_merge *merge = arg;
 
     merge->rows[merge->row_count++] = row - merge->first_row;
 }
 
 /* Encode the lowest key with the rows of all blocks that have it. */
-static bool merge_key(struct merge *merge, struct cn_error *err)
+static bool merge_key(struct posting_merge *merge, struct cn_error *err)
 {
     cn_posting_key key = merge->sources[merge->heap[0]].entry.key;
 
     merge->row_count = 0;
     while (merge->count > 0 && merge->sources[merge->heap[0]].entry.key == key) {
-        struct source *source = &merge->sources[merge->heap[0]];
+        struct posting_source *source = &merge->sources[merge->heap[0]];
         enum cn_step step;
 
         if (!cn_posting_rows_walk(source->walk.block, &source->entry, take_row, merge,
@@ -87,7 +87,7 @@ bool cn_posting_merge(const struct cn_posting_block *blocks, size_t block_count,
                       struct cn_text *lists, cn_posting_flush flush, void *arg,
                       struct cn_error *err)
 {
-    struct merge merge = {
+    struct posting_merge merge = {
         .sources = cn_alloc(block_count, sizeof(*merge.sources)),
         .heap = cn_alloc(block_count, sizeof(*merge.heap)),
         .encoder = encoder,

@@ -17,7 +17,7 @@
 #include "store/write/spans_seen.h"
 #include "store/write/translate.h"
 
-struct joining {
+struct compact_joining {
     const char *base;
     struct cn_segment_writer target;
     struct cn_spans_seen seen;
@@ -26,7 +26,7 @@ struct joining {
     uint64_t rows;
 };
 
-static bool is_new(struct joining *joining, const struct cn_trace *trace,
+static bool is_new(struct compact_joining *joining, const struct cn_trace *trace,
                    uint64_t span_id)
 {
     struct cn_store_row row = {
@@ -45,7 +45,8 @@ static bool wants_span(void *arg, const struct cn_trace *trace,
     return is_new(arg, trace, span->id);
 }
 
-static bool copy_trace(struct joining *joining, uint64_t span_id, struct cn_error *err)
+static bool copy_trace(struct compact_joining *joining, uint64_t span_id,
+                       struct cn_error *err)
 {
     struct cn_zorka_part part;
     const struct cn_trace *trace;
@@ -61,7 +62,8 @@ static bool copy_trace(struct joining *joining, uint64_t span_id, struct cn_erro
 }
 
 /* A damaged segment is not joined: the file that it has is all that is left of it. */
-static bool copy_segment(struct joining *joining, uint32_t number, struct cn_error *err)
+static bool copy_segment(struct compact_joining *joining, uint32_t number,
+                         struct cn_error *err)
 {
     struct cn_segment_loader *loader;
     struct cn_segment *segment;
@@ -94,7 +96,7 @@ static bool join(const char *base, const uint32_t *numbers, size_t count, uint32
                  const struct cn_store_config *config, struct cn_store_compaction *counts,
                  struct cn_error *err)
 {
-    struct joining joining = {.base = base};
+    struct compact_joining joining = {.base = base};
     struct cn_store_config own = *config;
     bool ok = true;
 

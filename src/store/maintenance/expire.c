@@ -115,18 +115,18 @@ bool cn_store_pin(const char *path, uint64_t id_high, uint64_t id_low, bool is_p
     return ok;
 }
 
-struct candidate {
+struct expire_candidate {
     uint32_t number;
     uint64_t last_ns, rows, len;
 };
 
-struct candidates {
-    struct candidate *list;
+struct expire_candidates {
+    struct expire_candidate *list;
     size_t count;
     uint64_t rows, len; /* of all segments */
 };
 
-static bool look_at(const char *base, uint32_t number, struct candidate *out,
+static bool look_at(const char *base, uint32_t number, struct expire_candidate *out,
                     struct cn_error *err)
 {
     struct cn_segment *segment;
@@ -134,7 +134,7 @@ static bool look_at(const char *base, uint32_t number, struct candidate *out,
 
     if (!cn_segment_open(&segment, base, number, err))
         return false;
-    *out = (struct candidate){
+    *out = (struct expire_candidate){
         .number = number,
         .rows = cn_segment_row_count(segment),
         .len = cn_segment_disk_len(cn_segment_path(segment)),
@@ -147,7 +147,7 @@ static bool look_at(const char *base, uint32_t number, struct candidate *out,
 }
 
 /* The segment that is written to stays. */
-static bool look_at_all(const char *base, uint32_t current, struct candidates *out,
+static bool look_at_all(const char *base, uint32_t current, struct expire_candidates *out,
                         struct cn_error *err)
 {
     uint32_t *numbers = NULL;
@@ -156,9 +156,9 @@ static bool look_at_all(const char *base, uint32_t current, struct candidates *o
 
     if (!cn_segments_list(base, &numbers, &count, err))
         return false;
-    *out = (struct candidates){.list = cn_alloc(count, sizeof(*out->list))};
+    *out = (struct expire_candidates){.list = cn_alloc(count, sizeof(*out->list))};
     for (size_t i = 0; ok && i < count; i++) {
-        struct candidate *candidate = &out->list[out->count];
+        struct expire_candidate *candidate = &out->list[out->count];
 
         ok = look_at(base, numbers[i], candidate, err);
         out->rows += candidate->rows;
@@ -166,8 +166,8 @@ static bool look_at_all(const char *base, uint32_t current, struct candidates *o
         out->count += numbers[i] != current;
     }
     if (ok)
-        CN_SORT(out->list, out->count, CN_UP(struct candidate, last_ns),
-                CN_UP(struct candidate, number));
+        CN_SORT(out->list, out->count, CN_UP(struct expire_candidate, last_ns),
+                CN_UP(struct expire_candidate, number));
     free(numbers);
     return ok;
 }
@@ -196,7 +196,7 @@ static bool copy_pinned(const struct cn_segment *segment, const struct pins *pin
     return ok && cn_store_writer_commit(writer, err);
 }
 
-static bool remove_one(const char *base, const struct candidate *candidate,
+static bool remove_one(const char *base, const struct expire_candidate *candidate,
                        const struct pins *pins, struct cn_store_writer *writer,
                        struct cn_store_expiry *counts, struct cn_error *err)
 {
@@ -223,13 +223,13 @@ static bool expire(const char *base, const struct cn_store_limits *limits,
                    struct cn_store_writer *writer, struct cn_store_expiry *counts,
                    struct cn_error *err)
 {
-    struct candidates all = {0};
+    struct expire_candidates all = {0};
     struct pins pins = {0};
     bool ok = read_pins(&pins, base, err) &&
               look_at_all(base, cn_store_writer_segment(writer), &all, err);
 
     for (size_t i = 0; ok && i < all.count; i++) {
-        const struct candidate *oldest = &all.list[i];
+        const struct expire_candidate *oldest = &all.list[i];
 
         if ((limits->before_ns == 0 || oldest->last_ns >= limits->before_ns) &&
             (limits->len_max == 0 || all.len <= limits->len_max) &&

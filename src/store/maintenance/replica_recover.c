@@ -234,16 +234,17 @@ static bool has(struct cn_names *names, const char *name)
 }
 
 /* What a bucket has of collectors. */
-struct found {
+struct replica_found {
     struct all_left all;
     struct cn_names named;
     struct cn_manifest_collector *collectors;
     size_t collector_count;
 };
 
-static bool find(struct cn_bucket *bucket, struct found *found, struct cn_error *err)
+static bool find(struct cn_bucket *bucket, struct replica_found *found,
+                 struct cn_error *err)
 {
-    *found = (struct found){0};
+    *found = (struct replica_found){0};
     /* Commits are listed before the manifest: what is named in between is known. */
     return cn_s3_list(bucket->s3, CN_COMMITS, note_commit, &found->all, err) &&
            (found->all.count == 0 ||
@@ -252,7 +253,7 @@ static bool find(struct cn_bucket *bucket, struct found *found, struct cn_error 
              cn_bucket_list_ids(bucket, &found->named, err)));
 }
 
-static void found_done(struct found *found)
+static void found_done(struct replica_found *found)
 {
     all_left_done(&found->all);
     cn_names_done(&found->named);
@@ -262,7 +263,7 @@ static void found_done(struct found *found)
 bool cn_replica_recover(struct cn_bucket *bucket, struct cn_store_recovery *counts,
                         uint32_t *alive, struct cn_error *err)
 {
-    struct found found;
+    struct replica_found found;
     bool ok = find(bucket, &found, err);
 
     *alive = 0;
@@ -286,7 +287,7 @@ bool cn_replica_sweep(struct cn_bucket *bucket, struct cn_error *err)
 {
     static const uint64_t day_ns = UINT64_C(24) * 3600 * 1000000000;
     uint64_t now_ns = cn_clock_date_ns();
-    struct found found;
+    struct replica_found found;
     bool ok = find(bucket, &found, err);
 
     for (size_t i = 0; ok && i < found.all.count; i++) {

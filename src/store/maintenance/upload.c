@@ -29,21 +29,21 @@
 enum { FILTER_SHARE = 256, FILTER_MIN = 1 << 16 };
 
 /* The file "upload" of a segment. */
-struct state {
+struct upload_state {
     char id[CN_MANIFEST_ID_LEN + 1];
     bool has_number; /* an entry may have been written with it */
     bool is_done;
     uint32_t number;
 };
 
-static bool read_state(const char *dir, struct state *state, struct cn_error *err)
+static bool read_state(const char *dir, struct upload_state *state, struct cn_error *err)
 {
     struct cn_text text = {0};
     struct cn_file file = {0};
     char how[8] = "";
     bool ok = cn_file_open_at(&file, dir, STATE_NAME, err);
 
-    *state = (struct state){0};
+    *state = (struct upload_state){0};
     if (ok)
         cn_text_add(&text, (const char *)file.bytes.ptr, file.bytes.len);
     ok = ok && ((sscanf(cn_text_str(&text), "%32[0-9a-f] %" SCNx32 " %7s", state->id,
@@ -57,7 +57,8 @@ static bool read_state(const char *dir, struct state *state, struct cn_error *er
     return ok;
 }
 
-static bool write_state(const char *dir, const struct state *state, struct cn_error *err)
+static bool write_state(const char *dir, const struct upload_state *state,
+                        struct cn_error *err)
 {
     struct cn_text text = {0};
     bool ok;
@@ -73,14 +74,14 @@ static bool write_state(const char *dir, const struct state *state, struct cn_er
 }
 
 /* Choose the id of a segment's objects, unless that was done: two may choose at once. */
-static bool make_state(const char *dir, struct state *state, struct cn_error *err)
+static bool make_state(const char *dir, struct upload_state *state, struct cn_error *err)
 {
     struct cn_text made = {0}, path = {0};
     FILE *file;
 
     if (read_state(dir, state, err))
         return true;
-    *state = (struct state){0};
+    *state = (struct upload_state){0};
     cn_manifest_new_id(state->id);
     cn_text_printf(&made, "%s/." STATE_NAME "-%s", dir, state->id);
     cn_text_printf(&path, "%s/" STATE_NAME, dir);
@@ -109,7 +110,7 @@ static bool make_state(const char *dir, struct state *state, struct cn_error *er
 bool cn_upload_id(const char *dir, char id[CN_MANIFEST_ID_LEN + 1], bool *is_named,
                   struct cn_error *err)
 {
-    struct state state;
+    struct upload_state state;
 
     if (!make_state(dir, &state, err))
         return false;
@@ -122,7 +123,7 @@ bool cn_upload_is_done(const char *base, uint32_t number)
 {
     char *dir = cn_segment_dir(base, number);
     struct cn_error ignored; /* it is tried again later */
-    struct state state;
+    struct upload_state state;
     bool is_done = read_state(dir, &state, &ignored) && state.is_done;
 
     free(dir);
@@ -303,7 +304,7 @@ static bool send_files(struct cn_bucket *bucket, const char *dir,
 /* Called before an entry is written with a number. */
 struct claim {
     const char *dir;
-    struct state *state;
+    struct upload_state *state;
     const uint32_t *replaced;
     size_t replaced_count;
 };
@@ -340,7 +341,7 @@ bool cn_upload_replacing(struct cn_bucket *bucket, const char *base, uint32_t nu
                          struct cn_error *err)
 {
     char *dir = cn_segment_dir(base, number);
-    struct state state;
+    struct upload_state state;
     struct claim claim = {dir, &state, replaced, replaced_count};
     bool ok = make_state(dir, &state, err);
 
@@ -362,7 +363,7 @@ bool cn_upload_with_id(struct cn_bucket *bucket, const char *base, uint32_t numb
                        const char *id, struct cn_error *err)
 {
     char *dir = cn_segment_dir(base, number);
-    struct state state = {0};
+    struct upload_state state = {0};
     bool ok;
 
     (void)snprintf(state.id, sizeof(state.id), "%s", id);

@@ -18,7 +18,7 @@
 #include "store/segment/segments.h"
 #include "store/segment/text_log.h"
 
-struct check {
+struct store_check {
     struct cn_findings findings;
     uint32_t number; /* of the segment */
     const struct cn_segment *segment;
@@ -30,8 +30,8 @@ struct check {
 };
 
 CN_PRINTF(6, 7)
-static void report(struct check *check, bool is_error, const char *file, uint64_t off,
-                   const char *rule, const char *fmt, ...)
+static void report(struct store_check *check, bool is_error, const char *file,
+                   uint64_t off, const char *rule, const char *fmt, ...)
 {
     struct cn_text name = {0};
     va_list args;
@@ -45,7 +45,7 @@ static void report(struct check *check, bool is_error, const char *file, uint64_
     cn_text_done(&name);
 }
 
-static void check_words_of(struct check *check, uint64_t off)
+static void check_words_of(struct store_check *check, uint64_t off)
 {
     uint32_t highest = cn_segment_highest_word(&check->trace);
     uint32_t count = cn_segment_words(check->segment)->count;
@@ -55,7 +55,8 @@ static void check_words_of(struct check *check, uint64_t off)
                "a record refers to word %u, there are %u", highest, count);
 }
 
-static void check_records(struct check *check, uint64_t chunk_off, struct cn_bytes plain)
+static void check_records(struct store_check *check, uint64_t chunk_off,
+                          struct cn_bytes plain)
 {
     size_t off = 0;
 
@@ -83,7 +84,7 @@ static void check_records(struct check *check, uint64_t chunk_off, struct cn_byt
     }
 }
 
-static void check_chunk(struct check *check, const struct cn_chunk *chunk)
+static void check_chunk(struct store_check *check, const struct cn_chunk *chunk)
 {
     struct cn_error err = {0};
 
@@ -102,7 +103,7 @@ static void check_chunk(struct check *check, const struct cn_chunk *chunk)
 
 /* The end of the data that was acknowledged: a commit that a crash or this snapshot cut off may
  * follow, which opening the store for writing removes. */
-static uint64_t find_end(const struct check *check)
+static uint64_t find_end(const struct store_check *check)
 {
     struct cn_bytes log = check->segment->rows_log.bytes;
     struct cn_chunk_walk walk;
@@ -120,7 +121,7 @@ static uint64_t find_end(const struct check *check)
     return end;
 }
 
-static void check_data_header(struct check *check, uint64_t end)
+static void check_data_header(struct store_check *check, uint64_t end)
 {
     struct cn_bytes data = check->segment->data.bytes;
     struct cn_chunk_file ignored;
@@ -135,7 +136,7 @@ static void check_data_header(struct check *check, uint64_t end)
         report(check, true, CN_TRACES_NAME, 0, "chunk-file", "%s", found.text);
 }
 
-static bool check_data(struct check *check, const struct cn_progress *progress,
+static bool check_data(struct store_check *check, const struct cn_progress *progress,
                        struct cn_error *err)
 {
     uint64_t len = check->segment->data.bytes.len, end = find_end(check);
@@ -165,7 +166,7 @@ static bool check_data(struct check *check, const struct cn_progress *progress,
 }
 
 /* The log of an open segment is that of the snapshot: the writer may have appended to the file. */
-static void check_text_log(struct check *check)
+static void check_text_log(struct store_check *check)
 {
     const struct cn_segment *segment = check->segment;
     bool is_sealed = segment->config.is_sealed, is_read;
@@ -204,7 +205,7 @@ static void check_text_log(struct check *check)
     cn_file_close(&file);
 }
 
-static void check_text_file(struct check *check)
+static void check_text_file(struct store_check *check)
 {
     const struct cn_text_file *file = cn_segment_text(check->segment);
     struct cn_error err = {0};
@@ -219,8 +220,8 @@ static void check_text_file(struct check *check)
         report(check, true, CN_TEXT_INDEX_NAME, 0, "text-index", "it cannot be read");
 }
 
-static void check_row(struct check *check, struct cn_segment_loader *loader, uint32_t i,
-                      const char *file)
+static void check_row(struct store_check *check, struct cn_segment_loader *loader,
+                      uint32_t i, const char *file)
 {
     struct cn_store_row row;
     struct cn_error err = {0};
@@ -237,7 +238,7 @@ static void check_row(struct check *check, struct cn_segment_loader *loader, uin
 
 /* Rows are not synced: after a power failure any of them may be missing or wrong. They are made
  * again from the data when the store is opened for writing. */
-static void check_row_file(struct check *check, const char *file, uint32_t count)
+static void check_row_file(struct store_check *check, const char *file, uint32_t count)
 {
     const struct cn_segment *segment = check->segment;
     struct cn_bytes log = segment->rows_log.bytes;
@@ -265,7 +266,7 @@ static void check_row_file(struct check *check, const char *file, uint32_t count
                count - segment->logged_rows);
 }
 
-static bool check_rows(struct check *check, const struct cn_progress *progress,
+static bool check_rows(struct store_check *check, const struct cn_progress *progress,
                        struct cn_error *err)
 {
     const char *file =
@@ -294,7 +295,7 @@ static bool check_rows(struct check *check, const struct cn_progress *progress,
     return ok;
 }
 
-static void check_postings(struct check *check)
+static void check_postings(struct store_check *check)
 {
     struct cn_store_index index = {0};
     struct cn_error err = {0};
@@ -309,7 +310,7 @@ static void check_postings(struct check *check)
     cn_store_index_close(&index);
 }
 
-static bool check_segment(struct check *check, const struct cn_progress *progress,
+static bool check_segment(struct store_check *check, const struct cn_progress *progress,
                           struct cn_error *err)
 {
     struct cn_store_config config;
@@ -331,7 +332,7 @@ static bool check_segment(struct check *check, const struct cn_progress *progres
 }
 
 /* Findings about one segment. */
-struct found {
+struct verify_found {
     struct cn_finding *list; /* owns its texts */
     size_t count, capacity;
     bool has_error;
@@ -339,7 +340,7 @@ struct found {
 
 static void keep_finding(void *arg, const struct cn_finding *finding)
 {
-    struct found *found = arg;
+    struct verify_found *found = arg;
     struct cn_finding *copy;
 
     CN_GROW(found->list, found->count, found->capacity);
@@ -351,7 +352,7 @@ static void keep_finding(void *arg, const struct cn_finding *finding)
 }
 
 /* Hand the findings over, or drop them. */
-static void end_findings(struct found *found, cn_finding_fn fn, void *arg)
+static void end_findings(struct verify_found *found, cn_finding_fn fn, void *arg)
 {
     for (size_t i = 0; i < found->count; i++) {
         if (fn)
@@ -360,10 +361,10 @@ static void end_findings(struct found *found, cn_finding_fn fn, void *arg)
         free((void *)(uintptr_t)found->list[i].text);
     }
     free(found->list);
-    *found = (struct found){0};
+    *found = (struct verify_found){0};
 }
 
-static bool verify_once(struct check *check, const char *path,
+static bool verify_once(struct store_check *check, const char *path,
                         const struct cn_progress *progress, bool *has_changed,
                         struct cn_error *err)
 {
@@ -400,12 +401,12 @@ static bool is_listed(const char *path, uint32_t number)
 }
 
 /* The writer may seal or remove a segment meanwhile: then it is verified again, or not at all. */
-static bool verify_segment(struct check *check, const char *path,
+static bool verify_segment(struct store_check *check, const char *path,
                            const struct cn_progress *progress, cn_finding_fn fn,
                            void *arg, struct cn_error *err)
 {
     enum { TRIES = 3 };
-    struct found found = {0};
+    struct verify_found found = {0};
     bool ok = true, has_changed = true;
 
     for (int i = 0; ok && has_changed && i < TRIES; i++) {
@@ -425,7 +426,7 @@ static bool verify_segment(struct check *check, const char *path,
 bool cn_store_verify(const char *path, const struct cn_progress *progress,
                      cn_finding_fn fn, void *arg, struct cn_error *err)
 {
-    struct check check = {0};
+    struct store_check check = {0};
     uint32_t *numbers = NULL;
     size_t count = 0;
     bool ok;

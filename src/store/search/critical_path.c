@@ -14,24 +14,24 @@ struct child {
 
 /* A call whose callees are followed, the last one first. The children of all frames are in one
  * list, those of the innermost frame at its end. */
-struct frame {
+struct critical_frame {
     uint32_t branch, node;
     uint64_t begin_ns;
     uint64_t at_ns; /* the path is known from here to the end */
     size_t first_child, next_child;
 };
 
-struct finding {
+struct critical_finding {
     const struct cn_trace_set *set;
     struct cn_critical_path path;
-    struct frame *frames;
+    struct critical_frame *frames;
     size_t frame_count, frame_capacity;
     struct child *children;
     size_t child_count, child_capacity;
 };
 
-static void add_child(struct finding *f, const struct child *caller, uint32_t branch,
-                      uint32_t node)
+static void add_child(struct critical_finding *f, const struct child *caller,
+                      uint32_t branch, uint32_t node)
 {
     const struct cn_trace_branch *b = &f->set->branches[branch];
     uint64_t begin_ns = cn_trace_branch_begin_ns(b, node);
@@ -47,7 +47,7 @@ static void add_child(struct finding *f, const struct child *caller, uint32_t br
 }
 
 /* Add the callees of a call, within its time. */
-static void add_children(struct finding *f, const struct child *call)
+static void add_children(struct critical_finding *f, const struct child *call)
 {
     const struct cn_trace_branch *branch = &f->set->branches[call->branch];
     const struct cn_trace_node *nodes = branch->trace.nodes;
@@ -61,9 +61,9 @@ static void add_children(struct finding *f, const struct child *call)
     }
 }
 
-static void begin_frame(struct finding *f, const struct child *call)
+static void begin_frame(struct critical_finding *f, const struct child *call)
 {
-    struct frame frame = {
+    struct critical_frame frame = {
         .branch = call->branch,
         .node = call->node,
         .begin_ns = call->begin_ns,
@@ -89,7 +89,8 @@ static void begin_frame(struct finding *f, const struct child *call)
 }
 
 /* The call's own time, from `begin_ns` to where the path is known. */
-static void add_step(struct finding *f, struct frame *frame, uint64_t begin_ns)
+static void add_step(struct critical_finding *f, struct critical_frame *frame,
+                     uint64_t begin_ns)
 {
     struct cn_critical_path *path = &f->path;
 
@@ -109,9 +110,9 @@ static void add_step(struct finding *f, struct frame *frame, uint64_t begin_ns)
 
 /* Follow the next callee of the innermost frame, or end it. A callee that was still running
  * when the next one on the path began is not on it. */
-static void follow(struct finding *f)
+static void follow(struct critical_finding *f)
 {
-    struct frame *frame = &f->frames[f->frame_count - 1];
+    struct critical_frame *frame = &f->frames[f->frame_count - 1];
 
     while (frame->next_child < f->child_count) {
         struct child child = f->children[frame->next_child++];
@@ -140,7 +141,7 @@ static void reverse(struct cn_critical_path *path)
 
 void cn_critical_path_find(struct cn_critical_path *out, const struct cn_trace_set *set)
 {
-    struct finding f = {.set = set, .path = {.begin_ns = UINT64_MAX}};
+    struct critical_finding f = {.set = set, .path = {.begin_ns = UINT64_MAX}};
 
     f.path.branch_count = set->count;
     f.path.self_ns = cn_alloc(set->count, sizeof(*f.path.self_ns));

@@ -211,7 +211,7 @@ static bool group_source(struct cn_grouping *grouping, enum cn_posting_kind kind
     return true;
 }
 
-struct names {
+struct group_names {
     struct cn_grouping *grouping;
     struct cn_error *err;
     bool is_ok;
@@ -219,7 +219,7 @@ struct names {
 
 static void group_by_name(void *arg, uint32_t name)
 {
-    struct names *names = arg;
+    struct group_names *names = arg;
     bool is_deep = names->grouping->by.field == CN_QUERY_ATTRIBUTE;
 
     names->is_ok =
@@ -257,7 +257,7 @@ static void drop_repeated(struct cn_grouping *grouping)
 static bool find_members(struct cn_grouping *grouping, struct cn_error *err)
 {
     const struct cn_query_term *by = &grouping->by;
-    struct names names = {grouping, err, true};
+    struct group_names names = {grouping, err, true};
     struct cn_bytes name;
 
     if (grouping->is_operation)

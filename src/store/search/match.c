@@ -10,7 +10,7 @@
 enum { FULL_EVERY = 16 }; /* check after so many lists whether the set is full */
 
 /* Rows of the entries with keys from `first` to `last` whose word or name matches. */
-struct selection {
+struct match_selection {
     const struct cn_store_index *index;
     cn_posting_key first, last;
     struct cn_word_match *words; /* NULL: every word matches */
@@ -18,8 +18,8 @@ struct selection {
     struct cn_rows *rows;
 };
 
-static bool is_selected(const struct selection *selection, cn_posting_key key, bool *out,
-                        struct cn_error *err)
+static bool is_selected(const struct match_selection *selection, cn_posting_key key,
+                        bool *out, struct cn_error *err)
 {
     *out = true;
     if (!selection->words)
@@ -32,7 +32,7 @@ static bool is_selected(const struct selection *selection, cn_posting_key key, b
 }
 
 /* Add the rows of the selected entries of a block, until all its rows are in the set. */
-static bool select_in_block(const struct selection *selection,
+static bool select_in_block(const struct match_selection *selection,
                             const struct cn_posting_block *block, struct cn_error *err)
 {
     struct cn_posting_walk walk;
@@ -57,7 +57,7 @@ static bool select_in_block(const struct selection *selection,
     return step == CN_END;
 }
 
-static bool select_rows(const struct selection *selection, struct cn_error *err)
+static bool select_rows(const struct match_selection *selection, struct cn_error *err)
 {
     for (size_t i = 0; i < selection->index->block_count; i++) {
         if (!select_in_block(selection, &selection->index->blocks[i], err))
@@ -249,7 +249,7 @@ static bool select_kind(const struct cn_store_index *index,
                         struct cn_error *err)
 {
     struct cn_word_match match;
-    struct selection selection = {
+    struct match_selection selection = {
         .index = index,
         .first = cn_posting_key_of(kind, 0, 0),
         .last = cn_posting_key_of(kind, CN_POSTING_NAME_MAX, UINT32_MAX),
@@ -265,7 +265,7 @@ static bool select_kind(const struct cn_store_index *index,
 }
 
 /* Rows of a block with this name and one of these values. */
-static bool seek_words(const struct selection *selection, enum cn_posting_kind kind,
+static bool seek_words(const struct match_selection *selection, enum cn_posting_kind kind,
                        uint32_t name, const struct cn_posting_block *block,
                        const struct cn_found_words *values, struct cn_error *err)
 {
@@ -289,7 +289,7 @@ static bool match_names(const struct cn_store_index *index,
 {
     struct cn_word_match match = {0};
     struct cn_found_words values = {0};
-    struct selection selection = {.index = index, .rows = rows};
+    struct match_selection selection = {.index = index, .rows = rows};
     bool ok = true;
 
     if (term->op == CN_QUERY_EQUAL) {
@@ -330,11 +330,12 @@ static bool match_attribute(const struct cn_store_index *index,
 }
 
 /* Rows that have one of a few words under any name: seek each word under each name. */
-static bool seek_attributes(const struct selection *selection, enum cn_posting_kind kind,
+static bool seek_attributes(const struct match_selection *selection,
+                            enum cn_posting_kind kind,
                             const struct cn_posting_block *block,
                             const struct cn_found_words *words, struct cn_error *err)
 {
-    struct selection part = {.index = selection->index, .rows = selection->rows};
+    struct match_selection part = {.index = selection->index, .rows = selection->rows};
     struct cn_posting_walk walk;
     struct cn_posting_entry entry;
     bool is_match = false;
@@ -358,7 +359,7 @@ static bool seek_attributes(const struct selection *selection, enum cn_posting_k
     return true;
 }
 
-static bool seek_in_block(const struct selection *selection,
+static bool seek_in_block(const struct match_selection *selection,
                           const struct cn_posting_block *block,
                           const struct cn_found_words *words, struct cn_error *err)
 {
@@ -368,10 +369,10 @@ static bool seek_in_block(const struct selection *selection,
            seek_words(selection, CN_POSTING_EXCEPTION_MESSAGE, 0, block, words, err);
 }
 
-static bool walk_block(const struct selection *selection,
+static bool walk_block(const struct match_selection *selection,
                        const struct cn_posting_block *block, struct cn_error *err)
 {
-    struct selection part = *selection;
+    struct match_selection part = *selection;
 
     part.first = cn_posting_key_of(CN_POSTING_ROOT_ATTRIBUTE, 0, 0);
     part.last = cn_posting_key_of(CN_POSTING_ATTRIBUTE, CN_POSTING_NAME_MAX, UINT32_MAX);
@@ -387,7 +388,7 @@ static bool walk_block(const struct selection *selection,
 static bool select_words(const struct cn_store_index *index, struct cn_word_match *match,
                          struct cn_rows *rows, struct cn_error *err)
 {
-    struct selection selection = {
+    struct match_selection selection = {
         .index = index,
         .words = match,
         .names = match,

@@ -9,7 +9,7 @@
 #include "base/regex.h"
 #include "base/text.h"
 
-struct parser {
+struct query_parser {
     struct cn_query *query;
     const char *text, *at;
     uint64_t now_ns;
@@ -17,18 +17,18 @@ struct parser {
     struct cn_error *err;
 };
 
-static bool fail_at(const struct parser *p, const char *at)
+static bool fail_at(const struct query_parser *p, const char *at)
 {
     return cn_fail_in(p->err, "query, column %d", (int)(at - p->text) + 1);
 }
 
-static bool fail(const struct parser *p, const char *at, const char *what)
+static bool fail(const struct query_parser *p, const char *at, const char *what)
 {
     (void)cn_fail(p->err, CN_ERR_USAGE, "%s", what);
     return fail_at(p, at);
 }
 
-static void skip_blanks(struct parser *p)
+static void skip_blanks(struct query_parser *p)
 {
     while (isspace((unsigned char)*p->at))
         p->at++;
@@ -47,7 +47,7 @@ static bool is_word(const char *at, const char *word)
     return strncasecmp(at, word, len) == 0 && name_len(at) == len;
 }
 
-static bool take_word(struct parser *p, const char *word)
+static bool take_word(struct query_parser *p, const char *word)
 {
     skip_blanks(p);
     if (!is_word(p->at, word))
@@ -56,7 +56,8 @@ static bool take_word(struct parser *p, const char *word)
     return true;
 }
 
-static bool add_step(struct parser *p, const struct cn_query_step *step, const char *at)
+static bool add_step(struct query_parser *p, const struct cn_query_step *step,
+                     const char *at)
 {
     struct cn_query *query = p->query;
 
@@ -66,7 +67,7 @@ static bool add_step(struct parser *p, const struct cn_query_step *step, const c
     return true;
 }
 
-static bool take_quoted(struct parser *p, char **out)
+static bool take_quoted(struct query_parser *p, char **out)
 {
     char quote = *p->at;
     const char *begin = p->at++;
@@ -86,8 +87,8 @@ static bool take_quoted(struct parser *p, char **out)
 }
 
 /* The value after an operator: in quotes, or up to a blank or a ')'. */
-static bool take_value(struct parser *p, const char *operator_at, const char **begin,
-                       char **out)
+static bool take_value(struct query_parser *p, const char *operator_at,
+                       const char **begin, char **out)
 {
     size_t len;
 
@@ -103,7 +104,7 @@ static bool take_value(struct parser *p, const char *operator_at, const char **b
     return true;
 }
 
-static bool take_operator(struct parser *p, enum cn_query_op *op, bool *is_negated)
+static bool take_operator(struct query_parser *p, enum cn_query_op *op, bool *is_negated)
 {
     static const struct {
         const char *sign;
@@ -146,7 +147,7 @@ static bool take_operator(struct parser *p, enum cn_query_op *op, bool *is_negat
 }
 
 /* `begin` is that of the condition, which ends where the parser is; `at` is for messages. */
-static bool add_term(struct parser *p, const char *begin, const char *at,
+static bool add_term(struct query_parser *p, const char *begin, const char *at,
                      const char *name, enum cn_query_op op, bool is_negated,
                      const char *value)
 {
@@ -166,7 +167,7 @@ static bool add_term(struct parser *p, const char *begin, const char *at,
     return true;
 }
 
-static bool parse_term(struct parser *p)
+static bool parse_term(struct query_parser *p)
 {
     const char *begin = p->at, *operator_at, *value_at;
     size_t len = name_len(p->at);
@@ -202,9 +203,9 @@ static bool parse_term(struct parser *p)
            add_term(p, begin, value_at, name, op, is_negated, value);
 }
 
-static bool parse_either(struct parser *p);
+static bool parse_either(struct query_parser *p);
 
-static bool parse_not(struct parser *p)
+static bool parse_not(struct query_parser *p)
 {
     static const struct cn_query_step inversion = {.kind = CN_QUERY_STEP_NOT};
     bool is_inverted = false;
@@ -233,13 +234,13 @@ static bool parse_not(struct parser *p)
     return !is_inverted || add_step(p, &inversion, begin);
 }
 
-static bool has_another(struct parser *p)
+static bool has_another(struct query_parser *p)
 {
     skip_blanks(p);
     return *p->at && *p->at != ')' && !is_word(p->at, "or");
 }
 
-static bool parse_both(struct parser *p)
+static bool parse_both(struct query_parser *p)
 {
     static const struct cn_query_step both = {.kind = CN_QUERY_STEP_AND};
     static const struct cn_query_step skip = {.kind = CN_QUERY_STEP_SKIP};
@@ -264,7 +265,7 @@ static void clear_top(struct cn_query *query)
         query->steps[i].is_top = false;
 }
 
-static bool parse_either(struct parser *p)
+static bool parse_either(struct query_parser *p)
 {
     static const struct cn_query_step either = {.kind = CN_QUERY_STEP_OR};
 
@@ -414,7 +415,7 @@ bool cn_query_parse(struct cn_query **out, const char *text, uint64_t now_ns,
                     struct cn_error *err)
 {
     struct cn_query *query;
-    struct parser p = {.text = text, .at = text, .now_ns = now_ns, .err = err};
+    struct query_parser p = {.text = text, .at = text, .now_ns = now_ns, .err = err};
     struct scope scope;
     bool ok = true;
 

@@ -15,7 +15,7 @@
 
 enum { SLICE_ROWS = 1 << 21 /* about so many spans are in memory at a time */ };
 
-struct joining {
+struct services_joining {
     struct cn_search *search;
     struct cn_services found;
     const struct cn_trace_table *traces;
@@ -47,14 +47,15 @@ static bool open_columns(const struct cn_store_index *index,
 }
 
 /* The number of the trace of a row, from 1; 0 if the row is the whole trace. */
-static uint32_t trace_of(const struct joining *joining, uint32_t segment, uint32_t row)
+static uint32_t trace_of(const struct services_joining *joining, uint32_t segment,
+                         uint32_t row)
 {
     const uint32_t *numbers = joining->traces->numbers[segment];
 
     return numbers ? numbers[row] : 0;
 }
 
-static bool find_service(struct joining *joining, uint32_t segment,
+static bool find_service(struct services_joining *joining, uint32_t segment,
                          const struct cn_store_column columns[FIELDS], uint32_t row,
                          uint32_t *out, struct cn_error *err)
 {
@@ -79,7 +80,8 @@ static bool find_service(struct joining *joining, uint32_t segment,
 
 /* Note the services of all spans of the slice: a caller need not match. A span that is a whole
  * trace called nothing that is stored. */
-static bool note_segment(struct joining *joining, uint32_t segment, struct cn_error *err)
+static bool note_segment(struct services_joining *joining, uint32_t segment,
+                         struct cn_error *err)
 {
     struct cn_store_column columns[FIELDS];
     const struct cn_store_index *index;
@@ -101,7 +103,8 @@ static bool note_segment(struct joining *joining, uint32_t segment, struct cn_er
     return true;
 }
 
-static uint32_t find_edge(struct joining *joining, uint32_t caller, uint32_t callee)
+static uint32_t find_edge(struct services_joining *joining, uint32_t caller,
+                          uint32_t callee)
 {
     uint64_t key = (uint64_t)caller << 32 | callee;
     uint32_t *group = cn_map_at(&joining->edges, key, 0);
@@ -119,7 +122,7 @@ static uint32_t find_edge(struct joining *joining, uint32_t caller, uint32_t cal
 static bool join_rows(void *arg, uint32_t segment, const struct cn_store_index *index,
                       const struct cn_rows *rows, struct cn_error *err)
 {
-    struct joining *joining = arg;
+    struct services_joining *joining = arg;
     struct cn_store_column columns[FIELDS];
 
     if (!open_columns(index, columns, err))
@@ -159,7 +162,7 @@ static bool join_rows(void *arg, uint32_t segment, const struct cn_store_index *
     return true;
 }
 
-static bool join_slice(struct joining *joining, const struct cn_query *query,
+static bool join_slice(struct services_joining *joining, const struct cn_query *query,
                        struct cn_error *err)
 {
     struct cn_search_visitor visitor = {
@@ -201,7 +204,7 @@ static void sort_edges(struct cn_services *found, struct cn_service_edge *edges,
         qsort_r(edges, count, sizeof(*edges), compare_edges, &found->names);
 }
 
-static void list_edges(struct joining *joining)
+static void list_edges(struct services_joining *joining)
 {
     struct cn_services *found = &joining->found;
     struct cn_groups groups;
@@ -244,7 +247,8 @@ bool cn_search_services(struct cn_search *search, const struct cn_query *query,
                         struct cn_services *out, struct cn_error *err)
 {
     const struct cn_store *store = cn_search_store(search);
-    struct joining joining = {.search = search, .found = {.first_ns = UINT64_MAX}};
+    struct services_joining joining = {.search = search,
+                                       .found = {.first_ns = UINT64_MAX}};
     uint64_t row_count = 0;
     bool ok = cn_search_trace_table(search, NULL, &joining.traces, err);
 

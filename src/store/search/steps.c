@@ -10,7 +10,7 @@
 #include "store/search/traces.h"
 
 /* The matches as members of their steps: step i is group i + 1. */
-struct adding {
+struct steps_adding {
     struct cn_search_steps *steps;
     struct cn_group_members members;
 };
@@ -19,7 +19,7 @@ struct adding {
  * and did not have then is skipped. */
 static void add(void *arg, const struct cn_trace_sum *sum)
 {
-    struct adding *adding = arg;
+    struct steps_adding *adding = arg;
     const struct cn_search_steps *steps = adding->steps;
     uint64_t step = (sum->time_ns - steps->first_ns) / steps->step_ns;
 
@@ -84,7 +84,7 @@ static size_t step_of(const struct cn_groups *groups, const struct cn_group *gro
     return (size_t)strtoul(text, NULL, 10);
 }
 
-static void name_steps(struct adding *adding)
+static void name_steps(struct steps_adding *adding)
 {
     char text[24];
 
@@ -95,7 +95,7 @@ static void name_steps(struct adding *adding)
 }
 
 /* Rank the steps as groups, which has their percentiles. */
-static void summarize(const struct adding *adding)
+static void summarize(const struct steps_adding *adding)
 {
     struct cn_groups groups;
 
@@ -120,7 +120,7 @@ bool cn_search_steps(struct cn_search *search, const struct cn_query *query,
 {
     struct cn_search_trace_count found = {.first_ns = UINT64_MAX};
     struct cn_search_steps steps = {.count = count};
-    struct adding adding = {.steps = &steps};
+    struct steps_adding adding = {.steps = &steps};
     struct cn_search_visitor counting = {.visit = count_spans, .arg = &found};
     struct cn_search_visitor spans = {.visit = add_spans, .arg = &adding};
     bool of_spans = unit == CN_SEARCH_SPANS;

@@ -35,7 +35,7 @@ uint64_t cn_trace_set_self_ns(const struct cn_trace_set *set,
     return self.ns;
 }
 
-struct counting {
+struct methods_counting {
     struct cn_trace_methods *methods;
     const struct cn_trace_set *set;
     uint32_t depth_max;
@@ -45,7 +45,8 @@ struct counting {
     struct cn_text name;
 };
 
-static uint32_t method_of(struct counting *c, const struct cn_trace *trace, uint32_t node)
+static uint32_t method_of(struct methods_counting *c, const struct cn_trace *trace,
+                          uint32_t node)
 {
     struct cn_trace_methods *methods = c->methods;
     uint32_t name;
@@ -63,7 +64,7 @@ static uint32_t method_of(struct counting *c, const struct cn_trace *trace, uint
 static bool count_call(void *arg, const struct cn_trace_branch *branch, uint32_t node,
                        uint32_t depth)
 {
-    struct counting *c = arg;
+    struct methods_counting *c = arg;
     const struct cn_trace_node *call = &branch->trace.nodes[node];
     struct cn_trace_method *method;
     uint32_t name;
@@ -90,7 +91,7 @@ static bool count_call(void *arg, const struct cn_trace_branch *branch, uint32_t
 void cn_trace_methods_build(struct cn_trace_methods *out, const struct cn_trace_set *set,
                             uint32_t depth, uint64_t min_ns)
 {
-    struct counting c = {
+    struct methods_counting c = {
         .methods = out, .set = set, .depth_max = depth, .min_ns = min_ns};
 
     *out = (struct cn_trace_methods){0};

@@ -10,7 +10,7 @@
 #include "store/search/segments.h"
 
 /* A row of a chosen trace. */
-struct row {
+struct trace_row {
     uint32_t trace; /* index of the trace among those chosen */
     uint32_t segment, row;
     uint64_t time_ns, duration_ns, span_id;
@@ -18,12 +18,12 @@ struct row {
     uint32_t service; /* word */
 };
 
-struct rows {
+struct trace_rows {
     const struct cn_search_hit *hits;
     size_t hit_count;
     struct cn_map chosen; /* number in the table -> index of the place */
     uint64_t first_ns, last_ns;
-    struct row *list;
+    struct trace_row *list;
     size_t count, capacity;
 };
 
@@ -34,8 +34,8 @@ static const enum cn_store_field fields[FIELDS] = {
     CN_STORE_FIELD_parent_id, CN_STORE_FIELD_flags,       CN_STORE_FIELD_service,
 };
 
-static void add_row(struct rows *rows, uint32_t trace, uint32_t segment, uint32_t row,
-                    const struct cn_store_index *index,
+static void add_row(struct trace_rows *rows, uint32_t trace, uint32_t segment,
+                    uint32_t row, const struct cn_store_index *index,
                     const struct cn_store_column columns[FIELDS])
 {
     uint64_t values[FIELDS];
@@ -44,7 +44,7 @@ static void add_row(struct rows *rows, uint32_t trace, uint32_t segment, uint32_
         values[i] = cn_joined_number(&index->joined, fields[i], row,
                                      cn_store_column_at(&columns[i], row));
     CN_PUSH(rows->list, rows->count, rows->capacity,
-            (struct row){
+            (struct trace_row){
                 .trace = trace,
                 .segment = segment,
                 .row = row,
@@ -71,7 +71,7 @@ static bool open_columns(struct cn_search *search, uint32_t segment,
 }
 
 /* Add the rows of a segment that belong to chosen traces of several rows. */
-static bool add_segment(struct rows *rows, struct cn_search *search,
+static bool add_segment(struct trace_rows *rows, struct cn_search *search,
                         const struct cn_trace_table *table, uint32_t segment,
                         struct cn_error *err)
 {
@@ -97,7 +97,8 @@ static bool add_segment(struct rows *rows, struct cn_search *search,
 }
 
 /* Find the rows of all chosen traces, and sort them by trace. */
-static bool find_rows(struct rows *rows, struct cn_search *search, struct cn_error *err)
+static bool find_rows(struct trace_rows *rows, struct cn_search *search,
+                      struct cn_error *err)
 {
     const struct cn_trace_table *table = cn_search_traces_made(search);
 
@@ -125,15 +126,15 @@ static bool find_rows(struct rows *rows, struct cn_search *search, struct cn_err
             return false;
     }
     /* Roots first, then by time, callers before callees; the same wherever rows are stored. */
-    CN_SORT(rows->list, rows->count, CN_UP(struct row, trace),
-            CN_DOWN(struct row, is_root), CN_UP(struct row, time_ns),
-            CN_DOWN(struct row, duration_ns), CN_UP(struct row, is_embedded),
-            CN_UP(struct row, span_id), CN_UP(struct row, segment),
-            CN_UP(struct row, row));
+    CN_SORT(rows->list, rows->count, CN_UP(struct trace_row, trace),
+            CN_DOWN(struct trace_row, is_root), CN_UP(struct trace_row, time_ns),
+            CN_DOWN(struct trace_row, duration_ns), CN_UP(struct trace_row, is_embedded),
+            CN_UP(struct trace_row, span_id), CN_UP(struct trace_row, segment),
+            CN_UP(struct trace_row, row));
     return true;
 }
 
-static void rows_done(struct rows *rows)
+static void rows_done(struct trace_rows *rows)
 {
     cn_map_done(&rows->chosen);
     free(rows->list);
@@ -146,7 +147,7 @@ struct describing {
     struct cn_map seen;  /* trace and name: the service is in the list of the trace */
 };
 
-static bool service_of(struct describing *d, const struct row *row, uint32_t *out,
+static bool service_of(struct describing *d, const struct trace_row *row, uint32_t *out,
                        struct cn_error *err)
 {
     struct cn_search_hit hit = {.segment = row->segment, .row = row->row};
@@ -173,7 +174,7 @@ static int compare_services(const void *a, const void *b, void *names)
 
 /* Add the services of the rows of a trace: that of the root, then the others by name. */
 static bool add_services(struct describing *d, struct cn_search_trace *trace,
-                         const struct row *rows, size_t count, struct cn_error *err)
+                         const struct trace_row *rows, size_t count, struct cn_error *err)
 {
     struct cn_search_traces *found = &d->found;
 
@@ -199,8 +200,8 @@ static bool add_services(struct describing *d, struct cn_search_trace *trace,
     return true;
 }
 
-static bool describe_trace(struct describing *d, const struct row *rows, size_t count,
-                           struct cn_error *err)
+static bool describe_trace(struct describing *d, const struct trace_row *rows,
+                           size_t count, struct cn_error *err)
 {
     struct cn_search_trace *trace = &d->found.list[rows[0].trace];
     const struct cn_trace_sum *sum;
@@ -236,7 +237,7 @@ bool cn_trace_rows_describe(struct cn_search *search, const struct cn_search_hit
                             size_t count, struct cn_search_traces *out,
                             struct cn_error *err)
 {
-    struct rows rows = {.hits = hits, .hit_count = count};
+    struct trace_rows rows = {.hits = hits, .hit_count = count};
     struct describing d = {
         .search = search,
         .found = {.list = cn_alloc(count, sizeof(*out->list)), .count = count},
@@ -263,13 +264,13 @@ bool cn_trace_rows_describe(struct cn_search *search, const struct cn_search_hit
 bool cn_trace_rows_list(struct cn_search *search, const struct cn_search_hit *hits,
                         size_t count, struct cn_search_hits *out, struct cn_error *err)
 {
-    struct rows rows = {.hits = hits, .hit_count = count};
+    struct trace_rows rows = {.hits = hits, .hit_count = count};
     bool ok = find_rows(&rows, search, err);
 
     if (ok)
         *out = (struct cn_search_hits){.list = cn_alloc(rows.count, sizeof(*out->list))};
     for (size_t i = 0; ok && i < rows.count; i++) {
-        const struct row *row = &rows.list[i];
+        const struct trace_row *row = &rows.list[i];
 
         if (!row->is_embedded)
             out->list[out->count++] = (struct cn_search_hit){

@@ -196,7 +196,7 @@ uint64_t cn_trace_branch_end_ns(const struct cn_trace_branch *branch, uint32_t n
 }
 
 /* A branch that is being walked through. */
-struct level {
+struct set_level {
     const struct cn_trace_branch *branch;
     uint32_t depth;    /* of its first node */
     uint32_t node;     /* to visit next */
@@ -204,10 +204,10 @@ struct level {
     uint32_t *pending; /* by node: the next branch that it called */
 };
 
-static struct level begin_branch(const struct cn_trace_branch *branch, uint32_t depth)
+static struct set_level begin_branch(const struct cn_trace_branch *branch, uint32_t depth)
 {
     uint32_t count = branch->trace.node_count;
-    struct level level = {.branch = branch, .depth = depth, .open = CN_NONE};
+    struct set_level level = {.branch = branch, .depth = depth, .open = CN_NONE};
 
     level.pending = cn_alloc(count, sizeof(*level.pending));
     if (count > 0)
@@ -217,7 +217,7 @@ static struct level begin_branch(const struct cn_trace_branch *branch, uint32_t 
 
 /* The branch to visit before the next node: one called by the innermost open node, earlier
  * than that. CN_NONE if there is none; all branches of a node come before it is left. */
-static uint32_t take_pending(const struct cn_trace_set *set, struct level *at,
+static uint32_t take_pending(const struct cn_trace_set *set, struct set_level *at,
                              bool is_child)
 {
     uint32_t branch = at->open == CN_NONE ? CN_NONE : at->pending[at->open];
@@ -233,13 +233,13 @@ static uint32_t take_pending(const struct cn_trace_set *set, struct level *at,
 
 /* Walk through a branch and those it called. A branch has one caller, so the stack has room. */
 static void walk_branch(const struct cn_trace_set *set, uint32_t first,
-                        struct level *stack, cn_trace_visit visit, void *arg)
+                        struct set_level *stack, cn_trace_visit visit, void *arg)
 {
     size_t count = 1;
 
     stack[0] = begin_branch(&set->branches[first], 0);
     while (count > 0) {
-        struct level *at = &stack[count - 1];
+        struct set_level *at = &stack[count - 1];
         const struct cn_trace *trace = &at->branch->trace;
         bool is_end = at->node == trace->node_count;
         bool is_child = !is_end && trace->nodes[at->node].parent == at->open;
@@ -264,7 +264,7 @@ static void walk_branch(const struct cn_trace_set *set, uint32_t first,
 
 void cn_trace_set_walk(const struct cn_trace_set *set, cn_trace_visit visit, void *arg)
 {
-    struct level *stack = cn_alloc(set->count, sizeof(*stack));
+    struct set_level *stack = cn_alloc(set->count, sizeof(*stack));
 
     for (uint32_t i = 0; i < set->count; i++) {
         if (set->branches[i].parent == CN_NONE)

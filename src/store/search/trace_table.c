@@ -13,17 +13,17 @@ enum {
     BUCKETS = 1 << 10,    /* of a slice: one fits into the cache */
 };
 
-struct entry {
+struct table_entry {
     uint64_t hash;
     uint32_t segment, row;
 };
 
-struct making {
+struct table_making {
     struct cn_trace_table table;
     const struct cn_store_index *const *indexes;
     uint64_t slice, slice_count;
-    struct entry *found;   /* of the slice, in the order of rows */
-    struct entry *entries; /* the same by bucket */
+    struct table_entry *found;   /* of the slice, in the order of rows */
+    struct table_entry *entries; /* the same by bucket */
     size_t ends[BUCKETS];
     size_t found_count, found_capacity, entry_capacity;
     uint64_t *roots_ns; /* by trace: duration of the span without a caller, or as below */
@@ -34,7 +34,8 @@ struct making {
 
 /* Find the rows of a segment whose hash is in the slice. A trace without an id is a trace of
  * its own; later parts count for the first and are never found. */
-static bool find_entries(struct making *making, uint32_t segment, struct cn_error *err)
+static bool find_entries(struct table_making *making, uint32_t segment,
+                         struct cn_error *err)
 {
     const struct cn_columns *columns = making->indexes[segment]->columns;
     struct cn_store_column high, low, part;
@@ -45,7 +46,7 @@ static bool find_entries(struct making *making, uint32_t segment, struct cn_erro
         return false;
     for (uint32_t row = 0; row < columns->row_count; row++) {
         uint64_t id[2] = {cn_store_column_at(&high, row), cn_store_column_at(&low, row)};
-        struct entry entry = {XXH3_64bits(id, sizeof(id)), segment, row};
+        struct table_entry entry = {XXH3_64bits(id, sizeof(id)), segment, row};
 
         if ((entry.hash >> 32) * making->slice_count >> 32 != making->slice ||
             (id[0] | id[1]) == 0 || cn_store_column_at(&part, row) != 0)
@@ -57,7 +58,7 @@ static bool find_entries(struct making *making, uint32_t segment, struct cn_erro
 }
 
 /* Give the entries of the same hash the same number. */
-static void number_bucket(struct making *making, const struct entry *entries,
+static void number_bucket(struct table_making *making, const struct table_entry *entries,
                           size_t count)
 {
     size_t slot_count = 16;
@@ -69,7 +70,7 @@ static void number_bucket(struct making *making, const struct entry *entries,
         making->slots[i] = 0;
     for (size_t i = 0; i < count; i++) {
         size_t slot = (size_t)(entries[i].hash / BUCKETS) & (slot_count - 1);
-        const struct entry *first;
+        const struct table_entry *first;
         uint32_t *number;
 
         while (making->slots[slot] != 0 &&
@@ -87,7 +88,7 @@ static void number_bucket(struct making *making, const struct entry *entries,
     }
 }
 
-static bool number_slice(struct making *making, struct cn_error *err)
+static bool number_slice(struct table_making *making, struct cn_error *err)
 {
     size_t sum = 0, begin = 0;
 
@@ -106,7 +107,7 @@ static bool number_slice(struct making *making, struct cn_error *err)
     }
     CN_RENEW(making->entries, sum, making->entry_capacity);
     for (size_t i = 0; i < making->found_count; i++) {
-        const struct entry *entry = &making->found[i];
+        const struct table_entry *entry = &making->found[i];
 
         making->entries[making->ends[entry->hash % BUCKETS]++] = *entry;
     }
@@ -118,7 +119,7 @@ static bool number_slice(struct making *making, struct cn_error *err)
 }
 
 /* Number traces in the order of their first rows, so that neighbours are close in memory. */
-static void renumber(struct making *making)
+static void renumber(struct table_making *making)
 {
     struct cn_trace_table *table = &making->table;
     uint32_t *renumbered = cn_alloc((size_t)making->trace_count + 1, sizeof(*renumbered));
@@ -146,7 +147,7 @@ static void renumber(struct making *making)
 
 enum { DOUBLE_FLAGS, DOUBLE_SPAN, DOUBLE_FIELDS };
 
-static bool open_columns(const struct making *making, uint32_t segment,
+static bool open_columns(const struct table_making *making, uint32_t segment,
                          struct cn_store_column columns[DOUBLE_FIELDS],
                          struct cn_error *err)
 {
@@ -164,7 +165,7 @@ static bool open_columns(const struct making *making, uint32_t segment,
 
 /* Which traces have several rows that are not inside of another; `row_count` receives how many rows
  * these traces have. */
-static bool find_scattered(const struct making *making, uint8_t *tops,
+static bool find_scattered(const struct table_making *making, uint8_t *tops,
                            uint64_t *row_count, struct cn_error *err)
 {
     const struct cn_trace_table *table = &making->table;
@@ -189,7 +190,7 @@ static bool find_scattered(const struct making *making, uint8_t *tops,
 
 /* Mark the second rows of spans of a slice of the scattered traces, of those inside of others, or of
  * the others: a span that has both is shown where its caller is. */
-static bool mark_slice(struct making *making, const uint8_t *tops, bool is_inside,
+static bool mark_slice(struct table_making *making, const uint8_t *tops, bool is_inside,
                        struct cn_map *seen, struct cn_error *err)
 {
     struct cn_trace_table *table = &making->table;
@@ -219,7 +220,7 @@ static bool mark_slice(struct making *making, const uint8_t *tops, bool is_insid
     return true;
 }
 
-static bool mark_doubles(struct making *making, struct cn_error *err)
+static bool mark_doubles(struct table_making *making, struct cn_error *err)
 {
     uint8_t *tops = cn_alloc(making->table.count, 1);
     uint64_t row_count;
@@ -244,7 +245,8 @@ static bool mark_doubles(struct making *making, struct cn_error *err)
 static const uint64_t no_root = UINT64_MAX, several_roots = UINT64_MAX - 1;
 
 /* The calls of a span inside another one are counted there. */
-static bool sum_segment(struct making *making, uint32_t segment, struct cn_error *err)
+static bool sum_segment(struct table_making *making, uint32_t segment,
+                        struct cn_error *err)
 {
     enum { TIME, DURATION, CALLS, RECORDS, ERRORS, FLAGS, PARENT, FIELDS };
     static const enum cn_store_field fields[FIELDS] = {
@@ -288,7 +290,7 @@ static bool sum_segment(struct making *making, uint32_t segment, struct cn_error
     return true;
 }
 
-static bool sum_traces(struct making *making, struct cn_error *err)
+static bool sum_traces(struct table_making *making, struct cn_error *err)
 {
     struct cn_trace_table *table = &making->table;
 
@@ -311,7 +313,7 @@ bool cn_trace_table_make(struct cn_trace_table *out,
                          const struct cn_store_index *const *indexes,
                          size_t segment_count, struct cn_error *err)
 {
-    struct making making = {
+    struct table_making making = {
         .table = {.numbers = cn_alloc(segment_count, sizeof(uint32_t *)),
                   .row_counts = cn_alloc(segment_count, sizeof(uint32_t)),
                   .doubles = cn_alloc(segment_count, sizeof(uint64_t *)),

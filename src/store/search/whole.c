@@ -13,7 +13,7 @@ struct set {
     struct cn_rows *rows; /* by segment; without words: none */
 };
 
-struct finding {
+struct whole_finding {
     struct cn_search *search;
     const struct cn_trace_table *table;
     const struct cn_query *query;
@@ -23,12 +23,12 @@ struct finding {
     size_t domain_count, domain_capacity;
 };
 
-static size_t trace_words(const struct finding *finding)
+static size_t trace_words(const struct whole_finding *finding)
 {
     return (size_t)finding->table->count / 64 + 1;
 }
 
-static struct set *push_set(struct finding *finding)
+static struct set *push_set(struct whole_finding *finding)
 {
     CN_PUSH(finding->sets, finding->depth, finding->capacity,
             (struct set){
@@ -38,7 +38,7 @@ static struct set *push_set(struct finding *finding)
     return &finding->sets[finding->depth - 1];
 }
 
-static void pop_set(struct finding *finding)
+static void pop_set(struct whole_finding *finding)
 {
     struct set *set = &finding->sets[--finding->depth];
 
@@ -54,7 +54,7 @@ static bool has_trace(const struct set *set, uint32_t number)
     return set->traces[number / 64] >> number % 64 & 1;
 }
 
-static bool is_empty(const struct finding *finding, const struct set *set)
+static bool is_empty(const struct whole_finding *finding, const struct set *set)
 {
     for (size_t i = 0; i < trace_words(finding); i++)
         if (set->traces[i])
@@ -66,7 +66,7 @@ static bool is_empty(const struct finding *finding, const struct set *set)
 }
 
 /* True if a segment has a row of a trace of the set. */
-static bool has_segment(const struct finding *finding, const struct set *set,
+static bool has_segment(const struct whole_finding *finding, const struct set *set,
                         size_t segment)
 {
     const uint32_t *numbers = finding->table->numbers[segment];
@@ -79,7 +79,7 @@ static bool has_segment(const struct finding *finding, const struct set *set,
     return false;
 }
 
-static void push_domain(struct finding *finding, const struct set *set)
+static void push_domain(struct whole_finding *finding, const struct set *set)
 {
     const bool *before = finding->domains[finding->domain_count - 1];
     bool *domain = cn_alloc(finding->search->count + 1, sizeof(*domain));
@@ -93,7 +93,7 @@ static void push_domain(struct finding *finding, const struct set *set)
 static bool add_rows(void *arg, uint32_t segment, const struct cn_store_index *index,
                      const struct cn_rows *rows, struct cn_error *err)
 {
-    struct finding *finding = arg;
+    struct whole_finding *finding = arg;
     struct set *set = &finding->sets[finding->depth - 1];
     const uint32_t *numbers = finding->table->numbers[segment];
     struct cn_rows *alone = &set->rows[segment];
@@ -114,7 +114,7 @@ static bool add_rows(void *arg, uint32_t segment, const struct cn_store_index *i
 }
 
 /* Add the traces of several rows whose number matches to the uppermost set. */
-static void add_traces(struct finding *finding, const struct cn_query_term *term)
+static void add_traces(struct whole_finding *finding, const struct cn_query_term *term)
 {
     struct set *set = &finding->sets[finding->depth - 1];
 
@@ -133,7 +133,7 @@ static void add_traces(struct finding *finding, const struct cn_query_term *term
     }
 }
 
-static bool match_term(struct finding *finding, const struct cn_query_step *step,
+static bool match_term(struct whole_finding *finding, const struct cn_query_step *step,
                        struct cn_error *err)
 {
     struct cn_search_visitor visitor = {
@@ -174,7 +174,7 @@ static void combine_rows(struct cn_rows *rows, struct cn_rows *other, bool is_bo
     }
 }
 
-static void combine(struct finding *finding, bool is_both)
+static void combine(struct whole_finding *finding, bool is_both)
 {
     struct set *left = &finding->sets[finding->depth - 2], *right = left + 1;
 
@@ -187,7 +187,7 @@ static void combine(struct finding *finding, bool is_both)
 }
 
 /* Rows that are a whole trace each, of a segment that matters. */
-static bool list_alone(const struct finding *finding, uint32_t segment,
+static bool list_alone(const struct whole_finding *finding, uint32_t segment,
                        struct cn_rows *out, struct cn_error *err)
 {
     const uint32_t *numbers = finding->table->numbers[segment];
@@ -203,7 +203,7 @@ static bool list_alone(const struct finding *finding, uint32_t segment,
     return true;
 }
 
-static void invert(struct finding *finding)
+static void invert(struct whole_finding *finding)
 {
     struct set *set = &finding->sets[finding->depth - 1];
     const bool *domain = finding->domains[finding->domain_count - 1];
@@ -225,7 +225,7 @@ static void invert(struct finding *finding)
     }
 }
 
-static bool evaluate(struct finding *finding, size_t begin, size_t end,
+static bool evaluate(struct whole_finding *finding, size_t begin, size_t end,
                      struct cn_error *err)
 {
     const struct cn_query_step *steps = finding->query->steps;
@@ -258,7 +258,7 @@ static bool evaluate(struct finding *finding, size_t begin, size_t end,
 }
 
 /* The times that must hold, if any, restrict the segments of everything else. */
-static bool begin_domain(struct finding *finding, struct cn_error *err)
+static bool begin_domain(struct whole_finding *finding, struct cn_error *err)
 {
     const struct cn_query *query = finding->query;
     bool *all = cn_alloc(finding->search->count + 1, sizeof(*all));
@@ -279,8 +279,8 @@ static bool begin_domain(struct finding *finding, struct cn_error *err)
     return true;
 }
 
-static void add_all(const struct finding *finding, const struct set *set, size_t segment,
-                    struct cn_rows *out)
+static void add_all(const struct whole_finding *finding, const struct set *set,
+                    size_t segment, struct cn_rows *out)
 {
     const uint32_t *numbers = finding->table->numbers[segment];
 
@@ -290,7 +290,7 @@ static void add_all(const struct finding *finding, const struct set *set, size_t
             cn_rows_set(out, row);
 }
 
-static void take_found(struct finding *finding, struct cn_whole *out)
+static void take_found(struct whole_finding *finding, struct cn_whole *out)
 {
     const struct cn_trace_table *table = finding->table;
     struct set *set = &finding->sets[0];
@@ -320,7 +320,7 @@ static void take_found(struct finding *finding, struct cn_whole *out)
 bool cn_search_whole(struct cn_search *search, const struct cn_query *query,
                      bool is_of_table, const struct cn_whole **out, struct cn_error *err)
 {
-    struct finding finding = {.search = search, .query = query};
+    struct whole_finding finding = {.search = search, .query = query};
     struct cn_whole *whole = &search->whole;
     bool ok;
 

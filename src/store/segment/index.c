@@ -12,7 +12,7 @@
 #include "store/segment/segment.h"
 
 /* Builds postings of rows without a block, and appends them as blocks to index->built. */
-struct builder {
+struct index_builder {
     struct cn_store_index *index;
     struct cn_segment_loader *loader;
     struct cn_trace trace;
@@ -23,7 +23,7 @@ struct builder {
     size_t count, capacity;
 };
 
-static void end_block(struct builder *builder, uint32_t next_row)
+static void end_block(struct index_builder *builder, uint32_t next_row)
 {
     if (builder->postings.row_count > 0) {
         CN_PUSH(builder->offs, builder->count, builder->capacity,
@@ -43,7 +43,7 @@ static void note_unread(struct cn_store_index *index, const struct cn_error *err
 }
 
 /* A row whose trace cannot be read has no keys. */
-static void build_row(struct builder *builder, uint32_t row)
+static void build_row(struct index_builder *builder, uint32_t row)
 {
     struct cn_error err = {0};
     bool is_loaded;
@@ -65,7 +65,7 @@ static void build_row(struct builder *builder, uint32_t row)
     builder->index->built_count++;
 }
 
-static void build_rows(struct builder *builder, uint32_t first, uint32_t end)
+static void build_rows(struct index_builder *builder, uint32_t first, uint32_t end)
 {
     cn_postings_begin(&builder->postings, first);
     for (uint32_t row = first; row < end; row++) {
@@ -77,7 +77,7 @@ static void build_rows(struct builder *builder, uint32_t first, uint32_t end)
 }
 
 /* Add the built blocks to those of the index. */
-static bool take_built(struct builder *builder, struct cn_error *err)
+static bool take_built(struct index_builder *builder, struct cn_error *err)
 {
     struct cn_store_index *index = builder->index;
     struct cn_bytes built = {(const uint8_t *)cn_text_str(&index->built),
@@ -101,7 +101,7 @@ static bool take_built(struct builder *builder, struct cn_error *err)
 static bool build_missing(struct cn_store_index *index, const struct cn_rows *only,
                           struct cn_error *err)
 {
-    struct builder builder = {
+    struct index_builder builder = {
         .index = index,
         .loader = cn_segment_loader_new(),
         .words = {.extra = &index->extra},

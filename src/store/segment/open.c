@@ -167,7 +167,7 @@ static bool cut(struct cn_segment_writer *segment, struct cn_store_append *file,
 }
 
 /* What was found in the files of a segment. */
-struct finds {
+struct open_finds {
     struct cn_bytes text, rows, data;
     struct cn_text_log_state words;
     uint32_t word_count; /* that could be read */
@@ -188,7 +188,7 @@ static void note_damage(struct cn_segment_writer *segment, const char *fmt, ...)
         cn_store_config_note_damage(&segment->config, segment->dir, text);
 }
 
-static bool open_words(struct cn_segment_writer *segment, struct finds *finds,
+static bool open_words(struct cn_segment_writer *segment, struct open_finds *finds,
                        struct cn_error *err)
 {
     struct cn_text_log_state *state = &finds->words;
@@ -214,8 +214,9 @@ static bool open_words(struct cn_segment_writer *segment, struct finds *finds,
 
 /* What follows the last sound batch is cut off if no record uses its words: it is the torn end of
  * a commit that was not acknowledged. Otherwise it is damaged; later batches follow it. */
-static bool repair_words(struct cn_segment_writer *segment, const struct finds *finds,
-                         bool is_used, struct cn_error *err)
+static bool repair_words(struct cn_segment_writer *segment,
+                         const struct open_finds *finds, bool is_used,
+                         struct cn_error *err)
 {
     struct cn_store_append *file = &segment->files.text;
     uint64_t len = finds->text.len, sound_len = finds->words.sound_len;
@@ -241,7 +242,7 @@ static bool repair_words(struct cn_segment_writer *segment, const struct finds *
 }
 
 /* Rows without their chunk are dropped, and their numbers used again. */
-static bool open_rows(struct cn_segment_writer *segment, struct finds *finds,
+static bool open_rows(struct cn_segment_writer *segment, struct open_finds *finds,
                       struct cn_error *err)
 {
     struct cn_bytes log = finds->rows, data = finds->data;
@@ -291,7 +292,7 @@ static bool repair_header(struct cn_segment_writer *segment, struct cn_bytes dat
     return ok;
 }
 
-static bool open_data(struct cn_segment_writer *segment, const struct finds *finds,
+static bool open_data(struct cn_segment_writer *segment, const struct open_finds *finds,
                       bool *uses_lost_words, struct cn_error *err)
 {
     struct cn_bytes data = finds->data;
@@ -338,7 +339,7 @@ static bool repair(struct cn_segment_writer *segment, uint64_t reach,
                    struct cn_error *err)
 {
     struct cn_file text = {0}, rows = {0}, data = {0};
-    struct finds finds = {.rows_reach = reach};
+    struct open_finds finds = {.rows_reach = reach};
     bool uses_lost_words = false;
     bool ok = cn_file_open_at(&text, segment->dir, CN_TEXT_LOG_NAME, err) &&
               cn_file_open_at(&rows, segment->dir, CN_ROWS_LOG_NAME, err) &&

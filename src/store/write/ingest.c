@@ -12,7 +12,7 @@
 #include "formats/zorka/session.h"
 
 /* The symbols of an agent's session. */
-struct session {
+struct ingest_session {
     char name[CN_ZORKA_SESSION_MAX];
     struct cn_zorka_session *session;
     uint64_t used_at; /* find_count of its last use */
@@ -21,7 +21,7 @@ struct session {
 /* Sessions are evicted when there are too many or their symbols take too much memory; their agents
  * are asked to send the symbols again. */
 struct sessions {
-    struct session *list;
+    struct ingest_session *list;
     size_t count, capacity;
     struct cn_map by_name; /* hash of the name -> 1 + index */
     uint64_t find_count;
@@ -99,7 +99,7 @@ static void evict_sessions(struct sessions *sessions)
 {
     size_t kept = sessions->count / 2;
 
-    CN_SORT(sessions->list, sessions->count, CN_DOWN(struct session, used_at));
+    CN_SORT(sessions->list, sessions->count, CN_DOWN(struct ingest_session, used_at));
     for (size_t i = kept; i < sessions->count; i++)
         cn_zorka_session_free(sessions->list[i].session);
     sessions->count = kept;
@@ -121,7 +121,7 @@ static uint64_t symbols_len(const struct sessions *sessions)
 /* The session of this name, created if needed. Valid until the next call. */
 static struct cn_zorka_session *find_session(struct sessions *sessions, const char *name)
 {
-    struct session *found;
+    struct ingest_session *found;
     uint32_t number;
 
     sessions->find_count++;
@@ -135,7 +135,8 @@ static struct cn_zorka_session *find_session(struct sessions *sessions, const ch
     if (number == 0 || strcmp(sessions->list[number - 1].name, name) != 0) {
         CN_GROW(sessions->list, sessions->count, sessions->capacity);
         number = (uint32_t)++sessions->count;
-        sessions->list[number - 1] = (struct session){.session = cn_zorka_session_new()};
+        sessions->list[number - 1] =
+            (struct ingest_session){.session = cn_zorka_session_new()};
         memcpy(sessions->list[number - 1].name, name,
                strnlen(name, CN_ZORKA_SESSION_MAX - 1));
         *cn_map_at(&sessions->by_name, key_of(sessions->list[number - 1].name), 0) =

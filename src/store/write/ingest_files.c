@@ -30,7 +30,7 @@ struct parsed {
     struct cn_error err;
 };
 
-struct item {
+struct ingest_item {
     struct cn_ingest_item item;
     const struct cn_ingest_input *input;
     unsigned lane;
@@ -38,15 +38,15 @@ struct item {
     struct parsed *parsed; /* spans only */
 };
 
-struct lane {
+struct ingest_lane {
     struct cn_store_ingest *ingest;
     size_t failed_at; /* SIZE_MAX: no item */
     struct cn_error err;
 };
 
 /* What is added together. */
-struct batch {
-    struct item *items;
+struct ingest_batch {
+    struct ingest_item *items;
     size_t item_count, item_capacity;
     struct cn_ingest_input **inputs; /* that end here */
     size_t input_count, input_capacity;
@@ -57,11 +57,11 @@ struct batch {
 
 struct files {
     unsigned count;
-    struct lane lanes[CN_STORE_LANES_MAX];
+    struct ingest_lane lanes[CN_STORE_LANES_MAX];
     const char *const *paths;
     size_t path_count, next_path;
     struct cn_ingest_input *input; /* being read; or NULL */
-    struct batch batches[2], *now, *next;
+    struct ingest_batch batches[2], *now, *next;
     struct cn_earliest failed; /* item of `now` */
 };
 
@@ -83,7 +83,7 @@ static void free_input(struct cn_ingest_input *input)
     free(input);
 }
 
-static void clear(struct batch *batch)
+static void clear(struct ingest_batch *batch)
 {
     for (size_t i = 0; i < batch->item_count; i++)
         free_parsed(batch->items[i].parsed);
@@ -93,32 +93,32 @@ static void clear(struct batch *batch)
     batch->len = batch->spans_len = 0;
 }
 
-static bool is_full(const struct files *files, const struct batch *batch)
+static bool is_full(const struct files *files, const struct ingest_batch *batch)
 {
     return batch->len > (uint64_t)LEN_MAX * files->count ||
            batch->spans_len > (uint64_t)SPANS_LEN_MAX * files->count ||
            batch->item_count >= ITEMS_MAX || batch->input_count >= INPUTS_MAX;
 }
 
-static void add_item_to(struct batch *batch, const struct cn_ingest_input *input,
+static void add_item_to(struct ingest_batch *batch, const struct cn_ingest_input *input,
                         const struct cn_ingest_item *item)
 {
     uint64_t len = item->request.body.len;
 
     CN_PUSH(batch->items, batch->item_count, batch->item_capacity,
-            (struct item){.item = *item, .input = input});
+            (struct ingest_item){.item = *item, .input = input});
     batch->len += len;
     batch->spans_len += item->is_spans ? len : 0;
 }
 
-static void end_input(struct files *files, struct batch *batch)
+static void end_input(struct files *files, struct ingest_batch *batch)
 {
     CN_PUSH(batch->inputs, batch->input_count, batch->input_capacity, files->input);
     files->input = NULL;
 }
 
 /* Take requests off the files until the batch is full or has all of them. */
-static void gather(struct files *files, struct batch *batch)
+static void gather(struct files *files, struct ingest_batch *batch)
 {
     struct cn_ingest_item item;
 
@@ -176,7 +176,7 @@ static unsigned lane_of(const struct cn_zorka_request *request, unsigned count)
                : (unsigned)(XXH3_64bits(request->body.ptr, request->body.len) % count);
 }
 
-static void look_at(struct item *item, unsigned count)
+static void look_at(struct ingest_item *item, unsigned count)
 {
     const struct cn_zorka_request *request = &item->item.request;
 
@@ -213,7 +213,7 @@ static bool add_spans(struct files *files, unsigned lane, const struct parsed *p
     return false;
 }
 
-static bool add_item(struct files *files, unsigned lane, const struct item *item,
+static bool add_item(struct files *files, unsigned lane, const struct ingest_item *item,
                      struct cn_error *err)
 {
     struct cn_store_ingest *ingest = files->lanes[lane].ingest;
@@ -228,8 +228,8 @@ static bool add_item(struct files *files, unsigned lane, const struct item *item
 
 static void run_lane(struct files *files, unsigned number)
 {
-    struct lane *lane = &files->lanes[number];
-    const struct batch *batch = files->now;
+    struct ingest_lane *lane = &files->lanes[number];
+    const struct ingest_batch *batch = files->now;
 
     lane->failed_at = SIZE_MAX;
     for (size_t i = 0; i < batch->item_count; i++) {
@@ -257,8 +257,8 @@ static void add_job(void *arg, size_t job, unsigned worker)
 /* The failure of the earliest item, or that of the batch. */
 static bool check_lanes(const struct files *files, struct cn_error *err)
 {
-    const struct lane *first = &files->lanes[0];
-    const struct item *item;
+    const struct ingest_lane *first = &files->lanes[0];
+    const struct ingest_item *item;
 
     for (unsigned i = 1; i < files->count; i++)
         if (files->lanes[i].failed_at < first->failed_at)
@@ -279,7 +279,7 @@ static bool add_batch(struct files *files, struct cn_error *err)
     struct cn_jobs look = {
         .count = files->now->item_count, .arg = files, .run = look_job};
     struct cn_jobs add = {.count = files->count + 1, .arg = files, .run = add_job};
-    struct batch *done = files->now;
+    struct ingest_batch *done = files->now;
     bool ok;
 
     cn_earliest_init(&files->failed);

@@ -17,7 +17,7 @@
 #include "store/segment/scan.h"
 #include "store/segment/segments.h"
 
-struct walk {
+struct import_walk {
     cn_java_visit visit;
     void *arg;
     struct cn_java_import_counts *counts;
@@ -27,7 +27,7 @@ struct walk {
     struct cn_trace trace;
 };
 
-static void read_text_file(struct walk *walk, const char *dir, const char *name,
+static void read_text_file(struct import_walk *walk, const char *dir, const char *name,
                            struct cn_java_words *words)
 {
     struct cn_file file = {0};
@@ -40,7 +40,7 @@ static void read_text_file(struct walk *walk, const char *dir, const char *name,
     cn_file_close(&file);
 }
 
-static bool read_words(struct walk *walk, const char *dir, struct cn_error *err)
+static bool read_words(struct import_walk *walk, const char *dir, struct cn_error *err)
 {
     struct cn_java_words words = {0};
     DIR *list = opendir(dir);
@@ -57,7 +57,7 @@ static bool read_words(struct walk *walk, const char *dir, struct cn_error *err)
     return true;
 }
 
-static void read_slots(struct walk *walk, const char *dir)
+static void read_slots(struct import_walk *walk, const char *dir)
 {
     struct cn_error ignored;
 
@@ -67,8 +67,8 @@ static void read_slots(struct walk *walk, const char *dir)
             !cn_java_meta_slots(walk->meta.bytes, &walk->slots, &ignored);
 }
 
-static bool slot_at(const struct walk *walk, uint64_t i, struct cn_java_meta_slot *out,
-                    uint64_t *data_off)
+static bool slot_at(const struct import_walk *walk, uint64_t i,
+                    struct cn_java_meta_slot *out, uint64_t *data_off)
 {
     struct cn_bytes slot = cn_bytes_element(walk->slots, i, cn_java_meta_slot_size);
 
@@ -86,7 +86,7 @@ static bool is_before(const void *walk, uint64_t i, uint64_t data_off)
     return slot_at(walk, i, &slot, &off) && off < data_off;
 }
 
-static bool find_slot(const struct walk *walk, uint64_t data_off,
+static bool find_slot(const struct import_walk *walk, uint64_t data_off,
                       struct cn_java_meta_slot *out)
 {
     uint64_t count = walk->slots.len / cn_java_meta_slot_size, off;
@@ -95,7 +95,7 @@ static bool find_slot(const struct walk *walk, uint64_t data_off,
     return i < count && slot_at(walk, i, out, &off) && off == data_off;
 }
 
-static void identify(struct walk *walk, uint64_t data_off, struct cn_bytes plain)
+static void identify(struct import_walk *walk, uint64_t data_off, struct cn_bytes plain)
 {
     struct cn_trace *trace = &walk->trace;
     struct cn_java_meta_slot slot;
@@ -119,7 +119,7 @@ static void identify(struct walk *walk, uint64_t data_off, struct cn_bytes plain
     trace->id_low = hash.low64;
 }
 
-static bool visit_chunk(struct walk *walk, const struct cn_chunk *chunk,
+static bool visit_chunk(struct import_walk *walk, const struct cn_chunk *chunk,
                         const uint8_t *bytes, struct cn_error *err)
 {
     struct cn_bytes plain = {bytes, chunk->plain_len};
@@ -134,7 +134,8 @@ static bool visit_chunk(struct walk *walk, const struct cn_chunk *chunk,
     return walk->visit(walk->arg, &walk->trace, chunk->off, err);
 }
 
-static bool walk_chunks(struct walk *walk, struct cn_bytes data, struct cn_error *err)
+static bool walk_chunks(struct import_walk *walk, struct cn_bytes data,
+                        struct cn_error *err)
 {
     struct cn_decompressor *decompressor = cn_decompressor_new();
     struct cn_chunk_file file;
@@ -163,7 +164,7 @@ static bool walk_chunks(struct walk *walk, struct cn_bytes data, struct cn_error
     return ok;
 }
 
-static bool walk_segment(struct walk *walk, const char *dir, struct cn_error *err)
+static bool walk_segment(struct import_walk *walk, const char *dir, struct cn_error *err)
 {
     struct cn_file data = {0};
     bool ok;
@@ -187,7 +188,7 @@ bool cn_java_store_walk(const char *path, cn_java_visit visit, void *arg,
                         struct cn_java_import_counts *out, struct cn_error *err)
 {
     struct cn_java_import_counts counts = {0};
-    struct walk walk = {.visit = visit, .arg = arg, .counts = &counts};
+    struct import_walk walk = {.visit = visit, .arg = arg, .counts = &counts};
     uint32_t *numbers = NULL;
     size_t count = 0;
     bool ok = true;

@@ -34,7 +34,7 @@ struct cn_store_lanes {
 };
 
 /* A segment as it was found. */
-struct found {
+struct lane_found {
     uint32_t number;
     bool has_config, is_sealed;
     bool is_unfinished; /* a crash left it before anything was written to it */
@@ -42,8 +42,8 @@ struct found {
     char lane[CN_STORE_LANE_LEN];
 };
 
-struct finds {
-    struct found *list; /* by number */
+struct lane_finds {
+    struct lane_found *list; /* by number */
     size_t count;
 };
 
@@ -59,10 +59,10 @@ static uint64_t data_len(const char *dir)
     return len;
 }
 
-static struct found look_at(const char *base, uint32_t number)
+static struct lane_found look_at(const char *base, uint32_t number)
 {
     char *dir = cn_segment_dir(base, number);
-    struct found found = {.number = number};
+    struct lane_found found = {.number = number};
     uint64_t len = data_len(dir);
     struct cn_store_config config;
     struct cn_error ignored;
@@ -77,12 +77,13 @@ static struct found look_at(const char *base, uint32_t number)
     return found;
 }
 
-static bool find_segments(struct finds *finds, const char *base, struct cn_error *err)
+static bool find_segments(struct lane_finds *finds, const char *base,
+                          struct cn_error *err)
 {
     uint32_t *numbers = NULL;
     size_t count;
 
-    *finds = (struct finds){0};
+    *finds = (struct lane_finds){0};
     if (!cn_segments_list(base, &numbers, &count, err))
         return false;
     finds->list = cn_alloc(count, sizeof(*finds->list));
@@ -114,7 +115,7 @@ static void name_lane(char name[CN_STORE_LANE_LEN], unsigned i)
 }
 
 /* The newest segments of a lane, the newest first; CN_LANE_NO_SEGMENT if there is none. */
-static void newest_of(const struct finds *finds, const char *lane, size_t found[2])
+static void newest_of(const struct lane_finds *finds, const char *lane, size_t found[2])
 {
     size_t count = 0;
 
@@ -125,13 +126,13 @@ static void newest_of(const struct finds *finds, const char *lane, size_t found[
         found[count++] = CN_LANE_NO_SEGMENT;
 }
 
-static uint32_t number_of(const struct finds *finds, size_t i)
+static uint32_t number_of(const struct lane_finds *finds, size_t i)
 {
     return i == CN_LANE_NO_SEGMENT ? CN_LANE_NO_SEGMENT : finds->list[i].number;
 }
 
 static struct cn_lane_plan plan_lane(const struct cn_store_lanes *lanes,
-                                     const struct finds *finds, unsigned lane)
+                                     const struct lane_finds *finds, unsigned lane)
 {
     struct cn_lane_plan plan = {
         .path = lanes->path,
@@ -156,7 +157,7 @@ static struct cn_lane_plan plan_lane(const struct cn_store_lanes *lanes,
 }
 
 /* The spans of the two newest segments of each lane. */
-static void know_spans(struct cn_store_lanes *lanes, const struct finds *finds)
+static void know_spans(struct cn_store_lanes *lanes, const struct lane_finds *finds)
 {
     size_t first = finds->count > KNOWN_MAX ? finds->count - KNOWN_MAX : 0;
     bool has_names = false;
@@ -173,7 +174,7 @@ static void know_spans(struct cn_store_lanes *lanes, const struct finds *finds)
     }
 }
 
-static bool is_current(const struct cn_store_lanes *lanes, const struct finds *finds,
+static bool is_current(const struct cn_store_lanes *lanes, const struct lane_finds *finds,
                        uint32_t number)
 {
     for (unsigned i = 0; i < lanes->count; i++)
@@ -183,13 +184,13 @@ static bool is_current(const struct cn_store_lanes *lanes, const struct finds *f
 }
 
 /* A crash, or lanes that are not opened now, may have left segments unsealed. */
-static bool seal_others(const struct cn_store_lanes *lanes, const struct finds *finds,
-                        struct cn_error *err)
+static bool seal_others(const struct cn_store_lanes *lanes,
+                        const struct lane_finds *finds, struct cn_error *err)
 {
     const struct cn_disk *io = lanes->options.io;
 
     for (size_t i = 0; i < finds->count; i++) {
-        const struct found *found = &finds->list[i];
+        const struct lane_found *found = &finds->list[i];
 
         if (!found->is_sealed && !found->is_empty &&
             !is_current(lanes, finds, found->number) &&
@@ -200,10 +201,11 @@ static bool seal_others(const struct cn_store_lanes *lanes, const struct finds *
 }
 
 /* The newest segment must have a config, unless nothing was written to it. */
-static bool check_newest(const struct finds *finds, const char *base,
+static bool check_newest(const struct lane_finds *finds, const char *base,
                          struct cn_error *err)
 {
-    const struct found *newest = finds->count > 0 ? &finds->list[finds->count - 1] : NULL;
+    const struct lane_found *newest =
+        finds->count > 0 ? &finds->list[finds->count - 1] : NULL;
     struct cn_store_config config;
     char *dir;
     bool ok;
@@ -260,7 +262,7 @@ static void close_one(void *arg, size_t i, unsigned worker)
     step->ok[i] = !writer || cn_store_writer_close(writer, &step->errors[i]);
 }
 
-static bool open_all(struct cn_store_lanes *lanes, const struct finds *finds,
+static bool open_all(struct cn_store_lanes *lanes, const struct lane_finds *finds,
                      struct cn_error *err)
 {
     struct step *step = cn_alloc(1, sizeof(*step));
@@ -282,7 +284,7 @@ static bool open_all(struct cn_store_lanes *lanes, const struct finds *finds,
 
 static bool open_lanes(struct cn_store_lanes *lanes, struct cn_error *err)
 {
-    struct finds finds;
+    struct lane_finds finds;
     bool ok;
 
     if (!find_segments(&finds, lanes->path, err))
@@ -334,11 +336,11 @@ void cn_store_lane_drop(struct cn_store_lanes *lanes, unsigned i)
 }
 
 /* Segments of this lane that are full are sealed now, if nothing else did. */
-static bool seal_own(const struct cn_store_lanes *lanes, const struct finds *finds,
+static bool seal_own(const struct cn_store_lanes *lanes, const struct lane_finds *finds,
                      const struct cn_lane_plan *plan, struct cn_error *err)
 {
     for (size_t i = 0; i < finds->count; i++) {
-        const struct found *found = &finds->list[i];
+        const struct lane_found *found = &finds->list[i];
 
         if (!found->is_sealed && !found->is_empty && found->number != plan->current &&
             strcmp(found->lane, plan->config.lane) == 0 &&
@@ -351,7 +353,7 @@ static bool seal_own(const struct cn_store_lanes *lanes, const struct finds *fin
 bool cn_store_lane_reopen(struct cn_store_lanes *lanes, unsigned i, struct cn_error *err)
 {
     struct cn_lane_plan plan;
-    struct finds finds;
+    struct lane_finds finds;
     bool ok;
 
     cn_store_lane_drop(lanes, i);

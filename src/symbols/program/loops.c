@@ -6,7 +6,7 @@
 #include "symbols/program/instruction.h"
 
 /* Blocks with at most two successors each; block 0 is the entry. */
-struct graph {
+struct loops_graph {
     struct cn_bytes code;
     struct cn_instructions reader;
     cn_loops_ends_fn ends;
@@ -27,7 +27,7 @@ enum {
 /* Marks of an offset of the code. */
 enum { IS_INSTRUCTION = 1, IS_LEADER = 2 };
 
-static bool decode(struct graph *graph, uint32_t off, struct cn_instruction *out)
+static bool decode(struct loops_graph *graph, uint32_t off, struct cn_instruction *out)
 {
     if (!cn_instruction_decode(&graph->reader, graph->code, off, out))
         return false;
@@ -37,7 +37,7 @@ static bool decode(struct graph *graph, uint32_t off, struct cn_instruction *out
 }
 
 /* Find instructions, and where blocks begin. */
-static void mark(struct graph *graph, uint8_t *marks)
+static void mark(struct loops_graph *graph, uint8_t *marks)
 {
     struct cn_bytes code = graph->code;
     struct cn_instruction at;
@@ -60,7 +60,7 @@ static uint32_t block_at(const uint32_t *block_of, size_t len, uint64_t off)
     return off < len ? block_of[off] : NONE;
 }
 
-static void connect(struct graph *graph, const uint32_t *block_of)
+static void connect(struct loops_graph *graph, const uint32_t *block_of)
 {
     struct cn_bytes code = graph->code;
 
@@ -83,7 +83,7 @@ static void connect(struct graph *graph, const uint32_t *block_of)
     }
 }
 
-static void build(struct graph *graph)
+static void build(struct loops_graph *graph)
 {
     struct cn_bytes code = graph->code;
     uint8_t *marks = cn_alloc(code.len, sizeof(*marks));
@@ -110,7 +110,7 @@ static void build(struct graph *graph)
 }
 
 /* Tarjan's algorithm, without recursion. */
-struct search {
+struct loops_search {
     uint32_t *index, *low; /* by block; 0: not visited */
     uint32_t *stack, *path;
     uint8_t *edge; /* by block: the successor to follow next */
@@ -119,13 +119,13 @@ struct search {
     size_t stack_count, path_count;
 };
 
-static bool is_inside(const struct graph *graph, uint32_t block, uint32_t region,
+static bool is_inside(const struct loops_graph *graph, uint32_t block, uint32_t region,
                       uint32_t head)
 {
     return block != NONE && graph->region[block] == region && block != head;
 }
 
-static void enter(struct search *s, uint32_t block)
+static void enter(struct loops_search *s, uint32_t block)
 {
     s->index[block] = s->low[block] = ++s->next_index;
     s->edge[block] = 0;
@@ -134,7 +134,7 @@ static void enter(struct search *s, uint32_t block)
     s->is_on_stack[block] = true;
 }
 
-static void leave(struct search *s, struct graph *graph, uint32_t block)
+static void leave(struct loops_search *s, struct loops_graph *graph, uint32_t block)
 {
     s->path_count--;
     if (s->low[block] == s->index[block]) {
@@ -155,7 +155,7 @@ static void leave(struct search *s, struct graph *graph, uint32_t block)
     }
 }
 
-static void search_from(struct search *s, struct graph *graph, uint32_t from,
+static void search_from(struct loops_search *s, struct loops_graph *graph, uint32_t from,
                         uint32_t region, uint32_t head)
 {
     enter(s, from);
@@ -177,9 +177,9 @@ static void search_from(struct search *s, struct graph *graph, uint32_t from,
 }
 
 /* The components of a region, without the edges to its head; numbers count from 1. */
-static uint32_t find_components(struct graph *graph, uint32_t region, uint32_t head)
+static uint32_t find_components(struct loops_graph *graph, uint32_t region, uint32_t head)
 {
-    struct search s = {
+    struct loops_search s = {
         .index = cn_alloc(graph->count, sizeof(*s.index)),
         .low = cn_alloc(graph->count, sizeof(*s.low)),
         .stack = cn_alloc(graph->count, sizeof(*s.stack)),
@@ -209,7 +209,7 @@ struct component {
 };
 
 /* Make loops of the cycles in a region; they are regions of their own. */
-static void divide(struct cn_loops *loops, struct graph *graph, uint32_t region,
+static void divide(struct cn_loops *loops, struct loops_graph *graph, uint32_t region,
                    uint32_t region_head)
 {
     uint32_t count = find_components(graph, region, region_head);
@@ -286,7 +286,7 @@ static uint32_t find_block(const struct cn_loops *loops, uint32_t offset)
 void cn_loops_find(struct cn_loops *loops, struct cn_bytes code, bool is_x86,
                    cn_loops_ends_fn ends, void *arg)
 {
-    struct graph graph = {.code = code, .ends = ends, .arg = arg};
+    struct loops_graph graph = {.code = code, .ends = ends, .arg = arg};
     size_t work = 0;
 
     if (code.len == 0 || code.len > CN_LOOPS_CODE_MAX ||

@@ -11,7 +11,7 @@
 
 enum { ENTRY_MAX = 64 };
 
-struct function {
+struct prototypes_function {
     Dwarf_Addr low;
     Dwarf_Die die;
 };
@@ -21,7 +21,7 @@ struct cn_prototypes {
     struct cn_build_files files;
     Dwarf_Addr begin; /* address of the file's first page in its debug information */
     struct cn_arena arena;
-    struct function *list; /* by address */
+    struct prototypes_function *list; /* by address */
     size_t count, capacity;
 };
 
@@ -34,7 +34,7 @@ static int add_function(Dwarf_Die *die, void *arg)
     /* A function may have several ranges, one of which is its entry. */
     while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
         CN_PUSH(prototypes->list, prototypes->count, prototypes->capacity,
-                (struct function){low, *die});
+                (struct prototypes_function){low, *die});
     }
     return DWARF_CB_OK;
 }
@@ -53,7 +53,7 @@ struct cn_prototypes *cn_prototypes_open(const char *path)
     prototypes->begin = prototypes->info.begin - prototypes->info.bias;
     while ((unit = dwfl_module_nextcu(prototypes->info.module, unit, &bias)))
         (void)dwarf_getfuncs(unit, add_function, prototypes, 0);
-    CN_SORT(prototypes->list, prototypes->count, CN_UP(struct function, low));
+    CN_SORT(prototypes->list, prototypes->count, CN_UP(struct prototypes_function, low));
     return prototypes;
 }
 
@@ -70,12 +70,12 @@ void cn_prototypes_close(struct cn_prototypes *prototypes)
 
 static bool is_below(const void *list, uint64_t index, uint64_t address)
 {
-    return ((const struct function *)list)[index].low < address;
+    return ((const struct prototypes_function *)list)[index].low < address;
 }
 
 /* A patchable entry may come before the first address of a function in debug information. */
-static struct function *find(struct cn_prototypes *prototypes, Dwarf_Addr low,
-                             uint64_t size)
+static struct prototypes_function *find(struct cn_prototypes *prototypes, Dwarf_Addr low,
+                                        uint64_t size)
 {
     uint64_t most = size < ENTRY_MAX ? size : ENTRY_MAX;
     size_t at = cn_search(0, prototypes->count, is_below, prototypes->list, low);
@@ -216,7 +216,8 @@ static void read_parameters(struct cn_prototypes *prototypes, Dwarf_Die *functio
 bool cn_prototypes_find(struct cn_prototypes *prototypes, uint64_t offset, uint64_t size,
                         uint64_t at, struct cn_prototype *out)
 {
-    struct function *function = find(prototypes, prototypes->begin + offset, size);
+    struct prototypes_function *function =
+        find(prototypes, prototypes->begin + offset, size);
 
     if (!function)
         return false;

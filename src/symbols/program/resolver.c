@@ -360,7 +360,7 @@ bool cn_resolver_code(struct cn_resolver *resolver, const char *path,
            cn_fail(err, CN_ERR_NOT_FOUND, "%s has no code of %s", path, out->symbol.name);
 }
 
-struct caller {
+struct resolver_caller {
     struct cn_debug_info *module;
     uint64_t begin; /* of the function that calls, as libdwfl counts */
 };
@@ -392,7 +392,7 @@ static bool never_returns(void *arg, uint64_t target)
                                         "pthread_exit",
                                         "err",
                                         "errx"};
-    const struct caller *caller = arg;
+    const struct resolver_caller *caller = arg;
     struct cn_debug_info *module = caller->module;
     const struct cn_table_symbol *symbol;
     struct cn_plt_entry entry;
@@ -428,11 +428,12 @@ static const struct cn_loops *loops_of(struct cn_debug_info *module,
     elf = dwfl_module_getelf(module->module, &bias);
     if (elf && gelf_getehdr(elf, &head) && function->len <= CN_LOOPS_CODE_MAX &&
         (head.e_machine == EM_X86_64 || head.e_machine == EM_AARCH64))
-        cn_loops_find(&module->loops[at],
-                      code_of(elf, module->begin + function->offset - module->linked,
-                              function->len),
-                      head.e_machine == EM_X86_64, never_returns,
-                      &(struct caller){module, module->begin + function->offset});
+        cn_loops_find(
+            &module->loops[at],
+            code_of(elf, module->begin + function->offset - module->linked,
+                    function->len),
+            head.e_machine == EM_X86_64, never_returns,
+            &(struct resolver_caller){module, module->begin + function->offset});
     return &module->loops[at];
 }
 

@@ -13,13 +13,13 @@ enum {
     OVERLAP_MAX = 8
 }; /* ranges that begin before an address and end before it as well */
 
-struct range {
+struct scopes_range {
     uint64_t low, high;
     Dwarf_Die function;
 };
 
 struct cn_scope_unit {
-    struct range *list;
+    struct scopes_range *list;
     size_t count, capacity;
 };
 
@@ -30,7 +30,8 @@ static int add_function(Dwarf_Die *die, void *arg)
     ptrdiff_t at = 0;
 
     while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
-        CN_PUSH(unit->list, unit->count, unit->capacity, (struct range){low, high, *die});
+        CN_PUSH(unit->list, unit->count, unit->capacity,
+                (struct scopes_range){low, high, *die});
     }
     return DWARF_CB_OK;
 }
@@ -47,7 +48,7 @@ static const struct cn_scope_unit *unit_at(struct cn_scopes *scopes, Dwarf_Die *
     unit = &scopes->units[scopes->count++];
     *unit = (struct cn_scope_unit){0};
     (void)dwarf_getfuncs(die, add_function, unit, 0);
-    CN_SORT(unit->list, unit->count, CN_UP(struct range, low));
+    CN_SORT(unit->list, unit->count, CN_UP(struct scopes_range, low));
     return unit;
 }
 

@@ -15,13 +15,13 @@ enum {
 };
 
 /* A member of a struct, also of a nested one. */
-struct part {
+struct type_part {
     Dwarf_Die type;
     uint64_t offset;
 };
 
-struct parts {
-    struct part list[PARTS_MAX];
+struct type_parts {
+    struct type_part list[PARTS_MAX];
     size_t count;
     bool is_complete, has_vector;
     bool is_cut;         /* there are more than PARTS_MAX */
@@ -62,14 +62,14 @@ static uint64_t size_of(Dwarf_Die *die)
     return dwarf_aggregate_size(die, &size) == 0 ? size : 0;
 }
 
-static void add_part(struct parts *parts, const Dwarf_Die *type, uint64_t offset)
+static void add_part(struct type_parts *parts, const Dwarf_Die *type, uint64_t offset)
 {
     if (parts->count == PARTS_MAX) {
         parts->is_complete = false;
         parts->is_cut = true;
         return;
     }
-    parts->list[parts->count++] = (struct part){*type, offset};
+    parts->list[parts->count++] = (struct type_part){*type, offset};
 }
 
 /* A constructor whose second parameter, after `this`, refers to the class itself. */
@@ -107,7 +107,7 @@ static bool has_own_copy(Dwarf_Die *method, Dwarf_Die *type)
            (name[len] == '\0' || name[len] == '<') && is_copying(method, type);
 }
 
-static void add_members(struct parts *parts, Dwarf_Die *type, uint64_t offset)
+static void add_members(struct type_parts *parts, Dwarf_Die *type, uint64_t offset)
 {
     Dwarf_Die child, member;
     uint64_t at, size;
@@ -137,7 +137,7 @@ static void add_members(struct parts *parts, Dwarf_Die *type, uint64_t offset)
     } while (dwarf_siblingof(&child, &child) == 0);
 }
 
-static void add_elements(struct parts *parts, Dwarf_Die *type, uint64_t offset)
+static void add_elements(struct type_parts *parts, Dwarf_Die *type, uint64_t offset)
 {
     Dwarf_Die element;
     uint64_t len, count;
@@ -157,7 +157,7 @@ static void add_elements(struct parts *parts, Dwarf_Die *type, uint64_t offset)
         add_part(parts, &element, offset + i * len);
 }
 
-static void add_leaf(struct cn_value_type *out, struct parts *parts, Dwarf_Die *type,
+static void add_leaf(struct cn_value_type *out, struct type_parts *parts, Dwarf_Die *type,
                      uint64_t offset)
 {
     uint64_t size = size_of(type), encoding = number_in(type, DW_AT_encoding, 0);
@@ -179,7 +179,7 @@ static void add_leaf(struct cn_value_type *out, struct parts *parts, Dwarf_Die *
 
 static void read_leaves(Dwarf_Die *type, struct cn_value_type *out)
 {
-    struct parts parts = {.is_complete = true};
+    struct type_parts parts = {.is_complete = true};
 
     add_part(&parts, type, 0);
     for (size_t i = 0; i < parts.count; i++) {

@@ -23,12 +23,12 @@
 #include "model/contexts/database.h"
 
 /* What a call chain stands for. */
-struct chain {
+struct perf_chain {
     struct cn_perf_spot spot;
     bool is_of_time; /* the same chain may be another one later */
 };
 
-struct reading {
+struct perf_reading {
     struct cn_import *import;
     struct cn_perf_file file;
     struct cn_perf_spaces spaces;
@@ -39,7 +39,7 @@ struct reading {
     enum cn_perf_sample_kind kinds[CN_PERF_EVENT_MAX];
     struct cn_map
         chain_of; /* by call chain, mode and generation of the process: `chains` */
-    struct chain *chains;
+    struct perf_chain *chains;
     size_t chain_count, chain_capacity;
     uint64_t lost_count;
     uint64_t good_count, bad_count; /* samples */
@@ -51,13 +51,15 @@ struct reading {
 /* The context of a sample: its call chain, and the line of the innermost frame. A chain
  * begins with the innermost address. The others are return addresses: the call is before
  * them. The first address of the user below those of the kernel was interrupted. */
-static struct chain resolve_chain(struct reading *r, const struct cn_perf_sample *sample,
-                                  const struct cn_perf_process *process, bool is_kernel)
+static struct perf_chain resolve_chain(struct perf_reading *r,
+                                       const struct cn_perf_sample *sample,
+                                       const struct cn_perf_process *process,
+                                       bool is_kernel)
 {
     size_t count = sample->chain.len / 8, depth = 0;
     uint32_t stack[CN_IMPORT_DEPTH_MAX], context;
     struct cn_perf_frames innermost = {0}, outermost = {0};
-    struct chain chain = {0};
+    struct perf_chain chain = {0};
     bool is_below_start = false; /* stripped programs have no name of their start */
     bool is_interrupted = true;
 
@@ -98,8 +100,8 @@ static struct chain resolve_chain(struct reading *r, const struct cn_perf_sample
 }
 
 /* Chains are repeated: each is resolved once. */
-static struct chain chain_of(struct reading *r, const struct cn_perf_sample *sample,
-                             bool is_kernel)
+static struct perf_chain chain_of(struct perf_reading *r,
+                                  const struct cn_perf_sample *sample, bool is_kernel)
 {
     const struct cn_perf_process *process = cn_perf_process_at(&r->spaces, sample->pid);
     uint64_t seed = (uint64_t)process->generation << 1 | is_kernel;
@@ -107,7 +109,7 @@ static struct chain chain_of(struct reading *r, const struct cn_perf_sample *sam
                        ? XXH3_64bits_withSeed(sample->chain.ptr, sample->chain.len, seed)
                        : XXH3_64bits_withSeed(&sample->ip, sizeof(sample->ip), seed);
     uint32_t at = cn_map_find(&r->chain_of, key, UINT32_MAX);
-    struct chain chain;
+    struct perf_chain chain;
 
     if (at != UINT32_MAX)
         return r->chains[at];
@@ -119,7 +121,7 @@ static struct chain chain_of(struct reading *r, const struct cn_perf_sample *sam
     return chain;
 }
 
-static bool add_value(struct reading *r, uint32_t thread, struct cn_perf_spot spot,
+static bool add_value(struct perf_reading *r, uint32_t thread, struct cn_perf_spot spot,
                       struct cn_perf_counted counted, struct cn_error *err)
 {
     uint32_t number = cn_perf_threads_number(&r->threads, thread);
@@ -131,7 +133,7 @@ static bool add_value(struct reading *r, uint32_t thread, struct cn_perf_spot sp
     return cn_import_add(r->import, number, spot.context, metric, value, err);
 }
 
-static bool add_sample(struct reading *r, const struct cn_perf_record *record,
+static bool add_sample(struct perf_reading *r, const struct cn_perf_record *record,
                        struct cn_error *err)
 {
     bool is_kernel = (record->head.misc & CN_PERF_MODE_MASK) == CN_PERF_MODE_KERNEL;
@@ -176,7 +178,7 @@ static bool has_period(const struct cn_perf_attr *attr)
 }
 
 /* Clocks count nanoseconds. */
-static bool add_metric(struct reading *r, uint32_t event, struct cn_error *err)
+static bool add_metric(struct perf_reading *r, uint32_t event, struct cn_error *err)
 {
     const struct cn_perf_attr *attr = &r->file.events[event].attr;
     const char *name = r->file.events[event].name;
@@ -205,7 +207,7 @@ static bool is_dummy(const struct cn_perf_attr *attr)
     return attr->type == CN_PERF_TYPE_SOFTWARE && attr->config == CN_PERF_SOFTWARE_DUMMY;
 }
 
-static bool add_metrics(struct reading *r, struct cn_error *err)
+static bool add_metrics(struct perf_reading *r, struct cn_error *err)
 {
     bool has_clock = false;
 
@@ -225,7 +227,7 @@ static bool add_metrics(struct reading *r, struct cn_error *err)
 }
 
 /* A damaged sample does not hide the others. */
-static bool take_sample(struct reading *r, const struct cn_perf_record *record,
+static bool take_sample(struct perf_reading *r, const struct cn_perf_record *record,
                         struct cn_error *err)
 {
     bool ok = add_sample(r, record, err);
@@ -241,7 +243,7 @@ static bool take_sample(struct reading *r, const struct cn_perf_record *record,
     return true;
 }
 
-static bool read_records(struct reading *r, struct cn_error *err)
+static bool read_records(struct perf_reading *r, struct cn_error *err)
 {
     struct cn_perf_record record;
     enum cn_step step;
@@ -265,7 +267,7 @@ static bool read_records(struct reading *r, struct cn_error *err)
     return step == CN_END && cn_perf_threads_finish(&r->threads, err);
 }
 
-static void add_warnings(const struct reading *r)
+static void add_warnings(const struct perf_reading *r)
 {
     if (r->file.damage.kind != CN_ERR_NONE)
         cn_import_warn(r->import, true, "%s; read up to there", r->file.damage.text);
@@ -306,7 +308,7 @@ static bool has_monotonic_clock(const struct cn_perf_file *file)
 static bool read_rank(struct cn_import *import, struct cn_perf_symbols *symbols,
                       struct cn_bytes bytes, uint64_t rank, struct cn_error *err)
 {
-    struct reading r = {.import = import};
+    struct perf_reading r = {.import = import};
     bool ok;
 
     if (!cn_perf_file_open(&r.file, bytes, err))

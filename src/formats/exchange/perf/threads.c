@@ -18,13 +18,13 @@ enum {
     SWITCH_CPU_WIDE_LEN = 8, /* before the fields that SWITCH has as well */
 };
 
-enum state { UNKNOWN, RUNNING, WAITING, ENDED };
+enum threads_state { UNKNOWN, RUNNING, WAITING, ENDED };
 
 struct cn_perf_thread {
     uint32_t pid, tid, cpu;
     uint32_t number; /* in the import */
     bool is_numbered;
-    enum state state;
+    enum threads_state state;
     enum cn_wait wait;              /* while WAITING */
     uint64_t since_ns;              /* when the state began */
     uint64_t running_ns;            /* in all */
@@ -156,7 +156,7 @@ static void leave(struct cn_perf_threads *threads, struct cn_perf_thread *thread
     }
 }
 
-static enum cn_task_state task_state(enum state state, enum cn_wait wait)
+static enum cn_task_state task_state(enum threads_state state, enum cn_wait wait)
 {
     return state == RUNNING          ? CN_TASK_RUNNING
            : state != WAITING        ? CN_TASK_UNKNOWN
@@ -165,7 +165,7 @@ static enum cn_task_state task_state(enum state state, enum cn_wait wait)
 }
 
 static void enter(struct cn_perf_threads *threads, struct cn_perf_thread *thread,
-                  enum state state, uint64_t now_ns)
+                  enum threads_state state, uint64_t now_ns)
 {
     bool was_known = thread->state == RUNNING || thread->state == WAITING;
 

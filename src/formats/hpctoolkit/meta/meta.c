@@ -183,7 +183,7 @@ bool cn_hpc_meta_open(struct cn_hpc_meta *meta, struct cn_arena *arena,
 }
 
 /* The head of a database being read. */
-struct reader {
+struct meta_reader {
     struct cn_hpc_walk walk;
     struct cn_database *db;
     struct cn_error *err;
@@ -201,7 +201,7 @@ struct reader {
     size_t statistic_count, statistic_capacity;
 };
 
-static void end_metric(struct reader *r)
+static void end_metric(struct meta_reader *r)
 {
     struct cn_arena *arena = &r->db->arena;
 
@@ -218,7 +218,7 @@ static void end_metric(struct reader *r)
     r->instance_count = r->statistic_count = 0;
 }
 
-static bool add_scope(struct reader *r, struct cn_scope scope)
+static bool add_scope(struct meta_reader *r, struct cn_scope scope)
 {
     if (r->scope_count == UINT16_MAX)
         return cn_fail(r->err, CN_ERR_LIMIT, "more than %d scopes", UINT16_MAX);
@@ -227,7 +227,7 @@ static bool add_scope(struct reader *r, struct cn_scope scope)
 }
 
 /* A scope of a metric, which is an element of a table or has a name. */
-static bool add_instance(struct reader *r, const struct cn_hpc_item *item)
+static bool add_instance(struct meta_reader *r, const struct cn_hpc_item *item)
 {
     uint32_t scope = item->parts[0].target;
 
@@ -244,7 +244,7 @@ static bool add_instance(struct reader *r, const struct cn_hpc_item *item)
 }
 
 /* A statistic, of a scope that it points to or that contains it. */
-static void add_statistic(struct reader *r, const struct cn_hpc_item *item)
+static void add_statistic(struct meta_reader *r, const struct cn_hpc_item *item)
 {
     uint32_t scope = item->parts[1].target;
 
@@ -259,7 +259,7 @@ static void add_statistic(struct reader *r, const struct cn_hpc_item *item)
             });
 }
 
-static bool add_kind(struct reader *r, const char *name)
+static bool add_kind(struct meta_reader *r, const char *name)
 {
     if (r->kind_count == CN_KINDS_MAX)
         return cn_fail(r->err, CN_ERR_LIMIT, "more than %d identifier kinds",
@@ -270,7 +270,7 @@ static bool add_kind(struct reader *r, const char *name)
 
 static bool on_record(void *arg, const struct cn_hpc_item *item)
 {
-    struct reader *r = arg;
+    struct meta_reader *r = arg;
 
     if (item->shape == CN_HPC_INSTANCE_SHAPE || item->shape == CN_HPC_STATISTIC_SHAPE) {
         if (r->metric != r->walk.places[0].index)
@@ -306,7 +306,8 @@ static bool on_record(void *arg, const struct cn_hpc_item *item)
 bool cn_hpc_meta_read(const struct cn_hpc_meta *meta, struct cn_database *db,
                       struct cn_error *err)
 {
-    struct reader r = {.walk = {.meta = meta, .record = on_record}, .db = db, .err = err};
+    struct meta_reader r = {
+        .walk = {.meta = meta, .record = on_record}, .db = db, .err = err};
     struct cn_arena *arena = &db->arena;
     bool ok;
 

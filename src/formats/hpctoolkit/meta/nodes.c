@@ -54,7 +54,7 @@ struct list {
     uint64_t index; /* of its next node */
 };
 
-struct tree {
+struct node_tree {
     struct cn_hpc_walk *walk;
     cn_hpc_node_visit_fn visit;
     struct cn_hpc_span section;
@@ -66,14 +66,14 @@ struct tree {
 };
 
 /* Mark the bytes of a record. False if some belong to another record. */
-static bool mark(struct tree *t, uint64_t off, uint64_t len)
+static bool mark(struct node_tree *t, uint64_t off, uint64_t len)
 {
     return cn_hpc_set_add_range(&t->seen, (off - t->section.off) / t->granule,
                                 len / t->granule);
 }
 
 /* Children are visited before the next of their parent's siblings, or after the last. */
-static void push(struct tree *t, struct list list)
+static void push(struct node_tree *t, struct list list)
 {
     bool is_next = !t->walk->meta->encoding->is_proto || t->depth == 0;
 
@@ -84,7 +84,8 @@ static void push(struct tree *t, struct list list)
     }
 }
 
-static bool push_children(struct tree *t, uint64_t off, uint64_t len, uint64_t of_off)
+static bool push_children(struct node_tree *t, uint64_t off, uint64_t len,
+                          uint64_t of_off)
 {
     bool is_proto = t->walk->meta->encoding->is_proto;
     struct cn_bytes bytes;
@@ -109,7 +110,7 @@ static bool push_children(struct tree *t, uint64_t off, uint64_t len, uint64_t o
 }
 
 /* Visit the node at the start of a list. Where it cannot be followed, the list ends. */
-static bool visit_node(struct tree *t, struct list *list)
+static bool visit_node(struct node_tree *t, struct list *list)
 {
     bool is_counted = !t->walk->meta->encoding->is_proto;
     struct cn_error err;
@@ -144,7 +145,7 @@ static bool visit_node(struct tree *t, struct list *list)
            push_children(t, node.children_off, node.children_len, off);
 }
 
-static bool visit_lists(struct tree *t)
+static bool visit_lists(struct node_tree *t)
 {
     while (t->depth > 0) {
         struct list *list = &t->lists[t->depth - 1];
@@ -158,7 +159,7 @@ static bool visit_lists(struct tree *t)
 }
 
 /* Contexts below records of entry points, or without. */
-static bool visit_roots(struct tree *t)
+static bool visit_roots(struct node_tree *t)
 {
     const struct cn_hpc_table *entries = &t->walk->tables[CN_HPC_ENTRY_SHAPE];
     const struct cn_hpc_item *head = &t->walk->head;
@@ -186,7 +187,7 @@ static bool visit_roots(struct tree *t)
 bool cn_hpc_walk_nodes(struct cn_hpc_walk *walk, cn_hpc_node_visit_fn visit,
                        struct cn_error *err)
 {
-    struct tree t = {
+    struct node_tree t = {
         .walk = walk,
         .visit = visit,
         .section = walk->meta->sections[CN_HPC_CONTEXTS],

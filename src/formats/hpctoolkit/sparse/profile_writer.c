@@ -7,7 +7,7 @@
 #include "formats/hpctoolkit/values/profile_blocks.h"
 #include "model/format.h"
 
-struct profile_writer {
+struct sparse_writer {
     const struct cn_hpc_sparse_writing *w;
     struct cn_out out;
     struct cn_hpc_sparse_profile *records;
@@ -46,7 +46,7 @@ static void put_end(uint64_t value_count, uint8_t *at)
 static size_t translate(void *arg, unsigned worker, bool is_summary,
                         struct cn_value_batch batch, bool is_first, struct cn_value *out)
 {
-    const struct profile_writer *p = arg;
+    const struct sparse_writer *p = arg;
     const struct cn_hpc_metric_ids *ids = is_summary ? &p->w->summaries : &p->w->threads;
     uint64_t *dropped = p->dropped[is_summary] + (size_t)worker * CN_HPC_SPARSE_ID_COUNT;
     size_t count = 0;
@@ -75,7 +75,7 @@ static const struct cn_hpc_profile_encoding encoding = {
     .translate = translate,
 };
 
-static bool write_blocks(struct profile_writer *p, uint32_t context_count,
+static bool write_blocks(struct sparse_writer *p, uint32_t context_count,
                          struct cn_error *err)
 {
     struct cn_hpc_value_job job = cn_hpc_sparse_job(p->w, context_count);
@@ -124,7 +124,7 @@ static bool write_tuple(struct cn_out *out, const struct cn_identity_tuple *iden
     return true;
 }
 
-static bool write_tuples(struct profile_writer *p, struct cn_error *err)
+static bool write_tuples(struct sparse_writer *p, struct cn_error *err)
 {
     static const struct cn_identity_tuple summary = {
         .count = 1,
@@ -149,7 +149,7 @@ static bool write_tuples(struct profile_writer *p, struct cn_error *err)
     return true;
 }
 
-static bool write_records(struct profile_writer *p, struct cn_error *err)
+static bool write_records(struct sparse_writer *p, struct cn_error *err)
 {
     size_t count = p->w->db->profile_count;
     uint8_t *bytes = cn_alloc(count, cn_hpc_sparse_profile_size);
@@ -169,7 +169,7 @@ static bool write_records(struct profile_writer *p, struct cn_error *err)
     return ok;
 }
 
-static bool write_file(struct profile_writer *p, uint32_t context_count,
+static bool write_file(struct sparse_writer *p, uint32_t context_count,
                        struct cn_error *err)
 {
     const struct cn_hpc_sparse_kind *kind = &cn_hpc_sparse_profile_kind;
@@ -193,7 +193,7 @@ static bool write_file(struct profile_writer *p, uint32_t context_count,
 bool cn_hpc_sparse_profiles_write(const struct cn_hpc_sparse_writing *w,
                                   uint32_t context_count, struct cn_error *err)
 {
-    struct profile_writer p = {.w = w};
+    struct sparse_writer p = {.w = w};
     bool ok;
 
     p.records = cn_alloc(w->db->profile_count, sizeof(*p.records));

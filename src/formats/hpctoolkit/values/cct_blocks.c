@@ -11,7 +11,7 @@
 #include "formats/hpctoolkit/span.h"
 #include "model/format.h"
 
-struct worker {
+struct cct_worker {
     uint8_t *bytes; /* blocks */
     size_t len, capacity;
     struct cn_hpc_cct_block *records; /* of the range's contexts, offsets relative */
@@ -26,7 +26,7 @@ struct cct_writer {
     const struct cn_hpc_cct_encoding *encoding;
     struct cn_out *out;
     uint64_t records_off, blocks_off;
-    struct worker *workers;
+    struct cct_worker *workers;
     const struct cn_cells *cells; /* NULL: offsets are not known before values */
     uint64_t *offs;               /* of blocks, by context; and the end */
 };
@@ -35,7 +35,7 @@ static bool begin(void *arg, unsigned worker, const struct cn_context_range *ran
                   struct cn_error *err)
 {
     struct cct_writer *c = arg;
-    struct worker *self = &c->workers[worker];
+    struct cct_worker *self = &c->workers[worker];
     size_t count = (size_t)range->last - range->first + 1;
 
     (void)err;
@@ -86,7 +86,7 @@ static void put_values(void *arg, unsigned worker, const struct cn_placed_value 
                        size_t count)
 {
     struct cct_writer *c = arg;
-    struct worker *self = &c->workers[worker];
+    struct cct_worker *self = &c->workers[worker];
 
     c->encoding->values(values, count, c->offs, self->off, self->bytes);
 }
@@ -102,7 +102,7 @@ static size_t first_cell_of(const struct cn_cells *cells, uint32_t context)
 }
 
 /* Add indices and records to the values of a range; offsets are relative. */
-static void complete_blocks(const struct cct_writer *c, struct worker *self,
+static void complete_blocks(const struct cct_writer *c, struct cct_worker *self,
                             uint32_t last)
 {
     const struct cn_hpc_cct_encoding *encoding = c->encoding;
@@ -132,7 +132,7 @@ static void complete_blocks(const struct cct_writer *c, struct worker *self,
 }
 
 /* Contexts without values point at the next block, as in real files. */
-static void skip_until(struct worker *self, uint32_t context)
+static void skip_until(struct cct_worker *self, uint32_t context)
 {
     for (; self->next < context; self->next++)
         self->records[self->next - self->first] = (struct cn_hpc_cct_block){
@@ -147,7 +147,7 @@ static bool add_context(void *arg, unsigned worker, uint32_t context,
 {
     struct cct_writer *c = arg;
     const struct cn_hpc_cct_encoding *encoding = c->encoding;
-    struct worker *self = &c->workers[worker];
+    struct cct_worker *self = &c->workers[worker];
     struct cn_hpc_cct_block block = {.context = context, .values_off = self->len};
     size_t len_max = plane.count * encoding->value_len +
                      (plane.count + 1) * encoding->index_len + encoding->align;
@@ -174,7 +174,7 @@ static bool take(void *arg, unsigned worker, const struct cn_context_range *rang
 {
     struct cct_writer *c = arg;
     const struct cn_transpose_part *part = c->job->part;
-    struct worker *self = &c->workers[worker];
+    struct cct_worker *self = &c->workers[worker];
 
     if (!part)
         return cn_out_reserve(c->out, self->len, &self->off, err);
@@ -190,7 +190,7 @@ static bool finish(void *arg, unsigned worker, const struct cn_context_range *ra
                    struct cn_error *err)
 {
     struct cct_writer *c = arg;
-    struct worker *self = &c->workers[worker];
+    struct cct_worker *self = &c->workers[worker];
     size_t count = (size_t)range->last - range->first + 1;
     size_t record_len = c->encoding->record_len;
 

@@ -20,7 +20,7 @@ struct note {
     char text[160];
 };
 
-struct worker {
+struct check_worker {
     struct cn_value_cursor cursor;
     struct cn_hpc_summary_check *summary; /* NULL: statistics are not checked */
     uint32_t next;                        /* the first context not compared yet */
@@ -29,11 +29,11 @@ struct worker {
     uint64_t cct_differ, summary_differ; /* contexts, those without a note included */
 };
 
-struct check {
+struct blocks_check {
     struct cn_hpc_check *c;
     struct cn_database *db;
     const struct cn_hpc_values *values;
-    struct worker *workers;
+    struct check_worker *workers;
     uint64_t cct_differ, summary_differ;
     struct note summary_notes[CN_HPC_WARNING_MAX];
     size_t summary_note_count;
@@ -41,7 +41,7 @@ struct check {
 };
 
 CN_PRINTF(4, 5)
-static void add_note(struct worker *self, bool is_summary, uint32_t context,
+static void add_note(struct check_worker *self, bool is_summary, uint32_t context,
                      const char *fmt, ...)
 {
     uint64_t *count = is_summary ? &self->summary_differ : &self->cct_differ;
@@ -65,8 +65,9 @@ static bool same(const struct cn_value *a, const struct cn_value *b)
 }
 
 /* Compare the values of a context in cct.db with its plane from profile.db. */
-static bool compare_cct(struct check *c, struct worker *self, uint32_t context,
-                        struct cn_value_batch plane, struct cn_error *err)
+static bool compare_cct(struct blocks_check *c, struct check_worker *self,
+                        uint32_t context, struct cn_value_batch plane,
+                        struct cn_error *err)
 {
     struct cn_value_batch batch;
     enum cn_step step;
@@ -97,7 +98,7 @@ static bool compare_cct(struct check *c, struct worker *self, uint32_t context,
     return step == CN_END;
 }
 
-static bool compare_summary(struct worker *self, uint32_t context,
+static bool compare_summary(struct check_worker *self, uint32_t context,
                             struct cn_value_batch plane, struct cn_error *err)
 {
     char text[CN_HPC_SUMMARY_TEXT_LEN];
@@ -112,15 +113,16 @@ static bool compare_summary(struct worker *self, uint32_t context,
     return true;
 }
 
-static bool compare_one(struct check *c, struct worker *self, uint32_t context,
-                        struct cn_value_batch plane, struct cn_error *err)
+static bool compare_one(struct blocks_check *c, struct check_worker *self,
+                        uint32_t context, struct cn_value_batch plane,
+                        struct cn_error *err)
 {
     return (!c->values->has_cct || compare_cct(c, self, context, plane, err)) &&
            compare_summary(self, context, plane, err);
 }
 
 /* Compare contexts before `end`, for which no thread has a value. */
-static bool compare_empty(struct check *c, struct worker *self, uint64_t end,
+static bool compare_empty(struct blocks_check *c, struct check_worker *self, uint64_t end,
                           struct cn_error *err)
 {
     const struct cn_value_batch nothing = {0};
@@ -134,8 +136,8 @@ static bool compare_empty(struct check *c, struct worker *self, uint64_t end,
 static bool begin(void *arg, unsigned worker, const struct cn_context_range *range,
                   struct cn_error *err)
 {
-    struct check *c = arg;
-    struct worker *self = &c->workers[worker];
+    struct blocks_check *c = arg;
+    struct check_worker *self = &c->workers[worker];
 
     (void)err;
     self->next = range->first;
@@ -147,8 +149,8 @@ static bool begin(void *arg, unsigned worker, const struct cn_context_range *ran
 static bool on_context(void *arg, unsigned worker, uint32_t context,
                        struct cn_value_batch plane, struct cn_error *err)
 {
-    struct check *c = arg;
-    struct worker *self = &c->workers[worker];
+    struct blocks_check *c = arg;
+    struct check_worker *self = &c->workers[worker];
 
     if (!compare_empty(c, self, context, err) ||
         !compare_one(c, self, context, plane, err))
@@ -158,7 +160,7 @@ static bool on_context(void *arg, unsigned worker, uint32_t context,
 }
 
 /* Notes on the summary are about another file: report them when this one is done. */
-static void report_notes(struct check *c, const struct worker *self)
+static void report_notes(struct blocks_check *c, const struct check_worker *self)
 {
     const struct cn_hpc_table *table = &c->values->cct.records;
 
@@ -177,8 +179,8 @@ static void report_notes(struct check *c, const struct worker *self)
 static bool take(void *arg, unsigned worker, const struct cn_context_range *range,
                  struct cn_error *err)
 {
-    struct check *c = arg;
-    struct worker *self = &c->workers[worker];
+    struct blocks_check *c = arg;
+    struct check_worker *self = &c->workers[worker];
 
     if (!compare_empty(c, self, (uint64_t)range->last + 1, err))
         return false;
@@ -188,7 +190,7 @@ static bool take(void *arg, unsigned worker, const struct cn_context_range *rang
     return true;
 }
 
-static bool run(struct check *c, unsigned worker_count, struct cn_error *err)
+static bool run(struct blocks_check *c, unsigned worker_count, struct cn_error *err)
 {
     const struct cn_transpose_options options = {
         .workers = worker_count,
@@ -205,7 +207,7 @@ static bool run(struct check *c, unsigned worker_count, struct cn_error *err)
     return cn_transpose_run(c->db, &options, &sink, err);
 }
 
-static void report_summary(struct check *c)
+static void report_summary(struct blocks_check *c)
 {
     uint64_t off = cn_hpc_table_off(&c->values->profiles.records, 0);
 
@@ -220,7 +222,7 @@ static void report_summary(struct check *c)
                          c->summary_differ);
 }
 
-static void report_totals(struct check *c)
+static void report_totals(struct blocks_check *c)
 {
     if (c->cct_differ > CN_HPC_ERROR_MAX)
         cn_findings_error(&c->c->f, "transpose-total",
@@ -234,7 +236,7 @@ bool cn_hpc_check_values(struct cn_hpc_check *check, struct cn_database *db,
                          const struct cn_hpc_values *values, struct cn_error *err)
 {
     unsigned worker_count = cn_pool_default_workers();
-    struct check c = {
+    struct blocks_check c = {
         .c = check,
         .db = db,
         .values = values,

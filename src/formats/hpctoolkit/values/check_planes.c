@@ -162,7 +162,7 @@ static void check_metric_id(struct cn_hpc_check *c, const struct cn_hpc_set *ids
 }
 
 /* A key of the index and its values. */
-struct run {
+struct planes_run {
     const struct cn_hpc_block *block;
     uint32_t number, key;
     uint64_t off; /* of the entry */
@@ -171,7 +171,7 @@ struct run {
 
 /* Values of a context in a profile. Before v4, metrics were in no order; twice is an
  * error. */
-static void check_metrics(struct cn_hpc_plane_check *p, const struct run *run)
+static void check_metrics(struct cn_hpc_plane_check *p, const struct planes_run *run)
 {
     struct cn_hpc_check *c = p->c;
     bool is_summary = cn_hpc_set_has(&c->summaries, run->number);
@@ -211,7 +211,7 @@ static void check_metrics(struct cn_hpc_plane_check *p, const struct run *run)
 }
 
 /* Values of a metric in a context. */
-static void check_profiles(struct cn_hpc_plane_check *p, const struct run *run)
+static void check_profiles(struct cn_hpc_plane_check *p, const struct planes_run *run)
 {
     int64_t last = -1;
 
@@ -236,7 +236,7 @@ static void check_entry(struct cn_hpc_plane_check *p, uint32_t number,
 {
     const struct cn_hpc_plane_encoding *e = b->encoding;
     struct cn_hpc_plane_entry entry = cn_hpc_block_entry(b, i);
-    struct run run = {
+    struct planes_run run = {
         .block = b,
         .number = number,
         .key = entry.key,

@@ -15,7 +15,7 @@ enum {
 };
 
 /* Values of one metric id in the current plane. */
-struct run {
+struct summary_run {
     uint32_t begin, count;
 };
 
@@ -26,7 +26,7 @@ struct cn_hpc_summary_check {
     const struct cn_formula **formulas; /* by stat_id; NULL: unknown or not parsable */
     uint32_t *metric_of;                /* by prop_id: number of the metric + 1 */
     uint32_t *stat_metric_of;           /* the same by stat_id */
-    struct run *runs;                   /* by prop_id, of the current context */
+    struct summary_run *runs;           /* by prop_id, of the current context */
     uint32_t *metric_stamp;             /* by metric: equal to `stamp` once compared */
     uint32_t *profile_stamp;            /* by profile, while counting threads */
     uint32_t stamp, count_stamp;
@@ -36,7 +36,7 @@ struct cn_hpc_summary_check {
 };
 
 /* The first difference of a context's summary. */
-struct outcome {
+struct summary_outcome {
     bool differs;
     char *text; /* of CN_HPC_SUMMARY_TEXT_LEN */
 };
@@ -132,7 +132,7 @@ static bool find_runs(struct cn_hpc_summary_check *s, struct cn_value_batch plan
             return false;
         if (i < plane.count && plane.values[i].metric == metric)
             continue;
-        s->runs[metric] = (struct run){begin, i - begin};
+        s->runs[metric] = (struct summary_run){begin, i - begin};
         begin = i;
     }
     return true;
@@ -142,7 +142,7 @@ static void clear_runs(struct cn_hpc_summary_check *s, struct cn_value_batch pla
 {
     for (size_t i = 0; i < plane.count; i++)
         if (plane.values[i].metric < s->id_count)
-            s->runs[plane.values[i].metric] = (struct run){0};
+            s->runs[plane.values[i].metric] = (struct summary_run){0};
 }
 
 /* hpcprof counts a thread in every scope if it has a value in any. */
@@ -153,7 +153,7 @@ static uint32_t count_threads(struct cn_hpc_summary_check *s,
 
     s->count_stamp++;
     for (size_t i = 0; i < metric->instance_count; i++) {
-        struct run run = s->runs[metric->instances[i].prop_id];
+        struct summary_run run = s->runs[metric->instances[i].prop_id];
 
         for (uint32_t k = run.begin; k < run.begin + run.count; k++) {
             uint32_t *stamp = &s->profile_stamp[plane.values[k].key];
@@ -174,7 +174,7 @@ static double combine(unsigned how, double a, double b)
 
 /* The statistic over the threads that have a value. */
 static double expected(const struct cn_hpc_summary_check *s,
-                       const struct cn_statistic *statistic, struct run run,
+                       const struct cn_statistic *statistic, struct summary_run run,
                        struct cn_value_batch plane)
 {
     const struct cn_formula *formula = s->formulas[statistic->stat_id];
@@ -193,7 +193,7 @@ static bool is_right(struct cn_hpc_summary_check *s, const struct cn_metric *met
                      double found, double *wanted)
 {
     int prop_id = cn_metric_prop_id(metric, statistic->scope);
-    struct run run = {0};
+    struct summary_run run = {0};
 
     *wanted = 0;
     if (prop_id == CN_NO_ID || !s->formulas[statistic->stat_id] ||
@@ -213,7 +213,7 @@ static bool is_unsquared(const struct cn_hpc_summary_check *s,
                          const struct cn_statistic *statistic,
                          struct cn_value_batch plane, double found)
 {
-    struct run run = s->runs[cn_metric_prop_id(metric, statistic->scope)];
+    struct summary_run run = s->runs[cn_metric_prop_id(metric, statistic->scope)];
     double sum = 0;
 
     if (strcmp(statistic->formula, "($$^2)") != 0)
@@ -224,7 +224,7 @@ static bool is_unsquared(const struct cn_hpc_summary_check *s,
 }
 
 static bool compare_metric(struct cn_hpc_summary_check *s, uint32_t number,
-                           struct cn_value_batch plane, struct outcome *out)
+                           struct cn_value_batch plane, struct summary_outcome *out)
 {
     const struct cn_metric *metric = &s->db->metrics.list[number];
 
@@ -261,7 +261,7 @@ static bool add_found(struct cn_hpc_summary_check *s, const struct cn_value *val
 }
 
 static bool read_summary(struct cn_hpc_summary_check *s, uint32_t context,
-                         struct cn_value_batch plane, struct outcome *out,
+                         struct cn_value_batch plane, struct summary_outcome *out,
                          struct cn_error *err)
 {
     struct cn_value_batch batch;
@@ -282,7 +282,7 @@ static bool read_summary(struct cn_hpc_summary_check *s, uint32_t context,
 }
 
 static void compare_metrics(struct cn_hpc_summary_check *s, struct cn_value_batch plane,
-                            struct outcome *out)
+                            struct summary_outcome *out)
 {
     for (size_t i = 0; i < plane.count && !out->differs;) {
         uint16_t prop_id = plane.values[i].metric;
@@ -299,7 +299,7 @@ bool cn_hpc_summary_check_context(struct cn_hpc_summary_check *s, uint32_t conte
                                   char text[CN_HPC_SUMMARY_TEXT_LEN],
                                   struct cn_error *err)
 {
-    struct outcome out = {.text = text};
+    struct summary_outcome out = {.text = text};
 
     s->stamp++;
     if (!read_summary(s, context, plane, &out, err))

@@ -6,14 +6,14 @@
 enum { TRACES_PER_REPORT = 64, SAMPLES_PER_BATCH = 1024, PADDING_MAX = 7 };
 
 /* A trace and its samples. */
-struct line {
+struct checked_line {
     uint32_t number;
     uint64_t off; /* of the record */
     struct cn_hpc_trace_record record;
     struct cn_bytes samples;
 };
 
-static void check_profile(struct cn_hpc_trace_check *t, const struct line *line)
+static void check_profile(struct cn_hpc_trace_check *t, const struct checked_line *line)
 {
     uint32_t profile = line->record.profile;
 
@@ -30,7 +30,7 @@ static void check_profile(struct cn_hpc_trace_check *t, const struct line *line)
                          line->number, profile, (uint64_t)line->number + 1);
 }
 
-static void check_sample(struct cn_hpc_trace_check *t, const struct line *line,
+static void check_sample(struct cn_hpc_trace_check *t, const struct checked_line *line,
                          const struct cn_sample *before, const struct cn_sample *sample,
                          uint64_t off)
 {
@@ -61,7 +61,7 @@ static void check_sample(struct cn_hpc_trace_check *t, const struct line *line,
     t->has_samples = true;
 }
 
-static void check_samples(struct cn_hpc_trace_check *t, const struct line *line)
+static void check_samples(struct cn_hpc_trace_check *t, const struct checked_line *line)
 {
     size_t sample_len = t->traces.encoding->sample->size;
     uint64_t count = line->samples.len / sample_len;
@@ -82,7 +82,7 @@ static void check_samples(struct cn_hpc_trace_check *t, const struct line *line)
     }
 }
 
-static void check_line(struct cn_hpc_trace_check *t, struct line *line)
+static void check_line(struct cn_hpc_trace_check *t, struct checked_line *line)
 {
     uint64_t begin = line->record.begin_off, end = line->record.end_off;
     struct cn_findings *f = &t->c->f;
@@ -159,9 +159,9 @@ bool cn_hpc_check_traces(struct cn_hpc_trace_check *t, struct cn_error *err)
     t->extents.padding_max = t->is_strict ? PADDING_MAX : 0;
     cn_hpc_set_init(&t->traced, t->c->profile_count);
     for (uint32_t i = 0; ok && i < count; i++) {
-        struct line line = {.number = i,
-                            .off = cn_hpc_table_off(&t->traces.records, i),
-                            .record = cn_hpc_traces_record(&t->traces, i)};
+        struct checked_line line = {.number = i,
+                                    .off = cn_hpc_table_off(&t->traces.records, i),
+                                    .record = cn_hpc_traces_record(&t->traces, i)};
 
         check_profile(t, &line);
         check_line(t, &line);

@@ -5,7 +5,7 @@
 
 /* The smallest values found so far that come after those delivered: a heap in the cursor's
  * batch whose first element is the largest. */
-struct selection {
+struct lookup_selection {
     struct cn_value *heap;
     size_t count;
     bool has_last;
@@ -49,7 +49,7 @@ static void sift_down(struct cn_value *heap, size_t count)
     }
 }
 
-static void select_value(struct selection *s, struct cn_value value)
+static void select_value(struct lookup_selection *s, struct cn_value value)
 {
     if (s->has_last && compare(&value, &s->last) <= 0)
         return;
@@ -64,7 +64,8 @@ static void select_value(struct selection *s, struct cn_value value)
 
 static bool select_of_profile(const struct cn_hpc_planes *profiles,
                               const struct cn_hpc_metric_ids *ids, uint32_t profile,
-                              uint32_t context, struct selection *s, struct cn_error *err)
+                              uint32_t context, struct lookup_selection *s,
+                              struct cn_error *err)
 {
     struct cn_hpc_plane_entry entry;
     struct cn_hpc_block block;
@@ -97,8 +98,8 @@ void cn_hpc_lookup_begin(struct cn_value_cursor *cursor)
     cursor->key = 0;
 }
 
-static bool check_once(const struct cn_value_cursor *cursor, const struct selection *s,
-                       struct cn_error *err)
+static bool check_once(const struct cn_value_cursor *cursor,
+                       const struct lookup_selection *s, struct cn_error *err)
 {
     for (size_t i = 1; i < s->count; i++)
         if (compare(&s->heap[i - 1], &s->heap[i]) == 0)
@@ -114,7 +115,7 @@ enum cn_step cn_hpc_lookup_next(const struct cn_hpc_planes *profiles,
                                 struct cn_value_cursor *cursor,
                                 struct cn_value_batch *out, struct cn_error *err)
 {
-    struct selection s = {
+    struct lookup_selection s = {
         .heap = cursor->batch,
         .has_last = cursor->at > 0,
         .last = {.key = cursor->key, .metric = cursor->metric},

@@ -43,7 +43,7 @@ cn_hpc_value_at(const struct cn_hpc_plane_encoding *e, const struct cn_hpc_block
 /* The values of entry `i`. False if it is damaged. */
 static inline __attribute__((always_inline)) bool
 cn_hpc_run_open(const struct cn_hpc_plane_encoding *e, const struct cn_hpc_block *block,
-                uint64_t i, struct cn_hpc_run *out)
+                uint64_t i, struct cn_hpc_plane_run *out)
 {
     struct cn_hpc_plane_entry entry = cn_hpc_entry_at(e, block, i);
     uint64_t end = cn_hpc_entry_at(e, block, i + 1).start;
@@ -60,7 +60,7 @@ cn_hpc_run_open(const struct cn_hpc_plane_encoding *e, const struct cn_hpc_block
 static inline size_t cn_hpc_run_take(const struct cn_hpc_plane_encoding *e,
                                      const struct cn_hpc_block *block,
                                      const struct cn_hpc_metric_ids *ids,
-                                     struct cn_hpc_run *run, struct cn_value *out)
+                                     struct cn_hpc_plane_run *run, struct cn_value *out)
 {
     size_t filled = 0;
     uint16_t metric;
@@ -95,7 +95,7 @@ static inline bool cn_hpc_profile_fill(struct cn_hpc_plane_read *read,
     const struct cn_hpc_metric_ids ids = *read->ids;
     uint64_t at = cursor->index_at, end = cursor->index_end;
     uint32_t last_key = cursor->last_key, limit = read->limit;
-    struct cn_hpc_run run = {.twice = CN_NO_ID};
+    struct cn_hpc_plane_run run = {.twice = CN_NO_ID};
     size_t count = 0, taken;
     bool ok = true;
 
@@ -129,7 +129,7 @@ static inline bool cn_hpc_context_run_begin(struct cn_hpc_plane_read *read,
                                             const struct cn_hpc_plane_encoding *e)
 {
     struct cn_value_cursor *cursor = read->cursor;
-    struct cn_hpc_run run;
+    struct cn_hpc_plane_run run;
 
     if (!cn_hpc_run_open(e, &read->block, cursor->index_at, &run))
         return false;

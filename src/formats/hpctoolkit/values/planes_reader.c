@@ -148,7 +148,7 @@ bool cn_hpc_planes_no_profile(const struct cn_hpc_plane_read *read, struct cn_er
 }
 
 bool cn_hpc_planes_twice(const struct cn_hpc_plane_read *read,
-                         const struct cn_hpc_run *run, struct cn_error *err)
+                         const struct cn_hpc_plane_run *run, struct cn_error *err)
 {
     return cn_fail(
         err, CN_ERR_FORMAT,
@@ -158,8 +158,9 @@ bool cn_hpc_planes_twice(const struct cn_hpc_plane_read *read,
 }
 
 /* Value `i` as the model names it. False when it is dropped or below metric `first`. */
-static bool take_value(const struct cn_hpc_plane_read *read, const struct cn_hpc_run *run,
-                       uint64_t i, uint64_t first, struct cn_value *out)
+static bool take_value(const struct cn_hpc_plane_read *read,
+                       const struct cn_hpc_plane_run *run, uint64_t i, uint64_t first,
+                       struct cn_value *out)
 {
     struct cn_hpc_plane_value value = cn_hpc_block_value(&read->block, i);
 
@@ -170,7 +171,7 @@ static bool take_value(const struct cn_hpc_plane_read *read, const struct cn_hpc
 }
 
 /* A part has a window of metric ids: each id has its own slot. */
-bool cn_hpc_planes_long_run(struct cn_hpc_plane_read *read, struct cn_hpc_run *run,
+bool cn_hpc_planes_long_run(struct cn_hpc_plane_read *read, struct cn_hpc_plane_run *run,
                             struct cn_error *err)
 {
     struct cn_value_cursor *cursor = read->cursor;

@@ -47,7 +47,7 @@ struct cn_hpc_block {
 };
 
 /* The values of one key. */
-struct cn_hpc_run {
+struct cn_hpc_plane_run {
     uint32_t key;
     uint64_t start, end;
     int32_t twice; /* a metric with two values; CN_NO_ID */
@@ -140,8 +140,8 @@ CN_CHECK enum cn_step cn_hpc_planes_next(const struct cn_hpc_planes *planes,
  * is then the first metric of the next part. */
 bool cn_hpc_planes_no_profile(const struct cn_hpc_plane_read *read, struct cn_error *err);
 bool cn_hpc_planes_twice(const struct cn_hpc_plane_read *read,
-                         const struct cn_hpc_run *run, struct cn_error *err);
+                         const struct cn_hpc_plane_run *run, struct cn_error *err);
 CN_CHECK bool cn_hpc_planes_long_run(struct cn_hpc_plane_read *read,
-                                     struct cn_hpc_run *run, struct cn_error *err);
+                                     struct cn_hpc_plane_run *run, struct cn_error *err);
 
 #endif

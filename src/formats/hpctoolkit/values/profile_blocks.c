@@ -25,7 +25,7 @@ enum {
 };
 
 /* What the first pass over a plane finds. */
-struct plane {
+struct block_plane {
     uint64_t value_count;
     uint32_t context_count;
     uint32_t largest_key;
@@ -36,16 +36,16 @@ struct plane {
 
 /* A profile of a job. */
 struct planned {
-    struct plane plane;
+    struct block_plane plane;
     size_t len;      /* of its bytes in the buffer of the job */
     bool is_encoded; /* and in that buffer */
 };
 
-struct worker {
+struct profile_worker {
     unsigned number;
     struct cn_value_cursor cursor;
     struct cn_value translated[CN_VALUE_BATCH];
-    struct plane plane;
+    struct block_plane plane;
     struct cn_value *sorted; /* the plane, if it was not sorted */
     size_t sorted_count, sorted_capacity;
     struct cn_hpc_plane_bytes bytes;
@@ -64,7 +64,7 @@ struct block_writer {
     uint32_t *starts;            /* of jobs, in the order of blocks; and the end */
     size_t job_count;
     uint64_t touched_count; /* values read since pages were given back */
-    struct worker *workers;
+    struct profile_worker *workers;
     struct cn_failures failures;
     struct cn_zero_ids zero_ids[2]; /* of threads, of the summary */
 };
@@ -103,13 +103,14 @@ static bool plan_jobs(struct block_writer *p, struct cn_error *err)
     return true;
 }
 
-typedef bool (*visit_fn)(struct block_writer *p, struct worker *self,
+typedef bool (*visit_fn)(struct block_writer *p, struct profile_worker *self,
                          const struct cn_value *values, size_t count,
                          struct cn_error *err);
 
 /* Read a plane and pass its values to `visit`. */
-static bool read_plane(struct block_writer *p, uint32_t profile, struct worker *self,
-                       bool is_first, visit_fn visit, struct cn_error *err)
+static bool read_plane(struct block_writer *p, uint32_t profile,
+                       struct profile_worker *self, bool is_first, visit_fn visit,
+                       struct cn_error *err)
 {
     struct cn_value_batch batch;
     enum cn_step step;
@@ -138,10 +139,10 @@ static bool read_plane(struct block_writer *p, uint32_t profile, struct worker *
     return step == CN_END;
 }
 
-static void scan(struct plane *plane, const struct cn_zero_ids *zero_ids,
+static void scan(struct block_plane *plane, const struct cn_zero_ids *zero_ids,
                  const struct cn_value *values, size_t count)
 {
-    struct plane p = *plane;
+    struct block_plane p = *plane;
 
     for (size_t i = 0; i < count; i++) {
         struct cn_value value = values[i];
@@ -163,14 +164,14 @@ static void scan(struct plane *plane, const struct cn_zero_ids *zero_ids,
     *plane = p;
 }
 
-static void begin_encoding(struct worker *self)
+static void begin_encoding(struct profile_worker *self)
 {
     self->bytes.values.len = 0;
     self->bytes.index.len = 0;
     self->bytes.value_count = 0;
 }
 
-static void end_encoding(const struct block_writer *p, struct worker *self)
+static void end_encoding(const struct block_writer *p, struct profile_worker *self)
 {
     struct cn_hpc_buffered *index = &self->bytes.index;
 
@@ -180,7 +181,7 @@ static void end_encoding(const struct block_writer *p, struct worker *self)
     index->len += p->encoding->index_len;
 }
 
-static bool scan_batch(struct block_writer *p, struct worker *self,
+static bool scan_batch(struct block_writer *p, struct profile_worker *self,
                        const struct cn_value *values, size_t count, struct cn_error *err)
 {
     (void)err;
@@ -190,10 +191,10 @@ static bool scan_batch(struct block_writer *p, struct worker *self,
     return true;
 }
 
-static bool scan_plane(struct block_writer *p, uint32_t profile, struct worker *self,
-                       struct cn_error *err)
+static bool scan_plane(struct block_writer *p, uint32_t profile,
+                       struct profile_worker *self, struct cn_error *err)
 {
-    self->plane = (struct plane){.is_sorted = true};
+    self->plane = (struct block_plane){.is_sorted = true};
     self->bytes.zero_ids = &p->zero_ids[profile == 0];
     self->is_whole = true;
     begin_encoding(self);
@@ -220,7 +221,7 @@ static int compare_values(const void *left, const void *right)
     return (a->metric > b->metric) - (a->metric < b->metric);
 }
 
-static bool load_batch(struct block_writer *p, struct worker *self,
+static bool load_batch(struct block_writer *p, struct profile_worker *self,
                        const struct cn_value *values, size_t count, struct cn_error *err)
 {
     (void)p, (void)err;
@@ -232,14 +233,14 @@ static bool load_batch(struct block_writer *p, struct worker *self,
     return true;
 }
 
-static bool sort_plane(struct block_writer *p, uint32_t profile, struct worker *self,
-                       struct cn_error *err)
+static bool sort_plane(struct block_writer *p, uint32_t profile,
+                       struct profile_worker *self, struct cn_error *err)
 {
     if (!read_plane(p, profile, self, false, load_batch, err))
         return false;
     if (self->sorted_count > 1)
         qsort(self->sorted, self->sorted_count, sizeof(*self->sorted), compare_values);
-    self->plane = (struct plane){.is_sorted = true};
+    self->plane = (struct block_plane){.is_sorted = true};
     scan(&self->plane, self->bytes.zero_ids, self->sorted, self->sorted_count);
     for (size_t i = 1; !self->plane.is_sorted && i < self->sorted_count; i++)
         if (compare_values(&self->sorted[i - 1], &self->sorted[i]) == 0)
@@ -249,14 +250,14 @@ static bool sort_plane(struct block_writer *p, uint32_t profile, struct worker *
     return true;
 }
 
-static bool is_encoded(const struct worker *self)
+static bool is_encoded(const struct profile_worker *self)
 {
     return self->is_whole && self->plane.is_sorted && !self->sorted;
 }
 
 /* Scan a plane; if it fits the buffers, it is encoded afterwards. */
-static bool scan_profile(struct block_writer *p, uint32_t profile, struct worker *self,
-                         struct cn_error *err)
+static bool scan_profile(struct block_writer *p, uint32_t profile,
+                         struct profile_worker *self, struct cn_error *err)
 {
     free(self->sorted);
     self->sorted = NULL;
@@ -272,7 +273,7 @@ static uint64_t values_len(const struct block_writer *p, uint64_t value_count)
 }
 
 /* Copy the block of a small plane to those of the job. */
-static void join_block(const struct block_writer *p, struct worker *self,
+static void join_block(const struct block_writer *p, struct profile_worker *self,
                        struct planned *planned)
 {
     const struct cn_hpc_buffered *values = &self->bytes.values,
@@ -294,7 +295,7 @@ static void join_block(const struct block_writer *p, struct worker *self,
 static void scan_run(void *arg, size_t job, unsigned worker)
 {
     struct block_writer *p = arg;
-    struct worker *self = &p->workers[worker];
+    struct profile_worker *self = &p->workers[worker];
     struct cn_error *err = cn_failures_error(&p->failures, worker);
 
     if (cn_failures_stopped(&p->failures, worker))
@@ -369,7 +370,7 @@ static bool expect_blocks(struct block_writer *p, struct cn_error *err)
 
 /* Other processes have left room for the counts of the database. */
 static bool check_counts(struct block_writer *p, uint32_t profile,
-                         const struct plane *plane, struct cn_error *err)
+                         const struct block_plane *plane, struct cn_error *err)
 {
     struct cn_profile declared;
 
@@ -384,11 +385,11 @@ static bool check_counts(struct block_writer *p, uint32_t profile,
 }
 
 /* Reserve room for the blocks of a job. */
-static bool reserve_blocks(struct block_writer *p, size_t job, const struct worker *self,
-                           struct cn_error *err)
+static bool reserve_blocks(struct block_writer *p, size_t job,
+                           const struct profile_worker *self, struct cn_error *err)
 {
     for (uint32_t i = p->starts[job]; i < p->starts[job + 1]; i++) {
-        const struct plane *plane = &self->planned[i - p->starts[job]].plane;
+        const struct block_plane *plane = &self->planned[i - p->starts[job]].plane;
         uint32_t profile = profile_of(p, i);
         uint64_t off, len = fill_in_block(p, profile, plane->value_count,
                                           plane->context_count, p->out->end_off);
@@ -434,7 +435,7 @@ static bool flush(const struct cn_out *out, struct cn_hpc_buffered *b,
     return true;
 }
 
-static bool encode_batch(struct block_writer *p, struct worker *self,
+static bool encode_batch(struct block_writer *p, struct profile_worker *self,
                          const struct cn_value *values, size_t count,
                          struct cn_error *err)
 {
@@ -451,8 +452,8 @@ static bool encode_batch(struct block_writer *p, struct worker *self,
 }
 
 /* Encode a plane that does not fit the buffers, flushing them. */
-static bool encode_plane(struct block_writer *p, uint32_t profile, struct worker *self,
-                         struct cn_error *err)
+static bool encode_plane(struct block_writer *p, uint32_t profile,
+                         struct profile_worker *self, struct cn_error *err)
 {
     begin_encoding(self);
     if (!(self->sorted ? encode_batch(p, self, self->sorted, self->sorted_count, err)
@@ -465,7 +466,7 @@ static bool encode_plane(struct block_writer *p, uint32_t profile, struct worker
 /* Write a block that is not among the encoded ones. Unless it is the only block of its job,
  * other planes have used the buffers since: it is scanned again. */
 static bool write_block(struct block_writer *p, uint32_t profile, bool is_only,
-                        const struct plane *plane, struct worker *self,
+                        const struct block_plane *plane, struct profile_worker *self,
                         struct cn_error *err)
 {
     const struct cn_hpc_profile_block *block = &p->blocks[profile];
@@ -488,7 +489,7 @@ static bool write_block(struct block_writer *p, uint32_t profile, bool is_only,
 }
 
 /* Write the blocks of a job: those that follow each other in the buffer at once. */
-static bool write_job(struct block_writer *p, size_t job, struct worker *self,
+static bool write_job(struct block_writer *p, size_t job, struct profile_worker *self,
                       struct cn_error *err)
 {
     uint32_t first = p->starts[job], end = p->starts[job + 1];
@@ -542,7 +543,7 @@ static bool write_blocks(struct block_writer *p, struct cn_error *err)
 
     p->workers = cn_alloc(count, sizeof(*p->workers));
     for (unsigned i = 0; i < count; i++) {
-        struct worker *self = &p->workers[i];
+        struct profile_worker *self = &p->workers[i];
 
         self->number = i;
         self->bytes.values = buffered_new(VALUES_LEN, p->encoding->value_len);

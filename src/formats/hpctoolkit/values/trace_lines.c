@@ -21,13 +21,13 @@ enum {
 
 /* Timelines first..end-1, written by one job: many small ones, a large one, or a part of
  * one. */
-struct group {
+struct lines_group {
     uint32_t first, end;
     bool is_part;
     uint64_t first_sample, sample_count; /* of a part */
 };
 
-struct worker {
+struct lines_worker {
     struct cn_sample samples[CHUNK_COUNT];
     uint8_t *bytes; /* encoded, not yet written */
     size_t len;
@@ -41,13 +41,13 @@ struct trace_writer {
     const struct cn_hpc_trace_encoding *encoding;
     const struct cn_hpc_trace_contexts *contexts;
     struct cn_out *out;
-    struct group *groups;
+    struct lines_group *groups;
     size_t group_count, group_capacity;
     uint32_t own_first, own_end;       /* lines of this process */
     uint64_t sample_count, done_count; /* of those */
     uint64_t forgotten_count;          /* samples done when pages were given back */
     size_t bytes_len;                  /* of a worker's buffer */
-    struct worker *workers;
+    struct lines_worker *workers;
     struct cn_failures failures;
 };
 
@@ -74,7 +74,7 @@ void cn_hpc_trace_lines_done(struct cn_hpc_trace_lines *lines)
     *lines = (struct cn_hpc_trace_lines){0};
 }
 
-static void add_group(struct trace_writer *t, struct group group)
+static void add_group(struct trace_writer *t, struct lines_group group)
 {
     CN_PUSH(t->groups, t->group_count, t->group_capacity, group);
 }
@@ -88,12 +88,12 @@ static void plan_groups(struct trace_writer *t)
                t->lines->timelines[i].part_count < 2)
             count += t->lines->timelines[i++].count;
         if (i > first) {
-            add_group(t, (struct group){.first = first, .end = i});
+            add_group(t, (struct lines_group){.first = first, .end = i});
         } else {
             const struct cn_timeline *timeline = &t->lines->timelines[i++];
 
             for (size_t part = 0; part < timeline->part_count; part++) {
-                struct group group = {.first = first, .end = i, .is_part = true};
+                struct lines_group group = {.first = first, .end = i, .is_part = true};
 
                 cn_timeline_part(t->job->db, timeline, part, &group.first_sample,
                                  &group.sample_count);
@@ -104,7 +104,8 @@ static void plan_groups(struct trace_writer *t)
     }
 }
 
-static bool flush(const struct trace_writer *t, struct worker *self, struct cn_error *err)
+static bool flush(const struct trace_writer *t, struct lines_worker *self,
+                  struct cn_error *err)
 {
     bool ok = cn_out_write_at(t->out, self->off, self->bytes, self->len, err);
 
@@ -115,8 +116,8 @@ static bool flush(const struct trace_writer *t, struct worker *self, struct cn_e
 
 /* Make room in the buffer for `len` bytes at `off`: append zeros up to `off`, where a
  * timeline has shrunk, or flush the buffer. */
-static bool make_room(const struct trace_writer *t, struct worker *self, uint64_t off,
-                      size_t len, struct cn_error *err)
+static bool make_room(const struct trace_writer *t, struct lines_worker *self,
+                      uint64_t off, size_t len, struct cn_error *err)
 {
     uint64_t gap_len = off - (self->off + self->len);
 
@@ -132,8 +133,8 @@ static bool make_room(const struct trace_writer *t, struct worker *self, uint64_
 }
 
 /* Write the samples of a part of one timeline at `*off`, which advances. */
-static bool write_samples(struct trace_writer *t, const struct group *part, uint64_t *off,
-                          struct worker *self, struct cn_error *err)
+static bool write_samples(struct trace_writer *t, const struct lines_group *part,
+                          uint64_t *off, struct lines_worker *self, struct cn_error *err)
 {
     uint64_t first = part->first_sample, end = first + part->sample_count;
 
@@ -157,8 +158,8 @@ static bool write_samples(struct trace_writer *t, const struct group *part, uint
     return true;
 }
 
-static bool write_group(struct trace_writer *t, const struct group *group,
-                        struct worker *self, struct cn_error *err)
+static bool write_group(struct trace_writer *t, const struct lines_group *group,
+                        struct lines_worker *self, struct cn_error *err)
 {
     uint64_t off = t->lines->lines[group->first].begin_off +
                    group->first_sample * t->encoding->sample_len;
@@ -169,7 +170,8 @@ static bool write_group(struct trace_writer *t, const struct group *group,
     if (group->is_part)
         return write_samples(t, group, &off, self, err) && flush(t, self, err);
     for (uint32_t i = group->first; i < group->end; i++) {
-        struct group whole = {.first = i, .sample_count = t->lines->timelines[i].count};
+        struct lines_group whole = {.first = i,
+                                    .sample_count = t->lines->timelines[i].count};
 
         off = t->lines->lines[i].begin_off;
         if (!write_samples(t, &whole, &off, self, err))
@@ -189,7 +191,7 @@ static void group_run(void *arg, size_t job, unsigned worker)
         cn_failures_note(&t->failures, worker, job);
 }
 
-static void note_done(struct trace_writer *t, const struct group *group)
+static void note_done(struct trace_writer *t, const struct lines_group *group)
 {
     if (group->is_part) {
         t->done_count += group->sample_count;

@@ -18,13 +18,13 @@ enum {
 };
 
 /* A timeline, or a part of one. */
-struct unit {
+struct thin_unit {
     uint32_t line;
     uint64_t first, count;
     bool is_long; /* to be read when its turn comes */
 };
 
-struct worker {
+struct thin_worker {
     struct cn_sample samples[CHUNK_COUNT];
     struct cn_thinner thinner;
 };
@@ -33,9 +33,9 @@ struct thin_writer {
     struct cn_hpc_trace_lines *lines;
     const struct cn_hpc_value_job *job;
     const struct cn_hpc_trace_encoding *encoding;
-    struct unit *units;
+    struct thin_unit *units;
     size_t unit_count, unit_capacity;
-    struct worker *workers;
+    struct thin_worker *workers;
     struct cn_failures failures;
     uint64_t done_count, sample_count;
 
@@ -61,7 +61,7 @@ static uint32_t own_end(const struct cn_hpc_value_job *job)
     return cn_database_own_end(job->db) - 1;
 }
 
-static void add_unit(struct thin_writer *t, struct unit unit)
+static void add_unit(struct thin_writer *t, struct thin_unit unit)
 {
     CN_PUSH(t->units, t->unit_count, t->unit_capacity, unit);
     t->sample_count += unit.count;
@@ -75,14 +75,14 @@ static void plan_units(struct thin_writer *t)
         const struct cn_timeline *timeline = &t->lines->timelines[i];
 
         if (timeline->part_count < 2) {
-            add_unit(
-                t, (struct unit){.line = i,
-                                 .count = timeline->count,
-                                 .is_long = !is_limited && timeline->count > LONG_COUNT});
+            add_unit(t, (struct thin_unit){.line = i,
+                                           .count = timeline->count,
+                                           .is_long = !is_limited &&
+                                                      timeline->count > LONG_COUNT});
             continue;
         }
         for (size_t part = 0; part < timeline->part_count; part++) {
-            struct unit unit = {.line = i};
+            struct thin_unit unit = {.line = i};
 
             cn_timeline_part(t->job->db, timeline, part, &unit.first, &unit.count);
             add_unit(t, unit);
@@ -154,8 +154,8 @@ static bool add_to_line(struct thin_writer *t, const struct cn_sample *samples,
 }
 
 /* Thin a unit into `worker`, or into the line if it is the turn of a long one. */
-static bool read_unit(struct thin_writer *t, const struct unit *unit,
-                      struct worker *worker, bool into_line, struct cn_error *err)
+static bool read_unit(struct thin_writer *t, const struct thin_unit *unit,
+                      struct thin_worker *worker, bool into_line, struct cn_error *err)
 {
     for (uint64_t done = 0; done < unit->count;) {
         uint64_t left = unit->count - done;
@@ -176,7 +176,7 @@ static bool read_unit(struct thin_writer *t, const struct unit *unit,
 static void unit_run(void *arg, size_t job, unsigned number)
 {
     struct thin_writer *t = arg;
-    struct worker *worker = &t->workers[number];
+    struct thin_worker *worker = &t->workers[number];
 
     begin_line(t, &worker->thinner, t->units[job].line);
     if (!cn_failures_stopped(&t->failures, number) && !t->units[job].is_long &&
@@ -197,10 +197,10 @@ static bool end_line(struct thin_writer *t, uint32_t line, uint64_t begin_off,
     return true;
 }
 
-static bool take(struct thin_writer *t, size_t job, struct worker *worker,
+static bool take(struct thin_writer *t, size_t job, struct thin_worker *worker,
                  struct cn_error *err)
 {
-    const struct unit *unit = &t->units[job];
+    const struct thin_unit *unit = &t->units[job];
     uint64_t begin_off = t->lines->spool.end_off;
     bool is_last = job + 1 == t->unit_count || t->units[job + 1].line != unit->line;
 

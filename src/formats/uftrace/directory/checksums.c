@@ -28,12 +28,13 @@ static bool is_wanted(const char *name)
            strcmp(name, CN_UFT_CHECKSUMS_NAME) != 0;
 }
 
-struct names {
+struct checksums_names {
     char **list;
     size_t count, capacity;
 };
 
-static bool list_names(struct names *names, const char *dir, struct cn_error *err)
+static bool list_names(struct checksums_names *names, const char *dir,
+                       struct cn_error *err)
 {
     DIR *folder = opendir(dir);
     struct dirent *entry;
@@ -66,7 +67,7 @@ static bool print_line(struct cn_text *text, const char *dir, const char *name,
 bool cn_uft_checksums_write(const char *dir, struct cn_error *err)
 {
     struct cn_text lines = {0}, text = {0};
-    struct names names = {0};
+    struct checksums_names names = {0};
     bool ok = list_names(&names, dir, err);
 
     for (size_t i = 0; i < names.count && ok; i++)

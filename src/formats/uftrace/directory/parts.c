@@ -17,13 +17,13 @@ enum {
 };
 #define GAP_MAX_NS (UINT64_C(3600) * 1000000000)
 
-struct parts {
+struct directory_parts {
     struct cn_call_part *list;
     size_t count, capacity;
 };
 
 /* Begin a part, which ends the last one. */
-static void add(struct parts *parts, uint64_t begin_off, uint64_t begin_ns)
+static void add(struct directory_parts *parts, uint64_t begin_off, uint64_t begin_ns)
 {
     if (parts->count > 0) {
         parts->list[parts->count - 1].end_off = begin_off;
@@ -74,7 +74,7 @@ static void forget_around(const struct cn_uft_records *records, uint64_t off)
 }
 
 /* No part begins in a wait, whose events may be moved between the records in it. */
-static void cut_plain(struct parts *parts, const struct cn_uft_directory *dir,
+static void cut_plain(struct directory_parts *parts, const struct cn_uft_directory *dir,
                       uint32_t task, uint64_t part_len)
 {
     const struct cn_uft_records *records = &dir->records[task];
@@ -96,7 +96,7 @@ static void cut_plain(struct parts *parts, const struct cn_uft_directory *dir,
 
 /* Begin a part after a chunk of whole records without payload. The reader reports
  * damage. */
-static void cut_packed(struct parts *parts, const struct cn_uft_directory *dir,
+static void cut_packed(struct directory_parts *parts, const struct cn_uft_directory *dir,
                        uint32_t task, uint64_t part_len)
 {
     const struct cn_uft_records *records = &dir->records[task];
@@ -127,7 +127,7 @@ size_t cn_uft_parts(const struct cn_recording *rec, uint32_t task, uint64_t part
 {
     const struct cn_uft_directory *dir = cn_uft_directory_of(rec);
     const struct cn_uft_records *records = &dir->records[task];
-    struct parts parts = {0};
+    struct directory_parts parts = {0};
 
     if (!records->name || (!records->is_packed && records->content.len <= part_len))
         return 0;

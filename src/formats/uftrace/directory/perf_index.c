@@ -87,7 +87,7 @@ bool cn_uft_perf_is_waiting(const struct cn_uft_directory *dir, uint32_t task,
            cn_uft_perf_is_out(&out) && in.id == CN_EVENT_SCHED_IN;
 }
 
-struct counting {
+struct index_counting {
     struct cn_uft_directory *dir;
     uint64_t *name_times; /* of the last name of each task */
 };
@@ -96,7 +96,7 @@ struct counting {
 static void count_event(void *arg, uint32_t task, uint64_t record,
                         const struct cn_uft_perf_event *event)
 {
-    struct counting *c = arg;
+    struct index_counting *c = arg;
     struct cn_task *t = &c->dir->tasks[task];
 
     (void)record;
@@ -112,7 +112,7 @@ static void count_event(void *arg, uint32_t task, uint64_t record,
 }
 
 /* Second pass: store the events; `fill` is the index of the next event of each task. */
-struct filling {
+struct index_filling {
     uint64_t *records;
     size_t *fill;
 };
@@ -120,7 +120,7 @@ struct filling {
 static void place_event(void *arg, uint32_t task, uint64_t record,
                         const struct cn_uft_perf_event *event)
 {
-    struct filling *f = arg;
+    struct index_filling *f = arg;
 
     (void)event;
     f->records[f->fill[task]++] = record;
@@ -156,8 +156,8 @@ static bool is_sorted(const struct cn_uft_directory *dir, const uint64_t *record
 
 void cn_uft_perf_build(struct cn_uft_directory *dir)
 {
-    struct counting counting = {.dir = dir};
-    struct filling filling = {0};
+    struct index_counting counting = {.dir = dir};
+    struct index_filling filling = {0};
     struct cn_uft_cpu_file *files =
         cn_uft_cpu_files(dir, "perf-cpu", CN_SOURCE_PERF, &dir->perf_file_count);
     size_t total = 0;

@@ -11,13 +11,13 @@
 #include "formats/uftrace/text/task_reader.h"
 
 /* The mappings of one session, while they are read. */
-struct mappings {
+struct session_mappings {
     struct cn_mapping *list;
     size_t count, capacity;
 };
 
 /* Older recordings have a line for each segment of a module: merge them. */
-static bool extends_last(const struct mappings *mappings, uint32_t module,
+static bool extends_last(const struct session_mappings *mappings, uint32_t module,
                          const struct cn_uft_map_line *line)
 {
     struct cn_mapping *last;
@@ -34,7 +34,7 @@ static bool extends_last(const struct mappings *mappings, uint32_t module,
 }
 
 static void read_map(struct cn_uft_directory *dir, const char *name, struct cn_bytes file,
-                     struct mappings *out)
+                     struct session_mappings *out)
 {
     struct cn_uft_bad_lines bad = {&dir->rec, name, 0};
     struct cn_uft_lines lines;
@@ -67,7 +67,7 @@ static void read_map(struct cn_uft_directory *dir, const char *name, struct cn_b
 }
 
 /* Functions of Python have the lowest addresses, in every session. */
-static void add_python(struct cn_uft_directory *dir, struct mappings *out)
+static void add_python(struct cn_uft_directory *dir, struct session_mappings *out)
 {
     struct cn_bytes file;
 
@@ -92,7 +92,7 @@ static void add_session(struct cn_uft_directory *dir, const struct cn_uft_task_l
 {
     struct cn_arena *arena = &dir->rec.arena;
     size_t known = dir->session_capacity;
-    struct mappings mappings = {0};
+    struct session_mappings mappings = {0};
     const char *sid = cn_uft_text_copy(arena, line->sid);
     struct cn_session session = {
         .sid = sid,

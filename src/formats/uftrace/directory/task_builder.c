@@ -21,7 +21,7 @@ struct process {
     size_t count, capacity;
 };
 
-struct building {
+struct task_building {
     struct cn_uft_directory *dir;
     struct process *processes;
     size_t count, capacity;
@@ -30,7 +30,7 @@ struct building {
     uint32_t next_session; /* sessions are in the order of SESS lines */
 };
 
-static struct process *process_at(struct building *b, uint32_t pid)
+static struct process *process_at(struct task_building *b, uint32_t pid)
 {
     uint32_t index = *cn_map_at(&b->process_of_pid, pid, (uint32_t)b->count);
 
@@ -47,7 +47,7 @@ static void enter_session(struct process *process, uint64_t from_ns, uint32_t se
             (struct cn_task_session){from_ns, session});
 }
 
-static struct cn_task *task_at(struct building *b, uint32_t tid, uint32_t pid,
+static struct cn_task *task_at(struct task_building *b, uint32_t tid, uint32_t pid,
                                uint64_t time_ns)
 {
     struct cn_uft_directory *dir = b->dir;
@@ -64,7 +64,7 @@ static struct cn_task *task_at(struct building *b, uint32_t tid, uint32_t pid,
     return &dir->tasks[index];
 }
 
-static void begin_session(struct building *b, const struct cn_uft_task_line *line)
+static void begin_session(struct task_building *b, const struct cn_uft_task_line *line)
 {
     const struct cn_uft_directory *dir = b->dir;
     uint32_t session = b->next_session;
@@ -78,7 +78,7 @@ static void begin_session(struct building *b, const struct cn_uft_task_line *lin
 }
 
 /* The SESS line comes shortly before the TASK line of its first task. */
-static void begin_task(struct building *b, const struct cn_uft_task_line *line)
+static void begin_task(struct task_building *b, const struct cn_uft_task_line *line)
 {
     struct cn_task *task = task_at(b, line->tid, line->pid, line->time_ns);
 
@@ -89,7 +89,7 @@ static void begin_task(struct building *b, const struct cn_uft_task_line *line)
 }
 
 /* The child inherits the session of its parent. */
-static void fork_process(struct building *b, const struct cn_uft_task_line *line)
+static void fork_process(struct task_building *b, const struct cn_uft_task_line *line)
 {
     struct process *parent = process_at(b, line->parent_pid);
     uint32_t session = CN_NONE;
@@ -106,7 +106,7 @@ static void fork_process(struct building *b, const struct cn_uft_task_line *line
     task_at(b, line->pid, line->pid, line->time_ns)->is_fork = true;
 }
 
-static void read_tasks(struct building *b, struct cn_bytes file)
+static void read_tasks(struct task_building *b, struct cn_bytes file)
 {
     struct cn_uft_lines lines;
     struct cn_uft_task_line line;
@@ -127,7 +127,7 @@ static void read_tasks(struct building *b, struct cn_bytes file)
 }
 
 /* Tasks that are missing in task.txt are shown if they have records. */
-static void add_files(struct building *b)
+static void add_files(struct task_building *b)
 {
     struct cn_uft_directory *dir = b->dir;
     uint32_t tid;
@@ -182,7 +182,7 @@ static void add_records(struct cn_uft_directory *dir, size_t index)
 }
 
 /* All tasks of a process share its list of sessions. */
-static void settle_process(struct building *b, struct process *process)
+static void settle_process(struct task_building *b, struct process *process)
 {
     struct cn_task_session *copy;
 
@@ -197,7 +197,7 @@ static void settle_process(struct building *b, struct process *process)
     process->sessions = copy;
 }
 
-static void settle_task(struct building *b, struct cn_task *task)
+static void settle_task(struct task_building *b, struct cn_task *task)
 {
     struct cn_uft_directory *dir = b->dir;
     uint32_t index = cn_map_find(&b->process_of_pid, task->pid, CN_NONE);
@@ -218,7 +218,7 @@ static void settle_task(struct building *b, struct cn_task *task)
 
 void cn_uft_tasks_build(struct cn_uft_directory *dir)
 {
-    struct building b = {.dir = dir};
+    struct task_building b = {.dir = dir};
     struct cn_bytes file;
 
     if (cn_uft_directory_find(dir, "task.txt", &file))

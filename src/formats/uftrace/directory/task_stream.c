@@ -236,12 +236,12 @@ static void skip_late(struct task_stream *s)
     s->count = count;
 }
 
-enum side { SIDE_NONE, SIDE_PERF, SIDE_EXTERN, SIDE_KERNEL };
+enum stream_side { SIDE_NONE, SIDE_PERF, SIDE_EXTERN, SIDE_KERNEL };
 
 /* The kind and the time of the next event to merge in. */
-static enum side next_side(const struct task_stream *s, uint64_t *time_ns)
+static enum stream_side next_side(const struct task_stream *s, uint64_t *time_ns)
 {
-    enum side side = SIDE_NONE;
+    enum stream_side side = SIDE_NONE;
 
     *time_ns = UINT64_MAX;
     if (s->perf_next != s->perf_end) {
@@ -314,7 +314,7 @@ static bool place_wait(struct task_stream *s, bool is_more)
 }
 
 /* Decode the next event of this kind. */
-static struct cn_bytes decode_side(const struct task_stream *s, enum side side,
+static struct cn_bytes decode_side(const struct task_stream *s, enum stream_side side,
                                    struct cn_call *call)
 {
     struct cn_bytes data = {0};
@@ -360,7 +360,7 @@ static uint32_t open_count(const struct task_stream *s, bool is_more)
 /* Merge in the next event of this kind. The data of records is borrowed from their file,
  * that of events is copied, so they cannot share a batch. False when the batch must end
  * first. */
-static bool merge_side(struct task_stream *s, enum side side, bool is_more)
+static bool merge_side(struct task_stream *s, enum stream_side side, bool is_more)
 {
     struct cn_call *call = &s->calls[s->count];
     struct cn_bytes data = decode_side(s, side, call);
@@ -435,7 +435,7 @@ static void fill_batch(struct task_stream *s)
 {
     while (s->count < BATCH) {
         uint64_t side_ns;
-        enum side side = next_side(s, &side_ns);
+        enum stream_side side = next_side(s, &side_ns);
         bool is_copied = s->side_data.len > 0, is_more;
 
         if (!is_copied && !s->is_ended)

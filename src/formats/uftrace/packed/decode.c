@@ -12,13 +12,13 @@
 enum { STEP_ITEMS = 1 << 12 };
 
 /* The columns of a chunk; wide, picks, lengths and payload shrink as they are read. */
-struct columns {
+struct decode_columns {
     struct cn_bytes words, choices, times, wide, picks, lengths, payload;
 };
 
 /* Position in a chunk. */
-struct walk {
-    struct columns columns;
+struct decode_walk {
+    struct decode_columns columns;
     struct cn_uft_unpacker *unpacker;
     uint8_t *out; /* the next byte to write */
     uint64_t time_ns;
@@ -35,7 +35,7 @@ struct cn_uft_unpacker {
     uint8_t *body, *records;
     size_t body_capacity, records_capacity;
     struct cn_uft_packed_lead lead; /* of the chunk being unpacked */
-    struct walk walk;
+    struct decode_walk walk;
 };
 
 struct cn_uft_unpacker *cn_uft_unpacker_new(void)
@@ -112,7 +112,7 @@ bool cn_uft_packed_lead_read(struct cn_bytes chunk, struct cn_uft_packed_lead *o
 
 static bool read_body(struct cn_uft_unpacker *unpacker,
                       const struct cn_uft_packed_lead *lead, struct cn_bytes stored,
-                      struct columns *out, struct cn_error *err)
+                      struct decode_columns *out, struct cn_error *err)
 {
     size_t words_len = lead->word_count * sizeof(uint64_t);
     size_t choices_len =
@@ -181,7 +181,7 @@ static bool take_number(struct cn_bytes *column, uint32_t *out)
     return false;
 }
 
-static bool take_long_time(struct walk *walk, uint8_t code, uint64_t *delta_ns,
+static bool take_long_time(struct decode_walk *walk, uint8_t code, uint64_t *delta_ns,
                            struct cn_error *err)
 {
     static const uint8_t lens[] = {2, 3, 4, 6, 8, 1};
@@ -205,7 +205,7 @@ static bool take_long_time(struct walk *walk, uint8_t code, uint64_t *delta_ns,
     return true;
 }
 
-static bool copy_bytes(struct walk *walk, struct cn_error *err)
+static bool copy_bytes(struct decode_walk *walk, struct cn_error *err)
 {
     struct cn_bytes bytes;
     uint32_t len;
@@ -222,7 +222,7 @@ static bool copy_bytes(struct walk *walk, struct cn_error *err)
 }
 
 /* Read a pick that was not predicted, with a change of depth before it. */
-static bool take_pick(struct walk *walk, uint32_t *out, struct cn_error *err)
+static bool take_pick(struct decode_walk *walk, uint32_t *out, struct cn_error *err)
 {
     struct cn_bytes *picks = &walk->columns.picks;
     uint32_t pick, depth;
@@ -277,7 +277,7 @@ static inline uint64_t follow(struct cn_uft_unpacker *unpacker, uint32_t pick)
     return word | depth << CN_UFT_DEPTH_AT;
 }
 
-static inline bool unpack_item(struct walk *walk, unsigned choice, uint8_t time,
+static inline bool unpack_item(struct decode_walk *walk, unsigned choice, uint8_t time,
                                struct cn_error *err)
 {
     struct cn_uft_unpacker *unpacker = walk->unpacker;
@@ -305,10 +305,10 @@ static inline bool unpack_item(struct walk *walk, unsigned choice, uint8_t time,
     return !(word & CN_UFT_MORE_MASK) || copy_bytes(walk, err);
 }
 
-static bool unpack_items(struct walk *walk, uint32_t end, struct cn_error *err)
+static bool unpack_items(struct decode_walk *walk, uint32_t end, struct cn_error *err)
 {
     /* The compiler can keep a local copy in registers. */
-    struct walk at = *walk;
+    struct decode_walk at = *walk;
     bool ok = true;
 
     for (; at.item < end && ok; at.item++) {
@@ -326,7 +326,7 @@ static bool unpack_items(struct walk *walk, uint32_t end, struct cn_error *err)
 bool cn_uft_unpacker_begin(struct cn_uft_unpacker *unpacker, struct cn_bytes chunk,
                            struct cn_uft_packed_lead *lead, struct cn_error *err)
 {
-    struct walk walk = {.unpacker = unpacker};
+    struct decode_walk walk = {.unpacker = unpacker};
     struct cn_bytes stored;
 
     unpacker->lead.item_count = unpacker->walk.item = 0; /* for the case of failure */
@@ -347,7 +347,7 @@ bool cn_uft_unpacker_begin(struct cn_uft_unpacker *unpacker, struct cn_bytes chu
 static enum cn_step end_chunk(const struct cn_uft_unpacker *unpacker,
                               struct cn_error *err)
 {
-    const struct columns *left = &unpacker->walk.columns;
+    const struct decode_columns *left = &unpacker->walk.columns;
 
     if (unpacker->walk.made_len != unpacker->lead.unpacked_len)
         return cn_fail(err, CN_ERR_FORMAT,
@@ -361,7 +361,7 @@ static enum cn_step end_chunk(const struct cn_uft_unpacker *unpacker,
 enum cn_step cn_uft_unpacker_next(struct cn_uft_unpacker *unpacker, struct cn_bytes *out,
                                   struct cn_error *err)
 {
-    struct walk *walk = &unpacker->walk;
+    struct decode_walk *walk = &unpacker->walk;
     uint32_t count = unpacker->lead.item_count - walk->item;
     size_t len;
 

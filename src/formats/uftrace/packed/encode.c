@@ -22,7 +22,7 @@ enum {
 #define PLAIN_WORD ((uint64_t)CN_UFT_RECORD_MAGIC << CN_UFT_RECORD_MAGIC_AT)
 
 /* A column being filled. All but the payload are allocated for the longest chunk. */
-struct column {
+struct encode_column {
     uint8_t *bytes;
     size_t len;
 };
@@ -32,7 +32,7 @@ struct cn_uft_packer {
     uint64_t words[CN_UFT_PICK_WORD + CN_UFT_PACKED_WORDS_MAX]; /* by pick */
     uint16_t slots[SLOT_COUNT]; /* picks by the hash of their word; 0 is free */
     uint8_t choices[ITEMS_MAX], times[ITEMS_MAX]; /* one byte an item; packed later */
-    struct column wide, picks, lengths, payload;
+    struct encode_column wide, picks, lengths, payload;
     size_t payload_capacity;
     uint64_t last_ns; /* of the last record */
     uint64_t unpacked_len;
@@ -43,12 +43,12 @@ struct cn_uft_packer {
     uint8_t method;
 };
 
-static void put_u8(struct column *column, uint8_t value)
+static void put_u8(struct encode_column *column, uint8_t value)
 {
     column->bytes[column->len++] = value;
 }
 
-static void put_number(struct column *column, uint32_t value)
+static void put_number(struct encode_column *column, uint32_t value)
 {
     while (value >= 0x80) {
         put_u8(column, (uint8_t)(value | 0x80));
@@ -60,7 +60,7 @@ static void put_number(struct column *column, uint32_t value)
 /* Most recordings have no payload, so this column grows as needed. */
 static void put_payload(struct cn_uft_packer *packer, struct cn_bytes bytes)
 {
-    struct column *column = &packer->payload;
+    struct encode_column *column = &packer->payload;
     column->bytes =
         cn_grow_to(column->bytes, column->len + bytes.len, &packer->payload_capacity, 1);
     if (bytes.len)
@@ -168,7 +168,7 @@ bool cn_uft_packer_is_full(const struct cn_uft_packer *packer)
 }
 
 /* Store a time difference that needs more than one byte; returns the first. */
-static uint8_t put_long_time(struct column *wide, uint64_t delta_ns)
+static uint8_t put_long_time(struct encode_column *wide, uint64_t delta_ns)
 {
     static const uint8_t lens[] = {2, 3, 4, 6};
     uint64_t after_ns = delta_ns - CN_UFT_TIME_SHORT_END;
@@ -228,17 +228,17 @@ static inline void put_pick(struct cn_uft_packer *packer, uint32_t pick,
 /* State that changes with each call. Writes to the columns, which are bytes, may alias
  * anything in memory; as members of the packer these would be reloaded after each
  * write. */
-struct run {
+struct encode_run {
     uint32_t item, depth, exit_count;
     uint64_t last_ns;
     uint64_t min_ns, max_ns; /* without the last call; changed only where times jump */
 };
 
-static struct run begin_run(const struct cn_uft_packer *packer, uint64_t time_ns)
+static struct encode_run begin_run(const struct cn_uft_packer *packer, uint64_t time_ns)
 {
     const struct cn_uft_packed_lead *lead = &packer->lead;
 
-    return (struct run){
+    return (struct encode_run){
         .item = lead->item_count,
         .depth = packer->predictor.depth,
         .last_ns = packer->last_ns,
@@ -247,7 +247,7 @@ static struct run begin_run(const struct cn_uft_packer *packer, uint64_t time_ns
     };
 }
 
-static void end_run(struct cn_uft_packer *packer, const struct run *run)
+static void end_run(struct cn_uft_packer *packer, const struct encode_run *run)
 {
     struct cn_uft_packed_lead *lead = &packer->lead;
     uint32_t count = run->item - lead->item_count;
@@ -265,7 +265,7 @@ static void end_run(struct cn_uft_packer *packer, const struct run *run)
 }
 
 /* A time that is not shortly after the last one. */
-static uint8_t run_long_time(struct cn_uft_packer *packer, struct run *run,
+static uint8_t run_long_time(struct cn_uft_packer *packer, struct encode_run *run,
                              uint64_t time_ns)
 {
     if (time_ns < run->min_ns)
@@ -290,7 +290,7 @@ static unsigned run_other_pick(struct cn_uft_packer *packer,
 /* Add a call without payload, nested as expected. There is no branch on entry or exit,
  * which would be mispredicted. False, with nothing changed, when the call is not of this
  * kind. */
-static inline bool run_call(struct cn_uft_packer *packer, struct run *run,
+static inline bool run_call(struct cn_uft_packer *packer, struct encode_run *run,
                             uint64_t time_ns, uint64_t word)
 {
     struct cn_uft_frame *frames = packer->predictor.frames;
@@ -383,7 +383,7 @@ static void add_unexpected(struct cn_uft_packer *packer, uint64_t time_ns, uint6
 void cn_uft_packer_add(struct cn_uft_packer *packer, uint64_t time_ns, uint64_t word,
                        struct cn_bytes payload)
 {
-    struct run run = begin_run(packer, time_ns);
+    struct encode_run run = begin_run(packer, time_ns);
 
     assert(payload.len == 0 || word & CN_UFT_MORE_MASK);
     if (run_call(packer, &run, time_ns, word)) {
@@ -402,7 +402,7 @@ size_t cn_uft_packer_add_calls(struct cn_uft_packer *packer, struct cn_bytes rec
 {
     size_t room = ITEMS_MAX - packer->lead.item_count;
     size_t count = records.len / cn_uft_record_size, i;
-    struct run run;
+    struct encode_run run;
 
     if (packer->lead.flags & CN_UFT_PACKED_BIG_ENDIAN || count == 0)
         return 0;
@@ -432,8 +432,8 @@ void cn_uft_packer_add_verbatim(struct cn_uft_packer *packer, struct cn_bytes by
 
 static size_t gather_body(struct cn_uft_packer *packer)
 {
-    const struct column *columns[] = {&packer->wide, &packer->picks, &packer->lengths,
-                                      &packer->payload};
+    const struct encode_column *columns[] = {&packer->wide, &packer->picks,
+                                             &packer->lengths, &packer->payload};
     size_t len =
         packer->lead.word_count * sizeof(uint64_t) +
         2 * (size_t)packer->lead.item_count; /* upper limit for choices and times */

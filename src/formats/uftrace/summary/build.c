@@ -27,7 +27,7 @@ struct scan {
     uint32_t room;               /* records that the current block may still get */
 };
 
-struct building {
+struct summary_building {
     const struct cn_uft_summary_source *sources;
     struct task_summary *tasks;
     uint32_t count;
@@ -162,7 +162,7 @@ static void scan_task(struct scan *scan)
 
 static void run_job(void *arg, size_t job, unsigned worker)
 {
-    struct building *building = arg;
+    struct summary_building *building = arg;
     const struct cn_uft_summary_source *source = &building->sources[job];
     struct task_summary *made = &building->tasks[job];
     struct scan *scan;
@@ -179,7 +179,7 @@ static void run_job(void *arg, size_t job, unsigned worker)
 
 static void take_job(void *arg, size_t job, unsigned worker)
 {
-    struct building *building = arg;
+    struct summary_building *building = arg;
 
     if (cn_failures_share(&building->failures, worker) &&
         !cn_progress_report(building->progress, "summarising", job + 1, building->count,
@@ -187,7 +187,7 @@ static void take_job(void *arg, size_t job, unsigned worker)
         cn_failures_note(&building->failures, worker, job);
 }
 
-static struct cn_uft_summary *join_tasks(const struct building *building)
+static struct cn_uft_summary *join_tasks(const struct summary_building *building)
 {
     struct cn_uft_summary *summary = cn_alloc(1, sizeof(*summary));
     size_t block_count = 0, open_count = 0;
@@ -222,7 +222,7 @@ bool cn_uft_summary_build(struct cn_uft_summary **out,
                           unsigned workers, const struct cn_progress *progress,
                           struct cn_error *err)
 {
-    struct building building = {
+    struct summary_building building = {
         .sources = sources,
         .tasks = cn_alloc(count, sizeof(*building.tasks)),
         .count = count,

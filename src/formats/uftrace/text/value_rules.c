@@ -164,7 +164,7 @@ bool cn_uft_specs_check(struct cn_bytes specs, bool is_result, struct cn_error *
 }
 
 /* The specs of one function, while they are collected. */
-struct finding {
+struct rules_finding {
     const struct cn_uft_values *values;
     const struct cn_uft_value_function *function;
     const struct cn_uft_spec_parser *parser;
@@ -188,7 +188,7 @@ static bool is_other_module(const struct cn_uft_value_function *function,
     return false;
 }
 
-static void add_specs(struct finding *finding, struct cn_bytes text, bool is_exact,
+static void add_specs(struct rules_finding *finding, struct cn_bytes text, bool is_exact,
                       bool is_automatic)
 {
     struct cn_argument_spec spec;
@@ -228,7 +228,7 @@ static size_t find_named(const struct cn_uft_value_rules *rules, const char *nam
 
 /* Add the specs from debug information or, without any, from the table of well-known
  * functions. */
-static void add_automatic(struct finding *finding)
+static void add_automatic(struct rules_finding *finding)
 {
     const struct cn_uft_value_function *function = finding->function;
     const struct cn_uft_value_rules *known = &finding->values->known[finding->is_result];
@@ -251,7 +251,7 @@ void cn_uft_values_find(const struct cn_uft_values *values,
                         const struct cn_uft_spec_parser *parser,
                         struct cn_uft_specs *specs)
 {
-    struct finding finding = {values, function, parser, specs, is_result};
+    struct rules_finding finding = {values, function, parser, specs, is_result};
     const struct cn_uft_value_rules *rules = &values->requested[is_result];
     size_t named_at = find_named(rules, function->name);
     size_t pattern_at = rules->count - rules->pattern_count;

@@ -10,55 +10,55 @@
 
 /* A line of task.txt. Lines are sorted by time; at the same time, a session comes before
  * its tasks. */
-struct line {
+struct task_line {
     uint64_t time_ns;
     enum { LINE_SESSION, LINE_FORK, LINE_TASK, LINE_LOAD } kind;
     uint32_t index; /* of the session or task */
     const struct cn_mapping *load;
 };
 
-struct lines {
-    struct line *list;
+struct task_lines {
+    struct task_line *list;
     size_t count, capacity;
 };
 
-static void add_line(struct lines *lines, struct line line)
+static void add_line(struct task_lines *lines, struct task_line line)
 {
     CN_PUSH(lines->list, lines->count, lines->capacity, line);
 }
 
 /* A process begins with FORK, or with SESS when it is the first of its program. A forked
  * process that called exec has both. */
-static void collect(const struct cn_recording *rec, struct lines *lines)
+static void collect(const struct cn_recording *rec, struct task_lines *lines)
 {
     for (uint32_t i = 0; i < rec->session_count; i++) {
         const struct cn_session *session = &rec->sessions[i];
 
-        add_line(lines, (struct line){session->time_ns, LINE_SESSION, i, NULL});
+        add_line(lines, (struct task_line){session->time_ns, LINE_SESSION, i, NULL});
         for (size_t m = 0; m < session->mapping_count; m++)
             if (session->mappings[m].time_ns > 0)
-                add_line(lines, (struct line){session->mappings[m].time_ns, LINE_LOAD, i,
-                                              &session->mappings[m]});
+                add_line(lines, (struct task_line){session->mappings[m].time_ns,
+                                                   LINE_LOAD, i, &session->mappings[m]});
     }
     for (uint32_t i = 0; i < rec->task_count; i++) {
         const struct cn_task *task = &rec->tasks[i];
 
         if (task->is_fork && task->parent != CN_NONE)
-            add_line(lines, (struct line){task->time_ns, LINE_FORK, i, NULL});
+            add_line(lines, (struct task_line){task->time_ns, LINE_FORK, i, NULL});
         else
-            add_line(lines, (struct line){task->time_ns, LINE_TASK, i, NULL});
+            add_line(lines, (struct task_line){task->time_ns, LINE_TASK, i, NULL});
         if (task->is_fork && task->has_session)
             add_line(lines,
-                     (struct line){
+                     (struct task_line){
                          rec->sessions[task->sessions[task->session_count - 1].session]
                              .time_ns,
                          LINE_TASK, i, NULL});
     }
-    CN_SORT(lines->list, lines->count, CN_UP(struct line, time_ns),
-            CN_UP(struct line, kind), CN_UP(struct line, index));
+    CN_SORT(lines->list, lines->count, CN_UP(struct task_line, time_ns),
+            CN_UP(struct task_line, kind), CN_UP(struct task_line, index));
 }
 
-static void print_line(const struct cn_recording *rec, const struct line *line,
+static void print_line(const struct cn_recording *rec, const struct task_line *line,
                        struct cn_text *text)
 {
     static const char *const names[] = {"SESS", "FORK", "TASK", "DLOP"};
@@ -115,7 +115,7 @@ static bool write_map(const struct cn_uft_writing *w, const struct cn_session *s
 
 bool cn_uft_write_tasks(const struct cn_uft_writing *w, struct cn_error *err)
 {
-    struct lines lines = {0};
+    struct task_lines lines = {0};
     struct cn_text text = {0};
     bool ok;
 

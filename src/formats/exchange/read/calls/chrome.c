@@ -29,7 +29,7 @@ struct series {
     double value;
 };
 
-struct event {
+struct chrome_event {
     char phase;
     bool has_time, has_name, has_duration, has_tid;
     int64_t time_ns, duration_ns;
@@ -48,10 +48,10 @@ struct event {
     size_t series_count, series_capacity;
 };
 
-struct reading {
+struct chrome_reading {
     struct cn_call_import *import;
     struct cn_json_reader json;
-    struct event event;
+    struct chrome_event event;
     bool is_mapped; /* the bytes are a file, whose pages can be dropped */
     size_t forgotten;
     uint64_t base_ns;
@@ -70,7 +70,7 @@ static uint64_t number_of(struct cn_bytes text)
     return text.len ? XXH3_64bits(text.ptr, text.len) & TEXT_ID_BITS : 0;
 }
 
-static void add_label(struct event *event, struct cn_bytes text)
+static void add_label(struct chrome_event *event, struct cn_bytes text)
 {
     if (event->labels.len > 0)
         cn_text_char(&event->labels, ' ');
@@ -87,12 +87,12 @@ static void copy_printable(struct cn_text *to, struct cn_bytes text)
         cn_text_char(to, text.ptr[i] < ' ' ? ' ' : (char)text.ptr[i]);
 }
 
-static bool may_be_counter(const struct event *event)
+static bool may_be_counter(const struct chrome_event *event)
 {
     return event->phase == 'C' || event->phase == '\0';
 }
 
-static void add_series(struct event *event, const struct cn_json_member *member)
+static void add_series(struct chrome_event *event, const struct cn_json_member *member)
 {
     struct series series;
 
@@ -105,7 +105,7 @@ static void add_series(struct event *event, const struct cn_json_member *member)
 static bool take_argument(void *arg, const struct cn_json_member *member,
                           struct cn_error *err)
 {
-    struct reading *r = arg;
+    struct chrome_reading *r = arg;
 
     if (cn_json_key_is(member, "name") && member->kind == CN_JSON_STRING) {
         cn_text_clear(&r->event.tag);
@@ -124,7 +124,7 @@ static bool read_time(const struct cn_json_token *token, int64_t *out,
            cn_json_fail(token, "a time", err);
 }
 
-static void read_name(struct reading *r, const struct cn_json_token *token)
+static void read_name(struct chrome_reading *r, const struct cn_json_token *token)
 {
     r->event.has_name = true;
     r->event.names = cn_json_is(token, "process_name")  ? NAMES_PROCESS
@@ -172,7 +172,7 @@ static enum field field_of(const struct cn_json_token *token)
     return OTHER;
 }
 
-static bool read_field(struct reading *r, enum field field, struct cn_error *err)
+static bool read_field(struct chrome_reading *r, enum field field, struct cn_error *err)
 {
     struct cn_json_token token;
     enum cn_json_kind kind = cn_json_next(&r->json, &token, err);
@@ -232,10 +232,10 @@ static bool read_field(struct reading *r, enum field field, struct cn_error *err
     return true;
 }
 
-static bool find_track(struct reading *r, bool is_async, uint32_t *out,
+static bool find_track(struct chrome_reading *r, bool is_async, uint32_t *out,
                        struct cn_error *err)
 {
-    struct event *event = &r->event;
+    struct chrome_event *event = &r->event;
     struct cn_bytes what = {(const uint8_t *)&event->id, sizeof(event->id)};
 
     if (!is_async)
@@ -249,7 +249,7 @@ static bool find_track(struct reading *r, bool is_async, uint32_t *out,
     return true;
 }
 
-static bool take_name(struct reading *r, struct cn_error *err)
+static bool take_name(struct chrome_reading *r, struct cn_error *err)
 {
     struct cn_bytes name = {(const uint8_t *)cn_text_str(&r->event.tag),
                             r->event.tag.len};
@@ -267,9 +267,9 @@ static bool take_name(struct reading *r, struct cn_error *err)
 
 /* A counter for each number: "NAME", "NAME: SERIES" or "NAME[ID]: SERIES". A series "value"
  * has no name: cairn writes that one. */
-static uint32_t find_counter(struct reading *r, const struct series *series)
+static uint32_t find_counter(struct chrome_reading *r, const struct series *series)
 {
-    const struct event *event = &r->event;
+    const struct chrome_event *event = &r->event;
 
     cn_text_clear(&r->label);
     cn_text_str_add(&r->label, cn_text_str(&event->counter));
@@ -289,9 +289,9 @@ static uint32_t find_counter(struct reading *r, const struct series *series)
 }
 
 /* The readings of a counter: of its thread, or of the main thread of its process. */
-static bool take_counter(struct reading *r, struct cn_error *err)
+static bool take_counter(struct chrome_reading *r, struct cn_error *err)
 {
-    struct event *event = &r->event;
+    struct chrome_event *event = &r->event;
     uint32_t track;
 
     if (!event->has_tid)
@@ -311,9 +311,9 @@ static bool take_counter(struct reading *r, struct cn_error *err)
 }
 
 /* A point of a flow, whose points have the same category, name and id. */
-static bool take_flow(struct reading *r, struct cn_error *err)
+static bool take_flow(struct chrome_reading *r, struct cn_error *err)
 {
-    const struct event *event = &r->event;
+    const struct chrome_event *event = &r->event;
     uint32_t name = event->has_name ? event->name : CN_NONE, track;
     uint64_t key[] = {event->id_hash, event->category_hash, name};
 
@@ -326,9 +326,9 @@ static bool take_flow(struct reading *r, struct cn_error *err)
 }
 
 /* The call that was just added is an end of a flow. */
-static bool bind_flow(struct reading *r, uint32_t track, struct cn_error *err)
+static bool bind_flow(struct chrome_reading *r, uint32_t track, struct cn_error *err)
 {
-    const struct event *event = &r->event;
+    const struct chrome_event *event = &r->event;
 
     if (!event->has_bind || (!event->flows_in && !event->flows_out))
         return true;
@@ -339,9 +339,9 @@ static bool bind_flow(struct reading *r, uint32_t track, struct cn_error *err)
                                event->bind_hash, CN_NONE, err);
 }
 
-static bool take_event(struct reading *r, struct cn_error *err)
+static bool take_event(struct chrome_reading *r, struct cn_error *err)
 {
-    struct event *event = &r->event;
+    struct chrome_event *event = &r->event;
     char phase = event->phase;
     bool is_async = phase && strchr("beSF", phase);
     bool is_end = phase && strchr("EeF", phase), is_flow = phase && strchr("stf", phase);
@@ -375,9 +375,9 @@ static bool take_event(struct reading *r, struct cn_error *err)
            bind_flow(r, track, err);
 }
 
-static bool read_event(struct reading *r, struct cn_error *err)
+static bool read_event(struct chrome_reading *r, struct cn_error *err)
 {
-    struct event *event = &r->event;
+    struct chrome_event *event = &r->event;
     struct cn_json_token token;
     enum cn_json_kind kind;
 
@@ -385,19 +385,19 @@ static bool read_event(struct reading *r, struct cn_error *err)
     cn_text_clear(&event->labels);
     cn_text_clear(&event->counter);
     cn_text_clear(&event->counter_id);
-    *event = (struct event){.tag = event->tag,
-                            .labels = event->labels,
-                            .counter = event->counter,
-                            .counter_id = event->counter_id,
-                            .series = event->series,
-                            .series_capacity = event->series_capacity};
+    *event = (struct chrome_event){.tag = event->tag,
+                                   .labels = event->labels,
+                                   .counter = event->counter,
+                                   .counter_id = event->counter_id,
+                                   .series = event->series,
+                                   .series_capacity = event->series_capacity};
     while ((kind = cn_json_next(&r->json, &token, err)) == CN_JSON_KEY)
         if (!read_field(r, field_of(&token), err))
             return false;
     return kind == CN_JSON_OBJECT_END && take_event(r, err);
 }
 
-static void forget(struct reading *r)
+static void forget(struct chrome_reading *r)
 {
     struct cn_bytes part;
 
@@ -409,7 +409,7 @@ static void forget(struct reading *r)
 }
 
 /* The rest of the array of events. With `may_end` its end may be missing. */
-static bool read_events(struct reading *r, bool may_end, struct cn_error *err)
+static bool read_events(struct chrome_reading *r, bool may_end, struct cn_error *err)
 {
     struct cn_json_token token;
     enum cn_json_kind kind;
@@ -432,7 +432,7 @@ static bool read_events(struct reading *r, bool may_end, struct cn_error *err)
 static bool take_metadata(void *arg, const struct cn_json_member *member,
                           struct cn_error *err)
 {
-    struct reading *r = arg;
+    struct chrome_reading *r = arg;
 
     if (cn_json_key_is(member, "base_time_ns") && member->kind == CN_JSON_STRING)
         (void)cn_json_as_u64(member->token.text, &r->base_ns);
@@ -442,7 +442,7 @@ static bool take_metadata(void *arg, const struct cn_json_member *member,
 static bool take_file(void *arg, const struct cn_json_member *member,
                       struct cn_error *err)
 {
-    struct reading *r = arg;
+    struct chrome_reading *r = arg;
 
     if (cn_json_key_is(member, "traceEvents") && member->kind == CN_JSON_ARRAY) {
         r->has_events = true;
@@ -453,7 +453,7 @@ static bool take_file(void *arg, const struct cn_json_member *member,
     return cn_json_skip(&r->json, member->kind, err);
 }
 
-static bool read_all(struct reading *r, struct cn_error *err)
+static bool read_all(struct chrome_reading *r, struct cn_error *err)
 {
     struct cn_json_token token;
     enum cn_json_kind kind = cn_json_next(&r->json, &token, err);
@@ -471,9 +471,9 @@ static bool read_all(struct reading *r, struct cn_error *err)
 static bool read_recording(struct cn_bytes bytes, bool is_mapped,
                            struct cn_recording **out, struct cn_error *err)
 {
-    struct reading r = {.import = cn_call_import_new("chrome"),
-                        .json = cn_json_read(bytes),
-                        .is_mapped = is_mapped};
+    struct chrome_reading r = {.import = cn_call_import_new("chrome"),
+                               .json = cn_json_read(bytes),
+                               .is_mapped = is_mapped};
     struct cn_error damage = {0};
     bool ok = read_all(&r, err);
 

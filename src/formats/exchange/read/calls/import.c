@@ -172,8 +172,8 @@ static bool flush_all(struct cn_call_import *import, struct cn_error *err)
 
 /* Add an item, which lasts until `end_ns`, to the calls or readings of a track. */
 static bool add_item(struct cn_call_import *import, struct cn_call_track *to,
-                     struct cn_call_runs *runs, struct cn_call_item item, uint64_t end_ns,
-                     struct cn_error *err)
+                     struct cn_call_runs *runs, struct cn_imported_call item,
+                     uint64_t end_ns, struct cn_error *err)
 {
     if (item.time_ns > CN_CALL_TIME_MAX || end_ns > CN_CALL_TIME_MAX)
         return cn_fail(err, CN_ERR_LIMIT,
@@ -191,7 +191,7 @@ static bool add_item(struct cn_call_import *import, struct cn_call_track *to,
 }
 
 static bool add_call(struct cn_call_import *import, uint32_t track,
-                     struct cn_call_item item, struct cn_error *err)
+                     struct cn_imported_call item, struct cn_error *err)
 {
     struct cn_call_track *to = &import->tracks.list[track];
     uint64_t end_ns = item.time_ns;
@@ -211,7 +211,7 @@ bool cn_call_import_add(struct cn_call_import *import, uint32_t track, uint64_t 
                         uint64_t duration_ns, uint32_t name, struct cn_error *err)
 {
     return add_call(import, track,
-                    (struct cn_call_item){
+                    (struct cn_imported_call){
                         .time_ns = time_ns, .duration_ns = duration_ns, .name = name},
                     err);
 }
@@ -220,9 +220,9 @@ bool cn_call_import_end(struct cn_call_import *import, uint32_t track, uint64_t 
                         struct cn_error *err)
 {
     return add_call(import, track,
-                    (struct cn_call_item){.time_ns = time_ns,
-                                          .duration_ns = CN_CALL_BEGIN,
-                                          .name = UINT32_MAX},
+                    (struct cn_imported_call){.time_ns = time_ns,
+                                              .duration_ns = CN_CALL_BEGIN,
+                                              .name = UINT32_MAX},
                     err);
 }
 
@@ -234,7 +234,7 @@ bool cn_call_import_reading(struct cn_call_import *import, uint32_t track,
 
     return add_item(
         import, to, &to->readings,
-        (struct cn_call_item){.time_ns = time_ns, .value = value, .name = counter},
+        (struct cn_imported_call){.time_ns = time_ns, .value = value, .name = counter},
         time_ns, err);
 }
 

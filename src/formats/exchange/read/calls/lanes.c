@@ -10,19 +10,19 @@
  * it. */
 enum { OVERHANG_NS = 1000 };
 
-static uint64_t overhang_of(const struct cn_call_item *item)
+static uint64_t overhang_of(const struct cn_imported_call *item)
 {
     return item->duration_ns / 2 < OVERHANG_NS ? item->duration_ns / 2 : OVERHANG_NS;
 }
 
-struct open_call {
+struct lane_open_call {
     uint64_t end_ns; /* CN_CALL_BEGIN: unknown */
     bool has_end_item;
 };
 
-struct lane {
+struct import_lane {
     uint32_t track;
-    struct open_call *open;
+    struct lane_open_call *open;
     size_t depth, capacity;
     uint64_t lost_ends; /* of calls that are over */
 };
@@ -31,11 +31,12 @@ struct splitter {
     struct cn_call_tracks *tracks;
     uint64_t item_count;
     uint64_t cut_count;
-    struct lane lanes[CN_CALL_LANE_MAX];
+    struct import_lane lanes[CN_CALL_LANE_MAX];
     size_t lane_count;
 };
 
-static void push(struct splitter *s, struct lane *lane, const struct cn_call_item *item)
+static void push(struct splitter *s, struct import_lane *lane,
+                 const struct cn_imported_call *item)
 {
     bool has_end_item = item->duration_ns == CN_CALL_BEGIN;
     uint64_t end_ns = has_end_item ? CN_CALL_BEGIN : item->time_ns + item->duration_ns;
@@ -48,11 +49,11 @@ static void push(struct splitter *s, struct lane *lane, const struct cn_call_ite
     if (lane->depth == CN_CALL_DEPTH_MAX) /* reading the track fails */
         return;
     CN_PUSH(lane->open, lane->depth, lane->capacity,
-            (struct open_call){end_ns, has_end_item});
+            (struct lane_open_call){end_ns, has_end_item});
 }
 
 /* Leave calls that are over. If an end comes later, the caller was shorter. */
-static void leave(struct lane *lane, uint64_t time_ns)
+static void leave(struct import_lane *lane, uint64_t time_ns)
 {
     while (lane->depth > 0 && lane->open[lane->depth - 1].end_ns <= time_ns) {
         lane->depth--;
@@ -61,7 +62,7 @@ static void leave(struct lane *lane, uint64_t time_ns)
 }
 
 /* An end: of the innermost call without a duration, and of the calls inside it. */
-static void end(struct splitter *s, struct lane *lane, uint64_t time_ns)
+static void end(struct splitter *s, struct import_lane *lane, uint64_t time_ns)
 {
     size_t at;
 
@@ -79,7 +80,7 @@ static void end(struct splitter *s, struct lane *lane, uint64_t time_ns)
 }
 
 /* Whether a call is inside the innermost call that is open in a lane. */
-static bool fits(struct lane *lane, const struct cn_call_item *item)
+static bool fits(struct import_lane *lane, const struct cn_imported_call *item)
 {
     uint64_t outer_ns;
 
@@ -110,8 +111,8 @@ static bool add_lane(struct splitter *s)
     return true;
 }
 
-static void move(struct splitter *s, const struct lane *lane,
-                 const struct cn_call_item *item)
+static void move(struct splitter *s, const struct import_lane *lane,
+                 const struct cn_imported_call *item)
 {
     struct cn_call_tracks *tracks = s->tracks;
     struct cn_call_track *to = &tracks->list[lane->track];
@@ -133,9 +134,9 @@ static void move(struct splitter *s, const struct lane *lane,
         to->last_ns = end_ns;
 }
 
-static void take(struct splitter *s, const struct cn_call_item *item)
+static void take(struct splitter *s, const struct cn_imported_call *item)
 {
-    struct lane *lane = &s->lanes[0];
+    struct import_lane *lane = &s->lanes[0];
     size_t i = 0;
 
     if (item->name == CN_NONE) {
@@ -155,7 +156,7 @@ static bool split_track(struct splitter *s, uint32_t track, struct cn_error *err
 {
     struct cn_run_merge *merge =
         cn_run_merge_new(&s->tracks->list[track].runs, &s->tracks->spool);
-    const struct cn_call_item *item = NULL;
+    const struct cn_imported_call *item = NULL;
     enum cn_step step;
 
     s->lanes[0].track = track;

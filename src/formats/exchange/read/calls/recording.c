@@ -20,7 +20,7 @@ struct recording {
     uint32_t blocked, preempted; /* names of waiting, as uftrace and cairn write it */
 };
 
-struct open_call {
+struct import_open_call {
     uint64_t end_ns; /* CN_CALL_BEGIN: unknown */
     uint32_t function;
     bool has_end_item; /* an item of the track ends it */
@@ -31,7 +31,7 @@ struct stream {
     struct cn_time_range range;
     struct cn_run_merge *merge;
     struct cn_run_merge *readings; /* NULL: none */
-    struct open_call *open;
+    struct import_open_call *open;
     size_t depth, capacity;
     size_t leaving; /* number of calls to end at leave_ns */
     uint64_t leave_ns;
@@ -76,7 +76,8 @@ static void leave(struct stream *s, uint64_t time_ns)
     emit(s, CN_CALL_EXIT, time_ns, s->open[s->depth].function, s->depth);
 }
 
-static bool enter(struct stream *s, const struct cn_call_item *item, struct cn_error *err)
+static bool enter(struct stream *s, const struct cn_imported_call *item,
+                  struct cn_error *err)
 {
     bool has_end_item = item->duration_ns == CN_CALL_BEGIN;
     uint64_t end_ns = has_end_item ? CN_CALL_BEGIN : item->time_ns + item->duration_ns;
@@ -85,7 +86,7 @@ static bool enter(struct stream *s, const struct cn_call_item *item, struct cn_e
     if (s->depth == CN_CALL_DEPTH_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "calls nest deeper than %d", CN_CALL_DEPTH_MAX);
     CN_GROW(s->open, s->depth, s->capacity);
-    s->open[s->depth] = (struct open_call){
+    s->open[s->depth] = (struct import_open_call){
         .end_ns = end_ns < outer_ns ? end_ns : outer_ns,
         .function = item->name,
         .has_end_item = has_end_item,
@@ -95,7 +96,7 @@ static bool enter(struct stream *s, const struct cn_call_item *item, struct cn_e
     return true;
 }
 
-static void emit_reading(struct stream *s, const struct cn_call_item *item)
+static void emit_reading(struct stream *s, const struct cn_imported_call *item)
 {
     const struct recording *r = (const struct recording *)s->base.rec;
     uint64_t at_ns = item->time_ns + r->base_ns;
@@ -119,7 +120,7 @@ static void emit_reading(struct stream *s, const struct cn_call_item *item)
 /* The next reading before or at a time; CN_END if there is none. */
 static enum cn_step read_counter(struct stream *s, uint64_t time_ns, struct cn_error *err)
 {
-    const struct cn_call_item *item;
+    const struct cn_imported_call *item;
     enum cn_step step;
 
     if (!s->readings)
@@ -138,7 +139,7 @@ static enum cn_step read_counter(struct stream *s, uint64_t time_ns, struct cn_e
 static enum cn_step advance(struct stream *s, struct cn_error *err)
 {
     const struct recording *r = (const struct recording *)s->base.rec;
-    const struct cn_call_item *item = NULL;
+    const struct cn_imported_call *item = NULL;
     enum cn_step step;
     enum cn_step reading;
     size_t at;

@@ -6,10 +6,10 @@
 
 enum { BUFFERED = 512 }; /* items of a run in memory */
 
-struct source {
+struct runs_source {
     struct cn_call_run rest; /* of the run, in the spool */
-    const struct cn_call_item *items;
-    struct cn_call_item *buffer; /* NULL: all items are in memory */
+    const struct cn_imported_call *items;
+    struct cn_imported_call *buffer; /* NULL: all items are in memory */
     size_t at, count;
 };
 
@@ -18,8 +18,8 @@ typedef int (*compare_fn)(const void *left, const void *right);
 struct cn_run_merge {
     compare_fn compare;
     const struct cn_spool *spool;
-    struct source *sources; /* a heap by first item, once filled */
-    size_t count;           /* of sources with items */
+    struct runs_source *sources; /* a heap by first item, once filled */
+    size_t count;                /* of sources with items */
     bool is_filled;
 };
 
@@ -33,7 +33,7 @@ void cn_call_runs_done(struct cn_call_runs *runs)
 /* Of calls that begin at the same time the longer one is outside. */
 static int compare_calls(const void *left, const void *right)
 {
-    const struct cn_call_item *x = left, *y = right;
+    const struct cn_imported_call *x = left, *y = right;
 
     if (x->time_ns != y->time_ns)
         return x->time_ns < y->time_ns ? -1 : 1;
@@ -44,7 +44,7 @@ static int compare_calls(const void *left, const void *right)
 
 static int compare_readings(const void *left, const void *right)
 {
-    const struct cn_call_item *x = left, *y = right;
+    const struct cn_imported_call *x = left, *y = right;
 
     if (x->time_ns != y->time_ns)
         return x->time_ns < y->time_ns ? -1 : 1;
@@ -68,7 +68,7 @@ void cn_call_runs_sort(struct cn_call_runs *runs)
         qsort(runs->items, runs->item_count, sizeof(*runs->items), compare);
 }
 
-static const struct cn_call_item *first_of(const struct source *source)
+static const struct cn_imported_call *first_of(const struct runs_source *source)
 {
     return &source->items[source->at];
 }
@@ -77,7 +77,7 @@ static void sift_down(struct cn_run_merge *merge, size_t i)
 {
     for (;;) {
         size_t least = i;
-        struct source moved;
+        struct runs_source moved;
 
         for (size_t k = 2 * i + 1; k < 2 * i + 3 && k < merge->count; k++)
             if (merge->compare(first_of(&merge->sources[k]),
@@ -101,12 +101,12 @@ struct cn_run_merge *cn_run_merge_new(const struct cn_call_runs *runs,
     merge->spool = spool;
     merge->sources = cn_alloc(runs->count + 1, sizeof(*merge->sources));
     for (size_t i = 0; i < runs->count; i++)
-        merge->sources[merge->count++] = (struct source){
+        merge->sources[merge->count++] = (struct runs_source){
             .rest = runs->list[i],
-            .buffer = cn_alloc(BUFFERED, sizeof(struct cn_call_item)),
+            .buffer = cn_alloc(BUFFERED, sizeof(struct cn_imported_call)),
         };
     merge->sources[merge->count++] =
-        (struct source){.items = runs->items, .count = runs->item_count};
+        (struct runs_source){.items = runs->items, .count = runs->item_count};
     return merge;
 }
 
@@ -121,7 +121,7 @@ void cn_run_merge_free(struct cn_run_merge *merge)
 /* Fill the buffer of a source if it is empty. Drops a source without items. */
 static bool fill(struct cn_run_merge *merge, size_t i, struct cn_error *err)
 {
-    struct source *source = &merge->sources[i];
+    struct runs_source *source = &merge->sources[i];
     size_t count = source->rest.count < BUFFERED ? (size_t)source->rest.count : BUFFERED;
 
     if (source->at < source->count)
@@ -143,7 +143,7 @@ static bool fill(struct cn_run_merge *merge, size_t i, struct cn_error *err)
 }
 
 enum cn_step cn_run_merge_peek(struct cn_run_merge *merge,
-                               const struct cn_call_item **out, struct cn_error *err)
+                               const struct cn_imported_call **out, struct cn_error *err)
 {
     if (!merge->is_filled) {
         for (size_t i = merge->count; i-- > 0;)

@@ -13,7 +13,7 @@
 #include "base/files/spool.h"
 #include "model/step.h"
 
-struct cn_call_item {
+struct cn_imported_call {
     uint64_t time_ns;
     union {
         uint64_t duration_ns; /* CN_CALL_BEGIN: the begin or the end of a call */
@@ -34,7 +34,7 @@ struct cn_call_runs {
         has_readings; /* instead of calls; those of one time are in the order of the input */
     struct cn_call_run *list;
     size_t count, capacity;
-    struct cn_call_item *items; /* sorted once the import is finished */
+    struct cn_imported_call *items; /* sorted once the import is finished */
     size_t item_count, item_capacity;
 };
 
@@ -52,7 +52,7 @@ void cn_run_merge_free(struct cn_run_merge *merge);
 
 /* The next item, without taking it; CN_END if there is none. */
 CN_CHECK enum cn_step cn_run_merge_peek(struct cn_run_merge *merge,
-                                        const struct cn_call_item **out,
+                                        const struct cn_imported_call **out,
                                         struct cn_error *err);
 void cn_run_merge_take(struct cn_run_merge *merge);
 

@@ -18,35 +18,35 @@
 
 enum { NAME_MAX_LEN = 256 };
 
-struct event {
+struct speedscope_event {
     double at;
     uint32_t frame;
     bool is_open;
 };
 
-struct profile {
+struct speedscope_profile {
     bool is_evented;
     char name[NAME_MAX_LEN], unit[16];
-    struct event *events;
+    struct speedscope_event *events;
     uint32_t *contexts; /* of samples */
     double *weights;
     size_t event_count, event_capacity, context_count, context_capacity;
     size_t weight_count, weight_capacity;
 };
 
-struct reading {
+struct speedscope_reading {
     struct cn_json_reader json;
     struct cn_import *import;     /* the target: this, or */
     struct cn_call_import *calls; /* this, for files with only evented profiles */
     uint32_t *frames;             /* by number in the file: in the import */
     size_t frame_count, frame_capacity;
     uint32_t profile_count;
-    struct profile profile;
+    struct speedscope_profile profile;
 
     struct cn_text name; /* of the current frame */
     char file[4096];
     uint64_t line;
-    struct event event; /* the current one */
+    struct speedscope_event event; /* the current one */
 };
 
 static void copy_text(char *to, size_t room, struct cn_bytes text)
@@ -66,7 +66,7 @@ static bool expect(const struct cn_json_member *member, enum cn_json_kind kind,
 static bool take_frame(void *arg, const struct cn_json_member *member,
                        struct cn_error *err)
 {
-    struct reading *r = arg;
+    struct speedscope_reading *r = arg;
     struct cn_bytes text = member->token.text;
 
     if (member->kind == CN_JSON_STRING && cn_json_key_is(member, "name")) {
@@ -82,7 +82,7 @@ static bool take_frame(void *arg, const struct cn_json_member *member,
 
 static bool read_frame(void *arg, uint64_t off, struct cn_error *err)
 {
-    struct reading *r = arg;
+    struct speedscope_reading *r = arg;
     uint32_t frame;
 
     (void)off;
@@ -110,7 +110,7 @@ static bool read_frame(void *arg, uint64_t off, struct cn_error *err)
 static bool take_shared(void *arg, const struct cn_json_member *member,
                         struct cn_error *err)
 {
-    struct reading *r = arg;
+    struct speedscope_reading *r = arg;
 
     if (!cn_json_key_is(member, "frames"))
         return cn_json_skip(&r->json, member->kind, err);
@@ -122,7 +122,7 @@ static bool take_shared(void *arg, const struct cn_json_member *member,
 static bool take_frames(void *arg, const struct cn_json_member *member,
                         struct cn_error *err)
 {
-    struct reading *r = arg;
+    struct speedscope_reading *r = arg;
 
     if (!cn_json_key_is(member, "shared"))
         return cn_json_skip(&r->json, member->kind, err);
@@ -130,8 +130,9 @@ static bool take_frames(void *arg, const struct cn_json_member *member,
            cn_json_read_object(&r->json, take_shared, r, err);
 }
 
-static bool find_frame(const struct reading *r, const struct cn_json_token *token,
-                       uint32_t *out, struct cn_error *err)
+static bool find_frame(const struct speedscope_reading *r,
+                       const struct cn_json_token *token, uint32_t *out,
+                       struct cn_error *err)
 {
     uint64_t number;
 
@@ -144,7 +145,7 @@ static bool find_frame(const struct reading *r, const struct cn_json_token *toke
 static bool take_event(void *arg, const struct cn_json_member *member,
                        struct cn_error *err)
 {
-    struct reading *r = arg;
+    struct speedscope_reading *r = arg;
 
     if (member->kind == CN_JSON_STRING && cn_json_key_is(member, "type"))
         r->event.is_open = cn_json_is(&member->token, "O");
@@ -157,10 +158,10 @@ static bool take_event(void *arg, const struct cn_json_member *member,
 
 static bool read_event(void *arg, uint64_t off, struct cn_error *err)
 {
-    struct reading *r = arg;
-    struct profile *p = &r->profile;
+    struct speedscope_reading *r = arg;
+    struct speedscope_profile *p = &r->profile;
 
-    r->event = (struct event){.frame = UINT32_MAX};
+    r->event = (struct speedscope_event){.frame = UINT32_MAX};
     if (!cn_json_read_object(&r->json, take_event, r, err))
         return false;
     if (r->event.frame == UINT32_MAX)
@@ -171,7 +172,7 @@ static bool read_event(void *arg, uint64_t off, struct cn_error *err)
 }
 
 /* The rest of an array of frames, from the outermost on. */
-static bool read_stack(struct reading *r, uint32_t *out, struct cn_error *err)
+static bool read_stack(struct speedscope_reading *r, uint32_t *out, struct cn_error *err)
 {
     struct cn_json_token token;
     enum cn_json_kind kind;
@@ -192,9 +193,9 @@ static bool read_stack(struct reading *r, uint32_t *out, struct cn_error *err)
 }
 
 /* The rest of the array of samples or of weights. */
-static bool read_list(struct reading *r, bool is_weights, struct cn_error *err)
+static bool read_list(struct speedscope_reading *r, bool is_weights, struct cn_error *err)
 {
-    struct profile *p = &r->profile;
+    struct speedscope_profile *p = &r->profile;
     struct cn_json_token token;
     enum cn_json_kind kind, wanted = is_weights ? CN_JSON_NUMBER : CN_JSON_ARRAY;
 
@@ -218,8 +219,8 @@ static bool read_list(struct reading *r, bool is_weights, struct cn_error *err)
 static bool take_profile(void *arg, const struct cn_json_member *member,
                          struct cn_error *err)
 {
-    struct reading *r = arg;
-    struct profile *p = &r->profile;
+    struct speedscope_reading *r = arg;
+    struct speedscope_profile *p = &r->profile;
     bool is_events = cn_json_key_is(member, "events");
     bool is_weights = cn_json_key_is(member, "weights");
 
@@ -238,7 +239,7 @@ static bool take_profile(void *arg, const struct cn_json_member *member,
 }
 
 /* "PROCESS 12 THREAD 3" is an identity, anything else a name. */
-static void identify(const struct reading *r, char *name,
+static void identify(const struct speedscope_reading *r, char *name,
                      struct cn_import_identity *identity)
 {
     const struct cn_import_identity named = {
@@ -272,16 +273,16 @@ static void identify(const struct reading *r, char *name,
 }
 
 /* The time between two events counts for the open frames. */
-static bool add_events(struct reading *r, uint32_t thread, uint32_t metric, double scale,
-                       struct cn_error *err)
+static bool add_events(struct speedscope_reading *r, uint32_t thread, uint32_t metric,
+                       double scale, struct cn_error *err)
 {
-    const struct profile *p = &r->profile;
+    const struct speedscope_profile *p = &r->profile;
     uint32_t *stack = cn_alloc(CN_IMPORT_DEPTH_MAX + 1, sizeof(*stack));
     size_t depth = 0;
     bool ok = true;
 
     for (size_t i = 0; i < p->event_count && ok; i++) {
-        const struct event *event = &p->events[i];
+        const struct speedscope_event *event = &p->events[i];
         double spent = i > 0 ? event->at - p->events[i - 1].at : 0;
 
         if (spent > 0 && depth > 0)
@@ -300,9 +301,9 @@ static bool add_events(struct reading *r, uint32_t thread, uint32_t metric, doub
     return ok;
 }
 
-static bool end_samples(struct reading *r, struct cn_error *err)
+static bool end_samples(struct speedscope_reading *r, struct cn_error *err)
 {
-    struct profile *p = &r->profile;
+    struct speedscope_profile *p = &r->profile;
     double scale = cn_duration_unit_ns(p->unit) / 1e9;
     struct cn_import_identity identity;
     uint32_t metric, thread;
@@ -344,9 +345,9 @@ static uint64_t take_tid(char *name, uint64_t otherwise)
     return tid;
 }
 
-static bool end_calls(struct reading *r, struct cn_error *err)
+static bool end_calls(struct speedscope_reading *r, struct cn_error *err)
 {
-    struct profile *p = &r->profile;
+    struct speedscope_profile *p = &r->profile;
     double scale = cn_duration_unit_ns(p->unit);
     uint64_t tid = take_tid(p->name, r->profile_count + 1u);
     uint32_t track;
@@ -373,8 +374,8 @@ static bool end_calls(struct reading *r, struct cn_error *err)
 
 static bool read_profile(void *arg, uint64_t off, struct cn_error *err)
 {
-    struct reading *r = arg;
-    struct profile *p = &r->profile;
+    struct speedscope_reading *r = arg;
+    struct speedscope_profile *p = &r->profile;
 
     (void)off;
     p->event_count = p->context_count = p->weight_count = 0;
@@ -391,7 +392,7 @@ static bool read_profile(void *arg, uint64_t off, struct cn_error *err)
 static bool take_profiles(void *arg, const struct cn_json_member *member,
                           struct cn_error *err)
 {
-    struct reading *r = arg;
+    struct speedscope_reading *r = arg;
 
     if (!cn_json_key_is(member, "profiles"))
         return cn_json_skip(&r->json, member->kind, err);
@@ -399,8 +400,8 @@ static bool take_profiles(void *arg, const struct cn_json_member *member,
            cn_json_read_objects(&r->json, read_profile, r, err);
 }
 
-static bool read_pass(struct reading *r, struct cn_bytes bytes, cn_json_member_fn take,
-                      struct cn_error *err)
+static bool read_pass(struct speedscope_reading *r, struct cn_bytes bytes,
+                      cn_json_member_fn take, struct cn_error *err)
 {
     struct cn_json_token token;
     bool ok;
@@ -416,7 +417,7 @@ static bool read_pass(struct reading *r, struct cn_bytes bytes, cn_json_member_f
 static bool read_file(struct cn_import *import, struct cn_call_import *calls,
                       struct cn_bytes bytes, struct cn_error *err)
 {
-    struct reading *r = cn_alloc(1, sizeof(*r));
+    struct speedscope_reading *r = cn_alloc(1, sizeof(*r));
     bool ok;
 
     r->import = import;

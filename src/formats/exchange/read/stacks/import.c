@@ -29,14 +29,14 @@ enum { DAMAGE = 'd', NOTE = 'n' };
 /* Threads times contexts times metrics: the cost of propagation. */
 #define WORK_MAX (UINT64_C(1) << 33)
 
-struct value {
+struct import_value {
     double value;
     uint32_t context;
     uint16_t thread;
     uint8_t metric;
 };
 
-struct location {
+struct import_location {
     uint32_t file, line;
 };
 
@@ -63,10 +63,10 @@ struct cn_import {
     struct cn_map value_at;   /* (thread, metric, context): in `values` */
     uint8_t *frame_relations; /* by frame */
     size_t relation_capacity;
-    struct cn_map location_at;  /* (file, line): in `locations` */
-    struct location *locations; /* of loops and lines */
+    struct cn_map location_at;         /* (file, line): in `locations` */
+    struct import_location *locations; /* of loops and lines */
     size_t location_count, location_capacity;
-    struct value *values;
+    struct import_value *values;
     size_t value_count, value_capacity;
     struct timed *timed;
     size_t timed_count, timed_capacity;
@@ -265,7 +265,7 @@ static uint32_t location_of(struct cn_import *import, uint32_t file, uint32_t li
 
     if (*at == import->location_count) {
         CN_PUSH(import->locations, import->location_count, import->location_capacity,
-                (struct location){file, line});
+                (struct import_location){file, line});
     }
     return *at;
 }
@@ -279,7 +279,7 @@ uint32_t cn_import_loop(struct cn_import *import, const char *file, uint32_t lin
 static uint32_t located(struct cn_import *import, uint32_t parent, uint32_t key,
                         enum cn_context_kind kind)
 {
-    struct location location = import->locations[key & ~(IS_LOOP | IS_LINE)];
+    struct import_location location = import->locations[key & ~(IS_LOOP | IS_LINE)];
 
     return context_at(import, parent, key,
                       (struct cn_context){.kind = (uint8_t)kind,
@@ -325,7 +325,7 @@ bool cn_import_add(struct cn_import *import, uint32_t thread, uint32_t context,
     at = cn_map_at(&import->value_at, key, (uint32_t)import->value_count);
     if (*at == import->value_count) {
         CN_PUSH(import->values, import->value_count, import->value_capacity,
-                (struct value){0, above, (uint16_t)thread, (uint8_t)metric});
+                (struct import_value){0, above, (uint16_t)thread, (uint8_t)metric});
     }
     import->values[*at].value += value;
     return true;
@@ -425,7 +425,7 @@ static void add_to_timeline(struct cn_import *import, const struct timed *sample
 static void add_values(struct cn_import *import)
 {
     for (size_t i = 0; i < import->value_count; i++) {
-        const struct value *value = &import->values[i];
+        const struct import_value *value = &import->values[i];
 
         cn_memory_database_add_value(import->memory, 1u + value->thread, value->context,
                                      (uint16_t)(value->metric * SCOPE_COUNT),

@@ -18,14 +18,14 @@ enum {
     VALUE_MAX = CN_IMPORT_METRIC_MAX,
 };
 
-struct location {
+struct pprof_location {
     struct cn_pb_field field;          /* the message */
     uint32_t first_frame, frame_count; /* in `frames`, the innermost first */
     uint32_t line;                     /* of the innermost; 0 if unknown */
     uint32_t file;                     /* string */
 };
 
-struct function {
+struct pprof_function {
     uint64_t name, file; /* strings */
     uint64_t line;       /* of its definition */
 };
@@ -36,12 +36,12 @@ struct value_type {
     double scale;
 };
 
-struct profile {
+struct pprof_profile {
     struct cn_import *import;
     struct cn_bytes bytes;
     struct cn_bytes *strings;
-    struct function *functions;
-    struct location *locations;
+    struct pprof_function *functions;
+    struct pprof_location *locations;
     uint64_t *modules; /* strings, by mapping */
     uint32_t *frames;
     struct value_type types[VALUE_MAX];
@@ -54,7 +54,7 @@ struct profile {
     size_t stack_capacity;
 };
 
-static void done(struct profile *p)
+static void done(struct pprof_profile *p)
 {
     free(p->strings);
     free(p->functions);
@@ -68,14 +68,14 @@ static void done(struct profile *p)
 }
 
 /* The numbers of a message, by field number. */
-struct numbers {
+struct pprof_numbers {
     uint64_t list[8];
 };
 
 static bool take_number(void *arg, const struct cn_pb_reader *reader,
                         struct cn_pb_field *field, struct cn_error *err)
 {
-    struct numbers *numbers = arg;
+    struct pprof_numbers *numbers = arg;
 
     (void)reader, (void)err;
     if (field->number < sizeof(numbers->list) / sizeof(*numbers->list) &&
@@ -85,18 +85,18 @@ static bool take_number(void *arg, const struct cn_pb_reader *reader,
 }
 
 static bool read_numbers(const struct cn_pb_reader *outer,
-                         const struct cn_pb_field *field, struct numbers *out,
+                         const struct cn_pb_field *field, struct pprof_numbers *out,
                          struct cn_error *err)
 {
-    *out = (struct numbers){0};
+    *out = (struct pprof_numbers){0};
     return cn_pb_read_message(outer, field, take_number, out, err);
 }
 
 static bool take_table(void *arg, const struct cn_pb_reader *reader,
                        struct cn_pb_field *field, struct cn_error *err)
 {
-    struct profile *p = arg;
-    struct numbers numbers;
+    struct pprof_profile *p = arg;
+    struct pprof_numbers numbers;
 
     if (field->wire != CN_PB_BYTES)
         return true;
@@ -111,9 +111,9 @@ static bool take_table(void *arg, const struct cn_pb_reader *reader,
         *cn_map_at(&p->function_of, numbers.list[cn_pprof_function_id], 0) =
             (uint32_t)p->function_count;
         p->functions[p->function_count++] =
-            (struct function){numbers.list[cn_pprof_function_name],
-                              numbers.list[cn_pprof_function_filename],
-                              numbers.list[cn_pprof_function_start_line]};
+            (struct pprof_function){numbers.list[cn_pprof_function_name],
+                                    numbers.list[cn_pprof_function_filename],
+                                    numbers.list[cn_pprof_function_start_line]};
         return true;
     case cn_pprof_profile_mapping:
         if (!read_numbers(reader, field, &numbers, err))
@@ -125,35 +125,35 @@ static bool take_table(void *arg, const struct cn_pb_reader *reader,
         return true;
     case cn_pprof_profile_location:
         CN_PUSH(p->locations, p->location_count, p->location_capacity,
-                (struct location){.field = *field});
+                (struct pprof_location){.field = *field});
         return true;
     default:
         return true;
     }
 }
 
-static struct cn_bytes bytes_at(const struct profile *p, uint64_t number)
+static struct cn_bytes bytes_at(const struct pprof_profile *p, uint64_t number)
 {
     return number < p->string_count ? p->strings[number]
                                     : (struct cn_bytes){(const uint8_t *)"", 0};
 }
 
 /* Valid until the next call. */
-static const char *string_at(const struct profile *p, uint64_t number)
+static const char *string_at(const struct pprof_profile *p, uint64_t number)
 {
     return cn_import_str(p->import, bytes_at(p, number));
 }
 
 /* A copy, to be released with free(). */
-static char *copy_string(const struct profile *p, uint64_t number)
+static char *copy_string(const struct pprof_profile *p, uint64_t number)
 {
     return cn_strdup(string_at(p, number));
 }
 
 /* A location: its numbers, and those of its lines, the innermost first. */
 struct location_lines {
-    struct numbers numbers;
-    struct numbers lines[LOCATION_LINE_MAX];
+    struct pprof_numbers numbers;
+    struct pprof_numbers lines[LOCATION_LINE_MAX];
     size_t count;
 };
 
@@ -169,18 +169,18 @@ static bool take_location(void *arg, const struct cn_pb_reader *reader,
     return read_numbers(reader, field, &lines->lines[lines->count++], err);
 }
 
-static void add_frame(struct profile *p, const struct cn_import_frame *frame)
+static void add_frame(struct pprof_profile *p, const struct cn_import_frame *frame)
 {
     CN_PUSH(p->frames, p->frame_count, p->frame_capacity,
             cn_import_frame(p->import, frame));
 }
 
 /* A line is a frame; all lines except the last are inlined calls. */
-static bool add_line(struct profile *p, uint64_t function_id, const char *module,
+static bool add_line(struct pprof_profile *p, uint64_t function_id, const char *module,
                      bool is_inlined, struct cn_error *err)
 {
     uint32_t at = cn_map_find(&p->function_of, function_id, UINT32_MAX);
-    struct function function = {0};
+    struct pprof_function function = {0};
     char *file, *name;
 
     if (at == UINT32_MAX && function_id != 0)
@@ -202,7 +202,7 @@ static bool add_line(struct profile *p, uint64_t function_id, const char *module
 }
 
 /* A location without a function has its address as the name. */
-static void add_unnamed(struct profile *p, uint64_t address, const char *module)
+static void add_unnamed(struct pprof_profile *p, uint64_t address, const char *module)
 {
     char name[32];
 
@@ -214,8 +214,9 @@ static void add_unnamed(struct profile *p, uint64_t address, const char *module)
 }
 
 /* The line of the innermost frame, unless it is that of the definition. */
-static void add_source_line(const struct profile *p, struct location *location,
-                            const struct numbers *line)
+static void add_source_line(const struct pprof_profile *p,
+                            struct pprof_location *location,
+                            const struct pprof_numbers *line)
 {
     uint64_t number = line->list[cn_pprof_line_line];
     uint32_t at =
@@ -228,16 +229,16 @@ static void add_source_line(const struct profile *p, struct location *location,
     location->line = (uint32_t)number;
 }
 
-static bool add_location(struct profile *p, size_t i, struct location_lines *lines,
+static bool add_location(struct pprof_profile *p, size_t i, struct location_lines *lines,
                          struct cn_error *err)
 {
-    struct location *location = &p->locations[i];
+    struct pprof_location *location = &p->locations[i];
     struct cn_pb_reader top = {0};
     char *module;
     bool ok;
     uint32_t at;
 
-    lines->numbers = (struct numbers){0};
+    lines->numbers = (struct pprof_numbers){0};
     lines->count = 0;
     if (!cn_pb_read_message(&top, &location->field, take_location, lines, err))
         return false;
@@ -260,7 +261,7 @@ static bool add_location(struct profile *p, size_t i, struct location_lines *lin
     return ok;
 }
 
-static bool add_locations(struct profile *p, struct cn_error *err)
+static bool add_locations(struct pprof_profile *p, struct cn_error *err)
 {
     struct location_lines *lines = cn_alloc(1, sizeof(*lines));
     bool ok = true;
@@ -273,7 +274,7 @@ static bool add_locations(struct profile *p, struct cn_error *err)
 }
 
 /* Times become seconds. */
-static bool add_type(struct profile *p, struct value_type *to, struct cn_error *err)
+static bool add_type(struct pprof_profile *p, struct value_type *to, struct cn_error *err)
 {
     char *type = copy_string(p, to->type);
     char *unit = copy_string(p, to->unit);
@@ -299,8 +300,8 @@ static bool add_type(struct profile *p, struct value_type *to, struct cn_error *
 static bool take_type(void *arg, const struct cn_pb_reader *reader,
                       struct cn_pb_field *field, struct cn_error *err)
 {
-    struct profile *p = arg;
-    struct numbers numbers;
+    struct pprof_profile *p = arg;
+    struct pprof_numbers numbers;
 
     if (field->number == cn_pprof_profile_default_sample_type)
         p->default_type = field->value;
@@ -317,7 +318,7 @@ static bool take_type(void *arg, const struct cn_pb_reader *reader,
 }
 
 /* The type that pprof shows if none is chosen: the one that is named, else the last. */
-static size_t default_type(const struct profile *p)
+static size_t default_type(const struct pprof_profile *p)
 {
     char *name = copy_string(p, p->default_type);
     size_t at = p->type_count - 1;
@@ -330,7 +331,7 @@ static size_t default_type(const struct profile *p)
 }
 
 /* The first metric is what views show if none is chosen. */
-static bool add_types(struct profile *p, struct cn_error *err)
+static bool add_types(struct pprof_profile *p, struct cn_error *err)
 {
     size_t first = default_type(p); /* with no types, none of them */
     bool ok = p->type_count == 0 || add_type(p, &p->types[first], err);
@@ -357,7 +358,7 @@ static bool is_kind(const char *key)
     return key[0] != '\0' && strlen(key) < sizeof(((struct labels *)0)->kinds[0]);
 }
 
-static void add_label(struct profile *p, const struct numbers *numbers,
+static void add_label(struct pprof_profile *p, const struct pprof_numbers *numbers,
                       struct labels *labels)
 {
     const char *key = string_at(p, numbers->list[cn_pprof_label_key]);
@@ -377,7 +378,7 @@ static void add_label(struct profile *p, const struct numbers *numbers,
     }
 }
 
-static bool find_thread(struct profile *p, struct labels *labels, uint32_t *out,
+static bool find_thread(struct pprof_profile *p, struct labels *labels, uint32_t *out,
                         struct cn_error *err)
 {
     for (size_t i = 0; i < labels->count; i++)
@@ -398,7 +399,7 @@ static bool find_thread(struct profile *p, struct labels *labels, uint32_t *out,
 }
 
 struct sample {
-    struct profile *p;
+    struct pprof_profile *p;
     double values[VALUE_MAX];
     size_t value_count, location_count;
     struct labels labels;
@@ -408,8 +409,8 @@ static bool take_sample(void *arg, const struct cn_pb_reader *reader,
                         struct cn_pb_field *field, struct cn_error *err)
 {
     struct sample *sample = arg;
-    struct profile *p = sample->p;
-    struct numbers numbers;
+    struct pprof_profile *p = sample->p;
+    struct pprof_numbers numbers;
     uint64_t number;
 
     switch (field->number) {
@@ -437,13 +438,13 @@ static bool take_sample(void *arg, const struct cn_pb_reader *reader,
     }
 }
 
-static uint32_t context_of(struct profile *p, const struct sample *sample)
+static uint32_t context_of(struct pprof_profile *p, const struct sample *sample)
 {
     uint32_t context = 0;
     size_t depth = 0;
 
     for (size_t i = sample->location_count; i-- > 0;) {
-        const struct location *location = &p->locations[p->stack[i]];
+        const struct pprof_location *location = &p->locations[p->stack[i]];
 
         for (uint32_t k = location->frame_count; k-- > 0;)
             if (depth++ < CN_IMPORT_DEPTH_MAX)
@@ -456,7 +457,7 @@ static uint32_t context_of(struct profile *p, const struct sample *sample)
     return context;
 }
 
-static bool add_sample(struct profile *p, const struct cn_pb_reader *outer,
+static bool add_sample(struct pprof_profile *p, const struct cn_pb_reader *outer,
                        const struct cn_pb_field *field, struct cn_error *err)
 {
     struct sample sample = {.p = p};
@@ -483,7 +484,7 @@ static bool take_samples(void *arg, const struct cn_pb_reader *reader,
 }
 
 /* One pass over the fields of the profile. */
-static bool read_pass(struct profile *p, cn_pb_field_fn take, struct cn_error *err)
+static bool read_pass(struct pprof_profile *p, cn_pb_field_fn take, struct cn_error *err)
 {
     struct cn_pb_reader reader = cn_pb_read(p->bytes);
 
@@ -492,7 +493,7 @@ static bool read_pass(struct profile *p, cn_pb_field_fn take, struct cn_error *e
 
 bool cn_pprof_read(struct cn_import *import, struct cn_bytes bytes, struct cn_error *err)
 {
-    struct profile p = {.import = import, .bytes = bytes};
+    struct pprof_profile p = {.import = import, .bytes = bytes};
     bool ok = read_pass(&p, take_table, err) &&
               (p.string_count > 0 || cn_fail(err, CN_ERR_FORMAT, "no string table")) &&
               add_locations(&p, err) && read_pass(&p, take_type, err) &&

@@ -19,7 +19,7 @@
 enum { VALUE_DEPTH_MAX = 5 };
 
 /* One of two outputs, with the same fields. */
-struct writing {
+struct otlp_writing {
     struct cn_json *json; /* NULL: protobuf */
     struct cn_pb *pb;
     size_t open[CN_PB_DEPTH_MAX]; /* messages of protobuf */
@@ -30,21 +30,21 @@ struct writing {
 };
 
 /* A field that is repeated: in JSON a list. */
-static void begin_list(struct writing *w, const char *key)
+static void begin_list(struct otlp_writing *w, const char *key)
 {
     if (!w->json)
         return;
     cn_json_add_array(w->json, key);
 }
 
-static void end_list(struct writing *w)
+static void end_list(struct otlp_writing *w)
 {
     if (w->json)
         cn_json_end(w->json);
 }
 
 /* A message; `key` is NULL in a list. */
-static void begin_message(struct writing *w, uint32_t field, const char *key)
+static void begin_message(struct otlp_writing *w, uint32_t field, const char *key)
 {
     if (!w->json) {
         w->open[w->depth++] = cn_pb_open(w->pb, field);
@@ -55,7 +55,7 @@ static void begin_message(struct writing *w, uint32_t field, const char *key)
     cn_json_object(w->json);
 }
 
-static void end_message(struct writing *w)
+static void end_message(struct otlp_writing *w)
 {
     if (w->json)
         cn_json_end(w->json);
@@ -63,7 +63,8 @@ static void end_message(struct writing *w)
         cn_pb_close(w->pb, w->open[--w->depth]);
 }
 
-static void add_str(struct writing *w, uint32_t field, const char *key, const char *text)
+static void add_str(struct otlp_writing *w, uint32_t field, const char *key,
+                    const char *text)
 {
     if (w->json)
         cn_json_add_str(w->json, key, text);
@@ -71,7 +72,8 @@ static void add_str(struct writing *w, uint32_t field, const char *key, const ch
         cn_pb_str(w->pb, field, text);
 }
 
-static void add_number(struct writing *w, uint32_t field, const char *key, uint64_t value)
+static void add_number(struct otlp_writing *w, uint32_t field, const char *key,
+                       uint64_t value)
 {
     if (w->json)
         cn_json_add_u64(w->json, key, value);
@@ -79,7 +81,7 @@ static void add_number(struct writing *w, uint32_t field, const char *key, uint6
         cn_pb_u64(w->pb, field, value);
 }
 
-static void add_time(struct writing *w, uint32_t field, const char *key, uint64_t ns)
+static void add_time(struct otlp_writing *w, uint32_t field, const char *key, uint64_t ns)
 {
     if (w->json)
         cn_json_add_id(w->json, key, ns);
@@ -88,7 +90,7 @@ static void add_time(struct writing *w, uint32_t field, const char *key, uint64_
 }
 
 /* The id of a trace, or of a span if `high` is NULL. */
-static void add_id(struct writing *w, uint32_t field, const char *key,
+static void add_id(struct otlp_writing *w, uint32_t field, const char *key,
                    const uint64_t *high, uint64_t low)
 {
     char digits[CN_TRACE_ID_DIGITS + 1];
@@ -112,24 +114,24 @@ static void add_id(struct writing *w, uint32_t field, const char *key,
     cn_pb_bytes(w->pb, field, bytes, len + sizeof(low));
 }
 
-static const char *print_value(struct writing *w, const struct cn_trace_value *value)
+static const char *print_value(struct otlp_writing *w, const struct cn_trace_value *value)
 {
     cn_text_clear(&w->text);
     cn_trace_value_print(w->trace, value, &w->text);
     return cn_text_str(&w->text);
 }
 
-static const char *print_word(struct writing *w, uint32_t word)
+static const char *print_word(struct otlp_writing *w, uint32_t word)
 {
     cn_text_clear(&w->text);
     cn_words_print(w->trace->words, word, &w->text);
     return cn_text_str(&w->text);
 }
 
-static void add_value(struct writing *w, const struct cn_trace_value *value,
+static void add_value(struct otlp_writing *w, const struct cn_trace_value *value,
                       unsigned depth);
 
-static void add_items(struct writing *w, const struct cn_trace_value *value,
+static void add_items(struct otlp_writing *w, const struct cn_trace_value *value,
                       unsigned depth)
 {
     const struct cn_trace_value *items = w->trace->values + value->list.first;
@@ -155,7 +157,7 @@ static void add_items(struct writing *w, const struct cn_trace_value *value,
 }
 
 /* The fields of a value. */
-static void add_value(struct writing *w, const struct cn_trace_value *value,
+static void add_value(struct otlp_writing *w, const struct cn_trace_value *value,
                       unsigned depth)
 {
     uint64_t bits;
@@ -195,7 +197,7 @@ static void add_value(struct writing *w, const struct cn_trace_value *value,
     add_str(w, cn_otlp_value_string_value, "stringValue", print_value(w, value));
 }
 
-static void add_attribute(struct writing *w, uint32_t field,
+static void add_attribute(struct otlp_writing *w, uint32_t field,
                           const struct cn_trace_value *key,
                           const struct cn_trace_value *value)
 {
@@ -207,7 +209,7 @@ static void add_attribute(struct writing *w, uint32_t field,
     end_message(w);
 }
 
-static void add_text_attribute(struct writing *w, uint32_t field, const char *key,
+static void add_text_attribute(struct otlp_writing *w, uint32_t field, const char *key,
                                const char *text)
 {
     begin_message(w, field, NULL);
@@ -219,14 +221,15 @@ static void add_text_attribute(struct writing *w, uint32_t field, const char *ke
 }
 
 /* Attributes that the span has in another form. */
-static bool is_elsewhere(const struct writing *w, const struct cn_trace_attribute *one)
+static bool is_elsewhere(const struct otlp_writing *w,
+                         const struct cn_trace_attribute *one)
 {
     return cn_trace_is_links(w->trace, one) || cn_trace_is_event(w->trace, one) ||
            cn_trace_is_text_of(w->trace, one, "status.message") ||
            cn_trace_is_text_of(w->trace, one, "service.name");
 }
 
-static void add_attributes(struct writing *w, uint32_t node)
+static void add_attributes(struct otlp_writing *w, uint32_t node)
 {
     begin_list(w, "attributes");
     for (uint32_t i = w->trace->nodes[node].first_attribute; i != CN_NONE;
@@ -240,7 +243,7 @@ static void add_attributes(struct writing *w, uint32_t node)
     end_list(w);
 }
 
-static void add_exception(struct writing *w, uint32_t exception)
+static void add_exception(struct otlp_writing *w, uint32_t exception)
 {
     static const char *const keys[] = {"exception.type", "exception.message"};
     const struct cn_words *words = w->trace->words;
@@ -263,13 +266,13 @@ static void add_exception(struct writing *w, uint32_t exception)
 }
 
 /* The time of an event is not stored: it is that of the begin of its call. */
-static void begin_event(struct writing *w, uint64_t time_ns)
+static void begin_event(struct otlp_writing *w, uint64_t time_ns)
 {
     begin_message(w, cn_otlp_span_events, NULL);
     add_time(w, cn_otlp_event_time_unix_nano, "timeUnixNano", time_ns);
 }
 
-static void add_events(struct writing *w, uint32_t node, uint64_t time_ns)
+static void add_events(struct otlp_writing *w, uint32_t node, uint64_t time_ns)
 {
     const struct cn_trace *trace = w->trace;
     uint32_t exception = trace->nodes[node].exception;
@@ -292,7 +295,7 @@ static void add_events(struct writing *w, uint32_t node, uint64_t time_ns)
     end_list(w);
 }
 
-static void add_link(struct writing *w, const struct cn_trace_link *link)
+static void add_link(struct otlp_writing *w, const struct cn_trace_link *link)
 {
     const struct cn_trace_value *key, *value;
     uint64_t high = 0, low = 0, none, span = 0;
@@ -315,7 +318,7 @@ static void add_link(struct writing *w, const struct cn_trace_link *link)
     end_message(w);
 }
 
-static void add_links(struct writing *w, uint32_t node)
+static void add_links(struct otlp_writing *w, uint32_t node)
 {
     const struct cn_trace_attribute *links = cn_trace_find_links(w->trace, node);
 
@@ -330,7 +333,7 @@ static void add_links(struct writing *w, uint32_t node)
     end_list(w);
 }
 
-static void add_status(struct writing *w, uint32_t node)
+static void add_status(struct otlp_writing *w, uint32_t node)
 {
     const struct cn_trace *trace = w->trace;
 
@@ -347,7 +350,7 @@ static void add_status(struct writing *w, uint32_t node)
     end_message(w);
 }
 
-static void add_span(struct writing *w, uint32_t node)
+static void add_span(struct otlp_writing *w, uint32_t node)
 {
     const struct cn_trace *trace = w->trace;
     const struct cn_trace_node *call = &trace->nodes[node];
@@ -373,7 +376,7 @@ static void add_span(struct writing *w, uint32_t node)
     end_message(w);
 }
 
-static void add_resource(struct writing *w, uint32_t service)
+static void add_resource(struct otlp_writing *w, uint32_t service)
 {
     begin_message(w, cn_otlp_resource_spans_resource, "resource");
     begin_list(w, "attributes");
@@ -385,7 +388,7 @@ static void add_resource(struct writing *w, uint32_t service)
 }
 
 /* Consecutive calls of a service share a resource. */
-static void write_trace(struct writing *w)
+static void write_trace(struct otlp_writing *w)
 {
     uint32_t *services = cn_trace_call_services(w->trace);
 
@@ -411,14 +414,14 @@ static void write_trace(struct writing *w)
 void cn_otlp_json_trace(struct cn_json *json, const struct cn_trace *trace,
                         uint64_t begin_ns)
 {
-    struct writing w = {.json = json, .trace = trace, .begin_ns = begin_ns};
+    struct otlp_writing w = {.json = json, .trace = trace, .begin_ns = begin_ns};
 
     write_trace(&w);
 }
 
 void cn_otlp_trace(struct cn_pb *pb, const struct cn_trace *trace, uint64_t begin_ns)
 {
-    struct writing w = {.pb = pb, .trace = trace, .begin_ns = begin_ns};
+    struct otlp_writing w = {.pb = pb, .trace = trace, .begin_ns = begin_ns};
 
     write_trace(&w);
 }

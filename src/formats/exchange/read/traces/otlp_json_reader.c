@@ -10,7 +10,7 @@
 #include "formats/exchange/read/traces/span_links.h"
 #include "formats/exchange/read/traces/span_set.h"
 
-struct reading {
+struct otlp_json_reading {
     bool has_spans; /* the member of all requests */
     struct cn_span_set *set;
     struct cn_json_reader json;
@@ -19,14 +19,14 @@ struct reading {
 };
 
 /* An array of objects; any other value is empty. */
-static bool read_array(struct reading *r, const struct cn_json_member *member,
+static bool read_array(struct otlp_json_reading *r, const struct cn_json_member *member,
                        cn_json_object_fn read, struct cn_error *err)
 {
     return member->kind == CN_JSON_ARRAY ? cn_json_read_objects(&r->json, read, r, err)
                                          : cn_json_skip(&r->json, member->kind, err);
 }
 
-static bool read_object(struct reading *r, const struct cn_json_member *member,
+static bool read_object(struct otlp_json_reading *r, const struct cn_json_member *member,
                         cn_json_member_fn take, struct cn_error *err)
 {
     if (member->kind == CN_JSON_OBJECT)
@@ -35,7 +35,7 @@ static bool read_object(struct reading *r, const struct cn_json_member *member,
                    member->token.off);
 }
 
-static struct cn_trace_value scalar_of(struct reading *r, const char *key,
+static struct cn_trace_value scalar_of(struct otlp_json_reading *r, const char *key,
                                        struct cn_bytes text)
 {
     struct cn_trace_value value = {.kind = CN_VALUE_NULL};
@@ -52,7 +52,7 @@ static struct cn_trace_value scalar_of(struct reading *r, const char *key,
 }
 
 /* The rest of the object of a value. A list has the scalars at any depth; maps are dropped. */
-static bool read_value(struct reading *r, struct cn_error *err)
+static bool read_value(struct otlp_json_reading *r, struct cn_error *err)
 {
     unsigned outside = r->json.depth - 1;
     size_t first = r->set->value_count;
@@ -98,7 +98,7 @@ static bool read_value(struct reading *r, struct cn_error *err)
 static bool take_attribute(void *arg, const struct cn_json_member *member,
                            struct cn_error *err)
 {
-    struct reading *r = arg;
+    struct otlp_json_reading *r = arg;
 
     if (cn_json_key_is(member, "value") && member->kind == CN_JSON_OBJECT)
         return read_value(r, err);
@@ -109,7 +109,7 @@ static bool take_attribute(void *arg, const struct cn_json_member *member,
 
 static bool read_attribute(void *arg, uint64_t off, struct cn_error *err)
 {
-    struct reading *r = arg;
+    struct otlp_json_reading *r = arg;
 
     (void)off;
     r->key = 0;
@@ -123,7 +123,7 @@ static bool read_attribute(void *arg, uint64_t off, struct cn_error *err)
 static bool take_event(void *arg, const struct cn_json_member *member,
                        struct cn_error *err)
 {
-    struct reading *r = arg;
+    struct otlp_json_reading *r = arg;
 
     if (cn_json_key_is(member, "attributes"))
         return read_array(r, member, read_attribute, err);
@@ -135,7 +135,7 @@ static bool take_event(void *arg, const struct cn_json_member *member,
 
 static bool read_event(void *arg, uint64_t off, struct cn_error *err)
 {
-    struct reading *r = arg;
+    struct otlp_json_reading *r = arg;
 
     (void)off;
     cn_span_set_event_begin(r->set);
@@ -156,7 +156,7 @@ static bool take_id(const struct cn_json_member *member, uint64_t *high, uint64_
 static bool take_link(void *arg, const struct cn_json_member *member,
                       struct cn_error *err)
 {
-    struct reading *r = arg;
+    struct otlp_json_reading *r = arg;
     struct cn_set_link *link = &r->set->link;
     uint64_t ignored;
     bool ok = true;
@@ -174,7 +174,7 @@ static bool take_link(void *arg, const struct cn_json_member *member,
 
 static bool read_link(void *arg, uint64_t off, struct cn_error *err)
 {
-    struct reading *r = arg;
+    struct otlp_json_reading *r = arg;
 
     cn_span_set_link_begin(r->set);
     if (!cn_json_read_object(&r->json, take_link, r, err))
@@ -186,7 +186,7 @@ static bool read_link(void *arg, uint64_t off, struct cn_error *err)
 static bool take_status(void *arg, const struct cn_json_member *member,
                         struct cn_error *err)
 {
-    struct reading *r = arg;
+    struct otlp_json_reading *r = arg;
 
     if (cn_json_key_is(member, "code"))
         cn_span_set_current(r->set)->is_error =
@@ -224,7 +224,7 @@ static bool take_time(const struct cn_json_member *member, uint64_t *out,
 static bool take_span(void *arg, const struct cn_json_member *member,
                       struct cn_error *err)
 {
-    struct reading *r = arg;
+    struct otlp_json_reading *r = arg;
     struct cn_set_span *span = cn_span_set_current(r->set);
     uint64_t ignored;
     bool ok = true;
@@ -257,7 +257,7 @@ static bool take_span(void *arg, const struct cn_json_member *member,
 
 static bool read_span(void *arg, uint64_t off, struct cn_error *err)
 {
-    struct reading *r = arg;
+    struct otlp_json_reading *r = arg;
 
     cn_span_set_begin(r->set);
     return (cn_json_read_object(&r->json, take_span, r, err) &&
@@ -268,7 +268,7 @@ static bool read_span(void *arg, uint64_t off, struct cn_error *err)
 static bool take_scope(void *arg, const struct cn_json_member *member,
                        struct cn_error *err)
 {
-    struct reading *r = arg;
+    struct otlp_json_reading *r = arg;
 
     return cn_json_key_is(member, "spans") ? read_array(r, member, read_span, err)
                                            : cn_json_skip(&r->json, member->kind, err);
@@ -276,7 +276,7 @@ static bool take_scope(void *arg, const struct cn_json_member *member,
 
 static bool read_scope(void *arg, uint64_t off, struct cn_error *err)
 {
-    struct reading *r = arg;
+    struct otlp_json_reading *r = arg;
 
     (void)off;
     return cn_json_read_object(&r->json, take_scope, r, err);
@@ -285,7 +285,7 @@ static bool read_scope(void *arg, uint64_t off, struct cn_error *err)
 static bool take_resource(void *arg, const struct cn_json_member *member,
                           struct cn_error *err)
 {
-    struct reading *r = arg;
+    struct otlp_json_reading *r = arg;
 
     return cn_json_key_is(member, "attributes")
                ? read_array(r, member, read_attribute, err)
@@ -295,7 +295,7 @@ static bool take_resource(void *arg, const struct cn_json_member *member,
 static bool take_resource_spans(void *arg, const struct cn_json_member *member,
                                 struct cn_error *err)
 {
-    struct reading *r = arg;
+    struct otlp_json_reading *r = arg;
     bool ok;
 
     if (cn_json_key_is(member, "scopeSpans"))
@@ -310,7 +310,7 @@ static bool take_resource_spans(void *arg, const struct cn_json_member *member,
 
 static bool read_resource_spans(void *arg, uint64_t off, struct cn_error *err)
 {
-    struct reading *r = arg;
+    struct otlp_json_reading *r = arg;
     size_t first_span = r->set->count;
 
     (void)off;
@@ -323,7 +323,7 @@ static bool read_resource_spans(void *arg, uint64_t off, struct cn_error *err)
 static bool take_traces(void *arg, const struct cn_json_member *member,
                         struct cn_error *err)
 {
-    struct reading *r = arg;
+    struct otlp_json_reading *r = arg;
 
     if (!cn_json_key_is(member, "resourceSpans"))
         return cn_json_skip(&r->json, member->kind, err);
@@ -334,7 +334,7 @@ static bool take_traces(void *arg, const struct cn_json_member *member,
 bool cn_otlp_json_read(struct cn_span_set *set, struct cn_bytes body,
                        struct cn_error *err)
 {
-    struct reading r = {.set = set, .json = cn_json_read(body)};
+    struct otlp_json_reading r = {.set = set, .json = cn_json_read(body)};
     struct cn_json_token token;
     bool ok = cn_json_expect(&r.json, CN_JSON_OBJECT, "an object", err) &&
               cn_json_read_object(&r.json, take_traces, &r, err) &&

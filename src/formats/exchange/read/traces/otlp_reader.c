@@ -21,7 +21,7 @@ static uint64_t id_of(struct cn_bytes bytes, size_t at)
 }
 
 /* A value being read. Inside a list it is a scalar: a list in a list is dropped. */
-struct value {
+struct otlp_value {
     struct cn_span_set *set;
     struct cn_trace_value value;
     bool is_in_list;
@@ -34,8 +34,8 @@ static bool take_value(void *arg, const struct cn_pb_reader *reader,
 static bool take_element(void *arg, const struct cn_pb_reader *reader,
                          struct cn_pb_field *field, struct cn_error *err)
 {
-    struct value *list = arg;
-    struct value element = {.set = list->set, .is_in_list = true};
+    struct otlp_value *list = arg;
+    struct otlp_value element = {.set = list->set, .is_in_list = true};
 
     if (field->number != cn_otlp_array_values)
         return true;
@@ -48,7 +48,7 @@ static bool take_element(void *arg, const struct cn_pb_reader *reader,
 static bool take_value(void *arg, const struct cn_pb_reader *reader,
                        struct cn_pb_field *field, struct cn_error *err)
 {
-    struct value *v = arg;
+    struct otlp_value *v = arg;
 
     switch (field->number) {
     case cn_otlp_value_string_value:
@@ -85,15 +85,15 @@ static bool take_value(void *arg, const struct cn_pb_reader *reader,
     }
 }
 
-struct attribute {
-    struct value value;
+struct otlp_attribute {
+    struct otlp_value value;
     uint32_t key;
 };
 
 static bool take_attribute(void *arg, const struct cn_pb_reader *reader,
                            struct cn_pb_field *field, struct cn_error *err)
 {
-    struct attribute *attribute = arg;
+    struct otlp_attribute *attribute = arg;
 
     if (field->number == cn_otlp_key_value_key)
         attribute->key = cn_span_set_keyword(attribute->value.set, field->bytes);
@@ -104,7 +104,7 @@ static bool take_attribute(void *arg, const struct cn_pb_reader *reader,
 static bool read_attribute(struct cn_span_set *set, const struct cn_pb_reader *outer,
                            const struct cn_pb_field *field, struct cn_error *err)
 {
-    struct attribute attribute = {.value.set = set};
+    struct otlp_attribute attribute = {.value.set = set};
 
     if (!cn_pb_read_message(outer, field, take_attribute, &attribute, err))
         return false;

@@ -405,21 +405,21 @@ static bool enter(struct cn_span_set *set, struct cn_trace *trace, uint32_t i,
 }
 
 /* A span on the path, and the index of its next child. */
-struct level {
+struct span_level {
     uint32_t span, next;
 };
 
 static bool build(struct cn_span_set *set, struct cn_trace *trace, uint32_t root,
-                  struct level *levels, struct cn_error *err)
+                  struct span_level *levels, struct cn_error *err)
 {
     uint64_t begin_ns = set->spans[root].time_ns;
     size_t depth = 1;
 
-    levels[0] = (struct level){root, set->first_child[root]};
+    levels[0] = (struct span_level){root, set->first_child[root]};
     if (!enter(set, trace, root, begin_ns, err))
         return false;
     while (depth > 0) {
-        struct level *top = &levels[depth - 1];
+        struct span_level *top = &levels[depth - 1];
         const struct cn_set_span *span = &set->spans[top->span];
 
         if (top->next < set->first_child[top->span + 1]) {
@@ -430,7 +430,7 @@ static bool build(struct cn_span_set *set, struct cn_trace *trace, uint32_t root
                 continue;
             if (!enter(set, trace, child, begin_ns, err))
                 return false;
-            levels[depth++] = (struct level){child, set->first_child[child]};
+            levels[depth++] = (struct span_level){child, set->first_child[child]};
             continue;
         }
         cn_trace_leave(trace,
@@ -461,7 +461,7 @@ enum cn_step cn_span_set_next(struct cn_span_set *set, struct cn_trace *trace,
                               struct cn_error *err)
 {
     uint32_t root = next_root(set);
-    struct level *levels;
+    struct span_level *levels;
     bool ok;
 
     if (root == CN_NONE)

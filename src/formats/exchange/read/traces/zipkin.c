@@ -15,7 +15,7 @@
 
 enum { NS_PER_US = 1000 };
 
-struct writing {
+struct zipkin_writing {
     struct cn_json *json;
     const struct cn_trace *trace;
     struct cn_zipkin_losses *losses;
@@ -25,8 +25,8 @@ struct writing {
 /* Members of endpoints, which cn_zipkin_read() stores as attributes. */
 static const char local[] = "localEndpoint.", remote[] = "remoteEndpoint.";
 
-static bool has_prefix(const struct writing *w, const struct cn_trace_attribute *one,
-                       const char *prefix)
+static bool has_prefix(const struct zipkin_writing *w,
+                       const struct cn_trace_attribute *one, const char *prefix)
 {
     struct cn_bytes key = cn_word_bytes(w->trace->words, one->key);
 
@@ -35,14 +35,15 @@ static bool has_prefix(const struct writing *w, const struct cn_trace_attribute 
 }
 
 /* Attributes that the span has in another form. */
-static bool is_elsewhere(const struct writing *w, const struct cn_trace_attribute *one)
+static bool is_elsewhere(const struct zipkin_writing *w,
+                         const struct cn_trace_attribute *one)
 {
     return cn_trace_is_links(w->trace, one) || cn_trace_is_event(w->trace, one) ||
            has_prefix(w, one, local) || has_prefix(w, one, remote) ||
            cn_trace_is_text_of(w->trace, one, "service.name");
 }
 
-static bool is_repeated(const struct writing *w, uint32_t node, uint32_t attribute)
+static bool is_repeated(const struct zipkin_writing *w, uint32_t node, uint32_t attribute)
 {
     const struct cn_trace_attribute *list = w->trace->attributes;
     uint32_t i = w->trace->nodes[node].first_attribute;
@@ -52,14 +53,14 @@ static bool is_repeated(const struct writing *w, uint32_t node, uint32_t attribu
     return i != attribute;
 }
 
-static void add_word(struct writing *w, const char *key, uint32_t word)
+static void add_word(struct zipkin_writing *w, const char *key, uint32_t word)
 {
     cn_text_clear(&w->text);
     cn_words_print(w->trace->words, word, &w->text);
     cn_json_add_str(w->json, key, cn_text_str(&w->text));
 }
 
-static void add_value(struct writing *w, const struct cn_trace_value *value)
+static void add_value(struct zipkin_writing *w, const struct cn_trace_value *value)
 {
     cn_text_clear(&w->text);
     cn_trace_value_print(w->trace, value, &w->text);
@@ -67,7 +68,8 @@ static void add_value(struct writing *w, const struct cn_trace_value *value)
 }
 
 /* "TRACE|SPAN|state|{attributes as JSON}|dropped attributes" */
-static void add_link(struct writing *w, const struct cn_trace_link *link, uint32_t number)
+static void add_link(struct zipkin_writing *w, const struct cn_trace_link *link,
+                     uint32_t number)
 {
     const struct cn_trace_value *name, *value;
     struct cn_text text = {0}, attributes = {0};
@@ -102,7 +104,7 @@ static void add_link(struct writing *w, const struct cn_trace_link *link, uint32
     cn_text_done(&attributes);
 }
 
-static void add_exception(struct writing *w, uint32_t exception)
+static void add_exception(struct zipkin_writing *w, uint32_t exception)
 {
     const struct cn_words *words = w->trace->words;
 
@@ -117,7 +119,7 @@ static void add_exception(struct writing *w, uint32_t exception)
         cn_json_add_str(w->json, "exception.stacktrace", cn_text_str(&w->text));
 }
 
-static void add_tags(struct writing *w, uint32_t node)
+static void add_tags(struct zipkin_writing *w, uint32_t node)
 {
     const struct cn_trace *trace = w->trace;
     const struct cn_trace_node *call = &trace->nodes[node];
@@ -156,7 +158,7 @@ static void add_tags(struct writing *w, uint32_t node)
 }
 
 /* The time of an annotation is not stored: it is that of the begin of its call. */
-static void add_annotations(struct writing *w, uint32_t node, uint64_t time_us)
+static void add_annotations(struct zipkin_writing *w, uint32_t node, uint64_t time_us)
 {
     const struct cn_trace *trace = w->trace;
 
@@ -175,7 +177,7 @@ static void add_annotations(struct writing *w, uint32_t node, uint64_t time_us)
 }
 
 /* A port is a number. */
-static void add_port(struct writing *w, const struct cn_trace_value *value)
+static void add_port(struct zipkin_writing *w, const struct cn_trace_value *value)
 {
     cn_text_clear(&w->text);
     cn_trace_value_print(w->trace, value, &w->text);
@@ -183,7 +185,7 @@ static void add_port(struct writing *w, const struct cn_trace_value *value)
 }
 
 /* `prefix` is that of its attributes: its name and a dot. */
-static void add_endpoint(struct writing *w, uint32_t node, const char *prefix,
+static void add_endpoint(struct zipkin_writing *w, uint32_t node, const char *prefix,
                          uint32_t service)
 {
     const struct cn_trace *trace = w->trace;
@@ -212,7 +214,8 @@ static void add_endpoint(struct writing *w, uint32_t node, const char *prefix,
     cn_json_end(w->json);
 }
 
-static bool has_endpoint(const struct writing *w, uint32_t node, const char *prefix)
+static bool has_endpoint(const struct zipkin_writing *w, uint32_t node,
+                         const char *prefix)
 {
     uint32_t i = w->trace->nodes[node].first_attribute;
 
@@ -229,7 +232,7 @@ static void add_id(struct cn_json *json, const char *key, uint64_t id)
     cn_json_add_str(json, key, digits);
 }
 
-static void add_ids(struct writing *w, uint32_t node)
+static void add_ids(struct zipkin_writing *w, uint32_t node)
 {
     const struct cn_trace *trace = w->trace;
     uint32_t parent = trace->nodes[node].parent;
@@ -248,7 +251,7 @@ static void add_ids(struct writing *w, uint32_t node)
 }
 
 /* A duration of 0 means "unknown". */
-static void add_times(struct writing *w, uint64_t time_ns, uint64_t duration_ns)
+static void add_times(struct zipkin_writing *w, uint64_t time_ns, uint64_t duration_ns)
 {
     w->losses->times += time_ns % NS_PER_US != 0 || duration_ns % NS_PER_US != 0;
     cn_json_add_u64(w->json, "timestamp", time_ns / NS_PER_US);
@@ -257,7 +260,7 @@ static void add_times(struct writing *w, uint64_t time_ns, uint64_t duration_ns)
                         duration_ns < NS_PER_US ? 1 : duration_ns / NS_PER_US);
 }
 
-static void add_kind(struct writing *w, uint32_t node)
+static void add_kind(struct zipkin_writing *w, uint32_t node)
 {
     const char *kind = cn_span_kinds[cn_trace_call_kind(w->trace, node)];
 
@@ -269,7 +272,7 @@ static void add_kind(struct writing *w, uint32_t node)
     cn_json_add_str(w->json, "kind", cn_text_str(&w->text));
 }
 
-static void add_span(struct writing *w, uint32_t node, uint64_t begin_ns,
+static void add_span(struct zipkin_writing *w, uint32_t node, uint64_t begin_ns,
                      uint32_t service)
 {
     const struct cn_trace *trace = w->trace;
@@ -294,7 +297,7 @@ static void add_span(struct writing *w, uint32_t node, uint64_t begin_ns,
 void cn_zipkin_trace(struct cn_json *json, const struct cn_trace *trace,
                      uint64_t begin_ns, struct cn_zipkin_losses *losses)
 {
-    struct writing w = {.json = json, .trace = trace, .losses = losses};
+    struct zipkin_writing w = {.json = json, .trace = trace, .losses = losses};
     uint32_t *services = cn_trace_call_services(trace);
 
     for (uint32_t node = 0; node < trace->node_count; node++)

@@ -11,13 +11,13 @@
 
 enum { NS_DIGITS = 3, TYPE_LEN_MAX = 16 };
 
-struct reading {
+struct zipkin_reading {
     struct cn_span_set *set;
     struct cn_json_reader json;
     bool is_local; /* of the endpoint being read */
 };
 
-static void add_text(struct reading *r, const char *key, struct cn_bytes text)
+static void add_text(struct zipkin_reading *r, const char *key, struct cn_bytes text)
 {
     cn_span_set_attribute(r->set, cn_words_add_str(&r->set->words, CN_WORD_KEYWORD, key),
                           cn_span_set_text(r->set, text));
@@ -31,7 +31,7 @@ static bool is_link(struct cn_bytes key)
 }
 
 /* Tags have keys of any length. */
-static bool read_tags(struct reading *r, struct cn_error *err)
+static bool read_tags(struct zipkin_reading *r, struct cn_error *err)
 {
     struct cn_json_token token;
     enum cn_json_kind kind;
@@ -57,7 +57,7 @@ static bool read_tags(struct reading *r, struct cn_error *err)
 static bool take_endpoint(void *arg, const struct cn_json_member *member,
                           struct cn_error *err)
 {
-    struct reading *r = arg;
+    struct zipkin_reading *r = arg;
     char key[64];
 
     if (r->is_local && cn_json_key_is(member, "serviceName") &&
@@ -90,7 +90,7 @@ static bool take_time(const struct cn_json_member *member, uint64_t *out,
     return true;
 }
 
-static uint32_t type_of(struct reading *r, struct cn_bytes text)
+static uint32_t type_of(struct zipkin_reading *r, struct cn_bytes text)
 {
     char type[TYPE_LEN_MAX];
     size_t len = text.len < sizeof(type) ? text.len : sizeof(type);
@@ -101,7 +101,7 @@ static uint32_t type_of(struct reading *r, struct cn_bytes text)
 }
 
 /* A string or a number. */
-static bool take_scalar(struct reading *r, const struct cn_json_member *member,
+static bool take_scalar(struct zipkin_reading *r, const struct cn_json_member *member,
                         struct cn_error *err)
 {
     struct cn_set_span *span = cn_span_set_current(r->set);
@@ -128,7 +128,7 @@ static bool take_scalar(struct reading *r, const struct cn_json_member *member,
 static bool take_annotation(void *arg, const struct cn_json_member *member,
                             struct cn_error *err)
 {
-    struct reading *r = arg;
+    struct zipkin_reading *r = arg;
 
     if (cn_json_key_is(member, "value") && member->kind == CN_JSON_STRING)
         add_text(r, "annotation", member->token.text);
@@ -137,7 +137,7 @@ static bool take_annotation(void *arg, const struct cn_json_member *member,
 
 static bool read_annotation(void *arg, uint64_t off, struct cn_error *err)
 {
-    struct reading *r = arg;
+    struct zipkin_reading *r = arg;
 
     (void)off;
     return cn_json_read_object(&r->json, take_annotation, r, err);
@@ -146,7 +146,7 @@ static bool read_annotation(void *arg, uint64_t off, struct cn_error *err)
 static bool take_span(void *arg, const struct cn_json_member *member,
                       struct cn_error *err)
 {
-    struct reading *r = arg;
+    struct zipkin_reading *r = arg;
     bool is_object = member->kind == CN_JSON_OBJECT;
 
     if (member->kind == CN_JSON_STRING || member->kind == CN_JSON_NUMBER)
@@ -165,7 +165,7 @@ static bool take_span(void *arg, const struct cn_json_member *member,
 
 static bool read_span(void *arg, uint64_t off, struct cn_error *err)
 {
-    struct reading *r = arg;
+    struct zipkin_reading *r = arg;
 
     cn_span_set_begin(r->set);
     return (cn_json_read_object(&r->json, take_span, r, err) &&
@@ -175,7 +175,7 @@ static bool read_span(void *arg, uint64_t off, struct cn_error *err)
 
 bool cn_zipkin_read(struct cn_span_set *set, struct cn_bytes body, struct cn_error *err)
 {
-    struct reading r = {.set = set, .json = cn_json_read(body)};
+    struct zipkin_reading r = {.set = set, .json = cn_json_read(body)};
     struct cn_json_token token;
     bool ok = cn_json_expect(&r.json, CN_JSON_ARRAY, "an array of spans", err) &&
               cn_json_read_objects(&r.json, read_span, &r, err) &&

@@ -25,11 +25,11 @@ struct words {
 };
 
 /* The text before and after the time, in the events of one kind and task. */
-struct frame {
+struct chrome_frame {
     struct cn_text before, after;
 };
 struct frames {
-    struct frame begin, end, event, counter, name;
+    struct chrome_frame begin, end, event, counter, name;
     struct cn_counter_levels *levels; /* NULL until the task has counters of triggers */
 };
 
@@ -46,7 +46,7 @@ static void make_words(struct words *words, const struct cn_recording *rec)
     words->name_at[count] = words->text.len;
 }
 
-static void make_frame(struct frame *frame, const struct words *words,
+static void make_frame(struct chrome_frame *frame, const struct words *words,
                        const struct cn_task *task, const char *phase)
 {
     struct cn_text *about = words->is_uftrace ? &frame->after : &frame->before;
@@ -60,7 +60,7 @@ static void make_frame(struct frame *frame, const struct words *words,
         cn_text_str_add(about, ",\"ts\":");
 }
 
-static void frame_done(struct frame *frame)
+static void frame_done(struct chrome_frame *frame)
 {
     cn_text_done(&frame->before);
     cn_text_done(&frame->after);
@@ -124,7 +124,8 @@ static void add_name(struct cn_lane *lane, uint32_t function, uint64_t address)
     cn_json_quote(&lane->text, cn_call_name(lane->rec, function, address, buffer));
 }
 
-static void add_frame(struct cn_lane *lane, const struct frame *frame, uint64_t time_ns)
+static void add_frame(struct cn_lane *lane, const struct chrome_frame *frame,
+                      uint64_t time_ns)
 {
     const struct words *words = lane->arg;
     const struct cn_text *before = &frame->before, *after = &frame->after;

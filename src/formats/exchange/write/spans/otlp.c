@@ -17,7 +17,7 @@
 
 enum { CHUNK_LEN = 64 << 10 };
 
-struct own {
+struct otlp_own {
     struct cn_finished *finished;
     struct cn_pb pb;      /* spans of the chunk, */
     struct cn_text spans; /* or the same as JSON */
@@ -96,7 +96,7 @@ static void add_span_json(struct cn_text *text, const struct cn_trace_export *tr
 
 static void write_bytes(struct cn_lane *lane)
 {
-    struct own *own = lane->own;
+    struct otlp_own *own = lane->own;
     struct cn_pb *pb = &own->chunk;
     size_t at, inner, scope;
 
@@ -123,7 +123,7 @@ static void write_bytes(struct cn_lane *lane)
 
 static void write_json(struct cn_lane *lane)
 {
-    struct own *own = lane->own;
+    struct otlp_own *own = lane->own;
     struct cn_text *text = &lane->text;
 
     cn_text_str_add(text, ",\n{\"resource\":{\"attributes\":[");
@@ -146,7 +146,7 @@ static void add_span(struct cn_lane *lane, const struct cn_finished_call *call,
                      size_t chunk_len)
 {
     const struct cn_trace_export *trace = lane->arg;
-    struct own *own = lane->own;
+    struct otlp_own *own = lane->own;
 
     if (trace->is_json) {
         add_span_json(&own->spans, trace, call);
@@ -161,7 +161,7 @@ static void add_span(struct cn_lane *lane, const struct cn_finished_call *call,
 
 static void begin_lane(struct cn_lane *lane)
 {
-    struct own *own = cn_alloc(1, sizeof(*own));
+    struct otlp_own *own = cn_alloc(1, sizeof(*own));
 
     own->finished = cn_trace_finished_new(lane);
     lane->own = own;
@@ -170,7 +170,7 @@ static void begin_lane(struct cn_lane *lane)
 static void visit(void *arg, const struct cn_span *span)
 {
     struct cn_lane *lane = arg;
-    struct own *own = lane->own;
+    struct otlp_own *own = lane->own;
     struct cn_finished_call call;
 
     if (cn_finished_visit(own->finished, span, &call))
@@ -179,7 +179,7 @@ static void visit(void *arg, const struct cn_span *span)
 
 static void end_lane(struct cn_lane *lane)
 {
-    struct own *own = lane->own;
+    struct otlp_own *own = lane->own;
     struct cn_finished_call root;
 
     cn_trace_root(own->finished, lane, &root);
@@ -192,7 +192,7 @@ static void end_lane(struct cn_lane *lane)
 }
 
 /* Traces as they are, with their own ids. */
-struct traces {
+struct otlp_traces {
     struct cn_export *x;
     struct cn_json json;
     struct cn_pb pb;
@@ -201,7 +201,7 @@ struct traces {
 static bool write_trace(void *arg, const struct cn_trace *trace, uint64_t begin_ns,
                         struct cn_error *err)
 {
-    struct traces *traces = arg;
+    struct otlp_traces *traces = arg;
     struct cn_export *x = traces->x;
 
     cn_export_lose(x, "types of spans that are no kinds", cn_trace_other_types(trace));
@@ -217,7 +217,7 @@ static bool write_trace(void *arg, const struct cn_trace *trace, uint64_t begin_
 
 static bool write_traces(struct cn_export *x, struct cn_error *err)
 {
-    struct traces traces = {.x = x, .json.text = &x->text};
+    struct otlp_traces traces = {.x = x, .json.text = &x->text};
     bool is_json = x->format == &cn_format_otlp_json, ok;
 
     if (is_json) {

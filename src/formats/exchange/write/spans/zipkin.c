@@ -16,14 +16,14 @@ enum { NS_PER_US = 1000 };
 
 static const char cut_times[] = "times (cut to microseconds)";
 
-struct own {
+struct zipkin_own {
     struct cn_finished *finished;
     uint64_t cut_count; /* calls whose times were cut */
 };
 
 static void begin_lane(struct cn_lane *lane)
 {
-    struct own *own = cn_alloc(1, sizeof(*own));
+    struct zipkin_own *own = cn_alloc(1, sizeof(*own));
 
     own->finished = cn_trace_finished_new(lane);
     lane->own = own;
@@ -50,7 +50,7 @@ static void add_span(struct cn_lane *lane, const struct cn_finished_call *call)
     uint64_t begin_ns = call->begin_ns + trace->offset_ns;
     uint64_t duration_ns = call->end_ns - call->begin_ns;
 
-    ((struct own *)lane->own)->cut_count +=
+    ((struct zipkin_own *)lane->own)->cut_count +=
         begin_ns % NS_PER_US != 0 || duration_ns % NS_PER_US != 0;
     cn_text_str_add(text, ",\n");
     cn_trace_export_span(text, trace, call, "id", "parentId");
@@ -72,7 +72,7 @@ static void add_span(struct cn_lane *lane, const struct cn_finished_call *call)
 static void visit(void *arg, const struct cn_span *span)
 {
     struct cn_lane *lane = arg;
-    struct own *own = lane->own;
+    struct zipkin_own *own = lane->own;
     struct cn_finished_call call;
 
     if (cn_finished_visit(own->finished, span, &call))
@@ -81,7 +81,7 @@ static void visit(void *arg, const struct cn_span *span)
 
 static void end_lane(struct cn_lane *lane)
 {
-    struct own *own = lane->own;
+    struct zipkin_own *own = lane->own;
     struct cn_finished_call root;
 
     cn_trace_root(own->finished, lane, &root);
@@ -108,7 +108,7 @@ static bool write_calls(struct cn_export *x, struct cn_error *err)
 }
 
 /* Traces as they are, with their own ids. */
-struct traces {
+struct zipkin_traces {
     struct cn_export *x;
     struct cn_json json;
     struct cn_zipkin_losses losses;
@@ -117,7 +117,7 @@ struct traces {
 static bool write_trace(void *arg, const struct cn_trace *trace, uint64_t begin_ns,
                         struct cn_error *err)
 {
-    struct traces *traces = arg;
+    struct zipkin_traces *traces = arg;
 
     cn_zipkin_trace(&traces->json, trace, begin_ns, &traces->losses);
     return cn_export_flush(traces->x, err);
@@ -125,7 +125,7 @@ static bool write_trace(void *arg, const struct cn_trace *trace, uint64_t begin_
 
 static bool write_traces(struct cn_export *x, struct cn_error *err)
 {
-    struct traces traces = {.x = x, .json.text = &x->text};
+    struct zipkin_traces traces = {.x = x, .json.text = &x->text};
     bool ok;
 
     cn_json_array(&traces.json);

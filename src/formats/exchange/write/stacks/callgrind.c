@@ -11,7 +11,7 @@
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/write/stacks/functions.h"
 
-struct profile {
+struct callgrind_profile {
     struct cn_export *x;
     struct cn_functions functions;
     struct cn_names objects, files; /* that were written */
@@ -33,7 +33,7 @@ static void add_numbered(struct cn_text *text, const char *key, struct cn_names 
 }
 
 /* The number of a function tells apart functions of the same name. */
-static void add_function(struct profile *p, const char *prefix, uint32_t index)
+static void add_function(struct callgrind_profile *p, const char *prefix, uint32_t index)
 {
     const struct cn_stack_function *function = &p->functions.stacks.functions[index];
     struct cn_text *text = &p->x->text;
@@ -49,7 +49,7 @@ static void add_function(struct profile *p, const char *prefix, uint32_t index)
     cn_text_char(text, '\n');
 }
 
-static bool add_cost(struct profile *p, uint32_t index, struct cn_error *err)
+static bool add_cost(struct callgrind_profile *p, uint32_t index, struct cn_error *err)
 {
     const struct cn_functions *functions = &p->functions;
     const struct cn_stack_function *list = functions->stacks.functions;
@@ -94,7 +94,7 @@ static void add_header(struct cn_export *x, const struct cn_functions *functions
 
 static bool write_profile(struct cn_export *x, struct cn_error *err)
 {
-    struct profile p = {.x = x};
+    struct callgrind_profile p = {.x = x};
     bool ok = true;
 
     if (!cn_functions_of(&p.functions, x, err))

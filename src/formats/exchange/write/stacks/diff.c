@@ -12,7 +12,7 @@
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/pprof_format.h"
 
-struct writer {
+struct diff_writer {
     const struct cn_comparison *c;
     struct cn_sink sink;
     double scale; /* from the metric to whole numbers: nanoseconds */
@@ -26,7 +26,7 @@ static bool is_entry(const struct cn_comparison *c, uint32_t node)
 }
 
 /* The self cost of a node in whole units. */
-static int64_t value_of(const struct writer *w, enum cn_side side, uint32_t node)
+static int64_t value_of(const struct diff_writer *w, enum cn_side side, uint32_t node)
 {
     return llround(w->c->self[side][node] * w->scale);
 }
@@ -65,7 +65,7 @@ static void add_name(struct cn_text *text, const struct cn_comparison *c, uint32
     cn_text_done(&label);
 }
 
-static bool write_folded(struct writer *w, struct cn_error *err)
+static bool write_folded(struct diff_writer *w, struct cn_error *err)
 {
     const struct cn_comparison *c = w->c;
     struct cn_text text = {0};
@@ -97,18 +97,18 @@ static bool write_folded(struct writer *w, struct cn_error *err)
     return ok;
 }
 
-struct profile {
+struct diff_profile {
     struct cn_pb pb;
     struct cn_names strings, locations;
 };
 
-static uint64_t string_id(struct profile *p, const char *str)
+static uint64_t string_id(struct diff_profile *p, const char *str)
 {
     return cn_names_add(&p->strings, str);
 }
 
 /* A function has one location: both have the same id. */
-static uint64_t location_id(struct profile *p, const struct cn_comparison *c,
+static uint64_t location_id(struct diff_profile *p, const struct cn_comparison *c,
                             uint32_t node)
 {
     struct cn_text label = {0};
@@ -136,7 +136,7 @@ static uint64_t location_id(struct profile *p, const struct cn_comparison *c,
 }
 
 /* The sample of a node on one side; that of A is negative. */
-static void add_sample(struct writer *w, struct profile *p, enum cn_side side,
+static void add_sample(struct diff_writer *w, struct diff_profile *p, enum cn_side side,
                        uint32_t node, const uint64_t *locations, size_t count)
 {
     int64_t value = value_of(w, side, node);
@@ -157,7 +157,7 @@ static void add_sample(struct writer *w, struct profile *p, enum cn_side side,
     cn_pb_close(&p->pb, at);
 }
 
-static void add_samples(struct writer *w, struct profile *p)
+static void add_samples(struct diff_writer *w, struct diff_profile *p)
 {
     const struct cn_comparison *c = w->c;
     uint32_t *path = NULL;
@@ -183,9 +183,9 @@ static void add_samples(struct writer *w, struct profile *p)
     free(locations);
 }
 
-static bool write_pprof(struct writer *w, struct cn_error *err)
+static bool write_pprof(struct diff_writer *w, struct cn_error *err)
 {
-    struct profile p = {0};
+    struct diff_profile p = {0};
     struct cn_text type = {0};
     size_t len = strlen(w->c->metric), at;
     bool ok;
@@ -219,7 +219,7 @@ bool cn_diff_stacks_write(const struct cn_comparison *c, const struct cn_format 
     size_t len = strlen(c->metric);
     bool is_time = len > 6 && strcmp(c->metric + len - 6, " (sec)") == 0;
     bool is_pprof = format == &cn_format_pprof;
-    struct writer w = {.c = c, .is_time = is_time, .scale = is_time ? 1e9 : 1};
+    struct diff_writer w = {.c = c, .is_time = is_time, .scale = is_time ? 1e9 : 1};
     bool ok = is_pprof && cn_sink_plain_len(path) == strlen(path)
                   ? cn_sink_open_gzip(&w.sink, path, replace, err)
                   : cn_sink_open(&w.sink, path, replace, err);

@@ -19,7 +19,7 @@
 
 enum { NS_PER_MS = 1000000, PROFILE_VERSION = 47, SAMPLES_PER_READ = 4096 };
 
-enum column { COLUMN_STACK, COLUMN_TIME, COLUMN_WEIGHT, COLUMNS };
+enum firefox_column { COLUMN_STACK, COLUMN_TIME, COLUMN_WEIGHT, COLUMNS };
 static const char *const column_names[COLUMNS] = {"stack", "time", "weight"};
 
 static void add_header(struct cn_export *x, uint64_t start_ns)
@@ -65,7 +65,7 @@ static void add_ms(struct cn_text *text, uint64_t value_ns)
 }
 
 /* The tables of a thread. All numbers are indices; CN_NONE is written as null. */
-struct tables {
+struct firefox_tables {
     struct cn_names strings;
     struct cn_map function_of; /* by the caller's id */
     struct stack {
@@ -80,7 +80,7 @@ struct tables {
     size_t stack_count, stack_capacity, function_count, function_capacity;
 };
 
-static void add_stack(struct tables *tables, uint32_t prefix, uint32_t id,
+static void add_stack(struct firefox_tables *tables, uint32_t prefix, uint32_t id,
                       const struct cn_stack_function *function)
 {
     uint32_t number = (uint32_t)tables->function_count;
@@ -172,7 +172,8 @@ static bool add_table(struct cn_export *x, const struct table_column *columns,
 }
 
 /* The rest of the thread, after its samples. Releases the tables. */
-static bool add_tables(struct cn_export *x, struct tables *tables, struct cn_error *err)
+static bool add_tables(struct cn_export *x, struct firefox_tables *tables,
+                       struct cn_error *err)
 {
     struct cn_text *text = &x->text;
     bool ok;
@@ -217,7 +218,7 @@ struct pass {
     uint64_t since_corrected_ns;
     uint64_t base_ns;
     uint64_t sample_count;
-    enum column column;
+    enum firefox_column column;
     bool ok;
     struct cn_error *err;
 };
@@ -271,7 +272,7 @@ static bool add_task(struct cn_export *x, uint32_t slot, struct cn_error *err)
     const struct cn_task *task = &x->query->rec->tasks[number];
     struct pass pass = {
         .x = x, .base_ns = cn_export_start_ns(x->query), .ok = true, .err = err};
-    struct tables tables = {0};
+    struct firefox_tables tables = {0};
 
     cn_call_tree_init(&pass.tree, x->query->rec);
     begin_thread(x, slot == 0, task->name, task->pid, task->tid, task->tid == task->pid);
@@ -331,8 +332,8 @@ struct threads {
 
 /* A column of a timeline. Context 0: the thread does not run. */
 static bool add_timeline_column(struct threads *threads,
-                                const struct cn_timeline *timeline, enum column column,
-                                struct cn_error *err)
+                                const struct cn_timeline *timeline,
+                                enum firefox_column column, struct cn_error *err)
 {
     struct cn_export *x = threads->x;
     const struct cn_stacks *stacks = &threads->stacks;
@@ -365,8 +366,8 @@ static bool add_timeline_column(struct threads *threads,
 }
 
 /* Without a timeline there is a sample for each stack, with its self cost as the weight. */
-static bool add_stack_column(struct threads *threads, enum column column, uint64_t *count,
-                             struct cn_error *err)
+static bool add_stack_column(struct threads *threads, enum firefox_column column,
+                             uint64_t *count, struct cn_error *err)
 {
     struct cn_text *text = &threads->x->text;
     const struct cn_stacks *stacks = &threads->stacks;
@@ -419,7 +420,7 @@ static bool add_thread(void *arg, uint32_t index, const struct cn_profile *profi
 {
     struct threads *threads = arg;
     const struct cn_stacks *stacks = &threads->stacks;
-    struct tables tables = {0};
+    struct firefox_tables tables = {0};
     bool is_first = !threads->has_threads;
 
     (void)profile;

@@ -122,7 +122,7 @@ static const char script[] =
     "]]></script>\n";
 /* clang-format on */
 
-struct graph {
+struct flame_drawing {
     struct cn_export *x;
     const struct cn_stacks *stacks;
     uint32_t rows;
@@ -188,7 +188,7 @@ static void add_label(struct cn_text *to, const char *name, double width)
         cn_text_str_add(to, "..");
 }
 
-static void add_box(struct graph *g, const char *name, double left, double total,
+static void add_box(struct flame_drawing *g, const char *name, double left, double total,
                     uint32_t row)
 {
     struct cn_text *text = &g->x->text;
@@ -216,7 +216,7 @@ static void add_box(struct graph *g, const char *name, double left, double total
 
 /* Parents come first, and siblings in order: so the position of a node follows from the
  * nodes before it. */
-static void position_nodes(struct graph *g)
+static void position_nodes(struct flame_drawing *g)
 {
     const struct cn_stacks *stacks = g->stacks;
     double *used = cn_alloc(stacks->count, sizeof(*used)); /* by the children so far */
@@ -239,7 +239,7 @@ static void position_nodes(struct graph *g)
     free(used);
 }
 
-static bool add_boxes(struct graph *g, struct cn_error *err)
+static bool add_boxes(struct flame_drawing *g, struct cn_error *err)
 {
     const struct cn_stacks *stacks = g->stacks;
     double narrow = g->whole * 0.1 / WIDTH; /* a tenth of a pixel is invisible */
@@ -264,7 +264,7 @@ static bool add_boxes(struct graph *g, struct cn_error *err)
     return ok;
 }
 
-static void add_header(const struct graph *g)
+static void add_header(const struct flame_drawing *g)
 {
     struct cn_text *text = &g->x->text;
     unsigned height = TOP + g->rows * ROW + BOTTOM;
@@ -295,7 +295,7 @@ static void add_header(const struct graph *g)
 static bool write_graph(struct cn_export *x, struct cn_error *err)
 {
     struct cn_stacks stacks;
-    struct graph g = {.x = x, .stacks = &stacks, .rows = 1};
+    struct flame_drawing g = {.x = x, .stacks = &stacks, .rows = 1};
     bool ok;
 
     if (!cn_stacks_of(&stacks, x, err))

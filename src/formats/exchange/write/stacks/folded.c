@@ -11,13 +11,13 @@
 
 enum { NS_PER_US = 1000 };
 
-struct names {
+struct folded_names {
     struct cn_text text;
     size_t *at; /* by function, and one for the end */
     uint64_t changed_count;
 };
 
-static void make_names(struct names *names, const struct cn_stacks *stacks)
+static void make_names(struct folded_names *names, const struct cn_stacks *stacks)
 {
     names->at = cn_alloc(stacks->function_count + 1, sizeof(*names->at));
     for (size_t i = 0; i < stacks->function_count; i++) {
@@ -37,7 +37,7 @@ static void make_names(struct names *names, const struct cn_stacks *stacks)
 static bool write_stacks(struct cn_export *x, const struct cn_stacks *stacks,
                          uint64_t unit_ns, struct cn_error *err)
 {
-    struct names names = {0};
+    struct folded_names names = {0};
     struct cn_text path = {0};
     size_t *end_at = NULL; /* of the path, by depth */
     size_t capacity = 0;

@@ -22,14 +22,14 @@ static struct cn_call_edge *edge_at(struct cn_functions *functions, struct cn_ma
 }
 
 /* Nodes come in depth-first order: the path is those above the current node. */
-struct path {
+struct functions_path {
     uint32_t *nodes;
     size_t count, capacity;
     uint32_t *active;    /* by function: how often it is on the path */
     struct cn_map pairs; /* caller and callee: how often they are on the path */
 };
 
-static uint32_t *pair_at(struct path *path, const struct cn_stacks *stacks,
+static uint32_t *pair_at(struct functions_path *path, const struct cn_stacks *stacks,
                          const struct cn_stack_node *node)
 {
     uint32_t caller = stacks->nodes[node->parent].function;
@@ -37,7 +37,8 @@ static uint32_t *pair_at(struct path *path, const struct cn_stacks *stacks,
     return cn_map_at(&path->pairs, (uint64_t)caller << 32 | node->function, 0);
 }
 
-static void leave_to(struct path *path, const struct cn_stacks *stacks, uint32_t parent)
+static void leave_to(struct functions_path *path, const struct cn_stacks *stacks,
+                     uint32_t parent)
 {
     while (path->count > 0 && path->nodes[path->count - 1] != parent) {
         const struct cn_stack_node *left = &stacks->nodes[path->nodes[--path->count]];
@@ -53,7 +54,7 @@ bool cn_functions_of(struct cn_functions *out, struct cn_export *x, struct cn_er
     struct cn_functions functions = {0};
     struct cn_stacks *stacks = &functions.stacks;
     struct cn_map known = {0};
-    struct path path = {0};
+    struct functions_path path = {0};
     double *totals;
 
     if (!cn_stacks_of(stacks, x, err))

@@ -14,7 +14,7 @@
 
 enum { FLUSH_LEN = 128 << 10 };
 
-struct profile {
+struct pprof_writing {
     struct cn_export *x;
     struct cn_pb pb;
     struct cn_names strings, modules, functions;
@@ -26,12 +26,12 @@ struct profile {
     const char *metric; /* of the tasks so far */
 };
 
-static uint64_t string_id(struct profile *p, const char *str)
+static uint64_t string_id(struct pprof_writing *p, const char *str)
 {
     return cn_names_add(&p->strings, str);
 }
 
-static bool flush(struct profile *p, size_t limit, struct cn_error *err)
+static bool flush(struct pprof_writing *p, size_t limit, struct cn_error *err)
 {
     bool ok = true;
 
@@ -42,7 +42,7 @@ static bool flush(struct profile *p, size_t limit, struct cn_error *err)
     return ok;
 }
 
-static void add_value_type(struct profile *p, const char *type, const char *unit)
+static void add_value_type(struct pprof_writing *p, const char *type, const char *unit)
 {
     size_t at = cn_pb_open(&p->pb, cn_pprof_profile_sample_type);
 
@@ -51,7 +51,8 @@ static void add_value_type(struct profile *p, const char *type, const char *unit
     cn_pb_close(&p->pb, at);
 }
 
-static uint64_t mapping_id(struct profile *p, const struct cn_stack_function *function)
+static uint64_t mapping_id(struct pprof_writing *p,
+                           const struct cn_stack_function *function)
 {
     size_t before = p->modules.count, at;
     uint64_t id;
@@ -73,7 +74,8 @@ static uint64_t mapping_id(struct profile *p, const struct cn_stack_function *fu
 }
 
 /* A function has one location: both have the same id. */
-static uint64_t location_id(struct profile *p, const struct cn_stack_function *function)
+static uint64_t location_id(struct pprof_writing *p,
+                            const struct cn_stack_function *function)
 {
     struct cn_text key = {0};
     size_t before = p->functions.count, at, inner;
@@ -106,7 +108,7 @@ static uint64_t location_id(struct profile *p, const struct cn_stack_function *f
 }
 
 /* A label of all samples of a thread: `text`, or if NULL `number`. */
-static void add_label(struct profile *p, struct cn_pb *labels, const char *key,
+static void add_label(struct pprof_writing *p, struct cn_pb *labels, const char *key,
                       const char *text, uint64_t number)
 {
     size_t at = cn_pb_open(labels, cn_pprof_sample_label);
@@ -119,7 +121,7 @@ static void add_label(struct profile *p, struct cn_pb *labels, const char *key,
     cn_pb_close(labels, at);
 }
 
-static size_t find_locations(struct profile *p, uint32_t node)
+static size_t find_locations(struct pprof_writing *p, uint32_t node)
 {
     const struct cn_stacks *stacks = &p->stacks;
     size_t count = 0;
@@ -136,7 +138,7 @@ static size_t find_locations(struct profile *p, uint32_t node)
 }
 
 /* Recordings have two values per sample, calls and time; databases have one metric. */
-static bool add_samples(struct profile *p, const struct cn_pb *labels,
+static bool add_samples(struct pprof_writing *p, const struct cn_pb *labels,
                         struct cn_error *err)
 {
     for (uint32_t i = 0; i < p->stacks.count; i++) {
@@ -160,7 +162,7 @@ static bool add_samples(struct profile *p, const struct cn_pb *labels,
     return true;
 }
 
-static bool add_task(struct profile *p, uint32_t slot, struct cn_error *err)
+static bool add_task(struct pprof_writing *p, uint32_t slot, struct cn_error *err)
 {
     const struct cn_call_query *query = p->x->query;
     const struct cn_task *task = &query->rec->tasks[query->tasks[slot]];
@@ -186,7 +188,7 @@ static bool add_task(struct profile *p, uint32_t slot, struct cn_error *err)
     return ok;
 }
 
-static bool add_tasks(struct profile *p, struct cn_error *err)
+static bool add_tasks(struct pprof_writing *p, struct cn_error *err)
 {
     const struct cn_call_query *query = p->x->query;
 
@@ -204,7 +206,7 @@ static bool add_tasks(struct profile *p, struct cn_error *err)
 static bool add_thread(void *arg, uint32_t index, const struct cn_profile *profile,
                        const char *name, struct cn_error *err)
 {
-    struct profile *p = arg;
+    struct pprof_writing *p = arg;
     const struct cn_kinds *kinds = &p->x->db->kinds;
     struct cn_pb labels = {0};
     bool ok;
@@ -221,7 +223,7 @@ static bool add_thread(void *arg, uint32_t index, const struct cn_profile *profi
     return ok;
 }
 
-static bool add_database(struct profile *p, struct cn_error *err)
+static bool add_database(struct pprof_writing *p, struct cn_error *err)
 {
     struct cn_database *db = p->x->db;
     bool ok;
@@ -247,7 +249,7 @@ static bool add_database(struct profile *p, struct cn_error *err)
 
 static bool write_profile(struct cn_export *x, struct cn_error *err)
 {
-    struct profile p = {.x = x};
+    struct pprof_writing p = {.x = x};
     bool ok;
 
     (void)string_id(&p, "");

@@ -9,7 +9,7 @@
 #include "formats/exchange/write/spans/spans.h"
 #include "formats/exchange/write/stacks/stacks.h"
 
-struct count {
+struct samples_count {
     const struct cn_recording *rec;
     struct cn_call_tree tree;
     uint64_t unit_ns;
@@ -18,7 +18,7 @@ struct count {
     uint32_t *same_name; /* by function: the first function of that name in its module */
 };
 
-static void find_same_names(struct count *count)
+static void find_same_names(struct samples_count *count)
 {
     const struct cn_recording *rec = count->rec;
     struct cn_names names = {0};
@@ -38,7 +38,7 @@ static void find_same_names(struct count *count)
     cn_text_done(&key);
 }
 
-static uint32_t session_node(struct count *count, const struct cn_span *span)
+static uint32_t session_node(struct samples_count *count, const struct cn_span *span)
 {
     const struct cn_recording *rec = count->rec;
     const struct cn_session *session =
@@ -48,7 +48,7 @@ static uint32_t session_node(struct count *count, const struct cn_span *span)
     return cn_call_tree_child(&count->tree, 0, id, 0, span->time_ns);
 }
 
-static void enter(struct count *count, const struct cn_span *span)
+static void enter(struct samples_count *count, const struct cn_span *span)
 {
     uint32_t id =
         span->function < count->rec->function_count
@@ -64,7 +64,7 @@ static void enter(struct count *count, const struct cn_span *span)
     count->path[span->depth] = node;
 }
 
-static void leave(struct count *count, const struct cn_span *span)
+static void leave(struct samples_count *count, const struct cn_span *span)
 {
     uint32_t node = count->path[span->depth];
     uint64_t total_ns = span->total_ns;
@@ -86,7 +86,7 @@ static void visit(void *arg, const struct cn_span *span)
 
 void cn_stacks_of_samples(struct cn_stacks *stacks, struct cn_export *x, uint64_t unit_ns)
 {
-    struct count count = {.rec = x->query->rec, .unit_ns = unit_ns ? unit_ns : 1};
+    struct samples_count count = {.rec = x->query->rec, .unit_ns = unit_ns ? unit_ns : 1};
     struct cn_span_counts ignored = {0};
 
     cn_call_tree_init(&count.tree, count.rec);

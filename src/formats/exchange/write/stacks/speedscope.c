@@ -44,7 +44,7 @@ static bool add_frame(struct cn_export *x, bool is_first,
 }
 
 /* The frames of calls. Tasks are written one after another and share them. */
-struct calls {
+struct speedscope_calls {
     struct cn_call_ids ids;
     struct cn_map number_of; /* by id: number of the frame */
     uint32_t *ids_in_order;
@@ -53,7 +53,7 @@ struct calls {
     uint64_t last_ns;
 };
 
-static uint32_t frame_of(struct calls *calls, const struct cn_recording *rec,
+static uint32_t frame_of(struct speedscope_calls *calls, const struct cn_recording *rec,
                          const struct cn_span *span)
 {
     uint32_t id = cn_call_ids_of(&calls->ids, rec, span->function, span->address);
@@ -67,7 +67,7 @@ static uint32_t frame_of(struct calls *calls, const struct cn_recording *rec,
 
 static void begin_lane(struct cn_lane *lane)
 {
-    struct calls *calls = lane->arg;
+    struct speedscope_calls *calls = lane->arg;
 
     calls->event_count = 0;
     calls->last_ns = 0;
@@ -81,7 +81,7 @@ static void begin_lane(struct cn_lane *lane)
 
 static void end_lane(struct cn_lane *lane)
 {
-    const struct calls *calls = lane->arg;
+    const struct speedscope_calls *calls = lane->arg;
 
     cn_text_printf(&lane->text, "],\n\"startValue\":0,\"endValue\":%" PRIu64 "}",
                    calls->last_ns);
@@ -90,7 +90,7 @@ static void end_lane(struct cn_lane *lane)
 static void visit(void *arg, const struct cn_span *span)
 {
     struct cn_lane *lane = arg;
-    struct calls *calls = lane->arg;
+    struct speedscope_calls *calls = lane->arg;
     bool is_begin = span->kind == CN_SPAN_BEGIN;
     char *to;
     size_t len = 0;
@@ -117,7 +117,7 @@ static bool write_events(struct cn_export *x, struct cn_error *err)
     static const struct cn_lane_ops ops = {
         .begin = begin_lane, .visit = visit, .end = end_lane, .is_sequential = true};
     const struct cn_recording *rec = x->query->rec;
-    struct calls calls = {0};
+    struct speedscope_calls calls = {0};
     struct cn_span_counts counts;
     bool ok;
 
@@ -141,14 +141,14 @@ static bool write_events(struct cn_export *x, struct cn_error *err)
 }
 
 /* The profiles of a database. */
-struct samples {
+struct speedscope_samples {
     struct cn_export *x;
     struct cn_stacks stacks;
     uint32_t *path; /* room for the functions of one stack */
     bool has_profiles;
 };
 
-static void add_stack(struct samples *samples, uint32_t node)
+static void add_stack(struct speedscope_samples *samples, uint32_t node)
 {
     const struct cn_stack_node *nodes = samples->stacks.nodes;
     struct cn_text *text = &samples->x->text;
@@ -163,7 +163,8 @@ static void add_stack(struct samples *samples, uint32_t node)
     cn_text_char(text, ']');
 }
 
-static bool add_profile(struct samples *samples, const char *name, struct cn_error *err)
+static bool add_profile(struct speedscope_samples *samples, const char *name,
+                        struct cn_error *err)
 {
     const struct cn_stacks *stacks = &samples->stacks;
     struct cn_text *text = &samples->x->text;
@@ -203,7 +204,7 @@ static bool add_profile(struct samples *samples, const char *name, struct cn_err
 static bool add_thread(void *arg, uint32_t index, const struct cn_profile *profile,
                        const char *name, struct cn_error *err)
 {
-    struct samples *samples = arg;
+    struct speedscope_samples *samples = arg;
 
     (void)profile;
     cn_text_str_add(&samples->x->text, samples->has_profiles ? ",\n" : "\n");
@@ -214,7 +215,7 @@ static bool add_thread(void *arg, uint32_t index, const struct cn_profile *profi
 
 static bool write_samples(struct cn_export *x, struct cn_error *err)
 {
-    struct samples samples = {.x = x};
+    struct speedscope_samples samples = {.x = x};
     struct cn_stacks *stacks = &samples.stacks;
     bool ok;
 

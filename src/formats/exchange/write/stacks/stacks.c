@@ -244,7 +244,7 @@ static bool find_function(struct cn_stacks *stacks, struct cn_database *db,
                           uint32_t place, const struct cn_context *context,
                           struct cn_names *known, uint32_t *out, struct cn_error *err)
 {
-    struct cn_location location;
+    struct cn_export_location location;
     struct cn_text key = {0};
 
     if (!cn_export_locate(db, context, true, &location, err))
@@ -284,7 +284,7 @@ static bool add_frames(struct cn_stacks *stacks, struct cn_database *db,
         uint32_t frame = frames->of_node[i];
         struct cn_stack_function *function;
         struct cn_context context;
-        struct cn_location location;
+        struct cn_export_location location;
 
         if (!cn_context_at(db, frames->index.nodes[i].at, &context, err) ||
             (frame == stacks->count && !add_frame(stacks, db, &context, known, err)))

@@ -75,13 +75,13 @@ const struct cn_table_shape cn_flows_table = {
 };
 
 /* Calls and events, task after task. */
-struct filling {
+struct calls_filling {
     struct cn_rows_table calls, events;
     bool *is_used;    /* by function */
     uint64_t last_id; /* of the calls so far; the first is 1 */
 };
 
-bool cn_tables_add_facts(struct cn_rows *rows, struct cn_error *err)
+bool cn_tables_add_facts(struct cn_table_rows *rows, struct cn_error *err)
 {
     const struct cn_recording *rec = rows->x->query->rec;
     struct cn_rows_table table;
@@ -97,7 +97,7 @@ bool cn_tables_add_facts(struct cn_rows *rows, struct cn_error *err)
     return true;
 }
 
-bool cn_tables_add_tasks(struct cn_rows *rows, struct cn_error *err)
+bool cn_tables_add_tasks(struct cn_table_rows *rows, struct cn_error *err)
 {
     const struct cn_call_query *query = rows->x->query;
     struct cn_rows_table table;
@@ -120,7 +120,7 @@ bool cn_tables_add_tasks(struct cn_rows *rows, struct cn_error *err)
     return true;
 }
 
-bool cn_tables_add_flows(struct cn_rows *rows, struct cn_error *err)
+bool cn_tables_add_flows(struct cn_table_rows *rows, struct cn_error *err)
 {
     const struct cn_recording *rec = rows->x->query->rec;
     struct cn_rows_table table;
@@ -143,7 +143,7 @@ bool cn_tables_add_flows(struct cn_rows *rows, struct cn_error *err)
     return true;
 }
 
-static void add_call(struct filling *f, const struct cn_span *span,
+static void add_call(struct calls_filling *f, const struct cn_span *span,
                      const struct cn_finished_call *call, bool is_function)
 {
     cn_rows_integer(&f->calls, call->id);
@@ -164,7 +164,8 @@ static void add_call(struct filling *f, const struct cn_span *span,
     cn_rows_row(&f->calls);
 }
 
-static void add_event(struct filling *f, struct cn_lane *lane, const struct cn_span *span)
+static void add_event(struct calls_filling *f, struct cn_lane *lane,
+                      const struct cn_span *span)
 {
     bool has_data = cn_span_event_data(lane->rec, span, &lane->scratch);
 
@@ -181,7 +182,7 @@ static void add_event(struct filling *f, struct cn_lane *lane, const struct cn_s
 
 static void begin_lane(struct cn_lane *lane)
 {
-    struct filling *f = lane->arg;
+    struct calls_filling *f = lane->arg;
 
     lane->own = cn_finished_new(lane, f->last_id + 1, 0);
 }
@@ -189,7 +190,7 @@ static void begin_lane(struct cn_lane *lane)
 static void visit(void *arg, const struct cn_span *span)
 {
     struct cn_lane *lane = arg;
-    struct filling *f = lane->arg;
+    struct calls_filling *f = lane->arg;
     bool is_function = span->function < lane->rec->function_count;
     struct cn_finished_call call;
 
@@ -209,7 +210,7 @@ static void end_lane(struct cn_lane *lane)
     cn_finished_free(lane->own);
 }
 
-void cn_tables_add_functions(struct cn_rows *rows, const bool *is_used)
+void cn_tables_add_functions(struct cn_table_rows *rows, const bool *is_used)
 {
     const struct cn_recording *rec = rows->x->query->rec;
     struct cn_rows_table table;
@@ -232,12 +233,12 @@ void cn_tables_add_functions(struct cn_rows *rows, const bool *is_used)
     cn_rows_end(&table);
 }
 
-bool cn_tables_of_calls(struct cn_rows *rows, struct cn_error *err)
+bool cn_tables_of_calls(struct cn_table_rows *rows, struct cn_error *err)
 {
     static const struct cn_lane_ops ops = {
         .begin = begin_lane, .visit = visit, .end = end_lane, .is_sequential = true};
     const struct cn_recording *rec = rows->x->query->rec;
-    struct filling f = {0};
+    struct calls_filling f = {0};
     struct cn_span_counts counts = {0};
     bool ok;
 

@@ -12,14 +12,14 @@
 
 enum { FLUSH_LEN = 64 << 10 };
 
-struct file {
+struct csv_file {
     struct cn_out out;
     struct cn_text text;
 };
 
 static struct cn_text *cell(struct cn_rows_table *table)
 {
-    struct file *file = table->own;
+    struct csv_file *file = table->own;
 
     if (table->at > 0)
         cn_text_char(&file->text, ',');
@@ -28,7 +28,7 @@ static struct cn_text *cell(struct cn_rows_table *table)
 
 static bool table_begin(struct cn_rows_table *table, struct cn_error *err)
 {
-    struct file *file = cn_alloc(1, sizeof(*file));
+    struct csv_file *file = cn_alloc(1, sizeof(*file));
     struct cn_text name = {0};
     bool ok;
 
@@ -65,7 +65,7 @@ static void add_null(struct cn_rows_table *table)
     (void)cell(table);
 }
 
-static bool flush(struct file *file, struct cn_error *err)
+static bool flush(struct csv_file *file, struct cn_error *err)
 {
     bool ok = cn_out_write(&file->out, file->text.chars, file->text.len, err);
 
@@ -75,7 +75,7 @@ static bool flush(struct file *file, struct cn_error *err)
 
 static bool row_end(struct cn_rows_table *table, struct cn_error *err)
 {
-    struct file *file = table->own;
+    struct csv_file *file = table->own;
 
     cn_text_char(&file->text, '\n');
     return file->text.len < FLUSH_LEN || flush(file, err);
@@ -83,7 +83,7 @@ static bool row_end(struct cn_rows_table *table, struct cn_error *err)
 
 static bool table_end(struct cn_rows_table *table, struct cn_error *err)
 {
-    struct file *file = table->own;
+    struct csv_file *file = table->own;
     bool ok = true;
 
     if (!file)
@@ -108,7 +108,7 @@ static const struct cn_rows_ops ops = {
 
 static bool write_tables(struct cn_export *x, struct cn_error *err)
 {
-    struct cn_rows rows = {.ops = &ops, .x = x};
+    struct cn_table_rows rows = {.ops = &ops, .x = x};
 
     return cn_tables_write(&rows, err);
 }

@@ -83,7 +83,7 @@ const struct cn_table_shape cn_samples_table = {
     .indexes = "thread,time_ns;context",
 };
 
-bool cn_tables_add_metrics(struct cn_rows *rows, struct cn_error *err)
+bool cn_tables_add_metrics(struct cn_table_rows *rows, struct cn_error *err)
 {
     const struct cn_metrics *metrics = &rows->x->db->metrics;
     struct cn_rows_table table;
@@ -103,7 +103,7 @@ bool cn_tables_add_metrics(struct cn_rows *rows, struct cn_error *err)
     return true;
 }
 
-bool cn_tables_add_statistics(struct cn_rows *rows, struct cn_error *err)
+bool cn_tables_add_statistics(struct cn_table_rows *rows, struct cn_error *err)
 {
     const struct cn_metrics *metrics = &rows->x->db->metrics;
     struct cn_rows_table table;
@@ -125,7 +125,7 @@ bool cn_tables_add_statistics(struct cn_rows *rows, struct cn_error *err)
     return true;
 }
 
-bool cn_tables_add_threads(struct cn_rows *rows, struct cn_error *err)
+bool cn_tables_add_threads(struct cn_table_rows *rows, struct cn_error *err)
 {
     struct cn_database *db = rows->x->db;
     struct cn_rows_table table;
@@ -151,7 +151,7 @@ bool cn_tables_add_threads(struct cn_rows *rows, struct cn_error *err)
     return ok;
 }
 
-bool cn_tables_add_identities(struct cn_rows *rows, struct cn_error *err)
+bool cn_tables_add_identities(struct cn_table_rows *rows, struct cn_error *err)
 {
     struct cn_database *db = rows->x->db;
     struct cn_rows_table table;
@@ -200,7 +200,7 @@ static bool add_context(struct cn_rows_table *table, const struct cn_walk *walk,
                         const struct cn_context *context, struct cn_text *name,
                         struct cn_error *err)
 {
-    struct cn_location location;
+    struct cn_export_location location;
 
     cn_text_clear(name);
     if (!cn_label_context(walk->db, context, name, err) ||
@@ -219,7 +219,7 @@ static bool add_context(struct cn_rows_table *table, const struct cn_walk *walk,
     return true;
 }
 
-static bool add_contexts(struct cn_rows *rows, struct cn_error *err)
+static bool add_contexts(struct cn_table_rows *rows, struct cn_error *err)
 {
     struct cn_rows_table table;
     struct cn_walk walk;
@@ -260,7 +260,8 @@ static bool add_plane(struct cn_rows_table *table, uint32_t profile,
 }
 
 /* The values of threads, or those of summaries, whose metrics have other ids. */
-static bool add_values(struct cn_rows *rows, bool of_summaries, struct cn_error *err)
+static bool add_values(struct cn_table_rows *rows, bool of_summaries,
+                       struct cn_error *err)
 {
     struct cn_database *db = rows->x->db;
     struct cn_value_cursor *cursor = cn_alloc(1, sizeof(*cursor));
@@ -305,7 +306,7 @@ static bool add_timeline(struct cn_rows_table *table, uint32_t profile,
     return true;
 }
 
-static bool add_traces(struct cn_rows *rows, struct cn_error *err)
+static bool add_traces(struct cn_table_rows *rows, struct cn_error *err)
 {
     struct cn_database *db = rows->x->db;
     struct cn_sample *samples = cn_alloc(SAMPLES_PER_READ, sizeof(*samples));
@@ -320,7 +321,7 @@ static bool add_traces(struct cn_rows *rows, struct cn_error *err)
     return ok;
 }
 
-bool cn_tables_of_database(struct cn_rows *rows, struct cn_error *err)
+bool cn_tables_of_database(struct cn_table_rows *rows, struct cn_error *err)
 {
     return cn_tables_add_metrics(rows, err) && cn_tables_add_statistics(rows, err) &&
            cn_tables_add_threads(rows, err) && cn_tables_add_identities(rows, err) &&

@@ -61,7 +61,7 @@ static const struct cn_rows_ops ops = {
 
 static bool write_tables(struct cn_export *x, struct cn_error *err)
 {
-    struct cn_rows rows = {.ops = &ops, .x = x};
+    struct cn_table_rows rows = {.ops = &ops, .x = x};
 
     return cn_tables_write(&rows, err);
 }

@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <math.h>
 
-void cn_rows_begin(struct cn_rows_table *table, struct cn_rows *rows,
+void cn_rows_begin(struct cn_rows_table *table, struct cn_table_rows *rows,
                    const struct cn_table_shape *shape)
 {
     *table = (struct cn_rows_table){.rows = rows, .shape = shape};
@@ -62,7 +62,7 @@ void cn_rows_null(struct cn_rows_table *table)
 
 void cn_rows_row(struct cn_rows_table *table)
 {
-    struct cn_rows *rows = table->rows;
+    struct cn_table_rows *rows = table->rows;
 
     assert(!table->shape->columns[table->at].name);
     rows->ok = rows->ok && rows->ops->row_end(table, &rows->err);
@@ -71,7 +71,7 @@ void cn_rows_row(struct cn_rows_table *table)
 
 void cn_rows_end(struct cn_rows_table *table)
 {
-    struct cn_rows *rows = table->rows;
+    struct cn_table_rows *rows = table->rows;
     struct cn_error ignored;
 
     /* The writer releases its resources even after a failure. */
@@ -81,7 +81,7 @@ void cn_rows_end(struct cn_rows_table *table)
         rows->ok = rows->ops->table_end(table, &rows->err);
 }
 
-bool cn_tables_write(struct cn_rows *rows, struct cn_error *err)
+bool cn_tables_write(struct cn_table_rows *rows, struct cn_error *err)
 {
     rows->ok = true;
     if (!(rows->x->db ? cn_tables_of_database(rows, err) : cn_tables_of_calls(rows, err)))

@@ -29,7 +29,7 @@ struct cn_table_shape {
 
 struct cn_rows_ops;
 
-struct cn_rows {
+struct cn_table_rows {
     const struct cn_rows_ops *ops;
     struct cn_export *x;
     bool ok;
@@ -39,7 +39,7 @@ struct cn_rows {
 
 /* A table being written. */
 struct cn_rows_table {
-    struct cn_rows *rows;
+    struct cn_table_rows *rows;
     const struct cn_table_shape *shape;
     unsigned at; /* the next column */
     void *own;   /* the writer's */
@@ -56,10 +56,10 @@ struct cn_rows_ops {
 };
 
 /* Write all tables of the source of the export. */
-CN_CHECK bool cn_tables_write(struct cn_rows *rows, struct cn_error *err);
+CN_CHECK bool cn_tables_write(struct cn_table_rows *rows, struct cn_error *err);
 
 /* For calls.c and database.c. */
-void cn_rows_begin(struct cn_rows_table *table, struct cn_rows *rows,
+void cn_rows_begin(struct cn_rows_table *table, struct cn_table_rows *rows,
                    const struct cn_table_shape *shape);
 void cn_rows_integer(struct cn_rows_table *table, uint64_t value);
 void cn_rows_index(struct cn_rows_table *table, uint32_t value); /* CN_NONE: null */
@@ -69,8 +69,8 @@ void cn_rows_null(struct cn_rows_table *table);
 void cn_rows_row(struct cn_rows_table *table); /* after the last cell */
 void cn_rows_end(struct cn_rows_table *table);
 
-CN_CHECK bool cn_tables_of_calls(struct cn_rows *rows, struct cn_error *err);
-CN_CHECK bool cn_tables_of_database(struct cn_rows *rows, struct cn_error *err);
+CN_CHECK bool cn_tables_of_calls(struct cn_table_rows *rows, struct cn_error *err);
+CN_CHECK bool cn_tables_of_database(struct cn_table_rows *rows, struct cn_error *err);
 
 /* For cairn sql, which has the same tables without writing them. */
 extern const struct cn_table_shape cn_facts_table, cn_tasks_table, cn_functions_table;
@@ -81,16 +81,16 @@ extern const struct cn_table_shape cn_contexts_table, cn_values_table, cn_sums_t
 extern const struct cn_table_shape cn_samples_table;
 
 /* Add all rows of a table. */
-CN_CHECK bool cn_tables_add_facts(struct cn_rows *rows, struct cn_error *err);
-CN_CHECK bool cn_tables_add_tasks(struct cn_rows *rows, struct cn_error *err);
-CN_CHECK bool cn_tables_add_flows(struct cn_rows *rows, struct cn_error *err);
-CN_CHECK bool cn_tables_add_metrics(struct cn_rows *rows, struct cn_error *err);
-CN_CHECK bool cn_tables_add_statistics(struct cn_rows *rows, struct cn_error *err);
-CN_CHECK bool cn_tables_add_threads(struct cn_rows *rows, struct cn_error *err);
-CN_CHECK bool cn_tables_add_identities(struct cn_rows *rows, struct cn_error *err);
+CN_CHECK bool cn_tables_add_facts(struct cn_table_rows *rows, struct cn_error *err);
+CN_CHECK bool cn_tables_add_tasks(struct cn_table_rows *rows, struct cn_error *err);
+CN_CHECK bool cn_tables_add_flows(struct cn_table_rows *rows, struct cn_error *err);
+CN_CHECK bool cn_tables_add_metrics(struct cn_table_rows *rows, struct cn_error *err);
+CN_CHECK bool cn_tables_add_statistics(struct cn_table_rows *rows, struct cn_error *err);
+CN_CHECK bool cn_tables_add_threads(struct cn_table_rows *rows, struct cn_error *err);
+CN_CHECK bool cn_tables_add_identities(struct cn_table_rows *rows, struct cn_error *err);
 
 /* `is_used` by function; NULL: all. */
-void cn_tables_add_functions(struct cn_rows *rows, const bool *is_used);
+void cn_tables_add_functions(struct cn_table_rows *rows, const bool *is_used);
 
 /* Words of the columns `kind` and `relation` of contexts. */
 const char *cn_tables_kind_name(unsigned kind);

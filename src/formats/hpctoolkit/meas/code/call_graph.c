@@ -12,7 +12,7 @@ struct cn_hpc_call_step {
 };
 
 /* Tarjan's search for strongly connected components, from callees to callers. */
-struct search {
+struct callee_search {
     const struct cn_hpc_call_graph *graph;
     uint32_t *order; /* by function: when it was reached, from 1; 0: not yet */
     uint32_t *low;   /* by function: the earliest that it reaches back to */
@@ -75,7 +75,7 @@ static struct cn_hpc_call_step step_into(const struct cn_hpc_call_graph *graph,
     };
 }
 
-static void reach(struct search *s, uint32_t function)
+static void reach(struct callee_search *s, uint32_t function)
 {
     s->order[function] = ++s->reached_count;
     s->low[function] = s->reached_count;
@@ -84,7 +84,7 @@ static void reach(struct search *s, uint32_t function)
 }
 
 /* All callers of the function on top were tried. */
-static void leave(struct search *s)
+static void leave(struct callee_search *s)
 {
     uint32_t function = s->steps[--s->step_count].function, member;
 
@@ -102,7 +102,7 @@ static void leave(struct search *s)
     } while (member != function);
 }
 
-static void search_from(struct search *s, uint32_t function)
+static void search_from(struct callee_search *s, uint32_t function)
 {
     reach(s, function);
     while (s->step_count > 0) {
@@ -124,7 +124,7 @@ static void search_from(struct search *s, uint32_t function)
 /* The representative of each function's component; released with free(). */
 static uint32_t *find_groups(const struct cn_hpc_call_graph *graph)
 {
-    struct search s = {
+    struct callee_search s = {
         .graph = graph,
         .order = cn_alloc(graph->count, sizeof(*s.order)),
         .low = cn_alloc(graph->count, sizeof(*s.low)),

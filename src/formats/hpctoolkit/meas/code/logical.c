@@ -10,13 +10,13 @@
 
 enum { MANGLED_CPP = 1 };
 
-struct record {
+struct logical_record {
     uint32_t id, line;
     uint8_t mangling;
     struct cn_bytes function, file;
 };
 
-static enum cn_step next_record(struct cn_bytes *rest, struct record *out,
+static enum cn_step next_record(struct cn_bytes *rest, struct logical_record *out,
                                 struct cn_error *err)
 {
     struct cn_bytes id, mangling, line;
@@ -35,7 +35,7 @@ static enum cn_step next_record(struct cn_bytes *rest, struct record *out,
     return CN_ITEM;
 }
 
-static void add_frame(struct cn_hpc_logical *logical, const struct record *record,
+static void add_frame(struct cn_hpc_logical *logical, const struct logical_record *record,
                       uint32_t module, struct cn_hpc_tables *tables)
 {
     struct cn_hpc_logical_frame frame = {CN_NONE, CN_NONE};
@@ -70,7 +70,7 @@ bool cn_hpc_logical_read(struct cn_hpc_logical *logical, struct cn_bytes file,
                          struct cn_error *err)
 {
     struct cn_bytes rest;
-    struct record record;
+    struct logical_record record;
     enum cn_step step;
 
     if (!cn_bytes_from(file, CN_HPC_LOGICAL_MAGIC_LEN, &rest))

@@ -13,7 +13,7 @@
 #include "formats/hpctoolkit/meas/format.h"
 #include "formats/hpctoolkit/xml_events.h"
 
-enum element {
+enum structure_element {
     ELEMENT_ROOT,
     ELEMENT_LM,
     ELEMENT_F,
@@ -25,17 +25,17 @@ enum element {
 };
 
 /* An open element. */
-struct level {
-    enum element element;
+struct structure_level {
+    enum structure_element element;
     uint32_t scope; /* the innermost; CN_NONE outside functions */
     uint32_t file;  /* the current one; CN_NONE before the first */
     uint32_t line;  /* of ELEMENT_A_CALL */
 };
 
-struct reader {
+struct structure_reader {
     struct cn_hpc_structures *structures;
     struct cn_hpc_tables *tables;
-    struct level *levels;
+    struct structure_level *levels;
     size_t depth, capacity;
 };
 
@@ -45,12 +45,12 @@ struct attributes {
     const char *has_calls; /* of a module */
 };
 
-static struct cn_hpc_structure *current(const struct reader *r)
+static struct cn_hpc_structure *current(const struct structure_reader *r)
 {
     return &r->structures->list[r->structures->count - 1];
 }
 
-static struct level *top(const struct reader *r)
+static struct structure_level *top(const struct structure_reader *r)
 {
     return &r->levels[r->depth - 1];
 }
@@ -125,13 +125,13 @@ static enum cn_step next_range(const char **text, uint64_t *begin, uint64_t *end
     return CN_ITEM;
 }
 
-static bool push(struct reader *r, struct level level)
+static bool push(struct structure_reader *r, struct structure_level level)
 {
     CN_PUSH(r->levels, r->depth, r->capacity, level);
     return true;
 }
 
-static uint32_t add_scope(const struct reader *r, uint32_t parent,
+static uint32_t add_scope(const struct structure_reader *r, uint32_t parent,
                           struct cn_code_scope scope)
 {
     struct cn_hpc_structure *s = current(r);
@@ -143,7 +143,7 @@ static uint32_t add_scope(const struct reader *r, uint32_t parent,
     return (uint32_t)s->scope_count++;
 }
 
-static uint32_t add_line(const struct reader *r, uint32_t parent, uint32_t file,
+static uint32_t add_line(const struct structure_reader *r, uint32_t parent, uint32_t file,
                          uint32_t line)
 {
     return add_scope(r, parent,
@@ -154,7 +154,7 @@ static uint32_t add_line(const struct reader *r, uint32_t parent, uint32_t file,
                                             .line = line});
 }
 
-static bool begin_module(struct reader *r, const struct attributes *a,
+static bool begin_module(struct structure_reader *r, const struct attributes *a,
                          struct cn_error *err)
 {
     struct cn_hpc_structures *s = r->structures;
@@ -166,22 +166,23 @@ static bool begin_module(struct reader *r, const struct attributes *a,
                 .path = cn_arena_strdup(&s->arena, a->name),
                 .graph.is_complete = strcmp(a->has_calls, "1") == 0,
             });
-    return push(r, (struct level){ELEMENT_LM, CN_NONE, CN_NONE, 0});
+    return push(r, (struct structure_level){ELEMENT_LM, CN_NONE, CN_NONE, 0});
 }
 
-static bool begin_file(struct reader *r, const struct attributes *a, struct cn_error *err)
+static bool begin_file(struct structure_reader *r, const struct attributes *a,
+                       struct cn_error *err)
 {
     if (top(r)->element != ELEMENT_LM)
         return cn_fail(err, CN_ERR_FORMAT, "file '%.100s' outside a module", a->name);
-    return push(
-        r, (struct level){ELEMENT_F, CN_NONE, cn_hpc_tables_file(r->tables, a->name), 0});
+    return push(r, (struct structure_level){ELEMENT_F, CN_NONE,
+                                            cn_hpc_tables_file(r->tables, a->name), 0});
 }
 
-static bool begin_function(struct reader *r, const struct attributes *a,
+static bool begin_function(struct structure_reader *r, const struct attributes *a,
                            struct cn_error *err)
 {
     const char *ranges = a->ranges;
-    struct level parent = *top(r);
+    struct structure_level parent = *top(r);
     uint64_t begin, end;
     struct cn_function function = {.name = a->name,
                                    .module = CN_NONE,
@@ -204,16 +205,17 @@ static bool begin_function(struct reader *r, const struct attributes *a,
     if (!cn_hpc_call_graph_add_function(&current(r)->graph, begin, scope.function))
         return cn_fail(err, CN_ERR_FORMAT, "two functions with the entry 0x%" PRIx64,
                        begin);
-    return push(r,
-                (struct level){ELEMENT_P, add_scope(r, CN_NONE, scope), parent.file, 0});
+    return push(r, (struct structure_level){ELEMENT_P, add_scope(r, CN_NONE, scope),
+                                            parent.file, 0});
 }
 
-static uint32_t own_file(const struct reader *r, const struct attributes *a)
+static uint32_t own_file(const struct structure_reader *r, const struct attributes *a)
 {
     return a->file[0] ? cn_hpc_tables_file(r->tables, a->file) : top(r)->file;
 }
 
-static bool begin_loop(struct reader *r, const struct attributes *a, struct cn_error *err)
+static bool begin_loop(struct structure_reader *r, const struct attributes *a,
+                       struct cn_error *err)
 {
     const char *ranges = a->ranges;
     struct cn_code_scope scope = {
@@ -229,14 +231,14 @@ static bool begin_loop(struct reader *r, const struct attributes *a, struct cn_e
         return cn_fail(err, CN_ERR_FORMAT, "a loop outside a function or file");
     if (next_range(&ranges, &scope.offset, &end) == CN_FAIL)
         return cn_fail(err, CN_ERR_FORMAT, "a loop with the ranges '%.60s'", a->ranges);
-    return push(
-        r, (struct level){ELEMENT_L, add_scope(r, top(r)->scope, scope), scope.file, 0});
+    return push(r, (struct structure_level){ELEMENT_L, add_scope(r, top(r)->scope, scope),
+                                            scope.file, 0});
 }
 
-static bool begin_alien(struct reader *r, const struct attributes *a,
+static bool begin_alien(struct structure_reader *r, const struct attributes *a,
                         struct cn_error *err)
 {
-    struct level parent = *top(r);
+    struct structure_level parent = *top(r);
     uint32_t file = own_file(r, a), line = parse_line(a->line);
     struct cn_code_scope scope = {
         .kind = CN_CONTEXT_FUNCTION, .relation = CN_INLINED_CALL, .file = CN_NONE};
@@ -244,18 +246,20 @@ static bool begin_alien(struct reader *r, const struct attributes *a,
     if (parent.scope == CN_NONE || file == CN_NONE)
         return cn_fail(err, CN_ERR_FORMAT, "an inlined call outside a function or file");
     if (parent.element != ELEMENT_A_CALL)
-        return push(r, (struct level){ELEMENT_A_CALL, parent.scope, file, line});
+        return push(r,
+                    (struct structure_level){ELEMENT_A_CALL, parent.scope, file, line});
     scope.function = cn_hpc_tables_add_function(
         r->tables, (struct cn_function){
                        .name = a->name, .module = CN_NONE, .file = file, .line = line});
     line = add_line(r, parent.scope, parent.file, parent.line);
-    return push(r, (struct level){ELEMENT_A_INLINED, add_scope(r, line, scope), file, 0});
+    return push(r, (struct structure_level){ELEMENT_A_INLINED, add_scope(r, line, scope),
+                                            file, 0});
 }
 
-static bool begin_statement(struct reader *r, const struct attributes *a,
+static bool begin_statement(struct structure_reader *r, const struct attributes *a,
                             struct cn_error *err)
 {
-    struct level parent = *top(r);
+    struct structure_level parent = *top(r);
     const char *ranges = a->ranges;
     uint64_t begin, end;
     enum cn_step step;
@@ -271,11 +275,12 @@ static bool begin_statement(struct reader *r, const struct attributes *a,
     if (step == CN_FAIL)
         return cn_fail(err, CN_ERR_FORMAT, "a statement with the ranges '%.60s'",
                        a->ranges);
-    return push(r, (struct level){ELEMENT_S, CN_NONE, parent.file, 0});
+    return push(r, (struct structure_level){ELEMENT_S, CN_NONE, parent.file, 0});
 }
 
 /* A statement that calls a function, which is not always known. */
-static bool begin_call(struct reader *r, const struct attributes *a, struct cn_error *err)
+static bool begin_call(struct structure_reader *r, const struct attributes *a,
+                       struct cn_error *err)
 {
     const char *ranges = a->ranges, *target = a->target;
     uint64_t begin, end, callee;
@@ -291,12 +296,13 @@ static bool begin_call(struct reader *r, const struct attributes *a, struct cn_e
     return true;
 }
 
-static bool begin_element(struct reader *r, const struct cn_hpc_xml_event *e,
+static bool begin_element(struct structure_reader *r, const struct cn_hpc_xml_event *e,
                           struct cn_error *err)
 {
     static const struct {
         const char *name;
-        bool (*begin)(struct reader *r, const struct attributes *a, struct cn_error *err);
+        bool (*begin)(struct structure_reader *r, const struct attributes *a,
+                      struct cn_error *err);
     } elements[] = {
         {"LM", begin_module}, {"F", begin_file},  {"P", begin_function},
         {"L", begin_loop},    {"A", begin_alien}, {"S", begin_statement},
@@ -308,7 +314,7 @@ static bool begin_element(struct reader *r, const struct cn_hpc_xml_event *e,
         return cn_fail(err, CN_ERR_FORMAT,
                        "root element '%.60s' instead of 'HPCToolkitStructure'", e->name);
     if (e->depth == 0)
-        return push(r, (struct level){ELEMENT_ROOT, CN_NONE, CN_NONE, 0});
+        return push(r, (struct structure_level){ELEMENT_ROOT, CN_NONE, CN_NONE, 0});
     read_attributes(e->attributes, &attributes);
     for (size_t i = 0; i < sizeof(elements) / sizeof(*elements); i++)
         if (strcmp(elements[i].name, e->name) == 0)
@@ -319,7 +325,7 @@ static bool begin_element(struct reader *r, const struct cn_hpc_xml_event *e,
 static enum cn_step on_event(void *arg, const struct cn_hpc_xml_event *e,
                              struct cn_error *err)
 {
-    struct reader *r = arg;
+    struct structure_reader *r = arg;
 
     if (e->attributes)
         return begin_element(r, e, err) ? CN_ITEM : CN_FAIL;
@@ -330,7 +336,7 @@ static enum cn_step on_event(void *arg, const struct cn_hpc_xml_event *e,
 bool cn_hpc_structures_read(struct cn_hpc_structures *structures, struct cn_bytes file,
                             struct cn_hpc_tables *tables, struct cn_error *err)
 {
-    struct reader r = {.structures = structures, .tables = tables};
+    struct structure_reader r = {.structures = structures, .tables = tables};
     struct cn_hpc_xml_reading reading = {
         .text = file,
         .depth_max = CN_HPC_STRUCT_DEPTH_MAX,

@@ -15,17 +15,17 @@
 enum { NO_MODULE = 0 };
 
 /* How the values of a metric are stored. */
-struct scale {
+struct profile_scale {
     double period;
     bool is_integer;
 };
 
 /* The memory that a profile is decoded into; the next profile reuses it. */
-struct own {
+struct profile_own {
     struct cn_hpc_load run_file, trace_file;
     struct cn_text trace_path, damage;
     struct cn_sampled_metric *metrics;
-    struct scale *scales; /* by metric */
+    struct profile_scale *scales; /* by metric */
     struct cn_bytes *modules, *kinds;
     struct cn_sampled_identity *identity;
     struct cn_sampled_node *nodes;
@@ -42,9 +42,9 @@ struct own {
     size_t module_ids_capacity;
 };
 
-static struct own *own_of(struct cn_sampled_profile *profile)
+static struct profile_own *own_of(struct cn_sampled_profile *profile)
 {
-    struct own *own = profile->own;
+    struct profile_own *own = profile->own;
 
     if (!own)
         own = profile->own = cn_alloc(1, sizeof(*own));
@@ -69,7 +69,7 @@ static bool read_header(const struct cn_hpc_run *run, struct cn_sampled_profile 
     return step == CN_END;
 }
 
-static bool read_metrics(struct own *own, const struct cn_hpc_run *run,
+static bool read_metrics(struct profile_own *own, const struct cn_hpc_run *run,
                          struct cn_error *err)
 {
     struct cn_bytes rest = run->metrics_list;
@@ -89,7 +89,7 @@ static bool read_metrics(struct own *own, const struct cn_hpc_run *run,
             .shows_percent = entry.shows_percent,
             .is_moved = entry.is_moved,
         };
-        own->scales[count++] = (struct scale){
+        own->scales[count++] = (struct profile_scale){
             (double)entry.period, entry.value_format == CN_HPC_VALUES_INTEGER};
     }
     own->metric_count = count;
@@ -97,7 +97,7 @@ static bool read_metrics(struct own *own, const struct cn_hpc_run *run,
 }
 
 /* The slot of a load module. */
-static uint32_t *module_slot(struct own *own, uint16_t id)
+static uint32_t *module_slot(struct profile_own *own, uint16_t id)
 {
     CN_GROW_TO(own->module_slots, (size_t)id + 1, own->module_slot_capacity);
     while (own->module_slot_count <= id)
@@ -105,7 +105,7 @@ static uint32_t *module_slot(struct own *own, uint16_t id)
     return &own->module_slots[id];
 }
 
-static bool read_modules(struct own *own, const struct cn_hpc_run *run,
+static bool read_modules(struct profile_own *own, const struct cn_hpc_run *run,
                          struct cn_error *err)
 {
     struct cn_bytes rest = run->modules_list;
@@ -131,7 +131,7 @@ static bool read_modules(struct own *own, const struct cn_hpc_run *run,
     return step == CN_END;
 }
 
-static bool read_kinds(struct own *own, const struct cn_hpc_run *run,
+static bool read_kinds(struct profile_own *own, const struct cn_hpc_run *run,
                        struct cn_error *err)
 {
     struct cn_bytes rest = run->kinds_list;
@@ -152,7 +152,7 @@ static bool read_kinds(struct own *own, const struct cn_hpc_run *run,
     return step == CN_END;
 }
 
-static bool read_identity(struct own *own, const struct cn_hpc_run *run,
+static bool read_identity(struct profile_own *own, const struct cn_hpc_run *run,
                           struct cn_error *err)
 {
     if (run->id_count > CN_IDENTITY_MAX)
@@ -182,7 +182,7 @@ static bool read_identity(struct own *own, const struct cn_hpc_run *run,
 }
 
 /* True below nothing, or below the root. */
-static bool is_at_top(const struct own *own, uint32_t parent)
+static bool is_at_top(const struct profile_own *own, uint32_t parent)
 {
     return parent == CN_NONE || (own->nodes[parent].kind == CN_NODE_GLOBAL &&
                                  own->nodes[parent].address == CN_HPC_CODE_ROOT);
@@ -222,7 +222,7 @@ static const char *set_special(struct cn_sampled_node *node, bool is_at_top)
     }
 }
 
-static bool read_node(struct own *own, const struct cn_hpc_run_node *record,
+static bool read_node(struct profile_own *own, const struct cn_hpc_run_node *record,
                       uint32_t index, struct cn_error *err)
 {
     struct cn_sampled_node *node = &own->nodes[index];
@@ -262,7 +262,7 @@ static bool read_node(struct own *own, const struct cn_hpc_run_node *record,
     return true;
 }
 
-static bool read_nodes(struct own *own, const struct cn_hpc_run *run,
+static bool read_nodes(struct profile_own *own, const struct cn_hpc_run *run,
                        struct cn_error *err)
 {
     if (run->node_count >= CN_HPC_NODE_ID_MAX)
@@ -295,8 +295,8 @@ static struct cn_hpc_run_value_index index_at(const struct cn_hpc_run *run, uint
     return record;
 }
 
-static bool read_value(struct own *own, const struct cn_hpc_run *run, uint64_t index,
-                       uint32_t node, struct cn_error *err)
+static bool read_value(struct profile_own *own, const struct cn_hpc_run *run,
+                       uint64_t index, uint32_t node, struct cn_error *err)
 {
     struct cn_hpc_run_value record;
     double value;
@@ -322,7 +322,7 @@ static bool read_value(struct own *own, const struct cn_hpc_run *run, uint64_t i
     return true;
 }
 
-static bool read_values(struct own *own, const struct cn_hpc_run *run,
+static bool read_values(struct profile_own *own, const struct cn_hpc_run *run,
                         struct cn_error *err)
 {
     struct cn_hpc_run_value_index block = index_at(run, 0), next = block;
@@ -355,7 +355,7 @@ static bool read_values(struct own *own, const struct cn_hpc_run *run,
 }
 
 /* An unreadable trace does not make the profile unreadable. */
-static void read_trace(struct own *own, struct cn_bytes trace,
+static void read_trace(struct profile_own *own, struct cn_bytes trace,
                        struct cn_sampled_profile *profile)
 {
     struct cn_error err = {0};
@@ -387,7 +387,7 @@ static void read_trace(struct own *own, struct cn_bytes trace,
 bool cn_hpc_profile_decode(struct cn_bytes run_bytes, struct cn_bytes trace,
                            struct cn_sampled_profile *profile, struct cn_error *err)
 {
-    struct own *own = own_of(profile);
+    struct profile_own *own = own_of(profile);
     struct cn_hpc_run run;
 
     if (!cn_hpc_run_open(run_bytes, &run, err) || !read_header(&run, profile, err) ||
@@ -418,7 +418,7 @@ bool cn_hpc_profile_decode(struct cn_bytes run_bytes, struct cn_bytes trace,
 bool cn_hpc_profile_read(const char *path, bool without_trace,
                          struct cn_sampled_profile *profile, struct cn_error *err)
 {
-    struct own *own = own_of(profile);
+    struct profile_own *own = own_of(profile);
     struct cn_error trace_err = {0};
     struct cn_bytes trace = {0};
 
@@ -440,7 +440,7 @@ bool cn_hpc_profile_read(const char *path, bool without_trace,
 
 void cn_hpc_profile_done(struct cn_sampled_profile *profile)
 {
-    struct own *own = profile->own;
+    struct profile_own *own = profile->own;
 
     if (!own)
         return;

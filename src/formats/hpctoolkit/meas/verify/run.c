@@ -14,7 +14,7 @@
 enum { MODULE_ID_COUNT = UINT16_MAX + 1, SECTION_COUNT = 6 };
 
 /* Tables that nodes and values refer to. */
-struct tables {
+struct run_tables {
     bool *has_module;
     bool *are_roots; /* by index of the node */
     uint8_t *kinds;  /* enum cn_node_kind, by index of the node */
@@ -55,7 +55,7 @@ static void check_header(struct cn_hpc_verify *v, const struct cn_hpc_run *run)
 }
 
 static void check_modules(struct cn_hpc_verify *v, const struct cn_hpc_run *run,
-                          struct tables *t)
+                          struct run_tables *t)
 {
     struct cn_bytes rest = run->modules_list, at = rest;
     struct cn_hpc_run_module_entry entry;
@@ -77,7 +77,7 @@ static void check_modules(struct cn_hpc_verify *v, const struct cn_hpc_run *run,
 }
 
 static void check_metrics(struct cn_hpc_verify *v, const struct cn_hpc_run *run,
-                          struct tables *t)
+                          struct run_tables *t)
 {
     struct cn_bytes rest = run->metrics_list, at = rest;
     struct cn_hpc_run_metric_entry entry;
@@ -98,7 +98,7 @@ static void check_metrics(struct cn_hpc_verify *v, const struct cn_hpc_run *run,
 }
 
 static void check_kinds(struct cn_hpc_verify *v, const struct cn_hpc_run *run,
-                        struct tables *t)
+                        struct run_tables *t)
 {
     struct cn_bytes rest = run->kinds_list, at = rest;
     struct cn_hpc_run_kind kind;
@@ -119,7 +119,7 @@ static void check_kinds(struct cn_hpc_verify *v, const struct cn_hpc_run *run,
 }
 
 static void check_identity(struct cn_hpc_verify *v, const struct cn_hpc_run *run,
-                           const struct tables *t)
+                           const struct run_tables *t)
 {
     if (run->id_count > CN_IDENTITY_MAX)
         cn_hpc_verify_report(v, true, run->ids, "identity",
@@ -137,7 +137,7 @@ static void check_identity(struct cn_hpc_verify *v, const struct cn_hpc_run *run
     }
 }
 
-static bool is_at_top(const struct cn_hpc_verify *v, const struct tables *t,
+static bool is_at_top(const struct cn_hpc_verify *v, const struct run_tables *t,
                       const struct cn_hpc_run_node *node)
 {
     uint32_t parent = cn_hpc_node_ids_find(&v->ids, node->parent);
@@ -146,7 +146,7 @@ static bool is_at_top(const struct cn_hpc_verify *v, const struct tables *t,
 }
 
 /* Nodes that are no code must be at certain levels. */
-static void check_special(struct cn_hpc_verify *v, struct tables *t,
+static void check_special(struct cn_hpc_verify *v, struct run_tables *t,
                           const struct cn_hpc_run_node *node, struct cn_bytes bytes,
                           uint32_t number)
 {
@@ -163,7 +163,7 @@ static void check_special(struct cn_hpc_verify *v, struct tables *t,
                              node->id, node->parent);
 }
 
-static void check_module_of(struct cn_hpc_verify *v, const struct tables *t,
+static void check_module_of(struct cn_hpc_verify *v, const struct run_tables *t,
                             const struct cn_hpc_run_node *node, struct cn_bytes bytes)
 {
     if (!t->has_module[node->module])
@@ -173,7 +173,7 @@ static void check_module_of(struct cn_hpc_verify *v, const struct tables *t,
                              node->id, node->module);
 }
 
-static void check_kind(struct cn_hpc_verify *v, struct tables *t,
+static void check_kind(struct cn_hpc_verify *v, struct run_tables *t,
                        const struct cn_hpc_run_node *node, struct cn_bytes bytes,
                        uint32_t number)
 {
@@ -187,8 +187,8 @@ static void check_kind(struct cn_hpc_verify *v, struct tables *t,
                              node->id, node->module, node->parent);
 }
 
-static void check_node(struct cn_hpc_verify *v, struct tables *t, struct cn_bytes bytes,
-                       uint32_t number)
+static void check_node(struct cn_hpc_verify *v, struct run_tables *t,
+                       struct cn_bytes bytes, uint32_t number)
 {
     struct cn_hpc_run_node node = {0};
 
@@ -213,7 +213,7 @@ static void check_node(struct cn_hpc_verify *v, struct tables *t, struct cn_byte
                              node.id);
 }
 
-static void check_value(struct cn_hpc_verify *v, const struct tables *t,
+static void check_value(struct cn_hpc_verify *v, const struct run_tables *t,
                         struct cn_bytes bytes)
 {
     struct cn_hpc_run_value value = {0};
@@ -297,7 +297,7 @@ static void check_gaps(struct cn_hpc_verify *v, const struct cn_hpc_run *run)
 
 void cn_hpc_verify_run(struct cn_hpc_verify *v, const struct cn_hpc_run *run)
 {
-    struct tables t = {.has_module = cn_alloc(MODULE_ID_COUNT, sizeof(bool))};
+    struct run_tables t = {.has_module = cn_alloc(MODULE_ID_COUNT, sizeof(bool))};
 
     check_gaps(v, run);
     check_header(v, run);

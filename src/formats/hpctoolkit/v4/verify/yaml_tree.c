@@ -10,19 +10,19 @@ static const char not_text[] =
     "(\\.[0-9_]*)?(e[-+]?[0-9]+)?|\\.[0-9_]+(e[-+]?[0-9]+)?|\\.inf)|\\.nan|"
     "[0-9]{4}-[0-9][0-9]?-[0-9][0-9]?([Tt ].*)?)$";
 
-struct check {
+struct yaml_check {
     struct cn_findings *f;
     struct cn_regex *not_text;
 };
 
-static bool is_text(const struct check *c, const struct cn_yaml_node *node)
+static bool is_text(const struct yaml_check *c, const struct cn_yaml_node *node)
 {
     return node->type == CN_YAML_SCALAR &&
            !(node->is_plain &&
              cn_regex_matches(c->not_text, node->text, strlen(node->text)));
 }
 
-static void check_text(const struct check *c, const struct cn_yaml_node *node,
+static void check_text(const struct yaml_check *c, const struct cn_yaml_node *node,
                        const char *what)
 {
     if (node && !is_text(c, node))
@@ -31,7 +31,7 @@ static void check_text(const struct check *c, const struct cn_yaml_node *node,
                           node->line, what, node->text ? node->text : "...");
 }
 
-static void check_input(const struct check *c, const struct cn_yaml_node *input)
+static void check_input(const struct yaml_check *c, const struct cn_yaml_node *input)
 {
     static const char *const keys[] = {"formula", "combine"};
 
@@ -43,7 +43,7 @@ static void check_input(const struct check *c, const struct cn_yaml_node *input)
 }
 
 /* Recursion is at most CN_FORMULA_DEPTH_MAX deep. */
-static void check_formula(const struct check *c, const struct cn_yaml_node *node)
+static void check_formula(const struct yaml_check *c, const struct cn_yaml_node *node)
 {
     const struct cn_yaml_node *args;
 
@@ -71,7 +71,7 @@ static void check_formula(const struct check *c, const struct cn_yaml_node *node
 }
 
 /* {standard: formula, custom: formula}, or in older files one formula alone. */
-static void check_cost(const struct check *c, const struct cn_yaml_node *cost)
+static void check_cost(const struct yaml_check *c, const struct cn_yaml_node *cost)
 {
     const struct cn_yaml_node *standard, *custom;
 
@@ -87,7 +87,7 @@ static void check_cost(const struct check *c, const struct cn_yaml_node *cost)
         check_formula(c, cost);
 }
 
-static void check_variant(const struct check *c, const struct cn_yaml_node *name,
+static void check_variant(const struct yaml_check *c, const struct cn_yaml_node *name,
                           const struct cn_yaml_node *variant)
 {
     const struct cn_yaml_node *formula = cn_yaml_find(variant, "formula");
@@ -105,7 +105,7 @@ static void check_variant(const struct check *c, const struct cn_yaml_node *name
 }
 
 /* Recursion is at most CN_TAXONOMY_DEPTH_MAX deep. */
-static void check_metric(const struct check *c, const struct cn_yaml_node *metric)
+static void check_metric(const struct yaml_check *c, const struct cn_yaml_node *metric)
 {
     const struct cn_yaml_node *variants = cn_yaml_find(metric, "variants");
     const struct cn_yaml_node *children = cn_yaml_find(metric, "children");
@@ -134,7 +134,7 @@ static bool has_item(const struct cn_yaml_node *list, const char *text)
 
 /* Hatchet reads the variant "Sum" of a root, else the unnamed one: its `render` and, for a
  * percentage, its formula. */
-static void check_root(const struct check *c, const struct cn_yaml_node *root)
+static void check_root(const struct yaml_check *c, const struct cn_yaml_node *root)
 {
     const struct cn_yaml_node *variants = cn_yaml_find(root, "variants");
     const struct cn_yaml_node *variant, *render, *formula;
@@ -161,7 +161,7 @@ static void check_root(const struct check *c, const struct cn_yaml_node *root)
                          problem);
 }
 
-static void check_document(const struct check *c, const struct cn_yaml_tree *tree)
+static void check_document(const struct yaml_check *c, const struct cn_yaml_tree *tree)
 {
     const struct cn_yaml_node *inputs = cn_yaml_find(tree->root, "inputs");
     const struct cn_yaml_node *roots = cn_yaml_find(tree->root, "roots");
@@ -191,7 +191,7 @@ static void check_document(const struct check *c, const struct cn_yaml_tree *tre
 
 void cn_hpc_v4_check_yaml_tree(struct cn_hpc_v4_check *v, struct cn_bytes text)
 {
-    struct check c = {.f = &v->m.c.f};
+    struct yaml_check c = {.f = &v->m.c.f};
     struct cn_arena arena = {0};
     struct cn_error err = {0};
     struct cn_yaml_tree tree;

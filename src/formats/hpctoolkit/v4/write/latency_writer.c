@@ -29,7 +29,7 @@ struct bucket {
 };
 
 /* The counts of a profile in the contexts first..last; none if these are in reverse order. */
-struct part {
+struct latency_part {
     uint32_t profile, first, last;
     bool is_last; /* of its profile */
 };
@@ -42,7 +42,7 @@ struct waiting {
 };
 
 /* A worker has one part. */
-struct worker {
+struct latency_worker {
     struct cn_value_cursor cursor;
     struct waiting waiting;
     struct cn_text counts; /* encoded */
@@ -61,9 +61,9 @@ struct cn_hpc_latency_writer {
     uint16_t *by_prop_id, *by_stat_id; /* bucket, or NO_BUCKET */
     struct cn_hpc_latency_profile *profiles;
     uint64_t end_off; /* of the planes of this process, from their beginning */
-    struct part *parts;
+    struct latency_part *parts;
     size_t part_count, part_capacity;
-    struct worker *workers;
+    struct latency_worker *workers;
     struct cn_failures failures;
 
     /* The plane that is being written. */
@@ -134,7 +134,7 @@ static bool write_buckets(struct cn_hpc_latency_writer *l, struct cn_error *err)
     return true;
 }
 
-static void encode_waiting(struct worker *self)
+static void encode_waiting(struct latency_worker *self)
 {
     struct waiting *waiting = &self->waiting;
 
@@ -153,7 +153,7 @@ static void encode_waiting(struct worker *self)
     waiting->count = 0;
 }
 
-static bool add_value(struct worker *self, struct cn_value value, uint16_t bucket,
+static bool add_value(struct latency_worker *self, struct cn_value value, uint16_t bucket,
                       struct cn_error *err)
 {
     struct waiting *waiting = &self->waiting;
@@ -169,8 +169,9 @@ static bool add_value(struct worker *self, struct cn_value value, uint16_t bucke
     return true;
 }
 
-static bool encode_part(const struct cn_hpc_latency_writer *l, const struct part *part,
-                        struct worker *self, struct cn_error *err)
+static bool encode_part(const struct cn_hpc_latency_writer *l,
+                        const struct latency_part *part, struct latency_worker *self,
+                        struct cn_error *err)
 {
     const uint16_t *routes = part->profile == 0 ? l->by_stat_id : l->by_prop_id;
     struct cn_value_batch batch;
@@ -227,8 +228,8 @@ static bool add_bytes(struct cn_hpc_latency_writer *l, struct cn_bytes bytes,
     return l->encoded.len < COPY_LEN || spool_encoded(l, err);
 }
 
-static bool add_part(struct cn_hpc_latency_writer *l, const struct part *part,
-                     struct worker *self, struct cn_error *err)
+static bool add_part(struct cn_hpc_latency_writer *l, const struct latency_part *part,
+                     struct latency_worker *self, struct cn_error *err)
 {
     if (l->count_count == 0 && l->contexts.len == 0)
         l->profiles[part->profile].counts_off = l->end_off;
@@ -257,7 +258,7 @@ static bool add_part(struct cn_hpc_latency_writer *l, const struct part *part,
 static void part_take(void *arg, size_t job, unsigned worker)
 {
     struct cn_hpc_latency_writer *l = arg;
-    const struct part *part = &l->parts[job];
+    const struct latency_part *part = &l->parts[job];
     struct cn_error *err = cn_failures_error(&l->failures, worker);
 
     if (!cn_failures_share(&l->failures, worker))
@@ -270,7 +271,7 @@ static void part_take(void *arg, size_t job, unsigned worker)
         cn_failures_note(&l->failures, worker, job);
 }
 
-static void add_range(struct cn_hpc_latency_writer *l, struct part part)
+static void add_range(struct cn_hpc_latency_writer *l, struct latency_part part)
 {
     CN_PUSH(l->parts, l->part_count, l->part_capacity, part);
 }
@@ -292,10 +293,11 @@ static bool plan_parts(struct cn_hpc_latency_writer *l, struct cn_error *err)
         if ((i == 0) != profile.is_summary)
             count = 0;
         for (uint64_t k = 0; k < count; k++)
-            add_range(l, (struct part){i, (uint32_t)(limit * k / count),
-                                       (uint32_t)(limit * (k + 1) / count - 1), false});
+            add_range(l, (struct latency_part){i, (uint32_t)(limit * k / count),
+                                               (uint32_t)(limit * (k + 1) / count - 1),
+                                               false});
         if (count == 0)
-            add_range(l, (struct part){.profile = i, .first = 1});
+            add_range(l, (struct latency_part){.profile = i, .first = 1});
         else
             l->parts[l->part_count - 1].last = UINT32_MAX;
         l->parts[l->part_count - 1].is_last = true;

@@ -6,7 +6,7 @@
 #include "formats/hpctoolkit/v4/write/value_writer.h"
 #include "formats/hpctoolkit/values/profile_blocks.h"
 
-struct profile_writer {
+struct v4_profile_writer {
     const struct cn_hpc_writing *w;
     struct cn_out *out;
     struct cn_hpc_profile *records;
@@ -68,7 +68,7 @@ static bool write_tuple(struct cn_out *out, const struct cn_identity_tuple *iden
     return true;
 }
 
-static bool write_tuples(struct profile_writer *p, struct cn_error *err)
+static bool write_tuples(struct v4_profile_writer *p, struct cn_error *err)
 {
     for (uint32_t i = 0; i < p->w->db->profile_count; i++) {
         struct cn_profile profile;
@@ -87,7 +87,7 @@ static bool write_tuples(struct profile_writer *p, struct cn_error *err)
     return true;
 }
 
-static bool write_records(struct profile_writer *p,
+static bool write_records(struct v4_profile_writer *p,
                           const struct cn_hpc_profiles_header *header,
                           const struct cn_hpc_section *infos, struct cn_error *err)
 {
@@ -125,7 +125,7 @@ bool cn_hpc_tuples_measure(struct cn_database *db, uint64_t *len, struct cn_erro
     return true;
 }
 
-static bool write_file(struct profile_writer *p, struct cn_error *err)
+static bool write_file(struct v4_profile_writer *p, struct cn_error *err)
 {
     struct cn_hpc_section sections[CN_HPC_PROFILE_SECTION_COUNT] = {0};
     struct cn_hpc_section *infos = &sections[CN_HPC_PROFILE_INFOS];
@@ -156,7 +156,7 @@ static bool write_file(struct profile_writer *p, struct cn_error *err)
 bool cn_hpc_profiles_write(const struct cn_hpc_writing *w, struct cn_out *out,
                            struct cn_error *err)
 {
-    struct profile_writer p = {
+    struct v4_profile_writer p = {
         .w = w,
         .out = out,
         .records = cn_alloc(w->db->profile_count, sizeof(*p.records)),

@@ -30,7 +30,7 @@
 enum { PROFILES, CONTEXTS, TRACES, LATENCY, FILE_COUNT };
 
 /* A large file. */
-struct file {
+struct ranks_file {
     struct cn_hpc_writing w;
     struct cn_ranks ranks;       /* a channel for each file */
     struct cn_ranks_turns turns; /* of ranges of contexts */
@@ -42,14 +42,14 @@ struct file {
     bool ok;
 };
 
-static bool write_profiles(struct file *file, struct cn_error *err)
+static bool write_profiles(struct ranks_file *file, struct cn_error *err)
 {
     return cn_hpc_profiles_write(&file->w, &file->out, err);
 }
 
 static bool open_spool(void *arg, struct cn_spool *spool, struct cn_error *err)
 {
-    struct file *file = arg;
+    struct ranks_file *file = arg;
 
     return cn_ranks_spool_open(&file->ranks, spool, file->w.dir, file->w.workers, err);
 }
@@ -57,7 +57,7 @@ static bool open_spool(void *arg, struct cn_spool *spool, struct cn_error *err)
 static bool share(void *arg, bool ok, const struct cn_text *message, cn_wire_take take,
                   void *take_arg, struct cn_error *err)
 {
-    struct file *file = arg;
+    struct ranks_file *file = arg;
 
     return cn_ranks_agree(&file->ranks, ok, err) &&
            cn_ranks_share(&file->ranks, message, take, take_arg, err);
@@ -66,7 +66,7 @@ static bool share(void *arg, bool ok, const struct cn_text *message, cn_wire_tak
 static bool reserve(void *arg, bool is_last, bool ok, uint64_t len, uint64_t *off,
                     struct cn_error *err)
 {
-    struct file *file = arg;
+    struct ranks_file *file = arg;
 
     return cn_ranks_turns_reserve(&file->turns, is_last, ok, len, off, err);
 }
@@ -74,12 +74,12 @@ static bool reserve(void *arg, bool is_last, bool ok, uint64_t len, uint64_t *of
 static bool add_counts(void *arg, bool ok, uint32_t *counts, size_t count,
                        struct cn_error *err)
 {
-    struct file *file = arg;
+    struct ranks_file *file = arg;
 
     return cn_ranks_add_counts(&file->ranks, ok, counts, count, err);
 }
 
-static bool write_contexts(struct file *file, struct cn_error *err)
+static bool write_contexts(struct ranks_file *file, struct cn_error *err)
 {
     struct cn_ranks *ranks = &file->ranks;
     struct cn_hpc_writing *w = &file->w;
@@ -118,7 +118,7 @@ static bool combine_lines(struct cn_ranks *ranks, struct cn_hpc_trace_lines *lin
     return true;
 }
 
-static bool write_traces(struct file *file, struct cn_error *err)
+static bool write_traces(struct ranks_file *file, struct cn_error *err)
 {
     struct cn_hpc_trace_lines lines = {0};
     bool ok;
@@ -166,7 +166,7 @@ static bool join_planes(struct cn_ranks *ranks, struct latency *latency, uint64_
     return ok;
 }
 
-static bool write_latency(struct file *file, struct cn_error *err)
+static bool write_latency(struct ranks_file *file, struct cn_error *err)
 {
     struct cn_ranks *ranks = &file->ranks;
     struct latency latency = {
@@ -193,7 +193,7 @@ static bool write_latency(struct file *file, struct cn_error *err)
 static const struct {
     const char *name; /* NULL: the writer creates the file */
     size_t section_count;
-    bool (*write)(struct file *file, struct cn_error *err);
+    bool (*write)(struct ranks_file *file, struct cn_error *err);
 } kinds[FILE_COUNT] = {
     [PROFILES] = {"profile.db", CN_HPC_PROFILE_SECTION_COUNT, write_profiles},
     [CONTEXTS] = {"cct.db", CN_HPC_CCT_SECTION_COUNT, write_contexts},
@@ -201,7 +201,7 @@ static const struct {
     [LATENCY] = {NULL, 0, write_latency},
 };
 
-static bool begin_files(struct file *files, struct cn_error *err)
+static bool begin_files(struct ranks_file *files, struct cn_error *err)
 {
     for (size_t i = 0; i < FILE_COUNT; i++) {
         const struct cn_hpc_writing *w = &files[i].w;
@@ -218,7 +218,7 @@ static bool begin_files(struct file *files, struct cn_error *err)
 
 static void file_run(void *arg, size_t number, unsigned worker)
 {
-    struct file *file = (struct file *)arg + number;
+    struct ranks_file *file = (struct ranks_file *)arg + number;
 
     (void)worker;
     file->ok =
@@ -230,11 +230,11 @@ static void file_run(void *arg, size_t number, unsigned worker)
 static bool write_files(struct cn_hpc_writing *w, struct cn_ranks *ranks,
                         struct cn_database *all, struct cn_error *err)
 {
-    struct file files[FILE_COUNT] = {0};
+    struct ranks_file files[FILE_COUNT] = {0};
     bool ok;
 
     for (size_t i = 0; i < FILE_COUNT; i++) {
-        struct file *file = &files[i];
+        struct ranks_file *file = &files[i];
 
         file->ranks = cn_ranks_channel(ranks, (unsigned)i + 1);
         file->turns.ranks = &file->ranks;

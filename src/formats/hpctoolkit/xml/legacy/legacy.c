@@ -15,7 +15,7 @@
 #include "formats/hpctoolkit/xml/read/open.h"
 
 /* The column of a metric in the matrices of threads. */
-struct column {
+struct legacy_column {
     uint16_t prop_id;
     uint64_t number;
 };
@@ -24,7 +24,7 @@ struct database {
     struct cn_hpc_xml_database xml; /* first: operations receive a pointer to it */
     struct cn_hpc_legacy_maps maps;
     struct cn_hpc_legacy_threads threads;
-    struct column *columns; /* sorted by prop_id */
+    struct legacy_column *columns; /* sorted by prop_id */
     size_t column_count;
     struct cn_value *summary; /* sorted by context and metric */
     size_t summary_count, summary_capacity;
@@ -111,7 +111,7 @@ static size_t next_of_thread(const struct database *self, struct cn_value_cursor
     for (; cursor->at < thread->row_count && context_of(cursor->at) <= cursor->last_key;
          cursor->at++) {
         for (; cursor->index_at < self->column_count; cursor->index_at++) {
-            const struct column *column = &self->columns[cursor->index_at];
+            const struct legacy_column *column = &self->columns[cursor->index_at];
             double value =
                 cn_hpc_legacy_threads_value(thread, cursor->at, column->number);
 
@@ -134,7 +134,7 @@ static size_t next_of_context(const struct database *self, struct cn_value_curso
     if (cursor->owner == CN_HPC_LEGACY_ROOT_ID)
         return 0;
     for (; cursor->index_at < self->column_count; cursor->index_at++) {
-        const struct column *column = &self->columns[cursor->index_at];
+        const struct legacy_column *column = &self->columns[cursor->index_at];
 
         for (; cursor->at < self->threads.count; cursor->at++) {
             double value = cn_hpc_legacy_threads_value(
@@ -287,9 +287,9 @@ static void find_columns(struct database *self, const struct cn_hpc_xml_head *he
 
         if (row->id >= 0 && row->id <= UINT16_MAX && row->column >= 0)
             self->columns[self->column_count++] =
-                (struct column){(uint16_t)row->id, (uint64_t)row->column};
+                (struct legacy_column){(uint16_t)row->id, (uint64_t)row->column};
     }
-    CN_SORT(self->columns, self->column_count, CN_UP(struct column, prop_id));
+    CN_SORT(self->columns, self->column_count, CN_UP(struct legacy_column, prop_id));
 }
 
 /* A damaged file of threads does not affect the others. */

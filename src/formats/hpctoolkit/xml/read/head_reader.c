@@ -8,14 +8,14 @@
 #include "formats/hpctoolkit/xml/read/scanner.h"
 #include "formats/hpctoolkit/xml_events.h"
 
-struct reader {
+struct head_reader {
     struct cn_hpc_xml_head *head;
     struct cn_arena *arena;
     bool is_at_tree;
 };
 
 /* A copy of an attribute, or `otherwise`. */
-static const char *copy(struct reader *r, const struct cn_hpc_xml_event *e,
+static const char *copy(struct head_reader *r, const struct cn_hpc_xml_event *e,
                         const char *name, const char *otherwise)
 {
     const char *value = cn_hpc_xml_event_get(e, name);
@@ -49,7 +49,7 @@ static bool needed(const struct cn_hpc_xml_event *e, const char *name, int64_t *
     return cn_fail(err, CN_ERR_FORMAT, "<%.32s> has no %s", e->name, name);
 }
 
-static bool add_row(struct reader *r, struct cn_hpc_xml_rows *rows,
+static bool add_row(struct head_reader *r, struct cn_hpc_xml_rows *rows,
                     const struct cn_hpc_xml_event *e, struct cn_error *err)
 {
     struct cn_hpc_xml_row row = {.name = copy(r, e, "n", "")};
@@ -71,7 +71,7 @@ static bool has_room(const struct cn_hpc_xml_event *e, size_t count, struct cn_e
                    e->name);
 }
 
-static bool add_metric(struct reader *r, const struct cn_hpc_xml_event *e,
+static bool add_metric(struct head_reader *r, const struct cn_hpc_xml_event *e,
                        struct cn_error *err)
 {
     struct cn_hpc_xml_head *head = r->head;
@@ -91,7 +91,7 @@ static bool add_metric(struct reader *r, const struct cn_hpc_xml_event *e,
     return true;
 }
 
-static bool add_formula(struct reader *r, const struct cn_hpc_xml_event *e,
+static bool add_formula(struct head_reader *r, const struct cn_hpc_xml_event *e,
                         struct cn_error *err)
 {
     struct cn_hpc_xml_head *head = r->head;
@@ -108,7 +108,7 @@ static bool add_formula(struct reader *r, const struct cn_hpc_xml_event *e,
     return true;
 }
 
-static bool add_metric_db(struct reader *r, const struct cn_hpc_xml_event *e,
+static bool add_metric_db(struct head_reader *r, const struct cn_hpc_xml_event *e,
                           struct cn_error *err)
 {
     struct cn_hpc_xml_head *head = r->head;
@@ -124,7 +124,7 @@ static bool add_metric_db(struct reader *r, const struct cn_hpc_xml_event *e,
     return true;
 }
 
-static bool add_times(struct reader *r, const struct cn_hpc_xml_event *e,
+static bool add_times(struct head_reader *r, const struct cn_hpc_xml_event *e,
                       struct cn_error *err)
 {
     /* The first writers used microseconds, without an attribute that says so. */
@@ -143,7 +143,7 @@ static bool add_times(struct reader *r, const struct cn_hpc_xml_event *e,
     return true;
 }
 
-static void add_pair(struct reader *r, const struct cn_hpc_xml_event *e)
+static void add_pair(struct head_reader *r, const struct cn_hpc_xml_event *e)
 {
     const char *name = cn_hpc_xml_event_get(e, "n");
     const char *value = cn_hpc_xml_event_get(e, "v");
@@ -156,7 +156,7 @@ static void add_pair(struct reader *r, const struct cn_hpc_xml_event *e)
         r->head->lines_have_calls = strcmp(value, CN_HPC_XML_LINES_VALUE) == 0;
 }
 
-static bool begin_root(struct reader *r, const struct cn_hpc_xml_event *e,
+static bool begin_root(struct head_reader *r, const struct cn_hpc_xml_event *e,
                        struct cn_error *err)
 {
     const char *version = cn_hpc_xml_event_get(e, "version");
@@ -179,7 +179,7 @@ static bool begin_root(struct reader *r, const struct cn_hpc_xml_event *e,
     return true;
 }
 
-static bool add_element(struct reader *r, const struct cn_hpc_xml_event *e,
+static bool add_element(struct head_reader *r, const struct cn_hpc_xml_event *e,
                         struct cn_error *err)
 {
     struct cn_hpc_xml_head *head = r->head;
@@ -213,7 +213,7 @@ static bool add_element(struct reader *r, const struct cn_hpc_xml_event *e,
 static enum cn_step on_event(void *arg, const struct cn_hpc_xml_event *e,
                              struct cn_error *err)
 {
-    struct reader *r = arg;
+    struct head_reader *r = arg;
 
     if (!e->attributes)
         return CN_ITEM;
@@ -229,7 +229,7 @@ bool cn_hpc_xml_head_read(struct cn_hpc_xml_head *out, struct cn_bytes text,
                           struct cn_arena *arena, struct cn_error *err)
 {
     struct cn_hpc_xml_head head = {.title = "", .description = ""};
-    struct reader r = {.head = &head, .arena = arena};
+    struct head_reader r = {.head = &head, .arena = arena};
     struct cn_hpc_xml_reading reading = {.text = text,
                                          .depth_max = CN_HPC_XML_HEAD_DEPTH_MAX,
                                          .handle = on_event,

@@ -9,13 +9,13 @@
 #include "formats/hpctoolkit/xml/read/tree.h"
 
 /* A line and its location. */
-struct line {
+struct joined_line {
     uint32_t file, line, node;
 };
 
 static int compare_lines(const void *left, const void *right)
 {
-    const struct line *a = left, *b = right;
+    const struct joined_line *a = left, *b = right;
 
     if (a->file != b->file)
         return a->file < b->file ? -1 : 1;
@@ -24,7 +24,7 @@ static int compare_lines(const void *left, const void *right)
     return (a->node > b->node) - (a->node < b->node);
 }
 
-static void sort_lines(struct line *lines, size_t count)
+static void sort_lines(struct joined_line *lines, size_t count)
 {
     enum { FEW = 16 };
 
@@ -33,7 +33,7 @@ static void sort_lines(struct line *lines, size_t count)
         return;
     }
     for (size_t i = 1; i < count; i++) {
-        struct line line = lines[i];
+        struct joined_line line = lines[i];
         size_t k = i;
 
         for (; k > 0 && compare_lines(&lines[k - 1], &line) > 0; k--)
@@ -73,7 +73,7 @@ static void absorb(struct cn_hpc_xml_tree *tree, struct joint *joint, uint32_t n
 
 /* Merge the lines of one location, in the order of the file. A call is merged into the <S>
  * before it; else into the <S> after it; else into the first call. */
-static void join_location(struct cn_hpc_xml_tree *tree, const struct line *lines,
+static void join_location(struct cn_hpc_xml_tree *tree, const struct joined_line *lines,
                           size_t count)
 {
     uint32_t first = lines[0].node;
@@ -96,7 +96,7 @@ static void join_location(struct cn_hpc_xml_tree *tree, const struct line *lines
 void cn_hpc_xml_tree_join_lines(struct cn_hpc_xml_tree *tree, uint32_t parent)
 {
     enum { ROOM = 64 };
-    struct line room[ROOM], *lines = room;
+    struct joined_line room[ROOM], *lines = room;
     uint32_t *link = &tree->nodes[parent].child;
     size_t count = 0, run;
 
@@ -110,7 +110,7 @@ void cn_hpc_xml_tree_join_lines(struct cn_hpc_xml_tree *tree, uint32_t parent)
     for (uint32_t i = *link; i != CN_HPC_XML_NO_NODE; i = tree->nodes[i].next)
         if (tree->nodes[i].kind == CN_CONTEXT_LINE)
             lines[count++] =
-                (struct line){tree->nodes[i].function, tree->nodes[i].line, i};
+                (struct joined_line){tree->nodes[i].function, tree->nodes[i].line, i};
     sort_lines(lines, count);
     for (size_t i = 0; i < count; i += run) {
         run = 1;

@@ -63,12 +63,12 @@ static struct cn_hpc_xml_cost cost_of(const struct cn_hpc_xml_database *xml,
 }
 
 /* The values of one line in one profile, sorted by metric. */
-struct sums {
+struct lines_sums {
     struct cn_value list[CN_VALUE_BATCH];
     size_t count;
 };
 
-static bool add(struct sums *sums, uint32_t key, uint16_t metric, double value,
+static bool add(struct lines_sums *sums, uint32_t key, uint16_t metric, double value,
                 struct cn_error *err)
 {
     size_t at = sums->count;
@@ -104,8 +104,9 @@ static bool look_up(struct cn_hpc_xml_database *xml, uint32_t profile, uint32_t 
 
 /* Add a value of the line itself, or of a function that it calls. The line's own exclusive
  * cost is a part of its inclusive cost, which replaces that of the file. */
-static bool add_value(struct sums *sums, uint32_t line, const struct cn_value *value,
-                      struct cn_hpc_xml_cost cost, struct cn_error *err)
+static bool add_value(struct lines_sums *sums, uint32_t line,
+                      const struct cn_value *value, struct cn_hpc_xml_cost cost,
+                      struct cn_error *err)
 {
     bool is_own = value->key == line;
 
@@ -117,7 +118,7 @@ static bool add_value(struct sums *sums, uint32_t line, const struct cn_value *v
 }
 
 static bool sum_context(struct cn_hpc_xml_database *xml, uint32_t profile,
-                        uint32_t context, uint32_t line, struct sums *sums,
+                        uint32_t context, uint32_t line, struct lines_sums *sums,
                         struct cn_error *err)
 {
     struct cn_value_cursor cursor;
@@ -135,7 +136,7 @@ static bool sum_context(struct cn_hpc_xml_database *xml, uint32_t profile,
 }
 
 static bool sum_line(struct cn_hpc_xml_database *xml, uint32_t profile,
-                     const struct cn_hpc_xml_link *line, struct sums *sums,
+                     const struct cn_hpc_xml_link *line, struct lines_sums *sums,
                      struct cn_error *err)
 {
     const struct cn_hpc_xml_node *nodes = xml->tree.nodes;
@@ -150,12 +151,12 @@ static bool sum_line(struct cn_hpc_xml_database *xml, uint32_t profile,
 }
 
 /* The next lines, sorted; if the list is full, there may be more. */
-struct candidates {
+struct line_candidates {
     uint32_t list[CANDIDATES]; /* indexes in the list of lines */
     size_t count, at;
 };
 
-static void add_candidate(struct candidates *c, uint32_t line)
+static void add_candidate(struct line_candidates *c, uint32_t line)
 {
     size_t at = c->count;
 
@@ -172,7 +173,7 @@ static void add_candidate(struct candidates *c, uint32_t line)
 
 /* Add the lines from `from` to `end` that call a context. */
 static void add_callers(const struct cn_hpc_xml_lines *lines, uint32_t context,
-                        size_t from, size_t end, struct candidates *c)
+                        size_t from, size_t end, struct line_candidates *c)
 {
     size_t i =
         (size_t)cn_search(0, lines->callee_count, is_below, lines->callees, context);
@@ -187,7 +188,7 @@ static void add_callers(const struct cn_hpc_xml_lines *lines, uint32_t context,
 
 static bool search_few(struct cn_hpc_xml_database *xml,
                        const struct cn_value_cursor *cursor, size_t from, size_t end,
-                       struct candidates *c, struct cn_error *err)
+                       struct line_candidates *c, struct cn_error *err)
 {
     struct cn_value_cursor all;
     struct cn_value_batch batch;
@@ -207,7 +208,7 @@ static bool search_few(struct cn_hpc_xml_database *xml,
 
 static bool find_candidates(struct cn_hpc_xml_database *xml,
                             const struct cn_value_cursor *cursor, uint32_t from_id,
-                            struct candidates *c, struct cn_error *err)
+                            struct line_candidates *c, struct cn_error *err)
 {
     const struct cn_hpc_xml_lines *lines = &xml->lines;
     size_t from = find_line(lines, from_id);
@@ -229,7 +230,7 @@ static bool find_candidates(struct cn_hpc_xml_database *xml,
 }
 
 /* The plane of the files, merged with the values of lines. */
-struct merge {
+struct lines_merge {
     struct cn_hpc_xml_database *xml;
     struct cn_value_cursor *to; /* receives the batch */
     size_t filled;
@@ -237,11 +238,11 @@ struct merge {
     struct cn_value_batch batch;
     size_t at; /* in the batch */
     bool has_values;
-    struct candidates lines;
-    struct sums sums;
+    struct line_candidates lines;
+    struct lines_sums sums;
 };
 
-static bool fetch(struct merge *m, struct cn_error *err)
+static bool fetch(struct lines_merge *m, struct cn_error *err)
 {
     enum cn_step step;
 
@@ -255,7 +256,7 @@ static bool fetch(struct merge *m, struct cn_error *err)
     return step != CN_FAIL;
 }
 
-static bool skip_delivered(struct merge *m, struct cn_error *err)
+static bool skip_delivered(struct lines_merge *m, struct cn_error *err)
 {
     while (fetch(m, err)) {
         if (!m->has_values || m->batch.values[m->at].key != m->to->key ||
@@ -266,7 +267,7 @@ static bool skip_delivered(struct merge *m, struct cn_error *err)
     return false;
 }
 
-static void deliver(struct merge *m, struct cn_value value)
+static void deliver(struct lines_merge *m, struct cn_value value)
 {
     m->to->batch[m->filled++] = value;
     m->to->key = value.key;
@@ -274,7 +275,7 @@ static void deliver(struct merge *m, struct cn_value value)
 }
 
 /* Deliver the values of a line instead of those in the plane. */
-static bool deliver_line(struct merge *m, const struct cn_hpc_xml_link *line,
+static bool deliver_line(struct lines_merge *m, const struct cn_hpc_xml_link *line,
                          struct cn_error *err)
 {
     uint64_t first_metric = m->to->key == line->id ? m->to->run_end : 0;
@@ -297,7 +298,7 @@ static bool deliver_line(struct merge *m, const struct cn_hpc_xml_link *line,
     return true;
 }
 
-static bool refill_lines(struct merge *m, struct cn_error *err)
+static bool refill_lines(struct lines_merge *m, struct cn_error *err)
 {
     uint32_t last;
 
@@ -307,7 +308,7 @@ static bool refill_lines(struct merge *m, struct cn_error *err)
     return find_candidates(m->xml, m->to, last + 1, &m->lines, err);
 }
 
-static bool merge_values(struct merge *m, struct cn_error *err)
+static bool merge_values(struct lines_merge *m, struct cn_error *err)
 {
     while (m->filled < CN_VALUE_BATCH) {
         const struct cn_hpc_xml_link *line = NULL;
@@ -329,7 +330,7 @@ static bool merge_values(struct merge *m, struct cn_error *err)
     return true;
 }
 
-static bool next_of_profile(struct merge *m, struct cn_error *err)
+static bool next_of_profile(struct lines_merge *m, struct cn_error *err)
 {
     uint32_t from_id = m->to->key;
 
@@ -342,7 +343,7 @@ static bool next_of_profile(struct merge *m, struct cn_error *err)
 }
 
 /* The plane of a line: metric by metric, its values in all profiles. */
-static bool next_of_line(struct merge *m, const struct cn_hpc_xml_link *line,
+static bool next_of_line(struct lines_merge *m, const struct cn_hpc_xml_link *line,
                          struct cn_error *err)
 {
     const struct cn_hpc_xml_lines *lines = &m->xml->lines;
@@ -371,7 +372,7 @@ enum cn_step cn_hpc_xml_lines_next(struct cn_hpc_xml_database *xml,
                                    struct cn_value_cursor *cursor,
                                    struct cn_value_batch *out, struct cn_error *err)
 {
-    struct merge m;
+    struct lines_merge m;
     bool ok;
 
     m.xml = xml;

@@ -20,7 +20,7 @@ struct metric {
     const char *format;
 };
 
-struct building {
+struct metrics_building {
     struct cn_database *db;
     const struct cn_hpc_xml_head *head;
     struct cn_names names;
@@ -63,7 +63,7 @@ void cn_hpc_xml_metric_name_parse(const char *name, const char *type,
     }
 }
 
-static struct metric *metric_of(struct building *b, const char *name, size_t len)
+static struct metric *metric_of(struct metrics_building *b, const char *name, size_t len)
 {
     const char *base = cn_arena_copy(&b->db->arena, name, len);
     size_t known = b->names.count;
@@ -81,7 +81,7 @@ static bool is_id(int64_t id)
     return id >= 0 && id <= UINT16_MAX;
 }
 
-static void add_instances(struct building *b)
+static void add_instances(struct metrics_building *b)
 {
     for (size_t i = 0; i < b->head->metric_db_count; i++) {
         const struct cn_hpc_xml_metric_db *row = &b->head->metric_dbs[i];
@@ -109,8 +109,8 @@ static void add_instances(struct building *b)
     }
 }
 
-static void add_statistic(struct building *b, struct metric *metric, const char *name,
-                          int64_t id, struct cn_statistic statistic)
+static void add_statistic(struct metrics_building *b, struct metric *metric,
+                          const char *name, int64_t id, struct cn_statistic statistic)
 {
     if (!is_id(id)) {
         cn_database_warn(b->db, false, "metric %s with id %" PRId64 " is not used", name,
@@ -124,7 +124,7 @@ static void add_statistic(struct building *b, struct metric *metric, const char 
 }
 
 /* PARTIALs: the statistics of 4.0. learn_formula() finds out what was combined. */
-static void add_partial(struct building *b, const struct cn_hpc_xml_metric *row,
+static void add_partial(struct metrics_building *b, const struct cn_hpc_xml_metric *row,
                         const struct cn_hpc_xml_metric_name *name)
 {
     struct metric *metric = metric_of(b, row->name, name->base_len);
@@ -160,7 +160,7 @@ static bool variant_is(const struct cn_hpc_xml_metric_name *name, const char *wo
 }
 
 /* A metric of 2.x is a statistic: the sum, or one of a few others. */
-static void add_legacy(struct building *b, const struct cn_hpc_xml_metric *row,
+static void add_legacy(struct metrics_building *b, const struct cn_hpc_xml_metric *row,
                        const struct cn_hpc_xml_metric_name *name)
 {
     struct cn_statistic statistic = {.scope = (uint16_t)name->scope,
@@ -200,7 +200,7 @@ static struct cn_statistic *statistic_at(struct metric *metric, int64_t id)
 
 /* Columns identify the sums they use: Mean divides by the count, StdDev also uses the sum of
  * squares. */
-static void learn_formula(struct building *b, const struct cn_hpc_xml_metric *row,
+static void learn_formula(struct metrics_building *b, const struct cn_hpc_xml_metric *row,
                           const struct cn_hpc_xml_metric_name *name)
 {
     struct metric *metric = metric_of(b, row->name, name->base_len);
@@ -222,7 +222,7 @@ static void learn_formula(struct building *b, const struct cn_hpc_xml_metric *ro
         statistic_at(metric, ids[0])->formula = "($$^2)";
 }
 
-static void add_rows(struct building *b)
+static void add_rows(struct metrics_building *b)
 {
     struct cn_hpc_xml_metric_name name;
 
@@ -306,7 +306,7 @@ static bool check_ids(const struct cn_metrics *metrics, struct cn_error *err)
 }
 
 /* The usual columns, with the visibility and format of the file. */
-static void build_taxonomy(struct building *b)
+static void build_taxonomy(struct metrics_building *b)
 {
     struct cn_database *db = b->db;
     struct cn_presented_metric *roots;
@@ -332,7 +332,7 @@ bool cn_hpc_xml_metrics_read(struct cn_database *db, const struct cn_hpc_xml_hea
         [CN_HPC_XML_FUNCTION] = {"function", CN_SCOPE_TRANSITIVE, 0},
         [CN_HPC_XML_EXECUTION] = {"execution", CN_SCOPE_EXECUTION, UINT8_MAX},
     };
-    struct building b = {.db = db, .head = head};
+    struct metrics_building b = {.db = db, .head = head};
     struct cn_metric *list;
     bool ok;
 

@@ -20,7 +20,7 @@ enum element_type {
     UNKNOWN,
 };
 
-enum attribute {
+enum xml_attribute {
     ID = 1 << 0,
     SAMPLE_ID = 1 << 1,
     NAME = 1 << 2,
@@ -32,9 +32,9 @@ enum attribute {
 };
 
 /* The attributes of one element. */
-struct element {
+struct tree_element {
     enum element_type type;
-    unsigned given; /* set of enum attribute */
+    unsigned given; /* set of enum xml_attribute */
     int64_t id, sample_id, name, file, module;
     uint64_t line, address;
     bool has_point; /* the address is "0x...", not "0" */
@@ -42,7 +42,7 @@ struct element {
 };
 
 /* An open element. */
-struct frame {
+struct tree_frame {
     enum element_type type;
     bool is_context; /* has a node of its own; else its children belong to `owner` */
     bool is_ignored; /* with everything inside */
@@ -53,14 +53,14 @@ struct frame {
     int64_t id;
 };
 
-struct reading {
+struct tree_reading {
     struct cn_hpc_xml_tree *tree;
     const struct cn_hpc_xml_tree_source *source;
     struct cn_hpc_xml_scanner scanner;
     bool is_ours; /* written by cairn: addresses and lines are those of contexts */
     bool is_legacy;
     size_t forgotten;
-    struct frame *frames;
+    struct tree_frame *frames;
     size_t depth, capacity;
 };
 
@@ -86,7 +86,7 @@ static enum element_type type_of(struct cn_bytes name)
     return cn_bytes_equal(name, "SecCallPathProfileData") ? TREE : UNKNOWN;
 }
 
-static enum attribute attribute_of(struct cn_bytes name)
+static enum xml_attribute attribute_of(struct cn_bytes name)
 {
     if (name.len == 1)
         switch (name.ptr[0]) {
@@ -122,8 +122,8 @@ static bool parse_line(struct cn_bytes value, uint64_t *out)
     return cn_hpc_xml_parse_u64(value, out) && *out <= UINT32_MAX;
 }
 
-static bool parse_attribute(enum attribute which, struct cn_bytes value,
-                            struct element *out)
+static bool parse_attribute(enum xml_attribute which, struct cn_bytes value,
+                            struct tree_element *out)
 {
     switch (which) {
     case ID:
@@ -161,7 +161,7 @@ static bool bad_attribute(const struct cn_hpc_xml_attribute *attribute, const ch
                    (const char *)attribute->value.ptr, what);
 }
 
-static bool decode(const struct cn_hpc_xml_tag *tag, struct element *out,
+static bool decode(const struct cn_hpc_xml_tag *tag, struct tree_element *out,
                    struct cn_error *err)
 {
     out->type = type_of(tag->name);
@@ -171,7 +171,7 @@ static bool decode(const struct cn_hpc_xml_tag *tag, struct element *out,
     out->has_point = false;
     for (size_t i = 0; i < tag->attribute_count; i++) {
         const struct cn_hpc_xml_attribute *attribute = &tag->attributes[i];
-        enum attribute which = attribute_of(attribute->name);
+        enum xml_attribute which = attribute_of(attribute->name);
 
         if (out->given & which)
             return bad_attribute(attribute, "occurs twice", err);
@@ -182,12 +182,12 @@ static bool decode(const struct cn_hpc_xml_tag *tag, struct element *out,
     return true;
 }
 
-static struct frame *top(struct reading *r)
+static struct tree_frame *top(struct tree_reading *r)
 {
     return &r->frames[r->depth - 1];
 }
 
-static bool push(struct reading *r, struct frame frame, struct cn_error *err)
+static bool push(struct tree_reading *r, struct tree_frame frame, struct cn_error *err)
 {
     if (r->depth == CN_HPC_XML_DEPTH_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "elements nested deeper than %d",
@@ -209,8 +209,8 @@ static bool look_up(const struct cn_hpc_xml_ids *ids, int64_t id, const char *wh
     return cn_fail(err, CN_ERR_FORMAT, "%s %" PRId64 " is in no table", what, id);
 }
 
-static bool find_location(struct reading *r, const struct element *e, uint32_t *file,
-                          uint32_t *module, struct cn_error *err)
+static bool find_location(struct tree_reading *r, const struct tree_element *e,
+                          uint32_t *file, uint32_t *module, struct cn_error *err)
 {
     *file = top(r)->file;
     *module = top(r)->module;
@@ -220,10 +220,10 @@ static bool find_location(struct reading *r, const struct element *e, uint32_t *
             look_up(&r->tree->module_ids, e->module, "module", module, err));
 }
 
-static bool link_node(struct reading *r, struct cn_hpc_xml_node node, uint32_t *out,
+static bool link_node(struct tree_reading *r, struct cn_hpc_xml_node node, uint32_t *out,
                       struct cn_error *err)
 {
-    struct frame *owner = &r->frames[top(r)->owner];
+    struct tree_frame *owner = &r->frames[top(r)->owner];
 
     if (r->tree->node_count >= CN_HPC_XML_NO_NODE - 1)
         return cn_fail(err, CN_ERR_LIMIT, "more than %" PRIu32 " contexts",
@@ -241,7 +241,7 @@ static bool link_node(struct reading *r, struct cn_hpc_xml_node node, uint32_t *
 }
 
 /* A function at the top of the tree. */
-static struct cn_hpc_xml_node entry_node(struct reading *r, uint32_t procedure)
+static struct cn_hpc_xml_node entry_node(struct tree_reading *r, uint32_t procedure)
 {
     const char *name = r->tree->procedures[procedure].name;
     struct cn_hpc_xml_node node = {.kind = CN_CONTEXT_ENTRY, .function = CN_NONE};
@@ -254,12 +254,13 @@ static struct cn_hpc_xml_node entry_node(struct reading *r, uint32_t procedure)
     return node;
 }
 
-static struct cn_hpc_xml_node function_node(struct reading *r, const struct element *e,
+static struct cn_hpc_xml_node function_node(struct tree_reading *r,
+                                            const struct tree_element *e,
                                             uint32_t procedure, uint32_t file,
                                             uint32_t module)
 {
     const struct cn_hpc_xml_procedure *of = &r->tree->procedures[procedure];
-    const struct frame *parent = top(r);
+    const struct tree_frame *parent = top(r);
     bool is_inlined = e->type == INLINED ||
                       (parent->type == CALL && parent->id < 0 && parent->id == -e->id);
     bool is_unknown = of->is_fake && !(e->given & ADDRESS) &&
@@ -289,11 +290,11 @@ static struct cn_hpc_xml_node function_node(struct reading *r, const struct elem
     return node;
 }
 
-static bool open_function(struct reading *r, const struct element *e,
+static bool open_function(struct tree_reading *r, const struct tree_element *e,
                           struct cn_error *err)
 {
     bool is_entry = top(r)->type == TREE;
-    struct frame frame = {.type = e->type, .is_context = true, .id = e->id};
+    struct tree_frame frame = {.type = e->type, .is_context = true, .id = e->id};
     struct cn_hpc_xml_node node;
     uint32_t procedure;
 
@@ -317,8 +318,9 @@ static bool open_function(struct reading *r, const struct element *e,
 }
 
 /* <L>, <S> or <C>. */
-static struct cn_hpc_xml_node line_node(const struct reading *r, const struct element *e,
-                                        uint32_t file, uint32_t module)
+static struct cn_hpc_xml_node line_node(const struct tree_reading *r,
+                                        const struct tree_element *e, uint32_t file,
+                                        uint32_t module)
 {
     struct cn_hpc_xml_node node = {
         .id = e->id > 0 ? (uint32_t)e->id : 0,
@@ -342,7 +344,7 @@ static struct cn_hpc_xml_node line_node(const struct reading *r, const struct el
 }
 
 /* True for an <S> or <C> that is no context. */
-static bool is_no_context(struct reading *r, const struct element *e,
+static bool is_no_context(struct tree_reading *r, const struct tree_element *e,
                           const struct cn_hpc_xml_node *node, uint32_t file)
 {
     uint32_t owner = r->frames[top(r)->owner].node;
@@ -354,10 +356,11 @@ static bool is_no_context(struct reading *r, const struct element *e,
             (!r->is_ours && r->tree->nodes[owner].kind == CN_CONTEXT_ENTRY));
 }
 
-static bool open_line(struct reading *r, const struct element *e, struct cn_error *err)
+static bool open_line(struct tree_reading *r, const struct tree_element *e,
+                      struct cn_error *err)
 {
-    const struct frame *owner = &r->frames[top(r)->owner];
-    struct frame frame = {
+    const struct tree_frame *owner = &r->frames[top(r)->owner];
+    struct tree_frame frame = {
         .type = e->type, .id = e->id, .owner = top(r)->owner, .is_context = true};
     struct cn_hpc_xml_node node;
 
@@ -386,7 +389,8 @@ static bool open_line(struct reading *r, const struct element *e, struct cn_erro
     return push(r, frame, err);
 }
 
-static bool take_value(struct reading *r, const struct element *e, struct cn_error *err)
+static bool take_value(struct tree_reading *r, const struct tree_element *e,
+                       struct cn_error *err)
 {
     const struct cn_hpc_xml_tree_sink *sink = &r->source->sink;
     int64_t context = top(r)->type == TREE ? 0 : top(r)->id;
@@ -410,12 +414,12 @@ static bool take_value(struct reading *r, const struct element *e, struct cn_err
     return true;
 }
 
-static bool open_element(struct reading *r, const struct cn_hpc_xml_tag *tag,
+static bool open_element(struct tree_reading *r, const struct cn_hpc_xml_tag *tag,
                          struct cn_error *err)
 {
     const struct cn_hpc_xml_tree_sink *sink = &r->source->sink;
-    struct frame ignored = {.is_ignored = true, .owner = top(r)->owner};
-    struct element e;
+    struct tree_frame ignored = {.is_ignored = true, .owner = top(r)->owner};
+    struct tree_element e;
 
     if (!decode(tag, &e, err))
         return false;
@@ -446,10 +450,10 @@ static bool open_element(struct reading *r, const struct cn_hpc_xml_tag *tag,
         (int)(tag->name.len < 64 ? tag->name.len : 64), (const char *)tag->name.ptr);
 }
 
-static bool close_element(struct reading *r, const struct cn_hpc_xml_tag *tag,
+static bool close_element(struct tree_reading *r, const struct cn_hpc_xml_tag *tag,
                           struct cn_error *err)
 {
-    const struct frame *frame = top(r);
+    const struct tree_frame *frame = top(r);
 
     if (tag->kind == CN_HPC_XML_CLOSE && type_of(tag->name) != frame->type)
         return cn_fail(err, CN_ERR_FORMAT, "</%.*s> ends an element that is not open",
@@ -462,7 +466,7 @@ static bool close_element(struct reading *r, const struct cn_hpc_xml_tag *tag,
 }
 
 /* Give back the pages of a mapped file that were read. */
-static void forget(struct reading *r)
+static void forget(struct tree_reading *r)
 {
     struct cn_bytes part;
 
@@ -474,7 +478,7 @@ static void forget(struct reading *r)
     r->forgotten = r->scanner.at;
 }
 
-static bool scan_tree(struct reading *r, struct cn_error *err)
+static bool scan_tree(struct tree_reading *r, struct cn_error *err)
 {
     struct cn_hpc_xml_tag tag;
 
@@ -494,7 +498,7 @@ static bool scan_tree(struct reading *r, struct cn_error *err)
 }
 
 /* After the tree, only the elements around it end. */
-static bool scan_end(struct reading *r, struct cn_error *err)
+static bool scan_end(struct tree_reading *r, struct cn_error *err)
 {
     static const char *const names[] = {"SecCallPathProfile", "HPCToolkitExperiment"};
     struct cn_hpc_xml_tag tag = {0};
@@ -524,7 +528,7 @@ bool cn_hpc_xml_tree_read(struct cn_hpc_xml_tree *tree,
                           const struct cn_hpc_xml_tree_source *source,
                           struct cn_error *err)
 {
-    struct reading r = {
+    struct tree_reading r = {
         .tree = tree,
         .source = source,
         .scanner = {source->text, (size_t)head->tree_off},
@@ -532,7 +536,8 @@ bool cn_hpc_xml_tree_read(struct cn_hpc_xml_tree *tree,
         .is_legacy = head->major < CN_HPC_XML_MAJOR,
     };
     bool ok =
-        push(&r, (struct frame){.type = TREE, .file = CN_NONE, .module = CN_NONE}, err) &&
+        push(&r, (struct tree_frame){.type = TREE, .file = CN_NONE, .module = CN_NONE},
+             err) &&
         (head->tree_is_empty || scan_tree(&r, err)) && scan_end(&r, err);
 
     free(r.frames);

@@ -14,7 +14,7 @@
 enum which { TREE_ONLY = 1 << 0, LEGACY_ONLY = 1 << 1, HAS_ID = 1 << 2 };
 
 /* Elements, with their possible parents and mandatory attributes. */
-static const struct element {
+static const struct document_element {
     const char *name, *parents, *needs;
     unsigned which;
 } elements[] = {
@@ -56,7 +56,7 @@ struct reference {
     bool is_partner;
 };
 
-struct check {
+struct document_check {
     struct cn_hpc_xml_document *out;
     struct cn_findings *f;
     bool is_legacy;
@@ -85,7 +85,8 @@ static bool has_word(const char *words, const char *word)
     return false;
 }
 
-static void check_place(struct check *c, const struct cn_hpc_xml_event *e, uint8_t which)
+static void check_place(struct document_check *c, const struct cn_hpc_xml_event *e,
+                        uint8_t which)
 {
     uint8_t parent = c->depth == 0 ? NO_ELEMENT : c->path[c->depth - 1];
 
@@ -108,7 +109,8 @@ static void check_place(struct check *c, const struct cn_hpc_xml_event *e, uint8
                       parent == NO_ELEMENT ? "" : elements[parent].name);
 }
 
-static void check_needs(struct check *c, const struct cn_hpc_xml_event *e, uint8_t which)
+static void check_needs(struct document_check *c, const struct cn_hpc_xml_event *e,
+                        uint8_t which)
 {
     const char *at = elements[which].needs;
 
@@ -125,7 +127,7 @@ static void check_needs(struct check *c, const struct cn_hpc_xml_event *e, uint8
 }
 
 /* A whole number; false, after a report, when it is none, and when there is none. */
-static bool get_number(struct check *c, const struct cn_hpc_xml_event *e,
+static bool get_number(struct document_check *c, const struct cn_hpc_xml_event *e,
                        const char *name, int64_t *out)
 {
     const char *value = cn_hpc_xml_event_get(e, name);
@@ -141,7 +143,7 @@ static bool get_number(struct check *c, const struct cn_hpc_xml_event *e,
     return false;
 }
 
-static void check_row(struct check *c, const struct cn_hpc_xml_event *e,
+static void check_row(struct document_check *c, const struct cn_hpc_xml_event *e,
                       struct cn_map *rows)
 {
     uint32_t *row;
@@ -156,7 +158,7 @@ static void check_row(struct check *c, const struct cn_hpc_xml_event *e,
                           e->name, id);
 }
 
-static void check_reference(struct check *c, const struct cn_hpc_xml_event *e,
+static void check_reference(struct document_check *c, const struct cn_hpc_xml_event *e,
                             const char *name, const struct cn_map *rows)
 {
     int64_t id;
@@ -167,7 +169,7 @@ static void check_reference(struct check *c, const struct cn_hpc_xml_event *e,
                           e->line, name, id, e->name);
 }
 
-static void check_id(struct check *c, const struct cn_hpc_xml_event *e)
+static void check_id(struct document_check *c, const struct cn_hpc_xml_event *e)
 {
     int64_t id, sample_id;
     bool has_sample_id = get_number(c, e, "it", &sample_id);
@@ -201,13 +203,13 @@ static void check_id(struct check *c, const struct cn_hpc_xml_event *e)
         c->out->context_last = (uint32_t)id;
 }
 
-static void refer(struct check *c, uint64_t off, int64_t id, bool is_partner)
+static void refer(struct document_check *c, uint64_t off, int64_t id, bool is_partner)
 {
     CN_PUSH(c->references, c->reference_count, c->reference_capacity,
             (struct reference){off, id, is_partner});
 }
 
-static void check_metric(struct check *c, const struct cn_hpc_xml_event *e)
+static void check_metric(struct document_check *c, const struct cn_hpc_xml_event *e)
 {
     const char *name = cn_hpc_xml_event_get(e, "n");
     const char *type = cn_hpc_xml_event_get(e, "t");
@@ -240,7 +242,7 @@ static void check_metric(struct check *c, const struct cn_hpc_xml_event *e)
         (void)cn_hpc_set_add(&c->out->summary_ids, (uint64_t)id);
 }
 
-static void check_metric_db(struct check *c, const struct cn_hpc_xml_event *e)
+static void check_metric_db(struct document_check *c, const struct cn_hpc_xml_event *e)
 {
     int64_t id;
 
@@ -257,7 +259,7 @@ static void check_metric_db(struct check *c, const struct cn_hpc_xml_event *e)
 }
 
 /* `$2` and the like. */
-static void check_formula(struct check *c, const struct cn_hpc_xml_event *e)
+static void check_formula(struct document_check *c, const struct cn_hpc_xml_event *e)
 {
     const char *at = cn_hpc_xml_event_get(e, "frm");
     uint64_t id;
@@ -275,7 +277,7 @@ static void check_formula(struct check *c, const struct cn_hpc_xml_event *e)
     }
 }
 
-static void check_kind(struct check *c, const struct cn_hpc_xml_event *e)
+static void check_kind(struct document_check *c, const struct cn_hpc_xml_event *e)
 {
     int64_t id;
 
@@ -289,7 +291,7 @@ static void check_kind(struct check *c, const struct cn_hpc_xml_event *e)
         c->out->kind_count = (uint32_t)id + 1;
 }
 
-static void check_times(struct check *c, const struct cn_hpc_xml_event *e)
+static void check_times(struct document_check *c, const struct cn_hpc_xml_event *e)
 {
     int64_t begin, end;
 
@@ -300,7 +302,7 @@ static void check_times(struct check *c, const struct cn_hpc_xml_event *e)
                           begin, end);
 }
 
-static void check_context(struct check *c, const struct cn_hpc_xml_event *e)
+static void check_context(struct document_check *c, const struct cn_hpc_xml_event *e)
 {
     int64_t ignored;
 
@@ -313,7 +315,7 @@ static void check_context(struct check *c, const struct cn_hpc_xml_event *e)
         (void)get_number(c, e, "l", &ignored);
 }
 
-static void check_element(struct check *c, const struct cn_hpc_xml_event *e,
+static void check_element(struct document_check *c, const struct cn_hpc_xml_event *e,
                           uint8_t which)
 {
     const char *name = elements[which].name;
@@ -344,7 +346,7 @@ static void check_element(struct check *c, const struct cn_hpc_xml_event *e,
 static enum cn_step on_event(void *arg, const struct cn_hpc_xml_event *e,
                              struct cn_error *err)
 {
-    struct check *c = arg;
+    struct document_check *c = arg;
     uint8_t which;
 
     (void)err;
@@ -360,7 +362,7 @@ static enum cn_step on_event(void *arg, const struct cn_hpc_xml_event *e,
     return CN_ITEM;
 }
 
-static void check_references(struct check *c)
+static void check_references(struct document_check *c)
 {
     for (size_t i = 0; i < c->reference_count; i++) {
         const struct reference *r = &c->references[i];
@@ -375,7 +377,8 @@ static void check_references(struct check *c)
 void cn_hpc_xml_document_verify(struct cn_hpc_xml_document *out, struct cn_findings *f,
                                 struct cn_bytes text, unsigned major)
 {
-    struct check c = {.out = out, .f = f, .is_legacy = major == CN_HPC_XML_LEGACY_MAJOR};
+    struct document_check c = {
+        .out = out, .f = f, .is_legacy = major == CN_HPC_XML_LEGACY_MAJOR};
     struct cn_hpc_xml_reading reading = {
         .text = text, .depth_max = CN_HPC_XML_DEPTH_MAX, .handle = on_event, .arg = &c};
     uint64_t damage_off = 0;

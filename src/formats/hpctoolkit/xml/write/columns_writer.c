@@ -214,7 +214,7 @@ void cn_hpc_xml_columns_lost(const struct cn_hpc_xml_writing *w, const uint64_t 
 }
 
 /* A <Metric> without its formula. */
-struct row {
+struct column_row {
     int64_t id, partner;
     bool is_alone;   /* the other scope is missing: a partner must be added */
     bool is_partner; /* such a partner */
@@ -222,8 +222,8 @@ struct row {
     const char *variant, *format;
 };
 
-static void put_metric(struct cn_markup *m, const struct row *row, const char *name,
-                       const char *end)
+static void put_metric(struct cn_markup *m, const struct column_row *row,
+                       const char *name, const char *end)
 {
     struct cn_text full = {0};
 
@@ -250,15 +250,15 @@ static void put_metric(struct cn_markup *m, const struct row *row, const char *n
     cn_text_done(&full);
 }
 
-static void write_metric(struct cn_hpc_xml_writing *w, const struct row *row,
+static void write_metric(struct cn_hpc_xml_writing *w, const struct column_row *row,
                          const char *name, const char *type, const char *formula)
 {
-    struct row partner = {.id = row->partner,
-                          .partner = row->id,
-                          .is_partner = true,
-                          .is_internal = true,
-                          .is_inclusive = !row->is_inclusive,
-                          .variant = row->variant};
+    struct column_row partner = {.id = row->partner,
+                                 .partner = row->id,
+                                 .is_partner = true,
+                                 .is_internal = true,
+                                 .is_inclusive = !row->is_inclusive,
+                                 .variant = row->variant};
     struct cn_markup *m = &w->markup;
 
     put_metric(m, row, name, ">\n");
@@ -286,12 +286,12 @@ static void write_partials(struct cn_hpc_xml_writing *w,
 
         cn_text_printf(&variant, "PARTIAL:%zu", k);
         for (int s = CN_HPC_XML_SCOPE_COUNT - 1; s >= 0; s--) {
-            struct row row = {.id = ids[s],
-                              .partner = is_alone ? *next_id : ids[!s],
-                              .is_alone = is_alone,
-                              .is_internal = true,
-                              .is_inclusive = s == CN_HPC_XML_EXECUTION,
-                              .variant = cn_text_str(&variant)};
+            struct column_row row = {.id = ids[s],
+                                     .partner = is_alone ? *next_id : ids[!s],
+                                     .is_alone = is_alone,
+                                     .is_internal = true,
+                                     .is_inclusive = s == CN_HPC_XML_EXECUTION,
+                                     .variant = cn_text_str(&variant)};
 
             if (ids[s] == CN_NO_ID)
                 continue;
@@ -306,11 +306,11 @@ static void write_partials(struct cn_hpc_xml_writing *w,
     }
 }
 
-enum variant { SUM, MEAN, DEVIATION, VARIATION, MIN, MAX, VARIANT_COUNT };
+enum column_variant { SUM, MEAN, DEVIATION, VARIATION, MIN, MAX, VARIANT_COUNT };
 
 /* The formula of a column, from the ids of statistics. False if some are missing. */
-static bool view_formula(const struct cn_hpc_xml_column *column, enum variant variant,
-                         int scope, struct cn_text *out)
+static bool view_formula(const struct cn_hpc_xml_column *column,
+                         enum column_variant variant, int scope, struct cn_text *out)
 {
     int32_t sum = column->summary_id[CN_HPC_XML_SUM][scope];
     int32_t count = column->summary_id[CN_HPC_XML_COUNT][scope];
@@ -358,17 +358,17 @@ static void write_views(struct cn_hpc_xml_writing *w,
         bool has[CN_HPC_XML_SCOPE_COUNT];
 
         for (int s = 0; s < CN_HPC_XML_SCOPE_COUNT; s++)
-            has[s] = view_formula(column, (enum variant)v, s, &formulas[s]);
+            has[s] = view_formula(column, (enum column_variant)v, s, &formulas[s]);
         for (int s = CN_HPC_XML_SCOPE_COUNT - 1; s >= 0; s--) {
             bool is_first = s == CN_HPC_XML_EXECUTION || !has[!s];
-            struct row row = {.id = *next_id,
-                              .partner = *next_id + (is_first ? -1 : 1),
-                              .is_alone = !has[!s],
-                              .is_visible = !shown || shown->is_visible,
-                              .is_percent = v == SUM,
-                              .is_inclusive = s == CN_HPC_XML_EXECUTION,
-                              .variant = names[v],
-                              .format = shown ? shown->format : NULL};
+            struct column_row row = {.id = *next_id,
+                                     .partner = *next_id + (is_first ? -1 : 1),
+                                     .is_alone = !has[!s],
+                                     .is_visible = !shown || shown->is_visible,
+                                     .is_percent = v == SUM,
+                                     .is_inclusive = s == CN_HPC_XML_EXECUTION,
+                                     .variant = names[v],
+                                     .format = shown ? shown->format : NULL};
 
             if (!has[s])
                 continue;

@@ -15,7 +15,7 @@
 #include "model/contexts/walk.h"
 
 /* A context on the path. */
-struct level {
+struct written_level {
     uint32_t id;
     const char *end;    /* tags to write at its end: "</PF></C>" */
     uint32_t procedure; /* the innermost one */
@@ -27,7 +27,7 @@ struct level {
 
 struct tree_writer {
     struct cn_hpc_xml_writing *w;
-    struct level *levels;
+    struct written_level *levels;
     size_t capacity;
     struct cn_map statics; /* by location and procedure */
     uint32_t next_static;
@@ -170,7 +170,7 @@ static void add_location(struct cn_markup *m, uint32_t file, uint32_t line)
 }
 
 static void add_entry(struct tree_writer *t, const struct cn_context *entry,
-                      struct level *level)
+                      struct written_level *level)
 {
     const char *usual = cn_entry_name(entry->entry);
     struct cn_markup *m = &t->w->markup;
@@ -192,7 +192,7 @@ static void add_entry(struct tree_writer *t, const struct cn_context *entry,
 
 /* The call site around a function. */
 static void add_wrapper(struct tree_writer *t, const struct cn_context *context,
-                        const struct level *parent)
+                        const struct written_level *parent)
 {
     struct cn_markup *m = &t->w->markup;
     int64_t id = context->relation == CN_INLINED_CALL ? context->id : parent->id;
@@ -217,7 +217,7 @@ static void add_frame(struct cn_markup *m, uint32_t id, uint32_t procedure)
 }
 
 static bool add_called(struct tree_writer *t, const struct cn_context *context,
-                       const struct level *parent, struct level *level,
+                       const struct written_level *parent, struct written_level *level,
                        struct cn_error *err)
 {
     struct cn_markup *m = &t->w->markup;
@@ -254,7 +254,7 @@ static bool add_called(struct tree_writer *t, const struct cn_context *context,
 
 /* Begin the element of a loop, line or instruction. */
 static void begin_line(struct tree_writer *t, const struct cn_context *context,
-                       const char *element, const struct level *parent)
+                       const char *element, const struct written_level *parent)
 {
     struct cn_markup *m = &t->w->markup;
     uint32_t file = context->has_source ? context->file : CN_NONE;
@@ -291,7 +291,7 @@ static bool has_children(struct cn_database *db, const struct cn_context *contex
 }
 
 static bool add_line(struct tree_writer *t, const struct cn_context *context,
-                     const struct level *parent, struct level *level,
+                     const struct written_level *parent, struct written_level *level,
                      struct cn_error *err)
 {
     struct cn_markup *m = &t->w->markup;
@@ -327,11 +327,11 @@ static bool add_line(struct tree_writer *t, const struct cn_context *context,
 static bool enter(struct tree_writer *t, size_t depth, const struct cn_context *context,
                   struct cn_error *err)
 {
-    struct level *level, *parent;
+    struct written_level *level, *parent;
 
     CN_GROW(t->levels, depth, t->capacity);
     level = &t->levels[depth - 1];
-    *level = (struct level){.id = context->id, .end = ""};
+    *level = (struct written_level){.id = context->id, .end = ""};
     if (context->kind == CN_CONTEXT_ENTRY) {
         if (depth > 1)
             return cn_fail(err, CN_ERR_FORMAT,
