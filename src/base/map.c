@@ -100,6 +100,20 @@ uint32_t cn_names_add(struct cn_names *names, const char *name)
     return *slot - 1;
 }
 
+const char *cn_names_keep(struct cn_names *names, const char *name)
+{
+    uint32_t at = cn_names_add(names, name);
+
+    return names->list[at];
+}
+
+bool cn_names_had(struct cn_names *names, const char *name)
+{
+    size_t count = names->count;
+
+    return cn_names_add(names, name) < count;
+}
+
 void cn_names_finish(struct cn_names *names)
 {
     free(names->slots);

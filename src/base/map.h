@@ -43,6 +43,12 @@ struct cn_names {
 
 uint32_t cn_names_add(struct cn_names *names, const char *name); /* copied when new */
 
+/* The copy of a name, added when it is new. */
+const char *cn_names_keep(struct cn_names *names, const char *name);
+
+/* True if the name was there; else it is added. */
+bool cn_names_had(struct cn_names *names, const char *name);
+
 /* Give back what only adding needs; nothing can be added from here on. */
 void cn_names_finish(struct cn_names *names);
 void cn_names_done(struct cn_names *names);

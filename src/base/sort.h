@@ -51,6 +51,12 @@ struct cn_sort_key {
 void cn_sort(void *list, size_t count, size_t size, const struct cn_sort_key *keys,
              size_t key_count);
 
+/* For orders that keys cannot describe. */
+static inline int cn_compare_u64(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
 /* A double as an integer with the same order; 0 and -0 are equal. Not for NAN. */
 static inline uint64_t cn_sort_bits(double value)
 {

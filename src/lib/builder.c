@@ -201,11 +201,6 @@ void cairn_recorder_free(struct cairn_recorder *recorder)
     free(recorder);
 }
 
-static struct cn_bytes bytes_of(const char *text)
-{
-    return (struct cn_bytes){(const uint8_t *)text, strlen(text)};
-}
-
 uint32_t cairn_recorder_task(struct cairn_recorder *recorder, uint64_t pid, uint64_t tid,
                              const char *name, struct cairn_error *err)
 {
@@ -215,7 +210,7 @@ uint32_t cairn_recorder_task(struct cairn_recorder *recorder, uint64_t pid, uint
     if (!cn_call_import_track(recorder->import, pid, tid, (struct cn_bytes){0}, &task, e))
         return CAIRN_NONE;
     if (name)
-        cn_call_import_track_name(recorder->import, task, bytes_of(name));
+        cn_call_import_track_name(recorder->import, task, cn_bytes_of(name));
     recorder->task_count = count_up_to(recorder->task_count, task);
     return task;
 }
@@ -229,9 +224,9 @@ bool cairn_recorder_call(struct cairn_recorder *recorder, uint32_t task,
     return check("task", task, recorder->task_count, e) &&
            (duration_ns != CN_CALL_BEGIN ||
             cn_fail(e, CN_ERR_LIMIT, "a call takes too long")) &&
-           cn_call_import_add(recorder->import, task, begin_ns, duration_ns,
-                              cn_call_import_name(recorder->import, bytes_of(function)),
-                              e);
+           cn_call_import_add(
+               recorder->import, task, begin_ns, duration_ns,
+               cn_call_import_name(recorder->import, cn_bytes_of(function)), e);
 }
 
 bool cairn_recorder_enter(struct cairn_recorder *recorder, uint32_t task,
@@ -240,9 +235,9 @@ bool cairn_recorder_enter(struct cairn_recorder *recorder, uint32_t task,
     CN_LIB_BEGIN(&recorder->is_broken, NULL, err, false);
 
     return check("task", task, recorder->task_count, e) &&
-           cn_call_import_add(recorder->import, task, time_ns, CN_CALL_BEGIN,
-                              cn_call_import_name(recorder->import, bytes_of(function)),
-                              e);
+           cn_call_import_add(
+               recorder->import, task, time_ns, CN_CALL_BEGIN,
+               cn_call_import_name(recorder->import, cn_bytes_of(function)), e);
 }
 
 bool cairn_recorder_exit(struct cairn_recorder *recorder, uint32_t task, uint64_t time_ns,

@@ -16,16 +16,10 @@
 
 static const char about_name[] = "about.json";
 
-static void begin_list(struct cn_json *json, const char *key)
-{
-    cn_json_key(json, key);
-    cn_json_array(json);
-}
-
 static void add_warnings(struct cn_json *json, const char *key,
                          const struct cn_warning *list, bool is_damage)
 {
-    begin_list(json, key);
+    cn_json_add_array(json, key);
     for (; list; list = list->next)
         if (list->is_damage == is_damage)
             cn_json_str(json, list->text);
@@ -37,7 +31,7 @@ static bool add_threads(struct cn_json *json, struct cn_database *db,
 {
     struct cn_profile profile;
 
-    begin_list(json, "threadNames");
+    cn_json_add_array(json, "threadNames");
     for (uint32_t i = 0; i < db->profile_count; i++) {
         if (!cn_database_profile(db, i, &profile, err))
             return false;
@@ -53,7 +47,7 @@ static bool add_modules(struct cn_json *json, struct cn_database *db, bool is_mi
 {
     struct cn_module module;
 
-    begin_list(json, is_missing ? "missing" : "buildIds");
+    cn_json_add_array(json, is_missing ? "missing" : "buildIds");
     for (uint32_t i = 0; i < db->module_count; i++) {
         if (!cn_database_module(db, i, &module, err))
             return false;
@@ -97,14 +91,14 @@ static bool write_points(const struct cn_points *points, const char *folder,
     bool ok;
 
     cn_json_object(&json);
-    begin_list(&json, "points");
+    cn_json_add_array(&json, "points");
     for (size_t i = 0; i < points->count; i++) {
         cn_json_u64(&json, points->list[i].module);
         cn_json_u64(&json, points->list[i].context);
         cn_json_u64(&json, points->list[i].offset);
     }
     cn_json_end(&json);
-    begin_list(&json, "values");
+    cn_json_add_array(&json, "values");
     for (size_t i = 0; i < points->value_count; i++) {
         cn_json_u64(&json, points->values[i].point);
         cn_json_u64(&json, points->values[i].profile);

@@ -22,13 +22,6 @@ enum {
 
 #define CACHE_SIZE_MAX (UINT64_C(256) << 20)
 
-static const char *intern(struct cn_unwind_modules *modules, const char *text)
-{
-    uint32_t at = cn_names_add(&modules->strings, text);
-
-    return modules->strings.list[at];
-}
-
 struct cn_unwind_module *cn_unwind_module_at(struct cn_unwind_modules *modules,
                                              const char *path, const char *build_id)
 {
@@ -42,8 +35,8 @@ struct cn_unwind_module *cn_unwind_module_at(struct cn_unwind_modules *modules,
     if (at < modules->count)
         return modules->list[at];
     module = cn_alloc(1, sizeof(*module));
-    module->path = intern(modules, path);
-    module->build_id = intern(modules, build_id);
+    module->path = cn_names_keep(&modules->strings, path);
+    module->build_id = cn_names_keep(&modules->strings, build_id);
     module->fd = -1;
     CN_PUSH(modules->list, modules->count, modules->capacity, module);
     return module;

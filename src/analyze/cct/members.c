@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 
 static const char *const kind_names[] = {
     [CN_CCT_KIND_SUMMARY] = "SUMMARY",
@@ -20,23 +21,18 @@ struct member_candidate {
     uint32_t pid;
 };
 
-static int compare_u64(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int compare_candidates(const void *left, const void *right)
 {
     const struct member_candidate *a = left, *b = right;
-    int order = compare_u64(a->process_ns, b->process_ns);
+    int order = cn_compare_u64(a->process_ns, b->process_ns);
 
     if (order == 0)
-        order = compare_u64(a->pid, b->pid);
+        order = cn_compare_u64(a->pid, b->pid);
     if (order == 0)
-        order = compare_u64(a->task->tid != a->pid, b->task->tid != b->pid);
+        order = cn_compare_u64(a->task->tid != a->pid, b->task->tid != b->pid);
     if (order == 0)
-        order = compare_u64(a->task->time_ns, b->task->time_ns);
-    return order ? order : compare_u64(a->task->tid, b->task->tid);
+        order = cn_compare_u64(a->task->time_ns, b->task->time_ns);
+    return order ? order : cn_compare_u64(a->task->tid, b->task->tid);
 }
 
 static uint64_t start_of(const struct cn_task *task)

@@ -321,12 +321,6 @@ void cn_comparison_label_add(struct cn_text *text, const struct cn_comparison *c
         cn_text_printf(text, " (%s split off)", c->names.list[at->other]);
 }
 
-static bool is_entry(const struct cn_comparison *c, uint32_t node)
-{
-    return c->nodes[node].parent == CN_NONE &&
-           c->names.list[c->nodes[node].name][0] == '<';
-}
-
 void cn_comparison_path_add(struct cn_text *text, const struct cn_comparison *c,
                             uint32_t node)
 {
@@ -335,7 +329,7 @@ void cn_comparison_path_add(struct cn_text *text, const struct cn_comparison *c,
     size_t count = 0;
 
     for (uint32_t at = node; at != CN_NONE; at = c->nodes[at].parent)
-        if (at == node || !is_entry(c, at)) {
+        if (at == node || !cn_comparison_is_entry(c, at)) {
             if (count < SHOWN)
                 last[count] = at;
             for (size_t i = FIRST - 1; i > 0; i--)

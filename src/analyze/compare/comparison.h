@@ -127,6 +127,13 @@ struct cn_compare_run {
     bool may_be_empty;  /* it is one of the threads of a side */
 };
 
+/* True for an entry point: a root like <main thread>. */
+static inline bool cn_comparison_is_entry(const struct cn_comparison *c, uint32_t node)
+{
+    return c->nodes[node].parent == CN_NONE &&
+           c->names.list[c->nodes[node].name][0] == '<';
+}
+
 void cn_comparison_init(struct cn_comparison *c);
 void cn_comparison_done(struct cn_comparison *c);
 

@@ -112,15 +112,6 @@ static void add_all_inputs(struct describer *d)
     }
 }
 
-static const struct cn_formula *binary(struct cn_arena *arena, enum cn_formula_op op,
-                                       const struct cn_formula *left,
-                                       const struct cn_formula *right)
-{
-    const struct cn_formula *args[] = {left, right};
-
-    return left && right ? cn_formula_new(arena, op, args, 2) : NULL;
-}
-
 enum taxonomy_variant {
     SUM,
     MEAN,
@@ -147,11 +138,12 @@ static const struct cn_formula *deviation(const struct cn_formula *const *of,
                                           const struct cn_formula *mean,
                                           struct cn_arena *arena)
 {
-    const struct cn_formula *squares =
-        binary(arena, CN_FORMULA_DIV, of[CN_SAMPLED_SQUARES], of[CN_SAMPLED_COUNT]);
+    const struct cn_formula *squares = cn_formula_binary(
+        arena, CN_FORMULA_DIV, of[CN_SAMPLED_SQUARES], of[CN_SAMPLED_COUNT]);
     const struct cn_formula *squared =
-        binary(arena, CN_FORMULA_POW, mean, cn_formula_number(arena, 2));
-    const struct cn_formula *variance = binary(arena, CN_FORMULA_SUB, squares, squared);
+        cn_formula_binary(arena, CN_FORMULA_POW, mean, cn_formula_number(arena, 2));
+    const struct cn_formula *variance =
+        cn_formula_binary(arena, CN_FORMULA_SUB, squares, squared);
 
     return variance ? cn_formula_new(arena, CN_FORMULA_SQRT, &variance, 1) : NULL;
 }
@@ -160,8 +152,8 @@ static const struct cn_formula *variant_formula(enum taxonomy_variant variant,
                                                 const struct cn_formula *const *of,
                                                 struct cn_arena *arena)
 {
-    const struct cn_formula *mean =
-        binary(arena, CN_FORMULA_DIV, of[CN_SAMPLED_SUM], of[CN_SAMPLED_COUNT]);
+    const struct cn_formula *mean = cn_formula_binary(
+        arena, CN_FORMULA_DIV, of[CN_SAMPLED_SUM], of[CN_SAMPLED_COUNT]);
 
     switch (variant) {
     case SUM:
@@ -171,7 +163,7 @@ static const struct cn_formula *variant_formula(enum taxonomy_variant variant,
     case DEVIATION:
         return deviation(of, mean, arena);
     case VARIATION:
-        return binary(arena, CN_FORMULA_DIV, deviation(of, mean, arena), mean);
+        return cn_formula_binary(arena, CN_FORMULA_DIV, deviation(of, mean, arena), mean);
     case MINIMUM:
         return of[CN_SAMPLED_MIN];
     case MAXIMUM:

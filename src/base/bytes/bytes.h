@@ -83,6 +83,12 @@ static inline const char *cn_bytes_string(struct cn_bytes b, uint64_t off)
     return (const char *)rest.ptr;
 }
 
+/* The characters of `str`, without its NUL. */
+static inline struct cn_bytes cn_bytes_of(const char *str)
+{
+    return (struct cn_bytes){(const uint8_t *)str, strlen(str)};
+}
+
 /* True if the bytes are the characters of `str`. */
 static inline bool cn_bytes_equal(struct cn_bytes b, const char *str)
 {

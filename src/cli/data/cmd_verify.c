@@ -1,7 +1,6 @@
 /* cairn verify: every violation of a format's rules, one per line. */
 
 #include <inttypes.h>
-#include <sys/stat.h>
 
 #include "base/bytes/utf8.h"
 #include "base/path.h"
@@ -89,10 +88,8 @@ static void on_finding(void *arg, const struct cn_finding *finding)
 /* Findings name files; those of "run.db" and "run.db/meta.db" are in "run.db/". */
 static void find_dir(struct verify_check *check)
 {
-    struct stat st;
-
     cn_text_clear(&check->dir);
-    if (stat(check->path, &st) == 0 && !S_ISDIR(st.st_mode)) {
+    if (cn_path_is_file(check->path)) {
         cn_text_add(&check->dir, check->path, cn_path_folder_len(check->path));
         return;
     }

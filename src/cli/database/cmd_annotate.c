@@ -60,14 +60,6 @@ static void begin_table(struct annotate *a)
     a->table = cn_cli_table(a->args, a->columns, COLUMN_COUNT);
 }
 
-static void put_str(struct cn_table *table, const char *text)
-{
-    if (text)
-        cn_table_str(table, text);
-    else
-        cn_table_none(table);
-}
-
 static void put_hex(struct cn_table *table, uint64_t offset)
 {
     char text[24];
@@ -121,9 +113,9 @@ static void put_instruction(struct annotate *a, const struct cn_annotation *anno
         put_hex(a->table, line->target);
     else
         cn_table_none(a->table);
-    put_str(a->table, line->callee);
-    put_str(a->table, line->inlined);
-    put_str(a->table, line->file);
+    cn_table_str(a->table, line->callee);
+    cn_table_str(a->table, line->inlined);
+    cn_table_str(a->table, line->file);
     if (line->file)
         cn_table_u64(a->table, line->line);
     else

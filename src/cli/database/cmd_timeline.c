@@ -8,6 +8,7 @@
 #include "analyze/views/frames.h"
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "cli/database/timeline_print.h"
 #include "cli/database/view_options.h"
@@ -68,17 +69,12 @@ static bool add_profile(struct cn_timeline_view *view,
     return true;
 }
 
-static int compare_u64(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int compare_ids(const struct cn_identity *a, const struct cn_identity *b)
 {
-    int order = compare_u64(a->kind, b->kind);
+    int order = cn_compare_u64(a->kind, b->kind);
 
-    order = order ? order : compare_u64(a->logical, b->logical);
-    return order ? order : compare_u64(a->physical, b->physical);
+    order = order ? order : cn_compare_u64(a->logical, b->logical);
+    return order ? order : cn_compare_u64(a->physical, b->physical);
 }
 
 static int compare_threads(const void *a, const void *b)
@@ -88,8 +84,8 @@ static int compare_threads(const void *a, const void *b)
 
     for (size_t i = 0; i < x->identity.count && i < y->identity.count && !order; i++)
         order = compare_ids(&x->identity.ids[i], &y->identity.ids[i]);
-    order = order ? order : compare_u64(x->identity.count, y->identity.count);
-    return order ? order : compare_u64(x->profile, y->profile);
+    order = order ? order : cn_compare_u64(x->identity.count, y->identity.count);
+    return order ? order : cn_compare_u64(x->profile, y->profile);
 }
 
 static bool add_profiles(struct cn_timeline_view *view,

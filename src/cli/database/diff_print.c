@@ -116,14 +116,6 @@ static void add_number(struct cn_table *table, double value)
         cn_table_none(table);
 }
 
-static void add_text(struct cn_table *table, const char *text)
-{
-    if (text)
-        cn_table_str(table, text);
-    else
-        cn_table_none(table);
-}
-
 static const char *verdict_text(enum cn_verdict verdict, bool is_for_people)
 {
     static const char *const words[] = {"?", "yes", "noise", "small"};
@@ -152,8 +144,8 @@ static void print_line(struct diff_printer *p, const struct diff_line *line)
     cn_table_u64(p->table, line->depth);
     add_number(p->table, numbers->calls[CN_SIDE_A]);
     add_number(p->table, numbers->calls[CN_SIDE_B]);
-    add_text(p->table, line->function);
-    add_text(p->table, line->path);
+    cn_table_str(p->table, line->function);
+    cn_table_str(p->table, line->path);
     cn_table_str(p->table, line->label);
     cn_table_end_row(p->table);
 }

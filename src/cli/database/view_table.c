@@ -106,14 +106,6 @@ static void add_numbers(struct cn_view_table *out, const struct cn_row *row)
     }
 }
 
-static void add_text(struct cn_table *table, const char *text)
-{
-    if (text)
-        cn_table_str(table, text);
-    else
-        cn_table_none(table);
-}
-
 static void add_number(struct cn_table *table, uint64_t number, bool is_known)
 {
     if (is_known)
@@ -131,8 +123,8 @@ void cn_view_table_row(struct cn_view_table *out, const struct cn_row *row,
     cn_table_u64(table, text->depth);
     cn_table_str(table, cn_row_kind_name(row->kind));
     add_number(table, row->context, row->context != CN_NONE);
-    add_text(table, text->location.module);
-    add_text(table, text->location.file);
+    cn_table_str(table, text->location.module);
+    cn_table_str(table, text->location.file);
     add_number(table, text->location.line, text->location.line > 0);
     cn_text_clear(&out->label);
     if (out->format == CN_TABLE_TEXT)

@@ -247,8 +247,13 @@ static const struct cn_column *begin_cell(struct cn_table *table)
 
 void cn_table_str(struct cn_table *table, const char *value)
 {
-    const struct cn_column *column = begin_cell(table);
+    const struct cn_column *column;
 
+    if (!value) {
+        cn_table_none(table);
+        return;
+    }
+    column = begin_cell(table);
     assert(column->kind == CN_COLUMN_TEXT || column->kind == CN_COLUMN_ANY);
     switch (table->format) {
     case CN_TABLE_MARKDOWN:

@@ -65,7 +65,7 @@ struct cn_table *cn_table_new(FILE *to, enum cn_table_format format, bool has_co
                               const struct cn_column *columns, size_t column_count);
 
 /* The next cell of the row; its type must match the column's kind. */
-void cn_table_str(struct cn_table *table, const char *value);
+void cn_table_str(struct cn_table *table, const char *value); /* NULL: none */
 void cn_table_u64(struct cn_table *table, uint64_t value);
 void cn_table_i64(struct cn_table *table, int64_t value); /* of CN_COLUMN_ANY */
 void cn_table_f64(struct cn_table *table, double value);

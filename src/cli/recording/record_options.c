@@ -8,11 +8,11 @@
 #include <string.h>
 #include <sys/personality.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
 #include "analyze/calls/filter.h"
 #include "base/alloc.h"
 #include "base/duration.h"
+#include "base/path.h"
 #include "base/run/clock.h"
 #include "base/text.h"
 #include "cli/print/quantity.h"
@@ -115,9 +115,7 @@ static bool choose_limits(const struct cn_args *args, struct cn_launch_options *
 
 static bool check_symbols(const char *folder, struct cn_error *err)
 {
-    struct stat status;
-
-    return !folder || (stat(folder, &status) == 0 && S_ISDIR(status.st_mode)) ||
+    return !folder || cn_path_is_folder(folder) ||
            cn_fail(err, CN_ERR_USAGE, "--with-syms: '%s' is no folder", folder);
 }
 

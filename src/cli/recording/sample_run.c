@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/duration.h"
+#include "base/path.h"
 #include "base/run/clock.h"
 #include "base/text.h"
 #include "cli/print/quantity.h"
@@ -87,12 +87,11 @@ static bool choose_path(struct cn_sample_options *options, char **path, int *loc
                         struct cn_error *err)
 {
     struct cn_launch_rank rank;
-    struct stat status;
     bool ok;
 
     if (!cn_launch_rank_find(&rank))
         return true;
-    if (stat(options->path, &status) == 0 && !S_ISDIR(status.st_mode))
+    if (cn_path_is_file(options->path))
         ok = cn_fail(err, CN_ERR_IO,
                      "'%s' is a file: choose a folder for the files of all ranks with -o",
                      options->path);

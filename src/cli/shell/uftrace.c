@@ -268,13 +268,6 @@ static const char *find_program(struct cn_arena *memory, const char *name)
                : name;
 }
 
-static bool is_folder(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
 /* Operands: of graph a function, of script its arguments. The other views only use the folder
  * of a recording. */
 static bool use_operands(const struct uftrace_parser *parser, struct cn_args *args,
@@ -293,7 +286,7 @@ static bool use_operands(const struct uftrace_parser *parser, struct cn_args *ar
                 args, i == 0 && has_program ? find_program(parser->memory, word) : word);
         } else if (is_graph) {
             cn_args_add_operand(args, word);
-        } else if (!has_data && is_folder(word)) {
+        } else if (!has_data && cn_path_is_folder(word)) {
             if (!add(args, "data", word, err))
                 return false;
             has_data = true;

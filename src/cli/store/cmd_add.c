@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/files/file.h"
+#include "base/path.h"
 #include "base/run/pool.h"
 #include "base/text.h"
 #include "cli/shell/cli.h"
@@ -99,9 +100,8 @@ static bool list_paths(const struct cn_args *args, struct paths *paths,
 
     for (size_t i = 1; ok && i < cn_args_count(args); i++) {
         const char *path = cn_args_operand(args, i);
-        struct stat st;
 
-        if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        if (cn_path_is_folder(path))
             ok = add_folder(paths, path, err);
         else
             add_file(paths, path);

@@ -4,6 +4,7 @@
 
 #include "base/bytes/record.h"
 #include "base/files/file.h"
+#include "base/path.h"
 #include "formats/hpctoolkit/maps.h"
 
 /* Nothing but strings and a few shared structures is referred to more than once, so a dump
@@ -102,7 +103,7 @@ bool cn_hpc_dump_path(const char *path, const struct cn_hpc_dump_kind *kinds,
     size_t i = 0;
     bool ok;
 
-    if (!cn_hpc_is_file(path))
+    if (!cn_path_is_file(path))
         return dump_directory(path, kinds, count, emit, arg, err);
     if (!cn_file_open(&file, path, err))
         return false;

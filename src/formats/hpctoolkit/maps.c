@@ -2,31 +2,17 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/path.h"
 #include "model/contexts/database.h"
-
-bool cn_hpc_is_directory(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
-bool cn_hpc_is_file(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
-}
 
 char *cn_hpc_directory(const char *path)
 {
     char *dir = cn_strdup(path);
     char *slash = strrchr(dir, '/');
 
-    if (cn_hpc_is_directory(path))
+    if (cn_path_is_folder(path))
         return dir;
     if (!slash) {
         free(dir);
@@ -62,7 +48,7 @@ bool cn_hpc_maps_probe(const char *path, const char *tree_name,
 {
     char *dir = cn_hpc_directory(path);
     bool found = file_is(dir, tree_name, is_tree) &&
-                 (cn_hpc_is_directory(path) || file_is(NULL, path, is_member));
+                 (cn_path_is_folder(path) || file_is(NULL, path, is_member));
 
     free(dir);
     return found;

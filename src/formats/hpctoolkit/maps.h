@@ -31,10 +31,6 @@ struct cn_hpc_damage {
     struct cn_error cct, trace, latency, states;
 };
 
-/* False if the path does not exist. */
-bool cn_hpc_is_directory(const char *path);
-bool cn_hpc_is_file(const char *path);
-
 /* True if `path` is a directory with a file `tree_name` that is_tree() accepts, or a file in
  * such a directory that is_member() accepts. */
 bool cn_hpc_maps_probe(const char *path, const char *tree_name,

@@ -224,21 +224,13 @@ static bool look_at(struct cn_drain *drain, struct cn_rec_track *track,
     return len < least_len || write_out(drain, track, false, err);
 }
 
-static uint64_t cpu_ns(void)
-{
-    struct timespec used = {0};
-
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    return (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
-}
-
 bool cn_drain_step(struct cn_drain *drain, struct cn_error *err)
 {
     bool looks_for_dead =
         drain->step_count % LOOK_FOR_DEAD_STEPS == 0 &&
         (drain->step_count == 0 || cn_clock_ns() >= drain->next_dead_ns);
     uint32_t count = atomic_load(&drain->memory->head->track_count);
-    uint64_t begin_ns = cpu_ns(), rest_ns;
+    uint64_t begin_ns = cn_clock_read_ns(CLOCK_THREAD_CPUTIME_ID), rest_ns;
     bool ok = true;
 
     drain->bell = atomic_load(&drain->memory->head->bell);
@@ -251,7 +243,7 @@ bool cn_drain_step(struct cn_drain *drain, struct cn_error *err)
     for (uint32_t i = 0; i < count && i < CN_REC_TRACK_COUNT && ok; i++)
         ok = look_at(drain, &drain->memory->tracks[i], looks_for_dead, err);
     ok = write_lines(drain, err) && ok;
-    rest_ns = REST_FACTOR * (cpu_ns() - begin_ns);
+    rest_ns = REST_FACTOR * (cn_clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns);
     if (looks_for_dead)
         drain->next_dead_ns = cn_clock_ns() + DEAD_FACTOR * rest_ns;
     drain->next_ns = cn_clock_ns() + (rest_ns < REST_NS_MAX ? rest_ns : REST_NS_MAX);

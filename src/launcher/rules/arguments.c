@@ -48,11 +48,6 @@ struct arguments_function {
     struct cn_automatic_values automatic;
 };
 
-static struct cn_bytes bytes_of(const char *text)
-{
-    return (struct cn_bytes){(const uint8_t *)text, strlen(text)};
-}
-
 /* The module that a rule names, to be checked when the program is known. */
 struct cn_named_module {
     const char *text; /* of the option */
@@ -96,7 +91,7 @@ bool cn_arguments_add(struct cn_arguments *arguments, const char *text, bool is_
                       struct cn_error *err)
 {
     struct cn_text *all = &arguments->texts[is_result];
-    struct cn_bytes rest = bytes_of(text), one;
+    struct cn_bytes rest = cn_bytes_of(text), one;
 
     while (cn_uft_scan_until(&rest, ';', &one)) {
         if (!add_rule(arguments, one, is_result, err))
@@ -131,7 +126,7 @@ void cn_arguments_report(const struct cn_arguments *arguments, cn_rules_fn repor
     static const char *const options[] = {"argument", "retval"};
 
     for (size_t k = 0; k < 2; k++) {
-        struct cn_bytes text = bytes_of(cn_text_str(&arguments->texts[k])), one;
+        struct cn_bytes text = cn_bytes_of(cn_text_str(&arguments->texts[k])), one;
 
         for (size_t i = 0; i < arguments->values.requested[k].count &&
                            cn_uft_scan_until(&text, ';', &one);
@@ -187,7 +182,7 @@ static void read_known(struct cn_arguments *arguments)
         bool ok = true;
 
         cn_known_functions_print(k == 1, &arguments->known[k]);
-        text = bytes_of(cn_text_str(&arguments->known[k]));
+        text = cn_bytes_of(cn_text_str(&arguments->known[k]));
         while (ok && cn_uft_scan_until(&text, ';', &one))
             ok = cn_uft_value_rules_add(&arguments->values.known[k], one, CN_MATCH_NAME,
                                         &err);
@@ -479,8 +474,8 @@ void cn_argument_finder_find(struct cn_argument_finder *finder,
         .name = name,
         .module = finder->module,
         .type = symbol->kind,
-        .debug = {bytes_of(cn_text_str(&function->automatic.texts[0])),
-                  bytes_of(cn_text_str(&function->automatic.texts[1]))},
+        .debug = {cn_bytes_of(cn_text_str(&function->automatic.texts[0])),
+                  cn_bytes_of(cn_text_str(&function->automatic.texts[1]))},
     };
     cn_uft_values_find(values, &known, false, &finder->parser, &arguments);
     if (function->has_results)

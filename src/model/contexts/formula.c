@@ -85,6 +85,15 @@ const struct cn_formula *cn_formula_new(struct cn_arena *arena, enum cn_formula_
     return formula;
 }
 
+const struct cn_formula *cn_formula_binary(struct cn_arena *arena, enum cn_formula_op op,
+                                           const struct cn_formula *left,
+                                           const struct cn_formula *right)
+{
+    const struct cn_formula *args[] = {left, right};
+
+    return left && right ? cn_formula_new(arena, op, args, 2) : NULL;
+}
+
 const struct cn_formula *cn_formula_number(struct cn_arena *arena, double number)
 {
     struct cn_formula *formula = cn_arena_alloc(arena, 1, sizeof(*formula));

@@ -50,6 +50,10 @@ struct cn_formula {
 const struct cn_formula *cn_formula_new(struct cn_arena *arena, enum cn_formula_op op,
                                         const struct cn_formula *const *args,
                                         size_t arg_count);
+/* NULL where an argument is NULL. */
+const struct cn_formula *cn_formula_binary(struct cn_arena *arena, enum cn_formula_op op,
+                                           const struct cn_formula *left,
+                                           const struct cn_formula *right);
 const struct cn_formula *cn_formula_number(struct cn_arena *arena, double number);
 const struct cn_formula *cn_formula_input(struct cn_arena *arena, uint32_t input);
 

@@ -85,15 +85,6 @@ static struct basic add_inputs(struct taxonomy_builder *b, const struct cn_metri
     return basic;
 }
 
-static const struct cn_formula *binary(struct cn_arena *arena, enum cn_formula_op op,
-                                       const struct cn_formula *left,
-                                       const struct cn_formula *right)
-{
-    const struct cn_formula *args[] = {left, right};
-
-    return left && right ? cn_formula_new(arena, op, args, 2) : NULL;
-}
-
 enum { SUM, MEAN, DEVIATION, VARIATION, MIN, MAX, VARIANTS };
 static const char *const variant_names[VARIANTS] = {"Sum",   "Mean", "StdDev",
                                                     "CfVar", "Min",  "Max"};
@@ -103,19 +94,19 @@ static void make_variants(const struct basic *basic, struct cn_arena *arena,
                           const struct cn_formula *out[VARIANTS])
 {
     const struct cn_formula *mean =
-        binary(arena, CN_FORMULA_DIV, basic->sum, basic->count);
+        cn_formula_binary(arena, CN_FORMULA_DIV, basic->sum, basic->count);
     const struct cn_formula *mean_of_squares =
-        binary(arena, CN_FORMULA_DIV, basic->squares, basic->count);
+        cn_formula_binary(arena, CN_FORMULA_DIV, basic->squares, basic->count);
     const struct cn_formula *square_of_mean =
-        binary(arena, CN_FORMULA_POW, mean, cn_formula_number(arena, 2));
+        cn_formula_binary(arena, CN_FORMULA_POW, mean, cn_formula_number(arena, 2));
     const struct cn_formula *variance =
-        binary(arena, CN_FORMULA_SUB, mean_of_squares, square_of_mean);
+        cn_formula_binary(arena, CN_FORMULA_SUB, mean_of_squares, square_of_mean);
 
     out[SUM] = basic->sum;
     out[MEAN] = mean;
     out[DEVIATION] =
         variance ? cn_formula_new(arena, CN_FORMULA_SQRT, &variance, 1) : NULL;
-    out[VARIATION] = binary(arena, CN_FORMULA_DIV, out[DEVIATION], mean);
+    out[VARIATION] = cn_formula_binary(arena, CN_FORMULA_DIV, out[DEVIATION], mean);
     out[MIN] = basic->min;
     out[MAX] = basic->max;
 }

@@ -137,8 +137,7 @@ uint32_t cn_words_add(struct cn_words *words, enum cn_word_kind kind,
 
 uint32_t cn_words_add_str(struct cn_words *words, enum cn_word_kind kind, const char *str)
 {
-    return cn_words_add(words, kind,
-                        (struct cn_bytes){(const uint8_t *)str, strlen(str)});
+    return cn_words_add(words, kind, cn_bytes_of(str));
 }
 
 void cn_words_append(struct cn_words *words, enum cn_word_kind kind,

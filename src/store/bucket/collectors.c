@@ -16,7 +16,7 @@ static void print_key(struct cn_text *key, const char *id)
 bool cn_bucket_register(struct cn_bucket *bucket, const char *id, const char *url,
                         struct cn_error *err)
 {
-    struct cn_bytes body = {(const uint8_t *)url, strlen(url)};
+    struct cn_bytes body = cn_bytes_of(url);
     struct cn_text key = {0};
     bool ok;
 

@@ -477,9 +477,7 @@ bool cn_bucket_mark_gone(struct cn_bucket *bucket, const struct cn_manifest_entr
     bool is_new;
 
     (void)snprintf(key, sizeof(key), FOLDER "%06x" GONE, entry->number);
-    return cn_s3_put(bucket->s3, key,
-                     (struct cn_bytes){(const uint8_t *)entry->id, strlen(entry->id)},
-                     &is_new, err);
+    return cn_s3_put(bucket->s3, key, cn_bytes_of(entry->id), &is_new, err);
 }
 
 /* A refused put may be our own, repeated after its answer was lost. */

@@ -135,13 +135,6 @@ static bool remove_keys(struct cn_s3 *s3, char *const *keys, size_t count,
     return ok;
 }
 
-static bool has_name(struct cn_names *names, const char *name)
-{
-    size_t count = names->count;
-
-    return cn_names_add(names, name) < count;
-}
-
 static bool note_newest(void *arg, const struct cn_s3_object *object,
                         struct cn_error *err)
 {
@@ -174,9 +167,9 @@ static bool remove_segments(struct sweep *sweep, struct cn_error *err)
         const struct sweep_found *found = &sweep->segments[i];
         bool is_doomed, is_orphan;
 
-        if (has_name(&sweep->known, found->id))
+        if (cn_names_had(&sweep->known, found->id))
             continue;
-        is_doomed = has_name(&sweep->doomed, found->id);
+        is_doomed = cn_names_had(&sweep->doomed, found->id);
         is_orphan = !is_doomed && is_older(sweep, found->changed_ns, orphan_ns);
         if (is_orphan && !is_still_orphan(sweep, found, &is_orphan, err))
             return false;

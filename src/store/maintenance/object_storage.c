@@ -131,7 +131,7 @@ static bool join(struct cn_bucket *bucket, struct cn_manifest_entry *const *entr
 static bool compact(struct cn_bucket *bucket, const struct cn_manifest *manifest,
                     struct cn_store_compaction *counts, struct cn_error *err)
 {
-    struct cn_bytes text = {(const uint8_t *)bucket->config, strlen(bucket->config)};
+    struct cn_bytes text = cn_bytes_of(bucket->config);
     struct cn_store_config config;
     bool ok = cn_store_config_parse(&config, text, err);
 

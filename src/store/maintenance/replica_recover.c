@@ -226,13 +226,6 @@ static bool is_alive(const struct cn_manifest_collector *collectors, size_t coun
     return false;
 }
 
-static bool has(struct cn_names *names, const char *name)
-{
-    size_t count = names->count;
-
-    return cn_names_add(names, name) < count;
-}
-
 /* What a bucket has of collectors. */
 struct replica_found {
     struct all_left all;
@@ -272,7 +265,7 @@ bool cn_replica_recover(struct cn_bucket *bucket, struct cn_store_recovery *coun
         char id[CN_MANIFEST_ID_LEN + 1];
 
         made_id(left, id);
-        if (has(&found.named, left->id) || has(&found.named, id))
+        if (cn_names_had(&found.named, left->id) || cn_names_had(&found.named, id))
             continue;
         if (is_alive(found.collectors, found.collector_count, left->collector))
             ++*alive;
@@ -296,8 +289,9 @@ bool cn_replica_sweep(struct cn_bucket *bucket, struct cn_error *err)
         char id[CN_MANIFEST_ID_LEN + 1];
 
         made_id(left, id);
-        if (has(&found.named, left->id) ||
-            (has(&found.named, id) && now_ns > last_ns && now_ns - last_ns > day_ns))
+        if (cn_names_had(&found.named, left->id) ||
+            (cn_names_had(&found.named, id) && now_ns > last_ns &&
+             now_ns - last_ns > day_ns))
             ok = remove_commits(bucket, left, err);
     }
     found_done(&found);

@@ -268,7 +268,7 @@ static bool find_members(struct cn_grouping *grouping, struct cn_error *err)
         return group_by_column(grouping, CN_STORE_FIELD_service, err);
     if (by->field == CN_QUERY_METHOD || by->field == CN_QUERY_ROOT)
         return group_by_column(grouping, CN_STORE_FIELD_method, err);
-    name = (struct cn_bytes){(const uint8_t *)by->name, strlen(by->name)};
+    name = cn_bytes_of(by->name);
     if (!cn_store_index_find(grouping->index, name, group_by_name, &names, err) ||
         !names.is_ok)
         return false;

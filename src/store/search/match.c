@@ -320,7 +320,7 @@ static bool match_attribute(const struct cn_store_index *index,
                             const struct cn_query_term *term, enum cn_posting_kind kind,
                             struct cn_rows *rows, struct cn_error *err)
 {
-    struct cn_bytes name = {(const uint8_t *)term->name, strlen(term->name)};
+    struct cn_bytes name = cn_bytes_of(term->name);
     struct cn_found_words names = {0};
     bool ok = cn_store_index_find(index, name, cn_found_words_note, &names, err) &&
               match_names(index, term, kind, &names, rows, err);

@@ -1,11 +1,7 @@
 #include "store/search/page.h"
 
 #include "base/alloc.h"
-
-static int compare_u64(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
+#include "base/sort.h"
 
 static int compare_hits(const void *arg, uint64_t a, uint64_t b)
 {
@@ -16,9 +12,9 @@ static int compare_hits(const void *arg, uint64_t a, uint64_t b)
     if (page->read_id(page->arg, (uint32_t)(place_a >> 32), (uint32_t)place_a, x) &&
         page->read_id(page->arg, (uint32_t)(place_b >> 32), (uint32_t)place_b, y))
         for (size_t i = 0; i < 3 && order == 0; i++)
-            order = compare_u64(x[i], y[i]);
+            order = cn_compare_u64(x[i], y[i]);
     if (order == 0)
-        return compare_u64(a, b);
+        return cn_compare_u64(a, b);
     return page->flip ? -order : order;
 }
 

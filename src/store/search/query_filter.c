@@ -24,8 +24,7 @@ static bool term_may_match(const struct cn_query_term *term, struct cn_bytes fil
     if (term->field != CN_QUERY_ATTRIBUTE && term->field != CN_QUERY_ROOT_ATTRIBUTE)
         return true;
     /* "!=" also needs a value. */
-    return may_have(filter,
-                    (struct cn_bytes){(const uint8_t *)term->name, strlen(term->name)}) &&
+    return may_have(filter, cn_bytes_of(term->name)) &&
            (!is_equal || may_have(filter, term->text));
 }
 

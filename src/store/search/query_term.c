@@ -194,7 +194,7 @@ static bool set_text(struct cn_query_term *term, const char *value, struct cn_er
 {
     if (term->op == CN_QUERY_EXISTS)
         return true;
-    term->text = (struct cn_bytes){(const uint8_t *)value, strlen(value)};
+    term->text = cn_bytes_of(value);
     term->is_number = parse_number(term->text, &term->number);
     return term->op != CN_QUERY_MATCHES || cn_regex_new(&term->regex, value, 0, err) ||
            cn_fail_in(err, "pattern '%.100s'", value);

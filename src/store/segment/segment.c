@@ -306,7 +306,7 @@ bool cn_segment_open_remote(struct cn_segment **out, struct cn_remote_segment *r
 {
     const struct cn_manifest_entry *entry = remote->entry;
     struct cn_segment *segment = new_segment(entry->number);
-    struct cn_bytes config = {(const uint8_t *)entry->config, strlen(entry->config)};
+    struct cn_bytes config = cn_bytes_of(entry->config);
 
     segment->remote = remote;
     segment->dir = cn_strdup(dir);

@@ -212,7 +212,7 @@ static void set_service(struct cn_trace *trace, struct cn_words *words)
         return;
     span = &trace->spans[trace->nodes[0].span];
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && span->service == 0; i++) {
-        struct cn_bytes name = {(const uint8_t *)names[i], strlen(names[i])};
+        struct cn_bytes name = cn_bytes_of(names[i]);
         uint32_t key = cn_words_find(words, CN_WORD_KEYWORD, name);
         const struct cn_trace_value *value =
             key ? cn_trace_find_attribute(trace, 0, key) : NULL;

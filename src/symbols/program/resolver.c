@@ -57,13 +57,6 @@ static struct cn_debug_info *find_module(struct cn_resolver *resolver, const cha
     return resolver->list[at].dwfl ? &resolver->list[at] : NULL;
 }
 
-static const char *intern(struct cn_resolver *resolver, const char *text)
-{
-    uint32_t at = cn_names_add(&resolver->strings, text);
-
-    return resolver->strings.list[at];
-}
-
 /* "/a/./b/../c" to "/a/c", without asking the file system. */
 static void simplify(char *path)
 {
@@ -113,7 +106,7 @@ static bool set_location(struct cn_resolver *resolver, Dwarf_Die *unit, const ch
     cn_text_str_add(&path, file);
     if (path.chars[0] == '/')
         simplify(path.chars);
-    out->file = intern(resolver, path.chars);
+    out->file = cn_names_keep(&resolver->strings, path.chars);
     cn_text_done(&path);
     out->line = (uint32_t)line;
     return true;
@@ -165,7 +158,7 @@ static const char *linkage_name(struct cn_resolver *resolver, Dwarf_Die *functio
     if (!name)
         name = dwarf_formstring(
             dwarf_attr_integrate(function, DW_AT_MIPS_linkage_name, &attribute));
-    return name ? intern(resolver, name) : NULL;
+    return name ? cn_names_keep(&resolver->strings, name) : NULL;
 }
 
 size_t cn_resolver_instruction(struct cn_resolver *resolver, const char *path,
@@ -192,7 +185,7 @@ size_t cn_resolver_instruction(struct cn_resolver *resolver, const char *path,
         if (levels == most || !called_at(resolver, &scopes[i], unit, &out[levels - 1]))
             break;
         out[levels].mangled = linkage_name(resolver, &scopes[i]);
-        out[levels++].function = intern(resolver, name ? name : "");
+        out[levels++].function = cn_names_keep(&resolver->strings, name ? name : "");
     }
     entry = dwarf_getsrc_die(unit, address);
     if (!entry || dwarf_lineno(entry, &line) != 0 || line == 0 ||
@@ -210,9 +203,9 @@ static const char *intern_symbol(struct cn_resolver *resolver, const char *name)
     const char *result;
 
     if (!at)
-        return intern(resolver, name);
+        return cn_names_keep(&resolver->strings, name);
     cn_text_add(&text, name, (size_t)(at - name));
-    result = intern(resolver, text.chars);
+    result = cn_names_keep(&resolver->strings, text.chars);
     cn_text_done(&text);
     return result;
 }
@@ -241,7 +234,7 @@ static void name_by_offset(struct cn_resolver *resolver, const char *path,
     struct cn_text text = {0};
 
     cn_text_printf(&text, "%s+0x%" PRIx64, cn_path_name(path), function->offset);
-    function->name = intern(resolver, text.chars);
+    function->name = cn_names_keep(&resolver->strings, text.chars);
     cn_text_done(&text);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes/digits.h"
+#include "base/bytes/wire.h"
 #include "base/sort.h"
 
 enum { FEATURE_COUNT = 64, BUILD_ID_NAME_OFF = 28, HEAD_LEN = 8, CLOCK_DATA_LEN = 24 };
@@ -95,30 +96,21 @@ static void read_build_ids(struct cn_perf_file *file, struct cn_bytes list)
     }
 }
 
-static bool take_u32(struct cn_bytes *rest, uint32_t *out)
-{
-    struct cn_bytes number;
-
-    if (!cn_bytes_take(rest, sizeof(*out), &number))
-        return false;
-    *out = cn_u32_get(number.ptr);
-    return true;
-}
-
 /* Names of events: their number, the size of an attribute, then for each event its
  * attribute, number of ids, name and ids. */
 static void read_event_names(struct cn_perf_file *file, struct cn_bytes rest)
 {
     uint32_t count, attr_len;
 
-    if (!take_u32(&rest, &count) || !take_u32(&rest, &attr_len))
+    if (!cn_wire_u32_take(&rest, &count) || !cn_wire_u32_take(&rest, &attr_len))
         return;
     for (uint32_t i = 0; i < count && i < file->event_count; i++) {
         uint32_t id_count, name_len;
         struct cn_bytes skipped, name;
 
-        if (!cn_bytes_take(&rest, attr_len, &skipped) || !take_u32(&rest, &id_count) ||
-            !take_u32(&rest, &name_len) || !cn_bytes_take(&rest, name_len, &name) ||
+        if (!cn_bytes_take(&rest, attr_len, &skipped) ||
+            !cn_wire_u32_take(&rest, &id_count) || !cn_wire_u32_take(&rest, &name_len) ||
+            !cn_bytes_take(&rest, name_len, &name) ||
             !cn_bytes_take(&rest, (size_t)id_count * sizeof(uint64_t), &skipped))
             return;
         if (cn_bytes_string(name, 0))

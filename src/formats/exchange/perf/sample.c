@@ -1,21 +1,12 @@
 /* The fields of a sample: its event defines which there are. */
 
+#include "base/bytes/wire.h"
 #include "formats/exchange/perf/file.h"
-
-static bool take_u64(struct cn_bytes *rest, uint64_t *out)
-{
-    struct cn_bytes number;
-
-    if (!cn_bytes_take(rest, sizeof(*out), &number))
-        return false;
-    *out = cn_u64_get(number.ptr);
-    return true;
-}
 
 /* An optional field of 8 bytes. */
 static bool take_if(struct cn_bytes *rest, bool has_field, uint64_t *out)
 {
-    return !has_field || take_u64(rest, out);
+    return !has_field || cn_wire_u64_take(rest, out);
 }
 
 /* Counters of a group, without their number and times, or one counter with its times. */
@@ -28,7 +19,8 @@ static bool take_reads(struct cn_bytes *rest, uint64_t format, struct cn_bytes *
 
     if (!(format & CN_PERF_READ_GROUP))
         return cn_bytes_take(rest, (size_t)(8 * (each + times)), out);
-    return take_u64(rest, &count) && cn_bytes_take(rest, (size_t)(8 * times), &skipped) &&
+    return cn_wire_u64_take(rest, &count) &&
+           cn_bytes_take(rest, (size_t)(8 * times), &skipped) &&
            cn_bytes_array(*rest, 0, count, 8 * each, out) &&
            cn_bytes_from(*rest, out->len, rest);
 }
@@ -72,7 +64,7 @@ static bool take_array(struct cn_bytes *rest, uint64_t size, struct cn_bytes *ou
 {
     uint64_t count;
 
-    return take_u64(rest, &count) && cn_bytes_array(*rest, 0, count, size, out) &&
+    return cn_wire_u64_take(rest, &count) && cn_bytes_array(*rest, 0, count, size, out) &&
            cn_bytes_from(*rest, out->len, rest);
 }
 
@@ -89,7 +81,7 @@ static bool take_branches(struct cn_bytes *rest, const struct cn_perf_attr *attr
 {
     uint64_t count, index;
 
-    return take_u64(rest, &count) &&
+    return cn_wire_u64_take(rest, &count) &&
            take_if(rest, attr->branch_sample_type & CN_PERF_BRANCH_HW_INDEX, &index) &&
            cn_bytes_array(*rest, 0, count, CN_PERF_BRANCH_LEN, out) &&
            cn_bytes_from(*rest, out->len, rest);
@@ -101,7 +93,7 @@ static bool take_registers(struct cn_bytes *rest, const struct cn_perf_attr *att
     uint64_t abi, count = cn_perf_count(attr->sample_regs_user, UINT64_MAX);
     struct cn_bytes values;
 
-    if (!take_u64(rest, &abi))
+    if (!cn_wire_u64_take(rest, &abi))
         return false;
     if (abi == CN_PERF_ABI_NONE)
         return true;
@@ -122,7 +114,7 @@ static bool take_stack(struct cn_bytes *rest, struct cn_bytes *out)
         return false;
     if (room.len == 0)
         return true;
-    return take_u64(rest, &len) && cn_bytes_slice(room, 0, len, out);
+    return cn_wire_u64_take(rest, &len) && cn_bytes_slice(room, 0, len, out);
 }
 
 static bool decode(const struct cn_perf_attr *attr, struct cn_bytes rest,

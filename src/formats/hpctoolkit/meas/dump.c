@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/files/file.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/meas/profile/directory.h"
@@ -150,7 +151,7 @@ bool cn_hpc_meas_dump(const char *path, cn_dump_fn emit, void *arg, struct cn_er
     struct cn_file file = {0};
     bool ok;
 
-    if (cn_hpc_is_directory(path))
+    if (cn_path_is_folder(path))
         return dump_all(&dump, path, ".hpcrun", err) &&
                dump_all(&dump, path, ".hpctrace", err);
     ok =

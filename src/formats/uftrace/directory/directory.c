@@ -116,7 +116,7 @@ struct cn_uft_cpu_file *cn_uft_cpu_files(struct cn_uft_directory *dir, const cha
 
         file.name = dir->entries[i].name;
         file.bytes = dir->entries[i].file.bytes;
-        text = (struct cn_bytes){(const uint8_t *)file.name, strlen(file.name)};
+        text = cn_bytes_of(file.name);
         if (!cn_uft_scan_literal(&text, prefix) || !cn_uft_scan_u32(&text, &file.cpu) ||
             !cn_uft_text_equals(text, ".dat"))
             continue;

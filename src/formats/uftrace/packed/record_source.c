@@ -34,7 +34,7 @@ struct cn_uft_record_reader {
 
 enum cn_uft_task_file cn_uft_task_file(const char *name, uint32_t *tid)
 {
-    struct cn_bytes text = {(const uint8_t *)name, strlen(name)};
+    struct cn_bytes text = cn_bytes_of(name);
 
     /* "007.dat" would be written back under another name. */
     if (name[0] == '0' || !cn_uft_scan_u32(&text, tid))

@@ -137,7 +137,7 @@ static bool read_group(struct cn_uft_lines *lines, const struct cn_uft_info_grou
         return true;
     }
     for (size_t i = 0; i < 2 && group->keys[i]; i++) {
-        struct cn_bytes key = {(const uint8_t *)group->keys[i], strlen(group->keys[i])};
+        struct cn_bytes key = cn_bytes_of(group->keys[i]);
 
         if (!expect_key(lines, group->keys[i], &value, err))
             return false;

@@ -19,12 +19,6 @@ struct diff_writer {
     bool is_time;
 };
 
-static bool is_entry(const struct cn_comparison *c, uint32_t node)
-{
-    return c->nodes[node].parent == CN_NONE &&
-           c->names.list[c->nodes[node].name][0] == '<';
-}
-
 /* The self cost of a node in whole units. */
 static int64_t value_of(const struct diff_writer *w, enum cn_side side, uint32_t node)
 {
@@ -37,7 +31,7 @@ static size_t list_path(const struct cn_comparison *c, uint32_t node, uint32_t *
 {
     size_t count = 0;
 
-    for (uint32_t at = node; at != CN_NONE && !is_entry(c, at);
+    for (uint32_t at = node; at != CN_NONE && !cn_comparison_is_entry(c, at);
          at = c->nodes[at].parent) {
         CN_GROW(*path, count, *capacity);
         (*path)[count++] = at;

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/files/file.h"
@@ -53,11 +52,6 @@ static void print_local_path(const struct cn_hpc_modules *m, uint32_t number,
                       out);
 }
 
-static struct cn_bytes bytes_of(const char *text)
-{
-    return (struct cn_bytes){(const uint8_t *)text, strlen(text)};
-}
-
 static void read_struct_file(struct cn_hpc_modules *m, const char *folder,
                              const char *path)
 {
@@ -75,7 +69,7 @@ static void read_struct_file(struct cn_hpc_modules *m, const char *folder,
         if (m->structures.list[i].ranges.count > 0)
             (void)cn_map_at(
                 &m->structure_of,
-                cn_hpc_modules_find(m, folder, bytes_of(m->structures.list[i].path)),
+                cn_hpc_modules_find(m, folder, cn_bytes_of(m->structures.list[i].path)),
                 (uint32_t)i);
 }
 
@@ -103,9 +97,8 @@ static void read_structures(struct cn_hpc_modules *m)
     m->has_structures = true;
     for (size_t i = 0; i < m->options->struct_count; i++) {
         const char *path = m->options->structs[i];
-        struct stat st;
 
-        if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        if (cn_path_is_folder(path))
             read_struct_folder(m, first_folder, path);
         else
             read_struct_file(m, first_folder, path);
@@ -190,9 +183,9 @@ static void try_structures(struct cn_hpc_modules *m, uint32_t number)
 
         print_local_path(m, number, &local);
         if (strcmp(cn_text_str(&local), m->paths.list[number]) != 0)
-            found = cn_map_find(&m->structure_of,
-                                cn_hpc_modules_find(m, "", bytes_of(cn_text_str(&local))),
-                                CN_NONE);
+            found = cn_map_find(
+                &m->structure_of,
+                cn_hpc_modules_find(m, "", cn_bytes_of(cn_text_str(&local))), CN_NONE);
         cn_text_done(&local);
     }
     if (found == CN_NONE)

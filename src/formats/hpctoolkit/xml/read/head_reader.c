@@ -23,18 +23,13 @@ static const char *copy(struct head_reader *r, const struct cn_hpc_xml_event *e,
     return value ? cn_arena_strdup(r->arena, value) : otherwise;
 }
 
-static struct cn_bytes bytes_of(const char *text)
-{
-    return (struct cn_bytes){(const uint8_t *)text, strlen(text)};
-}
-
 static bool number(const struct cn_hpc_xml_event *e, const char *name, int64_t otherwise,
                    int64_t *out, struct cn_error *err)
 {
     const char *value = cn_hpc_xml_event_get(e, name);
 
     *out = otherwise;
-    if (!value || cn_hpc_xml_parse_i64(bytes_of(value), out))
+    if (!value || cn_hpc_xml_parse_i64(cn_bytes_of(value), out))
         return true;
     return cn_fail(err, CN_ERR_FORMAT, "<%.32s>: %s=\"%.64s\" is not a whole number",
                    e->name, name, value);
@@ -57,7 +52,7 @@ static bool add_row(struct head_reader *r, struct cn_hpc_xml_rows *rows,
 
     if (!needed(e, "i", &row.id, err) || !number(e, "f", 0, &row.flags, err))
         return false;
-    if (address && !cn_hpc_xml_parse_u64(bytes_of(address), &row.address))
+    if (address && !cn_hpc_xml_parse_u64(cn_bytes_of(address), &row.address))
         return cn_fail(err, CN_ERR_FORMAT, "<%.32s>: v=\"%.64s\" is not an address",
                        e->name, address);
     CN_PUSH(rows->list, rows->count, rows->capacity, row);
@@ -171,7 +166,7 @@ static bool begin_root(struct head_reader *r, const struct cn_hpc_xml_event *e,
         !cn_hpc_xml_parse_u64(
             (struct cn_bytes){(const uint8_t *)version, (size_t)(dot - version)},
             &major) ||
-        !cn_hpc_xml_parse_u64(bytes_of(dot + 1), &minor) || major > 99 || minor > 99)
+        !cn_hpc_xml_parse_u64(cn_bytes_of(dot + 1), &minor) || major > 99 || minor > 99)
         return cn_fail(err, CN_ERR_FORMAT, "\"%.64s\" is not a version",
                        version ? version : "");
     r->head->major = (unsigned)major;

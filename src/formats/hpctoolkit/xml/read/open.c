@@ -105,7 +105,7 @@ static bool probe(const char *path, bool is_legacy)
     struct cn_file file = {0};
     struct cn_error ignored;
     unsigned major;
-    bool found = (cn_hpc_is_directory(path) || is_part(path, is_legacy)) &&
+    bool found = (cn_path_is_folder(path) || is_part(path, is_legacy)) &&
                  cn_file_open_at(&file, dir, CN_HPC_XML_FILE, &ignored) &&
                  cn_hpc_xml_sniff(file.bytes, &major) &&
                  (major == CN_HPC_XML_LEGACY_MAJOR) == is_legacy;

@@ -134,8 +134,7 @@ static bool get_number(struct document_check *c, const struct cn_hpc_xml_event *
 
     if (!value)
         return false;
-    if (cn_hpc_xml_parse_i64((struct cn_bytes){(const uint8_t *)value, strlen(value)},
-                             out))
+    if (cn_hpc_xml_parse_i64(cn_bytes_of(value), out))
         return true;
     cn_findings_error(c->f, "attribute-number", e->off,
                       "line %" PRIu64 ": %s=\"%.64s\" of <%s> is no whole number",
