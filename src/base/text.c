@@ -36,19 +36,37 @@ void cn_text_u64(struct cn_text *text, uint64_t value)
     cn_text_add(text, digits + at, sizeof(digits) - at);
 }
 
-void cn_text_printf(struct cn_text *text, const char *fmt, ...)
+static void add_printed(struct cn_text *text, const char *fmt, va_list args)
 {
-    va_list args, again;
+    va_list again;
     int len;
 
-    va_start(args, fmt);
     va_copy(again, args);
     len = vsnprintf(NULL, 0, fmt, args);
     assert(len >= 0);
     (void)vsnprintf(cn_text_room(text, (size_t)len), (size_t)len + 1, fmt, again);
     cn_text_advance(text, (size_t)len);
     va_end(again);
+}
+
+void cn_text_printf(struct cn_text *text, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    add_printed(text, fmt, args);
     va_end(args);
+}
+
+char *cn_strprintf(const char *fmt, ...)
+{
+    struct cn_text text = {0};
+    va_list args;
+
+    va_start(args, fmt);
+    add_printed(&text, fmt, args);
+    va_end(args);
+    return text.chars;
 }
 
 const char *cn_text_str(const struct cn_text *text)

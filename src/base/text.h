@@ -67,6 +67,9 @@ void cn_text_fill(struct cn_text *text, char c, size_t count);
 void cn_text_u64(struct cn_text *text, uint64_t value);
 CN_PRINTF(2, 3) void cn_text_printf(struct cn_text *text, const char *fmt, ...);
 
+/* A string of its own; the caller frees it. */
+CN_PRINTF(1, 2) char *cn_strprintf(const char *fmt, ...);
+
 /* The text, borrowed until the next change; "" if it is empty. */
 const char *cn_text_str(const struct cn_text *text);
 

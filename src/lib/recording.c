@@ -189,13 +189,12 @@ static void add_span(void *arg, const struct cn_span *span)
 static void add_damage(struct cairn_table *table, uint32_t tid,
                        const struct cn_error *err)
 {
-    struct cn_text text = {0};
+    char *text = cn_strprintf("%s%stask %u: %s", table->damage ? table->damage : "",
+                              table->damage ? "; " : "", (unsigned)tid, err->text);
 
-    cn_text_printf(&text, "%s%stask %u: %s", table->damage ? table->damage : "",
-                   table->damage ? "; " : "", (unsigned)tid, err->text);
     free(table->damage);
-    table->damage = cn_strdup(cn_text_str(&text));
-    cn_text_done(&text);
+    table->damage = cn_strdup(text);
+    free(text);
 }
 
 /* Everything before the damage of a task is added. */

@@ -130,17 +130,16 @@ static bool sync_files(const struct cn_receiver *receiver, struct cn_error *err)
 /* Give the recording its name, on the disk as well: the sender may remove its own. */
 static bool complete(struct cn_receiver *receiver, struct cn_error *err)
 {
-    struct cn_text target = {0};
     int folder;
     bool ok = sync_files(receiver, err);
+    char *target = cn_strprintf("%s/%s", receiver->folder, receiver->name);
 
-    cn_text_printf(&target, "%s/%s", receiver->folder, receiver->name);
-    ok = ok && cn_recording_dir_place(receiver->partial, target.chars, err);
+    ok = ok && cn_recording_dir_place(receiver->partial, target, err);
     folder = open(receiver->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (ok && (folder < 0 || fsync(folder) != 0))
         ok = cn_fail_errno(err, "cannot write '%s'", receiver->folder);
     close_file(&folder);
-    cn_text_done(&target);
+    free(target);
     receiver->is_complete = ok;
     return ok;
 }

@@ -207,12 +207,10 @@ static size_t take_header(char *data, size_t size, size_t count, void *arg)
 
 static void add_header(struct run_transfer *transfer, const char *name, const char *value)
 {
-    struct cn_text line = {0};
+    char *line = cn_strprintf("%s:%s%s", name, *value ? " " : "", value);
 
-    cn_text_printf(&line, "%s:%s%s", name, *value ? " " : "", value);
-    transfer->headers =
-        transfer->s3->curl->slist_append(transfer->headers, cn_text_str(&line));
-    cn_text_done(&line);
+    transfer->headers = transfer->s3->curl->slist_append(transfer->headers, line);
+    free(line);
 }
 
 /* The server refuses a body whose digest differs. */

@@ -103,7 +103,6 @@ static bool open_rings(struct sampling *s, struct cn_error *err)
     const pid_t *tids = NULL;
     size_t count = 0;
     bool is_refused = false;
-    struct cn_text text = {0};
     uint64_t period_ns =
         options->period > 0 ? options->period : 1000000000 / options->frequency;
 
@@ -117,10 +116,10 @@ static bool open_rings(struct sampling *s, struct cn_error *err)
     if (!is_refused || !cn_sample_setup_timers(&s->setup, options) ||
         period_ns > UINT32_MAX)
         return false;
-    cn_text_printf(&text, "sampling inside the program, by signals: %s", err->text);
+    char *text = cn_strprintf("sampling inside the program, by signals: %s", err->text);
     if (options->say)
-        options->say(options->arg, cn_text_str(&text));
-    cn_text_done(&text);
+        options->say(options->arg, text);
+    free(text);
     return cn_timers_open(&s->timers, period_ns, err);
 }
 

@@ -21,14 +21,13 @@ enum {
 
 static uint64_t read_setting(const char *name, uint64_t otherwise)
 {
-    struct cn_text path = {0};
     char line[32] = "", *end;
     uint64_t value;
     FILE *file;
+    char *path = cn_strprintf("/proc/sys/kernel/%s", name);
 
-    cn_text_printf(&path, "/proc/sys/kernel/%s", name);
-    file = fopen(cn_text_str(&path), "re");
-    cn_text_done(&path);
+    file = fopen(path, "re");
+    free(path);
     if (file) {
         (void)!fgets(line, sizeof(line), file);
         (void)fclose(file);

@@ -449,17 +449,15 @@ static void list_view(const struct cn_sql_data *data, const struct cn_sql_view *
                       const struct cn_sql_sink *sink, void *arg)
 {
     sqlite3_stmt *statement = NULL;
-    struct cn_text text = {0};
+    char *text = cn_strprintf("SELECT * FROM \"%s\".\"%s\"", data->schema, view->name);
 
-    cn_text_printf(&text, "SELECT * FROM \"%s\".\"%s\"", data->schema, view->name);
-    if (sqlite3_prepare_v2(data->sql->lite, cn_text_str(&text), -1, &statement, NULL) ==
-        SQLITE_OK) {
+    if (sqlite3_prepare_v2(data->sql->lite, text, -1, &statement, NULL) == SQLITE_OK) {
         for (int i = 0; i < sqlite3_column_count(statement); i++)
             list_column(data, view->name, sqlite3_column_name(statement, i),
                         sqlite3_column_decltype(statement, i), "view", sink, arg);
     }
     (void)sqlite3_finalize(statement);
-    cn_text_done(&text);
+    free(text);
 }
 
 void cn_sql_list(const struct cn_sql *sql, const struct cn_sql_sink *sink, void *arg)

@@ -16,12 +16,11 @@
 
 static bool has_file(const char *dir, const char *name)
 {
-    struct cn_text path = {0};
     bool exists;
+    char *path = cn_strprintf("%s/%s", dir, name);
 
-    cn_text_printf(&path, "%s/%s", dir, name);
-    exists = access(cn_text_str(&path), F_OK) == 0;
-    cn_text_done(&path);
+    exists = access(path, F_OK) == 0;
+    free(path);
     return exists;
 }
 

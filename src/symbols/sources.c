@@ -42,14 +42,13 @@ const char *cn_sources_find(struct cn_sources *sources, const char *path)
 
     for (size_t i = sources->count; i-- > 0 && !found;) {
         const struct cn_source_move *move = &sources->moves[i];
-        struct cn_text text = {0};
 
         if (strncmp(path, move->from, move->from_len) != 0 ||
             (path[move->from_len] != '/' && path[move->from_len] != '\0'))
             continue;
-        cn_text_printf(&text, "%s%s", move->to, path + move->from_len);
-        found = check(sources, text.chars);
-        cn_text_done(&text);
+        char *text = cn_strprintf("%s%s", move->to, path + move->from_len);
+        found = check(sources, text);
+        free(text);
     }
     return found ? found : check(sources, path);
 }

@@ -26,12 +26,11 @@ struct cn_unwind_module *cn_unwind_module_at(struct cn_unwind_modules *modules,
                                              const char *path, const char *build_id)
 {
     struct cn_unwind_module *module;
-    struct cn_text key = {0};
     uint32_t at;
+    char *key = cn_strprintf("%s\n%s", build_id, path);
 
-    cn_text_printf(&key, "%s\n%s", build_id, path);
-    at = cn_names_add(&modules->keys, cn_text_str(&key));
-    cn_text_done(&key);
+    at = cn_names_add(&modules->keys, key);
+    free(key);
     if (at < modules->count)
         return modules->list[at];
     module = cn_alloc(1, sizeof(*module));

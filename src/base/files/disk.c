@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -115,17 +116,15 @@ static bool write_whole(const struct cn_disk *io, const char *path, const void *
 bool cn_disk_replace(const struct cn_disk *io, const char *dir, const char *name,
                      const void *data, size_t len, struct cn_error *err)
 {
-    struct cn_text path = {0}, temporary = {0};
     bool ok;
+    char *path = cn_strprintf("%s/%s", dir, name);
+    char *temporary = cn_strprintf("%s/.%s.new", dir, name);
 
-    cn_text_printf(&path, "%s/%s", dir, name);
-    cn_text_printf(&temporary, "%s/.%s.new", dir, name);
-    ok = write_whole(io, cn_text_str(&temporary), data, len, err) &&
-         io->rename(io->arg, cn_text_str(&temporary), cn_text_str(&path), err) &&
-         io->sync_dir(io->arg, dir, err);
+    ok = write_whole(io, temporary, data, len, err) &&
+         io->rename(io->arg, temporary, path, err) && io->sync_dir(io->arg, dir, err);
     if (!ok)
-        (void)cn_fail_in(err, "%s", cn_text_str(&path));
-    cn_text_done(&path);
-    cn_text_done(&temporary);
+        (void)cn_fail_in(err, "%s", path);
+    free(path);
+    free(temporary);
     return ok;
 }

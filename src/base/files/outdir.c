@@ -131,13 +131,12 @@ const char *cn_temporary_folder(void)
 
 char *cn_temporary_make(const char *name, struct cn_error *err)
 {
-    struct cn_text path = {0};
+    char *path = cn_strprintf("%s/cairn-%s-XXXXXX", cn_temporary_folder(), name);
 
-    cn_text_printf(&path, "%s/cairn-%s-XXXXXX", cn_temporary_folder(), name);
-    if (mkdtemp(path.chars))
-        return path.chars;
+    if (mkdtemp(path))
+        return path;
     (void)cn_fail_errno(err, "%s: cannot make a temporary directory",
                         cn_temporary_folder());
-    cn_text_done(&path);
+    free(path);
     return NULL;
 }

@@ -13,15 +13,14 @@
 static bool open_named(struct cn_spool *spool, const char *dir, unsigned rank, int flags,
                        struct cn_error *err)
 {
-    struct cn_text path = {0};
+    char *path = cn_strprintf("%s/%u", dir, rank);
 
-    cn_text_printf(&path, "%s/%u", dir, rank);
-    spool->fds[rank] = open(path.chars, O_RDWR | O_CLOEXEC | flags, 0600);
+    spool->fds[rank] = open(path, O_RDWR | O_CLOEXEC | flags, 0600);
     if (spool->fds[rank] < 0) {
         spool->fds[rank] = 0;
-        (void)cn_fail_errno(err, "%s: temporary file", path.chars);
+        (void)cn_fail_errno(err, "%s: temporary file", path);
     }
-    cn_text_done(&path);
+    free(path);
     return spool->fds[rank] > 0;
 }
 
@@ -36,11 +35,10 @@ static bool open_others(struct cn_spool *spool, const char *dir, unsigned rank,
 
 static void remove_named(const char *dir, unsigned rank)
 {
-    struct cn_text path = {0};
+    char *path = cn_strprintf("%s/%u", dir, rank);
 
-    cn_text_printf(&path, "%s/%u", dir, rank);
-    (void)unlink(path.chars);
-    cn_text_done(&path);
+    (void)unlink(path);
+    free(path);
 }
 
 /* A folder for the names, made by rank 0. */

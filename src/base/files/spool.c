@@ -13,14 +13,13 @@
 /* Where a file cannot be made without a name, it loses it at once. */
 static int open_and_unlink(const char *folder)
 {
-    struct cn_text path = {0};
     int fd;
+    char *path = cn_strprintf("%s/.cairn-XXXXXX", folder);
 
-    cn_text_printf(&path, "%s/.cairn-XXXXXX", folder);
-    fd = mkostemp(path.chars, O_CLOEXEC);
+    fd = mkostemp(path, O_CLOEXEC);
     if (fd >= 0)
-        (void)unlink(path.chars);
-    cn_text_done(&path);
+        (void)unlink(path);
+    free(path);
     return fd;
 }
 

@@ -21,22 +21,20 @@ static bool copy(struct cn_out *out, struct cn_error *err)
 
 bool cn_input_spool(char **folder, char **path, struct cn_error *err)
 {
-    struct cn_text name = {0};
     struct cn_out out = {0};
     bool ok;
 
     *folder = cn_temporary_make("input", err);
     if (!*folder)
         return false;
-    cn_text_printf(&name, "%s/standard-input", *folder);
-    ok = cn_out_open(&out, cn_text_str(&name), err) && copy(&out, err) &&
-         cn_out_close(&out, err);
+    char *name = cn_strprintf("%s/standard-input", *folder);
+    ok = cn_out_open(&out, name, err) && copy(&out, err) && cn_out_close(&out, err);
     cn_out_abandon(&out);
     if (!ok) {
-        cn_text_done(&name);
+        free(name);
         return false;
     }
     free(*path);
-    *path = name.chars;
+    *path = name;
     return true;
 }

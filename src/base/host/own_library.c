@@ -1,6 +1,7 @@
 #include "base/host/own_library.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,14 +19,13 @@ static bool find(const char *const *folders, const char *name, char **out,
     self[len] = '\0';
     strrchr(self, '/')[1] = '\0';
     for (size_t i = 0; folders[i]; i++) {
-        struct cn_text path = {0};
+        char *path = cn_strprintf("%s%s%s", self, folders[i], name);
 
-        cn_text_printf(&path, "%s%s%s", self, folders[i], name);
-        if (access(cn_text_str(&path), R_OK) == 0) {
-            *out = path.chars;
+        if (access(path, R_OK) == 0) {
+            *out = path;
             return true;
         }
-        cn_text_done(&path);
+        free(path);
     }
     return cn_fail(err, CN_ERR_NOT_FOUND, "no %s in %s", name, self);
 }
@@ -41,16 +41,15 @@ bool cn_own_library_find(const char *name, char **out, struct cn_error *err)
 bool cn_own_library_find_for(const char *triplet, const char *name, char **out,
                              struct cn_error *err)
 {
-    struct cn_text beside = {0}, installed = {0};
     const char *folders[3] = {0};
     bool ok;
+    char *beside = cn_strprintf("%s/", triplet);
+    char *installed = cn_strprintf("../lib/%s/cairn/", triplet);
 
-    cn_text_printf(&beside, "%s/", triplet);
-    cn_text_printf(&installed, "../lib/%s/cairn/", triplet);
-    folders[0] = cn_text_str(&beside);
-    folders[1] = cn_text_str(&installed);
+    folders[0] = beside;
+    folders[1] = installed;
     ok = find(folders, name, out, err);
-    cn_text_done(&beside);
-    cn_text_done(&installed);
+    free(beside);
+    free(installed);
     return ok;
 }

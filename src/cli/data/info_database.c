@@ -66,16 +66,15 @@ static void add_part(struct database_info *info, const struct dirent *entry)
 {
     struct database_part *part = find_part(info, part_name(info, entry->d_name));
     struct cn_disk_usage usage;
-    struct cn_text path = {0};
+    char *path = cn_strprintf("%s/%s", info->path, entry->d_name);
 
-    cn_text_printf(&path, "%s/%s", info->path, entry->d_name);
-    usage = cn_disk_usage(cn_text_str(&path));
+    usage = cn_disk_usage(path);
     part->is_folder = entry->d_type == DT_DIR;
     part->usage.file_count += usage.file_count;
     part->usage.bytes += usage.bytes;
     info->usage.file_count += usage.file_count;
     info->usage.bytes += usage.bytes;
-    cn_text_done(&path);
+    free(path);
 }
 
 static void find_parts(struct database_info *info)

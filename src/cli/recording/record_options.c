@@ -378,13 +378,12 @@ static char *join_words(const struct cn_args *args)
 
     cn_text_printf(&text, "cairn %s", args->command->name);
     for (size_t i = 0; i < args->given_count; i++) {
-        struct cn_text word = {0};
+        char *word =
+            cn_strprintf("--%s%s%s", args->given[i]->name, args->values[i] ? "=" : "",
+                         args->values[i] ? args->values[i] : "");
 
-        cn_text_printf(&word, "--%s%s%s", args->given[i]->name,
-                       args->values[i] ? "=" : "",
-                       args->values[i] ? args->values[i] : "");
-        add_word(&text, cn_text_str(&word));
-        cn_text_done(&word);
+        add_word(&text, word);
+        free(word);
     }
     for (size_t i = 0; i < cn_args_count(args); i++)
         add_word(&text, cn_args_operand(args, i));

@@ -276,14 +276,13 @@ static bool add_one(struct cn_why_traces *traces, const struct cn_store_query *q
     struct cn_search_order order = {.sort = CN_SEARCH_BY_DURATION, .limit = ONE_MAX};
     struct cn_search_hits hits = {0};
     struct cn_query *one = NULL;
-    struct cn_text text = {0};
     struct cn_store_row row;
     bool ok;
+    char *text = cn_strprintf("id = %s", id);
 
-    cn_text_printf(&text, "id = %s", id);
-    ok = cn_query_parse(&one, cn_text_str(&text), query->query->now_ns, err) &&
+    ok = cn_query_parse(&one, text, query->query->now_ns, err) &&
          cn_search_rows(query->search, one, &order, &hits, err);
-    cn_text_done(&text);
+    free(text);
     cn_query_free(one);
     if (ok && hits.count == 0)
         ok = cn_fail(err, CN_ERR_NOT_FOUND, "there is no trace %s", id);

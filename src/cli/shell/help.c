@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -29,7 +30,6 @@ static void add_option(struct cn_text *text, const struct cn_option *option,
                        const struct cn_help_style *style)
 {
     size_t begin = text->len, used;
-    struct cn_text help = {0};
 
     if (option->letter)
         cn_text_printf(text, "  -%c, --%s", option->letter, option->name);
@@ -42,10 +42,10 @@ static void add_option(struct cn_text *text, const struct cn_option *option,
         cn_text_char(text, '\n');
         used = 0;
     }
-    cn_text_printf(&help, "%s%s", option->help,
-                   option->is_repeatable ? " (may be repeated)" : "");
-    cn_wrap_add(text, cn_text_str(&help), used, OPTION_INDENT, style->columns);
-    cn_text_done(&help);
+    char *help = cn_strprintf("%s%s", option->help,
+                              option->is_repeatable ? " (may be repeated)" : "");
+    cn_wrap_add(text, help, used, OPTION_INDENT, style->columns);
+    free(help);
 }
 
 /* Append the options of a command, grouped by what they are for. */
@@ -115,17 +115,16 @@ void cn_help_print(struct cn_text *text, const struct cn_command *command,
 {
     enum cn_color color = style->has_color ? CN_COLOR_BOLD : CN_COLOR_NONE;
     const struct cn_example *others;
-    struct cn_text summary = {0};
 
     add_heading(text, "Examples", style);
     others = add_examples(text, command->examples, FIRST_EXAMPLES, style);
     cn_text_printf(text, "%sUsage:%s cairn %s [OPTION]...%s%s\n\n", cn_color_start(color),
                    cn_color_stop(color), command->name, command->operands ? " " : "",
                    command->operands ? command->operands : "");
-    cn_text_printf(&summary, "%c%s.", toupper((unsigned char)command->summary[0]),
-                   command->summary + 1);
-    cn_wrap_add(text, cn_text_str(&summary), 0, 0, style->columns);
-    cn_text_done(&summary);
+    char *summary = cn_strprintf("%c%s.", toupper((unsigned char)command->summary[0]),
+                                 command->summary + 1);
+    cn_wrap_add(text, summary, 0, 0, style->columns);
+    free(summary);
     cn_text_char(text, '\n');
     if (command->description)
         cn_wrap_add_paragraphs(text, command->description, style->columns);

@@ -82,11 +82,10 @@ static bool add_folder(struct paths *paths, const char *path, struct cn_error *e
     if (count < 0)
         return cn_fail_errno(err, "%s: cannot list files", path);
     for (int i = 0; i < count; i++) {
-        struct cn_text file = {0};
+        char *file = cn_strprintf("%s/%s", path, list[i]->d_name);
 
-        cn_text_printf(&file, "%s/%s", path, list[i]->d_name);
-        add_file(paths, cn_text_str(&file));
-        cn_text_done(&file);
+        add_file(paths, file);
+        free(file);
         free(list[i]);
     }
     free(list);

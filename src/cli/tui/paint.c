@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes/utf8.h"
@@ -490,13 +491,11 @@ void cn_tui_paint(struct cn_tui *tui)
     for (size_t row = 0; row < canvas->rows; row++)
         cn_tui_fill(canvas, row, 0, canvas->columns, CN_TUI_PLAIN);
     if (layout.is_small) {
-        struct cn_text text = {0};
+        char *text = cn_strprintf("too small: %zu x %zu, needs %d x %d", canvas->columns,
+                                  canvas->rows, CN_TUI_COLUMNS_MIN, CN_TUI_ROWS_MIN);
 
-        cn_text_printf(&text, "too small: %zu x %zu, needs %d x %d", canvas->columns,
-                       canvas->rows, CN_TUI_COLUMNS_MIN, CN_TUI_ROWS_MIN);
-        (void)cn_tui_draw(canvas, 0, 0, canvas->columns, CN_TUI_PLAIN,
-                          cn_text_str(&text));
-        cn_text_done(&text);
+        (void)cn_tui_draw(canvas, 0, 0, canvas->columns, CN_TUI_PLAIN, text);
+        free(text);
         return;
     }
     paint_top(tui);

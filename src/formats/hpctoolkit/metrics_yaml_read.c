@@ -99,13 +99,13 @@ static void push_input(struct metrics_yaml_reader *r, const struct cn_input *inp
 static uint32_t find_input(struct metrics_yaml_reader *r, const struct cn_input *input)
 {
     size_t known = r->keys.count;
-    struct cn_text key = {0};
     uint32_t number;
+    char *key =
+        cn_strprintf("%zu:%s%zu:%s%u:%s", strlen(input->metric), input->metric,
+                     strlen(input->scope), input->scope, input->combine, input->formula);
 
-    cn_text_printf(&key, "%zu:%s%zu:%s%u:%s", strlen(input->metric), input->metric,
-                   strlen(input->scope), input->scope, input->combine, input->formula);
-    number = cn_names_add(&r->keys, cn_text_str(&key));
-    cn_text_done(&key);
+    number = cn_names_add(&r->keys, key);
+    free(key);
     if (r->keys.count > known) {
         CN_GROW(r->input_of, number, r->input_of_capacity);
         r->input_of[number] = (uint32_t)r->input_count;

@@ -174,17 +174,16 @@ static bool set_up_instance(struct cn_kernel_trace *trace,
                             const struct cn_kernel_choice *choice)
 {
     struct cn_error ignored = {0};
-    struct cn_text path = {0};
+    char *path = cn_strprintf("%s/instances/cairn-%d", trace->tracefs, (int)getpid());
 
-    cn_text_printf(&path, "%s/instances/cairn-%d", trace->tracefs, (int)getpid());
-    trace->folder = path.chars;
+    trace->folder = path;
     if (mkdir(trace->folder, 0700) == 0) {
         if (set_up(trace, choice, &ignored))
             return true;
         (void)rmdir(trace->folder);
     }
     trace->folder = trace->tracefs;
-    cn_text_done(&path);
+    free(path);
     return false;
 }
 

@@ -105,20 +105,20 @@ static bool write_symbols(const struct cn_module_files *files, const char *path,
                           const struct cn_module_file *module,
                           const struct cn_text *symbols, struct cn_error *err)
 {
-    struct cn_text text = {0}, name = {0};
+    struct cn_text text = {0};
     size_t count = 0;
     bool ok;
 
     for (size_t i = 0; i < symbols->len; i++)
         count += symbols->chars[i] == '\n';
-    cn_text_printf(&name, "%s.sym", module->name);
+    char *name = cn_strprintf("%s.sym", module->name);
     cn_text_printf(&text, "# symbols: %zu\n# path name: %s\n", count, path);
     if (module->build_id[0])
         cn_text_printf(&text, "# build-id: %s\n", module->build_id);
     cn_text_add(&text, symbols->chars, symbols->len);
-    ok = cn_out_replace(files->dir, cn_text_str(&name), text.chars, text.len, err);
+    ok = cn_out_replace(files->dir, name, text.chars, text.len, err);
     cn_text_done(&text);
-    cn_text_done(&name);
+    free(name);
     return ok;
 }
 
@@ -168,15 +168,14 @@ static char *path_in(char *line)
 static bool read_file(struct cn_module_files *files, const char *name,
                       struct cn_text *out, struct cn_error *err)
 {
-    struct cn_text path = {0};
     char *line = NULL;
     size_t capacity = 0;
     FILE *file;
     bool ok = true;
+    char *path = cn_strprintf("%s/%s", files->dir, name);
 
-    cn_text_printf(&path, "%s/%s", files->dir, name);
-    file = fopen(cn_text_str(&path), "re");
-    cn_text_done(&path);
+    file = fopen(path, "re");
+    free(path);
     if (!file)
         return cn_fail_errno(err, "cannot read '%s/%s'", files->dir, name);
     while (ok && getline(&line, &capacity, file) > 0) {

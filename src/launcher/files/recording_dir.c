@@ -124,14 +124,13 @@ static bool is_locked(const char *dir)
 /* True if a process that task.txt lists still exists, or if there is none yet. */
 static bool has_process(const char *dir)
 {
-    struct cn_text path = {0};
     FILE *file;
     char line[4096];
     bool is_empty = true, is_running = false;
+    char *path = cn_strprintf("%s/task.txt", dir);
 
-    cn_text_printf(&path, "%s/task.txt", dir);
-    file = fopen(cn_text_str(&path), "re");
-    cn_text_done(&path);
+    file = fopen(path, "re");
+    free(path);
     while (file && !is_running && fgets(line, sizeof(line), file)) {
         const char *at = strstr(line, " pid=");
         long pid = at ? strtol(at + strlen(" pid="), NULL, 10) : 0;
@@ -170,22 +169,21 @@ static bool check_idle(const char *dir, struct cn_error *err)
 
 static bool keep_as_old(const char *name, struct cn_error *err)
 {
-    struct cn_text old = {0};
     bool ok = true;
+    char *old = cn_strprintf("%s.old", name);
 
-    cn_text_printf(&old, "%s.old", name);
-    if (access(cn_text_str(&old), F_OK) == 0) {
-        if (!is_marked(cn_text_str(&old)))
+    if (access(old, F_OK) == 0) {
+        if (!is_marked(old))
             ok = cn_fail(err, CN_ERR_IO,
                          "cannot rename the last recording: '%s' is not a recording of "
                          "cairn; move it away",
-                         cn_text_str(&old));
+                         old);
         else
-            ok = cn_recording_dir_remove(cn_text_str(&old), err);
+            ok = cn_recording_dir_remove(old, err);
     }
-    if (ok && rename(name, cn_text_str(&old)) != 0)
+    if (ok && rename(name, old) != 0)
         ok = cn_fail_errno(err, "cannot rename '%s'", name);
-    cn_text_done(&old);
+    free(old);
     return ok;
 }
 
@@ -234,17 +232,16 @@ static bool is_of_job(const char *name, const char *folder,
 static bool make_rank(const char *name, const struct cn_launch_rank *rank, char **out,
                       struct cn_error *err)
 {
-    struct cn_text folder = {0};
     bool ok;
+    char *folder = cn_strprintf("%s/%s%" PRIu64, name, CN_RANK_PREFIX, rank->number);
 
-    cn_text_printf(&folder, "%s/%s%" PRIu64, name, CN_RANK_PREFIX, rank->number);
-    ok = is_of_job(name, folder.chars, rank) ||
+    ok = is_of_job(name, folder, rank) ||
          (make(name, err) &&
           cn_out_replace(name, CN_RANKS_FILE, rank->job.chars, rank->job.len, err));
-    if (ok && mkdir(folder.chars, 0700) != 0)
-        ok = cn_fail_errno(err, "cannot create '%s'", folder.chars);
-    *out = ok ? realpath(folder.chars, NULL) : NULL;
-    cn_text_done(&folder);
+    if (ok && mkdir(folder, 0700) != 0)
+        ok = cn_fail_errno(err, "cannot create '%s'", folder);
+    *out = ok ? realpath(folder, NULL) : NULL;
+    free(folder);
     return ok;
 }
 
@@ -298,13 +295,12 @@ bool cn_recording_dir_place(const char *from, const char *name, struct cn_error 
 
 int cn_recording_dir_append(const char *dir, const char *name, struct cn_error *err)
 {
-    struct cn_text path = {0};
     int fd;
+    char *path = cn_strprintf("%s/%s", dir, name);
 
-    cn_text_printf(&path, "%s/%s", dir, name);
-    fd = open(cn_text_str(&path), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (fd < 0)
-        (void)cn_fail_errno(err, "cannot open '%s'", cn_text_str(&path));
-    cn_text_done(&path);
+        (void)cn_fail_errno(err, "cannot open '%s'", path);
+    free(path);
     return fd;
 }

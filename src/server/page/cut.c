@@ -1,5 +1,6 @@
 #include "server/page/cut.h"
 
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "analyze/timeline/range_database.h"
@@ -93,19 +94,17 @@ bool cn_page_cut_calls(const struct cn_recording *rec, const struct cn_page_rang
                        bool is_raw, const char *folder, struct cn_error *damage,
                        struct cn_error *err)
 {
-    struct cn_text recording = {0}, analysis = {0};
     struct cn_time_range part;
     bool ok;
+    char *recording = cn_strprintf("%s/recording", folder);
+    char *analysis = cn_strprintf("%s/analysis", folder);
 
-    cn_text_printf(&recording, "%s/recording", folder);
-    cn_text_printf(&analysis, "%s/analysis", folder);
-    ok = write_part(rec, range, cn_text_str(&recording), &part, damage, err);
-    if (ok && mkdir(cn_text_str(&analysis), 0700) < 0)
-        ok = cn_fail_errno(err, "%s", cn_text_str(&analysis));
-    ok =
-        ok && analyse(cn_text_str(&recording), is_raw, part, cn_text_str(&analysis), err);
-    cn_text_done(&recording);
-    cn_text_done(&analysis);
+    ok = write_part(rec, range, recording, &part, damage, err);
+    if (ok && mkdir(analysis, 0700) < 0)
+        ok = cn_fail_errno(err, "%s", analysis);
+    ok = ok && analyse(recording, is_raw, part, analysis, err);
+    free(recording);
+    free(analysis);
     return ok;
 }
 

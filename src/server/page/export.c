@@ -167,21 +167,20 @@ static bool copy_traces(struct export_page *page, const char *query, struct cn_e
 {
     struct cn_store_query opened;
     struct cn_store_added added;
-    struct cn_text path = {0};
     bool ok;
 
     page->folder = cn_temporary_make("export", err);
     if (!page->folder || !cn_store_query_open(&opened, page->path, query, err))
         return false;
-    cn_text_printf(&path, "%s/store", page->folder);
-    ok = cn_store_copy_new(cn_text_str(&path), opened.search, opened.query, &added, err);
+    char *path = cn_strprintf("%s/store", page->folder);
+    ok = cn_store_copy_new(path, opened.search, opened.query, &added, err);
     cn_store_query_close(&opened);
     if (!ok && err->kind == CN_ERR_FORMAT) {
         note_damage(page, err->text);
         ok = true;
     }
-    ok = ok && cn_pack_add(&page->pack, cn_text_str(&path), page->path, err);
-    cn_text_done(&path);
+    ok = ok && cn_pack_add(&page->pack, path, page->path, err);
+    free(path);
     return ok;
 }
 

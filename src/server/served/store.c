@@ -256,15 +256,14 @@ bool cn_served_store_flame(struct cn_served_store *served, const struct cn_query
                            struct cn_error *err)
 {
     struct cn_served_flame *flame;
-    struct cn_text key = {0};
     struct cn_cached *entry;
+    char *key = cn_strprintf("%" PRIu64 "\n%s", limit, query->text);
 
-    cn_text_printf(&key, "%" PRIu64 "\n%s", limit, query->text);
-    entry = find_fresh(served, &served->flames, cn_text_str(&key), query->now_ns);
+    entry = find_fresh(served, &served->flames, key, query->now_ns);
     flame = entry ? entry->value : new_flame(served, query, limit, err);
     if (flame && !entry)
-        entry = cn_cache_add(&served->flames, cn_text_str(&key), flame, 0);
-    cn_text_done(&key);
+        entry = cn_cache_add(&served->flames, key, flame, 0);
+    free(key);
     if (!flame)
         return false;
     if (!cn_trace_flame_is_complete(&flame->flame) &&
@@ -327,15 +326,14 @@ bool cn_served_store_groups(struct cn_served_store *served, const struct cn_quer
                             const struct cn_served_groups **out, struct cn_error *err)
 {
     struct cn_served_groups *groups;
-    struct cn_text key = {0};
     struct cn_cached *entry;
+    char *key = cn_strprintf("%d %zu\n%s\n%s", (int)unit, limit, by, query->text);
 
-    cn_text_printf(&key, "%d %zu\n%s\n%s", (int)unit, limit, by, query->text);
-    entry = find_fresh(served, &served->groups, cn_text_str(&key), query->now_ns);
+    entry = find_fresh(served, &served->groups, key, query->now_ns);
     groups = entry ? entry->value : new_groups(served, query, unit, by, err);
     if (groups && !entry)
-        entry = cn_cache_add(&served->groups, cn_text_str(&key), groups, 0);
-    cn_text_done(&key);
+        entry = cn_cache_add(&served->groups, key, groups, 0);
+    free(key);
     if (!groups)
         return false;
     if (groups->grouping && !continue_groups(groups, limit, err)) {

@@ -66,11 +66,10 @@ bool cn_bucket_download(struct cn_bucket *bucket, const struct cn_manifest_entry
     bool ok = mkdir(dir, 0700) == 0 || cn_fail_errno(err, "%s", dir);
 
     for (size_t i = 0; ok && i < entry->file_count; i++) {
-        struct cn_text key = {0};
+        char *key = cn_strprintf("segments/%s/%s", entry->id, entry->files[i].name);
 
-        cn_text_printf(&key, "segments/%s/%s", entry->id, entry->files[i].name);
-        ok = download_file(bucket, cn_text_str(&key), dir, &entry->files[i], err);
-        cn_text_done(&key);
+        ok = download_file(bucket, key, dir, &entry->files[i], err);
+        free(key);
     }
     return ok;
 }

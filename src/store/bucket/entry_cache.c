@@ -14,42 +14,39 @@ struct cn_manifest_entry *cn_entry_cache_read(const struct cn_bucket *bucket,
 {
     struct cn_manifest_entry *entry = NULL;
     struct cn_file file = {0};
-    struct cn_text name = {0};
     struct cn_error ignored;
+    char *name = cn_strprintf(CACHED, number);
 
-    cn_text_printf(&name, CACHED, number);
-    if (cn_file_open_at(&file, bucket->cache_dir, cn_text_str(&name), &ignored) &&
+    if (cn_file_open_at(&file, bucket->cache_dir, name, &ignored) &&
         cn_manifest_entry_decode(file.bytes, &entry, &ignored) &&
         entry->number != number) {
         cn_manifest_entry_free(entry);
         entry = NULL;
     }
     cn_file_close(&file);
-    cn_text_done(&name);
+    free(name);
     return entry;
 }
 
 void cn_entry_cache_write(const struct cn_bucket *bucket, uint32_t number,
                           struct cn_bytes bytes)
 {
-    struct cn_text name = {0}, made = {0}, path = {0};
     FILE *file;
+    char *name = cn_strprintf(CACHED, number);
+    char *made = cn_strprintf("%s/.%s.%ld", bucket->cache_dir, name, (long)getpid());
+    char *path = cn_strprintf("%s/%s", bucket->cache_dir, name);
 
-    cn_text_printf(&name, CACHED, number);
-    cn_text_printf(&made, "%s/.%s.%ld", bucket->cache_dir, cn_text_str(&name),
-                   (long)getpid());
-    cn_text_printf(&path, "%s/%s", bucket->cache_dir, cn_text_str(&name));
-    file = fopen(cn_text_str(&made), "we");
+    file = fopen(made, "we");
     if (file) {
         bool ok = fwrite(bytes.ptr, 1, bytes.len, file) == bytes.len;
 
         ok = fclose(file) == 0 && ok;
-        if (!ok || rename(cn_text_str(&made), cn_text_str(&path)) < 0)
-            (void)unlink(cn_text_str(&made));
+        if (!ok || rename(made, path) < 0)
+            (void)unlink(made);
     }
-    cn_text_done(&name);
-    cn_text_done(&made);
-    cn_text_done(&path);
+    free(name);
+    free(made);
+    free(path);
 }
 
 static void write_all(const struct cn_bucket *bucket, uint32_t first,

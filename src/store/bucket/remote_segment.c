@@ -175,14 +175,13 @@ static void open_cache(void *arg)
 {
     struct segment *segment = arg;
     const struct cn_manifest_entry *entry = segment->remote.entry;
-    struct cn_text path = {0};
     struct cn_error err;
+    char *path = cn_strprintf("%s/%s", segment->bucket->cache_dir, entry->id);
 
-    cn_text_printf(&path, "%s/%s", segment->bucket->cache_dir, entry->id);
-    if (!cn_range_cache_open(&segment->cache, cn_text_str(&path),
-                             segment->offs[entry->file_count], fetch, segment, &err))
+    if (!cn_range_cache_open(&segment->cache, path, segment->offs[entry->file_count],
+                             fetch, segment, &err))
         note_failure(segment, &err);
-    cn_text_done(&path);
+    free(path);
 }
 
 static void expect_all(struct cn_remote_segment *remote)

@@ -196,19 +196,18 @@ static bool add_segment(struct asking *asking, struct asked *asked,
     struct cn_fresh *fresh = asking->fresh;
     struct cn_fresh_segment segment = {.entry = entry,
                                        .number = cn_manifest_fresh_number(entry->id)};
-    struct cn_text base = {0}, dir = {0};
+    struct cn_text base = {0};
     bool ok;
 
     cn_text_printf(&base, "%s/" COPY_NAME "%s-%s", asking->bucket->cache_dir,
                    asked->collector->id, asked->label, entry->id);
-    cn_text_printf(&dir, "%s/%06x", cn_text_str(&base), segment.number);
+    char *dir = cn_strprintf("%s/%06x", cn_text_str(&base), segment.number);
     (void)mkdir(cn_text_str(&base), 0700);
-    (void)mkdir(cn_text_str(&dir), 0700);
-    ok = access(cn_text_str(&dir), W_OK) == 0 ||
-         cn_fail_errno(&asked->err, "%s", cn_text_str(&dir));
+    (void)mkdir(dir, 0700);
+    ok = access(dir, W_OK) == 0 || cn_fail_errno(&asked->err, "%s", dir);
     (void)utimensat(AT_FDCWD, cn_text_str(&base), NULL, 0); /* it is used */
     segment.base = base.chars;
-    cn_text_done(&dir);
+    free(dir);
     CN_PUSH(fresh->segments, fresh->count, fresh->capacity, segment);
     return ok;
 }
@@ -224,17 +223,16 @@ struct unsealed_copy {
 static bool open_copy(struct unsealed_copy *copy, size_t index, struct cn_http_get *get)
 {
     const struct cn_manifest_file *file = &copy->segment->entry->files[index];
-    struct cn_text path = {0};
     struct stat st;
+    char *path = cn_strprintf("%s/%06x/%s", copy->segment->base, copy->segment->number,
+                              file->name);
 
-    cn_text_printf(&path, "%s/%06x/%s", copy->segment->base, copy->segment->number,
-                   file->name);
-    get->fd = open(cn_text_str(&path), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    get->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (get->fd < 0 || fstat(get->fd, &st) < 0) {
-        (void)cn_fail_errno(&copy->asked->err, "%s", cn_text_str(&path));
+        (void)cn_fail_errno(&copy->asked->err, "%s", path);
         st.st_size = 0;
     }
-    cn_text_done(&path);
+    free(path);
     get->off = (uint64_t)st.st_size;
     copy->len = file->len;
     if (get->fd < 0 || get->off >= file->len) {
@@ -301,18 +299,17 @@ static bool write_config(const struct cn_fresh_segment *segment, struct cn_error
 {
     const char *config = segment->entry->config;
     struct cn_file file = {0};
-    struct cn_text dir = {0};
     struct cn_error ignored;
     bool ok;
+    char *dir = cn_strprintf("%s/%06x", segment->base, segment->number);
 
-    cn_text_printf(&dir, "%s/%06x", segment->base, segment->number);
-    ok = cn_file_open_at(&file, cn_text_str(&dir), CONFIG_NAME, &ignored) &&
+    ok = cn_file_open_at(&file, dir, CONFIG_NAME, &ignored) &&
          file.bytes.len == strlen(config) &&
          memcmp(file.bytes.ptr, config, file.bytes.len) == 0;
     cn_file_close(&file);
-    ok = ok || cn_disk_replace(&cn_disk_files, cn_text_str(&dir), CONFIG_NAME, config,
-                               strlen(config), err);
-    cn_text_done(&dir);
+    ok = ok ||
+         cn_disk_replace(&cn_disk_files, dir, CONFIG_NAME, config, strlen(config), err);
+    free(dir);
     return ok;
 }
 

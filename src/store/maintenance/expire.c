@@ -57,14 +57,14 @@ static size_t find_pin(const struct pins *pins, struct pin pin)
 /* A missing file has no pins. Lines that are not ids are ignored. */
 static bool read_pins(struct pins *pins, const char *base, struct cn_error *err)
 {
-    struct cn_text path = {0}, text = {0};
+    struct cn_text text = {0};
     struct cn_file file = {0};
     bool ok = true;
 
     *pins = (struct pins){0};
-    cn_text_printf(&path, "%s/" PINS_NAME, base);
-    if (access(cn_text_str(&path), F_OK) == 0)
-        ok = cn_file_open(&file, cn_text_str(&path), err);
+    char *path = cn_strprintf("%s/" PINS_NAME, base);
+    if (access(path, F_OK) == 0)
+        ok = cn_file_open(&file, path, err);
     cn_text_add(&text, (const char *)file.bytes.ptr, file.bytes.len);
     for (const char *line = cn_text_str(&text); *line;) {
         size_t len = strcspn(line, "\n");
@@ -78,7 +78,7 @@ static bool read_pins(struct pins *pins, const char *base, struct cn_error *err)
     }
     cn_file_close(&file);
     cn_text_done(&text);
-    cn_text_done(&path);
+    free(path);
     return ok;
 }
 

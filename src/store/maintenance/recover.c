@@ -23,13 +23,12 @@
 /* False if a crash left a segment before anything was written to it. */
 static bool has_data(const char *dir)
 {
-    struct cn_text path = {0};
     struct stat st;
     bool has_data;
+    char *path = cn_strprintf("%s/" CN_TRACES_NAME, dir);
 
-    cn_text_printf(&path, "%s/" CN_TRACES_NAME, dir);
-    has_data = stat(cn_text_str(&path), &st) == 0 && st.st_size > 0;
-    cn_text_done(&path);
+    has_data = stat(path, &st) == 0 && st.st_size > 0;
+    free(path);
     return has_data;
 }
 
@@ -152,11 +151,10 @@ static bool remove_indexes(const char *dir, bool *was_sealed, struct cn_error *e
     if (!cn_store_config_write(&config, dir, &cn_disk_files, err))
         return false;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        struct cn_text path = {0};
+        char *path = cn_strprintf("%s/%s", dir, names[i]);
 
-        cn_text_printf(&path, "%s/%s", dir, names[i]);
-        (void)unlink(cn_text_str(&path));
-        cn_text_done(&path);
+        (void)unlink(path);
+        free(path);
     }
     return true;
 }

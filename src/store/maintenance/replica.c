@@ -51,13 +51,11 @@ static bool begin(struct cn_replica *replica, struct cn_replica_lane *lane,
                   const char *dir, struct cn_error *err)
 {
     struct cn_replica_lane next = {.dir = cn_strdup(dir), .is_behind = true};
-    struct cn_text key = {0};
     bool is_named, ok = cn_upload_id(dir, next.id, &is_named, err);
+    char *key = cn_strprintf(CN_COMMITS "%s/%s/", replica->id, next.id);
 
-    cn_text_printf(&key, CN_COMMITS "%s/%s/", replica->id, next.id);
-    ok = ok &&
-         cn_s3_list(replica->bucket->s3, cn_text_str(&key), note_last, &next.number, err);
-    cn_text_done(&key);
+    ok = ok && cn_s3_list(replica->bucket->s3, key, note_last, &next.number, err);
+    free(key);
     if (!ok) {
         cn_replica_lane_done(&next);
         return false;
@@ -89,18 +87,18 @@ static bool send_part(struct cn_replica *replica, struct cn_replica_lane *lane,
     };
     uint64_t now_ns = cn_clock_date_ns(), number;
     struct cn_cbor_out out = {0};
-    struct cn_text key = {0};
     bool ok;
 
     if (commit.text_off + commit.text.len >= text.len)
         commit.data = part_of(data, lane->data_off);
     number = now_ns > lane->number ? now_ns : lane->number + 1;
     cn_commit_object_encode(&commit, &out);
-    cn_text_printf(&key, CN_COMMITS "%s/%s/%016" PRIx64, replica->id, lane->id, number);
-    ok = cn_s3_put(replica->bucket->s3, cn_text_str(&key),
-                   (struct cn_bytes){out.bytes, out.len}, NULL, err);
+    char *key =
+        cn_strprintf(CN_COMMITS "%s/%s/%016" PRIx64, replica->id, lane->id, number);
+    ok = cn_s3_put(replica->bucket->s3, key, (struct cn_bytes){out.bytes, out.len}, NULL,
+                   err);
     cn_cbor_out_done(&out);
-    cn_text_done(&key);
+    free(key);
     /* A failed put may have arrived. */
     lane->number = number;
     if (ok) {

@@ -87,15 +87,14 @@ bool cn_replica_remove(struct cn_bucket *bucket, const char *collector,
                        const char *segment, struct cn_error *err)
 {
     struct all_left all = {0};
-    struct cn_text begin = {0};
     bool ok;
+    char *begin = cn_strprintf(CN_COMMITS "%s/%s/", collector, segment);
 
-    cn_text_printf(&begin, CN_COMMITS "%s/%s/", collector, segment);
-    ok = cn_s3_list(bucket->s3, cn_text_str(&begin), note_commit, &all, err);
+    ok = cn_s3_list(bucket->s3, begin, note_commit, &all, err);
     for (size_t i = 0; ok && i < all.count; i++)
         ok = remove_commits(bucket, &all.list[i], err);
     all_left_done(&all);
-    cn_text_done(&begin);
+    free(begin);
     return ok;
 }
 
@@ -143,22 +142,21 @@ static bool put_together(struct cn_bucket *bucket, const struct left *left,
                          struct made *made, struct cn_error *err)
 {
     const struct cn_disk *io = &cn_disk_files;
-    struct cn_text text = {0}, data = {0};
     bool ok;
+    char *text = cn_strprintf("%s/" CN_TEXT_LOG_NAME, made->dir);
+    char *data = cn_strprintf("%s/" CN_TRACES_NAME, made->dir);
 
-    cn_text_printf(&text, "%s/" CN_TEXT_LOG_NAME, made->dir);
-    cn_text_printf(&data, "%s/" CN_TRACES_NAME, made->dir);
     ok = io->make_dir(io->arg, made->dir, err) &&
-         io->open(io->arg, cn_text_str(&text), &made->text, err) &&
-         io->open(io->arg, cn_text_str(&data), &made->data, err);
+         io->open(io->arg, text, &made->text, err) &&
+         io->open(io->arg, data, &made->data, err);
     for (size_t i = 0; ok && i < left->count; i++)
         ok = add_commit(bucket, left->keys[i], made, err);
     if (made->text >= 0)
         io->close(io->arg, made->text);
     if (made->data >= 0)
         io->close(io->arg, made->data);
-    cn_text_done(&text);
-    cn_text_done(&data);
+    free(text);
+    free(data);
     return ok;
 }
 

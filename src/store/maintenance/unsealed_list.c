@@ -38,13 +38,12 @@ enum {
 
 static uint64_t len_of(const char *dir, const char *name)
 {
-    struct cn_text path = {0};
     struct stat st;
     bool ok;
+    char *path = cn_strprintf("%s/%s", dir, name);
 
-    cn_text_printf(&path, "%s/%s", dir, name);
-    ok = stat(cn_text_str(&path), &st) == 0;
-    cn_text_done(&path);
+    ok = stat(path, &st) == 0;
+    free(path);
     return ok ? (uint64_t)st.st_size : 0;
 }
 
@@ -179,14 +178,13 @@ bool cn_fresh_open(const char *base, uint32_t number, const char *name, int *fd,
                    uint64_t *len, struct cn_error *err)
 {
     char *dir = cn_segment_dir(base, number);
-    struct cn_text path = {0};
     struct stat st;
     int opened = -1;
+    char *path = cn_strprintf("%s/%s", dir, name);
 
-    cn_text_printf(&path, "%s/%s", dir, name);
     if (is_listed(name))
-        opened = open(cn_text_str(&path), O_RDONLY | O_CLOEXEC);
-    cn_text_done(&path);
+        opened = open(path, O_RDONLY | O_CLOEXEC);
+    free(path);
     free(dir);
     if (opened >= 0 && fstat(opened, &st) == 0) {
         *fd = opened;

@@ -76,27 +76,26 @@ static bool write_state(const char *dir, const struct upload_state *state,
 /* Choose the id of a segment's objects, unless that was done: two may choose at once. */
 static bool make_state(const char *dir, struct upload_state *state, struct cn_error *err)
 {
-    struct cn_text made = {0}, path = {0};
     FILE *file;
 
     if (read_state(dir, state, err))
         return true;
     *state = (struct upload_state){0};
     cn_manifest_new_id(state->id);
-    cn_text_printf(&made, "%s/." STATE_NAME "-%s", dir, state->id);
-    cn_text_printf(&path, "%s/" STATE_NAME, dir);
-    file = fopen(cn_text_str(&made), "wxe");
+    char *made = cn_strprintf("%s/." STATE_NAME "-%s", dir, state->id);
+    char *path = cn_strprintf("%s/" STATE_NAME, dir);
+    file = fopen(made, "wxe");
     if (file) {
         bool ok = fprintf(file, "%s %06x sending\n", state->id, 0U) > 0;
 
         ok = fclose(file) == 0 && ok;
         /* Another may be first. */
         if (ok)
-            (void)!link(cn_text_str(&made), cn_text_str(&path));
-        (void)unlink(cn_text_str(&made));
+            (void)!link(made, path);
+        (void)unlink(made);
     }
-    cn_text_done(&made);
-    cn_text_done(&path);
+    free(made);
+    free(path);
     /* A power failure may have left it empty. An id that cannot be read now stays: the segment
      * would be uploaded twice. */
     if (read_state(dir, state, err))

@@ -33,16 +33,15 @@ CN_PRINTF(6, 7)
 static void report(struct store_check *check, bool is_error, const char *file,
                    uint64_t off, const char *rule, const char *fmt, ...)
 {
-    struct cn_text name = {0};
     va_list args;
+    char *name = cn_strprintf("%06x/%s", check->number, file);
 
-    cn_text_printf(&name, "%06x/%s", check->number, file);
-    cn_findings_begin(&check->findings, cn_text_str(&name));
+    cn_findings_begin(&check->findings, name);
     va_start(args, fmt);
     cn_findings_vadd(&check->findings, is_error, rule, off, fmt, args);
     va_end(args);
     cn_findings_begin(&check->findings, NULL);
-    cn_text_done(&name);
+    free(name);
 }
 
 static void check_words_of(struct store_check *check, uint64_t off)

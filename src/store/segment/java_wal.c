@@ -114,15 +114,14 @@ static bool flush(struct cn_java_wal *wal, struct cn_text *text, struct cn_error
 static bool begin_file(struct cn_java_wal *wal, uint32_t id, struct cn_error *err)
 {
     static const char magic[] = {'W', 'A', 'L', MARK_END};
-    struct cn_text path = {0};
     bool ok;
 
     if (wal->fd >= 0)
         wal->io->close(wal->io->arg, wal->fd);
     wal->fd = -1;
-    cn_text_printf(&path, "%s/text-%08x.wal", wal->dir, id);
-    ok = wal->io->open(wal->io->arg, cn_text_str(&path), &wal->fd, err);
-    cn_text_done(&path);
+    char *path = cn_strprintf("%s/text-%08x.wal", wal->dir, id);
+    ok = wal->io->open(wal->io->arg, path, &wal->fd, err);
+    free(path);
     if (!ok)
         return false;
     wal->len = sizeof(magic);

@@ -58,12 +58,11 @@ static void init(struct cn_segment_writer *segment, const char *base, uint32_t n
 static bool open_append(struct cn_segment_writer *segment, struct cn_store_append *file,
                         const char *name, struct cn_error *err)
 {
-    struct cn_text path = {0};
     bool ok;
+    char *path = cn_strprintf("%s/%s", segment->dir, name);
 
-    cn_text_printf(&path, "%s/%s", segment->dir, name);
-    ok = segment->io->open(segment->io->arg, cn_text_str(&path), &file->fd, err);
-    cn_text_done(&path);
+    ok = segment->io->open(segment->io->arg, path, &file->fd, err);
+    free(path);
     return ok;
 }
 

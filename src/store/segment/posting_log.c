@@ -56,15 +56,14 @@ static bool cut_to_sound(struct cn_posting_log *log, uint32_t row_count,
 bool cn_posting_log_open(struct cn_posting_log *log, const struct cn_disk *disk,
                          const char *dir, uint32_t row_count, struct cn_error *err)
 {
-    struct cn_text path = {0};
     int fd;
+    char *path = cn_strprintf("%s/" CN_POSTING_LOG_NAME, dir);
 
-    cn_text_printf(&path, "%s/" CN_POSTING_LOG_NAME, dir);
-    if (!disk->open(disk->arg, path.chars, &fd, err)) {
-        cn_text_done(&path);
+    if (!disk->open(disk->arg, path, &fd, err)) {
+        free(path);
         return false;
     }
-    *log = (struct cn_posting_log){.disk = disk, .fd = fd, .path = path.chars};
+    *log = (struct cn_posting_log){.disk = disk, .fd = fd, .path = path};
     if (!cut_to_sound(log, row_count, err)) {
         cn_posting_log_abandon(log);
         return false;

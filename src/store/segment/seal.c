@@ -1,5 +1,7 @@
 #include "store/segment/seal.h"
 
+#include <stdlib.h>
+
 #include "base/text.h"
 #include "store/segment/index.h"
 #include "store/segment/log_format.h"
@@ -24,12 +26,11 @@ static bool write_files(const struct cn_segment *segment,
 /* A log that cannot be removed does no harm. */
 static void remove_log(const struct cn_disk *io, const char *dir, const char *name)
 {
-    struct cn_text path = {0};
     struct cn_error ignored;
+    char *path = cn_strprintf("%s/%s", dir, name);
 
-    cn_text_printf(&path, "%s/%s", dir, name);
-    (void)io->remove(io->arg, cn_text_str(&path), &ignored);
-    cn_text_done(&path);
+    (void)io->remove(io->arg, path, &ignored);
+    free(path);
 }
 
 static bool seal(struct cn_segment *segment, const struct cn_disk *io,

@@ -119,16 +119,15 @@ static bool check_local(const char *base, struct cn_error *err)
 
 bool cn_segments_check_store(const char *base, struct cn_error *err)
 {
-    struct cn_text path = {0};
     uint32_t *numbers = NULL;
     size_t count = 0;
     bool is_store;
 
     if (!check_local(base, err))
         return false;
-    cn_text_printf(&path, "%s/" CN_CONFIG_NAME, base);
-    is_store = access(cn_text_str(&path), F_OK) == 0;
-    cn_text_done(&path);
+    char *path = cn_strprintf("%s/" CN_CONFIG_NAME, base);
+    is_store = access(path, F_OK) == 0;
+    free(path);
     if (is_store)
         return true;
     if (!list_all(base, &numbers, &count, err))
@@ -165,12 +164,11 @@ static bool each_file(const char *dir, file_visit visit, void *arg, struct cn_er
     if (!list)
         return cn_fail_errno(err, "%s", dir);
     while (ok && (entry = readdir(list))) {
-        struct cn_text path = {0};
+        char *path = cn_strprintf("%s/%s", dir, entry->d_name);
 
-        cn_text_printf(&path, "%s/%s", dir, entry->d_name);
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            ok = visit(arg, cn_text_str(&path), err);
-        cn_text_done(&path);
+            ok = visit(arg, path, err);
+        free(path);
     }
     (void)closedir(list);
     return ok;
@@ -197,15 +195,13 @@ static bool add_len(void *arg, const char *path, struct cn_error *err)
 bool cn_segment_remove(const char *base, uint32_t number, struct cn_error *err)
 {
     char *dir = cn_segment_dir(base, number);
-    struct cn_text aside = {0};
     bool ok;
+    char *aside = cn_strprintf("%s/.%06x.removed", base, number);
 
-    cn_text_printf(&aside, "%s/.%06x.removed", base, number);
-    ok = rename(dir, cn_text_str(&aside)) == 0 || cn_fail_errno(err, "%s", dir);
-    ok = ok && each_file(cn_text_str(&aside), remove_file, NULL, err) &&
-         (rmdir(cn_text_str(&aside)) == 0 ||
-          cn_fail_errno(err, "%s", cn_text_str(&aside)));
-    cn_text_done(&aside);
+    ok = rename(dir, aside) == 0 || cn_fail_errno(err, "%s", dir);
+    ok = ok && each_file(aside, remove_file, NULL, err) &&
+         (rmdir(aside) == 0 || cn_fail_errno(err, "%s", aside));
+    free(aside);
     free(dir);
     return ok;
 }
@@ -221,25 +217,24 @@ uint64_t cn_segment_disk_len(const char *dir)
 
 bool cn_store_lock(const char *base, int *fd, struct cn_error *err)
 {
-    struct cn_text path = {0};
     int lock_fd;
     bool ok;
 
     if (!check_local(base, err))
         return false;
-    cn_text_printf(&path, "%s/" CN_LOCK_NAME, base);
-    lock_fd = open(cn_text_str(&path), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    ok = lock_fd >= 0 || cn_fail_errno(err, "%s", cn_text_str(&path));
+    char *path = cn_strprintf("%s/" CN_LOCK_NAME, base);
+    lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    ok = lock_fd >= 0 || cn_fail_errno(err, "%s", path);
     if (ok && flock(lock_fd, LOCK_EX | LOCK_NB) < 0) {
         ok = errno == EWOULDBLOCK
                  ? cn_fail(err, CN_ERR_BUSY,
                            "%s is locked: another process is writing to it", base)
-                 : cn_fail_errno(err, "%s", cn_text_str(&path));
+                 : cn_fail_errno(err, "%s", path);
         (void)close(lock_fd);
     }
     if (ok)
         *fd = lock_fd;
-    cn_text_done(&path);
+    free(path);
     return ok;
 }
 

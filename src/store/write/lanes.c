@@ -49,13 +49,12 @@ struct lane_finds {
 
 static uint64_t data_len(const char *dir)
 {
-    struct cn_text path = {0};
     struct stat st;
     uint64_t len;
+    char *path = cn_strprintf("%s/" CN_TRACES_NAME, dir);
 
-    cn_text_printf(&path, "%s/" CN_TRACES_NAME, dir);
-    len = stat(cn_text_str(&path), &st) < 0 ? 0 : (uint64_t)st.st_size;
-    cn_text_done(&path);
+    len = stat(path, &st) < 0 ? 0 : (uint64_t)st.st_size;
+    free(path);
     return len;
 }
 

@@ -48,7 +48,7 @@ bool cn_store_init(const char *path, const struct cn_store_options *options,
 {
     const struct cn_disk *io = options && options->io ? options->io : &cn_disk_files;
     struct cn_store_config config = cn_store_config_of(options, cn_clock_date_ns());
-    struct cn_text config_path = {0}, text = {0};
+    struct cn_text text = {0};
     bool exists, ok;
 
     if (cn_path_is_address(path)) {
@@ -60,9 +60,9 @@ bool cn_store_init(const char *path, const struct cn_store_options *options,
         cn_text_done(&text);
         return ok;
     }
-    cn_text_printf(&config_path, "%s/" CN_CONFIG_NAME, path);
-    exists = access(cn_text_str(&config_path), F_OK) == 0;
-    cn_text_done(&config_path);
+    char *config_path = cn_strprintf("%s/" CN_CONFIG_NAME, path);
+    exists = access(config_path, F_OK) == 0;
+    free(config_path);
     if (exists)
         return cn_fail(err, CN_ERR_USAGE, "%s is a store already", path);
     return io->make_dir(io->arg, path, err) &&

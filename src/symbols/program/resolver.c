@@ -42,14 +42,13 @@ static struct cn_debug_info *find_module(struct cn_resolver *resolver, const cha
                                          const char *build_id)
 {
     size_t known = resolver->keys.count;
-    struct cn_text key = {0};
     uint32_t at;
 
     if (path[0] != '/')
         return NULL;
-    cn_text_printf(&key, "%s\n%s", path, build_id);
-    at = cn_names_add(&resolver->keys, cn_text_str(&key));
-    cn_text_done(&key);
+    char *key = cn_strprintf("%s\n%s", path, build_id);
+    at = cn_names_add(&resolver->keys, key);
+    free(key);
     if (at == known) {
         CN_GROW(resolver->list, at, resolver->capacity);
         (void)cn_debug_info_open(&resolver->list[at], path, build_id, &resolver->files);
@@ -231,11 +230,10 @@ static bool find_bounds(struct cn_debug_info *module, uint64_t address, Dwarf_Ad
 static void name_by_offset(struct cn_resolver *resolver, const char *path,
                            struct cn_symbol *function)
 {
-    struct cn_text text = {0};
+    char *text = cn_strprintf("%s+0x%" PRIx64, cn_path_name(path), function->offset);
 
-    cn_text_printf(&text, "%s+0x%" PRIx64, cn_path_name(path), function->offset);
-    function->name = cn_names_keep(&resolver->strings, text.chars);
-    cn_text_done(&text);
+    function->name = cn_names_keep(&resolver->strings, text);
+    free(text);
 }
 
 bool cn_resolver_symbol(struct cn_resolver *resolver, const char *path,

@@ -231,16 +231,15 @@ static bool write_beginning(struct cn_perf_writer *writer, struct cn_error *err)
 static bool move_into_place(struct cn_perf_writer *writer, const char *temporary,
                             struct cn_error *err)
 {
-    struct cn_text old = {0};
     bool ok;
+    char *old = cn_strprintf("%s.old", writer->path);
 
-    cn_text_printf(&old, "%s.old", writer->path);
-    writer->has_old = rename(writer->path, cn_text_str(&old)) == 0;
+    writer->has_old = rename(writer->path, old) == 0;
     ok = writer->has_old || errno == ENOENT ||
          cn_fail_errno(err, "cannot rename %s", writer->path);
     ok = ok && (rename(temporary, writer->path) == 0 ||
                 cn_fail_errno(err, "cannot create %s", writer->path));
-    cn_text_done(&old);
+    free(old);
     return ok;
 }
 
@@ -259,7 +258,6 @@ static void release(struct cn_perf_writer *writer)
 bool cn_perf_writer_open(struct cn_perf_writer *writer, const char *path,
                          const struct cn_perf_writer_facts *facts, struct cn_error *err)
 {
-    struct cn_text temporary = {0};
     bool ok;
 
     *writer = (struct cn_perf_writer){
@@ -273,20 +271,18 @@ bool cn_perf_writer_open(struct cn_perf_writer *writer, const char *path,
         cn_text_add(&writer->attrs, (const char *)facts->events[i].attr.ptr,
                     writer->attr_len);
     add_features(writer, facts);
-    cn_text_printf(&temporary, "%s.%d.new", path, (int)getpid());
-    writer->fd =
-        open(cn_text_str(&temporary), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    char *temporary = cn_strprintf("%s.%d.new", path, (int)getpid());
+    writer->fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     ok = (writer->fd >= 0 || cn_fail_errno(err, "cannot create %s", path)) &&
-         write_beginning(writer, err) &&
-         move_into_place(writer, cn_text_str(&temporary), err);
+         write_beginning(writer, err) && move_into_place(writer, temporary, err);
     if (!ok) {
         if (writer->fd >= 0) {
-            (void)unlink(cn_text_str(&temporary));
+            (void)unlink(temporary);
             (void)close(writer->fd);
         }
         release(writer);
     }
-    cn_text_done(&temporary);
+    free(temporary);
     return ok;
 }
 

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "base/bytes/utf8.h"
@@ -149,7 +150,6 @@ static bool stays_inside(const char *path)
 static void check_file(struct verifier *v, const struct cn_hpc_item *item)
 {
     const char *path = item->parts[0].text;
-    struct cn_text full = {0};
     struct stat st;
 
     check_reserved(v, item, CN_HPC_FILE_COPIED);
@@ -162,11 +162,11 @@ static void check_file(struct verifier *v, const struct cn_hpc_item *item)
     }
     if (!v->check->dir)
         return;
-    cn_text_printf(&full, "%s/%s", v->check->dir, path);
-    if (stat(cn_text_str(&full), &st) != 0 || !S_ISREG(st.st_mode))
+    char *full = cn_strprintf("%s/%s", v->check->dir, path);
+    if (stat(full, &st) != 0 || !S_ISREG(st.st_mode))
         cn_findings_warn(v->f, "copied-missing", item->off,
                          "copied file %.200s is not in the database", path);
-    cn_text_done(&full);
+    free(full);
 }
 
 static void check_function(struct verifier *v, const struct cn_hpc_item *item)

@@ -134,15 +134,14 @@ static bool write_task(const struct cn_uft_writing *w, uint32_t task,
                        struct cn_error *err)
 {
     struct cn_out out = {0};
-    struct cn_text name = {0};
     struct cn_call_stream *stream = NULL;
     struct cn_call_batch batch;
     struct cn_error damage = {0};
     enum cn_step step = CN_END;
     bool ok;
+    char *name = cn_strprintf("%" PRIu32 ".dat", w->rec->tasks[task].tid);
 
-    cn_text_printf(&name, "%" PRIu32 ".dat", w->rec->tasks[task].tid);
-    ok = cn_out_open_at(&out, w->dir, cn_text_str(&name), err) &&
+    ok = cn_out_open_at(&out, w->dir, name, err) &&
          cn_recording_stream_open(w->rec, task, cn_uft_written_range(w), &stream, err);
     while (ok && (step = cn_call_stream_next(stream, &batch, &damage)) == CN_ITEM)
         ok = write_batch(&out, w->rec, task, &batch, side, losses, err);
@@ -151,7 +150,7 @@ static bool write_task(const struct cn_uft_writing *w, uint32_t task,
     ok = ok && cn_out_close(&out, err);
     cn_out_abandon(&out);
     cn_call_stream_close(stream);
-    cn_text_done(&name);
+    free(name);
     return ok;
 }
 
@@ -197,7 +196,7 @@ static bool write_processor(const struct cn_uft_writing *w,
                             struct cn_error *err)
 {
     uint32_t processor = side->list[*first].processor;
-    struct cn_text perf = {0}, name = {0};
+    struct cn_text perf = {0};
     bool ok = true;
 
     for (; *first < side->count && side->list[*first].processor == processor; ++*first) {
@@ -214,11 +213,11 @@ static bool write_processor(const struct cn_uft_writing *w,
             add_perf(&perf, event, w->rec->is_big_endian);
         }
     }
-    cn_text_printf(&name, "perf-cpu%" PRIu32 ".dat", processor);
+    char *name = cn_strprintf("perf-cpu%" PRIu32 ".dat", processor);
     if (perf.len > 0)
-        ok = cn_uft_write_text(w, cn_text_str(&name), &perf, err);
+        ok = cn_uft_write_text(w, name, &perf, err);
     cn_text_done(&perf);
-    cn_text_done(&name);
+    free(name);
     return ok;
 }
 

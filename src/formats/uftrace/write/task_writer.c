@@ -90,7 +90,7 @@ static void print_line(const struct cn_recording *rec, const struct task_line *l
 static bool write_map(const struct cn_uft_writing *w, const struct cn_session *session,
                       struct cn_error *err)
 {
-    struct cn_text text = {0}, name = {0};
+    struct cn_text text = {0};
     bool ok;
 
     for (size_t i = 0; i < session->mapping_count; i++) {
@@ -106,9 +106,9 @@ static bool write_map(const struct cn_uft_writing *w, const struct cn_session *s
             cn_text_printf(&text, " build-id:%s", module->build_id);
         cn_text_char(&text, '\n');
     }
-    cn_text_printf(&name, "sid-%s.map", session->sid);
-    ok = cn_uft_write_text(w, cn_text_str(&name), &text, err);
-    cn_text_done(&name);
+    char *name = cn_strprintf("sid-%s.map", session->sid);
+    ok = cn_uft_write_text(w, name, &text, err);
+    free(name);
     cn_text_done(&text);
     return ok;
 }

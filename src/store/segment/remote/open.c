@@ -1,5 +1,6 @@
 /* Opens the segments of a store in object storage. */
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -38,21 +39,19 @@ static bool open_segments(struct cn_store *store, struct cn_manifest *manifest,
 
     for (size_t i = 0; ok && i < manifest->count; i++) {
         struct cn_segment *shared = find_earlier(earlier, manifest->entries[i], &at);
-        struct cn_text dir = {0};
 
         if (shared) {
             store->segments[store->count++] = shared;
             continue;
         }
-        cn_text_printf(&dir, "%s/%06x", store->bucket->address,
-                       manifest->entries[i]->number);
+        char *dir =
+            cn_strprintf("%s/%06x", store->bucket->address, manifest->entries[i]->number);
         ok = cn_segment_open_remote(
             &store->segments[store->count],
-            cn_remote_segment_new(store->bucket, manifest->entries[i]), cn_text_str(&dir),
-            err);
+            cn_remote_segment_new(store->bucket, manifest->entries[i]), dir, err);
         manifest->entries[i] = NULL;
         store->count += ok;
-        cn_text_done(&dir);
+        free(dir);
     }
     return ok;
 }

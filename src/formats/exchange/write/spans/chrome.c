@@ -187,18 +187,17 @@ static void add_rename(struct cn_lane *lane, const struct cn_span *span)
     const struct frames *frames = lane->own;
     struct cn_bytes data = cn_call_data(span->batch, span->call);
     uint32_t tid = lane->task->tid;
-    struct cn_text name = {0};
+    char *name =
+        cn_strprintf("[%" PRIu32 "] %.*s", tid, (int)data.len, (const char *)data.ptr);
 
-    cn_text_printf(&name, "[%" PRIu32 "] %.*s", tid, (int)data.len,
-                   (const char *)data.ptr);
     for (int i = 0; i < 2; i++) {
         add_frame(lane, &frames->name, span->time_ns);
         cn_text_printf(&lane->text, ",\"name\":\"%s_name\",\"args\":{\"name\":",
                        i == 0 ? "process" : "thread");
-        cn_json_quote(&lane->text, cn_text_str(&name));
+        cn_json_quote(&lane->text, name);
         cn_text_str_add(&lane->text, "}}");
     }
-    cn_text_done(&name);
+    free(name);
 }
 
 static void visit(void *arg, const struct cn_span *span)

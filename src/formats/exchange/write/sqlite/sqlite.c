@@ -1,6 +1,7 @@
 #include "formats/exchange/write/sqlite/sqlite.h"
 
 #include <sqlite3.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes/utf8.h"
@@ -120,12 +121,12 @@ static bool add_indexes(struct cn_rows_table *table, struct cn_error *err)
 
     for (unsigned i = 1; at && *at && ok; i++) {
         size_t len = strcspn(at, ";");
-        struct cn_text create = {0};
+        char *create =
+            cn_strprintf("CREATE INDEX \"%s_%u\" ON \"%s\" (%.*s)", table->shape->name, i,
+                         table->shape->name, (int)len, at);
 
-        cn_text_printf(&create, "CREATE INDEX \"%s_%u\" ON \"%s\" (%.*s)",
-                       table->shape->name, i, table->shape->name, (int)len, at);
-        ok = run(table->rows->own, cn_text_str(&create), err);
-        cn_text_done(&create);
+        ok = run(table->rows->own, create, err);
+        free(create);
         at += len + (at[len] == ';');
     }
     return ok;

@@ -245,13 +245,12 @@ static bool find_function(struct cn_stacks *stacks, struct cn_database *db,
                           struct cn_names *known, uint32_t *out, struct cn_error *err)
 {
     struct cn_export_location location;
-    struct cn_text key = {0};
 
     if (!cn_export_locate(db, context, true, &location, err))
         return false;
-    cn_text_printf(&key, "%" PRIu32 " %s", place, location.module);
-    *out = cn_names_add(known, cn_text_str(&key));
-    cn_text_done(&key);
+    char *key = cn_strprintf("%" PRIu32 " %s", place, location.module);
+    *out = cn_names_add(known, key);
+    free(key);
     if (*out == stacks->function_count)
         (void)add_name(stacks, stacks->frames->names.list[place]);
     return true;

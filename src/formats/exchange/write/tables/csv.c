@@ -29,13 +29,12 @@ static struct cn_text *cell(struct cn_rows_table *table)
 static bool table_begin(struct cn_rows_table *table, struct cn_error *err)
 {
     struct csv_file *file = cn_alloc(1, sizeof(*file));
-    struct cn_text name = {0};
     bool ok;
 
     table->own = file;
-    cn_text_printf(&name, "%s.csv", table->shape->name);
-    ok = cn_out_open_at(&file->out, table->rows->x->folder.path, cn_text_str(&name), err);
-    cn_text_done(&name);
+    char *name = cn_strprintf("%s.csv", table->shape->name);
+    ok = cn_out_open_at(&file->out, table->rows->x->folder.path, name, err);
+    free(name);
     for (size_t i = 0; table->shape->columns[i].name; i++)
         cn_text_printf(&file->text, "%s%s", i > 0 ? "," : "",
                        table->shape->columns[i].name);

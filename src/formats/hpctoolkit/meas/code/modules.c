@@ -80,11 +80,10 @@ static void read_struct_folder(struct cn_hpc_modules *m, const char *folder,
     char **names = cn_hpc_list_names(path, ".hpcstruct", &count);
 
     for (size_t i = 0; i < count; i++) {
-        struct cn_text name = {0};
+        char *name = cn_strprintf("%s/%s", path, names[i]);
 
-        cn_text_printf(&name, "%s/%s", path, names[i]);
-        read_struct_file(m, folder, cn_text_str(&name));
-        cn_text_done(&name);
+        read_struct_file(m, folder, name);
+        free(name);
         free(names[i]);
     }
     free(names);
@@ -139,12 +138,11 @@ static bool open_file(const struct cn_hpc_modules *m, uint32_t number,
 static uint32_t logical_module(struct cn_hpc_modules *m, uint32_t number)
 {
     const char *name = cn_path_name(m->list[number].shown);
-    struct cn_text text = {0};
     uint32_t logical;
+    char *text = cn_strprintf("<logical %.*s>", (int)strcspn(name, "."), name);
 
-    cn_text_printf(&text, "<logical %.*s>", (int)strcspn(name, "."), name);
-    logical = number_of(m, cn_text_str(&text), cn_text_str(&text), NULL);
-    cn_text_done(&text);
+    logical = number_of(m, text, text, NULL);
+    free(text);
     return logical;
 }
 

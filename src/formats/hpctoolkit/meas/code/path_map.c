@@ -1,5 +1,6 @@
 #include "formats/hpctoolkit/meas/code/path_map.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -55,17 +56,16 @@ void cn_path_map_apply(const struct cn_path_map *maps, size_t count, const char 
 {
     for (size_t i = 0; i < count; i++) {
         const char *rest = after_prefix(maps[i].from, path);
-        struct cn_text mapped = {0};
         bool is_there;
 
         if (!rest)
             continue;
-        cn_text_printf(&mapped, "%s%s%s", maps[i].to, *rest && *rest != '/' ? "/" : "",
-                       rest);
-        is_there = access(cn_text_str(&mapped), F_OK) == 0;
+        char *mapped =
+            cn_strprintf("%s%s%s", maps[i].to, *rest && *rest != '/' ? "/" : "", rest);
+        is_there = access(mapped, F_OK) == 0;
         if (is_there)
-            cn_text_str_add(out, cn_text_str(&mapped));
-        cn_text_done(&mapped);
+            cn_text_str_add(out, mapped);
+        free(mapped);
         if (is_there)
             return;
     }

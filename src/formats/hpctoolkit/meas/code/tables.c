@@ -23,14 +23,13 @@ uint32_t cn_hpc_tables_add_function(struct cn_hpc_tables *tables,
 
 uint32_t cn_hpc_tables_function(struct cn_hpc_tables *tables, struct cn_function function)
 {
-    struct cn_text key = {0};
     size_t known = tables->keys.count;
     uint32_t number;
+    char *key = cn_strprintf("%u %u %u %s", function.module, function.file, function.line,
+                             function.name);
 
-    cn_text_printf(&key, "%u %u %u %s", function.module, function.file, function.line,
-                   function.name);
-    number = cn_names_add(&tables->keys, cn_text_str(&key));
-    cn_text_done(&key);
+    number = cn_names_add(&tables->keys, key);
+    free(key);
     if (number == known) {
         CN_GROW(tables->keyed, known, tables->keyed_capacity);
         tables->keyed[number] = cn_hpc_tables_add_function(tables, function);

@@ -107,12 +107,11 @@ static void verify_profile(const char *dir, const char *name, struct cn_hpc_load
 
 static void verify_structures(const char *dir, cn_finding_fn report, void *arg)
 {
-    struct cn_text folder = {0};
     size_t count;
     char **names;
+    char *folder = cn_strprintf("%s/structs", dir);
 
-    cn_text_printf(&folder, "%s/structs", dir);
-    names = cn_hpc_list_names(cn_text_str(&folder), ".hpcstruct", &count);
+    names = cn_hpc_list_names(folder, ".hpcstruct", &count);
     for (size_t i = 0; i < count; i++) {
         struct cn_hpc_verify v = {.f = {.report = report, .arg = arg, .file = names[i]}};
         struct cn_hpc_structures structures = {0};
@@ -120,7 +119,7 @@ static void verify_structures(const char *dir, cn_finding_fn report, void *arg)
         struct cn_file file = {0};
         struct cn_error err = {0};
 
-        if (!cn_file_open_at(&file, cn_text_str(&folder), names[i], &err) ||
+        if (!cn_file_open_at(&file, folder, names[i], &err) ||
             !cn_hpc_structures_read(&structures, file.bytes, &tables, &err))
             cn_hpc_verify_report(&v, true, v.bytes, "structure", "%s", err.text);
         cn_file_close(&file);
@@ -129,7 +128,7 @@ static void verify_structures(const char *dir, cn_finding_fn report, void *arg)
         free(names[i]);
     }
     free(names);
-    cn_text_done(&folder);
+    free(folder);
 }
 
 bool cn_hpc_meas_verify(const char *path, const struct cn_progress *progress,

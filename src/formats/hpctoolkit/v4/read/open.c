@@ -209,22 +209,21 @@ static int is_yaml(const struct dirent *entry)
 void cn_hpc_v4_yaml_map(struct cn_hpc_v4_yaml_maps *yaml, const char *dir,
                         struct cn_hpc_v4_files *files)
 {
-    struct cn_text folder = {0};
+    char *folder = cn_strprintf("%s/metrics", dir);
 
-    cn_text_printf(&folder, "%s/metrics", dir);
-    yaml->name_count = scandir(cn_text_str(&folder), &yaml->names, is_yaml, compare_yaml);
+    yaml->name_count = scandir(folder, &yaml->names, is_yaml, compare_yaml);
     for (int i = 0; i < yaml->name_count; i++) {
         const char *name = yaml->names[i]->d_name;
 
         if (i >= CN_HPC_YAML_MAX ||
-            !cn_file_open_at(&yaml->maps[i], cn_text_str(&folder), name, &yaml->damage)) {
+            !cn_file_open_at(&yaml->maps[i], folder, name, &yaml->damage)) {
             yaml->skipped_count++;
             continue;
         }
         files->yaml[files->yaml_count++] =
             (struct cn_hpc_v4_yaml){name, yaml->maps[i].bytes};
     }
-    cn_text_done(&folder);
+    free(folder);
 }
 
 void cn_hpc_v4_yaml_unmap(struct cn_hpc_v4_yaml_maps *yaml)

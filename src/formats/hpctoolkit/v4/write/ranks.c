@@ -263,12 +263,11 @@ static bool write_files(struct cn_hpc_writing *w, struct cn_ranks *ranks,
 
 static bool make_folder(const char *dir, const char *name, struct cn_error *err)
 {
-    struct cn_text path = {0};
     bool ok;
+    char *path = cn_strprintf("%s/%s", dir, name);
 
-    cn_text_printf(&path, "%s/%s", dir, name);
-    ok = mkdir(path.chars, 0777) == 0 || cn_fail_errno(err, "%s", path.chars);
-    cn_text_done(&path);
+    ok = mkdir(path, 0777) == 0 || cn_fail_errno(err, "%s", path);
+    free(path);
     return ok;
 }
 

@@ -183,11 +183,10 @@ bool cn_hpc_xml_columns_plan(struct cn_hpc_xml_writing *w, struct cn_error *err)
 static void lose_scope(const struct cn_hpc_xml_writing *w, uint64_t count,
                        const char *scope, const char *suffix)
 {
-    struct cn_text text = {0};
+    char *text = cn_strprintf("values of the %s scope%s", scope, suffix);
 
-    cn_text_printf(&text, "values of the %s scope%s", scope, suffix);
-    cn_write_lose(w->options, cn_text_str(&text), count);
-    cn_text_done(&text);
+    cn_write_lose(w->options, text, count);
+    free(text);
 }
 
 void cn_hpc_xml_columns_lost(const struct cn_hpc_xml_writing *w, const uint64_t *threads,
@@ -225,16 +224,15 @@ struct column_row {
 static void put_metric(struct cn_markup *m, const struct column_row *row,
                        const char *name, const char *end)
 {
-    struct cn_text full = {0};
+    char *full = cn_strprintf("%s:%s %s", name, row->variant,
+                              row->is_partner     ? "INTERNAL"
+                              : row->is_inclusive ? "(I)"
+                                                  : "(E)");
 
-    cn_text_printf(&full, "%s:%s %s", name, row->variant,
-                   row->is_partner     ? "INTERNAL"
-                   : row->is_inclusive ? "(I)"
-                                       : "(E)");
     cn_markup_add(m, "<Metric");
     cn_markup_number(m, "i", row->id);
     cn_markup_number(m, "o", row->id);
-    cn_markup_attribute(m, "n", cn_text_str(&full));
+    cn_markup_attribute(m, "n", full);
     cn_markup_attribute(m, "md", name);
     cn_markup_add(m, " v=\"derived-incr\"");
     cn_markup_attribute(m, "t", row->is_inclusive ? "inclusive" : "exclusive");
@@ -247,7 +245,7 @@ static void put_metric(struct cn_markup *m, const struct column_row *row,
     if (row->format)
         cn_markup_attribute(m, "fmt", row->format);
     cn_markup_add(m, end);
-    cn_text_done(&full);
+    free(full);
 }
 
 static void write_metric(struct cn_hpc_xml_writing *w, const struct column_row *row,
@@ -282,16 +280,16 @@ static void write_partials(struct cn_hpc_xml_writing *w,
         size_t p = order[k];
         const int32_t *ids = column->summary_id[p];
         bool is_alone = ids[0] == CN_NO_ID || ids[1] == CN_NO_ID;
-        struct cn_text formula = {0}, variant = {0};
+        struct cn_text formula = {0};
+        char *variant = cn_strprintf("PARTIAL:%zu", k);
 
-        cn_text_printf(&variant, "PARTIAL:%zu", k);
         for (int s = CN_HPC_XML_SCOPE_COUNT - 1; s >= 0; s--) {
             struct column_row row = {.id = ids[s],
                                      .partner = is_alone ? *next_id : ids[!s],
                                      .is_alone = is_alone,
                                      .is_internal = true,
                                      .is_inclusive = s == CN_HPC_XML_EXECUTION,
-                                     .variant = cn_text_str(&variant)};
+                                     .variant = variant};
 
             if (ids[s] == CN_NO_ID)
                 continue;
@@ -302,7 +300,7 @@ static void write_partials(struct cn_hpc_xml_writing *w,
             *next_id -= is_alone;
         }
         cn_text_done(&formula);
-        cn_text_done(&variant);
+        free(variant);
     }
 }
 
@@ -387,17 +385,15 @@ static void write_thread_metric(struct cn_hpc_xml_writing *w,
     struct cn_markup *m = &w->markup;
 
     for (int s = CN_HPC_XML_SCOPE_COUNT - 1; s >= 0; s--) {
-        struct cn_text name = {0};
-
         if (column->thread_id[s] == CN_NO_ID)
             continue;
-        cn_text_printf(&name, "%s (%c)", column->metric->name,
-                       s == CN_HPC_XML_EXECUTION ? 'I' : 'E');
+        char *name = cn_strprintf("%s (%c)", column->metric->name,
+                                  s == CN_HPC_XML_EXECUTION ? 'I' : 'E');
         cn_markup_add(m, "<MetricDB");
         cn_markup_number(m, "i", column->thread_id[s]);
-        cn_markup_attribute(m, "n", cn_text_str(&name));
+        cn_markup_attribute(m, "n", name);
         cn_markup_add(m, "/>\n");
-        cn_text_done(&name);
+        free(name);
     }
 }
 

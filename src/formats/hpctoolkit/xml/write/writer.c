@@ -107,17 +107,17 @@ static void add_fake(struct cn_markup *m, int64_t id, const char *name)
 static bool write_address(struct cn_hpc_xml_writing *w, int64_t id,
                           const struct cn_hpc_xml_address *address, struct cn_error *err)
 {
-    struct cn_text name = {0};
     struct cn_module module;
 
     if (!cn_database_module(w->db, address->module, &module, err))
         return false;
-    cn_text_printf(&name, "%s 0x%llx [%s]", CN_HPC_XML_UNKNOWN_PROCEDURE,
-                   (unsigned long long)address->offset, cn_path_name(module.path));
-    begin_row(&w->markup, "Procedure", id, cn_text_str(&name));
+    char *name =
+        cn_strprintf("%s 0x%llx [%s]", CN_HPC_XML_UNKNOWN_PROCEDURE,
+                     (unsigned long long)address->offset, cn_path_name(module.path));
+    begin_row(&w->markup, "Procedure", id, name);
     cn_markup_address(&w->markup, "v", address->offset);
     cn_markup_add(&w->markup, " f=\"1\"/>\n");
-    cn_text_done(&name);
+    free(name);
     return true;
 }
 
