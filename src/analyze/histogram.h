@@ -11,7 +11,6 @@
 #ifndef CN_ANALYZE_HISTOGRAM_H
 #define CN_ANALYZE_HISTOGRAM_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

@@ -7,8 +7,6 @@
 
 #include "model/calls/recording.h"
 
-struct cn_text;
-
 /* Append the line, with its newline; nothing for no cost. */
 void cn_recorder_cost_print(struct cn_text *text, struct cn_hook_cost cost);
 

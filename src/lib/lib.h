@@ -12,9 +12,6 @@
 #include "cairn.h"
 #include "open/open.h"
 
-struct cn_database;
-struct cn_recording;
-
 struct cairn_error {
     struct cn_error error;
 };

@@ -14,7 +14,6 @@
 #include "base/error.h"
 #include "base/findings.h"
 
-struct cn_call_query;
 struct cn_database;
 struct cn_export;
 struct cn_progress;

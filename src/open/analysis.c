@@ -4,7 +4,6 @@
 #include <stdarg.h>
 
 #include "analyze/calls/clock.h"
-#include "analyze/calls/merge.h"
 #include "analyze/cct/locations.h"
 #include "base/run/progress.h"
 #include "base/text.h"

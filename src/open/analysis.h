@@ -15,7 +15,6 @@
 #include "model/format.h"
 #include "model/warning.h"
 
-struct cn_ranks;
 struct cn_sources;
 
 /* What is known of an analysis besides its database. All zero: nothing was analysed. */

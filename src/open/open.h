@@ -22,7 +22,6 @@
 #include "open/about.h"
 #include "open/formats.h"
 
-struct cn_progress;
 struct cn_store;
 
 /* What may be wanted besides CN_CALLS, CN_CONTEXTS and CN_TRACES: the first that the data contains,

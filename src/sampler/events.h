@@ -6,7 +6,6 @@
 
 #include <linux/perf_event.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/error.h"
 

@@ -7,7 +7,6 @@
 #ifndef CN_SAMPLER_TIMERS_H
 #define CN_SAMPLER_TIMERS_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"

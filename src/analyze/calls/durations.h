@@ -8,7 +8,6 @@
 #ifndef CN_ANALYZE_CALLS_DURATIONS_H
 #define CN_ANALYZE_CALLS_DURATIONS_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 enum { CN_DURATION_BITS = 12, CN_DURATION_DOUBLINGS = 64 - CN_DURATION_BITS + 1 };

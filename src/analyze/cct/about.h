@@ -6,8 +6,6 @@
 
 #include "analyze/cct/members.h"
 
-struct cn_database;
-
 /* Set title and description: the program, and the task of each profile. `title` may be
  * NULL. */
 void cn_cct_describe(struct cn_database *db, const struct cn_call_query *queries,

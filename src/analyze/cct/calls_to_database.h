@@ -19,7 +19,6 @@
 
 struct cn_database;
 struct cn_cct_locations;
-struct cn_progress;
 struct cn_ranks;
 
 struct cn_calls_options {

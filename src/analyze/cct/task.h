@@ -26,8 +26,6 @@
 #include "base/tree.h"
 #include "model/contexts/thinner.h"
 
-struct cn_progress;
-
 /* Keys of nodes: ids of cn_call_ids_of(), or from here on numbers of call sites. */
 #define CN_CCT_SITE UINT32_C(0x80000000)
 

@@ -13,8 +13,6 @@
 
 #include "analyze/cct/merge.h"
 
-struct cn_text;
-
 void cn_cct_merged_encode(const struct cn_cct_merged *merged, struct cn_text *message);
 
 /* Merge the tree of a message. Returns the merged node of each of its nodes, to be released

@@ -1,7 +1,5 @@
 #include "analyze/compare/comparison.h"
 
-#include <assert.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

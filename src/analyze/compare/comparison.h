@@ -212,7 +212,6 @@ static inline bool cn_compared_on(const struct cn_compared *node, enum cn_side s
 
 /* Append the calls that lead to a node, outermost first: "main > solve > norm"; entry points
  * are left out, long paths shortened in the middle. */
-struct cn_text;
 void cn_comparison_path_add(struct cn_text *text, const struct cn_comparison *c,
                             uint32_t node);
 

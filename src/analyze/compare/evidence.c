@@ -1,7 +1,6 @@
 #include "analyze/compare/evidence.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #ifndef CN_ANALYZE_COMPARE_EVIDENCE_H
 #define CN_ANALYZE_COMPARE_EVIDENCE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "analyze/compare/comparison.h"

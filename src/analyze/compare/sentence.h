@@ -7,8 +7,6 @@
 
 #include "analyze/compare/explain.h"
 
-struct cn_text;
-
 /* Append the sentence, without a full stop or a newline. */
 void cn_explanation_sentence_add(struct cn_text *text, const struct cn_comparison *c,
                                  const struct cn_explanation *e);

@@ -6,8 +6,6 @@
 
 #include "analyze/timeline/task_tracks.h"
 
-struct cn_database;
-
 /* The parts of a rate, at most. */
 enum { CN_SAMPLE_RATE_PARTS_MAX = 256 };
 

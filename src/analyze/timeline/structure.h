@@ -15,8 +15,6 @@
 #include "base/error.h"
 #include "base/run/job.h"
 
-struct cn_database;
-
 /* All others are computed from the frames. */
 enum cn_structure_item {
     CN_STRUCTURE_FRAMES,

@@ -17,7 +17,6 @@
 #include "model/calls/values.h"
 
 struct cn_database;
-struct cn_progress;
 
 struct cn_reading {
     uint64_t time_ns;

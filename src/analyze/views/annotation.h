@@ -10,8 +10,6 @@
 #include "analyze/views/costs.h"
 #include "symbols/program/assembly.h"
 
-struct cn_resolver;
-
 struct cn_annotation {
     struct cn_resolver *resolver;
     struct cn_assembly assembly;

@@ -6,7 +6,6 @@
 #define CN_BASE_RUN_EARLIEST_H
 
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

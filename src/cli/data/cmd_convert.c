@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/duration.h"
 #include "base/files/outdir.h"
 #include "base/files/sink.h"

@@ -3,7 +3,6 @@
 #include "cli/data/info.h"
 #include "cli/data/info_store.h"
 #include "cli/recording/options.h"
-#include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/shell/open.h"
 

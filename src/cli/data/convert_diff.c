@@ -3,7 +3,6 @@
 #include "analyze/compare/comparison.h"
 #include "base/files/sink.h"
 #include "cli/database/view_options.h"
-#include "cli/shell/cli.h"
 #include "cli/shell/progress.h"
 #include "formats/exchange/write/stacks/diff.h"
 #include "model/format.h"

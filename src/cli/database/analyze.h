@@ -8,8 +8,6 @@
 #include "base/text.h"
 #include "cli/shell/open.h"
 
-struct cn_ranks;
-
 struct cn_analyze {
     const struct cn_args *args;
     struct cn_ranks *ranks;    /* the processes that analyse together */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analyze/views/annotation.h"
-#include "analyze/views/label.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "cli/database/view_options.h"

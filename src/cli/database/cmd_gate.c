@@ -6,7 +6,6 @@
 #include "base/alloc.h"
 #include "base/files/file.h"
 #include "cli/database/gate.h"
-#include "cli/shell/cli.h"
 
 enum { RUNS_DEFAULT = 5, RULES_MAX = 1000, RULES_LEN_MAX = 1 << 20 };
 

@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "cli/database/timeline_print.h"
 #include "cli/database/view_options.h"
-#include "cli/print/quantity.h"
 #include "cli/print/terminal.h"
 #include "cli/recording/options.h"
 #include "cli/shell/cli.h"

@@ -10,7 +10,6 @@
 #include "base/date.h"
 #include "base/duration.h"
 #include "base/text.h"
-#include "cli/print/quantity.h"
 #include "cli/print/time_axis.h"
 #include "cli/shell/cli.h"
 

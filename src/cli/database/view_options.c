@@ -8,7 +8,6 @@
 #include "base/alloc.h"
 #include "base/duration.h"
 #include "base/text.h"
-#include "cli/print/quantity.h"
 #include "cli/recording/options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/kinds.h"

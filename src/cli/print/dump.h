@@ -7,7 +7,6 @@
 #define CN_CLI_PRINT_DUMP_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "base/bytes/json.h"
 #include "base/text.h"

@@ -1,13 +1,11 @@
 /* cairn report: time and calls per function of a recording. */
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "analyze/calls/report.h"
 #include "analyze/calls/tasks.h"
 #include "cli/recording/options.h"
 #include "cli/recording/report_print.h"
-#include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "model/calls/recording.h"
 

@@ -5,10 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "cli/print/quantity.h"
-#include "cli/recording/record_options.h"
 #include "cli/recording/sample_run.h"
-#include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 
 enum { FREQUENCY_MAX = 100000, PIDS_MAX = 1024, LEVEL_MAX = 19 };

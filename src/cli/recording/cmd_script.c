@@ -2,7 +2,6 @@
 
 #include "cli/recording/record_options.h"
 #include "cli/recording/script_calls.h"
-#include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/shell/open.h"
 

@@ -10,7 +10,6 @@
 #include "cli/recording/options.h"
 #include "cli/recording/why_print.h"
 #include "cli/recording/why_traces.h"
-#include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/shell/open.h"
 #include "cli/shell/progress.h"

@@ -15,7 +15,6 @@
 #include "base/path.h"
 #include "base/run/clock.h"
 #include "base/text.h"
-#include "cli/print/quantity.h"
 #include "cli/recording/options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"

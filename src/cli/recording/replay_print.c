@@ -9,7 +9,6 @@
 #include "base/bytes/utf8.h"
 #include "cli/print/fields.h"
 #include "cli/print/fixed_width.h"
-#include "cli/print/terminal.h"
 #include "cli/print/write.h"
 #include "cli/recording/replay_line.h"
 #include "model/calls/values.h"

@@ -9,7 +9,6 @@
 struct cn_args;
 struct cn_call_tasks;
 struct cn_recording_setup;
-struct cn_text;
 
 /* One row per function, as --format says. */
 void cn_report_print(const struct cn_args *args, const struct cn_report_layout *layout,

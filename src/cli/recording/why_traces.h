@@ -11,8 +11,6 @@
 #include "analyze/calls/why_signs.h"
 #include "base/map.h"
 
-struct cn_recording;
-
 /* A call of the method. */
 struct cn_why_fact {
     const char *key, *value;

@@ -16,9 +16,7 @@
 #include "cli/shell/pager.h"
 
 struct cn_bar;
-struct cn_command;
 struct cn_facts;
-struct cn_text;
 
 struct cn_cli_session {
     bool has_color;     /* decided before a pager replaces the terminal */

@@ -7,7 +7,6 @@
 #ifndef CN_CLI_SHELL_PAGER_H
 #define CN_CLI_SHELL_PAGER_H
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 struct cn_pager {

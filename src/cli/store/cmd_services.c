@@ -1,6 +1,5 @@
 /* cairn store services: which services call which. */
 
-#include "cli/print/quantity.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/store/args.h"

@@ -4,7 +4,6 @@
 
 #include "base/duration.h"
 #include "base/text.h"
-#include "cli/print/quantity.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/store/args.h"

@@ -1,7 +1,5 @@
 /* cairn store: the commands for trace stores. */
 
-#include "base/text.h"
-#include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 
 extern const struct cn_command cn_cmd_store_init, cn_cmd_store_add;

@@ -1,6 +1,5 @@
 /* What keys and clicks do. */
 
-#include "analyze/calls/graph.h"
 #include "base/alloc.h"
 #include "base/character.h"
 #include "cli/tui/menu.h"

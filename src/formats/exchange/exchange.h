@@ -9,6 +9,8 @@
 #include "model/format.h"
 
 /* cairn convert --to NAME. */
+struct cn_call_query;
+
 extern const struct cn_format cn_format_callgrind;
 extern const struct cn_format cn_format_chrome;
 extern const struct cn_format cn_format_csv;

@@ -15,8 +15,6 @@
 #include "base/error.h"
 #include "model/contexts/taxonomy.h"
 
-struct cn_text;
-
 /* On failure *out is untouched; the arena may have grown. */
 CN_CHECK bool cn_hpc_metrics_yaml_read(struct cn_bytes text, struct cn_taxonomy *out,
                                        struct cn_arena *arena, struct cn_error *err);

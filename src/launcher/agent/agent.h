@@ -18,8 +18,6 @@
 #include "base/error.h"
 #include "launcher/rules/modules.h"
 
-struct cn_rules;
-
 struct cn_agent {
     struct cn_module_rules *modules;
     struct cn_rules *rules; /* of `modules` */

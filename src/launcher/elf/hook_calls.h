@@ -6,8 +6,6 @@
 #ifndef CN_LAUNCHER_ELF_HOOK_CALLS_H
 #define CN_LAUNCHER_ELF_HOOK_CALLS_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct cn_hook_calls;

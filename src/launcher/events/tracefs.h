@@ -4,9 +4,6 @@
 #ifndef CN_LAUNCHER_EVENTS_TRACEFS_H
 #define CN_LAUNCHER_EVENTS_TRACEFS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/error.h"
 #include "base/text.h"
 

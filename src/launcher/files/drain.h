@@ -7,7 +7,6 @@
 #ifndef CN_LAUNCHER_FILES_DRAIN_H
 #define CN_LAUNCHER_FILES_DRAIN_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"

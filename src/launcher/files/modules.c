@@ -1,6 +1,5 @@
 #include "launcher/files/modules.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,6 @@
 #ifndef CN_LAUNCHER_FILES_RECORDING_DIR_H
 #define CN_LAUNCHER_FILES_RECORDING_DIR_H
 
-#include <stddef.h>
-
 #include "base/error.h"
 
 struct cn_launch_rank;

@@ -16,11 +16,8 @@
 #include "formats/uftrace/text/value_rules.h"
 #include "launcher/rules/rules.h"
 
-struct cn_argument_finder;
-struct cn_elf_file;
 struct cn_elf_symbol;
 struct cn_rec_rule;
-struct cn_shared_memory;
 
 /* The rules of the user, and what the finders add for readers. */
 struct cn_arguments {

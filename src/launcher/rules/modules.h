@@ -15,7 +15,6 @@
 struct cn_arguments;
 struct cn_module_files;
 struct cn_rules;
-struct cn_shared_memory;
 
 /* Limits for all functions. */
 struct cn_rule_limits {

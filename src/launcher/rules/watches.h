@@ -9,8 +9,6 @@
 #include "base/error.h"
 #include "record/shared.h"
 
-struct cn_elf_file;
-
 struct cn_watches {
     bool has_cpu;
     const char *variables[CN_REC_WATCH_MAX]; /* names; borrowed */

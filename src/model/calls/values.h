@@ -7,8 +7,6 @@
 
 #include "model/calls/recording.h"
 
-struct cn_text;
-
 /* An argument or return value. */
 struct cn_call_value {
     const struct cn_argument_spec *spec;

@@ -1,7 +1,6 @@
 #include "server/http/guard.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

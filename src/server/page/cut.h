@@ -8,7 +8,6 @@
 #include "model/calls/recording.h"
 
 struct cn_database;
-struct cn_text;
 
 /* Parses a time range: offsets from the start of data that lasts `span_ns`, or 0 if that is
  * unknown. Without an end, *to_ns is the span, or UINT64_MAX. */

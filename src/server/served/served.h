@@ -26,8 +26,6 @@
 #include "server/served/tracks.h"
 #include "server/served/views.h"
 
-struct cn_text;
-
 enum cn_served_kind { CN_SERVED_DATABASE, CN_SERVED_RECORDING, CN_SERVED_STORE };
 
 struct cn_served {

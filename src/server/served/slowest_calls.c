@@ -4,7 +4,6 @@
 
 #include "analyze/calls/defaults.h"
 #include "analyze/calls/report.h"
-#include "base/alloc.h"
 #include "base/best.h"
 #include "base/run/pool.h"
 #include "model/calls/recording.h"

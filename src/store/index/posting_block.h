@@ -28,7 +28,6 @@
 
 struct cn_block_file;
 struct cn_rows;
-struct cn_text;
 
 #define CN_POSTING_HEADER(F)                                     \
     F(0x00, u32, magic, "\"CNPO\" or \"CNPB\"")                  \

@@ -10,8 +10,6 @@
 #include "store/index/posting_block.h"
 #include "store/index/posting_encoder.h"
 
-struct cn_text;
-
 /* Called after each key; may write out the lists and clear them. */
 typedef bool (*cn_posting_flush)(void *arg, struct cn_text *lists, struct cn_error *err);
 

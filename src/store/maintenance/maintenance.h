@@ -7,14 +7,12 @@
 #ifndef CN_STORE_MAINTENANCE_MAINTENANCE_H
 #define CN_STORE_MAINTENANCE_MAINTENANCE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
 #include "base/findings.h"
 
 struct cn_progress;
-struct cn_store_writer;
 
 /* Seal every segment that has rows. `count` receives the number of newly sealed ones. */
 CN_CHECK bool cn_store_seal(const char *path, uint32_t *count, struct cn_error *err);

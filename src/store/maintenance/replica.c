@@ -8,7 +8,6 @@
 #include "base/alloc.h"
 #include "base/bytes/record.h"
 #include "base/files/chunk_format.h"
-#include "base/files/crc32c.h"
 #include "base/files/file.h"
 #include "base/path.h"
 #include "base/run/clock.h"

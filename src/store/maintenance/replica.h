@@ -11,7 +11,6 @@
 #ifndef CN_STORE_MAINTENANCE_REPLICA_H
 #define CN_STORE_MAINTENANCE_REPLICA_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"

@@ -5,7 +5,6 @@
 #ifndef CN_STORE_MAINTENANCE_UNSEALED_LIST_H
 #define CN_STORE_MAINTENANCE_UNSEALED_LIST_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/bytes/cbor.h"

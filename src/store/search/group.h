@@ -25,7 +25,6 @@
 #include "store/search/search.h"
 
 struct cn_grouping;
-struct cn_query;
 
 struct cn_group {
     uint32_t value; /* word of cn_groups.values */

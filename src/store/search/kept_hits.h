@@ -16,8 +16,6 @@
 #include "store/index/rows.h"
 #include "store/search/traces.h"
 
-struct cn_query;
-
 enum { CN_KEPT_QUERIES = 16, CN_KEPT_LEN_MAX = 32 << 20 /* bytes of all sets */ };
 
 /* One query; `rows` has a set for each segment, its words NULL while it is not known. */

@@ -21,7 +21,6 @@
 
 struct cn_query;
 struct cn_search;
-struct cn_segment;
 struct cn_store;
 struct cn_text;
 

@@ -18,7 +18,6 @@
 #include "store/search/search.h"
 
 struct cn_segment_loader;
-struct cn_trace;
 
 struct cn_trace_cursor {
     const struct cn_store *store;

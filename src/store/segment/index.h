@@ -24,8 +24,6 @@
 #include "store/segment/joined.h"
 #include "store/segment/reader.h"
 
-struct cn_segment;
-
 struct cn_store_index {
     const struct cn_segment *segment;
     struct cn_words extra; /* words of this index alone, numbered after the segment's */

@@ -28,7 +28,6 @@ struct cn_columns;
 struct cn_segment;
 struct cn_store;
 struct cn_text_file;
-struct cn_trace;
 struct cn_words;
 
 /* `path` is the directory of a store or of one segment, or the address of a store in object

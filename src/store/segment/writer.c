@@ -8,7 +8,6 @@
 #include "store/segment/java_wal.h"
 #include "store/segment/log_format.h"
 #include "store/segment/scan.h"
-#include "store/segment/text_log.h"
 
 /* Plain bytes of a chunk: enough to compress well, and few enough to load one of its traces in
  * a fraction of a millisecond. */

@@ -5,8 +5,6 @@
 #ifndef CN_STORE_WRITE_CUT_RECORDING_H
 #define CN_STORE_WRITE_CUT_RECORDING_H
 
-#include <stdint.h>
-
 #include "base/error.h"
 #include "store/write/writer.h"
 

@@ -19,7 +19,6 @@
 #include "store/write/writer.h"
 
 struct cn_store_ingest;
-struct cn_trace;
 
 struct cn_store_ingest_counts {
     uint64_t requests, refused;

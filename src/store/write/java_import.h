@@ -27,7 +27,6 @@ CN_CHECK bool cn_java_store_import(struct cn_store_writer *writer, const char *p
 
 /* Called for every trace, with words of the Java store, and the offset of its chunk. Return false
  * to stop. */
-struct cn_trace;
 typedef bool (*cn_java_visit)(void *arg, const struct cn_trace *trace, uint64_t data_off,
                               struct cn_error *err);
 CN_CHECK bool cn_java_store_walk(const char *path, cn_java_visit visit, void *arg,

@@ -18,7 +18,6 @@
 #ifndef CN_STORE_WRITE_LANES_H
 #define CN_STORE_WRITE_LANES_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"

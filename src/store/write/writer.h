@@ -15,7 +15,6 @@
 #ifndef CN_STORE_WRITE_WRITER_H
 #define CN_STORE_WRITE_WRITER_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"

@@ -17,7 +17,6 @@
 
 #include <elfutils/libdwfl.h>
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "base/text.h"
 

@@ -8,8 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct cn_arena;
-
 enum cn_value_kind {
     CN_VALUE_NONE, /* void */
     CN_VALUE_SIGNED,

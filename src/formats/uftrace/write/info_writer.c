@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/files/out.h"
 #include "base/text.h"
 #include "formats/uftrace/format.h"
 #include "formats/uftrace/text/info_reader.h"

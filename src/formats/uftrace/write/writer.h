@@ -22,7 +22,6 @@ struct cn_uft_writing {
 };
 
 /* Write a text file. */
-struct cn_text;
 CN_CHECK bool cn_uft_write_text(const struct cn_uft_writing *w, const char *name,
                                 const struct cn_text *text, struct cn_error *err);
 

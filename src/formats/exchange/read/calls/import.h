@@ -24,7 +24,6 @@
 #include "formats/exchange/read/calls/flows.h"
 
 struct cn_call_import;
-struct cn_recording;
 
 enum {
     CN_CALL_TRACK_MAX = 1 << 16,

@@ -7,7 +7,6 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_MEAS_CODE_RANGES_H
 #define CN_FORMATS_HPCTOOLKIT_MEAS_CODE_RANGES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

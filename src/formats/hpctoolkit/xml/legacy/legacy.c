@@ -12,7 +12,6 @@
 #include "formats/hpctoolkit/xml/legacy/threads.h"
 #include "formats/hpctoolkit/xml/legacy_format.h"
 #include "formats/hpctoolkit/xml/read/database.h"
-#include "formats/hpctoolkit/xml/read/open.h"
 
 /* The column of a metric in the matrices of threads. */
 struct legacy_column {
