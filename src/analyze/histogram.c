@@ -37,12 +37,10 @@ static uint64_t begin_of(unsigned doubling, unsigned step)
 
 struct cn_bucket_range cn_bucket_range(unsigned number)
 {
-    unsigned doubling, step;
-
     if (number == 0)
         return (struct cn_bucket_range){0, 0};
-    doubling = (number - 1) / CN_BUCKET_STEPS;
-    step = (number - 1) % CN_BUCKET_STEPS;
+    unsigned doubling = (number - 1) / CN_BUCKET_STEPS;
+    unsigned step = (number - 1) % CN_BUCKET_STEPS;
     return (struct cn_bucket_range){
         begin_of(doubling, step),
         number == CN_BUCKET_COUNT - 1 ? UINT64_MAX : begin_of(doubling, step + 1) - 1};

@@ -57,9 +57,7 @@ bool cn_percentile_of_buckets(const struct cn_bucket_calls *buckets, size_t coun
                               double fraction, uint64_t min_ns, uint64_t max_ns,
                               uint64_t *out_ns)
 {
-    struct cn_bucket_range range;
     double total = 0, rank, rest;
-    bool has_min, has_max;
     size_t i = 0;
 
     for (size_t k = 0; k < count; k++)
@@ -69,9 +67,9 @@ bool cn_percentile_of_buckets(const struct cn_bucket_calls *buckets, size_t coun
     rest = rank = fmax(ceil(total * fraction), 1);
     while (i + 1 < count && rest > buckets[i].calls)
         rest -= buckets[i++].calls;
-    range = buckets[i].range;
-    has_min = min_ns >= range.low_ns && min_ns <= range.high_ns;
-    has_max = max_ns >= range.low_ns && max_ns <= range.high_ns;
+    struct cn_bucket_range range = buckets[i].range;
+    bool has_min = min_ns >= range.low_ns && min_ns <= range.high_ns;
+    bool has_max = max_ns >= range.low_ns && max_ns <= range.high_ns;
     if (has_min)
         range.low_ns = min_ns;
     if (has_max)

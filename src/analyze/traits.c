@@ -87,12 +87,10 @@ double cn_traits_log_tail(uint64_t hits, uint64_t n, uint64_t marked, uint64_t a
 
     /* Terms fall from the first one on where the tail matters. */
     for (uint64_t k = hits; k <= most; k++) {
-        double term;
-
         if (n - k > all - marked)
             continue;
-        term = log_choose((double)marked, (double)k) +
-               log_choose((double)(all - marked), (double)(n - k)) - whole;
+        double term = log_choose((double)marked, (double)k) +
+                      log_choose((double)(all - marked), (double)(n - k)) - whole;
         if (term > largest) {
             sum = sum * exp(largest - term) + 1;
             largest = term;

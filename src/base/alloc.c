@@ -82,8 +82,6 @@ void *cn_grow_to(void *array, size_t needed, size_t *capacity, size_t size)
 
 void *cn_renew(void *array, size_t needed, size_t *capacity, size_t size)
 {
-    void *fresh;
-
     if (needed <= *capacity)
         return array;
     /* In a scope, the caller must not be left with an array that is freed. */
@@ -91,7 +89,7 @@ void *cn_renew(void *array, size_t needed, size_t *capacity, size_t size)
         free(array);
         array = NULL;
     }
-    fresh = cn_realloc(NULL, needed, size);
+    void *fresh = cn_realloc(NULL, needed, size);
     free(array);
     *capacity = needed;
     return fresh;

@@ -29,14 +29,12 @@ static void add_block(struct cn_arena *arena, size_t len)
 
 void *cn_arena_alloc(struct cn_arena *arena, size_t count, size_t size)
 {
-    uint64_t len;
-    void *memory;
-
     assert(size == 0 || count <= SIZE_MAX / 2 / size);
-    len = (count * size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
+    uint64_t len =
+        (count * size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
     if (len > arena->size - arena->used || !arena->blocks)
         add_block(arena, len > BLOCK_LEN ? (size_t)len : BLOCK_LEN);
-    memory = arena->blocks->memory + arena->used;
+    void *memory = arena->blocks->memory + arena->used;
     arena->used += (size_t)len;
     return memory;
 }
@@ -67,14 +65,12 @@ char *cn_arena_strdup(struct cn_arena *arena, const char *text)
 char *cn_arena_printf(struct cn_arena *arena, const char *fmt, ...)
 {
     va_list args, again;
-    char *text;
-    int len;
 
     va_start(args, fmt);
     va_copy(again, args);
-    len = vsnprintf(NULL, 0, fmt, args);
+    int len = vsnprintf(NULL, 0, fmt, args);
     assert(len >= 0);
-    text = cn_arena_alloc(arena, (size_t)len + 1, 1);
+    char *text = cn_arena_alloc(arena, (size_t)len + 1, 1);
     (void)vsnprintf(text, (size_t)len + 1, fmt, again);
     va_end(again);
     va_end(args);

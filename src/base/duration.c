@@ -80,12 +80,12 @@ static const struct {
 void cn_duration_print(struct cn_text *text, uint64_t ns)
 {
     size_t i = 0;
-    uint64_t thousandths;
 
     while (ns > 0 && ns < printed[i].ns)
         i++;
     cn_text_u64(text, ns / printed[i].ns);
-    thousandths = printed[i].ns == 1 ? 0 : ns % printed[i].ns / (printed[i].ns / 1000);
+    uint64_t thousandths =
+        printed[i].ns == 1 ? 0 : ns % printed[i].ns / (printed[i].ns / 1000);
     if (thousandths > 0) {
         cn_text_printf(text, ".%03" PRIu64, thousandths);
         while (text->chars[text->len - 1] == '0')

@@ -41,14 +41,13 @@ bool cn_fail_errno(struct cn_error *err, const char *fmt, ...)
     int saved = errno;
     char reason[128];
     va_list args;
-    int used;
 
     err->kind = saved == ENOENT   ? CN_ERR_NOT_FOUND
                 : saved == ENOMEM ? CN_ERR_NO_MEMORY
                                   : CN_ERR_IO;
     err->cause_count = 0;
     va_start(args, fmt);
-    used = vsnprintf(err->text, sizeof(err->text), fmt, args);
+    int used = vsnprintf(err->text, sizeof(err->text), fmt, args);
     va_end(args);
     append_cause(err, used, strerror_r(saved, reason, sizeof(reason)));
     return false;
@@ -58,11 +57,10 @@ bool cn_fail_in(struct cn_error *err, const char *fmt, ...)
 {
     char cause[sizeof(err->text)];
     va_list args;
-    int used;
 
     memcpy(cause, err->text, sizeof(cause));
     va_start(args, fmt);
-    used = vsnprintf(err->text, sizeof(err->text), fmt, args);
+    int used = vsnprintf(err->text, sizeof(err->text), fmt, args);
     va_end(args);
     append_cause(err, used, cause);
     return false;

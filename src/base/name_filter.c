@@ -24,11 +24,9 @@ enum cn_match cn_match_of_path(const char *pattern, enum cn_match match)
 static bool add_regex(struct cn_name_filter *filter, struct cn_name_pattern *added,
                       const char *pattern, struct cn_error *err)
 {
-    size_t size;
-
     if (!cn_regex_new(&added->regex, pattern, 0, err))
         return false;
-    size = cn_regex_size(added->regex);
+    size_t size = cn_regex_size(added->regex);
     if (!filter->size_left)
         return true;
     if (size > *filter->size_left) {

@@ -133,13 +133,12 @@ static void add(struct cn_regex *regex, uint64_t *set, unsigned at, enum context
 
     regex->stack[depth++] = at;
     while (depth > 0) {
-        const struct cn_regex_code *code;
         bool continues;
 
         at = regex->stack[--depth];
         if (has(set, at))
             continue;
-        code = &regex->program.code[at];
+        const struct cn_regex_code *code = &regex->program.code[at];
         continues = code->op == CN_REGEX_SPLIT;
         if (code->op == CN_REGEX_BEGIN ||
             (is_assertion(code->op) && after != CONTEXT_UNKNOWN))
@@ -220,7 +219,6 @@ static int step(struct cn_regex *regex, size_t from, unsigned symbol)
     const uint64_t *set = regex->sets + from * regex->words;
     enum context context = cn_regex_is_word(symbol) ? CONTEXT_WORD : CONTEXT_OTHER;
     size_t count = regex->count, to;
-    int next;
 
     if (regex->states[from].has_assertions) {
         resolve(regex, set, regex->states[from].before, context);
@@ -239,7 +237,7 @@ static int step(struct cn_regex *regex, size_t from, unsigned symbol)
         add(regex, regex->reached, 0, context, CONTEXT_UNKNOWN);
     }
     to = state_of(regex, context);
-    next = (int)to + (regex->states[to].is_final ? FINAL : 0);
+    int next = (int)to + (regex->states[to].is_final ? FINAL : 0);
     /* If all states were dropped, `from` is another one now. */
     if (regex->count >= count)
         regex->next[from * CN_REGEX_SYMBOLS + symbol] = (int16_t)next;

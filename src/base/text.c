@@ -39,10 +39,9 @@ void cn_text_u64(struct cn_text *text, uint64_t value)
 static void add_printed(struct cn_text *text, const char *fmt, va_list args)
 {
     va_list again;
-    int len;
 
     va_copy(again, args);
-    len = vsnprintf(NULL, 0, fmt, args);
+    int len = vsnprintf(NULL, 0, fmt, args);
     assert(len >= 0);
     (void)vsnprintf(cn_text_room(text, (size_t)len), (size_t)len + 1, fmt, again);
     cn_text_advance(text, (size_t)len);

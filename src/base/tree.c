@@ -91,14 +91,13 @@ void cn_tree_view_init(struct cn_tree *view, const struct cn_tree *tree)
 static uint32_t add(struct cn_tree *tree, uint32_t parent, uint32_t key)
 {
     uint32_t id = (uint32_t)tree->count;
-    struct cn_tree_link *above;
 
     if (tree->count == UINT32_MAX || tree->is_view) {
         tree->is_full = true;
         return parent;
     }
     CN_GROW(tree->links, tree->count, tree->capacity);
-    above = &tree->links[parent];
+    struct cn_tree_link *above = &tree->links[parent];
     tree->links[tree->count++] =
         (struct cn_tree_link){.parent = parent, .next = above->first_child, .key = key};
     above->first_child = id;

@@ -279,7 +279,6 @@ bool cn_info_file_write(const struct cn_info_facts *facts, struct cn_error *err)
     };
     uint8_t bytes[cn_uft_info_header_size];
     struct cn_text all = {0};
-    bool ok;
 
     add_program(&info);
     add_machine(&info);
@@ -293,7 +292,7 @@ bool cn_info_file_write(const struct cn_info_facts *facts, struct cn_error *err)
     memcpy(bytes, CN_UFT_MAGIC, CN_UFT_MAGIC_LEN);
     cn_text_add(&all, (const char *)bytes, sizeof(bytes));
     cn_text_add(&all, cn_text_str(&info.text), info.text.len);
-    ok = cn_out_replace(facts->dir, "info", all.chars, all.len, err);
+    bool ok = cn_out_replace(facts->dir, "info", all.chars, all.len, err);
     cn_text_done(&all);
     cn_text_done(&info.text);
     return ok;

@@ -211,7 +211,6 @@ static bool write_default_options(const struct program_launch *launch,
                                   struct cn_error *err)
 {
     struct cn_text text = {0};
-    bool ok;
 
     if (launch->options->time_limit_ns > 0) {
         cn_text_str_add(&text, "-t ");
@@ -220,7 +219,8 @@ static bool write_default_options(const struct program_launch *launch,
     }
     if (launch->options->view_options)
         cn_text_str_add(&text, cn_text_str(launch->options->view_options));
-    ok = cn_out_replace(launch->dir, "default.opts", cn_text_str(&text), text.len, err);
+    bool ok =
+        cn_out_replace(launch->dir, "default.opts", cn_text_str(&text), text.len, err);
     cn_text_done(&text);
     return ok;
 }
@@ -544,18 +544,16 @@ static bool start_and_watch(struct program_launch *launch,
     };
     struct cn_error failure = {0};
     pid_t pid;
-    char *path;
-    bool ok;
 
     cn_shared_memory_clock_end(&launch->memory);
     bell_of = launch->memory.head;
     catch_signals();
     launch->start_ns = cn_clock_ns();
-    path = cn_shared_memory_path(&launch->memory, launch->standby.pid);
+    char *path = cn_shared_memory_path(&launch->memory, launch->standby.pid);
     start.shared_path = path;
     if (launch->chosen.count > 0 || launch->has_kernel)
         start.before = (struct cn_program_preparation){prepare_program, launch};
-    ok = cn_program_file_start(&launch->program, &start, &pid, err);
+    bool ok = cn_program_file_start(&launch->program, &start, &pid, err);
     free(path);
     if (!ok)
         return false;
@@ -573,13 +571,12 @@ bool cn_launch_run(struct cn_launch_options *options, struct cn_launch_result *r
         .lock = -1,
         .agent = {.listener = -1, .client = -1},
     };
-    bool ok;
 
     if (options->keeps_pid && !cn_program_split(&launch.kept, options->words, err))
         return false;
     cn_program_settings_change(&launch.settings);
-    ok = prepare(&launch, err) && write_first_files(&launch, err) &&
-         start_and_watch(&launch, result, err);
+    bool ok = prepare(&launch, err) && write_first_files(&launch, err) &&
+              start_and_watch(&launch, result, err);
 
     bell_of = NULL;
     cn_drain_done(&launch.drain);

@@ -86,13 +86,12 @@ uint32_t cairn_builder_function(struct cairn_builder *builder, const char *name,
         .file = file ? file : "",
         .line = line,
     };
-    uint32_t function;
 
     if (builder->function_count == INT32_MAX) {
         (void)cn_fail(e, CN_ERR_LIMIT, "more than %d functions", INT32_MAX);
         return CAIRN_NONE;
     }
-    function = cn_import_frame(builder->import, &frame);
+    uint32_t function = cn_import_frame(builder->import, &frame);
     builder->function_count = count_up_to(builder->function_count, function);
     return function;
 }

@@ -301,7 +301,6 @@ static bool contexts_table(struct cairn_table *table, struct cn_database *db,
 {
     struct cost_filling f = {.table = table, .db = db};
     struct cn_context_index index = {0};
-    bool ok;
 
     for (size_t i = 0; i < COLUMN_COUNT; i++)
         (void)cn_frame_add(table, context_columns[i].name, context_columns[i].type);
@@ -309,7 +308,8 @@ static bool contexts_table(struct cairn_table *table, struct cn_database *db,
     codes_init(&f.names, COLUMN_NAME, 2 * (size_t)db->function_count);
     codes_init(&f.modules, COLUMN_MODULE, db->module_count);
     codes_init(&f.files, COLUMN_FILE, db->file_count);
-    ok = cn_context_index_build(&index, db, err) && fill_contexts(&f, costs, &index, err);
+    bool ok =
+        cn_context_index_build(&index, db, err) && fill_contexts(&f, costs, &index, err);
     cn_context_index_done(&index);
     filling_done(&f);
     cn_database_forget(db);
@@ -404,18 +404,14 @@ static struct cairn_table *make(struct cairn_data *data, struct cost_making *mak
                                 const struct cairn_cost_options *options,
                                 struct cn_error *err)
 {
-    struct cairn_table *table;
-    struct cn_costs *costs;
-    bool ok;
-
     if (!cn_lib_needs(data, CAIRN_DATABASE, err))
         return NULL;
     cn_lib_options(&making->options, sizeof(making->options), options);
-    costs = cn_alloc(1, sizeof(*costs));
-    table = cn_frame_new();
-    ok = open_costs(costs, data->db, &making->options, err) &&
-         (making->is_view ? view_table(table, data->db, costs, making, err)
-                          : contexts_table(table, data->db, costs, err));
+    struct cn_costs *costs = cn_alloc(1, sizeof(*costs));
+    struct cairn_table *table = cn_frame_new();
+    bool ok = open_costs(costs, data->db, &making->options, err) &&
+              (making->is_view ? view_table(table, data->db, costs, making, err)
+                               : contexts_table(table, data->db, costs, err));
     cn_costs_done(costs);
     free(costs);
     if (ok) {

@@ -148,13 +148,11 @@ bool cn_lib_calls_init(struct cn_all_calls *calls, const struct cn_recording *re
 static bool analyze_made(const struct cairn_data *data, struct cn_opened *out,
                          struct cn_error *err)
 {
-    bool ok;
-
     *out = (struct cn_opened){.path = cn_strdup(data->path),
                               .contains = CN_CALLS,
                               .rec = data->rec,
                               .is_of_traces = data->opened.is_of_traces};
-    ok = cn_opened_load(out, CN_CONTEXTS, NULL, err);
+    bool ok = cn_opened_load(out, CN_CONTEXTS, NULL, err);
     out->rec = NULL;
     if (!ok)
         cn_opened_close(out);
@@ -220,7 +218,6 @@ static bool write_data(struct cairn_data *data, const char *path, const char *na
 {
     const struct cn_format *format = cn_format_find(name);
     struct cn_recording *rec = data->rec;
-    bool ok;
 
     if (!format || !cn_format_writes(format))
         return cn_fail(err, CN_ERR_USAGE, "format '%s' cannot be written", name);
@@ -237,7 +234,7 @@ static bool write_data(struct cairn_data *data, const char *path, const char *na
         return cn_format_write_database(format, data->db, path, options, err);
     if (!rec && !cn_open_recording(data->path, NULL, &rec, err))
         return false;
-    ok = cn_format_write_recording(format, rec, false, path, options, err);
+    bool ok = cn_format_write_recording(format, rec, false, path, options, err);
     if (!data->rec)
         cn_recording_close(rec);
     return ok;

@@ -107,13 +107,12 @@ bool cairn_database_statistic(const struct cairn_data *data, size_t number,
 
     for (size_t i = 0; metrics && i < metrics->count; i++) {
         const struct cn_metric *metric = &metrics->list[i];
-        const struct cn_statistic *statistic;
 
         if (number >= metric->statistic_count) {
             number -= metric->statistic_count;
             continue;
         }
-        statistic = &metric->statistics[number];
+        const struct cn_statistic *statistic = &metric->statistics[number];
         *out = (struct cairn_statistic){
             .metric = metric->name,
             .scope = metrics->scopes[statistic->scope].name,
@@ -190,11 +189,10 @@ struct cairn_walk {
 struct cairn_walk *cairn_walk_new(struct cairn_data *data, struct cairn_error *err)
 {
     CN_LIB_BEGIN(NULL, data, err, NULL);
-    struct cairn_walk *walk;
 
     if (!cn_lib_needs(data, CAIRN_DATABASE, e))
         return NULL;
-    walk = cn_alloc(1, sizeof(*walk));
+    struct cairn_walk *walk = cn_alloc(1, sizeof(*walk));
     walk->data = data;
     if (cn_walk_begin(&walk->walk, data->db, e))
         return walk;
@@ -298,11 +296,10 @@ struct cairn_values *cairn_values_of_thread(struct cairn_data *data, uint32_t th
 {
     CN_LIB_BEGIN(NULL, data, err, NULL);
     struct cn_profile profile;
-    struct cairn_values *values;
 
     if (!read_profile(data, thread, &profile, e))
         return NULL;
-    values = cn_alloc(1, sizeof(*values));
+    struct cairn_values *values = cn_alloc(1, sizeof(*values));
     values->data = data;
     return values_opened(
         values, cn_profile_values(data->db, thread, first, last, &values->cursor, e), e);
@@ -312,7 +309,6 @@ struct cairn_values *cairn_values_of_context(struct cairn_data *data, uint32_t c
                                              struct cairn_error *err)
 {
     CN_LIB_BEGIN(NULL, data, err, NULL);
-    struct cairn_values *values;
 
     if (!cn_lib_needs(data, CAIRN_DATABASE, e))
         return NULL;
@@ -325,7 +321,7 @@ struct cairn_values *cairn_values_of_context(struct cairn_data *data, uint32_t c
                       (unsigned)context);
         return NULL;
     }
-    values = cn_alloc(1, sizeof(*values));
+    struct cairn_values *values = cn_alloc(1, sizeof(*values));
     values->data = data;
     return values_opened(values, cn_context_values(data->db, context, &values->cursor, e),
                          e);

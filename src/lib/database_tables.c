@@ -44,8 +44,6 @@ static bool fill(struct cairn_table *table, struct cairn_data *data, uint32_t th
 static struct cairn_table *begin(struct cairn_data *data, uint32_t thread,
                                  struct cn_error *err)
 {
-    struct cairn_table *table;
-
     if (!cn_lib_needs(data, CAIRN_DATABASE, err))
         return NULL;
     if (thread != CAIRN_NONE && thread >= data->db->profile_count) {
@@ -53,7 +51,7 @@ static struct cairn_table *begin(struct cairn_data *data, uint32_t thread,
                        data->path, (unsigned)thread, (unsigned)data->db->profile_count);
         return NULL;
     }
-    table = cn_frame_new();
+    struct cairn_table *table = cn_frame_new();
     if (thread == CAIRN_NONE)
         (void)cn_frame_add(table, "thread", CAIRN_U32);
     return table;
@@ -114,7 +112,6 @@ static bool add_samples(struct cairn_table *table, size_t first_column,
 {
     struct cn_frame_column *times = cn_frame_column(table, first_column);
     struct cn_frame_column *contexts = cn_frame_column(table, first_column + 1);
-    struct cn_sample *samples;
     struct cn_timeline timeline;
     bool ok = true;
 
@@ -122,7 +119,7 @@ static bool add_samples(struct cairn_table *table, size_t first_column,
         return true;
     if (!cn_timeline_open(db, thread, &timeline, err))
         return false;
-    samples = cn_alloc(SAMPLE_BATCH, sizeof(*samples));
+    struct cn_sample *samples = cn_alloc(SAMPLE_BATCH, sizeof(*samples));
     while (ok && *count < timeline.count) {
         uint64_t left = timeline.count - *count;
         size_t n = left < SAMPLE_BATCH ? (size_t)left : SAMPLE_BATCH;

@@ -125,14 +125,13 @@ static void add_change(struct cairn_table *table, const struct cn_comparison *c,
 struct cairn_table *cairn_diff_changes(struct cairn_diff *diff, struct cairn_error *err)
 {
     CN_LIB_BEGIN(&diff->is_broken, NULL, err, NULL);
-    struct cairn_table *table;
     struct cn_explanation explanation;
     struct cn_text text = {0};
 
     if (!finish(diff, e))
         return NULL;
     cn_explain(&explanation, &diff->c, SIZE_MAX);
-    table = cn_frame_new();
+    struct cairn_table *table = cn_frame_new();
     (void)cn_frame_add(table, "kind", CAIRN_CATEGORY);
     (void)cn_frame_add(table, "name", CAIRN_CATEGORY);
     (void)cn_frame_add(table, "path", CAIRN_CATEGORY);
@@ -170,13 +169,12 @@ static void add_rows(struct cairn_table *table, const struct cn_comparison *c,
     CN_PUSH(next, depth, capacity, cn_compare_rows_sort(rows, CN_NONE));
     while (depth > 0) {
         uint32_t at = next[depth - 1];
-        const struct cn_compare_row *row;
 
         if (at == CN_NONE) {
             depth--;
             continue;
         }
-        row = &rows->list[at];
+        const struct cn_compare_row *row = &rows->list[at];
         next[depth - 1] = row->next_sibling;
         if (row->gross == 0 && row->value[CN_SIDE_A] == row->value[CN_SIDE_B])
             continue;
@@ -193,14 +191,13 @@ struct cairn_table *cairn_diff_rows(struct cairn_diff *diff, enum cairn_view vie
     CN_LIB_BEGIN(&diff->is_broken, NULL, err, NULL);
     struct cn_explanation explanation;
     struct cn_compare_rows rows;
-    struct cairn_table *table;
 
     if (!finish(diff, e))
         return NULL;
     cn_explain(&explanation, &diff->c, SIZE_MAX);
     cn_compare_rows_make(&rows, &diff->c, (enum cn_compare_view)view, view == CAIRN_TREE,
                          view == CAIRN_CALLERS ? CALLERS_DEPTH : SIZE_MAX, false);
-    table = cn_frame_new();
+    struct cairn_table *table = cn_frame_new();
     (void)cn_frame_add(table, "depth", CAIRN_U32);
     (void)cn_frame_add(table, "name", CAIRN_CATEGORY);
     add_line_columns(table);

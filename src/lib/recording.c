@@ -40,12 +40,11 @@ bool cairn_recording_task(const struct cairn_data *data, uint32_t number,
                           struct cairn_task *out, struct cairn_error *err)
 {
     CN_LIB_BEGIN(NULL, data, err, false);
-    const struct cn_task *task;
 
     if (!cn_lib_needs(data, CAIRN_RECORDING, e) ||
         !check_number(data, "task", number, data->rec->task_count, e))
         return false;
-    task = &data->rec->tasks[number];
+    const struct cn_task *task = &data->rec->tasks[number];
     *out = (struct cairn_task){
         .name = task->name,
         .tid = task->tid,
@@ -65,12 +64,11 @@ bool cairn_recording_function(const struct cairn_data *data, uint32_t number,
                               struct cairn_function *out, struct cairn_error *err)
 {
     CN_LIB_BEGIN(NULL, data, err, false);
-    const struct cn_call_function *function;
 
     if (!cn_lib_needs(data, CAIRN_RECORDING, e) ||
         !check_number(data, "function", number, data->rec->function_count, e))
         return false;
-    function = &data->rec->functions[number];
+    const struct cn_call_function *function = &data->rec->functions[number];
     *out = (struct cairn_function){
         .name = function->name,
         .module = data->rec->modules[function->module].path,

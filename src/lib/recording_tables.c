@@ -64,11 +64,10 @@ struct cairn_table *cairn_recording_flows(struct cairn_data *data,
                                           struct cairn_error *err)
 {
     CN_LIB_BEGIN(NULL, data, err, NULL);
-    struct cairn_table *table;
 
     if (!cn_lib_needs(data, CAIRN_RECORDING, e))
         return NULL;
-    table = cn_frame_new();
+    struct cairn_table *table = cn_frame_new();
     (void)cn_frame_add(table, "from_task", CAIRN_U32);
     (void)cn_frame_add(table, "from_ns", CAIRN_U64);
     (void)cn_frame_add(table, "from_depth", CAIRN_U32);

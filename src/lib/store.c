@@ -127,7 +127,6 @@ static bool add_trace(struct store_filling *f, const struct cn_search_traces *tr
                       const struct cn_search_trace *trace, struct cn_error *err)
 {
     struct cn_store_row row;
-    bool ok;
 
     if (!cn_search_hit_row(f->search, &trace->root, &row, err))
         return false;
@@ -136,7 +135,7 @@ static bool add_trace(struct store_filling *f, const struct cn_search_traces *tr
     add_u64(f, trace->sum.duration_ns);
     add_u64(f, trace->sum.spans);
     add_u64(f, trace->sum.errors);
-    ok = add_word(f, &trace->root, row.type, err);
+    bool ok = add_word(f, &trace->root, row.type, err);
     add_services(f, traces, trace);
     add_u64(f, trace->sum.calls);
     add_u64(f, trace->sum.records);
@@ -271,14 +270,13 @@ struct cairn_table *cairn_store_groups(struct cairn_data *data, const char *quer
     struct cn_store_query opened;
     struct cn_groups groups;
     struct store_filling f = {0};
-    bool ok;
 
     if (!open_query(data, query, &opened, e))
         return NULL;
     begin(&f, group_columns, sizeof(group_columns) / sizeof(*group_columns));
-    ok = cn_search_group(opened.search, opened.query,
-                         of_spans ? CN_SEARCH_SPANS : CN_SEARCH_TRACES, by, SIZE_MAX,
-                         &groups, e);
+    bool ok = cn_search_group(opened.search, opened.query,
+                              of_spans ? CN_SEARCH_SPANS : CN_SEARCH_TRACES, by, SIZE_MAX,
+                              &groups, e);
     for (size_t i = 0; ok && i < groups.count; i++)
         add_group(&f, &groups, &groups.list[i]);
     if (ok)
@@ -292,12 +290,11 @@ bool cairn_store_count(struct cairn_data *data, const char *query, uint64_t *cou
     CN_LIB_BEGIN(NULL, data, err, false);
     struct cn_search_trace_count found = {0};
     struct cn_store_query opened;
-    bool ok;
 
     if (!open_query(data, query, &opened, e))
         return false;
-    ok = cn_search_count_traces(opened.search, opened.query, &found, e) &&
-         cn_search_check(opened.search, e);
+    bool ok = cn_search_count_traces(opened.search, opened.query, &found, e) &&
+              cn_search_check(opened.search, e);
     cn_store_query_close(&opened);
     if (ok)
         *count = found.count;

@@ -9,7 +9,6 @@ void cn_warning_add(struct cn_warning **list, struct cn_arena *arena, bool is_da
                     const char *fmt, va_list args)
 {
     enum { WARNINGS_MAX = 100 };
-    struct cn_warning *warning;
     struct cn_error text;
     unsigned count = 0;
 
@@ -18,7 +17,7 @@ void cn_warning_add(struct cn_warning **list, struct cn_arena *arena, bool is_da
     if (count > WARNINGS_MAX)
         return;
     (void)vsnprintf(text.text, sizeof(text.text), fmt, args);
-    warning = cn_arena_alloc(arena, 1, sizeof(*warning));
+    struct cn_warning *warning = cn_arena_alloc(arena, 1, sizeof(*warning));
     warning->text = count == WARNINGS_MAX ? "more problems were found"
                                           : cn_arena_strdup(arena, text.text);
     warning->is_damage = is_damage;

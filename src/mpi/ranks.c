@@ -163,7 +163,6 @@ static void skip_networks(void)
 
 bool cn_ranks_connect(struct cn_ranks **out, struct cn_error *err)
 {
-    struct mpi_ranks *self;
     int provided, rank, size;
 
     skip_networks();
@@ -182,7 +181,7 @@ bool cn_ranks_connect(struct cn_ranks **out, struct cn_error *err)
     }
     /* Naps as short as they say. */
     (void)prctl(PR_SET_TIMERSLACK, 1UL);
-    self = cn_alloc(1, sizeof(*self));
+    struct mpi_ranks *self = cn_alloc(1, sizeof(*self));
     cn_lock_init(&self->lock);
     self->ranks = (struct cn_ranks){
         .ops = &ops, .rank = (unsigned)rank, .size = (unsigned)size, .group = self};

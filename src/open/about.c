@@ -88,7 +88,6 @@ static bool write_points(const struct cn_points *points, const char *folder,
 {
     struct cn_text text = {0};
     struct cn_json json = {.text = &text};
-    bool ok;
 
     cn_json_object(&json);
     cn_json_add_array(&json, "points");
@@ -107,7 +106,7 @@ static bool write_points(const struct cn_points *points, const char *folder,
     }
     cn_json_end(&json);
     cn_json_end(&json);
-    ok = cn_out_replace(folder, CN_ABOUT_POINTS, text.chars, text.len, err);
+    bool ok = cn_out_replace(folder, CN_ABOUT_POINTS, text.chars, text.len, err);
     cn_text_done(&text);
     return ok;
 }
@@ -261,14 +260,13 @@ static bool read_file(struct about_reading *r, const char *folder, const char *n
                       struct cn_error *err)
 {
     struct cn_file file;
-    bool ok;
 
     if (!cn_file_open_at(&file, folder, name, err))
         return false;
     r->json = cn_json_read(file.bytes);
-    ok = (cn_json_expect(&r->json, CN_JSON_OBJECT, "an object", err) &&
-          cn_json_read_object(&r->json, take_member, r, err)) ||
-         cn_fail_in(err, "%s/%s", folder, name);
+    bool ok = (cn_json_expect(&r->json, CN_JSON_OBJECT, "an object", err) &&
+               cn_json_read_object(&r->json, take_member, r, err)) ||
+              cn_fail_in(err, "%s/%s", folder, name);
     cn_json_reader_done(&r->json);
     cn_file_close(&file);
     return ok;

@@ -75,12 +75,10 @@ static unsigned contents(const struct cn_format *format)
 /* A folder of recordings, one for each rank: note their paths. */
 static bool find_ranks(struct cn_opened *opened)
 {
-    uint64_t *numbers;
     struct cn_error ignored;
     struct cn_text path = {0};
-    bool ok;
+    uint64_t *numbers = cn_rank_files_list(opened->source, &opened->rank_count);
 
-    numbers = cn_rank_files_list(opened->source, &opened->rank_count);
     opened->ranks = cn_alloc(opened->rank_count, sizeof(*opened->ranks));
     for (size_t i = 0; i < opened->rank_count; i++) {
         cn_text_clear(&path);
@@ -90,8 +88,9 @@ static bool find_ranks(struct cn_opened *opened)
     }
     free(numbers);
     cn_text_done(&path);
-    ok = opened->rank_count > 0 && probe(opened->ranks[0], &opened->format, &ignored) &&
-         opened->format->open_recording;
+    bool ok = opened->rank_count > 0 &&
+              probe(opened->ranks[0], &opened->format, &ignored) &&
+              opened->format->open_recording;
     if (ok)
         opened->contains = CN_CONTEXTS;
     return ok;
@@ -281,13 +280,11 @@ static bool open_analysis(struct cn_opened *opened, const struct cn_progress *pr
 static bool open_contexts(struct cn_opened *opened, const struct cn_progress *progress,
                           struct cn_error *err)
 {
-    bool ok;
-
     if (opened->options.folder)
         return cn_about_open(&opened->db, &opened->about, opened->options.folder, err);
     if (!cn_opened_is_analysed(opened))
         return opened->format->open_database(&opened->db, opened->source, err);
-    ok = open_analysis(opened, progress, err);
+    bool ok = open_analysis(opened, progress, err);
     if (!ok)
         cn_cached_folder_close(&opened->folder);
     return ok;

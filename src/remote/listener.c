@@ -151,7 +151,6 @@ static void add_client(struct listener_run *run)
     struct sockaddr_storage from;
     socklen_t len = sizeof(from);
     const int on = 1;
-    struct client *client;
     int connection = accept4(run->listener->socket, (struct sockaddr *)&from, &len,
                              SOCK_CLOEXEC | SOCK_NONBLOCK);
 
@@ -159,7 +158,7 @@ static void add_client(struct listener_run *run)
         return;
     set_reset(connection, true);
     (void)setsockopt(connection, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-    client = cn_alloc(1, sizeof(*client));
+    struct client *client = cn_alloc(1, sizeof(*client));
     client->connection = connection;
     client->begin_ns = client->last_ns = cn_clock_ns();
     if (getnameinfo((struct sockaddr *)&from, len, client->peer, sizeof(client->peer),

@@ -100,11 +100,10 @@ static bool parse_number(const char *name, const char *prefix, uint32_t *out)
 {
     size_t len = strlen(prefix);
     char *end;
-    unsigned long number;
 
     if (strncmp(name, prefix, len) != 0 || name[len] < '0' || name[len] > '9')
         return false;
-    number = strtoul(name + len, &end, 10);
+    unsigned long number = strtoul(name + len, &end, 10);
     *out = (uint32_t)number;
     return strcmp(end, ".dat") == 0 && number <= UINT32_MAX;
 }
@@ -222,7 +221,6 @@ static bool wait_for_end(int connection, struct cn_error *err)
     struct pollfd wait = {.fd = connection, .events = POLLIN};
     char byte;
     int ready;
-    ssize_t len;
 
     do
         ready = poll(&wait, 1, PATIENCE_S * 1000);
@@ -230,7 +228,7 @@ static bool wait_for_end(int connection, struct cn_error *err)
     if (ready <= 0)
         return cn_fail(err, CN_ERR_IO, "the receiver did not confirm within %d seconds",
                        PATIENCE_S);
-    len = recv(connection, &byte, 1, 0);
+    ssize_t len = recv(connection, &byte, 1, 0);
     return len == 0 || (len < 0 ? cn_fail_errno(err, "the receiver did not confirm")
                                 : cn_fail(err, CN_ERR_FORMAT, "the receiver answered"));
 }
@@ -249,14 +247,13 @@ bool cn_sender_connect(const struct cn_sender_target *target, const char *name, 
                        struct cn_error *err)
 {
     const char *token = target->token;
-    bool ok;
 
     if (!connect_to(target, out, err))
         return false;
-    ok = (!token ||
-          send_message(*out, CN_REMOTE_TOKEN, NULL, 0, token, strlen(token), err)) &&
-         send_message(*out, CN_REMOTE_DIR, NULL, 0, name, strlen(name), err) &&
-         !is_refused(*out);
+    bool ok = (!token ||
+               send_message(*out, CN_REMOTE_TOKEN, NULL, 0, token, strlen(token), err)) &&
+              send_message(*out, CN_REMOTE_DIR, NULL, 0, name, strlen(name), err) &&
+              !is_refused(*out);
     if (ok)
         return true;
     (void)close(*out);

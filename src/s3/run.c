@@ -113,10 +113,8 @@ const struct cn_s3_settings *cn_s3_settings(const struct cn_s3 *s3)
 
 struct cn_s3_counts cn_s3_counts(struct cn_s3 *s3)
 {
-    struct cn_s3_counts counts;
-
     cn_lock_take(&s3->lock);
-    counts = s3->counts;
+    struct cn_s3_counts counts = s3->counts;
     cn_lock_release(&s3->lock);
     return counts;
 }

@@ -203,11 +203,10 @@ static bool list_page(struct cn_s3 *s3, const char *begin, struct s3_page *page,
 {
     struct cn_s3_request request = {.method = CN_S3_GET};
     struct cn_text query = {0};
-    bool ok;
 
     print_query(&query, page, begin, next);
     request.query = cn_text_str(&query);
-    ok = cn_s3_run(s3, &request, 1, err) && take_page(s3, &request, page, next, err);
+    bool ok = cn_s3_run(s3, &request, 1, err) && take_page(s3, &request, page, next, err);
     cn_text_done(&request.answer);
     cn_text_done(&query);
     return ok;

@@ -238,15 +238,14 @@ static bool read_usual_file(struct cn_s3_settings *settings, const char *variabl
 {
     const char *path = getenv(variable), *home = getenv("HOME");
     struct cn_text usual = {0};
-    bool ok;
 
     if (!path && home)
         cn_text_printf(&usual, "%s/.aws/%s", home, name);
     if (!path)
         path = cn_text_str(&usual);
     /* /dev/null is the usual way to name no file. */
-    ok = !*path || strcmp(path, "/dev/null") == 0 || access(path, F_OK) != 0 ||
-         read_file(settings, path, profile, err);
+    bool ok = !*path || strcmp(path, "/dev/null") == 0 || access(path, F_OK) != 0 ||
+              read_file(settings, path, profile, err);
     cn_text_done(&usual);
     return ok;
 }

@@ -67,13 +67,11 @@ static bool decode_copied(const struct cn_sample_collector *c, struct cn_bytes r
 static size_t add_user(struct cn_sample_collector *c, uint32_t pid,
                        const struct copied *copied, uint64_t *chain, size_t count)
 {
-    size_t added;
-
     if (!copied->has_registers)
         return count;
     chain[count++] = PERF_CONTEXT_USER;
-    added = cn_unwound_unwind(&c->stacks, pid, &copied->registers, copied->stack,
-                              chain + count, CN_COLLECT_CHAIN_MAX - count);
+    size_t added = cn_unwound_unwind(&c->stacks, pid, &copied->registers, copied->stack,
+                                     chain + count, CN_COLLECT_CHAIN_MAX - count);
     return count + added;
 }
 
@@ -181,12 +179,11 @@ static size_t unwind_inside(struct cn_sample_collector *c,
                                                          : CN_INSIDE_REGISTERS;
     struct cn_synthesis to = {cn_collector_take, c, slot->time_ns};
     struct cn_error ignored = {0};
-    size_t count;
 
     memcpy(registers.value, slot->registers, known * sizeof(uint64_t));
     registers.known = (UINT64_C(1) << known) - 1;
-    count = cn_unwound_unwind(&c->stacks, slot->pid, &registers, stack, out,
-                              CN_COLLECT_CHAIN_MAX - 1);
+    size_t count = cn_unwound_unwind(&c->stacks, slot->pid, &registers, stack, out,
+                                     CN_COLLECT_CHAIN_MAX - 1);
     if (c->stacks.ends[CN_UNWIND_UNKNOWN] == unknown ||
         slot->time_ns - c->looked_ns < LOOK_NS)
         return count;
@@ -206,20 +203,18 @@ bool cn_collector_take_inside(void *collector, const struct cn_inside_slot *slot
     uint64_t period_ns =
         c->options->period > 0 ? c->options->period : 1000000000 / c->options->frequency;
     uint64_t chain[CN_COLLECT_CHAIN_MAX] = {PERF_CONTEXT_USER};
-    size_t count;
 
     if (slot->copy_len > CN_INSIDE_COPY_MAX)
         return true;
     if (slot->kind == CN_INSIDE_BEGIN) {
         struct cn_text maps = {0};
-        bool ok;
 
         cn_text_add(&maps, (const char *)slot->copy, slot->copy_len);
-        ok = cn_synthesize_exec(&to, (pid_t)slot->pid, maps.chars, err);
+        bool ok = cn_synthesize_exec(&to, (pid_t)slot->pid, maps.chars, err);
         cn_text_done(&maps);
         return ok;
     }
-    count = 1 + unwind_inside(c, slot, chain + 1);
+    size_t count = 1 + unwind_inside(c, slot, chain + 1);
     c->has_round = true;
     c->words[0] = PERF_RECORD_SAMPLE | (uint64_t)PERF_RECORD_MISC_USER << 32;
     c->words[AT_ID] = 1;

@@ -43,14 +43,13 @@ static bool open_event(struct cn_rings *rings, struct cn_ring *ring,
 {
     struct perf_event_attr attr = request->events->list[event].attr;
     uint64_t id = 0;
-    int fd;
 
     /* One event reports tasks and mappings. */
     if (event > 0)
         attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task =
             attr.context_switch = attr.build_id = 0;
-    fd = (int)syscall(SYS_perf_event_open, &attr, tid, ring->cpu, -1,
-                      PERF_FLAG_FD_CLOEXEC);
+    int fd = (int)syscall(SYS_perf_event_open, &attr, tid, ring->cpu, -1,
+                          PERF_FLAG_FD_CLOEXEC);
     if (fd < 0) {
         *failure = (struct cn_ring_failure){errno, event, false};
         return false;

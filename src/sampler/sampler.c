@@ -127,7 +127,6 @@ static bool open_rings(struct sampling *s, struct cn_error *err)
 static const char **command_line(struct cn_text *text)
 {
     FILE *file = fopen("/proc/self/cmdline", "re");
-    const char **words;
     size_t count = 0, at = 0;
     int c;
 
@@ -137,7 +136,7 @@ static const char **command_line(struct cn_text *text)
     }
     if (file)
         (void)fclose(file);
-    words = cn_alloc(count + 1, sizeof(*words));
+    const char **words = cn_alloc(count + 1, sizeof(*words));
     for (size_t i = 0; i < count; i++) {
         words[i] = text->chars + at;
         at += strlen(words[i]) + 1;
@@ -161,14 +160,13 @@ static bool open_file(struct sampling *s, struct cn_error *err)
         .clock = CLOCK_MONOTONIC,
         .compression_level = s->options->compression_level,
     };
-    bool ok;
 
     for (size_t i = 0; i < s->setup.events.count; i++) {
         attrs[i] = cn_sample_setup_stored(&s->setup, i);
         events[i].attr = (struct cn_bytes){(const uint8_t *)&attrs[i], sizeof(attrs[i])};
         events[i].name = s->setup.events.list[i].name;
     }
-    ok = cn_perf_writer_open(&s->writer, s->options->path, &facts, err);
+    bool ok = cn_perf_writer_open(&s->writer, s->options->path, &facts, err);
     free(events);
     free(attrs);
     free(words);

@@ -22,17 +22,15 @@ enum {
 static uint64_t read_setting(const char *name, uint64_t otherwise)
 {
     char line[32] = "", *end;
-    uint64_t value;
-    FILE *file;
     char *path = cn_strprintf("/proc/sys/kernel/%s", name);
+    FILE *file = fopen(path, "re");
 
-    file = fopen(path, "re");
     free(path);
     if (file) {
         (void)!fgets(line, sizeof(line), file);
         (void)fclose(file);
     }
-    value = strtoull(line, &end, 10);
+    uint64_t value = strtoull(line, &end, 10);
     return end != line && line[0] != '-' ? value : otherwise;
 }
 

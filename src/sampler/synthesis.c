@@ -37,7 +37,6 @@ static bool deliver(const struct cn_synthesis *to, uint32_t type, uint16_t misc,
 {
     size_t len = HEAD_LEN + body->len + TRAILER_LEN;
     struct cn_text record = {0};
-    bool ok;
 
     cn_wire_u32(&record, type);
     cn_wire_u32(&record, (uint32_t)(len << 16) | misc);
@@ -47,7 +46,7 @@ static bool deliver(const struct cn_synthesis *to, uint32_t type, uint16_t misc,
     cn_wire_u64(&record, to->time_ns);
     cn_wire_u64(&record, 0);
     cn_wire_u64(&record, 0); /* the event that reports tasks */
-    ok = to->take(to->arg, (uint8_t *)record.chars, record.len, to->time_ns, err);
+    bool ok = to->take(to->arg, (uint8_t *)record.chars, record.len, to->time_ns, err);
     cn_text_done(&record);
     return ok;
 }
@@ -57,11 +56,9 @@ static bool deliver_name(const struct cn_synthesis *to, pid_t pid, pid_t tid,
 {
     char path[64], name[64] = "";
     struct cn_text body = {0};
-    FILE *file;
-    bool ok;
 
     (void)snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid, (int)tid);
-    file = fopen(path, "re");
+    FILE *file = fopen(path, "re");
     if (!file && !otherwise)
         return true;
     if (!file || !fgets(name, sizeof(name), file))
@@ -72,7 +69,8 @@ static bool deliver_name(const struct cn_synthesis *to, pid_t pid, pid_t tid,
     cn_wire_u32(&body, (uint32_t)pid);
     cn_wire_u32(&body, (uint32_t)tid);
     put_str(&body, name);
-    ok = deliver(to, PERF_RECORD_COMM, misc, (uint32_t)pid, (uint32_t)tid, &body, err);
+    bool ok =
+        deliver(to, PERF_RECORD_COMM, misc, (uint32_t)pid, (uint32_t)tid, &body, err);
     cn_text_done(&body);
     return ok;
 }
@@ -82,14 +80,13 @@ static bool deliver_thread(const struct cn_synthesis *to, pid_t pid, pid_t tid,
                            struct cn_error *err)
 {
     struct cn_text body = {0};
-    bool ok;
 
     cn_wire_u32(&body, (uint32_t)pid);
     cn_wire_u32(&body, (uint32_t)pid);
     cn_wire_u32(&body, (uint32_t)tid);
     cn_wire_u32(&body, (uint32_t)pid);
     cn_wire_u64(&body, to->time_ns);
-    ok = deliver(to, PERF_RECORD_FORK, 0, (uint32_t)pid, (uint32_t)tid, &body, err);
+    bool ok = deliver(to, PERF_RECORD_FORK, 0, (uint32_t)pid, (uint32_t)tid, &body, err);
     cn_text_done(&body);
     return ok;
 }
@@ -99,11 +96,10 @@ static bool put_build_id(struct cn_text *body, const char *path)
 {
     char hex[41] = "";
     uint8_t id[BUILD_ID_MAX] = {0};
-    size_t len;
 
     if (path[0] == '/')
         cn_elf_build_id_read(path, hex);
-    len = strlen(hex) / 2;
+    size_t len = strlen(hex) / 2;
     for (size_t i = 0; i < len; i++) {
         char digits[3] = {hex[2 * i], hex[2 * i + 1], '\0'};
 
@@ -124,7 +120,6 @@ static bool deliver_mapping(const struct cn_synthesis *to, pid_t pid,
 {
     struct cn_text body = {0};
     uint16_t misc = PERF_RECORD_MISC_USER;
-    bool ok;
 
     cn_wire_u32(&body, (uint32_t)pid);
     cn_wire_u32(&body, (uint32_t)pid);
@@ -136,7 +131,8 @@ static bool deliver_mapping(const struct cn_synthesis *to, pid_t pid,
     cn_wire_u32(&body, 5); /* PROT_READ | PROT_EXEC */
     cn_wire_u32(&body, 2); /* MAP_PRIVATE */
     put_str(&body, mapping->path);
-    ok = deliver(to, PERF_RECORD_MMAP2, misc, (uint32_t)pid, (uint32_t)pid, &body, err);
+    bool ok =
+        deliver(to, PERF_RECORD_MMAP2, misc, (uint32_t)pid, (uint32_t)pid, &body, err);
     cn_text_done(&body);
     return ok;
 }
@@ -160,11 +156,10 @@ size_t cn_threads_of(pid_t pid, pid_t *out, size_t most)
 {
     char path[64];
     size_t count = 0;
-    DIR *folder;
     struct dirent *entry;
 
     (void)snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-    folder = opendir(path);
+    DIR *folder = opendir(path);
     while (folder && count < most && (entry = readdir(folder)))
         if (isdigit((unsigned char)entry->d_name[0]))
             out[count++] = (pid_t)strtol(entry->d_name, NULL, 10);
@@ -178,7 +173,6 @@ bool cn_synthesize_process(const struct cn_synthesis *to, pid_t pid, struct cn_e
     pid_t *tids = cn_alloc(THREADS_MAX, sizeof(*tids));
     size_t count = cn_threads_of(pid, tids, THREADS_MAX), capacity = 0;
     char path[64], *line = NULL;
-    FILE *maps;
     bool ok = true;
 
     for (size_t i = 0; i < count && ok; i++)
@@ -186,7 +180,7 @@ bool cn_synthesize_process(const struct cn_synthesis *to, pid_t pid, struct cn_e
              deliver_name(to, pid, tids[i], 0, NULL, err);
     free(tids);
     (void)snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-    maps = fopen(path, "re");
+    FILE *maps = fopen(path, "re");
     while (ok && maps && getline(&line, &capacity, maps) > 0) {
         struct mapping mapping;
 

@@ -71,19 +71,17 @@ static void map(struct cn_unwound *stacks, struct cn_bytes record, uint16_t misc
     const char *path = cn_bytes_string(record, PATH_OFF);
     struct cn_text inside = {0};
     uint64_t begin, end;
-    uint32_t pid;
     char build_id[2 * BUILD_ID_MAX + 1] = "";
-    size_t len;
 
     if (!path || !(cn_u32_get(record.ptr + PROTECTION_OFF) & CAN_EXECUTE))
         return;
     begin = cn_u64_get(record.ptr + BEGIN_OFF);
     if (!cn_u64_add(begin, cn_u64_get(record.ptr + LEN_OFF), &end))
         return;
-    len = misc & PERF_RECORD_MISC_MMAP_BUILD_ID ? record.ptr[BUILD_ID_LEN_OFF] : 0;
+    size_t len = misc & PERF_RECORD_MISC_MMAP_BUILD_ID ? record.ptr[BUILD_ID_LEN_OFF] : 0;
     cn_hex_put(build_id, record.ptr + BUILD_ID_OFF,
                len < BUILD_ID_MAX ? len : BUILD_ID_MAX);
-    pid = cn_u32_get(record.ptr + PID_OFF);
+    uint32_t pid = cn_u32_get(record.ptr + PID_OFF);
     /* A process in a container has other paths. */
     if (path[0] == '/' && access(path, R_OK) != 0) {
         cn_text_printf(&inside, "/proc/%" PRIu32 "/root%s", pid, path);
@@ -99,15 +97,14 @@ static void fork_task(struct cn_unwound *stacks, struct cn_bytes record)
 {
     uint32_t pid = cn_u32_get(record.ptr + PID_OFF);
     uint32_t parent = cn_u32_get(record.ptr + FORK_PARENT_OFF);
-    struct cn_unwound_process *process;
-    struct cn_unwind_space *copy;
 
     if (pid == parent) {
         process_at(stacks, pid)->thread_count++;
         return;
     }
-    copy = cn_unwind_space_copy(process_at(stacks, parent)->space);
-    process = process_at(stacks, pid);
+    struct cn_unwind_space *copy =
+        cn_unwind_space_copy(process_at(stacks, parent)->space);
+    struct cn_unwound_process *process = process_at(stacks, pid);
     cn_unwind_space_free(process->space);
     process->space = copy;
     process->thread_count = 1;
@@ -190,12 +187,11 @@ size_t cn_unwound_unwind(struct cn_unwound *stacks, uint32_t pid,
                                : registers->value[CN_UNWIND_ARM_SP];
     struct cn_unwind_space *space = process_at(stacks, pid)->space;
     struct memory memory;
-    size_t count;
 
     memory.pid = (pid_t)pid;
     memory.count = 0;
     cn_unwind_space_set_memory(space, read_memory, &memory);
-    count = cn_unwind(space, registers, stack_begin, stack, out, most, &end);
+    size_t count = cn_unwind(space, registers, stack_begin, stack, out, most, &end);
     cn_unwind_space_set_memory(space, NULL, NULL);
     stacks->ends[end]++;
     return count;

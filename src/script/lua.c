@@ -93,18 +93,14 @@ static void push_words(state *to, const struct work *work)
 
 static void read_patterns(state *from, struct cn_script *script)
 {
-    size_t count;
-
     lua.lua_getfield(from, GLOBALS, "UFTRACE_FUNCS");
     if (lua.lua_type(from, -1) != TYPE_TABLE)
         return;
     script->has_patterns = true;
-    count = lua.lua_objlen(from, -1);
+    size_t count = lua.lua_objlen(from, -1);
     for (size_t i = 0; i < count && i < CN_SCRIPT_PATTERNS_MAX; i++) {
-        const char *chars;
-
         lua.lua_rawgeti(from, -1, (int)i + 1);
-        chars = lua.lua_tolstring(from, -1, NULL);
+        const char *chars = lua.lua_tolstring(from, -1, NULL);
         if (chars)
             cn_script_add_pattern(script, chars, strlen(chars));
         lua.lua_settop(from, -2);

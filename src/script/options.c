@@ -54,14 +54,13 @@ static bool add_words(struct cn_script_options *options, const char *text, size_
 static const char *options_in(const char *line, const char *end)
 {
     static const char mark[] = "uftrace-option:";
-    const char *found;
 
     while (line < end && is_blank(*line))
         line++;
     if (line == end ||
         (*line != '#' && (*line != '-' || line + 1 == end || line[1] != '-')))
         return NULL;
-    found = memmem(line, (size_t)(end - line), mark, sizeof(mark) - 1);
+    const char *found = memmem(line, (size_t)(end - line), mark, sizeof(mark) - 1);
     return found ? found + sizeof(mark) - 1 : NULL;
 }
 

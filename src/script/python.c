@@ -176,7 +176,6 @@ static bool end_call(struct cn_script *script, struct cn_error *err)
     object parts[4] = {NULL}, text = NULL, bytes = NULL;
     object builtins = api->PyEval_GetBuiltins();
     object none = builtins ? api->PyDict_GetItemString(builtins, "None") : NULL;
-    bool is_exit;
 
     api->PyErr_Fetch(&parts[1], &parts[2], &parts[3]);
     api->PyErr_NormalizeException(&parts[1], &parts[2], &parts[3]);
@@ -188,7 +187,7 @@ static bool end_call(struct cn_script *script, struct cn_error *err)
         }
     text = call_with(python, api->PyDict_GetItemString(python->helpers, "describe"),
                      tuple_of(python, parts, 4));
-    is_exit = text && text == none;
+    bool is_exit = text && text == none;
     if (text && !is_exit)
         bytes = api->PyUnicode_AsUTF8String(text);
     if (bytes)
@@ -237,14 +236,13 @@ static bool read_patterns(struct cn_script *script, struct cn_error *err)
     struct python *python = script->state;
     struct api *api = &python->api;
     object names = api->PyDict_GetItemString(python->defined, "UFTRACE_FUNCS"), list;
-    ssize_t count;
 
     if (!names)
         return true;
     api->Py_IncRef(names);
     list = call_with(python, api->PyDict_GetItemString(python->helpers, "patterns"),
                      tuple_of(python, &names, 1));
-    count = list ? api->PySequence_Size(list) : -1;
+    ssize_t count = list ? api->PySequence_Size(list) : -1;
     if (count < 0)
         return end_call(script, err);
     script->has_patterns = true;

@@ -26,7 +26,6 @@ bool cn_script_load(const char *variable, const char *const *names, const char *
 {
     const char *chosen = getenv(variable);
     const char *const only[] = {chosen, NULL};
-    const char *missing;
     void *library = NULL;
 
     /* RTLD_GLOBAL: modules of Python look up its functions globally. */
@@ -37,7 +36,7 @@ bool cn_script_load(const char *variable, const char *const *names, const char *
     if (!library)
         return cn_fail(err, CN_ERR_NOT_FOUND,
                        "no %s in this system; install the package %s", names[0], package);
-    missing = cn_library_find(library, symbols, count);
+    const char *missing = cn_library_find(library, symbols, count);
     return !missing ||
            cn_fail(err, CN_ERR_NOT_FOUND, "%s has no %s; set %s to another one",
                    chosen ? chosen : names[0], missing, variable);
@@ -63,7 +62,6 @@ bool cn_script_open(const char *path, const char *const *words, size_t word_coun
                     struct cn_script **out, struct cn_error *err)
 {
     const struct cn_script_engine *engine = NULL;
-    struct cn_script *script;
     struct cn_file file = {0};
 
     for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++)
@@ -76,7 +74,7 @@ bool cn_script_open(const char *path, const char *const *words, size_t word_coun
     if (!cn_file_open(&file, path, err)) /* before an interpreter is loaded */
         return false;
     cn_file_close(&file);
-    script = cn_alloc(1, sizeof(*script));
+    struct cn_script *script = cn_alloc(1, sizeof(*script));
     script->engine = engine;
     script->path = cn_arena_strdup(&script->arena, path);
     if (!engine->open(script, words, word_count, err)) {

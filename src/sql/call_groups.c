@@ -127,10 +127,9 @@ static struct call_chunk *add_chunk(struct cn_call_groups *groups,
 {
     size_t capacity = group->last ? 2 * group->last->capacity : FIRST_LEN;
     struct call_chunk *chunk;
-    size_t len;
 
     capacity = capacity < LAST_LEN ? capacity : LAST_LEN;
-    len = sizeof(*chunk) + capacity * sizeof(chunk->numbers[0]);
+    size_t len = sizeof(*chunk) + capacity * sizeof(chunk->numbers[0]);
     chunk = cn_alloc(1, len);
     chunk->capacity = capacity;
     if (group->last)
@@ -184,8 +183,6 @@ void cn_call_groups_sort(struct cn_call_groups *groups)
 
 bool cn_call_groups_next(struct cn_call_groups *groups, struct cn_grouped_call *out)
 {
-    const struct call_group *group;
-
     while (groups->at < groups->count &&
            groups->read_count == groups->list[groups->at].call_count) {
         groups->at++;
@@ -194,7 +191,7 @@ bool cn_call_groups_next(struct cn_call_groups *groups, struct cn_grouped_call *
     }
     if (groups->at >= groups->count)
         return false;
-    group = &groups->list[groups->at];
+    const struct call_group *group = &groups->list[groups->at];
     out->function = group->function;
     out->address = group->address;
     groups->read_count++;

@@ -92,14 +92,13 @@ static void visit_call(void *arg, const struct cn_span *span)
 {
     struct call_scan *scan = arg;
     struct cn_finished_call call;
-    struct call_row *row;
 
     if (span->kind == CN_SPAN_BEGIN && span->depth == 0)
         scan->outer_ns = span->begin_ns;
     scan->now_ns = span->time_ns;
     if (!cn_finished_visit(scan->finished, span, &call) || !is_wanted(scan, span))
         return;
-    row = add_row(scan);
+    struct call_row *row = add_row(scan);
     row->id = call.id;
     row->parent = call.parent_id;
     row->begin_ns = span->begin_ns;
@@ -131,17 +130,15 @@ static void visit_event(void *arg, const struct cn_span *span)
     struct call_scan *scan = arg;
     const struct cn_recording *rec = scan->base.data->rec;
     bool is_lost = span->kind == CN_SPAN_LOST;
-    struct call_row *row;
-    bool has_data;
 
     scan->now_ns = span->time_ns;
     if ((span->kind != CN_SPAN_EVENT && !is_lost) ||
         !cn_sql_range_has(scan->ask.keys[1], span->time_ns))
         return;
-    has_data = cn_span_event_data(rec, span, &scan->scratch);
+    bool has_data = cn_span_event_data(rec, span, &scan->scratch);
     if (is_lost)
         cn_text_u64(&scan->scratch, span->address);
-    row = add_row(scan);
+    struct call_row *row = add_row(scan);
     row->begin_ns = span->time_ns;
     row->name = cn_span_event_name(rec, span);
     if (has_data || is_lost)
@@ -188,11 +185,9 @@ static bool calls_open(struct cn_sql_data *data, const struct cn_sql_table *tabl
                        const struct cn_sql_ask *ask, struct cn_sql_scan **out,
                        struct cn_error *err)
 {
-    struct call_scan *scan;
-
     if (!cn_sql_data_calls(data, err))
         return false;
-    scan = cn_alloc(1, sizeof(*scan));
+    struct call_scan *scan = cn_alloc(1, sizeof(*scan));
     scan->ask = *ask;
     scan->of_events = table->shape == &cn_events_table;
     cn_sql_range_u64(ask->keys[KEY_THREAD], UINT32_MAX, &scan->task, &scan->last_task);
@@ -220,11 +215,10 @@ static bool calls_can_group(struct cn_sql_data *data, unsigned column, uint64_t 
 {
     const uint64_t texts = 1 << ID | 1 << PARENT | 1 << ARGUMENTS | 1 << RESULT;
     struct cn_error ignored = {0};
-    uint64_t len;
 
     if ((column != NAME && column != FUNCTION) || (used & texts) != 0 || !data->rec)
         return false;
-    len = calls_count(data) * cn_call_groups_call_len(kept(used));
+    uint64_t len = calls_count(data) * cn_call_groups_call_len(kept(used));
     return cn_sql_check_memory(data->sql, 2 * len, &ignored) &&
            (column == FUNCTION || are_names_plain(data->rec));
 }
@@ -274,7 +268,6 @@ static enum cn_step fill_rows(struct call_scan *scan, struct cn_error *err)
                        : scan->of_events ? visit_event
                                          : visit_call;
     struct cn_error damage = {0};
-    enum cn_step step;
 
     scan->at = scan->count = 0;
     cn_text_clear(&scan->texts);
@@ -289,7 +282,7 @@ static enum cn_step fill_rows(struct call_scan *scan, struct cn_error *err)
         return CN_ITEM;
     }
     scan->row_task = scan->task;
-    step = cn_spans_next(scan->spans, visit, scan, &damage);
+    enum cn_step step = cn_spans_next(scan->spans, visit, scan, &damage);
     if (step == CN_FAIL) {
         (void)cn_fail_in(&damage, "task %u", data->rec->tasks[scan->task].tid);
         cn_sql_data_damage(data, &damage);

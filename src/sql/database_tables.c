@@ -110,14 +110,13 @@ static enum cn_step contexts_next(struct cn_sql_scan *base, struct cn_error *err
 {
     struct context_scan *scan = (struct context_scan *)base;
     const struct cn_context_index *index = &base->data->contexts;
-    const struct cn_context_node *node;
 
     scan->is_located = false;
     if (scan->is_list)
         return next_of_list(scan, err);
     if (scan->next >= scan->end)
         return CN_END;
-    node = &index->nodes[scan->next++];
+    const struct cn_context_node *node = &index->nodes[scan->next++];
     scan->parent = node->parent == CN_NONE ? 0 : index->nodes[node->parent].id;
     return cn_context_at(base->data->db, node->at, &scan->context, err) ? CN_ITEM
                                                                         : CN_FAIL;
@@ -335,7 +334,6 @@ static bool samples_open(struct cn_sql_data *data, const struct cn_sql_table *ta
 static enum cn_step read_samples(struct sample_scan *scan, struct cn_error *err)
 {
     struct cn_database *db = scan->base.data->db;
-    uint64_t left;
 
     if (!scan->is_open &&
         (!cn_timeline_open(db, (uint32_t)scan->profile, &scan->timeline, err) ||
@@ -345,7 +343,7 @@ static enum cn_step read_samples(struct sample_scan *scan, struct cn_error *err)
         scan->samples[scan->count - 1].time_ns > scan->last_ns)
         return CN_END;
     scan->is_open = true;
-    left = scan->timeline.count - scan->next;
+    uint64_t left = scan->timeline.count - scan->next;
     scan->at = 0;
     scan->count = left < SAMPLES_PER_READ ? (size_t)left : SAMPLES_PER_READ;
     if (scan->timeline.count == 0 || scan->count == 0)

@@ -75,7 +75,6 @@ static int connect_table(sqlite3 *lite, void *aux, int argc, const char *const *
     struct cn_sql *sql = aux;
     struct vtab *vtab = cn_alloc(1, sizeof(*vtab));
     struct cn_text text = {0};
-    int status;
 
     (void)argc;
     (void)message;
@@ -90,7 +89,7 @@ static int connect_table(sqlite3 *lite, void *aux, int argc, const char *const *
         return SQLITE_ERROR;
     }
     declare(vtab->table, &text);
-    status = sqlite3_declare_vtab(lite, cn_text_str(&text));
+    int status = sqlite3_declare_vtab(lite, cn_text_str(&text));
     cn_text_done(&text);
     (void)sqlite3_vtab_config(lite, SQLITE_VTAB_INNOCUOUS);
     if (status != SQLITE_OK) {

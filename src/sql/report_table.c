@@ -87,12 +87,10 @@ static bool report_open(struct cn_sql_data *data, const struct cn_sql_table *tab
                         const struct cn_sql_ask *ask, struct cn_sql_scan **out,
                         struct cn_error *err)
 {
-    struct report_scan *scan;
-
     (void)table;
     if (!cn_sql_data_calls(data, err) || !build_report(data, ask->keys, err))
         return false;
-    scan = cn_alloc(1, sizeof(*scan));
+    struct report_scan *scan = cn_alloc(1, sizeof(*scan));
     *out = &scan->base;
     return true;
 }

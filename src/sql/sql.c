@@ -195,7 +195,6 @@ static bool create_tables(struct cn_sql_data *data, const struct cn_sql_tables *
 {
     struct cn_sql *sql = data->sql;
     struct cn_text text = {0};
-    bool ok;
 
     if (!is_name(data->schema))
         return cn_fail(err, CN_ERR_USAGE,
@@ -214,7 +213,7 @@ static bool create_tables(struct cn_sql_data *data, const struct cn_sql_tables *
     for (size_t i = 0; tables->views[i].name; i++)
         cn_text_printf(&text, "CREATE VIEW \"%s\".\"%s\" AS %s;", data->schema,
                        tables->views[i].name, tables->views[i].select);
-    ok = exec(sql, &text, err);
+    bool ok = exec(sql, &text, err);
     (void)sqlite3_set_authorizer(sql->lite, authorize, NULL);
     cn_text_done(&text);
     return ok;
@@ -386,14 +385,13 @@ bool cn_sql_run(struct cn_sql *sql, const char *text, const struct cn_sql_sink *
 {
     struct cn_error late;
     sqlite3_stmt *statement;
-    bool ok;
 
     sql->deadline_ns =
         sql->limits.timeout_ns > 0 ? cn_clock_ns() + sql->limits.timeout_ns : 0;
     sql->has_failed = false;
     if (!prepare(sql, text, &statement, err))
         return false;
-    ok = deliver(sql, statement, sink, arg, err);
+    bool ok = deliver(sql, statement, sink, arg, err);
     /* A table that was interrupted does not know whether by the user or by a limit. */
     if (!ok && err->kind == CN_ERR_INTERRUPTED &&
         cn_progress_check(sql->limits.progress, "running the statement", &late)) {

@@ -66,7 +66,6 @@ static bool search(struct cn_sql_data *data, struct store_scan *scan,
     struct cn_query *query;
     struct cn_error damage = {0};
     uint64_t first_ns, last_ns;
-    bool ok;
 
     if (!cn_query_parse(&query, ask->text ? ask->text : "", cn_clock_date_ns(), err))
         return cn_fail_in(err, "query '%s'", ask->text);
@@ -74,9 +73,10 @@ static bool search(struct cn_sql_data *data, struct store_scan *scan,
     cn_sql_range_u64(ask->keys[0], UINT64_MAX, &first_ns, &last_ns);
     query->first_ns = first_ns > query->first_ns ? first_ns : query->first_ns;
     query->last_ns = last_ns < query->last_ns ? last_ns : query->last_ns;
-    ok = scan->of_traces
-             ? cn_search_traces(data->store.search, query, &order, &scan->traces, err)
-             : cn_search_rows(data->store.search, query, &order, &scan->hits, err);
+    bool ok =
+        scan->of_traces
+            ? cn_search_traces(data->store.search, query, &order, &scan->traces, err)
+            : cn_search_rows(data->store.search, query, &order, &scan->hits, err);
     if (ok && !cn_search_check(data->store.search, &damage))
         cn_sql_data_damage(data, &damage);
     cn_query_free(query);

@@ -133,7 +133,6 @@ bool cn_sql_stored_open(struct cn_sql_data *data, const struct cn_sql_table *tab
                         const struct cn_sql_ask *ask, struct cn_sql_scan **out,
                         struct cn_error *err)
 {
-    struct stored_scan *scan;
     struct cn_sql_stored **stored;
     size_t number = 0;
 
@@ -149,7 +148,7 @@ bool cn_sql_stored_open(struct cn_sql_data *data, const struct cn_sql_table *tab
         }
         *stored = fresh;
     }
-    scan = cn_alloc(1, sizeof(*scan));
+    struct stored_scan *scan = cn_alloc(1, sizeof(*scan));
     scan->stored = *stored;
     scan->end = (*stored)->row_count;
     if (table->shape->has_key && cn_sql_range_is_one(ask->keys[0])) {

@@ -16,10 +16,9 @@
 
 static bool has_file(const char *dir, const char *name)
 {
-    bool exists;
     char *path = cn_strprintf("%s/%s", dir, name);
+    bool exists = access(path, F_OK) == 0;
 
-    exists = access(path, F_OK) == 0;
     free(path);
     return exists;
 }

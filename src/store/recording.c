@@ -199,11 +199,10 @@ static bool search_store(const char *path, const char *query_text, set_visit vis
                          struct cn_error *err)
 {
     struct cn_store_query query;
-    bool ok;
 
     if (!cn_store_query_open(&query, path, query_text, err))
         return false;
-    ok = walk_sets(&query, visit, arg, damage, err);
+    bool ok = walk_sets(&query, visit, arg, damage, err);
     if (cn_store_missing_count(query.store) > 0)
         cn_text_str_add(missing, cn_store_missing(query.store, 0));
     cn_store_query_close(&query);
@@ -246,14 +245,13 @@ static bool walk_java_store(const char *path, const char *query,
 {
     struct java_walk walk = {.visitor = visitor};
     struct cn_java_import_counts counts;
-    bool ok;
 
     if (query[0] != '\0')
         return cn_fail(
             err, CN_ERR_USAGE,
             "a Java store cannot be searched; import it with 'cairn store import'");
-    ok = cn_java_store_walk(path, note_java_trace, &walk, &counts, err) &&
-         cn_java_store_walk(path, visit_java_trace, &walk, &counts, err);
+    bool ok = cn_java_store_walk(path, note_java_trace, &walk, &counts, err) &&
+              cn_java_store_walk(path, visit_java_trace, &walk, &counts, err);
     inner_spans_done(&walk.inner);
     if (!ok)
         return false;

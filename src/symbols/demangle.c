@@ -212,7 +212,6 @@ bool cn_demangle(const char *raw, enum cn_demangle how, struct cn_text *out)
     enum { OPTIONS = DMGL_ANSI | DMGL_NO_RECURSE_LIMIT };
     bool is_cxx = strncmp(raw, "_Z", 2) == 0;
     struct cn_text full = {0};
-    bool ok;
 
     if (how == CN_DEMANGLE_NO || (!is_cxx && strncmp(raw, "_R", 2) != 0) ||
         strnlen(raw, RAW_LEN_MAX + 1) > RAW_LEN_MAX)
@@ -223,7 +222,8 @@ bool cn_demangle(const char *raw, enum cn_demangle how, struct cn_text *out)
         return false;
     if (how == CN_DEMANGLE_FULL)
         return demangle_with(cplus_demangle_v3_callback, raw, OPTIONS | DMGL_PARAMS, out);
-    ok = demangle_with(cplus_demangle_v3_callback, raw, OPTIONS | DMGL_VERBOSE, &full);
+    bool ok =
+        demangle_with(cplus_demangle_v3_callback, raw, OPTIONS | DMGL_VERBOSE, &full);
     if (ok)
         simplify(cn_text_str(&full), out);
     cn_text_done(&full);

@@ -283,11 +283,10 @@ static void read_move(struct cn_jit_code *code, struct cn_bytes record, uint64_t
 {
     struct cn_jitdump_move move;
     struct cn_jit_function function;
-    uint32_t at;
 
     if (!cn_jitdump_move_decode(record, &move))
         return;
-    at = cn_map_find(by_number, move.number, UINT32_MAX);
+    uint32_t at = cn_map_find(by_number, move.number, UINT32_MAX);
     if (at >= code->count)
         return;
     function = code->list[at];
@@ -379,10 +378,9 @@ static bool read_file(const char *path, struct cn_text *out, struct cn_error *er
 bool cn_jit_code_open(struct cn_jit_code *code, const char *path, struct cn_error *err)
 {
     struct cn_text text = {0};
-    struct cn_bytes bytes;
     bool ok = read_file(path, &text, err);
+    struct cn_bytes bytes = {(const uint8_t *)cn_text_str(&text), text.len};
 
-    bytes = (struct cn_bytes){(const uint8_t *)cn_text_str(&text), text.len};
     if (ok && bytes.len >= 4 && cn_u32_get(bytes.ptr) == CN_JITDUMP_MAGIC)
         ok = cn_jit_code_read_dump(code, bytes, err) || cn_fail_in(err, "%s", path);
     else if (ok)

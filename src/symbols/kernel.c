@@ -18,13 +18,12 @@ void cn_kernel_symbols_parse(struct cn_kernel_symbols *symbols, const char *type
 
     for (size_t off = 0; off < text->len;) {
         char *line = text->chars + off, *end = memchr(line, '\n', text->len - off), *at;
-        uint64_t address;
 
         if (!end)
             end = text->chars + text->len;
         *end = '\0';
         off += (size_t)(end - line) + 1;
-        address = strtoull(line, &at, 16);
+        uint64_t address = strtoull(line, &at, 16);
         if (at == line || end - at < 4 || at[0] != ' ' || !strchr(types, at[1]) ||
             at[2] != ' ')
             continue;

@@ -28,11 +28,10 @@ bool cn_sources_move(struct cn_sources *sources, const char *spec, struct cn_err
 static const char *check(struct cn_sources *sources, const char *path)
 {
     struct stat st;
-    uint32_t at;
 
     if (stat(path, &st) < 0 || !S_ISREG(st.st_mode) || access(path, R_OK) < 0)
         return NULL;
-    at = cn_names_add(&sources->found, path);
+    uint32_t at = cn_names_add(&sources->found, path);
     return sources->found.list[at];
 }
 

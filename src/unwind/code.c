@@ -59,14 +59,13 @@ enum cn_unwind_code cn_unwind_code_at(struct cn_unwind_place *place,
 {
     uint8_t bytes[ABOVE_LEN + CODE_LEN];
     struct cn_bytes code = {bytes + ABOVE_LEN, 0};
-    size_t len;
 
     if (place->code != CN_UNWIND_CODE_UNSEEN)
         return (enum cn_unwind_code)place->code;
-    len = place->module && place->file_off >= ABOVE_LEN
-              ? cn_unwind_module_read(place->module, place->file_off - ABOVE_LEN, bytes,
-                                      sizeof(bytes))
-              : 0;
+    size_t len = place->module && place->file_off >= ABOVE_LEN
+                     ? cn_unwind_module_read(place->module, place->file_off - ABOVE_LEN,
+                                             bytes, sizeof(bytes))
+                     : 0;
     code.len = len > ABOVE_LEN ? len - ABOVE_LEN : 0;
     if (code.len == 0)
         place->code = CN_UNWIND_CODE_UNREADABLE;

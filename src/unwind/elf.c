@@ -131,12 +131,11 @@ static void read_hdr(struct cn_unwind_elf *elf, struct cn_bytes file,
         return;
     for (size_t at = 0; segments.len - at >= segment_len; at += segment_len) {
         struct cn_bytes one = cn_bytes_element(segments, at / segment_len, segment_len);
-        uint64_t off;
 
         if (!cn_elf_segment_decode(one, &segment) || segment.type != CN_ELF_LOAD ||
             address < segment.address || address - segment.address >= segment.file_len)
             continue;
-        off = address - segment.address;
+        uint64_t off = address - segment.address;
         if (cn_bytes_slice(file, segment.file_off, segment.file_len, &bytes) &&
             cn_bytes_from(bytes, off, &elf->eh_frame.bytes))
             elf->eh_frame.address = address;

@@ -103,12 +103,11 @@ static bool read_augmentation(struct cn_unwind_cie *cie, const char *letters,
 static bool read_cie(struct cn_unwind_cie *cie, const struct frames_entry *entry)
 {
     struct cn_bytes rest = entry->rest, version, byte, beginning = rest;
-    const char *letters;
     uint64_t number;
 
     if (beginning.len > LETTERS_MAX)
         beginning.len = LETTERS_MAX;
-    letters = cn_bytes_string(beginning, 1);
+    const char *letters = cn_bytes_string(beginning, 1);
     if (!letters || !cn_bytes_take(&rest, 1, &version) || version.ptr[0] == 0 ||
         version.ptr[0] > VERSION_MAX || !cn_bytes_from(rest, strlen(letters) + 1, &rest))
         return false;
@@ -156,16 +155,15 @@ static bool read_fde(struct cn_unwind_frames *frames, const struct frames_entry 
                      struct cn_unwind_fde *out)
 {
     struct cn_bytes rest = entry->rest, skipped;
-    const struct cn_unwind_cie *cie;
     uint64_t begin, len, augmentation_len;
-    uint32_t at;
 
     if (!frames->is_debug && entry->id > entry->id_off)
         return false;
-    at = cie_at(frames, frames->is_debug ? entry->id : entry->id_off - entry->id);
+    uint32_t at =
+        cie_at(frames, frames->is_debug ? entry->id : entry->id_off - entry->id);
     if (at == NO_CIE)
         return false;
-    cie = &frames->cies[at];
+    const struct cn_unwind_cie *cie = &frames->cies[at];
     if (!cie->is_valid ||
         !cn_unwind_pointer_take(&rest, cie->encoding,
                                 frames->part.address + entry->rest_off, 0, &begin) ||

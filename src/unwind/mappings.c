@@ -161,7 +161,6 @@ const struct cn_unwind_mapping *cn_unwind_node_find(struct cn_unwind_node *node,
                                                     uint64_t address)
 {
     struct cn_unwind_node *newest = node;
-    const struct cn_unwind_index *index;
     size_t walked = 0, at;
 
     for (; node && !node->index; node = node->older) {
@@ -175,7 +174,7 @@ const struct cn_unwind_mapping *cn_unwind_node_find(struct cn_unwind_node *node,
     }
     if (!node)
         return NULL;
-    index = node->index;
+    const struct cn_unwind_index *index = node->index;
     at = count_to(index, address);
     return at > 0 && address < index->list[at - 1].end ? index->list[at - 1].mapping
                                                        : NULL;

@@ -25,15 +25,13 @@ enum {
 struct cn_unwind_module *cn_unwind_module_at(struct cn_unwind_modules *modules,
                                              const char *path, const char *build_id)
 {
-    struct cn_unwind_module *module;
-    uint32_t at;
     char *key = cn_strprintf("%s\n%s", build_id, path);
+    uint32_t at = cn_names_add(&modules->keys, key);
 
-    at = cn_names_add(&modules->keys, key);
     free(key);
     if (at < modules->count)
         return modules->list[at];
-    module = cn_alloc(1, sizeof(*module));
+    struct cn_unwind_module *module = cn_alloc(1, sizeof(*module));
     module->path = cn_names_keep(&modules->strings, path);
     module->build_id = cn_names_keep(&modules->strings, build_id);
     module->fd = -1;
@@ -46,13 +44,13 @@ static struct cn_bytes vdso_image(void)
 {
     const uint8_t *image = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
     struct cn_elf_header header;
-    uint64_t len;
 
     if (!image ||
         !cn_elf_header_decode((struct cn_bytes){image, cn_elf_header_size}, &header))
         return (struct cn_bytes){0};
     /* The kernel maps all of it; its section headers are at the end. */
-    len = header.sections_off + (uint64_t)header.section_count * header.section_len;
+    uint64_t len =
+        header.sections_off + (uint64_t)header.section_count * header.section_len;
     return (struct cn_bytes){image, len <= VDSO_LEN_MAX ? (size_t)len : 0};
 }
 
@@ -78,12 +76,11 @@ static bool read_cached(struct cn_unwind_table *table, const char *build_id)
     char dir[PATH_MAX], path[PATH_MAX];
     struct cn_file file = {0};
     struct cn_error err = {0};
-    bool ok;
 
     if (!cache_path(build_id, dir, path) || access(path, R_OK) != 0)
         return false;
-    ok = cn_file_open(&file, path, &err) &&
-         cn_unwind_table_decode(table, file.bytes, &err);
+    bool ok = cn_file_open(&file, path, &err) &&
+              cn_unwind_table_decode(table, file.bytes, &err);
     cn_file_close(&file);
     /* A damaged one is built and written again; others are used, so they stay. */
     if (ok)
@@ -196,7 +193,6 @@ size_t cn_unwind_module_read(struct cn_unwind_module *module, uint64_t file_off,
 {
     char path[PATH_MAX];
     struct cn_bytes bytes;
-    ssize_t got;
 
     if (strcmp(module->path, "[vdso]") == 0) {
         if (!cn_bytes_slice(vdso_image(), file_off, len, &bytes))
@@ -211,7 +207,7 @@ size_t cn_unwind_module_read(struct cn_unwind_module *module, uint64_t file_off,
     if (module->fd < 0 || file_off > INT64_MAX)
         return 0;
     /* pread() and not a mapping: a file that shrinks does not end this process. */
-    got = pread(module->fd, out, len, (off_t)file_off);
+    ssize_t got = pread(module->fd, out, len, (off_t)file_off);
     return got > 0 ? (size_t)got : 0;
 }
 

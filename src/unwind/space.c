@@ -59,11 +59,10 @@ void cn_unwind_space_free(struct cn_unwind_space *space)
 void cn_unwind_space_map(struct cn_unwind_space *space, uint64_t begin, uint64_t end,
                          uint64_t file_off, const char *path, const char *build_id)
 {
-    struct cn_unwind_module *module;
-
     if (begin >= end)
         return;
-    module = cn_unwind_module_at(&space->unwinder->modules, path, build_id);
+    struct cn_unwind_module *module =
+        cn_unwind_module_at(&space->unwinder->modules, path, build_id);
     space->mappings = cn_unwind_node_new(space->mappings,
                                          &(struct cn_unwind_mapping){
                                              .begin = begin,
@@ -97,12 +96,11 @@ struct cn_unwind_place *cn_unwind_place_at(struct cn_unwind_space *space,
     struct cn_unwind_place *place =
         &unwinder->places[(address ^ address >> 12) % CN_UNWIND_PLACES];
     uint64_t in_module, id = space->mappings ? space->mappings->id : UINT64_MAX;
-    const struct cn_unwind_mapping *mapping;
 
     if (place->address == address && place->mappings_id == id)
         return place;
     *place = (struct cn_unwind_place){.address = address, .mappings_id = id};
-    mapping = cn_unwind_space_find(space, address);
+    const struct cn_unwind_mapping *mapping = cn_unwind_space_find(space, address);
     if (!mapping)
         return place;
     place->module = mapping->module;

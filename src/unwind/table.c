@@ -20,13 +20,11 @@ void cn_unwind_table_done(struct cn_unwind_table *table)
 const uint32_t *cn_unwind_table_find(const struct cn_unwind_table *table,
                                      uint64_t address)
 {
-    size_t at;
-
     if (address < table->base || address - table->base > UINT32_MAX ||
         table->row_count == 0)
         return NULL;
-    at = cn_search_u32(table->begins, table->row_count, sizeof(*table->begins),
-                       (uint32_t)(address - table->base));
+    size_t at = cn_search_u32(table->begins, table->row_count, sizeof(*table->begins),
+                              (uint32_t)(address - table->base));
     if (at == 0 || table->rules[at - 1] == 0)
         return NULL;
     return &table->words[table->rules[at - 1]];

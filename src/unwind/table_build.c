@@ -122,11 +122,10 @@ static uint32_t add_rule(struct table_build *b, const struct row_state *state,
     struct cn_unwind_table *table = b->table;
     uint32_t words[CN_UNWIND_RULE_WORDS_MAX], at;
     size_t count = rule_words(state, cie, words);
-    uint64_t hash;
 
     if (count == 0)
         return 0;
-    hash = XXH3_64bits(words, count * sizeof(*words));
+    uint64_t hash = XXH3_64bits(words, count * sizeof(*words));
     at = cn_map_find(&b->rule_of, hash, 0);
     if (at > 0 && count <= table->word_count - at &&
         memcmp(&table->words[at], words, count * sizeof(*words)) == 0)
@@ -186,13 +185,12 @@ static void set(struct row_run *run, uint64_t number, enum cn_unwind_kind kind,
 static void restore(struct row_run *run, uint64_t number)
 {
     const struct saved same = {CN_UNWIND_SAME_VALUE, 0};
-    const struct saved *to;
 
     if (number >= CN_UNWIND_REGISTER_MAX)
         return;
-    to = run->initial && run->initial->changed >> number & 1
-             ? &run->initial->registers[number]
-             : &same;
+    const struct saved *to = run->initial && run->initial->changed >> number & 1
+                                 ? &run->initial->registers[number]
+                                 : &same;
     set(run, number, to->kind, to->value);
 }
 
@@ -444,12 +442,10 @@ static bool is_code(const struct cn_unwind_table *table, const struct cn_unwind_
 static void add_function(struct table_build *b, struct row_run *run,
                          const struct cn_unwind_fde *fde)
 {
-    const struct row_state *initial;
-
     /* Functions that the linker removed have addresses near 0. */
     if (!is_code(b->table, fde))
         return;
-    initial = initial_state(b, run, fde->cie);
+    const struct row_state *initial = initial_state(b, run, fde->cie);
     if (!initial)
         return;
     if (b->covered_to < fde->begin)

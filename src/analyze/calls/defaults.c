@@ -186,8 +186,6 @@ const char *cn_call_default_find(const struct cn_recording *rec, const char *nam
 bool cn_all_calls_init(struct cn_all_calls *all, const struct cn_recording *rec,
                        struct cn_error *err)
 {
-    bool ok;
-
     all->tasks = cn_alloc(rec->task_count, sizeof(*all->tasks));
     for (uint32_t i = 0; i < rec->task_count; i++)
         all->tasks[i] = i;
@@ -199,7 +197,7 @@ bool cn_all_calls_init(struct cn_all_calls *all, const struct cn_recording *rec,
         .task_count = rec->task_count,
     };
     cn_call_filter_init(&all->filter, rec);
-    ok = cn_call_filter_add_defaults(&all->filter, err);
+    bool ok = cn_call_filter_add_defaults(&all->filter, err);
     cn_call_filter_ready(&all->filter);
     return ok;
 }

@@ -13,11 +13,9 @@ struct durations_place {
 
 static struct durations_place place_of(uint64_t ns)
 {
-    unsigned shift;
-
     if (ns < STEPS)
         return (struct durations_place){0, (unsigned)ns};
-    shift = 63 - CN_DURATION_BITS - (unsigned)__builtin_clzll(ns);
+    unsigned shift = 63 - CN_DURATION_BITS - (unsigned)__builtin_clzll(ns);
     return (struct durations_place){shift + 1, (unsigned)(ns >> shift) & (STEPS - 1)};
 }
 

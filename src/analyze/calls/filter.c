@@ -147,8 +147,6 @@ void cn_call_filter_begin(const struct cn_call_filter *filter,
 static bool may_show(const struct cn_call_filter *filter, const struct cn_call *call,
                      unsigned flags, uint32_t size_min)
 {
-    const struct cn_call_function *function;
-
     if ((flags & CN_RULE_HIDE) ||
         (filter->is_kernel_only && !(call->flags & CN_CALL_KERNEL)))
         return false;
@@ -156,7 +154,7 @@ static bool may_show(const struct cn_call_filter *filter, const struct cn_call *
         return false;
     if (call->function == CN_NONE)
         return size_min == 0;
-    function = &filter->rec->functions[call->function];
+    const struct cn_call_function *function = &filter->rec->functions[call->function];
     if (cn_call_filtered_size(function->size, function->type) < size_min)
         return false;
     return !filter->without_libcalls || function->type != 'P';

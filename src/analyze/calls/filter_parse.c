@@ -123,13 +123,12 @@ bool cn_call_filter_add_file(struct cn_call_filter *filter, const char *spec,
     bool is_hidden = at && strcmp(at, "@hide") == 0;
     struct cn_call_rule rule = {.flags = is_hidden ? CN_RULE_HIDE : CN_RULE_FILE};
     struct cn_name_filter names = {0};
-    bool ok;
 
     filter->match_count = 0;
     filter->idle = NULL;
     if (is_hidden)
         *at = '\0';
-    ok = cn_name_filter_add(&names, pattern, cn_match_of_path(pattern, match), err);
+    bool ok = cn_name_filter_add(&names, pattern, cn_match_of_path(pattern, match), err);
     if (ok && !filter->rule_of)
         filter->rule_of = cn_alloc(rec->function_count, sizeof(*filter->rule_of));
     for (uint32_t i = 0; ok && i < rec->function_count; i++) {

@@ -500,13 +500,12 @@ static void find_same_names(struct graph_build *build)
     build->same_name = cn_alloc(rec->function_count, sizeof(*build->same_name));
     for (uint32_t i = 0; i < rec->function_count; i++) {
         size_t known = names.count;
-        uint32_t name;
 
         cn_text_clear(&key);
         cn_text_u64(&key, rec->functions[i].module);
         cn_text_char(&key, ':');
         cn_text_str_add(&key, rec->functions[i].name);
-        name = cn_names_add(&names, cn_text_str(&key));
+        uint32_t name = cn_names_add(&names, cn_text_str(&key));
 
         if (name == known)
             first[name] = i;
@@ -553,13 +552,11 @@ static void find_children(struct graph_build *build, const uint32_t *by_start)
         const struct cn_task *self = &rec->tasks[query->tasks[by_start[i]]];
         uint32_t parent =
             self->is_fork ? cn_map_find(&slots, self->parent, CN_NONE) : CN_NONE;
-        struct graph_task *task;
-        size_t capacity;
 
         if (parent == CN_NONE)
             continue;
-        task = &build->tasks[parent];
-        capacity = task->child_count;
+        struct graph_task *task = &build->tasks[parent];
+        size_t capacity = task->child_count;
         CN_PUSH(task->children, task->child_count, capacity, by_start[i]);
     }
     cn_map_done(&slots);
@@ -635,14 +632,13 @@ bool cn_call_graph_build(struct cn_call_graph *graph, const struct cn_call_query
         .arg = &build,
     };
     uint32_t *by_start = sort_by_start(query);
-    bool ok;
 
     *graph = (struct cn_call_graph){0};
     init_tree(&build, &graph->tree);
     build_init(&build, worker_count);
     if (!build.apart)
         find_children(&build, by_start);
-    ok = cn_call_visit_run(&visit, &graph->damages, err);
+    bool ok = cn_call_visit_run(&visit, &graph->damages, err);
     if (ok)
         merge_trees(&build, worker_count, &graph->tree, by_start);
     build_done(&build, worker_count);

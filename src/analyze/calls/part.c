@@ -36,13 +36,11 @@ enum cn_guess_step cn_call_guess_check(struct cn_call_guess *guess,
                                        struct cn_call_stack *stack,
                                        const struct cn_call *call)
 {
-    uint32_t depth;
-
     if (guess->is_wrong)
         return CN_GUESS_WRONG;
     if (call->kind > CN_CALL_EXIT)
         return CN_GUESS_INSIDE;
-    depth = cn_call_stack_depth(stack, call);
+    uint32_t depth = cn_call_stack_depth(stack, call);
     if (depth >= guess->open_count)
         return CN_GUESS_INSIDE;
     if (call->kind == CN_CALL_EXIT && depth == guess->open_count - 1) {

@@ -393,7 +393,6 @@ bool cn_call_stack_shows_event(const struct cn_call_stack *stack,
                                const struct cn_call *call)
 {
     const struct cn_call_filter *filter = stack->filter;
-    const struct cn_call_frame *top;
 
     if (filter->skips_outer_kernel && is_outer_kernel(stack))
         return false;
@@ -402,7 +401,7 @@ bool cn_call_stack_shows_event(const struct cn_call_stack *stack,
                (call->address >= CN_EVENT_COUNTER      ? true
                 : call->address >= CN_EVENT_READ_STATM ? filter->has_outer_events
                                                        : filter->has_outer_kernel);
-    top = &stack->frames[stack->count - 1];
+    const struct cn_call_frame *top = &stack->frames[stack->count - 1];
     if (top->flags & CN_FRAME_EXEC)
         return false;
     if (filter->is_plain)

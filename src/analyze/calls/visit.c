@@ -194,14 +194,13 @@ static bool join(const struct cn_call_visit *visit, struct cn_call_lane *lane,
                  struct cn_call_lane *part)
 {
     struct leaving leaving = {visit, lane};
-    uint32_t first;
 
     if (!fits(lane, part))
         return false;
     part->ahead_ns = cn_call_guess_ahead_ns(part->guess, &lane->clock);
     visit->visitor->join(visit->arg, lane, part);
-    first = cn_call_guess_join(part->guess, &part->stack, &lane->stack, part->ahead_ns,
-                               count_return, &leaving);
+    uint32_t first = cn_call_guess_join(part->guess, &part->stack, &lane->stack,
+                                        part->ahead_ns, count_return, &leaving);
     for (uint32_t i = first; i < lane->stack.count; i++)
         visit->visitor->resume(visit->arg, lane, part, &lane->stack.frames[i]);
     if (part->last_ns - part->ahead_ns > lane->last_ns)
@@ -331,11 +330,11 @@ static bool visit_merged(const struct cn_call_visit *visit,
     bool is_on = !query->filter->is_off;
     struct cn_call_merge merge;
     struct cn_merged_call next;
-    struct cn_call_lane **lanes;
 
     if (!cn_call_merge_open(&merge, query, err))
         return false;
-    lanes = cn_alloc(query->task_count, sizeof(struct cn_call_lane *));
+    struct cn_call_lane **lanes =
+        cn_alloc(query->task_count, sizeof(struct cn_call_lane *));
     for (uint32_t i = 0; i < query->task_count; i++)
         lanes[i] = lane_new(visit, i, i, &is_on);
     while (!is_stopped(query) && cn_call_merge_next(&merge, &next)) {

@@ -87,11 +87,9 @@ static void grow_costs(struct why_lane *lane)
 static inline void add_cost(struct why_lane *lane, uint32_t node, uint64_t calls,
                             uint64_t self_ns)
 {
-    struct cn_why_cost *cost;
-
     if (node >= lane->open_size)
         grow_costs(lane);
-    cost = &lane->open_costs[node];
+    struct cn_why_cost *cost = &lane->open_costs[node];
     if (cost->calls == 0 && cost->self_ns == 0) {
         CN_PUSH(lane->touched, lane->touched_count, lane->touched_capacity, node);
     }
@@ -253,12 +251,11 @@ static void leave_slowly(const struct why_build *build, struct why_lane *lane,
                          const struct cn_call *call, const struct cn_call_batch *batch)
 {
     struct cn_call_stack *stack = &lane->base.stack;
-    uint32_t kept;
     struct cn_call_end ended;
 
     if (check_guess(build, lane, call, batch))
         return;
-    kept = cn_call_stack_kept(stack, call);
+    uint32_t kept = cn_call_stack_kept(stack, call);
     cn_call_stack_leave(stack, call, &ended);
     if (lane->open_at == 0)
         return;
@@ -426,12 +423,11 @@ static void lane_join(void *arg, struct cn_call_lane *base,
     struct why_build *build = arg;
     struct why_lane *lane = lane_of(base), *part = lane_of(part_base);
     const struct cn_call_guess *guess = part_base->guess;
-    bool returned;
 
     lane->unknown = guess->depth - base->stack.count;
     if (lane->open_at == 0)
         return;
-    returned = base->stack.count - lane->open_at < guess->return_count;
+    bool returned = base->stack.count - lane->open_at < guess->return_count;
     if (!returned)
         cn_why_found_clear(&part->found);
     if (!build->explains) {
@@ -551,12 +547,11 @@ static bool read_calls(struct why_build *build, unsigned workers, uint64_t part_
         .visitor = &visitor,
         .arg = build,
     };
-    bool ok;
 
     build->workers = cn_alloc(workers, sizeof(*build->workers));
     for (unsigned i = 0; i < workers; i++)
         cn_why_found_init(&build->workers[i], build->query->rec);
-    ok = cn_call_visit_run(&visit, damages, err);
+    bool ok = cn_call_visit_run(&visit, damages, err);
     cn_why_found_init(out, build->query->rec);
     for (unsigned i = 0; i < workers; i++) {
         cn_why_found_merge(out, &build->workers[i]);

@@ -106,14 +106,13 @@ bool cn_why_limits_choose(struct cn_why_limits *limits,
                           const struct cn_why_options *options)
 {
     uint64_t count = durations->count, wanted, rank;
-    double last;
 
     if (count < CN_WHY_CALLS_MIN)
         return false;
     limits->has_at = options->has_at;
     limits->at_ns = options->at_ns;
     limits->at_end_ns = options->at_end_ns;
-    last = (double)(count - 1);
+    double last = (double)(count - 1);
     limits->low_ns[CN_WHY_TYPICAL] =
         cn_durations_at(durations, (uint64_t)(last * options->typical_from)).low_ns;
     limits->high_ns[CN_WHY_TYPICAL] =
@@ -350,14 +349,13 @@ static int compare_listed(const void *a, const void *b)
     const struct listed *x = a, *y = b;
     const char *x_name = x->context.name ? x->context.name : "";
     const char *y_name = y->context.name ? y->context.name : "";
-    int order;
 
     if (x->depth != y->depth)
         return x->depth < y->depth ? -1 : 1;
     /* `parent` is the position of the parent in the list. */
     if (x->context.parent != y->context.parent)
         return x->context.parent < y->context.parent ? -1 : 1;
-    order = strcmp(x_name, y_name);
+    int order = strcmp(x_name, y_name);
     return order ? order : x->context.is_preempted - y->context.is_preempted;
 }
 

@@ -207,13 +207,12 @@ bool cn_why_others_find(struct cn_signs *signs, const struct cn_why *why,
     };
     struct cn_call_damages damages = {0}; /* reported by the readings before */
     struct cn_why chosen = {0};
-    bool ok;
 
     *signs = (struct cn_signs){0};
     build->query = query;
     build->workers = cn_alloc(worker_count, sizeof(*build->workers));
     choose_moments(build, why);
-    ok = cn_call_visit_run(&visit, &damages, err);
+    bool ok = cn_call_visit_run(&visit, &damages, err);
     for (unsigned i = 0; i < worker_count; i++) {
         for (size_t k = 0; k < build->workers[i].count; k++)
             add_seen(&build->seen, &build->workers[i].list[k]);

@@ -133,13 +133,11 @@ enum cn_why_kind cn_why_kind_of(const char *name)
 static enum cn_why_kind kind_of(const struct cn_why_context *context,
                                 enum cn_why_kind above)
 {
-    enum cn_why_kind own;
-
     if (!context->name)
         return context->is_preempted     ? CN_WHY_PREEMPTED
                : above != CN_WHY_RUNNING ? above
                                          : CN_WHY_BLOCKED;
-    own = cn_why_kind_of(context->name);
+    enum cn_why_kind own = cn_why_kind_of(context->name);
     return own != CN_WHY_RUNNING ? own : above;
 }
 

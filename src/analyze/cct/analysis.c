@@ -212,12 +212,11 @@ static void count_run(void *arg, size_t job, unsigned worker)
     const struct cn_cct_unit *unit = unit_at(a, job);
     struct cn_cct_member *member = &a->self->members.list[unit->first];
     struct cn_error *err = cn_failures_error(&a->failures, worker);
-    bool ok;
 
     if (cn_failures_stopped(&a->failures, worker))
         return;
-    ok = is_ordered(a, member) ? count_together(a, unit, err)
-                               : count_alone(a, member, worker, err);
+    bool ok = is_ordered(a, member) ? count_together(a, unit, err)
+                                    : count_alone(a, member, worker, err);
     if (!ok)
         cn_failures_note(&a->failures, worker, job);
 }
@@ -279,7 +278,6 @@ bool cn_cct_analysis_count(struct cn_cct_analysis *a, struct cn_error *err)
 {
     struct cn_jobs jobs = {a->unit_end - a->unit_first, a, count_run, merge_take,
                            spill_finish};
-    bool ok;
 
     a->own_first = first_member(a, a->unit_first);
     a->own_end = first_member(a, a->unit_end);
@@ -291,7 +289,7 @@ bool cn_cct_analysis_count(struct cn_cct_analysis *a, struct cn_error *err)
     a->spares = cn_alloc(a->options->workers, sizeof(*a->spares));
     cn_failures_init(&a->failures, a->options->workers);
     cn_pool_run(&jobs, a->options->workers);
-    ok = cn_failures_result(&a->failures, err);
+    bool ok = cn_failures_result(&a->failures, err);
     cn_failures_done(&a->failures);
     for (unsigned i = 0; i < a->options->workers; i++)
         free(a->spares[i].list);

@@ -105,14 +105,13 @@ static void join_near(struct cn_cct_costs *costs, cn_cct_id node,
     struct cn_cct_near *near = &costs->list[node].near;
     unsigned distance = (unsigned)bucket.doubling - near->doubling;
     uint8_t *counter;
-    uint32_t sum;
 
     if (distance >= CN_CCT_NEAR_DOUBLINGS) {
         add_overflow(costs, node, bucket, calls);
         return;
     }
     counter = &near->calls[distance * CN_BUCKET_STEPS + bucket.step];
-    sum = *counter + calls;
+    uint32_t sum = *counter + calls;
     *counter = (uint8_t)sum;
     if (sum >= NEAR_FULL)
         add_overflow(costs, node, bucket, NEAR_FULL);
@@ -122,13 +121,12 @@ void cn_cct_costs_join(struct cn_cct_costs *costs, cn_cct_id node,
                        const struct cn_cct_costs *from, cn_cct_id from_node)
 {
     struct cn_cct_cost other = cn_cct_costs_at(from, from_node);
-    struct cn_cct_cost *cost;
 
     if (from_node >= from->count)
         return;
     if (node >= costs->count)
         cn_cct_costs_reach(costs, node);
-    cost = &costs->list[node];
+    struct cn_cct_cost *cost = &costs->list[node];
     cost->self_ns += other.self_ns;
     cost->untimed_calls += other.untimed_calls;
     cost->min_ns = other.min_ns < cost->min_ns ? other.min_ns : cost->min_ns;

@@ -184,7 +184,6 @@ void cn_cct_metrics_build(struct cn_database *db,
         .has_all = choice->has_all_statistics,
         .stat_ids = stat_ids,
     };
-    size_t scoped_count;
 
     for (unsigned i = 0; i < CN_CCT_SCOPED_METRICS; i++)
         if (choice->has_waits || i == CN_CCT_TIME || i == CN_CCT_CALLS)
@@ -193,7 +192,7 @@ void cn_cct_metrics_build(struct cn_database *db,
     for (unsigned i = 0; i < CN_COUNTER_COUNT; i++)
         if (choice->has_counter[i])
             add_metric(&b, cn_counter_names[i], cn_cct_counter_id(i, 0), CN_CCT_SCOPES);
-    scoped_count = b.count;
+    size_t scoped_count = b.count;
     add_metric(&b, CN_LATENCY_MIN_NAME, CN_CCT_ID_MIN, 1);
     add_metric(&b, CN_LATENCY_MAX_NAME, CN_CCT_ID_MAX, 1);
     for (unsigned i = 0; i < CN_BUCKET_COUNT; i++) {

@@ -35,11 +35,10 @@ uint32_t cn_cct_names_module(struct cn_cct_names *names,
     size_t known = names->module_keys.count;
     const char *path = well_formed(names, module->path);
     struct cn_text key = {0};
-    uint32_t at;
 
     /* Another build of the same file is another module. */
     cn_text_printf(&key, "%s\n%s", path, module->build_id);
-    at = cn_names_add(&names->module_keys, cn_text_str(&key));
+    uint32_t at = cn_names_add(&names->module_keys, cn_text_str(&key));
     cn_text_done(&key);
     if (at == known) {
         CN_GROW(names->modules, at, names->module_capacity);
@@ -54,14 +53,14 @@ uint32_t cn_cct_names_file(struct cn_cct_names *names, const char *recorded_path
     size_t known = names->file_keys.count;
     const char *path = well_formed(names, recorded_path);
     uint32_t at = cn_names_add(&names->file_keys, path);
-    const char *origin;
 
     if (at < known)
         return at;
     CN_GROW(names->files, at, names->file_capacity);
-    origin = names->locations && path[0] == '/'
-                 ? names->locations->source(names->locations->arg, recorded_path)
-                 : NULL;
+    const char *origin =
+        names->locations && path[0] == '/'
+            ? names->locations->source(names->locations->arg, recorded_path)
+            : NULL;
     names->files[at] = (struct cn_source_file){
         .path = origin ? cn_arena_printf(&names->arena, "src%s", path)
                        : cn_arena_strdup(&names->arena, path),
@@ -90,14 +89,13 @@ static uint32_t number_of(struct cn_cct_names *names, const struct cn_function *
 {
     size_t known = names->function_keys.count;
     struct cn_text key = {0};
-    uint32_t at;
 
     if (function->module == CN_NONE)
         cn_text_printf(&key, "::%s", function->name);
     else
         cn_text_printf(&key, "%" PRIu32 ":%" PRIx64 ":%s", function->module,
                        function->offset, function->name);
-    at = cn_names_add(&names->function_keys, cn_text_str(&key));
+    uint32_t at = cn_names_add(&names->function_keys, cn_text_str(&key));
     cn_text_done(&key);
     *is_new = at == known;
     if (*is_new)
@@ -151,13 +149,12 @@ uint32_t cn_cct_names_function(struct cn_cct_names *names, const struct cn_recor
         .offset = f->offset,
         .file = CN_NONE,
     };
-    struct cn_cct_location location;
     bool is_new;
     uint32_t at = number_of(names, &found, &is_new);
 
     if (!is_new)
         return at;
-    location = location_of(names, m, f);
+    struct cn_cct_location location = location_of(names, m, f);
     if (location.file) {
         found.file = cn_cct_names_file(names, location.file);
         found.line = location.line;

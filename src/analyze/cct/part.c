@@ -48,7 +48,6 @@ static uint32_t translate_key(struct cn_cct_task *task, const struct cn_cct_task
                               uint32_t key)
 {
     const struct cn_recording *rec = task->options.query->rec;
-    uint64_t address;
 
     if (key & CN_CCT_SITE) {
         uint32_t site = key & ~CN_CCT_SITE;
@@ -56,7 +55,7 @@ static uint32_t translate_key(struct cn_cct_task *task, const struct cn_cct_task
         return CN_CCT_SITE |
                cn_cct_task_site(task, part->sites[site], part->site_times[site]);
     }
-    address = cn_call_ids_address(&part->ids, rec, key);
+    uint64_t address = cn_call_ids_address(&part->ids, rec, key);
     return address ? cn_call_ids_of(&task->ids, rec, CN_NONE, address) : key;
 }
 
@@ -307,7 +306,6 @@ bool cn_cct_long_tasks_count(struct cn_cct_member *members, size_t count,
     struct cn_jobs jobs = {0, &l, count_run, join_take, add_finish};
     struct cn_jobs ends = {.count = count, .arg = &l, .run = end_run};
     uint64_t all_len = 0;
-    bool ok;
 
     if (workers < 2)
         return true;
@@ -330,7 +328,7 @@ bool cn_cct_long_tasks_count(struct cn_cct_member *members, size_t count,
     jobs.count = l.jobs.count;
     cn_failures_init(&l.failures, workers);
     cn_pool_run(&jobs, workers);
-    ok = cn_failures_result(&l.failures, err);
+    bool ok = cn_failures_result(&l.failures, err);
     cn_failures_done(&l.failures);
     cn_pool_run(&ends, workers);
     free(l.later);

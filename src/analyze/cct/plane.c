@@ -118,7 +118,6 @@ static void sort_by_context(struct cn_cct_plane *plane)
 {
     const struct cn_tree *tree = &plane->task->tree;
     size_t count, capacity = 0;
-    uint64_t *other;
 
     for (size_t i = 1; i < tree->count; i++)
         if (tree->links[i].key & CN_CCT_SITE)
@@ -126,7 +125,7 @@ static void sort_by_context(struct cn_cct_plane *plane)
     count = order_count(plane);
     assert(count <= UINT32_MAX);
     plane->order = cn_realloc(NULL, count, sizeof(*plane->order));
-    other = cn_realloc(NULL, count, sizeof(*other));
+    uint64_t *other = cn_realloc(NULL, count, sizeof(*other));
     for (size_t i = 0; i < tree->count; i++)
         plane->order[i] = (uint64_t)plane->merged->ids[plane->nodes[i]] << 32 | i;
     for (size_t i = 0; i < plane->pass_count; i++)

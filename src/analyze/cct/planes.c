@@ -121,14 +121,13 @@ static bool write_threads(struct planes *p, struct cn_error *err)
 {
     struct cn_jobs jobs = {p->own_count, p, measure_run, place_take, write_finish};
     unsigned workers = worker_count(p);
-    bool ok;
 
     p->workers = cn_alloc(workers, sizeof(*p->workers));
     for (unsigned i = 0; i < workers; i++)
         p->workers[i].buffer = cn_realloc(NULL, BUFFER_COUNT, sizeof(struct cn_value));
     cn_failures_init(&p->failures, workers);
     cn_pool_run(&jobs, workers);
-    ok = cn_failures_result(&p->failures, err);
+    bool ok = cn_failures_result(&p->failures, err);
     cn_failures_done(&p->failures);
     for (unsigned i = 0; i < workers; i++)
         free(p->workers[i].buffer);
@@ -407,10 +406,9 @@ bool cn_cct_summary_write(struct cn_cct_database *self,
         .take = summary_take,
         .finish = summary_finish,
     };
-    bool ok;
 
     cn_cct_metrics_build(&self->db, &choice, statistics.ids);
-    ok = cn_transpose_run(&self->db, &transposition, &sink, err);
+    bool ok = cn_transpose_run(&self->db, &transposition, &sink, err);
     for (unsigned i = 0; i < options->workers; i++)
         free(s.workers[i].values);
     free(s.workers);

@@ -57,13 +57,12 @@ static bool send_ids(const struct ranks_numbering *n, const struct below *below,
 {
     const struct cn_cct_merged *merged = n->merged;
     struct cn_text message = {0};
-    bool ok;
 
     cn_wire_u32(&message, merged->context_count);
     cn_wire_u32(&message, merged->has_waits);
     for (size_t i = 0; i < below->count; i++)
         cn_wire_u32(&message, merged->ids[below->nodes[i]]);
-    ok = cn_ranks_send(n->ranks, below->rank, &message, err);
+    bool ok = cn_ranks_send(n->ranks, below->rank, &message, err);
     cn_text_done(&message);
     return ok;
 }
@@ -131,7 +130,6 @@ static bool count_tasks(struct cn_cct_analysis *a, struct cn_ranks *ranks,
                         struct cn_error *err)
 {
     uint64_t *weights = cn_cct_analysis_weigh(a), *last_ns;
-    bool ok;
 
     a->is_first = cn_ranks_is_first(ranks);
     cn_ranks_split(ranks, weights, a->unit_count, &a->unit_first, &a->unit_end);
@@ -139,7 +137,7 @@ static bool count_tasks(struct cn_cct_analysis *a, struct cn_ranks *ranks,
     if (!cn_ranks_agree(ranks, cn_cct_analysis_count(a, err), err))
         return false;
     last_ns = cn_cct_analysis_last_ns(a);
-    ok = cn_ranks_combine(ranks, CN_RANKS_MAX, last_ns, a->self->source_count, err);
+    bool ok = cn_ranks_combine(ranks, CN_RANKS_MAX, last_ns, a->self->source_count, err);
     if (ok)
         cn_cct_analysis_end(a, last_ns);
     free(last_ns);
@@ -173,7 +171,6 @@ static bool share_findings(struct findings *found, struct cn_ranks *ranks,
 {
     const struct cn_cct_database *self = found->a->self;
     struct cn_text message = {0}, part = {0};
-    bool ok;
 
     found->result->damages =
         cn_alloc(self->members.count, sizeof(*found->result->damages));
@@ -183,10 +180,10 @@ static bool share_findings(struct findings *found, struct cn_ranks *ranks,
     cn_text_clear(&part);
     cn_cct_threads_encode(self, &found->used, &part);
     cn_wire_bytes(&message, part.chars, part.len);
-    ok = cn_ranks_share(ranks, &message, take_findings, found, err) &&
-         (found->thread_count == self->members.count ||
-          cn_fail(err, CN_ERR_FORMAT, "values of %zu threads instead of %zu",
-                  found->thread_count, self->members.count));
+    bool ok = cn_ranks_share(ranks, &message, take_findings, found, err) &&
+              (found->thread_count == self->members.count ||
+               cn_fail(err, CN_ERR_FORMAT, "values of %zu threads instead of %zu",
+                       found->thread_count, self->members.count));
     cn_text_done(&message);
     cn_text_done(&part);
     return ok;
@@ -263,11 +260,10 @@ bool cn_calls_to_database(struct cn_database **out, const struct cn_call_query *
                           struct cn_calls_result *result, struct cn_error *err)
 {
     struct cn_cct_analysis a;
-    bool ok;
 
     *result = (struct cn_calls_result){0};
     cn_cct_analysis_init(&a, queries, query_count, options);
-    ok = analyse(&a, options->ranks ? options->ranks : &cn_ranks_alone, result, err);
+    bool ok = analyse(&a, options->ranks ? options->ranks : &cn_ranks_alone, result, err);
     cn_cct_analysis_done(&a);
     if (ok) {
         *out = &a.self->db;

@@ -42,7 +42,6 @@ void cn_cct_readings_add(struct cn_cct_readings *readings,
 {
     struct cn_cct_open_readings *open = &readings->open[counters->source];
     struct cn_cct_open_reading own = {0};
-    uint64_t *values;
 
     if (!counters->is_difference) {
         drop(open, frames);
@@ -53,7 +52,7 @@ void cn_cct_readings_add(struct cn_cct_readings *readings,
     drop(open, frames + 1);
     if (open->count > 0 && open->list[open->count - 1].frames == frames)
         own = open->list[--open->count];
-    values = values_at(readings, node);
+    uint64_t *values = values_at(readings, node);
     for (unsigned i = 0; i < counters->count; i++) {
         readings->has_counter[counters->first + i] = true;
         values[counters->first + i] += counters->values[i] - own.inner[i];

@@ -46,12 +46,11 @@ static inline void end(const struct cct_run *run, struct cn_cct_follow *follow)
 static inline bool enter(struct cct_run *run, const struct cn_call *call)
 {
     struct cn_call_frame *above = run->top, *frame = above + 1;
-    cn_cct_id node;
 
     if (call->depth != above->depth + 1 || above == run->last ||
         call->function == CN_NONE)
         return false;
-    node = cn_tree_find_cached(&run->tree, above->mark, call->function);
+    cn_cct_id node = cn_tree_find_cached(&run->tree, above->mark, call->function);
     if (node == 0)
         return false;
     *frame = (struct cn_call_frame){

@@ -106,11 +106,9 @@ uint32_t cn_cct_task_site(struct cn_cct_task *task, uint64_t address, uint64_t t
 /* The key of an address outside all functions. A view has them all: it cannot add one. */
 static uint32_t unknown_key(struct cn_cct_task *task, uint64_t address)
 {
-    uint32_t key;
-
     if (!task->tree.is_view)
         return cn_call_ids_unknown(&task->ids, recording_of(task), address);
-    key = cn_call_ids_find(&task->ids, recording_of(task), address);
+    uint32_t key = cn_call_ids_find(&task->ids, recording_of(task), address);
     task->tree.is_full = task->tree.is_full || key == CN_NONE;
     return key;
 }
@@ -183,7 +181,6 @@ static void leave_slowly(struct cn_cct_task *task, struct cn_cct_follow *follow,
     struct cn_call_stack *stack = &follow->stack;
     struct cn_call_end ended;
     cn_cct_id node;
-    uint32_t key;
 
     cn_call_stack_leave(stack, call, &ended);
     if (!is_counted)
@@ -194,7 +191,7 @@ static void leave_slowly(struct cn_cct_task *task, struct cn_cct_follow *follow,
             cn_cct_costs_add_time(&task->costs, node, ended.self_ns);
         return;
     }
-    key = key_of(task, call->function, call->address);
+    uint32_t key = key_of(task, call->function, call->address);
     if (!ended.has_time || task->tree.links[node].key != key)
         node = other_node(task, stack, &ended, key);
     if (ended.has_time)
@@ -343,12 +340,10 @@ static void note_return(struct cn_cct_task *task, const struct cn_call *call)
  * return of a guessed call, or the guess is wrong. */
 static bool check_guess(struct cn_cct_task *task, const struct cn_call *call)
 {
-    enum cn_guess_step step;
-
     /* The differences of counters depend on readings before the part. */
     if (call->kind == CN_CALL_EVENT && cn_event_has_counters(call->address))
         task->guess->is_wrong = true;
-    step = cn_call_guess_check(task->guess, &task->follow.stack, call);
+    enum cn_guess_step step = cn_call_guess_check(task->guess, &task->follow.stack, call);
     if (step == CN_GUESS_RETURN)
         note_return(task, call);
     return step != CN_GUESS_INSIDE;
@@ -476,10 +471,9 @@ void cn_cct_task_count_open(struct cn_cct_task *task)
     }
     for (size_t i = 0; i < task->open_call_count; i++) {
         const struct cn_cct_open_call *open = &task->open_calls[i];
-        struct cn_cct_cost *cost;
 
         cn_cct_costs_add(costs, open->node, open->total_ns, open->self_ns);
-        cost = &costs->list[open->node];
+        struct cn_cct_cost *cost = &costs->list[open->node];
         cost->min_ns = min_ns[i] != UINT64_MAX ? min_ns[i] : cost->max_ns;
     }
     free(min_ns);

@@ -347,12 +347,11 @@ static bool fill_times(const struct cn_costs *costs, const struct cn_compare_run
                                        .id_limit = index->id_limit};
     struct cn_range_sums sums;
     uint32_t *profiles;
-    bool ok;
 
     if (!list_timelines(costs, &profiles, &request.profile_count, err))
         return false;
     request.profiles = profiles;
-    ok = cn_range_sums_build(&sums, costs->db, &request, progress, err);
+    bool ok = cn_range_sums_build(&sums, costs->db, &request, progress, err);
     free(profiles);
     if (!ok)
         return false;
@@ -408,13 +407,12 @@ static bool fill_run(struct cn_comparison *c, struct cn_costs *costs,
                      struct cn_error *err)
 {
     struct cn_frames frames;
-    uint32_t *nodes;
     bool ok, has_values = false;
 
     if (!cn_frames_build(&frames, costs->db, progress, err))
         return false;
     cn_database_forget(costs->db);
-    nodes = map_frames(c, &frames, asked);
+    uint32_t *nodes = map_frames(c, &frames, asked);
     run->count = c->node_count;
     ok = asked->has_range
              ? fill_times(costs, asked, &frames, nodes, run, progress, &has_values, err)

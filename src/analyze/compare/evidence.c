@@ -128,7 +128,6 @@ static double beta_fraction(double a, double b, double x)
         double step = i, twice = 2 * step;
         double even = step * (b - step) * x / ((a + twice - 1) * (a + twice));
         double odd = -(a + step) * (a + b + step) * x / ((a + twice) * (a + twice + 1));
-        double change;
 
         d = 1 + even * d;
         c = 1 + even / c;
@@ -139,7 +138,7 @@ static double beta_fraction(double a, double b, double x)
         c = 1 + odd / c;
         d = 1 / (fabs(d) < tiny ? tiny : d);
         c = fabs(c) < tiny ? tiny : c;
-        change = d * c;
+        double change = d * c;
         h *= change;
         if (fabs(change - 1) < 1e-12)
             break;
@@ -149,11 +148,10 @@ static double beta_fraction(double a, double b, double x)
 
 static double incomplete_beta(double a, double b, double x)
 {
-    double front;
-
     if (x <= 0 || x >= 1)
         return x <= 0 ? 0 : 1;
-    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
+    double front =
+        exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
     return x < (a + 1) / (a + b + 2) ? front * beta_fraction(a, b, x) / a
                                      : 1 - front * beta_fraction(b, a, 1 - x) / b;
 }

@@ -102,14 +102,13 @@ static void count_node(struct explain_builder *b, uint32_t node, uint32_t number
     const struct cn_comparison *c = b->c;
     struct cn_change *item = &b->e->list[number];
     bool is_whole = b->group[number] == ON_ONE_SIDE || b->group[number] == BY_CALLS;
-    double change;
 
     for (int side = 0; side < CN_SIDES; side++)
         item->value[side] += c->self[side][node];
     if (!is_root(b, node, number))
         return;
-    change = is_whole ? fabs(c->total[CN_SIDE_B][node] - c->total[CN_SIDE_A][node])
-                      : fabs(cn_comparison_change(c, node));
+    double change = is_whole ? fabs(c->total[CN_SIDE_B][node] - c->total[CN_SIDE_A][node])
+                             : fabs(cn_comparison_change(c, node));
     for (int side = 0; side < CN_SIDES && c->has_calls; side++)
         item->calls[side] += c->calls[side][node];
     item->gross += change;

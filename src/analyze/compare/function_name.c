@@ -109,14 +109,13 @@ void cn_function_name_add(struct cn_text *text, const char *name)
     while (len > 0) {
         const char *at = memmem(name, len, tag, sizeof(tag) - 1);
         const char *end = at ? memchr(at, ']', len - (size_t)(at - name)) : NULL;
-        size_t used;
 
         if (!end) {
             cn_text_add(text, name, len);
             return;
         }
         cn_text_add(text, name, (size_t)(at - name));
-        used = (size_t)(end + 1 - name);
+        size_t used = (size_t)(end + 1 - name);
         name += used;
         len -= used;
     }

@@ -156,11 +156,10 @@ static size_t best_partner(const struct matcher *m, const struct unmatched *u,
 
     for (size_t k = 0; k < u->count[other]; k++) {
         uint32_t pair[CN_SIDES];
-        double likely;
 
         pair[side] = u->list[side][i];
         pair[other] = u->list[other][k];
-        likely = score(m, pair[CN_SIDE_A], pair[CN_SIDE_B], is_only_pair);
+        double likely = score(m, pair[CN_SIDE_A], pair[CN_SIDE_B], is_only_pair);
         second = fmax(second, fmin(best, likely));
         if (likely > best) {
             best = likely;

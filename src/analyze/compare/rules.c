@@ -55,8 +55,6 @@ static bool parse_pattern(struct cn_rule *rule, const char **at, struct cn_error
 {
     const char *begin = *at + 1, *end = begin;
     size_t open = 1;
-    char *pattern;
-    bool ok;
 
     for (; *end; end++) {
         open += *end == '(';
@@ -66,9 +64,9 @@ static bool parse_pattern(struct cn_rule *rule, const char **at, struct cn_error
     }
     if (open > 0 || end == begin)
         return cn_fail(err, CN_ERR_USAGE, "expected a name of functions in parentheses");
-    pattern = cn_alloc((size_t)(end - begin) + 1, 1);
+    char *pattern = cn_alloc((size_t)(end - begin) + 1, 1);
     memcpy(pattern, begin, (size_t)(end - begin));
-    ok = cn_name_filter_add(&rule->filter, pattern, CN_MATCH_GLOB, err);
+    bool ok = cn_name_filter_add(&rule->filter, pattern, CN_MATCH_GLOB, err);
     free(pattern);
     *at = skip_blanks(end + 1);
     return ok;
@@ -398,7 +396,6 @@ bool cn_rule_check(const struct cn_rule *rule, const struct cn_comparison *c,
 {
     bool is_there[CN_SIDES] = {false, false};
     struct cn_cost_error error = {0};
-    double *values;
 
     *out = (struct cn_rule_result){.value = {NAN, NAN}, .limit = NAN, .half_width = NAN};
     if (rule->quantity == CN_RULE_CALLS && !c->has_calls)
@@ -408,7 +405,7 @@ bool cn_rule_check(const struct cn_rule *rule, const struct cn_comparison *c,
         check_names(rule, c, out);
         return true;
     }
-    values = cn_alloc(c->run_count, sizeof(*values));
+    double *values = cn_alloc(c->run_count, sizeof(*values));
     add_up(rule, c, values, is_there, &error);
     if (percentiles)
         memcpy(values, percentiles, c->run_count * sizeof(*values));

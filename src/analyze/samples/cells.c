@@ -51,12 +51,11 @@ bool cn_sampled_cells_decode(struct cn_cells *cells, struct cn_bytes from,
 {
     cells->list = cn_alloc(from.len / CELL_LEN, sizeof(*cells->list));
     while (from.len > 0) {
-        struct cn_cell *cell;
         uint32_t metric;
 
         if (from.len < CELL_LEN)
             return is_damaged(err);
-        cell = &cells->list[cells->count];
+        struct cn_cell *cell = &cells->list[cells->count];
         if (!cn_wire_u32_take(&from, &cell->context) ||
             !cn_wire_u32_take(&from, &metric) || !cn_wire_u32_take(&from, &cell->count) ||
             metric > UINT16_MAX || cell->count == 0 ||

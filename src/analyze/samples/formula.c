@@ -86,13 +86,12 @@ static bool parse_nested(struct formula_parser *p, const struct cn_formula **out
 static bool parse_operand(struct formula_parser *p, const struct cn_formula **out)
 {
     double number;
-    size_t len;
 
     if (*p->at == '#')
         return parse_input(p, out);
     if (*p->at == '(' || strncmp(p->at, "min(", 4) == 0 || strncmp(p->at, "max(", 4) == 0)
         return parse_nested(p, out);
-    len = cn_formula_number_scan(p->at, &number);
+    size_t len = cn_formula_number_scan(p->at, &number);
     if (len == 0)
         return cn_fail(p->err, CN_ERR_FORMAT, "formula has '%.20s' instead of a value",
                        p->at);
@@ -120,10 +119,9 @@ static bool parse_tokens(struct formula_parser *p, struct cn_infix *infix)
 static bool parse_sum(struct formula_parser *p, const struct cn_formula **out)
 {
     struct cn_infix infix;
-    bool ok;
 
     cn_infix_init(&infix, p->arena);
-    ok = parse_tokens(p, &infix) && cn_infix_end(&infix, out, p->err);
+    bool ok = parse_tokens(p, &infix) && cn_infix_end(&infix, out, p->err);
     cn_infix_done(&infix);
     return ok;
 }
@@ -154,13 +152,12 @@ const struct cn_formula *
 cn_sampled_formula_replace(const struct cn_formula *formula,
                            const struct cn_formula *const *inputs, struct cn_arena *arena)
 {
-    const struct cn_formula **args;
-
     if (formula->op == CN_FORMULA_NUMBER)
         return formula;
     if (formula->op == CN_FORMULA_INPUT)
         return inputs[formula->input];
-    args = cn_arena_alloc(arena, formula->arg_count, sizeof(*args));
+    const struct cn_formula **args =
+        cn_arena_alloc(arena, formula->arg_count, sizeof(*args));
     for (size_t i = 0; i < formula->arg_count; i++) {
         args[i] = cn_sampled_formula_replace(formula->args[i], inputs, arena);
         if (!args[i])

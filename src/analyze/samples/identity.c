@@ -22,7 +22,6 @@ static bool find_kind(struct cn_sampled_identities *identities,
 {
     struct cn_bytes name = profile->kinds[index];
     struct cn_text text = {0};
-    uint32_t kind;
 
     if (index < identities->kinds.count &&
         cn_bytes_equal(name, identities->kinds.list[index])) {
@@ -30,7 +29,7 @@ static bool find_kind(struct cn_sampled_identities *identities,
         return true;
     }
     cn_text_add(&text, (const char *)name.ptr, name.len);
-    kind = cn_names_add(&identities->kinds, cn_text_str(&text));
+    uint32_t kind = cn_names_add(&identities->kinds, cn_text_str(&text));
     cn_text_done(&text);
     if (kind >= CN_KINDS_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "more than %d kinds of identities",

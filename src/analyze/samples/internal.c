@@ -124,12 +124,10 @@ static bool map_spool(struct cn_sampled_database *self, const uint64_t *lens,
 
     self->maps = cn_alloc(spool->count, sizeof(*self->maps));
     for (unsigned i = 0; ok && i < spool->count; i++) {
-        void *map;
-
         self->map_count++;
         if (lens[i] == 0)
             continue;
-        map = mmap(NULL, (size_t)lens[i], PROT_READ, MAP_SHARED, spool->fds[i], 0);
+        void *map = mmap(NULL, (size_t)lens[i], PROT_READ, MAP_SHARED, spool->fds[i], 0);
         if (map == MAP_FAILED)
             ok = cn_fail_errno(err, "%s: temporary file", spool->folder);
         else

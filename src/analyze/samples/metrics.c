@@ -70,12 +70,11 @@ static uint32_t find(struct cn_sampled_metrics *metrics,
                      const struct cn_sampled_metric *from)
 {
     struct cn_text key = {0};
-    uint32_t number;
 
     cn_text_add(&key, (const char *)from->name.ptr, from->name.len);
     cn_text_char(&key, '\n');
     cn_text_add(&key, (const char *)from->description.ptr, from->description.len);
-    number = cn_names_add(&metrics->names, cn_text_str(&key));
+    uint32_t number = cn_names_add(&metrics->names, cn_text_str(&key));
     cn_text_done(&key);
     return number;
 }

@@ -38,7 +38,6 @@ static bool find_node(const struct cn_sampled_nodes *nodes,
                       struct cn_sampled_expansion *out)
 {
     uint32_t parent = node->parent == CN_NONE ? 0 : nodes->list[node->parent].last;
-    uint32_t module;
 
     *out = (struct cn_sampled_expansion){0};
     if (node->kind == CN_NODE_GLOBAL)
@@ -60,7 +59,7 @@ static bool find_node(const struct cn_sampled_nodes *nodes,
                                         node->address, out);
     if (node->kind != CN_NODE_POINT || !node->is_unwound)
         return false;
-    module = nodes->modules[node->module];
+    uint32_t module = nodes->modules[node->module];
     return module != CN_NONE && cn_sampled_contexts_find(contexts, CN_STEP_POINT, parent,
                                                          module, node->address, out);
 }

@@ -390,7 +390,6 @@ bool cn_sampled_pass_summarise(struct cn_sampled_pass *pass, struct cn_error *er
 {
     struct cn_sampled_sum *sum = cn_merges_take(&pass->sums);
     struct cn_value_list list = {0};
-    bool ok;
 
     if (!sum)
         return cn_fail(err, CN_ERR_FORMAT,
@@ -399,8 +398,8 @@ bool cn_sampled_pass_summarise(struct cn_sampled_pass *pass, struct cn_error *er
         sum = cn_sampled_sum_merge(&pass->rules, sum, pass->gpu_sum);
     pass->gpu_sum = NULL;
     cn_sampled_sum_list(sum, &pass->rules, &list);
-    ok = cn_sampled_cells_list(&pass->self->cells, sum, &pass->rules, err) &&
-         write_list(pass, &pass->self->threads[0], &list, err);
+    bool ok = cn_sampled_cells_list(&pass->self->cells, sum, &pass->rules, err) &&
+              write_list(pass, &pass->self->threads[0], &list, err);
     cn_sampled_sum_free(sum);
     free(list.values);
     return ok;
@@ -410,14 +409,13 @@ static bool run_batches(struct cn_sampled_pass *pass, struct cn_error *err)
 {
     size_t count = pass->batches.own_end - pass->batches.own_first;
     struct cn_jobs jobs = {count, pass, read_run, add_take, write_finish};
-    bool ok;
 
     pass->jobs = cn_alloc(pass->workers, sizeof(*pass->jobs));
     for (unsigned i = 0; i < pass->workers; i++)
         pass->jobs[i] = (struct cn_sampled_job){.worker = i, .values = new_values(pass)};
     cn_failures_init(&pass->failures, pass->workers);
     cn_pool_run(&jobs, pass->workers);
-    ok = cn_failures_result(&pass->failures, err);
+    bool ok = cn_failures_result(&pass->failures, err);
     cn_failures_done(&pass->failures);
     end_jobs(pass);
     return ok;
@@ -426,10 +424,8 @@ static bool run_batches(struct cn_sampled_pass *pass, struct cn_error *err)
 bool cn_sampled_pass_scout(struct cn_sampled_pass *pass, struct cn_sampled_scout *scout,
                            struct cn_error *err)
 {
-    bool ok;
-
     pass->scout = scout;
-    ok = run_batches(pass, err);
+    bool ok = run_batches(pass, err);
     pass->scout = NULL;
     return ok;
 }
@@ -440,12 +436,11 @@ bool cn_sampled_pass_run(struct cn_sampled_pass *pass, struct cn_error *err)
     const struct cn_sampled_batches *batches = &pass->batches;
     size_t profile_count =
         batches->starts[batches->own_end] - batches->starts[batches->own_first];
-    bool ok;
 
     pass->sums.count = batches->count;
     self->threads = cn_alloc(profile_count + 1, sizeof(*self->threads));
     pass->thread_count = 1;
-    ok = run_batches(pass, err);
+    bool ok = run_batches(pass, err);
     for (uint32_t i = 1; i < pass->thread_count; i++) {
         pass->totals.value_count += self->threads[i].value_count;
         pass->totals.sample_count += self->threads[i].sample_count;

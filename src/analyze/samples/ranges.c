@@ -103,13 +103,12 @@ static struct cn_range_context *find_context(struct cn_sampled_ranges *ranges,
                                              const struct cn_range_context *wanted)
 {
     struct cn_text key = {0};
-    uint32_t number;
 
     for (size_t i = 0; i < wanted->id_count; i++)
         cn_text_printf(&key, "%u %llx %lx %d,", wanted->ids[i].kind,
                        (unsigned long long)wanted->ids[i].physical,
                        (unsigned long)wanted->ids[i].logical, wanted->ids[i].is_physical);
-    number = cn_names_add(&ranges->keys, cn_text_str(&key));
+    uint32_t number = cn_names_add(&ranges->keys, cn_text_str(&key));
     cn_text_done(&key);
     if (number == ranges->count) {
         CN_PUSH(ranges->contexts, ranges->count, ranges->capacity, *wanted);

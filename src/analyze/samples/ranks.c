@@ -105,7 +105,6 @@ static bool run_scouted(struct cn_sampled_pass *pass, struct cn_ranks *ranks,
                         struct cn_error *err)
 {
     struct cn_sampled_database *self = pass->self;
-    size_t context_count, metric_count;
     bool is_for_one;
 
     if (!scout(pass, ranks, &is_for_one, err))
@@ -115,8 +114,8 @@ static bool run_scouted(struct cn_sampled_pass *pass, struct cn_ranks *ranks,
         pass->batches.own_end = pass->is_first ? pass->batches.count : 0;
         return cn_sampled_pass_run(pass, err);
     }
-    context_count = self->contexts.count;
-    metric_count = self->metrics.count;
+    size_t context_count = self->contexts.count;
+    size_t metric_count = self->metrics.count;
     return cn_sampled_pass_run(pass, err) &&
            ((self->contexts.count == context_count &&
              self->metrics.count == metric_count) ||
@@ -137,11 +136,10 @@ static bool take_threads(void *arg, unsigned from, struct cn_bytes message,
 {
     struct ranks_shared *shared = arg;
     struct cn_sampled_database *self = shared->pass->self;
-    bool ok;
 
     if (from == shared->ranks->rank)
         self->db.own_first = (uint32_t)shared->threads.count;
-    ok = cn_sampled_threads_take(&shared->threads, self, message, err);
+    bool ok = cn_sampled_threads_take(&shared->threads, self, message, err);
     if (from == shared->ranks->rank)
         self->db.own_end = (uint32_t)shared->threads.count;
     return ok;
@@ -269,19 +267,16 @@ bool cn_sampled_database_build(struct cn_database **out,
                                struct cn_sampled_totals *totals, struct cn_error *err)
 {
     struct cn_ranks *ranks = options->ranks ? options->ranks : &cn_ranks_alone;
-    struct cn_sampled_database *self;
     struct cn_sampled_pass pass;
-    struct cn_database *db;
-    bool ok;
 
     if (!cn_ranks_agree(ranks, measurements != NULL, err))
         return false;
-    self = cn_sampled_database_new(measurements);
-    db = &self->db;
+    struct cn_sampled_database *self = cn_sampled_database_new(measurements);
+    struct cn_database *db = &self->db;
     db->has_exact_counts = true;
     cn_sampled_pass_init(&pass, self, options);
     pass.is_first = cn_ranks_is_first(ranks);
-    ok = analyse(&pass, ranks, err);
+    bool ok = analyse(&pass, ranks, err);
     if (ok && totals)
         *totals = pass.totals;
     cn_sampled_pass_done(&pass);

@@ -101,13 +101,12 @@ void cn_sampled_reach_note_value(struct cn_sampled_reach *r, uint32_t context,
                                  uint32_t metric, double value)
 {
     uint32_t at = *cn_map_at(&r->launched, context, (uint32_t)r->launch_count);
-    struct cn_reach_launches *launches;
 
     if (at == r->launch_count) {
         CN_PUSH(r->launch_list, r->launch_count, r->launch_capacity,
                 (struct cn_reach_launches){0});
     }
-    launches = &r->launch_list[at];
+    struct cn_reach_launches *launches = &r->launch_list[at];
     if (metric == r->launches) {
         launches->count += value;
         launches->has_count = true;
@@ -169,11 +168,10 @@ static double sampled_at(const struct cn_sampled_reach *r,
 static double scale_at(const struct cn_sampled_reach *r, uint32_t context)
 {
     uint32_t at = cn_map_find(&r->launched, context, CN_NONE);
-    const struct cn_reach_launches *launches;
 
     if (at == CN_NONE)
         return 0;
-    launches = &r->launch_list[at];
+    const struct cn_reach_launches *launches = &r->launch_list[at];
     if (!launches->has_count || !launches->has_sampled_count ||
         launches->sampled_count == 0)
         return 1;

@@ -253,7 +253,6 @@ static bool take_sum(struct cn_merges *merges, size_t context_count,
                      struct cn_bytes *from)
 {
     enum { CELL_LEN = 8 };
-    struct cn_sampled_sum *sum;
     uint64_t number;
     uint32_t level;
     size_t count;
@@ -262,7 +261,7 @@ static bool take_sum(struct cn_merges *merges, size_t context_count,
         !cn_merges_has(merges, level, (size_t)number) ||
         !cn_wire_count_take(from, CELL_LEN, &count))
         return false;
-    sum = cn_sampled_sum_new(count, 0);
+    struct cn_sampled_sum *sum = cn_sampled_sum_new(count, 0);
     if (!take_cells(merges->arg, context_count, from, sum, count)) {
         cn_sampled_sum_free(sum);
         return false;

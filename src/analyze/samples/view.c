@@ -84,11 +84,11 @@ static bool context_at(struct cn_database *db, uint64_t at, struct cn_context *o
                        struct cn_error *err)
 {
     const struct cn_sampled_database *self = self_of(db);
-    const struct cn_sampled_context *from;
 
     if (at == 0 || at >= self->contexts.count)
         return cn_fail(err, CN_ERR_NOT_FOUND, "no context %llu", (unsigned long long)at);
-    from = cn_sampled_context_at(&self->contexts, (uint32_t)at);
+    const struct cn_sampled_context *from =
+        cn_sampled_context_at(&self->contexts, (uint32_t)at);
     *out = (struct cn_context){
         .id = (uint32_t)at,
         .relation = from->relation,
@@ -153,11 +153,10 @@ static bool begin_values(struct cn_database *db, struct cn_value_cursor *cursor,
                          struct cn_error *err)
 {
     const struct cn_sampled_database *self = self_of(db);
-    uint64_t count;
 
     if (cursor->plane != CN_PLANE_OF_PROFILE)
         return cn_fail(err, CN_ERR_USAGE, "the database has no values by context");
-    count = self->threads[cursor->owner].value_count;
+    uint64_t count = self->threads[cursor->owner].value_count;
     cursor->at = 0;
     cursor->end = count;
     if (count > 0 && !is_read(cursor))

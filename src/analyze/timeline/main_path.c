@@ -158,7 +158,6 @@ static void forget(struct cn_main_path *path)
 uint32_t cn_main_path_take(struct cn_main_path *path, uint64_t *total_ns)
 {
     const struct cn_path_slot *slot;
-    uint32_t frame;
 
     *total_ns = 0;
     if (path->stack_count == 0)
@@ -174,7 +173,7 @@ uint32_t cn_main_path_take(struct cn_main_path *path, uint64_t *total_ns)
     while (slot->callees_ns > 0 && slot->callees_ns >= slot->total_ns - slot->callees_ns)
         slot = &path->slots[slot->best];
     *total_ns = slot->total_ns;
-    frame = slot->frame;
+    uint32_t frame = slot->frame;
     forget(path);
     return frame;
 }

@@ -131,12 +131,11 @@ static void weigh_row(void *arg, size_t row, unsigned number)
     struct occupancy_build *build = arg;
     struct occupancy_worker *worker = &build->workers[number];
     struct cn_tally *tally = &worker->tally;
-    struct share *shares;
 
     if (worker->has_failed)
         return;
     scan_or_fail(worker, row, add_to_frame);
-    shares = cn_alloc(tally->used_count, sizeof(*shares));
+    struct share *shares = cn_alloc(tally->used_count, sizeof(*shares));
     for (size_t i = 0; i < tally->used_count; i++)
         shares[i] = (struct share){tally->used[i], tally->ns[tally->used[i]]};
     build->rows[row] = (struct occupancy_row){shares, tally->used_count};
@@ -174,10 +173,8 @@ static uint32_t choose_depth(const struct occupancy_build *build)
     if (depth_max > CHOSEN_DEPTH_MAX)
         depth_max = CHOSEN_DEPTH_MAX;
     for (uint32_t depth = 1; depth <= depth_max && best_share > telling; depth++) {
-        double share;
-
         cn_frames_cut(build->frames, depth, places);
-        share = dominated_share(build, places);
+        double share = dominated_share(build, places);
         if (share < best_share) {
             best_share = share;
             best = depth;
@@ -214,7 +211,6 @@ static void add_frame(struct occupancy_worker *worker, uint32_t frame, uint64_t 
 static uint32_t choose_place(struct occupancy_worker *worker, uint64_t *ns)
 {
     struct cn_tally *tally = &worker->tally;
-    uint32_t place;
 
     if (worker->only_ns > 0) {
         *ns = worker->only_ns;
@@ -228,7 +224,7 @@ static uint32_t choose_place(struct occupancy_worker *worker, uint64_t *ns)
             cn_main_path_add(&worker->path, tally->used[i], tally->ns[tally->used[i]]);
         return cn_main_path_take(&worker->path, ns);
     }
-    place = cn_tally_max(tally);
+    uint32_t place = cn_tally_max(tally);
     *ns = place == CN_NONE ? 0 : tally->ns[place];
     return place;
 }
@@ -298,11 +294,10 @@ static void add_to_cells(void *arg, uint32_t context, uint64_t begin_ns, uint64_
     uint32_t place = place_of(worker->build, context);
 
     while (begin_ns < end_ns) {
-        uint64_t until_ns;
-
         while (begin_ns >= worker->column_end_ns)
             close_column(worker);
-        until_ns = end_ns < worker->column_end_ns ? end_ns : worker->column_end_ns;
+        uint64_t until_ns =
+            end_ns < worker->column_end_ns ? end_ns : worker->column_end_ns;
         if (worker->path.frames)
             add_frame(worker, place, until_ns - begin_ns);
         else

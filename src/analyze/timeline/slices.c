@@ -109,7 +109,6 @@ static bool scan_slice(struct cn_slices *slices, const struct cn_timeline *timel
     uint64_t points = slices->points;
     uint64_t crowd_min = slices->crowd_min;
     struct cn_sample samples[CROWD + 2];
-    size_t count;
 
     if (crowd_min == 0)
         crowd_min = CROWD + 1;
@@ -125,7 +124,7 @@ static bool scan_slice(struct cn_slices *slices, const struct cn_timeline *timel
                               slices->arg, err);
     first -= first > 0;
     last += last < timeline->count;
-    count = (size_t)(last - first);
+    size_t count = (size_t)(last - first);
     if (!cn_timeline_read(slices->db, timeline, first, count, samples, err))
         return false;
     for (size_t i = 0; i + 1 < count; i++) {

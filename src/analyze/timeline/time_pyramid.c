@@ -186,14 +186,12 @@ static void raise_sums(struct pyramid_builder *b, uint64_t last)
 static uint32_t choose_place(struct pyramid_builder *b, const struct cn_tally *tally,
                              uint64_t *ns)
 {
-    uint32_t best;
-
     if (b->path.frames) {
         for (size_t i = 0; i < tally->used_count; i++)
             cn_main_path_add(&b->path, tally->used[i], tally->ns[tally->used[i]]);
         return cn_main_path_take(&b->path, ns);
     }
-    best = cn_tally_max(tally);
+    uint32_t best = cn_tally_max(tally);
     *ns = best == CN_NONE ? 0 : tally->ns[best];
     return best == CN_NONE ? CN_NONE : b->place_of_slot[best];
 }
@@ -243,10 +241,9 @@ static void add_span(struct pyramid_builder *b, uint32_t context, uint64_t begin
     begin_ns -= b->pyramid->origin_ns;
     end_ns -= b->pyramid->origin_ns;
     while (begin_ns < end_ns) {
-        uint64_t until_ns;
-
         advance(b, begin_ns >> shift);
-        until_ns = ((b->at + 1) << shift) < end_ns ? (b->at + 1) << shift : end_ns;
+        uint64_t until_ns =
+            ((b->at + 1) << shift) < end_ns ? (b->at + 1) << shift : end_ns;
         cn_tally_add(&b->tallies[0], slot, until_ns - begin_ns);
         begin_ns = until_ns;
     }
@@ -368,13 +365,13 @@ bool cn_time_pyramid_build(struct cn_time_pyramid **out, struct cn_database *db,
                       .used = cn_alloc(function_count, sizeof(*b.functions.used))},
     };
     struct cn_timeline timeline;
-    bool ok;
 
     if (is_nested)
         cn_main_path_init(&b.path, cut->frames);
     for (size_t i = 0; i < place_count; i++)
         b.slot_of_place[i] = CN_NONE;
-    ok = cn_timeline_open(db, profile, &timeline, err) && fill(&b, db, &timeline, err);
+    bool ok =
+        cn_timeline_open(db, profile, &timeline, err) && fill(&b, db, &timeline, err);
     for (unsigned i = 0; i < LEVEL_MAX; i++) {
         free(b.tallies[i].ns);
         free(b.tallies[i].used);

@@ -189,7 +189,6 @@ static void list_callers(struct callers_view *self, uint32_t parent)
     for (size_t i = 0; i < self->rows[parent].count; i++) {
         struct callers_chain chain = self->rows[parent].chains[i];
         uint32_t *child;
-        struct caller_row *row;
 
         chain.caller = self->shape->caller[chain.caller];
         if (chain.caller == CN_NONE)
@@ -199,7 +198,7 @@ static void list_callers(struct callers_view *self, uint32_t parent)
             *child = new_row(self, self->shape->top_of[chain.caller]);
             add_child(self, &costs);
         }
-        row = &self->rows[*child];
+        struct caller_row *row = &self->rows[*child];
         if (row->count == 0 || is_hotter(self, chain.leaf, row->hottest_leaf)) {
             row->hottest = chain.caller;
             row->hottest_leaf = chain.leaf;
@@ -233,7 +232,6 @@ static bool list_children(struct cn_view *view, const struct cn_row *parent,
                           struct cn_row_list *out, struct cn_error *err)
 {
     struct callers_view *self = (struct callers_view *)view;
-    struct caller_row *row;
 
     if (!parent)
         return self->tops->ops->children(self->tops, NULL, out, err);
@@ -241,7 +239,7 @@ static bool list_children(struct cn_view *view, const struct cn_row *parent,
         list_leaves(self, (uint32_t)parent->id);
     if (!self->rows[parent->id].is_listed)
         list_callers(self, (uint32_t)parent->id);
-    row = &self->rows[parent->id];
+    struct caller_row *row = &self->rows[parent->id];
     for (uint32_t i = 0; i < row->row_count; i++) {
         struct cn_row item = {
             .id = row->first + i,
@@ -507,10 +505,9 @@ static bool build_shape(struct callers_shape **out, struct cn_database *db,
                         const struct cn_progress *progress, struct cn_error *err)
 {
     struct callers_shape *self = cn_alloc(1, sizeof(*self));
-    bool ok;
 
     self->shape = (struct cn_view_shape){make_view, free_shape};
-    ok = cn_cost_tree_build(&self->tops, db, index, note_call, self, progress, err);
+    bool ok = cn_cost_tree_build(&self->tops, db, index, note_call, self, progress, err);
     find_tree_ends(self);
     self->has_callers = cn_alloc(self->tops.group_count, sizeof(*self->has_callers));
     for (size_t i = 0; self->top_of && i < self->tops.index->count; i++)

@@ -176,11 +176,10 @@ bool cn_code_costs_find(struct cn_code_costs *out, struct cn_costs *costs,
                         struct cn_code_range range, struct cn_error *err)
 {
     struct cn_map numbers = {0};
-    bool ok;
 
     *out = (struct cn_code_costs){0};
-    ok = (costs->db->points ? add_points : add_contexts)(out, &numbers, costs, index,
-                                                         column, &range, err);
+    bool ok = (costs->db->points ? add_points : add_contexts)(out, &numbers, costs, index,
+                                                              column, &range, err);
     cn_map_done(&numbers);
     return ok;
 }

@@ -74,10 +74,9 @@ bool cn_context_index_build(struct cn_context_index *index, struct cn_database *
 {
     struct cn_walk walk;
     struct cn_error ids_err;
-    bool ok;
 
     *index = (struct cn_context_index){0};
-    ok = cn_walk_begin(&walk, db, err) && collect(index, &walk, err);
+    bool ok = cn_walk_begin(&walk, db, err) && collect(index, &walk, err);
     cn_walk_done(&walk);
     if (index->count > 0) {
         index->nodes = cn_realloc(index->nodes, index->count, sizeof(*index->nodes));

@@ -214,7 +214,6 @@ bool cn_cost_tree_place(const struct cn_cost_tree *tree, uint64_t row,
 static bool enter(struct cn_cost_tree *tree, uint32_t node, struct cn_error *err)
 {
     const struct cn_context_node *at = &tree->index->nodes[node];
-    const struct cn_cost_frame *above;
     struct cn_context context;
     size_t caller = 0;
 
@@ -223,7 +222,8 @@ static bool enter(struct cn_cost_tree *tree, uint32_t node, struct cn_error *err
     if (context.has_function && !find_same_function(tree, &context.function, err))
         return false;
     leave_until(tree, at->parent);
-    above = tree->depth > 0 ? &tree->path[tree->depth - 1] : NULL;
+    const struct cn_cost_frame *above =
+        tree->depth > 0 ? &tree->path[tree->depth - 1] : NULL;
     if (above)
         caller = above->is_call ? tree->depth : above->caller;
     CN_PUSH(tree->path, tree->depth, tree->path_capacity,

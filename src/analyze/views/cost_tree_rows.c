@@ -219,12 +219,11 @@ bool cn_cost_tree_view_take(struct cn_view **out, struct cn_cost_tree *tree,
 {
     struct cost_view *self = new_view(tree, costs);
     struct cn_error later;
-    bool ok;
 
     self->own = *tree;
     self->tree = &self->own;
     *tree = (struct cn_cost_tree){0};
-    ok = fill(self, progress, is_built ? err : &later) && is_built;
+    bool ok = fill(self, progress, is_built ? err : &later) && is_built;
     free(self->own.start);
     free(self->own.targets);
     self->own.start = NULL;

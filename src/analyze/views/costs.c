@@ -95,11 +95,10 @@ static const struct cn_presented_metric *
 shown_metric(const struct cn_presented_metric *list, size_t count, size_t *i)
 {
     for (size_t k = 0; k < count; k++) {
-        const struct cn_presented_metric *found;
-
         if (can_be_shown(&list[k]) && (*i)-- == 0)
             return &list[k];
-        found = shown_metric(list[k].children, list[k].child_count, i);
+        const struct cn_presented_metric *found =
+            shown_metric(list[k].children, list[k].child_count, i);
         if (found)
             return found;
     }
@@ -175,15 +174,15 @@ static bool has_values(const struct cn_costs *costs,
     struct cn_cost_request request = {.metric = metric->name, .profile = CN_NONE};
     double values[2] = {NAN, NAN};
     struct cn_error err;
-    bool found;
 
     for (int side = CN_TOTAL; side <= CN_SELF; side++) {
         request.side = (enum cn_cost_side)side;
         (void)!cn_costs_add(probe, &request, &err);
     }
-    found = probe->column_count > 0 && cn_costs_ready(probe, &err) &&
-            cn_costs_of_context(probe, 0, values, &err) &&
-            (!isnan(values[0]) || !isnan(values[1]) || !isnan(probe->columns[0].total));
+    bool found =
+        probe->column_count > 0 && cn_costs_ready(probe, &err) &&
+        cn_costs_of_context(probe, 0, values, &err) &&
+        (!isnan(values[0]) || !isnan(values[1]) || !isnan(probe->columns[0].total));
     probe_free(probe);
     return found;
 }
@@ -350,7 +349,6 @@ static const struct cn_formula *import_formula(struct cn_costs *costs,
                                                const struct cn_cost_request *request,
                                                struct cn_error *err)
 {
-    const struct cn_formula **args;
     uint32_t input;
 
     if (formula->op == CN_FORMULA_NUMBER)
@@ -359,7 +357,8 @@ static const struct cn_formula *import_formula(struct cn_costs *costs,
         return add_taxonomy_input(costs, formula->input, request, &input, err)
                    ? cn_formula_input(&costs->arena, input)
                    : NULL;
-    args = cn_arena_alloc(&costs->arena, formula->arg_count, sizeof(const void *));
+    const struct cn_formula **args =
+        cn_arena_alloc(&costs->arena, formula->arg_count, sizeof(const void *));
     for (size_t i = 0; i < formula->arg_count; i++) {
         args[i] = import_formula(costs, formula->args[i], request, err);
         if (!args[i])
@@ -553,14 +552,12 @@ static bool add_extreme(struct cn_costs *costs, const char *name, enum cn_combin
                         uint32_t *out, struct cn_error *err)
 {
     int index = cn_metrics_find(&costs->db->metrics, name);
-    const struct cn_metric *metric;
-    unsigned scope;
 
     *out = CN_NONE;
     if (index == CN_NO_ID || costs->db->metrics.list[index].instance_count == 0)
         return true;
-    metric = &costs->db->metrics.list[index];
-    scope = metric->instances[0].scope;
+    const struct cn_metric *metric = &costs->db->metrics.list[index];
+    unsigned scope = metric->instances[0].scope;
     return add_input(costs,
                      &(struct cn_cost_input){
                          .prop_id = metric->instances[0].prop_id,

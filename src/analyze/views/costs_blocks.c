@@ -262,10 +262,9 @@ bool cn_context_costs_build(struct cn_context_costs *out, struct cn_costs *costs
                             struct cn_error *err)
 {
     struct gathering g = {.width = costs->input_count};
-    bool ok;
 
     g.out.start = cn_alloc(id_limit + 1, sizeof(*g.out.start));
-    ok = cn_costs_visit_blocks(costs, id_limit, gather, &g, progress, err);
+    bool ok = cn_costs_visit_blocks(costs, id_limit, gather, &g, progress, err);
     if (g.out.count > 0) {
         g.out.inputs = cn_realloc(g.out.inputs, g.out.count, sizeof(*g.out.inputs));
         g.out.values = cn_realloc(g.out.values, g.out.count, sizeof(*g.out.values));

@@ -45,7 +45,6 @@ static bool parse_side(struct cn_costs *costs, enum cn_cost_side side, const cha
 static const char *print_name(struct cn_costs *costs, const char *text, size_t len)
 {
     struct cn_text name = {0};
-    const char *out;
 
     while (len > 0 && isspace((unsigned char)text[len - 1]))
         len--;
@@ -55,7 +54,7 @@ static const char *print_name(struct cn_costs *costs, const char *text, size_t l
     }
     for (size_t i = 0; i < len; i++)
         cn_text_char(&name, text[i] == '[' ? '(' : text[i] == ']' ? ')' : text[i]);
-    out = cn_arena_strdup(&costs->arena, cn_text_str(&name));
+    const char *out = cn_arena_strdup(&costs->arena, cn_text_str(&name));
     cn_text_done(&name);
     return out;
 }
@@ -80,14 +79,13 @@ bool cn_costs_add_derived(struct cn_costs *costs, const char *text, struct cn_er
     const char *equals = strchr(text, '=');
     const struct cn_formula *formulas[] = {NULL, NULL};
     struct cn_error failure;
-    const char *name;
 
     if (!equals || equals == text)
         return cn_fail(err, CN_ERR_USAGE, "derived metric '%.80s' is not NAME=FORMULA",
                        text);
     if (costs->column_count + 2 > CN_COST_COLUMN_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "more than %d columns", CN_COST_COLUMN_MAX);
-    name = print_name(costs, text, (size_t)(equals - text));
+    const char *name = print_name(costs, text, (size_t)(equals - text));
     /* A metric may have one side alone. */
     if (!parse_side(costs, CN_TOTAL, equals + 1, &formulas[CN_TOTAL], &failure) &&
         failure.kind != CN_ERR_NOT_FOUND) {

@@ -168,10 +168,9 @@ static void begin(struct fill *fill, size_t row_count)
 static bool read_summary(struct fill *fill, struct cn_error *err)
 {
     double *thread_inputs = fill->thread_inputs;
-    bool ok;
 
     fill->thread_inputs = NULL;
-    ok = read_plane(fill, 0, err) || cn_fail_in(err, "profile 0");
+    bool ok = read_plane(fill, 0, err) || cn_fail_in(err, "profile 0");
     fill->thread_inputs = thread_inputs;
     return ok;
 }

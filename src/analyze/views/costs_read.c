@@ -102,12 +102,10 @@ void cn_cost_tally_thread(const struct cn_costs *costs, const double *thread_inp
 
 static double statistic(enum cn_cost_stat stat, const struct cn_cost_tally *tally)
 {
-    double mean, variance;
-
     if (tally->count == 0)
         return NAN;
-    mean = tally->sum / tally->count;
-    variance = tally->squares / tally->count - mean * mean;
+    double mean = tally->sum / tally->count;
+    double variance = tally->squares / tally->count - mean * mean;
     switch (stat) {
     case CN_STAT_MEAN:
         return mean;

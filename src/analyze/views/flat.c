@@ -26,14 +26,13 @@ static bool map_call(struct cn_cost_tree *tree, struct cn_cost_frame *frame,
         frame->place.kind == CN_ROW_FUNCTION && frame->place.function != CN_NONE
             ? &tree->row_of_function[frame->place.function]
             : NULL;
-    uint32_t file_row;
 
     frame->row = known ? *known : CN_NONE;
     if (frame->row == CN_NONE && !find_row(tree, &frame->place, &frame->row, err))
         return false;
     if (known)
         *known = frame->row;
-    file_row = tree->groups[frame->row].parent;
+    uint32_t file_row = tree->groups[frame->row].parent;
     cn_cost_tree_count(tree, tree->groups[file_row].parent);
     cn_cost_tree_count(tree, file_row);
     cn_cost_tree_count(tree, frame->row);

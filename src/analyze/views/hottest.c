@@ -39,10 +39,9 @@ static bool choose(struct cn_hottest *hottest, struct cn_costs *costs,
     for (size_t node = 0; ok && node < hottest->index.count; node++) {
         struct cn_best_item item;
         bool is_asked_for = false;
-        double value;
 
         cn_cost_rows_values(costs, &hottest->rows, node, values);
-        value = values[request->column];
+        double value = values[request->column];
         item = cn_best_of_value(request->is_reversed ? -value : value, (uint32_t)node);
         if (isnan(value) || !cn_best_takes(best, &item))
             continue;
@@ -120,11 +119,10 @@ bool cn_hottest_path(const struct cn_hottest *hottest, struct cn_database *db,
 {
     struct cn_context calls[PATH_SHOWN];
     size_t count;
-    size_t shown;
 
     if (!collect_calls(hottest, db, node, calls, PATH_SHOWN, &count, err))
         return false;
-    shown = count < PATH_SHOWN ? count : PATH_SHOWN;
+    size_t shown = count < PATH_SHOWN ? count : PATH_SHOWN;
     for (size_t i = shown; i-- > 0;) {
         if (!cn_label_context(db, &calls[i], text, err))
             return false;

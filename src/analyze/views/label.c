@@ -57,12 +57,10 @@ static bool label_point(struct cn_database *db, uint32_t module, uint64_t offset
 static bool label_anonymous(struct cn_database *db, const struct cn_function *function,
                             struct cn_text *text, struct cn_error *err)
 {
-    bool ok;
-
     cn_text_str_add(text, "<anonymous at ");
-    ok = function->file != CN_NONE
-             ? label_line(db, function->file, function->line, text, err)
-             : label_point(db, function->module, function->offset, text, err);
+    bool ok = function->file != CN_NONE
+                  ? label_line(db, function->file, function->line, text, err)
+                  : label_point(db, function->module, function->offset, text, err);
     cn_text_char(text, '>');
     return ok;
 }

@@ -15,15 +15,13 @@ static bool has_shape(const struct cn_thread_shape *shape,
 static struct cn_thread_shape *find_shape(struct cn_overview *overview,
                                           const struct cn_identity_tuple *identity)
 {
-    struct cn_thread_shape *shape;
-
     for (size_t i = 0; i < overview->shape_count; i++) {
         if (has_shape(&overview->shapes[i], identity))
             return &overview->shapes[i];
     }
     if (overview->shape_count == CN_OVERVIEW_SHAPES_MAX)
         return NULL;
-    shape = &overview->shapes[overview->shape_count++];
+    struct cn_thread_shape *shape = &overview->shapes[overview->shape_count++];
     shape->id_count = identity->count;
     for (size_t i = 0; i < identity->count; i++) {
         const struct cn_identity *id = &identity->ids[i];

@@ -12,12 +12,11 @@ int cn_thread_cost_id(const struct cn_database *db, const char *metric)
 {
     int index = cn_metrics_find(&db->metrics, metric);
     int scope = cn_metrics_find_scope_type(&db->metrics, CN_SCOPE_EXECUTION);
-    const struct cn_metric *of;
     int id = CN_NO_ID;
 
     if (index == CN_NO_ID)
         return CN_NO_ID;
-    of = &db->metrics.list[index];
+    const struct cn_metric *of = &db->metrics.list[index];
     if (scope != CN_NO_ID)
         id = cn_metric_prop_id(of, (unsigned)scope);
     return id == CN_NO_ID && of->instance_count > 0 ? of->instances[0].prop_id : id;

@@ -184,10 +184,8 @@ bool cn_view_children(struct cn_view *view, const struct cn_row *parent,
                       size_t sort_column, bool is_reversed, struct cn_row_list *out,
                       struct cn_error *err)
 {
-    bool ok;
-
     cn_row_list_begin(out, view->costs->column_count);
-    ok = view->ops->children(view, parent, out, err);
+    bool ok = view->ops->children(view, parent, out, err);
     hide_empty(view, out);
     cn_row_list_sort(out, sort_column, is_reversed);
     return ok;
@@ -249,11 +247,10 @@ bool cn_view_hot_path(struct cn_view *view, size_t column, double share,
 
     for (bool is_top = true; ok && goes_on; is_top = false) {
         struct cn_row_list list;
-        double hottest;
 
         ok = cn_view_children(view, is_top ? NULL : &row, column, false, &list, err) &&
              cn_view_weigh(view, &list, &seen, err);
-        hottest = list.count ? list.rows[0].values[column] : NAN;
+        double hottest = list.count ? list.rows[0].values[column] : NAN;
         goes_on = !isnan(hottest) && hottest > 0 && hottest >= share * above;
         if (goes_on && is_on_path(path, &list.rows[0]))
             ok = goes_on = cn_view_fail_cycle(&list.rows[0], err);

@@ -83,13 +83,12 @@ bool cn_view_visit(struct cn_view_visit *visit, cn_view_visit_fn row_fn, void *a
     ok = push_level(visit, NULL, arg, err);
     while (visit->depth > 0) {
         struct cn_view_level *level = &visit->levels[visit->depth - 1];
-        const struct cn_row *row;
 
         if (level->next == level->list.count) {
             cn_row_list_done(&visit->levels[--visit->depth].list);
             continue;
         }
-        row = &level->list.rows[level->next++];
+        const struct cn_row *row = &level->list.rows[level->next++];
         if (!is_large_enough(visit, row))
             continue;
         if (is_below_itself(visit, row)) {

@@ -109,7 +109,6 @@ static bool is_same(const struct cn_waiting_call *a, const struct cn_waiting_cal
 static void add_call(struct waiting_search *s, const struct cn_waiting_call *call)
 {
     struct cn_waiting_calls *found = &s->found;
-    double *values;
     size_t i = 0;
 
     while (i < found->count && !is_same(&found->list[i], call))
@@ -119,7 +118,7 @@ static void add_call(struct waiting_search *s, const struct cn_waiting_call *cal
         found->list[found->count++] = *call;
         return;
     }
-    values = copy_values(s, found->list[i].row.values);
+    double *values = copy_values(s, found->list[i].row.values);
     for (size_t k = 0; k < s->view->costs->column_count; k++) {
         double more = call->row.values[k];
 
@@ -191,12 +190,11 @@ static bool open_top_rows(struct waiting_search *s, struct cn_error *err)
 static struct open_row take_longest(struct waiting_search *s)
 {
     size_t longest = 0;
-    struct open_row taken;
 
     for (size_t i = 1; i < s->open_count; i++)
         if (s->open[i].wait > s->open[longest].wait)
             longest = i;
-    taken = s->open[longest];
+    struct open_row taken = s->open[longest];
     s->open[longest] = s->open[--s->open_count];
     return taken;
 }

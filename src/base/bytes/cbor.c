@@ -72,11 +72,10 @@ static bool skip_head(struct cn_cbor *in, struct skip *skip, struct cn_error *er
     struct cn_cbor_head head;
     struct cn_cbor at = *in;
     uint64_t count;
-    bool is_open;
 
     if (!cn_cbor_next(&at, &head))
         return cn_cbor_fail(in, "an item", err);
-    is_open = head.info == CN_CBOR_OPEN;
+    bool is_open = head.info == CN_CBOR_OPEN;
     count = is_open ? UINT64_MAX : head.value;
     switch (head.kind) {
     case CN_CBOR_BYTES:

@@ -44,7 +44,6 @@ void cn_csv_add_quoted(struct cn_text *text, const char *value)
 void cn_csv_add(struct cn_text *text, const char *value)
 {
     struct cn_text printable = {0};
-    const char *chars;
     size_t plain = 0;
 
     while (value[plain] >= ' ' && value[plain] <= '~' && !strchr(",\"", value[plain]))
@@ -54,7 +53,7 @@ void cn_csv_add(struct cn_text *text, const char *value)
         return;
     }
     cn_utf8_add_printable(&printable, value);
-    chars = cn_text_str(&printable);
+    const char *chars = cn_text_str(&printable);
     add_cell(text, chars, strpbrk(chars, ",\"") != NULL);
     cn_text_done(&printable);
 }

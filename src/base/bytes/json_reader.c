@@ -109,17 +109,15 @@ static bool add_unit(struct cn_json_reader *reader)
 static bool add_escape(struct cn_json_reader *reader)
 {
     static const char names[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
-    uint8_t c;
-    const char *found;
 
     if (reader->at >= reader->bytes.len)
         return false;
-    c = reader->bytes.ptr[reader->at];
+    uint8_t c = reader->bytes.ptr[reader->at];
     if (c == 'u') {
         reader->at++;
         return add_unit(reader);
     }
-    found = c ? strchr(names, c) : NULL;
+    const char *found = c ? strchr(names, c) : NULL;
     if (!found)
         return false;
     reader->at++;
@@ -382,13 +380,12 @@ bool cn_json_as_f64(struct cn_bytes text, double *out)
 {
     char copy[NUMBER_LEN_MAX + 1];
     char *end;
-    double value;
 
     if (text.len == 0 || text.len > NUMBER_LEN_MAX)
         return false;
     memcpy(copy, text.ptr, text.len);
     copy[text.len] = '\0';
-    value = strtod(copy, &end);
+    double value = strtod(copy, &end);
     /* strtod() also reads hexadecimal numbers. */
     if (strspn(copy, "0123456789+-.eE") != text.len || *end != '\0' || value - value != 0)
         return false;

@@ -131,11 +131,10 @@ void cn_pb_close(struct cn_pb *pb, size_t at)
 {
     uint8_t *body = pb->bytes + at;
     size_t len = pb->len - at;
-    size_t len_len;
 
     assert(pb->depth > 0 && len <= UINT32_MAX);
     pb->depth--;
-    len_len = put_varint(body - LEN_ROOM, len);
+    size_t len_len = put_varint(body - LEN_ROOM, len);
     if (len_len < LEN_ROOM) {
         memmove(body - LEN_ROOM + len_len, body, len);
         pb->len -= LEN_ROOM - len_len;

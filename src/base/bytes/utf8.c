@@ -66,12 +66,11 @@ void cn_utf8_add_printable_chars(struct cn_text *text, const char *chars, size_t
 const char *cn_utf8_strdup(struct cn_arena *arena, const char *str)
 {
     struct cn_text text = {0};
-    const char *copy;
 
     if (cn_utf8_is_valid(str, strlen(str)))
         return cn_arena_strdup(arena, str);
     add_escaped(&text, str, strlen(str), true);
-    copy = cn_arena_strdup(arena, cn_text_str(&text));
+    const char *copy = cn_arena_strdup(arena, cn_text_str(&text));
     cn_text_done(&text);
     return copy;
 }

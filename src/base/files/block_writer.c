@@ -135,11 +135,10 @@ void cn_block_checksums_add(uint64_t first_off, uint64_t off, struct cn_bytes by
 
     while (bytes.len > 0 && cn_bytes_take(&bytes, part_len(off, bytes.len), &part)) {
         bool is_new = off == first_off || off % CN_BLOCK_LEN == 0;
-        uint8_t *last;
 
         if (is_new)
             cn_text_add(crcs, "\0\0\0\0", sizeof(uint32_t));
-        last = (uint8_t *)crcs->chars + crcs->len - sizeof(uint32_t);
+        uint8_t *last = (uint8_t *)crcs->chars + crcs->len - sizeof(uint32_t);
         cn_u32_put(last, cn_crc32c_add(cn_u32_get(last), part));
         off += part.len;
     }
@@ -147,11 +146,9 @@ void cn_block_checksums_add(uint64_t first_off, uint64_t off, struct cn_bytes by
 
 static void end_section(struct cn_block_writer *writer)
 {
-    struct cn_block_file_section *last;
-
     if (writer->section_count == 0)
         return;
-    last = &writer->sections[writer->section_count - 1];
+    struct cn_block_file_section *last = &writer->sections[writer->section_count - 1];
     last->len = writer->end_off - last->off;
 }
 

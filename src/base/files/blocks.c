@@ -18,7 +18,6 @@ static bool read_footer(struct cn_block_file *file, uint64_t magic, struct cn_er
 {
     struct cn_bytes bytes = file->file.bytes, part, head, covered;
     struct cn_block_file_footer footer;
-    uint32_t crc;
 
     if (bytes.len < cn_block_file_header_size + cn_block_file_footer_size ||
         !cn_bytes_from(bytes, bytes.len - cn_block_file_footer_size, &part))
@@ -44,7 +43,7 @@ static bool read_footer(struct cn_block_file *file, uint64_t magic, struct cn_er
     if (!cn_file_need(&file->file, covered, err))
         return false;
     head = (struct cn_bytes){bytes.ptr, cn_block_file_header_size};
-    crc = cn_crc32c_add(cn_crc32c(head), covered);
+    uint32_t crc = cn_crc32c_add(cn_crc32c(head), covered);
     if (crc != footer.checksum)
         return cn_fail(err, CN_ERR_FORMAT,
                        "checksum of its tables is %08" PRIx32 ", %08" PRIx32 " expected",
@@ -162,12 +161,10 @@ static bool fetch_blocks(const struct cn_block_file *file, uint64_t first, uint6
 bool cn_block_file_check(const struct cn_block_file *file, struct cn_bytes part,
                          struct cn_error *err)
 {
-    uint64_t off, last;
-
     if (part.len == 0)
         return true;
-    off = (uint64_t)(part.ptr - file->blocks.ptr);
-    last = (off + part.len - 1) / file->block_len;
+    uint64_t off = (uint64_t)(part.ptr - file->blocks.ptr);
+    uint64_t last = (off + part.len - 1) / file->block_len;
     for (uint64_t i = off / file->block_len; i <= last; i++) {
         if (atomic_load_explicit(&file->is_checked[i], memory_order_relaxed))
             continue;

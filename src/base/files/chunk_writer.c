@@ -85,12 +85,12 @@ static bool inspect(const char *path, struct cn_chunk_file *out, uint64_t *end_o
                     uint64_t *cut_len, struct cn_error *err)
 {
     struct cn_file file = {0};
-    bool ok;
 
     if (!cn_file_open(&file, path, err))
         return false;
-    ok = cn_chunk_file_init(out, cn_content_of(file.bytes), CN_CHUNK_DIALECT_SPEC, err) ||
-         cn_fail_in(err, "%s", path);
+    bool ok =
+        cn_chunk_file_init(out, cn_content_of(file.bytes), CN_CHUNK_DIALECT_SPEC, err) ||
+        cn_fail_in(err, "%s", path);
     if (ok) {
         *end_off = sound_end(out);
         *cut_len = file.bytes.len - *end_off;
@@ -140,7 +140,6 @@ bool cn_chunk_writer_add(struct cn_chunk_writer *writer, struct cn_bytes plain,
     struct cn_chunk_header head = {.magic = CN_CHUNK_MAGIC};
     uint64_t old_off = writer->end_off;
     struct cn_bytes stored;
-    int is_cut;
 
     if (plain.len > CN_CHUNK_LEN_MAX)
         return cn_fail(err, CN_ERR_LIMIT,
@@ -159,7 +158,7 @@ bool cn_chunk_writer_add(struct cn_chunk_writer *writer, struct cn_bytes plain,
     if (write_all(writer, writer->buffer, cn_chunk_header_size + stored.len, err))
         return true;
     /* Part of it may be there; what cannot be cut off here, readers skip. */
-    is_cut = ftruncate(writer->fd, (off_t)old_off);
+    int is_cut = ftruncate(writer->fd, (off_t)old_off);
     (void)is_cut;
     return false;
 }

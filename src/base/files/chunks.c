@@ -95,11 +95,9 @@ bool cn_chunk_file_at(const struct cn_chunk_file *file, uint64_t off,
 bool cn_chunk_check(const struct cn_chunk_file *file, const struct cn_chunk *chunk,
                     struct cn_error *err)
 {
-    uint32_t checksum;
-
     if (!file->has_checksums)
         return true;
-    checksum = cn_crc32(chunk->stored);
+    uint32_t checksum = cn_crc32(chunk->stored);
     if (checksum == chunk->checksum)
         return true;
     return cn_fail(err, CN_ERR_FORMAT,
@@ -158,14 +156,12 @@ static uint64_t find_magic(const struct cn_chunk_file *file, uint64_t off)
     /* Pieces overlap by what may be the first bytes of a magic number. */
     for (off++; off < len && len - off >= sizeof(magic);
          off += piece_len - (sizeof(magic) - 1)) {
-        const uint8_t *found;
-
         piece_len = len - off < PIECE_LEN ? len - off : PIECE_LEN;
         /* What cannot be fetched has no chunks. */
         if (!cn_content_slice(file->content, off, piece_len, &piece) ||
             !need(file, piece, &ignored))
             return len;
-        found = memmem(piece.ptr, piece.len, magic, sizeof(magic));
+        const uint8_t *found = memmem(piece.ptr, piece.len, magic, sizeof(magic));
         if (found)
             return off + (uint64_t)(found - piece.ptr);
     }

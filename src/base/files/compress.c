@@ -72,12 +72,11 @@ struct cn_compressor *cn_compressor_new(enum cn_compression method, int level)
 struct cn_compressor *cn_compressor_new_unfinished(int level)
 {
     struct cn_compressor *compressor = cn_alloc(1, sizeof(*compressor));
-    int status;
 
     compressor->method = CN_COMPRESSION_DEFLATE;
     compressor->is_unfinished = true;
-    status = deflateInit2(&compressor->stream, level ? level : DEFLATE_LEVEL, Z_DEFLATED,
-                          -MAX_WBITS, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY);
+    int status = deflateInit2(&compressor->stream, level ? level : DEFLATE_LEVEL,
+                              Z_DEFLATED, -MAX_WBITS, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY);
     if (status != Z_OK)
         cn_memory_fail();
     return compressor;
@@ -139,14 +138,13 @@ static size_t compress_zstd(struct cn_compressor *compressor, struct cn_bytes in
 {
     ZSTD_inBuffer input = {in.ptr, in.len, 0};
     ZSTD_outBuffer output = {out, cn_compressor_bound(compressor, in.len), 0};
-    size_t len;
 
     if (compressor->is_stream)
         return ZSTD_compressStream2(compressor->zstd, &output, &input, ZSTD_e_flush) == 0
                    ? output.pos
                    : 0;
-    len = ZSTD_compressCCtx(compressor->zstd, out, output.size, in.ptr, in.len,
-                            compressor->level);
+    size_t len = ZSTD_compressCCtx(compressor->zstd, out, output.size, in.ptr, in.len,
+                                   compressor->level);
     return ZSTD_isError(len) ? 0 : len;
 }
 

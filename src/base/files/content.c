@@ -173,13 +173,12 @@ struct cn_bytes cn_ranges_read(struct cn_ranges *ranges, uint64_t off, uint64_t 
     uint64_t begin = off - off % cache.page_len;
     uint64_t page_len =
         ranges->len - begin < cache.page_len ? ranges->len - begin : cache.page_len;
-    struct content_part *part;
 
     if (len == 0)
         return (struct cn_bytes){(const uint8_t *)"", 0};
     if (off - begin + len > page_len)
         return (struct cn_bytes){bytes_of(cached(ranges, off, len)), (size_t)len};
-    part = cached(ranges, begin, page_len);
+    struct content_part *part = cached(ranges, begin, page_len);
     return (struct cn_bytes){bytes_of(part) + (off - begin), (size_t)len};
 }
 

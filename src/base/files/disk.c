@@ -77,12 +77,11 @@ static bool file_remove(void *arg, const char *path, struct cn_error *err)
 static bool dir_sync(void *arg, const char *path, struct cn_error *err)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool ok;
 
     (void)arg;
     if (fd < 0)
         return cn_fail_errno(err, "%s", path);
-    ok = fsync(fd) == 0 || cn_fail_errno(err, "%s", path);
+    bool ok = fsync(fd) == 0 || cn_fail_errno(err, "%s", path);
     (void)close(fd);
     return ok;
 }
@@ -102,13 +101,12 @@ const struct cn_disk cn_disk_files = {
 static bool write_whole(const struct cn_disk *io, const char *path, const void *data,
                         size_t len, struct cn_error *err)
 {
-    bool ok;
     int fd;
 
     if (!io->open(io->arg, path, &fd, err))
         return false;
-    ok = io->truncate(io->arg, fd, 0, err) && io->write(io->arg, fd, 0, data, len, err) &&
-         io->sync(io->arg, fd, err);
+    bool ok = io->truncate(io->arg, fd, 0, err) &&
+              io->write(io->arg, fd, 0, data, len, err) && io->sync(io->arg, fd, err);
     io->close(io->arg, fd);
     return ok;
 }
@@ -116,12 +114,12 @@ static bool write_whole(const struct cn_disk *io, const char *path, const void *
 bool cn_disk_replace(const struct cn_disk *io, const char *dir, const char *name,
                      const void *data, size_t len, struct cn_error *err)
 {
-    bool ok;
     char *path = cn_strprintf("%s/%s", dir, name);
     char *temporary = cn_strprintf("%s/.%s.new", dir, name);
+    bool ok = write_whole(io, temporary, data, len, err) &&
+              io->rename(io->arg, temporary, path, err) &&
+              io->sync_dir(io->arg, dir, err);
 
-    ok = write_whole(io, temporary, data, len, err) &&
-         io->rename(io->arg, temporary, path, err) && io->sync_dir(io->arg, dir, err);
     if (!ok)
         (void)cn_fail_in(err, "%s", path);
     free(path);

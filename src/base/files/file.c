@@ -12,7 +12,6 @@ static bool map_descriptor(struct cn_file *file, int *fd, const char *path,
                            bool is_content, struct cn_error *err)
 {
     struct stat st;
-    void *map;
 
     if (fstat(*fd, &st) < 0)
         return cn_fail_errno(err, "%s", path);
@@ -31,7 +30,7 @@ static bool map_descriptor(struct cn_file *file, int *fd, const char *path,
     if (st.st_size > PTRDIFF_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "%s: %.1f GB do not fit into memory", path,
                        (double)st.st_size / 1e9);
-    map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, *fd, 0);
+    void *map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, *fd, 0);
     if (map == MAP_FAILED)
         return cn_fail_errno(err, "%s", path);
     file->bytes = (struct cn_bytes){map, (size_t)st.st_size};
@@ -43,12 +42,11 @@ static bool open_path(struct cn_file *file, const char *path, bool is_content,
 {
     /* O_NONBLOCK: opening a FIFO must not wait for its other end. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    bool ok;
 
     *file = (struct cn_file){0};
     if (fd < 0)
         return cn_fail_errno(err, "%s", path);
-    ok = map_descriptor(file, &fd, path, is_content, err);
+    bool ok = map_descriptor(file, &fd, path, is_content, err);
     if (fd >= 0)
         (void)close(fd);
     return ok;

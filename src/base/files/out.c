@@ -67,12 +67,9 @@ bool cn_out_join_at(struct cn_out *out, const char *dir, const char *name,
 static ssize_t write_once(const struct cn_out *out, uint64_t off, const uint8_t *data,
                           size_t len)
 {
-    ssize_t n;
-    int saved;
-
     cn_lock_take(out->lock);
-    n = pwrite(out->fd, data, len, (off_t)off);
-    saved = errno;
+    ssize_t n = pwrite(out->fd, data, len, (off_t)off);
+    int saved = errno;
     cn_lock_release(out->lock);
     errno = saved;
     return n;

@@ -209,13 +209,12 @@ static bool encode_gzip(struct cn_sink *sink, const uint8_t *data, size_t len,
     while (!is_done) {
         uInt part = len > UINT_MAX ? UINT_MAX : (uInt)len;
         bool is_last = is_end && part == len;
-        int status;
 
         gzip->next_in = data;
         gzip->avail_in = part;
         gzip->next_out = sink->coder->room;
         gzip->avail_out = BUFFER_LEN;
-        status = deflate(gzip, is_last ? Z_FINISH : Z_NO_FLUSH);
+        int status = deflate(gzip, is_last ? Z_FINISH : Z_NO_FLUSH);
         data += part - gzip->avail_in;
         len -= part - gzip->avail_in;
         is_done = is_last ? status == Z_STREAM_END : len == 0 && gzip->avail_out > 0;

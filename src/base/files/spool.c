@@ -13,10 +13,9 @@
 /* Where a file cannot be made without a name, it loses it at once. */
 static int open_and_unlink(const char *folder)
 {
-    int fd;
     char *path = cn_strprintf("%s/.cairn-XXXXXX", folder);
+    int fd = mkostemp(path, O_CLOEXEC);
 
-    fd = mkostemp(path, O_CLOEXEC);
     if (fd >= 0)
         (void)unlink(path);
     free(path);

@@ -89,7 +89,6 @@ static bool next_gzip(struct unpacking *u, uint8_t *out, size_t room, size_t *le
 {
     struct cn_bytes used;
     uInt in_len = u->rest.len > PIECE_LEN ? PIECE_LEN : (uInt)u->rest.len;
-    int status;
 
     if (!u->is_open && inflateReset(&u->gzip) != Z_OK)
         return damaged(u, "cannot begin", err);
@@ -98,7 +97,7 @@ static bool next_gzip(struct unpacking *u, uint8_t *out, size_t room, size_t *le
     u->gzip.avail_in = in_len;
     u->gzip.next_out = out;
     u->gzip.avail_out = (uInt)room;
-    status = inflate(&u->gzip, Z_NO_FLUSH);
+    int status = inflate(&u->gzip, Z_NO_FLUSH);
     if (status == Z_STREAM_END)
         u->is_open = false;
     else if (status != Z_OK && status != Z_BUF_ERROR)
@@ -251,16 +250,13 @@ static bool fill_spool(struct cn_unpacked *unpacked, struct cn_bytes packed,
 static bool unpack_bytes(struct cn_unpacked *unpacked, struct cn_bytes packed,
                          uint64_t len_max, bool is_endless, struct cn_error *err)
 {
-    size_t len;
-    void *map;
-
     if (!cn_spool_open(&unpacked->spool, cn_temporary_folder(), err) ||
         !fill_spool(unpacked, packed, len_max, is_endless, err))
         return false;
-    len = (size_t)unpacked->spool.end_off;
+    size_t len = (size_t)unpacked->spool.end_off;
     if (len == 0)
         return true;
-    map = mmap(NULL, len, PROT_READ, MAP_PRIVATE, unpacked->spool.fds[0], 0);
+    void *map = mmap(NULL, len, PROT_READ, MAP_PRIVATE, unpacked->spool.fds[0], 0);
     if (map == MAP_FAILED)
         return cn_fail_errno(err, "cannot map what was decompressed");
     unpacked->bytes = (struct cn_bytes){map, len};

@@ -22,13 +22,12 @@ static bool copy(struct cn_out *out, struct cn_error *err)
 bool cn_input_spool(char **folder, char **path, struct cn_error *err)
 {
     struct cn_out out = {0};
-    bool ok;
 
     *folder = cn_temporary_make("input", err);
     if (!*folder)
         return false;
     char *name = cn_strprintf("%s/standard-input", *folder);
-    ok = cn_out_open(&out, name, err) && copy(&out, err) && cn_out_close(&out, err);
+    bool ok = cn_out_open(&out, name, err) && copy(&out, err) && cn_out_close(&out, err);
     cn_out_abandon(&out);
     if (!ok) {
         free(name);

@@ -42,13 +42,12 @@ bool cn_own_library_find_for(const char *triplet, const char *name, char **out,
                              struct cn_error *err)
 {
     const char *folders[3] = {0};
-    bool ok;
     char *beside = cn_strprintf("%s/", triplet);
     char *installed = cn_strprintf("../lib/%s/cairn/", triplet);
 
     folders[0] = beside;
     folders[1] = installed;
-    ok = find(folders, name, out, err);
+    bool ok = find(folders, name, out, err);
     free(beside);
     free(installed);
     return ok;

@@ -73,7 +73,6 @@ bool cn_range_cache_open(struct cn_range_cache **out, const char *path, uint64_t
                          cn_range_fetch fetch, void *arg, struct cn_error *err)
 {
     struct cn_range_cache *cache = cn_alloc(1, sizeof(*cache));
-    void *map;
 
     cn_lock_init(&cache->lock);
     cache->fd = -1;
@@ -89,7 +88,7 @@ bool cn_range_cache_open(struct cn_range_cache **out, const char *path, uint64_t
         cn_range_cache_close(cache);
         return false;
     }
-    map = mmap(NULL, cache->map_len, PROT_READ, MAP_SHARED, cache->fd, 0);
+    void *map = mmap(NULL, cache->map_len, PROT_READ, MAP_SHARED, cache->fd, 0);
     if (map == MAP_FAILED) {
         (void)cn_fail_errno(err, "%s", path);
         cn_range_cache_close(cache);

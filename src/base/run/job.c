@@ -41,11 +41,10 @@ void cn_job_group_done(struct cn_job_group *group)
 static bool is_stopped(void *arg)
 {
     struct cn_job *job = arg;
-    bool result;
 
     (void)pthread_mutex_lock(&job->group->lock);
-    result = job->group->is_cancelled ||
-             (job->stops_unasked && cn_clock_ns() - job->asked_ns > unasked_ns);
+    bool result = job->group->is_cancelled ||
+                  (job->stops_unasked && cn_clock_ns() - job->asked_ns > unasked_ns);
     (void)pthread_mutex_unlock(&job->group->lock);
     return result;
 }
@@ -76,13 +75,12 @@ static void *run(void *arg)
     (void)pthread_mutex_lock(&group->lock);
     do {
         struct cn_error err = {0};
-        bool ok;
 
         job->runs_again = false;
         job->share_done = 0;
         job->has_estimate = false;
         (void)pthread_mutex_unlock(&group->lock);
-        ok = job->work(job->arg, &progress, &err);
+        bool ok = job->work(job->arg, &progress, &err);
         (void)pthread_mutex_lock(&group->lock);
         job->failure = err;
         if (ok)
@@ -108,7 +106,6 @@ static void join(struct cn_job *job)
 static bool start(struct cn_job *job, struct cn_error *err)
 {
     sigset_t all, before;
-    int failure;
 
     if (job->group->is_cancelled)
         return cn_fail(err, CN_ERR_INTERRUPTED, "cancelled while %s", job->what);
@@ -124,7 +121,7 @@ static bool start(struct cn_job *job, struct cn_error *err)
     job->group->running_count++;
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    failure = pthread_create(&job->thread, NULL, run, job);
+    int failure = pthread_create(&job->thread, NULL, run, job);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (failure == 0)
         return true;
@@ -149,10 +146,8 @@ bool cn_job_start(struct cn_job *job, struct cn_error *err)
 
 bool cn_job_prepare(struct cn_job *job, struct cn_error *err)
 {
-    bool ok;
-
     (void)pthread_mutex_lock(&job->group->lock);
-    ok = job->state != CN_JOB_NEW || start(job, err);
+    bool ok = job->state != CN_JOB_NEW || start(job, err);
     (void)pthread_mutex_unlock(&job->group->lock);
     return ok;
 }
@@ -238,32 +233,26 @@ void cn_job_estimated(struct cn_job *job)
 
 bool cn_job_check(struct cn_job *job, struct cn_error *err)
 {
-    bool ok;
-
     (void)pthread_mutex_lock(&job->group->lock);
-    ok = result_of(job, err);
+    bool ok = result_of(job, err);
     (void)pthread_mutex_unlock(&job->group->lock);
     return ok;
 }
 
 bool cn_job_is_running(struct cn_job *job)
 {
-    bool result;
-
     if (!job->group)
         return false;
     (void)pthread_mutex_lock(&job->group->lock);
-    result = job->state == CN_JOB_RUNNING;
+    bool result = job->state == CN_JOB_RUNNING;
     (void)pthread_mutex_unlock(&job->group->lock);
     return result;
 }
 
 double cn_job_share_done(struct cn_job *job)
 {
-    double result;
-
     (void)pthread_mutex_lock(&job->group->lock);
-    result = job->share_done;
+    double result = job->share_done;
     (void)pthread_mutex_unlock(&job->group->lock);
     return result;
 }

@@ -129,11 +129,10 @@ static void take_ready(struct pool_worker *self, size_t job)
     while (++job < jobs->count) {
         atomic_uint *entry = &shared->entries[job % shared->count];
         unsigned state = ENTRY_RUNS;
-        struct pool_worker *owner;
 
         if (atomic_compare_exchange_strong(entry, &state, ENTRY_MAY_BE_TAKEN))
             return;
-        owner = &shared->workers[state - ENTRY_WAITS];
+        struct pool_worker *owner = &shared->workers[state - ENTRY_WAITS];
         atomic_store(entry, ENTRY_RUNS);
         if (cn_clock_ns() > end) {
             tell(owner, NEWS_TURN);

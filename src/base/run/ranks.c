@@ -40,17 +40,15 @@ bool cn_ranks_receive(struct cn_ranks *ranks, unsigned from, struct cn_text *mes
                       struct cn_error *err)
 {
     uint8_t head[sizeof(uint64_t)];
-    uint64_t len;
-    char *room;
 
     if (!ranks->ops->receive(ranks, from, head, sizeof(head), err))
         return false;
-    len = cn_u64_get(head);
+    uint64_t len = cn_u64_get(head);
     if (len > MESSAGE_LEN_MAX)
         return cn_fail(err, CN_ERR_FORMAT, "rank %u: a message of %llu bytes", from,
                        (unsigned long long)len);
     cn_text_clear(message);
-    room = cn_text_room(message, (size_t)len);
+    char *room = cn_text_room(message, (size_t)len);
     if (len > 0 && !ranks->ops->receive(ranks, from, room, (size_t)len, err))
         return false;
     cn_text_advance(message, (size_t)len);

@@ -207,12 +207,11 @@ static bool open_source(struct conversion *c, struct cn_error *err)
 {
     unsigned writes = cn_format_writes(c->format);
     struct cn_open_options options = {.is_raw = cn_args_has(c->args, "raw")};
-    bool has_calls;
 
     if (!cn_cli_open(&c->opened, c->args, c->source, 0, &options, err) ||
         !cn_cli_check_kinds(c->args, &c->opened, err))
         return false;
-    has_calls = c->opened.contains & CN_CALLS;
+    bool has_calls = c->opened.contains & CN_CALLS;
     if (!has_calls && (writes & CN_CONTEXTS))
         return load(c, CN_CONTEXTS, err);
     c->has_traces = c->opened.format->walk_traces && (writes & CN_TRACES);
@@ -247,7 +246,6 @@ static bool run(const struct cn_args *args, struct cn_error *err)
                     .damage = &c.damage},
     };
     uint64_t jobs;
-    bool ok;
 
     if (!cn_args_exclusive(args, "waits", "metric", err) ||
         !find_target_format(cn_args_value(args, "to"), &c.format, err) ||
@@ -259,7 +257,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     if (is_diff)
         return cn_convert_diff(args, c.format, err);
     c.options.workers = (unsigned)jobs;
-    ok = open_source(&c, err) && check_target(&c, err) && write_target(&c, err);
+    bool ok = open_source(&c, err) && check_target(&c, err) && write_target(&c, err);
     cn_opened_close(&c.opened);
     cn_text_done(&c.losses);
     return ok;

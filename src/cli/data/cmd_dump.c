@@ -72,7 +72,6 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     const struct cn_format *foreign = find_foreign(args);
     struct cn_recording_source source = {.is_raw = !foreign};
     struct cn_opened opened;
-    bool ok;
 
     if (!check_options(args, foreign, err) ||
         !cn_data_path(args, cn_args_find_operand(args, 0), &source.path, err))
@@ -84,9 +83,9 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         return false;
     if ((opened.contains & CN_CALLS) && cn_args_find_filter(args))
         return cn_recording_show_found(args, &source, &opened, cn_dump_calls, NULL, err);
-    ok = cn_cli_check_kinds(args, &opened, err) &&
-         (opened.contains & CN_CALLS ? cn_dump_recording(args, &opened, err)
-                                     : cn_dump_database(args, &opened, err));
+    bool ok = cn_cli_check_kinds(args, &opened, err) &&
+              (opened.contains & CN_CALLS ? cn_dump_recording(args, &opened, err)
+                                          : cn_dump_database(args, &opened, err));
     cn_opened_close(&opened);
     return ok;
 }

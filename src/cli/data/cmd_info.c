@@ -10,7 +10,6 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 {
     struct cn_opened opened;
     const char *path;
-    bool ok;
 
     if (cn_args_has(args, "system")) {
         cn_info_machine(args);
@@ -19,10 +18,10 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     if (!cn_data_path(args, cn_args_find_operand(args, 0), &path, err) ||
         !cn_recording_find(&opened, args, path, err))
         return false;
-    ok = cn_cli_check_kinds(args, &opened, err) &&
-         (opened.contains & CN_TRACES  ? cn_info_store(args, path, err)
-          : opened.contains & CN_CALLS ? cn_info_recording(args, &opened, err)
-                                       : cn_info_database(args, &opened, err));
+    bool ok = cn_cli_check_kinds(args, &opened, err) &&
+              (opened.contains & CN_TRACES  ? cn_info_store(args, path, err)
+               : opened.contains & CN_CALLS ? cn_info_recording(args, &opened, err)
+                                            : cn_info_database(args, &opened, err));
     cn_opened_close(&opened);
     return ok;
 }

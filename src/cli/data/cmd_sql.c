@@ -121,7 +121,6 @@ static bool read_statement(struct sql_run *run, struct cn_error *err)
     const char *path = cn_args_value(run->args, "file");
     const char *operand = cn_args_find_operand(run->args, 1);
     bool is_stdin = path && strcmp(path, "-") == 0, ok;
-    FILE *from;
 
     if (operand && path)
         return cn_fail(err, CN_ERR_USAGE, "--file and a statement were given");
@@ -129,7 +128,7 @@ static bool read_statement(struct sql_run *run, struct cn_error *err)
         cn_text_str_add(&run->statement, operand);
     if (!path)
         return true;
-    from = is_stdin ? stdin : fopen(path, "re");
+    FILE *from = is_stdin ? stdin : fopen(path, "re");
     if (!from)
         return cn_fail_errno(err, "cannot open %s", path);
     ok = read_stream(from, is_stdin ? "standard input" : path, &run->statement, err);
@@ -146,11 +145,10 @@ static bool add_source(struct sql_run *run, const char *schema, const char *path
     struct cn_open_options options = {.recording.demangle =
                                           cn_recording_demangle(run->args),
                                       .is_raw = cn_args_has(run->args, "raw")};
-    struct cn_opened *source;
 
     if (run->source_count == DATA_MAX)
         return cn_fail(err, CN_ERR_USAGE, "at most %d --with", DATA_MAX - 1);
-    source = &run->sources[run->source_count];
+    struct cn_opened *source = &run->sources[run->source_count];
     if (!cn_cli_open(source, run->args, path, CN_OWN, &options, err))
         return false;
     run->source_count++;

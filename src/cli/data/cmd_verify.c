@@ -101,16 +101,15 @@ static void find_dir(struct verify_check *check)
 static bool verify_format(struct verify_check *check, struct cn_error *err)
 {
     struct cn_opened opened;
-    bool ok;
 
     if (!cn_open(&opened, check->path, 0, NULL, err))
         return false;
     cn_bar_begin(&check->bar, check->args);
-    ok = opened.format->verify
-             ? opened.format->verify(opened.source, &check->bar.progress, on_finding,
-                                     check, err)
-             : cn_fail(err, CN_ERR_USAGE, "%s: format %s cannot be verified", check->path,
-                       opened.format->name);
+    bool ok = opened.format->verify
+                  ? opened.format->verify(opened.source, &check->bar.progress, on_finding,
+                                          check, err)
+                  : cn_fail(err, CN_ERR_USAGE, "%s: format %s cannot be verified",
+                            check->path, opened.format->name);
     cn_bar_end(&check->bar);
     cn_opened_close(&opened);
     return ok;
@@ -121,12 +120,11 @@ static bool verify_path(struct verify_check *check, const char *path,
 {
     struct cn_error path_err;
     uint64_t hidden;
-    bool ok;
 
     check->path = path;
     check->shown = check->error_count = check->warning_count = 0;
     find_dir(check);
-    ok = verify_format(check, &path_err);
+    bool ok = verify_format(check, &path_err);
     print_held(check);
     if (!ok && path_err.kind == CN_ERR_INTERRUPTED) {
         *err = path_err;

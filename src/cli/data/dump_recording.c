@@ -141,7 +141,6 @@ static void add_value(struct recording_dump *dump, const struct cn_call *call,
 {
     struct cn_text *out = &dump->out;
     const struct cn_argument_spec *spec = value->spec;
-    uint64_t number;
 
     if (spec->format == 't') {
         cn_text_str_add(out, " struct ");
@@ -151,7 +150,7 @@ static void add_value(struct recording_dump *dump, const struct cn_call *call,
             add_hex_lines(out, value->bytes);
         return;
     }
-    number = cn_call_value_number(values, value);
+    uint64_t number = cn_call_value_number(values, value);
     if (spec->format == 'e' && spec->enumeration && call->kind == CN_CALL_ENTER) {
         cn_text_clear(&dump->scratch);
         cn_text_printf(&dump->scratch, " enum %s: ", spec->enumeration->name);
@@ -242,11 +241,11 @@ static void add_call(struct recording_dump *dump, const struct cn_call_batch *ba
     struct cn_text *out = &dump->out;
     char buffer[CN_CALL_NAME_MAX];
     uint32_t function = call->kind == CN_CALL_LOST ? CN_NONE : call->function;
-    const char *name;
     size_t len;
 
     cn_text_add(out, labels[call->kind], sizeof(labels[0]) - 1);
-    name = cn_call_names_at(&dump->names, function, call->address, buffer, &len);
+    const char *name =
+        cn_call_names_at(&dump->names, function, call->address, buffer, &len);
     cn_text_add(out, name, len);
     cn_text_char(out, '(');
     cn_hex_number_add(out, call->address, 0);
@@ -390,14 +389,13 @@ bool cn_dump_recording(const struct cn_args *args, struct cn_opened *opened,
                        struct cn_error *err)
 {
     struct recording_dump dump;
-    struct cn_recording *rec;
     const char *file = cn_args_value(args, "file");
     bool ok = dump_begin(&dump, args, err) && check_format(args, opened->path, err) &&
               cn_cli_load(opened, args, CN_CALLS, err);
 
     if (ok)
         cn_cli_warn_opened(args, opened);
-    rec = opened->rec;
+    struct cn_recording *rec = opened->rec;
     if (ok && !rec->ops->source_open)
         ok = cn_fail(err, CN_ERR_USAGE, "%s has no binary records to dump", opened->path);
     if (ok) {

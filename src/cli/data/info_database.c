@@ -65,10 +65,9 @@ static struct database_part *find_part(struct database_info *info, const char *n
 static void add_part(struct database_info *info, const struct dirent *entry)
 {
     struct database_part *part = find_part(info, part_name(info, entry->d_name));
-    struct cn_disk_usage usage;
     char *path = cn_strprintf("%s/%s", info->path, entry->d_name);
+    struct cn_disk_usage usage = cn_disk_usage(path);
 
-    usage = cn_disk_usage(path);
     part->is_folder = entry->d_type == DT_DIR;
     part->usage.file_count += usage.file_count;
     part->usage.bytes += usage.bytes;

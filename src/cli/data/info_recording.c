@@ -130,11 +130,10 @@ static void add_task_list(struct cn_text *text, const struct cn_recording *rec)
     while (at && *at) {
         char *end;
         unsigned long tid = strtoul(at, &end, 10);
-        uint32_t task;
 
         if (end == at || tid > UINT32_MAX)
             break;
-        task = cn_recording_find_task(rec, (uint32_t)tid);
+        uint32_t task = cn_recording_find_task(rec, (uint32_t)tid);
         cn_text_printf(&list, "%s%lu(%s)", list.len ? ", " : "", tid,
                        task == CN_NONE ? "" : rec->tasks[task].name);
         at = *end ? end + 1 : end;
@@ -216,14 +215,13 @@ static void add_tasks(struct cn_text *text, const struct cn_recording *rec)
     for (uint32_t i = 0; i < rec->task_count; i++) {
         const struct cn_task *task = &rec->tasks[i];
         uint64_t kb = task->data_len / 1024;
-        size_t begin;
 
         cn_timestamp_add(text, task->time_ns, TIME_WIDTH);
         cn_text_printf(text, "  %c%c     [", task->tid == task->pid ? 'F' : ' ',
                        task->has_session ? 'S' : ' ');
         cn_number_add(text, task->tid, TID_WIDTH);
         cn_text_str_add(text, "]  ");
-        begin = text->len;
+        size_t begin = text->len;
         cn_utf8_add_printable(text, task->name);
         if (text->len - begin < NAME_WIDTH)
             cn_text_fill(text, ' ', NAME_WIDTH - (text->len - begin));
@@ -376,12 +374,11 @@ bool cn_info_recording(const struct cn_args *args, struct cn_opened *opened,
                        struct cn_error *err)
 {
     struct cn_text text = {0};
-    const struct cn_recording *rec;
 
     if (!cn_cli_load(opened, args, CN_CALLS, err))
         return false;
     cn_cli_warn_opened(args, opened);
-    rec = opened->rec;
+    const struct cn_recording *rec = opened->rec;
     if (cn_cli_format(args) != CN_TABLE_TEXT) {
         list_facts(args, rec);
     } else if (cn_args_has(args, "task")) {

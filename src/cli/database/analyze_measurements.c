@@ -50,7 +50,6 @@ static void add_default_target(struct cn_text *text, const char *path)
 {
     static const char middle[] = "-measurements";
     size_t end = strlen(path), start, digits;
-    const char *at;
 
     while (end > 1 && path[end - 1] == '/')
         end--;
@@ -58,7 +57,7 @@ static void add_default_target(struct cn_text *text, const char *path)
         start--;
     for (digits = end; digits > start && strchr("0123456789-", path[digits - 1]);)
         digits--;
-    at = path + digits - (sizeof(middle) - 1);
+    const char *at = path + digits - (sizeof(middle) - 1);
     if (digits - start > sizeof(middle) - 1 && strncmp(at, middle, strlen(middle)) == 0)
         cn_text_printf(text, "%.*s-database%.*s", (int)(at - path - (ptrdiff_t)start),
                        path + start, (int)(end - digits), path + digits);

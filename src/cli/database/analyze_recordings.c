@@ -54,11 +54,10 @@ static bool load(struct cn_analyze *a, struct cn_recording_setup *setups,
 {
     for (size_t i = 0; i < a->source_count; i++) {
         struct cn_opened *source = &a->sources[i];
-        struct cn_recording *rec;
 
         if (!cn_opened_load(source, CN_CALLS, NULL, err))
             return false;
-        rec = source->rec;
+        struct cn_recording *rec = source->rec;
         source->rec = NULL; /* the setup takes it */
         if (!cn_recording_setup_apply(&setups[i], a->args,
                                       &(struct cn_recording_source){.path = source->path},

@@ -45,8 +45,6 @@ static void set_default_target(struct cn_analyze *a)
 
 bool cn_analyze_set_target(struct cn_analyze *a, const char *target, struct cn_error *err)
 {
-    char *copy;
-
     if (target && target[0] == '\0')
         return cn_fail(err, CN_ERR_USAGE, "-o: the name of the database is empty");
     if (!target) {
@@ -54,7 +52,7 @@ bool cn_analyze_set_target(struct cn_analyze *a, const char *target, struct cn_e
         target = cn_text_str(&a->default_target);
     }
     a->to.path = target;
-    copy = cn_strdup(target);
+    char *copy = cn_strdup(target);
     cn_text_str_add(&a->folder, dirname(copy));
     free(copy);
     return cn_target_check(target, cn_format_find("hpctoolkit-v4"), a->to.write.replace,

@@ -171,13 +171,13 @@ static bool annotate_all(struct annotate *a, const char *name, struct cn_error *
     for (uint32_t i = 0; i < db->function_count; i++) {
         struct cn_annotation annotation = {0};
         struct cn_function function;
-        bool ok;
 
         if (!cn_database_function(db, i, &function, err))
             return false;
         if (!is_named(&function, name))
             continue;
-        ok = cn_annotation_open(&annotation, &a->costs, &a->index, a->column, i, err);
+        bool ok =
+            cn_annotation_open(&annotation, &a->costs, &a->index, a->column, i, err);
         is_known = true;
         if (ok)
             print(a, &annotation, function.name);

@@ -119,11 +119,11 @@ static bool select_threads(struct cn_timeline_view *view, struct cn_error *err)
 {
     struct timeline_selection selection = {0};
     uint64_t row_max;
-    bool ok;
 
     if (!cn_args_u64(view->args, "rows", 1, ROWS_MAX, ROWS_DEFAULT, &row_max, err))
         return false;
-    ok = parse_selection(view, &selection, err) && add_profiles(view, &selection, err);
+    bool ok =
+        parse_selection(view, &selection, err) && add_profiles(view, &selection, err);
     view->row_count = view->thread_count < row_max ? view->thread_count : (size_t)row_max;
     for (size_t i = 0; i < selection.count; i++)
         cn_thread_filter_done(&selection.filters[i]);
@@ -182,10 +182,8 @@ static void make_labels(struct cn_timeline_view *view)
 {
     find_common_ids(view);
     for (size_t i = 0; i < view->row_count; i++) {
-        size_t width;
-
         view->threads[i].label = make_label(view, i);
-        width = cn_utf8_width(view->threads[i].label);
+        size_t width = cn_utf8_width(view->threads[i].label);
         if (width > view->label_width)
             view->label_width = width;
     }

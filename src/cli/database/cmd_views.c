@@ -53,17 +53,16 @@ static bool run(const struct cn_args *args, view_maker make, size_t depth_defaul
     struct cn_view_setup setup;
     const char *path;
     uint64_t depth;
-    bool ok;
 
     if (!cn_args_u64(args, "depth", 1, SIZE_MAX, depth_default, &depth, err) ||
         !cn_args_f64(args, "min-percent", 0, 100, 0, &limits.min_percent, err) ||
         !cn_data_path(args, cn_args_find_operand(args, 0), &path, err))
         return false;
     limits.depth_max = (size_t)depth;
-    ok = cn_view_setup_open(&setup, args, path, err) &&
-         check_percent(&setup.costs, args, err) &&
-         show(&setup, make, &limits, args, err) &&
-         cn_cli_check_opened(&setup.opened, err);
+    bool ok = cn_view_setup_open(&setup, args, path, err) &&
+              check_percent(&setup.costs, args, err) &&
+              show(&setup, make, &limits, args, err) &&
+              cn_cli_check_opened(&setup.opened, err);
     cn_view_setup_done(&setup);
     return ok;
 }

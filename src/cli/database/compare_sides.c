@@ -69,7 +69,6 @@ static bool add_run(struct cn_comparison *c, const char *path, enum cn_side side
                          sides->count[CN_SIDE_B] == 1,
     };
     struct cn_bar bar;
-    bool ok;
 
     if (!cn_view_open(&opened, args, path, query_options[side], err))
         return false;
@@ -78,13 +77,13 @@ static bool add_run(struct cn_comparison *c, const char *path, enum cn_side side
     if (!sides->damaged && cn_opened_is_damaged(&opened))
         sides->damaged = path;
     cn_bar_begin(&bar, args);
-    ok = (select_time(&run, args, err) &&
-          (sides->has_threads_as_runs
-               ? cn_comparison_add_threads(c, &run, &bar.progress, err)
-               : cn_comparison_add(c, &run, &bar.progress, err) ||
-                     cn_args_misnamed(args, "metric", err)) &&
-          (!visit || visit(arg, opened.db, &bar.progress, err))) ||
-         cn_fail_in(err, "%s", path);
+    bool ok = (select_time(&run, args, err) &&
+               (sides->has_threads_as_runs
+                    ? cn_comparison_add_threads(c, &run, &bar.progress, err)
+                    : cn_comparison_add(c, &run, &bar.progress, err) ||
+                          cn_args_misnamed(args, "metric", err)) &&
+               (!visit || visit(arg, opened.db, &bar.progress, err))) ||
+              cn_fail_in(err, "%s", path);
     cn_bar_end(&bar);
     cn_opened_close(&opened);
     return ok;

@@ -104,12 +104,11 @@ bool cn_gate_record(struct cn_gate_recordings *out, const struct cn_args *args,
 {
     static const char *const names[CN_SIDES] = {"base", "new"};
     struct program programs[CN_SIDES];
-    bool has_base;
 
     *out = (struct cn_gate_recordings){.count = count};
     if (!find_programs(args, programs, err))
         return false;
-    has_base = count_base(args) > 0;
+    bool has_base = count_base(args) > 0;
     out->folder = cn_temporary_make("gate", err);
     if (!out->folder)
         return false;

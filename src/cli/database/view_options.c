@@ -146,10 +146,10 @@ static bool add_columns(struct cn_costs *costs, const struct cn_args *args,
     const char *defaults[CN_COST_DEFAULT_MAX];
     const char *const *names = metrics.count ? metrics.list : defaults;
     struct cn_values derived = cn_args_values(args, "derive");
-    size_t count;
 
     costs->counts_waits = cn_args_has(args, "waits");
-    count = metrics.count ? metrics.count : cn_costs_default_metrics(costs, defaults);
+    size_t count =
+        metrics.count ? metrics.count : cn_costs_default_metrics(costs, defaults);
     if ((!metric && !cn_args_exclusive(args, "waits", "metric", err)) ||
         !cn_args_exclusive(args, "scope", "cost", err) ||
         !cn_args_exclusive(args, "per-thread", "stat", err))

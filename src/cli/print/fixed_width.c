@@ -23,7 +23,6 @@ void cn_duration_add(struct cn_text *text, uint64_t ns)
 {
     uint64_t whole = ns / 1000, part = ns % 1000;
     size_t unit = 0;
-    char *at;
 
     if (ns == 0) {
         cn_text_add(text, "          ", CN_DURATION_LEN);
@@ -35,7 +34,7 @@ void cn_duration_add(struct cn_text *text, uint64_t ns)
         unit++;
     }
     cn_number_add(text, whole, 3);
-    at = cn_text_room(text, 4);
+    char *at = cn_text_room(text, 4);
     at[0] = '.';
     put_thousandths(at + 1, (unsigned)part);
     /* As many decimals as there is room for: "1234.56  s". */

@@ -14,10 +14,9 @@ enum { KEY_WIDTH_MAX = 32 }; /* values after longer keys are not aligned */
 static const char *printable(struct cn_sheet *sheet, const char *str)
 {
     struct cn_text text = {0};
-    const char *copy;
 
     cn_utf8_add_printable(&text, str);
-    copy = cn_arena_strdup(&sheet->arena, cn_text_str(&text));
+    const char *copy = cn_arena_strdup(&sheet->arena, cn_text_str(&text));
     cn_text_done(&text);
     return copy;
 }

@@ -226,10 +226,8 @@ static void add_readable_f64(struct cn_text *text, double value)
 /* Write what precedes the value: the JSON key, the comma of CSV. */
 static const struct cn_column *begin_cell(struct cn_table *table)
 {
-    const struct cn_column *column;
-
     assert(table->filled < table->column_count);
-    column = &table->columns[table->filled];
+    const struct cn_column *column = &table->columns[table->filled];
     if (table->filled == 0) {
         table->row_off = table->out.len;
         table->row_json = table->json;
@@ -247,13 +245,11 @@ static const struct cn_column *begin_cell(struct cn_table *table)
 
 void cn_table_str(struct cn_table *table, const char *value)
 {
-    const struct cn_column *column;
-
     if (!value) {
         cn_table_none(table);
         return;
     }
-    column = begin_cell(table);
+    const struct cn_column *column = begin_cell(table);
     assert(column->kind == CN_COLUMN_TEXT || column->kind == CN_COLUMN_ANY);
     switch (table->format) {
     case CN_TABLE_MARKDOWN:
@@ -293,14 +289,13 @@ void cn_table_u64(struct cn_table *table, uint64_t value)
 
 void cn_table_i64(struct cn_table *table, int64_t value)
 {
-    const struct cn_column *column;
     size_t off = table->chars.len;
 
     if (value >= 0) {
         cn_table_u64(table, (uint64_t)value);
         return;
     }
-    column = begin_cell(table);
+    const struct cn_column *column = begin_cell(table);
     assert(column->kind == CN_COLUMN_ANY);
     switch (table->format) {
     case CN_TABLE_MARKDOWN:

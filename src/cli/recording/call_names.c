@@ -41,13 +41,11 @@ void cn_call_names_done(struct cn_call_names *names)
 const char *cn_call_names_at(const struct cn_call_names *names, uint32_t function,
                              uint64_t address, char *buffer, size_t *len)
 {
-    const char *name;
-
     if (function < names->rec->function_count) {
         *len = names->lens[function];
         return names->list[function];
     }
-    name = cn_call_name(names->rec, function, address, buffer);
+    const char *name = cn_call_name(names->rec, function, address, buffer);
     *len = strlen(name);
     return name;
 }

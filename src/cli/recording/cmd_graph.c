@@ -40,12 +40,11 @@ static bool graph_tasks(struct cn_recording_setup *setup,
                         struct cn_graph_printer *printer, struct cn_error *err)
 {
     struct cn_call_tasks tasks;
-    bool ok;
 
     cn_call_tasks_build(&tasks, &setup->query, setup->workers);
     cn_graph_print_tasks(printer, setup->rec, &tasks);
     cn_cli_print(setup->args, &printer->out);
-    ok = cn_recording_setup_result(setup, &tasks.damages, err);
+    bool ok = cn_recording_setup_result(setup, &tasks.damages, err);
     cn_call_tasks_done(&tasks);
     return ok;
 }

@@ -217,7 +217,6 @@ static void tell_result(const struct cn_args *args, const struct cn_launch_resul
                         const struct cn_launch_options *launch)
 {
     struct cn_text text = {0};
-    uint64_t unloaded;
 
     tell_patterns(args, launch);
     if (result->record_len == 0 && result->stop == CN_REC_RUNNING)
@@ -226,7 +225,7 @@ static void tell_result(const struct cn_args *args, const struct cn_launch_resul
     tell_sandboxed(args, result);
     tell_bypassed(args, result);
     tell_patched(args, result);
-    unloaded = tell_unloaded(args, result);
+    uint64_t unloaded = tell_unloaded(args, result);
     cn_count_print_of(&text, result->call_count, "call");
     cn_text_str_add(&text, " in ");
     cn_size_print(&text, result->stored_len);

@@ -12,11 +12,10 @@
 static bool report_tasks(struct cn_recording_setup *setup, struct cn_error *err)
 {
     struct cn_call_tasks tasks;
-    bool ok;
 
     cn_call_tasks_build(&tasks, &setup->query, setup->workers);
-    ok = cn_report_print_tasks(setup, &tasks, err) &&
-         cn_recording_setup_result(setup, &tasks.damages, err);
+    bool ok = cn_report_print_tasks(setup, &tasks, err) &&
+              cn_recording_setup_result(setup, &tasks.damages, err);
     cn_call_tasks_done(&tasks);
     return ok;
 }

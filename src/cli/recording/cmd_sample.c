@@ -19,10 +19,8 @@ static bool parse_pids(struct cn_values values, pid_t *out, size_t *count,
         char *end;
 
         do {
-            long pid;
-
             errno = 0;
-            pid = strtol(text, &end, 10);
+            long pid = strtol(text, &end, 10);
             if (end == text || (*end && *end != ',') || pid <= 0 || pid > INT32_MAX ||
                 errno || *count == PIDS_MAX)
                 return cn_fail(err, CN_ERR_USAGE,

@@ -22,16 +22,15 @@ static bool record_and_show(const struct cn_args *args, struct cn_error *err)
     struct cn_scripted scripted;
     struct cn_opened found;
     int wait_status;
-    bool ok;
 
     if (args->operand_count == 0)
         return cn_fail(err, CN_ERR_USAGE, "--record: no program to record");
     if (!source.path)
         source.path = CN_RECORD_DIR;
-    ok = cn_scripted_open(&scripted, args, err) &&
-         cn_record_run(&scripted.args, NULL, &wait_status, err) &&
-         cn_recording_find(&found, args, source.path, err) &&
-         show(args, &source, &found, scripted.script, err);
+    bool ok = cn_scripted_open(&scripted, args, err) &&
+              cn_record_run(&scripted.args, NULL, &wait_status, err) &&
+              cn_recording_find(&found, args, source.path, err) &&
+              show(args, &source, &found, scripted.script, err);
     cn_scripted_close(&scripted);
     return ok;
 }

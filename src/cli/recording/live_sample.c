@@ -67,7 +67,6 @@ static _Noreturn void print_table(const struct live *live)
     size_t len = 0;
     struct winsize size = size_of_terminal();
     FILE *memory = open_memstream(&text, &len);
-    bool ok;
 
     (void)signal(SIGINT, SIG_DFL);
     (void)signal(SIGTERM, SIG_DFL);
@@ -76,7 +75,7 @@ static _Noreturn void print_table(const struct live *live)
     /* Print it all at once, when it is complete. */
     (void)fflush(stdout);
     stdout = memory ? memory : stdout;
-    ok = cn_top_show(live->args, live->path, size.ws_row, &err);
+    bool ok = cn_top_show(live->args, live->path, size.ws_row, &err);
     (void)fflush(stdout);
     if (ok && memory && text) {
         struct cn_text screen = {0};
@@ -152,10 +151,10 @@ static bool sample(const struct cn_args *args, const char *path, int *wait_statu
         .refresh = refresh,
         .arg = &live,
     };
-    bool ok;
 
     args->session->without_pager = true;
-    ok = cn_sample_program(args, &options, cn_args_has(args, "data"), wait_status, err);
+    bool ok =
+        cn_sample_program(args, &options, cn_args_has(args, "data"), wait_status, err);
     if (live.printer > 0) {
         (void)kill(live.printer, SIGKILL);
         while (waitpid(live.printer, NULL, 0) < 0 && errno == EINTR)

@@ -87,12 +87,11 @@ static bool choose_listed(const struct cn_recording *rec, const char *list, bool
     while (*at) {
         char *end;
         unsigned long tid = strtoul(at, &end, 10);
-        uint32_t task;
 
         if (end == at || (*end && *end != ',') || tid > UINT32_MAX)
             return cn_fail(err, CN_ERR_USAGE, "--tid: '%s' is not a list of task ids",
                            list);
-        task = cn_recording_find_task(rec, (uint32_t)tid);
+        uint32_t task = cn_recording_find_task(rec, (uint32_t)tid);
         if (task == CN_NONE)
             return cn_fail(err, CN_ERR_NOT_FOUND,
                            "--tid: no task %lu; see cairn info --task", tid);
@@ -187,11 +186,10 @@ static bool parse_number(const struct cn_args *args, const char *name, uint64_t 
 {
     const char *value = cn_args_value(args, name);
     char *end;
-    unsigned long long number;
 
     if (!value)
         return true;
-    number = strtoull(value, &end, 0);
+    unsigned long long number = strtoull(value, &end, 0);
     if (end == value || *end || value[0] == '-' || number > max)
         return cn_fail(err, CN_ERR_USAGE, "--%s: '%s' is not a number up to %" PRIu64,
                        name, value, max);
@@ -305,15 +303,13 @@ bool cn_recording_setup_use(struct cn_recording_setup *setup, const struct cn_ar
                             struct cn_recording *rec, const struct cn_progress *progress,
                             struct cn_error *err)
 {
-    bool ok;
-
     *setup = (struct cn_recording_setup){
         .args = args,
         .rec = rec,
         .query = {.rec = rec, .filter = &setup->filter, .range = cn_time_always},
     };
-    ok = parse_threads(setup, err) && make_filter(setup, source->is_recorded, err) &&
-         choose_tasks(args, rec, &setup->tasks, &setup->query.task_count, err);
+    bool ok = parse_threads(setup, err) && make_filter(setup, source->is_recorded, err) &&
+              choose_tasks(args, rec, &setup->tasks, &setup->query.task_count, err);
     setup->query.tasks = setup->tasks;
     setup->query.is_raw = source->is_raw || cn_args_has(args, "raw") ||
                           cn_recording_setup_default(setup, "raw");
@@ -332,10 +328,9 @@ bool cn_recording_setup_apply(struct cn_recording_setup *setup,
                               struct cn_recording *rec, struct cn_error *err)
 {
     struct cn_bar bar;
-    bool ok;
 
     cn_bar_begin_late(&bar, args);
-    ok = cn_recording_setup_use(setup, args, source, rec, &bar.progress, err);
+    bool ok = cn_recording_setup_use(setup, args, source, rec, &bar.progress, err);
     cn_bar_end(&bar);
     cn_cli_warn_lines(args, cn_text_str(&setup->warnings));
     cn_cli_say_lines(args, cn_text_str(&setup->notes));

@@ -44,14 +44,12 @@ bool cn_record_size_parse(const char *name, const char *str, uint64_t *out,
 {
     static const char units[] = "KMG";
     char *end;
-    unsigned long long value;
-    const char *unit;
-    unsigned shift;
 
     errno = 0;
-    value = strtoull(str, &end, 10);
-    unit = *end ? strchr(units, *end >= 'a' ? *end - 'a' + 'A' : *end) : units;
-    shift = *end && unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    unsigned long long value = strtoull(str, &end, 10);
+    const char *unit =
+        *end ? strchr(units, *end >= 'a' ? *end - 'a' + 'A' : *end) : units;
+    unsigned shift = *end && unit ? 10 * (unsigned)(unit - units + 1) : 0;
     if (end == str || *str == '-' || errno || !unit || (*end && end[1]) ||
         value > UINT64_MAX >> shift)
         return cn_fail(err, CN_ERR_USAGE, "--%s: '%s' is not a size such as 512K", name,
@@ -175,7 +173,6 @@ static bool add_values(struct cn_record_options *options,
 {
     const char *specs = cn_text_str(&trigger->values[is_result]);
     struct cn_text text = {0};
-    const char *copy;
 
     if (!*specs && !(trigger->actions & CN_ACT_AUTO_ARGS))
         return true;
@@ -183,7 +180,7 @@ static bool add_values(struct cn_record_options *options,
     if (*specs || *trigger->module)
         cn_text_printf(&text, "@%s%s%s", trigger->module,
                        *specs && *trigger->module ? "," : "", specs);
-    copy = cn_arena_strdup(&options->arena, cn_text_str(&text));
+    const char *copy = cn_arena_strdup(&options->arena, cn_text_str(&text));
     cn_text_done(&text);
     return cn_arguments_add(&options->arguments, copy, is_result, err);
 }
@@ -429,12 +426,11 @@ bool cn_record_options_init(struct cn_record_options *options, const struct cn_a
 {
     struct cn_launch_options *launch = &options->launch;
     size_t count = cn_args_count(args);
-    const char **words;
 
     *options = (struct cn_record_options){0};
     if (count == 0)
         return cn_fail(err, CN_ERR_USAGE, "no program given");
-    words = cn_alloc(count + 1, sizeof(*words));
+    const char **words = cn_alloc(count + 1, sizeof(*words));
 
     for (size_t i = 0; i < count; i++)
         words[i] = cn_args_operand(args, i);
@@ -513,7 +509,6 @@ bool cn_record_change(const struct cn_args *args, struct cn_error *err)
         .is_glob = match && strcmp(match, "glob") == 0,
     };
     uint64_t pid, depth, size;
-    bool ok;
 
     if (cn_args_count(args) > 0)
         return cn_fail(err, CN_ERR_USAGE, "--pid starts no program; remove '%s'",
@@ -533,7 +528,7 @@ bool cn_record_change(const struct cn_args *args, struct cn_error *err)
     change.filters = filters.len > 0 ? filters.chars : NULL;
     change.callers = callers.len > 0 ? callers.chars : NULL;
     change.triggers = triggers.len > 0 ? triggers.chars : NULL;
-    ok = cn_agent_change((pid_t)pid, &change, err);
+    bool ok = cn_agent_change((pid_t)pid, &change, err);
     cn_text_done(&filters);
     cn_text_done(&callers);
     cn_text_done(&triggers);

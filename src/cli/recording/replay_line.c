@@ -28,7 +28,6 @@ static void find_libraries(struct cn_replay_printer *printer)
     const struct cn_recording *rec = printer->query->rec;
     struct cn_names names = {0};
     uint32_t *definers = cn_alloc(rec->function_count, sizeof(*definers));
-    size_t defined;
 
     printer->libraries = cn_alloc(rec->function_count, sizeof(*printer->libraries));
     for (uint32_t i = 0; i < rec->function_count; i++) {
@@ -39,13 +38,11 @@ static void find_libraries(struct cn_replay_printer *printer)
             cn_names_add(&names, rec->functions[i].name) == known)
             definers[known] = rec->functions[i].module;
     }
-    defined = names.count;
+    size_t defined = names.count;
     for (uint32_t i = 0; i < rec->function_count; i++) {
-        uint32_t name;
-
         if (rec->functions[i].type != 'P')
             continue;
-        name = cn_names_add(&names, rec->functions[i].name);
+        uint32_t name = cn_names_add(&names, rec->functions[i].name);
         if (name < defined)
             printer->libraries[i] = rec->modules[definers[name]].name;
     }
@@ -57,16 +54,14 @@ static void add_library(struct cn_replay_printer *printer,
                         const struct cn_replay_line *line)
 {
     const struct cn_recording *rec = printer->query->rec;
-    const struct cn_call_function *function;
-    const char *name;
 
     if (line->function >= rec->function_count)
         return;
     if (!printer->libraries)
         find_libraries(printer);
-    function = &rec->functions[line->function];
-    name = function->type == 'P' ? printer->libraries[line->function]
-                                 : rec->modules[function->module].name;
+    const struct cn_call_function *function = &rec->functions[line->function];
+    const char *name = function->type == 'P' ? printer->libraries[line->function]
+                                             : rec->modules[function->module].name;
     /* The program itself is not mentioned. */
     if (name && strncmp(name, "lib", 3) == 0) {
         cn_text_char(&printer->out, '@');
@@ -166,15 +161,13 @@ static bool add_call_site(struct cn_replay_printer *printer,
     const struct cn_mapping *mapping = cn_recording_mapping_at(
         rec, printer->query->tasks[line->slot], line->time_ns, address);
     uint64_t key[2] = {(uintptr_t)mapping, address};
-    uint32_t *at;
-    const struct cn_source_location *site;
 
     if (!mapping)
         return false;
     if (!printer->resolver)
         printer->resolver = cn_resolver_new();
-    at = cn_map_at(&printer->site_of, XXH3_64bits(key, sizeof(key)),
-                   (uint32_t)printer->site_count);
+    uint32_t *at = cn_map_at(&printer->site_of, XXH3_64bits(key, sizeof(key)),
+                             (uint32_t)printer->site_count);
     if (*at == printer->site_count) {
         struct cn_source_location found[INLINE_MAX] = {0};
         size_t count =
@@ -185,7 +178,7 @@ static bool add_call_site(struct cn_replay_printer *printer,
         CN_PUSH(printer->sites, printer->site_count, printer->site_capacity,
                 found[count > 0 ? count - 1 : 0]);
     }
-    site = &printer->sites[*at];
+    const struct cn_source_location *site = &printer->sites[*at];
     if (!site->file)
         return false;
     cn_text_str_add(&printer->out, " from ");
@@ -203,7 +196,6 @@ static void add_locations(struct cn_replay_printer *printer,
     const struct cn_call_query *query = printer->query;
     const struct cn_call_function *here = NULL, *caller = NULL;
     bool has_site = line->caller && !printer->without_sites;
-    size_t begin_len, empty_len;
 
     if (printer->has_srcline)
         here = location_of(printer, line->function);
@@ -211,10 +203,10 @@ static void add_locations(struct cn_replay_printer *printer,
         caller = location_of(
             printer, cn_recording_find_function(query->rec, query->tasks[line->slot],
                                                 line->time_ns, line->caller));
-    begin_len = printer->out.len;
+    size_t begin_len = printer->out.len;
     begin_comment(printer);
     cn_text_str_add(&printer->out, " /*");
-    empty_len = printer->out.len;
+    size_t empty_len = printer->out.len;
     if (here) {
         cn_text_char(&printer->out, ' ');
         add_location(printer, here, false);
@@ -234,7 +226,6 @@ static void add_event_text(struct cn_replay_printer *printer,
 {
     const struct cn_recording *rec = printer->query->rec;
     struct cn_text *out = &printer->out;
-    const char *name;
     struct cn_text data = {0};
     char buffer[CN_CALL_NAME_MAX];
 
@@ -242,7 +233,7 @@ static void add_event_text(struct cn_replay_printer *printer,
         cn_utf8_add_printable(out, cn_call_name(rec, line->function, 0, buffer));
         return;
     }
-    name = cn_recording_event_name(rec, line->event->address);
+    const char *name = cn_recording_event_name(rec, line->event->address);
     if (name)
         cn_utf8_add_printable(out, name);
     else

@@ -110,12 +110,11 @@ static int compare_pairs(const void *a, const void *b, void *arg)
 
     for (size_t i = 0; i < diff->layout->key_count; i++) {
         enum cn_report_field field = (enum cn_report_field)diff->layout->keys[i];
-        double p, q;
 
         if (diff->layout->keys[i] < 0)
             continue;
-        p = sort_value(diff, x, field);
-        q = sort_value(diff, y, field);
+        double p = sort_value(diff, x, field);
+        double q = sort_value(diff, y, field);
         if (p != q)
             return p > q ? -1 : 1;
     }
@@ -300,7 +299,6 @@ static void print_table(const struct cn_args *args, const struct diff *diff)
     struct cn_column columns[3 * CN_REPORT_FIELD_COUNT + 1] = {0};
     struct cn_arena arena = {0};
     size_t count = 0;
-    struct cn_table *table;
 
     for (int i = 0; i < CN_REPORT_FIELD_COUNT; i++) {
         static const char *const sides[] = {"base_", "other_", "change_"};
@@ -316,7 +314,7 @@ static void print_table(const struct cn_args *args, const struct diff *diff)
     }
     columns[count++] =
         (struct cn_column){.name = "function", .title = "", .kind = CN_COLUMN_TEXT};
-    table = cn_cli_table(args, columns, count);
+    struct cn_table *table = cn_cli_table(args, columns, count);
     for (size_t p = 0; p < diff->count; p++) {
         for (int i = 0; i < CN_REPORT_FIELD_COUNT; i++) {
             enum cn_report_field field = (enum cn_report_field)i;

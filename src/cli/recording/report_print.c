@@ -166,11 +166,10 @@ static bool is_total(size_t field)
 static bool is_unknown(const struct report_rows *rows, size_t row, size_t field)
 {
     unsigned flags = rows->fields[field].flags;
-    bool has_time;
 
     if (!rows->functions)
         return field > TASK_WALL && !rows->states->is_known;
-    has_time = rows->functions[row].cost.total.sum_ns > 0;
+    bool has_time = rows->functions[row].cost.total.sum_ns > 0;
     if (flags & CN_OUTPUT_PERCENT)
         return !has_time;
     if (flags & CN_OUTPUT_TIME)
@@ -310,7 +309,6 @@ static void print_table(const struct cn_args *args, const struct report_rows *ro
 {
     struct cn_column columns[CN_REPORT_FIELD_COUNT + 1] = {0};
     size_t count = 0;
-    struct cn_table *table;
 
     for (size_t i = 0; i < rows->field_count; i++)
         if (rows->has[i])
@@ -321,7 +319,7 @@ static void print_table(const struct cn_args *args, const struct report_rows *ro
                                                                   : CN_COLUMN_U64,
             };
     columns[count++] = (struct cn_column){.name = rows->name_key, .kind = CN_COLUMN_TEXT};
-    table = cn_cli_table(args, columns, count);
+    struct cn_table *table = cn_cli_table(args, columns, count);
     for (size_t r = 0; r < rows->count; r++) {
         for (size_t i = 0; i < rows->field_count; i++) {
             if (!rows->has[i])

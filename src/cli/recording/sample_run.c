@@ -112,13 +112,13 @@ bool cn_sample_and_tell(const struct cn_args *args, struct cn_sample_options *op
     struct cn_sample_result result;
     char *path = NULL;
     int lock = -1;
-    bool ok;
 
     if (!options->say) {
         options->say = on_message;
         options->arg = (void *)(uintptr_t)args;
     }
-    ok = choose_path(options, &path, &lock, err) && cn_sample_run(options, &result, err);
+    bool ok =
+        choose_path(options, &path, &lock, err) && cn_sample_run(options, &result, err);
     if (ok) {
         *wait_status = result.wait_status;
         tell_result(args, options, &result, is_kept);
@@ -147,12 +147,11 @@ static bool has_calls(const char *name)
         CN_ELF_MCOUNT | CN_ELF_FENTRY | CN_ELF_INSTRUMENT | CN_ELF_PATCHABLE;
     struct cn_program_file program;
     struct cn_error ignored = {0};
-    bool has;
 
     if (!cn_program_file_open(&program, name, &ignored))
         return false;
-    has = program.is_script || cn_python_is_program(program.path) ||
-          (program.elf.hooks & hooks && !program.elf.is_static);
+    bool has = program.is_script || cn_python_is_program(program.path) ||
+               (program.elf.hooks & hooks && !program.elf.is_static);
     cn_program_file_close(&program);
     return has;
 }
@@ -224,15 +223,14 @@ bool cn_sample_program(const struct cn_args *args, struct cn_sample_options *opt
 {
     const char *name = cn_args_find_operand(args, 0);
     uint64_t start_ns = cn_clock_ns();
-    bool ok;
 
     if (!name)
         return cn_fail(err, CN_ERR_USAGE, "no program given");
     options->frequency = CN_SAMPLE_FREQUENCY;
     options->compression_level = 1;
-    ok = cn_kinds_check(args, CN_FOR_SAMPLED, name, err) &&
-         cn_sample_choose(args, options, err) &&
-         cn_sample_and_tell(args, options, is_kept, wait_status, err);
+    bool ok = cn_kinds_check(args, CN_FOR_SAMPLED, name, err) &&
+              cn_sample_choose(args, options, err) &&
+              cn_sample_and_tell(args, options, is_kept, wait_status, err);
     if (ok && cn_args_has(args, "time"))
         cn_record_print_time(start_ns);
     free((void *)(uintptr_t)options->words);

@@ -91,7 +91,6 @@ static bool on_call(struct script_run *run, const struct cn_replay_line *line,
     char buffer[CN_CALL_NAME_MAX];
     size_t count = 0, value_count;
     const struct cn_recording *rec = run->query->rec;
-    bool ok;
 
     if (!cn_script_has(run->script, is_entry ? CN_SCRIPT_ENTRY : CN_SCRIPT_EXIT))
         return true;
@@ -114,7 +113,7 @@ static bool on_call(struct script_run *run, const struct cn_replay_line *line,
             "args", {.kind = CN_SCRIPT_LIST, .list = {run->values, value_count}}};
     else if (value_count > 0) /* of a result in several formats, the first */
         fields[count++] = (struct cn_script_field){"retval", run->values[0]};
-    ok = call(run, is_entry ? CN_SCRIPT_ENTRY : CN_SCRIPT_EXIT, fields, count);
+    bool ok = call(run, is_entry ? CN_SCRIPT_ENTRY : CN_SCRIPT_EXIT, fields, count);
     cn_arena_done(&run->texts);
     return ok;
 }
@@ -171,17 +170,17 @@ static bool on_line(void *arg, const struct cn_replay_line *line)
 static bool begin(struct script_run *run, const struct cn_script_run *about)
 {
     struct cn_script_value *words = cn_alloc(about->word_count, sizeof(*words));
-    bool ok;
 
     for (size_t i = 0; i < about->word_count; i++)
         words[i] = cn_script_text(about->words[i]);
-    ok = call(run, CN_SCRIPT_BEGIN,
-              (struct cn_script_field[]){
-                  {"record", {.kind = CN_SCRIPT_BOOL, .is_true = about->is_record}},
-                  {"version", cn_script_text("cairn " CN_VERSION)},
-                  {"cmds", {.kind = CN_SCRIPT_LIST, .list = {words, about->word_count}}},
-              },
-              3);
+    bool ok =
+        call(run, CN_SCRIPT_BEGIN,
+             (struct cn_script_field[]){
+                 {"record", {.kind = CN_SCRIPT_BOOL, .is_true = about->is_record}},
+                 {"version", cn_script_text("cairn " CN_VERSION)},
+                 {"cmds", {.kind = CN_SCRIPT_LIST, .list = {words, about->word_count}}},
+             },
+             3);
     free(words);
     return ok;
 }

@@ -385,11 +385,10 @@ static void tell_others(struct cn_why_sentences *sentences,
                         const struct cn_why_answer *answer)
 {
     const struct cn_sign *sign = answer->others.list;
-    struct cn_text *text;
 
     if (answer->others.count == 0)
         return;
-    text = next_sentence(sentences);
+    struct cn_text *text = next_sentence(sentences);
     cn_text_str_add(text, "During ");
     cn_count_print(text, sign->has[CN_WHY_SLOW]);
     cn_text_str_add(text, " of ");

@@ -35,11 +35,10 @@ static const char *keep(struct cn_why_traces *traces, const char *str)
 {
     char text[VALUE_LEN_MAX + 1];
     size_t len = strnlen(str, VALUE_LEN_MAX);
-    uint32_t number;
 
     memcpy(text, str, len);
     text[len] = '\0';
-    number = cn_names_add(&traces->strings, text);
+    uint32_t number = cn_names_add(&traces->strings, text);
     return traces->strings.list[number];
 }
 
@@ -277,11 +276,10 @@ static bool add_one(struct cn_why_traces *traces, const struct cn_store_query *q
     struct cn_search_hits hits = {0};
     struct cn_query *one = NULL;
     struct cn_store_row row;
-    bool ok;
     char *text = cn_strprintf("id = %s", id);
+    bool ok = cn_query_parse(&one, text, query->query->now_ns, err) &&
+              cn_search_rows(query->search, one, &order, &hits, err);
 
-    ok = cn_query_parse(&one, text, query->query->now_ns, err) &&
-         cn_search_rows(query->search, one, &order, &hits, err);
     free(text);
     cn_query_free(one);
     if (ok && hits.count == 0)

@@ -155,11 +155,10 @@ static bool parse_long(struct args_parser *parser, const char *word, struct cn_e
     const char *equals = strchr(word, '=');
     const struct cn_option *option;
     char *name = cn_strdup(word);
-    bool found;
 
     if (equals)
         name[equals - word] = '\0';
-    found = find_long(parser->args.command, name, &option, err);
+    bool found = find_long(parser->args.command, name, &option, err);
     free(name);
     if (!found)
         return false;
@@ -409,7 +408,6 @@ bool cn_args_u64(const struct cn_args *args, const char *name, uint64_t min, uin
                  uint64_t otherwise, uint64_t *out, struct cn_error *err)
 {
     const char *value = cn_args_value(args, name);
-    uint64_t number;
 
     if (!value) {
         *out = otherwise;
@@ -419,7 +417,7 @@ bool cn_args_u64(const struct cn_args *args, const char *name, uint64_t min, uin
         return cn_fail(err, CN_ERR_USAGE, "--%s: '%s' is not a whole number", name,
                        value);
     errno = 0;
-    number = strtoull(value, NULL, 10);
+    uint64_t number = strtoull(value, NULL, 10);
     if (errno == ERANGE || number < min || number > max) {
         if (max == UINT64_MAX && errno != ERANGE)
             return cn_fail(err, CN_ERR_USAGE, "--%s: %s is less than %" PRIu64, name,
@@ -437,13 +435,12 @@ bool cn_args_f64(const struct cn_args *args, const char *name, double min, doubl
 {
     const char *value = cn_args_value(args, name);
     char *end;
-    double number;
 
     if (!value) {
         *out = otherwise;
         return true;
     }
-    number = strtod(value, &end);
+    double number = strtod(value, &end);
     if (end == value || *end || strspn(value, " \t\n\v\f\r") > 0 || isnan(number))
         return cn_fail(err, CN_ERR_USAGE, "--%s: '%s' is not a number", name, value);
     if (number < min || number > max)

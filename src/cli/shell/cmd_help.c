@@ -14,10 +14,9 @@ static const struct cn_command *find_page(const char *name)
 
     for (size_t i = 0; (command = cn_command_at(i)); i++) {
         struct cn_text page = {0};
-        bool is_it;
 
         cn_command_page_add(&page, command);
-        is_it = strcmp(cn_text_str(&page), name) == 0;
+        bool is_it = strcmp(cn_text_str(&page), name) == 0;
         cn_text_done(&page);
         if (is_it)
             return command;

@@ -114,10 +114,10 @@ void cn_help_print(struct cn_text *text, const struct cn_command *command,
                    const struct cn_help_style *style)
 {
     enum cn_color color = style->has_color ? CN_COLOR_BOLD : CN_COLOR_NONE;
-    const struct cn_example *others;
 
     add_heading(text, "Examples", style);
-    others = add_examples(text, command->examples, FIRST_EXAMPLES, style);
+    const struct cn_example *others =
+        add_examples(text, command->examples, FIRST_EXAMPLES, style);
     cn_text_printf(text, "%sUsage:%s cairn %s [OPTION]...%s%s\n\n", cn_color_start(color),
                    cn_color_stop(color), command->name, command->operands ? " " : "",
                    command->operands ? command->operands : "");

@@ -116,10 +116,8 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 /* Output that could not be written is a failure. */
 static bool finish_output(struct cn_cli_session *session, bool ok, struct cn_error *err)
 {
-    bool had_error;
-
     cn_html_end(&session->html);
-    had_error = ferror(stdout);
+    bool had_error = ferror(stdout);
     if (fflush(stdout) != 0 && ok)
         ok = cn_fail_errno(err, "cannot write standard output");
     else if (had_error && ok)
@@ -151,7 +149,6 @@ static bool run_words(size_t word_count, const char *const *words,
                       const struct cn_command **command, struct cn_error *err)
 {
     struct cn_args args;
-    bool ok;
 
     for (const struct cn_command *const *list = cn_commands;
          list && word_count > 0 && words[0][0] != '-'; list = (*command)->parts) {
@@ -162,7 +159,7 @@ static bool run_words(size_t word_count, const char *const *words,
     }
     if (!cn_args_parse(&args, *command, word_count, words, err))
         return false;
-    ok = run_args(&args, err);
+    bool ok = run_args(&args, err);
     cn_args_done(&args);
     return ok;
 }

@@ -24,10 +24,9 @@ bool cn_cli_load(struct cn_opened *opened, const struct cn_args *args, unsigned 
                  struct cn_error *err)
 {
     struct cn_bar bar;
-    bool ok;
 
     cn_bar_begin_late(&bar, args);
-    ok = cn_opened_load(opened, wants, &bar.progress, err);
+    bool ok = cn_opened_load(opened, wants, &bar.progress, err);
     cn_bar_end(&bar);
     return ok;
 }

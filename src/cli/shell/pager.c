@@ -52,9 +52,8 @@ static pid_t spawn(const char *command, int input)
     char *split[WORDS_MAX + 1];
     posix_spawn_file_actions_t actions;
     pid_t pid = 0;
-    int failed;
+    int failed = posix_spawn_file_actions_init(&actions);
 
-    failed = posix_spawn_file_actions_init(&actions);
     if (!failed) {
         char **argv = split_words(line, split) ? split : words;
 

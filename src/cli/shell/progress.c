@@ -61,11 +61,10 @@ static void add_time_left(struct cn_text *text, const struct cn_bar *bar,
 {
     double per_unit = (double)elapsed_ns / (double)bar->done;
     double left_s = per_unit * (double)(bar->total - bar->done) / (double)SECOND_NS;
-    uint64_t seconds;
 
     if (left_s > 359999) /* 99 hours: not worth showing */
         return;
-    seconds = (uint64_t)left_s;
+    uint64_t seconds = (uint64_t)left_s;
     if (seconds >= 3600)
         cn_text_printf(text, "  %" PRIu64 ":%02" PRIu64 ":%02" PRIu64 " left",
                        seconds / 3600, seconds / 60 % 60, seconds % 60);
@@ -97,11 +96,10 @@ void cn_bar_print(struct cn_text *text, const struct cn_bar *bar, uint64_t elaps
 {
     bool is_measured = bar->total > 0 && bar->done <= bar->total;
     struct cn_text line = {0}, figures = {0};
-    size_t used;
 
     add_figures(&figures, bar, is_measured, elapsed_ns);
     cn_utf8_add_printable(&line, bar->what);
-    used = line.len + figures.len + strlen("  []");
+    size_t used = line.len + figures.len + strlen("  []");
     if (is_measured && used + GAUGE_MIN <= columns) {
         size_t width = columns - used < GAUGE_MAX ? columns - used : GAUGE_MAX;
         size_t filled = (size_t)((double)bar->done / (double)bar->total * (double)width);

@@ -128,7 +128,6 @@ static bool parse_file(struct uftrace_parser *parser, const char *path,
     const char **words = NULL;
     size_t count = 0, capacity = 0;
     char *text, *save = NULL;
-    bool ok;
 
     if (parser->files++ == OPTION_FILE_DEPTH)
         return cn_fail(err, CN_ERR_USAGE, "--opt-file: more than %d files",
@@ -153,7 +152,7 @@ static bool parse_file(struct uftrace_parser *parser, const char *path,
             CN_PUSH(words, count, capacity, word);
         }
     }
-    ok = parse_words(parser, count, words, err);
+    bool ok = parse_words(parser, count, words, err);
     free(words);
     return ok;
 }

@@ -17,11 +17,11 @@ bool cn_store_query_open_args(struct cn_store_query *out, const struct cn_args *
                               struct cn_error *err)
 {
     struct cn_text query = {0};
-    bool ok;
 
     for (size_t i = 1; i < cn_args_count(args); i++)
         cn_text_printf(&query, "%s%s", i > 1 ? " " : "", cn_args_operand(args, i));
-    ok = cn_store_query_open(out, cn_args_operand(args, 0), cn_text_str(&query), err);
+    bool ok =
+        cn_store_query_open(out, cn_args_operand(args, 0), cn_text_str(&query), err);
     cn_text_done(&query);
     if (ok)
         cn_store_warn_missing(args, out->store);
@@ -62,14 +62,13 @@ bool cn_size_option(const struct cn_args *args, const char *name, uint64_t *out,
 {
     static const char units[] = "KMGT";
     const char *value = cn_args_value(args, name);
-    const char *unit;
     char *end;
     double number;
 
     if (!value)
         return true;
     number = strtod(value, &end);
-    unit = *end ? strchr(units, *end) : units;
+    const char *unit = *end ? strchr(units, *end) : units;
     if (end == value || strspn(value, "0123456789.") != (size_t)(end - value) || !unit ||
         (*end && end[1]))
         return cn_fail(err, CN_ERR_USAGE, "--%s: '%s' is not a size such as 256M", name,

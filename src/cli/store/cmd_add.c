@@ -28,13 +28,12 @@ static bool is_head(const char *path)
     size_t len = strlen(path);
     struct cn_text body = {0};
     struct stat st;
-    bool is_there;
 
     if (len < 4 || strcmp(path + len - 4, ".hdr") != 0)
         return false;
     cn_text_add(&body, path, len - 4);
     cn_text_str_add(&body, ".bin");
-    is_there = stat(cn_text_str(&body), &st) == 0;
+    bool is_there = stat(cn_text_str(&body), &st) == 0;
     cn_text_done(&body);
     return is_there;
 }
@@ -128,11 +127,10 @@ static bool add_recording(const struct cn_args *args, struct cn_store_writer *wr
     const char *path = cn_args_value(args, "recording");
     const char *function = cn_args_value(args, "cut");
     struct cn_recording *rec;
-    bool ok;
 
     if (!cn_open_recording(path, NULL, &rec, err))
         return false;
-    ok = cn_store_cut_recording(writer, rec, function, added, err);
+    bool ok = cn_store_cut_recording(writer, rec, function, added, err);
     cn_recording_close(rec);
     return ok;
 }
@@ -180,11 +178,10 @@ static bool add(const struct cn_args *args, const struct paths *paths,
                 unsigned lane_count, struct cn_error *err)
 {
     struct cn_store_target target;
-    bool ok;
 
     if (!cn_store_target_open(&target, cn_args_operand(args, 0), err))
         return false;
-    ok = add_to(args, paths, lane_count, &target, err);
+    bool ok = add_to(args, paths, lane_count, &target, err);
     cn_store_target_done(&target);
     return ok;
 }
@@ -210,13 +207,12 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     const char *path = cn_args_operand(args, 0);
     struct paths paths = {0};
     uint64_t lane_count;
-    bool ok;
+    bool ok = check_options(args, err) && list_paths(args, &paths, err) &&
+              cn_args_u64(args, "lanes", 1, CN_STORE_LANES_MAX, default_lanes(paths.len),
+                          &lane_count, err) &&
+              (!cn_args_has(args, "create") || create(path, err)) &&
+              add(args, &paths, (unsigned)lane_count, err);
 
-    ok = check_options(args, err) && list_paths(args, &paths, err) &&
-         cn_args_u64(args, "lanes", 1, CN_STORE_LANES_MAX, default_lanes(paths.len),
-                     &lane_count, err) &&
-         (!cn_args_has(args, "create") || create(path, err)) &&
-         add(args, &paths, (unsigned)lane_count, err);
     free_paths(&paths);
     return ok;
 }

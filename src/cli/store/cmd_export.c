@@ -15,14 +15,13 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     const char *target = cn_args_value(args, "output");
     struct cn_store_query query;
     struct cn_store_added added;
-    bool ok;
 
     if (!target)
         return cn_fail(err, CN_ERR_USAGE,
                        "-o is missing; give the path of the new store");
     if (!cn_store_query_open_args(&query, args, err))
         return false;
-    ok = cn_store_copy_new(target, query.search, query.query, &added, err);
+    bool ok = cn_store_copy_new(target, query.search, query.query, &added, err);
     cn_store_query_close(&query);
     if (ok || added.traces > 0)
         cn_cli_say(args, "%" PRIu64 " trace%s written to %s", added.traces,

@@ -32,11 +32,10 @@ static bool import_store(struct cn_store_writer *writer, const char *path,
                          struct cn_store_added *added, struct cn_error *err)
 {
     struct cn_store_query query;
-    bool ok;
 
     if (!cn_store_query_open(&query, path, "", err))
         return false;
-    ok = cn_store_copy(writer, query.search, query.query, added, err);
+    bool ok = cn_store_copy(writer, query.search, query.query, added, err);
     cn_store_query_close(&query);
     return ok;
 }

@@ -15,7 +15,6 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     const char *address = cn_args_value(args, "upload");
     struct cn_bucket *bucket;
     uint32_t count;
-    bool ok;
 
     if (!cn_store_seal(path, &count, err))
         return false;
@@ -24,8 +23,8 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         return true;
     if (!cn_bucket_open(&bucket, address, err))
         return false;
-    ok = cn_upload_store(bucket, path, &count, err) &&
-         cn_collector_sign_off(bucket, path, err);
+    bool ok = cn_upload_store(bucket, path, &count, err) &&
+              cn_collector_sign_off(bucket, path, err);
     cn_bucket_close(bucket);
     if (ok)
         cn_cli_say(args, "%" PRIu32 " segment%s uploaded", count,

@@ -222,11 +222,10 @@ static bool list_spans(struct cn_store_query *query, const struct cn_args *args,
                        struct cn_error *err)
 {
     struct cn_search_hits hits;
-    bool ok;
 
     if (!cn_search_rows(query->search, query->query, order, &hits, err))
         return false;
-    ok = print_hits(query, args, &hits, err);
+    bool ok = print_hits(query, args, &hits, err);
     *count = hits.count;
     cn_search_hits_done(&hits);
     return ok;
@@ -238,12 +237,11 @@ static bool list_traces(struct cn_store_query *query, const struct cn_args *args
 {
     bool is_text = cn_cli_format(args) == CN_TABLE_TEXT, ok = true;
     struct cn_search_traces traces;
-    struct cn_table *table;
 
     if (!cn_search_traces(query->search, query->query, order, &traces, err))
         return false;
-    table = is_text ? cn_cli_table(args, trace_texts, TRACE_TEXTS)
-                    : cn_cli_table(args, trace_columns, TRACE_COLUMNS);
+    struct cn_table *table = is_text ? cn_cli_table(args, trace_texts, TRACE_TEXTS)
+                                     : cn_cli_table(args, trace_columns, TRACE_COLUMNS);
     for (size_t i = 0; ok && i < traces.count; i++)
         ok = print_trace(table, is_text, query->search, &traces, &traces.list[i], err);
     cn_table_free(table);
@@ -362,14 +360,13 @@ static bool group(struct cn_store_query *query, const struct cn_args *args,
     const char *by = cn_args_value(args, "group-by");
     bool has_values_only = !by, is_text = cn_cli_format(args) == CN_TABLE_TEXT;
     struct cn_groups groups;
-    struct cn_table *table;
     struct cn_text text = {0};
 
     if (has_values_only)
         by = cn_args_value(args, "values");
     if (!cn_search_group(query->search, query->query, unit, by, SIZE_MAX, &groups, err))
         return false;
-    table = group_table(args, is_text);
+    struct cn_table *table = group_table(args, is_text);
     for (size_t i = (size_t)offset; i < groups.count && i - offset < limit; i++) {
         if (has_values_only) {
             cn_table_u64(table, groups.list[i].count);
@@ -412,11 +409,11 @@ static bool over_time(struct cn_store_query *query, const struct cn_args *args,
 {
     bool is_text = cn_cli_format(args) == CN_TABLE_TEXT;
     struct cn_search_steps steps;
-    struct cn_table *table;
 
     if (!cn_search_steps(query->search, query->query, unit, (size_t)count, &steps, err))
         return false;
-    table = cn_cli_table(args, is_text ? step_texts : step_columns, STEP_COLUMNS);
+    struct cn_table *table =
+        cn_cli_table(args, is_text ? step_texts : step_columns, STEP_COLUMNS);
     for (size_t i = 0; steps.step_ns > 0 && i < steps.count; i++) {
         const struct cn_search_step *step = &steps.list[i];
         const uint64_t durations[] = {step->p50_ns, step->p90_ns, step->p99_ns};

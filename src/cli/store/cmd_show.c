@@ -21,13 +21,12 @@ static bool make_query(struct cn_query **out, const char *id, struct cn_error *e
     const char *slash = strchr(id, '/');
     size_t len = slash ? (size_t)(slash - id) : strlen(id);
     struct cn_text text = {0};
-    bool ok;
 
     cn_text_printf(&text, "id starts \"%.*s\"", (int)len, id);
     if (slash)
         cn_text_printf(&text, " span = \"%s\"", slash + 1);
-    ok = cn_query_parse(out, cn_text_str(&text), 0, err) ||
-         cn_fail(err, CN_ERR_USAGE, "'%s' is not a trace id", id);
+    bool ok = cn_query_parse(out, cn_text_str(&text), 0, err) ||
+              cn_fail(err, CN_ERR_USAGE, "'%s' is not a trace id", id);
     cn_text_done(&text);
     return ok;
 }
@@ -69,11 +68,10 @@ static bool show(struct cn_store_query *query, const struct cn_args *args,
 {
     const char *id = cn_args_operand(args, 1);
     struct cn_trace_set set;
-    bool ok;
 
     if (!cn_trace_set_load(&set, query->search, query->query, err))
         return false;
-    ok = check_set(&set, id, err) && print(&set, args, cut, err);
+    bool ok = check_set(&set, id, err) && print(&set, args, cut, err);
     cn_trace_set_done(&set);
     return ok || cn_fail_in(err, "%s", cn_args_operand(args, 0));
 }

@@ -115,12 +115,11 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 {
     const char *path = cn_args_operand(args, 0);
     struct cn_store *store;
-    bool ok;
 
     if (!cn_store_open(&store, path, err))
         return false;
     cn_store_warn_missing(args, store);
-    ok = print(store, args, err) && check(args, store, path, err);
+    bool ok = print(store, args, err) && check(args, store, path, err);
     cn_store_close(store);
     return ok;
 }

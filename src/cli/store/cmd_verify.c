@@ -45,12 +45,11 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     const char *path = cn_args_operand(args, 0);
     struct report report = {.args = args};
     struct cn_bar bar;
-    bool ok;
 
     if (cn_cli_format(args) != CN_TABLE_TEXT)
         report.table = cn_cli_table(args, columns, COLUMNS);
     cn_bar_begin(&bar, args);
-    ok = cn_store_verify(path, &bar.progress, print, &report, err);
+    bool ok = cn_store_verify(path, &bar.progress, print, &report, err);
     cn_bar_end(&bar);
     cn_table_free(report.table);
     if (!ok)

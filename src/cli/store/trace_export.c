@@ -106,7 +106,6 @@ static bool put_call(void *arg, const struct cn_trace_branch *branch, uint32_t n
 {
     struct export_writer *writer = arg;
     const struct cn_trace_node *call = &branch->trace.nodes[node];
-    const struct cn_trace_attribute *links;
 
     if (cn_trace_is_cut(writer->cut, branch, node, depth))
         return false;
@@ -130,7 +129,7 @@ static bool put_call(void *arg, const struct cn_trace_branch *branch, uint32_t n
         put_span(writer, &branch->trace, node);
     if (call->first_attribute != CN_NONE)
         put_attributes(writer, &branch->trace, node);
-    links = cn_trace_find_links(&branch->trace, node);
+    const struct cn_trace_attribute *links = cn_trace_find_links(&branch->trace, node);
     if (links) {
         cn_json_key(&writer->json, "links");
         cn_json_trace_links(&writer->json, &branch->trace, links, true);
@@ -200,7 +199,6 @@ bool cn_trace_export(const struct cn_trace_set *set, const char *format,
         .tasks = tasks,
         .task_count = rec->task_count,
     };
-    bool ok;
 
     for (uint32_t i = 0; i < rec->task_count; i++)
         tasks[i] = i;
@@ -209,7 +207,7 @@ bool cn_trace_export(const struct cn_trace_set *set, const char *format,
     if (cut->depth < UINT32_MAX)
         filter.depth = cut->depth + 1;
     cn_call_filter_ready(&filter);
-    ok = cn_export_calls(cn_format_find(format), &query, "-", &options, err);
+    bool ok = cn_export_calls(cn_format_find(format), &query, "-", &options, err);
     cn_call_filter_done(&filter);
     cn_recording_close(rec);
     free(tasks);

@@ -238,10 +238,10 @@ void cn_trace_print_methods(const struct cn_trace_set *set, const struct cn_args
 {
     bool is_text = cn_cli_format(args) == CN_TABLE_TEXT;
     struct cn_trace_methods methods;
-    struct cn_table *table;
 
     cn_trace_methods_build(&methods, set, cut->depth, cut->min_ns);
-    table = cn_cli_table(args, is_text ? method_texts : method_columns, METHOD_COLUMNS);
+    struct cn_table *table =
+        cn_cli_table(args, is_text ? method_texts : method_columns, METHOD_COLUMNS);
     for (size_t i = 0; i < methods.count; i++)
         print_method(table, is_text, &methods, &methods.list[i]);
     cn_table_free(table);

@@ -85,14 +85,13 @@ size_t cn_tui_draw(struct cn_tui_canvas *canvas, size_t row, size_t column, size
                    enum cn_tui_style style, const char *text)
 {
     size_t len = strlen(text), room;
-    bool is_cut;
 
     if (end > canvas->columns)
         end = canvas->columns;
     if (row >= canvas->rows || column >= end)
         return column;
     room = end - column;
-    is_cut = len > room && width_of(canvas, text) > room;
+    bool is_cut = len > room && width_of(canvas, text) > room;
     while (len > 0 && column < end) {
         uint32_t c = '?';
         size_t n = cn_character_decode(text, len, &c), width;

@@ -69,13 +69,13 @@ static bool open_recording(struct cn_tui_load *load, const struct cn_progress *p
     };
     struct cn_recording_source source = {.path = data->path};
     struct cn_recording *rec;
-    bool ok;
 
     cn_recording_dir_wait(data->path);
     if (!cn_open_recording(data->path, &options, &rec, err))
         return false;
     add_warnings(load, rec->warnings);
-    ok = cn_recording_setup_use(&data->setup, data->args, &source, rec, progress, err);
+    bool ok =
+        cn_recording_setup_use(&data->setup, data->args, &source, rec, progress, err);
     add_messages(load, cn_text_str(&data->setup.warnings));
     add_messages(load, cn_text_str(&data->setup.notes));
     if (!cn_recording_check(rec, &load->damage))
@@ -182,13 +182,12 @@ static bool build_view(struct cn_tui_load *load, const struct cn_progress *progr
 {
     struct cn_tui_data *data = load->data;
     struct cn_view *view;
-    bool ok;
 
     load->costs = cn_alloc(1, sizeof(*load->costs));
     if (!cn_view_costs_open(load->costs, data->opened.db, data->args, data->metric,
                             cn_args_has(data->args, "percentiles"), err))
         return false;
-    ok = make_view(load, &view, progress, err);
+    bool ok = make_view(load, &view, progress, err);
     if (!ok && err->kind == CN_ERR_INTERRUPTED) {
         cn_view_free(view);
         return false;
@@ -304,17 +303,15 @@ bool cn_tui_data_open(struct cn_tui_data **out, const struct cn_args *args,
 {
     struct cn_open_options options = {.is_raw = cn_args_has(args, "raw")};
     struct cn_report_layout layout;
-    struct cn_tui_data *data;
     struct cn_opened opened;
     bool is_report = cn_tui_begins_with_report(args);
     struct cn_graph_printer graph = {0};
-    bool has_recording;
 
     if (strcmp(path, "-") == 0)
         return cn_fail(err, CN_ERR_USAGE, "tui reads keys from standard input, not data");
     if (!cn_open(&opened, path, 0, &options, err))
         return false;
-    has_recording = opened.format->open_recording && opened.rank_count == 0;
+    bool has_recording = opened.format->open_recording && opened.rank_count == 0;
     if (!cn_cli_check_kinds(args, &opened, err) ||
         !cn_report_layout_parse(
             &layout, is_report ? cn_args_value(args, "output-fields") : NULL,
@@ -324,7 +321,7 @@ bool cn_tui_data_open(struct cn_tui_data **out, const struct cn_args *args,
         cn_opened_close(&opened);
         return false;
     }
-    data = cn_alloc(1, sizeof(*data));
+    struct cn_tui_data *data = cn_alloc(1, sizeof(*data));
     data->args = args;
     data->path = path;
     data->opened = opened;

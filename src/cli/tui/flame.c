@@ -191,7 +191,6 @@ bool cn_tui_flame_unzoom(struct cn_tui_flame *flame)
 void cn_tui_flame_vertical(struct cn_tui_flame *flame, int by)
 {
     const struct cn_tui_box *box = cn_tui_flame_current(flame);
-    const struct cn_tui_level *below;
     size_t best = SIZE_MAX;
 
     if (!box)
@@ -205,7 +204,7 @@ void cn_tui_flame_vertical(struct cn_tui_flame *flame, int by)
     }
     if (flame->level + 1 >= flame->level_count)
         return;
-    below = &flame->levels[flame->level + 1];
+    const struct cn_tui_level *below = &flame->levels[flame->level + 1];
     for (size_t i = 0; i < below->count; i++)
         if (below->boxes[i].parent == flame->box &&
             (best == SIZE_MAX || below->boxes[i].to - below->boxes[i].from >

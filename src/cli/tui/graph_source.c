@@ -121,11 +121,10 @@ static void add_trace(const struct graph_source *self, uint64_t id,
     const struct cn_graph_backtrace *backtrace =
         &self->sub->backtraces[(id >> 42) % self->sub->backtrace_count];
     uint32_t node = trace_node(self, id);
-    double *values;
 
     add_empty(out, id);
     out->rows[out->count - 1].kind = CN_ROW_FUNCTION;
-    values = out->values + (out->count - 1) * COLUMN_COUNT;
+    double *values = out->values + (out->count - 1) * COLUMN_COUNT;
     values[TOTAL] = (double)backtrace->total_ns / ns_per_s;
     values[CALLS] = (double)backtrace->calls;
     values[ADDRESS] = (double)self->whole->nodes[node].address;
@@ -183,7 +182,6 @@ static bool label(struct cn_tui_source *source, const struct cn_row *row,
 {
     const struct graph_source *self = (const struct graph_source *)source;
     const struct cn_recording *rec = self->tree->rec;
-    struct graph_place place;
     char buffer[CN_CALL_NAME_MAX];
 
     (void)err;
@@ -199,7 +197,7 @@ static bool label(struct cn_tui_source *source, const struct cn_row *row,
         cn_text_str_add(text, name[0] ? cn_path_name(name) : "unknown program");
         return true;
     }
-    place = place_of(self, row->id);
+    struct graph_place place = place_of(self, row->id);
     cn_text_str_add(text, cn_call_tree_name(place.tree, place.node, buffer));
     return true;
 }
@@ -209,15 +207,13 @@ static bool location(struct cn_tui_source *source, const struct cn_row *row,
 {
     const struct graph_source *self = (const struct graph_source *)source;
     const struct cn_recording *rec = self->tree->rec;
-    struct graph_place place;
-    uint32_t id;
 
     (void)err;
     *out = (struct cn_location){0};
     if (row->id & group_bit)
         return true;
-    place = place_of(self, row->id);
-    id = cn_call_tree_id(place.tree, place.node);
+    struct graph_place place = place_of(self, row->id);
+    uint32_t id = cn_call_tree_id(place.tree, place.node);
     if (is_session(self, row->id)) {
         out->module = id < rec->session_count ? rec->sessions[id].exename : NULL;
     } else if (id < rec->function_count) {
@@ -244,24 +240,21 @@ static bool is_leaf(struct cn_tui_source *source, const struct cn_row *row)
 static uint32_t function(struct cn_tui_source *source, const struct cn_row *row)
 {
     const struct graph_source *self = (const struct graph_source *)source;
-    struct graph_place place;
-    uint32_t id;
 
     if (row->id & group_bit || is_session(self, row->id))
         return CN_NONE;
-    place = place_of(self, row->id);
-    id = cn_call_tree_id(place.tree, place.node);
+    struct graph_place place = place_of(self, row->id);
+    uint32_t id = cn_call_tree_id(place.tree, place.node);
     return id < self->tree->rec->function_count ? id : CN_NONE;
 }
 
 static uint64_t address(struct cn_tui_source *source, const struct cn_row *row)
 {
     const struct graph_source *self = (const struct graph_source *)source;
-    struct graph_place place;
 
     if (row->id & group_bit)
         return 0;
-    place = place_of(self, row->id);
+    struct graph_place place = place_of(self, row->id);
     return place.tree->nodes[place.node].address;
 }
 
@@ -293,7 +286,6 @@ static struct cn_tui_source *make(const struct cn_call_graph *graph,
         [ADDRESS] = {"ADDRESS", CN_TUI_ADDRESS, false},
     };
     struct graph_source *self = cn_alloc(1, sizeof(*self));
-    struct cn_tui_column *columns;
     struct cn_row_list rows;
     double whole = 0;
 
@@ -305,7 +297,7 @@ static struct cn_tui_source *make(const struct cn_call_graph *graph,
     self->tree = sub ? &sub->tree : &graph->tree;
     self->sub = sub;
     cn_tui_columns_init(&self->source, COLUMN_COUNT);
-    columns = self->source.columns;
+    struct cn_tui_column *columns = self->source.columns;
     cn_row_list_begin(&rows, COLUMN_COUNT);
     for (uint32_t i = 1; i < self->tree->paths.count; i++) {
         rows.count = 0;

@@ -511,7 +511,6 @@ static void wheel(struct cn_tui *tui, int by)
 
 void cn_tui_event(struct cn_tui *tui, const struct cn_tui_event *event)
 {
-    struct cn_tui_pane *pane;
     uint32_t key = event->key;
     size_t height = tui->canvas.rows;
 
@@ -535,7 +534,7 @@ void cn_tui_event(struct cn_tui *tui, const struct cn_tui_event *event)
     }
     if (common_key(tui, key))
         return;
-    pane = cn_tui_pane(tui);
+    struct cn_tui_pane *pane = cn_tui_pane(tui);
     if (!pane->is_built)
         return;
     if (key == CN_TUI_KEY_WHEEL_UP || key == CN_TUI_KEY_WHEEL_DOWN)

@@ -87,22 +87,19 @@ void cn_tui_menu_metrics(struct cn_tui *tui)
 void cn_tui_menu_sessions(struct cn_tui *tui)
 {
     struct cn_tui_menu *menu = &tui->menu;
-    struct cn_tui_tree *tree;
 
     tui->is_function_shown = false;
     cn_tui_show(tui, CN_TUI_GRAPH);
     if (tui->view != CN_TUI_GRAPH || !tui->panes[CN_TUI_GRAPH].is_built)
         return;
-    tree = &tui->panes[CN_TUI_GRAPH].tree;
+    struct cn_tui_tree *tree = &tui->panes[CN_TUI_GRAPH].tree;
     cn_tui_menu_close(menu);
     menu->kind = CN_TUI_MENU_SESSIONS;
     menu->title = "Sessions";
     for (size_t i = 0; i < tree->count; i++) {
-        struct cn_text *line;
-
         if (tree->items[i].depth > 0)
             continue;
-        line = menu_add(menu, (int)i);
+        struct cn_text *line = menu_add(menu, (int)i);
         cn_text_printf(line, "#%zu ", menu->count);
         cn_tui_label_add(tree->source, &tree->items[i].row, line);
     }

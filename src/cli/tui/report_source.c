@@ -20,14 +20,13 @@ static double value_of(const struct report_source *self, size_t row, size_t fiel
     const struct cn_call_row *at = &self->report->rows[row];
     enum cn_report_field which = (enum cn_report_field)field;
     unsigned flags = cn_report_fields[field].flags;
-    double value;
 
     if (flags & CN_OUTPUT_PERCENT)
         return at->cost.total.sum_ns > 0 ? cn_report_percent(at, which) : NAN;
     if ((flags & CN_OUTPUT_MOMENT && !at->moments) ||
         (field >= CN_REPORT_P50 && field <= CN_REPORT_SELF_P999 && !at->totals))
         return NAN;
-    value = (double)cn_report_value(self->rec, at, which);
+    double value = (double)cn_report_value(self->rec, at, which);
     return flags & (CN_OUTPUT_TIME | CN_OUTPUT_MOMENT) ? value / 1e9 : value;
 }
 

@@ -76,7 +76,6 @@ static struct source_scale scale_of(const struct cn_tui_column *column)
     static const struct source_scale seconds[] = {
         {"ns", 1e9, 0}, {"us", 1e6, 3}, {"ms", 1e3, 3}, {"s", 1, 3}};
     size_t i = 0;
-    double digits;
 
     if (column->unit == CN_TUI_SECONDS) {
         while (i < 3 && !(column->max * seconds[i].factor < 1e5))
@@ -87,7 +86,7 @@ static struct source_scale scale_of(const struct cn_tui_column *column)
         return (struct source_scale){"s", 1, 9};
     if (column->unit != CN_TUI_NUMBER)
         return (struct source_scale){NULL, 1, column->unit == CN_TUI_PERCENT ? 2 : 0};
-    digits = column->max > 0 ? floor(log10(column->max)) + 1 : 1;
+    double digits = column->max > 0 ? floor(log10(column->max)) + 1 : 1;
     return (struct source_scale){NULL, 1, digits >= 6 ? 0 : 6 - (int)fmax(digits, 0)};
 }
 
@@ -139,10 +138,9 @@ void cn_tui_cell_add(struct cn_tui_source *source, const struct cn_row *row,
 size_t cn_tui_column_width(const struct cn_tui_column *column)
 {
     struct cn_text text = {0};
-    size_t heading, width;
 
     cn_tui_heading_add(column, &text);
-    heading = cn_utf8_width(cn_text_str(&text));
+    size_t heading = cn_utf8_width(cn_text_str(&text));
     cn_text_clear(&text);
     if (column->unit == CN_TUI_PERCENT)
         cn_text_str_add(&text, "100.00");
@@ -151,7 +149,7 @@ size_t cn_tui_column_width(const struct cn_tui_column *column)
                        column->max < 0x1p63 ? (uint64_t)column->max : UINT64_MAX);
     else
         add_value(column, column->max, &text);
-    width = text.len;
+    size_t width = text.len;
     cn_text_done(&text);
     return width > heading ? width : heading;
 }

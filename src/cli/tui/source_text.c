@@ -38,12 +38,11 @@ static bool open_copy(struct cn_tui_source_text *text, const char *folder,
                       const char *path)
 {
     char joined[PATH_MAX], real_folder[PATH_MAX], real_file[PATH_MAX];
-    size_t len;
 
     if (snprintf(joined, sizeof(joined), "%s/%s", folder, path) >= (int)sizeof(joined) ||
         !realpath(folder, real_folder) || !realpath(joined, real_file))
         return false;
-    len = strlen(real_folder);
+    size_t len = strlen(real_folder);
     return strncmp(real_folder, real_file, len) == 0 && real_file[len] == '/' &&
            try_open(text, real_file);
 }

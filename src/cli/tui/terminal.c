@@ -410,10 +410,8 @@ static void loop(struct cn_tui *tui)
     struct cn_tui_event event;
 
     while (!tui->is_over && terminal.ending_signal == 0) {
-        bool is_busy;
-
         fit(tui);
-        is_busy = cn_tui_tick(tui);
+        bool is_busy = cn_tui_tick(tui);
         if (tui->is_over)
             break;
         cn_tui_paint(tui);

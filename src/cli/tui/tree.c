@@ -98,11 +98,9 @@ void cn_tui_tree_open(struct cn_tui_tree *tree, size_t at)
 
 void cn_tui_tree_close(struct cn_tui_tree *tree, size_t at)
 {
-    size_t end;
-
     if (at >= tree->count || !tree->items[at].is_open)
         return;
-    end = end_of(tree, at);
+    size_t end = end_of(tree, at);
     release_items(tree->items + at + 1, end - at - 1);
     memmove(tree->items + at + 1, tree->items + end,
             (tree->count - end) * sizeof(*tree->items));
@@ -286,10 +284,9 @@ void cn_tui_tree_hot_path(struct cn_tui_tree *tree)
         path_begin(&path, tree, tree->cursor);
     for (size_t i = 0; i < HOT_PATH_MAX && tree->count > 0; i++) {
         double above = tree->items[tree->cursor].row.values[column];
-        size_t child;
 
         cn_tui_tree_open(tree, tree->cursor);
-        child = hottest_child(tree, tree->cursor);
+        size_t child = hottest_child(tree, tree->cursor);
         (void)path_visit(&path, tree, tree->cursor);
         if (child == tree->cursor || path_visit(&path, tree, child) ||
             tree->items[child].row.values[column] < above / 2)
@@ -314,11 +311,10 @@ void cn_tui_tree_move(struct cn_tui_tree *tree, int64_t by)
 void cn_tui_tree_sibling(struct cn_tui_tree *tree, int direction)
 {
     size_t at = tree->cursor;
-    uint32_t depth;
 
     if (tree->count == 0)
         return;
-    depth = tree->items[at].depth;
+    uint32_t depth = tree->items[at].depth;
     if (direction > 0) {
         at = end_of(tree, at);
         if (at < tree->count && tree->items[at].depth == depth)
@@ -399,14 +395,13 @@ static bool find_below(struct tree_search *search, const struct cn_row *row,
     list_children(search->tree, row, &levels[0].list);
     while (depth > 0) {
         struct tree_level *level = &levels[depth - 1];
-        const struct cn_row *at;
 
         if (level->next == level->list.count || search->looked_at > SEARCHED_MAX) {
             cn_row_list_done(&level->list);
             depth--;
             continue;
         }
-        at = &level->list.rows[level->next++];
+        const struct cn_row *at = &level->list.rows[level->next++];
         if (row_matches(search, at)) {
             *path_len = depth;
             for (size_t i = 0; i < depth; i++)

@@ -289,19 +289,17 @@ bool cn_tui_current(struct cn_tui *tui, struct cn_tui_source **source, struct cn
 bool cn_tui_locate(struct cn_tui *tui, bool resolves, struct cn_location *out)
 {
     struct cn_source_location location;
-    const struct cn_call_function *function;
     struct cn_tui_source *source;
     struct cn_error err;
     struct cn_row row;
-    uint32_t id;
 
     if (!cn_tui_current(tui, &source, &row) ||
         !source->ops->location(source, &row, out, &err))
         return false;
-    id = source->ops->function ? source->ops->function(source, &row) : CN_NONE;
+    uint32_t id = source->ops->function ? source->ops->function(source, &row) : CN_NONE;
     if (out->file || !resolves || id == CN_NONE)
         return true;
-    function = &tui->data->setup.rec->functions[id];
+    const struct cn_call_function *function = &tui->data->setup.rec->functions[id];
     if (!tui->resolver)
         tui->resolver = cn_resolver_new();
     if (cn_resolver_function(tui->resolver, out->module,

@@ -18,10 +18,9 @@ static bool children(struct cn_tui_source *source, const struct cn_row *parent,
 {
     struct cn_view *view = ((struct view_source *)source)->view;
     size_t kept = 0;
-    bool ok;
 
     cn_row_list_begin(out, view->costs->column_count);
-    ok = view->ops->children(view, parent, out, err);
+    bool ok = view->ops->children(view, parent, out, err);
 
     for (size_t i = 0; i < out->count; i++)
         if (cn_view_row_has_value(view, &out->rows[i]))

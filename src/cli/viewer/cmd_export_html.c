@@ -61,18 +61,16 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     size_t count = cn_args_has(args, "empty") ? 1 : 2;
     struct cn_page_missing missing = {0};
     struct cn_sink sink = {0};
-    const char *target;
-    uint64_t size;
     bool ok;
 
     if (cn_args_count(args) != count)
         return cn_fail(err, CN_ERR_USAGE,
                        count == 1 ? "--empty takes no SRC: cairn export-html --empty DST"
                                   : "DST is missing: cairn export-html SRC DST");
-    target = cn_args_operand(args, count - 1);
+    const char *target = cn_args_operand(args, count - 1);
     ok = cn_sink_open(&sink, target, cn_args_has(args, "force"), err) &&
          write_page(args, &sink, &missing, err);
-    size = sink.written;
+    uint64_t size = sink.written;
     ok = ok && cn_sink_commit(&sink, err);
     if (ok)
         cn_cli_say(args, "wrote %s: %" PRIu64 " kB%s%s; open it in a browser", target,

@@ -21,13 +21,11 @@ enum { COLLECT_LIMIT_MAX = 1 << 20 };
 /* Open the address in the default browser. Failures are ignored: it was printed as well. */
 static void open_browser(const struct cn_args *args, const char *url)
 {
-    pid_t child;
-
     if (!getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY")) {
         cn_cli_say(args, "no display for a browser; open the address above");
         return;
     }
-    child = fork();
+    pid_t child = fork();
     if (child == 0) {
         (void)setsid();
         (void)!freopen("/dev/null", "w", stderr);
@@ -142,7 +140,6 @@ static bool serve(const struct cn_args *args, bool with_browser, struct cn_error
     int signal_number;
     uint64_t limit = 0, lanes = 0, copies = 0;
     const char *last;
-    bool ok;
 
     if (!cn_args_u64(args, "collect-limit", 1, COLLECT_LIMIT_MAX, 0, &limit, err) ||
         !cn_args_u64(args, "collect-lanes", 1, CN_STORE_LANES_MAX, 0, &lanes, err) ||
@@ -170,8 +167,8 @@ static bool serve(const struct cn_args *args, bool with_browser, struct cn_error
     cn_cli_say(args, "press Ctrl-C to stop");
     if (with_browser)
         open_browser(args, cn_server_url(server));
-    ok = sigwait(&ends, &signal_number) == 0 ||
-         cn_fail_errno(err, "cannot wait for a signal");
+    bool ok = sigwait(&ends, &signal_number) == 0 ||
+              cn_fail_errno(err, "cannot wait for a signal");
     cn_server_stop(server);
     return ok;
 }

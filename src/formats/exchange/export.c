@@ -77,13 +77,11 @@ static bool commit(struct cn_export *x, struct cn_error *err)
 
 static bool run(struct cn_export *x, cn_export_fn write, struct cn_error *err)
 {
-    bool ok;
-
     assert(write);
     x->workers = x->options->workers ? x->options->workers : cn_pool_default_workers();
-    ok = open_target(x, err) && write(x, err) &&
-         (!x->format->is_file || cn_sink_text(&x->sink, &x->text, err)) &&
-         report_losses(x, err) && commit(x, err);
+    bool ok = open_target(x, err) && write(x, err) &&
+              (!x->format->is_file || cn_sink_text(&x->sink, &x->text, err)) &&
+              report_losses(x, err) && commit(x, err);
     cn_sink_abandon(&x->sink);
     cn_outdir_abandon(&x->folder);
     cn_text_done(&x->text);

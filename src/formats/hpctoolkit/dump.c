@@ -70,7 +70,6 @@ bool cn_hpc_dump_file(struct cn_hpc_dump *dump, const char *dir, const char *nam
                       bool is_optional, cn_hpc_dump_fn contents, struct cn_error *err)
 {
     struct cn_file file = {0};
-    bool ok;
 
     if (dump->is_stopped)
         return true;
@@ -79,7 +78,8 @@ bool cn_hpc_dump_file(struct cn_hpc_dump *dump, const char *dir, const char *nam
     dump->file = name;
     dump->bytes = file.bytes;
     dump->emitted_len = 0;
-    ok = contents(dump, err) || dump->is_stopped || cn_fail_in(err, "%s/%s", dir, name);
+    bool ok =
+        contents(dump, err) || dump->is_stopped || cn_fail_in(err, "%s/%s", dir, name);
     cn_file_close(&file);
     return ok;
 }
@@ -101,7 +101,6 @@ bool cn_hpc_dump_path(const char *path, const struct cn_hpc_dump_kind *kinds,
 {
     struct cn_file file = {0};
     size_t i = 0;
-    bool ok;
 
     if (!cn_path_is_file(path))
         return dump_directory(path, kinds, count, emit, arg, err);
@@ -109,10 +108,11 @@ bool cn_hpc_dump_path(const char *path, const struct cn_hpc_dump_kind *kinds,
         return false;
     while (i < count && !kinds[i].is(file.bytes))
         i++;
-    ok = (i < count ? cn_hpc_dump_bytes(kinds[i].name, kinds[i].contents, file.bytes,
-                                        emit, arg, err)
-                    : cn_fail(err, CN_ERR_FORMAT, "not a file of such a database")) ||
-         cn_fail_in(err, "%s", path);
+    bool ok =
+        (i < count ? cn_hpc_dump_bytes(kinds[i].name, kinds[i].contents, file.bytes, emit,
+                                       arg, err)
+                   : cn_fail(err, CN_ERR_FORMAT, "not a file of such a database")) ||
+        cn_fail_in(err, "%s", path);
     cn_file_close(&file);
     return ok;
 }

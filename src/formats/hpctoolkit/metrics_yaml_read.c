@@ -99,12 +99,11 @@ static void push_input(struct metrics_yaml_reader *r, const struct cn_input *inp
 static uint32_t find_input(struct metrics_yaml_reader *r, const struct cn_input *input)
 {
     size_t known = r->keys.count;
-    uint32_t number;
     char *key =
         cn_strprintf("%zu:%s%zu:%s%u:%s", strlen(input->metric), input->metric,
                      strlen(input->scope), input->scope, input->combine, input->formula);
+    uint32_t number = cn_names_add(&r->keys, key);
 
-    number = cn_names_add(&r->keys, key);
     free(key);
     if (r->keys.count > known) {
         CN_GROW(r->input_of, number, r->input_of_capacity);
@@ -138,15 +137,13 @@ static bool find_merged(struct metrics_yaml_reader *r, const struct cn_yaml_node
                         const char *key, unsigned depth, const struct cn_yaml_node **out,
                         struct cn_error *err)
 {
-    const struct cn_yaml_node *merge;
-
     if (depth > MERGE_DEPTH_MAX)
         return cn_yaml_fail(node, err, CN_ERR_LIMIT, "merge keys nest deeper than %d",
                             MERGE_DEPTH_MAX);
     if (!cn_yaml_visit(&r->budget, node, err))
         return false;
     *out = cn_yaml_find(node, key);
-    merge = *out ? NULL : cn_yaml_find(node, "<<");
+    const struct cn_yaml_node *merge = *out ? NULL : cn_yaml_find(node, "<<");
     return !merge || find_in_merges(r, merge, key, depth, out, err);
 }
 
@@ -202,7 +199,6 @@ static bool read_input(struct metrics_yaml_reader *r, struct cn_yaml_node *node,
 {
     struct cn_input input = {0};
     const char *formula, *combine;
-    uint32_t index;
 
     if (!read_input_text(r, node, "metric", NULL, &input.metric, err) ||
         !read_input_text(r, node, "scope", NULL, &input.scope, err) ||
@@ -213,7 +209,7 @@ static bool read_input(struct metrics_yaml_reader *r, struct cn_yaml_node *node,
         return cn_yaml_fail(node, err, CN_ERR_FORMAT,
                             "combine '%.40s' is none of sum, min, max", combine);
     input.formula = canonical_formula(r, formula);
-    index = find_input(r, &input);
+    uint32_t index = find_input(r, &input);
     if (index == r->input_count)
         push_input(r, &input);
     node->mark = index + 1;
@@ -272,14 +268,12 @@ static bool read_optional_formula(struct metrics_yaml_reader *r,
 static bool read_cost(struct metrics_yaml_reader *r, const struct cn_yaml_node *node,
                       struct cn_cost_formulas *out, struct cn_error *err)
 {
-    const struct cn_yaml_node *standard, *custom;
-
     if (!node)
         return true;
     if (!cn_yaml_visit(&r->budget, node, err))
         return false;
-    standard = cn_yaml_find(node, "standard");
-    custom = cn_yaml_find(node, "custom");
+    const struct cn_yaml_node *standard = cn_yaml_find(node, "standard");
+    const struct cn_yaml_node *custom = cn_yaml_find(node, "custom");
     if (node->mark > 0 || (!standard && !custom))
         return read_optional_formula(r, node, &out->standard, err);
     return read_optional_formula(r, standard, &out->standard, err) &&
@@ -378,11 +372,10 @@ static bool read_variant_formula(struct metrics_yaml_reader *r,
 {
     const struct cn_yaml_node *formula = find_value(node, "formula");
     const char *child_variant = scalar_text(cn_yaml_find(node, "child variant"));
-    const char *text;
 
     if (!formula)
         return true;
-    text = scalar_text(formula);
+    const char *text = scalar_text(formula);
     if (text && (strcmp(text, "sum") == 0 || strcmp(text, "first") == 0)) {
         variant->children = text;
         variant->child_variant = child_variant ? child_variant : variant->name;
@@ -507,13 +500,11 @@ static bool check_version(const struct cn_yaml_node *root, struct cn_error *err)
 static bool read_root(struct metrics_yaml_reader *r, const struct cn_yaml_node *root,
                       struct cn_taxonomy *out, struct cn_error *err)
 {
-    const struct cn_yaml_node *inputs, *roots;
-
     if (root->type != CN_YAML_MAPPING)
         return cn_yaml_fail(root, err, CN_ERR_FORMAT,
                             "not a mapping of inputs and roots");
-    inputs = cn_yaml_find(root, "inputs");
-    roots = find_value(root, "roots");
+    const struct cn_yaml_node *inputs = cn_yaml_find(root, "inputs");
+    const struct cn_yaml_node *roots = find_value(root, "roots");
     if (!check_version(root, err))
         return false;
     for (struct cn_yaml_item *item = inputs ? inputs->items : NULL; item;
@@ -532,7 +523,6 @@ static bool read_after(struct cn_bytes text, const struct cn_taxonomy *base,
     struct cn_yaml_tree tree;
     struct cn_taxonomy taxonomy = {0};
     struct cn_input *inputs;
-    bool ok;
 
     if (!cn_yaml_tree_read(&tree, text, arena, err))
         return false;
@@ -543,7 +533,7 @@ static bool read_after(struct cn_bytes text, const struct cn_taxonomy *base,
         (void)find_input(&r, &base->inputs[i]);
         push_input(&r, &base->inputs[i]);
     }
-    ok = read_root(&r, tree.root, &taxonomy, err);
+    bool ok = read_root(&r, tree.root, &taxonomy, err);
     if (ok) {
         inputs = cn_arena_alloc(arena, r.input_count, sizeof(*inputs));
         if (r.input_count > 0)
@@ -570,13 +560,11 @@ bool cn_hpc_metrics_yaml_append(struct cn_bytes text, struct cn_taxonomy *taxono
                                 struct cn_arena *arena, struct cn_error *err)
 {
     struct cn_taxonomy more;
-    struct cn_presented_metric *roots;
-    size_t root_count;
 
     if (!read_after(text, taxonomy, &more, arena, err))
         return false;
-    root_count = taxonomy->root_count + more.root_count;
-    roots = cn_arena_alloc(arena, root_count, sizeof(*roots));
+    size_t root_count = taxonomy->root_count + more.root_count;
+    struct cn_presented_metric *roots = cn_arena_alloc(arena, root_count, sizeof(*roots));
     for (size_t i = 0; i < root_count; i++)
         roots[i] = i < taxonomy->root_count ? taxonomy->roots[i]
                                             : more.roots[i - taxonomy->root_count];

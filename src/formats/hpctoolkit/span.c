@@ -32,7 +32,6 @@ bool cn_hpc_span_string(struct cn_hpc_span span, uint64_t off, const char *what,
                         const char **out, struct cn_error *err)
 {
     struct cn_bytes rest;
-    const char *string;
 
     if (off < span.off || !cn_bytes_from(span.bytes, off - span.off, &rest))
         return cn_fail(err, CN_ERR_FORMAT,
@@ -42,7 +41,7 @@ bool cn_hpc_span_string(struct cn_hpc_span span, uint64_t off, const char *what,
     /* Many records may point at one long string: looking for its end has a limit. */
     if (rest.len > CN_HPC_STRING_MAX)
         rest.len = CN_HPC_STRING_MAX;
-    string = cn_bytes_string(rest, 0);
+    const char *string = cn_bytes_string(rest, 0);
     if (!string)
         return cn_fail(err, CN_ERR_FORMAT,
                        "%s at 0x%" PRIx64 " does not end within %zu bytes", what, off,

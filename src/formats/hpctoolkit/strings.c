@@ -12,10 +12,9 @@
 static uint64_t add_escaped(struct cn_hpc_strings *strings, const char *text)
 {
     struct cn_text plain = {0};
-    uint64_t off;
 
     cn_utf8_add_printable(&plain, text);
-    off = cn_hpc_strings_add(strings, cn_text_str(&plain));
+    uint64_t off = cn_hpc_strings_add(strings, cn_text_str(&plain));
     cn_text_done(&plain);
     return off;
 }
@@ -23,11 +22,10 @@ static uint64_t add_escaped(struct cn_hpc_strings *strings, const char *text)
 uint64_t cn_hpc_strings_add(struct cn_hpc_strings *strings, const char *text)
 {
     size_t known = strings->names.count;
-    uint32_t i;
 
     if (!strings->takes_any_bytes && !cn_utf8_is_valid(text, strlen(text)))
         return add_escaped(strings, text);
-    i = cn_names_add(&strings->names, text);
+    uint32_t i = cn_names_add(&strings->names, text);
     if (i == known) {
         CN_GROW(strings->offs, known, strings->capacity);
         strings->offs[i] = strings->end_off;

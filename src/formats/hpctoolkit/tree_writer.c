@@ -56,7 +56,6 @@ bool cn_hpc_tree_says(struct cn_hpc_tree_writer *t, const struct cn_context *con
 static bool leave(struct cn_hpc_tree_writer *t, size_t depth,
                   const struct cn_context *context, struct cn_error *err)
 {
-    struct cn_hpc_level *level;
     struct cn_hpc_children children = {0};
 
     while (t->level_count <= depth) {
@@ -64,7 +63,7 @@ static bool leave(struct cn_hpc_tree_writer *t, size_t depth,
     }
     if (context->id == 0)
         return cn_fail(err, CN_ERR_FORMAT, "context id 0 belongs to the global context");
-    level = &t->levels[depth];
+    struct cn_hpc_level *level = &t->levels[depth];
     if (level->len > 0) {
         children = (struct cn_hpc_children){t->out->end_off, level->len};
         if (!cn_out_write(t->out, level->bytes, level->len, err))

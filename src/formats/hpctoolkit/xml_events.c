@@ -156,7 +156,6 @@ bool cn_hpc_xml_events_read(const struct cn_hpc_xml_reading *reading, bool *is_c
 {
     struct cn_bytes text = reading->text;
     struct xml_state s = {.reading = reading};
-    bool ok;
 
     if (text.len == 0)
         return cn_fail(err, CN_ERR_FORMAT, "the file is empty");
@@ -171,7 +170,7 @@ bool cn_hpc_xml_events_read(const struct cn_hpc_xml_reading *reading, bool *is_c
     XML_SetElementHandler(s.parser, on_start, on_end);
     XML_SetEntityDeclHandler(s.parser, on_entity);
     XML_SetXmlDeclHandler(s.parser, on_declaration);
-    ok = feed(&s, err);
+    bool ok = feed(&s, err);
     XML_ParserFree(s.parser);
     *is_complete = !s.is_stopped;
     return ok;

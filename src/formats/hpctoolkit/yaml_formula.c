@@ -109,27 +109,23 @@ static bool read_operation(struct formula_reader *r, const struct cn_yaml_node *
                            unsigned depth, const struct cn_formula **out,
                            struct cn_error *err)
 {
-    const struct cn_yaml_node *name, *value;
-    const struct cn_formula **args;
     enum cn_formula_op op;
-    size_t arg_count;
-    bool ok;
 
     if (node->item_count != 2)
         return cn_yaml_fail(node, err, CN_ERR_FORMAT,
                             "a formula must be a mapping of one operation, not of %zu",
                             node->item_count / 2);
-    name = node->items->node;
-    value = node->items->next->node;
-    arg_count = value->type == CN_YAML_SEQUENCE ? value->item_count : 1;
+    const struct cn_yaml_node *name = node->items->node;
+    const struct cn_yaml_node *value = node->items->next->node;
+    size_t arg_count = value->type == CN_YAML_SEQUENCE ? value->item_count : 1;
     if (name->type != CN_YAML_SCALAR || !cn_formula_op_find(name->text, arg_count, &op))
         return cn_yaml_fail(name, err, CN_ERR_FORMAT,
                             "unknown operation '%.40s' of %zu arguments",
                             name->type == CN_YAML_SCALAR ? name->text : "...", arg_count);
     if (!cn_yaml_visit(r->budget, value, err))
         return false;
-    args = cn_alloc(arg_count, sizeof(*args));
-    ok = read_arguments(r, value, depth, args, err);
+    const struct cn_formula **args = cn_alloc(arg_count, sizeof(*args));
+    bool ok = read_arguments(r, value, depth, args, err);
     if (ok)
         *out = cn_formula_new(r->arena, op, args, arg_count);
     free(args);

@@ -59,16 +59,13 @@ bool cn_yaml_fail(const struct cn_yaml_node *node, struct cn_error *err,
 
 static void add_to_parent(struct yaml_builder *b, struct cn_yaml_node *node)
 {
-    struct cn_yaml_item *item;
-    struct open_node *parent;
-
     b->tree.node_count++;
     if (b->depth == 0) {
         b->tree.root = node;
         return;
     }
-    parent = &b->open[b->depth - 1];
-    item = cn_arena_alloc(b->arena, 1, sizeof(*item));
+    struct open_node *parent = &b->open[b->depth - 1];
+    struct cn_yaml_item *item = cn_arena_alloc(b->arena, 1, sizeof(*item));
     item->node = node;
     if (parent->last)
         parent->last->next = item;
@@ -196,13 +193,12 @@ static bool add_events(struct yaml_builder *b, yaml_parser_t *parser,
 {
     while (!b->is_done) {
         yaml_event_t event;
-        bool ok;
 
         if (!yaml_parser_parse(parser, &event))
             return cn_fail(err, CN_ERR_FORMAT, "line %zu, column %zu: %s",
                            parser->problem_mark.line + 1, parser->problem_mark.column + 1,
                            parser->problem ? parser->problem : "not YAML");
-        ok = add_event(b, &event, err);
+        bool ok = add_event(b, &event, err);
         yaml_event_delete(&event);
         if (!ok)
             return false;
@@ -214,11 +210,10 @@ static bool add_events(struct yaml_builder *b, yaml_parser_t *parser,
 static bool has_more(yaml_parser_t *parser)
 {
     yaml_event_t event;
-    bool is_end;
 
     if (!yaml_parser_parse(parser, &event))
         return true;
-    is_end = event.type == YAML_STREAM_END_EVENT || event.type == YAML_NO_EVENT;
+    bool is_end = event.type == YAML_STREAM_END_EVENT || event.type == YAML_NO_EVENT;
     yaml_event_delete(&event);
     return !is_end;
 }
@@ -243,20 +238,18 @@ bool cn_yaml_tree_read(struct cn_yaml_tree *out, struct cn_bytes text,
                        struct cn_arena *arena, struct cn_error *err)
 {
     yaml_parser_t parser;
-    struct yaml_builder *b;
-    bool ok;
 
     if (!check_text(text, err))
         return false;
     if (!yaml_parser_initialize(&parser))
         return cn_fail(err, CN_ERR_NO_MEMORY, "no memory for the YAML parser");
-    b = cn_alloc(1, sizeof(*b));
+    struct yaml_builder *b = cn_alloc(1, sizeof(*b));
     b->arena = arena;
     yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
     if (text.len >= 3 && memcmp(text.ptr, "\xef\xbb\xbf", 3) == 0) /* byte order mark */
         text = (struct cn_bytes){text.ptr + 3, text.len - 3};
     yaml_parser_set_input_string(&parser, text.ptr, text.len);
-    ok = add_events(b, &parser, err);
+    bool ok = add_events(b, &parser, err);
     if (ok) {
         b->tree.has_more = has_more(&parser);
         *out = b->tree;

@@ -23,15 +23,14 @@ static bool write_packed(const struct cn_recording *rec, const char *path,
 {
     struct cn_write_options plain = options ? *options : (struct cn_write_options){0};
     struct cn_outdir dir = {0};
-    bool ok;
 
     if (!cn_outdir_begin(&dir, path, plain.replace, err))
         return false;
     plain.replace = true; /* the folder that was just created */
-    ok = cn_uft_write(rec, dir.path, &plain, err) &&
-         cn_uft_pack_directory(dir.path, rec->is_big_endian, plain.workers,
-                               plain.progress, err) &&
-         cn_uft_checksums_write(dir.path, err) && cn_outdir_commit(&dir, err);
+    bool ok = cn_uft_write(rec, dir.path, &plain, err) &&
+              cn_uft_pack_directory(dir.path, rec->is_big_endian, plain.workers,
+                                    plain.progress, err) &&
+              cn_uft_checksums_write(dir.path, err) && cn_outdir_commit(&dir, err);
     cn_outdir_abandon(&dir);
     return ok;
 }

@@ -16,12 +16,10 @@ void cn_zorka_body_done(struct cn_zorka_body *body)
 
 bool cn_zorka_body_probe(struct cn_bytes bytes)
 {
-    uint8_t first, second;
-
     if (bytes.len < 2)
         return false;
-    first = bytes.ptr[0];
-    second = bytes.ptr[1];
+    uint8_t first = bytes.ptr[0];
+    uint8_t second = bytes.ptr[1];
     switch (first) {
     case CN_ZORKA_TAG | CN_ZORKA_STRING_DEF:
         return second == (CN_ZORKA_ARRAY | 2) || second == (CN_ZORKA_ARRAY | 3);
@@ -267,14 +265,13 @@ static bool first_start_ns(struct cn_bytes body, uint64_t *clock_ns)
 {
     struct cn_cbor in = {.bytes = body};
     struct cn_bytes prolog;
-    bool is_big;
 
     if (cn_cbor_byte(&in, CN_ZORKA_TAG | CN_ZORKA_C_TRACE_START))
         return cn_cbor_byte(&in, CN_ZORKA_OPEN_ARRAY) && cn_cbor_uint(&in, clock_ns);
     if (!cn_cbor_byte(&in, CN_ZORKA_TAG | CN_ZORKA_TRACE_START) ||
         !cn_cbor_byte(&in, CN_ZORKA_OPEN_ARRAY))
         return false;
-    is_big = cn_cbor_peek(&in) == (CN_ZORKA_TAG | CN_ZORKA_PROLOG_BE);
+    bool is_big = cn_cbor_peek(&in) == (CN_ZORKA_TAG | CN_ZORKA_PROLOG_BE);
     if ((!is_big && cn_cbor_peek(&in) != (CN_ZORKA_TAG | CN_ZORKA_PROLOG_LE)))
         return false;
     in.off++;

@@ -83,13 +83,12 @@ bool cn_zorka_read_exception(struct cn_zorka_reader *reader, struct cn_error *er
 bool cn_zorka_read_exception_ref(struct cn_zorka_reader *reader, struct cn_error *err)
 {
     uint64_t id;
-    uint32_t word;
 
     if (!cn_cbor_uint(&reader->in, &id))
         return cn_cbor_fail(&reader->in, "the id of an exception", err);
-    word = reader->session    ? cn_map_find(&reader->exceptions, id, 0)
-           : id <= UINT32_MAX ? (uint32_t)id
-                              : 0;
+    uint32_t word = reader->session    ? cn_map_find(&reader->exceptions, id, 0)
+                    : id <= UINT32_MAX ? (uint32_t)id
+                                       : 0;
     if (word == 0)
         return cn_zorka_unknown(reader, "exception", id, err);
     cn_trace_throw(reader->trace, word);

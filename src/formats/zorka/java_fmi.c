@@ -36,9 +36,7 @@ static bool unpack(const struct fmi *fmi, uint32_t i, struct cn_error *err)
 {
     struct cn_java_fmi_block block,
         next = {.off = (uint32_t)fmi->file.len, .plain_off = fmi->head.data_len};
-    uint64_t begin;
     struct cn_bytes stored;
-    uint32_t len;
 
     block_at(fmi, i, &block);
     if (i + 1 < fmi->head.block_count)
@@ -46,12 +44,12 @@ static bool unpack(const struct fmi *fmi, uint32_t i, struct cn_error *err)
     if (next.plain_off < block.plain_off || next.plain_off > fmi->head.data_len)
         return cn_fail(err, CN_ERR_FORMAT, "block %u: %u bytes of text end at %u", i,
                        fmi->head.data_len, next.plain_off);
-    len = next.plain_off - block.plain_off;
+    uint32_t len = next.plain_off - block.plain_off;
     if (!(block.flags & FMI_HAS_DATA)) {
         memset(fmi->sorted + block.plain_off, block.rank_count, len);
         return true;
     }
-    begin = block.off + (uint64_t)block.rank_count * FMI_RANK_LEN;
+    uint64_t begin = block.off + (uint64_t)block.rank_count * FMI_RANK_LEN;
     if (next.off < begin || !cn_bytes_slice(fmi->file, begin, next.off - begin, &stored))
         return cn_fail(err, CN_ERR_FORMAT, "block %u: bytes %" PRIu64 " to %u", i, begin,
                        next.off);
@@ -103,14 +101,13 @@ static bool read_unsorted(struct fmi *fmi, struct cn_java_words *words,
 {
     struct cn_bytes text = {.len = fmi->head.data_len};
     uint8_t *bytes = cn_alloc((size_t)fmi->head.data_len + 4, 1);
-    bool ok;
 
     unsort(fmi, bytes + 3);
     /* The text begins with the last byte of a WAL's header. */
     memcpy(bytes, "WAL", 3);
     text.ptr = bytes;
     text.len += 3;
-    ok = cn_java_wal_read(text, words, err);
+    bool ok = cn_java_wal_read(text, words, err);
     free(bytes);
     return ok;
 }
@@ -119,7 +116,6 @@ bool cn_java_fmi_read(struct cn_bytes file, struct cn_java_words *words,
                       struct cn_error *err)
 {
     struct fmi fmi = {.file = file};
-    bool ok;
 
     if (!cn_java_fmi_header_decode(file, &fmi.head) || fmi.head.magic != FMI_MAGIC)
         return cn_fail(err, CN_ERR_FORMAT, "not a packed text index");
@@ -135,7 +131,7 @@ bool cn_java_fmi_read(struct cn_bytes file, struct cn_java_words *words,
                        fmi.head.block_count);
     fmi.sorted = cn_alloc(fmi.head.data_len, 1);
     fmi.decompressor = cn_decompressor_new();
-    ok = unpack_all(&fmi, err) && read_unsorted(&fmi, words, err);
+    bool ok = unpack_all(&fmi, err) && read_unsorted(&fmi, words, err);
     cn_decompressor_free(fmi.decompressor);
     free(fmi.sorted);
     return ok;

@@ -140,13 +140,12 @@ static void append_value(struct cn_words *out, struct cn_bytes inner)
     struct cn_bytes rest = inner, number;
     uint8_t bytes[CN_WORD_PART_LEN + 64];
     uint32_t key = 0;
-    size_t len;
 
     if (cn_bytes_take_until(&rest, CN_WORD_VALUE, &number)) {
         (void)parse_number(number, &key);
         inner = rest;
     }
-    len = inner.len < 64 ? inner.len : 64;
+    size_t len = inner.len < 64 ? inner.len : 64;
     cn_u32_put(bytes, key);
     if (len)
         memcpy(bytes + CN_WORD_PART_LEN, inner.ptr, len);

@@ -80,7 +80,6 @@ static uint64_t after(uint64_t time_ns, int64_t ticks, uint64_t tick_ns)
 static bool apply_span(struct decoding *d, const struct decoded_info *info,
                        struct cn_error *err)
 {
-    struct cn_trace_span *span;
     const uint64_t *n = info->numbers;
 
     if (n[CN_ZTS_TSTAMP] > UINT64_MAX / 1000000 - 1)
@@ -89,8 +88,8 @@ static bool apply_span(struct decoding *d, const struct decoded_info *info,
     if (n[CN_ZTS_TYPE] > UINT32_MAX || n[CN_ZTS_SERVICE] > UINT32_MAX)
         return cn_fail(err, CN_ERR_FORMAT, "offset %zu: a word above 2^32",
                        d->reader.in.off);
-    span = cn_trace_add_span(d->reader.trace,
-                             n[CN_ZTS_TSTAMP] * 1000000 + n[CN_ZTS_TSTAMP_NS] % 1000000);
+    struct cn_trace_span *span = cn_trace_add_span(
+        d->reader.trace, n[CN_ZTS_TSTAMP] * 1000000 + n[CN_ZTS_TSTAMP_NS] % 1000000);
     span->type = (uint32_t)n[CN_ZTS_TYPE];
     span->service = (uint32_t)n[CN_ZTS_SERVICE];
     span->id = n[CN_ZTS_SPAN];
@@ -264,7 +263,6 @@ bool cn_zorka_record_part(struct cn_bytes bytes, struct cn_zorka_part *out,
     struct cn_cbor_head head;
     struct decoded_info info;
     bool is_first = cn_cbor_byte(&in, CN_ZORKA_TAG | CN_ZTS_TRACE);
-    size_t payload_off;
 
     if (is_first && (!cn_cbor_next(&in, &head) || head.kind != CN_CBOR_ARRAY))
         return cn_cbor_fail(&in, "the record of a trace", err);
@@ -277,7 +275,7 @@ bool cn_zorka_record_part(struct cn_bytes bytes, struct cn_zorka_part *out,
         return cn_cbor_fail(&in, "the record of a trace", err);
     if (!read_info(&in, &info, err))
         return false;
-    payload_off = is_first ? 0 : in.off;
+    size_t payload_off = is_first ? 0 : in.off;
     if (!info.has_id || info.numbers[CN_ZTS_CH_LEN] > bytes.len - payload_off ||
         info.numbers[CN_ZTS_CH_NUM] > UINT32_MAX)
         return cn_fail(err, CN_ERR_FORMAT,

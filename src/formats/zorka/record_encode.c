@@ -68,12 +68,10 @@ static uint64_t choose_tick(const struct cn_trace *trace)
 
 static void measure(struct cn_zorka_encoder *encoder, const struct cn_trace *trace)
 {
-    struct cn_zorka_shape *shapes;
-
     if (!encoder->pending)
         encoder->pending = cn_alloc(CN_TRACE_DEPTH_MAX + 1, sizeof(*encoder->pending));
     CN_GROW_TO(encoder->shapes, trace->node_count, encoder->capacity);
-    shapes = encoder->shapes;
+    struct cn_zorka_shape *shapes = encoder->shapes;
     for (uint32_t i = 0; i < trace->node_count; i++) {
         const struct cn_trace_node *node = &trace->nodes[i];
         uint64_t from_ns =
@@ -141,8 +139,6 @@ static void put_span(struct encoding *e, const struct cn_trace_span *span,
 /* Returns the offset of CH_LEN, to be filled in. */
 static size_t put_part(struct encoding *e, uint64_t part_off, unsigned *count)
 {
-    size_t at;
-
     cn_cbor_raw(e->out, CN_ZTS_TRACE_ID);
     cn_cbor_raw_head(e->out, CN_CBOR_BYTES, 16);
     cn_u64_be_put(e->out->bytes + e->out->len, e->trace->id_high);
@@ -152,7 +148,7 @@ static size_t put_part(struct encoding *e, uint64_t part_off, unsigned *count)
     put_number(e, CN_ZTS_CH_NUM, e->trace->part, count);
     put_number(e, CN_ZTS_CH_OFFS, part_off, count);
     cn_cbor_raw(e->out, CN_ZTS_CH_LEN);
-    at = cn_cbor_raw_u32(e->out, 0);
+    size_t at = cn_cbor_raw_u32(e->out, 0);
     ++*count;
     return at;
 }
@@ -264,7 +260,6 @@ static void finish_carried(struct encoding *e, const struct cn_trace_node *node,
                            uint32_t i)
 {
     unsigned count = 0;
-    size_t map_at;
 
     cn_zorka_put_attributes(e->out, e->trace, node, CN_ZTS_ATTRIBUTES);
     put_exception(e, node);
@@ -272,7 +267,7 @@ static void finish_carried(struct encoding *e, const struct cn_trace_node *node,
         return;
     cn_cbor_room(e->out, PLAIN_CALL_MAX);
     cn_cbor_raw(e->out, CN_ZORKA_TAG | CN_ZTS_INFO);
-    map_at = e->out->len++;
+    size_t map_at = e->out->len++;
     put_ticks(e, CN_ZTS_TSTOP, end_ns(node), e->shapes[i].last_end_ns, &count);
     put_number(e, CN_ZTS_CALLS, node->calls, &count);
     put_optional(e, CN_ZTS_FLAGS, stored_flags(node), &count);
@@ -331,14 +326,14 @@ void cn_zorka_record_encode(struct cn_zorka_encoder *encoder, struct cn_trace *t
                             struct cn_zorka_part *part)
 {
     struct encoding e = {.trace = trace, .out = out, .begin_off = out->len};
-    size_t len_at, payload_off;
 
     measure(encoder, trace);
     e.shapes = encoder->shapes;
     e.pending = encoder->pending;
     e.tick_ns = choose_tick(trace);
-    len_at = put_head(&e, part_off);
-    payload_off = trace->nodes[0].flags & CN_TRACE_CARRIED ? out->len : e.begin_off;
+    size_t len_at = put_head(&e, part_off);
+    size_t payload_off =
+        trace->nodes[0].flags & CN_TRACE_CARRIED ? out->len : e.begin_off;
     for (uint32_t i = 1; i < trace->node_count; i++) {
         finish_until(&e, i);
         if (trace->nodes[i].flags & CN_TRACE_CARRIED)

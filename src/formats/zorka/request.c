@@ -53,12 +53,11 @@ void cn_zorka_request_set(struct cn_zorka_request *request, const char *name,
 static void read_line(char *line, struct cn_zorka_request *out, uint64_t *content_len)
 {
     char *colon = strchr(line, ':');
-    const char *value;
 
     if (!colon)
         return;
     *colon = '\0';
-    value = colon + 1 + strspn(colon + 1, " ");
+    const char *value = colon + 1 + strspn(colon + 1, " ");
     if (strcasecmp(line, "Content-Length") == 0)
         *content_len = strtoull(value, NULL, 10);
     else
@@ -93,12 +92,11 @@ enum cn_step cn_zorka_request_next(struct cn_bytes *rest, struct cn_zorka_reques
     size_t window = rest->len < HEAD_MAX ? rest->len : HEAD_MAX;
     struct cn_zorka_request request = {0};
     struct cn_bytes head;
-    const uint8_t *end;
     uint64_t content_len;
 
     if (rest->len == 0)
         return CN_END;
-    end = memmem(rest->ptr, window, blank_line, sizeof(blank_line) - 1);
+    const uint8_t *end = memmem(rest->ptr, window, blank_line, sizeof(blank_line) - 1);
     if (!cn_zorka_request_probe(*rest) || !end)
         return cn_fail(err, CN_ERR_FORMAT, "a request without a head of at most %d bytes",
                        HEAD_MAX);

@@ -198,13 +198,11 @@ static uint32_t method_word(const struct cn_zorka_session *session, uint32_t met
 bool cn_zorka_session_method(struct cn_zorka_session *session, uint64_t id,
                              uint32_t *word)
 {
-    struct symbol *symbol;
-
     if (id < session->methods.direct_count && session->methods.targets[id] != 0) {
         *word = session->methods.targets[id];
         return true;
     }
-    symbol = find(&session->methods, id);
+    struct symbol *symbol = find(&session->methods, id);
     if (!symbol)
         return false;
     if (symbol->epoch != session->epoch) {

@@ -248,24 +248,22 @@ bool cn_zorka_read_attributes(struct cn_zorka_reader *reader, struct cn_error *e
 bool cn_zorka_read_span(struct cn_zorka_reader *reader, bool is_wire_c,
                         struct cn_error *err)
 {
-    struct cn_trace_span *span;
     uint64_t count, clock_ms;
     int64_t ids[2] = {0};
     uint32_t type = 0;
-    bool has_type;
 
     if (!cn_zorka_read_array(reader, is_wire_c ? 2 : 1, is_wire_c ? 4 : 3, &count, err))
         return false;
     if (!cn_cbor_uint(&reader->in, &clock_ms) || clock_ms > UINT64_MAX / 1000000)
         return cn_cbor_fail(&reader->in, "the time of a trace", err);
-    has_type = is_wire_c || (count == 2 && cn_cbor_peek(&reader->in) ==
-                                               (CN_ZORKA_TAG | CN_ZORKA_STRING_REF));
+    bool has_type = is_wire_c || (count == 2 && cn_cbor_peek(&reader->in) ==
+                                                    (CN_ZORKA_TAG | CN_ZORKA_STRING_REF));
     if (has_type && !cn_zorka_read_string(reader, CN_WORD_KEYWORD, &type, err))
         return false;
     for (uint64_t i = 0; i + 1 + has_type < count; i++)
         if (!cn_cbor_int(&reader->in, &ids[i]))
             return cn_cbor_fail(&reader->in, "the id of a span", err);
-    span = cn_trace_add_span(reader->trace, clock_ms * 1000000);
+    struct cn_trace_span *span = cn_trace_add_span(reader->trace, clock_ms * 1000000);
     span->type = type;
     span->id = (uint64_t)ids[0];
     span->parent_id = (uint64_t)ids[1];

@@ -134,12 +134,11 @@ static bool refuse(const struct cn_agent *agent, const struct cn_error *err)
 static bool set_number(struct cn_agent *agent, uint32_t option, struct cn_bytes value,
                        struct cn_error *err)
 {
-    uint64_t number;
-
     if (value.len != (option == CN_AGENT_TIME ? sizeof(uint64_t) : sizeof(uint32_t)))
         return cn_fail(err, CN_ERR_FORMAT, "option %u has a value of %zu bytes", option,
                        value.len);
-    number = option == CN_AGENT_TIME ? cn_u64_get(value.ptr) : cn_u32_get(value.ptr);
+    uint64_t number =
+        option == CN_AGENT_TIME ? cn_u64_get(value.ptr) : cn_u32_get(value.ptr);
     switch (option) {
     case CN_AGENT_TRACE:
         agent->has_trace = true;
@@ -170,13 +169,12 @@ static bool set_number(struct cn_agent *agent, uint32_t option, struct cn_bytes 
 
 static bool set(struct cn_agent *agent, struct cn_bytes data, struct cn_error *err)
 {
-    struct cn_bytes value;
     uint32_t option;
 
     if (data.len < sizeof(option))
         return cn_fail(err, CN_ERR_FORMAT, "a message without an option");
     option = cn_u32_get(data.ptr);
-    value = (struct cn_bytes){data.ptr + sizeof(option), data.len - sizeof(option)};
+    struct cn_bytes value = {data.ptr + sizeof(option), data.len - sizeof(option)};
     switch (option) {
     case CN_AGENT_TRACE:
     case CN_AGENT_DEPTH:
@@ -274,16 +272,14 @@ static bool is_in_the_way(const struct cn_agent *agent)
 
 bool cn_agent_step(struct cn_agent *agent)
 {
-    ssize_t len;
-
     if (agent->listener < 0)
         return false;
     if (agent->client < 0)
         accept_client(agent);
     if (agent->client < 0)
         return false;
-    len = recv(agent->client, agent->message + agent->message_len,
-               BUFFER_LEN - agent->message_len, 0);
+    ssize_t len = recv(agent->client, agent->message + agent->message_len,
+                       BUFFER_LEN - agent->message_len, 0);
     agent->message_len += len > 0 ? (size_t)len : 0;
     if (len == 0 || (len < 0 && errno != EAGAIN && errno != EINTR) ||
         !handle_all(agent) || is_in_the_way(agent))

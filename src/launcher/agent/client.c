@@ -123,8 +123,6 @@ static bool set(int fd, uint32_t known, const struct setting *setting,
     size_t len = setting->text                      ? strlen(setting->text) + 1
                  : setting->option == CN_AGENT_TIME ? sizeof(uint64_t)
                                                     : sizeof(uint32_t);
-    uint8_t *data;
-    bool ok;
 
     if (!setting->is_given)
         return true;
@@ -133,7 +131,7 @@ static bool set(int fd, uint32_t known, const struct setting *setting,
     if (len > CN_AGENT_MESSAGE_MAX - sizeof(uint32_t))
         return cn_fail(err, CN_ERR_LIMIT, "--%s: %zu bytes are too many", setting->name,
                        len);
-    data = cn_alloc(1, sizeof(uint32_t) + sizeof(uint64_t) + len);
+    uint8_t *data = cn_alloc(1, sizeof(uint32_t) + sizeof(uint64_t) + len);
     cn_u32_put(data, setting->option);
     if (setting->text)
         memcpy(data + sizeof(uint32_t), setting->text, len);
@@ -141,8 +139,8 @@ static bool set(int fd, uint32_t known, const struct setting *setting,
         cn_u64_put(data + sizeof(uint32_t), setting->number);
     else
         cn_u32_put(data + sizeof(uint32_t), (uint32_t)setting->number);
-    ok = ask(fd, CN_AGENT_SET, (struct cn_bytes){data, sizeof(uint32_t) + len}, NULL, 0,
-             err);
+    bool ok = ask(fd, CN_AGENT_SET, (struct cn_bytes){data, sizeof(uint32_t) + len}, NULL,
+                  0, err);
     free(data);
     return ok;
 }

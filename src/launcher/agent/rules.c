@@ -94,11 +94,10 @@ static bool add(struct cn_rules *rules, char *text, const char *option, uint32_t
         CN_ACT_VALUES | CN_ACT_AUTO_ARGS | CN_ACT_BACKTRACE | CN_ACT_COLOR;
     struct cn_call_trigger trigger = {0};
     struct cn_text others = {0};
-    const char *rest;
     uint32_t cleared;
     bool ok = split(text, all, &others, &cleared, err);
+    const char *rest = cn_text_str(&others);
 
-    rest = cn_text_str(&others);
     ok = ok && cn_call_trigger_parse(&trigger, rest, err);
     if (ok && (trigger.actions & fixed))
         ok =

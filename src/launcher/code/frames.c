@@ -129,12 +129,9 @@ static void read_augmentation(struct frames_reader *entry, const char *letters,
 
 static bool read_common(struct frames_reader entry, struct common *out)
 {
-    const char *letters;
-    uint64_t version;
-
     *out = (struct common){.handlers_encoding = ABSENT};
-    version = take_number(&entry, 1);
-    letters = cn_bytes_string(entry.rest, 0);
+    uint64_t version = take_number(&entry, 1);
+    const char *letters = cn_bytes_string(entry.rest, 0);
     if (!letters || (version != 1 && version != 3))
         return false;
     (void)take(&entry, strlen(letters) + 1);

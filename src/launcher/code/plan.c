@@ -164,10 +164,8 @@ static enum cn_code_left look_at_nops(const struct cn_code *code,
 /* A sled is a jump over nops. */
 static bool is_sled(const struct cn_code *code, uint64_t at, uint8_t *len)
 {
-    const uint8_t *bytes;
-
     *len = code->machine == EM_X86_64 ? X86_SLED_LEN : ARM_SLED_LEN;
-    bytes = cn_code_bytes(code, at, *len);
+    const uint8_t *bytes = cn_code_bytes(code, at, *len);
     if (!bytes)
         return false;
     if (code->machine == EM_X86_64)
@@ -258,7 +256,6 @@ static enum cn_code_left check_jumps(struct planning *planning,
 {
     const struct cn_code *code = planning->code;
     const struct cn_rec_patch *patch = &prologue->patch;
-    enum cn_code_jumps jumps;
 
     if (prologue->step_count == 0)
         return CN_CODE_PATCHED;
@@ -268,7 +265,7 @@ static enum cn_code_left check_jumps(struct planning *planning,
         if (cn_code_targets_has(&planning->targets, patch->at + prologue->steps[i]))
             return CN_CODE_JUMPED_INTO;
     }
-    jumps = cn_prologue_jumps(prologue, code);
+    enum cn_code_jumps jumps = cn_prologue_jumps(prologue, code);
     if (jumps == CN_CODE_OTHER_JUMPS ||
         (jumps == CN_CODE_TABLE_JUMPS &&
          (planning->targets.is_incomplete ||

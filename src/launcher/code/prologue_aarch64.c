@@ -137,11 +137,10 @@ static bool has_loop(const struct cn_prologue *prologue, const uint8_t *bytes)
 
     for (uint64_t i = 0; i + WORD <= len; i += WORD) {
         int64_t distance;
-        uint64_t target;
 
         if (!is_jump(cn_u32_get(bytes + i), &distance))
             continue;
-        target = prologue->entry + i + (uint64_t)distance;
+        uint64_t target = prologue->entry + i + (uint64_t)distance;
         if (target >= prologue->entry && target <= prologue->patch.at)
             return true;
     }

@@ -118,7 +118,6 @@ static enum cn_code_left move_call(struct moving *moving, const cs_insn *insn)
     uint64_t ret = insn->address + insn->size;
     uint8_t code[20] = {0xff, 0x35, 0, 0, 0, 0, 0xff};
     uint8_t jump_len = 6;
-    bool ok;
 
     if (patch->len < JUMP_LEN || insn->detail->x86.op_count != 1 ||
         insn->detail->x86.opcode[0] == 0x9a)
@@ -131,12 +130,13 @@ static enum cn_code_left move_call(struct moving *moving, const cs_insn *insn)
     else
         return CN_CODE_CALL;
     code[2] = jump_len; /* to the address, which follows the jump */
-    ok = append(moving, code, 6u + jump_len) &&
-         add_fixup(moving, patch->code_len - 4u,
-                   operand->type == X86_OP_IMM ? (uint64_t)operand->imm
-                                               : ret + (uint64_t)operand->mem.disp) &&
-         append(moving, code + 12, 8) &&
-         add_fixup_of(moving, CN_REC_FIXUP_ADDRESS, patch->code_len - 8u, ret);
+    bool ok =
+        append(moving, code, 6u + jump_len) &&
+        add_fixup(moving, patch->code_len - 4u,
+                  operand->type == X86_OP_IMM ? (uint64_t)operand->imm
+                                              : ret + (uint64_t)operand->mem.disp) &&
+        append(moving, code + 12, 8) &&
+        add_fixup_of(moving, CN_REC_FIXUP_ADDRESS, patch->code_len - 8u, ret);
     return ok ? CN_CODE_PATCHED : CN_CODE_CALL;
 }
 
@@ -406,11 +406,10 @@ static bool has_label(const struct cn_prologue *prologue, const uint8_t *bytes)
     while (!has_label &&
            cn_capstone()->disasm_iter(handle, &bytes, &rest, &address, insn)) {
         const cs_x86 *x86 = &insn->detail->x86;
-        uint64_t target;
 
         if (insn->id != X86_INS_LEA || x86->operands[1].mem.base != X86_REG_RIP)
             continue;
-        target = address + (uint64_t)x86->operands[1].mem.disp;
+        uint64_t target = address + (uint64_t)x86->operands[1].mem.disp;
         has_label = target > prologue->entry && target < prologue->end;
     }
     if (insn)

@@ -67,15 +67,13 @@ static void take_symbols(struct file_reading *reading, Elf_Scn *section,
 
     for (size_t i = 1; data && i < count && i <= INT_MAX; i++) {
         GElf_Sym symbol;
-        const char *name;
-        int type;
 
         if (!gelf_getsym(data, (int)i, &symbol))
             return;
-        name = elf_strptr(reading->reader.elf, head->sh_link, symbol.st_name);
+        const char *name = elf_strptr(reading->reader.elf, head->sh_link, symbol.st_name);
         if (!name || !*name)
             continue;
-        type = GELF_ST_TYPE(symbol.st_info);
+        int type = GELF_ST_TYPE(symbol.st_info);
         if (symbol.st_shndx == SHN_UNDEF) {
             note_symbol_use(reading->out, name);
             continue;
@@ -151,11 +149,11 @@ static void take_needed(struct file_reading *reading, Elf_Scn *section,
     reading->out->is_static = false;
     for (size_t i = 0; data && i < count && i <= INT_MAX; i++) {
         GElf_Dyn entry;
-        const char *name;
 
         if (!gelf_getdyn(data, (int)i, &entry) || entry.d_tag != DT_NEEDED)
             continue;
-        name = elf_strptr(reading->reader.elf, head->sh_link, entry.d_un.d_val);
+        const char *name =
+            elf_strptr(reading->reader.elf, head->sh_link, entry.d_un.d_val);
         if (name && !reading->out->sanitizer &&
             (strncmp(name, "libasan.so", 10) == 0 ||
              strncmp(name, "libtsan.so", 10) == 0))
@@ -198,13 +196,11 @@ static void take_loader(struct file_reading *reading)
 
     (void)elf_getphdrnum(elf, &count);
     for (size_t i = 0; i < count && i <= INT_MAX; i++) {
-        Elf_Data *data;
-
         if (!gelf_getphdr(elf, (int)i, &segment) || segment.p_type != PT_INTERP ||
             reading->out->loader)
             continue;
-        data = elf_getdata_rawchunk(elf, (int64_t)segment.p_offset, segment.p_filesz,
-                                    ELF_T_BYTE);
+        Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)segment.p_offset,
+                                              segment.p_filesz, ELF_T_BYTE);
         if (data && memchr(data->d_buf, '\0', data->d_size))
             reading->out->loader = cn_strdup(data->d_buf);
     }
@@ -222,11 +218,9 @@ static void walk_sections(struct file_reading *reading)
         if (gelf_getshdr(section, &head))
             reading->has_symtab |= head.sh_type == SHT_SYMTAB;
     while ((section = elf_nextscn(elf, section))) {
-        const char *name;
-
         if (!gelf_getshdr(section, &head))
             continue;
-        name = elf_strptr(elf, names, head.sh_name);
+        const char *name = elf_strptr(elf, names, head.sh_name);
         take_section(reading, section, &head, name ? name : "");
     }
 }

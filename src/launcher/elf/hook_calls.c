@@ -43,15 +43,13 @@ struct cn_hook_calls *cn_hook_calls_open(const char *path)
     GElf_Shdr head;
 
     while (ok && (section = elf_nextscn(calls->reader.elf, section))) {
-        Elf_Data *data;
-
         if (!gelf_getshdr(section, &head))
             continue;
         if (head.sh_type == SHT_RELA)
             cn_elf_relocations_walk(&calls->reader, section, take_slot, calls);
         if (head.sh_type != SHT_PROGBITS || !(head.sh_flags & SHF_EXECINSTR))
             continue;
-        data = elf_rawdata(section, NULL);
+        Elf_Data *data = elf_rawdata(section, NULL);
         if (data && data->d_buf && calls->code_count < CODES_MAX)
             calls->codes[calls->code_count++] =
                 (struct code){head.sh_addr, data->d_size, data->d_buf};
@@ -137,7 +135,6 @@ static uint64_t find_x86(const struct cn_hook_calls *calls, uint64_t at, uint64_
 static bool is_arm_stub(const struct cn_hook_calls *calls, uint64_t address)
 {
     const uint8_t *bytes = bytes_at(calls, address, 12);
-    uint32_t adrp, load;
     uint64_t page;
 
     if (bytes && cn_u32_get(bytes) == 0xd503245f) {
@@ -146,8 +143,8 @@ static bool is_arm_stub(const struct cn_hook_calls *calls, uint64_t address)
     }
     if (!bytes)
         return false;
-    adrp = cn_u32_get(bytes);
-    load = cn_u32_get(bytes + 4);
+    uint32_t adrp = cn_u32_get(bytes);
+    uint32_t load = cn_u32_get(bytes + 4);
     if ((adrp & 0x9f00001f) != 0x90000010 || (load & 0xffc003ff) != 0xf9400211)
         return false;
     page = (uint64_t)(adrp >> 29 & 3) | (uint64_t)(adrp >> 5 & 0x7ffff) << 2;

@@ -41,26 +41,23 @@ void cn_elf_relocations_walk(const struct cn_elf_reader *reader, Elf_Scn *sectio
 {
     Elf_Data *data = elf_getdata(section, NULL), *symbol_data;
     GElf_Shdr head, symbol_head;
-    Elf_Scn *symbols;
-    size_t count;
 
     if (!data || !gelf_getshdr(section, &head) || head.sh_entsize == 0)
         return;
-    symbols = elf_getscn(reader->elf, head.sh_link);
+    Elf_Scn *symbols = elf_getscn(reader->elf, head.sh_link);
     symbol_data = symbols ? elf_getdata(symbols, NULL) : NULL;
     if (!symbol_data || !gelf_getshdr(symbols, &symbol_head))
         return;
-    count = head.sh_size / head.sh_entsize;
+    size_t count = head.sh_size / head.sh_entsize;
     for (size_t i = 0; i < count && i <= INT_MAX; i++) {
         GElf_Rela relocation;
         GElf_Sym symbol;
-        const char *name;
 
         if (!gelf_getrela(data, (int)i, &relocation) ||
             GELF_R_SYM(relocation.r_info) == 0 ||
             !gelf_getsym(symbol_data, (int)GELF_R_SYM(relocation.r_info), &symbol))
             continue;
-        name = elf_strptr(reader->elf, symbol_head.sh_link, symbol.st_name);
+        const char *name = elf_strptr(reader->elf, symbol_head.sh_link, symbol.st_name);
         if (name)
             visit(arg, &relocation, &symbol, name);
     }

@@ -141,11 +141,10 @@ static char *find_loader(const char *program)
     for (size_t i = 0; i < count && i <= INT32_MAX && !found; i++) {
         GElf_Phdr segment;
         size_t len = 0;
-        const char *raw;
 
         if (!gelf_getphdr(reader.elf, (int)i, &segment) || segment.p_type != PT_INTERP)
             continue;
-        raw = elf_rawfile(reader.elf, &len);
+        const char *raw = elf_rawfile(reader.elf, &len);
         if (raw && segment.p_offset < len && segment.p_filesz <= len - segment.p_offset &&
             segment.p_filesz > 1)
             found = strndup(raw + segment.p_offset, segment.p_filesz);
@@ -212,12 +211,11 @@ struct cn_sdt_file *cn_sdt_files_read(const char *program, size_t *count)
     rest = list.len > 0 ? list.chars : NULL;
     while ((line = strsep(&rest, "\n")) && *count < FILES_MAX) {
         char *path = strchr(line, '/'), *end = path ? strstr(path, " (0x") : NULL;
-        char *real;
 
         if (!end)
             continue;
         *end = '\0';
-        real = realpath(path, NULL);
+        char *real = realpath(path, NULL);
         files = add_file(files, count, &capacity, real ? real : path);
         free(real);
     }

@@ -59,15 +59,13 @@ static bool read_checked(int fd, struct cn_text *text)
 {
     char head[HEAD_LEN], expected[HEAD_LEN + 1];
     struct stat status;
-    size_t len;
-    char *to;
 
     if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) ||
         status.st_uid != geteuid() || status.st_size < HEAD_LEN ||
         status.st_size > LEN_MAX || !read_all(fd, head, sizeof(head)))
         return false;
-    len = (size_t)status.st_size - HEAD_LEN;
-    to = cn_text_room(text, len);
+    size_t len = (size_t)status.st_size - HEAD_LEN;
+    char *to = cn_text_room(text, len);
     if (!read_all(fd, to, len))
         return false;
     print_head(expected, to, len);
@@ -80,12 +78,11 @@ static bool read_checked(int fd, struct cn_text *text)
 bool cn_symbol_cache_find(const char *build_id, struct cn_text *text)
 {
     int folder, fd;
-    bool ok;
 
     if (!open_folder(&folder))
         return false;
     fd = openat(folder, build_id, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    ok = fd >= 0 && read_checked(fd, text);
+    bool ok = fd >= 0 && read_checked(fd, text);
     if (fd >= 0)
         (void)close(fd);
     (void)close(folder);
@@ -126,13 +123,12 @@ static bool write_whole(int folder, const char *name, const struct cn_text *text
     char head[HEAD_LEN + 1];
     int fd =
         openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    bool ok;
 
     if (fd < 0)
         return false;
     print_head(head, text->chars, text->len);
-    ok = write(fd, head, HEAD_LEN) == HEAD_LEN &&
-         write(fd, text->chars, text->len) == (ssize_t)text->len;
+    bool ok = write(fd, head, HEAD_LEN) == HEAD_LEN &&
+              write(fd, text->chars, text->len) == (ssize_t)text->len;
     return close(fd) == 0 && ok;
 }
 

@@ -74,13 +74,12 @@ bool cn_elf_symbols_replace(struct cn_elf_file *elf, const char *folder, const c
     struct cn_file file = {0};
     struct cn_error ignored = {0};
     struct cn_uft_symbols symbols;
-    bool ok;
 
     if (!folder || snprintf(name, sizeof(name), "%s.sym", base) >= (int)sizeof(name) ||
         !cn_file_open_at(&file, folder, name, &ignored))
         return false;
     cn_uft_symbols_read(file.bytes, &symbols, skip_line, NULL);
-    ok = is_same_build(elf, symbols.head.build_id);
+    bool ok = is_same_build(elf, symbols.head.build_id);
     if (ok)
         take_symbols(elf, &symbols);
     cn_uft_symbols_done(&symbols);

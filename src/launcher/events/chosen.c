@@ -294,12 +294,11 @@ void cn_chosen_events_print(const char *program, const char *tracefs, struct cn_
     struct cn_chosen_events all = {0};
     struct cn_error missing = {0};
     char *found = NULL;
-    bool has_tracepoints;
 
     if (program)
         add_probes(&all, program);
     add_software(&all);
-    has_tracepoints = add_tracepoints(&all, tracefs, &found, &missing);
+    bool has_tracepoints = add_tracepoints(&all, tracefs, &found, &missing);
     qsort(all.list, all.count, sizeof(*all.list), by_name);
     for (size_t i = 0; i < sizeof(scheduling) / sizeof(scheduling[0]); i++)
         cn_text_printf(out, "[kernel event] %s\n", scheduling[i]);

@@ -189,16 +189,14 @@ static bool write_records(struct cn_events *events, size_t cpu, size_t len,
 static bool drain_ring(struct cn_events *events, size_t cpu, struct cn_error *err)
 {
     struct cn_event_ring *ring = &events->rings[cpu];
-    uint64_t head, tail;
-    size_t at, len, to_end;
 
     if (!ring->head)
         return true;
-    head = __atomic_load_n(&ring->head->data_head, __ATOMIC_ACQUIRE);
-    tail = ring->head->data_tail;
-    at = tail % ring->data_len;
-    to_end = ring->data_len - at;
-    len = (size_t)(head - tail);
+    uint64_t head = __atomic_load_n(&ring->head->data_head, __ATOMIC_ACQUIRE);
+    uint64_t tail = ring->head->data_tail;
+    size_t at = tail % ring->data_len;
+    size_t to_end = ring->data_len - at;
+    size_t len = (size_t)(head - tail);
     if (len == 0)
         return true;
     memcpy(events->records, ring->data + at, len < to_end ? len : to_end);

@@ -222,10 +222,9 @@ static bool find_page_len(const char *tracefs, size_t *out, struct cn_error *err
 {
     struct cn_text text = {0};
     unsigned offset = 0, size = 0;
-    const char *data;
     bool ok = cn_tracefs_read(tracefs, "events/header_page", &text, err);
+    const char *data = ok ? strstr(cn_text_str(&text), "char data;") : NULL;
 
-    data = ok ? strstr(cn_text_str(&text), "char data;") : NULL;
     if (ok &&
         (!data || sscanf(data, "char data; offset:%u; size:%u;", &offset, &size) != 2 ||
          offset > PAGE_LEN_MAX || size > PAGE_LEN_MAX - offset || size == 0))
@@ -273,7 +272,6 @@ static bool write_symbols(const struct cn_kernel_trace *trace, struct cn_error *
     struct cn_text out = {0};
     char *line = NULL;
     size_t capacity = 0;
-    bool ok;
 
     while (file && getline(&line, &capacity, file) > 0) {
         const char *kind = strchr(line, ' ');
@@ -284,7 +282,7 @@ static bool write_symbols(const struct cn_kernel_trace *trace, struct cn_error *
     free(line);
     if (file)
         (void)fclose(file);
-    ok = cn_out_replace(trace->dir, "kallsyms", cn_text_str(&out), out.len, err);
+    bool ok = cn_out_replace(trace->dir, "kallsyms", cn_text_str(&out), out.len, err);
     cn_text_done(&out);
     return ok;
 }
@@ -328,8 +326,6 @@ bool cn_kernel_trace_open(struct cn_kernel_trace *trace, const char *dir,
                           const struct cn_kernel_choice *choice, const char *root,
                           struct cn_error *err)
 {
-    bool ok;
-
     *trace = (struct cn_kernel_trace){
         .dir = dir,
         .has_functions = choice->depth > 0,
@@ -338,11 +334,11 @@ bool cn_kernel_trace_open(struct cn_kernel_trace *trace, const char *dir,
     if (!cn_tracefs_find(root, &trace->tracefs, err))
         return false;
     trace->folder = trace->tracefs;
-    ok = find_page_len(trace->tracefs, &trace->page_len, err) &&
-         (set_up_instance(trace, choice) ||
-          (check_global(trace, err) && set_up(trace, choice, err))) &&
-         write_header(trace, choice, err) && write_symbols(trace, err) &&
-         open_cpus(trace, err);
+    bool ok = find_page_len(trace->tracefs, &trace->page_len, err) &&
+              (set_up_instance(trace, choice) ||
+               (check_global(trace, err) && set_up(trace, choice, err))) &&
+              write_header(trace, choice, err) && write_symbols(trace, err) &&
+              open_cpus(trace, err);
     if (!ok)
         cn_kernel_trace_close(trace);
     return ok;

@@ -13,10 +13,9 @@ enum { FILE_MAX_LEN = 16 << 20 };
 
 static bool is_tracefs(const char *path)
 {
-    bool found;
     char *probe = cn_strprintf("%s/trace", path);
+    bool found = access(probe, F_OK) == 0;
 
-    found = access(probe, F_OK) == 0;
     free(probe);
     return found;
 }
@@ -70,16 +69,14 @@ bool cn_tracefs_read(const char *tracefs, const char *name, struct cn_text *out,
                      struct cn_error *err)
 {
     ssize_t len = -1;
-    int fd;
-    bool ok;
     char *path = cn_strprintf("%s/%s", tracefs, name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-    fd = open(path, O_RDONLY | O_CLOEXEC);
     while (fd >= 0 && out->len < FILE_MAX_LEN &&
            ((len = read(fd, cn_text_room(out, 4096), 4096)) > 0 ||
             (len < 0 && errno == EINTR)))
         cn_text_advance(out, len > 0 ? (size_t)len : 0);
-    ok = len == 0 || cn_fail_errno(err, "cannot read %s", path);
+    bool ok = len == 0 || cn_fail_errno(err, "cannot read %s", path);
     if (fd >= 0)
         (void)close(fd);
     free(path);
@@ -90,13 +87,11 @@ bool cn_tracefs_write(const char *tracefs, const char *name, const char *text,
                       struct cn_error *err)
 {
     size_t len = strlen(text);
-    int fd;
-    bool ok;
     char *path = cn_strprintf("%s/%s", tracefs, name);
+    int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    bool ok = (fd >= 0 && (len == 0 || write(fd, text, len) == (ssize_t)len)) ||
+              cn_fail_errno(err, "cannot write '%s' to %s", text, path);
 
-    fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
-    ok = (fd >= 0 && (len == 0 || write(fd, text, len) == (ssize_t)len)) ||
-         cn_fail_errno(err, "cannot write '%s' to %s", text, path);
     if (fd >= 0)
         (void)close(fd);
     free(path);

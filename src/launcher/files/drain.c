@@ -61,7 +61,6 @@ static bool write_ring(struct cn_drain *drain, struct cn_rec_track *track, int f
             {(void *)(uintptr_t)(ring + at), len < to_end ? len : to_end},
             {(void *)(uintptr_t)ring, len < to_end ? 0 : len - to_end},
         };
-        ssize_t done;
 
         if (len == 0)
             return true;
@@ -69,7 +68,7 @@ static bool write_ring(struct cn_drain *drain, struct cn_rec_track *track, int f
             return cn_fail(err, CN_ERR_FORMAT,
                            "%u.dat: the program overwrote the recorder's memory",
                            track->tid);
-        done = writev(fd, parts, 2);
+        ssize_t done = writev(fd, parts, 2);
         if (done < 0 && errno == EINTR)
             continue;
         if (done <= 0)
@@ -84,14 +83,12 @@ static bool write_plain(struct cn_drain *drain, struct cn_rec_track *track,
 {
     uint64_t end = cn_rec_track_end(track);
     char name[16];
-    bool ok;
-    int fd;
 
     (void)snprintf(name, sizeof(name), "%u.dat", track->tid);
-    fd = cn_recording_dir_append(drain->dir, name, err);
+    int fd = cn_recording_dir_append(drain->dir, name, err);
     if (fd < 0)
         return false;
-    ok = skip_written(track, fd, err) && write_ring(drain, track, fd, end, err);
+    bool ok = skip_written(track, fd, err) && write_ring(drain, track, fd, end, err);
     (void)close(fd);
     return ok;
 }
@@ -108,7 +105,6 @@ static bool write_out(struct cn_drain *drain, struct cn_rec_track *track, bool g
                       struct cn_error *err)
 {
     uint32_t writer = 0;
-    bool ok;
 
     if (atomic_load(&drain->memory->head->is_over))
         return true;
@@ -118,8 +114,8 @@ static bool write_out(struct cn_drain *drain, struct cn_rec_track *track, bool g
     else if (!atomic_compare_exchange_strong(&track->writer, &writer,
                                              drain->memory->head->launcher_pid))
         return true;
-    ok = drain->is_packed ? write_packed(drain, track, err)
-                          : write_plain(drain, track, err);
+    bool ok = drain->is_packed ? write_packed(drain, track, err)
+                               : write_plain(drain, track, err);
     atomic_store(&track->writer, 0);
     return ok;
 }
@@ -163,14 +159,12 @@ static void list_task(struct cn_drain *drain, struct cn_rec_track *track)
 static bool write_lines(struct cn_drain *drain, struct cn_error *err)
 {
     struct cn_text *lines = &drain->lines;
-    bool ok;
-    int fd;
 
     if (lines->len == 0)
         return true;
-    fd = cn_recording_dir_append(drain->dir, "task.txt", err);
-    ok = fd >= 0 && (write(fd, lines->chars, lines->len) == (ssize_t)lines->len ||
-                     cn_fail_errno(err, "cannot write task.txt"));
+    int fd = cn_recording_dir_append(drain->dir, "task.txt", err);
+    bool ok = fd >= 0 && (write(fd, lines->chars, lines->len) == (ssize_t)lines->len ||
+                          cn_fail_errno(err, "cannot write task.txt"));
     if (fd >= 0)
         (void)close(fd);
     cn_text_clear(lines);
@@ -181,16 +175,14 @@ static bool write_lines(struct cn_drain *drain, struct cn_error *err)
 static bool is_zombie(const struct cn_rec_track *track)
 {
     char path[64], line[512] = "";
-    const char *state;
-    FILE *file;
 
     (void)snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", track->pid, track->tid);
-    file = fopen(path, "re");
+    FILE *file = fopen(path, "re");
     if (!file)
         return false;
     (void)!fgets(line, sizeof(line), file);
     (void)fclose(file);
-    state = strrchr(line, ')');
+    const char *state = strrchr(line, ')');
     return state && state[1] == ' ' && (state[2] == 'Z' || state[2] == 'X');
 }
 

@@ -20,7 +20,6 @@ uint64_t cn_event_clock_convert(const struct cn_event_clock *clock, uint64_t ker
 {
     struct cn_clock_pair first = clock->first, last = clock->last;
     int64_t since_ns = (int64_t)(kernel_ns - last.kernel_ns), gained_ns;
-    double gain;
 
     if (clock->count == 0)
         return kernel_ns;
@@ -28,7 +27,7 @@ uint64_t cn_event_clock_convert(const struct cn_event_clock *clock, uint64_t ker
         return last.recorded_ns + (uint64_t)since_ns;
     gained_ns = (int64_t)(last.recorded_ns - first.recorded_ns) -
                 (int64_t)(last.kernel_ns - first.kernel_ns);
-    gain = (double)gained_ns / (double)(last.kernel_ns - first.kernel_ns);
+    double gain = (double)gained_ns / (double)(last.kernel_ns - first.kernel_ns);
     return last.recorded_ns + (uint64_t)(since_ns + (int64_t)((double)since_ns * gain));
 }
 

@@ -86,13 +86,12 @@ static bool read_symbols(const struct cn_module_files *files, const char *path,
 {
     struct cn_error ignored = {0};
     struct cn_elf_file elf;
-    bool is_replaced;
 
     if (!files->symbols && build_id[0] && cn_symbol_cache_find(build_id, text))
         return true;
     if (!cn_elf_file_open(&elf, path, true, &ignored))
         return false;
-    is_replaced = cn_elf_symbols_replace(&elf, files->symbols, path);
+    bool is_replaced = cn_elf_symbols_replace(&elf, files->symbols, path);
     cn_elf_symbols_print(&elf, text);
     cn_elf_file_close(&elf);
     if (build_id[0] && !is_replaced)
@@ -106,7 +105,6 @@ static bool write_symbols(const struct cn_module_files *files, const char *path,
 {
     struct cn_text text = {0};
     size_t count = 0;
-    bool ok;
 
     for (size_t i = 0; i < symbols->len; i++)
         count += symbols->chars[i] == '\n';
@@ -115,7 +113,7 @@ static bool write_symbols(const struct cn_module_files *files, const char *path,
     if (module->build_id[0])
         cn_text_printf(&text, "# build-id: %s\n", module->build_id);
     cn_text_add(&text, symbols->chars, symbols->len);
-    ok = cn_out_replace(files->dir, name, text.chars, text.len, err);
+    bool ok = cn_out_replace(files->dir, name, text.chars, text.len, err);
     cn_text_done(&text);
     free(name);
     return ok;
@@ -169,23 +167,21 @@ static bool read_file(struct cn_module_files *files, const char *name,
 {
     char *line = NULL;
     size_t capacity = 0;
-    FILE *file;
     bool ok = true;
     char *path = cn_strprintf("%s/%s", files->dir, name);
+    FILE *file = fopen(path, "re");
 
-    file = fopen(path, "re");
     free(path);
     if (!file)
         return cn_fail_errno(err, "cannot read '%s/%s'", files->dir, name);
     while (ok && getline(&line, &capacity, file) > 0) {
         const char *module = path_in(line);
-        const struct cn_module_file *known;
 
         if (module && !find(files, module))
             ok = add_module(files, module, err);
         if (!out)
             continue;
-        known = module ? find(files, module) : NULL;
+        const struct cn_module_file *known = module ? find(files, module) : NULL;
         cn_text_str_add(out, line);
         if (known && known->build_id[0])
             cn_text_printf(out, " build-id:%s", known->build_id);

@@ -47,15 +47,13 @@ static struct cn_packed_file *find_file(struct cn_packed_files *files, uint32_t 
                                         struct cn_error *err)
 {
     struct cn_chunk_writer writer;
-    char *path;
-    bool ok;
 
     for (size_t i = 0; i < files->count; i++) {
         if (files->list[i].tid == tid)
             return &files->list[i];
     }
-    path = path_of(files, tid);
-    ok = cn_chunk_writer_create(&writer, path, CN_CHUNK_FLAG_CRC32, 0, err);
+    char *path = path_of(files, tid);
+    bool ok = cn_chunk_writer_create(&writer, path, CN_CHUNK_FLAG_CRC32, 0, err);
     free(path);
     return ok ? add_file(files, tid, writer) : NULL;
 }
@@ -98,10 +96,9 @@ bool cn_packed_files_resume(struct cn_packed_files *files, struct cn_rec_track *
     struct cn_rec_packed packed = track->packed[atomic_load(&track->packed_index) & 1];
     struct cn_chunk_writer writer;
     uint64_t cut_len;
-    char *path;
     bool ok;
+    char *path = path_of(files, track->tid);
 
-    path = path_of(files, track->tid);
     if (packed.file_len == 0) {
         (void)unlink(path); /* created, but without valid chunks */
         free(path);
@@ -127,14 +124,13 @@ bool cn_packed_files_write(struct cn_packed_files *files, struct cn_rec_track *t
     uint64_t len = cn_rec_track_end(track) - drained;
     uint64_t at = drained & (ring_len - 1), to_end = ring_len - at;
     uint64_t first_len = len < to_end ? len : to_end;
-    struct cn_packed_file *file;
 
     if (len == 0)
         return true;
     if (len > ring_len)
         return cn_fail(err, CN_ERR_FORMAT,
                        "%u.zts: the program overwrote the recorder's memory", track->tid);
-    file = find_file(files, track->tid, err);
+    struct cn_packed_file *file = find_file(files, track->tid, err);
     if (!file)
         return false;
     memcpy(file->straight, ring + at, first_len);

@@ -75,11 +75,10 @@ static bool remove_files(int dir, bool is_nested)
         const char *name = entry->d_name;
         bool is_rank = !is_nested && entry->d_type == DT_DIR &&
                        strncmp(name, CN_RANK_PREFIX, strlen(CN_RANK_PREFIX)) == 0;
-        int nested;
 
         if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
             continue;
-        nested = is_rank ? open_dir(dirfd(listing), name) : -1;
+        int nested = is_rank ? open_dir(dirfd(listing), name) : -1;
         ok = nested < 0 ? unlinkat(dirfd(listing), name, 0) == 0
                         : remove_files(nested, true) &&
                               unlinkat(dirfd(listing), name, AT_REMOVEDIR) == 0;
@@ -124,12 +123,11 @@ static bool is_locked(const char *dir)
 /* True if a process that task.txt lists still exists, or if there is none yet. */
 static bool has_process(const char *dir)
 {
-    FILE *file;
     char line[4096];
     bool is_empty = true, is_running = false;
     char *path = cn_strprintf("%s/task.txt", dir);
+    FILE *file = fopen(path, "re");
 
-    file = fopen(path, "re");
     free(path);
     while (file && !is_running && fgets(line, sizeof(line), file)) {
         const char *at = strstr(line, " pid=");
@@ -219,12 +217,11 @@ static bool is_of_job(const char *name, const char *folder,
 {
     struct cn_file file = {0};
     struct cn_error ignored = {0};
-    bool is_same;
 
     if (!cn_file_open_at(&file, name, CN_RANKS_FILE, &ignored))
         return false;
-    is_same = file.bytes.len == rank->job.len &&
-              memcmp(file.bytes.ptr, rank->job.chars, rank->job.len) == 0;
+    bool is_same = file.bytes.len == rank->job.len &&
+                   memcmp(file.bytes.ptr, rank->job.chars, rank->job.len) == 0;
     cn_file_close(&file);
     return is_same && access(folder, F_OK) != 0;
 }
@@ -232,12 +229,11 @@ static bool is_of_job(const char *name, const char *folder,
 static bool make_rank(const char *name, const struct cn_launch_rank *rank, char **out,
                       struct cn_error *err)
 {
-    bool ok;
     char *folder = cn_strprintf("%s/%s%" PRIu64, name, CN_RANK_PREFIX, rank->number);
+    bool ok = is_of_job(name, folder, rank) ||
+              (make(name, err) &&
+               cn_out_replace(name, CN_RANKS_FILE, rank->job.chars, rank->job.len, err));
 
-    ok = is_of_job(name, folder, rank) ||
-         (make(name, err) &&
-          cn_out_replace(name, CN_RANKS_FILE, rank->job.chars, rank->job.len, err));
     if (ok && mkdir(folder, 0700) != 0)
         ok = cn_fail_errno(err, "cannot create '%s'", folder);
     *out = ok ? realpath(folder, NULL) : NULL;
@@ -261,13 +257,11 @@ bool cn_recording_dir_create(const char *name, const struct cn_launch_rank *rank
 {
     size_t len = strlen(name);
     char *plain = cn_strdup(name), *path = NULL;
-    int parent;
-    bool ok;
 
     while (len > 1 && plain[len - 1] == '/')
         plain[--len] = '\0';
-    parent = lock_parent(plain);
-    ok = rank ? make_rank(plain, rank, &path, err) : make(plain, err);
+    int parent = lock_parent(plain);
+    bool ok = rank ? make_rank(plain, rank, &path, err) : make(plain, err);
     if (ok && !rank)
         path = realpath(plain, NULL);
     *lock = ok ? lock_dir(plain, rank ? LOCK_SH | LOCK_NB : LOCK_EX | LOCK_NB) : -1;
@@ -295,10 +289,9 @@ bool cn_recording_dir_place(const char *from, const char *name, struct cn_error 
 
 int cn_recording_dir_append(const char *dir, const char *name, struct cn_error *err)
 {
-    int fd;
     char *path = cn_strprintf("%s/%s", dir, name);
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 
-    fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (fd < 0)
         (void)cn_fail_errno(err, "cannot open '%s'", path);
     free(path);

@@ -31,11 +31,9 @@ enum { PAIR_TRIES = 20, RING_MIDDLE = 64 << 10 };
 
 static int create_in(const char *folder, struct cn_text *path)
 {
-    int fd;
-
     cn_text_clear(path);
     cn_text_printf(path, "%s/.cairn-record-XXXXXX", folder);
-    fd = mkostemp(path->chars, O_CLOEXEC);
+    int fd = mkostemp(path->chars, O_CLOEXEC);
     if (fd < 0)
         cn_text_clear(path);
     return fd;
@@ -71,13 +69,12 @@ static bool map(struct cn_shared_memory *memory, uint64_t ring_len)
 {
     struct cn_rec_shared lens = {.ring_lens = {ring_len}};
     uint64_t page_len = (uint64_t)sysconf(_SC_PAGESIZE);
-    size_t all, len;
     char *at = MAP_FAILED;
 
     lens.ring_lens[1] = ring_len < RING_MIDDLE ? ring_len : RING_MIDDLE;
     lens.ring_lens[2] = page_len > CN_REC_RING_MIN ? page_len : CN_REC_RING_MIN;
-    all = cn_rec_ring_off(&lens, CN_REC_TRACK_COUNT);
-    len = is_limited() ? CN_REC_RINGS_OFF : all;
+    size_t all = cn_rec_ring_off(&lens, CN_REC_TRACK_COUNT);
+    size_t len = is_limited() ? CN_REC_RINGS_OFF : all;
     if (ftruncate(memory->fd, (off_t)all) == 0 &&
         reserve(memory, 0, sizeof(struct cn_rec_shared)) &&
         cn_shared_memory_reserve_set(memory, 0) &&
@@ -201,15 +198,14 @@ const uint8_t *cn_shared_memory_ring(struct cn_shared_memory *memory,
 {
     uint64_t i = (uint64_t)(track - memory->tracks),
              off = cn_rec_ring_off(memory->head, i);
-    void *at;
 
     if (memory->has_rings)
         return (const uint8_t *)memory->head + off;
     if (memory->ring && memory->ring_at == i)
         return memory->ring;
     unmap_ring(memory);
-    at = mmap(NULL, memory->head->ring_lens[0], PROT_READ, MAP_SHARED | MAP_NORESERVE,
-              memory->fd, (off_t)off);
+    void *at = mmap(NULL, memory->head->ring_lens[0], PROT_READ,
+                    MAP_SHARED | MAP_NORESERVE, memory->fd, (off_t)off);
     if (at == MAP_FAILED) {
         (void)cn_fail_errno(
             err, "cannot map the buffer of thread %u, limited by ulimit -v", track->tid);

@@ -52,11 +52,10 @@ bool cn_standby_start(struct cn_standby *standby, struct cn_drain *drain,
                       struct cn_error *err)
 {
     int fds[2];
-    pid_t pid;
 
     if (pipe2(fds, O_CLOEXEC) != 0)
         return cn_fail_errno(err, "cannot create a pipe");
-    pid = fork();
+    pid_t pid = fork();
     if (pid == 0) {
         (void)close(fds[1]);
         (void)setsid();

@@ -61,11 +61,9 @@ static void add_module(struct cn_arguments *arguments, struct cn_bytes specs,
     struct cn_bytes word;
 
     while (cn_uft_scan_until(&specs, ',', &word)) {
-        char *name;
-
         if (!cn_uft_is_module(word))
             continue;
-        name = cn_alloc(word.len + 1, 1);
+        char *name = cn_alloc(word.len + 1, 1);
         memcpy(name, word.ptr, word.len);
         CN_PUSH(arguments->modules, arguments->module_count, arguments->module_capacity,
                 (struct cn_named_module){text, is_result, name});
@@ -420,16 +418,14 @@ static bool find_value(struct cn_argument_finder *finder,
                        const struct arguments_function *function,
                        const struct cn_argument_spec *spec, struct cn_rec_value *out)
 {
-    bool is_found;
-
     *out = (struct cn_rec_value){0};
     if (spec->is_automatic) {
         *out = spec->index == 0 ? function->automatic.result
                                 : function->automatic.arguments[spec->index - 1];
         return true;
     }
-    is_found = spec->index == 0 ? find_result(function, spec, out)
-                                : find_argument(function, spec, out);
+    bool is_found = spec->index == 0 ? find_result(function, spec, out)
+                                     : find_argument(function, spec, out);
     out->kind = spec->format == 's'   ? CN_REC_VALUE_STRING
                 : spec->format == 'S' ? CN_REC_VALUE_STD_STRING
                                       : CN_REC_VALUE_PLAIN;

@@ -57,13 +57,11 @@ static void take_symbols(struct plan_reading *reading, Elf_Scn *section,
 
     for (size_t i = 1; data && i < count && i <= INT_MAX; i++) {
         GElf_Sym symbol;
-        const char *name;
-        int type;
 
         if (!gelf_getsym(data, (int)i, &symbol))
             return;
-        name = elf_strptr(reading->reader.elf, head->sh_link, symbol.st_name);
-        type = GELF_ST_TYPE(symbol.st_info);
+        const char *name = elf_strptr(reading->reader.elf, head->sh_link, symbol.st_name);
+        int type = GELF_ST_TYPE(symbol.st_info);
         reading->code.has_walker |= name && is_walker(name);
         if (symbol.st_shndx == SHN_UNDEF) {
             /* The start of a program that was built with -pg. */
@@ -163,11 +161,9 @@ static bool read_code(struct plan_reading *reading, const char *path)
     reading->code.has_pointers_in_data = reading->code.is_fixed;
     (void)elf_getshdrstrndx(reading->reader.elf, &names);
     while ((section = elf_nextscn(reading->reader.elf, section))) {
-        const char *name;
-
         if (!gelf_getshdr(section, &head))
             continue;
-        name = elf_strptr(reading->reader.elf, names, head.sh_name);
+        const char *name = elf_strptr(reading->reader.elf, names, head.sh_name);
         take_section(reading, section, &head, name ? name : "");
     }
     cn_code_sort(&reading->code);

@@ -18,11 +18,10 @@ _Static_assert((int)CN_REC_PYTHON_MAX == (int)CN_UFT_PYTHON_END, "as readers exp
 bool cn_python_is_program(const char *path)
 {
     char line[256] = "";
-    FILE *file;
 
     if (strncmp(cn_path_name(path), "python", 6) == 0)
         return true;
-    file = fopen(path, "re");
+    FILE *file = fopen(path, "re");
     if (!file)
         return false;
     if (!fgets(line, sizeof(line), file))
@@ -37,11 +36,10 @@ static bool make_file(const char *dir, const char *name, int *out)
 {
     static const char head[] = "# path name: " CN_UFT_PYTHON "\n#\n";
     struct cn_text path = {0};
-    int fd;
 
     cn_text_printf(&path, "%s/%s", dir, name);
-    fd = open(cn_text_str(&path), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC,
-              0644);
+    int fd = open(cn_text_str(&path), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC,
+                  0644);
     cn_text_done(&path);
     *out = fd < 0 ? -1 : fd;
     return fd >= 0 && write(fd, head, sizeof(head) - 1) == sizeof(head) - 1;
@@ -108,12 +106,11 @@ uint32_t cn_python_functions_find(struct cn_python_functions *functions,
 {
     size_t known = functions->requests.count;
     struct described function;
-    uint32_t number;
 
     *name = NULL;
     if (!parse(request, &function))
         return 0;
-    number = cn_names_add(&functions->requests, request) + 1;
+    uint32_t number = cn_names_add(&functions->requests, request) + 1;
     if (number <= known)
         return number < CN_REC_PYTHON_MAX ? number : 0;
     CN_GROW_TO(functions->rules, number + 1, functions->capacity);

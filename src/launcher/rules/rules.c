@@ -124,13 +124,12 @@ bool cn_rules_add_file(struct cn_rules *rules, const char *option, const char *t
         .is_file = true,
     };
     char *pattern = cn_strdup(text);
-    bool ok;
 
     if (is_hidden)
         pattern[len - hide_len] = '\0';
     else
         rules->has_files = true;
-    ok = cn_name_filter_add(
+    bool ok = cn_name_filter_add(
         &rule.names, pattern,
         cn_match_of_path(pattern, rules->is_glob ? CN_MATCH_GLOB : CN_MATCH_REGEX), err);
     free(pattern);
@@ -325,8 +324,6 @@ static size_t name_symbols(struct named *named, const struct cn_elf_file *elf,
     for (; end < elf->symbol_count &&
            elf->symbols[end].address == elf->symbols[first].address;
          end++) {
-        struct cn_text *name;
-
         if (named->count == named->capacity) {
             size_t before = named->capacity;
 
@@ -334,7 +331,7 @@ static size_t name_symbols(struct named *named, const struct cn_elf_file *elf,
             memset(named->names + before, 0,
                    (named->capacity - before) * sizeof(*named->names));
         }
-        name = &named->names[named->count++];
+        struct cn_text *name = &named->names[named->count++];
         cn_text_clear(name);
         if (!cn_demangle(elf->symbols[end].name, how, name))
             cn_text_str_add(name, elf->symbols[end].name);
@@ -439,10 +436,9 @@ bool cn_module_name_is_plausible(const char *word, const char *program)
     for (const char *at = folders; at && *at;) {
         size_t len = strcspn(at, ":");
         struct cn_text path = {0};
-        bool is_there;
 
         cn_text_printf(&path, "%.*s/%s", (int)len, at, word);
-        is_there = access(cn_text_str(&path), X_OK) == 0;
+        bool is_there = access(cn_text_str(&path), X_OK) == 0;
         cn_text_done(&path);
         if (is_there)
             return true;
@@ -456,11 +452,10 @@ static bool check_counters(const struct cn_pattern_rule *rule, struct cn_error *
 {
     for (unsigned i = 0; i < 2 * CN_REC_PMU_COUNT; i++) {
         struct perf_event_attr attr = cn_rec_pmu_attr(i / 2, i % 2);
-        long fd;
 
         if (!(rule->what.actions & (uint32_t)CN_REC_RULE_READ_CYCLES << i / 2))
             continue;
-        fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+        long fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
         if (fd < 0 && (errno == EACCES || errno == EPERM))
             return cn_fail(err, CN_ERR_USAGE,
                            "--%s '%s': the kernel does not allow it; set "

@@ -122,12 +122,11 @@ bool cn_recording_counters(const struct cn_recording *rec,
 {
     const struct events_source *source = find_source(call);
     struct cn_bytes data = cn_call_data(batch, call);
-    struct cn_counters counters;
 
     if (call->kind != CN_CALL_EVENT || !(call->flags & CN_CALL_HAS_DATA) || !source ||
         data.len < 8 * (size_t)source->count)
         return false;
-    counters = (struct cn_counters){
+    struct cn_counters counters = {
         .source = (unsigned)(source - sources),
         .first = source->first,
         .count = source->count,
@@ -145,13 +144,12 @@ bool cn_recording_named_reading(const struct cn_recording *rec,
                                 double *value)
 {
     struct cn_bytes data = cn_call_data(batch, call);
-    double found;
 
     if (call->kind != CN_CALL_EVENT || !(call->flags & CN_CALL_HAS_DATA) ||
         call->address < CN_EVENT_COUNTER ||
         call->address >= CN_EVENT_COUNTER + CN_NAMED_COUNTER_MAX || data.len < 8)
         return false;
-    found = rec->is_big_endian ? cn_f64_be_get(data.ptr) : cn_f64_get(data.ptr);
+    double found = rec->is_big_endian ? cn_f64_be_get(data.ptr) : cn_f64_get(data.ptr);
     if (!isfinite(found))
         return false;
     *number = (uint32_t)(call->address - CN_EVENT_COUNTER);

@@ -82,12 +82,11 @@ const struct cn_session *cn_recording_session_at(const struct cn_recording *rec,
                                                  uint32_t task, uint64_t time_ns)
 {
     const struct cn_task *t = &rec->tasks[task];
-    size_t end;
 
     if (t->session_count == 0)
         return NULL;
-    end = cn_search_u64(&t->sessions->from_ns, t->session_count, sizeof(*t->sessions),
-                        time_ns);
+    size_t end = cn_search_u64(&t->sessions->from_ns, t->session_count,
+                               sizeof(*t->sessions), time_ns);
     return &rec->sessions[t->sessions[end > 0 ? end - 1 : 0].session];
 }
 

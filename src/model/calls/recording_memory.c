@@ -109,11 +109,10 @@ uint32_t cn_memory_recording_add_module(struct cn_memory_recording *m, const cha
 static struct cn_argument_specs copy_specs(struct cn_memory_recording *m,
                                            struct cn_argument_specs specs)
 {
-    struct cn_argument_spec *list;
-
     if (specs.count == 0)
         return specs;
-    list = cn_arena_alloc(&m->rec.arena, specs.count, sizeof(*list));
+    struct cn_argument_spec *list =
+        cn_arena_alloc(&m->rec.arena, specs.count, sizeof(*list));
     memcpy(list, specs.list, specs.count * sizeof(*list));
     for (size_t i = 0; i < specs.count; i++) {
         list[i].type_name = copy(m, list[i].type_name);
@@ -338,7 +337,6 @@ static uint32_t find_function(const struct cn_recording *rec, uint32_t task,
     const struct cn_session *session = cn_recording_session_at(rec, task, time_ns);
     size_t i = session ? session->mapping_count : 0;
     const struct cn_mapping *mapping = NULL;
-    const struct cn_call_module *module;
 
     while (i-- > 0 && !mapping)
         if (session->mappings[i].time_ns <= time_ns &&
@@ -346,7 +344,7 @@ static uint32_t find_function(const struct cn_recording *rec, uint32_t task,
             mapping = &session->mappings[i];
     if (!mapping)
         return CN_NONE;
-    module = &rec->modules[mapping->module];
+    const struct cn_call_module *module = &rec->modules[mapping->module];
     for (uint32_t k = module->first_function + module->function_count;
          k-- > module->first_function;) {
         const struct cn_call_function *function = &rec->functions[k];

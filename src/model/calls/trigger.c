@@ -27,12 +27,11 @@ static bool parse_condition(const char *text, struct cn_call_condition *out,
         {"=", CN_COMPARE_EQUAL},       {"&", CN_COMPARE_BITS},
     };
     char *end;
-    unsigned long argument;
 
     if (strncmp(text, "arg", 3) != 0)
         return cn_fail(err, CN_ERR_USAGE, "condition '%s' does not start with argN",
                        text);
-    argument = strtoul(text + 3, &end, 10);
+    unsigned long argument = strtoul(text + 3, &end, 10);
     if (end == text + 3 || argument == 0 || argument > UINT8_MAX)
         return cn_fail(err, CN_ERR_USAGE, "condition '%s': no such argument", text);
     end += strspn(end, " ");

@@ -52,14 +52,13 @@ bool cn_call_values_measure(const struct cn_argument_specs *specs, struct cn_byt
 void cn_call_values_begin(struct cn_call_values *values, const struct cn_recording *rec,
                           const struct cn_call_batch *batch, const struct cn_call *call)
 {
-    const struct cn_argument_specs *specs;
-
     *values = (struct cn_call_values){.is_big_endian = rec->is_big_endian};
     if (!(call->flags & CN_CALL_HAS_DATA) || call->function == CN_NONE ||
         (call->kind != CN_CALL_ENTER && call->kind != CN_CALL_EXIT))
         return;
-    specs = call->kind == CN_CALL_ENTER ? &rec->functions[call->function].arguments
-                                        : &rec->functions[call->function].result;
+    const struct cn_argument_specs *specs =
+        call->kind == CN_CALL_ENTER ? &rec->functions[call->function].arguments
+                                    : &rec->functions[call->function].result;
     if (specs->count == 0)
         return;
     values->next = specs->list;
@@ -213,14 +212,13 @@ static double extended_value(struct cn_bytes bytes, bool is_big_endian)
 {
     enum { BIAS = 16383, FRACTION_BITS = 63 };
     struct cn_bytes low = {bytes.ptr, 8}, high = {bytes.ptr + 8, 2};
-    uint64_t mantissa, sign_exponent;
 
     if (is_big_endian) {
         high.ptr = bytes.ptr;
         low.ptr = bytes.ptr + 2;
     }
-    mantissa = number_of(low, is_big_endian);
-    sign_exponent = number_of(high, is_big_endian);
+    uint64_t mantissa = number_of(low, is_big_endian);
+    uint64_t sign_exponent = number_of(high, is_big_endian);
     return ldexp((double)mantissa,
                  (int)cn_bits(sign_exponent, 0, 15) - BIAS - FRACTION_BITS) *
            (cn_bits(sign_exponent, 15, 1) ? -1 : 1);

@@ -51,10 +51,9 @@ bool cn_database_view_values_begin(struct cn_database *db, struct cn_value_curso
                                    struct cn_error *err)
 {
     struct cn_database *source = source_of(db);
-    bool ok;
 
     cursor->db = source;
-    ok = source->ops->values_begin(source, cursor, err);
+    bool ok = source->ops->values_begin(source, cursor, err);
     cursor->db = db;
     return ok;
 }
@@ -64,10 +63,9 @@ enum cn_step cn_database_view_values_next(struct cn_value_cursor *cursor,
                                           struct cn_error *err)
 {
     struct cn_database *db = cursor->db;
-    enum cn_step step;
 
     cursor->db = source_of(db);
-    step = cursor->db->ops->values_next(cursor, out, err);
+    enum cn_step step = cursor->db->ops->values_next(cursor, out, err);
     cursor->db = db;
     return step;
 }

@@ -113,7 +113,6 @@ const struct cn_formula *cn_formula_input(struct cn_arena *arena, uint32_t input
 size_t cn_formula_number_scan(const char *text, double *out)
 {
     size_t digits = strspn(text, "0123456789"), len = digits;
-    double number;
 
     if (text[len] == '.') {
         size_t fraction = strspn(text + len + 1, "0123456789");
@@ -131,7 +130,7 @@ size_t cn_formula_number_scan(const char *text, double *out)
             len += 1 + sign + exponent;
     }
     /* strtod() would read "0x10" as sixteen. */
-    number = tolower((unsigned char)text[1]) == 'x' ? 0 : strtod(text, NULL);
+    double number = tolower((unsigned char)text[1]) == 'x' ? 0 : strtod(text, NULL);
     if (!isfinite(number))
         return 0;
     *out = number;
@@ -218,9 +217,6 @@ void cn_formula_number_print(double number, struct cn_text *text)
 
 void cn_formula_print(const struct cn_formula *formula, struct cn_text *text)
 {
-    const char *name;
-    bool is_call;
-
     if (formula->op == CN_FORMULA_INPUT && formula->input == 0) {
         cn_text_str_add(text, "$$");
         return;
@@ -237,8 +233,8 @@ void cn_formula_print(const struct cn_formula *formula, struct cn_text *text)
         cn_text_str_add(text, is_negative ? ")" : "");
         return;
     }
-    name = cn_formula_op_name(formula->op, formula->arg_count);
-    is_call = isalpha((unsigned char)name[0]);
+    const char *name = cn_formula_op_name(formula->op, formula->arg_count);
+    bool is_call = isalpha((unsigned char)name[0]);
     cn_text_str_add(text, is_call ? name : "");
     cn_text_str_add(text, formula->op == CN_FORMULA_NEG ? "(-" : "(");
     for (size_t i = 0; i < formula->arg_count; i++) {

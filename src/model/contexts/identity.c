@@ -147,12 +147,10 @@ static bool parse_terms(struct cn_thread_filter *filter, const char *text,
     if (*at == '\0')
         return cn_fail(err, CN_ERR_USAGE, "the selection of threads is empty");
     while (*at != '\0') {
-        struct cn_filter_term *term;
-
         if (filter->count == CN_FILTER_TERM_MAX)
             return cn_fail(err, CN_ERR_USAGE, "more than %d terms select threads",
                            CN_FILTER_TERM_MAX);
-        term = &filter->terms[filter->count++];
+        struct cn_filter_term *term = &filter->terms[filter->count++];
         if (!parse_kind(&at, kinds, &term->kind, err) || !parse_ranges(&at, term, err))
             return false;
         at = skip_space(at);

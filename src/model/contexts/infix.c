@@ -47,14 +47,13 @@ static void reduce_top(struct cn_infix *infix)
     const enum cn_formula_op *top = &infix->operators[infix->operator_count - 1];
     enum cn_formula_op op = *top;
     size_t run = 1, arg_count;
-    const struct cn_formula **args;
     const struct cn_formula *result;
 
     /* Equal operators become one node: a+b+c is one sum. */
     while (takes_many(op) && run < infix->operator_count && *(top - run) == op)
         run++;
     arg_count = op == CN_FORMULA_NEG ? 1 : run + 1;
-    args = infix->operands + infix->operand_count - arg_count;
+    const struct cn_formula **args = infix->operands + infix->operand_count - arg_count;
 
     if (op == CN_FORMULA_NEG && args[0]->op == CN_FORMULA_NUMBER)
         result = cn_formula_number(infix->arena, -args[0]->number);
@@ -225,11 +224,10 @@ static bool parse_name(struct infix_parser *p, size_t len, size_t quotes,
                        const struct cn_formula **out, struct cn_error *err)
 {
     char *name = cn_alloc(len + 1, 1);
-    bool ok;
 
     memcpy(name, p->text + p->at + quotes, len);
     p->at += len + 2 * quotes;
-    ok = p->names->find(p->names->arg, name, out, err);
+    bool ok = p->names->find(p->names->arg, name, out, err);
     free(name);
     return ok;
 }
@@ -279,13 +277,12 @@ static bool parse_infix(struct infix_parser *p, unsigned depth,
                         const struct cn_formula **out, struct cn_error *err)
 {
     struct cn_infix infix;
-    bool ok;
 
     if (depth > CN_FORMULA_DEPTH_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "formula nests deeper than %d",
                        CN_FORMULA_DEPTH_MAX);
     cn_infix_init(&infix, p->arena);
-    ok = feed_infix(p, depth, &infix, err) && cn_infix_end(&infix, out, err);
+    bool ok = feed_infix(p, depth, &infix, err) && cn_infix_end(&infix, out, err);
     cn_infix_done(&infix);
     return ok;
 }

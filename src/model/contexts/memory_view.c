@@ -38,12 +38,10 @@ static bool children(struct cn_database *db, const struct cn_context *parent,
 static enum cn_step child_next(struct cn_database *db, struct cn_context_cursor *cursor,
                                struct cn_context *out, struct cn_error *err)
 {
-    const struct cn_memory_context *child;
-
     (void)err;
     if (cursor->at == 0)
         return CN_END;
-    child = &self_of(db)->contexts[cursor->at - 1];
+    const struct cn_memory_context *child = &self_of(db)->contexts[cursor->at - 1];
     *out = child->context;
     cursor->at = child->next_sibling;
     return CN_ITEM;
@@ -174,12 +172,11 @@ static void find_time_span(struct cn_memory_database *m)
 {
     for (uint32_t i = 0; i < m->db.profile_count; i++) {
         const struct cn_memory_profile *profile = &m->profiles[i];
-        uint64_t begin_ns, end_ns;
 
         if (profile->sample_count == 0)
             continue;
-        begin_ns = profile->samples[0].time_ns;
-        end_ns = profile->samples[profile->sample_count - 1].time_ns;
+        uint64_t begin_ns = profile->samples[0].time_ns;
+        uint64_t end_ns = profile->samples[profile->sample_count - 1].time_ns;
         if (!m->db.has_timelines || begin_ns < m->db.begin_ns)
             m->db.begin_ns = begin_ns;
         if (!m->db.has_timelines || end_ns > m->db.end_ns)

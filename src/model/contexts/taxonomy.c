@@ -176,11 +176,10 @@ static const struct cn_presented_metric *find_in(const struct cn_presented_metri
                                                  size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++) {
-        const struct cn_presented_metric *found;
-
         if (strcmp(list[i].name, name) == 0)
             return &list[i];
-        found = find_in(list[i].children, list[i].child_count, name);
+        const struct cn_presented_metric *found =
+            find_in(list[i].children, list[i].child_count, name);
         if (found)
             return found;
     }

@@ -152,7 +152,6 @@ static bool gather_batch(const struct cn_transposition *t,
 {
     for (size_t i = 0; i < batch.count; i++) {
         const struct cn_value *value = &batch.values[i];
-        uint32_t at;
 
         if (cn_value_is_void(value, &t->zero_ids))
             continue;
@@ -161,7 +160,7 @@ static bool gather_batch(const struct cn_transposition *t,
                            "values are not sorted: context %" PRIu32
                            " among those from %" PRIu32 " to %" PRIu32,
                            value->key, range->first, range->last);
-        at = self->next[value->key - range->first]++;
+        uint32_t at = self->next[value->key - range->first]++;
         if (at >= range->value_count)
             return cn_fail(err, CN_ERR_FORMAT, "changed while it was being read");
         self->values[at] = (struct cn_value){value->value, profile, value->metric};
@@ -196,12 +195,11 @@ static bool gather_spilled(const struct cn_transposition *t,
 {
     for (size_t i = 0; i < count; i++) {
         const struct cn_spilled_value *value = &self->spilled[i];
-        uint32_t at;
 
         if (value->context < range->first || value->context > range->last ||
             first_thread + value->thread >= t->thread_count)
             return cn_fail(err, CN_ERR_FORMAT, "damaged values of another process");
-        at = self->next[value->context - range->first]++;
+        uint32_t at = self->next[value->context - range->first]++;
         if (at >= range->value_count)
             return cn_fail(err, CN_ERR_FORMAT, "changed while it was being read");
         self->values[at] = (struct cn_value){
@@ -409,13 +407,12 @@ static bool run_ranges(struct cn_transposition *t, struct cn_error *err)
     size_t own_count = (t->range_count + part.count - 1 - part.number) / part.count;
     struct cn_jobs jobs = {own_count, t, range_run, t->cells ? put_take : range_take,
                            range_finish};
-    bool ok;
 
     for (unsigned i = 0; i < t->options->workers; i++)
         cn_metric_sort_init(&t->workers[i].sort);
     cn_failures_init(&t->failures, t->options->workers);
     cn_pool_run(&jobs, range_workers(t));
-    ok = cn_failures_result(&t->failures, err);
+    bool ok = cn_failures_result(&t->failures, err);
     cn_failures_done(&t->failures);
     return ok;
 }

@@ -100,11 +100,11 @@ static inline bool place(const struct cn_transposition *t,
 {
     struct cn_transpose_worker *self = &t->workers[worker];
     const struct cn_cell *cell = find_cell(t, context, value.metric);
-    struct cn_cell_span *span;
 
     if (!cell)
         return false;
-    span = &self->spans[(size_t)(cell - t->cells->list) - t->cell_starts[range->first]];
+    struct cn_cell_span *span =
+        &self->spans[(size_t)(cell - t->cells->list) - t->cell_starts[range->first]];
     if (span->next == span->end)
         return false;
     self->placed[self->placed_count++] =

@@ -205,7 +205,6 @@ static void group_take(void *arg, size_t job, unsigned worker)
 static bool run_groups(struct cn_spill *s, struct cn_error *err)
 {
     struct cn_jobs jobs = {s->group_count, s, group_run, group_take, NULL};
-    bool ok;
 
     for (unsigned i = 0; i < s->request.workers; i++) {
         struct spill_worker *worker = &s->workers[i];
@@ -216,7 +215,7 @@ static bool run_groups(struct cn_spill *s, struct cn_error *err)
     }
     cn_failures_init(&s->failures, s->request.workers);
     cn_pool_run(&jobs, s->request.workers);
-    ok = cn_failures_result(&s->failures, err);
+    bool ok = cn_failures_result(&s->failures, err);
     cn_failures_done(&s->failures);
     return ok;
 }
@@ -328,12 +327,11 @@ bool cn_spill_build(struct cn_spill **out, const struct cn_spill_request *reques
                     struct cn_error *err)
 {
     struct cn_spill *s = cn_alloc(1, sizeof(*s));
-    bool ok;
 
     s->request = *request;
     s->chunk_len = chunk_len(request);
     s->workers = cn_alloc(request->workers, sizeof(*s->workers));
-    ok = open_spool(s, err) && plan_groups(s, err) && run_groups(s, err);
+    bool ok = open_spool(s, err) && plan_groups(s, err) && run_groups(s, err);
     list_chunks(s);
     if (!share_chunks(s, ok, err)) {
         cn_spill_free(s);

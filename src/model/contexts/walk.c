@@ -42,7 +42,6 @@ enum cn_step cn_walk_next(struct cn_walk *walk, enum cn_walk_event *event,
     struct cn_walk_frame *top = walk->depth > 0 ? &walk->stack[walk->depth - 1] : NULL;
     struct cn_context_cursor *siblings = &walk->entries;
     struct cn_context next;
-    enum cn_step step;
 
     if (walk->is_leaving) {
         walk->is_leaving = false;
@@ -52,7 +51,7 @@ enum cn_step cn_walk_next(struct cn_walk *walk, enum cn_walk_event *event,
     }
     if (walk->depth > 0)
         siblings = &walk->stack[walk->depth - 1].children;
-    step = cn_context_next(walk->db, siblings, &next, err);
+    enum cn_step step = cn_context_next(walk->db, siblings, &next, err);
     if (step == CN_ITEM) {
         CN_GROW(walk->stack, walk->depth, walk->capacity);
         walk->stack[walk->depth++].context = next;

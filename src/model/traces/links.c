@@ -11,11 +11,9 @@
 static bool is_word(const struct cn_trace *trace, const struct cn_trace_value *value,
                     const char *text)
 {
-    struct cn_bytes bytes;
-
     if (value->kind != CN_VALUE_WORD)
         return false;
-    bytes = cn_word_bytes(trace->words, value->word);
+    struct cn_bytes bytes = cn_word_bytes(trace->words, value->word);
     return bytes.len == strlen(text) && memcmp(bytes.ptr, text, bytes.len) == 0;
 }
 
@@ -28,11 +26,10 @@ static struct cn_bytes id_in(const struct cn_trace *trace,
 
     for (uint32_t i = 0; i < map->list.count; i++) {
         const struct cn_trace_value *value = &items[2 * i + 1];
-        struct cn_bytes id;
 
         if (!is_word(trace, &items[2 * i], key) || value->kind != CN_VALUE_WORD)
             continue;
-        id = cn_word_bytes(trace->words, value->word);
+        struct cn_bytes id = cn_word_bytes(trace->words, value->word);
         if (id.len == len && cn_hex_is(id.ptr, len))
             return id;
     }
@@ -62,11 +59,10 @@ bool cn_trace_is_links(const struct cn_trace *trace,
         return false;
     for (uint32_t i = 0; i < value->list.count; i++) {
         const struct cn_trace_value *map = &trace->values[value->list.first + i];
-        struct cn_trace_link link;
 
         if (map->kind != CN_VALUE_MAP)
             return false;
-        link = link_of(trace, map);
+        struct cn_trace_link link = link_of(trace, map);
         if (link.trace.len == 0 || link.span.len == 0)
             return false;
     }

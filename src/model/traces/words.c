@@ -116,14 +116,13 @@ uint32_t cn_words_add(struct cn_words *words, enum cn_word_kind kind,
                       struct cn_bytes bytes)
 {
     struct cn_word_slot *slot;
-    uint32_t hash;
 
     if (bytes.len > CN_WORD_LEN_MAX)
         bytes.len = CN_WORD_LEN_MAX;
     if (bytes.len == 0 && kind == CN_WORD_TEXT)
         return 0;
     cn_words_index(words);
-    hash = hash_of(kind, bytes);
+    uint32_t hash = hash_of(kind, bytes);
     slot = probe(words, hash, kind, bytes);
     if (slot->id != 0)
         return slot->id;
@@ -157,11 +156,11 @@ uint32_t cn_words_add_parts(struct cn_words *words, enum cn_word_kind kind,
     uint8_t small[SMALL_COUNT * CN_WORD_PART_LEN];
     uint8_t *large = count > SMALL_COUNT ? cn_alloc(count, CN_WORD_PART_LEN) : NULL;
     uint8_t *bytes = large ? large : small;
-    uint32_t id;
 
     for (size_t i = 0; i < count; i++)
         cn_u32_put(bytes + i * CN_WORD_PART_LEN, parts[i]);
-    id = cn_words_add(words, kind, (struct cn_bytes){bytes, count * CN_WORD_PART_LEN});
+    uint32_t id =
+        cn_words_add(words, kind, (struct cn_bytes){bytes, count * CN_WORD_PART_LEN});
     free(large);
     return id;
 }

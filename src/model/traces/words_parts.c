@@ -43,11 +43,9 @@ static uint32_t number_at(const struct cn_words *words, uint32_t id, size_t part
 
 uint32_t cn_word_part(const struct cn_words *words, uint32_t id, size_t part)
 {
-    uint32_t number;
-
     if (part >= cn_word_part_count(words, id))
         return 0;
-    number = number_at(words, id, part);
+    uint32_t number = number_at(words, id, part);
     return number < id ? number : 0;
 }
 

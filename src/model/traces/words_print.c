@@ -38,13 +38,12 @@ static bool take_type(struct cn_bytes *rest, struct cn_text *out)
 {
     size_t dimensions = 0, len = 1;
     struct cn_bytes type;
-    const char *name;
 
     while (rest->len > dimensions && rest->ptr[dimensions] == '[')
         dimensions++;
     if (!cn_bytes_take(rest, dimensions, &type) || rest->len == 0)
         return false;
-    name = primitive(rest->ptr[0]);
+    const char *name = primitive(rest->ptr[0]);
     if (name)
         cn_text_str_add(out, name);
     else if (rest->ptr[0] == 'L' && memchr(rest->ptr, ';', rest->len)) {

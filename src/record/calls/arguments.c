@@ -226,7 +226,6 @@ static void store_plain(struct arguments_copy *copy, const struct cn_rec_value *
 {
     uint8_t *to = copy->at;
     uint32_t left = value->size;
-    uint8_t sign;
 
     if (store_word(copy, value))
         return;
@@ -240,7 +239,7 @@ static void store_plain(struct arguments_copy *copy, const struct cn_rec_value *
         to += len;
         left -= len;
     }
-    sign = to > copy->at && (to[-1] & 0x80) ? UINT8_MAX : 0;
+    uint8_t sign = to > copy->at && (to[-1] & 0x80) ? UINT8_MAX : 0;
     while (value->kind == CN_REC_VALUE_SIGNED && left-- > 0)
         *to++ = sign;
     copy->at += value->size;

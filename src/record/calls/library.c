@@ -77,15 +77,13 @@ static bool is_recorded(const struct cn_rec_thread *self)
 /* setjmp() returns 0, and again after a jump. */
 static void record_landing(struct library_call *call)
 {
-    struct cn_rec_thread *self;
     struct cn_rec_landing *landing;
     uintptr_t env = call->registers->saved[FIRST_ARGUMENT];
-    bool was_recorded;
 
     if (!enter_quick(call))
         return;
-    self = cn_rec_self;
-    was_recorded = is_recorded(self);
+    struct cn_rec_thread *self = cn_rec_self;
+    bool was_recorded = is_recorded(self);
     leave_with(self, 0);
     landing = find_landing(self, env);
     if (!landing)
@@ -105,13 +103,12 @@ static bool lands(const struct cn_rec_thread *self, const struct cn_rec_landing 
 {
     const struct cn_rec_frame *caller = self->frames + landing->depth, *frame = self->top;
     stack_t stack = {0};
-    uintptr_t low, high;
 
     if (caller > frame || !cn_rec_thread_is_on_stack(self, landing->loc))
         return false;
     (void)cn_rec_syscall3(SYS_sigaltstack, 0, (long)&stack, 0);
-    low = (uintptr_t)stack.ss_sp;
-    high = low + stack.ss_size;
+    uintptr_t low = (uintptr_t)stack.ss_sp;
+    uintptr_t high = low + stack.ss_size;
     for (; frame > caller; frame--) {
         uintptr_t at = (uintptr_t)frame->loc;
 
@@ -225,7 +222,6 @@ static void begin_binding(const struct cn_rec_libcall *call)
 /* Record a library call; returns the address to return to instead. */
 static uintptr_t enter_library(struct library_call *call)
 {
-    struct cn_rec_thread *self;
     struct cn_rec_frame *frame;
 
     (void)cn_rec_libcalls_look();
@@ -251,7 +247,8 @@ static uintptr_t enter_library(struct library_call *call)
     default:
         break;
     }
-    self = cn_rec_call_prepare(call->loc, call->ret, call->registers->saved[0]);
+    struct cn_rec_thread *self =
+        cn_rec_call_prepare(call->loc, call->ret, call->registers->saved[0]);
     frame =
         self ? cn_rec_frame_push(self, call->loc, call->ret,
                                  (uintptr_t)call->libcall->slot, flags_of(call->libcall))
@@ -287,10 +284,9 @@ void cn_rec_libcall_enter_register(struct cn_rec_register_call *call,
     struct cn_rec_libcall *libcall = &cn_rec_libcalls[call->number];
     struct library_call library_call = {
         libcall, (uintptr_t *)(call->sp | CN_REC_LOC_REGISTER), call->ret, &registers};
-    struct cn_rec_libcall_target target;
 
     call->ret = enter_library(&library_call);
-    target = target_of(libcall, call->ret);
+    struct cn_rec_libcall_target target = target_of(libcall, call->ret);
     call->target = target.function;
     call->sp = target.passage;
     call->number = (uintptr_t)libcall->slot;

@@ -62,11 +62,10 @@ void cn_rec_instrument_leave(uintptr_t function)
 {
     const uintptr_t *loc = (const uintptr_t *)__builtin_dwarf_cfa() - 1;
     struct cn_rec_thread *self = cn_rec_self;
-    struct cn_rec_frame *frame;
 
     if (!self || !cn_rec_thread_is_ours(self))
         return;
-    frame = find_open(self, function, loc);
+    struct cn_rec_frame *frame = find_open(self, function, loc);
     if (!frame)
         return; /* it was called before the recorder was set up */
     close_throwing(self);
@@ -95,7 +94,6 @@ void cn_rec_interpreted_enter(uintptr_t address)
 void cn_rec_interpreted_leave(uintptr_t address)
 {
     struct cn_rec_thread *self = cn_rec_self;
-    struct cn_rec_frame *frame;
 
     if (!self || !cn_rec_thread_is_ours(self))
         return;
@@ -104,7 +102,7 @@ void cn_rec_interpreted_leave(uintptr_t address)
         self->lost_interpreted--;
         return;
     }
-    frame = find_open(self, address, INTERPRETED_LOC);
+    struct cn_rec_frame *frame = find_open(self, address, INTERPRETED_LOC);
     if (!frame)
         return;
     close_throwing(self);

@@ -96,12 +96,11 @@ static bool is_without_plt(const struct cn_rec_got *got, const struct cn_rec_ima
 void cn_rec_got_begin(struct cn_rec_got *got, const struct cn_rec_image *image)
 {
     uint64_t low, high, slot_count;
-    uint32_t count;
 
     *got = (struct cn_rec_got){0};
     if (!image->symbols || !image->names || image->code_count != 1)
         return;
-    count = count_functions(image, &low, &high);
+    uint32_t count = count_functions(image, &low, &high);
     slot_count = count > 0 ? (high - low) / sizeof(uintptr_t) : 0;
     if (count == 0 || slot_count > SLOTS_MAX || low % sizeof(uintptr_t) != 0 ||
         !map_lists(got, count, slot_count))

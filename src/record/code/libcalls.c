@@ -222,12 +222,10 @@ static bool redirect(const struct cn_rec_image *image, const struct cn_rec_got *
 {
     uint64_t len = (uint64_t)got->mixed_count * CN_REC_STUB_LEN;
     uintptr_t low = image->code_low, high = image->code_high;
-    uint8_t *jumps;
-    bool ok;
 
     if (got->mixed_count == 0)
         return true;
-    jumps = cn_rec_process.is_running ? NULL : cn_rec_near_map(low, high, len);
+    uint8_t *jumps = cn_rec_process.is_running ? NULL : cn_rec_near_map(low, high, len);
     if (!jumps)
         return false;
     for (uint32_t i = 0; i < got->mixed_count; i++) {
@@ -244,7 +242,7 @@ static bool redirect(const struct cn_rec_image *image, const struct cn_rec_got *
                         PROT_READ | PROT_EXEC) ||
         !cn_rec_protect(low, high, WRITABLE | PROT_EXEC))
         return false;
-    ok = cn_rec_machine_redirect(low, high, &got->slots, got->targets);
+    bool ok = cn_rec_machine_redirect(low, high, &got->slots, got->targets);
     __builtin___clear_cache((char *)low, (char *)high);
     (void)cn_rec_protect(low, high, PROT_READ | PROT_EXEC);
     return ok;
@@ -266,19 +264,16 @@ static bool add(const struct cn_rec_image *image, const struct cn_rec_got *got)
 {
     uint32_t slot_count = (uint32_t)image->slot_count, got_count = got->count;
     uint32_t mixed_at = slot_count + got_count, count = mixed_at + got->mixed_count;
-    struct table *table;
-    uintptr_t stubs;
-    uint64_t len;
 
     if (image->slot_count >= CALLS_MAX || (!cn_rec_libcalls && !set_up(count)))
         return false;
     if (count == 0)
         return true; /* without calls, nothing is missed */
-    table = take_table(count);
+    struct table *table = take_table(count);
     if (!table)
         return false;
-    stubs = (uintptr_t)table->stubs;
-    len = stubs_len(count);
+    uintptr_t stubs = (uintptr_t)table->stubs;
+    uint64_t len = stubs_len(count);
     if (!cn_rec_protect(stubs, stubs + len, WRITABLE))
         return false;
     table->low = image->low;
@@ -308,10 +303,9 @@ static bool add(const struct cn_rec_image *image, const struct cn_rec_got *got)
 bool cn_rec_libcalls_add(const struct cn_rec_image *image)
 {
     struct cn_rec_got got;
-    bool ok;
 
     cn_rec_got_begin(&got, image);
-    ok = add(image, &got);
+    bool ok = add(image, &got);
     cn_rec_got_done(&got);
     return ok;
 }
@@ -345,12 +339,10 @@ void cn_rec_libcalls_started(void)
 
 void cn_rec_libcall_begin(uint64_t number)
 {
-    uint32_t at;
-
     /* Another thread could look at the slot while its file is being unmapped. */
     if (number < lasting_first || number >= lasting_end)
         return;
-    at = atomic_fetch_add(&unbound_count, 1);
+    uint32_t at = atomic_fetch_add(&unbound_count, 1);
     atomic_store(&unbound[at % UNBOUND_MAX], (uint32_t)number + 1);
     atomic_store(&has_unbound, true);
 }

@@ -162,11 +162,9 @@ static bool add_pending(uint32_t tid)
 
 bool cn_rec_loader_begin(void)
 {
-    bool ok;
-
     take_libraries();
     loader.is_watched = watch();
-    ok = add_pending(cn_rec_tid());
+    bool ok = add_pending(cn_rec_tid());
     cn_rec_libcalls_started();
     return ok;
 }

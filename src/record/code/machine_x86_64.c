@@ -220,16 +220,15 @@ bool cn_rec_machine_redirect(uintptr_t low, uintptr_t high,
                              const struct cn_rec_slots *slots, const uintptr_t *targets)
 {
     for (uint8_t *at = (uint8_t *)low + 2; at + 4 <= (uint8_t *)high; at++) {
-        uintptr_t off, target;
         int32_t distance;
 
         if (!is_call(at))
             continue;
         memcpy(&distance, at, sizeof(distance));
-        off = (uintptr_t)at + 4 + (uintptr_t)(intptr_t)distance - slots->low;
+        uintptr_t off = (uintptr_t)at + 4 + (uintptr_t)(intptr_t)distance - slots->low;
         if (off >= slots->high - slots->low || off % sizeof(uintptr_t) != 0)
             continue;
-        target = targets[off / sizeof(uintptr_t)];
+        uintptr_t target = targets[off / sizeof(uintptr_t)];
         if (target && at[-1] == 0x15 && put_branch(at - 1, 0xe8, target))
             at[-2] = 0x67;
         else if (target && at[-1] == 0x25 && put_branch(at - 2, 0xe9, target))
@@ -252,11 +251,10 @@ void cn_rec_machine_find_uses(uintptr_t low, uintptr_t high,
 
     for (const uint8_t *at = (const uint8_t *)low + 2; at + 4 <= (const uint8_t *)high;
          at++) {
-        uintptr_t address;
         int32_t distance;
 
         memcpy(&distance, at, sizeof(distance));
-        address = (uintptr_t)at + 4 + (uintptr_t)(intptr_t)distance;
+        uintptr_t address = (uintptr_t)at + 4 + (uintptr_t)(intptr_t)distance;
         if (address - first >= len)
             continue;
         /* The slots may be counted from here, by other distances. */

@@ -263,7 +263,6 @@ static bool map_stubs(struct patching *patching, struct cn_rec_patches *patches,
     const struct cn_rec_image *image = patching->image;
     size_t plain_len = CN_REC_STUB_LEN * (count + 1);
     size_t len = plain_len + CN_REC_STUB_LEN + CN_REC_MOVED_LEN * patching->plan_count;
-    uintptr_t low;
 
     patches->len = (len + CN_REC_PAGE_LEN - 1) & ~(size_t)(CN_REC_PAGE_LEN - 1);
     patches->stubs = cn_rec_near_map(image->low, image->high, patches->len);
@@ -276,7 +275,7 @@ static bool map_stubs(struct patching *patching, struct cn_rec_patches *patches,
     cn_rec_machine_jump(patches->stubs + plain_len, (uintptr_t)cn_rec_moved);
     patching->moved = (struct cn_rec_stubs){.at = patches->stubs + plain_len,
                                             .max = patching->plan_count};
-    low = (uintptr_t)patches->stubs;
+    uintptr_t low = (uintptr_t)patches->stubs;
     return make_executable(low, low + patches->len) &&
            make_writable(low, low + patches->len);
 }
@@ -308,12 +307,11 @@ void cn_rec_patch(struct cn_rec_patches *patches, const struct cn_rec_image *ima
                   const char *path)
 {
     struct patching patching = {.image = image};
-    size_t count;
 
     *patches = (struct cn_rec_patches){0};
     if (!map_file(&patching.file, path))
         return;
-    count = find_functions(&patching);
+    size_t count = find_functions(&patching);
     if (count > 0 && map_stubs(&patching, patches, count))
         patch_all(&patching, patches);
     atomic_fetch_add(&cn_rec_process.shared->unpatched_count,

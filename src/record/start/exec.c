@@ -131,10 +131,8 @@ static bool has_library(const char *list, const char *library, bool is_first)
  * others. */
 static bool copy_others(struct cn_rec_text *text, const char *list)
 {
-    uint32_t begin;
-
     cn_rec_text_str(text, PRELOAD "=");
-    begin = text->len;
+    uint32_t begin = text->len;
     while (*list) {
         uint32_t before = text->len, at;
 

@@ -56,21 +56,19 @@ static void find_sanitizer(struct cn_rec_exec_file *file, int fd,
 {
     uint64_t len = dynamic->p_filesz, names_off = UINT64_MAX;
     const Elf64_Dyn *entries = (const Elf64_Dyn *)(const void *)file->dynamic;
-    size_t entry_count;
 
     len = len < sizeof(file->dynamic) ? len : sizeof(file->dynamic);
-    entry_count = read_at(fd, file->dynamic, len, dynamic->p_offset) / sizeof(*entries);
+    size_t entry_count =
+        read_at(fd, file->dynamic, len, dynamic->p_offset) / sizeof(*entries);
     for (size_t i = 0; i < entry_count; i++) {
         if (entries[i].d_tag == DT_STRTAB)
             names_off = offset_of(segments, count, entries[i].d_un.d_ptr);
     }
     for (size_t i = 0; names_off != UINT64_MAX && i < entry_count; i++) {
-        uint64_t done;
-
         if (entries[i].d_tag != DT_NEEDED)
             continue;
-        done = read_at(fd, file->sanitizer, sizeof(file->sanitizer) - 1,
-                       names_off + entries[i].d_un.d_val);
+        uint64_t done = read_at(fd, file->sanitizer, sizeof(file->sanitizer) - 1,
+                                names_off + entries[i].d_un.d_val);
         file->sanitizer[done] = '\0';
         if (begins_with(file->sanitizer, "libasan.so") ||
             begins_with(file->sanitizer, "libtsan.so"))
@@ -145,8 +143,6 @@ static long open_at(int dir_fd, const char *path)
 static void read_all(struct cn_rec_exec_file *file, int fd, int scripts)
 {
     uint64_t len = read_at(fd, file->head, sizeof(file->head), 0);
-    const char *interpreter;
-    long next;
 
     file->kind = CN_REC_EXEC_UNKNOWN;
     file->sanitizer[0] = '\0';
@@ -154,8 +150,9 @@ static void read_all(struct cn_rec_exec_file *file, int fd, int scripts)
         read_elf(file, fd, len);
         return;
     }
-    interpreter = scripts < SCRIPTS_MAX && len > 2 ? find_interpreter(file, len) : NULL;
-    next = interpreter ? open_at(AT_FDCWD, interpreter) : -1;
+    const char *interpreter =
+        scripts < SCRIPTS_MAX && len > 2 ? find_interpreter(file, len) : NULL;
+    long next = interpreter ? open_at(AT_FDCWD, interpreter) : -1;
     if (next < 0)
         return;
     read_all(file, (int)next, scripts + 1);

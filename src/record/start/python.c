@@ -257,12 +257,11 @@ static bool shows_libraries(object caller)
 static uintptr_t address_of_frame(object frame, uintptr_t about)
 {
     object caller;
-    bool is_shown;
 
     if (!(about & LIBRARY))
         return about >> FLAG_BITS;
     caller = api.PyFrame_GetBack(frame);
-    is_shown = shows_libraries(caller);
+    bool is_shown = shows_libraries(caller);
     if (caller)
         api.Py_DecRef(caller);
     return is_shown ? about >> FLAG_BITS : 0;
@@ -363,14 +362,13 @@ static void find_folder(void)
     object path = api.PySys_GetObject("path");
     object first = path ? api.PyList_GetItem(path, 0) : NULL;
     const char *text = first ? api.PyUnicode_AsUTF8(first) : NULL;
-    size_t len;
 
     api.PyErr_Clear();
     if (text && *text && strlen(text) < sizeof(python.folder) - 1)
         strcpy(python.folder, text);
     else if (!getcwd(python.folder, sizeof(python.folder) - 1))
         python.folder[0] = '\0';
-    len = strlen(python.folder);
+    size_t len = strlen(python.folder);
     if (len > 0 && python.folder[len - 1] != '/')
         strcpy(python.folder + len, "/");
 }

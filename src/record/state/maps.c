@@ -41,11 +41,10 @@ static void hand_out(struct maps_walk *walk)
 static void end_line(struct maps_walk *walk)
 {
     const char *path = walk->line_path;
-    bool is_file;
 
     walk->line_path[walk->path_len] = '\0';
     /* Readers take the address of the stack as the end of user addresses. */
-    is_file = path[0] == '/' || (path[0] == '[' && path[1] == 's' && path[2] == 't');
+    bool is_file = path[0] == '/' || (path[0] == '[' && path[1] == 's' && path[2] == 't');
     if (is_file && walk->file.path && cn_rec_text_is_same(walk->path, path)) {
         walk->file.end = walk->end;
         /* Emulators show no executable segments: several are those of a program then. */

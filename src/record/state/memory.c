@@ -129,14 +129,12 @@ static bool map_more(uint64_t off, uint64_t *mapped_len, uint64_t len)
 
 bool cn_rec_memory_rules(void)
 {
-    bool ok;
-
     if (!memory.is_limited)
         return true;
     cn_rec_lock(&memory.lock);
-    ok = map_more(CN_REC_RULES_OFF, &memory.rules_len, rules_len()) &&
-         map_more(CN_REC_VALUES_OFF, &memory.values_len, values_len()) &&
-         map_more(CN_REC_PATCHES_OFF, &memory.patches_len, patches_len());
+    bool ok = map_more(CN_REC_RULES_OFF, &memory.rules_len, rules_len()) &&
+              map_more(CN_REC_VALUES_OFF, &memory.values_len, values_len()) &&
+              map_more(CN_REC_PATCHES_OFF, &memory.patches_len, patches_len());
     cn_rec_unlock(&memory.lock);
     return ok;
 }
@@ -168,12 +166,11 @@ bool cn_rec_memory_open(const char *path)
 {
     struct cn_rec_text copy = {memory.path, sizeof(memory.path), 0, false};
     struct cn_rec_process *process = &cn_rec_process;
-    struct cn_rec_shared *shared;
 
     cn_rec_text_str(&copy, path);
     if (copy.is_cut || !map_first())
         return false;
-    shared = (struct cn_rec_shared *)memory.base;
+    struct cn_rec_shared *shared = (struct cn_rec_shared *)memory.base;
     if (shared->magic != CN_REC_MAGIC)
         return false;
     process->shared = shared;
@@ -226,7 +223,6 @@ uint8_t *cn_rec_memory_ring(struct cn_rec_track *track, struct cn_rec_thread *th
 {
     uint32_t index = (uint32_t)(track - cn_rec_process.tracks);
     uint64_t len = cn_rec_ring_len(cn_rec_process.shared, index);
-    uint8_t *ring;
 
     cn_rec_lock(&memory.lock);
     if (memory.is_limited) {
@@ -234,9 +230,9 @@ uint8_t *cn_rec_memory_ring(struct cn_rec_track *track, struct cn_rec_thread *th
             memory.ring_lens[index] = (uint32_t)map_ring(index);
         len = memory.ring_lens[index];
     }
-    ring = len > 0
-               ? (uint8_t *)memory.base + cn_rec_ring_off(cn_rec_process.shared, index)
-               : NULL;
+    uint8_t *ring =
+        len > 0 ? (uint8_t *)memory.base + cn_rec_ring_off(cn_rec_process.shared, index)
+                : NULL;
     if (thread && ring) {
         track->ring_len = len;
         thread->ring = ring;
@@ -272,13 +268,13 @@ static void unmap_rings(void)
 void cn_rec_memory_limit(void)
 {
     uint64_t len = WINDOW_LEN * sizeof(struct cn_rec_track);
-    uint32_t window_count;
 
     if (!cn_rec_process.shared || memory.is_limited)
         return;
     cn_rec_lock(&memory.lock);
     /* Another thread may be taking one of the next tracks: leave some more. */
-    window_count = atomic_load(&cn_rec_process.shared->track_count) / WINDOW_LEN + 2;
+    uint32_t window_count =
+        atomic_load(&cn_rec_process.shared->track_count) / WINDOW_LEN + 2;
     for (uint32_t i = 0; i < window_count && i < CN_REC_TRACK_COUNT / WINDOW_LEN; i++)
         memory.windows[i] = true;
     memory.rules_len = rules_len();

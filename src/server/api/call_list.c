@@ -122,11 +122,10 @@ static void add_item(struct cn_call_list *list, const struct cn_call_batch *batc
 static void drop_first(struct cn_call_list *list)
 {
     size_t rest = (size_t)list->limit + list->open_count + list->dropped_count;
-    size_t gone;
 
     if (!list->is_backwards || list->count < 2 * rest + SLACK)
         return;
-    gone = list->count - rest;
+    size_t gone = list->count - rest;
     for (size_t i = 0; i < list->count; i++) {
         if (i < gone)
             free_item(&list->items[i]);

@@ -54,13 +54,11 @@ enum cn_step cn_call_walk_next(struct cn_call_walk *walk, struct cn_call_batch *
                                struct cn_call_position *first, struct cn_error *err)
 {
     for (;;) {
-        enum cn_step step;
-
         if (!walk->stream && walk->next.part >= walk->parts->count)
             return CN_END;
         if (!walk->stream && !open_part(walk, err))
             return CN_FAIL;
-        step = cn_call_stream_next(walk->stream, out, err);
+        enum cn_step step = cn_call_stream_next(walk->stream, out, err);
         if (step == CN_ITEM) {
             *first = walk->next;
             walk->next.index += out->count;

@@ -60,11 +60,9 @@ static bool add_end(const struct flows_question *q, struct cn_json *json, uint32
 static bool add_flow(const struct flows_question *q, struct cn_json *json,
                      const struct cn_flow *flow, struct cn_error *err)
 {
-    bool ok;
-
     cn_json_array(json);
-    ok = add_end(q, json, flow->from_task, flow->from_ns, flow->from_depth, err) &&
-         add_end(q, json, flow->to_task, flow->to_ns, 0, err);
+    bool ok = add_end(q, json, flow->from_task, flow->from_ns, flow->from_depth, err) &&
+              add_end(q, json, flow->to_task, flow->to_ns, 0, err);
     cn_json_str(json, flow->name);
     cn_json_end(json);
     return ok;

@@ -122,7 +122,6 @@ bool cn_request_time(const struct cn_request *request, struct cn_served *served,
                      struct cn_error *err)
 {
     struct cn_question_list selections;
-    uint64_t shift_ns;
 
     cn_request_list(request, "thread", &selections);
     if (!cn_served_ready(served, err) ||
@@ -131,7 +130,7 @@ bool cn_request_time(const struct cn_request *request, struct cn_served *served,
         return false;
     out->origin_ns = served->recording ? cn_recording_begin_ns(served->recording)
                                        : served->db->begin_ns;
-    shift_ns = out->origin_ns - served->db->begin_ns;
+    uint64_t shift_ns = out->origin_ns - served->db->begin_ns;
     out->begin_ns += shift_ns;
     out->end_ns += shift_ns;
     return true;
@@ -142,11 +141,10 @@ static bool answer_of(struct cn_served_views *views, struct cn_served *served,
                       cn_view_answer *answer, struct cn_error *err)
 {
     struct cn_served_view *view;
-    bool ok;
 
     if (!cn_served_view_borrow(views, question, &view, err))
         return false;
-    ok = answer(served, view, request, err);
+    bool ok = answer(served, view, request, err);
     cn_served_view_return(view);
     return ok;
 }
@@ -168,7 +166,6 @@ bool cn_api_with_ranged_view(struct cn_served *served,
     struct cn_view_question of_range = *question;
     struct cn_served_views *views;
     struct cn_cached *entry;
-    bool ok;
 
     if (!cn_request_value(request, "begin") && !cn_request_value(request, "end"))
         return cn_api_with_view(served, question, request, answer, err);
@@ -177,7 +174,7 @@ bool cn_api_with_ranged_view(struct cn_served *served,
         !cn_served_range_views(&served->range_views, &range, &views, &entry, err))
         return false;
     of_range.threads.count = 0; /* the range counts only these */
-    ok = answer_of(views, served, &of_range, request, answer, err);
+    bool ok = answer_of(views, served, &of_range, request, answer, err);
     cn_served_range_return(&served->range_views, entry);
     return ok;
 }
@@ -197,13 +194,12 @@ bool cn_api_with_query(struct cn_served *served, struct cn_request *request,
     const char *text = cn_request_value(request, "q");
     uint64_t now_ns = cn_clock_date_ns();
     struct cn_query *query = NULL;
-    bool ok;
 
     now_ns -= now_ns % 1000000000; /* what a page asks together is about the same hits */
     cn_served_lock(served);
-    ok = cn_served_store_refresh(&served->store, err) &&
-         cn_query_parse(&query, text ? text : "", now_ns, err) &&
-         answer(served, request, query, err);
+    bool ok = cn_served_store_refresh(&served->store, err) &&
+              cn_query_parse(&query, text ? text : "", now_ns, err) &&
+              answer(served, request, query, err);
     cn_query_free(query);
     cn_served_unlock(served);
     return ok;

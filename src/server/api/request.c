@@ -133,13 +133,12 @@ bool cn_request_f64(const struct cn_request *request, const char *name, double m
 {
     const char *text = cn_request_value(request, name);
     char *end;
-    double value;
 
     if (!text) {
         *out = otherwise;
         return true;
     }
-    value = strtod(text, &end);
+    double value = strtod(text, &end);
     if (end == text || *end || !(value >= min && value <= max))
         return cn_fail(err, CN_ERR_USAGE, "%s '%.40s' is not a number from %g to %g",
                        name, text, min, max);

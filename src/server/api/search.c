@@ -218,7 +218,6 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
 {
     struct api_search search = {.view = view, .labels = &served->structure.labels};
     uint64_t limit;
-    bool ok;
 
     if (!cn_request_u64(request, "limit", 1, HIT_MAX, 100, &limit, err) ||
         !cn_request_column(request, &view->costs, &search.column, err) ||
@@ -227,10 +226,10 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
                             CN_MATCH_REGEX, err))
         return false;
     cn_best_init(&search.hits, (size_t)limit);
-    ok = view->kind == CN_VIEW_TOP_DOWN ? search_contexts(&search, &request->json, err)
-         : view->kind == CN_VIEW_BOTTOM_UP
-             ? search_functions(&search, &request->json, err)
-             : search_groups(&search, &request->json, err);
+    bool ok =
+        view->kind == CN_VIEW_TOP_DOWN    ? search_contexts(&search, &request->json, err)
+        : view->kind == CN_VIEW_BOTTOM_UP ? search_functions(&search, &request->json, err)
+                                          : search_groups(&search, &request->json, err);
     cn_name_filter_done(&search.filter);
     cn_text_done(&search.text);
     cn_best_done(&search.hits);

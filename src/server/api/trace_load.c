@@ -62,7 +62,6 @@ static bool load_set(struct cn_served_store *store, const char *key,
     struct cn_query *query = NULL;
     struct cn_store_row row;
     char text[64];
-    bool ok;
 
     if (!find(store, key, &hit.segment, &hit.row, err) ||
         !cn_segment_row(cn_store_segment(store->store, hit.segment), hit.row, &row, err))
@@ -71,8 +70,8 @@ static bool load_set(struct cn_served_store *store, const char *key,
         return cn_trace_set_load_hits(set, store->store, store->loader, &hit, 1, err);
     (void)snprintf(text, sizeof(text), "id = %016" PRIx64 "%016" PRIx64, row.trace_high,
                    row.trace_low);
-    ok = cn_query_parse(&query, text, 0, err) &&
-         cn_trace_set_load(set, store->search, query, err);
+    bool ok = cn_query_parse(&query, text, 0, err) &&
+              cn_trace_set_load(set, store->search, query, err);
     cn_query_free(query);
     return ok;
 }
@@ -81,11 +80,10 @@ bool cn_api_with_trace_set(struct cn_served *served, struct cn_request *request,
                            cn_trace_set_answer *answer, struct cn_error *err)
 {
     struct cn_trace_set set = {0};
-    bool ok;
 
     cn_served_lock(served);
-    ok = load_set(&served->store, cn_request_value(request, "key"), &set, err) &&
-         answer(request, &set, err);
+    bool ok = load_set(&served->store, cn_request_value(request, "key"), &set, err) &&
+              answer(request, &set, err);
     cn_trace_set_done(&set);
     cn_served_unlock(served);
     return ok;
@@ -95,11 +93,10 @@ bool cn_api_with_trace(struct cn_served *served, struct cn_request *request,
                        cn_trace_answer *answer, struct cn_error *err)
 {
     struct cn_trace trace = {0};
-    bool ok;
 
     cn_served_lock(served);
-    ok = load(&served->store, cn_request_value(request, "key"), &trace, err) &&
-         answer(request, &trace, err);
+    bool ok = load(&served->store, cn_request_value(request, "key"), &trace, err) &&
+              answer(request, &trace, err);
     cn_trace_done(&trace);
     cn_served_unlock(served);
     return ok;

@@ -102,13 +102,13 @@ bool cn_api_trace_find(struct cn_request *request, const struct cn_trace *trace,
     const char *pattern = cn_request_value(request, "method");
     struct methods_search search = {.trace = trace};
     uint64_t at;
-    bool ok;
 
     search.has_errors = cn_request_flag(request, "errors");
-    ok = cn_request_u64(request, "longer", 0, UINT64_MAX, 0, &search.longer_ns, err) &&
-         cn_request_u64(request, "at", 0, UINT32_MAX, 0, &at, err) &&
-         (!pattern || !*pattern ||
-          cn_name_filter_add(&search.filter, pattern, CN_MATCH_REGEX, err));
+    bool ok =
+        cn_request_u64(request, "longer", 0, UINT64_MAX, 0, &search.longer_ns, err) &&
+        cn_request_u64(request, "at", 0, UINT32_MAX, 0, &at, err) &&
+        (!pattern || !*pattern ||
+         cn_name_filter_add(&search.filter, pattern, CN_MATCH_REGEX, err));
     if (ok)
         add_found(&search, &request->json, at, cn_request_flag(request, "reverse"));
     cn_name_filter_done(&search.filter);

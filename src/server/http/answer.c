@@ -186,11 +186,9 @@ static void add_headers(struct MHD_Response *response, const char *type)
 static enum MHD_Result deliver(struct MHD_Connection *connection, unsigned status,
                                struct MHD_Response *response)
 {
-    enum MHD_Result result;
-
     if (!response)
         return MHD_NO;
-    result = MHD_queue_response(connection, status, response);
+    enum MHD_Result result = MHD_queue_response(connection, status, response);
     MHD_destroy_response(response);
     return result;
 }
@@ -286,13 +284,12 @@ static enum MHD_Result answer_api(struct cn_server *server,
     uint64_t begin_ns = cn_clock_ns();
     uint64_t cpu_ns = cn_clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
     char timing[80];
-    bool ok;
 
     request->path = url;
     request->json.text = &text;
     (void)MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, collect_parameter,
                                     request);
-    ok = cn_route_api(&server->sources, request, &err);
+    bool ok = cn_route_api(&server->sources, request, &err);
     cpu_ns = cn_clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
     begin_ns = cn_clock_ns() - begin_ns;
     atomic_fetch_add(&server->counts.answer_ns, begin_ns);
@@ -415,13 +412,12 @@ static void cookie_name(const struct cn_server *server, char name[32])
 
 static bool has_token(const struct cn_server *server, struct MHD_Connection *connection)
 {
-    const char *cookie;
     char name[32];
 
     if (header_of(connection, "Authorization"))
         return has_bearer(connection, &server->guard);
     cookie_name(server, name);
-    cookie = MHD_lookup_connection_value(connection, MHD_COOKIE_KIND, name);
+    const char *cookie = MHD_lookup_connection_value(connection, MHD_COOKIE_KIND, name);
     return cookie && cn_guard_knows_token(&server->guard, cookie);
 }
 
@@ -481,15 +477,14 @@ static enum MHD_Result answer_collected(struct cn_server *server,
                                         struct MHD_Connection *connection,
                                         struct cn_collect *collect)
 {
-    struct MHD_Response *response;
-
     if (collect->status != MHD_HTTP_ACCEPTED &&
         collect->status != MHD_HTTP_TOO_MANY_REQUESTS) {
         atomic_fetch_add(&server->counts.failed, 1);
         return send_error(connection, collect->status, &collect->err);
     }
     /* Agents read no body, and fail on headers without a value. */
-    response = MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
     if (response && collect->status == MHD_HTTP_TOO_MANY_REQUESTS)
         (void)MHD_add_response_header(response, "Retry-After", "1");
     return deliver(connection, collect->status, response);

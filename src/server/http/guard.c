@@ -26,7 +26,6 @@ bool cn_guard_read_token(struct cn_guard *guard, const char *path, struct cn_err
 {
     FILE *file = fopen(path, "re");
     struct stat st;
-    size_t len;
 
     if (!file)
         return cn_fail_errno(err, "%s: cannot open it", path);
@@ -38,7 +37,7 @@ bool cn_guard_read_token(struct cn_guard *guard, const char *path, struct cn_err
     if (!fgets(guard->token, sizeof(guard->token), file))
         guard->token[0] = '\0';
     (void)fclose(file);
-    len = strcspn(guard->token, "\r\n");
+    size_t len = strcspn(guard->token, "\r\n");
     guard->token[len] = '\0';
     for (size_t i = 0; i < len; i++)
         if (!isalnum((unsigned char)guard->token[i]) && !strchr("-_.~", guard->token[i]))

@@ -43,7 +43,6 @@ static bool parse_listen(const char *text, char address[64], uint16_t *port,
     const char *colon = strrchr(text, ':');
     const char *begin = text, *end = colon;
     char *rest;
-    unsigned long number;
 
     if (!colon || colon == text)
         return cn_fail(err, CN_ERR_USAGE, "--listen '%s' is not ADDR:PORT", text);
@@ -51,7 +50,7 @@ static bool parse_listen(const char *text, char address[64], uint16_t *port,
         begin++;
         end--;
     }
-    number = strtoul(colon + 1, &rest, 10);
+    unsigned long number = strtoul(colon + 1, &rest, 10);
     if (colon[1] < '0' || colon[1] > '9' || *rest || number > UINT16_MAX)
         return cn_fail(err, CN_ERR_USAGE, "--listen '%s': '%s' is not a port", text,
                        colon + 1);
@@ -293,7 +292,6 @@ static bool check_advertise(struct cn_server *server,
 {
     const char *url = options->advertise, *host;
     struct cn_text made = {0};
-    size_t len;
 
     if (!url)
         return true;
@@ -305,7 +303,7 @@ static bool check_advertise(struct cn_server *server,
         return cn_fail(err, CN_ERR_USAGE, "--advertise '%s' is not http://HOST:PORT",
                        url);
     host += 3;
-    len = host[0] == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
+    size_t len = host[0] == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
     cn_text_printf(&made, "%s", url);
     if (strlen(host) <= len) /* without a port */
         cn_text_printf(&made, ":%u", server->guard.port);

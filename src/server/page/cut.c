@@ -27,11 +27,10 @@ static bool analyse(const char *path, bool is_raw, struct cn_time_range range,
                     const char *folder, struct cn_error *err)
 {
     struct cn_recording *rec;
-    bool ok;
 
     if (!cn_open_recording(path, NULL, &rec, err))
         return false;
-    ok = cn_folder_of_calls(folder, &rec, 1, is_raw, range, NULL, err);
+    bool ok = cn_folder_of_calls(folder, &rec, 1, is_raw, range, NULL, err);
     cn_recording_close(rec);
     return ok;
 }
@@ -95,11 +94,10 @@ bool cn_page_cut_calls(const struct cn_recording *rec, const struct cn_page_rang
                        struct cn_error *err)
 {
     struct cn_time_range part;
-    bool ok;
     char *recording = cn_strprintf("%s/recording", folder);
     char *analysis = cn_strprintf("%s/analysis", folder);
+    bool ok = write_part(rec, range, recording, &part, damage, err);
 
-    ok = write_part(rec, range, recording, &part, damage, err);
     if (ok && mkdir(analysis, 0700) < 0)
         ok = cn_fail_errno(err, "%s", analysis);
     ok = ok && analyse(recording, is_raw, part, analysis, err);
@@ -136,14 +134,14 @@ bool cn_page_cut_samples(struct cn_database *db, const struct cn_page_range *ran
 {
     struct cn_context_index index = {0};
     uint64_t from_ns, to_ns;
-    bool ok;
 
     if (!db->has_timelines || db->end_ns <= db->begin_ns)
         return cn_fail(err, CN_ERR_USAGE, "%s: --time-range needs timelines", db->path);
-    ok = range->parse(range->text, db->end_ns - db->begin_ns, &from_ns, &to_ns, err) &&
-         cn_context_index_build(&index, db, err) &&
-         write_samples(db, &index, db->begin_ns + from_ns, db->begin_ns + to_ns, folder,
-                       err);
+    bool ok =
+        range->parse(range->text, db->end_ns - db->begin_ns, &from_ns, &to_ns, err) &&
+        cn_context_index_build(&index, db, err) &&
+        write_samples(db, &index, db->begin_ns + from_ns, db->begin_ns + to_ns, folder,
+                      err);
     cn_context_index_done(&index);
     return ok;
 }
@@ -162,11 +160,10 @@ bool cn_page_cut_traces(const char *path, const struct cn_page_range *range,
     struct cn_search_trace_count traces;
     struct cn_store_query all;
     uint64_t from_ns, to_ns;
-    bool ok;
 
     if (!cn_store_query_open(&all, path, "", err))
         return false;
-    ok = cn_search_count_traces(all.search, all.query, &traces, err);
+    bool ok = cn_search_count_traces(all.search, all.query, &traces, err);
     cn_store_query_close(&all);
     if (!ok)
         return false;

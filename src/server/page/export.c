@@ -129,8 +129,6 @@ static bool is_of_points(const char *path, const void *arg)
  * exported. */
 static bool add_contexts(struct export_page *page, struct cn_error *err)
 {
-    const char *folder;
-
     if (!cn_opened_load(&page->opened, CN_CONTEXTS, NULL, err))
         return false;
     note_warnings(page, page->opened.db->warnings);
@@ -138,7 +136,7 @@ static bool add_contexts(struct export_page *page, struct cn_error *err)
         page->format = cn_format_find("hpctoolkit-v4");
     if (page->options->range.text)
         return add_part_of_database(page, err);
-    folder = page->opened.folder.path;
+    const char *folder = page->opened.folder.path;
     page->has_analysis = folder != NULL;
     if (folder && !cn_pack_add(&page->pack, folder, analysis_folder, err))
         return false;
@@ -190,12 +188,11 @@ static bool add_store(struct export_page *page, struct cn_error *err)
     struct cn_search_trace_count traces;
     struct cn_store_query all;
     struct cn_error damage;
-    bool ok;
 
     if (!cn_store_query_open(&all, page->path, "", err))
         return false;
-    ok = cn_search_count_traces(all.search, all.query, &traces, err) &&
-         cn_pack_add(&page->pack, page->path, page->path, err);
+    bool ok = cn_search_count_traces(all.search, all.query, &traces, err) &&
+              cn_pack_add(&page->pack, page->path, page->path, err);
     if (!cn_search_check(all.search, &damage))
         note_damage(page, damage.text);
     cn_store_query_close(&all);

@@ -28,14 +28,13 @@ const struct cn_task_parts *cn_call_parts_of(struct cn_call_parts *parts,
                                              uint32_t task)
 {
     uint64_t part_len = rec->tasks[task].data_len / PARTS_MAX;
-    struct cn_task_parts *of;
 
     (void)pthread_mutex_lock(&parts->lock);
     if (!parts->tasks) {
         parts->tasks = cn_alloc(rec->task_count, sizeof(*parts->tasks));
         parts->task_count = rec->task_count;
     }
-    of = &parts->tasks[task];
+    struct cn_task_parts *of = &parts->tasks[task];
     if (!of->is_known) {
         size_t count = cn_recording_parts(
             rec, task, part_len > PART_LEN ? part_len : PART_LEN, &of->list);

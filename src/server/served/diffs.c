@@ -180,11 +180,10 @@ static bool compare(struct cn_served_diff *diff, const struct cn_progress *progr
 static bool compute(void *arg, const struct cn_progress *progress, struct cn_error *err)
 {
     struct cn_served_diff *diff = arg;
-    bool ok;
 
     drop_results(diff); /* of a job that failed */
-    ok = diff->question.wants_facets ? find_facets(diff, progress, err)
-                                     : compare(diff, progress, err);
+    bool ok = diff->question.wants_facets ? find_facets(diff, progress, err)
+                                          : compare(diff, progress, err);
     diff->complete_ns = cn_clock_ns();
     return ok;
 }
@@ -240,14 +239,13 @@ static bool check_sources(const struct cn_diff_question *question, uint64_t *sto
     for (int i = 0; i < CN_SIDES; i++)
         for (size_t k = 0; k < question->sides[i].source_count; k++) {
             struct cn_served *served = question->sides[i].sources[k];
-            bool ok;
 
             if (served->kind != CN_SERVED_STORE && !cn_served_ready(served, err))
                 return false;
             if (served->kind != CN_SERVED_STORE)
                 continue;
             cn_served_lock(served);
-            ok = cn_served_store_refresh(&served->store, err);
+            bool ok = cn_served_store_refresh(&served->store, err);
             *store_size += served->store.size;
             cn_served_unlock(served);
             if (!ok)
@@ -304,7 +302,6 @@ bool cn_served_diff_borrow(struct cn_served_diffs *diffs,
                            const struct cn_diff_question *question,
                            struct cn_served_diff **out, struct cn_error *err)
 {
-    struct cn_served_diff *diff;
     struct cn_text key = {0};
     struct cn_cached *entry;
     uint64_t store_size;
@@ -322,7 +319,7 @@ bool cn_served_diff_borrow(struct cn_served_diffs *diffs,
     cn_text_done(&key);
     if (!entry)
         return cn_fail(err, CN_ERR_BUSY, "%d other comparisons are in use", DIFF_MAX);
-    diff = entry->value;
+    struct cn_served_diff *diff = entry->value;
     if (!cn_job_wait(&diff->job, err)) {
         unpin(diff);
         return false;

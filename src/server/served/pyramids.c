@@ -154,14 +154,13 @@ static bool build(void *arg, const struct cn_progress *progress, struct cn_error
     struct cn_wanted_pyramid next;
 
     for (unsigned built = 1; take(pyramids, &next); built++) {
-        const struct cn_cut *cut;
         struct cn_time_pyramid *pyramid = NULL;
         struct cn_error ignored; /* frames stay estimates */
         char key[KEY_MAX];
 
         if (!cn_progress_check(progress, "reading timelines", err))
             return false;
-        cut = cn_served_cut_borrow(pyramids, next.depth);
+        const struct cn_cut *cut = cn_served_cut_borrow(pyramids, next.depth);
         if (!cn_time_pyramid_build(&pyramid, db, cut, next.profile, &ignored))
             pyramid = NULL;
         cn_served_cut_return(pyramids, cut);
@@ -227,11 +226,9 @@ bool cn_served_pyramids_want(struct cn_served_pyramids *pyramids,
     if (pyramids->queue_count > 0 && pyramids->queue[0].depth != depth)
         pyramids->queue_count = 0;
     for (size_t i = count; i-- > 0;) {
-        const struct cn_cached *entry;
-
         if (!is_wanted[i])
             continue;
-        entry = find(pyramids, profiles[i], depth);
+        const struct cn_cached *entry = find(pyramids, profiles[i], depth);
         if (entry)
             is_newer |= entry->value && !had[i];
         else if (cn_cache_make_room(&pyramids->pyramids, 1))

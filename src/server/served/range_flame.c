@@ -116,7 +116,6 @@ bool cn_range_flame_build(struct cn_range_flame *out, struct cn_database *db,
     struct range_flame_build build = {
         .db = db, .index = &frames->index, .flame = &out->flame};
     struct cn_range_sums sums;
-    bool ok;
 
     *out = (struct cn_range_flame){0};
     if (!cn_range_sums_build(&sums, db, request, progress, err))
@@ -129,7 +128,7 @@ bool cn_range_flame_build(struct cn_range_flame *out, struct cn_database *db,
     out->sample_count = sums.sample_count;
     out->is_estimate = sums.is_estimate;
     find_functions(&out->functions, frames, sums.ns);
-    ok = paint(&build, out->total_s * min_share, err);
+    bool ok = paint(&build, out->total_s * min_share, err);
     free(build.total);
     cn_range_sums_done(&sums);
     if (!ok)

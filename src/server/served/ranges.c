@@ -192,14 +192,13 @@ static struct served_range *pin(struct cn_served_ranges *ranges,
                                 struct cn_cached **entry, struct cn_error *err)
 {
     struct cn_text key = {0};
-    bool ok;
 
     if (!cn_structure_wait(ranges->structure, CN_STRUCTURE_FRAMES, err))
         return NULL;
     print_key(question, &key);
     (void)pthread_mutex_lock(&ranges->lock);
     *entry = cn_cache_find(&ranges->cache, cn_text_str(&key));
-    ok = *entry || add_range(ranges, question, cn_text_str(&key), entry, err);
+    bool ok = *entry || add_range(ranges, question, cn_text_str(&key), entry, err);
     if (ok)
         cn_cached_pin(*entry);
     (void)pthread_mutex_unlock(&ranges->lock);

@@ -18,13 +18,12 @@ enum {
 static char *last_component(const char *path)
 {
     size_t end = strlen(path), begin;
-    char *name;
 
     while (end > 1 && path[end - 1] == '/')
         end--;
     for (begin = end; begin > 0 && path[begin - 1] != '/'; begin--) {
     }
-    name = cn_strdup(path + begin);
+    char *name = cn_strdup(path + begin);
     name[end - begin] = '\0';
     return name;
 }
@@ -159,12 +158,11 @@ bool cn_served_open(struct cn_served **out, const char *path,
                     const struct cn_open_options *options, bool is_lazy,
                     struct cn_error *err)
 {
-    struct cn_served *served;
     struct cn_opened opened;
 
     if (!cn_open(&opened, path, 0, options, err))
         return false;
-    served = new_served(&opened);
+    struct cn_served *served = new_served(&opened);
     served->is_lazy = is_lazy;
     if (!open_kind(served, err)) {
         cn_served_close(served);
@@ -194,11 +192,10 @@ static uint64_t mapped_size(void)
 {
     unsigned long total, resident, shared;
     FILE *file = fopen("/proc/self/statm", "re");
-    int got;
 
     if (!file)
         return 0;
-    got = fscanf(file, "%lu %lu %lu", &total, &resident, &shared);
+    int got = fscanf(file, "%lu %lu %lu", &total, &resident, &shared);
     (void)fclose(file);
     return got == 3 ? (uint64_t)shared * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }

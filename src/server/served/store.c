@@ -240,12 +240,11 @@ static struct cn_served_flame *new_flame(struct cn_served_store *served,
                                          struct cn_error *err)
 {
     struct cn_search_order order = {.sort = CN_SEARCH_BY_DURATION, .limit = limit};
-    struct cn_served_flame *flame;
     struct cn_search_hits hits;
 
     if (!cn_search_trace_spans(served->search, query, &order, &hits, err))
         return NULL;
-    flame = cn_alloc(1, sizeof(*flame));
+    struct cn_served_flame *flame = cn_alloc(1, sizeof(*flame));
     flame->result = begin_result(served, query);
     cn_trace_flame_init(&flame->flame, served->store, &hits);
     return flame;
@@ -255,12 +254,11 @@ bool cn_served_store_flame(struct cn_served_store *served, const struct cn_query
                            uint64_t limit, const struct cn_trace_flame **out,
                            struct cn_error *err)
 {
-    struct cn_served_flame *flame;
-    struct cn_cached *entry;
     char *key = cn_strprintf("%" PRIu64 "\n%s", limit, query->text);
+    struct cn_cached *entry = find_fresh(served, &served->flames, key, query->now_ns);
 
-    entry = find_fresh(served, &served->flames, key, query->now_ns);
-    flame = entry ? entry->value : new_flame(served, query, limit, err);
+    struct cn_served_flame *flame =
+        entry ? entry->value : new_flame(served, query, limit, err);
     if (flame && !entry)
         entry = cn_cache_add(&served->flames, key, flame, 0);
     free(key);
@@ -325,12 +323,11 @@ bool cn_served_store_groups(struct cn_served_store *served, const struct cn_quer
                             enum cn_search_unit unit, const char *by, size_t limit,
                             const struct cn_served_groups **out, struct cn_error *err)
 {
-    struct cn_served_groups *groups;
-    struct cn_cached *entry;
     char *key = cn_strprintf("%d %zu\n%s\n%s", (int)unit, limit, by, query->text);
+    struct cn_cached *entry = find_fresh(served, &served->groups, key, query->now_ns);
 
-    entry = find_fresh(served, &served->groups, key, query->now_ns);
-    groups = entry ? entry->value : new_groups(served, query, unit, by, err);
+    struct cn_served_groups *groups =
+        entry ? entry->value : new_groups(served, query, unit, by, err);
     if (groups && !entry)
         entry = cn_cache_add(&served->groups, key, groups, 0);
     free(key);

@@ -91,14 +91,13 @@ void cn_served_thread_group(const struct cn_served *served, uint32_t index,
 {
     const struct cn_task *task = task_of(served, index);
     struct cn_identity_tuple part = profile->identity;
-    size_t len;
 
     if (task) {
         print_process(served, task, group);
         print_task(task, name);
         return;
     }
-    len = group_len(&part, &served->db->kinds);
+    size_t len = group_len(&part, &served->db->kinds);
     part.count = len;
     cn_identity_print(&part, &served->db->kinds, group);
     part.count = profile->identity.count - len;
@@ -121,13 +120,12 @@ bool cn_served_thread_creator(const struct cn_served *served, uint32_t index,
                               uint32_t *creator, uint64_t *start_ns)
 {
     const struct cn_task *task = task_of(served, index);
-    uint64_t begin_ns;
 
     /* Tasks of traces are lanes: none starts another one. */
     if (!task || served->opened.is_of_traces ||
         !is_creator_known(served->recording, task))
         return false;
-    begin_ns = cn_recording_begin_ns(served->recording);
+    uint64_t begin_ns = cn_recording_begin_ns(served->recording);
     for (size_t i = 0; i < served->profiled_count; i++) {
         if (served->profiled_tasks[i] == task->parent && task->time_ns >= begin_ns) {
             *creator = (uint32_t)i + 1;

@@ -90,7 +90,6 @@ static bool add_call(void *arg, const struct cn_trace_branch *branch, uint32_t n
         .begin_ns = cn_trace_branch_begin_ns(branch, node),
         .end_ns = cn_trace_branch_end_ns(branch, node),
     };
-    double counted_ns;
 
     part.left_ns = part.end_ns;
     if (caller && part.begin_ns >= caller->left_ns)
@@ -100,7 +99,7 @@ static bool add_call(void *arg, const struct cn_trace_branch *branch, uint32_t n
         part.end_ns = clamp(part.end_ns, part.begin_ns, caller->end_ns);
         caller->begin_ns = part.end_ns;
     }
-    counted_ns = (double)(part.end_ns - part.begin_ns);
+    double counted_ns = (double)(part.end_ns - part.begin_ns);
     part.node = child_of(flame, caller ? caller->node : 0, name);
     flame->nodes[part.node].total_ns += counted_ns;
     flame->nodes[part.node].self_ns += counted_ns;
@@ -298,9 +297,6 @@ void cn_trace_flame_paint(const struct cn_trace_flame *flame, double share,
     list_painted(&painted, flame->total_ns * share);
     at = first_callee(&painted, parent);
     for (;;) {
-        const struct cn_trace_flame_node *node;
-        uint32_t id;
-
         if (!is_callee(&painted, at, parent)) {
             if (depth == 0)
                 break;
@@ -308,8 +304,8 @@ void cn_trace_flame_paint(const struct cn_trace_flame *flame, double share,
             parent = flame->tree.links[parent].parent;
             continue;
         }
-        id = painted.nodes[at];
-        node = &flame->nodes[id];
+        uint32_t id = painted.nodes[at];
+        const struct cn_trace_flame_node *node = &flame->nodes[id];
         if (!cn_flame_add(out,
                           &(struct cn_flame_node){
                               .depth = (uint32_t)depth,

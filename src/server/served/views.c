@@ -127,10 +127,9 @@ static void print_key(struct cn_served_views *views,
 static bool add_metric(struct cn_costs *costs, const char *metric, struct cn_error *err)
 {
     struct cn_cost_request request = {.metric = metric, .profile = CN_NONE};
-    bool has_one;
 
     request.side = CN_TOTAL;
-    has_one = cn_costs_add(costs, &request, err);
+    bool has_one = cn_costs_add(costs, &request, err);
     request.side = CN_SELF;
     return cn_costs_add(costs, &request, err) || has_one;
 }
@@ -229,8 +228,6 @@ static bool publish(struct cn_served_view *view, bool is_built, struct cn_view *
                     double *values)
 {
     struct cn_view *old_view = NULL;
-    double *old_values;
-    uint64_t size;
 
     if (!is_built) {
         cn_view_free(built);
@@ -242,10 +239,10 @@ static bool publish(struct cn_served_view *view, bool is_built, struct cn_view *
         old_view = view->view;
         view->view = built;
     }
-    old_values = view->node_values;
+    double *old_values = view->node_values;
     view->node_values = values;
     view->is_estimate = view->costs.thread_step > 1;
-    size = size_of(view);
+    uint64_t size = size_of(view);
     (void)pthread_mutex_unlock(&view->lock);
     cn_view_free(old_view);
     free(old_values);

@@ -36,13 +36,12 @@ bool cn_bucket_create(const char *address, const char *config, struct cn_error *
 {
     char id[CN_MANIFEST_ID_LEN + 1], *plain = plain_address(address);
     struct cn_text text = {0};
-    struct cn_bytes body;
     struct cn_s3 *s3 = NULL;
     bool is_written = true, ok = cn_s3_open(&s3, address, err);
 
     cn_manifest_new_id(id);
     cn_text_printf(&text, "%s" ID_KEY "%s\n", config, id);
-    body = (struct cn_bytes){(const uint8_t *)cn_text_str(&text), text.len};
+    struct cn_bytes body = {(const uint8_t *)cn_text_str(&text), text.len};
     if (ok && !cn_s3_put(s3, CONFIG_NAME, body, &is_written, err))
         ok = err->kind == CN_ERR_NOT_FOUND && make_bucket(s3, err) &&
              cn_s3_put(s3, CONFIG_NAME, body, &is_written, err);
@@ -57,7 +56,6 @@ bool cn_bucket_create(const char *address, const char *config, struct cn_error *
 static bool read_config(struct cn_bucket *bucket, struct cn_error *err)
 {
     struct cn_text text = {0};
-    const char *id;
     bool is_found = false,
          ok = cn_bucket_get_and_list(bucket, CONFIG_NAME, &text, &is_found, err);
 
@@ -65,7 +63,7 @@ static bool read_config(struct cn_bucket *bucket, struct cn_error *err)
         ok =
             cn_fail(err, CN_ERR_FORMAT,
                     "%s is not a store; 'cairn store init' creates one", bucket->address);
-    id = strstr(cn_text_str(&text), ID_KEY);
+    const char *id = strstr(cn_text_str(&text), ID_KEY);
     if (ok && (!id || !cn_hex_begins(id + strlen(ID_KEY), CN_MANIFEST_ID_LEN)))
         ok = cn_fail(err, CN_ERR_FORMAT,
                      "%s/" CONFIG_NAME ": the id of the store is missing",

@@ -18,10 +18,9 @@ bool cn_bucket_register(struct cn_bucket *bucket, const char *id, const char *ur
 {
     struct cn_bytes body = cn_bytes_of(url);
     struct cn_text key = {0};
-    bool ok;
 
     print_key(&key, id);
-    ok = cn_s3_put(bucket->s3, cn_text_str(&key), body, NULL, err);
+    bool ok = cn_s3_put(bucket->s3, cn_text_str(&key), body, NULL, err);
     cn_text_done(&key);
     return ok;
 }
@@ -29,10 +28,9 @@ bool cn_bucket_register(struct cn_bucket *bucket, const char *id, const char *ur
 bool cn_bucket_unregister(struct cn_bucket *bucket, const char *id, struct cn_error *err)
 {
     struct cn_text key = {0};
-    bool ok;
 
     print_key(&key, id);
-    ok = cn_s3_remove(bucket->s3, cn_text_str(&key), err);
+    bool ok = cn_s3_remove(bucket->s3, cn_text_str(&key), err);
     cn_text_done(&key);
     return ok;
 }
@@ -44,7 +42,6 @@ bool cn_bucket_collector_urls(struct cn_bucket *bucket,
     struct cn_s3_request *requests = cn_alloc(count, sizeof(*requests));
     struct cn_text *keys = cn_alloc(count, sizeof(*keys));
     size_t *of = cn_alloc(count, sizeof(*of)), n = 0;
-    bool ok;
 
     for (size_t i = 0; i < count; i++) {
         if (!collectors[i].has_url)
@@ -54,7 +51,7 @@ bool cn_bucket_collector_urls(struct cn_bucket *bucket,
             (struct cn_s3_request){.method = CN_S3_GET, .key = cn_text_str(&keys[n])};
         of[n++] = i;
     }
-    ok = cn_s3_run(bucket->s3, requests, n, err);
+    bool ok = cn_s3_run(bucket->s3, requests, n, err);
     for (size_t i = 0; i < n; i++) {
         if (ok && requests[i].status != 404)
             out[of[i]] = requests[i].answer;

@@ -31,12 +31,11 @@ struct cn_manifest_entry *cn_entry_cache_read(const struct cn_bucket *bucket,
 void cn_entry_cache_write(const struct cn_bucket *bucket, uint32_t number,
                           struct cn_bytes bytes)
 {
-    FILE *file;
     char *name = cn_strprintf(CACHED, number);
     char *made = cn_strprintf("%s/.%s.%ld", bucket->cache_dir, name, (long)getpid());
     char *path = cn_strprintf("%s/%s", bucket->cache_dir, name);
+    FILE *file = fopen(made, "we");
 
-    file = fopen(made, "we");
     if (file) {
         bool ok = fwrite(bytes.ptr, 1, bytes.len, file) == bytes.len;
 

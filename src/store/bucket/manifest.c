@@ -172,7 +172,6 @@ static bool take_entry(struct cn_cbor *in, struct cn_manifest_entry *entry)
 bool cn_manifest_entry_decode(struct cn_bytes bytes, struct cn_manifest_entry **out,
                               struct cn_error *err)
 {
-    struct cn_manifest_entry *entry;
     struct cn_cbor in = {0};
 
     if (!cn_bytes_from(bytes, HEAD_LEN, &in.bytes) ||
@@ -180,7 +179,7 @@ bool cn_manifest_entry_decode(struct cn_bytes bytes, struct cn_manifest_entry **
         return cn_fail(err, CN_ERR_FORMAT, "not an entry of a manifest");
     if (cn_u32_get(bytes.ptr + sizeof(magic)) != cn_crc32c(in.bytes))
         return cn_fail(err, CN_ERR_FORMAT, "damaged: its checksum is wrong");
-    entry = cn_alloc(1, sizeof(*entry));
+    struct cn_manifest_entry *entry = cn_alloc(1, sizeof(*entry));
     if (!take_entry(&in, entry)) {
         cn_manifest_entry_free(entry);
         return cn_fail(err, CN_ERR_FORMAT,

@@ -60,8 +60,6 @@ static bool take_name(void *arg, const struct cn_s3_object *object, struct cn_er
 {
     struct cn_manifest_names *names = arg;
     const char *name = object->key + strlen(FOLDER);
-    uint32_t number;
-    bool is_gone;
 
     (void)err;
     if (strncmp(name, COLLECTOR, strlen(COLLECTOR)) == 0)
@@ -69,12 +67,12 @@ static bool take_name(void *arg, const struct cn_s3_object *object, struct cn_er
     /* Other objects do not belong to the store. */
     if (!cn_hex_begins(name, NUMBER_LEN))
         return true;
-    number = (uint32_t)strtoul(name, NULL, 16);
+    uint32_t number = (uint32_t)strtoul(name, NULL, 16);
     if (strcmp(name + NUMBER_LEN, CN_MANIFEST_MERGED) == 0) {
         *cn_map_at(&names->merged, number, 0) = 1;
         return true;
     }
-    is_gone = strcmp(name + NUMBER_LEN, GONE) == 0;
+    bool is_gone = strcmp(name + NUMBER_LEN, GONE) == 0;
     names->state = (names->state ^ (number * 2 + is_gone + 1)) * UINT64_C(0x100000001b3);
     if (number >= names->next_number)
         names->next_number = number + 1;
@@ -303,13 +301,11 @@ static struct cn_manifest_names *ask_collectors(struct cn_bucket *bucket,
                                                 struct cn_fresh **fresh,
                                                 struct cn_error *err)
 {
-    uint64_t state;
-
     *fresh = NULL;
     if (!names || names->collector_count == 0 || cn_s3_settings(bucket->s3)->fresh_s == 0)
         return names;
     *fresh = cn_fresh_fetch(bucket, names->collectors, names->collector_count);
-    state = cn_fresh_state(*fresh);
+    uint64_t state = cn_fresh_state(*fresh);
     if ((*fresh)->count > 0) {
         cn_manifest_names_free(names);
         names = list_names(bucket, err);
@@ -348,11 +344,10 @@ bool cn_bucket_take_manifest(struct cn_bucket *bucket, struct cn_manifest *out,
                              struct cn_error *err)
 {
     struct cn_manifest_names *names;
-    struct cn_manifest *ahead;
     struct cn_fresh *fresh;
 
     cn_lock_take(&bucket->lock);
-    ahead = bucket->ahead;
+    struct cn_manifest *ahead = bucket->ahead;
     names = bucket->names;
     bucket->ahead = NULL;
     bucket->names = NULL;
@@ -486,11 +481,11 @@ static bool try_number(struct cn_bucket *bucket, struct cn_manifest_entry *entry
 {
     struct cn_cbor_out out = {0};
     char key[KEY_LEN];
-    bool ok;
 
     (void)snprintf(key, sizeof(key), FOLDER "%06x", entry->number);
     cn_manifest_entry_encode(entry, &out);
-    ok = cn_s3_put(bucket->s3, key, (struct cn_bytes){out.bytes, out.len}, is_done, err);
+    bool ok =
+        cn_s3_put(bucket->s3, key, (struct cn_bytes){out.bytes, out.len}, is_done, err);
     cn_cbor_out_done(&out);
     return ok && (*is_done || has_id(bucket, key, entry->id, is_done, err));
 }

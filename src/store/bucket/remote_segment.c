@@ -105,11 +105,10 @@ static bool fetch(void *arg, const struct cn_range *ranges, size_t count,
 {
     struct segment *segment = arg;
     struct remote_parts parts = {0};
-    bool ok;
 
     for (size_t i = 0; i < count; i++)
         split(segment, &ranges[i], &parts);
-    ok = fetch_parts(segment, &parts, err);
+    bool ok = fetch_parts(segment, &parts, err);
     free(parts.list);
     return ok;
 }
@@ -196,10 +195,9 @@ static void expect_all(struct cn_remote_segment *remote)
 static bool check(const struct cn_remote_segment *remote, struct cn_error *err)
 {
     struct segment *segment = (struct segment *)(uintptr_t)remote;
-    bool ok;
 
     cn_lock_take(&segment->lock);
-    ok = segment->failure.kind == CN_ERR_NONE;
+    bool ok = segment->failure.kind == CN_ERR_NONE;
     if (!ok)
         *err = segment->failure;
     cn_lock_release(&segment->lock);
@@ -211,7 +209,6 @@ static bool open_file(struct cn_file_source *source, const char *name,
 {
     struct segment *segment = (struct segment *)source;
     const struct cn_manifest_entry *entry = segment->remote.entry;
-    struct cn_bytes all;
 
     cn_once_run(&segment->cache_once, open_cache, segment);
     if (!segment->cache)
@@ -220,7 +217,7 @@ static bool open_file(struct cn_file_source *source, const char *name,
         cn_once_run(&segment->rows_once, fetch_rows, segment);
     else if (!is_read_later(name))
         cn_once_run(&segment->ends_once, fetch_ends, segment);
-    all = cn_range_cache_bytes(segment->cache);
+    struct cn_bytes all = cn_range_cache_bytes(segment->cache);
     for (size_t i = 0; i < entry->file_count; i++) {
         if (strcmp(entry->files[i].name, name) != 0)
             continue;

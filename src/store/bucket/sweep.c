@@ -50,14 +50,13 @@ static bool note_entry(void *arg, const struct cn_s3_object *object, struct cn_e
 {
     struct sweep *sweep = arg;
     const char *name = object->key + strlen(ENTRIES);
-    uint32_t number;
 
     if (strncmp(name, COLLECTOR, strlen(COLLECTOR)) == 0 &&
         is_older(sweep, object->changed_ns, orphan_ns))
         return cn_s3_remove(sweep->bucket->s3, object->key, err);
     if (!cn_hex_begins(name, NUMBER_LEN))
         return true;
-    number = (uint32_t)strtoul(name, NULL, 16);
+    uint32_t number = (uint32_t)strtoul(name, NULL, 16);
     if (strcmp(name + NUMBER_LEN, GONE) == 0) {
         *cn_map_at(is_older(sweep, object->changed_ns, sweep->grace_ns)
                        ? &sweep->gone

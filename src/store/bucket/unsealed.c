@@ -197,14 +197,13 @@ static bool add_segment(struct asking *asking, struct asked *asked,
     struct cn_fresh_segment segment = {.entry = entry,
                                        .number = cn_manifest_fresh_number(entry->id)};
     struct cn_text base = {0};
-    bool ok;
 
     cn_text_printf(&base, "%s/" COPY_NAME "%s-%s", asking->bucket->cache_dir,
                    asked->collector->id, asked->label, entry->id);
     char *dir = cn_strprintf("%s/%06x", cn_text_str(&base), segment.number);
     (void)mkdir(cn_text_str(&base), 0700);
     (void)mkdir(dir, 0700);
-    ok = access(dir, W_OK) == 0 || cn_fail_errno(&asked->err, "%s", dir);
+    bool ok = access(dir, W_OK) == 0 || cn_fail_errno(&asked->err, "%s", dir);
     (void)utimensat(AT_FDCWD, cn_text_str(&base), NULL, 0); /* it is used */
     segment.base = base.chars;
     free(dir);
@@ -300,12 +299,11 @@ static bool write_config(const struct cn_fresh_segment *segment, struct cn_error
     const char *config = segment->entry->config;
     struct cn_file file = {0};
     struct cn_error ignored;
-    bool ok;
     char *dir = cn_strprintf("%s/%06x", segment->base, segment->number);
+    bool ok = cn_file_open_at(&file, dir, CONFIG_NAME, &ignored) &&
+              file.bytes.len == strlen(config) &&
+              memcmp(file.bytes.ptr, config, file.bytes.len) == 0;
 
-    ok = cn_file_open_at(&file, dir, CONFIG_NAME, &ignored) &&
-         file.bytes.len == strlen(config) &&
-         memcmp(file.bytes.ptr, config, file.bytes.len) == 0;
     cn_file_close(&file);
     ok = ok ||
          cn_disk_replace(&cn_disk_files, dir, CONFIG_NAME, config, strlen(config), err);

@@ -160,12 +160,10 @@ static void drop_store(struct collector_lane *lane, const struct cn_error *failu
 /* Take the commit back if it is saved; with `waits`, wait until it is. */
 static void take_back(struct collector_lane *lane, bool waits)
 {
-    bool is_done;
-
     (void)pthread_mutex_lock(&lane->collector->lock);
     while (waits && lane->saving == SAVING)
         (void)pthread_cond_wait(&lane->has_work, &lane->collector->lock);
-    is_done = lane->saving == SAVING_DONE;
+    bool is_done = lane->saving == SAVING_DONE;
     if (is_done)
         lane->saving = SAVING_NOTHING;
     (void)pthread_mutex_unlock(&lane->collector->lock);
@@ -285,11 +283,9 @@ static void read_entry(struct collector_lane *lane, const struct collector_entry
 
 static void count_read(struct collector_lane *lane)
 {
-    struct cn_store_ingest_counts now;
-
     if (!lane->ingest)
         return;
-    now = cn_store_ingest_counts(lane->ingest);
+    struct cn_store_ingest_counts now = cn_store_ingest_counts(lane->ingest);
     (void)pthread_mutex_lock(&lane->collector->lock);
     lane->collector->counts.requests += now.requests - lane->counted.requests;
     lane->collector->counts.refused += now.refused - lane->counted.refused;
@@ -542,10 +538,9 @@ bool cn_collector_submit(struct cn_collector *c, enum cn_collector_kind kind,
     struct collector_entry entry = {kind, *request, done, arg,
                                     XXH3_64bits(who, strlen(who))};
     struct collector_lane *lane = &c->lanes[cn_store_lane_of(who, c->lane_count)];
-    bool is_taken;
 
     (void)pthread_mutex_lock(&c->lock);
-    is_taken = !c->is_ending && !is_busy(c, entry.who, request->body.len);
+    bool is_taken = !c->is_ending && !is_busy(c, entry.who, request->body.len);
     if (is_taken) {
         add_entry(&lane->submitted, &entry);
         c->waiting_count++;
@@ -562,10 +557,8 @@ bool cn_collector_submit(struct cn_collector *c, enum cn_collector_kind kind,
 
 struct cn_collector_counts cn_collector_counts(struct cn_collector *c)
 {
-    struct cn_collector_counts counts;
-
     (void)pthread_mutex_lock(&c->lock);
-    counts = c->counts;
+    struct cn_collector_counts counts = c->counts;
     (void)pthread_mutex_unlock(&c->lock);
     return counts;
 }

@@ -42,10 +42,9 @@ struct cn_uploader {
 static bool is_ending(void *arg)
 {
     struct cn_uploader *uploader = arg;
-    bool is_ending;
 
     (void)pthread_mutex_lock(&uploader->lock);
-    is_ending = uploader->is_ending;
+    bool is_ending = uploader->is_ending;
     (void)pthread_mutex_unlock(&uploader->lock);
     return is_ending;
 }
@@ -199,11 +198,10 @@ static void free_uploader(struct cn_uploader *uploader)
 static bool start_thread(struct cn_uploader *uploader, struct cn_error *err)
 {
     sigset_t all, before;
-    int code;
 
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_BLOCK, &all, &before);
-    code = pthread_create(&uploader->thread, NULL, run, uploader);
+    int code = pthread_create(&uploader->thread, NULL, run, uploader);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return code == 0 || cn_fail(err, CN_ERR_IO, "cannot start a thread");
 }
@@ -212,14 +210,13 @@ bool cn_uploader_start(struct cn_uploader **out,
                        const struct cn_uploader_options *options, struct cn_error *err)
 {
     char id[CN_MANIFEST_ID_LEN + 1];
-    struct cn_uploader *uploader;
     struct cn_s3 *s3;
 
     if (!cn_collector_id(options->path, id, err) ||
         !cn_s3_open(&s3, options->address, err))
         return false;
     cn_s3_close(s3);
-    uploader = cn_alloc(1, sizeof(*uploader));
+    struct cn_uploader *uploader = cn_alloc(1, sizeof(*uploader));
     uploader->path = cn_strdup(options->path);
     uploader->address = cn_strdup(options->address);
     uploader->url = cn_strdup(options->url ? options->url : "");
@@ -255,15 +252,13 @@ void cn_uploader_stop(struct cn_uploader *uploader)
 
 bool cn_uploader_has_room(struct cn_uploader *uploader, struct cn_error *err)
 {
-    bool ok;
-
     if (!uploader || uploader->len_max == 0)
         return true;
     (void)pthread_mutex_lock(&uploader->lock);
     /* A pass may wait for minutes, while traces arrive. */
     if (cn_clock_ns() - uploader->measured_ns > measure_ns)
         measure(uploader);
-    ok = uploader->counts.local_len <= uploader->len_max;
+    bool ok = uploader->counts.local_len <= uploader->len_max;
     if (!ok)
         (void)cn_fail(err, CN_ERR_BUSY,
                       "%s has %" PRIu64 " bytes that wait for their upload, the limit is "
@@ -277,10 +272,8 @@ bool cn_uploader_has_room(struct cn_uploader *uploader, struct cn_error *err)
 
 struct cn_uploader_counts cn_uploader_counts(struct cn_uploader *uploader)
 {
-    struct cn_uploader_counts counts;
-
     (void)pthread_mutex_lock(&uploader->lock);
-    counts = uploader->counts;
+    struct cn_uploader_counts counts = uploader->counts;
     (void)pthread_mutex_unlock(&uploader->lock);
     return counts;
 }

@@ -61,7 +61,6 @@ void cn_columns_range(const struct cn_columns *columns, enum cn_store_field fiel
 static bool open_field(struct cn_columns *columns, unsigned i, struct cn_error *err)
 {
     struct cn_bytes section, head, values;
-    uint64_t width;
 
     if (!cn_block_file_section(columns->file, i + 1, &section, err))
         return false;
@@ -70,7 +69,7 @@ static bool open_field(struct cn_columns *columns, unsigned i, struct cn_error *
                        cn_store_row_fields[i].name);
     if (!cn_block_file_check(columns->file, head, err))
         return false;
-    width = cn_u64_get(head.ptr + sizeof(uint64_t));
+    uint64_t width = cn_u64_get(head.ptr + sizeof(uint64_t));
     if (width > sizeof(uint64_t) ||
         !cn_bytes_slice(section, HEAD_LEN, columns->row_count * width + PAD_LEN, &values))
         return cn_fail(err, CN_ERR_FORMAT,
@@ -141,11 +140,9 @@ bool cn_columns_row(const struct cn_columns *columns, uint32_t row,
 
     assert(row < columns->row_count);
     for (unsigned i = 0; i < CN_STORE_FIELD_checksum; i++) {
-        uint64_t value;
-
         if (!check_value(columns, i, row, err))
             return false;
-        value = cn_store_column_at(&columns->fields[i], row);
+        uint64_t value = cn_store_column_at(&columns->fields[i], row);
         if (cn_store_row_fields[i].size == sizeof(uint64_t))
             cn_u64_put(bytes + cn_store_row_fields[i].offset, value);
         else
@@ -177,11 +174,10 @@ static bool probe_trace(const struct cn_columns *columns, uint64_t high, uint64_
 
     for (uint64_t i = 0; i < slot_count; i++) {
         struct cn_bytes at = cn_bytes_element(columns->slots, slot, SLOT_LEN);
-        uint32_t row;
 
         if (!cn_block_file_check(columns->file, at, &ignored))
             return false;
-        row = cn_u32_get(at.ptr);
+        uint32_t row = cn_u32_get(at.ptr);
         if (row == 0)
             return true;
         if (row > columns->row_count || !trace_at(columns, row - 1, &row_high, &row_low))
@@ -205,7 +201,6 @@ static bool write_slots(struct cn_block_writer *writer, const struct cn_columns 
 {
     uint64_t slot_count = slot_count_of(columns->row_count);
     uint8_t *slots = cn_alloc((size_t)slot_count, SLOT_LEN);
-    bool ok;
 
     for (uint32_t row = 0; row < columns->row_count; row++) {
         uint64_t low =
@@ -216,8 +211,8 @@ static bool write_slots(struct cn_block_writer *writer, const struct cn_columns 
             slot = slot + 1 < slot_count ? slot + 1 : 0;
         cn_u32_put(slots + slot * SLOT_LEN, row + 1);
     }
-    ok = cn_block_writer_section(writer, SECTION_SLOTS_ID, err) &&
-         cn_block_writer_add(writer, slots, (size_t)slot_count * SLOT_LEN, err);
+    bool ok = cn_block_writer_section(writer, SECTION_SLOTS_ID, err) &&
+              cn_block_writer_add(writer, slots, (size_t)slot_count * SLOT_LEN, err);
     free(slots);
     return ok;
 }

@@ -197,11 +197,10 @@ bool cn_posting_block_find(const struct cn_posting_block *block, cn_posting_key 
 {
     struct cn_posting_walk walk;
     struct cn_posting_entry entry;
-    enum cn_step result;
 
     if (!cn_posting_walk_begin(&walk, block, key, err))
         return false;
-    result = cn_posting_walk_next(&walk, &entry, err);
+    enum cn_step result = cn_posting_walk_next(&walk, &entry, err);
     *is_found = result == CN_ITEM && entry.key == key;
     if (*is_found)
         *out = entry;

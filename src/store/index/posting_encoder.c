@@ -96,12 +96,11 @@ void cn_posting_block_end(const struct cn_posting_encoder *encoder, uint32_t fir
         .samples_len = encoder->samples.len,
     };
     uint8_t bytes[cn_posting_header_size];
-    struct cn_bytes body;
 
     cn_text_add(out, cn_text_str(&encoder->entries), encoder->entries.len);
     cn_text_add(out, cn_text_str(&encoder->samples), encoder->samples.len);
-    body = (struct cn_bytes){(const uint8_t *)out->chars + begin + sizeof(bytes),
-                             out->len - begin - sizeof(bytes)};
+    struct cn_bytes body = {(const uint8_t *)out->chars + begin + sizeof(bytes),
+                            out->len - begin - sizeof(bytes)};
     header.checksum = cn_crc32c(body);
     cn_posting_header_encode(&header, bytes);
     header.header_checksum = cn_crc32c(

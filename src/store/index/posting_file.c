@@ -59,11 +59,9 @@ void cn_posting_file_close(struct cn_posting_file *file)
 
 static bool write_lists(void *arg, struct cn_text *lists, struct cn_error *err)
 {
-    bool ok;
-
     if (lists->len < LISTS_WAITING)
         return true;
-    ok = cn_block_writer_add(arg, lists->chars, lists->len, err);
+    bool ok = cn_block_writer_add(arg, lists->chars, lists->len, err);
     cn_text_clear(lists);
     return ok;
 }

@@ -36,11 +36,10 @@ static bool begin(struct posting_merge *merge, const struct cn_posting_block *bl
 {
     for (size_t i = 0; i < block_count; i++) {
         struct posting_source *source = &merge->sources[i];
-        enum cn_step step;
 
         if (!cn_posting_walk_begin(&source->walk, &blocks[i], 0, err))
             return false;
-        step = cn_posting_walk_next(&source->walk, &source->entry, err);
+        enum cn_step step = cn_posting_walk_next(&source->walk, &source->entry, err);
         if (step == CN_FAIL)
             return false;
         if (step == CN_ITEM)
@@ -65,12 +64,11 @@ static bool merge_key(struct posting_merge *merge, struct cn_error *err)
     merge->row_count = 0;
     while (merge->count > 0 && merge->sources[merge->heap[0]].entry.key == key) {
         struct posting_source *source = &merge->sources[merge->heap[0]];
-        enum cn_step step;
 
         if (!cn_posting_rows_walk(source->walk.block, &source->entry, take_row, merge,
                                   err))
             return false;
-        step = cn_posting_walk_next(&source->walk, &source->entry, err);
+        enum cn_step step = cn_posting_walk_next(&source->walk, &source->entry, err);
         if (step == CN_FAIL)
             return false;
         if (step == CN_END)

@@ -69,7 +69,6 @@ static uint32_t element_name(const struct adder *adder, uint32_t name,
                              const struct cn_trace_value *key)
 {
     struct cn_text joined = {0};
-    uint32_t word;
 
     if (name <= adder->words->words->count)
         cn_words_print(adder->words->words, name, &joined);
@@ -80,7 +79,7 @@ static uint32_t element_name(const struct adder *adder, uint32_t name,
         cn_trace_value_print(adder->trace, key, &joined);
     cn_text_clear(&adder->words->text);
     cn_text_add(&adder->words->text, cn_text_str(&joined), joined.len);
-    word = text_word(adder->words, CN_WORD_KEYWORD);
+    uint32_t word = text_word(adder->words, CN_WORD_KEYWORD);
     cn_text_done(&joined);
     return word;
 }

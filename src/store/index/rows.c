@@ -19,12 +19,10 @@ void cn_rows_done(struct cn_rows *rows)
 
 void cn_rows_set_range(struct cn_rows *rows, uint32_t first, uint32_t end)
 {
-    uint64_t low, high;
-
     if (first >= end)
         return;
-    low = UINT64_MAX << first % 64;
-    high = UINT64_MAX >> (63 - (end - 1) % 64);
+    uint64_t low = UINT64_MAX << first % 64;
+    uint64_t high = UINT64_MAX >> (63 - (end - 1) % 64);
     if (first / 64 == (end - 1) / 64) {
         rows->words[first / 64] |= low & high;
         return;

@@ -131,13 +131,12 @@ static bool find_by_slots(const struct cn_text_file *file, struct cn_bytes text,
     *is_sound = true;
     for (uint64_t i = 0; i < slot_count; i++) {
         struct cn_bytes at = cn_bytes_element(file->slots, slot, SLOT_LEN), bytes;
-        uint32_t word;
 
         if (!cn_block_file_check(&file->index, at, &ignored)) {
             *is_sound = false;
             return true;
         }
-        word = cn_u32_get(at.ptr);
+        uint32_t word = cn_u32_get(at.ptr);
         if (word == 0)
             return true;
         bytes = cn_word_bytes(&file->words, word);

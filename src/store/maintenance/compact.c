@@ -49,12 +49,12 @@ static bool copy_trace(struct compact_joining *joining, uint64_t span_id,
                        struct cn_error *err)
 {
     struct cn_zorka_part part;
-    const struct cn_trace *trace;
 
     if (!is_new(joining, &joining->trace, span_id))
         return true;
     joining->rows++;
-    trace = cn_translate(&joining->translation, &joining->trace, &joining->target.words);
+    const struct cn_trace *trace =
+        cn_translate(&joining->translation, &joining->trace, &joining->target.words);
     return cn_segment_writer_add(&joining->target, trace, 0, wants_span, joining, &part,
                                  err) &&
            (cn_segment_writer_waiting(&joining->target) < 8 << 20 ||
@@ -65,7 +65,6 @@ static bool copy_trace(struct compact_joining *joining, uint64_t span_id,
 static bool copy_segment(struct compact_joining *joining, uint32_t number,
                          struct cn_error *err)
 {
-    struct cn_segment_loader *loader;
     struct cn_segment *segment;
     struct cn_store_row row;
     bool ok;
@@ -73,7 +72,7 @@ static bool copy_segment(struct compact_joining *joining, uint32_t number,
     if (!cn_segment_open(&segment, joining->base, number, err))
         return false;
     ok = cn_segment_check(segment, err) && cn_segment_check_words(segment, err);
-    loader = cn_segment_loader_new();
+    struct cn_segment_loader *loader = cn_segment_loader_new();
     for (uint32_t i = 0; ok && i < cn_segment_row_count(segment); i++) {
         ok = cn_segment_row(segment, i, &row, err);
         if (!ok || !cn_store_row_is_trace(&row))
@@ -186,13 +185,12 @@ bool cn_store_compact(const char *path, struct cn_store_compaction *out,
     struct sizes sizes = {0};
     uint32_t sealed;
     int lock;
-    bool ok;
 
     if (cn_path_is_address(path))
         return cn_bucket_compact(path, out, err);
     if (!cn_store_seal(path, &sealed, err) || !cn_store_lock(path, &lock, err))
         return false;
-    ok = compact(path, &counts, err) && measure(&sizes, path, err);
+    bool ok = compact(path, &counts, err) && measure(&sizes, path, err);
     counts.len_after = sizes.sum;
     sizes_done(&sizes);
     cn_store_unlock(lock);

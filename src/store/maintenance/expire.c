@@ -89,13 +89,12 @@ bool cn_store_pin(const char *path, uint64_t id_high, uint64_t id_low, bool is_p
     struct cn_text text = {0};
     struct pins pins = {0};
     bool was_pinned, ok;
-    size_t at;
     int lock;
 
     if (!cn_store_lock(path, &lock, err))
         return false;
     ok = read_pins(&pins, path, err);
-    at = find_pin(&pins, pin);
+    size_t at = find_pin(&pins, pin);
     was_pinned = at < pins.count;
     if (ok && was_pinned != is_pinned) {
         if (is_pinned)
@@ -249,15 +248,14 @@ bool cn_store_expire(const char *path, const struct cn_store_limits *limits,
 {
     struct cn_store_expiry counts = {0};
     struct cn_store_writer *writer;
-    bool ok;
 
     if (cn_path_is_address(path))
         return cn_bucket_expire(path, limits, out, err);
     if (!cn_store_writer_open(&writer, path, NULL, err))
         return false;
     /* The current segment may also be too old. */
-    ok = cn_store_writer_retire(writer, limits->before_ns, err) &&
-         expire(path, limits, writer, &counts, err);
+    bool ok = cn_store_writer_retire(writer, limits->before_ns, err) &&
+              expire(path, limits, writer, &counts, err);
     if (!ok) {
         cn_store_writer_abandon(writer);
         return false;

@@ -71,12 +71,11 @@ bool cn_bucket_expire(const char *address, const struct cn_store_limits *limits,
     struct cn_store_expiry counts = {0};
     struct cn_manifest manifest = {0};
     struct cn_bucket *bucket;
-    bool ok;
 
     if (!cn_bucket_open(&bucket, address, err))
         return false;
-    ok = cn_bucket_read_manifest(bucket, &manifest, err) &&
-         expire(bucket, &manifest, limits, &counts, err) && sweep(bucket, err);
+    bool ok = cn_bucket_read_manifest(bucket, &manifest, err) &&
+              expire(bucket, &manifest, limits, &counts, err) && sweep(bucket, err);
     cn_manifest_done(&manifest);
     cn_bucket_close(bucket);
     if (ok)
@@ -159,12 +158,11 @@ bool cn_bucket_compact(const char *address, struct cn_store_compaction *out,
     struct cn_store_compaction counts = {0};
     struct cn_manifest manifest = {0};
     struct cn_bucket *bucket;
-    bool ok;
 
     if (!cn_bucket_open(&bucket, address, err))
         return false;
-    ok = cn_bucket_read_manifest(bucket, &manifest, err) &&
-         compact(bucket, &manifest, &counts, err) && sweep(bucket, err);
+    bool ok = cn_bucket_read_manifest(bucket, &manifest, err) &&
+              compact(bucket, &manifest, &counts, err) && sweep(bucket, err);
     cn_manifest_done(&manifest);
     cn_bucket_close(bucket);
     if (ok)
@@ -225,7 +223,6 @@ static bool note_object(void *arg, const struct cn_s3_object *object,
     struct lost *lost = arg;
     const char *id = object->key + strlen("segments/"), *name = strchr(id, '/');
     struct cn_manifest_entry *last = lost->count > 0 ? lost->list[lost->count - 1] : NULL;
-    struct cn_manifest_file *file;
 
     (void)err;
     if (!name || name - id != CN_MANIFEST_ID_LEN ||
@@ -238,7 +235,7 @@ static bool note_object(void *arg, const struct cn_s3_object *object,
     }
     if (last->file_count == CN_MANIFEST_FILES_MAX)
         return true;
-    file = &last->files[last->file_count++];
+    struct cn_manifest_file *file = &last->files[last->file_count++];
     strcpy(file->name, name + 1);
     file->len = object->len;
     return true;
@@ -257,12 +254,12 @@ static bool name_again(struct cn_bucket *bucket, const struct cn_manifest_entry 
 {
     struct cn_store_target target;
     uint64_t rows = 0;
-    bool ok;
 
     if (!cn_store_target_make(&target, bucket, err))
         return false;
-    ok = download(bucket, entry, &target, err) &&
-         cn_upload_name_again(bucket, target.path, entry->number, entry->id, &rows, err);
+    bool ok =
+        download(bucket, entry, &target, err) &&
+        cn_upload_name_again(bucket, target.path, entry->number, entry->id, &rows, err);
     counts->segments += ok;
     counts->rows += rows;
     cn_store_target_done(&target);

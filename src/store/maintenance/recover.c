@@ -24,10 +24,9 @@
 static bool has_data(const char *dir)
 {
     struct stat st;
-    bool has_data;
     char *path = cn_strprintf("%s/" CN_TRACES_NAME, dir);
+    bool has_data = stat(path, &st) == 0 && st.st_size > 0;
 
-    has_data = stat(path, &st) == 0 && st.st_size > 0;
     free(path);
     return has_data;
 }
@@ -46,9 +45,8 @@ bool cn_store_seal(const char *path, uint32_t *count, struct cn_error *err)
         struct cn_segment_writer segment;
         struct cn_store_config config = {0};
         char *dir = cn_segment_dir(path, numbers[i]);
-        bool is_begun;
+        bool is_begun = has_data(dir);
 
-        is_begun = has_data(dir);
         ok = cn_store_config_read(&config, dir, err) || !is_begun;
         free(dir);
         if (!ok || !is_begun || config.is_sealed)
@@ -93,15 +91,15 @@ static bool write_text_log(const char *dir, const struct cn_words *words,
 {
     struct cn_compressor *compressor = cn_compressor_new(CN_COMPRESSION_ZSTD, 0);
     struct cn_text text = {0}, plain = {0};
-    bool ok;
 
     cn_text_log_header(&text);
     cn_text_log_gather(words, 1, &plain);
-    ok = (words->count == 0 ||
-          cn_text_log_encode((struct cn_bytes){(const uint8_t *)plain.chars, plain.len},
-                             1, words->count, compressor, &text, err)) &&
-         cn_disk_replace(&cn_disk_files, dir, CN_TEXT_LOG_NAME, cn_text_str(&text),
-                         text.len, err);
+    bool ok =
+        (words->count == 0 ||
+         cn_text_log_encode((struct cn_bytes){(const uint8_t *)plain.chars, plain.len}, 1,
+                            words->count, compressor, &text, err)) &&
+        cn_disk_replace(&cn_disk_files, dir, CN_TEXT_LOG_NAME, cn_text_str(&text),
+                        text.len, err);
     cn_compressor_free(compressor);
     cn_text_done(&plain);
     cn_text_done(&text);

@@ -86,7 +86,6 @@ static bool send_part(struct cn_replica *replica, struct cn_replica_lane *lane,
     };
     uint64_t now_ns = cn_clock_date_ns(), number;
     struct cn_cbor_out out = {0};
-    bool ok;
 
     if (commit.text_off + commit.text.len >= text.len)
         commit.data = part_of(data, lane->data_off);
@@ -94,8 +93,8 @@ static bool send_part(struct cn_replica *replica, struct cn_replica_lane *lane,
     cn_commit_object_encode(&commit, &out);
     char *key =
         cn_strprintf(CN_COMMITS "%s/%s/%016" PRIx64, replica->id, lane->id, number);
-    ok = cn_s3_put(replica->bucket->s3, key, (struct cn_bytes){out.bytes, out.len}, NULL,
-                   err);
+    bool ok = cn_s3_put(replica->bucket->s3, key, (struct cn_bytes){out.bytes, out.len},
+                        NULL, err);
     cn_cbor_out_done(&out);
     free(key);
     /* A failed put may have arrived. */

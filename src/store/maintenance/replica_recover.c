@@ -87,10 +87,9 @@ bool cn_replica_remove(struct cn_bucket *bucket, const char *collector,
                        const char *segment, struct cn_error *err)
 {
     struct all_left all = {0};
-    bool ok;
     char *begin = cn_strprintf(CN_COMMITS "%s/%s/", collector, segment);
+    bool ok = cn_s3_list(bucket->s3, begin, note_commit, &all, err);
 
-    ok = cn_s3_list(bucket->s3, begin, note_commit, &all, err);
     for (size_t i = 0; ok && i < all.count; i++)
         ok = remove_commits(bucket, &all.list[i], err);
     all_left_done(&all);
@@ -142,13 +141,12 @@ static bool put_together(struct cn_bucket *bucket, const struct left *left,
                          struct made *made, struct cn_error *err)
 {
     const struct cn_disk *io = &cn_disk_files;
-    bool ok;
     char *text = cn_strprintf("%s/" CN_TEXT_LOG_NAME, made->dir);
     char *data = cn_strprintf("%s/" CN_TRACES_NAME, made->dir);
+    bool ok = io->make_dir(io->arg, made->dir, err) &&
+              io->open(io->arg, text, &made->text, err) &&
+              io->open(io->arg, data, &made->data, err);
 
-    ok = io->make_dir(io->arg, made->dir, err) &&
-         io->open(io->arg, text, &made->text, err) &&
-         io->open(io->arg, data, &made->data, err);
     for (size_t i = 0; ok && i < left->count; i++)
         ok = add_commit(bucket, left->keys[i], made, err);
     if (made->text >= 0)
@@ -171,12 +169,11 @@ static uint64_t last_number(const struct left *left)
 static void made_id(const struct left *left, char out[CN_MANIFEST_ID_LEN + 1])
 {
     char half[CN_MANIFEST_ID_LEN / 2 + 1];
-    uint64_t high, low;
 
     memcpy(half, left->id, sizeof(half) - 1);
     half[sizeof(half) - 1] = '\0';
-    high = strtoull(half, NULL, 16);
-    low = strtoull(left->id + sizeof(half) - 1, NULL, 16);
+    uint64_t high = strtoull(half, NULL, 16);
+    uint64_t low = strtoull(left->id + sizeof(half) - 1, NULL, 16);
     (void)snprintf(out, CN_MANIFEST_ID_LEN + 1, "%016" PRIx64 "%016" PRIx64, low,
                    high ^ last_number(left));
 }

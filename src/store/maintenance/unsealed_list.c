@@ -39,10 +39,9 @@ enum {
 static uint64_t len_of(const char *dir, const char *name)
 {
     struct stat st;
-    bool ok;
     char *path = cn_strprintf("%s/%s", dir, name);
+    bool ok = stat(path, &st) == 0;
 
-    ok = stat(path, &st) == 0;
     free(path);
     return ok ? (uint64_t)st.st_size : 0;
 }
@@ -91,14 +90,13 @@ static bool describe(const char *dir, struct cn_manifest_entry *entry, bool *is_
 bool cn_fresh_list(const char *base, const char *label, struct cn_cbor_out *out,
                    struct cn_error *err)
 {
-    struct cn_manifest_entry **entries;
     uint32_t *numbers = NULL;
     size_t count, n = 0;
     bool ok = true;
 
     if (!cn_segments_list(base, &numbers, &count, err))
         return false;
-    entries = cn_alloc(count, sizeof(*entries));
+    struct cn_manifest_entry **entries = cn_alloc(count, sizeof(*entries));
     for (size_t i = 0; ok && i < count; i++) {
         char *dir = cn_segment_dir(base, numbers[i]);
         bool is_listed;

@@ -61,14 +61,13 @@ static bool write_state(const char *dir, const struct upload_state *state,
                         struct cn_error *err)
 {
     struct cn_text text = {0};
-    bool ok;
 
     cn_text_printf(&text, "%s %06" PRIx32 " %s\n", state->id, state->number,
                    state->is_done      ? "named"
                    : state->has_number ? "naming"
                                        : "sending");
-    ok = cn_disk_replace(&cn_disk_files, dir, STATE_NAME, cn_text_str(&text), text.len,
-                         err);
+    bool ok = cn_disk_replace(&cn_disk_files, dir, STATE_NAME, cn_text_str(&text),
+                              text.len, err);
     cn_text_done(&text);
     return ok;
 }
@@ -76,15 +75,13 @@ static bool write_state(const char *dir, const struct upload_state *state,
 /* Choose the id of a segment's objects, unless that was done: two may choose at once. */
 static bool make_state(const char *dir, struct upload_state *state, struct cn_error *err)
 {
-    FILE *file;
-
     if (read_state(dir, state, err))
         return true;
     *state = (struct upload_state){0};
     cn_manifest_new_id(state->id);
     char *made = cn_strprintf("%s/." STATE_NAME "-%s", dir, state->id);
     char *path = cn_strprintf("%s/" STATE_NAME, dir);
-    file = fopen(made, "wxe");
+    FILE *file = fopen(made, "wxe");
     if (file) {
         bool ok = fprintf(file, "%s %06x sending\n", state->id, 0U) > 0;
 
@@ -172,7 +169,6 @@ static bool make_filter(const struct cn_segment *segment, struct cn_manifest_ent
     struct cn_store_index index = {0};
     uint64_t max = entry->summary.disk_len / FILTER_SHARE;
     struct cn_store_column high, low;
-    bool has_words;
 
     if (!cn_segment_check_words(segment, err) ||
         !cn_columns_field(columns, CN_STORE_FIELD_trace_high, &high, err) ||
@@ -181,7 +177,7 @@ static bool make_filter(const struct cn_segment *segment, struct cn_manifest_ent
     /* Without post.dat, values are words of an index that is built when it is searched. */
     if (!cn_store_index_open(&index, segment, err))
         return false;
-    has_words = index.extra.count == 0;
+    bool has_words = index.extra.count == 0;
     cn_store_index_close(&index);
     if (!has_words)
         return true;
@@ -205,7 +201,6 @@ static bool describe(const char *base, uint32_t number, struct cn_manifest_entry
     struct cn_text config = {0};
     struct cn_store_config own;
     struct cn_segment *segment;
-    bool ok;
 
     if (!cn_segment_open(&segment, base, number, err))
         return false;
@@ -214,10 +209,10 @@ static bool describe(const char *base, uint32_t number, struct cn_manifest_entry
         false; /* numbers of the local store; the entry has those that count */
     cn_store_config_print(&own, &config);
     entry->config = cn_strdup(cn_text_str(&config));
-    ok = (segment->config.is_sealed ||
-          cn_fail(err, CN_ERR_USAGE, "%s is not sealed", segment->dir)) &&
-         cn_segment_summarize(segment, &entry->summary, err) &&
-         make_filter(segment, entry, err) && list_files(segment->dir, entry, err);
+    bool ok = (segment->config.is_sealed ||
+               cn_fail(err, CN_ERR_USAGE, "%s is not sealed", segment->dir)) &&
+              cn_segment_summarize(segment, &entry->summary, err) &&
+              make_filter(segment, entry, err) && list_files(segment->dir, entry, err);
     cn_segment_close(segment);
     cn_text_done(&config);
     return ok;
@@ -321,16 +316,15 @@ static bool send(struct cn_bucket *bucket, const char *base, uint32_t number,
                  struct claim *claim, struct cn_error *err)
 {
     struct cn_manifest_entry *entry = cn_alloc(1, sizeof(*entry));
-    bool ok;
 
     memcpy(entry->id, claim->state->id, sizeof(entry->id));
     entry->replaced = cn_alloc(claim->replaced_count, sizeof(*entry->replaced));
     entry->replaced_count = claim->replaced_count;
     for (size_t i = 0; i < claim->replaced_count; i++)
         entry->replaced[i] = claim->replaced[i];
-    ok = describe(base, number, entry, err) &&
-         send_files(bucket, claim->dir, entry, err) &&
-         cn_bucket_add_entry(bucket, entry, note_number, claim, err);
+    bool ok = describe(base, number, entry, err) &&
+              send_files(bucket, claim->dir, entry, err) &&
+              cn_bucket_add_entry(bucket, entry, note_number, claim, err);
     cn_manifest_entry_free(entry);
     return ok;
 }
@@ -363,10 +357,9 @@ bool cn_upload_with_id(struct cn_bucket *bucket, const char *base, uint32_t numb
 {
     char *dir = cn_segment_dir(base, number);
     struct upload_state state = {0};
-    bool ok;
 
     (void)snprintf(state.id, sizeof(state.id), "%s", id);
-    ok = write_state(dir, &state, err);
+    bool ok = write_state(dir, &state, err);
     free(dir);
     return ok && cn_upload_replacing(bucket, base, number, NULL, 0, err);
 }
@@ -375,11 +368,10 @@ bool cn_upload_name_again(struct cn_bucket *bucket, const char *base, uint32_t n
                           const char *id, uint64_t *rows, struct cn_error *err)
 {
     struct cn_manifest_entry *entry = cn_alloc(1, sizeof(*entry));
-    bool ok;
 
     (void)snprintf(entry->id, sizeof(entry->id), "%s", id);
-    ok = describe(base, number, entry, err) &&
-         cn_bucket_add_entry(bucket, entry, NULL, NULL, err);
+    bool ok = describe(base, number, entry, err) &&
+              cn_bucket_add_entry(bucket, entry, NULL, NULL, err);
     *rows = entry->summary.spans;
     cn_manifest_entry_free(entry);
     return ok;
@@ -439,7 +431,6 @@ bool cn_upload_segments(struct cn_bucket *bucket, const char *base,
         bucket,   base, cn_alloc(count, sizeof(*numbers)), cn_alloc(count, sizeof(bool)),
         progress, {0}};
     struct cn_jobs jobs = {.arg = &uploads, .run = upload_job, .take = share_failure};
-    bool ok;
 
     for (size_t i = 0; i < count; i++)
         if (is_due(base, numbers[i]))
@@ -449,7 +440,7 @@ bool cn_upload_segments(struct cn_bucket *bucket, const char *base,
     *sent = 0;
     for (size_t i = 0; i < jobs.count; i++)
         *sent += uploads.is_sent[i];
-    ok = cn_failures_result(&uploads.failures, err);
+    bool ok = cn_failures_result(&uploads.failures, err);
     cn_failures_done(&uploads.failures);
     free(uploads.numbers);
     free(uploads.is_sent);

@@ -369,7 +369,6 @@ static bool verify_once(struct store_check *check, const char *path,
 {
     struct cn_segment *segment;
     struct cn_error found = {0};
-    bool ok;
 
     *has_changed = false;
     if (!cn_segment_open(&segment, path, check->number, &found)) {
@@ -378,7 +377,7 @@ static bool verify_once(struct store_check *check, const char *path,
         return true;
     }
     check->segment = segment;
-    ok = check_segment(check, progress, err);
+    bool ok = check_segment(check, progress, err);
     *has_changed = cn_segment_has_changed(segment);
     cn_segment_close(segment);
     return ok;

@@ -148,14 +148,13 @@ void cn_critical_path_find(struct cn_critical_path *out, const struct cn_trace_s
     for (uint32_t i = 0; i < set->count; i++) {
         const struct cn_trace_branch *branch = &set->branches[i];
         uint32_t count = branch->trace.node_count;
-        uint64_t end_ns;
 
         f.path.self_ns[i] = cn_alloc(count, sizeof(**f.path.self_ns));
         for (uint32_t n = 0; n < count; n++)
             f.path.self_ns[i][n] = UINT64_MAX;
         if (count == 0 || branch->parent != CN_NONE)
             continue;
-        end_ns = cn_trace_branch_end_ns(branch, 0);
+        uint64_t end_ns = cn_trace_branch_end_ns(branch, 0);
         if (branch->row.time_ns < f.path.begin_ns)
             f.path.begin_ns = branch->row.time_ns;
         if (end_ns > f.path.end_ns)

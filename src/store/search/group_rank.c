@@ -63,14 +63,13 @@ static void summarize_all(const struct cn_group_members *members,
 {
     size_t *ends = cn_alloc(out->count, sizeof(*ends)), sum = 0;
     uint32_t *slots = cn_alloc(group_count, sizeof(*slots)); /* 1 + index in the list */
-    uint64_t *durations;
 
     for (size_t i = 0; i < out->count; i++) {
         slots[best->list[i].id] = (uint32_t)i + 1;
         ends[i] = sum;
         sum += (size_t)out->list[i].count;
     }
-    durations = cn_alloc(sum, sizeof(*durations));
+    uint64_t *durations = cn_alloc(sum, sizeof(*durations));
     for (size_t i = 0; i < members->count; i++) {
         uint32_t slot = slots[members->groups[i]];
 

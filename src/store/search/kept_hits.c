@@ -45,14 +45,13 @@ static struct cn_kept_query *add_query(struct cn_kept_hits *kept, const char *ke
 struct cn_kept_query *cn_kept_hits_of(struct cn_kept_hits *kept,
                                       const struct cn_query *query, bool is_rough)
 {
-    struct cn_kept_query *found;
-    struct cn_cached *entry;
     struct cn_text key = {0};
 
     cn_text_printf(&key, "%" PRIu64 "%c%s", query->now_ns, is_rough ? '~' : ' ',
                    query->text);
-    entry = cn_cache_find(&kept->queries, cn_text_str(&key));
-    found = entry ? entry->value : add_query(kept, cn_text_str(&key));
+    struct cn_cached *entry = cn_cache_find(&kept->queries, cn_text_str(&key));
+    struct cn_kept_query *found =
+        entry ? entry->value : add_query(kept, cn_text_str(&key));
     cn_text_done(&key);
     return found;
 }
@@ -65,10 +64,8 @@ static uint64_t len_of(const struct cn_rows *rows)
 bool cn_kept_hits_add(struct cn_kept_hits *kept, struct cn_kept_query *query,
                       uint32_t segment, const struct cn_rows *rows)
 {
-    bool has_room;
-
     cn_cached_pin(query->cached);
-    has_room = cn_cache_make_room(&kept->queries, len_of(rows));
+    bool has_room = cn_cache_make_room(&kept->queries, len_of(rows));
     cn_cached_unpin(query->cached);
     if (!has_room)
         return false;

@@ -233,12 +233,11 @@ static bool match_column(const struct cn_store_index *index,
                          struct cn_rows *rows, struct cn_error *err)
 {
     struct cn_word_match match;
-    bool ok;
 
     cn_word_match_init(&match, index, term,
                        field == CN_STORE_FIELD_method ? CN_WORD_AS_NAME
                                                       : CN_WORD_AS_TEXT);
-    ok = match_column_words(&match, field, rows, err);
+    bool ok = match_column_words(&match, field, rows, err);
     cn_word_match_done(&match);
     return ok;
 }
@@ -256,10 +255,9 @@ static bool select_kind(const struct cn_store_index *index,
         .words = &match,
         .rows = rows,
     };
-    bool ok;
 
     cn_word_match_init(&match, index, term, aspect);
-    ok = select_rows(&selection, err);
+    bool ok = select_rows(&selection, err);
     cn_word_match_done(&match);
     return ok;
 }
@@ -416,13 +414,13 @@ static bool match_text(const struct cn_store_index *index,
 {
     struct cn_word_match match;
     uint32_t count;
-    bool ok;
 
     cn_word_match_init(&match, index, term, CN_WORD_AS_TEXT);
-    ok = cn_word_match_all(&match, &count, err) &&
-         (count == 0 || (select_words(index, &match, rows, err) &&
-                         match_column_words(&match, CN_STORE_FIELD_type, rows, err) &&
-                         match_column_words(&match, CN_STORE_FIELD_service, rows, err)));
+    bool ok =
+        cn_word_match_all(&match, &count, err) &&
+        (count == 0 || (select_words(index, &match, rows, err) &&
+                        match_column_words(&match, CN_STORE_FIELD_type, rows, err) &&
+                        match_column_words(&match, CN_STORE_FIELD_service, rows, err)));
     cn_word_match_done(&match);
     return ok &&
            select_kind(index, term, CN_POSTING_METHOD, CN_WORD_AS_METHOD_TEXT, rows, err);
@@ -522,7 +520,6 @@ static bool match_term(const struct cn_store_index *index,
 {
     struct cn_query_term exists = *term;
     struct cn_rows having;
-    bool ok;
 
     if (!match_field(index, term, is_rough && !term->is_negated, rows, err))
         return false;
@@ -533,7 +530,7 @@ static bool match_term(const struct cn_store_index *index,
         return true;
     exists.op = CN_QUERY_EXISTS;
     cn_rows_init(&having, rows->count);
-    ok = match_field(index, &exists, false, &having, err);
+    bool ok = match_field(index, &exists, false, &having, err);
     cn_rows_and(rows, &having);
     cn_rows_done(&having);
     return ok;

@@ -104,7 +104,6 @@ static bool find_next(const struct cn_word_match *match, struct cn_bytes arena,
     while (*off < arena.len) {
         uint64_t window = *off / CN_TEXT_WINDOW_LEN;
         uint64_t end = file ? (window + 1) * CN_TEXT_WINDOW_LEN : arena.len, len;
-        const uint8_t *at;
 
         if (file && !cn_text_file_may_have(file, needle, window)) {
             *off = end;
@@ -117,7 +116,7 @@ static bool find_next(const struct cn_word_match *match, struct cn_bytes arena,
         part = (struct cn_bytes){rest.ptr, len < rest.len ? (size_t)len : rest.len};
         if (file && !cn_block_file_check(&file->data, part, err))
             return false;
-        at = memmem(part.ptr, part.len, needle.ptr, needle.len);
+        const uint8_t *at = memmem(part.ptr, part.len, needle.ptr, needle.len);
         if (at) {
             *off += (uint64_t)(at - part.ptr);
             return true;

@@ -40,11 +40,9 @@ bool cn_search_page_may_improve(struct cn_search_page *page, uint64_t time_ns)
 
 struct cn_search_hit *cn_search_page_take(struct cn_search_page *page, size_t *count)
 {
-    struct cn_search_hit *hits;
-
     cn_best_sort(&page->best, (size_t)page->order->offset);
     *count = page->best.count;
-    hits = cn_alloc(*count, sizeof(*hits));
+    struct cn_search_hit *hits = cn_alloc(*count, sizeof(*hits));
     for (size_t i = 0; i < *count; i++) {
         const struct cn_best_item *item = &page->best.list[i];
         uint64_t place = item->id ^ page->flip;

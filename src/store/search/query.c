@@ -209,12 +209,11 @@ static bool parse_not(struct query_parser *p)
 {
     static const struct cn_query_step inversion = {.kind = CN_QUERY_STEP_NOT};
     bool is_inverted = false;
-    const char *begin;
 
     while (take_word(p, "not"))
         is_inverted = !is_inverted;
     skip_blanks(p);
-    begin = p->at;
+    const char *begin = p->at;
     if (*p->at != '(') {
         if (!parse_term(p))
             return false;
@@ -272,10 +271,8 @@ static bool parse_either(struct query_parser *p)
     if (!parse_both(p))
         return false;
     for (;;) {
-        const char *begin;
-
         skip_blanks(p);
-        begin = p->at;
+        const char *begin = p->at;
         if (!take_word(p, "or"))
             return true;
         if (!parse_both(p) || !add_step(p, &either, begin))
@@ -378,12 +375,11 @@ static bool is_time(const struct cn_query_step *step)
 static void join_times(struct cn_query *query)
 {
     struct cn_text all = {0};
-    const char *text;
 
     for (size_t i = 0; i < query->count; i++)
         if (is_time(&query->steps[i]))
             cn_text_printf(&all, "%s%s", all.len > 0 ? " " : "", query->steps[i].text);
-    text = cn_arena_strdup(&query->arena, cn_text_str(&all));
+    const char *text = cn_arena_strdup(&query->arena, cn_text_str(&all));
     for (size_t i = 0; i < query->count; i++)
         if (is_time(&query->steps[i]))
             query->steps[i].text = text;
@@ -414,15 +410,13 @@ static bool joins(const struct cn_query *query)
 bool cn_query_parse(struct cn_query **out, const char *text, uint64_t now_ns,
                     struct cn_error *err)
 {
-    struct cn_query *query;
     struct query_parser p = {.text = text, .at = text, .now_ns = now_ns, .err = err};
-    struct scope scope;
     bool ok = true;
 
     if (strlen(text) > CN_QUERY_LEN_MAX)
         return cn_fail(err, CN_ERR_USAGE, "the query has %zu bytes, the limit is %d",
                        strlen(text), CN_QUERY_LEN_MAX);
-    query = cn_alloc(1, sizeof(*query));
+    struct cn_query *query = cn_alloc(1, sizeof(*query));
     query->text = cn_arena_strdup(&query->arena, text);
     p.query = query;
     skip_blanks(&p);
@@ -436,7 +430,7 @@ bool cn_query_parse(struct cn_query **out, const char *text, uint64_t now_ns,
     }
     join_times(query);
     query->joins = joins(query);
-    scope = scope_of(query);
+    struct scope scope = scope_of(query);
     query->first_ns = scope.first_ns;
     query->last_ns = scope.last_ns;
     query->has_id = scope.has_id;

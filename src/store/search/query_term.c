@@ -124,7 +124,6 @@ static bool parse_id(struct cn_query_term *term, const char *value, unsigned dig
 {
     bool is_prefix = term->op == CN_QUERY_STARTS;
     char first[33] = {0}, last[33] = {0};
-    size_t len, at;
 
     if (term->op == CN_QUERY_EXISTS) {
         term->first.low = 1; /* 0 is none */
@@ -134,14 +133,14 @@ static bool parse_id(struct cn_query_term *term, const char *value, unsigned dig
     if (term->op != CN_QUERY_EQUAL && !is_prefix)
         return cn_fail(err, CN_ERR_USAGE,
                        "an id can be compared with =, != or starts only");
-    len = strlen(value);
+    size_t len = strlen(value);
     if (len == 0 || len > digits)
         return cn_fail(err, CN_ERR_USAGE, "'%s' is not an id of %u digits", value,
                        digits);
     if (!cn_hex_is(value, len))
         return cn_fail(err, CN_ERR_USAGE, "'%s' is not a hexadecimal number", value);
     /* Leading zeros may be missing; of a prefix, the last digits are unknown. */
-    at = 32 - (is_prefix ? digits : len);
+    size_t at = 32 - (is_prefix ? digits : len);
     memset(first, '0', 32);
     memset(last, '0', 32);
     memset(last + 32 - digits, is_prefix ? 'f' : '0', digits);

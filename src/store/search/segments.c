@@ -419,13 +419,12 @@ struct cn_query *cn_search_seed(const struct cn_search *search,
         const struct cn_query_step *step = &query->steps[i];
         struct cn_query *term;
         struct cn_error ignored;
-        size_t count;
 
         if (step->kind != CN_QUERY_STEP_TERM || !step->is_top ||
             cn_query_term_is_of_trace(&step->term) ||
             !cn_query_parse(&term, step->text, query->now_ns, &ignored))
             continue;
-        count = cn_search_part_count(search, term);
+        size_t count = cn_search_part_count(search, term);
         /* Times have the most hits. */
         if (count < best_count || (count == best_count && best->last_ns < UINT64_MAX)) {
             cn_query_free(best);
@@ -484,7 +483,6 @@ static enum cn_step visit_next(struct cn_search *search, const struct cn_query *
 {
     const struct cn_search_part *parts =
         visitor->is_oldest_first ? search->oldest : search->newest;
-    const struct cn_search_part *part;
     size_t end = end_of(search, visitor);
 
     while (*position < end && !may_visit(search, &parts[*position], query, visitor))
@@ -494,7 +492,7 @@ static enum cn_step visit_next(struct cn_search *search, const struct cn_query *
             *visitor->is_cut = has_more(search, query, visitor, end);
         return CN_END;
     }
-    part = &parts[*position];
+    const struct cn_search_part *part = &parts[*position];
     if (visitor->goes_on &&
         !visitor->goes_on(visitor->arg,
                           visitor->is_oldest_first ? part->first_ns : part->last_ns))

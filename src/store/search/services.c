@@ -133,8 +133,6 @@ static bool join_rows(void *arg, uint32_t segment, const struct cn_store_index *
         uint64_t time_ns = cn_store_column_at(&columns[TIME], row);
         uint64_t parent_id = cn_store_column_at(&columns[PARENT], row);
         uint32_t caller = CN_NONE, callee, trace = trace_of(joining, segment, row);
-        uint64_t duration_ns;
-        bool is_error;
 
         if (trace % joining->slice_count != joining->slice)
             continue;
@@ -149,11 +147,12 @@ static bool join_rows(void *arg, uint32_t segment, const struct cn_store_index *
             joining->found.first_ns = time_ns;
         if (time_ns > joining->found.last_ns)
             joining->found.last_ns = time_ns;
-        duration_ns = cn_joined_number(&index->joined, CN_STORE_FIELD_duration_ns, row,
-                                       cn_store_column_at(&columns[DURATION], row));
-        is_error = cn_joined_number(&index->joined, CN_STORE_FIELD_flags, row,
-                                    cn_store_column_at(&columns[FLAGS], row)) &
-                   CN_ROW_ERROR;
+        uint64_t duration_ns =
+            cn_joined_number(&index->joined, CN_STORE_FIELD_duration_ns, row,
+                             cn_store_column_at(&columns[DURATION], row));
+        bool is_error = cn_joined_number(&index->joined, CN_STORE_FIELD_flags, row,
+                                         cn_store_column_at(&columns[FLAGS], row)) &
+                        CN_ROW_ERROR;
         cn_group_members_add(&joining->members, find_edge(joining, caller, callee),
                              duration_ns, is_error);
         cn_group_members_add(&joining->members, find_edge(joining, all_callers, callee),
@@ -225,10 +224,9 @@ static void list_edges(struct services_joining *joining)
             .p99_ns = group->p99_ns,
             .max_ns = group->max_ns,
         };
-        uint64_t key;
 
         memcpy(text, bytes.ptr, bytes.len < sizeof(text) - 1 ? bytes.len : 0);
-        key = strtoull(text, NULL, 16);
+        uint64_t key = strtoull(text, NULL, 16);
         edge.caller = (uint32_t)(key >> 32);
         edge.callee = (uint32_t)(key & UINT32_MAX);
         if (edge.caller != all_callers) {

@@ -49,11 +49,10 @@ static uint32_t method_of(struct methods_counting *c, const struct cn_trace *tra
                           uint32_t node)
 {
     struct cn_trace_methods *methods = c->methods;
-    uint32_t name;
 
     cn_text_clear(&c->name);
     cn_words_print_method_name(trace->words, trace->nodes[node].method, &c->name);
-    name = cn_names_add(&methods->names, cn_text_str(&c->name));
+    uint32_t name = cn_names_add(&methods->names, cn_text_str(&c->name));
     if (name == methods->count) {
         CN_PUSH(methods->list, methods->count, methods->capacity,
                 (struct cn_trace_method){.name = name, .min_ns = UINT64_MAX});
@@ -66,16 +65,14 @@ static bool count_call(void *arg, const struct cn_trace_branch *branch, uint32_t
 {
     struct methods_counting *c = arg;
     const struct cn_trace_node *call = &branch->trace.nodes[node];
-    struct cn_trace_method *method;
-    uint32_t name;
 
     if (depth > c->depth_max || call->duration_ns < c->min_ns)
         return false;
     while (c->open_count > depth)
         c->methods->list[c->open[--c->open_count]].open_count--;
-    name = method_of(c, &branch->trace, node);
+    uint32_t name = method_of(c, &branch->trace, node);
     CN_PUSH(c->open, c->open_count, c->open_capacity, name);
-    method = &c->methods->list[name];
+    struct cn_trace_method *method = &c->methods->list[name];
     method->calls++;
     method->errors += (call->flags & CN_TRACE_ERROR) != 0;
     method->self_ns += cn_trace_set_self_ns(c->set, branch, node);

@@ -204,7 +204,6 @@ static bool describe_trace(struct describing *d, const struct trace_row *rows,
                            size_t count, struct cn_error *err)
 {
     struct cn_search_trace *trace = &d->found.list[rows[0].trace];
-    const struct cn_trace_sum *sum;
     struct cn_store_row row;
 
     *trace = (struct cn_search_trace){
@@ -217,8 +216,8 @@ static bool describe_trace(struct describing *d, const struct trace_row *rows,
         return false;
     trace->trace_high = row.trace_high;
     trace->trace_low = row.trace_low;
-    sum = cn_trace_table_find(cn_search_traces_made(d->search), rows[0].segment,
-                              rows[0].row);
+    const struct cn_trace_sum *sum = cn_trace_table_find(cn_search_traces_made(d->search),
+                                                         rows[0].segment, rows[0].row);
     trace->sum = sum ? *sum
                      : (struct cn_trace_sum){
                            .time_ns = row.time_ns,

@@ -293,7 +293,6 @@ struct cn_recording *cn_trace_set_recording(const struct cn_trace_set *set,
                                             bool is_nested)
 {
     struct cn_trace_calls *calls = cn_trace_calls_new();
-    struct cn_recording *recording;
 
     cn_trace_calls_show_attributes(calls);
     if (is_nested)
@@ -302,7 +301,7 @@ struct cn_recording *cn_trace_set_recording(const struct cn_trace_set *set,
         if (!set->branches[i].is_copy)
             cn_trace_calls_add(calls, &set->branches[i].trace);
     }
-    recording = cn_trace_calls_finish(calls);
+    struct cn_recording *recording = cn_trace_calls_finish(calls);
     cn_trace_calls_free(calls);
     return recording;
 }

@@ -70,7 +70,6 @@ static void number_bucket(struct table_making *making, const struct table_entry 
         making->slots[i] = 0;
     for (size_t i = 0; i < count; i++) {
         size_t slot = (size_t)(entries[i].hash / BUCKETS) & (slot_count - 1);
-        const struct table_entry *first;
         uint32_t *number;
 
         while (making->slots[slot] != 0 &&
@@ -80,7 +79,7 @@ static void number_bucket(struct table_making *making, const struct table_entry 
             making->slots[slot] = (uint32_t)i + 1;
             continue;
         }
-        first = &entries[making->slots[slot] - 1];
+        const struct table_entry *first = &entries[making->slots[slot] - 1];
         number = &making->table.numbers[first->segment][first->row];
         if (*number == 0)
             *number = ++making->trace_count;

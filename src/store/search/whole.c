@@ -143,12 +143,11 @@ static bool match_term(struct whole_finding *finding, const struct cn_query_step
         .is_rough = true,
     };
     struct cn_query *term;
-    bool ok;
 
     (void)push_set(finding);
     if (!cn_query_parse(&term, step->text, finding->query->now_ns, err))
         return false;
-    ok = cn_search_walk(finding->search, term, &visitor, err);
+    bool ok = cn_search_walk(finding->search, term, &visitor, err);
     cn_query_free(term);
     if (cn_query_term_is_of_trace(&step->term))
         add_traces(finding, &step->term);
@@ -322,7 +321,6 @@ bool cn_search_whole(struct cn_search *search, const struct cn_query *query,
 {
     struct whole_finding finding = {.search = search, .query = query};
     struct cn_whole *whole = &search->whole;
-    bool ok;
 
     *out = whole;
     if (whole->text && whole->now_ns == query->now_ns &&
@@ -334,7 +332,7 @@ bool cn_search_whole(struct cn_search *search, const struct cn_query *query,
         finding.table = cn_search_traces_made(search);
     else if (!cn_search_trace_table(search, query, &finding.table, err))
         return false;
-    ok = begin_domain(&finding, err) && evaluate(&finding, 0, query->count, err);
+    bool ok = begin_domain(&finding, err) && evaluate(&finding, 0, query->count, err);
     if (ok) {
         take_found(&finding, whole);
         whole->text = cn_strdup(query->text);

@@ -146,15 +146,14 @@ bool cn_commit_save(struct cn_store_commit *commit, struct cn_segment_files *fil
                     struct cn_error *err)
 {
     struct cn_bytes words = {(const uint8_t *)commit->words.chars, commit->words.len};
-    bool ok;
+    bool ok = (commit->word_count == 0 ||
+               cn_text_log_encode(words, commit->first_word, commit->word_count,
+                                  files->text_compressor, &files->text.waiting, err)) &&
+              append(files, &files->text, CN_TEXT_LOG_NAME, true, err) &&
+              put_chunks(files, commit, err) &&
+              append(files, &files->data, CN_TRACES_NAME, true, err) &&
+              append(files, &files->rows, CN_ROWS_LOG_NAME, false, err);
 
-    ok = (commit->word_count == 0 ||
-          cn_text_log_encode(words, commit->first_word, commit->word_count,
-                             files->text_compressor, &files->text.waiting, err)) &&
-         append(files, &files->text, CN_TEXT_LOG_NAME, true, err) &&
-         put_chunks(files, commit, err) &&
-         append(files, &files->data, CN_TRACES_NAME, true, err) &&
-         append(files, &files->rows, CN_ROWS_LOG_NAME, false, err);
     commit->plain.len = 0;
     commit->row_count = commit->chunk_count = 0;
     commit->first_word = commit->word_count = 0;

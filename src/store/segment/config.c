@@ -118,12 +118,11 @@ bool cn_store_config_read(struct cn_store_config *out, const char *dir,
                           struct cn_error *err)
 {
     struct cn_file file = {0};
-    bool ok;
 
     if (!cn_file_open_at(&file, dir, CN_CONFIG_NAME, err))
         return false;
-    ok = cn_store_config_parse(out, file.bytes, err) ||
-         cn_fail_in(err, "%s/" CN_CONFIG_NAME, dir);
+    bool ok = cn_store_config_parse(out, file.bytes, err) ||
+              cn_fail_in(err, "%s/" CN_CONFIG_NAME, dir);
     cn_file_close(&file);
     return ok;
 }
@@ -169,10 +168,9 @@ bool cn_store_config_write(const struct cn_store_config *config, const char *dir
                            const struct cn_disk *io, struct cn_error *err)
 {
     struct cn_text text = {0};
-    bool ok;
 
     cn_store_config_print(config, &text);
-    ok = cn_disk_replace(io, dir, CN_CONFIG_NAME, cn_text_str(&text), text.len, err);
+    bool ok = cn_disk_replace(io, dir, CN_CONFIG_NAME, cn_text_str(&text), text.len, err);
     cn_text_done(&text);
     return ok;
 }

@@ -46,15 +46,14 @@ static void note_unread(struct cn_store_index *index, const struct cn_error *err
 static void build_row(struct index_builder *builder, uint32_t row)
 {
     struct cn_error err = {0};
-    bool is_loaded;
 
     if (builder->only && !cn_rows_has(builder->only, row)) {
         cn_postings_end_row(&builder->postings);
         return;
     }
     cn_trace_clear(&builder->trace);
-    is_loaded = cn_segment_load(builder->loader, builder->index->segment, row,
-                                &builder->trace, &err);
+    bool is_loaded = cn_segment_load(builder->loader, builder->index->segment, row,
+                                     &builder->trace, &err);
     if (!is_loaded)
         note_unread(builder->index, &err);
     if (is_loaded && builder->trace.node_count > 0)
@@ -108,7 +107,6 @@ static bool build_missing(struct cn_store_index *index, const struct cn_rows *on
         .only = only,
     };
     uint32_t row_count = index->columns->row_count, next = 0;
-    bool ok;
 
     if (index->block_count == 1 && index->blocks[0].row_count == row_count) {
         cn_segment_loader_free(builder.loader);
@@ -121,7 +119,7 @@ static bool build_missing(struct cn_store_index *index, const struct cn_rows *on
         next = index->blocks[i].first_row + index->blocks[i].row_count;
     }
     build_rows(&builder, next, row_count);
-    ok = builder.count == 0 || take_built(&builder, err);
+    bool ok = builder.count == 0 || take_built(&builder, err);
     cn_segment_loader_free(builder.loader);
     cn_trace_done(&builder.trace);
     cn_postings_done(&builder.postings);

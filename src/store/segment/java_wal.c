@@ -114,13 +114,12 @@ static bool flush(struct cn_java_wal *wal, struct cn_text *text, struct cn_error
 static bool begin_file(struct cn_java_wal *wal, uint32_t id, struct cn_error *err)
 {
     static const char magic[] = {'W', 'A', 'L', MARK_END};
-    bool ok;
 
     if (wal->fd >= 0)
         wal->io->close(wal->io->arg, wal->fd);
     wal->fd = -1;
     char *path = cn_strprintf("%s/text-%08x.wal", wal->dir, id);
-    ok = wal->io->open(wal->io->arg, path, &wal->fd, err);
+    bool ok = wal->io->open(wal->io->arg, path, &wal->fd, err);
     free(path);
     if (!ok)
         return false;

@@ -91,10 +91,9 @@ bool cn_joined_open(struct cn_joined *joined, const struct cn_columns *columns,
     struct cn_joined opened = {0};
     struct cn_map firsts = {0};
     uint64_t lowest, highest;
-    bool ok;
 
     cn_columns_range(columns, CN_STORE_FIELD_part, &lowest, &highest);
-    ok = highest == 0 || add_rows(&opened, columns, &firsts, err);
+    bool ok = highest == 0 || add_rows(&opened, columns, &firsts, err);
     cn_map_done(&firsts);
     if (!ok) {
         cn_joined_close(&opened);

@@ -222,12 +222,11 @@ bool cn_segment_load(struct cn_segment_loader *loader, const struct cn_segment *
     struct cn_store_row row;
     struct cn_bytes record;
     size_t taken;
-    bool is_whole;
 
     if (!cn_segment_row(segment, row_number, &row, err))
         return false;
-    is_whole = row.flags & CN_ROW_EMBEDDED ||
-               (row.flags & CN_ROW_FIRST && row.flags & CN_ROW_LAST);
+    bool is_whole = row.flags & CN_ROW_EMBEDDED ||
+                    (row.flags & CN_ROW_FIRST && row.flags & CN_ROW_LAST);
     if (!(is_whole ? find_record(loader, segment, &row, &record, err)
                    : assemble(loader, segment, &row, &record, err)) ||
         !cn_zorka_record_decode(record, out, &taken, err))

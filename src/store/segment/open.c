@@ -58,10 +58,9 @@ static void init(struct cn_segment_writer *segment, const char *base, uint32_t n
 static bool open_append(struct cn_segment_writer *segment, struct cn_store_append *file,
                         const char *name, struct cn_error *err)
 {
-    bool ok;
     char *path = cn_strprintf("%s/%s", segment->dir, name);
+    bool ok = segment->io->open(segment->io->arg, path, &file->fd, err);
 
-    ok = segment->io->open(segment->io->arg, path, &file->fd, err);
     free(path);
     return ok;
 }
@@ -78,7 +77,6 @@ static uint32_t covered_rows(const struct cn_segment_writer *segment)
 {
     struct cn_file log = {0};
     struct cn_error ignored;
-    struct cn_posting_block *blocks;
     uint32_t next_row = 0;
     size_t count;
     uint64_t len;
@@ -86,7 +84,8 @@ static uint32_t covered_rows(const struct cn_segment_writer *segment)
     if (!cn_file_open_at(&log, segment->dir, CN_POSTING_LOG_NAME, &ignored))
         return 0;
     /* Rows that are not in meta.log may have had other numbers. */
-    blocks = cn_posting_log_read(log.bytes, segment->logged_rows, &count, &len);
+    struct cn_posting_block *blocks =
+        cn_posting_log_read(log.bytes, segment->logged_rows, &count, &len);
     for (size_t i = 0; i < count && blocks[i].first_row == next_row; i++)
         next_row += blocks[i].row_count;
     free(blocks);
@@ -277,16 +276,15 @@ static bool repair_header(struct cn_segment_writer *segment, struct cn_bytes dat
     struct cn_chunk_file file;
     struct cn_error ignored;
     struct cn_text head = {0};
-    bool ok;
 
     if (cn_chunk_file_init(&file, cn_content_of(data), CN_CHUNK_DIALECT_SPEC, &ignored))
         return true;
     begin_data(segment);
     head = segment->files.data.waiting;
     segment->files.data.waiting = (struct cn_text){0};
-    ok = segment->io->write(segment->io->arg, segment->files.data.fd, 0,
-                            cn_text_str(&head), head.len, err) &&
-         segment->io->sync(segment->io->arg, segment->files.data.fd, err);
+    bool ok = segment->io->write(segment->io->arg, segment->files.data.fd, 0,
+                                 cn_text_str(&head), head.len, err) &&
+              segment->io->sync(segment->io->arg, segment->files.data.fd, err);
     cn_text_done(&head);
     return ok;
 }
@@ -362,7 +360,6 @@ static bool add_postings(struct cn_segment_writer *segment, const char *base,
                          struct cn_error *err)
 {
     uint32_t row = segment->postings.postings.first_row;
-    struct cn_segment_loader *loader;
     struct cn_trace trace = {0};
     struct cn_segment *reader;
     bool ok = true;
@@ -371,7 +368,7 @@ static bool add_postings(struct cn_segment_writer *segment, const char *base,
         return true;
     if (!cn_segment_open(&reader, base, segment->number, err))
         return false;
-    loader = cn_segment_loader_new();
+    struct cn_segment_loader *loader = cn_segment_loader_new();
     for (; ok && row < segment->row_count; row++) {
         struct cn_error found;
 

@@ -39,13 +39,13 @@ static bool cut_to_sound(struct cn_posting_log *log, uint32_t row_count,
                          struct cn_error *err)
 {
     struct cn_file file = {0};
-    struct cn_posting_block *blocks;
     size_t count;
     uint64_t len;
 
     if (!cn_file_open(&file, log->path, err))
         return false;
-    blocks = cn_posting_log_read(file.bytes, row_count, &count, &len);
+    struct cn_posting_block *blocks =
+        cn_posting_log_read(file.bytes, row_count, &count, &len);
     free(blocks);
     cn_file_close(&file);
     log->len = len;
@@ -88,7 +88,6 @@ static bool join_recent(struct cn_posting_log *log, struct cn_error *err)
     struct cn_posting_block blocks[CN_POSTING_LOG_JOINED];
     struct cn_posting_encoder encoder;
     uint32_t row_count = 0;
-    size_t begin;
     bool ok = true;
 
     for (unsigned i = 0; ok && i < log->recent_count; i++) {
@@ -98,7 +97,7 @@ static bool join_recent(struct cn_posting_log *log, struct cn_error *err)
     if (!ok)
         return false;
     cn_text_clear(&log->block);
-    begin = cn_posting_block_begin(&log->block);
+    size_t begin = cn_posting_block_begin(&log->block);
     cn_posting_encoder_init(&encoder, row_count);
     ok = cn_posting_merge(blocks, log->recent_count, blocks[0].first_row, &encoder,
                           &log->block, NULL, NULL, err);

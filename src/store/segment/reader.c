@@ -90,12 +90,11 @@ static bool open_base(struct cn_store *store, const char *base,
 {
     uint32_t *numbers = NULL;
     size_t count;
-    bool ok;
 
     if (!cn_segments_check_store(base, err) ||
         !cn_segments_list(base, &numbers, &count, err))
         return false;
-    ok = open_segments(store, base, numbers, count, earlier, err);
+    bool ok = open_segments(store, base, numbers, count, earlier, err);
     free(numbers);
     if (ok && count > 0 && store->count == 0)
         return false; /* with the error of the last one */
@@ -107,11 +106,10 @@ static bool open_one(struct cn_store *store, const char *path, uint32_t number,
                      struct cn_error *err)
 {
     char *base = cn_strdup(path), *slash = strrchr(base, '/');
-    bool ok;
 
     if (slash)
         *slash = '\0';
-    ok = open_segments(store, slash ? base : ".", &number, 1, NULL, err);
+    bool ok = open_segments(store, slash ? base : ".", &number, 1, NULL, err);
     free(base);
     return ok && (store->count == 1 || cn_fail_in(err, "%s", path));
 }

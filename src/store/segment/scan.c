@@ -371,11 +371,10 @@ uint32_t cn_segment_find_highest_word(const struct cn_file *data,
 {
     struct cn_text rows = {0};
     struct cn_segment_scan scan = {.words = words, .rows = &rows};
-    uint32_t highest;
 
     cn_segment_scan_begin(&scan, data);
     cn_segment_scan_chunks(&scan, cn_chunk_file_header_size);
-    highest = scan.highest_word;
+    uint32_t highest = scan.highest_word;
     *is_damaged = cn_segment_scan_is_damaged(&scan, rows_reach);
     cn_segment_scan_done(&scan);
     cn_text_done(&rows);

@@ -39,18 +39,17 @@ static bool seal(struct cn_segment *segment, const struct cn_disk *io,
     struct cn_store_config config = segment->config;
     struct cn_store_index index = {0};
     struct cn_error found;
-    bool has_postings, ok;
 
     if (!cn_store_index_open(&index, segment, err))
         return false;
-    has_postings = index.extra.count == 0;
+    bool has_postings = index.extra.count == 0;
     config.is_sealed = true;
     /* The sealed files are sound: what is missing in them is only known here. */
     if (!cn_store_index_check(&index, &found))
         (void)cn_store_config_note_damage(&config, segment->dir, found.text);
-    ok = write_files(segment, &index, io, err) &&
-         io->sync_dir(io->arg, segment->dir, err) &&
-         cn_store_config_write(&config, segment->dir, io, err);
+    bool ok = write_files(segment, &index, io, err) &&
+              io->sync_dir(io->arg, segment->dir, err) &&
+              cn_store_config_write(&config, segment->dir, io, err);
     cn_store_index_close(&index);
     if (!ok)
         return false;
@@ -64,11 +63,10 @@ bool cn_segment_seal(const char *base, uint32_t number, const struct cn_disk *io
                      struct cn_error *err)
 {
     struct cn_segment *segment;
-    bool ok;
 
     if (!cn_segment_open(&segment, base, number, err))
         return false;
-    ok = segment->config.is_sealed || seal(segment, io, err);
+    bool ok = segment->config.is_sealed || seal(segment, io, err);
     cn_segment_close(segment);
     return ok;
 }

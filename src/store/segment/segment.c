@@ -119,7 +119,6 @@ static void open_words(void *arg)
     struct cn_segment *segment = arg;
     struct cn_text_log_state state = {0};
     struct cn_error found;
-    bool is_read;
 
     if (segment->config.is_sealed) {
         segment->has_text_file = cn_text_file_open(
@@ -128,10 +127,11 @@ static void open_words(void *arg)
             return;
         segment->is_damaged = true;
     }
-    is_read = cn_file_open_from(&segment->text_log, cn_segment_source(segment),
-                                segment->dir, CN_TEXT_LOG_NAME, &found) &&
-              cn_file_need(&segment->text_log, segment->text_log.bytes, &found) &&
-              cn_text_log_read(segment->text_log.bytes, &segment->words, &state, &found);
+    bool is_read =
+        cn_file_open_from(&segment->text_log, cn_segment_source(segment), segment->dir,
+                          CN_TEXT_LOG_NAME, &found) &&
+        cn_file_need(&segment->text_log, segment->text_log.bytes, &found) &&
+        cn_text_log_read(segment->text_log.bytes, &segment->words, &state, &found);
     if (state.bad_count > 0)
         lose(segment, CN_TEXT_LOG_NAME ": batch at 0x%" PRIx64 " is damaged: %u %s lost",
              state.bad_off, state.lost_count,

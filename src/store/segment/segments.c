@@ -121,12 +121,11 @@ bool cn_segments_check_store(const char *base, struct cn_error *err)
 {
     uint32_t *numbers = NULL;
     size_t count = 0;
-    bool is_store;
 
     if (!check_local(base, err))
         return false;
     char *path = cn_strprintf("%s/" CN_CONFIG_NAME, base);
-    is_store = access(path, F_OK) == 0;
+    bool is_store = access(path, F_OK) == 0;
     free(path);
     if (is_store)
         return true;
@@ -195,10 +194,9 @@ static bool add_len(void *arg, const char *path, struct cn_error *err)
 bool cn_segment_remove(const char *base, uint32_t number, struct cn_error *err)
 {
     char *dir = cn_segment_dir(base, number);
-    bool ok;
     char *aside = cn_strprintf("%s/.%06x.removed", base, number);
+    bool ok = rename(dir, aside) == 0 || cn_fail_errno(err, "%s", dir);
 
-    ok = rename(dir, aside) == 0 || cn_fail_errno(err, "%s", dir);
     ok = ok && each_file(aside, remove_file, NULL, err) &&
          (rmdir(aside) == 0 || cn_fail_errno(err, "%s", aside));
     free(aside);
@@ -217,13 +215,12 @@ uint64_t cn_segment_disk_len(const char *dir)
 
 bool cn_store_lock(const char *base, int *fd, struct cn_error *err)
 {
-    int lock_fd;
     bool ok;
 
     if (!check_local(base, err))
         return false;
     char *path = cn_strprintf("%s/" CN_LOCK_NAME, base);
-    lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    int lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     ok = lock_fd >= 0 || cn_fail_errno(err, "%s", path);
     if (ok && flock(lock_fd, LOCK_EX | LOCK_NB) < 0) {
         ok = errno == EWOULDBLOCK

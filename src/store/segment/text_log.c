@@ -42,10 +42,9 @@ void cn_text_log_gather(const struct cn_words *words, uint32_t first,
 static void finish_batch(uint8_t *batch, struct cn_text_batch *head)
 {
     struct cn_bytes stored = {batch + cn_text_batch_size, head->stored_len};
-    uint32_t crc;
 
     cn_text_batch_encode(head, batch);
-    crc = cn_crc32c((struct cn_bytes){batch, CHECKED_LEN});
+    uint32_t crc = cn_crc32c((struct cn_bytes){batch, CHECKED_LEN});
     cn_u32_put(batch + CHECKED_LEN, cn_crc32c_add(crc, stored));
 }
 
@@ -59,13 +58,12 @@ bool cn_text_log_encode(struct cn_bytes plain, uint32_t first, uint32_t count,
         .word_count = count,
     };
     size_t stored_len, room;
-    uint8_t *batch;
 
     if (plain.len > CN_TEXT_BATCH_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "new words have %zu bytes, the limit is %d",
                        plain.len, CN_TEXT_BATCH_MAX);
     room = cn_text_batch_size + plain.len + cn_compressor_bound(compressor, plain.len);
-    batch = (uint8_t *)cn_text_room(text, room);
+    uint8_t *batch = (uint8_t *)cn_text_room(text, room);
     if (!cn_compress(compressor, plain, batch + cn_text_batch_size, &stored_len, err))
         return false;
     if (stored_len >= plain.len) {
@@ -83,14 +81,13 @@ static bool is_sound(struct cn_bytes log, uint64_t off, struct cn_text_batch *he
                      struct cn_bytes *stored)
 {
     struct cn_bytes rest;
-    uint32_t crc;
 
     if (!cn_bytes_from(log, off, &rest) || !cn_text_batch_decode(rest, head) ||
         head->magic != CN_TEXT_BATCH_MAGIC || head->plain_len > CN_TEXT_BATCH_MAX ||
         head->stored_len > head->plain_len ||
         !cn_bytes_slice(rest, cn_text_batch_size, head->stored_len, stored))
         return false;
-    crc = cn_crc32c((struct cn_bytes){rest.ptr, CHECKED_LEN});
+    uint32_t crc = cn_crc32c((struct cn_bytes){rest.ptr, CHECKED_LEN});
     return cn_crc32c_add(crc, *stored) == head->checksum && head->first_word != 0 &&
            head->word_count != 0 && head->word_count <= head->plain_len;
 }
@@ -146,12 +143,11 @@ static uint64_t find_magic(struct cn_bytes log, uint64_t off)
 {
     struct cn_bytes rest;
     uint8_t magic[sizeof(uint32_t)];
-    const uint8_t *found;
 
     cn_u32_put(magic, CN_TEXT_BATCH_MAGIC);
     if (!cn_bytes_from(log, off, &rest) || rest.len == 0)
         return log.len;
-    found = memmem(rest.ptr, rest.len, magic, sizeof(magic));
+    const uint8_t *found = memmem(rest.ptr, rest.len, magic, sizeof(magic));
     return found ? off + (uint64_t)(found - rest.ptr) : log.len;
 }
 
@@ -199,7 +195,6 @@ static void read_batches(struct cn_bytes log, struct cn_words *words,
 bool cn_text_log_read(struct cn_bytes log, struct cn_words *words,
                       struct cn_text_log_state *state, struct cn_error *err)
 {
-    struct cn_decompressor *decompressor;
     struct cn_store_log_header head;
     bool has_header = cn_store_log_header_decode(log, &head) &&
                       head.magic == CN_TEXT_LOG_MAGIC &&
@@ -211,7 +206,7 @@ bool cn_text_log_read(struct cn_bytes log, struct cn_words *words,
                        CN_STORE_LOG_VERSION);
     *state = (struct cn_text_log_state){.sound_len = cn_store_log_header_size,
                                         .is_header_bad = !has_header};
-    decompressor = cn_decompressor_new();
+    struct cn_decompressor *decompressor = cn_decompressor_new();
     read_batches(log, words, state, decompressor);
     cn_decompressor_free(decompressor);
     return has_header || words->count > 0 ||

@@ -122,12 +122,10 @@ static bool gather_words(struct cn_segment_writer *segment, struct cn_error *err
 bool cn_segment_writer_cut(struct cn_segment_writer *segment,
                            struct cn_store_commit *commit, struct cn_error *err)
 {
-    struct cn_store_commit gathered;
-
     cn_commit_end_chunk(&segment->commit);
     if (!gather_words(segment, err))
         return false;
-    gathered = segment->commit;
+    struct cn_store_commit gathered = segment->commit;
     segment->commit = *commit;
     *commit = gathered;
     commit->files = &segment->files;

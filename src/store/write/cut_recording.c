@@ -113,7 +113,6 @@ static void identify(struct cutting *cutting, uint64_t time_ns)
         cn_recording_session_at(cutting->recording, cutting->task, time_ns);
     uint64_t origin[3] = {task->pid, task->tid, time_ns};
     const char *program = session ? session->exename : "";
-    struct cn_trace_span *span;
     XXH128_hash_t id;
 
     id = XXH3_128bits_withSeed(origin, sizeof(origin),
@@ -122,7 +121,8 @@ static void identify(struct cutting *cutting, uint64_t time_ns)
     cutting->trace.id_high = id.high64 | 1;
     cutting->trace.id_low = id.low64 | 1;
     cutting->trace.clock_ns = time_ns;
-    span = cn_trace_add_span(&cutting->trace, cutting->epoch_ns + time_ns);
+    struct cn_trace_span *span =
+        cn_trace_add_span(&cutting->trace, cutting->epoch_ns + time_ns);
     span->id = (id.high64 ^ id.low64) | 1;
     span->type = cn_words_add_str(cutting->words, CN_WORD_KEYWORD, "call");
     span->service =
@@ -150,7 +150,6 @@ static bool on_enter(struct cutting *cutting, const struct cn_call_batch *batch,
 {
     struct cn_trace *trace = &cutting->trace;
     bool is_first = !cutting->is_open;
-    uint64_t since_ns;
 
     if (is_first) {
         if (call->function == CN_NONE ||
@@ -165,7 +164,7 @@ static bool on_enter(struct cutting *cutting, const struct cn_call_batch *batch,
         cutting->base_depth = call->depth;
         cutting->is_open = true;
     }
-    since_ns = call->time_ns - trace->clock_ns;
+    uint64_t since_ns = call->time_ns - trace->clock_ns;
     if (!is_first && call->depth > cutting->base_depth)
         leave_to(cutting, call->depth - cutting->base_depth, since_ns);
     if (!cn_trace_enter(trace, method_of(cutting, call->function), since_ns, err))

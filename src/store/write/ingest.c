@@ -121,7 +121,6 @@ static uint64_t symbols_len(const struct sessions *sessions)
 /* The session of this name, created if needed. Valid until the next call. */
 static struct cn_zorka_session *find_session(struct sessions *sessions, const char *name)
 {
-    struct ingest_session *found;
     uint32_t number;
 
     sessions->find_count++;
@@ -142,7 +141,7 @@ static struct cn_zorka_session *find_session(struct sessions *sessions, const ch
         *cn_map_at(&sessions->by_name, key_of(sessions->list[number - 1].name), 0) =
             number;
     }
-    found = &sessions->list[number - 1];
+    struct ingest_session *found = &sessions->list[number - 1];
     found->used_at = sessions->find_count;
     if (cn_zorka_session_len(found->session) > SESSION_LEN_MAX)
         cn_zorka_session_reset(found->session);
@@ -206,11 +205,10 @@ static void set_id(struct cn_trace *trace, const struct cn_zorka_request *reques
 static void set_service(struct cn_trace *trace, struct cn_words *words)
 {
     static const char *const names[] = {"service.name", "service"};
-    struct cn_trace_span *span;
 
     if (trace->nodes[0].span == CN_NONE)
         return;
-    span = &trace->spans[trace->nodes[0].span];
+    struct cn_trace_span *span = &trace->spans[trace->nodes[0].span];
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && span->service == 0; i++) {
         struct cn_bytes name = cn_bytes_of(names[i]);
         uint32_t key = cn_words_find(words, CN_WORD_KEYWORD, name);
@@ -246,11 +244,10 @@ static bool read_body(struct cn_store_ingest *ingest, struct cn_zorka_session *s
 
     for (uint64_t number = 0;; number++) {
         struct cn_words *words;
-        uint32_t mark;
 
         if (!cn_store_writer_begin(ingest->writer, &words, err))
             return false;
-        mark = words->count;
+        uint32_t mark = words->count;
         step = cn_zorka_body_next(body, words, &ingest->trace, err);
         if (step != CN_ITEM) {
             cn_words_rewind(words, mark);
@@ -270,7 +267,6 @@ bool cn_store_ingest_request(struct cn_store_ingest *ingest,
     struct cn_zorka_session *session = find_session(&ingest->sessions, request->session);
     struct cn_zorka_body body;
     size_t open = find_unfinished(ingest, request);
-    bool ok;
 
     if (request->is_reset)
         cn_zorka_session_reset(session);
@@ -278,7 +274,7 @@ bool cn_store_ingest_request(struct cn_store_ingest *ingest,
     if (open < ingest->unfinished_count &&
         cn_zorka_open_continues(&ingest->unfinished[open]->open, request->body))
         body.resume = &ingest->unfinished[open]->open;
-    ok = read_body(ingest, session, &body, request, err);
+    bool ok = read_body(ingest, session, &body, request, err);
     ingest->counts.requests++;
     ingest->counts.refused += !ok;
     ingest->counts.symbols += body.symbol_count;

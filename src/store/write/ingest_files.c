@@ -123,8 +123,6 @@ static void gather(struct files *files, struct ingest_batch *batch)
     struct cn_ingest_item item;
 
     while (!batch->has_failed && !is_full(files, batch)) {
-        enum cn_step step;
-
         if (!files->input) {
             if (files->next_path == files->path_count)
                 return;
@@ -137,7 +135,7 @@ static void gather(struct files *files, struct ingest_batch *batch)
                 return;
             }
         }
-        step = cn_ingest_input_next(files->input, &item, &batch->err);
+        enum cn_step step = cn_ingest_input_next(files->input, &item, &batch->err);
         if (step == CN_ITEM) {
             add_item_to(batch, files->input, &item);
             continue;
@@ -258,7 +256,6 @@ static void add_job(void *arg, size_t job, unsigned worker)
 static bool check_lanes(const struct files *files, struct cn_error *err)
 {
     const struct ingest_lane *first = &files->lanes[0];
-    const struct ingest_item *item;
 
     for (unsigned i = 1; i < files->count; i++)
         if (files->lanes[i].failed_at < first->failed_at)
@@ -268,7 +265,7 @@ static bool check_lanes(const struct files *files, struct cn_error *err)
             *err = files->now->err;
         return !files->now->has_failed;
     }
-    item = &files->now->items[first->failed_at];
+    const struct ingest_item *item = &files->now->items[first->failed_at];
     *err = first->err;
     return cn_ingest_fail_in(item->input, &item->item, err);
 }
@@ -280,12 +277,11 @@ static bool add_batch(struct files *files, struct cn_error *err)
         .count = files->now->item_count, .arg = files, .run = look_job};
     struct cn_jobs add = {.count = files->count + 1, .arg = files, .run = add_job};
     struct ingest_batch *done = files->now;
-    bool ok;
 
     cn_earliest_init(&files->failed);
     cn_pool_run(&look, files->count);
     cn_pool_run(&add, files->count + 1);
-    ok = check_lanes(files, err);
+    bool ok = check_lanes(files, err);
     clear(done);
     files->now = files->next;
     files->next = done;

@@ -147,13 +147,12 @@ static bool walk_chunks(struct import_walk *walk, struct cn_bytes data,
     cn_chunk_walk_begin(&chunks, &file);
     while (ok && !cn_chunk_walk_is_at_end(&chunks)) {
         struct cn_error ignored;
-        uint8_t *plain;
 
         if (!cn_chunk_walk_next(&chunks, true, &chunk, &ignored)) {
             walk->counts->bad_chunks++;
             continue;
         }
-        plain = cn_alloc((size_t)chunk.plain_len + 1, 1);
+        uint8_t *plain = cn_alloc((size_t)chunk.plain_len + 1, 1);
         if (cn_chunk_read(&file, &chunk, decompressor, plain, &ignored))
             ok = visit_chunk(walk, &chunk, plain, err);
         else

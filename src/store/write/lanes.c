@@ -50,10 +50,9 @@ struct lane_finds {
 static uint64_t data_len(const char *dir)
 {
     struct stat st;
-    uint64_t len;
     char *path = cn_strprintf("%s/" CN_TRACES_NAME, dir);
+    uint64_t len = stat(path, &st) < 0 ? 0 : (uint64_t)st.st_size;
 
-    len = stat(path, &st) < 0 ? 0 : (uint64_t)st.st_size;
     free(path);
     return len;
 }
@@ -141,11 +140,10 @@ static struct cn_lane_plan plan_lane(const struct cn_store_lanes *lanes,
         .before = lanes->has_before ? &lanes->before : NULL,
     };
     size_t newest[2];
-    bool is_open;
 
     name_lane(plan.config.lane, lane);
     newest_of(finds, plan.config.lane, newest);
-    is_open = newest[0] != CN_LANE_NO_SEGMENT && !finds->list[newest[0]].is_sealed;
+    bool is_open = newest[0] != CN_LANE_NO_SEGMENT && !finds->list[newest[0]].is_sealed;
     plan.current = is_open ? number_of(finds, newest[0]) : CN_LANE_NO_SEGMENT;
     plan.previous = number_of(finds, newest[is_open]);
     /* Numbers that this lane has used since the store was opened. */
@@ -206,13 +204,11 @@ static bool check_newest(const struct lane_finds *finds, const char *base,
     const struct lane_found *newest =
         finds->count > 0 ? &finds->list[finds->count - 1] : NULL;
     struct cn_store_config config;
-    char *dir;
-    bool ok;
 
     if (!newest || newest->has_config || newest->is_unfinished)
         return true;
-    dir = cn_segment_dir(base, newest->number);
-    ok = cn_store_config_read(&config, dir, err);
+    char *dir = cn_segment_dir(base, newest->number);
+    bool ok = cn_store_config_read(&config, dir, err);
     free(dir);
     return ok || cn_fail_in(err, "run 'cairn store recover %s' first", base);
 }
@@ -265,7 +261,6 @@ static bool open_all(struct cn_store_lanes *lanes, const struct lane_finds *find
                      struct cn_error *err)
 {
     struct step *step = cn_alloc(1, sizeof(*step));
-    bool ok;
 
     step->lanes = lanes;
     step->plans = cn_alloc(lanes->count, sizeof(*step->plans));
@@ -275,7 +270,7 @@ static bool open_all(struct cn_store_lanes *lanes, const struct lane_finds *find
         if (lanes->has_before)
             step->plans[i].previous = CN_LANE_NO_SEGMENT;
     }
-    ok = do_step(step, open_one, err);
+    bool ok = do_step(step, open_one, err);
     free(step->plans);
     free(step);
     return ok;
@@ -353,14 +348,13 @@ bool cn_store_lane_reopen(struct cn_store_lanes *lanes, unsigned i, struct cn_er
 {
     struct cn_lane_plan plan;
     struct lane_finds finds;
-    bool ok;
 
     cn_store_lane_drop(lanes, i);
     if (!find_segments(&finds, lanes->path, err))
         return false;
     plan = plan_lane(lanes, &finds, i);
-    ok = seal_own(lanes, &finds, &plan, err) &&
-         cn_store_writer_open_lane(&lanes->writers[i], &plan, &lanes->options, err);
+    bool ok = seal_own(lanes, &finds, &plan, err) &&
+              cn_store_writer_open_lane(&lanes->writers[i], &plan, &lanes->options, err);
     free(finds.list);
     return ok;
 }
@@ -380,10 +374,9 @@ unsigned cn_store_lane_of_trace(uint64_t id_high, uint64_t id_low, unsigned coun
 bool cn_store_lanes_close(struct cn_store_lanes *lanes, struct cn_error *err)
 {
     struct step *step = cn_alloc(1, sizeof(*step));
-    bool ok;
 
     step->lanes = lanes;
-    ok = do_step(step, close_one, err);
+    bool ok = do_step(step, close_one, err);
     free(step);
     cn_store_lanes_abandon(lanes);
     return ok;

@@ -82,7 +82,6 @@ const struct cn_trace *cn_translate(struct cn_translation *translation,
                                     const struct cn_trace *trace, struct cn_words *to)
 {
     struct cn_trace *out = &translation->trace;
-    size_t old;
 
     if (translation->from != trace->words || translation->to != to ||
         translation->from_born_ns != trace->words->born_ns ||
@@ -91,7 +90,7 @@ const struct cn_trace *cn_translate(struct cn_translation *translation,
     translation->from = trace->words;
     translation->to = to;
     translation->from_born_ns = trace->words->born_ns;
-    old = translation->known_count;
+    size_t old = translation->known_count;
     CN_GROW_TO(translation->known, (size_t)trace->words->count + 1,
                translation->known_count);
     memset(translation->known + old, 0,

@@ -161,11 +161,9 @@ static void free_commit(struct cn_store_commit *commit)
 
 void cn_store_writer_abandon(struct cn_store_writer *writer)
 {
-    struct cn_store_lanes *alone;
-
     if (!writer)
         return;
-    alone = writer->alone;
+    struct cn_store_lanes *alone = writer->alone;
     cn_segment_writer_abandon(&writer->segment);
     free_commit(writer->cut);
     free_commit(writer->spare);
@@ -313,12 +311,11 @@ static bool find_part_off(const struct cn_store_writer *writer,
                           const struct cn_trace *trace, uint64_t *part_off,
                           struct cn_error *err)
 {
-    const struct cn_open_trace *open;
-
     *part_off = 0;
     if (trace->part == 0)
         return true;
-    open = cn_spans_seen_open(&writer->seen, trace->id_high, trace->id_low);
+    const struct cn_open_trace *open =
+        cn_spans_seen_open(&writer->seen, trace->id_high, trace->id_low);
     if (!open || open->next_part != trace->part)
         return cn_fail(err, CN_ERR_FORMAT, "part %u of a trace arrived without part %u",
                        trace->part, trace->part - 1);
@@ -351,14 +348,13 @@ bool cn_store_writer_add(struct cn_store_writer *writer, const struct cn_trace *
                          struct cn_store_added *added, struct cn_error *err)
 {
     struct cn_words *words;
-    bool is_known;
 
     if (trace->node_count == 0)
         return cn_fail(err, CN_ERR_FORMAT, "the trace has no calls");
     if (!check(writer, err) || (trace->words != &writer->segment.words &&
                                 !cn_store_writer_begin(writer, &words, err)))
         return false;
-    is_known = has_span(writer, trace, root_span_id(trace));
+    bool is_known = has_span(writer, trace, root_span_id(trace));
     if (!is_known && !add(writer, trace, err))
         return false;
     if (added) {

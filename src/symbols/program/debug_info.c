@@ -16,13 +16,12 @@ static bool is_build(Dwfl_Module *module, const char *build_id)
     GElf_Addr address;
     int len = dwfl_module_build_id(module, &bits, &address);
     struct cn_text text = {0};
-    bool ok;
 
     if (build_id[0] == '\0')
         return true;
     if (len > 0)
         cn_hex_add(&text, bits, (size_t)len);
-    ok = strcmp(cn_text_str(&text), build_id) == 0;
+    bool ok = strcmp(cn_text_str(&text), build_id) == 0;
     cn_text_done(&text);
     return ok;
 }

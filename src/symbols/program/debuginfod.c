@@ -49,12 +49,11 @@ static int is_late(client *asking, long done, long of)
 {
     void *symbol = dlsym(RTLD_DEFAULT, "debuginfod_get_user_data");
     void *(*arg)(client *);
-    const struct cn_debuginfod *d;
 
     (void)done;
     (void)of;
     memcpy(&arg, &symbol, sizeof(arg));
-    d = symbol ? arg(asking) : NULL;
+    const struct cn_debuginfod *d = symbol ? arg(asking) : NULL;
     return !d || cn_clock_ns() > d->deadline_ns;
 }
 
@@ -88,13 +87,12 @@ bool cn_debuginfod_find(struct cn_debuginfod *debuginfod, const char *build_id,
 {
     uint64_t begin_ns = cn_clock_ns(), took_ns;
     char *found = NULL;
-    int fd;
 
     if (!debuginfod->client || debuginfod->left_ns == 0 || build_id[0] == '\0')
         return false;
     debuginfod->deadline_ns = begin_ns + debuginfod->left_ns;
     /* A length of 0: the build-id is text. */
-    fd = (is_debug ? debuginfod->find_debug : debuginfod->find_module)(
+    int fd = (is_debug ? debuginfod->find_debug : debuginfod->find_module)(
         debuginfod->client, (const unsigned char *)build_id, 0, &found);
     took_ns = cn_clock_ns() - begin_ns;
     debuginfod->left_ns -= took_ns < debuginfod->left_ns ? took_ns : debuginfod->left_ns;

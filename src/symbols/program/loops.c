@@ -234,11 +234,9 @@ static void divide(struct cn_loops *loops, struct loops_graph *graph, uint32_t r
         }
     }
     for (uint32_t i = 0; i < graph->count; i++) {
-        struct component *own;
-
         if (graph->region[i] != region)
             continue;
-        own = &list[graph->component[i]];
+        struct component *own = &list[graph->component[i]];
         if (!own->is_cycle)
             continue;
         if (own->loop == 0) {

@@ -171,11 +171,10 @@ static void read_entries(struct cn_plt *plt)
     for (size_t i = 0; i < plt->table_count; i++) {
         const struct cn_plt_table *table = &plt->tables[i];
         Elf_Data *data = elf_rawdata(table->section, NULL);
-        struct cn_bytes code;
 
         if (!data || !data->d_buf)
             continue;
-        code = (struct cn_bytes){data->d_buf, data->d_size};
+        struct cn_bytes code = {data->d_buf, data->d_size};
         if (plt->is_x86)
             read_x86(plt, &slots, code, table->begin, table->entry_len);
         else
@@ -225,15 +224,13 @@ static bool is_in_table(const struct cn_plt *plt, uint64_t address)
 
 bool cn_plt_find(struct cn_plt *plt, uint64_t address, struct cn_plt_entry *out)
 {
-    size_t at;
-
     if (!is_in_table(plt, address))
         return false;
     if (!plt->is_read)
         read_entries(plt);
-    at = plt->count == 0 ? 0
-                         : cn_search_u64(&plt->list[0].begin, plt->count,
-                                         sizeof(*plt->list), address);
+    size_t at = plt->count == 0 ? 0
+                                : cn_search_u64(&plt->list[0].begin, plt->count,
+                                                sizeof(*plt->list), address);
     *out = at > 0 ? plt->list[at - 1] : (struct cn_plt_entry){address, NULL};
     return true;
 }

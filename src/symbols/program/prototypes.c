@@ -201,13 +201,11 @@ static void read_parameters(struct cn_prototypes *prototypes, Dwarf_Die *functio
 
     for (bool ok = dwarf_child(function, &child) == 0; ok;
          ok = dwarf_siblingof(&child, &child) == 0) {
-        struct cn_parameter *parameter;
-
         if (dwarf_tag(&child) != DW_TAG_formal_parameter)
             continue;
         if (out->count++ >= CN_PARAMETERS_MAX)
             continue;
-        parameter = &out->parameters[out->count - 1];
+        struct cn_parameter *parameter = &out->parameters[out->count - 1];
         cn_value_type_read(&child, &prototypes->arena, &parameter->type);
         parameter->storage = storage_of(prototypes, function, &child, at);
     }

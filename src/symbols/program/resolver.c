@@ -42,12 +42,11 @@ static struct cn_debug_info *find_module(struct cn_resolver *resolver, const cha
                                          const char *build_id)
 {
     size_t known = resolver->keys.count;
-    uint32_t at;
 
     if (path[0] != '/')
         return NULL;
     char *key = cn_strprintf("%s\n%s", path, build_id);
-    at = cn_names_add(&resolver->keys, key);
+    uint32_t at = cn_names_add(&resolver->keys, key);
     free(key);
     if (at == known) {
         CN_GROW(resolver->list, at, resolver->capacity);
@@ -95,11 +94,10 @@ static bool set_location(struct cn_resolver *resolver, Dwarf_Die *unit, const ch
 {
     struct cn_text path = {0};
     Dwarf_Attribute attribute;
-    const char *folder;
 
     if (!file || line < 0 || line > UINT32_MAX)
         return false;
-    folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+    const char *folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
     if (file[0] != '/' && folder)
         cn_text_printf(&path, "%s/", folder);
     cn_text_str_add(&path, file);
@@ -167,7 +165,6 @@ size_t cn_resolver_instruction(struct cn_resolver *resolver, const char *path,
     struct cn_debug_info *module = find_module(resolver, path, build_id);
     Dwarf_Die *unit, scopes[CN_SCOPE_MAX];
     Dwarf_Addr address;
-    Dwarf_Line *entry;
     size_t levels = 1, scope_count;
     int line;
 
@@ -186,7 +183,7 @@ size_t cn_resolver_instruction(struct cn_resolver *resolver, const char *path,
         out[levels].mangled = linkage_name(resolver, &scopes[i]);
         out[levels++].function = cn_names_keep(&resolver->strings, name ? name : "");
     }
-    entry = dwarf_getsrc_die(unit, address);
+    Dwarf_Line *entry = dwarf_getsrc_die(unit, address);
     if (!entry || dwarf_lineno(entry, &line) != 0 || line == 0 ||
         !set_location(resolver, unit, dwarf_linesrc(entry, NULL, NULL), line,
                       &out[levels - 1]))
@@ -199,12 +196,11 @@ static const char *intern_symbol(struct cn_resolver *resolver, const char *name)
 {
     const char *at = name[0] ? strchr(name + 1, '@') : NULL;
     struct cn_text text = {0};
-    const char *result;
 
     if (!at)
         return cn_names_keep(&resolver->strings, name);
     cn_text_add(&text, name, (size_t)(at - name));
-    result = cn_names_keep(&resolver->strings, text.chars);
+    const char *result = cn_names_keep(&resolver->strings, text.chars);
     cn_text_done(&text);
     return result;
 }
@@ -241,7 +237,6 @@ bool cn_resolver_symbol(struct cn_resolver *resolver, const char *path,
 {
     Dwarf_Addr begin, end;
     struct cn_debug_info *module = find_module(resolver, path, build_id);
-    const struct cn_table_symbol *symbol;
     struct cn_plt_entry entry;
 
     if (!module)
@@ -256,7 +251,8 @@ bool cn_resolver_symbol(struct cn_resolver *resolver, const char *path,
     if (!module->has_symbols)
         cn_symbol_table_read(&module->symbols, module->module);
     module->has_symbols = true;
-    symbol = cn_symbol_table_find(&module->symbols, module->begin + offset);
+    const struct cn_table_symbol *symbol =
+        cn_symbol_table_find(&module->symbols, module->begin + offset);
     /* A symbol without a size may be that of an earlier function. */
     if ((!symbol || !symbol->has_size) &&
         find_bounds(module, module->begin + offset, &begin, &end) &&
@@ -282,13 +278,12 @@ static struct cn_bytes code_of(Elf *elf, uint64_t address, uint64_t len)
 
     for (size_t i = 0; elf_getphdrnum(elf, &count) == 0 && i < count; i++) {
         GElf_Phdr header;
-        Elf_Data *data;
 
         if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD ||
             address < header.p_vaddr || address - header.p_vaddr >= header.p_filesz ||
             len > header.p_filesz - (address - header.p_vaddr))
             continue;
-        data = elf_getdata_rawchunk(
+        Elf_Data *data = elf_getdata_rawchunk(
             elf, (int64_t)(header.p_offset + (address - header.p_vaddr)), (size_t)len,
             ELF_T_BYTE);
         return data && data->d_buf ? (struct cn_bytes){data->d_buf, data->d_size}
@@ -331,12 +326,11 @@ bool cn_resolver_code(struct cn_resolver *resolver, const char *path,
     struct cn_debug_info *module = find_module(resolver, path, build_id);
     GElf_Addr bias;
     GElf_Ehdr head;
-    Elf *elf;
 
     *out = (struct cn_resolver_code){0};
     if (!module)
         return fail_module(path, build_id, err);
-    elf = dwfl_module_getelf(module->module, &bias);
+    Elf *elf = dwfl_module_getelf(module->module, &bias);
     if (!elf || !gelf_getehdr(elf, &head) ||
         (head.e_machine != EM_X86_64 && head.e_machine != EM_AARCH64))
         return cn_fail(err, CN_ERR_NOT_FOUND, "%s is not code of x86_64 or aarch64",
@@ -388,7 +382,6 @@ static bool never_returns(void *arg, uint64_t target)
     const struct cn_table_symbol *symbol;
     struct cn_plt_entry entry;
     const char *name;
-    size_t len;
 
     if (cn_plt_find(&module->plt, caller->begin + target - module->linked, &entry)) {
         name = entry.name;
@@ -396,7 +389,7 @@ static bool never_returns(void *arg, uint64_t target)
         symbol = cn_symbol_table_find(&module->symbols, caller->begin + target);
         name = symbol ? symbol->name : NULL;
     }
-    len = name ? strcspn(name, "@") : 0;
+    size_t len = name ? strcspn(name, "@") : 0;
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (len == strlen(names[i]) && strncmp(name, names[i], len) == 0)
             return true;
@@ -410,13 +403,12 @@ static const struct cn_loops *loops_of(struct cn_debug_info *module,
         *cn_map_at(&module->loop_of, function->offset, (uint32_t)module->loop_count);
     GElf_Addr bias;
     GElf_Ehdr head;
-    Elf *elf;
 
     if (at < module->loop_count)
         return &module->loops[at];
     CN_GROW(module->loops, at, module->loop_capacity);
     module->loops[module->loop_count++] = (struct cn_loops){0};
-    elf = dwfl_module_getelf(module->module, &bias);
+    Elf *elf = dwfl_module_getelf(module->module, &bias);
     if (elf && gelf_getehdr(elf, &head) && function->len <= CN_LOOPS_CODE_MAX &&
         (head.e_machine == EM_X86_64 || head.e_machine == EM_AARCH64))
         cn_loops_find(
@@ -434,13 +426,12 @@ size_t cn_resolver_loops(struct cn_resolver *resolver, const char *path,
 {
     struct cn_debug_info *module = find_module(resolver, path, build_id);
     uint32_t heads[CN_LOOPS_DEPTH_MAX];
-    size_t count;
 
     if (!module || offset < function->offset ||
         offset - function->offset >= function->len)
         return 0;
-    count = cn_loops_at(loops_of(module, function), (uint32_t)(offset - function->offset),
-                        heads);
+    size_t count = cn_loops_at(loops_of(module, function),
+                               (uint32_t)(offset - function->offset), heads);
     for (size_t i = 0; i < count; i++)
         out[i] = function->offset + heads[i];
     return count;

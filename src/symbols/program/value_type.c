@@ -257,7 +257,6 @@ static const char *members_of(Dwarf_Die *type, struct cn_arena *arena)
     struct cn_text text = {0};
     int64_t next = 0;
     Dwarf_Die child;
-    const char *members;
 
     for (bool ok = dwarf_child(type, &child) == 0; ok;
          ok = dwarf_siblingof(&child, &child) == 0) {
@@ -274,7 +273,7 @@ static const char *members_of(Dwarf_Die *type, struct cn_arena *arena)
             cn_text_printf(&text, "=%" PRId64, value);
         next = (int64_t)((uint64_t)value + 1);
     }
-    members = cn_arena_strdup(arena, cn_text_str(&text));
+    const char *members = cn_arena_strdup(arena, cn_text_str(&text));
     cn_text_done(&text);
     return members;
 }
@@ -331,13 +330,12 @@ static bool is_std_string(Dwarf_Die *type)
 static void read_pointer(Dwarf_Die *type, struct cn_value_type *out)
 {
     Dwarf_Die target;
-    const char *name;
 
     out->kind = CN_VALUE_POINTER;
     out->size = sizeof(uint64_t);
     if (!type_of(type, &target))
         return;
-    name = dwarf_diename(&target);
+    const char *name = dwarf_diename(&target);
     if (is_std_string(&target))
         out->kind = CN_VALUE_STD_STRING;
     else if (dwarf_tag(type) == DW_TAG_pointer_type && name &&

@@ -10,13 +10,11 @@ bool cn_vdso_open(struct cn_vdso *vdso)
 {
     /* The kernel maps the whole image; its section headers are at the end. */
     const ElfW(Ehdr) *image = (const void *)getauxval(AT_SYSINFO_EHDR);
-    size_t len;
-    int fd;
 
     if (!image)
         return false;
-    len = image->e_shoff + (size_t)image->e_shnum * image->e_shentsize;
-    fd = memfd_create("vdso", MFD_CLOEXEC);
+    size_t len = image->e_shoff + (size_t)image->e_shnum * image->e_shentsize;
+    int fd = memfd_create("vdso", MFD_CLOEXEC);
     if (fd < 0)
         return false;
     if (write(fd, image, len) != (ssize_t)len) {

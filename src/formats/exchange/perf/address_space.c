@@ -82,11 +82,10 @@ static void add_mapping(struct cn_perf_spaces *spaces, const struct cn_perf_file
     struct cn_text build_id = {0};
     struct cn_unwind_space *space;
     uint64_t begin, end;
-    uint32_t pid;
 
     if (!path || !is_code(record))
         return;
-    pid = cn_u32_get(record->body.ptr);
+    uint32_t pid = cn_u32_get(record->body.ptr);
     if (pid == UINT32_MAX ||
         (record->head.misc & CN_PERF_MODE_MASK) == CN_PERF_MODE_KERNEL) {
         if (!spaces->kernel)
@@ -112,12 +111,10 @@ static void add_mapping(struct cn_perf_spaces *spaces, const struct cn_perf_file
 /* pid, ppid, tid, ptid. A new thread has the mappings of its process. */
 static void fork_process(struct cn_perf_spaces *spaces, struct cn_bytes body)
 {
-    uint32_t pid, parent;
-
     if (body.len < 16)
         return;
-    pid = cn_u32_get(body.ptr);
-    parent = cn_u32_get(body.ptr + 4);
+    uint32_t pid = cn_u32_get(body.ptr);
+    uint32_t parent = cn_u32_get(body.ptr + 4);
     if (pid != parent) {
         struct cn_perf_process copy = *cn_perf_process_at(spaces, parent);
         struct cn_perf_process *process = cn_perf_process_at(spaces, pid);

@@ -81,13 +81,12 @@ static void read_build_ids(struct cn_perf_file *file, struct cn_bytes list)
 
     while (cn_perf_head_decode(list, &head)) {
         struct cn_bytes record, id;
-        const char *path;
         size_t len = CN_PERF_BUILD_ID_MAX;
 
         if (head.size < BUILD_ID_NAME_OFF + HEAD_LEN ||
             !cn_bytes_take(&list, head.size, &record))
             return;
-        path = cn_bytes_string(record, BUILD_ID_NAME_OFF + HEAD_LEN);
+        const char *path = cn_bytes_string(record, BUILD_ID_NAME_OFF + HEAD_LEN);
         if (head.misc & CN_PERF_MISC_BUILD_ID_SIZE)
             len = record.ptr[HEAD_LEN + 4 + CN_PERF_BUILD_ID_MAX];
         if (path && len <= CN_PERF_BUILD_ID_MAX &&
@@ -217,11 +216,10 @@ static bool read_attr_record(struct cn_perf_file *file, struct cn_bytes body,
                              struct cn_error *err)
 {
     struct cn_bytes attr, ids;
-    uint32_t len;
 
     if (body.len < CN_PERF_ATTR_LEN_MIN)
         return cn_fail(err, CN_ERR_FORMAT, "an event of %zu bytes", body.len);
-    len = cn_u32_get(body.ptr + 4);
+    uint32_t len = cn_u32_get(body.ptr + 4);
     if (!cn_bytes_slice(body, 0, len, &attr) || !cn_bytes_from(body, len, &ids))
         return cn_fail(err, CN_ERR_FORMAT, "an event of %" PRIu32 " bytes in %zu", len,
                        body.len);
@@ -231,11 +229,10 @@ static bool read_attr_record(struct cn_perf_file *file, struct cn_bytes body,
 static void read_update(struct cn_perf_file *file, struct cn_bytes body)
 {
     const char *name = cn_bytes_string(body, 16);
-    uint32_t event;
 
     if (!name || cn_u64_get(body.ptr) != CN_PERF_UPDATE_NAME)
         return;
-    event = cn_map_find(&file->event_of, cn_u64_get(body.ptr + 8), UINT32_MAX);
+    uint32_t event = cn_map_find(&file->event_of, cn_u64_get(body.ptr + 8), UINT32_MAX);
     if (event < file->event_count)
         file->events[event].name = cn_arena_strdup(&file->arena, name);
 }
@@ -342,7 +339,6 @@ static bool read_records(struct cn_perf_file *file, uint64_t off, uint64_t end_o
 {
     while (off < end_off) {
         struct cn_perf_record record;
-        uint64_t trailing;
 
         if (!record_at(file, off, &record)) {
             /* What a writer that was killed had not finished. */
@@ -355,7 +351,7 @@ static bool read_records(struct cn_perf_file *file, uint64_t off, uint64_t end_o
         }
         if (!read_record(file, &record, err))
             return cn_perf_fail_at(file, off, err);
-        trailing = trailing_len(record.head.type, record.body);
+        uint64_t trailing = trailing_len(record.head.type, record.body);
         off += record.head.size;
         if (trailing > end_off - off) {
             (void)cn_fail(err, CN_ERR_FORMAT, "%" PRIu64 " bytes after it are missing",

@@ -190,12 +190,11 @@ static const struct cn_perf_loop *loop_at(struct cn_perf_names *names, const cha
     uint64_t key = XXH3_64bits_withSeed(path, strlen(path), head);
     uint32_t at = *cn_map_at(&names->loop_of, key, (uint32_t)names->loop_count);
     struct cn_source_location levels[INLINE_MAX];
-    struct cn_perf_loop *loop;
 
     if (at < names->loop_count)
         return &names->loops[at];
     CN_GROW(names->loops, at, names->loop_capacity);
-    loop = &names->loops[names->loop_count++];
+    struct cn_perf_loop *loop = &names->loops[names->loop_count++];
     loop->count = cn_resolver_loop(names->symbols->resolver, path, build_id, function,
                                    head, levels, INLINE_MAX);
     loop->levels = cn_arena_alloc(&names->arena, loop->count + 1, sizeof(*loop->levels));
@@ -253,7 +252,6 @@ static void resolve_file(struct cn_perf_names *names,
     struct loops loops = {0};
     const char *path = mapping->path;
     uint64_t offset;
-    size_t count;
 
     if (strcmp(path, "[vdso]") == 0) {
         load_kernel(names);
@@ -279,8 +277,8 @@ static void resolve_file(struct cn_perf_names *names,
     out->module = mapping->path;
     out->build_id = mapping->build_id;
     out->offset = offset;
-    count = cn_resolver_instruction(names->symbols->resolver, path, mapping->build_id,
-                                    offset, locations, INLINE_MAX);
+    size_t count = cn_resolver_instruction(
+        names->symbols->resolver, path, mapping->build_id, offset, locations, INLINE_MAX);
     if (count > 0)
         find_loops(names, path, mapping->build_id, &symbol, offset, locations, count,
                    &loops);
@@ -331,13 +329,12 @@ static struct cn_perf_jit *jit_at(struct cn_perf_names *names, uint32_t pid,
                                   const struct cn_perf_process *process)
 {
     uint32_t at = *cn_map_at(&names->jit_of, pid, (uint32_t)names->jit_count);
-    struct cn_perf_jit *jit;
 
     if (at == names->jit_count) {
         CN_PUSH(names->jit, names->jit_count, names->jit_capacity,
                 (struct cn_perf_jit){0});
     }
-    jit = &names->jit[at];
+    struct cn_perf_jit *jit = &names->jit[at];
     if (!jit->has_map) {
         char path[32];
 
@@ -373,14 +370,13 @@ static const struct cn_perf_frames *resolve_jit(struct cn_perf_names *names, uin
     uint64_t key[] = {(uint64_t)(jit - names->jit),
                       function ? 1 + (uint64_t)(function - jit->code.list) : 0,
                       line ? 1 + (uint64_t)(line - function->lines) : 0, 0};
-    const struct cn_perf_frames *known;
-    struct cn_perf_frames *frames;
     bool is_new;
+    const struct cn_perf_frames *known =
+        frames_at(names, XXH3_64bits(key, sizeof(key)), &is_new);
 
-    known = frames_at(names, XXH3_64bits(key, sizeof(key)), &is_new);
     if (!is_new)
         return known;
-    frames = &names->list[names->count - 1];
+    struct cn_perf_frames *frames = &names->list[names->count - 1];
     if (function)
         add_frame(names, &(struct cn_import_frame){.name = function->name,
                                                    .module = function->language,
@@ -467,7 +463,6 @@ static void resolve_kernel(struct cn_perf_names *names, uint64_t address,
     const char *module =
         mapping && mapping->path[0] == '/' ? mapping->path : "[kernel.kallsyms]";
     const struct cn_kernel_symbol *symbol;
-    const char *name;
 
     load_kernel(names);
     symbol = names->is_this_kernel
@@ -480,7 +475,7 @@ static void resolve_kernel(struct cn_perf_names *names, uint64_t address,
         add_unknown(names, module, "");
         return;
     }
-    name = names->symbols->kernel.text.chars + symbol->name_off;
+    const char *name = names->symbols->kernel.text.chars + symbol->name_off;
     out->entry = entry_of(name);
     add_frame(names,
               &(struct cn_import_frame){.name = name, .module = module, .file = ""});

@@ -109,11 +109,10 @@ static struct perf_chain chain_of(struct perf_reading *r,
                        ? XXH3_64bits_withSeed(sample->chain.ptr, sample->chain.len, seed)
                        : XXH3_64bits_withSeed(&sample->ip, sizeof(sample->ip), seed);
     uint32_t at = cn_map_find(&r->chain_of, key, UINT32_MAX);
-    struct perf_chain chain;
 
     if (at != UINT32_MAX)
         return r->chains[at];
-    chain = resolve_chain(r, sample, process, is_kernel);
+    struct perf_chain chain = resolve_chain(r, sample, process, is_kernel);
     if (!chain.is_of_time) {
         *cn_map_at(&r->chain_of, key, 0) = (uint32_t)r->chain_count;
         CN_PUSH(r->chains, r->chain_count, r->chain_capacity, chain);
@@ -140,7 +139,6 @@ static bool add_sample(struct perf_reading *r, const struct cn_perf_record *reco
     bool has_counters = false;
     struct cn_perf_counted counted;
     struct cn_perf_sample sample;
-    struct cn_perf_spot spot;
     uint32_t thread;
 
     if (!cn_perf_sample_decode(&r->file, record, &sample, err))
@@ -148,7 +146,7 @@ static bool add_sample(struct perf_reading *r, const struct cn_perf_record *reco
     cn_perf_stack_complete(&r->stacks, &r->file, &r->spaces, &sample);
     if (!cn_perf_threads_of(&r->threads, &sample, &thread, err))
         return false;
-    spot = chain_of(r, &sample, is_kernel).spot;
+    struct cn_perf_spot spot = chain_of(r, &sample, is_kernel).spot;
     cn_perf_threads_sample(&r->threads, thread, &sample, r->kinds[sample.event], spot);
     /* Counters that were read are exact, and those of other events of the group too. */
     while (cn_perf_read_next(&r->counters, &r->file, &sample, &counted)) {
@@ -309,7 +307,6 @@ static bool read_rank(struct cn_import *import, struct cn_perf_symbols *symbols,
                       struct cn_bytes bytes, uint64_t rank, struct cn_error *err)
 {
     struct perf_reading r = {.import = import};
-    bool ok;
 
     if (!cn_perf_file_open(&r.file, bytes, err))
         return false;
@@ -319,9 +316,9 @@ static bool read_rank(struct cn_import *import, struct cn_perf_symbols *symbols,
         cn_kernel_is_running(cn_perf_build_id(&r.file, "[kernel.kallsyms]"),
                              r.file.kernel_release ? r.file.kernel_release : ""),
         has_monotonic_clock(&r.file));
-    ok = cn_perf_threads_init(&r.threads, import, has_switches(&r.file), rank,
-                              r.file.epoch_ns, err) &&
-         add_metrics(&r, err) && read_records(&r, err);
+    bool ok = cn_perf_threads_init(&r.threads, import, has_switches(&r.file), rank,
+                                   r.file.epoch_ns, err) &&
+              add_metrics(&r, err) && read_records(&r, err);
     if (ok)
         add_warnings(&r);
     cn_map_done(&r.chain_of);
@@ -338,10 +335,9 @@ static bool read_rank(struct cn_import *import, struct cn_perf_symbols *symbols,
 bool cn_perf_read(struct cn_import *import, struct cn_bytes bytes, struct cn_error *err)
 {
     struct cn_perf_symbols symbols;
-    bool ok;
 
     cn_perf_symbols_init(&symbols);
-    ok = read_rank(import, &symbols, bytes, CN_PERF_NO_RANK, err);
+    bool ok = read_rank(import, &symbols, bytes, CN_PERF_NO_RANK, err);
     cn_perf_symbols_done(&symbols);
     return ok;
 }
@@ -365,11 +361,10 @@ static bool probe(const char *path)
     struct cn_text first = {0};
     size_t count;
     uint64_t *ranks = cn_rank_files_list(path, &count);
-    bool ok;
 
     if (count > 0)
         set_rank_path(&first, path, ranks[0]);
-    ok = cn_import_probe(count > 0 ? first.chars : path, looks_right);
+    bool ok = cn_import_probe(count > 0 ? first.chars : path, looks_right);
     free(ranks);
     cn_text_done(&first);
     return ok;
@@ -392,7 +387,6 @@ static bool open_database(struct cn_database **out, const char *path,
 {
     static const char description[] = "samples of perf record";
     struct cn_perf_symbols symbols;
-    struct cn_import *import;
     struct cn_text file = {0};
     size_t count;
     uint64_t *ranks = cn_rank_files_list(path, &count);
@@ -400,7 +394,7 @@ static bool open_database(struct cn_database **out, const char *path,
 
     if (count == 0)
         return cn_import_database(out, path, description, cn_perf_read, err);
-    import = cn_import_new(path, description);
+    struct cn_import *import = cn_import_new(path, description);
     cn_perf_symbols_init(&symbols);
     for (size_t i = 0; i < count && ok; i++) {
         set_rank_path(&file, path, ranks[i]);

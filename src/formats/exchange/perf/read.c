@@ -26,7 +26,6 @@ bool cn_perf_read_next(struct cn_perf_counters *counters, const struct cn_perf_f
                        struct cn_perf_sample *sample, struct cn_perf_counted *out)
 {
     uint64_t value, id, *last;
-    uint32_t slot;
 
     do {
         if (!take_counter(&sample->reads, file->events[sample->event].attr.read_format,
@@ -34,7 +33,7 @@ bool cn_perf_read_next(struct cn_perf_counters *counters, const struct cn_perf_f
             return false;
         out->event = cn_map_find(&file->event_of, id, UINT32_MAX);
     } while (out->event >= file->event_count);
-    slot = *cn_map_at(&counters->slot_of, id, (uint32_t)counters->count);
+    uint32_t slot = *cn_map_at(&counters->slot_of, id, (uint32_t)counters->count);
     if (slot == counters->count) {
         CN_PUSH(counters->last, counters->count, counters->capacity, 0);
     }

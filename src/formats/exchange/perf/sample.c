@@ -31,7 +31,6 @@ uint32_t cn_perf_event_of(const struct cn_perf_file *file, uint32_t type,
     /* All events have the identifier, or none: then they have the same fields. */
     uint64_t fields = file->events[0].attr.sample_type, off;
     struct cn_bytes id;
-    uint32_t event;
 
     if (fields & CN_PERF_HAS_IDENTIFIER)
         off = type == CN_PERF_SAMPLE || body.len < 8 ? 0 : body.len - 8;
@@ -42,7 +41,7 @@ uint32_t cn_perf_event_of(const struct cn_perf_file *file, uint32_t type,
         return 0;
     if (!cn_bytes_slice(body, off, 8, &id))
         return 0;
-    event = cn_map_find(&file->event_of, cn_u64_get(id.ptr), 0);
+    uint32_t event = cn_map_find(&file->event_of, cn_u64_get(id.ptr), 0);
     return event < file->event_count ? event : 0;
 }
 
@@ -150,7 +149,6 @@ bool cn_perf_sample_decode(const struct cn_perf_file *file,
                            const struct cn_perf_record *record,
                            struct cn_perf_sample *out, struct cn_error *err)
 {
-    const struct cn_perf_attr *attr;
     struct cn_bytes none = {(const uint8_t *)"", 0};
     struct cn_perf_sample sample = {.reads = none,
                                     .chain = none,
@@ -162,7 +160,7 @@ bool cn_perf_sample_decode(const struct cn_perf_file *file,
     if (file->event_count == 0)
         return cn_fail(err, CN_ERR_FORMAT, "a sample without an event");
     sample.event = cn_perf_event_of(file, CN_PERF_SAMPLE, record->body);
-    attr = &file->events[sample.event].attr;
+    const struct cn_perf_attr *attr = &file->events[sample.event].attr;
     if (!(attr->flags & CN_PERF_FLAG_FREQ) && attr->sample_period > 0)
         sample.period = attr->sample_period;
     else

@@ -154,7 +154,6 @@ static bool end_sample(struct script *s, struct cn_error *err)
 {
     struct cn_import_identity identity = {.name = ""};
     uint32_t metric, thread, context = 0;
-    bool is_clock;
 
     if (!s->has_head)
         return true;
@@ -169,7 +168,7 @@ static bool end_sample(struct script *s, struct cn_error *err)
     cn_text_clear(&s->name);
     cn_text_str_add(&s->name, cn_import_str(s->import, s->head.event));
     /* Without a period only samples can be counted, whatever the event counts. */
-    is_clock = s->head.has_period && strstr(cn_text_str(&s->name), "-clock");
+    bool is_clock = s->head.has_period && strstr(cn_text_str(&s->name), "-clock");
     if (!s->head.has_period)
         cn_text_str_add(&s->name, " samples");
     if (is_clock)

@@ -22,18 +22,18 @@ static size_t unwind(struct cn_perf_stacks *stacks, const struct cn_perf_file *f
     const struct cn_perf_attr *attr = &file->events[sample->event].attr;
     struct cn_unwind_registers registers;
     enum cn_unwind_end end;
-    uint64_t sp;
-    size_t count;
 
     if (!(attr->sample_type & CN_PERF_HAS_USER_STACK) ||
         sample->user_registers.len == 0 ||
         !cn_unwind_registers_decode(&registers, machine_of(file), attr->sample_regs_user,
                                     sample->user_registers))
         return 0;
-    sp = registers.value[registers.machine == CN_UNWIND_AARCH64 ? CN_UNWIND_ARM_SP
-                                                                : CN_UNWIND_X86_RSP];
-    count = cn_unwind(cn_perf_process_at(spaces, sample->pid)->space, &registers, sp,
-                      sample->user_stack, stacks->addresses, CN_PERF_STACK_MAX, &end);
+    uint64_t sp =
+        registers.value[registers.machine == CN_UNWIND_AARCH64 ? CN_UNWIND_ARM_SP
+                                                               : CN_UNWIND_X86_RSP];
+    size_t count =
+        cn_unwind(cn_perf_process_at(spaces, sample->pid)->space, &registers, sp,
+                  sample->user_stack, stacks->addresses, CN_PERF_STACK_MAX, &end);
     stacks->unwound_count++;
     stacks->end_count[end]++;
     return count;
@@ -103,14 +103,13 @@ static void add_leaf_caller(struct cn_perf_stacks *stacks,
                             struct cn_perf_spaces *spaces, struct cn_perf_sample *sample)
 {
     size_t len = sample->chain.len / 8, user = 0;
-    uint64_t caller;
 
     while (user < len && cn_u64_get(sample->chain.ptr + 8 * user) != CN_PERF_CONTEXT_USER)
         user++;
     if (user + 1 >= len)
         return;
-    caller = find_leaf_caller(stacks, file, spaces, sample,
-                              cn_u64_get(sample->chain.ptr + 8 * (user + 1)));
+    uint64_t caller = find_leaf_caller(stacks, file, spaces, sample,
+                                       cn_u64_get(sample->chain.ptr + 8 * (user + 1)));
     if (caller == 0 ||
         (user + 2 < len && cn_u64_get(sample->chain.ptr + 8 * (user + 2)) == caller))
         return;

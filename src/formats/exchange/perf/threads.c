@@ -143,11 +143,11 @@ static void leave(struct cn_perf_threads *threads, struct cn_perf_thread *thread
                   uint64_t now_ns)
 {
     uint64_t ns = passed(thread, now_ns);
-    struct cn_perf_share *share;
 
     if (thread->state != RUNNING && thread->state != WAITING)
         return;
-    share = share_at(threads, (uint32_t)(thread - threads->list), thread->stopped_at);
+    struct cn_perf_share *share =
+        share_at(threads, (uint32_t)(thread - threads->list), thread->stopped_at);
     if (thread->state == WAITING) {
         share->wait_ns[thread->wait] += ns;
     } else {
@@ -248,16 +248,15 @@ static void take_switch(struct cn_perf_threads *threads, const struct cn_perf_fi
                         const struct cn_perf_record *record)
 {
     struct cn_bytes ids;
-    uint32_t pid, tid;
-    struct cn_perf_thread *thread;
 
     if (!cn_bytes_slice(record->body,
                         record->head.type == CN_PERF_SWITCH ? 0 : SWITCH_CPU_WIDE_LEN, 8,
                         &ids))
         return;
-    pid = cn_u32_get(ids.ptr);
-    tid = cn_u32_get(ids.ptr + 4);
-    thread = thread_at(threads, pid, tid, cn_perf_cpu_of(file, record));
+    uint32_t pid = cn_u32_get(ids.ptr);
+    uint32_t tid = cn_u32_get(ids.ptr + 4);
+    struct cn_perf_thread *thread =
+        thread_at(threads, pid, tid, cn_perf_cpu_of(file, record));
     if (!(record->head.misc & CN_PERF_MISC_SWITCH_OUT))
         run(threads, thread, record->time_ns);
     else

@@ -203,13 +203,11 @@ static size_t head_len(const struct cn_perf_writer *writer)
 static bool write_beginning(struct cn_perf_writer *writer, struct cn_error *err)
 {
     struct cn_text text = {0}, first = {0};
-    size_t padded;
-    bool ok;
 
     cn_text_str_add(&text, CN_PERF_MAGIC);
     cn_wire_u64(&text, CN_PERF_PIPE_HEADER_LEN);
     put_text(&first, "cairn", head_len(writer));
-    padded = (size_t)cn_align_up(first.len, 8);
+    size_t padded = (size_t)cn_align_up(first.len, 8);
     put_head(&text, CN_PERF_HEADER_FEATURE, 0, 2 * HEAD_LEN + padded);
     cn_wire_u64(&text, CN_PERF_FEATURE_VERSION);
     cn_text_add(&text, first.chars, first.len);
@@ -220,7 +218,7 @@ static bool write_beginning(struct cn_perf_writer *writer, struct cn_error *err)
         cn_wire_u64(&text, i + 1);
     }
     cn_text_add(&text, writer->feature_records.chars, writer->feature_records.len);
-    ok = write_all(writer, text.chars, text.len, err);
+    bool ok = write_all(writer, text.chars, text.len, err);
     writer->data_off = writer->end_off;
     cn_text_done(&first);
     cn_text_done(&text);
@@ -258,8 +256,6 @@ static void release(struct cn_perf_writer *writer)
 bool cn_perf_writer_open(struct cn_perf_writer *writer, const char *path,
                          const struct cn_perf_writer_facts *facts, struct cn_error *err)
 {
-    bool ok;
-
     *writer = (struct cn_perf_writer){
         .path = cn_strdup(path),
         .event_count = facts->event_count,
@@ -273,8 +269,8 @@ bool cn_perf_writer_open(struct cn_perf_writer *writer, const char *path,
     add_features(writer, facts);
     char *temporary = cn_strprintf("%s.%d.new", path, (int)getpid());
     writer->fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    ok = (writer->fd >= 0 || cn_fail_errno(err, "cannot create %s", path)) &&
-         write_beginning(writer, err) && move_into_place(writer, temporary, err);
+    bool ok = (writer->fd >= 0 || cn_fail_errno(err, "cannot create %s", path)) &&
+              write_beginning(writer, err) && move_into_place(writer, temporary, err);
     if (!ok) {
         if (writer->fd >= 0) {
             (void)unlink(temporary);
@@ -291,11 +287,10 @@ static bool write_packed(struct cn_perf_writer *writer, struct cn_bytes raw,
                          struct cn_error *err)
 {
     struct cn_perf_head head = {.type = CN_PERF_COMPRESSED};
-    uint8_t *out;
     size_t len;
 
     cn_text_clear(&writer->packed);
-    out = (uint8_t *)cn_text_room(
+    uint8_t *out = (uint8_t *)cn_text_room(
         &writer->packed, HEAD_LEN + cn_compressor_bound(writer->compressor, raw.len));
     if (!cn_compress(writer->compressor, raw, out + HEAD_LEN, &len, err))
         return false;
@@ -307,12 +302,11 @@ static bool write_packed(struct cn_perf_writer *writer, struct cn_bytes raw,
 bool cn_perf_writer_flush(struct cn_perf_writer *writer, struct cn_error *err)
 {
     struct cn_bytes raw = {(const uint8_t *)writer->pending.chars, writer->pending.len};
-    bool ok;
 
     if (raw.len == 0)
         return true;
-    ok = writer->compressor ? write_packed(writer, raw, err)
-                            : write_all(writer, raw.ptr, raw.len, err);
+    bool ok = writer->compressor ? write_packed(writer, raw, err)
+                                 : write_all(writer, raw.ptr, raw.len, err);
     writer->sample_count += ok ? writer->pending_count : 0;
     writer->pending_count = 0;
     cn_text_clear(&writer->pending);
@@ -371,12 +365,10 @@ static bool write_head(struct cn_perf_writer *writer, struct cn_perf_header *hea
 {
     uint8_t bytes[cn_perf_header_size];
     struct cn_text head = {0};
-    uint64_t ids;
-    bool ok;
 
     header->attrs_off = cn_perf_header_size;
     header->attrs_len = writer->event_count * header->attr_size;
-    ids = header->attrs_off + header->attrs_len;
+    uint64_t ids = header->attrs_off + header->attrs_len;
     cn_perf_header_encode(header, bytes);
     memcpy(bytes, CN_PERF_MAGIC, strlen(CN_PERF_MAGIC));
     cn_text_add(&head, (const char *)bytes, sizeof(bytes));
@@ -386,8 +378,8 @@ static bool write_head(struct cn_perf_writer *writer, struct cn_perf_header *hea
     }
     for (size_t i = 0; i < writer->event_count; i++)
         cn_wire_u64(&head, i + 1);
-    ok = pwrite(writer->fd, head.chars, head.len, 0) == (ssize_t)head.len ||
-         cn_fail_errno(err, "cannot write %s", writer->path);
+    bool ok = pwrite(writer->fd, head.chars, head.len, 0) == (ssize_t)head.len ||
+              cn_fail_errno(err, "cannot write %s", writer->path);
     cn_text_done(&head);
     return ok;
 }
@@ -402,17 +394,16 @@ static bool complete(struct cn_perf_writer *writer, struct cn_error *err)
         .data_len = writer->end_off - writer->data_off,
     };
     struct cn_text tail = {0};
-    uint64_t contents;
-    bool ok;
 
     add_sample_time(writer);
-    contents = writer->end_off + writer->section_count * cn_perf_section_size;
+    uint64_t contents = writer->end_off + writer->section_count * cn_perf_section_size;
     for (size_t i = 0; i < writer->section_count; i++) {
         header.features |= UINT64_C(1) << writer->at[i].feature;
         put_section(&tail, contents + writer->at[i].off, writer->at[i].len);
     }
     cn_text_add(&tail, writer->sections.chars, writer->sections.len);
-    ok = write_all(writer, tail.chars, tail.len, err) && write_head(writer, &header, err);
+    bool ok =
+        write_all(writer, tail.chars, tail.len, err) && write_head(writer, &header, err);
     cn_text_done(&tail);
     return ok;
 }

@@ -17,15 +17,14 @@ static bool put(struct cn_hpc_dump *dump, const struct cn_record_layout *layout,
                 struct cn_bytes value, struct cn_error *err)
 {
     struct cn_text text = {0};
-    bool ok;
 
     cn_text_add(&text, (const char *)name.ptr, name.len);
     if (value.ptr) {
         cn_text_str_add(&text, " = ");
         cn_text_add(&text, (const char *)value.ptr, value.len);
     }
-    ok = cn_hpc_dump_item(dump, layout, (uint64_t)(at.ptr - dump->bytes.ptr), index,
-                          text.len > 0 ? cn_text_str(&text) : NULL, err);
+    bool ok = cn_hpc_dump_item(dump, layout, (uint64_t)(at.ptr - dump->bytes.ptr), index,
+                               text.len > 0 ? cn_text_str(&text) : NULL, err);
     cn_text_done(&text);
     return ok;
 }

@@ -43,12 +43,12 @@ static bool read_profile(const struct cn_measurements *m, size_t index,
 {
     const struct measurements *self = view_of(m);
     struct cn_text path = {0};
-    bool ok;
 
     print_path(&self->directories, index, &path);
     into->folder = (size_t)(cn_hpc_directories_of(&self->directories, index) -
                             self->directories.list);
-    ok = cn_hpc_profile_read(cn_text_str(&path), self->options.without_traces, into, err);
+    bool ok =
+        cn_hpc_profile_read(cn_text_str(&path), self->options.without_traces, into, err);
     cn_text_done(&path);
     return ok;
 }
@@ -188,7 +188,6 @@ bool cn_hpc_meas_probe(const char *path)
     struct dirent *entry;
     bool is_found = false;
     struct stat st;
-    DIR *dir;
 
     if (stat(path, &st) < 0)
         return false;
@@ -198,7 +197,7 @@ bool cn_hpc_meas_probe(const char *path)
         cn_file_close(&file);
         return is_found;
     }
-    dir = opendir(path);
+    DIR *dir = opendir(path);
     while (dir && !is_found && (entry = readdir(dir)))
         is_found = cn_ends_with(entry->d_name, ".hpcrun");
     if (dir)

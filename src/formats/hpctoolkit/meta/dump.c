@@ -32,14 +32,13 @@ static const char *function_name(const struct cn_hpc_walk *walk,
         .layout = cn_hpc_meta_layout(walk->meta->encoding, CN_HPC_FUNCTION_SHAPE)};
     const char *name = "";
     struct cn_error ignored;
-    uint64_t name_off;
     uint32_t index;
 
     if (!node->has_function ||
         !cn_hpc_table_find(functions, node->function_off, "function", &index, &ignored))
         return NULL;
     function.bytes = cn_hpc_table_at(functions, index);
-    name_off = cn_hpc_item_get(&function, "name_off");
+    uint64_t name_off = cn_hpc_item_get(&function, "name_off");
     return name_off == 0 || cn_hpc_span_string(walk->meta->sections[CN_HPC_STRINGS],
                                                name_off, "name", &name, &ignored)
                ? name

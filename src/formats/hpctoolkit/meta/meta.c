@@ -153,13 +153,12 @@ static bool find_roots(struct cn_hpc_meta *meta, struct cn_hpc_walk *walk,
                        struct cn_error *err)
 {
     const struct cn_hpc_item *head = &walk->head;
-    uint64_t len;
 
     if (layout_of(meta, CN_HPC_ENTRY_SHAPE))
         return cn_hpc_walk_table(walk, CN_HPC_CONTEXTS, &meta->entries, err);
     if (!cn_hpc_walk_header(walk, CN_HPC_CONTEXTS, err))
         return false;
-    len = cn_hpc_item_get(head, "roots_len");
+    uint64_t len = cn_hpc_item_get(head, "roots_len");
     meta->roots.off = cn_hpc_roots_off(head);
     return len == 0 ||
            cn_hpc_span_slice(walk->section, meta->roots.off, len, &meta->roots.bytes) ||
@@ -309,12 +308,11 @@ bool cn_hpc_meta_read(const struct cn_hpc_meta *meta, struct cn_database *db,
     struct meta_reader r = {
         .walk = {.meta = meta, .record = on_record}, .db = db, .err = err};
     struct cn_arena *arena = &db->arena;
-    bool ok;
 
     r.walk.arg = &r;
-    ok = cn_hpc_walk_section(&r.walk, CN_HPC_GENERAL, err) &&
-         cn_hpc_walk_section(&r.walk, CN_HPC_ID_NAMES, err) &&
-         cn_hpc_walk_section(&r.walk, CN_HPC_METRICS, err);
+    bool ok = cn_hpc_walk_section(&r.walk, CN_HPC_GENERAL, err) &&
+              cn_hpc_walk_section(&r.walk, CN_HPC_ID_NAMES, err) &&
+              cn_hpc_walk_section(&r.walk, CN_HPC_METRICS, err);
     if (ok) {
         end_metric(&r);
         db->kinds = (struct cn_kinds){

@@ -116,11 +116,10 @@ static bool visit_node(struct node_tree *t, struct list *list)
     struct cn_error err;
     struct cn_hpc_node node;
     struct cn_bytes rest;
-    enum cn_hpc_node_state state;
     uint64_t off = list->at, index = is_counted ? t->count : list->index;
 
     (void)cn_hpc_span_slice(t->section, off, list->end - off, &rest);
-    state = t->walk->meta->encoding->node(rest, &node, &err);
+    enum cn_hpc_node_state state = t->walk->meta->encoding->node(rest, &node, &err);
     if (state == CN_HPC_NODE_BAD) {
         list->at = list->end;
         return cn_hpc_walk_report(t->walk, CN_HPC_DAMAGE, "context-bounds", off,
@@ -193,13 +192,12 @@ bool cn_hpc_walk_nodes(struct cn_hpc_walk *walk, cn_hpc_node_visit_fn visit,
         .section = walk->meta->sections[CN_HPC_CONTEXTS],
         .granule = walk->meta->encoding->is_proto ? 1 : 8,
     };
-    bool ok;
 
     walk->err = err;
     if (walk->is_lost)
         return true;
     cn_hpc_set_init(&t.seen, t.section.bytes.len / t.granule + 1);
-    ok = visit_roots(&t);
+    bool ok = visit_roots(&t);
     cn_hpc_set_done(&t.seen);
     free(t.lists);
     return ok;

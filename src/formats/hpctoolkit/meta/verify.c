@@ -350,11 +350,10 @@ static void verify_contexts(struct verifier *v)
     uint64_t errors = v->f->error_count;
     uint64_t limit = (len / meta->encoding->node_min + 1) * CN_HPC_ID_SPREAD_MAX;
     struct cn_error err;
-    bool ok;
 
     cn_hpc_set_init(&v->check->contexts, limit < UINT32_MAX ? limit : UINT32_MAX);
     walk(v, CN_HPC_CONTEXTS);
-    ok = cn_hpc_walk_nodes(&v->walk, on_node, &err);
+    bool ok = cn_hpc_walk_nodes(&v->walk, on_node, &err);
     assert(ok);
     if (v->f->error_count == errors)
         v->check->c.contexts = &v->check->contexts;

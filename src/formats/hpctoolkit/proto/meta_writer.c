@@ -57,11 +57,9 @@ static bool collect_entries(struct cn_hpc_proto_writing *w, bool is_usual,
     if (!cn_context_children(w->db, NULL, &cursor, err))
         return false;
     while ((step = cn_context_next(w->db, &cursor, &root, err)) == CN_ITEM) {
-        const char *name;
-
         if (root.kind != CN_CONTEXT_ENTRY)
             continue;
-        name = cn_hpc_proto_root_name(&root);
+        const char *name = cn_hpc_proto_root_name(&root);
         if (cn_hpc_entry_find(name, &entry) != is_usual)
             continue;
         w->odd_entry_count += !is_usual;

@@ -14,7 +14,6 @@ static bool compare_values(struct cn_hpc_check *c, const char *dir,
 {
     struct cn_error damage = {0};
     struct cn_database *db;
-    bool ok;
 
     /* Opened by its path, the database can give back the memory of its maps. */
     if (!(dir ? cn_hpc_proto_open(&db, dir, &damage)
@@ -22,7 +21,7 @@ static bool compare_values(struct cn_hpc_check *c, const char *dir,
         cn_findings_error(&c->f, "open", 0, "%s", damage.text);
         return true;
     }
-    ok = cn_hpc_check_values(c, db, &((struct cn_hpc_database *)db)->values, err);
+    bool ok = cn_hpc_check_values(c, db, &((struct cn_hpc_database *)db)->values, err);
     cn_database_close(db);
     return ok;
 }
@@ -66,15 +65,14 @@ static bool verify(const char *dir, const struct cn_hpc_proto_files *files,
     struct cn_hpc_sparse_verify values = {
         .c = &check.c, .files = &files->values, .has_time_range = true};
     struct cn_hpc_meta meta = {0};
-    bool ok;
 
     if (cn_hpc_check_begin(&check.c, "meta.db", files->meta.ptr) &&
         check_frame(&check.c.f, files->meta, &meta))
         cn_hpc_meta_verify(&check, &meta);
     if (meta.is_unfinished)
         values.distrust_cct = "is inconsistent in unfinished databases";
-    ok = cn_hpc_sparse_verify(&values, err) &&
-         (check.c.f.error_count > 0 || compare_values(&check.c, dir, files, err));
+    bool ok = cn_hpc_sparse_verify(&values, err) &&
+              (check.c.f.error_count > 0 || compare_values(&check.c, dir, files, err));
     cn_hpc_meta_check_done(&check);
     return ok;
 }

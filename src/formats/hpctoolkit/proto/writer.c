@@ -14,12 +14,11 @@ static uint64_t count_lost_columns(const struct cn_database *db)
     struct cn_arena arena = {0};
     struct cn_taxonomy usual;
     struct cn_text theirs = {0}, ours = {0};
-    bool is_same;
 
     cn_taxonomy_build(&usual, &db->metrics, &arena);
     cn_hpc_metrics_yaml_write(&usual, &theirs);
     cn_hpc_metrics_yaml_write(&db->taxonomy, &ours);
-    is_same = strcmp(cn_text_str(&theirs), cn_text_str(&ours)) == 0;
+    bool is_same = strcmp(cn_text_str(&theirs), cn_text_str(&ours)) == 0;
     cn_text_done(&theirs);
     cn_text_done(&ours);
     cn_arena_done(&arena);

@@ -78,14 +78,14 @@ bool cn_hpc_sparse_cct_write(const struct cn_hpc_sparse_writing *w,
     struct cn_hpc_metric_ids ids = w->threads;
     uint8_t header[cn_hpc_sparse_header_size];
     struct cn_out out = {0};
-    bool ok;
 
     job.arg = &ids;
     cn_hpc_sparse_header_fill(kind, CN_HPC_SPARSE_MAJOR, context_count, header);
-    ok = cn_hpc_sparse_file_begin(&out, w, kind, context_count, err) &&
-         cn_hpc_cct_blocks_write(&job, &encoding, &out, CN_HPC_SPARSE_HEADER_LEN, err) &&
-         cn_hpc_cct_blocks_end(&job, &encoding, &out, CN_HPC_SPARSE_HEADER_LEN, err) &&
-         cn_hpc_sparse_file_end(&out, kind, header, err);
+    bool ok =
+        cn_hpc_sparse_file_begin(&out, w, kind, context_count, err) &&
+        cn_hpc_cct_blocks_write(&job, &encoding, &out, CN_HPC_SPARSE_HEADER_LEN, err) &&
+        cn_hpc_cct_blocks_end(&job, &encoding, &out, CN_HPC_SPARSE_HEADER_LEN, err) &&
+        cn_hpc_sparse_file_end(&out, kind, header, err);
     cn_out_abandon(&out);
     return ok || cn_fail_in(err, "cct.db");
 }

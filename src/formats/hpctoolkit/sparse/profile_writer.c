@@ -81,7 +81,6 @@ static bool write_blocks(struct sparse_writer *p, uint32_t context_count,
     struct cn_hpc_value_job job = cn_hpc_sparse_job(p->w, context_count);
     uint64_t *totals[2] = {p->w->dropped_threads, p->w->dropped_summaries};
     size_t dropped_count = (size_t)p->w->workers * CN_HPC_SPARSE_ID_COUNT;
-    bool ok;
 
     for (size_t k = 0; k < 2; k++) {
         p->dropped[k] = cn_alloc(dropped_count, sizeof(*p->dropped[k]));
@@ -89,7 +88,7 @@ static bool write_blocks(struct sparse_writer *p, uint32_t context_count,
     }
     job.arg = p;
     job.is_left_out = p->is_left_out;
-    ok = cn_hpc_profile_blocks_write(&job, &encoding, &p->out, p->blocks, err);
+    bool ok = cn_hpc_profile_blocks_write(&job, &encoding, &p->out, p->blocks, err);
     for (size_t k = 0; k < 2; k++) {
         for (size_t i = 0; totals[k] && i < dropped_count; i++)
             totals[k][i % CN_HPC_SPARSE_ID_COUNT] += p->dropped[k][i];
@@ -153,7 +152,6 @@ static bool write_records(struct sparse_writer *p, struct cn_error *err)
 {
     size_t count = p->w->db->profile_count;
     uint8_t *bytes = cn_alloc(count, cn_hpc_sparse_profile_size);
-    bool ok;
 
     for (size_t i = 0; i < count; i++) {
         struct cn_hpc_sparse_profile *record = &p->records[i];
@@ -163,8 +161,8 @@ static bool write_records(struct sparse_writer *p, struct cn_error *err)
         record->block_off = p->blocks[i].values_off;
         cn_hpc_sparse_profile_encode(record, bytes + i * cn_hpc_sparse_profile_size);
     }
-    ok = cn_out_write_at(&p->out, CN_HPC_SPARSE_HEADER_LEN, bytes,
-                         count * cn_hpc_sparse_profile_size, err);
+    bool ok = cn_out_write_at(&p->out, CN_HPC_SPARSE_HEADER_LEN, bytes,
+                              count * cn_hpc_sparse_profile_size, err);
     free(bytes);
     return ok;
 }
@@ -194,12 +192,11 @@ bool cn_hpc_sparse_profiles_write(const struct cn_hpc_sparse_writing *w,
                                   uint32_t context_count, struct cn_error *err)
 {
     struct sparse_writer p = {.w = w};
-    bool ok;
 
     p.records = cn_alloc(w->db->profile_count, sizeof(*p.records));
     p.blocks = cn_alloc(w->db->profile_count, sizeof(*p.blocks));
     p.is_left_out = cn_alloc(w->db->profile_count, sizeof(*p.is_left_out));
-    ok = write_file(&p, context_count, err) || cn_fail_in(err, "profile.db");
+    bool ok = write_file(&p, context_count, err) || cn_fail_in(err, "profile.db");
     cn_out_abandon(&p.out);
     free(p.records);
     free(p.blocks);

@@ -31,7 +31,6 @@ static bool write_records(const struct cn_hpc_trace_lines *lines, struct cn_out 
                           struct cn_error *err)
 {
     uint8_t *bytes = cn_alloc(lines->count, cn_hpc_sparse_trace_size);
-    bool ok;
 
     for (uint32_t i = 0; i < lines->count; i++) {
         struct cn_hpc_sparse_trace record = {
@@ -42,8 +41,8 @@ static bool write_records(const struct cn_hpc_trace_lines *lines, struct cn_out 
 
         cn_hpc_sparse_trace_encode(&record, bytes + (size_t)i * cn_hpc_sparse_trace_size);
     }
-    ok = cn_out_write_at(out, CN_HPC_SPARSE_HEADER_LEN, bytes,
-                         (size_t)lines->count * cn_hpc_sparse_trace_size, err);
+    bool ok = cn_out_write_at(out, CN_HPC_SPARSE_HEADER_LEN, bytes,
+                              (size_t)lines->count * cn_hpc_sparse_trace_size, err);
     free(bytes);
     return ok;
 }
@@ -79,13 +78,12 @@ bool cn_hpc_sparse_traces_write(const struct cn_hpc_sparse_writing *w,
 {
     struct cn_hpc_trace_lines lines;
     struct cn_out out = {0};
-    bool ok;
 
     if (!w->db->has_timelines)
         return true;
-    ok = (cn_hpc_trace_lines_open(&lines, w->db, err) &&
-          write_file(w, &lines, &out, err)) ||
-         cn_fail_in(err, "trace.db");
+    bool ok = (cn_hpc_trace_lines_open(&lines, w->db, err) &&
+               write_file(w, &lines, &out, err)) ||
+              cn_fail_in(err, "trace.db");
     cn_out_abandon(&out);
     cn_hpc_trace_lines_done(&lines);
     return ok;

@@ -24,10 +24,9 @@ static bool decode_identity(struct cn_bytes bytes, struct cn_identity *out,
                             struct cn_error *err)
 {
     struct cn_hpc_sparse_identity id = {0};
-    unsigned kind;
 
     (void)cn_hpc_sparse_identity_decode(bytes, &id);
-    kind = id.kind & CN_HPC_SPARSE_KIND_MASK;
+    unsigned kind = id.kind & CN_HPC_SPARSE_KIND_MASK;
     if (kind >= CN_KINDS_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "identity of kind %u, can read %d", kind,
                        CN_KINDS_MAX - 1);

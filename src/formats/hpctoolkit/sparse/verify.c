@@ -112,10 +112,9 @@ static void check_identity(struct cn_hpc_plane_check *p, uint32_t number,
 {
     struct cn_findings *f = &p->c->f;
     struct cn_hpc_sparse_identity id = {0};
-    unsigned kind;
 
     (void)cn_hpc_sparse_identity_decode(bytes, &id);
-    kind = id.kind & CN_HPC_SPARSE_KIND_MASK;
+    unsigned kind = id.kind & CN_HPC_SPARSE_KIND_MASK;
     if (number == 0 && kind != CN_HPC_SPARSE_KIND_SUMMARY)
         cn_findings_error(f, "summary-first", off,
                           "profile 0 is of kind %u, not the summary", kind);

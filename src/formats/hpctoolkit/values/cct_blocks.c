@@ -151,15 +151,13 @@ static bool add_context(void *arg, unsigned worker, uint32_t context,
     struct cn_hpc_cct_block block = {.context = context, .values_off = self->len};
     size_t len_max = plane.count * encoding->value_len +
                      (plane.count + 1) * encoding->index_len + encoding->align;
-    size_t len, padded_len;
-    uint8_t *at;
 
     (void)err;
     skip_until(self, context);
     self->bytes = cn_grow_to(self->bytes, self->len + len_max, &self->capacity, 1);
-    at = self->bytes + self->len;
-    len = encoding->block(c->job->arg, worker, plane, at, &block);
-    padded_len = (size_t)cn_align_up(len, encoding->align);
+    uint8_t *at = self->bytes + self->len;
+    size_t len = encoding->block(c->job->arg, worker, plane, at, &block);
+    size_t padded_len = (size_t)cn_align_up(len, encoding->align);
     if (len == 0)
         return true;
     memset(at + len, 0, padded_len - len);
@@ -269,10 +267,9 @@ bool cn_hpc_cct_blocks_write(const struct cn_hpc_value_job *job,
         .records_off = records_off,
         .blocks_off = out->end_off,
     };
-    bool ok;
 
     c.workers = cn_alloc(job->workers, sizeof(*c.workers));
-    ok = transpose(&c, err);
+    bool ok = transpose(&c, err);
     for (unsigned i = 0; i < job->workers; i++) {
         free(c.workers[i].bytes);
         free(c.workers[i].records);

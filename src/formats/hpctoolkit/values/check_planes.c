@@ -71,7 +71,6 @@ static bool open_block(struct cn_hpc_plane_check *p, uint32_t number,
 {
     const struct cn_hpc_plane_encoding *e = p->planes.encoding;
     struct cn_findings *f = &p->c->f;
-    uint64_t values_end;
 
     *b = (struct cn_hpc_block){.encoding = e,
                                .value_count = record->value_count,
@@ -97,7 +96,7 @@ static bool open_block(struct cn_hpc_plane_check *p, uint32_t number,
                           b->key_count, e->key, b->index_off, p->planes.file_len);
         return false;
     }
-    values_end = b->values_off + b->values.len;
+    uint64_t values_end = b->values_off + b->values.len;
     cn_hpc_check_aligned(p->c, b->values_off, p->value_align, "values");
     cn_hpc_check_aligned(p->c, b->index_off, p->index_align,
                          is_of_profiles(p) ? "index of contexts" : "index of metrics");

@@ -67,18 +67,16 @@ static bool select_of_profile(const struct cn_hpc_planes *profiles,
                               uint32_t context, struct lookup_selection *s,
                               struct cn_error *err)
 {
-    struct cn_hpc_plane_entry entry;
     struct cn_hpc_block block;
-    uint64_t at, end;
     uint16_t metric;
 
     if (!cn_hpc_planes_block(profiles, profile, &block, err))
         return false;
-    at = cn_hpc_block_find(&block, context);
-    entry = cn_hpc_block_entry(&block, at);
+    uint64_t at = cn_hpc_block_find(&block, context);
+    struct cn_hpc_plane_entry entry = cn_hpc_block_entry(&block, at);
     if (at == block.key_count || entry.key != context)
         return true;
-    end = cn_hpc_block_entry(&block, at + 1).start;
+    uint64_t end = cn_hpc_block_entry(&block, at + 1).start;
     if (entry.start > end || end > block.value_count)
         return cn_hpc_block_bad_entry(&block, at, UINT64_MAX, err) ||
                cn_fail_in(err, "profile %" PRIu32, profile);

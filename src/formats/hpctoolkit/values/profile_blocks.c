@@ -539,7 +539,6 @@ static bool write_blocks(struct block_writer *p, struct cn_error *err)
 {
     struct cn_jobs jobs = {p->job_count, p, scan_run, scan_take, write_finish};
     unsigned count = p->job->workers;
-    bool ok;
 
     p->workers = cn_alloc(count, sizeof(*p->workers));
     for (unsigned i = 0; i < count; i++) {
@@ -552,7 +551,7 @@ static bool write_blocks(struct block_writer *p, struct cn_error *err)
     }
     cn_failures_init(&p->failures, count);
     cn_pool_run(&jobs, count);
-    ok = cn_failures_result(&p->failures, err);
+    bool ok = cn_failures_result(&p->failures, err);
     cn_failures_done(&p->failures);
     for (unsigned i = 0; i < count; i++) {
         free(p->workers[i].sorted);
@@ -578,17 +577,16 @@ bool cn_hpc_profile_blocks_write(const struct cn_hpc_value_job *job,
         .own_end = cn_database_own_end(job->db),
     };
     uint64_t off;
-    bool ok;
 
     for (int i = 0; i < 2; i++) {
         cn_zero_ids_init(&p.zero_ids[i], &job->db->metrics, i == 1);
         if (encoding->translate) /* with other ids; it has dropped void values */
             memset(&p.zero_ids[i], 0xff, sizeof(p.zero_ids[i]));
     }
-    ok = expect_blocks(&p, err) && skip_blocks(&p, 0, p.own_first, err) &&
-         plan_jobs(&p, err) && write_blocks(&p, err) &&
-         cn_out_reserve(out, 0, &off, err) &&
-         skip_blocks(&p, p.own_end, job->db->profile_count, err);
+    bool ok = expect_blocks(&p, err) && skip_blocks(&p, 0, p.own_first, err) &&
+              plan_jobs(&p, err) && write_blocks(&p, err) &&
+              cn_out_reserve(out, 0, &off, err) &&
+              skip_blocks(&p, p.own_end, job->db->profile_count, err);
     free(p.starts);
     return ok;
 }

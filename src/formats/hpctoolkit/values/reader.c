@@ -8,14 +8,13 @@ bool cn_hpc_values_limit(struct cn_hpc_values *values, uint64_t listed_count,
                          struct cn_error *err)
 {
     struct cn_hpc_block block;
-    uint64_t limit;
     uint32_t last = 0;
 
     if (!cn_hpc_planes_block(&values->profiles, 0, &block, err))
         return cn_fail_in(err, "profile.db");
     if (block.key_count > 0)
         last = cn_hpc_block_entry(&block, block.key_count - 1).key;
-    limit = (listed_count + block.key_count + 1) * CN_HPC_ID_SPREAD_MAX;
+    uint64_t limit = (listed_count + block.key_count + 1) * CN_HPC_ID_SPREAD_MAX;
     if (last >= limit || last == UINT32_MAX)
         return cn_fail(err, CN_ERR_FORMAT,
                        "profile.db: context %" PRIu32

@@ -241,7 +241,6 @@ static bool run_jobs(struct trace_writer *t, struct cn_error *err)
 {
     struct cn_jobs jobs = {t->group_count, t, group_run, group_take, NULL};
     unsigned count = t->job->workers;
-    bool ok;
 
     t->workers = cn_alloc(count, sizeof(*t->workers));
     for (unsigned i = 0; i < count; i++) {
@@ -250,7 +249,7 @@ static bool run_jobs(struct trace_writer *t, struct cn_error *err)
     }
     cn_failures_init(&t->failures, count);
     cn_pool_run(&jobs, count);
-    ok = cn_failures_result(&t->failures, err);
+    bool ok = cn_failures_result(&t->failures, err);
     cn_failures_done(&t->failures);
     add_up(t);
     for (unsigned i = 0; i < count; i++)

@@ -238,12 +238,11 @@ static bool run_units(struct thin_writer *t, struct cn_error *err)
 {
     struct cn_jobs jobs = {t->unit_count, t, unit_run, unit_take, NULL};
     unsigned count = t->job->workers;
-    bool ok;
 
     t->workers = cn_alloc(count, sizeof(*t->workers));
     cn_failures_init(&t->failures, count);
     cn_pool_run(&jobs, count);
-    ok = cn_failures_result(&t->failures, err);
+    bool ok = cn_failures_result(&t->failures, err);
     cn_failures_done(&t->failures);
     for (unsigned i = 0; i < count; i++)
         free(t->workers[i].thinner.list);

@@ -14,7 +14,6 @@ struct cn_hpc_trace_record cn_hpc_traces_record(const struct cn_hpc_traces *trac
 void cn_hpc_traces_sort(struct cn_hpc_traces *traces, struct cn_arena *arena)
 {
     uint32_t count = traces->records.count, in_order = 0;
-    struct cn_hpc_trace_slot *slots;
 
     for (uint32_t i = 0; i < count; i++) {
         struct cn_hpc_trace_record record = cn_hpc_traces_record(traces, i);
@@ -23,7 +22,7 @@ void cn_hpc_traces_sort(struct cn_hpc_traces *traces, struct cn_arena *arena)
     }
     if (in_order == count)
         return;
-    slots = cn_arena_alloc(arena, count, sizeof(*slots));
+    struct cn_hpc_trace_slot *slots = cn_arena_alloc(arena, count, sizeof(*slots));
     for (uint32_t i = 0; i < count; i++) {
         struct cn_hpc_trace_record record = cn_hpc_traces_record(traces, i);
 

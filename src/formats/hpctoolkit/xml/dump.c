@@ -73,13 +73,12 @@ static bool dump_values(struct cn_hpc_dump *dump, uint64_t off, struct cn_error 
 {
     struct cn_hpc_legacy_values head = {0};
     struct cn_bytes bytes;
-    uint64_t count;
 
     if (!cn_hpc_dump_item(dump, &cn_hpc_legacy_values_layout, off, 0, NULL, err))
         return false;
     (void)cn_bytes_from(dump->bytes, off, &bytes);
     (void)cn_hpc_legacy_values_decode(bytes, &head);
-    count = (uint64_t)head.row_count * head.column_count;
+    uint64_t count = (uint64_t)head.row_count * head.column_count;
     return cn_hpc_dump_records(dump, &cn_hpc_legacy_value_layout,
                                off + cn_hpc_legacy_values_size, count, err);
 }

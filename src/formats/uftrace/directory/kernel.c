@@ -42,12 +42,11 @@ static void load_symbols(struct cn_uft_directory *dir, struct cn_uft_kernel *k)
     for (size_t i = 0; i < symbols.count && dir->function_count < CN_UFT_SYMBOLS_MAX;
          i++) {
         struct cn_bytes rest = symbols.list[i].name, text;
-        const char *name;
 
         /* "name\t[module]" */
         if (!cn_uft_scan_word(&rest, &text) || !strchr("TtWw", symbols.list[i].type))
             continue;
-        name = cn_uft_text_copy(&dir->rec.arena, text);
+        const char *name = cn_uft_text_copy(&dir->rec.arena, text);
         cn_uft_function_add(dir, (struct cn_call_function){
                                      .name = name,
                                      .raw_name = name,
@@ -132,13 +131,12 @@ static void name_events(struct cn_uft_directory *dir, const struct cn_uft_kernel
 
 void cn_uft_kernel_build(struct cn_uft_directory *dir)
 {
-    struct cn_uft_kernel *k;
     struct cn_error err = {0};
     struct cn_bytes file;
 
     if (!cn_uft_directory_find(dir, "kernel_header", &file))
         return;
-    k = cn_alloc(1, sizeof(*k));
+    struct cn_uft_kernel *k = cn_alloc(1, sizeof(*k));
     dir->kernel = k;
     if (!cn_uft_kernel_format_read(file, &dir->rec.arena, &k->format, &err)) {
         cn_recording_warn(&dir->rec, true, "kernel_header: %s", err.text);

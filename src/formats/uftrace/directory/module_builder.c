@@ -54,7 +54,6 @@ static void load_symbols(struct cn_uft_directory *dir, uint32_t module, uint64_t
     struct cn_bytes file;
     struct cn_uft_symbols symbols;
     struct cn_uft_bad_lines bad = {&dir->rec, name, 0};
-    uint64_t base;
     struct cn_file other = {0};
 
     dir->modules[module].first_function = (uint32_t)dir->function_count;
@@ -65,10 +64,10 @@ static void load_symbols(struct cn_uft_directory *dir, uint32_t module, uint64_t
     cn_uft_symbols_read(file, &symbols, cn_uft_bad_line, &bad);
     cn_uft_bad_lines_done(&bad);
     /* In old recordings, the symbols of a program at a fixed address are absolute. */
-    base = !(dir->rec.features & CN_FEATURE_SYM_REL_ADDR) && symbols.count > 0 &&
-                   symbols.list[0].offset >= begin
-               ? begin
-               : 0;
+    uint64_t base = !(dir->rec.features & CN_FEATURE_SYM_REL_ADDR) && symbols.count > 0 &&
+                            symbols.list[0].offset >= begin
+                        ? begin
+                        : 0;
     if (dir->function_count + symbols.count > CN_UFT_SYMBOLS_MAX) {
         cn_recording_warn(&dir->rec, true,
                           "%s: skipped: more than %d symbols in all files", name,

@@ -57,7 +57,6 @@ static bool read_info(struct cn_uft_directory *dir, struct cn_error *err)
     struct cn_uft_info_header head;
     struct cn_error problem = {0};
     struct cn_bytes file;
-    const char *version;
 
     if (!cn_uft_directory_find(dir, "info", &file))
         return cn_fail(err, CN_ERR_FORMAT, "%s: no file 'info'", rec->path);
@@ -76,7 +75,7 @@ static bool read_info(struct cn_uft_directory *dir, struct cn_error *err)
         cn_recording_warn(rec, true, "info: %s", problem.text);
     rec->facts = dir->facts.list;
     rec->fact_count = (uint32_t)dir->facts.count;
-    version = cn_recording_fact(rec, "uftrace_version");
+    const char *version = cn_recording_fact(rec, "uftrace_version");
     if (version)
         cn_uft_hook_costs_parse(version, rec);
     return true;

@@ -41,13 +41,12 @@ static bool begins_at(const struct cn_uft_records *records, uint64_t off,
     uint64_t last_ns = 0;
 
     for (unsigned i = 0; i < BELIEVED_COUNT; i++) {
-        struct cn_uft_record record;
         struct cn_bytes bytes;
 
         if (!cn_content_slice(records->content, off + i * (uint64_t)cn_uft_record_size,
                               cn_uft_record_size, &bytes))
             return false;
-        record = cn_uft_record_get(bytes, records->is_big_endian);
+        struct cn_uft_record record = cn_uft_record_get(bytes, records->is_big_endian);
         if (!cn_uft_record_has_magic(record) ||
             cn_bits(record.word, CN_UFT_MORE_AT, CN_UFT_MORE_BITS) ||
             cn_bits(record.word, CN_UFT_TYPE_AT, CN_UFT_TYPE_BITS) > CN_UFT_EXIT ||

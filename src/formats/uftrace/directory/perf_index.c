@@ -74,13 +74,12 @@ bool cn_uft_perf_is_waiting(const struct cn_uft_directory *dir, uint32_t task,
                             uint64_t time_ns)
 {
     struct cn_uft_perf_event out = {0}, in = {0};
-    uint64_t begin, end, next;
 
     if (!dir->perf_begins)
         return false;
-    begin = dir->perf_begins[task];
-    end = dir->perf_begins[task + 1];
-    next = cn_search(begin, end, is_before, dir, time_ns);
+    uint64_t begin = dir->perf_begins[task];
+    uint64_t end = dir->perf_begins[task + 1];
+    uint64_t next = cn_search(begin, end, is_before, dir, time_ns);
     return next > begin && next < end &&
            cn_uft_perf_event_at(dir, dir->perf_records[next - 1], &out) &&
            cn_uft_perf_event_at(dir, dir->perf_records[next], &in) &&

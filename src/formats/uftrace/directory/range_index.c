@@ -82,13 +82,12 @@ bool cn_uft_ranges_prepare(struct cn_recording *rec, unsigned workers,
 {
     struct cn_uft_directory *dir = (struct cn_uft_directory *)rec;
     struct sources sources;
-    bool ok;
 
     if (dir->summary)
         return true;
     sources_init(&sources, dir);
-    ok = cn_uft_summary_get(&dir->summary, dir->rec.path, sources.list, sources.count,
-                            workers, progress, err);
+    bool ok = cn_uft_summary_get(&dir->summary, dir->rec.path, sources.list,
+                                 sources.count, workers, progress, err);
     sources_done(&sources);
     return ok;
 }

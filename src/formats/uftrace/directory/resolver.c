@@ -32,7 +32,6 @@ static uint32_t find_in(const struct cn_uft_directory *dir,
                         size_t load_count, uint64_t address)
 {
     const struct cn_mapping *mapping;
-    size_t at;
 
     /* Recordings do not contain calls of dlclose(), so the last library wins. */
     for (size_t i = map_count + load_count; i-- > map_count;) {
@@ -42,8 +41,8 @@ static uint32_t find_in(const struct cn_uft_directory *dir,
     }
     if (map_count == 0)
         return CN_NONE;
-    at = cn_search_u64(&session->mappings->begin, map_count, sizeof(*session->mappings),
-                       address);
+    size_t at = cn_search_u64(&session->mappings->begin, map_count,
+                              sizeof(*session->mappings), address);
     if (at == 0 || address >= session->mappings[at - 1].end)
         return CN_NONE;
     mapping = &session->mappings[at - 1];
@@ -56,12 +55,11 @@ static void follow_loads(struct cn_uft_resolver *resolver, uint64_t time_ns,
                          uint64_t *begin_ns, uint64_t *last_ns)
 {
     size_t all = resolver->session->mapping_count - resolver->map_count, count;
-    const struct cn_mapping *loads;
 
     resolver->load_count = 0;
     if (all == 0)
         return;
-    loads = resolver->session->mappings + resolver->map_count;
+    const struct cn_mapping *loads = resolver->session->mappings + resolver->map_count;
     count = cn_search_u64(&loads->time_ns, all, sizeof(*loads), time_ns);
     resolver->load_count = count;
     if (count > 0 && loads[count - 1].time_ns > *begin_ns)
@@ -76,7 +74,6 @@ void cn_uft_resolver_move(struct cn_uft_resolver *resolver, uint64_t time_ns)
     const struct cn_task *task = &dir->tasks[resolver->task];
     uint64_t begin_ns = 0, last_ns = UINT64_MAX;
     size_t at;
-    uint32_t session;
 
     memset(resolver->cache, 0, sizeof(resolver->cache));
     resolver->begin_ns = 0;
@@ -87,7 +84,7 @@ void cn_uft_resolver_move(struct cn_uft_resolver *resolver, uint64_t time_ns)
     at = cn_search_u64(&task->sessions->from_ns, task->session_count,
                        sizeof(*task->sessions), time_ns);
     at -= at > 0; /* the first session also applies before its start */
-    session = task->sessions[at].session;
+    uint32_t session = task->sessions[at].session;
     if (at > 0)
         begin_ns = task->sessions[at].from_ns;
     if (at + 1 < task->session_count)

@@ -20,11 +20,9 @@ struct session_mappings {
 static bool extends_last(const struct session_mappings *mappings, uint32_t module,
                          const struct cn_uft_map_line *line)
 {
-    struct cn_mapping *last;
-
     if (mappings->count == 0)
         return false;
-    last = &mappings->list[mappings->count - 1];
+    struct cn_mapping *last = &mappings->list[mappings->count - 1];
     if (last->module != module || line->begin < last->end)
         return false;
     last->end = line->end;
@@ -44,20 +42,18 @@ static void read_map(struct cn_uft_directory *dir, const char *name, struct cn_b
 
     cn_uft_lines_begin(&lines, file);
     while ((step = cn_uft_map_next(&lines, &line, &err)) != CN_END) {
-        struct cn_mapping mapping;
-        uint32_t module;
-
         if (step == CN_FAIL) {
             cn_uft_bad_line(&bad, lines.off, &err);
             continue;
         }
         if (line.path.len == 0 || line.path.ptr[0] == '[')
             continue;
-        module = cn_uft_module_add(dir, cn_uft_text_copy(&dir->rec.arena, line.path),
-                                   cn_uft_text_copy(&dir->rec.arena, line.build_id));
+        uint32_t module =
+            cn_uft_module_add(dir, cn_uft_text_copy(&dir->rec.arena, line.path),
+                              cn_uft_text_copy(&dir->rec.arena, line.build_id));
         if (extends_last(out, module, &line))
             continue;
-        mapping = (struct cn_mapping){line.begin, line.end, 0, module, ""};
+        struct cn_mapping mapping = {line.begin, line.end, 0, module, ""};
         memcpy(mapping.protection, line.protection, sizeof(mapping.protection));
         CN_PUSH(out->list, out->count, out->capacity, mapping);
     }
@@ -101,7 +97,6 @@ static void add_session(struct cn_uft_directory *dir, const struct cn_uft_task_l
         .exename = cn_uft_text_copy(arena, line->path),
     };
     const char *name = cn_arena_printf(arena, "sid-%s.map", sid);
-    struct cn_mapping *copy;
     struct cn_bytes file;
 
     if (*cn_map_at(&dir->session_ids, sid_number(line->sid),
@@ -115,7 +110,7 @@ static void add_session(struct cn_uft_directory *dir, const struct cn_uft_task_l
         cn_recording_warn(&dir->rec, true, "%s is missing: functions of %s are unknown",
                           name, session.exename);
     add_python(dir, &mappings);
-    copy = cn_arena_alloc(arena, mappings.count, sizeof(*copy));
+    struct cn_mapping *copy = cn_arena_alloc(arena, mappings.count, sizeof(*copy));
     if (mappings.count > 0)
         memcpy(copy, mappings.list, mappings.count * sizeof(*copy));
     free(mappings.list);
@@ -172,7 +167,6 @@ static void append_loads(struct cn_uft_directory *dir, struct loads *loads)
     while (next < loads->count) {
         uint32_t index = loads->list[next].session;
         struct cn_session *session = &dir->sessions[index];
-        struct cn_mapping *all;
         size_t end = next, count = session->mapping_count;
 
         while (end < loads->count && loads->list[end].session == index)
@@ -184,7 +178,8 @@ static void append_loads(struct cn_uft_directory *dir, struct loads *loads)
                               session->sid, end - next, CN_UFT_LOADS_MAX);
             next = end - CN_UFT_LOADS_MAX;
         }
-        all = cn_arena_alloc(&dir->rec.arena, count + end - next, sizeof(*all));
+        struct cn_mapping *all =
+            cn_arena_alloc(&dir->rec.arena, count + end - next, sizeof(*all));
         if (count > 0)
             memcpy(all, session->mappings, count * sizeof(*all));
         for (; next < end; next++)

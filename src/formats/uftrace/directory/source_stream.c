@@ -67,12 +67,11 @@ static enum cn_step take_extern(struct source_stream *s, struct cn_call *call,
                                 struct cn_bytes *data, struct cn_error *err)
 {
     const struct cn_uft_directory *dir = s->dir;
-    const struct cn_uft_extern *item;
 
     (void)err;
     if (s->next_extern == dir->extern_count)
         return CN_END;
-    item = &dir->externs[s->next_extern++];
+    const struct cn_uft_extern *item = &dir->externs[s->next_extern++];
     call->time_ns = item->time_ns;
     call->address = CN_EVENT_EXTERN;
     *data = item->text;

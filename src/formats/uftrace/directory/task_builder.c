@@ -93,12 +93,11 @@ static void fork_process(struct task_building *b, const struct cn_uft_task_line 
 {
     struct process *parent = process_at(b, line->parent_pid);
     uint32_t session = CN_NONE;
-    struct process *child;
 
     for (size_t i = parent->count; i-- > 0 && session == CN_NONE;)
         if (parent->sessions[i].from_ns <= line->time_ns || i == 0)
             session = parent->sessions[i].session;
-    child = process_at(b, line->pid);
+    struct process *child = process_at(b, line->pid);
     child->is_forked = true;
     child->parent_pid = line->parent_pid;
     if (session != CN_NONE)
@@ -134,14 +133,13 @@ static void add_files(struct task_building *b)
 
     for (size_t i = 0; i < dir->entry_count; i++) {
         const struct cn_uft_entry *entry = &dir->entries[i];
-        struct cn_task *task;
 
         if (cn_uft_task_file(entry->name, &tid) == CN_UFT_NO_TASK)
             continue;
         if (cn_map_find(&b->task_of_tid, tid, CN_NONE) == CN_NONE)
             cn_recording_warn(&dir->rec, false, "%s: this task is missing in task.txt",
                               entry->name);
-        task = task_at(b, tid, tid, 0);
+        struct cn_task *task = task_at(b, tid, tid, 0);
         task->has_file = true;
         task->data_len = cn_file_content(&entry->file).len;
     }
@@ -152,7 +150,6 @@ static void add_records(struct cn_uft_directory *dir, size_t index)
 {
     struct cn_task *task = &dir->tasks[index];
     struct cn_uft_records *records = &dir->records[index];
-    struct cn_uft_record_reader *reader;
     struct cn_uft_record_block block;
     struct cn_error err = {0};
     const struct cn_uft_entry *entry = NULL;
@@ -173,7 +170,7 @@ static void add_records(struct cn_uft_directory *dir, size_t index)
         return;
     }
     records->is_mapped = !entry->file.ranges;
-    reader = cn_uft_record_reader_new(records, 0);
+    struct cn_uft_record_reader *reader = cn_uft_record_reader_new(records, 0);
     if (cn_uft_record_reader_next(reader, 0, &block, &err) == CN_ITEM)
         task->has_first = cn_uft_first_time(&dir->rec, block.bytes, &task->first_ns);
     cn_uft_record_reader_free(reader);
@@ -184,13 +181,12 @@ static void add_records(struct cn_uft_directory *dir, size_t index)
 /* All tasks of a process share its list of sessions. */
 static void settle_process(struct task_building *b, struct process *process)
 {
-    struct cn_task_session *copy;
-
     if (process->count == 0)
         return;
     CN_SORT(process->sessions, process->count, CN_UP(struct cn_task_session, from_ns),
             CN_UP(struct cn_task_session, session));
-    copy = cn_arena_alloc(&b->dir->rec.arena, process->count, sizeof(*copy));
+    struct cn_task_session *copy =
+        cn_arena_alloc(&b->dir->rec.arena, process->count, sizeof(*copy));
     memcpy(copy, process->sessions, process->count * sizeof(*copy));
     copy[0].from_ns = 0;
     free(process->sessions);

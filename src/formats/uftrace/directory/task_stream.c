@@ -172,13 +172,11 @@ static void decode_records(struct task_stream *s, uint64_t stop_ns)
     struct cn_bytes bytes;
 
     for (;;) {
-        struct cn_uft_record record;
-
         decode_run(s, stop_ns);
         if (s->count == BATCH ||
             !cn_bytes_slice(s->block, s->at, cn_uft_record_size, &bytes))
             return;
-        record = cn_uft_record_get(bytes, s->dir->rec.is_big_endian);
+        struct cn_uft_record record = cn_uft_record_get(bytes, s->dir->rec.is_big_endian);
         if (!cn_uft_record_has_magic(record) || record.time_ns > stop_ns)
             return;
         if ((record.word & PLAIN_MASK) == PLAIN)
@@ -191,7 +189,6 @@ static void decode_records(struct task_stream *s, uint64_t stop_ns)
 /* True if decode_records() stopped at a later record; false at the end and at damage. */
 static bool has_record(struct task_stream *s)
 {
-    struct cn_uft_record record;
     struct cn_bytes rest;
 
     if (s->has_failed || s->is_ended)
@@ -206,7 +203,7 @@ static bool has_record(struct task_stream *s)
         return cn_fail(&s->failure, CN_ERR_FORMAT, "%s: %zu stray bytes at 0x%" PRIx64,
                        s->records->name, rest.len, s->block_off + s->at);
     }
-    record = cn_uft_record_get(rest, s->dir->rec.is_big_endian);
+    struct cn_uft_record record = cn_uft_record_get(rest, s->dir->rec.is_big_endian);
     if (!cn_uft_record_has_magic(record)) {
         char what[48];
 
@@ -222,7 +219,6 @@ static bool has_record(struct task_stream *s)
  * time. */
 static void skip_late(struct task_stream *s)
 {
-    struct cn_uft_record record;
     struct cn_bytes rest;
     size_t count = s->count;
 
@@ -231,7 +227,7 @@ static void skip_late(struct task_stream *s)
         return;
     }
     (void)cn_bytes_from(s->block, s->at, &rest);
-    record = cn_uft_record_get(rest, s->dir->rec.is_big_endian);
+    struct cn_uft_record record = cn_uft_record_get(rest, s->dir->rec.is_big_endian);
     (void)take_special(s, record);
     s->count = count;
 }
@@ -339,7 +335,6 @@ static struct cn_bytes decode_side(const struct task_stream *s, enum stream_side
  * them, and count from 0. */
 static uint32_t open_count(const struct task_stream *s, bool is_more)
 {
-    struct cn_uft_record record;
     struct cn_bytes rest;
 
     for (size_t i = s->count; i > 0; i--) {
@@ -351,7 +346,7 @@ static uint32_t open_count(const struct task_stream *s, bool is_more)
     if (!is_more)
         return 0;
     (void)cn_bytes_from(s->block, s->at, &rest);
-    record = cn_uft_record_get(rest, s->dir->rec.is_big_endian);
+    struct cn_uft_record record = cn_uft_record_get(rest, s->dir->rec.is_big_endian);
     return (uint32_t)cn_bits(record.word, CN_UFT_DEPTH_AT, CN_UFT_DEPTH_BITS) +
            (cn_bits(record.word, CN_UFT_TYPE_AT, CN_UFT_TYPE_BITS) == CN_UFT_EXIT ? 1u
                                                                                   : 0u);

@@ -363,7 +363,6 @@ enum cn_step cn_uft_unpacker_next(struct cn_uft_unpacker *unpacker, struct cn_by
 {
     struct decode_walk *walk = &unpacker->walk;
     uint32_t count = unpacker->lead.item_count - walk->item;
-    size_t len;
 
     if (count == 0)
         return end_chunk(unpacker, err);
@@ -376,7 +375,7 @@ enum cn_step cn_uft_unpacker_next(struct cn_uft_unpacker *unpacker, struct cn_by
     walk->out = unpacker->records;
     if (!unpack_items(walk, walk->item + count, err))
         return CN_FAIL;
-    len = (size_t)(walk->out - unpacker->records);
+    size_t len = (size_t)(walk->out - unpacker->records);
     walk->made_len += len;
     *out = (struct cn_bytes){unpacker->records, len};
     return CN_ITEM;

@@ -173,7 +173,6 @@ static uint8_t put_long_time(struct encode_column *wide, uint64_t delta_ns)
     static const uint8_t lens[] = {2, 3, 4, 6};
     uint64_t after_ns = delta_ns - CN_UFT_TIME_SHORT_END;
     uint8_t bytes[8], i = 0;
-    size_t len;
 
     if (after_ns >> 8 < CN_UFT_TIME_LONG_END - CN_UFT_TIME_SHORT_END) {
         put_u8(wide, (uint8_t)after_ns);
@@ -185,7 +184,7 @@ static uint8_t put_long_time(struct encode_column *wide, uint64_t delta_ns)
     }
     while (i < sizeof(lens) && delta_ns >> (8 * lens[i]))
         i++;
-    len = i < sizeof(lens) ? lens[i] : sizeof(delta_ns);
+    size_t len = i < sizeof(lens) ? lens[i] : sizeof(delta_ns);
     cn_u64_put(bytes, delta_ns);
     memcpy(wide->bytes + wide->len, bytes, len);
     wide->len += len;
@@ -469,11 +468,10 @@ static bool store_body(struct cn_uft_packer *packer, size_t body_len, size_t *st
                        struct cn_error *err)
 {
     size_t bound = cn_compressor_bound(packer->compressor, body_len);
-    uint8_t *to;
 
     packer->chunk = cn_grow_to(packer->chunk, cn_uft_packed_lead_size + bound,
                                &packer->chunk_capacity, 1);
-    to = packer->chunk + cn_uft_packed_lead_size;
+    uint8_t *to = packer->chunk + cn_uft_packed_lead_size;
     packer->lead.compression = packer->method;
     if (!cn_compress(packer->compressor, (struct cn_bytes){packer->body, body_len}, to,
                      stored_len, err))

@@ -48,13 +48,11 @@ static bool pack_to(const struct input *input, enum cn_compression method, int l
                     const char *path, struct cn_error *err)
 {
     struct cn_chunk_writer writer;
-    struct cn_uft_packer *packer;
-    bool ok;
 
     if (!cn_chunk_writer_create(&writer, path, CN_CHUNK_FLAG_CRC32, 0, err))
         return false;
-    packer = cn_uft_packer_new(input->is_big_endian, method, level);
-    ok = pack_all(packer, input, &writer, err);
+    struct cn_uft_packer *packer = cn_uft_packer_new(input->is_big_endian, method, level);
+    bool ok = pack_all(packer, input, &writer, err);
     cn_uft_packer_free(packer);
     if (ok)
         return cn_chunk_writer_close(&writer, err);
@@ -105,15 +103,14 @@ static bool pack_one(const struct packing *packing, const char *name,
     struct cn_file file = {0};
     char from[PATH_MAX], to[PATH_MAX];
     int len = (int)(strlen(name) - strlen(".dat"));
-    bool ok;
 
     if (snprintf(from, PATH_MAX, "%s/%s", packing->dir, name) >= PATH_MAX ||
         snprintf(to, PATH_MAX, "%s/%.*s.zts", packing->dir, len, name) >= PATH_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "%s/%s: path too long", packing->dir, name);
     if (!cn_file_open(&file, from, err))
         return false;
-    ok = pack_to(&(struct input){file.bytes, packing->is_big_endian, true},
-                 CN_UFT_PACK_METHOD, CN_UFT_PACK_LEVEL, to, err);
+    bool ok = pack_to(&(struct input){file.bytes, packing->is_big_endian, true},
+                      CN_UFT_PACK_METHOD, CN_UFT_PACK_LEVEL, to, err);
     cn_file_close(&file);
     if (ok && unlink(from) < 0)
         return cn_fail_errno(err, "%s", from);

@@ -13,11 +13,9 @@
 static bool is_followed(struct cn_uft_record record, struct cn_bytes rest,
                         bool is_big_endian)
 {
-    struct cn_uft_record next;
-
     if (rest.len < cn_uft_record_size)
         return rest.len == 0;
-    next = cn_uft_record_get(rest, is_big_endian);
+    struct cn_uft_record next = cn_uft_record_get(rest, is_big_endian);
     return cn_uft_record_has_magic(next) &&
            (next.time_ns - record.time_ns < GAP_MAX_NS ||
             (next.word & CN_UFT_TYPE_MASK) == CN_UFT_LOST);
@@ -67,7 +65,6 @@ static size_t verbatim_length(struct cn_bytes rest, bool is_big_endian)
 static void fill_one(struct cn_uft_packer *packer, struct cn_bytes *rest,
                      bool is_big_endian)
 {
-    struct cn_uft_record record;
     struct cn_bytes bytes;
 
     /* The lengths fit `rest`, so taking them cannot fail. */
@@ -77,7 +74,7 @@ static void fill_one(struct cn_uft_packer *packer, struct cn_bytes *rest,
         return;
     }
     (void)cn_bytes_take(rest, cn_uft_record_size, &bytes);
-    record = cn_uft_record_get(bytes, is_big_endian);
+    struct cn_uft_record record = cn_uft_record_get(bytes, is_big_endian);
     bytes = (struct cn_bytes){0};
     if (record.word & CN_UFT_MORE_MASK)
         (void)cn_bytes_take(rest, payload_length(record, *rest, is_big_endian), &bytes);

@@ -160,12 +160,10 @@ void cn_uft_kernel_format_done(struct cn_uft_kernel_format *format)
 const struct cn_uft_kernel_event *
 cn_uft_kernel_event_find(const struct cn_uft_kernel_format *format, uint64_t id)
 {
-    size_t after;
-
     if (format->count == 0 || id > UINT32_MAX)
         return NULL;
-    after = cn_search_u32(&format->events->id, format->count, sizeof(*format->events),
-                          (uint32_t)id);
+    size_t after = cn_search_u32(&format->events->id, format->count,
+                                 sizeof(*format->events), (uint32_t)id);
     return after > 0 && format->events[after - 1].id == id ? &format->events[after - 1]
                                                            : NULL;
 }

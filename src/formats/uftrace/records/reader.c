@@ -66,12 +66,10 @@ static bool find_next(const struct cn_recording *rec, struct cn_uft_record recor
 static bool measure_event(const struct cn_recording *rec, struct cn_bytes rest,
                           struct cn_uft_payload *out)
 {
-    uint32_t len, all;
-
     if (rest.len < CN_UFT_STRING_HEAD)
         return false;
-    len = rec->is_big_endian ? cn_u16_be_get(rest.ptr) : cn_u16_get(rest.ptr);
-    all = cn_uft_event_len(rest, rec->is_big_endian);
+    uint32_t len = rec->is_big_endian ? cn_u16_be_get(rest.ptr) : cn_u16_get(rest.ptr);
+    uint32_t all = cn_uft_event_len(rest, rec->is_big_endian);
     if (all > rest.len)
         return false;
     *out = (struct cn_uft_payload){CN_UFT_STRING_HEAD, len, all, false};
@@ -83,7 +81,6 @@ bool cn_uft_payload_measure(const struct cn_recording *rec, struct cn_uft_record
                             struct cn_uft_payload *out)
 {
     uint64_t type = type_of(record);
-    const struct cn_argument_specs *specs;
     struct cn_bytes after;
     uint32_t len, all;
 
@@ -91,8 +88,9 @@ bool cn_uft_payload_measure(const struct cn_recording *rec, struct cn_uft_record
         return measure_event(rec, rest, out);
     if (function == CN_NONE || type == CN_UFT_LOST)
         return find_next(rec, record, rest, out);
-    specs = type == CN_UFT_ENTRY ? &rec->functions[function].arguments
-                                 : &rec->functions[function].result;
+    const struct cn_argument_specs *specs = type == CN_UFT_ENTRY
+                                                ? &rec->functions[function].arguments
+                                                : &rec->functions[function].result;
     if (!cn_call_values_measure(specs, rest, rec->is_big_endian, &len) ||
         len > CN_UFT_PAYLOAD_MAX)
         return find_next(rec, record, rest, out);

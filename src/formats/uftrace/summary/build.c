@@ -165,12 +165,11 @@ static void run_job(void *arg, size_t job, unsigned worker)
     struct summary_building *building = arg;
     const struct cn_uft_summary_source *source = &building->sources[job];
     struct task_summary *made = &building->tasks[job];
-    struct scan *scan;
 
     if (cn_failures_stopped(&building->failures, worker))
         return;
     made->task = cn_uft_summary_task_of(source);
-    scan = cn_alloc(1, sizeof(*scan));
+    struct scan *scan = cn_alloc(1, sizeof(*scan));
     scan->source = source;
     scan->made = made;
     scan_task(scan);
@@ -231,11 +230,10 @@ bool cn_uft_summary_build(struct cn_uft_summary **out,
     struct cn_jobs jobs = {
         .count = count, .arg = &building, .run = run_job, .take = take_job};
     unsigned threads = workers ? workers : cn_pool_default_workers();
-    bool ok;
 
     cn_failures_init(&building.failures, threads);
     cn_pool_run(&jobs, threads);
-    ok = cn_failures_result(&building.failures, err);
+    bool ok = cn_failures_result(&building.failures, err);
     cn_failures_done(&building.failures);
     if (ok)
         *out = join_tasks(&building);

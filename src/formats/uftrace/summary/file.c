@@ -71,11 +71,10 @@ static bool open_at(struct cn_uft_summary **out, const char *folder, const char 
 {
     struct cn_uft_summary *summary;
     struct cn_file file = {0};
-    bool ok;
 
     if (!cn_file_open_at(&file, folder, name, err))
         return false;
-    ok = cn_uft_summary_decode(file.bytes, &summary, err);
+    bool ok = cn_uft_summary_decode(file.bytes, &summary, err);
     cn_file_close(&file);
     if (!ok)
         return cn_fail_in(err, "%s/%s", folder, name);
@@ -93,14 +92,13 @@ bool cn_uft_summary_open(struct cn_uft_summary **out, const char *dir,
 {
     struct cn_uft_summary_task *wanted = cn_alloc(count, sizeof(*wanted));
     char folder[PATH_MAX], name[NAME_MAX];
-    bool ok;
 
     for (uint32_t i = 0; i < count; i++)
         wanted[i] = cn_uft_summary_task_of(&sources[i]);
     cache_name(dir, wanted, count, name);
-    ok = cn_cache_dir(CACHE_FOLDER, folder)
-             ? open_at(out, folder, name, wanted, count, err)
-             : cn_fail(err, CN_ERR_NOT_FOUND, "no folder for cached files");
+    bool ok = cn_cache_dir(CACHE_FOLDER, folder)
+                  ? open_at(out, folder, name, wanted, count, err)
+                  : cn_fail(err, CN_ERR_NOT_FOUND, "no folder for cached files");
     free(wanted);
     return ok;
 }
@@ -120,10 +118,9 @@ static uint8_t *encode(const struct cn_uft_summary *summary, size_t *len)
         tasks_off + (size_t)summary->task_count * cn_uft_summary_task_size;
     size_t open_off =
         blocks_off + (size_t)summary->block_count * cn_uft_summary_block_size;
-    uint8_t *bytes;
 
     *len = open_off + (size_t)summary->open_count * sizeof(uint64_t);
-    bytes = cn_alloc(*len, 1);
+    uint8_t *bytes = cn_alloc(*len, 1);
     for (size_t i = 0; i < summary->task_count; i++)
         cn_uft_summary_task_encode(&summary->tasks[i],
                                    bytes + tasks_off + i * cn_uft_summary_task_size);
@@ -144,15 +141,13 @@ bool cn_uft_summary_save(const struct cn_uft_summary *summary, const char *dir,
 {
     char folder[PATH_MAX], name[NAME_MAX];
     size_t len;
-    uint8_t *encoded;
-    bool ok;
 
     if (!cn_cache_dir(CACHE_FOLDER, folder))
         return cn_fail(err, CN_ERR_NOT_FOUND, "no folder for cached files");
     cn_cache_dir_make(folder);
     cache_name(dir, summary->tasks, summary->task_count, name);
-    encoded = encode(summary, &len);
-    ok = cn_out_replace(folder, name, encoded, len, err);
+    uint8_t *encoded = encode(summary, &len);
+    bool ok = cn_out_replace(folder, name, encoded, len, err);
     free(encoded);
     if (ok)
         cn_cache_dir_limit(folder, CACHE_LEN_MAX);
@@ -165,13 +160,12 @@ bool cn_uft_summary_get(struct cn_uft_summary **out, const char *dir,
                         struct cn_error *err)
 {
     struct cn_error ignored;
-    bool is_saved;
 
     if (cn_uft_summary_open(out, dir, sources, count, &ignored))
         return true;
     if (!cn_uft_summary_build(out, sources, count, workers, progress, err))
         return false;
-    is_saved = cn_uft_summary_save(*out, dir, &ignored);
+    bool is_saved = cn_uft_summary_save(*out, dir, &ignored);
     (void)is_saved; /* else it is built again next time */
     return true;
 }

@@ -43,7 +43,6 @@ static bool check_header(struct cn_bytes bytes, struct cn_uft_summary_header *he
                          struct cn_error *err)
 {
     struct cn_bytes checked;
-    uint32_t checksum;
 
     if (!cn_uft_summary_header_decode(bytes, head) || head->magic != CN_UFT_SUMMARY_MAGIC)
         return cn_fail(err, CN_ERR_FORMAT,
@@ -54,7 +53,7 @@ static bool check_header(struct cn_bytes bytes, struct cn_uft_summary_header *he
                        "summary of version %u is not supported; supported is %d",
                        head->version, CN_UFT_SUMMARY_VERSION);
     (void)cn_bytes_from(bytes, CN_UFT_SUMMARY_CHECKED_OFF, &checked);
-    checksum = cn_crc32(checked);
+    uint32_t checksum = cn_crc32(checked);
     if (checksum != head->checksum)
         return cn_fail(err, CN_ERR_FORMAT,
                        "summary: checksum is 0x%08x instead of 0x%08x", checksum,
@@ -104,7 +103,6 @@ bool cn_uft_summary_decode(struct cn_bytes bytes, struct cn_uft_summary **out,
                            struct cn_error *err)
 {
     struct cn_uft_summary_header head;
-    struct cn_uft_summary *summary;
     struct arrays arrays;
 
     if (!check_header(bytes, &head, err))
@@ -113,7 +111,7 @@ bool cn_uft_summary_decode(struct cn_bytes bytes, struct cn_uft_summary **out,
         return cn_fail(err, CN_ERR_FORMAT,
                        "summary of %zu bytes does not contain %u tasks and %u blocks",
                        bytes.len, head.task_count, head.block_count);
-    summary = cn_alloc(1, sizeof(*summary));
+    struct cn_uft_summary *summary = cn_alloc(1, sizeof(*summary));
     summary->task_count = head.task_count;
     summary->block_count = head.block_count;
     summary->open_count = head.open_count;

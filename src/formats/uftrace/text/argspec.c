@@ -32,14 +32,13 @@ static struct cn_bytes trimmed(struct cn_bytes text)
 static void read_members(struct cn_enum *enumeration, struct cn_bytes body,
                          struct cn_arena *arena)
 {
-    struct cn_enum_member *members;
     struct cn_bytes item, name;
     int64_t value = 0;
     size_t count = 0, count_max = 1;
 
     for (size_t i = 0; i < body.len; i++)
         count_max += body.ptr[i] == ',';
-    members = cn_arena_alloc(arena, count_max, sizeof(*members));
+    struct cn_enum_member *members = cn_arena_alloc(arena, count_max, sizeof(*members));
     while (cn_uft_scan_until(&body, ',', &item)) {
         if (!cn_uft_scan_until(&item, '=', &name) || trimmed(name).len == 0)
             continue;
@@ -207,11 +206,9 @@ void cn_uft_specs_add(struct cn_uft_specs *specs, const struct cn_argument_spec 
 struct cn_argument_specs cn_uft_specs_copy(const struct cn_uft_specs *specs,
                                            struct cn_arena *arena)
 {
-    struct cn_argument_spec *list;
-
     if (specs->count == 0)
         return (struct cn_argument_specs){0};
-    list = cn_arena_alloc(arena, specs->count, sizeof(*list));
+    struct cn_argument_spec *list = cn_arena_alloc(arena, specs->count, sizeof(*list));
     memcpy(list, specs->list, specs->count * sizeof(*list));
     return (struct cn_argument_specs){list, specs->count};
 }

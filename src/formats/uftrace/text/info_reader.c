@@ -97,7 +97,6 @@ static bool read_member(struct cn_uft_lines *lines, const char *group,
                         struct cn_error *err)
 {
     struct cn_bytes line, key, value;
-    const uint8_t *equals;
     bool is_spec = strcmp(group, "argspec") == 0;
 
     if (!next_line(lines, group, &line, err))
@@ -108,7 +107,8 @@ static bool read_member(struct cn_uft_lines *lines, const char *group,
         return cn_fail(err, CN_ERR_FORMAT, "line %" PRIu64 ": not part of %s: \"%.*s\"",
                        lines->number, group, (int)(line.len < 40 ? line.len : 40),
                        (const char *)line.ptr);
-    equals = is_spec || value.len == 0 ? NULL : memchr(value.ptr, '=', value.len);
+    const uint8_t *equals =
+        is_spec || value.len == 0 ? NULL : memchr(value.ptr, '=', value.len);
     if (equals) {
         (void)cn_bytes_slice(line, 0, (uint64_t)(equals - line.ptr), &key);
         (void)cn_bytes_from(line, key.len + 1, &value);

@@ -14,11 +14,10 @@ enum cn_step cn_uft_lines_next(struct cn_uft_lines *lines, struct cn_bytes *out,
                                struct cn_error *err)
 {
     struct cn_bytes line;
-    bool has_end;
 
     if (lines->rest.len == 0)
         return CN_END;
-    has_end = cn_bytes_take_until(&lines->rest, '\n', &line);
+    bool has_end = cn_bytes_take_until(&lines->rest, '\n', &line);
     lines->number++;
     lines->off = lines->next_off;
     lines->next_off += line.len + has_end;
@@ -133,11 +132,10 @@ bool cn_uft_scan_time(struct cn_bytes *text, uint64_t *time_ns)
     enum { NS_DIGITS = 9 };
     struct cn_bytes rest = *text;
     uint64_t seconds, total, nanoseconds;
-    size_t before;
 
     if (!scan_number(&rest, 10, &seconds) || !cn_uft_scan_literal(&rest, "."))
         return false;
-    before = rest.len;
+    size_t before = rest.len;
     if (!scan_number(&rest, 10, &nanoseconds) || before - rest.len > NS_DIGITS)
         return false;
     for (size_t digits = before - rest.len; digits < NS_DIGITS; digits++)
@@ -152,13 +150,12 @@ bool cn_uft_scan_time(struct cn_bytes *text, uint64_t *time_ns)
 
 bool cn_uft_scan_quoted(struct cn_bytes *text, struct cn_bytes *out)
 {
-    const uint8_t *end;
     struct cn_bytes rest = *text;
 
     if (!cn_uft_scan_literal(&rest, "\"") || rest.len == 0)
         return false;
     /* A path may contain quotes, so the last one ends it. */
-    end = memrchr(rest.ptr, '"', rest.len);
+    const uint8_t *end = memrchr(rest.ptr, '"', rest.len);
     if (!end)
         return false;
     (void)cn_bytes_take(&rest, (size_t)(end - rest.ptr), out);

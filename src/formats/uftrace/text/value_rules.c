@@ -232,7 +232,6 @@ static void add_automatic(struct rules_finding *finding)
 {
     const struct cn_uft_value_function *function = finding->function;
     const struct cn_uft_value_rules *known = &finding->values->known[finding->is_result];
-    const struct cn_uft_value_rule *rule;
 
     if (function->debug[finding->is_result].len > 0) {
         add_specs(finding, function->debug[finding->is_result], true, true);
@@ -241,7 +240,8 @@ static void add_automatic(struct rules_finding *finding)
     /* A program may define another function of that name. */
     if (finding->values->knows_libcalls_only && function->type != 'P')
         return;
-    rule = next_named(known, find_named(known, function->name), function->name);
+    const struct cn_uft_value_rule *rule =
+        next_named(known, find_named(known, function->name), function->name);
     if (rule)
         add_specs(finding, rule->specs, true, false);
 }

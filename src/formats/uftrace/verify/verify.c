@@ -15,7 +15,6 @@ bool cn_uft_verify(const char *path, const struct cn_progress *progress,
                                       .file = "info"}};
     struct cn_recording *rec;
     struct cn_error problem = {0};
-    bool ok;
 
     if (!cn_uft_open(&rec, path, NULL, &problem)) {
         if (problem.kind != CN_ERR_FORMAT && problem.kind != CN_ERR_VERSION) {
@@ -27,7 +26,7 @@ bool cn_uft_verify(const char *path, const struct cn_progress *progress,
     }
     c.dir = cn_uft_directory_of(rec);
     cn_uft_check_texts(&c);
-    ok = cn_uft_check_records(&c, progress, err);
+    bool ok = cn_uft_check_records(&c, progress, err);
     cn_findings_begin(&c.f, NULL);
     cn_recording_close(rec);
     return ok;

@@ -138,11 +138,11 @@ static bool write_task(const struct cn_uft_writing *w, uint32_t task,
     struct cn_call_batch batch;
     struct cn_error damage = {0};
     enum cn_step step = CN_END;
-    bool ok;
     char *name = cn_strprintf("%" PRIu32 ".dat", w->rec->tasks[task].tid);
+    bool ok =
+        cn_out_open_at(&out, w->dir, name, err) &&
+        cn_recording_stream_open(w->rec, task, cn_uft_written_range(w), &stream, err);
 
-    ok = cn_out_open_at(&out, w->dir, name, err) &&
-         cn_recording_stream_open(w->rec, task, cn_uft_written_range(w), &stream, err);
     while (ok && (step = cn_call_stream_next(stream, &batch, &damage)) == CN_ITEM)
         ok = write_batch(&out, w->rec, task, &batch, side, losses, err);
     if (step == CN_FAIL)

@@ -91,7 +91,6 @@ static bool write_map(const struct cn_uft_writing *w, const struct cn_session *s
                       struct cn_error *err)
 {
     struct cn_text text = {0};
-    bool ok;
 
     for (size_t i = 0; i < session->mapping_count; i++) {
         const struct cn_mapping *mapping = &session->mappings[i];
@@ -107,7 +106,7 @@ static bool write_map(const struct cn_uft_writing *w, const struct cn_session *s
         cn_text_char(&text, '\n');
     }
     char *name = cn_strprintf("sid-%s.map", session->sid);
-    ok = cn_uft_write_text(w, name, &text, err);
+    bool ok = cn_uft_write_text(w, name, &text, err);
     free(name);
     cn_text_done(&text);
     return ok;

@@ -17,14 +17,12 @@
 static struct cn_segment *find_earlier(const struct cn_store *earlier,
                                        const struct cn_manifest_entry *entry, size_t *at)
 {
-    struct cn_segment *found;
-
     while (earlier && *at < earlier->count &&
            earlier->segments[*at]->number < entry->number)
         ++*at;
     if (!earlier || *at == earlier->count)
         return NULL;
-    found = earlier->segments[*at];
+    struct cn_segment *found = earlier->segments[*at];
     return found->number == entry->number &&
                    strcmp(found->remote->entry->id, entry->id) == 0
                ? cn_segment_share(found)
@@ -115,7 +113,6 @@ bool cn_remote_store_open(struct cn_store *store, const char *address,
 {
     static const uint64_t day_s = 86400;
     struct cn_manifest manifest = {0};
-    uint64_t refresh_s;
     bool ok = true;
 
     if (earlier && earlier->bucket)
@@ -126,7 +123,7 @@ bool cn_remote_store_open(struct cn_store *store, const char *address,
         return false;
     store->close_bucket = cn_bucket_close;
     store->look = cn_bucket_look;
-    refresh_s = cn_s3_settings(store->bucket->s3)->refresh_s;
+    uint64_t refresh_s = cn_s3_settings(store->bucket->s3)->refresh_s;
     store->look_ns = (refresh_s < day_s ? refresh_s : day_s) * UINT64_C(1000000000);
     cn_bucket_limit_cache(store->bucket);
     ok = cn_bucket_take_manifest(store->bucket, &manifest, err);

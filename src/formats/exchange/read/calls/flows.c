@@ -38,14 +38,13 @@ void cn_call_flows_join(struct cn_call_flows *flows, uint64_t base_ns,
     const struct cn_flow_point *from = NULL; /* of the id; NULL: none yet */
     bool has_flow = true;                    /* one that leads away from it */
     uint64_t single_count = 0;
-    struct cn_flow *list;
 
     if (flows->count == 0)
         return;
     CN_SORT(flows->list, flows->count, CN_UP(struct cn_flow_point, id),
             CN_UP(struct cn_flow_point, time_ns), CN_UP(struct cn_flow_point, step),
             CN_UP(struct cn_flow_point, order));
-    list = cn_arena_alloc(&rec->arena, flows->count, sizeof(*list));
+    struct cn_flow *list = cn_arena_alloc(&rec->arena, flows->count, sizeof(*list));
     rec->flows = list;
     for (size_t i = 0; i < flows->count; i++) {
         const struct cn_flow_point *point = &flows->list[i];

@@ -82,10 +82,9 @@ static void end(struct splitter *s, struct import_lane *lane, uint64_t time_ns)
 /* Whether a call is inside the innermost call that is open in a lane. */
 static bool fits(struct import_lane *lane, const struct cn_imported_call *item)
 {
-    uint64_t outer_ns;
-
     leave(lane, item->time_ns);
-    outer_ns = lane->depth > 0 ? lane->open[lane->depth - 1].end_ns : CN_CALL_BEGIN;
+    uint64_t outer_ns =
+        lane->depth > 0 ? lane->open[lane->depth - 1].end_ns : CN_CALL_BEGIN;
     return item->duration_ns == CN_CALL_BEGIN || outer_ns == CN_CALL_BEGIN ||
            item->time_ns + item->duration_ns <= outer_ns + overhang_of(item);
 }

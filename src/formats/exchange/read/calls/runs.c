@@ -77,7 +77,6 @@ static void sift_down(struct cn_run_merge *merge, size_t i)
 {
     for (;;) {
         size_t least = i;
-        struct runs_source moved;
 
         for (size_t k = 2 * i + 1; k < 2 * i + 3 && k < merge->count; k++)
             if (merge->compare(first_of(&merge->sources[k]),
@@ -85,7 +84,7 @@ static void sift_down(struct cn_run_merge *merge, size_t i)
                 least = k;
         if (least == i)
             return;
-        moved = merge->sources[i];
+        struct runs_source moved = merge->sources[i];
         merge->sources[i] = merge->sources[least];
         merge->sources[least] = moved;
         i = least;

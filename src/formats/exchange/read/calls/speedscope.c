@@ -332,11 +332,10 @@ static bool end_samples(struct speedscope_reading *r, struct cn_error *err)
 static uint64_t take_tid(char *name, uint64_t otherwise)
 {
     char *open = strrchr(name, '('), *end;
-    uint64_t tid;
 
     if (!open || !isdigit((unsigned char)open[1]))
         return otherwise;
-    tid = strtoull(open + 1, &end, 10);
+    uint64_t tid = strtoull(open + 1, &end, 10);
     if (strcmp(end, ")") != 0)
         return otherwise;
     *open = '\0';
@@ -404,12 +403,11 @@ static bool read_pass(struct speedscope_reading *r, struct cn_bytes bytes,
                       cn_json_member_fn take, struct cn_error *err)
 {
     struct cn_json_token token;
-    bool ok;
 
     r->json = cn_json_read(bytes);
-    ok = cn_json_expect(&r->json, CN_JSON_OBJECT, "an object", err) &&
-         cn_json_read_object(&r->json, take, r, err) &&
-         cn_json_next(&r->json, &token, err) == CN_JSON_END;
+    bool ok = cn_json_expect(&r->json, CN_JSON_OBJECT, "an object", err) &&
+              cn_json_read_object(&r->json, take, r, err) &&
+              cn_json_next(&r->json, &token, err) == CN_JSON_END;
     cn_json_reader_done(&r->json);
     return ok;
 }
@@ -418,11 +416,11 @@ static bool read_file(struct cn_import *import, struct cn_call_import *calls,
                       struct cn_bytes bytes, struct cn_error *err)
 {
     struct speedscope_reading *r = cn_alloc(1, sizeof(*r));
-    bool ok;
 
     r->import = import;
     r->calls = calls;
-    ok = read_pass(r, bytes, take_frames, err) && read_pass(r, bytes, take_profiles, err);
+    bool ok =
+        read_pass(r, bytes, take_frames, err) && read_pass(r, bytes, take_profiles, err);
     free(r->frames);
     free(r->profile.events);
     free(r->profile.contexts);
@@ -492,11 +490,10 @@ static bool has_only_calls(const char *path)
 {
     struct cn_unpacked file = {0};
     struct cn_error ignored;
-    bool found;
 
     if (!cn_unpacked_open(&file, path, &ignored))
         return false;
-    found = has_type(file.bytes, "evented") && !has_type(file.bytes, "sampled");
+    bool found = has_type(file.bytes, "evented") && !has_type(file.bytes, "sampled");
     cn_unpacked_close(&file);
     return found;
 }

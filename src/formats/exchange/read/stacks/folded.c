@@ -13,11 +13,10 @@ static bool split(struct cn_bytes line, struct cn_bytes *stack, double *value)
 {
     const uint8_t *blank = line.len > 0 ? memrchr(line.ptr, ' ', line.len) : NULL;
     struct cn_bytes number;
-    size_t len;
 
     if (!blank || blank == line.ptr)
         return false;
-    len = (size_t)(blank - line.ptr);
+    size_t len = (size_t)(blank - line.ptr);
     return cn_bytes_from(line, len + 1, &number) && cn_bytes_slice(line, 0, len, stack) &&
            cn_json_as_f64(number, value) && *value >= 0;
 }

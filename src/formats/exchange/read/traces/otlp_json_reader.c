@@ -296,14 +296,13 @@ static bool take_resource_spans(void *arg, const struct cn_json_member *member,
                                 struct cn_error *err)
 {
     struct otlp_json_reading *r = arg;
-    bool ok;
 
     if (cn_json_key_is(member, "scopeSpans"))
         return read_array(r, member, read_scope, err);
     if (!cn_json_key_is(member, "resource"))
         return cn_json_skip(&r->json, member->kind, err);
     cn_span_set_resource_begin(r->set);
-    ok = read_object(r, member, take_resource, err);
+    bool ok = read_object(r, member, take_resource, err);
     cn_span_set_resource_end(r->set);
     return ok;
 }

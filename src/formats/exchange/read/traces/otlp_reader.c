@@ -233,14 +233,13 @@ static bool take_resource_spans(void *arg, const struct cn_pb_reader *reader,
                                 struct cn_pb_field *field, struct cn_error *err)
 {
     struct cn_span_set *set = arg;
-    bool ok;
 
     if (field->number == cn_otlp_resource_spans_scope_spans)
         return cn_pb_read_message(reader, field, take_scope, set, err);
     if (field->number != cn_otlp_resource_spans_resource)
         return true;
     cn_span_set_resource_begin(set);
-    ok = cn_pb_read_message(reader, field, take_resource, set, err);
+    bool ok = cn_pb_read_message(reader, field, take_resource, set, err);
     cn_span_set_resource_end(set);
     return ok;
 }

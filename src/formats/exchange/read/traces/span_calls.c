@@ -9,11 +9,10 @@ static bool probe(const char *path, enum cn_span_system system)
 {
     struct cn_file file = {0};
     struct cn_error ignored;
-    bool found;
 
     if (!cn_file_open(&file, path, &ignored))
         return false;
-    found = cn_span_set_probe(file.bytes) == system;
+    bool found = cn_span_set_probe(file.bytes) == system;
     cn_file_close(&file);
     return found;
 }
@@ -71,11 +70,10 @@ bool cn_span_traces_walk(const char *path, const struct cn_trace_visitor *visito
                          struct cn_error *err)
 {
     struct cn_file file = {0};
-    bool ok;
 
     if (!cn_file_open(&file, path, err))
         return false;
-    ok = walk(file.bytes, visitor, err);
+    bool ok = walk(file.bytes, visitor, err);
     cn_file_close(&file);
     return ok;
 }
@@ -86,7 +84,6 @@ bool cn_span_calls_open(struct cn_recording **out, const char *path, const char 
     struct cn_trace_visitor visitor = {.visit = add_calls};
     struct cn_file file = {0};
     struct cn_trace_calls *calls;
-    bool ok;
 
     if (query[0] != '\0')
         return cn_fail(err, CN_ERR_USAGE,
@@ -95,7 +92,7 @@ bool cn_span_calls_open(struct cn_recording **out, const char *path, const char 
     if (!cn_file_open(&file, path, err))
         return false;
     visitor.arg = calls = cn_trace_calls_new();
-    ok = walk(file.bytes, &visitor, err) || cn_fail_in(err, "%s", path);
+    bool ok = walk(file.bytes, &visitor, err) || cn_fail_in(err, "%s", path);
     if (ok) {
         *out = cn_trace_calls_finish(calls);
         (*out)->path = cn_arena_strdup(&(*out)->arena, path);

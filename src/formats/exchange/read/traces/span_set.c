@@ -356,11 +356,10 @@ static struct cn_trace_value copy_value(const struct cn_span_set *set,
     uint32_t count = value.kind == CN_VALUE_LIST  ? value.list.count
                      : value.kind == CN_VALUE_MAP ? 2 * value.list.count
                                                   : 0;
-    struct cn_trace_value *items;
 
     if (count == 0)
         return value;
-    items = cn_alloc(count, sizeof(*items));
+    struct cn_trace_value *items = cn_alloc(count, sizeof(*items));
     for (uint32_t i = 0; i < count; i++)
         items[i] = copy_value(set, trace, set->values[value.list.first + i]);
     value.list.first = cn_trace_add_values(trace, items, count);
@@ -382,13 +381,12 @@ static bool enter(struct cn_span_set *set, struct cn_trace *trace, uint32_t i,
     struct cn_set_span *span = &set->spans[i];
     uint32_t parts[3] = {0, span->name, 0};
     uint32_t method = cn_words_add_parts(&set->words, CN_WORD_METHOD, parts, 3);
-    struct cn_trace_span *begun;
 
     span->is_used = true;
     if (!cn_trace_enter(trace, method,
                         span->time_ns > begin_ns ? span->time_ns - begin_ns : 0, err))
         return false;
-    begun = cn_trace_add_span(trace, span->time_ns);
+    struct cn_trace_span *begun = cn_trace_add_span(trace, span->time_ns);
     begun->id = span->id;
     begun->parent_id = span->parent_id;
     begun->service = span->service;
@@ -461,8 +459,6 @@ enum cn_step cn_span_set_next(struct cn_span_set *set, struct cn_trace *trace,
                               struct cn_error *err)
 {
     uint32_t root = next_root(set);
-    struct span_level *levels;
-    bool ok;
 
     if (root == CN_NONE)
         return CN_END;
@@ -470,8 +466,8 @@ enum cn_step cn_span_set_next(struct cn_span_set *set, struct cn_trace *trace,
     trace->words = &set->words;
     trace->id_high = set->spans[root].trace_high;
     trace->id_low = set->spans[root].trace_low;
-    levels = cn_alloc(CN_TRACE_DEPTH_MAX + 1, sizeof(*levels));
-    ok = build(set, trace, root, levels, err);
+    struct span_level *levels = cn_alloc(CN_TRACE_DEPTH_MAX + 1, sizeof(*levels));
+    bool ok = build(set, trace, root, levels, err);
     free(levels);
     return ok ? CN_ITEM : CN_FAIL;
 }

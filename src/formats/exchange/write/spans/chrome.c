@@ -130,12 +130,11 @@ static void add_frame(struct cn_lane *lane, const struct chrome_frame *frame,
     const struct words *words = lane->arg;
     const struct cn_text *before = &frame->before, *after = &frame->after;
     char *to = cn_text_room(&lane->text, before->len + CN_MICROSECONDS_MAX);
-    unsigned len;
 
     memcpy(to, before->chars, before->len);
-    len = cn_microseconds_put(to + before->len, words->is_uftrace
-                                                    ? time_ns - lane->base_ns
-                                                    : cn_lane_since_ns(lane, time_ns));
+    unsigned len = cn_microseconds_put(
+        to + before->len,
+        words->is_uftrace ? time_ns - lane->base_ns : cn_lane_since_ns(lane, time_ns));
     cn_text_advance(&lane->text, before->len + len);
     if (after->len > 0)
         cn_text_add(&lane->text, after->chars, after->len);

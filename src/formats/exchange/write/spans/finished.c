@@ -43,8 +43,6 @@ bool cn_finished_visit(struct cn_finished *finished, const struct cn_span *span,
                        struct cn_finished_call *out)
 {
     bool is_begin = span->kind == CN_SPAN_BEGIN;
-    struct cn_finished_level *level;
-    struct cn_text *values;
 
     if (!is_begin && (span->kind != CN_SPAN_END || !span->has_begin))
         return false;
@@ -52,8 +50,8 @@ bool cn_finished_visit(struct cn_finished *finished, const struct cn_span *span,
         CN_PUSH(finished->levels, finished->count, finished->capacity,
                 (struct cn_finished_level){0});
     }
-    level = &finished->levels[span->depth];
-    values = is_begin ? &level->arguments : &finished->result;
+    struct cn_finished_level *level = &finished->levels[span->depth];
+    struct cn_text *values = is_begin ? &level->arguments : &finished->result;
     cn_text_clear(values);
     if (cn_span_has_values(span))
         cn_span_values(finished->rec, span, values);

@@ -111,12 +111,11 @@ static void begin_lane(struct cn_lane *lane)
 {
     const struct cn_recording *rec = lane->rec;
     struct track *track = cn_alloc(1, sizeof(*track));
-    size_t interned;
 
     lane->own = track;
     track->is_interned = cn_alloc(rec->function_count + 2u, sizeof(*track->is_interned));
     open_packet(lane, lane->task->time_ns, CN_PERFETTO_STATE_CLEARED);
-    interned = cn_pb_open(&track->pb, cn_perfetto_packet_interned_data);
+    size_t interned = cn_pb_open(&track->pb, cn_perfetto_packet_interned_data);
     for (unsigned i = ARGUMENTS; i <= COUNT; i++)
         intern(&track->pb, cn_perfetto_interned_annotation_names, i, annotation_names[i]);
     cn_pb_close(&track->pb, interned);
@@ -140,12 +139,11 @@ static void end_lane(struct cn_lane *lane)
 static void intern_function(struct cn_lane *lane, const struct cn_span *span)
 {
     struct track *track = lane->own;
-    size_t at;
 
     if (track->is_interned[span->function])
         return;
     track->is_interned[span->function] = true;
-    at = cn_pb_open(&track->pb, cn_perfetto_packet_interned_data);
+    size_t at = cn_pb_open(&track->pb, cn_perfetto_packet_interned_data);
     intern(&track->pb, cn_perfetto_interned_event_names, span->function + 1u,
            cn_span_name(lane->rec, span, NULL));
     cn_pb_close(&track->pb, at);
@@ -225,12 +223,11 @@ static void add_clocks(const struct cn_export *x, struct cn_pb *pb)
 {
     uint64_t offset_ns = cn_export_clock_offset_ns(x->query->rec);
     uint64_t start_ns = cn_export_start_ns(x->query);
-    size_t at, inner;
 
     if (offset_ns == 0)
         return;
-    at = open_shared(x, pb);
-    inner = cn_pb_open(pb, cn_perfetto_packet_clock_snapshot);
+    size_t at = open_shared(x, pb);
+    size_t inner = cn_pb_open(pb, cn_perfetto_packet_clock_snapshot);
     add_clock(pb, CN_PERFETTO_CLOCK_BOOTTIME, start_ns);
     add_clock(pb, CN_PERFETTO_CLOCK_REALTIME, start_ns + offset_ns);
     cn_pb_close(pb, inner);
@@ -308,7 +305,6 @@ static bool write_trace(struct cn_export *x, struct cn_error *err)
     struct cn_span_counts counts;
     struct cn_map processes = {0};
     struct cn_pb pb = {0};
-    bool ok;
 
     add_clocks(x, &pb);
     for (uint32_t i = 0; i < query->task_count; i++) {
@@ -319,8 +315,8 @@ static bool write_trace(struct cn_export *x, struct cn_error *err)
         *cn_map_at(&processes, task->pid, 0) = 1;
         add_track(x, &pb, task, true);
     }
-    ok = cn_sink_write(&x->sink, pb.bytes, pb.len, err) &&
-         cn_export_lanes(x, &ops, NULL, &counts, err) && add_flows(x, &pb, err);
+    bool ok = cn_sink_write(&x->sink, pb.bytes, pb.len, err) &&
+              cn_export_lanes(x, &ops, NULL, &counts, err) && add_flows(x, &pb, err);
     cn_map_done(&processes);
     cn_pb_done(&pb);
     if (ok)

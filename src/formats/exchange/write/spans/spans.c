@@ -207,10 +207,9 @@ static void leave(struct cn_spans *spans, const struct cn_call *call)
 {
     uint64_t recorded_ns = cn_call_recorded_ns(&spans->batch, call);
     struct cn_call_end ended;
-    size_t count;
 
     cn_call_stack_leave_quick(&spans->stack, call, &ended);
-    count = spans->stack.count + ended.has_time;
+    size_t count = spans->stack.count + ended.has_time;
     while (spans->count > count)
         end(spans, call->time_ns, recorded_ns, NULL);
     if (ended.has_time)

@@ -126,10 +126,9 @@ static bool write_trace(void *arg, const struct cn_trace *trace, uint64_t begin_
 static bool write_traces(struct cn_export *x, struct cn_error *err)
 {
     struct zipkin_traces traces = {.x = x, .json.text = &x->text};
-    bool ok;
 
     cn_json_array(&traces.json);
-    ok = cn_export_walk_traces(x, write_trace, &traces, err);
+    bool ok = cn_export_walk_traces(x, write_trace, &traces, err);
     cn_json_end(&traces.json);
     cn_export_lose(x, "types of spans that are no kinds", traces.losses.types);
     cn_export_lose(x, "types of attributes (tags are texts)", traces.losses.typed);

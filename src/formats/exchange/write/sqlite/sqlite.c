@@ -47,7 +47,6 @@ static bool table_begin(struct cn_rows_table *table, struct cn_error *err)
     const struct cn_table_shape *shape = table->shape;
     struct cn_text create = {0}, insert = {0};
     sqlite3_stmt *statement = NULL;
-    bool ok;
 
     cn_text_printf(&create, "CREATE TABLE \"%s\" (", shape->name);
     cn_text_printf(&insert, "INSERT INTO \"%s\" VALUES (", shape->name);
@@ -59,10 +58,10 @@ static bool table_begin(struct cn_rows_table *table, struct cn_error *err)
     }
     cn_text_str_add(&create, ")");
     cn_text_str_add(&insert, ")");
-    ok = run(sql, cn_text_str(&create), err) &&
-         (sqlite3_prepare_v2(sql, cn_text_str(&insert), -1, &statement, NULL) ==
-              SQLITE_OK ||
-          fail(sql, shape->name, err));
+    bool ok = run(sql, cn_text_str(&create), err) &&
+              (sqlite3_prepare_v2(sql, cn_text_str(&insert), -1, &statement, NULL) ==
+                   SQLITE_OK ||
+               fail(sql, shape->name, err));
     table->own = statement;
     cn_text_done(&create);
     cn_text_done(&insert);

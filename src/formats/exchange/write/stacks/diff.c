@@ -70,11 +70,10 @@ static bool write_folded(struct diff_writer *w, struct cn_error *err)
     for (size_t i = 0; i < c->order_count && ok; i++) {
         int64_t a = value_of(w, CN_SIDE_A, c->order[i]);
         int64_t b = value_of(w, CN_SIDE_B, c->order[i]);
-        size_t count;
 
         if (a == 0 && b == 0)
             continue;
-        count = list_path(c, c->order[i], &path, &capacity);
+        size_t count = list_path(c, c->order[i], &path, &capacity);
         for (size_t k = 0; k < count; k++) {
             if (k > 0)
                 cn_text_char(&text, ';');
@@ -107,11 +106,10 @@ static uint64_t location_id(struct diff_profile *p, const struct cn_comparison *
 {
     struct cn_text label = {0};
     size_t before = p->locations.count, at, inner;
-    uint64_t id, name;
 
     cn_comparison_label_add(&label, c, node);
-    id = cn_names_add(&p->locations, cn_text_str(&label)) + 1U;
-    name = string_id(p, cn_text_str(&label));
+    uint64_t id = cn_names_add(&p->locations, cn_text_str(&label)) + 1U;
+    uint64_t name = string_id(p, cn_text_str(&label));
     cn_text_done(&label);
     if (p->locations.count == before)
         return id;
@@ -182,7 +180,6 @@ static bool write_pprof(struct diff_writer *w, struct cn_error *err)
     struct diff_profile p = {0};
     struct cn_text type = {0};
     size_t len = strlen(w->c->metric), at;
-    bool ok;
 
     cn_text_add(&type, w->c->metric, w->is_time ? len - strlen(" (sec)") : len);
     (void)string_id(&p, "");
@@ -194,7 +191,7 @@ static bool write_pprof(struct diff_writer *w, struct cn_error *err)
     add_samples(w, &p);
     for (size_t i = 0; i < p.strings.count; i++)
         cn_pb_str(&p.pb, cn_pprof_profile_string_table, p.strings.list[i]);
-    ok = cn_sink_write(&w->sink, p.pb.bytes, p.pb.len, err);
+    bool ok = cn_sink_write(&w->sink, p.pb.bytes, p.pb.len, err);
     cn_names_done(&p.strings);
     cn_names_done(&p.locations);
     cn_pb_done(&p.pb);

@@ -279,13 +279,12 @@ static bool add_task(struct cn_export *x, uint32_t slot, struct cn_error *err)
     for (pass.column = COLUMN_STACK; pass.column < COLUMNS && pass.ok; pass.column++) {
         struct cn_span_counts counts = {0};
         struct cn_error damage;
-        bool is_damaged;
 
         cn_text_printf(&x->text, "%s\"%s\":[", pass.column ? "],\n" : "",
                        column_names[pass.column]);
         pass.depth = 0;
         pass.sample_count = 0;
-        is_damaged = !cn_export_spans(x, number, visit, &pass, &counts, &damage);
+        bool is_damaged = !cn_export_spans(x, number, visit, &pass, &counts, &damage);
         if (pass.column != COLUMN_STACK)
             continue;
         if (is_damaged)
@@ -437,12 +436,11 @@ static bool add_thread(void *arg, uint32_t index, const struct cn_profile *profi
 static bool write_threads(struct cn_export *x, struct cn_error *err)
 {
     struct threads threads = {.x = x};
-    bool ok;
 
     if (!cn_stacks_of_database(&threads.stacks, x, err))
         return false;
     add_header(x, x->db->has_timelines ? x->db->begin_ns : 0);
-    ok = cn_export_threads(x, add_thread, &threads, err);
+    bool ok = cn_export_threads(x, add_thread, &threads, err);
     cn_text_str_add(&x->text, "]}\n");
     if (x->db->has_timelines)
         cn_export_lose(x, "metrics (timelines have no costs)", x->db->metrics.count);

@@ -296,14 +296,13 @@ static bool write_graph(struct cn_export *x, struct cn_error *err)
 {
     struct cn_stacks stacks;
     struct flame_drawing g = {.x = x, .stacks = &stacks, .rows = 1};
-    bool ok;
 
     if (!cn_stacks_of(&stacks, x, err))
         return false;
     g.totals = cn_stacks_totals(&stacks);
     position_nodes(&g);
     add_header(&g);
-    ok = add_boxes(&g, err);
+    bool ok = add_boxes(&g, err);
     cn_text_str_add(&x->text, script);
     cn_text_str_add(&x->text, "</svg>\n");
     cn_export_lose(x, "stacks too narrow to be seen", g.narrow_count);

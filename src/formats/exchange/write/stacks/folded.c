@@ -78,7 +78,6 @@ static bool write_folded(struct cn_export *x, struct cn_error *err)
 {
     uint64_t unit_ns = x->options->unit_ns;
     struct cn_stacks stacks;
-    bool ok;
 
     if (x->format == &cn_dump_flame_graph) {
         /* uftrace: a sample for every microsecond, or --sample-time. */
@@ -87,7 +86,7 @@ static bool write_folded(struct cn_export *x, struct cn_error *err)
     } else if (!cn_stacks_of(&stacks, x, err)) {
         return false;
     }
-    ok = write_stacks(x, &stacks, unit_ns ? unit_ns : 1, err);
+    bool ok = write_stacks(x, &stacks, unit_ns ? unit_ns : 1, err);
     cn_stacks_done(&stacks);
     return ok;
 }

@@ -55,11 +55,10 @@ bool cn_functions_of(struct cn_functions *out, struct cn_export *x, struct cn_er
     struct cn_stacks *stacks = &functions.stacks;
     struct cn_map known = {0};
     struct functions_path path = {0};
-    double *totals;
 
     if (!cn_stacks_of(stacks, x, err))
         return false;
-    totals = cn_stacks_totals(stacks);
+    double *totals = cn_stacks_totals(stacks);
     path.active = cn_alloc(stacks->function_count, sizeof(*path.active));
     functions.costs = cn_alloc(stacks->function_count, sizeof(*functions.costs));
     for (size_t i = 0; i < stacks->function_count; i++)

@@ -55,11 +55,10 @@ static uint64_t mapping_id(struct pprof_writing *p,
                            const struct cn_stack_function *function)
 {
     size_t before = p->modules.count, at;
-    uint64_t id;
 
     if (!function->module[0])
         return 0;
-    id = cn_names_add(&p->modules, function->module) + 1u;
+    uint64_t id = cn_names_add(&p->modules, function->module) + 1u;
     if (p->modules.count == before)
         return id;
     at = cn_pb_open(&p->pb, cn_pprof_profile_mapping);
@@ -79,15 +78,14 @@ static uint64_t location_id(struct pprof_writing *p,
 {
     struct cn_text key = {0};
     size_t before = p->functions.count, at, inner;
-    uint64_t id, mapping;
 
     cn_text_printf(&key, "%s\n%s\n%s\n%" PRIx64, function->name, function->module,
                    function->file, function->address);
-    id = cn_names_add(&p->functions, cn_text_str(&key)) + 1u;
+    uint64_t id = cn_names_add(&p->functions, cn_text_str(&key)) + 1u;
     cn_text_done(&key);
     if (p->functions.count == before)
         return id;
-    mapping = mapping_id(p, function);
+    uint64_t mapping = mapping_id(p, function);
     at = cn_pb_open(&p->pb, cn_pprof_profile_function);
     cn_pb_u64(&p->pb, cn_pprof_function_id, id);
     cn_pb_u64(&p->pb, cn_pprof_function_name, string_id(p, function->name));
@@ -144,12 +142,11 @@ static bool add_samples(struct pprof_writing *p, const struct cn_pb *labels,
     for (uint32_t i = 0; i < p->stacks.count; i++) {
         const struct cn_stack_node *node = &p->stacks.nodes[i];
         uint64_t values[2] = {node->calls, cn_stack_self(node)};
-        size_t count, at;
 
         if (node->is_root || (values[0] == 0 && values[1] == 0))
             continue;
-        count = find_locations(p, i);
-        at = cn_pb_open(&p->pb, cn_pprof_profile_sample);
+        size_t count = find_locations(p, i);
+        size_t at = cn_pb_open(&p->pb, cn_pprof_profile_sample);
         cn_pb_packed(&p->pb, cn_pprof_sample_location_id, p->locations, count);
         cn_pb_packed(&p->pb, cn_pprof_sample_value, p->x->db ? values + 1 : values,
                      p->x->db ? 1 : 2);
@@ -168,7 +165,6 @@ static bool add_task(struct pprof_writing *p, uint32_t slot, struct cn_error *er
     const struct cn_task *task = &query->rec->tasks[query->tasks[slot]];
     struct cn_call_query one = *query;
     struct cn_pb labels = {0};
-    bool ok;
 
     one.tasks = &query->tasks[slot];
     one.task_count = 1;
@@ -178,7 +174,7 @@ static bool add_task(struct pprof_writing *p, uint32_t slot, struct cn_error *er
     add_label(p, &labels, "thread", task->name, 0);
     add_label(p, &labels, "tid", NULL, task->tid);
     add_label(p, &labels, "pid", NULL, task->pid);
-    ok = add_samples(p, &labels, err);
+    bool ok = add_samples(p, &labels, err);
     /* One task that waited suffices: the others have running time alone as well. */
     if (!p->metric || strcmp(p->metric, "time") == 0)
         p->metric = p->stacks.metric;
@@ -209,7 +205,6 @@ static bool add_thread(void *arg, uint32_t index, const struct cn_profile *profi
     struct pprof_writing *p = arg;
     const struct cn_kinds *kinds = &p->x->db->kinds;
     struct cn_pb labels = {0};
-    bool ok;
 
     add_label(p, &labels, "thread", name, 0);
     for (size_t i = 0; i < profile->identity.count; i++) {
@@ -218,7 +213,8 @@ static bool add_thread(void *arg, uint32_t index, const struct cn_profile *profi
         if (id->kind < kinds->count)
             add_label(p, &labels, kinds->list[id->kind], NULL, id->logical);
     }
-    ok = cn_stacks_load(&p->stacks, p->x->db, index, err) && add_samples(p, &labels, err);
+    bool ok =
+        cn_stacks_load(&p->stacks, p->x->db, index, err) && add_samples(p, &labels, err);
     cn_pb_done(&labels);
     return ok;
 }

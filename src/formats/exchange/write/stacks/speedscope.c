@@ -92,7 +92,6 @@ static void visit(void *arg, const struct cn_span *span)
     struct cn_lane *lane = arg;
     struct speedscope_calls *calls = lane->arg;
     bool is_begin = span->kind == CN_SPAN_BEGIN;
-    char *to;
     size_t len = 0;
 
     if (!is_begin && (span->kind != CN_SPAN_END || !span->has_begin))
@@ -103,7 +102,7 @@ static void visit(void *arg, const struct cn_span *span)
     cn_text_str_add(&lane->text, calls->event_count++ > 0 ? ",\n" : "\n");
     cn_text_str_add(&lane->text, is_begin ? "{\"type\":\"O\",\"frame\":"
                                           : "{\"type\":\"C\",\"frame\":");
-    to = cn_text_room(&lane->text, 2 * CN_DIGITS_MAX + 8);
+    char *to = cn_text_room(&lane->text, 2 * CN_DIGITS_MAX + 8);
     len = cn_digits_put(to, frame_of(calls, lane->rec, span));
     memcpy(to + len, ",\"at\":", 6);
     len += 6;

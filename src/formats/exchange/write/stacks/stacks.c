@@ -215,8 +215,6 @@ static bool choose_metric(struct cn_stacks *stacks, const struct cn_database *db
                           const char *name, bool counts_waits, struct cn_error *err)
 {
     const struct cn_metric *metric = find_metric(&db->metrics, name, err);
-    bool is_time;
-    size_t len;
 
     if (!name && metric && strcmp(metric->name, CN_TIME_NAME) == 0 &&
         cn_metrics_have_waits(&db->metrics))
@@ -230,8 +228,8 @@ static bool choose_metric(struct cn_stacks *stacks, const struct cn_database *db
         return cn_fail(err, CN_ERR_NOT_FOUND,
                        "metric '%s' has neither point nor execution values",
                        metric->name);
-    len = strlen(metric->name);
-    is_time = len >= 5 && strcmp(metric->name + len - 5, "(sec)") == 0;
+    size_t len = strlen(metric->name);
+    bool is_time = len >= 5 && strcmp(metric->name + len - 5, "(sec)") == 0;
     stacks->metric = metric->name;
     stacks->unit = is_time ? "nanoseconds" : "count";
     stacks->scale = is_time ? 1e9 : 1;
@@ -281,14 +279,14 @@ static bool add_frames(struct cn_stacks *stacks, struct cn_database *db,
         return false;
     for (size_t i = 0; i < frames->index.count; i++) {
         uint32_t frame = frames->of_node[i];
-        struct cn_stack_function *function;
         struct cn_context context;
         struct cn_export_location location;
 
         if (!cn_context_at(db, frames->index.nodes[i].at, &context, err) ||
             (frame == stacks->count && !add_frame(stacks, db, &context, known, err)))
             return false;
-        function = &stacks->functions[stacks->nodes[frame].function];
+        struct cn_stack_function *function =
+            &stacks->functions[stacks->nodes[frame].function];
         if (function->module[0] || function->file[0])
             continue;
         if (!cn_export_locate(db, &context, true, &location, err))

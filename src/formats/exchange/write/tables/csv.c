@@ -29,11 +29,10 @@ static struct cn_text *cell(struct cn_rows_table *table)
 static bool table_begin(struct cn_rows_table *table, struct cn_error *err)
 {
     struct csv_file *file = cn_alloc(1, sizeof(*file));
-    bool ok;
 
     table->own = file;
     char *name = cn_strprintf("%s.csv", table->shape->name);
-    ok = cn_out_open_at(&file->out, table->rows->x->folder.path, name, err);
+    bool ok = cn_out_open_at(&file->out, table->rows->x->folder.path, name, err);
     free(name);
     for (size_t i = 0; table->shape->columns[i].name; i++)
         cn_text_printf(&file->text, "%s%s", i > 0 ? "," : "",

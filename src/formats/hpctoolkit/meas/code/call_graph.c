@@ -107,13 +107,12 @@ static void search_from(struct callee_search *s, uint32_t function)
     reach(s, function);
     while (s->step_count > 0) {
         struct cn_hpc_call_step *step = &s->steps[s->step_count - 1];
-        uint32_t caller;
 
         if (step->next == step->end) {
             leave(s);
             continue;
         }
-        caller = s->graph->calls[step->next++].caller;
+        uint32_t caller = s->graph->calls[step->next++].caller;
         if (s->order[caller] == 0)
             reach(s, caller);
         else if (s->group[caller] == CN_NONE && s->order[caller] < s->low[step->function])

@@ -95,7 +95,6 @@ bool cn_hpc_elf_symbols_read(struct cn_hpc_ranges *functions, struct cn_bytes fi
     struct cn_elf_section table, strings;
     struct cn_bytes records;
     struct elf elf;
-    uint64_t count;
 
     if (!open_elf(&elf, file, err))
         return false;
@@ -106,7 +105,7 @@ bool cn_hpc_elf_symbols_read(struct cn_hpc_ranges *functions, struct cn_bytes fi
         !cn_bytes_slice(file, strings.off, strings.len, &elf.strings))
         return cn_fail(err, CN_ERR_FORMAT, "section %" PRIu32 " contains no strings",
                        table.link);
-    count = table.len / cn_elf_symbol_size;
+    uint64_t count = table.len / cn_elf_symbol_size;
     if (!cn_bytes_array(file, table.off, count, cn_elf_symbol_size, &records) ||
         count > SYMBOL_COUNT_MAX)
         return cn_fail(err, CN_ERR_FORMAT,

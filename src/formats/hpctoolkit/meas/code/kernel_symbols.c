@@ -46,16 +46,15 @@ static uint32_t add_function(const struct cn_kernel_symbols *symbols,
                              struct cn_hpc_tables *tables)
 {
     struct cn_text text = {0};
-    uint32_t number;
 
     for (const char *at = symbols->text.chars + symbol->name_off; *at; at++)
         cn_text_char(&text, *at == '\t' ? ' ' : *at);
     cn_text_str_add(&text, " [vmlinux]");
-    number = cn_hpc_tables_add_function(tables,
-                                        (struct cn_function){.name = cn_text_str(&text),
-                                                             .module = module,
-                                                             .offset = symbol->address,
-                                                             .file = CN_NONE});
+    uint32_t number = cn_hpc_tables_add_function(
+        tables, (struct cn_function){.name = cn_text_str(&text),
+                                     .module = module,
+                                     .offset = symbol->address,
+                                     .file = CN_NONE});
     cn_text_done(&text);
     return number;
 }

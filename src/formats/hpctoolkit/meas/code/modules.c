@@ -31,14 +31,13 @@ uint32_t cn_hpc_modules_find(struct cn_hpc_modules *m, const char *folder,
 {
     struct cn_text shown = {0}, full = {0};
     bool is_relative = path.len > 0 && path.ptr[0] != '/';
-    uint32_t number;
 
     cn_text_add(&shown, (const char *)path.ptr, path.len);
     if (is_relative)
         cn_text_printf(&full, "%s/", folder);
     cn_text_str_add(&full, cn_text_str(&shown));
-    number = number_of(m, cn_text_str(&full), cn_text_str(&shown),
-                       is_relative ? folder : NULL);
+    uint32_t number = number_of(m, cn_text_str(&full), cn_text_str(&shown),
+                                is_relative ? folder : NULL);
     cn_text_done(&shown);
     cn_text_done(&full);
     return number;
@@ -118,7 +117,6 @@ static bool open_file(const struct cn_hpc_modules *m, uint32_t number,
     struct cn_error ignored = {0};
     struct cn_text path = {0};
     bool is_inside = m->list[number].folder != NULL;
-    bool ok;
 
     for (size_t i = 0; i < m->directories->count && !is_inside; i++) {
         const char *folder = m->directories->list[i].path;
@@ -128,8 +126,8 @@ static bool open_file(const struct cn_hpc_modules *m, uint32_t number,
                     m->paths.list[number][len] == '/';
     }
     print_local_path(m, number, &path);
-    ok = (is_inside || !m->options->is_foreign) &&
-         cn_file_open(file, cn_text_str(&path), &ignored);
+    bool ok = (is_inside || !m->options->is_foreign) &&
+              cn_file_open(file, cn_text_str(&path), &ignored);
     cn_text_done(&path);
     return ok;
 }
@@ -138,10 +136,9 @@ static bool open_file(const struct cn_hpc_modules *m, uint32_t number,
 static uint32_t logical_module(struct cn_hpc_modules *m, uint32_t number)
 {
     const char *name = cn_path_name(m->list[number].shown);
-    uint32_t logical;
     char *text = cn_strprintf("<logical %.*s>", (int)strcspn(name, "."), name);
+    uint32_t logical = number_of(m, text, text, NULL);
 
-    logical = number_of(m, text, text, NULL);
     free(text);
     return logical;
 }
@@ -208,11 +205,10 @@ static void try_symbols(struct cn_hpc_modules *m, uint32_t number, struct cn_byt
 static enum cn_hpc_source find_source(struct cn_hpc_modules *m, uint32_t number)
 {
     struct cn_file file = {0};
-    bool has_file;
 
     if (m->list[number].source != CN_HPC_SOURCE_UNKNOWN)
         return m->list[number].source;
-    has_file = open_file(m, number, &file);
+    bool has_file = open_file(m, number, &file);
     m->list[number].source = CN_HPC_SOURCE_NONE;
     if (has_file)
         try_file(m, number, file.bytes);
@@ -337,12 +333,11 @@ struct cn_call_paths cn_hpc_modules_paths(struct cn_hpc_modules *m, uint32_t mod
                                           uint64_t address)
 {
     struct cn_hpc_call_paths *found = &m->found_paths;
-    const struct cn_hpc_structure *structure;
 
     if (find_source(m, module) != CN_HPC_SOURCE_STRUCTURE ||
         !cn_hpc_structure_paths(m->list[module].structure, &m->tables, address, found))
         return (struct cn_call_paths){0};
-    structure = m->list[module].structure;
+    const struct cn_hpc_structure *structure = m->list[module].structure;
     CN_GROW_TO(m->call_paths, found->count, m->call_path_capacity);
     for (size_t i = 0; i < found->count; i++) {
         const struct cn_hpc_call_path *path = &found->list[i];

@@ -30,14 +30,12 @@ bool cn_path_map_parse(char *text, struct cn_path_map *out, struct cn_error *err
 static const char *after_prefix(const char *from, const char *path)
 {
     while (*from) {
-        size_t from_len, path_len;
-
         while (*from == '/' && *path == '/') {
             from += strspn(from, "/");
             path += strspn(path, "/");
         }
-        from_len = strcspn(from, "/");
-        path_len = strcspn(path, "/");
+        size_t from_len = strcspn(from, "/");
+        size_t path_len = strcspn(path, "/");
         if (from_len == 0)
             break;
         if (!(from_len == 1 && *from == '*' && path_len > 0) &&
@@ -56,13 +54,12 @@ void cn_path_map_apply(const struct cn_path_map *maps, size_t count, const char 
 {
     for (size_t i = 0; i < count; i++) {
         const char *rest = after_prefix(maps[i].from, path);
-        bool is_there;
 
         if (!rest)
             continue;
         char *mapped =
             cn_strprintf("%s%s%s", maps[i].to, *rest && *rest != '/' ? "/" : "", rest);
-        is_there = access(mapped, F_OK) == 0;
+        bool is_there = access(mapped, F_OK) == 0;
         if (is_there)
             cn_text_str_add(out, mapped);
         free(mapped);

@@ -263,11 +263,10 @@ static bool begin_statement(struct structure_reader *r, const struct attributes 
     const char *ranges = a->ranges;
     uint64_t begin, end;
     enum cn_step step;
-    uint32_t scope;
 
     if (parent.scope == CN_NONE || parent.file == CN_NONE)
         return cn_fail(err, CN_ERR_FORMAT, "a statement outside a function or file");
-    scope = add_line(r, parent.scope, parent.file, parse_line(a->line));
+    uint32_t scope = add_line(r, parent.scope, parent.file, parse_line(a->line));
     while ((step = next_range(&ranges, &begin, &end)) == CN_ITEM)
         if (begin < end)
             cn_hpc_ranges_add(&current(r)->ranges,

@@ -24,11 +24,10 @@ uint32_t cn_hpc_tables_add_function(struct cn_hpc_tables *tables,
 uint32_t cn_hpc_tables_function(struct cn_hpc_tables *tables, struct cn_function function)
 {
     size_t known = tables->keys.count;
-    uint32_t number;
     char *key = cn_strprintf("%u %u %u %s", function.module, function.file, function.line,
                              function.name);
+    uint32_t number = cn_names_add(&tables->keys, key);
 
-    number = cn_names_add(&tables->keys, key);
     free(key);
     if (number == known) {
         CN_GROW(tables->keyed, known, tables->keyed_capacity);

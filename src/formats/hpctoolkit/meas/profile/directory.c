@@ -108,7 +108,6 @@ bool cn_hpc_directories_add(struct cn_hpc_directories *d, const char *path,
     char *canonical = realpath(path, NULL);
     struct cn_text own = {0};
     struct stat st;
-    bool ok;
 
     if (!canonical || stat(canonical, &st) != 0) {
         free(canonical);
@@ -125,7 +124,7 @@ bool cn_hpc_directories_add(struct cn_hpc_directories *d, const char *path,
     }
     if (!names)
         cn_hpc_profiles_list(canonical, &own);
-    ok = add_profiles(d, path, names ? names : &own, err);
+    bool ok = add_profiles(d, path, names ? names : &own, err);
     cn_text_done(&own);
     return ok;
 }

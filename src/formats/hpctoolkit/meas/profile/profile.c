@@ -161,11 +161,10 @@ static bool read_identity(struct profile_own *own, const struct cn_hpc_run *run,
     CN_GROW_TO(own->identity, run->id_count, own->identity_capacity);
     for (uint16_t i = 0; i < run->id_count; i++) {
         struct cn_hpc_run_id id;
-        uint16_t kind;
 
         (void)cn_hpc_run_id_decode(cn_bytes_element(run->ids, i, cn_hpc_run_id_size),
                                    &id);
-        kind = (uint16_t)cn_bits(id.kind, 0, CN_HPC_KIND_BITS);
+        uint16_t kind = (uint16_t)cn_bits(id.kind, 0, CN_HPC_KIND_BITS);
         if (kind >= own->kind_count)
             return cn_fail(err, CN_ERR_FORMAT,
                            "identity of kind %u, but there are %zu kinds", kind,
@@ -227,7 +226,6 @@ static bool read_node(struct profile_own *own, const struct cn_hpc_run_node *rec
 {
     struct cn_sampled_node *node = &own->nodes[index];
     const char *misplaced = NULL;
-    bool is_top;
 
     *node = (struct cn_sampled_node){
         .address = record->address,
@@ -239,7 +237,7 @@ static bool read_node(struct profile_own *own, const struct cn_hpc_run_node *rec
                        "node %" PRIu32 " has the parent %" PRIu32
                        ", which is no earlier node",
                        record->id, record->parent);
-    is_top = is_at_top(own, node->parent);
+    bool is_top = is_at_top(own, node->parent);
     if (!cn_hpc_node_kind(record->module,
                           node->parent == CN_NONE ? CN_NODE_GLOBAL
                                                   : own->nodes[node->parent].kind,

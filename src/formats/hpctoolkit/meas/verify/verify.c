@@ -108,10 +108,9 @@ static void verify_profile(const char *dir, const char *name, struct cn_hpc_load
 static void verify_structures(const char *dir, cn_finding_fn report, void *arg)
 {
     size_t count;
-    char **names;
     char *folder = cn_strprintf("%s/structs", dir);
+    char **names = cn_hpc_list_names(folder, ".hpcstruct", &count);
 
-    names = cn_hpc_list_names(folder, ".hpcstruct", &count);
     for (size_t i = 0; i < count; i++) {
         struct cn_hpc_verify v = {.f = {.report = report, .arg = arg, .file = names[i]}};
         struct cn_hpc_structures structures = {0};

@@ -117,13 +117,12 @@ static bool dump_states(struct cn_hpc_dump *dump, struct cn_error *err)
 {
     struct cn_bytes profiles, changes;
     struct cn_block_file file;
-    bool ok;
 
     if (!cn_hpc_states_open(&file, dump->bytes, &profiles, &changes, err))
         return false;
-    ok = dump_blocks(dump, &file, err) &&
-         cn_hpc_dump_part(dump, &cn_hpc_states_profile_layout, profiles, err) &&
-         cn_hpc_dump_part(dump, &cn_hpc_states_change_layout, changes, err);
+    bool ok = dump_blocks(dump, &file, err) &&
+              cn_hpc_dump_part(dump, &cn_hpc_states_profile_layout, profiles, err) &&
+              cn_hpc_dump_part(dump, &cn_hpc_states_change_layout, changes, err);
     cn_block_file_close(&file);
     return ok;
 }

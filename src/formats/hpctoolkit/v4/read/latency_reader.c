@@ -254,7 +254,6 @@ bool cn_hpc_latency_add_metrics(struct cn_hpc_latency *latency, struct cn_databa
     int scope = cn_metrics_find_scope_type(&db->metrics, CN_SCOPE_POINT);
     size_t count = db->metrics.count;
     uint32_t prop_id, stat_id;
-    struct cn_metric *list;
 
     find_free_ids(&db->metrics, &prop_id, &stat_id);
     if (scope == CN_NO_ID)
@@ -265,7 +264,8 @@ bool cn_hpc_latency_add_metrics(struct cn_hpc_latency *latency, struct cn_databa
                        latency->bucket_count);
     latency->first_prop_id = (uint16_t)prop_id;
     latency->first_stat_id = (uint16_t)stat_id;
-    list = cn_arena_alloc(&db->arena, count + latency->bucket_count, sizeof(*list));
+    struct cn_metric *list =
+        cn_arena_alloc(&db->arena, count + latency->bucket_count, sizeof(*list));
     if (count > 0)
         memcpy(list, db->metrics.list, count * sizeof(*list));
     for (uint32_t i = 0; i < latency->bucket_count; i++)

@@ -67,11 +67,10 @@ static bool refill(struct cn_value_cursor *cursor, struct cn_error *err)
 {
     struct cn_value_side *side = &cursor->side;
     struct cn_value_batch batch;
-    enum cn_step step;
 
     if (side->rest_count > 0 || side->has_ended)
         return true;
-    step = cn_hpc_database_values_next(cursor, &batch, err);
+    enum cn_step step = cn_hpc_database_values_next(cursor, &batch, err);
     if (step == CN_FAIL)
         return false;
     side->has_ended = step == CN_END;
@@ -92,7 +91,6 @@ static enum cn_step next_of_profile(const struct cn_hpc_latency *latency,
     while (side->at == side->end) {
         struct cn_hpc_latency_row row = {.context = UINT32_MAX};
         bool has_row = side->row < plane.context_count;
-        size_t count;
 
         if (has_row && !cn_hpc_latency_row(latency, &plane, side->row, &row, err))
             return CN_FAIL;
@@ -105,7 +103,7 @@ static enum cn_step next_of_profile(const struct cn_hpc_latency *latency,
         }
         if (!refill(cursor, err))
             return CN_FAIL;
-        count = has_row ? count_up_to(side, row.context) : side->rest_count;
+        size_t count = has_row ? count_up_to(side, row.context) : side->rest_count;
         if (count > 0) {
             *out = (struct cn_value_batch){side->rest, count};
             side->rest += count;

@@ -263,13 +263,12 @@ static bool open_maps(struct cn_database **out, const struct cn_hpc_maps *maps,
 {
     struct cn_hpc_v4_files files;
     struct cn_hpc_v4_yaml_maps yaml = {0};
-    bool ok;
 
     cn_hpc_v4_files_init(&files, maps);
     files.has_latency = files.has_latency && !is_plain;
     files.has_states = files.has_states && !is_plain;
     cn_hpc_v4_yaml_map(&yaml, dir, &files);
-    ok = cn_hpc_v4_open_bytes(out, &files, err);
+    bool ok = cn_hpc_v4_open_bytes(out, &files, err);
     cn_hpc_v4_yaml_unmap(&yaml);
     if (!ok)
         return false;

@@ -54,13 +54,12 @@ static bool take_profile(struct cn_bytes *profiles, struct cn_bytes *changes,
 {
     struct cn_hpc_states_profile profile;
     struct cn_bytes bytes;
-    uint64_t count;
 
     if (!cn_bytes_take(profiles, cn_hpc_states_profile_size, &bytes) ||
         !cn_hpc_states_profile_decode(bytes, &profile) || profile.end < *end ||
         profile.end - *end > changes->len / cn_hpc_states_change_size)
         return cn_fail(err, CN_ERR_FORMAT, "its changes do not fit the section");
-    count = profile.end - *end;
+    uint64_t count = profile.end - *end;
     *end = profile.end;
     if (count > 0)
         out->list = cn_arena_alloc(arena, (size_t)count, sizeof(*out->list));

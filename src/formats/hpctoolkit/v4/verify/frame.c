@@ -129,12 +129,11 @@ static void check_header_padding(struct cn_hpc_v4_check *v,
 
 void cn_hpc_v4_check_frame(struct cn_hpc_v4_check *v, struct cn_hpc_v4_check_file *file)
 {
-    uint64_t footer_off;
     struct cn_bytes footer;
 
     if (!check_header(v, file))
         return;
-    footer_off = file->bytes.len - CN_HPC_FOOTER_LEN;
+    uint64_t footer_off = file->bytes.len - CN_HPC_FOOTER_LEN;
     if (!cn_bytes_slice(file->bytes, footer_off, CN_HPC_FOOTER_LEN, &footer) ||
         memcmp(footer.ptr, file->kind->footer, CN_HPC_FOOTER_LEN) != 0)
         cn_findings_error(&v->m.c.f, "footer", footer_off,

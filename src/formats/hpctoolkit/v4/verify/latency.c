@@ -74,7 +74,6 @@ static void compare_totals(struct cn_hpc_v4_check *v, const struct totals *total
 void cn_hpc_v4_check_latency(struct cn_hpc_v4_check *v)
 {
     struct cn_hpc_latency latency = {0};
-    struct totals *totals;
     struct cn_error err = {0};
     bool ok = true;
 
@@ -89,7 +88,7 @@ void cn_hpc_v4_check_latency(struct cn_hpc_v4_check *v)
         cn_findings_error(&v->m.c.f, "latency-profiles", 0,
                           "%" PRIu32 " profiles, profile.db has %" PRIu32,
                           latency.profile_count, v->m.c.profile_count);
-    totals = cn_alloc(1, sizeof(*totals));
+    struct totals *totals = cn_alloc(1, sizeof(*totals));
     ok = cn_block_file_check(&latency.file, latency.file.blocks, &err);
     for (uint32_t i = 0; ok && i < latency.profile_count; i++)
         ok =

@@ -40,7 +40,6 @@ static bool compare_values(struct cn_hpc_v4_check *v, struct cn_error *err)
     struct cn_error damage = {0};
     struct cn_hpc_v4_files plain = *v->files;
     struct cn_database *db;
-    bool ok;
 
     cn_findings_begin(&v->m.c.f, cn_hpc_cct_kind.name);
     plain.has_latency = false;
@@ -51,7 +50,8 @@ static bool compare_values(struct cn_hpc_v4_check *v, struct cn_error *err)
         cn_findings_error(&v->m.c.f, "open", 0, "%s", damage.text);
         return true;
     }
-    ok = cn_hpc_check_values(&v->m.c, db, &cn_hpc_v4_of(db)->tree.database.values, err);
+    bool ok =
+        cn_hpc_check_values(&v->m.c, db, &cn_hpc_v4_of(db)->tree.database.values, err);
     cn_database_close(db);
     return ok;
 }
@@ -71,7 +71,6 @@ static void check_states(struct cn_hpc_v4_check *v)
 static bool verify_all(struct cn_hpc_v4_check *v, struct cn_error *err)
 {
     const struct cn_hpc_v4_files *files = v->files;
-    uint64_t errors;
 
     if (begin(v, &v->meta, &cn_hpc_meta_kind, files->meta, files->meta.ptr))
         check_meta(v);
@@ -81,7 +80,7 @@ static bool verify_all(struct cn_hpc_v4_check *v, struct cn_error *err)
     if (begin(v, &v->cct, &cn_hpc_cct_kind, files->cct, files->has_cct) &&
         !cn_hpc_v4_check_planes(v, &v->cct, err))
         return false;
-    errors = v->m.c.f.error_count;
+    uint64_t errors = v->m.c.f.error_count;
     if (begin(v, &v->trace, &cn_hpc_trace_kind, files->trace, files->has_trace) &&
         !cn_hpc_v4_check_trace(v, err))
         return false;

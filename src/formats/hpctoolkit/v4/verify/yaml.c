@@ -20,14 +20,13 @@ static uint32_t *count_at(struct matches *m, const char *metric, const char *sco
 {
     size_t known = m->keys.count;
     struct cn_text key = {0};
-    uint32_t number;
 
     cn_text_printf(&key, "%zu:%s%zu:%s%u:%s", strlen(metric), metric, strlen(scope),
                    scope, combine, formula);
     /* hpcviewer compares names without regard to case. */
     for (size_t i = 0; i < key.len; i++)
         key.chars[i] = (char)tolower((unsigned char)key.chars[i]);
-    number = cn_names_add(&m->keys, cn_text_str(&key));
+    uint32_t number = cn_names_add(&m->keys, cn_text_str(&key));
     cn_text_done(&key);
     if (m->keys.count > known) {
         CN_GROW(m->counts, number, m->capacity);

@@ -45,8 +45,6 @@ static void check_input(const struct yaml_check *c, const struct cn_yaml_node *i
 /* Recursion is at most CN_FORMULA_DEPTH_MAX deep. */
 static void check_formula(const struct yaml_check *c, const struct cn_yaml_node *node)
 {
-    const struct cn_yaml_node *args;
-
     if (node->type == CN_YAML_SCALAR) {
         cn_findings_error(c->f, "yaml-number", 0,
                           "line %zu: a formula that is not an input or an operator; "
@@ -56,7 +54,8 @@ static void check_formula(const struct yaml_check *c, const struct cn_yaml_node 
     }
     if (cn_yaml_find(node, "metric") || cn_yaml_find(node, "<<"))
         return;
-    args = node->type == CN_YAML_MAPPING && node->items ? node->items->next->node : NULL;
+    const struct cn_yaml_node *args =
+        node->type == CN_YAML_MAPPING && node->items ? node->items->next->node : NULL;
     if (!args || args->type != CN_YAML_SEQUENCE || args->item_count < 1 ||
         args->item_count > 2) {
         cn_findings_error(c->f, "yaml-arguments", 0,
@@ -73,12 +72,10 @@ static void check_formula(const struct yaml_check *c, const struct cn_yaml_node 
 /* {standard: formula, custom: formula}, or in older files one formula alone. */
 static void check_cost(const struct yaml_check *c, const struct cn_yaml_node *cost)
 {
-    const struct cn_yaml_node *standard, *custom;
-
     if (!cost)
         return;
-    standard = cn_yaml_find(cost, "standard");
-    custom = cn_yaml_find(cost, "custom");
+    const struct cn_yaml_node *standard = cn_yaml_find(cost, "standard");
+    const struct cn_yaml_node *custom = cn_yaml_find(cost, "custom");
     if (standard)
         check_formula(c, standard);
     if (custom)
@@ -139,7 +136,6 @@ static void check_root(const struct yaml_check *c, const struct cn_yaml_node *ro
     const struct cn_yaml_node *variants = cn_yaml_find(root, "variants");
     const struct cn_yaml_node *variant, *render, *formula;
     const char *problem = NULL;
-    bool has_percent;
 
     variant = variants ? cn_yaml_find(variants, "Sum") : NULL;
     variant = variants && !variant ? cn_yaml_find(variants, "") : variant;
@@ -147,8 +143,8 @@ static void check_root(const struct yaml_check *c, const struct cn_yaml_node *ro
         return;
     render = cn_yaml_find(variant, "render");
     formula = cn_yaml_find(variant, "formula");
-    has_percent = render && (render->text ? strstr(render->text, "percent") != NULL
-                                          : has_item(render, "percent"));
+    bool has_percent = render && (render->text ? strstr(render->text, "percent") != NULL
+                                               : has_item(render, "percent"));
     if (!render || cn_yaml_is_null(render))
         problem = "no 'render'";
     else if (has_percent && (!formula || cn_yaml_is_null(formula)))

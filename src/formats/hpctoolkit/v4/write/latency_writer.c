@@ -377,11 +377,9 @@ bool cn_hpc_latency_add(struct cn_hpc_latency_writer *l, struct cn_bytes message
     if (!cn_wire_bytes_take(&message, &crcs) || !cn_wire_u32_take(&message, &profile))
         return cn_fail(err, CN_ERR_FORMAT, "damaged message about durations");
     for (; message.len > 0; profile++) {
-        struct cn_hpc_latency_profile *record;
-
         if (profile >= l->db->profile_count)
             return cn_fail(err, CN_ERR_FORMAT, "durations of profile %" PRIu32, profile);
-        record = &l->profiles[profile];
+        struct cn_hpc_latency_profile *record = &l->profiles[profile];
         if (!cn_wire_u64_take(&message, &record->counts_off) ||
             !cn_wire_u64_take(&message, &record->count_count) ||
             !cn_wire_u32_take(&message, &record->context_count) ||

@@ -9,13 +9,12 @@ static bool write_general(struct cn_out *out, const struct cn_database *db,
                                          out->end_off + cn_hpc_general_header_size};
     struct cn_hpc_general_header header;
     uint8_t bytes[cn_hpc_general_header_size];
-    bool ok;
 
     header.title_off = cn_hpc_strings_add(&strings, db->title);
     header.description_off = cn_hpc_strings_add(&strings, db->description);
     cn_hpc_general_header_encode(&header, bytes);
-    ok = cn_out_write(out, bytes, sizeof(bytes), err) &&
-         cn_hpc_strings_write(&strings, out, err);
+    bool ok = cn_out_write(out, bytes, sizeof(bytes), err) &&
+              cn_hpc_strings_write(&strings, out, err);
     cn_hpc_strings_done(&strings);
     return ok;
 }

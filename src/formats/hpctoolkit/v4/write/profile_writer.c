@@ -93,7 +93,6 @@ static bool write_records(struct v4_profile_writer *p,
 {
     uint8_t *bytes = cn_alloc((size_t)infos->len, 1);
     size_t at = (size_t)(header->profiles_off - infos->off);
-    bool ok;
 
     cn_hpc_profiles_header_encode(header, bytes);
     for (uint32_t i = 0; i < header->profile_count; i++) {
@@ -105,7 +104,7 @@ static bool write_records(struct v4_profile_writer *p,
         record->index_off = p->blocks[i].index_off;
         cn_hpc_profile_encode(record, bytes + at + i * cn_hpc_profile_size);
     }
-    ok = cn_out_write_at(p->out, infos->off, bytes, (size_t)infos->len, err);
+    bool ok = cn_out_write_at(p->out, infos->off, bytes, (size_t)infos->len, err);
     free(bytes);
     return ok;
 }

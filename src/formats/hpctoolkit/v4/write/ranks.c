@@ -121,14 +121,14 @@ static bool combine_lines(struct cn_ranks *ranks, struct cn_hpc_trace_lines *lin
 static bool write_traces(struct ranks_file *file, struct cn_error *err)
 {
     struct cn_hpc_trace_lines lines = {0};
-    bool ok;
 
     if (!file->out.fd)
         return true;
-    ok = cn_ranks_agree(&file->ranks,
-                        cn_hpc_traces_encode(&file->w, &lines, &file->out, err), err) &&
-         combine_lines(&file->ranks, &lines, err) &&
-         cn_hpc_traces_end(&file->w, &lines, &file->out, err);
+    bool ok =
+        cn_ranks_agree(&file->ranks,
+                       cn_hpc_traces_encode(&file->w, &lines, &file->out, err), err) &&
+        combine_lines(&file->ranks, &lines, err) &&
+        cn_hpc_traces_end(&file->w, &lines, &file->out, err);
     file->w.resolution_ns = ok ? lines.totals.resolution_ns : 0;
     cn_hpc_trace_lines_done(&lines);
     return ok;
@@ -263,10 +263,9 @@ static bool write_files(struct cn_hpc_writing *w, struct cn_ranks *ranks,
 
 static bool make_folder(const char *dir, const char *name, struct cn_error *err)
 {
-    bool ok;
     char *path = cn_strprintf("%s/%s", dir, name);
+    bool ok = mkdir(path, 0777) == 0 || cn_fail_errno(err, "%s", path);
 
-    ok = mkdir(path, 0777) == 0 || cn_fail_errno(err, "%s", path);
     free(path);
     return ok;
 }

@@ -185,7 +185,6 @@ void cn_hpc_shown_init(struct cn_hpc_shown *shown, struct cn_database *source,
                        struct cn_database **db)
 {
     const struct cn_metrics *metrics = &source->metrics;
-    struct cn_metric *list;
     size_t count = 0;
 
     *shown =
@@ -194,7 +193,7 @@ void cn_hpc_shown_init(struct cn_hpc_shown *shown, struct cn_database *source,
     if (!needs_view(source))
         return;
     number_ids(shown, metrics);
-    list = cn_arena_alloc(&shown->arena, metrics->count, sizeof(*list));
+    struct cn_metric *list = cn_arena_alloc(&shown->arena, metrics->count, sizeof(*list));
     for (size_t i = 0; i < metrics->count; i++)
         if (!is_latency(&metrics->list[i]))
             list[count++] = renumber(shown, &metrics->list[i]);

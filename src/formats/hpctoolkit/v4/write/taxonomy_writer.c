@@ -57,15 +57,14 @@ static size_t keep_inputs(struct pruning *p, const struct cn_taxonomy *from,
 static const struct cn_formula *renumber(struct pruning *p,
                                          const struct cn_formula *formula)
 {
-    const struct cn_formula **args;
-
     if (formula->op == CN_FORMULA_NUMBER)
         return formula;
     if (formula->op == CN_FORMULA_INPUT)
         return p->new_numbers[formula->input] == DROPPED
                    ? NULL
                    : cn_formula_input(&p->arena, p->new_numbers[formula->input]);
-    args = cn_arena_alloc(&p->arena, formula->arg_count, sizeof(*args));
+    const struct cn_formula **args =
+        cn_arena_alloc(&p->arena, formula->arg_count, sizeof(*args));
     for (size_t i = 0; i < formula->arg_count; i++) {
         args[i] = renumber(p, formula->args[i]);
         if (!args[i])
@@ -172,7 +171,6 @@ bool cn_hpc_taxonomy_write(const struct cn_hpc_writing *w, struct cn_error *err)
     struct cn_taxonomy taxonomy;
     struct cn_text text = {0};
     struct cn_out out = {0};
-    bool ok;
 
     prune(&p, &w->db->taxonomy, &taxonomy);
     /* Inputs without roots present nothing. */
@@ -184,8 +182,8 @@ bool cn_hpc_taxonomy_write(const struct cn_hpc_writing *w, struct cn_error *err)
         prune(&p, &usual, &taxonomy);
     }
     cn_hpc_metrics_yaml_write(&taxonomy, &text);
-    ok = cn_out_open_at(&out, w->dir, "metrics/default.yaml", err) &&
-         cn_out_write(&out, text.chars, text.len, err) && cn_out_close(&out, err);
+    bool ok = cn_out_open_at(&out, w->dir, "metrics/default.yaml", err) &&
+              cn_out_write(&out, text.chars, text.len, err) && cn_out_close(&out, err);
     if (ok)
         cn_write_lose(w->options,
                       "formulas over statistics that the database does not have",

@@ -37,7 +37,6 @@ static bool write_records(const struct cn_hpc_trace_lines *lines, struct cn_out 
         .end_ns = lines->totals.end_ns,
     };
     uint8_t *bytes = cn_alloc((size_t)section->len, 1);
-    bool ok;
 
     cn_hpc_traces_header_encode(&header, bytes);
     for (uint32_t i = 0; i < lines->count; i++) {
@@ -50,7 +49,7 @@ static bool write_records(const struct cn_hpc_trace_lines *lines, struct cn_out 
         cn_hpc_trace_encode(&record,
                             bytes + cn_hpc_traces_header_size + i * cn_hpc_trace_size);
     }
-    ok = cn_out_write_at(out, section->off, bytes, (size_t)section->len, err);
+    bool ok = cn_out_write_at(out, section->off, bytes, (size_t)section->len, err);
     free(bytes);
     return ok;
 }

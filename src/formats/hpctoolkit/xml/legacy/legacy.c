@@ -367,11 +367,10 @@ bool cn_hpc_legacy_open_bytes(struct cn_database **out,
         .sink = {self, take_value, take_sample_id},
     };
     struct cn_hpc_xml_head head;
-    bool ok;
 
     cn_hpc_xml_database_init(&self->xml, &version);
-    ok = cn_hpc_xml_database_read(&self->xml, &source, &head, err) &&
-         set_times(self, &head, err) && finish(self, files, &head, err);
+    bool ok = cn_hpc_xml_database_read(&self->xml, &source, &head, err) &&
+              set_times(self, &head, err) && finish(self, files, &head, err);
     cn_hpc_xml_head_done(&head);
     if (ok)
         *out = &self->xml.database.base;

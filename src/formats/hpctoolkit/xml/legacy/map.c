@@ -44,7 +44,6 @@ static bool map_all(struct cn_hpc_legacy_maps *maps, const char *dir,
 {
     enum { OTHERS = 3 };
     bool is_packed_file = false;
-    size_t count;
 
     maps->name_count = scandir(dir, &maps->names, is_values, alphasort);
     if (maps->name_count <= 0) {
@@ -60,7 +59,7 @@ static bool map_all(struct cn_hpc_legacy_maps *maps, const char *dir,
     if (maps->name_count > CN_HPC_LEGACY_FILE_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "%s: %d files with values, can read %d", dir,
                        maps->name_count, CN_HPC_LEGACY_FILE_MAX);
-    count = (size_t)maps->name_count;
+    size_t count = (size_t)maps->name_count;
     maps->mapped = cn_alloc(count + OTHERS, sizeof(*maps->mapped));
     if (is_packed_file) {
         if (count > 0 &&

@@ -186,14 +186,13 @@ static bool read_samples(struct cn_bytes file, uint64_t off, bool is_last,
 {
     struct cn_hpc_legacy_trace head = {0};
     bool is_head = cn_hpc_legacy_trace_decode(file, &head);
-    uint64_t len;
 
     if (!check_head(file, CN_HPC_LEGACY_TRACE_MAGIC, is_head, head.byte_order, err))
         return false;
     if (head.flags & CN_HPC_LEGACY_HAS_METRICS)
         return cn_fail(err, CN_ERR_FORMAT, "flags 0x%" PRIx64 ": samples name metrics",
                        head.flags);
-    len = file.len - cn_hpc_legacy_trace_size;
+    uint64_t len = file.len - cn_hpc_legacy_trace_size;
     if (len % cn_hpc_legacy_sample_size != 0 && !is_last)
         return cn_fail(err, CN_ERR_FORMAT,
                        "%" PRIu64 " bytes of samples are not a multiple of %d", len,
@@ -214,12 +213,11 @@ static bool add_pack(struct cn_hpc_legacy_threads *threads, struct cn_bytes file
         struct cn_hpc_legacy_thread added = {0}, *thread = &added;
         struct cn_hpc_legacy_member member;
         struct cn_bytes part;
-        uint32_t slot;
 
         if (!open_member(&pack, i, &member, &part, err))
             return false;
-        slot = cn_map_find(&threads->slots,
-                           (uint64_t)member.process << 32 | member.thread, UINT32_MAX);
+        uint32_t slot = cn_map_find(
+            &threads->slots, (uint64_t)member.process << 32 | member.thread, UINT32_MAX);
         if (is_traces && slot != UINT32_MAX)
             thread = &threads->list[slot];
         else

@@ -115,7 +115,6 @@ static bool read_kinds(struct cn_database *db, const struct cn_hpc_xml_rows *row
 {
     static const char *const usual[] = {"SUMMARY",   "NODE",       "RANK",      "THREAD",
                                         "GPUDEVICE", "GPUCONTEXT", "GPUSTREAM", "CORE"};
-    const char **names;
     size_t count = 0;
 
     if (rows->count == 0) {
@@ -130,7 +129,7 @@ static bool read_kinds(struct cn_database *db, const struct cn_hpc_xml_rows *row
         if ((size_t)rows->list[i].id >= count)
             count = (size_t)rows->list[i].id + 1;
     }
-    names = cn_arena_alloc(&db->arena, count, sizeof(*names));
+    const char **names = cn_arena_alloc(&db->arena, count, sizeof(*names));
     for (size_t i = 0; i < count; i++)
         names[i] = "";
     for (size_t i = 0; i < rows->count; i++)

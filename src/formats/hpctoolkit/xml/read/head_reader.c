@@ -91,11 +91,10 @@ static bool add_formula(struct head_reader *r, const struct cn_hpc_xml_event *e,
 {
     struct cn_hpc_xml_head *head = r->head;
     const char *type = cn_hpc_xml_event_get(e, "t");
-    struct cn_hpc_xml_metric *metric;
 
     if (head->metric_count == 0)
         return cn_fail(err, CN_ERR_FORMAT, "<MetricFormula> without a <Metric>");
-    metric = &head->metrics[head->metric_count - 1];
+    struct cn_hpc_xml_metric *metric = &head->metrics[head->metric_count - 1];
     if (type && strcmp(type, "combine") == 0)
         metric->combine = copy(r, e, "frm", "");
     else
@@ -264,11 +263,11 @@ bool cn_hpc_xml_sniff(struct cn_bytes text, unsigned *major)
 {
     static const char root[] = "<HPCToolkitExperiment";
     struct cn_bytes start = text;
-    const uint8_t *found;
 
     if (text.len > CN_HPC_XML_HEAD_MAX)
         (void)cn_bytes_slice(text, 0, CN_HPC_XML_HEAD_MAX, &start);
-    found = start.len == 0 ? NULL : memmem(start.ptr, start.len, root, sizeof(root) - 1);
+    const uint8_t *found =
+        start.len == 0 ? NULL : memmem(start.ptr, start.len, root, sizeof(root) - 1);
     if (!found ||
         !cn_bytes_from(start, (uint64_t)(found - start.ptr) + sizeof(root) - 1, &start))
         return false;

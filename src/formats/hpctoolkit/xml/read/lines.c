@@ -31,11 +31,10 @@ bool cn_hpc_xml_lines_concern(const struct cn_hpc_xml_database *xml,
 {
     const struct cn_hpc_xml_lines *lines = &xml->lines;
     bool is_profile = cursor->plane == CN_PLANE_OF_PROFILE;
-    size_t i;
 
     if (lines->count == 0)
         return false;
-    i = find_line(lines, is_profile ? cursor->first_key : cursor->owner);
+    size_t i = find_line(lines, is_profile ? cursor->first_key : cursor->owner);
     return i < lines->count &&
            lines->list[i].id <= (is_profile ? cursor->last_key : cursor->owner);
 }
@@ -244,11 +243,9 @@ struct lines_merge {
 
 static bool fetch(struct lines_merge *m, struct cn_error *err)
 {
-    enum cn_step step;
-
     if (m->at < m->batch.count)
         return true;
-    step = m->xml->version->plane_next(m->xml, &m->from, &m->batch, err);
+    enum cn_step step = m->xml->version->plane_next(m->xml, &m->from, &m->batch, err);
     m->at = 0;
     if (step != CN_ITEM)
         m->batch.count = 0;
@@ -300,11 +297,9 @@ static bool deliver_line(struct lines_merge *m, const struct cn_hpc_xml_link *li
 
 static bool refill_lines(struct lines_merge *m, struct cn_error *err)
 {
-    uint32_t last;
-
     if (m->lines.at < m->lines.count || m->lines.count < CANDIDATES)
         return true;
-    last = m->xml->lines.list[m->lines.list[CANDIDATES - 1]].id;
+    uint32_t last = m->xml->lines.list[m->lines.list[CANDIDATES - 1]].id;
     return find_candidates(m->xml, m->to, last + 1, &m->lines, err);
 }
 

@@ -86,17 +86,16 @@ static void add_instances(struct metrics_building *b)
     for (size_t i = 0; i < b->head->metric_db_count; i++) {
         const struct cn_hpc_xml_metric_db *row = &b->head->metric_dbs[i];
         struct cn_hpc_xml_metric_name name;
-        struct metric *metric;
-        size_t count;
 
         cn_hpc_xml_metric_name_parse(row->name, row->type, &name);
         /* A colon is part of the name here: "PAPI_TOT_CYC:u". */
-        metric = metric_of(b, row->name,
-                           strlen(row->name) - (cn_ends_with(row->name, " (I)") ||
-                                                        cn_ends_with(row->name, " (E)")
-                                                    ? strlen(" (I)")
-                                                    : 0));
-        count = metric->instance_count;
+        struct metric *metric =
+            metric_of(b, row->name,
+                      strlen(row->name) - (cn_ends_with(row->name, " (I)") ||
+                                                   cn_ends_with(row->name, " (E)")
+                                               ? strlen(" (I)")
+                                               : 0));
+        size_t count = metric->instance_count;
         if (name.scope == CN_NO_ID || !is_id(row->id) ||
             count == CN_HPC_XML_SCOPE_COUNT ||
             (count > 0 && metric->instances[0].scope == name.scope)) {
@@ -180,11 +179,10 @@ static void add_legacy(struct metrics_building *b, const struct cn_hpc_xml_metri
 static bool next_reference(const char **formula, int64_t *out)
 {
     const char *at = strchr(*formula, '$');
-    size_t len;
 
     if (!at)
         return false;
-    len = strspn(at + 1, "0123456789");
+    size_t len = strspn(at + 1, "0123456789");
     *formula = at + 1 + len;
     return cn_hpc_xml_parse_i64((struct cn_bytes){(const uint8_t *)at + 1, len}, out);
 }
@@ -309,11 +307,11 @@ static bool check_ids(const struct cn_metrics *metrics, struct cn_error *err)
 static void build_taxonomy(struct metrics_building *b)
 {
     struct cn_database *db = b->db;
-    struct cn_presented_metric *roots;
     size_t k = 0;
 
     cn_taxonomy_build(&db->taxonomy, &db->metrics, &db->arena);
-    roots = cn_arena_alloc(&db->arena, db->taxonomy.root_count, sizeof(*roots));
+    struct cn_presented_metric *roots =
+        cn_arena_alloc(&db->arena, db->taxonomy.root_count, sizeof(*roots));
     for (size_t i = 0; i < db->taxonomy.root_count; i++) {
         roots[i] = db->taxonomy.roots[i];
         /* Roots are in the order of metrics; metrics without columns have none. */
@@ -334,7 +332,6 @@ bool cn_hpc_xml_metrics_read(struct cn_database *db, const struct cn_hpc_xml_hea
     };
     struct metrics_building b = {.db = db, .head = head};
     struct cn_metric *list;
-    bool ok;
 
     add_instances(&b);
     add_rows(&b);
@@ -347,7 +344,7 @@ bool cn_hpc_xml_metrics_read(struct cn_database *db, const struct cn_hpc_xml_hea
         .list = list,
         .count = b.names.count,
     };
-    ok = check_ids(&db->metrics, err);
+    bool ok = check_ids(&db->metrics, err);
     if (ok)
         build_taxonomy(&b);
     for (size_t i = 0; i < b.names.count; i++)

@@ -71,12 +71,12 @@ bool cn_hpc_xml_open_bytes(struct cn_database **out, const struct cn_hpc_xml_fil
     struct cn_hpc_xml_tree_source source = {.text = files->experiment,
                                             .is_mapped = files->is_mapped};
     struct cn_hpc_xml_head head;
-    bool ok;
 
     cn_hpc_xml_database_init(xml, &version);
-    ok = cn_hpc_xml_database_read(xml, &source, &head, err) &&
-         open_values(xml, files, &head, err) &&
-         cn_hpc_xml_database_finish(xml, head.lines_have_calls || files->keep_lines, err);
+    bool ok =
+        cn_hpc_xml_database_read(xml, &source, &head, err) &&
+        open_values(xml, files, &head, err) &&
+        cn_hpc_xml_database_finish(xml, head.lines_have_calls || files->keep_lines, err);
     cn_hpc_xml_head_done(&head);
     if (ok)
         *out = &xml->database.base;

@@ -28,11 +28,10 @@ static inline size_t skip_space(struct cn_bytes text, size_t at)
 static inline bool take_name(struct cn_bytes text, size_t *at, struct cn_bytes *out)
 {
     size_t end = *at;
-    bool ok;
 
     while (is_name(byte_at(text, end)))
         end++;
-    ok = end > *at && cn_bytes_slice(text, *at, end - *at, out);
+    bool ok = end > *at && cn_bytes_slice(text, *at, end - *at, out);
     *at = end;
     return ok;
 }
@@ -75,7 +74,6 @@ static bool take_attribute(struct cn_bytes text, size_t *at,
                            struct cn_hpc_xml_attribute *out, struct cn_error *err)
 {
     size_t begin;
-    uint8_t quote;
 
     if (!take_name(text, at, &out->name))
         return cn_fail(err, CN_ERR_FORMAT, "neither an attribute nor the end of a tag");
@@ -83,7 +81,7 @@ static bool take_attribute(struct cn_bytes text, size_t *at,
     if (byte_at(text, *at) != '=')
         return cn_fail(err, CN_ERR_FORMAT, "no = after the name of an attribute");
     *at = skip_space(text, *at + 1);
-    quote = byte_at(text, *at);
+    uint8_t quote = byte_at(text, *at);
     if (quote != '"' && quote != '\'')
         return cn_fail(err, CN_ERR_FORMAT, "the value of an attribute is not quoted");
     begin = ++*at;
@@ -158,14 +156,12 @@ enum cn_step cn_hpc_xml_scan(struct cn_hpc_xml_scanner *scanner,
                              struct cn_hpc_xml_tag *out, struct cn_error *err)
 {
     while (true) {
-        uint8_t next;
-
         scanner->at = skip_space(scanner->text, scanner->at);
         if (scanner->at >= scanner->text.len)
             return CN_END;
         if (scanner->text.ptr[scanner->at] != '<')
             return cn_fail(err, CN_ERR_FORMAT, "text between elements");
-        next = byte_at(scanner->text, scanner->at + 1);
+        uint8_t next = byte_at(scanner->text, scanner->at + 1);
         if (next != '!' && next != '?')
             return take_tag(scanner, out, err);
         if (!skip_remark(scanner, err))

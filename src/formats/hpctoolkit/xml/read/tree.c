@@ -219,13 +219,12 @@ uint32_t cn_hpc_xml_tree_number(struct cn_hpc_xml_tree *tree, uint32_t first)
 bool cn_hpc_xml_tree_context(const struct cn_hpc_xml_tree *tree, uint64_t at,
                              struct cn_context *out, struct cn_error *err)
 {
-    const struct cn_hpc_xml_node *node;
     struct cn_context context = {
         .function = CN_NONE, .file = CN_NONE, .module = CN_NONE, .at = at};
 
     if (at >= tree->node_count || tree->nodes[at].flags & CN_HPC_XML_IS_GONE)
         return cn_fail(err, CN_ERR_FORMAT, "no context at %" PRIu64, at);
-    node = &tree->nodes[at];
+    const struct cn_hpc_xml_node *node = &tree->nodes[at];
     context.id = node->id;
     context.kind = node->kind;
     context.relation = node->relation;

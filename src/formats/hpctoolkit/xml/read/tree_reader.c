@@ -295,7 +295,6 @@ static bool open_function(struct tree_reading *r, const struct tree_element *e,
 {
     bool is_entry = top(r)->type == TREE;
     struct tree_frame frame = {.type = e->type, .is_context = true, .id = e->id};
-    struct cn_hpc_xml_node node;
     uint32_t procedure;
 
     if (!(e->given & NAME))
@@ -311,8 +310,9 @@ static bool open_function(struct tree_reading *r, const struct tree_element *e,
         frame.is_ignored = true;
         return push(r, frame, err);
     }
-    node = is_entry ? entry_node(r, procedure)
-                    : function_node(r, e, procedure, frame.file, frame.module);
+    struct cn_hpc_xml_node node =
+        is_entry ? entry_node(r, procedure)
+                 : function_node(r, e, procedure, frame.file, frame.module);
     node.id = (uint32_t)e->id;
     return link_node(r, node, &frame.node, err) && push(r, frame, err);
 }
@@ -395,14 +395,13 @@ static bool take_value(struct tree_reading *r, const struct tree_element *e,
     const struct cn_hpc_xml_tree_sink *sink = &r->source->sink;
     int64_t context = top(r)->type == TREE ? 0 : top(r)->id;
     struct cn_bytes digits;
-    bool is_negative;
     char text[64] = "";
     double value;
 
     if (!(e->given & NAME) || !(e->given & ADDRESS))
         return cn_fail(err, CN_ERR_FORMAT,
                        "a value without a metric or without a number");
-    is_negative = e->value.len > 0 && e->value.ptr[0] == '-';
+    bool is_negative = e->value.len > 0 && e->value.ptr[0] == '-';
     if (cn_bytes_from(e->value, is_negative, &digits) && digits.len < sizeof(text))
         memcpy(text, digits.ptr, digits.len);
     if (text[0] == '\0' || cn_formula_number_scan(text, &value) != digits.len)

@@ -145,12 +145,11 @@ static bool get_number(struct document_check *c, const struct cn_hpc_xml_event *
 static void check_row(struct document_check *c, const struct cn_hpc_xml_event *e,
                       struct cn_map *rows)
 {
-    uint32_t *row;
     int64_t id;
 
     if (!get_number(c, e, "i", &id))
         return;
-    row = cn_map_at(rows, (uint64_t)id, 0);
+    uint32_t *row = cn_map_at(rows, (uint64_t)id, 0);
     if ((*row)++ > 0)
         cn_findings_error(c->f, "row-unique", e->off,
                           "line %" PRIu64 ": there is another <%s> %" PRId64, e->line,
@@ -214,14 +213,13 @@ static void check_metric(struct document_check *c, const struct cn_hpc_xml_event
     const char *type = cn_hpc_xml_event_get(e, "t");
     struct cn_hpc_xml_metric_name parsed;
     int64_t id, partner;
-    uint32_t *row;
 
     if (get_number(c, e, "partner", &partner))
         refer(c, e->off, partner, true);
     if (!name || !get_number(c, e, "i", &id))
         return;
     cn_hpc_xml_metric_name_parse(name, type ? type : "", &parsed);
-    row = cn_map_at(&c->metrics, (uint64_t)id, 0);
+    uint32_t *row = cn_map_at(&c->metrics, (uint64_t)id, 0);
     if ((*row)++ > 0 && parsed.is_partial && parsed.partial > 0)
         cn_findings_warn(c->f, "partial-id", e->off,
                          "line %" PRIu64 ": %s has the id %" PRId64
@@ -346,14 +344,13 @@ static enum cn_step on_event(void *arg, const struct cn_hpc_xml_event *e,
                              struct cn_error *err)
 {
     struct document_check *c = arg;
-    uint8_t which;
 
     (void)err;
     if (!e->attributes) {
         c->depth--;
         return CN_ITEM;
     }
-    which = find_element(e->name);
+    uint8_t which = find_element(e->name);
     check_place(c, e, which);
     if (which != NO_ELEMENT)
         check_element(c, e, which);

@@ -17,14 +17,13 @@ static bool compare_values(struct cn_hpc_check *c, const struct cn_hpc_xml_files
     struct cn_hpc_xml_files as_written = *files;
     struct cn_error damage = {0};
     struct cn_database *db;
-    bool ok;
 
     as_written.keep_lines = true;
     if (!cn_hpc_xml_open_bytes(&db, &as_written, &damage)) {
         cn_findings_error(&c->f, "open", 0, "%s", damage.text);
         return true;
     }
-    ok = cn_hpc_check_values(c, db, &((struct cn_hpc_database *)db)->values, err);
+    bool ok = cn_hpc_check_values(c, db, &((struct cn_hpc_database *)db)->values, err);
     cn_database_close(db);
     return ok;
 }
@@ -38,7 +37,6 @@ bool cn_hpc_xml_verify_bytes(const struct cn_hpc_xml_files *files,
     struct cn_hpc_sparse_verify values = {.c = &c, .files = &files->values};
     struct cn_hpc_xml_document document = {0};
     unsigned major = CN_HPC_XML_MAJOR;
-    bool ok;
 
     if (cn_hpc_check_begin(&c, CN_HPC_XML_FILE, files->experiment.ptr)) {
         if (cn_hpc_xml_sniff(files->experiment, &major) && major != CN_HPC_XML_MAJOR)
@@ -54,8 +52,8 @@ bool cn_hpc_xml_verify_bytes(const struct cn_hpc_xml_files *files,
         c.context_last = document.context_last;
         c.kind_count = document.kind_count;
     }
-    ok = cn_hpc_sparse_verify(&values, err) &&
-         (c.f.error_count > 0 || compare_values(&c, files, err));
+    bool ok = cn_hpc_sparse_verify(&values, err) &&
+              (c.f.error_count > 0 || compare_values(&c, files, err));
     cn_hpc_xml_document_done(&document);
     cn_hpc_check_done(&c);
     return ok;

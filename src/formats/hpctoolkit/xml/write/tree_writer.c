@@ -281,11 +281,10 @@ static bool has_children(struct cn_database *db, const struct cn_context *contex
 {
     struct cn_context_cursor cursor;
     struct cn_context child;
-    enum cn_step step;
 
     if (!cn_context_children(db, context, &cursor, err))
         return false;
-    step = cn_context_next(db, &cursor, &child, err);
+    enum cn_step step = cn_context_next(db, &cursor, &child, err);
     *out = step == CN_ITEM;
     return step != CN_FAIL;
 }
@@ -414,10 +413,9 @@ bool cn_hpc_xml_tree_write(struct cn_hpc_xml_writing *w, struct cn_error *err)
                        (uint32_t)w->address_count + (uint32_t)w->entries.count,
     };
     struct cn_walk walk = {0};
-    bool ok;
 
     cn_markup_add(&w->markup, "<SecCallPathProfileData>\n");
-    ok = cn_walk_begin(&walk, w->db, err) && walk_tree(&t, &walk, err);
+    bool ok = cn_walk_begin(&walk, w->db, err) && walk_tree(&t, &walk, err);
     cn_walk_done(&walk);
     add_idle(w);
     cn_markup_add(&w->markup, "</SecCallPathProfileData>\n");
