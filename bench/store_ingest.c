@@ -19,7 +19,6 @@
 #include "base/text.h"
 #include "store/segment/segments.h"
 #include "store/write/ingest_files.h"
-#include "store/write/ingest_input.h"
 #include "store/write/lanes.h"
 
 static double cpu_s(void)

@@ -36,6 +36,7 @@ void cn_text_u64(struct cn_text *text, uint64_t value)
     cn_text_add(text, digits + at, sizeof(digits) - at);
 }
 
+CN_PRINTF(2, 0)
 static void add_printed(struct cn_text *text, const char *fmt, va_list args)
 {
     va_list again;

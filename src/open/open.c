@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/files/file.h"
-#include "base/files/rank_entries.h"
+#include "base/files/ranks.h"
 #include "base/host/input.h"
 #include "base/text.h"
 #include "model/calls/recording.h"

@@ -1,4 +1,4 @@
-#include "sampler/events.h"
+#include "sampler/rings.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -8,7 +8,6 @@
 #define CN_SAMPLER_SETUP_H
 
 #include "base/error.h"
-#include "sampler/events.h"
 #include "sampler/rings.h"
 #include "sampler/sampler.h"
 

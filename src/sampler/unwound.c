@@ -1,4 +1,4 @@
-#include "sampler/unwound.h"
+#include "sampler/collect.h"
 
 #include <inttypes.h>
 #include <linux/perf_event.h>

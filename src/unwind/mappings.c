@@ -1,4 +1,4 @@
-#include "unwind/mappings.h"
+#include "unwind/space.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "unwind/module.h"
+#include "unwind/space.h"
 
 #include <fcntl.h>
 #include <limits.h>

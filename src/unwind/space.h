@@ -4,8 +4,80 @@
 #ifndef CN_UNWIND_SPACE_H
 #define CN_UNWIND_SPACE_H
 
-#include "unwind/mappings.h"
-#include "unwind/module.h"
+#include "base/map.h"
+#include "unwind/table.h"
+#include "unwind/unwind.h"
+
+/* The mappings of a process: a list, newest first, that forked processes share.
+ *
+ * Adding a mapping takes the same time for any number of them. Where lookups have passed many
+ * mappings, one of them gets an index of itself and all older ones. Lists are counted by their
+ * references. */
+
+struct cn_unwind_node {
+    struct cn_unwind_mapping mapping;
+    struct cn_unwind_node *older;
+    struct cn_unwind_index *index; /* NULL: none */
+    size_t reference_count;
+    size_t count; /* of this and older ones */
+    uint64_t id;  /* of the list that begins here */
+};
+
+enum { CN_UNWIND_INDEX_MAX = 32 }; /* indexes of an unwinder */
+
+/* The nodes that have an index, the next to lose it at `next`. */
+struct cn_unwind_indexes {
+    struct cn_unwind_node *nodes[CN_UNWIND_INDEX_MAX];
+    size_t next;
+};
+
+/* Put a mapping before a list, whose reference it takes. */
+struct cn_unwind_node *cn_unwind_node_new(struct cn_unwind_node *older,
+                                          const struct cn_unwind_mapping *mapping,
+                                          uint64_t id);
+
+/* Release a reference of a list; NULL is fine. */
+void cn_unwind_node_release(struct cn_unwind_node *node,
+                            struct cn_unwind_indexes *indexes);
+
+/* The newest mapping of a list that contains an address; NULL if there is none, or only
+ * among those older than the newest 65,536. */
+const struct cn_unwind_mapping *cn_unwind_node_find(struct cn_unwind_node *node,
+                                                    struct cn_unwind_indexes *indexes,
+                                                    uint64_t address);
+
+/* Modules: files with code, and their tables, which are built when they are first needed.
+ *
+ * The list owns its modules, which never move. */
+
+struct cn_unwind_module {
+    const char *path, *build_id;
+    bool is_loaded, has_table;
+    bool is_opened; /* `fd` was tried */
+    int fd;         /* of the file, for its code; -1 if there is none */
+    struct cn_unwind_table table;
+};
+
+struct cn_unwind_modules {
+    struct cn_names strings;
+    struct cn_names keys; /* their numbers are those of modules */
+    struct cn_unwind_module **list;
+    size_t count, capacity;
+    bool has_no_cache;
+};
+
+struct cn_unwind_module *cn_unwind_module_at(struct cn_unwind_modules *modules,
+                                             const char *path, const char *build_id);
+
+/* The table; NULL if the module has none. */
+const struct cn_unwind_table *cn_unwind_module_table(struct cn_unwind_modules *modules,
+                                                     struct cn_unwind_module *module);
+
+/* Up to `len` bytes of the file; fewer at its end, none if it can not be read. */
+size_t cn_unwind_module_read(struct cn_unwind_module *module, uint64_t file_off,
+                             uint8_t *out, size_t len);
+
+void cn_unwind_modules_done(struct cn_unwind_modules *modules);
 
 /* What code at an address is, as far as it was asked for. */
 enum cn_unwind_code {

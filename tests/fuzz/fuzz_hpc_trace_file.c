@@ -3,7 +3,7 @@
 #include <assert.h>
 
 #include "base/bytes/record.h"
-#include "formats/hpctoolkit/meas/dump.h"
+#include "formats/hpctoolkit/meas/meas.h"
 #include "formats/hpctoolkit/meas/profile/profile.h"
 #include "formats/hpctoolkit/meas/verify/verify.h"
 #include "support/fuzz.h"

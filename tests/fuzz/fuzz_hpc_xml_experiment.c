@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/hpctoolkit/xml/dump.h"
 #include "formats/hpctoolkit/xml/verify/verify.h"
+#include "formats/hpctoolkit/xml/xml.h"
 #include "model/contexts/database.h"
 #include "support/fuzz.h"
 #include "support/read_everything.h"

@@ -7,10 +7,8 @@
 
 #include "base/alloc.h"
 #include "base/files/file.h"
-#include "formats/hpctoolkit/proto/dump.h"
-#include "formats/hpctoolkit/proto/verify.h"
-#include "formats/hpctoolkit/proto/writer.h"
-#include "formats/hpctoolkit/sparse/dump.h"
+#include "formats/hpctoolkit/proto/proto.h"
+#include "formats/hpctoolkit/sparse/open.h"
 #include "support/read_everything.h"
 #include "support/sample.h"
 

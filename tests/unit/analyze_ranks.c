@@ -15,7 +15,6 @@
 #include "analyze/cct/calls_to_database.h"
 #include "analyze/samples/contexts.h"
 #include "analyze/samples/database.h"
-#include "analyze/samples/log.h"
 #include "base/alloc.h"
 #include "base/bytes/wire.h"
 #include "base/files/file.h"

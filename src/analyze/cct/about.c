@@ -1,4 +1,4 @@
-#include "analyze/cct/about.h"
+#include "analyze/cct/analysis.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

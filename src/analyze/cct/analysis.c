@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "analyze/cct/about.h"
 #include "analyze/cct/part.h"
 #include "base/alloc.h"
 #include "base/bytes/wire.h"

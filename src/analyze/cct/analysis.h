@@ -9,7 +9,10 @@
 
 #include "analyze/cct/calls_to_database.h"
 #include "analyze/cct/database.h"
+#include "analyze/cct/members.h"
+#include "analyze/cct/metrics.h"
 #include "base/run/failures.h"
+#include "model/contexts/transpose.h"
 
 /* Work of one worker: a task, or all tasks of a recording whose triggers work across tasks. */
 struct cn_cct_unit {
@@ -58,5 +61,51 @@ void cn_cct_analysis_encode(const struct cn_cct_analysis *a, struct cn_text *mes
 CN_CHECK bool cn_cct_analysis_add(const struct cn_cct_analysis *a,
                                   struct cn_bytes message, struct cn_calls_result *result,
                                   struct cn_error *err);
+
+/* Title and description of a database made from recordings, and the offset of their clocks. */
+
+/* Set title and description: the program, and the task of each profile. `title` may be
+ * NULL. */
+void cn_cct_describe(struct cn_database *db, const struct cn_call_query *queries,
+                     const struct cn_cct_members *members, const char *title);
+
+/* Nanoseconds to add to the times of a recording for the time since the epoch; 0 when
+ * unknown. The last record is at `last_ns`. */
+int64_t cn_cct_clock_offset(const struct cn_recording *rec, uint64_t last_ns);
+
+/* The values of all profiles of an analysis: those of threads, and the summary.
+ * Threads: one thread at a time; starts threads of its own.
+ */
+
+/* The metrics that are used. */
+struct cn_cct_used {
+    bool has_bucket[CN_BUCKET_COUNT];
+    bool has_counter[CN_COUNTER_COUNT];
+};
+
+/* Write the planes of the threads of this process to the spool of the database. */
+CN_CHECK bool cn_cct_threads_write(struct cn_cct_database *self,
+                                   const struct cn_calls_options *options,
+                                   struct cn_cct_used *used, struct cn_error *err);
+
+/* What others need of the threads of this process, and taking it: messages in their order.
+ * `*next` is the first thread that is still unknown. */
+void cn_cct_threads_encode(const struct cn_cct_database *self,
+                           const struct cn_cct_used *used, struct cn_text *message);
+CN_CHECK bool cn_cct_threads_take(struct cn_cct_database *self, struct cn_cct_used *used,
+                                  size_t *next, struct cn_bytes message,
+                                  struct cn_error *err);
+
+/* When all used metrics are known: build those of the database, and write the summary, or
+ * the part of a process, at `off`. Sets the length of what was written, its values and
+ * contexts. */
+struct cn_cct_summary {
+    uint64_t off, len, value_count, context_count;
+};
+CN_CHECK bool cn_cct_summary_write(struct cn_cct_database *self,
+                                   const struct cn_calls_options *options,
+                                   const struct cn_cct_used *used,
+                                   const struct cn_transpose_part *part,
+                                   struct cn_cct_summary *summary, struct cn_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-#include "analyze/cct/names.h"
+#include "analyze/cct/merge.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

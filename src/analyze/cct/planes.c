@@ -1,4 +1,4 @@
-#include "analyze/cct/planes.h"
+#include "analyze/cct/analysis.h"
 
 #include <stdlib.h>
 #include <string.h>

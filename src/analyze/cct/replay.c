@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "analyze/cct/run.h"
+#include "analyze/cct/task.h"
 
 bool cn_cct_replay_open(struct cn_cct_replay *replay, const struct cn_cct_task *task,
                         const struct cn_tree *tree, size_t part, struct cn_error *err)

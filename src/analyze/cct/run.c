@@ -1,4 +1,4 @@
-#include "analyze/cct/run.h"
+#include "analyze/cct/task.h"
 
 /* The state of a run, in registers while it lasts. */
 struct cct_run {

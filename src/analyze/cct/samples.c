@@ -1,4 +1,4 @@
-#include "analyze/cct/samples.h"
+#include "analyze/cct/members.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "analyze/cct/run.h"
 #include "base/alloc.h"
 #include "base/bytes/record.h"
 #include "base/run/progress.h"

@@ -1,4 +1,4 @@
-#include "analyze/compare/sentence.h"
+#include "analyze/compare/explain.h"
 
 #include <inttypes.h>
 #include <math.h>

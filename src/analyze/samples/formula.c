@@ -1,4 +1,4 @@
-#include "analyze/samples/formula.h"
+#include "analyze/samples/metrics.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "analyze/samples/log.h"
+#include "analyze/samples/contexts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/samples/formula.h"
 #include "base/alloc.h"
 
 enum { ID_LIMIT = 32768, COUNT_MAX = 32768 };

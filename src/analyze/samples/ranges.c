@@ -1,4 +1,4 @@
-#include "analyze/samples/ranges.h"
+#include "analyze/samples/pass.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The driver of an analysis of measurements: several processes, or one, work together.
  *
  * Each rank analyses consecutive batches of profiles, lower ranks the earlier ones. Several
- * ranks first agree on contexts and metrics (scout.h). The statistics of batches go pairwise to
+ * ranks first agree on contexts and metrics (scout.c). The statistics of batches go pairwise to
  * rank 0, which writes the summary; all ranks learn where the values of all threads are.
  */
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "analyze/samples/scout.h"
+#include "analyze/samples/pass.h"
 
 #include "analyze/samples/nodes.h"
 #include "base/bytes/wire.h"

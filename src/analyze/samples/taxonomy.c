@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/samples/formula.h"
 #include "analyze/samples/metrics.h"
 #include "base/alloc.h"
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "analyze/timeline/main_path.h"
-#include "analyze/timeline/slices.h"
 #include "analyze/timeline/spans.h"
 #include "analyze/timeline/tally.h"
 #include "analyze/timeline/time_pyramid.h"

@@ -1,4 +1,4 @@
-#include "analyze/timeline/sample_rate.h"
+#include "analyze/timeline/task_tracks.h"
 
 #include "analyze/timeline/spans.h"
 #include "base/alloc.h"

@@ -1,5 +1,3 @@
-#include "analyze/timeline/slices.h"
-
 #include "analyze/timeline/occupancy.h"
 
 enum {

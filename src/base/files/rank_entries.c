@@ -1,4 +1,4 @@
-#include "base/files/rank_entries.h"
+#include "base/files/ranks.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,6 +4,9 @@
 #ifndef CN_BASE_FILES_RANKS_H
 #define CN_BASE_FILES_RANKS_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/error.h"
 
 struct cn_ranks;
@@ -14,5 +17,13 @@ struct cn_spool;
 CN_CHECK bool cn_ranks_spool_open(struct cn_ranks *ranks, struct cn_spool *spool,
                                   const char *folder, unsigned lanes,
                                   struct cn_error *err);
+
+/* Files or folders of ranks, "rank.0", "rank.1", ..., in a folder of their own. */
+
+#define CN_RANK_PREFIX "rank." /* of the file or folder of a rank */
+
+/* The numbers of the ranks in a folder, ascending, released with free(); NULL if there are
+ * none. */
+uint64_t *cn_rank_files_list(const char *folder, size_t *count);
 
 #endif

@@ -1,7 +1,6 @@
 /* cairn info: summary of a database, recording or store. */
 
 #include "cli/data/info.h"
-#include "cli/data/info_store.h"
 #include "cli/recording/options.h"
 #include "cli/shell/command.h"
 #include "cli/shell/open.h"

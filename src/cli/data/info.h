@@ -1,4 +1,4 @@
-/* cairn info for each kind of data; for stores see cli/data/info_store.h.
+/* cairn info for each kind of data.
  * Threads: one thread at a time.
  */
 #ifndef CN_CLI_DATA_INFO_H
@@ -24,5 +24,10 @@ CN_CHECK bool cn_info_recording(const struct cn_args *args, struct cn_opened *op
 
 /* Print the machine that this runs on. */
 void cn_info_machine(const struct cn_args *args);
+
+/* cairn info for trace stores: how much is in them, since when, and what it takes. */
+
+CN_CHECK bool cn_info_store(const struct cn_args *args, const char *path,
+                            struct cn_error *err);
 
 #endif

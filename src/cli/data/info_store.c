@@ -1,5 +1,5 @@
-#include "cli/data/info_store.h"
 #include "base/date.h"
+#include "cli/data/info.h"
 #include "cli/store/args.h"
 
 #include <inttypes.h>

@@ -6,7 +6,6 @@
 #include "analyze/compare/explain.h"
 #include "analyze/compare/rows.h"
 #include "cli/database/compare_sides.h"
-#include "cli/database/diff_facets.h"
 #include "cli/database/diff_print.h"
 #include "cli/shell/cli.h"
 

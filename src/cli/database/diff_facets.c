@@ -1,4 +1,4 @@
-#include "cli/database/diff_facets.h"
+#include "cli/database/diff_print.h"
 
 #include <inttypes.h>
 

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyze/compare/explain.h"
 #include "analyze/compare/line.h"
-#include "analyze/compare/sentence.h"
 #include "base/alloc.h"
 #include "base/text.h"
 #include "cli/print/quantity.h"

@@ -6,6 +6,7 @@
 
 #include "analyze/compare/explain.h"
 #include "analyze/compare/rows.h"
+#include "cli/database/compare_sides.h"
 #include "cli/shell/args.h"
 
 /* What the values are, for titles. */
@@ -23,5 +24,11 @@ void cn_diff_print_changes(const struct cn_diff_style *style,
 /* All rows, up to `depth_max` levels. */
 void cn_diff_print_rows(const struct cn_diff_style *style, struct cn_compare_rows *rows,
                         size_t depth_max, const struct cn_args *args);
+
+/* cairn diff --facets: attributes that go with one of two queries of stores. */
+
+/* Find and print them. */
+CN_CHECK bool cn_diff_facets(const struct cn_sides *sides, const struct cn_args *args,
+                             struct cn_error *err);
 
 #endif

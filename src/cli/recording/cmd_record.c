@@ -21,7 +21,6 @@
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "launcher/code/plan.h"
-#include "launcher/files/rank.h"
 #include "launcher/files/recording_dir.h"
 #include "launcher/launch.h"
 #include "record/shared.h"

@@ -1,4 +1,4 @@
-#include "cli/recording/replay_line.h"
+#include "cli/recording/replay_print.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,7 +10,6 @@
 #include "base/map.h"
 #include "base/path.h"
 #include "cli/print/terminal.h"
-#include "cli/recording/replay_print.h"
 #include "model/calls/values.h"
 #include "record/shared.h"
 #include "symbols/program/resolver.h"

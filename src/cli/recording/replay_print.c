@@ -10,7 +10,6 @@
 #include "cli/print/fields.h"
 #include "cli/print/fixed_width.h"
 #include "cli/print/write.h"
-#include "cli/recording/replay_line.h"
 #include "model/calls/values.h"
 #include "symbols/program/resolver.h"
 

@@ -9,6 +9,9 @@
 #include "base/map.h"
 #include "cli/recording/call_names.h"
 
+struct cn_replay_line;
+struct cn_replay_printer;
+
 /* Columns before the function, in this order. */
 struct cn_resolver;
 struct cn_source_location;
@@ -67,5 +70,15 @@ bool cn_replay_print_line(void *printer, const struct cn_replay_line *line);
 void cn_replay_print_end(struct cn_replay_printer *printer,
                          const struct cn_call_replay *replay);
 void cn_replay_print_done(struct cn_replay_printer *printer);
+
+/* The part of a line of cairn replay after the fields; for replay_print.c only. */
+
+/* Append "main() {", "} = 0;" or a comment, without indentation. */
+void cn_replay_add_line(struct cn_replay_printer *printer,
+                        const struct cn_replay_line *line);
+
+/* Append "[3] ==> 21080/0: ip (main), time (1234)". */
+void cn_replay_add_flat(struct cn_replay_printer *printer,
+                        const struct cn_replay_line *line);
 
 #endif

@@ -19,7 +19,6 @@
 #include "cli/shell/command.h"
 #include "cli/shell/kinds.h"
 #include "launcher/elf/program.h"
-#include "launcher/files/rank.h"
 #include "launcher/files/recording_dir.h"
 #include "launcher/rules/python_functions.h"
 

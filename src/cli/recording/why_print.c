@@ -5,7 +5,6 @@
 
 #include "base/bytes/json.h"
 #include "base/text.h"
-#include "cli/recording/why_tell.h"
 #include "cli/shell/cli.h"
 #include "model/calls/recording.h"
 

@@ -1,4 +1,4 @@
-#include "cli/recording/why_tell.h"
+#include "cli/recording/why_print.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -9,7 +9,6 @@
 #include "base/bytes/utf8.h"
 #include "base/duration.h"
 #include "cli/print/quantity.h"
-#include "cli/recording/why_print.h"
 #include "model/calls/recording.h"
 
 enum {

@@ -9,7 +9,6 @@
 #include "cli/print/terminal.h"
 #include "cli/shell/command.h"
 #include "cli/shell/kinds.h"
-#include "cli/shell/wrap.h"
 
 enum {
     OPTION_INDENT = 28, /* column of an option's description */

@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "cli/shell/command.h"
 #include "cli/shell/kinds.h"
-#include "cli/shell/wrap.h"
 
 static void add_char(struct cn_text *text, char c)
 {

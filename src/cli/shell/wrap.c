@@ -1,4 +1,4 @@
-#include "cli/shell/wrap.h"
+#include "cli/shell/help.h"
 
 #include <string.h>
 

@@ -9,7 +9,6 @@
 #include "cli/recording/options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
-#include "cli/tui/terminal.h"
 #include "cli/tui/tui.h"
 
 #ifdef CN_HAS_NCURSES

@@ -2,7 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/character.h"
-#include "cli/tui/menu.h"
+#include "cli/tui/tui.h"
 
 enum { WHEEL_ROWS = 3, PROMPT_LEN_MAX = 200, CTRL = 0x1f };
 

@@ -1,4 +1,4 @@
-#include "cli/tui/menu.h"
+#include "cli/tui/tui.h"
 
 #include <stdlib.h>
 #include <string.h>

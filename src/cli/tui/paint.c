@@ -7,7 +7,7 @@
 
 #include "base/bytes/utf8.h"
 #include "cli/print/quantity.h"
-#include "cli/tui/paint.h"
+#include "cli/tui/tui.h"
 
 enum {
     PERCENT_WIDTH = 7, /* " 100.0%" */

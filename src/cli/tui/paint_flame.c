@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "cli/tui/paint.h"
+#include "cli/tui/tui.h"
 
 static unsigned color_of(const struct cn_tui_flame *flame, size_t level, size_t box)
 {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/bytes/utf8.h"
-#include "cli/tui/paint.h"
+#include "cli/tui/tui.h"
 #include "model/format.h"
 
 static size_t minimum(size_t a, size_t b)

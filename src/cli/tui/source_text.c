@@ -1,4 +1,4 @@
-#include "cli/tui/source_text.h"
+#include "cli/tui/tui.h"
 
 #include <limits.h>
 #include <stdio.h>

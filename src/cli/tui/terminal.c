@@ -1,4 +1,4 @@
-#include "cli/tui/terminal.h"
+#include "cli/tui/tui.h"
 
 /* The functions for wide characters. */
 #define NCURSES_WIDECHAR 1
@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #include "base/run/clock.h"
-#include "cli/tui/tui.h"
 
 enum {
     BUSY_MS = 100,

@@ -5,7 +5,6 @@
 
 #include "analyze/calls/graph.h"
 #include "cli/recording/graph_print.h"
-#include "cli/tui/menu.h"
 #include "model/calls/recording.h"
 #include "symbols/program/resolver.h"
 

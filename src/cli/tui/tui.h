@@ -15,13 +15,42 @@
 #ifndef CN_CLI_TUI_TUI_H
 #define CN_CLI_TUI_TUI_H
 
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "base/files/file.h"
+#include "base/text.h"
 #include "cli/tui/canvas.h"
 #include "cli/tui/data.h"
 #include "cli/tui/flame.h"
-#include "cli/tui/source_text.h"
 #include "cli/tui/tree.h"
 
 struct cn_resolver;
+struct cn_tui;
+
+/* The text of a source file, for showing the lines around a location.
+ *
+ * A zeroed one is empty. */
+
+struct cn_tui_source_text {
+    char *path;          /* as asked for; NULL: none */
+    struct cn_text real; /* where it was found; empty: nowhere */
+    struct cn_file file;
+    size_t *line_offs; /* of all lines, and the end */
+    size_t line_count;
+};
+
+enum { CN_TUI_SOURCE_LEN_MAX = 8 << 20 };
+
+/* Find `path` inside `folder` (a database with copies of sources; or NULL), else on this
+ * machine. Does nothing if that is the file it already has. */
+void cn_tui_source_text_use(struct cn_tui_source_text *text, const char *folder,
+                            const char *path);
+void cn_tui_source_text_done(struct cn_tui_source_text *text);
+
+/* Append line `number`, from 1, with blanks for tabs, safe to print. */
+void cn_tui_source_line_add(const struct cn_tui_source_text *text, size_t number,
+                            struct cn_text *out);
 
 enum cn_tui_view {
     CN_TUI_GRAPH,
@@ -193,5 +222,45 @@ struct cn_tui_help_line {
 };
 extern const struct cn_tui_help_line cn_tui_help[];
 extern const size_t cn_tui_help_count;
+
+/* The terminal of the viewer: shows the canvas and brings keys, with ncurses.
+ * Threads: one thread at a time; one terminal in the process.
+ */
+
+struct cn_tui_terminal_options {
+    bool has_color, has_mouse;
+};
+
+/* Run until the user quits or a signal ends it. The terminal is as before when it returns,
+ * and also when the process is killed by a signal that can be caught. `signal_number`
+ * receives the signal that ended it, or 0. Fails if the terminal cannot be used. */
+CN_CHECK bool cn_tui_terminal_run(struct cn_tui *tui,
+                                  const struct cn_tui_terminal_options *options,
+                                  int *signal_number, struct cn_error *err);
+
+/* Menus over a view: columns, the order of rows, metrics, sessions. Part of tui.h. */
+
+/* Open one, unless the view has nothing to choose from. */
+void cn_tui_menu_columns(struct cn_tui *tui, enum cn_tui_menu_kind kind);
+void cn_tui_menu_metrics(struct cn_tui *tui);
+void cn_tui_menu_sessions(struct cn_tui *tui);
+
+void cn_tui_menu_key(struct cn_tui *tui, uint32_t key);
+void cn_tui_menu_close(struct cn_tui_menu *menu);
+
+/* Sort the rows of the view; by the same order again: the other way round. */
+void cn_tui_sort_by(struct cn_tui *tui, int order);
+void cn_tui_sort_next(struct cn_tui *tui);
+
+/* Parts of cn_tui_paint(). Internal to the folder. */
+
+void cn_tui_paint_flame(struct cn_tui *tui, const struct cn_tui_layout *layout);
+void cn_tui_paint_info(struct cn_tui *tui, const struct cn_tui_layout *layout);
+void cn_tui_paint_help(struct cn_tui *tui, const struct cn_tui_layout *layout);
+void cn_tui_paint_menu(struct cn_tui *tui);
+
+/* Instead of a view: the step that makes it still runs, or has failed. */
+void cn_tui_paint_progress(struct cn_tui *tui, const struct cn_tui_layout *layout);
+void cn_tui_paint_failure(struct cn_tui *tui, const struct cn_tui_layout *layout);
 
 #endif

@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/text.h"
-#include "formats/hpctoolkit/yaml_formula.h"
 
 enum {
     MERGE_DEPTH_MAX = 8,

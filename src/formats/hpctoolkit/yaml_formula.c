@@ -1,6 +1,6 @@
 /* Recursion along nested nodes is at most CN_FORMULA_DEPTH_MAX deep. */
 
-#include "formats/hpctoolkit/yaml_formula.h"
+#include "formats/hpctoolkit/metrics_yaml.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,6 @@
 #include "base/run/clock.h"
 #include "launcher/agent/folder.h"
 #include "launcher/agent/format.h"
-#include "launcher/agent/rules.h"
 #include "launcher/files/shared_memory.h"
 #include "launcher/rules/rules.h"
 

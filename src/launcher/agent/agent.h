@@ -18,6 +18,8 @@
 #include "base/error.h"
 #include "launcher/rules/modules.h"
 
+struct cn_rules;
+
 struct cn_agent {
     struct cn_module_rules *modules;
     struct cn_rules *rules; /* of `modules` */
@@ -42,5 +44,14 @@ bool cn_agent_step(struct cn_agent *agent);
 
 /* Safe when it never opened, if listener and client are -1. */
 void cn_agent_close(struct cn_agent *agent);
+
+/* Rules that a client of the agent adds and removes, as text. */
+
+/* Add rules, separated by ";": filters "a;!b;c@clear" of CN_AGENT_FILTER, of which those
+ * after "!" leave functions out, callers "a;b@clear" of CN_AGENT_CALLER, or triggers
+ * "f@depth=3;g@clear=depth+time,hide" of CN_AGENT_TRIGGER. On failure some may have been
+ * added. */
+CN_CHECK bool cn_agent_rules_add(struct cn_rules *rules, const char *text,
+                                 uint32_t option, struct cn_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-#include "launcher/agent/rules.h"
+#include "launcher/agent/agent.h"
 
 #include <stdlib.h>
 #include <string.h>

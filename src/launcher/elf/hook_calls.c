@@ -1,4 +1,4 @@
-#include "launcher/elf/hook_calls.h"
+#include "launcher/elf/file.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "launcher/elf/sdt.h"
+#include "launcher/elf/file.h"
 
 #include <errno.h>
 #include <spawn.h>

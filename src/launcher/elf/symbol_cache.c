@@ -1,4 +1,4 @@
-#include "launcher/elf/symbol_cache.h"
+#include "launcher/elf/file.h"
 
 #include <dirent.h>
 #include <errno.h>

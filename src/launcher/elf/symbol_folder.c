@@ -1,4 +1,4 @@
-#include "launcher/elf/symbol_folder.h"
+#include "launcher/elf/file.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -9,7 +9,6 @@
 #include "base/files/file.h"
 #include "base/path.h"
 #include "formats/uftrace/text/symbol_reader.h"
-#include "launcher/elf/file.h"
 
 static void skip_line(void *arg, uint64_t off, const struct cn_error *err)
 {

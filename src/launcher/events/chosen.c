@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "base/name_filter.h"
 #include "formats/uftrace/text/value_rules.h"
-#include "launcher/elf/sdt.h"
+#include "launcher/elf/file.h"
 #include "launcher/events/tracefs.h"
 #include "model/calls/recording.h"
 

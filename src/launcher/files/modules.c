@@ -10,8 +10,6 @@
 #include "base/text.h"
 #include "formats/uftrace/text/symbol_reader.h"
 #include "launcher/elf/file.h"
-#include "launcher/elf/symbol_cache.h"
-#include "launcher/elf/symbol_folder.h"
 
 struct cn_module_file {
     char *path, *name; /* as mapped; of its files in the recording, without .sym */

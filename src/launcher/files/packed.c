@@ -1,4 +1,4 @@
-#include "launcher/files/packed.h"
+#include "launcher/files/drain.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "launcher/files/rank.h"
+#include "launcher/files/recording_dir.h"
 
 #include <errno.h>
 #include <stdlib.h>

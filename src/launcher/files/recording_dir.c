@@ -19,7 +19,6 @@
 #include "base/files/file.h"
 #include "base/files/out.h"
 #include "base/text.h"
-#include "launcher/files/rank.h"
 
 enum { WAIT_MS = 5, WAIT_MAX = 600 };
 

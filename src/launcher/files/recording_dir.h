@@ -4,7 +4,12 @@
 #ifndef CN_LAUNCHER_FILES_RECORDING_DIR_H
 #define CN_LAUNCHER_FILES_RECORDING_DIR_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/error.h"
+#include "base/files/ranks.h"
+#include "base/text.h"
 
 struct cn_launch_rank;
 
@@ -32,5 +37,19 @@ int cn_recording_dir_append(const char *dir, const char *name, struct cn_error *
 
 /* Remove a recording. */
 CN_CHECK bool cn_recording_dir_remove(const char *dir, struct cn_error *err);
+
+/* The rank of this process among those that mpirun, srun or aprun started together.
+ * Threads: one thread at a time; it reads the environment.
+ */
+
+#define CN_RANKS_FILE "ranks" /* in a folder of recordings: the job that they belong to */
+
+struct cn_launch_rank {
+    uint64_t number;
+    struct cn_text job; /* identifies the job, as far as the environment does */
+};
+
+/* False if the process runs alone. Release the result with cn_text_done(&rank.job). */
+bool cn_launch_rank_find(struct cn_launch_rank *out);
 
 #endif

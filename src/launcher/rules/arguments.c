@@ -12,7 +12,6 @@
 #include "base/path.h"
 #include "formats/uftrace/text/scan.h"
 #include "launcher/elf/file.h"
-#include "launcher/elf/hook_calls.h"
 #include "launcher/files/shared_memory.h"
 #include "launcher/rules/automatic_values.h"
 #include "launcher/rules/calling.h"

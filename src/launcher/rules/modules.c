@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "formats/uftrace/format.h"
 #include "launcher/elf/file.h"
-#include "launcher/elf/symbol_folder.h"
 #include "launcher/files/modules.h"
 #include "launcher/files/shared_memory.h"
 #include "launcher/rules/arguments.h"

@@ -1,4 +1,4 @@
-#include "model/contexts/metric_sort.h"
+#include "model/contexts/transpose_internal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

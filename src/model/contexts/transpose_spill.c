@@ -1,4 +1,4 @@
-#include "model/contexts/transpose_spill.h"
+#include "model/contexts/transpose_internal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/compare/explain.h"
 #include "analyze/compare/line.h"
-#include "analyze/compare/sentence.h"
 #include "base/text.h"
 #include "server/api/api.h"
 #include "server/api/diff_flame.h"

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/timeline/sample_rate.h"
 #include "analyze/timeline/task_tracks.h"
 #include "base/search.h"
 #include "base/text.h"

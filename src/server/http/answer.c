@@ -1,4 +1,4 @@
-#include "server/http/answer.h"
+#include "server/http/state.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,9 +11,6 @@
 #include "base/run/clock.h"
 #include "base/text.h"
 #include "server/api/request.h"
-#include "server/http/collect.h"
-#include "server/http/state.h"
-#include "server/http/unsealed.h"
 #include "server/page/assets.h"
 #include "store/collect/collector.h"
 #include "store/collect/uploader.h"

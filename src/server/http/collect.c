@@ -1,4 +1,4 @@
-#include "server/http/collect.h"
+#include "server/http/state.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "formats/zorka/request.h"
-#include "server/http/state.h"
 #include "store/collect/collector.h"
 #include "store/collect/uploader.h"
 

@@ -17,7 +17,6 @@
 #include "base/alloc.h"
 #include "base/files/file.h"
 #include "base/text.h"
-#include "server/http/answer.h"
 #include "server/http/guard.h"
 #include "server/http/state.h"
 #include "store/bucket/collector_url.h"

@@ -1,4 +1,4 @@
-#include "server/http/unsealed.h"
+#include "server/http/state.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,7 +8,6 @@
 
 #include "base/bytes/digits.h"
 #include "server/api/request.h"
-#include "server/http/state.h"
 #include "store/bucket/collector_url.h"
 #include "store/collect/collector.h"
 #include "store/maintenance/unsealed_list.h"

@@ -1,4 +1,4 @@
-#include "server/page/cut.h"
+#include "server/page/export.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -8,7 +8,6 @@
 #include "base/run/clock.h"
 #include "model/traces/trace.h"
 #include "store/maintenance/maintenance.h"
-#include "store/maintenance/object_storage.h"
 #include "store/segment/scan.h"
 #include "store/segment/seal.h"
 #include "store/segment/segment.h"

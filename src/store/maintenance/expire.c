@@ -16,7 +16,6 @@
 #include "model/traces/trace.h"
 #include "store/index/columns.h"
 #include "store/maintenance/maintenance.h"
-#include "store/maintenance/object_storage.h"
 #include "store/segment/segment.h"
 #include "store/segment/segments.h"
 #include "store/write/writer.h"

@@ -1,4 +1,4 @@
-#include "store/maintenance/object_storage.h"
+#include "store/maintenance/maintenance.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "store/index/posting_file.h"
 #include "store/maintenance/maintenance.h"
-#include "store/maintenance/object_storage.h"
 #include "store/segment/log_format.h"
 #include "store/segment/posting_log.h"
 #include "store/segment/scan.h"

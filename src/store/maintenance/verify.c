@@ -10,7 +10,6 @@
 #include "formats/zorka/record.h"
 #include "model/traces/trace.h"
 #include "store/maintenance/maintenance.h"
-#include "store/maintenance/object_storage.h"
 #include "store/segment/index.h"
 #include "store/segment/log_format.h"
 #include "store/segment/scan.h"

@@ -1,4 +1,4 @@
-#include "store/segment/joined.h"
+#include "store/segment/index.h"
 
 #include <stdlib.h>
 

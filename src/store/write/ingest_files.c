@@ -9,7 +9,6 @@
 #include "formats/exchange/read/traces/span_set.h"
 #include "formats/zorka/body.h"
 #include "store/write/ingest.h"
-#include "store/write/ingest_input.h"
 #include "store/write/lanes.h"
 
 /* Limits of what is gathered, for each lane and in all. Parsed spans take several times the bytes

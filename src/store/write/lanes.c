@@ -14,7 +14,6 @@
 #include "store/segment/log_format.h"
 #include "store/segment/seal.h"
 #include "store/segment/segments.h"
-#include "store/write/lane.h"
 #include "store/write/spans_seen.h"
 #include "store/write/writer.h"
 

@@ -17,7 +17,6 @@
 #include "store/segment/segment.h"
 #include "store/segment/segments.h"
 #include "store/segment/writer.h"
-#include "store/write/lane.h"
 #include "store/write/lanes.h"
 #include "store/write/spans_seen.h"
 #include "store/write/translate.h"

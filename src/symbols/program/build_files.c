@@ -10,7 +10,6 @@
 #include "base/bytes/digits.h"
 #include "base/files/compress.h"
 #include "base/files/file.h"
-#include "symbols/program/debuginfod.h"
 
 #define DEFAULT_FOLDER "/usr/lib/debug"
 

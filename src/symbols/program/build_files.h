@@ -20,6 +20,8 @@
 
 #include "base/text.h"
 
+struct cn_debuginfod;
+
 struct cn_build_files {
     struct cn_debuginfod *debuginfod; /* NULL: not asked for yet */
 };
@@ -35,5 +37,16 @@ int cn_build_files_find_debug(Dwfl_Module *module, void **arg, const char *modul
                               GElf_Word link_crc, char **out);
 
 void cn_build_files_done(struct cn_build_files *files);
+
+/* Asks debuginfod servers for files of a build. libdebuginfod is loaded, not linked.
+ * Internal to the folder. */
+
+/* Never NULL; without $DEBUGINFOD_URLS or the library, it finds nothing. */
+struct cn_debuginfod *cn_debuginfod_new(void);
+void cn_debuginfod_free(struct cn_debuginfod *debuginfod); /* NULL is fine */
+
+/* The path of a downloaded file: the module itself, or its debug information. */
+bool cn_debuginfod_find(struct cn_debuginfod *debuginfod, const char *build_id,
+                        bool is_debug, struct cn_text *path);
 
 #endif

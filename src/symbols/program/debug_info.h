@@ -5,16 +5,93 @@
 #ifndef CN_SYMBOLS_PROGRAM_DEBUG_INFO_H
 #define CN_SYMBOLS_PROGRAM_DEBUG_INFO_H
 
+#include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
+#include "base/arena.h"
 #include "base/map.h"
 #include "symbols/program/build_files.h"
 #include "symbols/program/loops.h"
-#include "symbols/program/plt.h"
-#include "symbols/program/scopes.h"
-#include "symbols/program/table.h"
 #include "symbols/program/value_type.h"
+
+/* The entries of procedure linkage tables: code that jumps to a function of another module,
+ * and has no symbol. Internal to the folder. */
+
+struct cn_plt_entry {
+    uint64_t begin;
+    const char *name; /* "malloc@plt"; NULL: unknown */
+};
+
+struct cn_plt_table {
+    Elf_Scn *section;
+    uint64_t begin, end, entry_len;
+};
+
+enum { CN_PLT_TABLE_MAX = 8 };
+
+struct cn_plt {
+    Elf *elf;
+    bool is_x86, is_read;
+    size_t names; /* section of the names of sections */
+    struct cn_plt_table tables[CN_PLT_TABLE_MAX];
+    size_t table_count;
+    struct cn_plt_entry *list; /* by address */
+    size_t count, capacity;
+    struct cn_arena arena;
+};
+
+/* The tables of an ELF file of x86_64 or aarch64, which must stay open; others have none. */
+void cn_plt_init(struct cn_plt *plt, Elf *elf);
+
+/* True if the address, as it was linked, is in a table. The entries are read when one is
+ * first asked for. */
+bool cn_plt_find(struct cn_plt *plt, uint64_t address, struct cn_plt_entry *out);
+void cn_plt_done(struct cn_plt *plt);
+
+/* The functions in the symbol tables of a module, by address. libdwfl has a search of its own
+ * that looks at every symbol for each address. Internal to the folder.
+ * Threads: one thread fills it; immutable afterwards.
+ */
+
+struct cn_table_symbol {
+    uint64_t begin, end; /* as libdwfl counts addresses */
+    const char *name;    /* lives as long as the module */
+    uint8_t binding;
+    bool has_size; /* else it ends where the next one begins */
+};
+
+struct cn_symbol_table {
+    struct cn_table_symbol *list; /* by address; one name for each */
+    size_t count, capacity;
+};
+
+void cn_symbol_table_read(struct cn_symbol_table *table, Dwfl_Module *module);
+
+/* The innermost function that contains an address, or NULL. */
+const struct cn_table_symbol *cn_symbol_table_find(const struct cn_symbol_table *table,
+                                                   uint64_t address);
+void cn_symbol_table_done(struct cn_symbol_table *table);
+
+/* The function of an address in debug information, and the calls inlined there. libdw looks
+ * through all of a compilation unit for each address; here the functions of a unit are listed
+ * once. Internal to the folder. */
+
+enum { CN_SCOPE_MAX = 64 };
+
+struct cn_scopes {
+    struct cn_map unit_of; /* by offset of the unit: in `units` */
+    struct cn_scope_unit *units;
+    size_t count, capacity;
+};
+
+/* The function itself, then each function inlined at the address, the innermost last; returns
+ * how many. A zeroed struct is ready for use. */
+size_t cn_scopes_at(struct cn_scopes *scopes, Dwarf_Die *unit, Dwarf_Addr address,
+                    Dwarf_Die out[CN_SCOPE_MAX]);
+void cn_scopes_done(struct cn_scopes *scopes);
 
 struct cn_debug_info {
     Dwfl *dwfl; /* NULL: not open */

@@ -1,4 +1,4 @@
-#include "symbols/program/debuginfod.h"
+#include "symbols/program/build_files.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "symbols/program/scopes.h"
+#include "symbols/program/debug_info.h"
 
 #include <dwarf.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "symbols/program/table.h"
+#include "symbols/program/debug_info.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include <xxhash.h>
 
 #include "base/alloc.h"
-#include "base/files/rank_entries.h"
+#include "base/files/ranks.h"
 #include "base/files/unpack.h"
 #include "base/map.h"
 #include "base/text.h"

@@ -1,4 +1,4 @@
-#include "formats/hpctoolkit/meas/dump.h"
+#include "formats/hpctoolkit/meas/meas.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,5 @@
 #include "formats/hpctoolkit/meas/meas.h"
 
-#include "formats/hpctoolkit/meas/dump.h"
 #include "formats/hpctoolkit/meas/open.h"
 #include "formats/hpctoolkit/meas/verify/verify.h"
 

@@ -1,4 +1,4 @@
-#include "formats/hpctoolkit/meta/dump.h"
+#include "formats/hpctoolkit/meta/verify.h"
 
 #include "formats/hpctoolkit/meta/meta.h"
 

@@ -1,13 +1,12 @@
 /* Walk the context tree with a stack of lists. The bytes of a node are marked: a node with
  * marked bytes is part of another list, and its descendants have been visited. */
-#include "formats/hpctoolkit/meta/nodes.h"
+#include "formats/hpctoolkit/meta/meta.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "formats/hpctoolkit/check.h"
-#include "formats/hpctoolkit/meta/meta.h"
 #include "formats/hpctoolkit/scopes.h"
 
 bool cn_hpc_node_context(const struct cn_hpc_meta *meta, const struct cn_hpc_node *node,

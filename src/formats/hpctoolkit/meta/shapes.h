@@ -1,5 +1,5 @@
 /* The structures of a meta.db and how they refer to each other, as data; and the one walk over
- * them that reading, verifying and dumping share. The tree of contexts is in nodes.h.
+ * them that reading, verifying and dumping share. The tree of contexts is in nodes.c.
  *
  *     struct cn_hpc_walk walk = {.meta = &meta, .record = on_record, .arg = &mine};
  *

@@ -5,6 +5,7 @@
 #define CN_FORMATS_HPCTOOLKIT_META_VERIFY_H
 
 #include "formats/hpctoolkit/check.h"
+#include "formats/hpctoolkit/values/dump.h"
 #include "model/contexts/database.h"
 
 struct cn_hpc_meta;
@@ -22,5 +23,11 @@ struct cn_hpc_meta_check {
 /* Check everything after the frame of the file. */
 void cn_hpc_meta_verify(struct cn_hpc_meta_check *check, const struct cn_hpc_meta *meta);
 void cn_hpc_meta_check_done(struct cn_hpc_meta_check *check);
+
+/* The structures of a meta.db, for `cairn dump`. */
+
+/* Everything after the header of the file. */
+CN_CHECK bool cn_hpc_meta_dump(struct cn_hpc_dump *dump, const struct cn_hpc_meta *meta,
+                               struct cn_error *err);
 
 #endif

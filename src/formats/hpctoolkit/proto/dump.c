@@ -1,8 +1,8 @@
-#include "formats/hpctoolkit/proto/dump.h"
+#include "formats/hpctoolkit/proto/proto.h"
 
-#include "formats/hpctoolkit/meta/dump.h"
+#include "formats/hpctoolkit/meta/verify.h"
 #include "formats/hpctoolkit/proto/meta.h"
-#include "formats/hpctoolkit/sparse/dump.h"
+#include "formats/hpctoolkit/sparse/open.h"
 
 bool cn_hpc_proto_dump_meta(struct cn_hpc_dump *dump, struct cn_error *err)
 {

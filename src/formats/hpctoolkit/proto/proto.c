@@ -1,9 +1,6 @@
 #include "formats/hpctoolkit/proto/proto.h"
 
-#include "formats/hpctoolkit/proto/dump.h"
 #include "formats/hpctoolkit/proto/open.h"
-#include "formats/hpctoolkit/proto/verify.h"
-#include "formats/hpctoolkit/proto/writer.h"
 
 const struct cn_format cn_format_hpctoolkit_proto = {
     .name = "hpctoolkit-proto",

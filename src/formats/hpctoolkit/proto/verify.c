@@ -1,4 +1,4 @@
-#include "formats/hpctoolkit/proto/verify.h"
+#include "formats/hpctoolkit/proto/proto.h"
 
 #include <stdlib.h>
 
@@ -6,7 +6,7 @@
 #include "formats/hpctoolkit/meta/verify.h"
 #include "formats/hpctoolkit/proto/meta.h"
 #include "formats/hpctoolkit/proto/open.h"
-#include "formats/hpctoolkit/sparse/verify.h"
+#include "formats/hpctoolkit/sparse/open.h"
 
 /* The reader stops at the first damage: compare values only where nothing was wrong. */
 static bool compare_values(struct cn_hpc_check *c, const char *dir,

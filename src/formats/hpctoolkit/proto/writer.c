@@ -1,4 +1,4 @@
-#include "formats/hpctoolkit/proto/writer.h"
+#include "formats/hpctoolkit/proto/proto.h"
 
 #include "base/files/outdir.h"
 #include "base/run/pool.h"

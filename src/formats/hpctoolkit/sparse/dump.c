@@ -1,4 +1,4 @@
-#include "formats/hpctoolkit/sparse/dump.h"
+#include "formats/hpctoolkit/sparse/open.h"
 
 #include "formats/hpctoolkit/sparse/value_files.h"
 #include "formats/hpctoolkit/values/dump.h"

@@ -8,7 +8,10 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_SPARSE_OPEN_H
 #define CN_FORMATS_HPCTOOLKIT_SPARSE_OPEN_H
 
+#include "formats/hpctoolkit/dump.h"
 #include "formats/hpctoolkit/maps.h"
+#include "formats/hpctoolkit/sparse/frame.h"
+#include "formats/hpctoolkit/values/checks.h"
 #include "formats/hpctoolkit/values/reader.h"
 
 struct cn_hpc_sparse_files {
@@ -36,5 +39,31 @@ CN_CHECK bool cn_hpc_sparse_open(struct cn_hpc_values *out, struct cn_database *
                                  const struct cn_hpc_sparse_files *files,
                                  const struct cn_hpc_sparse_options *options,
                                  struct cn_error *err);
+
+/* The structures of the older value files, in the order in which they refer to each other,
+ * for `cairn dump`. */
+
+/* The files of a directory, in their order. */
+extern const struct cn_hpc_dump_kind cn_hpc_sparse_dumps[CN_HPC_SPARSE_KIND_COUNT];
+
+/* Dump all files of a directory, or the file `path`: those of `tree` and the value files. At
+ * damage the dump fails, after what comes before it. */
+CN_CHECK bool cn_hpc_sparse_dump(const char *path, const struct cn_hpc_dump_kind *tree,
+                                 cn_dump_fn emit, void *arg, struct cn_error *err);
+
+/* Check every rule of the older value files; report each violation.
+ *
+ * The verifier of the tree first says in struct cn_hpc_check what the tree knows. */
+
+struct cn_hpc_sparse_verify {
+    struct cn_hpc_check *c;
+    const struct cn_hpc_sparse_files *files;
+    bool has_time_range;      /* trace.db has to declare it */
+    const char *distrust_cct; /* why cct.db is not checked; NULL: it is */
+};
+
+/* Fails only when the user asks to stop. */
+CN_CHECK bool cn_hpc_sparse_verify(const struct cn_hpc_sparse_verify *v,
+                                   struct cn_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-#include "formats/hpctoolkit/sparse/verify.h"
+#include "formats/hpctoolkit/sparse/open.h"
 
 #include <inttypes.h>
 

@@ -10,7 +10,6 @@
 
 #include "base/alloc.h"
 #include "base/run/pool.h"
-#include "formats/hpctoolkit/values/check_summary.h"
 #include "formats/hpctoolkit/values/checks.h"
 #include "model/contexts/transpose.h"
 

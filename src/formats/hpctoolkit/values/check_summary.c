@@ -1,4 +1,4 @@
-#include "formats/hpctoolkit/values/check_summary.h"
+#include "formats/hpctoolkit/values/checks.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -11,6 +11,9 @@
 #include "base/map.h"
 #include "formats/hpctoolkit/check.h"
 #include "formats/hpctoolkit/values/reader.h"
+#include "model/contexts/database.h"
+
+struct cn_hpc_summary_check;
 
 /* Sections that values and samples must not lie in. */
 struct cn_hpc_taken {
@@ -66,5 +69,21 @@ CN_CHECK bool cn_hpc_check_traces(struct cn_hpc_trace_check *t, struct cn_error 
 CN_CHECK bool cn_hpc_check_values(struct cn_hpc_check *c, struct cn_database *db,
                                   const struct cn_hpc_values *values,
                                   struct cn_error *err);
+
+/* Check the statistics of the summary against the values of the threads.
+ *
+ * One struct per worker; it borrows the database. */
+
+struct cn_hpc_summary_check *cn_hpc_summary_check_new(struct cn_database *db);
+void cn_hpc_summary_check_free(struct cn_hpc_summary_check *s); /* NULL is fine */
+
+/* Compare the summary's values of a context with the statistics of its plane, sorted by
+ * (metric, profile). If *differs, the text describes the first difference. */
+enum { CN_HPC_SUMMARY_TEXT_LEN = 160 };
+CN_CHECK bool cn_hpc_summary_check_context(struct cn_hpc_summary_check *s,
+                                           uint32_t context, struct cn_value_batch plane,
+                                           bool *differs,
+                                           char text[CN_HPC_SUMMARY_TEXT_LEN],
+                                           struct cn_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-#include "formats/hpctoolkit/values/lookup.h"
+#include "formats/hpctoolkit/values/reader.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

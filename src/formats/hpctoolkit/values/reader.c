@@ -2,8 +2,6 @@
 
 #include <inttypes.h>
 
-#include "formats/hpctoolkit/values/lookup.h"
-
 bool cn_hpc_values_limit(struct cn_hpc_values *values, uint64_t listed_count,
                          struct cn_error *err)
 {

@@ -53,4 +53,19 @@ CN_CHECK bool cn_hpc_values_samples(const struct cn_hpc_values *values,
                                     size_t count, struct cn_sample *out,
                                     struct cn_error *err);
 
+/* The plane of a context without cct.db: its values are looked up in profile.db.
+ *
+ * Each batch costs one pass over all profiles.
+ * Threads: any thread, each with cursors of its own.
+ */
+
+void cn_hpc_lookup_begin(struct cn_value_cursor *cursor);
+
+/* The next values of context cursor->owner by (metric, profile). */
+CN_CHECK enum cn_step cn_hpc_lookup_next(const struct cn_hpc_planes *profiles,
+                                         const struct cn_hpc_metric_ids *ids,
+                                         struct cn_value_cursor *cursor,
+                                         struct cn_value_batch *out,
+                                         struct cn_error *err);
+
 #endif

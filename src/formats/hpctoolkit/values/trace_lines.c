@@ -10,7 +10,6 @@
 #include "base/run/failures.h"
 #include "base/run/pool.h"
 #include "base/run/progress.h"
-#include "formats/hpctoolkit/values/trace_thin.h"
 #include "model/format.h"
 
 enum {

@@ -143,7 +143,7 @@ CN_CHECK bool cn_hpc_trace_lines_open(struct cn_hpc_trace_lines *lines,
 void cn_hpc_trace_lines_done(struct cn_hpc_trace_lines *lines);
 
 /* Append the samples of this process to `out`; with a resolution in the job's options, fewer
- * (trace_thin.h), which are only encoded. Fails if time runs backwards. */
+ * (trace_thin.c), which are only encoded. Fails if time runs backwards. */
 CN_CHECK bool cn_hpc_trace_lines_encode(struct cn_hpc_trace_lines *lines,
                                         const struct cn_hpc_value_job *job,
                                         const struct cn_hpc_trace_encoding *encoding,
@@ -156,5 +156,19 @@ CN_CHECK bool cn_hpc_trace_lines_place(struct cn_hpc_trace_lines *lines,
                                        const struct cn_hpc_value_job *job,
                                        const struct cn_hpc_trace_encoding *encoding,
                                        struct cn_out *out, struct cn_error *err);
+
+/* Timelines with fewer samples (model/contexts/thinner.h). */
+
+/* Steps of cn_hpc_trace_lines_encode() and of cn_hpc_trace_lines_place(), with the resolution
+ * and the limit of the job's options. */
+CN_CHECK bool cn_hpc_trace_thin_encode(struct cn_hpc_trace_lines *lines,
+                                       const struct cn_hpc_value_job *job,
+                                       const struct cn_hpc_trace_encoding *encoding,
+                                       const struct cn_hpc_trace_contexts *contexts,
+                                       struct cn_error *err);
+CN_CHECK bool cn_hpc_trace_thin_place(struct cn_hpc_trace_lines *lines,
+                                      const struct cn_hpc_value_job *job,
+                                      const struct cn_hpc_trace_encoding *encoding,
+                                      struct cn_out *out, struct cn_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-#include "formats/hpctoolkit/values/trace_thin.h"
+#include "formats/hpctoolkit/values/trace_lines.h"
 
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
-#include "formats/hpctoolkit/xml/dump.h"
+#include "formats/hpctoolkit/xml/xml.h"
 
 #include <stdlib.h>
 
 #include "formats/hpctoolkit/maps.h"
-#include "formats/hpctoolkit/sparse/dump.h"
+#include "formats/hpctoolkit/sparse/open.h"
 #include "formats/hpctoolkit/xml/format.h"
 #include "formats/hpctoolkit/xml/legacy/legacy.h"
 #include "formats/hpctoolkit/xml/legacy_format.h"

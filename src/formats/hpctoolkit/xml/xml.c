@@ -1,6 +1,5 @@
 #include "formats/hpctoolkit/xml/xml.h"
 
-#include "formats/hpctoolkit/xml/dump.h"
 #include "formats/hpctoolkit/xml/legacy/legacy.h"
 #include "formats/hpctoolkit/xml/read/open.h"
 #include "formats/hpctoolkit/xml/verify/verify.h"

@@ -11,7 +11,6 @@
 #include "formats/uftrace/directory/builders.h"
 #include "formats/uftrace/directory/checksums.h"
 #include "formats/uftrace/directory/kernel.h"
-#include "formats/uftrace/directory/parts.h"
 #include "formats/uftrace/directory/range_index.h"
 #include "formats/uftrace/directory/resolver.h"
 #include "formats/uftrace/directory/stream.h"

@@ -1,4 +1,4 @@
-#include "formats/uftrace/directory/parts.h"
+#include "formats/uftrace/directory/stream.h"
 
 #include <stdlib.h>
 

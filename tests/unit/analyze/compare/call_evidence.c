@@ -15,7 +15,6 @@
 #include "analyze/cct/calls_to_database.h"
 #include "analyze/compare/explain.h"
 #include "analyze/compare/rows.h"
-#include "analyze/compare/sentence.h"
 #include "analyze/waits.h"
 #include "base/text.h"
 #include "model/calls/recording_memory.h"

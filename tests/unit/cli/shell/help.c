@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "cli/shell/command.h"
 #include "cli/shell/help.h"
-#include "cli/shell/wrap.h"
 
 static const struct cn_option options[] = {
     {.name = "depth", .letter = 'd', .value = "N", .help = "show at most N levels"},

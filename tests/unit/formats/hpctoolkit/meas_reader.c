@@ -10,8 +10,8 @@
 
 #include "formats/hpctoolkit/meas/code/ranges.h"
 #include "formats/hpctoolkit/meas/code/structure.h"
-#include "formats/hpctoolkit/meas/dump.h"
 #include "formats/hpctoolkit/meas/format.h"
+#include "formats/hpctoolkit/meas/meas.h"
 #include "formats/hpctoolkit/meas/profile/node_kinds.h"
 #include "formats/hpctoolkit/meas/profile/profile.h"
 #include "formats/hpctoolkit/meas/verify/verify.h"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "launcher/elf/symbol_cache.h"
+#include "launcher/elf/file.h"
 
 static char folder[] = "/tmp/cairn-symbol-cache-XXXXXX";
 static const char id[] = "0123456789abcdef0123456789abcdef01234567";

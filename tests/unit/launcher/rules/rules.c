@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
+#include "launcher/agent/agent.h"
 #include "launcher/agent/format.h"
-#include "launcher/agent/rules.h"
 #include "launcher/elf/file.h"
 #include "launcher/files/shared_memory.h"
 #include "launcher/rules/rules.h"

@@ -1,4 +1,4 @@
-#include "formats/hpctoolkit/meas/code/call_graph.h"
+#include "formats/hpctoolkit/meas/code/structure.h"
 
 #include <stdlib.h>
 

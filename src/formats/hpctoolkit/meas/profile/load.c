@@ -1,4 +1,4 @@
-#include "formats/hpctoolkit/meas/profile/load.h"
+#include "formats/hpctoolkit/meas/profile/directory.h"
 
 #include <errno.h>
 #include <fcntl.h>

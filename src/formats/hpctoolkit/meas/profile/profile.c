@@ -6,11 +6,9 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "formats/hpctoolkit/meas/profile/directory.h"
-#include "formats/hpctoolkit/meas/profile/load.h"
 #include "formats/hpctoolkit/meas/profile/node_ids.h"
 #include "formats/hpctoolkit/meas/profile/node_kinds.h"
 #include "formats/hpctoolkit/meas/profile/run_reader.h"
-#include "formats/hpctoolkit/meas/profile/trace_order.h"
 
 enum { NO_MODULE = 0 };
 

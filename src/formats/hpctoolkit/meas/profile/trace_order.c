@@ -1,4 +1,4 @@
-#include "formats/hpctoolkit/meas/profile/trace_order.h"
+#include "formats/hpctoolkit/meas/profile/profile.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "formats/hpctoolkit/meas/verify/run.h"
+#include "formats/hpctoolkit/meas/verify/verify.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

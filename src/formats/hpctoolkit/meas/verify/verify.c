@@ -9,8 +9,6 @@
 #include "base/text.h"
 #include "formats/hpctoolkit/meas/code/structure.h"
 #include "formats/hpctoolkit/meas/profile/directory.h"
-#include "formats/hpctoolkit/meas/profile/load.h"
-#include "formats/hpctoolkit/meas/verify/run.h"
 #include "model/contexts/context.h"
 
 /* hpcrun writes samples nearly in order; readers sort them. */

@@ -1,6 +1,6 @@
 #include "formats/hpctoolkit/v4/dump/dump.h"
 
-#include "formats/hpctoolkit/meta/dump.h"
+#include "formats/hpctoolkit/meta/verify.h"
 #include "formats/hpctoolkit/v4/read/latency_reader.h"
 #include "formats/hpctoolkit/v4/read/meta.h"
 #include "formats/hpctoolkit/v4/read/states_reader.h"

@@ -1,8 +1,8 @@
 /* Values of a v4 database with those of latency.db merged in. */
 #include <inttypes.h>
 
-#include "formats/hpctoolkit/v4/read/database.h"
 #include "formats/hpctoolkit/v4/read/latency_reader.h"
+#include "formats/hpctoolkit/v4/read/open.h"
 
 bool cn_hpc_v4_values_begin(struct cn_database *db, struct cn_value_cursor *cursor,
                             struct cn_error *err)

@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "formats/hpctoolkit/metrics_yaml.h"
 #include "formats/hpctoolkit/v4/format.h"
-#include "formats/hpctoolkit/v4/read/database.h"
 #include "formats/hpctoolkit/v4/read/meta.h"
 #include "formats/hpctoolkit/v4/read/states_reader.h"
 #include "formats/hpctoolkit/v4/read/value_files.h"

@@ -12,7 +12,9 @@
 #include "base/bytes/bytes.h"
 #include "base/error.h"
 #include "base/files/file.h"
+#include "formats/hpctoolkit/meta/database.h"
 #include "formats/hpctoolkit/v4/format.h"
+#include "formats/hpctoolkit/v4/read/latency_reader.h"
 
 struct cn_database;
 struct cn_hpc_maps;
@@ -65,5 +67,18 @@ CN_CHECK bool cn_hpc_v4_open_plain(struct cn_database **out, const char *path,
 
 /* True if `path` is such a directory, or one of its files. */
 bool cn_hpc_v4_probe(const char *path);
+
+/* The struct of an opened v4 database, for the code of this format. */
+
+struct cn_hpc_v4 {
+    struct cn_hpc_meta_database tree; /* first, so that one points to both */
+    struct cn_database_ops ops;
+    struct cn_hpc_latency latency; /* zeroed without a latency.db */
+};
+
+static inline struct cn_hpc_v4 *cn_hpc_v4_of(struct cn_database *db)
+{
+    return (struct cn_hpc_v4 *)db;
+}
 
 #endif

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "formats/hpctoolkit/maps.h"
-#include "formats/hpctoolkit/v4/read/database.h"
 #include "formats/hpctoolkit/v4/read/meta.h"
+#include "formats/hpctoolkit/v4/read/open.h"
 #include "formats/hpctoolkit/v4/read/states_reader.h"
 #include "formats/hpctoolkit/v4/states_format.h"
 #include "formats/hpctoolkit/v4/verify/parts.h"

@@ -1,6 +1,6 @@
 /* cct.db: header, a record for each context, then a block for each context with values:
  * the values and their index. Blocks start at multiples of 4. */
-#include "formats/hpctoolkit/v4/write/value_writer.h"
+#include "formats/hpctoolkit/v4/write/writing.h"
 #include "formats/hpctoolkit/values/cct_blocks.h"
 
 static void encode_index(uint16_t metric, uint64_t start, uint8_t *at)

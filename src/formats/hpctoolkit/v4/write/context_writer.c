@@ -1,5 +1,5 @@
 /* The Context section: children before their parents, the entry points last. */
-#include "formats/hpctoolkit/v4/write/meta_writer.h"
+#include "formats/hpctoolkit/v4/write/writing.h"
 
 #include <inttypes.h>
 

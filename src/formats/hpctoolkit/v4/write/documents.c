@@ -1,6 +1,6 @@
 /* The documents of a database. Layouts are printed from the tables of format.h, so that the
  * text cannot disagree with the files. */
-#include "formats/hpctoolkit/v4/write/companions.h"
+#include "formats/hpctoolkit/v4/write/writing.h"
 
 #include <inttypes.h>
 

@@ -1,4 +1,4 @@
-#include "formats/hpctoolkit/v4/write/meta_writer.h"
+#include "formats/hpctoolkit/v4/write/writing.h"
 
 #include <inttypes.h>
 

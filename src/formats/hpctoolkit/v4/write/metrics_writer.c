@@ -1,6 +1,6 @@
 /* The Metrics section: header, scopes, metrics, then the scope instances and statistics
  * of each metric, then the strings. */
-#include "formats/hpctoolkit/v4/write/meta_writer.h"
+#include "formats/hpctoolkit/v4/write/writing.h"
 
 struct layout {
     uint64_t scopes_off, metrics_off;

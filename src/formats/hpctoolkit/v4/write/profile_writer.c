@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "formats/hpctoolkit/v4/write/value_writer.h"
+#include "formats/hpctoolkit/v4/write/writing.h"
 #include "formats/hpctoolkit/values/profile_blocks.h"
 
 struct v4_profile_writer {

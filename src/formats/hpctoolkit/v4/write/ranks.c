@@ -19,12 +19,9 @@
 #include "base/text.h"
 #include "formats/hpctoolkit/rooted.h"
 #include "formats/hpctoolkit/sources.h"
-#include "formats/hpctoolkit/v4/write/companions.h"
 #include "formats/hpctoolkit/v4/write/latency_writer.h"
-#include "formats/hpctoolkit/v4/write/meta_writer.h"
-#include "formats/hpctoolkit/v4/write/states_writer.h"
-#include "formats/hpctoolkit/v4/write/value_writer.h"
 #include "formats/hpctoolkit/v4/write/writer.h"
+#include "formats/hpctoolkit/v4/write/writing.h"
 #include "model/contexts/transpose.h"
 
 enum { PROFILES, CONTEXTS, TRACES, LATENCY, FILE_COUNT };

@@ -1,4 +1,4 @@
-#include "formats/hpctoolkit/v4/write/states_writer.h"
+#include "formats/hpctoolkit/v4/write/writing.h"
 
 #include "base/files/blocks.h"
 #include "formats/hpctoolkit/v4/states_format.h"

@@ -1,5 +1,5 @@
 /* metrics/default.yaml, restricted to statistics that meta.db has exactly once. */
-#include "formats/hpctoolkit/v4/write/companions.h"
+#include "formats/hpctoolkit/v4/write/writing.h"
 
 #include "base/text.h"
 #include "formats/hpctoolkit/metrics_yaml.h"

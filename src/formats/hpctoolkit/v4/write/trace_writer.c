@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "formats/hpctoolkit/v4/write/value_writer.h"
+#include "formats/hpctoolkit/v4/write/writing.h"
 
 static void put_sample(struct cn_sample sample, uint8_t *at)
 {

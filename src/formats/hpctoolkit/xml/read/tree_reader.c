@@ -1,4 +1,4 @@
-#include "formats/hpctoolkit/xml/read/tree_reader.h"
+#include "formats/hpctoolkit/xml/read/database.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "formats/hpctoolkit/xml/verify/document.h"
+#include "formats/hpctoolkit/xml/verify/verify.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -9,7 +9,6 @@
 #include "formats/hpctoolkit/xml/legacy/threads.h"
 #include "formats/hpctoolkit/xml/legacy_format.h"
 #include "formats/hpctoolkit/xml/read/open.h"
-#include "formats/hpctoolkit/xml/verify/document.h"
 #include "formats/hpctoolkit/xml/verify/verify.h"
 
 /* A row for every id, a column for every metric. */

@@ -3,12 +3,11 @@
 #include <stdlib.h>
 
 #include "formats/hpctoolkit/maps.h"
-#include "formats/hpctoolkit/sparse/verify.h"
+#include "formats/hpctoolkit/sparse/open.h"
 #include "formats/hpctoolkit/values/database.h"
 #include "formats/hpctoolkit/xml/format.h"
 #include "formats/hpctoolkit/xml/read/head_reader.h"
 #include "formats/hpctoolkit/xml/read/open.h"
-#include "formats/hpctoolkit/xml/verify/document.h"
 
 /* The reader stops at the first damage: compare values only where nothing was wrong. */
 static bool compare_values(struct cn_hpc_check *c, const struct cn_hpc_xml_files *files,

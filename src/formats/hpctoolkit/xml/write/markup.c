@@ -1,4 +1,4 @@
-#include "formats/hpctoolkit/xml/write/markup.h"
+#include "formats/hpctoolkit/xml/write/writing.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #include "base/bytes/record.h"
 #include "base/text.h"
 #include "formats/hpctoolkit/proto/format.h"
-#include "formats/hpctoolkit/proto/verify.h"
+#include "formats/hpctoolkit/proto/proto.h"
 #include "formats/hpctoolkit/sparse/format.h"
 #include "support/data.h"
 #include "support/proto_files.h"

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "base/text.h"
-#include "formats/hpctoolkit/xml/dump.h"
 #include "formats/hpctoolkit/xml/verify/verify.h"
+#include "formats/hpctoolkit/xml/xml.h"
 #include "model/contexts/database.h"
 #include "support/scratch.h"
 #include "support/xml_files.h"
