@@ -28,7 +28,8 @@ void cn_analysis_begin(struct cn_analysis *out, const struct cn_analysis_target 
     (void)!cn_progress_report(to->write.progress, "analysing", 0, 1, "", &later);
 }
 
-void cn_analysis_warn(struct cn_analysis *analysis, bool is_damage, const char *fmt, ...)
+CN_PRINTF(3, 4)
+static void warn(struct cn_analysis *analysis, bool is_damage, const char *fmt, ...)
 {
     va_list args;
 
@@ -42,7 +43,7 @@ void cn_analysis_add(struct cn_analysis *analysis, const struct cn_warning *list
                      const char *prefix)
 {
     for (; list; list = list->next)
-        cn_analysis_warn(analysis, list->is_damage, "%s%s", prefix, list->text);
+        warn(analysis, list->is_damage, "%s%s", prefix, list->text);
 }
 
 bool cn_analysis_write(struct cn_analysis *analysis, struct cn_database *db,
@@ -125,10 +126,9 @@ static void note_result(struct cn_analysis *out, const struct cn_call_sources *f
     for (size_t i = 0; i < result->damage_count; i++) {
         const struct cn_calls_damage *damage = &result->damages[i];
 
-        cn_analysis_warn(out, true, "%stask %" PRIu32 ": %s; analysed up to there",
-                         prefix(out, from, damage->query),
-                         from->queries[damage->query].rec->tasks[damage->task].tid,
-                         damage->err.text);
+        warn(out, true, "%stask %" PRIu32 ": %s; analysed up to there",
+             prefix(out, from, damage->query),
+             from->queries[damage->query].rec->tasks[damage->task].tid, damage->err.text);
     }
     for (size_t i = 0; i < from->count && !from->queries[i].is_raw; i++)
         cn_call_clock_explain(from->queries[i].rec, &notes);

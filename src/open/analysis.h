@@ -69,8 +69,6 @@ CN_CHECK bool cn_analyze_samples(struct cn_analysis *out, struct cn_database *sa
 void cn_analysis_begin(struct cn_analysis *out, const struct cn_analysis_target *to);
 void cn_analysis_add(struct cn_analysis *analysis, const struct cn_warning *list,
                      const char *prefix);
-CN_PRINTF(3, 4)
-void cn_analysis_warn(struct cn_analysis *analysis, bool is_damage, const char *fmt, ...);
 CN_CHECK bool cn_analysis_write(struct cn_analysis *analysis, struct cn_database *db,
                                 const struct cn_analysis_target *to,
                                 struct cn_error *err);

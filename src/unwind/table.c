@@ -165,7 +165,7 @@ static bool decode(struct cn_unwind_table *table, struct cn_bytes file,
                    struct cn_error *err)
 {
     struct cn_unwind_file head;
-    struct cn_bytes rest, bytes;
+    struct cn_bytes rest;
 
     if (!cn_unwind_file_decode(file, &head) || head.magic != CN_UNWIND_FILE_MAGIC ||
         !cn_bytes_from(file, CRC_END, &rest) || cn_crc32c(rest) != head.crc)
@@ -187,8 +187,7 @@ static bool decode(struct cn_unwind_table *table, struct cn_bytes file,
     if (!cn_bytes_from(file, cn_unwind_file_size, &rest))
         return cn_fail(err, CN_ERR_FORMAT, "the table is cut off");
     for (uint32_t i = 0; i < head.segment_count; i++)
-        if (!cn_bytes_take(&rest, cn_unwind_segment_size, &bytes) ||
-            !cn_unwind_segment_decode(bytes, &table->segments[i]))
+        if (!cn_unwind_segment_take_first(&rest, &table->segments[i]))
             return cn_fail(err, CN_ERR_FORMAT, "segment %u is cut off", i);
     if (!take_words(&rest, head.row_count, &table->begins, &table->row_capacity) ||
         !take_words(&rest, head.row_count, &table->rules, &table->rule_capacity) ||

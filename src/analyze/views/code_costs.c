@@ -8,9 +8,11 @@
 #include "base/map.h"
 #include "model/contexts/points.h"
 
-bool cn_code_function(struct cn_database *db, const struct cn_context_index *index,
-                      uint32_t node, uint32_t *function, bool *is_inlined,
-                      struct cn_error *err)
+/* The function around a context, CN_NONE if there is none, and whether it is inlined there.
+ * `node` is one of the index. */
+static bool find_function(struct cn_database *db, const struct cn_context_index *index,
+                          uint32_t node, uint32_t *function, bool *is_inlined,
+                          struct cn_error *err)
 {
     *function = CN_NONE;
     *is_inlined = false;
@@ -70,7 +72,7 @@ static bool add_contexts(struct cn_code_costs *out, struct cn_map *numbers,
         if (!is_code(&context) || !is_in(range, context.module, context.offset))
             continue;
         if (!cn_costs_of_context(costs, context.id, values, err) ||
-            !cn_code_function(costs->db, index, i, &function, &is_inlined, err))
+            !find_function(costs->db, index, i, &function, &is_inlined, err))
             return false;
         if (isnan(values[column]) || values[column] == 0)
             continue;
@@ -136,9 +138,8 @@ static bool add_points(struct cn_code_costs *out, struct cn_map *numbers,
         row_of_point[i] = CN_NONE;
         if (!ok || !is_in(range, point->module, point->offset))
             continue;
-        ok = cn_code_function(costs->db, index,
-                              cn_context_index_find(index, point->context), &function,
-                              &is_inlined, err);
+        ok = find_function(costs->db, index, cn_context_index_find(index, point->context),
+                           &function, &is_inlined, err);
         if (ok)
             row_of_point[i] = cost_at(out, numbers, point->offset, function, is_inlined);
     }

@@ -25,13 +25,6 @@ struct cn_code_range {
     uint64_t begin, end; /* offsets */
 };
 
-/* The function around a context, CN_NONE if there is none, and whether it is inlined there.
- * `node` is one of the index. */
-CN_CHECK bool cn_code_function(struct cn_database *db,
-                               const struct cn_context_index *index, uint32_t node,
-                               uint32_t *function, bool *is_inlined,
-                               struct cn_error *err);
-
 /* True if the database knows costs of instructions. Databases with instructions among their contexts are
  * searched for the first. */
 CN_CHECK bool cn_code_costs_exist(struct cn_database *db,

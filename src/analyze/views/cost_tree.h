@@ -122,26 +122,20 @@ CN_CHECK bool cn_row_place_locate(struct cn_database *db,
 /* A place with nothing in it but its kind. */
 struct cn_row_place cn_row_place_of_kind(enum cn_row_kind kind);
 
-/* A view with the numbers of `costs`, filled in one pass. The tree outlives it; on failure
- * the view holds what could be read. */
-CN_CHECK bool cn_cost_tree_view_new(struct cn_view **out, const struct cn_cost_tree *tree,
-                                    struct cn_costs *costs,
-                                    const struct cn_progress *progress,
-                                    struct cn_error *err);
-
-/* The same from known costs of contexts. */
+/* A view from known costs of contexts. The tree outlives it. */
 struct cn_view *cn_cost_tree_view_known(const struct cn_cost_tree *tree,
                                         struct cn_costs *costs,
                                         const struct cn_context_costs *known);
 
-/* The same for one that takes the tree over, and gives back what only more views would
- * need. `is_built` is what building it said. */
+/* A view with the numbers of `costs`, filled in one pass, that takes the tree over, and gives
+ * back what only more views would need. `is_built` is what building it said. On failure the
+ * view holds what could be read. */
 CN_CHECK bool cn_cost_tree_view_take(struct cn_view **out, struct cn_cost_tree *tree,
                                      struct cn_costs *costs, bool is_built,
                                      const struct cn_progress *progress,
                                      struct cn_error *err);
 
-/* A shape of such a tree, whose views are those of cn_cost_tree_view_new(); see view.h. The place
+/* A shape of such a tree, whose views are filled in one pass; see view.h. The place
  * of each row that `map` makes is that of the context at the end of the path, or the module or
  * file of that context: it is not stored. */
 CN_CHECK bool cn_cost_tree_shape_new(struct cn_view_shape **out, struct cn_database *db,

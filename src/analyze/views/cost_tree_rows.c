@@ -190,16 +190,6 @@ static bool fill(struct cost_view *self, const struct cn_progress *progress,
     return ok;
 }
 
-bool cn_cost_tree_view_new(struct cn_view **out, const struct cn_cost_tree *tree,
-                           struct cn_costs *costs, const struct cn_progress *progress,
-                           struct cn_error *err)
-{
-    struct cost_view *self = new_view(tree, costs);
-
-    *out = &self->view;
-    return fill(self, progress, err);
-}
-
 struct cn_view *cn_cost_tree_view_known(const struct cn_cost_tree *tree,
                                         struct cn_costs *costs,
                                         const struct cn_context_costs *known)
@@ -249,9 +239,10 @@ static bool make_view(const struct cn_view_shape *shape, struct cn_view **out,
                       struct cn_costs *costs, const struct cn_progress *progress,
                       struct cn_error *err)
 {
-    const struct tree_shape *self = (const struct tree_shape *)shape;
+    struct cost_view *self = new_view(&((const struct tree_shape *)shape)->tree, costs);
 
-    return cn_cost_tree_view_new(out, &self->tree, costs, progress, err);
+    *out = &self->view;
+    return fill(self, progress, err);
 }
 
 static void free_shape(struct cn_view_shape *shape)

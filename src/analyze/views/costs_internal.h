@@ -14,11 +14,6 @@ bool cn_cost_input_is_summary(const struct cn_costs *costs,
 bool cn_costs_need_threads(const struct cn_costs *costs);
 bool cn_costs_need_tallies(const struct cn_costs *costs);
 
-/* A formula over inputs where absent ones are NAN: NAN when all that it uses are absent or
- * the result is not finite. */
-double cn_cost_eval(const struct cn_formula *formula, const double *inputs,
-                    size_t input_count);
-
 /* Add a value of an input to one that may be absent. */
 static inline void cn_cost_add(const struct cn_cost_input *input, double *sum,
                                double value)

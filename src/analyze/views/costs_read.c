@@ -61,8 +61,10 @@ static bool uses_any(const struct cn_formula *formula, const double *inputs)
     return false;
 }
 
-double cn_cost_eval(const struct cn_formula *formula, const double *inputs,
-                    size_t input_count)
+/* A formula over inputs where absent ones are NAN: NAN when all that it uses are absent or
+ * the result is not finite. */
+static double evaluate(const struct cn_formula *formula, const double *inputs,
+                       size_t input_count)
 {
     double present[CN_COST_INPUT_MAX];
     double value;
@@ -88,8 +90,7 @@ void cn_cost_tally_thread(const struct cn_costs *costs, const double *thread_inp
 
         if (costs->columns[i].stat == CN_STAT_SUM)
             continue;
-        value =
-            cn_cost_eval(costs->columns[i].formula, thread_inputs, costs->input_count);
+        value = evaluate(costs->columns[i].formula, thread_inputs, costs->input_count);
         if (isnan(value))
             continue;
         tally->min = tally->count == 0 || value < tally->min ? value : tally->min;
@@ -174,7 +175,7 @@ double cn_cost_column_value(const struct cn_costs *costs, size_t column,
 
     if (of->fraction > 0)
         return percentile(costs, of->fraction, inputs);
-    return of->stat == CN_STAT_SUM ? cn_cost_eval(of->formula, inputs, costs->input_count)
+    return of->stat == CN_STAT_SUM ? evaluate(of->formula, inputs, costs->input_count)
                                    : statistic(of->stat, &tallies[column]);
 }
 
@@ -396,6 +397,6 @@ bool cn_costs_ready(struct cn_costs *costs, struct cn_error *err)
     for (size_t i = 0; i < costs->column_count; i++)
         if (costs->columns[i].total_formula)
             costs->columns[i].total =
-                cn_cost_eval(costs->columns[i].total_formula, inputs, costs->input_count);
+                evaluate(costs->columns[i].total_formula, inputs, costs->input_count);
     return true;
 }

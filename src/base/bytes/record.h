@@ -118,31 +118,39 @@ static inline uint64_t cn_field_get(const struct cn_record_layout *layout,
 #define CN_FIELD_FITS(off, type, name, meaning) \
     _Static_assert((off) + sizeof(cn_##type) <= size_, #name " ends after its record");
 
-#define CN_RECORD_AS(record, TABLE, bytes, GET, PUT, big)                            \
-    struct record {                                                                  \
-        TABLE(CN_FIELD_MEMBER)                                                       \
-    };                                                                               \
-    enum { record##_size = (bytes) };                                                \
-    static const struct cn_field record##_fields[]                                   \
-        __attribute__((unused)) = {TABLE(CN_FIELD_ROW)};                             \
-    static const struct cn_record_layout record##_layout __attribute__((unused)) = { \
-        #record, record##_fields, sizeof(record##_fields) / sizeof(struct cn_field), \
-        (bytes), (big)};                                                             \
-    /* False when `in` is shorter than the record; extra bytes are allowed. */       \
-    static inline bool record##_decode(struct cn_bytes in, struct record *out)       \
-    {                                                                                \
-        enum { size_ = (bytes) };                                                    \
-        TABLE(CN_FIELD_FITS)                                                         \
-        if (in.len < size_)                                                          \
-            return false;                                                            \
-        TABLE(GET)                                                                   \
-        return true;                                                                 \
-    }                                                                                \
-    static inline void record##_encode(const struct record *in, uint8_t out[bytes])  \
-    {                                                                                \
-        memset(out, 0, (bytes));                                                     \
-        TABLE(PUT)                                                                   \
-    }                                                                                \
+#define CN_RECORD_AS(record, TABLE, bytes, GET, PUT, big)                               \
+    struct record {                                                                     \
+        TABLE(CN_FIELD_MEMBER)                                                          \
+    };                                                                                  \
+    enum { record##_size = (bytes) };                                                   \
+    static const struct cn_field record##_fields[]                                      \
+        __attribute__((unused)) = {TABLE(CN_FIELD_ROW)};                                \
+    static const struct cn_record_layout record##_layout __attribute__((unused)) = {    \
+        #record, record##_fields, sizeof(record##_fields) / sizeof(struct cn_field),    \
+        (bytes), (big)};                                                                \
+    /* False when `in` is shorter than the record; extra bytes are allowed. */          \
+    static inline bool record##_decode(struct cn_bytes in, struct record *out)          \
+    {                                                                                   \
+        enum { size_ = (bytes) };                                                       \
+        TABLE(CN_FIELD_FITS)                                                            \
+        if (in.len < size_)                                                             \
+            return false;                                                               \
+        TABLE(GET)                                                                      \
+        return true;                                                                    \
+    }                                                                                   \
+    /* The same for a record at the front of `rest`, which is taken off. */             \
+    static inline bool record##_take_first(struct cn_bytes *rest, struct record *out)   \
+    {                                                                                   \
+        struct cn_bytes part;                                                           \
+        return cn_bytes_take(rest, (bytes), &part) && record##_decode(part, out);       \
+    }                                                                                   \
+    /* Returns `out`. */                                                                \
+    static inline uint8_t *record##_encode(const struct record *in, uint8_t out[bytes]) \
+    {                                                                                   \
+        memset(out, 0, (bytes));                                                        \
+        TABLE(PUT)                                                                      \
+        return out;                                                                     \
+    }                                                                                   \
     _Static_assert((bytes) <= UINT16_MAX, #record " is too large for a record")
 
 #define CN_RECORD(record, TABLE, bytes) \

@@ -43,6 +43,11 @@ CN_CHECK bool cn_out_replace(const char *dir, const char *name, const void *data
 CN_CHECK bool cn_out_write(struct cn_out *out, const void *data, size_t len,
                            struct cn_error *err);
 
+/* Append a record (base/bytes/record.h). */
+#define CN_OUT_RECORD(out, record, value, err)                                 \
+    cn_out_write((out), record##_encode((value), (uint8_t[record##_size]){0}), \
+                 record##_size, (err))
+
 /* Append zeros up to the next multiple of `align`, a power of two. */
 CN_CHECK bool cn_out_pad(struct cn_out *out, size_t align, struct cn_error *err);
 

@@ -70,11 +70,6 @@ struct sockaddr_un cn_agent_address(pid_t pid)
     return address_in(path, pid);
 }
 
-struct sockaddr_un cn_agent_address_of_uftrace(pid_t pid)
-{
-    return address_in(SHARED_FOLDER, pid);
-}
-
 /* Open the shared folder; -1 if others could replace what is in it. As in /tmp, all users may
  * have links there, and remove only their own. */
 static int open_shared(void)
@@ -131,7 +126,7 @@ bool cn_agent_address_at(pid_t pid, unsigned i, struct sockaddr_un *out)
     if (i > PLACES)
         return false;
     if (i == PLACES) {
-        *out = cn_agent_address_of_uftrace(pid);
+        *out = address_in(SHARED_FOLDER, pid);
         return true;
     }
     /* Root may change what others record. */

@@ -17,8 +17,7 @@ CN_CHECK bool cn_agent_folder_make(struct cn_error *err);
 /* The address of the agent of `pid`, which this user records. */
 struct sockaddr_un cn_agent_address(pid_t pid);
 
-/* Where uftrace would look for it. Links are made only in a folder that others cannot change. */
-struct sockaddr_un cn_agent_address_of_uftrace(pid_t pid);
+/* A link where uftrace would look for it, made only in a folder that others cannot change. */
 void cn_agent_link(pid_t pid);
 void cn_agent_unlink(pid_t pid);
 

@@ -1,5 +1,6 @@
 #include "launcher/files/modules.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

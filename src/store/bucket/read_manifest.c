@@ -240,8 +240,7 @@ static void leave_out_dead(struct cn_manifest *manifest)
 
     for (size_t i = 0; i < manifest->count; i++) {
         struct cn_manifest_entry *entry = manifest->entries[i];
-        size_t id_count = ids.count;
-        bool counts = cn_names_add(&ids, entry->id) == id_count;
+        bool counts = !cn_names_had(&ids, entry->id);
 
         for (size_t k = 0; k < entry->replaced_count; k++)
             counts = counts && !cn_map_find(&dead, entry->replaced[k], 0);

@@ -281,10 +281,7 @@ bool cn_bucket_recover(const char *address, struct cn_store_recovery *out,
          cn_bucket_list_ids(bucket, &known, err) &&
          cn_s3_list(bucket->s3, "segments/", note_object, &lost, err);
     for (size_t i = 0; i < lost.count; i++) {
-        size_t known_count = known.count;
-
-        if (ok && is_whole(lost.list[i]) &&
-            cn_names_add(&known, lost.list[i]->id) == known_count)
+        if (ok && is_whole(lost.list[i]) && !cn_names_had(&known, lost.list[i]->id))
             ok = name_again(bucket, lost.list[i], &counts, err);
         cn_manifest_entry_free(lost.list[i]);
     }

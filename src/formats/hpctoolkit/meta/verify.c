@@ -69,9 +69,8 @@ static void check_scope(struct verifier *v, const struct cn_hpc_item *item)
 static void check_metric(struct verifier *v, const struct cn_hpc_item *item)
 {
     const char *name = item->parts[0].text;
-    size_t known = v->names.count;
 
-    if (name && cn_names_add(&v->names, name) < known)
+    if (name && cn_names_had(&v->names, name))
         cn_findings_warn(v->f, "metric-name-unique", item->off,
                          "two metrics are called %.80s", name);
     cn_names_done(&v->scope_names);
@@ -95,11 +94,10 @@ static void check_metric_id(struct verifier *v, struct cn_hpc_set *ids,
 static void check_instance(struct verifier *v, const struct cn_hpc_item *item)
 {
     const char *name = item->parts[0].text;
-    size_t known = v->scope_names.count;
 
     check_metric_id(v, &v->check->prop_ids, item, "prop_id", "propagated metric");
     /* Only scopes inside metrics have a name. */
-    if (v->is_proto && name && cn_names_add(&v->scope_names, name) < known)
+    if (v->is_proto && name && cn_names_had(&v->scope_names, name))
         cn_findings_error(v->f, "scope-unique", item->off,
                           "scope %.80s occurs twice in a metric", name);
 }

@@ -187,7 +187,6 @@ static bool reserve_roots(struct cn_hpc_proto_writing *w, uint64_t *off,
                           struct cn_error *err)
 {
     struct cn_hpc_proto_contexts_header head = {0};
-    uint8_t bytes[cn_hpc_proto_contexts_header_size];
     struct cn_context_cursor cursor;
     struct cn_context root;
     enum cn_step step;
@@ -196,8 +195,8 @@ static bool reserve_roots(struct cn_hpc_proto_writing *w, uint64_t *off,
         return false;
     while ((step = cn_context_next(w->db, &cursor, &root, err)) == CN_ITEM)
         head.roots_len += root_len(&root);
-    cn_hpc_proto_contexts_header_encode(&head, bytes);
-    return step == CN_END && cn_out_write(&w->out, bytes, sizeof(bytes), err) &&
+    return step == CN_END &&
+           CN_OUT_RECORD(&w->out, cn_hpc_proto_contexts_header, &head, err) &&
            cn_out_reserve(&w->out, head.roots_len, off, err);
 }
 

@@ -140,25 +140,19 @@ static bool decode_location(struct cn_bytes rest, struct cn_hpc_node *out)
     struct cn_hpc_proto_lexical head;
     struct cn_hpc_proto_source source = {0};
     struct cn_hpc_proto_point point = {0};
-    struct cn_bytes part;
 
-    if (!cn_bytes_take(&rest, cn_hpc_proto_lexical_size, &part) ||
-        !cn_hpc_proto_lexical_decode(part, &head))
+    if (!cn_hpc_proto_lexical_take_first(&rest, &head))
         return false;
     out->kind = head.kind;
     out->flags = head.flags & ~(unsigned)CN_HPC_PROTO_IS_CALL_SOURCE;
     out->has_function = head.flags & CN_HPC_PROTO_HAS_FUNCTION;
     out->has_source = head.flags & CN_HPC_PROTO_HAS_SOURCE;
     out->has_point = head.flags & CN_HPC_PROTO_HAS_POINT;
-    if (out->has_function &&
-        !(cn_bytes_take(&rest, cn_hpc_proto_function_pointer_size, &part) &&
-          cn_hpc_proto_function_pointer_decode(part, &pointer)))
+    if (out->has_function && !cn_hpc_proto_function_pointer_take_first(&rest, &pointer))
         return false;
-    if (out->has_source && !(cn_bytes_take(&rest, cn_hpc_proto_source_size, &part) &&
-                             cn_hpc_proto_source_decode(part, &source)))
+    if (out->has_source && !cn_hpc_proto_source_take_first(&rest, &source))
         return false;
-    if (out->has_point && !(cn_bytes_take(&rest, cn_hpc_proto_point_size, &part) &&
-                            cn_hpc_proto_point_decode(part, &point)))
+    if (out->has_point && !cn_hpc_proto_point_take_first(&rest, &point))
         return false;
     out->function_off = pointer.function_off;
     out->file_off = source.file_off;
@@ -172,11 +166,10 @@ static enum cn_hpc_node_state decode_node(struct cn_bytes rest, struct cn_hpc_no
                                           struct cn_error *err)
 {
     struct cn_hpc_proto_context record;
-    struct cn_bytes head, callee, lexical;
+    struct cn_bytes callee, lexical;
     size_t len = rest.len;
 
-    if (!cn_bytes_take(&rest, cn_hpc_proto_context_size, &head) ||
-        !cn_hpc_proto_context_decode(head, &record))
+    if (!cn_hpc_proto_context_take_first(&rest, &record))
         return cn_fail(err, CN_ERR_FORMAT, "cut off after %zu bytes of its list", len);
     if (!cn_bytes_take(&rest, record.callee_len, &callee) ||
         !cn_bytes_take(&rest, record.lexical_len, &lexical))

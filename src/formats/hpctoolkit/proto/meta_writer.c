@@ -12,11 +12,9 @@ static bool write_general(struct cn_hpc_proto_writing *w, struct cn_error *err)
 {
     const struct cn_kinds *kinds = &w->db->kinds;
     struct cn_hpc_proto_kinds_header head = {(uint16_t)kinds->count};
-    uint8_t bytes[cn_hpc_proto_kinds_header_size];
 
-    cn_hpc_proto_kinds_header_encode(&head, bytes);
     if (!write_string(w, w->db->title, err) ||
-        !cn_out_write(&w->out, bytes, sizeof(bytes), err))
+        !CN_OUT_RECORD(&w->out, cn_hpc_proto_kinds_header, &head, err))
         return false;
     for (size_t i = 0; i < kinds->count; i++)
         if (!write_string(w, kinds->list[i], err))
@@ -108,13 +106,11 @@ static bool write_table_head(struct cn_hpc_proto_writing *w, uint64_t count,
                              struct cn_error *err)
 {
     struct cn_hpc_proto_table head = {(uint32_t)count, record_len};
-    uint8_t bytes[cn_hpc_proto_table_size];
 
     if (count > UINT32_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "%" PRIu64 " functions, can write %" PRIu32,
                        count, UINT32_MAX);
-    cn_hpc_proto_table_encode(&head, bytes);
-    if (!cn_out_write(&w->out, bytes, sizeof(bytes), err))
+    if (!CN_OUT_RECORD(&w->out, cn_hpc_proto_table, &head, err))
         return false;
     *records_off = w->out.end_off;
     return true;
@@ -127,14 +123,12 @@ static bool write_modules(struct cn_hpc_proto_writing *w, struct cn_error *err)
         return false;
     for (uint32_t i = 0; i < w->db->module_count; i++) {
         struct cn_hpc_proto_module record = {0};
-        uint8_t bytes[cn_hpc_proto_module_size];
         struct cn_module module;
 
         if (!cn_database_module(w->db, i, &module, err))
             return false;
         record.path_off = cn_hpc_strings_add(&w->strings, module.path);
-        cn_hpc_proto_module_encode(&record, bytes);
-        if (!cn_out_write(&w->out, bytes, sizeof(bytes), err))
+        if (!CN_OUT_RECORD(&w->out, cn_hpc_proto_module, &record, err))
             return false;
     }
     return true;
@@ -147,7 +141,6 @@ static bool write_files(struct cn_hpc_proto_writing *w, struct cn_error *err)
         return false;
     for (uint32_t i = 0; i < w->db->file_count; i++) {
         struct cn_hpc_proto_source_file record = {0};
-        uint8_t bytes[cn_hpc_proto_source_file_size];
         struct cn_source_file file;
         bool is_copied;
 
@@ -156,8 +149,7 @@ static bool write_files(struct cn_hpc_proto_writing *w, struct cn_error *err)
         record.path_off =
             cn_hpc_strings_add(&w->strings, stored_path(w, &file, &is_copied));
         record.flags = is_copied ? CN_HPC_FILE_COPIED : 0;
-        cn_hpc_proto_source_file_encode(&record, bytes);
-        if (!cn_out_write(&w->out, bytes, sizeof(bytes), err))
+        if (!CN_OUT_RECORD(&w->out, cn_hpc_proto_source_file, &record, err))
             return false;
     }
     return true;
@@ -179,7 +171,6 @@ static bool write_function(struct cn_hpc_proto_writing *w,
         .name_off = cn_hpc_strings_add(&w->strings, function->name),
         .entry_off = CN_HPC_PROTO_NO_ENTRY,
     };
-    uint8_t bytes[cn_hpc_proto_function_size];
 
     if (!check_reference(function->module, w->db->module_count, "module", err) ||
         !check_reference(function->file, w->db->file_count, "file", err))
@@ -194,8 +185,7 @@ static bool write_function(struct cn_hpc_proto_writing *w,
             w->files_off + (uint64_t)function->file * cn_hpc_proto_source_file_size;
         record.line = function->line;
     }
-    cn_hpc_proto_function_encode(&record, bytes);
-    return cn_out_write(&w->out, bytes, sizeof(bytes), err);
+    return CN_OUT_RECORD(&w->out, cn_hpc_proto_function, &record, err);
 }
 
 static bool write_functions(struct cn_hpc_proto_writing *w, struct cn_error *err)

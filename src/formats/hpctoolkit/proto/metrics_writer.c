@@ -13,10 +13,8 @@ static bool write_statistic(struct cn_out *out, const struct cn_statistic *stati
                             struct cn_error *err)
 {
     struct cn_hpc_proto_statistic record = {statistic->stat_id, statistic->combine};
-    uint8_t bytes[cn_hpc_proto_statistic_size];
 
-    cn_hpc_proto_statistic_encode(&record, bytes);
-    return cn_out_write(out, bytes, sizeof(bytes), err) &&
+    return CN_OUT_RECORD(out, cn_hpc_proto_statistic, &record, err) &&
            write_string(out, statistic->formula, err);
 }
 
@@ -35,7 +33,6 @@ static bool write_scope(struct cn_out *out, const struct cn_metrics *metrics,
     const struct cn_scope_instance *instance = &metric->instances[i];
     struct cn_hpc_proto_scope record = {.prop_id = instance->prop_id};
     bool has_statistics = is_first(metric, i);
-    uint8_t bytes[cn_hpc_proto_scope_size];
     uint64_t count = 0;
 
     if (instance->scope >= metrics->scope_count)
@@ -48,8 +45,7 @@ static bool write_scope(struct cn_out *out, const struct cn_metrics *metrics,
                        "%" PRIu64 " statistics of a scope, can write %d", count,
                        UINT16_MAX);
     record.statistic_count = (uint16_t)count;
-    cn_hpc_proto_scope_encode(&record, bytes);
-    if (!cn_out_write(out, bytes, sizeof(bytes), err) ||
+    if (!CN_OUT_RECORD(out, cn_hpc_proto_scope, &record, err) ||
         !write_string(out, metrics->scopes[instance->scope].name, err))
         return false;
     for (size_t k = 0; has_statistics && k < metric->statistic_count; k++)
@@ -63,13 +59,11 @@ static bool write_metric(struct cn_out *out, const struct cn_metrics *metrics,
                          const struct cn_metric *metric, struct cn_error *err)
 {
     struct cn_hpc_proto_metric record = {(uint16_t)metric->instance_count};
-    uint8_t bytes[cn_hpc_proto_metric_size];
 
     if (metric->instance_count > UINT16_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "%zu scopes of a metric, can write %d",
                        metric->instance_count, UINT16_MAX);
-    cn_hpc_proto_metric_encode(&record, bytes);
-    if (!cn_out_write(out, bytes, sizeof(bytes), err) ||
+    if (!CN_OUT_RECORD(out, cn_hpc_proto_metric, &record, err) ||
         !write_string(out, metric->name, err))
         return false;
     for (size_t i = 0; i < metric->instance_count; i++)
@@ -122,11 +116,9 @@ bool cn_hpc_proto_metrics_write(struct cn_hpc_proto_writing *w, struct cn_error 
 {
     const struct cn_metrics *metrics = &w->db->metrics;
     struct cn_hpc_proto_metrics_header head = {(uint32_t)metrics->count};
-    uint8_t bytes[cn_hpc_proto_metrics_header_size];
     uint64_t lost_count = 0;
 
-    cn_hpc_proto_metrics_header_encode(&head, bytes);
-    if (!cn_out_write(&w->out, bytes, sizeof(bytes), err))
+    if (!CN_OUT_RECORD(&w->out, cn_hpc_proto_metrics_header, &head, err))
         return false;
     for (size_t i = 0; i < metrics->count; i++) {
         if (!write_metric(&w->out, metrics, &metrics->list[i], err))

@@ -36,7 +36,7 @@ const struct cn_hpc_sparse_kind cn_hpc_sparse_trace_kind = {
     .record_len = cn_hpc_sparse_trace_size,
 };
 
-const struct cn_hpc_sparse_kind *const cn_hpc_sparse_kinds[CN_HPC_SPARSE_KIND_COUNT] = {
+static const struct cn_hpc_sparse_kind *const kinds[CN_HPC_SPARSE_KIND_COUNT] = {
     &cn_hpc_sparse_profile_kind,
     &cn_hpc_sparse_cct_kind,
     &cn_hpc_sparse_trace_kind,
@@ -54,8 +54,8 @@ bool cn_hpc_sparse_file_is(struct cn_bytes file, const struct cn_hpc_sparse_kind
 const struct cn_hpc_sparse_kind *cn_hpc_sparse_kind_of(struct cn_bytes file)
 {
     for (size_t i = 0; i < CN_HPC_SPARSE_KIND_COUNT; i++)
-        if (cn_hpc_sparse_file_is(file, cn_hpc_sparse_kinds[i]))
-            return cn_hpc_sparse_kinds[i];
+        if (cn_hpc_sparse_file_is(file, kinds[i]))
+            return kinds[i];
     return NULL;
 }
 

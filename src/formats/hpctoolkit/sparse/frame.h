@@ -24,10 +24,7 @@ struct cn_hpc_sparse_kind {
 extern const struct cn_hpc_sparse_kind cn_hpc_sparse_profile_kind, cn_hpc_sparse_cct_kind,
     cn_hpc_sparse_trace_kind;
 
-/* All kinds, in the order of a dump. */
 enum { CN_HPC_SPARSE_KIND_COUNT = 3 };
-extern const struct cn_hpc_sparse_kind
-    *const cn_hpc_sparse_kinds[CN_HPC_SPARSE_KIND_COUNT];
 
 struct cn_hpc_sparse_frame {
     struct cn_content file; /* without the footer */

@@ -32,9 +32,8 @@ static void print_enums(const struct cn_argument_specs *specs, struct cn_names *
 {
     for (size_t i = 0; i < specs->count; i++) {
         const struct cn_enum *e = specs->list[i].enumeration;
-        size_t known = printed->count;
 
-        if (!e || cn_names_add(printed, e->name) != known)
+        if (!e || cn_names_had(printed, e->name))
             continue;
         cn_text_printf(text, "E: enum %s {", e->name);
         for (size_t m = 0; m < e->count; m++)

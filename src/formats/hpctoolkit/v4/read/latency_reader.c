@@ -13,8 +13,8 @@ bool cn_hpc_latency_is(struct cn_bytes file)
            header.magic == CN_HPC_LATENCY_MAGIC;
 }
 
-struct cn_hpc_latency_bucket
-cn_hpc_latency_bucket_at(const struct cn_hpc_latency *latency, uint32_t index)
+static struct cn_hpc_latency_bucket bucket_at(const struct cn_hpc_latency *latency,
+                                              uint32_t index)
 {
     struct cn_hpc_latency_bucket bucket = {0};
     struct cn_bytes row;
@@ -52,7 +52,7 @@ static bool check_buckets(const struct cn_hpc_latency *latency, struct cn_error 
     uint64_t last_ns = 0;
 
     for (uint32_t i = 0; i < latency->bucket_count; i++) {
-        struct cn_hpc_latency_bucket bucket = cn_hpc_latency_bucket_at(latency, i);
+        struct cn_hpc_latency_bucket bucket = bucket_at(latency, i);
 
         if (bucket.high_ns < bucket.low_ns || (i > 0 && bucket.low_ns <= last_ns))
             return cn_fail(err, CN_ERR_FORMAT,
@@ -269,9 +269,8 @@ bool cn_hpc_latency_add_metrics(struct cn_hpc_latency *latency, struct cn_databa
     if (count > 0)
         memcpy(list, db->metrics.list, count * sizeof(*list));
     for (uint32_t i = 0; i < latency->bucket_count; i++)
-        list[count++] =
-            make_metric(&db->arena, cn_hpc_latency_bucket_at(latency, i), (uint16_t)scope,
-                        (uint16_t)(prop_id + i), (uint16_t)(stat_id + i));
+        list[count++] = make_metric(&db->arena, bucket_at(latency, i), (uint16_t)scope,
+                                    (uint16_t)(prop_id + i), (uint16_t)(stat_id + i));
     db->metrics.list = list;
     db->metrics.count = count;
     return true;

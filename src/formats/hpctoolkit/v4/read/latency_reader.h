@@ -26,9 +26,6 @@ CN_CHECK bool cn_hpc_latency_open(struct cn_hpc_latency *latency, struct cn_byte
                                   struct cn_error *err);
 void cn_hpc_latency_close(struct cn_hpc_latency *latency); /* safe when never opened */
 
-struct cn_hpc_latency_bucket
-cn_hpc_latency_bucket_at(const struct cn_hpc_latency *latency, uint32_t index);
-
 /* The values of a profile; empty when the file does not have it. */
 struct cn_hpc_latency_plane {
     struct cn_bytes counts, contexts;

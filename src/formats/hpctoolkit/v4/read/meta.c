@@ -165,16 +165,12 @@ static bool decode_flex(struct cn_bytes flex, struct cn_hpc_node *out)
     struct cn_hpc_flex_function function_words = {0};
     struct cn_hpc_flex_source source = {0};
     struct cn_hpc_flex_point point = {0};
-    struct cn_bytes part;
 
-    if (out->has_function && !(cn_bytes_take(&flex, cn_hpc_flex_function_size, &part) &&
-                               cn_hpc_flex_function_decode(part, &function_words)))
+    if (out->has_function && !cn_hpc_flex_function_take_first(&flex, &function_words))
         return false;
-    if (out->has_source && !(cn_bytes_take(&flex, cn_hpc_flex_source_size, &part) &&
-                             cn_hpc_flex_source_decode(part, &source)))
+    if (out->has_source && !cn_hpc_flex_source_take_first(&flex, &source))
         return false;
-    if (out->has_point && !(cn_bytes_take(&flex, cn_hpc_flex_point_size, &part) &&
-                            cn_hpc_flex_point_decode(part, &point)))
+    if (out->has_point && !cn_hpc_flex_point_take_first(&flex, &point))
         return false;
     out->function_off = function_words.function_off;
     out->file_off = source.file_off;

@@ -35,12 +35,14 @@ static bool decode_identity(struct cn_bytes bytes, struct cn_identity *out,
     return true;
 }
 
+static const struct cn_hpc_plane_encoding profile_planes, context_planes;
+
 static bool fill_profile(struct cn_hpc_plane_read *read, struct cn_error *err)
 {
-    return cn_hpc_profile_fill(read, &cn_hpc_v4_profile_planes, err);
+    return cn_hpc_profile_fill(read, &profile_planes, err);
 }
 
-const struct cn_hpc_plane_encoding cn_hpc_v4_profile_planes = {
+static const struct cn_hpc_plane_encoding profile_planes = {
     .owner = "profile",
     .key = "context",
     .record = &cn_hpc_profile_layout,
@@ -71,10 +73,10 @@ static struct cn_hpc_plane_record decode_context(struct cn_bytes bytes, uint32_t
 
 static bool fill_context(struct cn_hpc_plane_read *read, struct cn_error *err)
 {
-    return cn_hpc_context_fill(read, &cn_hpc_v4_context_planes, err);
+    return cn_hpc_context_fill(read, &context_planes, err);
 }
 
-const struct cn_hpc_plane_encoding cn_hpc_v4_context_planes = {
+static const struct cn_hpc_plane_encoding context_planes = {
     .owner = "context",
     .key = "metric",
     .record = &cn_hpc_context_info_layout,
@@ -104,7 +106,7 @@ static void decode_samples(struct cn_bytes samples, size_t count, struct cn_samp
     }
 }
 
-const struct cn_hpc_sample_encoding cn_hpc_v4_samples = {
+static const struct cn_hpc_sample_encoding samples_encoding = {
     .record = &cn_hpc_trace_layout,
     .sample = &cn_hpc_sample_layout,
     .decode_record = decode_trace,
@@ -115,7 +117,7 @@ struct cn_hpc_planes cn_hpc_v4_planes(const struct cn_hpc_sections *sections)
 {
     bool is_profile = sections->kind == &cn_hpc_profile_kind;
     struct cn_hpc_planes planes = {
-        .encoding = is_profile ? &cn_hpc_v4_profile_planes : &cn_hpc_v4_context_planes,
+        .encoding = is_profile ? &profile_planes : &context_planes,
         .file = sections->file,
         .file_len = sections->file.len + CN_HPC_FOOTER_LEN,
     };
@@ -131,7 +133,7 @@ struct cn_hpc_traces cn_hpc_v4_traces(const struct cn_hpc_sections *sections)
 
     (void)cn_hpc_traces_header_decode(sections->list[CN_HPC_TRACES].bytes, &head);
     return (struct cn_hpc_traces){
-        .encoding = &cn_hpc_v4_samples,
+        .encoding = &samples_encoding,
         .file = sections->file,
         .file_len = sections->file.len + CN_HPC_FOOTER_LEN,
         .begin_ns = head.begin_ns,

@@ -9,10 +9,6 @@
 #include "formats/hpctoolkit/values/planes_reader.h"
 #include "formats/hpctoolkit/values/traces_reader.h"
 
-extern const struct cn_hpc_plane_encoding cn_hpc_v4_profile_planes,
-    cn_hpc_v4_context_planes;
-extern const struct cn_hpc_sample_encoding cn_hpc_v4_samples;
-
 /* profile.db, where there is at least one profile, the summary; or cct.db, where records are
  * indexed by context id. */
 CN_CHECK bool cn_hpc_v4_planes_open(struct cn_content file,

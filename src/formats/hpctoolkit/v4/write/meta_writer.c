@@ -8,12 +8,10 @@ static bool write_general(struct cn_out *out, const struct cn_database *db,
     struct cn_hpc_strings strings = {.end_off =
                                          out->end_off + cn_hpc_general_header_size};
     struct cn_hpc_general_header header;
-    uint8_t bytes[cn_hpc_general_header_size];
 
     header.title_off = cn_hpc_strings_add(&strings, db->title);
     header.description_off = cn_hpc_strings_add(&strings, db->description);
-    cn_hpc_general_header_encode(&header, bytes);
-    bool ok = cn_out_write(out, bytes, sizeof(bytes), err) &&
+    bool ok = CN_OUT_RECORD(out, cn_hpc_general_header, &header, err) &&
               cn_hpc_strings_write(&strings, out, err);
     cn_hpc_strings_done(&strings);
     return ok;
@@ -29,21 +27,17 @@ static bool write_id_names(struct cn_out *out, const struct cn_kinds *kinds,
     struct cn_hpc_strings strings = {
         .end_off = header.names_off + kinds->count * cn_hpc_name_pointer_size,
     };
-    uint8_t bytes[cn_hpc_id_names_header_size];
     bool ok;
 
     if (kinds->count > UINT8_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "%zu kinds of ids, can write %d", kinds->count,
                        UINT8_MAX);
-    cn_hpc_id_names_header_encode(&header, bytes);
-    ok = cn_out_write(out, bytes, sizeof(bytes), err);
+    ok = CN_OUT_RECORD(out, cn_hpc_id_names_header, &header, err);
     for (size_t i = 0; ok && i < kinds->count; i++) {
         struct cn_hpc_name_pointer pointer = {
             cn_hpc_strings_add(&strings, kinds->list[i])};
-        uint8_t element[cn_hpc_name_pointer_size];
 
-        cn_hpc_name_pointer_encode(&pointer, element);
-        ok = cn_out_write(out, element, sizeof(element), err);
+        ok = CN_OUT_RECORD(out, cn_hpc_name_pointer, &pointer, err);
     }
     ok = ok && cn_hpc_strings_write(&strings, out, err);
     cn_hpc_strings_done(&strings);
@@ -94,11 +88,10 @@ static bool write_table_header(struct cn_out *out, uint32_t count, uint16_t reco
         .count = count,
         .record_len = record_len,
     };
-    uint8_t bytes[cn_hpc_table_header_size];
 
-    cn_hpc_table_header_encode(&header, bytes);
     *array_off = header.array_off;
-    return cn_out_write(out, bytes, sizeof(bytes), err) && cn_out_pad(out, 8, err);
+    return CN_OUT_RECORD(out, cn_hpc_table_header, &header, err) &&
+           cn_out_pad(out, 8, err);
 }
 
 static bool write_modules(struct cn_out *out, const struct cn_hpc_writing *w,
@@ -110,13 +103,11 @@ static bool write_modules(struct cn_out *out, const struct cn_hpc_writing *w,
     for (uint32_t i = 0; i < w->db->module_count; i++) {
         struct cn_hpc_module record = {0};
         struct cn_module module;
-        uint8_t bytes[cn_hpc_module_size];
 
         if (!cn_database_module(w->db, i, &module, err))
             return false;
         record.path_off = cn_hpc_strings_add(&layout->strings, module.path);
-        cn_hpc_module_encode(&record, bytes);
-        if (!cn_out_write(out, bytes, sizeof(bytes), err))
+        if (!CN_OUT_RECORD(out, cn_hpc_module, &record, err))
             return false;
     }
     return true;
@@ -131,15 +122,13 @@ static bool write_files(struct cn_out *out, const struct cn_hpc_writing *w,
     for (uint32_t i = 0; i < w->db->file_count; i++) {
         struct cn_hpc_source_file record = {0};
         struct cn_source_file file;
-        uint8_t bytes[cn_hpc_source_file_size];
 
         if (!cn_database_file(w->db, i, &file, err))
             return false;
         if (file.is_copied && !w->options->without_sources)
             record.flags = CN_HPC_FILE_COPIED;
         record.path_off = cn_hpc_strings_add(&layout->strings, file.path);
-        cn_hpc_source_file_encode(&record, bytes);
-        if (!cn_out_write(out, bytes, sizeof(bytes), err))
+        if (!CN_OUT_RECORD(out, cn_hpc_source_file, &record, err))
             return false;
     }
     return true;

@@ -73,10 +73,9 @@ static bool write_header(struct cn_out *out, const struct cn_metrics *metrics,
         .scope_count = (uint16_t)metrics->scope_count,
         .scope_len = cn_hpc_scope_size,
     };
-    uint8_t bytes[cn_hpc_metrics_header_size];
 
-    cn_hpc_metrics_header_encode(&header, bytes);
-    return cn_out_write(out, bytes, sizeof(bytes), err) && cn_out_pad(out, 8, err);
+    return CN_OUT_RECORD(out, cn_hpc_metrics_header, &header, err) &&
+           cn_out_pad(out, 8, err);
 }
 
 static bool write_scopes(struct cn_out *out, const struct cn_metrics *metrics,
@@ -89,10 +88,8 @@ static bool write_scopes(struct cn_out *out, const struct cn_metrics *metrics,
             .type = scope->type,
             .propagation = scope->propagation,
         };
-        uint8_t bytes[cn_hpc_scope_size];
 
-        cn_hpc_scope_encode(&record, bytes);
-        if (!cn_out_write(out, bytes, sizeof(bytes), err))
+        if (!CN_OUT_RECORD(out, cn_hpc_scope, &record, err))
             return false;
     }
     return true;
@@ -111,11 +108,9 @@ static bool write_list(struct cn_out *out, const struct cn_metrics *metrics,
             .instance_count = (uint16_t)metric->instance_count,
             .statistic_count = (uint16_t)metric->statistic_count,
         };
-        uint8_t bytes[cn_hpc_metric_size];
 
         layout->parts_off += parts_len(metric);
-        cn_hpc_metric_encode(&record, bytes);
-        if (!cn_out_write(out, bytes, sizeof(bytes), err))
+        if (!CN_OUT_RECORD(out, cn_hpc_metric, &record, err))
             return false;
     }
     return true;

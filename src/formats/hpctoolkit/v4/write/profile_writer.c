@@ -46,10 +46,8 @@ static bool write_tuple(struct cn_out *out, const struct cn_identity_tuple *iden
                         struct cn_error *err)
 {
     struct cn_hpc_tuple tuple = {(uint16_t)identity->count};
-    uint8_t head[cn_hpc_tuple_size];
 
-    cn_hpc_tuple_encode(&tuple, head);
-    if (!cn_out_write(out, head, sizeof(head), err))
+    if (!CN_OUT_RECORD(out, cn_hpc_tuple, &tuple, err))
         return false;
     for (size_t i = 0; i < identity->count; i++) {
         const struct cn_identity *id = &identity->ids[i];
@@ -59,10 +57,8 @@ static bool write_tuple(struct cn_out *out, const struct cn_identity_tuple *iden
             .logical = id->logical,
             .physical = id->physical,
         };
-        uint8_t bytes[cn_hpc_identity_size];
 
-        cn_hpc_identity_encode(&record, bytes);
-        if (!cn_out_write(out, bytes, sizeof(bytes), err))
+        if (!CN_OUT_RECORD(out, cn_hpc_identity, &record, err))
             return false;
     }
     return true;

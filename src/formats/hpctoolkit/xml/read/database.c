@@ -23,22 +23,6 @@ static bool get_module(struct cn_database *db, uint32_t index, struct cn_module 
     return true;
 }
 
-static bool get_file(struct cn_database *db, uint32_t index, struct cn_source_file *out,
-                     struct cn_error *err)
-{
-    (void)err;
-    *out = self_of(db)->tree.files[index];
-    return true;
-}
-
-static bool get_function(struct cn_database *db, uint32_t index, struct cn_function *out,
-                         struct cn_error *err)
-{
-    (void)err;
-    *out = self_of(db)->tree.functions[index];
-    return true;
-}
-
 static bool children(struct cn_database *db, const struct cn_context *parent,
                      struct cn_context_cursor *out, struct cn_error *err)
 {
@@ -98,8 +82,6 @@ void cn_hpc_xml_database_init(struct cn_hpc_xml_database *xml,
     xml->version = version;
     xml->ops = version->ops;
     xml->ops.module = get_module;
-    xml->ops.file = get_file;
-    xml->ops.function = get_function;
     xml->ops.children = children;
     xml->ops.child_next = child_next;
     xml->ops.context_at = context_at;
@@ -197,7 +179,9 @@ bool cn_hpc_xml_database_finish(struct cn_hpc_xml_database *xml, bool lines_have
         return false;
     db->module_count = (uint32_t)xml->tree.module_count;
     db->file_count = (uint32_t)xml->tree.file_count;
+    db->files = xml->tree.files;
     db->function_count = (uint32_t)xml->tree.function_count;
+    db->functions = xml->tree.functions;
     db->context_weight = xml->tree.context_count + 1;
     if (!lines_have_calls)
         cn_hpc_xml_lines_find(xml);
