@@ -19,7 +19,10 @@
  * or CAIRN_FAIL and leaves its outputs unchanged. Damaged files never crash the program, nor
  * does memory that the system refuses: the function fails with CAIRN_ERR_NO_MEMORY, or returns
  * NULL if it has no `err`. What it had allocated is not released then; an object that it was
- * changing can only be released, data can still be read. Invalid pointers are not detected.
+ * changing can only be released, data can still be read.
+ * Misuse: a pointer that is NULL where that is not allowed, data of another shape and a number
+ * that does not exist are failures, CAIRN_ERR_USAGE or CAIRN_ERR_NOT_FOUND. A function without
+ * `err` returns NULL, "", 0 or false then. Released and invalid pointers are not detected.
  * Threads: the library has no global state. Data is immutable: any thread may read it, at the
  * same time as others. All other objects, errors included, belong to one thread at a time.
  * Some functions start threads, which have ended when the function returns.
@@ -155,15 +158,15 @@ struct cairn_column {
 CAIRN_API uint64_t cairn_table_row_count(const struct cairn_table *table);
 CAIRN_API size_t cairn_table_column_count(const struct cairn_table *table);
 
-/* Column `number`, which is below the number of columns. */
+/* Column `number`; all zero if there is no such column. */
 CAIRN_API void cairn_table_column(const struct cairn_table *table, size_t number,
                                   struct cairn_column *out);
 
 /* The number of the column of this name; cairn_table_column_count() if there is none. */
 CAIRN_API size_t cairn_table_find(const struct cairn_table *table, const char *name);
 
-/* The text of a row in a column of texts or categories, and its length; NULL if unknown. The
- * text has no NUL at its end. */
+/* The text of a row in a column of texts or categories, and its length; NULL if unknown, or if there
+ * is no such row. The text has no NUL at its end. */
 CAIRN_API const char *cairn_table_text(const struct cairn_table *table, size_t column,
                                        uint64_t row, size_t *len);
 CAIRN_API void cairn_table_free(struct cairn_table *table);

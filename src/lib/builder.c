@@ -17,7 +17,7 @@ struct cairn_builder {
 
 struct cairn_builder *cairn_builder_new(const char *title)
 {
-    CN_LIB_BEGIN(NULL, NULL, NULL, NULL);
+    CN_LIB_BEGIN_WITH(NULL, NULL, NULL, NULL, title);
     struct cairn_builder *builder = cn_alloc(1, sizeof(*builder));
 
     builder->import = cn_import_new(title, "");
@@ -50,7 +50,7 @@ static uint32_t count_up_to(uint32_t count, uint32_t number)
 uint32_t cairn_builder_metric(struct cairn_builder *builder, const char *name,
                               struct cairn_error *err)
 {
-    CN_LIB_BEGIN(&builder->is_broken, NULL, err, CAIRN_NONE);
+    CN_LIB_BEGIN_WITH(&builder->is_broken, NULL, err, CAIRN_NONE, builder, name);
     uint32_t metric;
 
     if (!cn_import_metric(builder->import, name, &metric, e))
@@ -62,7 +62,7 @@ uint32_t cairn_builder_metric(struct cairn_builder *builder, const char *name,
 uint32_t cairn_builder_thread(struct cairn_builder *builder, uint32_t rank,
                               uint32_t thread, const char *name, struct cairn_error *err)
 {
-    CN_LIB_BEGIN(&builder->is_broken, NULL, err, CAIRN_NONE);
+    CN_LIB_BEGIN_WITH(&builder->is_broken, NULL, err, CAIRN_NONE, builder);
     struct cn_import_identity identity = {
         .kinds = {"RANK", "THREAD"}, .numbers = {rank, thread}, .name = ""};
     uint32_t number;
@@ -79,7 +79,7 @@ uint32_t cairn_builder_function(struct cairn_builder *builder, const char *name,
                                 const char *module, const char *file, uint32_t line,
                                 struct cairn_error *err)
 {
-    CN_LIB_BEGIN(&builder->is_broken, NULL, err, CAIRN_NONE);
+    CN_LIB_BEGIN_WITH(&builder->is_broken, NULL, err, CAIRN_NONE, builder, name);
     struct cn_import_frame frame = {
         .name = name,
         .module = module ? module : "",
@@ -106,7 +106,7 @@ static uint32_t added(struct cairn_builder *builder, uint32_t context)
 uint32_t cairn_builder_call(struct cairn_builder *builder, uint32_t parent,
                             uint32_t function, struct cairn_error *err)
 {
-    CN_LIB_BEGIN(&builder->is_broken, NULL, err, CAIRN_NONE);
+    CN_LIB_BEGIN_WITH(&builder->is_broken, NULL, err, CAIRN_NONE, builder);
 
     if (!check("context", parent, builder->context_last + 1, e) ||
         !check("function", function, builder->function_count, e))
@@ -117,7 +117,7 @@ uint32_t cairn_builder_call(struct cairn_builder *builder, uint32_t parent,
 uint32_t cairn_builder_line(struct cairn_builder *builder, uint32_t parent,
                             const char *file, uint32_t line, struct cairn_error *err)
 {
-    CN_LIB_BEGIN(&builder->is_broken, NULL, err, CAIRN_NONE);
+    CN_LIB_BEGIN_WITH(&builder->is_broken, NULL, err, CAIRN_NONE, builder);
 
     if (!check("context", parent, builder->context_last + 1, e))
         return CAIRN_NONE;
@@ -131,7 +131,7 @@ uint32_t cairn_builder_line(struct cairn_builder *builder, uint32_t parent,
 bool cairn_builder_value(struct cairn_builder *builder, uint32_t thread, uint32_t context,
                          uint32_t metric, double value, struct cairn_error *err)
 {
-    CN_LIB_BEGIN(&builder->is_broken, NULL, err, false);
+    CN_LIB_BEGIN_WITH(&builder->is_broken, NULL, err, false, builder);
 
     return check("thread", thread - 1, builder->thread_count, e) &&
            check("context", context - 1, builder->context_last, e) &&
@@ -142,7 +142,7 @@ bool cairn_builder_value(struct cairn_builder *builder, uint32_t thread, uint32_
 bool cairn_builder_sample(struct cairn_builder *builder, uint32_t thread,
                           uint64_t time_ns, uint32_t context, struct cairn_error *err)
 {
-    CN_LIB_BEGIN(&builder->is_broken, NULL, err, false);
+    CN_LIB_BEGIN_WITH(&builder->is_broken, NULL, err, false, builder);
 
     if (!check("thread", thread - 1, builder->thread_count, e) ||
         !check("context", context, builder->context_last + 1, e))
@@ -157,7 +157,7 @@ bool cairn_builder_sample(struct cairn_builder *builder, uint32_t thread,
 struct cairn_data *cairn_builder_finish(struct cairn_builder *builder,
                                         struct cairn_error *err)
 {
-    CN_LIB_BEGIN(NULL, NULL, err, NULL);
+    CN_LIB_BEGIN_WITH(NULL, NULL, err, NULL, builder);
     struct cn_import *import = builder->import;
     bool is_whole = cn_lib_is_whole(&builder->is_broken, e);
     bool has_metric = builder->metric_count > 0, has_thread = builder->thread_count > 0;
@@ -182,7 +182,7 @@ struct cairn_recorder {
 
 struct cairn_recorder *cairn_recorder_new(const char *program)
 {
-    CN_LIB_BEGIN(NULL, NULL, NULL, NULL);
+    CN_LIB_BEGIN_WITH(NULL, NULL, NULL, NULL, program);
     struct cairn_recorder *recorder = cn_alloc(1, sizeof(*recorder));
 
     recorder->import = cn_call_import_new(program);
@@ -203,7 +203,7 @@ void cairn_recorder_free(struct cairn_recorder *recorder)
 uint32_t cairn_recorder_task(struct cairn_recorder *recorder, uint64_t pid, uint64_t tid,
                              const char *name, struct cairn_error *err)
 {
-    CN_LIB_BEGIN(&recorder->is_broken, NULL, err, CAIRN_NONE);
+    CN_LIB_BEGIN_WITH(&recorder->is_broken, NULL, err, CAIRN_NONE, recorder);
     uint32_t task;
 
     if (!cn_call_import_track(recorder->import, pid, tid, (struct cn_bytes){0}, &task, e))
@@ -218,7 +218,7 @@ bool cairn_recorder_call(struct cairn_recorder *recorder, uint32_t task,
                          const char *function, uint64_t begin_ns, uint64_t duration_ns,
                          struct cairn_error *err)
 {
-    CN_LIB_BEGIN(&recorder->is_broken, NULL, err, false);
+    CN_LIB_BEGIN_WITH(&recorder->is_broken, NULL, err, false, recorder, function);
 
     return check("task", task, recorder->task_count, e) &&
            (duration_ns != CN_CALL_BEGIN ||
@@ -231,7 +231,7 @@ bool cairn_recorder_call(struct cairn_recorder *recorder, uint32_t task,
 bool cairn_recorder_enter(struct cairn_recorder *recorder, uint32_t task,
                           const char *function, uint64_t time_ns, struct cairn_error *err)
 {
-    CN_LIB_BEGIN(&recorder->is_broken, NULL, err, false);
+    CN_LIB_BEGIN_WITH(&recorder->is_broken, NULL, err, false, recorder, function);
 
     return check("task", task, recorder->task_count, e) &&
            cn_call_import_add(
@@ -242,7 +242,7 @@ bool cairn_recorder_enter(struct cairn_recorder *recorder, uint32_t task,
 bool cairn_recorder_exit(struct cairn_recorder *recorder, uint32_t task, uint64_t time_ns,
                          struct cairn_error *err)
 {
-    CN_LIB_BEGIN(&recorder->is_broken, NULL, err, false);
+    CN_LIB_BEGIN_WITH(&recorder->is_broken, NULL, err, false, recorder);
 
     return check("task", task, recorder->task_count, e) &&
            cn_call_import_end(recorder->import, task, time_ns, e);
@@ -251,7 +251,7 @@ bool cairn_recorder_exit(struct cairn_recorder *recorder, uint32_t task, uint64_
 struct cairn_data *cairn_recorder_finish(struct cairn_recorder *recorder,
                                          struct cairn_error *err)
 {
-    CN_LIB_BEGIN(NULL, NULL, err, NULL);
+    CN_LIB_BEGIN_WITH(NULL, NULL, err, NULL, recorder);
     struct cn_call_import *import = recorder->import;
     bool is_whole = cn_lib_is_whole(&recorder->is_broken, e);
     struct cn_recording *rec;

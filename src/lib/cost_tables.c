@@ -77,9 +77,12 @@ static bool open_costs(struct cn_costs *costs, struct cn_database *db,
         return false;
     if (options->has_all_metrics && !add_all(costs, stat, err))
         return false;
-    for (size_t i = 0; !options->has_all_metrics && i < options->metric_count; i++)
+    for (size_t i = 0; !options->has_all_metrics && i < options->metric_count; i++) {
+        if (!options->metrics || !options->metrics[i])
+            return cn_fail(err, CN_ERR_USAGE, "options.metrics is NULL, or has NULL");
         if (!add_metric(costs, options->metrics[i], stat, err))
             return false;
+    }
     if (costs->column_count == 0) {
         count = cn_costs_default_metrics(costs, defaults);
         for (size_t i = 0; i < count; i++)
@@ -427,7 +430,7 @@ struct cairn_table *cairn_database_contexts(struct cairn_data *data,
                                             const struct cairn_cost_options *options,
                                             struct cairn_error *err)
 {
-    CN_LIB_BEGIN(NULL, data, err, NULL);
+    CN_LIB_BEGIN_WITH(NULL, data, err, NULL, data);
 
     return make(data, &(struct cost_making){0}, options, e);
 }
@@ -436,7 +439,7 @@ struct cairn_table *cairn_database_view(struct cairn_data *data, enum cairn_view
                                         const struct cairn_cost_options *options,
                                         struct cairn_error *err)
 {
-    CN_LIB_BEGIN(NULL, data, err, NULL);
+    CN_LIB_BEGIN_WITH(NULL, data, err, NULL, data);
 
     return make(data, &(struct cost_making){.is_view = true, .view = view}, options, e);
 }

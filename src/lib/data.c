@@ -70,7 +70,7 @@ void cn_lib_options(void *out, size_t out_size, const void *given)
 
 struct cairn_data *cairn_open(const char *path, struct cairn_error *err)
 {
-    CN_LIB_BEGIN(NULL, NULL, err, NULL);
+    CN_LIB_BEGIN_WITH(NULL, NULL, err, NULL, path);
     struct cn_opened opened;
 
     if (!cn_open(&opened, path, CN_OWN, NULL, e))
@@ -95,22 +95,24 @@ void cairn_close(struct cairn_data *data)
 
 enum cairn_shape cairn_data_shape(const struct cairn_data *data)
 {
-    return data->shape;
+    return data ? data->shape : CAIRN_DATABASE;
 }
 
 const char *cairn_data_format(const struct cairn_data *data)
 {
+    if (!data)
+        return "";
     return data->opened.format ? data->opened.format->name : "memory";
 }
 
 const char *cairn_data_path(const struct cairn_data *data)
 {
-    return data->path;
+    return data ? data->path : "";
 }
 
 const char *cairn_data_warning(const struct cairn_data *data, size_t number)
 {
-    const struct cn_warning *warning = cn_opened_warnings(&data->opened);
+    const struct cn_warning *warning = data ? cn_opened_warnings(&data->opened) : NULL;
 
     for (; warning && number > 0; number--)
         warning = warning->next;
@@ -130,6 +132,8 @@ bool cn_lib_calls_init(struct cn_all_calls *calls, const struct cn_recording *re
     query->is_raw = options.is_raw;
     if (!ok || options.task_count == 0)
         return ok;
+    if (!options.tasks)
+        return cn_fail(err, CN_ERR_USAGE, "options.tasks is NULL");
     query->task_count = 0;
     for (size_t i = 0; i < options.task_count; i++) {
         uint32_t task = options.tasks[i];
@@ -161,7 +165,7 @@ static bool analyze_made(const struct cairn_data *data, struct cn_opened *out,
 
 struct cairn_data *cairn_analyze(struct cairn_data *data, struct cairn_error *err)
 {
-    CN_LIB_BEGIN(NULL, data, err, NULL);
+    CN_LIB_BEGIN_WITH(NULL, data, err, NULL, data);
     struct cn_opened out;
 
     if (data->shape == CAIRN_DATABASE) {
@@ -191,7 +195,7 @@ const char *cairn_format_name(size_t number)
 
 bool cairn_format_is_writable(const char *name)
 {
-    const struct cn_format *format = cn_format_find(name);
+    const struct cn_format *format = name ? cn_format_find(name) : NULL;
 
     return format && cn_format_writes(format);
 }
@@ -243,7 +247,7 @@ static bool write_data(struct cairn_data *data, const char *path, const char *na
 bool cairn_write(struct cairn_data *data, const char *path, const char *format,
                  bool replace, cairn_loss_fn on_loss, void *arg, struct cairn_error *err)
 {
-    CN_LIB_BEGIN(NULL, data, err, false);
+    CN_LIB_BEGIN_WITH(NULL, data, err, false, data, path, format);
     struct cn_error damage = {0};
     struct cn_write_options options = {
         .replace = replace,

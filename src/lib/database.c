@@ -24,12 +24,12 @@ static_assert(sizeof(struct cairn_sample) == sizeof(struct cn_sample) &&
 
 const char *cairn_database_title(const struct cairn_data *data)
 {
-    return data->db ? data->db->title : "";
+    return data && data->db ? data->db->title : "";
 }
 
 uint32_t cairn_database_thread_count(const struct cairn_data *data)
 {
-    return data->db ? data->db->profile_count : 0;
+    return data && data->db ? data->db->profile_count : 0;
 }
 
 static bool read_profile(const struct cairn_data *data, uint32_t number,
@@ -47,7 +47,7 @@ static bool read_profile(const struct cairn_data *data, uint32_t number,
 bool cairn_database_thread(const struct cairn_data *data, uint32_t number,
                            struct cairn_thread *out, struct cairn_error *err)
 {
-    CN_LIB_BEGIN(NULL, data, err, false);
+    CN_LIB_BEGIN_WITH(NULL, data, err, false, data, out);
     struct cn_profile profile;
 
     if (!read_profile(data, number, &profile, e))
@@ -64,14 +64,14 @@ bool cairn_database_thread(const struct cairn_data *data, uint32_t number,
 bool cairn_database_identity(const struct cairn_data *data, uint32_t number, char *buffer,
                              size_t len, size_t *needed, struct cairn_error *err)
 {
-    CN_LIB_BEGIN(NULL, data, err, false);
+    CN_LIB_BEGIN_WITH(NULL, data, err, false, data, needed);
     struct cn_profile profile;
     struct cn_text text = {0};
 
     if (!read_profile(data, number, &profile, e))
         return false;
     cn_identity_print(&profile.identity, &data->db->kinds, &text);
-    if (len > 0)
+    if (buffer && len > 0)
         (void)snprintf(buffer, len, "%s", cn_text_str(&text));
     *needed = text.len;
     cn_text_done(&text);
@@ -81,7 +81,8 @@ bool cairn_database_identity(const struct cairn_data *data, uint32_t number, cha
 bool cairn_database_metric(const struct cairn_data *data, size_t number,
                            struct cairn_metric *out)
 {
-    const struct cn_metrics *metrics = data->db ? &data->db->metrics : NULL;
+    const struct cn_metrics *metrics =
+        out && data && data->db ? &data->db->metrics : NULL;
 
     for (size_t i = 0; metrics && i < metrics->count; i++) {
         const struct cn_metric *metric = &metrics->list[i];
@@ -103,7 +104,8 @@ bool cairn_database_metric(const struct cairn_data *data, size_t number,
 bool cairn_database_statistic(const struct cairn_data *data, size_t number,
                               struct cairn_statistic *out)
 {
-    const struct cn_metrics *metrics = data->db ? &data->db->metrics : NULL;
+    const struct cn_metrics *metrics =
+        out && data && data->db ? &data->db->metrics : NULL;
 
     for (size_t i = 0; metrics && i < metrics->count; i++) {
         const struct cn_metric *metric = &metrics->list[i];
@@ -127,7 +129,7 @@ bool cairn_database_statistic(const struct cairn_data *data, size_t number,
 
 uint32_t cairn_database_function_count(const struct cairn_data *data)
 {
-    return data->db ? data->db->function_count : 0;
+    return data && data->db ? data->db->function_count : 0;
 }
 
 /* The paths of a module and a file; NULL where one is CN_NONE. */
@@ -149,7 +151,7 @@ static bool read_paths(struct cn_database *db, uint32_t module, uint32_t file,
 bool cairn_database_function(const struct cairn_data *data, uint32_t number,
                              struct cairn_function *out, struct cairn_error *err)
 {
-    CN_LIB_BEGIN(NULL, data, err, false);
+    CN_LIB_BEGIN_WITH(NULL, data, err, false, data, out);
     struct cn_function function;
     const char *module, *file;
 
@@ -174,8 +176,10 @@ bool cairn_database_function(const struct cairn_data *data, uint32_t number,
 void cairn_database_time(const struct cairn_data *data, uint64_t *begin_ns,
                          uint64_t *end_ns)
 {
-    *begin_ns = data->db ? data->db->begin_ns : 0;
-    *end_ns = data->db ? data->db->end_ns : 0;
+    if (begin_ns)
+        *begin_ns = data && data->db ? data->db->begin_ns : 0;
+    if (end_ns)
+        *end_ns = data && data->db ? data->db->end_ns : 0;
 }
 
 struct cairn_walk {
@@ -188,7 +192,7 @@ struct cairn_walk {
 
 struct cairn_walk *cairn_walk_new(struct cairn_data *data, struct cairn_error *err)
 {
-    CN_LIB_BEGIN(NULL, data, err, NULL);
+    CN_LIB_BEGIN_WITH(NULL, data, err, NULL, data);
 
     if (!cn_lib_needs(data, CAIRN_DATABASE, e))
         return NULL;
@@ -228,7 +232,7 @@ static bool describe(struct cairn_walk *walk, struct cairn_context *out,
 enum cairn_step cairn_walk_next(struct cairn_walk *walk, struct cairn_context *out,
                                 struct cairn_error *err)
 {
-    CN_LIB_BEGIN(&walk->is_broken, walk->data, err, CAIRN_FAIL);
+    CN_LIB_BEGIN_WITH(&walk->is_broken, walk->data, err, CAIRN_FAIL, walk, out);
     enum cn_walk_event event;
     enum cn_step step;
 
@@ -246,7 +250,7 @@ enum cairn_step cairn_walk_next(struct cairn_walk *walk, struct cairn_context *o
 
 const char *cairn_walk_label(struct cairn_walk *walk, struct cairn_error *err)
 {
-    CN_LIB_BEGIN(&walk->is_broken, walk->data, err, NULL);
+    CN_LIB_BEGIN_WITH(&walk->is_broken, walk->data, err, NULL, walk);
 
     cn_text_clear(&walk->label);
     if (!walk->current) {
@@ -294,7 +298,7 @@ struct cairn_values *cairn_values_of_thread(struct cairn_data *data, uint32_t th
                                             uint32_t first, uint32_t last,
                                             struct cairn_error *err)
 {
-    CN_LIB_BEGIN(NULL, data, err, NULL);
+    CN_LIB_BEGIN_WITH(NULL, data, err, NULL, data);
     struct cn_profile profile;
 
     if (!read_profile(data, thread, &profile, e))
@@ -308,7 +312,7 @@ struct cairn_values *cairn_values_of_thread(struct cairn_data *data, uint32_t th
 struct cairn_values *cairn_values_of_context(struct cairn_data *data, uint32_t context,
                                              struct cairn_error *err)
 {
-    CN_LIB_BEGIN(NULL, data, err, NULL);
+    CN_LIB_BEGIN_WITH(NULL, data, err, NULL, data);
 
     if (!cn_lib_needs(data, CAIRN_DATABASE, e))
         return NULL;
@@ -331,7 +335,8 @@ enum cairn_step cairn_values_next(struct cairn_values *values,
                                   const struct cairn_value **out, size_t *count,
                                   struct cairn_error *err)
 {
-    CN_LIB_BEGIN(&values->is_broken, values->data, err, CAIRN_FAIL);
+    CN_LIB_BEGIN_WITH(&values->is_broken, values->data, err, CAIRN_FAIL, values, out,
+                      count);
     struct cn_value_batch batch;
     enum cn_step step =
         values->has_ended ? CN_END : cn_values_next(&values->cursor, &batch, e);
@@ -367,7 +372,7 @@ static bool open_timeline(struct cairn_data *data, uint32_t thread,
 bool cairn_samples_count(struct cairn_data *data, uint32_t thread, uint64_t *count,
                          struct cairn_error *err)
 {
-    CN_LIB_BEGIN(NULL, data, err, false);
+    CN_LIB_BEGIN_WITH(NULL, data, err, false, data, count);
     struct cn_timeline timeline;
 
     if (!open_timeline(data, thread, &timeline, e))
@@ -379,7 +384,7 @@ bool cairn_samples_count(struct cairn_data *data, uint32_t thread, uint64_t *cou
 bool cairn_samples_read(struct cairn_data *data, uint32_t thread, uint64_t first,
                         size_t count, struct cairn_sample *out, struct cairn_error *err)
 {
-    CN_LIB_BEGIN(NULL, data, err, false);
+    CN_LIB_BEGIN_WITH(NULL, data, err, false, data);
     struct cn_timeline timeline;
 
     if (!open_timeline(data, thread, &timeline, e))
@@ -387,6 +392,8 @@ bool cairn_samples_read(struct cairn_data *data, uint32_t thread, uint64_t first
     if (first > timeline.count || count > timeline.count - first)
         return cn_fail(e, CN_ERR_NOT_FOUND, "%s: thread %u has %llu samples", data->path,
                        (unsigned)thread, (unsigned long long)timeline.count);
+    if (count > 0 && !out)
+        return cn_fail(e, CN_ERR_USAGE, "out is NULL");
     return count == 0 ||
            cn_timeline_read(data->db, &timeline, first, count, (struct cn_sample *)out,
                             e) ||

@@ -95,7 +95,7 @@ static bool add_values(struct cairn_table *table, size_t first_column,
 struct cairn_table *cairn_database_values(struct cairn_data *data, uint32_t thread,
                                           struct cairn_error *err)
 {
-    CN_LIB_BEGIN(NULL, data, err, NULL);
+    CN_LIB_BEGIN_WITH(NULL, data, err, NULL, data);
     struct cairn_table *table = begin(data, thread, e);
 
     if (!table)
@@ -138,7 +138,7 @@ static bool add_samples(struct cairn_table *table, size_t first_column,
 struct cairn_table *cairn_database_samples(struct cairn_data *data, uint32_t thread,
                                            struct cairn_error *err)
 {
-    CN_LIB_BEGIN(NULL, data, err, NULL);
+    CN_LIB_BEGIN_WITH(NULL, data, err, NULL, data);
     struct cairn_table *table = begin(data, thread, e);
 
     if (!table)
@@ -172,7 +172,7 @@ static bool add_states(struct cairn_table *table, size_t first_column,
 struct cairn_table *cairn_database_states(struct cairn_data *data, uint32_t thread,
                                           struct cairn_error *err)
 {
-    CN_LIB_BEGIN(NULL, data, err, NULL);
+    CN_LIB_BEGIN_WITH(NULL, data, err, NULL, data);
     struct cairn_table *table = begin(data, thread, e);
 
     if (!table)

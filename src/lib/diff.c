@@ -39,7 +39,7 @@ void cairn_diff_free(struct cairn_diff *diff)
 bool cairn_diff_add(struct cairn_diff *diff, int side, struct cairn_data *data,
                     const char *metric, const char *threads, struct cairn_error *err)
 {
-    CN_LIB_BEGIN(&diff->is_broken, data, err, false);
+    CN_LIB_BEGIN_WITH(&diff->is_broken, data, err, false, diff, data);
     struct cn_compare_run run = {
         .side = side == 0 ? CN_SIDE_A : CN_SIDE_B,
         .db = data->db,
@@ -124,7 +124,7 @@ static void add_change(struct cairn_table *table, const struct cn_comparison *c,
 
 struct cairn_table *cairn_diff_changes(struct cairn_diff *diff, struct cairn_error *err)
 {
-    CN_LIB_BEGIN(&diff->is_broken, NULL, err, NULL);
+    CN_LIB_BEGIN_WITH(&diff->is_broken, NULL, err, NULL, diff);
     struct cn_explanation explanation;
     struct cn_text text = {0};
 
@@ -188,10 +188,14 @@ static void add_rows(struct cairn_table *table, const struct cn_comparison *c,
 struct cairn_table *cairn_diff_rows(struct cairn_diff *diff, enum cairn_view view,
                                     struct cairn_error *err)
 {
-    CN_LIB_BEGIN(&diff->is_broken, NULL, err, NULL);
+    CN_LIB_BEGIN_WITH(&diff->is_broken, NULL, err, NULL, diff);
     struct cn_explanation explanation;
     struct cn_compare_rows rows;
 
+    if ((unsigned)view > CAIRN_CALLERS) {
+        (void)cn_fail(e, CN_ERR_USAGE, "no view %d", (int)view);
+        return NULL;
+    }
     if (!finish(diff, e))
         return NULL;
     cn_explain(&explanation, &diff->c, SIZE_MAX);

@@ -1,8 +1,24 @@
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "lib/lib.h"
+
+bool cn_lib_has(const char *names, const void *const *pointers, size_t count,
+                struct cairn_error *given)
+{
+    struct cn_error dropped;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!pointers[i])
+            return cn_fail(given ? &given->error : &dropped, CN_ERR_USAGE, "%.*s is NULL",
+                           (int)strcspn(names, ","), names);
+        names += strcspn(names, ",");
+        names += strspn(names, ", ");
+    }
+    return true;
+}
 
 bool cn_lib_is_whole(const bool *is_broken, struct cn_error *err)
 {
@@ -47,17 +63,17 @@ void cairn_error_free(struct cairn_error *err)
 
 enum cairn_error_kind cairn_error_kind(const struct cairn_error *err)
 {
-    return (enum cairn_error_kind)err->error.kind;
+    return err ? (enum cairn_error_kind)err->error.kind : CAIRN_ERR_NONE;
 }
 
 const char *cairn_error_text(const struct cairn_error *err)
 {
-    return err->error.text;
+    return err ? err->error.text : "";
 }
 
 size_t cairn_error_cause_count(const struct cairn_error *err)
 {
-    return err->error.kind == CN_ERR_NONE ? 0 : 1U + err->error.cause_count;
+    return cairn_error_kind(err) == CAIRN_ERR_NONE ? 0 : 1U + err->error.cause_count;
 }
 
 const char *cairn_error_cause(const struct cairn_error *err, size_t number)

@@ -125,19 +125,25 @@ void cn_frame_finish(struct cairn_table *table)
 
 uint64_t cairn_table_row_count(const struct cairn_table *table)
 {
-    return table->row_count;
+    return table ? table->row_count : 0;
 }
 
 size_t cairn_table_column_count(const struct cairn_table *table)
 {
-    return table->column_count;
+    return table ? table->column_count : 0;
 }
 
 void cairn_table_column(const struct cairn_table *table, size_t number,
                         struct cairn_column *out)
 {
-    const struct cn_frame_column *column = &table->columns[number];
+    const struct cn_frame_column *column;
 
+    if (!out)
+        return;
+    *out = (struct cairn_column){0};
+    if (number >= cairn_table_column_count(table))
+        return;
+    column = &table->columns[number];
     *out = (struct cairn_column){
         .name = column->name,
         .type = column->type,
@@ -155,7 +161,8 @@ size_t cairn_table_find(const struct cairn_table *table, const char *name)
 {
     size_t i = 0;
 
-    while (i < table->column_count && strcmp(table->columns[i].name, name) != 0)
+    while (i < cairn_table_column_count(table) &&
+           (!name || strcmp(table->columns[i].name, name) != 0))
         i++;
     return i;
 }
@@ -163,9 +170,12 @@ size_t cairn_table_find(const struct cairn_table *table, const char *name)
 const char *cairn_table_text(const struct cairn_table *table, size_t column, uint64_t row,
                              size_t *len)
 {
-    const struct cn_frame_column *c = &table->columns[column];
+    const struct cn_frame_column *c;
     size_t text = (size_t)row;
 
+    if (column >= cairn_table_column_count(table) || row >= table->row_count)
+        return NULL;
+    c = &table->columns[column];
     if (c->type == CAIRN_CATEGORY) {
         int32_t code = ((const int32_t *)c->values)[row];
 
@@ -176,13 +186,14 @@ const char *cairn_table_text(const struct cairn_table *table, size_t column, uin
                (c->null_count > 0 && !(c->valid[row / 8] >> row % 8 & 1))) {
         return NULL;
     }
-    *len = (size_t)(c->offsets[text + 1] - c->offsets[text]);
+    if (len)
+        *len = (size_t)(c->offsets[text + 1] - c->offsets[text]);
     return cn_text_str(&c->chars) + c->offsets[text];
 }
 
 const char *cairn_table_damage(const struct cairn_table *table)
 {
-    return table->damage;
+    return table ? table->damage : NULL;
 }
 
 void cairn_table_free(struct cairn_table *table)

@@ -34,6 +34,10 @@ struct cn_lib_call {
     struct cn_error *err, dropped;
 };
 
+/* Fails unless all pointers of a list are set; `names` has their names, separated by commas. */
+CN_CHECK bool cn_lib_has(const char *names, const void *const *pointers, size_t count,
+                         struct cairn_error *given);
+
 /* False if the object of the call is broken. */
 CN_CHECK bool cn_lib_begin(struct cn_lib_call *call, bool *is_broken,
                            const struct cairn_data *data, struct cairn_error *given);
@@ -54,6 +58,14 @@ CN_CHECK bool cn_lib_is_whole(const bool *is_broken, struct cn_error *err);
     if (setjmp(lib_call.scope.start) != 0)                            \
         return failure;                                               \
     __attribute__((unused)) struct cn_error *e = lib_call.err
+
+/* The same for a function with arguments that may not be NULL. They are checked first: `is_broken`
+ * and `data` may be members of what they point at. */
+#define CN_LIB_BEGIN_WITH(is_broken, data, given, failure, ...)                          \
+    if (!cn_lib_has(#__VA_ARGS__, (const void *const[]){__VA_ARGS__},                    \
+                    sizeof((const void *const[]){__VA_ARGS__}) / sizeof(void *), given)) \
+        return failure;                                                                  \
+    CN_LIB_BEGIN(is_broken, data, given, failure)
 
 /* The new data takes what is open over. */
 struct cairn_data *cn_lib_data_new(const struct cn_opened *opened);

@@ -26,7 +26,7 @@ static_assert(sizeof(struct cairn_call) == sizeof(struct cn_call) &&
 
 uint32_t cairn_recording_task_count(const struct cairn_data *data)
 {
-    return data->rec ? data->rec->task_count : 0;
+    return data && data->rec ? data->rec->task_count : 0;
 }
 
 static bool check_number(const struct cairn_data *data, const char *what, uint32_t number,
@@ -39,7 +39,7 @@ static bool check_number(const struct cairn_data *data, const char *what, uint32
 bool cairn_recording_task(const struct cairn_data *data, uint32_t number,
                           struct cairn_task *out, struct cairn_error *err)
 {
-    CN_LIB_BEGIN(NULL, data, err, false);
+    CN_LIB_BEGIN_WITH(NULL, data, err, false, data, out);
 
     if (!cn_lib_needs(data, CAIRN_RECORDING, e) ||
         !check_number(data, "task", number, data->rec->task_count, e))
@@ -57,13 +57,13 @@ bool cairn_recording_task(const struct cairn_data *data, uint32_t number,
 
 uint32_t cairn_recording_function_count(const struct cairn_data *data)
 {
-    return data->rec ? data->rec->function_count : 0;
+    return data && data->rec ? data->rec->function_count : 0;
 }
 
 bool cairn_recording_function(const struct cairn_data *data, uint32_t number,
                               struct cairn_function *out, struct cairn_error *err)
 {
-    CN_LIB_BEGIN(NULL, data, err, false);
+    CN_LIB_BEGIN_WITH(NULL, data, err, false, data, out);
 
     if (!cn_lib_needs(data, CAIRN_RECORDING, e) ||
         !check_number(data, "function", number, data->rec->function_count, e))
@@ -239,7 +239,7 @@ struct cairn_table *cairn_recording_calls(struct cairn_data *data,
                                           const struct cairn_call_options *given,
                                           struct cairn_error *err)
 {
-    CN_LIB_BEGIN(NULL, data, err, NULL);
+    CN_LIB_BEGIN_WITH(NULL, data, err, NULL, data);
     struct cairn_call_options options;
     struct cairn_table *table = NULL;
     struct cn_all_calls calls;
@@ -318,7 +318,7 @@ struct cairn_table *cairn_recording_report(struct cairn_data *data,
                                            const struct cairn_call_options *options,
                                            struct cairn_error *err)
 {
-    CN_LIB_BEGIN(NULL, data, err, NULL);
+    CN_LIB_BEGIN_WITH(NULL, data, err, NULL, data);
     struct cn_call_report report = {0};
     struct cairn_table *table = NULL;
     struct cn_all_calls calls;
@@ -352,7 +352,7 @@ struct cairn_calls *cairn_calls_new(struct cairn_data *data, uint32_t task,
                                     uint64_t from_ns, uint64_t to_ns,
                                     struct cairn_error *err)
 {
-    CN_LIB_BEGIN(NULL, data, err, NULL);
+    CN_LIB_BEGIN_WITH(NULL, data, err, NULL, data);
     struct cn_time_range range = {from_ns, to_ns ? to_ns : UINT64_MAX};
     struct cairn_calls *calls;
     struct cn_call_stream *stream;
@@ -372,7 +372,7 @@ struct cairn_calls *cairn_calls_new(struct cairn_data *data, uint32_t task,
 enum cairn_step cairn_calls_next(struct cairn_calls *calls, const struct cairn_call **out,
                                  size_t *count, struct cairn_error *err)
 {
-    CN_LIB_BEGIN(&calls->is_broken, calls->data, err, CAIRN_FAIL);
+    CN_LIB_BEGIN_WITH(&calls->is_broken, calls->data, err, CAIRN_FAIL, calls, out, count);
     enum cn_step step =
         calls->has_ended ? CN_END : cn_call_stream_next(calls->stream, &calls->batch, e);
 
@@ -392,12 +392,15 @@ enum cairn_step cairn_calls_next(struct cairn_calls *calls, const struct cairn_c
 
 const char *cairn_calls_values(struct cairn_calls *calls, size_t number)
 {
-    CN_LIB_BEGIN(&calls->is_broken, calls->data, NULL, NULL);
+    CN_LIB_BEGIN_WITH(&calls->is_broken, calls->data, NULL, NULL, calls);
     const struct cn_recording *rec = calls->data->rec;
-    const struct cn_call *call = &calls->batch.calls[number];
+    const struct cn_call *call;
 
     cn_text_clear(&calls->text);
-    if (number >= calls->batch.count || !(call->flags & CN_CALL_HAS_DATA))
+    if (number >= calls->batch.count)
+        return "";
+    call = &calls->batch.calls[number];
+    if (!(call->flags & CN_CALL_HAS_DATA))
         return "";
     if (call->kind == CN_CALL_EVENT)
         (void)cn_recording_print_task_event(rec, calls->task, &calls->batch, call, false,

@@ -42,7 +42,7 @@ struct cairn_table *cairn_recording_states(struct cairn_data *data,
                                            const struct cairn_call_options *options,
                                            struct cairn_error *err)
 {
-    CN_LIB_BEGIN(NULL, data, err, NULL);
+    CN_LIB_BEGIN_WITH(NULL, data, err, NULL, data);
     struct cairn_table *table = NULL;
     struct cn_task_states states = {0};
     struct cn_all_calls calls;
@@ -63,7 +63,7 @@ struct cairn_table *cairn_recording_states(struct cairn_data *data,
 struct cairn_table *cairn_recording_flows(struct cairn_data *data,
                                           struct cairn_error *err)
 {
-    CN_LIB_BEGIN(NULL, data, err, NULL);
+    CN_LIB_BEGIN_WITH(NULL, data, err, NULL, data);
 
     if (!cn_lib_needs(data, CAIRN_RECORDING, e))
         return NULL;

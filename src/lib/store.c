@@ -225,7 +225,7 @@ struct cairn_table *cairn_store_search(struct cairn_data *data, const char *quer
                                        const struct cairn_search_options *given,
                                        struct cairn_error *err)
 {
-    CN_LIB_BEGIN(NULL, data, err, NULL);
+    CN_LIB_BEGIN_WITH(NULL, data, err, NULL, data);
     struct cairn_search_options options;
     struct cn_search_order order = {0};
     struct cn_store_query opened;
@@ -266,7 +266,7 @@ struct cairn_table *cairn_store_groups(struct cairn_data *data, const char *quer
                                        const char *by, bool of_spans,
                                        struct cairn_error *err)
 {
-    CN_LIB_BEGIN(NULL, data, err, NULL);
+    CN_LIB_BEGIN_WITH(NULL, data, err, NULL, data, by);
     struct cn_store_query opened;
     struct cn_groups groups;
     struct store_filling f = {0};
@@ -287,7 +287,7 @@ struct cairn_table *cairn_store_groups(struct cairn_data *data, const char *quer
 bool cairn_store_count(struct cairn_data *data, const char *query, uint64_t *count,
                        struct cairn_error *err)
 {
-    CN_LIB_BEGIN(NULL, data, err, false);
+    CN_LIB_BEGIN_WITH(NULL, data, err, false, data, count);
     struct cn_search_trace_count found = {0};
     struct cn_store_query opened;
 
@@ -304,7 +304,7 @@ bool cairn_store_count(struct cairn_data *data, const char *query, uint64_t *cou
 struct cairn_data *cairn_store_calls(struct cairn_data *data, const char *query,
                                      struct cairn_error *err)
 {
-    CN_LIB_BEGIN(NULL, data, err, NULL);
+    CN_LIB_BEGIN_WITH(NULL, data, err, NULL, data);
     struct cn_open_options options = {.query = query ? query : ""};
     struct cn_opened opened;
 
