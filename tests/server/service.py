@@ -153,8 +153,8 @@ def load_of(sources=None, page=None):
             "blocks": [base64.b64encode(b"".join(block)).decode()]}
 
 
-def keep_asked(asked, data):
-    """In the folder CAIRN_ASKED, for the same comparison in a browser (web/e2e/engine.mjs)."""
+def keep_asked(content):
+    """In the folder CAIRN_ASKED, for the same in a browser (web/e2e/engine.mjs)."""
     folder = os.environ.get("CAIRN_ASKED")
     if not folder:
         return
@@ -166,14 +166,14 @@ def keep_asked(asked, data):
                 os.remove(os.path.join(folder, old))
     KEPT.append(os.path.join(folder, f"{name}-{len(KEPT)}.json"))
     with open(KEPT[-1], "w", encoding="utf-8") as file:
-        json.dump({"load": load_of(**data), "questions": list(asked.items())}, file)
+        json.dump(content, file)
 
 
 def check_engine(asked, **data):
     """The engine of pages without a server answers the same, byte for byte."""
     if not has_engine() or not asked:
         return
-    keep_asked(asked, data)
+    keep_asked({"load": load_of(**data), "questions": list(asked.items())})
     result = ask_engine(list(asked.items()), data)
     if result.returncode != 0:
         raise AssertionError(f"the engine differs: {result.stdout}{result.stderr}")

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import unittest
 
-from service import ask_engine, engine_answers, has_engine, serving
+from service import ask_engine, engine_answers, has_engine, keep_asked, load_of, serving
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
@@ -27,6 +27,30 @@ NAMES = [
     "uftrace/trigger-callsite", "exchange/*",
 ]
 PER_NAME = 2
+# Where the inputs of a fuzz target belong. Those of other targets are opened as files of their own.
+FILES = {
+    "hpc_v4_meta": ("{testdata}/sample", "meta.db"), "hpc_v4_profile": ("{testdata}/sample", "profile.db"),
+    "hpc_v4_cct": ("{testdata}/sample", "cct.db"), "hpc_v4_trace": ("{testdata}/sample", "trace.db"),
+    "hpc_v4_latency": ("{testdata}/sample", "latency.db"), "hpc_v4_states": ("{testdata}/sample", "states.db"),
+    "hpc_metrics_yaml": ("{testdata}/sample", "metrics/default.yaml"),
+    "hpc_proto_meta": ("{testdata}/hpctoolkit/proto/synth-small-7sec", "meta.db"),
+    "hpc_sparse_profile": ("{testdata}/hpctoolkit/xml/gen-small", "profile.db"),
+    "hpc_sparse_cct": ("{testdata}/hpctoolkit/xml/gen-small", "cct.db"),
+    "hpc_sparse_trace": ("{testdata}/hpctoolkit/xml/gen-small", "trace.db"),
+    "hpc_xml_experiment": ("{testdata}/hpctoolkit/xml/gen-small", "experiment.xml"),
+    "hpc_xml_legacy": ("{testdata}/hpctoolkit/xml-legacy/viewer-inline.xml.db", "experiment.xml"),
+    "hpc_xml_mdb": ("{testdata}/hpctoolkit/xml-legacy/viewer-inline.xml.db", "experiment-1.mdb"),
+    "hpc_xml_mt": ("{testdata}/hpctoolkit/xml-legacy/viewer-inline.xml.db", "experiment.mt"),
+    "hpc_xml_metric_db": ("{testdata}/hpctoolkit/xml-legacy/hatchet-cpi", "1.forked-000000-000-a8c00270-160443-0.metric-db"),
+    "uft_dat": ("{testdata}/recording", "100.dat"), "uft_task": ("{testdata}/recording", "task.txt"),
+    "uft_info": ("{testdata}/recording", "info"), "uft_perf": ("{testdata}/recording", "perf-cpu0.dat"),
+    "uft_sym": ("{testdata}/recording", "program.sym"), "uft_dbg": ("{testdata}/recording", "program.dbg"),
+    "uft_map": ("{testdata}/recording", "sid-00112233445566aa.map"), "uft_packed": ("{folder}/packed.data", "100.zts"),
+    "uft_kernel": ("{testdata}/uftrace/kernel", "kernel-cpu0.dat"),
+    "chunk_file": ("{folder}/store", "000000/traces.dat"), "store_columns": ("{folder}/store", "000000/meta.dat"),
+    "store_postings": ("{folder}/store", "000000/post.dat"), "store_texts": ("{folder}/store", "000000/text.idx"),
+    "store_logs": ("{folder}/open", "000000/text.log"), "zorka_record": ("{folder}/open", "000000/traces.dat"),
+}
 
 
 def sources():
@@ -245,39 +269,54 @@ class SameAnswers(unittest.TestCase):
             self.assertEqual(status, 3)
 
     def test_of_damaged_data_is_an_answer_or_a_message(self):
-        program, engine = os.environ["CAIRN_ENGINE"].split(":")
         with tempfile.TemporaryDirectory() as folder:
-            whole = [f"{OPTIONS.testdata}/sample", f"{OPTIONS.testdata}/recording",
-                     str(ROOT / "tests" / "web" / "spans.json"),
-                     f"{OPTIONS.testdata}/exchange/cpu.pprof"]
-            cases = [{"path": path} for path in whole] + list(self.seeds(folder))
-            result = subprocess.run(
-                ["node", program.replace("engine_replay", "engine_damage"), engine],
-                input=json.dumps({"copies": 40 if os.environ.get("CAIRN_THOROUGH") else 3, "cases": cases}),
-                text=True, capture_output=True, timeout=600, check=False)
+            self.damage([{"path": path} for path in (
+                f"{OPTIONS.testdata}/sample", f"{OPTIONS.testdata}/recording", str(ROOT / "tests" / "web" / "spans.json"),
+                f"{OPTIONS.testdata}/exchange/cpu.pprof")], 40, 3)
+            inputs = list(self.inputs(folder))
+            self.damage(inputs, 20, 1)
+            keep_asked({"damaged": [self.load(folder, **each) for each in inputs]})
+
+    def damage(self, cases, thorough, copies):
+        """Open each case whole and damaged, that often."""
+        program, engine = os.environ["CAIRN_ENGINE"].split(":")
+        result = subprocess.run(
+            ["node", program.replace("engine_replay", "engine_damage"), engine],
+            input=json.dumps({"copies": thorough if os.environ.get("CAIRN_THOROUGH") else copies, "cases": cases}),
+            text=True, capture_output=True, timeout=3000, check=False)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
-    def seeds(self, folder):
-        """The inputs of fuzz targets, each as the file that it stands for."""
-        for target, (path, replaces) in {
-                **{name: (f"{folder}/input", "") for name in
-                   ("chrome", "folded", "perf", "perf_script", "pprof", "spans", "speedscope")},
-                "hpc_v4_meta": ("sample", "meta.db"), "hpc_v4_profile": ("sample", "profile.db"),
-                "hpc_v4_cct": ("sample", "cct.db"), "hpc_v4_trace": ("sample", "trace.db"),
-                "hpc_v4_latency": ("sample", "latency.db"), "hpc_v4_states": ("sample", "states.db"),
-                "hpc_metrics_yaml": ("sample", "metrics/default.yaml"),
-                "uft_dat": ("recording", "100.dat"), "uft_task": ("recording", "task.txt"),
-                "uft_info": ("recording", "info"), "uft_perf": ("recording", "perf-cpu0.dat"),
-                "uft_sym": ("recording", "program.sym"), "uft_dbg": ("recording", "program.dbg"),
-        }.items():
-            inputs = pathlib.Path(folder, target)
-            inputs.mkdir()
-            subprocess.run([f"{os.environ['CAIRN_BUILD']}/tests/fuzz_{target}_replay", "--write-seeds", inputs],
-                           check=True)
-            kept = ROOT / "tests" / "fuzz" / "corpus" / target
-            for by in sorted([*inputs.iterdir(), *(kept.iterdir() if kept.exists() else ())]):
-                yield {"path": path if replaces == "" else f"{OPTIONS.testdata}/{path}",
-                       "replaces": replaces, "by": str(by)}
+    @staticmethod
+    def load(folder, path, replaces, by):
+        """What a page loads of a case."""
+        if replaces == "":
+            return load_of([{"path": by}])
+        data = pathlib.Path(folder, "data")
+        shutil.rmtree(data, ignore_errors=True)
+        shutil.copytree(path, data)
+        shutil.copyfile(by, data / replaces)
+        return load_of([{"path": str(data)}])
+
+    def inputs(self, folder):
+        """The inputs of every fuzz target, those that were found by fuzzing as well, each as the file that it stands for: in a
+        copy of data that has such a file, or alone."""
+        subprocess.run([OPTIONS.cairn, "store", "add", "-q", "--create", f"{folder}/store", ROOT / "tests" / "web" / "spans.json"], check=True)
+        shutil.copytree(f"{folder}/store", f"{folder}/open")
+        subprocess.run([OPTIONS.cairn, "store", "seal", "-q", f"{folder}/store"], check=True)
+        subprocess.run([OPTIONS.cairn, "convert", "-q", f"{OPTIONS.testdata}/recording", f"{folder}/packed.data", "--to",
+                        "uftrace-packed"], check=True)
+        for source in sorted((ROOT / "tests" / "fuzz").glob("fuzz_*.c")):
+            target = source.stem.removeprefix("fuzz_")
+            path, replaces = FILES.get(target, (f"{folder}/input", ""))
+            path = path.format(testdata=OPTIONS.testdata, folder=folder)
+            seeds = pathlib.Path(folder, "seeds", target)
+            seeds.mkdir(parents=True)
+            subprocess.run([f"{os.environ['CAIRN_BUILD']}/tests/fuzz_{target}_replay", "--write-seeds", seeds], check=True)
+            kept = [ROOT / "tests" / "fuzz" / "corpus" / target]
+            if os.environ.get("CAIRN_THOROUGH"):
+                kept.append(ROOT / "build" / "fuzz" / "corpus" / target)
+            for by in sorted([*seeds.iterdir(), *(each for found in kept if found.exists() for each in found.iterdir())]):
+                yield {"path": path, "replaces": replaces, "by": str(by)}
 
     def test_of_a_name_that_stands_for_a_longer_one(self):
         """The demangler is stopped: the name stays as it is."""

@@ -2,7 +2,8 @@
 // byte for byte: node e2e/engine.mjs CAIRN FOLDER
 //
 // FOLDER has a file for each server, {load, questions: [[address, answer]]}, of
-// tests/server/service.py. One page asks all of them.
+// tests/server/service.py, and one with hostile data, {damaged: [load]}, which ends in answers and
+// messages, never in a worker that has stopped. One page asks all of them.
 import { execFileSync } from "node:child_process";
 import { readFile, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -30,9 +31,9 @@ function catchWorker() {
   };
 }
 
-// In the page: answers that differ, [address, expected, answer].
-async function compare({ load, questions }) {
-  const ask = (message) =>
+// In the page: what its worker answers to a message.
+function makeAsk() {
+  window.askWorker = (message) =>
     new Promise((resolve) => {
       window.answered = (event) => {
         resolve(event.data);
@@ -40,6 +41,25 @@ async function compare({ load, questions }) {
       };
       window.caught.postMessage(message);
     });
+}
+
+// In the page: what stopped the engine, of each load; "" if nothing did.
+async function endure(loads) {
+  const engine = document.getElementById("cairn-engine").textContent;
+  const stops = [];
+  for (const load of loads) {
+    let { stopped } = await window.askWorker({ load: { ...load, engine, dropped: [] } });
+    for (const question of ["info", "overview", "rows", "timeline", "calls", "traces"])
+      if (!stopped)
+        ({ stopped } = await window.askWorker({ address: `/api/v1/sources/0/${question}` }));
+    stops.push(stopped ?? "");
+  }
+  return stops;
+}
+
+// In the page: answers that differ, [address, expected, answer].
+async function compare({ load, questions }) {
+  const ask = window.askWorker;
   const engine = document.getElementById("cairn-engine").textContent;
   const opened = await ask({ load: { ...load, engine, dropped: [] } });
   if (opened.failures?.length !== 0) return [["open", "", JSON.stringify(opened)]];
@@ -65,6 +85,7 @@ const browser = await launch();
 process.on("exit", () => browser.process?.()?.kill());
 const page = await browser.newPage();
 await page.addInitScript(catchWorker);
+await page.addInitScript(makeAsk);
 await page.goto(`file://${file}`);
 await page.setInputFiles(".welcome label:nth-child(1) input", [
   { name: "a.folded", mimeType: "text/plain", buffer: Buffer.from("main;work 7\n") },
@@ -72,15 +93,25 @@ await page.setInputFiles(".welcome label:nth-child(1) input", [
 await page.waitForSelector(".overview-table tbody a:has-text('work')");
 let count = 0;
 let failed = 0;
+let endured = 0;
 for (const name of names) {
   const asked = JSON.parse(await readFile(join(folder, name), "utf8"));
+  for (const [i, stopped] of (await page.evaluate(endure, asked.damaged ?? [])).entries()) {
+    endured++;
+    if (stopped === "") continue;
+    failed++;
+    console.log(`${name}: ${JSON.stringify(asked.damaged[i].files)}: stopped: ${stopped}`);
+  }
+  if (asked.damaged) continue;
   for (const [address, expected, answer] of await page.evaluate(compare, asked)) {
     failed++;
     console.log(`${name}: ${address}\n  server: ${expected}\n  engine: ${answer}`);
   }
   count += asked.questions.length;
 }
-console.log(`${count} questions about ${names.length} servers, ${failed} answers differ`);
+console.log(
+  `${count} questions about ${names.length} servers, ${endured} hostile inputs, ${failed} failures`,
+);
 await browser.close();
 await rm(scratch, { recursive: true });
 process.exit(failed > 0 ? 1 : 0);
