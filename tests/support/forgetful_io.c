@@ -119,10 +119,10 @@ static bool fake_sync(void *arg, int fd, struct cn_error *err)
     return true;
 }
 
-static void fake_close(void *arg, int fd)
+static bool fake_close(void *arg, int fd)
 {
     (void)arg;
-    cn_disk_files.close(NULL, fd);
+    return cn_disk_files.close(NULL, fd);
 }
 
 static bool fake_make_dir(void *arg, const char *path, struct cn_error *err)

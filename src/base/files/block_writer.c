@@ -216,7 +216,8 @@ static bool close_file(struct cn_block_writer *writer, struct cn_error *err)
     bool ok = write_waiting(writer, err) && (disk->sync(disk->arg, writer->fd, err) ||
                                              cn_fail_in(err, "%s", writer->temporary));
 
-    disk->close(disk->arg, writer->fd);
+    if (!disk->close(disk->arg, writer->fd) && ok)
+        ok = cn_fail_errno(err, "%s", writer->temporary);
     writer->fd = -1;
     return ok;
 }
@@ -247,7 +248,7 @@ void cn_block_writer_abandon(struct cn_block_writer *writer)
     struct cn_error ignored;
 
     if (disk && writer->fd >= 0)
-        disk->close(disk->arg, writer->fd);
+        (void)disk->close(disk->arg, writer->fd);
     if (disk && writer->temporary)
         (void)disk->remove(disk->arg, writer->temporary, &ignored);
     free(writer->waiting);

@@ -50,10 +50,10 @@ static bool file_sync(void *arg, int fd, struct cn_error *err)
     return fdatasync(fd) == 0 || cn_fail_errno(err, "cannot sync");
 }
 
-static void file_close(void *arg, int fd)
+static bool file_close(void *arg, int fd)
 {
     (void)arg;
-    (void)close(fd);
+    return close(fd) == 0;
 }
 
 static bool dir_make(void *arg, const char *path, struct cn_error *err)
@@ -107,7 +107,7 @@ static bool write_whole(const struct cn_disk *io, const char *path, const void *
         return false;
     bool ok = io->truncate(io->arg, fd, 0, err) &&
               io->write(io->arg, fd, 0, data, len, err) && io->sync(io->arg, fd, err);
-    io->close(io->arg, fd);
+    (void)io->close(io->arg, fd);
     return ok;
 }
 
@@ -120,8 +120,12 @@ bool cn_disk_replace(const struct cn_disk *io, const char *dir, const char *name
               io->rename(io->arg, temporary, path, err) &&
               io->sync_dir(io->arg, dir, err);
 
-    if (!ok)
+    if (!ok) {
+        struct cn_error ignored;
+
         (void)cn_fail_in(err, "%s", path);
+        (void)io->remove(io->arg, temporary, &ignored);
+    }
     free(path);
     free(temporary);
     return ok;

@@ -21,7 +21,8 @@ struct cn_disk {
     bool (*truncate)(void *arg, int fd, uint64_t len, struct cn_error *err);
     /* Returns when what was written is on the disk. */
     bool (*sync)(void *arg, int fd, struct cn_error *err);
-    void (*close)(void *arg, int fd);
+    /* False, with errno, if what was written and not synced may be lost. */
+    bool (*close)(void *arg, int fd);
     bool (*make_dir)(void *arg, const char *path, struct cn_error *err);
     bool (*rename)(void *arg, const char *from, const char *to, struct cn_error *err);
     /* A file that does not exist is removed already. */

@@ -190,10 +190,9 @@ static bool add(const struct cn_args *args, const struct paths *paths,
 static bool create(const char *path, struct cn_error *err)
 {
     struct cn_store *store;
-    struct stat st;
 
     if (!cn_path_is_address(path))
-        return stat(path, &st) == 0 || cn_store_init(path, NULL, err);
+        return !cn_store_is_missing(path) || cn_store_init(path, NULL, err);
     if (cn_store_open(&store, path, err)) {
         cn_store_close(store);
         return true;

@@ -3,7 +3,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <xxhash.h>
 
 #include "base/alloc.h"
@@ -441,9 +440,8 @@ static void set_options(struct cn_collector *c, const struct cn_collector_option
 static bool open_store(struct cn_collector *c, struct cn_error *err)
 {
     struct cn_store_options options = {.seals_later = true, .io = c->options.io};
-    struct stat st;
 
-    return (stat(c->path, &st) == 0 || cn_store_init(c->path, &options, err)) &&
+    return (!cn_store_is_missing(c->path) || cn_store_init(c->path, &options, err)) &&
            (!c->options.replicate || cn_replica_open(&c->replica, c->options.replicate,
                                                      c->path, c->options.url, err)) &&
            cn_store_lanes_open(&c->store, c->path, c->options.lanes, &options, err);

@@ -150,9 +150,9 @@ static bool put_together(struct cn_bucket *bucket, const struct left *left,
     for (size_t i = 0; ok && i < left->count; i++)
         ok = add_commit(bucket, left->keys[i], made, err);
     if (made->text >= 0)
-        io->close(io->arg, made->text);
+        (void)io->close(io->arg, made->text);
     if (made->data >= 0)
-        io->close(io->arg, made->data);
+        (void)io->close(io->arg, made->data);
     free(text);
     free(data);
     return ok;

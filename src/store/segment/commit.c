@@ -44,7 +44,7 @@ void cn_segment_files_close(struct cn_segment_files *files)
 
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         if (files->io && all[i]->fd >= 0)
-            files->io->close(files->io->arg, all[i]->fd);
+            (void)files->io->close(files->io->arg, all[i]->fd);
         cn_text_done(&all[i]->waiting);
     }
     cn_compressor_free(files->compressor);

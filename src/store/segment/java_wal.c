@@ -28,7 +28,7 @@ void cn_java_wal_free(struct cn_java_wal *wal)
     if (!wal)
         return;
     if (wal->fd >= 0)
-        wal->io->close(wal->io->arg, wal->fd);
+        (void)wal->io->close(wal->io->arg, wal->fd);
     free(wal->dir);
     free(wal);
 }
@@ -116,7 +116,7 @@ static bool begin_file(struct cn_java_wal *wal, uint32_t id, struct cn_error *er
     static const char magic[] = {'W', 'A', 'L', MARK_END};
 
     if (wal->fd >= 0)
-        wal->io->close(wal->io->arg, wal->fd);
+        (void)wal->io->close(wal->io->arg, wal->fd);
     wal->fd = -1;
     char *path = cn_strprintf("%s/text-%08x.wal", wal->dir, id);
     bool ok = wal->io->open(wal->io->arg, path, &wal->fd, err);

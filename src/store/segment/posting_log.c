@@ -143,7 +143,7 @@ bool cn_posting_log_close(struct cn_posting_log *log, struct cn_error *err)
 void cn_posting_log_abandon(struct cn_posting_log *log)
 {
     if (log->disk)
-        log->disk->close(log->disk->arg, log->fd);
+        (void)log->disk->close(log->disk->arg, log->fd);
     free(log->path);
     cn_postings_done(&log->postings);
     cn_text_done(&log->block);

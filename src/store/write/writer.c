@@ -1,7 +1,9 @@
 #include "store/write/writer.h"
 
 #include <assert.h>
+#include <dirent.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -64,8 +66,28 @@ bool cn_store_init(const char *path, const struct cn_store_options *options,
     free(config_path);
     if (exists)
         return cn_fail(err, CN_ERR_USAGE, "%s is a store already", path);
-    return io->make_dir(io->arg, path, err) &&
-           cn_store_config_write(&config, path, io, err);
+    bool is_new = access(path, F_OK) != 0;
+    if (!io->make_dir(io->arg, path, err))
+        return false;
+    ok = cn_store_config_write(&config, path, io, err);
+    if (!ok && is_new)
+        (void)rmdir(path);
+    return ok;
+}
+
+bool cn_store_is_missing(const char *path)
+{
+    DIR *dir = opendir(path);
+    const struct dirent *entry;
+    bool is_empty = true;
+
+    if (!dir)
+        return access(path, F_OK) != 0;
+    while (is_empty && (entry = readdir(dir)))
+        is_empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+                   strcmp(entry->d_name, "." CN_CONFIG_NAME ".new") == 0;
+    (void)closedir(dir);
+    return is_empty;
 }
 
 void cn_spans_seen_add_segment(struct cn_spans_seen *seen, const char *path,

@@ -36,9 +36,13 @@ struct cn_trace;
 struct cn_words;
 
 /* Create an empty store. The directory must not exist, or contain no store; or in object storage,
- * where the bucket is made if it does not exist. */
+ * where the bucket is made if it does not exist. A failure removes a directory that it made. */
 CN_CHECK bool cn_store_init(const char *path, const struct cn_store_options *options,
                             struct cn_error *err);
+
+/* True if there is nothing at this path of a directory, or what a cn_store_init() that was killed
+ * left there. */
+bool cn_store_is_missing(const char *path);
 
 /* Fails if another process is writing to the store. `options` may be NULL for the settings of the
  * store. */
