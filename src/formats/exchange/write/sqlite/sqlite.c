@@ -24,7 +24,11 @@ static const char views_of_database[] = "CREATE VIEW costs AS " CN_TABLES_COSTS 
 
 static bool fail(sqlite3 *sql, const char *what, struct cn_error *err)
 {
-    return cn_fail(err, CN_ERR_IO, "sqlite: %s: %s", what, sqlite3_errmsg(sql));
+    int reason = sqlite3_system_errno(sql);
+
+    return cn_fail(err, CN_ERR_IO, "sqlite: %.*s: %s%s%s", (int)strcspn(what, ";"), what,
+                   sqlite3_errmsg(sql), reason ? ": " : "",
+                   reason ? strerror(reason) : "");
 }
 
 static bool run(sqlite3 *sql, const char *statements, struct cn_error *err)
@@ -166,7 +170,7 @@ static bool write_tables(struct cn_export *x, struct cn_error *err)
          run(sql, "COMMIT", err);
     if (sqlite3_close(sql) != SQLITE_OK && ok)
         ok = fail(sql, x->sink.path, err);
-    return ok;
+    return ok || cn_fail_in(err, "%s", x->path);
 }
 
 const struct cn_format cn_format_sqlite = {
