@@ -10,6 +10,7 @@ import re
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import threading
 import time
@@ -156,12 +157,15 @@ class Gateway:
 
 class Proxy:
     """Forwards requests to a gateway. `spoil(path, times)`, with the number of earlier requests for it, returns None or what
-    to do instead: a status, a status and headers, "hang", "cut" or "late": it is done, and the answer never comes. `seen` lists
-    methods and paths, `sent` counts bytes of answers."""
+    to do instead: a status, a status and headers, "status": one of those that may pass, "hang", "cut": half the body, "short": half
+    the body with its length, "empty": no answer, "garbled": a bit of the body is flipped, "etag": another ETag, "slow": in small
+    parts, "swapped": the answer to an earlier request of the same kind. The request is carried out and "late": the answer never
+    comes, "reset": the connection is reset, "twice": so it is again. `seen` lists methods and paths, `sent` counts bytes of
+    answers."""
 
     def __init__(self, port, latency=0.0):
         self.latency, self.spoil, self.seen, self.sent = latency, lambda path, times: None, [], 0
-        self.released = threading.Event()
+        self.released, self.earlier = threading.Event(), {}
         proxy = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -200,39 +204,67 @@ class Proxy:
             self.released.wait(60)
             request.close_connection = True
             return
+        if what == "status":
+            what = (403, 429, 500, 503)[len(request.path) % 4]
+        if what == "empty":
+            request.close_connection = True
+            return
         if isinstance(what, (int, tuple)):
             status, headers = what if isinstance(what, tuple) else (what, {})
             self.answer(request, status, headers, b"<Error><Code>Spoiled</Code></Error>")
             return
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
-        with contextlib.closing(connection):
+        for _ in range(2 if what == "twice" else 1):
+            status, headers, content = self.forward(request, port, body)
+        if what == "late":
+            self.released.wait(60)
+            request.close_connection = True
+            return
+        if what == "reset":
+            request.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            request.close_connection = True
+            return
+        with self.lock:
+            self.sent += len(content)
+            kind = (request.command, request.path.split("?")[0] == request.path, "Range" in request.headers)
+            earlier, self.earlier[kind] = self.earlier.get(kind), (status, headers, content)
+        if what == "swapped" and earlier:
+            status, headers, content = earlier
+        self.answer(request, status, headers, content, what)
+
+    @staticmethod
+    def forward(request, port, body):
+        """Status, headers and body of the answer of the gateway."""
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=120)) as connection:
             connection.putrequest(request.command, request.path, skip_host=True, skip_accept_encoding=True)
             for name, value in request.headers.items():
                 connection.putheader(name, value)
             connection.endheaders(body or None)
             answer = connection.getresponse()
             content = answer.read()
-        if what == "late":
-            self.released.wait(60)
-            request.close_connection = True
-            return
-        with self.lock:
-            self.sent += len(content)
-        headers = {name: value for name, value in answer.getheaders()
-                   if name.lower() not in ("content-length", "connection", "transfer-encoding")}
-        self.answer(request, answer.status, headers, content, is_cut=what == "cut")
+        return answer.status, {name: value for name, value in answer.getheaders()
+                               if name.lower() not in ("content-length", "connection", "transfer-encoding")}, content
 
     @staticmethod
-    def answer(request, status, headers, content, is_cut=False):
+    def answer(request, status, headers, content, what=None):
         with contextlib.suppress(OSError):
+            if what == "short":
+                content = content[:len(content) // 2]
+            if what == "garbled" and content:
+                at = len(content) * 2 // 3
+                content = content[:at] + bytes([content[at] ^ 0x10]) + content[at + 1:]
+            if what == "etag":
+                headers = {name: '"0123456789abcdef"' if name.lower() == "etag" else value for name, value in headers.items()}
             request.send_response_only(status)
             for name, value in headers.items():
                 request.send_header(name, value)
             if status != 204:
                 request.send_header("Content-Length", str(len(content)))
             request.end_headers()
-            request.wfile.write(content[:len(content) // 2] if is_cut else content)
-            if is_cut:
+            step = max(len(content) // 5, 1) if what == "slow" else max(len(content), 1)
+            for at in range(0, len(content) // 2 if what == "cut" else len(content), step):
+                request.wfile.write(content[at:at + step if what != "cut" else len(content) // 2])
+                time.sleep(0.05 if what == "slow" else 0)
+            if what == "cut":
                 request.close_connection = True
 
     def __enter__(self):
