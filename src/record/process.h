@@ -4,6 +4,7 @@
 #ifndef CN_RECORD_PROCESS_H
 #define CN_RECORD_PROCESS_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -25,5 +26,16 @@ struct cn_rec_process {
 };
 
 extern struct cn_rec_process cn_rec_process;
+
+/* What a system call that writes returned: a full disk, or one that fails, ends the recording in
+ * all processes. */
+static inline void cn_rec_process_check_disk(long result)
+{
+    uint32_t running = CN_REC_RUNNING;
+
+    if (result == -ENOSPC || result == -EDQUOT || result == -EIO)
+        (void)atomic_compare_exchange_strong(&cn_rec_process.shared->stop, &running,
+                                             CN_REC_STOP_DISK);
+}
 
 #endif

@@ -42,23 +42,29 @@ static bool append(const char *name, const struct cn_rec_text *text)
     char space[CN_REC_NAME_MAX];
     struct cn_rec_text path = {space, sizeof(space), 0, false};
     uint64_t before;
-    long fd, done;
+    size_t at = 0;
+    long fd, done = 0;
 
     cn_rec_text_str(&path, cn_rec_process.shared->dir);
     cn_rec_text_char(&path, '/');
     cn_rec_text_str(&path, name);
     fd = cn_rec_append_to(path.chars);
+    cn_rec_process_check_disk(fd);
     if (fd < 0)
         return false;
     cn_rec_block_signals(&before);
-    done = text->is_cut
-               ? -1
-               : cn_rec_syscall3(SYS_write, fd, (long)text->chars, (long)text->len);
+    for (; !text->is_cut && at < text->len; at += (size_t)done) {
+        done = cn_rec_syscall3(SYS_write, fd, (long)(text->chars + at),
+                               (long)(text->len - at));
+        if (done <= 0)
+            break;
+    }
     if (done == -EFBIG)
         cn_rec_forget_file_size_signal();
+    cn_rec_process_check_disk(done);
     cn_rec_restore_signals(&before);
     (void)cn_rec_syscall3(SYS_close, fd, 0, 0);
-    return done == (long)text->len;
+    return at == text->len;
 }
 
 static void begin_line(struct cn_rec_text *line, const char *kind, uint64_t time_ns)

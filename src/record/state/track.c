@@ -204,7 +204,6 @@ static bool wait_for_launcher(struct cn_rec_track *track)
 bool cn_rec_track_make_room(struct cn_rec_track *track, const uint8_t *ring)
 {
     struct cn_rec_shared *shared = cn_rec_process.shared;
-    uint32_t running = CN_REC_RUNNING;
     long result;
 
     if (!shared->has_own_writing)
@@ -213,9 +212,8 @@ bool cn_rec_track_make_room(struct cn_rec_track *track, const uint8_t *ring)
         return false;
     result = write_out(track, ring);
     atomic_store(&track->writer, 0);
-    if (result == -ENOSPC || result == -EDQUOT || result == -EIO)
-        (void)atomic_compare_exchange_strong(&shared->stop, &running, CN_REC_STOP_DISK);
-    else if (result < 0)
+    cn_rec_process_check_disk(result);
+    if (result < 0 && atomic_load(&shared->stop) != CN_REC_STOP_DISK)
         return wait_for_launcher(track);
     return result == 0;
 }
