@@ -17,8 +17,9 @@ CN_CHECK bool cn_store_copy(struct cn_store_writer *to, struct cn_search *search
                             const struct cn_query *query, struct cn_store_added *out,
                             struct cn_error *err);
 
-/* Write all traces that match to a new, sealed store at `path`. A store that is damaged is copied
- * as far as it can be read. */
+/* Write all traces that match to a new, sealed store at `path`, where it appears when it is complete:
+ * other failures than damage of the other store, which is copied as far as it can be read, leave
+ * nothing there. */
 CN_CHECK bool cn_store_copy_new(const char *path, struct cn_search *search,
                                 const struct cn_query *query, struct cn_store_added *out,
                                 struct cn_error *err);
