@@ -35,7 +35,7 @@ function limited(work, ms = LIMIT_MS) {
   return Promise.race([work, limit]).finally(() => clearTimeout(timer));
 }
 
-const ORDER = ["database", "recording", "store", "everywhere", "export"];
+const ORDER = ["database", "recording", "store", "everywhere", "export", "hostile"];
 const rank = (file) => ORDER.findIndex((name) => basename(file, ".mjs").startsWith(name));
 
 const here = new URL(".", import.meta.url);

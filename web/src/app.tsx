@@ -12,6 +12,7 @@ import { OverviewPage } from "./overview/overview_page";
 import { hasEngine, startEngine } from "./shared/api";
 import { Choices } from "./shared/choices";
 import type { ViewProps } from "./shared/page";
+import { showControls } from "./shared/printable";
 import { go, linkTo, openSource, printState, useLocationState, type State } from "./shared/state";
 import { TabPanel, Tabs } from "./shared/tabs";
 import { useAnswer } from "./shared/use_answer";
@@ -277,6 +278,7 @@ function ViewOf(props: ViewProps) {
   }
 }
 
+showControls();
 startEngine();
 const root = document.getElementById("app");
 if (root) {

@@ -10,6 +10,7 @@ import { flagChange } from "./shared/flag";
 import { mainOfView, passToView, takeFocus } from "./shared/focus";
 import { Help } from "./shared/help";
 import { Palette, usePalette } from "./shared/palette";
+import { printable } from "./shared/printable";
 import { currentState, go, isOn, type StateName } from "./shared/state";
 import { stepSearch } from "./shared/tree_search";
 import { useListener } from "./shared/use_listener";
@@ -33,7 +34,7 @@ export function Frame(props: Props) {
   const [isPalette, setIsPalette] = usePalette();
   useKeys(props.view, props.views, () => setHasHelp((before) => !before));
   useEffect(() => {
-    document.title = `${props.name} – cairn`;
+    document.title = `${printable(props.name)} – cairn`;
   }, [props.name]);
   return (
     <>

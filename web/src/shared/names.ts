@@ -1,6 +1,7 @@
 // Long names of functions, shortened for a row or a box; the full name is shown on hover.
 
 import { splitMethod } from "./format";
+import { printable } from "./printable";
 
 // "std::map<int, std::vector<int> >::at(int const&)" becomes "std::map<…>::at(int const&)".
 // Operators such as "operator<<" and "->" contain no template arguments.
@@ -69,7 +70,8 @@ function widthOf(context: CanvasRenderingContext2D, text: string): number {
 
 // What a box has room for: the name, else without namespaces and arguments, else its beginning; ""
 // where nothing legible remains.
-export function fitName(context: CanvasRenderingContext2D, name: string, width: number): string {
+export function fitName(context: CanvasRenderingContext2D, given: string, width: number): string {
+  const name = printable(given);
   if (widthOf(context, name) <= width) return name;
   const bare = cached(bareNames, name, () => bareName(name));
   const size = widthOf(context, bare);

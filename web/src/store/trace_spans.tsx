@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import { get } from "../shared/api";
 import { colorOf } from "../shared/colors";
 import { countOf, formatNs } from "../shared/format";
+import { shorten } from "../shared/names";
 import { useIsNarrow } from "../shared/narrow";
 import { go } from "../shared/state";
 import type { CriticalPath, LinkList, SpanList, Trace, TraceList } from "../../generated/answers";
@@ -36,6 +37,7 @@ const columns = (end: number, unit: string, isNarrow: boolean): TableColumn[] =>
 ];
 const START = 1; // left out of narrow windows
 const SPANS_MAX = 1000;
+const NAME_MAX = 40; // letters of a service in a sentence
 const CALLS_MAX = 200; // of a span that is open
 
 const isSpan = (line: WaterfallLine) => !line.call && !line.more;
@@ -132,7 +134,9 @@ export function TraceSpans(props: {
               {" "}
               · critical path{" "}
               {pathShares(path.value)
-                .map(([service, part]) => `${service} ${(part * 100).toFixed(0)} %`)
+                .map(
+                  ([service, part]) => `${shorten(service, NAME_MAX)} ${(part * 100).toFixed(0)} %`,
+                )
                 .join(", ")}
             </span>
           )}
@@ -151,8 +155,8 @@ export function TraceSpans(props: {
             </>
           )}
           {services.map((service) => (
-            <span key={service} class="legend">
-              <i style={{ background: colorOf(service) }} /> {service}
+            <span key={service} class="legend" title={service}>
+              <i style={{ background: colorOf(service) }} /> {shorten(service, NAME_MAX)}
             </span>
           ))}
         </p>

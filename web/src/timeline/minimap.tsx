@@ -5,6 +5,7 @@ import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { isDark } from "../shared/colors";
 import { formatNs } from "../shared/format";
 import { shorten } from "../shared/names";
+import { printable } from "../shared/printable";
 import type { Range } from "../shared/range";
 import type { NestedFrame } from "./nested";
 import { drawStrip, prepare, readTheme, type Sizes } from "./track_draw";
@@ -108,7 +109,11 @@ export function Minimap(props: Props) {
       const label = props.rows.get(row.profile)?.label ?? "";
       const top = (i * height) / rows.length;
       if (label === before || top < free || top + sizes.text > height) return;
-      context.fillText(shorten(label, Math.floor(sizes.label / (0.65 * sizes.text))), 8, top);
+      context.fillText(
+        shorten(printable(label), Math.floor(sizes.label / (0.65 * sizes.text))),
+        8,
+        top,
+      );
       before = label;
       free = top + sizes.text * 1.4;
     });
