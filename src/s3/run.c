@@ -130,7 +130,8 @@ struct run_transfer {
     uint64_t received, sent;
     unsigned attempts;
     uint64_t not_before_ns;
-    uint64_t moved_ns; /* when bytes were last sent or received */
+    uint64_t moved_ns;  /* when bytes were last sent or received */
+    bool is_of_another; /* range or object: a proxy mixes answers up */
     bool is_done;
 };
 
@@ -186,21 +187,38 @@ static int seek_body(void *arg, curl_off_t off, int origin)
     return CURL_SEEKFUNC_OK;
 }
 
-static size_t take_header(char *data, size_t size, size_t count, void *arg)
+/* The value of a header of this name, which ends with a colon; false if it is another one. */
+static bool read_header(const char *data, size_t len, const char *name, char *out,
+                        size_t out_len)
 {
-    static const char name[] = "etag:";
-    struct run_transfer *transfer = arg;
-    size_t len = size * count, begin = sizeof(name) - 1, end = len;
+    size_t begin = strlen(name);
 
     if (len < begin || strncasecmp(data, name, begin) != 0)
-        return len;
-    while (begin < end && data[begin] == ' ')
+        return false;
+    while (begin < len && data[begin] == ' ')
         begin++;
-    while (end > begin && (data[end - 1] == '\r' || data[end - 1] == '\n'))
-        end--;
-    (void)snprintf(transfer->request->etag, sizeof(transfer->request->etag), "%.*s",
-                   (int)(end - begin), data + begin);
-    return len;
+    while (len > begin && (data[len - 1] == '\r' || data[len - 1] == '\n'))
+        len--;
+    (void)snprintf(out, out_len, "%.*s", (int)(len - begin), data + begin);
+    return true;
+}
+
+static size_t take_header(char *data, size_t size, size_t count, void *arg)
+{
+    struct run_transfer *transfer = arg;
+    const struct cn_s3_request *request = transfer->request;
+    char range[80], expected[80];
+
+    (void)read_header(data, size * count, "etag:", transfer->request->etag,
+                      sizeof(request->etag));
+    if (request->out &&
+        read_header(data, size * count, "content-range:", range, sizeof(range))) {
+        (void)snprintf(expected, sizeof(expected),
+                       "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64, request->off,
+                       request->off + request->len - 1, request->object_len);
+        transfer->is_of_another = strcmp(range, expected) != 0;
+    }
+    return size * count;
 }
 
 static void add_header(struct run_transfer *transfer, const char *name, const char *value)
@@ -286,6 +304,7 @@ static void start(struct run_transfer *transfer, struct s3_session *session, siz
     transfer->slot = slot;
     transfer->attempts++;
     transfer->received = transfer->sent = 0;
+    transfer->is_of_another = false;
     transfer->moved_ns = cn_clock_ns();
     cn_text_clear(&transfer->refusal);
     cn_text_clear(&transfer->request->answer);
@@ -329,6 +348,8 @@ static void fail(const struct run_transfer *transfer, CURLcode code, struct cn_e
     if (code != CURLE_OK) {
         (void)cn_fail(err, CN_ERR_IO, "%s: %s", settings->endpoint,
                       transfer->s3->curl->easy_strerror(code));
+    } else if (transfer->is_of_another) {
+        (void)cn_fail(err, CN_ERR_IO, "the answer is of another range or object");
     } else if (request->status >= 200 && request->status < 300) {
         (void)cn_fail(err, CN_ERR_IO,
                       "%" PRIu64 " of %" PRIu64 " bytes at %" PRIu64 " arrived",
@@ -358,9 +379,9 @@ static bool is_answer(const struct run_transfer *transfer)
         return true;
     if (status < 200 || status >= 300)
         return false;
-    return !request->out ||
-           (status == 206 || request->off == 0 ? transfer->received == request->len
-                                               : false);
+    return !request->out || (transfer->received == request->len &&
+                             (status == 206 ? !transfer->is_of_another
+                                            : request->len == request->object_len));
 }
 
 /* True if the same request may succeed later. */

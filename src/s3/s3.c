@@ -109,7 +109,7 @@ static void abandon_parts(struct cn_s3 *s3, const char *key, const char *query)
 static bool put_parts(struct cn_s3 *s3, const char *key, struct cn_bytes body,
                       struct cn_error *err)
 {
-    struct cn_text id = {0}, encoded = {0}, query = {0}, list = {0};
+    struct cn_text id = {0}, encoded = {0}, query = {0}, list = {0}, etag = {0};
     struct cn_s3_request request = {.method = CN_S3_POST, .key = key};
     bool ok = begin_parts(s3, key, &id, err);
 
@@ -121,7 +121,11 @@ static bool put_parts(struct cn_s3 *s3, const char *key, struct cn_bytes body,
         request.body = (struct cn_bytes){(const uint8_t *)cn_text_str(&list), list.len};
         ok = ok && cn_s3_run(s3, &request, 1, err) &&
              (request.status != 404 ||
-              cn_fail(err, CN_ERR_IO, "%s: the upload of its parts was removed", key));
+              cn_fail(err, CN_ERR_IO, "%s: the upload of its parts was removed", key)) &&
+             cn_s3_xml_find(&request.answer, "ETag", &etag, err) &&
+             /* A failure while parts are joined has status 200. */
+             (etag.len > 0 ||
+              cn_fail(err, CN_ERR_IO, "%s: its parts could not be joined", key));
         if (!ok)
             abandon_parts(s3, key, cn_text_str(&query));
     }
@@ -130,6 +134,7 @@ static bool put_parts(struct cn_s3 *s3, const char *key, struct cn_bytes body,
     cn_text_done(&encoded);
     cn_text_done(&query);
     cn_text_done(&list);
+    cn_text_done(&etag);
     return ok;
 }
 
@@ -152,30 +157,33 @@ bool cn_s3_put(struct cn_s3 *s3, const char *key, struct cn_bytes body, bool *is
     return ok;
 }
 
-/* Objects of one answer, whose keys have the prefix of the address. */
+/* Objects of one answer, whose keys have the prefix of the address and of what is listed. */
 struct s3_page {
-    const char *prefix;
+    const char *prefix, *begin;
     cn_s3_visit visit;
     void *arg;
+    uint64_t count;
 };
 
 static bool visit_below(void *arg, const struct cn_s3_object *object,
                         struct cn_error *err)
 {
-    const struct s3_page *page = arg;
+    struct s3_page *page = arg;
     struct cn_s3_object below = *object;
     size_t len = strlen(page->prefix);
 
-    if (strncmp(object->key, page->prefix, len) != 0)
-        return cn_fail(err, CN_ERR_FORMAT, "a list of '%s' has '%s'", page->prefix,
-                       object->key);
+    if (strncmp(object->key, page->prefix, len) != 0 ||
+        strncmp(object->key + len, page->begin, strlen(page->begin)) != 0)
+        return cn_fail(err, CN_ERR_FORMAT, "a list of '%s%s' has '%s'", page->prefix,
+                       page->begin, object->key);
     below.key += len;
+    page->count++;
     return page->visit(page->arg, &below, err);
 }
 
 /* The query for a page; `token`: empty for the first. */
 static void print_query(struct cn_text *query, const struct s3_page *page,
-                        const char *begin, const struct cn_text *token)
+                        const struct cn_text *token)
 {
     if (token->len > 0) {
         cn_text_str_add(query, "continuation-token=");
@@ -184,27 +192,44 @@ static void print_query(struct cn_text *query, const struct s3_page *page,
     }
     cn_text_str_add(query, "list-type=2&prefix=");
     encode(query, page->prefix);
-    encode(query, begin);
+    encode(query, page->begin);
 }
 
 /* `next` receives the token of the next page; empty: this is the last. */
 static bool take_page(struct cn_s3 *s3, const struct cn_s3_request *request,
                       struct s3_page *page, struct cn_text *next, struct cn_error *err)
 {
+    struct cn_text count = {0}, listed = {0}, asked = {0};
+    bool ok;
+
     if (request->status == 404)
         return cn_fail(err, CN_ERR_NOT_FOUND, "bucket '%s' does not exist",
                        cn_s3_settings(s3)->bucket);
-    return cn_s3_xml_list(&request->answer, visit_below, page, err) &&
-           cn_s3_xml_find(&request->answer, "NextContinuationToken", next, err);
+    page->count = 0;
+    ok = cn_s3_xml_list(&request->answer, visit_below, page, err) &&
+         cn_s3_xml_find(&request->answer, "NextContinuationToken", next, err) &&
+         cn_s3_xml_find(&request->answer, "KeyCount", &count, err) &&
+         cn_s3_xml_find(&request->answer, "Prefix", &listed, err);
+    cn_text_printf(&asked, "%s%s", page->prefix, page->begin);
+    if (ok && strcmp(cn_text_str(&listed), cn_text_str(&asked)) != 0)
+        ok = cn_fail(err, CN_ERR_FORMAT, "the answer is a list of '%s', not of '%s'",
+                     cn_text_str(&listed), cn_text_str(&asked));
+    if (ok && count.len > 0 && strtoull(cn_text_str(&count), NULL, 10) != page->count)
+        ok = cn_fail(err, CN_ERR_FORMAT, "a list of '%s' is incomplete",
+                     cn_text_str(&asked));
+    cn_text_done(&count);
+    cn_text_done(&listed);
+    cn_text_done(&asked);
+    return ok;
 }
 
-static bool list_page(struct cn_s3 *s3, const char *begin, struct s3_page *page,
-                      struct cn_text *next, struct cn_error *err)
+static bool list_page(struct cn_s3 *s3, struct s3_page *page, struct cn_text *next,
+                      struct cn_error *err)
 {
     struct cn_s3_request request = {.method = CN_S3_GET};
     struct cn_text query = {0};
 
-    print_query(&query, page, begin, next);
+    print_query(&query, page, next);
     request.query = cn_text_str(&query);
     bool ok = cn_s3_run(s3, &request, 1, err) && take_page(s3, &request, page, next, err);
     cn_text_done(&request.answer);
@@ -215,12 +240,12 @@ static bool list_page(struct cn_s3 *s3, const char *begin, struct s3_page *page,
 bool cn_s3_list(struct cn_s3 *s3, const char *begin, cn_s3_visit visit, void *arg,
                 struct cn_error *err)
 {
-    struct s3_page page = {cn_s3_settings(s3)->prefix, visit, arg};
+    struct s3_page page = {cn_s3_settings(s3)->prefix, begin, visit, arg, 0};
     struct cn_text next = {0};
     bool ok;
 
     do {
-        ok = list_page(s3, begin, &page, &next, err);
+        ok = list_page(s3, &page, &next, err);
     } while (ok && next.len > 0);
     cn_text_done(&next);
     return ok;
@@ -230,13 +255,13 @@ bool cn_s3_get_and_list(struct cn_s3 *s3, const char *key, struct cn_text *out,
                         bool *is_found, const char *begin, cn_s3_visit visit, void *arg,
                         struct cn_error *err)
 {
-    struct s3_page page = {cn_s3_settings(s3)->prefix, visit, arg};
+    struct s3_page page = {cn_s3_settings(s3)->prefix, begin, visit, arg, 0};
     struct cn_s3_request requests[] = {{.method = CN_S3_GET, .key = key},
                                        {.method = CN_S3_GET}};
     struct cn_text query = {0}, next = {0};
     bool ok;
 
-    print_query(&query, &page, begin, &next);
+    print_query(&query, &page, &next);
     requests[1].query = cn_text_str(&query);
     ok = cn_s3_run(s3, requests, 2, err);
     cn_text_clear(out);
@@ -248,7 +273,7 @@ bool cn_s3_get_and_list(struct cn_s3 *s3, const char *key, struct cn_text *out,
         }
     }
     while (ok && next.len > 0)
-        ok = list_page(s3, begin, &page, &next, err);
+        ok = list_page(s3, &page, &next, err);
     cn_text_done(&requests[0].answer);
     cn_text_done(&requests[1].answer);
     cn_text_done(&query);

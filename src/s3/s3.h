@@ -4,7 +4,8 @@
  *     cn_s3_get(s3, "config.props", &text, &is_found, err) ...
  *     cn_s3_close(s3)
  *
- * Keys are relative to the prefix of the address. A request that fails for a reason that may pass
+ * Keys are relative to the prefix of the address. An answer that is for another range, object or list
+ * than was asked for is a failure. A request that fails for a reason that may pass
  * (no connection, no progress, a cut body, status 403, 429 or 5xx) is repeated a few times, after a
  * growing, random delay or the one that the server asks for. Errors name the object, never the keys
  * of the account.
@@ -46,6 +47,7 @@ struct cn_s3_request {
     bool if_absent;       /* CN_S3_PUT: only if there is no such object */
     uint64_t off, len;    /* CN_S3_GET: a range; `len` 0: the whole object */
     uint8_t *out;         /* receives the range; NULL without one */
+    uint64_t object_len;  /* CN_S3_GET of a range: of the whole object */
 
     /* Set by cn_s3_run(). The caller releases the answer. */
     long status;           /* of HTTP */

@@ -226,9 +226,10 @@ class Proxy:
         with self.lock:
             self.sent += len(content)
             kind = (request.command, request.path.split("?")[0] == request.path, "Range" in request.headers)
-            earlier, self.earlier[kind] = self.earlier.get(kind), (status, headers, content)
-        if what == "swapped" and earlier:
-            status, headers, content = earlier
+            earlier, self.earlier[kind] = self.earlier.get(kind), (request.path, status, headers, content)
+        # An old answer to the same question is an answer, and what was written cannot be told from what an answer says.
+        if what == "swapped" and request.command == "GET" and earlier and earlier[0] != request.path:
+            _, status, headers, content = earlier
         self.answer(request, status, headers, content, what)
 
     @staticmethod

@@ -26,11 +26,11 @@ KINDS = ("status", "status", "cut", "short", "garbled", "etag", "reset", "twice"
 
 
 def spans(first):
-    """Two spans of each trace, as Zipkin."""
+    """Two spans of each trace, as Zipkin. Files of two segments have other lengths."""
     def span(number, index):
         return {"traceId": f"{number + 1:032x}", "id": f"{2 * number + index + 1:016x}", "name": ("checkout", "charge")[index],
                 "timestamp": 1_700_000_000_000_000 + number * 10_000 + index, "duration": 700 - index,
-                "tags": {"order": f"order-{number}"}, "localEndpoint": {"serviceName": ("shop", "pay")[index]},
+                "tags": {"order": f"order-{number}", "note": "".join(f"{first + i:x} " for i in range(first))}, "localEndpoint": {"serviceName": ("shop", "pay")[index]},
                 **({"parentId": f"{2 * number + 1:016x}"} if index else {})}
     return [span(number, index) for number in range(first, first + TRACES) for index in (0, 1)]
 
@@ -47,7 +47,7 @@ class Round:
         self.name = f"spoiled/{os.getpid()}-{number}"
         self.address, self.spool = f"s3://traces/{self.name}", folder / "spool"
         self.sure, self.maybe, self.next = set(), set(), 0
-        self.counts = collections.Counter()
+        self.counts, self.spoiled = collections.Counter(), []
 
     def cairn(self, *words, port=None, cache="cache"):
         done = subprocess.run([self.options.cairn, *map(str, words)], capture_output=True, text=True, errors="replace", timeout=300,
@@ -59,7 +59,12 @@ class Round:
         return done
 
     def spoil(self, rate):
-        return lambda path, times: self.chance.choice(KINDS) if self.chance.random() < rate else None
+        def choose(path, _):
+            if self.chance.random() >= rate:
+                return None
+            self.spoiled.append((self.chance.choice(KINDS), path))
+            return self.spoiled[-1][0]
+        return choose
 
     def write(self):
         path = self.folder / f"{self.next}.json"
@@ -135,8 +140,10 @@ class Round:
         with object_storage.Proxy(self.gateway) as proxy:
             proxy.spoil = self.spoil(rate)
             for step in self.chance.sample(steps, STEPS):
+                self.spoiled.clear()
                 done = step(proxy.port)
                 self.counts[step.__name__, done.returncode == 0] += 1
+            self.spoiled.clear()
             self.counts["requests", True] += len(proxy.seen)
         self.finish()
 
@@ -176,7 +183,7 @@ def main():
                     each.run()
                 except Wrong as error:
                     wrong += 1
-                    print(f"round {number}: {error}", flush=True)
+                    print(f"round {number}: {error}; spoiled: {each.spoiled}", flush=True)
                 counts += each.counts
             number += 1
     print(", ".join(f"{name} {'succeeded' if ok else 'failed'}: {count}" for (name, ok), count in sorted(counts.items())))

@@ -11,8 +11,8 @@
 enum { RANGE_LEN = 8 << 20, TOGETHER = 8 };
 
 /* The ranges of a file from `off` on that are fetched together. */
-static bool fetch(struct cn_bucket *bucket, const char *key, uint64_t off, uint8_t *out,
-                  uint64_t len, struct cn_error *err)
+static bool fetch(struct cn_bucket *bucket, const char *key, uint64_t file_len,
+                  uint64_t off, uint8_t *out, uint64_t len, struct cn_error *err)
 {
     struct cn_s3_request requests[TOGETHER];
     size_t count = (size_t)((len + RANGE_LEN - 1) / RANGE_LEN);
@@ -27,6 +27,7 @@ static bool fetch(struct cn_bucket *bucket, const char *key, uint64_t off, uint8
             .off = off + at,
             .len = len - at < RANGE_LEN ? len - at : RANGE_LEN,
             .out = out + at,
+            .object_len = file_len,
         };
     }
     ok = cn_s3_run(bucket->s3, requests, count, err);
@@ -51,7 +52,7 @@ static bool download_file(struct cn_bucket *bucket, const char *key, const char 
     for (uint64_t off = 0; ok && off < file->len; off += max) {
         uint64_t len = file->len - off < max ? file->len - off : max;
 
-        ok = fetch(bucket, key, off, bytes, len, err) &&
+        ok = fetch(bucket, key, file->len, off, bytes, len, err) &&
              cn_out_write(&out, bytes, (size_t)len, err);
     }
     ok = ok && cn_out_close(&out, err);

@@ -139,6 +139,20 @@ static bool read_cached(const struct cn_bucket *bucket, uint32_t number,
     return entry != NULL;
 }
 
+/* An entry that was listed and is not found was removed since then, unless it is still listed. */
+static bool check_gone(struct cn_bucket *bucket, uint32_t number, struct cn_error *err)
+{
+    struct cn_manifest_names *names = list_names(bucket, err);
+    bool ok = names != NULL;
+
+    for (size_t i = 0; ok && i < names->count; i++)
+        if (names->numbers[i] == number && !cn_map_find(&names->gone, number, 0))
+            ok = cn_fail(err, CN_ERR_IO, "%s/" FOLDER "%06x is listed, but not found",
+                         bucket->address, number);
+    cn_manifest_names_free(names);
+    return ok;
+}
+
 static bool take_answer(struct cn_bucket *bucket, uint32_t number,
                         const struct cn_s3_request *request, struct cn_manifest *manifest,
                         struct cn_error *err)
@@ -147,8 +161,8 @@ static bool take_answer(struct cn_bucket *bucket, uint32_t number,
     struct cn_bytes bytes = {(const uint8_t *)cn_text_str(&request->answer),
                              request->answer.len};
 
-    if (request->status == 404) /* removed since it was listed */
-        return true;
+    if (request->status == 404)
+        return check_gone(bucket, number, err);
     if (!cn_manifest_entry_decode(bytes, &entry, err))
         return cn_fail_in(err, "%s/" FOLDER "%06x", bucket->address, number);
     if (entry->number != number) {

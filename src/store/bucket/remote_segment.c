@@ -85,6 +85,7 @@ static bool fetch_parts(struct segment *segment, const struct remote_parts *part
             .off = part->off,
             .len = part->len,
             .out = part->out,
+            .object_len = entry->files[part->file].len,
         };
     }
     ok = cn_s3_run(segment->bucket->s3, requests, parts->count, err);
