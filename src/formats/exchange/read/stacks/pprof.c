@@ -503,6 +503,8 @@ bool cn_pprof_read(struct cn_import *import, struct cn_bytes bytes, struct cn_er
     return ok;
 }
 
+enum { FIELD_LAST = 15 }; /* those of later versions come after others */
+
 /* Only fields of a profile, with their wire types. An OTLP message also begins with field 1,
  * but has messages where a sample type has numbers. */
 static bool looks_right(struct cn_bytes beginning, bool is_whole)
@@ -517,7 +519,9 @@ static bool looks_right(struct cn_bytes beginning, bool is_whole)
         bool is_bytes = field.number <= cn_pprof_profile_string_table ||
                         field.number == cn_pprof_profile_period_type;
 
-        if (field.number > 15 || is_bytes != (field.wire == CN_PB_BYTES))
+        if (field.number > FIELD_LAST && count > 0)
+            continue;
+        if (field.number > FIELD_LAST || is_bytes != (field.wire == CN_PB_BYTES))
             return field.number == cn_pprof_profile_comment && count > 0;
         if (field.number == cn_pprof_profile_sample_type &&
             (field.bytes.len == 0 || (field.bytes.ptr[0] & 7) != CN_PB_VARINT))

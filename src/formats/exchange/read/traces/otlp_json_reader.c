@@ -51,6 +51,23 @@ static struct cn_trace_value scalar_of(struct otlp_json_reading *r, const char *
     return value;
 }
 
+/* Of a value, or of one in a list. */
+static bool is_scalar_key(const char *key)
+{
+    return strcmp(key, "stringValue") == 0 || strcmp(key, "boolValue") == 0 ||
+           strcmp(key, "intValue") == 0 || strcmp(key, "doubleValue") == 0 ||
+           strcmp(key, "bytesValue") == 0;
+}
+
+/* Members of later versions of the protocol are no values. */
+static bool skip_unknown(struct otlp_json_reading *r, struct cn_error *err)
+{
+    struct cn_json_token token;
+    enum cn_json_kind kind = cn_json_next(&r->json, &token, err);
+
+    return kind != CN_JSON_FAIL && cn_json_skip(&r->json, kind, err);
+}
+
 /* The rest of the object of a value. A list has the scalars at any depth; maps are dropped. */
 static bool read_value(struct otlp_json_reading *r, struct cn_error *err)
 {
@@ -73,8 +90,14 @@ static bool read_value(struct otlp_json_reading *r, struct cn_error *err)
                 (const char *)token.text.ptr);
             is_list = is_list || strcmp(key, "arrayValue") == 0;
             is_map = is_map || strcmp(key, "kvlistValue") == 0;
+            if (r->json.depth == outside + 1 && !is_scalar_key(key) &&
+                strcmp(key, "arrayValue") != 0 && strcmp(key, "kvlistValue") != 0 &&
+                !skip_unknown(r, err))
+                return false;
             continue;
         }
+        if (!is_scalar_key(key))
+            continue;
         if (kind == CN_JSON_TRUE || kind == CN_JSON_FALSE)
             value = (struct cn_trace_value){.kind = CN_VALUE_BOOL,
                                             .boolean = kind == CN_JSON_TRUE};
@@ -297,7 +320,9 @@ static bool take_resource_spans(void *arg, const struct cn_json_member *member,
 {
     struct otlp_json_reading *r = arg;
 
-    if (cn_json_key_is(member, "scopeSpans"))
+    /* The second name is that of versions before 1.0. */
+    if (cn_json_key_is(member, "scopeSpans") ||
+        cn_json_key_is(member, "instrumentationLibrarySpans"))
         return read_array(r, member, read_scope, err);
     if (!cn_json_key_is(member, "resource"))
         return cn_json_skip(&r->json, member->kind, err);
