@@ -109,7 +109,7 @@ static void abandon_parts(struct cn_s3 *s3, const char *key, const char *query)
 static bool put_parts(struct cn_s3 *s3, const char *key, struct cn_bytes body,
                       struct cn_error *err)
 {
-    struct cn_text id = {0}, encoded = {0}, query = {0}, list = {0}, etag = {0};
+    struct cn_text id = {0}, encoded = {0}, query = {0}, list = {0}, failure = {0};
     struct cn_s3_request request = {.method = CN_S3_POST, .key = key};
     bool ok = begin_parts(s3, key, &id, err);
 
@@ -122,10 +122,11 @@ static bool put_parts(struct cn_s3 *s3, const char *key, struct cn_bytes body,
         ok = ok && cn_s3_run(s3, &request, 1, err) &&
              (request.status != 404 ||
               cn_fail(err, CN_ERR_IO, "%s: the upload of its parts was removed", key)) &&
-             cn_s3_xml_find(&request.answer, "ETag", &etag, err) &&
+             cn_s3_xml_find(&request.answer, "Code", &failure, err) &&
              /* A failure while parts are joined has status 200. */
-             (etag.len > 0 ||
-              cn_fail(err, CN_ERR_IO, "%s: its parts could not be joined", key));
+             (failure.len == 0 ||
+              cn_fail(err, CN_ERR_IO, "%s: its parts could not be joined: %s", key,
+                      cn_text_str(&failure)));
         if (!ok)
             abandon_parts(s3, key, cn_text_str(&query));
     }
@@ -134,7 +135,7 @@ static bool put_parts(struct cn_s3 *s3, const char *key, struct cn_bytes body,
     cn_text_done(&encoded);
     cn_text_done(&query);
     cn_text_done(&list);
-    cn_text_done(&etag);
+    cn_text_done(&failure);
     return ok;
 }
 

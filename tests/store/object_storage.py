@@ -160,7 +160,7 @@ class Proxy:
     to do instead: a status, a status and headers, "status": one of those that may pass, "hang", "cut": half the body, "short": half
     the body with its length, "empty": no answer, "garbled": a bit of the body is flipped, "etag": another ETag, "slow": in small
     parts, "swapped": the answer to an earlier request of the same kind. The request is carried out and "late": the answer never
-    comes, "reset": the connection is reset, "twice": so it is again. `seen` lists methods and paths, `sent` counts bytes of
+    comes, "reset": the connection is reset, "twice": so it is again; or a function makes another answer of its status, headers and body. `seen` lists methods and paths, `sent` counts bytes of
     answers."""
 
     def __init__(self, port, latency=0.0):
@@ -215,6 +215,8 @@ class Proxy:
             return
         for _ in range(2 if what == "twice" else 1):
             status, headers, content = self.forward(request, port, body)
+        if callable(what):
+            status, headers, content = what(status, headers, content)
         if what == "late":
             self.released.wait(60)
             request.close_connection = True

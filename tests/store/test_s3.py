@@ -505,6 +505,39 @@ class Reading(Bucket):
                 self.assertEqual(self.cairn_ok("store", "search", self.address + "?timeout=3", "errors", port=proxy.port, cache=name),
                                  expected, name)
 
+    def test_answers_to_other_requests_are_refused(self):
+        """A range of another object, the list of another prefix, an entry that is listed and not found."""
+        def spoiled(ending, what):
+            with object_storage.Proxy(GATEWAY.port) as proxy:
+                proxy.spoil = lambda path, times: what if path.endswith(ending) else None
+                return self.cairn("store", "search", self.address, "order = order-77", port=proxy.port, cache=f"other{len(ending)}")
+        def elsewhere(status, headers, content):
+            return status, {**headers, "Content-Range": f"bytes 0-{len(content) - 1}/123456789"}, content
+
+        def another_list(status, headers, _):
+            return status, headers, GATEWAY.ask("GET", "/traces", "list-type=2&prefix=nothing%2F")
+        for ending, what, message in (("/text.idx", elsewhere, "of another range or object"), ("%2Fmanifest%2F", another_list, "is a list of"),
+                                      ("/manifest/000001", 404, "is listed, but not found")):
+            result = spoiled(ending, what)
+            self.assertIn(result.returncode, (1, 3), ending)
+            self.assertIn(message, result.stderr, ending)
+
+    def test_parts_that_cannot_be_joined_are_a_failure(self):
+        """The status of the answer is 200."""
+        chance, spool = random.Random(1), str(self.folder / "large")
+        large = otlp(0, 300)
+        for span in (span for resource in large["resourceSpans"] for scope in resource["scopeSpans"] for span in scope["spans"]):
+            span["attributes"].append({"key": "noise", "value": {"stringValue": chance.randbytes(40000).hex()}})
+        (self.folder / "large.json").write_text(json.dumps(large), encoding="utf-8")
+        self.cairn_ok("store", "add", "-q", "--create", spool, self.folder / "large.json")
+        self.cairn_ok("store", "init", "-q", "s3://traces/large")
+        with object_storage.Proxy(GATEWAY.port) as proxy:
+            proxy.spoil = lambda path, times: 200 if "uploadId=" in path and "partNumber=" not in path else None
+            result = self.cairn("store", "seal", "-q", spool, "--upload", "s3://traces/large", port=proxy.port)
+            self.assertEqual((result.returncode, "could not be joined" in result.stderr), (1, True), result)
+        self.cairn_ok("store", "seal", "-q", spool, "--upload", "s3://traces/large")
+        self.assertEqual(self.cairn_ok("store", "search", "s3://traces/large", "-c").strip(), "300")
+
     def test_uploads_survive_faults_that_pass(self):
         """An answer that is cut or never comes may be that of a request which was done; a number may have been used and swept."""
         def sweep(path, times):
