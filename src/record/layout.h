@@ -16,7 +16,16 @@
 #define CN_REC_T_SLOT      64
 #define CN_REC_T_STEPPED   72
 #define CN_REC_T_SIGRETURN 80
-#define CN_REC_T_LIMIT     16384 /* in the page that fork clears */
+/* Filters, see calls/filter.h. */
+#define CN_REC_T_FILTER_END  88 /* the last frame that assembly may push */
+#define CN_REC_T_IS_ON       96 /* address of the switch of all threads */
+#define CN_REC_T_SHOWN       104
+#define CN_REC_T_SHOWN_LIMIT 108
+#define CN_REC_T_TIME_LIMIT  112
+#define CN_REC_T_OUT         120
+#define CN_REC_T_IN          124
+#define CN_REC_T_ONLY_DEPTH  128
+#define CN_REC_T_LIMIT       16384 /* in the page that fork clears */
 
 /* struct cn_rec_frame */
 #define CN_REC_F_LOC      0
@@ -25,9 +34,29 @@
 #define CN_REC_F_ADDRESS  24
 #define CN_REC_F_FLAGS    32
 #define CN_REC_F_CALLER   40
-#define CN_REC_F_SIZE     64  /* depths are stored in units of it */
-#define CN_REC_F_UNHOOKED 2   /* CN_REC_FRAME_UNHOOKED, in the flags */
-#define CN_REC_F_CALLED   512 /* CN_REC_FRAME_CALLED, in the flags */
+#define CN_REC_F_SHOWN    48 /* and its limit */
+#define CN_REC_F_ENTRY_NS 56
+#define CN_REC_F_SIZE     64 /* depths are stored in units of it */
+
+/* CN_REC_FRAME_*, in the flags; bits, to test them. */
+#define CN_REC_F_UNHOOKED     2
+#define CN_REC_F_CALLED       512
+#define CN_REC_F_SILENT_BIT   0
+#define CN_REC_F_UNHOOKED_BIT 1
+#define CN_REC_F_PENDING_BIT  3
+#define CN_REC_F_QUICK_BIT    12
+#define CN_REC_F_ONLY_BIT     13
+#define CN_REC_F_NOT_BIT      14
+#define CN_REC_F_SILENT       (1 << CN_REC_F_SILENT_BIT)
+#define CN_REC_F_PENDING      (1 << CN_REC_F_PENDING_BIT)
+#define CN_REC_F_QUICK        (1 << CN_REC_F_QUICK_BIT)
+#define CN_REC_F_ONLY         (1 << CN_REC_F_ONLY_BIT)
+#define CN_REC_F_NOT          (1 << CN_REC_F_NOT_BIT)
+
+/* Decisions about functions, enum cn_rec_decision: the table has 1 << BITS words, each an
+ * address with the decision in its highest bits. */
+#define CN_REC_DECISION_BITS  15
+#define CN_REC_DECISION_SHIFT 62
 
 /* The return stubs (state/returns.h): their bytes, and as many for what they stand for. */
 #define CN_REC_RETURNS_LEN (8 << 20)

@@ -22,6 +22,7 @@ struct cn_rec_process {
     uint64_t page_kb;
     bool is_running;        /* the set-up is complete */
     bool has_filters;       /* all calls are filtered */
+    bool has_quick_filters; /* assembly filters calls of most functions */
     bool has_patched_calls; /* some calls of __fentry__ became jumps */
 };
 

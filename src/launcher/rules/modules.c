@@ -211,6 +211,8 @@ bool cn_module_rules_begin(struct cn_module_rules *modules, const char *program,
     set_limits(modules, set);
     head->has_waits = head->has_agent || set->has_caller || set->time_limit_ns > 0 ||
                       (actions & CN_REC_RULE_TIME) != 0;
+    head->has_scopes =
+        (actions & (CN_REC_RULE_TIME | CN_REC_RULE_SIZE | CN_REC_RULE_CALLER)) != 0;
     head->has_patch_list = (actions & CN_REC_RULE_PATCH) != 0;
     head->patches_unnamed = cn_rules_patch_all(modules->rules);
     head->has_patterns = actions != 0 || modules->rules->count > 0 ||

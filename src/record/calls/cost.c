@@ -108,6 +108,7 @@ static void measure_all(struct cn_rec_thread *self)
     if (!cn_rec_process.has_filters)
         return;
     self->filter.out = 1;
+    self->filter.shown_limit = 0;
     store(&shared->costs[CN_REC_COST_LEFT_OUT], measure(self, cn_rec_probe), plain);
 }
 
@@ -124,6 +125,7 @@ void cn_rec_cost_measure(struct cn_rec_thread *self)
         return;
     is_on = atomic_exchange(&shared->is_on, 1);
     self->filter.in = 1;
+    self->filter.shown_limit = UINT32_MAX;
     self->filter.time_limit_ns = 0;
     self->filter.needs_match = 0;
     measure_all(self);

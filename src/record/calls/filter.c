@@ -48,6 +48,9 @@ void cn_rec_filter_begin(void)
                            set->depth_limit > 0 || shared->has_sites ||
                            shared->has_signals || has_watches() || shared->has_agent ||
                            !atomic_load(&shared->is_on);
+    process->has_quick_filters = process->has_filters && !shared->has_sites &&
+                                 !has_watches() && !shared->has_agent &&
+                                 !shared->has_scopes;
 }
 
 /* What the rules of a call say together. */
@@ -120,11 +123,6 @@ static struct orders orders_of(const struct cn_rec_rule *rule, uintptr_t base,
     return orders;
 }
 
-static const struct cn_rec_rule_set *set_of(const struct cn_rec_filter_state *filter)
-{
-    return cn_rec_rule_set(cn_rec_process.shared, filter->version);
-}
-
 static uint32_t limit_after(uint32_t shown, uint32_t depth)
 {
     return depth < UINT32_MAX - shown ? shown + depth : UINT32_MAX;
@@ -137,9 +135,7 @@ static void obey(struct cn_rec_thread *self, const struct orders *orders)
     uint32_t actions = orders->actions;
 
     if (actions & CN_REC_RULE_ONLY)
-        filter->shown_limit = limit_after(filter->shown, set_of(filter)->depth_limit
-                                                             ? set_of(filter)->depth_limit
-                                                             : UINT32_MAX);
+        filter->shown_limit = limit_after(filter->shown, filter->only_depth);
     if (actions & CN_REC_RULE_DEPTH)
         filter->shown_limit = limit_after(filter->shown, orders->depth);
     if (actions & CN_REC_RULE_TIME)
@@ -168,7 +164,11 @@ static bool is_chosen(struct cn_rec_thread *self, const struct cn_rec_rule *rule
 
     filter->in += (orders->actions & CN_REC_RULE_ONLY) != 0;
     filter->out += (orders->actions & CN_REC_RULE_NOT) != 0;
-    if (filter->out > 0 || (filter->in == 0 && set_of(filter)->has_only))
+    if (filter->out > 0)
+        filter->shown_limit = 0;
+    if (filter->out > 0 ||
+        (filter->in == 0 &&
+         cn_rec_rule_set(cn_rec_process.shared, filter->version)->has_only))
         return false;
     if (orders->actions)
         obey(self, orders);
@@ -198,10 +198,10 @@ void cn_rec_filter_finish(struct cn_rec_thread *self)
 }
 
 /* Depths count recorded calls only. */
-static uint64_t word_of(const struct cn_rec_frame *frame, const struct cn_rec_note *note)
+static uint64_t word_of(const struct cn_rec_frame *frame)
 {
     return (uint64_t)frame->address << 16 |
-           ((uint64_t)note->before.shown << 6 & CN_REC_DEPTH_MASK);
+           ((uint64_t)frame->shown << 6 & CN_REC_DEPTH_MASK);
 }
 
 /* Append the arguments of a call to the values of the thread; returns their length. */
@@ -255,20 +255,20 @@ static void record_pending(struct cn_rec_thread *self, struct cn_rec_frame *last
         frame--;
     for (frame++; frame <= last; frame++) {
         const struct cn_rec_note *note = &self->notes[frame - self->frames];
+        bool is_quick = frame->flags & CN_REC_FRAME_QUICK;
 
         if (!(frame->flags & CN_REC_FRAME_PENDING))
             continue;
-        if (note->site)
-            record_site(self, note->entry_ns, note->site);
-        if (note->values_len > 0)
-            record_with(self, note->entry_ns, word_of(frame, note) | CN_REC_ENTRY_WORD,
+        if (!is_quick && note->site)
+            record_site(self, frame->entry_ns, note->site);
+        if (!is_quick && note->values_len > 0)
+            record_with(self, frame->entry_ns, word_of(frame) | CN_REC_ENTRY_WORD,
                         self->values + note->before.values_used, note->values_len);
         else
-            cn_rec_add(self, note->entry_ns, word_of(frame, note) | CN_REC_ENTRY_WORD,
-                       NULL, 0);
+            cn_rec_record_at(self, frame->entry_ns, word_of(frame) | CN_REC_ENTRY_WORD);
         if (frame->flags & CN_REC_FRAME_READS)
             cn_rec_readings_record(self, note->readings, readings_at(note),
-                                   note->entry_ns);
+                                   frame->entry_ns);
         frame->flags &= ~(uint64_t)CN_REC_FRAME_PENDING;
     }
 }
@@ -286,15 +286,45 @@ static void record_entry(struct cn_rec_thread *self, struct cn_rec_frame *frame,
     if (note->site)
         record_site(self, 0, note->site);
     if (values_len > 0) {
-        record_with(self, 0, word_of(frame, note) | CN_REC_ENTRY_WORD,
+        record_with(self, 0, word_of(frame) | CN_REC_ENTRY_WORD,
                     self->values + note->before.values_used, values_len);
         self->filter.values_used = note->before.values_used;
     } else {
-        cn_rec_record(self, word_of(frame, note) | CN_REC_ENTRY_WORD);
+        cn_rec_record(self, word_of(frame) | CN_REC_ENTRY_WORD);
     }
     /* Events are shown inside calls: the first ones follow the first call. */
     if (!self->has_watched && has_watches())
         cn_rec_watch_check(self);
+}
+
+/* Let assembly filter the next calls of this function, if its rule allows it. */
+static void decide(uintptr_t address, const struct cn_rec_rule *rule, uint32_t size_min,
+                   uint32_t epoch)
+{
+    const uint32_t patching =
+        CN_REC_RULE_PATCH | CN_REC_RULE_UNPATCH | CN_REC_RULE_PATCH_NAMED;
+    uint32_t actions = rule ? rule->actions & ~patching : 0;
+    enum cn_rec_decision decision = CN_REC_DECIDE_PLAIN;
+
+    if (rule && (rule->has_more || rule->compare != CN_REC_ALWAYS ||
+                 rule->argument_count > 0 || rule->result_count > 0))
+        return;
+    if (actions & CN_REC_RULE_SIZED) {
+        actions &= ~(uint32_t)CN_REC_RULE_SIZED;
+        if (rule->size < size_min && (actions & ~(uint32_t)CN_REC_RULE_HIDE))
+            return;
+        if (rule->size < size_min)
+            actions = CN_REC_RULE_HIDE;
+    }
+    if (actions == CN_REC_RULE_HIDE)
+        decision = CN_REC_DECIDE_HIDE;
+    else if (actions == CN_REC_RULE_NOT)
+        decision = CN_REC_DECIDE_NOT;
+    else if (actions == CN_REC_RULE_ONLY)
+        decision = CN_REC_DECIDE_ONLY;
+    else if (actions)
+        return;
+    cn_rec_decide(address, decision, epoch);
 }
 
 void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
@@ -303,6 +333,7 @@ void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
     struct cn_rec_note *note = &self->notes[frame - self->frames];
     uint32_t version =
         atomic_load_explicit(&cn_rec_process.shared->rule_version, memory_order_acquire);
+    uint32_t epoch = cn_rec_decisions_epoch();
     uintptr_t base = 0;
     const struct cn_rec_rule *rule;
     struct orders orders = {0};
@@ -311,7 +342,10 @@ void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
     if (version != self->filter.version)
         cn_rec_module_rules_use(&self->filter, version);
     rule = cn_rec_module_rules_find(self->filter.version, frame->address, &base);
+    if (cn_rec_process.has_quick_filters)
+        decide(frame->address, rule, self->filter.size_min, epoch);
     note->before = self->filter;
+    frame->shown = self->filter.shown;
     frame->flags |= CN_REC_FRAME_FILTERED;
     if (rule && self->filter.out == 0)
         orders = orders_of(rule, base, registers);
@@ -331,7 +365,7 @@ void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
     note->values_len = 0;
     if (note->least_ns > 0) {
         note->values_len = len;
-        note->entry_ns = cn_rec_now(self);
+        frame->entry_ns = cn_rec_now(self);
         frame->flags |= CN_REC_FRAME_PENDING;
     } else {
         record_entry(self, frame, len);
@@ -350,8 +384,8 @@ void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
 bool cn_rec_filter_depth(const struct cn_rec_thread *self,
                          const struct cn_rec_frame *frame, uint64_t *depth)
 {
-    *depth = frame->flags & CN_REC_FRAME_FILTERED
-                 ? self->notes[frame - self->frames].before.shown
+    *depth = frame->flags & (CN_REC_FRAME_FILTERED | CN_REC_FRAME_QUICK)
+                 ? frame->shown
                  : (uint64_t)(frame - self->frames) - 1;
     return !(frame->flags &
              (CN_REC_FRAME_SILENT | CN_REC_FRAME_PENDING | CN_REC_FRAME_OFF));
@@ -360,6 +394,7 @@ bool cn_rec_filter_depth(const struct cn_rec_thread *self,
 void cn_rec_filter_resume(struct cn_rec_thread *self, struct cn_rec_frame *frame)
 {
     self->notes[frame - self->frames] = (struct cn_rec_note){.before = self->filter};
+    frame->shown = self->filter.shown;
     frame->flags |= CN_REC_FRAME_FILTERED;
 }
 
@@ -367,7 +402,7 @@ static void record_exit(struct cn_rec_thread *self, const struct cn_rec_frame *f
                         const struct cn_rec_registers *registers)
 {
     const struct cn_rec_note *note = &self->notes[frame - self->frames];
-    uint64_t word = word_of(frame, note) | CN_REC_EXIT_WORD;
+    uint64_t word = word_of(frame) | CN_REC_EXIT_WORD;
     uintptr_t base;
     const struct cn_rec_rule *rule =
         registers ? cn_rec_module_rules_find(note->before.version, frame->address, &base)
@@ -392,16 +427,34 @@ static void record_exit(struct cn_rec_thread *self, const struct cn_rec_frame *f
 static bool records_exit(const struct cn_rec_thread *self,
                          const struct cn_rec_frame *frame)
 {
-    const struct cn_rec_note *note = &self->notes[frame - self->frames];
+    uint64_t least_ns = frame->flags & CN_REC_FRAME_QUICK
+                            ? self->filter.time_limit_ns
+                            : self->notes[frame - self->frames].least_ns;
 
     if ((frame->flags & CN_REC_FRAME_SILENT) || !is_on())
         return false;
     if (frame->flags & CN_REC_FRAME_OFF)
         return self->filter.time_limit_ns == 0 && !self->filter.needs_match;
     if (frame->flags & CN_REC_FRAME_PENDING)
-        return !self->is_off && note->least_ns < UINT64_MAX &&
-               cn_rec_now(self) - note->entry_ns >= note->least_ns;
+        return !self->is_off && least_ns < UINT64_MAX &&
+               cn_rec_now(self) - frame->entry_ns >= least_ns;
     return true;
+}
+
+/* The same for a call that assembly filtered. */
+static void leave_quick(struct cn_rec_thread *self, struct cn_rec_frame *frame)
+{
+    struct cn_rec_filter_state *filter = &self->filter;
+
+    if (records_exit(self, frame)) {
+        if (frame->flags & CN_REC_FRAME_PENDING)
+            record_pending(self, frame);
+        cn_rec_record(self, word_of(frame) | CN_REC_EXIT_WORD);
+    }
+    filter->in -= (frame->flags & CN_REC_FRAME_ONLY) != 0;
+    filter->out -= (frame->flags & CN_REC_FRAME_NOT) != 0;
+    filter->shown = frame->shown;
+    filter->shown_limit = frame->limit;
 }
 
 void cn_rec_filter_leave(struct cn_rec_thread *self, struct cn_rec_frame *frame,
@@ -409,6 +462,10 @@ void cn_rec_filter_leave(struct cn_rec_thread *self, struct cn_rec_frame *frame,
 {
     uint32_t values_used = self->filter.values_used;
 
+    if (frame->flags & CN_REC_FRAME_QUICK) {
+        leave_quick(self, frame);
+        return;
+    }
     if (records_exit(self, frame)) {
         if (frame->flags & CN_REC_FRAME_PENDING)
             record_pending(self, frame);

@@ -1,4 +1,14 @@
 /* Filters and triggers, applied at each call.
+ *
+ * What the rules say about a function is looked up at its first call. If that does not depend
+ * on the call, the decision is stored by address (module_rules.h), and assembly filters its next
+ * calls alone: QUICK frames, which have no entry in `notes`. All that it needs is in the filter
+ * state of the thread: a call is recorded if `shown` is below its limit, which is 0 inside
+ * RULE_NOT and outside RULE_ONLY, and waits for its end if there is a time limit. A call with
+ * RULE_ONLY or RULE_NOT changes the limit, and restores it when it ends. Calls that are left out
+ * have frames as well, so that exceptions and jumps are noticed as without filters. C handles
+ * everything else: triggers, values, call sites, watches, agents, limits that change inside a
+ * function, and the end of a call that lasted.
  * Threads: any thread, its own calls.
  */
 #ifndef CN_RECORD_CALLS_FILTER_H

@@ -56,7 +56,7 @@ static void record_exit(struct cn_rec_thread *self, struct cn_rec_frame *frame,
 {
     if (frame->flags & CN_REC_FRAME_LIBCALL)
         cn_rec_libcall_leave(frame->flags >> 32);
-    if (frame->flags & CN_REC_FRAME_FILTERED)
+    if (frame->flags & (CN_REC_FRAME_FILTERED | CN_REC_FRAME_QUICK))
         cn_rec_filter_leave(self, frame, registers);
     else if (!(frame->flags & CN_REC_FRAME_SILENT))
         cn_rec_record(self, cn_rec_frame_word(self, frame) | CN_REC_EXIT_WORD);

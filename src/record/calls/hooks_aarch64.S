@@ -183,6 +183,168 @@
 	orr	x13, x13, x12
 	.endm
 
+/* C looks after a full ring, and the child of a fork. Uses x14, x16. */
+	.macro	check_ring slow
+	ldr	x14, T(TRACK)
+	ldr	x14, [x14]
+	ldr	x16, T(LIMIT)
+	cmp	x14, x16
+	b.hs	\slow
+	.endm
+
+/* Filter a call of \function, as calls/filter.h describes: `shown` and its limit to x\pair. Falls
+ * through if it is recorded now; goes to \slow if C must look at it; else to a label of
+ * filter_rest. Uses x14, x16. */
+	.macro	filter function, pair, slow
+	ldr	x14, T(FILTER_END)
+	cmp	x11, x14
+	b.hs	\slow
+	eor	x14, \function, \function, lsr #CN_REC_DECISION_BITS
+	ubfx	x14, x14, #2, #CN_REC_DECISION_BITS
+	adrp	x16, cn_rec_decisions
+	add	x16, x16, #:lo12:cn_rec_decisions
+	ldr	x14, [x16, x14, lsl #3]
+	ldr	x\pair, T(SHOWN)
+	eor	x14, x14, \function
+	cbnz	x14, 31f
+	lsr	x16, x\pair, #32
+	cmp	w\pair, w16
+	b.hs	32f
+30:	ldr	x16, T(IS_ON)
+	ldr	w16, [x16]
+	cbz	w16, \slow
+	ldr	x16, T(TIME_LIMIT)
+	cbnz	x16, 33f
+	cbnz	x14, 34f
+	.endm
+
+/* The rest goes to \silent if the call is left out, to \not and \only if it also has that rule,
+ * to \waits if it must last. */
+	.macro	filter_rest silent, not, only, waits, slow
+31:	tst	x14, #(1 << CN_REC_DECISION_SHIFT) - 1
+	b.ne	\slow		/* of another function */
+	tbz	x14, #63, 32f
+	ldr	w16, T(OUT)
+	cbnz	w16, 32f	/* inside RULE_NOT no rule counts */
+	tbnz	x14, #62, 30b
+	b	\not
+32:	check_ring \slow
+	b	\silent
+33:	cbnz	x14, \slow
+	check_ring \slow
+	b	\waits
+34:	b	\only
+	.endm
+
+/* The frame x11 was pushed for a call that is recorded: count it. */
+	.macro	count_shown pair
+	str	x\pair, [x11, #CN_REC_F_SHOWN]
+	add	w\pair, w\pair, #1
+	str	w\pair, T(SHOWN)
+	.endm
+
+/* The same for a call with RULE_ONLY. Uses x14. */
+	.macro	count_only pair
+	ldr	w14, T(IN)
+	add	w14, w14, #1
+	str	w14, T(IN)
+	ldr	w14, T(ONLY_DEPTH)
+	adds	w14, w14, w\pair
+	csinv	w14, w14, wzr, cc
+	count_shown \pair
+	str	w14, T(SHOWN_LIMIT)
+	.endm
+
+/* The same for a call that is left out, where nothing changes; and with RULE_NOT. Uses x14. */
+	.macro	count_silent pair
+	str	x\pair, [x11, #CN_REC_F_SHOWN]
+	.endm
+
+	.macro	count_not pair
+	count_silent \pair
+	mov	w14, #1
+	str	w14, T(OUT)
+	str	wzr, T(SHOWN_LIMIT)
+	.endm
+
+/* Undo count_shown or count_only for the frame x11. Uses x12, x13. */
+	.macro	uncount
+	ldr	x12, [x11, #CN_REC_F_FLAGS]
+	ldr	x13, [x11, #CN_REC_F_SHOWN]
+	str	x13, T(SHOWN)
+	tbz	x12, #CN_REC_F_ONLY_BIT, 30f
+	ldr	w13, T(IN)
+	sub	w13, w13, #1
+	str	w13, T(IN)
+30:
+	.endm
+
+/* The word of a record about a filtered call, to x13. Uses x14. */
+	.macro	make_shown_word function, shown, type
+	ubfiz	x14, \shown, #6, #10
+	orr	x13, x14, \function, lsl #16
+	add	x13, x13, #\type
+	.endm
+
+/* The time, to x16. Uses x13, x14. */
+	.macro	load_time
+	mrs	x16, cntvct_el0
+	ldr	x14, T(MULT)
+	mul	x13, x16, x14
+	umulh	x16, x16, x14
+	extr	x16, x16, x13, #32
+	ldr	x14, T(BASE_NS)
+	add	x16, x16, x14
+	.endm
+
+	.macro	pop_called hooked
+	.if	\hooked
+	ldr	x30, [x11, #CN_REC_F_RET]
+	.endif
+	pop_frame
+	.endm
+
+/* End the filtered call of the frame x11 with the flags x12, go to \done; or to \slow. What was
+ * counted is restored last: calls of signal handlers must not have a lower depth. */
+	.macro	leave_filtered hooked, done, slow
+	tbnz	x12, #CN_REC_F_SILENT_BIT, 31f
+	ldr	x10, [x11, #CN_REC_F_SHOWN]
+	tbnz	x12, #CN_REC_F_PENDING_BIT, 33f
+	ldr	x14, T(IS_ON)
+	ldr	w14, [x14]
+	cbz	w14, \slow
+	ldr	x13, [x11, #CN_REC_F_ADDRESS]
+	make_shown_word x13, x10, CN_REC_EXIT_WORD
+	take_slot \slow
+	tbnz	x12, #CN_REC_F_ONLY_BIT, 34f
+30:	pop_called \hooked
+	store_record 35f
+	str	x10, T(SHOWN)
+	b	\done
+31:	tbz	x12, #CN_REC_F_NOT_BIT, 32f
+	ldr	x10, [x11, #CN_REC_F_SHOWN]
+	str	wzr, T(OUT)
+	str	x10, T(SHOWN)
+32:	pop_called \hooked
+	b	\done
+33:	load_time
+	ldr	x14, [x11, #CN_REC_F_ENTRY_NS]
+	sub	x16, x16, x14
+	ldr	x14, T(TIME_LIMIT)
+	cmp	x16, x14
+	b.hs	\slow
+	pop_called \hooked
+	str	x10, T(SHOWN)
+	b	\done
+34:	ldr	w16, T(IN)
+	sub	w16, w16, #1
+	str	w16, T(IN)
+	b	30b
+35:	finish_record
+	str	x10, T(SHOWN)
+	b	\done
+	.endm
+
 /* Callee-saved registers: arguments may have been moved there. */
 	.macro	save_callee_saved at
 	stp	x19, x20, [sp, #\at]
@@ -219,7 +381,7 @@ mcount:
 	sub	x15, x12, #1	/* not of a signal handler: these have other callers */
 5:	ldr	x13, T(END)
 	cmp	x11, x13
-	b.hs	7f
+	b.hs	20f
 	load_stub 7f
 	push_frame x12, x30, xzr
 	set_value x15
@@ -236,6 +398,46 @@ mcount:
 	b.ne	7f
 	load_value x15, x12
 	b	5b
+20:	filter x30, 17, 7f
+	mov	x13, #CN_REC_F_QUICK
+	load_stub 7f
+	push_frame x12, x30, x13
+	make_shown_word x30, x17, CN_REC_ENTRY_WORD
+	count_shown 17
+21:	set_value x15
+	str	x16, [x10]
+	take_slot 27f
+	store_record 9b
+	ret
+22:	mov	x13, #CN_REC_F_QUICK | CN_REC_F_SILENT
+	load_stub 7f
+	push_frame x12, x30, x13
+	count_silent 17
+23:	set_value x15
+	str	x16, [x10]
+	ret
+24:	mov	x13, #CN_REC_F_QUICK | CN_REC_F_SILENT | CN_REC_F_NOT
+	load_stub 7f
+	push_frame x12, x30, x13
+	count_not 17
+	b	23b
+25:	mov	x13, #CN_REC_F_QUICK | CN_REC_F_ONLY
+	load_stub 7f
+	push_frame x12, x30, x13
+	make_shown_word x30, x17, CN_REC_ENTRY_WORD
+	count_only 17
+	b	21b
+26:	mov	x13, #CN_REC_F_QUICK | CN_REC_F_PENDING
+	load_stub 7f
+	push_frame x12, x30, x13
+	count_shown 17
+	set_value x15
+	str	x16, [x10]
+	load_time
+	str	x16, [x11, #CN_REC_F_ENTRY_NS]
+	ret
+	filter_rest 22b, 24b, 25b, 26b, 7f
+27:	uncount
 10:	ldr	x12, [x11, #CN_REC_F_RET]
 	str	x12, [x10]
 	pop_frame
@@ -280,6 +482,13 @@ mcount:
 	.endif
 	.endm
 
+	.macro	push_filtered flags
+	mov	x14, #CN_REC_F_QUICK | \flags
+	load_stub 7f
+	push_frame x30, x13, x14
+	str	x29, [x11, #CN_REC_F_CALLER]
+	.endm
+
 	.macro	enter_called room
 	load_self
 	add	x10, sp, #\room
@@ -295,11 +504,11 @@ mcount:
 	cmp	x30, x12
 	cset	x15, ne
 	sub	x15, x30, x15
-5:	ldr	x12, T(END)
+5:	load_function x13, \room
+	ldr	x12, T(END)
 	cmp	x11, x12
-	b.hs	7f
+	b.hs	20f
 	load_stub 7f
-	load_function x13, \room
 	push_frame x30, x13, xzr
 	str	x29, [x11, #CN_REC_F_CALLER]
 	mov	x10, x17
@@ -320,6 +529,39 @@ mcount:
 	b.ne	7f
 	load_value x15, x30
 	b	5b
+20:	filter x13, 12, 7f
+	push_filtered 0
+	make_shown_word x13, x12, CN_REC_ENTRY_WORD
+	count_shown 12
+21:	mov	x10, x17
+	set_value x15
+	mov	x30, x16
+	take_slot 27f
+	store_record 9f
+	b	8b
+22:	push_filtered CN_REC_F_SILENT
+	count_silent 12
+23:	mov	x10, x17
+	set_value x15
+	mov	x30, x16
+	b	8b
+24:	push_filtered CN_REC_F_SILENT | CN_REC_F_NOT
+	count_not 12
+	b	23b
+25:	push_filtered CN_REC_F_ONLY
+	make_shown_word x13, x12, CN_REC_ENTRY_WORD
+	count_only 12
+	b	21b
+26:	push_filtered CN_REC_F_PENDING
+	count_shown 12
+	mov	x10, x17
+	set_value x15
+	mov	x30, x16
+	load_time
+	str	x16, [x11, #CN_REC_F_ENTRY_NS]
+	b	8b
+	filter_rest 22b, 24b, 25b, 26b, 7f
+27:	uncount
 10:	ldr	x30, [x11, #CN_REC_F_RET]
 	mov	x17, x10
 	pop_frame
@@ -379,10 +621,10 @@ mcount:
 	b.hi	8f
 	ldr	x12, [x11, #CN_REC_F_FLAGS]
 	cmp	x12, #CN_REC_F_UNHOOKED
-	b.ne	8f
+	b.ne	20f
 	ldr	x12, T(END)
 	cmp	x11, x12
-	b.hs	8f
+	b.hs	20f
 	mov	x12, #CN_REC_F_UNHOOKED
 	push_frame xzr, x0, x12
 	make_word x0, CN_REC_ENTRY_WORD
@@ -390,6 +632,38 @@ mcount:
 	store_record 9f
 	ret
 9:	finish_record_and_return
+20:	ldr	x12, [x11, #CN_REC_F_FLAGS]
+	tbz	x12, #CN_REC_F_UNHOOKED_BIT, 8f
+	filter x0, 12, 8f
+	mov	x14, #CN_REC_F_QUICK | CN_REC_F_UNHOOKED
+	push_frame xzr, x0, x14
+	make_shown_word x0, x12, CN_REC_ENTRY_WORD
+	count_shown 12
+21:	take_slot 27f
+	store_record 9b
+	ret
+22:	mov	x14, #CN_REC_F_QUICK | CN_REC_F_UNHOOKED | CN_REC_F_SILENT
+	push_frame xzr, x0, x14
+	count_silent 12
+	ret
+24:	mov	x14, #CN_REC_F_QUICK | CN_REC_F_UNHOOKED | CN_REC_F_SILENT
+	orr	x14, x14, #CN_REC_F_NOT
+	push_frame xzr, x0, x14
+	count_not 12
+	ret
+25:	mov	x14, #CN_REC_F_QUICK | CN_REC_F_UNHOOKED | CN_REC_F_ONLY
+	push_frame xzr, x0, x14
+	make_shown_word x0, x12, CN_REC_ENTRY_WORD
+	count_only 12
+	b	21b
+26:	mov	x14, #CN_REC_F_QUICK | CN_REC_F_UNHOOKED | CN_REC_F_PENDING
+	push_frame xzr, x0, x14
+	count_shown 12
+	load_time
+	str	x16, [x11, #CN_REC_F_ENTRY_NS]
+	ret
+	filter_rest 22b, 24b, 25b, 26b, 8f
+27:	uncount
 7:	pop_frame
 8:
 	stp	x29, x30, [sp, #-272]!
@@ -419,7 +693,7 @@ mcount:
 	cmp	x12, x0
 	b.ne	cn_rec_instrument_leave
 	cmp	x13, #CN_REC_F_UNHOOKED
-	b.ne	cn_rec_instrument_leave
+	b.ne	20f
 	ldr	x12, T(END)
 	cmp	x11, x12
 	b.hi	cn_rec_instrument_leave
@@ -427,8 +701,15 @@ mcount:
 	make_word x0, CN_REC_EXIT_WORD
 	pop_frame
 	store_record 9f
-	ret
+8:	ret
 9:	finish_record_and_return
+20:	mov	x12, x13
+	tbz	x12, #CN_REC_F_QUICK_BIT, 7f
+	ldr	x13, T(FILTER_END)
+	cmp	x11, x13
+	b.hi	7f
+	leave_filtered 0, 8b, 7f
+7:	b	cn_rec_instrument_leave
 	end_function __cyg_profile_func_exit
 
 /* Empty functions, to measure the cost of recording. */
@@ -513,7 +794,7 @@ mcount:
 	cmp	x12, x30
 	b.ne	9f
 	ldr	x12, [x11, #CN_REC_F_FLAGS]
-	cbnz	x12, 9f
+	cbnz	x12, 20f
 	ldr	x13, [x11, #CN_REC_F_ADDRESS]
 	make_word x13, CN_REC_EXIT_WORD
 	take_slot 9f
@@ -536,6 +817,8 @@ mcount:
 	b	10b
 11:	finish_record
 	b	10b
+20:	tbz	x12, #CN_REC_F_QUICK_BIT, 9b
+	leave_filtered 1, 10b, 9b
 	end_function cn_rec_return
 
 /* The stubs and their values; hooks_x86_64.S explains why this is a signal frame. The

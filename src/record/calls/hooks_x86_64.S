@@ -162,6 +162,169 @@
 	leaq	CN_REC_EXIT_WORD(%rdi,%rdx), %rdi
 	.endm
 
+/* C looks after a full ring, and the child of a fork. Uses r9. */
+	.macro	check_ring slow
+	movq	T(TRACK), %r9
+	movq	(%r9), %r9
+	cmpq	T(LIMIT), %r9
+	jae	\slow
+	.endm
+
+/* Filter a call of \function, as calls/filter.h describes: `shown` to r8. Falls through if it is
+ * recorded now; goes to \silent if it is left out, to \not and \only if it also has that rule, to
+ * \waits if it must last, to \slow if C must look at it. Uses rcx, r9. */
+	.macro	filter function, silent, not, only, waits, slow
+	movq	\function, %rcx
+	shrq	$CN_REC_DECISION_BITS, %rcx
+	xorq	\function, %rcx
+	shrq	$2, %rcx
+	andl	$(1 << CN_REC_DECISION_BITS) - 1, %ecx
+	leaq	cn_rec_decisions(%rip), %r8
+	movq	(%r8,%rcx,8), %rcx
+	movl	T(SHOWN), %r8d
+	xorq	\function, %rcx
+	jnz	31f
+	cmpl	T(SHOWN_LIMIT), %r8d
+	jae	32f
+30:	movq	T(IS_ON), %r9
+	cmpl	$0, (%r9)
+	je	\slow
+	cmpq	$0, T(TIME_LIMIT)
+	jne	33f
+	testq	%rcx, %rcx
+	jnz	\only
+	jmp	34f
+31:	movq	%rcx, %r9
+	shlq	$64 - CN_REC_DECISION_SHIFT, %r9
+	jnz	\slow		/* of another function */
+	testq	%rcx, %rcx
+	jns	32f
+	cmpl	$0, T(OUT)
+	jne	32f		/* inside RULE_NOT no rule counts */
+	btq	$62, %rcx
+	jc	30b
+	jmp	\not
+32:	check_ring \slow
+	jmp	\silent
+33:	testq	%rcx, %rcx
+	jnz	\slow
+	check_ring \slow
+	jmp	\waits
+34:
+	.endm
+
+/* The frame above %rdx was pushed for a call that is left out, where nothing changes. Uses
+ * rcx. */
+	.macro	count_silent
+	movl	T(SHOWN_LIMIT), %ecx
+	movl	%r8d, CN_REC_F_SIZE+CN_REC_F_SHOWN(%rdx)
+	movl	%ecx, CN_REC_F_SIZE+CN_REC_F_SHOWN+4(%rdx)
+	.endm
+
+/* The same for a call that is recorded: count it. */
+	.macro	count_shown
+	count_silent
+	incl	%r8d
+	movl	%r8d, T(SHOWN)
+	decl	%r8d
+	.endm
+
+/* The same for a call with RULE_ONLY. */
+	.macro	count_only
+	count_shown
+	incl	T(IN)
+	movl	T(ONLY_DEPTH), %ecx
+	addl	%r8d, %ecx
+	jnc	30f
+	movl	$-1, %ecx
+30:	movl	%ecx, T(SHOWN_LIMIT)
+	.endm
+
+/* The same for a call with RULE_NOT. */
+	.macro	count_not
+	count_silent
+	movl	$1, T(OUT)
+	movl	$0, T(SHOWN_LIMIT)
+	.endm
+
+/* Undo count_shown or count_only. Uses rcx. */
+	.macro	uncount
+	movq	CN_REC_F_SIZE+CN_REC_F_SHOWN(%rdx), %rcx
+	movq	%rcx, T(SHOWN)
+	testl	$CN_REC_F_ONLY, CN_REC_F_SIZE+CN_REC_F_FLAGS(%rdx)
+	jz	30f
+	decl	T(IN)
+30:
+	.endm
+
+/* The word of a record about a filtered call, to %rdi, from `shown` in r8. Uses rdx. */
+	.macro	make_shown_word function, type
+	movl	%r8d, %edx
+	shll	$6, %edx
+	andl	$CN_REC_DEPTH_MASK, %edx
+	movq	\function, %rdi
+	shlq	$16, %rdi
+	leaq	\type(%rdi,%rdx), %rdi
+	.endm
+
+/* The time, to %rax. Uses rdx. */
+	.macro	load_time
+	rdtsc
+	shlq	$32, %rdx
+	orq	%rdx, %rax
+	mulq	T(MULT)
+	shrdq	$32, %rdx, %rax
+	addq	T(BASE_NS), %rax
+	.endm
+
+/* Remove the frame \frame; the address of the stub of a hooked call is at %rdi. */
+	.macro	pop_called hooked, frame
+	.if	\hooked
+	movq	CN_REC_F_RET(\frame), %rax
+	movq	%rax, (%rdi)
+	.endif
+	subq	$CN_REC_F_SIZE, T(TOP)
+	.endm
+
+/* End the filtered call of the frame %rdx with the flags r9, go to \done; or to \slow. What was
+ * counted is restored last: calls of signal handlers must not have a lower depth. Uses r8. */
+	.macro	leave_filtered hooked, done, slow
+	testl	$CN_REC_F_SILENT, %r9d
+	jnz	31f
+	movq	CN_REC_F_SHOWN(%rdx), %r8
+	testl	$CN_REC_F_PENDING, %r9d
+	jnz	33f
+	movq	T(IS_ON), %rax
+	cmpl	$0, (%rax)
+	je	\slow
+	take_slot \slow
+	testl	$CN_REC_F_ONLY, %r9d
+	jz	30f
+	decl	T(IN)
+30:	movq	CN_REC_F_ADDRESS(%rdx), %rsi
+	pop_called \hooked, %rdx
+	make_shown_word %rsi, CN_REC_EXIT_WORD
+	store_record 35f
+34:	movq	%r8, T(SHOWN)
+	jmp	\done
+31:	testl	$CN_REC_F_NOT, %r9d
+	jz	32f
+	movq	CN_REC_F_SHOWN(%rdx), %r8
+	movl	$0, T(OUT)
+	movq	%r8, T(SHOWN)
+32:	pop_called \hooked, %rdx
+	jmp	\done
+33:	movq	%rdx, %rcx
+	load_time
+	subq	CN_REC_F_ENTRY_NS(%rcx), %rax
+	cmpq	T(TIME_LIMIT), %rax
+	jae	\slow
+	pop_called \hooked, %rcx
+	jmp	34b
+35:	call_c	cn_rec_finish_slot
+	jmp	34b
+	.endm
+
 	.text
 
 /* rdi: address of the return address, rsi: the function, r11: the thread. The frame is
@@ -169,6 +332,20 @@
  * between is one level too deep, which readers accept. Records that are not deep enough
  * would end the call that was interrupted. With \flags = CN_REC_F_CALLED the function is called
  * from its stub. */
+	.macro	set_stub flags
+	/* Signal handlers use the stub before its frame is pushed. */
+	movq	CN_REC_F_SIZE+CN_REC_F_STUB(%rdx), %rcx
+	movq	%rax, VALUE(%rcx)
+	.if \flags != CN_REC_F_CALLED
+	movq	%rcx, (%rdi)
+	.endif
+	.endm
+
+	.macro	push_filtered flags
+	movq	(%rdi), %rcx
+	push_frame %rdi, %rcx, %rsi, $(\flags | CN_REC_F_QUICK)
+	.endm
+
 	.macro	enter flags
 	testq	%r11, %r11
 	jz	.Lslow\@
@@ -179,17 +356,12 @@
 	decq	%rax
 .Lpush\@: /* unwinders see the return address rax */
 	cmpq	T(END), %rdx
-	jae	.Lslow\@
+	jae	.Lfilter\@
 	cmpq	$0, CN_REC_F_SIZE+CN_REC_F_STUB(%rdx)
 	je	.Lslow\@
 	movq	(%rdi), %rcx
 	push_frame %rdi, %rcx, %rsi, $\flags
-	/* Signal handlers use the stub before its frame is pushed. */
-	movq	CN_REC_F_SIZE+CN_REC_F_STUB(%rdx), %rcx
-	movq	%rax, VALUE(%rcx)
-	.if \flags != CN_REC_F_CALLED
-	movq	%rcx, (%rdi)
-	.endif
+	set_stub \flags
 	take_slot .Lfull\@
 	movq	%rsi, %rdi
 	make_entry_word
@@ -225,6 +397,55 @@
 	jne	.Lslow\@
 	movq	VALUE(%rax), %rax
 	jmp	.Lpush\@
+.Lfilter\@:
+	cmpq	T(FILTER_END), %rdx
+	jae	.Lslow\@
+	cmpq	$0, CN_REC_F_SIZE+CN_REC_F_STUB(%rdx)
+	je	.Lslow\@
+	save	%r8
+	save	%r9
+	filter	%rsi, 22f, 24f, 25f, 26f, 28f
+	push_filtered \flags
+	count_shown
+21:	set_stub \flags
+	take_slot 27f
+	make_shown_word %rsi, CN_REC_ENTRY_WORD
+	.cfi_remember_state
+	restore	%r9
+	restore	%r8
+	store_record .Lagain\@
+	jmp	.Ldone\@
+	.cfi_restore_state
+22:	push_filtered \flags | CN_REC_F_SILENT
+	count_silent
+23:	set_stub \flags
+29:	.cfi_remember_state
+	restore	%r9
+	restore	%r8
+	jmp	.Ldone\@
+	.cfi_restore_state
+24:	push_filtered \flags | CN_REC_F_SILENT | CN_REC_F_NOT
+	count_not
+	jmp	23b
+25:	push_filtered \flags | CN_REC_F_ONLY
+	count_only
+	jmp	21b
+26:	push_filtered \flags | CN_REC_F_PENDING
+	count_shown
+	set_stub \flags
+	movq	%rdx, %rcx
+	load_time
+	movq	%rax, CN_REC_F_SIZE+CN_REC_F_ENTRY_NS(%rcx)
+	jmp	29b
+27:	uncount
+	.cfi_remember_state
+	restore	%r9
+	restore	%r8
+	jmp	.Lfull\@
+	.cfi_restore_state
+28:	restore	%r9
+	restore	%r8
+	jmp	.Lslow\@
 .Lfull\@:
 	movq	CN_REC_F_SIZE+CN_REC_F_RET(%rdx), %rax
 	movq	%rax, (%rdi)
@@ -341,14 +562,45 @@ _mcount:
 	cmpq	%rsp, CN_REC_F_LOC(%rdx)
 	jb	.Linstrument_slow
 	cmpq	$CN_REC_F_UNHOOKED, CN_REC_F_FLAGS(%rdx)
-	jne	.Linstrument_slow
+	jne	.Linstrument_filter
 	cmpq	T(END), %rdx
-	jae	.Linstrument_slow
+	jae	.Linstrument_filter
 	push_frame %rsp, $0, %rdi, $CN_REC_F_UNHOOKED
 	take_slot .Linstrument_full
 	make_entry_word
 	store_record cn_rec_finish_slot
 	ret
+	.macro	push_instrumented flags
+	push_frame %rsp, $0, %rdi, $(CN_REC_F_QUICK | CN_REC_F_UNHOOKED | \flags)
+	.endm
+.Linstrument_filter:
+	testl	$CN_REC_F_UNHOOKED, CN_REC_F_FLAGS(%rdx)
+	jz	.Linstrument_slow
+	cmpq	T(FILTER_END), %rdx
+	jae	.Linstrument_slow
+	filter	%rdi, 22f, 24f, 25f, 26f, .Linstrument_slow
+	push_instrumented 0
+	count_shown
+21:	take_slot 27f
+	make_shown_word %rdi, CN_REC_ENTRY_WORD
+	store_record cn_rec_finish_slot
+	ret
+22:	push_instrumented CN_REC_F_SILENT
+	count_silent
+	ret
+24:	push_instrumented CN_REC_F_SILENT | CN_REC_F_NOT
+	count_not
+	ret
+25:	push_instrumented CN_REC_F_ONLY
+	count_only
+	jmp	21b
+26:	push_instrumented CN_REC_F_PENDING
+	count_shown
+	movq	%rdx, %rcx
+	load_time
+	movq	%rax, CN_REC_F_SIZE+CN_REC_F_ENTRY_NS(%rcx)
+	ret
+27:	uncount
 .Linstrument_full:
 	subq	$CN_REC_F_SIZE, T(TOP)
 .Linstrument_slow:
@@ -382,15 +634,23 @@ _mcount:
 	movq	T(TOP), %rdx
 	cmpq	%rdi, CN_REC_F_ADDRESS(%rdx)
 	jne	cn_rec_instrument_leave
-	cmpq	$CN_REC_F_UNHOOKED, CN_REC_F_FLAGS(%rdx)
-	jne	cn_rec_instrument_leave
+	movq	CN_REC_F_FLAGS(%rdx), %r9
+	cmpq	$CN_REC_F_UNHOOKED, %r9
+	jne	.Linstrument_leave_filtered
 	cmpq	T(END), %rdx
 	ja	cn_rec_instrument_leave
 	take_slot cn_rec_instrument_leave
 	subq	$CN_REC_F_SIZE, T(TOP)
 	make_exit_word
 	store_record cn_rec_finish_slot
+.Linstrument_left:
 	ret
+.Linstrument_leave_filtered:
+	testl	$CN_REC_F_QUICK, %r9d
+	jz	cn_rec_instrument_leave
+	cmpq	T(FILTER_END), %rdx
+	ja	cn_rec_instrument_leave
+	leave_filtered 0, .Linstrument_left, cn_rec_instrument_leave
 	end_function __cyg_profile_func_exit
 
 /* Empty functions, to measure the cost of recording. */
@@ -512,8 +772,24 @@ _mcount:
 	leave_call returning
 .Lnot_called:
 	cmpq	$0, CN_REC_F_FLAGS(%rdx)
-	jne	.Lleave_slow
+	jne	.Lleave_filtered
 	leave_call jumping
+.Lleave_filtered:
+	testl	$CN_REC_F_QUICK, CN_REC_F_FLAGS(%rdx)
+	jz	.Lleave_slow
+	save	%r8
+	save	%r9
+	movq	CN_REC_F_FLAGS(%rdx), %r9
+	leave_filtered 1, 38f, 39f
+38:	testl	$CN_REC_F_CALLED, %r9d
+	.cfi_remember_state
+	restore	%r9
+	restore	%r8
+	jnz	.Lleave_returning
+	jmp	.Lleave_jumping
+	.cfi_restore_state
+39:	restore	%r9
+	restore	%r8
 .Lleave_slow:
 	leaq	48(%rsp), %rdi
 	leaq	-40(%rsp), %rsi

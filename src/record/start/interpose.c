@@ -214,7 +214,7 @@ static void expect_library(uintptr_t sp)
     if (self && !self->is_off &&
         (!cn_rec_loader_is_watched() || cn_rec_process.shared->has_nested_libcalls)) {
         self->dlopen_sp = sp;
-        self->end = NULL;
+        cn_rec_thread_complicate(self);
     }
 }
 
@@ -344,7 +344,7 @@ EXPORT int clone(int (*run)(void *), void *stack, int flags, void *arg, ...)
     va_end(rest);
     if (self && (flags & CLONE_VM) && !(flags & (CLONE_SETTLS | CLONE_VFORK))) {
         self->is_shared = true;
-        self->end = NULL;
+        cn_rec_thread_complicate(self);
     }
     if (!real.clone)
         find("clone", &real.clone);

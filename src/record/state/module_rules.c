@@ -7,6 +7,7 @@
 #include <sys/auxv.h>
 #include <time.h>
 
+#include "record/layout.h"
 #include "record/process.h"
 #include "record/state/maps.h"
 #include "record/state/memory.h"
@@ -43,6 +44,37 @@ static struct {
     uintptr_t program_at;               /* an address in the program */
 } modules;
 
+_Atomic uint64_t cn_rec_decisions[1 << CN_REC_DECISION_BITS];
+static _Atomic uint32_t decisions_epoch;
+static _Atomic bool has_decisions;
+
+uint32_t cn_rec_decisions_epoch(void)
+{
+    return atomic_load(&decisions_epoch);
+}
+
+void cn_rec_decide(uintptr_t address, enum cn_rec_decision decision, uint32_t epoch)
+{
+    uint64_t hash = (address ^ address >> CN_REC_DECISION_BITS) >> 2;
+    _Atomic uint64_t *slot = &cn_rec_decisions[hash % (1 << CN_REC_DECISION_BITS)];
+
+    if (address < CN_REC_PYTHON_MAX || address >> CN_REC_DECISION_SHIFT)
+        return;
+    atomic_store(&has_decisions, true);
+    atomic_store(slot, address | (uint64_t)decision << CN_REC_DECISION_SHIFT);
+    if (cn_rec_decisions_epoch() != epoch)
+        atomic_store(slot, 0);
+}
+
+static void forget_decisions(void)
+{
+    atomic_fetch_add(&decisions_epoch, 1);
+    if (!atomic_exchange(&has_decisions, false))
+        return;
+    for (int i = 0; i < 1 << CN_REC_DECISION_BITS; i++)
+        atomic_store_explicit(&cn_rec_decisions[i], 0, memory_order_relaxed);
+}
+
 static void add(uintptr_t low, uintptr_t high, const struct ranges *ranges)
 {
     const struct cn_rec_shared *shared = cn_rec_process.shared;
@@ -68,6 +100,7 @@ static void add(uintptr_t low, uintptr_t high, const struct ranges *ranges)
     modules.list[at].low = low;
     modules.list[at].ranges = *ranges;
     atomic_store(&modules.list[at].high, high);
+    forget_decisions();
 }
 
 /* Wait until the state of the request changes from `state`. */
@@ -187,6 +220,7 @@ void cn_rec_module_rules_remove(uintptr_t start)
         if (modules.list[i].low == start && atomic_load(&modules.list[i].high) > GONE)
             atomic_store(&modules.list[i].high, GONE);
     }
+    forget_decisions();
 }
 
 static void add_mapping(const struct cn_rec_mapping *mapping, void *arg)
@@ -212,7 +246,10 @@ void cn_rec_module_rules_use(struct cn_rec_filter_state *filter, uint32_t versio
         return;
     filter->version = version;
     filter->time_limit_ns = set->time_limit_ns;
-    filter->shown_limit = set->depth_limit ? set->depth_limit : UINT32_MAX;
+    filter->only_depth = set->depth_limit ? set->depth_limit : UINT32_MAX;
+    filter->shown_limit = filter->only_depth;
+    if (filter->out > 0 || (filter->in == 0 && set->has_only))
+        filter->shown_limit = 0;
     filter->size_min = set->size_min;
     filter->needs_match = set->has_caller;
 }

@@ -36,6 +36,21 @@ void cn_rec_module_rules_use(struct cn_rec_filter_state *filter, uint32_t versio
 const struct cn_rec_rule *cn_rec_module_rules_find(uint32_t version, uintptr_t address,
                                                    uintptr_t *base);
 
+/* What the rules of a function say, where it does not depend on the call. */
+enum cn_rec_decision {
+    CN_REC_DECIDE_PLAIN, /* it has no rule */
+    CN_REC_DECIDE_HIDE,  /* RULE_HIDE alone, or it is too small */
+    CN_REC_DECIDE_NOT,   /* RULE_NOT alone */
+    CN_REC_DECIDE_ONLY,  /* RULE_ONLY alone */
+};
+
+/* Decisions about the functions that were called, for assembly: by a hash of the address, the
+ * address and the decision. Read without a lock; a function that is missing is looked up.
+ * A decision that was taken while a file was added or removed is forgotten. */
+extern _Atomic uint64_t cn_rec_decisions[];
+uint32_t cn_rec_decisions_epoch(void);
+void cn_rec_decide(uintptr_t address, enum cn_rec_decision decision, uint32_t epoch);
+
 /* The functions without hooks to patch in the file at this address, and its base. */
 const struct cn_rec_patch *cn_rec_module_patches(uintptr_t address, uintptr_t *base,
                                                  uint32_t *count);

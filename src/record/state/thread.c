@@ -44,16 +44,29 @@ CHECK(thread, frames, CN_REC_T_FRAMES);
 CHECK(thread, slot, CN_REC_T_SLOT);
 CHECK(thread, stepped, CN_REC_T_STEPPED);
 CHECK(thread, sigreturn, CN_REC_T_SIGRETURN);
+CHECK(thread, filter_end, CN_REC_T_FILTER_END);
+CHECK(thread, is_on, CN_REC_T_IS_ON);
+CHECK(thread, filter.shown, CN_REC_T_SHOWN);
+CHECK(thread, filter.shown_limit, CN_REC_T_SHOWN_LIMIT);
+CHECK(thread, filter.time_limit_ns, CN_REC_T_TIME_LIMIT);
+CHECK(thread, filter.out, CN_REC_T_OUT);
+CHECK(thread, filter.in, CN_REC_T_IN);
+CHECK(thread, filter.only_depth, CN_REC_T_ONLY_DEPTH);
 CHECK(frame, loc, CN_REC_F_LOC);
 CHECK(frame, stub, CN_REC_F_STUB);
 CHECK(frame, ret, CN_REC_F_RET);
 CHECK(frame, address, CN_REC_F_ADDRESS);
 CHECK(frame, flags, CN_REC_F_FLAGS);
 CHECK(frame, caller, CN_REC_F_CALLER);
+CHECK(frame, shown, CN_REC_F_SHOWN);
+CHECK(frame, limit, CN_REC_F_SHOWN + 4);
+CHECK(frame, entry_ns, CN_REC_F_ENTRY_NS);
 _Static_assert(sizeof(struct cn_rec_thread) <= CN_REC_PAGE_LEN, "layout.h");
 _Static_assert(sizeof(struct cn_rec_frame) == CN_REC_F_SIZE, "layout.h");
 _Static_assert(CN_REC_FRAME_UNHOOKED == CN_REC_F_UNHOOKED, "layout.h");
 _Static_assert(CN_REC_FRAME_CALLED == CN_REC_F_CALLED, "layout.h");
+_Static_assert(CN_REC_FRAME_SILENT == CN_REC_F_SILENT, "layout.h");
+_Static_assert(CN_REC_FRAME_PENDING == CN_REC_F_PENDING, "layout.h");
 
 void cn_rec_block_signals(uint64_t *before)
 {
@@ -282,11 +295,18 @@ static void list_ended(const struct cn_rec_thread *self)
 
 void cn_rec_thread_simplify(struct cn_rec_thread *self)
 {
-    bool is_simple = cn_rec_process.shared->has_counter && !cn_rec_process.has_filters &&
-                     !self->dlopen_sp && !self->is_shared && !self->is_forking &&
-                     !self->is_off && !self->is_binding;
+    const struct cn_rec_process *process = &cn_rec_process;
+    bool is_simple = process->shared->has_counter && !self->dlopen_sp &&
+                     !self->is_shared && !self->is_forking && !self->is_off &&
+                     !self->is_binding;
 
-    self->end = is_simple ? self->real_end : NULL;
+    self->end = is_simple && !process->has_filters ? self->real_end : NULL;
+    self->filter_end = is_simple && process->has_quick_filters ? self->real_end : NULL;
+}
+
+void cn_rec_thread_complicate(struct cn_rec_thread *self)
+{
+    self->end = self->filter_end = NULL;
 }
 
 static struct cn_rec_thread *begin_blocked(void)
@@ -307,6 +327,7 @@ static struct cn_rec_thread *begin_blocked(void)
     self->dlopen_sp = 0;
     cn_rec_thread_simplify(self);
     self->sigreturn = cn_rec_sigreturn;
+    self->is_on = &cn_rec_process.shared->is_on;
     self->clock_mult = shared->clock_mult;
     self->clock_base_ns = shared->clock_base_ns;
     self->filter = (struct cn_rec_filter_state){0};
@@ -396,7 +417,7 @@ static bool adopt(struct cn_rec_thread *self)
     self->tid = cn_rec_tid();
     if (!take_track(self)) {
         self->is_off = true;
-        self->end = NULL;
+        cn_rec_thread_complicate(self);
         atomic_fetch_add(&cn_rec_process.shared->missed_count, 1);
         return false;
     }
@@ -438,7 +459,7 @@ static bool write_ring(struct cn_rec_thread *self, uint32_t len)
 void cn_rec_thread_stop(struct cn_rec_thread *self)
 {
     self->is_off = true;
-    self->end = NULL;
+    cn_rec_thread_complicate(self);
     cn_rec_wiped(self)->limit = 0;
 }
 
@@ -638,14 +659,19 @@ void cn_rec_add(struct cn_rec_thread *self, uint64_t time_ns, uint64_t word,
         memory_order_relaxed);
 }
 
-void cn_rec_record(struct cn_rec_thread *self, uint64_t word)
+void cn_rec_record_at(struct cn_rec_thread *self, uint64_t time_ns, uint64_t word)
 {
-    struct thread_record record = {.word = word, .len = 16};
+    struct thread_record record = {.time_ns = time_ns, .word = word, .len = 16};
 
     if (atomic_load_explicit(&self->track->lost, memory_order_relaxed) !=
             self->lost_recorded ||
         !add(self, &record))
-        cn_rec_add(self, 0, word, NULL, 0);
+        cn_rec_add(self, time_ns, word, NULL, 0);
+}
+
+void cn_rec_record(struct cn_rec_thread *self, uint64_t word)
+{
+    cn_rec_record_at(self, 0, word);
 }
 
 uint64_t cn_rec_frame_word(const struct cn_rec_thread *self,

@@ -22,7 +22,10 @@ struct cn_rec_frame {
     uintptr_t address; /* address to record */
     uint64_t flags;    /* CN_REC_FRAME_*; 0 for calls that assembly handles alone */
     uint64_t caller;   /* aarch64: the caller's x29; 0: unknown */
-    uint64_t unused[2];
+    /* Of calls that are filtered: the open calls that were recorded before it, their limit at
+     * that time unless the frame is in `notes`, and the time of an entry that is pending. */
+    uint32_t shown, limit;
+    uint64_t entry_ns;
 };
 
 /* Flags of a frame. */
@@ -39,14 +42,19 @@ enum {
     CN_REC_FRAME_CALLED = 512,  /* called by the recorder; on x86_64 */
     CN_REC_FRAME_OFF = 1024,    /* entered while recording was switched off */
     CN_REC_FRAME_ENDS = 2048,   /* a library call that ends the thread */
+    CN_REC_FRAME_QUICK = CN_REC_F_QUICK, /* assembly filtered it: no entry in `notes` */
+    CN_REC_FRAME_ONLY = CN_REC_F_ONLY,   /* and it has RULE_ONLY */
+    CN_REC_FRAME_NOT = CN_REC_F_NOT,     /* and it has RULE_NOT */
 };
 
 /* State of the filters in a thread. */
 struct cn_rec_filter_state {
+    uint32_t shown; /* open calls that are recorded */
+    uint32_t
+        shown_limit; /* limit of `shown`; 0 where RULE_ONLY or RULE_NOT leave all out */
     uint64_t time_limit_ns;
-    uint32_t in, out;     /* open calls with RULE_ONLY, and with RULE_NOT */
-    uint32_t shown;       /* open calls that are recorded */
-    uint32_t shown_limit; /* limit of `shown` */
+    uint32_t out, in;     /* open calls with RULE_NOT, and with RULE_ONLY */
+    uint32_t only_depth;  /* levels to record of a call with RULE_ONLY */
     uint32_t values_used; /* bytes of `values` in use by pending calls */
     uint32_t version;     /* of the rule set in use; of a frame: when it was called */
     uint32_t size_min;    /* functions of fewer bytes are left out */
@@ -56,7 +64,6 @@ struct cn_rec_filter_state {
 /* What the filters know of a frame. */
 struct cn_rec_note {
     struct cn_rec_filter_state before; /* it was called */
-    uint64_t entry_ns;                 /* time of its entry */
     uint64_t least_ns;                 /* it is recorded if it lasts as long */
     uintptr_t site;                    /* its call site; 0: not recorded */
     uint32_t values_len;               /* bytes of its own values */
@@ -91,7 +98,8 @@ enum { CN_REC_LOC_REGISTER = 1 }; /* flag in `loc`: the rest is the stack pointe
 
 struct cn_rec_thread {
     struct cn_rec_frame *volatile top; /* frames[0] is a sentinel */
-    struct cn_rec_frame *end;          /* the last frame, or NULL: C handles every call */
+    struct cn_rec_frame
+        *end; /* the last frame, or NULL: C handles every call, or filters */
     struct cn_rec_track *track;
     uint8_t *ring;
     uint64_t ring_mask;
@@ -100,13 +108,15 @@ struct cn_rec_thread {
     /* Position of the record that is being stored. A signal handler that finds `recorded`
      * equal to it has interrupted the thread, and must step over the slot. */
     volatile uint64_t slot;
-    volatile uint64_t stepped;  /* the last slot that was stepped over */
-    uintptr_t sigreturn;        /* cn_rec_sigreturn */
-    volatile uint32_t slot_len; /* length of that record; 16 without payload */
+    volatile uint64_t stepped;       /* the last slot that was stepped over */
+    uintptr_t sigreturn;             /* cn_rec_sigreturn */
+    struct cn_rec_frame *filter_end; /* as `end`, for calls that assembly filters */
+    _Atomic uint32_t *is_on;         /* that of the shared memory */
     struct cn_rec_filter_state filter;
     struct cn_rec_note *notes; /* one for each frame; NULL without filters */
     uint8_t *values; /* CN_REC_VALUES_LEN bytes of arguments; NULL without filters */
     struct cn_rec_frame *real_end;
+    volatile uint32_t slot_len; /* length of the record at `slot`; 16 without payload */
     struct cn_rec_thread *_Atomic next;
     struct cn_rec_thread *next_unused;
     /* Return stubs of the last calls that were closed although they had not returned. */
@@ -209,7 +219,8 @@ uint64_t cn_rec_now(const struct cn_rec_thread *self);
 void cn_rec_add(struct cn_rec_thread *self, uint64_t time_ns, uint64_t word,
                 const uint64_t *payload, uint32_t payload_len);
 
-/* Fast path for a record without payload, with the current time. */
+/* Fast path for a record without payload, with the time `time_ns`, or the current time. */
+void cn_rec_record_at(struct cn_rec_thread *self, uint64_t time_ns, uint64_t word);
 void cn_rec_record(struct cn_rec_thread *self, uint64_t word);
 
 /* Complete the record `word` at `at`, which a signal handler stepped over while assembly
@@ -228,8 +239,9 @@ void cn_rec_thread_reserve(struct cn_rec_thread *self);
  * in vfork(). */
 bool cn_rec_thread_is_ours(const struct cn_rec_thread *self);
 
-/* Let assembly handle the calls of this thread alone, if it may. */
+/* Let assembly handle the calls of this thread alone, if it may; or no longer. */
 void cn_rec_thread_simplify(struct cn_rec_thread *self);
+void cn_rec_thread_complicate(struct cn_rec_thread *self);
 
 /* Unmap what the open calls of this thread, and some more, do not need. */
 void cn_rec_thread_shrink(struct cn_rec_thread *self);
