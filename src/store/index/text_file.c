@@ -119,6 +119,13 @@ bool cn_text_file_check_all(const struct cn_text_file *file, struct cn_error *er
            cn_fail_in(err, CN_TEXT_FILE_NAME);
 }
 
+bool cn_text_file_check_index(const struct cn_text_file *file, struct cn_error *err)
+{
+    return (cn_block_file_check(&file->index, file->slots, err) &&
+            cn_block_file_check(&file->index, file->trigrams, err)) ||
+           cn_fail_in(err, CN_TEXT_INDEX_NAME);
+}
+
 /* `is_sound` receives false if the index turns out to be damaged. */
 static bool find_by_slots(const struct cn_text_file *file, struct cn_bytes text,
                           cn_text_visit visit, void *arg, bool *is_sound,

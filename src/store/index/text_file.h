@@ -51,6 +51,10 @@ CN_CHECK bool cn_text_file_check(const struct cn_text_file *file, uint32_t word,
 CN_CHECK bool cn_text_file_check_all(const struct cn_text_file *file,
                                      struct cn_error *err);
 
+/* Check all of the index, which can be read. */
+CN_CHECK bool cn_text_file_check_index(const struct cn_text_file *file,
+                                       struct cn_error *err);
+
 typedef void (*cn_text_visit)(void *arg, uint32_t word);
 
 /* Words in the order in which they were found. The owner frees `words`. */

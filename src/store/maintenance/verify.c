@@ -12,6 +12,7 @@
 #include "store/maintenance/maintenance.h"
 #include "store/segment/index.h"
 #include "store/segment/log_format.h"
+#include "store/segment/posting_log.h"
 #include "store/segment/scan.h"
 #include "store/segment/segment.h"
 #include "store/segment/segments.h"
@@ -216,6 +217,8 @@ static void check_text_file(struct store_check *check)
         report(check, true, CN_TEXT_FILE_NAME, 0, "text-file", "%s", err.text);
     else if (!file->has_index)
         report(check, true, CN_TEXT_INDEX_NAME, 0, "text-index", "it cannot be read");
+    else if (!cn_text_file_check_index(file, &err))
+        report(check, true, CN_TEXT_INDEX_NAME, 0, "text-index", "%s", err.text);
 }
 
 static void check_row(struct store_check *check, struct cn_segment_loader *loader,
@@ -293,6 +296,27 @@ static bool check_rows(struct store_check *check, const struct cn_progress *prog
     return ok;
 }
 
+/* The writer appends blocks while it is verified: those of later rows are none of this snapshot. */
+static void check_posting_log(struct store_check *check)
+{
+    struct cn_file file = {0};
+    struct cn_posting_block block;
+    struct cn_error err = {0};
+    struct cn_bytes rest;
+    uint64_t len = 0;
+    size_t count;
+
+    if (check->segment->config.is_sealed ||
+        !cn_file_open_at(&file, check->segment->dir, CN_POSTING_LOG_NAME, &err))
+        return;
+    free(cn_posting_log_read(file.bytes, check->segment->logged_rows, &count, &len));
+    if (cn_bytes_from(file.bytes, len, &rest) && rest.len > 0 &&
+        !cn_posting_block_take(&rest, &block, &err))
+        report(check, false, CN_POSTING_LOG_NAME, len, "postings",
+               "%s: the rows after it are read when searched", err.text);
+    cn_file_close(&file);
+}
+
 static void check_postings(struct store_check *check)
 {
     struct cn_store_index index = {0};
@@ -325,6 +349,7 @@ static bool check_segment(struct store_check *check, const struct cn_progress *p
     check_text_file(check);
     if (!check_data(check, progress, err) || !check_rows(check, progress, err))
         return false;
+    check_posting_log(check);
     check_postings(check);
     return true;
 }

@@ -249,6 +249,54 @@ static void flip(const char *path, size_t at)
     free(bytes);
 }
 
+static void count_finding(void *arg, const struct cn_finding *finding)
+{
+    (void)finding;
+    ++*(unsigned *)arg;
+}
+
+static unsigned count_findings(void)
+{
+    struct cn_error err = {0};
+    unsigned count = 0;
+
+    assert_true(cn_store_verify("store", NULL, count_finding, &count, &err));
+    return count;
+}
+
+static void verify_notices_any_wrong_byte(void **state)
+{
+    static const char *const sealed[] = {
+        "store/000000/post.dat",
+        "store/000000/text.idx",
+        "store/000000/text.dat",
+        "store/000000/meta.dat",
+    };
+    static const char *const open[] = {
+        "store/000000/post.log",
+        "store/000000/text.log",
+    };
+
+    (void)state;
+    for (int is_sealed = 0; is_sealed < 2; is_sealed++) {
+        struct cn_scratch *scratch = cn_scratch_enter();
+
+        make_store(is_sealed);
+        assert_int_equal(count_findings(), 0);
+        for (size_t i = 0; i < (is_sealed ? 4 : 2); i++) {
+            const char *path = is_sealed ? sealed[i] : open[i];
+
+            for (size_t at = 1; at < 140; at += 3) {
+                flip(path, at);
+                if (count_findings() == 0)
+                    fail_msg("%s: no finding about byte %zu", path, at);
+                flip(path, at);
+            }
+        }
+        cn_scratch_leave(scratch);
+    }
+}
+
 /* The last byte of a file is changed, the store is opened for writing, and the byte is changed back:
  * all is there, because nothing was cut off. */
 static void a_writer_cuts_nothing_that_was_acknowledged(void **state)
@@ -287,6 +335,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_bytes_never_give_wrong_results),
         cmocka_unit_test(nor_in_a_segment_that_is_not_sealed),
+        cmocka_unit_test(verify_notices_any_wrong_byte),
         cmocka_unit_test(a_writer_cuts_nothing_that_was_acknowledged),
     };
 
