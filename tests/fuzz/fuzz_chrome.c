@@ -23,7 +23,9 @@ static void walk(const struct cn_recording *rec, uint32_t task)
         for (size_t i = 0; i < batch.count; i++) {
             const struct cn_call *call = &batch.calls[i];
 
-            assert(call->time_ns >= last_ns && call->function < rec->function_count);
+            assert(call->time_ns >= last_ns);
+            assert((call->kind == CN_CALL_EVENT) == (call->function == CN_NONE));
+            assert(call->kind == CN_CALL_EVENT || call->function < rec->function_count);
             last_ns = call->time_ns;
             depth -= call->kind == CN_CALL_EXIT;
             assert(call->depth == depth);

@@ -33,6 +33,7 @@ struct stream {
     struct cn_run_merge *readings; /* NULL: none */
     struct import_open_call *open;
     size_t depth, capacity;
+    size_t waiting; /* open items that are waiting, not calls */
     size_t leaving; /* number of calls to end at leave_ns */
     uint64_t leave_ns;
     bool is_over;
@@ -41,15 +42,23 @@ struct stream {
     uint8_t values[BATCH][VALUE_LEN]; /* of readings, by index of the call */
 };
 
+static bool is_waiting(const struct stream *s, uint32_t function)
+{
+    const struct recording *r = (const struct recording *)s->base.rec;
+
+    return function == r->blocked || function == r->preempted;
+}
+
 static void emit(struct stream *s, enum cn_call_kind kind, uint64_t time_ns,
-                 uint32_t function, size_t depth)
+                 uint32_t function)
 {
     const struct recording *r = (const struct recording *)s->base.rec;
     uint64_t at_ns = time_ns + r->base_ns;
+    size_t depth = s->depth - s->waiting;
 
     if (at_ns < s->range.first_ns || at_ns > s->range.last_ns)
         return;
-    if (function == r->blocked || function == r->preempted) {
+    if (is_waiting(s, function)) {
         s->calls[s->count++] = (struct cn_call){
             .time_ns = at_ns,
             .address = kind == CN_CALL_EXIT       ? CN_EVENT_SCHED_IN
@@ -72,8 +81,10 @@ static void emit(struct stream *s, enum cn_call_kind kind, uint64_t time_ns,
 
 static void leave(struct stream *s, uint64_t time_ns)
 {
-    s->depth--;
-    emit(s, CN_CALL_EXIT, time_ns, s->open[s->depth].function, s->depth);
+    uint32_t function = s->open[--s->depth].function;
+
+    s->waiting -= is_waiting(s, function);
+    emit(s, CN_CALL_EXIT, time_ns, function);
 }
 
 static bool enter(struct stream *s, const struct cn_imported_call *item,
@@ -91,8 +102,9 @@ static bool enter(struct stream *s, const struct cn_imported_call *item,
         .function = item->name,
         .has_end_item = has_end_item,
     };
-    emit(s, CN_CALL_ENTER, item->time_ns, item->name, s->depth);
+    emit(s, CN_CALL_ENTER, item->time_ns, item->name);
     s->depth++;
+    s->waiting += is_waiting(s, item->name);
     return true;
 }
 
@@ -108,7 +120,7 @@ static void emit_reading(struct stream *s, const struct cn_imported_call *item)
         .time_ns = at_ns,
         .address = CN_EVENT_COUNTER + item->name,
         .function = CN_NONE,
-        .depth = (uint16_t)s->depth,
+        .depth = (uint16_t)(s->depth - s->waiting),
         .kind = CN_CALL_EVENT,
         .flags = CN_CALL_HAS_DATA,
         .data_off = (uint32_t)(s->count * VALUE_LEN),
