@@ -112,6 +112,10 @@ class Attacks(unittest.TestCase):
                             (("Content-Length: 0", "X-Header: a\0"), "/agent/submit/trc"),
                             (("Content-Length: 0\0", "X-Header:\0b"), "/agent/submit/trc"),
                             (("Content-Length: 0", "X-Header: a\r\n \0b"), "/agent/submit/trc"),
+                            (("Content-Length : 0",), "/agent/submit/trc"), (("Content-Length: 0", "X-Header\t: a"), "/agent/submit/trc"),
+                            (("Content-Length: 0", "X-Header: a\nX-Other: b"), "/agent/submit/trc"),
+                            (("X-Header: a\nContent-Length: 0",), "/agent/submit/trc"),
+                            (("Content-Length: 0",), "/agent/submit/trc\0"), (("Content-Length: 0",), "/agent/submit/trc?a=b\0c"),
                             (("Content-Length: 0",), "/agent/submit/trc%00"), (("Content-Length: 0",), "/%00")):
             head = self.head(*lines).replace(b"/agent/submit/trc", path.encode(), 1)
             self.assertTrue(self.raw(head, b"0\r\n\r\n").startswith(b"HTTP/1.1 400"), (lines, path))

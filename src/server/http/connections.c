@@ -22,6 +22,7 @@ struct cn_peer {
     MHD_socket fd;
     uint64_t since_ns, deadline_ns;
     bool is_arriving, is_closed, has_zero;
+    uintptr_t address_end; /* in the buffer that libmicrohttpd has read */
 };
 
 static struct cn_peer *peer_of(struct MHD_Connection *connection)
@@ -160,6 +161,24 @@ size_t cn_connections_unescape(void *arg, struct MHD_Connection *connection, cha
     if (peer && memchr(text, '\0', len))
         peer->has_zero = true;
     return len;
+}
+
+void *cn_connections_address(void *arg, const char *address,
+                             struct MHD_Connection *connection)
+{
+    struct cn_peer *peer = peer_of(connection);
+
+    (void)arg;
+    if (peer)
+        peer->address_end = (uintptr_t)address + strlen(address);
+    return NULL;
+}
+
+bool cn_connection_hides_address(struct MHD_Connection *connection, uintptr_t version)
+{
+    const struct cn_peer *peer = peer_of(connection);
+
+    return peer && peer->address_end + 1 != version;
 }
 
 void cn_connections_note(struct cn_connections *connections,

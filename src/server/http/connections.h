@@ -45,6 +45,13 @@ void cn_connections_note(struct cn_connections *connections,
                          struct MHD_Connection *connection,
                          enum cn_connection_event event);
 
+/* For MHD_OPTION_URI_LOG_CALLBACK: notes where the address of a request ends. */
+void *cn_connections_address(void *arg, const char *address,
+                             struct MHD_Connection *connection);
+
+/* True if there is more between the address and the version of HTTP than the space. */
+bool cn_connection_hides_address(struct MHD_Connection *connection, uintptr_t version);
+
 /* True if the address of the request contains a zero byte. */
 bool cn_connection_has_zero(struct MHD_Connection *connection);
 

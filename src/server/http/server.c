@@ -250,6 +250,7 @@ static bool start_daemon(struct cn_server *server, int fd, struct cn_error *err)
         (size_t)HEADER_LEN_MAX, MHD_OPTION_NOTIFY_COMPLETED, cn_server_completed, server,
         MHD_OPTION_NOTIFY_CONNECTION, cn_connections_notify, &server->connections,
         MHD_OPTION_UNESCAPE_CALLBACK, cn_connections_unescape, server,
+        MHD_OPTION_URI_LOG_CALLBACK, cn_connections_address, server,
         MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_ARRAY, server->tls_cert ? tls : none,
         MHD_OPTION_END);
     if (server->daemon)
