@@ -233,8 +233,9 @@ static bool move_into_place(struct cn_perf_writer *writer, const char *temporary
     char *old = cn_strprintf("%s.old", writer->path);
 
     writer->has_old = rename(writer->path, old) == 0;
-    ok = writer->has_old || errno == ENOENT ||
-         cn_fail_errno(err, "cannot rename %s", writer->path);
+    ok =
+        writer->has_old || errno == ENOENT ||
+        cn_fail_errno(err, "move %s away: %s cannot be renamed to it", old, writer->path);
     ok = ok && (rename(temporary, writer->path) == 0 ||
                 cn_fail_errno(err, "cannot create %s", writer->path));
     free(old);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -197,6 +198,11 @@ static void an_earlier_file_is_kept(void **state)
     assert_true(cn_perf_writer_open(&writer, path, &facts, &err));
     cn_perf_writer_discard(&writer);
     expect_samples(path, 2);
+    assert_int_equal(mkdir("dir", 0700), 0);
+    assert_int_equal(mkdir("dir.old", 0700), 0);
+    cn_scratch_write("dir.old/file", "", 0);
+    assert_false(cn_perf_writer_open(&writer, "dir", &facts, &err));
+    assert_non_null(strstr(err.text, "move dir.old away: dir cannot be renamed to it"));
     assert_false(cn_perf_writer_open(&writer, "nosuch/perf.data", &facts, &err));
     assert_non_null(strstr(err.text, "nosuch/perf.data"));
     (void)state;
