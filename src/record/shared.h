@@ -401,7 +401,7 @@ struct cn_rec_shared {
     uint8_t has_call_rules;      /* and they are not only about patching */
     uint8_t has_agent;           /* rules may change while programs run */
     uint8_t has_waits;           /* some calls are recorded when they have ended */
-    uint8_t has_scopes;          /* some rule has RULE_TIME, RULE_SIZE or RULE_CALLER */
+    uint8_t has_slow_rules;      /* assembly cannot filter calls: see calls/filter.h */
     uint8_t has_patch_list;      /* some rule has CN_REC_RULE_PATCH */
     uint8_t patches_unnamed;     /* also functions without a rule, as they have no name */
     uint8_t watches_cpu;         /* record on which processor a thread runs */

@@ -204,6 +204,10 @@ bool cn_module_rules_begin(struct cn_module_rules *modules, const char *program,
                            struct cn_error *err)
 {
     uint32_t for_patching = CN_REC_RULE_PATCH | CN_REC_RULE_UNPATCH;
+    /* Switches are rarely at functions that are called often: C handles these. */
+    uint32_t for_quick_calls = for_patching | CN_REC_RULE_ONLY | CN_REC_RULE_NOT |
+                               CN_REC_RULE_HIDE | CN_REC_RULE_ON | CN_REC_RULE_OFF |
+                               CN_REC_RULE_FINISH;
     uint32_t actions = cn_rules_actions(modules->rules);
     struct cn_rec_shared *head = modules->memory->head;
     struct cn_rec_rule_set *set = current(modules);
@@ -211,8 +215,9 @@ bool cn_module_rules_begin(struct cn_module_rules *modules, const char *program,
     set_limits(modules, set);
     head->has_waits = head->has_agent || set->has_caller || set->time_limit_ns > 0 ||
                       (actions & CN_REC_RULE_TIME) != 0;
-    head->has_scopes =
-        (actions & (CN_REC_RULE_TIME | CN_REC_RULE_SIZE | CN_REC_RULE_CALLER)) != 0;
+    head->has_slow_rules = (actions & ~for_quick_calls) != 0 ||
+                           modules->rules->has_conditions ||
+                           !cn_arguments_is_empty(modules->arguments);
     head->has_patch_list = (actions & CN_REC_RULE_PATCH) != 0;
     head->patches_unnamed = cn_rules_patch_all(modules->rules);
     head->has_patterns = actions != 0 || modules->rules->count > 0 ||

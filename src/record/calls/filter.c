@@ -50,7 +50,7 @@ void cn_rec_filter_begin(void)
                            !atomic_load(&shared->is_on);
     process->has_quick_filters = process->has_filters && !shared->has_sites &&
                                  !has_watches() && !shared->has_agent &&
-                                 !shared->has_scopes;
+                                 !shared->has_slow_rules;
 }
 
 /* What the rules of a call say together. */

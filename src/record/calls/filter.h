@@ -7,8 +7,10 @@
  * RULE_NOT and outside RULE_ONLY, and waits for its end if there is a time limit. A call with
  * RULE_ONLY or RULE_NOT changes the limit, and restores it when it ends. Calls that are left out
  * have frames as well, so that exceptions and jumps are noticed as without filters. C handles
- * everything else: triggers, values, call sites, watches, agents, limits that change inside a
- * function, and the end of a call that lasted.
+ * the functions that switch recording, and the end of a call that lasted.
+ *
+ * With values, conditions, counters, call sites, watches, an agent, or limits that change inside
+ * a function, C filters every call: the cost of recording that views subtract is one for all.
  * Threads: any thread, its own calls.
  */
 #ifndef CN_RECORD_CALLS_FILTER_H
