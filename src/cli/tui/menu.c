@@ -241,9 +241,17 @@ void cn_tui_menu_key(struct cn_tui *tui, uint32_t key)
         menu->cursor = menu->count > 0 ? menu->count - 1 : 0;
         break;
     case CN_TUI_KEY_ENTER:
+        if (menu->is_changed)
+            cn_tui_menu_close(menu);
+        else
+            choose(tui);
+        break;
     case CN_TUI_KEY_DOUBLE_CLICK:
+        choose(tui);
+        break;
     case ' ':
         choose(tui);
+        menu->is_changed = menu->kind == CN_TUI_MENU_COLUMNS;
         break;
     case CN_TUI_KEY_ESCAPE:
     case 'q':

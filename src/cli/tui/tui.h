@@ -118,6 +118,7 @@ struct cn_tui_menu {
     int *values; /* what a line stands for */
     size_t count, capacity;
     size_t cursor, top;
+    bool is_changed; /* columns were switched with Space: Enter ends */
 };
 
 struct cn_tui {

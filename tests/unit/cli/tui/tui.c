@@ -168,6 +168,13 @@ static void shows_the_numbers_of_the_report(void **state)
     assert_int_equal(viewer.tui.menu.kind, CN_TUI_MENU_NONE);
     assert_has(line_at(&viewer, 1), "P99 ns");
     assert_true(viewer.data->layout.needs.with_histograms);
+    /* Space switches a column, and Enter then ends the menu. */
+    press(&viewer, 'f');
+    press(&viewer, ' ');
+    assert_int_equal(viewer.tui.menu.kind, CN_TUI_MENU_COLUMNS);
+    press(&viewer, CN_TUI_KEY_ENTER);
+    assert_int_equal(viewer.tui.menu.kind, CN_TUI_MENU_NONE);
+    assert_null(strstr(line_at(&viewer, 1), "TOTAL ns"));
     viewer_close(&viewer);
 }
 
