@@ -44,11 +44,13 @@
 #define CN_REC_F_SILENT_BIT   0
 #define CN_REC_F_UNHOOKED_BIT 1
 #define CN_REC_F_PENDING_BIT  3
+#define CN_REC_F_OFF_BIT      10
 #define CN_REC_F_QUICK_BIT    12
 #define CN_REC_F_ONLY_BIT     13
 #define CN_REC_F_NOT_BIT      14
 #define CN_REC_F_SILENT       (1 << CN_REC_F_SILENT_BIT)
 #define CN_REC_F_PENDING      (1 << CN_REC_F_PENDING_BIT)
+#define CN_REC_F_OFF          (1 << CN_REC_F_OFF_BIT)
 #define CN_REC_F_QUICK        (1 << CN_REC_F_QUICK_BIT)
 #define CN_REC_F_ONLY         (1 << CN_REC_F_ONLY_BIT)
 #define CN_REC_F_NOT          (1 << CN_REC_F_NOT_BIT)

@@ -64,16 +64,25 @@
 2:
 	.endm
 
-/* Store the record with the word in x13 there; when a signal handler has stepped over the
- * slot, go to \again. Uses x12, x16, x17. */
-	.macro	store_record again
+/* The time, to x16. */
+	.macro	load_time temp, other
 	mrs	x16, cntvct_el0
-	ldr	x17, T(MULT)
-	mul	x12, x16, x17
-	umulh	x16, x16, x17
-	extr	x16, x16, x12, #32
-	ldr	x17, T(BASE_NS)
-	add	x16, x16, x17
+	ldr	\temp, T(MULT)
+	mul	\other, x16, \temp
+	umulh	x16, x16, \temp
+	extr	x16, x16, \other, #32
+	ldr	\temp, T(BASE_NS)
+	add	x16, x16, \temp
+	.endm
+
+/* Store the record with the word in x13 there, with the current time or with that in x16; when a
+ * signal handler has stepped over the slot, go to \again. Uses x12, x16, x17. */
+	.macro	store_record again
+	load_time x17, x12
+	store_at_time \again
+	.endm
+
+	.macro	store_at_time again
 	ldr	x17, T(MASK)
 	and	x17, x17, x15
 	ldr	x12, T(RING)
@@ -286,17 +295,6 @@
 	add	x13, x13, #\type
 	.endm
 
-/* The time, to x16. Uses x13, x14. */
-	.macro	load_time
-	mrs	x16, cntvct_el0
-	ldr	x14, T(MULT)
-	mul	x13, x16, x14
-	umulh	x16, x16, x14
-	extr	x16, x16, x13, #32
-	ldr	x14, T(BASE_NS)
-	add	x16, x16, x14
-	.endm
-
 	.macro	pop_called hooked
 	.if	\hooked
 	ldr	x30, [x11, #CN_REC_F_RET]
@@ -308,8 +306,8 @@
  * counted is restored last: calls of signal handlers must not have a lower depth. */
 	.macro	leave_filtered hooked, done, slow
 	tbnz	x12, #CN_REC_F_SILENT_BIT, 31f
-	ldr	x10, [x11, #CN_REC_F_SHOWN]
 	tbnz	x12, #CN_REC_F_PENDING_BIT, 33f
+29:	ldr	x10, [x11, #CN_REC_F_SHOWN]
 	ldr	x14, T(IS_ON)
 	ldr	w14, [x14]
 	cbz	w14, \slow
@@ -327,12 +325,12 @@
 	str	x10, T(SHOWN)
 32:	pop_called \hooked
 	b	\done
-33:	load_time
-	ldr	x14, [x11, #CN_REC_F_ENTRY_NS]
+33:	load_time x13, x14
+	ldp	x10, x14, [x11, #CN_REC_F_SHOWN]	/* and the time of its entry */
 	sub	x16, x16, x14
 	ldr	x14, T(TIME_LIMIT)
 	cmp	x16, x14
-	b.hs	\slow
+	b.hs	36f
 	pop_called \hooked
 	str	x10, T(SHOWN)
 	b	\done
@@ -343,6 +341,39 @@
 35:	finish_record
 	str	x10, T(SHOWN)
 	b	\done
+	/* It has lasted. Find the first call that is pending, x10, and record entries from there. */
+36:	ldr	x14, T(IS_ON)
+	ldr	w14, [x14]
+	cbz	w14, \slow
+	mov	x10, x11
+37:	ldur	x12, [x10, #CN_REC_F_FLAGS-CN_REC_F_SIZE]
+	tbz	x12, #CN_REC_F_PENDING_BIT, 38f
+	tbz	x12, #CN_REC_F_QUICK_BIT, \slow
+	sub	x10, x10, #CN_REC_F_SIZE
+	b	37b
+38:	tbnz	x12, #CN_REC_F_SILENT_BIT, \slow	/* its callers may be pending */
+	tbnz	x12, #CN_REC_F_OFF_BIT, \slow
+39:	ldr	w12, [x10, #CN_REC_F_SHOWN]
+	ldr	x13, [x10, #CN_REC_F_ADDRESS]
+	make_shown_word x13, x12, CN_REC_ENTRY_WORD
+	take_slot \slow
+	ldr	x16, [x10, #CN_REC_F_ENTRY_NS]
+	store_at_time 41f
+40:	ldr	x12, [x10, #CN_REC_F_FLAGS]
+	and	x12, x12, #~CN_REC_F_PENDING
+	str	x12, [x10, #CN_REC_F_FLAGS]
+	cmp	x10, x11
+	add	x10, x10, #CN_REC_F_SIZE
+	b.lo	39b
+	b	29b
+41:	clrex
+	save_all
+	mov	x0, x13
+	mov	x1, x15
+	ldr	x2, [x10, #CN_REC_F_ENTRY_NS]
+	bl	cn_rec_finish_slot_at
+	restore_all
+	b	40b
 	.endm
 
 /* Callee-saved registers: arguments may have been moved there. */
@@ -433,7 +464,7 @@ mcount:
 	count_shown 17
 	set_value x15
 	str	x16, [x10]
-	load_time
+	load_time x13, x14
 	str	x16, [x11, #CN_REC_F_ENTRY_NS]
 	ret
 	filter_rest 22b, 24b, 25b, 26b, 7f
@@ -557,7 +588,7 @@ mcount:
 	mov	x10, x17
 	set_value x15
 	mov	x30, x16
-	load_time
+	load_time x13, x14
 	str	x16, [x11, #CN_REC_F_ENTRY_NS]
 	b	8b
 	filter_rest 22b, 24b, 25b, 26b, 7f
@@ -659,7 +690,7 @@ mcount:
 26:	mov	x14, #CN_REC_F_QUICK | CN_REC_F_UNHOOKED | CN_REC_F_PENDING
 	push_frame xzr, x0, x14
 	count_shown 12
-	load_time
+	load_time x13, x14
 	str	x16, [x11, #CN_REC_F_ENTRY_NS]
 	ret
 	filter_rest 22b, 24b, 25b, 26b, 8f

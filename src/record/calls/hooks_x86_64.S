@@ -90,16 +90,26 @@
 2:
 	.endm
 
-/* Store the record with the word in %rdi there. It is valid once `recorded` is after it.
- * When a signal handler has moved `recorded` already, go to \again with the position in
- * %rsi. Uses rax, rcx, rdx. */
-	.macro	store_record again
+/* The time, to %rax. Uses rdx. */
+	.macro	load_time
 	rdtsc
 	shlq	$32, %rdx
 	orq	%rdx, %rax
 	mulq	T(MULT)
 	shrdq	$32, %rdx, %rax
 	addq	T(BASE_NS), %rax
+	.endm
+
+/* Store the record with the word in %rdi there. It is valid once `recorded` is after it.
+ * When a signal handler has moved `recorded` already, go to \again with the position in
+ * %rsi. Uses rax, rcx, rdx. */
+	.macro	store_record again
+	load_time
+	store_at_time \again
+	.endm
+
+/* The same with the time in %rax. */
+	.macro	store_at_time again
 	movq	T(MASK), %rdx
 	andq	%rcx, %rdx
 	addq	T(RING), %rdx
@@ -267,16 +277,6 @@
 	leaq	\type(%rdi,%rdx), %rdi
 	.endm
 
-/* The time, to %rax. Uses rdx. */
-	.macro	load_time
-	rdtsc
-	shlq	$32, %rdx
-	orq	%rdx, %rax
-	mulq	T(MULT)
-	shrdq	$32, %rdx, %rax
-	addq	T(BASE_NS), %rax
-	.endm
-
 /* Remove the frame \frame; the address of the stub of a hooked call is at %rdi. */
 	.macro	pop_called hooked, frame
 	.if	\hooked
@@ -286,14 +286,24 @@
 	subq	$CN_REC_F_SIZE, T(TOP)
 	.endm
 
+/* What rdi was when a call ended: the address of the stub, below what was saved since; or the
+ * function. */
+	.macro	load_leaving hooked
+	.if	\hooked
+	leaq	64(%rsp), %rdi
+	.else
+	movq	CN_REC_F_ADDRESS(%rdx), %rdi
+	.endif
+	.endm
+
 /* End the filtered call of the frame %rdx with the flags r9, go to \done; or to \slow. What was
  * counted is restored last: calls of signal handlers must not have a lower depth. Uses r8. */
 	.macro	leave_filtered hooked, done, slow
 	testl	$CN_REC_F_SILENT, %r9d
 	jnz	31f
-	movq	CN_REC_F_SHOWN(%rdx), %r8
 	testl	$CN_REC_F_PENDING, %r9d
 	jnz	33f
+29:	movq	CN_REC_F_SHOWN(%rdx), %r8
 	movq	T(IS_ON), %rax
 	cmpl	$0, (%rax)
 	je	\slow
@@ -318,11 +328,48 @@
 	load_time
 	subq	CN_REC_F_ENTRY_NS(%rcx), %rax
 	cmpq	T(TIME_LIMIT), %rax
-	jae	\slow
+	jae	36f
+	movq	CN_REC_F_SHOWN(%rcx), %r8
 	pop_called \hooked, %rcx
 	jmp	34b
 35:	call_c	cn_rec_finish_slot
 	jmp	34b
+	/* It has lasted. Find the first call that is pending, r8, and record entries from there. */
+36:	movq	T(IS_ON), %rax
+	cmpl	$0, (%rax)
+	je	\slow
+	movq	T(TOP), %r8
+37:	movq	CN_REC_F_FLAGS-CN_REC_F_SIZE(%r8), %rax
+	testl	$CN_REC_F_PENDING, %eax
+	jz	38f
+	testl	$CN_REC_F_QUICK, %eax
+	jz	\slow
+	subq	$CN_REC_F_SIZE, %r8
+	jmp	37b
+38:	testl	$CN_REC_F_SILENT | CN_REC_F_OFF, %eax
+	jnz	\slow		/* its callers may be pending */
+39:	movl	CN_REC_F_SHOWN(%r8), %edx
+	shll	$6, %edx
+	andl	$CN_REC_DEPTH_MASK, %edx
+	movq	CN_REC_F_ADDRESS(%r8), %rdi
+	shlq	$16, %rdi
+	leaq	CN_REC_ENTRY_WORD(%rdi,%rdx), %rdi
+	take_slot 41f
+	movq	CN_REC_F_ENTRY_NS(%r8), %rax
+	store_at_time 42f
+40:	andl	$~CN_REC_F_PENDING, CN_REC_F_FLAGS(%r8)
+	addq	$CN_REC_F_SIZE, %r8
+	cmpq	T(TOP), %r8
+	jbe	39b
+	movq	T(TOP), %rdx
+	load_leaving \hooked
+	jmp	29b
+41:	movq	T(TOP), %rdx
+	load_leaving \hooked
+	jmp	\slow
+42:	movq	CN_REC_F_ENTRY_NS(%r8), %rdx
+	call_c	cn_rec_finish_slot_at
+	jmp	40b
 	.endm
 
 	.text
@@ -780,15 +827,15 @@ _mcount:
 	save	%r8
 	save	%r9
 	movq	CN_REC_F_FLAGS(%rdx), %r9
-	leave_filtered 1, 38f, 39f
-38:	testl	$CN_REC_F_CALLED, %r9d
+	leave_filtered 1, 48f, 49f
+48:	testl	$CN_REC_F_CALLED, %r9d
 	.cfi_remember_state
 	restore	%r9
 	restore	%r8
 	jnz	.Lleave_returning
 	jmp	.Lleave_jumping
 	.cfi_restore_state
-39:	restore	%r9
+49:	restore	%r9
 	restore	%r8
 .Lleave_slow:
 	leaq	48(%rsp), %rdi

@@ -67,6 +67,7 @@ _Static_assert(CN_REC_FRAME_UNHOOKED == CN_REC_F_UNHOOKED, "layout.h");
 _Static_assert(CN_REC_FRAME_CALLED == CN_REC_F_CALLED, "layout.h");
 _Static_assert(CN_REC_FRAME_SILENT == CN_REC_F_SILENT, "layout.h");
 _Static_assert(CN_REC_FRAME_PENDING == CN_REC_F_PENDING, "layout.h");
+_Static_assert(CN_REC_FRAME_OFF == CN_REC_F_OFF, "layout.h");
 
 void cn_rec_block_signals(uint64_t *before)
 {
@@ -574,11 +575,16 @@ static void finish_slot(struct cn_rec_thread *self, uint64_t at,
         self->stepped = UINT64_MAX;
 }
 
-void cn_rec_finish_slot(uint64_t word, uint64_t at)
+void cn_rec_finish_slot_at(uint64_t word, uint64_t at, uint64_t time_ns)
 {
-    struct thread_record record = {.word = word, .len = 16};
+    struct thread_record record = {.time_ns = time_ns, .word = word, .len = 16};
 
     finish_slot(cn_rec_self, at, &record);
+}
+
+void cn_rec_finish_slot(uint64_t word, uint64_t at)
+{
+    cn_rec_finish_slot_at(word, at, 0);
 }
 
 /* Store a record at `at`, where the ring has room. */

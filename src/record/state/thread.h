@@ -224,7 +224,8 @@ void cn_rec_record_at(struct cn_rec_thread *self, uint64_t time_ns, uint64_t wor
 void cn_rec_record(struct cn_rec_thread *self, uint64_t word);
 
 /* Complete the record `word` at `at`, which a signal handler stepped over while assembly
- * stored it. */
+ * stored it; it has this time, or that of the next record. */
+void cn_rec_finish_slot_at(uint64_t word, uint64_t at, uint64_t time_ns);
 void cn_rec_finish_slot(uint64_t word, uint64_t at);
 
 /* The word of a frame's records, without the type. */
