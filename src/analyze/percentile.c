@@ -86,6 +86,25 @@ bool cn_percentile_of_buckets(const struct cn_bucket_calls *buckets, size_t coun
     return true;
 }
 
+size_t cn_buckets_resolve(struct cn_bucket_calls *buckets, size_t count,
+                          uint64_t resolution_ns)
+{
+    size_t merged = 0, kept = 1;
+    double calls = 0;
+
+    while (merged < count && buckets[merged].range.low_ns < resolution_ns)
+        calls += buckets[merged++].calls;
+    if (merged == 0)
+        return count;
+    buckets[0].calls = calls;
+    buckets[0].range = (struct cn_bucket_range){0, buckets[merged - 1].range.high_ns};
+    if (buckets[0].range.high_ns + 1 < resolution_ns)
+        buckets[0].range.high_ns = resolution_ns - 1;
+    while (merged < count)
+        buckets[kept++] = buckets[merged++];
+    return kept;
+}
+
 bool cn_percentile_of_histogram(const struct cn_histogram *histogram, double fraction,
                                 uint64_t min_ns, uint64_t max_ns, uint64_t *out_ns)
 {

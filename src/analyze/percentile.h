@@ -43,4 +43,16 @@ bool cn_percentile_of_buckets(const struct cn_bucket_calls *buckets, size_t coun
 bool cn_percentile_of_histogram(const struct cn_histogram *histogram, double fraction,
                                 uint64_t min_ns, uint64_t max_ns, uint64_t *out_ns);
 
+/* A duration of one call, with what the clock resolves (time_base.h; 0: everything): a shorter one,
+ * except for 0, which is none, is that. */
+static inline uint64_t cn_duration_resolved(uint64_t ns, uint64_t resolution_ns)
+{
+    return ns > 0 && ns < resolution_ns ? resolution_ns : ns;
+}
+
+/* Merge the buckets of durations that the clock does not tell apart into the first one; returns how
+ * many are left. */
+size_t cn_buckets_resolve(struct cn_bucket_calls *buckets, size_t count,
+                          uint64_t resolution_ns);
+
 #endif

@@ -9,8 +9,15 @@
 static const char before[] = "Recording a call took ";
 static const char between[] = " ns, ";
 static const char after[] = " ns of it between entry and exit";
+static const char included[] = "Times are as recorded.\n";
 
 enum { PS_PER_NS = 1000 };
+
+struct cn_hook_cost cn_recorder_cost_of(const struct cn_recording *rec)
+{
+    return rec->libcall_cost.call_ps > rec->call_cost.call_ps ? rec->libcall_cost
+                                                              : rec->call_cost;
+}
 
 void cn_recorder_cost_print(struct cn_text *text, struct cn_hook_cost cost)
 {
@@ -18,6 +25,22 @@ void cn_recorder_cost_print(struct cn_text *text, struct cn_hook_cost cost)
         cn_text_printf(text, "%s%.3f%s%.3f%s; times are corrected for it.\n", before,
                        (double)cost.call_ps / PS_PER_NS, between,
                        (double)cost.inner_ps / PS_PER_NS, after);
+}
+
+void cn_recorder_cost_replace(struct cn_text *text, const char *description)
+{
+    const char *line = strstr(description, before);
+    const char *end = line ? strchr(line, '\n') : NULL;
+
+    cn_text_add(text, description,
+                line ? (size_t)(line - description) : strlen(description));
+    cn_text_str_add(text, included);
+    cn_text_str_add(text, end ? end + 1 : "");
+}
+
+bool cn_recorder_cost_is_included(const char *description)
+{
+    return description && strstr(description, included);
 }
 
 /* Take a number of nanoseconds and the text after it. */

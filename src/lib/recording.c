@@ -279,14 +279,14 @@ static void add_report_row(struct cairn_table *table, const struct cn_recording 
     cn_column_u64(cn_frame_column(table, at++), cost->calls);
     cn_column_u64(cn_frame_column(table, at++), cost->total_ns);
     cn_column_u64(cn_frame_column(table, at++), cost->self.sum_ns);
-    cn_column_u64(cn_frame_column(table, at++), cost->total.min_ns);
-    cn_column_u64(cn_frame_column(table, at++), cost->total.max_ns);
+    cn_column_u64(cn_frame_column(table, at++),
+                  cn_duration_resolved(cost->total.min_ns, row->resolution_ns));
+    cn_column_u64(cn_frame_column(table, at++),
+                  cn_duration_resolved(cost->total.max_ns, row->resolution_ns));
     for (size_t i = 0; i < CN_PERCENTILES_SHOWN; i++) {
         uint64_t ns;
 
-        if (row->totals &&
-            cn_percentile_of_histogram(row->totals, cn_percentile_fractions[i],
-                                       cost->total.min_ns, cost->total.max_ns, &ns))
+        if (cn_call_row_percentile(row, false, (enum cn_percentile)i, &ns))
             cn_column_u64(cn_frame_column(table, at++), ns);
         else
             cn_column_u64_null(cn_frame_column(table, at++));

@@ -67,6 +67,20 @@ void cn_call_cost_merge(struct cn_call_cost *into, const struct cn_call_cost *fr
     merge_squares(&into->self_squares, &from->self_squares);
 }
 
+bool cn_call_row_percentile(const struct cn_call_row *row, bool is_self,
+                            enum cn_percentile which, uint64_t *out_ns)
+{
+    const struct cn_histogram *histogram = is_self ? row->selfs : row->totals;
+    const struct cn_call_times *times = is_self ? &row->cost.self : &row->cost.total;
+
+    if (!histogram ||
+        !cn_percentile_of_histogram(histogram, cn_percentile_fractions[which],
+                                    times->min_ns, times->max_ns, out_ns))
+        return false;
+    *out_ns = cn_duration_resolved(*out_ns, row->resolution_ns);
+    return true;
+}
+
 uint64_t cn_call_times_mean(const struct cn_call_times *times, uint64_t calls)
 {
     return calls ? times->sum_ns / calls : 0;

@@ -4,6 +4,7 @@
 
 #include "analyze/calls/ids.h"
 #include "analyze/calls/visit.h"
+#include "analyze/time_base.h"
 #include "base/alloc.h"
 #include "base/sort.h"
 
@@ -159,6 +160,14 @@ static inline struct report_slot *slot_of(struct report_tally *tally,
                : find_slot(tally, frame->function, frame->address);
 }
 
+/* Note in a frame where its call is in time: corrected times are right as differences. */
+static inline void place(const struct report_tally *tally, struct cn_call_frame *frame,
+                         const struct cn_call *call, const struct cn_call_batch *batch)
+{
+    if (tally->options.with_moments)
+        frame->placed_ns = cn_call_recorded_ns(batch, call);
+}
+
 /* Note in a frame that was pushed its slot, and whether its function was open already. */
 static inline void tally_enter(struct report_tally *tally,
                                const struct cn_call_stack *stack,
@@ -214,7 +223,7 @@ static inline void tally_end(const struct report_tally *tally, struct report_slo
         cn_histogram_add(slot->selfs, self_ns);
     }
     if (slot->moments)
-        cn_call_moments_note(slot->moments, tally->task, frame->enter_ns, total_ns,
+        cn_call_moments_note(slot->moments, tally->task, frame->placed_ns, total_ns,
                              self_ns);
 }
 
@@ -255,11 +264,13 @@ static void enter_slowly(struct report_lane *lane, const struct cn_call *call,
         return;
     close_frames(&lane->tally, stack, cn_call_stack_kept(stack, call));
     frame = cn_call_stack_enter(stack, call, batch, NULL);
+    place(&lane->tally, frame, call, batch);
     if (frame->flags & CN_FRAME_SHOWN)
         tally_enter(&lane->tally, stack, frame);
 }
 
-static void leave_slowly(struct report_lane *lane, const struct cn_call *call)
+static void leave_slowly(struct report_lane *lane, const struct cn_call *call,
+                         const struct cn_call_batch *batch)
 {
     struct cn_call_stack *stack = &lane->base.stack;
     struct cn_call_end ended;
@@ -268,6 +279,8 @@ static void leave_slowly(struct report_lane *lane, const struct cn_call *call)
         return;
     close_frames(&lane->tally, stack, cn_call_stack_kept(stack, call));
     cn_call_stack_leave(stack, call, &ended);
+    if (!ended.has_time)
+        place(&lane->tally, &ended.frame, call, batch);
     tally_shown(&lane->tally, &ended);
 }
 
@@ -286,15 +299,17 @@ static inline void count_call(struct report_lane *lane, const struct cn_call *ca
     switch ((enum cn_call_kind)call->kind) {
     case CN_CALL_ENTER:
         frame = cn_call_stack_enter_top(stack, call);
-        if (frame)
+        if (frame) {
+            place(tally, frame, call, batch);
             tally_enter(tally, stack, frame);
-        else
+        } else {
             enter_slowly(lane, call, batch);
+        }
         break;
     case CN_CALL_EXIT:
         frame = cn_call_stack_leave_top(stack, call, &total_ns, &self_ns);
         if (!frame) {
-            leave_slowly(lane, call);
+            leave_slowly(lane, call, batch);
             break;
         }
         slot = slot_of(tally, frame);
@@ -306,7 +321,7 @@ static inline void count_call(struct report_lane *lane, const struct cn_call *ca
             if (cn_call_stack_wake(stack, call, &ended))
                 tally_shown(tally, &ended);
         } else if (cn_call_stack_may_sleep(stack, call)) {
-            (void)cn_call_stack_sleep(stack, call);
+            place(tally, cn_call_stack_sleep(stack, call), call, batch);
         }
         break;
     case CN_CALL_LOST:
@@ -601,6 +616,8 @@ bool cn_call_report_build(struct cn_call_report *report,
         struct cn_call_moments *moments = report->rows[i].moments;
 
         report->rows[i].name = report->names.list[i];
+        report->rows[i].resolution_ns =
+            cn_time_resolution_of_calls(query->rec, query->is_raw);
         if (moments && !moments->list[CN_MOMENT_TOTAL_MIN].has_call) {
             moments->list[CN_MOMENT_TOTAL_MIN] = moments->list[CN_MOMENT_TOTAL_MAX];
             moments->list[CN_MOMENT_SELF_MIN] = moments->list[CN_MOMENT_SELF_MAX];

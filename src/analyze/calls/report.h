@@ -14,6 +14,7 @@
 #include "analyze/calls/merge.h"
 #include "analyze/calls/processors.h"
 #include "analyze/histogram.h"
+#include "analyze/percentile.h"
 #include "base/map.h"
 
 /* Total or self times of a function. */
@@ -55,7 +56,7 @@ enum cn_call_moment {
 };
 struct cn_call_moments {
     struct cn_call_moment_of {
-        uint64_t begin_ns, time_ns; /* begin; total or self time */
+        uint64_t begin_ns, time_ns; /* begin, as recorded; total or self time */
         uint32_t task;
         bool has_call; /* false while there is none */
     } list[CN_MOMENT_COUNT];
@@ -77,7 +78,14 @@ struct cn_call_row {
     struct cn_histogram *totals, *selfs; /* NULL unless with_histograms */
     struct cn_call_moments *moments;     /* NULL unless with_moments */
     struct cn_processors processors; /* on which it ran; empty unless with_processors */
+    uint64_t
+        resolution_ns; /* durations of single calls that are shorter are not told apart */
 };
+
+/* A percentile of total or of self times, not shorter than the resolution; false without
+ * histograms. */
+bool cn_call_row_percentile(const struct cn_call_row *row, bool is_self,
+                            enum cn_percentile which, uint64_t *out_ns);
 
 struct cn_call_report {
     struct cn_call_row *rows; /* by name */
@@ -92,7 +100,7 @@ struct cn_call_report {
 struct cn_call_report_options {
     bool with_squares; /* for deviations */
     bool with_histograms;
-    bool with_moments; /* of a raw query */
+    bool with_moments;
     bool with_processors;
     uint64_t part_len; /* bytes of records in a part of a task; 0: as suits the workers */
 };

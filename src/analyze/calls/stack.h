@@ -31,6 +31,7 @@ struct cn_call_frame {
     uint32_t depth;                /* as recorded, from the outermost call */
     uint32_t shown_above;          /* shown calls around it */
     uint32_t mark, slot;           /* for the view */
+    uint64_t placed_ns;            /* for the view: when it was recorded to begin */
     struct cn_filter_scope before; /* the filter's scope to restore at its end */
     uint8_t flags;
 };

@@ -46,13 +46,10 @@ static struct cn_hook_cost find_cost(const struct cn_call_query *queries,
 
     for (size_t i = 0; i < members->count; i++) {
         const struct cn_call_query *query = &queries[members->list[i].source];
+        struct cn_hook_cost cost = cn_recorder_cost_of(query->rec);
 
-        if (query->is_raw)
-            continue;
-        if (query->rec->call_cost.call_ps > most.call_ps)
-            most = query->rec->call_cost;
-        if (query->rec->libcall_cost.call_ps > most.call_ps)
-            most = query->rec->libcall_cost;
+        if (!query->is_raw && cost.call_ps > most.call_ps)
+            most = cost;
     }
     return most;
 }

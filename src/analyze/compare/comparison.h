@@ -90,6 +90,8 @@ struct cn_comparison {
     struct cn_names names;
     const char *metric; /* the one that is compared, as side A presents it */
     char *metric_copy;
+    const char
+        *bases[CN_SIDES]; /* what the times of a side are (time_base.h); NULL: none */
     struct cn_compared *nodes;
     size_t node_count, node_capacity;
     struct cn_map children; /* by parent and name */
@@ -122,6 +124,9 @@ struct cn_compare_run {
     size_t threads_count;
     bool has_range; /* only this time, in the clock of the database */
     uint64_t begin_ns, end_ns;
+    /* The other side is a range of time, which has recorded times: so has this one, from its
+     * timelines, if its costs are corrected. */
+    bool is_recorded;
     bool has_durations; /* read those of calls, where the database has them */
     bool is_of_traces;  /* traces at the same time are threads: one entry point for all */
     bool may_be_empty;  /* it is one of the threads of a side */

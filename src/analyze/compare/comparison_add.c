@@ -7,6 +7,7 @@
 
 #include "analyze/compare/function_name.h"
 #include "analyze/recorder_cost.h"
+#include "analyze/time_base.h"
 #include "analyze/timeline/range_sums.h"
 #include "analyze/views/costs.h"
 #include "analyze/views/frames.h"
@@ -460,18 +461,35 @@ static bool select_time(struct cn_comparison *c, struct cn_costs *costs,
     return true;
 }
 
+static const char *base_of(const struct cn_compare_run *run, const char *metric)
+{
+    struct cn_time_base base;
+
+    if (run->has_range)
+        return cn_time_base_name(cn_time_base_of_timeline(run->db));
+    return cn_time_base_of(run->db, metric, &base) ? cn_time_base_name(base) : NULL;
+}
+
 bool cn_comparison_add(struct cn_comparison *c, const struct cn_compare_run *run,
                        const struct cn_progress *progress, struct cn_error *err)
 {
     const struct cn_database *db = run->db;
-    struct cn_compared_run made = {.side = run->side,
-                                   .seconds = NAN,
-                                   .recorder = cn_recorder_cost_parse(db->description)};
+    struct cn_compared_run made = {.side = run->side, .seconds = NAN};
+    struct cn_compare_run whole = *run;
     struct cn_costs *costs = cn_alloc(1, sizeof(*costs));
     struct compared_columns columns = {0};
     const char *metric = NULL;
     bool ok;
 
+    if (run->is_recorded && !run->has_range && db->has_timelines &&
+        cn_time_base_of_durations(db).source == CN_TIME_CORRECTED) {
+        whole.has_range = true;
+        whole.begin_ns = db->begin_ns;
+        whole.end_ns = db->end_ns;
+        run = &whole;
+    }
+    if (!run->has_range)
+        made.recorder = cn_recorder_cost_parse(db->description);
     if (run->has_range)
         made.seconds = (double)(run->end_ns - run->begin_ns) * 1e-9;
     else if (db->has_timelines && db->end_ns > db->begin_ns)
@@ -487,6 +505,8 @@ bool cn_comparison_add(struct cn_comparison *c, const struct cn_compare_run *run
         c->metric_copy = cn_strdup(metric);
         c->metric = c->metric_copy;
     }
+    if (ok)
+        c->bases[run->side] = base_of(run, metric);
     cn_costs_done(costs);
     free(costs);
     if (!ok) {

@@ -2,11 +2,14 @@
 
 #include <stdlib.h>
 
+#include "analyze/recorder_cost.h"
+#include "analyze/time_base.h"
 #include "analyze/timeline/range_sums.h"
 #include "analyze/timeline/spans.h"
 #include "analyze/views/context_index.h"
 #include "analyze/waits.h"
 #include "base/alloc.h"
+#include "base/text.h"
 #include "model/contexts/database.h"
 #include "model/contexts/database_view.h"
 
@@ -177,6 +180,20 @@ static void make_metric(struct range_database *self)
                       &self->view.db.arena);
 }
 
+/* Samples have recorded times: nothing was subtracted from them. */
+static const char *describe(struct cn_arena *arena, const struct cn_database *whole)
+{
+    struct cn_text text = {0};
+    const char *description = whole->description;
+
+    if (description && cn_time_base_of_timeline(whole).source == CN_TIME_RECORDED) {
+        cn_recorder_cost_replace(&text, description);
+        description = cn_arena_strdup(arena, cn_text_str(&text));
+        cn_text_done(&text);
+    }
+    return description;
+}
+
 static struct range_database *new_database(struct cn_database *whole,
                                            const struct cn_context_index *index,
                                            const struct cn_range_request *request,
@@ -194,7 +211,6 @@ static struct range_database *new_database(struct cn_database *whole,
         .ops = &self->ops,
         .path = whole->path,
         .title = whole->title,
-        .description = whole->description,
         .kinds = whole->kinds,
         .profile_count = (uint32_t)count,
         .module_count = whole->module_count,
@@ -210,6 +226,7 @@ static struct range_database *new_database(struct cn_database *whole,
         .begin_ns = request->begin_ns,
         .end_ns = request->end_ns,
     };
+    self->view.db.description = describe(&self->view.db.arena, whole);
     make_metric(self);
     for (size_t i = 1; i < count; i++)
         self->planes[i].profile = request->profiles[i - 1];

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "analyze/percentile.h"
+#include "analyze/time_base.h"
 #include "analyze/views/costs_internal.h"
 #include "base/alloc.h"
 #include "base/sort.h"
@@ -587,6 +588,7 @@ static bool add_latencies(struct cn_costs *costs, struct cn_error *err)
             return false;
         costs->latencies[costs->latency_count++] = latency;
     }
+    costs->resolution_ns = cn_time_resolution_ns(costs->db);
     if (costs->latency_count == 0)
         return cn_fail(err, CN_ERR_NOT_FOUND,
                        "no percentiles: the database does not know how long calls took");

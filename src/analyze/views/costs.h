@@ -78,9 +78,10 @@ struct cn_costs {
     struct cn_cost_latency *latencies; /* ascending; NULL without percentiles */
     size_t latency_count;
     uint32_t min_input, max_input; /* the extremes of latencies; CN_NONE: unknown */
-    bool counts_waits;             /* the default metric counts waiting */
-    bool *is_selected;             /* by profile; NULL: all threads */
-    bool has_all_threads;          /* none was left out: set by cn_costs_ready() */
+    uint64_t resolution_ns; /* of latencies: no percentile is shorter (time_base.h) */
+    bool counts_waits;      /* the default metric counts waiting */
+    bool *is_selected;      /* by profile; NULL: all threads */
+    bool has_all_threads;   /* none was left out: set by cn_costs_ready() */
     /* Of costs_blocks.h: one selected thread in so many is read, and stands for the others;
      * 0: all are read. */
     uint32_t thread_step;

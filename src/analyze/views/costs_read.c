@@ -164,7 +164,7 @@ static double percentile(const struct cn_costs *costs, double fraction,
     return cn_percentile_of_buckets(buckets, count, fraction,
                                     min != CN_NONE ? extreme_ns(inputs[min]) : 0,
                                     max_ns > 0 ? max_ns : UINT64_MAX, &ns)
-               ? (double)ns / 1e9
+               ? (double)cn_duration_resolved(ns, costs->resolution_ns) / 1e9
                : NAN;
 }
 

@@ -1,5 +1,8 @@
 #include "cli/database/compare_sides.h"
 
+#include <string.h>
+
+#include "cli/shell/cli.h"
 #include "cli/shell/progress.h"
 
 static const char *const thread_options[CN_SIDES] = {"threads-a", "threads-b"};
@@ -49,6 +52,7 @@ static bool select_time(struct cn_compare_run *run, const struct cn_args *args,
     const char *option = time_options[run->side], *text = cn_args_value(args, option);
 
     run->has_range = text != NULL;
+    run->is_recorded = cn_args_has(args, time_options[!run->side]);
     return !text || !run->db->has_timelines ||
            cn_view_time_parse(run->db, option, text, &run->begin_ns, &run->end_ns, err);
 }
@@ -98,6 +102,10 @@ bool cn_sides_add(struct cn_comparison *c, struct cn_sides *sides,
             if (!add_run(c, sides->paths[side][i], (enum cn_side)side, sides, args, visit,
                          arg, err))
                 return false;
+    if (c->bases[CN_SIDE_A] && c->bases[CN_SIDE_B] &&
+        strcmp(c->bases[CN_SIDE_A], c->bases[CN_SIDE_B]) != 0)
+        cn_cli_say(args, "A has %s, B has %s: differences contain the difference of both",
+                   c->bases[CN_SIDE_A], c->bases[CN_SIDE_B]);
     return true;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/time_base.h"
 #include "base/alloc.h"
 #include "base/duration.h"
 #include "base/text.h"
@@ -235,6 +236,7 @@ static void tell_states(const struct cn_view_setup *setup, const struct cn_args 
 {
     const struct cn_costs *costs = &setup->costs;
     struct cn_cost_states states;
+    struct cn_time_base base;
     struct cn_text text = {0};
     struct cn_error err;
 
@@ -250,8 +252,9 @@ static void tell_states(const struct cn_view_setup *setup, const struct cn_args 
         cn_text_printf(&text, ", %s", cn_wait_states[i]);
         add_duration(&text, " ", states.wait_s[i]);
     }
-    cn_cli_say(args, "%s%s", cn_text_str(&text),
-               costs->counts_waits ? "" : "; rows show running time (all: --waits)");
+    if (!costs->counts_waits && cn_time_base_of(setup->db, cn_shown_time(false), &base))
+        cn_text_printf(&text, "; rows show %s (all: --waits)", cn_time_base_name(base));
+    cn_cli_say(args, "%s", cn_text_str(&text));
     cn_text_done(&text);
 }
 

@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -18,6 +19,20 @@ static const struct cn_column row_columns[] = {
 };
 
 enum { ROW_COLUMN_COUNT = sizeof(row_columns) / sizeof(*row_columns) };
+
+/* After them, in JSON and CSV: percentiles as short as that are shorter. */
+static const struct cn_column resolution_column = {.name = "resolution_sec",
+                                                   .kind = CN_COLUMN_F64};
+
+static bool is_for_people(const struct cn_view_table *out)
+{
+    return out->format == CN_TABLE_TEXT || out->format == CN_TABLE_MARKDOWN;
+}
+
+static bool has_resolution(const struct cn_view_table *out)
+{
+    return out->costs->resolution_ns > 0 && !is_for_people(out);
+}
 
 /* The largest total of the columns of a metric. */
 static double metric_total(const struct cn_costs *costs, const char *metric)
@@ -49,19 +64,26 @@ void cn_view_table_begin(struct cn_view_table *out, const struct cn_args *args,
                          const struct cn_costs *costs, bool has_path)
 {
     struct cn_column *columns =
-        cn_alloc(2 * costs->column_count + ROW_COLUMN_COUNT, sizeof(*columns));
+        cn_alloc(2 * costs->column_count + ROW_COLUMN_COUNT + 1, sizeof(*columns));
     size_t row_columns_wanted = has_path ? ROW_COLUMN_COUNT : ROW_COLUMN_COUNT - 1;
     size_t count = 0;
 
-    *out =
-        (struct cn_view_table){.columns = columns, .costs = costs, .has_path = has_path};
+    *out = (struct cn_view_table){.columns = columns,
+                                  .costs = costs,
+                                  .format = cn_cli_format(args),
+                                  .has_path = has_path};
     for (size_t i = 0; i < costs->column_count; i++) {
         const struct cn_cost_column *column = &costs->columns[i];
 
         if (column->is_hidden)
             continue;
         columns[count++] =
-            cn_view_value_column(column, metric_total(costs, column->metric));
+            column->fraction > 0 && is_for_people(out)
+                ? (struct cn_column){.name = column->name,
+                                     .title = column->title,
+                                     .kind = CN_COLUMN_ANY,
+                                     .align = CN_ALIGN_RIGHT}
+                : cn_view_value_column(column, metric_total(costs, column->metric));
         cn_text_clear(&out->label);
         cn_text_printf(&out->label, "%s_percent", column->name);
         if (column->has_percent)
@@ -71,7 +93,8 @@ void cn_view_table_begin(struct cn_view_table *out, const struct cn_args *args,
     }
     for (size_t i = 0; i < row_columns_wanted; i++)
         columns[count++] = row_columns[i];
-    out->format = cn_cli_format(args);
+    if (has_resolution(out))
+        columns[count++] = resolution_column;
     out->table = cn_cli_table(args, columns, count);
 }
 
@@ -81,6 +104,20 @@ static void add_value(struct cn_table *table, double value)
         cn_table_none(table);
     else
         cn_table_f64(table, value);
+}
+
+/* "< 21 ns", the most that a percentile as short as that can be. */
+static void add_percentile(struct cn_view_table *out, double value)
+{
+    uint64_t limit_ns = out->costs->resolution_ns;
+
+    if (is_for_people(out) && value <= (double)limit_ns / 1e9) {
+        cn_text_clear(&out->label);
+        cn_text_printf(&out->label, "< %" PRIu64 " ns", limit_ns);
+        cn_table_str(out->table, cn_text_str(&out->label));
+    } else {
+        add_value(out->table, value);
+    }
 }
 
 static enum cn_color heat(double percent)
@@ -98,7 +135,10 @@ static void add_numbers(struct cn_view_table *out, const struct cn_row *row)
 
         if (column->is_hidden)
             continue;
-        add_value(out->table, row->values[i]);
+        if (column->fraction > 0)
+            add_percentile(out, row->values[i]);
+        else
+            add_value(out->table, row->values[i]);
         if (!column->has_percent)
             continue;
         cn_table_paint(out->table, heat(percent));
@@ -133,6 +173,8 @@ void cn_view_table_row(struct cn_view_table *out, const struct cn_row *row,
     cn_table_str(table, cn_text_str(&out->label));
     if (out->has_path)
         cn_table_str(table, text->path);
+    if (has_resolution(out))
+        cn_table_f64(table, (double)out->costs->resolution_ns / 1e9);
     cn_table_end_row(table);
 }
 

@@ -62,7 +62,7 @@ static void flush_when_full(struct cn_table *table)
 
 static bool is_left_aligned(const struct cn_column *column, const struct table_cell *cell)
 {
-    if (column->kind == CN_COLUMN_ANY)
+    if (column->kind == CN_COLUMN_ANY && column->align == CN_ALIGN_BY_KIND)
         return !cell->is_number;
     return column->align == CN_ALIGN_LEFT ||
            (column->align == CN_ALIGN_BY_KIND && column->kind == CN_COLUMN_TEXT);

@@ -39,7 +39,7 @@ enum cn_column_kind {
     CN_COLUMN_F64,     /* text: up to six significant digits */
     CN_COLUMN_FIXED,   /* a double; text: `decimals` digits after the point */
     CN_COLUMN_PERCENT, /* a double, 12.3 for "12.3%"; JSON and CSV: the number */
-    CN_COLUMN_ANY,     /* cells of any kind, each aligned by its own */
+    CN_COLUMN_ANY, /* cells of any kind, each aligned by its own unless `align` says how */
 };
 
 enum cn_align {

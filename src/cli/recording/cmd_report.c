@@ -61,7 +61,6 @@ bool cn_report_show(struct cn_recording_setup *setup, void *arg, struct cn_error
         return cn_fail(err, CN_ERR_USAGE, "--diff has no fields that end with -ts");
     if (layout.needs.with_processors && other)
         return cn_fail(err, CN_ERR_USAGE, "--diff has no fields that begin with cpu-");
-    setup->query.is_raw |= layout.needs.with_moments;
     ok = cn_call_report_build(&report, &setup->query, setup->workers, layout.needs, err);
     if (ok && histogram) {
         ok = cn_report_print_histogram(args, &report, histogram, err);

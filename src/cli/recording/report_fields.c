@@ -135,15 +135,18 @@ bool cn_report_layout_parse(struct cn_report_layout *layout, const char *fields,
     return true;
 }
 
-static uint64_t percentile(const struct cn_histogram *histogram,
-                           const struct cn_call_times *times, unsigned field)
+static uint64_t percentile(const struct cn_call_row *row, bool is_self, unsigned which)
 {
-    uint64_t ns = 0;
+    uint64_t ns;
 
-    if (histogram)
-        (void)cn_percentile_of_histogram(histogram, cn_percentile_fractions[field],
-                                         times->min_ns, times->max_ns, &ns);
-    return ns;
+    return cn_call_row_percentile(row, is_self, (enum cn_percentile)which, &ns) ? ns : 0;
+}
+
+bool cn_report_is_of_one_call(size_t field)
+{
+    return (field >= CN_REPORT_P50 && field <= CN_REPORT_SELF_P999) ||
+           field == CN_REPORT_TOTAL_MIN || field == CN_REPORT_TOTAL_MAX ||
+           field == CN_REPORT_SELF_MIN || field == CN_REPORT_SELF_MAX;
 }
 
 uint64_t cn_report_value(const struct cn_recording *rec, const struct cn_call_row *row,
@@ -157,17 +160,17 @@ uint64_t cn_report_value(const struct cn_recording *rec, const struct cn_call_ro
     case CN_REPORT_TOTAL_AVG:
         return cn_call_times_mean(&cost->total, cost->calls);
     case CN_REPORT_TOTAL_MIN:
-        return cost->total.min_ns;
+        return cn_duration_resolved(cost->total.min_ns, row->resolution_ns);
     case CN_REPORT_TOTAL_MAX:
-        return cost->total.max_ns;
+        return cn_duration_resolved(cost->total.max_ns, row->resolution_ns);
     case CN_REPORT_SELF:
         return cost->self.sum_ns;
     case CN_REPORT_SELF_AVG:
         return cn_call_times_mean(&cost->self, cost->calls);
     case CN_REPORT_SELF_MIN:
-        return cost->self.min_ns;
+        return cn_duration_resolved(cost->self.min_ns, row->resolution_ns);
     case CN_REPORT_SELF_MAX:
-        return cost->self.max_ns;
+        return cn_duration_resolved(cost->self.max_ns, row->resolution_ns);
     case CN_REPORT_CALL:
         return cost->calls;
     case CN_REPORT_SIZE:
@@ -177,12 +180,12 @@ uint64_t cn_report_value(const struct cn_recording *rec, const struct cn_call_ro
     case CN_REPORT_P90:
     case CN_REPORT_P99:
     case CN_REPORT_P999:
-        return percentile(row->totals, &cost->total, field - CN_REPORT_P50);
+        return percentile(row, false, field - CN_REPORT_P50);
     case CN_REPORT_SELF_P50:
     case CN_REPORT_SELF_P90:
     case CN_REPORT_SELF_P99:
     case CN_REPORT_SELF_P999:
-        return percentile(row->selfs, &cost->self, field - CN_REPORT_SELF_P50);
+        return percentile(row, true, field - CN_REPORT_SELF_P50);
     case CN_REPORT_TOTAL_MIN_TS:
     case CN_REPORT_TOTAL_MAX_TS:
     case CN_REPORT_SELF_MIN_TS:

@@ -62,6 +62,10 @@ CN_CHECK bool cn_report_layout_parse(struct cn_report_layout *layout, const char
 /* Let the report count what a field or key shows. */
 void cn_report_layout_need(struct cn_report_layout *layout, int field);
 
+/* True for the duration of one call, an extreme or a percentile: it is not shorter than the
+ * resolution of its row. */
+bool cn_report_is_of_one_call(size_t field);
+
 /* A time or number; not for percent fields. */
 uint64_t cn_report_value(const struct cn_recording *rec, const struct cn_call_row *row,
                          enum cn_report_field field);

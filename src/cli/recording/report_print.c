@@ -20,7 +20,6 @@ enum {
     TID_WIDTH = 7,
     MOMENT_WIDTH = 18,
     NS_A_SECOND = 1000000000,
-    PS_PER_NS = 1000,
     TASK_NAME_WIDTH = 16,
     NAME_RULE = 20,
     BAR_WIDTH = 50,
@@ -177,17 +176,15 @@ static bool is_unknown(const struct report_rows *rows, size_t row, size_t field)
     return field != CN_REPORT_CALL && value_at(rows, row, field) == 0;
 }
 
-/* A duration; of a percentile that is shorter than the cost of the recorder inside a call, which
- * was subtracted, that limit: the clock does not resolve it. */
+/* A duration; "< 21 ns" if the clock does not resolve it. */
 static void add_duration(struct cn_text *text, const struct report_rows *rows, size_t row,
                          size_t field)
 {
     uint64_t ns = value_at(rows, row, field);
-    uint64_t limit_ns = rows->rec->call_cost.inner_ps / PS_PER_NS;
+    uint64_t limit_ns = rows->functions ? rows->functions[row].resolution_ns : 0;
     char below[32];
 
-    if (rows->functions && field >= CN_REPORT_P50 && field <= CN_REPORT_SELF_P999 &&
-        ns > 0 && ns < limit_ns && limit_ns < 1000) {
+    if (rows->functions && cn_report_is_of_one_call(field) && ns > 0 && ns <= limit_ns) {
         (void)snprintf(below, sizeof(below), "< %" PRIu64 " ns", limit_ns);
         cn_right_add(text, below, CN_DURATION_LEN);
     } else {
@@ -307,9 +304,14 @@ static bool has_text(const struct report_rows *rows, size_t field)
 
 static void print_table(const struct cn_args *args, const struct report_rows *rows)
 {
-    struct cn_column columns[CN_REPORT_FIELD_COUNT + 1] = {0};
+    struct cn_column columns[CN_REPORT_FIELD_COUNT + 2] = {0};
     size_t count = 0;
+    bool has_resolution = false;
 
+    for (size_t i = 0; i < rows->field_count; i++)
+        has_resolution |= rows->has[i] && rows->functions && rows->count > 0 &&
+                          rows->functions[0].resolution_ns > 0 &&
+                          cn_report_is_of_one_call(i);
     for (size_t i = 0; i < rows->field_count; i++)
         if (rows->has[i])
             columns[count++] = (struct cn_column){
@@ -319,6 +321,9 @@ static void print_table(const struct cn_args *args, const struct report_rows *ro
                                                                   : CN_COLUMN_U64,
             };
     columns[count++] = (struct cn_column){.name = rows->name_key, .kind = CN_COLUMN_TEXT};
+    if (has_resolution)
+        columns[count++] =
+            (struct cn_column){.name = "resolution_ns", .kind = CN_COLUMN_U64};
     struct cn_table *table = cn_cli_table(args, columns, count);
     for (size_t r = 0; r < rows->count; r++) {
         for (size_t i = 0; i < rows->field_count; i++) {
@@ -334,6 +339,8 @@ static void print_table(const struct cn_args *args, const struct report_rows *ro
                 cn_table_u64(table, value_at(rows, r, i));
         }
         cn_table_str(table, name_at(rows, r));
+        if (has_resolution)
+            cn_table_u64(table, rows->functions[r].resolution_ns);
         cn_table_end_row(table);
     }
     cn_table_free(table);
@@ -478,8 +485,7 @@ bool cn_report_print_tasks(const struct cn_recording_setup *setup,
 }
 
 /* In text, a line is several buckets: a quarter of a doubling. */
-static void print_buckets(const struct cn_args *args,
-                          const struct cn_histogram *histogram, uint64_t call_count)
+static void print_buckets(const struct cn_args *args, const struct cn_call_row *row)
 {
     static const struct cn_column columns[] = {
         {.name = "from_ns", .title = "FROM ns", .kind = CN_COLUMN_U64},
@@ -491,14 +497,15 @@ static void print_buckets(const struct cn_args *args,
     bool is_text = cn_cli_format(args) == CN_TABLE_TEXT;
     struct cn_table *table = cn_cli_table(args, columns, is_text ? 5 : 4);
     struct cn_bucket_calls buckets[CN_BUCKET_COUNT];
-    size_t count = cn_histogram_list(histogram, buckets);
+    size_t count = cn_histogram_list(row->totals, buckets);
     char bar[BAR_WIDTH + 1];
 
     memset(bar, '#', BAR_WIDTH);
     if (is_text)
         count = merge_quarters(buckets, count);
+    count = cn_buckets_resolve(buckets, count, row->resolution_ns);
     for (size_t i = 0; i < count; i++) {
-        double share = buckets[i].calls / (double)call_count;
+        double share = buckets[i].calls / (double)row->cost.calls;
 
         cn_table_u64(table, buckets[i].range.low_ns);
         cn_table_u64(table, buckets[i].range.high_ns);
@@ -522,7 +529,7 @@ bool cn_report_print_histogram(const struct cn_args *args,
 {
     for (size_t i = 0; i < report->row_count; i++) {
         if (strcmp(report->rows[i].name, function) == 0) {
-            print_buckets(args, report->rows[i].totals, report->rows[i].cost.calls);
+            print_buckets(args, &report->rows[i]);
             return true;
         }
     }

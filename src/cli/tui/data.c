@@ -124,7 +124,6 @@ static bool build_report(struct cn_tui_load *load, const struct cn_progress *pro
     struct cn_call_query query = data->setup.query;
 
     query.progress = progress;
-    query.is_raw |= data->layout.needs.with_moments; /* as cairn report */
     if (!cn_call_report_build(&data->report, &query, data->setup.workers,
                               data->layout.needs, err)) {
         cn_call_report_done(&data->report);

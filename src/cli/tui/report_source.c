@@ -126,6 +126,8 @@ struct cn_tui_source *cn_tui_report_new(const struct cn_recording *rec,
                        : field->flags & CN_OUTPUT_PERCENT ? CN_TUI_PERCENT
                                                           : CN_TUI_COUNT;
         column->is_shown = layout->has[c];
+        if (cn_report_is_of_one_call(c) && report->row_count > 0)
+            column->resolution = (double)report->rows[0].resolution_ns / 1e9;
         for (size_t i = 0; i < report->row_count; i++)
             column->max = fmax(column->max, value_of(self, i, c));
     }

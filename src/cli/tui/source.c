@@ -114,12 +114,13 @@ static void add_value(const struct cn_tui_column *column, double value,
 {
     struct source_scale scale = scale_of(column);
     double least = pow(10, -scale.decimals);
+    bool is_below = value > 0 && value <= column->resolution;
 
     if (isnan(value))
         return;
     value *= scale.factor;
-    if (value > 0 && value < least / 2)
-        cn_text_printf(text, "<%.*f", scale.decimals, least);
+    if (is_below || (value > 0 && value < least / 2))
+        cn_text_printf(text, "<%.*f", scale.decimals, fmax(value, least));
     else
         add_number(text, value, scale.decimals);
 }

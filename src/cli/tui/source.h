@@ -27,8 +27,9 @@ enum cn_tui_unit {
 struct cn_tui_column {
     char title[32];
     enum cn_tui_unit unit;
-    double max;   /* the largest value, or about as large: sets unit and width */
-    double whole; /* of which a share is shown in percent; NAN: none */
+    double max;        /* the largest value, or about as large: sets unit and width */
+    double whole;      /* of which a share is shown in percent; NAN: none */
+    double resolution; /* values up to it are "less than" it; 0: all are exact */
     bool is_shown;
     bool is_hidden; /* never shown, and not offered */
 };

@@ -104,8 +104,10 @@ struct cn_tui_source *cn_tui_view_new(struct cn_view *view, bool is_endless)
         column->whole = cost->has_percent ? cost->total : NAN;
         column->max = isfinite(cost->total) ? fabs(cost->total) : 0;
         /* A percentile is not longer than all time. */
-        if (cost->fraction > 0)
+        if (cost->fraction > 0) {
             column->max = self->source.columns[0].max;
+            column->resolution = (double)costs->resolution_ns / 1e9;
+        }
         column->is_hidden = cost->is_hidden;
         column->is_shown = !cost->is_hidden;
     }

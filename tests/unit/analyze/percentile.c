@@ -94,11 +94,33 @@ static void names_say_the_fractions(void **state)
     }
 }
 
+/* What is shorter than the clock resolves is one bucket, up to the end of its last one. */
+static void merges_what_the_clock_does_not_resolve(void **state)
+{
+    struct cn_bucket_calls buckets[] = {
+        {{1, 1}, 400}, {{15, 15}, 2}, {{22, 23}, 3}, {{40, 42}, 5}};
+
+    (void)state;
+    assert_int_equal(cn_duration_resolved(1, 22), 22);
+    assert_int_equal(cn_duration_resolved(0, 22), 0);
+    assert_int_equal(cn_duration_resolved(23, 22), 23);
+    assert_int_equal(cn_buckets_resolve(buckets, 4, 0), 4);
+    assert_int_equal(cn_buckets_resolve(buckets, 4, 22), 3);
+    assert_int_equal(buckets[0].range.low_ns, 0);
+    assert_int_equal(buckets[0].range.high_ns, 21);
+    assert_true(buckets[0].calls == 402);
+    assert_int_equal(buckets[2].range.low_ns, 40);
+    assert_int_equal(cn_buckets_resolve(buckets, 3, 23), 2);
+    assert_int_equal(buckets[0].range.high_ns, 23);
+    assert_true(buckets[0].calls == 405);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(selects_what_sorting_would),
         cmocka_unit_test(buckets_are_near_the_exact_value),
+        cmocka_unit_test(merges_what_the_clock_does_not_resolve),
         cmocka_unit_test(names_say_the_fractions),
     };
 

@@ -52,10 +52,32 @@ static void other_descriptions_have_no_cost(void **state)
         assert_int_equal(cn_recorder_cost_parse(texts[i]).call_ps, 0);
 }
 
+static void a_range_of_time_is_as_recorded(void **state)
+{
+    struct cn_text text = {0}, replaced = {0};
+
+    (void)state;
+    cn_text_str_add(&text, "A title.\n");
+    cn_recorder_cost_print(&text, (struct cn_hook_cost){50750, 21781});
+    cn_text_str_add(&text, "profile 1\n");
+    assert_false(cn_recorder_cost_is_included(cn_text_str(&text)));
+    cn_recorder_cost_replace(&replaced, cn_text_str(&text));
+    assert_string_equal(cn_text_str(&replaced),
+                        "A title.\nTimes are as recorded.\nprofile 1\n");
+    assert_true(cn_recorder_cost_is_included(cn_text_str(&replaced)));
+    cn_text_clear(&replaced);
+    cn_recorder_cost_replace(&replaced, "A title.\n");
+    assert_string_equal(cn_text_str(&replaced), "A title.\nTimes are as recorded.\n");
+    assert_false(cn_recorder_cost_is_included(NULL));
+    cn_text_done(&replaced);
+    cn_text_done(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_printed_is_parsed),
+        cmocka_unit_test(a_range_of_time_is_as_recorded),
         cmocka_unit_test(other_descriptions_have_no_cost),
     };
 
