@@ -1,6 +1,6 @@
 // Bundles the viewer into dist/ or the folder given with --outdir: one script, one style
 // sheet, one page. With --tests, the unit tests into dist-test/; with --engine-tests FOLDER, the
-// programs that compare the engine with a server and open damaged data. The types of answers are
+// programs that compare the engine with a server, open damaged data and print notes. The types of answers are
 // made first, from the schema of the API.
 import { copyFile, mkdir, readdir, rm } from "node:fs/promises";
 import { build } from "esbuild";
@@ -30,7 +30,7 @@ if (process.argv.includes("--tests")) {
 } else if (process.argv[2] === "--engine-tests") {
   await build({
     ...common,
-    entryPoints: ["test/engine_replay.ts", "test/engine_damage.ts"],
+    entryPoints: ["test/engine_replay.ts", "test/engine_damage.ts", "test/notes_of.ts"],
     outdir: process.argv[3],
     outExtension: { ".js": ".mjs" },
     platform: "node",

@@ -22,6 +22,7 @@ const call = (time: number, kind: Call["kind"], depth: number): Call => ({
   values: "()",
 });
 const page = (...calls: Call[]): Calls => ({
+  base: "recorded time with waiting",
   calls,
   first: "0.0",
   next: "0.9",

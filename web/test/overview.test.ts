@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  busyCores,
   factsOf,
   foldSteps,
   listedSteps,
@@ -10,7 +11,8 @@ import {
 } from "../src/overview/overview_model";
 import type { Info, Overview, Row, States } from "../generated/answers";
 import { bareName, foldTemplates, shorten } from "../src/shared/names";
-import { columnUnit } from "../src/shared/units";
+import { formatDuration } from "../src/shared/format";
+import { columnUnit, percentileUnit } from "../src/shared/units";
 
 const row = (label: string, values: (number | null)[]): Row => ({
   id: label,
@@ -45,6 +47,7 @@ const info = {
 } as unknown as Info;
 const overview: Overview = {
   metric: "time (sec)",
+  base: "corrected time with waiting",
   hotPath: [row("main", [2, 1])],
   columns: [
     column("time (sec)", "inclusive", 2),
@@ -69,7 +72,7 @@ const overview: Overview = {
     [1, "NODE 0 THREAD 0"],
     [2, "NODE 0 THREAD 1"],
   ],
-  imbalance: { by: "thread", count: 2, most: 1, max: 1.6, mean: 1 },
+  imbalance: { by: "thread", function: "work", count: 2, most: 1, max: 1.6, mean: 1 },
   warnings: [{ text: "the tail is missing", isDamage: true }],
   lostRecords: 3,
   callCost: 26.5,
@@ -89,8 +92,8 @@ test("the facts of a recording", () => {
   assert.deepEqual(
     factsOf(info, overview).map(({ value, label }) => `${value} ${label}`),
     [
-      "2 s wall time",
-      "2 s time, 1.00 of 4 cores",
+      "2 s wall time, recorded",
+      "2 s corrected time with waiting",
       "2 threads in 1 process",
       "1,200 calls of 1 function",
       "3 lost records",
@@ -103,12 +106,32 @@ test("the facts of a recording", () => {
   );
   const longer = { wall: 4e9, states: [] } as unknown as States;
   const labelOf = (of: Info) => factsOf(of, overview, longer)[0]?.label;
-  assert.equal(labelOf(info), "wall time, calls in 2 s");
-  assert.equal(labelOf({ ...info, metrics: [] }), "wall time, samples in 2 s");
+  assert.equal(labelOf(info), "wall time, recorded, calls in 2 s");
+  assert.equal(labelOf({ ...info, metrics: [] }), "wall time, recorded, samples in 2 s");
   const unknown = factsOf({ ...info, duration: 0 }, overview)[0];
   assert.equal(unknown?.value, "unknown");
   const idle = factsOf({ ...info, threadCount: 5 }, overview)[2];
   assert.equal(idle?.label, "threads in 1 process, 2 with costs");
+});
+
+test("processors are compared with the wall time in recorded time alone", () => {
+  const states = {
+    wall: 4e9,
+    states: [
+      ["running", 3e9],
+      ["blocked", 5e9],
+    ],
+  } as unknown as States;
+  const labelOf = (of: Info, known: States | null) => factsOf(of, overview, known)[0]?.label;
+  assert.equal(busyCores(info, overview, null), null);
+  assert.equal(busyCores({ ...info, costTimes: "recorded" }, overview, null), 1);
+  assert.equal(
+    labelOf({ ...info, duration: 4e9 }, states),
+    "wall time, recorded, 0.75 of 4 cores busy",
+  );
+  const { costTimes, ...sampled } = info;
+  assert.equal(costTimes, "corrected");
+  assert.equal(labelOf(sampled, null), "wall time, 1.00 of 4 cores busy");
 });
 
 test("waiting of threads, in calls and outside", () => {
@@ -122,9 +145,10 @@ test("waiting of threads, in calls and outside", () => {
       ["no data", 12e8],
     ],
     waitingOutside: 5e8,
+    recording: 4e8,
     threads: [
-      [1, 16e8, 2e8, 2e8, 0, 1e8],
-      [2, 4e8, 4e8, 0, 12e8, 4e8],
+      [1, 16e8, 2e8, 2e8, 0, 1e8, 3e8],
+      [2, 4e8, 4e8, 0, 12e8, 4e8, 1e8],
     ],
   };
   const known = {
@@ -140,18 +164,19 @@ test("waiting of threads, in calls and outside", () => {
     label: "waiting, 25.0 % pre-empted, 500 ms outside calls",
     to: { v: "bottom-up", w: "1" },
   });
-  assert.deepEqual(threadTimes(overview, states).get(2), [0.4, 0.4, 0, 1.2]);
+  assert.deepEqual(threadTimes(overview, states).get(2), [0.3, 0.1, 0.4, 0, 1.2]);
   assert.deepEqual(threadTimes(overview, null).get(2), [0.4]);
 });
 
 test("what is worth a look: damage first, small things not at all", () => {
-  const notes = notesOf(info, overview).map(({ subject, text }) => subject + text);
+  const states = { wall: 2e9, states: [["running", 2e9]] } as unknown as States;
+  const notes = notesOf(info, overview, states).map(({ subject, text }) => subject + text);
   assert.equal(notes.length, 6);
   assert.match(notes[0] ?? "", /^Damage: the tail/);
   assert.match(notes[1] ?? "", /^3 records lost/);
   assert.match(notes[2] ?? "", /^main itself has 75.0 % of all time in 1 call\./);
   assert.match(notes[3] ?? "", /^1.00 of 2 cores/);
-  assert.match(notes[4] ?? "", /^THREAD 0 has .*, 1.6 × the mean of 2 threads/);
+  assert.match(notes[4] ?? "", /^THREAD 0 has 1.6 s in work, 1.6 × the mean of the 2 threads/);
   assert.match(notes[5] ?? "", /^a: p99 10 ms is 10 × its p50, 1 ms/);
 });
 
@@ -193,6 +218,18 @@ test("labels without what they have in common", () => {
     shortLabels([[1, "words 17"]]).map((label) => label[1]),
     ["words 17"],
   );
+});
+
+test("a duration that the clock does not resolve is less than that", () => {
+  const { unit, print } = percentileUnit(22e-9, "auto");
+  assert.equal(unit, "µs");
+  assert.equal(print(22e-9), "< 0.022");
+  assert.equal(print(23e-9), "0.023");
+  assert.equal(print(null), "");
+  assert.equal(percentileUnit(undefined, "ns").print(1e-9), "1");
+  assert.equal(formatDuration(22, 22), "< 22 ns");
+  assert.equal(formatDuration(23, 22), "23 ns");
+  assert.equal(formatDuration(1), "1 ns");
 });
 
 test("a column has one unit", () => {

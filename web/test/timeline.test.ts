@@ -52,6 +52,7 @@ import type { NestedTimeline, Thread } from "../generated/answers";
 
 // main > {work > leaf, rest}; 9 is waiting.
 const answer: NestedTimeline = {
+  base: "recorded running time",
   threadCount: 1,
   first: 0,
   begin: 0,

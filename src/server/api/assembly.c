@@ -3,6 +3,7 @@
 #include "server/api/api.h"
 #include "server/api/parameters.h"
 #include "server/api/request.h"
+#include "server/api/rows_json.h"
 #include "server/served/served.h"
 
 static void add_instructions(struct cn_json *json, const struct cn_annotation *annotation)
@@ -60,6 +61,7 @@ bool cn_api_assembly(struct cn_served *served, struct cn_served_view *view,
         cn_json_add_str(json, "module", annotation.module);
         cn_json_add_str(json, "buildId", annotation.build_id);
         cn_json_add_str(json, "column", view->costs.columns[column].metric);
+        cn_json_add_base(json, view->costs.db, view->costs.columns[column].metric);
         cn_json_add_f64(json, "total", view->costs.columns[column].total);
         cn_json_add_f64(json, "self", annotation.self);
         cn_json_add_f64(json, "inlined", annotation.inlined);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "analyze/calls/stack.h"
+#include "analyze/time_base.h"
 #include "model/calls/values.h"
 #include "server/api/api.h"
 #include "server/api/call_list.h"
@@ -199,6 +200,9 @@ static bool list_calls(struct calls_question *question, struct cn_request *reque
         question->bound = (struct cn_call_bound){.position = position};
     }
     read_on(question, &list, limit + before);
+    /* Calls are where they were recorded, as in timelines. */
+    cn_json_add_str(&request->json, "base",
+                    cn_time_base_name(cn_time_base_of_calls(question->rec, true)));
     add_list(&request->json, question, &list);
     cn_call_list_done(&list);
     return true;
@@ -288,6 +292,9 @@ bool cn_api_slowest(struct cn_served *served, struct cn_request *request,
     if (!cn_job_wait(&slowest->job, err))
         return false;
     origin_ns = cn_recording_begin_ns(served->recording);
+    cn_json_add_str(
+        json, "base",
+        cn_time_base_name(cn_time_base_of_calls(served->recording, slowest->is_raw)));
     cn_json_add_array(json, "calls");
     for (size_t i = 0; i < slowest->count; i++) {
         const struct cn_slow_call *call = &slowest->list[i];

@@ -31,7 +31,7 @@ static bool add_latency(struct cn_json *json, struct cn_database *db, uint32_t c
     } else if (err->kind == CN_ERR_NOT_FOUND) {
         ok = true;
     }
-    cn_json_latency(json, seconds, buckets, count);
+    cn_json_latency(json, costs, seconds, buckets, count);
     free(buckets);
     cn_costs_done(costs);
     free(costs);

@@ -126,6 +126,10 @@ static void begin_answer(struct cn_json *json, const struct cn_served_diff *diff
     const struct cn_comparison *c = &diff->c;
 
     cn_json_add_str(json, "metric", c->metric);
+    if (c->bases[CN_SIDE_A])
+        cn_json_add_str(json, "baseA", c->bases[CN_SIDE_A]);
+    if (c->bases[CN_SIDE_B])
+        cn_json_add_str(json, "baseB", c->bases[CN_SIDE_B]);
     cn_json_add_array(json, "runs");
     for (int side = 0; side < CN_SIDES; side++)
         cn_json_u64(json, c->side_runs[side]);

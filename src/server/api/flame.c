@@ -10,6 +10,7 @@
 #include "server/api/flame_json.h"
 #include "server/api/parameters.h"
 #include "server/api/request.h"
+#include "server/api/rows_json.h"
 #include "server/served/flame.h"
 #include "server/served/served.h"
 
@@ -145,6 +146,7 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
     if (view->is_estimate)
         cn_json_add_bool(&request->json, "isPartial", true);
     cn_json_add_str(&request->json, "column", costs->columns[p.column].metric);
+    cn_json_add_base(&request->json, costs->db, costs->columns[p.column].metric);
     cn_json_add_str(&request->json, "side",
                     costs->columns[p.column].side == CN_SELF ? "self" : "total");
     cn_json_flame(&request->json, &p.flame, total);

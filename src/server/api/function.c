@@ -49,7 +49,7 @@ static void add_latency(const struct cn_served_view *view, const struct cn_row *
             if (costs->columns[i].fraction == cn_percentile_fractions[k])
                 seconds[k] = function->values[i];
     buckets = cn_alloc(costs->latency_count, sizeof(*buckets));
-    cn_json_latency(json, seconds, buckets,
+    cn_json_latency(json, costs, seconds, buckets,
                     cn_view_function_latencies(view->view, function, buckets));
     free(buckets);
 }

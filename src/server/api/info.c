@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/calls/clock.h"
+#include "analyze/time_base.h"
 #include "analyze/views/overview.h"
 #include "base/alloc.h"
 #include "base/text.h"
@@ -126,12 +126,16 @@ bool cn_api_info(struct cn_served *served, struct cn_request *request,
     const struct cn_database *db = is_ready ? served->db : NULL;
     struct cn_overview overview = {0};
     const char *shown = is_ready ? cn_served_default_metric(&served->views) : "";
+    enum cn_time_source source;
 
     /* During its analysis, a recording has calls and nothing else, measurements have nothing. */
     if (!is_ready && (!served->recording || err->kind != CN_ERR_BUSY))
         return false;
     if (is_ready && !cn_overview_build(&overview, served->db, err))
         return false;
+    source = db ? cn_time_base_of_durations(db).source
+                : cn_time_base_of_calls(served->recording, served->opened.options.is_raw)
+                      .source;
     cn_json_add_str(json, "kind", kind_names[served->kind]);
     cn_json_add_bool(json, "isReady", is_ready);
     cn_json_add_str(json, "title", db ? db->title : served->name);
@@ -150,14 +154,11 @@ bool cn_api_info(struct cn_served *served, struct cn_request *request,
     add_metrics(json, db);
     cn_json_add_str(json, "defaultMetric", shown);
     add_states(json, is_ready ? served->db : NULL, shown);
-    if (served->recording) {
+    if (source != CN_TIME_MEASURED)
         cn_json_add_str(json, "costTimes",
-                        served->opened.options.is_raw ||
-                                !cn_call_clock_is_needed(served->recording)
-                            ? "recorded"
-                            : "corrected");
+                        source == CN_TIME_CORRECTED ? "corrected" : "recorded");
+    if (served->recording)
         add_recording(json, served->recording);
-    }
     cn_overview_done(&overview);
     return true;
 }

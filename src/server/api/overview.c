@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/percentile.h"
+#include "analyze/views/imbalance.h"
 #include "analyze/views/thread_costs.h"
 #include "analyze/views/waiting_calls.h"
 #include "base/alloc.h"
@@ -169,96 +170,56 @@ static struct cn_view_question ask_functions(const struct cn_database *db,
     return question;
 }
 
+/* "imbalance": ranks or threads that do the same work and wait for one of them; null where
+ * nothing shows that. */
+static bool add_imbalance(struct cn_served_view *view, struct cn_json *json,
+                          struct cn_error *err)
+{
+    struct cn_view *of = view->view;
+    struct cn_row_list path;
+    struct cn_imbalance found;
+    struct cn_text label = {0};
+    uint32_t *contexts;
+    size_t count = 0;
+    bool ok;
+
+    cn_row_list_begin(&path, of->costs->column_count);
+    ok = cn_view_hot_path(of, 0, CN_HOT_SHARE, &path, err);
+    contexts = cn_alloc(path.count, sizeof(*contexts));
+    for (size_t i = 0; ok && i < path.count; i++)
+        contexts[count++] = path.rows[i].context;
+    ok = ok && cn_imbalance_find(&found, of->costs->db, of->costs->columns[0].metric,
+                                 contexts, count, err);
+    for (size_t i = 0; ok && found.is_found && i < count; i++)
+        if (contexts[i] == found.context)
+            ok = of->ops->label(of, &path.rows[i], &label, err);
+    if (ok) {
+        cn_json_key(json, "imbalance");
+        if (found.is_found) {
+            cn_json_object(json);
+            cn_json_add_str(json, "by", found.is_by_rank ? "rank" : "thread");
+            cn_json_add_u64(json, "count", found.count);
+            cn_json_add_u64(json, "most", found.most);
+            cn_json_add_f64(json, "max", found.max);
+            cn_json_add_f64(json, "mean", found.mean);
+            cn_json_add_str(json, "function", cn_text_str(&label));
+            cn_json_end(json);
+        } else {
+            cn_json_null(json);
+        }
+    }
+    cn_text_done(&label);
+    free(contexts);
+    cn_row_list_done(&path);
+    return ok;
+}
+
 static bool answer_hot_path(struct cn_served *served, struct cn_served_view *view,
                             struct cn_request *request, struct cn_error *err)
 {
     (void)served;
-    return cn_json_hot_path(&request->json, "hotPath", view->view, 0, err);
-}
-
-/* The threads of one group: a rank, or one thread. */
-struct overview_group {
-    uint64_t key;
-    double value;
-    uint32_t profile;
-};
-
-static const struct cn_identity *find_rank(const struct cn_profile *profile,
-                                           const struct cn_kinds *kinds)
-{
-    for (size_t i = 0; i < profile->identity.count; i++) {
-        uint8_t kind = profile->identity.ids[i].kind;
-
-        if (kind < kinds->count && strcmp(kinds->list[kind], "RANK") == 0)
-            return &profile->identity.ids[i];
-    }
-    return NULL;
-}
-
-/* "imbalance": the largest and the mean value of the ranks, or of the threads if there
- * is one rank; null with fewer than two. */
-static void add_imbalance(struct cn_json *json, struct overview_group *groups,
-                          size_t count, bool has_ranks)
-{
-    size_t merged = 0, most = 0;
-    double sum = 0;
-
-    CN_SORT(groups, count, CN_UP(struct overview_group, key),
-            CN_UP(struct overview_group, profile));
-    for (size_t i = 0; i < count; i++) {
-        sum += groups[i].value;
-        if (merged > 0 && groups[merged - 1].key == groups[i].key)
-            groups[merged - 1].value += groups[i].value;
-        else
-            groups[merged++] = groups[i];
-    }
-    for (size_t i = 1; i < merged; i++)
-        if (groups[i].value > groups[most].value)
-            most = i;
-    cn_json_key(json, "imbalance");
-    if (merged < 2 || sum <= 0) {
-        cn_json_null(json);
-        return;
-    }
-    cn_json_object(json);
-    cn_json_add_str(json, "by", has_ranks ? "rank" : "thread");
-    cn_json_add_u64(json, "count", merged);
-    cn_json_add_u64(json, "most", groups[most].key);
-    cn_json_add_f64(json, "max", groups[most].value);
-    cn_json_add_f64(json, "mean", sum / (double)merged);
-    cn_json_end(json);
-}
-
-/* The number of different ranks decides what is compared. */
-static bool group_threads(struct cn_database *db, const double *values,
-                          size_t metric_count, struct cn_json *json, struct cn_error *err)
-{
-    struct overview_group *ranks = cn_alloc(db->profile_count, sizeof(*ranks));
-    struct overview_group *threads = cn_alloc(db->profile_count, sizeof(*threads));
-    size_t rank_count = 0, thread_count = 0;
-    bool differ = false, ok = true;
-
-    for (uint32_t p = 0; ok && p < db->profile_count; p++) {
-        double value = values[p * metric_count];
-        const struct cn_identity *rank;
-        struct cn_profile profile;
-
-        if (isnan(value))
-            continue;
-        ok = cn_database_profile(db, p, &profile, err);
-        rank = ok ? find_rank(&profile, &db->kinds) : NULL;
-        threads[thread_count++] = (struct overview_group){p, value, p};
-        if (rank)
-            ranks[rank_count++] = (struct overview_group){rank->logical, value, p};
-        differ = differ || (rank && rank->logical != ranks[0].key);
-    }
-    if (ok && differ)
-        add_imbalance(json, ranks, rank_count, true);
-    else if (ok)
-        add_imbalance(json, threads, thread_count, false);
-    free(ranks);
-    free(threads);
-    return ok;
+    return cn_json_hot_path(&request->json, "hotPath", view->view, 0, err) &&
+           add_imbalance(view, &request->json, err);
 }
 
 /* "labels" of the busiest threads, [profile, label], busiest first. */
@@ -318,7 +279,6 @@ static bool add_threads(struct cn_served *served, const char *metric,
     cn_json_end(json);
     if (ok)
         add_labels(served, values, count, json);
-    ok = ok && group_threads(db, values, count, json, err);
     free(values);
     return ok;
 }
@@ -374,6 +334,7 @@ bool cn_api_overview(struct cn_served *served, struct cn_request *request,
     functions = ask_functions(served->db, metric);
     contexts.metrics = (struct cn_question_list){{metric}, 1};
     cn_json_add_str(json, "metric", metric);
+    cn_json_add_base(json, served->db, metric);
     ok = add_of_view(served, &contexts, request, answer_hot_path, &is_partial, err) &&
          add_of_view(served, &functions, request, answer_functions, &is_partial, err) &&
          add_threads(served, metric, json, err);

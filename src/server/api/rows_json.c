@@ -2,7 +2,24 @@
 
 #include <math.h>
 
+#include "analyze/time_base.h"
 #include "base/text.h"
+
+/* "resolution": values as small as that are smaller. */
+static void add_resolution(struct cn_json *json, double resolution)
+{
+    if (resolution > 0)
+        cn_json_add_f64(json, "resolution", resolution);
+}
+
+void cn_json_add_base(struct cn_json *json, const struct cn_database *db,
+                      const char *metric)
+{
+    struct cn_time_base base;
+
+    if (cn_time_base_of(db, metric, &base))
+        cn_json_add_str(json, "base", cn_time_base_name(base));
+}
 
 void cn_json_columns(struct cn_json *json, const struct cn_costs *costs)
 {
@@ -19,6 +36,13 @@ void cn_json_columns(struct cn_json *json, const struct cn_costs *costs)
         cn_json_add_bool(json, "isPercentile", column->fraction > 0);
         cn_json_add_f64(json, "total", column->total);
         cn_json_add_bool(json, "hasShare", column->has_percent);
+        if (column->fraction > 0) {
+            cn_json_add_str(json, "base",
+                            cn_time_base_name(cn_time_base_of_durations(costs->db)));
+            add_resolution(json, (double)costs->resolution_ns / 1e9);
+        } else if (column->stat != CN_STAT_COUNT) {
+            cn_json_add_base(json, costs->db, column->metric);
+        }
         cn_json_end(json);
     }
     cn_json_end(json);
@@ -58,10 +82,15 @@ bool cn_json_row_as(struct cn_json *json, struct cn_view *view, const struct cn_
     return ok;
 }
 
-void cn_json_latency(struct cn_json *json, const double seconds[CN_PERCENTILES_SHOWN],
-                     const struct cn_bucket_calls *buckets, size_t count)
+void cn_json_latency(struct cn_json *json, const struct cn_costs *costs,
+                     const double seconds[CN_PERCENTILES_SHOWN],
+                     struct cn_bucket_calls *buckets, size_t count)
 {
+    count = cn_buckets_resolve(buckets, count, costs->resolution_ns);
     cn_json_add_object(json, "latency");
+    cn_json_add_str(json, "base",
+                    cn_time_base_name(cn_time_base_of_durations(costs->db)));
+    add_resolution(json, (double)costs->resolution_ns);
     for (size_t i = 0; i < CN_PERCENTILES_SHOWN; i++)
         cn_json_add_f64(json, cn_percentile_names[i], round(seconds[i] * 1e9));
     cn_json_add_array(json, "buckets");
@@ -107,12 +136,11 @@ bool cn_json_row_begin(struct cn_json *json, struct cn_view *view,
 bool cn_json_hot_path(struct cn_json *json, const char *name, struct cn_view *view,
                       size_t column, struct cn_error *err)
 {
-    const double share = 0.5; /* a child below half of its parent ends the path */
     struct cn_row_list path;
     bool ok;
 
     cn_row_list_begin(&path, view->costs->column_count);
-    ok = cn_view_hot_path(view, column, share, &path, err);
+    ok = cn_view_hot_path(view, column, CN_HOT_SHARE, &path, err);
     cn_json_add_array(json, name);
     for (size_t i = 0; ok && i < path.count; i++)
         ok = cn_json_row(json, view, &path.rows[i], err);

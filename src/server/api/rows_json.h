@@ -8,6 +8,10 @@
 #include "analyze/views/view.h"
 #include "base/bytes/json.h"
 
+/* Append "base", what the times of a metric are; nothing if it is no time. */
+void cn_json_add_base(struct cn_json *json, const struct cn_database *db,
+                      const char *metric);
+
 /* Append "columns": the meaning of the values of rows. */
 void cn_json_columns(struct cn_json *json, const struct cn_costs *costs);
 
@@ -21,9 +25,10 @@ CN_CHECK bool cn_json_row_as(struct cn_json *json, struct cn_view *view,
                              struct cn_error *err);
 
 /* Append "latency": these percentiles in ns, null for NAN, and [low ns, high ns, calls] of each
- * bucket. */
-void cn_json_latency(struct cn_json *json, const double seconds[CN_PERCENTILES_SHOWN],
-                     const struct cn_bucket_calls *buckets, size_t count);
+ * bucket; those that the clock does not tell apart are merged. */
+void cn_json_latency(struct cn_json *json, const struct cn_costs *costs,
+                     const double seconds[CN_PERCENTILES_SHOWN],
+                     struct cn_bucket_calls *buckets, size_t count);
 
 /* Append "path": the ids, in the top-down view, of the rows from the top down to a
  * node of the index; empty for CN_NONE. */
@@ -35,6 +40,9 @@ void cn_json_path(struct cn_json *json, const struct cn_context_index *index,
 CN_CHECK bool cn_json_row_begin(struct cn_json *json, struct cn_view *view,
                                 const struct cn_context_index *index,
                                 const struct cn_row *row, struct cn_error *err);
+
+/* A child with less of its parent ends the hot path. */
+#define CN_HOT_SHARE 0.5
 
 /* Append the member `name`: the rows of the hot path in a column. */
 CN_CHECK bool cn_json_hot_path(struct cn_json *json, const char *name,

@@ -151,6 +151,8 @@ static bool show(struct cn_served *served, struct cn_json *json, struct cn_costs
     ok = ok && (!column || (find_parts(parts, costs->db, index, err) &&
                             add_up(&lines, costs, index, parts, err)));
     cn_json_add_str(json, "column", column ? column->metric : "");
+    if (column)
+        cn_json_add_base(json, costs->db, column->metric);
     cn_json_add_f64(json, "total", column ? column->total : NAN);
     cn_json_add_bool(json, "isPerFunction", lines.has_functions);
     add_lines(json, text, lines.count);

@@ -382,6 +382,7 @@ bool cn_api_range(struct cn_served *served, struct cn_request *request,
     if (!cn_served_range_flame(&served->range_flames, &question, &range, &entry, err))
         return false;
     cn_json_add_str(json, "column", cn_range_metric(served->db));
+    cn_json_timeline_base(json, served->db);
     cn_json_add_f64(json, "waiting", range->waiting_s);
     cn_json_add_u64(json, "samples", range->sample_count);
     if (range->is_estimate)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyze/time_base.h"
 #include "analyze/timeline/occupancy.h"
 #include "analyze/timeline/spans.h"
 #include "analyze/timeline/task_tracks.h"
@@ -434,6 +435,11 @@ static void add_nested(struct cn_json *json, const struct cn_frames *frames,
     free(list.list);
 }
 
+void cn_json_timeline_base(struct cn_json *json, const struct cn_database *db)
+{
+    cn_json_add_str(json, "base", cn_time_base_name(cn_time_base_of_timeline(db)));
+}
+
 void cn_json_occupancy(struct cn_json *json, struct cn_served *served,
                        const struct cn_occupancy *occupancy, const uint32_t *profiles,
                        bool has_states)
@@ -460,6 +466,7 @@ void cn_json_occupancy(struct cn_json *json, struct cn_served *served,
     cn_json_add_u64(json, "idle", occupancy->idle);
     cn_json_add_u64(json, "waiting", occupancy->function_ns[frames->names.count]);
     cn_json_add_bool(json, "isEstimate", occupancy->is_estimate);
+    cn_json_timeline_base(json, served->db);
     add_rows(json, served, occupancy, profiles, held, &waits, has_states);
     if (held)
         add_nested(json, frames, occupancy, held, &waits);

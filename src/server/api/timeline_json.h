@@ -35,6 +35,9 @@ const char *cn_thread_state_at(struct cn_served *served, uint32_t profile,
 void cn_json_function_times(struct cn_json *json, const struct cn_frames *frames,
                             const struct cn_function_times *times);
 
+/* Append "base", what the times of timelines are. */
+void cn_json_timeline_base(struct cn_json *json, const struct cn_database *db);
+
 /* Append the members of a frame of the timeline; `profiles` are those of its rows. With
  * `has_states`, rows have the states that cn_served_states_ready() found. */
 void cn_json_occupancy(struct cn_json *json, struct cn_served *served,

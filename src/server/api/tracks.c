@@ -1,8 +1,12 @@
 /* States, counters and rates of threads over time. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/time_base.h"
 #include "analyze/timeline/task_tracks.h"
+#include "analyze/views/thread_costs.h"
+#include "base/alloc.h"
 #include "base/search.h"
 #include "base/text.h"
 #include "server/api/api.h"
@@ -29,32 +33,56 @@ struct tracks {
     size_t count, count_max;       /* all tracks; those that are listed */
 };
 
-/* "threads": [profile, ns of each state, ns of waiting outside of calls]. */
-static void add_thread_states(struct cn_json *json, uint32_t profile,
-                              const struct cn_state_sums *sums)
+/* States of the threads of an answer. */
+struct states {
+    struct cn_served *served;
+    const struct cn_time_question *question;
+    double *
+        running_s; /* by profile, the corrected running time in calls; NULL: not needed */
+    struct cn_state_sums sums;
+    uint64_t recording_ns;
+};
+
+/* Of the running time, what corrected costs do not contain. */
+static uint64_t recording_of(const struct states *states, uint32_t profile,
+                             const struct cn_state_sums *sums)
 {
+    double in_calls_ns =
+        (double)(sums->ns[CN_TASK_RUNNING] - sums->outside_ns[CN_TASK_RUNNING]);
+    double more_ns =
+        states->running_s ? in_calls_ns - 1e9 * states->running_s[profile] : 0;
+
+    return more_ns > 0 ? (uint64_t)llround(more_ns) : 0;
+}
+
+/* "threads": [profile, ns of each state, ns of waiting outside of calls, ns of recording]. */
+static void add_thread_states(struct states *states, struct cn_json *json,
+                              uint32_t profile, const struct cn_state_sums *sums)
+{
+    uint64_t recording_ns = recording_of(states, profile, sums);
+
+    states->recording_ns += recording_ns;
     cn_json_array(json);
     cn_json_u64(json, profile);
     for (unsigned i = 0; i < CN_TASK_STATES; i++)
         cn_json_u64(json, sums->ns[i]);
     cn_json_u64(json, cn_state_sums_waiting_outside(sums));
+    cn_json_u64(json, recording_ns);
     cn_json_end(json);
 }
 
 /* List the threads, if they are asked for, and add up their states. */
-static void sum_states(struct cn_served *served, const struct cn_time_question *question,
-                       bool is_list, struct cn_json *json, struct cn_state_sums *out)
+static void sum_states(struct states *states, bool is_list, struct cn_json *json)
 {
-    size_t count = question->threads.count;
+    const struct cn_time_question *question = states->question;
+    struct cn_state_sums *out = &states->sums;
 
-    *out = (struct cn_state_sums){0};
-    if (is_list) {
+    if (is_list)
         cn_json_add_array(json, "threads");
-    }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < question->threads.count; i++) {
         uint32_t profile = question->threads.profiles[i];
         const struct cn_task_tracks *tracks =
-            cn_served_tracks_of(&served->tracks, profile);
+            cn_served_tracks_of(&states->served->tracks, profile);
         struct cn_state_sums sums;
 
         if (!tracks)
@@ -65,20 +93,17 @@ static void sum_states(struct cn_served *served, const struct cn_time_question *
         for (unsigned k = 0; k < CN_TASK_UNKNOWN; k++)
             out->outside_ns[k] += sums.outside_ns[k];
         if (is_list && i < THREAD_MAX)
-            add_thread_states(json, profile, &sums);
+            add_thread_states(states, json, profile, &sums);
     }
     if (is_list)
         cn_json_end(json);
 }
 
 /* All of the time is that of all records: some events follow the last call. */
-static void widen(struct cn_served *served, const struct cn_request *request,
-                  struct cn_time_question *question)
+static void widen(struct cn_served *served, struct cn_time_question *question)
 {
     struct cn_wall_time wall = {0};
 
-    if (cn_request_value(request, "begin") || cn_request_value(request, "end"))
-        return;
     for (size_t i = 0; i < served->tracks.count; i++)
         cn_wall_time_add(&wall, served->tracks.list[i].first_ns,
                          served->tracks.list[i].last_ns);
@@ -86,36 +111,61 @@ static void widen(struct cn_served *served, const struct cn_request *request,
     question->end_ns = wall.end_ns;
 }
 
+/* The running time of threads where costs are corrected. */
+static bool read_running(struct states *states, struct cn_error *err)
+{
+    struct cn_database *db = states->served->db;
+    const char *metric = CN_CPU_TIME_NAME;
+
+    if (cn_time_base_of_durations(db).source != CN_TIME_CORRECTED ||
+        !cn_metrics_have_waits(&db->metrics))
+        return true;
+    states->running_s = cn_alloc(db->profile_count, sizeof(*states->running_s));
+    if (!cn_thread_costs(db, &metric, 1, states->running_s, err))
+        return false;
+    for (uint32_t i = 0; i < db->profile_count; i++)
+        if (isnan(states->running_s[i]))
+            states->running_s[i] = 0;
+    return true;
+}
+
 /* The time of each state, over all threads of the question. */
 bool cn_api_states(struct cn_served *served, struct cn_request *request,
                    struct cn_error *err)
 {
     struct cn_json *json = &request->json;
-    struct cn_state_sums sums;
     struct cn_time_question question;
-    bool is_known, is_pending, is_list = cn_request_flag(request, "list");
+    struct states states = {.served = served, .question = &question};
+    bool is_known, is_pending, is_list = cn_request_flag(request, "list"), ok = true;
 
     if (!cn_request_time(request, served, false, &question, err))
         return false;
     is_known = cn_served_states_ready(&served->tracks, served->db, &is_pending);
     cn_json_add_bool(json, "isPending", is_pending);
     if (is_known) {
-        widen(served, request, &question);
+        if (!cn_request_value(request, "begin") && !cn_request_value(request, "end")) {
+            widen(served, &question);
+            ok = !is_list || read_running(&states, err);
+        }
         cn_json_add_u64(json, "wall", question.end_ns - question.begin_ns);
-        sum_states(served, &question, is_list, json, &sums);
+        sum_states(&states, is_list, json);
     }
     cn_json_add_array(json, "states");
     for (unsigned i = 0; is_known && i < CN_TASK_STATES; i++) {
         cn_json_array(json);
         cn_json_str(json, cn_task_state_names[i]);
-        cn_json_u64(json, sums.ns[i]);
+        cn_json_u64(json, states.sums.ns[i]);
         cn_json_end(json);
     }
     cn_json_end(json);
-    if (is_known && is_list)
-        cn_json_add_u64(json, "waitingOutside", cn_state_sums_waiting_outside(&sums));
+    if (is_known && is_list) {
+        cn_json_add_u64(json, "waitingOutside",
+                        cn_state_sums_waiting_outside(&states.sums));
+        cn_json_add_u64(json, "recording", states.recording_ns);
+    }
+    free(states.running_s);
     cn_thread_list_done(&question.threads);
-    return true;
+    return ok;
 }
 
 static bool is_before(const void *data, uint64_t index, uint64_t time_ns)

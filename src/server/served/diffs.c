@@ -103,6 +103,7 @@ static bool add_database(struct cn_served_diff *diff, enum cn_side number,
         .threads = side->threads.list,
         .threads_count = side->threads.count,
         .has_range = side->has_range,
+        .is_recorded = diff->question.sides[!number].has_range,
         .is_of_traces = is_of_traces,
         .has_durations = !diff->question.has_threads_as_runs &&
                          diff->question.sides[CN_SIDE_A].source_count == 1 &&

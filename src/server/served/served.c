@@ -140,7 +140,8 @@ static bool open_calls(struct cn_served *served, struct cn_error *err)
             served->profiled_tasks[served->profiled_count++] = i;
     cn_served_tracks_init(&served->tracks, served->recording, served->profiled_tasks,
                           served->profiled_count, &served->background);
-    cn_slowest_calls_init(&served->slowest, served->recording, &served->background);
+    cn_slowest_calls_init(&served->slowest, served->recording,
+                          served->opened.options.is_raw, &served->background);
     return true;
 }
 

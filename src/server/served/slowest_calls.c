@@ -62,7 +62,7 @@ static bool find(void *arg, const struct cn_progress *progress, struct cn_error 
     struct cn_all_calls all;
     bool ok = cn_all_calls_init(&all, slowest->rec, err);
 
-    all.query.is_raw = true;
+    all.query.is_raw = slowest->is_raw;
     all.query.progress = progress;
     ok = ok &&
          cn_call_report_build(&report, &all.query, cn_pool_default_workers(),
@@ -75,10 +75,12 @@ static bool find(void *arg, const struct cn_progress *progress, struct cn_error 
 }
 
 void cn_slowest_calls_init(struct cn_slowest_calls *slowest,
-                           const struct cn_recording *rec, struct cn_job_group *group)
+                           const struct cn_recording *rec, bool is_raw,
+                           struct cn_job_group *group)
 {
     *slowest = (struct cn_slowest_calls){
         .rec = rec,
+        .is_raw = is_raw,
         .job = {.group = group,
                 .work = find,
                 .arg = slowest,

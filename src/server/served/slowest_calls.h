@@ -1,5 +1,6 @@
 /* The single calls of a recording that took longest beyond what is usual for their function, found
- * by a job that reads all calls once. Times are recorded ones, as in the list of calls.
+ * by a job that reads all calls once. Durations are those of `cairn report`: corrected unless raw;
+ * a call begins where it was recorded, as in the list of calls.
  * Threads: any thread.
  */
 #ifndef CN_SERVER_SERVED_SLOWEST_CALLS_H
@@ -26,6 +27,7 @@ struct cn_slow_call {
 
 struct cn_slowest_calls {
     const struct cn_recording *rec;
+    bool is_raw;
     struct cn_job job; /* finds the list; wait for it with cn_job_wait() */
     struct cn_slow_call list[CN_SLOWEST_MAX];
     size_t count;
@@ -34,7 +36,8 @@ struct cn_slowest_calls {
 
 /* The group and the recording outlive it. */
 void cn_slowest_calls_init(struct cn_slowest_calls *slowest,
-                           const struct cn_recording *rec, struct cn_job_group *group);
+                           const struct cn_recording *rec, bool is_raw,
+                           struct cn_job_group *group);
 
 void cn_slowest_calls_done(struct cn_slowest_calls *slowest);
 

@@ -33,7 +33,7 @@ const MICROSECONDS = columnUnit("sec", null, "auto");
 
 const COLUMNS: TableColumn[] = [
   { name: "time", title: "time (µs)", isNumber: true },
-  { name: "duration", title: "duration (µs, recorded)", isNumber: true },
+  { name: "duration", title: "duration (µs, recorded, with waiting)", isNumber: true },
   { name: "call", title: "call" },
 ];
 
@@ -186,7 +186,7 @@ export function CallsView(props: Props) {
           class="call-list"
           label="calls in time order, with arguments and results"
           columns={COLUMNS}
-          widths="9em 12em minmax(18em, 1fr)"
+          widths="9em 18em minmax(18em, 1fr)"
           count={lines.length}
           row={(i) => rowOf(lines[i] as Line, isOnly, i === chosen)}
           selected={at}

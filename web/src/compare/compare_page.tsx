@@ -157,8 +157,8 @@ function Explained(props: CompareProps) {
     <div class="scroll overview">
       <p class="sentence">{value.sentence}</p>
       <dl class="facts">
-        <Fact value={formatValue(value.a, metric)} label={`A, ${metric}`} />
-        <Fact value={formatValue(value.b, metric)} label="B" />
+        <Fact value={formatValue(value.a, metric)} label={sideLabel("A", metric, value.baseA)} />
+        <Fact value={formatValue(value.b, metric)} label={sideLabel("B", metric, value.baseB)} />
         <Fact
           value={signed(whole.difference, metric)}
           label={`difference${whole.ratio === null ? "" : `, × ${whole.ratio.toFixed(3)}`}, ${verdictOf(whole, value)}`}
@@ -179,6 +179,9 @@ function Explained(props: CompareProps) {
     </div>
   );
 }
+
+const sideLabel = (side: string, metric: string, base: string | undefined): string =>
+  `${side}, ${metric}${base ? `, ${base}` : ""}`;
 
 const Fact = (props: { value: string; label: string }) => (
   <div class="card">

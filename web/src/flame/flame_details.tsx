@@ -4,7 +4,7 @@
 import type { Parameters } from "../shared/api";
 import { closeOnEscape } from "../shared/focus";
 import { LongName } from "../shared/long_name";
-import { baseName, formatNs, formatPercent, formatValue, plural } from "../shared/format";
+import { baseName, formatDuration, formatPercent, formatValue, plural } from "../shared/format";
 import { shorten } from "../shared/names";
 import { linkTo } from "../shared/state";
 import type { ContextDetail, FunctionDetail } from "../../generated/answers";
@@ -86,8 +86,9 @@ export function PinnedBox(props: PinProps) {
       <BoxValues box={box} flame={flame} />
       {latency?.p50 != null && (
         <p>
-          calls: p50 {formatNs(latency.p50)}, p90 {formatNs(latency.p90 ?? 0)}, p99{" "}
-          {formatNs(latency.p99 ?? 0)}
+          calls, {latency.base}: p50 {formatDuration(latency.p50, latency.resolution)}, p90{" "}
+          {formatDuration(latency.p90 ?? 0, latency.resolution)}, p99{" "}
+          {formatDuration(latency.p99 ?? 0, latency.resolution)}
         </p>
       )}
       {box.module && <p class="status wrap">{baseName(box.module)}</p>}

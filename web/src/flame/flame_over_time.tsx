@@ -133,7 +133,7 @@ export function FlameOverTime(props: ViewProps & { color: ColorMode }) {
           </select>
         </label>
         <span class="status">
-          {info.costTimes === "corrected" ? "recorded time " : ""}
+          {info.costTimes ? "recorded time " : ""}
           {formatNs(range.begin)} – {formatNs(range.end)}, {formatNs(span)}
           {frame.isEstimate ? " · zoomed out: dense parts are approximate" : ""}
         </span>

@@ -4,6 +4,7 @@ import { colorMode, modesOf, type ColorMode } from "./flame_colors";
 import { FlameOverTime } from "./flame_over_time";
 import { PinnedBox } from "./flame_details";
 import { useFlame } from "./use_flame";
+import { Base } from "../shared/base";
 import { ChosenRange, chosenRange } from "../shared/chosen_range";
 import { FlameView } from "./flame_view";
 import { costParameters, type ViewProps } from "../shared/page";
@@ -124,6 +125,7 @@ function LeftHeavy(props: ViewProps) {
         {!hasRange && <Waits info={props.info} state={state} />}
         {hasRange && <ChosenRange state={state} info={props.info} />}
         {hasRange && <button onClick={() => go({ v: "top-down", open: "" })}>Table</button>}
+        <Base base={value?.base} />
         {value?.isPartial && <span class="status">estimate; reading the rest…</span>}
         {state.zoom && <button onClick={() => go({ zoom: "" })}>Reset zoom</button>}
       </div>

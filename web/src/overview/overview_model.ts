@@ -102,16 +102,34 @@ function factOfWaiting(info: Info, states: States | null): Fact | null {
   };
 }
 
-// What each thread did with the wall time, in seconds: running, blocked, pre-empted and, of a
-// recording whose scheduler events were read, no data.
+export const THREAD_STATES = ["running", "recording", "blocked", "pre-empted", "no data"] as const;
+
+// What each thread did with the wall time, in seconds, in the order of these states. Where costs are
+// corrected, the cost of recording is no running time but a part of its own: what is left is the
+// running time of trees and flame graphs, and that outside of calls.
 export function threadTimes(overview: Overview, states: States | null): Map<number, number[]> {
-  const known = states?.threads?.map(([profile = 0, ...ns]): [number, number[]] => [
-    profile,
-    ns.slice(0, 4).map((value) => value / 1e9),
-  ]);
+  const known = states?.threads?.map((thread): [number, number[]] => {
+    const [profile = 0, running = 0, blocked = 0, preempted = 0, noData = 0, , recording = 0] =
+      thread;
+    const ns = [running - recording, recording, blocked, preempted, noData];
+    return [profile, ns.map((value) => value / 1e9)];
+  });
   return new Map(
-    known ?? overview.threads.map(([profile, ...rest]) => [profile, rest.map((v) => v ?? 0)]),
+    known ??
+      overview.threads.map(([profile, running, ...waits]) => [
+        profile,
+        waits.length > 0 ? [running, 0, ...waits.map((wait) => wait ?? 0)] : [running],
+      ]),
   );
+}
+
+// The processors that were busy, recording included, over the wall time; null where only corrected
+// costs are known, which are no part of the recorded wall time.
+export function busyCores(info: Info, overview: Overview, states: States | null): number | null {
+  const running = states?.states.find(([name]) => name === "running")?.[1];
+  if (running !== undefined && states?.wall) return running / states.wall;
+  const isComparable = isSeconds(overview.metric) && info.costTimes !== "corrected";
+  return isComparable && info.duration > 0 ? (wholeOf(overview) * 1e9) / info.duration : null;
 }
 
 const toTimeline = (info: Info): { to?: State } =>
@@ -132,14 +150,20 @@ function threadFact(info: Info, overview: Overview): Fact {
 }
 
 // From the first record to the last, scheduler events included; most of it may be outside calls.
-function factOfWall(info: Info, states: States | null): Fact {
+function factOfWall(info: Info, overview: Overview, states: States | null): Fact {
   const measured = info.duration;
   const all = Math.max(states?.wall ?? 0, measured);
   const what = info.metrics.some(({ name }) => name === "calls") ? "calls" : "samples";
   const part = measured < 0.99 * all ? `, ${what} in ${formatNs(measured)}` : "";
+  const cores = coreCount(info);
+  const busy = busyCores(info, overview, states);
+  const used =
+    busy !== null && busy >= 0.005
+      ? `, ${busy.toFixed(2)}${cores ? ` of ${cores}` : ""} cores busy`
+      : "";
   return {
     value: all > 0 ? formatNs(all) : "unknown",
-    label: `wall time${part}`,
+    label: `wall time${info.costTimes ? ", recorded" : ""}${part}${used}`,
     ...toTimeline(info),
   };
 }
@@ -153,24 +177,12 @@ function mostCalled(columns: Column[]): State {
 export function factsOf(info: Info, overview: Overview, states: States | null = null): Fact[] {
   const { columns } = overview;
   const facts: Fact[] = [];
-  const wall = info.duration > 0 ? info.duration / 1e9 : null;
-  facts.push(factOfWall(info, states));
-  const whole = wholeOf(overview);
-  if (isSeconds(overview.metric)) {
-    const cores = coreCount(info);
-    const used = wall && whole / wall >= 0.005 ? (whole / wall).toFixed(2) : null;
-    const what = metricTitle(overview.metric);
-    facts.push({
-      value: seconds(whole),
-      label: `${what}${used ? `, ${used}${cores ? ` of ${cores}` : ""} cores` : ""}`,
-      to: { v: "flame" },
-    });
-  } else
-    facts.push({
-      value: formatValue(whole, overview.metric),
-      label: metricTitle(overview.metric),
-      to: { v: "flame" },
-    });
+  facts.push(factOfWall(info, overview, states));
+  facts.push({
+    value: formatValue(wholeOf(overview), overview.metric),
+    label: overview.base ?? metricTitle(overview.metric),
+    to: { v: "flame" },
+  });
   const waiting = factOfWaiting(info, states);
   if (waiting) facts.push(waiting);
   facts.push(threadFact(info, overview));
@@ -238,14 +250,13 @@ export function listedSteps(steps: Step[]): (Step | number)[] {
 const openTree = (path: string[]): State => ({ v: "top-down", open: path.join(".") });
 
 function noteOfImbalance(overview: Overview, imbalance: Imbalance): Note | null {
-  const { by, count, most, max, mean } = imbalance;
+  const { by, count, function: work, most, max, mean } = imbalance;
   const { hotPath, labels, metric } = overview;
   const top: Row | undefined = hotPath[0];
-  if (max < mean * 1.2) return null;
   const thread = shortLabels(labels).find(([profile]) => profile === most)?.[1];
   return {
     subject: by === "rank" ? `Rank ${most}` : (thread ?? `Thread ${most}`),
-    text: ` has ${formatValue(max, metric)}, ${(max / mean).toFixed(1)} × the mean of ${count} ${by}s: if all wait for it, ${formatPercent(max - mean, max)} of their time is waiting.`,
+    text: ` has ${formatValue(max, metric)} in ${work}, ${(max / mean).toFixed(1)} × the mean of the ${count} ${by}s that do the same: if all wait for it, ${formatPercent(max - mean, max)} of their time is waiting.`,
     ...(top ? { link: { title: `Cost on each ${by}`, to: openTree([top.id]) } } : {}),
   };
 }
@@ -265,28 +276,46 @@ function noteOfHottest(overview: Overview): Note | null {
   };
 }
 
-function noteOfCores(info: Info, overview: Overview): Note | null {
+function noteOfCores(info: Info, overview: Overview, states: States | null): Note | null {
   const cores = coreCount(info);
-  const wall = info.duration / 1e9;
-  if (!cores || !(wall > 0) || !isSeconds(overview.metric) || !info.hasTimelines) return null;
+  const busy = busyCores(info, overview, states);
+  if (!cores || busy === null || !info.hasTimelines) return null;
   const usable = Math.min(cores, info.threadCount);
-  const used = wholeOf(overview) / wall;
-  if (used > 0.75 * usable) return null;
+  if (busy > 0.75 * usable) return null;
   return {
     subject: "",
-    text: `${used.toFixed(2)} of ${plural(usable, "core")} used that its threads could use.`,
+    text: `${busy.toFixed(2)} of ${plural(usable, "core")} used that its threads could use.`,
     link: { title: "Timeline", to: { v: "timeline" } },
   };
 }
 
-const SLOW_SHARE = 0.001; // of the wall time: what slow calls must take to be worth a look
+const PREEMPTED_SHARE = 0.1; // of the time that threads wanted to run
+
+// Threads that were ready to run and did not, although they are not blocked by anything.
+function noteOfPreemption(info: Info, states: States | null): Note | null {
+  const ofState = (name: "running" | "pre-empted") =>
+    states?.states.find(([state]) => state === name)?.[1] ?? (stateSeconds(info, name) ?? 0) * 1e9;
+  const running = ofState("running");
+  const preempted = ofState("pre-empted");
+  if (preempted < PREEMPTED_SHARE * (running + preempted) || preempted < SLOW_SHARE * info.duration)
+    return null;
+  return {
+    subject: "Pre-empted",
+    text: ` for ${formatNs(preempted)}, ${(preempted / Math.max(running, 1)).toFixed(1)} × the ${formatNs(running)} that threads ran: they were ready to run, but other threads or programs had the processors.`,
+    link: { title: "Timeline", to: { v: "timeline" } },
+  };
+}
+
+const SLOW_SHARE = 0.001; // of all time of threads: what slow calls must take to be worth a look
 
 function noteOfSlow(info: Info, overview: Overview, { path, row }: FunctionRow): Note | null {
   const { columns = [], callCost = 0 } = overview;
   const p50 = row.values[percentileIndex(columns, "p50")] ?? 0;
   const p99 = row.values[percentileIndex(columns, "p99")] ?? 0;
   const calls = row.values[columnIndex(columns, "calls", "exclusive")] ?? 0;
-  if ((((p99 - p50) * calls) / 100) * 1e9 < SLOW_SHARE * info.duration) return null;
+  const whole = isSeconds(overview.metric) ? wholeOf(overview) : info.duration / 1e9;
+  const all = stateSeconds(info, "all") ?? whole;
+  if (((p99 - p50) * calls) / 100 < SLOW_SHARE * all) return null;
   // The quotient of a duration that is shorter than the cost of recording it means nothing.
   const ratio = p50 * 1e9 > callCost ? p99 / p50 : null;
   return {
@@ -300,7 +329,7 @@ function noteOfSlow(info: Info, overview: Overview, { path, row }: FunctionRow):
 }
 
 // Damage first: it puts all other statements in doubt.
-export function notesOf(info: Info, overview: Overview): Note[] {
+export function notesOf(info: Info, overview: Overview, states: States | null = null): Note[] {
   const { columns, slow } = overview;
   const damage = overview.warnings.map((warning) => ({
     subject: warning.isDamage ? "Damage" : "Warning",
@@ -321,7 +350,8 @@ export function notesOf(info: Info, overview: Overview): Note[] {
     ...damage,
     ...lost,
     noteOfHottest(overview),
-    noteOfCores(info, overview),
+    noteOfPreemption(info, states),
+    noteOfCores(info, overview, states),
     overview.imbalance && noteOfImbalance(overview, overview.imbalance),
     ...(columns && slow ? slow.map((other) => noteOfSlow(info, overview, other)) : []),
   ].filter((note): note is Note => note !== null);

@@ -13,10 +13,10 @@ import type {
   Info,
   Overview,
   Row,
-  SlowCall,
+  SlowestCalls as SlowestCallList,
   States,
 } from "../../generated/answers";
-import { columnUnit } from "../shared/units";
+import { columnUnit, percentileUnit } from "../shared/units";
 import { useAnswer } from "../shared/use_answer";
 import {
   columnIndex,
@@ -26,6 +26,7 @@ import {
   notesOf,
   percentileIndex,
   shortLabels,
+  THREAD_STATES,
   threadTimes,
   wholeOf,
   type Note,
@@ -89,7 +90,7 @@ export function OverviewPage(props: ViewProps) {
         </div>
         <div>
           <HotPath overview={value} />
-          <Notes notes={notesOf(info, value)} />
+          <Notes notes={notesOf(info, value, states)} />
           {info.tasks && <SlowestCalls path={props.path} />}
         </div>
       </div>
@@ -163,7 +164,7 @@ function shownColumns(
       const isDuration = column?.isPercentile ?? false;
       const most = others.reduce((max, { row }) => Math.max(max, row.values[index] ?? 0), 0);
       const unit = isDuration
-        ? columnUnit("sec", null, "auto")
+        ? percentileUnit(column?.resolution, "auto")
         : columnUnit(column?.metric ?? "", most, "auto");
       return { index, title: unit.unit ? `${title} (${unit.unit})` : title, isOptional, unit };
     });
@@ -179,13 +180,14 @@ function Functions(props: { overview: Overview }) {
       </Card>
     );
   const self = columnIndex(columns, metric, "exclusive");
+  const p50 = percentileIndex(columns, "p50");
   const whole = columns[self]?.total ?? null;
   const most = functions[0]?.row.values[self] ?? 0;
   const shown = shownColumns(columns, functions, [
     [self, "self"],
     [columnIndex(columns, metric, "inclusive"), "total", true],
     [columnIndex(columns, "calls", "exclusive"), "calls"],
-    [percentileIndex(columns, "p50"), "p50", true],
+    [p50, "p50", true],
     [percentileIndex(columns, "p99"), "p99"],
   ]);
   // What is cut should be the middle of a name, not its end.
@@ -196,7 +198,10 @@ function Functions(props: { overview: Overview }) {
     <Card
       element={element}
       title={isSeconds(metric) ? "Where the time goes" : "Hottest functions"}
-      hint={isSeconds(metric) ? "functions by self cost" : `by self ${metricTitle(metric)}`}
+      hint={[
+        `functions by self ${columns[self]?.base ?? metricTitle(metric)}`,
+        ...(columns[p50]?.base ? [`p50 and p99: ${columns[p50].base}`] : []),
+      ].join("; ")}
     >
       <table class="overview-table">
         <thead>
@@ -257,13 +262,13 @@ function HotStep(props: { step: Step; whole: number; metric: string }) {
 }
 
 function HotPath(props: { overview: Overview }) {
-  const { hotPath, metric } = props.overview;
+  const { base, hotPath, metric } = props.overview;
   const whole = wholeOf(props.overview);
   const ids = hotPath.map((row) => row.id);
   const steps = foldSteps(hotPath);
   const last = hotPath[hotPath.length - 1];
   return (
-    <Card title="Hot path" hint="down while one callee has half">
+    <Card title="Hot path" hint={`down while one callee has half${base ? `; total ${base}` : ""}`}>
       <ol class="hot-path">
         {listedSteps(steps).map((step) =>
           typeof step === "number" ? (
@@ -286,8 +291,7 @@ function HotPath(props: { overview: Overview }) {
   );
 }
 
-const KINDS = ["running", "blocked", "pre-empted", "no data"];
-const DRAWN = 3; // what is left of the bar has no data
+const DRAWN = 4; // states; what is left of the bar has no data
 
 function Threads(props: { info: Info; overview: Overview; states: States | null }) {
   const { info, overview } = props;
@@ -295,24 +299,31 @@ function Threads(props: { info: Info; overview: Overview; states: States | null 
   const states = isSeconds(metric) ? props.states : null;
   const byProfile = threadTimes(overview, states);
   const most = threads.reduce((max, thread) => Math.max(max, thread[1]), 0);
-  // Of the wall time, if that can be compared.
-  const duration = states?.wall ?? info.duration;
+  // Of the wall time, if that can be compared: corrected costs alone are no part of it.
+  const duration = states?.wall ?? (info.costTimes === "corrected" ? 0 : info.duration);
   const wall = isSeconds(metric) && duration > 0 ? duration / 1e9 : null;
   // Bars of threads that hardly ran would be empty: they are compared with the busiest one.
   const whole = wall && most > LEAST_BAR * wall ? Math.max(wall, most) : most;
   const hasWaits = (threads[0]?.length ?? 0) > 2;
+  const hasRecording = (states?.recording ?? 0) > 0;
+  const shown = THREAD_STATES.slice(0, DRAWN).filter(
+    (kind) => hasRecording || kind !== "recording",
+  );
   if (threads.length === 0) return null;
   return (
     <Card
       title="Threads"
-      hint={`${threads.length > THREADS_LISTED ? `the busiest ${THREADS_LISTED} of ${threads.length.toLocaleString("en-US")}` : "each"}${wall && whole >= wall ? ", of the wall time" : ""}`}
+      hint={`${threads.length > THREADS_LISTED ? `the busiest ${THREADS_LISTED} of ${threads.length.toLocaleString("en-US")}` : "each"}${wall && whole >= wall ? `, of the${info.costTimes ? " recorded" : ""} wall time` : overview.base ? `, ${overview.base}` : ""}`}
     >
       <table class="thread-bars">
         <tbody>
           {shortLabels(labels.slice(0, THREADS_LISTED)).map(([profile, label, full]) => {
             const values = byProfile.get(profile) ?? [];
             const words = values
-              .map((value, i) => `${hasWaits ? `${KINDS[i]} ` : ""}${formatValue(value, metric)}`)
+              .map(
+                (value, i) =>
+                  `${hasWaits ? `${THREAD_STATES[i]} ` : ""}${formatValue(value, metric)}`,
+              )
               .join(", ");
             return (
               <tr key={profile}>
@@ -329,7 +340,7 @@ function Threads(props: { info: Info; overview: Overview; states: States | null 
                     {values.slice(0, DRAWN).map((value, i) => (
                       <i
                         key={i}
-                        class={`state-${KINDS[i]}`}
+                        class={`state-${THREAD_STATES[i]}`}
                         style={{ width: `${whole > 0 ? (100 * value) / whole : 0}%` }}
                       />
                     ))}
@@ -347,7 +358,7 @@ function Threads(props: { info: Info; overview: Overview; states: States | null 
       </table>
       <p class="faint">
         {hasWaits &&
-          KINDS.slice(0, DRAWN).map((kind) => (
+          shown.map((kind) => (
             <span key={kind} class="legend-item">
               <i class={`state-${kind}`} /> {kind}
             </span>
@@ -382,10 +393,13 @@ function Notes(props: { notes: Note[] }) {
 const MICROSECONDS = columnUnit("sec", null, "auto");
 
 function SlowestCalls(props: { path: string }) {
-  const { value, error } = useAnswer<{ calls: SlowCall[] }>(`${props.path}/slowest`, {});
+  const { value, error } = useAnswer<SlowestCallList>(`${props.path}/slowest`, {});
   if (value?.calls.length === 0) return null;
   return (
-    <Card title="Slowest calls" hint="beyond the mean of their function, one each">
+    <Card
+      title="Slowest calls"
+      hint={`beyond the mean of their function, one each${value ? `; ${value.base}` : ""}`}
+    >
       {!value && <p class="status">{error ?? "computing…"}</p>}
       {value && (
         <table class="overview-table">
@@ -426,7 +440,10 @@ function Waiting(props: { overview: Overview }) {
     [columnIndex(columns, "pre-empted time (sec)", "exclusive"), "pre-empted"],
   ]).filter(({ index }) => waiting.some(({ row }) => row.values[index]));
   return (
-    <Card title="Waiting" hint="calls by time blocked or pre-empted">
+    <Card
+      title="Waiting"
+      hint={`calls by time blocked or pre-empted, ${columns[columnIndex(columns, "blocked time (sec)", "exclusive")]?.base ?? ""}`}
+    >
       <table class="overview-table">
         <thead>
           <tr>

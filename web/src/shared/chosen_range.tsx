@@ -37,7 +37,7 @@ export function ChosenRange(props: { state: State; info: Info }) {
         {formatNs(range.begin)} – {formatNs(range.end)}
       </strong>{" "}
       {threads ? `of threads ${threads} ` : ""}
-      {props.info.costTimes === "corrected" ? "in recorded time " : ""}
+      {props.info.costTimes ? "in recorded time " : ""}
       <button onClick={() => go(NO_RANGE)}>Whole time</button>{" "}
       <a href={linkTo(comparison(props.state, range))}>Compare with the whole time</a>
     </span>

@@ -23,6 +23,11 @@ export function formatNs(ns: number): string {
   return `${trim(ns)} ns`;
 }
 
+// The duration of a call. The clock does not tell apart what is as short as its resolution.
+export function formatDuration(ns: number, resolution = 0): string {
+  return ns > 0 && ns <= resolution ? `< ${formatNs(resolution)}` : formatNs(ns);
+}
+
 function trim(value: number): string {
   const size = Math.abs(value);
   if (size >= 1000) return value.toFixed(0);

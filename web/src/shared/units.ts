@@ -49,6 +49,16 @@ function decimalsOf(most: number): number {
   return Math.min(DECIMALS_MAX, Math.max(0, DIGITS - digits));
 }
 
+// The unit of a column of durations, whose values mean "less" where they are as small as `resolution`.
+export function percentileUnit(resolution: number | undefined, mode: UnitMode): ColumnUnit {
+  const { unit, print } = columnUnit("sec", null, mode === "%" ? "auto" : mode);
+  return {
+    unit,
+    print: (value) =>
+      value && resolution && value <= resolution ? `< ${print(resolution)}` : print(value),
+  };
+}
+
 // The unit of a column whose largest value is about `most`; null: unknown.
 export function columnUnit(metric: string, most: number | null, mode: UnitMode): ColumnUnit {
   const size = Math.abs(most ?? 0);

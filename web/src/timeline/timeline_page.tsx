@@ -72,7 +72,7 @@ export function TimelinePage(props: ViewProps) {
         thread={state.t ?? ""}
         search={state.q ?? ""}
         hasStates={info.states.length > 0}
-        timesLabel={info.costTimes === "corrected" ? "recorded time " : ""}
+        timesLabel={info.costTimes ? "recorded time " : ""}
         selection={range && { ...range, threads: state.st ?? "" }}
         marks={parseList(state.mk)}
         hasOverview={isOn(state, "ov")}

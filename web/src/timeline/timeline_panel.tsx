@@ -155,6 +155,7 @@ interface Props {
   path: string;
   hasStates: boolean; // the states of threads are known
   duration: number; // of the data, ns
+  timesLabel: string; // which times these are; may be empty
   estimate: string; // why sums are estimates; "": they are exact
   frame: NestedFrame | null;
   selection: Selection | null;
@@ -210,6 +211,7 @@ function Selected(props: Props & { selection: Selection }) {
         <>
           {value.isPartial && <p class="status">estimate; reading all samples…</p>}
           <Estimate {...props} />
+          <p class="status">self, {value.base}</p>
           <FunctionList times={value} />
           <h3>States</h3>
           <StateList
@@ -241,7 +243,7 @@ function Visible(props: Props) {
   return (
     <>
       <h2>Visible range</h2>
-      <p class="status">self time of the visible threads</p>
+      <p class="status">self {props.timesLabel || "time "}of the visible threads</p>
       <Estimate {...props} />
       <FunctionList times={frame} />
       <h3>States</h3>

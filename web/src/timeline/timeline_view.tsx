@@ -511,6 +511,7 @@ export function TimelineView(props: TimelineProps) {
           path={props.path}
           hasStates={props.hasStates}
           duration={props.duration}
+          timesLabel={props.timesLabel}
           estimate={props.estimate}
           frame={frame}
           selection={selection}

@@ -10,7 +10,7 @@ import { OthersList } from "./callers_list";
 import { baseName, formatPercent, formatValue } from "../shared/format";
 import { LatencyPlot, ThreadPlot } from "./plots";
 import { SourceView } from "./source_view";
-import { columnTitle, hasShare, share } from "./tree_rows";
+import { columnTitle, formatPercentile, hasShare, share } from "./tree_rows";
 import { NO_RANGE } from "../shared/chosen_range";
 import { currentState, linkTo } from "../shared/state";
 import type { Column, ContextDetail, FunctionDetail, Row } from "../../generated/answers";
@@ -89,7 +89,9 @@ function Costs(props: { columns: Column[]; row: Row }) {
                 }}
               />
               <span>
-                {formatValue(props.row.values[i], column.isPercentile ? "sec" : column.metric)}
+                {column.isPercentile
+                  ? formatPercentile(props.row.values[i], column)
+                  : formatValue(props.row.values[i], column.metric)}
               </span>
             </td>
             <td class="percent">

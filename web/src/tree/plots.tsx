@@ -1,7 +1,7 @@
 // The plots of a context: durations of its calls, cost on each thread.
 
 import { useState } from "preact/hooks";
-import { formatNs, formatValue } from "../shared/format";
+import { formatDuration, formatNs, formatValue } from "../shared/format";
 import { shortLabels } from "../overview/overview_model";
 import { shorten } from "../shared/names";
 import { decades, nearest, threadPoints } from "./plot_scale";
@@ -48,14 +48,24 @@ const onArrows =
     event.stopPropagation();
   };
 
+// The durations of a bucket. The first one may have all that are shorter than the clock resolves.
+const rangeOf = (from: number, to: number, resolution: number | undefined): string =>
+  from === 0 && resolution && to + 1 >= resolution
+    ? `< ${formatNs(to + 1)}`
+    : `${formatNs(from)} – ${formatNs(to)}`;
+
 export function LatencyPlot(props: { latency: Latency }) {
-  const { buckets, p50, p90, p99 } = props.latency;
+  const { base, buckets, p50, p90, p99, resolution } = props.latency;
   const [hovered, setHovered] = useState(-1);
   if (buckets.length === 0) return null;
   const callCount = buckets.reduce((sum, item) => sum + item[2], 0);
   if (callCount === 1)
-    return <p class="status">one call, {p50 === null ? "duration unknown" : formatNs(p50)}</p>;
-  const low = Math.max(buckets[0]?.[0] ?? 1, 1);
+    return (
+      <p class="status">
+        one call, {p50 === null ? "duration unknown" : formatDuration(p50, resolution)}
+      </p>
+    );
+  const low = Math.max(buckets[0]?.[0] ?? 1, (resolution ?? 2) / 2);
   const high = Math.max(buckets[buckets.length - 1]?.[1] ?? 2, low + 1) + 1;
   const most = Math.max(...buckets.map((bucket) => bucket[2]));
   const x = (ns: number) =>
@@ -66,15 +76,15 @@ export function LatencyPlot(props: { latency: Latency }) {
     ["p99", p99],
   ];
   const words = marks
-    .map(([name, ns]) => `${name} ${ns === null ? "?" : formatNs(ns)}`)
+    .map(([name, ns]) => `${name} ${ns === null ? "?" : formatDuration(ns, resolution)}`)
     .join(" · ");
   const bucket = buckets[hovered];
   return (
     <figure class="latency">
       <figcaption aria-live="polite">
         {bucket
-          ? `${formatNs(bucket[0])} – ${formatNs(bucket[1])}: ${bucket[2].toLocaleString("en-US")} calls`
-          : `calls: ${words}`}
+          ? `${rangeOf(bucket[0], bucket[1], resolution)}: ${bucket[2].toLocaleString("en-US")} calls`
+          : `calls, ${base}: ${words}`}
       </figcaption>
       <svg
         viewBox={`0 ${-MARKS} ${PLOT.width} ${PLOT.height + MARKS}`}

@@ -3,6 +3,7 @@
 
 import { useCallback, useRef } from "preact/hooks";
 import { getWhenReady, type Parameters } from "../shared/api";
+import { Base } from "../shared/base";
 import { formatPercent, formatValue } from "../shared/format";
 import { shorten } from "../shared/names";
 import { costParameters, splitList, type ViewProps } from "../shared/page";
@@ -11,7 +12,7 @@ import type { FunctionDetail, Rows } from "../../generated/answers";
 import { unitMode } from "../shared/units";
 import { useAnswer } from "../shared/use_answer";
 import { OthersList } from "./callers_list";
-import { columnTitle, hasShare, type Sort } from "./tree_rows";
+import { columnTitle, formatPercentile, hasShare, type Sort } from "./tree_rows";
 import { TreeView } from "./tree_view";
 import type { AskRows } from "./use_tree";
 
@@ -62,6 +63,7 @@ export function SandwichPage(props: ViewProps) {
         <button onClick={() => go({ v: "top-down", open: "", q: quote(value.function.label) })}>
           All contexts
         </button>
+        <Base base={value.columns[0]?.base} />
       </div>
       <div class="sandwich">
         <h2>Callers</h2>
@@ -72,7 +74,7 @@ export function SandwichPage(props: ViewProps) {
             <small key={column.name}>
               {columnTitle(column)}{" "}
               {column.isPercentile
-                ? formatValue(value.function.values[i], "sec") || "unknown"
+                ? formatPercentile(value.function.values[i], column) || "unknown"
                 : formatValue(value.function.values[i] ?? 0, column.metric)}{" "}
               {hasShare(column) && formatPercent(value.function.values[i] ?? 0, column.total)}
             </small>

@@ -2,6 +2,7 @@
 
 import { useCallback, useRef, useState } from "preact/hooks";
 import { getWhenReady, type Parameters, type Waiting } from "../shared/api";
+import { Base } from "../shared/base";
 import { ChosenRange, chosenRange, rangeParameters } from "../shared/chosen_range";
 import { ContextPanel } from "./context_panel";
 import { costParameters, splitList, type ViewProps } from "../shared/page";
@@ -72,6 +73,7 @@ export function TreePage(props: ViewProps) {
         />
         <UnitChooser state={state} />
         <CopyMenu print={(what, format) => copies.current?.(what, format) ?? ""} />
+        <Base base={columns[0]?.base} />
       </div>
       {root.length > 0 && !hasRange && (
         <RootPath path={props.path} view={served} root={root} parameters={costParameters(props)} />

@@ -1,10 +1,10 @@
 // The columns and rows of the tree table.
 
-import { baseName, formatPercent, metricTitle } from "../shared/format";
+import { baseName, formatDuration, formatPercent, metricTitle } from "../shared/format";
 import { shorten } from "../shared/names";
 import type { Node } from "./tree_model";
 import type { Column, Row } from "../../generated/answers";
-import { columnUnit, type ColumnUnit, type UnitMode } from "../shared/units";
+import { columnUnit, percentileUnit, type ColumnUnit, type UnitMode } from "../shared/units";
 import type { TableColumn, TableRow } from "../shared/virtual_table";
 
 const NAME_MAX = 90;
@@ -57,6 +57,11 @@ export interface Sort {
 // A percentile, or what a formula computes, is no part of a whole.
 export const hasShare = (column: Column): boolean => !column.isPercentile && column.hasShare;
 
+export const formatPercentile = (seconds: number | null | undefined, column: Column): string =>
+  seconds === null || seconds === undefined
+    ? ""
+    : formatDuration(seconds * 1e9, (column.resolution ?? 0) * 1e9);
+
 export const sideName = (column: Column): string =>
   column.side === "inclusive" ? "total" : "self";
 
@@ -92,11 +97,9 @@ export function shownColumns(
     .map((column, index) => ({
       column,
       index,
-      unit: columnUnit(
-        column.isPercentile ? "sec" : column.metric,
-        column.isPercentile ? null : column.total,
-        column.isPercentile && layout.mode === "%" ? "auto" : layout.mode,
-      ),
+      unit: column.isPercentile
+        ? percentileUnit(column.resolution, layout.mode)
+        : columnUnit(column.metric, column.total, layout.mode),
     }))
     .filter(({ column }) => !layout.hidden.has(column.name))
     .sort((a, b) => place(a.column) - place(b.column) || a.index - b.index);
@@ -113,7 +116,7 @@ export function treeColumns(shown: ShownColumn[], names: NameColumn): TableColum
     shown.map((one) => ({
       name: one.column.name,
       title: unitTitle(one),
-      hint: `sort by ${columnTitle(one.column)}; again: reverse`,
+      hint: `sort by ${columnTitle(one.column)}${one.column.base ? `, ${one.column.base}` : ""}; again: reverse`,
       isNumber: true,
       isSortable: one.column.isSortable ?? true,
     })),

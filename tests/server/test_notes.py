@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+"""What the overview says is worth a look, in situations where it must say something, or must not.
+
+Usage: tests/server/test_notes.py --cairn CAIRN --notes NOTES_OF.mjs
+
+Each situation is a recording, or samples, made for it. Its answers of the API are put into
+sentences by the code of the viewer.
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "generators")]
+from recordings import START, FRAME, program  # noqa: E402
+from service import serving  # noqa: E402
+from uftrace import Recording  # noqa: E402
+
+MS = 10**6
+SYMBOLS = FRAME + [(name, "t", 0x40) for name in ("work", "inner", "idle", "help", "wait")] + [("main", "T", 0x40)]
+OTHER = FRAME + [(name, "t", 0x40) for name in ("other_main", "other_work")]
+COSTLY = ["cairn 0.9.0 ( call-cost=54.000ns call-inner=22.000ns )"]  # of a recorder that knows its cost
+
+IMBALANCE = r"× the mean of the \d+ (threads|ranks)"
+PREEMPTED = r"^Pre-empted for"
+CORES = r"cores? used that its threads could use"
+
+
+class Situation:
+    """A recording: a main thread and more, each with its calls."""
+
+    def __init__(self, has_costs=False):
+        self.run = Recording("situation")
+        if has_costs:
+            self.run.facts["uftrace_version"] = COSTLY
+        self.session = self.run.begin(START, 100, [program("prog", SYMBOLS)])
+        self.run.task(self.session, 100, START)
+
+    @property
+    def main(self):
+        return self.run.tasks[0]
+
+    def thread(self, begin_ms=0):
+        return self.run.task(self.session, 100 + len(self.run.tasks), START + begin_ms * MS)
+
+    def process(self):
+        pid = 200 + len(self.run.tasks)
+        session = self.run.begin(START, pid, [program(f"other{pid}", OTHER)])
+        return self.run.task(session, pid, START)
+
+    def spend(self, task, *steps, function="work"):
+        """Steps in a function: ms of running, ("blocked", ms) or ("preempted", ms)."""
+        task.enter(function)
+        for step in steps:
+            if isinstance(step, tuple):
+                self.run.sleep(task, step[1] * MS, is_preempted=step[0] == "preempted")
+            else:
+                task.pass_time(step * MS)
+        task.leave()
+
+
+def helpers():
+    """One thread works; two others, which do something else, wait for what it gives them."""
+    s = Situation()
+    s.spend(s.main, 90, ("blocked", 5))
+    for _ in range(2):
+        s.spend(s.thread(), 1, ("blocked", 94), function="help")
+    return s.run
+
+
+def unrelated_processes():
+    s = Situation()
+    s.spend(s.main, 90, ("blocked", 5))
+    for _ in range(3):
+        s.spend(s.process(), 2, ("blocked", 80), function="other_work")
+    return s.run
+
+
+def uneven_workers():
+    """Four workers share work; three wait for the last one."""
+    s = Situation()
+    s.spend(s.main, 1, ("blocked", 120), function="main")
+    for busy in (100, 40, 40, 40):
+        s.spend(s.thread(), busy, ("blocked", max(1, 100 - busy)))
+    return s.run
+
+
+def workers_of_their_own():
+    """The same work, but no thread waits for another one: they end."""
+    s = Situation()
+    s.spend(s.main, 1, ("blocked", 120), function="main")
+    for busy in (100, 40, 40, 40):
+        s.spend(s.thread(), busy, ("blocked", 1))
+    return s.run
+
+
+def even_workers():
+    s = Situation()
+    s.spend(s.main, 1, ("blocked", 120), function="main")
+    for busy in (100, 98, 101, 99):
+        s.spend(s.thread(), busy, ("blocked", 2))
+    return s.run
+
+
+def preempted():
+    """2.06 s ready to run, 0.3 s run."""
+    s = Situation()
+    for _ in range(4):
+        s.spend(s.thread(), *[75, ("preempted", 515)])
+    return s.run
+
+
+def hardly_preempted():
+    s = Situation()
+    s.spend(s.main, 300, ("preempted", 3), ("blocked", 5))
+    return s.run
+
+
+def blocked():
+    s = Situation()
+    s.spend(s.main, 10, ("blocked", 500))
+    s.spend(s.thread(), 40, ("blocked", 470), function="help")
+    return s.run
+
+
+def busy():
+    """Two threads on two processors."""
+    s = Situation()
+    s.spend(s.main, 500, ("blocked", 5))
+    s.spend(s.thread(), 490, ("blocked", 15), function="help")
+    return s.run
+
+
+def corrected_without_states():
+    """The cost of recording was subtracted, and nothing tells when threads ran: costs are no part of
+    the wall time."""
+    s = Situation(has_costs=True)
+    s.main.enter("main")
+    for _ in range(2000):
+        s.main.call("work", ns=10)
+    s.main.leave()
+    s.spend(s.thread(), 1)
+    return s.run
+
+
+def sometimes_slow():
+    s = Situation()
+    s.main.enter("main")
+    for i in range(500):
+        s.main.call("work", ns=2 * MS if i % 50 == 7 else 10000)
+    s.main.leave()
+    return s.run
+
+
+def slow_and_rare():
+    """Slow calls that take next to nothing of the time."""
+    s = Situation()
+    s.main.enter("main")
+    for i in range(500):
+        s.main.call("work", ns=2000 if i % 50 == 7 else 100)
+    s.main.pass_time(900 * MS)
+    s.main.leave()
+    return s.run
+
+
+def lost():
+    s = Situation()
+    s.main.enter("main")
+    s.main.pass_time(MS)
+    s.main.lost(17)
+    s.main.leave()
+    return s.run
+
+
+def samples(threads):
+    """Text of perf script: [(pid, tid, function, samples)]."""
+    lines = []
+    for pid, tid, function, count in threads:
+        for i in range(count):
+            lines += [f"prog {pid}/{tid} [000] {1000 + i / 1000:.6f}:    1000000 cpu-clock:u:",
+                      f"\t          401136 {function}+0x10 (/srv/demo/prog{pid})",
+                      f"\t          401106 start+0x20 (/srv/demo/prog{pid})", ""]
+    return "\n".join(lines)
+
+
+def sampled_workers():
+    return samples([(7, 7 + i, "work", count) for i, count in enumerate((900, 300, 300, 300))])
+
+
+def sampled_processes():
+    return samples([(7 + i, 7 + i, "work", count) for i, count in enumerate((900, 30, 30, 30))])
+
+
+# Each: what it must say, what it must not.
+SITUATIONS = [
+    (helpers, [], [IMBALANCE, PREEMPTED]),
+    (unrelated_processes, [], [IMBALANCE, PREEMPTED]),
+    (uneven_workers, [r"has 100 ms in work, 1\.8 " + IMBALANCE], [PREEMPTED]),
+    (workers_of_their_own, [], [IMBALANCE, PREEMPTED]),
+    (even_workers, [], [IMBALANCE]),
+    (preempted, [r"^Pre-empted for 2\.06 s, 6\.9 × the 300(\.\d+)? ms that threads ran"], [IMBALANCE]),
+    (hardly_preempted, [r"work itself has 100\.0 %"], [PREEMPTED]),
+    (blocked, [r"^0\.10 of 2 " + CORES], [PREEMPTED, IMBALANCE]),
+    (busy, [], [CORES, PREEMPTED, IMBALANCE]),
+    (corrected_without_states, [], [CORES, PREEMPTED]),
+    (sometimes_slow, [r"^work: p99 (2|1\.99\d) ms is (198|199|200) × its p50"], [PREEMPTED]),
+    (slow_and_rare, [r"^main itself"], [r"^work: p99"]),
+    (lost, [r"^17 records lost"], []),
+    (sampled_workers, [r"has 900 ms in work, 2\.0 " + IMBALANCE], []),
+    (sampled_processes, [], [IMBALANCE]),
+]
+
+
+def answers_of(cairn, path):
+    with serving(cairn, str(path)) as service:
+        service.get_ready()
+        states = service.get("sources/0/states", list=1)
+        while states["isPending"]:
+            states = service.get("sources/0/states", list=1)
+        return {"info": service.get("sources/0/info"), "states": states,
+                "overview": service.get("sources/0/overview", whole=1)}
+
+
+def main():
+    cairn, notes = sys.argv[sys.argv.index("--cairn") + 1], sys.argv[sys.argv.index("--notes") + 1]
+    if not pathlib.Path(notes).exists():
+        print("skipped: the viewer was not built")
+        return 77
+    failures = 0
+    with tempfile.TemporaryDirectory() as folder:
+        asked = []
+        for make, _, _ in SITUATIONS:
+            path, made = pathlib.Path(folder) / make.__name__, make()
+            if isinstance(made, str):
+                path.write_text(made)
+            else:
+                made.write(path)
+            asked.append(answers_of(cairn, path))
+    printed = subprocess.run(["node", notes], input=json.dumps(asked), text=True, capture_output=True, check=True).stdout
+    for (make, wanted, unwanted), said in zip(SITUATIONS, json.loads(printed)):
+        wrong = [f"does not say /{pattern}/" for pattern in wanted if not any(re.search(pattern, note) for note in said)]
+        wrong += [f"says /{pattern}/" for pattern in unwanted if any(re.search(pattern, note) for note in said)]
+        if wrong:
+            failures += 1
+            print(f"{make.__name__} {', '.join(wrong)}:", *said, sep="\n  ")
+    print(f"{len(SITUATIONS)} situations, {failures} wrong")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
