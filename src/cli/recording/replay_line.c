@@ -125,44 +125,46 @@ static void end_comment(struct cn_replay_printer *printer)
         cn_text_str_add(&printer->out, cn_color_stop(CN_COLOR_DIM));
 }
 
-static void add_location(struct cn_replay_printer *printer,
-                         const struct cn_call_function *function, bool is_full)
+static void add_location(struct cn_replay_printer *printer, const char *file,
+                         uint32_t line)
 {
-    const struct cn_recording *rec = printer->query->rec;
-    const char *path = rec->modules[function->module].path;
-
-    /* Relative paths are taken to be relative to the folder of the program. */
-    if (is_full && function->file[0] != '/')
-        cn_utf8_add_printable_chars(&printer->out, path, cn_path_folder_len(path));
-    cn_utf8_add_printable(&printer->out, function->file);
+    cn_utf8_add_printable(&printer->out, file);
     cn_text_char(&printer->out, ':');
-    cn_text_u64(&printer->out, function->line);
+    cn_text_u64(&printer->out, line);
 }
 
-static const struct cn_call_function *location_of(const struct cn_replay_printer *printer,
-                                                  uint32_t function)
+/* Append the function and offset of a call site whose line is unknown: "b+0x1c". */
+static void add_call_offset(struct cn_replay_printer *printer, uint32_t task,
+                            const struct cn_replay_line *line,
+                            const struct cn_mapping *mapping)
 {
     const struct cn_recording *rec = printer->query->rec;
+    uint32_t found =
+        cn_recording_find_function(rec, task, line->time_ns, line->caller - 1);
 
-    if (function >= rec->function_count || !rec->functions[function].file[0])
-        return NULL;
-    return &rec->functions[function];
+    if (found == CN_NONE)
+        return;
+    cn_text_str_add(&printer->out, " from ");
+    cn_utf8_add_printable(&printer->out, rec->functions[found].name);
+    cn_text_printf(&printer->out, "+%#" PRIx64,
+                   line->caller - mapping->begin - rec->functions[found].offset);
 }
 
 /* Append the line of a call site, from the debug information of the program. */
-static bool add_call_site(struct cn_replay_printer *printer,
+static void add_call_site(struct cn_replay_printer *printer,
                           const struct cn_replay_line *line)
 {
     enum { INLINE_MAX = 16 };
     const struct cn_recording *rec = printer->query->rec;
+    uint32_t task = printer->query->tasks[line->slot];
     /* The recorded address is the return address. */
     uint64_t address = line->caller - 1;
-    const struct cn_mapping *mapping = cn_recording_mapping_at(
-        rec, printer->query->tasks[line->slot], line->time_ns, address);
+    const struct cn_mapping *mapping =
+        cn_recording_mapping_at(rec, task, line->time_ns, address);
     uint64_t key[2] = {(uintptr_t)mapping, address};
 
     if (!mapping)
-        return false;
+        return;
     if (!printer->resolver)
         printer->resolver = cn_resolver_new();
     uint32_t *at = cn_map_at(&printer->site_of, XXH3_64bits(key, sizeof(key)),
@@ -178,42 +180,34 @@ static bool add_call_site(struct cn_replay_printer *printer,
                 found[count > 0 ? count - 1 : 0]);
     }
     const struct cn_source_location *site = &printer->sites[*at];
-    if (!site->file)
-        return false;
+    if (!site->file) {
+        add_call_offset(printer, task, line, mapping);
+        return;
+    }
     cn_text_str_add(&printer->out, " from ");
-    cn_utf8_add_printable(&printer->out, site->file);
-    cn_text_char(&printer->out, ':');
-    cn_text_u64(&printer->out, site->line);
-    return true;
+    add_location(printer, site->file, site->line);
 }
 
-/* Append the location of the function, and of its call site; where that is unknown, of the
- * calling function, as uftrace does. */
+/* Append the location of the function, and of its call site. */
 static void add_locations(struct cn_replay_printer *printer,
                           const struct cn_replay_line *line)
 {
-    const struct cn_call_query *query = printer->query;
-    const struct cn_call_function *here = NULL, *caller = NULL;
-    bool has_site = line->caller && !printer->without_sites;
+    const struct cn_recording *rec = printer->query->rec;
+    const struct cn_call_function *here = NULL;
 
-    if (printer->has_srcline)
-        here = location_of(printer, line->function);
-    if (has_site)
-        caller = location_of(
-            printer, cn_recording_find_function(query->rec, query->tasks[line->slot],
-                                                line->time_ns, line->caller));
+    if (printer->has_srcline && line->function < rec->function_count &&
+        rec->functions[line->function].file[0])
+        here = &rec->functions[line->function];
     size_t begin_len = printer->out.len;
     begin_comment(printer);
     cn_text_str_add(&printer->out, " /*");
     size_t empty_len = printer->out.len;
     if (here) {
         cn_text_char(&printer->out, ' ');
-        add_location(printer, here, false);
+        add_location(printer, here->file, here->line);
     }
-    if (has_site && !add_call_site(printer, line) && caller) {
-        cn_text_str_add(&printer->out, " from ");
-        add_location(printer, caller, !printer->has_srcline);
-    }
+    if (line->caller && !printer->without_sites)
+        add_call_site(printer, line);
     if (printer->out.len == empty_len)
         printer->out.len = begin_len;
     else
