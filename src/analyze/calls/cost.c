@@ -50,11 +50,16 @@ static void merge_times(struct cn_call_times *into, const struct cn_call_times *
         into->max_ns = from->max_ns;
 }
 
-static void merge_squares(struct cn_call_squares *into,
-                          const struct cn_call_squares *from)
+void cn_call_squares_merge(struct cn_call_squares *into,
+                           const struct cn_call_squares *from)
 {
     into->low += from->low;
     into->high += from->high + (into->low < from->low);
+}
+
+double cn_call_squares_sum(const struct cn_call_squares *squares)
+{
+    return ldexp((double)squares->high, 64) + (double)squares->low;
 }
 
 void cn_call_cost_merge(struct cn_call_cost *into, const struct cn_call_cost *from)
@@ -63,8 +68,8 @@ void cn_call_cost_merge(struct cn_call_cost *into, const struct cn_call_cost *fr
     into->total_ns += from->total_ns;
     merge_times(&into->total, &from->total);
     merge_times(&into->self, &from->self);
-    merge_squares(&into->total_squares, &from->total_squares);
-    merge_squares(&into->self_squares, &from->self_squares);
+    cn_call_squares_merge(&into->total_squares, &from->total_squares);
+    cn_call_squares_merge(&into->self_squares, &from->self_squares);
 }
 
 bool cn_call_row_percentile(const struct cn_call_row *row, bool is_self,
@@ -92,8 +97,7 @@ double cn_call_times_deviation(const struct cn_call_times *times,
     double count = (double)calls;
     /* Whole nanoseconds like uftrace, so that all digits agree. */
     double mean = floor((double)times->sum_ns / count);
-    double sum = ldexp((double)squares->high, 64) + (double)squares->low;
-    double variance = floor(sum / count) - mean * mean;
+    double variance = floor(cn_call_squares_sum(squares) / count) - mean * mean;
 
     return 100 * sqrt((variance > 0 ? variance : 0) / count) / mean;
 }

@@ -29,6 +29,9 @@ struct cn_call_squares {
 };
 
 void cn_call_squares_add(struct cn_call_squares *squares, uint64_t ns);
+void cn_call_squares_merge(struct cn_call_squares *into,
+                           const struct cn_call_squares *from);
+double cn_call_squares_sum(const struct cn_call_squares *squares);
 
 /* What every call changes comes first, within a cache line. */
 struct cn_call_cost {

@@ -7,6 +7,7 @@
 #include "analyze/calls/tree.h"
 #include "analyze/calls/visit.h"
 #include "analyze/calls/why_found.h"
+#include "analyze/recorder_cost.h"
 #include "base/alloc.h"
 
 /* How the first reading of a task in parts helps the second one: by the order of a part, the
@@ -571,6 +572,8 @@ bool cn_why_build(struct cn_why *why, const struct cn_call_query *query, const c
     bool ok;
 
     *why = (struct cn_why){0};
+    if (!query->is_raw)
+        why->recorder = cn_recorder_cost_of(query->rec);
     find_functions(&build, name);
     ok = read_calls(&build, worker_count, options->part_len, &measured, &why->damages,
                     err);

@@ -16,6 +16,7 @@
 #define CN_ANALYZE_CALLS_WHY_H
 
 #include "analyze/calls/merge.h"
+#include "analyze/calls/report.h"
 #include "base/map.h"
 
 enum cn_why_group { CN_WHY_TYPICAL, CN_WHY_SLOW, CN_WHY_GROUPS };
@@ -40,6 +41,7 @@ struct cn_why_options {
 /* What a context below the function cost the calls of a group. */
 struct cn_why_cost {
     uint64_t calls, self_ns;
+    struct cn_call_squares squares; /* of the self time in each call of the group */
 };
 
 struct cn_why_context {
@@ -74,6 +76,7 @@ struct cn_why {
     uint64_t begin_ns,
         end_ns;          /* recorded: the first entry, the last exit of all of them */
     uint64_t lost_count; /* records that the recorder lost */
+    struct cn_hook_cost recorder; /* its cost that was subtracted; 0: none */
     struct cn_why_calls groups[CN_WHY_GROUPS];
     struct cn_why_context *contexts; /* parents first, then by name */
     size_t context_count;

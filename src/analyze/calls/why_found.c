@@ -209,8 +209,11 @@ static void add_to_group(struct cn_why_found *found, int at,
     if (found->cost_count < found->tree.paths.count)
         grow_costs(found);
     for (size_t i = 0; i < touched_count; i++) {
-        found->costs[touched[i]][at].calls += costs[touched[i]].calls;
-        found->costs[touched[i]][at].self_ns += costs[touched[i]].self_ns;
+        struct cn_why_cost *cost = &found->costs[touched[i]][at];
+
+        cost->calls += costs[touched[i]].calls;
+        cost->self_ns += costs[touched[i]].self_ns;
+        cn_call_squares_add(&cost->squares, costs[touched[i]].self_ns);
     }
     if (hash(call) <= limits->keep[at])
         add_sample(found, at, call);
@@ -261,6 +264,7 @@ static void merge_costs(struct cn_why_found *into, const struct cn_why_found *fr
         for (int k = 0; k < CN_WHY_GROUPS; k++) {
             into->costs[nodes[i]][k].calls += costs[k].calls;
             into->costs[nodes[i]][k].self_ns += costs[k].self_ns;
+            cn_call_squares_merge(&into->costs[nodes[i]][k].squares, &costs[k].squares);
         }
     }
     free(has_costs);

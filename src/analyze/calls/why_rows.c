@@ -1,5 +1,6 @@
 #include "analyze/calls/why_rows.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -146,6 +147,60 @@ static double mean(uint64_t sum, uint64_t count)
     return count > 0 ? (double)sum / (double)count : 0;
 }
 
+/* The variance of the mean of a group's self times in a context. */
+static double mean_variance(const struct cn_why_cost *cost, uint64_t calls)
+{
+    double count = (double)calls, sum = (double)cost->self_ns;
+
+    return fmax(cn_call_squares_sum(&cost->squares) - sum * sum / count, 0) /
+           (count - 1) / count;
+}
+
+/* The 97.5 % quantile of Student's distribution, by the expansion of Cornish and Fisher. */
+static double quantile(double freedom)
+{
+    const double z = 1.959964, z3 = z * z * z, z5 = z3 * z * z;
+
+    return z + (z3 + z) / (4 * freedom) +
+           (5 * z5 + 16 * z3 + 3 * z) / (96 * freedom * freedom);
+}
+
+/* The error of the differences: `inner` calls are those that a context makes, per call of the
+ * function. */
+static void find_errors(struct cn_why_rows *rows, const struct cn_why *why)
+{
+    const double share_unknown = 0.1; /* of the recorder's cost, as in call_evidence.c */
+    double(*inner)[CN_WHY_GROUPS] = cn_alloc(rows->count, sizeof(*inner));
+    double inside_ns = (double)why->recorder.inner_ps / 1000;
+    double outside_ns = (double)why->recorder.call_ps / 1000 - inside_ns;
+    uint64_t slow = why->groups[CN_WHY_SLOW].count;
+    uint64_t typical = why->groups[CN_WHY_TYPICAL].count;
+
+    for (size_t i = rows->count; i-- > 1;)
+        for (int k = 0; k < CN_WHY_GROUPS && why->contexts[i].name; k++)
+            inner[why->contexts[i].parent][k] += rows->list[i].calls[k];
+    for (size_t i = 0; i < rows->count; i++) {
+        struct cn_why_row *row = &rows->list[i];
+        const struct cn_why_cost *costs = why->contexts[i].costs;
+        double recorder_ns =
+            share_unknown *
+            (inside_ns * (row->calls[CN_WHY_SLOW] - row->calls[CN_WHY_TYPICAL]) +
+             outside_ns * (inner[i][CN_WHY_SLOW] - inner[i][CN_WHY_TYPICAL]));
+
+        row->error_ns = NAN;
+        if (slow < 2 || typical < 2)
+            continue;
+        row->error_ns = quantile((double)(slow - 1)) *
+                        sqrt(mean_variance(&costs[CN_WHY_SLOW], slow) +
+                             mean_variance(&costs[CN_WHY_TYPICAL], typical) +
+                             recorder_ns * recorder_ns);
+        row->is_noise =
+            fabs(row->difference_ns) <= row->error_ns &&
+            (costs[CN_WHY_SLOW].calls > 0) == (costs[CN_WHY_TYPICAL].calls > 0);
+    }
+    free(inner);
+}
+
 void cn_why_rows_build(struct cn_why_rows *rows, const struct cn_why *why,
                        const char *name)
 {
@@ -180,9 +235,11 @@ void cn_why_rows_build(struct cn_why_rows *rows, const struct cn_why *why,
     for (size_t i = rows->count; i-- > 1;)
         for (int k = 0; k < CN_WHY_GROUPS; k++)
             rows->list[why->contexts[i].parent].total_ns[k] += rows->list[i].total_ns[k];
-    CN_SORT(rows->list, rows->count, CN_DOWN(struct cn_why_row, difference_ns),
-            CN_UP(struct cn_why_row, context));
+    find_errors(rows, why);
+    CN_SORT(rows->list, rows->count, CN_UP(struct cn_why_row, is_noise),
+            CN_DOWN(struct cn_why_row, difference_ns), CN_UP(struct cn_why_row, context));
     while (rows->explaining_count < rows->count && explained < EXPLAINED_SHARE &&
+           !rows->list[rows->explaining_count].is_noise &&
            rows->list[rows->explaining_count].share > 0)
         explained += rows->list[rows->explaining_count++].share;
     rows->explained = explained;

@@ -1,7 +1,8 @@
 /* How much each context explains of the difference between slow and typical calls.
  *
  * Means per call: the difference of the self times of all contexts adds up to the difference
- * of the calls. The fewest contexts that explain 90 % of it come first.
+ * of the calls. The fewest contexts that explain 90 % of it come first, of those whose difference
+ * is real: larger than its error, or a matter of calls that only one group makes.
  * Threads: any thread.
  */
 #ifndef CN_ANALYZE_CALLS_WHY_ROWS_H
@@ -32,10 +33,14 @@ struct cn_why_row {
     double self_ns[CN_WHY_GROUPS], total_ns[CN_WHY_GROUPS], calls[CN_WHY_GROUPS];
     double difference_ns; /* of self_ns */
     double share;         /* of the whole difference */
+    /* Half of the 95 % interval of the difference: how much the calls of a group differ, and what
+     * the recorder's cost, known to a tenth, was taken for. NAN with a single call. */
+    double error_ns;
+    bool is_noise;
 };
 
 struct cn_why_rows {
-    struct cn_why_row *list; /* by difference, the largest first */
+    struct cn_why_row *list; /* noise last, then by difference, the largest first */
     size_t count;
     size_t explaining_count; /* the first rows: they explain 90 % */
     double explained;        /* the share that they explain */

@@ -133,6 +133,12 @@ static void print_markdown(const struct cn_args *args, const struct cn_why_answe
     cn_text_done(&text);
 }
 
+/* As in `cairn diff`. */
+static const char *verdict_of(const struct cn_why_row *row)
+{
+    return isnan(row->error_ns) ? "unknown" : row->is_noise ? "noise" : "yes";
+}
+
 static void print_csv(const struct cn_args *args, const struct cn_why_answer *answer)
 {
     static const struct cn_column columns[] = {
@@ -144,6 +150,8 @@ static void print_csv(const struct cn_args *args, const struct cn_why_answer *an
         {.name = "typical_calls", .kind = CN_COLUMN_F64},
         {.name = "kind", .kind = CN_COLUMN_TEXT},
         {.name = "context", .kind = CN_COLUMN_TEXT},
+        {.name = "plus_minus_ns", .kind = CN_COLUMN_F64},
+        {.name = "real", .kind = CN_COLUMN_TEXT},
     };
     struct cn_table *table =
         cn_cli_table(args, columns, sizeof(columns) / sizeof(columns[0]));
@@ -162,6 +170,11 @@ static void print_csv(const struct cn_args *args, const struct cn_why_answer *an
         cn_table_f64(table, row->calls[CN_WHY_TYPICAL]);
         cn_table_str(table, cn_why_kind_names[row->kind]);
         cn_table_str(table, cn_text_str(&path));
+        if (isnan(row->error_ns))
+            cn_table_none(table);
+        else
+            cn_table_f64(table, row->error_ns);
+        cn_table_str(table, verdict_of(row));
         cn_table_end_row(table);
     }
     cn_table_free(table);
@@ -208,6 +221,8 @@ static void add_json_contexts(struct cn_json *json, const struct cn_why_answer *
         cn_json_add_f64(json, "slow_self_ns", row->self_ns[CN_WHY_SLOW]);
         cn_json_add_f64(json, "typical_self_ns", row->self_ns[CN_WHY_TYPICAL]);
         cn_json_add_f64(json, "difference_ns", row->difference_ns);
+        cn_json_add_f64(json, "plus_minus_ns", row->error_ns);
+        cn_json_add_str(json, "real", verdict_of(row));
         cn_json_add_f64(json, "share", row->share);
         cn_json_add_f64(json, "slow_calls", row->calls[CN_WHY_SLOW]);
         cn_json_add_f64(json, "typical_calls", row->calls[CN_WHY_TYPICAL]);

@@ -288,6 +288,13 @@ static void tell_rows(struct cn_why_sentences *sentences,
     size_t told = rows->explaining_count < ROWS_TOLD ? rows->explaining_count : ROWS_TOLD;
     double share = 0;
 
+    if (told == 0) {
+        cn_text_str_add(
+            next_sentence(sentences),
+            "No context differs by more than its own times do: the table with "
+            "--all is noise.");
+        return;
+    }
     for (size_t i = 0; i < told; i++)
         share += rows->list[i].share;
     if (share < SPREAD_SHARE) {

@@ -156,6 +156,57 @@ static bool explains(struct scene *s, struct cn_why *why, struct cn_why_rows *ro
     return true;
 }
 
+static const struct cn_why_row *row_of(const struct cn_why *why,
+                                       const struct cn_why_rows *rows, const char *name)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        const char *of = why->contexts[rows->list[i].context].name;
+
+        if (of && strcmp(of, name) == 0)
+            return &rows->list[i];
+    }
+    fail_msg("no context of %s", name);
+    return NULL;
+}
+
+/* On a busy machine one of the slow calls was interrupted for longer than all of them flush. */
+static void what_happens_once_is_noise(void **state)
+{
+    struct scene s;
+    struct cn_why why;
+    struct cn_why_rows rows;
+    struct cn_signs signs;
+    const struct cn_why_row *work, *fsync;
+
+    (void)state;
+    begin(&s, 7);
+    for (int i = 0; i < CALLS; i++) {
+        handle(&s, s.tasks[0], i % 100 == 7, (uint32_t)i, 100);
+        if (i == CALLS / 2) {
+            enter(&s, s.tasks[0], HANDLE, 0);
+            enter(&s, s.tasks[0], WORK, 1);
+            leave(&s, s.tasks[0], WORK, 1, 5000000);
+            leave(&s, s.tasks[0], HANDLE, 0, 100);
+        }
+    }
+    finish(&s);
+    assert_true(explains(&s, &why, &rows, &signs));
+    work = row_of(&why, &rows, "work");
+    fsync = row_of(&why, &rows, "fsync");
+    assert_true(work->difference_ns > fsync->difference_ns);
+    assert_true(work->is_noise && work->error_ns > work->difference_ns);
+    assert_false(fsync->is_noise);
+    assert_true(fsync->error_ns < fsync->difference_ns);
+    assert_ptr_equal(&rows.list[0], fsync);
+    assert_int_equal(rows.explaining_count > 0, true);
+    for (size_t i = 0; i < rows.explaining_count; i++)
+        assert_false(rows.list[i].is_noise);
+    cn_signs_done(&signs);
+    cn_why_rows_done(&rows);
+    cn_why_done(&why);
+    done(&s);
+}
+
 static void names_the_cause_first(void **state)
 {
     (void)state;
@@ -385,6 +436,7 @@ int main(void)
         cmocka_unit_test(sums_are_those_of_the_report),
         cmocka_unit_test(counts_durations_finely),
         cmocka_unit_test(tails_are_exact),
+        cmocka_unit_test(what_happens_once_is_noise),
         cmocka_unit_test(knows_what_functions_wait_for),
     };
 
