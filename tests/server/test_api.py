@@ -448,7 +448,7 @@ class Answers(unittest.TestCase):
         """Over time, as sums, and as costs."""
         answer = service.get("sources/0/states", list=1)
         self.assertEqual(answer["states"], [["running", 65], ["blocked", 40], ["pre-empted", 5], ["no data", 0]])
-        self.assertEqual(answer["threads"], [[1, 65, 40, 5, 0, 0, 0]])
+        self.assertEqual(answer["threads"], [[1, 65, 40, 5, 0, 0, 0, 0]])
         self.assertEqual(answer["wall"], 110)
         info = service.get("sources/0/info")
         self.assertEqual([round(state["seconds"] * 1e9) for state in info["states"]], [110, 65, 40, 5])
@@ -477,7 +477,7 @@ class Answers(unittest.TestCase):
         data = f"{OPTIONS.testdata}/recording"
         answer = self.until_done(1, "states", list=1)
         by_profile = {task["profile"]: task["tid"] for task in self.ask(1, "info")["tasks"] if "profile" in task}
-        listed = {by_profile[profile]: numbers for profile, *numbers, _ in answer["threads"]}
+        listed = {by_profile[profile]: numbers for profile, *numbers, _, _ in answer["threads"]}
         self.assertEqual(answer["recording"], 0)  # what is not known is not subtracted
         for numbers in listed.values():
             self.assertEqual(sum(numbers[:4]), answer["wall"])

@@ -12,7 +12,10 @@ export const tests = {
     await page.goto(url);
     await page.waitForSelector(".overview-table tbody tr");
     assert.ok(!page.url().includes("token"), "the token stays in the address");
-    assert.match(await page.locator(".facts dt").first().textContent(), /^wall time(, [\d.]+ (of \d+ )?cores busy)?$/);
+    assert.match(
+      await page.locator(".facts dt").first().textContent(),
+      /^wall time(, [\d.]+ (of \d+ )?cores busy)?$/,
+    );
     await page.locator(".facts .card").first().click();
     await until("the timeline", () => /v=timeline/.test(hash()));
     await page.goBack();

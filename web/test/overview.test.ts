@@ -147,8 +147,8 @@ test("waiting of threads, in calls and outside", () => {
     waitingOutside: 5e8,
     recording: 4e8,
     threads: [
-      [1, 16e8, 2e8, 2e8, 0, 1e8, 3e8],
-      [2, 4e8, 4e8, 0, 12e8, 4e8, 1e8],
+      [1, 16e8, 2e8, 2e8, 0, 1e8, 3e8, 0],
+      [2, 4e8, 4e8, 0, 12e8, 4e8, 1e8, 1e8],
     ],
   };
   const known = {
@@ -161,10 +161,10 @@ test("waiting of threads, in calls and outside", () => {
   assert.equal(factsOf(known, overview)[2]?.value, "300 ms");
   assert.deepEqual(factsOf(known, overview, states)[2], {
     value: "800 ms",
-    label: "waiting, 25.0 % pre-empted, 500 ms outside calls",
+    label: "waiting, recorded, 25.0 % pre-empted, 500 ms outside calls",
     to: { v: "bottom-up", w: "1" },
   });
-  assert.deepEqual(threadTimes(overview, states).get(2), [0.3, 0.1, 0.4, 0, 1.2]);
+  assert.deepEqual(threadTimes(overview, states).get(2), [0.2, 0.1, 0.1, 0.4, 0, 1.2]);
   assert.deepEqual(threadTimes(overview, null).get(2), [0.4]);
 });
 

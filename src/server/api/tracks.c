@@ -55,7 +55,8 @@ static uint64_t recording_of(const struct states *states, uint32_t profile,
     return more_ns > 0 ? (uint64_t)llround(more_ns) : 0;
 }
 
-/* "threads": [profile, ns of each state, ns of waiting outside of calls, ns of recording]. */
+/* "threads": [profile, ns of each state, ns of waiting outside of calls, ns of recording, ns of
+ * running outside of calls]. */
 static void add_thread_states(struct states *states, struct cn_json *json,
                               uint32_t profile, const struct cn_state_sums *sums)
 {
@@ -68,6 +69,7 @@ static void add_thread_states(struct states *states, struct cn_json *json,
         cn_json_u64(json, sums->ns[i]);
     cn_json_u64(json, cn_state_sums_waiting_outside(sums));
     cn_json_u64(json, recording_ns);
+    cn_json_u64(json, sums->outside_ns[CN_TASK_RUNNING]);
     cn_json_end(json);
 }
 

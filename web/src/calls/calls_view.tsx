@@ -186,7 +186,7 @@ export function CallsView(props: Props) {
           class="call-list"
           label="calls in time order, with arguments and results"
           columns={COLUMNS}
-          widths="9em 18em minmax(18em, 1fr)"
+          widths="9em 20em minmax(18em, 1fr)"
           count={lines.length}
           row={(i) => rowOf(lines[i] as Line, isOnly, i === chosen)}
           selected={at}

@@ -94,7 +94,7 @@ function factOfWaiting(info: Info, states: States | null): Fact | null {
   return {
     value: seconds(blocked + preempted),
     label: [
-      "waiting",
+      states && info.costTimes ? "waiting, recorded" : "waiting",
       `${formatPercent(preempted, blocked + preempted) || "0 %"} pre-empted`,
       ...(outside > 0 ? [`${formatNs(outside)} outside calls`] : []),
     ].join(", "),
@@ -102,23 +102,29 @@ function factOfWaiting(info: Info, states: States | null): Fact | null {
   };
 }
 
-export const THREAD_STATES = ["running", "recording", "blocked", "pre-empted", "no data"] as const;
+export const THREAD_STATES = [
+  "running",
+  "outside calls",
+  "recording",
+  "blocked",
+  "pre-empted",
+  "no data",
+] as const;
 
-// What each thread did with the wall time, in seconds, in the order of these states. Where costs are
-// corrected, the cost of recording is no running time but a part of its own: what is left is the
-// running time of trees and flame graphs, and that outside of calls.
+// What each thread did with the wall time, in seconds, in the order of these states. Running time is
+// that of trees and flame graphs; what runs outside of calls, and the cost of recording where costs
+// are corrected, are parts of their own.
 export function threadTimes(overview: Overview, states: States | null): Map<number, number[]> {
   const known = states?.threads?.map((thread): [number, number[]] => {
-    const [profile = 0, running = 0, blocked = 0, preempted = 0, noData = 0, , recording = 0] =
-      thread;
-    const ns = [running - recording, recording, blocked, preempted, noData];
+    const [profile, running, blocked, preempted, noData, , recording, outside] = thread;
+    const ns = [running - recording - outside, outside, recording, blocked, preempted, noData];
     return [profile, ns.map((value) => value / 1e9)];
   });
   return new Map(
     known ??
       overview.threads.map(([profile, running, ...waits]) => [
         profile,
-        waits.length > 0 ? [running, 0, ...waits.map((wait) => wait ?? 0)] : [running],
+        waits.length > 0 ? [running, 0, 0, ...waits.map((wait) => wait ?? 0)] : [running],
       ]),
   );
 }

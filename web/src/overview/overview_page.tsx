@@ -291,7 +291,8 @@ function HotPath(props: { overview: Overview }) {
   );
 }
 
-const DRAWN = 4; // states; what is left of the bar has no data
+const DRAWN = 5; // states; what is left of the bar has no data
+const cssName = (kind: string) => kind.replace(" ", "-");
 
 function Threads(props: { info: Info; overview: Overview; states: States | null }) {
   const { info, overview } = props;
@@ -305,9 +306,8 @@ function Threads(props: { info: Info; overview: Overview; states: States | null 
   // Bars of threads that hardly ran would be empty: they are compared with the busiest one.
   const whole = wall && most > LEAST_BAR * wall ? Math.max(wall, most) : most;
   const hasWaits = (threads[0]?.length ?? 0) > 2;
-  const hasRecording = (states?.recording ?? 0) > 0;
-  const shown = THREAD_STATES.slice(0, DRAWN).filter(
-    (kind) => hasRecording || kind !== "recording",
+  const shown = THREAD_STATES.slice(0, DRAWN).filter((_, i) =>
+    [...byProfile.values()].some((values) => (values[i] ?? 0) > 0),
   );
   if (threads.length === 0) return null;
   return (
@@ -319,6 +319,7 @@ function Threads(props: { info: Info; overview: Overview; states: States | null 
         <tbody>
           {shortLabels(labels.slice(0, THREADS_LISTED)).map(([profile, label, full]) => {
             const values = byProfile.get(profile) ?? [];
+            const ran = (values[0] ?? 0) + (values[1] ?? 0); // in calls and outside
             const words = values
               .map(
                 (value, i) =>
@@ -340,16 +341,16 @@ function Threads(props: { info: Info; overview: Overview; states: States | null 
                     {values.slice(0, DRAWN).map((value, i) => (
                       <i
                         key={i}
-                        class={`state-${THREAD_STATES[i]}`}
+                        class={`state-${cssName(THREAD_STATES[i] ?? "")}`}
                         style={{ width: `${whole > 0 ? (100 * value) / whole : 0}%` }}
                       />
                     ))}
                   </span>
                 </td>
                 <td class="number">
-                  {wall && (values[0] ?? 0) >= LEAST_SHARE * wall
-                    ? formatPercent(values[0] ?? 0, wall)
-                    : formatValue(values[0], metric)}
+                  {wall && ran >= LEAST_SHARE * wall
+                    ? formatPercent(ran, wall)
+                    : formatValue(ran, metric)}
                 </td>
               </tr>
             );
@@ -360,7 +361,7 @@ function Threads(props: { info: Info; overview: Overview; states: States | null 
         {hasWaits &&
           shown.map((kind) => (
             <span key={kind} class="legend-item">
-              <i class={`state-${kind}`} /> {kind}
+              <i class={`state-${cssName(kind)}`} /> {kind}
             </span>
           ))}{" "}
         {info.hasTimelines && <Link to={{ v: "timeline" }}>Timeline</Link>}
