@@ -4,6 +4,7 @@
 
 #include "analyze/calls/defaults.h"
 #include "formats/exchange/exchange.h"
+#include "model/contexts/database.h"
 
 const struct cn_format *cn_format_find(const char *name)
 {
@@ -24,8 +25,11 @@ bool cn_format_write_database(const struct cn_format *format, struct cn_database
                               const char *path, const struct cn_write_options *options,
                               struct cn_error *err)
 {
-    return format->write_database ? format->write_database(db, path, options, err)
-                                  : cn_export_database(format, db, path, options, err);
+    if (!format->write_database)
+        return cn_export_database(format, db, path, options, err);
+    for (size_t i = 0; i < db->loss_count; i++)
+        cn_write_lose(options, db->losses[i].what, db->losses[i].count);
+    return format->write_database(db, path, options, err);
 }
 
 bool cn_format_write_recording(const struct cn_format *format,

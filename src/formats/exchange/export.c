@@ -37,6 +37,12 @@ void cn_export_damage(struct cn_export *x, uint32_t task, const struct cn_error 
     x->damage = *err;
 }
 
+bool cn_export_copies(const struct cn_export *x)
+{
+    return x->db && x->db->copied_as && !x->options->metric &&
+           strcmp(x->db->copied_as, x->format->name) == 0;
+}
+
 bool cn_export_flush(struct cn_export *x, struct cn_error *err)
 {
     return cn_sink_text_some(&x->sink, &x->text, err);
@@ -107,6 +113,8 @@ bool cn_export_database(const struct cn_format *format, struct cn_database *db,
     struct cn_export x = {.format = format, .db = db, .path = path, .options = options};
 
     cn_export_lose(&x, "changes of states of threads", cn_database_state_count(db));
+    for (size_t i = 0; i < db->loss_count && !cn_export_copies(&x); i++)
+        cn_export_lose(&x, db->losses[i].what, db->losses[i].count);
     return run(&x, format->export_database, err);
 }
 

@@ -43,6 +43,9 @@ struct cn_export {
 /* Report that `count` of something cannot be written; counts of the same `what` add up. */
 void cn_export_lose(struct cn_export *x, const char *what, uint64_t count);
 
+/* True if the source is a file of the same format with more than the model has: it is copied. */
+bool cn_export_copies(const struct cn_export *x);
+
 /* Visit the traces of the source. The first member of *arg is `x`. */
 CN_CHECK bool cn_export_walk_traces(struct cn_export *x, cn_trace_fn visit, void *arg,
                                     struct cn_error *err);

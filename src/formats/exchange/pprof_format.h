@@ -14,6 +14,8 @@
     F(m, 4, message, location, "an address, and its lines")                               \
     F(m, 5, message, function, "")                                                  \
     F(m, 6, string, string_table, "all strings; the first is empty")     \
+    F(m, 7, int64, drop_frames, "a string: frames to hide") \
+    F(m, 8, int64, keep_frames, "a string: exceptions from it") \
     F(m, 9, int64, time_nanos, "start, since the epoch")                \
     F(m, 10, int64, duration_nanos, "")                                             \
     F(m, 11, message, period_type, "")                                              \

@@ -167,6 +167,11 @@ struct cn_database_ops {
     void (*close)(struct cn_database *db);
 };
 
+struct cn_database_loss {
+    const char *what; /* a constant */
+    uint64_t count;   /* at least 1 */
+};
+
 struct cn_database {
     const struct cn_database_ops *ops;
     const char *path; /* the directory; "" for one that lives in memory */
@@ -201,6 +206,12 @@ struct cn_database {
      * read all values; only that of profile 0, the first, can read contexts. */
     uint32_t own_first, own_end;
     uint64_t begin_ns, end_ns; /* of the timelines, as declared */
+
+    /* Of a file that has more than this model: the name of the format whose writer copies the
+     * file at `path`, or NULL, and what other formats lose. */
+    const char *copied_as;
+    const struct cn_database_loss *losses;
+    size_t loss_count;
     struct cn_warning *warnings;
     struct cn_arena arena; /* of everything above */
 };

@@ -74,6 +74,9 @@ struct cn_import {
     struct clock *clocks; /* by thread; those after the last are unknown */
     size_t clock_count, clock_capacity;
     struct cn_text scratch, key, warnings;
+    struct cn_database_loss *losses;
+    size_t loss_count, loss_capacity;
+    const char *copied_as;
 };
 
 struct cn_import *cn_import_new(const char *title, const char *description)
@@ -111,6 +114,7 @@ void cn_import_free(struct cn_import *import)
     cn_text_done(&import->scratch);
     cn_text_done(&import->key);
     cn_text_done(&import->warnings);
+    free(import->losses);
     free(import);
 }
 
@@ -402,6 +406,19 @@ void cn_import_warn(struct cn_import *import, bool is_damage, const char *fmt, .
     cn_text_add(&import->warnings, line, strlen(line) + 1);
 }
 
+void cn_import_lose(struct cn_import *import, const char *what, uint64_t count)
+{
+    if (count > 0) {
+        CN_PUSH(import->losses, import->loss_count, import->loss_capacity,
+                (struct cn_database_loss){what, count});
+    }
+}
+
+void cn_import_copied_as(struct cn_import *import, const char *copied_as)
+{
+    import->copied_as = copied_as;
+}
+
 /* Add a sample to its timeline, and before it, if the clock of the thread missed a tick, that it
  * waited. */
 static void add_to_timeline(struct cn_import *import, const struct timed *sample)
@@ -454,6 +471,11 @@ bool cn_import_finish(struct cn_import *import, struct cn_database **out,
     if (ok) {
         *out = cn_memory_database_finish(import->memory);
         (*out)->sample_count = import->sample_count;
+        (*out)->copied_as = import->copied_as;
+        (*out)->loss_count = import->loss_count;
+        if (import->loss_count > 0)
+            (*out)->losses = cn_arena_dup(&(*out)->arena, import->losses,
+                                          import->loss_count, sizeof(*import->losses));
         import->memory = NULL;
         for (size_t at = 0; at < import->warnings.len;
              at += strlen(import->warnings.chars + at) + 1)

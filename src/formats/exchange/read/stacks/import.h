@@ -119,6 +119,11 @@ void cn_import_tick(struct cn_import *import, uint32_t thread, uint64_t tick_ns)
 CN_PRINTF(3, 4)
 void cn_import_warn(struct cn_import *import, bool is_damage, const char *fmt, ...);
 
+/* Report that the model cannot represent `count` of something, a constant, which conversions list;
+ * the writer of the format `copied_as`, if given, copies the file. */
+void cn_import_lose(struct cn_import *import, const char *what, uint64_t count);
+void cn_import_copied_as(struct cn_import *import, const char *copied_as);
+
 /* Make the database, which the caller closes. Releases the import, also on failure. */
 CN_CHECK bool cn_import_finish(struct cn_import *import, struct cn_database **out,
                                struct cn_error *err);

@@ -52,6 +52,9 @@ struct pprof_profile {
     uint64_t default_type; /* a string; the empty one: none is given */
     uint32_t *stack;       /* locations of a sample */
     size_t stack_capacity;
+    uint64_t label_count;       /* that identify no thread */
+    uint64_t caller_line_count; /* in stacks */
+    uint64_t fact_count;        /* time, duration, period, frames to hide, comments */
 };
 
 static void done(struct pprof_profile *p)
@@ -303,6 +306,8 @@ static bool take_type(void *arg, const struct cn_pb_reader *reader,
     struct pprof_profile *p = arg;
     struct pprof_numbers numbers;
 
+    p->fact_count += field->number > cn_pprof_profile_string_table &&
+                     field->number != cn_pprof_profile_default_sample_type;
     if (field->number == cn_pprof_profile_default_sample_type)
         p->default_type = field->value;
     if (field->number != cn_pprof_profile_sample_type)
@@ -375,6 +380,8 @@ static void add_label(struct pprof_profile *p, const struct pprof_numbers *numbe
         (void)snprintf(labels->kinds[labels->count], sizeof(labels->kinds[0]), "%s",
                        kind);
         labels->identity.numbers[labels->count++] = numbers->list[cn_pprof_label_num];
+    } else {
+        p->label_count++;
     }
 }
 
@@ -450,6 +457,7 @@ static uint32_t context_of(struct pprof_profile *p, const struct sample *sample)
             if (depth++ < CN_IMPORT_DEPTH_MAX)
                 context = cn_import_call(p->import, context,
                                          p->frames[location->first_frame + k]);
+        p->caller_line_count += i > 0 && location->line > 0;
         if (i == 0 && location->line > 0 && depth <= CN_IMPORT_DEPTH_MAX)
             context = cn_import_line(p->import, context, string_at(p, location->file),
                                      location->line);
@@ -499,6 +507,11 @@ bool cn_pprof_read(struct cn_import *import, struct cn_bytes bytes, struct cn_er
               add_locations(&p, err) && read_pass(&p, take_type, err) &&
               add_types(&p, err) && read_pass(&p, take_samples, err);
 
+    cn_import_copied_as(import, "pprof");
+    cn_import_lose(import, "labels of samples that identify no thread", p.label_count);
+    cn_import_lose(import, "lines of callers", p.caller_line_count);
+    cn_import_lose(import, "facts of the profile (time, duration, period, comments)",
+                   p.fact_count);
     done(&p);
     return ok;
 }

@@ -1,16 +1,20 @@
-/* pprof profile: a sample for each thread and stack, functions with files and lines, modules
- * with build ids. Functions are written at their first use, the string table at the end. */
+/* pprof profile: a sample for each thread and stack with a value for each metric, functions with
+ * files and lines, modules with build ids. The module of the program is written first, functions at
+ * their first use, the string table at the end. A profile that was read from pprof is copied. */
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/files/unpack.h"
 #include "base/map.h"
+#include "base/path.h"
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/pprof_format.h"
 #include "formats/exchange/read/readers.h"
 #include "formats/exchange/write/stacks/stacks.h"
+#include "model/contexts/bucket.h"
 
 enum { FLUSH_LEN = 128 << 10 };
 
@@ -24,6 +28,11 @@ struct pprof_writing {
     size_t location_capacity;
     uint64_t sample_count;
     const char *metric; /* of the tasks so far */
+
+    /* Of a database: the metrics, the one that is shown by default last, as pprof has it. */
+    const struct cn_metric **metrics;
+    size_t metric_count;
+    uint64_t *values; /* of a thread, by node and metric */
 };
 
 static uint64_t string_id(struct pprof_writing *p, const char *str)
@@ -51,25 +60,77 @@ static void add_value_type(struct pprof_writing *p, const char *type, const char
     cn_pb_close(&p->pb, at);
 }
 
-static uint64_t mapping_id(struct pprof_writing *p,
-                           const struct cn_stack_function *function)
+/* The type of a metric "NAME (UNIT)"; `unit` if its name has none, or seconds. */
+static void add_metric_type(struct pprof_writing *p, const char *metric, const char *unit)
+{
+    char *type = cn_strdup(metric), *own = strrchr(type, '(');
+    size_t len = strlen(type);
+
+    if (own && own > type + 1 && own[-1] == ' ' && type[len - 1] == ')') {
+        type[len - 1] = own[-1] = '\0';
+        if (strcmp(own + 1, "sec") != 0)
+            unit = own + 1;
+    }
+    add_value_type(p, type, unit);
+    free(type);
+}
+
+static uint64_t mapping_id(struct pprof_writing *p, const char *module,
+                           const char *build_id)
 {
     size_t before = p->modules.count, at;
+    bool has_file = false, has_line = false;
 
-    if (!function->module[0])
+    if (!module[0])
         return 0;
-    uint64_t id = cn_names_add(&p->modules, function->module) + 1u;
+    uint64_t id = cn_names_add(&p->modules, module) + 1u;
     if (p->modules.count == before)
         return id;
+    for (size_t i = 0; i < p->stacks.function_count; i++) {
+        const struct cn_stack_function *function = &p->stacks.functions[i];
+
+        if (strcmp(function->module, module) == 0) {
+            has_file |= function->file[0] != '\0';
+            has_line |= function->line > 0;
+        }
+    }
     at = cn_pb_open(&p->pb, cn_pprof_profile_mapping);
     cn_pb_u64(&p->pb, cn_pprof_mapping_id, id);
-    cn_pb_u64(&p->pb, cn_pprof_mapping_filename, string_id(p, function->module));
-    cn_pb_u64(&p->pb, cn_pprof_mapping_build_id, string_id(p, function->build_id));
+    cn_pb_u64(&p->pb, cn_pprof_mapping_filename, string_id(p, module));
+    cn_pb_u64(&p->pb, cn_pprof_mapping_build_id, string_id(p, build_id));
     cn_pb_u64(&p->pb, cn_pprof_mapping_has_functions, true);
-    cn_pb_u64(&p->pb, cn_pprof_mapping_has_filenames, function->file[0] != '\0');
-    cn_pb_u64(&p->pb, cn_pprof_mapping_has_line_numbers, function->line > 0);
+    cn_pb_u64(&p->pb, cn_pprof_mapping_has_filenames, has_file);
+    cn_pb_u64(&p->pb, cn_pprof_mapping_has_line_numbers, has_line);
     cn_pb_close(&p->pb, at);
     return id;
+}
+
+/* True if the module may be the program: pprof takes the first mapping for that. */
+static bool may_be_program(const char *module)
+{
+    return module[0] && module[0] != '[' && !strstr(cn_path_name(module), ".so");
+}
+
+/* Write the mapping of the program first: the module of main(), else the first that is no
+ * library. */
+static void add_program(struct pprof_writing *p)
+{
+    const struct cn_stack_function *found = NULL;
+
+    for (size_t i = 0; i < p->stacks.function_count; i++) {
+        const struct cn_stack_function *function = &p->stacks.functions[i];
+        bool is_main = strcmp(function->name, "main") == 0 ||
+                       strcmp(function->name, "main.main") == 0;
+
+        if (!may_be_program(function->module))
+            continue;
+        if (!found || is_main)
+            found = function;
+        if (is_main)
+            break;
+    }
+    if (found)
+        (void)mapping_id(p, found->module, found->build_id);
 }
 
 /* A function has one location: both have the same id. */
@@ -85,7 +146,7 @@ static uint64_t location_id(struct pprof_writing *p,
     cn_text_done(&key);
     if (p->functions.count == before)
         return id;
-    uint64_t mapping = mapping_id(p, function);
+    uint64_t mapping = mapping_id(p, function->module, function->build_id);
     at = cn_pb_open(&p->pb, cn_pprof_profile_function);
     cn_pb_u64(&p->pb, cn_pprof_function_id, id);
     cn_pb_u64(&p->pb, cn_pprof_function_name, string_id(p, function->name));
@@ -135,21 +196,25 @@ static size_t find_locations(struct pprof_writing *p, uint32_t node)
     return count;
 }
 
-/* Recordings have two values per sample, calls and time; databases have one metric. */
+/* Recordings have two values per sample, calls and time; databases one for each metric. */
 static bool add_samples(struct pprof_writing *p, const struct cn_pb *labels,
                         struct cn_error *err)
 {
+    size_t value_count = p->x->db ? p->metric_count : 2;
+
     for (uint32_t i = 0; i < p->stacks.count; i++) {
         const struct cn_stack_node *node = &p->stacks.nodes[i];
-        uint64_t values[2] = {node->calls, cn_stack_self(node)};
+        uint64_t calls[2] = {node->calls, cn_stack_self(node)}, any = 0;
+        const uint64_t *values = p->x->db ? p->values + i * value_count : calls;
 
-        if (node->is_root || (values[0] == 0 && values[1] == 0))
+        for (size_t k = 0; k < value_count; k++)
+            any |= values[k];
+        if (node->is_root || any == 0)
             continue;
         size_t count = find_locations(p, i);
         size_t at = cn_pb_open(&p->pb, cn_pprof_profile_sample);
         cn_pb_packed(&p->pb, cn_pprof_sample_location_id, p->locations, count);
-        cn_pb_packed(&p->pb, cn_pprof_sample_value, p->x->db ? values + 1 : values,
-                     p->x->db ? 1 : 2);
+        cn_pb_packed(&p->pb, cn_pprof_sample_value, values, value_count);
         cn_pb_raw(&p->pb, labels->bytes, labels->len);
         cn_pb_close(&p->pb, at);
         p->sample_count++;
@@ -174,6 +239,7 @@ static bool add_task(struct pprof_writing *p, uint32_t slot, struct cn_error *er
     add_label(p, &labels, "thread", task->name, 0);
     add_label(p, &labels, "tid", NULL, task->tid);
     add_label(p, &labels, "pid", NULL, task->pid);
+    add_program(p);
     bool ok = add_samples(p, &labels, err);
     /* One task that waited suffices: the others have running time alone as well. */
     if (!p->metric || strcmp(p->metric, "time") == 0)
@@ -199,6 +265,19 @@ static bool add_tasks(struct pprof_writing *p, struct cn_error *err)
     return true;
 }
 
+/* Load the values of one profile of the database. */
+static bool load_values(struct pprof_writing *p, uint32_t profile, struct cn_error *err)
+{
+    for (size_t k = 0; k < p->metric_count; k++) {
+        if (!cn_stacks_choose(&p->stacks, p->x->db, p->metrics[k], err) ||
+            !cn_stacks_load(&p->stacks, p->x->db, profile, err))
+            return false;
+        for (size_t i = 0; i < p->stacks.count; i++)
+            p->values[i * p->metric_count + k] = cn_stack_self(&p->stacks.nodes[i]);
+    }
+    return true;
+}
+
 static bool add_thread(void *arg, uint32_t index, const struct cn_profile *profile,
                        const char *name, struct cn_error *err)
 {
@@ -213,10 +292,48 @@ static bool add_thread(void *arg, uint32_t index, const struct cn_profile *profi
         if (id->kind < kinds->count)
             add_label(p, &labels, kinds->list[id->kind], NULL, id->logical);
     }
-    bool ok =
-        cn_stacks_load(&p->stacks, p->x->db, index, err) && add_samples(p, &labels, err);
+    bool ok = load_values(p, index, err) && add_samples(p, &labels, err);
     cn_pb_done(&labels);
     return ok;
+}
+
+/* Choose the metrics: all that add up, except numbers of calls by duration; with --metric the one
+ * of the stacks. */
+static void choose_metrics(struct pprof_writing *p)
+{
+    const struct cn_metrics *metrics = &p->x->db->metrics;
+    struct cn_zero_ids *extremes = cn_alloc(1, sizeof(*extremes));
+    const struct cn_metric *shown = NULL;
+
+    cn_zero_ids_init(extremes, metrics, false);
+    p->metrics = cn_alloc(metrics->count, sizeof(*p->metrics));
+    for (size_t i = 0; i < metrics->count; i++) {
+        const struct cn_metric *metric = &metrics->list[i];
+        struct cn_bucket_range range;
+        struct cn_stacks stacks;
+        struct cn_error ignored;
+
+        if (strcmp(metric->name, p->stacks.metric) == 0)
+            shown = metric;
+        else if (!p->x->options->metric && metric->instance_count > 0 &&
+                 !cn_metric_bucket(metric, &range) &&
+                 !cn_zero_ids_has(extremes, metric->instances[0].prop_id) &&
+                 cn_stacks_choose(&stacks, p->x->db, metric, &ignored))
+            p->metrics[p->metric_count++] = metric;
+    }
+    p->metrics[p->metric_count++] = shown;
+    free(extremes);
+}
+
+static bool add_types(struct pprof_writing *p, struct cn_error *err)
+{
+    choose_metrics(p);
+    for (size_t k = 0; k < p->metric_count; k++) {
+        if (!cn_stacks_choose(&p->stacks, p->x->db, p->metrics[k], err))
+            return false;
+        add_metric_type(p, p->stacks.metric, p->stacks.unit);
+    }
+    return true;
 }
 
 static bool add_database(struct pprof_writing *p, struct cn_error *err)
@@ -227,19 +344,32 @@ static bool add_database(struct pprof_writing *p, struct cn_error *err)
     if (!cn_stacks_of_database(&p->stacks, p->x, err))
         return false;
     p->location_of = cn_alloc(p->stacks.function_count, sizeof(*p->location_of));
-    add_value_type(p, p->stacks.metric, p->stacks.unit);
+    ok = add_types(p, err);
+    p->values = cn_alloc(p->stacks.count * p->metric_count, sizeof(*p->values));
+    add_program(p);
     if (db->has_timelines) {
         cn_pb_u64(&p->pb, cn_pprof_profile_time_nanos, db->begin_ns);
         cn_pb_u64(&p->pb, cn_pprof_profile_duration_nanos, db->end_ns - db->begin_ns);
     }
-    ok = cn_export_threads(p->x, add_thread, p, err);
+    ok = ok && cn_export_threads(p->x, add_thread, p, err);
     /* A database may have only a summary. */
     if (ok && p->sample_count == 0 && p->stacks.stat_id != CN_NO_ID)
-        ok = cn_stacks_load(&p->stacks, db, 0, err) &&
-             add_samples(p, &(struct cn_pb){0}, err);
-    ok = ok && cn_stacks_lose(&p->stacks, p->x, true, err);
+        ok = load_values(p, 0, err) && add_samples(p, &(struct cn_pb){0}, err);
+    ok = ok && cn_stacks_lose(&p->stacks, p->x, true, p->metric_count, err);
     free(p->location_of);
+    free(p->metrics);
+    free(p->values);
     cn_stacks_done(&p->stacks);
+    return ok;
+}
+
+static bool copy_profile(struct cn_export *x, struct cn_error *err)
+{
+    struct cn_unpacked file = {0};
+    bool ok = cn_unpacked_open(&file, x->db->path, err) &&
+              cn_sink_write(&x->sink, file.bytes.ptr, file.bytes.len, err);
+
+    cn_unpacked_close(&file);
     return ok;
 }
 
@@ -248,6 +378,8 @@ static bool write_profile(struct cn_export *x, struct cn_error *err)
     struct pprof_writing p = {.x = x};
     bool ok;
 
+    if (cn_export_copies(x))
+        return copy_profile(x, err);
     (void)string_id(&p, "");
     ok = x->db ? add_database(&p, err) : add_tasks(&p, err);
     for (size_t i = 0; i < p.strings.count && ok; i++) {

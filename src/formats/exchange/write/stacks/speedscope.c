@@ -222,7 +222,7 @@ static bool write_samples(struct cn_export *x, struct cn_error *err)
         return false;
     samples.path = cn_alloc(stacks->depth_max + 2u, sizeof(*samples.path));
     add_header(x);
-    ok = cn_stacks_lose(stacks, x, true, err) &&
+    ok = cn_stacks_lose(stacks, x, true, 1, err) &&
          cn_export_threads(x, add_thread, &samples, err) &&
          (samples.has_profiles || add_profile(&samples, "all threads", err));
     cn_text_str_add(&x->text, frames_begin);

@@ -211,16 +211,10 @@ static bool choose_scope(struct cn_stacks *stacks, const struct cn_database *db,
     return stacks->prop_id != CN_NO_ID;
 }
 
-static bool choose_metric(struct cn_stacks *stacks, const struct cn_database *db,
-                          const char *name, bool counts_waits, struct cn_error *err)
+bool cn_stacks_choose(struct cn_stacks *stacks, const struct cn_database *db,
+                      const struct cn_metric *metric, struct cn_error *err)
 {
-    const struct cn_metric *metric = find_metric(&db->metrics, name, err);
 
-    if (!name && metric && strcmp(metric->name, CN_TIME_NAME) == 0 &&
-        cn_metrics_have_waits(&db->metrics))
-        metric = find_metric(&db->metrics, cn_shown_time(counts_waits), err);
-    if (!metric)
-        return false;
     /* Point values may belong to instructions that the database does not describe. Total
      * values always have a described context. */
     stacks->is_total = choose_scope(stacks, db, metric, CN_SCOPE_EXECUTION);
@@ -234,6 +228,17 @@ static bool choose_metric(struct cn_stacks *stacks, const struct cn_database *db
     stacks->unit = is_time ? "nanoseconds" : "count";
     stacks->scale = is_time ? 1e9 : 1;
     return true;
+}
+
+static bool choose_metric(struct cn_stacks *stacks, const struct cn_database *db,
+                          const char *name, bool counts_waits, struct cn_error *err)
+{
+    const struct cn_metric *metric = find_metric(&db->metrics, name, err);
+
+    if (!name && metric && strcmp(metric->name, CN_TIME_NAME) == 0 &&
+        cn_metrics_have_waits(&db->metrics))
+        metric = find_metric(&db->metrics, cn_shown_time(counts_waits), err);
+    return metric && cn_stacks_choose(stacks, db, metric, err);
 }
 
 /* The function of a frame. Places have names alone: functions of other modules with the same
@@ -386,7 +391,7 @@ bool cn_stacks_of_database(struct cn_stacks *out, struct cn_export *x,
 }
 
 bool cn_stacks_lose(const struct cn_stacks *stacks, struct cn_export *x, bool has_threads,
-                    struct cn_error *err)
+                    size_t metric_count, struct cn_error *err)
 {
     struct cn_database *db = x->db;
     uint64_t sample_count = 0, thread_count = 0;
@@ -404,7 +409,8 @@ bool cn_stacks_lose(const struct cn_stacks *stacks, struct cn_export *x, bool ha
             sample_count += timeline.count;
         }
     }
-    cn_export_lose(x, "other metrics (choose one with --metric)", db->metrics.count - 1);
+    cn_export_lose(x, "other metrics (choose one with --metric)",
+                   db->metrics.count - metric_count);
     if (thread_count > 1 && !has_threads)
         cn_export_lose(x, "threads (only their sum is written)", thread_count);
     cn_export_lose(x, "loops, lines and instructions (they count for their function)",
@@ -420,7 +426,7 @@ bool cn_stacks_of(struct cn_stacks *stacks, struct cn_export *x, struct cn_error
     if (x->db) {
         if (!cn_stacks_of_database(stacks, x, err))
             return false;
-        if (cn_stacks_lose(stacks, x, false, err))
+        if (cn_stacks_lose(stacks, x, false, 1, err))
             return true;
         cn_stacks_done(stacks);
         return false;

@@ -79,9 +79,14 @@ CN_CHECK bool cn_stacks_of_database(struct cn_stacks *stacks, struct cn_export *
 CN_CHECK bool cn_stacks_of(struct cn_stacks *stacks, struct cn_export *x,
                            struct cn_error *err);
 
-/* Report what stacks do not contain of the database of the export. */
+/* Report what stacks with values of `metric_count` metrics do not contain of the database of the
+ * export. */
 CN_CHECK bool cn_stacks_lose(const struct cn_stacks *stacks, struct cn_export *x,
-                             bool has_threads, struct cn_error *err);
+                             bool has_threads, size_t metric_count, struct cn_error *err);
+
+/* Load values of this metric from now on. Fails if stacks cannot add it up. */
+CN_CHECK bool cn_stacks_choose(struct cn_stacks *stacks, const struct cn_database *db,
+                               const struct cn_metric *metric, struct cn_error *err);
 
 /* Set `self` of all nodes to the values of one profile of the database. */
 CN_CHECK bool cn_stacks_load(struct cn_stacks *stacks, struct cn_database *db,
