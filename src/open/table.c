@@ -25,6 +25,8 @@ const struct cn_format *const cn_formats[] = {
     &cn_format_perf,
     &cn_format_perf_script,
     &cn_format_chrome,
+    &cn_format_cpuprofile,
+    &cn_format_heapprofile,
     &cn_format_folded,
     &cn_format_callgrind,
     &cn_format_dot,

@@ -41,6 +41,8 @@ const struct cn_format *const cn_formats[] = {
     &cn_format_perf_script,
     &(const struct cn_format){
         .name = "chrome", .probe = cn_chrome_probe, .open_recording = cn_chrome_open},
+    &cn_format_cpuprofile,
+    &cn_format_heapprofile,
     &(const struct cn_format){
         .name = "folded", .probe = cn_folded_probe, .open_database = cn_folded_open},
     &(const struct cn_format){

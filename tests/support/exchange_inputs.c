@@ -51,6 +51,41 @@ const char cn_test_speedscope_calls[] =
     "{\"type\":\"O\",\"frame\":1,\"at\":2},{\"type\":\"C\",\"frame\":1,\"at\":4.5},"
     "{\"type\":\"C\",\"frame\":0,\"at\":9}]}]}";
 
+const char cn_test_cpuprofile[] =
+    "{\"nodes\":[{\"id\":1,\"callFrame\":{\"functionName\":\"(root)\",\"url\":\"file:///"
+    "a.js\",\"lineNumber\":-1},\"children\":[2,4]},{\"id\":2,\"callFrame\":{\"functio"
+    "nName\":\"main\",\"url\":\"file:///a.js\",\"lineNumber\":1},\"hitCount\":2,\"posit"
+    "ionTicks\":[{\"line\":3,\"ticks\":1}]},{\"id\":3,\"callFrame\":{\"functionName\":"
+    "\"\",\"url\":\"file:///a.js\",\"lineNumber\":7},\"parent\":2},{\"id\":4,\"callFrame"
+    "\":{\"functionName\":\"(idle)\",\"url\":\"file:///a.js\",\"lineNumber\":-1}},{\"id"
+    "\":5,\"callFrame\":{\"functionName\":\"(garbage collector)\",\"url\":\"file:///a"
+    ".js\",\"lineNumber\":-1},\"parent\":1}],\"startTime\":100,\"endTime\":900,\"samp"
+    "les\":[2,3,5,4,2],\"timeDeltas\":[5,10,-3,7,8]}";
+
+const char cn_test_heapprofile[] =
+    "{\"head\":{\"callFrame\":{\"functionName\":\"(root)\",\"url\":\"file:///a.js\",\"li"
+    "neNumber\":-1},\"selfSize\":0,\"children\":[{\"callFrame\":{\"functionName\":\"f"
+    "\",\"url\":\"file:///a.js\",\"lineNumber\":1},\"selfSize\":64,\"id\":2,\"children\""
+    ":[]},{\"callFrame\":{\"functionName\":\"g\",\"url\":\"file:///a.js\",\"lineNumber"
+    "\":2},\"selfSize\":32,\"children\":[{\"callFrame\":{\"functionName\":\"h\",\"url\":"
+    "\"file:///a.js\",\"lineNumber\":3},\"selfSize\":8,\"children\":[]}]}]},\"sample"
+    "s\":[{\"size\":8,\"nodeId\":2}]}";
+
+const char cn_test_chrome_js[] =
+    "{\"traceEvents\":[{\"args\":{\"data\":{\"startTime\":100}},\"id\":\"0x1\",\"name\":"
+    "\""
+    "Profile\",\"ph\":\"P\",\"pid\":1,\"tid\":2,\"ts\":9},{\"args\":{\"data\":{"
+    "\"cpuProfile"
+    "\":{\"nodes\":[{\"id\":1,\"callFrame\":{\"functionName\":\"(root)\",\"url\":\"file:/"
+    "//a.js\",\"lineNumber\":-1}},{\"id\":2,\"parent\":1,\"callFrame\":{\"functionNam"
+    "e\":\"f\",\"url\":\"file:///a.js\",\"lineNumber\":3}}],\"samples\":[2,1,2]},\"line"
+    "s\":[3,4,5],\"timeDeltas\":[1,2,3]}},\"id\":\"0x1\",\"name\":\"ProfileChunk\",\"ph"
+    "\":\"P\",\"pid\":1,\"tid\":3,\"ts\":12}],\"samples\":[{\"pid\":1,\"tid\":\"4\","
+    "\"sf\":2,\""
+    "ts\":\"7.5\"},{\"pid\":1,\"tid\":\"4\",\"sf\":1,\"ts\":\"9\"}],\"stackFrames\":{"
+    "\"1\":{\"n"
+    "ame\":\"[root]\"},\"2\":{\"name\":\"f(http://x/a.js:7:1)\",\"parent\":1}}}";
+
 const char cn_test_perf_script[] = "a b 12/13 [003] 5.000001:     1000 cycles:u: \n"
                                    "\t  401136 leaf+0x10 (/bin/app)\n"
                                    "\t  401150 operator() (inlined)\n"

@@ -18,10 +18,19 @@ enum { NUMBER_LEN_MAX = 400, EXPONENT_MAX = 400 };
 
 struct cn_json_reader cn_json_read(struct cn_bytes bytes)
 {
-    struct cn_json_reader reader = {.bytes = bytes, .state = VALUE};
+    struct cn_json_reader reader = {
+        .bytes = bytes, .depth_max = CN_JSON_READ_DEPTH_MAX, .state = VALUE};
 
     if (bytes.len >= 3 && memcmp(bytes.ptr, "\xef\xbb\xbf", 3) == 0)
         reader.at = 3;
+    return reader;
+}
+
+struct cn_json_reader cn_json_read_tree(struct cn_bytes bytes)
+{
+    struct cn_json_reader reader = cn_json_read(bytes);
+
+    reader.depth_max = CN_JSON_TREE_DEPTH_MAX;
     return reader;
 }
 
@@ -209,15 +218,26 @@ static enum cn_json_kind read_word(struct cn_json_reader *reader, const char *wo
     return kind;
 }
 
+/* True if the innermost open level is an object. */
+static bool is_in_object(const struct cn_json_reader *reader)
+{
+    unsigned level = reader->depth - 1;
+
+    return reader->depth > 0 && (reader->objects[level / 64] >> level % 64 & 1) != 0;
+}
+
 static enum cn_json_kind open_level(struct cn_json_reader *reader, bool is_object,
                                     struct cn_error *err)
 {
-    if (reader->depth == CN_JSON_READ_DEPTH_MAX) {
-        (void)cn_fail(err, CN_ERR_LIMIT, "JSON at %zu nests deeper than %d", reader->at,
-                      CN_JSON_READ_DEPTH_MAX);
+    uint64_t bit = UINT64_C(1) << reader->depth % 64, *word;
+
+    if (reader->depth == reader->depth_max) {
+        (void)cn_fail(err, CN_ERR_LIMIT, "JSON at %zu nests deeper than %u", reader->at,
+                      reader->depth_max);
         return CN_JSON_FAIL;
     }
-    reader->objects = (reader->objects << 1) | is_object;
+    word = &reader->objects[reader->depth / 64];
+    *word = is_object ? *word | bit : *word & ~bit;
     reader->depth++;
     reader->at++;
     reader->state = is_object ? FIRST_KEY : FIRST_VALUE;
@@ -226,9 +246,8 @@ static enum cn_json_kind open_level(struct cn_json_reader *reader, bool is_objec
 
 static enum cn_json_kind close_level(struct cn_json_reader *reader)
 {
-    bool is_object = reader->objects & 1;
+    bool is_object = is_in_object(reader);
 
-    reader->objects >>= 1;
     reader->depth--;
     reader->at++;
     reader->state = AFTER_VALUE;
@@ -275,7 +294,7 @@ enum cn_json_kind cn_json_next(struct cn_json_reader *reader, struct cn_json_tok
                                struct cn_error *err)
 {
     int c = peek(reader);
-    bool is_object = reader->objects & 1;
+    bool is_object = is_in_object(reader);
 
     if (reader->state == AFTER_VALUE && reader->depth == 0)
         reader->state = NOTHING;

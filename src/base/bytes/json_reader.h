@@ -19,7 +19,10 @@
 #include "base/error.h"
 #include "base/text.h"
 
-enum { CN_JSON_READ_DEPTH_MAX = 64 };
+enum {
+    CN_JSON_READ_DEPTH_MAX = 64,
+    CN_JSON_TREE_DEPTH_MAX = 4096, /* of cn_json_read_tree() */
+};
 
 enum cn_json_kind {
     CN_JSON_FAIL,
@@ -44,13 +47,18 @@ struct cn_json_token {
 struct cn_json_reader {
     struct cn_bytes bytes;
     size_t at;
-    unsigned depth;
-    uint64_t objects;       /* one bit per level: it is an object, not an array */
-    uint8_t state;          /* what may come next */
-    struct cn_text scratch; /* text that had escapes */
+    unsigned depth, depth_max;
+    uint64_t
+        objects[CN_JSON_TREE_DEPTH_MAX / 64]; /* one bit per level: it is an object */
+    uint8_t state;                            /* what may come next */
+    struct cn_text scratch;                   /* text that had escapes */
 };
 
 struct cn_json_reader cn_json_read(struct cn_bytes bytes);
+
+/* The same for files that nest an object inside another for each call of a stack: the caller may not
+ * recurse. */
+struct cn_json_reader cn_json_read_tree(struct cn_bytes bytes);
 void cn_json_reader_done(struct cn_json_reader *reader);
 
 /* The next token. Failures name the offset. */

@@ -28,6 +28,10 @@ extern const struct cn_format cn_format_speedscope;
 extern const struct cn_format cn_format_speedscope_calls;
 extern const struct cn_format cn_format_zipkin;
 
+/* Only read. */
+extern const struct cn_format cn_format_cpuprofile;
+extern const struct cn_format cn_format_heapprofile;
+
 /* cairn dump --format NAME. */
 extern const struct cn_format cn_dump_chrome;
 extern const struct cn_format cn_dump_flame_graph;

@@ -1,6 +1,6 @@
 /* Reader of Chrome trace events: complete events (X), begins and ends (B, E), those of
  * asynchronous operations (b, e and the older S, F), counters (C), flows (s, t, f, and bind_id of
- * other events), and names (M). The file is an object with "traceEvents", or an array, whose end may be missing. */
+ * other events), names (M), and JavaScript profiles (js.h). The file is an object with "traceEvents", or an array, whose end may be missing. */
 
 #include <inttypes.h>
 #include <math.h>
@@ -12,6 +12,7 @@
 #include "base/bytes/json_reader.h"
 #include "base/files/file.h"
 #include "formats/exchange/read/calls/import.h"
+#include "formats/exchange/read/calls/js.h"
 #include "formats/exchange/read/readers.h"
 #include "formats/exchange/read/stacks/import.h"
 #include "model/calls/recording.h"
@@ -40,7 +41,13 @@ struct chrome_event {
     bool has_bind, flows_in, flows_out;
     struct cn_text tag;    /* of a name event: the name in its arguments */
     struct cn_text labels; /* category and id: the name of an asynchronous track */
-    enum { NAMES_NOTHING, NAMES_PROCESS, NAMES_THREAD } names;
+    enum {
+        NAMES_NOTHING,
+        NAMES_PROCESS,
+        NAMES_THREAD,
+        NAMES_PROFILE, /* the event has a JavaScript profile, or a part of one */
+    } names;
+    uint64_t data_off; /* of an object "data" in the arguments; 0: none */
 
     /* Only while it may be a counter. */
     struct cn_text counter, counter_id;
@@ -58,6 +65,7 @@ struct chrome_reading {
     bool has_events;
     uint64_t event_count, other_count, early_count, excess_count;
     struct cn_text label; /* of a counter */
+    struct cn_js_calls js;
 };
 
 /* A pid or tid: a number, or the hash of a text. */
@@ -112,6 +120,8 @@ static bool take_argument(void *arg, const struct cn_json_member *member,
         cn_text_add(&r->event.tag, (const char *)member->token.text.ptr,
                     member->token.text.len);
     }
+    if (cn_json_key_is(member, "data") && member->kind == CN_JSON_OBJECT)
+        r->event.data_off = member->token.off;
     if (member->kind == CN_JSON_NUMBER && may_be_counter(&r->event))
         add_series(&r->event, member);
     return cn_json_skip(&r->json, member->kind, err);
@@ -129,7 +139,11 @@ static void read_name(struct chrome_reading *r, const struct cn_json_token *toke
     r->event.has_name = true;
     r->event.names = cn_json_is(token, "process_name")  ? NAMES_PROCESS
                      : cn_json_is(token, "thread_name") ? NAMES_THREAD
-                                                        : NAMES_NOTHING;
+                     : cn_json_is(token, "Profile") ||
+                             cn_json_is(token, "ProfileChunk") ||
+                             cn_json_is(token, "CpuProfile")
+                         ? NAMES_PROFILE
+                         : NAMES_NOTHING;
     if (may_be_counter(&r->event))
         copy_printable(&r->event.counter, token->text);
     if (r->event.phase != 'C')
@@ -339,6 +353,43 @@ static bool bind_flow(struct chrome_reading *r, uint32_t track, struct cn_error 
                                event->bind_hash, CN_NONE, err);
 }
 
+struct profile_part {
+    struct cn_js_profile profile;
+    struct cn_json_reader json;
+};
+
+static bool take_part(void *arg, const struct cn_json_member *member,
+                      struct cn_error *err)
+{
+    struct profile_part *part = arg;
+
+    return cn_js_profile_take(&part->profile, &part->json, member, err);
+}
+
+/* A JavaScript profile, or a part of one: its data was skipped, as the name may come after it. */
+static bool take_profile(struct chrome_reading *r, struct cn_error *err)
+{
+    const struct chrome_event *event = &r->event;
+    struct profile_part part = {.json = cn_json_read(r->json.bytes)};
+    bool ok;
+
+    part.json.at = (size_t)event->data_off;
+    ok = cn_json_expect(&part.json, CN_JSON_OBJECT, "an object", err) &&
+         cn_json_read_object(&part.json, take_part, &part, err);
+    if (!part.profile.has_start && event->has_time && event->time_ns >= 0) {
+        part.profile.has_start = true;
+        part.profile.start_us = event->time_ns / 1000;
+    }
+    if (ok)
+        cn_js_profile_append(
+            cn_js_calls_profile(&r->js, event->id_hash,
+                                (struct cn_js_thread){event->pid, event->tid}),
+            &part.profile);
+    cn_js_profile_done(&part.profile);
+    cn_json_reader_done(&part.json);
+    return ok;
+}
+
 static bool take_event(struct chrome_reading *r, struct cn_error *err)
 {
     struct chrome_event *event = &r->event;
@@ -350,6 +401,9 @@ static bool take_event(struct chrome_reading *r, struct cn_error *err)
 
     if (phase == 'M')
         return take_name(r, err);
+    if (event->names == NAMES_PROFILE && event->data_off > 0 &&
+        (phase == 'P' || phase == 'I'))
+        return take_profile(r, err);
     if (!phase || !strchr("XBEbeSFCstf", phase) ||
         (!event->has_name && !is_end && !is_flow) || !event->has_time ||
         (phase == 'C' && event->series_count == 0)) {
@@ -448,6 +502,10 @@ static bool take_file(void *arg, const struct cn_json_member *member,
         r->has_events = true;
         return read_events(r, false, err);
     }
+    if (cn_json_key_is(member, "samples") && member->kind == CN_JSON_ARRAY)
+        return cn_js_calls_read_samples(&r->js, &r->json, err);
+    if (cn_json_key_is(member, "stackFrames") && member->kind == CN_JSON_OBJECT)
+        return cn_js_calls_read_frames(&r->js, &r->json, err);
     if (cn_json_key_is(member, "metadata") && member->kind == CN_JSON_OBJECT)
         return cn_json_read_object(&r->json, take_metadata, r, err);
     return cn_json_skip(&r->json, member->kind, err);
@@ -482,6 +540,8 @@ static bool read_recording(struct cn_bytes bytes, bool is_mapped,
         damage = *err;
         ok = true;
     }
+    ok = ok && cn_js_calls_add(&r.js, r.import, &damage, err);
+    cn_js_calls_done(&r.js);
     cn_json_reader_done(&r.json);
     cn_text_done(&r.event.tag);
     cn_text_done(&r.event.labels);
@@ -502,6 +562,12 @@ static bool read_recording(struct cn_bytes bytes, bool is_mapped,
                           "%" PRIu64
                           " events that are not calls, counters or flows are skipped",
                           r.other_count);
+    if (r.js.unknown_count > 0)
+        cn_recording_warn(*out, false,
+                          "%" PRIu64
+                          " samples of JavaScript functions that the trace does not name "
+                          "are skipped",
+                          r.js.unknown_count);
     if (r.early_count > 0)
         cn_recording_warn(*out, false, "%" PRIu64 " %s before time 0 skipped",
                           r.early_count, cn_plural(r.early_count, "event", "events"));

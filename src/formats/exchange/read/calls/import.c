@@ -23,7 +23,9 @@ enum {
 struct cn_call_import {
     char *module;
     struct cn_names names;
-    struct cn_map name_of; /* by hash */
+    struct cn_map name_of;      /* by hash */
+    struct cn_located *located; /* names that are functions with locations */
+    size_t located_count, located_capacity;
     struct cn_names counters;
     struct cn_map counter_of; /* by hash */
     struct cn_names processes;
@@ -51,6 +53,11 @@ void cn_call_import_free(struct cn_call_import *import)
     cn_call_flows_done(&import->flows);
     free(import->module);
     cn_names_done(&import->names);
+    for (size_t i = 0; i < import->located_count; i++) {
+        free(import->located[i].name);
+        free(import->located[i].file);
+    }
+    free(import->located);
     cn_names_done(&import->counters);
     cn_names_done(&import->processes);
     cn_map_done(&import->name_of);
@@ -84,6 +91,30 @@ uint32_t cn_call_import_name(struct cn_call_import *import, struct cn_bytes name
     number = cn_names_add(&import->names, str_of(import, name));
     *known = number;
     return number;
+}
+
+uint32_t cn_call_import_function(struct cn_call_import *import, const char *name,
+                                 const char *file, uint32_t line)
+{
+    size_t known = import->names.count;
+    uint32_t number;
+
+    if (!file[0] && line == 0)
+        return cn_call_import_name(
+            import, (struct cn_bytes){(const uint8_t *)name, strlen(name)});
+    cn_text_clear(&import->scratch);
+    cn_text_printf(&import->scratch, "%s\n%s:%" PRIu32, name, file, line);
+    number = cn_names_add(&import->names, cn_text_str(&import->scratch));
+    if (number == known) {
+        CN_PUSH(import->located, import->located_count, import->located_capacity,
+                (struct cn_located){number, line, cn_strdup(name), cn_strdup(file)});
+    }
+    return number;
+}
+
+bool cn_call_import_has_calls(const struct cn_call_import *import, uint32_t track)
+{
+    return import->tracks.list[track].first_ns != UINT64_MAX;
 }
 
 uint32_t cn_call_import_counter(struct cn_call_import *import, struct cn_bytes name)
@@ -311,8 +342,10 @@ bool cn_call_import_finish(struct cn_call_import *import, uint64_t base_ns,
     }
     for (size_t i = 0; i < import->flows.count; i++)
         import->flows.list[i].track = tracks->list[import->flows.list[i].track].tid;
-    *out = cn_call_recording_new(import->module, &import->names, &import->counters,
-                                 tracks, base_ns);
+    *out = cn_call_recording_new(
+        import->module, &import->names,
+        (struct cn_located_list){import->located, import->located_count},
+        &import->counters, tracks, base_ns);
     cn_call_flows_join(&import->flows, base_ns, *out);
     if (cut_count > 0)
         cn_recording_warn(*out, false, "%" PRIu64 " %s", cut_count,

@@ -52,6 +52,13 @@ void cn_call_import_process_name(struct cn_call_import *import, uint64_t pid,
 
 uint32_t cn_call_import_name(struct cn_call_import *import, struct cn_bytes name);
 
+/* A function with the location of its definition, as a name of calls. */
+uint32_t cn_call_import_function(struct cn_call_import *import, const char *name,
+                                 const char *file, uint32_t line);
+
+/* True if a track has calls so far. */
+bool cn_call_import_has_calls(const struct cn_call_import *import, uint32_t track);
+
 /* A call with its duration, or the begin of a call with CN_CALL_BEGIN. */
 CN_CHECK bool cn_call_import_add(struct cn_call_import *import, uint32_t track,
                                  uint64_t time_ns, uint64_t duration_ns, uint32_t name,

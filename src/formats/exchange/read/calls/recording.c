@@ -299,6 +299,7 @@ static uint64_t count_of(const struct cn_call_runs *runs)
 
 /* A recording with all tables and no calls. */
 static struct cn_recording *make_tables(const char *module, const struct cn_names *names,
+                                        struct cn_located_list located,
                                         const struct cn_names *counters,
                                         const struct cn_call_tracks *tracks,
                                         uint64_t base_ns)
@@ -308,17 +309,24 @@ static struct cn_recording *make_tables(const char *module, const struct cn_name
     uint32_t session = cn_memory_recording_add_session(
         m, "0000000000000001", tracks->count > 0 ? tracks->list[0].pid : 1, 0, module);
 
-    for (size_t i = 0; i < names->count; i++)
-        (void)cn_memory_recording_add_function(m,
-                                               (struct cn_call_function){
-                                                   .name = names->list[i],
-                                                   .raw_name = names->list[i],
-                                                   .module = number,
-                                                   .type = 'T',
-                                                   .offset = (uint64_t)i * FUNCTION_LEN,
-                                                   .size = FUNCTION_LEN,
-                                                   .file = "",
-                                               });
+    for (size_t i = 0; i < names->count; i++) {
+        bool is_located = located.count > 0 && located.list->number == i;
+        const char *name = is_located ? located.list->name : names->list[i];
+
+        (void)cn_memory_recording_add_function(
+            m, (struct cn_call_function){
+                   .name = name,
+                   .raw_name = name,
+                   .module = number,
+                   .type = 'T',
+                   .offset = (uint64_t)i * FUNCTION_LEN,
+                   .size = FUNCTION_LEN,
+                   .file = is_located ? located.list->file : "",
+                   .line = is_located ? located.list->line : 0,
+               });
+        located.list += is_located;
+        located.count -= is_located;
+    }
     for (size_t i = 0; i < counters->count; i++)
         cn_memory_recording_add_event_name(m, CN_EVENT_COUNTER + i, counters->list[i]);
     cn_memory_recording_add_mapping(
@@ -356,17 +364,16 @@ static uint32_t find_event(const struct recording *r, const struct cn_names *nam
     return i;
 }
 
-struct cn_recording *cn_call_recording_new(const char *module,
-                                           const struct cn_names *names,
-                                           const struct cn_names *counters,
-                                           struct cn_call_tracks *tracks,
-                                           uint64_t base_ns)
+struct cn_recording *
+cn_call_recording_new(const char *module, const struct cn_names *names,
+                      struct cn_located_list located, const struct cn_names *counters,
+                      struct cn_call_tracks *tracks, uint64_t base_ns)
 {
     struct recording *r = cn_alloc(1, sizeof(*r));
     struct cn_task *tasks;
 
     CN_SORT(tracks->list, tracks->count, CN_UP(struct cn_call_track, tid));
-    r->tables = make_tables(module, names, counters, tracks, base_ns);
+    r->tables = make_tables(module, names, located, counters, tracks, base_ns);
     r->rec = *r->tables;
     r->rec.ops = &ops;
     r->rec.arena = (struct cn_arena){0};

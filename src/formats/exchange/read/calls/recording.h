@@ -37,15 +37,27 @@ static inline bool cn_call_tracks_moved(const struct cn_call_tracks *tracks,
            (tracks->moved[order / 64] >> order % 64 & 1) != 0;
 }
 
+/* A name of calls that is a function with a location. */
+struct cn_located {
+    uint32_t number; /* of the name */
+    uint32_t line;
+    char *name, *file;
+};
+
+/* Sorted by number. */
+struct cn_located_list {
+    const struct cn_located *list;
+    size_t count;
+};
+
 void cn_call_tracks_done(struct cn_call_tracks *tracks);
 
 /* Moves the tracks into the recording and sorts them by tid; names are copied, those of
  * functions and of counters. `base_ns`
  * is added to all times. */
-struct cn_recording *cn_call_recording_new(const char *module,
-                                           const struct cn_names *names,
-                                           const struct cn_names *counters,
-                                           struct cn_call_tracks *tracks,
-                                           uint64_t base_ns);
+struct cn_recording *
+cn_call_recording_new(const char *module, const struct cn_names *names,
+                      struct cn_located_list located, const struct cn_names *counters,
+                      struct cn_call_tracks *tracks, uint64_t base_ns);
 
 #endif
