@@ -45,6 +45,9 @@ const struct cn_format *const cn_formats[] = {
     &cn_format_heapprofile,
     &(const struct cn_format){
         .name = "folded", .probe = cn_folded_probe, .open_database = cn_folded_open},
+    &(const struct cn_format){.name = "perfetto",
+                              .probe = cn_perfetto_probe,
+                              .open_recording = cn_perfetto_open},
     &(const struct cn_format){
         .name = "pprof", .probe = cn_pprof_probe, .open_database = cn_pprof_open},
     &(const struct cn_format){.name = "speedscope",

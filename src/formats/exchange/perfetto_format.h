@@ -19,6 +19,8 @@ CN_MESSAGE(cn_perfetto_trace, CN_PERFETTO_TRACE);
     F(m, 11, message, track_event, "")                                    \
     F(m, 12, message, interned_data, "names by number, for its sequence") \
     F(m, 13, uint32, sequence_flags, "see below")                         \
+    F(m, 58, uint32, clock_id, "of the timestamp")                        \
+    F(m, 59, message, defaults, "of the packets that follow in its sequence") \
     F(m, 60, message, track_descriptor, "")
 CN_MESSAGE(cn_perfetto_packet, CN_PERFETTO_PACKET);
 
@@ -31,17 +33,31 @@ CN_MESSAGE(cn_perfetto_snapshot, CN_PERFETTO_SNAPSHOT);
 
 #define CN_PERFETTO_CLOCK(F, m)       \
     F(m, 1, uint32, clock_id, "")     \
-    F(m, 2, uint64, timestamp, "")
+    F(m, 2, uint64, timestamp, "")    \
+    F(m, 3, bool, is_incremental, "timestamps are differences") \
+    F(m, 4, uint64, unit_ns, "of timestamps")
 CN_MESSAGE(cn_perfetto_clock, CN_PERFETTO_CLOCK);
 
-enum { CN_PERFETTO_CLOCK_REALTIME = 1, CN_PERFETTO_CLOCK_BOOTTIME = 6 };
+/* Clocks of a sequence have ids from CN_PERFETTO_CLOCK_OWN on. */
+enum {
+    CN_PERFETTO_CLOCK_REALTIME = 1,
+    CN_PERFETTO_CLOCK_BOOTTIME = 6,
+    CN_PERFETTO_CLOCK_OWN = 64,
+    CN_PERFETTO_CLOCK_OWN_END = 128,
+};
+
+#define CN_PERFETTO_DEFAULTS(F, m)                                        \
+    F(m, 11, message, track_event, "only its track_uuid")                 \
+    F(m, 58, uint32, clock_id, "")
+CN_MESSAGE(cn_perfetto_defaults, CN_PERFETTO_DEFAULTS);
 
 #define CN_PERFETTO_TRACK(F, m)                             \
     F(m, 1, uint64, uuid, "")                               \
     F(m, 2, string, name, "")                               \
     F(m, 3, message, process, "")                           \
     F(m, 4, message, thread, "")                            \
-    F(m, 5, uint64, parent_uuid, "the track it is in")
+    F(m, 5, uint64, parent_uuid, "the track it is in")      \
+    F(m, 8, message, counter, "it is a track of readings")
 CN_MESSAGE(cn_perfetto_track, CN_PERFETTO_TRACK);
 
 #define CN_PERFETTO_PROCESS(F, m)           \
@@ -62,11 +78,18 @@ CN_MESSAGE(cn_perfetto_thread, CN_PERFETTO_THREAD);
     F(m, 10, uint64, name_iid, "an interned name")                   \
     F(m, 11, uint64, track_uuid, "")                                     \
     F(m, 23, string, name, "instead of name_iid")                                     \
+    F(m, 30, int64, counter_value, "")                                   \
+    F(m, 44, double, double_counter_value, "")                           \
     F(m, 47, fixed64, flow_ids, "a flow begins or continues here")     \
     F(m, 48, fixed64, terminating_flow_ids, "a flow ends here")
 CN_MESSAGE(cn_perfetto_event, CN_PERFETTO_EVENT);
 
-enum { CN_PERFETTO_BEGIN = 1, CN_PERFETTO_END = 2, CN_PERFETTO_INSTANT = 3 };
+enum {
+    CN_PERFETTO_BEGIN = 1,
+    CN_PERFETTO_END = 2,
+    CN_PERFETTO_INSTANT = 3,
+    CN_PERFETTO_COUNTER = 4,
+};
 
 #define CN_PERFETTO_INTERNED(F, m)                    \
     F(m, 2, message, event_names, "")                 \

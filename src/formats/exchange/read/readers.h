@@ -40,6 +40,13 @@ CN_CHECK bool cn_cpuprofile_read(struct cn_import *import, struct cn_bytes bytes
 CN_CHECK bool cn_heapprofile_read(struct cn_import *import, struct cn_bytes bytes,
                                   struct cn_error *err);
 
+bool cn_perfetto_probe(const char *path);
+CN_CHECK bool cn_perfetto_open(struct cn_recording **out, const char *path,
+                               const struct cn_recording_options *options,
+                               struct cn_error *err);
+CN_CHECK bool cn_perfetto_read(struct cn_bytes bytes, struct cn_recording **out,
+                               struct cn_error *err);
+
 /* Files with only evented profiles are the format speedscope-calls. */
 bool cn_speedscope_probe(const char *path);
 CN_CHECK bool cn_speedscope_open(struct cn_database **out, const char *path,

@@ -95,10 +95,12 @@ def check_round_trips(source):
     check(stacks("a.db") == want, f"{name}: a database made of pprof differs")
     check(stacks(convert("a.db", "b.json", "speedscope", "--metric", metric)) == want,
           f"{name}: samples of speedscope differ")
-    for kind in ("chrome", "speedscope"):
+    for kind in ("chrome", "speedscope", "perfetto"):
         check(stacks(convert(source, "c.json", kind)) == want, f"{name}: stacks of {kind} differ")
         check(stacks("c.json", "--waits") == with_waits, f"{name}: stacks of {kind} with waits differ")
     convert(source, "c.json", "chrome")
+    convert(source, "c.pftrace", "perfetto")
+    check(calls(convert("c.pftrace", "d.json", "chrome")) == calls("c.json"), f"{name}: calls of perfetto differ")
     convert("c.json", "e.data", "uftrace")
     check(calls(convert("e.data", "f.json", "chrome")) == calls("c.json"), f"{name}: calls of uftrace differ")
     shutil.rmtree("e.data")

@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/perfetto_format.h"
+#include "formats/exchange/read/readers.h"
 #include "formats/exchange/write/spans/lanes.h"
 
 /* Interned names of annotations. */
@@ -332,5 +333,7 @@ const struct cn_format cn_format_perfetto = {
     .holds = "calls",
     .is_file = true,
     .keeps_flows = true,
+    .probe = cn_perfetto_probe,
+    .open_recording = cn_perfetto_open,
     .export_calls = write_trace,
 };
