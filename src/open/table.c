@@ -27,6 +27,7 @@ const struct cn_format *const cn_formats[] = {
     &cn_format_chrome,
     &cn_format_cpuprofile,
     &cn_format_heapprofile,
+    &cn_format_firefox,
     &cn_format_folded,
     &cn_format_callgrind,
     &cn_format_dot,
@@ -39,7 +40,6 @@ const struct cn_format *const cn_formats[] = {
     &cn_format_otlp_json,
     &cn_format_zipkin,
     &cn_format_flamegraph_svg,
-    &cn_format_firefox,
     &cn_format_ndjson,
     &cn_format_csv,
 #ifdef CN_HAS_SQLITE

@@ -44,6 +44,8 @@ const struct cn_format *const cn_formats[] = {
     &cn_format_cpuprofile,
     &cn_format_heapprofile,
     &(const struct cn_format){
+        .name = "firefox", .probe = cn_firefox_probe, .open_database = cn_firefox_open},
+    &(const struct cn_format){
         .name = "folded", .probe = cn_folded_probe, .open_database = cn_folded_open},
     &(const struct cn_format){.name = "perfetto",
                               .probe = cn_perfetto_probe,

@@ -40,6 +40,12 @@ CN_CHECK bool cn_cpuprofile_read(struct cn_import *import, struct cn_bytes bytes
 CN_CHECK bool cn_heapprofile_read(struct cn_import *import, struct cn_bytes bytes,
                                   struct cn_error *err);
 
+bool cn_firefox_probe(const char *path);
+CN_CHECK bool cn_firefox_open(struct cn_database **out, const char *path,
+                              struct cn_error *err);
+CN_CHECK bool cn_firefox_read(struct cn_import *import, struct cn_bytes bytes,
+                              struct cn_error *err);
+
 bool cn_perfetto_probe(const char *path);
 CN_CHECK bool cn_perfetto_open(struct cn_recording **out, const char *path,
                                const struct cn_recording_options *options,

@@ -95,6 +95,7 @@ def check_round_trips(source):
     check(stacks("a.db") == want, f"{name}: a database made of pprof differs")
     check(stacks(convert("a.db", "b.json", "speedscope", "--metric", metric)) == want,
           f"{name}: samples of speedscope differ")
+    check(stacks(convert(source, "c.json", "firefox")) == want, f"{name}: stacks of firefox differ")
     for kind in ("chrome", "speedscope", "perfetto"):
         check(stacks(convert(source, "c.json", kind)) == want, f"{name}: stacks of {kind} differ")
         check(stacks("c.json", "--waits") == with_waits, f"{name}: stacks of {kind} with waits differ")

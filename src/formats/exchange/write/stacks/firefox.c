@@ -14,6 +14,7 @@
 #include "base/bytes/digits.h"
 #include "base/bytes/json.h"
 #include "formats/exchange/exchange.h"
+#include "formats/exchange/read/readers.h"
 #include "formats/exchange/write/spans/spans.h"
 #include "formats/exchange/write/stacks/stacks.h"
 
@@ -458,6 +459,8 @@ const struct cn_format cn_format_firefox = {
     .summary = "processed profile of the Firefox Profiler: stacks over time",
     .holds = "calls or timelines",
     .is_file = true,
+    .probe = cn_firefox_probe,
+    .open_database = cn_firefox_open,
     .export_calls = write_tasks,
     .export_database = write_threads,
 };
