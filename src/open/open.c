@@ -31,6 +31,21 @@ static bool is_program(const char *path)
     return is_it;
 }
 
+/* True for a profile of TAU, profile.NODE.CONTEXT.THREAD, or a folder with one. */
+static bool is_tau(const char *path)
+{
+    static const char mark[] = " templated_functions";
+    struct cn_error ignored;
+    struct cn_file file = {0};
+    bool is_it = (cn_file_open(&file, path, &ignored) ||
+                  cn_file_open_at(&file, path, "profile.0.0.0", &ignored)) &&
+                 memmem(file.bytes.ptr, file.bytes.len < 64 ? file.bytes.len : 64, mark,
+                        sizeof(mark) - 1) != NULL;
+
+    cn_file_close(&file);
+    return is_it;
+}
+
 static bool fail_unknown(const char *path, struct cn_error *err)
 {
     struct cn_text names = {0};
@@ -42,6 +57,13 @@ static bool fail_unknown(const char *path, struct cn_error *err)
         (void)cn_fail(err, CN_ERR_FORMAT,
                       "%s is a program; run 'cairn sample -- %s%s' first", path,
                       strchr(path, '/') ? "" : "./", path);
+    else if (!cn_path_is_address(path) && is_tau(path))
+        (void)cn_fail(
+            err, CN_ERR_FORMAT,
+            "%s is a profile of TAU, which cairn does not read; run the program "
+            "with TAU_TRACE=1, convert its trace with tau_trace2json, and open "
+            "that",
+            path);
     else
         (void)cn_fail(err, CN_ERR_FORMAT, "%s: not a format cairn can read; it reads: %s",
                       path, cn_text_str(&names));

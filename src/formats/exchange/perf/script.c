@@ -1,5 +1,6 @@
 /* Reader of the output of perf script: a line "comm tid time: period event:" for each
- * sample, then a line "address symbol+0x10 (module)" for each frame, the innermost first. */
+ * sample, then a line "address symbol+0x10 (module)" for each frame, the innermost first. Without
+ * call chains the one frame is at the end of the line of the sample. Time and period may be missing. */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,11 +16,12 @@ enum { NS_DIGITS = 9 };
 
 struct head {
     uint64_t pid, tid;
-    bool has_pid;
+    bool has_pid, has_time;
     uint64_t time_ns;
     uint64_t period;
     bool has_period;
     struct cn_bytes event;
+    struct cn_bytes frame; /* what follows the event */
 };
 
 struct script {
@@ -28,6 +30,7 @@ struct script {
     size_t depth;
     struct head head;
     bool has_head;
+    bool has_frame;                        /* at the end of the line of the sample */
     struct cn_text name;                   /* of the event */
     uint64_t number, first_bad, bad_count; /* of lines */
     bool has_sample;
@@ -68,33 +71,49 @@ static bool read_ids(struct cn_bytes word, struct head *head)
     return cn_json_as_u64(tid, &head->tid);
 }
 
-/* The name of the command may contain blanks: the ids are the last word before the time, or
- * before the processor, "[003]". */
+static bool is_period(struct cn_bytes word)
+{
+    uint64_t period;
+
+    return cn_json_as_u64(word, &period);
+}
+
+/* A line that begins a sample. The name of the command may contain blanks: the ids are the last word
+ * before the time, or before the processor, "[003]". Without a time they are the word before the
+ * event, or before the period of it. */
 static bool read_head(struct cn_bytes line, struct head *head)
 {
-    struct cn_bytes rest = line, before = {0}, word;
+    struct cn_bytes rest = line, word, before = {0}, ids = {0};
 
-    if (line.len == 0 || is_blank(line.ptr[0]))
-        return false;
     *head = (struct head){.period = 1};
     for (;;) {
         word = cn_word_take(&rest);
         if (word.len == 0)
             return false;
-        if (is_time(word, &head->time_ns))
+        head->has_time = is_time(word, &head->time_ns);
+        if (head->has_time || (before.len > 0 && word.ptr[word.len - 1] == ':'))
             break;
-        if (word.ptr[0] != '[' || before.len == 0)
-            before = word;
+        if (word.ptr[0] == '[' && before.len > 0)
+            continue;
+        ids = before;
+        before = word;
     }
-    if (!read_ids(before, head))
-        return false;
-    word = cn_word_take(&rest);
-    head->has_period = cn_json_as_u64(word, &head->period);
+    /* "comm 12 1000 cycles:" has a period, "comm 12 cycles:" has none. */
+    head->has_period = !head->has_time && is_period(before) && read_ids(ids, head);
     if (head->has_period)
+        (void)cn_json_as_u64(before, &head->period);
+    else if (!read_ids(before, head))
+        return false;
+    if (head->has_time) {
         word = cn_word_take(&rest);
+        head->has_period = cn_json_as_u64(word, &head->period);
+        if (head->has_period)
+            word = cn_word_take(&rest);
+    }
     while (word.len > 0 && word.ptr[word.len - 1] == ':')
         word.len--;
     head->event = word;
+    head->frame = rest;
     return word.len > 0;
 }
 
@@ -178,11 +197,24 @@ static bool end_sample(struct script *s, struct cn_error *err)
         return false;
     while (s->depth > 0)
         context = cn_import_call(s->import, context, s->frames[--s->depth]);
-    cn_import_sample(s->import, thread, s->head.time_ns, context);
+    if (s->head.has_time)
+        cn_import_sample(s->import, thread, s->head.time_ns, context);
     if (is_clock)
         cn_import_tick(s->import, thread, s->head.period);
     return cn_import_add(s->import, thread, context, metric,
                          (double)s->head.period * (is_clock ? 1e-9 : 1), err);
+}
+
+/* A frame of the current sample. Those that begin a line have a module, and a sample whose line has
+ * its frame has no others. */
+static bool is_frame(const struct script *s, struct cn_bytes line, struct cn_bytes *name,
+                     struct cn_bytes *module)
+{
+    struct head head;
+
+    return s->has_head && read_frame(line, name, module) &&
+           (is_blank(line.ptr[0]) ? !s->has_frame || !read_head(line, &head)
+                                  : module->len > 0 && !read_head(line, &head));
 }
 
 static bool read_line(struct script *s, struct cn_bytes line, struct cn_error *err)
@@ -192,7 +224,7 @@ static bool read_line(struct script *s, struct cn_bytes line, struct cn_error *e
     if (cn_word_take(&rest).len == 0)
         return end_sample(s, err);
     s->is_cut = false;
-    if (s->has_head && is_blank(line.ptr[0]) && read_frame(line, &name, &module)) {
+    if (is_frame(s, line, &name, &module)) {
         s->is_cut = module.len == 0;
         add_frame(s, name, module);
         return true;
@@ -204,6 +236,9 @@ static bool read_line(struct script *s, struct cn_bytes line, struct cn_error *e
     if (line.ptr[0] == '#')
         return true;
     s->has_head = read_head(line, &s->head);
+    s->has_frame = s->has_head && read_frame(s->head.frame, &name, &module);
+    if (s->has_frame)
+        add_frame(s, name, module);
     s->is_cut = !s->has_head;
     if (!s->has_head && s->bad_count++ == 0)
         s->first_bad = s->number;
@@ -238,7 +273,7 @@ bool cn_perf_script_read(struct cn_import *import, struct cn_bytes bytes,
     return ok;
 }
 
-/* A sample, and a frame after it. */
+/* A sample, and a frame in it or after it. */
 static bool looks_right(struct cn_bytes beginning, bool is_whole)
 {
     struct cn_bytes rest = beginning, line, name, module;
@@ -250,8 +285,11 @@ static bool looks_right(struct cn_bytes beginning, bool is_whole)
     while (rest.len > 0 && (line.len == 0 || line.ptr[0] == '#'));
     if (!read_head(line, &head))
         return false;
+    if (read_frame(head.frame, &name, &module))
+        return true;
     line = cn_line_take(&rest);
-    return line.len > 0 && is_blank(line.ptr[0]) && read_frame(line, &name, &module);
+    return line.len > 0 && read_frame(line, &name, &module) &&
+           (is_blank(line.ptr[0]) || module.len > 0);
 }
 
 static bool probe(const char *path)

@@ -288,7 +288,7 @@ static char *copy_text(struct cn_bytes text)
 }
 
 /* The fields of a process or a thread of a track. */
-struct owner {
+struct track_owner {
     uint64_t numbers[4];
     struct cn_bytes name;
     uint32_t name_field;
@@ -297,7 +297,7 @@ struct owner {
 static bool take_owner(void *arg, const struct cn_pb_reader *reader,
                        struct cn_pb_field *field, struct cn_error *err)
 {
-    struct owner *owner = arg;
+    struct track_owner *owner = arg;
 
     (void)reader, (void)err;
     if (field->wire == CN_PB_VARINT &&
@@ -313,7 +313,8 @@ static bool take_track(void *arg, const struct cn_pb_reader *reader,
 {
     struct perfetto_track *track = arg;
     bool is_thread = field->number == cn_perfetto_track_thread;
-    struct owner owner = {.name_field = is_thread ? cn_perfetto_thread_thread_name
+    struct track_owner owner = {.name_field = is_thread
+                                                  ? cn_perfetto_thread_thread_name
                                                   : cn_perfetto_process_process_name};
 
     switch (field->number) {

@@ -315,6 +315,7 @@ static bool end_samples(struct speedscope_reading *r, struct cn_error *err)
     if (!cn_import_metric(r->import,
                           scale > 0                       ? "time (sec)"
                           : strcmp(p->unit, "bytes") == 0 ? "bytes"
+                          : p->is_evented                 ? "value"
                                                           : "samples",
                           &metric, err) ||
         !cn_import_thread(r->import, &identity, &thread, err))
@@ -353,12 +354,15 @@ static bool end_calls(struct speedscope_reading *r, struct cn_error *err)
 
     if (!p->is_evented)
         return cn_fail(err, CN_ERR_USAGE, "profile '%s' has samples, not calls", p->name);
+    if (scale == 0)
+        return cn_fail(err, CN_ERR_USAGE, "profile '%s' has the unit '%s', not times",
+                       p->name, p->unit);
     if (!cn_call_import_track(r->calls, tid, tid, (struct cn_bytes){0}, &track, err))
         return false;
     cn_call_import_track_name(
         r->calls, track, (struct cn_bytes){(const uint8_t *)p->name, strlen(p->name)});
     for (size_t i = 0; i < p->event_count; i++) {
-        double at = p->events[i].at * (scale > 0 ? scale : 1);
+        double at = p->events[i].at * scale;
         uint64_t time_ns =
             at > 0 && at < (double)CN_CALL_TIME_MAX ? (uint64_t)(at + 0.5) : 0;
 
@@ -474,18 +478,18 @@ static bool looks_right(struct cn_bytes beginning, bool is_whole)
     return memmem(beginning.ptr, beginning.len, schema, sizeof(schema) - 1) != NULL;
 }
 
-/* True if the file has a profile of this type. */
-static bool has_type(struct cn_bytes bytes, const char *type)
+/* True if the file has a profile with this member. */
+static bool has_member(struct cn_bytes bytes, const char *key, const char *value)
 {
     char text[2][40];
 
-    (void)snprintf(text[0], sizeof(text[0]), "\"type\":\"%s\"", type);
-    (void)snprintf(text[1], sizeof(text[1]), "\"type\": \"%s\"", type);
+    (void)snprintf(text[0], sizeof(text[0]), "\"%s\":\"%s\"", key, value);
+    (void)snprintf(text[1], sizeof(text[1]), "\"%s\": \"%s\"", key, value);
     return memmem(bytes.ptr, bytes.len, text[0], strlen(text[0])) ||
            memmem(bytes.ptr, bytes.len, text[1], strlen(text[1]));
 }
 
-/* True if the file has only evented profiles. */
+/* True if the file has only evented profiles, of times. */
 static bool has_only_calls(const char *path)
 {
     struct cn_unpacked file = {0};
@@ -493,7 +497,10 @@ static bool has_only_calls(const char *path)
 
     if (!cn_unpacked_open(&file, path, &ignored))
         return false;
-    bool found = has_type(file.bytes, "evented") && !has_type(file.bytes, "sampled");
+    bool found = has_member(file.bytes, "type", "evented") &&
+                 !has_member(file.bytes, "type", "sampled") &&
+                 !has_member(file.bytes, "unit", "none") &&
+                 !has_member(file.bytes, "unit", "bytes");
     cn_unpacked_close(&file);
     return found;
 }
