@@ -45,6 +45,9 @@ const struct cn_format *const cn_formats[] = {
     &cn_format_heapprofile,
     &(const struct cn_format){
         .name = "firefox", .probe = cn_firefox_probe, .open_database = cn_firefox_open},
+    &(const struct cn_format){.name = "callgrind",
+                              .probe = cn_callgrind_probe,
+                              .open_database = cn_callgrind_open},
     &(const struct cn_format){
         .name = "folded", .probe = cn_folded_probe, .open_database = cn_folded_open},
     &(const struct cn_format){.name = "perfetto",

@@ -46,6 +46,12 @@ CN_CHECK bool cn_firefox_open(struct cn_database **out, const char *path,
 CN_CHECK bool cn_firefox_read(struct cn_import *import, struct cn_bytes bytes,
                               struct cn_error *err);
 
+bool cn_callgrind_probe(const char *path);
+CN_CHECK bool cn_callgrind_open(struct cn_database **out, const char *path,
+                                struct cn_error *err);
+CN_CHECK bool cn_callgrind_read(struct cn_import *import, struct cn_bytes bytes,
+                                struct cn_error *err);
+
 bool cn_perfetto_probe(const char *path);
 CN_CHECK bool cn_perfetto_open(struct cn_recording **out, const char *path,
                                const struct cn_recording_options *options,

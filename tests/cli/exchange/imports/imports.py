@@ -86,6 +86,26 @@ def check_folded_and_calls(source):
     check(calls(convert("c.json.gz", "d.json", "chrome")) == calls("c.json"), f"{name}: calls of chrome differ")
 
 
+def function_costs(found):
+    """Self and total cost of each function."""
+    own, total = collections.Counter(), collections.Counter()
+    for stack, value in found.items():
+        names = stack.split(";")
+        own[names[-1]] += value
+        for name in set(names):
+            total[name] += value
+    return +own, +total
+
+
+def check_callgrind(source, want):
+    """Callgrind has no stacks, but the costs of all functions; parts of them are rounded."""
+    found = stacks(convert(source, "a.callgrind", "callgrind"))
+    for kind, before, after in zip(("self", "total"), function_costs(want), function_costs(found)):
+        check(set(before) == set(after), f"{source.name}: functions of callgrind differ")
+        for name, value in before.items():
+            check(abs(value - after[name]) <= len(found), f"{source.name}: {kind} of {name}: {value}, callgrind: {after[name]}")
+
+
 def check_round_trips(source):
     name = source.name
     want, with_waits = stacks(source), stacks(source, "--waits")
@@ -95,6 +115,7 @@ def check_round_trips(source):
     check(stacks("a.db") == want, f"{name}: a database made of pprof differs")
     check(stacks(convert("a.db", "b.json", "speedscope", "--metric", metric)) == want,
           f"{name}: samples of speedscope differ")
+    check_callgrind(source, want)
     check(stacks(convert(source, "c.json", "firefox")) == want, f"{name}: stacks of firefox differ")
     for kind in ("chrome", "speedscope", "perfetto"):
         check(stacks(convert(source, "c.json", kind)) == want, f"{name}: stacks of {kind} differ")

@@ -9,6 +9,7 @@
 #include "base/bytes/utf8.h"
 #include "base/map.h"
 #include "formats/exchange/exchange.h"
+#include "formats/exchange/read/readers.h"
 #include "formats/exchange/write/stacks/functions.h"
 
 struct callgrind_profile {
@@ -115,6 +116,8 @@ const struct cn_format cn_format_callgrind = {
     .summary = "profile for KCachegrind: functions, files, lines, callers and callees",
     .holds = "stacks",
     .is_file = true,
+    .probe = cn_callgrind_probe,
+    .open_database = cn_callgrind_open,
     .export_calls = write_profile,
     .export_database = write_profile,
 };
