@@ -22,7 +22,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import seeds
 from agent import SYMBOLS, call, number, span, trace
-from service import serving
+from service import Service, serving
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -359,11 +359,14 @@ class Collector(unittest.TestCase):
         scope = b"\x12" + bytes([len(span)]) + span
         resource = b"\x12" + bytes([len(scope)]) + scope
         with serving(OPTIONS.cairn, "--collect", self.store) as service:
-            for path, body in (("/api/v2/spans", json.dumps([child, root]).encode()),
-                               ("/v1/traces", gzip.compress(json.dumps(otlp).encode())),
-                               ("/v1/traces", b"\x0a" + bytes([len(resource)]) + resource)):
-                status, _, answer = service.ask(path, method="POST", body=body, headers={"Host": "127.0.0.1"})
-                self.assertEqual(status, 202, answer)
+            for path, body, kind, expected in (
+                    ("/api/v2/spans", json.dumps([child, root]).encode(), "application/json", (202, b"")),
+                    ("/v1/traces", gzip.compress(json.dumps(otlp).encode()), "application/json", (200, b"{}")),
+                    ("/v1/traces", b"\x0a" + bytes([len(resource)]) + resource, "application/x-protobuf", (200, b""))):
+                status, fields, answer = service.ask(path, method="POST", body=body, headers={
+                    "Host": "127.0.0.1", "Content-Type": kind})
+                self.assertEqual((status, answer), expected)
+                self.assertTrue(status == 202 or fields["Content-Type"] == kind, fields)
             for body in (b"[", b"[{}]", b'{"a":1}', b"{\"resourceSpans\":[{]", b"\x0a\x05\x12", b"\x1f\x8b\x08cut",
                          b"[" * 100000, seeds.source().randbytes(500)):
                 for path in ("/api/v2/spans", "/v1/traces"):
@@ -374,6 +377,15 @@ class Collector(unittest.TestCase):
         for query, expected in (("uri = /zipkin", 1), ("uri = /otlp", 1), ("uri = /prot", 1),
                                 ("service = till", 1), ("error exists", 1)):
             self.assertEqual(count(self.store, query), expected, query)
+
+    def test_a_sender_of_grpc_is_told_of_once(self):
+        service = Service(OPTIONS.cairn, "--collect", self.store)
+        for _ in range(3):
+            with socket.create_connection((service.host, service.port), 10) as peer:
+                peer.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0)))
+                self.assertIn(b" 505 ", peer.recv(1000))
+        status, talk = service.end()
+        self.assertEqual((status, talk.count("OTLP over gRPC")), (0, 1), talk)
 
     def test_a_nested_span_is_stored_once(self):
         """Sent on its own, then inside its parent with flag 0x2000 and another id."""

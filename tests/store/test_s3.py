@@ -169,12 +169,12 @@ class Collecting(unittest.TestCase):
             fail_no_more.callback(fail, False)
             while statuses[begin:][-1:] != [503] and len(statuses) < 20000:
                 statuses.append(self.send(port, len(statuses)))
-        self.assertEqual((statuses[-1], set(statuses[begin:-1]) <= {202}), (503, True), statuses)
+        self.assertEqual((statuses[-1], set(statuses[begin:-1]) <= {200}), (503, True), statuses)
         end = time.monotonic() + 120
-        while statuses[-1] != 202 and time.monotonic() < end:
+        while statuses[-1] != 200 and time.monotonic() < end:
             time.sleep(0.1)
             statuses.append(self.send(port, len(statuses)))
-        self.assertEqual(statuses[-1], 202)
+        self.assertEqual(statuses[-1], 200)
 
     def found(self):
         listed = json.loads(self.cairn_ok("store", "search", self.address, "-n", "100000", "--format=json"))
@@ -237,7 +237,7 @@ class Collecting(unittest.TestCase):
             ports = [stack.enter_context(self.collector(spool))[1] for spool in self.spools]
             for part in range(8):
                 late = range(max(part * 10 - 10, 0), part * 10)
-                self.assertEqual(self.send(ports[part % 4], part * 10, 10, late), 202)
+                self.assertEqual(self.send(ports[part % 4], part * 10, 10, late), 200)
                 path = folder / f"{part}.json"
                 path.write_text(json.dumps(otlp(part * 10, 10, late)), encoding="utf-8")
         for spool in self.spools:
@@ -260,12 +260,12 @@ class Collecting(unittest.TestCase):
             with self.collector(self.spools[0], proxy.port, ["--replicate=1"]) as (process, port):
                 for number in range(40):
                     acknowledged.add(number)
-                    self.assertEqual(self.send(port, number), 202)
+                    self.assertEqual(self.send(port, number), 200)
                 proxy.spoil = lambda path, times: 403 if "/commits/" in path or "/segments/" in path else None
                 self.assertEqual([self.send(port, number) for number in (40, 41, 40)], [503] * 3)
                 # The segment of these may be full: unless it is uploaded, there is something to recover.
                 proxy.spoil = lambda path, times: 403 if "/segments/" in path else None
-                self.assertEqual(self.send(port, 40), 202, "it is known, and copied now")
+                self.assertEqual(self.send(port, 40), 200, "it is known, and copied now")
                 acknowledged |= {40, 41}
                 process.kill()
                 process.wait()
@@ -285,14 +285,14 @@ class Collecting(unittest.TestCase):
     def test_commits_are_removed_when_their_segment_is_uploaded(self):
         with self.collector(self.spools[0], more=["--replicate=1"]) as (process, port):
             for number in range(120):
-                self.assertEqual(self.send(port, number), 202)
+                self.assertEqual(self.send(port, number), 200)
         with self.collector(self.spools[0], more=["--replicate=1"]) as (process, port):
             end, left = time.monotonic() + 120, None
             while left is None or len(left) > 1:
                 self.assertLess(time.monotonic(), end, left)
                 time.sleep(0.1)
                 left = self.commits()
-            self.assertEqual(self.send(port, 119), 202, "it was copied before the restart")
+            self.assertEqual(self.send(port, 119), 200, "it was copied before the restart")
         self.cairn_ok("store", "seal", "-q", self.spools[0], "--upload", self.address)
         self.cairn_ok("store", "expire", "-q", self.address, "--max-size=1T")
         self.assertEqual(self.commits(), set())
@@ -336,7 +336,7 @@ class Fresh(unittest.TestCase):
         body = json.dumps(otlp(*arguments, **more))
         with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
             connection.request("POST", "/v1/traces", body, {"Content-Type": "application/json"})
-            self.assertEqual(connection.getresponse().status, 202)
+            self.assertEqual(connection.getresponse().status, 200)
         (self.folder / "sent.json").write_text(body, encoding="utf-8")
         self.cairn_ok("store", "add", "-q", self.local, self.folder / "sent.json")
 

@@ -119,6 +119,11 @@ static bool check_kinds(const struct cn_args *args,
            cn_kinds_check(args, kinds, options->paths[0], err);
 }
 
+static void print_log(void *arg, const char *text)
+{
+    cn_cli_warn(arg, "%s", text);
+}
+
 static bool serve(const struct cn_args *args, bool with_browser, struct cn_error *err)
 {
     struct cn_server_options options = {
@@ -134,6 +139,8 @@ static bool serve(const struct cn_args *args, bool with_browser, struct cn_error
         .upload = cn_args_value(args, "upload"),
         .advertise = cn_args_value(args, "advertise"),
         .paths = args->operands,
+        .log = print_log,
+        .log_arg = (void *)(uintptr_t)args,
     };
     struct cn_server *server;
     sigset_t ends;

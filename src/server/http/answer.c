@@ -483,10 +483,29 @@ static enum MHD_Result answer(struct cn_server *server, struct MHD_Connection *c
     return answer_asset(server, connection, url);
 }
 
+/* An ExportTraceServiceResponse without a partial success, which has no fields, in the encoding of
+ * the request. */
+static enum MHD_Result answer_otlp(struct MHD_Connection *connection)
+{
+    static char empty[] = "{}";
+    const char *type = header_of(connection, "Content-Type");
+    bool is_json = type && strncasecmp(type, "application/json", 16) == 0;
+    struct MHD_Response *response = MHD_create_response_from_buffer(
+        is_json ? sizeof(empty) - 1 : 0, empty, MHD_RESPMEM_PERSISTENT);
+
+    if (response)
+        (void)MHD_add_response_header(response, "Content-Type",
+                                      is_json ? "application/json"
+                                              : "application/x-protobuf");
+    return deliver(connection, MHD_HTTP_OK, response);
+}
+
 static enum MHD_Result answer_collected(struct cn_server *server,
                                         struct MHD_Connection *connection,
                                         struct cn_collect *collect)
 {
+    if (collect->status == MHD_HTTP_OK)
+        return answer_otlp(connection);
     if (collect->status != MHD_HTTP_ACCEPTED &&
         collect->status != MHD_HTTP_TOO_MANY_REQUESTS) {
         atomic_fetch_add(&server->counts.failed, 1);

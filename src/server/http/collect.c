@@ -14,18 +14,20 @@ enum { BODY_LEN_MAX = 16 << 20 };
 static const struct {
     const char *url;
     enum cn_collector_kind kind;
+    unsigned status; /* when the traces are on disk */
 } addresses[] = {
-    {"/agent/submit/agd", CN_COLLECT_AGENT},
-    {"/agent/submit/trc", CN_COLLECT_AGENT},
-    {"/api/v2/spans", CN_COLLECT_SPANS},
-    {"/v1/traces", CN_COLLECT_SPANS},
+    {"/agent/submit/agd", CN_COLLECT_AGENT, MHD_HTTP_ACCEPTED},
+    {"/agent/submit/trc", CN_COLLECT_AGENT, MHD_HTTP_ACCEPTED},
+    {"/api/v2/spans", CN_COLLECT_SPANS, MHD_HTTP_ACCEPTED},
+    {"/v1/traces", CN_COLLECT_SPANS, MHD_HTTP_OK}, /* OTLP demands it */
 };
 
-static bool find_kind(const char *url, enum cn_collector_kind *out)
+static bool find_kind(const char *url, enum cn_collector_kind *out, unsigned *status)
 {
     for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++)
         if (strcmp(addresses[i].url, url) == 0) {
             *out = addresses[i].kind;
+            *status = addresses[i].status;
             return true;
         }
     return false;
@@ -34,8 +36,9 @@ static bool find_kind(const char *url, enum cn_collector_kind *out)
 bool cn_collect_is_address(const struct cn_server *server, const char *url)
 {
     enum cn_collector_kind kind;
+    unsigned status;
 
-    return server->collector && find_kind(url, &kind);
+    return server->collector && find_kind(url, &kind, &status);
 }
 
 void cn_collect_read(struct cn_collect *collect, const char *data, size_t len)
@@ -114,7 +117,7 @@ static void on_answer(void *arg, enum cn_collected how, const struct cn_error *e
 
     if (how != CN_COLLECTED)
         collect->err = *err;
-    answer(collect, how == CN_COLLECTED       ? MHD_HTTP_ACCEPTED
+    answer(collect, how == CN_COLLECTED       ? collect->success
                     : how == CN_COLLECTED_NOT ? refusal_status(err)
                                               : MHD_HTTP_SERVICE_UNAVAILABLE);
 }
@@ -126,7 +129,7 @@ void cn_collect_submit(struct cn_server *server, struct cn_collect *collect,
     enum cn_collector_kind kind = CN_COLLECT_AGENT;
     char who[80];
 
-    (void)find_kind(url, &kind);
+    (void)find_kind(url, &kind, &collect->success);
     /* Before the collector can resume it. */
     collect->state = CN_COLLECT_WAITING;
     MHD_suspend_connection(collect->connection);

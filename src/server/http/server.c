@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/files/file.h"
+#include "base/run/clock.h"
 #include "base/text.h"
 #include "server/http/guard.h"
 #include "server/http/state.h"
@@ -225,12 +226,35 @@ static void allow_files(void)
     (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+#define TOLD_NS (UINT64_C(60) * 1000000000)
+
+/* libmicrohttpd answers requests of HTTP/2 itself, with status 505, and only its messages tell of
+ * them. Say once a minute what the sender should do. */
+CN_PRINTF(2, 0)
+static void on_message(void *arg, const char *fmt, va_list args)
+{
+    struct cn_server *server = arg;
+    uint64_t now_ns = cn_clock_ns(), last_ns = atomic_load(&server->told_ns);
+    char text[256];
+
+    (void)vsnprintf(text, sizeof(text), fmt, args);
+    if (!server->log || !server->collector || !strstr(text, "505") ||
+        (last_ns > 0 && now_ns - last_ns < TOLD_NS) ||
+        !atomic_compare_exchange_strong(&server->told_ns, &last_ns, now_ns))
+        return;
+    server->log(
+        server->log_arg,
+        "a sender speaks HTTP/2, as OTLP over gRPC does, which the collector does "
+        "not read; set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf there and send "
+        "to /v1/traces");
+}
+
 static bool start_daemon(struct cn_server *server, int fd, struct cn_error *err)
 {
     /* Not epoll, although it is a little faster: libmicrohttpd 0.9.75 sometimes leaves
      * a resumed connection suspended until another one wakes its thread. */
     unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
-                     (server->tls_cert ? MHD_USE_TLS : 0);
+                     MHD_USE_ERROR_LOG | (server->tls_cert ? MHD_USE_TLS : 0);
     struct MHD_OptionItem tls[] = {
         {MHD_OPTION_HTTPS_MEM_CERT, 0, server->tls_cert},
         {MHD_OPTION_HTTPS_MEM_KEY, 0, server->tls_key},
@@ -242,12 +266,13 @@ static bool start_daemon(struct cn_server *server, int fd, struct cn_error *err)
     if (!cn_connections_start(&server->connections, CONNECTION_ARRIVING_MAX))
         return cn_fail(err, CN_ERR_IO, "cannot start a thread");
     server->daemon = MHD_start_daemon(
-        flags, 0, NULL, NULL, cn_server_answer, server, MHD_OPTION_LISTEN_SOCKET, fd,
-        MHD_OPTION_THREAD_POOL_SIZE, (unsigned)WORKERS, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)CONNECTION_MAX, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-        (unsigned)CONNECTION_PER_ADDRESS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
-        (unsigned)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)HEADER_LEN_MAX, MHD_OPTION_NOTIFY_COMPLETED, cn_server_completed, server,
+        flags, 0, NULL, NULL, cn_server_answer, server, MHD_OPTION_EXTERNAL_LOGGER,
+        on_message, server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE,
+        (unsigned)WORKERS, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTION_MAX,
+        MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)CONNECTION_PER_ADDRESS_MAX,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_LEN_MAX,
+        MHD_OPTION_NOTIFY_COMPLETED, cn_server_completed, server,
         MHD_OPTION_NOTIFY_CONNECTION, cn_connections_notify, &server->connections,
         MHD_OPTION_UNESCAPE_CALLBACK, cn_connections_unescape, server,
         MHD_OPTION_URI_LOG_CALLBACK, cn_connections_address, server,

@@ -47,6 +47,7 @@ struct cn_server {
     char url[512];
     void (*log)(void *arg, const char *text);
     void *log_arg;
+    _Atomic uint64_t told_ns; /* when it last told of a sender that speaks HTTP/2 */
 };
 
 /* Answers readers of a store in object storage: the fresh segments of this collector
@@ -92,6 +93,7 @@ struct cn_collect {
     bool is_too_long;
     struct cn_text body;
     unsigned status;
+    unsigned success; /* the status when the traces are on disk */
     struct cn_error err;
 };
 
