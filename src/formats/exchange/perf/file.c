@@ -247,21 +247,41 @@ static uint64_t trailing_len(uint32_t type, struct cn_bytes body)
     return 0;
 }
 
-/* Bytes of the data, or of the unpacked records, whose offsets continue those of the
- * data. */
+/* The block that has an offset: the last that begins before it. */
+static const struct cn_perf_block *block_at(const struct cn_perf_file *file, uint64_t off)
+{
+    size_t low = 0, high = file->block_count;
+
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+
+        if (file->blocks[middle].first_off <= off)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &file->blocks[low];
+}
+
 static bool bytes_at(const struct cn_perf_file *file, uint64_t off, uint64_t len,
                      struct cn_bytes *out)
 {
-    if (off < file->data.len)
-        return cn_bytes_slice(file->data, off, len, out);
-    return cn_bytes_slice(file->unpacked.bytes, off - file->data.len, len, out);
+    const struct cn_perf_block *block = block_at(file, off);
+
+    return cn_bytes_slice(block->bytes, off - block->first_off, len, out);
 }
 
 bool cn_perf_fail_at(const struct cn_perf_file *file, uint64_t off, struct cn_error *err)
 {
-    if (off < file->data.len)
-        return cn_fail_in(err, "record at %" PRIu64, file->data_off + off);
-    return cn_fail_in(err, "compressed record at %" PRIu64, off - file->data.len);
+    const struct cn_perf_block *block = block_at(file, off);
+    uint64_t at = off - block->first_off;
+
+    if (block->is_unpacked)
+        (void)cn_fail_in(err, "compressed record at %" PRIu64, at);
+    else
+        (void)cn_fail_in(err, "record at %" PRIu64,
+                         block->name ? at : file->data_off + at);
+    return block->name ? cn_fail_in(err, "%s", block->name) : false;
 }
 
 static bool add_packed(struct cn_perf_file *file, const struct cn_perf_record *record,
@@ -269,7 +289,7 @@ static bool add_packed(struct cn_perf_file *file, const struct cn_perf_record *r
 {
     struct cn_bytes chunk = record->body;
 
-    if (record->off >= file->data.len)
+    if (block_at(file, record->off)->is_unpacked)
         return cn_fail(err, CN_ERR_FORMAT, "compressed twice");
     if (record->head.type == CN_PERF_COMPRESSED2 &&
         (record->body.len < sizeof(uint64_t) ||
@@ -363,21 +383,38 @@ static bool read_records(struct cn_perf_file *file, uint64_t off, uint64_t end_o
     return true;
 }
 
-/* Records cross the boundaries of compressed chunks, so they are read after all chunks. */
-static bool read_packed(struct cn_perf_file *file, struct cn_error *err)
+/* Read the records of a new block. */
+static bool read_block(struct cn_perf_file *file, struct cn_perf_block block,
+                       struct cn_error *err)
+{
+    uint64_t end_off;
+
+    if (file->block_count > 0) {
+        const struct cn_perf_block *last = &file->blocks[file->block_count - 1];
+
+        block.first_off = last->first_off + last->bytes.len;
+    }
+    CN_PUSH(file->blocks, file->block_count, file->block_capacity, block);
+    if (!cn_u64_add(block.first_off, block.bytes.len, &end_off))
+        return cn_fail(err, CN_ERR_LIMIT, "%zu bytes of records", block.bytes.len);
+    return read_records(file, block.first_off, end_off, err);
+}
+
+/* Records cross the boundaries of compressed chunks, so they are read after all chunks of a
+ * file. */
+static bool read_packed(struct cn_perf_file *file, const char *name, struct cn_error *err)
 {
     struct cn_bytes stream = {(const uint8_t *)file->packed.chars, file->packed.len};
-    uint64_t end_off;
+    struct cn_perf_block block = {.name = name, .is_unpacked = true};
 
     if (stream.len == 0)
         return true;
-    if (!cn_unpacked_stream(&file->unpacked, stream,
+    if (!cn_unpacked_stream(&block.unpacked, stream,
                             (uint64_t)stream.len * CN_PERF_RATIO_MAX, err))
         return cn_fail_in(err, "compressed records");
-    if (!cn_u64_add(file->data.len, file->unpacked.bytes.len, &end_off))
-        return cn_fail(err, CN_ERR_LIMIT, "%zu bytes of records",
-                       file->unpacked.bytes.len);
-    return read_records(file, file->data.len, end_off, err);
+    cn_text_clear(&file->packed);
+    block.bytes = block.unpacked.bytes;
+    return read_block(file, block, err);
 }
 
 static bool open_parts(struct cn_perf_file *file, struct cn_error *err)
@@ -425,12 +462,20 @@ static bool note_damage(struct cn_perf_file *file, const struct cn_error *err)
     return err->kind == CN_ERR_FORMAT;
 }
 
-static bool read_all(struct cn_perf_file *file, struct cn_error *err)
+static bool read_all(struct cn_perf_file *file, const struct cn_perf_part *parts,
+                     size_t part_count, struct cn_error *err)
 {
-    if (!read_records(file, 0, file->data.len, err) && !note_damage(file, err))
-        return false;
-    if (!read_packed(file, err) && !note_damage(file, err))
-        return false;
+    for (size_t i = 0; i <= part_count; i++) {
+        struct cn_perf_block block = {.bytes = file->data};
+
+        if (i > 0)
+            block = (struct cn_perf_block){.bytes = parts[i - 1].bytes,
+                                           .name = parts[i - 1].name};
+        if (!read_block(file, block, err) && !note_damage(file, err))
+            return false;
+        if (!read_packed(file, block.name, err) && !note_damage(file, err))
+            return false;
+    }
     if (file->damage.kind == CN_ERR_NONE || file->order_count > 0)
         return true;
     *err = file->damage;
@@ -438,10 +483,11 @@ static bool read_all(struct cn_perf_file *file, struct cn_error *err)
 }
 
 bool cn_perf_file_open(struct cn_perf_file *file, struct cn_bytes bytes,
+                       const struct cn_perf_part *parts, size_t part_count,
                        struct cn_error *err)
 {
     *file = (struct cn_perf_file){.bytes = bytes};
-    if (!open_parts(file, err) || !read_all(file, err)) {
+    if (!open_parts(file, err) || !read_all(file, parts, part_count, err)) {
         cn_perf_file_close(file);
         return false;
     }
@@ -460,7 +506,9 @@ void cn_perf_file_close(struct cn_perf_file *file)
     cn_arena_done(&file->arena);
     free(file->order);
     cn_text_done(&file->packed);
-    cn_unpacked_close(&file->unpacked);
+    for (size_t i = 0; i < file->block_count; i++)
+        cn_unpacked_close(&file->blocks[i].unpacked);
+    free(file->blocks);
     *file = (struct cn_perf_file){0};
 }
 

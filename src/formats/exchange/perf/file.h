@@ -4,6 +4,9 @@
  *     while ((step = cn_perf_next(&file, &record, err)) == CN_ITEM) ...
  *     cn_perf_file_close(&file);
  *
+ * `perf record --threads` makes a folder: the file `data`, and files data.0, data.1 and so on with
+ * records alone.
+ *
  * Borrows the bytes. Memory: 24 bytes per record, and the compressed records.
  * Threads: one thread at a time.
  */
@@ -43,14 +46,24 @@ struct cn_perf_record {
     uint64_t off, time_ns;
 };
 
+/* Records one after another. Their offsets continue those of the block before. */
+struct cn_perf_block {
+    struct cn_bytes bytes;
+    uint64_t first_off;
+    const char *name;            /* of its file in the folder; NULL: the file itself */
+    struct cn_unpacked unpacked; /* of compressed records; else it is not open */
+    bool is_unpacked;
+};
+
 struct cn_perf_file {
     struct cn_bytes bytes, data;
     uint64_t data_off;
-    bool is_unfinished;          /* a pipe, its writer was killed, or it is cut off */
-    uint64_t cut_len;            /* bytes at its end that are missing, or not a record */
-    struct cn_error damage;      /* of the first record that cannot be read */
-    struct cn_text packed;       /* the zstd stream of compressed records */
-    struct cn_unpacked unpacked; /* its records; their offsets continue those of `data` */
+    bool is_unfinished;     /* a pipe, its writer was killed, or it is cut off */
+    uint64_t cut_len;       /* bytes at its end that are missing, or not a record */
+    struct cn_error damage; /* of the first record that cannot be read */
+    struct cn_text packed;  /* the zstd stream of compressed records */
+    struct cn_perf_block *blocks;
+    size_t block_count, block_capacity;
     struct cn_perf_event events[CN_PERF_EVENT_MAX];
     uint32_t event_count;
     struct cn_map event_of;        /* by id of a sample */
@@ -63,7 +76,14 @@ struct cn_perf_file {
     struct cn_arena arena;
 };
 
+/* A file of records alone, in a folder. */
+struct cn_perf_part {
+    struct cn_bytes bytes;
+    const char *name;
+};
+
 CN_CHECK bool cn_perf_file_open(struct cn_perf_file *file, struct cn_bytes bytes,
+                                const struct cn_perf_part *parts, size_t part_count,
                                 struct cn_error *err);
 void cn_perf_file_close(struct cn_perf_file *file);
 

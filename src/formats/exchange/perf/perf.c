@@ -13,6 +13,7 @@
 #include "base/files/ranks.h"
 #include "base/files/unpack.h"
 #include "base/map.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "formats/exchange/perf/address_space.h"
 #include "formats/exchange/perf/names.h"
@@ -21,6 +22,8 @@
 #include "formats/exchange/perf/threads.h"
 #include "formats/exchange/read/stacks/import.h"
 #include "model/contexts/database.h"
+
+static const char description[] = "samples of perf record";
 
 /* What a call chain stands for. */
 struct perf_chain {
@@ -304,11 +307,12 @@ static bool has_monotonic_clock(const struct cn_perf_file *file)
 
 /* The file of a rank, or of CN_PERF_NO_RANK. */
 static bool read_rank(struct cn_import *import, struct cn_perf_symbols *symbols,
-                      struct cn_bytes bytes, uint64_t rank, struct cn_error *err)
+                      struct cn_bytes bytes, const struct cn_perf_part *parts,
+                      size_t part_count, uint64_t rank, struct cn_error *err)
 {
     struct perf_reading r = {.import = import};
 
-    if (!cn_perf_file_open(&r.file, bytes, err))
+    if (!cn_perf_file_open(&r.file, bytes, parts, part_count, err))
         return false;
     /* Compressed files have no build-ids: perf does not read their samples. */
     cn_perf_names_init(
@@ -337,7 +341,7 @@ bool cn_perf_read(struct cn_import *import, struct cn_bytes bytes, struct cn_err
     struct cn_perf_symbols symbols;
 
     cn_perf_symbols_init(&symbols);
-    bool ok = read_rank(import, &symbols, bytes, CN_PERF_NO_RANK, err);
+    bool ok = read_rank(import, &symbols, bytes, NULL, 0, CN_PERF_NO_RANK, err);
     cn_perf_symbols_done(&symbols);
     return ok;
 }
@@ -355,7 +359,25 @@ static void set_rank_path(struct cn_text *path, const char *folder, uint64_t ran
     cn_text_printf(path, "%s/" CN_RANK_PREFIX "%" PRIu64, folder, rank);
 }
 
-/* A file, or a folder with the files of ranks. */
+/* The path of `data` in a folder of `perf record --threads`. */
+static void set_head_path(struct cn_text *path, const char *folder)
+{
+    cn_text_clear(path);
+    cn_text_printf(path, "%s/data", folder);
+}
+
+static bool is_threads_folder(const char *path)
+{
+    struct cn_text head = {0};
+    bool is_it;
+
+    set_head_path(&head, path);
+    is_it = cn_import_probe(head.chars, looks_right);
+    cn_text_done(&head);
+    return is_it;
+}
+
+/* A file, a folder with the files of ranks, or one of threads that recorded. */
 static bool probe(const char *path)
 {
     struct cn_text first = {0};
@@ -364,9 +386,77 @@ static bool probe(const char *path)
 
     if (count > 0)
         set_rank_path(&first, path, ranks[0]);
-    bool ok = cn_import_probe(count > 0 ? first.chars : path, looks_right);
+    bool ok = cn_import_probe(count > 0 ? first.chars : path, looks_right) ||
+              (count == 0 && is_threads_folder(path));
     free(ranks);
     cn_text_done(&first);
+    return ok;
+}
+
+/* The files of a folder of `perf record --threads`. */
+struct threads_folder {
+    struct cn_unpacked head;
+    struct cn_file *files;
+    struct cn_perf_part *parts;
+    size_t count, capacity, part_capacity;
+};
+
+static void threads_folder_done(struct threads_folder *folder)
+{
+    for (size_t i = 0; i < folder->count; i++)
+        cn_file_close(&folder->files[i]);
+    free(folder->files);
+    free(folder->parts);
+    cn_unpacked_close(&folder->head);
+}
+
+/* Open `data`, then data.0, data.1 and so on until one is missing. */
+static bool open_threads(struct threads_folder *folder, const char *path,
+                         struct cn_arena *names, struct cn_error *err)
+{
+    struct cn_text head = {0};
+    bool ok;
+
+    set_head_path(&head, path);
+    ok = cn_unpacked_open(&folder->head, head.chars, err);
+    cn_text_done(&head);
+    while (ok) {
+        const char *name = cn_arena_printf(names, "data.%zu", folder->count);
+        struct cn_file file = {0};
+        struct cn_error missing;
+
+        if (!cn_file_open_at(&file, path, name, &missing))
+            break;
+        CN_GROW(folder->parts, folder->count, folder->part_capacity);
+        folder->parts[folder->count] = (struct cn_perf_part){file.bytes, name};
+        CN_PUSH(folder->files, folder->count, folder->capacity, file);
+    }
+    return ok;
+}
+
+static bool open_threads_database(struct cn_database **out, const char *path,
+                                  struct cn_error *err)
+{
+    struct cn_import *import = cn_import_new(cn_path_name(path), description);
+    struct threads_folder folder = {0};
+    struct cn_perf_symbols symbols;
+    struct cn_arena names = {0};
+    bool ok;
+
+    cn_perf_symbols_init(&symbols);
+    ok = open_threads(&folder, path, &names, err) &&
+         (read_rank(import, &symbols, folder.head.bytes, folder.parts, folder.count,
+                    CN_PERF_NO_RANK, err) ||
+          cn_fail_in(err, "%s", path));
+    if (ok)
+        ok = cn_import_finish(import, out, err);
+    else
+        cn_import_free(import);
+    cn_perf_symbols_done(&symbols);
+    threads_folder_done(&folder);
+    cn_arena_done(&names);
+    if (ok)
+        (*out)->path = cn_arena_strdup(&(*out)->arena, path);
     return ok;
 }
 
@@ -375,7 +465,7 @@ static bool read_rank_at(struct cn_import *import, struct cn_perf_symbols *symbo
 {
     struct cn_unpacked file = {0};
     bool ok = cn_unpacked_open(&file, path, err) &&
-              (read_rank(import, symbols, file.bytes, rank, err) ||
+              (read_rank(import, symbols, file.bytes, NULL, 0, rank, err) ||
                cn_fail_in(err, "%s", path));
 
     cn_unpacked_close(&file);
@@ -385,15 +475,18 @@ static bool read_rank_at(struct cn_import *import, struct cn_perf_symbols *symbo
 static bool open_database(struct cn_database **out, const char *path,
                           struct cn_error *err)
 {
-    static const char description[] = "samples of perf record";
     struct cn_perf_symbols symbols;
     struct cn_text file = {0};
     size_t count;
     uint64_t *ranks = cn_rank_files_list(path, &count);
     bool ok = true;
 
-    if (count == 0)
-        return cn_import_database(out, path, description, cn_perf_read, err);
+    if (count == 0) {
+        free(ranks);
+        return is_threads_folder(path)
+                   ? open_threads_database(out, path, err)
+                   : cn_import_database(out, path, description, cn_perf_read, err);
+    }
     struct cn_import *import = cn_import_new(path, description);
     cn_perf_symbols_init(&symbols);
     for (size_t i = 0; i < count && ok; i++) {

@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import sys
 
@@ -190,6 +191,10 @@ def check_perf():
         check_perf_stacks(source, want)
     if can(*record, "-z", "-o", "packed.data", "./app"):
         check_perf_stacks("packed.data", perf_script_stacks("packed.data"))
+    for more in ([], ["-z"]):
+        if can(*record, "--threads", *more, "-o", "threads.data", "./app"):
+            check_perf_stacks("threads.data", perf_script_stacks("threads.data"))
+            shutil.rmtree("threads.data")
     check_system_code()
 
 
@@ -207,6 +212,29 @@ def check_system_code():
                 check(function in found, f"{name}.data: no {function} in {found}")
 
 
+def check_perf_threads(source):
+    """A folder as perf record --threads makes it, from one file: every other record is in another file."""
+    whole = source.read_bytes()
+    off, size = struct.unpack_from("<QQ", whole, 40)
+    parts, at = [whole[:off], b"", b""], off
+    for i in range(10**9):
+        if at >= off + size:
+            break
+        record = whole[at : at + struct.unpack_from("<H", whole, at + 6)[0]]
+        parts[0 if i < 2 else 1 + i % 2] += record
+        at += len(record)
+    parts[0] = parts[0][:48] + struct.pack("<Q", len(parts[0]) - off) + parts[0][56:] + whole[off + size :]
+    folder = pathlib.Path("folder.data")
+    folder.mkdir()
+    for name, part in zip(("data", "data.0", "data.2"), parts):
+        (folder / name).write_bytes(part)
+    (folder / "data.1").write_bytes(b"")
+    check(stacks(folder) == stacks(source), "perf record --threads: stacks differ")
+    (folder / "data.2").write_bytes(parts[2][:-5])
+    done = subprocess.run(["cairn", "tree", str(folder)], capture_output=True, check=False)
+    check(done.returncode == 3 and b"data.2: record at" in done.stderr, f"damaged folder: {done.stderr.decode()}")
+
+
 def main():
     data = pathlib.Path(os.environ["data"]) / "uftrace"
     sources = [data / name for name in ("cxx", "threads", "single", "crash")]
@@ -216,6 +244,7 @@ def main():
         check_round_trips(source)
         check_spans(source)
     check_perf()
+    check_perf_threads(data.parent / "exchange" / "sampled.perf.data")
     for text in failures:
         print(text)
     return bool(failures)

@@ -87,7 +87,7 @@ static void expect_samples(const char *path, uint64_t expected)
     uint64_t count = 0;
 
     assert_true(cn_file_open(&file, path, &err));
-    assert_true(cn_perf_file_open(&perf, file.bytes, &err));
+    assert_true(cn_perf_file_open(&perf, file.bytes, NULL, 0, &err));
     assert_int_equal(perf.event_count, 2);
     assert_string_equal(perf.events[0].name, "first");
     assert_string_equal(perf.events[1].name, "second");
@@ -174,7 +174,7 @@ static void damage_does_not_hide_the_records_before_it(void **state)
     assert_int_equal(fclose(out), 0);
     expect_samples(path, 60);
     assert_true(cn_file_open(&file, path, &err));
-    assert_true(cn_perf_file_open(&perf, file.bytes, &err));
+    assert_true(cn_perf_file_open(&perf, file.bytes, NULL, 0, &err));
     assert_int_equal(perf.damage.kind, CN_ERR_FORMAT);
     cn_perf_file_close(&perf);
     cn_file_close(&file);
