@@ -53,11 +53,16 @@ soak: ## look for rare failures, with new seeds: make soak MINUTES=60
 	@cmake --build --preset dev >/dev/null
 	@tools/soak $(MINUTES) $(ITEMS)
 
-install: all ## install below $(DESTDIR)$(prefix): program, man pages, completions
+install: all ## install below $(DESTDIR)$(prefix): program, library, Python module, man pages, completions
 	@DESTDIR='$(DESTDIR)' cmake --install $(release) --prefix '$(prefix)'
+	@tools/build-python --library $(release)/libcairn.so.1 --prefix '$(prefix)' --root '$(DESTDIR)' \
+	    --manifest $(release)/install_manifest.txt
+	@if [ -z '$(DESTDIR)' ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 
 uninstall: ## remove what `make install` installed last, below the same $(DESTDIR)
 	@sed 's|^|$(DESTDIR)|' $(release)/install_manifest.txt | xargs -d '\n' rm -f --
+	@sed -n 's|/__init__.py$$|/__pycache__|p' $(release)/install_manifest.txt | sed 's|^|$(DESTDIR)|' | \
+	    xargs -r -d '\n' rm -rf --
 	@sed -n 's|\(.*/cairn\)/[^/]*$$|$(DESTDIR)\1|p' $(release)/install_manifest.txt | sort -u | \
 	    xargs -r -d '\n' rmdir --ignore-fail-on-non-empty --
 

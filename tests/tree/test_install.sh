@@ -56,7 +56,25 @@ cc -pg "$root/none.c" -o "$root/none"
 "$home/bin/cairn" record -q -d "$root/data" "$root/none"
 "$home/bin/cairn" report "$root/data" | grep -q main
 test "$(PATH=$home/bin:$PATH man -w cairn-tree)" = "$home/share/man/man1/cairn-tree.1"
-PKG_CONFIG_PATH=$(dirname "$(find "$home" -name cairn.pc)") pkg-config --libs cairn | grep -q "$home/"
+PKG_CONFIG_PATH=$(dirname "$(find "$home" -name cairn.pc)")
+export PKG_CONFIG_PATH
+pkg-config --libs cairn | grep -q "$home/"
+
+# Programs and Python find the library there without LD_LIBRARY_PATH. Python was not built with AddressSanitizer.
+unset LD_LIBRARY_PATH
+cc "$CAIRN_SOURCE/examples/hot_contexts.c" $(pkg-config --cflags --libs cairn) -o "$root/program" \
+    "-Wl,-rpath,$(pkg-config --variable=libdir cairn)"
+ldd "$root/program" | grep -q "libcairn.so.1 => $home/"
+if [ -e "$(/usr/bin/python3 -c 'import sysconfig; print(sysconfig.get_paths()["include"])')/Python.h" ]; then
+    /usr/bin/python3 "$CAIRN_SOURCE/tools/build-python" --library "$CAIRN_BUILD/libcairn.so.1" --prefix "$home" \
+        --manifest "$CAIRN_BUILD/install_manifest.txt" >"$root/log"
+    preload=
+    if nm -D "$CAIRN_BUILD/libcairn.so.1" | grep -q __asan_init; then
+        preload=$(cc -print-file-name=libasan.so)
+    fi
+    HOME=${home%/.local} LD_PRELOAD=$preload ASAN_OPTIONS=detect_leaks=0 PYTHONDONTWRITEBYTECODE= /usr/bin/python3 -c \
+        "import cairn, sys; assert cairn.__file__.startswith('$home/'); assert cairn.open(sys.argv[1]).report()" "$root/data"
+fi
 make -s -C "$CAIRN_SOURCE" uninstall release="$CAIRN_BUILD"
 if find "$home" ! -type d | grep .; then
     exit 1
