@@ -7,6 +7,7 @@
 #include "base/bytes/utf8.h"
 #include "base/files/out.h"
 #include "base/text.h"
+#include "model/contexts/database.h"
 
 /* Paths and names may have any encoding. */
 static uint64_t add_escaped(struct cn_hpc_strings *strings, const char *text)
@@ -32,6 +33,32 @@ uint64_t cn_hpc_strings_add(struct cn_hpc_strings *strings, const char *text)
         strings->end_off += strlen(text) + 1;
     }
     return strings->offs[i];
+}
+
+bool cn_hpc_strings_add_tables(struct cn_hpc_strings *strings, struct cn_database *db,
+                               cn_hpc_path_fn path_of, const void *arg,
+                               struct cn_error *err)
+{
+    struct cn_module module;
+    struct cn_source_file file;
+    struct cn_function function;
+
+    for (uint32_t i = 0; i < db->module_count; i++) {
+        if (!cn_database_module(db, i, &module, err))
+            return false;
+        (void)cn_hpc_strings_add(strings, module.path);
+    }
+    for (uint32_t i = 0; i < db->file_count; i++) {
+        if (!cn_database_file(db, i, &file, err))
+            return false;
+        (void)cn_hpc_strings_add(strings, path_of(arg, &file));
+    }
+    for (uint32_t i = 0; i < db->function_count; i++) {
+        if (!cn_database_function(db, i, &function, err))
+            return false;
+        (void)cn_hpc_strings_add(strings, function.name);
+    }
+    return true;
 }
 
 bool cn_hpc_strings_write(const struct cn_hpc_strings *strings, struct cn_out *out,

@@ -31,6 +31,15 @@ static bool check_index(uint32_t index, uint32_t count, const char *what,
                    what, index, count);
 }
 
+bool cn_hpc_function_check(const struct cn_database *db,
+                           const struct cn_function *function, struct cn_error *err)
+{
+    return (function->module == CN_NONE ||
+            check_index(function->module, db->module_count, "module", err)) &&
+           (function->file == CN_NONE ||
+            check_index(function->file, db->file_count, "file", err));
+}
+
 bool cn_hpc_tree_says(struct cn_hpc_tree_writer *t, const struct cn_context *context,
                       struct cn_hpc_says *out, struct cn_error *err)
 {

@@ -17,6 +17,7 @@
 
 struct cn_context;
 struct cn_database;
+struct cn_function;
 struct cn_out;
 struct cn_progress;
 struct cn_walk;
@@ -66,5 +67,10 @@ struct cn_hpc_says {
 CN_CHECK bool cn_hpc_tree_says(struct cn_hpc_tree_writer *t,
                                const struct cn_context *context, struct cn_hpc_says *out,
                                struct cn_error *err);
+
+/* Check that the module and the file of a function exist, if it names them. */
+CN_CHECK bool cn_hpc_function_check(const struct cn_database *db,
+                                    const struct cn_function *function,
+                                    struct cn_error *err);
 
 #endif

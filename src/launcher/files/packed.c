@@ -21,10 +21,7 @@ struct cn_packed_file {
 
 static char *path_of(const struct cn_packed_files *files, uint32_t tid)
 {
-    struct cn_text path = {0};
-
-    cn_text_printf(&path, "%s/%u.zts", files->dir, tid);
-    return path.chars;
+    return cn_strprintf("%s/%u.zts", files->dir, tid);
 }
 
 /* Add the file of a task, which the writer has opened. */

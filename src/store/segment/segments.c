@@ -34,10 +34,7 @@ bool cn_segments_parse(const char *path, uint32_t *number)
 
 char *cn_segment_dir(const char *base, uint32_t number)
 {
-    struct cn_text text = {0};
-
-    cn_text_printf(&text, "%s/%06x", base, number);
-    return text.chars;
+    return cn_strprintf("%s/%06x", base, number);
 }
 
 static bool list_all(const char *base, uint32_t **numbers, size_t *count,

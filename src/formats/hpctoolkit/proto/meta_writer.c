@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 
+#include "formats/hpctoolkit/tree_writer.h"
+
 static bool write_string(struct cn_hpc_proto_writing *w, const char *text,
                          struct cn_error *err)
 {
@@ -24,15 +26,17 @@ static bool write_general(struct cn_hpc_proto_writing *w, struct cn_error *err)
     return true;
 }
 
-/* Paths of copied files are relative to src/. */
-static const char *stored_path(const struct cn_hpc_proto_writing *w,
-                               const struct cn_source_file *file, bool *is_copied)
+static bool is_copied(const struct cn_hpc_proto_writing *w,
+                      const struct cn_source_file *file)
 {
-    size_t prefix = strlen(CN_HPC_PROTO_COPIES);
+    return file->is_copied && !w->options->without_sources &&
+           strncmp(file->path, CN_HPC_PROTO_COPIES, strlen(CN_HPC_PROTO_COPIES)) == 0;
+}
 
-    *is_copied = file->is_copied && !w->options->without_sources &&
-                 strncmp(file->path, CN_HPC_PROTO_COPIES, prefix) == 0;
-    return *is_copied ? file->path + prefix : file->path;
+/* Paths of copied files are relative to src/. */
+static const char *path_of(const void *arg, const struct cn_source_file *file)
+{
+    return file->path + (is_copied(arg, file) ? strlen(CN_HPC_PROTO_COPIES) : 0);
 }
 
 const char *cn_hpc_proto_root_name(const struct cn_context *entry)
@@ -67,38 +71,13 @@ static bool collect_entries(struct cn_hpc_proto_writing *w, bool is_usual,
     return step == CN_END;
 }
 
-/* Add every string that the tables use. */
-static bool collect_strings(struct cn_hpc_proto_writing *w, struct cn_error *err)
-{
-    struct cn_database *db = w->db;
-    struct cn_module module;
-    struct cn_source_file file;
-    struct cn_function function;
-    bool is_copied;
-
-    for (uint32_t i = 0; i < db->module_count; i++) {
-        if (!cn_database_module(db, i, &module, err))
-            return false;
-        (void)cn_hpc_strings_add(&w->strings, module.path);
-    }
-    for (uint32_t i = 0; i < db->file_count; i++) {
-        if (!cn_database_file(db, i, &file, err))
-            return false;
-        (void)cn_hpc_strings_add(&w->strings, stored_path(w, &file, &is_copied));
-    }
-    for (uint32_t i = 0; i < db->function_count; i++) {
-        if (!cn_database_function(db, i, &function, err))
-            return false;
-        (void)cn_hpc_strings_add(&w->strings, function.name);
-    }
-    return collect_entries(w, false, err) && collect_entries(w, true, err);
-}
-
 static bool write_strings(struct cn_hpc_proto_writing *w, struct cn_error *err)
 {
     w->strings =
         (struct cn_hpc_strings){.end_off = w->out.end_off, .takes_any_bytes = true};
-    return collect_strings(w, err) && cn_hpc_strings_write(&w->strings, &w->out, err);
+    return cn_hpc_strings_add_tables(&w->strings, w->db, path_of, w, err) &&
+           collect_entries(w, false, err) && collect_entries(w, true, err) &&
+           cn_hpc_strings_write(&w->strings, &w->out, err);
 }
 
 static bool write_table_head(struct cn_hpc_proto_writing *w, uint64_t count,
@@ -142,26 +121,15 @@ static bool write_files(struct cn_hpc_proto_writing *w, struct cn_error *err)
     for (uint32_t i = 0; i < w->db->file_count; i++) {
         struct cn_hpc_proto_source_file record = {0};
         struct cn_source_file file;
-        bool is_copied;
 
         if (!cn_database_file(w->db, i, &file, err))
             return false;
-        record.path_off =
-            cn_hpc_strings_add(&w->strings, stored_path(w, &file, &is_copied));
-        record.flags = is_copied ? CN_HPC_FILE_COPIED : 0;
+        record.path_off = cn_hpc_strings_add(&w->strings, path_of(w, &file));
+        record.flags = is_copied(w, &file) ? CN_HPC_FILE_COPIED : 0;
         if (!CN_OUT_RECORD(&w->out, cn_hpc_proto_source_file, &record, err))
             return false;
     }
     return true;
-}
-
-static bool check_reference(uint32_t index, uint32_t count, const char *what,
-                            struct cn_error *err)
-{
-    if (index == CN_NONE || index < count)
-        return true;
-    return cn_fail(err, CN_ERR_FORMAT, "refers to %s %" PRIu32 ", but there are %" PRIu32,
-                   what, index, count);
 }
 
 static bool write_function(struct cn_hpc_proto_writing *w,
@@ -172,8 +140,7 @@ static bool write_function(struct cn_hpc_proto_writing *w,
         .entry_off = CN_HPC_PROTO_NO_ENTRY,
     };
 
-    if (!check_reference(function->module, w->db->module_count, "module", err) ||
-        !check_reference(function->file, w->db->file_count, "file", err))
+    if (!cn_hpc_function_check(w->db, function, err))
         return false;
     if (function->module != CN_NONE) {
         record.module_off =

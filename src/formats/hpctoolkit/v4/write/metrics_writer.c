@@ -150,14 +150,16 @@ static bool write_parts(struct cn_out *out, const struct cn_metric *metric,
     return true;
 }
 
-bool cn_hpc_metrics_write(struct cn_out *out, const struct cn_metrics *metrics,
-                          struct cn_error *err)
+bool cn_hpc_metrics_write(struct cn_out *out, struct cn_hpc_writing *w,
+                          struct cn_hpc_meta_layout *meta, struct cn_error *err)
 {
+    const struct cn_metrics *metrics = &w->db->metrics;
     struct layout layout = {
         .scopes_off = cn_align_up(out->end_off + cn_hpc_metrics_header_size, 8),
     };
     bool ok = check_metrics(metrics, err);
 
+    (void)meta;
     layout.metrics_off = layout.scopes_off + metrics->scope_count * cn_hpc_scope_size;
     layout.parts_off = layout.metrics_off + metrics->count * cn_hpc_metric_size;
     layout.strings.end_off = layout.parts_off;

@@ -92,8 +92,8 @@ struct cn_hpc_meta_layout {
 };
 
 /* The Metrics section, at the end of the file. */
-CN_CHECK bool cn_hpc_metrics_write(struct cn_out *out, const struct cn_metrics *metrics,
-                                   struct cn_error *err);
+CN_CHECK bool cn_hpc_metrics_write(struct cn_out *out, struct cn_hpc_writing *w,
+                                   struct cn_hpc_meta_layout *meta, struct cn_error *err);
 
 /* The Context section, at the end of the file. Sets w->context_count. */
 CN_CHECK bool cn_hpc_contexts_write(struct cn_out *out, struct cn_hpc_writing *w,
