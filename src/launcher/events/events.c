@@ -168,22 +168,11 @@ static void number_events(struct cn_events *events, size_t len)
 static bool write_records(struct cn_events *events, size_t cpu, size_t len,
                           struct cn_error *err)
 {
-    struct cn_event_ring *ring = &events->rings[cpu];
     char name[40];
 
     (void)snprintf(name, sizeof(name), "perf-cpu%zu.dat", cpu);
-    if (ring->file < 0)
-        ring->file = cn_recording_dir_append(events->dir, name, err);
-    if (ring->file < 0)
-        return false;
-    for (size_t at = 0; at < len;) {
-        ssize_t done = write(ring->file, events->records + at, len - at);
-
-        if (done <= 0 && errno != EINTR)
-            return cn_fail_errno(err, "cannot write %s", name);
-        at += done > 0 ? (size_t)done : 0;
-    }
-    return true;
+    return cn_recording_dir_add(events->dir, name, &events->rings[cpu].file,
+                                events->records, len, err);
 }
 
 static bool drain_ring(struct cn_events *events, size_t cpu, struct cn_error *err)

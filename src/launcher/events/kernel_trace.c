@@ -359,22 +359,11 @@ bool cn_kernel_trace_start(struct cn_kernel_trace *trace, pid_t pid, struct cn_e
 static bool write_page(struct cn_kernel_trace *trace, size_t cpu, size_t len,
                        struct cn_error *err)
 {
-    struct cn_kernel_cpu *own = &trace->cpus[cpu];
     char name[40];
 
     (void)snprintf(name, sizeof(name), "kernel-cpu%zu.dat", cpu);
-    if (own->file < 0)
-        own->file = cn_recording_dir_append(trace->dir, name, err);
-    if (own->file < 0)
-        return false;
-    for (size_t at = 0; at < len;) {
-        ssize_t done = write(own->file, trace->page + at, len - at);
-
-        if (done <= 0 && errno != EINTR)
-            return cn_fail_errno(err, "cannot write %s", name);
-        at += done > 0 ? (size_t)done : 0;
-    }
-    return true;
+    return cn_recording_dir_add(trace->dir, name, &trace->cpus[cpu].file, trace->page,
+                                len, err);
 }
 
 bool cn_kernel_trace_drain(struct cn_kernel_trace *trace, struct cn_error *err)

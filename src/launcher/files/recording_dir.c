@@ -296,3 +296,20 @@ int cn_recording_dir_append(const char *dir, const char *name, struct cn_error *
     free(path);
     return fd;
 }
+
+bool cn_recording_dir_add(const char *dir, const char *name, int *file,
+                          const uint8_t *data, size_t len, struct cn_error *err)
+{
+    if (*file < 0)
+        *file = cn_recording_dir_append(dir, name, err);
+    if (*file < 0)
+        return false;
+    for (size_t at = 0; at < len;) {
+        ssize_t done = write(*file, data + at, len - at);
+
+        if (done <= 0 && errno != EINTR)
+            return cn_fail_errno(err, "cannot write %s", name);
+        at += done > 0 ? (size_t)done : 0;
+    }
+    return true;
+}

@@ -35,6 +35,10 @@ void cn_recording_dir_wait(const char *dir);
 /* Open a file of the directory to append to; -1 on failure. */
 int cn_recording_dir_append(const char *dir, const char *name, struct cn_error *err);
 
+/* Append to a file of the directory, which is opened if `*file` is negative. */
+CN_CHECK bool cn_recording_dir_add(const char *dir, const char *name, int *file,
+                                   const uint8_t *data, size_t len, struct cn_error *err);
+
 /* Remove a recording. */
 CN_CHECK bool cn_recording_dir_remove(const char *dir, struct cn_error *err);
 
