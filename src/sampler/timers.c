@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/host/own_library.h"
+#include "base/host/library.h"
 #include "sampler/inside/shared.h"
 
 bool cn_timers_open(struct cn_timers *timers, uint64_t period_ns, struct cn_error *err)

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "analyze/cct/wire.h"
+#include "analyze/cct/ranks.h"
 #include "base/bytes/wire.h"
 #include "support/fuzz.h"
 

@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-#include "formats/uftrace/text/map_reader.h"
+#include "formats/uftrace/text/task_reader.h"
 #include "support/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "analyze/cct/analysis.h"
-#include "analyze/cct/wire.h"
 #include "base/alloc.h"
 #include "base/bytes/wire.h"
 #include "base/files/ranks.h"

@@ -1,4 +1,4 @@
-#include "analyze/cct/wire.h"
+#include "analyze/cct/ranks.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

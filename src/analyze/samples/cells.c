@@ -1,4 +1,4 @@
-#include "analyze/samples/cells.h"
+#include "analyze/samples/internal.h"
 
 #include "base/alloc.h"
 #include "base/bytes/wire.h"

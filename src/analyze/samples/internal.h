@@ -8,8 +8,10 @@
 #include "analyze/samples/database.h"
 #include "analyze/samples/identity.h"
 #include "analyze/samples/metrics.h"
+#include "analyze/samples/sum.h"
 #include "base/files/file.h"
 #include "base/files/spool.h"
+#include "model/contexts/database.h"
 
 /* A thread, or the summary. */
 struct cn_sampled_thread {
@@ -58,5 +60,20 @@ void cn_sampled_thread_identify(struct cn_sampled_database *self,
 /* An empty database with its operations. */
 struct cn_sampled_database *cn_sampled_database_new(struct cn_measurements *measurements);
 void cn_sampled_database_free(struct cn_sampled_database *self);
+
+/* How many values of each metric the contexts of a database have: the statistics over its
+ * threads count them. */
+
+/* Make the list, which the caller releases with free(). Fails if numbers of another
+ * process are no counts. */
+CN_CHECK bool cn_sampled_cells_list(struct cn_cells *cells,
+                                    const struct cn_sampled_sum *sum,
+                                    const struct cn_sampled_sum_rules *rules,
+                                    struct cn_error *err);
+
+/* In messages to other processes; limits of contexts are not checked. */
+void cn_sampled_cells_encode(const struct cn_cells *cells, struct cn_text *message);
+CN_CHECK bool cn_sampled_cells_decode(struct cn_cells *cells, struct cn_bytes from,
+                                      struct cn_error *err);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/samples/cells.h"
+#include "analyze/samples/internal.h"
 #include "analyze/samples/values.h"
 #include "base/alloc.h"
 #include "base/run/pool.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/samples/cells.h"
+#include "analyze/samples/internal.h"
 #include "base/alloc.h"
 #include "base/bytes/wire.h"
 

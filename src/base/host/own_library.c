@@ -1,4 +1,4 @@
-#include "base/host/own_library.h"
+#include "base/host/library.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/bytes/wire.h"
-#include "base/host/own_library.h"
+#include "base/host/library.h"
 #include "base/run/ranks.h"
 #include "cli/shell/args.h"
 #include "cli/shell/cli.h"

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/host/own_library.h"
+#include "base/host/library.h"
 #include "base/text.h"
 #include "launcher/code/prologue.h"
 

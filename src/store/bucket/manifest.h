@@ -25,7 +25,7 @@
 #include "base/bytes/bytes.h"
 #include "base/bytes/cbor.h"
 #include "base/error.h"
-#include "store/index/summary.h"
+#include "store/index/row.h"
 
 enum {
     CN_MANIFEST_FILES_MAX = 16,

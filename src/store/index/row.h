@@ -8,6 +8,8 @@
 #ifndef CN_STORE_INDEX_ROW_H
 #define CN_STORE_INDEX_ROW_H
 
+#include <stdint.h>
+
 #include "base/bytes/bytes.h"
 #include "base/bytes/record.h"
 
@@ -65,5 +67,17 @@ void cn_store_row_put(const struct cn_store_row *row, uint8_t out[cn_store_row_s
 
 /* Decode the row at the start of `in`. False if it is truncated or its checksum is wrong. */
 bool cn_store_row_take(struct cn_bytes in, struct cn_store_row *out);
+
+/* What a segment contains, in numbers. */
+
+struct cn_segment_summary {
+    uint64_t first_ns,
+        last_ns; /* of its spans; the first is above the last without any */
+    uint64_t spans, failed_spans;
+    uint64_t traces, failed_traces;
+    uint64_t records; /* stored calls */
+    uint64_t words;
+    uint64_t disk_len; /* bytes of its files */
+};
 
 #endif

@@ -22,7 +22,6 @@
 #include "base/bytes/bytes.h"
 #include "base/error.h"
 #include "store/index/row.h"
-#include "store/index/summary.h"
 
 struct cn_columns;
 struct cn_segment;

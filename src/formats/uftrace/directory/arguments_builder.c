@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "formats/uftrace/directory/builders.h"
+#include "formats/uftrace/directory/directory.h"
 #include "formats/uftrace/text/debug_reader.h"
 #include "formats/uftrace/text/scan.h"
 #include "formats/uftrace/text/value_rules.h"

@@ -1,6 +1,6 @@
 /* The contents of an open uftrace data directory.
  *
- * open.c opens it in the steps of builders.h and returns it as a recording, which owns
+ * open.c opens it in the steps below and returns it as a recording, which owns
  * everything below.
  * Threads: one thread opens it; immutable afterwards.
  */
@@ -136,5 +136,15 @@ void cn_uft_bad_line(void *arg, uint64_t off, const struct cn_error *err);
 
 /* Call this after the file was read: warns how many more lines there were. */
 void cn_uft_bad_lines_done(const struct cn_uft_bad_lines *lines);
+
+/* The steps of opening a directory, in this order; cn_uft_kernel_build() is the last one.
+ * None fails: what they cannot read becomes a warning of the recording. */
+
+void cn_uft_sessions_build(struct cn_uft_directory *dir);  /* task.txt, sid-SID.map */
+void cn_uft_modules_build(struct cn_uft_directory *dir);   /* NAME.sym */
+void cn_uft_arguments_build(struct cn_uft_directory *dir); /* info, NAME.dbg */
+void cn_uft_tasks_build(struct cn_uft_directory *dir);     /* task.txt, TID.dat */
+void cn_uft_perf_build(struct cn_uft_directory *dir);      /* perf-cpuN.dat */
+void cn_uft_extras_build(struct cn_uft_directory *dir);    /* extern.dat and the like */
 
 #endif

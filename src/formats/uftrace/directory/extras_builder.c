@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/sort.h"
-#include "formats/uftrace/directory/builders.h"
+#include "formats/uftrace/directory/directory.h"
 #include "formats/uftrace/text/scan.h"
 
 /* "12.345678901 what happened" */

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/files/file.h"
 #include "base/text.h"
-#include "formats/uftrace/directory/builders.h"
+#include "formats/uftrace/directory/directory.h"
 #include "symbols/demangle.h"
 
 static void add_function(struct cn_uft_directory *dir, uint32_t module,

@@ -8,10 +8,9 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "formats/uftrace/directory/builders.h"
 #include "formats/uftrace/directory/checksums.h"
+#include "formats/uftrace/directory/directory.h"
 #include "formats/uftrace/directory/kernel.h"
-#include "formats/uftrace/directory/range_index.h"
 #include "formats/uftrace/directory/resolver.h"
 #include "formats/uftrace/directory/stream.h"
 #include "formats/uftrace/packed/record_source.h"

@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/search.h"
-#include "formats/uftrace/directory/builders.h"
+#include "formats/uftrace/directory/directory.h"
 #include "formats/uftrace/directory/perf_index.h"
 #include "formats/uftrace/text/scan.h"
 

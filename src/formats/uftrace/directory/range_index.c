@@ -1,4 +1,4 @@
-#include "formats/uftrace/directory/range_index.h"
+#include "formats/uftrace/directory/stream.h"
 
 #include <stdlib.h>
 

@@ -6,8 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/sort.h"
-#include "formats/uftrace/directory/builders.h"
-#include "formats/uftrace/text/map_reader.h"
+#include "formats/uftrace/directory/directory.h"
 #include "formats/uftrace/text/task_reader.h"
 
 /* The mappings of one session, while they are read. */

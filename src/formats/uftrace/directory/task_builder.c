@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/path.h"
 #include "base/sort.h"
-#include "formats/uftrace/directory/builders.h"
+#include "formats/uftrace/directory/directory.h"
 #include "formats/uftrace/records/reader.h"
 #include "formats/uftrace/text/task_reader.h"
 

@@ -13,7 +13,6 @@
 #include "base/text.h"
 #include "formats/uftrace/directory/kernel.h"
 #include "formats/uftrace/directory/perf_index.h"
-#include "formats/uftrace/directory/range_index.h"
 #include "formats/uftrace/directory/resolver.h"
 #include "formats/uftrace/directory/stream.h"
 #include "formats/uftrace/records/reader.h"

@@ -1,4 +1,4 @@
-#include "formats/uftrace/text/map_reader.h"
+#include "formats/uftrace/text/task_reader.h"
 
 #include <string.h>
 

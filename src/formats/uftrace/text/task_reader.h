@@ -29,4 +29,18 @@ CN_CHECK enum cn_step cn_uft_task_next(struct cn_uft_lines *lines,
                                        struct cn_uft_task_line *out,
                                        struct cn_error *err);
 
+/* sid-SID.map: the memory map of a session. Text is borrowed from the file. */
+
+struct cn_uft_map_line {
+    uint64_t begin, end;
+    char protection[5];
+    struct cn_bytes path;     /* empty for anonymous memory */
+    struct cn_bytes build_id; /* empty when there is none */
+};
+
+/* The next line. Fails for a line that cannot be parsed; the next call reads the line
+ * after it. */
+CN_CHECK enum cn_step cn_uft_map_next(struct cn_uft_lines *lines,
+                                      struct cn_uft_map_line *out, struct cn_error *err);
+
 #endif

@@ -7,7 +7,6 @@
 #include "formats/uftrace/directory/checksums.h"
 #include "formats/uftrace/directory/directory.h"
 #include "formats/uftrace/text/debug_reader.h"
-#include "formats/uftrace/text/map_reader.h"
 #include "formats/uftrace/text/task_reader.h"
 #include "formats/uftrace/verify/verify.h"
 

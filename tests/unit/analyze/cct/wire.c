@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "analyze/cct/ranks.h"
-#include "analyze/cct/wire.h"
 #include "base/bytes/wire.h"
 #include "support/rank_group.h"
 

@@ -10,7 +10,6 @@
 
 #include "base/text.h"
 #include "formats/uftrace/text/argspec.h"
-#include "formats/uftrace/text/map_reader.h"
 #include "formats/uftrace/text/symbol_reader.h"
 #include "formats/uftrace/text/task_reader.h"
 #include "model/calls/values.h"

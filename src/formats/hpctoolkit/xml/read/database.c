@@ -5,7 +5,6 @@
 
 #include "base/alloc.h"
 #include "formats/hpctoolkit/xml/format.h"
-#include "formats/hpctoolkit/xml/read/lines.h"
 #include "formats/hpctoolkit/xml/read/metrics_reader.h"
 
 enum { ID_SPREAD_MAX = 64 }; /* largest context id, as a multiple of the context count */

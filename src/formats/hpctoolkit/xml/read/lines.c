@@ -2,7 +2,7 @@
  * (key, metric run_end), and `at` is 1 at the end. Plane of a line: index_at is the metric, an
  * index in thread_ids, and `at` the next profile.
  */
-#include "formats/hpctoolkit/xml/read/lines.h"
+#include "formats/hpctoolkit/xml/read/database.h"
 
 #include <inttypes.h>
 

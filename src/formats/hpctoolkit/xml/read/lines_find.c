@@ -1,7 +1,7 @@
 
 #include "base/alloc.h"
 #include "base/sort.h"
-#include "formats/hpctoolkit/xml/read/lines.h"
+#include "formats/hpctoolkit/xml/read/database.h"
 #include "formats/hpctoolkit/xml/read/metrics_reader.h"
 
 static bool is_line(const struct cn_hpc_xml_node *node)
