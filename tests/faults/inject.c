@@ -86,7 +86,7 @@ static struct {
     size_t under_count, spared_count;
 } options;
 
-static void fail(const char *what)
+static _Noreturn void fail(const char *what)
 {
     fprintf(stderr, "inject: %s: %s\n", what, strerror(errno));
     exit(UNSUPPORTED);
