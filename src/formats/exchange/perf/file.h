@@ -1,6 +1,6 @@
 /* A perf.data file: its events, build-ids, and its records in the order of time.
  *
- *     cn_perf_file_open(&file, bytes, err)
+ *     cn_perf_file_open(&file, bytes, NULL, 0, err)
  *     while ((step = cn_perf_next(&file, &record, err)) == CN_ITEM) ...
  *     cn_perf_file_close(&file);
  *

@@ -85,6 +85,28 @@ static void refuses_deep_nesting(void **state)
     cn_text_done(&out);
 }
 
+static void reads_deep_trees_on_demand(void **state)
+{
+    enum { LEN = 2 * CN_JSON_TREE_DEPTH_MAX };
+    char text[LEN];
+    struct cn_json_reader reader;
+    struct cn_json_token token;
+    struct cn_error err = {0};
+
+    (void)state;
+    memset(text, '[', CN_JSON_TREE_DEPTH_MAX);
+    memset(text + CN_JSON_TREE_DEPTH_MAX, ']', CN_JSON_TREE_DEPTH_MAX);
+    reader = cn_json_read_tree((struct cn_bytes){(const uint8_t *)text, LEN});
+    assert_int_equal(cn_json_next(&reader, &token, &err), CN_JSON_ARRAY);
+    assert_true(cn_json_skip(&reader, CN_JSON_ARRAY, &err));
+    assert_int_equal(cn_json_next(&reader, &token, &err), CN_JSON_END);
+    memset(text, '[', LEN);
+    reader = cn_json_read_tree((struct cn_bytes){(const uint8_t *)text, LEN});
+    assert_int_equal(cn_json_next(&reader, &token, &err), CN_JSON_ARRAY);
+    assert_false(cn_json_skip(&reader, CN_JSON_ARRAY, &err));
+    assert_string_equal(err.text, "JSON at 4096 nests deeper than 4096");
+}
+
 static void skips_whole_values(void **state)
 {
     struct cn_json_reader reader = cn_json_read(bytes_of("[{\"a\":[[1],{}]},2]"));
@@ -191,6 +213,7 @@ int main(void)
         cmocka_unit_test(reads_every_kind_of_value),
         cmocka_unit_test(says_what_is_missing_where),
         cmocka_unit_test(refuses_deep_nesting),
+        cmocka_unit_test(reads_deep_trees_on_demand),
         cmocka_unit_test(skips_whole_values),
         cmocka_unit_test(reads_objects_member_by_member),
         cmocka_unit_test(scales_numbers_exactly),

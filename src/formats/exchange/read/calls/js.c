@@ -191,8 +191,8 @@ static bool add_thread(struct cn_call_import *import, const struct cn_js_profile
 {
     struct js_stack s = {.import = import,
                          .p = p,
-                         .open = cn_alloc(p->node_count + 2, sizeof(*s.open)),
-                         .path = cn_alloc(p->node_count + 2, sizeof(*s.path))};
+                         .open = cn_alloc(CN_JS_DEPTH_MAX + 1, sizeof(*s.open)),
+                         .path = cn_alloc(CN_JS_DEPTH_MAX + 1, sizeof(*s.path))};
     bool ok = find_track(import, thread, &s.track, err);
 
     for (size_t i = 0; i < count && ok; i++) {

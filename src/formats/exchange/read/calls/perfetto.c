@@ -20,11 +20,13 @@ struct perfetto_sequence {
     uint64_t default_track;
     uint32_t default_clock; /* 0: boot time */
     struct sequence_clock {
-        bool is_known, is_incremental;
+        uint32_t id;
+        bool is_incremental;
         uint64_t unit_ns;
         uint64_t
             offset_ns; /* boot time minus this clock; or the time of the last packet */
-    } clocks[CN_PERFETTO_CLOCK_OWN_END - CN_PERFETTO_CLOCK_OWN];
+    } * clocks;
+    size_t clock_count, clock_capacity;
 };
 
 struct perfetto_track {
@@ -230,6 +232,15 @@ static bool take_clock(void *arg, const struct cn_pb_reader *reader,
     return true;
 }
 
+static struct sequence_clock *find_clock(const struct perfetto_sequence *sequence,
+                                         uint32_t id)
+{
+    for (size_t i = 0; i < sequence->clock_count; i++)
+        if (sequence->clocks[i].id == id)
+            return &sequence->clocks[i];
+    return NULL;
+}
+
 static bool read_snapshot(struct perfetto_reading *r, struct cn_error *err)
 {
     struct snapshot *s = cn_alloc(1, sizeof(*s));
@@ -241,21 +252,26 @@ static bool read_snapshot(struct perfetto_reading *r, struct cn_error *err)
         r->realtime_ns = s->realtime_ns;
         r->boottime_ns = s->boottime_ns;
     }
-    for (size_t i = 0; i < CN_COUNT_OF(s->own) && ok; i++) {
+    for (uint32_t i = 0; i < CN_COUNT_OF(s->own) && ok; i++) {
         const uint64_t *numbers = s->own[i].numbers;
         uint64_t unit_ns = numbers[cn_perfetto_clock_unit_ns];
-        struct sequence_clock *clock = &r->at->clocks[i];
+        struct sequence_clock clock = {
+            .id = CN_PERFETTO_CLOCK_OWN + i,
+            .is_incremental = numbers[cn_perfetto_clock_is_incremental] != 0,
+            .unit_ns = unit_ns > 0 ? unit_ns : 1,
+            .offset_ns = s->boottime_ns,
+        };
+        struct sequence_clock *known = find_clock(r->at, clock.id);
 
         if (numbers[cn_perfetto_clock_clock_id] == 0)
             continue;
-        *clock = (struct sequence_clock){
-            .is_known = true,
-            .is_incremental = numbers[cn_perfetto_clock_is_incremental] != 0,
-            .unit_ns = unit_ns > 0 ? unit_ns : 1,
-        };
-        clock->offset_ns = s->boottime_ns;
-        if (!clock->is_incremental)
-            clock->offset_ns -= numbers[cn_perfetto_clock_timestamp] * clock->unit_ns;
+        if (!clock.is_incremental)
+            clock.offset_ns -= numbers[cn_perfetto_clock_timestamp] * clock.unit_ns;
+        if (known) {
+            *known = clock;
+        } else {
+            CN_PUSH(r->at->clocks, r->at->clock_count, r->at->clock_capacity, clock);
+        }
     }
     free(s);
     return ok;
@@ -265,13 +281,10 @@ static bool read_snapshot(struct perfetto_reading *r, struct cn_error *err)
 static uint64_t packet_time(struct perfetto_reading *r)
 {
     uint32_t id = r->packet.clock ? r->packet.clock : r->at->default_clock;
-    struct sequence_clock *clock =
-        id >= CN_PERFETTO_CLOCK_OWN && id < CN_PERFETTO_CLOCK_OWN_END
-            ? &r->at->clocks[id - CN_PERFETTO_CLOCK_OWN]
-            : NULL;
+    struct sequence_clock *clock = find_clock(r->at, id);
     uint64_t time_ns = r->packet.time;
 
-    if (!clock || !clock->is_known)
+    if (!clock)
         return time_ns;
     time_ns = time_ns * clock->unit_ns + clock->offset_ns;
     if (clock->is_incremental)
@@ -551,8 +564,10 @@ static bool read_packet(void *arg, const struct cn_pb_reader *reader,
 
 static void done(struct perfetto_reading *r)
 {
-    for (size_t i = 0; i < r->sequence_count; i++)
+    for (size_t i = 0; i < r->sequence_count; i++) {
+        free(r->sequences[i]->clocks);
         free(r->sequences[i]);
+    }
     for (size_t i = 0; i < r->track_count; i++)
         free(r->tracks[i].name);
     free(r->sequences);

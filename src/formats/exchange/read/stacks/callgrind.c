@@ -19,6 +19,7 @@
 enum {
     EVENT_MAX = 16,
     CONTEXT_MAX = 1 << 18, /* contexts by division */
+    STEP_MAX = 1 << 26,    /* calls that are looked at, once for each context */
     SMALLEST_PART = 1000000,
 };
 
@@ -406,7 +407,7 @@ struct grind_division {
     struct callgrind *g;
     struct grind_part path[CN_IMPORT_DEPTH_MAX];
     size_t depth;
-    size_t context_count;
+    size_t context_count, step_count;
     double smallest[EVENT_MAX];
     uint32_t thread;
 };
@@ -470,13 +471,14 @@ static bool divide(struct grind_division *d, uint32_t function, const double *pa
         const struct grind_call *call;
         double inner[EVENT_MAX] = {0};
 
-        if (part->next_call == CN_NONE) {
+        if (part->next_call == CN_NONE || d->step_count == STEP_MAX) {
             g->functions[part->function].is_open = false;
             d->depth--;
             continue;
         }
         call = &g->calls[part->next_call];
         part->next_call = call->next;
+        d->step_count++;
         if (!g->functions[call->to].is_open && d->depth < CN_IMPORT_DEPTH_MAX &&
             d->context_count < CONTEXT_MAX && find_parts(d, call, inner) &&
             !open_part(d, call->to, inner, err))

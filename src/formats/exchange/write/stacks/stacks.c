@@ -214,7 +214,6 @@ static bool choose_scope(struct cn_stacks *stacks, const struct cn_database *db,
 bool cn_stacks_choose(struct cn_stacks *stacks, const struct cn_database *db,
                       const struct cn_metric *metric, struct cn_error *err)
 {
-
     /* Point values may belong to instructions that the database does not describe. Total
      * values always have a described context. */
     stacks->is_total = choose_scope(stacks, db, metric, CN_SCOPE_EXECUTION);
