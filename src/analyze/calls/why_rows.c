@@ -156,6 +156,12 @@ static double mean_variance(const struct cn_why_cost *cost, uint64_t calls)
            (count - 1) / count;
 }
 
+/* Processors differ in the last digits. */
+static double whole_ps(double ns)
+{
+    return round(ns * 1000) / 1000;
+}
+
 /* The 97.5 % quantile of Student's distribution, by the expansion of Cornish and Fisher. */
 static double quantile(double freedom)
 {
@@ -190,10 +196,10 @@ static void find_errors(struct cn_why_rows *rows, const struct cn_why *why)
         row->error_ns = NAN;
         if (slow < 2 || typical < 2)
             continue;
-        row->error_ns = quantile((double)(slow - 1)) *
-                        sqrt(mean_variance(&costs[CN_WHY_SLOW], slow) +
-                             mean_variance(&costs[CN_WHY_TYPICAL], typical) +
-                             recorder_ns * recorder_ns);
+        row->error_ns = whole_ps(quantile((double)(slow - 1)) *
+                                 sqrt(mean_variance(&costs[CN_WHY_SLOW], slow) +
+                                      mean_variance(&costs[CN_WHY_TYPICAL], typical) +
+                                      recorder_ns * recorder_ns));
         row->is_noise =
             fabs(row->difference_ns) <= row->error_ns &&
             (costs[CN_WHY_SLOW].calls > 0) == (costs[CN_WHY_TYPICAL].calls > 0);
