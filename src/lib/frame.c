@@ -136,14 +136,12 @@ size_t cairn_table_column_count(const struct cairn_table *table)
 void cairn_table_column(const struct cairn_table *table, size_t number,
                         struct cairn_column *out)
 {
-    const struct cn_frame_column *column;
-
     if (!out)
         return;
     *out = (struct cairn_column){0};
     if (number >= cairn_table_column_count(table))
         return;
-    column = &table->columns[number];
+    const struct cn_frame_column *column = &table->columns[number];
     *out = (struct cairn_column){
         .name = column->name,
         .type = column->type,
@@ -170,12 +168,11 @@ size_t cairn_table_find(const struct cairn_table *table, const char *name)
 const char *cairn_table_text(const struct cairn_table *table, size_t column, uint64_t row,
                              size_t *len)
 {
-    const struct cn_frame_column *c;
     size_t text = (size_t)row;
 
     if (column >= cairn_table_column_count(table) || row >= table->row_count)
         return NULL;
-    c = &table->columns[column];
+    const struct cn_frame_column *c = &table->columns[column];
     if (c->type == CAIRN_CATEGORY) {
         int32_t code = ((const int32_t *)c->values)[row];
 

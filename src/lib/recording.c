@@ -394,12 +394,11 @@ const char *cairn_calls_values(struct cairn_calls *calls, size_t number)
 {
     CN_LIB_BEGIN_WITH(&calls->is_broken, calls->data, NULL, NULL, calls);
     const struct cn_recording *rec = calls->data->rec;
-    const struct cn_call *call;
 
     cn_text_clear(&calls->text);
     if (number >= calls->batch.count)
         return "";
-    call = &calls->batch.calls[number];
+    const struct cn_call *call = &calls->batch.calls[number];
     if (!(call->flags & CN_CALL_HAS_DATA))
         return "";
     if (call->kind == CN_CALL_EVENT)

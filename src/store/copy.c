@@ -48,13 +48,12 @@ static bool copy_to(const char *path, struct cn_search *search,
     struct cn_store_writer *writer;
     struct cn_error later;
     uint32_t count;
-    bool ok;
 
     *is_whole = false;
     if (!cn_store_init(path, NULL, err) ||
         !cn_store_writer_open(&writer, path, NULL, err))
         return false;
-    ok = cn_store_copy(writer, search, query, out, err);
+    bool ok = cn_store_copy(writer, search, query, out, err);
     *is_whole = cn_store_writer_close(writer, ok ? err : &later) &&
                 cn_store_seal(path, &count, ok ? err : &later);
     return ok && *is_whole;

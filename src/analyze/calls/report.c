@@ -258,12 +258,11 @@ static void enter_slowly(struct report_lane *lane, const struct cn_call *call,
                          const struct cn_call_batch *batch)
 {
     struct cn_call_stack *stack = &lane->base.stack;
-    struct cn_call_frame *frame;
 
     if (check_guess(lane, call))
         return;
     close_frames(&lane->tally, stack, cn_call_stack_kept(stack, call));
-    frame = cn_call_stack_enter(stack, call, batch, NULL);
+    struct cn_call_frame *frame = cn_call_stack_enter(stack, call, batch, NULL);
     place(&lane->tally, frame, call, batch);
     if (frame->flags & CN_FRAME_SHOWN)
         tally_enter(&lane->tally, stack, frame);
@@ -479,12 +478,12 @@ static void lane_merge(void *arg, const struct cn_call_lane *base, unsigned work
     build->workers[worker].lost_count += lane->lost_count;
     for (size_t i = 0; i < tally->slot_count; i++) {
         const struct report_slot *from = &tally->slots[i];
-        struct report_slot *slot;
 
         if (from->cost.calls == 0 && from->cost.total_ns == 0)
             continue;
-        slot = find_slot(into, function_of(build->rec, from->id),
-                         cn_call_ids_address(&tally->ids, build->rec, from->id));
+        struct report_slot *slot =
+            find_slot(into, function_of(build->rec, from->id),
+                      cn_call_ids_address(&tally->ids, build->rec, from->id));
         /* A group may have no calls of its own. */
         if (from->cost.calls > 0 && from->last_ns - base->ahead_ns > slot->last_ns)
             slot->last_ns = from->last_ns - base->ahead_ns;
@@ -506,13 +505,12 @@ static void merge_tally(struct cn_call_report *report, const struct report_tally
         const struct report_slot *slot = &tally->slots[i];
         uint64_t address = cn_call_ids_address(&tally->ids, rec, slot->id);
         char buffer[CN_CALL_NAME_MAX];
-        struct cn_call_row *row;
-        uint32_t at;
 
         if (slot->cost.calls == 0 && slot->cost.total_ns == 0)
             continue;
-        at = cn_names_add(&report->names,
-                          cn_call_name(rec, function_of(rec, slot->id), address, buffer));
+        uint32_t at =
+            cn_names_add(&report->names,
+                         cn_call_name(rec, function_of(rec, slot->id), address, buffer));
         if (at == report->row_count) {
             CN_GROW(report->rows, at, *capacity);
             report->rows[report->row_count++] = (struct cn_call_row){
@@ -520,7 +518,7 @@ static void merge_tally(struct cn_call_report *report, const struct report_tally
                 .cost = {.total.min_ns = UINT64_MAX, .self.min_ns = UINT64_MAX},
             };
         }
-        row = &report->rows[at];
+        struct cn_call_row *row = &report->rows[at];
         if (slot->last_ns > row->last_ns ||
             (slot->last_ns == row->last_ns && slot->id < row->function)) {
             row->function = slot->id;
@@ -599,13 +597,12 @@ bool cn_call_report_build(struct cn_call_report *report,
         .arg = &build,
     };
     size_t capacity = 0;
-    bool ok;
 
     *report = (struct cn_call_report){0};
     for (unsigned i = 0; i < worker_count; i++)
         build.workers[i].tally = build.workers[i].open = (struct report_tally){
             .rec = query->rec, .first_of_name = build.first_of_name, .options = options};
-    ok = cn_call_visit_run(&visit, &report->damages, err);
+    bool ok = cn_call_visit_run(&visit, &report->damages, err);
     for (unsigned i = 0; i < worker_count; i++)
         merge_worker(report, &build.workers[i], &capacity);
     free(build.workers);

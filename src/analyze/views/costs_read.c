@@ -86,11 +86,11 @@ void cn_cost_tally_thread(const struct cn_costs *costs, const double *thread_inp
 {
     for (size_t i = 0; i < costs->column_count; i++) {
         struct cn_cost_tally *tally = &tallies[i];
-        double value;
 
         if (costs->columns[i].stat == CN_STAT_SUM)
             continue;
-        value = evaluate(costs->columns[i].formula, thread_inputs, costs->input_count);
+        double value =
+            evaluate(costs->columns[i].formula, thread_inputs, costs->input_count);
         if (isnan(value))
             continue;
         tally->min = tally->count == 0 || value < tally->min ? value : tally->min;

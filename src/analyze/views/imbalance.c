@@ -59,14 +59,13 @@ static bool has_several_ranks(struct cn_database *db, const double *values, size
 
     *out = false;
     for (uint32_t p = 0; p < db->profile_count && !*out; p++) {
-        const struct cn_identity *rank;
         struct cn_profile profile;
 
         if (isnan(values[p * width]))
             continue;
         if (!cn_database_profile(db, p, &profile, err))
             return false;
-        rank = find_rank(&profile, &db->kinds);
+        const struct cn_identity *rank = find_rank(&profile, &db->kinds);
         if (!rank)
             return true;
         *out = first != CN_NONE && rank->logical != first;
@@ -79,14 +78,13 @@ static void add_to_group(struct imbalance_groups *groups, uint32_t profile, uint
                          double value, double blocked)
 {
     uint32_t *number = cn_map_at(&groups->numbers, key, 0);
-    struct imbalance_group *group;
 
     if (*number == 0) {
         groups->list[groups->count++] = (struct imbalance_group){.key = key};
         *number = (uint32_t)groups->count;
     }
     groups->of_profile[profile] = *number - 1;
-    group = &groups->list[*number - 1];
+    struct imbalance_group *group = &groups->list[*number - 1];
     group->value += value;
     group->blocked += isnan(blocked) ? 0 : blocked;
 }
@@ -107,14 +105,13 @@ static bool make_groups(struct imbalance_groups *groups, const double *values,
         !cn_database_profile(db, most, &busiest, err))
         return false;
     for (uint32_t p = 0; p < db->profile_count; p++) {
-        const struct cn_identity *rank;
-
         groups->of_profile[p] = CN_NONE;
         if (isnan(values[p * width]))
             continue;
         if (!cn_database_profile(db, p, &profile, err))
             return false;
-        rank = groups->is_by_rank ? find_rank(&profile, &db->kinds) : NULL;
+        const struct cn_identity *rank =
+            groups->is_by_rank ? find_rank(&profile, &db->kinds) : NULL;
         if (rank ||
             (!groups->is_by_rank && is_of_process(&profile.identity, &busiest.identity)))
             add_to_group(groups, p, rank ? rank->logical : p, values[p * width],
@@ -209,18 +206,16 @@ bool cn_imbalance_find(struct cn_imbalance *out, struct cn_database *db,
                                       .has_waits = cn_metrics_have_waits(&db->metrics)};
     size_t width = groups.has_waits ? 2 : 1;
     int id = cn_thread_cost_id(db, metric);
-    double *values;
-    bool ok;
 
     *out = (struct cn_imbalance){0};
     if (id == CN_NO_ID || !db->has_context_values)
         return true;
-    values = cn_alloc(db->profile_count * width, sizeof(*values));
+    double *values = cn_alloc(db->profile_count * width, sizeof(*values));
     groups.list = cn_alloc(db->profile_count, sizeof(*groups.list));
     groups.of_profile = cn_alloc(db->profile_count, sizeof(*groups.of_profile));
-    ok = cn_thread_costs(db, metrics, width, values, err) &&
-         make_groups(&groups, values, width, err) &&
-         find(out, &groups, id, path, count, err);
+    bool ok = cn_thread_costs(db, metrics, width, values, err) &&
+              make_groups(&groups, values, width, err) &&
+              find(out, &groups, id, path, count, err);
     cn_map_done(&groups.numbers);
     free(groups.of_profile);
     free(groups.list);

@@ -109,7 +109,6 @@ static bool add(struct cn_module_rules *modules, const char *path, bool is_progr
 {
     uint32_t first = modules->memory->head->rule_count, count;
     size_t number = modules->count;
-    bool ok;
 
     if (number == CN_REC_FILE_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "no filters in %s: more than %d files", path,
@@ -117,7 +116,7 @@ static bool add(struct cn_module_rules *modules, const char *path, bool is_progr
     CN_PUSH(modules->list, modules->count, modules->capacity,
             (struct cn_ruled_file){cn_strdup(path), is_program,
                                    modules->memory->head->patch_count, 0});
-    ok = read_file(modules, &modules->list[number], false, &count, err);
+    bool ok = read_file(modules, &modules->list[number], false, &count, err);
     atomic_store(&current(modules)->files[number], (uint64_t)count << 32 | first);
     return ok;
 }

@@ -37,13 +37,13 @@ void cn_rec_filter_begin(void)
 {
     struct cn_rec_process *process = &cn_rec_process;
     const struct cn_rec_shared *shared = process->shared;
-    const struct cn_rec_rule_set *set;
 
     process->page_kb = getauxval(AT_PAGESZ) / 1024;
     (void)dl_iterate_phdr(find_program, process);
     cn_rec_module_rules_begin();
     /* Rules about patching alone do not need filters at each call. */
-    set = cn_rec_rule_set(shared, atomic_load(&shared->rule_version));
+    const struct cn_rec_rule_set *set =
+        cn_rec_rule_set(shared, atomic_load(&shared->rule_version));
     process->has_filters = shared->has_call_rules || set->time_limit_ns > 0 ||
                            set->depth_limit > 0 || shared->has_sites ||
                            shared->has_signals || has_watches() || shared->has_agent ||
@@ -335,13 +335,12 @@ void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
         atomic_load_explicit(&cn_rec_process.shared->rule_version, memory_order_acquire);
     uint32_t epoch = cn_rec_decisions_epoch();
     uintptr_t base = 0;
-    const struct cn_rec_rule *rule;
     struct orders orders = {0};
-    uint32_t len;
 
     if (version != self->filter.version)
         cn_rec_module_rules_use(&self->filter, version);
-    rule = cn_rec_module_rules_find(self->filter.version, frame->address, &base);
+    const struct cn_rec_rule *rule =
+        cn_rec_module_rules_find(self->filter.version, frame->address, &base);
     if (cn_rec_process.has_quick_filters)
         decide(frame->address, rule, self->filter.size_min, epoch);
     note->before = self->filter;
@@ -361,7 +360,7 @@ void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
     note->site = site_of(orders.actions, registers);
     note->least_ns = least_of(&self->filter, &orders);
     note->readings = orders.actions;
-    len = store_arguments(self, rule, base, registers);
+    uint32_t len = store_arguments(self, rule, base, registers);
     note->values_len = 0;
     if (note->least_ns > 0) {
         note->values_len = len;

@@ -132,12 +132,11 @@ struct cn_rec_frame *cn_rec_frame_push(struct cn_rec_thread *self, uintptr_t *lo
 /* Remove a frame below the top: the calls above it are open on other stacks. */
 static void remove_frame(struct cn_rec_thread *self, struct cn_rec_frame *frame)
 {
-    uintptr_t unused;
     uint64_t before;
 
     cn_rec_block_signals(&before);
     cn_rec_lock(&self->frames_lock);
-    unused = frame->stub;
+    uintptr_t unused = frame->stub;
     for (; frame < self->top; frame++) {
         frame[0] = frame[1];
         if (self->notes)
@@ -360,7 +359,6 @@ uint64_t cn_rec_leave(volatile uintptr_t *ret, const uint64_t *saved)
     struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_RETURN, 0, 0, 0};
     struct cn_rec_thread *self = cn_rec_self;
     struct cn_rec_frame *frame;
-    uint64_t flags;
 
     /* It returned by another register than x30. */
     for (frame = self ? self->top : NULL; frame && !cn_rec_is_return(*ret); frame--)
@@ -368,7 +366,7 @@ uint64_t cn_rec_leave(volatile uintptr_t *ret, const uint64_t *saved)
     frame = self ? find_frame(self, *ret) : NULL;
     if (!frame)
         return leave_elsewhere(ret);
-    flags = frame->flags;
+    uint64_t flags = frame->flags;
     /* The child of a vfork() returns first. */
     if (!cn_rec_thread_is_ours(self)) {
         *ret = frame->ret;

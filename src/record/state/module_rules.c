@@ -78,13 +78,13 @@ static void forget_decisions(void)
 static void add(uintptr_t low, uintptr_t high, const struct ranges *ranges)
 {
     const struct cn_rec_shared *shared = cn_rec_process.shared;
-    const struct cn_rec_rule_set *set;
     uint32_t used = atomic_load(&modules.count), at = 0;
     uintptr_t gone = GONE;
 
     if (ranges->file >= CN_REC_FILE_MAX)
         return;
-    set = cn_rec_rule_set(shared, atomic_load(&shared->rule_version));
+    const struct cn_rec_rule_set *set =
+        cn_rec_rule_set(shared, atomic_load(&shared->rule_version));
     if (!shared->has_agent && atomic_load(&set->files[ranges->file]) >> 32 == 0)
         return;
     /* Reuse the entry of a file that was unmapped, else take a new one. */
@@ -298,15 +298,13 @@ static const struct ruled_module *find_module(uintptr_t address)
 const struct cn_rec_rule *cn_rec_module_rules_find(uint32_t version, uintptr_t address,
                                                    uintptr_t *base)
 {
-    const struct ruled_module *module;
-
     if (address < CN_REC_PYTHON_MAX) {
         *base = 0;
         return modules.python[address] > 0
                    ? &cn_rec_process.rules[modules.python[address] - 1]
                    : NULL;
     }
-    module = find_module(address);
+    const struct ruled_module *module = find_module(address);
     if (!module)
         return NULL;
     *base = module->low;

@@ -227,10 +227,9 @@ static void unmap_after(const void *last, const void *end)
 void cn_rec_thread_shrink(struct cn_rec_thread *self)
 {
     struct cn_rec_frame *end = self->real_end + 1, *last = self->top + FRAMES_SPARE;
-    uint64_t unused_len;
 
     cn_rec_lock(&pool.lock);
-    unused_len = pool.left * pool.frame_count * sizeof(struct cn_rec_frame);
+    uint64_t unused_len = pool.left * pool.frame_count * sizeof(struct cn_rec_frame);
     if (unused_len > 0)
         (void)cn_rec_syscall3(SYS_munmap, (long)pool.next_frames, (long)unused_len, 0);
     pool.left = 0;
@@ -468,7 +467,6 @@ void cn_rec_thread_stop(struct cn_rec_thread *self)
 static bool make_room_blocked(struct cn_rec_thread *self, uint32_t len)
 {
     struct cn_rec_shared *shared = cn_rec_process.shared;
-    uint64_t ring_len, recorded, end, bell;
 
     if (!cn_rec_wiped(self)->is_mine && !adopt(self))
         return false;
@@ -478,13 +476,13 @@ static bool make_room_blocked(struct cn_rec_thread *self, uint32_t len)
     }
     if (!has_room(self->track, len) && !write_ring(self, len))
         return false;
-    ring_len = self->track->ring_len;
-    recorded = atomic_load(&self->track->recorded);
+    uint64_t ring_len = self->track->ring_len;
+    uint64_t recorded = atomic_load(&self->track->recorded);
     cn_rec_track_ring_bell();
     /* Assembly stores 16 bytes at any position below the limit, which may be an odd
      * multiple of 8 after a payload. */
-    end = atomic_load(&self->track->drained) + ring_len - 8;
-    bell = recorded + ring_len / 4;
+    uint64_t end = atomic_load(&self->track->drained) + ring_len - 8;
+    uint64_t bell = recorded + ring_len / 4;
     cn_rec_wiped(self)->limit = bell < end ? bell : end;
     return true;
 }
@@ -492,7 +490,6 @@ static bool make_room_blocked(struct cn_rec_thread *self, uint32_t len)
 static bool make_room(struct cn_rec_thread *self, uint32_t len)
 {
     uint64_t before;
-    bool ok;
 
     if (cn_rec_is_sandboxed)
         cn_rec_thread_stop(self);
@@ -500,7 +497,7 @@ static bool make_room(struct cn_rec_thread *self, uint32_t len)
         (cn_rec_wiped(self)->is_mine && cn_rec_track_is_stuck(self->track)))
         return false;
     cn_rec_block_signals(&before);
-    ok = make_room_blocked(self, len);
+    bool ok = make_room_blocked(self, len);
     cn_rec_restore_signals(&before);
     return ok;
 }

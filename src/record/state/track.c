@@ -126,10 +126,9 @@ void cn_rec_track_append(uint32_t tid, const uint64_t *words, uint32_t count)
     char space[CN_REC_NAME_MAX];
     struct cn_rec_text name = {space, sizeof(space), 0, false};
     uint64_t len = (uint64_t)count * sizeof(*words);
-    long fd;
 
     file_name(tid, &name);
-    fd = cn_rec_append_to(name.chars);
+    long fd = cn_rec_append_to(name.chars);
     if (fd < 0)
         return;
     if (cn_rec_syscall3(SYS_write, fd, (long)words, (long)len) == (long)len)
@@ -204,13 +203,12 @@ static bool wait_for_launcher(struct cn_rec_track *track)
 bool cn_rec_track_make_room(struct cn_rec_track *track, const uint8_t *ring)
 {
     struct cn_rec_shared *shared = cn_rec_process.shared;
-    long result;
 
     if (!shared->has_own_writing)
         return wait_for_launcher(track);
     if (!lock(track))
         return false;
-    result = write_out(track, ring);
+    long result = write_out(track, ring);
     atomic_store(&track->writer, 0);
     cn_rec_process_check_disk(result);
     if (result < 0 && atomic_load(&shared->stop) != CN_REC_STOP_DISK)
@@ -221,14 +219,13 @@ bool cn_rec_track_make_room(struct cn_rec_track *track, const uint8_t *ring)
 void cn_rec_track_close(struct cn_rec_track *track, const uint8_t *ring)
 {
     struct cn_rec_shared *shared = cn_rec_process.shared;
-    bool is_empty;
 
     atomic_store(&track->unfinished, UINT64_MAX);
     if (shared->has_own_writing && ring && lock(track)) {
         (void)write_out(track, ring);
         atomic_store(&track->writer, 0);
     }
-    is_empty = atomic_load(&track->drained) == atomic_load(&track->recorded);
+    bool is_empty = atomic_load(&track->drained) == atomic_load(&track->recorded);
     if (is_empty)
         atomic_fetch_add(&shared->lost_count, atomic_exchange(&track->lost, 0));
     if (!atomic_load(&shared->is_over))
@@ -332,13 +329,12 @@ static struct cn_rec_track *find_free(void)
 struct cn_rec_track *cn_rec_track_take(uint32_t tid)
 {
     struct cn_rec_process *process = &cn_rec_process;
-    struct cn_rec_track *track;
 
     if (!process->is_earlier_finished) {
         process->is_earlier_finished = true;
         finish_earlier(tid);
     }
-    track = find_free();
+    struct cn_rec_track *track = find_free();
     if (!track)
         return NULL;
     track->tid = tid;

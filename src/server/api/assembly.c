@@ -37,25 +37,23 @@ bool cn_api_assembly(struct cn_served *served, struct cn_served_view *view,
                      struct cn_request *request, struct cn_error *err)
 {
     struct cn_json *json = &request->json;
-    const struct cn_context_index *index;
     struct cn_annotation annotation = {0};
     struct cn_context context;
     struct cn_function record;
     uint32_t function;
     uint64_t row;
     size_t column;
-    bool ok;
 
     if (!cn_request_context(request, served->db, &row, &context, err) ||
         !cn_structure_wait(&served->structure, CN_STRUCTURE_FRAMES, err) ||
         !cn_annotation_column(&view->costs, &column, err))
         return false;
-    index = &served->structure.frames.index;
-    ok = cn_annotation_function(served->db, index,
-                                cn_context_index_find(index, context.id), &function,
-                                err) &&
-         cn_database_function(served->db, function, &record, err) &&
-         cn_annotation_open(&annotation, &view->costs, index, column, function, err);
+    const struct cn_context_index *index = &served->structure.frames.index;
+    bool ok = cn_annotation_function(served->db, index,
+                                     cn_context_index_find(index, context.id), &function,
+                                     err) &&
+              cn_database_function(served->db, function, &record, err) &&
+              cn_annotation_open(&annotation, &view->costs, index, column, function, err);
     if (ok) {
         cn_json_add_str(json, "function", record.name);
         cn_json_add_str(json, "module", annotation.module);

@@ -267,13 +267,12 @@ bool cn_api_find(struct cn_served *served, struct cn_request *request,
 {
     bool is_reversed = cn_request_flag(request, "reverse");
     struct calls_question question;
-    bool ok;
 
     if (!cn_request_value(request, "function") && !cn_request_value(request, "values"))
         return cn_fail(err, CN_ERR_USAGE,
                        "parameter function is missing: the function to find, or "
                        "values: text of its arguments or result");
-    ok = begin(&question, served, request, is_reversed ? "before" : "after", err);
+    bool ok = begin(&question, served, request, is_reversed ? "before" : "after", err);
     if (ok)
         find(&question, &request->json, is_reversed);
     end(&question);
@@ -285,13 +284,12 @@ bool cn_api_slowest(struct cn_served *served, struct cn_request *request,
 {
     struct cn_slowest_calls *slowest = &served->slowest;
     struct cn_json *json = &request->json;
-    uint64_t origin_ns;
 
     if (!served->recording)
         return cn_fail(err, CN_ERR_USAGE, "%s is not a recording", served->name);
     if (!cn_job_wait(&slowest->job, err))
         return false;
-    origin_ns = cn_recording_begin_ns(served->recording);
+    uint64_t origin_ns = cn_recording_begin_ns(served->recording);
     cn_json_add_str(
         json, "base",
         cn_time_base_name(cn_time_base_of_calls(served->recording, slowest->is_raw)));

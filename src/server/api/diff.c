@@ -164,14 +164,13 @@ static void add_change(struct cn_json *json, const struct cn_comparison *c,
 static bool explain(struct cn_served_diff *diff, struct cn_request *request,
                     struct cn_error *err)
 {
-    const struct cn_explanation *e;
     struct cn_json *json = &request->json;
     struct cn_text sentence = {0};
     uint64_t lines;
 
     if (!cn_request_u64(request, "lines", 1, LINE_MAX_COUNT, 10, &lines, err))
         return false;
-    e = cn_served_diff_explain(diff, (size_t)lines);
+    const struct cn_explanation *e = cn_served_diff_explain(diff, (size_t)lines);
     begin_answer(json, diff, e);
     cn_json_add_u64(json, "changedCount", e->changed_count);
     cn_json_add_u64(json, "realCount", e->real_count);
@@ -262,9 +261,7 @@ static bool list_rows(struct cn_served_diff *diff, struct cn_request *request,
 {
     const struct cn_comparison *c = &diff->c;
     struct cn_json *json = &request->json;
-    struct cn_compare_rows *rows;
     struct cn_diff_view view;
-    const struct cn_explanation *e;
     uint64_t offset, limit, count = 0;
     uint32_t parent;
 
@@ -272,10 +269,10 @@ static bool list_rows(struct cn_served_diff *diff, struct cn_request *request,
         !cn_request_u64(request, "offset", 0, UINT32_MAX, 0, &offset, err) ||
         !cn_request_u64(request, "limit", 1, ROW_MAX, 200, &limit, err))
         return false;
-    rows = cn_served_diff_rows(diff, &view);
+    struct cn_compare_rows *rows = cn_served_diff_rows(diff, &view);
     if (!parse_row(request, c, rows, view.view, &parent, err))
         return false;
-    e = cn_served_diff_explain(diff, 10);
+    const struct cn_explanation *e = cn_served_diff_explain(diff, 10);
     begin_answer(json, diff, e);
     cn_json_add_str(json, "cost", view.is_total ? "total" : "self");
     cn_json_add_array(json, "rows");
@@ -296,7 +293,6 @@ static bool draw_flame(struct cn_served_diff *diff, struct cn_request *request,
                        struct cn_error *err)
 {
     static const char *const views[] = {"tree", "callers"};
-    struct cn_compare_rows *rows;
     struct cn_diff_view view;
     uint64_t depth;
     uint32_t top;
@@ -311,7 +307,7 @@ static bool draw_flame(struct cn_served_diff *diff, struct cn_request *request,
         return false;
     view.has_unchanged = true;
     view.is_total = view.view == CN_COMPARE_TREE;
-    rows = cn_served_diff_rows(diff, &view);
+    struct cn_compare_rows *rows = cn_served_diff_rows(diff, &view);
     if (!parse_row(request, &diff->c, rows, view.view, &top, err))
         return false;
     begin_answer(&request->json, diff, cn_served_diff_explain(diff, 10));

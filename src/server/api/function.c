@@ -40,7 +40,6 @@ static void add_latency(const struct cn_served_view *view, const struct cn_row *
 {
     const struct cn_costs *costs = &view->costs;
     double seconds[CN_PERCENTILES_SHOWN] = {NAN, NAN, NAN};
-    struct cn_bucket_calls *buckets;
 
     if (costs->latency_count == 0)
         return;
@@ -48,7 +47,7 @@ static void add_latency(const struct cn_served_view *view, const struct cn_row *
         for (size_t k = 0; k < CN_PERCENTILES_SHOWN; k++)
             if (costs->columns[i].fraction == cn_percentile_fractions[k])
                 seconds[k] = function->values[i];
-    buckets = cn_alloc(costs->latency_count, sizeof(*buckets));
+    struct cn_bucket_calls *buckets = cn_alloc(costs->latency_count, sizeof(*buckets));
     cn_json_latency(json, costs, seconds, buckets,
                     cn_view_function_latencies(view->view, function, buckets));
     free(buckets);

@@ -126,16 +126,16 @@ bool cn_api_info(struct cn_served *served, struct cn_request *request,
     const struct cn_database *db = is_ready ? served->db : NULL;
     struct cn_overview overview = {0};
     const char *shown = is_ready ? cn_served_default_metric(&served->views) : "";
-    enum cn_time_source source;
 
     /* During its analysis, a recording has calls and nothing else, measurements have nothing. */
     if (!is_ready && (!served->recording || err->kind != CN_ERR_BUSY))
         return false;
     if (is_ready && !cn_overview_build(&overview, served->db, err))
         return false;
-    source = db ? cn_time_base_of_durations(db).source
-                : cn_time_base_of_calls(served->recording, served->opened.options.is_raw)
-                      .source;
+    enum cn_time_source source =
+        db ? cn_time_base_of_durations(db).source
+           : cn_time_base_of_calls(served->recording, served->opened.options.is_raw)
+                 .source;
     cn_json_add_str(json, "kind", kind_names[served->kind]);
     cn_json_add_bool(json, "isReady", is_ready);
     cn_json_add_str(json, "title", db ? db->title : served->name);
@@ -215,7 +215,6 @@ static bool add_thread(struct cn_json *json, const struct cn_served *served,
                        struct cn_error *err)
 {
     struct cn_text label = {0};
-    bool ok;
 
     cn_served_thread_label(served, index, &label);
     cn_json_object(json);
@@ -223,7 +222,7 @@ static bool add_thread(struct cn_json *json, const struct cn_served *served,
     cn_json_add_str(json, "label", cn_text_str(&label));
     cn_json_add_u64(json, "values", profile->value_count);
     add_selector(json, &served->db->kinds, index, &profile->identity);
-    ok = add_timeline(json, served, index, profile, err);
+    bool ok = add_timeline(json, served, index, profile, err);
     cn_json_end(json);
     cn_text_done(&label);
     return ok;
@@ -253,7 +252,6 @@ bool cn_api_threads(struct cn_served *served, struct cn_request *request,
                     struct cn_error *err)
 {
     struct cn_question_list selections;
-    struct cn_costs *costs;
     uint64_t first, count;
     bool ok = true;
 
@@ -262,7 +260,7 @@ bool cn_api_threads(struct cn_served *served, struct cn_request *request,
         !cn_request_u64(request, "count", 1, THREAD_MAX, THREAD_MAX, &count, err))
         return false;
     cn_request_list(request, "thread", &selections);
-    costs = cn_alloc(1, sizeof(*costs));
+    struct cn_costs *costs = cn_alloc(1, sizeof(*costs));
     cn_costs_init(costs, served->db);
     for (size_t i = 0; ok && i < selections.count; i++)
         ok = cn_costs_select(costs, selections.list[i], err);

@@ -179,13 +179,12 @@ static bool add_imbalance(struct cn_served_view *view, struct cn_json *json,
     struct cn_row_list path;
     struct cn_imbalance found;
     struct cn_text label = {0};
-    uint32_t *contexts;
     size_t count = 0;
     bool ok;
 
     cn_row_list_begin(&path, of->costs->column_count);
     ok = cn_view_hot_path(of, 0, CN_HOT_SHARE, &path, err);
-    contexts = cn_alloc(path.count, sizeof(*contexts));
+    uint32_t *contexts = cn_alloc(path.count, sizeof(*contexts));
     for (size_t i = 0; ok && i < path.count; i++)
         contexts[count++] = path.rows[i].context;
     ok = ok && cn_imbalance_find(&found, of->costs->db, of->costs->columns[0].metric,
@@ -259,13 +258,11 @@ static bool add_threads(struct cn_served *served, const char *metric,
     struct cn_database *db = served->db;
     const char *metrics[1 + CN_WAIT_KINDS] = {metric};
     size_t count = 1;
-    double *values;
-    bool ok;
 
     for (unsigned i = 0; i < CN_WAIT_KINDS && cn_metrics_have_waits(&db->metrics); i++)
         metrics[count++] = cn_wait_names[i];
-    values = cn_alloc(db->profile_count * count, sizeof(*values));
-    ok = cn_thread_costs(db, metrics, count, values, err);
+    double *values = cn_alloc(db->profile_count * count, sizeof(*values));
+    bool ok = cn_thread_costs(db, metrics, count, values, err);
     cn_json_add_array(json, "threads");
     for (uint32_t p = 0, listed = 0; ok && p < db->profile_count; p++) {
         if (isnan(values[p * count]) || listed++ == THREAD_MAX)

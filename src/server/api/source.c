@@ -138,16 +138,15 @@ static bool show(struct cn_served *served, struct cn_json *json, struct cn_costs
 {
     struct line_costs lines = {.file = file, .count = count_lines(text)};
     const struct cn_context_index *index = &served->structure.frames.index;
-    const struct cn_cost_column *column;
-    struct source_parts *parts;
     bool ok = cn_structure_wait(&served->structure, CN_STRUCTURE_FRAMES, err);
 
     while (lines.column < costs->column_count &&
            costs->columns[lines.column].side != CN_SELF)
         lines.column++;
-    column = lines.column < costs->column_count ? &costs->columns[lines.column] : NULL;
+    const struct cn_cost_column *column =
+        lines.column < costs->column_count ? &costs->columns[lines.column] : NULL;
     lines.list = cn_alloc(lines.count, sizeof(*lines.list));
-    parts = cn_alloc(index->count, sizeof(*parts));
+    struct source_parts *parts = cn_alloc(index->count, sizeof(*parts));
     ok = ok && (!column || (find_parts(parts, costs->db, index, err) &&
                             add_up(&lines, costs, index, parts, err)));
     cn_json_add_str(json, "column", column ? column->metric : "");
@@ -175,12 +174,11 @@ static bool show(struct cn_served *served, struct cn_json *json, struct cn_costs
 static bool lies_inside(const char *folder, const char *name)
 {
     char path[PATH_MAX], real_folder[PATH_MAX], real_file[PATH_MAX];
-    size_t len;
 
     if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path) ||
         !realpath(folder, real_folder) || !realpath(path, real_file))
         return false;
-    len = strlen(real_folder);
+    size_t len = strlen(real_folder);
     return strncmp(real_folder, real_file, len) == 0 && real_file[len] == '/';
 }
 
@@ -222,19 +220,17 @@ static bool open_source(struct cn_served *served, struct cn_served_view *view,
                         struct cn_error *err)
 {
     struct cn_sources sources = {0};
-    const char *path;
-    bool ok;
 
     /* Databases are not trusted: their paths must not lead out of them. */
     if (file->is_copied && lies_inside(served->db->path, file->path))
         return cn_file_open_at(out, served->db->path, file->path, err) &&
                check_len(out, file->path, err);
-    path = is_named(served, view, context, file->path)
-               ? cn_sources_find(&sources, file->path)
-               : NULL;
-    ok = path ? cn_file_open(out, path, err) && check_len(out, path, err)
-              : cn_fail(err, CN_ERR_NOT_FOUND, "%s: the database has no copy of it",
-                        file->path);
+    const char *path = is_named(served, view, context, file->path)
+                           ? cn_sources_find(&sources, file->path)
+                           : NULL;
+    bool ok = path ? cn_file_open(out, path, err) && check_len(out, path, err)
+                   : cn_fail(err, CN_ERR_NOT_FOUND, "%s: the database has no copy of it",
+                             file->path);
     cn_sources_done(&sources);
     return ok;
 }
@@ -247,7 +243,6 @@ bool cn_api_source(struct cn_served *served, struct cn_served_view *view,
     struct cn_file file = {0};
     uint32_t index, line;
     uint64_t row;
-    bool ok;
 
     if (!cn_request_context(request, served->db, &row, &context, err) ||
         !file_of(served->db, &context, &index, &line, err))
@@ -260,7 +255,7 @@ bool cn_api_source(struct cn_served *served, struct cn_served_view *view,
         return false;
     cn_json_add_str(&request->json, "path", source.path);
     cn_json_add_u64(&request->json, "line", line);
-    ok = show(served, &request->json, &view->costs, index, file.bytes, err);
+    bool ok = show(served, &request->json, &view->costs, index, file.bytes, err);
     cn_file_close(&file);
     return ok;
 }

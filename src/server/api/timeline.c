@@ -44,11 +44,10 @@ static void snap(const struct cn_database *db, struct cn_occupancy_request *want
     uint64_t end_ns = wanted->end_ns - db->begin_ns;
     double width_ns = (double)(end_ns - begin_ns) / wanted->column_count;
     unsigned shift = width_ns > 1 ? (unsigned)lround(log2(width_ns)) : 0;
-    uint64_t first, last;
 
     shift += halvings;
-    first = begin_ns >> shift;
-    last = (end_ns - 1) >> shift;
+    uint64_t first = begin_ns >> shift;
+    uint64_t last = (end_ns - 1) >> shift;
     wanted->begin_ns = db->begin_ns + (first << shift);
     wanted->column_count = (uint32_t)(last - first + 1);
     wanted->end_ns = wanted->begin_ns + ((uint64_t)wanted->column_count << shift);
@@ -98,7 +97,6 @@ static void preview(const struct cn_request *request, struct cn_database *db,
     size_t rows = wanted->profile_count;
     struct effort effort = {.samples = cn_alloc(rows, sizeof(*effort.samples))};
     bool is_brief = wanted->depth == CN_DEPTH_ALL && !cn_request_flag(request, "refine");
-    size_t crowded;
     unsigned halvings = 0;
 
     for (size_t i = 0; i < rows; i++)
@@ -107,7 +105,7 @@ static void preview(const struct cn_request *request, struct cn_database *db,
     for (size_t i = 0; i < rows; i++)
         is_brief_row[i] = effort.samples[i] > 0;
     wanted->is_brief = is_brief_row;
-    crowded = effort.crowded;
+    size_t crowded = effort.crowded;
     while (halvings < HALVINGS_MAX &&
            (crowded * (wanted->column_count >> halvings) > PREVIEW_CELLS ||
             (is_brief &&
@@ -273,13 +271,12 @@ bool cn_api_timeline(struct cn_served *served, struct cn_request *request,
 {
     struct cn_question_list selections;
     struct cn_thread_list threads;
-    bool ok;
 
     cn_request_list(request, "thread", &selections);
     if (!cn_served_ready(served, err) ||
         !cn_thread_list_build(&threads, served->db, &selections, true, err))
         return false;
-    ok = answer_timeline(served, request, &threads, err);
+    bool ok = answer_timeline(served, request, &threads, err);
     cn_thread_list_done(&threads);
     return ok;
 }
@@ -341,13 +338,12 @@ bool cn_api_stack(struct cn_served *served, struct cn_request *request,
                   struct cn_error *err)
 {
     struct cn_json *json = &request->json;
-    struct cn_database *db;
     struct cn_sample samples[2] = {{0}};
     uint64_t profile, time_ns, count;
 
     if (!cn_served_ready(served, err))
         return false;
-    db = served->db;
+    struct cn_database *db = served->db;
     if (!cn_request_u64(request, "profile", 0, db->profile_count - 1, 0, &profile, err) ||
         !cn_request_u64(request, "time", 0, db->end_ns - db->begin_ns, 0, &time_ns,
                         err) ||

@@ -81,11 +81,10 @@ static void add_states(struct cn_json *json, const struct cn_served *served,
 {
     const struct cn_task_tracks *tracks = cn_served_tracks_of(&served->tracks, profile);
     uint64_t origin_ns = tracks_origin(served);
-    uint8_t *states;
 
     if (!tracks)
         return;
-    states = cn_alloc(occupancy->column_count, sizeof(*states));
+    uint8_t *states = cn_alloc(occupancy->column_count, sizeof(*states));
     cn_task_tracks_columns(tracks, occupancy->begin_ns + origin_ns,
                            occupancy->end_ns + origin_ns, occupancy->column_count,
                            states);

@@ -258,13 +258,12 @@ static void add_counters(struct tracks *out, uint32_t index,
         size_t number = is_named ? i - CN_COUNTER_COUNT : i;
         const struct cn_readings *readings =
             is_named ? &tracks->named[number] : &tracks->readings[number];
-        const char *name;
 
         if (readings->count == 0)
             continue;
-        name = is_named ? cn_recording_event_name(out->served->recording,
-                                                  CN_EVENT_COUNTER + number)
-                        : cn_counter_names[number];
+        const char *name = is_named ? cn_recording_event_name(out->served->recording,
+                                                              CN_EVENT_COUNTER + number)
+                                    : cn_counter_names[number];
         if (name) /* else the file of names is damaged */
             add_counter(out, index, name, readings);
     }

@@ -369,10 +369,9 @@ static void set_head_path(struct cn_text *path, const char *folder)
 static bool is_threads_folder(const char *path)
 {
     struct cn_text head = {0};
-    bool is_it;
 
     set_head_path(&head, path);
-    is_it = cn_import_probe(head.chars, looks_right);
+    bool is_it = cn_import_probe(head.chars, looks_right);
     cn_text_done(&head);
     return is_it;
 }
@@ -415,10 +414,9 @@ static bool open_threads(struct threads_folder *folder, const char *path,
                          struct cn_arena *names, struct cn_error *err)
 {
     struct cn_text head = {0};
-    bool ok;
 
     set_head_path(&head, path);
-    ok = cn_unpacked_open(&folder->head, head.chars, err);
+    bool ok = cn_unpacked_open(&folder->head, head.chars, err);
     cn_text_done(&head);
     while (ok) {
         const char *name = cn_arena_printf(names, "data.%zu", folder->count);

@@ -26,10 +26,9 @@ void cn_js_profile_done(struct cn_js_profile *p)
 static uint32_t text_number(struct cn_js_profile *p, struct cn_bytes text)
 {
     struct cn_text copy = {0};
-    uint32_t number;
 
     cn_text_add(&copy, (const char *)text.ptr, text.len);
-    number = cn_names_add(&p->texts, cn_text_str(&copy));
+    uint32_t number = cn_names_add(&p->texts, cn_text_str(&copy));
     cn_text_done(&copy);
     return number;
 }
@@ -200,8 +199,6 @@ static bool read_tree(struct cn_js_profile *p, struct cn_error *err)
     p->at = CN_NONE;
     open_child(p);
     while (p->at != CN_NONE) {
-        size_t len;
-
         member.kind = cn_json_next(p->json, &member.token, err);
         if (member.kind == CN_JSON_OBJECT)
             open_child(p);
@@ -214,8 +211,8 @@ static bool read_tree(struct cn_js_profile *p, struct cn_error *err)
             return member.kind != CN_JSON_FAIL &&
                    cn_fail(err, CN_ERR_FORMAT, "JSON at %" PRIu64 ": expected a node",
                            member.token.off);
-        len = member.token.text.len < CN_JSON_KEY_MAX ? member.token.text.len
-                                                      : CN_JSON_KEY_MAX;
+        size_t len = member.token.text.len < CN_JSON_KEY_MAX ? member.token.text.len
+                                                             : CN_JSON_KEY_MAX;
         memcpy(member.key, member.token.text.ptr, len);
         member.key[len] = '\0';
         member.kind = cn_json_next(p->json, &member.token, err);
@@ -324,11 +321,10 @@ static void split_name(struct cn_js_profile *p, struct cn_bytes text)
     const uint8_t *open = text.len > 0 ? memchr(text.ptr, '(', text.len) : NULL;
     struct cn_bytes url, line;
     const uint8_t *colon;
-    size_t name_len;
 
     if (!open || open == text.ptr || text.ptr[text.len - 1] != ')')
         return;
-    name_len = (size_t)(open - text.ptr);
+    size_t name_len = (size_t)(open - text.ptr);
     if (!cn_bytes_slice(text, name_len + 1, text.len - name_len - 2, &url))
         return;
     colon = url.len > 0 ? memrchr(url.ptr, ':', url.len) : NULL;

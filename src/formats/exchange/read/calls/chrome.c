@@ -371,11 +371,10 @@ static bool take_profile(struct chrome_reading *r, struct cn_error *err)
 {
     const struct chrome_event *event = &r->event;
     struct profile_part part = {.json = cn_json_read(r->json.bytes)};
-    bool ok;
 
     part.json.at = (size_t)event->data_off;
-    ok = cn_json_expect(&part.json, CN_JSON_OBJECT, "an object", err) &&
-         cn_json_read_object(&part.json, take_part, &part, err);
+    bool ok = cn_json_expect(&part.json, CN_JSON_OBJECT, "an object", err) &&
+              cn_json_read_object(&part.json, take_part, &part, err);
     if (!part.profile.has_start && event->has_time && event->time_ns >= 0) {
         part.profile.has_start = true;
         part.profile.start_us = event->time_ns / 1000;

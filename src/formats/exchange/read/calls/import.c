@@ -80,7 +80,6 @@ uint32_t cn_call_import_name(struct cn_call_import *import, struct cn_bytes name
 {
     uint32_t *known =
         cn_map_at(&import->name_of, XXH3_64bits(name.ptr, name.len), UINT32_MAX);
-    uint32_t number;
 
     if (*known != UINT32_MAX) {
         const char *found = import->names.list[*known];
@@ -88,7 +87,7 @@ uint32_t cn_call_import_name(struct cn_call_import *import, struct cn_bytes name
         if (strncmp(found, (const char *)name.ptr, name.len) == 0 && !found[name.len])
             return *known;
     }
-    number = cn_names_add(&import->names, str_of(import, name));
+    uint32_t number = cn_names_add(&import->names, str_of(import, name));
     *known = number;
     return number;
 }
@@ -97,14 +96,13 @@ uint32_t cn_call_import_function(struct cn_call_import *import, const char *name
                                  const char *file, uint32_t line)
 {
     size_t known = import->names.count;
-    uint32_t number;
 
     if (!file[0] && line == 0)
         return cn_call_import_name(
             import, (struct cn_bytes){(const uint8_t *)name, strlen(name)});
     cn_text_clear(&import->scratch);
     cn_text_printf(&import->scratch, "%s\n%s:%" PRIu32, name, file, line);
-    number = cn_names_add(&import->names, cn_text_str(&import->scratch));
+    uint32_t number = cn_names_add(&import->names, cn_text_str(&import->scratch));
     if (number == known) {
         CN_PUSH(import->located, import->located_count, import->located_capacity,
                 (struct cn_located){number, line, cn_strdup(name), cn_strdup(file)});
@@ -360,11 +358,10 @@ bool cn_call_import_open(struct cn_recording **out, const char *path,
                          cn_call_import_fn read, struct cn_error *err)
 {
     struct cn_unpacked file = {0};
-    bool ok;
 
     if (!cn_unpacked_open(&file, path, err))
         return false;
-    ok = read(file.bytes, true, out, err);
+    bool ok = read(file.bytes, true, out, err);
     cn_unpacked_close(&file);
     if (!ok)
         return cn_fail_in(err, "%s", path);

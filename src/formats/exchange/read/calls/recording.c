@@ -133,11 +133,10 @@ static void emit_reading(struct stream *s, const struct cn_imported_call *item)
 static enum cn_step read_counter(struct stream *s, uint64_t time_ns, struct cn_error *err)
 {
     const struct cn_imported_call *item;
-    enum cn_step step;
 
     if (!s->readings)
         return CN_END;
-    step = cn_run_merge_peek(s->readings, &item, err);
+    enum cn_step step = cn_run_merge_peek(s->readings, &item, err);
     if (step != CN_ITEM)
         return step;
     if (item->time_ns > time_ns)
@@ -370,7 +369,6 @@ cn_call_recording_new(const char *module, const struct cn_names *names,
                       struct cn_call_tracks *tracks, uint64_t base_ns)
 {
     struct recording *r = cn_alloc(1, sizeof(*r));
-    struct cn_task *tasks;
 
     CN_SORT(tracks->list, tracks->count, CN_UP(struct cn_call_track, tid));
     r->tables = make_tables(module, names, located, counters, tracks, base_ns);
@@ -383,7 +381,8 @@ cn_call_recording_new(const char *module, const struct cn_names *names,
     r->preempted = find_event(r, names, CN_EVENT_SCHED_BOTH_PREEMPT);
     *tracks = (struct cn_call_tracks){0};
     /* The tables have no calls: complete their tasks. */
-    tasks = cn_arena_alloc(&r->rec.arena, r->rec.task_count, sizeof(*tasks));
+    struct cn_task *tasks =
+        cn_arena_alloc(&r->rec.arena, r->rec.task_count, sizeof(*tasks));
     for (uint32_t i = 0; i < r->rec.task_count; i++) {
         uint64_t first_ns = r->tracks.list[i].first_ns;
 

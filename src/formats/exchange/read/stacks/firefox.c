@@ -489,13 +489,12 @@ static bool add_sample(struct tables *t, const struct sums *sums, size_t i, doub
     struct cn_import *import = t->r->import;
     uint32_t stack = index_at(t, SAMPLE_STACK, i, t->stack_count);
     double weight = sums->has_weight ? cell(t, SAMPLE_WEIGHT, i) : 1;
-    uint32_t context;
 
     if (stack == UINT32_MAX || t->contexts[stack] == WAITS) {
         cn_import_wait(import, sums->thread, time_ns(t->r, at_ms));
         return true;
     }
-    context = t->contexts[stack];
+    uint32_t context = t->contexts[stack];
     cn_import_sample(import, sums->thread, time_ns(t->r, at_ms), context);
     if (sums->has_time && next_ms > at_ms &&
         !cn_import_add(import, sums->thread, context, sums->time,
@@ -530,10 +529,9 @@ static bool add_thread(struct firefox_reading *r, const struct firefox_thread *t
 {
     struct tables t = {.r = r, .thread = thread};
     struct sums sums;
-    bool ok;
 
     add_stacks(&t);
-    ok = find_metrics(&t, &sums, err) && add_samples(&t, &sums, err);
+    bool ok = find_metrics(&t, &sums, err) && add_samples(&t, &sums, err);
     *bad_count += t.bad_count;
     free(t.contexts);
     free(t.depths);

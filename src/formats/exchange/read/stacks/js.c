@@ -133,17 +133,17 @@ static bool add_sizes(struct js_reading *r, const char *name, struct cn_error *e
 static bool add_profile(struct js_reading *r, bool is_heap, struct cn_error *err)
 {
     size_t count = r->profile.node_count;
-    bool ok;
 
     r->contexts = cn_alloc(count + 1, sizeof(*r->contexts));
     r->path = cn_alloc(count + 1, sizeof(*r->path));
     for (size_t i = 0; i < count; i++)
         r->contexts[i] = CN_NONE;
-    ok = cn_import_thread(r->import,
-                          &(struct cn_import_identity){.kinds = {"THREAD"}, .name = ""},
-                          &r->thread, err) &&
-         (is_heap ? add_sizes(r, "size (bytes)", err)
-                  : add_samples(r, err) && add_sizes(r, "samples", err));
+    bool ok =
+        cn_import_thread(r->import,
+                         &(struct cn_import_identity){.kinds = {"THREAD"}, .name = ""},
+                         &r->thread, err) &&
+        (is_heap ? add_sizes(r, "size (bytes)", err)
+                 : add_samples(r, err) && add_sizes(r, "samples", err));
     free(r->contexts);
     free(r->path);
     return ok;

@@ -184,14 +184,13 @@ static bool add_line(struct pprof_profile *p, uint64_t function_id, const char *
 {
     uint32_t at = cn_map_find(&p->function_of, function_id, UINT32_MAX);
     struct pprof_function function = {0};
-    char *file, *name;
 
     if (at == UINT32_MAX && function_id != 0)
         return cn_fail(err, CN_ERR_FORMAT, "there is no function %" PRIu64, function_id);
     if (at != UINT32_MAX)
         function = p->functions[at];
-    file = copy_string(p, function.file);
-    name = copy_string(p, function.name);
+    char *file = copy_string(p, function.file);
+    char *name = copy_string(p, function.name);
     add_frame(p, &(struct cn_import_frame){
                      .name = name,
                      .module = module,
@@ -237,17 +236,15 @@ static bool add_location(struct pprof_profile *p, size_t i, struct location_line
 {
     struct pprof_location *location = &p->locations[i];
     struct cn_pb_reader top = {0};
-    char *module;
     bool ok;
-    uint32_t at;
 
     lines->numbers = (struct pprof_numbers){0};
     lines->count = 0;
     if (!cn_pb_read_message(&top, &location->field, take_location, lines, err))
         return false;
-    at = cn_map_find(&p->module_of, lines->numbers.list[cn_pprof_location_mapping_id],
-                     UINT32_MAX);
-    module = copy_string(p, at == UINT32_MAX ? 0 : p->modules[at]);
+    uint32_t at = cn_map_find(
+        &p->module_of, lines->numbers.list[cn_pprof_location_mapping_id], UINT32_MAX);
+    char *module = copy_string(p, at == UINT32_MAX ? 0 : p->modules[at]);
     location->first_frame = (uint32_t)p->frame_count;
     ok = true;
     for (size_t k = 0; k < lines->count && ok; k++)
@@ -283,7 +280,6 @@ static bool add_type(struct pprof_profile *p, struct value_type *to, struct cn_e
     char *unit = copy_string(p, to->unit);
     const char *suffix = strrchr(type, '(');
     struct cn_text name = {0};
-    bool ok;
 
     to->scale = cn_duration_unit_ns(unit) / 1e9;
     cn_text_str_add(&name, type[0] ? type : "value");
@@ -293,7 +289,7 @@ static bool add_type(struct pprof_profile *p, struct value_type *to, struct cn_e
         cn_text_printf(&name, " (%s)", unit);
     if (to->scale == 0)
         to->scale = 1;
-    ok = cn_import_metric(p->import, cn_text_str(&name), &to->metric, err);
+    bool ok = cn_import_metric(p->import, cn_text_str(&name), &to->metric, err);
     cn_text_done(&name);
     free(type);
     free(unit);
