@@ -26,6 +26,15 @@ struct number {
     double value;
 };
 
+/* By how a limit is compared: an item is above it with its greatest number, below with its least. */
+enum { ABOVE, BELOW, DIRECTIONS };
+
+/* The numbers of the items of a group, one of each item and key. */
+struct traits_numbers {
+    struct number *list;
+    size_t count, capacity;
+};
+
 struct cn_traits {
     int group;                    /* of the item whose values are added */
     uint64_t item;                /* its number, from 1 */
@@ -34,10 +43,12 @@ struct cn_traits {
     struct cn_names values;      /* number of the key, newline, value */
     struct traits_count *counts; /* by value */
     size_t count_capacity;
-    uint64_t *number_items; /* by key: the last item with a number */
-    size_t number_item_capacity;
-    struct number *numbers[CN_TRAIT_GROUPS];
-    size_t number_counts[CN_TRAIT_GROUPS], number_capacities[CN_TRAIT_GROUPS];
+    struct traits_last {
+        uint64_t item; /* the last one with a number */
+        size_t at;     /* its numbers */
+    } * lasts;         /* by key */
+    size_t last_capacity;
+    struct traits_numbers numbers[CN_TRAIT_GROUPS][DIRECTIONS];
     struct cn_text text;
 };
 
@@ -54,9 +65,10 @@ void cn_traits_free(struct cn_traits *traits)
     cn_names_done(&traits->values);
     cn_text_done(&traits->text);
     free(traits->counts);
-    free(traits->number_items);
+    free(traits->lasts);
     for (int k = 0; k < CN_TRAIT_GROUPS; k++)
-        free(traits->numbers[k]);
+        for (int d = 0; d < DIRECTIONS; d++)
+            free(traits->numbers[k][d].list);
     free(traits);
 }
 
@@ -103,6 +115,25 @@ double cn_traits_log_tail(uint64_t hits, uint64_t n, uint64_t marked, uint64_t a
     return sum > 0 ? largest + log(sum) : -INFINITY;
 }
 
+/* Of the numbers of an item, the greatest and the least are compared with those of others. */
+static void add_number(struct cn_traits *traits, uint32_t key, double value)
+{
+    struct traits_last *last = &traits->lasts[key];
+    struct traits_numbers *numbers = traits->numbers[traits->group];
+    double *most, *least;
+
+    if (last->item != traits->item) {
+        *last = (struct traits_last){traits->item, numbers[ABOVE].count};
+        for (int d = 0; d < DIRECTIONS; d++)
+            CN_PUSH(numbers[d].list, numbers[d].count, numbers[d].capacity,
+                    (struct number){key, value});
+    }
+    most = &numbers[ABOVE].list[last->at].value;
+    least = &numbers[BELOW].list[last->at].value;
+    *most = value > *most ? value : *most;
+    *least = value < *least ? value : *least;
+}
+
 void cn_traits_add(struct cn_traits *traits, const char *key, const char *value,
                    const double *number)
 {
@@ -110,8 +141,8 @@ void cn_traits_add(struct cn_traits *traits, const char *key, const char *value,
     uint32_t key_number = cn_names_add(&traits->keys, key), at;
 
     if (key_number == known_keys) {
-        CN_GROW(traits->number_items, key_number, traits->number_item_capacity);
-        traits->number_items[key_number] = 0;
+        CN_GROW(traits->lasts, key_number, traits->last_capacity);
+        traits->lasts[key_number] = (struct traits_last){0};
     }
     cn_text_clear(&traits->text);
     cn_text_printf(&traits->text, "%u\n", key_number);
@@ -125,13 +156,8 @@ void cn_traits_add(struct cn_traits *traits, const char *key, const char *value,
         return;
     traits->counts[at].last_item = traits->item;
     traits->counts[at].has[traits->group]++;
-    if (number && traits->number_items[key_number] != traits->item) {
-        int g = traits->group;
-
-        traits->number_items[key_number] = traits->item;
-        CN_PUSH(traits->numbers[g], traits->number_counts[g],
-                traits->number_capacities[g], (struct number){key_number, *number});
-    }
+    if (number && !isnan(*number))
+        add_number(traits, key_number, *number);
 }
 
 /* What is looked for: what the items of a group have more often than those of the other one. */
@@ -185,53 +211,52 @@ struct traits_run {
     size_t first, end;
 };
 
-static struct traits_run find_run(const struct number *list, size_t count, uint32_t key)
+static struct traits_run find_run(const struct traits_numbers *numbers, uint32_t key)
 {
-    struct traits_run run = {.list = list};
+    struct traits_run run = {.list = numbers->list};
 
-    while (run.first < count && list[run.first].key < key)
+    while (run.first < numbers->count && run.list[run.first].key < key)
         run.first++;
-    for (run.end = run.first; run.end < count && list[run.end].key == key;)
+    for (run.end = run.first; run.end < numbers->count && run.list[run.end].key == key;)
         run.end++;
     return run;
 }
 
-static uint64_t count_beyond(const struct traits_run *run, char relation, double limit)
+static uint64_t count_beyond(const struct traits_run *run, int direction, double limit)
 {
     uint64_t count = 0;
 
     for (size_t i = run->first; i < run->end; i++)
         count +=
-            relation == '>' ? run->list[i].value > limit : run->list[i].value < limit;
+            direction == ABOVE ? run->list[i].value > limit : run->list[i].value < limit;
     return count;
 }
 
 /* Try limits that few items of the other group exceed. */
-static void offer_limits(struct traits_search *search, uint32_t key)
+static void offer_limits(struct traits_search *search, uint32_t key, int direction)
 {
     static const double shares[LIMITS] = {0.5, 0.75, 0.9, 0.99, 1};
     const struct cn_traits *traits = search->traits;
     struct traits_run runs[CN_TRAIT_GROUPS], *other = &runs[search->other];
 
     for (int i = 0; i < CN_TRAIT_GROUPS; i++)
-        runs[i] = find_run(traits->numbers[i], traits->number_counts[i], key);
+        runs[i] = find_run(&traits->numbers[i][direction], key);
     if (other->end == other->first)
         return;
-    for (int i = 0; i < 2 * LIMITS; i++) {
-        bool is_above = i < LIMITS;
-        double share = is_above ? shares[i] : 1 - shares[i - LIMITS];
+    for (int i = 0; i < LIMITS; i++) {
+        double share = direction == ABOVE ? shares[i] : 1 - shares[i];
         size_t last = other->end - other->first - 1;
         double limit = other->list[other->first + (size_t)((double)last * share)].value;
         char text[32];
         struct cn_sign sign = {.key = traits->keys.list[key],
-                               .relation = is_above ? '>' : '<',
+                               .relation = direction == ABOVE ? '>' : '<',
                                .value = text,
                                .group = search->group};
 
         (void)snprintf(text, sizeof(text), "%.15g", limit);
         for (int k = 0; k < CN_TRAIT_GROUPS; k++) {
             sign.of[k] = traits->of[k];
-            sign.has[k] = count_beyond(&runs[k], sign.relation, limit);
+            sign.has[k] = count_beyond(&runs[k], direction, limit);
         }
         offer(search, &sign);
     }
@@ -265,18 +290,20 @@ void cn_traits_judge(struct cn_traits *traits, const int *groups, size_t group_c
 
     *signs = (struct cn_signs){0};
     for (int k = 0; k < CN_TRAIT_GROUPS; k++)
-        CN_SORT(traits->numbers[k], traits->number_counts[k], CN_UP(struct number, key),
-                CN_UP(struct number, value));
+        for (int d = 0; d < DIRECTIONS; d++)
+            CN_SORT(traits->numbers[k][d].list, traits->numbers[k][d].count,
+                    CN_UP(struct number, key), CN_UP(struct number, value));
     for (size_t g = 0; g < group_count; g++)
         for (size_t i = 0; i < traits->values.count; i++)
             search.test_count += traits->counts[i].has[groups[g]] >= limits->hits_min;
-    search.test_count += (double)(group_count * traits->keys.count * 2 * LIMITS);
+    search.test_count += (double)(group_count * traits->keys.count * DIRECTIONS * LIMITS);
     for (size_t g = 0; g < group_count; g++) {
         search.group = groups[g];
         search.other = 1 - groups[g];
         offer_values(&search);
         for (uint32_t i = 0; i < traits->keys.count; i++)
-            offer_limits(&search, i);
+            for (int d = 0; d < DIRECTIONS; d++)
+                offer_limits(&search, i, d);
     }
     CN_SORT(signs->list, signs->count, CN_UP(struct cn_sign, log_p),
             CN_UP(struct cn_sign, key), CN_UP(struct cn_sign, value));

@@ -31,8 +31,8 @@ void cn_traits_free(struct cn_traits *traits); /* NULL is fine */
 /* The next item; its values follow. */
 void cn_traits_begin(struct cn_traits *traits, int group);
 
-/* Add a value; it counts once per item. `number` is NULL unless it is a number; of several
- * numbers of a key, the first one of an item is compared with those of others. */
+/* Add a value; it counts once per item. `number` is NULL unless it is a number; an item with
+ * several numbers of a key is above a limit if one of them is, and below if one is. */
 void cn_traits_add(struct cn_traits *traits, const char *key, const char *value,
                    const double *number);
 

@@ -70,6 +70,7 @@ static bool write_about(const struct cn_analysis *analysis, struct cn_database *
     cn_json_object(&json);
     cn_json_add_u64(&json, "lostRecords", analysis->lost_count);
     cn_json_add_u64(&json, "samples", db->sample_count);
+    cn_json_add_u64(&json, "traces", db->trace_count);
     cn_json_add_u64(&json, "profiles", analysis->profile_count);
     cn_json_add_u64(&json, "unreadableProfiles", analysis->unreadable_count);
     cn_json_add_str(&json, "notes", analysis->notes ? analysis->notes : "");
@@ -231,6 +232,7 @@ static bool take_member(void *arg, const struct cn_json_member *member,
     } members[] = {
         {"lostRecords", &out->lost_count, NULL},
         {"samples", &r->db->sample_count, NULL},
+        {"traces", &r->db->trace_count, NULL},
         {"profiles", &out->profile_count, NULL},
         {"unreadableProfiles", &out->unreadable_count, NULL},
         {"warnings", NULL, take_warning},

@@ -1,8 +1,8 @@
 /* What the database of an analysis does not contain, in files beside it: about.json, and points.json
  * with the costs of instructions, if there are any.
  *
- *     {"lostRecords": 3, "samples": 0, "profiles": 4, "unreadableProfiles": 0, "notes": "...",
- *      "warnings": ["..."], "damages": ["task 7: ..."], "threadNames": ["", "render"],
+ *     {"lostRecords": 3, "samples": 0, "traces": 0, "profiles": 4, "unreadableProfiles": 0,
+ *      "notes": "...", "warnings": ["..."], "damages": ["task 7: ..."], "threadNames": ["", "render"],
  *      "buildIds": ["", "5a41..."], "missing": ["/opt/app"]}
  *     {"points": [module, context, offset, ...], "values": [point, profile, metric, value, ...]}
  *

@@ -164,6 +164,8 @@ bool cn_analyze_calls(struct cn_analysis *out, const struct cn_call_sources *fro
     ok = cn_calls_to_database(&db, from->queries, from->count, &options, &result, err);
     if (ok) {
         note_result(out, from, &result);
+        for (size_t i = 0; i < from->count; i++)
+            db->trace_count += from->queries[i].rec->trace_count;
         ok = cn_analysis_write(out, db, to, err);
         cn_calls_result_done(&result);
         cn_database_close(db);

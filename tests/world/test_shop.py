@@ -4,6 +4,7 @@
 Usage: test_shop.py --cairn PROGRAM [unittest options]
 """
 import argparse
+import collections
 import contextlib
 import http.client
 import json
@@ -60,27 +61,34 @@ class World(unittest.TestCase):
         self.assertEqual({r["trace_id"] for r in rows}, set(self.traces))
         for r in rows:
             t = self.traces[r["trace_id"]]
-            root = shop.root_of(t)
-            self.assertEqual((r["spans"], r["errors"], r["duration_ns"], r["method"]),
-                             (len(t), sum(s.error for s in t.values()), root.ns, root.name))
+            services = [shop.roots_of(t)[0].service]
+            services += sorted({s.service for s in t.values()} - set(services))
+            self.assertEqual((r["spans"], r["errors"], r["duration_ns"], r["method"], r["services"]),
+                             (len(t), sum(s.error for s in t.values()), shop.duration_ns(t), shop.roots_of(t)[0].name,
+                              ", ".join(services)))
+
+    def check_statistics(self, rows, names, truth):
+        """Rows with the statistics of shop.statistics(), by the values of some columns."""
+        found = {tuple(r[n] for n in names): r for r in rows}
+        self.assertEqual(set(found), {k if isinstance(k, tuple) else (k,) for k in truth})
+        for key, numbers in truth.items():
+            r = found[key if isinstance(key, tuple) else (key,)]
+            self.assertEqual({n: r["calls" if n == "count" and "calls" in r else n] for n in numbers}, numbers, key)
+
+    def groups(self, query, name):
+        return self.json("store", "search", self.store, query, "--group-by", name.replace("_", "."), "--limit", "10000")
 
     def check_groups(self):
-        for name in ("card_type", "item", "db_system"):
-            found = {r["value"]: r for r in self.json("store", "search", self.store, "--group-by", name.replace("_", "."))}
-            truth = shop.groups(self.traces, name)
-            self.assertEqual(set(found), set(truth))
-            for value, (count, errors, durations) in truth.items():
-                r = found[value]
-                p50 = durations[(count * 50 + 99) // 100 - 1]
-                self.assertEqual((r["count"], r["error_count"], r["p50_ns"], r["max_ns"]), (count, errors, p50, durations[-1]))
-        # A group of the traces that a query finds, by an attribute of another span.
-        matching = {k: t for k, t in self.traces.items() if shop.of("payment")(t)}
-        found = {r["value"]: r["count"] for r in self.json("store", "search", self.store, "service = payment", "--group-by", "item")}
-        self.assertEqual(found, {v: g[0] for v, g in shop.groups(matching, "item").items()})
+        # Also of the traces that a query finds, by an attribute of another span.
+        paid = {k: t for k, t in self.traces.items() if shop.of("payment")(t)}
+        for query, traces in (("", self.traces), ("service = payment", paid)):
+            for name in ("card_type", "item", "db_system", "service", "method"):
+                with self.subTest(query, by=name):
+                    self.check_statistics(self.groups(query, name), ["value"], shop.groups(traces, name))
+        self.check_statistics(self.groups("", "operation"), ["value"], shop.operations(self.traces))
 
     def check_services(self):
-        found = {(r["caller"], r["callee"]): r["calls"] for r in self.json("store", "services", self.store)}
-        self.assertEqual(found, shop.edges(self.traces))
+        self.check_statistics(self.json("store", "services", self.store), ["caller", "callee"], shop.edges(self.traces))
 
     def check_report(self):
         rows = {r["name"]: (r["calls"], r["total_ns"], r["self_ns"])
@@ -88,12 +96,88 @@ class World(unittest.TestCase):
         for name, truth in shop.report(self.traces).items():
             self.assertEqual(rows.get(name), tuple(truth), name)
 
+    def check_tree(self):
+        found, path = collections.Counter(), []
+        for r in self.json("tree", self.store):
+            path[r["depth"]:] = [r["name"]]
+            # Below the entry of the first thread, and that of the others.
+            if r["kind"] == "function":
+                found[tuple(path[1:])] += r["time_sec_exclusive"] or 0
+        truth = shop.paths(self.traces)
+        self.assertEqual(set(found), set(truth))
+        for path, ns in truth.items():
+            self.assertAlmostEqual(found[path], ns / 1e9, places=7, msg=path)
+
+    def check_critical_paths(self):
+        for trace in list(self.traces.values())[::7]:
+            first = min(s.begin for s in shop.roots_of(trace))
+            rows = self.json("store", "show", self.store, shop.roots_of(trace)[0].trace, "--critical-path")
+            truth = [(trace[i].begin - first, trace[i].service, trace[i].name, ns)
+                     for i, ns in shop.critical_path(trace).items() if i]
+            self.assertEqual(sorted((r["start_ns"], r["service"], r["method"], r["path_ns"]) for r in rows if r["method"]),
+                             sorted(truth))
+
+    def sides(self, queries):
+        """Options of diff for two of shop.QUERIES, and their traces."""
+        tests = dict(shop.QUERIES)
+        options = [f"--query-{side}={query}" for side, query in zip("ab", queries)]
+        return options, [list(filter(tests[query], self.traces.values())) for query in queries]
+
+    def check_facets(self, rows, sides):
+        values, seen = {}, 0
+        for r in rows:
+            has = (r["has_a"], r["has_b"])
+            self.assertEqual((r["of_a"], r["of_b"]), tuple(map(len, sides)))
+            if r["relation"] == "=":
+                values[r["side"], r["key"], r["value"]] = has
+            else:
+                seen += 1
+                limit = float(r["value"])
+                self.assertEqual(has, tuple(shop.beyond(side, r["key"], r["relation"], limit) for side in sides), r)
+        self.assertEqual(values, shop.facets(sides))
+        return seen
+
+    def check_comparisons(self):
+        seen = 0
+        for queries in (("NOT service = payment", "service = payment service = frontend"), ("card.type != visa", "cart.items >= 3"),
+                        ("errors", "duration > 40ms"), ("", "errors item < 5")):
+            options, sides = self.sides(queries)
+            if not all(sides):
+                continue
+            with self.subTest(queries):
+                seen += self.check_facets(self.json("diff", "--facets", *options, self.store), sides)
+                costs = [shop.report({i: t for i, t in enumerate(side)}) for side in sides]
+                rows = self.json("diff", "--per=trace", "--flat", "--cost=self", *options, self.store)
+                for r in rows:
+                    for side, cost, name in zip(sides, costs, "ab"):
+                        truth = cost.get(r["function"], (0, 0, 0))[2] / len(side) / 1e9
+                        self.assertAlmostEqual(r[name] or 0, truth, places=9, msg=(r["function"], name))
+                different = {f for f in set(costs[0]) | set(costs[1]) if f not in costs[0] or f not in costs[1]}
+                self.assertLessEqual(different, {r["function"] for r in rows})
+        self.assertTrue(seen > 0 or len(self.traces) < 100)
+
+    def check_exports(self):
+        """A copy of the store, and the spans of one trace in a format of others."""
+        copy = str(self.folder / f"copy{len(list(self.folder.iterdir()))}")
+        self.cairn("store", "export", "-q", self.store, "-o", copy)
+        self.assertEqual(int(self.cairn("store", "search", copy, "--count")), len(self.traces))
+        self.assertEqual(int(self.cairn("store", "search", copy, "--count", "--spans")), sum(map(len, self.traces.values())))
+        for trace in list(self.traces.values())[:3]:
+            shown = json.loads(self.cairn("store", "show", copy, shop.roots_of(trace)[0].trace, "--format", "otlp-json"))
+            spans = {s["spanId"]: (s["name"], s.get("parentSpanId", ""), int(s["startTimeUnixNano"]), int(s["endTimeUnixNano"]))
+                     for r in shown["resourceSpans"] for scope in r["scopeSpans"] for s in scope["spans"]}
+            self.assertEqual(spans, {s.id: (s.name, s.parent.id if s.parent else "", s.begin, s.end) for s in trace.values()})
+
     def check_all(self):
         self.check_searches()
         self.check_list()
         self.check_groups()
         self.check_services()
         self.check_report()
+        self.check_tree()
+        self.check_critical_paths()
+        self.check_comparisons()
+        self.check_exports()
 
 
 class Stored(World):

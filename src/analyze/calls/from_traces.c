@@ -65,6 +65,8 @@ struct cn_trace_calls {
     size_t lane_count, lane_capacity, group_count, group_capacity;
     struct trace_open_call *open; /* of the trace, outermost first */
     size_t depth, open_capacity;
+    struct cn_map traces; /* ids of those that were added */
+    uint64_t trace_count;
     struct cn_map paths;    /* path and function -> path of the recording, from 1 */
     struct made_call *made; /* by the open calls, those of the outermost first */
     size_t made_count, made_capacity;
@@ -100,6 +102,7 @@ void cn_trace_calls_free(struct cn_trace_calls *calls)
     cn_memory_recording_free(calls->recording);
     cn_names_done(&calls->names);
     cn_map_done(&calls->functions);
+    cn_map_done(&calls->traces);
     cn_map_done(&calls->paths);
     for (size_t i = 0; i < calls->group_count; i++) {
         free(calls->groups[i].lanes);
@@ -463,6 +466,17 @@ static void note_made(struct cn_trace_calls *calls, struct trace_open_call *call
     CN_PUSH(calls->made, calls->made_count, calls->made_capacity, call->real);
 }
 
+/* A trace counts once, however many outermost calls it has: callers can be missing. */
+static void count_trace(struct cn_trace_calls *calls, const struct cn_trace *trace)
+{
+    uint64_t key = trace->id_high * UINT64_C(0x9e3779b97f4a7c15) ^ trace->id_low;
+    uint32_t *is_counted = key == 0 ? NULL : cn_map_at(&calls->traces, key, 0);
+
+    calls->trace_count += !is_counted || !*is_counted;
+    if (is_counted)
+        *is_counted = 1;
+}
+
 void cn_trace_calls_enter(struct cn_trace_calls *calls, const struct cn_trace *trace,
                           uint32_t node, uint64_t begin_ns, uint32_t depth)
 {
@@ -480,6 +494,7 @@ void cn_trace_calls_enter(struct cn_trace_calls *calls, const struct cn_trace *t
     if (calls->depth > 0) {
         place(calls, &call, &begin_ns);
     } else {
+        count_trace(calls, trace);
         call.lane = take_lane(calls, 0, CN_NONE, begin_ns);
         if (call.lane == CN_NONE) {
             call.lane = calls->groups[0].lanes[0];
@@ -541,6 +556,7 @@ struct cn_recording *cn_trace_calls_finish(struct cn_trace_calls *calls)
                             calls->module, "r-xp"});
     recording = cn_memory_recording_finish(calls->recording);
     calls->recording = NULL;
+    recording->trace_count = calls->trace_count;
     if (calls->moved_count > 0)
         cn_recording_warn(recording, false,
                           "calls that overlap another one of their caller, or are not "

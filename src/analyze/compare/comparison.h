@@ -66,7 +66,7 @@ struct cn_compared_run {
     double *self, *calls; /* by node; calls NULL: unknown */
     size_t count;         /* of nodes so far; all of them after finishing */
     uint32_t thread_count;
-    double trace_count; /* outermost calls of request traces; 0: it has none */
+    double trace_count; /* request traces; of some threads, outermost calls; 0: none */
     double seconds;     /* from the first to the last sample; NAN: unknown */
     struct cn_compared_duration *durations; /* of nodes that are not too small */
     size_t duration_count;

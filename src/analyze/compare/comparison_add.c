@@ -401,6 +401,23 @@ static double find_weight(const struct cn_compared_run *run, const char *metric)
     return weight * most_samples < least ? least : weight;
 }
 
+/* A trace has several outermost calls if callers are missing, so these are only counted where it is
+ * unknown which traces the calls are of. */
+static double count_traces(const struct cn_comparison *c,
+                           const struct cn_compare_run *asked,
+                           const struct cn_compared_run *run)
+{
+    double count = 0;
+
+    if (asked->threads_count == 0 && asked->db->trace_count > 0)
+        return (double)asked->db->trace_count;
+    for (size_t i = 0; i < run->count; i++)
+        if (c->nodes[i].parent != CN_NONE &&
+            c->nodes[c->nodes[i].parent].parent == CN_NONE)
+            count += run->calls[i];
+    return count;
+}
+
 static bool fill_run(struct cn_comparison *c, struct cn_costs *costs,
                      const struct cn_compare_run *asked,
                      const struct compared_columns *columns, const char *metric,
@@ -428,10 +445,8 @@ static bool fill_run(struct cn_comparison *c, struct cn_costs *costs,
         ok = asked->has_range || asked->threads_count > 0
                  ? cn_fail(err, CN_ERR_USAGE, "nothing was measured in this selection")
                  : cn_fail(err, CN_ERR_USAGE, "metric '%s' has no values", metric);
-    for (size_t i = 0; i < run->count && ok && asked->is_of_traces && run->calls; i++)
-        if (c->nodes[i].parent != CN_NONE &&
-            c->nodes[c->nodes[i].parent].parent == CN_NONE)
-            run->trace_count += run->calls[i];
+    if (ok && asked->is_of_traces && run->calls)
+        run->trace_count = count_traces(c, asked, run);
     free(nodes);
     return ok;
 }

@@ -329,7 +329,8 @@ struct cn_recording {
     uint32_t task_count, session_count, module_count, function_count, source_count;
     uint32_t fact_count, event_name_count, copied_file_count, flow_count;
     uint32_t path_count, moved_count;
-    uint32_t version; /* of the file format: 3 or 4 */
+    uint64_t trace_count; /* request traces that the calls are of; 0: none */
+    uint32_t version;     /* of the file format: 3 or 4 */
     uint16_t header_len, max_stack;
     bool is_big_endian, is_32_bit;
     struct cn_hook_cost call_cost, libcall_cost; /* of a function of type P */

@@ -199,6 +199,7 @@ struct cn_database {
     uint64_t
         sample_count; /* that were taken, where timelines also have times between them; 0:
                               those of the timelines */
+    uint64_t trace_count;  /* request traces whose calls it has; 0: none, or unknown */
     bool has_exact_counts; /* value_count and context_count are exact: no value is 0 */
 
     /* Of a database that several processes make together: the profiles of this one, whose

@@ -34,22 +34,25 @@ static void find_traces(struct chosen *chosen)
     chosen->firsts[chosen->count] = hits->count;
 }
 
-/* Add what is known about the first calls of all spans of a trace. */
+/* Add what is known about the calls of all spans of a trace. */
 static bool read_trace(const struct cn_store *store, struct cn_segment_loader *loader,
                        const struct cn_search_hit *hits, size_t count,
                        struct cn_traits *traits, struct cn_error *err)
 {
     struct cn_trace trace = {0};
-    bool ok = true;
+    bool is_failed = false, ok = true;
 
     for (size_t i = 0; i < count && ok; i++) {
         const struct cn_segment *segment = cn_store_segment(store, hits[i].segment);
 
         ok = cn_segment_check_words(segment, err) &&
              cn_segment_load(loader, segment, hits[i].row, &trace, err);
-        if (ok && trace.node_count > 0)
-            cn_trace_facts_visit(&trace, 0, add_fact, traits);
+        if (ok && trace.node_count > 0) {
+            cn_trace_facts_visit_all(&trace, add_fact, traits);
+            is_failed = is_failed || trace.nodes[0].errors > 0;
+        }
     }
+    cn_traits_add(traits, "error", is_failed ? "yes" : "no", NULL);
     cn_trace_done(&trace);
     return ok;
 }

@@ -1,6 +1,6 @@
 /* What goes with one side of a comparison of traces: attributes, services, types, errors and
- * exceptions of the first calls of spans that traces of one query have more often than those of
- * another. A trace has the spans of all services, and matches if one of them does.
+ * exceptions that traces of one query have more often than those of another. A trace has what any
+ * call of its spans has, in whichever records they are stored: a search for the value finds it.
  *
  * At most 2,000 traces of each side are read, evenly over time.
  * Threads: any thread.
