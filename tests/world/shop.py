@@ -45,7 +45,7 @@ def make_trace(number, rng):
         spans.append(Span(trace, next(ids), parent, service, name, begin + first, begin + last, **more))
         return spans[-1]
 
-    item, user, length = rng.randrange(13), rng.randrange(1000), rng.randrange(30, 60) * MS
+    item, user, length = rng.randrange(13), rng.randrange(1000), rng.randrange(30 * MS, 60 * MS)
     if number % 3 == 0:
         root = add(None, "frontend", "GET /browse", 0, length // 2, page=number % 5)
         stock = add(root, "inventory", "GET /stock", MS, length // 3)

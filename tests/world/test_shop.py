@@ -10,14 +10,19 @@ import http.client
 import json
 import os
 import pathlib
+import random
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
+import unittest.mock
 
 import shop
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "server"))
+for beside in ("server", "store"):
+    sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / beside))
+import object_storage  # noqa: E402
 from service import serving  # noqa: E402
 
 
@@ -156,6 +161,43 @@ class World(unittest.TestCase):
                 self.assertLessEqual(different, {r["function"] for r in rows})
         self.assertTrue(seen > 0 or len(self.traces) < 100)
 
+    def check_why(self):
+        tests, name = dict(shop.QUERIES), "GET /checkout"
+        for query in ("", "card.type = visa item = 7", "service = payment service = frontend"):
+            spans = [(s, t) for t in self.traces.values() if tests[query](t) for s in t.values() if s.name == name]
+            if len(spans) < 20:
+                continue
+            with self.subTest(query):
+                answer = self.json("why", name, self.store, "--query", query, "--slowest", "20")
+                groups = [[t for s, t in spans if g["shortest_ns"] <= s.ns <= g["longest_ns"]]
+                          for g in (answer["slow"], answer["typical"])]
+                self.assertEqual([answer["slow"]["calls"], answer["typical"]["calls"]], list(map(len, groups)))
+                self.assertGreaterEqual(answer["slow"]["calls"], len(spans) // 5)
+                for sign in answer["signs"]:
+                    fact = (sign["key"], sign["value"])
+                    truth = [sum(fact in shop.facts_of(t) for t in g) if sign["relation"] == "=" else
+                             shop.beyond(g, sign["key"], sign["relation"], float(sign["value"])) for g in groups]
+                    self.assertEqual([sign["slow_calls"], sign["typical_calls"]], truth, sign)
+
+    def check_served(self, service):
+        """The same answers of the HTTP API."""
+        for query, test in shop.QUERIES:
+            self.assertEqual(service.get_counted("sources/0/traces", sum(map(test, self.traces.values())), q=query, limit=1)["count"],
+                             sum(map(test, self.traces.values())), query)
+        names = {"count": "count", "errors": "error_count", "total": "total_ns", **{f"p{p}": f"p{p}_ns" for p in (50, 90, 99)}}
+
+        def named(row, *more):
+            return {**{new: row[old] for old, new in names.items()}, **{name: row[name] for name in more}}
+        for name in ("item", "service"):
+            rows = service.get("sources/0/groups", by=name, limit=1000)["groups"]
+            self.check_statistics([named(r, "value") for r in rows], ["value"], shop.groups(self.traces, name))
+        edges = service.get("sources/0/services")["edges"]
+        self.check_statistics([named(r, "caller", "callee") for r in edges], ["caller", "callee"], shop.edges(self.traces))
+        _, sides = self.sides(queries := ("NOT service = payment", "service = payment service = frontend"))
+        facets = service.get("diff", form="facets", a="0", b="0", aQuery=queries[0], bQuery=queries[1])["facets"]
+        self.check_facets([{"side": f["side"].upper(), "key": f["key"], "relation": f["relation"], "value": f["value"], "has_a": f["hasA"],
+                            "has_b": f["hasB"], "of_a": f["ofA"], "of_b": f["ofB"]} for f in facets], sides)
+
     def check_exports(self):
         """A copy of the store, and the spans of one trace in a format of others."""
         copy = str(self.folder / f"copy{len(list(self.folder.iterdir()))}")
@@ -177,6 +219,7 @@ class World(unittest.TestCase):
         self.check_tree()
         self.check_critical_paths()
         self.check_comparisons()
+        self.check_why()
         self.check_exports()
 
 
@@ -198,6 +241,8 @@ class Stored(World):
     def test_big_batches_and_an_open_segment(self):
         self.add(shop.batches(self.traces, 512, 3), "all")
         self.check_all()
+        with serving(OPTIONS.cairn, self.store, checks=False) as service:
+            self.check_served(service)
 
     def test_everything_twice_in_other_segments(self):
         requests = shop.batches(self.traces, 50, 4)
@@ -209,18 +254,63 @@ class Stored(World):
 
 
 class Collected(World):
+    def send(self, services, requests):
+        """Requests to collectors, each to one of them by chance, as senders repeat them elsewhere."""
+        chance = random.Random(9)
+        with contextlib.ExitStack() as stack:
+            connections = [stack.enter_context(contextlib.closing(http.client.HTTPConnection(s.host, s.port, timeout=60)))
+                           for s in services]
+            for i, request in enumerate(requests):
+                connection = chance.choice(connections)
+                connection.request("POST", "/v1/traces", body=json.dumps(request), headers={"Content-Type": "application/json"})
+                answer = connection.getresponse()
+                answer.read()
+                self.assertLess(answer.status, 300, i)
+
     def test_while_collecting_and_afterwards(self):
         with serving(OPTIONS.cairn, "--collect", self.store, "--collect-lanes", "3", checks=False) as service:
-            connection = http.client.HTTPConnection(service.host, service.port, timeout=60)
-            with contextlib.closing(connection):
-                for i, request in enumerate(shop.batches(self.traces, 64, 5)):
-                    connection.request("POST", "/v1/traces", body=json.dumps(request),
-                                       headers={"Content-Type": "application/json"})
-                    answer = connection.getresponse()
-                    answer.read()
-                    self.assertLess(answer.status, 300, i)
+            self.send([service], shop.batches(self.traces, 64, 5))
             self.check_searches()
             self.check_report()
+            self.check_served(service)
+        self.check_all()
+
+
+class Shared(Collected):
+    """Two collectors with one store in object storage: traces and repeated requests are split between them."""
+
+    def setUp(self):
+        super().setUp()
+        if not object_storage.is_installed():
+            self.skipTest("the packages ceph-mon, ceph-osd, radosgw and ceph-common are not installed")
+        gateway = self.enterContext(object_storage.Gateway(self.folder / "ceph"))
+        self.enterContext(unittest.mock.patch.dict(
+            os.environ, object_storage.environment(gateway.port, self.folder / "cache"), clear=True))
+        gateway.ask("PUT", "/traces")
+        self.bucket, self.token = "s3://traces/shop", self.folder / "token"
+        self.token.write_text("0123456789abcdef0123456789abcdef\n", encoding="utf-8")
+        self.token.chmod(0o600)
+        self.store = f"{self.bucket}?fresh=60&collector-token={self.token}"
+        self.cairn("store", "init", "-q", self.bucket)
+        self.gateway = gateway
+
+    def test_while_collecting_and_afterwards(self):
+        spools = [str(self.folder / f"spool{i}") for i in range(2)]
+        with contextlib.ExitStack() as stack:
+            services = []
+            for spool in spools:
+                self.cairn("store", "init", "-q", spool, "--rotate-size=16K")
+                services.append(stack.enter_context(serving(
+                    OPTIONS.cairn, "--collect", spool, "--collect-lanes=1", "--upload", self.bucket, "--advertise=http://127.0.0.1",
+                    f"--token-file={self.token}", checks=False)))
+            # Readers see what is not uploaded when the collectors have registered.
+            while sum("collector-" in key for key in self.gateway.keys("traces", "shop/manifest/")) < 2:
+                time.sleep(0.05)
+            self.send(services, shop.batches(self.traces, 40, 6))
+            self.check_searches()
+            self.check_comparisons()
+        for spool in spools:
+            self.cairn("store", "seal", "-q", spool, "--upload", self.bucket)
         self.check_all()
 
 

@@ -149,7 +149,7 @@ static char *print_note(const struct cn_why_traces *traces)
         cn_text_str_add(&text, "Estimated: means and shares are those of ");
         cn_count_print(&text, traces->loaded);
         cn_text_str_add(&text, " of ");
-        cn_count_print_of(&text, traces->wanted, "trace");
+        cn_count_print_of(&text, traces->wanted, traces->is_root ? "call" : "trace");
         cn_text_str_add(&text, traces->is_root
                                    ? ", chosen evenly by duration from both groups."
                                    : ", chosen evenly over time.");

@@ -31,50 +31,14 @@ static uint64_t call_key(uint64_t begin_ns, uint64_t end_ns)
 }
 
 /* One copy of each string. */
-static const char *keep(struct cn_why_traces *traces, const char *str)
+static uint32_t keep(struct cn_why_traces *traces, const char *str)
 {
     char text[VALUE_LEN_MAX + 1];
     size_t len = strnlen(str, VALUE_LEN_MAX);
 
     memcpy(text, str, len);
     text[len] = '\0';
-    uint32_t number = cn_names_add(&traces->strings, text);
-    return traces->strings.list[number];
-}
-
-static void add_fact(void *arg, const char *key, const char *value, const double *number)
-{
-    struct cn_why_traces *traces = arg;
-
-    CN_PUSH(traces->facts, traces->fact_count, traces->fact_capacity,
-            (struct cn_why_fact){
-                .key = keep(traces, key),
-                .value = keep(traces, value),
-                .number = number ? *number : 0,
-                .is_number = number != NULL,
-            });
-}
-
-/* Note what is known about a call of the method. */
-static void note_call(struct cn_why_traces *traces, const struct cn_trace *trace,
-                      uint32_t node, uint64_t time_ns, struct cn_why_options *options)
-{
-    const struct cn_trace_node *at = &trace->nodes[node];
-    struct cn_why_trace noted = {trace->id_high, trace->id_low, traces->fact_count, 0};
-
-    if (options->has_at && trace->id_high == traces->one_high &&
-        trace->id_low == traces->one_low && at->duration_ns > traces->one_ns) {
-        traces->one_ns = at->duration_ns;
-        options->at_ns = time_ns + at->start_ns;
-        options->at_end_ns = options->at_ns + at->duration_ns;
-    }
-    cn_trace_facts_visit(trace, node, add_fact, traces);
-    noted.fact_count = traces->fact_count - noted.first_fact;
-    CN_PUSH(traces->list, traces->count, traces->capacity, noted);
-    (void)cn_map_at(
-        &traces->by_call,
-        call_key(time_ns + at->start_ns, time_ns + at->start_ns + at->duration_ns),
-        (uint32_t)traces->count);
+    return cn_names_add(&traces->strings, text);
 }
 
 /* Adds the calls of the method, with what is below them, to calls. */
@@ -84,9 +48,80 @@ struct why_adding {
     struct cn_why_options *options;
     const char *method;
     struct cn_text text;
+    struct why_caller {
+        const struct cn_trace *trace;
+        uint32_t node;
+    } * callers; /* of the current call, by depth */
+    size_t caller_count, caller_capacity;
     uint32_t depth; /* of the current call of the method; CN_NONE */
     unsigned noted; /* calls of this trace */
+    struct cn_map
+        facts;      /* key and value: the last call that has them, by its number from 1 */
+    bool is_failed; /* a call of the current call of the method, or it */
 };
+
+/* Add a value of the call of the method that was noted last, once. */
+static void add_fact(void *arg, const char *key, const char *value, const double *number)
+{
+    struct why_adding *adding = arg;
+    struct cn_why_traces *traces = adding->traces;
+    uint32_t key_number = keep(traces, key), value_number = keep(traces, value);
+    uint32_t *last =
+        cn_map_at(&adding->facts, (uint64_t)key_number << 32 | value_number, 0);
+
+    if (*last == traces->count)
+        return;
+    *last = (uint32_t)traces->count;
+    CN_PUSH(traces->facts, traces->fact_count, traces->fact_capacity,
+            (struct cn_why_fact){
+                .key = traces->strings.list[key_number],
+                .value = traces->strings.list[value_number],
+                .number = number ? *number : 0,
+                .is_number = number != NULL,
+            });
+}
+
+/* Begin to note what is known about a call of the method: what its callers have. */
+static void note_call(struct why_adding *adding, const struct cn_trace *trace,
+                      uint32_t node, uint64_t time_ns)
+{
+    struct cn_why_traces *traces = adding->traces;
+    struct cn_why_options *options = adding->options;
+    const struct cn_trace_node *at = &trace->nodes[node];
+    struct cn_why_trace noted = {trace->id_high, trace->id_low, traces->fact_count, 0};
+
+    if (options->has_at && trace->id_high == traces->one_high &&
+        trace->id_low == traces->one_low && at->duration_ns > traces->one_ns) {
+        traces->one_ns = at->duration_ns;
+        options->at_ns = time_ns + at->start_ns;
+        options->at_end_ns = options->at_ns + at->duration_ns;
+    }
+    CN_PUSH(traces->list, traces->count, traces->capacity, noted);
+    (void)cn_map_at(
+        &traces->by_call,
+        call_key(time_ns + at->start_ns, time_ns + at->start_ns + at->duration_ns),
+        (uint32_t)traces->count);
+    for (size_t i = 0; i < adding->caller_count; i++)
+        cn_trace_facts_visit(adding->callers[i].trace, adding->callers[i].node, add_fact,
+                             adding);
+    adding->is_failed = false;
+}
+
+/* End the current call of the method, if there is one. */
+static void end_call(struct why_adding *adding)
+{
+    struct cn_why_traces *traces = adding->traces;
+
+    if (adding->depth == CN_NONE)
+        return;
+    cn_trace_calls_end(adding->calls);
+    adding->depth = CN_NONE;
+    if (adding->noted > CALLS_NOTED)
+        return;
+    add_fact(adding, "error", adding->is_failed ? "yes" : "no", NULL);
+    traces->list[traces->count - 1].fact_count =
+        traces->fact_count - traces->list[traces->count - 1].first_fact;
+}
 
 static bool is_of_method(struct why_adding *adding, const struct cn_trace *trace,
                          uint32_t node)
@@ -104,17 +139,22 @@ static bool add_call(void *arg, const struct cn_trace_branch *branch, uint32_t n
     struct why_adding *adding = arg;
     uint64_t time_ns = branch->row.time_ns;
 
-    if (adding->depth != CN_NONE && depth <= adding->depth) {
-        cn_trace_calls_end(adding->calls);
-        adding->depth = CN_NONE;
-    }
+    if (adding->depth != CN_NONE && depth <= adding->depth)
+        end_call(adding);
     if (adding->depth == CN_NONE) {
-        if (!is_of_method(adding, &branch->trace, node))
+        adding->caller_count = depth;
+        if (!is_of_method(adding, &branch->trace, node)) {
+            CN_PUSH(adding->callers, adding->caller_count, adding->caller_capacity,
+                    (struct why_caller){&branch->trace, node});
             return true;
+        }
         adding->depth = depth;
         if (adding->noted++ < CALLS_NOTED)
-            note_call(adding->traces, &branch->trace, node, time_ns, adding->options);
+            note_call(adding, &branch->trace, node, time_ns);
     }
+    if (adding->noted <= CALLS_NOTED)
+        cn_trace_facts_visit(&branch->trace, node, add_fact, adding);
+    adding->is_failed |= (branch->trace.nodes[node].flags & CN_TRACE_ERROR) != 0;
     cn_trace_calls_enter(adding->calls, &branch->trace, node, time_ns,
                          depth - adding->depth);
     return true;
@@ -135,7 +175,7 @@ static bool add_trace(struct why_adding *adding, const struct cn_store *store,
     adding->depth = CN_NONE;
     adding->noted = 0;
     cn_trace_set_walk(&set, add_call, adding);
-    cn_trace_calls_end(adding->calls);
+    end_call(adding);
     cn_trace_set_done(&set);
     return true;
 }
@@ -170,6 +210,8 @@ static bool load(struct cn_why_traces *traces, const struct cn_store_query *quer
     traces->rec->path = cn_arena_strdup(&traces->rec->arena, traces->path);
     cn_trace_calls_free(adding.calls);
     cn_text_done(&adding.text);
+    cn_map_done(&adding.facts);
+    free(adding.callers);
     cn_segment_loader_free(loader);
     cn_search_hits_done(&spans);
     cn_search_hits_done(&hits);
@@ -236,34 +278,59 @@ static bool search_traces(struct cn_store_query *query,
     return true;
 }
 
-/* "(QUERY) AND FIELD = "METHOD"", searched: spans that begin with the method by duration, or all
- * traces that call it by time. */
-static bool search(struct cn_store_query *query, const char *path, const char *text,
-                   const char *field, const char *method, bool is_root,
-                   struct cn_search_hits *hits, struct cn_error *err)
+/* Append "FIELD = "METHOD"". */
+static void add_term(struct cn_text *text, const char *field, const char *method)
 {
-    struct cn_search_order order = {
-        .sort = is_root ? CN_SEARCH_BY_DURATION : CN_SEARCH_BY_TIME, .limit = UINT64_MAX};
+    cn_text_printf(text, "%s = \"", field);
+    for (; *method; method++) {
+        if (*method == '"' || *method == '\\')
+            cn_text_char(text, '\\');
+        cn_text_char(text, *method);
+    }
+    cn_text_char(text, '"');
+}
+
+/* The spans that begin with a method, by duration, of the traces that match the query. */
+static bool search_spans(struct cn_store_query *query, const char *path, const char *text,
+                         const char *method, struct cn_search_hits *hits,
+                         struct cn_error *err)
+{
+    struct cn_search_order order = {.sort = CN_SEARCH_BY_DURATION, .limit = UINT64_MAX};
+    struct cn_text term = {0};
+    struct cn_query *spans = NULL;
+    bool ok;
+
+    add_term(&term, "root", method);
+    ok = cn_store_query_open(query, path, text ? text : "", err);
+    if (ok &&
+        !(cn_query_parse(&spans, cn_text_str(&term), query->query->now_ns, err) &&
+          cn_search_rows_of(query->search, query->query, spans, &order, hits, err))) {
+        cn_store_query_close(query);
+        ok = false;
+    }
+    cn_query_free(spans);
+    cn_text_done(&term);
+    return ok;
+}
+
+/* The traces that match the query and call the method, by time. */
+static bool search_callers(struct cn_store_query *query, const char *path,
+                           const char *text, const char *method,
+                           struct cn_search_hits *hits, struct cn_error *err)
+{
+    struct cn_search_order order = {.limit = UINT64_MAX};
     struct cn_text whole = {0};
     bool ok;
 
     if (text && *text)
         cn_text_printf(&whole, "(%s) AND ", text);
-    cn_text_printf(&whole, "%s = \"", field);
-    for (; *method; method++) {
-        if (*method == '"' || *method == '\\')
-            cn_text_char(&whole, '\\');
-        cn_text_char(&whole, *method);
-    }
-    cn_text_char(&whole, '"');
+    add_term(&whole, "method", method);
     ok = cn_store_query_open(query, path, cn_text_str(&whole), err);
-    cn_text_done(&whole);
-    if (!ok)
-        return false;
-    ok = is_root ? cn_search_rows(query->search, query->query, &order, hits, err)
-                 : search_traces(query, &order, hits, err);
-    if (!ok)
+    if (ok && !search_traces(query, &order, hits, err)) {
         cn_store_query_close(query);
+        ok = false;
+    }
+    cn_text_done(&whole);
     return ok;
 }
 
@@ -311,14 +378,14 @@ bool cn_why_traces_open(struct cn_why_traces *traces, const char *path,
     bool ok;
 
     *traces = (struct cn_why_traces){.path = path};
-    if (!search(&query, path, query_text, "root", method, true, &hits, err))
+    if (!search_spans(&query, path, query_text, method, &hits, err))
         return false;
     traces->is_root = hits.count >= CN_WHY_CALLS_MIN;
     if (!traces->is_root) {
         cn_search_hits_done(&hits);
         cn_store_query_close(&query);
         hits = (struct cn_search_hits){0};
-        if (!search(&query, path, query_text, "method", method, false, &hits, err))
+        if (!search_callers(&query, path, query_text, method, &hits, err))
             return false;
     }
     traces->found = hits.count;

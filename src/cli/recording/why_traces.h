@@ -11,7 +11,8 @@
 #include "analyze/calls/why_signs.h"
 #include "base/map.h"
 
-/* A call of the method. */
+/* A call of the method has what it, the calls that it made and its callers have, wherever these are
+ * stored. */
 struct cn_why_fact {
     const char *key, *value;
     double number;

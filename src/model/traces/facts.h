@@ -1,5 +1,6 @@
-/* What is known about a call of a trace, or about all of its calls, as names and values: services,
- * types, errors, exceptions and attributes.
+/* What is known about a call of a trace, as names and values: its attributes and exception, and the
+ * service and type of the span that it is. Whether it failed is left to those who know all records
+ * of the trace.
  * Threads: any thread.
  */
 #ifndef CN_MODEL_TRACES_FACTS_H
@@ -11,12 +12,7 @@
 typedef void (*cn_trace_fact_fn)(void *arg, const char *key, const char *value,
                                  const double *number);
 
-/* Of one call: also the attributes of the first call, its service and its type. */
 void cn_trace_facts_visit(const struct cn_trace *trace, uint32_t node,
                           cn_trace_fact_fn visit, void *arg);
-
-/* Of all calls and spans, except whether one failed: other data may have more calls of the trace. */
-void cn_trace_facts_visit_all(const struct cn_trace *trace, cn_trace_fact_fn visit,
-                              void *arg);
 
 #endif

@@ -47,9 +47,9 @@ static bool read_trace(const struct cn_store *store, struct cn_segment_loader *l
 
         ok = cn_segment_check_words(segment, err) &&
              cn_segment_load(loader, segment, hits[i].row, &trace, err);
-        if (ok && trace.node_count > 0) {
-            cn_trace_facts_visit_all(&trace, add_fact, traits);
-            is_failed = is_failed || trace.nodes[0].errors > 0;
+        for (uint32_t node = 0; ok && node < trace.node_count; node++) {
+            cn_trace_facts_visit(&trace, node, add_fact, traits);
+            is_failed = is_failed || (trace.nodes[node].flags & CN_TRACE_ERROR);
         }
     }
     cn_traits_add(traits, "error", is_failed ? "yes" : "no", NULL);

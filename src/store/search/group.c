@@ -401,7 +401,7 @@ bool cn_grouping_new(struct cn_grouping **out, struct cn_search *search,
                        by);
     if (unit == CN_SEARCH_TRACES && !is_operation
             ? !cn_search_trace_table(search, NULL, &traces, err)
-            : !cn_search_find_doubles(search, err))
+            : !cn_search_find_doubles(search, query, err))
         return false;
     grouping = cn_alloc(1, sizeof(*grouping));
     grouping->traces = traces;

@@ -1,11 +1,14 @@
 #include "store/search/search.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/run/clock.h"
+#include "store/search/doubles.h"
 #include "store/search/page.h"
 #include "store/search/query.h"
 #include "store/search/segments.h"
+#include "store/search/whole.h"
 #include "store/segment/reader.h"
 
 static bool read_id(void *search, uint32_t segment, uint32_t row, uint64_t id[3])
@@ -22,9 +25,15 @@ static bool read_id(void *search, uint32_t segment, uint32_t row, uint64_t id[3]
     return true;
 }
 
-static bool may_improve(void *page, uint64_t time_ns)
+/* A page of rows; with `whole`, of these traces alone. */
+struct rows_search {
+    struct cn_search_page page;
+    const struct cn_whole *whole;
+};
+
+static bool may_improve_rows(void *arg, uint64_t time_ns)
 {
-    return cn_search_page_may_improve(page, time_ns);
+    return cn_search_page_may_improve(&((struct rows_search *)arg)->page, time_ns);
 }
 
 static bool offer_rows(void *arg, uint32_t segment, const struct cn_store_index *index,
@@ -38,7 +47,9 @@ static bool offer_rows(void *arg, uint32_t segment, const struct cn_store_index 
         [CN_SEARCH_BY_RECORDS] = CN_STORE_FIELD_records,
         [CN_SEARCH_BY_SPANS] = CN_STORE_FIELD_time_ns,
     };
-    struct cn_search_page *page = arg;
+    struct rows_search *found = arg;
+    struct cn_search_page *page = &found->page;
+    const struct cn_rows *whole = found->whole ? &found->whole->all[segment] : NULL;
     enum cn_store_field field = fields[page->order->sort];
     bool is_reversed = page->order->is_reversed;
     struct cn_store_column key, time;
@@ -51,6 +62,8 @@ static bool offer_rows(void *arg, uint32_t segment, const struct cn_store_index 
                                     : cn_rows_before(rows, rows->count);
          row < rows->count;
          row = is_reversed ? cn_rows_next(rows, row + 1) : cn_rows_before(rows, row)) {
+        if (whole && (row >= whole->count || !cn_rows_has(whole, row)))
+            continue;
         cn_search_page_offer(
             page,
             cn_joined_number(&index->joined, field, row, cn_store_column_at(&key, row)),
@@ -59,26 +72,87 @@ static bool offer_rows(void *arg, uint32_t segment, const struct cn_store_index 
     return true;
 }
 
-bool cn_search_rows(struct cn_search *search, const struct cn_query *query,
-                    const struct cn_search_order *order, struct cn_search_hits *out,
-                    struct cn_error *err)
+static bool find_rows(struct cn_search *search, const struct cn_query *query,
+                      const struct cn_whole *whole, const struct cn_search_order *order,
+                      struct cn_search_hits *out, struct cn_error *err)
 {
-    struct cn_search_page page = {.order = order, .read_id = read_id, .arg = search};
+    struct rows_search found = {
+        .page = {.order = order, .read_id = read_id, .arg = search}, .whole = whole};
     struct cn_search_visitor visitor = {
         .visit = offer_rows,
-        .goes_on = order->sort == CN_SEARCH_BY_TIME ? may_improve : NULL,
-        .arg = &page,
+        .goes_on = order->sort == CN_SEARCH_BY_TIME ? may_improve_rows : NULL,
+        .arg = &found,
         .is_oldest_first = order->is_reversed,
     };
     bool ok;
 
-    cn_search_page_begin(&page);
-    ok = cn_search_find_doubles(search, err) &&
-         cn_search_walk(search, query, &visitor, err);
+    cn_search_page_begin(&found.page);
+    ok = cn_search_walk(search, query, &visitor, err);
     if (ok)
-        out->list = cn_search_page_take(&page, &out->count);
-    cn_best_done(&page.best);
+        out->list = cn_search_page_take(&found.page, &out->count);
+    cn_best_done(&found.page.best);
     return ok;
+}
+
+/* A page without doubles, from one that has some more hits. */
+static bool find_few(struct cn_search *search, const struct cn_query *query,
+                     const struct cn_search_order *order, struct cn_search_hits *out,
+                     struct cn_error *err)
+{
+    enum { SPARE = 32, FACTOR = 4 };
+    uint64_t wanted = order->offset + order->limit;
+    struct cn_search_hits hits = {0};
+    bool is_full = true;
+
+    for (uint64_t spare = SPARE; is_full && hits.count < wanted; spare *= FACTOR) {
+        struct cn_search_order more = {order->sort, order->is_reversed, 0,
+                                       wanted + spare};
+
+        cn_search_hits_done(&hits);
+        if (!find_rows(search, query, NULL, &more, &hits, err))
+            return false;
+        is_full = hits.count == more.limit;
+        if (!cn_doubles_drop(search, &hits, err)) {
+            cn_search_hits_done(&hits);
+            return false;
+        }
+    }
+    if (hits.count > wanted)
+        hits.count = (size_t)wanted;
+    hits.count -= order->offset < hits.count ? (size_t)order->offset : hits.count;
+    if (hits.count > 0)
+        memmove(hits.list, hits.list + order->offset, hits.count * sizeof(*hits.list));
+    *out = hits;
+    return true;
+}
+
+/* True if so many spans, at most, are looked up to see whether they are stored twice. */
+static bool is_few(const struct cn_search *search, uint64_t count)
+{
+    return cn_store_segment_count(cn_search_store(search)) > 1 && count < UINT32_MAX &&
+           cn_search_is_few(search, (size_t)count);
+}
+
+bool cn_search_rows(struct cn_search *search, const struct cn_query *query,
+                    const struct cn_search_order *order, struct cn_search_hits *out,
+                    struct cn_error *err)
+{
+    if (order->limit < UINT32_MAX && is_few(search, order->offset + order->limit))
+        return find_few(search, query, order, out, err);
+    return cn_search_find_doubles(search, query, err) &&
+           find_rows(search, query, NULL, order, out, err);
+}
+
+bool cn_search_rows_of(struct cn_search *search, const struct cn_query *traces,
+                       const struct cn_query *query, const struct cn_search_order *order,
+                       struct cn_search_hits *out, struct cn_error *err)
+{
+    const struct cn_whole *whole;
+
+    if (traces->count == 0)
+        return cn_search_rows(search, query, order, out, err);
+    return cn_search_whole(search, traces, false, &whole, err) &&
+           find_rows(search, query, whole, order, out, err);
 }
 
 void cn_search_hits_done(struct cn_search_hits *hits)
@@ -100,10 +174,27 @@ static bool count_rows(void *arg, uint32_t segment, const struct cn_store_index 
 bool cn_search_count(struct cn_search *search, const struct cn_query *query,
                      uint64_t *count, struct cn_error *err)
 {
+    struct cn_search_order all = {.limit = UINT64_MAX};
+    struct cn_search_hits hits = {0};
     uint64_t sum = 0;
     struct cn_search_visitor visitor = {.visit = count_rows, .arg = &sum};
 
-    if (!cn_search_find_doubles(search, err) ||
+    if (is_few(search, 0)) {
+        if (!cn_search_walk(search, query, &visitor, err))
+            return false;
+        if (is_few(search, sum)) {
+            if (!find_rows(search, query, NULL, &all, &hits, err) ||
+                !cn_doubles_drop(search, &hits, err)) {
+                cn_search_hits_done(&hits);
+                return false;
+            }
+            *count = hits.count;
+            cn_search_hits_done(&hits);
+            return true;
+        }
+    }
+    sum = 0;
+    if (!cn_search_find_doubles(search, query, err) ||
         !cn_search_walk(search, query, &visitor, err))
         return false;
     *count = sum;

@@ -87,6 +87,12 @@ CN_CHECK bool cn_search_rows(struct cn_search *search, const struct cn_query *qu
                              struct cn_search_hits *out, struct cn_error *err);
 void cn_search_hits_done(struct cn_search_hits *hits);
 
+/* The same for rows that match `query`, of traces that match `traces`. */
+CN_CHECK bool cn_search_rows_of(struct cn_search *search, const struct cn_query *traces,
+                                const struct cn_query *query,
+                                const struct cn_search_order *order,
+                                struct cn_search_hits *out, struct cn_error *err);
+
 /* The number of matching rows. */
 CN_CHECK bool cn_search_count(struct cn_search *search, const struct cn_query *query,
                               uint64_t *count, struct cn_error *err);

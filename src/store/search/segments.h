@@ -74,15 +74,16 @@ CN_CHECK bool cn_search_newest_table(struct cn_search *search,
                                      const struct cn_trace_table **out,
                                      struct cn_error *err);
 
-/* True if a table of the newest traces, so many at most, is made faster than one of all. */
-bool cn_search_newest_helps(const struct cn_search *search, size_t trace_max);
+/* True if so many traces are looked up in each segment faster than a table of all is made. */
+bool cn_search_is_few(const struct cn_search *search, size_t trace_max);
 
 /* The table of the last call, which must have succeeded. */
 const struct cn_trace_table *cn_search_traces_made(const struct cn_search *search);
 
-/* Before a search for spans: find spans that are stored twice, which a walk over matches then visits
- * once. Only in local stores: reading the ids of all spans in object storage takes too long. */
-CN_CHECK bool cn_search_find_doubles(struct cn_search *search, struct cn_error *err);
+/* Before a search for spans: find those that are stored twice, which a walk over matches then visits
+ * once. In object storage, only segments that may have spans of the traces of a match are read. */
+CN_CHECK bool cn_search_find_doubles(struct cn_search *search,
+                                     const struct cn_query *query, struct cn_error *err);
 
 /* The index of a segment, opened at the first call. */
 CN_CHECK bool cn_search_index(struct cn_search *search, uint32_t segment,

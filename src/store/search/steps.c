@@ -124,7 +124,7 @@ bool cn_search_steps(struct cn_search *search, const struct cn_query *query,
     struct cn_search_visitor counting = {.visit = count_spans, .arg = &found};
     struct cn_search_visitor spans = {.visit = add_spans, .arg = &adding};
     bool of_spans = unit == CN_SEARCH_SPANS;
-    bool ok = of_spans ? cn_search_find_doubles(search, err) &&
+    bool ok = of_spans ? cn_search_find_doubles(search, query, err) &&
                              cn_search_walk(search, query, &counting, err)
                        : cn_search_count_traces(search, query, &found, err);
 

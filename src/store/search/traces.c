@@ -193,7 +193,7 @@ static bool find_page(struct cn_search *search, const struct cn_query *query,
     each.needs[ERRORS] = order->sort == CN_SEARCH_BY_ERRORS;
     cn_search_page_begin(&page);
     ok =
-        is_newest && cn_search_newest_helps(search, page.best.limit)
+        is_newest && cn_search_is_few(search, page.best.limit)
             ? find_newest(search, query, &each, err)
             : visit_each(search, query, &each, is_newest ? may_improve : NULL, NULL, err);
     if (ok)

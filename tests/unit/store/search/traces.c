@@ -298,7 +298,7 @@ static void check_first_search(const struct cn_query *query, struct expected *ex
     for (size_t s = 0; s < STORES; s++) {
         earlier[s] = searches[s];
         assert_true(cn_search_open(&searches[s], stores[s], &err));
-        assert_true(s == 0 || cn_search_newest_helps(searches[s], (size_t)order.limit));
+        assert_true(s == 0 || cn_search_is_few(searches[s], (size_t)order.limit));
     }
     check_page(query, expected, count, &order);
     check_page(query, expected, count, &order);
