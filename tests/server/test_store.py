@@ -181,10 +181,10 @@ class Requests(unittest.TestCase):
                          {"load": (59, 69), "GET /cart": (15, 89), "select": (10, 10), "authorize": (5, 5)})
         chart = served["chart"]
         self.assertEqual([(one["service"], one["parent"]) for one in chart["spans"]], [("gateway", None), ("cart", 0)])
-        self.assertEqual([(span, depth, start / 1e6, duration / 1e6, chart["methods"][method])
-                          for span, _, depth, start, duration, _, method in chart["calls"]],
-                         [(0, 0, 0, 89, "GET /cart"), (0, 1, 1, 5, "authorize"), (1, 1, 10, 69, "load"),
-                          (1, 2, 12, 10, "select")])
+        self.assertEqual([(span, depth, start / 1e6, duration / 1e6, chart["methods"][method], chart["services"][service])
+                          for span, _, depth, start, duration, _, method, service in chart["calls"]],
+                         [(0, 0, 0, 89, "GET /cart", "gateway"), (0, 1, 1, 5, "authorize", "gateway"), (1, 1, 10, 69, "load", "cart"),
+                          (1, 2, 12, 10, "select", "database")])
         self.assertEqual(sum(call[5] for call in chart["calls"]), chart["duration"])
         self.assertEqual([link["span"] for link in linked["nodes"][0]["links"]], [f"{198:016x}"])
         self.assertEqual([(one["span"], one["service"], [link["span"] for link in one["links"]])

@@ -148,6 +148,61 @@ export const tests = {
       /cart/.test(await page.textContent("main .toolbar .status")),
     );
   },
+  async "a trace has one duration, in lists and titles"(viewer) {
+    const { page, until } = viewer;
+    await openTrace(viewer, "service = front");
+    const title = () => page.textContent("main .toolbar strong + span");
+    await until("the title", async () => (await title()) === "100 ms");
+    assert.match(
+      await page.textContent(".spans .status"),
+      /^7 spans of 3 services, 100 ms, 130 ms to the last end/,
+    );
+    // On the page of another service too, where bars are shares of the trace.
+    await page.dblclick(".span-list .vtable-body [role=row]:has-text('get /price')");
+    await page.waitForSelector("main .toolbar:has-text('› get /price, 46 ms')");
+    await until("the title", async () => (await title()) === "100 ms");
+    const width = await page.getAttribute(".trace-calls .bar", "style");
+    assert.match(width, /width: 46%/);
+    await viewer.show("s=2&q=service+%3D+front");
+    await page.waitForSelector(".results .vtable-body .kind-function");
+    assert.match(await page.textContent(".results .vtable-body [role=row]"), /100/);
+  },
+  async "parallel calls are in lanes, and services have one colour"(viewer) {
+    const { page, shot } = viewer;
+    await openTrace(viewer, "service = front");
+    const legend = () =>
+      page
+        .locator(".legend")
+        .evaluateAll((items) =>
+          items.map((item) => [
+            item.textContent.trim(),
+            getComputedStyle(item.querySelector("i")).backgroundColor,
+          ]),
+        );
+    const ofSpans = Object.fromEntries(await legend());
+    assert.deepEqual(Object.keys(ofSpans).sort(), ["front", "price", "stock"]);
+    await page.click(`[role=tab]:has-text("Flame chart")`);
+    await page.waitForSelector(".flame canvas");
+    await page.waitForTimeout(100);
+    await shot("trace-lanes");
+    assert.deepEqual(Object.fromEntries(await legend()), ofSpans);
+    // The colours of a column of the chart, near the begin of boxes, where no text is: 58 ms of 130.
+    const column = await page
+      .locator(".flame canvas")
+      .last()
+      .evaluate((canvas) => {
+        const context = canvas.getContext("2d");
+        const row = canvas.height / 7;
+        return Array.from({ length: 7 }, (_, i) => {
+          const at = [Math.floor((canvas.width * 56) / 130), Math.floor((i + 0.15) * row)];
+          const [red, green, blue, alpha] = context.getImageData(...at, 1, 1).data;
+          return alpha === 0 ? "" : `rgb(${red}, ${green}, ${blue})`;
+        });
+      });
+    const { front, stock, price } = ofSpans;
+    assert.deepEqual(column, [front, front, front, stock, column[4], front, price]);
+    assert.ok(![front, stock, price].includes(column[4]), "a lane has a row above it");
+  },
   async "two traces are compared"({ page, show, until, hash }) {
     await show("s=2&q=uri+%3D+%2Fitem%2F1");
     await page.waitForSelector(".results .vtable-body .kind-function");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { layOut } from "../src/flame/flame_layout";
+import { layOut, matchedValue } from "../src/flame/flame_layout";
 import { toCsv } from "../src/store/hits_csv";
 import { linePath } from "../src/store/latencies";
 import { operationQuery, perSecond, sortOperations } from "../src/store/operations_model";
@@ -173,29 +173,61 @@ test("links lead from the span that one names, of this trace", () => {
   assert.deepEqual(linkFlows("t", lines, null), []);
 });
 
-test("spans at the same time have rows of their own in the chart of all services", () => {
+test("calls at the same time are in lanes, not below each other", () => {
   const span = (parent: number | null) => ({ span: null, service: "s", parent });
   const flame = chartFlame({
     time: "0",
     duration: 100,
-    count: 6,
-    spans: [span(null), span(0), span(0), span(2), span(0)],
+    count: 7,
+    spans: [span(null), span(0), span(0), span(2), span(0), span(0)],
     calls: [
-      [0, 0, 0, 0, 100, 10, 0],
-      [0, 1, 1, 0, 10, 10, 0],
-      [1, 0, 1, 10, 40, 40, 0],
-      [2, 0, 1, 20, 40, 30, 0],
-      [3, 0, 2, 25, 10, 10, 0],
-      [4, 0, 1, 60, 30, 30, 0],
+      [0, 0, 0, 0, 100, 10, 0, 0],
+      [0, 1, 1, 0, 10, 10, 0, 0],
+      [1, 0, 1, 10, 40, 40, 0, 0],
+      [2, 0, 1, 20, 40, 30, 0, 0],
+      [3, 0, 2, 25, 10, 10, 0, 0],
+      [4, 0, 1, 60, 30, 30, 0, 0],
+      [5, 0, 1, 70, 10, 10, 0, 0],
     ],
     methods: ["m"],
+    services: ["s"],
   });
-  // The first span has two rows for all of its time; what it calls is below them.
+  // Two rows, one that is free, then the lane of the second call with what it calls, and of the last.
   assert.deepEqual(
     flame.nodes.map(([depth]) => depth),
-    [0, 1, 2, 3, 4, 2],
+    [0, 1, 1, 3, 4, 1, 3],
+  );
+  assert.deepEqual(
+    layOut(flame).map((box) => box.parent),
+    [-1, 0, 0, 0, 3, 0, 0],
   );
   assert.equal(flame.starts?.[5], 60e-9);
+});
+
+test("calls at the same time inside one span are in lanes too", () => {
+  const flame = traceFlame([
+    node(0, 0, 0, 100),
+    node(1, 1, 10, 50),
+    node(2, 2, 20, 30),
+    node(3, 1, 40, 20),
+  ]);
+  assert.deepEqual(
+    layOut(flame).map((box) => [box.depth, box.parent]),
+    [
+      [0, -1],
+      [1, 0],
+      [2, 1],
+      [4, 0],
+    ],
+  );
+});
+
+test("a match inside a match counts once, in whichever row it is", () => {
+  const nodes = [node(0, 0, 0, 100), node(1, 1, 10, 50), node(2, 2, 20, 30), node(3, 1, 40, 20)];
+  const boxes = layOut(traceFlame(nodes.map((one, i) => ({ ...one, method: `m${i}` }))));
+  const matched = (pattern: RegExp) =>
+    Math.round(matchedValue(boxes, (name) => pattern.test(name)) * 1e9);
+  assert.deepEqual([matched(/m0|m3/), matched(/m1|m2/), matched(/m2|m3/)], [100, 50, 50]);
 });
 
 test("spans that cause each other are shown, and spans inside the trace once", () => {

@@ -30,6 +30,7 @@ struct printed_tree {
     struct cn_table *table;
     const struct cn_trace_set *set;
     const struct cn_trace_cut *cut;
+    double duration_ns; /* of the trace */
     struct cn_text line;
 };
 
@@ -145,7 +146,6 @@ static bool print_call(void *arg, const struct cn_trace_branch *branch, uint32_t
 {
     struct printed_tree *tree = arg;
     const struct cn_trace_node *call = &branch->trace.nodes[node];
-    double whole = (double)branch->trace.nodes[0].duration_ns;
 
     if (cn_trace_is_cut(tree->cut, branch, node, depth))
         return false;
@@ -156,7 +156,9 @@ static bool print_call(void *arg, const struct cn_trace_branch *branch, uint32_t
     cn_duration_print(&tree->line, call->duration_ns);
     cn_text_str_add(&tree->line, call->flags & CN_TRACE_OPEN ? "+" : "");
     cn_table_str(tree->table, cn_text_str(&tree->line));
-    cn_table_f64(tree->table, whole > 0 ? 100 * (double)call->duration_ns / whole : 0);
+    cn_table_f64(tree->table, tree->duration_ns > 0
+                                  ? 100 * (double)call->duration_ns / tree->duration_ns
+                                  : 0);
     cn_text_clear(&tree->line);
     cn_indent_add(&tree->line, depth);
     cn_words_print_method_name(branch->trace.words, call->method, &tree->line);
@@ -179,7 +181,8 @@ void cn_trace_print_tree(const struct cn_trace_set *set, const struct cn_args *a
                          const struct cn_trace_cut *cut)
 {
     const struct cn_store_row *row = &set->branches[0].row;
-    struct printed_tree tree = {.set = set, .cut = cut};
+    struct printed_tree tree = {
+        .set = set, .cut = cut, .duration_ns = (double)cn_trace_set_duration_ns(set)};
     struct cn_text head = {0};
 
     cn_cli_page(args);

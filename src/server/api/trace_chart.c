@@ -15,9 +15,28 @@ struct chart {
     const struct cn_trace_set *set;
     struct cn_json *json;
     uint64_t begin_ns, min_ns, limit, count;
-    struct cn_names names;
+    struct cn_names names, services;
     struct cn_text name;
 };
+
+/* The service of the span around a call, or the type of one that names none. */
+static uint32_t service_of(struct chart *chart, const struct cn_trace *trace,
+                           uint32_t node)
+{
+    uint32_t word;
+
+    while (trace->nodes[node].span == CN_NONE && trace->nodes[node].parent != CN_NONE)
+        node = trace->nodes[node].parent;
+    cn_text_clear(&chart->name);
+    if (trace->nodes[node].span != CN_NONE) {
+        const struct cn_trace_span *span = &trace->spans[trace->nodes[node].span];
+
+        word = span->service != 0 ? span->service : span->type;
+        if (word != 0)
+            cn_words_print(trace->words, word, &chart->name);
+    }
+    return cn_names_add(&chart->services, cn_text_str(&chart->name));
+}
 
 static bool add_call(void *arg, const struct cn_trace_branch *branch, uint32_t node,
                      uint32_t depth)
@@ -41,6 +60,7 @@ static bool add_call(void *arg, const struct cn_trace_branch *branch, uint32_t n
     cn_json_u64(chart->json, call->duration_ns);
     cn_json_u64(chart->json, cn_trace_set_self_ns(chart->set, branch, node));
     cn_json_u64(chart->json, cn_names_add(&chart->names, cn_text_str(&chart->name)));
+    cn_json_u64(chart->json, service_of(chart, &branch->trace, node));
     cn_json_end(chart->json);
     return true;
 }
@@ -104,7 +124,9 @@ bool cn_api_trace_chart(struct cn_request *request, const struct cn_trace_set *s
     cn_json_end(chart.json);
     cn_json_add_u64(chart.json, "count", chart.count);
     cn_json_add_strs(chart.json, "methods", chart.names.list, chart.names.count);
+    cn_json_add_strs(chart.json, "services", chart.services.list, chart.services.count);
     cn_names_done(&chart.names);
+    cn_names_done(&chart.services);
     cn_text_done(&chart.name);
     return true;
 }

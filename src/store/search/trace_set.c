@@ -195,6 +195,32 @@ uint64_t cn_trace_branch_end_ns(const struct cn_trace_branch *branch, uint32_t n
                  branch->trace.nodes[node].duration_ns);
 }
 
+uint64_t cn_trace_set_duration_ns(const struct cn_trace_set *set)
+{
+    uint64_t begin_ns = UINT64_MAX, end_ns = 0, root_ns = 0;
+    size_t root_count = 0;
+
+    for (size_t i = 0; i < set->count; i++) {
+        const struct cn_trace_branch *branch = &set->branches[i];
+
+        if (branch->is_copy || branch->trace.node_count == 0)
+            continue;
+        for (uint32_t s = 0; s < branch->trace.span_count; s++) {
+            uint32_t node = branch->trace.spans[s].node;
+            uint64_t first_ns = cn_trace_branch_begin_ns(branch, node);
+            uint64_t last_ns = cn_trace_branch_end_ns(branch, node);
+
+            begin_ns = first_ns < begin_ns ? first_ns : begin_ns;
+            end_ns = last_ns > end_ns ? last_ns : end_ns;
+        }
+        if (branch->row.parent_id == 0) {
+            root_ns = branch->trace.nodes[0].duration_ns;
+            root_count++;
+        }
+    }
+    return root_count == 1 ? root_ns : end_ns > begin_ns ? end_ns - begin_ns : 0;
+}
+
 /* A branch that is being walked through. */
 struct set_level {
     const struct cn_trace_branch *branch;

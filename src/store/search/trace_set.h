@@ -49,6 +49,10 @@ CN_CHECK bool cn_trace_set_load_hits(struct cn_trace_set *out,
                                      struct cn_error *err);
 void cn_trace_set_done(struct cn_trace_set *set); /* safe when zeroed */
 
+/* The duration of the trace, as searches list it: that of the span without a caller; without one, or
+ * with several, from the first begin to the last end. */
+uint64_t cn_trace_set_duration_ns(const struct cn_trace_set *set);
+
 /* The times of a call since the epoch. */
 uint64_t cn_trace_branch_begin_ns(const struct cn_trace_branch *branch, uint32_t node);
 uint64_t cn_trace_branch_end_ns(const struct cn_trace_branch *branch, uint32_t node);

@@ -5,6 +5,7 @@ import type { Flame, FlameNode } from "../../generated/answers";
 // A flame graph as it is drawn: of an answer, or of calls over time, whose boxes do not lie side by side.
 export interface DrawnFlame extends Flame {
   starts?: number[]; // begin of each box
+  parents?: number[]; // box that each is inside of, or -1; without, the last one that is a row above
   pauses?: [begin: number, end: number][]; // of waiting, as starts
 }
 
@@ -36,7 +37,7 @@ export function layOut(flame: DrawnFlame): Box[] {
   const path: number[] = []; // box at each depth
   const filled: number[] = [0]; // where the next child at each depth begins
   for (const [depth, name, module, value, self, id, ...waits] of flame.nodes) {
-    const parent = depth > 0 ? (path[depth - 1] ?? -1) : -1;
+    const parent = flame.parents?.[boxes.length] ?? (depth > 0 ? (path[depth - 1] ?? -1) : -1);
     const begin = flame.starts?.[boxes.length] ?? filled[depth] ?? 0;
     path[depth] = boxes.length;
     filled[depth] = begin + value;
@@ -132,13 +133,12 @@ export function findBox(boxes: Box[], depth: number, at: number): number {
 // The total of the boxes that match; a match inside a match is not counted twice.
 export function matchedValue(boxes: Box[], matches: (name: string) => boolean): number {
   let sum = 0;
-  let coveredBelow = Infinity;
+  const isCovered: boolean[] = [];
   for (const box of boxes) {
-    if (box.depth <= coveredBelow) coveredBelow = Infinity;
-    if (coveredBelow === Infinity && matches(box.name)) {
-      sum += box.value;
-      coveredBelow = box.depth;
-    }
+    const isInside = isCovered[box.parent] ?? false;
+    const isMatch = matches(box.name);
+    if (isMatch && !isInside) sum += box.value;
+    isCovered.push(isInside || isMatch);
   }
   return sum;
 }

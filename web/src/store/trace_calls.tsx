@@ -23,6 +23,7 @@ interface Props {
   path: string;
   traceKey: string;
   trace: Trace; // its first part
+  duration: number | null; // of all of the trace, which bars are shares of; null: unknown
   selected: number; // number of a call
   matches: ((name: string) => boolean) | null;
   onSelect: (node: CallNode) => void; // the user selected another call
@@ -182,7 +183,7 @@ function lineOf(
     };
   }
   const { call, isOpen } = line.node;
-  const total = Math.max(props.trace.nodes[0]?.duration ?? 1, 1);
+  const total = Math.max(props.duration ?? props.trace.nodes[0]?.duration ?? 1, 1);
   return {
     class: `${call.isError ? "failed" : ""}${props.matches?.(call.method) ? " hit" : ""}`,
     level: call.depth + 1,
@@ -190,7 +191,7 @@ function lineOf(
     cells: [
       print(call.start),
       <>
-        <i class="bar" style={{ width: `${(call.duration / total) * 100}%` }} />
+        <i class="bar" style={{ width: `${Math.min(1, call.duration / total) * 100}%` }} />
         <span>{print(call.duration)}</span>
       </>,
       print(call.self),

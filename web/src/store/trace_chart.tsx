@@ -1,11 +1,13 @@
 // The calls of a trace over time, of all services. Zooming into a call loads the short calls inside it.
 
 import { useMemo } from "preact/hooks";
+import type { Box } from "../flame/flame_layout";
 import { FlameView } from "../flame/flame_view";
 import { countOf } from "../shared/format";
 import { go, type State } from "../shared/state";
 import type { Chart, Trace } from "../../generated/answers";
 import { TimeAxis } from "../shared/time_axis";
+import { ServiceLegend, serviceColor } from "./service_legend";
 import { callInState, chartFlame, traceFlame } from "./trace_model";
 import { useSpans } from "./trace_spans";
 import { useAnswer } from "../shared/use_answer";
@@ -23,7 +25,7 @@ interface Props {
 export function TraceChart(props: Props) {
   const { value, error } = useAnswer<Chart>(`${props.path}/chart`, { key: props.traceKey });
   if (!value) return <p class="status">{error ?? "loading…"}</p>;
-  const isMany = value.spans.length > 1;
+  const isMany = value.spans.length > 1 || value.services.length > 1;
   return isMany && !props.state.zoom ? (
     <AllServices {...props} chart={value} />
   ) : (
@@ -31,7 +33,9 @@ export function TraceChart(props: Props) {
   );
 }
 
-// The stored spans of a request on one axis.
+const paintService = (box: Box): string => serviceColor(box.module);
+
+// The spans of a request, of all services, on one axis.
 function AllServices(props: Props & { chart: Chart }) {
   const { chart } = props;
   const spans = useSpans(props.path, props.trace);
@@ -47,10 +51,11 @@ function AllServices(props: Props & { chart: Chart }) {
     <div class="scroll">
       <div class="toolbar">
         <span class="status">
-          {countOf(chart.spans.length, "span")} of {countOf(services.length, "service")}; click a
-          call to zoom into its span
+          {spans.value && `${countOf(spans.value.count, "span")} of `}
+          {countOf(services.length, "service")}; click a call to zoom into its span
           {chart.count > chart.calls.length &&
             ` · the first ${chart.calls.length.toLocaleString("en-US")} of ${chart.count.toLocaleString("en-US")} calls`}
+          <ServiceLegend services={services} />
         </span>
       </div>
       <TimeAxis begin={0} span={chart.duration} />
@@ -58,7 +63,8 @@ function AllServices(props: Props & { chart: Chart }) {
         flame={flame}
         search={props.state.find ?? ""}
         isInverted={false}
-        color="module"
+        color="function"
+        paint={paintService}
         zoom=""
         onZoom={(id) => id !== "" && show(id, { zoom: id.split(".")[1] ?? "0" })}
         onOpen={(id) => show(id, { tab: "calls" })}

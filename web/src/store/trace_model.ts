@@ -13,6 +13,8 @@ import type {
   TraceSpan,
 } from "../../generated/answers";
 
+const UNNAMED = "unnamed service";
+
 export interface CallNode {
   call: TraceNode;
   parent: CallNode | null;
@@ -75,19 +77,102 @@ export function visibleCalls(root: CallNode): CallLine[] {
   return lines;
 }
 
+// A time that is taken, in a list of those that do not overlap, in order.
+type Taken = [begin: number, end: number];
+
+// The place of a time in a list; -1 if it overlaps another one.
+function freePlace(taken: Taken[], begin: number, end: number): number {
+  let low = 0;
+  let high = taken.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((taken[middle]?.[1] ?? 0) <= begin) low = middle + 1;
+    else high = middle;
+  }
+  const next = taken[low];
+  return next && next[0] < end ? -1 : low;
+}
+
+function take(taken: Taken[], begin: number, end: number): boolean {
+  const place = freePlace(taken, begin, end);
+  if (place >= 0 && end > begin) taken.splice(place, 0, [begin, end]);
+  return place >= 0;
+}
+
+interface TimedCall {
+  depth: number;
+  begin: number;
+  end: number;
+}
+
+interface Lane {
+  rows: Taken[][];
+  taken: Taken[]; // by the calls in its first row, with everything below them
+}
+
+// A row for each call, in the order of calls: below its caller where that is free. A call at the same
+// time as another one of its caller is not below that one but in a lane of its own, with the calls
+// below it; a row without calls is above each lane.
+function placeCalls(calls: TimedCall[]): { rows: number[]; parents: number[] } {
+  const path: number[] = [];
+  const parents = calls.map((call, i) => {
+    path.length = Math.min(path.length, call.depth);
+    path[call.depth] = i;
+    return path[call.depth - 1] ?? -1;
+  });
+  const all = calls.map(({ begin, end }): Taken => [begin, end]); // with everything below a call
+  for (let i = calls.length - 1; i >= 0; i--) {
+    const below = all[i] as Taken;
+    const above = all[parents[i] ?? -1];
+    if (!above) continue;
+    above[0] = Math.min(above[0], below[0]);
+    above[1] = Math.max(above[1], below[1]);
+  }
+  const lanes: Lane[] = [];
+  const places = calls.map(() => ({ lane: 0, row: 0 }));
+  const takeRow = (lane: number, row: number, { begin, end }: TimedCall): boolean =>
+    take(((lanes[lane] as Lane).rows[row] ??= []), begin, end);
+  calls.forEach((call, i) => {
+    const above = places[parents[i] ?? -1];
+    if (above && takeRow(above.lane, above.row + 1, call)) {
+      places[i] = { lane: above.lane, row: above.row + 1 };
+      return;
+    }
+    // The first lane is that of the first call; a call without a caller may follow it there.
+    const [begin, end] = all[i] as Taken;
+    let lane = lanes.findIndex((one, k) => (k > 0 || !above) && take(one.taken, begin, end));
+    if (lane < 0) lane = lanes.push({ rows: [], taken: [[begin, end]] }) - 1;
+    takeRow(lane, 0, call);
+    places[i] = { lane, row: 0 };
+  });
+  let top = 0;
+  const tops = lanes.map((lane) => {
+    top += lane.rows.length + 1;
+    return top - lane.rows.length - 1;
+  });
+  return { rows: places.map(({ lane, row }) => (tops[lane] ?? 0) + row), parents };
+}
+
 // A flame graph whose boxes lie at the times of their calls.
 export function traceFlame(nodes: TraceNode[]): DrawnFlame {
   const names = [...new Set(nodes.map((node) => node.method))];
   const numbers = new Map(names.map((name, i) => [name, i]));
   const base = nodes[0] ?? { depth: 0, start: 0, duration: 0 };
+  const { rows, parents } = placeCalls(
+    nodes.map(({ depth, start, duration }) => ({
+      depth: depth - base.depth,
+      begin: start,
+      end: start + duration,
+    })),
+  );
   return {
     column: "time (s)",
     total: base.duration / 1e9,
     isCut: false,
     names,
     modules: [""],
-    nodes: nodes.map((node) => [
-      node.depth - base.depth,
+    nodes: nodes.map((node, i) => [
+      rows[i] ?? 0,
       numbers.get(node.method) ?? 0,
       0,
       node.duration / 1e9,
@@ -95,58 +180,35 @@ export function traceFlame(nodes: TraceNode[]): DrawnFlame {
       String(node.node),
     ]),
     starts: nodes.map((node) => (node.start - base.start) / 1e9),
+    parents,
   };
-}
-
-// A row for each depth of each stored span. A span is below its caller, further down where another one
-// is at the same time.
-function placeSpans(chart: Chart): number[] {
-  const ends = chart.spans.map(() => ({ begin: Infinity, end: 0, top: Infinity, bottom: 0 }));
-  const order: number[] = [];
-  for (const [span, , depth, start, duration] of chart.calls) {
-    const one = ends[span];
-    if (!one) continue;
-    if (one.top === Infinity) order.push(span);
-    one.begin = Math.min(one.begin, start);
-    one.end = Math.max(one.end, start + duration);
-    one.top = Math.min(one.top, depth);
-    one.bottom = Math.max(one.bottom, depth);
-  }
-  const taken: [begin: number, end: number][][] = [];
-  const moved = chart.spans.map(() => 0);
-  for (const span of order) {
-    const one = ends[span];
-    if (!one) continue;
-    const isFree = (row: number) =>
-      (taken[row] ?? []).every(([begin, end]) => end <= one.begin || one.end <= begin);
-    const rows = (by: number) =>
-      Array.from({ length: one.bottom - one.top + 1 }, (_, i) => one.top + by + i);
-    let by = moved[chart.spans[span]?.parent ?? -1] ?? 0;
-    while (!rows(by).every(isFree)) by++;
-    for (const row of rows(by)) (taken[row] ??= []).push([one.begin, one.end]);
-    moved[span] = by;
-  }
-  return moved;
 }
 
 // The flame chart of all services. The id of a box is "SPAN.NODE", where a span is an index.
 export function chartFlame(chart: Chart): DrawnFlame {
-  const moved = placeSpans(chart);
+  const { rows, parents } = placeCalls(
+    chart.calls.map(([, , depth, start, duration]) => ({
+      depth,
+      begin: start,
+      end: start + duration,
+    })),
+  );
   return {
     column: "time (s)",
     total: chart.duration / 1e9,
     isCut: false,
     names: chart.methods,
-    modules: chart.spans.map((span) => span.service ?? "unnamed service"),
-    nodes: chart.calls.map(([span, node, depth, , duration, self, method]) => [
-      depth + (moved[span] ?? 0),
+    modules: chart.services.map((service) => service || UNNAMED),
+    nodes: chart.calls.map(([span, node, , , duration, self, method, service], i) => [
+      rows[i] ?? 0,
       method,
-      span,
+      service,
       duration / 1e9,
       self / 1e9,
       `${span}.${node}`,
     ]),
     starts: chart.calls.map((call) => call[3] / 1e9),
+    parents,
   };
 }
 
@@ -264,8 +326,7 @@ export function withCalls(spans: SpanLine[], opened: Map<string, Trace>): Waterf
   });
 }
 
-export const serviceOf = (line: SpanLine): string =>
-  line.span.service ?? line.span.type ?? "unnamed service";
+export const serviceOf = (line: SpanLine): string => line.span.service ?? line.span.type ?? UNNAMED;
 
 // A call from one service to another: from the line of the caller to that of the callee.
 export interface SpanFlow {
@@ -304,7 +365,7 @@ export function spanFlows(lines: SpanLine[]): SpanFlow[] {
 export function pathShares(path: CriticalPath): [service: string, share: number][] {
   const sums = new Map<string, number>();
   for (const step of path.steps) {
-    const name = step.span === undefined ? "no span" : (step.service ?? "unnamed service");
+    const name = step.span === undefined ? "no span" : (step.service ?? UNNAMED);
     sums.set(name, (sums.get(name) ?? 0) + step.duration);
   }
   return [...sums]

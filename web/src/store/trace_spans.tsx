@@ -3,12 +3,12 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { get } from "../shared/api";
-import { colorOf } from "../shared/colors";
 import { countOf, formatNs } from "../shared/format";
 import { shorten } from "../shared/names";
 import { useIsNarrow } from "../shared/narrow";
 import { go } from "../shared/state";
 import type { CriticalPath, LinkList, SpanList, Trace, TraceList } from "../../generated/answers";
+import { NAME_MAX, ServiceLegend, serviceColor } from "./service_legend";
 import { Details } from "./trace_details";
 import { TimeAxis } from "../shared/time_axis";
 import {
@@ -37,7 +37,6 @@ const columns = (end: number, unit: string, isNarrow: boolean): TableColumn[] =>
 ];
 const START = 1; // left out of narrow windows
 const SPANS_MAX = 1000;
-const NAME_MAX = 40; // letters of a service in a sentence
 const CALLS_MAX = 200; // of a span that is open
 
 const isSpan = (line: WaterfallLine) => !line.call && !line.more;
@@ -77,6 +76,7 @@ export function TraceSpans(props: {
   path: string;
   traceKey: string;
   trace: Trace;
+  duration: number | null; // of all of the trace; null: unknown
   selected: number;
   onSelect: (index: number) => void;
 }) {
@@ -125,7 +125,9 @@ export function TraceSpans(props: {
     <>
       <div class="spans">
         <p class="status">
-          {countOf(spans.length, "span")} of {countOf(services.length, "service")}, {formatNs(end)}
+          {countOf(spans.length, "span")} of {countOf(services.length, "service")},{" "}
+          {formatNs(props.duration ?? end)}
+          {props.duration !== null && end > props.duration && `, ${formatNs(end)} to the last end`}
           {inside.error && <span class="error"> · {inside.error}</span>}
           {value.count > value.spans.length &&
             ` · the first ${value.spans.length} of ${value.count.toLocaleString("en-US")}`}
@@ -154,11 +156,7 @@ export function TraceSpans(props: {
               </button>
             </>
           )}
-          {services.map((service) => (
-            <span key={service} class="legend" title={service}>
-              <i style={{ background: colorOf(service) }} /> {shorten(service, NAME_MAX)}
-            </span>
-          ))}
+          <ServiceLegend services={services} />
         </p>
         <VirtualTable
           class="span-list"
@@ -268,7 +266,7 @@ function callRow(
           style={{
             marginLeft: `${(line.start / end) * 100}%`,
             width: `${Math.max(0.3, (call.duration / end) * 100)}%`,
-            background: colorOf(serviceOf(line.of)),
+            background: serviceColor(serviceOf(line.of)),
           }}
         />
         {flows}
@@ -320,7 +318,7 @@ function spanRow(
           style={{
             marginLeft: `${(line.start / end) * 100}%`,
             width: `${Math.max(0.3, (span.duration / end) * 100)}%`,
-            background: colorOf(serviceOf(line)),
+            background: serviceColor(serviceOf(line)),
           }}
         />
         {(path?.steps ?? [])

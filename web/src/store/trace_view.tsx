@@ -4,10 +4,10 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { get } from "../shared/api";
 import { matcher } from "../flame/flame_layout";
-import { formatNs } from "../shared/format";
+import { countOf, formatNs } from "../shared/format";
 import { go, type State } from "../shared/state";
 import { printTime } from "./store_results";
-import type { FoundInTrace, Trace, TraceNode } from "../../generated/answers";
+import type { FoundInTrace, Trace, TraceList, TraceNode, TraceRow } from "../../generated/answers";
 import { CallTree } from "./trace_calls";
 import { TraceChart } from "./trace_chart";
 import { Details } from "./trace_details";
@@ -35,6 +35,7 @@ export function TracePage(props: Props) {
   const key = state.key ?? "";
   const { value, error } = useAnswer<Trace>(`${props.path}/trace`, { key });
   const spans = useSpans(props.path, value);
+  const whole = useWhole(props.path, value);
   const tab = state.tab ?? "calls";
   useTraceKeys();
   if (!value)
@@ -46,7 +47,7 @@ export function TracePage(props: Props) {
   const spanCount = spans.value ? ` (${Math.max(spans.value.count, 1)})` : "";
   return (
     <main>
-      <TraceHead trace={value} state={state} />
+      <TraceHead trace={value} whole={whole} state={state} />
       <div class="toolbar">
         <Tabs
           group="trace"
@@ -58,10 +59,19 @@ export function TracePage(props: Props) {
         <FindInTrace path={props.path} state={state} />
       </div>
       <TabPanel group="trace" chosen={tab}>
-        <TraceBody key={key} path={props.path} state={state} trace={value} />
+        <TraceBody key={key} path={props.path} state={state} trace={value} whole={whole} />
       </TabPanel>
     </main>
   );
+}
+
+// The trace with the spans of all services, as lists have it; null until it is known.
+function useWhole(path: string, trace: Trace | null): TraceRow | null {
+  const { value } = useAnswer<TraceList>(trace ? `${path}/traces` : null, {
+    q: `id = ${trace?.trace}`,
+    limit: 1,
+  });
+  return value?.traces[0] ?? null;
 }
 
 const leave = () => go({ key: "", tab: "", zoom: "", call: "", find: "", msort: "", mrev: "" });
@@ -78,7 +88,13 @@ function compare(state: State, trace: Trace, before: string): void {
   });
 }
 
-function CompareButtons(props: { trace: Trace; state: State }) {
+interface OfTrace {
+  trace: Trace; // what was stored together with the span that is open
+  whole: TraceRow | null;
+  state: State;
+}
+
+function CompareButtons(props: OfTrace) {
   const { trace, state } = props;
   return (
     <span class="saved">
@@ -99,18 +115,24 @@ function CompareButtons(props: { trace: Trace; state: State }) {
   );
 }
 
-function TraceHead(props: { trace: Trace; state: State }) {
-  const { trace } = props;
+function TraceHead(props: OfTrace) {
+  const { trace, whole } = props;
   const root = trace.nodes[0];
-  const records = `${trace.nodeCount.toLocaleString("en-US")} ${trace.nodeCount === 1 ? "record" : "records"}`;
+  const isFirst = !whole || whole.key === props.state.key;
+  const records = countOf(whole?.records ?? trace.nodeCount, "record");
   const about = [`${printTime(trace.time)} UTC`, trace.type, trace.service, records].filter(
     (part) => part,
   );
   return (
     <div class="toolbar">
       <button onClick={leave}>‹ All traces</button>
-      <strong>{root?.method}</strong>
-      <span>{root ? formatNs(root.duration) : ""}</span>
+      <strong>{whole?.method ?? root?.method}</strong>
+      <span>{whole ? formatNs(whole.duration) : ""}</span>
+      {!isFirst && root && (
+        <span>
+          › {root.method}, {formatNs(root.duration)}
+        </span>
+      )}
       <span class="status">
         {about.join(" · ")} ·{" "}
         <button class="link" title="all spans of this request" onClick={() => go({ tab: "spans" })}>
@@ -122,8 +144,9 @@ function TraceHead(props: { trace: Trace; state: State }) {
   );
 }
 
-function TraceBody(props: Props & { trace: Trace }) {
+function TraceBody(props: Props & OfTrace) {
   const { state, trace, path } = props;
+  const duration = props.whole?.duration ?? null;
   const tab = state.tab ?? "calls";
   const matches = useMemo(() => matcher(state.find ?? ""), [state.find]);
   const [call, setCall] = useState<TraceNode | null>(null);
@@ -134,6 +157,7 @@ function TraceBody(props: Props & { trace: Trace }) {
       {tab === "calls" && (
         <CallTree
           {...shared}
+          duration={duration}
           selected={Number(state.call ?? 0)}
           matches={matches}
           onSelect={(node) => go({ call: callInState(node.call.node) }, true)}
@@ -143,7 +167,9 @@ function TraceBody(props: Props & { trace: Trace }) {
       )}
       {tab === "chart" && <TraceChart {...shared} state={state} />}
       {tab === "methods" && <TraceMethods {...shared} state={state} matches={matches} />}
-      {tab === "spans" && <TraceSpans {...shared} selected={span} onSelect={setSpan} />}
+      {tab === "spans" && (
+        <TraceSpans {...shared} duration={duration} selected={span} onSelect={setSpan} />
+      )}
       {(tab === "calls" || tab === "chart") && (
         <CallDetails {...shared} state={state} known={call} />
       )}
