@@ -201,7 +201,13 @@ class World(unittest.TestCase):
     def check_exports(self):
         """A copy of the store, and the spans of one trace in a format of others."""
         copy = str(self.folder / f"copy{len(list(self.folder.iterdir()))}")
-        self.cairn("store", "export", "-q", self.store, "-o", copy)
+        told = subprocess.run([OPTIONS.cairn, "store", "export", self.store, "-o", copy], capture_output=True, text=True,
+                              timeout=120, check=True).stderr
+        self.assertIn(f"{len(self.traces)} traces written", told)
+        for path in (self.store, copy):
+            info = self.json("info", path)
+            self.assertEqual((info["traces"], info["failed_traces"], info["spans"]),
+                             (len(self.traces), sum(map(shop.failed, self.traces.values())), sum(map(len, self.traces.values()))))
         self.assertEqual(int(self.cairn("store", "search", copy, "--count")), len(self.traces))
         self.assertEqual(int(self.cairn("store", "search", copy, "--count", "--spans")), sum(map(len, self.traces.values())))
         for trace in list(self.traces.values())[:3]:

@@ -7,6 +7,8 @@
 #include "cli/print/facts.h"
 #include "cli/shell/cli.h"
 #include "model/traces/trace.h"
+#include "store/search/query.h"
+#include "store/search/traces.h"
 #include "store/segment/reader.h"
 #include "store/write/java_import.h"
 
@@ -14,6 +16,28 @@ struct store_summary {
     uint64_t segments, sealed, damaged;
     struct cn_segment_summary all;
 };
+
+/* Traces with all of their spans, whichever segments these are in. */
+static bool count_traces(const struct cn_store *store, struct cn_segment_summary *all,
+                         struct cn_error *err)
+{
+    struct cn_search_trace_count traces = {0}, failed = {0};
+    struct cn_query *every = NULL, *errors = NULL;
+    struct cn_search *search = NULL;
+    bool ok = cn_query_parse(&every, "", 0, err) &&
+              cn_query_parse(&errors, "errors", 0, err) &&
+              cn_search_open(&search, store, err) &&
+              cn_search_count_traces(search, every, &traces, err) &&
+              cn_search_count_traces(search, errors, &failed, err) &&
+              cn_search_count(search, every, &all->spans, err);
+
+    all->traces = traces.count;
+    all->failed_traces = failed.count;
+    cn_search_close(search);
+    cn_query_free(every);
+    cn_query_free(errors);
+    return ok;
+}
 
 static bool summarize(const struct cn_args *args, struct store_summary *summary,
                       const char *path, struct cn_error *err)
@@ -34,6 +58,7 @@ static bool summarize(const struct cn_args *args, struct store_summary *summary,
         if (ok)
             cn_segment_summary_add(&summary->all, &one);
     }
+    ok = ok && count_traces(store, &summary->all, err);
     if (ok)
         summary->damaged = cn_store_warn_damage(args, store);
     cn_store_close(store);

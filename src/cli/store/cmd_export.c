@@ -7,14 +7,16 @@
 #include "cli/shell/command.h"
 #include "cli/store/args.h"
 #include "store/copy.h"
-#include "store/search/search.h"
+#include "store/search/traces.h"
 #include "store/write/writer.h"
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
     const char *target = cn_args_value(args, "output");
     struct cn_store_query query;
+    struct cn_search_trace_count traces = {0};
     struct cn_store_added added;
+    struct cn_error ignored;
 
     if (!target)
         return cn_fail(err, CN_ERR_USAGE,
@@ -22,10 +24,12 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     if (!cn_store_query_open_args(&query, args, err))
         return false;
     bool ok = cn_store_copy_new(target, query.search, query.query, &added, err);
+    /* A trace may be several records of the store. */
+    if ((ok || added.traces > 0) &&
+        cn_search_count_traces(query.search, query.query, &traces, &ignored))
+        cn_cli_say(args, "%" PRIu64 " trace%s written to %s", traces.count,
+                   cn_plural(traces.count, "", "s"), target);
     cn_store_query_close(&query);
-    if (ok || added.traces > 0)
-        cn_cli_say(args, "%" PRIu64 " trace%s written to %s", added.traces,
-                   cn_plural(added.traces, "", "s"), target);
     return ok;
 }
 

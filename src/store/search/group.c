@@ -25,6 +25,7 @@ struct cn_grouping {
     bool is_operation; /* grouped by service and method, whatever `by` is */
     const struct cn_trace_table *traces; /* NULL: spans are grouped */
     struct cn_map seen;                  /* group and trace of several spans */
+    struct cn_map spans;                 /* that were grouped */
     struct cn_group_members all;
     char *name;      /* of an attribute */
     size_t position; /* of the next segment */
@@ -399,9 +400,8 @@ bool cn_grouping_new(struct cn_grouping **out, struct cn_search *search,
                        "cannot group by '%s'; use type, service, method, operation or an "
                        "attribute",
                        by);
-    if (unit == CN_SEARCH_TRACES && !is_operation
-            ? !cn_search_trace_table(search, NULL, &traces, err)
-            : !cn_search_find_doubles(search, query, err))
+    if (unit == CN_SEARCH_TRACES && !is_operation &&
+        !cn_search_trace_table(search, NULL, &traces, err))
         return false;
     grouping = cn_alloc(1, sizeof(*grouping));
     grouping->traces = traces;
@@ -421,6 +421,7 @@ void cn_grouping_free(struct cn_grouping *grouping)
         return;
     cn_group_members_done(&grouping->all);
     cn_map_done(&grouping->seen);
+    cn_map_done(&grouping->spans);
     cn_text_done(&grouping->text);
     free(grouping->name);
     free(grouping->members);
@@ -434,6 +435,7 @@ enum cn_step cn_grouping_next(struct cn_grouping *grouping, struct cn_error *err
         .kind = grouping->traces ? CN_SEARCH_WHOLE : CN_SEARCH_MATCHES,
         .visit = group_segment,
         .arg = grouping,
+        .seen = &grouping->spans,
     };
 
     return cn_search_visit_next(grouping->search, grouping->query, &visitor,

@@ -3,13 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/run/clock.h"
-#include "store/search/doubles.h"
 #include "store/search/page.h"
 #include "store/search/query.h"
 #include "store/search/segments.h"
 #include "store/search/whole.h"
 #include "store/segment/reader.h"
+#include "store/segment/scan.h"
 
 static bool read_id(void *search, uint32_t segment, uint32_t row, uint64_t id[3])
 {
@@ -72,9 +73,11 @@ static bool offer_rows(void *arg, uint32_t segment, const struct cn_store_index 
     return true;
 }
 
+/* `seen` is as in cn_search_visitor. */
 static bool find_rows(struct cn_search *search, const struct cn_query *query,
                       const struct cn_whole *whole, const struct cn_search_order *order,
-                      struct cn_search_hits *out, struct cn_error *err)
+                      struct cn_map *seen, struct cn_search_hits *out,
+                      struct cn_error *err)
 {
     struct rows_search found = {
         .page = {.order = order, .read_id = read_id, .arg = search}, .whole = whole};
@@ -83,6 +86,7 @@ static bool find_rows(struct cn_search *search, const struct cn_query *query,
         .goes_on = order->sort == CN_SEARCH_BY_TIME ? may_improve_rows : NULL,
         .arg = &found,
         .is_oldest_first = order->is_reversed,
+        .seen = seen,
     };
     bool ok;
 
@@ -94,7 +98,31 @@ static bool find_rows(struct cn_search *search, const struct cn_query *query,
     return ok;
 }
 
-/* A page without doubles, from one that has some more hits. */
+/* Remove hits whose span is an earlier hit: it is stored twice. */
+static void drop_repeated(struct cn_search *search, struct cn_search_hits *hits)
+{
+    struct cn_map seen = {0};
+    size_t kept = 0;
+
+    for (size_t i = 0; i < hits->count; i++) {
+        const struct cn_search_hit hit = hits->list[i];
+        uint64_t id[3];
+        uint32_t *is_seen;
+
+        if (read_id(search, hit.segment, hit.row, id) && id[2] != 0) {
+            is_seen = cn_map_at(&seen, cn_span_key(id[0], id[1], id[2], 0), 0);
+            if (*is_seen)
+                continue;
+            *is_seen = 1;
+        }
+        hits->list[kept++] = hit;
+    }
+    hits->count = kept;
+    cn_map_done(&seen);
+}
+
+/* A small page. Spans that are stored twice are next to each other, so they are found among the hits
+ * of the page and a few more. */
 static bool find_few(struct cn_search *search, const struct cn_query *query,
                      const struct cn_search_order *order, struct cn_search_hits *out,
                      struct cn_error *err)
@@ -109,13 +137,10 @@ static bool find_few(struct cn_search *search, const struct cn_query *query,
                                        wanted + spare};
 
         cn_search_hits_done(&hits);
-        if (!find_rows(search, query, NULL, &more, &hits, err))
+        if (!find_rows(search, query, NULL, &more, NULL, &hits, err))
             return false;
         is_full = hits.count == more.limit;
-        if (!cn_doubles_drop(search, &hits, err)) {
-            cn_search_hits_done(&hits);
-            return false;
-        }
+        drop_repeated(search, &hits);
     }
     if (hits.count > wanted)
         hits.count = (size_t)wanted;
@@ -126,21 +151,18 @@ static bool find_few(struct cn_search *search, const struct cn_query *query,
     return true;
 }
 
-/* True if so many spans, at most, are looked up to see whether they are stored twice. */
-static bool is_few(const struct cn_search *search, uint64_t count)
-{
-    return cn_store_segment_count(cn_search_store(search)) > 1 && count < UINT32_MAX &&
-           cn_search_is_few(search, (size_t)count);
-}
-
 bool cn_search_rows(struct cn_search *search, const struct cn_query *query,
                     const struct cn_search_order *order, struct cn_search_hits *out,
                     struct cn_error *err)
 {
-    if (order->limit < UINT32_MAX && is_few(search, order->offset + order->limit))
-        return find_few(search, query, order, out, err);
-    return cn_search_find_doubles(search, query, err) &&
-           find_rows(search, query, NULL, order, out, err);
+    enum { FEW = 4096 };
+    struct cn_map seen = {0};
+    bool ok = order->offset < FEW && order->limit < FEW
+                  ? find_few(search, query, order, out, err)
+                  : find_rows(search, query, NULL, order, &seen, out, err);
+
+    cn_map_done(&seen);
+    return ok;
 }
 
 bool cn_search_rows_of(struct cn_search *search, const struct cn_query *traces,
@@ -152,7 +174,7 @@ bool cn_search_rows_of(struct cn_search *search, const struct cn_query *traces,
     if (traces->count == 0)
         return cn_search_rows(search, query, order, out, err);
     return cn_search_whole(search, traces, false, &whole, err) &&
-           find_rows(search, query, whole, order, out, err);
+           find_rows(search, query, whole, order, NULL, out, err);
 }
 
 void cn_search_hits_done(struct cn_search_hits *hits)
@@ -174,31 +196,15 @@ static bool count_rows(void *arg, uint32_t segment, const struct cn_store_index 
 bool cn_search_count(struct cn_search *search, const struct cn_query *query,
                      uint64_t *count, struct cn_error *err)
 {
-    struct cn_search_order all = {.limit = UINT64_MAX};
-    struct cn_search_hits hits = {0};
+    struct cn_map seen = {0};
     uint64_t sum = 0;
-    struct cn_search_visitor visitor = {.visit = count_rows, .arg = &sum};
+    struct cn_search_visitor visitor = {.visit = count_rows, .arg = &sum, .seen = &seen};
+    bool ok = cn_search_walk(search, query, &visitor, err);
 
-    if (is_few(search, 0)) {
-        if (!cn_search_walk(search, query, &visitor, err))
-            return false;
-        if (is_few(search, sum)) {
-            if (!find_rows(search, query, NULL, &all, &hits, err) ||
-                !cn_doubles_drop(search, &hits, err)) {
-                cn_search_hits_done(&hits);
-                return false;
-            }
-            *count = hits.count;
-            cn_search_hits_done(&hits);
-            return true;
-        }
-    }
-    sum = 0;
-    if (!cn_search_find_doubles(search, query, err) ||
-        !cn_search_walk(search, query, &visitor, err))
-        return false;
-    *count = sum;
-    return true;
+    cn_map_done(&seen);
+    if (ok)
+        *count = sum;
+    return ok;
 }
 
 bool cn_store_query_open(struct cn_store_query *out, const char *path, const char *query,

@@ -10,6 +10,24 @@
 #include "store/search/query_filter.h"
 #include "store/search/state.h"
 #include "store/segment/reader.h"
+#include "store/segment/scan.h"
+
+/* A span that is stored twice has the same time, so it is in segments that overlap. */
+static void find_overlaps(struct cn_search *search)
+{
+    const struct cn_search_part *last =
+        NULL; /* of those before, the one that ends last */
+
+    search->overlaps = cn_alloc(search->count, sizeof(*search->overlaps));
+    for (size_t i = 0; i < search->count; i++) {
+        const struct cn_search_part *part = &search->oldest[i];
+
+        if (last && part->first_ns <= last->last_ns)
+            search->overlaps[part->segment] = search->overlaps[last->segment] = true;
+        if (!last || part->last_ns > last->last_ns)
+            last = part;
+    }
+}
 
 bool cn_search_open(struct cn_search **out, const struct cn_store *store,
                     struct cn_error *err)
@@ -38,6 +56,7 @@ bool cn_search_open(struct cn_search **out, const struct cn_store *store,
         CN_SORT(search->oldest, search->count, CN_UP(struct cn_search_part, first_ns),
                 CN_UP(struct cn_search_part, segment));
     }
+    find_overlaps(search);
     *out = search;
     return true;
 }
@@ -91,6 +110,7 @@ void cn_search_close(struct cn_search *search)
     free(search->indexes);
     free(search->failures);
     free(search->in_traces);
+    free(search->overlaps);
     free(search);
 }
 
@@ -239,6 +259,42 @@ static void drop_doubles(const struct cn_search *search, uint32_t segment,
     *rows = others;
 }
 
+/* Remove rows of spans that were seen in another segment; a segment has no span twice. The rows are
+ * then no longer the cached ones. */
+static bool drop_seen(struct cn_map *seen, uint32_t segment,
+                      const struct cn_store_index *index, struct cn_rows *rows,
+                      bool *is_kept, struct cn_error *err)
+{
+    struct cn_store_column high, low, span;
+    const struct cn_rows found = *rows;
+
+    if (!cn_columns_field(index->columns, CN_STORE_FIELD_trace_high, &high, err) ||
+        !cn_columns_field(index->columns, CN_STORE_FIELD_trace_low, &low, err) ||
+        !cn_columns_field(index->columns, CN_STORE_FIELD_span_id, &span, err))
+        return false;
+    for (uint32_t row = cn_rows_next(&found, 0); row < found.count;
+         row = cn_rows_next(&found, row + 1)) {
+        uint64_t span_id = cn_store_column_at(&span, row);
+        uint32_t *seen_in;
+
+        if (span_id == 0)
+            continue;
+        seen_in = cn_map_at(seen,
+                            cn_span_key(cn_store_column_at(&high, row),
+                                        cn_store_column_at(&low, row), span_id, 0),
+                            segment);
+        if (*seen_in == segment)
+            continue;
+        if (*is_kept) {
+            cn_rows_init(rows, found.count);
+            cn_rows_or(rows, &found);
+            *is_kept = false;
+        }
+        cn_rows_clear(rows, row);
+    }
+    return true;
+}
+
 static bool search_part(struct cn_search *search, const struct cn_search_part *part,
                         const struct cn_query *query,
                         const struct cn_search_visitor *visitor, struct cn_error *err)
@@ -250,10 +306,13 @@ static bool search_part(struct cn_search *search, const struct cn_search_part *p
     if (!open_for(search, part->segment, query, &index, err) ||
         !hits_of(search, part->segment, query, visitor->is_rough, &rows, &is_kept, err))
         return false;
-    if (visitor->kind != CN_SEARCH_HITS)
+    ok = true;
+    if (visitor->kind == CN_SEARCH_WHOLE)
         drop_doubles(search, part->segment, &rows, &is_kept);
-    ok = cn_rows_is_empty(&rows) ||
-         visitor->visit(visitor->arg, part->segment, index, &rows, err);
+    else if (visitor->seen && search->overlaps[part->segment])
+        ok = drop_seen(visitor->seen, part->segment, index, &rows, &is_kept, err);
+    ok = ok && (cn_rows_is_empty(&rows) ||
+                visitor->visit(visitor->arg, part->segment, index, &rows, err));
     if (!is_kept)
         cn_rows_done(&rows);
     return ok;

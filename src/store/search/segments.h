@@ -6,6 +6,7 @@
 #ifndef CN_STORE_SEARCH_SEGMENTS_H
 #define CN_STORE_SEARCH_SEGMENTS_H
 
+#include "base/map.h"
 #include "model/step.h"
 #include "store/index/rows.h"
 #include "store/search/search.h"
@@ -37,6 +38,9 @@ struct cn_search_visitor {
     const bool *only; /* by segment: others are skipped; NULL: none is */
     size_t end;       /* of the walk, from cn_search_end_of(); 0: all segments */
     bool *is_cut;     /* receives whether a segment after `end` would have been next */
+    struct cn_map *
+        seen; /* of matches: spans that are stored twice are visited once, and noted here;
+                            empty at first, the caller's; NULL: they are visited twice */
 };
 
 /* The end of a walk, newest first, over `part_max` segments that may have hits. */
@@ -79,11 +83,6 @@ bool cn_search_is_few(const struct cn_search *search, size_t trace_max);
 
 /* The table of the last call, which must have succeeded. */
 const struct cn_trace_table *cn_search_traces_made(const struct cn_search *search);
-
-/* Before a search for spans: find those that are stored twice, which a walk over matches then visits
- * once. In object storage, only segments that may have spans of the traces of a match are read. */
-CN_CHECK bool cn_search_find_doubles(struct cn_search *search,
-                                     const struct cn_query *query, struct cn_error *err);
 
 /* The index of a segment, opened at the first call. */
 CN_CHECK bool cn_search_index(struct cn_search *search, uint32_t segment,

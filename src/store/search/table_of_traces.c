@@ -165,24 +165,24 @@ bool cn_search_is_few(const struct cn_search *search, size_t trace_max)
            trace_max < search->row_count / ROWS_A_LOOKUP / search->count;
 }
 
-/* Choose the segments that may have rows of the traces that a query finds, or of the spans: all
- * without a query, or if there are no filters and not only the newest traces are wanted. */
+/* Choose the segments that may have rows of the traces that a query finds: all without a query, or
+ * if there are no filters and not only the newest traces are wanted. */
 static bool choose_segments(struct cn_search *search, const struct cn_query *query,
-                            enum cn_search_unit unit, struct cn_search_newest *newest,
-                            bool *chosen, struct cn_error *err)
+                            struct cn_search_newest *newest, bool *chosen,
+                            struct cn_error *err)
 {
-    bool joins = query && query->joins && unit == CN_SEARCH_TRACES;
     struct hit_ids ids = {.is_found = chosen,
                           .max = newest ? SIZE_MAX : IDS_MAX,
                           .newest_max = newest ? newest->trace_max : 0};
     struct cn_search_visitor visitor = {.visit = note_ids,
                                         .arg = &ids,
-                                        .is_rough = unit == CN_SEARCH_TRACES,
+                                        .is_rough = true,
                                         .end = newest ? newest->end : 0};
     bool is_all = !query || (!newest && !has_filters(search)), ok = true;
-    struct cn_query *seed = !is_all && joins ? cn_search_seed(search, query) : NULL;
+    struct cn_query *seed =
+        !is_all && query->joins ? cn_search_seed(search, query) : NULL;
 
-    is_all = is_all || (joins && !seed);
+    is_all = is_all || (query->joins && !seed);
     if (!is_all)
         ok = cn_search_walk(search, seed ? seed : query, &visitor, err);
     cn_query_free(seed);
@@ -234,12 +234,12 @@ static bool make_traces(struct cn_search *search, const bool *chosen,
     return ok;
 }
 
-static bool find_table(struct cn_search *search, const struct cn_query *query,
-                       enum cn_search_unit unit, struct cn_search_newest *newest,
-                       const struct cn_trace_table **out, struct cn_error *err)
+bool cn_search_newest_table(struct cn_search *search, const struct cn_query *query,
+                            struct cn_search_newest *newest,
+                            const struct cn_trace_table **out, struct cn_error *err)
 {
     bool *chosen = cn_alloc(search->count + 1, sizeof(*chosen));
-    bool ok = choose_segments(search, query, unit, newest, chosen, err);
+    bool ok = choose_segments(search, query, newest, chosen, err);
     bool is_made = search->in_traces;
 
     for (size_t i = 0; ok && search->in_traces && i < search->count; i++) {
@@ -257,27 +257,10 @@ static bool find_table(struct cn_search *search, const struct cn_query *query,
     return ok;
 }
 
-bool cn_search_newest_table(struct cn_search *search, const struct cn_query *query,
-                            struct cn_search_newest *newest,
-                            const struct cn_trace_table **out, struct cn_error *err)
-{
-    return find_table(search, query, CN_SEARCH_TRACES, newest, out, err);
-}
-
 bool cn_search_trace_table(struct cn_search *search, const struct cn_query *query,
                            const struct cn_trace_table **out, struct cn_error *err)
 {
-    return find_table(search, query, CN_SEARCH_TRACES, NULL, out, err);
-}
-
-bool cn_search_find_doubles(struct cn_search *search, const struct cn_query *query,
-                            struct cn_error *err)
-{
-    const struct cn_trace_table *table;
-
-    /* A segment has no span twice. */
-    return search->count < 2 ||
-           find_table(search, query, CN_SEARCH_SPANS, NULL, &table, err);
+    return cn_search_newest_table(search, query, NULL, out, err);
 }
 
 const struct cn_trace_table *cn_search_traces_made(const struct cn_search *search)

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/sort.h"
 #include "store/segment/index.h"
 #include "store/segment/scan.h"
 
@@ -27,7 +28,10 @@ struct table_making {
     size_t ends[BUCKETS];
     size_t found_count, found_capacity, entry_capacity;
     uint64_t *roots_ns; /* by trace: duration of the span without a caller, or as below */
-    uint32_t *slots;    /* of a bucket: 1 + index of the first entry of a trace */
+    uint8_t *tops;      /* by trace: rows that are not inside of another, at most 2 */
+    bool *is_doubled;   /* by trace: it has a span twice */
+    uint64_t doubled_rows; /* of these traces */
+    uint32_t *slots;       /* of a bucket: 1 + index of the first entry of a trace */
     size_t slot_capacity;
     uint32_t trace_count;
 };
@@ -132,7 +136,6 @@ static void renumber(struct table_making *making)
                 continue;
             if (renumbered[*number] == 0) {
                 table->traces[table->count] = (struct cn_trace_sum){
-                    .time_ns = UINT64_MAX,
                     .segment = s,
                     .row = row,
                 };
@@ -142,103 +145,6 @@ static void renumber(struct table_making *making)
         }
     }
     free(renumbered);
-}
-
-enum { DOUBLE_FLAGS, DOUBLE_SPAN, DOUBLE_FIELDS };
-
-static bool open_columns(const struct table_making *making, uint32_t segment,
-                         struct cn_store_column columns[DOUBLE_FIELDS],
-                         struct cn_error *err)
-{
-    static const enum cn_store_field fields[DOUBLE_FIELDS] = {
-        CN_STORE_FIELD_flags,
-        CN_STORE_FIELD_span_id,
-    };
-
-    for (size_t i = 0; i < DOUBLE_FIELDS; i++)
-        if (!cn_columns_field(making->indexes[segment]->columns, fields[i], &columns[i],
-                              err))
-            return false;
-    return true;
-}
-
-/* Which traces have several rows that are not inside of another; `row_count` receives how many rows
- * these traces have. */
-static bool find_scattered(const struct table_making *making, uint8_t *tops,
-                           uint64_t *row_count, struct cn_error *err)
-{
-    const struct cn_trace_table *table = &making->table;
-    struct cn_store_column columns[DOUBLE_FIELDS];
-
-    *row_count = 0;
-    for (uint32_t s = 0; s < table->segment_count; s++) {
-        if (table->row_counts[s] > 0 && !open_columns(making, s, columns, err))
-            return false;
-        for (uint32_t row = 0; row < table->row_counts[s]; row++) {
-            uint32_t number = table->numbers[s][row];
-
-            if (number > 0 &&
-                !(cn_store_column_at(&columns[DOUBLE_FLAGS], row) & CN_ROW_EMBEDDED) &&
-                tops[number - 1] < 2)
-                tops[number - 1]++;
-            *row_count += number > 0;
-        }
-    }
-    return true;
-}
-
-/* Mark the second rows of spans of a slice of the scattered traces, of those inside of others, or of
- * the others: a span that has both is shown where its caller is. */
-static bool mark_slice(struct table_making *making, const uint8_t *tops, bool is_inside,
-                       struct cn_map *seen, struct cn_error *err)
-{
-    struct cn_trace_table *table = &making->table;
-    struct cn_store_column columns[DOUBLE_FIELDS];
-
-    for (uint32_t s = 0; s < table->segment_count; s++) {
-        if (table->row_counts[s] > 0 && !open_columns(making, s, columns, err))
-            return false;
-        for (uint32_t row = 0; row < table->row_counts[s]; row++) {
-            uint32_t number = table->numbers[s][row], *is_seen;
-            uint64_t span_id = cn_store_column_at(&columns[DOUBLE_SPAN], row);
-            bool is_embedded =
-                cn_store_column_at(&columns[DOUBLE_FLAGS], row) & CN_ROW_EMBEDDED;
-
-            if (number % making->slice_count != making->slice || number == 0 ||
-                tops[number - 1] < 2 || span_id == 0 || is_embedded != is_inside)
-                continue;
-            is_seen = cn_map_at(seen, cn_span_key(number, 0, span_id, 0), 0);
-            if (*is_seen && !table->doubles[s])
-                table->doubles[s] =
-                    cn_alloc((size_t)table->row_counts[s] / 64 + 1, sizeof(uint64_t));
-            if (*is_seen)
-                table->doubles[s][row / 64] |= UINT64_C(1) << row % 64;
-            *is_seen = 1;
-        }
-    }
-    return true;
-}
-
-static bool mark_doubles(struct table_making *making, struct cn_error *err)
-{
-    uint8_t *tops = cn_alloc(making->table.count, 1);
-    uint64_t row_count;
-    bool ok = find_scattered(making, tops, &row_count, err);
-    bool is_scattered = false;
-
-    for (uint32_t i = 0; ok && i < making->table.count; i++)
-        is_scattered |= tops[i] > 1;
-    making->slice_count = row_count / SLICE_ROWS + 1;
-    for (making->slice = 0; ok && is_scattered && making->slice < making->slice_count;
-         making->slice++) {
-        struct cn_map seen = {0};
-
-        ok = mark_slice(making, tops, true, &seen, err) &&
-             mark_slice(making, tops, false, &seen, err);
-        cn_map_done(&seen);
-    }
-    free(tops);
-    return ok;
 }
 
 static const uint64_t no_root = UINT64_MAX, several_roots = UINT64_MAX - 1;
@@ -269,8 +175,9 @@ static bool sum_segment(struct table_making *making, uint32_t segment,
         if (!sum || cn_trace_table_is_double(table, segment, row))
             continue;
         for (size_t i = 0; i < FIELDS; i++)
-            numbers[i] = cn_joined_number(&index->joined, fields[i], row,
-                                          cn_store_column_at(&columns[i], row));
+            numbers[i] = cn_store_column_at(&columns[i], row);
+        for (size_t i = 0; i < FIELDS && index->joined.trace_count > 0; i++)
+            numbers[i] = cn_joined_number(&index->joined, fields[i], row, numbers[i]);
         end_ns = numbers[DURATION] < UINT64_MAX - numbers[TIME]
                      ? numbers[TIME] + numbers[DURATION]
                      : UINT64_MAX;
@@ -279,6 +186,8 @@ static bool sum_segment(struct table_making *making, uint32_t segment,
         sum->spans++;
         if (numbers[FLAGS] & CN_ROW_EMBEDDED)
             continue;
+        if (making->tops[number - 1] < 2)
+            making->tops[number - 1]++;
         root_ns = &making->roots_ns[number - 1];
         if (numbers[PARENT] == 0)
             *root_ns = *root_ns == no_root ? numbers[DURATION] : several_roots;
@@ -289,13 +198,17 @@ static bool sum_segment(struct table_making *making, uint32_t segment,
     return true;
 }
 
+/* Sum up the rows that are not known as doubles, and count those that are not inside of another. */
 static bool sum_traces(struct table_making *making, struct cn_error *err)
 {
     struct cn_trace_table *table = &making->table;
 
-    making->roots_ns = cn_alloc(table->count, sizeof(*making->roots_ns));
-    for (uint32_t i = 0; i < table->count; i++)
+    for (uint32_t i = 0; i < table->count; i++) {
+        table->traces[i] = (struct cn_trace_sum){.time_ns = UINT64_MAX,
+                                                 .segment = table->traces[i].segment,
+                                                 .row = table->traces[i].row};
         making->roots_ns[i] = no_root;
+    }
     for (uint32_t i = 0; table->count > 0 && i < table->segment_count; i++) {
         if (making->indexes[i] && !sum_segment(making, i, err))
             return false;
@@ -306,6 +219,171 @@ static bool sum_traces(struct table_making *making, struct cn_error *err)
                 ? making->roots_ns[i]
                 : table->traces[i].end_ns - table->traces[i].time_ns;
     return true;
+}
+
+enum { DOUBLE_FLAGS, DOUBLE_SPAN, DOUBLE_FIELDS };
+
+static bool open_columns(const struct table_making *making, uint32_t segment,
+                         struct cn_store_column columns[DOUBLE_FIELDS],
+                         struct cn_error *err)
+{
+    static const enum cn_store_field fields[DOUBLE_FIELDS] = {
+        CN_STORE_FIELD_flags,
+        CN_STORE_FIELD_span_id,
+    };
+
+    for (size_t i = 0; i < DOUBLE_FIELDS; i++)
+        if (!cn_columns_field(making->indexes[segment]->columns, fields[i], &columns[i],
+                              err))
+            return false;
+    return true;
+}
+
+/* A trace has spans twice only if several of its rows are not inside of another. */
+static bool is_scattered(const struct table_making *making, uint32_t number)
+{
+    return number > 0 && making->tops[number - 1] > 1;
+}
+
+/* The span ids of scattered traces, those of a trace one after the other. */
+struct scattered {
+    uint64_t *ids;
+    size_t *ends;        /* by trace; while ids are added, where the next one goes */
+    uint32_t first, end; /* traces */
+};
+
+static bool add_ids(const struct table_making *making, struct scattered *scattered,
+                    struct cn_error *err)
+{
+    const struct cn_trace_table *table = &making->table;
+    struct cn_store_column columns[DOUBLE_FIELDS];
+
+    for (uint32_t s = 0; s < table->segment_count; s++) {
+        if (table->row_counts[s] > 0 && !open_columns(making, s, columns, err))
+            return false;
+        for (uint32_t row = 0; row < table->row_counts[s]; row++) {
+            uint32_t number = table->numbers[s][row];
+
+            if (is_scattered(making, number) && number > scattered->first &&
+                number <= scattered->end)
+                scattered->ids[scattered->ends[number - 1 - scattered->first]++] =
+                    cn_store_column_at(&columns[DOUBLE_SPAN], row);
+        }
+    }
+    return true;
+}
+
+/* True if an id, except 0, is in a list twice. Sorts long lists. */
+static bool has_twice(uint64_t *ids, size_t count)
+{
+    enum { FEW = 24 };
+
+    if (count > FEW) {
+        CN_SORT_VALUES(ids, count);
+        for (size_t i = 1; i < count; i++)
+            if (ids[i] == ids[i - 1] && ids[i] != 0)
+                return true;
+        return false;
+    }
+    for (size_t i = 1; i < count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (ids[i] == ids[k] && ids[i] != 0)
+                return true;
+    return false;
+}
+
+/* Note the scattered traces from `first` on that have a span twice, as many as fit into memory. The
+ * result is the first trace after these. */
+static bool note_doubled(struct table_making *making, uint32_t first, uint32_t *next,
+                         struct cn_error *err)
+{
+    const struct cn_trace_table *table = &making->table;
+    struct scattered scattered = {.first = first, .end = first};
+    size_t count = 0;
+    bool ok;
+
+    while (scattered.end < table->count && count < SLICE_ROWS) {
+        count += is_scattered(making, scattered.end + 1)
+                     ? table->traces[scattered.end].spans
+                     : 0;
+        scattered.end++;
+    }
+    scattered.ids = cn_alloc(count, sizeof(*scattered.ids));
+    scattered.ends = cn_alloc(scattered.end - first + 1, sizeof(*scattered.ends));
+    for (uint32_t i = first; i < scattered.end; i++)
+        scattered.ends[i - first + 1] =
+            scattered.ends[i - first] +
+            (is_scattered(making, i + 1) ? table->traces[i].spans : 0);
+    ok = count == 0 || add_ids(making, &scattered, err);
+    /* Each end is now where the list of the next trace begins. */
+    for (uint32_t i = first; ok && count > 0 && i < scattered.end; i++) {
+        size_t begin = i > first ? scattered.ends[i - first - 1] : 0;
+        size_t len = scattered.ends[i - first] - begin;
+
+        making->is_doubled[i] = has_twice(scattered.ids + begin, len);
+        making->doubled_rows += making->is_doubled[i] ? len : 0;
+    }
+    free(scattered.ids);
+    free(scattered.ends);
+    *next = scattered.end;
+    return ok;
+}
+
+/* Mark the second rows of spans of a slice of the traces that have some, of those inside of others,
+ * or of the others: a span that has both is shown where its caller is. */
+static bool mark_slice(struct table_making *making, bool is_inside, struct cn_map *seen,
+                       struct cn_error *err)
+{
+    struct cn_trace_table *table = &making->table;
+    struct cn_store_column columns[DOUBLE_FIELDS];
+
+    for (uint32_t s = 0; s < table->segment_count; s++) {
+        if (table->row_counts[s] > 0 && !open_columns(making, s, columns, err))
+            return false;
+        for (uint32_t row = 0; row < table->row_counts[s]; row++) {
+            uint32_t number = table->numbers[s][row], *is_seen;
+            uint64_t span_id;
+            bool is_embedded;
+
+            if (number == 0 || !making->is_doubled[number - 1] ||
+                number % making->slice_count != making->slice)
+                continue;
+            span_id = cn_store_column_at(&columns[DOUBLE_SPAN], row);
+            is_embedded =
+                cn_store_column_at(&columns[DOUBLE_FLAGS], row) & CN_ROW_EMBEDDED;
+            if (span_id == 0 || is_embedded != is_inside)
+                continue;
+            is_seen = cn_map_at(seen, cn_span_key(number, 0, span_id, 0), 0);
+            if (*is_seen && !table->doubles[s])
+                table->doubles[s] =
+                    cn_alloc((size_t)table->row_counts[s] / 64 + 1, sizeof(uint64_t));
+            if (*is_seen)
+                table->doubles[s][row / 64] |= UINT64_C(1) << row % 64;
+            *is_seen = 1;
+        }
+    }
+    return true;
+}
+
+static bool mark_doubles(struct table_making *making, struct cn_error *err)
+{
+    uint32_t next = 0;
+    bool ok = true;
+
+    making->is_doubled = cn_alloc(making->table.count, sizeof(*making->is_doubled));
+    while (ok && next < making->table.count)
+        ok = note_doubled(making, next, &next, err);
+    making->slice_count = making->doubled_rows / SLICE_ROWS + 1;
+    for (making->slice = 0;
+         ok && making->doubled_rows > 0 && making->slice < making->slice_count;
+         making->slice++) {
+        struct cn_map seen = {0};
+
+        ok =
+            mark_slice(making, true, &seen, err) && mark_slice(making, false, &seen, err);
+        cn_map_done(&seen);
+    }
+    return ok;
 }
 
 bool cn_trace_table_make(struct cn_trace_table *out,
@@ -338,9 +416,15 @@ bool cn_trace_table_make(struct cn_trace_table *out,
     free(making.slots);
     if (ok) {
         renumber(&making);
-        ok = mark_doubles(&making, err) && sum_traces(&making, err);
+        making.roots_ns = cn_alloc(making.table.count, sizeof(*making.roots_ns));
+        making.tops = cn_alloc(making.table.count, sizeof(*making.tops));
+        /* Spans are seldom stored twice: sums are only made again if some are. */
+        ok = sum_traces(&making, err) && mark_doubles(&making, err) &&
+             (making.doubled_rows == 0 || sum_traces(&making, err));
     }
     free(making.roots_ns);
+    free(making.tops);
+    free(making.is_doubled);
     if (ok)
         *out = making.table;
     else

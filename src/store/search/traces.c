@@ -154,7 +154,7 @@ static bool may_improve(void *arg, uint64_t time_ns)
 static bool find_newest(struct cn_search *search, const struct cn_query *query,
                         struct each *each, struct cn_error *err)
 {
-    enum { FIRST = 2, SPARE = 32, FACTOR = 4 };
+    enum { FIRST = 2, SPARE = 32, FACTOR = 4, TRACES_FACTOR = 16 };
     struct cn_search_page *page = each->arg;
     size_t parts = FIRST, traces = page->best.limit + page->best.limit / 2 + SPARE;
 
@@ -173,7 +173,11 @@ static bool find_newest(struct cn_search *search, const struct cn_query *query,
         if (newest.is_cut)
             parts *= FACTOR;
         else
-            traces *= FACTOR;
+            traces *= TRACES_FACTOR;
+        if (!cn_search_is_few(search, traces)) {
+            cn_search_page_begin(page);
+            return visit_each(search, query, each, may_improve, NULL, err);
+        }
     }
 }
 
