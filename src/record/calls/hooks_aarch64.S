@@ -745,13 +745,20 @@ mcount:
 
 /* Empty functions, to measure the cost of recording. */
 	hidden_function cn_rec_probe
-	stp	x29, x30, [sp, #-16]!
-	.cfi_def_cfa_offset 16
+	stp	x29, x30, [sp, #-32]!
+	.cfi_def_cfa_offset 32
+	.cfi_offset x30, -24
+	str	x29, [sp, #16]
 	.cfi_offset x29, -16
-	.cfi_offset x30, -8
+	load_self
+	ldr	x11, T(TOP)
+	ldr	x12, [x11, #CN_REC_F_LOC]
+	sub	x12, x12, #8	/* as if the innermost open call were the caller: most are called so */
+	str	x12, [sp]
 	mov	x29, sp
 	bl	.Lmcount
-	ldp	x29, x30, [sp], #16
+	ldp	x30, x29, [sp, #8]
+	add	sp, sp, #32
 	.cfi_def_cfa_offset 0
 	.cfi_restore x29
 	.cfi_restore x30
