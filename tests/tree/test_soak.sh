@@ -15,14 +15,14 @@ echo "it broke" && exit 3
 END
 chmod +x "$root"/items/*
 export CAIRN_SOAK="$root/items" CAIRN_SOAK_LOGS="$root/logs"
-"$CAIRN_SOURCE/tools/soak" 0.0001 >"$root/log" && exit 1
+"$CAIRN_SOURCE/tools/soak" 0 >"$root/log" && exit 1
 grep -qx '1 1 0 0' "$root/seen"
 grep -q '^fine  *1 ' "$root/log"
 grep -q '^found: wrong: round 0, CAIRN_SEED=[0-9]*, status 3: ' "$root/log"
 grep -q '^2 rounds, 1 findings in ' "$root/log"
 grep -qx 'it broke' "$root/logs/wrong-0.log"
 test ! -e "$root/logs/fine-0.log"
-"$CAIRN_SOURCE/tools/soak" 0.0001 fine >"$root/log"
+"$CAIRN_SOURCE/tools/soak" 0 fine >"$root/log"
 grep -q '^1 rounds, 0 findings in ' "$root/log"
 "$CAIRN_SOURCE/tools/soak" 1 nothing >"$root/log" 2>&1 && exit 1
 grep -q 'is called nothing' "$root/log"
