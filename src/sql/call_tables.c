@@ -248,10 +248,10 @@ static void open_task(struct call_scan *scan)
 {
     struct cn_sql_data *data = scan->base.data;
     const struct cn_task *task = &data->rec->tasks[scan->task];
-    struct cn_lane lane = {.rec = data->rec, .task = task};
+    struct cn_writer writer = {.rec = data->rec, .task = task};
     struct cn_error damage = {0};
 
-    scan->finished = cn_finished_new(&lane, (scan->task << TASK_SHIFT) + 1, 0);
+    scan->finished = cn_finished_new(&writer, (scan->task << TASK_SHIFT) + 1, 0);
     scan->outer_ns = scan->now_ns = task->first_ns;
     if (!cn_spans_open(&scan->spans, &data->calls.query, (uint32_t)scan->task, &damage)) {
         (void)cn_fail_in(&damage, "task %u", task->tid);

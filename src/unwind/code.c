@@ -54,26 +54,26 @@ static enum cn_unwind_code arm_code(struct cn_bytes code, const uint8_t before[A
                : CN_UNWIND_CODE_ORDINARY;
 }
 
-enum cn_unwind_code cn_unwind_code_at(struct cn_unwind_place *place,
+enum cn_unwind_code cn_unwind_code_at(struct cn_unwind_point *point,
                                       enum cn_unwind_machine machine)
 {
     uint8_t bytes[ABOVE_LEN + CODE_LEN];
     struct cn_bytes code = {bytes + ABOVE_LEN, 0};
 
-    if (place->code != CN_UNWIND_CODE_UNSEEN)
-        return (enum cn_unwind_code)place->code;
-    size_t len = place->module && place->file_off >= ABOVE_LEN
-                     ? cn_unwind_module_read(place->module, place->file_off - ABOVE_LEN,
+    if (point->code != CN_UNWIND_CODE_UNSEEN)
+        return (enum cn_unwind_code)point->code;
+    size_t len = point->module && point->file_off >= ABOVE_LEN
+                     ? cn_unwind_module_read(point->module, point->file_off - ABOVE_LEN,
                                              bytes, sizeof(bytes))
                      : 0;
     code.len = len > ABOVE_LEN ? len - ABOVE_LEN : 0;
     if (code.len == 0)
-        place->code = CN_UNWIND_CODE_UNREADABLE;
+        point->code = CN_UNWIND_CODE_UNREADABLE;
     else if (machine == CN_UNWIND_X86_64)
-        place->code = (uint8_t)x86_code(code, bytes);
+        point->code = (uint8_t)x86_code(code, bytes);
     else
-        place->code = (uint8_t)arm_code(code, bytes);
-    return (enum cn_unwind_code)place->code;
+        point->code = (uint8_t)arm_code(code, bytes);
+    return (enum cn_unwind_code)point->code;
 }
 
 /* call to a relative address, or ff /2 with each length of its operand. */
@@ -100,22 +100,22 @@ static bool is_arm_call(const uint8_t before[BEFORE_LEN])
     return (code & 0xfc000000) == 0x94000000 || (code & 0xfefff000) == 0xd63f0000;
 }
 
-bool cn_unwind_is_after_call(struct cn_unwind_place *place,
+bool cn_unwind_is_after_call(struct cn_unwind_point *point,
                              enum cn_unwind_machine machine)
 {
     uint8_t before[BEFORE_LEN];
 
-    if (place->code_before == CN_UNWIND_CODE_UNSEEN) {
-        if (!place->module || place->file_off + 1 < BEFORE_LEN ||
-            cn_unwind_module_read(place->module, place->file_off + 1 - BEFORE_LEN, before,
+    if (point->code_before == CN_UNWIND_CODE_UNSEEN) {
+        if (!point->module || point->file_off + 1 < BEFORE_LEN ||
+            cn_unwind_module_read(point->module, point->file_off + 1 - BEFORE_LEN, before,
                                   BEFORE_LEN) < BEFORE_LEN)
-            place->code_before = CN_UNWIND_CODE_UNREADABLE;
+            point->code_before = CN_UNWIND_CODE_UNREADABLE;
         else if (machine == CN_UNWIND_X86_64 ? is_x86_call(before) : is_arm_call(before))
-            place->code_before = CN_UNWIND_CODE_AFTER_CALL;
+            point->code_before = CN_UNWIND_CODE_AFTER_CALL;
         else
-            place->code_before = CN_UNWIND_CODE_ORDINARY;
+            point->code_before = CN_UNWIND_CODE_ORDINARY;
     }
-    return place->module && place->code_before != CN_UNWIND_CODE_ORDINARY;
+    return point->module && point->code_before != CN_UNWIND_CODE_ORDINARY;
 }
 
 /* The signed distance of stp and ldp, in bytes. */
@@ -127,14 +127,14 @@ static int64_t pair_distance(uint32_t word)
 }
 
 /* An entry of the PLT: up to its jump nothing changes but x16 and x17. */
-static bool is_in_arm_plt(const struct cn_unwind_place *place)
+static bool is_in_arm_plt(const struct cn_unwind_point *point)
 {
     const uint32_t jump = 0xd61f0220;      /* br x17 */
     const uint32_t landing = 0xd503245f;   /* bti c */
     const uint32_t authentic = 0xd503219f; /* autia1716 */
     const uint32_t offset_mask = 0xffc003ff;
     uint8_t code[20];
-    size_t len = place->module ? cn_unwind_module_read(place->module, place->file_off,
+    size_t len = point->module ? cn_unwind_module_read(point->module, point->file_off,
                                                        code, sizeof(code))
                                : 0;
 
@@ -152,21 +152,21 @@ static bool is_in_arm_plt(const struct cn_unwind_place *place)
     return false;
 }
 
-bool cn_unwind_arm_frame(const struct cn_unwind_place *place, uint64_t *len)
+bool cn_unwind_arm_frame(const struct cn_unwind_point *point, uint64_t *len)
 {
     const uint32_t paciasp = 0xd503233f, pair_mask = 0xffc07fff;
     const uint32_t push = 0xa9807bfd; /* stp x29, x30, [sp, #-len]! */
     const uint32_t pop = 0xa8c07bfd;  /* ldp x29, x30, [sp], #len */
     uint8_t code[ARM_SEARCH_LEN + 4];
-    uint64_t before = place->file_off < ARM_SEARCH_LEN ? place->file_off & ~UINT64_C(3)
+    uint64_t before = point->file_off < ARM_SEARCH_LEN ? point->file_off & ~UINT64_C(3)
                                                        : ARM_SEARCH_LEN;
     bool is_after_return = false;
 
     *len = 0;
-    if (!place->module || cn_unwind_module_read(place->module, place->file_off - before,
+    if (!point->module || cn_unwind_module_read(point->module, point->file_off - before,
                                                 code, (size_t)before + 4) < before + 4)
         return false;
-    if (cn_u32_get(code + before) == paciasp || is_in_arm_plt(place))
+    if (cn_u32_get(code + before) == paciasp || is_in_arm_plt(point))
         return true;
     for (uint64_t at = before; at > 0; at -= 4) {
         uint32_t word = cn_u32_get(code + at - 4);

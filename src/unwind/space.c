@@ -88,29 +88,29 @@ const struct cn_unwind_mapping *cn_unwind_space_find(const struct cn_unwind_spac
     return cn_unwind_node_find(space->mappings, &space->unwinder->indexes, address);
 }
 
-struct cn_unwind_place *cn_unwind_place_at(struct cn_unwind_space *space,
+struct cn_unwind_point *cn_unwind_point_at(struct cn_unwind_space *space,
                                            uint64_t address)
 {
     struct cn_unwinder *unwinder = space->unwinder;
     /* Addresses that differ in low bits are of different functions or loops. */
-    struct cn_unwind_place *place =
-        &unwinder->places[(address ^ address >> 12) % CN_UNWIND_PLACES];
+    struct cn_unwind_point *point =
+        &unwinder->points[(address ^ address >> 12) % CN_UNWIND_POINTS];
     uint64_t in_module, id = space->mappings ? space->mappings->id : UINT64_MAX;
 
-    if (place->address == address && place->mappings_id == id)
-        return place;
-    *place = (struct cn_unwind_place){.address = address, .mappings_id = id};
+    if (point->address == address && point->mappings_id == id)
+        return point;
+    *point = (struct cn_unwind_point){.address = address, .mappings_id = id};
     const struct cn_unwind_mapping *mapping = cn_unwind_space_find(space, address);
     if (!mapping)
-        return place;
-    place->module = mapping->module;
-    place->file_off = address - mapping->begin + mapping->file_off;
-    place->table = cn_unwind_module_table(&unwinder->modules, mapping->module);
-    if (place->table &&
-        cn_unwind_table_address(place->table, place->file_off, &in_module)) {
-        place->rule = cn_unwind_table_find(place->table, in_module);
-        place->is_entry = in_module >= place->table->entry &&
-                          in_module - place->table->entry < ENTRY_LEN;
+        return point;
+    point->module = mapping->module;
+    point->file_off = address - mapping->begin + mapping->file_off;
+    point->table = cn_unwind_module_table(&unwinder->modules, mapping->module);
+    if (point->table &&
+        cn_unwind_table_address(point->table, point->file_off, &in_module)) {
+        point->rule = cn_unwind_table_find(point->table, in_module);
+        point->is_entry = in_module >= point->table->entry &&
+                          in_module - point->table->entry < ENTRY_LEN;
     }
-    return place;
+    return point;
 }

@@ -92,7 +92,7 @@ enum cn_unwind_code {
 };
 
 /* Where an address is, cached. */
-struct cn_unwind_place {
+struct cn_unwind_point {
     uint64_t address, mappings_id;   /* id 0: not used */
     struct cn_unwind_module *module; /* NULL: not mapped */
     uint64_t file_off;
@@ -104,13 +104,13 @@ struct cn_unwind_place {
                       * that only returns; 0: not seen */
 };
 
-enum { CN_UNWIND_PLACES = 1 << 12 };
+enum { CN_UNWIND_POINTS = 1 << 12 };
 
 struct cn_unwinder {
     struct cn_unwind_modules modules;
     struct cn_unwind_indexes indexes;
     uint64_t last_id; /* of lists of mappings */
-    struct cn_unwind_place places[CN_UNWIND_PLACES];
+    struct cn_unwind_point points[CN_UNWIND_POINTS];
 };
 
 struct cn_unwind_space {
@@ -121,17 +121,17 @@ struct cn_unwind_space {
 };
 
 /* Valid until the next call. */
-struct cn_unwind_place *cn_unwind_place_at(struct cn_unwind_space *space,
+struct cn_unwind_point *cn_unwind_point_at(struct cn_unwind_space *space,
                                            uint64_t address);
 
-/* What the code at a place is: AFTER_CALL looks before the next address. */
-enum cn_unwind_code cn_unwind_code_at(struct cn_unwind_place *place,
+/* What the code at a point is: AFTER_CALL looks before the next address. */
+enum cn_unwind_code cn_unwind_code_at(struct cn_unwind_point *point,
                                       enum cn_unwind_machine machine);
-bool cn_unwind_is_after_call(struct cn_unwind_place *place,
+bool cn_unwind_is_after_call(struct cn_unwind_point *point,
                              enum cn_unwind_machine machine);
 
-/* The bytes of the frame that the code before a place on aarch64 has made, with x29 and x30 at
+/* The bytes of the frame that the code before a point on aarch64 has made, with x29 and x30 at
  * its lower end; 0 if it has none. False if that is not seen. */
-bool cn_unwind_arm_frame(const struct cn_unwind_place *place, uint64_t *len);
+bool cn_unwind_arm_frame(const struct cn_unwind_point *point, uint64_t *len);
 
 #endif

@@ -112,15 +112,15 @@ static bool stop(enum cn_unwind_end *end, enum cn_unwind_end why)
     return false;
 }
 
-static bool find_cfa(struct unwind_walk *w, const struct cn_unwind_place *place,
+static bool find_cfa(struct unwind_walk *w, const struct cn_unwind_point *point,
                      uint64_t *out)
 {
-    uint32_t word = place->rule[0];
+    uint32_t word = point->rule[0];
     unsigned number = cn_unwind_rule_cfa_register(word);
 
     if (cn_unwind_rule_cfa(word) == CN_UNWIND_CFA_EXPRESSION)
-        return evaluate(w, place->table, place->rule[1], NULL, out);
-    *out = w->at.value[number] + (uint64_t)(int64_t)(int32_t)place->rule[1];
+        return evaluate(w, point->table, point->rule[1], NULL, out);
+    *out = w->at.value[number] + (uint64_t)(int64_t)(int32_t)point->rule[1];
     return is_known(w, number);
 }
 
@@ -128,7 +128,7 @@ static bool find_cfa(struct unwind_walk *w, const struct cn_unwind_place *place,
 static bool is_return_address(struct unwind_walk *w, uint64_t pc)
 {
     return pc > 0 &&
-           cn_unwind_is_after_call(cn_unwind_place_at(w->space, pc - 1), w->at.machine);
+           cn_unwind_is_after_call(cn_unwind_point_at(w->space, pc - 1), w->at.machine);
 }
 
 /* The code that cairn's recorder returns to instead of the caller: an expression finds the
@@ -147,25 +147,25 @@ static bool step_by_recorder(struct unwind_walk *w, uint64_t cfa, uint64_t value
     return true;
 }
 
-/* By the rule of the place. */
-static bool step_by_rule(struct unwind_walk *w, const struct cn_unwind_place *place,
+/* By the rule of the point. */
+static bool step_by_rule(struct unwind_walk *w, const struct cn_unwind_point *point,
                          enum cn_unwind_end *end)
 {
-    const uint32_t *rule = place->rule;
+    const uint32_t *rule = point->rule;
     uint8_t flags = cn_unwind_rule_flags(rule[0]);
     unsigned count = flags & CN_UNWIND_COUNT_MASK, from = cn_unwind_rule_return(rule[0]);
     bool is_signal = flags & CN_UNWIND_IS_SIGNAL;
     uint64_t values[CN_UNWIND_COUNT_MASK], found = 0, cfa, pc = w->at.value[w->pc];
 
     w->is_cut = false;
-    if (!find_cfa(w, place, &cfa))
+    if (!find_cfa(w, point, &cfa))
         return stop(end, CN_UNWIND_UNKNOWN);
     if (!is_signal && cfa < w->lowest)
         return stop(end, CN_UNWIND_BAD);
     for (unsigned i = 0; i < count; i++) {
         uint32_t word = rule[2 + 2 * i];
         enum cn_unwind_kind kind = (enum cn_unwind_kind)(word >> 8);
-        bool is_found = recover(w, place->table, cfa, word, rule[3 + 2 * i], &values[i]);
+        bool is_found = recover(w, point->table, cfa, word, rule[3 + 2 * i], &values[i]);
 
         if ((word & 0xff) == from && !is_found) {
             if (kind == CN_UNWIND_UNDEFINED)
@@ -252,7 +252,7 @@ static bool step_by_arm_code(struct unwind_walk *w)
 
     if (!w->is_arm || !w->is_innermost || !is_known(w, w->sp) ||
         !is_known(w, CN_UNWIND_ARM_LR) ||
-        !cn_unwind_arm_frame(cn_unwind_place_at(w->space, w->at.value[w->pc]), &len) ||
+        !cn_unwind_arm_frame(cn_unwind_point_at(w->space, w->at.value[w->pc]), &len) ||
         (len > 0 && (!is_known(w, w->fp) || !read_stack(w, sp, &saved) ||
                      !read_stack(w, sp + 8, &pc) || (fp != sp && fp != saved))))
         return false;
@@ -272,21 +272,21 @@ static bool step_by_arm_code(struct unwind_walk *w)
 static bool step_by_epilogue(struct unwind_walk *w)
 {
     enum { ADD_RSP = 0xc48348, RET = 0xc3, NEVER = 0xff };
-    struct cn_unwind_place *place = cn_unwind_place_at(w->space, w->at.value[w->pc]);
+    struct cn_unwind_point *point = cn_unwind_point_at(w->space, w->at.value[w->pc]);
     uint64_t sp = w->at.value[w->sp], code, pc;
 
     if (w->is_arm || w->is_exact || !is_known(w, w->sp))
         return false;
-    if (place->returns == 0 && read_for_expression(w, w->at.value[w->pc], &code)) {
+    if (point->returns == 0 && read_for_expression(w, w->at.value[w->pc], &code)) {
         bool has_frame = (code & 0xffffff) == ADD_RSP && (code >> 24 & 0x80) == 0;
 
-        place->returns = (uint8_t)(1 + (has_frame ? code >> 24 & 0x7f : 0));
+        point->returns = (uint8_t)(1 + (has_frame ? code >> 24 & 0x7f : 0));
         if ((code >> (has_frame ? 32 : 0) & 0xff) != RET)
-            place->returns = NEVER;
+            point->returns = NEVER;
     }
-    if (place->returns == 0 || place->returns == NEVER)
+    if (point->returns == 0 || point->returns == NEVER)
         return false;
-    sp += place->returns - 1U;
+    sp += point->returns - 1U;
     if (!read_stack(w, sp, &pc) || !is_return_address(w, pc))
         return false;
     set(w, w->sp, sp + 8);
@@ -331,7 +331,7 @@ static bool step_by_frame_pointer(struct unwind_walk *w, enum cn_unwind_end *end
 
 static enum cn_unwind_code code_at(struct unwind_walk *w)
 {
-    return cn_unwind_code_at(cn_unwind_place_at(w->space, w->at.value[w->pc]),
+    return cn_unwind_code_at(cn_unwind_point_at(w->space, w->at.value[w->pc]),
                              w->at.machine);
 }
 
@@ -362,30 +362,30 @@ static bool step_without_rule(struct unwind_walk *w, enum cn_unwind_end *end)
 
 /* Where the program counter is: a return address may be after the end of its function. Handlers
  * of signals return to the first instruction of a trampoline, before which may be nothing. */
-static struct cn_unwind_place *find_place(struct unwind_walk *w)
+static struct cn_unwind_point *find_point(struct unwind_walk *w)
 {
     uint64_t pc = w->at.value[w->pc];
-    struct cn_unwind_place *place =
-        cn_unwind_place_at(w->space, w->is_exact ? pc : pc - 1);
+    struct cn_unwind_point *point =
+        cn_unwind_point_at(w->space, w->is_exact ? pc : pc - 1);
 
-    return place->module || w->is_exact ? place : cn_unwind_place_at(w->space, pc);
+    return point->module || w->is_exact ? point : cn_unwind_point_at(w->space, pc);
 }
 
 /* To the caller. */
 static bool step(struct unwind_walk *w, enum cn_unwind_end *end)
 {
     /* A copy: looking at code may reuse the slot. */
-    const struct cn_unwind_place place = *find_place(w);
-    bool is_entry = place.is_entry, ok;
-    bool has_rule = place.rule && place.table->machine == w->at.machine;
+    const struct cn_unwind_point point = *find_point(w);
+    bool is_entry = point.is_entry, ok;
+    bool has_rule = point.rule && point.table->machine == w->at.machine;
 
     if (has_rule && w->is_arm &&
-        cn_unwind_rule_flags(place.rule[0]) & CN_UNWIND_IS_SIGNAL &&
+        cn_unwind_rule_flags(point.rule[0]) & CN_UNWIND_IS_SIGNAL &&
         code_at(w) == CN_UNWIND_CODE_TRAMPOLINE) {
         /* Its table restores x29 and x30 alone. */
         ok = step_by_signal_frame(w, end);
     } else if (has_rule) {
-        ok = step_by_rule(w, &place, end);
+        ok = step_by_rule(w, &point, end);
         /* After a frame pointer on aarch64 no stack pointer is known. */
         if (!ok && *end == CN_UNWIND_UNKNOWN && w->is_arm && !is_known(w, w->sp))
             ok = step_by_frame_pointer(w, end);
@@ -402,7 +402,7 @@ static bool step(struct unwind_walk *w, enum cn_unwind_end *end)
     w->is_innermost = false;
     if (w->at.value[w->pc] == 0)
         return stop(end, CN_UNWIND_WHOLE);
-    return find_place(w)->module || stop(end, CN_UNWIND_UNKNOWN);
+    return find_point(w)->module || stop(end, CN_UNWIND_UNKNOWN);
 }
 
 size_t cn_unwind(struct cn_unwind_space *space,

@@ -7,16 +7,16 @@
 
 enum { STEPS = 1 << CN_DURATION_BITS };
 
-struct durations_place {
+struct durations_bucket {
     unsigned doubling, step;
 };
 
-static struct durations_place place_of(uint64_t ns)
+static struct durations_bucket bucket_of(uint64_t ns)
 {
     if (ns < STEPS)
-        return (struct durations_place){0, (unsigned)ns};
+        return (struct durations_bucket){0, (unsigned)ns};
     unsigned shift = 63 - CN_DURATION_BITS - (unsigned)__builtin_clzll(ns);
-    return (struct durations_place){shift + 1, (unsigned)(ns >> shift) & (STEPS - 1)};
+    return (struct durations_bucket){shift + 1, (unsigned)(ns >> shift) & (STEPS - 1)};
 }
 
 static struct cn_duration_range range_of(unsigned doubling, unsigned step)
@@ -29,11 +29,11 @@ static struct cn_duration_range range_of(unsigned doubling, unsigned step)
 
 void cn_durations_add(struct cn_durations *durations, uint64_t ns)
 {
-    struct durations_place place = place_of(ns);
+    struct durations_bucket bucket = bucket_of(ns);
 
-    if (!durations->doublings[place.doubling])
-        durations->doublings[place.doubling] = cn_alloc(STEPS, sizeof(uint64_t));
-    durations->doublings[place.doubling][place.step]++;
+    if (!durations->doublings[bucket.doubling])
+        durations->doublings[bucket.doubling] = cn_alloc(STEPS, sizeof(uint64_t));
+    durations->doublings[bucket.doubling][bucket.step]++;
     durations->count++;
 }
 
@@ -75,7 +75,7 @@ struct cn_duration_range cn_durations_at(const struct cn_durations *durations,
 
 uint64_t cn_durations_from(const struct cn_durations *durations, uint64_t low_ns)
 {
-    struct durations_place first = place_of(low_ns);
+    struct durations_bucket first = bucket_of(low_ns);
     uint64_t count = 0;
 
     for (unsigned i = first.doubling; i < CN_DURATION_DOUBLINGS; i++)

@@ -12,27 +12,27 @@
 
 enum { FUNCTION_LEN = 16 };
 
-/* As many lanes as tasks that other readers make. */
-enum { LANE_MAX = 1 << 16 };
+/* As many tracks as tasks that other readers make. */
+enum { TRACK_MAX = 1 << 16 };
 
 /* Spans of Zipkin have starts and durations in whole microseconds: a call may seem to end this
  * much after its caller, or to begin before the call before it ended. */
 enum { MICROSECOND_NS = 1000, ROUNDING_NS = 2 * MICROSECOND_NS };
 
 /* Calls that nest: a task. */
-struct from_traces_lane {
+struct from_traces_track {
     uint32_t task;
     uint32_t group, slot; /* where it is listed */
-    uint32_t below;       /* group of the lanes of calls below its own; 0: none yet */
+    uint32_t below;       /* group of the tracks of calls below its own; 0: none yet */
     uint32_t depth;       /* open calls */
     uint64_t now_ns;      /* of the last event */
 };
 
-/* Lanes of traces, or those below one lane. A tree of minima finds the first that is free:
- * `free_ns[leaf_count + slot]` is the time of a lane's last exit, UINT64_MAX while it has an
+/* Tracks of traces, or those below one track. A tree of minima finds the first that is free:
+ * `free_ns[leaf_count + slot]` is the time of a track's last exit, UINT64_MAX while it has an
  * open call. */
 struct from_traces_group {
-    uint32_t *lanes;
+    uint32_t *tracks;
     uint64_t *free_ns;
     uint32_t count, leaf_count;
 };
@@ -44,13 +44,13 @@ struct made_call {
 
 struct trace_open_call {
     uint32_t function;
-    uint32_t lane;
-    uint32_t depth; /* calls that are open in its lane, itself included */
+    uint32_t track;
+    uint32_t depth; /* calls that are open in its track, itself included */
     uint64_t begin_ns, end_ns;
     struct made_call real; /* its times, wherever it is placed */
-    uint64_t inside_ns;    /* of the calls that it made in its lane */
+    uint64_t inside_ns;    /* of the calls that it made in its track */
     size_t made;           /* where the list of calls that it made begins */
-    bool is_left;          /* calls that start after its end follow it in its lane */
+    bool is_left;          /* calls that start after its end follow it in its track */
 };
 
 struct cn_trace_calls {
@@ -60,9 +60,9 @@ struct cn_trace_calls {
     const struct cn_words *words;
     uint64_t born_ns;
     struct cn_map functions; /* method word -> function, of `words` */
-    struct from_traces_lane *lanes;
+    struct from_traces_track *tracks;
     struct from_traces_group *groups; /* the first: of traces */
-    size_t lane_count, lane_capacity, group_count, group_capacity;
+    size_t track_count, track_capacity, group_count, group_capacity;
     struct trace_open_call *open; /* of the trace, outermost first */
     size_t depth, open_capacity;
     struct cn_map traces; /* ids of those that were added */
@@ -105,11 +105,11 @@ void cn_trace_calls_free(struct cn_trace_calls *calls)
     cn_map_done(&calls->traces);
     cn_map_done(&calls->paths);
     for (size_t i = 0; i < calls->group_count; i++) {
-        free(calls->groups[i].lanes);
+        free(calls->groups[i].tracks);
         free(calls->groups[i].free_ns);
     }
     free(calls->groups);
-    free(calls->lanes);
+    free(calls->tracks);
     free(calls->open);
     free(calls->made);
     cn_text_done(&calls->note);
@@ -189,17 +189,18 @@ static uint32_t find_free(const struct from_traces_group *group, uint64_t time_n
         return CN_NONE;
     while (i < group->leaf_count)
         i = group->free_ns[2 * i] <= time_ns ? 2 * i : 2 * i + 1;
-    return group->lanes[i - group->leaf_count];
+    return group->tracks[i - group->leaf_count];
 }
 
-static void add_to_group(struct from_traces_group *group, uint32_t lane)
+static void add_to_group(struct from_traces_group *group, uint32_t track)
 {
     uint64_t *old = group->free_ns;
     uint32_t leaf_count = group->leaf_count;
 
     if (group->count == leaf_count) {
         group->leaf_count = leaf_count > 0 ? 2 * leaf_count : 1;
-        group->lanes = cn_realloc(group->lanes, group->leaf_count, sizeof(*group->lanes));
+        group->tracks =
+            cn_realloc(group->tracks, group->leaf_count, sizeof(*group->tracks));
         group->free_ns = cn_alloc(2 * (size_t)group->leaf_count, sizeof(*old));
         for (uint32_t i = 0; i < 2 * group->leaf_count; i++)
             group->free_ns[i] = UINT64_MAX;
@@ -207,19 +208,19 @@ static void add_to_group(struct from_traces_group *group, uint32_t lane)
             set_free(group, i, old[leaf_count + i]);
         free(old);
     }
-    group->lanes[group->count++] = lane;
+    group->tracks[group->count++] = track;
 }
 
-/* The first lane of a group that is free at a time, a new one if none is. */
-static uint32_t take_lane(struct cn_trace_calls *calls, uint32_t group, uint32_t parent,
-                          uint64_t begin_ns)
+/* The first track of a group that is free at a time, a new one if none is. */
+static uint32_t take_track(struct cn_trace_calls *calls, uint32_t group, uint32_t parent,
+                           uint64_t begin_ns)
 {
-    uint32_t tid = (uint32_t)calls->lane_count + 1;
-    uint32_t lane = find_free(&calls->groups[group], begin_ns), task;
+    uint32_t tid = (uint32_t)calls->track_count + 1;
+    uint32_t track = find_free(&calls->groups[group], begin_ns), task;
 
-    if (lane != CN_NONE || calls->lane_count == LANE_MAX)
-        return lane;
-    CN_GROW(calls->lanes, calls->lane_count, calls->lane_capacity);
+    if (track != CN_NONE || calls->track_count == TRACK_MAX)
+        return track;
+    CN_GROW(calls->tracks, calls->track_count, calls->track_capacity);
     task = cn_memory_recording_add_task(calls->recording,
                                         (struct cn_task){.tid = tid,
                                                          .pid = 1,
@@ -230,28 +231,28 @@ static uint32_t take_lane(struct cn_trace_calls *calls, uint32_t group, uint32_t
                                                          .has_session = tid == 1,
                                                          .has_file = true});
     cn_memory_recording_add_task_session(calls->recording, task, 0, calls->session);
-    lane = (uint32_t)calls->lane_count++;
-    calls->lanes[lane] = (struct from_traces_lane){
+    track = (uint32_t)calls->track_count++;
+    calls->tracks[track] = (struct from_traces_track){
         .task = task, .group = group, .slot = calls->groups[group].count};
-    add_to_group(&calls->groups[group], lane);
-    return lane;
+    add_to_group(&calls->groups[group], track);
+    return track;
 }
 
 /* `part_ns` is covered or self time, by the flags. */
-static void add_call(struct cn_trace_calls *calls, struct from_traces_lane *lane,
+static void add_call(struct cn_trace_calls *calls, struct from_traces_track *track,
                      enum cn_call_kind kind, uint32_t function, uint64_t time_ns,
                      uint64_t part_ns, uint8_t flags)
 {
     struct cn_bytes data = {(const uint8_t *)cn_text_str(&calls->note), calls->note.len};
 
-    lane->now_ns = time_ns;
+    track->now_ns = time_ns;
     cn_memory_recording_add_call(
-        calls->recording, lane->task,
+        calls->recording, track->task,
         (struct cn_call){
             .time_ns = time_ns,
             .address = (uint64_t)function * FUNCTION_LEN,
             .function = function,
-            .depth = (uint16_t)lane->depth,
+            .depth = (uint16_t)track->depth,
             .kind = (uint8_t)kind,
             .flags = (uint8_t)((data.len > 0 ? CN_CALL_HAS_DATA : 0) | flags),
             .self_ns = part_ns,
@@ -318,8 +319,8 @@ static uint64_t self_of(struct cn_trace_calls *calls, const struct trace_open_ca
     return self.ns;
 }
 
-/* The time of a call that only calls in other lanes cover: what all that it made cover, without
- * those in its lane. */
+/* The time of a call that only calls in other tracks cover: what all that it made cover, without
+ * those in its track. */
 static uint64_t covered_outside(struct cn_trace_calls *calls,
                                 const struct trace_open_call *call)
 {
@@ -328,28 +329,28 @@ static uint64_t covered_outside(struct cn_trace_calls *calls,
     return covered_ns > call->inside_ns ? covered_ns - call->inside_ns : 0;
 }
 
-static void leave_covered(struct cn_trace_calls *calls, struct from_traces_lane *lane,
+static void leave_covered(struct cn_trace_calls *calls, struct from_traces_track *track,
                           const struct trace_open_call *call)
 {
     uint64_t covered_ns = covered_outside(calls, call);
 
-    add_call(calls, lane, CN_CALL_EXIT, call->function, call->end_ns, covered_ns,
+    add_call(calls, track, CN_CALL_EXIT, call->function, call->end_ns, covered_ns,
              covered_ns > 0 ? CN_CALL_COVERED : 0);
 }
 
-static void leave_lane(struct cn_trace_calls *calls, struct trace_open_call *call)
+static void leave_track(struct cn_trace_calls *calls, struct trace_open_call *call)
 {
-    struct from_traces_lane *lane = &calls->lanes[call->lane];
+    struct from_traces_track *track = &calls->tracks[call->track];
 
     call->is_left = true;
-    lane->depth--;
+    track->depth--;
     if (calls->is_nested)
-        add_call(calls, lane, CN_CALL_EXIT, call->function, call->end_ns,
+        add_call(calls, track, CN_CALL_EXIT, call->function, call->end_ns,
                  self_of(calls, call), CN_CALL_HAS_SELF);
     else
-        leave_covered(calls, lane, call);
-    if (lane->depth == 0)
-        set_free(&calls->groups[lane->group], lane->slot, call->end_ns);
+        leave_covered(calls, track, call);
+    if (track->depth == 0)
+        set_free(&calls->groups[track->group], track->slot, call->end_ns);
 }
 
 static void leave(struct cn_trace_calls *calls)
@@ -357,7 +358,7 @@ static void leave(struct cn_trace_calls *calls)
     struct trace_open_call *call = &calls->open[--calls->depth];
 
     if (!call->is_left)
-        leave_lane(calls, call);
+        leave_track(calls, call);
     calls->made_count = call->made;
 }
 
@@ -366,12 +367,13 @@ static bool is_rounded(const struct trace_open_call *call, uint64_t begin_ns)
     return begin_ns % MICROSECOND_NS == 0 && call->end_ns % MICROSECOND_NS == 0;
 }
 
-/* Move a call between the last event of its caller's lane and the end of the caller; false if
+/* Move a call between the last event of its caller's track and the end of the caller; false if
  * it does not fit there, apart from rounding. */
-static bool fit(const struct trace_open_call *caller, const struct from_traces_lane *lane,
-                struct trace_open_call *call, uint64_t *begin_ns)
+static bool fit(const struct trace_open_call *caller,
+                const struct from_traces_track *track, struct trace_open_call *call,
+                uint64_t *begin_ns)
 {
-    uint64_t low_ns = lane->now_ns, high_ns = caller->end_ns;
+    uint64_t low_ns = track->now_ns, high_ns = caller->end_ns;
     uint64_t slack_ns = is_rounded(call, *begin_ns) ? ROUNDING_NS : 0;
     uint64_t duration_ns = call->end_ns - *begin_ns;
 
@@ -384,46 +386,46 @@ static bool fit(const struct trace_open_call *caller, const struct from_traces_l
     return true;
 }
 
-/* The lane of a call: its caller's if it fits there, otherwise one below. */
+/* The track of a call: its caller's if it fits there, otherwise one below. */
 static void place(struct cn_trace_calls *calls, struct trace_open_call *call,
                   uint64_t *begin_ns)
 {
     struct trace_open_call *caller = &calls->open[calls->depth - 1];
-    struct from_traces_lane *lane = &calls->lanes[caller->lane];
+    struct from_traces_track *track = &calls->tracks[caller->track];
 
-    call->lane = caller->lane;
+    call->track = caller->track;
     if (calls->is_nested) {
-        *begin_ns = clamp(*begin_ns, lane->now_ns, caller->end_ns);
+        *begin_ns = clamp(*begin_ns, track->now_ns, caller->end_ns);
         call->end_ns = clamp(call->end_ns, *begin_ns, caller->end_ns);
         return;
     }
-    if (!caller->is_left && fit(caller, lane, call, begin_ns))
+    if (!caller->is_left && fit(caller, track, call, begin_ns))
         return;
-    if (!caller->is_left && lane->depth == 1 && *begin_ns >= caller->end_ns)
-        leave_lane(calls, caller);
-    if (lane->depth == 0 && *begin_ns >= lane->now_ns)
+    if (!caller->is_left && track->depth == 1 && *begin_ns >= caller->end_ns)
+        leave_track(calls, caller);
+    if (track->depth == 0 && *begin_ns >= track->now_ns)
         return;
     calls->moved_count++;
-    if (lane->below == 0)
-        lane->below = add_group(calls);
-    call->lane = take_lane(calls, lane->below, lane->task, *begin_ns);
-    if (call->lane == CN_NONE) {
+    if (track->below == 0)
+        track->below = add_group(calls);
+    call->track = take_track(calls, track->below, track->task, *begin_ns);
+    if (call->track == CN_NONE) {
         uint64_t limit_ns = caller->is_left ? UINT64_MAX : caller->end_ns;
 
-        call->lane = caller->lane;
-        *begin_ns = clamp(*begin_ns, lane->now_ns, limit_ns);
+        call->track = caller->track;
+        *begin_ns = clamp(*begin_ns, track->now_ns, limit_ns);
         call->end_ns = clamp(call->end_ns, *begin_ns, limit_ns);
         calls->cut_count++;
     }
 }
 
-/* The flow from a caller to a call in another lane. */
+/* The flow from a caller to a call in another track. */
 static void add_flow(struct cn_trace_calls *calls, const struct trace_open_call *caller,
                      const struct trace_open_call *call)
 {
     struct cn_flow flow = {
-        .from_task = calls->lanes[caller->lane].task,
-        .to_task = calls->lanes[call->lane].task,
+        .from_task = calls->tracks[caller->track].task,
+        .to_task = calls->tracks[call->track].task,
         .from_ns = clamp(call->begin_ns, caller->begin_ns, caller->end_ns),
         .to_ns = call->begin_ns,
         .from_depth = caller->depth,
@@ -433,7 +435,7 @@ static void add_flow(struct cn_trace_calls *calls, const struct trace_open_call 
     calls->excess_count += !cn_memory_recording_add_flow(calls->recording, flow);
 }
 
-/* Note which calls are around one in a lane of its own. */
+/* Note which calls are around one in a track of its own. */
 static void note_path(struct cn_trace_calls *calls, const struct trace_open_call *call)
 {
     uint32_t path = 0;
@@ -450,16 +452,16 @@ static void note_path(struct cn_trace_calls *calls, const struct trace_open_call
                 1;
         path = *known;
     }
-    cn_memory_recording_add_moved(
-        calls->recording,
-        (struct cn_moved_call){calls->lanes[call->lane].task, path - 1, call->begin_ns});
+    cn_memory_recording_add_moved(calls->recording,
+                                  (struct cn_moved_call){calls->tracks[call->track].task,
+                                                         path - 1, call->begin_ns});
 }
 
 /* A call that an open one made. */
 static void note_made(struct cn_trace_calls *calls, struct trace_open_call *caller,
                       const struct trace_open_call *call)
 {
-    if (caller->lane != call->lane)
+    if (caller->track != call->track)
         add_flow(calls, caller, call);
     else if (!caller->is_left)
         caller->inside_ns += call->end_ns - call->begin_ns;
@@ -483,7 +485,7 @@ void cn_trace_calls_enter(struct cn_trace_calls *calls, const struct cn_trace *t
     const struct cn_trace_node *entered = &trace->nodes[node];
     struct trace_open_call call = {.function =
                                        function_of(calls, trace, entered->method)};
-    struct from_traces_lane *lane;
+    struct from_traces_track *track;
     bool is_moved = false;
 
     while (calls->depth > depth)
@@ -495,10 +497,10 @@ void cn_trace_calls_enter(struct cn_trace_calls *calls, const struct cn_trace *t
         place(calls, &call, &begin_ns);
     } else {
         count_trace(calls, trace);
-        call.lane = take_lane(calls, 0, CN_NONE, begin_ns);
-        if (call.lane == CN_NONE) {
-            call.lane = calls->groups[0].lanes[0];
-            begin_ns = clamp(begin_ns, calls->lanes[call.lane].now_ns, UINT64_MAX);
+        call.track = take_track(calls, 0, CN_NONE, begin_ns);
+        if (call.track == CN_NONE) {
+            call.track = calls->groups[0].tracks[0];
+            begin_ns = clamp(begin_ns, calls->tracks[call.track].now_ns, UINT64_MAX);
             call.end_ns = clamp(call.end_ns, begin_ns, UINT64_MAX);
             calls->cut_count++;
         }
@@ -508,19 +510,19 @@ void cn_trace_calls_enter(struct cn_trace_calls *calls, const struct cn_trace *t
         call.real = (struct made_call){call.begin_ns, call.end_ns};
     if (calls->depth > 0) {
         note_made(calls, &calls->open[calls->depth - 1], &call);
-        is_moved = calls->lanes[call.lane].depth == 0;
+        is_moved = calls->tracks[call.track].depth == 0;
     }
     if (is_moved)
         note_path(calls, &call);
     call.made = calls->made_count;
-    lane = &calls->lanes[call.lane];
+    track = &calls->tracks[call.track];
     if (calls->has_attributes)
         note_attributes(&calls->note, trace, node);
-    if (lane->depth == 0)
-        set_free(&calls->groups[lane->group], lane->slot, UINT64_MAX);
-    add_call(calls, lane, CN_CALL_ENTER, call.function, begin_ns, 0,
+    if (track->depth == 0)
+        set_free(&calls->groups[track->group], track->slot, UINT64_MAX);
+    add_call(calls, track, CN_CALL_ENTER, call.function, begin_ns, 0,
              is_moved ? CN_CALL_MOVED : 0);
-    call.depth = ++lane->depth;
+    call.depth = ++track->depth;
     CN_PUSH(calls->open, calls->depth, calls->open_capacity, call);
 }
 
@@ -558,12 +560,12 @@ struct cn_recording *cn_trace_calls_finish(struct cn_trace_calls *calls)
     calls->recording = NULL;
     recording->trace_count = calls->trace_count;
     if (calls->moved_count > 0)
-        cn_recording_warn(recording, false,
-                          "calls that overlap another one of their caller, or are not "
-                          "within it, are in tasks of their own: %" PRIu64
-                          " in %zu task%s",
-                          calls->moved_count, calls->lane_count - calls->groups[0].count,
-                          cn_plural(calls->lane_count - calls->groups[0].count, "", "s"));
+        cn_recording_warn(
+            recording, false,
+            "calls that overlap another one of their caller, or are not "
+            "within it, are in tasks of their own: %" PRIu64 " in %zu task%s",
+            calls->moved_count, calls->track_count - calls->groups[0].count,
+            cn_plural(calls->track_count - calls->groups[0].count, "", "s"));
     if (calls->excess_count > 0)
         cn_recording_warn(recording, false, "%" PRIu64 " %s after the first %d left out",
                           calls->excess_count,
@@ -572,6 +574,6 @@ struct cn_recording *cn_trace_calls_finish(struct cn_trace_calls *calls)
         cn_recording_warn(recording, false,
                           "%" PRIu64 " %s cut: more than %d run at the same time",
                           calls->cut_count,
-                          cn_plural(calls->cut_count, "call is", "calls are"), LANE_MAX);
+                          cn_plural(calls->cut_count, "call is", "calls are"), TRACK_MAX);
     return recording;
 }

@@ -41,8 +41,8 @@ struct fork {
     struct graph_path path;
 };
 
-struct graph_lane {
-    struct cn_call_lane base; /* first */
+struct graph_walk {
+    struct cn_task_walk base; /* first */
     struct cn_call_tree tree;
     size_t next_child;
     struct fork *forks;
@@ -62,9 +62,9 @@ struct graph_build {
     bool with_extremes;
 };
 
-static struct graph_lane *lane_of(struct cn_call_lane *base)
+static struct graph_walk *walk_of(struct cn_task_walk *base)
 {
-    return (struct graph_lane *)base;
+    return (struct graph_walk *)base;
 }
 
 static uint32_t node_id(const struct graph_build *build, struct cn_call_tree *tree,
@@ -78,11 +78,11 @@ static uint32_t node_id(const struct graph_build *build, struct cn_call_tree *tr
 }
 
 /* The parent of an outermost call. */
-static uint32_t base_node(const struct graph_build *build, struct graph_lane *lane,
+static uint32_t base_node(const struct graph_build *build, struct graph_walk *walk,
                           uint64_t time_ns)
 {
     const struct cn_recording *rec = build->query->rec;
-    uint32_t slot = lane->base.slot, task = build->tasks[slot].index;
+    uint32_t slot = walk->base.slot, task = build->tasks[slot].index;
     const struct cn_task *self = &rec->tasks[task];
     const struct cn_session *session = cn_recording_session_at(rec, task, time_ns);
     bool continues = !build->apart && self->is_fork && self->parent != CN_NONE &&
@@ -91,31 +91,31 @@ static uint32_t base_node(const struct graph_build *build, struct graph_lane *la
 
     if (continues)
         id = rec->session_count + 1 + slot;
-    return cn_call_tree_child(&lane->tree, 0, id, 0, time_ns);
+    return cn_call_tree_child(&walk->tree, 0, id, 0, time_ns);
 }
 
-static inline void count_enter(const struct graph_build *build, struct graph_lane *lane,
+static inline void count_enter(const struct graph_build *build, struct graph_walk *walk,
                                struct cn_call_frame *frame, uint64_t recorded_ns)
 {
-    const struct cn_call_stack *stack = &lane->base.stack;
+    const struct cn_call_stack *stack = &walk->base.stack;
     uint32_t at = (uint32_t)(frame - stack->frames);
     uint32_t parent =
-        at > 0 ? stack->frames[at - 1].mark : base_node(build, lane, recorded_ns);
+        at > 0 ? stack->frames[at - 1].mark : base_node(build, walk, recorded_ns);
 
     frame->mark = parent;
     if (frame->flags & CN_FRAME_SHOWN) {
         frame->mark =
-            cn_call_tree_child(&lane->tree, parent, node_id(build, &lane->tree, frame),
-                               frame->address, lane->base.last_ns);
-        lane->tree.nodes[frame->mark].calls++;
+            cn_call_tree_child(&walk->tree, parent, node_id(build, &walk->tree, frame),
+                               frame->address, walk->base.last_ns);
+        walk->tree.nodes[frame->mark].calls++;
     }
 }
 
-static void count_end(const struct graph_build *build, struct graph_lane *lane,
+static void count_end(const struct graph_build *build, struct graph_walk *walk,
                       const struct cn_call_end *ended, bool is_open)
 {
     const struct cn_call_frame *frame = &ended->frame;
-    struct cn_call_tree *tree = &lane->tree;
+    struct cn_call_tree *tree = &walk->tree;
     uint32_t node = frame->mark, id;
 
     if (!(frame->flags & CN_FRAME_SHOWN) || !ended->has_time)
@@ -124,77 +124,77 @@ static void count_end(const struct graph_build *build, struct graph_lane *lane,
     /* The second return of setjmp(), instead of the call that longjmp() left. */
     if (cn_call_tree_id(tree, node) != id) {
         node = cn_call_tree_child(tree, cn_call_tree_parent(tree, node), id,
-                                  frame->address, lane->base.last_ns);
+                                  frame->address, walk->base.last_ns);
         tree->nodes[node].calls++;
     }
     cn_call_tree_end(tree, node, ended->total_ns, ended->self_ns, is_open);
 }
 
 /* Count the end of the innermost call in the usual case: its mark is its node. */
-static inline bool count_top_end(struct graph_lane *lane, const struct cn_call *call)
+static inline bool count_top_end(struct graph_walk *walk, const struct cn_call *call)
 {
     uint64_t total_ns, self_ns;
     const struct cn_call_frame *frame =
-        cn_call_stack_leave_top(&lane->base.stack, call, &total_ns, &self_ns);
+        cn_call_stack_leave_top(&walk->base.stack, call, &total_ns, &self_ns);
 
     if (!frame)
         return false;
     if (frame->flags & CN_FRAME_SHOWN)
-        cn_call_tree_end(&lane->tree, frame->mark, total_ns, self_ns, false);
+        cn_call_tree_end(&walk->tree, frame->mark, total_ns, self_ns, false);
     return true;
 }
 
 /* True if a call of a part is not to be counted. */
-static bool check_guess(struct graph_lane *lane, const struct cn_call *call)
+static bool check_guess(struct graph_walk *walk, const struct cn_call *call)
 {
-    return lane->base.guess && cn_call_guess_check(lane->base.guess, &lane->base.stack,
+    return walk->base.guess && cn_call_guess_check(walk->base.guess, &walk->base.stack,
                                                    call) != CN_GUESS_INSIDE;
 }
 
-static void leave_slowly(const struct graph_build *build, struct graph_lane *lane,
+static void leave_slowly(const struct graph_build *build, struct graph_walk *walk,
                          const struct cn_call *call)
 {
     struct cn_call_end ended;
 
-    if (check_guess(lane, call))
+    if (check_guess(walk, call))
         return;
-    cn_call_stack_leave(&lane->base.stack, call, &ended);
-    count_end(build, lane, &ended, false);
+    cn_call_stack_leave(&walk->base.stack, call, &ended);
+    count_end(build, walk, &ended, false);
 }
 
-static inline void count_call(const struct graph_build *build, struct graph_lane *lane,
+static inline void count_call(const struct graph_build *build, struct graph_walk *walk,
                               const struct cn_call *call,
                               const struct cn_call_batch *batch)
 {
-    struct cn_call_stack *stack = &lane->base.stack;
+    struct cn_call_stack *stack = &walk->base.stack;
     struct cn_call_frame *frame;
     struct cn_call_end ended;
 
-    if (call->time_ns > lane->base.last_ns)
-        lane->base.last_ns = call->time_ns;
-    if (!lane->has_first && call->kind <= CN_CALL_EXIT) {
-        lane->has_first = true;
-        lane->first_depth = call->depth;
+    if (call->time_ns > walk->base.last_ns)
+        walk->base.last_ns = call->time_ns;
+    if (!walk->has_first && call->kind <= CN_CALL_EXIT) {
+        walk->has_first = true;
+        walk->first_depth = call->depth;
     }
     switch ((enum cn_call_kind)call->kind) {
     case CN_CALL_ENTER:
         frame = cn_call_stack_enter_top(stack, call);
-        if (!frame && check_guess(lane, call))
+        if (!frame && check_guess(walk, call))
             break;
         if (!frame)
             frame = cn_call_stack_enter(stack, call, batch, NULL);
-        count_enter(build, lane, frame, cn_call_recorded_ns(batch, call));
+        count_enter(build, walk, frame, cn_call_recorded_ns(batch, call));
         break;
     case CN_CALL_EXIT:
-        if (!count_top_end(lane, call))
-            leave_slowly(build, lane, call);
+        if (!count_top_end(walk, call))
+            leave_slowly(build, walk, call);
         break;
     case CN_CALL_EVENT:
         if (call->address == CN_EVENT_SCHED_IN) {
             if (cn_call_stack_wake(stack, call, &ended))
-                count_end(build, lane, &ended, false);
+                count_end(build, walk, &ended, false);
         } else if (cn_call_stack_may_sleep(stack, call)) {
-            count_enter(build, lane, cn_call_stack_sleep(stack, call),
+            count_enter(build, walk, cn_call_stack_sleep(stack, call),
                         cn_call_recorded_ns(batch, call));
         }
         break;
@@ -211,11 +211,11 @@ static uint32_t root_of(const struct cn_call_tree *tree, uint32_t node)
     return node;
 }
 
-/* List the open calls of a lane. */
-static void find_path(const struct graph_lane *lane, struct graph_path *out)
+/* List the open calls of a walk. */
+static void find_path(const struct graph_walk *walk, struct graph_path *out)
 {
-    const struct cn_call_stack *stack = &lane->base.stack;
-    const struct cn_call_tree *tree = &lane->tree;
+    const struct cn_call_stack *stack = &walk->base.stack;
+    const struct cn_call_tree *tree = &walk->tree;
     uint32_t above = stack->count > 0 ? root_of(tree, stack->frames[0].mark) : 0;
 
     out->root = cn_call_tree_id(tree, above);
@@ -247,14 +247,14 @@ static uint32_t step_down(struct cn_call_tree *tree, uint32_t above,
                : cn_call_tree_child(tree, above, id, call->address, UINT64_MAX);
 }
 
-static void note_fork(struct graph_lane *lane, uint32_t slot)
+static void note_fork(struct graph_walk *walk, uint32_t slot)
 {
     struct fork *fork;
 
-    CN_GROW(lane->forks, lane->fork_count, lane->fork_capacity);
-    fork = &lane->forks[lane->fork_count++];
-    *fork = (struct fork){.slot = slot, .guessed = lane->base.guess->open_count};
-    find_path(lane, &fork->path);
+    CN_GROW(walk->forks, walk->fork_count, walk->fork_capacity);
+    fork = &walk->forks[walk->fork_count++];
+    *fork = (struct fork){.slot = slot, .guessed = walk->base.guess->open_count};
+    find_path(walk, &fork->path);
 }
 
 /* The open calls of a fork, of which some were guessed to be those of `guessed`; to be
@@ -275,22 +275,22 @@ static struct graph_path join_paths(const struct fork *fork,
 }
 
 /* Note the open calls for the tasks that were forked by now. */
-static void note_origins(const struct graph_build *build, struct graph_lane *lane,
+static void note_origins(const struct graph_build *build, struct graph_walk *walk,
                          uint64_t time_ns)
 {
     const struct cn_call_query *query = build->query;
-    const struct graph_task *task = &build->tasks[lane->base.slot];
+    const struct graph_task *task = &build->tasks[walk->base.slot];
 
-    while (lane->next_child < task->child_count) {
-        uint32_t slot = task->children[lane->next_child];
+    while (walk->next_child < task->child_count) {
+        uint32_t slot = task->children[walk->next_child];
 
         if (time_ns < query->rec->tasks[query->tasks[slot]].time_ns)
             return;
-        lane->next_child++;
-        if (lane->base.guess)
-            note_fork(lane, slot);
+        walk->next_child++;
+        if (walk->base.guess)
+            note_fork(walk, slot);
         else
-            find_path(lane, &build->tasks[slot].origin);
+            find_path(walk, &build->tasks[slot].origin);
     }
 }
 
@@ -301,76 +301,76 @@ static void init_tree(const struct graph_build *build, struct cn_call_tree *tree
         cn_call_tree_count_extremes(tree);
 }
 
-static void lane_begin(void *arg, struct cn_call_lane *base)
+static void walk_begin(void *arg, struct cn_task_walk *base)
 {
     const struct graph_build *build = arg;
 
-    init_tree(build, &lane_of(base)->tree);
+    init_tree(build, &walk_of(base)->tree);
 }
 
-static void lane_done(void *arg, struct cn_call_lane *base)
+static void walk_done(void *arg, struct cn_task_walk *base)
 {
     (void)arg;
-    cn_call_tree_done(&lane_of(base)->tree);
-    free(lane_of(base)->guessed.calls);
-    for (size_t i = 0; i < lane_of(base)->fork_count; i++)
-        free(lane_of(base)->forks[i].path.calls);
-    free(lane_of(base)->forks);
+    cn_call_tree_done(&walk_of(base)->tree);
+    free(walk_of(base)->guessed.calls);
+    for (size_t i = 0; i < walk_of(base)->fork_count; i++)
+        free(walk_of(base)->forks[i].path.calls);
+    free(walk_of(base)->forks);
 }
 
 /* Begin a part: the tasks that were forked up to the calls it left out are noted. */
-static void begin_part(const struct graph_build *build, struct graph_lane *lane)
+static void begin_part(const struct graph_build *build, struct graph_walk *walk)
 {
-    const struct cn_call_guess *guess = lane->base.guess;
+    const struct cn_call_guess *guess = walk->base.guess;
     const struct cn_call_query *query = build->query;
-    const struct cn_call_stack *stack = &lane->base.stack;
-    const struct graph_task *task = &build->tasks[lane->base.slot];
+    const struct cn_call_stack *stack = &walk->base.stack;
+    const struct graph_task *task = &build->tasks[walk->base.slot];
     uint64_t seen_ns = guess->clock.seen_ns > 0 ? guess->clock.seen_ns : guess->begin_ns;
 
-    lane->has_guessed = true;
+    walk->has_guessed = true;
     for (uint32_t i = 0; i < guess->depth; i++)
-        stack->frames[i].mark = cn_call_tree_child(&lane->tree, 0, GUESSED | i, 0, 0);
-    while (lane->next_child < task->child_count &&
-           query->rec->tasks[query->tasks[task->children[lane->next_child]]].time_ns <=
+        stack->frames[i].mark = cn_call_tree_child(&walk->tree, 0, GUESSED | i, 0, 0);
+    while (walk->next_child < task->child_count &&
+           query->rec->tasks[query->tasks[task->children[walk->next_child]]].time_ns <=
                seen_ns)
-        lane->next_child++;
+        walk->next_child++;
 }
 
-static void lane_count(void *arg, struct cn_call_lane *base,
+static void walk_count(void *arg, struct cn_task_walk *base,
                        const struct cn_call_batch *batch)
 {
     const struct graph_build *build = arg;
     const struct graph_task *task = &build->tasks[base->slot];
-    struct graph_lane *lane = lane_of(base);
+    struct graph_walk *walk = walk_of(base);
 
-    if (base->guess && !lane->has_guessed)
-        begin_part(build, lane);
-    lane->tree.order = (uint64_t)base->order << 32;
+    if (base->guess && !walk->has_guessed)
+        begin_part(build, walk);
+    walk->tree.order = (uint64_t)base->order << 32;
     for (size_t i = 0; i < batch->count; i++) {
-        if (lane->next_child < task->child_count)
-            note_origins(build, lane, cn_call_recorded_ns(batch, &batch->calls[i]));
-        count_call(build, lane, &batch->calls[i], batch);
+        if (walk->next_child < task->child_count)
+            note_origins(build, walk, cn_call_recorded_ns(batch, &batch->calls[i]));
+        count_call(build, walk, &batch->calls[i], batch);
     }
 }
 
-static void lane_join(void *arg, struct cn_call_lane *base, struct cn_call_lane *part)
+static void walk_join(void *arg, struct cn_task_walk *base, struct cn_task_walk *part)
 {
     const struct graph_build *build = arg;
-    struct graph_lane *lane = lane_of(part);
+    struct graph_walk *walk = walk_of(part);
     uint32_t unknown = part->guess->depth - base->stack.count;
 
-    find_path(lane_of(base), &lane->guessed);
-    lane_of(base)->next_child = lane->next_child;
-    for (size_t i = 0; i < lane->fork_count; i++)
-        build->tasks[lane->forks[i].slot].origin =
-            join_paths(&lane->forks[i], &lane->guessed, unknown);
+    find_path(walk_of(base), &walk->guessed);
+    walk_of(base)->next_child = walk->next_child;
+    for (size_t i = 0; i < walk->fork_count; i++)
+        build->tasks[walk->forks[i].slot].origin =
+            join_paths(&walk->forks[i], &walk->guessed, unknown);
 }
 
-static void lane_resume(void *arg, struct cn_call_lane *base,
-                        const struct cn_call_lane *part, struct cn_call_frame *frame)
+static void walk_resume(void *arg, struct cn_task_walk *base,
+                        const struct cn_task_walk *part, struct cn_call_frame *frame)
 {
-    struct cn_call_tree *tree = &lane_of(base)->tree;
-    const struct cn_call_tree *from = &((const struct graph_lane *)part)->tree;
+    struct cn_call_tree *tree = &walk_of(base)->tree;
+    const struct cn_call_tree *from = &((const struct graph_walk *)part)->tree;
     uint32_t above;
 
     (void)arg;
@@ -384,22 +384,22 @@ static void lane_resume(void *arg, struct cn_call_lane *base,
 
 /* Calls that never returned, or not within the time range, end with the last record of their
  * task there. */
-static void lane_end(void *arg, struct cn_call_lane *base, unsigned worker)
+static void walk_end(void *arg, struct cn_task_walk *base, unsigned worker)
 {
     const struct graph_build *build = arg;
     struct cn_call_end ended;
 
     (void)worker;
-    build->tasks[base->slot].first_depth = lane_of(base)->first_depth;
+    build->tasks[base->slot].first_depth = walk_of(base)->first_depth;
     while (base->stack.count > 0) {
         cn_call_stack_cut(&base->stack, base->last_ns, &ended);
         if (!(ended.frame.flags & (CN_FRAME_SCHEDULE | CN_FRAME_EXEC)))
-            count_end(build, lane_of(base), &ended, true);
+            count_end(build, walk_of(base), &ended, true);
     }
 }
 
 /* Add a part's calls below a guessed one, which is below `root` of its tree. */
-static void merge_guessed(struct cn_call_tree *into, const struct graph_lane *part,
+static void merge_guessed(struct cn_call_tree *into, const struct graph_walk *part,
                           uint32_t root)
 {
     const struct graph_path *path = &part->guessed;
@@ -424,16 +424,16 @@ static void merge_root(struct cn_call_tree *into, const struct cn_call_tree *fro
     cn_call_tree_merge(into, at, from, root, ahead_ns);
 }
 
-static void lane_merge(void *arg, const struct cn_call_lane *base, unsigned worker)
+static void walk_merge(void *arg, const struct cn_task_walk *base, unsigned worker)
 {
     const struct graph_build *build = arg;
-    const struct graph_lane *lane = (const struct graph_lane *)base;
-    const struct cn_call_tree *tree = &lane->tree;
+    const struct graph_walk *walk = (const struct graph_walk *)base;
+    const struct cn_call_tree *tree = &walk->tree;
 
     for (uint32_t at = cn_call_tree_first(tree, 0); at;
          at = cn_tree_after(&tree->paths, 0, at, true))
         if (cn_call_tree_id(tree, at) >= GUESSED)
-            merge_guessed(&build->trees[worker], lane, at);
+            merge_guessed(&build->trees[worker], walk, at);
         else
             merge_root(&build->trees[worker], tree, at, base->ahead_ns);
 }
@@ -589,14 +589,14 @@ static void build_done(struct graph_build *build, unsigned worker_count)
 }
 
 static const struct cn_call_visitor visitor = {
-    .lane_size = sizeof(struct graph_lane),
-    .begin = lane_begin,
-    .done = lane_done,
-    .count = lane_count,
-    .join = lane_join,
-    .resume = lane_resume,
-    .end = lane_end,
-    .merge = lane_merge,
+    .walk_size = sizeof(struct graph_walk),
+    .begin = walk_begin,
+    .done = walk_done,
+    .count = walk_count,
+    .join = walk_join,
+    .resume = walk_resume,
+    .end = walk_end,
+    .merge = walk_merge,
 };
 
 /* Merge the trees of the workers. */

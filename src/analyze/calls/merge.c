@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/heap.h"
 
-struct cn_merge_lane {
+struct cn_merge_input {
     struct cn_call_feed feed;
     struct cn_call_batch batch;
     size_t next;      /* in the batch */
@@ -27,33 +27,34 @@ void cn_call_damages_done(struct cn_call_damages *damages)
 
 static bool is_before(const void *data, uint32_t a, uint32_t b)
 {
-    const struct cn_merge_lane *lanes = data;
-    uint64_t a_ns = lanes[a].time_ns, b_ns = lanes[b].time_ns;
+    const struct cn_merge_input *inputs = data;
+    uint64_t a_ns = inputs[a].time_ns, b_ns = inputs[b].time_ns;
 
     return a_ns < b_ns || (a_ns == b_ns && a < b);
 }
 
-static void note_time(struct cn_merge_lane *lane)
+static void note_time(struct cn_merge_input *input)
 {
-    uint64_t time_ns = cn_call_recorded_ns(&lane->batch, &lane->batch.calls[lane->next]);
+    uint64_t time_ns =
+        cn_call_recorded_ns(&input->batch, &input->batch.calls[input->next]);
 
-    if (time_ns > lane->time_ns)
-        lane->time_ns = time_ns;
+    if (time_ns > input->time_ns)
+        input->time_ns = time_ns;
 }
 
-/* Read the next batch of a lane; false at its end. */
+/* Read the next batch of a input; false at its end. */
 static bool refill(struct cn_call_merge *merge, uint32_t slot)
 {
-    struct cn_merge_lane *lane = &merge->lanes[slot];
+    struct cn_merge_input *input = &merge->inputs[slot];
     struct cn_error err;
-    enum cn_step step = cn_call_feed_next(&lane->feed, &lane->batch, &err);
+    enum cn_step step = cn_call_feed_next(&input->feed, &input->batch, &err);
 
-    lane->next = 0;
+    input->next = 0;
     if (step == CN_FAIL)
         cn_call_damages_add(&merge->damages, merge->query->tasks[slot], &err);
     if (step != CN_ITEM)
         return false;
-    note_time(lane);
+    note_time(input);
     return true;
 }
 
@@ -62,47 +63,47 @@ bool cn_call_merge_open(struct cn_call_merge *merge, const struct cn_call_query 
 {
     *merge = (struct cn_call_merge){
         .query = query,
-        .lanes = cn_alloc(query->task_count, sizeof(*merge->lanes)),
+        .inputs = cn_alloc(query->task_count, sizeof(*merge->inputs)),
         .heap = cn_alloc(query->task_count, sizeof(*merge->heap)),
     };
     for (uint32_t i = 0; i < query->task_count; i++) {
-        if (!cn_call_feed_open(&merge->lanes[i].feed, query, query->tasks[i], err)) {
+        if (!cn_call_feed_open(&merge->inputs[i].feed, query, query->tasks[i], err)) {
             cn_call_merge_close(merge);
             return false;
         }
         if (refill(merge, i))
             merge->heap[merge->heap_count++] = i;
     }
-    cn_heap_build(merge->heap, merge->heap_count, is_before, merge->lanes);
+    cn_heap_build(merge->heap, merge->heap_count, is_before, merge->inputs);
     return true;
 }
 
 bool cn_call_merge_next(struct cn_call_merge *merge, struct cn_merged_call *out)
 {
-    struct cn_merge_lane *lane;
+    struct cn_merge_input *input;
 
     if (merge->has_first) {
-        lane = &merge->lanes[merge->heap[0]];
-        if (++lane->next < lane->batch.count)
-            note_time(lane);
+        input = &merge->inputs[merge->heap[0]];
+        if (++input->next < input->batch.count)
+            note_time(input);
         else if (!refill(merge, merge->heap[0]))
             merge->heap[0] = merge->heap[--merge->heap_count];
-        cn_heap_sink(merge->heap, merge->heap_count, 0, is_before, merge->lanes);
+        cn_heap_sink(merge->heap, merge->heap_count, 0, is_before, merge->inputs);
     }
     merge->has_first = merge->heap_count > 0;
     if (!merge->has_first)
         return false;
-    lane = &merge->lanes[merge->heap[0]];
-    *out = (struct cn_merged_call){&lane->batch.calls[lane->next], &lane->batch,
+    input = &merge->inputs[merge->heap[0]];
+    *out = (struct cn_merged_call){&input->batch.calls[input->next], &input->batch,
                                    merge->heap[0]};
     return true;
 }
 
 void cn_call_merge_close(struct cn_call_merge *merge)
 {
-    for (uint32_t i = 0; merge->lanes && i < merge->query->task_count; i++)
-        cn_call_feed_close(&merge->lanes[i].feed);
-    free(merge->lanes);
+    for (uint32_t i = 0; merge->inputs && i < merge->query->task_count; i++)
+        cn_call_feed_close(&merge->inputs[i].feed);
+    free(merge->inputs);
     free(merge->heap);
     cn_call_damages_done(&merge->damages);
     *merge = (struct cn_call_merge){0};

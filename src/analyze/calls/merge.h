@@ -34,12 +34,12 @@ struct cn_merged_call {
     uint32_t slot; /* its task is query->tasks[slot] */
 };
 
-struct cn_merge_lane;
+struct cn_merge_input;
 
 struct cn_call_merge {
     const struct cn_call_query *query;
-    struct cn_merge_lane *lanes; /* by slot */
-    uint32_t *heap;              /* of slots, the earliest first */
+    struct cn_merge_input *inputs; /* by slot */
+    uint32_t *heap;                /* of slots, the earliest first */
     size_t heap_count;
     bool has_first; /* the first call of the heap was returned */
     struct cn_call_damages damages;

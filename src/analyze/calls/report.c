@@ -35,8 +35,8 @@ struct report_tally {
     struct cn_call_report_options options;
 };
 
-struct report_lane {
-    struct cn_call_lane base; /* first */
+struct report_walk {
+    struct cn_task_walk base; /* first */
     struct report_tally tally;
     uint64_t lost_count; /* records */
     uint16_t processor;  /* 1 + the one that the task runs on; 0 while it is unknown */
@@ -56,9 +56,9 @@ struct report_build {
     struct report_worker *workers;
 };
 
-static struct report_lane *lane_of(struct cn_call_lane *base)
+static struct report_walk *walk_of(struct cn_task_walk *base)
 {
-    return (struct report_lane *)base;
+    return (struct report_walk *)base;
 }
 
 void cn_call_squares_add(struct cn_call_squares *squares, uint64_t ns)
@@ -236,65 +236,65 @@ static void tally_shown(struct report_tally *tally, const struct cn_call_end *en
 
 /* Of a part: true if a call is not to be counted. The outermost calls of a guessed function
  * that was still open were none. */
-static bool check_guess(struct report_lane *lane, const struct cn_call *call)
+static bool check_guess(struct report_walk *walk, const struct cn_call *call)
 {
-    struct cn_call_guess *guess = lane->base.guess;
+    struct cn_call_guess *guess = walk->base.guess;
     enum cn_guess_step step = CN_GUESS_INSIDE;
 
     if (guess)
-        step = cn_call_guess_check(guess, &lane->base.stack, call);
+        step = cn_call_guess_check(guess, &walk->base.stack, call);
     if (step == CN_GUESS_RETURN) {
-        struct report_slot *slot = find_slot(&lane->tally, call->function, call->address);
+        struct report_slot *slot = find_slot(&walk->tally, call->function, call->address);
 
         guess->returns[guess->return_count - 1].count =
-            group_of(&lane->tally, slot)->cost.total_ns;
+            group_of(&walk->tally, slot)->cost.total_ns;
     }
     return step != CN_GUESS_INSIDE;
 }
 
 /* Entries and exits that are not the usual case. */
 
-static void enter_slowly(struct report_lane *lane, const struct cn_call *call,
+static void enter_slowly(struct report_walk *walk, const struct cn_call *call,
                          const struct cn_call_batch *batch)
 {
-    struct cn_call_stack *stack = &lane->base.stack;
+    struct cn_call_stack *stack = &walk->base.stack;
 
-    if (check_guess(lane, call))
+    if (check_guess(walk, call))
         return;
-    close_frames(&lane->tally, stack, cn_call_stack_kept(stack, call));
+    close_frames(&walk->tally, stack, cn_call_stack_kept(stack, call));
     struct cn_call_frame *frame = cn_call_stack_enter(stack, call, batch, NULL);
-    place(&lane->tally, frame, call, batch);
+    place(&walk->tally, frame, call, batch);
     if (frame->flags & CN_FRAME_SHOWN)
-        tally_enter(&lane->tally, stack, frame);
+        tally_enter(&walk->tally, stack, frame);
 }
 
-static void leave_slowly(struct report_lane *lane, const struct cn_call *call,
+static void leave_slowly(struct report_walk *walk, const struct cn_call *call,
                          const struct cn_call_batch *batch)
 {
-    struct cn_call_stack *stack = &lane->base.stack;
+    struct cn_call_stack *stack = &walk->base.stack;
     struct cn_call_end ended;
 
-    if (check_guess(lane, call))
+    if (check_guess(walk, call))
         return;
-    close_frames(&lane->tally, stack, cn_call_stack_kept(stack, call));
+    close_frames(&walk->tally, stack, cn_call_stack_kept(stack, call));
     cn_call_stack_leave(stack, call, &ended);
     if (!ended.has_time)
-        place(&lane->tally, &ended.frame, call, batch);
-    tally_shown(&lane->tally, &ended);
+        place(&walk->tally, &ended.frame, call, batch);
+    tally_shown(&walk->tally, &ended);
 }
 
-static inline void count_call(struct report_lane *lane, const struct cn_call *call,
+static inline void count_call(struct report_walk *walk, const struct cn_call *call,
                               const struct cn_call_batch *batch)
 {
-    struct report_tally *tally = &lane->tally;
-    struct cn_call_stack *stack = &lane->base.stack;
+    struct report_tally *tally = &walk->tally;
+    struct cn_call_stack *stack = &walk->base.stack;
     struct cn_call_frame *frame;
     struct cn_call_end ended;
     uint64_t total_ns, self_ns;
     struct report_slot *slot;
 
-    if (call->time_ns > lane->base.last_ns)
-        lane->base.last_ns = call->time_ns;
+    if (call->time_ns > walk->base.last_ns)
+        walk->base.last_ns = call->time_ns;
     switch ((enum cn_call_kind)call->kind) {
     case CN_CALL_ENTER:
         frame = cn_call_stack_enter_top(stack, call);
@@ -302,13 +302,13 @@ static inline void count_call(struct report_lane *lane, const struct cn_call *ca
             place(tally, frame, call, batch);
             tally_enter(tally, stack, frame);
         } else {
-            enter_slowly(lane, call, batch);
+            enter_slowly(walk, call, batch);
         }
         break;
     case CN_CALL_EXIT:
         frame = cn_call_stack_leave_top(stack, call, &total_ns, &self_ns);
         if (!frame) {
-            leave_slowly(lane, call, batch);
+            leave_slowly(walk, call, batch);
             break;
         }
         slot = slot_of(tally, frame);
@@ -324,16 +324,16 @@ static inline void count_call(struct report_lane *lane, const struct cn_call *ca
         }
         break;
     case CN_CALL_LOST:
-        lane->lost_count += call->address;
+        walk->lost_count += call->address;
         break;
     }
 }
 
-static void lane_begin(void *arg, struct cn_call_lane *base)
+static void walk_begin(void *arg, struct cn_task_walk *base)
 {
     const struct report_build *build = arg;
 
-    lane_of(base)->tally = (struct report_tally){
+    walk_of(base)->tally = (struct report_tally){
         .rec = build->rec,
         .first_of_name = build->first_of_name,
         .task = build->query->tasks[base->slot],
@@ -341,74 +341,74 @@ static void lane_begin(void *arg, struct cn_call_lane *base)
     };
 }
 
-static void lane_done(void *arg, struct cn_call_lane *base)
+static void walk_done(void *arg, struct cn_task_walk *base)
 {
     (void)arg;
-    tally_done(&lane_of(base)->tally);
+    tally_done(&walk_of(base)->tally);
 }
 
-static void lane_count(void *arg, struct cn_call_lane *base,
+static void walk_count(void *arg, struct cn_task_walk *base,
                        const struct cn_call_batch *batch)
 {
     (void)arg;
     for (size_t i = 0; i < batch->count; i++)
-        count_call(lane_of(base), &batch->calls[i], batch);
+        count_call(walk_of(base), &batch->calls[i], batch);
 }
 
-static void note_open(struct report_lane *lane)
+static void note_open(struct report_walk *walk)
 {
-    const struct cn_call_stack *stack = &lane->base.stack;
+    const struct cn_call_stack *stack = &walk->base.stack;
 
     for (uint32_t i = 0; i < stack->count; i++) {
         const struct cn_call_frame *frame = &stack->frames[i];
 
         if ((frame->flags & (CN_FRAME_SHOWN | CN_FRAME_SCHEDULE)) == CN_FRAME_SHOWN)
-            cn_processors_add(&slot_of(&lane->tally, frame)->processors,
-                              lane->processor - 1);
+            cn_processors_add(&slot_of(&walk->tally, frame)->processors,
+                              walk->processor - 1);
     }
 }
 
 /* A task that stops running ran on that processor since it was switched in: if that was not
  * recorded, since the start. */
-static void note_start(struct report_lane *lane)
+static void note_start(struct report_walk *walk)
 {
-    for (size_t i = 0; i < lane->tally.slot_count; i++)
-        if (lane->tally.slots[i].id < cn_call_schedule_id(lane->tally.rec, false))
-            cn_processors_add(&lane->tally.slots[i].processors, lane->processor - 1);
+    for (size_t i = 0; i < walk->tally.slot_count; i++)
+        if (walk->tally.slots[i].id < cn_call_schedule_id(walk->tally.rec, false))
+            cn_processors_add(&walk->tally.slots[i].processors, walk->processor - 1);
 }
 
 /* Note on which processor a call that was counted ran. */
-static void note_processor(struct report_lane *lane, const struct cn_call *call)
+static void note_processor(struct report_walk *walk, const struct cn_call *call)
 {
-    const struct cn_call_stack *stack = &lane->base.stack;
+    const struct cn_call_stack *stack = &walk->base.stack;
     const struct cn_call_frame *top =
         stack->count > 0 ? &stack->frames[stack->count - 1] : NULL;
-    bool was_unknown = lane->processor == 0;
+    bool was_unknown = walk->processor == 0;
 
     if (call->kind == CN_CALL_ENTER && !was_unknown && top &&
         (top->flags & CN_FRAME_SHOWN)) {
-        cn_processors_add(&slot_of(&lane->tally, top)->processors, lane->processor - 1);
+        cn_processors_add(&slot_of(&walk->tally, top)->processors, walk->processor - 1);
     } else if (call->kind == CN_CALL_EVENT && call->depth > 0) {
-        lane->processor = call->depth;
+        walk->processor = call->depth;
         if (call->address == CN_EVENT_SCHED_IN)
-            note_open(lane);
+            note_open(walk);
         else if (was_unknown)
-            note_start(lane);
+            note_start(walk);
     }
 }
 
-static void lane_count_processors(void *arg, struct cn_call_lane *base,
+static void walk_count_processors(void *arg, struct cn_task_walk *base,
                                   const struct cn_call_batch *batch)
 {
     (void)arg;
     for (size_t i = 0; i < batch->count; i++) {
-        count_call(lane_of(base), &batch->calls[i], batch);
-        note_processor(lane_of(base), &batch->calls[i]);
+        count_call(walk_of(base), &batch->calls[i], batch);
+        note_processor(walk_of(base), &batch->calls[i]);
     }
 }
 
 /* A call of the part is not outermost while a guessed call of the same function is open. */
-static void lane_join(void *arg, struct cn_call_lane *base, struct cn_call_lane *part)
+static void walk_join(void *arg, struct cn_task_walk *base, struct cn_task_walk *part)
 {
     const struct cn_call_guess *guess = part->guess;
     const struct cn_call_stack *stack = &base->stack;
@@ -421,26 +421,26 @@ static void lane_join(void *arg, struct cn_call_lane *base, struct cn_call_lane 
 
         if (frame->mark != 0)
             continue;
-        slot = find_slot(&lane_of(part)->tally, frame->function, frame->address);
-        slot = group_of(&lane_of(part)->tally, slot);
+        slot = find_slot(&walk_of(part)->tally, frame->function, frame->address);
+        slot = group_of(&walk_of(part)->tally, slot);
         slot->cost.total_ns -= return_at < guess->return_count
                                    ? guess->returns[return_at].count
                                    : slot->cost.total_ns;
     }
 }
 
-static void lane_resume(void *arg, struct cn_call_lane *base,
-                        const struct cn_call_lane *part, struct cn_call_frame *frame)
+static void walk_resume(void *arg, struct cn_task_walk *base,
+                        const struct cn_task_walk *part, struct cn_call_frame *frame)
 {
     (void)arg;
     (void)part;
     if (!(frame->flags & CN_FRAME_SCHEDULE))
-        tally_enter(&lane_of(base)->tally, &base->stack, frame);
+        tally_enter(&walk_of(base)->tally, &base->stack, frame);
 }
 
 /* Calls that never returned, or not within the time range, end with the last record of their
  * task there. */
-static void lane_end(void *arg, struct cn_call_lane *base, unsigned worker)
+static void walk_end(void *arg, struct cn_task_walk *base, unsigned worker)
 {
     const struct report_build *build = arg;
     struct cn_call_end ended;
@@ -467,15 +467,15 @@ static uint32_t function_of(const struct cn_recording *rec, uint32_t id)
     return id <= cn_call_schedule_id(rec, true) ? id : CN_NONE;
 }
 
-/* Add the slots of a lane to those of a worker. */
-static void lane_merge(void *arg, const struct cn_call_lane *base, unsigned worker)
+/* Add the slots of a walk to those of a worker. */
+static void walk_merge(void *arg, const struct cn_task_walk *base, unsigned worker)
 {
     const struct report_build *build = arg;
-    const struct report_lane *lane = (const struct report_lane *)base;
-    const struct report_tally *tally = &lane->tally;
+    const struct report_walk *walk = (const struct report_walk *)base;
+    const struct report_tally *tally = &walk->tally;
     struct report_tally *into = &build->workers[worker].tally;
 
-    build->workers[worker].lost_count += lane->lost_count;
+    build->workers[worker].lost_count += walk->lost_count;
     for (size_t i = 0; i < tally->slot_count; i++) {
         const struct report_slot *from = &tally->slots[i];
 
@@ -534,24 +534,24 @@ static void merge_tally(struct cn_call_report *report, const struct report_tally
 }
 
 static const struct cn_call_visitor visitor = {
-    .lane_size = sizeof(struct report_lane),
-    .begin = lane_begin,
-    .done = lane_done,
-    .count = lane_count,
-    .join = lane_join,
-    .resume = lane_resume,
-    .end = lane_end,
-    .merge = lane_merge,
+    .walk_size = sizeof(struct report_walk),
+    .begin = walk_begin,
+    .done = walk_done,
+    .count = walk_count,
+    .join = walk_join,
+    .resume = walk_resume,
+    .end = walk_end,
+    .merge = walk_merge,
 };
 
 /* Where the past of a task matters: tasks are not divided. */
 static const struct cn_call_visitor processor_visitor = {
-    .lane_size = sizeof(struct report_lane),
-    .begin = lane_begin,
-    .done = lane_done,
-    .count = lane_count_processors,
-    .end = lane_end,
-    .merge = lane_merge,
+    .walk_size = sizeof(struct report_walk),
+    .begin = walk_begin,
+    .done = walk_done,
+    .count = walk_count_processors,
+    .end = walk_end,
+    .merge = walk_merge,
 };
 
 /* Add what a worker counted, and release it. The shortest call of a function is one that

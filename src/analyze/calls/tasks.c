@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 
 struct loaded_task {
-    struct cn_call_lane base; /* first */
+    struct cn_task_walk base; /* first */
     struct cn_task_cost *cost;
 };
 
@@ -85,20 +85,20 @@ static void count_call(struct loaded_task *task, const struct cn_call *call,
     }
 }
 
-static void task_begin(void *arg, struct cn_call_lane *base)
+static void task_begin(void *arg, struct cn_task_walk *base)
 {
     const struct cn_call_tasks *tasks = arg;
 
     ((struct loaded_task *)base)->cost = &tasks->list[base->slot];
 }
 
-static void task_done(void *arg, struct cn_call_lane *base)
+static void task_done(void *arg, struct cn_task_walk *base)
 {
     (void)arg;
     (void)base;
 }
 
-static void task_count(void *arg, struct cn_call_lane *base,
+static void task_count(void *arg, struct cn_task_walk *base,
                        const struct cn_call_batch *batch)
 {
     (void)arg;
@@ -106,7 +106,7 @@ static void task_count(void *arg, struct cn_call_lane *base,
         count_call((struct loaded_task *)base, &batch->calls[i], batch);
 }
 
-static void task_end(void *arg, struct cn_call_lane *base, unsigned worker)
+static void task_end(void *arg, struct cn_task_walk *base, unsigned worker)
 {
     struct loaded_task *task = (struct loaded_task *)base;
     struct cn_task_cost *cost = task->cost;
@@ -117,7 +117,7 @@ static void task_end(void *arg, struct cn_call_lane *base, unsigned worker)
     cost->self_ns = cost->total_ns > cost->slept_ns ? cost->total_ns - cost->slept_ns : 0;
 }
 
-static void task_merge(void *arg, const struct cn_call_lane *base, unsigned worker)
+static void task_merge(void *arg, const struct cn_task_walk *base, unsigned worker)
 {
     (void)arg;
     (void)base;
@@ -128,7 +128,7 @@ void cn_call_tasks_build(struct cn_call_tasks *tasks, const struct cn_call_query
                          unsigned workers)
 {
     static const struct cn_call_visitor visitor = {
-        .lane_size = sizeof(struct loaded_task),
+        .walk_size = sizeof(struct loaded_task),
         .begin = task_begin,
         .done = task_done,
         .count = task_count,

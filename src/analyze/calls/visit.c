@@ -18,12 +18,12 @@ struct task_end {
 struct visit_run {
     const struct cn_call_visit *visit;
     struct task_end *ends; /* by slot */
-    uint32_t *orders;      /* by slot: of its first lane */
+    uint32_t *orders;      /* by slot: of its first walk */
     uint32_t *whole;       /* slots of the tasks that are counted as a whole */
     size_t whole_count;
     struct cn_part_jobs jobs;
-    struct cn_call_lane **lanes; /* by job: that of a later part */
-    struct cn_call_lane **tasks; /* by slot: that of a task in parts */
+    struct cn_task_walk **walks; /* by job: that of a later part */
+    struct cn_task_walk **tasks; /* by slot: that of a task in parts */
     uint64_t *part_lens;         /* by slot: bytes of records in a part, on average */
     uint64_t len, done_len;      /* bytes of records: all, and those of finished jobs */
 };
@@ -35,71 +35,71 @@ static bool is_stopped(const struct cn_call_query *query)
     return progress && progress->is_stopped && progress->is_stopped(progress->arg);
 }
 
-static struct cn_call_lane *lane_new(const struct cn_call_visit *visit, uint32_t slot,
+static struct cn_task_walk *walk_new(const struct cn_call_visit *visit, uint32_t slot,
                                      uint32_t order, bool *is_on)
 {
     const struct cn_call_query *query = visit->query;
-    struct cn_call_lane *lane = cn_alloc(1, visit->visitor->lane_size);
+    struct cn_task_walk *walk = cn_alloc(1, visit->visitor->walk_size);
 
-    lane->slot = slot;
-    lane->order = order;
-    lane->is_on = !query->filter->is_off;
-    lane->clock.rec = query->rec;
-    cn_call_stack_init(&lane->stack, query->rec, query->filter, query->tasks[slot],
-                       query->range.first_ns > 0, is_on ? is_on : &lane->is_on);
-    visit->visitor->begin(visit->arg, lane);
-    return lane;
+    walk->slot = slot;
+    walk->order = order;
+    walk->is_on = !query->filter->is_off;
+    walk->clock.rec = query->rec;
+    cn_call_stack_init(&walk->stack, query->rec, query->filter, query->tasks[slot],
+                       query->range.first_ns > 0, is_on ? is_on : &walk->is_on);
+    visit->visitor->begin(visit->arg, walk);
+    return walk;
 }
 
-static void lane_free(const struct cn_call_visit *visit, struct cn_call_lane *lane)
+static void walk_free(const struct cn_call_visit *visit, struct cn_task_walk *walk)
 {
-    if (!lane)
+    if (!walk)
         return;
-    visit->visitor->done(visit->arg, lane);
-    cn_call_stack_done(&lane->stack);
-    cn_call_guess_free(lane->guess);
-    free(lane);
+    visit->visitor->done(visit->arg, walk);
+    cn_call_stack_done(&walk->stack);
+    cn_call_guess_free(walk->guess);
+    free(walk);
 }
 
 /* Count a task, or with `span` some calls of it. */
-static void count(const struct cn_call_visit *visit, struct cn_call_lane *lane,
+static void count(const struct cn_call_visit *visit, struct cn_task_walk *walk,
                   const struct cn_call_span *span)
 {
     const struct cn_call_query *query = visit->query;
-    uint32_t task = query->tasks[lane->slot];
-    struct cn_call_guess *guess = lane->guess;
-    const struct cn_call_clock *clock = guess ? NULL : &lane->clock;
+    uint32_t task = query->tasks[walk->slot];
+    struct cn_call_guess *guess = walk->guess;
+    const struct cn_call_clock *clock = guess ? NULL : &walk->clock;
     struct cn_call_feed feed = {0};
     struct cn_call_batch batch;
     enum cn_step step = CN_FAIL;
 
-    if (span ? cn_call_feed_open_span(&feed, query, task, span, clock, &lane->damage)
-             : cn_call_feed_open(&feed, query, task, &lane->damage))
+    if (span ? cn_call_feed_open_span(&feed, query, task, span, clock, &walk->damage)
+             : cn_call_feed_open(&feed, query, task, &walk->damage))
         while (!(guess && guess->is_wrong) && !is_stopped(query) &&
-               (step = cn_call_feed_next(&feed, &batch, &lane->damage)) == CN_ITEM) {
+               (step = cn_call_feed_next(&feed, &batch, &walk->damage)) == CN_ITEM) {
             if (guess && !guess->has_begun) {
-                cn_call_guess_begin(guess, &lane->stack, &feed);
-                lane->last_ns = guess->begin_ns;
+                cn_call_guess_begin(guess, &walk->stack, &feed);
+                walk->last_ns = guess->begin_ns;
             }
-            visit->visitor->count(visit->arg, lane, &batch);
+            visit->visitor->count(visit->arg, walk, &batch);
         }
-    lane->is_damaged = step == CN_FAIL;
-    lane->clock = feed.clock;
+    walk->is_damaged = step == CN_FAIL;
+    walk->clock = feed.clock;
     if (guess)
         guess->left_out = feed.left_out;
     cn_call_feed_close(&feed);
 }
 
 /* A task was counted to its end, or to its damage. */
-static void finish_task(const struct visit_run *run, struct cn_call_lane *lane,
+static void finish_task(const struct visit_run *run, struct cn_task_walk *walk,
                         unsigned worker)
 {
     const struct cn_call_visit *visit = run->visit;
 
-    visit->visitor->end(visit->arg, lane, worker);
-    visit->visitor->merge(visit->arg, lane, worker);
-    run->ends[lane->slot] = (struct task_end){lane->is_damaged, lane->damage};
-    lane_free(visit, lane);
+    visit->visitor->end(visit->arg, walk, worker);
+    visit->visitor->merge(visit->arg, walk, worker);
+    run->ends[walk->slot] = (struct task_end){walk->is_damaged, walk->damage};
+    walk_free(visit, walk);
 }
 
 /* In `take`, which the pool serialises: `len` more bytes of records were read. */
@@ -117,10 +117,10 @@ static void whole_run(void *arg, size_t number, unsigned worker)
 {
     const struct visit_run *run = arg;
     uint32_t slot = run->whole[number];
-    struct cn_call_lane *lane = lane_new(run->visit, slot, run->orders[slot], NULL);
+    struct cn_task_walk *walk = walk_new(run->visit, slot, run->orders[slot], NULL);
 
-    count(run->visit, lane, NULL);
-    finish_task(run, lane, worker);
+    count(run->visit, walk, NULL);
+    finish_task(run, walk, worker);
 }
 
 static uint64_t length(const struct cn_call_query *query, uint32_t slot)
@@ -141,30 +141,30 @@ static void part_run(void *arg, size_t number, unsigned worker)
     const struct visit_run *run = arg;
     const struct cn_part_job *job = &run->jobs.list[number];
     uint32_t order = run->orders[job->owner] + 2 * job->number;
-    struct cn_call_lane *lane = lane_new(run->visit, (uint32_t)job->owner, order, NULL);
+    struct cn_task_walk *walk = walk_new(run->visit, (uint32_t)job->owner, order, NULL);
     struct cn_call_span span = {&job->part, 0, UINT64_MAX};
 
     (void)worker;
     if (job->number == 0) {
-        run->tasks[job->owner] = lane;
+        run->tasks[job->owner] = walk;
     } else {
-        run->lanes[number] = lane;
-        lane->guess = cn_alloc(1, sizeof(*lane->guess));
-        lane->order++;
+        run->walks[number] = walk;
+        walk->guess = cn_alloc(1, sizeof(*walk->guess));
+        walk->order++;
     }
-    count(run->visit, lane, &span);
+    count(run->visit, walk, &span);
 }
 
 /* The calls that are open in the task. The functions of those that returned are known. Times
  * do not run backwards at the start of the part. */
-static bool fits(const struct cn_call_lane *lane, const struct cn_call_lane *part)
+static bool fits(const struct cn_task_walk *walk, const struct cn_task_walk *part)
 {
     const struct cn_call_guess *guess = part->guess;
-    const struct cn_call_stack *stack = &lane->stack;
+    const struct cn_call_stack *stack = &walk->stack;
 
-    if (!cn_call_guess_fits(guess, stack, &lane->clock) ||
+    if (!cn_call_guess_fits(guess, stack, &walk->clock) ||
         (stack->count < guess->depth && stack->count == guess->return_count) ||
-        lane->last_ns != guess->begin_ns - cn_call_guess_ahead_ns(guess, &lane->clock))
+        walk->last_ns != guess->begin_ns - cn_call_guess_ahead_ns(guess, &walk->clock))
         return false;
     for (size_t i = 0; i < guess->return_count; i++) {
         const struct cn_call *call = &guess->returns[i].call;
@@ -178,7 +178,7 @@ static bool fits(const struct cn_call_lane *lane, const struct cn_call_lane *par
 
 struct leaving {
     const struct cn_call_visit *visit;
-    struct cn_call_lane *lane;
+    struct cn_task_walk *walk;
 };
 
 static void count_return(void *arg, const struct cn_call *call)
@@ -186,28 +186,28 @@ static void count_return(void *arg, const struct cn_call *call)
     const struct leaving *leaving = arg;
     struct cn_call_batch batch = {.calls = call, .count = 1};
 
-    leaving->visit->visitor->count(leaving->visit->arg, leaving->lane, &batch);
+    leaving->visit->visitor->count(leaving->visit->arg, leaving->walk, &batch);
 }
 
 /* False, with nothing changed, when the guess was wrong. */
-static bool join(const struct cn_call_visit *visit, struct cn_call_lane *lane,
-                 struct cn_call_lane *part)
+static bool join(const struct cn_call_visit *visit, struct cn_task_walk *walk,
+                 struct cn_task_walk *part)
 {
-    struct leaving leaving = {visit, lane};
+    struct leaving leaving = {visit, walk};
 
-    if (!fits(lane, part))
+    if (!fits(walk, part))
         return false;
-    part->ahead_ns = cn_call_guess_ahead_ns(part->guess, &lane->clock);
-    visit->visitor->join(visit->arg, lane, part);
-    uint32_t first = cn_call_guess_join(part->guess, &part->stack, &lane->stack,
+    part->ahead_ns = cn_call_guess_ahead_ns(part->guess, &walk->clock);
+    visit->visitor->join(visit->arg, walk, part);
+    uint32_t first = cn_call_guess_join(part->guess, &part->stack, &walk->stack,
                                         part->ahead_ns, count_return, &leaving);
-    for (uint32_t i = first; i < lane->stack.count; i++)
-        visit->visitor->resume(visit->arg, lane, part, &lane->stack.frames[i]);
-    if (part->last_ns - part->ahead_ns > lane->last_ns)
-        lane->last_ns = part->last_ns - part->ahead_ns;
-    lane->clock = cn_call_guess_clock(&part->clock, part->ahead_ns);
-    lane->is_damaged = part->is_damaged;
-    lane->damage = part->damage;
+    for (uint32_t i = first; i < walk->stack.count; i++)
+        visit->visitor->resume(visit->arg, walk, part, &walk->stack.frames[i]);
+    if (part->last_ns - part->ahead_ns > walk->last_ns)
+        walk->last_ns = part->last_ns - part->ahead_ns;
+    walk->clock = cn_call_guess_clock(&part->clock, part->ahead_ns);
+    walk->is_damaged = part->is_damaged;
+    walk->damage = part->damage;
     return true;
 }
 
@@ -217,7 +217,7 @@ static void part_take(void *arg, size_t number, unsigned worker)
 {
     struct visit_run *run = arg;
     const struct cn_part_job *job = &run->jobs.list[number];
-    struct cn_call_lane *lane = run->tasks[job->owner], *part = run->lanes[number];
+    struct cn_task_walk *walk = run->tasks[job->owner], *part = run->walks[number];
     struct cn_call_span before = {&job->part, 0, 0}, rest = {&job->part, 0, UINT64_MAX};
     bool is_joined = false;
 
@@ -225,17 +225,17 @@ static void part_take(void *arg, size_t number, unsigned worker)
     report_done(run, run->part_lens[job->owner]);
     if (job->number == 0)
         return;
-    if (!lane->is_damaged) {
-        lane->order = part->order - 1;
+    if (!walk->is_damaged) {
+        walk->order = part->order - 1;
         before.end = rest.first = part->guess->left_out;
-        count(run->visit, lane, &before);
-        is_joined = join(run->visit, lane, part);
+        count(run->visit, walk, &before);
+        is_joined = join(run->visit, walk, part);
         if (!is_joined)
-            count(run->visit, lane, &rest);
+            count(run->visit, walk, &rest);
     }
     if (!is_joined) {
-        lane_free(run->visit, part);
-        run->lanes[number] = NULL;
+        walk_free(run->visit, part);
+        run->walks[number] = NULL;
     }
 }
 
@@ -243,11 +243,11 @@ static void part_finish(void *arg, size_t number, unsigned worker)
 {
     const struct visit_run *run = arg;
     const struct cn_part_job *job = &run->jobs.list[number];
-    struct cn_call_lane *part = run->lanes[number];
+    struct cn_task_walk *part = run->walks[number];
 
     if (part)
         run->visit->visitor->merge(run->visit->arg, part, worker);
-    lane_free(run->visit, part);
+    walk_free(run->visit, part);
     if (job->is_last)
         finish_task(run, run->tasks[job->owner], worker);
 }
@@ -299,13 +299,13 @@ static bool visit_tasks(const struct cn_call_visit *visit,
         .orders = cn_alloc(query->task_count, sizeof(*run.orders)),
         .whole = cn_alloc(query->task_count, sizeof(*run.whole)),
         .part_lens = cn_alloc(query->task_count, sizeof(*run.part_lens)),
-        .tasks = cn_alloc(query->task_count, sizeof(struct cn_call_lane *)),
+        .tasks = cn_alloc(query->task_count, sizeof(struct cn_task_walk *)),
     };
 
     divide(&run);
     for (uint32_t i = 0; i < query->task_count; i++)
         run.len += length(query, i);
-    run.lanes = cn_alloc(run.jobs.count, sizeof(struct cn_call_lane *));
+    run.walks = cn_alloc(run.jobs.count, sizeof(struct cn_task_walk *));
     cn_pool_run(&(struct cn_jobs){run.jobs.count, &run, part_run, part_take, part_finish},
                 visit->workers);
     cn_pool_run(&(struct cn_jobs){run.whole_count, &run, whole_run, whole_take, NULL},
@@ -314,7 +314,7 @@ static bool visit_tasks(const struct cn_call_visit *visit,
         if (run.ends[i].is_damaged)
             cn_call_damages_add(damages, query->tasks[i], &run.ends[i].err);
     cn_part_jobs_done(&run.jobs);
-    free(run.lanes);
+    free(run.walks);
     free(run.tasks);
     free(run.whole);
     free(run.part_lens);
@@ -333,10 +333,10 @@ static bool visit_merged(const struct cn_call_visit *visit,
 
     if (!cn_call_merge_open(&merge, query, err))
         return false;
-    struct cn_call_lane **lanes =
-        cn_alloc(query->task_count, sizeof(struct cn_call_lane *));
+    struct cn_task_walk **walks =
+        cn_alloc(query->task_count, sizeof(struct cn_task_walk *));
     for (uint32_t i = 0; i < query->task_count; i++)
-        lanes[i] = lane_new(visit, i, i, &is_on);
+        walks[i] = walk_new(visit, i, i, &is_on);
     while (!is_stopped(query) && cn_call_merge_next(&merge, &next)) {
         struct cn_call_batch batch = *next.batch;
 
@@ -344,14 +344,14 @@ static bool visit_merged(const struct cn_call_visit *visit,
             batch.recorded += next.call - batch.calls;
         batch.calls = next.call;
         batch.count = 1;
-        visit->visitor->count(visit->arg, lanes[next.slot], &batch);
+        visit->visitor->count(visit->arg, walks[next.slot], &batch);
     }
     for (uint32_t i = 0; i < query->task_count; i++) {
-        visit->visitor->end(visit->arg, lanes[i], 0);
-        visit->visitor->merge(visit->arg, lanes[i], 0);
-        lane_free(visit, lanes[i]);
+        visit->visitor->end(visit->arg, walks[i], 0);
+        visit->visitor->merge(visit->arg, walks[i], 0);
+        walk_free(visit, walks[i]);
     }
-    free(lanes);
+    free(walks);
     *damages = merge.damages;
     merge.damages = (struct cn_call_damages){0};
     cn_call_merge_close(&merge);

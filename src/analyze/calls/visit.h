@@ -1,8 +1,8 @@
 /* Counts the calls of a query for a view, on several threads.
  *
- * Each task is counted in a lane: its open calls, and what the view adds. Short tasks are
- * counted as a whole, long ones in parts with lanes of their own, joined in order
- * (part.h). What lanes counted is added to the result of a worker, in any order: the view
+ * Each task is counted in a walk: its open calls, and what the view adds. Short tasks are
+ * counted as a whole, long ones in parts with walks of their own, joined in order
+ * (part.h). What walks counted is added to the result of a worker, in any order: the view
  * adds up sums, extremes and the like, so that the result does not depend on scheduling.
  *
  * A damaged task ends at the damage, which is added to a list; the other tasks are read to
@@ -15,8 +15,8 @@
 #include "analyze/calls/merge.h"
 #include "analyze/calls/part.h"
 
-/* A task, or a part of it. The first member of the lanes of views. */
-struct cn_call_lane {
+/* A task, or a part of it. The first member of the walks of views. */
+struct cn_task_walk {
     uint32_t slot;  /* its task is query->tasks[slot] */
     uint32_t order; /* of the calls being counted: by task, then by part; it only grows */
     struct cn_call_stack stack;
@@ -31,29 +31,29 @@ struct cn_call_lane {
 
 /* What a view does. `arg` is that of the visit. */
 struct cn_call_visitor {
-    size_t lane_size;
+    size_t walk_size;
 
-    /* Prepare a lane, which is zeroed after its first member, and release it. */
-    void (*begin)(void *arg, struct cn_call_lane *lane);
-    void (*done)(void *arg, struct cn_call_lane *lane);
+    /* Prepare a walk, which is zeroed after its first member, and release it. */
+    void (*begin)(void *arg, struct cn_task_walk *walk);
+    void (*done)(void *arg, struct cn_task_walk *walk);
 
-    /* Count calls. A lane with a guess checks all calls that are not the usual case with
+    /* Count calls. A walk with a guess checks all calls that are not the usual case with
      * cn_call_guess_check(). */
-    void (*count)(void *arg, struct cn_call_lane *lane,
+    void (*count)(void *arg, struct cn_task_walk *walk,
                   const struct cn_call_batch *batch);
 
-    /* Join a part whose guessed calls are those open in the lane; their returns are counted
+    /* Join a part whose guessed calls are those open in the walk; their returns are counted
      * afterwards. NULL: tasks are not divided. */
-    void (*join)(void *arg, struct cn_call_lane *lane, struct cn_call_lane *part);
-    /* A call that is open at the end of a part was pushed to the stack of the lane, as a copy
+    void (*join)(void *arg, struct cn_task_walk *walk, struct cn_task_walk *part);
+    /* A call that is open at the end of a part was pushed to the stack of the walk, as a copy
      * of its frame. The part has counted its entry. */
-    void (*resume)(void *arg, struct cn_call_lane *lane, const struct cn_call_lane *part,
+    void (*resume)(void *arg, struct cn_task_walk *walk, const struct cn_task_walk *part,
                    struct cn_call_frame *frame);
 
     /* All calls of a task were counted. */
-    void (*end)(void *arg, struct cn_call_lane *lane, unsigned worker);
-    /* Add what a lane counted to the result of a worker. */
-    void (*merge)(void *arg, const struct cn_call_lane *lane, unsigned worker);
+    void (*end)(void *arg, struct cn_task_walk *walk, unsigned worker);
+    /* Add what a walk counted to the result of a worker. */
+    void (*merge)(void *arg, const struct cn_task_walk *walk, unsigned worker);
 };
 
 struct cn_call_visit {

@@ -29,8 +29,8 @@ struct noted_exit {
     struct cn_text data;
 };
 
-struct why_lane {
-    struct cn_call_lane base; /* first */
+struct why_walk {
+    struct cn_task_walk base; /* first */
     struct cn_why_found found;
 
     /* The outermost open call of the function. */
@@ -58,9 +58,9 @@ struct why_lane {
 /* In the tree of a part, guessed calls are nodes below the root, by frame. */
 #define GUESSED UINT32_C(0xc0000000)
 
-static struct why_lane *lane_of(struct cn_call_lane *base)
+static struct why_walk *walk_of(struct cn_task_walk *base)
 {
-    return (struct why_lane *)base;
+    return (struct why_walk *)base;
 }
 
 static bool is_wanted(const struct why_build *build, uint32_t function)
@@ -78,32 +78,32 @@ static uint32_t node_id(const struct why_build *build, struct cn_call_tree *tree
                : cn_call_ids_of(&tree->ids, rec, function, address);
 }
 
-static void grow_costs(struct why_lane *lane)
+static void grow_costs(struct why_walk *walk)
 {
-    CN_GROW_TO(lane->open_costs, lane->found.tree.paths.count, lane->open_capacity);
-    while (lane->open_size < lane->found.tree.paths.count)
-        lane->open_costs[lane->open_size++] = (struct cn_why_cost){0};
+    CN_GROW_TO(walk->open_costs, walk->found.tree.paths.count, walk->open_capacity);
+    while (walk->open_size < walk->found.tree.paths.count)
+        walk->open_costs[walk->open_size++] = (struct cn_why_cost){0};
 }
 
-static inline void add_cost(struct why_lane *lane, uint32_t node, uint64_t calls,
+static inline void add_cost(struct why_walk *walk, uint32_t node, uint64_t calls,
                             uint64_t self_ns)
 {
-    if (node >= lane->open_size)
-        grow_costs(lane);
-    struct cn_why_cost *cost = &lane->open_costs[node];
+    if (node >= walk->open_size)
+        grow_costs(walk);
+    struct cn_why_cost *cost = &walk->open_costs[node];
     if (cost->calls == 0 && cost->self_ns == 0) {
-        CN_PUSH(lane->touched, lane->touched_count, lane->touched_capacity, node);
+        CN_PUSH(walk->touched, walk->touched_count, walk->touched_capacity, node);
     }
     cost->calls += calls;
     cost->self_ns += self_ns;
 }
 
-static void forget_call(struct why_lane *lane)
+static void forget_call(struct why_walk *walk)
 {
-    for (size_t i = 0; i < lane->touched_count; i++)
-        lane->open_costs[lane->touched[i]] = (struct cn_why_cost){0};
-    lane->touched_count = 0;
-    lane->open_at = 0;
+    for (size_t i = 0; i < walk->touched_count; i++)
+        walk->open_costs[walk->touched[i]] = (struct cn_why_cost){0};
+    walk->touched_count = 0;
+    walk->open_at = 0;
 }
 
 static void copy_data(struct cn_text *text, const struct cn_call_batch *batch,
@@ -117,71 +117,71 @@ static void copy_data(struct cn_text *text, const struct cn_call_batch *batch,
     }
 }
 
-static void begin_call(const struct why_build *build, struct why_lane *lane,
+static void begin_call(const struct why_build *build, struct why_walk *walk,
                        struct cn_call_frame *frame, const struct cn_call *call,
                        const struct cn_call_batch *batch)
 {
-    lane->open_at = (uint32_t)(frame - lane->base.stack.frames) + 1;
-    lane->begin_ns = cn_call_recorded_ns(batch, call);
+    walk->open_at = (uint32_t)(frame - walk->base.stack.frames) + 1;
+    walk->begin_ns = cn_call_recorded_ns(batch, call);
     frame->mark = 0;
     if (build->explains)
-        copy_data(&lane->arguments, batch, call);
+        copy_data(&walk->arguments, batch, call);
 }
 
 /* The outermost call of the function returned. */
-static void end_call(const struct why_build *build, struct why_lane *lane,
+static void end_call(const struct why_build *build, struct why_walk *walk,
                      uint32_t function, uint64_t total_ns, uint64_t self_ns,
                      const struct cn_call *call, const struct cn_call_batch *batch)
 {
-    struct noted_exit *noted = &lane->exit;
+    struct noted_exit *noted = &walk->exit;
     struct cn_why_call ended = {
-        .begin_ns = lane->begin_ns,
+        .begin_ns = walk->begin_ns,
         .end_ns = noted->is_set ? noted->end_ns : cn_call_recorded_ns(batch, call),
         .total_ns = total_ns,
-        .task = build->query->tasks[lane->base.slot],
+        .task = build->query->tasks[walk->base.slot],
         .function = function,
     };
 
     if (!build->explains) {
-        cn_why_found_measure(&lane->found, &ended);
+        cn_why_found_measure(&walk->found, &ended);
     } else {
-        add_cost(lane, 0, 1, self_ns);
+        add_cost(walk, 0, 1, self_ns);
         if (!noted->is_set)
             copy_data(&noted->data, batch, call);
-        ended.arguments = (struct cn_bytes){(const uint8_t *)lane->arguments.chars,
-                                            lane->arguments.len};
+        ended.arguments = (struct cn_bytes){(const uint8_t *)walk->arguments.chars,
+                                            walk->arguments.len};
         ended.result =
             (struct cn_bytes){(const uint8_t *)noted->data.chars, noted->data.len};
-        cn_why_found_add(&lane->found, &build->limits, &ended, lane->open_costs,
-                         lane->touched, lane->touched_count);
+        cn_why_found_add(&walk->found, &build->limits, &ended, walk->open_costs,
+                         walk->touched, walk->touched_count);
     }
     noted->is_set = false;
-    forget_call(lane);
+    forget_call(walk);
 }
 
-static inline void count_enter(const struct why_build *build, struct why_lane *lane,
+static inline void count_enter(const struct why_build *build, struct why_walk *walk,
                                struct cn_call_frame *frame, const struct cn_call *call,
                                const struct cn_call_batch *batch, bool explains)
 {
-    if (lane->open_at > 0) {
+    if (walk->open_at > 0) {
         if (!explains)
             return;
         frame->mark = frame[-1].mark;
         if (frame->flags & CN_FRAME_SHOWN)
             frame->mark = cn_call_tree_child(
-                &lane->found.tree, frame->mark,
-                node_id(build, &lane->found.tree, frame->function, frame->address),
+                &walk->found.tree, frame->mark,
+                node_id(build, &walk->found.tree, frame->function, frame->address),
                 frame->address, 0);
     } else if (is_wanted(build, frame->function) && (frame->flags & CN_FRAME_SHOWN)) {
-        begin_call(build, lane, frame, call, batch);
+        begin_call(build, walk, frame, call, batch);
     }
 }
 
 /* A call inside the function ended, not in the usual way. */
-static void count_inner_end(const struct why_build *build, struct why_lane *lane,
+static void count_inner_end(const struct why_build *build, struct why_walk *walk,
                             const struct cn_call_end *ended)
 {
-    struct cn_call_tree *tree = &lane->found.tree;
+    struct cn_call_tree *tree = &walk->found.tree;
     uint32_t node = ended->frame.mark, id;
 
     if (!build->explains || !(ended->frame.flags & CN_FRAME_SHOWN) || !ended->has_time)
@@ -191,203 +191,203 @@ static void count_inner_end(const struct why_build *build, struct why_lane *lane
     if (cn_call_tree_id(tree, node) != id)
         node = cn_call_tree_child(tree, cn_call_tree_parent(tree, node), id,
                                   ended->frame.address, 0);
-    add_cost(lane, node, 1, ended->self_ns);
+    add_cost(walk, node, 1, ended->self_ns);
 }
 
 /* A guessed call of a part returned. One of the function: what the part counted before was
  * not outermost. */
-static void note_return(const struct why_build *build, struct why_lane *lane,
+static void note_return(const struct why_build *build, struct why_walk *walk,
                         const struct cn_call *call, const struct cn_call_batch *batch)
 {
-    uint32_t ended_at = lane->base.guess->open_count + 1;
+    uint32_t ended_at = walk->base.guess->open_count + 1;
 
-    if (lane->open_at > ended_at)
-        forget_call(lane);
+    if (walk->open_at > ended_at)
+        forget_call(walk);
     if (!is_wanted(build, call->function))
         return;
-    cn_why_found_clear(&lane->found);
-    lane->head_exit.is_set = true;
-    lane->head_exit.end_ns = cn_call_recorded_ns(batch, call);
-    copy_data(&lane->head_exit.data, batch, call);
-    if (lane->open_at != ended_at)
+    cn_why_found_clear(&walk->found);
+    walk->head_exit.is_set = true;
+    walk->head_exit.end_ns = cn_call_recorded_ns(batch, call);
+    copy_data(&walk->head_exit.data, batch, call);
+    if (walk->open_at != ended_at)
         return;
-    lane->head_count = lane->touched_count;
-    lane->head = cn_alloc(lane->head_count, sizeof(*lane->head));
-    lane->head_nodes = cn_alloc(lane->head_count, sizeof(*lane->head_nodes));
-    for (size_t i = 0; i < lane->head_count; i++) {
-        lane->head_nodes[i] = lane->touched[i];
-        lane->head[i] = lane->open_costs[lane->touched[i]];
+    walk->head_count = walk->touched_count;
+    walk->head = cn_alloc(walk->head_count, sizeof(*walk->head));
+    walk->head_nodes = cn_alloc(walk->head_count, sizeof(*walk->head_nodes));
+    for (size_t i = 0; i < walk->head_count; i++) {
+        walk->head_nodes[i] = walk->touched[i];
+        walk->head[i] = walk->open_costs[walk->touched[i]];
     }
-    forget_call(lane);
+    forget_call(walk);
 }
 
 /* True if a call of a part is not to be counted. */
-static bool check_guess(const struct why_build *build, struct why_lane *lane,
+static bool check_guess(const struct why_build *build, struct why_walk *walk,
                         const struct cn_call *call, const struct cn_call_batch *batch)
 {
-    struct cn_call_guess *guess = lane->base.guess;
+    struct cn_call_guess *guess = walk->base.guess;
     enum cn_guess_step step = CN_GUESS_INSIDE;
 
     if (guess)
-        step = cn_call_guess_check(guess, &lane->base.stack, call);
+        step = cn_call_guess_check(guess, &walk->base.stack, call);
     if (step == CN_GUESS_RETURN)
-        note_return(build, lane, call, batch);
+        note_return(build, walk, call, batch);
     return step != CN_GUESS_INSIDE;
 }
 
-static void enter_slowly(const struct why_build *build, struct why_lane *lane,
+static void enter_slowly(const struct why_build *build, struct why_walk *walk,
                          const struct cn_call *call, const struct cn_call_batch *batch)
 {
-    struct cn_call_stack *stack = &lane->base.stack;
+    struct cn_call_stack *stack = &walk->base.stack;
 
-    if (check_guess(build, lane, call, batch))
+    if (check_guess(build, walk, call, batch))
         return;
-    if (lane->open_at > cn_call_stack_kept(stack, call))
-        forget_call(lane);
-    count_enter(build, lane, cn_call_stack_enter(stack, call, batch, NULL), call, batch,
+    if (walk->open_at > cn_call_stack_kept(stack, call))
+        forget_call(walk);
+    count_enter(build, walk, cn_call_stack_enter(stack, call, batch, NULL), call, batch,
                 build->explains);
 }
 
-static void leave_slowly(const struct why_build *build, struct why_lane *lane,
+static void leave_slowly(const struct why_build *build, struct why_walk *walk,
                          const struct cn_call *call, const struct cn_call_batch *batch)
 {
-    struct cn_call_stack *stack = &lane->base.stack;
+    struct cn_call_stack *stack = &walk->base.stack;
     struct cn_call_end ended;
 
-    if (check_guess(build, lane, call, batch))
+    if (check_guess(build, walk, call, batch))
         return;
     uint32_t kept = cn_call_stack_kept(stack, call);
     cn_call_stack_leave(stack, call, &ended);
-    if (lane->open_at == 0)
+    if (walk->open_at == 0)
         return;
-    if (kept >= lane->open_at)
-        count_inner_end(build, lane, &ended);
-    else if (kept + 1 == lane->open_at && ended.has_time &&
+    if (kept >= walk->open_at)
+        count_inner_end(build, walk, &ended);
+    else if (kept + 1 == walk->open_at && ended.has_time &&
              is_wanted(build, call->function))
-        end_call(build, lane, call->function, ended.total_ns, ended.self_ns, call, batch);
+        end_call(build, walk, call->function, ended.total_ns, ended.self_ns, call, batch);
     else
-        forget_call(lane);
+        forget_call(walk);
 }
 
-static inline void count_exit(const struct why_build *build, struct why_lane *lane,
+static inline void count_exit(const struct why_build *build, struct why_walk *walk,
                               const struct cn_call *call,
                               const struct cn_call_batch *batch, bool explains)
 {
     uint64_t total_ns, self_ns;
     const struct cn_call_frame *frame =
-        cn_call_stack_leave_top(&lane->base.stack, call, &total_ns, &self_ns);
-    uint32_t count = lane->base.stack.count;
+        cn_call_stack_leave_top(&walk->base.stack, call, &total_ns, &self_ns);
+    uint32_t count = walk->base.stack.count;
 
     if (!frame)
-        leave_slowly(build, lane, call, batch);
-    else if (lane->open_at == count + 1)
-        end_call(build, lane, call->function, total_ns, self_ns, call, batch);
-    else if (explains && lane->open_at > 0)
-        add_cost(lane, frame->mark, 1, self_ns);
+        leave_slowly(build, walk, call, batch);
+    else if (walk->open_at == count + 1)
+        end_call(build, walk, call->function, total_ns, self_ns, call, batch);
+    else if (explains && walk->open_at > 0)
+        add_cost(walk, frame->mark, 1, self_ns);
 }
 
-static void count_event(const struct why_build *build, struct why_lane *lane,
+static void count_event(const struct why_build *build, struct why_walk *walk,
                         const struct cn_call *call, const struct cn_call_batch *batch)
 {
-    struct cn_call_stack *stack = &lane->base.stack;
+    struct cn_call_stack *stack = &walk->base.stack;
     struct cn_call_end ended;
 
     if (call->address == CN_EVENT_SCHED_IN) {
-        if (cn_call_stack_wake(stack, call, &ended) && lane->open_at > 0)
-            count_inner_end(build, lane, &ended);
+        if (cn_call_stack_wake(stack, call, &ended) && walk->open_at > 0)
+            count_inner_end(build, walk, &ended);
     } else if (cn_call_stack_may_sleep(stack, call)) {
-        count_enter(build, lane, cn_call_stack_sleep(stack, call), call, batch,
+        count_enter(build, walk, cn_call_stack_sleep(stack, call), call, batch,
                     build->explains);
     }
 }
 
-static inline void count_call(const struct why_build *build, struct why_lane *lane,
+static inline void count_call(const struct why_build *build, struct why_walk *walk,
                               const struct cn_call *call,
                               const struct cn_call_batch *batch, bool explains)
 {
     struct cn_call_frame *frame;
 
-    if (call->time_ns > lane->base.last_ns)
-        lane->base.last_ns = call->time_ns;
+    if (call->time_ns > walk->base.last_ns)
+        walk->base.last_ns = call->time_ns;
     switch ((enum cn_call_kind)call->kind) {
     case CN_CALL_ENTER:
-        frame = cn_call_stack_enter_top(&lane->base.stack, call);
+        frame = cn_call_stack_enter_top(&walk->base.stack, call);
         if (frame)
-            count_enter(build, lane, frame, call, batch, explains);
+            count_enter(build, walk, frame, call, batch, explains);
         else
-            enter_slowly(build, lane, call, batch);
+            enter_slowly(build, walk, call, batch);
         break;
     case CN_CALL_EXIT:
-        count_exit(build, lane, call, batch, explains);
+        count_exit(build, walk, call, batch, explains);
         break;
     case CN_CALL_EVENT:
-        count_event(build, lane, call, batch);
+        count_event(build, walk, call, batch);
         break;
     case CN_CALL_LOST:
-        lane->found.lost_count += call->address;
+        walk->found.lost_count += call->address;
         break;
     }
 }
 
-static void lane_begin(void *arg, struct cn_call_lane *base)
+static void walk_begin(void *arg, struct cn_task_walk *base)
 {
     const struct why_build *build = arg;
 
-    cn_why_found_init(&lane_of(base)->found, build->query->rec);
+    cn_why_found_init(&walk_of(base)->found, build->query->rec);
 }
 
-static void lane_done(void *arg, struct cn_call_lane *base)
+static void walk_done(void *arg, struct cn_task_walk *base)
 {
-    struct why_lane *lane = lane_of(base);
+    struct why_walk *walk = walk_of(base);
 
     (void)arg;
-    cn_why_found_done(&lane->found);
-    cn_text_done(&lane->arguments);
-    cn_text_done(&lane->exit.data);
-    cn_text_done(&lane->head_exit.data);
-    free(lane->open_costs);
-    free(lane->touched);
-    free(lane->head);
-    free(lane->head_nodes);
+    cn_why_found_done(&walk->found);
+    cn_text_done(&walk->arguments);
+    cn_text_done(&walk->exit.data);
+    cn_text_done(&walk->head_exit.data);
+    free(walk->open_costs);
+    free(walk->touched);
+    free(walk->head);
+    free(walk->head_nodes);
 }
 
 /* The first reading knows whether a call of the function is open at the begin of a part. */
-static void begin_part(const struct why_build *build, struct why_lane *lane)
+static void begin_part(const struct why_build *build, struct why_walk *walk)
 {
-    struct cn_call_stack *stack = &lane->base.stack;
+    struct cn_call_stack *stack = &walk->base.stack;
 
-    lane->has_begun = true;
+    walk->has_begun = true;
     if (!build->explains)
         return;
-    lane->open_at = cn_map_find(&build->open_parts, lane->base.order, 0);
-    for (uint32_t i = lane->open_at; lane->open_at > 0 && i < stack->count; i++)
+    walk->open_at = cn_map_find(&build->open_parts, walk->base.order, 0);
+    for (uint32_t i = walk->open_at; walk->open_at > 0 && i < stack->count; i++)
         stack->frames[i].mark =
-            cn_call_tree_child(&lane->found.tree, 0, GUESSED | i, 0, 0);
-    if (lane->open_at > 0 && lane->open_at <= stack->count)
-        stack->frames[lane->open_at - 1].mark = 0;
+            cn_call_tree_child(&walk->found.tree, 0, GUESSED | i, 0, 0);
+    if (walk->open_at > 0 && walk->open_at <= stack->count)
+        stack->frames[walk->open_at - 1].mark = 0;
     else
-        lane->open_at = 0;
+        walk->open_at = 0;
 }
 
-static void lane_count(void *arg, struct cn_call_lane *base,
+static void walk_count(void *arg, struct cn_task_walk *base,
                        const struct cn_call_batch *batch)
 {
     const struct why_build *build = arg;
-    struct why_lane *lane = lane_of(base);
+    struct why_walk *walk = walk_of(base);
 
-    if (base->guess && !lane->has_begun)
-        begin_part(build, lane);
+    if (base->guess && !walk->has_begun)
+        begin_part(build, walk);
     if (build->explains)
         for (size_t i = 0; i < batch->count; i++)
-            count_call(build, lane, &batch->calls[i], batch, true);
+            count_call(build, walk, &batch->calls[i], batch, true);
     else
         for (size_t i = 0; i < batch->count; i++)
-            count_call(build, lane, &batch->calls[i], batch, false);
+            count_call(build, walk, &batch->calls[i], batch, false);
 }
 
 /* Add costs of the call of the task that is open in a part to those that the task has.
  * `costs` is by node, or with `is_dense` in the order of `nodes`. */
-static void join_costs(struct why_lane *lane, const struct why_lane *part,
+static void join_costs(struct why_walk *walk, const struct why_walk *part,
                        const uint32_t *nodes, size_t count,
                        const struct cn_why_cost *costs, bool is_dense)
 {
@@ -409,95 +409,95 @@ static void join_costs(struct why_lane *lane, const struct why_lane *part,
 
             joined[node] =
                 1 + (id >= GUESSED
-                         ? lane->base.stack.frames[(id ^ GUESSED) - lane->unknown].mark
-                         : cn_call_tree_child_like(&lane->found.tree, above, from, node));
+                         ? walk->base.stack.frames[(id ^ GUESSED) - walk->unknown].mark
+                         : cn_call_tree_child_like(&walk->found.tree, above, from, node));
         }
-        add_cost(lane, joined[nodes[i]] - 1, cost->calls, cost->self_ns);
+        add_cost(walk, joined[nodes[i]] - 1, cost->calls, cost->self_ns);
     }
     free(path);
     free(joined);
 }
 
-static void lane_join(void *arg, struct cn_call_lane *base,
-                      struct cn_call_lane *part_base)
+static void walk_join(void *arg, struct cn_task_walk *base,
+                      struct cn_task_walk *part_base)
 {
     struct why_build *build = arg;
-    struct why_lane *lane = lane_of(base), *part = lane_of(part_base);
+    struct why_walk *walk = walk_of(base), *part = walk_of(part_base);
     const struct cn_call_guess *guess = part_base->guess;
 
-    lane->unknown = guess->depth - base->stack.count;
-    if (lane->open_at == 0)
+    walk->unknown = guess->depth - base->stack.count;
+    if (walk->open_at == 0)
         return;
-    bool returned = base->stack.count - lane->open_at < guess->return_count;
+    bool returned = base->stack.count - walk->open_at < guess->return_count;
     if (!returned)
         cn_why_found_clear(&part->found);
     if (!build->explains) {
         (void)cn_map_at(&build->open_parts, part_base->order,
-                        lane->open_at + lane->unknown);
+                        walk->open_at + walk->unknown);
     } else if (returned) {
-        join_costs(lane, part, part->head_nodes, part->head_count, part->head, true);
+        join_costs(walk, part, part->head_nodes, part->head_count, part->head, true);
     } else {
-        join_costs(lane, part, part->touched, part->touched_count, part->open_costs,
+        join_costs(walk, part, part->touched, part->touched_count, part->open_costs,
                    false);
     }
-    lane->exit.is_set = returned && part->head_exit.is_set;
-    if (lane->exit.is_set) {
-        lane->exit.end_ns = part->head_exit.end_ns;
-        cn_text_clear(&lane->exit.data);
-        cn_text_add(&lane->exit.data, part->head_exit.data.chars,
+    walk->exit.is_set = returned && part->head_exit.is_set;
+    if (walk->exit.is_set) {
+        walk->exit.end_ns = part->head_exit.end_ns;
+        cn_text_clear(&walk->exit.data);
+        cn_text_add(&walk->exit.data, part->head_exit.data.chars,
                     part->head_exit.data.len);
     }
 }
 
-static void lane_resume(void *arg, struct cn_call_lane *base,
-                        const struct cn_call_lane *part_base, struct cn_call_frame *frame)
+static void walk_resume(void *arg, struct cn_task_walk *base,
+                        const struct cn_task_walk *part_base, struct cn_call_frame *frame)
 {
     const struct why_build *build = arg;
-    struct why_lane *lane = lane_of(base);
-    const struct why_lane *part = (const struct why_lane *)part_base;
+    struct why_walk *walk = walk_of(base);
+    const struct why_walk *part = (const struct why_walk *)part_base;
     uint32_t at = (uint32_t)(frame - base->stack.frames) + 1;
     uint32_t from = frame->mark;
 
-    if (lane->open_at > 0) {
+    if (walk->open_at > 0) {
         frame->mark = frame[-1].mark;
         if (build->explains && (frame->flags & CN_FRAME_SHOWN))
-            frame->mark = cn_call_tree_child_like(&lane->found.tree, frame->mark,
+            frame->mark = cn_call_tree_child_like(&walk->found.tree, frame->mark,
                                                   &part->found.tree, from);
-    } else if (part->open_at > 0 && part->open_at == at + lane->unknown) {
-        lane->open_at = at;
-        lane->begin_ns = part->begin_ns;
-        cn_text_clear(&lane->arguments);
-        cn_text_add(&lane->arguments, part->arguments.chars, part->arguments.len);
+    } else if (part->open_at > 0 && part->open_at == at + walk->unknown) {
+        walk->open_at = at;
+        walk->begin_ns = part->begin_ns;
+        cn_text_clear(&walk->arguments);
+        cn_text_add(&walk->arguments, part->arguments.chars, part->arguments.len);
         frame->mark = 0;
-        join_costs(lane, part, part->touched, part->touched_count, part->open_costs,
+        join_costs(walk, part, part->touched, part->touched_count, part->open_costs,
                    false);
     }
 }
 
-static void lane_end(void *arg, struct cn_call_lane *base, unsigned worker)
+static void walk_end(void *arg, struct cn_task_walk *base, unsigned worker)
 {
     (void)arg;
     (void)worker;
-    if (lane_of(base)->open_at > 0)
-        lane_of(base)->found.open_count++;
+    if (walk_of(base)->open_at > 0)
+        walk_of(base)->found.open_count++;
 }
 
-static void lane_merge(void *arg, const struct cn_call_lane *base, unsigned worker)
+static void walk_merge(void *arg, const struct cn_task_walk *base, unsigned worker)
 {
     const struct why_build *build = arg;
 
-    cn_why_found_merge(&build->workers[worker], &((const struct why_lane *)base)->found);
+    cn_why_found_merge(&build->workers[worker], &((const struct why_walk *)base)->found);
 }
 
 static const struct cn_call_visitor visitor = {
-    .lane_size = sizeof(struct why_lane),
-    .begin = lane_begin,
-    .done = lane_done,
-    .count = lane_count,
-    .join = lane_join,
-    .resume = lane_resume,
-    .end = lane_end,
-    .merge = lane_merge,
+    .walk_size = sizeof(struct why_walk),
+    .begin = walk_begin,
+    .done = walk_done,
+    .count = walk_count,
+    .join = walk_join,
+    .resume = walk_resume,
+    .end = walk_end,
+    .merge = walk_merge,
 };
 
 static bool has_name(const struct cn_call_function *function, const char *name)

@@ -30,8 +30,8 @@ struct seen_list {
     size_t count, capacity;
 };
 
-struct others_lane {
-    struct cn_call_lane base; /* first */
+struct others_walk {
+    struct cn_task_walk base; /* first */
     size_t next;              /* moment */
     struct seen_list seen;
 };
@@ -50,32 +50,32 @@ static void add_seen(struct seen_list *into, const struct seen *seen)
     CN_PUSH(into->list, into->count, into->capacity, *seen);
 }
 
-static struct others_lane *lane_of(struct cn_call_lane *base)
+static struct others_walk *walk_of(struct cn_task_walk *base)
 {
-    return (struct others_lane *)base;
+    return (struct others_walk *)base;
 }
 
-static void look(const struct others_build *build, struct others_lane *lane,
+static void look(const struct others_build *build, struct others_walk *walk,
                  const struct moment *moment)
 {
-    const struct cn_call_stack *stack = &lane->base.stack;
+    const struct cn_call_stack *stack = &walk->base.stack;
     uint32_t above = 0;
 
-    if (moment->task == build->query->tasks[lane->base.slot])
+    if (moment->task == build->query->tasks[walk->base.slot])
         return;
     for (uint32_t i = stack->count; i-- > 0 && above < FRAMES;) {
         const struct cn_call_frame *frame = &stack->frames[i];
 
         if (frame->function < build->query->rec->function_count &&
             (frame->flags & CN_FRAME_SHOWN))
-            add_seen(&lane->seen, &(struct seen){moment->call, above++, frame->function});
+            add_seen(&walk->seen, &(struct seen){moment->call, above++, frame->function});
     }
 }
 
-static void follow(struct others_lane *lane, const struct cn_call *call,
+static void follow(struct others_walk *walk, const struct cn_call *call,
                    const struct cn_call_batch *batch)
 {
-    struct cn_call_stack *stack = &lane->base.stack;
+    struct cn_call_stack *stack = &walk->base.stack;
     struct cn_call_end ended;
 
     if (call->kind == CN_CALL_ENTER)
@@ -84,48 +84,48 @@ static void follow(struct others_lane *lane, const struct cn_call *call,
         cn_call_stack_leave_quick(stack, call, &ended);
 }
 
-static void lane_begin(void *arg, struct cn_call_lane *base)
+static void walk_begin(void *arg, struct cn_task_walk *base)
 {
     (void)arg;
     (void)base;
 }
 
-static void lane_done(void *arg, struct cn_call_lane *base)
+static void walk_done(void *arg, struct cn_task_walk *base)
 {
     (void)arg;
-    free(lane_of(base)->seen.list);
+    free(walk_of(base)->seen.list);
 }
 
-static void lane_count(void *arg, struct cn_call_lane *base,
+static void walk_count(void *arg, struct cn_task_walk *base,
                        const struct cn_call_batch *batch)
 {
     const struct others_build *build = arg;
-    struct others_lane *lane = lane_of(base);
+    struct others_walk *walk = walk_of(base);
 
     for (size_t i = 0; i < batch->count; i++) {
         const struct cn_call *call = &batch->calls[i];
 
-        while (lane->next < build->moment_count &&
-               build->moments[lane->next].time_ns < cn_call_recorded_ns(batch, call))
-            look(build, lane, &build->moments[lane->next++]);
-        follow(lane, call, batch);
+        while (walk->next < build->moment_count &&
+               build->moments[walk->next].time_ns < cn_call_recorded_ns(batch, call))
+            look(build, walk, &build->moments[walk->next++]);
+        follow(walk, call, batch);
     }
 }
 
-static void lane_end(void *arg, struct cn_call_lane *base, unsigned worker)
+static void walk_end(void *arg, struct cn_task_walk *base, unsigned worker)
 {
     (void)arg;
     (void)base;
     (void)worker;
 }
 
-static void lane_merge(void *arg, const struct cn_call_lane *base, unsigned worker)
+static void walk_merge(void *arg, const struct cn_task_walk *base, unsigned worker)
 {
     const struct others_build *build = arg;
-    const struct others_lane *lane = (const struct others_lane *)base;
+    const struct others_walk *walk = (const struct others_walk *)base;
 
-    for (size_t i = 0; i < lane->seen.count; i++)
-        add_seen(&build->workers[worker], &lane->seen.list[i]);
+    for (size_t i = 0; i < walk->seen.count; i++)
+        add_seen(&build->workers[worker], &walk->seen.list[i]);
 }
 
 static int compare_seen(const void *a, const void *b)
@@ -189,12 +189,12 @@ bool cn_why_others_find(struct cn_signs *signs, const struct cn_why *why,
                         struct cn_error *err)
 {
     static const struct cn_call_visitor visitor = {
-        .lane_size = sizeof(struct others_lane),
-        .begin = lane_begin,
-        .done = lane_done,
-        .count = lane_count,
-        .end = lane_end,
-        .merge = lane_merge,
+        .walk_size = sizeof(struct others_walk),
+        .begin = walk_begin,
+        .done = walk_done,
+        .count = walk_count,
+        .end = walk_end,
+        .merge = walk_merge,
     };
     unsigned worker_count = workers > 0 ? workers : 1;
     struct others_build *build = cn_alloc(1, sizeof(*build));

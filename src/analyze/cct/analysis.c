@@ -171,13 +171,13 @@ static bool count_together(struct cn_cct_analysis *a, const struct cn_cct_unit *
 
 /* Store the samples that were kept while a task was counted. */
 static bool store_kept(struct cn_cct_analysis *a, struct cn_cct_member *member,
-                       unsigned lane, struct cn_error *err)
+                       unsigned file, struct cn_error *err)
 {
     struct cn_thinner *thinner = &member->task.thinner;
     bool ok = true;
 
     cn_thinner_end(thinner);
-    cn_cct_samples_init(&member->samples, &a->self->spool, lane);
+    cn_cct_samples_init(&member->samples, &a->self->spool, file);
     for (size_t i = 0; ok && i < thinner->count; i++)
         ok = cn_cct_samples_add(&member->samples, thinner->list[i], err);
     return ok && cn_cct_samples_end(&member->samples, err);

@@ -7,11 +7,11 @@
 enum { CHUNK_COUNT = 1024 };
 
 void cn_cct_samples_init(struct cn_cct_samples *samples, struct cn_spool *spool,
-                         unsigned lane)
+                         unsigned file)
 {
     *samples = (struct cn_cct_samples){
         .spool = spool,
-        .lane = lane,
+        .file = file,
         .chunk = cn_alloc(CHUNK_COUNT, sizeof(*samples->chunk)),
     };
 }
@@ -27,7 +27,7 @@ static bool write_chunk(struct cn_cct_samples *samples, size_t count,
                         struct cn_error *err)
 {
     size_t len = count * sizeof(*samples->chunk);
-    uint64_t off = cn_spool_reserve_in(samples->spool, samples->lane, len);
+    uint64_t off = cn_spool_reserve_in(samples->spool, samples->file, len);
 
     CN_PUSH(samples->offs, samples->off_count, samples->off_capacity, off);
     return cn_spool_write(samples->spool, off, samples->chunk, len, err);

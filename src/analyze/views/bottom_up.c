@@ -11,7 +11,7 @@ static bool map_context(void *arg, struct cn_cost_tree *tree, struct cn_error *e
     if (!tree->path[tree->depth - 1].is_call)
         return true;
     for (size_t i = tree->depth; i > 0 && levels > 0; levels--) {
-        row = cn_cost_tree_row(tree, row, &tree->path[i - 1].place);
+        row = cn_cost_tree_row(tree, row, &tree->path[i - 1].subject);
         cn_cost_tree_count(tree, row);
         i = tree->path[i - 1].caller;
     }

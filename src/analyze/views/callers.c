@@ -58,16 +58,16 @@ struct callers_view {
     size_t row_count, row_capacity;
 };
 
-static uint32_t top_row(struct cn_cost_tree *tree, const struct cn_row_place *place)
+static uint32_t top_row(struct cn_cost_tree *tree, const struct cn_row_subject *subject)
 {
-    uint32_t *known = place->kind == CN_ROW_FUNCTION && place->function != CN_NONE
-                          ? &tree->row_of_function[place->function]
+    uint32_t *known = subject->kind == CN_ROW_FUNCTION && subject->function != CN_NONE
+                          ? &tree->row_of_function[subject->function]
                           : NULL;
 
     if (!known)
-        return cn_cost_tree_row(tree, CN_NONE, place);
+        return cn_cost_tree_row(tree, CN_NONE, subject);
     if (*known == CN_NONE)
-        *known = cn_cost_tree_row(tree, CN_NONE, place);
+        *known = cn_cost_tree_row(tree, CN_NONE, subject);
     return *known;
 }
 
@@ -86,7 +86,7 @@ static bool note_call(void *arg, struct cn_cost_tree *tree, struct cn_error *err
     }
     if (!frame->is_call)
         return true;
-    self->top_of[frame->node] = top_row(tree, &frame->place);
+    self->top_of[frame->node] = top_row(tree, &frame->subject);
     if (frame->caller > 0)
         self->caller[frame->node] = tree->path[frame->caller - 1].node;
     cn_cost_tree_count(tree, self->top_of[frame->node]);

@@ -9,13 +9,14 @@ enum { LOOK_BACK = 1024 };
 static uint32_t find_above(const struct cn_cost_tree *tree,
                            const struct cn_cost_frame *frame, uint32_t row)
 {
-    bool may_recurse = frame->is_call && frame->place.kind == CN_ROW_FUNCTION &&
-                       frame->place.function != CN_NONE;
+    bool may_recurse = frame->is_call && frame->subject.kind == CN_ROW_FUNCTION &&
+                       frame->subject.function != CN_NONE;
 
     for (size_t i = 0; may_recurse && i < LOOK_BACK && row != CN_NONE; i++) {
-        const struct cn_row_place *place = &tree->places[row];
+        const struct cn_row_subject *subject = &tree->subjects[row];
 
-        if (place->kind == CN_ROW_FUNCTION && place->function == frame->place.function)
+        if (subject->kind == CN_ROW_FUNCTION &&
+            subject->function == frame->subject.function)
             return row;
         row = tree->groups[row].parent;
     }
@@ -29,11 +30,11 @@ static bool map_context(void *arg, struct cn_cost_tree *tree, struct cn_error *e
 
     (void)arg;
     (void)err;
-    if (frame->place.kind == CN_ROW_ENTRY) /* each is a row of its own */
-        frame->place.offset = tree->index->nodes[frame->node].at;
+    if (frame->subject.kind == CN_ROW_ENTRY) /* each is a row of its own */
+        frame->subject.offset = tree->index->nodes[frame->node].at;
     frame->row = find_above(tree, frame, above);
     if (frame->row == CN_NONE)
-        frame->row = cn_cost_tree_row(tree, above, &frame->place);
+        frame->row = cn_cost_tree_row(tree, above, &frame->subject);
     cn_cost_tree_count_from(tree, above, frame->row);
     return true;
 }

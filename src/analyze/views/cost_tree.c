@@ -5,9 +5,9 @@
 
 #include "base/alloc.h"
 
-struct cn_row_place cn_row_place_of_kind(enum cn_row_kind kind)
+struct cn_row_subject cn_row_subject_of_kind(enum cn_row_kind kind)
 {
-    return (struct cn_row_place){
+    return (struct cn_row_subject){
         .kind = kind,
         .function = CN_NONE,
         .file = CN_NONE,
@@ -15,7 +15,7 @@ struct cn_row_place cn_row_place_of_kind(enum cn_row_kind kind)
     };
 }
 
-static bool same_place(const struct cn_row_place *a, const struct cn_row_place *b)
+static bool same_subject(const struct cn_row_subject *a, const struct cn_row_subject *b)
 {
     return a->kind == b->kind && a->function == b->function && a->file == b->file &&
            a->line == b->line && a->module == b->module && a->offset == b->offset;
@@ -27,32 +27,33 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash ^ hash >> 29;
 }
 
-static uint64_t hash_of(uint32_t parent, const struct cn_row_place *place)
+static uint64_t hash_of(uint32_t parent, const struct cn_row_subject *subject)
 {
-    uint64_t hash = mix((uint64_t)place->kind, (uint64_t)parent << 32 | place->function);
+    uint64_t hash =
+        mix((uint64_t)subject->kind, (uint64_t)parent << 32 | subject->function);
 
-    hash = mix(hash, (uint64_t)place->file << 32 | place->line);
-    return mix(mix(hash, place->module), place->offset);
+    hash = mix(hash, (uint64_t)subject->file << 32 | subject->line);
+    return mix(mix(hash, subject->module), subject->offset);
 }
 
-/* The row of a place under a parent: CN_NONE if it is new. Rows with the same hash follow it. */
+/* The row of a subject under a parent: CN_NONE if it is new. Rows with the same hash follow it. */
 static uint32_t *find_row(struct cn_cost_tree *tree, uint32_t parent,
-                          const struct cn_row_place *place)
+                          const struct cn_row_subject *subject)
 {
-    uint64_t hash = hash_of(parent, place);
+    uint64_t hash = hash_of(parent, subject);
     uint32_t *row = cn_map_at(&tree->rows, hash, CN_NONE);
 
     while (*row != CN_NONE && (tree->groups[*row].parent != parent ||
-                               !same_place(&tree->places[*row], place)))
+                               !same_subject(&tree->subjects[*row], subject)))
         row = cn_map_at(&tree->rows, ++hash, CN_NONE);
     return row;
 }
 
 uint32_t cn_cost_tree_row(struct cn_cost_tree *tree, uint32_t parent,
-                          const struct cn_row_place *place)
+                          const struct cn_row_subject *subject)
 {
     uint32_t node = tree->path[tree->depth - 1].node;
-    uint32_t *row = find_row(tree, parent, place), *list;
+    uint32_t *row = find_row(tree, parent, subject), *list;
 
     if (*row != CN_NONE)
         return *row;
@@ -64,12 +65,12 @@ uint32_t cn_cost_tree_row(struct cn_cost_tree *tree, uint32_t parent,
         .first_child = CN_NONE,
         .next_sibling = *list,
         .node = node,
-        .kind = (uint8_t)place->kind,
-        .is_known =
-            (place->kind == CN_ROW_FUNCTION ? place->function : place->file) != CN_NONE,
+        .kind = (uint8_t)subject->kind,
+        .is_known = (subject->kind == CN_ROW_FUNCTION ? subject->function
+                                                      : subject->file) != CN_NONE,
     };
-    CN_GROW(tree->places, tree->group_count, tree->place_capacity);
-    tree->places[tree->group_count] = *place;
+    CN_GROW(tree->subjects, tree->group_count, tree->subject_capacity);
+    tree->subjects[tree->group_count] = *subject;
     CN_GROW(tree->active, tree->group_count, tree->count_capacity);
     tree->active[tree->group_count] = 0;
     *list = (uint32_t)tree->group_count++;
@@ -115,25 +116,25 @@ static void leave_until(struct cn_cost_tree *tree, uint32_t parent)
 }
 
 /* Where a context is, whatever led there. */
-static struct cn_row_place place_of(const struct cn_context *context)
+static struct cn_row_subject subject_of(const struct cn_context *context)
 {
-    struct cn_row_place place = cn_row_place_of_kind(cn_row_kind_of(context));
+    struct cn_row_subject subject = cn_row_subject_of_kind(cn_row_kind_of(context));
 
     if (context->has_function)
-        place.function = context->function;
+        subject.function = context->function;
     else if (context->kind == CN_CONTEXT_FUNCTION && context->has_point)
-        place.module = context->module; /* an unknown function of a known module */
+        subject.module = context->module; /* an unknown function of a known module */
     if (context->kind != CN_CONTEXT_FUNCTION && context->has_source) {
-        place.file = context->file;
-        place.line = context->line;
+        subject.file = context->file;
+        subject.line = context->line;
     }
     /* Users know a loop by its line. */
     if (context->kind != CN_CONTEXT_FUNCTION && context->has_point &&
         (context->kind == CN_CONTEXT_INSTRUCTION || !context->has_source)) {
-        place.module = context->module;
-        place.offset = context->offset;
+        subject.module = context->module;
+        subject.offset = context->offset;
     }
-    return place;
+    return subject;
 }
 
 /* Compilers make several functions of one (clones, instances of an inline function), and
@@ -167,43 +168,43 @@ static bool find_same_function(struct cn_cost_tree *tree, uint32_t *function,
     return true;
 }
 
-bool cn_row_place_locate(struct cn_database *db, const struct cn_row_place *place,
-                         uint32_t *module, uint32_t *file, struct cn_error *err)
+bool cn_row_subject_locate(struct cn_database *db, const struct cn_row_subject *subject,
+                           uint32_t *module, uint32_t *file, struct cn_error *err)
 {
     struct cn_function function;
 
-    *module = place->module;
-    *file = place->file;
-    if (place->function == CN_NONE)
+    *module = subject->module;
+    *file = subject->file;
+    if (subject->function == CN_NONE)
         return true;
-    if (!cn_database_function(db, place->function, &function, err))
+    if (!cn_database_function(db, subject->function, &function, err))
         return false;
     *module = function.module;
     *file = function.file;
     return true;
 }
 
-bool cn_cost_tree_place(const struct cn_cost_tree *tree, uint64_t row,
-                        struct cn_row_place *out, struct cn_error *err)
+bool cn_cost_tree_subject(const struct cn_cost_tree *tree, uint64_t row,
+                          struct cn_row_subject *out, struct cn_error *err)
 {
     const struct cn_cost_group *group = &tree->groups[row];
     struct cn_context context;
     uint32_t module, file;
 
-    if (tree->places) {
-        *out = tree->places[row];
+    if (tree->subjects) {
+        *out = tree->subjects[row];
         return true;
     }
     if (!cn_context_at(tree->db, tree->index->nodes[group->node].at, &context, err))
         return false;
-    *out = place_of(&context);
+    *out = subject_of(&context);
     if (context.has_function)
         out->function = tree->same_function[context.function];
     if (group->kind != CN_ROW_MODULE && group->kind != CN_ROW_FILE)
         return true;
-    if (!cn_row_place_locate(tree->db, out, &module, &file, err))
+    if (!cn_row_subject_locate(tree->db, out, &module, &file, err))
         return false;
-    *out = cn_row_place_of_kind(group->kind);
+    *out = cn_row_subject_of_kind(group->kind);
     if (group->kind == CN_ROW_MODULE)
         out->module = module;
     else
@@ -229,7 +230,7 @@ static bool enter(struct cn_cost_tree *tree, uint32_t node, struct cn_error *err
     CN_PUSH(tree->path, tree->depth, tree->path_capacity,
             (struct cn_cost_frame){
                 .node = node,
-                .place = place_of(&context),
+                .subject = subject_of(&context),
                 .is_call =
                     context.kind == CN_CONTEXT_FUNCTION ||
                     (context.kind != CN_CONTEXT_ENTRY && context.relation != CN_LEXICAL),
@@ -294,9 +295,10 @@ static void give_back(struct cn_cost_tree *tree)
     if (tree->group_count > 0)
         tree->groups = cn_realloc(tree->groups, tree->group_count, sizeof(*tree->groups));
     tree->group_capacity = tree->group_count;
-    if (tree->places && tree->group_count > 0)
-        tree->places = cn_realloc(tree->places, tree->group_count, sizeof(*tree->places));
-    tree->place_capacity = tree->group_count;
+    if (tree->subjects && tree->group_count > 0)
+        tree->subjects =
+            cn_realloc(tree->subjects, tree->group_count, sizeof(*tree->subjects));
+    tree->subject_capacity = tree->group_count;
 }
 
 bool cn_cost_tree_build(struct cn_cost_tree *tree, struct cn_database *db,
@@ -328,7 +330,7 @@ void cn_cost_tree_done(struct cn_cost_tree *tree)
     free(tree->own_index);
     free(tree->same_function);
     free(tree->groups);
-    free(tree->places);
+    free(tree->subjects);
     free(tree->start);
     free(tree->targets);
     free(tree->folds);
@@ -340,8 +342,8 @@ uint64_t cn_cost_tree_size(const struct cn_cost_tree *tree)
     uint64_t size = tree->group_count * sizeof(*tree->groups) +
                     tree->target_count * sizeof(*tree->targets);
 
-    if (tree->places)
-        size += tree->group_count * sizeof(*tree->places);
+    if (tree->subjects)
+        size += tree->group_count * sizeof(*tree->subjects);
     if (tree->start)
         size += tree->index->count * sizeof(*tree->start);
     if (tree->own_index)

@@ -1,6 +1,6 @@
 /* A tree of groups of contexts, from which the flat and the bottom-up view are made.
  *
- * A row is one group: it has a place (function, loop, line, ...) and a parent row. Building
+ * A row is one group: it has a subject (function, loop, line, ...) and a parent row. Building
  * goes over all contexts once, parents first; for each, `map` says for which rows it counts.
  * A row's total cost counts a context only while no other context of the same row is on
  * the path above it: recursion is counted once. The tree itself has no numbers: any number
@@ -16,7 +16,7 @@
 #include "base/map.h"
 
 /* What a row stands for; fields that do not apply are CN_NONE or 0. */
-struct cn_row_place {
+struct cn_row_subject {
     enum cn_row_kind kind;
     uint32_t function;
     uint32_t file, line;
@@ -41,7 +41,7 @@ struct cn_cost_fold {
 /* A context on the path from the top of the tree to the one being mapped. */
 struct cn_cost_frame {
     uint32_t node;
-    struct cn_row_place place;
+    struct cn_row_subject subject;
     bool is_call;  /* a function that was called, not a loop or line inside one */
     size_t caller; /* the nearest call above: its position in the path + 1, or 0 */
     uint32_t row;  /* for `map` to use: the row under which its lexical children go */
@@ -60,12 +60,13 @@ struct cn_cost_tree {
     size_t key_capacity;
     struct cn_cost_group *groups;
     size_t group_count, group_capacity;
-    struct cn_row_place *places; /* by row; NULL: cn_cost_tree_place() reads them again */
-    size_t place_capacity;
+    struct cn_row_subject
+        *subjects; /* by row; NULL: cn_cost_tree_subject() reads them again */
+    size_t subject_capacity;
     uint32_t *active; /* by row: how many of its contexts are on the path */
     size_t count_capacity;
     uint32_t first_top; /* the newest row without a parent */
-    struct cn_map rows; /* by hash of (parent, place) */
+    struct cn_map rows; /* by hash of (parent, subject) */
     struct cn_cost_frame *path;
     size_t depth, path_capacity;
     uint32_t *active_rows; /* of the contexts on the path */
@@ -92,9 +93,9 @@ void cn_cost_tree_done(struct cn_cost_tree *tree);
 /* Memory in bytes. */
 uint64_t cn_cost_tree_size(const struct cn_cost_tree *tree);
 
-/* For `map`: the row of a place under a parent row (CN_NONE: at the top), made when new. */
+/* For `map`: the row of a subject under a parent row (CN_NONE: at the top), made when new. */
 uint32_t cn_cost_tree_row(struct cn_cost_tree *tree, uint32_t parent,
-                          const struct cn_row_place *place);
+                          const struct cn_row_subject *subject);
 
 /* For `map`: the context at the end of the path counts for this row. */
 void cn_cost_tree_count(struct cn_cost_tree *tree, uint32_t row);
@@ -111,16 +112,17 @@ void cn_cost_tree_unfold(const struct cn_cost_tree *tree, const struct cn_costs 
                          struct cn_cost_rows *rows);
 
 /* What a row stands for. */
-CN_CHECK bool cn_cost_tree_place(const struct cn_cost_tree *tree, uint64_t row,
-                                 struct cn_row_place *out, struct cn_error *err);
+CN_CHECK bool cn_cost_tree_subject(const struct cn_cost_tree *tree, uint64_t row,
+                                   struct cn_row_subject *out, struct cn_error *err);
 
-/* The module and the file of the function of a place, or of the place itself. */
-CN_CHECK bool cn_row_place_locate(struct cn_database *db,
-                                  const struct cn_row_place *place, uint32_t *module,
-                                  uint32_t *file, struct cn_error *err);
+/* The module and the file of the function of a subject, or of the subject itself. */
+CN_CHECK bool cn_row_subject_locate(struct cn_database *db,
+                                    const struct cn_row_subject *subject,
+                                    uint32_t *module, uint32_t *file,
+                                    struct cn_error *err);
 
-/* A place with nothing in it but its kind. */
-struct cn_row_place cn_row_place_of_kind(enum cn_row_kind kind);
+/* A subject with nothing in it but its kind. */
+struct cn_row_subject cn_row_subject_of_kind(enum cn_row_kind kind);
 
 /* A view from known costs of contexts. The tree outlives it. */
 struct cn_view *cn_cost_tree_view_known(const struct cn_cost_tree *tree,
@@ -135,7 +137,7 @@ CN_CHECK bool cn_cost_tree_view_take(struct cn_view **out, struct cn_cost_tree *
                                      const struct cn_progress *progress,
                                      struct cn_error *err);
 
-/* A shape of such a tree, whose views are filled in one pass; see view.h. The place
+/* A shape of such a tree, whose views are filled in one pass; see view.h. The subject
  * of each row that `map` makes is that of the context at the end of the path, or the module or
  * file of that context: it is not stored. */
 CN_CHECK bool cn_cost_tree_shape_new(struct cn_view_shape **out, struct cn_database *db,

@@ -80,30 +80,30 @@ static bool label_row(struct cn_view *view, const struct cn_row *row,
 {
     const struct cn_cost_tree *tree = ((struct cost_view *)view)->tree;
     struct cn_database *db = tree->db;
-    struct cn_row_place place;
+    struct cn_row_subject subject;
     struct cn_context context;
 
-    if (!cn_cost_tree_place(tree, row->id, &place, err))
+    if (!cn_cost_tree_subject(tree, row->id, &subject, err))
         return false;
     context = (struct cn_context){
         .kind = CN_CONTEXT_LINE,
-        .has_function = place.function != CN_NONE,
-        .has_source = place.file != CN_NONE ||
-                      (place.kind == CN_ROW_LINE && place.module == CN_NONE),
-        .has_point = place.module != CN_NONE,
-        .function = place.function,
-        .file = place.file,
-        .line = place.line,
-        .module = place.module,
-        .offset = place.offset,
+        .has_function = subject.function != CN_NONE,
+        .has_source = subject.file != CN_NONE ||
+                      (subject.kind == CN_ROW_LINE && subject.module == CN_NONE),
+        .has_point = subject.module != CN_NONE,
+        .function = subject.function,
+        .file = subject.file,
+        .line = subject.line,
+        .module = subject.module,
+        .offset = subject.offset,
     };
-    switch (place.kind) {
+    switch (subject.kind) {
     case CN_ROW_MODULE:
-        return cn_label_module(db, place.module, text, err);
+        return cn_label_module(db, subject.module, text, err);
     case CN_ROW_FILE:
-        return cn_label_file(db, place.file, text, err);
+        return cn_label_file(db, subject.file, text, err);
     case CN_ROW_FUNCTION:
-        return cn_label_function(db, place.function, text, err);
+        return cn_label_function(db, subject.function, text, err);
     case CN_ROW_LOOP:
         context.kind = CN_CONTEXT_LOOP;
         break;
@@ -126,11 +126,11 @@ static bool locate(struct cn_view *view, const struct cn_row *row,
                    struct cn_location *out, struct cn_error *err)
 {
     const struct cn_cost_tree *tree = ((struct cost_view *)view)->tree;
-    struct cn_row_place place;
+    struct cn_row_subject subject;
 
-    return cn_cost_tree_place(tree, row->id, &place, err) &&
-           cn_location_find(tree->db, place.function, place.module, place.file,
-                            place.line, out, err);
+    return cn_cost_tree_subject(tree, row->id, &subject, err) &&
+           cn_location_find(tree->db, subject.function, subject.module, subject.file,
+                            subject.line, out, err);
 }
 
 static bool is_leaf(struct cn_view *view, const struct cn_row *row)
@@ -262,8 +262,8 @@ bool cn_cost_tree_shape_new(struct cn_view_shape **out, struct cn_database *db,
         free_shape(&self->shape);
         return false;
     }
-    free(self->tree.places);
-    self->tree.places = NULL;
+    free(self->tree.subjects);
+    self->tree.subjects = NULL;
     *out = &self->shape;
     return true;
 }

@@ -3,18 +3,18 @@
 #include "analyze/views/view.h"
 
 /* The row of a called function, below its module and its file. */
-static bool find_row(struct cn_cost_tree *tree, const struct cn_row_place *place,
+static bool find_row(struct cn_cost_tree *tree, const struct cn_row_subject *subject,
                      uint32_t *out, struct cn_error *err)
 {
-    struct cn_row_place module = cn_row_place_of_kind(CN_ROW_MODULE);
-    struct cn_row_place file = cn_row_place_of_kind(CN_ROW_FILE);
+    struct cn_row_subject module = cn_row_subject_of_kind(CN_ROW_MODULE);
+    struct cn_row_subject file = cn_row_subject_of_kind(CN_ROW_FILE);
     uint32_t row;
 
-    if (!cn_row_place_locate(tree->db, place, &module.module, &file.file, err))
+    if (!cn_row_subject_locate(tree->db, subject, &module.module, &file.file, err))
         return false;
     row = cn_cost_tree_row(tree, CN_NONE, &module);
     row = cn_cost_tree_row(tree, row, &file);
-    *out = cn_cost_tree_row(tree, row, place);
+    *out = cn_cost_tree_row(tree, row, subject);
     return true;
 }
 
@@ -23,12 +23,12 @@ static bool map_call(struct cn_cost_tree *tree, struct cn_cost_frame *frame,
                      struct cn_error *err)
 {
     uint32_t *known =
-        frame->place.kind == CN_ROW_FUNCTION && frame->place.function != CN_NONE
-            ? &tree->row_of_function[frame->place.function]
+        frame->subject.kind == CN_ROW_FUNCTION && frame->subject.function != CN_NONE
+            ? &tree->row_of_function[frame->subject.function]
             : NULL;
 
     frame->row = known ? *known : CN_NONE;
-    if (frame->row == CN_NONE && !find_row(tree, &frame->place, &frame->row, err))
+    if (frame->row == CN_NONE && !find_row(tree, &frame->subject, &frame->row, err))
         return false;
     if (known)
         *known = frame->row;
@@ -45,11 +45,11 @@ static bool map_context(void *arg, struct cn_cost_tree *tree, struct cn_error *e
     uint32_t above = tree->depth > 1 ? tree->path[tree->depth - 2].row : CN_NONE;
 
     (void)arg;
-    if (frame->place.kind == CN_ROW_ENTRY)
+    if (frame->subject.kind == CN_ROW_ENTRY)
         return true;
     if (frame->is_call || above == CN_NONE)
         return map_call(tree, frame, err);
-    frame->row = cn_cost_tree_row(tree, above, &frame->place);
+    frame->row = cn_cost_tree_row(tree, above, &frame->subject);
     cn_cost_tree_count(tree, frame->row);
     return true;
 }

@@ -92,7 +92,7 @@ static bool label_by_contents(struct cn_database *db, const struct cn_context *c
         return label_line(db, context->file, context->line, text, err);
     if (context->has_point)
         return label_point(db, context->module, context->offset, text, err);
-    if (context->id == 0) /* a place that many contexts share */
+    if (context->id == 0) /* a row that many contexts share */
         cn_text_str_add(text, "<unknown place>");
     else
         cn_text_printf(text, "<context %" PRIu32 ">", context->id);

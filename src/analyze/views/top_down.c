@@ -1,4 +1,4 @@
-/* The top-down view: rows are contexts, their ids the places where the database finds them. */
+/* The top-down view: rows are contexts, their ids are offsets in the database. */
 #include <stdlib.h>
 
 #include "analyze/views/label.h"

@@ -78,10 +78,10 @@ static bool open_together(struct cn_spool *spool, struct cn_ranks *ranks,
 }
 
 bool cn_ranks_spool_open(struct cn_ranks *ranks, struct cn_spool *spool,
-                         const char *folder, unsigned lanes, struct cn_error *err)
+                         const char *folder, unsigned files, struct cn_error *err)
 {
     if (ranks->size == 1)
-        return cn_spool_open(spool, folder, err) && cn_spool_add_lanes(spool, lanes, err);
+        return cn_spool_open(spool, folder, err) && cn_spool_add_files(spool, files, err);
     *spool = (struct cn_spool){
         .fds = cn_alloc(ranks->size, sizeof(*spool->fds)),
         .count = ranks->size,

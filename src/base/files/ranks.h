@@ -13,9 +13,9 @@ struct cn_ranks;
 struct cn_spool;
 
 /* Open a spool, called by all ranks, which must see the same folder: each reserves in a file
- * of its own, and all read and write all files. A single process has some lanes instead. */
+ * of its own, and all read and write all files. A single process has some files instead. */
 CN_CHECK bool cn_ranks_spool_open(struct cn_ranks *ranks, struct cn_spool *spool,
-                                  const char *folder, unsigned lanes,
+                                  const char *folder, unsigned files,
                                   struct cn_error *err);
 
 /* Files or folders of ranks, "rank.0", "rank.1", ..., in a folder of their own. */

@@ -34,14 +34,14 @@ static bool open_alone(struct cn_spool *spool, unsigned file, struct cn_error *e
     return true;
 }
 
-bool cn_spool_add_lanes(struct cn_spool *spool, unsigned count, struct cn_error *err)
+bool cn_spool_add_files(struct cn_spool *spool, unsigned count, struct cn_error *err)
 {
     if (count < 2)
         return true;
     spool->fds = cn_realloc(spool->fds, count, sizeof(*spool->fds));
-    spool->lane_ends = cn_alloc(count, sizeof(*spool->lane_ends));
+    spool->file_ends = cn_alloc(count, sizeof(*spool->file_ends));
     for (; spool->count < count; spool->count++) {
-        spool->lane_ends[spool->count] = (uint64_t)spool->count << CN_SPOOL_FILE_SHIFT;
+        spool->file_ends[spool->count] = (uint64_t)spool->count << CN_SPOOL_FILE_SHIFT;
         if (!open_alone(spool, spool->count, err))
             return false;
     }
@@ -73,16 +73,16 @@ uint64_t cn_spool_reserve(struct cn_spool *spool, uint64_t len)
     return atomic_fetch_add(&spool->end_off, len);
 }
 
-uint64_t cn_spool_reserve_in(struct cn_spool *spool, unsigned lane, uint64_t len)
+uint64_t cn_spool_reserve_in(struct cn_spool *spool, unsigned file, uint64_t len)
 {
-    return spool->lane_ends && lane > 0 ? atomic_fetch_add(&spool->lane_ends[lane], len)
+    return spool->file_ends && file > 0 ? atomic_fetch_add(&spool->file_ends[file], len)
                                         : cn_spool_reserve(spool, len);
 }
 
 uint64_t cn_spool_file_len(const struct cn_spool *spool, unsigned file)
 {
     uint64_t end_off =
-        spool->lane_ends && file > 0 ? spool->lane_ends[file] : spool->end_off;
+        spool->file_ends && file > 0 ? spool->file_ends[file] : spool->end_off;
 
     return end_off & CN_SPOOL_PLACE_MASK;
 }
@@ -137,18 +137,18 @@ static void close_file(void *arg, size_t file, unsigned worker)
         (void)close(spool->fds[file]);
 }
 
-/* Closing a file frees its pages, 50 ms a gigabyte. Files of lanes are closed in parallel; a pool
+/* Closing a file frees its pages, 50 ms a gigabyte. Files of files are closed in parallel; a pool
  * needs memory, which those that close a single one may not have. */
 void cn_spool_close(struct cn_spool *spool)
 {
     struct cn_jobs jobs = {.count = spool->count, .arg = spool, .run = close_file};
 
-    if (spool->lane_ends)
+    if (spool->file_ends)
         cn_pool_run(&jobs, cn_pool_default_workers());
     else
         for (size_t i = 0; i < spool->count; i++)
             close_file(spool, i, 0);
     free(spool->fds);
-    free(spool->lane_ends);
+    free(spool->file_ends);
     *spool = (struct cn_spool){0};
 }

@@ -1,6 +1,6 @@
 /* Files without a name for data that need not stay in memory. They vanish when they are
  * closed, however the program ends. An offset includes the number of its file: one of a
- * lane, or of a process where several share a spool (ranks.h). Zero-initialised means "not
+ * file, or of a process where several share a spool (ranks.h). Zero-initialised means "not
  * open".
  * Threads: reserving, writing and reading from any thread.
  */
@@ -21,21 +21,21 @@ struct cn_spool {
     unsigned count;
     const char *folder;
     _Atomic uint64_t end_off;    /* of the own file */
-    _Atomic uint64_t *lane_ends; /* of further own files; NULL: there are none */
+    _Atomic uint64_t *file_ends; /* of further own files; NULL: there are none */
 };
 
 /* In `folder`, borrowed for messages. */
 CN_CHECK bool cn_spool_open(struct cn_spool *spool, const char *folder,
                             struct cn_error *err);
 
-/* Give each of some lanes a file: threads that write to the same file wait for each other
- * in the kernel. Without, as where processes share a spool, all lanes are one file. */
-CN_CHECK bool cn_spool_add_lanes(struct cn_spool *spool, unsigned count,
+/* Give each of some files a file: threads that write to the same file wait for each other
+ * in the kernel. Without, as where processes share a spool, all files are one file. */
+CN_CHECK bool cn_spool_add_files(struct cn_spool *spool, unsigned count,
                                  struct cn_error *err);
 
-/* Reserve `len` bytes and return their offset; in the file of a lane. */
+/* Reserve `len` bytes and return their offset; in the file of a file. */
 uint64_t cn_spool_reserve(struct cn_spool *spool, uint64_t len);
-uint64_t cn_spool_reserve_in(struct cn_spool *spool, unsigned lane, uint64_t len);
+uint64_t cn_spool_reserve_in(struct cn_spool *spool, unsigned file, uint64_t len);
 
 /* The end of own file number `file`, without that number. */
 uint64_t cn_spool_file_len(const struct cn_spool *spool, unsigned file);

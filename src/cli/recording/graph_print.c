@@ -81,7 +81,7 @@ enum { MARGIN_MAX = 3 * CN_INDENT_MAX };
 
 /* Depth-first walk. `margin` is the text left of the current node: " | " for each branching
  * above it with more children to come, "   " for others. */
-struct graph_walk {
+struct printed_walk {
     struct cn_graph_printer *printer;
     const struct cn_call_tree *tree;
     struct cn_text margin;
@@ -89,7 +89,7 @@ struct graph_walk {
     size_t depth, capacity;
 };
 
-static void add_node(struct graph_walk *walk, uint32_t node, bool is_branch)
+static void add_node(struct printed_walk *walk, uint32_t node, bool is_branch)
 {
     const struct cn_graph_node *self = &walk->tree->nodes[node];
     const struct cn_recording *rec = walk->tree->rec;
@@ -114,13 +114,13 @@ static void add_node(struct graph_walk *walk, uint32_t node, bool is_branch)
     cn_text_char(out, '\n');
 }
 
-static void ascend(struct graph_walk *walk)
+static void ascend(struct printed_walk *walk)
 {
     walk->margin.len = walk->margin_lens[--walk->depth];
 }
 
 /* Print what is below `top`. */
-static void walk_below(struct graph_walk *walk, uint32_t top)
+static void walk_below(struct printed_walk *walk, uint32_t top)
 {
     struct cn_graph_printer *printer = walk->printer;
     const struct cn_tree_link *links = walk->tree->paths.links;
@@ -161,7 +161,7 @@ static void add_tree(struct cn_graph_printer *printer, const struct cn_call_tree
                      uint32_t top, const char *root_name,
                      const struct cn_graph_node *root)
 {
-    struct graph_walk walk = {.printer = printer, .tree = tree};
+    struct printed_walk walk = {.printer = printer, .tree = tree};
 
     cn_text_str_add(&printer->out, "========== FUNCTION CALL GRAPH ==========\n");
     cn_fields_heading_add(&printer->out, fields, CN_GRAPH_FIELD_COUNT, printer->has_field,

@@ -23,20 +23,20 @@ static bool find_moved(enum cn_calling_machine machine,
                        const struct cn_parameter *parameter, struct cn_rec_value *out)
 {
     const struct cn_value_type *type = &parameter->type;
-    const struct cn_value_storage *place = &parameter->storage;
+    const struct cn_value_storage *storage = &parameter->storage;
     bool is_text = type->kind == CN_VALUE_STD_STRING;
     uint64_t len = is_text ? WORD : type->size;
     struct cn_rec_piece piece = {
-        .reg = (uint8_t)place->reg,
+        .reg = (uint8_t)storage->reg,
         .len = len < UINT16_MAX ? (uint16_t)len : UINT16_MAX,
-        .offset = (int32_t)place->offset,
+        .offset = (int32_t)storage->offset,
     };
 
-    if (place->reg > UINT8_MAX || place->offset != piece.offset)
+    if (storage->reg > UINT8_MAX || storage->offset != piece.offset)
         return false;
-    switch (place->kind) {
+    switch (storage->kind) {
     case CN_STORAGE_REGISTER:
-        if (!is_saved_register(machine, place->reg) || len > WORD)
+        if (!is_saved_register(machine, storage->reg) || len > WORD)
             return false;
         piece.source =
             type->is_reference && !is_text ? CN_REC_FROM_POINTER : CN_REC_FROM_REGISTER;
@@ -44,12 +44,12 @@ static bool find_moved(enum cn_calling_machine machine,
     case CN_STORAGE_MEMORY:
         if (is_text && type->is_reference)
             return false;
-        piece.source = is_stack_register(machine, place->reg) ? CN_REC_FROM_FRAME
-                                                              : CN_REC_FROM_POINTER;
+        piece.source = is_stack_register(machine, storage->reg) ? CN_REC_FROM_FRAME
+                                                                : CN_REC_FROM_POINTER;
         break;
     case CN_STORAGE_POINTER:
         piece.source = is_text ? CN_REC_FROM_FRAME : CN_REC_FROM_FRAME_POINTER;
-        if (!is_stack_register(machine, place->reg))
+        if (!is_stack_register(machine, storage->reg))
             return false;
         break;
     case CN_STORAGE_UNKNOWN:
@@ -65,19 +65,19 @@ static bool find_moved(enum cn_calling_machine machine,
 static bool find_in_clone(enum cn_calling_machine machine,
                           const struct cn_parameter *parameter, struct cn_rec_value *out)
 {
-    const struct cn_value_storage *place = &parameter->storage;
+    const struct cn_value_storage *storage = &parameter->storage;
     bool is_x86 = machine == CN_CALLING_X86_64;
     uint32_t first_vector = is_x86 ? 17 : 64;
-    bool is_vector = place->reg >= first_vector && place->reg < first_vector + 8;
+    bool is_vector = storage->reg >= first_vector && storage->reg < first_vector + 8;
     bool is_float = parameter->type.kind == CN_VALUE_FLOAT;
 
-    if (place->kind != CN_STORAGE_REGISTER || parameter->type.size > WORD ||
+    if (storage->kind != CN_STORAGE_REGISTER || parameter->type.size > WORD ||
         parameter->type.kind == CN_VALUE_STRUCT || is_vector != is_float ||
-        (!is_vector && place->reg > (is_x86 ? 9 : 7)) || place->reg == 3)
+        (!is_vector && storage->reg > (is_x86 ? 9 : 7)) || storage->reg == 3)
         return false;
     out->pieces[0] = (struct cn_rec_piece){
         .source = is_vector ? CN_REC_FROM_VECTOR : CN_REC_FROM_REGISTER,
-        .reg = (uint8_t)(is_vector ? place->reg - first_vector : place->reg),
+        .reg = (uint8_t)(is_vector ? storage->reg - first_vector : storage->reg),
         .len = (uint16_t)parameter->type.size,
     };
     out->piece_count = 1;

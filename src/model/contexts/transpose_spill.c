@@ -311,7 +311,7 @@ static bool open_spool(struct cn_spill *s, struct cn_error *err)
     if (request->part)
         return request->part->open_spool(request->part->arg, &s->spool, err);
     return cn_spool_open(&s->spool, request->folder, err) &&
-           cn_spool_add_lanes(&s->spool, request->workers, err);
+           cn_spool_add_files(&s->spool, request->workers, err);
 }
 
 static size_t chunk_len(const struct cn_spill_request *request)

@@ -19,17 +19,16 @@ static struct {
 static size_t stub_count;
 
 /* The code from `low` to `high`, and the length of what is mapped near it. */
-struct stub_place {
+struct stub_room {
     uintptr_t low, high;
     size_t len;
 };
 
-static bool is_near(const struct stub_place *place, uintptr_t at)
+static bool is_near(const struct stub_room *room, uintptr_t at)
 {
     uintptr_t reach = (uintptr_t)1 << CN_REC_REACH_LOG2;
 
-    return at < place->low ? place->high - at < reach
-                           : at + place->len - place->low < reach;
+    return at < room->low ? room->high - at < reach : at + room->len - room->low < reach;
 }
 
 static uint8_t *map_at(uintptr_t at, size_t len)
@@ -45,43 +44,43 @@ static uint8_t *map_at(uintptr_t at, size_t len)
 }
 
 /* Map the first free pages, below and above in turn, in steps of `step` bytes. */
-static uint8_t *search(const struct stub_place *place, uintptr_t step)
+static uint8_t *search(const struct stub_room *room, uintptr_t step)
 {
     uint8_t *found = NULL;
 
     for (uintptr_t i = 1; i < TRIES && !found; i++) {
-        uintptr_t down = i * step + place->len;
-        uintptr_t below = (place->low > down ? place->low - down : 0) & PAGES_MASK;
-        uintptr_t above = (place->high + i * step) & PAGES_MASK;
+        uintptr_t down = i * step + room->len;
+        uintptr_t below = (room->low > down ? room->low - down : 0) & PAGES_MASK;
+        uintptr_t above = (room->high + i * step) & PAGES_MASK;
 
-        if (below > 0 && is_near(place, below))
-            found = map_at(below, place->len);
-        if (!found && is_near(place, above))
-            found = map_at(above, place->len);
+        if (below > 0 && is_near(room, below))
+            found = map_at(below, room->len);
+        if (!found && is_near(room, above))
+            found = map_at(above, room->len);
     }
     return found;
 }
 
 uint8_t *cn_rec_near_map(uintptr_t low, uintptr_t high, size_t len)
 {
-    struct stub_place place = {low, high, len};
-    uint8_t *found = search(&place, FAR_STEP);
+    struct stub_room room = {low, high, len};
+    uint8_t *found = search(&room, FAR_STEP);
 
     /* Stacks and heaps of threads may leave only small gaps near the code. */
-    return found ? found : search(&place, NEAR_STEP);
+    return found ? found : search(&room, NEAR_STEP);
 }
 
 uintptr_t cn_rec_near_stub(uintptr_t low, uintptr_t high, uintptr_t target)
 {
-    struct stub_place place = {low, high, CN_REC_PAGE_LEN};
+    struct stub_room room = {low, high, CN_REC_PAGE_LEN};
     uint8_t *page = NULL;
 
     for (size_t i = 0; i < stub_count; i++) {
-        if (stubs[i].target == target && is_near(&place, stubs[i].at))
+        if (stubs[i].target == target && is_near(&room, stubs[i].at))
             return stubs[i].at;
     }
     if (stub_count < STUBS_MAX)
-        page = cn_rec_near_map(low, high, place.len);
+        page = cn_rec_near_map(low, high, room.len);
     if (!page)
         return 0;
     cn_rec_machine_jump(page, target);

@@ -121,7 +121,7 @@ bool cn_served_thread_creator(const struct cn_served *served, uint32_t index,
 {
     const struct cn_task *task = task_of(served, index);
 
-    /* Tasks of traces are lanes: none starts another one. */
+    /* Tasks of traces are tracks of spans: none starts another one. */
     if (!task || served->opened.is_of_traces ||
         !is_creator_known(served->recording, task))
         return false;

@@ -10,8 +10,8 @@
 #include "base/files/unpack.h"
 #include "base/map.h"
 #include "base/text.h"
-#include "formats/exchange/read/calls/lanes.h"
 #include "formats/exchange/read/calls/recording.h"
+#include "formats/exchange/read/calls/strands.h"
 #include "model/calls/recording.h"
 
 enum {
@@ -323,7 +323,7 @@ bool cn_call_import_finish(struct cn_call_import *import, uint64_t base_ns,
         cn_call_runs_sort(&tracks->list[i].runs);
         cn_call_runs_sort(&tracks->list[i].readings);
     }
-    if (!cn_call_lanes_split(tracks, import->item_count, &cut_count, err)) {
+    if (!cn_call_strands_split(tracks, import->item_count, &cut_count, err)) {
         cn_call_import_free(import);
         return false;
     }

@@ -9,7 +9,7 @@
  *
  * Calls are sorted by time: in memory if they are few, otherwise in a nameless file in
  * $TMPDIR. Then they are nested: a call inside another is its callee, a call that overlaps
- * another of its track by more than a microsecond is moved to a further track, a lane. A call
+ * another of its track by more than a microsecond is moved to a further track, a strand. A call
  * without an end ends with its track. Strings are copied.
  * Threads: one thread at a time; the recording as in model/calls/recording.h.
  */
@@ -28,7 +28,7 @@ struct cn_call_import;
 enum {
     CN_CALL_TRACK_MAX = 1 << 16,
     CN_CALL_DEPTH_MAX = 1 << 14, /* of nested calls */
-    CN_CALL_LANE_MAX = 256,      /* of a track; calls that overlap more are cut */
+    CN_CALL_STRAND_MAX = 256,    /* of a track; calls that overlap more are cut */
 };
 
 #define CN_CALL_TIME_MAX ((uint64_t)1 << 62)

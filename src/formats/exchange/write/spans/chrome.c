@@ -13,7 +13,7 @@
 #include "base/bytes/json.h"
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/read/readers.h"
-#include "formats/exchange/write/spans/lanes.h"
+#include "formats/exchange/write/spans/writers.h"
 #include "model/calls/values.h"
 
 /* Text that many events share. */
@@ -66,25 +66,25 @@ static void frame_done(struct chrome_frame *frame)
     cn_text_done(&frame->after);
 }
 
-static void begin_lane(struct cn_lane *lane)
+static void begin_writer(struct cn_writer *writer)
 {
-    const struct words *words = lane->arg;
+    const struct words *words = writer->arg;
     struct frames *frames = cn_alloc(1, sizeof(*frames));
 
-    make_frame(&frames->begin, words, lane->task, "\"B\"");
-    make_frame(&frames->end, words, lane->task, "\"E\"");
-    make_frame(&frames->event, words, lane->task, "\"i\",\"s\":\"t\"");
-    make_frame(&frames->counter, words, lane->task, "\"C\"");
-    make_frame(&frames->name, words, lane->task, "\"M\"");
-    lane->own = frames;
+    make_frame(&frames->begin, words, writer->task, "\"B\"");
+    make_frame(&frames->end, words, writer->task, "\"E\"");
+    make_frame(&frames->event, words, writer->task, "\"i\",\"s\":\"t\"");
+    make_frame(&frames->counter, words, writer->task, "\"C\"");
+    make_frame(&frames->name, words, writer->task, "\"M\"");
+    writer->own = frames;
     /* Subtracting this modulo 2^64 adds the offset of the clock. */
     if (words->is_uftrace)
-        lane->base_ns = 0 - cn_export_clock_offset_ns(lane->rec);
+        writer->base_ns = 0 - cn_export_clock_offset_ns(writer->rec);
 }
 
-static void end_lane(struct cn_lane *lane)
+static void end_writer(struct cn_writer *writer)
 {
-    struct frames *frames = lane->own;
+    struct frames *frames = writer->own;
 
     frame_done(&frames->begin);
     frame_done(&frames->end);
@@ -95,152 +95,153 @@ static void end_lane(struct cn_lane *lane)
     free(frames);
 }
 
-static void add_event(struct cn_lane *lane, const struct cn_span *span)
+static void add_event(struct cn_writer *writer, const struct cn_span *span)
 {
-    cn_text_str_add(&lane->text, ",\"name\":");
-    cn_json_quote(&lane->text, cn_span_event_name(lane->rec, span));
+    cn_text_str_add(&writer->text, ",\"name\":");
+    cn_json_quote(&writer->text, cn_span_event_name(writer->rec, span));
     if (span->kind == CN_SPAN_LOST) {
-        cn_text_printf(&lane->text, ",\"args\":{\"count\":%" PRIu64 "}", span->address);
-    } else if (cn_span_event_data(lane->rec, span, &lane->scratch)) {
-        cn_text_str_add(&lane->text, ",\"args\":{\"data\":");
-        cn_json_quote(&lane->text, cn_text_str(&lane->scratch));
-        cn_text_char(&lane->text, '}');
+        cn_text_printf(&writer->text, ",\"args\":{\"count\":%" PRIu64 "}", span->address);
+    } else if (cn_span_event_data(writer->rec, span, &writer->scratch)) {
+        cn_text_str_add(&writer->text, ",\"args\":{\"data\":");
+        cn_json_quote(&writer->text, cn_text_str(&writer->scratch));
+        cn_text_char(&writer->text, '}');
     }
 }
 
-static void add_name(struct cn_lane *lane, uint32_t function, uint64_t address)
+static void add_name(struct cn_writer *writer, uint32_t function, uint64_t address)
 {
-    const struct words *words = lane->arg;
+    const struct words *words = writer->arg;
     char buffer[CN_CALL_NAME_MAX];
 
-    if (function < lane->rec->function_count + 2) {
+    if (function < writer->rec->function_count + 2) {
         size_t at = words->name_at[function];
 
-        cn_text_add(&lane->text, words->text.chars + at,
+        cn_text_add(&writer->text, words->text.chars + at,
                     words->name_at[function + 1] - at);
         return;
     }
-    cn_text_str_add(&lane->text, ",\"name\":");
-    cn_json_quote(&lane->text, cn_call_name(lane->rec, function, address, buffer));
+    cn_text_str_add(&writer->text, ",\"name\":");
+    cn_json_quote(&writer->text, cn_call_name(writer->rec, function, address, buffer));
 }
 
-static void add_frame(struct cn_lane *lane, const struct chrome_frame *frame,
+static void add_frame(struct cn_writer *writer, const struct chrome_frame *frame,
                       uint64_t time_ns)
 {
-    const struct words *words = lane->arg;
+    const struct words *words = writer->arg;
     const struct cn_text *before = &frame->before, *after = &frame->after;
-    char *to = cn_text_room(&lane->text, before->len + CN_MICROSECONDS_MAX);
+    char *to = cn_text_room(&writer->text, before->len + CN_MICROSECONDS_MAX);
 
     memcpy(to, before->chars, before->len);
     unsigned len = cn_microseconds_put(
-        to + before->len,
-        words->is_uftrace ? time_ns - lane->base_ns : cn_lane_since_ns(lane, time_ns));
-    cn_text_advance(&lane->text, before->len + len);
+        to + before->len, words->is_uftrace ? time_ns - writer->base_ns
+                                            : cn_writer_since_ns(writer, time_ns));
+    cn_text_advance(&writer->text, before->len + len);
     if (after->len > 0)
-        cn_text_add(&lane->text, after->chars, after->len);
+        cn_text_add(&writer->text, after->chars, after->len);
 }
 
-static void add_counter(struct cn_lane *lane, const struct cn_span *span,
+static void add_counter(struct cn_writer *writer, const struct cn_span *span,
                         const char *name, double value)
 {
-    const struct frames *frames = lane->own;
+    const struct frames *frames = writer->own;
 
-    add_frame(lane, &frames->counter, span->time_ns);
-    cn_text_str_add(&lane->text, ",\"name\":");
-    cn_json_quote(&lane->text, name);
-    cn_text_str_add(&lane->text, ",\"args\":{\"value\":");
-    cn_json_number(&lane->text, value);
-    cn_text_str_add(&lane->text, "}}");
+    add_frame(writer, &frames->counter, span->time_ns);
+    cn_text_str_add(&writer->text, ",\"name\":");
+    cn_json_quote(&writer->text, name);
+    cn_text_str_add(&writer->text, ",\"args\":{\"value\":");
+    cn_json_number(&writer->text, value);
+    cn_text_str_add(&writer->text, "}}");
 }
 
 /* An event of a counter for each reading; false if the event has none. */
-static bool add_readings(struct cn_lane *lane, const struct cn_span *span)
+static bool add_readings(struct cn_writer *writer, const struct cn_span *span)
 {
-    struct frames *frames = lane->own;
+    struct frames *frames = writer->own;
     struct cn_counters counters;
     uint32_t number;
     double value;
 
     if (span->kind != CN_SPAN_EVENT || !span->call)
         return false;
-    if (cn_recording_named_reading(lane->rec, span->batch, span->call, &number, &value)) {
-        add_counter(lane, span, cn_span_event_name(lane->rec, span), value);
+    if (cn_recording_named_reading(writer->rec, span->batch, span->call, &number,
+                                   &value)) {
+        add_counter(writer, span, cn_span_event_name(writer->rec, span), value);
         return true;
     }
     if (!cn_event_has_counters(span->address) ||
-        !cn_recording_counters(lane->rec, span->batch, span->call, &counters))
+        !cn_recording_counters(writer->rec, span->batch, span->call, &counters))
         return false;
     if (!frames->levels)
         frames->levels = cn_counter_levels_new();
     if (!cn_counter_levels_take(frames->levels, &counters))
         return false;
     for (unsigned i = 0; i < counters.count; i++)
-        add_counter(lane, span, cn_counter_names[counters.first + i],
+        add_counter(writer, span, cn_counter_names[counters.first + i],
                     (double)(int64_t)counters.values[i]);
     return true;
 }
 
 /* The new name of a task, as uftrace writes it. */
-static void add_rename(struct cn_lane *lane, const struct cn_span *span)
+static void add_rename(struct cn_writer *writer, const struct cn_span *span)
 {
-    const struct frames *frames = lane->own;
+    const struct frames *frames = writer->own;
     struct cn_bytes data = cn_call_data(span->batch, span->call);
-    uint32_t tid = lane->task->tid;
+    uint32_t tid = writer->task->tid;
     char *name =
         cn_strprintf("[%" PRIu32 "] %.*s", tid, (int)data.len, (const char *)data.ptr);
 
     for (int i = 0; i < 2; i++) {
-        add_frame(lane, &frames->name, span->time_ns);
-        cn_text_printf(&lane->text, ",\"name\":\"%s_name\",\"args\":{\"name\":",
+        add_frame(writer, &frames->name, span->time_ns);
+        cn_text_printf(&writer->text, ",\"name\":\"%s_name\",\"args\":{\"name\":",
                        i == 0 ? "process" : "thread");
-        cn_json_quote(&lane->text, name);
-        cn_text_str_add(&lane->text, "}}");
+        cn_json_quote(&writer->text, name);
+        cn_text_str_add(&writer->text, "}}");
     }
     free(name);
 }
 
 static void visit(void *arg, const struct cn_span *span)
 {
-    struct cn_lane *lane = arg;
-    const struct words *words = lane->arg;
-    const struct frames *frames = lane->own;
+    struct cn_writer *writer = arg;
+    const struct words *words = writer->arg;
+    const struct frames *frames = writer->own;
 
     switch ((enum cn_span_kind)span->kind) {
     case CN_SPAN_BEGIN:
-        add_frame(lane, &frames->begin, span->time_ns);
+        add_frame(writer, &frames->begin, span->time_ns);
         break;
     case CN_SPAN_END:
         if (!span->has_begin && (!words->is_uftrace || words->has_range))
             return;
-        add_frame(lane, &frames->end, span->time_ns);
+        add_frame(writer, &frames->end, span->time_ns);
         break;
     case CN_SPAN_EVENT:
     case CN_SPAN_LOST:
         if (words->is_uftrace) {
             if (span->kind == CN_SPAN_EVENT && span->address == CN_EVENT_TASK_NAME)
-                add_rename(lane, span);
+                add_rename(writer, span);
             return;
         }
-        if (add_readings(lane, span))
+        if (add_readings(writer, span))
             return;
-        add_frame(lane, &frames->event, span->time_ns);
-        add_event(lane, span);
-        cn_text_char(&lane->text, '}');
+        add_frame(writer, &frames->event, span->time_ns);
+        add_event(writer, span);
+        cn_text_char(&writer->text, '}');
         return;
     }
     if (words->is_uftrace && span->call && span->call->kind != CN_CALL_EVENT)
-        add_name(lane, span->call->function, span->call->address);
+        add_name(writer, span->call->function, span->call->address);
     else
-        add_name(lane, span->function, span->address);
+        add_name(writer, span->function, span->address);
     if (!words->without_values && cn_span_has_values(span)) {
-        cn_span_values(lane->rec, span, &lane->scratch);
-        cn_text_str_add(&lane->text, span->kind == CN_SPAN_BEGIN
-                                         ? ",\"args\":{\"arguments\":"
-                                         : ",\"args\":{\"retval\":");
-        cn_json_quote(&lane->text, cn_text_str(&lane->scratch));
-        cn_text_char(&lane->text, '}');
+        cn_span_values(writer->rec, span, &writer->scratch);
+        cn_text_str_add(&writer->text, span->kind == CN_SPAN_BEGIN
+                                           ? ",\"args\":{\"arguments\":"
+                                           : ",\"args\":{\"retval\":");
+        cn_json_quote(&writer->text, cn_text_str(&writer->scratch));
+        cn_text_char(&writer->text, '}');
     }
-    cn_text_char(&lane->text, '}');
+    cn_text_char(&writer->text, '}');
 }
 
 static void add_task(struct cn_text *text, const struct cn_task *task, bool is_uftrace,
@@ -335,8 +336,8 @@ static bool add_flows(struct cn_export *x, struct cn_error *err)
 
 static bool write_events(struct cn_export *x, struct cn_error *err)
 {
-    static const struct cn_lane_ops ops = {
-        .begin = begin_lane, .visit = visit, .end = end_lane};
+    static const struct cn_writer_ops ops = {
+        .begin = begin_writer, .visit = visit, .end = end_writer};
     const struct cn_recording *rec = x->query->rec;
     bool is_uftrace = x->format == &cn_dump_chrome;
     struct words words = {.is_uftrace = is_uftrace,
@@ -357,7 +358,7 @@ static bool write_events(struct cn_export *x, struct cn_error *err)
     cn_text_str_add(&x->text, "\"traceEvents\":[\n");
     add_tasks(x, is_uftrace);
     make_words(&words, rec);
-    ok = cn_export_lanes(x, &ops, &words, &counts, err);
+    ok = cn_export_writers(x, &ops, &words, &counts, err);
     free(words.name_at);
     cn_text_done(&words.text);
     ok = ok && (is_uftrace || add_flows(x, err));

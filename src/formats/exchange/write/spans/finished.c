@@ -17,16 +17,16 @@ static uint64_t task_id(uint32_t slot)
     return ((uint64_t)slot + 1) << TASK_SHIFT | TASK_ID;
 }
 
-struct cn_finished *cn_finished_new(const struct cn_lane *lane, uint64_t first_id,
+struct cn_finished *cn_finished_new(const struct cn_writer *writer, uint64_t first_id,
                                     uint64_t root_id)
 {
     struct cn_finished *finished = cn_alloc(1, sizeof(*finished));
 
     static_assert(sizeof(finished->name) >= CN_CALL_NAME_MAX, "an address fits");
-    finished->rec = lane->rec;
+    finished->rec = writer->rec;
     finished->first_id = first_id;
     finished->root_id = root_id;
-    finished->first_ns = lane->task->time_ns ? lane->task->time_ns : UINT64_MAX;
+    finished->first_ns = writer->task->time_ns ? writer->task->time_ns : UINT64_MAX;
     return finished;
 }
 
@@ -86,20 +86,20 @@ void cn_trace_export_init(struct cn_trace_export *trace,
     cn_hex_put(trace->hex, trace->id, CN_TRACE_ID_LEN);
 }
 
-struct cn_finished *cn_trace_finished_new(const struct cn_lane *lane)
+struct cn_finished *cn_trace_finished_new(const struct cn_writer *writer)
 {
-    uint64_t root_id = task_id(lane->slot);
+    uint64_t root_id = task_id(writer->slot);
 
-    return cn_finished_new(lane, root_id - TASK_ID + FIRST_CALL_ID, root_id);
+    return cn_finished_new(writer, root_id - TASK_ID + FIRST_CALL_ID, root_id);
 }
 
-void cn_trace_root(const struct cn_finished *finished, const struct cn_lane *lane,
+void cn_trace_root(const struct cn_finished *finished, const struct cn_writer *writer,
                    struct cn_finished_call *out)
 {
-    const struct cn_call_query *query = lane->x->query;
+    const struct cn_call_query *query = writer->x->query;
 
     *out = (struct cn_finished_call){
-        .name = lane->task->name,
+        .name = writer->task->name,
         .arguments = "",
         .result = "",
         .id = finished->root_id,
@@ -110,7 +110,7 @@ void cn_trace_root(const struct cn_finished *finished, const struct cn_lane *lan
         out->end_ns = out->begin_ns;
     /* A task whose parent is not in the query is at the top of the trace. */
     for (uint32_t i = 0; i < query->task_count; i++)
-        if (query->tasks[i] == lane->task->parent && i != lane->slot)
+        if (query->tasks[i] == writer->task->parent && i != writer->slot)
             out->parent_id = task_id(i);
 }
 

@@ -1,11 +1,11 @@
 /* Calls at their end, with their begin and arguments: as tracing systems and tables store
- * them. A writer has one cn_finished per lane and passes its spans to it.
+ * them. A writer has one cn_finished per writer and passes its spans to it.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_EXCHANGE_WRITE_SPANS_FINISHED_H
 #define CN_FORMATS_EXCHANGE_WRITE_SPANS_FINISHED_H
 
-#include "formats/exchange/write/spans/lanes.h"
+#include "formats/exchange/write/spans/writers.h"
 
 struct cn_finished_call {
     const char *name;
@@ -28,7 +28,7 @@ struct cn_finished {
     uint64_t first_ns, last_ns; /* of the spans so far */
 };
 
-struct cn_finished *cn_finished_new(const struct cn_lane *lane, uint64_t first_id,
+struct cn_finished *cn_finished_new(const struct cn_writer *writer, uint64_t first_id,
                                     uint64_t root_id);
 void cn_finished_free(struct cn_finished *finished);
 
@@ -49,11 +49,11 @@ struct cn_trace_export {
 void cn_trace_export_init(struct cn_trace_export *trace,
                           const struct cn_call_query *query);
 
-/* The calls of a lane, with their ids in the trace. */
-struct cn_finished *cn_trace_finished_new(const struct cn_lane *lane);
+/* The calls of a writer, with their ids in the trace. */
+struct cn_finished *cn_trace_finished_new(const struct cn_writer *writer);
 
 /* The span of the task itself, after its last call. */
-void cn_trace_root(const struct cn_finished *finished, const struct cn_lane *lane,
+void cn_trace_root(const struct cn_finished *finished, const struct cn_writer *writer,
                    struct cn_finished_call *out);
 
 /* Append `{"traceId":"...","ID_KEY":"...","PARENT_KEY":"...","name":"..."` */

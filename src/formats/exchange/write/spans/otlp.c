@@ -94,9 +94,9 @@ static void add_span_json(struct cn_text *text, const struct cn_trace_export *tr
     cn_text_str_add(text, has_arguments || has_result ? "]}" : "}");
 }
 
-static void write_bytes(struct cn_lane *lane)
+static void write_bytes(struct cn_writer *writer)
 {
-    struct otlp_own *own = lane->own;
+    struct otlp_own *own = writer->own;
     struct cn_pb *pb = &own->chunk;
     size_t at, inner, scope;
 
@@ -104,10 +104,11 @@ static void write_bytes(struct cn_lane *lane)
     at = cn_pb_open(pb, cn_otlp_traces_resource_spans);
     inner = cn_pb_open(pb, cn_otlp_resource_spans_resource);
     add_attribute(pb, cn_otlp_resource_attributes, "service.name",
-                  cn_export_program(lane->rec), 0);
-    add_attribute(pb, cn_otlp_resource_attributes, "process.pid", NULL, lane->task->pid);
-    add_attribute(pb, cn_otlp_resource_attributes, "thread.id", NULL, lane->task->tid);
-    add_attribute(pb, cn_otlp_resource_attributes, "thread.name", lane->task->name, 0);
+                  cn_export_program(writer->rec), 0);
+    add_attribute(pb, cn_otlp_resource_attributes, "process.pid", NULL,
+                  writer->task->pid);
+    add_attribute(pb, cn_otlp_resource_attributes, "thread.id", NULL, writer->task->tid);
+    add_attribute(pb, cn_otlp_resource_attributes, "thread.name", writer->task->name, 0);
     cn_pb_close(pb, inner);
     inner = cn_pb_open(pb, cn_otlp_resource_spans_scope_spans);
     scope = cn_pb_open(pb, cn_otlp_scope_spans_scope);
@@ -117,23 +118,23 @@ static void write_bytes(struct cn_lane *lane)
     cn_pb_raw(pb, own->pb.bytes, own->pb.len);
     cn_pb_close(pb, inner);
     cn_pb_close(pb, at);
-    cn_text_add(&lane->text, (const char *)pb->bytes, pb->len);
+    cn_text_add(&writer->text, (const char *)pb->bytes, pb->len);
     cn_pb_clear(&own->pb);
 }
 
-static void write_json(struct cn_lane *lane)
+static void write_json(struct cn_writer *writer)
 {
-    struct otlp_own *own = lane->own;
-    struct cn_text *text = &lane->text;
+    struct otlp_own *own = writer->own;
+    struct cn_text *text = &writer->text;
 
     cn_text_str_add(text, ",\n{\"resource\":{\"attributes\":[");
-    add_json_attribute(text, "", "service.name", cn_export_program(lane->rec));
+    add_json_attribute(text, "", "service.name", cn_export_program(writer->rec));
     cn_text_printf(text,
                    ",{\"key\":\"process.pid\",\"value\":{\"intValue\":\"%" PRIu32
                    "\"}},{\"key\":\"thread.id\",\"value\":{\"intValue\":\"%" PRIu32
                    "\"}}",
-                   lane->task->pid, lane->task->tid);
-    add_json_attribute(text, ",", "thread.name", lane->task->name);
+                   writer->task->pid, writer->task->tid);
+    add_json_attribute(text, ",", "thread.name", writer->task->name);
     cn_text_str_add(text, "]},\"scopeSpans\":[{\"scope\":{\"name\":\"cairn\","
                           "\"version\":\"" CN_VERSION "\"},\"spans\":[\n");
     cn_text_add(text, own->spans.chars, own->spans.len);
@@ -142,48 +143,48 @@ static void write_json(struct cn_lane *lane)
 }
 
 /* Add a span, and write the chunk if it is longer than `chunk_len`. */
-static void add_span(struct cn_lane *lane, const struct cn_finished_call *call,
+static void add_span(struct cn_writer *writer, const struct cn_finished_call *call,
                      size_t chunk_len)
 {
-    const struct cn_trace_export *trace = lane->arg;
-    struct otlp_own *own = lane->own;
+    const struct cn_trace_export *trace = writer->arg;
+    struct otlp_own *own = writer->own;
 
     if (trace->is_json) {
         add_span_json(&own->spans, trace, call);
         if (own->spans.len > chunk_len)
-            write_json(lane);
+            write_json(writer);
     } else {
         add_span_bytes(&own->pb, trace, call);
         if (own->pb.len > chunk_len)
-            write_bytes(lane);
+            write_bytes(writer);
     }
 }
 
-static void begin_lane(struct cn_lane *lane)
+static void begin_writer(struct cn_writer *writer)
 {
     struct otlp_own *own = cn_alloc(1, sizeof(*own));
 
-    own->finished = cn_trace_finished_new(lane);
-    lane->own = own;
+    own->finished = cn_trace_finished_new(writer);
+    writer->own = own;
 }
 
 static void visit(void *arg, const struct cn_span *span)
 {
-    struct cn_lane *lane = arg;
-    struct otlp_own *own = lane->own;
+    struct cn_writer *writer = arg;
+    struct otlp_own *own = writer->own;
     struct cn_finished_call call;
 
     if (cn_finished_visit(own->finished, span, &call))
-        add_span(lane, &call, CHUNK_LEN);
+        add_span(writer, &call, CHUNK_LEN);
 }
 
-static void end_lane(struct cn_lane *lane)
+static void end_writer(struct cn_writer *writer)
 {
-    struct otlp_own *own = lane->own;
+    struct otlp_own *own = writer->own;
     struct cn_finished_call root;
 
-    cn_trace_root(own->finished, lane, &root);
-    add_span(lane, &root, 0);
+    cn_trace_root(own->finished, writer, &root);
+    add_span(writer, &root, 0);
     cn_finished_free(own->finished);
     cn_pb_done(&own->pb);
     cn_pb_done(&own->chunk);
@@ -236,8 +237,8 @@ static bool write_traces(struct cn_export *x, struct cn_error *err)
 static bool write_calls(struct cn_export *x, struct cn_error *err)
 {
     bool is_json = x->format == &cn_format_otlp_json;
-    struct cn_lane_ops ops = {
-        .begin = begin_lane, .visit = visit, .end = end_lane, .is_list = is_json};
+    struct cn_writer_ops ops = {
+        .begin = begin_writer, .visit = visit, .end = end_writer, .is_list = is_json};
     struct cn_trace_export trace;
     struct cn_span_counts counts;
 
@@ -245,7 +246,7 @@ static bool write_calls(struct cn_export *x, struct cn_error *err)
     trace.is_json = is_json;
     if (is_json)
         cn_text_str_add(&x->text, "{\"resourceSpans\":[");
-    if (!cn_export_lanes(x, &ops, &trace, &counts, err))
+    if (!cn_export_writers(x, &ops, &trace, &counts, err))
         return false;
     if (is_json)
         cn_text_str_add(&x->text, "\n]}\n");

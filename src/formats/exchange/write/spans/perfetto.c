@@ -12,7 +12,7 @@
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/perfetto_format.h"
 #include "formats/exchange/read/readers.h"
-#include "formats/exchange/write/spans/lanes.h"
+#include "formats/exchange/write/spans/writers.h"
 
 /* Interned names of annotations. */
 enum { ARGUMENTS = 1, RESULT = 2, DATA = 3, COUNT = 4 };
@@ -41,40 +41,41 @@ struct track {
     bool *is_interned;    /* by function and schedule */
 };
 
-static void open_packet(struct cn_lane *lane, uint64_t time_ns, unsigned flags)
+static void open_packet(struct cn_writer *writer, uint64_t time_ns, unsigned flags)
 {
-    struct track *track = lane->own;
+    struct track *track = writer->own;
 
     cn_pb_clear(&track->pb);
     track->packet = cn_pb_open(&track->pb, cn_perfetto_trace_packet);
     cn_pb_u64(&track->pb, cn_perfetto_packet_timestamp, time_ns);
-    cn_pb_u64(&track->pb, cn_perfetto_packet_sequence_id, lane->slot + 1u);
+    cn_pb_u64(&track->pb, cn_perfetto_packet_sequence_id, writer->slot + 1u);
     cn_pb_u64(&track->pb, cn_perfetto_packet_sequence_flags, flags);
 }
 
-static void close_packet(struct cn_lane *lane)
+static void close_packet(struct cn_writer *writer)
 {
-    struct track *track = lane->own;
+    struct track *track = writer->own;
 
     cn_pb_close(&track->pb, track->packet);
-    cn_text_add(&lane->text, (const char *)track->pb.bytes, track->pb.len);
+    cn_text_add(&writer->text, (const char *)track->pb.bytes, track->pb.len);
 }
 
-static void open_event(struct cn_lane *lane, const struct cn_task *task, unsigned type)
+static void open_event(struct cn_writer *writer, const struct cn_task *task,
+                       unsigned type)
 {
-    struct track *track = lane->own;
+    struct track *track = writer->own;
 
     track->event = cn_pb_open(&track->pb, cn_perfetto_packet_track_event);
     cn_pb_u64(&track->pb, cn_perfetto_event_type, type);
     cn_pb_u64(&track->pb, cn_perfetto_event_track_uuid, thread_uuid(task));
 }
 
-static void close_event(struct cn_lane *lane)
+static void close_event(struct cn_writer *writer)
 {
-    struct track *track = lane->own;
+    struct track *track = writer->own;
 
     cn_pb_close(&track->pb, track->event);
-    close_packet(lane);
+    close_packet(writer);
 }
 
 static void intern(struct cn_pb *pb, uint32_t field, uint64_t iid, const char *name)
@@ -96,102 +97,103 @@ static void annotate(struct cn_pb *pb, uint64_t name, const char *value)
 }
 
 /* One end of the flow from a fork to the forked task. */
-static void add_flow(struct cn_lane *lane, const struct cn_task *task, const char *name,
-                     uint32_t field)
+static void add_flow(struct cn_writer *writer, const struct cn_task *task,
+                     const char *name, uint32_t field)
 {
-    struct track *track = lane->own;
+    struct track *track = writer->own;
 
-    open_packet(lane, lane->task->time_ns, CN_PERFETTO_NEEDS_STATE);
-    open_event(lane, task, CN_PERFETTO_INSTANT);
+    open_packet(writer, writer->task->time_ns, CN_PERFETTO_NEEDS_STATE);
+    open_event(writer, task, CN_PERFETTO_INSTANT);
     cn_pb_str(&track->pb, cn_perfetto_event_name, name);
-    cn_pb_fixed64(&track->pb, field, thread_uuid(lane->task));
-    close_event(lane);
+    cn_pb_fixed64(&track->pb, field, thread_uuid(writer->task));
+    close_event(writer);
 }
 
-static void begin_lane(struct cn_lane *lane)
+static void begin_writer(struct cn_writer *writer)
 {
-    const struct cn_recording *rec = lane->rec;
+    const struct cn_recording *rec = writer->rec;
     struct track *track = cn_alloc(1, sizeof(*track));
 
-    lane->own = track;
+    writer->own = track;
     track->is_interned = cn_alloc(rec->function_count + 2u, sizeof(*track->is_interned));
-    open_packet(lane, lane->task->time_ns, CN_PERFETTO_STATE_CLEARED);
+    open_packet(writer, writer->task->time_ns, CN_PERFETTO_STATE_CLEARED);
     size_t interned = cn_pb_open(&track->pb, cn_perfetto_packet_interned_data);
     for (unsigned i = ARGUMENTS; i <= COUNT; i++)
         intern(&track->pb, cn_perfetto_interned_annotation_names, i, annotation_names[i]);
     cn_pb_close(&track->pb, interned);
-    close_packet(lane);
-    if (lane->task->is_fork && lane->task->parent != CN_NONE) {
-        add_flow(lane, &rec->tasks[lane->task->parent], "forks",
+    close_packet(writer);
+    if (writer->task->is_fork && writer->task->parent != CN_NONE) {
+        add_flow(writer, &rec->tasks[writer->task->parent], "forks",
                  cn_perfetto_event_flow_ids);
-        add_flow(lane, lane->task, "was forked", cn_perfetto_event_terminating_flow_ids);
+        add_flow(writer, writer->task, "was forked",
+                 cn_perfetto_event_terminating_flow_ids);
     }
 }
 
-static void end_lane(struct cn_lane *lane)
+static void end_writer(struct cn_writer *writer)
 {
-    struct track *track = lane->own;
+    struct track *track = writer->own;
 
     cn_pb_done(&track->pb);
     free(track->is_interned);
     free(track);
 }
 
-static void intern_function(struct cn_lane *lane, const struct cn_span *span)
+static void intern_function(struct cn_writer *writer, const struct cn_span *span)
 {
-    struct track *track = lane->own;
+    struct track *track = writer->own;
 
     if (track->is_interned[span->function])
         return;
     track->is_interned[span->function] = true;
     size_t at = cn_pb_open(&track->pb, cn_perfetto_packet_interned_data);
     intern(&track->pb, cn_perfetto_interned_event_names, span->function + 1u,
-           cn_span_name(lane->rec, span, NULL));
+           cn_span_name(writer->rec, span, NULL));
     cn_pb_close(&track->pb, at);
 }
 
 /* The begin or the end of a call. */
-static void add_slice(struct cn_lane *lane, const struct cn_span *span)
+static void add_slice(struct cn_writer *writer, const struct cn_span *span)
 {
-    struct track *track = lane->own;
+    struct track *track = writer->own;
     struct cn_pb *pb = &track->pb;
     bool is_begin = span->kind == CN_SPAN_BEGIN;
-    bool is_known = span->function < lane->rec->function_count + 2;
+    bool is_known = span->function < writer->rec->function_count + 2;
     char buffer[CN_CALL_NAME_MAX];
 
-    open_packet(lane, span->time_ns, CN_PERFETTO_NEEDS_STATE);
+    open_packet(writer, span->time_ns, CN_PERFETTO_NEEDS_STATE);
     if (is_begin && is_known)
-        intern_function(lane, span);
-    open_event(lane, lane->task, is_begin ? CN_PERFETTO_BEGIN : CN_PERFETTO_END);
+        intern_function(writer, span);
+    open_event(writer, writer->task, is_begin ? CN_PERFETTO_BEGIN : CN_PERFETTO_END);
     if (is_begin && is_known)
         cn_pb_u64(pb, cn_perfetto_event_name_iid, span->function + 1u);
     else if (is_begin)
-        cn_pb_str(pb, cn_perfetto_event_name, cn_span_name(lane->rec, span, buffer));
+        cn_pb_str(pb, cn_perfetto_event_name, cn_span_name(writer->rec, span, buffer));
     if (cn_span_has_values(span)) {
-        cn_span_values(lane->rec, span, &lane->scratch);
-        annotate(pb, is_begin ? ARGUMENTS : RESULT, cn_text_str(&lane->scratch));
+        cn_span_values(writer->rec, span, &writer->scratch);
+        annotate(pb, is_begin ? ARGUMENTS : RESULT, cn_text_str(&writer->scratch));
     }
-    close_event(lane);
+    close_event(writer);
 }
 
-static void add_event(struct cn_lane *lane, const struct cn_span *span)
+static void add_event(struct cn_writer *writer, const struct cn_span *span)
 {
-    struct track *track = lane->own;
+    struct track *track = writer->own;
     struct cn_pb *pb = &track->pb;
 
-    open_packet(lane, span->time_ns, CN_PERFETTO_NEEDS_STATE);
-    open_event(lane, lane->task, CN_PERFETTO_INSTANT);
-    cn_pb_str(pb, cn_perfetto_event_name, cn_span_event_name(lane->rec, span));
+    open_packet(writer, span->time_ns, CN_PERFETTO_NEEDS_STATE);
+    open_event(writer, writer->task, CN_PERFETTO_INSTANT);
+    cn_pb_str(pb, cn_perfetto_event_name, cn_span_event_name(writer->rec, span));
     if (span->kind == CN_SPAN_LOST) {
         size_t at = cn_pb_open(pb, cn_perfetto_event_debug_annotations);
 
         cn_pb_u64(pb, cn_perfetto_annotation_name_iid, COUNT);
         cn_pb_u64(pb, cn_perfetto_annotation_uint_value, span->address);
         cn_pb_close(pb, at);
-    } else if (cn_span_event_data(lane->rec, span, &lane->scratch)) {
-        annotate(pb, DATA, cn_text_str(&lane->scratch));
+    } else if (cn_span_event_data(writer->rec, span, &writer->scratch)) {
+        annotate(pb, DATA, cn_text_str(&writer->scratch));
     }
-    close_event(lane);
+    close_event(writer);
 }
 
 static void visit(void *arg, const struct cn_span *span)
@@ -300,8 +302,8 @@ static bool add_flows(struct cn_export *x, struct cn_pb *pb, struct cn_error *er
 
 static bool write_trace(struct cn_export *x, struct cn_error *err)
 {
-    static const struct cn_lane_ops ops = {
-        .begin = begin_lane, .visit = visit, .end = end_lane};
+    static const struct cn_writer_ops ops = {
+        .begin = begin_writer, .visit = visit, .end = end_writer};
     const struct cn_call_query *query = x->query;
     struct cn_span_counts counts;
     struct cn_map processes = {0};
@@ -317,7 +319,7 @@ static bool write_trace(struct cn_export *x, struct cn_error *err)
         add_track(x, &pb, task, true);
     }
     bool ok = cn_sink_write(&x->sink, pb.bytes, pb.len, err) &&
-              cn_export_lanes(x, &ops, NULL, &counts, err) && add_flows(x, &pb, err);
+              cn_export_writers(x, &ops, NULL, &counts, err) && add_flows(x, &pb, err);
     cn_map_done(&processes);
     cn_pb_done(&pb);
     if (ok)

@@ -21,12 +21,12 @@ struct zipkin_own {
     uint64_t cut_count; /* calls whose times were cut */
 };
 
-static void begin_lane(struct cn_lane *lane)
+static void begin_writer(struct cn_writer *writer)
 {
     struct zipkin_own *own = cn_alloc(1, sizeof(*own));
 
-    own->finished = cn_trace_finished_new(lane);
-    lane->own = own;
+    own->finished = cn_trace_finished_new(writer);
+    writer->own = own;
 }
 
 static void add_number(struct cn_text *text, const char *key, uint64_t value)
@@ -43,14 +43,14 @@ static void add_tag(struct cn_text *text, const char *key, const char *value)
     cn_json_quote(text, value);
 }
 
-static void add_span(struct cn_lane *lane, const struct cn_finished_call *call)
+static void add_span(struct cn_writer *writer, const struct cn_finished_call *call)
 {
-    const struct cn_trace_export *trace = lane->arg;
-    struct cn_text *text = &lane->text;
+    const struct cn_trace_export *trace = writer->arg;
+    struct cn_text *text = &writer->text;
     uint64_t begin_ns = call->begin_ns + trace->offset_ns;
     uint64_t duration_ns = call->end_ns - call->begin_ns;
 
-    ((struct zipkin_own *)lane->own)->cut_count +=
+    ((struct zipkin_own *)writer->own)->cut_count +=
         begin_ns % NS_PER_US != 0 || duration_ns % NS_PER_US != 0;
     cn_text_str_add(text, ",\n");
     cn_trace_export_span(text, trace, call, "id", "parentId");
@@ -59,11 +59,11 @@ static void add_span(struct cn_lane *lane, const struct cn_finished_call *call)
     add_number(text,
                ",\"duration\":", duration_ns < NS_PER_US ? 1 : duration_ns / NS_PER_US);
     cn_text_str_add(text, ",\"localEndpoint\":{\"serviceName\":");
-    cn_json_quote(text, cn_export_program(lane->rec));
+    cn_json_quote(text, cn_export_program(writer->rec));
     cn_text_printf(text,
                    "},\"tags\":{\"pid\":\"%" PRIu32 "\",\"tid\":\"%" PRIu32
                    "\",\"duration_ns\":\"%" PRIu64 "\"",
-                   lane->task->pid, lane->task->tid, duration_ns);
+                   writer->task->pid, writer->task->tid, duration_ns);
     add_tag(text, "arguments", call->arguments);
     add_tag(text, "result", call->result);
     cn_text_str_add(text, "}}");
@@ -71,36 +71,36 @@ static void add_span(struct cn_lane *lane, const struct cn_finished_call *call)
 
 static void visit(void *arg, const struct cn_span *span)
 {
-    struct cn_lane *lane = arg;
-    struct zipkin_own *own = lane->own;
+    struct cn_writer *writer = arg;
+    struct zipkin_own *own = writer->own;
     struct cn_finished_call call;
 
     if (cn_finished_visit(own->finished, span, &call))
-        add_span(lane, &call);
+        add_span(writer, &call);
 }
 
-static void end_lane(struct cn_lane *lane)
+static void end_writer(struct cn_writer *writer)
 {
-    struct zipkin_own *own = lane->own;
+    struct zipkin_own *own = writer->own;
     struct cn_finished_call root;
 
-    cn_trace_root(own->finished, lane, &root);
-    add_span(lane, &root);
-    cn_export_lose(lane->x, cut_times, own->cut_count);
+    cn_trace_root(own->finished, writer, &root);
+    add_span(writer, &root);
+    cn_export_lose(writer->x, cut_times, own->cut_count);
     cn_finished_free(own->finished);
     free(own);
 }
 
 static bool write_calls(struct cn_export *x, struct cn_error *err)
 {
-    static const struct cn_lane_ops ops = {
-        .begin = begin_lane, .visit = visit, .end = end_lane, .is_list = true};
+    static const struct cn_writer_ops ops = {
+        .begin = begin_writer, .visit = visit, .end = end_writer, .is_list = true};
     struct cn_trace_export trace;
     struct cn_span_counts counts;
 
     cn_trace_export_init(&trace, x->query);
     cn_text_char(&x->text, '[');
-    if (!cn_export_lanes(x, &ops, &trace, &counts, err))
+    if (!cn_export_writers(x, &ops, &trace, &counts, err))
         return false;
     cn_text_str_add(&x->text, "\n]\n");
     cn_export_lose_counts(x, &counts, false, true);

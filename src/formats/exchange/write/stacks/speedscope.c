@@ -12,7 +12,7 @@
 #include "base/bytes/json.h"
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/read/readers.h"
-#include "formats/exchange/write/spans/lanes.h"
+#include "formats/exchange/write/spans/writers.h"
 #include "formats/exchange/write/stacks/stacks.h"
 
 static void add_header(struct cn_export *x)
@@ -65,63 +65,65 @@ static uint32_t frame_of(struct speedscope_calls *calls, const struct cn_recordi
     return *number;
 }
 
-static void begin_lane(struct cn_lane *lane)
+static void begin_writer(struct cn_writer *writer)
 {
-    struct speedscope_calls *calls = lane->arg;
+    struct speedscope_calls *calls = writer->arg;
 
     calls->event_count = 0;
     calls->last_ns = 0;
-    cn_text_str_add(&lane->text, lane->slot > 0 ? ",\n{\"type\":\"evented\",\"name\":"
-                                                : "\n{\"type\":\"evented\",\"name\":");
-    cn_text_clear(&lane->scratch);
-    cn_text_printf(&lane->scratch, "%s (%" PRIu32 ")", lane->task->name, lane->task->tid);
-    cn_json_quote(&lane->text, cn_text_str(&lane->scratch));
-    cn_text_str_add(&lane->text, ",\"unit\":\"nanoseconds\",\"events\":[");
+    cn_text_str_add(&writer->text, writer->slot > 0
+                                       ? ",\n{\"type\":\"evented\",\"name\":"
+                                       : "\n{\"type\":\"evented\",\"name\":");
+    cn_text_clear(&writer->scratch);
+    cn_text_printf(&writer->scratch, "%s (%" PRIu32 ")", writer->task->name,
+                   writer->task->tid);
+    cn_json_quote(&writer->text, cn_text_str(&writer->scratch));
+    cn_text_str_add(&writer->text, ",\"unit\":\"nanoseconds\",\"events\":[");
 }
 
-static void end_lane(struct cn_lane *lane)
+static void end_writer(struct cn_writer *writer)
 {
-    const struct speedscope_calls *calls = lane->arg;
+    const struct speedscope_calls *calls = writer->arg;
 
-    cn_text_printf(&lane->text, "],\n\"startValue\":0,\"endValue\":%" PRIu64 "}",
+    cn_text_printf(&writer->text, "],\n\"startValue\":0,\"endValue\":%" PRIu64 "}",
                    calls->last_ns);
 }
 
 static void visit(void *arg, const struct cn_span *span)
 {
-    struct cn_lane *lane = arg;
-    struct speedscope_calls *calls = lane->arg;
+    struct cn_writer *writer = arg;
+    struct speedscope_calls *calls = writer->arg;
     bool is_begin = span->kind == CN_SPAN_BEGIN;
     size_t len = 0;
 
     if (!is_begin && (span->kind != CN_SPAN_END || !span->has_begin))
         return;
     /* speedscope refuses times that go back, as they do when a clock jumps. */
-    if (cn_lane_since_ns(lane, span->corrected_ns) > calls->last_ns)
-        calls->last_ns = cn_lane_since_ns(lane, span->corrected_ns);
-    cn_text_str_add(&lane->text, calls->event_count++ > 0 ? ",\n" : "\n");
-    cn_text_str_add(&lane->text, is_begin ? "{\"type\":\"O\",\"frame\":"
-                                          : "{\"type\":\"C\",\"frame\":");
-    char *to = cn_text_room(&lane->text, 2 * CN_DIGITS_MAX + 8);
-    len = cn_digits_put(to, frame_of(calls, lane->rec, span));
+    if (cn_writer_since_ns(writer, span->corrected_ns) > calls->last_ns)
+        calls->last_ns = cn_writer_since_ns(writer, span->corrected_ns);
+    cn_text_str_add(&writer->text, calls->event_count++ > 0 ? ",\n" : "\n");
+    cn_text_str_add(&writer->text, is_begin ? "{\"type\":\"O\",\"frame\":"
+                                            : "{\"type\":\"C\",\"frame\":");
+    char *to = cn_text_room(&writer->text, 2 * CN_DIGITS_MAX + 8);
+    len = cn_digits_put(to, frame_of(calls, writer->rec, span));
     memcpy(to + len, ",\"at\":", 6);
     len += 6;
     len += cn_digits_put(to + len, calls->last_ns);
     to[len++] = '}';
-    cn_text_advance(&lane->text, len);
+    cn_text_advance(&writer->text, len);
 }
 
 static bool write_events(struct cn_export *x, struct cn_error *err)
 {
-    static const struct cn_lane_ops ops = {
-        .begin = begin_lane, .visit = visit, .end = end_lane, .is_sequential = true};
+    static const struct cn_writer_ops ops = {
+        .begin = begin_writer, .visit = visit, .end = end_writer, .is_sequential = true};
     const struct cn_recording *rec = x->query->rec;
     struct speedscope_calls calls = {0};
     struct cn_span_counts counts;
     bool ok;
 
     add_header(x);
-    ok = cn_export_lanes(x, &ops, &calls, &counts, err);
+    ok = cn_export_writers(x, &ops, &calls, &counts, err);
     cn_text_str_add(&x->text, frames_begin);
     for (size_t i = 0; i < calls.count && ok; i++) {
         char buffer[CN_CALL_NAME_MAX];

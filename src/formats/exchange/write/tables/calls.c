@@ -164,39 +164,39 @@ static void add_call(struct calls_filling *f, const struct cn_span *span,
     cn_rows_row(&f->calls);
 }
 
-static void add_event(struct calls_filling *f, struct cn_lane *lane,
+static void add_event(struct calls_filling *f, struct cn_writer *writer,
                       const struct cn_span *span)
 {
-    bool has_data = cn_span_event_data(lane->rec, span, &lane->scratch);
+    bool has_data = cn_span_event_data(writer->rec, span, &writer->scratch);
 
     if (span->kind == CN_SPAN_LOST)
-        cn_text_u64(&lane->scratch, span->address);
+        cn_text_u64(&writer->scratch, span->address);
     cn_rows_integer(&f->events, span->task);
     cn_rows_integer(&f->events, span->time_ns);
-    cn_rows_text(&f->events, cn_span_event_name(lane->rec, span));
+    cn_rows_text(&f->events, cn_span_event_name(writer->rec, span));
     cn_rows_text(&f->events, has_data || span->kind == CN_SPAN_LOST
-                                 ? cn_text_str(&lane->scratch)
+                                 ? cn_text_str(&writer->scratch)
                                  : NULL);
     cn_rows_row(&f->events);
 }
 
-static void begin_lane(struct cn_lane *lane)
+static void begin_writer(struct cn_writer *writer)
 {
-    struct calls_filling *f = lane->arg;
+    struct calls_filling *f = writer->arg;
 
-    lane->own = cn_finished_new(lane, f->last_id + 1, 0);
+    writer->own = cn_finished_new(writer, f->last_id + 1, 0);
 }
 
 static void visit(void *arg, const struct cn_span *span)
 {
-    struct cn_lane *lane = arg;
-    struct calls_filling *f = lane->arg;
-    bool is_function = span->function < lane->rec->function_count;
+    struct cn_writer *writer = arg;
+    struct calls_filling *f = writer->arg;
+    bool is_function = span->function < writer->rec->function_count;
     struct cn_finished_call call;
 
     if (span->kind == CN_SPAN_EVENT || span->kind == CN_SPAN_LOST)
-        add_event(f, lane, span);
-    if (!cn_finished_visit(lane->own, span, &call))
+        add_event(f, writer, span);
+    if (!cn_finished_visit(writer->own, span, &call))
         return;
     if (is_function)
         f->is_used[span->function] = true;
@@ -205,9 +205,9 @@ static void visit(void *arg, const struct cn_span *span)
     add_call(f, span, &call, is_function);
 }
 
-static void end_lane(struct cn_lane *lane)
+static void end_writer(struct cn_writer *writer)
 {
-    cn_finished_free(lane->own);
+    cn_finished_free(writer->own);
 }
 
 void cn_tables_add_functions(struct cn_table_rows *rows, const bool *is_used)
@@ -235,8 +235,8 @@ void cn_tables_add_functions(struct cn_table_rows *rows, const bool *is_used)
 
 bool cn_tables_of_calls(struct cn_table_rows *rows, struct cn_error *err)
 {
-    static const struct cn_lane_ops ops = {
-        .begin = begin_lane, .visit = visit, .end = end_lane, .is_sequential = true};
+    static const struct cn_writer_ops ops = {
+        .begin = begin_writer, .visit = visit, .end = end_writer, .is_sequential = true};
     const struct cn_recording *rec = rows->x->query->rec;
     struct calls_filling f = {0};
     struct cn_span_counts counts = {0};
@@ -247,7 +247,7 @@ bool cn_tables_of_calls(struct cn_table_rows *rows, struct cn_error *err)
          cn_tables_add_flows(rows, err);
     cn_rows_begin(&f.calls, rows, &cn_calls_table);
     cn_rows_begin(&f.events, rows, &cn_events_table);
-    ok = ok && cn_export_lanes(rows->x, &ops, &f, &counts, err);
+    ok = ok && cn_export_writers(rows->x, &ops, &f, &counts, err);
     cn_rows_end(&f.calls);
     cn_rows_end(&f.events);
     cn_tables_add_functions(rows, f.is_used);

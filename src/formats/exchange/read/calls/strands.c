@@ -1,4 +1,4 @@
-#include "formats/exchange/read/calls/lanes.h"
+#include "formats/exchange/read/calls/strands.h"
 
 #include <stdlib.h>
 
@@ -15,14 +15,14 @@ static uint64_t overhang_of(const struct cn_imported_call *item)
     return item->duration_ns / 2 < OVERHANG_NS ? item->duration_ns / 2 : OVERHANG_NS;
 }
 
-struct lane_open_call {
+struct strand_open_call {
     uint64_t end_ns; /* CN_CALL_BEGIN: unknown */
     bool has_end_item;
 };
 
-struct import_lane {
+struct import_strand {
     uint32_t track;
-    struct lane_open_call *open;
+    struct strand_open_call *open;
     size_t depth, capacity;
     uint64_t lost_ends; /* of calls that are over */
 };
@@ -31,90 +31,90 @@ struct splitter {
     struct cn_call_tracks *tracks;
     uint64_t item_count;
     uint64_t cut_count;
-    struct import_lane lanes[CN_CALL_LANE_MAX];
-    size_t lane_count;
+    struct import_strand strands[CN_CALL_STRAND_MAX];
+    size_t strand_count;
 };
 
-static void push(struct splitter *s, struct import_lane *lane,
+static void push(struct splitter *s, struct import_strand *strand,
                  const struct cn_imported_call *item)
 {
     bool has_end_item = item->duration_ns == CN_CALL_BEGIN;
     uint64_t end_ns = has_end_item ? CN_CALL_BEGIN : item->time_ns + item->duration_ns;
 
-    if (lane->depth > 0 && lane->open[lane->depth - 1].end_ns < end_ns) {
-        s->cut_count += !has_end_item &&
-                        end_ns - lane->open[lane->depth - 1].end_ns > overhang_of(item);
-        end_ns = lane->open[lane->depth - 1].end_ns;
+    if (strand->depth > 0 && strand->open[strand->depth - 1].end_ns < end_ns) {
+        s->cut_count += !has_end_item && end_ns - strand->open[strand->depth - 1].end_ns >
+                                             overhang_of(item);
+        end_ns = strand->open[strand->depth - 1].end_ns;
     }
-    if (lane->depth == CN_CALL_DEPTH_MAX) /* reading the track fails */
+    if (strand->depth == CN_CALL_DEPTH_MAX) /* reading the track fails */
         return;
-    CN_PUSH(lane->open, lane->depth, lane->capacity,
-            (struct lane_open_call){end_ns, has_end_item});
+    CN_PUSH(strand->open, strand->depth, strand->capacity,
+            (struct strand_open_call){end_ns, has_end_item});
 }
 
 /* Leave calls that are over. If an end comes later, the caller was shorter. */
-static void leave(struct import_lane *lane, uint64_t time_ns)
+static void leave(struct import_strand *strand, uint64_t time_ns)
 {
-    while (lane->depth > 0 && lane->open[lane->depth - 1].end_ns <= time_ns) {
-        lane->depth--;
-        lane->lost_ends += lane->open[lane->depth].has_end_item;
+    while (strand->depth > 0 && strand->open[strand->depth - 1].end_ns <= time_ns) {
+        strand->depth--;
+        strand->lost_ends += strand->open[strand->depth].has_end_item;
     }
 }
 
 /* An end: of the innermost call without a duration, and of the calls inside it. */
-static void end(struct splitter *s, struct import_lane *lane, uint64_t time_ns)
+static void end(struct splitter *s, struct import_strand *strand, uint64_t time_ns)
 {
     size_t at;
 
-    leave(lane, time_ns > OVERHANG_NS ? time_ns - OVERHANG_NS : 0);
-    for (at = lane->depth; at > 0 && !lane->open[at - 1].has_end_item;)
+    leave(strand, time_ns > OVERHANG_NS ? time_ns - OVERHANG_NS : 0);
+    for (at = strand->depth; at > 0 && !strand->open[at - 1].has_end_item;)
         at--;
     if (at == 0) {
-        s->cut_count += lane->lost_ends > 0;
-        lane->lost_ends -= lane->lost_ends > 0;
+        s->cut_count += strand->lost_ends > 0;
+        strand->lost_ends -= strand->lost_ends > 0;
         return;
     }
-    for (size_t i = at; i < lane->depth; i++)
-        s->cut_count += lane->open[i].end_ns > time_ns + OVERHANG_NS;
-    lane->depth = at - 1;
+    for (size_t i = at; i < strand->depth; i++)
+        s->cut_count += strand->open[i].end_ns > time_ns + OVERHANG_NS;
+    strand->depth = at - 1;
 }
 
-/* Whether a call is inside the innermost call that is open in a lane. */
-static bool fits(struct import_lane *lane, const struct cn_imported_call *item)
+/* Whether a call is inside the innermost call that is open in a strand. */
+static bool fits(struct import_strand *strand, const struct cn_imported_call *item)
 {
-    leave(lane, item->time_ns);
+    leave(strand, item->time_ns);
     uint64_t outer_ns =
-        lane->depth > 0 ? lane->open[lane->depth - 1].end_ns : CN_CALL_BEGIN;
+        strand->depth > 0 ? strand->open[strand->depth - 1].end_ns : CN_CALL_BEGIN;
     return item->duration_ns == CN_CALL_BEGIN || outer_ns == CN_CALL_BEGIN ||
            item->time_ns + item->duration_ns <= outer_ns + overhang_of(item);
 }
 
-/* A further lane of the track of lane 0; false if there are too many. */
-static bool add_lane(struct splitter *s)
+/* A further strand of the track of strand 0; false if there are too many. */
+static bool add_strand(struct splitter *s)
 {
     struct cn_call_tracks *tracks = s->tracks;
-    const struct cn_call_track *of = &tracks->list[s->lanes[0].track];
+    const struct cn_call_track *of = &tracks->list[s->strands[0].track];
     struct cn_call_track track = {.input_pid = of->input_pid,
                                   .input_tid = of->input_tid,
                                   .name = of->name ? cn_strdup(of->name) : NULL,
                                   .first_ns = UINT64_MAX,
                                   .start_ns = UINT64_MAX};
 
-    if (s->lane_count == CN_CALL_LANE_MAX || tracks->count == CN_CALL_TRACK_MAX) {
+    if (s->strand_count == CN_CALL_STRAND_MAX || tracks->count == CN_CALL_TRACK_MAX) {
         free(track.name);
         return false;
     }
     CN_PUSH(tracks->list, tracks->count, tracks->capacity, track);
-    s->lanes[s->lane_count].track = (uint32_t)tracks->count - 1;
-    s->lanes[s->lane_count++].depth = 0;
+    s->strands[s->strand_count].track = (uint32_t)tracks->count - 1;
+    s->strands[s->strand_count++].depth = 0;
     return true;
 }
 
-static void move(struct splitter *s, const struct import_lane *lane,
+static void move(struct splitter *s, const struct import_strand *strand,
                  const struct cn_imported_call *item)
 {
     struct cn_call_tracks *tracks = s->tracks;
-    struct cn_call_track *to = &tracks->list[lane->track];
+    struct cn_call_track *to = &tracks->list[strand->track];
     struct cn_call_runs *runs = &to->runs;
     uint64_t end_ns = item->time_ns + item->duration_ns;
 
@@ -135,20 +135,20 @@ static void move(struct splitter *s, const struct import_lane *lane,
 
 static void take(struct splitter *s, const struct cn_imported_call *item)
 {
-    struct import_lane *lane = &s->lanes[0];
+    struct import_strand *strand = &s->strands[0];
     size_t i = 0;
 
     if (item->name == CN_NONE) {
-        end(s, lane, item->time_ns);
+        end(s, strand, item->time_ns);
         return;
     }
-    while (i < s->lane_count && !fits(&s->lanes[i], item))
+    while (i < s->strand_count && !fits(&s->strands[i], item))
         i++;
-    if (i < s->lane_count || add_lane(s))
-        lane = &s->lanes[i];
-    if (lane != s->lanes)
-        move(s, lane, item);
-    push(s, lane, item);
+    if (i < s->strand_count || add_strand(s))
+        strand = &s->strands[i];
+    if (strand != s->strands)
+        move(s, strand, item);
+    push(s, strand, item);
 }
 
 static bool split_track(struct splitter *s, uint32_t track, struct cn_error *err)
@@ -158,10 +158,10 @@ static bool split_track(struct splitter *s, uint32_t track, struct cn_error *err
     const struct cn_imported_call *item = NULL;
     enum cn_step step;
 
-    s->lanes[0].track = track;
-    s->lanes[0].depth = 0;
-    s->lanes[0].lost_ends = 0;
-    s->lane_count = 1;
+    s->strands[0].track = track;
+    s->strands[0].depth = 0;
+    s->strands[0].lost_ends = 0;
+    s->strand_count = 1;
     while ((step = cn_run_merge_peek(merge, &item, err)) == CN_ITEM) {
         take(s, item);
         cn_run_merge_take(merge);
@@ -170,8 +170,8 @@ static bool split_track(struct splitter *s, uint32_t track, struct cn_error *err
     return step == CN_END;
 }
 
-bool cn_call_lanes_split(struct cn_call_tracks *tracks, uint64_t item_count,
-                         uint64_t *cut_count, struct cn_error *err)
+bool cn_call_strands_split(struct cn_call_tracks *tracks, uint64_t item_count,
+                           uint64_t *cut_count, struct cn_error *err)
 {
     struct splitter *s = cn_alloc(1, sizeof(*s));
     size_t count = tracks->count;
@@ -182,8 +182,8 @@ bool cn_call_lanes_split(struct cn_call_tracks *tracks, uint64_t item_count,
     for (size_t i = 0; ok && i < count; i++)
         ok = split_track(s, (uint32_t)i, err);
     *cut_count = s->cut_count;
-    for (size_t i = 0; i < CN_CALL_LANE_MAX; i++)
-        free(s->lanes[i].open);
+    for (size_t i = 0; i < CN_CALL_STRAND_MAX; i++)
+        free(s->strands[i].open);
     free(s);
     return ok;
 }
