@@ -6,7 +6,7 @@
 
 #include "analyze/calls/report.h"
 #include "analyze/calls/stack.h"
-#include "analyze/percentile.h"
+#include "analyze/durations/percentile.h"
 #include "base/alloc.h"
 #include "base/run/pool.h"
 #include "base/sort.h"

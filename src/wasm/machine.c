@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "base/host/cache_dir.h"
-#include "base/host/cached_folder.h"
+#include "base/host/cache/analyses.h"
+#include "base/host/cache/directory.h"
 #include "base/host/input.h"
 #include "open/analysis.h"
 #include "store/segment/opened.h"

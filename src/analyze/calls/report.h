@@ -13,8 +13,8 @@
 
 #include "analyze/calls/merge.h"
 #include "analyze/calls/processors.h"
-#include "analyze/histogram.h"
-#include "analyze/percentile.h"
+#include "analyze/durations/histogram.h"
+#include "analyze/durations/percentile.h"
 #include "base/map.h"
 
 /* Total or self times of a function. */

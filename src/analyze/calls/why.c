@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/calls/durations.h"
 #include "analyze/calls/tree.h"
 #include "analyze/calls/visit.h"
 #include "analyze/calls/why_found.h"
+#include "analyze/durations/durations.h"
 #include "analyze/recorder_cost.h"
 #include "base/alloc.h"
 

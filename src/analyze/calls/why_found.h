@@ -7,9 +7,9 @@
 #ifndef CN_ANALYZE_CALLS_WHY_FOUND_H
 #define CN_ANALYZE_CALLS_WHY_FOUND_H
 
-#include "analyze/calls/durations.h"
 #include "analyze/calls/tree.h"
 #include "analyze/calls/why.h"
+#include "analyze/durations/durations.h"
 #include "base/text.h"
 
 /* Durations of the calls of each group. */

@@ -8,7 +8,7 @@
 #ifndef CN_ANALYZE_CCT_COSTS_H
 #define CN_ANALYZE_CCT_COSTS_H
 
-#include "analyze/histogram.h"
+#include "analyze/durations/histogram.h"
 
 typedef uint32_t cn_cct_id; /* of a node of a calling context tree */
 

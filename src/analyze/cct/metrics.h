@@ -12,7 +12,7 @@
 #ifndef CN_ANALYZE_CCT_METRICS_H
 #define CN_ANALYZE_CCT_METRICS_H
 
-#include "analyze/histogram.h"
+#include "analyze/durations/histogram.h"
 #include "analyze/waits.h"
 #include "model/calls/values.h"
 #include "model/contexts/database.h"

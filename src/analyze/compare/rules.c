@@ -7,7 +7,7 @@
 
 #include "analyze/compare/call_evidence.h"
 #include "analyze/compare/function_name.h"
-#include "analyze/percentile.h"
+#include "analyze/durations/percentile.h"
 #include "analyze/views/costs.h"
 #include "analyze/views/frames.h"
 #include "base/alloc.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "analyze/percentile.h"
+#include "analyze/durations/percentile.h"
 #include "analyze/time_base.h"
 #include "analyze/views/costs_internal.h"
 #include "base/alloc.h"

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/histogram.h"
+#include "analyze/durations/histogram.h"
 #include "analyze/views/context_index.h"
 #include "analyze/waits.h"
 #include "base/arena.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/percentile.h"
+#include "analyze/durations/percentile.h"
 #include "analyze/views/costs_internal.h"
 #include "base/alloc.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/percentile.h"
+#include "analyze/durations/percentile.h"
 #include "analyze/views/imbalance.h"
 #include "analyze/views/thread_costs.h"
 #include "analyze/views/waiting_calls.h"

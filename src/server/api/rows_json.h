@@ -4,7 +4,7 @@
 #ifndef CN_SERVER_API_ROWS_JSON_H
 #define CN_SERVER_API_ROWS_JSON_H
 
-#include "analyze/percentile.h"
+#include "analyze/durations/percentile.h"
 #include "analyze/views/view.h"
 #include "base/bytes/json.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes/digits.h"
-#include "base/host/cache_dir.h"
+#include "base/host/cache/directory.h"
 #include "base/text.h"
 
 #define CONFIG_NAME "config.props"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/host/range_cache.h"
+#include "base/host/cache/ranges.h"
 #include "base/list.h"
 #include "base/run/lock.h"
 #include "base/run/once.h"

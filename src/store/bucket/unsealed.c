@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "base/files/disk.h"
 #include "base/files/file.h"
-#include "base/host/cache_dir.h"
+#include "base/host/cache/directory.h"
 #include "base/run/clock.h"
 #include "base/text.h"
 #include "s3/http_get.h"

@@ -7,7 +7,7 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "model/contexts/context.h"
-#include "store/search/group_rank.h"
+#include "store/search/group_summary.h"
 #include "store/search/query.h"
 #include "store/search/segments.h"
 #include "store/search/trace_table.h"

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "model/contexts/context.h"
-#include "store/search/group_rank.h"
+#include "store/search/group_summary.h"
 #include "store/search/segments.h"
 #include "store/search/trace_table.h"
 #include "store/segment/scan.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "store/search/group_rank.h"
+#include "store/search/group_summary.h"
 #include "store/search/segments.h"
 #include "store/search/traces.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/host/cache_dir.h"
+#include "base/host/cache/directory.h"
 #include "base/sort.h"
 #include "base/text.h"
 #include "store/bucket/bucket.h"

@@ -11,7 +11,6 @@
 
 #include <math.h>
 
-#include "analyze/calls/durations.h"
 #include "analyze/calls/filter.h"
 #include "analyze/calls/report.h"
 #include "analyze/calls/why.h"
@@ -19,6 +18,7 @@
 #include "analyze/calls/why_rows.h"
 #include "analyze/calls/why_signs.h"
 #include "analyze/calls/why_times.h"
+#include "analyze/durations/durations.h"
 #include "base/bytes/record.h"
 #include "model/calls/recording_memory.h"
 

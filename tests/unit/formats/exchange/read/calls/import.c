@@ -196,7 +196,7 @@ static void calls_that_are_cut_are_counted(void **state)
     uint64_t us = 1000;
 
     (void)state;
-    for (uint64_t i = 0; i < CN_CALL_LANE_MAX + 10; i++)
+    for (uint64_t i = 0; i < CN_CALL_STRAND_MAX + 10; i++)
         assert_true(cn_call_import_add(import, track, 2 * i * us, 900 * us, name, &err));
     track = track_of(import, 6);
     assert_true(cn_call_import_add(import, track, 0, 10 * us, name, &err));
@@ -207,7 +207,7 @@ static void calls_that_are_cut_are_counted(void **state)
     assert_true(cn_call_import_add(import, track, 5 * us, 10 * us, name, &err));
     assert_true(cn_call_import_end(import, track, 8 * us, &err));
     rec = finish(import);
-    assert_int_equal(rec->task_count, CN_CALL_LANE_MAX + 2);
+    assert_int_equal(rec->task_count, CN_CALL_STRAND_MAX + 2);
     assert_non_null(rec->warnings);
     assert_string_equal(rec->warnings->text,
                         "12 calls overlap others: they end with their callers");

@@ -1,8 +1,8 @@
-#include "analyze/percentile.h"
+#include "analyze/durations/percentile.h"
 
 #include <math.h>
 
-#include "analyze/histogram.h"
+#include "analyze/durations/histogram.h"
 #include "base/select.h"
 
 const char *const cn_percentile_names[CN_PERCENTILE_COUNT] = {

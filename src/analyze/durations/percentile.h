@@ -6,8 +6,8 @@
  * the last call in order, and so a single one, are exact.
  * Threads: any thread.
  */
-#ifndef CN_ANALYZE_PERCENTILE_H
-#define CN_ANALYZE_PERCENTILE_H
+#ifndef CN_ANALYZE_DURATIONS_PERCENTILE_H
+#define CN_ANALYZE_DURATIONS_PERCENTILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

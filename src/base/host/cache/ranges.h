@@ -13,8 +13,8 @@
  *
  * Threads: any thread may ask; one thread at a time fetches.
  */
-#ifndef CN_BASE_HOST_RANGE_CACHE_H
-#define CN_BASE_HOST_RANGE_CACHE_H
+#ifndef CN_BASE_HOST_CACHE_RANGES_H
+#define CN_BASE_HOST_CACHE_RANGES_H
 
 #include <stddef.h>
 #include <stdint.h>

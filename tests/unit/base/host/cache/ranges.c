@@ -1,7 +1,7 @@
 /* Files that are filled from elsewhere, block by block.
  * Label: threads. */
 
-#include "base/host/range_cache.h"
+#include "base/host/cache/ranges.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

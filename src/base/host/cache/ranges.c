@@ -1,4 +1,4 @@
-#include "base/host/range_cache.h"
+#include "base/host/cache/ranges.h"
 
 #include <errno.h>
 #include <fcntl.h>

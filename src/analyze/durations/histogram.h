@@ -8,8 +8,8 @@
  * (analyze/cct/costs.h) and use the bucket functions.
  * Threads: one thread at a time for each histogram; everything else any thread.
  */
-#ifndef CN_ANALYZE_HISTOGRAM_H
-#define CN_ANALYZE_HISTOGRAM_H
+#ifndef CN_ANALYZE_DURATIONS_HISTOGRAM_H
+#define CN_ANALYZE_DURATIONS_HISTOGRAM_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* The folder of an analysis: in the user's cache directory (base/host/cache_dir.h), where the next
+/* The folder of an analysis: in the user's cache directory (base/host/cache/directory.h), where the next
  * process finds it, or temporary.
  *
  *     if (!cn_cached_folder_find(&cached, "run.data", 0)) {
@@ -14,8 +14,8 @@
  * removed, but none that is open.
  * Threads: one thread at a time; other processes may do the same at the same time.
  */
-#ifndef CN_BASE_HOST_CACHED_FOLDER_H
-#define CN_BASE_HOST_CACHED_FOLDER_H
+#ifndef CN_BASE_HOST_CACHE_ANALYSES_H
+#define CN_BASE_HOST_CACHE_ANALYSES_H
 
 #include "base/error.h"
 #include "base/files/outdir.h"

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "base/host/cache_dir.h"
+#include "base/host/cache/directory.h"
 #include "support/scratch.h"
 
 enum { ENTRY_LEN = 64 * 1024 };

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "store/search/group_rank.h"
+#include "store/search/group_summary.h"
 #include "support/effort.h"
 
 enum { MEMBERS = 60000, VALUES = 300 };

@@ -1,4 +1,4 @@
-#include "base/host/cached_folder.h"
+#include "base/host/cache/analyses.h"
 
 #include <dirent.h>
 #include <fts.h>
@@ -12,7 +12,7 @@
 #include <xxhash.h>
 
 #include "base/alloc.h"
-#include "base/host/cache_dir.h"
+#include "base/host/cache/directory.h"
 
 /* What a folder was made by. Change the number when the same version writes other values. */
 static const char made_by[] = CN_VERSION " 5";

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "analyze/histogram.h"
-#include "analyze/percentile.h"
+#include "analyze/durations/histogram.h"
+#include "analyze/durations/percentile.h"
 #include "base/alloc.h"
 #include "base/sort.h"
 #include "support/effort.h"

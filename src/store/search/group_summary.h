@@ -2,8 +2,8 @@
  *
  * Internal to store/search/group.h. Threads: one thread at a time.
  */
-#ifndef CN_STORE_SEARCH_GROUP_RANK_H
-#define CN_STORE_SEARCH_GROUP_RANK_H
+#ifndef CN_STORE_SEARCH_GROUP_SUMMARY_H
+#define CN_STORE_SEARCH_GROUP_SUMMARY_H
 
 #include "store/search/group.h"
 

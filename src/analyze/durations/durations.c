@@ -1,4 +1,4 @@
-#include "analyze/calls/durations.h"
+#include "analyze/durations/durations.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "analyze/histogram.h"
+#include "analyze/durations/histogram.h"
 
 #include <stdlib.h>
 

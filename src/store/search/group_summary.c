@@ -1,9 +1,9 @@
-#include "store/search/group_rank.h"
+#include "store/search/group_summary.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/percentile.h"
+#include "analyze/durations/percentile.h"
 #include "base/alloc.h"
 #include "base/best.h"
 

@@ -2,8 +2,8 @@
  * loses nothing but time.
  * Threads: any thread.
  */
-#ifndef CN_BASE_HOST_CACHE_DIR_H
-#define CN_BASE_HOST_CACHE_DIR_H
+#ifndef CN_BASE_HOST_CACHE_DIRECTORY_H
+#define CN_BASE_HOST_CACHE_DIRECTORY_H
 
 #include <limits.h>
 #include <stdbool.h>

@@ -1,12 +1,12 @@
 /* Durations of calls, counted finely: exactly below 8192 ns, to 1/4096 above.
  *
  * A zeroed cn_durations is empty; it allocates memory for the doublings that occur, released
- * by cn_durations_done(). Percentiles for people come from analyze/histogram.h, which is
+ * by cn_durations_done(). Percentiles for people come from analyze/durations/histogram.h, which is
  * smaller; these buckets choose the slowest 1 % of calls where most are alike.
  * Threads: one thread at a time.
  */
-#ifndef CN_ANALYZE_CALLS_DURATIONS_H
-#define CN_ANALYZE_CALLS_DURATIONS_H
+#ifndef CN_ANALYZE_DURATIONS_DURATIONS_H
+#define CN_ANALYZE_DURATIONS_DURATIONS_H
 
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-#include "base/host/cache_dir.h"
+#include "base/host/cache/directory.h"
 
 #include <dirent.h>
 #include <errno.h>
