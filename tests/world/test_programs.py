@@ -258,7 +258,7 @@ int main(int argc, char **argv)
         self.assertEqual(done.returncode, 0, done.stderr)
         found = raw.switches(self.folder / "data")
         if not found:
-            self.skipTest("this machine lets nobody see its scheduler")
+            self.skipTest("the scheduler of this machine cannot be observed")
         task = next(tid for tid, *_ in raw.records(self.folder / "data"))
         expected = self.sums([each for each in found if each[1] == task])
         rows = self.json("sql", "data", f"SELECT state, ns FROM states WHERE thread IN (SELECT id FROM threads WHERE tid = {task})")

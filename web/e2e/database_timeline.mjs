@@ -104,9 +104,16 @@ export const tests = {
     await page.mouse.move(box.x + 300, box.y + 40);
     const steps = [await shown()];
     for (const gesture of [
-      async () => {
-        for (let i = 0; i < 5; i++) await page.mouse.wheel(0, -40);
-      },
+      // At once: on a busy machine, separate turns may be further apart than gestures are.
+      () =>
+        page.evaluate(
+          ([x, y]) => {
+            const at = document.elementFromPoint(x, y);
+            const turn = { deltaY: -40, clientX: x, clientY: y, bubbles: true, cancelable: true };
+            for (let i = 0; i < 5; i++) at.dispatchEvent(new WheelEvent("wheel", turn));
+          },
+          [box.x + 300, box.y + 40],
+        ),
       async () => {
         await page.mouse.down();
         for (let i = 1; i < 5; i++) await page.mouse.move(box.x + 300 - 20 * i, box.y + 40);
