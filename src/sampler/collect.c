@@ -1,6 +1,7 @@
 #include "sampler/collect.h"
 
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes/wire.h"
@@ -23,6 +24,13 @@ enum {
     KERNEL_CHAIN_MAX = 512,
     LOOK_NS = 100000000,
 };
+
+void cn_collector_done(struct cn_sample_collector *c)
+{
+    cn_unwound_done(&c->stacks);
+    cn_stored_names_done(&c->stored);
+    cn_map_done(&c->stored_mappings_of);
+}
 
 /* The event of a kernel's id. */
 static uint64_t number_of(const struct cn_sample_collector *c, uint64_t id)
@@ -81,6 +89,21 @@ static bool is_user(const uint8_t *record)
            PERF_RECORD_MISC_USER;
 }
 
+/* Write a record that was synthesised, as it is but for the number of its event. */
+static bool write_mapping(void *collector, const uint8_t *record, size_t len,
+                          uint64_t time_ns, struct cn_error *err)
+{
+    struct cn_sample_collector *c = collector;
+    uint8_t copy[256];
+
+    (void)time_ns;
+    if (len > sizeof(copy))
+        return true;
+    memcpy(copy, record, len);
+    cn_u64_put(copy + len - CN_RING_ID_FROM_END, number_of(c, 0));
+    return cn_perf_writer_add(c->writer, (struct cn_bytes){copy, len}, err);
+}
+
 static void show(struct cn_sample_collector *c, size_t chain_len)
 {
     const uint64_t *words = c->words;
@@ -99,12 +122,53 @@ static void show(struct cn_sample_collector *c, size_t chain_len)
         c->options->see(c->options->arg, &seen);
 }
 
+/* perf needs a mapping for each address of a chain, also for those of stored names. */
+static bool map_stored(struct cn_sample_collector *c, enum cn_language language,
+                       struct cn_error *err)
+{
+    uint32_t *known = cn_map_at(&c->stored_mappings_of, (uint32_t)c->words[AT_TASK], 0);
+    const struct cn_synthesis to = {write_mapping, c, c->words[AT_TIME]};
+    char path[32];
+
+    if (*known >> language & 1)
+        return true;
+    *known |= UINT32_C(1) << language;
+    (void)snprintf(path, sizeof(path), "[%s]", cn_language_name(language));
+    return cn_synthesize_mapping(&to, (pid_t)(uint32_t)c->words[AT_TASK],
+                                 CN_STORED_ADDRESS_BASE +
+                                     (uint64_t)language * CN_STORED_LANGUAGE_LEN,
+                                 CN_STORED_LANGUAGE_LEN, path, err);
+}
+
+/* Write what the names in the chain need, before the sample. */
+static bool write_stored(struct cn_sample_collector *c, size_t chain_len,
+                         struct cn_error *err)
+{
+    const uint64_t *chain = c->words + AT_CHAIN + 1;
+    struct cn_text record = {0};
+    bool ok = true;
+
+    if (c->stored.count == 0)
+        return true;
+    for (size_t i = 0; i < chain_len && ok; i++) {
+        enum cn_language language = cn_stored_language(chain[i]);
+
+        ok = language == CN_LANGUAGE_NATIVE || map_stored(c, language, err);
+    }
+    while (ok && cn_stored_names_encode(&c->stored, &record))
+        ok = cn_perf_writer_add(c->writer, cn_wire_view(&record), err);
+    cn_text_done(&record);
+    return ok;
+}
+
 /* Write a sample whose fixed fields and chain are in c->words. */
 static bool write_sample(struct cn_sample_collector *c, size_t chain_len, bool has_chain,
                          struct cn_error *err)
 {
     size_t len = FIXED_LEN + (has_chain ? 8 + 8 * chain_len : 0);
 
+    if (has_chain && !write_stored(c, chain_len, err))
+        return false;
     c->words[AT_CHAIN] = chain_len;
     cn_u16_put((uint8_t *)c->words + 6, (uint16_t)len);
     if (!cn_perf_writer_add(c->writer, (struct cn_bytes){(uint8_t *)c->words, len}, err))
@@ -161,6 +225,8 @@ bool cn_collector_take(void *collector, const uint8_t *record, size_t len,
         c->lost_count += cn_u64_get(record + 16);
     if (len > sizeof(c->words))
         return true;
+    if (type == PERF_RECORD_COMM && cn_u16_get(record + 4) & PERF_RECORD_MISC_COMM_EXEC)
+        *cn_map_at(&c->stored_mappings_of, cn_u32_get(record + HEAD_LEN), 0) = 0;
     /* The memory of a ring is not ours to change. */
     memcpy(copy, record, len);
     cn_u64_put(id, number_of(c, cn_u64_get(id)));

@@ -11,6 +11,7 @@
 #include "base/bytes/bytes.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "formats/exchange/perf/stored_names.h"
 #include "formats/exchange/perf/writer.h"
 #include "sampler/rings.h"
 #include "sampler/sampler.h"
@@ -59,11 +60,15 @@ struct cn_sample_collector {
     const struct cn_rings *rings;
     struct cn_perf_writer *writer;
     struct cn_unwound stacks;
+    struct cn_stored_names stored;             /* frames of interpreters */
+    struct cn_map stored_mappings_of;          /* by pid: one bit for each language */
     uint64_t words[CN_COLLECT_CHAIN_MAX + 16]; /* the sample that is written */
     uint64_t lost_count;
     uint64_t looked_ns; /* when mappings were last looked up */
     bool has_round;     /* records since the last end of a round */
 };
+
+void cn_collector_done(struct cn_sample_collector *collector);
 
 /* A record of a ring, or one that was synthesised. */
 CN_CHECK bool cn_collector_take(void *collector, const uint8_t *record, size_t len,

@@ -402,7 +402,7 @@ bool cn_sample_run(const struct cn_sample_options *options,
     cn_rings_close(&s.rings);
     cn_timers_close(&s.timers);
     cn_perf_writer_discard(&s.writer);
-    cn_unwound_done(&s.collector.stacks);
+    cn_collector_done(&s.collector);
     cn_sample_setup_done(&s.setup);
     for (size_t i = s.ring_count + (options->words != NULL); i < s.polled_count; i++)
         if (s.polled[i].fd >= 0)

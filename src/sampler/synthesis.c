@@ -137,6 +137,14 @@ static bool deliver_mapping(const struct cn_synthesis *to, pid_t pid,
     return ok;
 }
 
+bool cn_synthesize_mapping(const struct cn_synthesis *to, pid_t pid, uint64_t begin,
+                           uint64_t len, const char *path, struct cn_error *err)
+{
+    return deliver_mapping(
+        to, pid, &(struct mapping){.begin = begin, .end = begin + len, .path = path},
+        err);
+}
+
 /* A line of /proc/PID/maps: begin-end rwxp offset major:minor inode path. */
 static bool parse_mapping(char *line, struct mapping *out)
 {

@@ -29,6 +29,11 @@ CN_CHECK bool cn_synthesize_process(const struct cn_synthesis *to, pid_t pid,
 CN_CHECK bool cn_synthesize_exec(const struct cn_synthesis *to, pid_t pid, char *maps,
                                  struct cn_error *err);
 
+/* A mapping of a process that contains code. */
+CN_CHECK bool cn_synthesize_mapping(const struct cn_synthesis *to, pid_t pid,
+                                    uint64_t begin, uint64_t len, const char *path,
+                                    struct cn_error *err);
+
 /* All processes of the machine. */
 CN_CHECK bool cn_synthesize_machine(const struct cn_synthesis *to, struct cn_error *err);
 

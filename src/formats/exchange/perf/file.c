@@ -332,6 +332,9 @@ static bool read_record(struct cn_perf_file *file, const struct cn_perf_record *
         if (cn_bytes_from(body, 8, &bytes))
             read_feature(file, cn_u64_get(body.ptr), bytes);
         return true;
+    case CN_PERF_HEADER_EVENT_TYPE:
+        cn_stored_names_decode(&file->stored, body);
+        return true;
     case CN_PERF_COMPRESSED:
     case CN_PERF_COMPRESSED2:
         return add_packed(file, record, err);
@@ -503,6 +506,7 @@ void cn_perf_file_close(struct cn_perf_file *file)
 {
     cn_map_done(&file->event_of);
     cn_names_done(&file->build_id_keys);
+    cn_stored_names_done(&file->stored);
     cn_arena_done(&file->arena);
     free(file->order);
     cn_text_done(&file->packed);

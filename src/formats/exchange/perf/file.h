@@ -20,6 +20,7 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "formats/exchange/perf/format.h"
+#include "formats/exchange/perf/stored_names.h"
 #include "model/step.h"
 
 struct cn_perf_event {
@@ -71,6 +72,7 @@ struct cn_perf_file {
     const char *kernel_release;    /* NULL if unknown */
     uint64_t epoch_ns;             /* of the clock of records; 0 if unknown */
     const char *machine;           /* x86_64, aarch64, ...; NULL if unknown */
+    struct cn_stored_names stored; /* frames of interpreters */
     struct cn_perf_at *order;
     size_t order_count, order_capacity, next;
     struct cn_arena arena;

@@ -53,6 +53,17 @@ CN_RECORD(cn_perf_head, CN_PERF_HEAD, 0x08);
     F(0x60, u64, sample_regs_intr, "")                      \
     F(0x6c, u16, sample_max_stack, "")
 CN_RECORD(cn_perf_attr, CN_PERF_ATTR, 0x80);
+
+/* A frame of an interpreter or a run-time compiler, written by cairn: the body of a record
+ * of CN_PERF_HEADER_EVENT_TYPE, which perf ignores. The function and its file follow, each with a
+ * NUL. */
+#define CN_PERF_STORED_MAGIC UINT64_C(0x656d61724672436e) /* "nCrFrame" */
+#define CN_PERF_STORED(F)                                         \
+    F(0x00, u64, magic, "")                                       \
+    F(0x08, u64, address, "that stands for it in call chains")    \
+    F(0x10, u32, line, "that runs; 0 if unknown")                 \
+    F(0x14, u32, first_line, "of the function; 0 if unknown")
+CN_RECORD(cn_perf_stored, CN_PERF_STORED, 0x18);
 /* clang-format on */
 
 enum {
@@ -88,6 +99,7 @@ enum cn_perf_type {
     CN_PERF_SWITCH = 14,
     CN_PERF_SWITCH_CPU_WIDE = 15,
     CN_PERF_HEADER_ATTR = 64,
+    CN_PERF_HEADER_EVENT_TYPE = 65, /* of old versions; frames of cairn */
     CN_PERF_TRACING_DATA = 66, /* its data follows, of the size in its first 4 bytes */
     CN_PERF_HEADER_BUILD_ID = 67,
     CN_PERF_FINISHED_ROUND = 68, /* later records are not older than those of before */

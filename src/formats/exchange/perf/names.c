@@ -10,6 +10,7 @@
 #include "base/list.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "formats/exchange/perf/stored_names.h"
 #include "formats/exchange/read/stacks/import.h"
 #include "symbols/demangle.h"
 #include "symbols/program/resolver.h"
@@ -50,13 +51,15 @@ void cn_perf_symbols_done(struct cn_perf_symbols *symbols)
 
 void cn_perf_names_init(struct cn_perf_names *names, struct cn_import *import,
                         struct cn_perf_symbols *symbols,
-                        const struct cn_perf_spaces *spaces, bool is_this_kernel,
+                        const struct cn_perf_spaces *spaces,
+                        const struct cn_stored_names *stored, bool is_this_kernel,
                         bool has_jit_times)
 {
     *names = (struct cn_perf_names){
         .import = import,
         .spaces = spaces,
         .symbols = symbols,
+        .stored = stored,
         .is_this_kernel = is_this_kernel,
         .has_jit_times = has_jit_times,
     };
@@ -411,6 +414,30 @@ static uint32_t resolve_mapping(struct cn_perf_names *names,
     return at;
 }
 
+/* A frame of an interpreter or a run-time compiler: its module is "[python]". */
+static uint32_t resolve_stored(struct cn_perf_names *names, uint64_t address)
+{
+    const struct cn_stored_frame *stored = cn_stored_names_find(names->stored, address);
+    struct cn_perf_frames *frames = begin_frames(names);
+    struct cn_text module = {0};
+
+    cn_text_printf(&module, "[%s]", cn_language_name(cn_stored_language(address)));
+    if (stored && stored->function[0])
+        add_frame(names, &(struct cn_import_frame){.name = stored->function,
+                                                   .module = cn_text_str(&module),
+                                                   .file = stored->file,
+                                                   .line = stored->first_line});
+    else
+        add_unknown(names, cn_text_str(&module), "");
+    if (stored && stored->line > 0) {
+        frames->file = stored->file;
+        frames->line = stored->line;
+    }
+    end_frames(names, frames);
+    cn_text_done(&module);
+    return (uint32_t)(frames - names->list);
+}
+
 static struct cn_perf_found *found_at(struct cn_perf_names *names, uint64_t address,
                                       uint32_t generation, bool *is_new)
 {
@@ -433,7 +460,9 @@ const struct cn_perf_frames *cn_perf_names_user(struct cn_perf_names *names, uin
     bool is_new;
     struct cn_perf_found *found = found_at(names, address, process->generation, &is_new);
 
-    if (is_new) {
+    if (is_new && cn_stored_language(address) != CN_LANGUAGE_NATIVE) {
+        found->frames = resolve_stored(names, address);
+    } else if (is_new) {
         const struct cn_unwind_mapping *mapping =
             cn_unwind_space_find(process->space, address);
 

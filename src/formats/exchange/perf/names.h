@@ -15,6 +15,7 @@
 #include "symbols/program/vdso.h"
 
 struct cn_import;
+struct cn_stored_names;
 
 /* The frames of an address, the outermost first. */
 struct cn_perf_frames {
@@ -44,7 +45,8 @@ struct cn_perf_names {
     struct cn_import *import;
     const struct cn_perf_spaces *spaces;
     struct cn_perf_symbols *symbols;
-    bool is_this_kernel;     /* recorded on the running kernel */
+    const struct cn_stored_names *stored; /* frames of interpreters */
+    bool is_this_kernel;                  /* recorded on the running kernel */
     bool has_jit_times;      /* the clock of the samples is that of jitdump */
     struct cn_map found_of;  /* by address and generation of the process: in `found` */
     struct cn_map frames_of; /* by what was found: in `list` */
@@ -66,7 +68,8 @@ struct cn_perf_names {
 /* `is_this_kernel` and `has_jit_times` as above; borrows the rest. */
 void cn_perf_names_init(struct cn_perf_names *names, struct cn_import *import,
                         struct cn_perf_symbols *symbols,
-                        const struct cn_perf_spaces *spaces, bool is_this_kernel,
+                        const struct cn_perf_spaces *spaces,
+                        const struct cn_stored_names *stored, bool is_this_kernel,
                         bool has_jit_times);
 
 /* The frames of a user address; valid until the next call. */

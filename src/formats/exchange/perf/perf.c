@@ -316,7 +316,7 @@ static bool read_rank(struct cn_import *import, struct cn_perf_symbols *symbols,
         return false;
     /* Compressed files have no build-ids: perf does not read their samples. */
     cn_perf_names_init(
-        &r.names, import, symbols, &r.spaces,
+        &r.names, import, symbols, &r.spaces, &r.file.stored,
         cn_kernel_is_running(cn_perf_build_id(&r.file, "[kernel.kallsyms]"),
                              r.file.kernel_release ? r.file.kernel_release : ""),
         has_monotonic_clock(&r.file));
