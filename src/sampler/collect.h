@@ -19,6 +19,8 @@
 #include "unwind/unwind.h"
 
 struct cn_inside_slot;
+struct cn_memory;
+struct cn_stored_names;
 
 /* Whole stacks of the sampled processes, unwound while they are sampled.
  *
@@ -31,9 +33,11 @@ struct cn_unwound {
     struct cn_unwound_process *processes;
     size_t count, capacity;
     uint64_t ends[CN_UNWIND_BAD + 1]; /* stacks by how they ended */
+    struct cn_memory *memory;         /* of the process whose stack is unwound */
+    struct cn_stored_names *names;    /* of frames of languages; borrowed */
 };
 
-void cn_unwound_begin(struct cn_unwound *stacks);
+void cn_unwound_begin(struct cn_unwound *stacks, struct cn_stored_names *names);
 void cn_unwound_done(struct cn_unwound *stacks);
 
 /* Follow a record with its head: mappings, forks, exec, ends of tasks. */

@@ -244,7 +244,7 @@ static bool prepare(struct sampling *s, struct cn_error *err)
         .rings = &s->rings,
         .writer = &s->writer,
     };
-    cn_unwound_begin(&s->collector.stacks);
+    cn_unwound_begin(&s->collector.stacks, &s->collector.stored);
     list_polled(s);
     return true;
 }

@@ -3,13 +3,13 @@
 #include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/bytes/digits.h"
 #include "base/bytes/record.h"
 #include "base/text.h"
+#include "sampler/languages/languages.h"
 
 /* Offsets in records, with their heads. */
 enum {
@@ -28,24 +28,32 @@ enum {
 };
 
 /* What is read of a process beside its stack, for one sample. */
-enum { MEMORY_BLOCKS = 8, MEMORY_BLOCK_LEN = 512, MEMORY_READS_MAX = 64 };
+enum { MEMORY_BYTES_MAX = 1 << 15, LANGUAGE_BYTES_MAX = 1 << 18 };
 
 struct cn_unwound_process {
     uint32_t pid;
     uint32_t thread_count;
-    struct cn_unwind_space *space; /* NULL: it has ended */
+    struct cn_unwind_space *space;  /* NULL: it has ended */
+    struct cn_languages *languages; /* run-times; NULL: none */
 };
 
-void cn_unwound_begin(struct cn_unwound *stacks)
+void cn_unwound_begin(struct cn_unwound *stacks, struct cn_stored_names *names)
 {
-    *stacks = (struct cn_unwound){.unwinder = cn_unwinder_new()};
+    *stacks = (struct cn_unwound){
+        .unwinder = cn_unwinder_new(),
+        .memory = cn_alloc(1, sizeof(*stacks->memory)),
+        .names = names,
+    };
 }
 
 void cn_unwound_done(struct cn_unwound *stacks)
 {
-    for (size_t i = 0; i < stacks->count; i++)
+    for (size_t i = 0; i < stacks->count; i++) {
         cn_unwind_space_free(stacks->processes[i].space);
+        cn_languages_free(stacks->processes[i].languages);
+    }
     free(stacks->processes);
+    free(stacks->memory);
     cn_map_done(&stacks->process_of);
     cn_unwinder_free(stacks->unwinder);
     *stacks = (struct cn_unwound){0};
@@ -88,9 +96,35 @@ static void map(struct cn_unwound *stacks, struct cn_bytes record, uint16_t misc
         if (access(cn_text_str(&inside), R_OK) == 0)
             path = cn_text_str(&inside);
     }
-    cn_unwind_space_map(process_at(stacks, pid)->space, begin, end,
-                        cn_u64_get(record.ptr + FILE_OFF), path, build_id);
+    struct cn_unwound_process *process = process_at(stacks, pid);
+    struct cn_language_mapping mapping = {
+        .begin = begin,
+        .end = end,
+        .file_off = cn_u64_get(record.ptr + FILE_OFF),
+        .path = path,
+    };
+    cn_unwind_space_map(process->space, begin, end, mapping.file_off, path, build_id);
+    if (begin < end && path[0] == '/')
+        cn_languages_map(&process->languages, &mapping, stacks->memory, stacks->names);
     cn_text_done(&inside);
+}
+
+static void forget(struct cn_unwound_process *process)
+{
+    cn_unwind_space_free(process->space);
+    cn_languages_free(process->languages);
+    process->space = NULL;
+    process->languages = NULL;
+}
+
+static void exec_task(struct cn_unwound *stacks, struct cn_bytes record)
+{
+    struct cn_unwound_process *process =
+        process_at(stacks, cn_u32_get(record.ptr + PID_OFF));
+
+    cn_unwind_space_clear(process->space);
+    cn_languages_free(process->languages);
+    process->languages = NULL;
 }
 
 static void fork_task(struct cn_unwound *stacks, struct cn_bytes record)
@@ -104,9 +138,12 @@ static void fork_task(struct cn_unwound *stacks, struct cn_bytes record)
     }
     struct cn_unwind_space *copy =
         cn_unwind_space_copy(process_at(stacks, parent)->space);
+    struct cn_languages *languages =
+        cn_languages_copy(process_at(stacks, parent)->languages);
     struct cn_unwound_process *process = process_at(stacks, pid);
-    cn_unwind_space_free(process->space);
+    forget(process);
     process->space = copy;
+    process->languages = languages;
     process->thread_count = 1;
 }
 
@@ -119,8 +156,7 @@ static void end_task(struct cn_unwound *stacks, struct cn_bytes record)
 
     if (!process || !process->space || --process->thread_count > 0)
         return;
-    cn_unwind_space_free(process->space);
-    process->space = NULL;
+    forget(process);
 }
 
 void cn_unwound_take(struct cn_unwound *stacks, struct cn_bytes record)
@@ -137,44 +173,12 @@ void cn_unwound_take(struct cn_unwound *stacks, struct cn_bytes record)
     else if (type == PERF_RECORD_EXIT)
         end_task(stacks, record);
     else if (type == PERF_RECORD_COMM && misc & PERF_RECORD_MISC_COMM_EXEC)
-        cn_unwind_space_clear(
-            process_at(stacks, cn_u32_get(record.ptr + PID_OFF))->space);
+        exec_task(stacks, record);
 }
-
-/* Memory of a process that runs on: blocks that were read for one sample. */
-struct memory {
-    pid_t pid;
-    unsigned count; /* of blocks that were read */
-    uint64_t begins[MEMORY_BLOCKS];
-    uint8_t blocks[MEMORY_BLOCKS][MEMORY_BLOCK_LEN];
-};
 
 static bool read_memory(void *arg, uint64_t address, uint64_t *out)
 {
-    struct memory *memory = arg;
-    uint64_t begin = address - address % MEMORY_BLOCK_LEN;
-    unsigned used = memory->count < MEMORY_BLOCKS ? memory->count : MEMORY_BLOCKS;
-    unsigned at = 0;
-
-    if (address - begin > MEMORY_BLOCK_LEN - sizeof(*out))
-        return false;
-    while (at < used && memory->begins[at] != begin)
-        at++;
-    if (at == used) {
-        struct iovec to, from = {(void *)(uintptr_t)begin, MEMORY_BLOCK_LEN};
-
-        if (memory->count == MEMORY_READS_MAX)
-            return false;
-        at = memory->count++ % MEMORY_BLOCKS;
-        to = (struct iovec){memory->blocks[at], MEMORY_BLOCK_LEN};
-        memory->begins[at] = begin;
-        if (process_vm_readv(memory->pid, &to, 1, &from, 1, 0) != MEMORY_BLOCK_LEN) {
-            memory->begins[at] = UINT64_MAX;
-            return false;
-        }
-    }
-    *out = cn_u64_get(memory->blocks[at] + (address - begin));
-    return true;
+    return cn_memory_u64(arg, address, out);
 }
 
 size_t cn_unwound_unwind(struct cn_unwound *stacks, uint32_t pid,
@@ -185,12 +189,14 @@ size_t cn_unwound_unwind(struct cn_unwound *stacks, uint32_t pid,
     uint64_t stack_begin = registers->machine == CN_UNWIND_X86_64
                                ? registers->value[CN_UNWIND_X86_RSP]
                                : registers->value[CN_UNWIND_ARM_SP];
-    struct cn_unwind_space *space = process_at(stacks, pid)->space;
-    struct memory memory;
+    struct cn_unwound_process *process = process_at(stacks, pid);
+    struct cn_unwind_space *space = process->space;
 
-    memory.pid = (pid_t)pid;
-    memory.count = 0;
-    cn_unwind_space_set_memory(space, read_memory, &memory);
+    cn_memory_begin(stacks->memory, (pid_t)pid,
+                    process->languages ? LANGUAGE_BYTES_MAX : MEMORY_BYTES_MAX);
+    cn_unwind_space_set_memory(space, read_memory, stacks->memory);
+    cn_unwind_space_set_foreign(space, process->languages ? cn_languages_undo : NULL,
+                                process->languages);
     size_t count = cn_unwind(space, registers, stack_begin, stack, out, most, &end);
     cn_unwind_space_set_memory(space, NULL, NULL);
     stacks->ends[end]++;

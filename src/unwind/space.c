@@ -82,6 +82,13 @@ void cn_unwind_space_set_memory(struct cn_unwind_space *space, cn_unwind_memory 
     space->memory = arg;
 }
 
+void cn_unwind_space_set_foreign(struct cn_unwind_space *space, cn_unwind_foreign undo,
+                                 void *arg)
+{
+    space->undo_foreign = undo;
+    space->foreign = arg;
+}
+
 const struct cn_unwind_mapping *cn_unwind_space_find(const struct cn_unwind_space *space,
                                                      uint64_t address)
 {

@@ -118,6 +118,8 @@ struct cn_unwind_space {
     struct cn_unwind_node *mappings; /* NULL: none */
     cn_unwind_memory read_memory;    /* NULL: nothing is read */
     void *memory;
+    cn_unwind_foreign undo_foreign; /* NULL: there is only code with tables */
+    void *foreign;
 };
 
 /* Valid until the next call. */

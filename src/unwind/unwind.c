@@ -371,6 +371,50 @@ static struct cn_unwind_point *find_point(struct unwind_walk *w)
     return point->module || w->is_exact ? point : cn_unwind_point_at(w->space, pc);
 }
 
+/* The caller was found: is it one? */
+static bool arrive(struct unwind_walk *w, enum cn_unwind_end *end)
+{
+    if (w->is_arm)
+        w->at.value[w->pc] &= ARM_ADDRESS_MASK;
+    w->is_innermost = false;
+    if (w->at.value[w->pc] == 0)
+        return stop(end, CN_UNWIND_WHOLE);
+    return find_point(w)->module || stop(end, CN_UNWIND_UNKNOWN);
+}
+
+/* Ask what knows the code of a run-time. */
+static bool undo_foreign(struct unwind_walk *w, struct cn_unwind_step *step)
+{
+    step->registers = w->at;
+    step->stack_begin = w->stack_begin;
+    step->stack = w->stack;
+    step->is_innermost = w->is_exact;
+    step->frame_count = 0;
+    return w->space->undo_foreign(w->space->foreign, step);
+}
+
+/* To the caller that it has found. */
+static bool step_by_foreign(struct unwind_walk *w, const struct cn_unwind_step *step,
+                            enum cn_unwind_end *end)
+{
+    uint64_t pc = w->at.value[w->pc], sp;
+
+    w->at = step->registers;
+    sp = w->at.value[w->sp];
+    if (!is_known(w, w->pc))
+        return stop(end, is_known(w, w->sp) && sp > w->stack_begin &&
+                                 sp - w->stack_begin >= w->stack.len
+                             ? CN_UNWIND_CUT
+                             : CN_UNWIND_UNKNOWN);
+    /* A leaf can be left without a change of the stack pointer, but only once. */
+    if (!is_known(w, w->sp) || sp < w->lowest ||
+        (sp == w->lowest && (!w->is_exact || w->at.value[w->pc] == pc)))
+        return stop(end, CN_UNWIND_BAD);
+    w->lowest = sp;
+    w->is_exact = false;
+    return arrive(w, end);
+}
+
 /* To the caller. */
 static bool step(struct unwind_walk *w, enum cn_unwind_end *end)
 {
@@ -397,12 +441,7 @@ static bool step(struct unwind_walk *w, enum cn_unwind_end *end)
             *end = CN_UNWIND_WHOLE;
         return false;
     }
-    if (w->is_arm)
-        w->at.value[w->pc] &= ARM_ADDRESS_MASK;
-    w->is_innermost = false;
-    if (w->at.value[w->pc] == 0)
-        return stop(end, CN_UNWIND_WHOLE);
-    return find_point(w)->module || stop(end, CN_UNWIND_UNKNOWN);
+    return arrive(w, end);
 }
 
 size_t cn_unwind(struct cn_unwind_space *space,
@@ -423,14 +462,21 @@ size_t cn_unwind(struct cn_unwind_space *space,
         .is_innermost = true,
         .at = *registers,
     };
+    struct cn_unwind_step foreign;
     size_t count = 0;
 
+    foreign.frame_count = 0;
     w.lowest = w.at.value[w.sp];
     *end = CN_UNWIND_CUT;
     /* Frames that are replaced do not count, but a hostile table may replace each by itself. */
     for (size_t steps = 0; count < most && steps < 2 * most; steps++) {
-        out[count++] = w.at.value[w.pc];
-        if (!step(&w, end))
+        bool is_foreign = space->undo_foreign && undo_foreign(&w, &foreign);
+
+        if (foreign.frame_count == 0)
+            out[count++] = w.at.value[w.pc];
+        for (size_t i = 0; i < foreign.frame_count && count < most; i++)
+            out[count++] = foreign.frames[i];
+        if (is_foreign ? !step_by_foreign(&w, &foreign, end) : !step(&w, end))
             break;
         *end = CN_UNWIND_CUT;
         count -= w.is_replaced;

@@ -99,6 +99,27 @@ typedef bool (*cn_unwind_memory)(void *arg, uint64_t address, uint64_t *out);
 void cn_unwind_space_set_memory(struct cn_unwind_space *space, cn_unwind_memory read,
                                 void *arg);
 
+/* One frame of code that no table describes, as that of run-time compilers. */
+struct cn_unwind_step {
+    struct cn_unwind_registers registers; /* of the frame; then: of its caller */
+    uint64_t stack_begin;
+    struct cn_bytes stack;
+    bool is_innermost; /* the program counter is no return address */
+    uint64_t frames[64];
+    size_t frame_count; /* addresses for the stack instead of the program counter, the
+                         * innermost first; 0: that stays */
+};
+
+/* True if the frame was undone: without a program counter the stack ends there as unknown,
+ * with 0 it is whole. False if tables shall undo it; the addresses for the stack are used in
+ * both cases. */
+typedef bool (*cn_unwind_foreign)(void *arg, struct cn_unwind_step *step);
+
+/* Is asked before the tables, for every frame; NULL: not any more. Copies of the space do not
+ * have it. */
+void cn_unwind_space_set_foreign(struct cn_unwind_space *space, cn_unwind_foreign undo,
+                                 void *arg);
+
 enum cn_unwind_end {
     CN_UNWIND_WHOLE,   /* reached _start or the start of the thread */
     CN_UNWIND_CUT,     /* the copy of the stack ended, or `most` was reached */

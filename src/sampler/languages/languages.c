@@ -1,0 +1,109 @@
+#include "sampler/languages/languages.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/bytes/record.h"
+
+static const struct cn_language_runtime *const runtimes[] = {
+    NULL,
+};
+
+/* A run-time of a process. */
+struct language {
+    const struct cn_language_runtime *runtime;
+    void *state;
+    struct cn_language_mapping mapping;
+    char *path; /* of the mapping */
+};
+
+struct cn_languages {
+    struct cn_memory *memory;
+    struct cn_stored_names *names;
+    struct language *list;
+    size_t count, capacity;
+};
+
+static struct cn_languages *languages_new(struct cn_memory *memory,
+                                          struct cn_stored_names *names)
+{
+    struct cn_languages *languages = cn_alloc(1, sizeof(*languages));
+
+    languages->memory = memory;
+    languages->names = names;
+    return languages;
+}
+
+static void add(struct cn_languages *languages, const struct cn_language_runtime *runtime,
+                const struct cn_language_mapping *mapping)
+{
+    void *state = runtime->open(languages->memory, mapping, languages->names);
+
+    if (!state)
+        return;
+    struct language language = {runtime, state, *mapping, cn_strdup(mapping->path)};
+    language.mapping.path = language.path;
+    CN_PUSH(languages->list, languages->count, languages->capacity, language);
+}
+
+void cn_languages_map(struct cn_languages **languages,
+                      const struct cn_language_mapping *mapping, struct cn_memory *memory,
+                      struct cn_stored_names *names)
+{
+    for (size_t i = 0; runtimes[i]; i++) {
+        bool is_known = false;
+
+        if (!runtimes[i]->is_runtime(mapping->path))
+            continue;
+        if (!*languages)
+            *languages = languages_new(memory, names);
+        /* A file may have several mappings with code, and they may be reported twice. */
+        for (size_t k = 0; k < (*languages)->count; k++)
+            is_known |= (*languages)->list[k].runtime == runtimes[i];
+        if (!is_known)
+            add(*languages, runtimes[i], mapping);
+    }
+}
+
+struct cn_languages *cn_languages_copy(const struct cn_languages *languages)
+{
+    if (!languages)
+        return NULL;
+    struct cn_languages *copy = languages_new(languages->memory, languages->names);
+    for (size_t i = 0; i < languages->count; i++)
+        add(copy, languages->list[i].runtime, &languages->list[i].mapping);
+    return copy;
+}
+
+void cn_languages_free(struct cn_languages *languages)
+{
+    if (!languages)
+        return;
+    for (size_t i = 0; i < languages->count; i++) {
+        languages->list[i].runtime->close(languages->list[i].state);
+        free(languages->list[i].path);
+    }
+    free(languages->list);
+    free(languages);
+}
+
+bool cn_languages_undo(void *arg, struct cn_unwind_step *step)
+{
+    struct cn_languages *languages = arg;
+
+    for (size_t i = 0; i < languages->count; i++)
+        if (languages->list[i].runtime->undo(languages->list[i].state, step))
+            return true;
+    return false;
+}
+
+bool cn_language_stack(const struct cn_unwind_step *step, uint64_t address, uint64_t *out)
+{
+    struct cn_bytes word;
+
+    if (address < step->stack_begin ||
+        !cn_bytes_slice(step->stack, address - step->stack_begin, sizeof(*out), &word))
+        return false;
+    *out = cn_u64_get(word.ptr);
+    return true;
+}

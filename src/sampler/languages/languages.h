@@ -1,0 +1,62 @@
+/* Run-times of languages in sampled processes: frames of code that has no unwind tables,
+ * because it was made while the program ran, and the functions that interpreters run.
+ *
+ *     cn_languages_map(&languages, &mapping, memory, names);  for each executable mapping
+ *     cn_memory_begin(memory, pid, bytes);                    before each stack
+ *     cn_unwind_space_set_foreign(space, cn_languages_undo, languages);
+ *     cn_languages_free(languages);
+ *
+ * A run-time is one row of the table in languages.c. Its memory is read through `memory`,
+ * within limits; it is not trusted.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_SAMPLER_LANGUAGES_LANGUAGES_H
+#define CN_SAMPLER_LANGUAGES_LANGUAGES_H
+
+#include <sys/types.h>
+
+#include "sampler/languages/memory.h"
+#include "unwind/unwind.h"
+
+struct cn_stored_names;
+
+/* An executable mapping of a file. */
+struct cn_language_mapping {
+    uint64_t begin, end;
+    uint64_t file_off; /* of `begin` */
+    const char *path;  /* as this process can open it */
+};
+
+struct cn_language_runtime {
+    bool (*is_runtime)(const char *path);
+    /* What is known of a run-time; NULL if nothing can be. The process has not initialised
+     * it yet, or runs it for long: nothing is read of `memory` before the first frame is to
+     * be undone. `memory` and `names` outlive it; `mapping` does not. */
+    void *(*open)(struct cn_memory *memory, const struct cn_language_mapping *mapping,
+                  struct cn_stored_names *names);
+    bool (*undo)(void *state, struct cn_unwind_step *step); /* a cn_unwind_foreign */
+    void (*close)(void *state);
+};
+
+struct cn_languages;
+
+/* Look whether a mapping belongs to a run-time; `*languages` is NULL until one does. */
+void cn_languages_map(struct cn_languages **languages,
+                      const struct cn_language_mapping *mapping, struct cn_memory *memory,
+                      struct cn_stored_names *names);
+
+/* The same run-times in a forked process; NULL has none. */
+struct cn_languages *cn_languages_copy(const struct cn_languages *languages);
+void cn_languages_free(struct cn_languages *languages); /* NULL is fine */
+
+bool cn_languages_undo(void *languages, struct cn_unwind_step *step);
+
+/* 8 bytes of the copy of the stack. */
+bool cn_language_stack(const struct cn_unwind_step *step, uint64_t address,
+                       uint64_t *out);
+
+/* The addresses of symbols of a mapped file, 0 for those that it does not have. */
+void cn_language_symbols(const struct cn_language_mapping *mapping,
+                         const char *const *names, size_t count, uint64_t *out);
+
+#endif
