@@ -239,9 +239,9 @@ class Traces(unittest.TestCase):
 
     def test_the_parts_of_a_large_trace_are_the_whole(self):
         whole = {}
-        todo = [{"node": 0}]
-        while todo:
-            asked = todo.pop()
+        waiting = [{"node": 0}]
+        while waiting:
+            asked = waiting.pop()
             part = self.ask("trace", key=self.deep, limit=200, **asked)
             self.assertLessEqual(len(part["nodes"]), 201)
             nodes = part["nodes"]
@@ -249,10 +249,10 @@ class Traces(unittest.TestCase):
                 follows = nodes[at + 1]["depth"] if at + 1 < len(nodes) else 0
                 isclosed = node["below"] > 0 and follows <= node["depth"] and at > 0
                 if node["node"] not in whole and isclosed:
-                    todo.append({"node": node["node"]})
+                    waiting.append({"node": node["node"]})
                 whole[node["node"]] = node
             if "next" in part:
-                todo.append({"node": asked["node"], "from": part["next"]})
+                waiting.append({"node": asked["node"], "from": part["next"]})
         self.assertEqual(sorted(whole), list(range(part["nodeCount"])))
         self.assertEqual(max(node["depth"] for node in whole.values()), 60)
 

@@ -193,11 +193,11 @@ def paths(traces):
     found = collections.Counter()
     for t in traces.values():
         children = children_of(t)
-        todo = [(s, ()) for s in children[None]]
-        while todo:
-            s, above = todo.pop()
+        waiting = [(s, ()) for s in children[None]]
+        while waiting:
+            s, above = waiting.pop()
             found[above + (s.name,)] += self_ns(s, children[s.id])
-            todo += [(c, above + (s.name,)) for c in children[s.id]]
+            waiting += [(c, above + (s.name,)) for c in children[s.id]]
     return dict(found)
 
 

@@ -11,6 +11,7 @@
 #include "record/process.h"
 #include "record/state/module_rules.h"
 #include "record/state/returns.h"
+#include "record/state/ring.h"
 #include "record/state/thread.h"
 
 static int find_program(struct dl_phdr_info *info, size_t size, void *arg)

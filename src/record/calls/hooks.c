@@ -11,6 +11,7 @@
 #include "record/process.h"
 #include "record/state/lock.h"
 #include "record/state/returns.h"
+#include "record/state/ring.h"
 #include "record/state/thread.h"
 
 /* The alternate signal stack; empty while a handler runs on it. */

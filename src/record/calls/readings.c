@@ -7,6 +7,7 @@
 #include "record/calls/pmu.h"
 #include "record/layout.h"
 #include "record/process.h"
+#include "record/state/ring.h"
 #include "record/state/thread.h"
 #include "record/syscalls.h"
 

@@ -5,6 +5,7 @@
 #include "record/calls/arguments.h"
 #include "record/calls/hooks.h"
 #include "record/code/loader.h"
+#include "record/state/ring.h"
 #include "record/state/thread.h"
 #include "record/stubs.h"
 

@@ -6,6 +6,7 @@
 #include "record/layout.h"
 #include "record/process.h"
 #include "record/state/maps.h"
+#include "record/state/ring.h"
 #include "record/state/thread.h"
 #include "record/syscalls.h"
 #include "record/text.h"

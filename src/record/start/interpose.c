@@ -90,7 +90,7 @@ static void begin_child(void)
 
     if (!self)
         return;
-    cn_rec_thread_adopt(self);
+    (void)cn_rec_thread_adopt(self);
     if (cn_rec_process.shared)
         atomic_fetch_sub(&cn_rec_process.shared->coming_count, 1);
 }

@@ -1,9 +1,7 @@
 #include "record/state/thread.h"
 
-#include <linux/futex.h>
 #include <stddef.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "record/clock.h"
 #include "record/layout.h"
@@ -428,32 +426,14 @@ static bool adopt(struct cn_rec_thread *self)
     return true;
 }
 
-void cn_rec_thread_adopt(struct cn_rec_thread *self)
+bool cn_rec_thread_adopt(struct cn_rec_thread *self)
 {
     uint64_t before;
 
     cn_rec_block_signals(&before);
-    if (!cn_rec_wiped(self)->is_mine && !self->is_off)
-        (void)adopt(self);
+    bool is_mine = cn_rec_wiped(self)->is_mine || (!self->is_off && adopt(self));
     cn_rec_restore_signals(&before);
-}
-
-static bool has_room(const struct cn_rec_track *track, uint32_t len)
-{
-    uint64_t used = atomic_load(&track->recorded) - atomic_load(&track->drained);
-
-    return track->ring_len - used >= len;
-}
-
-static bool write_ring(struct cn_rec_thread *self, uint32_t len)
-{
-    if (!cn_rec_track_make_room(self->track, self->ring))
-        return false;
-    if (has_room(self->track, len))
-        return true;
-    /* A record that is still unfinished was most likely left by a jump. */
-    atomic_store(&self->track->unfinished, UINT64_MAX);
-    return cn_rec_track_make_room(self->track, self->ring);
+    return is_mine;
 }
 
 void cn_rec_thread_stop(struct cn_rec_thread *self)
@@ -463,232 +443,12 @@ void cn_rec_thread_stop(struct cn_rec_thread *self)
     cn_rec_wiped(self)->limit = 0;
 }
 
-/* Make room for a record of `len` bytes. */
-static bool make_room_blocked(struct cn_rec_thread *self, uint32_t len)
-{
-    struct cn_rec_shared *shared = cn_rec_process.shared;
-
-    if (!cn_rec_wiped(self)->is_mine && !adopt(self))
-        return false;
-    if (atomic_load(&shared->stop)) {
-        cn_rec_thread_stop(self);
-        return false;
-    }
-    if (!has_room(self->track, len) && !write_ring(self, len))
-        return false;
-    uint64_t ring_len = self->track->ring_len;
-    uint64_t recorded = atomic_load(&self->track->recorded);
-    cn_rec_track_ring_bell();
-    /* Assembly stores 16 bytes at any position below the limit, which may be an odd
-     * multiple of 8 after a payload. */
-    uint64_t end = atomic_load(&self->track->drained) + ring_len - 8;
-    uint64_t bell = recorded + ring_len / 4;
-    cn_rec_wiped(self)->limit = bell < end ? bell : end;
-    return true;
-}
-
-static bool make_room(struct cn_rec_thread *self, uint32_t len)
-{
-    uint64_t before;
-
-    if (cn_rec_is_sandboxed)
-        cn_rec_thread_stop(self);
-    if (self->is_off ||
-        (cn_rec_wiped(self)->is_mine && cn_rec_track_is_stuck(self->track)))
-        return false;
-    cn_rec_block_signals(&before);
-    bool ok = make_room_blocked(self, len);
-    cn_rec_restore_signals(&before);
-    return ok;
-}
-
-struct thread_record {
-    uint64_t time_ns, word;
-    const uint64_t *payload;
-    uint32_t len; /* including the payload */
-};
-
-static void put(const struct cn_rec_thread *self, uint64_t at, uint64_t value)
-{
-    *(volatile uint64_t *)(self->ring + (at & self->ring_mask)) = value;
-}
-
-/* Only signal handlers of this thread compete, so no bus lock is needed. */
-static bool advance(struct cn_rec_track *track, uint64_t from, uint64_t to)
-{
-#if defined(__x86_64__)
-    uint64_t seen = from;
-
-    __asm__ volatile("cmpxchgq %2, %1"
-                     : "+a"(seen), "+m"(track->recorded)
-                     : "r"(to)
-                     : "cc", "memory");
-    return seen == from;
-#else
-    return atomic_compare_exchange_strong(&track->recorded, &from, to);
-#endif
-}
-
-/* A signal handler interrupted the thread while it stored a record at `at`: step over its
- * slot. The thread completes the record later; if it never does, one record is lost. */
-static void leave_slot(struct cn_rec_thread *self, uint64_t at)
-{
-    uint32_t len = self->slot_len;
-    uint64_t none = UINT64_MAX;
-
-    (void)atomic_compare_exchange_strong(&self->track->unfinished, &none, at);
-    /* Fill the slot with valid records: a payload that is not stored yet must not look
-     * like records. */
-    for (uint32_t i = 0; i + 16 <= len; i += 16) {
-        put(self, at + i, cn_rec_now(self));
-        put(self, at + i + 8, CN_REC_LOST_WORD | 1 << 16);
-    }
-    if (len % 16 != 0) {
-        put(self, at + len - 16, CN_REC_FILL_WORD);
-        put(self, at + len - 8, CN_REC_FILL_PAYLOAD);
-    }
-    self->stepped = at;
-    (void)advance(self->track, at, at + len);
-}
-
-/* Complete the record at `at` that a signal handler has stepped over. Without a time
- * of its own it gets that of the next record: the records of the handler must not be
- * older. */
-static void finish_slot(struct cn_rec_thread *self, uint64_t at,
-                        const struct thread_record *record)
-{
-    volatile uint64_t *after_ns =
-        (volatile uint64_t *)(self->ring + ((at + record->len) & self->ring_mask));
-    uint64_t unfinished = at;
-
-    put(self, at, record->time_ns ? record->time_ns : *after_ns);
-    put(self, at + 8, record->word);
-    for (uint32_t i = 16; i < record->len; i += 8)
-        put(self, at + i, record->payload[(i - 16) / 8]);
-    (void)atomic_compare_exchange_strong(&self->track->unfinished, &unfinished,
-                                         UINT64_MAX);
-    /* The interrupted code may be about to claim a slot: this one is done. */
-    if (self->stepped == at)
-        self->stepped = UINT64_MAX;
-}
-
-void cn_rec_finish_slot_at(uint64_t word, uint64_t at, uint64_t time_ns)
-{
-    struct thread_record record = {.time_ns = time_ns, .word = word, .len = 16};
-
-    finish_slot(cn_rec_self, at, &record);
-}
-
-void cn_rec_finish_slot(uint64_t word, uint64_t at)
-{
-    cn_rec_finish_slot_at(word, at, 0);
-}
-
-/* Store a record at `at`, where the ring has room. */
-static void store(struct cn_rec_thread *self, uint64_t at,
-                  const struct thread_record *record)
-{
-    put(self, at, record->time_ns ? record->time_ns : cn_rec_now(self));
-    put(self, at + 8, record->word);
-    for (uint32_t i = 16; i < record->len; i += 8)
-        put(self, at + i, record->payload[(i - 16) / 8]);
-    if (!advance(self->track, at, at + record->len))
-        finish_slot(self, at, record);
-}
-
-static bool add(struct cn_rec_thread *self, const struct thread_record *record)
-{
-    for (;;) {
-        uint64_t recorded =
-            atomic_load_explicit(&self->track->recorded, memory_order_relaxed);
-        bool is_taken = recorded == self->slot;
-        uint32_t len = record->len + (is_taken ? self->slot_len : 0);
-
-        /* The room up to the limit may be too small for this record. */
-        if (recorded + len > cn_rec_wiped(self)->limit + 8) {
-            if (!make_room(self, len))
-                return false;
-            continue;
-        }
-        if (is_taken) {
-            leave_slot(self, recorded);
-            continue;
-        }
-        self->slot_len = record->len;
-        self->slot = recorded;
-        /* A handler that ran before the slot was claimed has used it; one that ran later
-         * has stepped over it. */
-        if (atomic_load_explicit(&self->track->recorded, memory_order_relaxed) !=
-                recorded &&
-            self->stepped != recorded)
-            continue;
-        store(self, recorded, record);
-        self->slot_len = 16;
-        return true;
-    }
-}
-
-static void record_lost(struct cn_rec_thread *self)
-{
-    uint64_t lost = atomic_load(&self->track->lost);
-    struct thread_record record = {
-        .word = CN_REC_LOST_WORD | (lost - self->lost_recorded) << 16,
-        .len = 16,
-    };
-
-    if (lost != self->lost_recorded && cn_rec_wiped(self)->is_mine && add(self, &record))
-        self->lost_recorded = lost;
-}
-
-void cn_rec_add(struct cn_rec_thread *self, uint64_t time_ns, uint64_t word,
-                const uint64_t *payload, uint32_t payload_len)
-{
-    struct thread_record record = {time_ns, word, payload, 16 + payload_len};
-
-    uint64_t extra_len = payload_len;
-
-    record_lost(self);
-    if (!add(self, &record)) {
-        if (cn_rec_wiped(self)->is_mine && !self->is_off)
-            atomic_fetch_add(&self->track->lost, 1);
-        return;
-    }
-    if ((word & CN_REC_TYPE_MASK) == CN_REC_EVENT_TYPE)
-        extra_len += 16;
-    /* Only this thread writes it; a signal handler in between costs at most one count. */
-    atomic_store_explicit(
-        &self->track->extra_len,
-        atomic_load_explicit(&self->track->extra_len, memory_order_relaxed) + extra_len,
-        memory_order_relaxed);
-}
-
-void cn_rec_record_at(struct cn_rec_thread *self, uint64_t time_ns, uint64_t word)
-{
-    struct thread_record record = {.time_ns = time_ns, .word = word, .len = 16};
-
-    if (atomic_load_explicit(&self->track->lost, memory_order_relaxed) !=
-            self->lost_recorded ||
-        !add(self, &record))
-        cn_rec_add(self, time_ns, word, NULL, 0);
-}
-
-void cn_rec_record(struct cn_rec_thread *self, uint64_t word)
-{
-    cn_rec_record_at(self, 0, word);
-}
-
 uint64_t cn_rec_frame_word(const struct cn_rec_thread *self,
                            const struct cn_rec_frame *frame)
 {
     uint64_t depth = (uint64_t)(frame - self->frames) - 1;
 
     return (uint64_t)frame->address << 16 | (depth << 6 & CN_REC_DEPTH_MASK);
-}
-
-void cn_rec_thread_reserve(struct cn_rec_thread *self)
-{
-    if (atomic_load(&self->track->recorded) >= cn_rec_wiped(self)->limit)
-        (void)make_room(self, 16);
 }
 
 struct cn_rec_thread *cn_rec_thread_ready(void)

@@ -194,8 +194,9 @@ struct cn_rec_thread *cn_rec_thread_begin(void);
 /* The same for a call that is made now; NULL when the call is not recorded. */
 struct cn_rec_thread *cn_rec_thread_ready(void);
 
-/* In the child of a fork: take a track now, not at the first call. */
-void cn_rec_thread_adopt(struct cn_rec_thread *self);
+/* In the child of a fork: take a track now, not at the first call. False if there is none
+ * for it. */
+bool cn_rec_thread_adopt(struct cn_rec_thread *self);
 
 /* From now on only the returns of open calls are handled, without system calls. */
 void cn_rec_thread_stop(struct cn_rec_thread *self);
@@ -214,27 +215,9 @@ void cn_rec_thread_release(struct cn_rec_thread *thread);
 /* The current time in nanoseconds. */
 uint64_t cn_rec_now(const struct cn_rec_thread *self);
 
-/* Add a record with the time `time_ns`; 0: now. The payload is a multiple of 8 bytes.
- * Records that cannot be added are counted as lost. */
-void cn_rec_add(struct cn_rec_thread *self, uint64_t time_ns, uint64_t word,
-                const uint64_t *payload, uint32_t payload_len);
-
-/* Fast path for a record without payload, with the time `time_ns`, or the current time. */
-void cn_rec_record_at(struct cn_rec_thread *self, uint64_t time_ns, uint64_t word);
-void cn_rec_record(struct cn_rec_thread *self, uint64_t word);
-
-/* Complete the record `word` at `at`, which a signal handler stepped over while assembly
- * stored it; it has this time, or that of the next record. */
-void cn_rec_finish_slot_at(uint64_t word, uint64_t at, uint64_t time_ns);
-void cn_rec_finish_slot(uint64_t word, uint64_t at);
-
 /* The word of a frame's records, without the type. */
 uint64_t cn_rec_frame_word(const struct cn_rec_thread *self,
                            const struct cn_rec_frame *frame);
-
-/* Make room for a record before a frame is pushed or popped, so that no signal handler
- * runs in between. */
-void cn_rec_thread_reserve(struct cn_rec_thread *self);
 
 /* False when another task uses the thread-local storage of this thread, after clone() or
  * in vfork(). */

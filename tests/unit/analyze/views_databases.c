@@ -159,12 +159,12 @@ static void both_ways_agree(void **state)
  * were. */
 static size_t visit_all(struct cn_view *view)
 {
-    struct cn_row *todo = NULL;
+    struct cn_row *waiting = NULL;
     size_t count = 0, visited = 0;
     bool is_top = true;
 
     while (is_top || (count > 0 && visited < ROWS_VISITED)) {
-        struct cn_row parent = is_top ? (struct cn_row){0} : todo[--count];
+        struct cn_row parent = is_top ? (struct cn_row){0} : waiting[--count];
         struct cn_text label = {0};
         struct cn_error err = {0};
         struct cn_row_list list;
@@ -176,16 +176,16 @@ static size_t visit_all(struct cn_view *view)
                          !view->ops->location(view, &parent, &location, &err))))
             fail_msg("%s: %s", view->costs->db->path, err.text);
         assert_true(is_top || label.len > 0);
-        todo = realloc(todo, (count + list.count + 1) * sizeof(*todo));
-        assert_non_null(todo);
+        waiting = realloc(waiting, (count + list.count + 1) * sizeof(*waiting));
+        assert_non_null(waiting);
         for (size_t i = 0; i < list.count; i++)
-            todo[count++] = list.rows[i];
+            waiting[count++] = list.rows[i];
         visited += list.count;
         is_top = false;
         cn_row_list_done(&list);
         cn_text_done(&label);
     }
-    free(todo);
+    free(waiting);
     return visited;
 }
 
