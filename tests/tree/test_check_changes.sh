@@ -32,7 +32,7 @@ for path, expected in (
         ("src/base/run/pool.c", ["layers", "unit/base/run/pool", "unit/base/run/pool_damage", "unit/base/run/job",
                                  "cli/tree/depth", "cli/tree/depth/real"]),
         ("tests/cli/tree/depth/stdout", ["layers", "cli/tree/depth", "cli/tree/depth/real"]),
-        ("src/cli/recording/cmd_why.c", ["layers", "cli/why/found"]),
+        ("src/cli/why/cmd_why.c", ["layers", "cli/why/found"]),
         ("tests/record/times", ["layers", "record/times"]), ("tests/server/test_api.py", ["layers", "server_api"]),
         ("tests/fuzz/fuzz_pprof.c", ["layers", "fuzz_pprof"]), ("docs/tui.md", ["layers"])):
     chosen, left_out = check.choose([path], known, {})

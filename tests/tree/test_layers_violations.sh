@@ -27,10 +27,10 @@ put server/api/rows.c '"base/bytes/json.h"' '"server/served/views.h"'
 put mpi/ranks.c '"base/run/ranks.h"' '<mpi.h>'
 put analyze/cct/ranks.c '"base/run/ranks.h"'
 put cli/shell/main.c '"open/formats.h"' '"analyze/cct/tree.h"'
-put cli/tui/terminal.c '"cli/data/info.h"' '<ncurses.h>'
+put cli/tui/terminal.c '"cli/info/info.h"' '<ncurses.h>'
 put open/host/target.c '"open/open.h"'
 put store/search/search.c '"store/segment/reader.h"'
-put cli/database/cmd_database.c '"open/open.h"'
+put cli/views/cmd_views.c '"open/open.h"'
 put record/calls/hooks.c '"formats/uftrace/format.h"' '"base/bytes/record.h"' '<stdatomic.h>'
 "$CAIRN_SOURCE/tools/check_layers" "$root"
 

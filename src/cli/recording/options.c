@@ -12,8 +12,6 @@
 #include "base/duration.h"
 #include "base/run/pool.h"
 #include "base/text.h"
-#include "cli/recording/record_options.h"
-#include "cli/recording/sample_run.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/open.h"
 #include "cli/shell/progress.h"

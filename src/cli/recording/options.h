@@ -16,6 +16,10 @@
 #include "cli/shell/open.h"
 #include "model/format.h"
 
+/* What cairn record and cairn sample write, unless told otherwise. */
+#define CN_RECORD_DIR  "cairn.data"
+#define CN_SAMPLE_FILE "cairn.perf.data"
+
 #define CN_RECORDING_DATA_OPTION  \
     CN_OPTION("data", 'd', "DIR", \
               "the recording (default: cairn.data, then uftrace.data)")

@@ -5,11 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/database/view_options.h"
 #include "cli/recording/options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/tui/tui.h"
+#include "cli/views/options.h"
 
 #ifdef CN_HAS_NCURSES
 

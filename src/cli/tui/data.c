@@ -9,9 +9,9 @@
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
 #include "base/run/clock.h"
-#include "cli/data/info.h"
-#include "cli/database/view_options.h"
-#include "cli/recording/graph_print.h"
+#include "cli/graph/print.h"
+#include "cli/info/info.h"
+#include "cli/views/options.h"
 #include "launcher/files/recording_dir.h"
 #include "model/calls/recording.h"
 

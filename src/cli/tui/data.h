@@ -14,7 +14,7 @@
 #include "analyze/calls/report.h"
 #include "base/run/job.h"
 #include "cli/recording/options.h"
-#include "cli/recording/report_fields.h"
+#include "cli/report/fields.h"
 #include "cli/shell/args.h"
 #include "cli/shell/open.h"
 #include "cli/tui/source.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "cli/recording/report_fields.h"
+#include "cli/report/fields.h"
 #include "cli/tui/source.h"
 #include "model/calls/recording.h"
 

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
 #include "cli/print/quantity.h"
-#include "cli/print/row_names.h"
+#include "cli/views/row_names.h"
 
 enum { LABEL_LEN_MAX = 4096 }; /* longer names are cut: no screen is that wide */
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analyze/calls/graph.h"
-#include "cli/recording/graph_print.h"
+#include "cli/graph/print.h"
 #include "model/calls/recording.h"
 #include "symbols/program/resolver.h"
 

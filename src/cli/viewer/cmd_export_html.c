@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "base/files/sink.h"
-#include "cli/database/view_options.h"
+#include "cli/record/options.h"
 #include "cli/recording/options.h"
-#include "cli/recording/record_options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/shell/open.h"
+#include "cli/views/options.h"
 #include "server/page/export.h"
 
 static bool parse_range(const char *text, uint64_t span_ns, uint64_t *from_ns,

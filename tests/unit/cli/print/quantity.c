@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "cli/print/quantity.h"
-#include "cli/print/time_axis.h"
+#include "cli/timeline/time_axis.h"
 
 typedef void (*print_fn)(struct cn_text *text, uint64_t value);
 

@@ -1,0 +1,246 @@
+#include "cli/record/sample.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/duration.h"
+#include "base/path.h"
+#include "base/run/clock.h"
+#include "base/text.h"
+#include "cli/print/quantity.h"
+#include "cli/record/options.h"
+#include "cli/recording/options.h"
+#include "cli/shell/cli.h"
+#include "cli/shell/command.h"
+#include "cli/shell/kinds.h"
+#include "launcher/elf/program.h"
+#include "launcher/files/recording_dir.h"
+#include "launcher/rules/python_functions.h"
+
+void cn_end_like(int wait_status)
+{
+    struct rlimit none = {0};
+
+    if (WIFSIGNALED(wait_status)) {
+        (void)setrlimit(RLIMIT_CORE, &none);
+        (void)signal(WTERMSIG(wait_status), SIG_DFL);
+        (void)raise(WTERMSIG(wait_status));
+        exit(128 + WTERMSIG(wait_status));
+    }
+    if (WEXITSTATUS(wait_status) != 0)
+        exit(WEXITSTATUS(wait_status));
+}
+
+static void on_message(void *arg, const char *text)
+{
+    cn_cli_say(arg, "%s", text);
+}
+
+static void tell_result(const struct cn_args *args,
+                        const struct cn_sample_options *options,
+                        const struct cn_sample_result *result, bool is_kept)
+{
+    struct cn_text text = {0};
+
+    if (result->failure.text[0])
+        cn_cli_warn(args, "sampling stopped: %s; the program continued",
+                    result->failure.text);
+    if (result->lost_count > 0)
+        cn_cli_warn(args,
+                    "%" PRIu64 " record%s lost: they came faster than they could be "
+                    "written; choose a lower -F",
+                    result->lost_count, cn_plural(result->lost_count, "", "s"));
+    if (result->sample_count == 0)
+        cn_cli_say(args, result->is_inside
+                             ? "no samples: the program ran for less than one period, or "
+                               "is linked statically or setuid, where signals cannot "
+                               "sample it"
+                             : "no samples: the program ran for less than one period; "
+                               "choose a higher -F");
+    cn_count_print_of(&text, result->sample_count, "sample");
+    cn_text_str_add(&text, " in ");
+    cn_size_print(&text, result->file_len);
+    if (result->stack_count > 0)
+        cn_text_printf(&text, ", %.1f %% of stacks whole",
+                       100 * (double)result->whole_count / (double)result->stack_count);
+    cn_cli_detail(args,
+                  "stacks: %" PRIu64 " whole, %" PRIu64
+                  " longer than the copy (--call-graph dwarf,BYTES), %" PRIu64
+                  " in code without tables, %" PRIu64 " that contradict their tables",
+                  result->whole_count, result->cut_count, result->unknown_count,
+                  result->bad_count);
+    if (is_kept)
+        cn_text_printf(&text, "; next: cairn tree %s", options->path);
+    cn_cli_say(args, "%s", cn_text_str(&text));
+    cn_text_done(&text);
+}
+
+/* Under mpirun or srun, each rank has a file in a folder, which belongs to one job: an
+ * earlier one is renamed. Returns the file that locks it, or -1. */
+static bool choose_path(struct cn_sample_options *options, char **path, int *lock,
+                        struct cn_error *err)
+{
+    struct cn_launch_rank rank;
+    bool ok;
+
+    if (!cn_launch_rank_find(&rank))
+        return true;
+    if (cn_path_is_file(options->path))
+        ok = cn_fail(err, CN_ERR_IO,
+                     "'%s' is a file: choose a folder for the files of all ranks with -o",
+                     options->path);
+    else
+        ok = cn_recording_dir_create(options->path, &rank, path, lock, err);
+    /* The rank has a file instead of a folder. */
+    if (ok && rmdir(*path) != 0)
+        ok = cn_fail_errno(err, "cannot write '%s'", *path);
+    if (ok)
+        options->path = *path;
+    cn_text_done(&rank.job);
+    return ok;
+}
+
+bool cn_sample_and_tell(const struct cn_args *args, struct cn_sample_options *options,
+                        bool is_kept, int *wait_status, struct cn_error *err)
+{
+    struct cn_sample_result result;
+    char *path = NULL;
+    int lock = -1;
+
+    if (!options->say) {
+        options->say = on_message;
+        options->arg = (void *)(uintptr_t)args;
+    }
+    bool ok =
+        choose_path(options, &path, &lock, err) && cn_sample_run(options, &result, err);
+    if (ok) {
+        *wait_status = result.wait_status;
+        tell_result(args, options, &result, is_kept);
+    }
+    if (lock >= 0)
+        (void)close(lock);
+    free(path);
+    return ok;
+}
+
+static bool is_program(const char *name)
+{
+    struct cn_program_file program;
+    struct cn_error ignored = {0};
+
+    if (!cn_program_file_open(&program, name, &ignored))
+        return false;
+    cn_program_file_close(&program);
+    return true;
+}
+
+/* True if functions of the program can be recorded, not only calls to library functions. */
+static bool has_calls(const char *name)
+{
+    const unsigned hooks =
+        CN_ELF_MCOUNT | CN_ELF_FENTRY | CN_ELF_INSTRUMENT | CN_ELF_PATCHABLE;
+    struct cn_program_file program;
+    struct cn_error ignored = {0};
+
+    if (!cn_program_file_open(&program, name, &ignored))
+        return false;
+    bool has = program.is_script || cn_python_is_program(program.path) ||
+               (program.elf.hooks & hooks && !program.elf.is_static);
+    cn_program_file_close(&program);
+    return has;
+}
+
+/* True if the words name such a program: it may be started by another one, as in
+ * `env A=1 ./program` or `sh -c './program 1'`. */
+static bool names_calls(const struct cn_args *args)
+{
+    enum { TOKENS_MAX = 64 };
+    static const char separators[] = " \t\n;&|()'\"";
+    size_t count = 0;
+    bool has = false;
+
+    for (size_t i = 0; i < cn_args_count(args) && !has; i++) {
+        char *copy = cn_strdup(cn_args_operand(args, i)), *rest = copy, *token;
+
+        while (!has && count < TOKENS_MAX && (token = strsep(&rest, separators))) {
+            if (!*token)
+                continue;
+            count++;
+            has = (i == 0 || strchr(token, '/')) && has_calls(token);
+        }
+        free(copy);
+    }
+    return has;
+}
+
+bool cn_record_samples(const struct cn_args *args)
+{
+    const char *name = cn_args_find_operand(args, 0);
+
+    if (cn_args_has(args, "sample"))
+        return true;
+    for (size_t i = 0; i < args->given_count; i++)
+        if (cn_option_scope(args->command, args->given[i]) == CN_FOR_RECORDED)
+            return false;
+    if (!name || names_calls(args) || !is_program(name))
+        return false;
+    cn_cli_say(
+        args,
+        "%s is not instrumented: sampling it; --calls records its calls to library "
+        "functions, -P . patches its own functions",
+        name);
+    return true;
+}
+
+bool cn_sample_choose(const struct cn_args *args, struct cn_sample_options *options,
+                      struct cn_error *err)
+{
+    const char *duration = cn_args_value(args, "duration");
+    size_t count = cn_args_count(args);
+    const char **words = cn_alloc(count + 1, sizeof(*words));
+
+    for (size_t i = 0; i < count; i++)
+        words[i] = cn_args_operand(args, i);
+    options->words = count > 0 ? words : NULL;
+    if (count == 0)
+        free(words);
+    if (duration &&
+        (!cn_duration_parse(duration, CN_BARE_REFUSED, &options->duration_ns, err) ||
+         (options->duration_ns == 0 &&
+          !cn_fail(err, CN_ERR_USAGE, "%s would sample nothing", duration))))
+        return cn_fail_in(err, "--duration");
+    return true;
+}
+
+bool cn_sample_program(const struct cn_args *args, struct cn_sample_options *options,
+                       bool is_kept, int *wait_status, struct cn_error *err)
+{
+    const char *name = cn_args_find_operand(args, 0);
+    uint64_t start_ns = cn_clock_ns();
+
+    if (!name)
+        return cn_fail(err, CN_ERR_USAGE, "no program given");
+    options->frequency = CN_SAMPLE_FREQUENCY;
+    options->compression_level = 1;
+    bool ok = cn_kinds_check(args, CN_FOR_SAMPLED, name, err) &&
+              cn_sample_choose(args, options, err) &&
+              cn_sample_and_tell(args, options, is_kept, wait_status, err);
+    if (ok && cn_args_has(args, "time"))
+        cn_record_print_time(start_ns);
+    free((void *)(uintptr_t)options->words);
+    return ok;
+}
+
+bool cn_record_sample(const struct cn_args *args, int *wait_status, struct cn_error *err)
+{
+    const char *path = cn_args_value(args, "data");
+    struct cn_sample_options options = {.path = path ? path : CN_SAMPLE_FILE};
+
+    return cn_sample_program(args, &options, true, wait_status, err);
+}

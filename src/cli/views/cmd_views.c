@@ -1,0 +1,191 @@
+/* cairn tree, flat and callers: the costs of a database as a tree of rows. */
+
+#include <stdint.h>
+
+#include "analyze/views/view.h"
+#include "cli/shell/progress.h"
+#include "cli/views/options.h"
+#include "cli/views/print.h"
+
+enum { CALLERS_DEPTH = 5 };
+
+/* Makes the view; on failure, one of what could be read. */
+typedef bool (*view_maker)(struct cn_view **out, struct cn_costs *costs,
+                           const struct cn_view_limits *limits,
+                           const struct cn_progress *progress, struct cn_error *err);
+
+/* --min-percent needs a column of percentages. */
+static bool check_percent(const struct cn_costs *costs, const struct cn_args *args,
+                          struct cn_error *err)
+{
+    if (!cn_args_has(args, "min-percent"))
+        return true;
+    for (size_t i = 0; i < costs->column_count; i++)
+        if (costs->columns[i].has_percent)
+            return true;
+    return cn_fail(err, CN_ERR_USAGE, "--min-percent: this metric has no percentages");
+}
+
+/* Print what could be read, then report the damage. */
+static bool show(struct cn_view_setup *setup, view_maker make,
+                 const struct cn_view_limits *limits, const struct cn_args *args,
+                 struct cn_error *err)
+{
+    struct cn_error later;
+    struct cn_view *view;
+    struct cn_bar bar;
+    bool ok;
+
+    cn_bar_begin(&bar, args);
+    ok = make(&view, &setup->costs, limits, &bar.progress, err) ||
+         cn_fail_in(err, "%s", setup->db->path);
+    cn_bar_end(&bar);
+    if (ok || err->kind != CN_ERR_INTERRUPTED)
+        ok = cn_view_print(view, setup, limits, args, ok ? err : &later) && ok;
+    cn_view_free(view);
+    return ok;
+}
+
+static bool run(const struct cn_args *args, view_maker make, size_t depth_default,
+                struct cn_error *err)
+{
+    struct cn_view_limits limits;
+    struct cn_view_setup setup;
+    const char *path;
+    uint64_t depth;
+
+    if (!cn_args_u64(args, "depth", 1, SIZE_MAX, depth_default, &depth, err) ||
+        !cn_args_f64(args, "min-percent", 0, 100, 0, &limits.min_percent, err) ||
+        !cn_data_path(args, cn_args_find_operand(args, 0), &path, err))
+        return false;
+    limits.depth_max = (size_t)depth;
+    bool ok = cn_view_setup_open(&setup, args, path, err) &&
+              check_percent(&setup.costs, args, err) &&
+              show(&setup, make, &limits, args, err) &&
+              cn_cli_check_opened(&setup.opened, err);
+    cn_view_setup_done(&setup);
+    return ok;
+}
+
+static bool make_tree(struct cn_view **out, struct cn_costs *costs,
+                      const struct cn_view_limits *limits,
+                      const struct cn_progress *progress, struct cn_error *err)
+{
+    (void)limits;
+    (void)progress;
+    (void)err;
+    *out = cn_view_top_down_new(costs);
+    return true;
+}
+
+static bool run_tree(const struct cn_args *args, struct cn_error *err)
+{
+    return run(args, make_tree, SIZE_MAX, err);
+}
+
+static bool make_flat(struct cn_view **out, struct cn_costs *costs,
+                      const struct cn_view_limits *limits,
+                      const struct cn_progress *progress, struct cn_error *err)
+{
+    (void)limits;
+    return cn_view_flat_new(out, costs, progress, err);
+}
+
+static bool run_flat(const struct cn_args *args, struct cn_error *err)
+{
+    return run(args, make_flat, SIZE_MAX, err);
+}
+
+static bool make_callers(struct cn_view **out, struct cn_costs *costs,
+                         const struct cn_view_limits *limits,
+                         const struct cn_progress *progress, struct cn_error *err)
+{
+    return cn_view_bottom_up_new(out, costs, limits->depth_max, progress, err);
+}
+
+static bool run_callers(const struct cn_args *args, struct cn_error *err)
+{
+    return run(args, make_callers, CALLERS_DEPTH, err);
+}
+
+static const struct cn_option options[] = {
+    CN_VIEW_OPTIONS,
+    CN_OPTION("depth", 'd', "N", "show at most N levels"),
+    CN_OPTION("min-percent", 'p', "P",
+              "hide rows below P percent of the whole, and the rows below them"),
+    CN_OPTION_FORMAT,
+    {0},
+};
+
+static const struct cn_example tree_examples[] = {
+    {"cairn tree run.db --depth 6 --min-percent 1", "show where most time is spent"},
+    {"cairn tree run.db -t 'RANK 0' --cost total", "show the first process only"},
+    {"cairn tree run.db -F 'MPI_*'", "show the call paths into MPI"},
+    {"cairn tree run.db --stat mean --stat max", "compare threads"},
+    {0},
+};
+
+const struct cn_command cn_cmd_tree = {
+    .name = "tree",
+    .operands = "[DB]",
+    .operand_max = 1,
+    .scope = CN_FOR_DATA,
+    .summary = "show calling contexts top-down",
+    .description =
+        "Prints the calling contexts of a database, callees below their callers, with "
+        "their costs. total is the cost of a context with everything it calls, self the "
+        "cost of the function alone. Percentages are of the whole program, or of the "
+        "selected threads.\n\n"
+        "Contexts are read as they are printed, so the first levels of a large database "
+        "appear at once." CN_VIEW_OF_MEASUREMENTS,
+    .examples = tree_examples,
+    .options = options,
+    .run = run_tree,
+};
+
+static const struct cn_example flat_examples[] = {
+    {"cairn flat run.db --depth 3 -s self", "sort functions by self"},
+    {"cairn flat run.db -F 'loop at *'", "show loops only"},
+    {0},
+};
+
+const struct cn_command cn_cmd_flat = {
+    .name = "flat",
+    .operands = "[DB]",
+    .operand_max = 1,
+    .scope = CN_FOR_DATA,
+    .summary = "show costs by module, file, function, loop and line",
+    .description =
+        "Adds up costs over all calling contexts of the same code: load module, source "
+        "file, function, loop, line.\n\n"
+        "Recursion is counted once: the total of a function that calls itself, directly "
+        "or indirectly, is not multiplied. Inlined functions are rows like "
+        "others." CN_VIEW_OF_MEASUREMENTS,
+    .examples = flat_examples,
+    .options = options,
+    .run = run_flat,
+};
+
+static const struct cn_example callers_examples[] = {
+    {"cairn callers run.db -s self --min-percent 5",
+     "show hot functions and their callers"},
+    {"cairn callers run.db -F malloc --depth 3", "show the callers of malloc"},
+    {0},
+};
+
+const struct cn_command cn_cmd_callers = {
+    .name = "callers",
+    .operands = "[DB]",
+    .operand_max = 1,
+    .scope = CN_FOR_DATA,
+    .summary = "show functions with their callers, bottom-up",
+    .description =
+        "Prints each function, and below it its callers, their callers and so on, with "
+        "the part of its cost that came along this path. Five levels are shown unless "
+        "--depth is given.\n\n"
+        "Recursion is counted once, however often the function is on the "
+        "stack." CN_VIEW_OF_MEASUREMENTS,
+    .examples = callers_examples,
+    .options = options,
+    .run = run_callers,
+};

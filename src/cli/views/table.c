@@ -1,0 +1,195 @@
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "cli/print/write.h"
+#include "cli/views/print.h"
+
+/* Columns after the values. Only those with a title appear in text. */
+static const struct cn_column row_columns[] = {
+    {.name = "depth", .kind = CN_COLUMN_U64},
+    {.name = "kind", .kind = CN_COLUMN_TEXT},
+    {.name = "context_id", .kind = CN_COLUMN_U64},
+    {.name = "module", .kind = CN_COLUMN_TEXT},
+    {.name = "file", .kind = CN_COLUMN_TEXT},
+    {.name = "line", .kind = CN_COLUMN_U64},
+    {.name = "name", .title = "CONTEXT", .kind = CN_COLUMN_TEXT},
+    {.name = "path", .title = "CALL PATH", .kind = CN_COLUMN_TEXT},
+};
+
+enum { ROW_COLUMN_COUNT = sizeof(row_columns) / sizeof(*row_columns) };
+
+/* After them, in JSON and CSV: percentiles as short as that are shorter. */
+static const struct cn_column resolution_column = {.name = "resolution_sec",
+                                                   .kind = CN_COLUMN_F64};
+
+static bool is_for_people(const struct cn_view_table *out)
+{
+    return out->format == CN_TABLE_TEXT || out->format == CN_TABLE_MARKDOWN;
+}
+
+static bool has_resolution(const struct cn_view_table *out)
+{
+    return out->costs->resolution_ns > 0 && !is_for_people(out);
+}
+
+/* The largest total of the columns of a metric. */
+static double metric_total(const struct cn_costs *costs, const char *metric)
+{
+    double total = NAN;
+
+    for (size_t i = 0; i < costs->column_count; i++)
+        if (costs->columns[i].metric == metric)
+            total = fmax(total, costs->columns[i].total);
+    return total;
+}
+
+struct cn_column cn_view_value_column(const struct cn_cost_column *cost, double total)
+{
+    struct cn_column column = {
+        .name = cost->name, .title = cost->title, .kind = CN_COLUMN_F64};
+    double digits_before = total > 0 ? floor(log10(total)) + 1 : NAN;
+
+    if (cost->stat == CN_STAT_COUNT) {
+        column.kind = CN_COLUMN_FIXED;
+    } else if (isfinite(digits_before) && digits_before > -6) {
+        column.kind = CN_COLUMN_FIXED;
+        column.decimals = digits_before >= 6 ? 0 : (unsigned)(6 - fmax(digits_before, 0));
+    }
+    return column;
+}
+
+void cn_view_table_begin(struct cn_view_table *out, const struct cn_args *args,
+                         const struct cn_costs *costs, bool has_path)
+{
+    struct cn_column *columns =
+        cn_alloc(2 * costs->column_count + ROW_COLUMN_COUNT + 1, sizeof(*columns));
+    size_t row_columns_wanted = has_path ? ROW_COLUMN_COUNT : ROW_COLUMN_COUNT - 1;
+    size_t count = 0;
+
+    *out = (struct cn_view_table){.columns = columns,
+                                  .costs = costs,
+                                  .format = cn_cli_format(args),
+                                  .has_path = has_path};
+    for (size_t i = 0; i < costs->column_count; i++) {
+        const struct cn_cost_column *column = &costs->columns[i];
+
+        if (column->is_hidden)
+            continue;
+        columns[count++] =
+            column->fraction > 0 && is_for_people(out)
+                ? (struct cn_column){.name = column->name,
+                                     .title = column->title,
+                                     .kind = CN_COLUMN_ANY,
+                                     .align = CN_ALIGN_RIGHT}
+                : cn_view_value_column(column, metric_total(costs, column->metric));
+        cn_text_clear(&out->label);
+        cn_text_printf(&out->label, "%s_percent", column->name);
+        if (column->has_percent)
+            columns[count++] = (struct cn_column){.name = cn_strdup(out->label.chars),
+                                                  .title = "%",
+                                                  .kind = CN_COLUMN_PERCENT};
+    }
+    for (size_t i = 0; i < row_columns_wanted; i++)
+        columns[count++] = row_columns[i];
+    if (has_resolution(out))
+        columns[count++] = resolution_column;
+    out->table = cn_cli_table(args, columns, count);
+}
+
+static void add_value(struct cn_table *table, double value)
+{
+    if (isnan(value))
+        cn_table_none(table);
+    else
+        cn_table_f64(table, value);
+}
+
+/* "< 21 ns", the most that a percentile as short as that can be. */
+static void add_percentile(struct cn_view_table *out, double value)
+{
+    uint64_t limit_ns = out->costs->resolution_ns;
+
+    if (is_for_people(out) && value <= (double)limit_ns / 1e9) {
+        cn_text_clear(&out->label);
+        cn_text_printf(&out->label, "< %" PRIu64 " ns", limit_ns);
+        cn_table_str(out->table, cn_text_str(&out->label));
+    } else {
+        add_value(out->table, value);
+    }
+}
+
+static enum cn_color heat(double percent)
+{
+    if (percent >= 10)
+        return CN_COLOR_RED;
+    return percent >= 1 ? CN_COLOR_YELLOW : CN_COLOR_NONE;
+}
+
+static void add_numbers(struct cn_view_table *out, const struct cn_row *row)
+{
+    for (size_t i = 0; i < out->costs->column_count; i++) {
+        const struct cn_cost_column *column = &out->costs->columns[i];
+        double percent = cn_cost_percent(column, row->values[i]);
+
+        if (column->is_hidden)
+            continue;
+        if (column->fraction > 0)
+            add_percentile(out, row->values[i]);
+        else
+            add_value(out->table, row->values[i]);
+        if (!column->has_percent)
+            continue;
+        cn_table_paint(out->table, heat(percent));
+        add_value(out->table, percent);
+    }
+}
+
+static void add_number(struct cn_table *table, uint64_t number, bool is_known)
+{
+    if (is_known)
+        cn_table_u64(table, number);
+    else
+        cn_table_none(table);
+}
+
+void cn_view_table_row(struct cn_view_table *out, const struct cn_row *row,
+                       const struct cn_view_row_text *text)
+{
+    struct cn_table *table = out->table;
+
+    add_numbers(out, row);
+    cn_table_u64(table, text->depth);
+    cn_table_str(table, cn_row_kind_name(row->kind));
+    add_number(table, row->context, row->context != CN_NONE);
+    cn_table_str(table, text->location.module);
+    cn_table_str(table, text->location.file);
+    add_number(table, text->location.line, text->location.line > 0);
+    cn_text_clear(&out->label);
+    if (out->format == CN_TABLE_TEXT)
+        cn_indent_add(&out->label, text->depth);
+    cn_text_str_add(&out->label, text->label);
+    cn_table_str(table, cn_text_str(&out->label));
+    if (out->has_path)
+        cn_table_str(table, text->path);
+    if (has_resolution(out))
+        cn_table_f64(table, (double)out->costs->resolution_ns / 1e9);
+    cn_table_end_row(table);
+}
+
+void cn_view_table_end(struct cn_view_table *out)
+{
+    size_t count = 0;
+
+    cn_table_free(out->table);
+    for (size_t i = 0; i < out->costs->column_count; i++) {
+        if (out->costs->columns[i].is_hidden)
+            continue;
+        count++;
+        if (out->costs->columns[i].has_percent)
+            free((char *)(uintptr_t)out->columns[count++].name);
+    }
+    free(out->columns);
+    cn_text_done(&out->label);
+}
