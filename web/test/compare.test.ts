@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   diffRows,
+  errorOf,
   evidenceOf,
   parseTimes,
   sideFlame,
@@ -56,11 +57,13 @@ test("a time of a side is two moments in order", () => {
   assert.deepEqual([aBegin, aEnd, bBegin], [10, 20, undefined]);
 });
 
-test("a difference has a sign, a unit and a verdict", () => {
+test("a difference has a sign, a unit, an error and a verdict", () => {
   assert.equal(signed(-0.0015, "time (sec)"), "−1.5 ms");
   assert.equal(signed(0, "calls"), "±0");
   assert.equal(verdictOf(line, whole), "no error bar");
-  assert.equal(verdictOf(line, { ...whole, over: "threads" }), "real, ± 100 ms");
+  assert.equal(verdictOf(line, { ...whole, over: "threads" }), "real");
+  assert.equal(errorOf(line, whole), "± 100 ms");
+  assert.equal(errorOf({ ...line, plusMinus: null }, whole), "");
   assert.match(evidenceOf({ ...whole, over: "runs", runs: [3, 4] }), /over runs, 3 and 4/);
 });
 
@@ -89,4 +92,7 @@ test("rows have both sides, and calls if there are any", () => {
   const counted = { ...answer, rows: [{ ...row, callsA: 5, callsB: 6 }] };
   assert.deepEqual(diffRows(counted).rows[0]?.values, [1, 2, 1, 2, 100, 5, 6]);
   assert.equal(diffRows(counted).columns.length, 7);
+  const tested = diffRows({ ...answer, over: "runs" });
+  assert.deepEqual(tested.rows[0]?.values, [1, 2, 1, 0.1, 2, 100]);
+  assert.equal(tested.columns[3]?.name, "plusMinus");
 });

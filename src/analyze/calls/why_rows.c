@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/significance.h"
 #include "base/alloc.h"
 #include "base/sort.h"
 
@@ -162,25 +163,52 @@ static double whole_ps(double ns)
     return round(ns * 1000) / 1000;
 }
 
-/* The 97.5 % quantile of Student's distribution, by the expansion of Cornish and Fisher. */
-static double quantile(double freedom)
+/* Adds the variance of the difference of a row's means, and its square by degrees of freedom. */
+static void add_variance(double *variance, double *rest, double more, double freedom)
 {
-    const double z = 1.959964, z3 = z * z * z, z5 = z3 * z * z;
-
-    return z + (z3 + z) / (4 * freedom) +
-           (5 * z5 + 16 * z3 + 3 * z) / (96 * freedom * freedom);
+    *variance += more;
+    *rest += more * more / freedom;
 }
 
-/* The error of the differences: `inner` calls are those that a context makes, per call of the
- * function. */
-static void find_errors(struct cn_why_rows *rows, const struct cn_why *why)
+/* The difference of a row with its error: `inner` calls are those that the context makes, per call
+ * of the function. */
+static struct cn_difference test_row(const struct cn_why_row *row,
+                                     const struct cn_why *why,
+                                     const double inner[CN_WHY_GROUPS])
 {
-    const double share_unknown = 0.1; /* of the recorder's cost, as in call_evidence.c */
-    double(*inner)[CN_WHY_GROUPS] = cn_alloc(rows->count, sizeof(*inner));
+    /* Of the recorder's cost, and how well that is known: as in call_evidence.c. */
+    const double share_unknown = 0.1, recorder_freedom = 4;
     double inside_ns = (double)why->recorder.inner_ps / 1000;
     double outside_ns = (double)why->recorder.call_ps / 1000 - inside_ns;
-    uint64_t slow = why->groups[CN_WHY_SLOW].count;
-    uint64_t typical = why->groups[CN_WHY_TYPICAL].count;
+    double recorder_ns =
+        share_unknown *
+        (inside_ns * (row->calls[CN_WHY_SLOW] - row->calls[CN_WHY_TYPICAL]) +
+         outside_ns * (inner[CN_WHY_SLOW] - inner[CN_WHY_TYPICAL]));
+    double variance = 0, rest = 0;
+
+    for (int k = 0; k < CN_WHY_GROUPS; k++) {
+        uint64_t calls = why->groups[k].count;
+
+        if (calls < 2)
+            return (struct cn_difference){row->difference_ns, NAN, 1};
+        add_variance(&variance, &rest,
+                     mean_variance(&why->contexts[row->context].costs[k], calls),
+                     (double)(calls - 1));
+    }
+    add_variance(&variance, &rest, recorder_ns * recorder_ns, recorder_freedom);
+    return cn_sum_test(row->difference_ns, variance, rest);
+}
+
+/* The errors of the differences, and which of them are noise: of those that are not, at most a
+ * share `level` is wrong, however many contexts there are. That slow calls take longer is certain,
+ * and there may be no more than five: so `level` is larger than that of comparisons of runs. */
+static void find_errors(struct cn_why_rows *rows, const struct cn_why *why)
+{
+    static const double level = 0.05;
+    double(*inner)[CN_WHY_GROUPS] = cn_alloc(rows->count, sizeof(*inner));
+    double *p = cn_alloc(rows->count, sizeof(*p)),
+           *tested = cn_alloc(rows->count, sizeof(*tested)), limit;
+    size_t tested_count = 0;
 
     for (size_t i = rows->count; i-- > 1;)
         for (int k = 0; k < CN_WHY_GROUPS && why->contexts[i].name; k++)
@@ -188,23 +216,21 @@ static void find_errors(struct cn_why_rows *rows, const struct cn_why *why)
     for (size_t i = 0; i < rows->count; i++) {
         struct cn_why_row *row = &rows->list[i];
         const struct cn_why_cost *costs = why->contexts[i].costs;
-        double recorder_ns =
-            share_unknown *
-            (inside_ns * (row->calls[CN_WHY_SLOW] - row->calls[CN_WHY_TYPICAL]) +
-             outside_ns * (inner[i][CN_WHY_SLOW] - inner[i][CN_WHY_TYPICAL]));
+        struct cn_difference found = test_row(row, why, inner[i]);
 
-        row->error_ns = NAN;
-        if (slow < 2 || typical < 2)
-            continue;
-        row->error_ns = whole_ps(quantile((double)(slow - 1)) *
-                                 sqrt(mean_variance(&costs[CN_WHY_SLOW], slow) +
-                                      mean_variance(&costs[CN_WHY_TYPICAL], typical) +
-                                      recorder_ns * recorder_ns));
-        row->is_noise =
-            fabs(row->difference_ns) <= row->error_ns &&
-            (costs[CN_WHY_SLOW].calls > 0) == (costs[CN_WHY_TYPICAL].calls > 0);
+        row->error_ns = whole_ps(found.half_width);
+        row->is_noise = !isnan(found.half_width) && (costs[CN_WHY_SLOW].calls > 0) ==
+                                                        (costs[CN_WHY_TYPICAL].calls > 0);
+        p[i] = found.p;
+        if (row->is_noise)
+            tested[tested_count++] = found.p;
     }
+    limit = cn_significant_p(tested, tested_count, level);
+    for (size_t i = 0; i < rows->count; i++)
+        rows->list[i].is_noise = rows->list[i].is_noise && p[i] > limit;
     free(inner);
+    free(p);
+    free(tested);
 }
 
 void cn_why_rows_build(struct cn_why_rows *rows, const struct cn_why *why,

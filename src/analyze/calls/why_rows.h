@@ -2,7 +2,8 @@
  *
  * Means per call: the difference of the self times of all contexts adds up to the difference
  * of the calls. The fewest contexts that explain 90 % of it come first, of those whose difference
- * is real: larger than its error, or a matter of calls that only one group makes.
+ * is real: at most 5 % of them are not (Benjamini and Hochberg), or a matter of calls that only
+ * one group makes.
  * Threads: any thread.
  */
 #ifndef CN_ANALYZE_CALLS_WHY_ROWS_H
@@ -36,7 +37,7 @@ struct cn_why_row {
     /* Half of the 95 % interval of the difference: how much the calls of a group differ, and what
      * the recorder's cost, known to a tenth, was taken for. NAN with a single call. */
     double error_ns;
-    bool is_noise;
+    bool is_noise; /* among so many contexts, chance makes such a difference */
 };
 
 struct cn_why_rows {

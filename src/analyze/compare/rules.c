@@ -283,19 +283,19 @@ static bool is_beyond(enum cn_rule_operator op, double value, double limit)
     return true;
 }
 
-/* True if the values of the runs differ from the limits of the runs by more than noise. With
- * one run on a side, noise is unknown: every difference counts. */
-static bool is_significant(const double *limits, size_t limit_count, const double *values,
-                           size_t count)
+/* The chance that the values of the runs differ as much from the limits of the runs. With one
+ * run on a side, noise is unknown: NAN. */
+static double chance_of_runs(const double *limits, size_t limit_count,
+                             const double *values, size_t count)
 {
     struct cn_moments a = cn_moments_of(limits, limit_count);
     struct cn_moments b = cn_moments_of(values, count);
     double least, p;
 
     if (limit_count < 2 || count < 2)
-        return true;
+        return NAN;
     p = cn_rank_test(limits, limit_count, values, count, &least);
-    return cn_mean_test(&a, &b).p <= 0.01 && p <= fmax(0.05, least * (1 + 1e-9));
+    return p <= fmax(0.05, least * (1 + 1e-9)) ? cn_mean_test(&a, &b).p : 1;
 }
 
 static double limit_of(const struct cn_rule *rule, double base)
@@ -313,8 +313,8 @@ static bool has_error(const struct cn_rule *rule, const struct cn_comparison *c)
            (rule->quantity == CN_RULE_TOTAL || rule->quantity == CN_RULE_SELF);
 }
 
-/* Whether the values of single runs differ from the limit by more than noise. */
-static bool is_beyond_noise(const struct cn_rule *rule, const struct cn_comparison *c,
+/* The chance that the values of single runs differ as much from the limit; NAN: unknown. */
+static double chance_of_one(const struct cn_rule *rule, const struct cn_comparison *c,
                             const struct cn_cost_error *error,
                             const struct cn_rule_result *result)
 {
@@ -325,7 +325,7 @@ static bool is_beyond_noise(const struct cn_rule *rule, const struct cn_comparis
     struct cn_difference found =
         cn_cost_error_test(error, c, result->value, factor, more);
 
-    return isnan(found.half_width) || found.p <= 0.01;
+    return isnan(found.half_width) ? NAN : found.p;
 }
 
 static void check_values(const struct cn_rule *rule, const struct cn_comparison *c,
@@ -356,14 +356,13 @@ static void check_values(const struct cn_rule *rule, const struct cn_comparison 
     if (has_error(rule, c))
         out->half_width = cn_cost_error_test(error, c, out->value, 1, 0).half_width;
     out->limit = cn_moments_of(limits, limit_count).mean;
-    if (is_beyond(rule->op, out->value[CN_SIDE_B], out->limit)) {
-        bool is_real =
-            has_error(rule, c)
-                ? is_beyond_noise(rule, c, error, out)
-                : is_significant(limits, limit_count, list[CN_SIDE_B], count[CN_SIDE_B]);
-
-        out->verdict = is_real ? CN_RULE_BROKEN : CN_RULE_NOISE;
-    }
+    out->p = has_error(rule, c)
+                 ? chance_of_one(rule, c, error, out)
+                 : chance_of_runs(limits, limit_count, list[CN_SIDE_B], count[CN_SIDE_B]);
+    if (is_beyond(rule->op, out->value[CN_SIDE_B], out->limit))
+        out->verdict = CN_RULE_BROKEN;
+    else if (!isnan(out->p))
+        out->p = 1;
     for (int side = 0; side < CN_SIDES; side++)
         free(list[side]);
     free(limits);
@@ -397,7 +396,8 @@ bool cn_rule_check(const struct cn_rule *rule, const struct cn_comparison *c,
     bool is_there[CN_SIDES] = {false, false};
     struct cn_cost_error error = {0};
 
-    *out = (struct cn_rule_result){.value = {NAN, NAN}, .limit = NAN, .half_width = NAN};
+    *out = (struct cn_rule_result){
+        .value = {NAN, NAN}, .limit = NAN, .half_width = NAN, .p = NAN};
     if (rule->quantity == CN_RULE_CALLS && !c->has_calls)
         return cn_fail(err, CN_ERR_USAGE, "rule '%s': a side does not count calls",
                        rule->text);
@@ -418,6 +418,21 @@ bool cn_rule_check(const struct cn_rule *rule, const struct cn_comparison *c,
             out->value[side] = NAN;
     free(values);
     return true;
+}
+
+void cn_rules_judge(struct cn_rule_result *results, size_t count)
+{
+    double *p = cn_alloc(count, sizeof(*p)), limit;
+    size_t tested = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(results[i].p))
+            p[tested++] = results[i].p;
+    limit = cn_significant_p(p, tested, 0.01);
+    for (size_t i = 0; i < count; i++)
+        if (results[i].verdict == CN_RULE_BROKEN && results[i].p > limit)
+            results[i].verdict = CN_RULE_NOISE;
+    free(p);
 }
 
 void cn_rule_result_done(struct cn_rule_result *result)

@@ -62,7 +62,8 @@ struct cn_rule_result {
     double value[CN_SIDES]; /* means; NAN: no function matches on that side */
     double limit;           /* that the value of side B was compared with */
     double half_width;      /* of the 95 % confidence interval of B - A; NAN: unknown */
-    struct cn_text names;   /* of new and gone: which, with commas */
+    double p; /* that noise takes side B beyond the limit; 1: it is not; NAN: unknown */
+    struct cn_text names; /* of new and gone: which, with commas */
     size_t name_count;
 };
 
@@ -79,11 +80,15 @@ CN_CHECK bool cn_rule_percentile(const struct cn_rule *rule, struct cn_database 
                                  const struct cn_progress *progress, double *out,
                                  struct cn_error *err);
 
-/* Check a rule. `percentiles` are those of the runs, NULL for other quantities. Fails with
+/* Compare the values of a rule; cn_rules_judge() has the verdict. `percentiles` are those of the runs, NULL for other quantities. Fails with
  * CN_ERR_USAGE if calls are unknown. Release with cn_rule_result_done(). */
 CN_CHECK bool cn_rule_check(const struct cn_rule *rule, const struct cn_comparison *c,
                             const double *percentiles, struct cn_rule_result *out,
                             struct cn_error *err);
+
+/* The verdicts of all rules that were checked: of those that are broken, at most 1 % are by chance,
+ * however many there are. */
+void cn_rules_judge(struct cn_rule_result *results, size_t count);
 void cn_rule_result_done(struct cn_rule_result *result);
 
 #endif

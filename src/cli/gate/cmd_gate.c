@@ -109,11 +109,13 @@ static bool check(struct gate *gate, const struct cn_args *args, struct cn_error
         ok = cn_rule_check(&gate->rules[i], &gate->c,
                            cn_rule_fraction(&gate->rules[i]) > 0 ? percentiles : NULL,
                            &gate->results[i], err);
-        report.broken_count += ok && gate->results[i].verdict == CN_RULE_BROKEN;
     }
     free(percentiles);
     if (!ok)
         return false;
+    cn_rules_judge(gate->results, gate->rule_count);
+    for (size_t i = 0; i < gate->rule_count; i++)
+        report.broken_count += gate->results[i].verdict == CN_RULE_BROKEN;
     cn_gate_print(&report, args);
     return report.broken_count == 0 ||
            cn_fail(err, CN_ERR_REJECTED, "%zu of %zu rule%s broken", report.broken_count,
@@ -207,7 +209,9 @@ const struct cn_command cn_cmd_gate = {
         "LIMIT is a number (1000, 20ms), a change of the base (+5%, -10%, +3ms), or "
         "'same'. total(*) is the whole program. new and gone are functions that one side "
         "has alone.\n\n"
-        "A rule is broken only if the difference from its limit is more than noise. At "
+        "A rule is broken only if the difference from its limit is more than noise, "
+        "which "
+        "takes more evidence the more rules there are. At "
         "least two runs on each side tell what noise is; with one run, the durations of "
         "calls or the number of samples do for costs, and every other difference counts. "
         "With --record, the programs see CAIRN_SIDE=base or CAIRN_SIDE=new; a single "

@@ -59,6 +59,10 @@ static void add_reason(struct cn_text *text, const struct cn_gate_report *report
         if (isfinite(result->half_width))
             cn_text_printf(text, " ±%.1f%%", 100 * result->half_width / a);
         cn_text_char(text, ')');
+    } else if (isfinite(result->half_width) && result->half_width > 0) {
+        cn_text_str_add(text, " (±");
+        add_value(text, result->half_width, is_a_time);
+        cn_text_char(text, ')');
     }
     if (isfinite(result->limit)) {
         cn_text_str_add(text, ", limit ");

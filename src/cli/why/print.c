@@ -29,6 +29,10 @@ static const struct cn_column text_columns[] = {
      .title = "DIFFERENCE",
      .kind = CN_COLUMN_TEXT,
      .align = CN_ALIGN_RIGHT},
+    {.name = "plus_minus",
+     .title = "±95%",
+     .kind = CN_COLUMN_TEXT,
+     .align = CN_ALIGN_RIGHT},
     {.name = "share", .title = "SHARE", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
     {.name = "slow_calls",
      .title = "CALLS",
@@ -55,11 +59,13 @@ static void add_cells(const struct cn_why_answer *answer, const struct cn_why_ro
     cn_why_ns_add(&cells[0], row->self_ns[CN_WHY_SLOW]);
     cn_why_ns_add(&cells[1], row->self_ns[CN_WHY_TYPICAL]);
     cn_why_ns_add(&cells[2], row->difference_ns);
-    cn_why_percent_add(&cells[3], row->share);
-    cn_why_times_add(&cells[4], row->calls[CN_WHY_SLOW]);
-    cn_why_times_add(&cells[5], row->calls[CN_WHY_TYPICAL]);
-    cn_text_str_add(&cells[6], cn_why_kind_names[row->kind]);
-    cn_why_path_add(&cells[7], answer, row->context, CN_WHY_PATH_MAX);
+    if (!isnan(row->error_ns))
+        cn_why_ns_add(&cells[3], row->error_ns);
+    cn_why_percent_add(&cells[4], row->share);
+    cn_why_times_add(&cells[5], row->calls[CN_WHY_SLOW]);
+    cn_why_times_add(&cells[6], row->calls[CN_WHY_TYPICAL]);
+    cn_text_str_add(&cells[7], cn_why_kind_names[row->kind]);
+    cn_why_path_add(&cells[8], answer, row->context, CN_WHY_PATH_MAX);
 }
 
 static void print_table(const struct cn_args *args, const struct cn_why_answer *answer)

@@ -69,12 +69,12 @@ export function swapped(state: State, count: number): State {
 export const signed = (value: number, metric: string): string =>
   `${value > 0 ? "+" : value < 0 ? "−" : "±"}${formatValue(Math.abs(value), metric)}`;
 
-// "real, ± 1.2 ms"
-export function verdictOf(line: DiffLine, whole: Comparison): string {
-  if (whole.over === null) return "no error bar";
-  const size = line.plusMinus === null ? "" : `, ± ${formatValue(line.plusMinus, whole.metric)}`;
-  return line.verdict === "unknown" ? "unknown" : `${line.verdict}${size}`;
-}
+export const verdictOf = (line: DiffLine, whole: Comparison): string =>
+  whole.over === null ? "no error bar" : line.verdict;
+
+// "± 1.2 ms": the 95 % interval of the difference.
+export const errorOf = (line: DiffLine, whole: Comparison): string =>
+  line.plusMinus === null ? "" : `± ${formatValue(line.plusMinus, whole.metric)}`;
 
 export function evidenceOf(whole: Comparison): string {
   const [a, b] = whole.runs;
@@ -159,6 +159,7 @@ export function diffRows(answer: DiffRows): Rows {
     plain("a", "A", metric, most),
     plain("b", "B", metric, most),
     plain("difference", "difference", metric, most),
+    ...(answer.over === null ? [] : [plain("plusMinus", "± 95 %", metric, most)]),
     plain("ratio", "ratio", "", null),
     plain("share", "share (%)", "", null),
     ...(hasCalls ? [plain("callsA", "calls A", "", 0), plain("callsB", "calls B", "", 0)] : []),
@@ -179,6 +180,7 @@ export function diffRows(answer: DiffRows): Rows {
         row.a,
         row.b,
         row.difference,
+        ...(answer.over === null ? [] : [row.plusMinus]),
         row.ratio,
         row.sharePercent,
         ...(hasCalls ? [row.callsA, row.callsB] : []),

@@ -16,6 +16,7 @@ import { CompareTree } from "./compare_tree";
 import {
   calls,
   changeColor,
+  errorOf,
   evidenceOf,
   parseTimes,
   printTimes,
@@ -161,7 +162,7 @@ function Explained(props: CompareProps) {
         <Fact value={formatValue(value.b, metric)} label={sideLabel("B", metric, value.baseB)} />
         <Fact
           value={signed(whole.difference, metric)}
-          label={`difference${whole.ratio === null ? "" : `, × ${whole.ratio.toFixed(3)}`}, ${verdictOf(whole, value)}`}
+          label={`difference${whole.ratio === null ? "" : `, × ${whole.ratio.toFixed(3)}`}, ${[verdictOf(whole, value), errorOf(whole, value)].filter(Boolean).join(", ")}`}
         />
         <Fact
           value={formatPercent(value.explained, 1)}
@@ -190,6 +191,7 @@ const Fact = (props: { value: string; label: string }) => (
   </div>
 );
 
+const COLUMNS = ["context", "", "A", "B", "difference", "± 95 %", "ratio", "share", "verdict"];
 const OPTIONAL = new Set(["", "ratio", "share"]); // left out of narrow windows
 const KINDS = { self: "", new: "new: ", gone: "gone: ", moved: "moved: ", calls: "calls: " };
 
@@ -201,7 +203,7 @@ function Lines(props: { answer: Explanation }) {
     <table class="overview-table wraps">
       <thead>
         <tr>
-          {["context", "", "A", "B", "difference", "ratio", "share", "verdict"].map((title, i) => (
+          {COLUMNS.map((title, i) => (
             <th
               key={i}
               scope="col"
@@ -248,6 +250,7 @@ function Lines(props: { answer: Explanation }) {
             {number(formatValue(line.a, answer.metric))}
             {number(formatValue(line.b, answer.metric))}
             {number(signed(line.difference, answer.metric))}
+            {number(errorOf(line, answer))}
             {number(line.ratio === null ? "" : line.ratio.toFixed(3), "optional")}
             {number(
               line.sharePercent === null

@@ -207,6 +207,58 @@ static void what_happens_once_is_noise(void **state)
     done(&s);
 }
 
+/* A call of a group in a context, which takes `ns` there. */
+static void count(struct cn_why *why, uint32_t context, enum cn_why_group group,
+                  uint64_t ns)
+{
+    struct cn_why_cost *cost = &why->contexts[context].costs[group];
+
+    cost->calls++;
+    cost->self_ns += ns;
+    cn_call_squares_add(&cost->squares, ns);
+    why->groups[group].total_ns += ns;
+}
+
+/* 300 contexts in which slow and typical calls do the same, and one in which slow calls take longer:
+ * by chance, 15 of them differ by more than their 95 % interval. */
+static void many_contexts_are_no_evidence(void **state)
+{
+    enum { SAME = 300, SEEDS = 40 };
+    static const uint64_t calls[CN_WHY_GROUPS] = {200, 20};
+    static struct cn_why_context contexts[SAME + 2];
+    int wrong = 0, beyond = 0;
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct scene s = {.random = seed};
+        struct cn_why why = {.contexts = contexts, .context_count = SAME + 2};
+        struct cn_why_rows rows;
+        int real = 0;
+
+        memset(contexts, 0, sizeof(contexts));
+        for (uint32_t at = 1; at < why.context_count; at++)
+            contexts[at].name = "f";
+        for (int k = 0; k < CN_WHY_GROUPS; k++)
+            for (why.groups[k].count = 0; why.groups[k].count < calls[k];
+                 why.groups[k].count++)
+                for (uint32_t at = 1; at < why.context_count; at++)
+                    count(&why, at, (enum cn_why_group)k,
+                          1000 + draw(&s, 200) +
+                              (at > SAME && k == CN_WHY_SLOW ? 500 : 0));
+        cn_why_rows_build(&rows, &why, "handle");
+        assert_int_equal(rows.list[0].context, SAME + 1);
+        assert_false(rows.list[0].is_noise);
+        for (size_t i = 0; i < rows.count; i++) {
+            real += !rows.list[i].is_noise && rows.list[i].context > 0;
+            beyond += fabs(rows.list[i].difference_ns) > rows.list[i].error_ns;
+        }
+        wrong += real > 1;
+        cn_why_rows_done(&rows);
+    }
+    assert_in_range(beyond, 10 * SEEDS, 22 * SEEDS);
+    assert_in_range(wrong, 0, SEEDS / 4);
+}
+
 static void names_the_cause_first(void **state)
 {
     (void)state;
@@ -437,6 +489,7 @@ int main(void)
         cmocka_unit_test(counts_durations_finely),
         cmocka_unit_test(tails_are_exact),
         cmocka_unit_test(what_happens_once_is_noise),
+        cmocka_unit_test(many_contexts_are_no_evidence),
         cmocka_unit_test(knows_what_functions_wait_for),
     };
 
