@@ -65,7 +65,6 @@ class Gateway:
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder).resolve()
-        self.port = free_port()
         self.processes = []
 
     def run(self, *command, text=None):
@@ -78,28 +77,37 @@ class Gateway:
             self.processes.append(subprocess.Popen(command, stdout=log, stderr=log, cwd=self.folder, env=self.environment))
 
     def __enter__(self):
-        mon, fsid, osd = free_port(), str(uuid.uuid4()), str(uuid.uuid4())
+        """Its ports are free when they are chosen; another program may take them before they are used."""
+        for attempt in range(3):
+            try:
+                self.begin(self.folder / str(attempt))
+                return self
+            except (subprocess.SubprocessError, RuntimeError):
+                self.__exit__()
+                if attempt == 2:
+                    raise
+            except BaseException:
+                self.__exit__()
+                raise
+
+    def begin(self, folder):
+        self.port, mon, fsid, osd = free_port(), free_port(), str(uuid.uuid4()), str(uuid.uuid4())
         for name in ("mon", "osd"):
-            (self.folder / name).mkdir(parents=True)
-        (self.folder / "ceph.conf").write_text(CONFIG.format(fsid=fsid, mon=mon, port=self.port, folder=self.folder))
-        self.environment = {**os.environ, "CEPH_CONF": str(self.folder / "ceph.conf")}
-        monmap = str(self.folder / "monmap")
-        try:
-            self.run("monmaptool", "--create", "--fsid", fsid, "--addv", "a", f"[v1:127.0.0.1:{mon}]", monmap)
-            self.run("ceph-mon", "-i", "a", "--mkfs", "--monmap", monmap)
-            self.start("ceph-mon", "-i", "a", "-f")
-            self.run("ceph", "--connect-timeout", "60",
-                     text=f"osd new {osd}\nosd crush create-or-move osd.0 1.0 root=default host=h\n")
-            self.run("ceph-osd", "-i", "0", "--mkfs", "--osd-uuid", osd)
-            self.start("ceph-osd", "-i", "0", "-f")
-            self.run("radosgw-admin", "user", "create", "--uid=test", "--display-name=t",
-                     f"--access-key={KEY}", f"--secret-key={SECRET}")
-            self.start("radosgw", "-n", "client.rgw", "-f")
-            self.wait()
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
+            (folder / name).mkdir(parents=True)
+        (folder / "ceph.conf").write_text(CONFIG.format(fsid=fsid, mon=mon, port=self.port, folder=folder))
+        self.environment = {**os.environ, "CEPH_CONF": str(folder / "ceph.conf")}
+        monmap = str(folder / "monmap")
+        self.run("monmaptool", "--create", "--fsid", fsid, "--addv", "a", f"[v1:127.0.0.1:{mon}]", monmap)
+        self.run("ceph-mon", "-i", "a", "--mkfs", "--monmap", monmap)
+        self.start("ceph-mon", "-i", "a", "-f")
+        self.run("ceph", "--connect-timeout", "60",
+                 text=f"osd new {osd}\nosd crush create-or-move osd.0 1.0 root=default host=h\n")
+        self.run("ceph-osd", "-i", "0", "--mkfs", "--osd-uuid", osd)
+        self.start("ceph-osd", "-i", "0", "-f")
+        self.run("radosgw-admin", "user", "create", "--uid=test", "--display-name=t",
+                 f"--access-key={KEY}", f"--secret-key={SECRET}")
+        self.start("radosgw", "-n", "client.rgw", "-f")
+        self.wait()
 
     def wait(self):
         end = time.monotonic() + 120
@@ -153,6 +161,7 @@ class Gateway:
         for process in reversed(self.processes):
             process.kill()
             process.wait()
+        self.processes.clear()
 
 
 class Proxy:
@@ -190,6 +199,7 @@ class Proxy:
         self.server = Server(("127.0.0.1", 0), Handler)
         self.port = self.server.server_address[1]
         self.lock = threading.Lock()
+        self.forwarding, self.idle = 0, threading.Condition(self.lock)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def handle(self, request, port):
@@ -214,7 +224,7 @@ class Proxy:
             self.answer(request, status, headers, b"<Error><Code>Spoiled</Code></Error>")
             return
         for _ in range(2 if what == "twice" else 1):
-            status, headers, content = self.forward(request, port, body)
+            status, headers, content = self.forward_counted(request, port, body)
         if callable(what):
             status, headers, content = what(status, headers, content)
         if what == "late":
@@ -233,6 +243,16 @@ class Proxy:
         if what == "swapped" and request.command == "GET" and earlier and earlier[0] != request.path:
             _, status, headers, content = earlier
         self.answer(request, status, headers, content, what)
+
+    def forward_counted(self, request, port, body):
+        with self.lock:
+            self.forwarding += 1
+        try:
+            return self.forward(request, port, body)
+        finally:
+            with self.lock:
+                self.forwarding -= 1
+                self.idle.notify_all()
 
     @staticmethod
     def forward(request, port, body):
@@ -274,9 +294,12 @@ class Proxy:
         return self
 
     def __exit__(self, *_):
+        """Nothing that a client asked reaches the gateway afterwards: a collector that was killed could register itself again."""
         self.released.set()
         self.server.shutdown()
         self.server.server_close()
+        with self.lock:
+            self.idle.wait_for(lambda: self.forwarding == 0, 120)
 
 
 def environment(port, cache, **more):

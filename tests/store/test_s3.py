@@ -274,11 +274,14 @@ class Collecting(unittest.TestCase):
         registered, = (key for key in GATEWAY.keys("traces", f"collected/{self._testMethodName}/manifest/") if "collector-" in key)
         GATEWAY.ask("DELETE", "/traces/" + registered)
         racing = [self.start("store", "recover", self.address, cache=f"cache{i}") for i in range(2)]
+        said = []
         for process in racing:
-            self.assertEqual(process.communicate(timeout=300)[0:1] + (process.returncode,), ("", 0))
+            out, err = process.communicate(timeout=300)
+            self.assertEqual((out, process.returncode), ("", 0), err)
+            said.append(err)
         for _ in range(2):
             found, spans = self.found()
-            self.assertEqual((sorted(found), spans), (sorted(acknowledged), 2 * len(found)))
+            self.assertEqual((sorted(found), spans), (sorted(acknowledged), 2 * len(found)), said)
             self.cairn_ok("store", "verify", self.address)
             self.assertIn("in 0 segments", self.cairn("store", "recover", self.address).stderr)
 
