@@ -4,8 +4,10 @@
 
 #include "base/alloc.h"
 #include "base/bytes/record.h"
+#include "sampler/languages/runtimes.h"
 
 static const struct cn_language_runtime *const runtimes[] = {
+    &cn_language_java,
     NULL,
 };
 

@@ -1,0 +1,11 @@
+/* The run-times of languages that are known, one for each file here.
+ * Threads: immutable.
+ */
+#ifndef CN_SAMPLER_LANGUAGES_RUNTIMES_H
+#define CN_SAMPLER_LANGUAGES_RUNTIMES_H
+
+#include "sampler/languages/languages.h"
+
+extern const struct cn_language_runtime cn_language_java;
+
+#endif
