@@ -14,7 +14,7 @@
 
 #include "base/alloc.h"
 #include "model/traces/trace.h"
-#include "store/search/group.h"
+#include "store/groups/group.h"
 #include "store/search/query.h"
 #include "store/search/search.h"
 #include "store/search/traces.h"

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 
 #include "analyze/views/context_index.h"
-#include "analyze/views/label.h"
 #include "analyze/views/visit.h"
 #include "base/alloc.h"
 #include "base/list.h"
 #include "lib/frame.h"
 #include "lib/lib.h"
+#include "model/labels/context.h"
 
 enum { CALLERS_DEPTH = 5 };
 

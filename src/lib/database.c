@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analyze/views/label.h"
 #include "base/alloc.h"
 #include "lib/frame.h"
 #include "lib/lib.h"
 #include "model/contexts/database.h"
 #include "model/contexts/walk.h"
+#include "model/labels/context.h"
 
 /* Arrays of the model are handed out as they are. */
 static_assert(sizeof(struct cairn_value) == sizeof(struct cn_value) &&

@@ -10,7 +10,7 @@
 #include "lib/lib.h"
 #include "model/calls/recording.h"
 #include "model/traces/words.h"
-#include "store/search/group.h"
+#include "store/groups/group.h"
 #include "store/search/query.h"
 #include "store/search/search.h"
 #include "store/search/traces.h"

@@ -9,7 +9,7 @@
  *
  * Databases are opened as they are. The contexts of calls, of measurements and of samples that need
  * the symbols of this machine are analysed first, into a folder of the user's cache, where the next
- * process finds them (base/host/cache/analyses.h). Nothing is printed: warnings are part of the result.
+ * process finds them (cache/analyses.h). Nothing is printed: warnings are part of the result.
  *
  * The handle owns everything in it. Threads: one thread at a time; what is open is as immutable as
  * its model says. While one thread loads more, others may read what was there before.
@@ -18,7 +18,7 @@
 #define CN_OPEN_OPEN_H
 
 #include "base/error.h"
-#include "base/host/cache/analyses.h"
+#include "cache/analyses.h"
 #include "open/about.h"
 #include "open/formats.h"
 

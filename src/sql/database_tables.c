@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "analyze/timeline/spans.h"
-#include "analyze/views/label.h"
 #include "base/alloc.h"
+#include "model/labels/context.h"
 #include "sql/table.h"
 
 enum { SAMPLES_PER_READ = 4096 };

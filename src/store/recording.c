@@ -10,9 +10,9 @@
 #include "base/text.h"
 #include "model/calls/recording.h"
 #include "model/traces/trace.h"
-#include "store/search/trace_set.h"
 #include "store/search/traces.h"
 #include "store/segment/reader.h"
+#include "store/trace/distributed.h"
 #include "store/write/java_import.h"
 
 /* Spans inside of traces that are added. A span can arrive twice, on its own and inside its

@@ -12,7 +12,7 @@
 #include "base/bytes/digits.h"
 #include "base/files/file.h"
 #include "base/files/out.h"
-#include "base/host/cache/directory.h"
+#include "cache/directory.h"
 
 enum {
     CACHED_ROWS_MIN = 1 << 12, /* smaller tables are built as fast as they are read */

@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "base/host/cache/analyses.h"
-#include "base/host/cache/directory.h"
 #include "base/host/input.h"
+#include "cache/analyses.h"
+#include "cache/directory.h"
 #include "open/analysis.h"
 #include "store/segment/opened.h"
 #include "symbols/program/assembly.h"

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/host/cache/ranges.h"
+#include "cache/ranges.h"
 #include "support/fuzz.h"
 
 enum {

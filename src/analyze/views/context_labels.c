@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "analyze/views/label.h"
 #include "base/alloc.h"
+#include "model/labels/context.h"
 
 /* Labels that were found before, by what they are made of: spares putting the same text
  * together again. */

@@ -4,8 +4,8 @@
 
 #include "analyze/views/cost_tree.h"
 #include "analyze/views/costs_internal.h"
-#include "analyze/views/label.h"
 #include "base/alloc.h"
+#include "model/labels/context.h"
 
 struct cost_view {
     struct cn_view view;

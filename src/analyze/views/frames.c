@@ -3,8 +3,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "analyze/views/label.h"
 #include "base/alloc.h"
+#include "model/labels/context.h"
 
 struct frames_builder {
     struct cn_frames *frames;

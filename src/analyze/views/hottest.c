@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/views/label.h"
 #include "base/alloc.h"
 #include "base/best.h"
+#include "model/labels/context.h"
 
 /* Whether the context at a node is asked for. */
 static bool takes_part(const struct cn_hottest *hottest, struct cn_database *db,

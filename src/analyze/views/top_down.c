@@ -1,9 +1,9 @@
 /* The top-down view: rows are contexts, their ids are offsets in the database. */
 #include <stdlib.h>
 
-#include "analyze/views/label.h"
 #include "analyze/views/view.h"
 #include "base/alloc.h"
+#include "model/labels/context.h"
 
 static bool list_children(struct cn_view *view, const struct cn_row *parent,
                           struct cn_row_list *out, struct cn_error *err)

@@ -5,7 +5,7 @@
 #include "cli/print/table.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/progress.h"
-#include "store/search/facets.h"
+#include "store/groups/facets.h"
 
 static void print_sign(struct cn_table *table, const struct cn_sign *sign)
 {

@@ -8,9 +8,9 @@
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/store/args.h"
-#include "store/search/group.h"
+#include "store/groups/group.h"
+#include "store/groups/steps.h"
 #include "store/search/search.h"
-#include "store/search/steps.h"
 #include "store/search/traces.h"
 
 enum { LIMIT_DEFAULT = 100, STEPS_MAX = 100000 };

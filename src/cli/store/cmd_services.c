@@ -4,8 +4,8 @@
 #include "cli/shell/command.h"
 #include "cli/store/args.h"
 #include "model/contexts/context.h"
+#include "store/groups/services.h"
 #include "store/search/search.h"
-#include "store/search/services.h"
 
 static const struct cn_column texts[] = {
     {.name = "caller", .title = "CALLER", .kind = CN_COLUMN_TEXT},

@@ -10,8 +10,8 @@
 #include "cli/store/trace_print.h"
 #include "store/search/query.h"
 #include "store/search/search.h"
-#include "store/search/trace_set.h"
 #include "store/segment/reader.h"
+#include "store/trace/distributed.h"
 
 #define FORMATS "text|json|csv|chrome|folded|otlp-json"
 

@@ -11,13 +11,13 @@
 #include "cli/shell/cli.h"
 #include "cli/store/trace_print.h"
 #include "formats/exchange/exchange.h"
-#include "formats/exchange/read/traces/otlp.h"
+#include "formats/exchange/write/traces/otlp.h"
 #include "model/calls/query.h"
 #include "model/traces/json.h"
 #include "model/traces/links.h"
 #include "open/formats.h"
-#include "store/search/trace_methods.h"
-#include "store/search/trace_set.h"
+#include "store/trace/distributed.h"
+#include "store/trace/methods.h"
 
 struct export_writer {
     const struct cn_args *args;

@@ -11,8 +11,8 @@
 #include "cli/shell/cli.h"
 #include "cli/store/args.h"
 #include "model/traces/links.h"
-#include "store/search/trace_methods.h"
-#include "store/search/trace_set.h"
+#include "store/trace/distributed.h"
+#include "store/trace/methods.h"
 
 enum { FRAMES_SHOWN = 8 };
 

@@ -5,8 +5,8 @@
 #include "cli/shell/cli.h"
 #include "cli/store/args.h"
 #include "cli/store/trace_print.h"
-#include "store/search/critical_path.h"
-#include "store/search/trace_set.h"
+#include "store/trace/critical_path.h"
+#include "store/trace/distributed.h"
 
 static const struct cn_column texts[] = {
     {.name = "start", .title = "START", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},

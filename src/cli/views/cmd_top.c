@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "analyze/views/hottest.h"
-#include "analyze/views/label.h"
 #include "cli/record/sample.h"
 #include "cli/shell/progress.h"
 #include "cli/views/options.h"
 #include "cli/views/print.h"
+#include "model/labels/context.h"
 
 enum { COUNT_DEFAULT = 20, COUNT_MAX = 1000000 };
 

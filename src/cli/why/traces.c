@@ -13,9 +13,9 @@
 #include "model/calls/recording.h"
 #include "model/traces/facts.h"
 #include "store/search/query.h"
-#include "store/search/trace_set.h"
 #include "store/search/traces.h"
 #include "store/segment/reader.h"
+#include "store/trace/distributed.h"
 
 enum {
     GROUP_LOADED = 1000,

@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "base/host/cache/directory.h"
+#include "cache/directory.h"
 
 enum {
     FILES_MAX = 512,

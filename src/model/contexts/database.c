@@ -5,20 +5,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "base/list.h"
 #include "base/search.h"
 #include "model/thread_states.h"
-
-const char *cn_entry_name(unsigned entry)
-{
-    static const char *const names[] = {
-        [CN_ENTRY_UNKNOWN] = "unknown entry",
-        [CN_ENTRY_MAIN_THREAD] = "main thread",
-        [CN_ENTRY_APPLICATION_THREAD] = "application thread",
-    };
-
-    return entry < CN_COUNT_OF(names) ? names[entry] : NULL;
-}
 
 void cn_database_set_states(struct cn_database *db, const struct cn_thread_states *states)
 {

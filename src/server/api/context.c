@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/views/label.h"
 #include "analyze/views/thread_costs.h"
 #include "base/alloc.h"
+#include "model/labels/context.h"
 #include "server/api/api.h"
 #include "server/api/parameters.h"
 #include "server/api/request.h"

@@ -1,11 +1,11 @@
 /* What the end of a trace waited for. */
-#include "store/search/critical_path.h"
+#include "store/trace/critical_path.h"
 #include "model/traces/json.h"
 #include "model/traces/trace.h"
 #include "server/api/api.h"
 #include "server/api/request.h"
 #include "server/api/trace_load.h"
-#include "store/search/trace_set.h"
+#include "store/trace/distributed.h"
 
 enum { STEP_MAX = 10000 };
 

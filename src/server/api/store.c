@@ -15,9 +15,9 @@
 #include "server/api/request.h"
 #include "server/served/flame.h"
 #include "server/served/served.h"
-#include "store/search/group.h"
-#include "store/search/services.h"
-#include "store/search/steps.h"
+#include "store/groups/group.h"
+#include "store/groups/services.h"
+#include "store/groups/steps.h"
 #include "store/search/traces.h"
 
 enum {

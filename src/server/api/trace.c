@@ -8,7 +8,7 @@
 #include "server/api/api.h"
 #include "server/api/request.h"
 #include "server/api/trace_load.h"
-#include "store/search/trace_set.h"
+#include "store/trace/distributed.h"
 
 enum { NODE_MAX = 100000, NODE_DEFAULT = 5000, SPAN_MAX = 1000 };
 

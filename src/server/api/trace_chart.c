@@ -6,8 +6,8 @@
 #include "server/api/api.h"
 #include "server/api/request.h"
 #include "server/api/trace_load.h"
-#include "store/search/trace_methods.h"
-#include "store/search/trace_set.h"
+#include "store/trace/distributed.h"
+#include "store/trace/methods.h"
 
 enum { CALL_MAX = 100000, CALL_DEFAULT = 20000, PARTS_MAX = 1 << 20, PARTS = 4000 };
 

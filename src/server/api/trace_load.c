@@ -11,7 +11,7 @@
 #include "server/served/served.h"
 #include "store/search/query.h"
 #include "store/search/search.h"
-#include "store/search/trace_set.h"
+#include "store/trace/distributed.h"
 
 /* The segment, by its index, and the row of a key. */
 static bool find(const struct cn_served_store *store, const char *key, uint32_t *segment,

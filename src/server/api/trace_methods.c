@@ -1,5 +1,4 @@
 /* What each method of a trace took, of all services, and the next call of one. */
-#include "store/search/trace_methods.h"
 #include "base/map.h"
 #include "base/name_filter.h"
 #include "base/text.h"
@@ -7,7 +6,8 @@
 #include "server/api/api.h"
 #include "server/api/request.h"
 #include "server/api/trace_load.h"
-#include "store/search/trace_set.h"
+#include "store/trace/distributed.h"
+#include "store/trace/methods.h"
 
 enum { METHOD_MAX = 5000 };
 

@@ -12,8 +12,8 @@
 #include "base/text.h"
 #include "server/api/request.h"
 #include "server/page/assets.h"
-#include "store/collect/collector.h"
-#include "store/collect/uploader.h"
+#include "store/pipeline/collector.h"
+#include "store/pipeline/uploader.h"
 
 /* Scripts and styles come from this server only, and no other page may embed its
  * pages. */

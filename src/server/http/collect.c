@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "formats/zorka/request.h"
-#include "store/collect/collector.h"
-#include "store/collect/uploader.h"
+#include "store/pipeline/collector.h"
+#include "store/pipeline/uploader.h"
 
 enum { BODY_LEN_MAX = 16 << 20 };
 

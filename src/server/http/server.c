@@ -21,8 +21,8 @@
 #include "server/http/guard.h"
 #include "server/http/state.h"
 #include "store/bucket/collector_url.h"
-#include "store/collect/collector.h"
-#include "store/collect/uploader.h"
+#include "store/pipeline/collector.h"
+#include "store/pipeline/uploader.h"
 
 enum {
     WORKERS = 4,

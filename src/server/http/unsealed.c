@@ -9,8 +9,8 @@
 #include "base/bytes/digits.h"
 #include "server/api/request.h"
 #include "store/bucket/collector_url.h"
-#include "store/collect/collector.h"
 #include "store/maintenance/unsealed_list.h"
+#include "store/pipeline/collector.h"
 
 enum { NUMBER_LEN = 6 };
 

@@ -19,7 +19,7 @@
 #include "base/run/job.h"
 #include "base/text.h"
 #include "server/served/question.h"
-#include "store/search/facets.h"
+#include "store/groups/facets.h"
 
 struct cn_served;
 

@@ -4,8 +4,8 @@
 
 #include "analyze/timeline/range_sums.h"
 #include "analyze/views/frames.h"
-#include "analyze/views/label.h"
 #include "base/alloc.h"
+#include "model/labels/context.h"
 
 /* While it is built. */
 struct range_flame_build {

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/run/job.h"
 #include "server/served/trace_flame.h"
-#include "store/search/group.h"
+#include "store/groups/group.h"
 #include "store/search/query.h"
 #include "store/search/search.h"
 #include "store/segment/reader.h"

@@ -10,8 +10,8 @@
 #include "base/run/pool.h"
 #include "base/search.h"
 #include "server/served/flame.h"
-#include "store/search/trace_set.h"
 #include "store/segment/reader.h"
+#include "store/trace/distributed.h"
 
 void cn_trace_flame_init(struct cn_trace_flame *flame, const struct cn_store *store,
                          struct cn_search_hits *hits)

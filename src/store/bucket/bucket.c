@@ -8,8 +8,8 @@
 
 #include "base/alloc.h"
 #include "base/bytes/digits.h"
-#include "base/host/cache/directory.h"
 #include "base/text.h"
+#include "cache/directory.h"
 
 #define CONFIG_NAME "config.props"
 #define ID_KEY      "\nid = "

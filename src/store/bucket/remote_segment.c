@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/host/cache/ranges.h"
 #include "base/list.h"
 #include "base/run/lock.h"
 #include "base/run/once.h"
 #include "base/text.h"
+#include "cache/ranges.h"
 #include "store/bucket/bucket.h"
 #include "store/index/columns.h"
 

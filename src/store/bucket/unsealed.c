@@ -11,9 +11,9 @@
 #include "base/alloc.h"
 #include "base/files/disk.h"
 #include "base/files/file.h"
-#include "base/host/cache/directory.h"
 #include "base/run/clock.h"
 #include "base/text.h"
+#include "cache/directory.h"
 #include "s3/http_get.h"
 #include "store/bucket/collector_url.h"
 

@@ -13,6 +13,7 @@
 #include "store/segment/segment.h"
 #include "store/segment/segments.h"
 #include "store/segment/writer.h"
+#include "store/write/lock.h"
 #include "store/write/spans_seen.h"
 #include "store/write/translate.h"
 

@@ -18,6 +18,7 @@
 #include "store/maintenance/maintenance.h"
 #include "store/segment/segment.h"
 #include "store/segment/segments.h"
+#include "store/write/lock.h"
 #include "store/write/writer.h"
 
 #define PINS_NAME "pinned"

@@ -18,6 +18,7 @@
 #include "store/segment/segments.h"
 #include "store/segment/text_log.h"
 #include "store/segment/writer.h"
+#include "store/write/lock.h"
 
 /* False if a crash left a segment before anything was written to it. */
 static bool has_data(const char *dir)

@@ -1,5 +1,5 @@
 /* Searches all segments of a store for spans: a sorted page of matching rows and their number.
- * store/search/traces.h searches for traces, store/search/group.h groups either.
+ * store/search/traces.h searches for traces, store/groups/group.h groups either.
  *
  *     cn_search_open(&search, store, err)
  *     cn_search_rows(search, query, &order, &hits, err) ...

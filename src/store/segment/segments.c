@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -105,7 +104,7 @@ bool cn_segments_list(const char *base, uint32_t **numbers, size_t *count,
     return true;
 }
 
-static bool check_local(const char *base, struct cn_error *err)
+bool cn_segments_check_local(const char *base, struct cn_error *err)
 {
     if (cn_path_is_address(base))
         return cn_fail(err, CN_ERR_USAGE,
@@ -119,7 +118,7 @@ bool cn_segments_check_store(const char *base, struct cn_error *err)
     uint32_t *numbers = NULL;
     size_t count = 0;
 
-    if (!check_local(base, err))
+    if (!cn_segments_check_local(base, err))
         return false;
     char *path = cn_strprintf("%s/" CN_CONFIG_NAME, base);
     bool is_store = access(path, F_OK) == 0;
@@ -208,32 +207,4 @@ uint64_t cn_segment_disk_len(const char *dir)
 
     (void)each_file(dir, add_len, &len, &ignored);
     return len;
-}
-
-bool cn_store_lock(const char *base, int *fd, struct cn_error *err)
-{
-    bool ok;
-
-    if (!check_local(base, err))
-        return false;
-    char *path = cn_strprintf("%s/" CN_LOCK_NAME, base);
-    int lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    ok = lock_fd >= 0 || cn_fail_errno(err, "%s", path);
-    if (ok && flock(lock_fd, LOCK_EX | LOCK_NB) < 0) {
-        ok = errno == EWOULDBLOCK
-                 ? cn_fail(err, CN_ERR_BUSY,
-                           "%s is locked: another process is writing to it", base)
-                 : cn_fail_errno(err, "%s", path);
-        (void)close(lock_fd);
-    }
-    if (ok)
-        *fd = lock_fd;
-    free(path);
-    return ok;
-}
-
-void cn_store_unlock(int fd)
-{
-    if (fd >= 0)
-        (void)close(fd);
 }

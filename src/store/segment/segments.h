@@ -1,4 +1,4 @@
-/* The directory of a store: its numbered segments and its lock.
+/* The directory of a store: its numbered segments.
  * Threads: any thread.
  */
 #ifndef CN_STORE_SEGMENT_SEGMENTS_H
@@ -17,6 +17,9 @@ enum { CN_SEGMENT_NUMBER_MAX = 0xffffff };
 CN_CHECK bool cn_segments_list(const char *base, uint32_t **numbers, size_t *count,
                                struct cn_error *err);
 
+/* Fails for a store in object storage, and for one of the Java collector. */
+CN_CHECK bool cn_segments_check_local(const char *base, struct cn_error *err);
+
 /* Fails if a directory has neither a config nor a segment. */
 CN_CHECK bool cn_segments_check_store(const char *base, struct cn_error *err);
 
@@ -34,10 +37,5 @@ uint64_t cn_segment_disk_len(const char *dir);
 
 /* False if a path does not end in the name of a segment. */
 bool cn_segments_parse(const char *path, uint32_t *number);
-
-/* Take the lock of the writer. It is released when the descriptor is closed, also if the process
- * dies. Fails if another process has it. */
-CN_CHECK bool cn_store_lock(const char *base, int *fd, struct cn_error *err);
-void cn_store_unlock(int fd); /* negative is fine */
 
 #endif

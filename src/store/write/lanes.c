@@ -14,6 +14,7 @@
 #include "store/segment/log_format.h"
 #include "store/segment/seal.h"
 #include "store/segment/segments.h"
+#include "store/write/lock.h"
 #include "store/write/spans_seen.h"
 #include "store/write/writer.h"
 

@@ -10,7 +10,7 @@
 #include "base/files/compress.h"
 #include "base/files/file.h"
 #include "base/files/out.h"
-#include "base/host/cache/directory.h"
+#include "cache/directory.h"
 #include "formats/uftrace/summary/summary.h"
 
 #define CACHE_FOLDER "/summaries"

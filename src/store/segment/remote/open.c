@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/host/cache/directory.h"
 #include "base/sort.h"
 #include "base/text.h"
+#include "cache/directory.h"
 #include "store/bucket/bucket.h"
 #include "store/bucket/remote_segment.h"
 #include "store/bucket/unsealed.h"

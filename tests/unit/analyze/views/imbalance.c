@@ -11,11 +11,11 @@
 
 #include "analyze/views/context_index.h"
 #include "analyze/views/imbalance.h"
-#include "analyze/views/label.h"
 #include "analyze/waits.h"
 #include "base/text.h"
 #include "formats/exchange/read/stacks/import.h"
 #include "model/contexts/database.h"
+#include "model/labels/context.h"
 
 enum { THREAD_MAX = 4 };
 

@@ -13,7 +13,7 @@
 
 #include "base/text.h"
 #include "model/traces/trace.h"
-#include "store/search/group.h"
+#include "store/groups/group.h"
 #include "store/search/query.h"
 #include "store/search/search.h"
 #include "store/segment/reader.h"

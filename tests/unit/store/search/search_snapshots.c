@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "model/traces/trace.h"
-#include "store/search/group.h"
+#include "store/groups/group.h"
 #include "store/search/query.h"
 #include "store/search/search.h"
 #include "store/segment/reader.h"

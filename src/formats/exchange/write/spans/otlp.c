@@ -10,10 +10,10 @@
 #include "base/bytes/record.h"
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/otlp_format.h"
-#include "formats/exchange/read/traces/otlp.h"
 #include "formats/exchange/read/traces/span_calls.h"
 #include "formats/exchange/read/traces/spans.h"
 #include "formats/exchange/write/spans/finished.h"
+#include "formats/exchange/write/traces/otlp.h"
 
 enum { CHUNK_LEN = 64 << 10 };
 

@@ -9,8 +9,8 @@
 #include "base/bytes/json.h"
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/read/traces/span_calls.h"
-#include "formats/exchange/read/traces/zipkin.h"
 #include "formats/exchange/write/spans/finished.h"
+#include "formats/exchange/write/traces/zipkin.h"
 
 enum { NS_PER_US = 1000 };
 

@@ -2,10 +2,10 @@
 
 #include <stdlib.h>
 
-#include "analyze/views/label.h"
 #include "base/alloc.h"
 #include "formats/exchange/write/tables/tables.h"
 #include "model/contexts/walk.h"
+#include "model/labels/context.h"
 
 enum { SAMPLES_PER_READ = 4096 };
 

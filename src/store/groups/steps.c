@@ -1,0 +1,158 @@
+#include "store/groups/steps.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "store/groups/durations.h"
+#include "store/search/segments.h"
+#include "store/search/traces.h"
+
+/* The matches as members of their steps: step i is group i + 1. */
+struct steps_adding {
+    struct cn_search_steps *steps;
+    struct cn_group_members members;
+};
+
+/* The steps and the room are those of the matches that were counted; what a damaged file has now
+ * and did not have then is skipped. */
+static void add(void *arg, const struct cn_trace_sum *sum)
+{
+    struct steps_adding *adding = arg;
+    const struct cn_search_steps *steps = adding->steps;
+    uint64_t step = (sum->time_ns - steps->first_ns) / steps->step_ns;
+
+    if (step < steps->count && adding->members.count < adding->members.capacity)
+        cn_group_members_add(&adding->members, (uint32_t)step + 1, sum->duration_ns,
+                             sum->errors > 0);
+}
+
+static bool add_spans(void *arg, uint32_t segment, const struct cn_store_index *index,
+                      const struct cn_rows *rows, struct cn_error *err)
+{
+    struct cn_store_column time, duration, flags;
+
+    (void)segment;
+    if (!cn_columns_field(index->columns, CN_STORE_FIELD_time_ns, &time, err) ||
+        !cn_columns_field(index->columns, CN_STORE_FIELD_duration_ns, &duration, err) ||
+        !cn_columns_field(index->columns, CN_STORE_FIELD_flags, &flags, err))
+        return false;
+    for (uint32_t row = cn_rows_next(rows, 0); row < rows->count;
+         row = cn_rows_next(rows, row + 1)) {
+        struct cn_trace_sum sum = {
+            .time_ns = cn_store_column_at(&time, row),
+            .duration_ns = cn_joined_number(&index->joined, CN_STORE_FIELD_duration_ns,
+                                            row, cn_store_column_at(&duration, row)),
+            .errors = (uint32_t)cn_joined_number(&index->joined, CN_STORE_FIELD_flags,
+                                                 row, cn_store_column_at(&flags, row)) &
+                      CN_ROW_ERROR,
+        };
+
+        add(arg, &sum);
+    }
+    return true;
+}
+
+static bool count_spans(void *arg, uint32_t segment, const struct cn_store_index *index,
+                        const struct cn_rows *rows, struct cn_error *err)
+{
+    struct cn_search_trace_count *count = arg;
+    struct cn_store_column time;
+
+    (void)segment;
+    if (!cn_columns_field(index->columns, CN_STORE_FIELD_time_ns, &time, err))
+        return false;
+    for (uint32_t row = cn_rows_next(rows, 0); row < rows->count;
+         row = cn_rows_next(rows, row + 1)) {
+        uint64_t time_ns = cn_store_column_at(&time, row);
+
+        count->count++;
+        count->first_ns = time_ns < count->first_ns ? time_ns : count->first_ns;
+        count->last_ns = time_ns > count->last_ns ? time_ns : count->last_ns;
+    }
+    return true;
+}
+
+/* The step of a group: its value is the number. */
+static size_t step_of(const struct cn_groups *groups, const struct cn_group *group)
+{
+    struct cn_bytes bytes = cn_word_bytes(&groups->values, group->value);
+    char text[24] = "";
+
+    memcpy(text, bytes.ptr, bytes.len < sizeof(text) ? bytes.len : 0);
+    return (size_t)strtoul(text, NULL, 10);
+}
+
+static void name_steps(struct steps_adding *adding)
+{
+    char text[24];
+
+    for (size_t i = 0; i < adding->steps->count; i++) {
+        (void)snprintf(text, sizeof(text), "%zu", i);
+        (void)cn_words_add_str(&adding->members.values, CN_WORD_TEXT, text);
+    }
+}
+
+/* Rank the steps as groups, which has their percentiles. */
+static void summarize(const struct steps_adding *adding)
+{
+    struct cn_groups groups;
+
+    cn_group_members_rank(&adding->members, adding->steps->count, &groups);
+    for (size_t i = 0; i < groups.count; i++) {
+        const struct cn_group *group = &groups.list[i];
+
+        adding->steps->list[step_of(&groups, group)] = (struct cn_search_step){
+            .count = group->count,
+            .error_count = group->error_count,
+            .p50_ns = group->p50_ns,
+            .p90_ns = group->p90_ns,
+            .p99_ns = group->p99_ns,
+        };
+    }
+    cn_groups_done(&groups);
+}
+
+bool cn_search_steps(struct cn_search *search, const struct cn_query *query,
+                     enum cn_search_unit unit, size_t count, struct cn_search_steps *out,
+                     struct cn_error *err)
+{
+    struct cn_search_trace_count found = {.first_ns = UINT64_MAX};
+    struct cn_search_steps steps = {.count = count};
+    struct steps_adding adding = {.steps = &steps};
+    struct cn_map counted = {0}, added = {0};
+    struct cn_search_visitor counting = {
+        .visit = count_spans, .arg = &found, .seen = &counted};
+    struct cn_search_visitor spans = {.visit = add_spans, .arg = &adding, .seen = &added};
+    bool of_spans = unit == CN_SEARCH_SPANS;
+    bool ok = of_spans ? cn_search_walk(search, query, &counting, err)
+                       : cn_search_count_traces(search, query, &found, err);
+
+    cn_map_done(&counted);
+    if (!ok)
+        return false;
+    steps.list = cn_alloc(count, sizeof(*steps.list));
+    if (found.count > 0) {
+        steps.first_ns = found.first_ns;
+        steps.step_ns = (found.last_ns - found.first_ns) / count + 1;
+        name_steps(&adding);
+        cn_group_members_reserve(&adding.members, (size_t)found.count);
+        ok = of_spans ? cn_search_walk(search, query, &spans, err)
+                      : cn_search_each_trace(search, query, add, &adding, err);
+        cn_map_done(&added);
+        summarize(&adding);
+        cn_group_members_done(&adding.members);
+    }
+    if (ok)
+        *out = steps;
+    else
+        cn_search_steps_done(&steps);
+    return ok;
+}
+
+void cn_search_steps_done(struct cn_search_steps *steps)
+{
+    free(steps->list);
+    *steps = (struct cn_search_steps){0};
+}
