@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/run/clock.h"
 #include "base/text.h"
+#include "formats/exchange/perf/symbolize.h"
 #include "sampler/collect.h"
 #include "sampler/program.h"
 #include "sampler/setup.h"
@@ -352,6 +353,29 @@ static void wait_for_program(struct sampling *s)
     s->program.pid = 0;
 }
 
+/* Names are found after sampling; the user may stop that with Ctrl-C, which leaves a file without
+ * them. */
+static void add_symbols(struct sampling *s)
+{
+    struct cn_perf_symbolized found;
+    struct cn_error err = {0};
+    char *text = NULL;
+
+    if (!s->options->has_symbols || s->writer.sample_count == 0)
+        return;
+    (void)signal(SIGINT, SIG_DFL);
+    if (!cn_perf_writer_add_symbols(&s->writer, &found, &err))
+        text = cn_strprintf("the file contains no names: %s", err.text);
+    else if (found.left_out > 0)
+        text = cn_strprintf(
+            "names of %zu addresses are left out: the file contains those of "
+            "%zu",
+            found.left_out, found.count);
+    if (text && s->options->say)
+        s->options->say(s->options->arg, text);
+    free(text);
+}
+
 static void summarize(struct sampling *s, struct cn_sample_result *result)
 {
     const struct cn_sample_collector *c = &s->collector;
@@ -389,6 +413,8 @@ bool cn_sample_run(const struct cn_sample_options *options,
             watch(&s, &failure) && cn_perf_writer_flush(&s.writer, &failure);
 
         summarize(&s, result);
+        if (is_complete)
+            add_symbols(&s);
         is_complete = cn_perf_writer_close(&s.writer, &failure) && is_complete;
         cn_rings_close(&s.rings);
         wait_for_program(&s);

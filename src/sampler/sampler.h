@@ -53,6 +53,7 @@ struct cn_sample_options {
     uint32_t stack_len; /* 0: as much as the rings allow */
     bool has_switches;  /* also when and where tasks stop running */
     int compression_level;
+    bool has_symbols; /* the file contains the names of what was sampled */
 
     /* Print a message to the user. */
     void (*say)(void *arg, const char *text);

@@ -75,6 +75,11 @@ void cn_resolver_free(struct cn_resolver *resolver)
 {
 }
 
+void cn_resolver_look_in(struct cn_resolver *resolver, const char *const *folders,
+                         size_t count, bool is_offline)
+{
+}
+
 bool cn_resolver_function(struct cn_resolver *resolver, const char *path,
                           const char *build_id, uint64_t offset,
                           struct cn_source_location *out)

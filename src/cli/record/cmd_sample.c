@@ -77,6 +77,7 @@ static bool choose(const struct cn_args *args, struct cn_sample_options *options
     options->compression_level = (int)level;
     options->pids = pids;
     options->has_machine = cn_args_has(args, "all-cpus");
+    options->has_symbols = !cn_args_has(args, "no-symbols");
     options->has_switches = cn_args_has(args, "off-cpu");
     options->events = events.list;
     options->event_count = events.count;
@@ -131,6 +132,9 @@ static const struct cn_option options_table[] = {
               "callers"),
     CN_OPTION("compression-level", 'z', "N",
               "compress the file with level N of zstd (default: 1); 0 does not"),
+    CN_OPTION("no-symbols", 0, NULL,
+              "do not store the names of functions in the file; it is then readable only "
+              "where the programs are"),
     {0},
 };
 
@@ -153,7 +157,11 @@ const struct cn_command cn_cmd_sample = {
         "stacks of code without frame pointers are unwound with the tables that "
         "exceptions use.\n\n"
         "The result is a perf.data file: use cairn tree, flat, top, timeline, analyze or "
-        "view, or perf itself. It is readable even if cairn is killed. The output and "
+        "view, or perf itself. It contains the names of the functions that were sampled, "
+        "so "
+        "that other machines show them as well (cairn symbolize adds those that are "
+        "missing). "
+        "It is readable even if cairn is killed. The output and "
         "the exit status are those of the program.",
     .examples = examples,
     .options = options_table,

@@ -240,7 +240,8 @@ bool cn_sample_program(const struct cn_args *args, struct cn_sample_options *opt
 bool cn_record_sample(const struct cn_args *args, int *wait_status, struct cn_error *err)
 {
     const char *path = cn_args_value(args, "data");
-    struct cn_sample_options options = {.path = path ? path : CN_SAMPLE_FILE};
+    struct cn_sample_options options = {.path = path ? path : CN_SAMPLE_FILE,
+                                        .has_symbols = true};
 
     return cn_sample_program(args, &options, true, wait_status, err);
 }

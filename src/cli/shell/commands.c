@@ -13,7 +13,7 @@ extern const struct cn_command cn_cmd_view, cn_cmd_serve, cn_cmd_tui, cn_cmd_tre
 extern const struct cn_command cn_cmd_why, cn_cmd_diff, cn_cmd_gate;
 extern const struct cn_command cn_cmd_store;
 extern const struct cn_command cn_cmd_sql, cn_cmd_script, cn_cmd_analyze, cn_cmd_convert,
-    cn_cmd_export_html, cn_cmd_dump, cn_cmd_verify, cn_cmd_formats;
+    cn_cmd_export_html, cn_cmd_dump, cn_cmd_verify, cn_cmd_symbolize, cn_cmd_formats;
 extern const struct cn_command cn_cmd_help, cn_cmd_completion;
 
 /* One a line, so that changes merge. */
@@ -48,6 +48,7 @@ const struct cn_command *const cn_commands[] = {
     &cn_cmd_export_html,
     &cn_cmd_dump,
     &cn_cmd_verify,
+    &cn_cmd_symbolize,
     &cn_cmd_formats,
     &cn_cmd_help,
     &cn_cmd_completion,

@@ -1,6 +1,8 @@
 #include "symbols/program/build_files.h"
 
+#include <elfutils/libdwelf.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,10 +12,11 @@
 #include "base/bytes/digits.h"
 #include "base/files/compress.h"
 #include "base/files/file.h"
+#include "base/path.h"
 
 #define DEFAULT_FOLDER "/usr/lib/debug"
 
-enum { BUILD_ID_TEXT_MIN = 8 };
+enum { BUILD_ID_TEXT_MIN = 8, LISTED_MAX = 100000 };
 
 static bool is_file(const char *path)
 {
@@ -69,19 +72,113 @@ static bool is_build_id(const char *text)
     return strlen(text) >= BUILD_ID_TEXT_MIN && cn_hex_begins(text, strlen(text));
 }
 
-static struct cn_debuginfod *debuginfod_of(struct cn_build_files *files)
+static bool ask_servers(struct cn_build_files *files, const char *build_id, bool is_debug,
+                        struct cn_text *path)
 {
+    if (files->is_offline)
+        return false;
     if (!files->debuginfod)
         files->debuginfod = cn_debuginfod_new();
-    return files->debuginfod;
+    return cn_debuginfod_find(files->debuginfod, build_id, is_debug, path);
+}
+
+/* Sections with code have no bytes in a file with debug information alone. */
+static bool has_code(Elf *elf)
+{
+    Elf_Scn *section = NULL;
+
+    while ((section = elf_nextscn(elf, section))) {
+        GElf_Shdr header;
+
+        if (gelf_getshdr(section, &header) && header.sh_type == SHT_PROGBITS &&
+            header.sh_flags & SHF_EXECINSTR)
+            return true;
+    }
+    return false;
+}
+
+static void add_file(struct cn_build_files *files, const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    Elf *elf = NULL;
+    struct cn_text id = {0};
+    const void *bits;
+
+    if (fd >= 0 && elf_version(EV_CURRENT) != EV_NONE)
+        elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+    if (elf && elf_kind(elf) == ELF_K_ELF) {
+        ssize_t len = dwelf_elf_gnu_build_id(elf, &bits);
+
+        if (len > 0)
+            cn_hex_add(&id, bits, (size_t)len);
+        CN_PUSH(files->list, files->count, files->capacity,
+                (struct cn_build_file){.path = cn_strdup(path),
+                                       .build_id = cn_strdup(cn_text_str(&id)),
+                                       .is_debug_only = !has_code(elf)});
+    }
+    (void)elf_end(elf);
+    if (fd >= 0)
+        (void)close(fd);
+    cn_text_done(&id);
+}
+
+static void list_files(struct cn_build_files *files)
+{
+    for (size_t i = 0; i < files->folder_count && !files->is_listed; i++) {
+        char *const roots[] = {(char *)(uintptr_t)files->folders[i], NULL};
+        FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+        const FTSENT *entry;
+
+        while (tree && files->count < LISTED_MAX && (entry = fts_read(tree)))
+            if (entry->fts_info == FTS_F && entry->fts_statp->st_size > 0)
+                add_file(files, entry->fts_path);
+        if (tree)
+            (void)fts_close(tree);
+    }
+    files->is_listed = true;
+}
+
+static bool find_listed(struct cn_build_files *files, const char *build_id,
+                        bool is_debug_only, struct cn_text *path)
+{
+    list_files(files);
+    for (size_t i = 0; i < files->count; i++) {
+        const struct cn_build_file *file = &files->list[i];
+
+        if (file->is_debug_only == is_debug_only &&
+            strcmp(file->build_id, build_id) == 0) {
+            cn_text_clear(path);
+            cn_text_str_add(path, file->path);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool cn_build_files_find_name(struct cn_build_files *files, const char *module,
+                              struct cn_text *path)
+{
+    list_files(files);
+    for (size_t i = 0; i < files->count; i++) {
+        if (files->list[i].is_debug_only ||
+            strcmp(cn_path_name(files->list[i].path), cn_path_name(module)) != 0)
+            continue;
+        cn_text_clear(path);
+        cn_text_str_add(path, files->list[i].path);
+        return true;
+    }
+    return false;
 }
 
 bool cn_build_files_find(struct cn_build_files *files, const char *build_id,
                          struct cn_text *path)
 {
     return is_build_id(build_id) &&
-           (find_build(build_id, "", path) || find_in_home(build_id, "elf", path) ||
-            cn_debuginfod_find(debuginfod_of(files), build_id, false, path));
+           (find_listed(files, build_id, false, path) || find_build(build_id, "", path) ||
+            find_in_home(build_id, "elf", path) ||
+            ask_servers(files, build_id, false, path) ||
+            find_listed(files, build_id, true, path) ||
+            find_build(build_id, ".debug", path));
 }
 
 static bool has_checksum(const char *path, GElf_Word crc)
@@ -130,12 +227,13 @@ int cn_build_files_find_debug(Dwfl_Module *module, void **arg, const char *modul
     (void)base;
     if (len > 0)
         cn_hex_add(&id, bits, (size_t)len);
-    if (is_build_id(cn_text_str(&id)) && (find_build(id.chars, ".debug", &found) ||
+    if (is_build_id(cn_text_str(&id)) && (find_listed(files, id.chars, true, &found) ||
+                                          find_build(id.chars, ".debug", &found) ||
                                           find_in_home(id.chars, "debug", &found)))
         fd = open(found.chars, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 && ((link && path && find_linked(path, link, link_crc, &found)) ||
-                   (is_build_id(cn_text_str(&id)) &&
-                    cn_debuginfod_find(debuginfod_of(files), id.chars, true, &found))))
+    if (fd < 0 &&
+        ((link && path && find_linked(path, link, link_crc, &found)) ||
+         (is_build_id(cn_text_str(&id)) && ask_servers(files, id.chars, true, &found))))
         fd = open(found.chars, O_RDONLY | O_CLOEXEC);
     if (fd >= 0)
         *out = cn_strdup(found.chars);
@@ -146,6 +244,11 @@ int cn_build_files_find_debug(Dwfl_Module *module, void **arg, const char *modul
 
 void cn_build_files_done(struct cn_build_files *files)
 {
+    for (size_t i = 0; i < files->count; i++) {
+        free(files->list[i].path);
+        free(files->list[i].build_id);
+    }
+    free(files->list);
     cn_debuginfod_free(files->debuginfod);
     *files = (struct cn_build_files){0};
 }

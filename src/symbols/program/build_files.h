@@ -1,6 +1,7 @@
 /* Files of a build: a program or library, or its debug information, by its build-id or its
  * .gnu_debuglink. The places, in this order:
  *
+ *   folders of the caller, with those below       any file, by its build-id, or its name
  *   $CAIRN_DEBUG_PATH, /usr/lib/debug             .build-id/ab/cdef... and .build-id/ab/cdef....debug
  *   ~/.debug, to which perf copies modules        .build-id/ab/cdef.../elf and debug
  *   beside the module, in its folder .debug, and
@@ -22,13 +23,32 @@
 
 struct cn_debuginfod;
 
-struct cn_build_files {
-    struct cn_debuginfod *debuginfod; /* NULL: not asked for yet */
+/* A program, library or debug file in the folders of the caller. */
+struct cn_build_file {
+    char *path;
+    char *build_id;     /* hexadecimal, "" if it has none */
+    bool is_debug_only; /* without code */
 };
 
-/* A module with this build-id (hexadecimal) that is not at its own path. */
+struct cn_build_files {
+    struct cn_debuginfod *debuginfod; /* NULL: not asked for yet */
+    bool is_offline;                  /* never ask */
+    const char *const *folders;       /* of the caller, borrowed */
+    size_t folder_count;
+    struct cn_build_file *list; /* in them; filled when it is first needed */
+    size_t count, capacity;
+    bool is_listed;
+};
+
+/* A module with this build-id (hexadecimal) that is not at its own path; where there is none,
+ * its debug information, which names functions as well. */
 bool cn_build_files_find(struct cn_build_files *files, const char *build_id,
                          struct cn_text *path);
+
+/* A program or library with the name of `module` in the folders of the caller, for a module whose
+ * build-id is unknown. */
+bool cn_build_files_find_name(struct cn_build_files *files, const char *module,
+                              struct cn_text *path);
 
 /* A callback of libdwfl: the file with the debug information of a module, whose user data is
  * a struct cn_build_files. */

@@ -83,8 +83,10 @@ bool cn_debug_info_open(struct cn_debug_info *info, const char *path,
                         const char *build_id, struct cn_build_files *files)
 {
     struct cn_text copy = {0};
-    bool ok = open_file(info, path, build_id, files);
+    bool ok = build_id[0] == '\0' && cn_build_files_find_name(files, path, &copy) &&
+              open_file(info, cn_text_str(&copy), build_id, files);
 
+    ok = ok || open_file(info, path, build_id, files);
     if (!ok && cn_build_files_find(files, build_id, &copy))
         ok = open_file(info, cn_text_str(&copy), build_id, files);
     cn_text_done(&copy);

@@ -38,6 +38,14 @@ void cn_resolver_free(struct cn_resolver *resolver)
     free(resolver);
 }
 
+void cn_resolver_look_in(struct cn_resolver *resolver, const char *const *folders,
+                         size_t count, bool is_offline)
+{
+    resolver->files.folders = folders;
+    resolver->files.folder_count = count;
+    resolver->files.is_offline = is_offline;
+}
+
 static struct cn_debug_info *find_module(struct cn_resolver *resolver, const char *path,
                                          const char *build_id)
 {

@@ -28,6 +28,12 @@ struct cn_source_location {
 struct cn_resolver *cn_resolver_new(void);
 void cn_resolver_free(struct cn_resolver *resolver); /* NULL is fine */
 
+/* Before the first question: also look for programs and debug files in these folders and those
+ * below them, by build-id or, where that is unknown, by name; do not ask servers if `is_offline`.
+ * Borrows the folders. */
+void cn_resolver_look_in(struct cn_resolver *resolver, const char *const *folders,
+                         size_t count, bool is_offline);
+
 /* In all functions, `build_id` is hexadecimal, or "" if it is unknown, and false or 0 means
  * that the address is unknown. */
 

@@ -8,7 +8,7 @@
 #include "base/bytes/wire.h"
 #include "base/sort.h"
 
-enum { FEATURE_COUNT = 64, BUILD_ID_NAME_OFF = 28, HEAD_LEN = 8, CLOCK_DATA_LEN = 24 };
+enum { BUILD_ID_NAME_OFF = 28, HEAD_LEN = 8, CLOCK_DATA_LEN = 24 };
 
 /* A record in the order of time. */
 struct cn_perf_at {
@@ -118,6 +118,18 @@ static void read_event_names(struct cn_perf_file *file, struct cn_bytes rest)
     }
 }
 
+/* Damaged names are as good as none. */
+static void read_symbols(struct cn_perf_file *file, struct cn_bytes packed)
+{
+    struct cn_error ignored = {0};
+    struct cn_text bytes = {0};
+
+    cn_stored_symbols_done(&file->symbols);
+    if (cn_unpack(packed, CN_STORED_SYMBOLS_MAX + (1 << 20), &bytes, &ignored))
+        (void)cn_stored_symbols_decode(&file->symbols, &bytes);
+    cn_text_done(&bytes);
+}
+
 static void read_feature(struct cn_perf_file *file, uint64_t feature,
                          struct cn_bytes bytes)
 {
@@ -129,6 +141,8 @@ static void read_feature(struct cn_perf_file *file, uint64_t feature,
         file->kernel_release = cn_arena_strdup(&file->arena, cn_bytes_string(bytes, 4));
     else if (feature == CN_PERF_FEATURE_CLOCK_DATA && bytes.len >= CLOCK_DATA_LEN)
         file->epoch_ns = cn_u64_get(bytes.ptr + 8) - cn_u64_get(bytes.ptr + 16);
+    else if (feature == CN_PERF_FEATURE_SYMBOLS)
+        read_symbols(file, bytes);
     else if (feature == CN_PERF_FEATURE_ARCH && cn_bytes_string(bytes, 4))
         file->machine = cn_arena_strdup(&file->arena, cn_bytes_string(bytes, 4));
 }
@@ -137,15 +151,16 @@ static void read_feature(struct cn_perf_file *file, uint64_t feature,
  * skipped. */
 static void read_features(struct cn_perf_file *file, const struct cn_perf_header *header)
 {
-    uint64_t at = 0;
+    uint64_t at = 0, features[4];
 
+    cn_perf_features_get(header, features);
     if (!cn_u64_add(header->data_off, header->data_len, &at))
         return;
-    for (unsigned i = 0; i < FEATURE_COUNT; i++) {
+    for (unsigned i = 0; i < CN_PERF_FEATURE_COUNT; i++) {
         struct cn_perf_section section;
         struct cn_bytes bytes;
 
-        if (!(header->features >> i & 1))
+        if (!(features[i / 64] >> i % 64 & 1))
             continue;
         if (!cn_bytes_slice(file->bytes, at, cn_perf_section_size, &bytes) ||
             !cn_perf_section_decode(bytes, &section))
@@ -507,6 +522,7 @@ void cn_perf_file_close(struct cn_perf_file *file)
     cn_map_done(&file->event_of);
     cn_names_done(&file->build_id_keys);
     cn_stored_names_done(&file->stored);
+    cn_stored_symbols_done(&file->symbols);
     cn_arena_done(&file->arena);
     free(file->order);
     cn_text_done(&file->packed);

@@ -21,6 +21,7 @@
 #include "base/text.h"
 #include "formats/exchange/perf/format.h"
 #include "formats/exchange/perf/stored_names.h"
+#include "formats/exchange/perf/stored_symbols.h"
 #include "model/step.h"
 
 struct cn_perf_event {
@@ -67,12 +68,13 @@ struct cn_perf_file {
     size_t block_count, block_capacity;
     struct cn_perf_event events[CN_PERF_EVENT_MAX];
     uint32_t event_count;
-    struct cn_map event_of;        /* by id of a sample */
-    struct cn_names build_id_keys; /* "PATH\nHEX" */
-    const char *kernel_release;    /* NULL if unknown */
-    uint64_t epoch_ns;             /* of the clock of records; 0 if unknown */
-    const char *machine;           /* x86_64, aarch64, ...; NULL if unknown */
-    struct cn_stored_names stored; /* frames of interpreters */
+    struct cn_map event_of;           /* by id of a sample */
+    struct cn_names build_id_keys;    /* "PATH\nHEX" */
+    const char *kernel_release;       /* NULL if unknown */
+    uint64_t epoch_ns;                /* of the clock of records; 0 if unknown */
+    const char *machine;              /* x86_64, aarch64, ...; NULL if unknown */
+    struct cn_stored_names stored;    /* frames of interpreters */
+    struct cn_stored_symbols symbols; /* names of addresses */
     struct cn_perf_at *order;
     size_t order_count, order_capacity, next;
     struct cn_arena arena;

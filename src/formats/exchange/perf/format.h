@@ -24,7 +24,10 @@
     F(0x20, u64, attrs_len, "")                                       \
     F(0x28, u64, data_off, "")                                        \
     F(0x30, u64, data_len, "0 if perf was killed")            \
-    F(0x48, u64, features, "one bit each; their sections follow the data")
+    F(0x48, u64, features, "one bit each; their sections follow the data") \
+    F(0x50, u64, features_64, "")                                     \
+    F(0x58, u64, features_128, "")                                    \
+    F(0x60, u64, features_192, "")
 CN_RECORD(cn_perf_header, CN_PERF_HEADER, 0x68);
 
 #define CN_PERF_SECTION(F)  \
@@ -64,6 +67,43 @@ CN_RECORD(cn_perf_attr, CN_PERF_ATTR, 0x80);
     F(0x10, u32, line, "that runs; 0 if unknown")                 \
     F(0x14, u32, first_line, "of the function; 0 if unknown")
 CN_RECORD(cn_perf_stored, CN_PERF_STORED, 0x18);
+
+/* Names of the addresses that were sampled: the section CN_PERF_FEATURE_SYMBOLS, a zstd frame. After
+ * this head, strings, each with a NUL, levels and symbols. Strings are referred to by
+ * number, in the order of the table; UINT32_MAX is none. */
+#define CN_PERF_SYMBOLS_MAGIC UINT64_C(0x31736c6f626d7953) /* "Symbols1" */
+#define CN_PERF_SYMBOLS_HEAD(F)                             \
+    F(0x00, u64, magic, "")                                 \
+    F(0x08, u64, string_len, "bytes of all strings")        \
+    F(0x10, u32, string_count, "")                          \
+    F(0x14, u32, level_count, "")                           \
+    F(0x18, u32, symbol_count, "")
+CN_RECORD(cn_perf_symbols_head, CN_PERF_SYMBOLS_HEAD, 0x20);
+
+/* A function of an address, or a loop. */
+#define CN_PERF_SYMBOL_LEVEL(F)                             \
+    F(0x00, u32, name, "")                                  \
+    F(0x04, u32, module, "")                                \
+    F(0x08, u32, build_id, "in hexadecimal")                \
+    F(0x0c, u32, file, "of the definition")                 \
+    F(0x10, u32, line, "")                                  \
+    F(0x14, u32, flags, "1: inlined, 2: a loop")            \
+    F(0x18, u64, offset, "of the function in the module")
+CN_RECORD(cn_perf_symbol_level, CN_PERF_SYMBOL_LEVEL, 0x20);
+
+/* An address; its key is that of cn_stored_symbols_key(). */
+#define CN_PERF_SYMBOL(F)                                   \
+    F(0x00, u64, key, "")                                   \
+    F(0x08, u64, offset, "of the instruction in the module") \
+    F(0x10, u32, first, "level")                            \
+    F(0x14, u32, count, "of levels")                        \
+    F(0x18, u32, file, "of the innermost level")            \
+    F(0x1c, u32, line, "")                                  \
+    F(0x20, u32, module, "")                                \
+    F(0x24, u32, build_id, "")                              \
+    F(0x28, u32, entry, "how a stack began that ends here") \
+    F(0x2c, u32, flags, "1: calls main, 2: partial")
+CN_RECORD(cn_perf_symbol, CN_PERF_SYMBOL, 0x30);
 /* clang-format on */
 
 enum {
@@ -123,6 +163,9 @@ enum {
     CN_PERF_FEATURE_CLOCK = 23,       /* u64 ticks a second */
     CN_PERF_FEATURE_COMPRESSED = 27,
     CN_PERF_FEATURE_CLOCK_DATA = 29, /* u32 1, u32 clock, u64 time of day, u64 clock's */
+    CN_PERF_FEATURE_SYMBOLS =
+        250, /* of cairn; perf skips features that it does not know */
+    CN_PERF_FEATURE_COUNT = 256,
 };
 enum { CN_PERF_UPDATE_NAME = 2 };
 
@@ -182,6 +225,16 @@ enum {
 #define CN_PERF_CONTEXT_KERNEL ((uint64_t)-128)
 #define CN_PERF_CONTEXT_HV     ((uint64_t)-32)
 #define CN_PERF_CONTEXT_USER   ((uint64_t)-512)
+
+/* Feature words of a header, in the order of their bits. */
+static inline void cn_perf_features_get(const struct cn_perf_header *header,
+                                        uint64_t words[static 4])
+{
+    words[0] = header->features;
+    words[1] = header->features_64;
+    words[2] = header->features_128;
+    words[3] = header->features_192;
+}
 
 /* The number of bits of `mask` that are set. */
 static inline uint64_t cn_perf_count(uint64_t bits, uint64_t mask)

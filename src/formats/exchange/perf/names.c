@@ -10,7 +10,7 @@
 #include "base/list.h"
 #include "base/path.h"
 #include "base/text.h"
-#include "formats/exchange/perf/stored_names.h"
+#include "formats/exchange/perf/file.h"
 #include "formats/exchange/read/stacks/import.h"
 #include "symbols/demangle.h"
 #include "symbols/program/resolver.h"
@@ -52,14 +52,14 @@ void cn_perf_symbols_done(struct cn_perf_symbols *symbols)
 void cn_perf_names_init(struct cn_perf_names *names, struct cn_import *import,
                         struct cn_perf_symbols *symbols,
                         const struct cn_perf_spaces *spaces,
-                        const struct cn_stored_names *stored, bool is_this_kernel,
+                        const struct cn_perf_file *file, bool is_this_kernel,
                         bool has_jit_times)
 {
     *names = (struct cn_perf_names){
         .import = import,
         .spaces = spaces,
         .symbols = symbols,
-        .stored = stored,
+        .file = file,
         .is_this_kernel = is_this_kernel,
         .has_jit_times = has_jit_times,
     };
@@ -77,6 +77,16 @@ static void load_kernel(struct cn_perf_names *names)
 
 static void add_frame(struct cn_perf_names *names, const struct cn_import_frame *frame)
 {
+    if (names->symbols->kept)
+        cn_stored_symbols_level(names->symbols->kept, &(struct cn_stored_level){
+                                                          .name = frame->name,
+                                                          .module = frame->module,
+                                                          .build_id = frame->build_id,
+                                                          .file = frame->file,
+                                                          .offset = frame->offset,
+                                                          .line = frame->line,
+                                                          .is_inlined = frame->is_inlined,
+                                                      });
     CN_PUSH(names->frames, names->frame_count, names->frame_capacity,
             cn_import_frame(names->import, frame));
 }
@@ -130,6 +140,71 @@ static void add_unknown(struct cn_perf_names *names, const char *module,
                                                .build_id = build_id,
                                                .file = ""});
     cn_text_done(&text);
+}
+
+static void add_loop(struct cn_perf_names *names, const char *file, uint32_t line)
+{
+    if (names->symbols->kept)
+        cn_stored_symbols_level(
+            names->symbols->kept,
+            &(struct cn_stored_level){
+                .name = "", .module = "", .file = file, .line = line, .is_loop = true});
+    CN_PUSH(names->frames, names->frame_count, names->frame_capacity,
+            cn_import_loop(names->import, file, line));
+}
+
+/* What the file itself says about an address. */
+static bool add_stored(struct cn_perf_names *names, const struct cn_stored_symbol *symbol,
+                       struct cn_perf_frames *out)
+{
+    const struct cn_stored_symbols *symbols = &names->file->symbols;
+
+    if (!symbol)
+        return false;
+    for (uint32_t i = 0; i < symbol->count; i++) {
+        const struct cn_stored_level *level = &symbols->levels[symbol->first + i];
+
+        if (level->is_loop)
+            add_loop(names, level->file, level->line);
+        else
+            add_frame(names, &(struct cn_import_frame){.name = level->name,
+                                                       .module = level->module,
+                                                       .build_id = level->build_id,
+                                                       .file = level->file,
+                                                       .line = level->line,
+                                                       .offset = level->offset,
+                                                       .is_inlined = level->is_inlined});
+    }
+    out->entry = (enum cn_entry)symbol->entry;
+    out->is_main_caller = symbol->is_main_caller;
+    out->file = symbol->file;
+    out->line = symbol->line;
+    out->module = symbol->module;
+    out->build_id = symbol->build_id;
+    out->offset = symbol->offset;
+    return true;
+}
+
+/* Keep what was found about an address, for a file that will contain it. */
+static void keep(const struct cn_perf_names *names, uint64_t key,
+                 const struct cn_perf_frames *frames, bool is_known)
+{
+    if (!names->symbols->kept)
+        return;
+    if (is_known)
+        cn_stored_symbols_add(names->symbols->kept, key,
+                              &(struct cn_stored_symbol){
+                                  .entry = frames->entry,
+                                  .line = frames->line,
+                                  .file = frames->file,
+                                  .module = frames->module,
+                                  .build_id = frames->build_id,
+                                  .offset = frames->offset,
+                                  .is_main_caller = frames->is_main_caller,
+                                  .is_partial = !frames->file,
+                              });
+    else
+        cn_stored_symbols_drop(names->symbols->kept);
 }
 
 static struct cn_perf_frames *begin_frames(struct cn_perf_names *names)
@@ -237,15 +312,14 @@ static void add_loops(struct cn_perf_names *names, const struct loops *loops,
     for (size_t i = 0; i < loops->count; i++) {
         if (loops->list[i].level != level)
             continue;
-        CN_PUSH(names->frames, names->frame_count, names->frame_capacity,
-                cn_import_loop(names->import, loops->list[i].location.file,
-                               loops->list[i].location.line));
+        add_loop(names, loops->list[i].location.file, loops->list[i].location.line);
     }
 }
 
 /* The function that contains an address of a file, and the calls inlined there. */
 static void resolve_file(struct cn_perf_names *names,
                          const struct cn_unwind_mapping *mapping, uint64_t file_off,
+                         const struct cn_stored_symbol *stored,
                          struct cn_perf_frames *out)
 {
     struct cn_import_frame frame = {
@@ -262,11 +336,21 @@ static void resolve_file(struct cn_perf_names *names,
                    ? names->symbols->vdso.path
                    : path;
     }
-    if (!cn_resolver_offset(names->symbols->resolver, path, mapping->build_id, file_off,
-                            &offset) ||
-        !cn_resolver_symbol(names->symbols->resolver, path, mapping->build_id, offset,
-                            &symbol)) {
+    if (stored && (!stored->is_partial || mapping->build_id[0] == '\0') &&
+        add_stored(names, stored, out))
+        return;
+    /* A file with debug information alone has no offsets of the program's file. */
+    if (stored)
+        offset = stored->offset;
+    else if (!cn_resolver_offset(names->symbols->resolver, path, mapping->build_id,
+                                 file_off, &offset)) {
         add_unknown(names, mapping->path, mapping->build_id);
+        return;
+    }
+    if (!cn_resolver_symbol(names->symbols->resolver, path, mapping->build_id, offset,
+                            &symbol)) {
+        if (!add_stored(names, stored, out))
+            add_unknown(names, mapping->path, mapping->build_id);
         return;
     }
     frame.offset = symbol.offset;
@@ -370,9 +454,16 @@ static const struct cn_perf_frames *resolve_jit(struct cn_perf_names *names, uin
         &jit->code, address, names->has_jit_times ? time_ns : UINT64_MAX);
     const struct cn_jit_line *line =
         function ? cn_jit_function_line(function, address) : NULL;
+    char pid_text[16];
+
+    (void)snprintf(pid_text, sizeof(pid_text), "%" PRIu32, pid);
+    uint64_t stored_key = cn_stored_symbols_key("[jit]", pid_text, address);
+    const struct cn_stored_symbol *stored =
+        function ? NULL : cn_stored_symbols_find(&names->file->symbols, stored_key);
     uint64_t key[] = {(uint64_t)(jit - names->jit),
                       function ? 1 + (uint64_t)(function - jit->code.list) : 0,
-                      line ? 1 + (uint64_t)(line - function->lines) : 0, 0};
+                      line ? 1 + (uint64_t)(line - function->lines) : 0,
+                      stored || (function && names->symbols->kept) ? address : 0};
     bool is_new;
     const struct cn_perf_frames *known =
         frames_at(names, XXH3_64bits(key, sizeof(key)), &is_new);
@@ -385,7 +476,7 @@ static const struct cn_perf_frames *resolve_jit(struct cn_perf_names *names, uin
                                                    .module = function->language,
                                                    .file = function->file,
                                                    .line = function->line});
-    else
+    else if (!add_stored(names, stored, frames))
         add_unknown(names, "", "");
     frames->is_of_time = names->has_jit_times;
     if (line) {
@@ -393,6 +484,8 @@ static const struct cn_perf_frames *resolve_jit(struct cn_perf_names *names, uin
         frames->line = line->line;
     }
     end_frames(names, frames);
+    /* Code of a jitdump moves: its names belong to times. */
+    keep(names, stored_key, frames, stored || (function && !jit->jitdump));
     return frames;
 }
 
@@ -400,16 +493,17 @@ static uint32_t resolve_mapping(struct cn_perf_names *names,
                                 const struct cn_unwind_mapping *mapping, uint64_t address)
 {
     uint64_t file_off = address - mapping->begin + mapping->file_off;
-    uint64_t key = XXH3_64bits_withSeed(mapping->path, strlen(mapping->path), file_off);
+    uint64_t key = cn_stored_symbols_key(mapping->path, mapping->build_id, file_off);
     bool is_new;
-    const struct cn_perf_frames *frames = frames_at(
-        names, XXH3_64bits_withSeed(mapping->build_id, strlen(mapping->build_id), key),
-        &is_new);
+    const struct cn_perf_frames *frames = frames_at(names, key, &is_new);
     uint32_t at = (uint32_t)(frames - names->list);
 
     if (is_new) {
-        resolve_file(names, mapping, file_off, &names->list[at]);
+        resolve_file(names, mapping, file_off,
+                     cn_stored_symbols_find(&names->file->symbols, key),
+                     &names->list[at]);
         end_frames(names, &names->list[at]);
+        keep(names, key, &names->list[at], names->list[at].module != NULL);
     }
     return at;
 }
@@ -417,7 +511,8 @@ static uint32_t resolve_mapping(struct cn_perf_names *names,
 /* A frame of an interpreter or a run-time compiler: its module is "[python]". */
 static uint32_t resolve_stored(struct cn_perf_names *names, uint64_t address)
 {
-    const struct cn_stored_frame *stored = cn_stored_names_find(names->stored, address);
+    const struct cn_stored_frame *stored =
+        cn_stored_names_find(&names->file->stored, address);
     struct cn_perf_frames *frames = begin_frames(names);
     struct cn_text module = {0};
 
@@ -434,6 +529,7 @@ static uint32_t resolve_stored(struct cn_perf_names *names, uint64_t address)
         frames->line = stored->line;
     }
     end_frames(names, frames);
+    keep(names, 0, frames, false);
     cn_text_done(&module);
     return (uint32_t)(frames - names->list);
 }
@@ -491,8 +587,13 @@ static void resolve_kernel(struct cn_perf_names *names, uint64_t address,
                               : NULL;
     const char *module =
         mapping && mapping->path[0] == '/' ? mapping->path : "[kernel.kallsyms]";
+    uint64_t key = cn_stored_symbols_key("[kernel]", "", address);
     const struct cn_kernel_symbol *symbol;
 
+    if (add_stored(names, cn_stored_symbols_find(&names->file->symbols, key), out)) {
+        keep(names, key, out, true);
+        return;
+    }
     load_kernel(names);
     symbol = names->is_this_kernel
                  ? cn_kernel_symbols_find(&names->symbols->kernel, address)
@@ -502,12 +603,14 @@ static void resolve_kernel(struct cn_perf_names *names, uint64_t address,
     if (!symbol) {
         names->hidden_count++;
         add_unknown(names, module, "");
+        keep(names, key, out, false);
         return;
     }
     const char *name = names->symbols->kernel.text.chars + symbol->name_off;
     out->entry = entry_of(name);
     add_frame(names,
               &(struct cn_import_frame){.name = name, .module = module, .file = ""});
+    keep(names, key, out, true);
 }
 
 const struct cn_perf_frames *cn_perf_names_kernel(struct cn_perf_names *names,

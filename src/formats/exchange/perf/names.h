@@ -15,7 +15,8 @@
 #include "symbols/program/vdso.h"
 
 struct cn_import;
-struct cn_stored_names;
+struct cn_perf_file;
+struct cn_stored_symbols;
 
 /* The frames of an address, the outermost first. */
 struct cn_perf_frames {
@@ -33,6 +34,7 @@ struct cn_perf_frames {
 /* Where names come from: files of several ranks share it. */
 struct cn_perf_symbols {
     struct cn_resolver *resolver;
+    struct cn_stored_symbols *kept; /* receives the names that are found; NULL: not */
     struct cn_kernel_symbols kernel;
     struct cn_vdso vdso;
     bool has_kernel; /* `kernel` was loaded, `vdso` opened */
@@ -45,9 +47,9 @@ struct cn_perf_names {
     struct cn_import *import;
     const struct cn_perf_spaces *spaces;
     struct cn_perf_symbols *symbols;
-    const struct cn_stored_names *stored; /* frames of interpreters */
-    bool is_this_kernel;                  /* recorded on the running kernel */
-    bool has_jit_times;      /* the clock of the samples is that of jitdump */
+    const struct cn_perf_file *file; /* contains names */
+    bool is_this_kernel;             /* recorded on the running kernel */
+    bool has_jit_times;              /* the clock of the samples is that of jitdump */
     struct cn_map found_of;  /* by address and generation of the process: in `found` */
     struct cn_map frames_of; /* by what was found: in `list` */
     struct cn_map jit_of;    /* by pid: in `jit` */
@@ -69,7 +71,7 @@ struct cn_perf_names {
 void cn_perf_names_init(struct cn_perf_names *names, struct cn_import *import,
                         struct cn_perf_symbols *symbols,
                         const struct cn_perf_spaces *spaces,
-                        const struct cn_stored_names *stored, bool is_this_kernel,
+                        const struct cn_perf_file *file, bool is_this_kernel,
                         bool has_jit_times);
 
 /* The frames of a user address; valid until the next call. */

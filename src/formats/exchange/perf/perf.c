@@ -22,6 +22,7 @@
 #include "formats/exchange/perf/threads.h"
 #include "formats/exchange/read/stacks/import.h"
 #include "model/contexts/database.h"
+#include "symbols/program/resolver.h"
 
 static const char description[] = "samples of perf record";
 
@@ -316,7 +317,7 @@ static bool read_rank(struct cn_import *import, struct cn_perf_symbols *symbols,
         return false;
     /* Compressed files have no build-ids: perf does not read their samples. */
     cn_perf_names_init(
-        &r.names, import, symbols, &r.spaces, &r.file.stored,
+        &r.names, import, symbols, &r.spaces, &r.file,
         cn_kernel_is_running(cn_perf_build_id(&r.file, "[kernel.kallsyms]"),
                              r.file.kernel_release ? r.file.kernel_release : ""),
         has_monotonic_clock(&r.file));
@@ -343,6 +344,22 @@ bool cn_perf_read(struct cn_import *import, struct cn_bytes bytes, struct cn_err
     cn_perf_symbols_init(&symbols);
     bool ok = read_rank(import, &symbols, bytes, NULL, 0, CN_PERF_NO_RANK, err);
     cn_perf_symbols_done(&symbols);
+    return ok;
+}
+
+bool cn_perf_symbols_find(struct cn_stored_symbols *out, struct cn_bytes bytes,
+                          const char *const *folders, size_t folder_count,
+                          bool is_offline, struct cn_error *err)
+{
+    struct cn_import *import = cn_import_new("", "");
+    struct cn_perf_symbols symbols;
+
+    cn_perf_symbols_init(&symbols);
+    symbols.kept = out;
+    cn_resolver_look_in(symbols.resolver, folders, folder_count, is_offline);
+    bool ok = read_rank(import, &symbols, bytes, NULL, 0, CN_PERF_NO_RANK, err);
+    cn_perf_symbols_done(&symbols);
+    cn_import_free(import);
     return ok;
 }
 

@@ -7,6 +7,7 @@
 #include "model/format.h"
 
 struct cn_import;
+struct cn_stored_symbols;
 
 extern const struct cn_format cn_format_perf;
 extern const struct cn_format cn_format_perf_script;
@@ -14,6 +15,12 @@ extern const struct cn_format cn_format_perf_script;
 /* Read bytes in memory; symbols come from the files that the bytes name. */
 CN_CHECK bool cn_perf_read(struct cn_import *import, struct cn_bytes bytes,
                            struct cn_error *err);
+/* Find the names of all addresses of a perf.data file in memory, for cn_stored_symbols_encode():
+ * those that it contains, and those of its programs, which are also looked for in `folders`. Servers
+ * of debuginfod are asked unless `is_offline`. */
+CN_CHECK bool cn_perf_symbols_find(struct cn_stored_symbols *out, struct cn_bytes bytes,
+                                   const char *const *folders, size_t folder_count,
+                                   bool is_offline, struct cn_error *err);
 CN_CHECK bool cn_perf_script_read(struct cn_import *import, struct cn_bytes bytes,
                                   struct cn_error *err);
 

@@ -333,6 +333,14 @@ void cn_perf_writer_count_sample(struct cn_perf_writer *writer, uint64_t time_ns
         writer->last_ns = time_ns;
 }
 
+void cn_perf_writer_add_section(struct cn_perf_writer *writer, uint32_t feature,
+                                struct cn_bytes contents)
+{
+    begin_feature(writer, feature);
+    cn_text_add(&writer->sections, (const char *)contents.ptr, contents.len);
+    end_feature(writer);
+}
+
 /* The time of samples goes between the features before and after it. */
 static void add_sample_time(struct cn_perf_writer *writer)
 {
@@ -399,7 +407,8 @@ static bool complete(struct cn_perf_writer *writer, struct cn_error *err)
     add_sample_time(writer);
     uint64_t contents = writer->end_off + writer->section_count * cn_perf_section_size;
     for (size_t i = 0; i < writer->section_count; i++) {
-        header.features |= UINT64_C(1) << writer->at[i].feature;
+        *(writer->at[i].feature < 64 ? &header.features : &header.features_192) |=
+            UINT64_C(1) << writer->at[i].feature % 64;
         put_section(&tail, contents + writer->at[i].off, writer->at[i].len);
     }
     cn_text_add(&tail, writer->sections.chars, writer->sections.len);

@@ -74,6 +74,10 @@ void cn_perf_writer_count_sample(struct cn_perf_writer *writer, uint64_t time_ns
 /* Write what is pending. */
 CN_CHECK bool cn_perf_writer_flush(struct cn_perf_writer *writer, struct cn_error *err);
 
+/* Add a section for a feature that only cairn knows, whose number is above those of perf. */
+void cn_perf_writer_add_section(struct cn_perf_writer *writer, uint32_t feature,
+                                struct cn_bytes contents);
+
 /* Remove the file, give an earlier one its name back, and release the writer. */
 void cn_perf_writer_discard(struct cn_perf_writer *writer);
 

@@ -117,13 +117,15 @@ def stacks(path):
 
 def check_python():
     build("trampoline", TRAMPOLINE)
-    path = run("cairn", "sample", "-q", "-o", "py.data", "--", "./trampoline").decode().strip()
+    path = run("cairn", "sample", "-q", "--no-symbols", "-o", "py.data", "--", "./trampoline").decode().strip()
     found, files = stacks("py.data")
     want = "main;main;native_middle;Worker.run;native_leaf"
     check(any(stack.endswith(want) for stack in found), f"no stack {want}: {found}")
     check(files.get("Worker.run") == ("[python]", "/app/lib/worker.py", None), f"Worker.run: {files.get('Worker.run')}")
-    # Names of another user are not used; code is then unknown.
+    run("cairn", "symbolize", "-q", "py.data", "-o", "named.data")
+    # Names of another user are not used; code is then unknown, unless the file has its name.
     pathlib.Path(path).unlink()
+    check(any(stack.endswith(want) for stack in stacks("named.data")[0]), f"no stack {want} in named.data")
     shutil.copy("py.data", "copy.data")  # what was shown before is cached
     found, _ = stacks("copy.data")
     check(any("main;[unknown];native_middle;[unknown];native_leaf" in stack for stack in found), f"no unknown: {found}")

@@ -1,0 +1,98 @@
+"""Sample a program, remove it, and compare; then add the names of a stripped one later."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+
+def skip(why):
+    print(why)
+    sys.exit(77)
+
+
+def run(*words):
+    done = subprocess.run(words, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(words)}: {done.stderr}")
+    return done.stdout
+
+
+def sample(path, program, *options):
+    run("cairn", "sample", "-q", "-F", "4000", *options, "-o", path, program)
+
+
+def stacks(path):
+    return run("cairn", "convert", "-q", "--to", "folded", path, "-")
+
+
+def tree(path):
+    return run("cairn", "tree", "--format", "json", path)
+
+
+def expect(name, ok):
+    if not ok:
+        print(name)
+
+
+def as_of_another_kernel(path, copy):
+    """The same file, but the build-id and the release of its kernel are not the running ones."""
+    data = open(path, "rb").read()
+    release = os.uname().release.encode()
+    data = data.replace(release, b"9" * len(release))
+    at = data.rfind(b"[kernel.kallsyms]\0")
+    # Before the name of the kernel are its build-id, 20 bytes, and its length, 4.
+    if at > 24:
+        data = data[:at - 24] + b"\xee" * 20 + data[at - 4:]
+    open(copy, "wb").write(data)
+
+
+def main():
+    if not all(shutil.which(tool) for tool in ("cc", "strip", "objcopy")):
+        skip("a compiler or binutils are not installed")
+    source = os.path.join(os.environ["CASE"], "program.c")
+    run("cc", "-O2", "-g", "-Wl,--build-id", "-o", "program", source)
+    sample("with.data", "./program")
+    sample("without.data", "./program", "--no-symbols")
+    before, tree_before = stacks("with.data"), tree("with.data")
+    expect("inlined functions are there", "t_hash;t_mix" in before)
+    os.makedirs("away")
+    os.rename("program", "away/program")
+    expect("a file without its program is the same", stacks("with.data") == before)
+    expect("also its tree with lines", tree("with.data") == tree_before)
+    expect("a file without names has none", "t_hash" not in stacks("without.data"))
+    as_of_another_kernel("with.data", "other.data")
+    expect("with another kernel as well", stacks("other.data") == before)
+    as_of_another_kernel("without.data", "unknown.data")
+    if re.search(r"t_ask;[^\n]*;\w*(sys|svc)\w*", before):
+        expect("without names, the kernel is unknown",
+               "[unknown] [kernel.kallsyms]" in stacks("unknown.data"))
+    if shutil.which("perf"):
+        shown = run("perf", "script", "-F", "ip,sym", "-i", "with.data")
+        expect("perf reads it", len(shown.splitlines()) > 10)
+    run("cairn", "symbolize", "-q", "without.data", "--with", "away")
+    expect("names were added", "main;t_hash;t_mix" in stacks("without.data"))
+    if shutil.which("perf"):
+        run("perf", "report", "--stdio", "-i", "without.data")
+
+    # A stripped program has names by offset, equal in every run, until its debug file is there.
+    run("objcopy", "--only-keep-debug", "away/program", "away/program.debug")
+    os.rename("away/program", "program")
+    run("strip", "program")
+    sample("stripped.data", "./program")
+    sample("again.data", "./program")
+    frames = [set(re.findall(r"program\+0x[0-9a-f]+", stacks(path)))
+              for path in ("stripped.data", "again.data")]
+    expect(f"functions by their offset: {frames}",
+           len(frames[0]) >= 3 and len(frames[0] & frames[1]) >= 3)
+    expect("no row for the module", "[unknown] [program]" not in stacks("stripped.data"))
+    os.remove("program")
+    run("cairn", "symbolize", "-q", "stripped.data", "--with", "away", "-o", "named.data")
+    expect("names of a debug file", "main;t_hash;t_mix" in stacks("named.data"))
+    expect("the other file is as it was", "t_hash" not in stacks("stripped.data"))
+    for bad in (["nosuch"], ["with.data", "--with", "nosuch"], [source]):
+        expect(f"symbolize {bad} fails",
+               subprocess.run(["cairn", "symbolize", *bad], capture_output=True).returncode)
+
+
+main()
