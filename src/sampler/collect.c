@@ -72,14 +72,15 @@ static bool decode_copied(const struct cn_sample_collector *c, struct cn_bytes r
 }
 
 /* Append the stack of the user's code to the chain. */
-static size_t add_user(struct cn_sample_collector *c, uint32_t pid,
+static size_t add_user(struct cn_sample_collector *c, uint32_t pid, uint32_t tid,
                        const struct copied *copied, uint64_t *chain, size_t count)
 {
     if (!copied->has_registers)
         return count;
     chain[count++] = PERF_CONTEXT_USER;
-    size_t added = cn_unwound_unwind(&c->stacks, pid, &copied->registers, copied->stack,
-                                     chain + count, CN_COLLECT_CHAIN_MAX - count);
+    size_t added =
+        cn_unwound_unwind(&c->stacks, pid, tid, &copied->registers, copied->stack,
+                          chain + count, CN_COLLECT_CHAIN_MAX - count);
     return count + added;
 }
 
@@ -200,7 +201,8 @@ static bool take_sample(struct cn_sample_collector *c, const uint8_t *record, si
     if (c->options->stacks == CN_SAMPLE_WHOLE) {
         if (!decode_copied(c, rest, &copied))
             return true;
-        count = add_user(c, (uint32_t)c->words[AT_TASK], &copied, chain, count);
+        count = add_user(c, (uint32_t)c->words[AT_TASK],
+                         (uint32_t)(c->words[AT_TASK] >> 32), &copied, chain, count);
         if (count == 0 && is_user(record)) {
             chain[count++] = PERF_CONTEXT_USER;
             chain[count++] = c->words[AT_IP];
@@ -248,8 +250,8 @@ static size_t unwind_inside(struct cn_sample_collector *c,
 
     memcpy(registers.value, slot->registers, known * sizeof(uint64_t));
     registers.known = (UINT64_C(1) << known) - 1;
-    size_t count = cn_unwound_unwind(&c->stacks, slot->pid, &registers, stack, out,
-                                     CN_COLLECT_CHAIN_MAX - 1);
+    size_t count = cn_unwound_unwind(&c->stacks, slot->pid, slot->tid, &registers, stack,
+                                     out, CN_COLLECT_CHAIN_MAX - 1);
     if (c->stacks.ends[CN_UNWIND_UNKNOWN] == unknown ||
         slot->time_ns - c->looked_ns < LOOK_NS)
         return count;
@@ -257,7 +259,7 @@ static size_t unwind_inside(struct cn_sample_collector *c,
     if (!cn_synthesize_process(&to, (pid_t)slot->pid, &ignored))
         return count;
     c->stacks.ends[CN_UNWIND_UNKNOWN] = unknown;
-    return cn_unwound_unwind(&c->stacks, slot->pid, &registers, stack, out,
+    return cn_unwound_unwind(&c->stacks, slot->pid, slot->tid, &registers, stack, out,
                              CN_COLLECT_CHAIN_MAX - 1);
 }
 

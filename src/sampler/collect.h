@@ -43,9 +43,9 @@ void cn_unwound_done(struct cn_unwound *stacks);
 /* Follow a record with its head: mappings, forks, exec, ends of tasks. */
 void cn_unwound_take(struct cn_unwound *stacks, struct cn_bytes record);
 
-/* The stack of a sample of `pid`, the innermost address first. Returns the number of
- * addresses. */
-size_t cn_unwound_unwind(struct cn_unwound *stacks, uint32_t pid,
+/* The stack of a sample of a thread of `pid`, the innermost address first. Returns the number
+ * of addresses. */
+size_t cn_unwound_unwind(struct cn_unwound *stacks, uint32_t pid, uint32_t tid,
                          const struct cn_unwind_registers *registers,
                          struct cn_bytes stack, uint64_t *out, size_t most);
 

@@ -181,7 +181,7 @@ static bool read_memory(void *arg, uint64_t address, uint64_t *out)
     return cn_memory_u64(arg, address, out);
 }
 
-size_t cn_unwound_unwind(struct cn_unwound *stacks, uint32_t pid,
+size_t cn_unwound_unwind(struct cn_unwound *stacks, uint32_t pid, uint32_t tid,
                          const struct cn_unwind_registers *registers,
                          struct cn_bytes stack, uint64_t *out, size_t most)
 {
@@ -200,6 +200,12 @@ size_t cn_unwound_unwind(struct cn_unwound *stacks, uint32_t pid,
     size_t count = cn_unwind(space, registers, stack_begin, stack, out, most, &end);
     cn_unwind_space_set_memory(space, NULL, NULL);
     stacks->ends[end]++;
+    if (process->languages) {
+        struct cn_language_sample sample = {.tid = tid,
+                                            .is_whole = end == CN_UNWIND_WHOLE};
+
+        count = cn_languages_finish(process->languages, &sample, out, count, most);
+    }
     return count;
 }
 

@@ -8,6 +8,7 @@
 
 static const struct cn_language_runtime *const runtimes[] = {
     &cn_language_java,
+    &cn_language_python,
     NULL,
 };
 
@@ -94,9 +95,21 @@ bool cn_languages_undo(void *arg, struct cn_unwind_step *step)
     struct cn_languages *languages = arg;
 
     for (size_t i = 0; i < languages->count; i++)
-        if (languages->list[i].runtime->undo(languages->list[i].state, step))
+        if (languages->list[i].runtime->undo &&
+            languages->list[i].runtime->undo(languages->list[i].state, step))
             return true;
     return false;
+}
+
+size_t cn_languages_finish(struct cn_languages *languages,
+                           const struct cn_language_sample *sample, uint64_t *chain,
+                           size_t count, size_t most)
+{
+    for (size_t i = 0; i < languages->count; i++)
+        if (languages->list[i].runtime->finish)
+            count = languages->list[i].runtime->finish(languages->list[i].state, sample,
+                                                       chain, count, most);
+    return count;
 }
 
 bool cn_language_stack(const struct cn_unwind_step *step, uint64_t address, uint64_t *out)

@@ -4,6 +4,7 @@
  *     cn_languages_map(&languages, &mapping, memory, names);  for each executable mapping
  *     cn_memory_begin(memory, pid, bytes);                    before each stack
  *     cn_unwind_space_set_foreign(space, cn_languages_undo, languages);
+ *     count = cn_languages_finish(languages, &sample, chain, count, most);
  *     cn_languages_free(languages);
  *
  * A run-time is one row of the table in languages.c. Its memory is read through `memory`,
@@ -27,6 +28,12 @@ struct cn_language_mapping {
     const char *path;  /* as this process can open it */
 };
 
+/* A stack that was unwound. */
+struct cn_language_sample {
+    uint32_t tid;
+    bool is_whole;
+};
+
 struct cn_language_runtime {
     bool (*is_runtime)(const char *path);
     /* What is known of a run-time; NULL if nothing can be. The process has not initialised
@@ -34,7 +41,12 @@ struct cn_language_runtime {
      * be undone. `memory` and `names` outlive it; `mapping` does not. */
     void *(*open)(struct cn_memory *memory, const struct cn_language_mapping *mapping,
                   struct cn_stored_names *names);
-    bool (*undo)(void *state, struct cn_unwind_step *step); /* a cn_unwind_foreign */
+    bool (*undo)(void *state, struct cn_unwind_step *step); /* a cn_unwind_foreign; may be
+                                                             * NULL */
+    /* Put what is known in the place of addresses of a stack; may be NULL. Returns the number
+     * of addresses. */
+    size_t (*finish)(void *state, const struct cn_language_sample *sample,
+                     uint64_t *chain, size_t count, size_t most);
     void (*close)(void *state);
 };
 
@@ -51,6 +63,10 @@ void cn_languages_free(struct cn_languages *languages); /* NULL is fine */
 
 bool cn_languages_undo(void *languages, struct cn_unwind_step *step);
 
+size_t cn_languages_finish(struct cn_languages *languages,
+                           const struct cn_language_sample *sample, uint64_t *chain,
+                           size_t count, size_t most);
+
 /* 8 bytes of the copy of the stack. */
 bool cn_language_stack(const struct cn_unwind_step *step, uint64_t address,
                        uint64_t *out);
@@ -58,5 +74,10 @@ bool cn_language_stack(const struct cn_unwind_step *step, uint64_t address,
 /* The addresses of symbols of a mapped file, 0 for those that it does not have. */
 void cn_language_symbols(const struct cn_language_mapping *mapping,
                          const char *const *names, size_t count, uint64_t *out);
+
+/* The same, and the bytes that each has. */
+void cn_language_symbols_sized(const struct cn_language_mapping *mapping,
+                               const char *const *names, size_t count, uint64_t *out,
+                               uint64_t *lens);
 
 #endif

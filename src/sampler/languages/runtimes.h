@@ -7,5 +7,6 @@
 #include "sampler/languages/languages.h"
 
 extern const struct cn_language_runtime cn_language_java;
+extern const struct cn_language_runtime cn_language_python;
 
 #endif

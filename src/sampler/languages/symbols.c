@@ -1,6 +1,8 @@
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/arena.h"
 #include "sampler/languages/languages.h"
 #include "unwind/format.h"
@@ -17,7 +19,8 @@ enum {
 #define CN_ELF_SYMBOL(F)                                \
     F(0x00, u32, name_off, "")                          \
     F(0x06, u16, section, "0: of another file")         \
-    F(0x08, u64, address, "")
+    F(0x08, u64, address, "")                           \
+    F(0x10, u64, len, "")
 CN_RECORD(cn_language_symbol, CN_ELF_SYMBOL, 0x18);
 /* clang-format on */
 
@@ -41,7 +44,7 @@ static struct cn_bytes read_part(struct file *file, uint64_t off, uint64_t len,
 }
 
 static void find_in(struct cn_bytes symbols, struct cn_bytes strings,
-                    const char *const *names, size_t count, uint64_t *out)
+                    const char *const *names, size_t count, uint64_t *out, uint64_t *lens)
 {
     struct cn_language_symbol symbol;
 
@@ -50,13 +53,15 @@ static void find_in(struct cn_bytes symbols, struct cn_bytes strings,
             symbol.section > 0 ? cn_bytes_string(strings, symbol.name_off) : NULL;
 
         for (size_t i = 0; name && i < count; i++)
-            if (out[i] == 0 && strcmp(name, names[i]) == 0)
+            if (out[i] == 0 && strcmp(name, names[i]) == 0) {
                 out[i] = symbol.address;
+                lens[i] = symbol.len;
+            }
     }
 }
 
 static void find_in_file(struct file *file, const char *const *names, size_t count,
-                         uint64_t *out)
+                         uint64_t *out, uint64_t *lens)
 {
     const struct cn_elf_header *header = &file->header;
     uint64_t len = (uint64_t)header->section_count * header->section_len;
@@ -81,7 +86,7 @@ static void find_in_file(struct file *file, const char *const *names, size_t cou
             read_part(file, section.file_off, section.len, SYMBOLS_LEN_MAX);
         struct cn_bytes strings =
             read_part(file, linked.file_off, linked.len, SYMBOLS_LEN_MAX);
-        find_in(symbols, strings, names, count, out);
+        find_in(symbols, strings, names, count, out, lens);
     }
 }
 
@@ -109,25 +114,35 @@ static bool find_bias(struct file *file, const struct cn_language_mapping *mappi
     return is_found;
 }
 
-void cn_language_symbols(const struct cn_language_mapping *mapping,
-                         const char *const *names, size_t count, uint64_t *out)
+void cn_language_symbols_sized(const struct cn_language_mapping *mapping,
+                               const char *const *names, size_t count, uint64_t *out,
+                               uint64_t *lens)
 {
     uint8_t bytes[cn_elf_header_size];
     struct file file = {.fd = open(mapping->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     uint64_t bias = 0;
 
     for (size_t i = 0; i < count; i++)
-        out[i] = 0;
+        out[i] = lens[i] = 0;
     if (file.fd < 0)
         return;
     if (pread(file.fd, bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes) &&
         cn_elf_header_decode((struct cn_bytes){bytes, sizeof(bytes)}, &file.header) &&
         file.header.magic == CN_ELF_MAGIC && file.header.width == 2 &&
         file.header.order == 1 && find_bias(&file, mapping, &bias)) {
-        find_in_file(&file, names, count, out);
+        find_in_file(&file, names, count, out, lens);
         for (size_t i = 0; i < count; i++)
             out[i] += out[i] ? bias : 0;
     }
     (void)close(file.fd);
     cn_arena_done(&file.arena);
+}
+
+void cn_language_symbols(const struct cn_language_mapping *mapping,
+                         const char *const *names, size_t count, uint64_t *out)
+{
+    uint64_t *lens = cn_alloc(count, sizeof(*lens));
+
+    cn_language_symbols_sized(mapping, names, count, out, lens);
+    free(lens);
 }
