@@ -1,0 +1,240 @@
+/* Frames of a Java virtual machine that exists as a layout in memory alone. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/bytes/record.h"
+#include "support/java_image.h"
+
+enum { STACK = 0x70000000, WORDS = 32, RETURN = CN_TEST_JAVA_CALL, FP = 0x4444 };
+
+static uint8_t image[CN_TEST_JAVA_LEN];
+static uint8_t stack[8 * WORDS];
+static struct cn_test_java java;
+
+/* Numbers of registers: 0 is the stack pointer, 1 the frame pointer, 2 the program counter. */
+static unsigned number(bool is_arm, unsigned i)
+{
+    static const uint8_t numbers[2][3] = {
+        {CN_UNWIND_X86_RSP, CN_UNWIND_X86_RBP, CN_UNWIND_X86_RIP},
+        {CN_UNWIND_ARM_SP, CN_UNWIND_ARM_FP, CN_UNWIND_ARM_PC}};
+
+    return numbers[is_arm][i];
+}
+
+static struct cn_unwind_step step_at(bool is_arm, uint64_t pc, uint64_t fp,
+                                     bool is_innermost)
+{
+    struct cn_unwind_step step = {
+        .registers = {.machine = is_arm ? CN_UNWIND_AARCH64 : CN_UNWIND_X86_64,
+                      .known = UINT64_MAX},
+        .stack_begin = STACK,
+        .stack = {stack, sizeof(stack)},
+        .is_innermost = is_innermost,
+    };
+
+    step.registers.value[number(is_arm, 0)] = STACK;
+    step.registers.value[number(is_arm, 1)] = fp;
+    step.registers.value[number(is_arm, 2)] = pc;
+    return step;
+}
+
+static void check_caller(const struct cn_unwind_step *step, uint64_t sp, uint64_t fp,
+                         uint64_t pc)
+{
+    bool is_arm = step->registers.machine == CN_UNWIND_AARCH64;
+
+    assert_int_equal(step->registers.value[number(is_arm, 0)], sp);
+    assert_int_equal(step->registers.value[number(is_arm, 1)], fp);
+    assert_int_equal(step->registers.value[number(is_arm, 2)], pc);
+}
+
+static void check_frame(uint64_t address, const char *function, uint32_t line)
+{
+    for (size_t i = 0; i < java.names.count; i++)
+        if (cn_stored_names_address(&java.names, &java.names.frames[i]) == address) {
+            assert_string_equal(java.names.frames[i].function, function);
+            assert_int_equal(java.names.frames[i].line, line);
+            if (line > 0)
+                assert_string_equal(java.names.frames[i].file, "Shop.java");
+            return;
+        }
+    fail();
+}
+
+static void open_on(bool is_arm)
+{
+    cn_test_java_image(is_arm ? CN_UNWIND_AARCH64 : CN_UNWIND_X86_64, image);
+    memset(stack, 0, sizeof(stack));
+    cn_test_java_open(&java, image, sizeof(image));
+}
+
+static void names_inlined_methods_of_a_call(void **state)
+{
+    (void)state;
+    for (int is_arm = 0; is_arm < 2; is_arm++) {
+        open_on(is_arm);
+        cn_u64_put(stack + 16, FP);
+        cn_u64_put(stack + 24, RETURN);
+        struct cn_unwind_step step = step_at(is_arm, CN_TEST_JAVA_CALL, 0, false);
+        assert_true(cn_test_java_undo(&java, &step));
+        assert_int_equal(step.frame_count, 2);
+        check_frame(step.frames[0], "com.Shop.price", 21);
+        check_frame(step.frames[1], "com.Shop.sell", 11);
+        check_caller(&step, STACK + 32, FP, RETURN);
+        cn_test_java_close(&java);
+    }
+}
+
+static void finds_the_return_address_before_there_is_a_frame(void **state)
+{
+    static const struct {
+        unsigned off;
+        uint64_t lowered[2]; /* x86_64, aarch64: bytes on the stack before the caller's */
+    } cases[] = {{0, {8, 0}}, {5, {8, 0}}, {6, {16, 0}}, {8, {0, 32}}, {10, {32, 0}}};
+
+    (void)state;
+    for (int is_arm = 0; is_arm < 2; is_arm++)
+        for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+            uint64_t lowered = cases[i].lowered[is_arm];
+
+            if (is_arm ? cases[i].off % 4 != 0 : lowered == 0)
+                continue;
+            open_on(is_arm);
+            struct cn_unwind_step step =
+                step_at(is_arm, CN_TEST_JAVA_CODE + cases[i].off, FP, true);
+            step.registers.value[CN_UNWIND_ARM_LR] = RETURN;
+            if (!is_arm) {
+                step.registers.value[CN_UNWIND_X86_RSP] = STACK;
+                cn_u64_put(stack + lowered - 8, RETURN);
+            }
+            assert_true(cn_test_java_undo(&java, &step));
+            check_caller(&step, STACK + lowered, FP, RETURN);
+            cn_test_java_close(&java);
+        }
+}
+
+static void finds_the_return_address_after_the_frame(void **state)
+{
+    (void)state;
+    for (int is_arm = 0; is_arm < 2; is_arm++) {
+        open_on(is_arm);
+        struct cn_unwind_step step =
+            step_at(is_arm, CN_TEST_JAVA_CODE + CN_TEST_JAVA_CODE_LEN - (is_arm ? 4 : 8),
+                    FP, true);
+        step.registers.value[CN_UNWIND_ARM_LR] = RETURN;
+        if (!is_arm)
+            cn_u64_put(stack, RETURN);
+        assert_true(cn_test_java_undo(&java, &step));
+        check_caller(&step, STACK + (is_arm ? 0 : 8), FP, RETURN);
+        cn_test_java_close(&java);
+    }
+}
+
+static void finds_what_deoptimisation_has_replaced(void **state)
+{
+    (void)state;
+    open_on(true);
+    cn_u64_put(stack + 8, CN_TEST_JAVA_CALL);
+    cn_u64_put(stack + 24, RETURN);
+    struct cn_unwind_step step = step_at(true, CN_TEST_JAVA_DEOPT, 0, false);
+    assert_true(cn_test_java_undo(&java, &step));
+    assert_int_equal(step.frame_count, 2);
+    cn_test_java_close(&java);
+}
+
+static void names_interpreted_methods_by_slots_that_agree(void **state)
+{
+    static const unsigned slots[][2] = {{3, 9}, {3, 8}, {3, 7}, {4, 10}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(slots) / sizeof(*slots); i++) {
+        uint64_t fp = STACK + 8 * 16;
+
+        open_on(true);
+        cn_u64_put(stack + 8 * (16 - slots[i][0]), CN_TEST_JAVA_METHOD);
+        cn_u64_put(stack + 8 * (16 - slots[i][1]), CN_TEST_JAVA_BYTECODE + 40);
+        cn_u64_put(stack + 8 * 15, fp + 32);
+        cn_u64_put(stack + 8 * 16, FP);
+        cn_u64_put(stack + 8 * 17, RETURN);
+        struct cn_unwind_step step =
+            step_at(true, CN_TEST_JAVA_INTERPRETER + 8, fp, false);
+        assert_true(cn_test_java_undo(&java, &step));
+        assert_int_equal(step.frame_count, 1);
+        check_frame(step.frames[0], "com.Shop.main", 419);
+        check_caller(&step, fp + 32, FP, RETURN);
+        /* A bytecode of another method is not believed. */
+        cn_u64_put(stack + 8 * (16 - slots[i][1]), CN_TEST_JAVA_BYTECODE + 48);
+        step = step_at(true, CN_TEST_JAVA_INTERPRETER + 8, fp, false);
+        assert_true(cn_test_java_undo(&java, &step));
+        check_frame(step.frames[0], "[interpreter]", 0);
+        cn_test_java_close(&java);
+    }
+}
+
+static void leaves_java_by_the_call_stub_and_by_stubs(void **state)
+{
+    (void)state;
+    open_on(true);
+    cn_u64_put(stack + 64, FP);
+    cn_u64_put(stack + 72, 0x1234);
+    struct cn_unwind_step step = step_at(true, CN_TEST_JAVA_CALL_STUB, STACK + 64, false);
+    assert_true(cn_test_java_undo(&java, &step));
+    check_frame(step.frames[0], "[call_stub]", 0);
+    check_caller(&step, STACK + 80, FP, 0x1234);
+    step = step_at(true, CN_TEST_JAVA_STUB + 8, FP, true);
+    step.registers.value[CN_UNWIND_ARM_LR] = RETURN;
+    assert_true(cn_test_java_undo(&java, &step));
+    check_frame(step.frames[0], "[copies]", 0);
+    check_caller(&step, STACK, FP, RETURN);
+    cn_test_java_close(&java);
+}
+
+static void knows_code_of_a_process_that_has_ended(void **state)
+{
+    (void)state;
+    open_on(true);
+    cn_u64_put(stack + 24, RETURN);
+    struct cn_unwind_step step = step_at(true, CN_TEST_JAVA_CALL, 0, false);
+    assert_true(cn_test_java_undo(&java, &step));
+    java.image_len = 0;
+    step = step_at(true, CN_TEST_JAVA_CALL, 0, false);
+    assert_true(cn_test_java_undo(&java, &step));
+    check_frame(step.frames[0], "com.Shop.price", 21);
+    cn_test_java_close(&java);
+}
+
+static void leaves_other_code_and_unknown_machines_alone(void **state)
+{
+    (void)state;
+    open_on(true);
+    struct cn_unwind_step step = step_at(true, CN_TEST_JAVA_BASE + 8, 0, true);
+    assert_false(cn_test_java_undo(&java, &step));
+    cn_test_java_close(&java);
+    open_on(true);
+    image[0x1400]++; /* the first name of a type: there is no code cache */
+    step = step_at(true, CN_TEST_JAVA_CALL, 0, false);
+    assert_false(cn_test_java_undo(&java, &step));
+    cn_test_java_close(&java);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_inlined_methods_of_a_call),
+        cmocka_unit_test(finds_the_return_address_before_there_is_a_frame),
+        cmocka_unit_test(finds_the_return_address_after_the_frame),
+        cmocka_unit_test(finds_what_deoptimisation_has_replaced),
+        cmocka_unit_test(names_interpreted_methods_by_slots_that_agree),
+        cmocka_unit_test(leaves_java_by_the_call_stub_and_by_stubs),
+        cmocka_unit_test(knows_code_of_a_process_that_has_ended),
+        cmocka_unit_test(leaves_other_code_and_unknown_machines_alone),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
