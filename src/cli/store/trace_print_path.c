@@ -76,6 +76,32 @@ static bool print_call(void *arg, const struct cn_trace_branch *branch, uint32_t
     return true;
 }
 
+/* The time between calls without a caller, as where their caller did not arrive: without it, shares do
+ * not add up. */
+static void print_between(struct printing *printing)
+{
+    const struct cn_critical_path *path = printing->path;
+    uint64_t sum_ns = 0, start_ns = 0;
+
+    for (size_t i = path->count; i-- > 0;)
+        if (path->steps[i].branch == CN_NONE) {
+            sum_ns += path->steps[i].end_ns - path->steps[i].begin_ns;
+            start_ns = path->steps[i].begin_ns - path->begin_ns;
+        }
+    if (sum_ns == 0)
+        return;
+    cn_store_put_duration(printing->table, printing->is_text, start_ns);
+    cn_store_put_duration(printing->table, printing->is_text, sum_ns);
+    cn_table_f64(printing->table,
+                 100 * (double)sum_ns / (double)(path->end_ns - path->begin_ns));
+    cn_table_none(printing->table);
+    if (printing->is_text)
+        cn_table_str(printing->table, "(between calls)");
+    else
+        cn_table_none(printing->table);
+    cn_table_end_row(printing->table);
+}
+
 void cn_trace_print_path(const struct cn_trace_set *set, const struct cn_args *args)
 {
     struct cn_critical_path path;
@@ -88,6 +114,7 @@ void cn_trace_print_path(const struct cn_trace_set *set, const struct cn_args *a
     cn_critical_path_find(&path, set);
     printing.table = cn_cli_table(args, printing.is_text ? texts : columns, COLUMNS);
     cn_trace_set_walk(set, print_call, &printing);
+    print_between(&printing);
     cn_table_free(printing.table);
     cn_critical_path_done(&path);
 }
