@@ -7,6 +7,7 @@
 #include "base/bytes/wire.h"
 #include "base/text.h"
 #include "sampler/inside/shared.h"
+#include "sampler/kernel/shared.h"
 #include "sampler/synthesis.h"
 
 /* Words of a sample, with its head. */
@@ -212,6 +213,57 @@ static bool take_sample(struct cn_sample_collector *c, const uint8_t *record, si
     return write_sample(c, count, has_chain, err);
 }
 
+/* A stack that was unwound in the kernel. */
+static bool take_kernel(struct cn_sample_collector *c, struct cn_bytes rest,
+                        struct cn_error *err)
+{
+    uint64_t *chain = c->words + AT_CHAIN + 1;
+    struct cn_kernel_record head;
+    struct cn_kernel_stack stack;
+    struct cn_bytes bytes, kernel, user;
+    size_t count = 0;
+
+    if (!cn_bytes_take(&rest, sizeof(head), &bytes))
+        return true;
+    memcpy(&head, bytes.ptr, sizeof(head));
+    if (!cn_bytes_take(&rest, sizeof(stack), &bytes))
+        return true;
+    memcpy(&stack, bytes.ptr, sizeof(stack));
+    if (stack.kernel_count > CN_KERNEL_CHAIN_MAX ||
+        stack.user_count > CN_KERNEL_FRAMES_MAX ||
+        !cn_bytes_take(&rest, stack.kernel_count * sizeof(uint64_t), &kernel) ||
+        !cn_bytes_take(&rest, stack.user_count * sizeof(uint64_t), &user))
+        return true;
+    if (kernel.len > 0) {
+        chain[count] = PERF_CONTEXT_KERNEL;
+        /* Newer kernels begin with the marker themselves. */
+        count += cn_u64_get(kernel.ptr) != PERF_CONTEXT_KERNEL;
+        memcpy(chain + count, kernel.ptr, kernel.len);
+        count += stack.kernel_count;
+    }
+    bool is_current = cn_unwound_is_epoch(&c->stacks, head.pid, stack.epoch);
+    /* With other mappings than it had, only the first address is sure. */
+    if (!is_current)
+        user.len = user.len > sizeof(uint64_t) ? sizeof(uint64_t) : user.len;
+    chain[count++] = PERF_CONTEXT_USER;
+    memcpy(chain + count, user.ptr, user.len);
+    count += user.len / sizeof(uint64_t);
+    cn_unwound_count(&c->stacks, !is_current    ? CN_UNWIND_UNKNOWN
+                                 : stack.is_cut ? CN_UNWIND_CUT
+                                                : CN_UNWIND_WHOLE);
+    c->kernel_count++;
+    c->words[0] =
+        PERF_RECORD_SAMPLE |
+        (uint64_t)(stack.is_user ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL) << 32;
+    c->words[AT_ID] = stack.event + UINT64_C(1);
+    c->words[AT_IP] = stack.ip;
+    c->words[AT_TASK] = head.pid | (uint64_t)head.tid << 32;
+    c->words[AT_TIME] = head.time_ns;
+    c->words[AT_CPU] = stack.cpu;
+    c->words[AT_PERIOD] = stack.period;
+    return write_sample(c, count, true, err);
+}
+
 bool cn_collector_take(void *collector, const uint8_t *record, size_t len,
                        uint64_t time_ns, struct cn_error *err)
 {
@@ -223,6 +275,8 @@ bool cn_collector_take(void *collector, const uint8_t *record, size_t len,
     c->has_round = true;
     if (type == PERF_RECORD_SAMPLE)
         return take_sample(c, record, len, err);
+    if (type == CN_KERNEL_STACK)
+        return take_kernel(c, (struct cn_bytes){record, len}, err);
     if (type == PERF_RECORD_LOST && len >= LOST_LEN)
         c->lost_count += cn_u64_get(record + 16);
     if (len > sizeof(c->words))

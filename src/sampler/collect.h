@@ -19,6 +19,7 @@
 #include "unwind/unwind.h"
 
 struct cn_inside_slot;
+struct cn_kernel;
 struct cn_memory;
 struct cn_stored_names;
 
@@ -35,6 +36,8 @@ struct cn_unwound {
     uint64_t ends[CN_UNWIND_BAD + 1]; /* stacks by how they ended */
     struct cn_memory *memory;         /* of the process whose stack is unwound */
     struct cn_stored_names *names;    /* of frames of languages; borrowed */
+    struct cn_kernel *kernel; /* that unwinds in the kernel what is known; NULL: none */
+    uint64_t last_epoch;
 };
 
 void cn_unwound_begin(struct cn_unwound *stacks, struct cn_stored_names *names);
@@ -48,6 +51,12 @@ void cn_unwound_take(struct cn_unwound *stacks, struct cn_bytes record);
 size_t cn_unwound_unwind(struct cn_unwound *stacks, uint32_t pid, uint32_t tid,
                          const struct cn_unwind_registers *registers,
                          struct cn_bytes stack, uint64_t *out, size_t most);
+
+/* Tell the kernel the mappings of processes whose stacks were copied. */
+void cn_unwound_publish(struct cn_unwound *stacks);
+
+/* True if a stack that was unwound in the kernel used the mappings that the process now has. */
+bool cn_unwound_is_epoch(const struct cn_unwound *stacks, uint32_t pid, uint64_t epoch);
 
 /* Count a stack that was not unwound here. */
 void cn_unwound_count(struct cn_unwound *stacks, enum cn_unwind_end end);
@@ -68,8 +77,9 @@ struct cn_sample_collector {
     struct cn_map stored_mappings_of;          /* by pid: one bit for each language */
     uint64_t words[CN_COLLECT_CHAIN_MAX + 16]; /* the sample that is written */
     uint64_t lost_count;
-    uint64_t looked_ns; /* when mappings were last looked up */
-    bool has_round;     /* records since the last end of a round */
+    uint64_t kernel_count; /* stacks that were unwound in the kernel */
+    uint64_t looked_ns;    /* when mappings were last looked up */
+    bool has_round;        /* records since the last end of a round */
 };
 
 void cn_collector_done(struct cn_sample_collector *collector);

@@ -14,10 +14,17 @@
 
 enum { CPUS_MAX = 4096, HEAD_LEN = 8, RECORD_MAX = 1 << 16 };
 
+/* A record that was added. */
+struct cn_ring_added {
+    uint64_t time_ns;
+    uint32_t len;
+    uint8_t *bytes;
+};
+
 /* A record in the order of time. */
 struct cn_ring_record {
-    uint64_t time_ns, off; /* position in its ring */
-    uint32_t ring;
+    uint64_t time_ns, off; /* position in its ring, or number of what was added */
+    uint32_t ring;         /* that after the last one: it was added */
     uint32_t len;
 };
 
@@ -131,7 +138,10 @@ void cn_rings_close(struct cn_rings *rings)
         if (i == rings->count || i + 1 == (size_t)sysconf(_SC_NPROCESSORS_CONF))
             break;
     }
+    for (size_t i = 0; i < rings->added_count; i++)
+        free(rings->added[i].bytes);
     cn_map_done(&rings->event_of);
+    free(rings->added);
     free(rings->list);
     free(rings->fds);
     free(rings->records);
@@ -176,6 +186,29 @@ static void list_records(struct cn_rings *rings, uint32_t index)
     }
 }
 
+void cn_rings_add(struct cn_rings *rings, const uint8_t *record, size_t len,
+                  uint64_t time_ns)
+{
+    struct cn_ring_added added = {time_ns, (uint32_t)len, cn_alloc(1, len)};
+
+    memcpy(added.bytes, record, len);
+    CN_PUSH(rings->added, rings->added_count, rings->added_capacity, added);
+}
+
+/* Forget what was added and delivered. */
+static void drop_added(struct cn_rings *rings, uint64_t until_ns)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < rings->added_count; i++) {
+        if (rings->added[i].time_ns >= until_ns)
+            rings->added[kept++] = rings->added[i];
+        else
+            free(rings->added[i].bytes);
+    }
+    rings->added_count = kept;
+}
+
 bool cn_rings_read(struct cn_rings *rings, uint64_t until_ns,
                    bool (*take)(void *arg, const uint8_t *record, size_t len,
                                 uint64_t time_ns, struct cn_error *err),
@@ -186,17 +219,26 @@ bool cn_rings_read(struct cn_rings *rings, uint64_t until_ns,
     rings->record_count = 0;
     for (uint32_t i = 0; i < rings->count; i++)
         list_records(rings, i);
+    for (size_t i = 0; i < rings->added_count; i++)
+        CN_PUSH(rings->records, rings->record_count, rings->record_capacity,
+                (struct cn_ring_record){rings->added[i].time_ns, i,
+                                        (uint32_t)rings->count, rings->added[i].len});
     CN_SORT(rings->records, rings->record_count, CN_UP(struct cn_ring_record, time_ns),
             CN_UP(struct cn_ring_record, ring), CN_UP(struct cn_ring_record, off));
     for (size_t i = 0; i < rings->record_count && ok; i++) {
         const struct cn_ring_record *record = &rings->records[i];
+
+        if (record->time_ns >= until_ns)
+            break;
+        if (record->ring == rings->count) {
+            ok = take(arg, rings->added[record->off].bytes, record->len, record->time_ns,
+                      err);
+            continue;
+        }
         struct cn_ring *ring = &rings->list[record->ring];
         size_t at = (size_t)(record->off % ring->data_len);
         size_t to_end = ring->data_len - at;
         const uint8_t *bytes = ring->data + at;
-
-        if (record->time_ns >= until_ns)
-            break;
         if (record->len > to_end) {
             memcpy(rings->joined, bytes, to_end);
             memcpy(rings->joined + to_end, ring->data, record->len - to_end);
@@ -207,5 +249,6 @@ bool cn_rings_read(struct cn_rings *rings, uint64_t until_ns,
         __atomic_store_n(&((struct perf_event_mmap_page *)ring->map)->data_tail,
                          ring->tail, __ATOMIC_RELEASE);
     }
+    drop_added(rings, until_ns);
     return ok;
 }

@@ -1,7 +1,7 @@
 /* The kernel's rings of samples: one for each processor, shared by all sampled tasks and
  * events.
  *
- * Every record has the time and the identifier of its event at known offsets: samples begin
+ * Every record of a ring has the time and the identifier of its event at known offsets: samples begin
  * with identifier, address, pid and tid, and time; other records end with pid and tid, time,
  * processor and identifier. cn_rings_read() delivers them in the order of time.
  * Threads: one thread at a time.
@@ -64,7 +64,9 @@ struct cn_rings {
     struct cn_map event_of; /* by the kernel's id */
     struct cn_ring_record *records;
     size_t record_count, record_capacity;
-    uint8_t *joined; /* a record that crosses the end of its ring */
+    uint8_t *joined;             /* a record that crosses the end of its ring */
+    struct cn_ring_added *added; /* records that were added and not yet read */
+    size_t added_count, added_capacity;
     uint64_t lost_count;
 };
 
@@ -91,6 +93,10 @@ void cn_rings_close(struct cn_rings *rings);
 
 /* Switch all events on or off. */
 void cn_rings_enable(struct cn_rings *rings, bool is_on);
+
+/* Add a record that did not come through a ring; it is copied. */
+void cn_rings_add(struct cn_rings *rings, const uint8_t *record, size_t len,
+                  uint64_t time_ns);
 
 /* Deliver the records before `until_ns` in the order of time. The bytes are valid during
  * the call. Ends with the first call that returns false. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -17,6 +18,8 @@
 #include "base/text.h"
 #include "formats/exchange/perf/symbolize.h"
 #include "sampler/collect.h"
+#include "sampler/kernel/kernel.h"
+#include "sampler/kernel/shared.h"
 #include "sampler/program.h"
 #include "sampler/setup.h"
 #include "sampler/synthesis.h"
@@ -38,7 +41,9 @@ struct sampling {
     pid_t *tids; /* attached to */
     size_t tid_count;
     struct cn_rings rings;
-    struct cn_timers timers; /* without perf events */
+    struct cn_timers timers;  /* without perf events */
+    struct cn_kernel *kernel; /* that unwinds; NULL: stacks are copied */
+    struct cn_error refusal;  /* why not */
     struct cn_perf_writer writer;
     struct cn_sample_collector collector;
     struct pollfd *polled; /* rings, then processes whose end matters */
@@ -124,6 +129,35 @@ static bool open_rings(struct sampling *s, struct cn_error *err)
     return cn_timers_open(&s->timers, period_ns, err);
 }
 
+/* Unwind in the kernel where it is allowed. Tracepoints have programs of another kind. */
+static void open_kernel(struct sampling *s)
+{
+    const struct cn_sample_options *options = s->options;
+    bool ok = options->stacks == CN_SAMPLE_WHOLE && options->place != CN_SAMPLE_COPIED &&
+              s->rings.fd_count > 0;
+
+    if (ok)
+        s->kernel = cn_kernel_new(&s->refusal);
+    for (size_t i = 0; s->kernel && ok && i < s->rings.fd_count; i++) {
+        uint64_t id = 0;
+
+        (void)ioctl(s->rings.fds[i], PERF_EVENT_IOC_ID, &id);
+        uint32_t event = cn_map_find(&s->rings.event_of, id, 0);
+        if (s->setup.events.list[event].attr.type != PERF_TYPE_TRACEPOINT)
+            ok = cn_kernel_attach(s->kernel, s->rings.fds[i], event, &s->refusal);
+    }
+    if (!ok) {
+        cn_kernel_free(s->kernel);
+        s->kernel = NULL;
+    }
+    if (s->refusal.text[0] && options->place == CN_SAMPLE_IN_KERNEL && options->say) {
+        char *text = cn_strprintf("stacks are copied: %s", s->refusal.text);
+
+        options->say(options->arg, text);
+        free(text);
+    }
+}
+
 /* The words of this process's command line, NULL at the end. `text` owns them. */
 static const char **command_line(struct cn_text *text)
 {
@@ -195,11 +229,14 @@ static void list_polled(struct sampling *s)
 {
     const struct cn_sample_options *options = s->options;
 
-    s->ring_count = s->rings.count;
+    s->ring_count = s->rings.count + (s->kernel != NULL);
     s->polled = cn_alloc(s->ring_count + options->pid_count + 1, sizeof(*s->polled));
     for (size_t i = 0; i < s->rings.count; i++)
         s->polled[s->polled_count++] =
             (struct pollfd){.fd = s->rings.list[i].fd, .events = POLLIN};
+    if (s->kernel)
+        s->polled[s->polled_count++] =
+            (struct pollfd){.fd = cn_kernel_fd(s->kernel), .events = POLLIN};
     if (options->words)
         s->polled[s->polled_count++] =
             (struct pollfd){.fd = s->program.end, .events = POLLIN};
@@ -246,6 +283,8 @@ static bool prepare(struct sampling *s, struct cn_error *err)
         .writer = &s->writer,
     };
     cn_unwound_begin(&s->collector.stacks, &s->collector.stored);
+    open_kernel(s);
+    s->collector.stacks.kernel = s->kernel;
     list_polled(s);
     return true;
 }
@@ -292,16 +331,30 @@ static bool is_over(struct sampling *s)
     return interrupts || (options->pid_count > 0 && s->alive_count == 0);
 }
 
+static void add_record(void *arg, const uint8_t *record, size_t len)
+{
+    struct sampling *s = arg;
+    struct cn_kernel_record head;
+
+    if (len < sizeof(head))
+        return;
+    memcpy(&head, record, sizeof(head));
+    cn_rings_add(&s->rings, record, len, head.time_ns);
+}
+
 static bool read_rings(struct sampling *s, uint64_t until_ns, struct cn_error *err)
 {
     uint64_t now_ns = cn_clock_ns();
 
+    if (s->kernel)
+        cn_kernel_read(s->kernel, add_record, s);
     if (!(s->timers.shared
               ? cn_timers_read(&s->timers, cn_collector_take_inside, &s->collector, err)
               : cn_rings_read(&s->rings, until_ns, cn_collector_take, &s->collector,
                               err)) ||
         !cn_collector_end_round(&s->collector, err))
         return false;
+    cn_unwound_publish(&s->collector.stacks);
     if (s->options->refresh && now_ns - s->refreshed_ns >= REFRESH_NS) {
         s->refreshed_ns = now_ns;
         s->options->refresh(s->options->arg);
@@ -390,6 +443,8 @@ static void summarize(struct sampling *s, struct cn_sample_result *result)
         .bad_count = c->stacks.ends[CN_UNWIND_BAD],
         .is_user_only = s->setup.is_user_only,
         .is_inside = s->timers.shared != NULL,
+        .kernel_count = c->kernel_count,
+        .refusal = s->refusal,
     };
     for (size_t i = 0; i <= CN_UNWIND_BAD; i++)
         result->stack_count += c->stacks.ends[i];
@@ -429,6 +484,7 @@ bool cn_sample_run(const struct cn_sample_options *options,
     cn_timers_close(&s.timers);
     cn_perf_writer_discard(&s.writer);
     cn_collector_done(&s.collector);
+    cn_kernel_free(s.kernel);
     cn_sample_setup_done(&s.setup);
     for (size_t i = s.ring_count + (options->words != NULL); i < s.polled_count; i++)
         if (s.polled[i].fd >= 0)

@@ -23,6 +23,13 @@ enum cn_sample_stacks {
     CN_SAMPLE_NONE,
 };
 
+/* Where whole stacks are unwound. */
+enum cn_sample_place {
+    CN_SAMPLE_ANYWHERE,  /* in the kernel where that is allowed */
+    CN_SAMPLE_IN_KERNEL, /* also say why it is not */
+    CN_SAMPLE_COPIED,    /* here, from copies */
+};
+
 enum {
     CN_SAMPLE_FREQUENCY = 999,
     CN_SAMPLE_STACK_LEN = 60 << 10, /* bytes of a stack that are copied, if it has them */
@@ -50,6 +57,7 @@ struct cn_sample_options {
     uint64_t period;      /* 0: use the frequency */
     uint64_t duration_ns; /* 0: to the end */
     enum cn_sample_stacks stacks;
+    enum cn_sample_place place;
     uint32_t stack_len; /* 0: as much as the rings allow */
     bool has_switches;  /* also when and where tasks stop running */
     int compression_level;
@@ -71,6 +79,8 @@ struct cn_sample_result {
     uint64_t file_len;
     bool is_user_only;       /* the code of the kernel was not sampled */
     bool is_inside;          /* the program was sampled by signals */
+    uint64_t kernel_count;   /* stacks that were unwound in the kernel */
+    struct cn_error refusal; /* why none were; empty if it was not asked for */
     struct cn_error failure; /* why sampling ended early; empty if it did not */
 };
 

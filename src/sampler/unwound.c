@@ -9,6 +9,7 @@
 #include "base/bytes/digits.h"
 #include "base/bytes/record.h"
 #include "base/text.h"
+#include "sampler/kernel/kernel.h"
 #include "sampler/languages/languages.h"
 
 /* Offsets in records, with their heads. */
@@ -35,6 +36,11 @@ struct cn_unwound_process {
     uint32_t thread_count;
     struct cn_unwind_space *space;  /* NULL: it has ended */
     struct cn_languages *languages; /* run-times; NULL: none */
+    /* What the kernel knows. An epoch ends when mappings are replaced: what was unwound with
+     * older ones may be wrong. */
+    uint64_t epoch;
+    uint64_t published; /* version of the space; 0: nothing */
+    bool is_copied;     /* a stack was copied since then */
 };
 
 void cn_unwound_begin(struct cn_unwound *stacks, struct cn_stored_names *names)
@@ -70,8 +76,44 @@ static struct cn_unwound_process *process_at(struct cn_unwound *stacks, uint32_t
     if (!stacks->processes[*at].space) {
         stacks->processes[*at].space = cn_unwind_space_new(stacks->unwinder);
         stacks->processes[*at].thread_count = 1;
+        stacks->processes[*at].epoch = ++stacks->last_epoch;
     }
     return &stacks->processes[*at];
+}
+
+/* The mappings that the kernel knows are no longer those of the process. */
+static void end_epoch(struct cn_unwound *stacks, struct cn_unwound_process *process)
+{
+    if (process->published > 0)
+        cn_kernel_remove_process(stacks->kernel, process->pid);
+    process->published = 0;
+    process->epoch = ++stacks->last_epoch;
+}
+
+struct range {
+    uint64_t begin, end;
+    bool is_free;
+};
+
+static bool is_apart(void *arg, const struct cn_unwind_mapping *mapping)
+{
+    struct range *range = arg;
+
+    range->is_free = mapping->end <= range->begin || mapping->begin >= range->end;
+    return range->is_free;
+}
+
+/* Before a mapping is added. */
+static void note_mapping(struct cn_unwound *stacks, struct cn_unwound_process *process,
+                         uint64_t begin, uint64_t end)
+{
+    struct range range = {begin, end, true};
+
+    if (process->published == 0)
+        return;
+    cn_unwind_space_each(process->space, is_apart, &range);
+    if (!range.is_free)
+        end_epoch(stacks, process);
 }
 
 static void map(struct cn_unwound *stacks, struct cn_bytes record, uint16_t misc)
@@ -103,9 +145,13 @@ static void map(struct cn_unwound *stacks, struct cn_bytes record, uint16_t misc
         .file_off = cn_u64_get(record.ptr + FILE_OFF),
         .path = path,
     };
+    note_mapping(stacks, process, begin, end);
     cn_unwind_space_map(process->space, begin, end, mapping.file_off, path, build_id);
     if (begin < end && path[0] == '/')
         cn_languages_map(&process->languages, &mapping, stacks->memory, stacks->names);
+    /* Frames of languages are found here alone. */
+    if (process->languages && process->published > 0)
+        end_epoch(stacks, process);
     cn_text_done(&inside);
 }
 
@@ -122,6 +168,7 @@ static void exec_task(struct cn_unwound *stacks, struct cn_bytes record)
     struct cn_unwound_process *process =
         process_at(stacks, cn_u32_get(record.ptr + PID_OFF));
 
+    end_epoch(stacks, process);
     cn_unwind_space_clear(process->space);
     cn_languages_free(process->languages);
     process->languages = NULL;
@@ -141,6 +188,7 @@ static void fork_task(struct cn_unwound *stacks, struct cn_bytes record)
     struct cn_languages *languages =
         cn_languages_copy(process_at(stacks, parent)->languages);
     struct cn_unwound_process *process = process_at(stacks, pid);
+    end_epoch(stacks, process);
     forget(process);
     process->space = copy;
     process->languages = languages;
@@ -156,6 +204,7 @@ static void end_task(struct cn_unwound *stacks, struct cn_bytes record)
 
     if (!process || !process->space || --process->thread_count > 0)
         return;
+    end_epoch(stacks, process);
     forget(process);
 }
 
@@ -192,6 +241,7 @@ size_t cn_unwound_unwind(struct cn_unwound *stacks, uint32_t pid, uint32_t tid,
     struct cn_unwound_process *process = process_at(stacks, pid);
     struct cn_unwind_space *space = process->space;
 
+    process->is_copied = true;
     cn_memory_begin(stacks->memory, (pid_t)pid,
                     process->languages ? LANGUAGE_BYTES_MAX : MEMORY_BYTES_MAX);
     cn_unwind_space_set_memory(space, read_memory, stacks->memory);
@@ -207,6 +257,30 @@ size_t cn_unwound_unwind(struct cn_unwound *stacks, uint32_t pid, uint32_t tid,
         count = cn_languages_finish(process->languages, &sample, out, count, most);
     }
     return count;
+}
+
+void cn_unwound_publish(struct cn_unwound *stacks)
+{
+    for (size_t i = 0; stacks->kernel && i < stacks->count; i++) {
+        struct cn_unwound_process *process = &stacks->processes[i];
+
+        if (!process->space || !process->is_copied || process->languages)
+            continue;
+        process->is_copied = false;
+        uint64_t version = cn_unwind_space_version(process->space);
+        if (version == process->published)
+            continue;
+        process->published = version;
+        cn_kernel_put_process(stacks->kernel, process->pid, process->epoch,
+                              process->space);
+    }
+}
+
+bool cn_unwound_is_epoch(const struct cn_unwound *stacks, uint32_t pid, uint64_t epoch)
+{
+    uint32_t at = cn_map_find(&stacks->process_of, pid, UINT32_MAX);
+
+    return at < stacks->count && stacks->processes[at].epoch == epoch;
 }
 
 void cn_unwound_count(struct cn_unwound *stacks, enum cn_unwind_end end)

@@ -169,6 +169,7 @@ const struct cn_unwind_table *cn_unwind_module_table(struct cn_unwind_modules *m
 {
     if (!module->is_loaded) {
         module->is_loaded = true;
+        modules->loaded_count++;
         module->has_table = load(modules, module);
     }
     return module->has_table ? &module->table : NULL;

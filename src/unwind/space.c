@@ -95,6 +95,30 @@ const struct cn_unwind_mapping *cn_unwind_space_find(const struct cn_unwind_spac
     return cn_unwind_node_find(space->mappings, &space->unwinder->indexes, address);
 }
 
+void cn_unwind_space_each(const struct cn_unwind_space *space,
+                          bool (*visit)(void *arg,
+                                        const struct cn_unwind_mapping *mapping),
+                          void *arg)
+{
+    const struct cn_unwind_node *node = space->mappings;
+
+    while (node && visit(arg, &node->mapping))
+        node = node->older;
+}
+
+const struct cn_unwind_table *
+cn_unwind_mapping_table(const struct cn_unwind_mapping *mapping)
+{
+    return mapping->module->has_table ? &mapping->module->table : NULL;
+}
+
+uint64_t cn_unwind_space_version(const struct cn_unwind_space *space)
+{
+    uint64_t id = space->mappings ? space->mappings->id : 0;
+
+    return id | (uint64_t)space->unwinder->modules.loaded_count << 40;
+}
+
 struct cn_unwind_point *cn_unwind_point_at(struct cn_unwind_space *space,
                                            uint64_t address)
 {

@@ -63,6 +63,7 @@ struct cn_unwind_modules {
     struct cn_names keys; /* their numbers are those of modules */
     struct cn_unwind_module **list;
     size_t count, capacity;
+    size_t loaded_count; /* those whose table was built, or tried */
     bool has_no_cache;
 };
 

@@ -91,6 +91,19 @@ void cn_unwind_space_map(struct cn_unwind_space *space, uint64_t begin, uint64_t
 const struct cn_unwind_mapping *cn_unwind_space_find(const struct cn_unwind_space *space,
                                                      uint64_t address);
 
+/* Visit the mappings, the newest first, until a call returns false. */
+void cn_unwind_space_each(const struct cn_unwind_space *space,
+                          bool (*visit)(void *arg,
+                                        const struct cn_unwind_mapping *mapping),
+                          void *arg);
+
+/* The table of a mapping's module; NULL if it has none, or is not yet built. */
+const struct cn_unwind_table *
+cn_unwind_mapping_table(const struct cn_unwind_mapping *mapping);
+
+/* A number that changes with the mappings, and with the tables that are built. */
+uint64_t cn_unwind_space_version(const struct cn_unwind_space *space);
+
 /* Read 8 bytes of the memory of a process. */
 typedef bool (*cn_unwind_memory)(void *arg, uint64_t address, uint64_t *out);
 

@@ -34,7 +34,7 @@ static bool parse_pids(struct cn_values values, pid_t *out, size_t *count,
     return true;
 }
 
-/* "fp", "none", "dwarf", "dwarf,16384" */
+/* "kernel", "fp", "none", "dwarf", "dwarf,16384" */
 static bool choose_stacks(const char *value, struct cn_sample_options *options,
                           struct cn_error *err)
 {
@@ -42,7 +42,10 @@ static bool choose_stacks(const char *value, struct cn_sample_options *options,
     unsigned long len = 0;
 
     options->stacks = CN_SAMPLE_WHOLE;
-    if (value && strcmp(value, "fp") == 0)
+    options->place = value ? CN_SAMPLE_COPIED : CN_SAMPLE_ANYWHERE;
+    if (value && strcmp(value, "kernel") == 0)
+        options->place = CN_SAMPLE_IN_KERNEL;
+    else if (value && strcmp(value, "fp") == 0)
         options->stacks = CN_SAMPLE_POINTERS;
     else if (value && (strcmp(value, "none") == 0 || strcmp(value, "no") == 0))
         options->stacks = CN_SAMPLE_NONE;
@@ -54,7 +57,8 @@ static bool choose_stacks(const char *value, struct cn_sample_options *options,
                            (int)CN_SAMPLE_STACK_LEN_MAX);
     } else if (value && strcmp(value, "dwarf") != 0)
         return cn_fail(err, CN_ERR_USAGE,
-                       "--call-graph: '%s' is not dwarf, dwarf,BYTES, fp or none", value);
+                       "--call-graph: '%s' is not kernel, dwarf, dwarf,BYTES, fp or none",
+                       value);
     options->stack_len = (uint32_t)len;
     return true;
 }
@@ -126,10 +130,12 @@ static const struct cn_option options_table[] = {
               "stop sampling after TIME: 10s, 1.5m; a program continues"),
     CN_OPTION("off-cpu", 0, NULL,
               "also sample where threads stop running, and when they continue"),
-    CN_OPTION("call-graph", 0, "WAY",
-              "stacks: dwarf (the default) unwinds a copy of up to 60 KB of the stack, "
-              "dwarf,BYTES of another length, fp uses frame pointers, none has no "
-              "callers"),
+    CN_OPTION(
+        "call-graph", 0, "WAY",
+        "stacks: kernel (the default where BPF programs are allowed) unwinds them in "
+        "the kernel, dwarf (elsewhere) a copy of up to 60 KB of the stack, "
+        "dwarf,BYTES of another length, fp uses frame pointers, none has no "
+        "callers"),
     CN_OPTION("compression-level", 'z', "N",
               "compress the file with level N of zstd (default: 1); 0 does not"),
     CN_OPTION("no-symbols", 0, NULL,

@@ -69,6 +69,11 @@ static void tell_result(const struct cn_args *args,
     if (result->stack_count > 0)
         cn_text_printf(&text, ", %.1f %% of stacks whole",
                        100 * (double)result->whole_count / (double)result->stack_count);
+    if (result->kernel_count > 0)
+        cn_text_printf(&text, ", %.1f %% unwound in the kernel",
+                       100 * (double)result->kernel_count / (double)result->stack_count);
+    if (result->refusal.text[0])
+        cn_cli_detail(args, "stacks were copied: %s", result->refusal.text);
     cn_cli_detail(args,
                   "stacks: %" PRIu64 " whole, %" PRIu64
                   " longer than the copy (--call-graph dwarf,BYTES), %" PRIu64

@@ -1,0 +1,44 @@
+/* The program in the kernel that unwinds stacks at the moment of the sample (unwind.bpf.c).
+ *
+ *     kernel = cn_kernel_new(&err);
+ *     cn_kernel_attach(kernel, fd, event, &err);        for each perf event
+ *     cn_kernel_put_process(kernel, pid, epoch, space);  when its code is known
+ *     cn_kernel_read(kernel, take, arg);
+ *
+ * A process that is not put, and code without a table, is sampled as without the program. The
+ * tables of modules are copied to the kernel when a process that uses them is put.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_SAMPLER_KERNEL_KERNEL_H
+#define CN_SAMPLER_KERNEL_KERNEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct cn_kernel;
+struct cn_unwind_space;
+
+/* Load the program. NULL if this build has none or the kernel refuses it. */
+struct cn_kernel *cn_kernel_new(struct cn_error *err);
+void cn_kernel_free(struct cn_kernel *kernel); /* NULL is fine */
+
+/* Run the program for the samples of an open event, which is number `event`. */
+CN_CHECK bool cn_kernel_attach(struct cn_kernel *kernel, int fd, uint32_t event,
+                               struct cn_error *err);
+
+/* A file that is readable when the ring is half full. */
+int cn_kernel_fd(const struct cn_kernel *kernel);
+
+/* Deliver all records of the ring: shared.h has their layout. */
+void cn_kernel_read(struct cn_kernel *kernel,
+                    void (*take)(void *arg, const uint8_t *record, size_t len),
+                    void *arg);
+
+/* Describe the code of a process; modules whose tables are not yet built are left out. */
+void cn_kernel_put_process(struct cn_kernel *kernel, uint32_t pid, uint64_t epoch,
+                           const struct cn_unwind_space *space);
+void cn_kernel_remove_process(struct cn_kernel *kernel, uint32_t pid);
+
+#endif

@@ -1,0 +1,11 @@
+/* The program for the kernel, as clang compiled it; -I names its folder. */
+        .section .rodata
+        .balign 8
+        .global cn_kernel_object
+        .global cn_kernel_object_end
+cn_kernel_object:
+        .incbin "unwind.bpf.o"
+cn_kernel_object_end:
+        .byte 0
+
+        .section .note.GNU-stack, "", %progbits

@@ -1,0 +1,407 @@
+/* Unwinds the stack of the sampled task at the moment of the sample, in the kernel.
+ *
+ * Runs when a perf event overflows. A stack that was unwound to its end goes to the ring, and
+ * the result 0 tells the kernel to write no sample of its own; the result 1 lets it copy the
+ * stack as it does without this program, and the sampler unwinds the copy. So whatever is
+ * unknown here costs time, but no data.
+ */
+#include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "sampler/kernel/shared.h"
+
+#if !defined(CN_MACHINE_aarch64) && !defined(CN_MACHINE_x86_64)
+#error "no such processor"
+#endif
+
+enum { WRITE_A_SAMPLE = 1, WRITE_NONE = 0 };
+
+/* The kernel has what is used here for programs under the GPL alone: this file and shared.h may be
+ * used under the terms of version 2 of it as well. */
+char cn_license[] SEC("license") = "GPL";
+
+struct {
+    __uint(type, BPF_MAP_TYPE_RINGBUF);
+    __uint(max_entries, CN_KERNEL_RING_LEN);
+} ring SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __uint(max_entries, CN_KERNEL_PROCESSES_MAX);
+    __type(key, uint32_t);
+    __type(value, struct cn_kernel_process);
+} processes SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+    __uint(max_entries, CN_KERNEL_MODULES_MAX);
+    __type(key, uint32_t);
+    __array(
+        values, struct {
+            __uint(type, BPF_MAP_TYPE_ARRAY);
+            __uint(map_flags, BPF_F_INNER_MAP | BPF_F_MMAPABLE);
+            __uint(max_entries, 1);
+            __type(key, uint32_t);
+            __uint(value_size, sizeof(struct cn_kernel_block));
+        });
+} modules SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, CN_KERNEL_RULES_MAX);
+    __type(key, uint32_t);
+    __type(value, struct cn_kernel_rule);
+} rules SEC(".maps");
+
+/* One stack while it is unwound. It is in a map, so that the verifier knows nothing about its
+ * values and checks each loop once. */
+struct walk {
+    uint64_t pc, sp, fp, lr;
+    uint64_t lowest;      /* frames of callers begin here or above */
+    uint64_t stack_begin; /* what is below was never saved, or is restored */
+    bool is_exact;        /* pc is no return address */
+    bool has_fp;
+    bool is_over;                     /* the outermost frame was reached */
+    uint32_t zero;                    /* a number that the verifier does not know */
+    struct cn_kernel_mapping mapping; /* of the last frame */
+    struct {
+        struct cn_kernel_record head;
+        struct cn_kernel_stack stack;
+        uint64_t addresses[CN_KERNEL_CHAIN_MAX + CN_KERNEL_FRAMES_MAX];
+    } record;
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, uint32_t);
+    __type(value, struct walk);
+} walks SEC(".maps");
+
+/* The registers of the user's code. `kernel` is where the kernel saved them when it was entered,
+ * in the layout of <asm/ptrace.h>. */
+struct user_registers {
+    uint64_t fp, lr, sp, pc;
+};
+
+#ifdef CN_MACHINE_aarch64
+#define FRAME_PC(at) ((at)->pc)
+#define IS_USER(at)  (((at)->pstate & 0xf) == 0)
+#define REGISTERS(at)                                      \
+    {                                                      \
+        (at)->regs[29], (at)->regs[30], (at)->sp, (at)->pc \
+    }
+
+static __always_inline bool read_registers(struct user_registers *out, const void *kernel)
+{
+    struct {
+        struct user_registers registers;
+        uint64_t pstate;
+    } saved;
+    const bpf_user_pt_regs_t *from = kernel;
+
+    if (bpf_probe_read_kernel(&saved, sizeof(saved), &from->regs[29]) != 0)
+        return false;
+    *out = saved.registers;
+    return (saved.pstate & 0xf) == 0;
+}
+#else
+#define FRAME_PC(at) ((at)->rip)
+#define IS_USER(at)  (((at)->cs & 3) == 3)
+#define REGISTERS(at)                      \
+    {                                      \
+        (at)->rbp, 0, (at)->rsp, (at)->rip \
+    }
+
+static __always_inline bool read_registers(struct user_registers *out, const void *kernel)
+{
+    struct {
+        uint64_t rip, cs, flags, rsp;
+    } saved;
+    const bpf_user_pt_regs_t *from = kernel;
+    uint64_t rbp;
+
+    if (bpf_probe_read_kernel(&rbp, sizeof(rbp), &from->rbp) != 0 ||
+        bpf_probe_read_kernel(&saved, sizeof(saved), &from->rip) != 0)
+        return false;
+    *out = (struct user_registers){rbp, 0, saved.rsp, saved.rip};
+    return (saved.cs & 3) == 3;
+}
+#endif
+
+/* Addresses of programs have at most 48 bits; the others of a return address may be an
+ * authentication code. */
+static __always_inline uint64_t address_of(uint64_t pc)
+{
+#ifdef CN_MACHINE_aarch64
+    return pc & ((UINT64_C(1) << 48) - 1);
+#else
+    return pc;
+#endif
+}
+
+/* The mapping of an address, in w->mapping. */
+static __always_inline bool find_mapping(struct walk *w,
+                                         struct cn_kernel_process *process, uint64_t pc)
+{
+    uint32_t low = w->zero;
+
+    if (pc >= w->mapping.begin && pc < w->mapping.end)
+        return true;
+    if (process->count == 0)
+        return false;
+#pragma unroll
+    for (uint32_t step = CN_KERNEL_MAPPINGS_MAX / 2; step > 0; step /= 2) {
+        uint32_t middle = low + step;
+
+        if (middle < process->count &&
+            process->mappings[middle & (CN_KERNEL_MAPPINGS_MAX - 1)].begin <= pc)
+            low = middle;
+    }
+    w->mapping = process->mappings[low & (CN_KERNEL_MAPPINGS_MAX - 1)];
+    return pc >= w->mapping.begin && pc < w->mapping.end;
+}
+
+/* The last row of a block at or before an offset. */
+static __always_inline uint32_t search_block(struct walk *w,
+                                             struct cn_kernel_block *block, uint32_t off)
+{
+    uint32_t low = w->zero;
+
+#pragma unroll
+    for (uint32_t step = CN_KERNEL_BLOCK_ROWS / 2; step > 0; step /= 2) {
+        uint32_t middle = low + step;
+
+        if (block->begins[middle & (CN_KERNEL_BLOCK_ROWS - 1)] <= off)
+            low = middle;
+    }
+    return block->to[low & (CN_KERNEL_BLOCK_ROWS - 1)];
+}
+
+static __always_inline struct cn_kernel_rule *find_rule(struct walk *w,
+                                                        struct cn_kernel_process *process)
+{
+    uint64_t pc = w->is_exact ? w->pc : w->pc - 1;
+    uint32_t at = 0, level;
+    void *module;
+
+    if (!find_mapping(w, process, pc))
+        return NULL;
+    module = bpf_map_lookup_elem(&modules, &w->mapping.module);
+    if (!module)
+        return NULL;
+    for (level = 0; level < CN_KERNEL_DEPTH_MAX; level++) {
+        struct cn_kernel_block *block;
+
+        if (level >= w->mapping.depth)
+            break;
+        block = bpf_map_lookup_elem(module, &at);
+        if (!block)
+            return NULL;
+        at = search_block(w, block, (uint32_t)(pc - w->mapping.base));
+    }
+    return bpf_map_lookup_elem(&rules, &at);
+}
+
+static __always_inline bool read_user(void *out, uint32_t len, uint64_t address)
+{
+    return bpf_probe_read_user(out, len, (const void *)address) == 0;
+}
+
+/* Out of a signal handler, by the layout of the kernel. */
+static __always_inline bool step_by_signal(struct walk *w)
+{
+#ifdef CN_MACHINE_aarch64
+    enum { REGISTERS_OFF = 128 + 184 };
+    uint64_t saved[4]; /* x29, x30, sp, pc */
+
+    if (!read_user(saved, sizeof(saved), w->sp + REGISTERS_OFF + 8 * 29))
+        return false;
+    w->fp = saved[0];
+    w->lr = saved[1];
+    w->sp = saved[2];
+    w->pc = saved[3];
+#else
+    enum { REGISTERS_OFF = 40, RBP = 10, RSP = 15 };
+    uint64_t saved[2]; /* rsp, rip */
+
+    if (!read_user(&w->fp, sizeof(w->fp), w->sp + REGISTERS_OFF + 8 * RBP) ||
+        !read_user(saved, sizeof(saved), w->sp + REGISTERS_OFF + 8 * RSP))
+        return false;
+    w->sp = saved[0];
+    w->pc = saved[1];
+#endif
+    w->has_fp = true;
+    w->lowest = 0;
+    w->is_exact = true;
+    return true;
+}
+
+/* To the caller. False if the sampler must do it. */
+static __always_inline bool step_by_rule(struct walk *w,
+                                         const struct cn_kernel_rule *rule)
+{
+    uint64_t cfa, saved[2], pc = w->pc, fp = w->fp, lr = w->lr;
+    bool has_saved_fp = rule->flags & CN_KERNEL_SAVED_FP;
+    bool has_saved_pc = rule->flags & CN_KERNEL_SAVED_PC;
+
+    switch (rule->kind) {
+    case CN_KERNEL_BY_SP:
+        cfa = w->sp + (uint64_t)(int64_t)rule->cfa;
+        break;
+    case CN_KERNEL_BY_FP:
+        if (!w->has_fp)
+            return false;
+        cfa = w->fp + (uint64_t)(int64_t)rule->cfa;
+        break;
+    case CN_KERNEL_BY_PLT:
+        cfa = w->sp + 8 + ((w->pc & 15) >= rule->push ? 8 : 0);
+        break;
+    default:
+        return false;
+    }
+    if (cfa < w->lowest)
+        return false;
+    if (has_saved_fp && has_saved_pc && rule->pc == rule->fp + 8 &&
+        cfa + (uint64_t)(int64_t)rule->fp >= w->stack_begin) {
+        if (!read_user(saved, sizeof(saved), cfa + (uint64_t)(int64_t)rule->fp))
+            return false;
+        w->fp = saved[0];
+        w->lr = saved[1];
+    } else {
+        /* Compilers do not say that a register was restored between the end of a frame and
+         * the return: then the place is below the stack. */
+        if (has_saved_fp && cfa + (uint64_t)(int64_t)rule->fp >= w->stack_begin) {
+            if (!read_user(&fp, sizeof(fp), cfa + (uint64_t)(int64_t)rule->fp))
+                return false;
+        }
+        if (has_saved_pc && cfa + (uint64_t)(int64_t)rule->pc >= w->stack_begin) {
+            if (!read_user(&lr, sizeof(lr), cfa + (uint64_t)(int64_t)rule->pc))
+                return false;
+        }
+#ifdef CN_MACHINE_x86_64
+        else
+            return false;
+#endif
+        w->fp = fp;
+        w->lr = lr;
+    }
+    if (has_saved_fp)
+        w->has_fp = true;
+    if (rule->flags & CN_KERNEL_LOST_FP)
+        w->has_fp = false;
+    w->sp = cfa;
+    w->pc = address_of(w->lr);
+    /* The same frame again: a leaf can be left only once. */
+    if (cfa == w->lowest && w->pc == pc)
+        return false;
+    w->lowest = cfa;
+    w->is_exact = false;
+    return true;
+}
+
+struct loop {
+    struct walk *walk;
+    struct cn_kernel_process *process;
+};
+
+/* One frame; 1 ends the loop. */
+static long step(uint32_t index, void *arg)
+{
+    struct loop *loop = arg;
+    struct walk *w = loop->walk;
+    uint32_t at = w->record.stack.kernel_count + w->record.stack.user_count;
+    struct cn_kernel_rule *rule;
+
+    (void)index;
+    if (at >= CN_KERNEL_CHAIN_MAX + CN_KERNEL_FRAMES_MAX)
+        return 1;
+    w->record.addresses[at] = w->pc;
+    w->record.stack.user_count++;
+    rule = find_rule(w, loop->process);
+    if (!rule)
+        return 1;
+    if (rule->kind == CN_KERNEL_END) {
+        w->is_over = true;
+        return 1;
+    }
+    if (rule->kind == CN_KERNEL_BY_SIGNAL ? !step_by_signal(w) : !step_by_rule(w, rule))
+        return 1;
+    w->is_over = w->pc == 0;
+    return w->is_over;
+}
+
+static __always_inline bool find_registers(struct bpf_perf_event_data *ctx,
+                                           struct user_registers *out)
+{
+    if (IS_USER(&ctx->regs)) {
+        *out = (struct user_registers)REGISTERS(&ctx->regs);
+        return true;
+    }
+    return read_registers(out,
+                          (const void *)bpf_task_pt_regs(bpf_get_current_task_btf()));
+}
+
+SEC("perf_event")
+int sample(struct bpf_perf_event_data *ctx)
+{
+    uint64_t task = bpf_get_current_pid_tgid();
+    uint32_t pid = (uint32_t)(task >> 32), zero = 0, count = 0;
+    struct walk *w = bpf_map_lookup_elem(&walks, &zero);
+    struct cn_kernel_process *process = bpf_map_lookup_elem(&processes, &pid);
+    struct user_registers registers;
+    struct loop loop = {w, process};
+
+    if (!w || !process || !find_registers(ctx, &registers))
+        return WRITE_A_SAMPLE;
+    w->record.head = (struct cn_kernel_record){
+        .kind = CN_KERNEL_STACK,
+        .pid = pid,
+        .tid = (uint32_t)task,
+        .time_ns = bpf_ktime_get_ns(),
+    };
+    w->record.stack = (struct cn_kernel_stack){
+        .ip = FRAME_PC(&ctx->regs),
+        .period = ctx->sample_period,
+        .cpu = bpf_get_smp_processor_id(),
+        .event = (uint32_t)bpf_get_attach_cookie(ctx),
+        .epoch = process->epoch,
+        .is_user = IS_USER(&ctx->regs),
+    };
+    if (!w->record.stack.is_user) {
+        long len = bpf_get_stack(ctx, w->record.addresses,
+                                 CN_KERNEL_CHAIN_MAX * sizeof(uint64_t), 0);
+
+        if (len < 0)
+            return WRITE_A_SAMPLE;
+        w->record.stack.kernel_count = (uint32_t)len / sizeof(uint64_t);
+    }
+    w->pc = registers.pc;
+    w->sp = w->lowest = w->stack_begin = registers.sp;
+    w->fp = registers.fp;
+    w->lr = registers.lr;
+    w->is_exact = w->has_fp = true;
+    w->is_over = false;
+    w->mapping = (struct cn_kernel_mapping){0};
+    bpf_loop(CN_KERNEL_FRAMES_MAX, step, &loop, 0);
+    if (!w->is_over && w->record.stack.user_count < CN_KERNEL_FRAMES_MAX)
+        return WRITE_A_SAMPLE;
+    w->record.stack.is_cut = !w->is_over;
+    count = w->record.stack.kernel_count + w->record.stack.user_count;
+    if (count > CN_KERNEL_CHAIN_MAX + CN_KERNEL_FRAMES_MAX)
+        return WRITE_A_SAMPLE;
+    w->record.head.count = CN_KERNEL_STACK_WORDS + count;
+    if (bpf_ringbuf_output(
+            &ring, &w->record,
+            sizeof(w->record.head) + sizeof(w->record.stack) + count * sizeof(uint64_t),
+            bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >= CN_KERNEL_RING_LEN / 2
+                ? BPF_RB_FORCE_WAKEUP
+                : BPF_RB_NO_WAKEUP) != 0)
+        return WRITE_A_SAMPLE;
+    return WRITE_NONE;
+}
