@@ -128,10 +128,10 @@ static uint64_t find_thread(struct cn_python *p, uint32_t tid)
     if (!cn_memory_u64(p->memory, p->place.runtime + layout->runtime_interpreters,
                        &interpreter))
         return 0;
-    for (size_t i = 0; i < INTERPRETERS_MAX && interpreter != 0; i++) {
+    for (size_t i = 0, k = 0; i < INTERPRETERS_MAX && interpreter != 0; i++) {
         if (!cn_memory_u64(p->memory, interpreter + layout->interpreter_threads, &state))
             return 0;
-        for (size_t k = 0; k < THREADS_MAX && state != 0; k++) {
+        for (; k < THREADS_MAX && state != 0; k++) {
             if (!cn_memory_u64(p->memory, state + layout->thread_interpreter, &owner) ||
                 owner != interpreter)
                 break;

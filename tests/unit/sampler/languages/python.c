@@ -1,0 +1,250 @@
+#include "sampler/languages/python.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/bytes/record.h"
+#include "base/bytes/wire.h"
+#include "formats/exchange/perf/stored_names.h"
+#include "support/python_image.h"
+#include "unwind/unwind.h"
+
+static const uint16_t versions[] = {0x309, 0x30a, 0x30b, 0x30c, 0x30d, 0x30e, 0x30f};
+enum { VERSION_COUNT = sizeof(versions) / sizeof(versions[0]), BYTES = 1 << 18 };
+
+/* What is read of an image. */
+struct reading {
+    struct cn_text image;
+    struct cn_bytes bytes;
+    struct cn_memory memory;
+    struct cn_stored_names names;
+    struct cn_python *python;
+    struct cn_python_frame frames[CN_PYTHON_FRAMES_MAX];
+    size_t count;
+};
+
+static struct reading *reading_new(uint16_t version)
+{
+    struct reading *r = calloc(1, sizeof(*r));
+    struct cn_python_place place = cn_image_place();
+
+    assert_non_null(r);
+    r->image = cn_image_python(version);
+    r->bytes = cn_wire_view(&r->image);
+    r->memory.copy = cn_image_copy;
+    r->memory.arg = &r->bytes;
+    r->python = cn_python_open(&r->memory, &place, &r->names);
+    return r;
+}
+
+static void reading_free(struct reading *r)
+{
+    cn_python_close(r->python);
+    cn_stored_names_done(&r->names);
+    cn_text_done(&r->image);
+    free(r);
+}
+
+static void walk(struct reading *r)
+{
+    cn_memory_begin(&r->memory, 1, BYTES);
+    r->count = cn_python_walk(r->python, CN_IMAGE_TID, r->frames, CN_PYTHON_FRAMES_MAX);
+}
+
+/* The stack of the image: key() was called by C. */
+enum { IN_C = 0x900001, BELOW = 0x900101, CHAIN_LEN = 5, ROOM = 64 };
+
+static void make_chain(uint64_t *chain)
+{
+    const uint64_t made[CHAIN_LEN] = {CN_IMAGE_EVAL + 64, IN_C, IN_C + 8,
+                                      CN_IMAGE_EVAL + 128, BELOW};
+
+    memcpy(chain, made, sizeof(made));
+}
+
+static const struct cn_stored_frame *frame_at(struct reading *r, uint64_t address)
+{
+    /* A table that is added to has no lookup by address: addresses follow each other. */
+    assert_int_equal(cn_stored_language(address), CN_LANGUAGE_PYTHON);
+    for (size_t i = 0; i < r->names.count; i++)
+        if (cn_stored_names_address(&r->names, &r->names.frames[i]) == address)
+            return &r->names.frames[i];
+    return NULL;
+}
+
+static void expect(struct reading *r, uint64_t address, const char *name, uint32_t line)
+{
+    const struct cn_stored_frame *frame = frame_at(r, address);
+
+    assert_non_null(frame);
+    assert_string_equal(frame->function, name);
+    assert_string_equal(frame->file, "/srv/app.py");
+    assert_int_equal(frame->line, line);
+}
+
+static void shows_frames_of_each_version_in_place_of_the_interpreter(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < VERSION_COUNT; i++) {
+        struct reading *r = reading_new(versions[i]);
+        uint64_t chain[ROOM];
+
+        walk(r);
+        make_chain(chain);
+        /* To 3.10 each frame has a call of its own. */
+        if (versions[i] < 0x30b) {
+            chain[CHAIN_LEN - 1] = CN_IMAGE_EVAL + 128;
+            chain[CHAIN_LEN] = BELOW;
+        }
+        assert_int_equal(r->count, 3);
+        assert_int_equal(cn_python_merge(r->python, r->frames, r->count, chain,
+                                         CHAIN_LEN + (versions[i] < 0x30b), ROOM, true,
+                                         false),
+                         CHAIN_LEN + 1);
+        expect(r, chain[0], "key", CN_IMAGE_KEY_LINE);
+        assert_int_equal(chain[1], IN_C);
+        assert_int_equal(chain[2], IN_C + 8);
+        expect(r, chain[3], "main", CN_IMAGE_MAIN_LINE);
+        expect(r, chain[4], "<module>", 21);
+        assert_int_equal(chain[5], BELOW);
+        assert_null(cn_python_problem(r->python));
+        reading_free(r);
+    }
+}
+
+static void leaves_a_call_that_begins_without_frames(void **state)
+{
+    struct reading *r = reading_new(0x30b);
+    uint64_t chain[ROOM] = {CN_IMAGE_EVAL + 8};
+
+    (void)state;
+    walk(r);
+    make_chain(chain + 1);
+    assert_int_equal(cn_python_merge(r->python, r->frames, r->count, chain, CHAIN_LEN + 1,
+                                     ROOM, true, false),
+                     CHAIN_LEN + 2);
+    assert_int_equal(chain[0], CN_IMAGE_EVAL + 8);
+    expect(r, chain[1], "key", CN_IMAGE_KEY_LINE);
+    reading_free(r);
+}
+
+static void changes_nothing_where_stack_and_frames_contradict(void **state)
+{
+    struct reading *r = reading_new(0x30c);
+    uint64_t chain[ROOM] = {CN_IMAGE_EVAL + 8, CN_IMAGE_EVAL + 16};
+    uint64_t shorter[] = {CN_IMAGE_EVAL + 8, BELOW};
+
+    (void)state;
+    walk(r);
+    make_chain(chain + 2);
+    assert_int_equal(cn_python_merge(r->python, r->frames, r->count, chain, CHAIN_LEN + 2,
+                                     ROOM, true, false),
+                     CHAIN_LEN + 2);
+    assert_int_equal(chain[2], CN_IMAGE_EVAL + 64);
+    assert_int_equal(
+        cn_python_merge(r->python, r->frames, r->count, shorter, 2, 2, true, false), 2);
+    assert_int_equal(shorter[0], CN_IMAGE_EVAL + 8);
+    /* A stack that was cut has its innermost calls. */
+    assert_int_equal(
+        cn_python_merge(r->python, r->frames, r->count, shorter, 2, 2, false, false), 2);
+    expect(r, shorter[0], "key", CN_IMAGE_KEY_LINE);
+    reading_free(r);
+}
+
+/* Frames that are read after the stack was copied. */
+static void see(struct reading *r, uint64_t pc, uint64_t sp, uint64_t held)
+{
+    static const uint8_t stack[256];
+    struct cn_unwind_step step = {.stack = {stack, sizeof(stack)}};
+    bool is_arm = cn_unwind_machine_here() == CN_UNWIND_AARCH64;
+
+    step.registers.machine = cn_unwind_machine_here();
+    step.registers.value[is_arm ? CN_UNWIND_ARM_PC : CN_UNWIND_X86_RIP] = pc;
+    step.registers.value[is_arm ? CN_UNWIND_ARM_SP : CN_UNWIND_X86_RSP] = sp;
+    step.registers.value[3] = held;
+    step.registers.known = 1 << 3;
+    cn_python_see(r->python, &step);
+}
+
+static void trusts_late_frames_only_with_an_instruction_in_the_copy(void **state)
+{
+    struct reading *r = reading_new(0x30b);
+    uint64_t chain[ROOM];
+
+    (void)state;
+    walk(r);
+    uint64_t in_key = r->frames[0].code + 184 + 2, in_main = r->frames[1].code + 184 + 22;
+    /* The inner call holds nothing of key(). */
+    for (unsigned round = 0; round < 2; round++) {
+        walk(r);
+        see(r, CN_IMAGE_EVAL + 64, 0, round == 0 ? in_main : in_key);
+        see(r, IN_C, 64, 0);
+        see(r, CN_IMAGE_EVAL + 128, 128, in_main);
+        see(r, BELOW, 192, 0);
+        make_chain(chain);
+        assert_int_equal(cn_python_merge(r->python, r->frames, r->count, chain, CHAIN_LEN,
+                                         ROOM, true, true),
+                         CHAIN_LEN + 1);
+        /* The line is that of the copy, not of the memory. */
+        if (round == 0)
+            assert_int_equal(chain[0], CN_IMAGE_EVAL + 64);
+        else
+            expect(r, chain[0], "key", 2);
+        expect(r, chain[3], "main", CN_IMAGE_MAIN_LINE);
+    }
+    reading_free(r);
+}
+
+static void finds_no_frames_of_other_threads_and_names_unknown_versions(void **state)
+{
+    struct reading *r = reading_new(0x30b);
+
+    (void)state;
+    cn_memory_begin(&r->memory, 1, BYTES);
+    assert_int_equal(cn_python_walk(r->python, 99, r->frames, CN_PYTHON_FRAMES_MAX), 0);
+    reading_free(r);
+    r = reading_new(0x30b);
+    cn_u64_put((uint8_t *)r->image.chars + 0xf00, 0x03080af0);
+    walk(r);
+    assert_int_equal(r->count, 0);
+    assert_string_equal(cn_python_problem(r->python), "3.8");
+    reading_free(r);
+}
+
+static void ends_in_lists_that_are_rings(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < VERSION_COUNT; i++) {
+        struct reading *r = reading_new(versions[i]);
+        uint64_t chain[ROOM], *words = (uint64_t *)(void *)r->image.chars;
+
+        /* Every pointer to 0 points to itself instead. */
+        for (size_t k = 0; k < CN_IMAGE_LEN / 8; k++)
+            words[k] = words[k] == 0 ? CN_IMAGE_BASE + 8 * k : words[k];
+        walk(r);
+        make_chain(chain);
+        (void)cn_python_merge(r->python, r->frames, r->count, chain, CHAIN_LEN, ROOM,
+                              false, false);
+        reading_free(r);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shows_frames_of_each_version_in_place_of_the_interpreter),
+        cmocka_unit_test(leaves_a_call_that_begins_without_frames),
+        cmocka_unit_test(changes_nothing_where_stack_and_frames_contradict),
+        cmocka_unit_test(trusts_late_frames_only_with_an_instruction_in_the_copy),
+        cmocka_unit_test(finds_no_frames_of_other_threads_and_names_unknown_versions),
+        cmocka_unit_test(ends_in_lists_that_are_rings),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
