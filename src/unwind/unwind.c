@@ -379,7 +379,9 @@ static bool arrive(struct unwind_walk *w, enum cn_unwind_end *end)
     w->is_innermost = false;
     if (w->at.value[w->pc] == 0)
         return stop(end, CN_UNWIND_WHOLE);
-    return find_point(w)->module || stop(end, CN_UNWIND_UNKNOWN);
+    /* Run-times make memory executable that no record names. */
+    return w->space->undo_foreign || find_point(w)->module ||
+           stop(end, CN_UNWIND_UNKNOWN);
 }
 
 /* Ask what knows the code of a run-time. */
@@ -398,16 +400,19 @@ static bool step_by_foreign(struct unwind_walk *w, const struct cn_unwind_step *
                             enum cn_unwind_end *end)
 {
     uint64_t pc = w->at.value[w->pc], sp;
+    bool has_sp;
 
     w->at = step->registers;
-    sp = w->at.value[w->sp];
+    has_sp = is_known(w, w->sp);
+    /* On aarch64 a frame pointer can be all that is known. */
+    sp = w->at.value[has_sp ? w->sp : w->fp];
     if (!is_known(w, w->pc))
-        return stop(end, is_known(w, w->sp) && sp > w->stack_begin &&
-                                 sp - w->stack_begin >= w->stack.len
-                             ? CN_UNWIND_CUT
-                             : CN_UNWIND_UNKNOWN);
+        return stop(end,
+                    has_sp && sp > w->stack_begin && sp - w->stack_begin >= w->stack.len
+                        ? CN_UNWIND_CUT
+                        : CN_UNWIND_UNKNOWN);
     /* A leaf can be left without a change of the stack pointer, but only once. */
-    if (!is_known(w, w->sp) || sp < w->lowest ||
+    if ((!has_sp && !(w->is_arm && is_known(w, w->fp))) || sp < w->lowest ||
         (sp == w->lowest && (!w->is_exact || w->at.value[w->pc] == pc)))
         return stop(end, CN_UNWIND_BAD);
     w->lowest = sp;
@@ -472,6 +477,11 @@ size_t cn_unwind(struct cn_unwind_space *space,
     for (size_t steps = 0; count < most && steps < 2 * most; steps++) {
         bool is_foreign = space->undo_foreign && undo_foreign(&w, &foreign);
 
+        if (steps > 0 && !is_foreign && foreign.frame_count == 0 &&
+            !find_point(&w)->module) {
+            *end = CN_UNWIND_UNKNOWN;
+            break;
+        }
         if (foreign.frame_count == 0)
             out[count++] = w.at.value[w.pc];
         for (size_t i = 0; i < foreign.frame_count && count < most; i++)

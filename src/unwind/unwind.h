@@ -128,7 +128,7 @@ struct cn_unwind_step {
  * both cases. */
 typedef bool (*cn_unwind_foreign)(void *arg, struct cn_unwind_step *step);
 
-/* Is asked before the tables, for every frame; NULL: not any more. Copies of the space do not
+/* Is asked before the tables, for every frame, also of code that is in no mapping; NULL: not any more. Copies of the space do not
  * have it. */
 void cn_unwind_space_set_foreign(struct cn_unwind_space *space, cn_unwind_foreign undo,
                                  void *arg);

@@ -9,6 +9,7 @@
 static const struct cn_language_runtime *const runtimes[] = {
     &cn_language_java,
     &cn_language_python,
+    &cn_language_javascript,
     NULL,
 };
 

@@ -8,5 +8,6 @@
 
 extern const struct cn_language_runtime cn_language_java;
 extern const struct cn_language_runtime cn_language_python;
+extern const struct cn_language_runtime cn_language_javascript;
 
 #endif

@@ -29,6 +29,9 @@ struct file {
     int fd;
     struct cn_elf_header header;
     struct cn_arena arena;
+    uint64_t bias; /* from its addresses to those of the mapping */
+    cn_language_symbol_visit visit;
+    void *arg;
 };
 
 /* Bytes of a file; {0} if they can not be read. */
@@ -43,8 +46,8 @@ static struct cn_bytes read_part(struct file *file, uint64_t off, uint64_t len,
     return (struct cn_bytes){bytes, len};
 }
 
-static void find_in(struct cn_bytes symbols, struct cn_bytes strings,
-                    const char *const *names, size_t count, uint64_t *out, uint64_t *lens)
+static void visit_table(const struct file *file, struct cn_bytes symbols,
+                        struct cn_bytes strings)
 {
     struct cn_language_symbol symbol;
 
@@ -52,16 +55,12 @@ static void find_in(struct cn_bytes symbols, struct cn_bytes strings,
         const char *name =
             symbol.section > 0 ? cn_bytes_string(strings, symbol.name_off) : NULL;
 
-        for (size_t i = 0; name && i < count; i++)
-            if (out[i] == 0 && strcmp(name, names[i]) == 0) {
-                out[i] = symbol.address;
-                lens[i] = symbol.len;
-            }
+        if (name)
+            file->visit(file->arg, name, symbol.address + file->bias, symbol.len);
     }
 }
 
-static void find_in_file(struct file *file, const char *const *names, size_t count,
-                         uint64_t *out, uint64_t *lens)
+static void visit_file(struct file *file)
 {
     const struct cn_elf_header *header = &file->header;
     uint64_t len = (uint64_t)header->section_count * header->section_len;
@@ -86,7 +85,7 @@ static void find_in_file(struct file *file, const char *const *names, size_t cou
             read_part(file, section.file_off, section.len, SYMBOLS_LEN_MAX);
         struct cn_bytes strings =
             read_part(file, linked.file_off, linked.len, SYMBOLS_LEN_MAX);
-        find_in(symbols, strings, names, count, out, lens);
+        visit_table(file, symbols, strings);
     }
 }
 
@@ -114,28 +113,51 @@ static bool find_bias(struct file *file, const struct cn_language_mapping *mappi
     return is_found;
 }
 
-void cn_language_symbols_sized(const struct cn_language_mapping *mapping,
-                               const char *const *names, size_t count, uint64_t *out,
-                               uint64_t *lens)
+void cn_language_symbols_visit(const struct cn_language_mapping *mapping,
+                               cn_language_symbol_visit visit, void *arg)
 {
     uint8_t bytes[cn_elf_header_size];
-    struct file file = {.fd = open(mapping->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-    uint64_t bias = 0;
+    struct file file = {.fd = open(mapping->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK),
+                        .visit = visit,
+                        .arg = arg};
 
-    for (size_t i = 0; i < count; i++)
-        out[i] = lens[i] = 0;
     if (file.fd < 0)
         return;
     if (pread(file.fd, bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes) &&
         cn_elf_header_decode((struct cn_bytes){bytes, sizeof(bytes)}, &file.header) &&
         file.header.magic == CN_ELF_MAGIC && file.header.width == 2 &&
-        file.header.order == 1 && find_bias(&file, mapping, &bias)) {
-        find_in_file(&file, names, count, out, lens);
-        for (size_t i = 0; i < count; i++)
-            out[i] += out[i] ? bias : 0;
-    }
+        file.header.order == 1 && find_bias(&file, mapping, &file.bias))
+        visit_file(&file);
     (void)close(file.fd);
     cn_arena_done(&file.arena);
+}
+
+struct wanted_symbols {
+    const char *const *names;
+    size_t count;
+    uint64_t *out, *lens;
+};
+
+static void find_wanted(void *arg, const char *name, uint64_t address, uint64_t len)
+{
+    const struct wanted_symbols *wanted = arg;
+
+    for (size_t i = 0; i < wanted->count; i++)
+        if (wanted->out[i] == 0 && strcmp(name, wanted->names[i]) == 0) {
+            wanted->out[i] = address;
+            wanted->lens[i] = len;
+        }
+}
+
+void cn_language_symbols_sized(const struct cn_language_mapping *mapping,
+                               const char *const *names, size_t count, uint64_t *out,
+                               uint64_t *lens)
+{
+    struct wanted_symbols wanted = {names, count, out, lens};
+
+    for (size_t i = 0; i < count; i++)
+        out[i] = lens[i] = 0;
+    cn_language_symbols_visit(mapping, find_wanted, &wanted);
 }
 
 void cn_language_symbols(const struct cn_language_mapping *mapping,

@@ -18,6 +18,8 @@ struct runtime {
     size_t frame_count;
     uint64_t end_pc; /* of the caller of all frames */
     bool is_stuck, is_not_mine;
+    bool has_more;  /* code that no mapping names */
+    bool has_no_sp; /* but a frame pointer */
 };
 
 static struct cn_unwinder *unwinder;
@@ -34,6 +36,8 @@ static bool undo(void *arg, struct cn_unwind_step *step)
     uint64_t top = step->registers.value[sp] + 8;
     struct cn_bytes word;
 
+    if (step->registers.value[pc] >= CODE_END && !runtime->has_more)
+        return false;
     assert_int_equal(step->is_innermost, runtime->call_count == 0);
     runtime->call_count++;
     step->frame_count = runtime->frame_count;
@@ -44,6 +48,10 @@ static bool undo(void *arg, struct cn_unwind_step *step)
     if (runtime->is_stuck)
         return true;
     step->registers.value[sp] = top + 8;
+    if (runtime->has_no_sp) {
+        step->registers.known &= ~(UINT64_C(1) << sp);
+        step->registers.value[CN_UNWIND_ARM_FP] = top + 8;
+    }
     if (cn_bytes_slice(step->stack, top - step->stack_begin, 8, &word))
         step->registers.value[pc] = cn_u64_get(word.ptr);
     else
@@ -143,6 +151,30 @@ static void ends_outside_of_code_and_of_the_copy(void **state)
     assert_int_equal(end, CN_UNWIND_CUT);
 }
 
+static void undoes_code_that_no_mapping_names(void **state)
+{
+    struct runtime runtime = {.end_pc = CODE_END + 8, .has_more = true};
+    enum cn_unwind_end end;
+    uint64_t out[MOST];
+
+    (void)state;
+    assert_int_equal(unwind(&runtime, out, MOST, &end), WORDS / 2 + 1);
+    assert_int_equal(out[4], CODE_END + 8);
+    assert_int_equal(end, CN_UNWIND_CUT);
+}
+
+static void needs_no_stack_pointer_where_frames_have_one(void **state)
+{
+    bool is_arm = cn_unwind_machine_here() == CN_UNWIND_AARCH64;
+    struct runtime runtime = {.has_no_sp = true};
+    enum cn_unwind_end end;
+    uint64_t out[MOST];
+
+    (void)state;
+    assert_int_equal(unwind(&runtime, out, MOST, &end), is_arm ? 4 : 1);
+    assert_int_equal(end, is_arm ? CN_UNWIND_WHOLE : CN_UNWIND_BAD);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +182,8 @@ int main(void)
         cmocka_unit_test(puts_named_frames_in_place_of_an_address),
         cmocka_unit_test(ends_where_nothing_moves),
         cmocka_unit_test(ends_outside_of_code_and_of_the_copy),
+        cmocka_unit_test(undoes_code_that_no_mapping_names),
+        cmocka_unit_test(needs_no_stack_pointer_where_frames_have_one),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);
