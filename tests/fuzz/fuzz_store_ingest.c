@@ -74,7 +74,7 @@ static uint64_t fill(const struct cn_store_options *options, struct cn_bytes byt
     counts = cn_store_ingest_counts(ingest);
     cn_store_ingest_free(ingest);
     must(cn_store_writer_close(writer, &err), &err);
-    return counts.added.traces;
+    return counts.added.traces + counts.added.parts;
 }
 
 static void load_all(const struct cn_store *store)

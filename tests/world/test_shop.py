@@ -47,7 +47,12 @@ class World(unittest.TestCase):
         paths = [self.folder / f"{name}-{i:04}.json" for i in range(len(requests))]
         for path, request in zip(paths, requests):
             path.write_text(json.dumps(request), encoding="utf-8")
-        self.cairn("store", "add", "-q", "--create", self.store, *map(str, paths))
+        return subprocess.run([OPTIONS.cairn, "store", "add", "--create", self.store, *map(str, paths)], capture_output=True, text=True,
+                              timeout=120, check=True).stderr
+
+    def first_spans(self):
+        """How many traces have the span that no other called."""
+        return sum(any(not s.parent for s in t.values()) for t in self.traces.values())
 
     def count(self, query, *options):
         return int(self.cairn("store", "search", self.store, query, "--count", *options))
@@ -232,7 +237,9 @@ class World(unittest.TestCase):
 class Stored(World):
     def test_one_span_per_request(self):
         self.traces = shop.make_traces(30, 3)
-        self.add(shop.batches(self.traces, 1, 1), "all")
+        told = self.add(shop.batches(self.traces, 1, 1), "all")
+        spans = sum(map(len, self.traces.values()))
+        self.assertIn(f"add: {self.first_spans()} traces and {spans - self.first_spans()} parts of traces added ({spans} calls), ", told)
         self.check_all()
 
     def test_parts_in_many_segments(self):
@@ -279,6 +286,7 @@ class Collected(World):
             self.check_searches()
             self.check_report()
             self.check_served(service)
+            self.assertIn(f"\ncairn_collector_traces_total {self.first_spans()}\n", service.ask("/metrics")[2].decode())
         self.check_all()
 
 

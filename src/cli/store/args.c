@@ -88,7 +88,13 @@ void cn_store_say_added(const struct cn_args *args, const char *source,
 
     if (source)
         cn_text_printf(&text, "%s: ", source);
-    cn_count_print_of(&text, added->traces, "trace");
+    if (added->traces > 0 || added->parts == 0)
+        cn_count_print_of(&text, added->traces, "trace");
+    if (added->parts > 0) {
+        cn_text_str_add(&text, added->traces > 0 ? " and " : "");
+        cn_count_print_of(&text, added->parts, "part");
+        cn_text_str_add(&text, " of traces");
+    }
     cn_text_str_add(&text, " added (");
     cn_count_print_of(&text, added->records, "call");
     cn_text_char(&text, ')');

@@ -32,7 +32,7 @@ size_t cn_store_warn_damage(const struct cn_args *args, const struct cn_store *s
 CN_CHECK bool cn_size_option(const struct cn_args *args, const char *name, uint64_t *out,
                              struct cn_error *err);
 
-/* Say "12 traces added (40 calls), 2 known already"; `source` may be NULL. */
+/* Say "12 traces and 3 parts of traces added (40 calls), 2 known already"; `source` may be NULL. */
 void cn_store_say_added(const struct cn_args *args, const char *source,
                         const struct cn_store_added *added);
 

@@ -25,7 +25,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         return false;
     bool ok = cn_store_copy_new(target, query.search, query.query, &added, err);
     /* A trace may be several records of the store. */
-    if ((ok || added.traces > 0) &&
+    if ((ok || added.records > 0) &&
         cn_search_count_traces(query.search, query.query, &traces, &ignored))
         cn_cli_say(args, "%" PRIu64 " trace%s written to %s", traces.count,
                    cn_plural(traces.count, "", "s"), target);

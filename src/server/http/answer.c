@@ -365,9 +365,13 @@ static void add_collector_metrics(struct cn_text *text, struct cn_collector *col
                of.refused);
     add_metric(text, "collector_put_off_total", "Requests answered with 429.",
                of.put_off);
-    add_metric(text, "collector_traces_total", "Traces stored.", of.traces);
-    add_metric(text, "collector_known_total", "Traces that were stored before.",
-               of.known);
+    add_metric(text, "collector_traces_total", "Traces whose first span was stored.",
+               of.traces);
+    add_metric(text, "collector_parts_total",
+               "Parts of traces that were stored without the span that called them.",
+               of.parts);
+    add_metric(text, "collector_known_total",
+               "Traces and parts of traces that were stored before.", of.known);
     add_metric(text, "collector_records_total", "Calls and spans stored.", of.records);
     add_metric(text, "collector_commits_total", "Commits to disk.", of.commits);
     add_metric(text, "collector_failures_total",

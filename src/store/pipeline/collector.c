@@ -289,6 +289,7 @@ static void count_read(struct collector_lane *lane)
     lane->collector->counts.requests += now.requests - lane->counted.requests;
     lane->collector->counts.refused += now.refused - lane->counted.refused;
     lane->collector->counts.traces += now.added.traces - lane->counted.added.traces;
+    lane->collector->counts.parts += now.added.parts - lane->counted.added.parts;
     lane->collector->counts.known += now.added.known - lane->counted.added.known;
     lane->collector->counts.records += now.added.records - lane->counted.added.records;
     (void)pthread_mutex_unlock(&lane->collector->lock);

@@ -58,8 +58,9 @@ struct cn_collector_options {
 };
 
 struct cn_collector_counts {
-    uint64_t requests, refused, put_off; /* put off: 429 */
-    uint64_t traces, known, records, commits;
+    uint64_t requests, refused, put_off;    /* put off: 429 */
+    uint64_t traces, parts, known, records; /* see struct cn_store_added */
+    uint64_t commits;
     uint64_t not_copied; /* commits that could not be copied to object storage */
     uint64_t failures; /* lanes that were closed because the store could not be written */
 };

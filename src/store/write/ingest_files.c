@@ -302,6 +302,7 @@ static struct cn_store_added count_added(const struct files *files)
             cn_store_ingest_counts(files->lanes[i].ingest).added;
 
         sum.traces += added.traces;
+        sum.parts += added.parts;
         sum.records += added.records;
         sum.known += added.known;
     }

@@ -365,6 +365,14 @@ static bool add(struct cn_store_writer *writer, const struct cn_trace *trace,
     return true;
 }
 
+/* True if a trace begins with these calls: no caller of them is elsewhere. */
+static bool begins(const struct cn_trace *trace)
+{
+    uint32_t span = trace->nodes[0].span;
+
+    return trace->part == 0 && (span == CN_NONE || trace->spans[span].parent_id == 0);
+}
+
 bool cn_store_writer_add(struct cn_store_writer *writer, const struct cn_trace *trace,
                          struct cn_store_added *added, struct cn_error *err)
 {
@@ -379,7 +387,8 @@ bool cn_store_writer_add(struct cn_store_writer *writer, const struct cn_trace *
     if (!is_known && !add(writer, trace, err))
         return false;
     if (added) {
-        added->traces += !is_known;
+        added->traces += !is_known && begins(trace);
+        added->parts += !is_known && !begins(trace);
         added->records += is_known ? 0 : trace->node_count;
         added->known += is_known;
     }

@@ -26,8 +26,12 @@ struct cn_store_writer;
 
 /* Traces that were added. */
 struct cn_store_added {
-    uint64_t traces, records; /* new ones, and their calls */
-    uint64_t known;           /* traces that the store already had */
+    uint64_t
+        traces; /* whose first span was added; what else they have may come at other times */
+    uint64_t
+        parts; /* of traces, without the span that called them: they join it in searches */
+    uint64_t records; /* calls of both */
+    uint64_t known;   /* traces and parts that the store already had */
 };
 
 struct cn_store_commit;

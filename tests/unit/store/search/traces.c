@@ -92,7 +92,8 @@ static void fill(const char *path, size_t stride, size_t rows)
         if (i % rows == rows - 1)
             assert_true(cn_store_writer_rotate(writer, &err));
     }
-    assert_int_equal(added.traces, SPANS);
+    assert_int_equal(added.traces, TRACES);
+    assert_int_equal(added.parts, SPANS - TRACES);
     assert_true(cn_store_writer_close(writer, &err));
     cn_segment_loader_free(loader);
     cn_trace_done(&trace);
