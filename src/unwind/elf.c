@@ -174,16 +174,8 @@ static void read_segments(struct cn_unwind_elf *elf, struct cn_bytes file,
     }
 }
 
-static bool is_named(struct cn_bytes names, uint32_t off, const char *name)
-{
-    struct cn_bytes found;
-
-    return cn_bytes_slice(names, off, strlen(name) + 1, &found) &&
-           memcmp(found.ptr, name, found.len) == 0;
-}
-
-static void read_sections(struct cn_unwind_elf *elf, struct cn_bytes file,
-                          const struct cn_elf_header *header)
+static void visit_sections(struct cn_bytes file, const struct cn_elf_header *header,
+                           cn_unwind_visit_section visit, void *arg)
 {
     struct cn_bytes sections, names = {0}, bytes;
     struct cn_elf_section section;
@@ -199,16 +191,41 @@ static void read_sections(struct cn_unwind_elf *elf, struct cn_bytes file,
         return;
     for (uint16_t i = 0; i < header->section_count; i++) {
         struct cn_bytes one = cn_bytes_element(sections, i, header->section_len);
+        const char *name;
 
         if (!cn_elf_section_decode(one, &section) || section.type == CN_ELF_NO_BITS ||
             section.flags & CN_ELF_COMPRESSED ||
-            !cn_bytes_slice(file, section.file_off, section.len, &bytes))
+            !cn_bytes_slice(file, section.file_off, section.len, &bytes) ||
+            !(name = cn_bytes_string(names, section.name_off)))
             continue;
-        if (is_named(names, section.name_off, ".eh_frame"))
-            elf->eh_frame = (struct cn_unwind_part){bytes, section.address};
-        else if (is_named(names, section.name_off, ".debug_frame"))
-            elf->debug_frame = (struct cn_unwind_part){bytes, 0};
+        if (!visit(arg, &(struct cn_unwind_named_section){
+                            .name = name,
+                            .part = {bytes, section.address},
+                            .is_writable = section.flags & CN_ELF_WRITABLE,
+                        }))
+            return;
     }
+}
+
+void cn_unwind_elf_sections(struct cn_bytes file, cn_unwind_visit_section visit,
+                            void *arg)
+{
+    struct cn_elf_header header;
+
+    if (cn_elf_header_decode(file, &header) && header.magic == CN_ELF_MAGIC &&
+        header.width == 2 && header.order == 1)
+        visit_sections(file, &header, visit, arg);
+}
+
+static bool take_section(void *arg, const struct cn_unwind_named_section *section)
+{
+    struct cn_unwind_elf *elf = arg;
+
+    if (strcmp(section->name, ".eh_frame") == 0)
+        elf->eh_frame = section->part;
+    else if (strcmp(section->name, ".debug_frame") == 0)
+        elf->debug_frame = (struct cn_unwind_part){section->part.bytes, 0};
+    return true;
 }
 
 bool cn_unwind_elf_open(struct cn_unwind_elf *elf, struct cn_bytes file)
@@ -224,6 +241,7 @@ bool cn_unwind_elf_open(struct cn_unwind_elf *elf, struct cn_bytes file)
                                                       : CN_UNWIND_NO_MACHINE;
     elf->entry = header.entry;
     read_segments(elf, file, &header);
-    read_sections(elf, file, &header);
+    visit_sections(file, &header, take_section, elf);
+    elf->file = file;
     return elf->machine != CN_UNWIND_NO_MACHINE;
 }

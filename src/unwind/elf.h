@@ -21,12 +21,26 @@ struct cn_unwind_elf {
     struct cn_unwind_segment segments[CN_UNWIND_SEGMENT_MAX]; /* with code */
     uint32_t segment_count;
     struct cn_unwind_part eh_frame, debug_frame; /* of 0 bytes if there is none */
+    struct cn_bytes file;
     char build_id[2 * CN_UNWIND_BUILD_ID_MAX + 1];
 };
 
 /* False if it is not a little-endian ELF file of 64 bits for a known machine. Parts that
  * do not fit the file are missing. */
 CN_CHECK bool cn_unwind_elf_open(struct cn_unwind_elf *elf, struct cn_bytes file);
+
+/* A section that the file contains. */
+struct cn_unwind_named_section {
+    const char *name;
+    struct cn_unwind_part part;
+    bool is_writable; /* in the memory of the program */
+};
+
+/* Visit the sections of a file with bytes that are not compressed, until `visit` is false. */
+typedef bool (*cn_unwind_visit_section)(void *arg,
+                                        const struct cn_unwind_named_section *section);
+void cn_unwind_elf_sections(struct cn_bytes file, cn_unwind_visit_section visit,
+                            void *arg);
 
 /* A pointer at the beginning of `rest`, whose first byte has the address `at`; `base` is
  * what pointers relative to data count from. */

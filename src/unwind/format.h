@@ -69,7 +69,7 @@ CN_RECORD(cn_unwind_file, CN_UNWIND_FILE, 0x30);
 CN_RECORD(cn_unwind_segment, CN_UNWIND_SEGMENT, 0x18);
 /* clang-format on */
 
-#define CN_UNWIND_FILE_MAGIC UINT64_C(0x31746e77756e7263) /* "crnuwnt1" */
+#define CN_UNWIND_FILE_MAGIC UINT64_C(0x32746e77756e7263) /* "crnuwnt2" */
 
 enum {
     CN_ELF_MAGIC = 0x464c457f,
@@ -80,6 +80,7 @@ enum {
     CN_ELF_EH_FRAME_HDR = 0x6474e550,
     CN_ELF_EXECUTABLE = 1,
     CN_ELF_NO_BITS = 8,
+    CN_ELF_WRITABLE = 1 << 0,
     CN_ELF_COMPRESSED = 1 << 11,
     CN_ELF_NOTE_BUILD_ID = 3,
 };

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "unwind/frames.h"
+#include "unwind/go_table.h"
 #include "unwind/table.h"
 
 struct saved {
@@ -426,15 +427,14 @@ static const struct row_state *initial_state(struct table_build *b, struct row_r
     return initial->is_valid ? &initial->state : NULL;
 }
 
-static bool is_code(const struct cn_unwind_table *table, const struct cn_unwind_fde *fde)
+static bool is_code(const struct cn_unwind_table *table, uint64_t begin, uint64_t end)
 {
     for (uint32_t i = 0; i < table->segment_count; i++) {
         const struct cn_unwind_segment *segment = &table->segments[i];
 
-        if (fde->begin >= segment->address &&
-            fde->begin - segment->address < segment->len &&
-            fde->end - segment->address <= segment->len)
-            return fde->end - table->base <= UINT32_MAX;
+        if (begin >= segment->address && begin - segment->address < segment->len &&
+            end - segment->address <= segment->len)
+            return end - table->base <= UINT32_MAX;
     }
     return false;
 }
@@ -443,7 +443,7 @@ static void add_function(struct table_build *b, struct row_run *run,
                          const struct cn_unwind_fde *fde)
 {
     /* Functions that the linker removed have addresses near 0. */
-    if (!is_code(b->table, fde))
+    if (!is_code(b->table, fde->begin, fde->end))
         return;
     const struct row_state *initial = initial_state(b, run, fde->cie);
     if (!initial)
@@ -486,6 +486,91 @@ static void add_frames(struct cn_unwind_table *table, struct cn_unwind_part part
     cn_unwind_frames_done(&frames);
 }
 
+/* The state of Go's code where it has moved the stack pointer by `moved`. */
+static struct row_state go_state(enum cn_unwind_machine machine, int64_t moved)
+{
+    bool is_arm = machine == CN_UNWIND_AARCH64;
+    struct row_state state = {
+        .cfa = CN_UNWIND_CFA_REGISTER,
+        .cfa_register = is_arm ? CN_UNWIND_ARM_SP : CN_UNWIND_X86_RSP,
+        .cfa_offset = is_arm ? moved : moved + 8,
+    };
+
+    if (!is_arm) {
+        state.changed = UINT64_C(1) << CN_UNWIND_X86_RIP;
+        state.registers[CN_UNWIND_X86_RIP] = (struct saved){CN_UNWIND_AT_CFA, -8};
+    } else if (moved > 0) {
+        /* The return address is at the stack pointer, the frame pointer below it. */
+        state.changed = UINT64_C(1) << CN_UNWIND_ARM_LR | UINT64_C(1) << CN_UNWIND_ARM_FP;
+        state.registers[CN_UNWIND_ARM_LR] = (struct saved){CN_UNWIND_AT_CFA, -moved};
+        state.registers[CN_UNWIND_ARM_FP] = (struct saved){CN_UNWIND_AT_CFA, -moved - 8};
+    }
+    return state;
+}
+
+static void add_go_function(struct table_build *b, const struct cn_go_table *go,
+                            const struct cn_go_function *function)
+{
+    bool is_arm = b->table->machine == CN_UNWIND_AARCH64;
+    const struct cn_unwind_cie cie = {.return_register =
+                                          is_arm ? CN_UNWIND_ARM_LR : CN_UNWIND_X86_RIP};
+    uint64_t begin = function->begin;
+    struct cn_go_values values;
+
+    if (!is_code(b->table, function->begin, function->end) || begin < b->covered_to)
+        return;
+    if (b->covered_to < begin)
+        add_row(b->table, b->covered_to, 0);
+    cn_go_values_begin(&values, go, function, function->frame_off);
+    while (begin < function->end && cn_go_values_next(&values)) {
+        struct row_state state = go_state(b->table->machine, values.value);
+
+        if (function->flags & (CN_GO_IS_OUTERMOST | CN_GO_MOVES_STACK)) {
+            state.changed = UINT64_C(1) << cie.return_register;
+            state.registers[cie.return_register] = (struct saved){CN_UNWIND_UNDEFINED, 0};
+        }
+        add_row(b->table, begin, values.value >= 0 ? add_rule(b, &state, &cie) : 0);
+        begin = values.end;
+    }
+    if (begin < function->end)
+        add_row(b->table, begin, 0);
+    b->covered_to = function->end;
+}
+
+/* Go describes its frames in a table of its own, also where it has been stripped; the rows of other
+ * code, as of C, stay. */
+static void add_go(struct cn_unwind_table *table, struct cn_bytes file)
+{
+    struct cn_unwind_table others = *table;
+    struct table_build b = {.table = table, .covered_to = table->base};
+    struct cn_go_function function;
+    struct cn_go_table go;
+    size_t at = 0;
+    uint32_t last = 0;
+
+    if (!cn_go_table_open(&go, file) || go.function_count == 0 ||
+        !cn_go_table_function(&go, 0, &function) ||
+        !is_code(table, function.begin, function.end))
+        return;
+    table->begins = table->rules = NULL;
+    table->row_count = table->row_capacity = table->rule_capacity = 0;
+    for (; at < others.row_count && others.begins[at] < function.begin - table->base;
+         at++)
+        add_row(table, table->base + others.begins[at], others.rules[at]);
+    b.covered_to = function.begin;
+    for (uint32_t i = 0; i < go.function_count; i++)
+        if (cn_go_table_function(&go, i, &function))
+            add_go_function(&b, &go, &function);
+    for (; at < others.row_count && others.begins[at] < b.covered_to - table->base; at++)
+        last = others.rules[at];
+    add_row(table, b.covered_to, last);
+    for (; at < others.row_count; at++)
+        add_row(table, table->base + others.begins[at], others.rules[at]);
+    free(others.begins);
+    free(others.rules);
+    cn_map_done(&b.rule_of);
+}
+
 void cn_unwind_table_build(struct cn_unwind_table *table, const struct cn_unwind_elf *elf)
 {
     *table = (struct cn_unwind_table){.machine = elf->machine,
@@ -503,4 +588,5 @@ void cn_unwind_table_build(struct cn_unwind_table *table, const struct cn_unwind
     add_frames(table, elf->eh_frame, false);
     if (table->row_count == 0)
         add_frames(table, elf->debug_frame, true);
+    add_go(table, elf->file);
 }

@@ -49,6 +49,24 @@ static bool find_begin(struct cn_debug_info *info)
     return lowest != UINT64_MAX;
 }
 
+/* A Go program names its functions in a table of its own, stripped or not. */
+static void open_go(struct cn_debug_info *info)
+{
+    GElf_Addr bias;
+    Elf *elf = dwfl_module_getelf(info->module, &bias);
+    struct cn_bytes file = {0};
+    size_t len = 0;
+
+    if (elf)
+        file.ptr = (const uint8_t *)elf_rawfile(elf, &len);
+    if (!file.ptr)
+        return;
+    file.len = len;
+    info->has_go = cn_go_table_open(&info->go, file);
+    if (info->has_go)
+        cn_go_table_find_inlined(&info->go, file);
+}
+
 static bool open_file(struct cn_debug_info *info, const char *path, const char *build_id,
                       struct cn_build_files *files)
 {
@@ -72,6 +90,7 @@ static bool open_file(struct cn_debug_info *info, const char *path, const char *
         *arg = files;
     if (info->module && dwfl_report_end(info->dwfl, NULL, NULL) == 0 &&
         is_build(info->module, build_id) && find_begin(info)) {
+        open_go(info);
         info->has_dwarf = dwfl_module_getdwarf(info->module, &info->bias) != NULL;
         return true;
     }

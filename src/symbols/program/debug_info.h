@@ -16,6 +16,7 @@
 #include "symbols/program/build_files.h"
 #include "symbols/program/loops.h"
 #include "symbols/program/value_type.h"
+#include "unwind/go_table.h"
 
 /* The entries of procedure linkage tables: code that jumps to a function of another module,
  * and has no symbol. Internal to the folder. */
@@ -102,6 +103,8 @@ struct cn_debug_info {
     struct cn_symbol_table symbols; /* read when one is first looked for */
     bool has_symbols;
     struct cn_scopes scopes;
+    bool has_go;
+    struct cn_go_table go; /* of a Go program */
     struct cn_map loop_of; /* by offset of the function: in `loops` */
     struct cn_loops *loops;
     size_t loop_count, loop_capacity;

@@ -96,6 +96,35 @@ static bool find_unit(const struct cn_debug_info *module, uint64_t offset,
     return *unit != NULL;
 }
 
+/* The function of a Go program that contains an offset, and the address in its table. */
+static bool find_go(const struct cn_debug_info *module, uint64_t offset,
+                    struct cn_go_function *out, uint64_t *address)
+{
+    *address = module->begin + offset - module->linked;
+    return module->has_go && cn_go_table_find(&module->go, *address, out);
+}
+
+/* The locations of an address in a Go function, the innermost last. */
+static size_t locate_go(struct cn_resolver *resolver, const struct cn_debug_info *module,
+                        const struct cn_go_function *function, uint64_t address,
+                        struct cn_source_location *out, size_t most)
+{
+    struct cn_go_location found[CN_SCOPE_MAX];
+    size_t count = cn_go_table_locations(&module->go, function, address, found,
+                                         most < CN_SCOPE_MAX ? most : CN_SCOPE_MAX);
+
+    if (count == 0 || found[count - 1].line == 0 || !found[count - 1].file[0])
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        out[i] = (struct cn_source_location){
+            .function =
+                i > 0 ? cn_names_keep(&resolver->strings, found[i].function) : NULL,
+            .file = cn_names_keep(&resolver->strings, found[i].file),
+            .line = found[i].line,
+        };
+    return count;
+}
+
 /* Set file and line; false if they are unknown. */
 static bool set_location(struct cn_resolver *resolver, Dwarf_Die *unit, const char *file,
                          int64_t line, struct cn_source_location *out)
@@ -123,9 +152,19 @@ bool cn_resolver_function(struct cn_resolver *resolver, const char *path,
 {
     struct cn_debug_info *module = find_module(resolver, path, build_id);
     Dwarf_Die *unit, scopes[CN_SCOPE_MAX];
+    struct cn_go_function go;
     Dwarf_Addr address;
     int line;
 
+    if (module && find_go(module, offset, &go, &address)) {
+        struct cn_source_location first[1];
+
+        if (locate_go(resolver, module, &go, go.begin, first, 1) == 0)
+            return false;
+        *out = first[0];
+        out->line = go.first_line > 0 ? go.first_line : out->line;
+        return true;
+    }
     if (!module || !find_unit(module, offset, &unit, &address) ||
         cn_scopes_at(&module->scopes, unit, address, scopes) == 0 ||
         dwarf_decl_line(&scopes[0], &line) != 0 ||
@@ -174,8 +213,11 @@ size_t cn_resolver_instruction(struct cn_resolver *resolver, const char *path,
     Dwarf_Die *unit, scopes[CN_SCOPE_MAX];
     Dwarf_Addr address;
     size_t levels = 1, scope_count;
+    struct cn_go_function go;
     int line;
 
+    if (most > 0 && module && find_go(module, offset, &go, &address))
+        return locate_go(resolver, module, &go, address, out, most);
     if (most == 0 || !module || !find_unit(module, offset, &unit, &address))
         return 0;
     /* The location of each level is the call site of the next one, that of the innermost is
@@ -246,9 +288,19 @@ bool cn_resolver_symbol(struct cn_resolver *resolver, const char *path,
     Dwarf_Addr begin, end;
     struct cn_debug_info *module = find_module(resolver, path, build_id);
     struct cn_plt_entry entry;
+    struct cn_go_function go;
+    uint64_t address;
 
     if (!module)
         return false;
+    if (find_go(module, offset, &go, &address) && go.name[0]) {
+        *out = (struct cn_symbol){
+            .name = cn_names_keep(&resolver->strings, go.name),
+            .offset = offset - (address - go.begin),
+            .len = go.end - go.begin,
+        };
+        return true;
+    }
     if (cn_plt_find(&module->plt, module->begin + offset - module->linked, &entry)) {
         if (!entry.name)
             return false;

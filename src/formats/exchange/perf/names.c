@@ -235,6 +235,8 @@ static enum cn_entry entry_of(const char *name)
                                           "runtime.goexit",
                                           "runtime.mstart",
                                           "runtime.mcall",
+                                          "runtime.systemstack",
+                                          "runtime.morestack",
                                           "ret_from_fork",
                                           "ret_from_fork_asm",
                                           "kthread",
