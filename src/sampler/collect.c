@@ -73,15 +73,20 @@ static bool decode_copied(const struct cn_sample_collector *c, struct cn_bytes r
 }
 
 /* Append the stack of the user's code to the chain. */
-static size_t add_user(struct cn_sample_collector *c, uint32_t pid, uint32_t tid,
-                       const struct copied *copied, uint64_t *chain, size_t count)
+static size_t add_user(struct cn_sample_collector *c, const struct copied *copied,
+                       uint64_t *chain, size_t count)
 {
+    struct cn_unwound_task task = {
+        .pid = (uint32_t)c->words[AT_TASK],
+        .tid = (uint32_t)(c->words[AT_TASK] >> 32),
+        .time_ns = c->words[AT_TIME],
+    };
+
     if (!copied->has_registers)
         return count;
     chain[count++] = PERF_CONTEXT_USER;
-    size_t added =
-        cn_unwound_unwind(&c->stacks, pid, tid, &copied->registers, copied->stack,
-                          chain + count, CN_COLLECT_CHAIN_MAX - count);
+    size_t added = cn_unwound_unwind(&c->stacks, &task, &copied->registers, copied->stack,
+                                     chain + count, CN_COLLECT_CHAIN_MAX - count);
     return count + added;
 }
 
@@ -202,8 +207,7 @@ static bool take_sample(struct cn_sample_collector *c, const uint8_t *record, si
     if (c->options->stacks == CN_SAMPLE_WHOLE) {
         if (!decode_copied(c, rest, &copied))
             return true;
-        count = add_user(c, (uint32_t)c->words[AT_TASK],
-                         (uint32_t)(c->words[AT_TASK] >> 32), &copied, chain, count);
+        count = add_user(c, &copied, chain, count);
         if (count == 0 && is_user(record)) {
             chain[count++] = PERF_CONTEXT_USER;
             chain[count++] = c->words[AT_IP];
@@ -247,7 +251,10 @@ static bool take_kernel(struct cn_sample_collector *c, struct cn_bytes rest,
         user.len = user.len > sizeof(uint64_t) ? sizeof(uint64_t) : user.len;
     chain[count++] = PERF_CONTEXT_USER;
     memcpy(chain + count, user.ptr, user.len);
-    count += user.len / sizeof(uint64_t);
+    struct cn_unwound_task task = {head.pid, head.tid, head.time_ns};
+    count +=
+        cn_unwound_finish(&c->stacks, &task, is_current && !stack.is_cut, chain + count,
+                          user.len / sizeof(uint64_t), CN_COLLECT_CHAIN_MAX - count);
     cn_unwound_count(&c->stacks, !is_current    ? CN_UNWIND_UNKNOWN
                                  : stack.is_cut ? CN_UNWIND_CUT
                                                 : CN_UNWIND_WHOLE);
@@ -277,6 +284,10 @@ bool cn_collector_take(void *collector, const uint8_t *record, size_t len,
         return take_sample(c, record, len, err);
     if (type == CN_KERNEL_STACK)
         return take_kernel(c, (struct cn_bytes){record, len}, err);
+    if (type == CN_KERNEL_PYTHON) {
+        cn_unwound_take_python(&c->stacks, (struct cn_bytes){record, len});
+        return true;
+    }
     if (type == PERF_RECORD_LOST && len >= LOST_LEN)
         c->lost_count += cn_u64_get(record + 16);
     if (len > sizeof(c->words))
@@ -296,6 +307,7 @@ static size_t unwind_inside(struct cn_sample_collector *c,
 {
     struct cn_unwind_registers registers = {.machine = cn_unwind_machine_here()};
     struct cn_bytes stack = {slot->copy, slot->copy_len};
+    struct cn_unwound_task task = {slot->pid, slot->tid, slot->time_ns};
     uint64_t unknown = c->stacks.ends[CN_UNWIND_UNKNOWN];
     size_t known = registers.machine == CN_UNWIND_X86_64 ? CN_UNWIND_X86_RIP + 1
                                                          : CN_INSIDE_REGISTERS;
@@ -304,8 +316,8 @@ static size_t unwind_inside(struct cn_sample_collector *c,
 
     memcpy(registers.value, slot->registers, known * sizeof(uint64_t));
     registers.known = (UINT64_C(1) << known) - 1;
-    size_t count = cn_unwound_unwind(&c->stacks, slot->pid, slot->tid, &registers, stack,
-                                     out, CN_COLLECT_CHAIN_MAX - 1);
+    size_t count = cn_unwound_unwind(&c->stacks, &task, &registers, stack, out,
+                                     CN_COLLECT_CHAIN_MAX - 1);
     if (c->stacks.ends[CN_UNWIND_UNKNOWN] == unknown ||
         slot->time_ns - c->looked_ns < LOOK_NS)
         return count;
@@ -313,7 +325,7 @@ static size_t unwind_inside(struct cn_sample_collector *c,
     if (!cn_synthesize_process(&to, (pid_t)slot->pid, &ignored))
         return count;
     c->stacks.ends[CN_UNWIND_UNKNOWN] = unknown;
-    return cn_unwound_unwind(&c->stacks, slot->pid, slot->tid, &registers, stack, out,
+    return cn_unwound_unwind(&c->stacks, &task, &registers, stack, out,
                              CN_COLLECT_CHAIN_MAX - 1);
 }
 

@@ -38,6 +38,7 @@ struct cn_unwound {
     struct cn_stored_names *names;    /* of frames of languages; borrowed */
     struct cn_kernel *kernel; /* that unwinds in the kernel what is known; NULL: none */
     uint64_t last_epoch;
+    struct cn_unwound_python *pythons; /* frames that wait for their samples */
 };
 
 void cn_unwound_begin(struct cn_unwound *stacks, struct cn_stored_names *names);
@@ -46,11 +47,24 @@ void cn_unwound_done(struct cn_unwound *stacks);
 /* Follow a record with its head: mappings, forks, exec, ends of tasks. */
 void cn_unwound_take(struct cn_unwound *stacks, struct cn_bytes record);
 
-/* The stack of a sample of a thread of `pid`, the innermost address first. Returns the number
- * of addresses. */
-size_t cn_unwound_unwind(struct cn_unwound *stacks, uint32_t pid, uint32_t tid,
+/* Whose sample it is. */
+struct cn_unwound_task {
+    uint32_t pid, tid;
+    uint64_t time_ns;
+};
+
+/* The stack of a sample, the innermost address first. Returns the number of addresses. */
+size_t cn_unwound_unwind(struct cn_unwound *stacks, const struct cn_unwound_task *task,
                          const struct cn_unwind_registers *registers,
                          struct cn_bytes stack, uint64_t *out, size_t most);
+
+/* Put frames of languages in the place of addresses of a stack that was unwound in the kernel.
+ * Returns the number of addresses. */
+size_t cn_unwound_finish(struct cn_unwound *stacks, const struct cn_unwound_task *task,
+                         bool is_whole, uint64_t *chain, size_t count, size_t most);
+
+/* Keep what was found in the kernel for the sample that follows: a record of kernel/shared.h. */
+void cn_unwound_take_python(struct cn_unwound *stacks, struct cn_bytes record);
 
 /* Tell the kernel the mappings of processes whose stacks were copied. */
 void cn_unwound_publish(struct cn_unwound *stacks);

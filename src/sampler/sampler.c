@@ -27,10 +27,15 @@
 
 enum {
     WAIT_MS = 50,
+    START_WAIT_MS =
+        5, /* in the first second, in which processes and their code are met */
     TIMERS_WAIT_MS = 10,
     FLUSH_NS = 200000000,
     REFRESH_NS = 100000000,
     LATE_NS = 1000000, /* records may appear in a ring this long after their time */
+    PYTHON_EARLY_NS =
+        200000, /* frames of Python are read this long after the time of their
+                               * sample, at most */
     TASKS_MAX = 1 << 16,
 };
 
@@ -339,7 +344,9 @@ static void add_record(void *arg, const uint8_t *record, size_t len)
     if (len < sizeof(head))
         return;
     memcpy(&head, record, sizeof(head));
-    cn_rings_add(&s->rings, record, len, head.time_ns);
+    /* The kernel takes the time of a sample before the program runs. */
+    uint64_t early_ns = head.kind == CN_KERNEL_PYTHON ? PYTHON_EARLY_NS : 0;
+    cn_rings_add(&s->rings, record, len, head.time_ns - early_ns);
 }
 
 static bool read_rings(struct sampling *s, uint64_t until_ns, struct cn_error *err)
@@ -367,8 +374,10 @@ static bool read_rings(struct sampling *s, uint64_t until_ns, struct cn_error *e
 
 static int patience_ms(const struct sampling *s)
 {
-    int wait_ms = s->timers.shared ? TIMERS_WAIT_MS : WAIT_MS;
     uint64_t end_ns = s->start_ns + s->options->duration_ns, now_ns = cn_clock_ns();
+    int wait_ms = s->timers.shared                       ? TIMERS_WAIT_MS
+                  : now_ns - s->start_ns < 1000000000ULL ? START_WAIT_MS
+                                                         : WAIT_MS;
 
     if (s->options->duration_ns == 0 || end_ns >= now_ns + WAIT_MS * UINT64_C(1000000))
         return wait_ms;

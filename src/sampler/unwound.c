@@ -10,7 +10,10 @@
 #include "base/bytes/record.h"
 #include "base/text.h"
 #include "sampler/kernel/kernel.h"
+#include "sampler/kernel/shared.h"
 #include "sampler/languages/languages.h"
+#include "sampler/languages/python.h"
+#include "sampler/languages/runtimes.h"
 
 /* Offsets in records, with their heads. */
 enum {
@@ -31,6 +34,17 @@ enum {
 /* What is read of a process beside its stack, for one sample. */
 enum { MEMORY_BYTES_MAX = 1 << 15, LANGUAGE_BYTES_MAX = 1 << 18 };
 
+/* Frames of Python that were read with a sample come before it, in a record of their own. The
+ * two have not quite the same time. */
+enum { PYTHON_SETS = 64, PYTHON_WAYS = 4, PYTHON_APART_NS = 200000 };
+
+struct cn_unwound_python {
+    uint32_t tid; /* 0: they were used */
+    uint64_t time_ns;
+    struct cn_python_frame *frames;
+    size_t count, capacity;
+};
+
 struct cn_unwound_process {
     uint32_t pid;
     uint32_t thread_count;
@@ -41,6 +55,7 @@ struct cn_unwound_process {
     uint64_t epoch;
     uint64_t published; /* version of the space; 0: nothing */
     bool is_copied;     /* a stack was copied since then */
+    bool has_python;    /* its frames are read in the kernel */
 };
 
 void cn_unwound_begin(struct cn_unwound *stacks, struct cn_stored_names *names)
@@ -58,6 +73,9 @@ void cn_unwound_done(struct cn_unwound *stacks)
         cn_unwind_space_free(stacks->processes[i].space);
         cn_languages_free(stacks->processes[i].languages);
     }
+    for (size_t i = 0; stacks->pythons && i < PYTHON_SETS * PYTHON_WAYS; i++)
+        free(stacks->pythons[i].frames);
+    free(stacks->pythons);
     free(stacks->processes);
     free(stacks->memory);
     cn_map_done(&stacks->process_of);
@@ -86,6 +104,9 @@ static void end_epoch(struct cn_unwound *stacks, struct cn_unwound_process *proc
 {
     if (process->published > 0)
         cn_kernel_remove_process(stacks->kernel, process->pid);
+    if (process->has_python)
+        cn_kernel_remove_python(stacks->kernel, process->pid);
+    process->has_python = false;
     process->published = 0;
     process->epoch = ++stacks->last_epoch;
 }
@@ -150,7 +171,7 @@ static void map(struct cn_unwound *stacks, struct cn_bytes record, uint16_t misc
     if (begin < end && path[0] == '/')
         cn_languages_map(&process->languages, &mapping, stacks->memory, stacks->names);
     /* Frames of languages are found here alone. */
-    if (process->languages && process->published > 0)
+    if (process->languages && process->published > 0 && !process->has_python)
         end_epoch(stacks, process);
     cn_text_done(&inside);
 }
@@ -230,7 +251,86 @@ static bool read_memory(void *arg, uint64_t address, uint64_t *out)
     return cn_memory_u64(arg, address, out);
 }
 
-size_t cn_unwound_unwind(struct cn_unwound *stacks, uint32_t pid, uint32_t tid,
+static struct cn_unwound_python *pythons_of(struct cn_unwound *stacks, uint32_t tid)
+{
+    return &stacks->pythons[(size_t)(tid % PYTHON_SETS) * PYTHON_WAYS];
+}
+
+void cn_unwound_take_python(struct cn_unwound *stacks, struct cn_bytes record)
+{
+    const size_t len = CN_KERNEL_PYTHON_WORDS * sizeof(uint64_t);
+    struct cn_kernel_record head;
+    struct cn_bytes bytes;
+
+    if (!cn_bytes_take(&record, sizeof(head), &bytes))
+        return;
+    memcpy(&head, bytes.ptr, sizeof(head));
+    if (!stacks->pythons)
+        stacks->pythons = cn_alloc(PYTHON_SETS * PYTHON_WAYS, sizeof(*stacks->pythons));
+    struct cn_unwound_python *set = pythons_of(stacks, head.tid), *python = set;
+    for (size_t i = 1; i < PYTHON_WAYS; i++)
+        if (set[i].time_ns < python->time_ns)
+            python = &set[i];
+    size_t count = record.len / len;
+    count = count < CN_KERNEL_PYTHON_FRAMES_MAX ? count : CN_KERNEL_PYTHON_FRAMES_MAX;
+    python->tid = head.tid;
+    python->time_ns = head.time_ns;
+    python->count = count;
+    CN_GROW_TO(python->frames, count, python->capacity);
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *words = record.ptr + len * i;
+
+        python->frames[i] = (struct cn_python_frame){
+            .code = cn_u64_get(words) & ~(uint64_t)CN_KERNEL_PYTHON_TAGS,
+            .instruction = cn_u64_get(words + 8),
+            .sum = cn_u64_get(words + 16),
+            .is_first = cn_u64_get(words) & CN_KERNEL_PYTHON_FIRST,
+        };
+    }
+}
+
+static uint64_t apart_ns(const struct cn_unwound_python *python,
+                         const struct cn_unwound_task *task)
+{
+    if (python->tid != task->tid)
+        return UINT64_MAX;
+    return python->time_ns > task->time_ns ? python->time_ns - task->time_ns
+                                           : task->time_ns - python->time_ns;
+}
+
+/* With the frames that were read at the same moment, which are used once. */
+static size_t finish(struct cn_unwound *stacks, struct cn_unwound_process *process,
+                     const struct cn_unwound_task *task, bool is_whole, uint64_t *chain,
+                     size_t count, size_t most)
+{
+    struct cn_language_sample sample = {.tid = task->tid, .is_whole = is_whole};
+    struct cn_unwound_python *python =
+        stacks->pythons ? pythons_of(stacks, task->tid) : NULL;
+
+    for (size_t i = 1; python && i < PYTHON_WAYS; i++)
+        if (apart_ns(pythons_of(stacks, task->tid) + i, task) < apart_ns(python, task))
+            python = pythons_of(stacks, task->tid) + i;
+    if (python && apart_ns(python, task) <= PYTHON_APART_NS) {
+        sample.has_python = true;
+        sample.python = python->frames;
+        sample.python_count = python->count;
+        python->tid = 0;
+    }
+    return cn_languages_finish(process->languages, &sample, chain, count, most);
+}
+
+size_t cn_unwound_finish(struct cn_unwound *stacks, const struct cn_unwound_task *task,
+                         bool is_whole, uint64_t *chain, size_t count, size_t most)
+{
+    struct cn_unwound_process *process = process_at(stacks, task->pid);
+
+    if (!process->languages)
+        return count;
+    cn_memory_begin(stacks->memory, (pid_t)task->pid, LANGUAGE_BYTES_MAX);
+    return finish(stacks, process, task, is_whole, chain, count, most);
+}
+
+size_t cn_unwound_unwind(struct cn_unwound *stacks, const struct cn_unwound_task *task,
                          const struct cn_unwind_registers *registers,
                          struct cn_bytes stack, uint64_t *out, size_t most)
 {
@@ -238,11 +338,11 @@ size_t cn_unwound_unwind(struct cn_unwound *stacks, uint32_t pid, uint32_t tid,
     uint64_t stack_begin = registers->machine == CN_UNWIND_X86_64
                                ? registers->value[CN_UNWIND_X86_RSP]
                                : registers->value[CN_UNWIND_ARM_SP];
-    struct cn_unwound_process *process = process_at(stacks, pid);
+    struct cn_unwound_process *process = process_at(stacks, task->pid);
     struct cn_unwind_space *space = process->space;
 
     process->is_copied = true;
-    cn_memory_begin(stacks->memory, (pid_t)pid,
+    cn_memory_begin(stacks->memory, (pid_t)task->pid,
                     process->languages ? LANGUAGE_BYTES_MAX : MEMORY_BYTES_MAX);
     cn_unwind_space_set_memory(space, read_memory, stacks->memory);
     cn_unwind_space_set_foreign(space, process->languages ? cn_languages_undo : NULL,
@@ -250,13 +350,56 @@ size_t cn_unwound_unwind(struct cn_unwound *stacks, uint32_t pid, uint32_t tid,
     size_t count = cn_unwind(space, registers, stack_begin, stack, out, most, &end);
     cn_unwind_space_set_memory(space, NULL, NULL);
     stacks->ends[end]++;
-    if (process->languages) {
-        struct cn_language_sample sample = {.tid = tid,
-                                            .is_whole = end == CN_UNWIND_WHOLE};
+    return process->languages
+               ? finish(stacks, process, task, end == CN_UNWIND_WHOLE, out, count, most)
+               : count;
+}
 
-        count = cn_languages_finish(process->languages, &sample, out, count, most);
+/* Let the kernel read the frames of Python. False if stacks must still be copied: other languages
+ * are found in copies alone. */
+static bool publish_python(struct cn_unwound *stacks, struct cn_unwound_process *process)
+{
+    struct cn_python *python = cn_languages_find(process->languages, &cn_language_python);
+    const struct cn_python_layout *l = NULL;
+    uint64_t runtime;
+
+    if (process->has_python)
+        return cn_languages_count(process->languages) == 1;
+    if (python) {
+        cn_memory_begin(stacks->memory, (pid_t)process->pid, LANGUAGE_BYTES_MAX);
+        l = cn_python_layout(python, &runtime);
     }
-    return count;
+    if (!l)
+        return cn_languages_count(process->languages) == 0;
+    struct cn_kernel_python described = {
+        .interpreters = runtime + l->runtime_interpreters,
+        .interpreter_next = l->interpreter_next,
+        .interpreter_threads = l->interpreter_threads,
+        .thread_next = l->thread_next,
+        .thread_interpreter = l->thread_interpreter,
+        .thread_frame = l->thread_frame,
+        .thread_id = l->thread_native_id > 0 ? l->thread_native_id : l->thread_id,
+        .tid_off = l->thread_native_id > 0 ? 0 : cn_python_tid_off(),
+        .has_cframe = l->has_cframe,
+        .cframe_frame = l->cframe_frame,
+        .frame_previous = l->frame_previous,
+        .frame_code = l->frame_code,
+        .frame_instruction = l->frame_instruction,
+        .frame_entry = l->frame_entry,
+        .entry = (uint32_t)l->entry,
+        .code_name = l->code_name,
+        .code_lines = l->code_lines,
+    };
+    uint32_t offsets[] = {l->frame_previous, l->frame_code, l->frame_instruction,
+                          l->frame_entry};
+    for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++)
+        if (offsets[i] + 8 > described.frame_len)
+            described.frame_len = offsets[i] + 8;
+    if (described.frame_len > CN_KERNEL_PYTHON_FRAME_LEN)
+        return false;
+    cn_kernel_put_python(stacks->kernel, process->pid, &described);
+    process->has_python = true;
+    return cn_languages_count(process->languages) == 1;
 }
 
 void cn_unwound_publish(struct cn_unwound *stacks)
@@ -264,7 +407,11 @@ void cn_unwound_publish(struct cn_unwound *stacks)
     for (size_t i = 0; stacks->kernel && i < stacks->count; i++) {
         struct cn_unwound_process *process = &stacks->processes[i];
 
-        if (!process->space || !process->is_copied || process->languages)
+        if (!process->space)
+            continue;
+        /* Python begins with many short calls: its frames shall be read from the first on. */
+        bool is_ready = !process->languages || publish_python(stacks, process);
+        if (!process->is_copied || !is_ready)
             continue;
         process->is_copied = false;
         uint64_t version = cn_unwind_space_version(process->space);

@@ -34,7 +34,7 @@ struct cn_kernel {
     const struct cn_bpf *bpf;
     struct bpf_object *object;
     struct ring_buffer *ring;
-    int program, ring_fd, processes, modules, rules;
+    int program, ring_fd, processes, pythons, modules, rules;
     int *links;
     size_t link_count, link_capacity;
     struct cn_kernel_rules all_rules;
@@ -83,6 +83,7 @@ static bool load(struct cn_kernel *kernel, struct cn_error *err)
     kernel->program = bpf->program_fd(bpf->find_program(kernel->object, "sample"));
     kernel->ring_fd = bpf->find_map(kernel->object, "ring");
     kernel->processes = bpf->find_map(kernel->object, "processes");
+    kernel->pythons = bpf->find_map(kernel->object, "pythons");
     kernel->modules = bpf->find_map(kernel->object, "modules");
     kernel->rules = bpf->find_map(kernel->object, "rules");
     kernel->ring = bpf->ring_new(kernel->ring_fd, take_record, kernel, NULL);
@@ -299,6 +300,17 @@ void cn_kernel_remove_process(struct cn_kernel *kernel, uint32_t pid)
     (void)kernel->bpf->map_delete(kernel->processes, &pid);
 }
 
+void cn_kernel_put_python(struct cn_kernel *kernel, uint32_t pid,
+                          const struct cn_kernel_python *python)
+{
+    (void)kernel->bpf->map_update(kernel->pythons, &pid, python, 0);
+}
+
+void cn_kernel_remove_python(struct cn_kernel *kernel, uint32_t pid)
+{
+    (void)kernel->bpf->map_delete(kernel->pythons, &pid);
+}
+
 #else
 
 /* A build without clang or libbpf. */
@@ -347,6 +359,20 @@ void cn_kernel_put_process(struct cn_kernel *kernel, uint32_t pid, uint64_t epoc
 }
 
 void cn_kernel_remove_process(struct cn_kernel *kernel, uint32_t pid)
+{
+    (void)kernel;
+    (void)pid;
+}
+
+void cn_kernel_put_python(struct cn_kernel *kernel, uint32_t pid,
+                          const struct cn_kernel_python *python)
+{
+    (void)kernel;
+    (void)pid;
+    (void)python;
+}
+
+void cn_kernel_remove_python(struct cn_kernel *kernel, uint32_t pid)
 {
     (void)kernel;
     (void)pid;

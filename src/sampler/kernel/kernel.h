@@ -18,6 +18,7 @@
 #include "base/error.h"
 
 struct cn_kernel;
+struct cn_kernel_python;
 struct cn_unwind_space;
 
 /* Load the program. NULL if this build has none or the kernel refuses it. */
@@ -40,5 +41,10 @@ void cn_kernel_read(struct cn_kernel *kernel,
 void cn_kernel_put_process(struct cn_kernel *kernel, uint32_t pid, uint64_t epoch,
                            const struct cn_unwind_space *space);
 void cn_kernel_remove_process(struct cn_kernel *kernel, uint32_t pid);
+
+/* Read the frames of Python at each sample of a process. */
+void cn_kernel_put_python(struct cn_kernel *kernel, uint32_t pid,
+                          const struct cn_kernel_python *python);
+void cn_kernel_remove_python(struct cn_kernel *kernel, uint32_t pid);
 
 #endif

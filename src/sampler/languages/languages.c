@@ -91,6 +91,20 @@ void cn_languages_free(struct cn_languages *languages)
     free(languages);
 }
 
+void *cn_languages_find(const struct cn_languages *languages,
+                        const struct cn_language_runtime *runtime)
+{
+    for (size_t i = 0; i < languages->count; i++)
+        if (languages->list[i].runtime == runtime)
+            return languages->list[i].state;
+    return NULL;
+}
+
+size_t cn_languages_count(const struct cn_languages *languages)
+{
+    return languages->count;
+}
+
 bool cn_languages_undo(void *arg, struct cn_unwind_step *step)
 {
     struct cn_languages *languages = arg;

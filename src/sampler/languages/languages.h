@@ -19,6 +19,7 @@
 #include "sampler/languages/memory.h"
 #include "unwind/unwind.h"
 
+struct cn_python_frame;
 struct cn_stored_names;
 
 /* An executable mapping of a file. */
@@ -32,6 +33,11 @@ struct cn_language_mapping {
 struct cn_language_sample {
     uint32_t tid;
     bool is_whole;
+    /* Frames of Python that were read with the sample; without them those of now are used, as
+     * far as the stack confirms them. */
+    bool has_python;
+    const struct cn_python_frame *python;
+    size_t python_count;
 };
 
 struct cn_language_runtime {
@@ -60,6 +66,11 @@ void cn_languages_map(struct cn_languages **languages,
 /* The same run-times in a forked process; NULL has none. */
 struct cn_languages *cn_languages_copy(const struct cn_languages *languages);
 void cn_languages_free(struct cn_languages *languages); /* NULL is fine */
+
+/* What cn_language_runtime.open() has returned; NULL: the process does not have it. */
+void *cn_languages_find(const struct cn_languages *languages,
+                        const struct cn_language_runtime *runtime);
+size_t cn_languages_count(const struct cn_languages *languages);
 
 bool cn_languages_undo(void *languages, struct cn_unwind_step *step);
 

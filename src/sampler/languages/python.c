@@ -48,6 +48,7 @@ struct cn_python {
     struct call calls[CALLS_MAX];
     size_t call_count;
     struct cn_python_frame frames[CN_PYTHON_FRAMES_MAX]; /* of the sample */
+    struct cn_python_frame again[CN_PYTHON_FRAMES_MAX];
     uint64_t merged[CN_PYTHON_FRAMES_MAX + 1024];
 };
 
@@ -76,6 +77,11 @@ const char *cn_python_problem(const struct cn_python *p)
     return p->is_unknown ? p->version : NULL;
 }
 
+uint32_t cn_python_tid_off(void)
+{
+    return cn_unwind_machine_here() == CN_UNWIND_X86_64 ? X86_TID_OFF : ARM_TID_OFF;
+}
+
 static bool find_layout(struct cn_python *p)
 {
     uint64_t number = 0;
@@ -100,6 +106,12 @@ static bool find_layout(struct cn_python *p)
     return p->is_known;
 }
 
+const struct cn_python_layout *cn_python_layout(struct cn_python *p, uint64_t *runtime)
+{
+    *runtime = p->place.runtime;
+    return find_layout(p) ? &p->layout : NULL;
+}
+
 static bool is_thread(struct cn_python *p, uint64_t state, uint32_t tid)
 {
     uint64_t id;
@@ -110,8 +122,7 @@ static bool is_thread(struct cn_python *p, uint64_t state, uint32_t tid)
                id == tid;
     if (!cn_memory_u64(p->memory, state + p->layout.thread_id, &id))
         return false;
-    uint64_t off =
-        cn_unwind_machine_here() == CN_UNWIND_X86_64 ? X86_TID_OFF : ARM_TID_OFF;
+    uint64_t off = cn_python_tid_off();
     return id <= UINT64_MAX - off && cn_memory_u32(p->memory, id + off, &number) &&
            number == tid;
 }
@@ -199,8 +210,8 @@ static size_t walk_frames(struct cn_python *p, uint64_t frame,
     return count;
 }
 
-size_t cn_python_walk(struct cn_python *p, uint32_t tid, struct cn_python_frame *frames,
-                      size_t most)
+static size_t walk_once(struct cn_python *p, uint32_t tid, struct cn_python_frame *frames,
+                        size_t most)
 {
     uint64_t state, frame;
 
@@ -211,6 +222,22 @@ size_t cn_python_walk(struct cn_python *p, uint32_t tid, struct cn_python_frame 
         (frame == 0 || !cn_memory_u64(p->memory, frame + p->layout.cframe_frame, &frame)))
         return 0;
     return walk_frames(p, frame, frames, most);
+}
+
+size_t cn_python_walk(struct cn_python *p, uint32_t tid, struct cn_python_frame *frames,
+                      size_t most)
+{
+    size_t count = walk_once(p, tid, frames, most);
+
+    /* The thread runs on: what it has changed meanwhile is read differently again. */
+    cn_memory_begin(p->memory, p->memory->pid, p->memory->left);
+    p->round = p->memory->round;
+    bool is_same =
+        count > 0 && walk_once(p, tid, p->again, CN_PYTHON_FRAMES_MAX) == count;
+    for (size_t i = 0; is_same && i < count; i++)
+        is_same = frames[i].code == p->again[i].code &&
+                  frames[i].is_first == p->again[i].is_first;
+    return is_same ? count : 0;
 }
 
 static bool is_in_eval(const struct cn_python *p, uint64_t address)
@@ -287,6 +314,10 @@ static uint64_t name_frame(struct cn_python *p, const struct cn_python_frame *fr
     const struct cn_python_code *code = cn_python_code_at(
         &p->codes, p->memory, &p->layout, p->place.code_type, frame->code);
 
+    /* The code has been freed since then. */
+    if (frame->sum != 0 && (!code || frame->sum != code->key[0] + code->key[2]))
+        return cn_stored_names_address(
+            p->names, &(struct cn_stored_frame){.language = CN_LANGUAGE_PYTHON});
     if (!code)
         return 0;
     int64_t instruction = (int64_t)frame->instruction;
@@ -434,6 +465,11 @@ static size_t finish(void *state, const struct cn_language_sample *sample,
     struct cn_python *p = state;
     size_t frame_count = 0;
 
+    if (sample->has_python)
+        return find_layout(p)
+                   ? cn_python_merge(p, sample->python, sample->python_count, chain,
+                                     count, most, sample->is_whole, false)
+                   : count;
     for (size_t i = 0; i < count && frame_count == 0; i++)
         if (is_eval(p, chain, i))
             frame_count = cn_python_walk(p, sample->tid, p->frames, CN_PYTHON_FRAMES_MAX);

@@ -100,7 +100,8 @@ struct cn_python_place {
 struct cn_python_frame {
     uint64_t code;
     uint64_t instruction; /* address or number, as the layout says */
-    bool is_first;        /* of the call that interprets it: its caller is native */
+    uint64_t sum;  /* of the addresses of name and lines of the code; 0: not known */
+    bool is_first; /* of the call that interprets it: its caller is native */
 };
 
 struct cn_python;
@@ -108,6 +109,13 @@ struct cn_python *cn_python_open(struct cn_memory *memory,
                                  const struct cn_python_place *place,
                                  struct cn_stored_names *names);
 void cn_python_close(struct cn_python *python); /* NULL is fine */
+
+/* The offsets that are used, and the address of _PyRuntime; NULL while the version is unknown. */
+const struct cn_python_layout *cn_python_layout(struct cn_python *python,
+                                                uint64_t *runtime);
+
+/* Where the number of a thread is behind its thread_id, where the layout has no other. */
+uint32_t cn_python_tid_off(void);
 
 /* Remember a frame of the copy of a stack, if it is of the function that interprets: what it
  * holds of instructions shows which code was run. */

@@ -182,11 +182,13 @@ static void trusts_late_frames_only_with_an_instruction_in_the_copy(void **state
     uint64_t in_key = r->frames[0].code + 184 + 2, in_main = r->frames[1].code + 184 + 22;
     /* The inner call holds nothing of key(). */
     for (unsigned round = 0; round < 2; round++) {
-        walk(r);
+        cn_memory_begin(&r->memory, 1, BYTES);
         see(r, CN_IMAGE_EVAL + 64, 0, round == 0 ? in_main : in_key);
         see(r, IN_C, 64, 0);
         see(r, CN_IMAGE_EVAL + 128, 128, in_main);
         see(r, BELOW, 192, 0);
+        r->count =
+            cn_python_walk(r->python, CN_IMAGE_TID, r->frames, CN_PYTHON_FRAMES_MAX);
         make_chain(chain);
         assert_int_equal(cn_python_merge(r->python, r->frames, r->count, chain, CHAIN_LEN,
                                          ROOM, true, true),
@@ -198,6 +200,26 @@ static void trusts_late_frames_only_with_an_instruction_in_the_copy(void **state
             expect(r, chain[0], "key", 2);
         expect(r, chain[3], "main", CN_IMAGE_MAIN_LINE);
     }
+    reading_free(r);
+}
+
+static void names_no_code_that_has_become_another(void **state)
+{
+    struct reading *r = reading_new(0x30c);
+    uint64_t chain[ROOM];
+
+    (void)state;
+    walk(r);
+    /* As the kernel has read them: the first has been freed since then. */
+    r->frames[0].sum = 1;
+    make_chain(chain);
+    assert_int_equal(cn_python_merge(r->python, r->frames, r->count, chain, CHAIN_LEN,
+                                     ROOM, true, false),
+                     CHAIN_LEN + 1);
+    const struct cn_stored_frame *frame = frame_at(r, chain[0]);
+    assert_non_null(frame);
+    assert_string_equal(frame->function, "");
+    expect(r, chain[3], "main", CN_IMAGE_MAIN_LINE);
     reading_free(r);
 }
 
@@ -242,6 +264,7 @@ int main(void)
         cmocka_unit_test(leaves_a_call_that_begins_without_frames),
         cmocka_unit_test(changes_nothing_where_stack_and_frames_contradict),
         cmocka_unit_test(trusts_late_frames_only_with_an_instruction_in_the_copy),
+        cmocka_unit_test(names_no_code_that_has_become_another),
         cmocka_unit_test(finds_no_frames_of_other_threads_and_names_unknown_versions),
         cmocka_unit_test(ends_in_lists_that_are_rings),
     };
