@@ -170,7 +170,8 @@ bool cn_resolver_function(struct cn_resolver *resolver, const char *path,
         dwarf_decl_line(&scopes[0], &line) != 0 ||
         !set_location(resolver, unit, dwarf_decl_file(&scopes[0]), line, out))
         return false;
-    out->function = NULL;
+    const char *name = dwarf_diename(&scopes[0]);
+    out->function = name ? cn_names_keep(&resolver->strings, name) : NULL;
     out->mangled = NULL;
     return true;
 }

@@ -37,7 +37,8 @@ void cn_resolver_look_in(struct cn_resolver *resolver, const char *const *folder
 /* In all functions, `build_id` is hexadecimal, or "" if it is unknown, and false or 0 means
  * that the address is unknown. */
 
-/* The definition of the function that contains `offset` of a module. */
+/* The definition of the function that contains `offset` of a module; `function` is its name in the
+ * debug information, NULL if it has none there. */
 bool cn_resolver_function(struct cn_resolver *resolver, const char *path,
                           const char *build_id, uint64_t offset,
                           struct cn_source_location *out);

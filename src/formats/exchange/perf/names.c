@@ -91,8 +91,25 @@ static void add_frame(struct cn_perf_names *names, const struct cn_import_frame 
             cn_import_frame(names->import, frame));
 }
 
-/* Also of an entry of a linkage table: "std::terminate()@plt". */
-static void add_named(struct cn_perf_names *names, const char *name,
+/* The body of an async fn of Rust is a closure in it: it is shown as the function. Only debug
+ * information tells it from other closures. */
+static void cut_async(struct cn_text *name, const char *die_name)
+{
+    static const char *const closures[] = {"::{closure#0}", "::{{closure}}"};
+
+    if (!die_name || strncmp(die_name, "{async_fn#", strlen("{async_fn#")) != 0)
+        return;
+    for (size_t i = 0; i < CN_COUNT_OF(closures); i++)
+        if (cn_ends_with(cn_text_str(name), closures[i])) {
+            name->len -= strlen(closures[i]);
+            name->chars[name->len] = '\0';
+            return;
+        }
+}
+
+/* Also of an entry of a linkage table: "std::terminate()@plt". `die_name` is that of debug
+ * information, or NULL. */
+static void add_named(struct cn_perf_names *names, const char *name, const char *die_name,
                       struct cn_import_frame frame)
 {
     const char *at = strchr(name, '@');
@@ -101,6 +118,7 @@ static void add_named(struct cn_perf_names *names, const char *name,
     cn_text_add(&mangled, name, at ? (size_t)(at - name) : strlen(name));
     frame.name = name;
     if (cn_demangle(cn_text_str(&mangled), CN_DEMANGLE_FULL, &text)) {
+        cut_async(&text, die_name);
         cn_text_str_add(&text, at ? at : "");
         frame.name = cn_text_str(&text);
     }
@@ -111,7 +129,7 @@ static void add_named(struct cn_perf_names *names, const char *name,
 
 /* perf inject --jit makes a file "jitted-PID-NUMBER.so" of each compiled function. */
 static void add_symbol(struct cn_perf_names *names, const char *name,
-                       struct cn_import_frame frame)
+                       const char *die_name, struct cn_import_frame frame)
 {
     const char *slash = strrchr(frame.module, '/');
     struct cn_jit_function function = {0};
@@ -122,7 +140,7 @@ static void add_symbol(struct cn_perf_names *names, const char *name,
             .module = function.language, .file = function.file, .line = function.line};
         name = function.name;
     }
-    add_named(names, name, frame);
+    add_named(names, name, die_name, frame);
 }
 
 /* "[unknown] [libfoo.so]". */
@@ -326,7 +344,7 @@ static void resolve_file(struct cn_perf_names *names,
 {
     struct cn_import_frame frame = {
         .name = "", .module = mapping->path, .build_id = mapping->build_id, .file = ""};
-    struct cn_source_location locations[INLINE_MAX], location;
+    struct cn_source_location locations[INLINE_MAX], location = {0};
     struct cn_symbol symbol;
     struct loops loops = {0};
     const char *path = mapping->path;
@@ -373,10 +391,11 @@ static void resolve_file(struct cn_perf_names *names,
                    &loops);
     for (size_t i = 0; i < (count ? count : 1); i++) {
         if (i == 0)
-            add_symbol(names, symbol.name, frame);
+            add_symbol(names, symbol.name, location.function, frame);
         else
             add_named(names,
                       locations[i].mangled ? locations[i].mangled : locations[i].function,
+                      locations[i].function,
                       (struct cn_import_frame){.module = mapping->path,
                                                .build_id = mapping->build_id,
                                                .file = "",
