@@ -17,7 +17,8 @@ head -n 1 debian/changelog | grep -qF "cairn ($version) " || fail "debian/change
 grep -qx "Version: *$version" packaging/rpm/cairn.spec || fail "cairn.spec is not about $version"
 grep -qF "version(\"$version\", " packaging/spack/package.py || fail "package.py is not about $version"
 grep -qF "\"version\": \"$version\"" web/package.json || fail "web/package.json is not about $version"
-grep -m 1 '^## ' CHANGELOG.md | grep -qF "## $version " || fail "CHANGELOG.md does not begin with $version"
+grep "^## " CHANGELOG.md | grep -vxF "## Unreleased" | head -n 1 | grep -qF "## $version " ||
+    fail "CHANGELOG.md has another version than $version"
 
 # What tools/packages lists for the build is what the package is built with.
 listed=$(sed -n 's/^\([a-z][^ ]*\) .*# \(build\|web\|package\): .*/\1/p' tools/packages |

@@ -2,7 +2,8 @@
  *
  *     python = cn_python_open(memory, &place, names);
  *     count = cn_python_walk(python, tid, frames, most);
- *     count = cn_python_merge(python, frames, frame_count, chain, chain_len, most, is_whole);
+ *     count = cn_python_merge(python, frames, frame_count, chain, chain_len, most, is_whole,
+ *                             is_late);
  *
  * The memory is not trusted: offsets are those of the version or those that the interpreter
  * describes (3.13 and later), every object is checked to be of the type that it should be,
