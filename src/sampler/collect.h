@@ -39,10 +39,14 @@ struct cn_unwound {
     struct cn_kernel *kernel; /* that unwinds in the kernel what is known; NULL: none */
     uint64_t last_epoch;
     struct cn_unwound_python *pythons; /* frames that wait for their samples */
+    struct cn_names hints;             /* of run-times of processes that have ended */
 };
 
 void cn_unwound_begin(struct cn_unwound *stacks, struct cn_stored_names *names);
 void cn_unwound_done(struct cn_unwound *stacks);
+
+/* Add the hints of processes that still run, as the sampling ends. */
+void cn_unwound_hint(struct cn_unwound *stacks);
 
 /* Follow a record with its head: mappings, forks, exec, ends of tasks. */
 void cn_unwound_take(struct cn_unwound *stacks, struct cn_bytes record);

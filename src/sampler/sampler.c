@@ -438,6 +438,16 @@ static void add_symbols(struct sampling *s)
     free(text);
 }
 
+/* What would show more of what was sampled. */
+static void give_hints(struct sampling *s)
+{
+    struct cn_unwound *stacks = &s->collector.stacks;
+
+    cn_unwound_hint(stacks);
+    for (size_t i = 0; s->options->say && i < stacks->hints.count; i++)
+        s->options->say(s->options->arg, stacks->hints.list[i]);
+}
+
 static void summarize(struct sampling *s, struct cn_sample_result *result)
 {
     const struct cn_sample_collector *c = &s->collector;
@@ -477,6 +487,7 @@ bool cn_sample_run(const struct cn_sample_options *options,
             watch(&s, &failure) && cn_perf_writer_flush(&s.writer, &failure);
 
         summarize(&s, result);
+        give_hints(&s);
         if (is_complete)
             add_symbols(&s);
         is_complete = cn_perf_writer_close(&s.writer, &failure) && is_complete;

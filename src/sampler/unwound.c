@@ -80,6 +80,7 @@ void cn_unwound_done(struct cn_unwound *stacks)
     free(stacks->memory);
     cn_map_done(&stacks->process_of);
     cn_unwinder_free(stacks->unwinder);
+    cn_names_done(&stacks->hints);
     *stacks = (struct cn_unwound){0};
 }
 
@@ -176,12 +177,25 @@ static void map(struct cn_unwound *stacks, struct cn_bytes record, uint16_t misc
     cn_text_done(&inside);
 }
 
-static void forget(struct cn_unwound_process *process)
+void cn_unwound_hint(struct cn_unwound *stacks)
+{
+    for (size_t i = 0; i < stacks->count; i++)
+        cn_languages_hint(stacks->processes[i].languages, &stacks->hints);
+}
+
+static void forget_languages(struct cn_unwound *stacks,
+                             struct cn_unwound_process *process)
+{
+    cn_languages_hint(process->languages, &stacks->hints);
+    cn_languages_free(process->languages);
+    process->languages = NULL;
+}
+
+static void forget(struct cn_unwound *stacks, struct cn_unwound_process *process)
 {
     cn_unwind_space_free(process->space);
-    cn_languages_free(process->languages);
     process->space = NULL;
-    process->languages = NULL;
+    forget_languages(stacks, process);
 }
 
 static void exec_task(struct cn_unwound *stacks, struct cn_bytes record)
@@ -191,8 +205,7 @@ static void exec_task(struct cn_unwound *stacks, struct cn_bytes record)
 
     end_epoch(stacks, process);
     cn_unwind_space_clear(process->space);
-    cn_languages_free(process->languages);
-    process->languages = NULL;
+    forget_languages(stacks, process);
 }
 
 static void fork_task(struct cn_unwound *stacks, struct cn_bytes record)
@@ -210,7 +223,7 @@ static void fork_task(struct cn_unwound *stacks, struct cn_bytes record)
         cn_languages_copy(process_at(stacks, parent)->languages);
     struct cn_unwound_process *process = process_at(stacks, pid);
     end_epoch(stacks, process);
-    forget(process);
+    forget(stacks, process);
     process->space = copy;
     process->languages = languages;
     process->thread_count = 1;
@@ -226,7 +239,7 @@ static void end_task(struct cn_unwound *stacks, struct cn_bytes record)
     if (!process || !process->space || --process->thread_count > 0)
         return;
     end_epoch(stacks, process);
-    forget(process);
+    forget(stacks, process);
 }
 
 void cn_unwound_take(struct cn_unwound *stacks, struct cn_bytes record)

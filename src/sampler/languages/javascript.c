@@ -32,6 +32,7 @@ struct javascript {
     struct cn_language_mapping mapping;
     char *path; /* of the mapping */
     bool is_loaded, is_known;
+    bool has_v8; /* some of its symbols */
     unsigned tries;
     uint64_t looked_ns;
     struct layout_symbol *symbols;
@@ -95,10 +96,12 @@ static void see_symbol(void *arg, const char *name, uint64_t address, uint64_t l
 
     if (strncmp(name, layout, strlen(layout)) == 0 && js->symbol_count < SYMBOLS_MAX &&
         cn_v8_layout_has(name + strlen(layout))) {
+        js->has_v8 = true;
         CN_PUSH(js->symbols, js->symbol_count, js->symbol_capacity,
                 (struct layout_symbol){cn_strdup(name + strlen(layout)), address});
     } else if (strncmp(name, builtin, strlen(builtin)) == 0 &&
                v8->builtin_count < SYMBOLS_MAX && cn_u64_add(address, len, &end)) {
+        js->has_v8 = true;
         name += strlen(builtin);
         CN_PUSH(v8->builtins, v8->builtin_count, v8->builtin_capacity,
                 (struct cn_v8_builtin){address,
@@ -108,6 +111,22 @@ static void see_symbol(void *arg, const char *name, uint64_t address, uint64_t l
         if (end > v8->builtins_end)
             v8->builtins_end = end;
     }
+}
+
+static char *hint(const void *state)
+{
+    const struct javascript *js = state;
+
+    if (!js->is_loaded || js->is_known || !js->has_v8)
+        return NULL;
+    return cn_strprintf(
+        js->v8.builtin_count > 0
+            ? "functions of JavaScript have no names: the version of V8 in %s does not "
+              "describe its objects; run it with --perf-basic-prof"
+            : "functions of JavaScript have no names: %s has no symbols; use one that is "
+              "not "
+              "stripped, or run it with --perf-basic-prof",
+        js->path);
 }
 
 static int compare_builtins(const void *a, const void *b)
@@ -249,5 +268,8 @@ static bool undo(void *state, struct cn_unwind_step *step)
     return cn_v8_undo(&js->v8, step);
 }
 
-const struct cn_language_runtime cn_language_javascript = {
-    .is_runtime = is_node, .open = open_node, .undo = undo, .close = close_node};
+const struct cn_language_runtime cn_language_javascript = {.is_runtime = is_node,
+                                                           .open = open_node,
+                                                           .undo = undo,
+                                                           .hint = hint,
+                                                           .close = close_node};

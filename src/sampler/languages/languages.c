@@ -105,6 +105,19 @@ size_t cn_languages_count(const struct cn_languages *languages)
     return languages->count;
 }
 
+void cn_languages_hint(const struct cn_languages *languages, struct cn_names *hints)
+{
+    for (size_t i = 0; languages && i < languages->count; i++) {
+        const struct language *language = &languages->list[i];
+        char *hint =
+            language->runtime->hint ? language->runtime->hint(language->state) : NULL;
+
+        if (hint)
+            (void)cn_names_add(hints, hint);
+        free(hint);
+    }
+}
+
 bool cn_languages_undo(void *arg, struct cn_unwind_step *step)
 {
     struct cn_languages *languages = arg;

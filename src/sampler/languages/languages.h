@@ -16,6 +16,7 @@
 
 #include <sys/types.h>
 
+#include "base/map.h"
 #include "sampler/languages/memory.h"
 #include "unwind/unwind.h"
 
@@ -53,6 +54,9 @@ struct cn_language_runtime {
      * of addresses. */
     size_t (*finish)(void *state, const struct cn_language_sample *sample,
                      uint64_t *chain, size_t count, size_t most);
+    /* One line about what would show its functions, if they are not: the caller frees it. NULL:
+     * nothing is missing. May be NULL. */
+    char *(*hint)(const void *state);
     void (*close)(void *state);
 };
 
@@ -71,6 +75,9 @@ void cn_languages_free(struct cn_languages *languages); /* NULL is fine */
 void *cn_languages_find(const struct cn_languages *languages,
                         const struct cn_language_runtime *runtime);
 size_t cn_languages_count(const struct cn_languages *languages);
+
+/* Add what would show more. */
+void cn_languages_hint(const struct cn_languages *languages, struct cn_names *hints);
 
 bool cn_languages_undo(void *languages, struct cn_unwind_step *step);
 
