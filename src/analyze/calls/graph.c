@@ -588,16 +588,7 @@ static void build_done(struct graph_build *build, unsigned worker_count)
     free(build->same_name);
 }
 
-static const struct cn_call_visitor visitor = {
-    .walk_size = sizeof(struct graph_walk),
-    .begin = walk_begin,
-    .done = walk_done,
-    .count = walk_count,
-    .join = walk_join,
-    .resume = walk_resume,
-    .end = walk_end,
-    .merge = walk_merge,
-};
+static const struct cn_call_visitor visitor = CN_CALL_VISITOR(graph_walk);
 
 /* Merge the trees of the workers. */
 static void merge_trees(const struct graph_build *build, unsigned worker_count,

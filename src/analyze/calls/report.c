@@ -533,16 +533,7 @@ static void merge_tally(struct cn_call_report *report, const struct report_tally
     }
 }
 
-static const struct cn_call_visitor visitor = {
-    .walk_size = sizeof(struct report_walk),
-    .begin = walk_begin,
-    .done = walk_done,
-    .count = walk_count,
-    .join = walk_join,
-    .resume = walk_resume,
-    .end = walk_end,
-    .merge = walk_merge,
-};
+static const struct cn_call_visitor visitor = CN_CALL_VISITOR(report_walk);
 
 /* Where the past of a task matters: tasks are not divided. */
 static const struct cn_call_visitor processor_visitor = {

@@ -56,6 +56,14 @@ struct cn_call_visitor {
     void (*merge)(void *arg, const struct cn_task_walk *walk, unsigned worker);
 };
 
+/* A visitor whose walks are `struct walk`, and whose functions have these names. */
+#define CN_CALL_VISITOR(walk)                                                           \
+    {                                                                                   \
+        .walk_size = sizeof(struct walk), .begin = walk_begin, .done = walk_done,       \
+        .count = walk_count, .join = walk_join, .resume = walk_resume, .end = walk_end, \
+        .merge = walk_merge,                                                            \
+    }
+
 struct cn_call_visit {
     const struct cn_call_query *query;
     bool

@@ -489,16 +489,7 @@ static void walk_merge(void *arg, const struct cn_task_walk *base, unsigned work
     cn_why_found_merge(&build->workers[worker], &((const struct why_walk *)base)->found);
 }
 
-static const struct cn_call_visitor visitor = {
-    .walk_size = sizeof(struct why_walk),
-    .begin = walk_begin,
-    .done = walk_done,
-    .count = walk_count,
-    .join = walk_join,
-    .resume = walk_resume,
-    .end = walk_end,
-    .merge = walk_merge,
-};
+static const struct cn_call_visitor visitor = CN_CALL_VISITOR(why_walk);
 
 static bool has_name(const struct cn_call_function *function, const char *name)
 {

@@ -4,6 +4,9 @@
 #ifndef CN_FORMATS_EXCHANGE_READ_LINES_H
 #define CN_FORMATS_EXCHANGE_READ_LINES_H
 
+#include <string.h>
+
+#include "base/alloc.h"
 #include "base/bytes/bytes.h"
 
 /* Remove the first line, and return it without its end. */
@@ -30,6 +33,16 @@ static inline struct cn_bytes cn_word_take(struct cn_bytes *rest)
         len++;
     (void)cn_bytes_take(rest, len, &word);
     return word;
+}
+
+/* A copy that ends with NUL, which the caller frees. */
+static inline char *cn_word_copy(struct cn_bytes word)
+{
+    char *copy = cn_alloc(word.len + 1, 1);
+
+    if (word.len > 0)
+        memcpy(copy, word.ptr, word.len);
+    return copy;
 }
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "formats/exchange/perfetto_format.h"
 #include "formats/exchange/read/calls/import.h"
+#include "formats/exchange/read/lines.h"
 #include "formats/exchange/read/readers.h"
 #include "formats/exchange/read/stacks/import.h"
 #include "model/calls/recording.h"
@@ -292,14 +293,6 @@ static uint64_t packet_time(struct perfetto_reading *r)
     return time_ns;
 }
 
-static char *copy_text(struct cn_bytes text)
-{
-    char *copy = cn_alloc(text.len + 1, 1);
-
-    memcpy(copy, text.ptr, text.len);
-    return copy;
-}
-
 /* The fields of a process or a thread of a track. */
 struct track_owner {
     uint64_t numbers[4];
@@ -358,7 +351,7 @@ static bool take_track(void *arg, const struct cn_pb_reader *reader,
     }
     if (owner.name.len > 0) {
         free(track->name);
-        track->name = copy_text(owner.name);
+        track->name = cn_word_copy(owner.name);
     }
     return true;
 }

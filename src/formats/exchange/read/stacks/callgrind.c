@@ -263,14 +263,6 @@ static bool read_costs(struct callgrind *g, struct cn_bytes line)
     return true;
 }
 
-static char *copy_text(struct cn_bytes text)
-{
-    char *copy = cn_alloc(text.len + 1, 1);
-
-    memcpy(copy, text.ptr, text.len);
-    return copy;
-}
-
 static bool is_text(struct cn_bytes bytes, const char *text)
 {
     return bytes.len == strlen(text) && memcmp(bytes.ptr, text, bytes.len) == 0;
@@ -304,7 +296,7 @@ static void read_header(struct callgrind *g, struct cn_bytes key, struct cn_byte
             g->position_count++;
     } else if (is_text(key, "events") && g->event_count == 0) {
         while (g->event_count < EVENT_MAX && (word = cn_word_take(&value)).len > 0)
-            g->events[g->event_count++] = copy_text(word);
+            g->events[g->event_count++] = cn_word_copy(word);
     } else if (is_text(key, "event")) {
         read_unit(g, value);
     } else if (is_text(key, "creator")) {

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/bytes/json_reader.h"
 #include "base/list.h"
+#include "formats/exchange/read/lines.h"
 #include "formats/exchange/read/readers.h"
 #include "formats/exchange/read/stacks/import.h"
 
@@ -91,14 +92,6 @@ static void thread_done(struct firefox_thread *thread)
     free(thread->name);
     free(thread->weight_type);
     *thread = (struct firefox_thread){0};
-}
-
-static char *copy_text(struct cn_bytes text)
-{
-    char *copy = cn_alloc(text.len + 1, 1);
-
-    memcpy(copy, text.ptr, text.len);
-    return copy;
 }
 
 static enum column column_of(const struct firefox_reading *r, const char *name)
@@ -195,7 +188,7 @@ static bool take_table(void *arg, const struct cn_json_member *member,
         return read_rows(r, err);
     if (cn_json_key_is(member, "weightType") && member->kind == CN_JSON_STRING) {
         free(r->at.weight_type);
-        r->at.weight_type = copy_text(member->token.text);
+        r->at.weight_type = cn_word_copy(member->token.text);
     }
     return member->kind == CN_JSON_ARRAY ? read_column(r, column_of(r, member->key), err)
                                          : cn_json_skip(&r->json, member->kind, err);
@@ -208,7 +201,7 @@ static bool read_strings(struct firefox_reading *r, struct cn_error *err)
 
     while ((kind = cn_json_next(&r->json, &token, err)) == CN_JSON_STRING) {
         CN_PUSH(r->at.strings, r->at.string_count, r->at.string_capacity,
-                copy_text(token.text));
+                cn_word_copy(token.text));
     }
     return kind == CN_JSON_ARRAY_END ||
            (kind != CN_JSON_FAIL &&
@@ -234,7 +227,7 @@ static bool take_thread(void *arg, const struct cn_json_member *member,
         return read_strings(r, err);
     if (cn_json_key_is(member, "name") && member->kind == CN_JSON_STRING) {
         free(r->at.name);
-        r->at.name = copy_text(text);
+        r->at.name = cn_word_copy(text);
     } else if (cn_json_key_is(member, "pid")) {
         (void)cn_json_as_u64(text, &r->at.pid);
     } else if (cn_json_key_is(member, "tid")) {
