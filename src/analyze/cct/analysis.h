@@ -97,7 +97,7 @@ CN_CHECK bool cn_cct_threads_take(struct cn_cct_database *self, struct cn_cct_us
                                   struct cn_error *err);
 
 /* When all used metrics are known: build those of the database, and write the summary, or
- * the part of a process, at `off`. Sets the length of what was written, its values and
+ * the ranges of a process, at `off`. Sets the length of what was written, its values and
  * contexts. */
 struct cn_cct_summary {
     uint64_t off, len, value_count, context_count;
@@ -105,7 +105,7 @@ struct cn_cct_summary {
 CN_CHECK bool cn_cct_summary_write(struct cn_cct_database *self,
                                    const struct cn_calls_options *options,
                                    const struct cn_cct_used *used,
-                                   const struct cn_transpose_part *part,
+                                   const struct cn_transpose_rank *rank,
                                    struct cn_cct_summary *summary, struct cn_error *err);
 
 #endif

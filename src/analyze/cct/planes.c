@@ -311,7 +311,7 @@ struct summary_worker {
 struct planes_summary {
     struct cn_cct_database *self;
     const struct statistics *statistics;
-    const struct cn_transpose_part *part;
+    const struct cn_transpose_rank *rank;
     struct cn_cct_summary *out;
     struct summary_worker *workers;
 };
@@ -350,8 +350,8 @@ static bool summary_take(void *arg, unsigned worker, const struct cn_context_ran
     struct summary_worker *self = &s->workers[worker];
     uint64_t len = self->count * sizeof(*self->values), at = s->out->len;
 
-    if (s->part &&
-        !s->part->reserve(s->part->arg, range->last + 1 == s->self->db.context_limit,
+    if (s->rank &&
+        !s->rank->reserve(s->rank->arg, range->last + 1 == s->self->db.context_limit,
                           true, len, &at, err))
         return false;
     self->off = s->out->off + at;
@@ -375,7 +375,7 @@ static bool summary_finish(void *arg, unsigned worker,
 bool cn_cct_summary_write(struct cn_cct_database *self,
                           const struct cn_calls_options *options,
                           const struct cn_cct_used *used,
-                          const struct cn_transpose_part *part,
+                          const struct cn_transpose_rank *rank,
                           struct cn_cct_summary *summary, struct cn_error *err)
 {
     struct cn_cct_metric_choice choice = {
@@ -388,13 +388,13 @@ bool cn_cct_summary_write(struct cn_cct_database *self,
     struct planes_summary s = {
         .self = self,
         .statistics = &statistics,
-        .part = part,
+        .rank = rank,
         .out = summary,
         .workers = cn_alloc(options->workers, sizeof(*s.workers)),
     };
     struct cn_transpose_options transposition = {
         .workers = options->workers,
-        .part = part,
+        .rank = rank,
         .value_len = CN_CCT_STATISTICS_MAX * sizeof(struct cn_value),
         .what = "summing up",
         .progress = options->progress,

@@ -168,22 +168,22 @@ static bool share_findings(struct findings *found, struct cn_ranks *ranks,
                            struct cn_error *err)
 {
     const struct cn_cct_database *self = found->a->self;
-    struct cn_text message = {0}, part = {0};
+    struct cn_text message = {0}, encoded = {0};
 
     found->result->damages =
         cn_alloc(self->members.count, sizeof(*found->result->damages));
     found->result->context_count = self->merged.context_count - 1;
-    cn_cct_analysis_encode(found->a, &part);
-    cn_wire_bytes(&message, part.chars, part.len);
-    cn_text_clear(&part);
-    cn_cct_threads_encode(self, &found->used, &part);
-    cn_wire_bytes(&message, part.chars, part.len);
+    cn_cct_analysis_encode(found->a, &encoded);
+    cn_wire_bytes(&message, encoded.chars, encoded.len);
+    cn_text_clear(&encoded);
+    cn_cct_threads_encode(self, &found->used, &encoded);
+    cn_wire_bytes(&message, encoded.chars, encoded.len);
     bool ok = cn_ranks_share(ranks, &message, take_findings, found, err) &&
               (found->thread_count == self->members.count ||
                cn_fail(err, CN_ERR_FORMAT, "values of %zu threads instead of %zu",
                        found->thread_count, self->members.count));
     cn_text_done(&message);
-    cn_text_done(&part);
+    cn_text_done(&encoded);
     return ok;
 }
 
@@ -208,7 +208,7 @@ static bool write_summary(const struct findings *found, struct cn_ranks *ranks,
     struct cn_cct_database *self = found->a->self;
     const struct cn_calls_options *options = found->a->options;
     struct cn_ranks_turns turns = {.ranks = ranks};
-    struct cn_transpose_part part = {.number = ranks->rank,
+    struct cn_transpose_rank rank = {.number = ranks->rank,
                                      .count = ranks->size,
                                      .arg = &turns,
                                      .add_counts = add_counts,
@@ -219,10 +219,10 @@ static bool write_summary(const struct findings *found, struct cn_ranks *ranks,
     if (!cn_ranks_combine(ranks, CN_RANKS_MIN, &summary.off, 1, err) ||
         !cn_ranks_combine(ranks, CN_RANKS_MAX, &workers, 1, err))
         return false;
-    part.workers = (unsigned)workers;
+    rank.workers = (unsigned)workers;
     if (!cn_ranks_agree(ranks,
                         cn_cct_summary_write(self, options, &found->used,
-                                             ranks->size > 1 ? &part : NULL, &summary,
+                                             ranks->size > 1 ? &rank : NULL, &summary,
                                              err),
                         err) ||
         !cn_ranks_combine(ranks, CN_RANKS_MAX, &summary.len, 1, err) ||

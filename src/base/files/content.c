@@ -10,30 +10,31 @@
 
 /* Bytes of a file, which follow the struct. Those in the cache are pages, or what crosses the border of
  * a page. */
-struct content_part {
+struct content_block {
     const struct cn_ranges *owner;
     uint64_t off;
     size_t len;
-    struct content_part *older, *newer; /* by last use; `older` also links what is kept */
-    struct content_part *next;          /* of the same hash */
+    struct content_block *older,
+        *newer;                 /* by last use; `older` also links what is kept */
+    struct content_block *next; /* of the same hash */
 };
 
 struct cn_ranges {
     int fd;
     char *path;
     uint64_t len;
-    struct content_part *kept;
+    struct content_block *kept;
 };
 
-enum { CHAINS = 4096, PART_COST = sizeof(struct content_part) + 32 };
+enum { CHAINS = 4096, BLOCK_COST = sizeof(struct content_block) + 32 };
 
 /* The cache of the process, as the kernel has one of mapped files. */
 static struct {
     size_t page_len; /* 0: files are mapped */
     uint64_t len_max, len;
     size_t count;
-    struct content_part *oldest, *newest;
-    struct content_part *chains[CHAINS];
+    struct content_block *oldest, *newest;
+    struct content_block *chains[CHAINS];
 } cache;
 
 void cn_ranges_begin(size_t page_len, uint64_t cached_len)
@@ -63,8 +64,8 @@ struct cn_content cn_ranges_content(struct cn_ranges *ranges)
     return (struct cn_content){.len = ranges->len, .ranges = ranges};
 }
 
-static struct content_part **chain_of(const struct cn_ranges *owner, uint64_t off,
-                                      size_t len)
+static struct content_block **chain_of(const struct cn_ranges *owner, uint64_t off,
+                                       size_t len)
 {
     uint64_t key =
         (off ^ (uint64_t)len << 40 ^ (uintptr_t)owner) * UINT64_C(0x9e3779b97f4a7c15);
@@ -72,60 +73,60 @@ static struct content_part **chain_of(const struct cn_ranges *owner, uint64_t of
     return &cache.chains[key >> 52];
 }
 
-static void unlink_used(struct content_part *part)
+static void unlink_used(struct content_block *block)
 {
-    *(part->older ? &part->older->newer : &cache.oldest) = part->newer;
-    *(part->newer ? &part->newer->older : &cache.newest) = part->older;
+    *(block->older ? &block->older->newer : &cache.oldest) = block->newer;
+    *(block->newer ? &block->newer->older : &cache.newest) = block->older;
 }
 
-static void link_newest(struct content_part *part)
+static void link_newest(struct content_block *block)
 {
-    part->older = cache.newest;
-    part->newer = NULL;
-    *(cache.newest ? &cache.newest->newer : &cache.oldest) = part;
-    cache.newest = part;
+    block->older = cache.newest;
+    block->newer = NULL;
+    *(cache.newest ? &cache.newest->newer : &cache.oldest) = block;
+    cache.newest = block;
 }
 
-static void evict(struct content_part *part)
+static void evict(struct content_block *block)
 {
-    struct content_part **at = chain_of(part->owner, part->off, part->len);
+    struct content_block **at = chain_of(block->owner, block->off, block->len);
 
-    while (*at != part)
+    while (*at != block)
         at = &(*at)->next;
-    *at = part->next;
-    unlink_used(part);
-    cache.len -= part->len + PART_COST;
+    *at = block->next;
+    unlink_used(block);
+    cache.len -= block->len + BLOCK_COST;
     cache.count--;
-    free(part);
+    free(block);
 }
 
-static struct content_part *find(const struct cn_ranges *owner, uint64_t off, size_t len)
+static struct content_block *find(const struct cn_ranges *owner, uint64_t off, size_t len)
 {
-    struct content_part *part = *chain_of(owner, off, len);
+    struct content_block *block = *chain_of(owner, off, len);
 
-    while (part && (part->owner != owner || part->off != off || part->len != len))
-        part = part->next;
-    return part;
+    while (block && (block->owner != owner || block->off != off || block->len != len))
+        block = block->next;
+    return block;
 }
 
-static uint8_t *bytes_of(struct content_part *part)
+static uint8_t *bytes_of(struct content_block *block)
 {
-    return (uint8_t *)(part + 1);
+    return (uint8_t *)(block + 1);
 }
 
-static struct content_part *read_part(const struct cn_ranges *ranges, uint64_t off,
-                                      uint64_t len)
+static struct content_block *read_block(const struct cn_ranges *ranges, uint64_t off,
+                                        uint64_t len)
 {
     /* More than there are addresses: it fails as any allocation does. */
-    size_t room = len < SIZE_MAX - sizeof(struct content_part)
-                      ? (size_t)len + sizeof(struct content_part)
+    size_t room = len < SIZE_MAX - sizeof(struct content_block)
+                      ? (size_t)len + sizeof(struct content_block)
                       : SIZE_MAX;
-    struct content_part *part = cn_realloc(NULL, room, 1);
+    struct content_block *block = cn_realloc(NULL, room, 1);
     size_t done = 0;
 
-    *part = (struct content_part){.owner = ranges, .off = off, .len = (size_t)len};
-    while (done < part->len) {
-        ssize_t got = pread(ranges->fd, bytes_of(part) + done, part->len - done,
+    *block = (struct content_block){.owner = ranges, .off = off, .len = (size_t)len};
+    while (done < block->len) {
+        ssize_t got = pread(ranges->fd, bytes_of(block) + done, block->len - done,
                             (off_t)(off + done));
 
         if (got < 0 && errno == EINTR)
@@ -139,33 +140,33 @@ static struct content_part *read_part(const struct cn_ranges *ranges, uint64_t o
         }
         done += (size_t)got;
     }
-    return part;
+    return block;
 }
 
-static struct content_part *cached(const struct cn_ranges *ranges, uint64_t off,
-                                   uint64_t len)
+static struct content_block *cached(const struct cn_ranges *ranges, uint64_t off,
+                                    uint64_t len)
 {
-    struct content_part *part = len <= SIZE_MAX ? find(ranges, off, (size_t)len) : NULL,
-                        **chain;
+    struct content_block *block = len <= SIZE_MAX ? find(ranges, off, (size_t)len) : NULL,
+                         **chain;
 
-    if (part == cache.newest && part)
-        return part;
-    if (part) {
-        unlink_used(part);
-        link_newest(part);
-        return part;
+    if (block == cache.newest && block)
+        return block;
+    if (block) {
+        unlink_used(block);
+        link_newest(block);
+        return block;
     }
-    /* Room is made first: more than the limit is only there for parts that are larger. */
+    /* Room is made first: more than the limit is only there for blocks that are larger. */
     while (cache.count > CN_CONTENT_SLICES && cache.len + len > cache.len_max)
         evict(cache.oldest);
-    part = read_part(ranges, off, len);
-    chain = chain_of(ranges, off, part->len);
-    part->next = *chain;
-    *chain = part;
-    link_newest(part);
-    cache.len += part->len + PART_COST;
+    block = read_block(ranges, off, len);
+    chain = chain_of(ranges, off, block->len);
+    block->next = *chain;
+    *chain = block;
+    link_newest(block);
+    cache.len += block->len + BLOCK_COST;
     cache.count++;
-    return part;
+    return block;
 }
 
 struct cn_bytes cn_ranges_read(struct cn_ranges *ranges, uint64_t off, uint64_t len)
@@ -178,33 +179,33 @@ struct cn_bytes cn_ranges_read(struct cn_ranges *ranges, uint64_t off, uint64_t 
         return (struct cn_bytes){(const uint8_t *)"", 0};
     if (off - begin + len > page_len)
         return (struct cn_bytes){bytes_of(cached(ranges, off, len)), (size_t)len};
-    struct content_part *part = cached(ranges, begin, page_len);
-    return (struct cn_bytes){bytes_of(part) + (off - begin), (size_t)len};
+    struct content_block *block = cached(ranges, begin, page_len);
+    return (struct cn_bytes){bytes_of(block) + (off - begin), (size_t)len};
 }
 
 struct cn_bytes cn_ranges_keep(struct cn_ranges *ranges, uint64_t off, uint64_t len)
 {
-    struct content_part *part = read_part(ranges, off, len);
+    struct content_block *block = read_block(ranges, off, len);
 
-    part->older = ranges->kept;
-    ranges->kept = part;
-    return (struct cn_bytes){bytes_of(part), part->len};
+    block->older = ranges->kept;
+    ranges->kept = block;
+    return (struct cn_bytes){bytes_of(block), block->len};
 }
 
 void cn_ranges_close(struct cn_ranges *ranges)
 {
-    struct content_part *part, *next;
+    struct content_block *block, *next;
 
     if (!ranges)
         return;
-    for (part = cache.oldest; part; part = next) {
-        next = part->newer;
-        if (part->owner == ranges)
-            evict(part);
+    for (block = cache.oldest; block; block = next) {
+        next = block->newer;
+        if (block->owner == ranges)
+            evict(block);
     }
-    for (part = ranges->kept; part; part = next) {
-        next = part->older;
-        free(part);
+    for (block = ranges->kept; block; block = next) {
+        next = block->older;
+        free(block);
     }
     (void)close(ranges->fd);
     free(ranges->path);

@@ -19,7 +19,7 @@
 #include "open/formats.h"
 
 /* A file of the database, or a folder with everything below it. */
-struct database_part {
+struct database_file {
     char *name;
     bool is_folder;
     struct cn_disk_usage usage;
@@ -30,8 +30,8 @@ struct database_info {
     struct cn_database *db; /* of `opened` */
     const char *path;       /* its folder, or what was analysed */
     struct cn_overview overview;
-    struct database_part *parts;
-    size_t part_count;
+    struct database_file *files;
+    size_t file_count;
     struct cn_disk_usage usage;
     bool shows_all; /* also metrics that views hide */
 };
@@ -42,7 +42,7 @@ static int is_visible(const struct dirent *entry)
 }
 
 /* Files of measurements are per thread; they are shown together. */
-static const char *part_name(const struct database_info *info, const char *name)
+static const char *file_name(const struct database_info *info, const char *name)
 {
     static const char *const shared[] = {"*.hpcrun", "*.hpctrace", "*.log"};
     const char *dot = strrchr(name, '.');
@@ -53,39 +53,39 @@ static const char *part_name(const struct database_info *info, const char *name)
     return name;
 }
 
-static struct database_part *find_part(struct database_info *info, const char *name)
+static struct database_file *find_file(struct database_info *info, const char *name)
 {
-    for (size_t i = info->part_count; i-- > 0 && name[0] == '*';)
-        if (strcmp(info->parts[i].name, name) == 0)
-            return &info->parts[i];
-    info->parts[info->part_count].name = cn_strdup(name);
-    return &info->parts[info->part_count++];
+    for (size_t i = info->file_count; i-- > 0 && name[0] == '*';)
+        if (strcmp(info->files[i].name, name) == 0)
+            return &info->files[i];
+    info->files[info->file_count].name = cn_strdup(name);
+    return &info->files[info->file_count++];
 }
 
-static void add_part(struct database_info *info, const struct dirent *entry)
+static void add_file(struct database_info *info, const struct dirent *entry)
 {
-    struct database_part *part = find_part(info, part_name(info, entry->d_name));
+    struct database_file *file = find_file(info, file_name(info, entry->d_name));
     char *path = cn_strprintf("%s/%s", info->path, entry->d_name);
     struct cn_disk_usage usage = cn_disk_usage(path);
 
-    part->is_folder = entry->d_type == DT_DIR;
-    part->usage.file_count += usage.file_count;
-    part->usage.bytes += usage.bytes;
+    file->is_folder = entry->d_type == DT_DIR;
+    file->usage.file_count += usage.file_count;
+    file->usage.bytes += usage.bytes;
     info->usage.file_count += usage.file_count;
     info->usage.bytes += usage.bytes;
     free(path);
 }
 
-static void find_parts(struct database_info *info)
+static void find_files(struct database_info *info)
 {
     struct dirent **entries;
     int count = scandir(info->path, &entries, is_visible, alphasort);
 
     if (count < 0)
         return; /* not every database is a folder */
-    info->parts = cn_alloc((size_t)count, sizeof(*info->parts));
+    info->files = cn_alloc((size_t)count, sizeof(*info->files));
     for (int i = 0; i < count; i++) {
-        add_part(info, entries[i]);
+        add_file(info, entries[i]);
         free(entries[i]);
     }
     free(entries);
@@ -140,17 +140,17 @@ static void show_files(const struct database_info *info, struct cn_sheet *sheet)
 {
     struct cn_text text = {0}, name = {0};
 
-    if (info->part_count == 0)
+    if (info->file_count == 0)
         return;
     cn_sheet_group(sheet, "Files");
-    for (size_t i = 0; i < info->part_count; i++) {
-        const struct database_part *part = &info->parts[i];
+    for (size_t i = 0; i < info->file_count; i++) {
+        const struct database_file *file = &info->files[i];
 
-        cn_text_printf(&name, "%s%s", part->name, part->is_folder ? "/" : "");
-        cn_size_print(&text, part->usage.bytes);
-        if (part->is_folder || part->name[0] == '*') {
+        cn_text_printf(&name, "%s%s", file->name, file->is_folder ? "/" : "");
+        cn_size_print(&text, file->usage.bytes);
+        if (file->is_folder || file->name[0] == '*') {
             cn_text_str_add(&text, " in ");
-            cn_count_print_of(&text, part->usage.file_count, "file");
+            cn_count_print_of(&text, file->usage.file_count, "file");
         }
         add_text(sheet, cn_text_str(&name), &text);
         cn_text_clear(&name);
@@ -368,14 +368,14 @@ static void add_sheet(struct cn_text *text, const struct database_info *info,
 static void list_files(const struct database_info *info, struct cn_facts *facts)
 {
     cn_facts_array(facts, "files");
-    for (size_t i = 0; i < info->part_count; i++) {
-        const struct database_part *part = &info->parts[i];
+    for (size_t i = 0; i < info->file_count; i++) {
+        const struct database_file *file = &info->files[i];
 
         cn_facts_object(facts, NULL);
-        cn_facts_str(facts, "name", part->name);
-        cn_facts_bool(facts, "is_folder", part->is_folder);
-        cn_facts_u64(facts, "file_count", part->usage.file_count);
-        cn_facts_u64(facts, "size_bytes", part->usage.bytes);
+        cn_facts_str(facts, "name", file->name);
+        cn_facts_bool(facts, "is_folder", file->is_folder);
+        cn_facts_u64(facts, "file_count", file->usage.file_count);
+        cn_facts_u64(facts, "size_bytes", file->usage.bytes);
         cn_facts_end(facts);
     }
     cn_facts_end(facts);
@@ -543,15 +543,15 @@ static bool build(struct database_info *info, struct cn_error *err)
                                                                   : info->db->path;
     if (!cn_overview_build(&info->overview, info->db, err))
         return cn_fail_in(err, "%s", info->path);
-    find_parts(info);
+    find_files(info);
     return true;
 }
 
 static void release(struct database_info *info)
 {
-    for (size_t i = 0; i < info->part_count; i++)
-        free(info->parts[i].name);
-    free(info->parts);
+    for (size_t i = 0; i < info->file_count; i++)
+        free(info->files[i].name);
+    free(info->files);
     cn_overview_done(&info->overview);
 }
 

@@ -4,9 +4,9 @@
 
 #include "base/alloc.h"
 
-void cn_code_add_part(struct cn_code *code, const struct cn_code_part *part)
+void cn_code_add_section(struct cn_code *code, const struct cn_code_section *section)
 {
-    CN_PUSH(code->parts, code->part_count, code->part_capacity, *part);
+    CN_PUSH(code->sections, code->section_count, code->section_capacity, *section);
 }
 
 void cn_code_add_address(struct cn_code_addresses *addresses, uint64_t address)
@@ -22,7 +22,7 @@ static int compare(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-_Static_assert(offsetof(struct cn_code_part, address) == 0 &&
+_Static_assert(offsetof(struct cn_code_section, address) == 0 &&
                    offsetof(struct cn_code_frame, start) == 0,
                "compare() reads it");
 
@@ -34,7 +34,7 @@ static void sort(void *list, size_t count, size_t size)
 
 void cn_code_sort(struct cn_code *code)
 {
-    sort(code->parts, code->part_count, sizeof(*code->parts));
+    sort(code->sections, code->section_count, sizeof(*code->sections));
     sort(code->frames, code->frame_count, sizeof(*code->frames));
     sort(code->labels.list, code->labels.count, sizeof(uint64_t));
     sort(code->sleds.list, code->sleds.count, sizeof(uint64_t));
@@ -57,21 +57,25 @@ static size_t count_up_to(const void *list, size_t count, size_t size, uint64_t 
     return low;
 }
 
-const struct cn_code_part *cn_code_part_at(const struct cn_code *code, uint64_t address)
+const struct cn_code_section *cn_code_section_at(const struct cn_code *code,
+                                                 uint64_t address)
 {
-    size_t i = count_up_to(code->parts, code->part_count, sizeof(*code->parts), address);
+    size_t i = count_up_to(code->sections, code->section_count, sizeof(*code->sections),
+                           address);
 
-    return i > 0 && address - code->parts[i - 1].address < code->parts[i - 1].bytes.len
-               ? &code->parts[i - 1]
+    return i > 0 && address - code->sections[i - 1].address <
+                        code->sections[i - 1].bytes.len
+               ? &code->sections[i - 1]
                : NULL;
 }
 
 const uint8_t *cn_code_bytes(const struct cn_code *code, uint64_t address, uint64_t len)
 {
-    const struct cn_code_part *part = cn_code_part_at(code, address);
+    const struct cn_code_section *section = cn_code_section_at(code, address);
     struct cn_bytes bytes;
 
-    return part && cn_bytes_slice(part->bytes, address - part->address, len, &bytes)
+    return section &&
+                   cn_bytes_slice(section->bytes, address - section->address, len, &bytes)
                ? bytes.ptr
                : NULL;
 }
@@ -95,7 +99,7 @@ uint64_t cn_code_next(const struct cn_code_addresses *addresses, uint64_t addres
 
 void cn_code_done(struct cn_code *code)
 {
-    free(code->parts);
+    free(code->sections);
     free(code->frames);
     free(code->labels.list);
     free(code->pointers.list);

@@ -14,7 +14,7 @@
 
 #include "base/bytes/bytes.h"
 
-struct cn_code_part {
+struct cn_code_section {
     uint64_t address;
     struct cn_bytes bytes;
     bool is_code; /* else data */
@@ -40,11 +40,11 @@ enum cn_code_hooks {
 };
 
 struct cn_code {
-    unsigned machine;           /* EM_* */
-    bool is_fixed;              /* linked for a fixed address */
-    bool has_pointers_in_data;  /* that are not listed */
-    struct cn_code_part *parts; /* sorted by address */
-    size_t part_count, part_capacity;
+    unsigned machine;                 /* EM_* */
+    bool is_fixed;                    /* linked for a fixed address */
+    bool has_pointers_in_data;        /* that are not listed */
+    struct cn_code_section *sections; /* sorted by address */
+    size_t section_count, section_capacity;
     struct cn_code_frame *frames; /* sorted by start */
     size_t frame_count, frame_capacity;
     struct cn_code_addresses labels;   /* symbols in code; sorted */
@@ -55,16 +55,17 @@ struct cn_code {
     struct cn_code_addresses sleds; /* at entries of functions; sorted */
 };
 
-void cn_code_add_part(struct cn_code *code, const struct cn_code_part *part);
+void cn_code_add_section(struct cn_code *code, const struct cn_code_section *section);
 void cn_code_add_address(struct cn_code_addresses *addresses, uint64_t address);
 
 /* Sort everything; to be called once, when all is added. */
 void cn_code_sort(struct cn_code *code);
 
-/* The part that an address lies in; NULL when there is none. */
-const struct cn_code_part *cn_code_part_at(const struct cn_code *code, uint64_t address);
+/* The section that an address lies in; NULL when there is none. */
+const struct cn_code_section *cn_code_section_at(const struct cn_code *code,
+                                                 uint64_t address);
 
-/* The `len` bytes at an address; NULL when they are not all in one part. */
+/* The `len` bytes at an address; NULL when they are not all in one section. */
 const uint8_t *cn_code_bytes(const struct cn_code *code, uint64_t address, uint64_t len);
 
 /* The frame that contains an address; NULL when there is none. */

@@ -223,15 +223,15 @@ void cn_code_add_frames(struct cn_code *code, uint64_t address, struct cn_bytes 
 bool cn_code_handlers_walk(const struct cn_code *code, const struct cn_code_frame *frame,
                            cn_code_handler_fn visit, void *arg)
 {
-    const struct cn_code_part *part = cn_code_part_at(code, frame->handlers);
+    const struct cn_code_section *section = cn_code_section_at(code, frame->handlers);
     struct frames_reader table = {.address = frame->handlers};
     uint64_t base = frame->start, len;
     uint8_t encoding;
 
     if (frame->handlers == 0)
         return true;
-    if (!part ||
-        !cn_bytes_from(part->bytes, frame->handlers - part->address, &table.rest))
+    if (!section ||
+        !cn_bytes_from(section->bytes, frame->handlers - section->address, &table.rest))
         return false;
     encoding = (uint8_t)take_number(&table, 1);
     if (encoding != ABSENT)

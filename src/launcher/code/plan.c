@@ -196,9 +196,9 @@ static void find_starts(struct planning *planning)
     struct cn_code_addresses *starts = &planning->starts;
     size_t count = 0;
 
-    for (size_t i = 0; i < code->part_count; i++)
-        if (code->parts[i].is_code)
-            cn_code_add_address(starts, code->parts[i].address);
+    for (size_t i = 0; i < code->section_count; i++)
+        if (code->sections[i].is_code)
+            cn_code_add_address(starts, code->sections[i].address);
     for (size_t i = 0; i < code->frame_count; i++)
         cn_code_add_address(starts, code->frames[i].start);
     for (size_t i = 0; i < code->labels.count; i++)
@@ -212,20 +212,20 @@ static void find_starts(struct planning *planning)
     planning->has_jumps = cn_alloc(count, sizeof(*planning->has_jumps));
 }
 
-/* Add the short jumps of the code from one start to the next, or to the end of its part. */
+/* Add the short jumps of the code from one start to the next, or to the end of its section. */
 static void add_jumps(struct planning *planning, size_t i)
 {
     const struct cn_code *code = planning->code;
     uint64_t start = planning->starts.list[i], end, known_end;
-    const struct cn_code_part *part = cn_code_part_at(code, start);
+    const struct cn_code_section *section = cn_code_section_at(code, start);
     const struct cn_code_frame *frame = cn_code_frame_at(code, start);
 
     if (planning->has_jumps[i])
         return;
     planning->has_jumps[i] = true;
-    if (!part || !part->is_code)
+    if (!section || !section->is_code)
         return;
-    end = part->address + part->bytes.len;
+    end = section->address + section->bytes.len;
     if (i + 1 < planning->starts.count && planning->starts.list[i + 1] < end)
         end = planning->starts.list[i + 1];
     known_end = frame && frame->end < end ? frame->end : end;

@@ -76,15 +76,16 @@ static bool is_function(const struct cn_code *code, uint64_t address)
 
 /* Distances of 32 bits follow the opcode of a call or jump, or the byte that says that an
  * operand is relative to rip. Only `lea` makes an address of that: no operand follows. */
-static void look_at_code(struct targets_finding *finding, const struct cn_code_part *part)
+static void look_at_code(struct targets_finding *finding,
+                         const struct cn_code_section *section)
 {
-    const uint8_t *bytes = part->bytes.ptr;
+    const uint8_t *bytes = section->bytes.ptr;
 
-    for (size_t i = 1; i + 4 <= part->bytes.len; i++) {
+    for (size_t i = 1; i + 4 <= section->bytes.len; i++) {
         uint8_t last = bytes[i - 1], before = i >= 2 ? bytes[i - 2] : 0;
         bool is_operand = (last & 0xc7) == 0x05;
         uint32_t field = cn_u32_get(bytes + i);
-        uint64_t target = part->address + i + 4 + (uint64_t)(int64_t)(int32_t)field;
+        uint64_t target = section->address + i + 4 + (uint64_t)(int64_t)(int32_t)field;
 
         if (finding->code->is_fixed)
             cn_code_targets_add(finding->targets, field);
@@ -99,10 +100,11 @@ static void look_at_code(struct targets_finding *finding, const struct cn_code_p
     }
 }
 
-static void look_at_data(struct targets_finding *finding, const struct cn_code_part *part)
+static void look_at_data(struct targets_finding *finding,
+                         const struct cn_code_section *section)
 {
-    for (size_t i = -part->address & 7; i + 8 <= part->bytes.len; i += 8)
-        add_from_data(finding, cn_u64_get(part->bytes.ptr + i));
+    for (size_t i = -section->address & 7; i + 8 <= section->bytes.len; i += 8)
+        add_from_data(finding, cn_u64_get(section->bytes.ptr + i));
 }
 
 /* The function that an address is in: the start of its frame; 0 when it has none. */
@@ -118,12 +120,12 @@ static uint64_t function_of(const struct cn_code *code, uint64_t address)
  * function of the first or the last entry. */
 static void read_table(struct targets_finding *finding, uint64_t base, uint64_t next)
 {
-    const struct cn_code_part *part = cn_code_part_at(finding->code, base);
-    uint64_t end = part ? part->address + part->bytes.len : 0;
+    const struct cn_code_section *section = cn_code_section_at(finding->code, base);
+    uint64_t end = section ? section->address + section->bytes.len : 0;
     uint64_t first = 0, last = 0;
 
-    for (uint64_t at = base; part && at + 4 <= end; at += 4) {
-        uint32_t entry = cn_u32_get(part->bytes.ptr + (at - part->address));
+    for (uint64_t at = base; section && at + 4 <= end; at += 4) {
+        uint32_t entry = cn_u32_get(section->bytes.ptr + (at - section->address));
         uint64_t target = base + (uint64_t)(int64_t)(int32_t)entry, function;
 
         if (!is_code(finding->targets, target))
@@ -170,24 +172,24 @@ bool cn_code_targets_find(struct cn_code_targets *targets, const struct cn_code 
     struct targets_finding finding = {.code = code, .targets = targets, .work = 4096};
 
     *targets = (struct cn_code_targets){.low = UINT64_MAX};
-    for (size_t i = 0; i < code->part_count; i++) {
-        const struct cn_code_part *part = &code->parts[i];
+    for (size_t i = 0; i < code->section_count; i++) {
+        const struct cn_code_section *section = &code->sections[i];
 
-        finding.work += part->is_code ? 0 : part->bytes.len * TABLE_WORK;
-        if (!part->is_code)
+        finding.work += section->is_code ? 0 : section->bytes.len * TABLE_WORK;
+        if (!section->is_code)
             continue;
-        targets->low = part->address < targets->low ? part->address : targets->low;
-        targets->high = part->address + part->bytes.len;
+        targets->low = section->address < targets->low ? section->address : targets->low;
+        targets->high = section->address + section->bytes.len;
     }
     if (targets->low >= targets->high || targets->high - targets->low > CODE_LEN_MAX)
         return false;
     targets->bits = cn_alloc((targets->high - targets->low) / 8 + 1, 1);
     targets->table_bits = cn_alloc((targets->high - targets->low) / 8 + 1, 1);
-    for (size_t i = 0; i < code->part_count; i++) {
-        if (code->parts[i].is_code)
-            look_at_code(&finding, &code->parts[i]);
+    for (size_t i = 0; i < code->section_count; i++) {
+        if (code->sections[i].is_code)
+            look_at_code(&finding, &code->sections[i]);
         else if (code->has_pointers_in_data)
-            look_at_data(&finding, &code->parts[i]);
+            look_at_data(&finding, &code->sections[i]);
     }
     for (size_t i = 0; i < code->pointers.count; i++)
         add_from_data(&finding, code->pointers.list[i]);

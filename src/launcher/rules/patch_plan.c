@@ -120,8 +120,8 @@ static void take_sleds(struct plan_reading *reading, uint64_t address,
 static void take_section(struct plan_reading *reading, Elf_Scn *section,
                          const GElf_Shdr *head, const char *name)
 {
-    struct cn_code_part part = {.address = head->sh_addr,
-                                .is_code = (head->sh_flags & SHF_EXECINSTR) != 0};
+    struct cn_code_section added = {.address = head->sh_addr,
+                                    .is_code = (head->sh_flags & SHF_EXECINSTR) != 0};
 
     /* Go has its functions by address in .gopclntab or .data.rel.ro.gopclntab. */
     reading->code.has_walker |=
@@ -137,15 +137,15 @@ static void take_section(struct plan_reading *reading, Elf_Scn *section,
     if (!(head->sh_flags & SHF_ALLOC) || (head->sh_flags & SHF_TLS) ||
         head->sh_type == SHT_NOBITS || head->sh_size == 0)
         return;
-    part.bytes = bytes_of(section);
+    added.bytes = bytes_of(section);
     if (strcmp(name, ".eh_frame") == 0)
-        cn_code_add_frames(&reading->code, head->sh_addr, part.bytes);
+        cn_code_add_frames(&reading->code, head->sh_addr, added.bytes);
     else if (strcmp(name, "xray_instr_map") == 0)
-        take_sleds(reading, head->sh_addr, part.bytes);
+        take_sleds(reading, head->sh_addr, added.bytes);
     else if (strcmp(name, "__mcount_loc") == 0)
         reading->code.hooks = CN_CODE_NOPS;
-    if (part.bytes.len > 0)
-        cn_code_add_part(&reading->code, &part);
+    if (added.bytes.len > 0)
+        cn_code_add_section(&reading->code, &added);
 }
 
 static bool read_code(struct plan_reading *reading, const char *path)
@@ -208,10 +208,10 @@ find_functions(const struct plan_reading *reading, const struct cn_elf_file *elf
     *count = 0;
     for (uint32_t i = 0; i < rule_count; i++) {
         uint64_t address = reading->reader.base + rules[i].low;
-        const struct cn_code_part *part = cn_code_part_at(&reading->code, address);
+        const struct cn_code_section *found = cn_code_section_at(&reading->code, address);
 
         if (!(rules[i].actions & action) || (rules[i].actions & CN_REC_RULE_UNPATCH) ||
-            !part || !part->is_code)
+            !found || !found->is_code)
             continue;
         if (is_resolver(reading, address)) {
             counts->left[CN_CODE_START]++;

@@ -74,20 +74,20 @@ void cn_transpose_forget(const struct cn_transposition *t,
     self->unforgotten_count = 0;
 }
 
-/* The part of this process; without others, it is everything. */
-static struct cn_transpose_part part_of(const struct cn_transposition *t)
+/* What this process does; without others, it is everything. */
+static struct cn_transpose_rank rank_of(const struct cn_transposition *t)
 {
-    return t->options->part
-               ? *t->options->part
-               : (struct cn_transpose_part){.count = 1, .workers = t->options->workers};
+    return t->options->rank
+               ? *t->options->rank
+               : (struct cn_transpose_rank){.count = 1, .workers = t->options->workers};
 }
 
 static void add_range(struct cn_transposition *t, struct cn_context_range range)
 {
-    struct cn_transpose_part part = part_of(t);
+    struct cn_transpose_rank rank = rank_of(t);
 
     CN_GROW(t->ranges, t->range_count, t->range_capacity);
-    if (t->range_count % part.count == part.number)
+    if (t->range_count % rank.count == rank.number)
         t->value_count += range.value_count;
     t->ranges[t->range_count++] = range;
 }
@@ -101,13 +101,13 @@ static size_t gathered_len(const struct cn_transposition *t)
 /* The bytes of memory for a range. */
 static size_t range_len_max(const struct cn_transposition *t)
 {
-    struct cn_transpose_part part = part_of(t);
-    uint64_t workers = (uint64_t)part.count * part.workers;
+    struct cn_transpose_rank rank = rank_of(t);
+    uint64_t workers = (uint64_t)rank.count * rank.workers;
     size_t memory_len =
         t->options->memory_len ? t->options->memory_len : CN_TRANSPOSE_MEMORY_LEN;
     /* Indices in a range have 32 bits. */
     size_t most = UINT32_MAX / 2 * sizeof(struct cn_value);
-    size_t len = memory_len / part.workers;
+    size_t len = memory_len / rank.workers;
     uint64_t value_count = 0;
 
     for (size_t i = 0; workers > 1 && i < t->db->context_limit; i++)
@@ -291,9 +291,9 @@ static bool deliver(struct cn_transposition *t, const struct cn_context_range *r
 static const struct cn_context_range *range_of(const struct cn_transposition *t,
                                                size_t job)
 {
-    struct cn_transpose_part part = part_of(t);
+    struct cn_transpose_rank rank = rank_of(t);
 
-    return &t->ranges[job * part.count + part.number];
+    return &t->ranges[job * rank.count + rank.number];
 }
 
 static void range_run(void *arg, size_t job, unsigned worker)
@@ -333,14 +333,14 @@ static void range_take(void *arg, size_t job, unsigned worker)
     struct cn_transposition *t = arg;
     const struct cn_context_range *range = range_of(t, job);
     struct cn_error *err = cn_failures_error(&t->failures, worker);
-    const struct cn_transpose_part *part = t->options->part;
+    const struct cn_transpose_rank *rank = t->options->rank;
     bool ok = cn_failures_share(&t->failures, worker) && report_range(t, range, err);
     uint64_t off;
 
     if (ok && t->sink->take)
         ok = t->sink->take(t->sink->arg, worker, range, err);
-    else if (part)
-        ok = part->reserve(part->arg, range->last + 1 == t->db->context_limit, ok, 0,
+    else if (rank)
+        ok = rank->reserve(rank->arg, range->last + 1 == t->db->context_limit, ok, 0,
                            &off, err);
     if (!ok && !cn_failures_stopped(&t->failures, worker))
         cn_failures_note(&t->failures, worker, job);
@@ -363,7 +363,7 @@ static bool spill_values(struct cn_transposition *t, struct cn_error *err)
 {
     struct cn_spill_request request = {
         .db = t->db,
-        .part = t->options->part,
+        .rank = t->options->rank,
         .threads = t->threads,
         .thread_count = t->thread_count,
         .own_first = t->own_first,
@@ -403,8 +403,8 @@ static unsigned range_workers(const struct cn_transposition *t)
 
 static bool run_ranges(struct cn_transposition *t, struct cn_error *err)
 {
-    struct cn_transpose_part part = part_of(t);
-    size_t own_count = (t->range_count + part.count - 1 - part.number) / part.count;
+    struct cn_transpose_rank rank = rank_of(t);
+    size_t own_count = (t->range_count + rank.count - 1 - rank.number) / rank.count;
     struct cn_jobs jobs = {own_count, t, range_run, t->cells ? put_take : range_take,
                            range_finish};
 

@@ -16,7 +16,7 @@
  * no order, and no values are gathered.
  *
  * Several processes may transpose a database together, each some of the ranges (struct
- * cn_transpose_part); the sink reserves what is needed in the order of ranges.
+ * cn_transpose_rank); the sink reserves what is needed in the order of ranges.
  * Threads: cn_transpose_run() returns when all workers have ended.
  */
 #ifndef CN_MODEL_CONTEXTS_TRANSPOSE_H
@@ -63,9 +63,9 @@ struct cn_transpose_sink {
                 size_t count);
 };
 
-/* The part of one of the processes that transpose a database together, and what they do
+/* What is done by one of the processes that transpose a database together, and what they do
  * together; a step fails on all of them if one is not `ok`. */
-struct cn_transpose_part {
+struct cn_transpose_rank {
     unsigned number, count; /* of the process; the ranges `number`, number + count, ... */
     unsigned workers;       /* at most, of any process */
     void *arg;
@@ -91,7 +91,7 @@ enum { CN_TRANSPOSE_MEMORY_LEN = 64 * 1024 * 1024 };
 
 struct cn_transpose_options {
     unsigned workers;                     /* at least 1 */
-    const struct cn_transpose_part *part; /* NULL: all ranges */
+    const struct cn_transpose_rank *rank; /* NULL: all ranges */
     size_t memory_len; /* for the values of all workers; 0: the constant above. A single
                           large context may need more. */
     size_t value_len, context_len; /* bytes of that memory that the sink needs for each */

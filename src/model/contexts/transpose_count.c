@@ -96,7 +96,7 @@ bool cn_transpose_count(struct cn_transposition *t, struct cn_error *err)
 {
     size_t job_count = (t->own_count + profiles_per_job(t) - 1) / profiles_per_job(t);
     struct cn_jobs jobs = {job_count, t, count_run, count_take, NULL};
-    const struct cn_transpose_part *part = t->options->part;
+    const struct cn_transpose_rank *rank = t->options->rank;
     size_t limit = t->db->context_limit;
     bool ok;
 
@@ -117,5 +117,5 @@ bool cn_transpose_count(struct cn_transposition *t, struct cn_error *err)
     }
     t->counts = t->workers[0].counts;
     t->workers[0].counts = NULL;
-    return part ? part->add_counts(part->arg, ok, t->counts, limit, err) : ok;
+    return rank ? rank->add_counts(rank->arg, ok, t->counts, limit, err) : ok;
 }

@@ -1,5 +1,5 @@
 /* A transposition while it runs, shared by the files that implement it.
- * Threads: see transpose.h; each worker has its own part.
+ * Threads: see transpose.h; each worker has a range of its own.
  */
 #ifndef CN_MODEL_CONTEXTS_TRANSPOSE_INTERNAL_H
 #define CN_MODEL_CONTEXTS_TRANSPOSE_INTERNAL_H
@@ -28,7 +28,7 @@ struct cn_spilled_value {
 
 struct cn_spill_request {
     struct cn_database *db;
-    const struct cn_transpose_part *part; /* NULL: all threads are of this process */
+    const struct cn_transpose_rank *rank; /* NULL: all threads are of this process */
     const uint32_t *threads;              /* profiles, in order */
     size_t thread_count;
     size_t own_first, own_count;           /* threads of this process */

@@ -287,10 +287,10 @@ static bool take_chunks(void *arg, unsigned process, struct cn_bytes message,
 /* Replace the own chunks by those of all processes, in their order. */
 static bool share_chunks(struct cn_spill *s, bool ok, struct cn_error *err)
 {
-    const struct cn_transpose_part *part = s->request.part;
+    const struct cn_transpose_rank *rank = s->request.rank;
     struct cn_text own = {0};
 
-    if (!part)
+    if (!rank)
         return ok;
     for (size_t i = 0; i < s->chunk_count; i++) {
         cn_wire_u64(&own, s->chunks[i].off);
@@ -299,7 +299,7 @@ static bool share_chunks(struct cn_spill *s, bool ok, struct cn_error *err)
             cn_wire_u32(&own, s->chunks[i].starts[k]);
     }
     forget_chunks(s);
-    ok = part->share(part->arg, ok, &own, take_chunks, s, err);
+    ok = rank->share(rank->arg, ok, &own, take_chunks, s, err);
     cn_text_done(&own);
     return ok;
 }
@@ -308,8 +308,8 @@ static bool open_spool(struct cn_spill *s, struct cn_error *err)
 {
     const struct cn_spill_request *request = &s->request;
 
-    if (request->part)
-        return request->part->open_spool(request->part->arg, &s->spool, err);
+    if (request->rank)
+        return request->rank->open_spool(request->rank->arg, &s->spool, err);
     return cn_spool_open(&s->spool, request->folder, err) &&
            cn_spool_add_files(&s->spool, request->workers, err);
 }

@@ -52,12 +52,12 @@ static bool is_inside_function(const struct cn_context *context)
 
 /* By node: the kind of a context, and whether its cost is also that of loops, lines or instructions
  * inside it. */
-struct source_parts {
+struct source_node_kind {
     uint8_t kind;
     bool has_inner;
 };
 
-static bool find_parts(struct source_parts *parts, struct cn_database *db,
+static bool find_kinds(struct source_node_kind *kinds, struct cn_database *db,
                        const struct cn_context_index *index, struct cn_error *err)
 {
     for (size_t i = 0; i < index->count; i++) {
@@ -66,9 +66,9 @@ static bool find_parts(struct source_parts *parts, struct cn_database *db,
 
         if (!cn_context_at(db, index->nodes[i].at, &context, err))
             return false;
-        parts[i].kind = (uint8_t)context.kind;
+        kinds[i].kind = (uint8_t)context.kind;
         if (parent != CN_NONE && is_inside_function(&context))
-            parts[parent].has_inner = true;
+            kinds[parent].has_inner = true;
     }
     return true;
 }
@@ -77,8 +77,8 @@ static bool find_parts(struct source_parts *parts, struct cn_database *db,
  * of their lines, and those of lines contain their instructions. The line of a function is where it
  * is defined, not where its cost was measured. */
 static bool add_up(struct line_costs *lines, struct cn_costs *costs,
-                   const struct cn_context_index *index, const struct source_parts *parts,
-                   struct cn_error *err)
+                   const struct cn_context_index *index,
+                   const struct source_node_kind *kinds, struct cn_error *err)
 {
     double values[CN_COST_COLUMN_MAX];
 
@@ -86,9 +86,9 @@ static bool add_up(struct line_costs *lines, struct cn_costs *costs,
         uint32_t file, line, parent = index->nodes[i].parent;
         struct cn_context context;
 
-        if (parts[i].kind == CN_CONTEXT_INSTRUCTION
-                ? parent != CN_NONE && parts[parent].kind == CN_CONTEXT_LINE
-                : parts[i].kind != CN_CONTEXT_LINE && parts[i].has_inner)
+        if (kinds[i].kind == CN_CONTEXT_INSTRUCTION
+                ? parent != CN_NONE && kinds[parent].kind == CN_CONTEXT_LINE
+                : kinds[i].kind != CN_CONTEXT_LINE && kinds[i].has_inner)
             continue;
         if (!cn_context_at(costs->db, index->nodes[i].at, &context, err) ||
             !file_of(costs->db, &context, &file, &line, err))
@@ -146,9 +146,9 @@ static bool show(struct cn_served *served, struct cn_json *json, struct cn_costs
     const struct cn_cost_column *column =
         lines.column < costs->column_count ? &costs->columns[lines.column] : NULL;
     lines.list = cn_alloc(lines.count, sizeof(*lines.list));
-    struct source_parts *parts = cn_alloc(index->count, sizeof(*parts));
-    ok = ok && (!column || (find_parts(parts, costs->db, index, err) &&
-                            add_up(&lines, costs, index, parts, err)));
+    struct source_node_kind *kinds = cn_alloc(index->count, sizeof(*kinds));
+    ok = ok && (!column || (find_kinds(kinds, costs->db, index, err) &&
+                            add_up(&lines, costs, index, kinds, err)));
     cn_json_add_str(json, "column", column ? column->metric : "");
     if (column)
         cn_json_add_base(json, costs->db, column->metric);
@@ -165,7 +165,7 @@ static bool show(struct cn_served *served, struct cn_json *json, struct cn_costs
         cn_json_end(json);
     }
     cn_json_end(json);
-    free(parts);
+    free(kinds);
     free(lines.list);
     return ok;
 }

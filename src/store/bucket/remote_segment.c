@@ -31,21 +31,21 @@ static void note_failure(struct segment *segment, const struct cn_error *err)
     cn_lock_release(&segment->lock);
 }
 
-/* A part of an object. */
-struct remote_part {
+/* Bytes of an object, and where they go. */
+struct remote_fetch {
     size_t file;
     uint64_t off, len;
     uint8_t *out;
 };
 
-struct remote_parts {
-    struct remote_part *list;
+struct remote_fetches {
+    struct remote_fetch *list;
     size_t count, capacity;
 };
 
 /* A range may span files; the space between them stays zero. */
 static void split(const struct segment *segment, const struct cn_range *range,
-                  struct remote_parts *parts)
+                  struct remote_fetches *fetches)
 {
     const struct cn_manifest_entry *entry = segment->remote.entry;
 
@@ -56,8 +56,8 @@ static void split(const struct segment *segment, const struct cn_range *range,
 
         if (from >= to)
             continue;
-        CN_PUSH(parts->list, parts->count, parts->capacity,
-                (struct remote_part){
+        CN_PUSH(fetches->list, fetches->count, fetches->capacity,
+                (struct remote_fetch){
                     .file = i,
                     .off = from - begin,
                     .len = to - from,
@@ -66,30 +66,30 @@ static void split(const struct segment *segment, const struct cn_range *range,
     }
 }
 
-static bool fetch_parts(struct segment *segment, const struct remote_parts *parts,
-                        struct cn_error *err)
+static bool fetch_all(struct segment *segment, const struct remote_fetches *fetches,
+                      struct cn_error *err)
 {
     const struct cn_manifest_entry *entry = segment->remote.entry;
-    struct cn_s3_request *requests = cn_alloc(parts->count, sizeof(*requests));
-    struct cn_text *keys = cn_alloc(parts->count, sizeof(*keys));
+    struct cn_s3_request *requests = cn_alloc(fetches->count, sizeof(*requests));
+    struct cn_text *keys = cn_alloc(fetches->count, sizeof(*keys));
     bool ok;
 
-    for (size_t i = 0; i < parts->count; i++) {
-        const struct remote_part *part = &parts->list[i];
+    for (size_t i = 0; i < fetches->count; i++) {
+        const struct remote_fetch *fetch = &fetches->list[i];
 
         cn_text_printf(&keys[i], "segments/%s/%s", entry->id,
-                       entry->files[part->file].name);
+                       entry->files[fetch->file].name);
         requests[i] = (struct cn_s3_request){
             .method = CN_S3_GET,
             .key = cn_text_str(&keys[i]),
-            .off = part->off,
-            .len = part->len,
-            .out = part->out,
-            .object_len = entry->files[part->file].len,
+            .off = fetch->off,
+            .len = fetch->len,
+            .out = fetch->out,
+            .object_len = entry->files[fetch->file].len,
         };
     }
-    ok = cn_s3_run(segment->bucket->s3, requests, parts->count, err);
-    for (size_t i = 0; i < parts->count; i++) {
+    ok = cn_s3_run(segment->bucket->s3, requests, fetches->count, err);
+    for (size_t i = 0; i < fetches->count; i++) {
         if (ok && requests[i].status == 404)
             ok = cn_fail(err, CN_ERR_IO, "%s/%s: there is no such object",
                          segment->bucket->address, requests[i].key);
@@ -105,30 +105,30 @@ static bool fetch(void *arg, const struct cn_range *ranges, size_t count,
                   struct cn_error *err)
 {
     struct segment *segment = arg;
-    struct remote_parts parts = {0};
+    struct remote_fetches fetches = {0};
 
     for (size_t i = 0; i < count; i++)
-        split(segment, &ranges[i], &parts);
-    bool ok = fetch_parts(segment, &parts, err);
-    free(parts.list);
+        split(segment, &ranges[i], &fetches);
+    bool ok = fetch_all(segment, &fetches, err);
+    free(fetches.list);
     return ok;
 }
 
 enum { ROWS_WHOLE_MAX = 8 << 20 }; /* of longer files of rows, the ends are fetched */
 
-/* The parts of a file that opening it reads: the first block, and the last one. Of a short file of
+/* The bytes of a file that opening it reads: the first block, and the last one. Of a short file of
  * rows all of it, which is one request. */
-static size_t opening_parts(const struct segment *segment, size_t i,
-                            struct cn_bytes parts[2])
+static size_t opening_bytes(const struct segment *segment, size_t i,
+                            struct cn_bytes needed[2])
 {
     const struct cn_manifest_file *file = &segment->remote.entry->files[i];
     const uint8_t *begin = cn_range_cache_bytes(segment->cache).ptr + segment->offs[i];
 
-    parts[0] = (struct cn_bytes){begin, 1};
-    parts[1] = (struct cn_bytes){begin + (size_t)file->len - 1, 1};
+    needed[0] = (struct cn_bytes){begin, 1};
+    needed[1] = (struct cn_bytes){begin + (size_t)file->len - 1, 1};
     if (strcmp(file->name, CN_META_FILE_NAME) != 0 || file->len > ROWS_WHOLE_MAX)
         return 2;
-    parts[0].len = (size_t)file->len;
+    needed[0].len = (size_t)file->len;
     return 1;
 }
 
@@ -136,14 +136,14 @@ static void fetch_rows(void *arg)
 {
     struct segment *segment = arg;
     const struct cn_manifest_entry *entry = segment->remote.entry;
-    struct cn_bytes parts[2];
+    struct cn_bytes needed[2];
     struct cn_error err;
 
     for (size_t i = 0; i < entry->file_count; i++)
         if (strcmp(entry->files[i].name, CN_META_FILE_NAME) == 0 &&
             entry->files[i].len > 0 &&
-            !cn_range_cache_need(segment->cache, parts, opening_parts(segment, i, parts),
-                                 &err))
+            !cn_range_cache_need(segment->cache, needed,
+                                 opening_bytes(segment, i, needed), &err))
             note_failure(segment, &err);
 }
 
@@ -160,14 +160,14 @@ static void fetch_ends(void *arg)
 {
     struct segment *segment = arg;
     const struct cn_manifest_entry *entry = segment->remote.entry;
-    struct cn_bytes parts[2 * CN_MANIFEST_FILES_MAX];
+    struct cn_bytes needed[2 * CN_MANIFEST_FILES_MAX];
     struct cn_error err;
     size_t count = 0;
 
     for (size_t i = 0; i < entry->file_count; i++)
         if (entry->files[i].len > 0 && !is_read_later(entry->files[i].name))
-            count += opening_parts(segment, i, parts + count);
-    if (!cn_range_cache_need(segment->cache, parts, count, &err))
+            count += opening_bytes(segment, i, needed + count);
+    if (!cn_range_cache_need(segment->cache, needed, count, &err))
         note_failure(segment, &err);
 }
 
@@ -232,7 +232,7 @@ static bool open_file(struct cn_file_source *source, const char *name,
                    segment->bucket->address, entry->number, name);
 }
 
-static bool need(struct cn_file_source *source, struct cn_bytes part,
+static bool need(struct cn_file_source *source, struct cn_bytes bytes,
                  struct cn_error *err)
 {
     struct segment *segment = (struct segment *)source;
@@ -241,7 +241,7 @@ static bool need(struct cn_file_source *source, struct cn_bytes part,
     /* Not once more until the segment is opened again: each attempt may take long. */
     if (!check(&segment->remote, err))
         return false;
-    if (cn_range_cache_need(segment->cache, &part, 1, &found))
+    if (cn_range_cache_need(segment->cache, &bytes, 1, &found))
         return true;
     note_failure(segment, &found);
     *err = found;

@@ -15,17 +15,17 @@
 /* A span that is stored twice has the same time, so it is in segments that overlap. */
 static void find_overlaps(struct cn_search *search)
 {
-    const struct cn_search_part *last =
+    const struct cn_search_segment *last =
         NULL; /* of those before, the one that ends last */
 
     search->overlaps = cn_alloc(search->count, sizeof(*search->overlaps));
     for (size_t i = 0; i < search->count; i++) {
-        const struct cn_search_part *part = &search->oldest[i];
+        const struct cn_search_segment *entry = &search->oldest[i];
 
-        if (last && part->first_ns <= last->last_ns)
-            search->overlaps[part->segment] = search->overlaps[last->segment] = true;
-        if (!last || part->last_ns > last->last_ns)
-            last = part;
+        if (last && entry->first_ns <= last->last_ns)
+            search->overlaps[entry->segment] = search->overlaps[last->segment] = true;
+        if (!last || entry->last_ns > last->last_ns)
+            last = entry;
     }
 }
 
@@ -43,18 +43,18 @@ bool cn_search_open(struct cn_search **out, const struct cn_store *store,
     search->indexes = cn_alloc(search->count, sizeof(*search->indexes));
     search->failures = cn_alloc(search->count, sizeof(*search->failures));
     for (size_t i = 0; i < search->count; i++) {
-        struct cn_search_part *part = &search->newest[i];
+        struct cn_search_segment *entry = &search->newest[i];
 
-        part->segment = (uint32_t)i;
+        entry->segment = (uint32_t)i;
         search->row_count += cn_segment_row_count(cn_store_segment(store, i));
-        cn_segment_times(cn_store_segment(store, i), &part->first_ns, &part->last_ns);
-        search->oldest[i] = *part;
+        cn_segment_times(cn_store_segment(store, i), &entry->first_ns, &entry->last_ns);
+        search->oldest[i] = *entry;
     }
     if (search->count > 0) {
-        CN_SORT(search->newest, search->count, CN_DOWN(struct cn_search_part, last_ns),
-                CN_DOWN(struct cn_search_part, segment));
-        CN_SORT(search->oldest, search->count, CN_UP(struct cn_search_part, first_ns),
-                CN_UP(struct cn_search_part, segment));
+        CN_SORT(search->newest, search->count, CN_DOWN(struct cn_search_segment, last_ns),
+                CN_DOWN(struct cn_search_segment, segment));
+        CN_SORT(search->oldest, search->count, CN_UP(struct cn_search_segment, first_ns),
+                CN_UP(struct cn_search_segment, segment));
     }
     find_overlaps(search);
     *out = search;
@@ -295,24 +295,24 @@ static bool drop_seen(struct cn_map *seen, uint32_t segment,
     return true;
 }
 
-static bool search_part(struct cn_search *search, const struct cn_search_part *part,
-                        const struct cn_query *query,
-                        const struct cn_search_visitor *visitor, struct cn_error *err)
+static bool search_entry(struct cn_search *search, const struct cn_search_segment *entry,
+                         const struct cn_query *query,
+                         const struct cn_search_visitor *visitor, struct cn_error *err)
 {
     const struct cn_store_index *index;
     struct cn_rows rows;
     bool is_kept, ok;
 
-    if (!open_for(search, part->segment, query, &index, err) ||
-        !hits_of(search, part->segment, query, visitor->is_rough, &rows, &is_kept, err))
+    if (!open_for(search, entry->segment, query, &index, err) ||
+        !hits_of(search, entry->segment, query, visitor->is_rough, &rows, &is_kept, err))
         return false;
     ok = true;
     if (visitor->kind == CN_SEARCH_WHOLE)
-        drop_doubles(search, part->segment, &rows, &is_kept);
-    else if (visitor->seen && search->overlaps[part->segment])
-        ok = drop_seen(visitor->seen, part->segment, index, &rows, &is_kept, err);
+        drop_doubles(search, entry->segment, &rows, &is_kept);
+    else if (visitor->seen && search->overlaps[entry->segment])
+        ok = drop_seen(visitor->seen, entry->segment, index, &rows, &is_kept, err);
     ok = ok && (cn_rows_is_empty(&rows) ||
-                visitor->visit(visitor->arg, part->segment, index, &rows, err));
+                visitor->visit(visitor->arg, entry->segment, index, &rows, err));
     if (!is_kept)
         cn_rows_done(&rows);
     return ok;
@@ -326,13 +326,14 @@ static void note_row(void *arg, uint32_t row)
 
 /* Checks the times, the filter, and the id if the query has one. */
 static bool may_have_hits(const struct cn_search *search,
-                          const struct cn_search_part *part, const struct cn_query *query)
+                          const struct cn_search_segment *entry,
+                          const struct cn_query *query)
 {
-    const struct cn_segment *segment = cn_store_segment(search->store, part->segment);
+    const struct cn_segment *segment = cn_store_segment(search->store, entry->segment);
     bool has_trace = false;
 
-    if (part->first_ns > part->last_ns || part->last_ns < query->first_ns ||
-        part->first_ns > query->last_ns ||
+    if (entry->first_ns > entry->last_ns || entry->last_ns < query->first_ns ||
+        entry->first_ns > query->last_ns ||
         !cn_query_may_match(query, cn_segment_filter(segment)))
         return false;
     if (query->has_id)
@@ -399,18 +400,18 @@ unsigned cn_search_workers(const struct cn_search *search)
 }
 
 /* True if a visitor visits a segment that has hits. */
-static bool may_visit(const struct cn_search *search, const struct cn_search_part *part,
-                      const struct cn_query *query,
+static bool may_visit(const struct cn_search *search,
+                      const struct cn_search_segment *entry, const struct cn_query *query,
                       const struct cn_search_visitor *visitor)
 {
-    return (!visitor->only || visitor->only[part->segment]) &&
-           may_have_hits(search, part, query);
+    return (!visitor->only || visitor->only[entry->segment]) &&
+           may_have_hits(search, entry, query);
 }
 
-/* Match the segments of `parts` without cached hits on all processors. */
+/* Match the segments of `entries` without cached hits on all processors. */
 static void match_ahead(struct cn_search *search, const struct cn_query *query,
                         const struct cn_search_visitor *visitor,
-                        const struct cn_search_part *parts, size_t count)
+                        const struct cn_search_segment *entries, size_t count)
 {
     enum { ROWS_MIN = 1 << 16 }; /* fewer rows are matched before a thread has started */
     unsigned workers = cn_search_workers(search);
@@ -427,9 +428,9 @@ static void match_ahead(struct cn_search *search, const struct cn_query *query,
     uint64_t row_count = 0;
 
     for (size_t i = 0; i < count; i++) {
-        uint32_t segment = parts[i].segment;
+        uint32_t segment = entries[i].segment;
 
-        if (!may_visit(search, &parts[i], query, visitor) ||
+        if (!may_visit(search, &entries[i], query, visitor) ||
             ahead.kept->rows[segment].words)
             continue;
         ahead.jobs[jobs.count++].segment = segment;
@@ -450,16 +451,17 @@ static size_t end_of(const struct cn_search *search,
 }
 
 size_t cn_search_end_of(const struct cn_search *search, const struct cn_query *query,
-                        size_t part_max)
+                        size_t segment_max)
 {
     size_t end = 0;
 
-    for (; end < search->count && part_max > 0; end++)
-        part_max -= may_have_hits(search, &search->newest[end], query);
+    for (; end < search->count && segment_max > 0; end++)
+        segment_max -= may_have_hits(search, &search->newest[end], query);
     return end;
 }
 
-size_t cn_search_part_count(const struct cn_search *search, const struct cn_query *query)
+size_t cn_search_segment_count(const struct cn_search *search,
+                               const struct cn_query *query)
 {
     size_t count = 0;
 
@@ -483,7 +485,7 @@ struct cn_query *cn_search_seed(const struct cn_search *search,
             cn_query_term_is_of_trace(&step->term) ||
             !cn_query_parse(&term, step->text, query->now_ns, &ignored))
             continue;
-        size_t count = cn_search_part_count(search, term);
+        size_t count = cn_search_segment_count(search, term);
         /* Times have the most hits. */
         if (count < best_count || (count == best_count && best->last_ns < UINT64_MAX)) {
             cn_query_free(best);
@@ -508,10 +510,10 @@ static bool has_more(const struct cn_search *search, const struct cn_query *quer
             visitor->goes_on(visitor->arg, search->newest[position].last_ns));
 }
 
-/* The number of parts from `at` on that are visited, or may be: those whose times overlap those of
+/* The number of entries from `at` on that are visited, or may be: those whose times overlap those of
  * the first one, such as other lanes, or all if nothing ends the walk. */
 static size_t count_ahead(const struct cn_search *search,
-                          const struct cn_search_part *parts, size_t at,
+                          const struct cn_search_segment *entries, size_t at,
                           const struct cn_search_visitor *visitor)
 {
     size_t end = at + 1, last = end_of(search, visitor);
@@ -519,8 +521,8 @@ static size_t count_ahead(const struct cn_search *search,
     if (!visitor->goes_on)
         return last - at;
     while (end < last &&
-           (visitor->is_oldest_first ? parts[end].first_ns <= parts[at].last_ns
-                                     : parts[end].last_ns >= parts[at].first_ns))
+           (visitor->is_oldest_first ? entries[end].first_ns <= entries[at].last_ns
+                                     : entries[end].last_ns >= entries[at].first_ns))
         end++;
     return end - at;
 }
@@ -540,33 +542,33 @@ static enum cn_step visit_next(struct cn_search *search, const struct cn_query *
                                const struct cn_search_visitor *visitor, size_t *position,
                                size_t *ahead_end, struct cn_error *err)
 {
-    const struct cn_search_part *parts =
+    const struct cn_search_segment *entries =
         visitor->is_oldest_first ? search->oldest : search->newest;
     size_t end = end_of(search, visitor);
 
-    while (*position < end && !may_visit(search, &parts[*position], query, visitor))
+    while (*position < end && !may_visit(search, &entries[*position], query, visitor))
         ++*position;
     if (*position >= end) {
         if (visitor->is_cut)
             *visitor->is_cut = has_more(search, query, visitor, end);
         return CN_END;
     }
-    const struct cn_search_part *part = &parts[*position];
+    const struct cn_search_segment *entry = &entries[*position];
     if (visitor->goes_on &&
         !visitor->goes_on(visitor->arg,
-                          visitor->is_oldest_first ? part->first_ns : part->last_ns))
+                          visitor->is_oldest_first ? entry->first_ns : entry->last_ns))
         return CN_END;
     if (*position >= *ahead_end) {
-        size_t count = count_ahead(search, parts, *position, visitor);
+        size_t count = count_ahead(search, entries, *position, visitor);
 
         if (count > 1)
-            match_ahead(search, query, visitor, part, count);
+            match_ahead(search, query, visitor, entry, count);
         *ahead_end = *position + count;
     }
     ++*position;
-    return search_part(search, part, query, visitor, err)
+    return search_entry(search, entry, query, visitor, err)
                ? CN_ITEM
-               : note_failure(search, part->segment, err);
+               : note_failure(search, entry->segment, err);
 }
 
 /* True if the traces that match are found before segments are visited. */
@@ -593,7 +595,7 @@ static enum cn_step visit_whole(struct cn_search *search, const struct cn_query 
                                 const struct cn_search_visitor *visitor, size_t *position,
                                 struct cn_error *err)
 {
-    const struct cn_search_part *parts =
+    const struct cn_search_segment *entries =
         visitor->is_oldest_first ? search->oldest : search->newest;
     const struct cn_store_index *index;
     const struct cn_whole *whole;
@@ -603,7 +605,7 @@ static enum cn_step visit_whole(struct cn_search *search, const struct cn_query 
     if (!cn_search_whole(search, query, visitor->end > 0, &whole, err))
         return CN_FAIL;
     for (; *position < search->count; ++*position) {
-        segment = parts[*position].segment;
+        segment = entries[*position].segment;
         rows = visitor->kind == CN_SEARCH_WHOLE ? &whole->all[segment]
                                                 : &whole->firsts[segment];
         if (!cn_rows_is_empty(rows))
@@ -612,8 +614,8 @@ static enum cn_step visit_whole(struct cn_search *search, const struct cn_query 
     if (*position == search->count ||
         (visitor->goes_on &&
          !visitor->goes_on(visitor->arg, visitor->is_oldest_first
-                                             ? parts[*position].first_ns
-                                             : parts[*position].last_ns))) {
+                                             ? entries[*position].first_ns
+                                             : entries[*position].last_ns))) {
         if (visitor->is_cut)
             *visitor->is_cut = has_more_whole(search, query, visitor);
         return CN_END;

@@ -48,7 +48,8 @@ size_t cn_search_end_of(const struct cn_search *search, const struct cn_query *q
                         size_t part_max);
 
 /* The number of segments that may have hits. */
-size_t cn_search_part_count(const struct cn_search *search, const struct cn_query *query);
+size_t cn_search_segment_count(const struct cn_search *search,
+                               const struct cn_query *query);
 
 /* A condition that every trace has to meet in one of its spans, of those the one that the fewest
  * segments may have; NULL if the query has none. The caller frees it. */

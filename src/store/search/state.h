@@ -12,7 +12,7 @@
 #include "store/search/whole.h"
 
 /* The times of a segment are known before its index is opened. */
-struct cn_search_part {
+struct cn_search_segment {
     uint32_t segment;
     uint64_t first_ns, last_ns;
 };
@@ -25,8 +25,8 @@ struct cn_shared_index {
 
 struct cn_search {
     const struct cn_store *store;
-    struct cn_search_part *newest; /* the one with the newest row first */
-    struct cn_search_part *oldest; /* the one with the oldest row first */
+    struct cn_search_segment *newest; /* the one with the newest row first */
+    struct cn_search_segment *oldest; /* the one with the oldest row first */
     size_t count;
     struct cn_kept_hits kept;
     struct cn_shared_index **indexes; /* by segment; NULL: not open */

@@ -77,7 +77,7 @@ static bool lay_out(void *arg, const struct cn_cells *cells, struct cn_error *er
         off += cn_align_up(len, encoding->align);
     }
     c->offs[limit] = off;
-    if (!c->job->part || c->job->part->number == 0)
+    if (!c->job->rank || c->job->rank->number == 0)
         cn_out_expect(c->out, off);
     return cn_out_reserve(c->out, off - c->out->end_off, &off, err);
 }
@@ -171,12 +171,12 @@ static bool take(void *arg, unsigned worker, const struct cn_context_range *rang
                  struct cn_error *err)
 {
     struct cct_writer *c = arg;
-    const struct cn_transpose_part *part = c->job->part;
+    const struct cn_transpose_rank *rank = c->job->rank;
     struct cct_worker *self = &c->workers[worker];
 
-    if (!part)
+    if (!rank)
         return cn_out_reserve(c->out, self->len, &self->off, err);
-    if (!part->reserve(part->arg, range->last + 1 == c->job->db->context_limit, true,
+    if (!rank->reserve(rank->arg, range->last + 1 == c->job->db->context_limit, true,
                        self->len, &self->off, err))
         return false;
     self->off += c->blocks_off;
@@ -210,7 +210,7 @@ static bool transpose(struct cct_writer *c, struct cn_error *err)
 {
     struct cn_transpose_options options = {
         .workers = c->job->workers,
-        .part = c->job->part,
+        .rank = c->job->rank,
         .memory_len = c->job->options->memory_len,
         .value_len = c->encoding->value_len,
         .context_len = sizeof(struct cn_hpc_cct_block) + c->encoding->record_len,

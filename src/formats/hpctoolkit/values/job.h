@@ -8,12 +8,12 @@
 #include <stdint.h>
 
 struct cn_database;
-struct cn_transpose_part;
+struct cn_transpose_rank;
 struct cn_write_options;
 
 struct cn_hpc_value_job {
     struct cn_database *db;
-    const struct cn_transpose_part *part; /* of this process in cct.db; NULL: all of it */
+    const struct cn_transpose_rank *rank; /* this process in cct.db; NULL: all of it */
     const struct cn_write_options *options;
     const char *dir;        /* of the files */
     unsigned workers;       /* at least 1 */

@@ -32,9 +32,10 @@ static struct file file_of(unsigned machine, const void *bytes, size_t len)
     memset(code_bytes, 0xcc, sizeof(code_bytes));
     memset(data_bytes, 0, sizeof(data_bytes));
     memcpy(code_bytes, bytes, len);
-    cn_code_add_part(&file.code,
-                     &(struct cn_code_part){CODE, {code_bytes, ROOM}, .is_code = true});
-    cn_code_add_part(&file.code, &(struct cn_code_part){DATA, {data_bytes, ROOM}, false});
+    cn_code_add_section(
+        &file.code, &(struct cn_code_section){CODE, {code_bytes, ROOM}, .is_code = true});
+    cn_code_add_section(&file.code,
+                        &(struct cn_code_section){DATA, {data_bytes, ROOM}, false});
     return file;
 }
 

@@ -233,7 +233,7 @@ struct member {
     struct team *team;
     struct cn_ranks *ranks;
     struct cn_ranks_turns turns;
-    const struct cn_transpose_part *part;
+    const struct cn_transpose_rank *rank;
     struct collected own[WORKERS_MAX];
     uint64_t offs[WORKERS_MAX];
 };
@@ -291,7 +291,7 @@ static bool member_take(void *arg, unsigned worker, const struct cn_context_rang
 {
     struct member *member = arg;
 
-    return member->part->reserve(member->part->arg, range->last + 1 == CONTEXTS, true,
+    return member->rank->reserve(member->rank->arg, range->last + 1 == CONTEXTS, true,
                                  member->own[worker].count, &member->offs[worker], err);
 }
 
@@ -314,7 +314,7 @@ static bool member_finish(void *arg, unsigned worker,
 static void transpose_part(struct cn_ranks *ranks, void *arg)
 {
     struct member member = {.team = arg, .ranks = ranks, .turns = {.ranks = ranks}};
-    struct cn_transpose_part part = {.number = ranks->rank,
+    struct cn_transpose_rank rank = {.number = ranks->rank,
                                      .count = ranks->size,
                                      .workers = 2,
                                      .arg = &member,
@@ -323,7 +323,7 @@ static void transpose_part(struct cn_ranks *ranks, void *arg)
                                      .share = share,
                                      .reserve = reserve};
     struct cn_transpose_options options = {.workers = 2,
-                                           .part = &part,
+                                           .rank = &rank,
                                            .memory_len = member.team->memory_len,
                                            .what = "sorting",
                                            .folder = member.team->folder};
@@ -335,7 +335,7 @@ static void transpose_part(struct cn_ranks *ranks, void *arg)
     struct cn_database *db = make_database();
     struct cn_error *err = &member.team->errs[ranks->rank];
 
-    member.part = &part;
+    member.rank = &rank;
     db->own_first = ranks->rank == 0 ? 0 : 1 + THREADS * ranks->rank / ranks->size;
     db->own_end = 1 + THREADS * (ranks->rank + 1) / ranks->size;
     member.team->ok[ranks->rank] = cn_transpose_run(db, &options, &sink, err);

@@ -353,39 +353,39 @@ static bool bind_flow(struct chrome_reading *r, uint32_t track, struct cn_error 
                                event->bind_hash, CN_NONE, err);
 }
 
-struct profile_part {
+struct profile_reading {
     struct cn_js_profile profile;
     struct cn_json_reader json;
 };
 
-static bool take_part(void *arg, const struct cn_json_member *member,
-                      struct cn_error *err)
+static bool take_member(void *arg, const struct cn_json_member *member,
+                        struct cn_error *err)
 {
-    struct profile_part *part = arg;
+    struct profile_reading *reading = arg;
 
-    return cn_js_profile_take(&part->profile, &part->json, member, err);
+    return cn_js_profile_take(&reading->profile, &reading->json, member, err);
 }
 
 /* A JavaScript profile, or a part of one: its data was skipped, as the name may come after it. */
 static bool take_profile(struct chrome_reading *r, struct cn_error *err)
 {
     const struct chrome_event *event = &r->event;
-    struct profile_part part = {.json = cn_json_read(r->json.bytes)};
+    struct profile_reading reading = {.json = cn_json_read(r->json.bytes)};
 
-    part.json.at = (size_t)event->data_off;
-    bool ok = cn_json_expect(&part.json, CN_JSON_OBJECT, "an object", err) &&
-              cn_json_read_object(&part.json, take_part, &part, err);
-    if (!part.profile.has_start && event->has_time && event->time_ns >= 0) {
-        part.profile.has_start = true;
-        part.profile.start_us = event->time_ns / 1000;
+    reading.json.at = (size_t)event->data_off;
+    bool ok = cn_json_expect(&reading.json, CN_JSON_OBJECT, "an object", err) &&
+              cn_json_read_object(&reading.json, take_member, &reading, err);
+    if (!reading.profile.has_start && event->has_time && event->time_ns >= 0) {
+        reading.profile.has_start = true;
+        reading.profile.start_us = event->time_ns / 1000;
     }
     if (ok)
         cn_js_profile_append(
             cn_js_calls_profile(&r->js, event->id_hash,
                                 (struct cn_js_thread){event->pid, event->tid}),
-            &part.profile);
-    cn_js_profile_done(&part.profile);
-    cn_json_reader_done(&part.json);
+            &reading.profile);
+    cn_js_profile_done(&reading.profile);
+    cn_json_reader_done(&reading.json);
     return ok;
 }
 

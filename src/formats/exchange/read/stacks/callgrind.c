@@ -20,7 +20,7 @@ enum {
     EVENT_MAX = 16,
     CONTEXT_MAX = 1 << 18, /* contexts by division */
     STEP_MAX = 1 << 26,    /* calls that are looked at, once for each context */
-    SMALLEST_PART = 1000000,
+    SMALLEST_SHARE = 1000000,
 };
 
 /* The names of one kind, which are written once: "(3) main". */
@@ -388,54 +388,54 @@ static void add_totals(struct callgrind *g)
                 g->functions[i].total[e] = g->functions[i].called[e];
 }
 
-/* A function on the path, and the part of it that belongs there. */
-struct grind_part {
+/* A function on the path, and the share of it that belongs there. */
+struct grind_share {
     uint32_t function, context;
     uint32_t next_call;
-    double parts[EVENT_MAX];
+    double shares[EVENT_MAX];
 };
 
 struct grind_division {
     struct callgrind *g;
-    struct grind_part path[CN_IMPORT_DEPTH_MAX];
+    struct grind_share path[CN_IMPORT_DEPTH_MAX];
     size_t depth;
     size_t context_count, step_count;
     double smallest[EVENT_MAX];
     uint32_t thread;
 };
 
-/* Add the part of a function to its context, and make it the innermost of the path. */
-static bool open_part(struct grind_division *d, uint32_t function, const double *parts,
-                      struct cn_error *err)
+/* Add the share of a function to its context, and make it the innermost of the path. */
+static bool open_share(struct grind_division *d, uint32_t function, const double *shares,
+                       struct cn_error *err)
 {
     struct callgrind *g = d->g;
     struct grind_function *about = &g->functions[function];
-    struct grind_part *part = &d->path[d->depth];
+    struct grind_share *share = &d->path[d->depth];
 
-    *part = (struct grind_part){
+    *share = (struct grind_share){
         .function = function,
         .context = cn_import_call(
             g->import, d->depth > 0 ? d->path[d->depth - 1].context : 0, about->frame),
         .next_call = about->first_call,
     };
-    memcpy(part->parts, parts, sizeof(part->parts));
+    memcpy(share->shares, shares, sizeof(share->shares));
     about->is_open = true;
     d->depth++;
     d->context_count++;
     for (size_t e = 0; e < g->event_count; e++) {
-        double value = about->self[e] * parts[e];
+        double value = about->self[e] * shares[e];
 
         about->divided[e] += value;
-        if (value > 0 && !cn_import_add(g->import, d->thread, part->context,
+        if (value > 0 && !cn_import_add(g->import, d->thread, share->context,
                                         g->metrics[e], value * g->scales[e], err))
             return false;
     }
     return true;
 }
 
-/* The part of the callee that a call from the innermost part has; false if it is too small. */
-static bool find_parts(const struct grind_division *d, const struct grind_call *call,
-                       double parts[EVENT_MAX])
+/* The share of the callee that a call from the innermost share has; false if it is too small. */
+static bool find_shares(const struct grind_division *d, const struct grind_call *call,
+                        double shares[EVENT_MAX])
 {
     const struct callgrind *g = d->g;
     const struct grind_function *callee = &g->functions[call->to];
@@ -444,36 +444,36 @@ static bool find_parts(const struct grind_division *d, const struct grind_call *
     for (size_t e = 0; e < g->event_count; e++) {
         double total = callee->total[e];
 
-        parts[e] =
-            total > 0 ? d->path[d->depth - 1].parts[e] * call->costs[e] / total : 0;
-        is_large |= parts[e] * total > d->smallest[e];
+        shares[e] =
+            total > 0 ? d->path[d->depth - 1].shares[e] * call->costs[e] / total : 0;
+        is_large |= shares[e] * total > d->smallest[e];
     }
     return is_large;
 }
 
-static bool divide(struct grind_division *d, uint32_t function, const double *parts,
+static bool divide(struct grind_division *d, uint32_t function, const double *shares,
                    struct cn_error *err)
 {
     struct callgrind *g = d->g;
 
-    if (!open_part(d, function, parts, err))
+    if (!open_share(d, function, shares, err))
         return false;
     while (d->depth > 0) {
-        struct grind_part *part = &d->path[d->depth - 1];
+        struct grind_share *share = &d->path[d->depth - 1];
         const struct grind_call *call;
         double inner[EVENT_MAX] = {0};
 
-        if (part->next_call == CN_NONE || d->step_count == STEP_MAX) {
-            g->functions[part->function].is_open = false;
+        if (share->next_call == CN_NONE || d->step_count == STEP_MAX) {
+            g->functions[share->function].is_open = false;
             d->depth--;
             continue;
         }
-        call = &g->calls[part->next_call];
-        part->next_call = call->next;
+        call = &g->calls[share->next_call];
+        share->next_call = call->next;
         d->step_count++;
         if (!g->functions[call->to].is_open && d->depth < CN_IMPORT_DEPTH_MAX &&
-            d->context_count < CONTEXT_MAX && find_parts(d, call, inner) &&
-            !open_part(d, call->to, inner, err))
+            d->context_count < CONTEXT_MAX && find_shares(d, call, inner) &&
+            !open_share(d, call->to, inner, err))
             return false;
     }
     return true;
@@ -489,19 +489,19 @@ static bool divide_all(struct callgrind *g, uint32_t thread, struct cn_error *er
     d->thread = thread;
     for (size_t i = 0; i < g->function_count; i++)
         for (size_t e = 0; e < g->event_count; e++)
-            d->smallest[e] += g->functions[i].self[e] / SMALLEST_PART;
+            d->smallest[e] += g->functions[i].self[e] / SMALLEST_SHARE;
     for (uint32_t i = 0; i < g->function_count && ok; i++) {
         const struct grind_function *about = &g->functions[i];
-        double parts[EVENT_MAX] = {0};
+        double shares[EVENT_MAX] = {0};
         bool is_first = false;
 
         for (size_t e = 0; e < g->event_count; e++) {
             double rest = about->total[e] - about->called[e];
 
-            parts[e] = about->total[e] > 0 ? rest / about->total[e] : 0;
+            shares[e] = about->total[e] > 0 ? rest / about->total[e] : 0;
             is_first |= rest > d->smallest[e];
         }
-        ok = !is_first || divide(d, i, parts, err);
+        ok = !is_first || divide(d, i, shares, err);
     }
     free(d);
     return ok;

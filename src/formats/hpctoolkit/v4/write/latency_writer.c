@@ -19,8 +19,8 @@
 enum {
     ID_COUNT = UINT16_MAX + 1,
     NO_BUCKET = UINT16_MAX,
-    PART_VALUES = 64 * 1024, /* of a part of a plane, about */
-    COPY_LEN = 1 << 20,      /* of encoded planes, to and from the spool */
+    RANGE_VALUES = 64 * 1024, /* of a range of a plane, about */
+    COPY_LEN = 1 << 20,       /* of encoded planes, to and from the spool */
 };
 
 struct bucket {
@@ -29,7 +29,7 @@ struct bucket {
 };
 
 /* The counts of a profile in the contexts first..last; none if these are in reverse order. */
-struct latency_part {
+struct latency_range {
     uint32_t profile, first, last;
     bool is_last; /* of its profile */
 };
@@ -41,7 +41,7 @@ struct waiting {
     uint32_t context;
 };
 
-/* A worker has one part. */
+/* A worker has one range. */
 struct latency_worker {
     struct cn_value_cursor cursor;
     struct waiting waiting;
@@ -61,8 +61,8 @@ struct cn_hpc_latency_writer {
     uint16_t *by_prop_id, *by_stat_id; /* bucket, or NO_BUCKET */
     struct cn_hpc_latency_profile *profiles;
     uint64_t end_off; /* of the planes of this process, from their beginning */
-    struct latency_part *parts;
-    size_t part_count, part_capacity;
+    struct latency_range *ranges;
+    size_t range_count, range_capacity;
     struct latency_worker *workers;
     struct cn_failures failures;
 
@@ -169,11 +169,11 @@ static bool add_value(struct latency_worker *self, struct cn_value value, uint16
     return true;
 }
 
-static bool encode_part(const struct cn_hpc_latency_writer *l,
-                        const struct latency_part *part, struct latency_worker *self,
-                        struct cn_error *err)
+static bool encode_range(const struct cn_hpc_latency_writer *l,
+                         const struct latency_range *range, struct latency_worker *self,
+                         struct cn_error *err)
 {
-    const uint16_t *routes = part->profile == 0 ? l->by_stat_id : l->by_prop_id;
+    const uint16_t *routes = range->profile == 0 ? l->by_stat_id : l->by_prop_id;
     struct cn_value_batch batch;
     enum cn_step step;
 
@@ -182,10 +182,10 @@ static bool encode_part(const struct cn_hpc_latency_writer *l,
     self->count_count = 0;
     self->context_count = 0;
     cn_text_clear(&self->counts);
-    if (part->first > part->last)
+    if (range->first > range->last)
         return true;
-    if (!cn_profile_values(l->db, part->profile, part->first, part->last, &self->cursor,
-                           err))
+    if (!cn_profile_values(l->db, range->profile, range->first, range->last,
+                           &self->cursor, err))
         return false;
     while ((step = cn_values_next(&self->cursor, &batch, err)) == CN_ITEM)
         for (size_t i = 0; i < batch.count; i++)
@@ -196,15 +196,15 @@ static bool encode_part(const struct cn_hpc_latency_writer *l,
     return step == CN_END;
 }
 
-static void part_run(void *arg, size_t job, unsigned worker)
+static void range_run(void *arg, size_t job, unsigned worker)
 {
     struct cn_hpc_latency_writer *l = arg;
     struct cn_error *err = cn_failures_error(&l->failures, worker);
 
     if (cn_failures_stopped(&l->failures, worker) ||
-        encode_part(l, &l->parts[job], &l->workers[worker], err))
+        encode_range(l, &l->ranges[job], &l->workers[worker], err))
         return;
-    (void)cn_fail_in(err, "profile %" PRIu32, l->parts[job].profile);
+    (void)cn_fail_in(err, "profile %" PRIu32, l->ranges[job].profile);
     cn_failures_note(&l->failures, worker, job);
 }
 
@@ -228,11 +228,12 @@ static bool add_bytes(struct cn_hpc_latency_writer *l, struct cn_bytes bytes,
     return l->encoded.len < COPY_LEN || spool_encoded(l, err);
 }
 
-static bool add_part(struct cn_hpc_latency_writer *l, const struct latency_part *part,
-                     struct latency_worker *self, struct cn_error *err)
+static bool write_range(struct cn_hpc_latency_writer *l,
+                        const struct latency_range *range, struct latency_worker *self,
+                        struct cn_error *err)
 {
     if (l->count_count == 0 && l->contexts.len == 0)
-        l->profiles[part->profile].counts_off = l->end_off;
+        l->profiles[range->profile].counts_off = l->end_off;
     if (!add_bytes(l, cn_wire_view(&self->counts), err))
         return false;
     for (size_t i = 0; i < self->context_count; i++) {
@@ -243,10 +244,10 @@ static bool add_part(struct cn_hpc_latency_writer *l, const struct latency_part 
         cn_text_add(&l->contexts, (const char *)bytes, sizeof(bytes));
     }
     l->count_count += self->count_count;
-    if (!part->is_last)
+    if (!range->is_last)
         return true;
-    l->profiles[part->profile].count_count = l->count_count;
-    l->profiles[part->profile].context_count =
+    l->profiles[range->profile].count_count = l->count_count;
+    l->profiles[range->profile].context_count =
         (uint32_t)(l->contexts.len / cn_hpc_latency_context_size);
     if (!add_bytes(l, cn_wire_view(&l->contexts), err))
         return false;
@@ -255,29 +256,29 @@ static bool add_part(struct cn_hpc_latency_writer *l, const struct latency_part 
     return true;
 }
 
-static void part_take(void *arg, size_t job, unsigned worker)
+static void range_take(void *arg, size_t job, unsigned worker)
 {
     struct cn_hpc_latency_writer *l = arg;
-    const struct latency_part *part = &l->parts[job];
+    const struct latency_range *range = &l->ranges[job];
     struct cn_error *err = cn_failures_error(&l->failures, worker);
 
     if (!cn_failures_share(&l->failures, worker))
         return;
-    if (part->is_last)
+    if (range->is_last)
         cn_database_forget(l->db);
-    if (!add_part(l, part, &l->workers[worker], err) ||
+    if (!write_range(l, range, &l->workers[worker], err) ||
         !cn_progress_report(l->w->options->progress, "writing " CN_HPC_LATENCY_NAME,
-                            job + 1, l->part_count, "parts", err))
+                            job + 1, l->range_count, "parts", err))
         cn_failures_note(&l->failures, worker, job);
 }
 
-static void add_range(struct cn_hpc_latency_writer *l, struct latency_part part)
+static void add_range(struct cn_hpc_latency_writer *l, struct latency_range range)
 {
-    CN_PUSH(l->parts, l->part_count, l->part_capacity, part);
+    CN_PUSH(l->ranges, l->range_count, l->range_capacity, range);
 }
 
-/* Divide the planes of this process into parts. */
-static bool plan_parts(struct cn_hpc_latency_writer *l, struct cn_error *err)
+/* Divide the planes of this process into ranges. */
+static bool plan_ranges(struct cn_hpc_latency_writer *l, struct cn_error *err)
 {
     uint32_t end = cn_database_own_end(l->db);
 
@@ -287,20 +288,20 @@ static bool plan_parts(struct cn_hpc_latency_writer *l, struct cn_error *err)
 
         if (!cn_database_profile(l->db, i, &profile, err))
             return false;
-        if (profile.value_count / PART_VALUES < limit)
-            count += profile.value_count / PART_VALUES;
+        if (profile.value_count / RANGE_VALUES < limit)
+            count += profile.value_count / RANGE_VALUES;
         /* Of several summaries the first counts. */
         if ((i == 0) != profile.is_summary)
             count = 0;
         for (uint64_t k = 0; k < count; k++)
-            add_range(l, (struct latency_part){i, (uint32_t)(limit * k / count),
-                                               (uint32_t)(limit * (k + 1) / count - 1),
-                                               false});
+            add_range(l, (struct latency_range){i, (uint32_t)(limit * k / count),
+                                                (uint32_t)(limit * (k + 1) / count - 1),
+                                                false});
         if (count == 0)
-            add_range(l, (struct latency_part){.profile = i, .first = 1});
+            add_range(l, (struct latency_range){.profile = i, .first = 1});
         else
-            l->parts[l->part_count - 1].last = UINT32_MAX;
-        l->parts[l->part_count - 1].is_last = true;
+            l->ranges[l->range_count - 1].last = UINT32_MAX;
+        l->ranges[l->range_count - 1].is_last = true;
     }
     return true;
 }
@@ -309,12 +310,12 @@ static bool plan_parts(struct cn_hpc_latency_writer *l, struct cn_error *err)
 static bool write_own(struct cn_hpc_latency_writer *l, struct cn_error *err)
 {
     unsigned count = l->w->workers;
-    bool ok = plan_parts(l, err);
+    bool ok = plan_ranges(l, err);
 
     l->workers = cn_alloc(count, sizeof(*l->workers));
     cn_failures_init(&l->failures, count);
     if (ok)
-        cn_pool_run(&(struct cn_jobs){l->part_count, l, part_run, part_take, NULL},
+        cn_pool_run(&(struct cn_jobs){l->range_count, l, range_run, range_take, NULL},
                     count);
     ok = ok && cn_failures_result(&l->failures, err);
     cn_failures_done(&l->failures);
@@ -337,12 +338,12 @@ static bool place_planes(const struct cn_hpc_latency_writer *l, uint64_t first_o
 
     for (uint64_t at = 0; ok && at < l->end_off;) {
         uint64_t left = l->end_off - at;
-        struct cn_bytes part = {chunk, left < COPY_LEN ? (size_t)left : COPY_LEN};
+        struct cn_bytes copied = {chunk, left < COPY_LEN ? (size_t)left : COPY_LEN};
 
-        ok = cn_spool_read(&l->spool, at, chunk, part.len, err) &&
-             cn_out_write_at(&out, first_off + at, chunk, part.len, err);
-        cn_block_checksums_add(first_off, first_off + at, part, crcs);
-        at += part.len;
+        ok = cn_spool_read(&l->spool, at, chunk, copied.len, err) &&
+             cn_out_write_at(&out, first_off + at, chunk, copied.len, err);
+        cn_block_checksums_add(first_off, first_off + at, copied, crcs);
+        at += copied.len;
     }
     cn_out_abandon(&out);
     free(chunk);
@@ -460,7 +461,7 @@ void cn_hpc_latency_free(struct cn_hpc_latency_writer *l)
     free(l->by_prop_id);
     free(l->by_stat_id);
     free(l->profiles);
-    free(l->parts);
+    free(l->ranges);
     cn_text_done(&l->contexts);
     cn_text_done(&l->encoded);
     cn_spool_close(&l->spool);

@@ -80,7 +80,7 @@ static bool write_contexts(struct ranks_file *file, struct cn_error *err)
 {
     struct cn_ranks *ranks = &file->ranks;
     struct cn_hpc_writing *w = &file->w;
-    struct cn_transpose_part part = {.number = ranks->rank,
+    struct cn_transpose_rank rank = {.number = ranks->rank,
                                      .count = ranks->size,
                                      .arg = file,
                                      .add_counts = add_counts,
@@ -91,8 +91,8 @@ static bool write_contexts(struct ranks_file *file, struct cn_error *err)
 
     if (!cn_ranks_combine(ranks, CN_RANKS_MAX, &workers, 1, err))
         return false;
-    part.workers = (unsigned)workers;
-    w->part = ranks->size > 1 ? &part : NULL;
+    rank.workers = (unsigned)workers;
+    w->rank = ranks->size > 1 ? &rank : NULL;
     return cn_ranks_agree(ranks, cn_hpc_cct_write(w, &file->out, err), err) &&
            cn_ranks_combine(ranks, CN_RANKS_MAX, &file->out.end_off, 1, err) &&
            (!w->is_first || cn_hpc_cct_end(w, &file->out, err));

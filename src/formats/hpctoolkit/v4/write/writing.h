@@ -18,7 +18,7 @@ enum { CN_HPC_CONTEXTS_LEN_MAX = INT32_MAX }; /* hpcviewer reads it as one byte 
 struct cn_hpc_writing {
     struct cn_database *db;
     bool is_first; /* of the processes that write together: writes what is not divided */
-    const struct cn_transpose_part *part; /* of this process in cct.db; NULL: all of it */
+    const struct cn_transpose_rank *rank; /* this process in cct.db; NULL: all of it */
     const struct cn_write_options *options;
     const char *dir;  /* of the files */
     unsigned workers; /* at least 1 */
@@ -35,7 +35,7 @@ struct cn_hpc_writing {
 static inline struct cn_hpc_value_job cn_hpc_writing_job(const struct cn_hpc_writing *w)
 {
     return (struct cn_hpc_value_job){.db = w->db,
-                                     .part = w->part,
+                                     .rank = w->rank,
                                      .options = w->options,
                                      .dir = w->dir,
                                      .workers = w->workers,
