@@ -30,7 +30,7 @@ void cn_tree_init(struct cn_tree *tree)
 void cn_tree_done(struct cn_tree *tree)
 {
     free(tree->cache);
-    if (!tree->is_view) {
+    if (!tree->is_borrowed) {
         free(tree->links);
         cn_map_done(&tree->wide);
     }
@@ -80,19 +80,19 @@ void cn_tree_trim(struct cn_tree *tree)
     tree->cache = NULL;
 }
 
-void cn_tree_view_init(struct cn_tree *view, const struct cn_tree *tree)
+void cn_tree_borrow(struct cn_tree *out, const struct cn_tree *tree)
 {
-    *view = *tree;
-    view->is_view = true;
-    view->cache = NULL;
-    make_cache(view, tree->cache_bits);
+    *out = *tree;
+    out->is_borrowed = true;
+    out->cache = NULL;
+    make_cache(out, tree->cache_bits);
 }
 
 static uint32_t add(struct cn_tree *tree, uint32_t parent, uint32_t key)
 {
     uint32_t id = (uint32_t)tree->count;
 
-    if (tree->count == UINT32_MAX || tree->is_view) {
+    if (tree->count == UINT32_MAX || tree->is_borrowed) {
         tree->is_full = true;
         return parent;
     }

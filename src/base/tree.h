@@ -4,7 +4,7 @@
  * Nodes are numbered from the root, 0, in the order in which they are added, parents before
  * children. The caller defines the keys.
  * Threads: one thread at a time; any thread may read a finished tree, with cn_tree_child()
- * through a view of its own.
+ * through a copy of its own, which borrows the nodes (cn_tree_borrow()).
  */
 #ifndef CN_BASE_TREE_H
 #define CN_BASE_TREE_H
@@ -33,7 +33,7 @@ struct cn_tree {
     unsigned cache_bits; /* its size is 1 << cache_bits */
     struct cn_map wide;  /* children of nodes with many, by parent << 32 | key */
     bool is_full;        /* a node could not be added: ids have 32 bits */
-    bool is_view;        /* of another tree: nothing can be added */
+    bool is_borrowed;    /* of another tree: nothing can be added */
 };
 
 void cn_tree_init(struct cn_tree *tree);
@@ -42,13 +42,13 @@ void cn_tree_done(struct cn_tree *tree); /* a zeroed tree is fine */
 /* A tree from the links of a former one; takes ownership of them. */
 void cn_tree_restore(struct cn_tree *tree, struct cn_tree_link *links, size_t count);
 
-/* Release memory that only a growing tree needs. Afterwards only views may look for
+/* Release memory that only a growing tree needs. Afterwards only borrowed trees may look for
  * children. */
 void cn_tree_trim(struct cn_tree *tree);
 
-/* A view of a tree, to be read with cn_tree_child() by another thread. It borrows the original,
- * which must not change; a missing child makes the view full. */
-void cn_tree_view_init(struct cn_tree *view, const struct cn_tree *tree);
+/* The same tree, to be read with cn_tree_child() by another thread. It borrows the original,
+ * which must not change; a missing child makes it full. */
+void cn_tree_borrow(struct cn_tree *out, const struct cn_tree *tree);
 
 /* The child of `parent` that is not in the cache, added when there is none. A full tree
  * returns the parent. */

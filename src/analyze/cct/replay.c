@@ -10,7 +10,7 @@ bool cn_cct_replay_open(struct cn_cct_replay *replay, const struct cn_cct_task *
     struct cn_call_span span = {.end = UINT64_MAX};
 
     *replay = (struct cn_cct_replay){.is_open = true, .task = *task};
-    cn_tree_view_init(&replay->task.tree, tree);
+    cn_tree_borrow(&replay->task.tree, tree);
     if (part == 0) {
         cn_cct_follow_init(&replay->follow, task);
     } else {

@@ -91,8 +91,8 @@ uint32_t cn_cct_task_site(struct cn_cct_task *task, uint64_t address, uint64_t t
 
     if (number != CN_NONE)
         return number;
-    if (task->tree.is_view || task->site_count == SITES_MAX) {
-        task->tree.is_full = task->tree.is_view;
+    if (task->tree.is_borrowed || task->site_count == SITES_MAX) {
+        task->tree.is_full = task->tree.is_borrowed;
         return task->site_count > 0 ? (uint32_t)task->site_count - 1 : 0;
     }
     CN_GROW(task->sites, task->site_count, task->site_capacity);
@@ -102,10 +102,10 @@ uint32_t cn_cct_task_site(struct cn_cct_task *task, uint64_t address, uint64_t t
     return *cn_map_at(&task->site_numbers, address, (uint32_t)task->site_count++);
 }
 
-/* The key of an address outside all functions. A view has them all: it cannot add one. */
+/* The key of an address outside all functions. A borrowed tree has them all: it cannot add one. */
 static uint32_t unknown_key(struct cn_cct_task *task, uint64_t address)
 {
-    if (!task->tree.is_view)
+    if (!task->tree.is_borrowed)
         return cn_call_ids_unknown(&task->ids, recording_of(task), address);
     uint32_t key = cn_call_ids_find(&task->ids, recording_of(task), address);
     task->tree.is_full = task->tree.is_full || key == CN_NONE;

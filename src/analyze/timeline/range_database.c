@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "model/contexts/database.h"
-#include "model/contexts/database_view.h"
+#include "model/contexts/database_overlay.h"
 
 /* Ids of values in threads and of their sums alike. */
 enum { POINT, FUNCTION, EXECUTION, SCOPE_COUNT };
@@ -26,7 +26,7 @@ struct range_plane {
 };
 
 struct range_database {
-    struct cn_database_view view; /* first: operations receive a pointer to it */
+    struct cn_database_overlay overlay; /* first: operations receive a pointer to it */
     struct cn_database_ops ops;
     struct range_plane *planes; /* the sums, then threads */
     struct cn_scope scopes[SCOPE_COUNT];
@@ -59,7 +59,7 @@ static bool get_profile(struct cn_database *db, uint32_t index, struct cn_profil
     const struct range_plane *plane = &self->planes[index];
 
     *out = (struct cn_profile){.is_summary = true};
-    if (index > 0 && !cn_database_profile(self->view.source, plane->profile, out, err))
+    if (index > 0 && !cn_database_profile(self->overlay.source, plane->profile, out, err))
         return false;
     out->value_count = plane->count;
     out->context_count = plane->context_count;
@@ -72,7 +72,7 @@ static enum cn_step child_next(struct cn_database *db, struct cn_context_cursor 
     struct range_database *self = self_of(db);
     enum cn_step step;
 
-    while ((step = cn_context_next(self->view.source, cursor, out, err)) == CN_ITEM)
+    while ((step = cn_context_next(self->overlay.source, cursor, out, err)) == CN_ITEM)
         if (out->id < self->id_limit && self->is_listed[out->id])
             break;
     return step;
@@ -133,7 +133,7 @@ static void close_database(struct cn_database *db)
 
 static struct cn_database_ops make_ops(void)
 {
-    struct cn_database_ops ops = cn_database_view_ops;
+    struct cn_database_ops ops = cn_database_overlay_ops;
 
     ops.profile = get_profile;
     ops.child_next = child_next;
@@ -152,13 +152,14 @@ const char *cn_range_metric(const struct cn_database *whole)
 
 static void make_metric(struct range_database *self)
 {
-    int function = cn_metrics_find_scope(&self->view.source->metrics, "function");
+    int function = cn_metrics_find_scope(&self->overlay.source->metrics, "function");
 
     self->scopes[POINT] = (struct cn_scope){"point", CN_SCOPE_POINT, 0};
     self->scopes[FUNCTION] = (struct cn_scope){
         "function", CN_SCOPE_TRANSITIVE,
-        function == CN_NO_ID ? 0
-                             : self->view.source->metrics.scopes[function].propagation};
+        function == CN_NO_ID
+            ? 0
+            : self->overlay.source->metrics.scopes[function].propagation};
     self->scopes[EXECUTION] = (struct cn_scope){"execution", CN_SCOPE_EXECUTION, 0};
     for (uint16_t i = 0; i < SCOPE_COUNT; i++) {
         self->instances[i] = (struct cn_scope_instance){i, i};
@@ -166,18 +167,18 @@ static void make_metric(struct range_database *self)
             .scope = i, .stat_id = i, .combine = CN_COMBINE_SUM, .formula = "$$"};
     }
     self->metric = (struct cn_metric){
-        .name = cn_range_metric(self->view.source),
+        .name = cn_range_metric(self->overlay.source),
         .instances = self->instances,
         .statistics = self->statistics,
         .instance_count = SCOPE_COUNT,
         .statistic_count = SCOPE_COUNT,
     };
-    self->view.db.metrics = (struct cn_metrics){.scopes = self->scopes,
-                                                .list = &self->metric,
-                                                .scope_count = SCOPE_COUNT,
-                                                .count = 1};
-    cn_taxonomy_build(&self->view.db.taxonomy, &self->view.db.metrics,
-                      &self->view.db.arena);
+    self->overlay.db.metrics = (struct cn_metrics){.scopes = self->scopes,
+                                                   .list = &self->metric,
+                                                   .scope_count = SCOPE_COUNT,
+                                                   .count = 1};
+    cn_taxonomy_build(&self->overlay.db.taxonomy, &self->overlay.db.metrics,
+                      &self->overlay.db.arena);
 }
 
 /* Samples have recorded times: nothing was subtracted from them. */
@@ -203,11 +204,11 @@ static struct range_database *new_database(struct cn_database *whole,
     size_t count = 1 + (has_threads ? request->profile_count : 0);
 
     self->ops = make_ops();
-    self->view.source = whole;
+    self->overlay.source = whole;
     self->planes = cn_alloc(count, sizeof(*self->planes));
     self->id_limit = index->id_limit;
     self->is_listed = cn_alloc(index->id_limit + 1, sizeof(*self->is_listed));
-    self->view.db = (struct cn_database){
+    self->overlay.db = (struct cn_database){
         .ops = &self->ops,
         .path = whole->path,
         .title = whole->title,
@@ -226,7 +227,7 @@ static struct range_database *new_database(struct cn_database *whole,
         .begin_ns = request->begin_ns,
         .end_ns = request->end_ns,
     };
-    self->view.db.description = describe(&self->view.db.arena, whole);
+    self->overlay.db.description = describe(&self->overlay.db.arena, whole);
     make_metric(self);
     for (size_t i = 1; i < count; i++)
         self->planes[i].profile = request->profiles[i - 1];
@@ -301,7 +302,8 @@ static bool list_contexts(struct range_build *build, const uint64_t *ns,
     for (size_t i = 0; i < index->count; i++) {
         if (!(build->total[i] > 0))
             continue;
-        if (!cn_context_at(build->self->view.source, index->nodes[i].at, &context, err))
+        if (!cn_context_at(build->self->overlay.source, index->nodes[i].at, &context,
+                           err))
             return false;
         build->self->is_listed[context.id] = true;
         build->propagates[i] = bit < 16 && (context.propagation >> bit & 1) != 0;
@@ -327,12 +329,12 @@ static bool fill_thread(struct range_build *build, struct range_plane *plane,
 
     request.profiles = &plane->profile;
     request.profile_count = 1;
-    if (!cn_range_sums_build(&sums, build->self->view.source, &request, build->progress,
-                             err))
+    if (!cn_range_sums_build(&sums, build->self->overlay.source, &request,
+                             build->progress, err))
         return false;
     fill_plane(build, plane, sums.ns);
     cn_range_sums_done(&sums);
-    if (!cn_spans_visit(build->self->view.source, plane->profile, request.begin_ns,
+    if (!cn_spans_visit(build->self->overlay.source, plane->profile, request.begin_ns,
                         request.end_ns, add_span, plane, err))
         return false;
     plane->sample_count += plane->sample_count > 0;
@@ -345,14 +347,14 @@ static bool fill(struct range_build *build, struct cn_error *err)
     struct cn_range_sums sums;
     bool ok;
 
-    if (!cn_range_sums_build(&sums, self->view.source, build->request, build->progress,
+    if (!cn_range_sums_build(&sums, self->overlay.source, build->request, build->progress,
                              err))
         return false;
     ok = list_contexts(build, sums.ns, err);
     if (ok)
         fill_plane(build, &self->planes[0], sums.ns);
     cn_range_sums_done(&sums);
-    for (uint32_t i = 1; ok && i < self->view.db.profile_count; i++)
+    for (uint32_t i = 1; ok && i < self->overlay.db.profile_count; i++)
         ok = fill_thread(build, &self->planes[i], err);
     return ok;
 }
@@ -377,8 +379,8 @@ bool cn_range_database_open(struct cn_database **out, struct cn_database *whole,
     free(build.total);
     free(build.propagates);
     if (ok)
-        *out = &build.self->view.db;
+        *out = &build.self->overlay.db;
     else
-        close_database(&build.self->view.db);
+        close_database(&build.self->overlay.db);
     return ok;
 }

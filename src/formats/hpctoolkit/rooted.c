@@ -27,7 +27,7 @@ static struct cn_context entry_of(const struct cn_hpc_rooted *self)
 static bool children(struct cn_database *db, const struct cn_context *parent,
                      struct cn_context_cursor *out, struct cn_error *err)
 {
-    struct cn_database *source = self_of(db)->view.source;
+    struct cn_database *source = self_of(db)->overlay.source;
 
     if (parent)
         return cn_context_children(source, parent->at == AT_ENTRY ? NULL : parent, out,
@@ -42,7 +42,7 @@ static enum cn_step child_next(struct cn_database *db, struct cn_context_cursor 
     if (cursor->at == AFTER_ENTRY)
         return CN_END;
     if (cursor->at != AT_ENTRY)
-        return cn_context_next(self_of(db)->view.source, cursor, out, err);
+        return cn_context_next(self_of(db)->overlay.source, cursor, out, err);
     cursor->at = AFTER_ENTRY;
     *out = entry_of(self_of(db));
     return CN_ITEM;
@@ -52,7 +52,7 @@ static bool context_at(struct cn_database *db, uint64_t at, struct cn_context *o
                        struct cn_error *err)
 {
     if (at != AT_ENTRY)
-        return cn_context_at(self_of(db)->view.source, at, out, err);
+        return cn_context_at(self_of(db)->overlay.source, at, out, err);
     *out = entry_of(self_of(db));
     return true;
 }
@@ -64,7 +64,7 @@ static bool begin_entry(struct cn_hpc_rooted *self, struct cn_value_cursor *curs
     cursor->first_key = 0;
     cursor->last_key = 0;
     cursor->as_key = self->entry;
-    return cn_database_view_values_begin(&self->view.db, cursor, err);
+    return cn_database_overlay_values_begin(&self->overlay.db, cursor, err);
 }
 
 static bool values_begin(struct cn_database *db, struct cn_value_cursor *cursor,
@@ -75,25 +75,25 @@ static bool values_begin(struct cn_database *db, struct cn_value_cursor *cursor,
     if (cursor->plane == CN_PLANE_OF_CONTEXT) {
         if (cursor->owner == self->entry)
             cursor->owner = 0;
-        return cn_database_view_values_begin(&self->view.db, cursor, err);
+        return cn_database_overlay_values_begin(&self->overlay.db, cursor, err);
     }
     if (cursor->first_key >= self->entry && cursor->last_key >= self->entry)
         return begin_entry(self, cursor, err);
-    return cn_database_view_values_begin(&self->view.db, cursor, err);
+    return cn_database_overlay_values_begin(&self->overlay.db, cursor, err);
 }
 
 static enum cn_step values_next(struct cn_value_cursor *cursor,
                                 struct cn_value_batch *out, struct cn_error *err)
 {
     struct cn_hpc_rooted *self = self_of(cursor->db);
-    enum cn_step step = cn_database_view_values_next(cursor, out, err);
+    enum cn_step step = cn_database_overlay_values_next(cursor, out, err);
 
     if (step == CN_END && cursor->plane == CN_PLANE_OF_PROFILE && cursor->as_key == 0 &&
         cursor->last_key >= self->entry) {
         /* The new id is the largest: its values come last. */
         if (!begin_entry(self, cursor, err))
             return CN_FAIL;
-        step = cn_database_view_values_next(cursor, out, err);
+        step = cn_database_overlay_values_next(cursor, out, err);
     }
     if (step != CN_ITEM || cursor->as_key == 0)
         return step;
@@ -166,17 +166,17 @@ bool cn_hpc_rooted_init(struct cn_hpc_rooted *rooted, struct cn_database *source
                        entry_count, other_count);
     if (!find_free_id(source, &id, err))
         return false;
-    *rooted = (struct cn_hpc_rooted){.view = {*source, source}, .entry = id};
-    rooted->ops = cn_database_view_ops;
+    *rooted = (struct cn_hpc_rooted){.overlay = {*source, source}, .entry = id};
+    rooted->ops = cn_database_overlay_ops;
     rooted->ops.children = children;
     rooted->ops.child_next = child_next;
     rooted->ops.context_at = context_at;
     rooted->ops.values_begin = values_begin;
     rooted->ops.values_next = values_next;
-    rooted->view.db.ops = &rooted->ops;
-    rooted->view.db.has_exact_counts = false;
-    rooted->view.db.context_limit = id + 1;
-    rooted->view.db.context_weight = source->context_weight + 1;
-    *db = &rooted->view.db;
+    rooted->overlay.db.ops = &rooted->ops;
+    rooted->overlay.db.has_exact_counts = false;
+    rooted->overlay.db.context_limit = id + 1;
+    rooted->overlay.db.context_weight = source->context_weight + 1;
+    *db = &rooted->overlay.db;
     return true;
 }

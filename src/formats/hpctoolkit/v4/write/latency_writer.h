@@ -8,12 +8,12 @@
 #define CN_FORMATS_HPCTOOLKIT_V4_WRITE_LATENCY_WRITER_H
 
 #include "formats/hpctoolkit/v4/write/writing.h"
-#include "model/contexts/database_view.h"
+#include "model/contexts/database_overlay.h"
 
 /* A database as the other files contain it: without latency metrics, and with statistics
  * that are numbered without gaps (hpcviewer numbers its own metrics after them). */
 struct cn_hpc_shown {
-    struct cn_database_view view; /* first: operations receive a pointer to it */
+    struct cn_database_overlay overlay; /* first: operations receive a pointer to it */
     struct cn_database_ops ops;
     uint16_t *prop_ids; /* new id by old one, or CN_HPC_SHOWN_DROPPED */
     uint16_t *stat_ids; /* the same */
@@ -22,7 +22,7 @@ struct cn_hpc_shown {
 };
 #define CN_HPC_SHOWN_DROPPED UINT16_MAX
 
-/* Set `*db` to the database to write, the source or, if it is needed, the view. */
+/* Set `*db` to the database to write, the source or, if it is needed, the overlay. */
 void cn_hpc_shown_init(struct cn_hpc_shown *shown, struct cn_database *source,
                        struct cn_database **db);
 void cn_hpc_shown_done(struct cn_hpc_shown *shown); /* safe when zeroed */

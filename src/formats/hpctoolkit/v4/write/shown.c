@@ -36,7 +36,7 @@ static bool has_derived(const struct cn_presented_metric *list, size_t count)
 
 /* Latencies have a file of their own. hpcviewer gives the numbers after the count of
  * statistics to derived columns: no statistic may have such a number. */
-static bool needs_view(const struct cn_database *db)
+static bool needs_overlay(const struct cn_database *db)
 {
     const struct cn_metrics *metrics = &db->metrics;
     size_t count = 0;
@@ -102,7 +102,7 @@ static bool values_begin(struct cn_database *db, struct cn_value_cursor *cursor,
         !cn_database_profile(db, cursor->owner, &profile, err))
         return false;
     cursor->has_stat_ids = profile.is_summary;
-    return cn_database_view_values_begin(db, cursor, err);
+    return cn_database_overlay_values_begin(db, cursor, err);
 }
 
 /* Values of dropped metrics are left out. What remains moves to the front of the cursor's
@@ -116,7 +116,7 @@ static enum cn_step values_next(struct cn_value_cursor *cursor,
 
     while (count == 0) {
         struct cn_value_batch batch;
-        enum cn_step step = cn_database_view_values_next(cursor, &batch, err);
+        enum cn_step step = cn_database_overlay_values_next(cursor, &batch, err);
 
         if (step != CN_ITEM)
             return step;
@@ -139,7 +139,7 @@ static bool get_profile(struct cn_database *db, uint32_t index, struct cn_profil
 {
     const struct cn_hpc_shown *shown = (const struct cn_hpc_shown *)db;
 
-    if (!cn_database_view_ops.profile(db, index, out, err))
+    if (!cn_database_overlay_ops.profile(db, index, out, err))
         return false;
     if (shown->counts) {
         out->value_count = shown->counts[2 * (size_t)index];
@@ -170,7 +170,7 @@ static bool count_plane(struct cn_database *db, uint32_t profile, uint64_t count
 
 bool cn_hpc_shown_count(struct cn_hpc_shown *shown, struct cn_error *err)
 {
-    struct cn_database *db = &shown->view.db;
+    struct cn_database *db = &shown->overlay.db;
     uint64_t *counts = cn_alloc(db->profile_count, 2 * sizeof(*counts));
     bool ok = true;
 
@@ -187,10 +187,10 @@ void cn_hpc_shown_init(struct cn_hpc_shown *shown, struct cn_database *source,
     const struct cn_metrics *metrics = &source->metrics;
     size_t count = 0;
 
-    *shown =
-        (struct cn_hpc_shown){.view = {*source, source}, .ops = cn_database_view_ops};
+    *shown = (struct cn_hpc_shown){.overlay = {*source, source},
+                                   .ops = cn_database_overlay_ops};
     *db = source;
-    if (!needs_view(source))
+    if (!needs_overlay(source))
         return;
     number_ids(shown, metrics);
     struct cn_metric *list = cn_arena_alloc(&shown->arena, metrics->count, sizeof(*list));
@@ -200,11 +200,11 @@ void cn_hpc_shown_init(struct cn_hpc_shown *shown, struct cn_database *source,
     shown->ops.profile = get_profile;
     shown->ops.values_begin = values_begin;
     shown->ops.values_next = values_next;
-    shown->view.db.ops = &shown->ops;
-    shown->view.db.has_exact_counts = false;
-    shown->view.db.metrics.list = list;
-    shown->view.db.metrics.count = count;
-    *db = &shown->view.db;
+    shown->overlay.db.ops = &shown->ops;
+    shown->overlay.db.has_exact_counts = false;
+    shown->overlay.db.metrics.list = list;
+    shown->overlay.db.metrics.count = count;
+    *db = &shown->overlay.db;
 }
 
 void cn_hpc_shown_done(struct cn_hpc_shown *shown)

@@ -1,8 +1,8 @@
-#include "model/contexts/database_view.h"
+#include "model/contexts/database_overlay.h"
 
 static struct cn_database *source_of(struct cn_database *db)
 {
-    return ((struct cn_database_view *)db)->source;
+    return ((struct cn_database_overlay *)db)->source;
 }
 
 static bool get_profile(struct cn_database *db, uint32_t index, struct cn_profile *out,
@@ -47,8 +47,9 @@ static bool context_at(struct cn_database *db, uint64_t at, struct cn_context *o
     return cn_context_at(source_of(db), at, out, err);
 }
 
-bool cn_database_view_values_begin(struct cn_database *db, struct cn_value_cursor *cursor,
-                                   struct cn_error *err)
+bool cn_database_overlay_values_begin(struct cn_database *db,
+                                      struct cn_value_cursor *cursor,
+                                      struct cn_error *err)
 {
     struct cn_database *source = source_of(db);
 
@@ -58,9 +59,9 @@ bool cn_database_view_values_begin(struct cn_database *db, struct cn_value_curso
     return ok;
 }
 
-enum cn_step cn_database_view_values_next(struct cn_value_cursor *cursor,
-                                          struct cn_value_batch *out,
-                                          struct cn_error *err)
+enum cn_step cn_database_overlay_values_next(struct cn_value_cursor *cursor,
+                                             struct cn_value_batch *out,
+                                             struct cn_error *err)
 {
     struct cn_database *db = cursor->db;
 
@@ -96,7 +97,7 @@ static void forget(struct cn_database *db)
     cn_database_forget(source_of(db));
 }
 
-const struct cn_database_ops cn_database_view_ops = {
+const struct cn_database_ops cn_database_overlay_ops = {
     .profile = get_profile,
     .module = get_module,
     .file = get_file,
@@ -104,8 +105,8 @@ const struct cn_database_ops cn_database_view_ops = {
     .children = children,
     .child_next = child_next,
     .context_at = context_at,
-    .values_begin = cn_database_view_values_begin,
-    .values_next = cn_database_view_values_next,
+    .values_begin = cn_database_overlay_values_begin,
+    .values_next = cn_database_overlay_values_next,
     .timeline = timeline,
     .samples = samples,
     .part = part,
