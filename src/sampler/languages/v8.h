@@ -162,7 +162,7 @@ struct cn_v8_range {
     uint64_t shift; /* of a copy of the built-ins, to these */
 };
 
-enum { CN_V8_MISSED = 64 };
+enum { CN_V8_MISSED = 64, CN_V8_POSITIONS_MAX = 1 << 22 };
 
 /* Where code was searched in vain, and when. */
 struct cn_v8_missed {
@@ -187,7 +187,10 @@ struct cn_v8 {
     struct cn_v8_code *codes; /* sorted by address */
     size_t code_count, code_capacity;
     struct cn_v8_missed missed[CN_V8_MISSED];
-    size_t source_left; /* bytes of sources that may still be read */
+    uint64_t search_round; /* of the searches that are counted */
+    unsigned search_count;
+    size_t source_left;    /* bytes of sources that may still be read */
+    size_t position_count; /* positions and inlined calls that are cached */
     struct cn_arena arena;
 };
 
@@ -216,6 +219,7 @@ uint32_t cn_v8_shared_of(struct cn_v8 *v8, uint64_t shared);
 
 /* The positions in a tagged array of bytes; empty if it is none. */
 void cn_v8_positions_read(struct cn_v8 *v8, uint64_t bytes, struct cn_v8_positions *out);
+void cn_v8_positions_free(struct cn_v8 *v8, struct cn_v8_positions *positions);
 
 /* The last entry at or before an offset; NULL: there is none. */
 const struct cn_v8_position *cn_v8_position_at(const struct cn_v8_positions *positions,

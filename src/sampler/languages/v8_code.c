@@ -7,6 +7,7 @@
 
 /* What is looked at for code that was not seen before. */
 enum {
+    SEARCHES_MAX = 16, /* for one stack */
     SEARCH_LEN_MAX = 1 << 20,
     SEARCH_PART_LEN = 1 << 13,
     CANDIDATES_MAX = 256,
@@ -70,8 +71,10 @@ static void read_inlined(struct cn_v8 *v8, struct cn_v8_code *code, uint64_t pos
         !find_array(v8, literals, &data, &literal_count))
         return;
     size_t count = (size_t)(len >> 32) / INLINED_LEN;
-    if (count == 0 || count > INLINED_MAX)
+    if (count == 0 || count > INLINED_MAX ||
+        v8->position_count + count > CN_V8_POSITIONS_MAX)
         return;
+    v8->position_count += count;
     code->inlined = cn_alloc(count, sizeof(*code->inlined));
     code->inlined_count = count;
     for (size_t i = 0; i < count; i++) {
@@ -185,9 +188,10 @@ static bool search(struct cn_v8 *v8, uint64_t lowest, uint64_t address,
     return false;
 }
 
-static void release(struct cn_v8_code *code)
+static void release(struct cn_v8 *v8, struct cn_v8_code *code)
 {
-    free(code->positions.list);
+    cn_v8_positions_free(v8, &code->positions);
+    v8->position_count -= code->inlined_count;
     free(code->inlined);
 }
 
@@ -213,7 +217,7 @@ static size_t make_room(struct cn_v8 *v8, const struct cn_v8_code *code)
     size_t first = find_index(v8, code->begin), last = first;
 
     while (last < v8->code_count && v8->codes[last].begin < code->end)
-        release(&v8->codes[last++]);
+        release(v8, &v8->codes[last++]);
     if (last > first) {
         memmove(v8->codes + first, v8->codes + last,
                 (v8->code_count - last) * sizeof(*v8->codes));
@@ -242,8 +246,13 @@ struct cn_v8_code *cn_v8_code_at(struct cn_v8 *v8, uint64_t lowest, uint64_t add
             memcmp(words, v8->codes[at].words, 2 * sizeof(*words)) == 0)
             return &v8->codes[at];
     }
-    if (is_missed(v8, address))
+    if (v8->search_round != v8->memory->round) {
+        v8->search_round = v8->memory->round;
+        v8->search_count = 0;
+    }
+    if (is_missed(v8, address) || v8->search_count == SEARCHES_MAX)
         return NULL;
+    v8->search_count++;
     if (!search(v8, lowest, address, &code)) {
         v8->missed[address / MISSED_LEN % CN_V8_MISSED] =
             (struct cn_v8_missed){address / MISSED_LEN, v8->memory->round};
@@ -251,7 +260,7 @@ struct cn_v8_code *cn_v8_code_at(struct cn_v8 *v8, uint64_t lowest, uint64_t add
     }
     at = make_room(v8, &code);
     if (v8->code_count == CODES_MAX) {
-        release(&v8->codes[--v8->code_count]);
+        release(v8, &v8->codes[--v8->code_count]);
         at = at < v8->code_count ? at : v8->code_count;
     }
     CN_GROW(v8->codes, v8->code_count, v8->code_capacity);

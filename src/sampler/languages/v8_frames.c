@@ -1,4 +1,3 @@
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes/record.h"
@@ -154,8 +153,7 @@ static void push_interpreted(struct frame *f, uint32_t number, bool is_handler)
         return;
     }
     if (function->bytecodes != bytecodes) {
-        free(function->positions.list);
-        function->positions = (struct cn_v8_positions){0};
+        cn_v8_positions_free(v8, &function->positions);
         function->bytecodes = bytecodes;
         /* It has its positions before the other tables since these are trusted. */
         if (cn_v8_field(v8, bytecodes, l->bytecodes_wrapper == CN_V8_UNKNOWN ? 32 : 24,

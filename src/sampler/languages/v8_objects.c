@@ -8,13 +8,13 @@
 
 /* What is read at most of one process, and of each object. */
 enum {
-    FUNCTIONS_MAX = 1 << 18,
+    FUNCTIONS_MAX = 1 << 16,
     SCRIPTS_MAX = 1 << 14,
     NAME_LEN_MAX = 512,
     STRING_DEPTH_MAX = 16,
     STRING_PARTS_MAX = 32,
     SOURCE_LEN_MAX = 8 << 20,
-    SOURCES_LEN_MAX = 64 << 20,
+    SOURCES_LEN_MAX = 32 << 20,
     SOURCE_PART_LEN = 1 << 16,
     POSITIONS_LEN_MAX = 1 << 18,
     UNCACHED =
@@ -440,13 +440,15 @@ void cn_v8_positions_read(struct cn_v8 *v8, uint64_t object, struct cn_v8_positi
     int64_t off = -1, position = 0, off_step, step;
     if (!cn_memory_read(v8->memory, object - 1 + (uint64_t)l->array_data, bytes, len))
         len = 0;
-    while (take_number(&at, bytes + len, &off_step) &&
+    while (v8->position_count < CN_V8_POSITIONS_MAX &&
+           take_number(&at, bytes + len, &off_step) &&
            take_number(&at, bytes + len, &step)) {
         off_step = off_step >= 0 ? off_step : -(off_step + 1);
         position = (int64_t)((uint64_t)position + (uint64_t)step);
         if (off_step > UINT32_MAX || off + off_step < 0 || off + off_step > UINT32_MAX)
             break;
         off += off_step;
+        v8->position_count++;
         CN_PUSH(out->list, out->count, capacity,
                 (struct cn_v8_position){
                     .off = (uint32_t)off,
@@ -455,6 +457,13 @@ void cn_v8_positions_read(struct cn_v8 *v8, uint64_t object, struct cn_v8_positi
                 });
     }
     free(bytes);
+}
+
+void cn_v8_positions_free(struct cn_v8 *v8, struct cn_v8_positions *positions)
+{
+    free(positions->list);
+    v8->position_count -= positions->count;
+    *positions = (struct cn_v8_positions){0};
 }
 
 const struct cn_v8_position *cn_v8_position_at(const struct cn_v8_positions *positions,

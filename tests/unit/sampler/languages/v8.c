@@ -281,6 +281,20 @@ static void what_has_moved_is_not_named(void **state)
     assert_int_equal(step.frames[0], ENTRY + 8);
 }
 
+static void searches_are_limited_for_each_stack(void **state)
+{
+    (void)state;
+    /* Code that begins nowhere, at many addresses; then code that does. */
+    cn_v8_image_set(&image, CN_V8_IMAGE_CODE - 16, 0);
+    for (unsigned i = 0; i < 64; i++)
+        assert_null(cn_v8_code_at(&v8, CN_V8_IMAGE_BASE, CN_V8_IMAGE_BASE + 64 * i));
+    assert_true(v8.search_count > 0 && v8.search_count < 64);
+    cn_v8_image_fill(&image);
+    assert_null(cn_v8_code_at(&v8, CN_V8_IMAGE_BASE, CN_V8_IMAGE_CODE + 192));
+    cn_memory_begin(&memory, 0, 1 << 18);
+    assert_non_null(cn_v8_code_at(&v8, CN_V8_IMAGE_BASE, CN_V8_IMAGE_CODE + 192));
+}
+
 static void code_of_others_is_left_to_the_tables(void **state)
 {
     struct cn_unwind_step step = step_at(CN_UNWIND_AARCH64, 0x400000, true);
@@ -322,6 +336,7 @@ int main(void)
         CN_TEST(code_without_a_frame_has_its_caller_in_a_register),
         CN_TEST(code_without_a_frame_has_its_caller_on_the_stack),
         CN_TEST(what_has_moved_is_not_named),
+        CN_TEST(searches_are_limited_for_each_stack),
         CN_TEST(code_of_others_is_left_to_the_tables),
         CN_TEST(a_layout_that_is_not_described_is_refused),
     };
