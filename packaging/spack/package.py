@@ -29,6 +29,7 @@ class Cairn(CMakePackage):
     depends_on("curl")
     depends_on("elfutils")
     depends_on("expat")
+    depends_on("libbpf")
     depends_on("libdeflate")
     depends_on("libmicrohttpd")
     depends_on("libyaml")

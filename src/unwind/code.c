@@ -2,7 +2,13 @@
 
 #include "unwind/space.h"
 
-enum { CODE_LEN = 16, ABOVE_LEN = 8, BEFORE_LEN = 8, ARM_SEARCH_LEN = 1024 };
+enum {
+    CODE_LEN = 16,
+    ABOVE_LEN = 8,
+    BEFORE_LEN = 8,
+    ARM_SEARCH_LEN = 1024,
+    TRAMPOLINE_SEARCH_LEN = 1 << 14
+};
 
 /* mov $15,%rax; syscall */
 static const uint8_t x86_sigreturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
@@ -52,6 +58,23 @@ static enum cn_unwind_code arm_code(struct cn_bytes code, const uint8_t before[A
     return memcmp(before + ABOVE_LEN - sizeof(svc), svc, sizeof(svc)) == 0
                ? CN_UNWIND_CODE_AFTER_SYSCALL
                : CN_UNWIND_CODE_ORDINARY;
+}
+
+bool cn_unwind_mapping_trampoline(const struct cn_unwind_mapping *mapping,
+                                  uint64_t *file_off)
+{
+    uint8_t code[sizeof(arm_sigreturn)];
+
+    for (uint64_t off = 0; off < TRAMPOLINE_SEARCH_LEN; off += 4) {
+        if (cn_unwind_module_read(mapping->module, off, code, sizeof(code)) <
+            sizeof(code))
+            return false;
+        if (memcmp(code, arm_sigreturn, sizeof(code)) == 0) {
+            *file_off = off;
+            return true;
+        }
+    }
+    return false;
 }
 
 enum cn_unwind_code cn_unwind_code_at(struct cn_unwind_point *point,

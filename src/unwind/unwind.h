@@ -101,6 +101,11 @@ void cn_unwind_space_each(const struct cn_unwind_space *space,
 const struct cn_unwind_table *
 cn_unwind_mapping_table(const struct cn_unwind_mapping *mapping);
 
+/* Where in its file a mapping's module has the code that returns from signal handlers. False if
+ * its beginning has none; aarch64 alone, where no table describes it. */
+CN_CHECK bool cn_unwind_mapping_trampoline(const struct cn_unwind_mapping *mapping,
+                                           uint64_t *file_off);
+
 /* A number that changes with the mappings, and with the tables that are built. */
 uint64_t cn_unwind_space_version(const struct cn_unwind_space *space);
 

@@ -72,6 +72,9 @@ static void tell_result(const struct cn_args *args,
     if (result->kernel_count > 0)
         cn_text_printf(&text, ", %.1f %% unwound in the kernel",
                        100 * (double)result->kernel_count / (double)result->stack_count);
+    else if (result->stack_count > 0)
+        cn_text_str_add(&text, result->is_inside ? ", copied by signals"
+                                                 : ", unwound from copies");
     if (result->refusal.text[0])
         cn_cli_detail(args, "stacks were copied: %s", result->refusal.text);
     cn_cli_detail(args,

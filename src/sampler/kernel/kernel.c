@@ -198,6 +198,7 @@ static struct kernel_module *module_at(struct cn_kernel *kernel,
     uint32_t *at = cn_map_at(&kernel->module_of, (uintptr_t)mapping->module,
                              (uint32_t)kernel->module_count);
     struct cn_kernel_tree tree;
+    uint64_t file_off, trampoline = 0;
 
     if (*at < kernel->module_count)
         return &kernel->module_list[*at];
@@ -206,8 +207,11 @@ static struct kernel_module *module_at(struct cn_kernel *kernel,
     struct kernel_module *module = &kernel->module_list[kernel->module_count - 1];
     if (kernel->module_count >= CN_KERNEL_MODULES_MAX)
         return module;
-    cn_kernel_tree_build(&tree, &kernel->all_rules, table,
-                         strcmp(mapping->path, "[vdso]") == 0);
+    if (strcmp(mapping->path, "[vdso]") == 0 && table->machine == CN_UNWIND_AARCH64 &&
+        cn_unwind_mapping_trampoline(mapping, &file_off) &&
+        !cn_unwind_table_address(table, file_off, &trampoline))
+        trampoline = 0;
+    cn_kernel_tree_build(&tree, &kernel->all_rules, table, trampoline);
     send_rules(kernel);
     if (kernel->block_count + tree.count <= BLOCKS_MAX &&
         send_tree(kernel, &tree, (uint32_t)kernel->module_count)) {

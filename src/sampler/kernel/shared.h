@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 enum {
-    CN_KERNEL_FRAMES_MAX = 1024, /* addresses of the user's code in a record */
+    CN_KERNEL_FRAMES_MAX = 1900, /* addresses of the user's code in a record */
     CN_KERNEL_CHAIN_MAX = 128,   /* addresses of the kernel's code */
     CN_KERNEL_MAPPINGS_MAX = 512,
     CN_KERNEL_PROCESSES_MAX = 4096,

@@ -6,7 +6,10 @@
 #include "base/alloc.h"
 #include "unwind/table.h"
 
-enum { ENTRY_LEN = 128 }; /* of _start, at most */
+enum {
+    ENTRY_LEN = 128, /* of _start, at most */
+    TRAMPOLINE_LEN = 8,
+};
 
 /* Rows in the order of addresses, neighbours with different rules. */
 struct rows {
@@ -73,7 +76,7 @@ static void find_expression(const struct cn_unwind_table *table, uint32_t off,
 }
 
 static void find_kind(const struct cn_unwind_table *table, const uint32_t *words,
-                      bool is_vdso, struct cn_kernel_rule *rule)
+                      struct cn_kernel_rule *rule)
 {
     bool is_arm = table->machine == CN_UNWIND_AARCH64;
     bool is_signal = cn_unwind_rule_flags(words[0]) & CN_UNWIND_IS_SIGNAL;
@@ -86,11 +89,9 @@ static void find_kind(const struct cn_unwind_table *table, const uint32_t *words
             rule->kind = CN_KERNEL_UNKNOWN;
         return;
     }
-    if (is_signal) {
-        /* The layout is that of the kernel whose module it is. */
-        rule->kind = is_arm && is_vdso ? CN_KERNEL_BY_SIGNAL : CN_KERNEL_UNKNOWN;
+    /* On aarch64 the layout is known by the code, not by a table. */
+    if (is_signal)
         return;
-    }
     rule->cfa = (int32_t)words[1];
     if (number == (is_arm ? CN_UNWIND_ARM_SP : CN_UNWIND_X86_RSP))
         rule->kind = CN_KERNEL_BY_SP;
@@ -99,7 +100,7 @@ static void find_kind(const struct cn_unwind_table *table, const uint32_t *words
 }
 
 struct cn_kernel_rule cn_kernel_rule_of(const struct cn_unwind_table *table,
-                                        const uint32_t *words, bool is_vdso)
+                                        const uint32_t *words)
 {
     static const struct cn_kernel_rule unknown, end = {.kind = CN_KERNEL_END};
     bool is_arm = table->machine == CN_UNWIND_AARCH64;
@@ -109,7 +110,7 @@ struct cn_kernel_rule cn_kernel_rule_of(const struct cn_unwind_table *table,
     unsigned count = cn_unwind_rule_flags(words[0]) & CN_UNWIND_COUNT_MASK;
     struct cn_kernel_rule rule = {0};
 
-    find_kind(table, words, is_vdso, &rule);
+    find_kind(table, words, &rule);
     if (rule.kind == CN_KERNEL_BY_SIGNAL || rule.kind == CN_KERNEL_UNKNOWN)
         return (struct cn_kernel_rule){.kind = rule.kind};
     if (from != (is_arm ? CN_UNWIND_ARM_LR : CN_UNWIND_X86_RIP))
@@ -150,30 +151,67 @@ static void add_row(struct rows *rows, uint32_t begin, uint32_t to)
     CN_PUSH(rows->to, rows->count, rows->to_capacity, to);
 }
 
-/* The rows of a table, from 0 on. Code of the entry that has no rule is the outermost. */
-static void list_rows(struct rows *rows, struct cn_kernel_rules *rules,
-                      const struct cn_unwind_table *table, bool is_vdso)
+/* Code that is known although no rule describes it. */
+struct known_code {
+    uint64_t begin, end;
+    uint32_t to;
+};
+
+/* The part of a row without a rule that is known. */
+static void add_known(struct rows *rows, const struct known_code *known, uint64_t begin,
+                      uint64_t end)
 {
-    uint64_t entry = table->entry - table->base, entry_end = entry + ENTRY_LEN;
-    bool has_entry = table->entry >= table->base && entry_end < UINT32_MAX;
+    if (known->begin >= end || known->end <= begin)
+        return;
+    add_row(rows, (uint32_t)(begin > known->begin ? begin : known->begin), known->to);
+    if (end > known->end)
+        add_row(rows, (uint32_t)known->end, 0);
+}
+
+/* Addresses of the module that count from its base; nothing if it has no such code. */
+static struct known_code known_at(const struct cn_unwind_table *table, uint64_t address,
+                                  uint64_t before, uint64_t len, uint32_t to)
+{
+    uint64_t begin = address - table->base - before;
+
+    if (address < table->base + before || begin > UINT32_MAX - len - before)
+        return (struct known_code){0};
+    return (struct known_code){begin, begin + before + len, to};
+}
+
+/* The rows of a table, from 0 on. */
+static void list_rows(struct rows *rows, struct cn_kernel_rules *rules,
+                      const struct cn_unwind_table *table, uint64_t trampoline)
+{
     uint32_t *number_of = cn_alloc(table->word_count + 1, sizeof(*number_of));
     uint32_t end = add_rule(rules, (struct cn_kernel_rule){.kind = CN_KERNEL_END});
+    uint32_t signal =
+        add_rule(rules, (struct cn_kernel_rule){.kind = CN_KERNEL_BY_SIGNAL});
+    struct known_code first = known_at(table, table->entry, 0, ENTRY_LEN, end),
+                      second = {0};
 
+    /* A handler returns to its first instruction, which is found by the byte before. */
+    if (trampoline > 0)
+        second = known_at(table, trampoline, 1, TRAMPOLINE_LEN, signal);
+    if (second.begin < first.begin) {
+        struct known_code other = first;
+
+        first = second;
+        second = other;
+    }
     add_row(rows, 0, 0);
     for (size_t i = 0; i <= table->row_count; i++) {
-        bool is_last = i == table->row_count;
         uint64_t begin = i == 0 ? 0 : table->begins[i - 1];
-        uint64_t until = is_last ? UINT32_MAX : table->begins[i];
+        uint64_t until = i == table->row_count ? UINT32_MAX : table->begins[i];
         uint32_t at = i == 0 ? 0 : table->rules[i - 1];
 
         if (at > 0 && number_of[at] == 0)
             number_of[at] =
-                1 + add_rule(rules, cn_kernel_rule_of(table, &table->words[at], is_vdso));
+                1 + add_rule(rules, cn_kernel_rule_of(table, &table->words[at]));
         add_row(rows, (uint32_t)begin, at > 0 ? number_of[at] - 1 : 0);
-        if (at == 0 && has_entry && begin < entry_end && until > entry) {
-            add_row(rows, (uint32_t)(begin > entry ? begin : entry), end);
-            if (until > entry_end)
-                add_row(rows, (uint32_t)entry_end, 0);
+        if (at == 0) {
+            add_known(rows, &first, begin, until);
+            add_known(rows, &second, begin, until);
         }
     }
     free(number_of);
@@ -198,13 +236,13 @@ static void rows_done(struct rows *rows)
 }
 
 void cn_kernel_tree_build(struct cn_kernel_tree *tree, struct cn_kernel_rules *rules,
-                          const struct cn_unwind_table *table, bool is_vdso)
+                          const struct cn_unwind_table *table, uint64_t trampoline)
 {
     struct rows rows = {0};
     size_t counts[CN_KERNEL_DEPTH_MAX], first;
 
     *tree = (struct cn_kernel_tree){0};
-    list_rows(&rows, rules, table, is_vdso);
+    list_rows(&rows, rules, table, trampoline);
     for (size_t count = rows.count; tree->depth == 0 || count > 1;) {
         count = (count + CN_KERNEL_BLOCK_ROWS - 1) / CN_KERNEL_BLOCK_ROWS;
         counts[tree->depth++] = count;

@@ -27,13 +27,14 @@ struct cn_kernel_tree {
 
 void cn_kernel_rules_done(struct cn_kernel_rules *rules);
 
-/* Make the rule of a row, whose words are `words`. `is_vdso`: of the kernel's own module. */
+/* Make the rule of a row, whose words are `words`. */
 struct cn_kernel_rule cn_kernel_rule_of(const struct cn_unwind_table *table,
-                                        const uint32_t *words, bool is_vdso);
+                                        const uint32_t *words);
 
-/* Make the tree, and add its rules. Those that are too many are unknown. */
+/* Make the tree, and add its rules. Those that are too many are unknown. `trampoline` is the
+ * address in the module of code that returns from signal handlers; 0: none. */
 void cn_kernel_tree_build(struct cn_kernel_tree *tree, struct cn_kernel_rules *rules,
-                          const struct cn_unwind_table *table, bool is_vdso);
+                          const struct cn_unwind_table *table, uint64_t trampoline);
 void cn_kernel_tree_done(struct cn_kernel_tree *tree);
 
 /* The rule of an offset, as the program finds it. */
