@@ -16,7 +16,8 @@ enum {
     HEAPS = 0x100, /* static fields */
     QUEUE = 0x108,
     CALL_STUB = 0x110,
-    VERSION = CN_TEST_JAVA_VERSION_OFF,
+    RELEASE = 0x118,
+    VERSION = 0x120,
     STRUCTS = 0x200,
     TYPES = 0x1000,
     INTS = 0x1200,
@@ -57,6 +58,7 @@ static const struct field {
     {"AbstractInterpreter", "_code", 1, CN_TEST_JAVA_BASE + QUEUE},
     {"StubRoutines", "_call_stub_return_address", 1, CN_TEST_JAVA_BASE + CALL_STUB},
     {"Abstract_VM_Version", "_vm_major_version", 1, CN_TEST_JAVA_BASE + VERSION},
+    {"Abstract_VM_Version", "_s_vm_release", 1, CN_TEST_JAVA_BASE + RELEASE},
     {"GrowableArrayBase", "_len", 0, 4},
     {"GrowableArray<int>", "_data", 0, 8},
     {"CodeHeap", "_memory", 0, 8},
@@ -174,6 +176,7 @@ static void put_heap(struct making *m)
     put(m, HEAPS, CN_TEST_JAVA_BASE + ARRAY);
     put(m, QUEUE, CN_TEST_JAVA_BASE + STUB_QUEUE);
     put(m, CALL_STUB, CN_TEST_JAVA_CALL_STUB);
+    put(m, RELEASE, string_of(m, "17.0.9+9"));
     cn_u32_put(m->image + VERSION, 17);
     cn_u32_put(m->image + ARRAY + 4, 1);
     put(m, ARRAY + 8, CN_TEST_JAVA_BASE + ARRAY_DATA);

@@ -25,7 +25,6 @@ enum {
     CN_TEST_JAVA_INTERPRETER = CN_TEST_JAVA_BASE + 0x4800,
     CN_TEST_JAVA_METHOD = CN_TEST_JAVA_BASE + 0x3640, /* main */
     CN_TEST_JAVA_BYTECODE = CN_TEST_JAVA_BASE + 0x36a0,
-    CN_TEST_JAVA_VERSION_OFF = 0x120, /* in the image */
 };
 
 void cn_test_java_image(enum cn_unwind_machine machine,

@@ -16,6 +16,7 @@
 #include "base/alloc.h"
 #include "base/bytes/record.h"
 #include "base/run/clock.h"
+#include "base/text.h"
 #include "formats/exchange/perf/stored_names.h"
 #include "sampler/languages/java.h"
 #include "sampler/languages/runtimes.h"
@@ -563,9 +564,22 @@ static bool undo(void *state, struct cn_unwind_step *step)
     return undo_compiled(&f, code);
 }
 
+static char *hint(const void *state)
+{
+    const struct java *java = state;
+    const char *release = java->vm.release;
+
+    if (java->vm.state != CN_JAVA_UNKNOWN)
+        return NULL;
+    return cn_strprintf("Java%s%s is not known to this version of cairn: its methods are "
+                        "not shown; a newer cairn may know it",
+                        release[0] ? " " : "", release);
+}
+
 const struct cn_language_runtime cn_language_java = {
     .is_runtime = is_libjvm,
     .open = open_java,
     .undo = undo,
+    .hint = hint,
     .close = close_java,
 };

@@ -106,7 +106,8 @@ struct cn_java_vm {
     enum cn_java_state state;
     uint64_t symbols[32]; /* addresses of the tables */
     uint64_t at[CN_JAVA_FIELDS];
-    uint32_t major; /* version; 8 for all up to 8 */
+    uint32_t major;   /* version; 8 for all up to 8 */
+    char release[32]; /* of an unknown one; "" if it does not tell */
     struct cn_java_heap heaps[CN_JAVA_HEAPS_MAX];
     size_t heap_count;
     uint64_t low, high; /* of all heaps */

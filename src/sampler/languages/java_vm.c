@@ -337,6 +337,23 @@ bool cn_java_vm_read_heaps(struct cn_java_vm *vm)
     return vm->call_stub_return != 0;
 }
 
+/* A version that lacks something: what is it? */
+static void refuse(struct cn_java_vm *vm)
+{
+    uint64_t text;
+    size_t len = 0;
+
+    vm->state = CN_JAVA_UNKNOWN;
+    if (vm->at[CN_JAVA_RELEASE] == CN_JAVA_ABSENT ||
+        !cn_memory_u64(vm->memory, vm->at[CN_JAVA_RELEASE], &text))
+        return;
+    while (len + 1 < sizeof(vm->release) &&
+           cn_memory_read(vm->memory, text + len, vm->release + len, 1) &&
+           vm->release[len] > ' ' && vm->release[len] <= '~')
+        len++;
+    vm->release[len] = '\0';
+}
+
 void cn_java_vm_read(struct cn_java_vm *vm)
 {
     uint32_t major;
@@ -346,7 +363,7 @@ void cn_java_vm_read(struct cn_java_vm *vm)
         if (!read_tables(vm))
             return;
         if (!is_sane(vm))
-            vm->state = CN_JAVA_UNKNOWN;
+            refuse(vm);
     }
     if (vm->state != CN_JAVA_NOT_READY || !cn_java_vm_read_heaps(vm) ||
         !cn_memory_u32(vm->memory, vm->at[CN_JAVA_MAJOR_VERSION], &major))

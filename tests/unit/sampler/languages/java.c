@@ -5,10 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "base/bytes/record.h"
+#include "sampler/languages/runtimes.h"
 #include "support/java_image.h"
 
 enum { STACK = 0x70000000, WORDS = 32, RETURN = CN_TEST_JAVA_CALL, FP = 0x4444 };
@@ -215,11 +217,15 @@ static void leaves_other_code_and_unknown_machines_alone(void **state)
     open_on(true);
     struct cn_unwind_step step = step_at(true, CN_TEST_JAVA_BASE + 8, 0, true);
     assert_false(cn_test_java_undo(&java, &step));
+    assert_null(cn_language_java.hint(java.state));
     cn_test_java_close(&java);
     open_on(true);
     image[0x1400]++; /* the first name of a type: there is no code cache */
     step = step_at(true, CN_TEST_JAVA_CALL, 0, false);
     assert_false(cn_test_java_undo(&java, &step));
+    char *hint = cn_language_java.hint(java.state);
+    assert_non_null(strstr(hint, "Java 17.0.9+9 is not known"));
+    free(hint);
     cn_test_java_close(&java);
 }
 
