@@ -25,6 +25,8 @@
 #define CN_REC_T_OUT         120
 #define CN_REC_T_IN          124
 #define CN_REC_T_ONLY_DEPTH  128
+#define CN_REC_T_SETTLING    152   /* the frame whose pending entry is being recorded */
+#define CN_REC_T_SETTLING_AT 160   /* its position */
 #define CN_REC_T_LIMIT       16384 /* in the page that fork clears */
 
 /* struct cn_rec_frame */
@@ -44,12 +46,14 @@
 #define CN_REC_F_SILENT_BIT   0
 #define CN_REC_F_UNHOOKED_BIT 1
 #define CN_REC_F_PENDING_BIT  3
+#define CN_REC_F_FILTERED_BIT 4
 #define CN_REC_F_OFF_BIT      10
 #define CN_REC_F_QUICK_BIT    12
 #define CN_REC_F_ONLY_BIT     13
 #define CN_REC_F_NOT_BIT      14
 #define CN_REC_F_SILENT       (1 << CN_REC_F_SILENT_BIT)
 #define CN_REC_F_PENDING      (1 << CN_REC_F_PENDING_BIT)
+#define CN_REC_F_FILTERED     (1 << CN_REC_F_FILTERED_BIT)
 #define CN_REC_F_OFF          (1 << CN_REC_F_OFF_BIT)
 #define CN_REC_F_QUICK        (1 << CN_REC_F_QUICK_BIT)
 #define CN_REC_F_ONLY         (1 << CN_REC_F_ONLY_BIT)

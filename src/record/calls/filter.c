@@ -244,44 +244,111 @@ static uint32_t readings_at(const struct cn_rec_note *note)
     return note->before.values_used + note->values_len;
 }
 
-/* Record the entries of a call and of its callers, where they are pending. */
-static void record_pending(struct cn_rec_thread *self, struct cn_rec_frame *last)
+static bool is_pending(const struct cn_rec_frame *frame)
+{
+    return frame->flags & CN_REC_FRAME_PENDING;
+}
+
+/* The entry is no longer pending. */
+static void settle(struct cn_rec_frame *frame)
+{
+    frame->entry_ns = 0;
+    frame->flags &= ~(uint64_t)CN_REC_FRAME_PENDING;
+}
+
+/* The time of a pending entry, not before that of other records. If a signal handler interrupted
+ * the call before its time was known, it is that of the first call of the handler. 0: now. */
+static uint64_t entry_time(const struct cn_rec_thread *self,
+                           const struct cn_rec_frame *frame,
+                           const struct cn_rec_frame *last)
+{
+    uint64_t time_ns = 0;
+
+    for (; frame <= last && time_ns == 0; frame++)
+        if (is_pending(frame))
+            time_ns = frame->entry_ns;
+    return time_ns > 0 && time_ns < self->passed_ns ? self->passed_ns : time_ns;
+}
+
+/* Record a pending entry with what belongs to it, without a record of a signal handler in
+ * between. */
+static void record_whole(struct cn_rec_thread *self, struct cn_rec_frame *frame,
+                         uint64_t time_ns)
+{
+    const struct cn_rec_note *note = &self->notes[frame - self->frames];
+    uint64_t before;
+
+    cn_rec_block_signals(&before);
+    if (is_pending(frame)) {
+        if (note->site)
+            record_site(self, time_ns, note->site);
+        if (note->values_len > 0)
+            record_with(self, time_ns, word_of(frame) | CN_REC_ENTRY_WORD,
+                        self->values + note->before.values_used, note->values_len);
+        else
+            cn_rec_record_at(self, time_ns, word_of(frame) | CN_REC_ENTRY_WORD);
+        if (frame->flags & CN_REC_FRAME_READS)
+            cn_rec_readings_record(self, note->readings, readings_at(note), time_ns);
+        settle(frame);
+    }
+    cn_rec_restore_signals(&before);
+}
+
+/* True if the entry of a call was recorded. That of a frame that is being pushed or popped
+ * was not, or its exit is recorded already. */
+static bool is_open(const struct cn_rec_frame *frame)
 {
     const uint64_t not_recorded =
         CN_REC_FRAME_PENDING | CN_REC_FRAME_SILENT | CN_REC_FRAME_OFF;
+    uint64_t flags = frame->flags;
+
+    return !(flags & not_recorded) &&
+           (flags & (CN_REC_FRAME_FILTERED | CN_REC_FRAME_QUICK));
+}
+
+/* Record the entries of a call and of its callers, where they are pending. */
+static void record_pending(struct cn_rec_thread *self, struct cn_rec_frame *last)
+{
     struct cn_rec_frame *frame = last;
 
+    cn_rec_settle(self);
     /* The callers of a recorded call are recorded. */
-    while (frame > self->frames && (frame->flags & not_recorded))
+    while (frame > self->frames && !is_open(frame))
         frame--;
     for (frame++; frame <= last; frame++) {
         const struct cn_rec_note *note = &self->notes[frame - self->frames];
-        bool is_quick = frame->flags & CN_REC_FRAME_QUICK;
+        uint64_t flags = frame->flags, time_ns = entry_time(self, frame, last);
 
-        if (!(frame->flags & CN_REC_FRAME_PENDING))
+        if (!(flags & CN_REC_FRAME_PENDING))
             continue;
-        if (!is_quick && note->site)
-            record_site(self, frame->entry_ns, note->site);
-        if (!is_quick && note->values_len > 0)
-            record_with(self, frame->entry_ns, word_of(frame) | CN_REC_ENTRY_WORD,
-                        self->values + note->before.values_used, note->values_len);
-        else
-            cn_rec_record_at(self, frame->entry_ns, word_of(frame) | CN_REC_ENTRY_WORD);
-        if (frame->flags & CN_REC_FRAME_READS)
-            cn_rec_readings_record(self, note->readings, readings_at(note),
-                                   frame->entry_ns);
-        frame->flags &= ~(uint64_t)CN_REC_FRAME_PENDING;
+        if (!(flags & CN_REC_FRAME_QUICK) &&
+            (note->site || note->values_len > 0 || (flags & CN_REC_FRAME_READS))) {
+            record_whole(self, frame, time_ns);
+            continue;
+        }
+        cn_rec_record_pending(self, frame, time_ns, word_of(frame) | CN_REC_ENTRY_WORD);
+        settle(frame);
     }
+    self->settling = last == self->top ? NULL : self->frames;
+}
+
+/* The entry of a call is pending from now on. Signal handlers may record it at once, so that
+ * this is the last step; it begins when they have not. */
+static void begin_waiting(const struct cn_rec_thread *self, struct cn_rec_frame *frame,
+                          bool has_readings)
+{
+    frame->entry_ns = 0;
+    frame->flags |= CN_REC_FRAME_FILTERED | CN_REC_FRAME_PENDING |
+                    (has_readings ? CN_REC_FRAME_READS : 0);
+    frame->entry_ns = cn_rec_now(self);
 }
 
 /* Record the entry of a call now. */
 static void record_entry(struct cn_rec_thread *self, struct cn_rec_frame *frame,
                          uint32_t values_len)
 {
-    struct cn_rec_note *note = &self->notes[frame - self->frames];
+    const struct cn_rec_note *note = &self->notes[frame - self->frames];
 
-    if (cn_rec_process.shared->has_waits)
-        record_pending(self, frame - 1);
     if (self->has_watched)
         cn_rec_watch_check(self);
     if (note->site)
@@ -294,6 +361,21 @@ static void record_entry(struct cn_rec_thread *self, struct cn_rec_frame *frame,
         cn_rec_record(self, word_of(frame) | CN_REC_ENTRY_WORD);
     }
     /* Events are shown inside calls: the first ones follow the first call. */
+    if (!self->has_watched && has_watches())
+        cn_rec_watch_check(self);
+}
+
+/* The same where its callers may be pending. */
+static void record_after_waiting(struct cn_rec_thread *self, struct cn_rec_frame *frame,
+                                 bool has_readings)
+{
+    record_pending(self, frame - 1);
+    if (self->has_watched)
+        cn_rec_watch_check(self);
+    begin_waiting(self, frame, has_readings);
+    record_pending(self, frame);
+    if (!has_readings)
+        self->filter.values_used = self->notes[frame - self->frames].before.values_used;
     if (!self->has_watched && has_watches())
         cn_rec_watch_check(self);
 }
@@ -346,16 +428,15 @@ void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
         decide(frame->address, rule, self->filter.size_min, epoch);
     note->before = self->filter;
     frame->shown = self->filter.shown;
-    frame->flags |= CN_REC_FRAME_FILTERED;
     if (rule && self->filter.out == 0)
         orders = orders_of(rule, base, registers);
     if (!is_chosen(self, rule, &orders)) {
-        frame->flags |= CN_REC_FRAME_SILENT;
+        frame->flags |= CN_REC_FRAME_FILTERED | CN_REC_FRAME_SILENT;
         return;
     }
     self->filter.shown++;
     if (!is_on()) {
-        frame->flags |= CN_REC_FRAME_OFF;
+        frame->flags |= CN_REC_FRAME_FILTERED | CN_REC_FRAME_OFF;
         return;
     }
     note->site = site_of(orders.actions, registers);
@@ -363,17 +444,20 @@ void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
     note->readings = orders.actions;
     uint32_t len = store_arguments(self, rule, base, registers);
     note->values_len = 0;
-    if (note->least_ns > 0) {
+    if (cn_rec_process.shared->has_waits) {
         note->values_len = len;
-        frame->entry_ns = cn_rec_now(self);
-        frame->flags |= CN_REC_FRAME_PENDING;
+        bool has_readings = cn_rec_readings_begin(self, orders.actions);
+        if (note->least_ns > 0)
+            begin_waiting(self, frame, has_readings);
+        else
+            record_after_waiting(self, frame, has_readings);
     } else {
+        frame->flags |= CN_REC_FRAME_FILTERED;
         record_entry(self, frame, len);
-    }
-    if (cn_rec_readings_begin(self, orders.actions)) {
-        frame->flags |= CN_REC_FRAME_READS;
-        if (!(frame->flags & CN_REC_FRAME_PENDING))
+        if (cn_rec_readings_begin(self, orders.actions)) {
+            frame->flags |= CN_REC_FRAME_READS;
             cn_rec_readings_record(self, orders.actions, readings_at(note), 0);
+        }
     }
     if (orders.actions & CN_REC_RULE_FINISH) {
         record_pending(self, frame);
@@ -422,10 +506,23 @@ static void record_exit(struct cn_rec_thread *self, const struct cn_rec_frame *f
     self->filter.values_used = at;
 }
 
+/* Record the entry of a call that ends, if it is pending and the call has lasted. A signal
+ * handler may have recorded it since. */
+static bool records_pending(struct cn_rec_thread *self, struct cn_rec_frame *frame,
+                            uint64_t least_ns)
+{
+    if (!self->is_off && least_ns < UINT64_MAX &&
+        cn_rec_now(self) - frame->entry_ns >= least_ns) {
+        record_pending(self, frame);
+        return true;
+    }
+    frame->flags = (frame->flags & ~(uint64_t)CN_REC_FRAME_PENDING) | CN_REC_FRAME_SILENT;
+    return frame->entry_ns == 0;
+}
+
 /* True if the exit of a call is recorded. A call that was entered while recording was
  * switched off may have an exit alone. */
-static bool records_exit(const struct cn_rec_thread *self,
-                         const struct cn_rec_frame *frame)
+static bool records_exit(struct cn_rec_thread *self, struct cn_rec_frame *frame)
 {
     uint64_t least_ns = frame->flags & CN_REC_FRAME_QUICK
                             ? self->filter.time_limit_ns
@@ -435,10 +532,7 @@ static bool records_exit(const struct cn_rec_thread *self,
         return false;
     if (frame->flags & CN_REC_FRAME_OFF)
         return self->filter.time_limit_ns == 0 && !self->filter.needs_match;
-    if (frame->flags & CN_REC_FRAME_PENDING)
-        return !self->is_off && least_ns < UINT64_MAX &&
-               cn_rec_now(self) - frame->entry_ns >= least_ns;
-    return true;
+    return !is_pending(frame) || records_pending(self, frame, least_ns);
 }
 
 /* The same for a call that assembly filtered. */
@@ -446,11 +540,8 @@ static void leave_quick(struct cn_rec_thread *self, struct cn_rec_frame *frame)
 {
     struct cn_rec_filter_state *filter = &self->filter;
 
-    if (records_exit(self, frame)) {
-        if (frame->flags & CN_REC_FRAME_PENDING)
-            record_pending(self, frame);
+    if (records_exit(self, frame))
         cn_rec_record(self, word_of(frame) | CN_REC_EXIT_WORD);
-    }
     filter->in -= (frame->flags & CN_REC_FRAME_ONLY) != 0;
     filter->out -= (frame->flags & CN_REC_FRAME_NOT) != 0;
     filter->shown = frame->shown;
@@ -464,15 +555,16 @@ void cn_rec_filter_leave(struct cn_rec_thread *self, struct cn_rec_frame *frame,
 
     if (frame->flags & CN_REC_FRAME_QUICK) {
         leave_quick(self, frame);
+    } else {
+        if (records_exit(self, frame))
+            record_exit(self, frame, registers);
+        self->filter = self->notes[frame - self->frames].before;
+    }
+    if (frame == self->top)
         return;
-    }
-    if (records_exit(self, frame)) {
-        if (frame->flags & CN_REC_FRAME_PENDING)
-            record_pending(self, frame);
-        record_exit(self, frame, registers);
-    }
-    self->filter = self->notes[frame - self->frames].before;
-    /* Calls that are open on other stacks may have values above. */
-    if (frame != self->top)
-        self->filter.values_used = values_used;
+    /* Calls that are open on other stacks may have values, and their entries may be pending:
+     * C records these, with a later time. */
+    self->filter.values_used = values_used;
+    self->passed_ns = cn_rec_now(self);
+    self->settling = self->frames;
 }

@@ -59,7 +59,7 @@ static void record_exit(struct cn_rec_thread *self, struct cn_rec_frame *frame,
         cn_rec_libcall_leave(frame->flags >> 32);
     if (frame->flags & (CN_REC_FRAME_FILTERED | CN_REC_FRAME_QUICK))
         cn_rec_filter_leave(self, frame, registers);
-    else if (!(frame->flags & CN_REC_FRAME_SILENT))
+    else if (!cn_rec_process.has_filters && !(frame->flags & CN_REC_FRAME_SILENT))
         cn_rec_record(self, cn_rec_frame_word(self, frame) | CN_REC_EXIT_WORD);
 }
 
@@ -76,6 +76,12 @@ static void close_return(struct cn_rec_thread *self, struct cn_rec_frame *frame)
     cn_rec_return_close(self, frame);
 }
 
+static void pop(struct cn_rec_thread *self)
+{
+    cn_rec_frame_clear(self->top);
+    self->top--;
+}
+
 void cn_rec_frame_leave(struct cn_rec_thread *self,
                         const struct cn_rec_registers *registers)
 {
@@ -83,7 +89,7 @@ void cn_rec_frame_leave(struct cn_rec_thread *self,
 
     record_exit(self, frame, registers);
     close_return(self, frame);
-    self->top = frame - 1;
+    pop(self);
 }
 
 void cn_rec_frame_pop(struct cn_rec_thread *self)
@@ -144,7 +150,7 @@ static void remove_frame(struct cn_rec_thread *self, struct cn_rec_frame *frame)
             self->notes[frame - self->frames] = self->notes[frame + 1 - self->frames];
     }
     frame->stub = unused;
-    self->top--;
+    pop(self);
     cn_rec_unlock(&self->frames_lock);
     cn_rec_restore_signals(&before);
 }
@@ -385,7 +391,7 @@ uint64_t cn_rec_leave(volatile uintptr_t *ret, const uint64_t *saved)
     /* From now on the stub may be that of another call. */
     *ret = frame->ret;
     if (self->top == frame)
-        self->top = frame - 1;
+        pop(self);
     else
         remove_frame(self, frame);
     return flags;

@@ -169,6 +169,19 @@
 	str	\flags, [x11, #CN_REC_F_FLAGS]
 	.endm
 
+/* Push the frame above x11 for a call that must last: it is complete when the flags are set, except
+ * for its time. */
+	.macro	push_waiting ret, function, flags, pair
+	add	x11, x11, #CN_REC_F_SIZE
+	str	x11, T(TOP)
+	str	x10, [x11, #CN_REC_F_LOC]
+	stp	\ret, \function, [x11, #CN_REC_F_RET]
+	stp	x\pair, xzr, [x11, #CN_REC_F_SHOWN]
+	add	w\pair, w\pair, #1
+	str	w\pair, T(SHOWN)
+	str	\flags, [x11, #CN_REC_F_FLAGS]
+	.endm
+
 /* Unwinders of a call that returns to the stub x16 see the return address \seen. Signal handlers
  * use the stub before its frame is pushed. Uses x17. */
 	.macro	set_value seen
@@ -176,7 +189,10 @@
 	stur	\seen, [x17, #-4]
 	.endm
 
+/* As on x86_64. Uses x12. */
 	.macro	pop_frame
+	mov	x12, #-1
+	str	x12, [x11, #CN_REC_F_LOC]
 	sub	x11, x11, #CN_REC_F_SIZE
 	str	x11, T(TOP)
 	.endm
@@ -315,7 +331,8 @@
 	make_shown_word x13, x10, CN_REC_EXIT_WORD
 	take_slot \slow
 	tbnz	x12, #CN_REC_F_ONLY_BIT, 34f
-30:	pop_called \hooked
+30:	str	xzr, [x11, #CN_REC_F_FLAGS]
+	pop_called \hooked
 	store_record 35f
 	str	x10, T(SHOWN)
 	b	\done
@@ -331,9 +348,15 @@
 	ldr	x14, T(TIME_LIMIT)
 	cmp	x16, x14
 	b.hs	36f
+	str	xzr, [x11, #CN_REC_F_FLAGS]	/* no signal handler records its entry from now on */
+	ldr	x14, [x11, #CN_REC_F_ENTRY_NS]
+	cbz	x14, 42f
 	pop_called \hooked
 	str	x10, T(SHOWN)
 	b	\done
+42:	and	x12, x12, #~CN_REC_F_PENDING	/* one has recorded it */
+	str	x12, [x11, #CN_REC_F_FLAGS]
+	b	29b
 34:	ldr	w16, T(IN)
 	sub	w16, w16, #1
 	str	w16, T(IN)
@@ -345,6 +368,8 @@
 36:	ldr	x14, T(IS_ON)
 	ldr	w14, [x14]
 	cbz	w14, \slow
+	ldr	x14, T(SETTLING)
+	cbnz	x14, \slow		/* in a signal handler that interrupted this */
 	mov	x10, x11
 37:	ldur	x12, [x10, #CN_REC_F_FLAGS-CN_REC_F_SIZE]
 	tbz	x12, #CN_REC_F_PENDING_BIT, 38f
@@ -353,18 +378,43 @@
 	b	37b
 38:	tbnz	x12, #CN_REC_F_SILENT_BIT, \slow	/* its callers may be pending */
 	tbnz	x12, #CN_REC_F_OFF_BIT, \slow
+	tbnz	x12, #CN_REC_F_QUICK_BIT, 39f
+	tbz	x12, #CN_REC_F_FILTERED_BIT, \slow	/* it is being pushed or popped */
 39:	ldr	w12, [x10, #CN_REC_F_SHOWN]
 	ldr	x13, [x10, #CN_REC_F_ADDRESS]
 	make_shown_word x13, x12, CN_REC_ENTRY_WORD
-	take_slot \slow
-	ldr	x16, [x10, #CN_REC_F_ENTRY_NS]
+	/* As take_slot, for an entry that signal handlers may record. */
+43:	ldr	x14, T(TRACK)
+	ldr	x15, [x14]
+	ldr	x16, T(LIMIT)
+	cmp	x15, x16
+	b.hs	\slow
+	ldr	x16, T(SLOT)
+	cmp	x15, x16
+	b.eq	\slow
+	ldr	x12, [x10, #CN_REC_F_FLAGS]
+	tbz	x12, #CN_REC_F_PENDING_BIT, 45f
+	ldr	x12, [x10, #CN_REC_F_ENTRY_NS]
+	cbz	x12, \slow
+	str	x15, T(SETTLING_AT)
+	str	x10, T(SETTLING)
+	str	x15, T(SLOT)
+	ldr	x16, [x14]
+	cmp	x15, x16
+	b.eq	44f
+	ldr	x16, T(STEPPED)
+	cmp	x15, x16
+	b.ne	43b
+44:	ldr	x16, [x10, #CN_REC_F_ENTRY_NS]
 	store_at_time 41f
-40:	ldr	x12, [x10, #CN_REC_F_FLAGS]
+40:	str	xzr, [x10, #CN_REC_F_ENTRY_NS]
+	ldr	x12, [x10, #CN_REC_F_FLAGS]
 	and	x12, x12, #~CN_REC_F_PENDING
 	str	x12, [x10, #CN_REC_F_FLAGS]
-	cmp	x10, x11
+45:	cmp	x10, x11
 	add	x10, x10, #CN_REC_F_SIZE
 	b.lo	39b
+	str	xzr, T(SETTLING)
 	b	29b
 41:	clrex
 	save_all
@@ -460,8 +510,7 @@ mcount:
 	b	21b
 26:	mov	x13, #CN_REC_F_QUICK | CN_REC_F_PENDING
 	load_stub 7f
-	push_frame x12, x30, x13
-	count_shown 17
+	push_waiting x12, x30, x13, 17
 	set_value x15
 	str	x16, [x10]
 	load_time x13, x14
@@ -583,8 +632,10 @@ mcount:
 	make_shown_word x13, x12, CN_REC_ENTRY_WORD
 	count_only 12
 	b	21b
-26:	push_filtered CN_REC_F_PENDING
-	count_shown 12
+26:	mov	x14, #CN_REC_F_QUICK | CN_REC_F_PENDING
+	load_stub 7f
+	push_waiting x30, x13, x14, 12
+	str	x29, [x11, #CN_REC_F_CALLER]
 	mov	x10, x17
 	set_value x15
 	mov	x30, x16
@@ -688,8 +739,7 @@ mcount:
 	count_only 12
 	b	21b
 26:	mov	x14, #CN_REC_F_QUICK | CN_REC_F_UNHOOKED | CN_REC_F_PENDING
-	push_frame xzr, x0, x14
-	count_shown 12
+	push_waiting xzr, x0, x14, 12
 	load_time x13, x14
 	str	x16, [x11, #CN_REC_F_ENTRY_NS]
 	ret

@@ -146,12 +146,31 @@
 	restore	%r8
 	.endm
 
+/* Pop the frame \frame, which is \above bytes above the register. Its loc was that of a call that
+ * has ended: a signal handler that interrupts the next push, before it stores another, would
+ * close the frame. */
+	.macro	pop_frame frame, above=0
+	movq	$-1, \above+CN_REC_F_LOC(\frame)
+	subq	$CN_REC_F_SIZE, T(TOP)
+	.endm
+
 /* Push the frame above %rdx. */
 	.macro	push_frame loc, ret, function, flags
 	addq	$CN_REC_F_SIZE, T(TOP)
 	movq	\loc, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
 	movq	\ret, CN_REC_F_SIZE+CN_REC_F_RET(%rdx)
 	movq	\function, CN_REC_F_SIZE+CN_REC_F_ADDRESS(%rdx)
+	movq	\flags, CN_REC_F_SIZE+CN_REC_F_FLAGS(%rdx)
+	.endm
+
+/* Push the frame above %rdx for a call that must last: it is complete when the flags are set,
+ * except for its time and its return address. `shown` is in r8. Uses r9. */
+	.macro	push_waiting loc, function, flags
+	addq	$CN_REC_F_SIZE, T(TOP)
+	movq	\loc, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
+	movq	\function, CN_REC_F_SIZE+CN_REC_F_ADDRESS(%rdx)
+	movq	$0, CN_REC_F_SIZE+CN_REC_F_ENTRY_NS(%rdx)
+	count_shown
 	movq	\flags, CN_REC_F_SIZE+CN_REC_F_FLAGS(%rdx)
 	.endm
 
@@ -224,11 +243,11 @@
 	.endm
 
 /* The frame above %rdx was pushed for a call that is left out, where nothing changes. Uses
- * rcx. */
+ * r9. */
 	.macro	count_silent
-	movl	T(SHOWN_LIMIT), %ecx
+	movl	T(SHOWN_LIMIT), %r9d
 	movl	%r8d, CN_REC_F_SIZE+CN_REC_F_SHOWN(%rdx)
-	movl	%ecx, CN_REC_F_SIZE+CN_REC_F_SHOWN+4(%rdx)
+	movl	%r9d, CN_REC_F_SIZE+CN_REC_F_SHOWN+4(%rdx)
 	.endm
 
 /* The same for a call that is recorded: count it. */
@@ -243,11 +262,11 @@
 	.macro	count_only
 	count_shown
 	incl	T(IN)
-	movl	T(ONLY_DEPTH), %ecx
-	addl	%r8d, %ecx
+	movl	T(ONLY_DEPTH), %r9d
+	addl	%r8d, %r9d
 	jnc	30f
-	movl	$-1, %ecx
-30:	movl	%ecx, T(SHOWN_LIMIT)
+	movl	$-1, %r9d
+30:	movl	%r9d, T(SHOWN_LIMIT)
 	.endm
 
 /* The same for a call with RULE_NOT. */
@@ -283,7 +302,7 @@
 	movq	CN_REC_F_RET(\frame), %rax
 	movq	%rax, (%rdi)
 	.endif
-	subq	$CN_REC_F_SIZE, T(TOP)
+	pop_frame \frame
 	.endm
 
 /* What rdi was when a call ended: the address of the stub, below what was saved since; or the
@@ -312,6 +331,7 @@
 	jz	30f
 	decl	T(IN)
 30:	movq	CN_REC_F_ADDRESS(%rdx), %rsi
+	movq	$0, CN_REC_F_FLAGS(%rdx)
 	pop_called \hooked, %rdx
 	make_shown_word %rsi, CN_REC_EXIT_WORD
 	store_record 35f
@@ -329,15 +349,24 @@
 	subq	CN_REC_F_ENTRY_NS(%rcx), %rax
 	cmpq	T(TIME_LIMIT), %rax
 	jae	36f
+	movq	$0, CN_REC_F_FLAGS(%rcx)	/* no signal handler records its entry from now on */
+	cmpq	$0, CN_REC_F_ENTRY_NS(%rcx)
+	je	43f
 	movq	CN_REC_F_SHOWN(%rcx), %r8
 	pop_called \hooked, %rcx
 	jmp	34b
+43:	andl	$~CN_REC_F_PENDING, %r9d	/* one has recorded it */
+	movq	%r9, CN_REC_F_FLAGS(%rcx)
+	movq	%rcx, %rdx
+	jmp	29b
 35:	call_c	cn_rec_finish_slot
 	jmp	34b
 	/* It has lasted. Find the first call that is pending, r8, and record entries from there. */
 36:	movq	T(IS_ON), %rax
 	cmpl	$0, (%rax)
 	je	\slow
+	cmpq	$0, T(SETTLING)
+	jne	\slow		/* in a signal handler that interrupted this */
 	movq	T(TOP), %r8
 37:	movq	CN_REC_F_FLAGS-CN_REC_F_SIZE(%r8), %rax
 	testl	$CN_REC_F_PENDING, %eax
@@ -348,19 +377,40 @@
 	jmp	37b
 38:	testl	$CN_REC_F_SILENT | CN_REC_F_OFF, %eax
 	jnz	\slow		/* its callers may be pending */
+	testl	$CN_REC_F_QUICK | CN_REC_F_FILTERED, %eax
+	jz	\slow		/* it is being pushed or popped */
 39:	movl	CN_REC_F_SHOWN(%r8), %edx
 	shll	$6, %edx
 	andl	$CN_REC_DEPTH_MASK, %edx
 	movq	CN_REC_F_ADDRESS(%r8), %rdi
 	shlq	$16, %rdi
 	leaq	CN_REC_ENTRY_WORD(%rdi,%rdx), %rdi
-	take_slot 41f
-	movq	CN_REC_F_ENTRY_NS(%r8), %rax
+	/* As take_slot, for an entry that signal handlers may record. */
+44:	movq	T(TRACK), %rax
+	movq	(%rax), %rcx
+	cmpq	T(LIMIT), %rcx
+	jae	41f
+	cmpq	T(SLOT), %rcx
+	je	41f
+	testl	$CN_REC_F_PENDING, CN_REC_F_FLAGS(%r8)
+	jz	46f
+	cmpq	$0, CN_REC_F_ENTRY_NS(%r8)
+	je	41f
+	movq	%rcx, T(SETTLING_AT)
+	movq	%r8, T(SETTLING)
+	movq	%rcx, T(SLOT)
+	cmpq	(%rax), %rcx
+	je	45f
+	cmpq	T(STEPPED), %rcx
+	jne	44b
+45:	movq	CN_REC_F_ENTRY_NS(%r8), %rax
 	store_at_time 42f
-40:	andl	$~CN_REC_F_PENDING, CN_REC_F_FLAGS(%r8)
-	addq	$CN_REC_F_SIZE, %r8
+40:	movq	$0, CN_REC_F_ENTRY_NS(%r8)
+	andl	$~CN_REC_F_PENDING, CN_REC_F_FLAGS(%r8)
+46:	addq	$CN_REC_F_SIZE, %r8
 	cmpq	T(TOP), %r8
 	jbe	39b
+	movq	$0, T(SETTLING)
 	movq	T(TOP), %rdx
 	load_leaving \hooked
 	jmp	29b
@@ -379,18 +429,32 @@
  * between is one level too deep, which readers accept. Records that are not deep enough
  * would end the call that was interrupted. With \flags = CN_REC_F_CALLED the function is called
  * from its stub. */
-	.macro	set_stub flags
-	/* Signal handlers use the stub before its frame is pushed. */
+/* The stub of the frame above %rdx, to rcx, or go to \none. */
+	.macro	load_stub none
 	movq	CN_REC_F_SIZE+CN_REC_F_STUB(%rdx), %rcx
+	testq	%rcx, %rcx
+	jz	\none
+	.endm
+
+	.macro	push_hooked flags
+	addq	$CN_REC_F_SIZE, T(TOP)
+	movq	%rdi, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
+	movq	%rsi, CN_REC_F_SIZE+CN_REC_F_ADDRESS(%rdx)
+	movq	\flags, CN_REC_F_SIZE+CN_REC_F_FLAGS(%rdx)
+	.endm
+
+/* Return to the stub rcx, of which unwinders see rax. Signal handlers use the stub before its
+ * frame is pushed. */
+	.macro	set_stub
 	movq	%rax, VALUE(%rcx)
-	.if \flags != CN_REC_F_CALLED
+	movq	(%rdi), %rax
+	movq	%rax, CN_REC_F_SIZE+CN_REC_F_RET(%rdx)
 	movq	%rcx, (%rdi)
-	.endif
 	.endm
 
 	.macro	push_filtered flags
-	movq	(%rdi), %rcx
-	push_frame %rdi, %rcx, %rsi, $(\flags | CN_REC_F_QUICK)
+	load_stub 28f
+	push_hooked $(\flags | CN_REC_F_QUICK)
 	.endm
 
 	.macro	enter flags
@@ -404,19 +468,16 @@
 .Lpush\@: /* unwinders see the return address rax */
 	cmpq	T(END), %rdx
 	jae	.Lfilter\@
-	cmpq	$0, CN_REC_F_SIZE+CN_REC_F_STUB(%rdx)
-	je	.Lslow\@
-	movq	(%rdi), %rcx
-	push_frame %rdi, %rcx, %rsi, $\flags
-	set_stub \flags
+	load_stub .Lslow\@
+	push_hooked $\flags
+	set_stub
 	take_slot .Lfull\@
 	movq	%rsi, %rdi
 	make_entry_word
 	store_record .Lagain\@
 .Ldone\@:
 	.if \flags == CN_REC_F_CALLED
-	movq	T(TOP), %rax
-	movq	CN_REC_F_STUB(%rax), %rax
+	movq	56(%rsp), %rax	/* the stub, see set_stub */
 .Lcall\@: /* the function is at -16(%rsp), then */
 	.cfi_remember_state
 	subq	$CALL_LEN, %rax
@@ -447,14 +508,12 @@
 .Lfilter\@:
 	cmpq	T(FILTER_END), %rdx
 	jae	.Lslow\@
-	cmpq	$0, CN_REC_F_SIZE+CN_REC_F_STUB(%rdx)
-	je	.Lslow\@
 	save	%r8
 	save	%r9
 	filter	%rsi, 22f, 24f, 25f, 26f, 28f
 	push_filtered \flags
 	count_shown
-21:	set_stub \flags
+21:	set_stub
 	take_slot 27f
 	make_shown_word %rsi, CN_REC_ENTRY_WORD
 	.cfi_remember_state
@@ -465,7 +524,7 @@
 	.cfi_restore_state
 22:	push_filtered \flags | CN_REC_F_SILENT
 	count_silent
-23:	set_stub \flags
+23:	set_stub
 29:	.cfi_remember_state
 	restore	%r9
 	restore	%r8
@@ -477,9 +536,9 @@
 25:	push_filtered \flags | CN_REC_F_ONLY
 	count_only
 	jmp	21b
-26:	push_filtered \flags | CN_REC_F_PENDING
-	count_shown
-	set_stub \flags
+26:	load_stub 28f
+	push_waiting %rdi, %rsi, $(\flags | CN_REC_F_QUICK | CN_REC_F_PENDING)
+	set_stub
 	movq	%rdx, %rcx
 	load_time
 	movq	%rax, CN_REC_F_SIZE+CN_REC_F_ENTRY_NS(%rcx)
@@ -496,7 +555,7 @@
 .Lfull\@:
 	movq	CN_REC_F_SIZE+CN_REC_F_RET(%rdx), %rax
 	movq	%rax, (%rdi)
-	subq	$CN_REC_F_SIZE, T(TOP)
+	pop_frame %rdx, CN_REC_F_SIZE
 .Lslow\@:
 	leaq	-40(%rsp), %rdx	/* the registers saved here and by call_c */
 	movl	$\flags, %ecx
@@ -641,15 +700,14 @@ _mcount:
 25:	push_instrumented CN_REC_F_ONLY
 	count_only
 	jmp	21b
-26:	push_instrumented CN_REC_F_PENDING
-	count_shown
+26:	push_waiting %rsp, %rdi, $(CN_REC_F_QUICK | CN_REC_F_UNHOOKED | CN_REC_F_PENDING)
 	movq	%rdx, %rcx
 	load_time
 	movq	%rax, CN_REC_F_SIZE+CN_REC_F_ENTRY_NS(%rcx)
 	ret
 27:	uncount
 .Linstrument_full:
-	subq	$CN_REC_F_SIZE, T(TOP)
+	pop_frame %rdx, CN_REC_F_SIZE
 .Linstrument_slow:
 	pushq	%rbp
 	.cfi_def_cfa_offset 16
@@ -687,7 +745,7 @@ _mcount:
 	cmpq	T(END), %rdx
 	ja	cn_rec_instrument_leave
 	take_slot cn_rec_instrument_leave
-	subq	$CN_REC_F_SIZE, T(TOP)
+	pop_frame %rdx
 	make_exit_word
 	store_record cn_rec_finish_slot
 .Linstrument_left:
@@ -777,7 +835,7 @@ _mcount:
 	movq	CN_REC_F_ADDRESS(%rdx), %rsi
 	movq	CN_REC_F_RET(%rdx), %rax
 	movq	%rax, (%rdi)
-	subq	$CN_REC_F_SIZE, T(TOP)
+	pop_frame %rdx
 	movq	%rsi, %rdi
 	make_exit_word
 	store_record .Lagain\@

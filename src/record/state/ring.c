@@ -67,7 +67,8 @@ static bool make_room(struct cn_rec_thread *self, uint32_t len)
 struct ring_record {
     uint64_t time_ns, word;
     const uint64_t *payload;
-    uint32_t len; /* including the payload */
+    uint32_t len;                 /* including the payload */
+    struct cn_rec_frame *pending; /* whose pending entry it is, or NULL */
 };
 
 static void put(const struct cn_rec_thread *self, uint64_t at, uint64_t value)
@@ -158,12 +159,25 @@ static void store(struct cn_rec_thread *self, uint64_t at,
         finish_slot(self, at, record);
 }
 
+void cn_rec_settle(struct cn_rec_thread *self)
+{
+    struct cn_rec_frame *frame = self->settling;
+
+    if (frame && self->slot == self->settling_at)
+        frame->flags &= ~(uint64_t)CN_REC_FRAME_PENDING;
+}
+
+/* A pending entry that a signal handler records in the meantime is not added. */
 static bool add(struct cn_rec_thread *self, const struct ring_record *record)
 {
     for (;;) {
         uint64_t recorded =
             atomic_load_explicit(&self->track->recorded, memory_order_relaxed);
         bool is_taken = recorded == self->slot;
+
+        if (record->pending && !(record->pending->flags & CN_REC_FRAME_PENDING))
+            return true;
+        cn_rec_settle(self);
         uint32_t len = record->len + (is_taken ? self->slot_len : 0);
 
         /* The room up to the limit may be too small for this record. */
@@ -177,6 +191,10 @@ static bool add(struct cn_rec_thread *self, const struct ring_record *record)
             continue;
         }
         self->slot_len = record->len;
+        if (record->pending) {
+            self->settling_at = recorded;
+            self->settling = record->pending;
+        }
         self->slot = recorded;
         /* A handler that ran before the slot was claimed has used it; one that ran later
          * has stepped over it. */
@@ -202,19 +220,25 @@ static void record_lost(struct cn_rec_thread *self)
         self->lost_recorded = lost;
 }
 
+/* Add a record, or count it as lost. */
+static bool add_or_lose(struct cn_rec_thread *self, const struct ring_record *record)
+{
+    record_lost(self);
+    if (add(self, record))
+        return true;
+    if (cn_rec_wiped(self)->is_mine && !self->is_off)
+        atomic_fetch_add(&self->track->lost, 1);
+    return false;
+}
+
 void cn_rec_add(struct cn_rec_thread *self, uint64_t time_ns, uint64_t word,
                 const uint64_t *payload, uint32_t payload_len)
 {
-    struct ring_record record = {time_ns, word, payload, 16 + payload_len};
-
+    struct ring_record record = {time_ns, word, payload, 16 + payload_len, NULL};
     uint64_t extra_len = payload_len;
 
-    record_lost(self);
-    if (!add(self, &record)) {
-        if (cn_rec_wiped(self)->is_mine && !self->is_off)
-            atomic_fetch_add(&self->track->lost, 1);
+    if (!add_or_lose(self, &record))
         return;
-    }
     if ((word & CN_REC_TYPE_MASK) == CN_REC_EVENT_TYPE)
         extra_len += 16;
     /* Only this thread writes it; a signal handler in between costs at most one count. */
@@ -237,6 +261,15 @@ void cn_rec_record_at(struct cn_rec_thread *self, uint64_t time_ns, uint64_t wor
 void cn_rec_record(struct cn_rec_thread *self, uint64_t word)
 {
     cn_rec_record_at(self, 0, word);
+}
+
+void cn_rec_record_pending(struct cn_rec_thread *self, struct cn_rec_frame *frame,
+                           uint64_t time_ns, uint64_t word)
+{
+    struct ring_record record = {
+        .time_ns = time_ns, .word = word, .len = 16, .pending = frame};
+
+    (void)add_or_lose(self, &record);
 }
 
 void cn_rec_thread_reserve(struct cn_rec_thread *self)

@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+struct cn_rec_frame;
 struct cn_rec_thread;
 
 /* Add a record with the time `time_ns`; 0: now. The payload is a multiple of 8 bytes.
@@ -21,6 +22,14 @@ void cn_rec_add(struct cn_rec_thread *self, uint64_t time_ns, uint64_t word,
 /* Fast path for a record without payload, with the time `time_ns`, or the current time. */
 void cn_rec_record_at(struct cn_rec_thread *self, uint64_t time_ns, uint64_t word);
 void cn_rec_record(struct cn_rec_thread *self, uint64_t word);
+
+/* The same for the entry of `frame`, which is pending; nothing if a signal handler records it
+ * in the meantime. */
+void cn_rec_record_pending(struct cn_rec_thread *self, struct cn_rec_frame *frame,
+                           uint64_t time_ns, uint64_t word);
+
+/* In a signal handler: an entry that the interrupted code is recording is no longer pending. */
+void cn_rec_settle(struct cn_rec_thread *self);
 
 /* Complete the record `word` at `at`, which a signal handler stepped over while assembly
  * stored it; it has this time, or that of the next record. */

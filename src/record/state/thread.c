@@ -50,6 +50,8 @@ CHECK(thread, filter.time_limit_ns, CN_REC_T_TIME_LIMIT);
 CHECK(thread, filter.out, CN_REC_T_OUT);
 CHECK(thread, filter.in, CN_REC_T_IN);
 CHECK(thread, filter.only_depth, CN_REC_T_ONLY_DEPTH);
+CHECK(thread, settling, CN_REC_T_SETTLING);
+CHECK(thread, settling_at, CN_REC_T_SETTLING_AT);
 CHECK(frame, loc, CN_REC_F_LOC);
 CHECK(frame, stub, CN_REC_F_STUB);
 CHECK(frame, ret, CN_REC_F_RET);
@@ -66,6 +68,7 @@ _Static_assert(CN_REC_FRAME_CALLED == CN_REC_F_CALLED, "layout.h");
 _Static_assert(CN_REC_FRAME_SILENT == CN_REC_F_SILENT, "layout.h");
 _Static_assert(CN_REC_FRAME_PENDING == CN_REC_F_PENDING, "layout.h");
 _Static_assert(CN_REC_FRAME_OFF == CN_REC_F_OFF, "layout.h");
+_Static_assert(CN_REC_FRAME_FILTERED == CN_REC_F_FILTERED, "layout.h");
 
 void cn_rec_block_signals(uint64_t *before)
 {
@@ -257,6 +260,7 @@ static bool take_track(struct cn_rec_thread *self)
     self->lost_recorded = 0;
     self->slot = self->stepped = UINT64_MAX;
     self->slot_len = 16;
+    self->settling = NULL;
     *cn_rec_wiped(self) = (struct cn_rec_wiped){
         .limit = track->ring_len / 4,
         .is_mine = 1,
@@ -316,7 +320,8 @@ static struct cn_rec_thread *begin_blocked(void)
     if (!self)
         return NULL;
     self->tid = cn_rec_tid();
-    self->top = self->frames;
+    for (; self->top > self->frames; self->top--)
+        cn_rec_frame_clear(self->top);
     self->is_off = self->is_ended = false;
     self->end_rounds = 0;
     self->has_watched = false;
@@ -371,16 +376,18 @@ static bool has_calls_elsewhere(struct cn_rec_thread *self)
     for (struct cn_rec_frame *frame = kept + 1; frame <= self->top; frame++) {
         uintptr_t unused = kept[1].stub;
 
-        if ((frame->flags & CN_REC_FRAME_UNHOOKED) || frame->loc == CN_REC_LOC_GONE ||
-            cn_rec_thread_is_on_stack(self, frame->loc))
-            continue;
-        if (self->stack_high == 0) {
-            cn_rec_return_close(self, frame);
-            continue;
+        if (!(frame->flags & CN_REC_FRAME_UNHOOKED) && frame->loc != CN_REC_LOC_GONE &&
+            !cn_rec_thread_is_on_stack(self, frame->loc)) {
+            if (self->stack_high > 0) {
+                *++kept = *frame;
+                if (kept == frame)
+                    continue;
+                frame->stub = unused;
+            } else {
+                cn_rec_return_close(self, frame);
+            }
         }
-        *++kept = *frame;
-        if (kept < frame)
-            frame->stub = unused;
+        cn_rec_frame_clear(frame);
     }
     self->top = kept;
     return kept > self->frames;

@@ -20,12 +20,13 @@ struct cn_rec_frame {
     uintptr_t stub;    /* that it returns to, if it is hooked (returns.h); 0: none yet */
     uintptr_t ret;     /* its return address: that of a stub after a tail call */
     uintptr_t address; /* address to record */
-    uint64_t flags;    /* CN_REC_FRAME_*; 0 for calls that assembly handles alone */
-    uint64_t caller;   /* aarch64: the caller's x29; 0: unknown */
+    volatile uint64_t flags; /* CN_REC_FRAME_*; 0 for calls that assembly handles alone */
+    uint64_t caller;         /* aarch64: the caller's x29; 0: unknown */
     /* Of calls that are filtered: the open calls that were recorded before it, their limit at
-     * that time unless the frame is in `notes`, and the time of an entry that is pending. */
+     * that time unless the frame is in `notes`, and the time of an entry that is pending; 0
+     * until it is known, and when the entry was recorded. */
     uint32_t shown, limit;
-    uint64_t entry_ns;
+    volatile uint64_t entry_ns;
 };
 
 /* Flags of a frame. */
@@ -113,6 +114,13 @@ struct cn_rec_thread {
     struct cn_rec_frame *filter_end; /* as `end`, for calls that assembly filters */
     _Atomic uint32_t *is_on;         /* that of the shared memory */
     struct cn_rec_filter_state filter;
+    /* The frame whose pending entry is being recorded, and the position of that record: while
+     * `slot` is this position, signal handlers leave the entry to the code they interrupted. */
+    struct cn_rec_frame *volatile settling;
+    volatile uint64_t settling_at;
+    /* When a call ended below others that were open; then `settling` is the sentinel, so that
+     * C records their entries. */
+    uint64_t passed_ns;
     struct cn_rec_note *notes; /* one for each frame; NULL without filters */
     uint8_t *values; /* CN_REC_VALUES_LEN bytes of arguments; NULL without filters */
     struct cn_rec_frame *real_end;
@@ -172,6 +180,14 @@ extern struct cn_rec_thread *_Atomic cn_rec_threads;
 static inline struct cn_rec_wiped *cn_rec_wiped(struct cn_rec_thread *self)
 {
     return (struct cn_rec_wiped *)((char *)self + CN_REC_T_LIMIT);
+}
+
+/* What is left of a frame that was popped must not look like an open call, or like one that has
+ * ended: signal handlers see it while the next one is pushed. */
+static inline void cn_rec_frame_clear(volatile struct cn_rec_frame *frame)
+{
+    frame->flags = 0;
+    frame->loc = (uintptr_t *)UINTPTR_MAX;
 }
 
 /* True for an address on the stack of the thread, and not on that of a context inside it. */
