@@ -46,7 +46,7 @@ static void describe(const struct cn_cct_merged *merged, cn_cct_id node,
         out->relation = CN_LEXICAL;
         out->kind = CN_CONTEXT_ENTRY;
         out->entry = (uint16_t)link->key;
-        out->entry_name = cn_entry_name(link->key);
+        out->entry_name = merged->is_of_traces ? "traces" : cn_entry_name(link->key);
     } else if (link->key & CN_CCT_KEY_LINE) {
         out->relation = CN_LEXICAL;
         out->kind = CN_CONTEXT_LINE;

@@ -87,9 +87,11 @@ static cn_cct_id site_node(struct cn_cct_merged *merged, const struct cn_cct_tas
 
 static enum cn_entry entry_of(const struct cn_cct_task *task)
 {
-    const struct cn_task *t = &task->options.query->rec->tasks[task->options.task];
+    const struct cn_recording *rec = task->options.query->rec;
+    const struct cn_task *t = &rec->tasks[task->options.task];
 
-    if (t->pid == 0)
+    /* Which task has a trace depends on others at the same time. */
+    if (t->pid == 0 || rec->trace_count > 0)
         return CN_ENTRY_UNKNOWN;
     return t->tid == t->pid ? CN_ENTRY_MAIN_THREAD : CN_ENTRY_APPLICATION_THREAD;
 }
@@ -101,6 +103,7 @@ bool cn_cct_merged_add(struct cn_cct_merged *merged, struct cn_cct_functions *fu
     uint32_t *list = cn_alloc(task->tree.count, sizeof(*list));
 
     list[0] = cn_tree_child(&merged->tree, 0, entry_of(task));
+    merged->is_of_traces |= task->options.query->rec->trace_count > 0;
     for (size_t i = 1; i < task->tree.count; i++) {
         const struct cn_tree_link *link = &task->tree.links[i];
         cn_cct_id parent = list[link->parent];

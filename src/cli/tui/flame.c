@@ -264,3 +264,13 @@ bool cn_tui_flame_search(struct cn_tui_flame *flame, const char *what, bool is_b
     }
     return false;
 }
+
+size_t cn_tui_flame_count(const struct cn_tui_flame *flame, const char *what)
+{
+    size_t count = 0;
+
+    for (size_t l = 0; l < flame->level_count; l++)
+        for (size_t i = 0; i < flame->levels[l].count; i++)
+            count += cn_tui_matches(flame->levels[l].boxes[i].label, what);
+    return count;
+}

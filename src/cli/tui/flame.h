@@ -63,4 +63,7 @@ bool cn_tui_flame_select(struct cn_tui_flame *flame, size_t level, size_t column
 /* Select the next box whose label contains `what`. */
 bool cn_tui_flame_search(struct cn_tui_flame *flame, const char *what, bool is_backward);
 
+/* How many of the boxes match. */
+size_t cn_tui_flame_count(const struct cn_tui_flame *flame, const char *what);
+
 #endif

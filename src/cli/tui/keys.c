@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/character.h"
+#include "cli/print/quantity.h"
 #include "cli/tui/tui.h"
 
 enum { WHEEL_ROWS = 3, PROMPT_LEN_MAX = 200, CTRL = 0x1f };
@@ -74,6 +75,23 @@ static void show_reported(struct cn_tui *tui)
     cn_tui_show(tui, tui->data->has_recording ? CN_TUI_REPORT : CN_TUI_FLAT);
 }
 
+/* How many rows, or boxes of the flame graph, match. */
+static void say_matches(struct cn_tui *tui, struct cn_tui_pane *pane)
+{
+    const char *what = cn_text_str(&tui->search);
+    bool is_all = true;
+    size_t count = tui->view == CN_TUI_FLAMES
+                       ? cn_tui_flame_count(&pane->flame, what)
+                       : cn_tui_tree_count(&pane->tree, what, &is_all);
+
+    if (tui->message.len > 0)
+        cn_text_str_add(&tui->message, "; ");
+    cn_text_str_add(&tui->message, is_all ? "" : "at least ");
+    cn_count_print(&tui->message, count);
+    cn_text_printf(&tui->message, " %s of %s", cn_plural(count, "match", "matches"),
+                   what);
+}
+
 static void search(struct cn_tui *tui, bool is_backward)
 {
     struct cn_tui_pane *pane = cn_tui_pane(tui);
@@ -83,14 +101,18 @@ static void search(struct cn_tui *tui, bool is_backward)
     if (tui->search.len == 0) {
         cn_tui_say(tui, "nothing to search for: press /");
     } else if (tui->view == CN_TUI_FLAMES) {
-        if (!cn_tui_flame_search(&pane->flame, what, is_backward))
+        if (cn_tui_flame_search(&pane->flame, what, is_backward))
+            say_matches(tui, pane);
+        else
             cn_text_printf(&tui->message, "not found: %s", what);
     } else if (pane->is_built && tui->view != CN_TUI_INFO) {
         switch (cn_tui_tree_search(&pane->tree, what, is_backward)) {
         case CN_TUI_FOUND:
+            say_matches(tui, pane);
             break;
         case CN_TUI_WRAPPED:
             cn_tui_say(tui, is_backward ? "from the end" : "from the beginning");
+            say_matches(tui, pane);
             break;
         case CN_TUI_NOT_FOUND:
             cn_text_printf(&tui->message, "not found: %s", what);
@@ -244,14 +266,13 @@ static void tree_key(struct cn_tui *tui, uint32_t key)
     case 'e':
         cn_tui_tree_open_children(tree, tree->cursor);
         break;
+    /* Rows that are opened again have closed children: there is no difference. */
     case 'c':
+    case 'C':
         cn_tui_tree_close_children(tree, tree->cursor);
         break;
     case 'E':
         cn_tui_tree_open_all(tree, tree->cursor);
-        break;
-    case 'C':
-        cn_tui_tree_close_all(tree, tree->cursor);
         break;
     case 'H':
         cn_tui_tree_hot_path(tree);

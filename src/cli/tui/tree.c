@@ -161,11 +161,6 @@ void cn_tui_tree_open_all(struct cn_tui_tree *tree, size_t at)
 }
 
 /* Closed rows forget what was open below them. */
-void cn_tui_tree_close_all(struct cn_tui_tree *tree, size_t at)
-{
-    cn_tui_tree_close(tree, at);
-}
-
 void cn_tui_tree_open_children(struct cn_tui_tree *tree, size_t at)
 {
     cn_tui_tree_open(tree, at);
@@ -366,7 +361,8 @@ struct tree_search {
     struct cn_tui_tree *tree;
     const char *what;
     bool is_backward;
-    size_t looked_at;
+    bool is_counting; /* all matches: none ends the search */
+    size_t looked_at, count;
     struct cn_text label;
 };
 
@@ -375,7 +371,10 @@ static bool row_matches(struct tree_search *search, const struct cn_row *row)
     search->looked_at++;
     cn_text_clear(&search->label);
     cn_tui_label_add(search->tree->source, row, &search->label);
-    return cn_tui_matches(cn_text_str(&search->label), search->what);
+    if (!cn_tui_matches(cn_text_str(&search->label), search->what))
+        return false;
+    search->count++;
+    return true;
 }
 
 struct tree_level {
@@ -407,7 +406,7 @@ static bool find_below(struct tree_search *search, const struct cn_row *row,
             for (size_t i = 0; i < depth; i++)
                 path[i] = levels[i].list.rows[levels[i].next - 1].id;
             is_found = true;
-            if (!search->is_backward)
+            if (!search->is_backward && !search->is_counting)
                 break;
         }
         if (depth < SEARCH_DEPTH_MAX &&
@@ -491,4 +490,21 @@ enum cn_tui_found cn_tui_tree_search(struct cn_tui_tree *tree, const char *what,
     cn_text_done(&search.label);
     free(path);
     return result;
+}
+
+size_t cn_tui_tree_count(struct cn_tui_tree *tree, const char *what, bool *is_all)
+{
+    struct tree_search search = {.tree = tree, .what = what, .is_counting = true};
+    uint64_t *path = cn_alloc(SEARCH_DEPTH_MAX, sizeof(*path));
+    size_t len;
+
+    for (size_t i = 0; i < tree->count && search.looked_at <= SEARCHED_MAX; i++) {
+        (void)row_matches(&search, &tree->items[i].row);
+        if (is_closed(tree, i))
+            (void)find_below(&search, &tree->items[i].row, path, &len);
+    }
+    *is_all = search.looked_at <= SEARCHED_MAX;
+    cn_text_done(&search.label);
+    free(path);
+    return search.count;
 }

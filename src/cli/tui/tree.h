@@ -46,7 +46,6 @@ void cn_tui_tree_close(struct cn_tui_tree *tree, size_t at);
 
 /* With everything below. */
 void cn_tui_tree_open_all(struct cn_tui_tree *tree, size_t at);
-void cn_tui_tree_close_all(struct cn_tui_tree *tree, size_t at);
 
 /* Open or close the children of a row, but not the row: "expand one level". */
 void cn_tui_tree_open_children(struct cn_tui_tree *tree, size_t at);
@@ -72,6 +71,9 @@ void cn_tui_tree_show(struct cn_tui_tree *tree, size_t height);
 enum cn_tui_found { CN_TUI_NOT_FOUND, CN_TUI_FOUND, CN_TUI_WRAPPED, CN_TUI_GAVE_UP };
 enum cn_tui_found cn_tui_tree_search(struct cn_tui_tree *tree, const char *what,
                                      bool is_backward);
+
+/* How many rows a search can find; not all if there are too many rows to look at. */
+size_t cn_tui_tree_count(struct cn_tui_tree *tree, const char *what, bool *is_all);
 
 /* True if a name contains `what`, by the same rule. */
 bool cn_tui_matches(const char *name, const char *what);
