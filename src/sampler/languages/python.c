@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes/record.h"
+#include "base/text.h"
 #include "formats/exchange/perf/stored_names.h"
 #include "sampler/languages/languages.h"
 #include "sampler/languages/python_code.h"
@@ -477,10 +478,22 @@ static size_t finish(void *state, const struct cn_language_sample *sample,
                            sample->is_whole, true);
 }
 
+static char *hint(const void *state)
+{
+    const char *version = cn_python_problem(state);
+
+    return version ? cn_strprintf(
+                         "Python %s is not known (3.9 to 3.15 are): the functions of "
+                         "its programs are not shown",
+                         version)
+                   : NULL;
+}
+
 const struct cn_language_runtime cn_language_python = {
     .is_runtime = is_python,
     .open = open_python,
     .undo = see,
     .finish = finish,
+    .hint = hint,
     .close = close_python,
 };
