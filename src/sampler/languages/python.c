@@ -312,8 +312,13 @@ static bool is_eval(const struct cn_python *p, const uint64_t *chain, size_t i)
 static uint64_t name_frame(struct cn_python *p, const struct cn_python_frame *frame,
                            const struct call *call)
 {
-    const struct cn_python_code *code = cn_python_code_at(
-        &p->codes, p->memory, &p->layout, p->place.code_type, frame->code);
+    /* The process may have freed it, or ended. */
+    const struct cn_python_code *code =
+        frame->sum != 0 ? cn_python_code_find(&p->codes, frame->code, frame->sum) : NULL;
+
+    if (!code)
+        code = cn_python_code_at(&p->codes, p->memory, &p->layout, p->place.code_type,
+                                 frame->code);
 
     /* The code has been freed since then. */
     if (frame->sum != 0 && (!code || frame->sum != code->key[0] + code->key[2]))

@@ -123,6 +123,16 @@ static bool read_code(struct cn_python_codes *codes, struct cn_memory *memory,
     return code->function && code->file && find_instructions(memory, layout, code);
 }
 
+const struct cn_python_code *cn_python_code_find(const struct cn_python_codes *codes,
+                                                 uint64_t address, uint64_t sum)
+{
+    uint32_t at = cn_map_find(&codes->number_of, address, UINT32_MAX);
+
+    return at != UINT32_MAX && codes->list[at].key[0] + codes->list[at].key[2] == sum
+               ? &codes->list[at]
+               : NULL;
+}
+
 const struct cn_python_code *cn_python_code_at(struct cn_python_codes *codes,
                                                struct cn_memory *memory,
                                                const struct cn_python_layout *layout,

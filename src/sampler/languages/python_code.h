@@ -21,6 +21,11 @@ struct cn_python_codes {
 
 void cn_python_codes_done(struct cn_python_codes *codes);
 
+/* The code object at an address, if it was read before and its name and lines are where they
+ * were at a sample (`sum` of their addresses); NULL otherwise. */
+const struct cn_python_code *cn_python_code_find(const struct cn_python_codes *codes,
+                                                 uint64_t address, uint64_t sum);
+
 /* The code object at an address, valid until the next call; NULL if there is none that can
  * be read. */
 const struct cn_python_code *cn_python_code_at(struct cn_python_codes *codes,

@@ -220,6 +220,23 @@ static void names_no_code_that_has_become_another(void **state)
     assert_non_null(frame);
     assert_string_equal(frame->function, "");
     expect(r, chain[3], "main", CN_IMAGE_MAIN_LINE);
+    /* What was read before is known after the end of the process. */
+    for (size_t i = 0; i < r->count; i++) {
+        uint64_t off = r->frames[i].code - CN_IMAGE_BASE;
+
+        r->frames[i].sum = cn_u64_get((const uint8_t *)r->image.chars + off + 128) +
+                           cn_u64_get((const uint8_t *)r->image.chars + off + 136);
+    }
+    make_chain(chain);
+    (void)cn_python_merge(r->python, r->frames, r->count, chain, CHAIN_LEN, ROOM, true,
+                          false);
+    r->bytes.len = 0;
+    cn_memory_begin(&r->memory, 1, BYTES);
+    make_chain(chain);
+    assert_int_equal(cn_python_merge(r->python, r->frames, r->count, chain, CHAIN_LEN,
+                                     ROOM, true, false),
+                     CHAIN_LEN + 1);
+    expect(r, chain[0], "key", CN_IMAGE_KEY_LINE);
     reading_free(r);
 }
 
