@@ -419,9 +419,9 @@ static void wait_for_program(struct sampling *s)
  * them. */
 static void add_symbols(struct sampling *s)
 {
-    struct cn_perf_symbolized found;
+    struct cn_perf_symbolized found = {0};
     struct cn_error err = {0};
-    char *text = NULL;
+    char *text = NULL, *rest, *line;
 
     if (!s->options->has_symbols || s->writer.sample_count == 0)
         return;
@@ -435,6 +435,11 @@ static void add_symbols(struct sampling *s)
             found.left_out, found.count);
     if (text && s->options->say)
         s->options->say(s->options->arg, text);
+    rest = found.hints;
+    while (s->options->say && (line = strsep(&rest, "\n")))
+        if (*line)
+            s->options->say(s->options->arg, line);
+    free(found.hints);
     free(text);
 }
 

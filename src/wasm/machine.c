@@ -12,6 +12,7 @@
 #include "open/analysis.h"
 #include "store/segment/opened.h"
 #include "symbols/program/assembly.h"
+#include "symbols/program/package.h"
 #include "symbols/program/resolver.h"
 #include "symbols/program/vdso.h"
 
@@ -73,6 +74,11 @@ struct cn_resolver *cn_resolver_new(void)
 
 void cn_resolver_free(struct cn_resolver *resolver)
 {
+}
+
+bool cn_package_find(const char *path, struct cn_text *out)
+{
+    return false;
 }
 
 void cn_resolver_look_in(struct cn_resolver *resolver, const char *const *folders,

@@ -1,5 +1,8 @@
 /* cairn symbolize: put names of functions into a perf.data file. */
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/path.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
@@ -20,6 +23,10 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         return false;
     cn_cli_say(args, "%s: names of %zu addresses, %zu of them with lines",
                target ? target : path, result.count, result.line_count);
+    for (char *rest = result.hints, *line; (line = strsep(&rest, "\n"));)
+        if (*line)
+            cn_cli_say(args, "%s", line);
+    free(result.hints);
     if (result.left_out > 0)
         cn_cli_warn(args, "names of %zu addresses are left out: there are too many",
                     result.left_out);

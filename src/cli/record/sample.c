@@ -42,6 +42,25 @@ static void on_message(void *arg, const char *text)
     cn_cli_say(arg, "%s", text);
 }
 
+/* Say what would give callers that are missing in more than 1 % of stacks. */
+static void tell_missing(const struct cn_args *args,
+                         const struct cn_sample_result *result)
+{
+    const double all = (double)result->stack_count;
+
+    if ((double)result->cut_count > all / 100)
+        cn_cli_say(args,
+                   "%.0f %% of stacks lack their outer callers: they are longer than the "
+                   "copy; choose --call-graph dwarf,%d",
+                   100 * (double)result->cut_count / all, (int)CN_SAMPLE_STACK_LEN_MAX);
+    if ((double)result->unknown_count > all / 100)
+        cn_cli_say(args,
+                   "%.0f %% of stacks lack their outer callers: code without tables for "
+                   "unwinding; build it with -fasynchronous-unwind-tables or "
+                   "-fno-omit-frame-pointer",
+                   100 * (double)result->unknown_count / all);
+}
+
 static void tell_result(const struct cn_args *args,
                         const struct cn_sample_options *options,
                         const struct cn_sample_result *result, bool is_kept)
@@ -83,6 +102,7 @@ static void tell_result(const struct cn_args *args,
                   " in code without tables, %" PRIu64 " that contradict their tables",
                   result->whole_count, result->cut_count, result->unknown_count,
                   result->bad_count);
+    tell_missing(args, result);
     if (is_kept)
         cn_text_printf(&text, "; next: cairn tree %s", options->path);
     cn_cli_say(args, "%s", cn_text_str(&text));

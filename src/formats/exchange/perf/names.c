@@ -171,6 +171,15 @@ static void add_loop(struct cn_perf_names *names, const char *file, uint32_t lin
             cn_import_loop(names->import, file, line));
 }
 
+/* True for "git+0x2a1500". */
+static bool is_by_offset(const char *name, const char *module)
+{
+    const char *base = cn_path_name(module);
+    size_t len = strlen(base);
+
+    return strncmp(name, base, len) == 0 && strncmp(name + len, "+0x", 3) == 0;
+}
+
 /* What the file itself says about an address. */
 static bool add_stored(struct cn_perf_names *names, const struct cn_stored_symbol *symbol,
                        struct cn_perf_frames *out)
@@ -179,6 +188,9 @@ static bool add_stored(struct cn_perf_names *names, const struct cn_stored_symbo
 
     if (!symbol)
         return false;
+    if (symbol->module && symbol->count == 1 &&
+        is_by_offset(symbols->levels[symbol->first].name, symbol->module))
+        out->unnamed = symbol->module;
     for (uint32_t i = 0; i < symbol->count; i++) {
         const struct cn_stored_level *level = &symbols->levels[symbol->first + i];
 
@@ -365,12 +377,15 @@ static void resolve_file(struct cn_perf_names *names,
     else if (!cn_resolver_offset(names->symbols->resolver, path, mapping->build_id,
                                  file_off, &offset)) {
         add_unknown(names, mapping->path, mapping->build_id);
+        out->unnamed = mapping->path;
         return;
     }
     if (!cn_resolver_symbol(names->symbols->resolver, path, mapping->build_id, offset,
                             &symbol)) {
-        if (!add_stored(names, stored, out))
+        if (!add_stored(names, stored, out)) {
             add_unknown(names, mapping->path, mapping->build_id);
+            out->unnamed = mapping->path;
+        }
         return;
     }
     frame.offset = symbol.offset;
@@ -381,6 +396,7 @@ static void resolve_file(struct cn_perf_names *names,
     }
     out->entry = entry_of(symbol.name);
     out->is_main_caller = strcmp(symbol.name, "__libc_start_main") == 0;
+    out->unnamed = is_by_offset(symbol.name, path) ? mapping->path : NULL;
     out->module = mapping->path;
     out->build_id = mapping->build_id;
     out->offset = offset;
@@ -497,8 +513,10 @@ static const struct cn_perf_frames *resolve_jit(struct cn_perf_names *names, uin
                                                    .module = function->language,
                                                    .file = function->file,
                                                    .line = function->line});
-    else if (!add_stored(names, stored, frames))
+    else if (!add_stored(names, stored, frames)) {
         add_unknown(names, "", "");
+        frames->unnamed = "";
+    }
     frames->is_of_time = names->has_jit_times;
     if (line) {
         frames->file = line->file;

@@ -24,6 +24,7 @@ struct cn_perf_frames {
     enum cn_entry entry;   /* of a stack that ends here; CN_ENTRY_UNKNOWN: it is cut */
     bool is_main_caller;   /* only the start of a program calls it */
     bool is_of_time;       /* other code may be there at another time */
+    const char *unnamed;   /* the module of a function without a name; NULL: it has one */
     const char *file;      /* of the line; NULL if unknown */
     uint32_t line;
     const char *module,
@@ -35,6 +36,7 @@ struct cn_perf_frames {
 struct cn_perf_symbols {
     struct cn_resolver *resolver;
     struct cn_stored_symbols *kept; /* receives the names that are found; NULL: not */
+    struct cn_text *hints; /* receives lines that say what names are missing; NULL: not */
     struct cn_kernel_symbols kernel;
     struct cn_vdso vdso;
     bool has_kernel; /* `kernel` was loaded, `vdso` opened */

@@ -16,6 +16,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "formats/exchange/perf/address_space.h"
+#include "formats/exchange/perf/hints.h"
 #include "formats/exchange/perf/names.h"
 #include "formats/exchange/perf/read.h"
 #include "formats/exchange/perf/stack.h"
@@ -30,6 +31,8 @@ static const char description[] = "samples of perf record";
 struct perf_chain {
     struct cn_perf_spot spot;
     bool is_of_time; /* the same chain may be another one later */
+    const char
+        *unnamed; /* the module of its innermost function without a name, or NULL */
 };
 
 struct perf_reading {
@@ -50,6 +53,7 @@ struct perf_reading {
     struct cn_error damage;         /* of the first bad one */
     struct cn_perf_stacks stacks;
     struct cn_perf_counters counters;
+    struct cn_perf_hints hints;
 };
 
 /* The context of a sample: its call chain, and the line of the innermost frame. A chain
@@ -84,6 +88,8 @@ static struct perf_chain resolve_chain(struct perf_reading *r,
         chain.is_of_time = chain.is_of_time || outermost.is_of_time;
         if (depth == 0)
             innermost = outermost;
+        if (!chain.unnamed)
+            chain.unnamed = outermost.unnamed;
         for (uint32_t k = outermost.count; k-- > 0 && depth < CN_IMPORT_DEPTH_MAX;)
             stack[depth++] = r->names.frames[outermost.first + k];
     }
@@ -150,7 +156,9 @@ static bool add_sample(struct perf_reading *r, const struct cn_perf_record *reco
     cn_perf_stack_complete(&r->stacks, &r->file, &r->spaces, &sample);
     if (!cn_perf_threads_of(&r->threads, &sample, &thread, err))
         return false;
-    struct cn_perf_spot spot = chain_of(r, &sample, is_kernel).spot;
+    struct perf_chain chain = chain_of(r, &sample, is_kernel);
+    struct cn_perf_spot spot = chain.spot;
+    cn_perf_hints_count(&r->hints, chain.unnamed);
     cn_perf_threads_sample(&r->threads, thread, &sample, r->kinds[sample.event], spot);
     /* Counters that were read are exact, and those of other events of the group too. */
     while (cn_perf_read_next(&r->counters, &r->file, &sample, &counted)) {
@@ -269,6 +277,21 @@ static bool read_records(struct perf_reading *r, struct cn_error *err)
     return step == CN_END && cn_perf_threads_finish(&r->threads, err);
 }
 
+static void add_hints(const struct perf_reading *r)
+{
+    struct cn_text lines = {0};
+    char *rest, *line;
+
+    cn_perf_hints_print(&r->hints, &lines);
+    if (r->names.symbols->hints)
+        cn_text_str_add(r->names.symbols->hints, cn_text_str(&lines));
+    rest = lines.chars;
+    while ((line = strsep(&rest, "\n")))
+        if (*line)
+            cn_import_warn(r->import, false, "%s", line);
+    cn_text_done(&lines);
+}
+
 static void add_warnings(const struct perf_reading *r)
 {
     if (r->file.damage.kind != CN_ERR_NONE)
@@ -288,6 +311,7 @@ static void add_warnings(const struct perf_reading *r)
                        cn_plural(r->lost_count, "record was", "records were"));
     cn_perf_stacks_warn(&r->stacks, r->import);
     cn_perf_names_warn(&r->names);
+    add_hints(r);
 }
 
 /* Some event asked for records of switches. */
@@ -332,6 +356,7 @@ static bool read_rank(struct cn_import *import, struct cn_perf_symbols *symbols,
     cn_perf_threads_done(&r.threads);
     cn_perf_stacks_done(&r.stacks);
     cn_perf_counters_done(&r.counters);
+    cn_perf_hints_done(&r.hints);
     cn_perf_spaces_done(&r.spaces);
     cn_perf_file_close(&r.file);
     return ok;
@@ -349,13 +374,14 @@ bool cn_perf_read(struct cn_import *import, struct cn_bytes bytes, struct cn_err
 
 bool cn_perf_symbols_find(struct cn_stored_symbols *out, struct cn_bytes bytes,
                           const char *const *folders, size_t folder_count,
-                          bool is_offline, struct cn_error *err)
+                          bool is_offline, struct cn_text *hints, struct cn_error *err)
 {
     struct cn_import *import = cn_import_new("", "");
     struct cn_perf_symbols symbols;
 
     cn_perf_symbols_init(&symbols);
     symbols.kept = out;
+    symbols.hints = hints;
     cn_resolver_look_in(symbols.resolver, folders, folder_count, is_offline);
     bool ok = read_rank(import, &symbols, bytes, NULL, 0, CN_PERF_NO_RANK, err);
     cn_perf_symbols_done(&symbols);

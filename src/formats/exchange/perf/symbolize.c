@@ -42,12 +42,18 @@ static bool find_and_pack(struct cn_bytes bytes, const char *const *folders,
                           struct cn_perf_symbolized *out, struct cn_error *err)
 {
     struct cn_stored_symbols symbols = {0};
-    bool ok =
-        cn_perf_symbols_find(&symbols, bytes, folders, folder_count, is_offline, err) &&
-        pack(&symbols, section, err);
+    struct cn_text hints = {0};
+    bool ok = cn_perf_symbols_find(&symbols, bytes, folders, folder_count, is_offline,
+                                   &hints, err) &&
+              pack(&symbols, section, err);
 
-    *out =
-        (struct cn_perf_symbolized){.count = symbols.count, .left_out = symbols.left_out};
+    *out = (struct cn_perf_symbolized){
+        .count = symbols.count,
+        .left_out = symbols.left_out,
+        .hints = ok ? hints.chars : NULL,
+    };
+    if (!ok)
+        cn_text_done(&hints);
     for (size_t i = 0; i < symbols.count; i++)
         out->line_count += !symbols.list[i].is_partial;
     cn_stored_symbols_done(&symbols);
@@ -176,6 +182,7 @@ bool cn_perf_symbolize(const char *path, const char *target, const char *const *
     struct cn_file file = {0};
     struct stat status = {.st_mode = 0600};
 
+    *out = (struct cn_perf_symbolized){0};
     (void)stat(path, &status);
     if (!cn_file_open(&file, path, err))
         return false;
@@ -183,5 +190,9 @@ bool cn_perf_symbolize(const char *path, const char *target, const char *const *
         rewrite(file.bytes, target, status.st_mode, folders, folder_count, out, err) ||
         cn_fail_in(err, "%s", path);
     cn_file_close(&file);
+    if (!ok) {
+        free(out->hints);
+        out->hints = NULL;
+    }
     return ok;
 }

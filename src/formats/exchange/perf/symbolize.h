@@ -15,6 +15,8 @@ struct cn_perf_symbolized {
     size_t count;      /* addresses with names */
     size_t line_count; /* of them, those with a line */
     size_t left_out;   /* addresses whose names had no room */
+    char *
+        hints; /* lines that say what would name others; the caller frees it; NULL: nothing */
 };
 
 /* Add the names of what was written, before cn_perf_writer_close(). Servers are not asked. Without

@@ -79,7 +79,10 @@ def main():
     run("objcopy", "--only-keep-debug", "away/program", "away/program.debug")
     os.rename("away/program", "program")
     run("strip", "program")
-    sample("stripped.data", "./program")
+    hint = r"program: \d+ % of samples have functions without names; it is "
+    said = subprocess.run(["cairn", "sample", "-F", "4000", "-o", "stripped.data", "./program"],
+                          capture_output=True, text=True).stderr
+    expect(f"a hint of cairn sample: {said}", re.search(hint + "stripped: 'cairn symbolize", said))
     sample("again.data", "./program")
     frames = [set(re.findall(r"program\+0x[0-9a-f]+", stacks(path)))
               for path in ("stripped.data", "again.data")]
@@ -87,7 +90,13 @@ def main():
            len(frames[0]) >= 3 and len(frames[0] & frames[1]) >= 3)
     expect("no row for the module", "[unknown] [program]" not in stacks("stripped.data"))
     os.remove("program")
+    shutil.copy("stripped.data", "copy.data")  # what was shown before is cached
+    said = subprocess.run(["cairn", "tree", "copy.data"], capture_output=True, text=True).stderr
+    expect(f"a hint of cairn tree: {said}",
+           re.search(hint + "not on this machine: 'cairn symbolize", said))
     run("cairn", "symbolize", "-q", "stripped.data", "--with", "away", "-o", "named.data")
+    said = subprocess.run(["cairn", "tree", "named.data"], capture_output=True, text=True).stderr
+    expect(f"no hint where all have names: {said}", "program:" not in said)
     expect("names of a debug file", "main;t_hash;t_mix" in stacks("named.data"))
     expect("the other file is as it was", "t_hash" not in stacks("stripped.data"))
     for bad in (["nosuch"], ["with.data", "--with", "nosuch"], [source]):
