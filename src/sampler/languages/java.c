@@ -390,8 +390,12 @@ static bool undo_x86_edges(struct java_frame *f, const struct cn_java_code *code
         for (uint64_t at = entry; at < f->pc;) {
             size_t len = x86_prologue_len(bytes, &more);
 
-            if (len == 0 || !cn_bytes_from(bytes, len, &bytes))
-                return false;
+            if (len == 0 || !cn_bytes_from(bytes, len, &bytes)) {
+                /* Code that only jumps on has no frame: is it such code? */
+                if (!stack_at(f, f->sp + lowered, &pc) || !is_target(f, pc))
+                    return false;
+                break;
+            }
             at += len;
             lowered += more;
         }
@@ -569,6 +573,10 @@ static char *hint(const void *state)
     const struct java *java = state;
     const char *release = java->vm.release;
 
+    if (java->vm.state == CN_JAVA_NOT_READY && java->vm.memory->is_refused)
+        return cn_strdup(
+            "methods of Java have no names: the memory of the process may not "
+            "be read; sample as root, or set kernel.yama.ptrace_scope to 0");
     if (java->vm.state != CN_JAVA_UNKNOWN)
         return NULL;
     return cn_strprintf("Java%s%s is not known to this version of cairn: its methods are "

@@ -1,5 +1,6 @@
 #include "sampler/languages/memory.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/uio.h>
 
@@ -17,9 +18,12 @@ static bool copy(struct cn_memory *memory, uint64_t address, void *out, size_t l
     if (len > memory->left)
         return false;
     memory->left -= len;
-    return memory->copy
-               ? memory->copy(memory->arg, address, out, len)
-               : process_vm_readv(memory->pid, &to, 1, &from, 1, 0) == (ssize_t)len;
+    if (memory->copy)
+        return memory->copy(memory->arg, address, out, len);
+    if (process_vm_readv(memory->pid, &to, 1, &from, 1, 0) == (ssize_t)len)
+        return true;
+    memory->is_refused |= errno == EPERM;
+    return false;
 }
 
 /* The block that begins at `begin`; NULL if it can not be read. */

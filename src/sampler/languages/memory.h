@@ -25,8 +25,9 @@ struct cn_memory {
     pid_t pid;
     cn_memory_copy copy; /* NULL: by process_vm_readv() */
     void *arg;
-    size_t left;    /* bytes that may still be read */
-    uint64_t round; /* blocks of earlier ones are stale */
+    size_t left;     /* bytes that may still be read */
+    uint64_t round;  /* blocks of earlier ones are stale */
+    bool is_refused; /* this user may not read the memory of a process */
     struct cn_memory_block {
         uint64_t begin, round;
         uint8_t bytes[CN_MEMORY_BLOCK_LEN];

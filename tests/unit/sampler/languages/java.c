@@ -138,6 +138,22 @@ static void finds_the_return_address_after_the_frame(void **state)
     }
 }
 
+static void knows_code_that_only_jumps(void **state)
+{
+    (void)state;
+    for (int is_arm = 0; is_arm < 2; is_arm++) {
+        open_on(is_arm);
+        /* Loads of some registers instead of what makes a frame. */
+        memset(image + (CN_TEST_JAVA_CODE - CN_TEST_JAVA_BASE), 0x0b, 12);
+        cn_u64_put(stack, RETURN);
+        struct cn_unwind_step step = step_at(is_arm, CN_TEST_JAVA_CODE + 8, FP, true);
+        step.registers.value[CN_UNWIND_ARM_LR] = RETURN;
+        assert_true(cn_test_java_undo(&java, &step));
+        check_caller(&step, STACK + (is_arm ? 0 : 8), FP, RETURN);
+        cn_test_java_close(&java);
+    }
+}
+
 static void finds_what_deoptimisation_has_replaced(void **state)
 {
     (void)state;
@@ -235,6 +251,7 @@ int main(void)
         cmocka_unit_test(names_inlined_methods_of_a_call),
         cmocka_unit_test(finds_the_return_address_before_there_is_a_frame),
         cmocka_unit_test(finds_the_return_address_after_the_frame),
+        cmocka_unit_test(knows_code_that_only_jumps),
         cmocka_unit_test(finds_what_deoptimisation_has_replaced),
         cmocka_unit_test(names_interpreted_methods_by_slots_that_agree),
         cmocka_unit_test(leaves_java_by_the_call_stub_and_by_stubs),

@@ -7,11 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "sampler/languages/languages.h"
+#include "support/skip.h"
 
 enum { ROOM = 1 << 14 };
 
@@ -91,6 +93,30 @@ static void reads_strings_that_end(void **state)
     assert_false(cn_memory_string(&memory, (uintptr_t)room + ROOM - 8, out, sizeof(out)));
 }
 
+static void knows_that_memory_may_not_be_read(void **state)
+{
+    int status;
+    pid_t pid;
+
+    (void)state;
+    if (geteuid() != 0)
+        CN_SKIP("only root may become another user");
+    pid = fork();
+    if (pid == 0) {
+        uint8_t byte;
+        bool is_read;
+
+        if (setuid(65534) != 0)
+            _exit(2);
+        cn_memory_begin(&memory, getppid(), 1 << 16);
+        is_read = cn_memory_u8(&memory, (uintptr_t)room, &byte);
+        _exit(is_read || !memory.is_refused);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    assert_false(memory.is_refused);
+}
+
 static void finds_symbols_of_a_mapped_file(void **state)
 {
     const char *names[] = {"cn_language_memory_test_data", "main", "no_such_symbol"};
@@ -127,6 +153,7 @@ int main(void)
         cmocka_unit_test(reads_no_more_than_was_granted),
         cmocka_unit_test(forgets_what_it_read_for_the_last_sample),
         cmocka_unit_test(reads_strings_that_end),
+        cmocka_unit_test(knows_that_memory_may_not_be_read),
         cmocka_unit_test(finds_symbols_of_a_mapped_file),
     };
 
