@@ -10,16 +10,16 @@ enum { BITS = 32 };
 
 static void extend(struct cn_processors *set, size_t count)
 {
-    CN_GROW_TO(set->words, count, set->capacity);
+    CN_GROW_TO(set->bits, count, set->capacity);
     while (set->count < count)
-        set->words[set->count++] = 0;
+        set->bits[set->count++] = 0;
 }
 
 void cn_processors_add(struct cn_processors *set, uint16_t number)
 {
     if (number / BITS >= set->count)
         extend(set, (size_t)number / BITS + 1);
-    set->words[number / BITS] |= UINT32_C(1) << number % BITS;
+    set->bits[number / BITS] |= UINT32_C(1) << number % BITS;
 }
 
 void cn_processors_merge(struct cn_processors *into, const struct cn_processors *from)
@@ -27,19 +27,19 @@ void cn_processors_merge(struct cn_processors *into, const struct cn_processors 
     if (from->count > into->count)
         extend(into, from->count);
     for (size_t i = 0; i < from->count; i++)
-        into->words[i] |= from->words[i];
+        into->bits[i] |= from->bits[i];
 }
 
 void cn_processors_done(struct cn_processors *set)
 {
-    free(set->words);
+    free(set->bits);
     *set = (struct cn_processors){0};
 }
 
 static bool has(const struct cn_processors *set, size_t number)
 {
     return number / BITS < set->count &&
-           (set->words[number / BITS] >> number % BITS & 1) != 0;
+           (set->bits[number / BITS] >> number % BITS & 1) != 0;
 }
 
 size_t cn_processors_count(const struct cn_processors *set)
@@ -74,5 +74,5 @@ void cn_processors_print_list(const struct cn_processors *set, struct cn_text *t
 void cn_processors_print_mask(const struct cn_processors *set, struct cn_text *text)
 {
     for (size_t i = set->count; i-- > 0;)
-        cn_text_printf(text, "%08" PRIx32 "%s", set->words[i], i > 0 ? "," : "");
+        cn_text_printf(text, "%08" PRIx32 "%s", set->bits[i], i > 0 ? "," : "");
 }

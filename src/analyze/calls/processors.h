@@ -10,7 +10,7 @@
 #include "base/text.h"
 
 struct cn_processors {
-    uint32_t *words; /* bit i of word k: processor 32 k + i */
+    uint32_t *bits; /* bit i of element k: processor 32 k + i */
     size_t count, capacity;
 };
 

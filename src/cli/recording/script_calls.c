@@ -169,19 +169,21 @@ static bool on_line(void *arg, const struct cn_replay_line *line)
 
 static bool begin(struct script_run *run, const struct cn_script_run *about)
 {
-    struct cn_script_value *words = cn_alloc(about->word_count, sizeof(*words));
+    struct cn_script_value *arguments =
+        cn_alloc(about->argument_count, sizeof(*arguments));
 
-    for (size_t i = 0; i < about->word_count; i++)
-        words[i] = cn_script_text(about->words[i]);
+    for (size_t i = 0; i < about->argument_count; i++)
+        arguments[i] = cn_script_text(about->arguments[i]);
     bool ok =
         call(run, CN_SCRIPT_BEGIN,
              (struct cn_script_field[]){
                  {"record", {.kind = CN_SCRIPT_BOOL, .is_true = about->is_record}},
                  {"version", cn_script_text("cairn " CN_VERSION)},
-                 {"cmds", {.kind = CN_SCRIPT_LIST, .list = {words, about->word_count}}},
+                 {"cmds",
+                  {.kind = CN_SCRIPT_LIST, .list = {arguments, about->argument_count}}},
              },
              3);
-    free(words);
+    free(arguments);
     return ok;
 }
 
@@ -241,8 +243,8 @@ bool cn_script_show_recorded(const struct cn_args *args, const char *dir,
     struct cn_script_run about = {
         .script = script,
         .is_record = true,
-        .words = args->operands,
-        .word_count = args->operand_count,
+        .arguments = args->operands,
+        .argument_count = args->operand_count,
     };
     struct cn_recording_source source = {
         .path = dir, .is_recorded = true, .is_raw = true};

@@ -11,9 +11,9 @@
 /* What uftrace_begin() is told, besides the version. */
 struct cn_script_run {
     struct cn_script *script;
-    bool is_record;           /* the program was recorded just now */
-    const char *const *words; /* of the program, or the arguments of the script */
-    size_t word_count;
+    bool is_record;               /* the program was recorded just now */
+    const char *const *arguments; /* of the program, or of the script */
+    size_t argument_count;
 };
 
 /* Call the functions of a script for the calls of a recording; `arg` is a struct

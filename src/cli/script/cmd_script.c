@@ -9,8 +9,9 @@
 static bool show(const struct cn_args *args, const struct cn_recording_source *source,
                  struct cn_opened *found, struct cn_script *script, struct cn_error *err)
 {
-    struct cn_script_run about = {
-        .script = script, .words = args->operands, .word_count = args->operand_count};
+    struct cn_script_run about = {.script = script,
+                                  .arguments = args->operands,
+                                  .argument_count = args->operand_count};
 
     return cn_recording_show_found(args, source, found, cn_script_show, &about, err);
 }

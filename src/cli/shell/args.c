@@ -14,8 +14,8 @@
 
 struct args_parser {
     struct cn_args args;
-    const char *const *words;
-    size_t word_count, next; /* index of the next word */
+    const char *const *arguments;
+    size_t argument_count, next; /* index of the next one */
 };
 
 /* Fail because `name` is the prefix of several options. */
@@ -138,8 +138,8 @@ static bool add_valued(struct args_parser *parser, const struct cn_option *optio
 {
     struct cn_text choices = {0};
 
-    if (!value && parser->next < parser->word_count)
-        value = parser->words[parser->next++];
+    if (!value && parser->next < parser->argument_count)
+        value = parser->arguments[parser->next++];
     if (!value) {
         list_choices(&choices, option->value);
         (void)cn_fail(err, CN_ERR_USAGE, "option --%s needs a value: %s", option->name,
@@ -197,18 +197,18 @@ static bool begins_program(const struct args_parser *parser)
 
     if (!program || !*program)
         return program != NULL;
-    for (size_t i = parser->next; i < parser->word_count; i++)
-        if (strcmp(parser->words[i], "--") == 0)
+    for (size_t i = parser->next; i < parser->argument_count; i++)
+        if (strcmp(parser->arguments[i], "--") == 0)
             return false;
     return cn_args_has(&parser->args, program);
 }
 
-static bool parse_words(struct args_parser *parser, struct cn_error *err)
+static bool parse_arguments(struct args_parser *parser, struct cn_error *err)
 {
     bool options_ended = false;
 
-    while (parser->next < parser->word_count) {
-        const char *word = parser->words[parser->next++];
+    while (parser->next < parser->argument_count) {
+        const char *word = parser->arguments[parser->next++];
 
         if (options_ended || word[0] != '-' || word[1] == '\0') {
             cn_args_add_operand(&parser->args, word);
@@ -251,11 +251,11 @@ bool cn_args_check(const struct cn_args *args, struct cn_error *err)
     return true;
 }
 
-/* After words that are wrong: true if one of those before "--" asks for help. */
-static bool asks_help(const char *const *words, size_t count)
+/* After arguments that are wrong: true if one of those before "--" asks for help. */
+static bool asks_help(const char *const *arguments, size_t count)
 {
-    for (size_t i = 0; i < count && strcmp(words[i], "--") != 0; i++)
-        if (strcmp(words[i], "-h") == 0 || strcmp(words[i], "--help") == 0)
+    for (size_t i = 0; i < count && strcmp(arguments[i], "--") != 0; i++)
+        if (strcmp(arguments[i], "-h") == 0 || strcmp(arguments[i], "--help") == 0)
             return true;
     return false;
 }
@@ -274,20 +274,22 @@ void cn_args_begin(struct cn_args *args, const struct cn_command *command,
 }
 
 bool cn_args_parse(struct cn_args *args, const struct cn_command *command,
-                   size_t word_count, const char *const *words, struct cn_error *err)
+                   size_t argument_count, const char *const *arguments,
+                   struct cn_error *err)
 {
-    struct args_parser parser = {.words = words, .word_count = word_count};
+    struct args_parser parser = {.arguments = arguments,
+                                 .argument_count = argument_count};
     size_t letter_count = 1; /* every letter is at most one option */
 
-    for (size_t i = 0; i < word_count; i++)
-        letter_count += strlen(words[i]);
-    cn_args_begin(&parser.args, command, letter_count, word_count);
-    if (parse_words(&parser, err) && cn_args_check(&parser.args, err)) {
+    for (size_t i = 0; i < argument_count; i++)
+        letter_count += strlen(arguments[i]);
+    cn_args_begin(&parser.args, command, letter_count, argument_count);
+    if (parse_arguments(&parser, err) && cn_args_check(&parser.args, err)) {
         *args = parser.args;
         return true;
     }
     cn_args_done(&parser.args);
-    if (!asks_help(words, word_count))
+    if (!asks_help(arguments, argument_count))
         return false;
     cn_args_begin(args, command, 1, 0);
     insert_given(args, cn_command_find_option(command, "help"), NULL);

@@ -1,4 +1,4 @@
-/* The words after a command's name, parsed by the command's option table.
+/* The arguments after a command's name, parsed by the command's option table.
  *
  * Accepts --name=value, --name value, -x value, -xvalue, bundled flags (-qv), unique
  * prefixes of long names, options and operands in any order, and "--" to end the options.
@@ -36,10 +36,10 @@ struct cn_args {
     size_t separator; /* operands before the first "--"; SIZE_MAX: there is none */
 };
 
-/* Fails with CN_ERR_USAGE and leaves nothing to release. With --help, wrong words are no
+/* Fails with CN_ERR_USAGE and leaves nothing to release. With --help, wrong ones are no
  * failure. */
 CN_CHECK bool cn_args_parse(struct cn_args *args, const struct cn_command *command,
-                            size_t word_count, const char *const *words,
+                            size_t argument_count, const char *const *arguments,
                             struct cn_error *err);
 void cn_args_done(struct cn_args *args);
 
@@ -47,7 +47,7 @@ void cn_args_done(struct cn_args *args);
 void cn_args_join(struct cn_args *out, const struct cn_args *first,
                   const struct cn_args *then);
 
-/* Arguments that are not words of a command line: begin with none and room for so many, add
+/* Arguments that are not on a command line: begin with none and room for so many, add
  * options and operands, and check what cn_args_parse() checks. */
 void cn_args_begin(struct cn_args *args, const struct cn_command *command,
                    size_t option_max, size_t operand_max);
@@ -83,7 +83,7 @@ CN_CHECK bool cn_args_exclusive(const struct cn_args *args, const char *a, const
  * exist, the kind of the failure becomes CN_ERR_USAGE. Always false. */
 bool cn_args_misnamed(const struct cn_args *args, const char *name, struct cn_error *err);
 
-/* The words that are neither options nor their values. */
+/* The arguments that are neither options nor their values. */
 size_t cn_args_count(const struct cn_args *args);
 const char *cn_args_operand(const struct cn_args *args, size_t i);
 const char *cn_args_find_operand(const struct cn_args *args, size_t i); /* or NULL */

@@ -40,7 +40,7 @@ struct cn_option {
     /* NULL: a flag. "N", "FILE": placeholder of the value; see enum cn_placeholder_kind.
      * "text|json|csv": the value must be one of these words. */
     const char *value;
-    const char *also;   /* further words that are accepted but not shown; NULL: none */
+    const char *also;   /* further values that are accepted but not shown; NULL: none */
     const char *help;   /* lower case, no full stop */
     bool is_repeatable; /* all values count, not only the last */
     bool is_filter;     /* chooses calls */
@@ -142,9 +142,9 @@ extern const struct cn_command cn_program;
 CN_CHECK bool cn_command_choose(const struct cn_command *const *list, const char *name,
                                 const struct cn_command **out, struct cn_error *err);
 
-/* The same for words that name a command and its part; words after these are ignored. */
+/* The same for arguments that name a command and its subcommand; those after them are ignored. */
 CN_CHECK bool cn_command_follow(const struct cn_command *const *list,
-                                const char *const *words, size_t count,
+                                const char *const *arguments, size_t count,
                                 const struct cn_command **out, struct cn_error *err);
 
 /* Command `i`, counting each command and then its parts; NULL after the last. */

@@ -105,11 +105,11 @@ bool cn_command_choose(const struct cn_command *const *list, const char *name,
     return cn_fail(err, CN_ERR_USAGE, "unknown command '%s'", name);
 }
 
-bool cn_command_follow(const struct cn_command *const *list, const char *const *words,
+bool cn_command_follow(const struct cn_command *const *list, const char *const *arguments,
                        size_t count, const struct cn_command **out, struct cn_error *err)
 {
     for (size_t i = 0; list && i < count; i++) {
-        if (!cn_command_choose(list, words[i], out, err))
+        if (!cn_command_choose(list, arguments[i], out, err))
             return false;
         list = (*out)->parts;
     }

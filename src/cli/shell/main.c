@@ -144,20 +144,20 @@ static bool run_args(struct cn_args *args, struct cn_error *err)
     return finish_output(&session, run(args, err), err);
 }
 
-/* Run the command that the words name; `command` is the one that a failure is about. */
-static bool run_words(size_t word_count, const char *const *words,
+/* Run the command that the arguments name; `command` is the one that a failure is about. */
+static bool run_named(size_t argument_count, const char *const *arguments,
                       const struct cn_command **command, struct cn_error *err)
 {
     struct cn_args args;
 
     for (const struct cn_command *const *list = cn_commands;
-         list && word_count > 0 && words[0][0] != '-'; list = (*command)->parts) {
-        if (!cn_command_choose(list, words[0], command, err))
+         list && argument_count > 0 && arguments[0][0] != '-'; list = (*command)->parts) {
+        if (!cn_command_choose(list, arguments[0], command, err))
             return false;
-        words++;
-        word_count--;
+        arguments++;
+        argument_count--;
     }
-    if (!cn_args_parse(&args, *command, word_count, words, err))
+    if (!cn_args_parse(&args, *command, argument_count, arguments, err))
         return false;
     bool ok = run_args(&args, err);
     cn_args_done(&args);
@@ -165,11 +165,11 @@ static bool run_words(size_t word_count, const char *const *words,
 }
 
 /* The same for the command line of uftrace. */
-static bool run_uftrace(size_t word_count, const char *const *words,
+static bool run_uftrace(size_t argument_count, const char *const *arguments,
                         const struct cn_command **command, struct cn_error *err)
 {
     struct cn_uftrace_line line;
-    bool ok = cn_uftrace_parse(&line, word_count, words, err);
+    bool ok = cn_uftrace_parse(&line, argument_count, arguments, err);
 
     *command = line.args.command;
     ok = ok && run_args(&line.args, err);
@@ -180,17 +180,17 @@ static bool run_uftrace(size_t word_count, const char *const *words,
 int main(int argc, char **argv)
 {
     const struct cn_command *command = &cn_program;
-    const char *const *words = (const char *const *)argv + 1;
-    size_t word_count = argc > 0 ? (size_t)argc - 1 : 0;
+    const char *const *arguments = (const char *const *)argv + 1;
+    size_t argument_count = argc > 0 ? (size_t)argc - 1 : 0;
     bool is_named = argc > 0 && cn_uftrace_is_name(argv[0]);
-    bool is_uftrace =
-        is_named || (word_count > 0 && strcmp(words[0], cn_cmd_uftrace.name) == 0);
+    bool is_uftrace = is_named || (argument_count > 0 &&
+                                   strcmp(arguments[0], cn_cmd_uftrace.name) == 0);
     struct cn_error err = {0};
 
     set_up_process();
-    if (is_uftrace
-            ? run_uftrace(word_count - !is_named, words + !is_named, &command, &err)
-            : run_words(word_count, words, &command, &err))
+    if (is_uftrace ? run_uftrace(argument_count - !is_named, arguments + !is_named,
+                                 &command, &err)
+                   : run_named(argument_count, arguments, &command, &err))
         return STATUS_OK;
     print_failure(command, &err);
     if (err.kind == CN_ERR_INTERRUPTED) { /* our parent sees that a signal ended us */

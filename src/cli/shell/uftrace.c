@@ -117,15 +117,15 @@ static void add_all_known(struct uftrace_parser *parser)
         add_known(parser, find_command(names[i])->options, &count, &capacity);
 }
 
-static bool parse_words(struct uftrace_parser *parser, size_t count,
-                        const char *const *words, struct cn_error *err);
+static bool parse_arguments(struct uftrace_parser *parser, size_t count,
+                            const char *const *arguments, struct cn_error *err);
 
-/* Parse the words of a file. */
+/* Parse the arguments in a file. */
 static bool parse_file(struct uftrace_parser *parser, const char *path,
                        struct cn_error *err)
 {
     struct cn_file file = {0};
-    const char **words = NULL;
+    const char **arguments = NULL;
     size_t count = 0, capacity = 0;
     char *text, *save = NULL;
 
@@ -149,11 +149,11 @@ static bool parse_file(struct uftrace_parser *parser, const char *path,
             continue;
         for (char *word = strtok_r(row, " \t\r", &in_row); word;
              word = strtok_r(NULL, " \t\r", &in_row)) {
-            CN_PUSH(words, count, capacity, word);
+            CN_PUSH(arguments, count, capacity, word);
         }
     }
-    bool ok = parse_words(parser, count, words, err);
-    free(words);
+    bool ok = parse_arguments(parser, count, arguments, err);
+    free(arguments);
     return ok;
 }
 
@@ -181,21 +181,21 @@ static bool add_given(struct uftrace_parser *parser, const struct cn_option *opt
 /* The first operand names the command, or it is a program for live. Options of each command
  * may stand before it. */
 static bool add_operands(struct uftrace_parser *parser, size_t count,
-                         const char *const *words, struct cn_error *err)
+                         const char *const *arguments, struct cn_error *err)
 {
     if (count > 0 && parser->command == &cn_cmd_uftrace) {
-        parser->command = find_command(is_command(words[0]) ? words[0] : "live");
-        if (is_command(words[0]))
-            return parse_words(parser, count - 1, words + 1, err);
+        parser->command = find_command(is_command(arguments[0]) ? arguments[0] : "live");
+        if (is_command(arguments[0]))
+            return parse_arguments(parser, count - 1, arguments + 1, err);
     }
     for (size_t i = 0; i < count; i++)
         CN_PUSH(parser->operands, parser->operand_count, parser->operand_capacity,
-                words[i]);
+                arguments[i]);
     return true;
 }
 
-static bool parse_words(struct uftrace_parser *parser, size_t count,
-                        const char *const *words, struct cn_error *err)
+static bool parse_arguments(struct uftrace_parser *parser, size_t count,
+                            const char *const *arguments, struct cn_error *err)
 {
     bool is_known = parser->command != &cn_cmd_uftrace;
     struct cn_command all = {
@@ -207,7 +207,7 @@ static bool parse_words(struct uftrace_parser *parser, size_t count,
     struct cn_args args;
     bool ok = true;
 
-    if (!cn_args_parse(&args, &all, count, words, err))
+    if (!cn_args_parse(&args, &all, count, arguments, err))
         return false;
     for (size_t i = 0; i < args.given_count && ok; i++)
         ok = add_given(parser, args.given[args.places[i]], args.values[args.places[i]],
@@ -356,8 +356,8 @@ static bool use_options(const struct uftrace_parser *parser, struct cn_args *arg
            add(args, "raw", NULL, err);
 }
 
-bool cn_uftrace_parse(struct cn_uftrace_line *line, size_t word_count,
-                      const char *const *words, struct cn_error *err)
+bool cn_uftrace_parse(struct cn_uftrace_line *line, size_t argument_count,
+                      const char *const *arguments, struct cn_error *err)
 {
     enum { DEFAULTS = 8 };
     struct uftrace_parser parser = {.memory = &line->memory, .command = &cn_cmd_uftrace};
@@ -365,7 +365,7 @@ bool cn_uftrace_parse(struct cn_uftrace_line *line, size_t word_count,
 
     *line = (struct cn_uftrace_line){0};
     add_all_known(&parser);
-    ok = parse_words(&parser, word_count, words, err);
+    ok = parse_arguments(&parser, argument_count, arguments, err);
     if (parser.command == &cn_cmd_uftrace && parser.given_count > 0 &&
         !is_given(&parser, "help") && !is_given(&parser, "usage"))
         parser.command = find_command("live");

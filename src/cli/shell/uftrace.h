@@ -17,15 +17,15 @@
 
 struct cn_uftrace_line {
     struct cn_args args;    /* args.command is set even after a failure */
-    struct cn_arena memory; /* of words that were not on the command line */
+    struct cn_arena memory; /* of arguments that were not on the command line */
 };
 
 /* True for a path of the program with a name of uftrace: cairn-uftrace, uftrace. */
 bool cn_uftrace_is_name(const char *program);
 
-/* Parse the words after the program's name. On failure, release the line as well. */
-CN_CHECK bool cn_uftrace_parse(struct cn_uftrace_line *line, size_t word_count,
-                               const char *const *words, struct cn_error *err);
+/* Parse the arguments after the program's name. On failure, release the line as well. */
+CN_CHECK bool cn_uftrace_parse(struct cn_uftrace_line *line, size_t argument_count,
+                               const char *const *arguments, struct cn_error *err);
 void cn_uftrace_done(struct cn_uftrace_line *line);
 
 extern const struct cn_command cn_cmd_uftrace;

@@ -19,18 +19,18 @@ struct cn_findings cn_hpc_findings(cn_finding_fn report, void *arg)
 void cn_hpc_set_init(struct cn_hpc_set *set, uint64_t limit)
 {
     set->limit = limit;
-    set->words = cn_alloc((size_t)(limit / 64 + 1), sizeof(*set->words));
+    set->bits = cn_alloc((size_t)(limit / 64 + 1), sizeof(*set->bits));
 }
 
 void cn_hpc_set_done(struct cn_hpc_set *set)
 {
-    free(set->words);
+    free(set->bits);
     *set = (struct cn_hpc_set){0};
 }
 
 bool cn_hpc_set_has(const struct cn_hpc_set *set, uint64_t number)
 {
-    return number < set->limit && (set->words[number / 64] >> (number % 64) & 1) != 0;
+    return number < set->limit && (set->bits[number / 64] >> (number % 64) & 1) != 0;
 }
 
 bool cn_hpc_set_add(struct cn_hpc_set *set, uint64_t number)
@@ -38,7 +38,7 @@ bool cn_hpc_set_add(struct cn_hpc_set *set, uint64_t number)
     bool is_new = !cn_hpc_set_has(set, number);
 
     assert(number < set->limit);
-    set->words[number / 64] |= UINT64_C(1) << (number % 64);
+    set->bits[number / 64] |= UINT64_C(1) << (number % 64);
     return is_new;
 }
 
@@ -48,13 +48,13 @@ bool cn_hpc_set_add_range(struct cn_hpc_set *set, uint64_t first, uint64_t count
 
     assert(first <= set->limit && count <= set->limit - first);
     while (count > 0) {
-        uint64_t *word = &set->words[first / 64];
+        uint64_t *element = &set->bits[first / 64];
         unsigned at = first % 64;
         unsigned width = count < 64 - at ? (unsigned)count : 64 - at;
         uint64_t mask = UINT64_MAX >> (64 - width) << at;
 
-        is_new = is_new && (*word & mask) == 0;
-        *word |= mask;
+        is_new = is_new && (*element & mask) == 0;
+        *element |= mask;
         first += width;
         count -= width;
     }

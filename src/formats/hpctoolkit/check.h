@@ -18,7 +18,7 @@ struct cn_findings cn_hpc_findings(cn_finding_fn report, void *arg);
 
 /* A set of numbers below `limit`. */
 struct cn_hpc_set {
-    uint64_t *words;
+    uint64_t *bits;
     uint64_t limit;
 };
 

@@ -205,8 +205,7 @@ static void check_metrics(struct cn_hpc_plane_check *p, const struct planes_run 
     }
     /* Emptied one by one: the set is large, contexts are many and small. */
     for (uint64_t i = run->start; !p->is_strict && i < run->end; i++)
-        p->metrics.words[cn_hpc_value_at(run->block->encoding, run->block, i).id / 64] =
-            0;
+        p->metrics.bits[cn_hpc_value_at(run->block->encoding, run->block, i).id / 64] = 0;
 }
 
 /* Values of a metric in a context. */
