@@ -1,5 +1,5 @@
 /* The functions of a Go program, from the table that its run-time has for tracebacks
- * (.gopclntab), which stripped programs have as well. Go 1.18 to 1.25.
+ * (.gopclntab), which stripped programs have as well. Go 1.18 to 1.24.
  *
  *     cn_go_table_open(&table, file)
  *     cn_go_table_find(&table, address, &function)
