@@ -134,7 +134,8 @@ bool cn_kernel_attach(struct cn_kernel *kernel, int fd, uint32_t event,
     if (event == 0)
         return ioctl(fd, PERF_EVENT_IOC_SET_BPF, kernel->program) == 0 ||
                cn_fail_errno(err, "cannot attach the BPF program");
-    LIBBPF_OPTS(bpf_link_create_opts, options, .perf_event.bpf_cookie = event);
+    struct bpf_link_create_opts options = {.sz = sizeof(options),
+                                           .perf_event.bpf_cookie = event};
     int link = kernel->bpf->link_create(kernel->program, fd, BPF_PERF_EVENT, &options);
 
     if (link < 0)
@@ -160,8 +161,8 @@ void cn_kernel_read(struct cn_kernel *kernel,
 static bool send_tree(struct cn_kernel *kernel, const struct cn_kernel_tree *tree,
                       uint32_t number)
 {
-    LIBBPF_OPTS(bpf_map_create_opts, options,
-                .map_flags = BPF_F_INNER_MAP | BPF_F_MMAPABLE);
+    struct bpf_map_create_opts options = {.sz = sizeof(options),
+                                          .map_flags = BPF_F_INNER_MAP | BPF_F_MMAPABLE};
     size_t len = tree->count * sizeof(*tree->blocks);
     int fd =
         kernel->bpf->map_create(BPF_MAP_TYPE_ARRAY, "cairn_rows", sizeof(uint32_t),
