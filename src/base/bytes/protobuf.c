@@ -196,6 +196,27 @@ static bool take_value(struct cn_bytes *rest, struct cn_pb_field *field)
     }
 }
 
+static bool fail_value(const struct cn_pb_reader *reader, struct cn_bytes rest,
+                       const struct cn_pb_field *field, struct cn_error *err)
+{
+    uint64_t len;
+
+    if (field->wire != CN_PB_VARINT && field->wire != CN_PB_BYTES &&
+        field->wire != CN_PB_FIXED32 && field->wire != CN_PB_FIXED64)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "field %" PRIu32 " at %" PRIu64
+                       " is of wire type %u, which is unknown",
+                       field->number, reader->off, field->wire);
+    if (field->wire == CN_PB_BYTES && take_varint(&rest, &len))
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "field %" PRIu32 " at %" PRIu64 " is cut off: it has %" PRIu64
+                       " bytes, and %zu follow",
+                       field->number, reader->off, len, rest.len);
+    return cn_fail(err, CN_ERR_FORMAT,
+                   "field %" PRIu32 " at %" PRIu64 " is cut off or too large",
+                   field->number, reader->off);
+}
+
 enum cn_pb_step cn_pb_next(struct cn_pb_reader *reader, struct cn_pb_field *out,
                            struct cn_error *err)
 {
@@ -215,11 +236,9 @@ enum cn_pb_step cn_pb_next(struct cn_pb_reader *reader, struct cn_pb_field *out,
                        reader->off, key >> WIRE_BITS, CN_PB_NUMBER_MAX);
     field.number = (uint32_t)(key >> WIRE_BITS);
     field.wire = key & ((1 << WIRE_BITS) - 1);
+    struct cn_bytes value = rest;
     if (!take_value(&rest, &field))
-        return cn_fail(err, CN_ERR_FORMAT,
-                       "field %" PRIu32 " at %" PRIu64
-                       " is cut off, too large or of wire type %u, which is unknown",
-                       field.number, reader->off, field.wire);
+        return fail_value(reader, value, &field, err);
     reader->off += reader->rest.len - rest.len;
     field.off = reader->off - field.bytes.len;
     reader->rest = rest;

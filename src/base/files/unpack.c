@@ -98,12 +98,12 @@ static bool next_gzip(struct unpacking *u, uint8_t *out, size_t room, size_t *le
     u->gzip.next_out = out;
     u->gzip.avail_out = (uInt)room;
     int status = inflate(&u->gzip, Z_NO_FLUSH);
+    (void)cn_bytes_take(&u->rest, in_len - u->gzip.avail_in, &used);
+    *len = room - u->gzip.avail_out;
     if (status == Z_STREAM_END)
         u->is_open = false;
     else if (status != Z_OK && status != Z_BUF_ERROR)
         return damaged(u, u->gzip.msg ? u->gzip.msg : "not what gzip writes", err);
-    (void)cn_bytes_take(&u->rest, in_len - u->gzip.avail_in, &used);
-    *len = room - u->gzip.avail_out;
     if (*len == 0 && used.len == 0 && u->is_open)
         return damaged(u, "cut off", err);
     return true;
@@ -154,7 +154,7 @@ static void next_utf16(struct unpacking *u, uint8_t *out, size_t room, size_t *l
     }
 }
 
-/* The next bytes; none at the end. Zeros after the last member are padding. */
+/* The next bytes; none at the end. On failure, those before the damage. Zeros after the last member are padding. */
 static bool next(struct unpacking *u, uint8_t *out, size_t room, size_t *len,
                  struct cn_error *err)
 {
@@ -214,8 +214,11 @@ size_t cn_unpack_beginning(struct cn_bytes bytes, uint8_t *out, size_t room)
     }
     if (!begin(&u, bytes, &ignored))
         return 0;
-    while (total < room && next(&u, out + total, room - total, &len, &ignored) && len > 0)
+    bool ok;
+    do {
+        ok = next(&u, out + total, room - total, &len, &ignored);
         total += len;
+    } while (ok && len > 0 && total < room);
     end(&u);
     return total;
 }
@@ -235,24 +238,31 @@ static bool fill_spool(struct cn_unpacked *unpacked, struct cn_bytes packed,
     u.is_endless = is_endless;
     do {
         ok = next(&u, piece, PIECE_LEN, &len, err);
-        if (ok && unpacked->spool.end_off + len > len_max)
+        if (unpacked->spool.end_off + len > len_max)
             ok = cn_fail(err, CN_ERR_LIMIT, "decompresses to more than %" PRIu64 " bytes",
                          len_max);
-        ok = ok &&
-             cn_spool_write(&unpacked->spool, cn_spool_reserve(&unpacked->spool, len),
-                            piece, len, err);
+        else if (!cn_spool_write(&unpacked->spool,
+                                 cn_spool_reserve(&unpacked->spool, len), piece, len,
+                                 err))
+            ok = false;
     } while (ok && len > 0);
     end(&u);
     free(piece);
     return ok;
 }
 
+/* Damage goes to `damage`, if given, and something is before it. */
 static bool unpack_bytes(struct cn_unpacked *unpacked, struct cn_bytes packed,
-                         uint64_t len_max, bool is_endless, struct cn_error *err)
+                         uint64_t len_max, bool is_endless, struct cn_error *damage,
+                         struct cn_error *err)
 {
-    if (!cn_spool_open(&unpacked->spool, cn_temporary_folder(), err) ||
-        !fill_spool(unpacked, packed, len_max, is_endless, err))
+    if (!cn_spool_open(&unpacked->spool, cn_temporary_folder(), err))
         return false;
+    if (!fill_spool(unpacked, packed, len_max, is_endless, err)) {
+        if (!damage || err->kind != CN_ERR_FORMAT || unpacked->spool.end_off == 0)
+            return false;
+        *damage = *err;
+    }
     size_t len = (size_t)unpacked->spool.end_off;
     if (len == 0)
         return true;
@@ -263,8 +273,8 @@ static bool unpack_bytes(struct cn_unpacked *unpacked, struct cn_bytes packed,
     return true;
 }
 
-bool cn_unpacked_open(struct cn_unpacked *unpacked, const char *path,
-                      struct cn_error *err)
+static bool open_packed(struct cn_unpacked *unpacked, const char *path,
+                        struct cn_error *damage, struct cn_error *err)
 {
     *unpacked = (struct cn_unpacked){0};
     if (!cn_file_open(&unpacked->file, path, err))
@@ -273,10 +283,24 @@ bool cn_unpacked_open(struct cn_unpacked *unpacked, const char *path,
     if (!cn_is_packed(unpacked->file.bytes))
         return true;
     unpacked->bytes = (struct cn_bytes){(const uint8_t *)"", 0};
-    if (unpack_bytes(unpacked, unpacked->file.bytes, CN_UNPACKED_LEN_MAX, false, err))
+    if (unpack_bytes(unpacked, unpacked->file.bytes, CN_UNPACKED_LEN_MAX, false, damage,
+                     err))
         return true;
     cn_unpacked_close(unpacked);
     return cn_fail_in(err, "%s", path);
+}
+
+bool cn_unpacked_open(struct cn_unpacked *unpacked, const char *path,
+                      struct cn_error *err)
+{
+    return open_packed(unpacked, path, NULL, err);
+}
+
+bool cn_unpacked_open_beginning(struct cn_unpacked *unpacked, const char *path,
+                                struct cn_error *damage, struct cn_error *err)
+{
+    *damage = (struct cn_error){0};
+    return open_packed(unpacked, path, damage, err);
 }
 
 bool cn_unpacked_stream(struct cn_unpacked *unpacked, struct cn_bytes stream,
@@ -285,7 +309,7 @@ bool cn_unpacked_stream(struct cn_unpacked *unpacked, struct cn_bytes stream,
     *unpacked = (struct cn_unpacked){.bytes = {(const uint8_t *)"", 0}};
     if (!is_zstd(stream))
         return cn_fail(err, CN_ERR_FORMAT, "does not begin as zstd does");
-    if (unpack_bytes(unpacked, stream, len_max, true, err))
+    if (unpack_bytes(unpacked, stream, len_max, true, NULL, err))
         return true;
     cn_unpacked_close(unpacked);
     return false;

@@ -35,6 +35,11 @@ bool cn_is_packed(struct cn_bytes bytes);
 CN_CHECK bool cn_unpacked_open(struct cn_unpacked *unpacked, const char *path,
                                struct cn_error *err);
 
+/* The same for what is before damage of a compressed file, if anything is: `damage` then says
+ * what is wrong and where, else its kind is CN_ERR_NONE. */
+CN_CHECK bool cn_unpacked_open_beginning(struct cn_unpacked *unpacked, const char *path,
+                                         struct cn_error *damage, struct cn_error *err);
+
 /* The same for a stream of zstd in memory, which may lack its end; fails beyond
  * `len_max` bytes. Does not refer to the stream afterwards. */
 CN_CHECK bool cn_unpacked_stream(struct cn_unpacked *unpacked, struct cn_bytes stream,

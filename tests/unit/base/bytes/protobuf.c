@@ -180,6 +180,8 @@ static void says_what_is_wrong_and_where(void **state)
     expect_refused("\x0b\x0c", 2, "wire type 3");
     expect_refused("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 11, "too large");
     expect_refused("\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01x", 12, "cut off");
+    expect_refused("\x12\x05xy", 4,
+                   "field 2 at 0 is cut off: it has 5 bytes, and 2 follow");
     expect_refused("\xff", 1, "has no key");
 }
 

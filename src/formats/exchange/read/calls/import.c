@@ -358,11 +358,16 @@ bool cn_call_import_open(struct cn_recording **out, const char *path,
                          cn_call_import_fn read, struct cn_error *err)
 {
     struct cn_unpacked file = {0};
+    struct cn_error damage;
 
-    if (!cn_unpacked_open(&file, path, err))
+    if (!cn_unpacked_open_beginning(&file, path, &damage, err))
         return false;
     bool ok = read(file.bytes, true, out, err);
     cn_unpacked_close(&file);
+    if (ok && damage.kind != CN_ERR_NONE)
+        cn_recording_warn(*out, true, "%s; read up to there", damage.text);
+    else if (damage.kind != CN_ERR_NONE)
+        *err = damage;
     if (!ok)
         return cn_fail_in(err, "%s", path);
     (*out)->path = cn_arena_strdup(&(*out)->arena, path);

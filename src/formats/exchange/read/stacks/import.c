@@ -490,13 +490,20 @@ bool cn_import_database(struct cn_database **out, const char *path,
                         const char *description, cn_import_fn read, struct cn_error *err)
 {
     struct cn_unpacked file = {0};
+    struct cn_error damage;
     struct cn_import *import;
     bool ok;
 
-    if (!cn_unpacked_open(&file, path, err))
+    if (!cn_unpacked_open_beginning(&file, path, &damage, err))
         return false;
     import = cn_import_new(cn_path_name(path), description);
     ok = read(import, file.bytes, err);
+    if (damage.kind != CN_ERR_NONE) {
+        cn_import_warn(import, true, "%s; read up to there", damage.text);
+        cn_import_copied_as(import, NULL);
+        if (!ok)
+            *err = damage;
+    }
     if (ok)
         ok = cn_import_finish(import, out, err);
     else

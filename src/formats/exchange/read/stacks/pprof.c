@@ -36,9 +36,19 @@ struct value_type {
     double scale;
 };
 
+/* How often something is wrong, and the first time. */
+struct pprof_damage {
+    uint64_t count;
+    struct cn_error first;
+};
+
 struct pprof_profile {
     struct cn_import *import;
-    struct cn_bytes bytes;
+    struct cn_bytes bytes;       /* whole fields only, after the first pass */
+    struct pprof_damage cut;     /* at most once: where `bytes` ends */
+    struct pprof_damage skipped; /* messages whose fields cannot be read */
+    struct pprof_damage missing; /* locations, functions, strings */
+    uint64_t sample_count;
     struct cn_bytes *strings;
     struct pprof_function *functions;
     struct pprof_location *locations;
@@ -46,6 +56,7 @@ struct pprof_profile {
     uint32_t *frames;
     struct value_type types[VALUE_MAX];
     struct cn_map function_of, location_of, module_of; /* by id */
+    uint32_t unknown_at; /* the location in place of missing ones; or UINT32_MAX */
     size_t string_count, function_count, location_count, module_count, frame_count;
     size_t string_capacity, function_capacity, location_capacity, frame_capacity;
     size_t module_capacity, type_count;
@@ -68,6 +79,32 @@ static void done(struct pprof_profile *p)
     cn_map_done(&p->function_of);
     cn_map_done(&p->location_of);
     cn_map_done(&p->module_of);
+}
+
+/* Count damage, and go on: false if the error is not about damage. */
+static bool bear(struct pprof_damage *damage, const struct cn_error *err)
+{
+    if (err->kind != CN_ERR_FORMAT)
+        return false;
+    if (damage->count++ == 0)
+        damage->first = *err;
+    return true;
+}
+
+static void miss(struct pprof_profile *p, const char *what, uint64_t number)
+{
+    struct cn_error err;
+
+    (void)cn_fail(&err, CN_ERR_FORMAT, "%s %" PRIu64, what, number);
+    (void)bear(&p->missing, &err);
+}
+
+/* Skip a message that is wrong inside: where the next one begins is known. */
+static bool skip(struct pprof_profile *p, const char *what,
+                 const struct cn_pb_field *field, struct cn_error *err)
+{
+    (void)cn_fail_in(err, "%s at %" PRIu64, what, field->off);
+    return bear(&p->skipped, err);
 }
 
 /* The numbers of a message, by field number. */
@@ -109,7 +146,7 @@ static bool take_table(void *arg, const struct cn_pb_reader *reader,
         return true;
     case cn_pprof_profile_function:
         if (!read_numbers(reader, field, &numbers, err))
-            return false;
+            return skip(p, "function", field, err);
         CN_GROW(p->functions, p->function_count, p->function_capacity);
         *cn_map_at(&p->function_of, numbers.list[cn_pprof_function_id], 0) =
             (uint32_t)p->function_count;
@@ -120,7 +157,7 @@ static bool take_table(void *arg, const struct cn_pb_reader *reader,
         return true;
     case cn_pprof_profile_mapping:
         if (!read_numbers(reader, field, &numbers, err))
-            return false;
+            return skip(p, "mapping", field, err);
         CN_GROW(p->modules, p->module_count, p->module_capacity);
         *cn_map_at(&p->module_of, numbers.list[cn_pprof_mapping_id], 0) =
             (uint32_t)p->module_count;
@@ -130,25 +167,31 @@ static bool take_table(void *arg, const struct cn_pb_reader *reader,
         CN_PUSH(p->locations, p->location_count, p->location_capacity,
                 (struct pprof_location){.field = *field});
         return true;
+    case cn_pprof_profile_sample:
+        p->sample_count++;
+        return true;
     default:
         return true;
     }
 }
 
-static struct cn_bytes bytes_at(const struct pprof_profile *p, uint64_t number)
+static struct cn_bytes bytes_at(struct pprof_profile *p, uint64_t number)
 {
-    return number < p->string_count ? p->strings[number]
-                                    : (struct cn_bytes){(const uint8_t *)"", 0};
+    if (number < p->string_count)
+        return p->strings[number];
+    if (number > 0)
+        miss(p, "string", number);
+    return (struct cn_bytes){(const uint8_t *)"", 0};
 }
 
 /* Valid until the next call. */
-static const char *string_at(const struct pprof_profile *p, uint64_t number)
+static const char *string_at(struct pprof_profile *p, uint64_t number)
 {
     return cn_import_str(p->import, bytes_at(p, number));
 }
 
 /* A copy, to be released with free(). */
-static char *copy_string(const struct pprof_profile *p, uint64_t number)
+static char *copy_string(struct pprof_profile *p, uint64_t number)
 {
     return cn_strdup(string_at(p, number));
 }
@@ -179,14 +222,14 @@ static void add_frame(struct pprof_profile *p, const struct cn_import_frame *fra
 }
 
 /* A line is a frame; all lines except the last are inlined calls. */
-static bool add_line(struct pprof_profile *p, uint64_t function_id, const char *module,
-                     bool is_inlined, struct cn_error *err)
+static void add_line(struct pprof_profile *p, uint64_t function_id, const char *module,
+                     bool is_inlined)
 {
     uint32_t at = cn_map_find(&p->function_of, function_id, UINT32_MAX);
     struct pprof_function function = {0};
 
     if (at == UINT32_MAX && function_id != 0)
-        return cn_fail(err, CN_ERR_FORMAT, "there is no function %" PRIu64, function_id);
+        miss(p, "function", function_id);
     if (at != UINT32_MAX)
         function = p->functions[at];
     char *file = copy_string(p, function.file);
@@ -200,7 +243,6 @@ static bool add_line(struct pprof_profile *p, uint64_t function_id, const char *
                  });
     free(file);
     free(name);
-    return true;
 }
 
 /* A location without a function has its address as the name. */
@@ -236,20 +278,18 @@ static bool add_location(struct pprof_profile *p, size_t i, struct location_line
 {
     struct pprof_location *location = &p->locations[i];
     struct cn_pb_reader top = {0};
-    bool ok;
 
     lines->numbers = (struct pprof_numbers){0};
     lines->count = 0;
     if (!cn_pb_read_message(&top, &location->field, take_location, lines, err))
-        return false;
+        return skip(p, "location", &location->field, err);
     uint32_t at = cn_map_find(
         &p->module_of, lines->numbers.list[cn_pprof_location_mapping_id], UINT32_MAX);
     char *module = copy_string(p, at == UINT32_MAX ? 0 : p->modules[at]);
     location->first_frame = (uint32_t)p->frame_count;
-    ok = true;
-    for (size_t k = 0; k < lines->count && ok; k++)
-        ok = add_line(p, lines->lines[k].list[cn_pprof_line_function_id], module,
-                      k + 1 < lines->count, err);
+    for (size_t k = 0; k < lines->count; k++)
+        add_line(p, lines->lines[k].list[cn_pprof_line_function_id], module,
+                 k + 1 < lines->count);
     if (lines->count == 0)
         add_unnamed(p, lines->numbers.list[cn_pprof_location_address], module);
     else
@@ -258,7 +298,7 @@ static bool add_location(struct pprof_profile *p, size_t i, struct location_line
     location->frame_count = (uint32_t)p->frame_count - location->first_frame;
     *cn_map_at(&p->location_of, lines->numbers.list[cn_pprof_location_id], 0) =
         (uint32_t)i;
-    return ok;
+    return true;
 }
 
 static bool add_locations(struct pprof_profile *p, struct cn_error *err)
@@ -267,8 +307,7 @@ static bool add_locations(struct pprof_profile *p, struct cn_error *err)
     bool ok = true;
 
     for (size_t i = 0; i < p->location_count && ok; i++)
-        ok = add_location(p, i, lines, err) ||
-             cn_fail_in(err, "location at %" PRIu64, p->locations[i].field.off);
+        ok = add_location(p, i, lines, err);
     free(lines);
     return ok;
 }
@@ -282,7 +321,11 @@ static bool add_type(struct pprof_profile *p, struct value_type *to, struct cn_e
     struct cn_text name = {0};
 
     to->scale = cn_duration_unit_ns(unit) / 1e9;
-    cn_text_str_add(&name, type[0] ? type : "value");
+    /* Types whose names are cut off are not one type. */
+    if (to->type > 0 && to->type >= p->string_count)
+        cn_text_printf(&name, "value %td", to - p->types + 1);
+    else
+        cn_text_str_add(&name, type[0] ? type : "value");
     if (to->scale != 0 && !(suffix && strcmp(suffix, "(sec)") == 0))
         cn_text_str_add(&name, " (sec)");
     else if (to->scale == 0 && unit[0] && strcmp(unit, "count") != 0)
@@ -310,7 +353,9 @@ static bool take_type(void *arg, const struct cn_pb_reader *reader,
         return true;
     if (p->type_count == VALUE_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "more than %d types of values", VALUE_MAX);
-    if (!read_numbers(reader, field, &numbers, err))
+    /* Also of a type that is wrong: values are in the order of types. */
+    if (!read_numbers(reader, field, &numbers, err) &&
+        !skip(p, "sample type", field, err))
         return false;
     p->types[p->type_count++] =
         (struct value_type){.type = numbers.list[cn_pprof_value_type_type],
@@ -319,7 +364,7 @@ static bool take_type(void *arg, const struct cn_pb_reader *reader,
 }
 
 /* The type that pprof shows if none is chosen: the one that is named, else the last. */
-static size_t default_type(const struct pprof_profile *p)
+static size_t default_type(struct pprof_profile *p)
 {
     char *name = copy_string(p, p->default_type);
     size_t at = p->type_count - 1;
@@ -401,6 +446,19 @@ static bool find_thread(struct pprof_profile *p, struct labels *labels, uint32_t
     return cn_import_thread(p->import, &labels->identity, out, err);
 }
 
+static uint32_t unknown_location(struct pprof_profile *p, uint64_t id)
+{
+    miss(p, "location", id);
+    if (p->unknown_at == UINT32_MAX) {
+        p->unknown_at = (uint32_t)p->location_count;
+        CN_PUSH(p->locations, p->location_count, p->location_capacity,
+                (struct pprof_location){.first_frame = (uint32_t)p->frame_count,
+                                        .frame_count = 1});
+        add_unnamed(p, 0, "");
+    }
+    return p->unknown_at;
+}
+
 struct sample {
     struct pprof_profile *p;
     double values[VALUE_MAX];
@@ -422,8 +480,7 @@ static bool take_sample(void *arg, const struct cn_pb_reader *reader,
             uint32_t at = cn_map_find(&p->location_of, number, UINT32_MAX);
 
             if (at == UINT32_MAX)
-                return cn_fail(err, CN_ERR_FORMAT, "there is no location %" PRIu64,
-                               number);
+                at = unknown_location(p, number);
             CN_PUSH(p->stack, sample->location_count, p->stack_capacity, at);
         }
         return true;
@@ -483,8 +540,7 @@ static bool take_samples(void *arg, const struct cn_pb_reader *reader,
                          struct cn_pb_field *field, struct cn_error *err)
 {
     return field->number != cn_pprof_profile_sample ||
-           add_sample(arg, reader, field, err) ||
-           cn_fail_in(err, "sample at %" PRIu64, field->off);
+           add_sample(arg, reader, field, err) || skip(arg, "sample", field, err);
 }
 
 /* One pass over the fields of the profile. */
@@ -495,15 +551,47 @@ static bool read_pass(struct pprof_profile *p, cn_pb_field_fn take, struct cn_er
     return cn_pb_read_fields(&reader, take, p, err);
 }
 
+/* The pass over the tables finds where whole fields end. */
+static bool read_tables(struct pprof_profile *p, struct cn_error *err)
+{
+    struct cn_pb_reader reader = cn_pb_read(p->bytes);
+
+    if (cn_pb_read_fields(&reader, take_table, p, err) &&
+        (p->string_count > 0 ||
+         cn_fail(err, CN_ERR_FORMAT, "no string table before the end at %zu",
+                 p->bytes.len)))
+        return true;
+    p->bytes.len -= reader.rest.len;
+    return p->sample_count > 0 && bear(&p->cut, err);
+}
+
+static void warn(const struct pprof_profile *p)
+{
+    if (p->cut.count > 0)
+        cn_import_warn(p->import, true, "%s; read up to there", p->cut.first.text);
+    if (p->skipped.count > 0)
+        cn_import_warn(p->import, true,
+                       "messages that cannot be read are skipped: %" PRIu64
+                       "; the first: %s",
+                       p->skipped.count, p->skipped.first.text);
+    if (p->missing.count > 0)
+        cn_import_warn(p->import, true,
+                       "locations, functions and strings that are missing: %" PRIu64
+                       "; the first is %s",
+                       p->missing.count, p->missing.first.text);
+}
+
 bool cn_pprof_read(struct cn_import *import, struct cn_bytes bytes, struct cn_error *err)
 {
-    struct pprof_profile p = {.import = import, .bytes = bytes};
-    bool ok = read_pass(&p, take_table, err) &&
-              (p.string_count > 0 || cn_fail(err, CN_ERR_FORMAT, "no string table")) &&
-              add_locations(&p, err) && read_pass(&p, take_type, err) &&
-              add_types(&p, err) && read_pass(&p, take_samples, err);
+    struct pprof_profile p = {.import = import, .bytes = bytes, .unknown_at = UINT32_MAX};
+    bool ok = read_tables(&p, err) && add_locations(&p, err) &&
+              read_pass(&p, take_type, err) && add_types(&p, err) &&
+              read_pass(&p, take_samples, err);
 
-    cn_import_copied_as(import, "pprof");
+    warn(&p);
+    /* A damaged file is written anew. */
+    if (p.cut.count + p.skipped.count + p.missing.count == 0)
+        cn_import_copied_as(import, "pprof");
     cn_import_lose(import, "labels of samples that identify no thread", p.label_count);
     cn_import_lose(import, "lines of callers", p.caller_line_count);
     cn_import_lose(import, "facts of the profile (time, duration, period, comments)",

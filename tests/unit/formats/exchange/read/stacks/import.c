@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "formats/exchange/perf/format.h"
 #include "formats/exchange/perf/perf.h"
+#include "formats/exchange/pprof_format.h"
 #include "formats/exchange/read/readers.h"
 #include "formats/exchange/read/stacks/import.h"
 #include "formats/exchange/read/traces/span_set.h"
@@ -110,6 +111,81 @@ static void pprof_has_stacks_units_and_threads(void **state)
     assert_int_equal(profile.identity.ids[0].logical, 42);
     cn_database_close(db);
     free(bytes);
+}
+
+static bool is_damaged(const struct cn_database *db)
+{
+    const struct cn_warning *w = db->warnings;
+
+    while (w && !w->is_damage)
+        w = w->next;
+    return w != NULL;
+}
+
+/* Where the only sample of cn_test_pprof() ends. */
+static size_t end_of_sample(struct cn_bytes bytes)
+{
+    struct cn_pb_reader reader = cn_pb_read(bytes);
+    struct cn_pb_field field;
+    struct cn_error err;
+
+    do
+        assert_int_equal(cn_pb_next(&reader, &field, &err), CN_PB_FIELD);
+    while (field.number != cn_pprof_profile_sample);
+    return (size_t)reader.off;
+}
+
+/* Wherever a profile is cut, its sample counts if it is whole, and the damage is told. */
+static void pprof_is_read_up_to_the_damage(void **state)
+{
+    size_t len;
+    uint8_t *bytes = cn_test_pprof(&len);
+    size_t first = end_of_sample((struct cn_bytes){bytes, len});
+
+    (void)state;
+    for (size_t cut = 0; cut < first; cut++) {
+        struct cn_import *import = cn_import_new("t", "d");
+        struct cn_error err = {0};
+
+        assert_false(cn_pprof_read(import, (struct cn_bytes){bytes, cut}, &err));
+        assert_int_equal(err.kind, CN_ERR_FORMAT);
+        cn_import_free(import);
+    }
+    for (size_t cut = first; cut < len; cut++) {
+        struct cn_database *db = import_of(cn_pprof_read, (struct cn_bytes){bytes, cut});
+        bool is_time = strcmp(db->metrics.list[0].name, "time (sec)") == 0;
+
+        assert_true(is_damaged(db));
+        assert_null(db->copied_as);
+        assert_float_equal(value_at(db, "", 0), is_time ? 2 : 2e9, 1e-12);
+        if (cut == first)
+            assert_float_equal(value_at(db, "[unknown];[unknown]", 0), 2e9, 0);
+        cn_database_close(db);
+    }
+    free(bytes);
+}
+
+/* A message that is wrong inside hides no other; values of types without names stay apart. */
+static void pprof_skips_what_is_wrong(void **state)
+{
+    static const char profile[] = "\x0a\x04\x08\x09\x10\x09"         /* a type */
+                                  "\x0a\x04\x08\x0a\x10\x09"         /* another */
+                                  "\x12\x06\x0a\x01\x07\x12\x7f\x01" /* cut off inside */
+                                  "\x12\x07\x0a\x01\x07\x12\x02\x03\x05"
+                                  "\x32\x00";
+    struct cn_database *db = import_of(
+        cn_pprof_read, (struct cn_bytes){(const uint8_t *)profile, sizeof(profile) - 1});
+
+    (void)state;
+    assert_string_equal(
+        db->warnings->text,
+        "messages that cannot be read are skipped: 1; the first: sample at "
+        "14: field 2 at 17 is cut off: it has 127 bytes, and 1 follow");
+    assert_true(is_damaged(db));
+    assert_string_equal(db->metrics.list[0].name, "value 2");
+    assert_float_equal(value_at(db, "[unknown]", 0), 5, 0);
+    assert_float_equal(value_at(db, "[unknown]", 1), 3, 0);
+    cn_database_close(db);
 }
 
 /* The type of the period is a message among numbers. */
@@ -241,7 +317,8 @@ static void interrupted_addresses_are_exact(void **state)
     free(bytes);
 }
 
-/* Records before the cut are read, once there are events; a warning counts what is missing. */
+/* Records before the cut are read, once there are events; a warning tells that
+ * something is missing. */
 static void perf_data_that_is_cut_off_is_read_up_to_there(void **state)
 {
     for (enum cn_test_perf_form form = 0; form < CN_TEST_PERF_FORMS; form++) {
@@ -263,7 +340,7 @@ static void perf_data_that_is_cut_off_is_read_up_to_there(void **state)
             read_count++;
             assert_true(cn_import_finish(import, &db, &err));
             if (form != CN_TEST_PERF_PIPE)
-                assert_int_equal(db->warnings != NULL, cut < len);
+                assert_int_equal(is_damaged(db), cut < len);
             cn_database_close(db);
         }
         assert_true(read_count > 100);
@@ -611,6 +688,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(folded_stacks_are_summed),
         cmocka_unit_test(pprof_has_stacks_units_and_threads),
+        cmocka_unit_test(pprof_is_read_up_to_the_damage),
+        cmocka_unit_test(pprof_skips_what_is_wrong),
         CN_SCRATCH_TEST(pprof_is_recognised_by_its_fields),
         cmocka_unit_test(speedscope_has_samples_and_events),
         cmocka_unit_test(perf_data_is_read_in_the_order_of_time),
