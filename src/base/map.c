@@ -26,11 +26,11 @@ static struct cn_map_slot *probe(const struct cn_map *map, uint64_t key)
     return &map->slots[i];
 }
 
-static void map_grow(struct cn_map *map)
+static void map_grow(struct cn_map *map, size_t capacity)
 {
     struct cn_map old = *map;
 
-    map->capacity = old.capacity ? old.capacity * 2 : FIRST_CAPACITY;
+    map->capacity = capacity;
     map->slots = cn_alloc(map->capacity, sizeof(*map->slots));
     for (size_t i = 0; i < old.capacity; i++)
         if (old.slots[i].is_used)
@@ -50,13 +50,23 @@ uint32_t *cn_map_at(struct cn_map *map, uint64_t key, uint32_t fresh)
     struct cn_map_slot *slot;
 
     if (map->count >= map->capacity / 2)
-        map_grow(map);
+        map_grow(map, map->capacity ? map->capacity * 2 : FIRST_CAPACITY);
     slot = probe(map, key);
     if (!slot->is_used) {
         *slot = (struct cn_map_slot){.key = key, .value = fresh, .is_used = 1};
         map->count++;
     }
     return &slot->value;
+}
+
+void cn_map_reserve(struct cn_map *map, size_t count)
+{
+    size_t capacity = map->capacity ? map->capacity : FIRST_CAPACITY;
+
+    while (capacity / 2 < map->count + count)
+        capacity *= 2;
+    if (capacity > map->capacity)
+        map_grow(map, capacity);
 }
 
 void cn_map_done(struct cn_map *map)

@@ -30,6 +30,9 @@ uint32_t cn_map_find(const struct cn_map *map, uint64_t key, uint32_t otherwise)
  * next call that adds. */
 uint32_t *cn_map_at(struct cn_map *map, uint64_t key, uint32_t fresh);
 
+/* Make room for `count` more keys at once. */
+void cn_map_reserve(struct cn_map *map, size_t count);
+
 void cn_map_done(struct cn_map *map);
 
 /* Strings numbered from 0 in the order in which they were first seen. */

@@ -265,6 +265,21 @@ class Stored(World):
                 self.cairn("store", "seal", "-q", self.store)
         self.check_all()
 
+    def test_spans_of_many_traces_with_the_same_ids(self):
+        self.traces = {}
+        for name, trace in shop.make_traces(30, 5).items():
+            for span in trace.values():
+                span.id = f"{int(span.id, 16) % 100:016x}"
+            self.traces[name] = {span.id: span for span in trace.values()}
+        # A store does not add a span twice, but segments of two collectors may come together: here with some traces in both.
+        own, other = self.store, str(self.folder / "other")
+        for self.store, sent in ((other, slice(20)), (own, slice(10, 30))):
+            self.add(shop.batches(dict(list(self.traces.items())[sent]), 50, 8), "all")
+            self.cairn("store", "seal", "-q", self.store)
+        pathlib.Path(other, "000000").rename(pathlib.Path(own, "000009"))
+        self.check_searches()
+        self.check_list()
+
 
 class Collected(World):
     def send(self, services, requests):

@@ -25,7 +25,7 @@ struct cn_grouping {
     bool is_operation; /* grouped by service and method, whatever `by` is */
     const struct cn_trace_table *traces; /* NULL: spans are grouped */
     struct cn_map seen;                  /* group and trace of several spans */
-    struct cn_map spans;                 /* that were grouped */
+    struct cn_search_seen spans;         /* that were grouped */
     struct cn_group_members all;
     char *name;      /* of an attribute */
     size_t position; /* of the next segment */
@@ -421,7 +421,7 @@ void cn_grouping_free(struct cn_grouping *grouping)
         return;
     cn_group_members_done(&grouping->all);
     cn_map_done(&grouping->seen);
-    cn_map_done(&grouping->spans);
+    cn_search_seen_done(&grouping->spans);
     cn_text_done(&grouping->text);
     free(grouping->name);
     free(grouping->members);

@@ -121,7 +121,7 @@ bool cn_search_steps(struct cn_search *search, const struct cn_query *query,
     struct cn_search_trace_count found = {.first_ns = UINT64_MAX};
     struct cn_search_steps steps = {.count = count};
     struct steps_adding adding = {.steps = &steps};
-    struct cn_map counted = {0}, added = {0};
+    struct cn_search_seen counted = {0}, added = {0};
     struct cn_search_visitor counting = {
         .visit = count_spans, .arg = &found, .seen = &counted};
     struct cn_search_visitor spans = {.visit = add_spans, .arg = &adding, .seen = &added};
@@ -129,7 +129,7 @@ bool cn_search_steps(struct cn_search *search, const struct cn_query *query,
     bool ok = of_spans ? cn_search_walk(search, query, &counting, err)
                        : cn_search_count_traces(search, query, &found, err);
 
-    cn_map_done(&counted);
+    cn_search_seen_done(&counted);
     if (!ok)
         return false;
     steps.list = cn_alloc(count, sizeof(*steps.list));
@@ -140,7 +140,7 @@ bool cn_search_steps(struct cn_search *search, const struct cn_query *query,
         cn_group_members_reserve(&adding.members, (size_t)found.count);
         ok = of_spans ? cn_search_walk(search, query, &spans, err)
                       : cn_search_each_trace(search, query, add, &adding, err);
-        cn_map_done(&added);
+        cn_search_seen_done(&added);
         summarize(&adding);
         cn_group_members_done(&adding.members);
     }

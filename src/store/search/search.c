@@ -76,7 +76,7 @@ static bool offer_rows(void *arg, uint32_t segment, const struct cn_store_index 
 /* `seen` is as in cn_search_visitor. */
 static bool find_rows(struct cn_search *search, const struct cn_query *query,
                       const struct cn_whole *whole, const struct cn_search_order *order,
-                      struct cn_map *seen, struct cn_search_hits *out,
+                      struct cn_search_seen *seen, struct cn_search_hits *out,
                       struct cn_error *err)
 {
     struct rows_search found = {
@@ -156,12 +156,12 @@ bool cn_search_rows(struct cn_search *search, const struct cn_query *query,
                     struct cn_error *err)
 {
     enum { FEW = 4096 };
-    struct cn_map seen = {0};
+    struct cn_search_seen seen = {0};
     bool ok = order->offset < FEW && order->limit < FEW
                   ? find_few(search, query, order, out, err)
                   : find_rows(search, query, NULL, order, &seen, out, err);
 
-    cn_map_done(&seen);
+    cn_search_seen_done(&seen);
     return ok;
 }
 
@@ -196,12 +196,12 @@ static bool count_rows(void *arg, uint32_t segment, const struct cn_store_index 
 bool cn_search_count(struct cn_search *search, const struct cn_query *query,
                      uint64_t *count, struct cn_error *err)
 {
-    struct cn_map seen = {0};
+    struct cn_search_seen seen = {0};
     uint64_t sum = 0;
     struct cn_search_visitor visitor = {.visit = count_rows, .arg = &sum, .seen = &seen};
     bool ok = cn_search_walk(search, query, &visitor, err);
 
-    cn_map_done(&seen);
+    cn_search_seen_done(&seen);
     if (ok)
         *count = sum;
     return ok;

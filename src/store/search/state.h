@@ -31,7 +31,8 @@ struct cn_search {
     struct cn_kept_hits kept;
     struct cn_shared_index **indexes; /* by segment; NULL: not open */
     struct cn_error *failures;        /* by segment: why it could not be searched */
-    bool *overlaps; /* by segment: another one has spans of the same time */
+    bool *overlaps;         /* by segment: another one has spans of the same time */
+    uint32_t overlap_count; /* segments of which this is true */
     uint64_t row_count;
     struct cn_trace_table traces; /* made when it is first needed */
     uint64_t made_count;          /* how often */

@@ -46,6 +46,22 @@ static void a_value_is_kept_when_added_again(void **state)
     cn_map_done(&map);
 }
 
+static void keys_that_have_room_do_not_move(void **state)
+{
+    struct cn_map map = {0};
+
+    (void)state;
+    (void)cn_map_at(&map, 1, 5);
+    cn_map_reserve(&map, 1000);
+    const uint32_t *first = cn_map_at(&map, 1, 0);
+    for (uint64_t i = 2; i <= 1000; i++)
+        (void)cn_map_at(&map, i, (uint32_t)i);
+    assert_ptr_equal(cn_map_at(&map, 1, 0), first);
+    assert_int_equal(*first, 5);
+    assert_int_equal(map.count, 1000);
+    cn_map_done(&map);
+}
+
 static double cpu_s(void)
 {
     return (double)clock() / CLOCKS_PER_SEC;
@@ -120,6 +136,7 @@ int main(void)
         cmocka_unit_test(an_empty_map_finds_nothing),
         cmocka_unit_test(finds_what_was_added_and_nothing_else),
         cmocka_unit_test(a_value_is_kept_when_added_again),
+        cmocka_unit_test(keys_that_have_room_do_not_move),
         cmocka_unit_test(stays_fast_whatever_the_shape_of_the_keys),
         cmocka_unit_test(names_are_numbered_in_order_of_appearance),
         cmocka_unit_test(names_do_not_move),
