@@ -262,7 +262,7 @@ static bool take_kernel(struct cn_sample_collector *c, struct cn_bytes rest,
     c->words[0] =
         PERF_RECORD_SAMPLE |
         (uint64_t)(stack.is_user ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL) << 32;
-    c->words[AT_ID] = stack.event + UINT64_C(1);
+    c->words[AT_ID] = 1; /* the first event */
     c->words[AT_IP] = stack.ip;
     c->words[AT_TASK] = head.pid | (uint64_t)head.tid << 32;
     c->words[AT_TIME] = head.time_ns;

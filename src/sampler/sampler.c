@@ -134,12 +134,14 @@ static bool open_rings(struct sampling *s, struct cn_error *err)
     return cn_timers_open(&s->timers, period_ns, err);
 }
 
-/* Unwind in the kernel where it is allowed. Tracepoints have programs of another kind. */
+/* Unwind samples of the first event in the kernel where it is allowed; those of others are
+ * copied. Tracepoints have programs of another kind. */
 static void open_kernel(struct sampling *s)
 {
     const struct cn_sample_options *options = s->options;
     bool ok = options->stacks == CN_SAMPLE_WHOLE && options->place != CN_SAMPLE_COPIED &&
-              s->rings.fd_count > 0;
+              s->rings.fd_count > 0 &&
+              s->setup.events.list[0].attr.type != PERF_TYPE_TRACEPOINT;
 
     if (ok)
         s->kernel = cn_kernel_new(&s->refusal);
@@ -147,9 +149,8 @@ static void open_kernel(struct sampling *s)
         uint64_t id = 0;
 
         (void)ioctl(s->rings.fds[i], PERF_EVENT_IOC_ID, &id);
-        uint32_t event = cn_map_find(&s->rings.event_of, id, 0);
-        if (s->setup.events.list[event].attr.type != PERF_TYPE_TRACEPOINT)
-            ok = cn_kernel_attach(s->kernel, s->rings.fds[i], event, &s->refusal);
+        if (cn_map_find(&s->rings.event_of, id, 0) == 0)
+            ok = cn_kernel_attach(s->kernel, s->rings.fds[i], &s->refusal);
     }
     if (!ok) {
         cn_kernel_free(s->kernel);

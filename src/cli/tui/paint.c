@@ -248,7 +248,8 @@ static void add_box(struct cn_tui *tui, struct cn_text *text)
     }
 }
 
-/* The message, or where the code of the row is. */
+/* The message, or where the code of the row is; in the flame graph, the box with the message
+ * beside it. */
 static void paint_detail(struct cn_tui *tui, const struct cn_tui_layout *layout)
 {
     struct cn_tui_canvas *canvas = &tui->canvas;
@@ -259,7 +260,12 @@ static void paint_detail(struct cn_tui *tui, const struct cn_tui_layout *layout)
     if (tui->view != CN_TUI_FLAMES && tui->view != CN_TUI_INFO)
         add_position(tui, &position);
     if (tui->message.len > 0) {
-        cn_utf8_add_printable(&text, cn_text_str(&tui->message));
+        if (cn_tui_pane(tui)->is_built && tui->view == CN_TUI_FLAMES) {
+            cn_utf8_add_printable(&position, cn_text_str(&tui->message));
+            add_box(tui, &text);
+        } else {
+            cn_utf8_add_printable(&text, cn_text_str(&tui->message));
+        }
         style = CN_TUI_ALERT;
     } else if (cn_tui_pane(tui)->is_built && tui->view == CN_TUI_FLAMES) {
         add_box(tui, &text);

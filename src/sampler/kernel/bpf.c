@@ -32,7 +32,6 @@ static void load(void *arg)
         {"bpf_map_create", &functions.map_create},
         {"bpf_map_update_elem", &functions.map_update},
         {"bpf_map_delete_elem", &functions.map_delete},
-        {"bpf_link_create", &functions.link_create},
         {"ring_buffer__new", &functions.ring_new},
         {"ring_buffer__consume", &functions.ring_consume},
         {"ring_buffer__free", &functions.ring_free},

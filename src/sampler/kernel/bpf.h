@@ -25,8 +25,6 @@ struct cn_bpf {
                       const struct bpf_map_create_opts *options);
     int (*map_update)(int fd, const void *key, const void *value, __u64 flags);
     int (*map_delete)(int fd, const void *key);
-    int (*link_create)(int program, int target, enum bpf_attach_type type,
-                       const struct bpf_link_create_opts *options);
     struct ring_buffer *(*ring_new)(int fd, ring_buffer_sample_fn take, void *arg,
                                     const struct ring_buffer_opts *options);
     int (*ring_consume)(struct ring_buffer *ring);

@@ -35,8 +35,6 @@ struct cn_kernel {
     struct bpf_object *object;
     struct ring_buffer *ring;
     int program, ring_fd, processes, pythons, modules, rules;
-    int *links;
-    size_t link_count, link_capacity;
     struct cn_kernel_rules all_rules;
     size_t rules_sent;
     struct cn_map module_of; /* by its pointer */
@@ -114,8 +112,6 @@ void cn_kernel_free(struct cn_kernel *kernel)
 {
     if (!kernel)
         return;
-    for (size_t i = 0; i < kernel->link_count; i++)
-        (void)close(kernel->links[i]);
     if (kernel->ring)
         kernel->bpf->ring_free(kernel->ring);
     if (kernel->object)
@@ -123,25 +119,13 @@ void cn_kernel_free(struct cn_kernel *kernel)
     cn_kernel_rules_done(&kernel->all_rules);
     cn_map_done(&kernel->module_of);
     free(kernel->module_list);
-    free(kernel->links);
     free(kernel);
 }
 
-bool cn_kernel_attach(struct cn_kernel *kernel, int fd, uint32_t event,
-                      struct cn_error *err)
+bool cn_kernel_attach(struct cn_kernel *kernel, int fd, struct cn_error *err)
 {
-    /* The number is 0 without a link, which would be one more open file. */
-    if (event == 0)
-        return ioctl(fd, PERF_EVENT_IOC_SET_BPF, kernel->program) == 0 ||
-               cn_fail_errno(err, "cannot attach the BPF program");
-    struct bpf_link_create_opts options = {.sz = sizeof(options),
-                                           .perf_event.bpf_cookie = event};
-    int link = kernel->bpf->link_create(kernel->program, fd, BPF_PERF_EVENT, &options);
-
-    if (link < 0)
-        return cn_fail_errno(err, "cannot attach the BPF program");
-    CN_PUSH(kernel->links, kernel->link_count, kernel->link_capacity, link);
-    return true;
+    return ioctl(fd, PERF_EVENT_IOC_SET_BPF, kernel->program) == 0 ||
+           cn_fail_errno(err, "cannot attach the BPF program");
 }
 
 int cn_kernel_fd(const struct cn_kernel *kernel)
@@ -330,12 +314,10 @@ void cn_kernel_free(struct cn_kernel *kernel)
     (void)kernel;
 }
 
-bool cn_kernel_attach(struct cn_kernel *kernel, int fd, uint32_t event,
-                      struct cn_error *err)
+bool cn_kernel_attach(struct cn_kernel *kernel, int fd, struct cn_error *err)
 {
     (void)kernel;
     (void)fd;
-    (void)event;
     (void)err;
     return false;
 }

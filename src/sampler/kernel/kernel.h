@@ -1,7 +1,7 @@
 /* The program in the kernel that unwinds stacks at the moment of the sample (unwind.bpf.c).
  *
  *     kernel = cn_kernel_new(&err);
- *     cn_kernel_attach(kernel, fd, event, &err);        for each perf event
+ *     cn_kernel_attach(kernel, fd, &err);                for each open event
  *     cn_kernel_put_process(kernel, pid, epoch, space);  when its code is known
  *     cn_kernel_read(kernel, take, arg);
  *
@@ -25,9 +25,9 @@ struct cn_unwind_space;
 struct cn_kernel *cn_kernel_new(struct cn_error *err);
 void cn_kernel_free(struct cn_kernel *kernel); /* NULL is fine */
 
-/* Run the program for the samples of an open event, which is number `event`. */
-CN_CHECK bool cn_kernel_attach(struct cn_kernel *kernel, int fd, uint32_t event,
-                               struct cn_error *err);
+/* Run the program for the samples of an open event. All are of one kind: the program does not
+ * know which one it runs for, since threads that inherit an event have no cookie. */
+CN_CHECK bool cn_kernel_attach(struct cn_kernel *kernel, int fd, struct cn_error *err);
 
 /* A file that is readable when the ring is half full. */
 int cn_kernel_fd(const struct cn_kernel *kernel);

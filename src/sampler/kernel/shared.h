@@ -40,11 +40,10 @@ struct cn_kernel_record {
  * user, the innermost first. */
 struct cn_kernel_stack {
     uint64_t ip, period;
-    uint32_t cpu, event;
-    uint32_t kernel_count, user_count;
     uint64_t epoch; /* of the mappings that were used */
+    uint32_t cpu, kernel_count, user_count;
     uint8_t is_user, is_cut;
-    uint8_t unused[6];
+    uint8_t unused[2];
 };
 
 enum { CN_KERNEL_STACK_WORDS = sizeof(struct cn_kernel_stack) / sizeof(uint64_t) };

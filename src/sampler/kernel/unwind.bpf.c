@@ -375,7 +375,6 @@ int sample(struct bpf_perf_event_data *ctx)
         .ip = FRAME_PC(&ctx->regs),
         .period = ctx->sample_period,
         .cpu = bpf_get_smp_processor_id(),
-        .event = (uint32_t)bpf_get_attach_cookie(ctx),
         .epoch = process->epoch,
         .is_user = IS_USER(&ctx->regs),
     };

@@ -318,6 +318,18 @@ static bool is_written(const struct cn_v8 *v8, uint32_t function)
     return function != UINT32_MAX && v8->functions[function].script != UINT32_MAX;
 }
 
+/* Code whose function cannot be told. When the process has ended, the address stays: what node
+ * wrote with --perf-basic-prof or --perf-prof may name it. */
+static void push_unknown(struct frame *f, const struct cn_v8_code *code)
+{
+    uint8_t byte;
+
+    if (code && code->is_regexp)
+        push_named(f, "(regexp)", "", 0, 0);
+    else if (cn_memory_u8(f->v8->memory, f->pc, &byte))
+        push_named(f, "(JavaScript)", "", 0, 0);
+}
+
 /* Compiled code that is the innermost and has no frame. */
 static bool undo_compiled_leaf(struct frame *f, struct cn_v8_code *code)
 {
@@ -337,7 +349,7 @@ static bool undo_compiled_leaf(struct frame *f, struct cn_v8_code *code)
         if (function != UINT32_MAX)
             push_function(f, function, -1);
         else
-            push_named(f, code->is_regexp ? "(regexp)" : "(JavaScript)", "", 0, 0);
+            push_unknown(f, code);
     }
     return leave(f, pc, fp, sp);
 }
@@ -353,7 +365,7 @@ static void push_compiled(struct frame *f, struct cn_v8_code *code)
             code->function = function;
         push_function(f, function, -1);
     } else {
-        push_named(f, code && code->is_regexp ? "(regexp)" : "(JavaScript)", "", 0, 0);
+        push_unknown(f, code);
     }
 }
 

@@ -231,7 +231,7 @@ static void opens_and_closes_rows(void **state)
     type(&viewer, "e");
     assert_int_equal(tree->count, 14); /* the child of plugin_run stays closed */
     type(&viewer, "C");
-    assert_int_equal(tree->count, 5);
+    assert_int_equal(tree->count, 7); /* the program itself stays open */
     type(&viewer, "l");
     assert_has(current(&viewer), "main");
     type(&viewer, "n"); /* its sibling */
@@ -380,6 +380,7 @@ static void fills_the_flame_view(void **state)
     assert_int_equal(flame->zoom_count, 0);
     type(&viewer, "/fork\n");
     assert_has(line_at(&viewer, 22), "fork  TOTAL ns 1,080 (30.9%)");
+    assert_has(line_at(&viewer, 22), "1 match of fork");
     cn_tui_event(&viewer.tui, &(struct cn_tui_event){
                                   .key = CN_TUI_KEY_DOUBLE_CLICK, .column = 1, .row = 3});
     draw(&viewer);
