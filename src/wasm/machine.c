@@ -86,6 +86,11 @@ void cn_resolver_look_in(struct cn_resolver *resolver, const char *const *folder
 {
 }
 
+void cn_resolver_hint(const struct cn_resolver *resolver, struct cn_text *out)
+{
+    (void)resolver, (void)out;
+}
+
 bool cn_resolver_function(struct cn_resolver *resolver, const char *path,
                           const char *build_id, uint64_t offset,
                           struct cn_source_location *out)

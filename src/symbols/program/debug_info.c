@@ -67,6 +67,31 @@ static void open_go(struct cn_debug_info *info)
         cn_go_table_find_inlined(&info->go, file);
 }
 
+/* True if the information is compressed with zstd and stays so: libelf decompresses what it can. */
+static bool is_packed(Dwfl_Module *module)
+{
+    enum { ZSTD = 2 }; /* ELFCOMPRESS_ZSTD, which headers of that libelf lack */
+    GElf_Addr bias;
+    Elf *elf = dwfl_module_getelf(module, &bias);
+    Elf_Scn *section = NULL;
+    size_t names;
+
+    if (!elf || elf_getshdrstrndx(elf, &names) != 0)
+        return false;
+    while ((section = elf_nextscn(elf, section))) {
+        GElf_Shdr header;
+        GElf_Chdr packed;
+        const char *name = gelf_getshdr(section, &header)
+                               ? elf_strptr(elf, names, header.sh_name)
+                               : NULL;
+
+        if (name && strcmp(name, ".debug_info") == 0)
+            return (header.sh_flags & SHF_COMPRESSED) && gelf_getchdr(section, &packed) &&
+                   packed.ch_type == ZSTD && elf_compress(section, 0, 0) < 0;
+    }
+    return false;
+}
+
 static bool open_file(struct cn_debug_info *info, const char *path, const char *build_id,
                       struct cn_build_files *files)
 {
@@ -92,6 +117,7 @@ static bool open_file(struct cn_debug_info *info, const char *path, const char *
         is_build(info->module, build_id) && find_begin(info)) {
         open_go(info);
         info->has_dwarf = dwfl_module_getdwarf(info->module, &info->bias) != NULL;
+        info->is_packed = is_packed(info->module);
         return true;
     }
     cn_debug_info_close(info);

@@ -109,6 +109,8 @@ struct cn_debug_info {
     struct cn_loops *loops;
     size_t loop_count, loop_capacity;
     bool has_dwarf;
+    bool
+        is_packed; /* its debug sections, with zstd, which libelf before 0.189 cannot read */
     Dwarf_Addr bias; /* addresses in libdwfl - addresses in the debug information */
 };
 

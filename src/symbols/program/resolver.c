@@ -46,6 +46,24 @@ void cn_resolver_look_in(struct cn_resolver *resolver, const char *const *folder
     resolver->files.is_offline = is_offline;
 }
 
+void cn_resolver_hint(const struct cn_resolver *resolver, struct cn_text *out)
+{
+    for (size_t i = 0; i < resolver->keys.count; i++) {
+        const char *key = resolver->keys.list[i];
+        size_t len = strcspn(key, "\n");
+        size_t begin = len;
+
+        while (begin > 0 && key[begin - 1] != '/')
+            begin--;
+        if (resolver->list[i].is_packed)
+            cn_text_printf(out,
+                           "%.*s: no lines and inlined calls: its debug sections are "
+                           "compressed with zstd, which libelf reads from 0.189 on; "
+                           "'objcopy --decompress-debug-sections' helps\n",
+                           (int)(len - begin), key + begin);
+    }
+}
+
 static struct cn_debug_info *find_module(struct cn_resolver *resolver, const char *path,
                                          const char *build_id)
 {

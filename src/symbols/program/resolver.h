@@ -17,6 +17,7 @@
 #include "base/error.h"
 
 struct cn_resolver;
+struct cn_text;
 
 struct cn_source_location {
     const char *function; /* inlined there; NULL: none */
@@ -33,6 +34,10 @@ void cn_resolver_free(struct cn_resolver *resolver); /* NULL is fine */
  * Borrows the folders. */
 void cn_resolver_look_in(struct cn_resolver *resolver, const char *const *folders,
                          size_t count, bool is_offline);
+
+/* Append a line for each module asked about whose debug information cannot be read here, though it
+ * is there: what to do. */
+void cn_resolver_hint(const struct cn_resolver *resolver, struct cn_text *out);
 
 /* In all functions, `build_id` is hexadecimal, or "" if it is unknown, and false or 0 means
  * that the address is unknown. */

@@ -283,6 +283,7 @@ static void add_hints(const struct perf_reading *r)
     char *rest, *line;
 
     cn_perf_hints_print(&r->hints, &lines);
+    cn_resolver_hint(r->names.symbols->resolver, &lines);
     if (r->names.symbols->hints)
         cn_text_str_add(r->names.symbols->hints, cn_text_str(&lines));
     rest = lines.chars;

@@ -103,5 +103,12 @@ def main():
         expect(f"symbolize {bad} fails",
                subprocess.run(["cairn", "symbolize", *bad], capture_output=True).returncode)
 
+    # Inlined calls are in the debug sections: they are read, or a hint says why not. Some objcopy do not know zstd.
+    run("cc", "-O2", "-g", "-Wl,--build-id", "-o", "packed", source)
+    if subprocess.run(["objcopy", "--compress-debug-sections=zstd", "packed"], capture_output=True).returncode == 0:
+        said = subprocess.run(["cairn", "sample", "-F", "4000", "-o", "packed.data", "./packed"], capture_output=True, text=True).stderr
+        lines = said.count("packed: no lines and inlined calls: its debug sections are compressed with zstd")
+        expect(f"inlined calls or one hint: {said}", lines == (0 if "t_hash;t_mix" in stacks("packed.data") else 1))
+
 
 main()
