@@ -10,6 +10,7 @@
 #include "base/list.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "formats/exchange/perf/entry.h"
 #include "formats/exchange/perf/file.h"
 #include "formats/exchange/read/stacks/import.h"
 #include "symbols/demangle.h"
@@ -250,39 +251,6 @@ static void end_frames(const struct cn_perf_names *names, struct cn_perf_frames 
     frames->count = (uint32_t)names->frame_count - frames->first;
 }
 
-/* How a stack began whose outermost function has this name. */
-static enum cn_entry entry_of(const char *name)
-{
-    static const char *const programs[] = {"_start",           "main",
-                                           "_dl_start_user",   "runtime.rt0_go",
-                                           "_rt0_amd64_linux", "_rt0_arm64_linux"};
-    static const char *const threads[] = {"clone",
-                                          "__clone",
-                                          "clone3",
-                                          "__clone3",
-                                          "start_thread",
-                                          "thread_start",
-                                          "runtime.goexit",
-                                          "runtime.mstart",
-                                          "runtime.mcall",
-                                          "runtime.systemstack",
-                                          "runtime.morestack",
-                                          "ret_from_fork",
-                                          "ret_from_fork_asm",
-                                          "kthread",
-                                          "start_secondary",
-                                          "secondary_startup_64",
-                                          "secondary_startup_64_no_verify",
-                                          "rest_init",
-                                          "common_startup_64",
-                                          "__secondary_switched"};
-
-    if (cn_list_has(programs, CN_COUNT_OF(programs), name))
-        return CN_ENTRY_MAIN_THREAD;
-    return cn_list_has(threads, CN_COUNT_OF(threads), name) ? CN_ENTRY_APPLICATION_THREAD
-                                                            : CN_ENTRY_UNKNOWN;
-}
-
 /* The loops around an address, the outermost first, with the level of inlining of each. */
 struct loops {
     struct {
@@ -394,7 +362,7 @@ static void resolve_file(struct cn_perf_names *names,
         frame.file = location.file;
         frame.line = location.line;
     }
-    out->entry = entry_of(symbol.name);
+    out->entry = cn_perf_entry_of(symbol.name);
     out->is_main_caller = strcmp(symbol.name, "__libc_start_main") == 0;
     out->unnamed = is_by_offset(symbol.name, path) ? mapping->path : NULL;
     out->module = mapping->path;
@@ -646,7 +614,7 @@ static void resolve_kernel(struct cn_perf_names *names, uint64_t address,
         return;
     }
     const char *name = names->symbols->kernel.text.chars + symbol->name_off;
-    out->entry = entry_of(name);
+    out->entry = cn_perf_entry_of(name);
     add_frame(names,
               &(struct cn_import_frame){.name = name, .module = module, .file = ""});
     keep(names, key, out, true);
