@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -179,6 +180,16 @@ static double t_limit(double freedom)
     return high;
 }
 
+/* The digits of an estimate that do not depend on the mathematical library: that of the engine
+ * is another one. */
+static double sure_digits(double value)
+{
+    char digits[32];
+
+    (void)snprintf(digits, sizeof(digits), "%.6e", value);
+    return strtod(digits, NULL);
+}
+
 struct cn_difference cn_mean_test(const struct cn_moments *a, const struct cn_moments *b)
 {
     struct cn_difference out = {
@@ -203,8 +214,8 @@ struct cn_difference cn_mean_test(const struct cn_moments *a, const struct cn_mo
             ? a->count + b->count - 2
             : variance * variance /
                   (from_a * from_a / (a->count - 1) + from_b * from_b / (b->count - 1));
-    out.half_width = t_limit(freedom) * sqrt(variance);
-    out.p = t_tails(out.difference / sqrt(variance), freedom);
+    out.half_width = sure_digits(t_limit(freedom) * sqrt(variance));
+    out.p = sure_digits(t_tails(out.difference / sqrt(variance), freedom));
     return out;
 }
 
@@ -218,10 +229,10 @@ struct cn_difference cn_sum_test(double difference, double variance, double rest
         out.p = difference == 0 ? 1 : 0;
     } else if (freedom > many) {
         out.half_width = normal_limit * sqrt(variance);
-        out.p = erfc(fabs(difference) / sqrt(2 * variance));
+        out.p = sure_digits(erfc(fabs(difference) / sqrt(2 * variance)));
     } else {
-        out.half_width = t_limit(freedom) * sqrt(variance);
-        out.p = t_tails(difference / sqrt(variance), freedom);
+        out.half_width = sure_digits(t_limit(freedom) * sqrt(variance));
+        out.p = sure_digits(t_tails(difference / sqrt(variance), freedom));
     }
     return out;
 }

@@ -50,6 +50,14 @@ CN_RECORD(cn_elf_section, CN_ELF_SECTION, 0x40);
     F(0x08, u32, type, "")
 CN_RECORD(cn_elf_note, CN_ELF_NOTE, 0x0c);
 
+/* A symbol. */
+#define CN_ELF_NAMED(F)                                 \
+    F(0x00, u32, name_off, "in the table of strings")   \
+    F(0x06, u16, section, "0: of another file")         \
+    F(0x08, u64, address, "")                           \
+    F(0x10, u64, len, "")
+CN_RECORD(cn_elf_named, CN_ELF_NAMED, 0x18);
+
 #define CN_UNWIND_FILE(F)                                               \
     F(0x00, u64, magic, "")                                             \
     F(0x08, u32, crc, "of everything after it")                         \

@@ -94,7 +94,7 @@ static void add_text(struct cn_text *image, const struct cn_python_layout *l,
     enum { WIDTH_1 = 1, COMPACT_ASCII = 8 | 16 };
 
     put(image, off + l->text_len, strlen(text));
-    put(image, off + l->text_state, (WIDTH_1 | COMPACT_ASCII) << l->text_kind);
+    put(image, off + l->text_state, (uint64_t)(WIDTH_1 | COMPACT_ASCII) << l->text_kind);
     memcpy(at(image, off + l->text_ascii), text, strlen(text));
 }
 

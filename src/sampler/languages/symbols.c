@@ -15,15 +15,6 @@ enum {
     DYNAMIC_SYMBOL_TABLE = 11,
 };
 
-/* clang-format off */
-#define CN_ELF_SYMBOL(F)                                \
-    F(0x00, u32, name_off, "")                          \
-    F(0x06, u16, section, "0: of another file")         \
-    F(0x08, u64, address, "")                           \
-    F(0x10, u64, len, "")
-CN_RECORD(cn_language_symbol, CN_ELF_SYMBOL, 0x18);
-/* clang-format on */
-
 /* A file while its symbols are searched. */
 struct file {
     int fd;
@@ -49,9 +40,9 @@ static struct cn_bytes read_part(struct file *file, uint64_t off, uint64_t len,
 static void visit_table(const struct file *file, struct cn_bytes symbols,
                         struct cn_bytes strings)
 {
-    struct cn_language_symbol symbol;
+    struct cn_elf_named symbol;
 
-    while (cn_language_symbol_take_first(&symbols, &symbol)) {
+    while (cn_elf_named_take_first(&symbols, &symbol)) {
         const char *name =
             symbol.section > 0 ? cn_bytes_string(strings, symbol.name_off) : NULL;
 
