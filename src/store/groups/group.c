@@ -9,6 +9,7 @@
 #include "model/contexts/context.h"
 #include "store/groups/durations.h"
 #include "store/search/query.h"
+#include "store/search/seen.h"
 #include "store/search/segments.h"
 #include "store/search/trace_table.h"
 

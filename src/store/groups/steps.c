@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "store/groups/durations.h"
+#include "store/search/seen.h"
 #include "store/search/segments.h"
 #include "store/search/traces.h"
 

@@ -7,6 +7,7 @@
 #include "base/run/clock.h"
 #include "store/search/page.h"
 #include "store/search/query.h"
+#include "store/search/seen.h"
 #include "store/search/segments.h"
 #include "store/search/whole.h"
 #include "store/segment/reader.h"

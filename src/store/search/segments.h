@@ -6,7 +6,6 @@
 #ifndef CN_STORE_SEARCH_SEGMENTS_H
 #define CN_STORE_SEARCH_SEGMENTS_H
 
-#include "base/map.h"
 #include "model/step.h"
 #include "store/index/rows.h"
 #include "store/search/search.h"
@@ -28,18 +27,7 @@ enum cn_search_kind {
     CN_SEARCH_WHOLE,   /* all rows of each trace that matches */
 };
 
-/* Rows of spans, by the id of the span alone. Where spans of several traces have the same id, it
- * stands for the first, and the others have a key of trace and span. */
-struct cn_search_seen {
-    struct cn_map keys;     /* in `rows` */
-    uint32_t segment_count; /* that overlap others and were visited */
-    struct cn_seen_row {
-        uint32_t segment, row;
-    } * rows;
-    size_t count, capacity;
-};
-
-void cn_search_seen_done(struct cn_search_seen *seen);
+struct cn_search_seen;
 
 struct cn_search_visitor {
     enum cn_search_kind kind;
@@ -52,7 +40,7 @@ struct cn_search_visitor {
     size_t end;       /* of the walk, from cn_search_end_of(); 0: all segments */
     bool *is_cut;     /* receives whether a segment after `end` would have been next */
     /* Of matches: spans that are stored twice are visited once, and noted here; empty at first,
-     * the caller's. NULL: they are visited twice. */
+     * the caller's (seen.h). NULL: they are visited twice. */
     struct cn_search_seen *seen;
 };
 
