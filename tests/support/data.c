@@ -61,7 +61,9 @@ char *cn_test_data(const char *name)
         return path;
     if (!is_real)
         fail_msg("no %s", path);
-    CN_SKIP(path);
+    print_message("skipped: %s\n", path);
+    free(path);
+    skip();
     return NULL;
 }
 

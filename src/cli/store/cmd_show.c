@@ -115,11 +115,12 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     bool ok;
 
     if (!check_options(args, err) ||
-        !cn_args_u64(args, "depth", 0, UINT32_MAX, UINT32_MAX, &depth, err) ||
-        !make_query(&query.query, cn_args_operand(args, 1), err))
+        !cn_args_u64(args, "depth", 0, UINT32_MAX, UINT32_MAX, &depth, err))
         return false;
     if (min_time && !cn_duration_parse(min_time, CN_BARE_REFUSED, &cut.min_ns, err))
         return cn_fail_in(err, "--min-time");
+    if (!make_query(&query.query, cn_args_operand(args, 1), err))
+        return false;
     cut.depth = (uint32_t)depth;
     ok = cn_store_open(&query.store, cn_args_operand(args, 0), err);
     if (ok)
