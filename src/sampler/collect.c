@@ -284,8 +284,8 @@ bool cn_collector_take(void *collector, const uint8_t *record, size_t len,
         return take_sample(c, record, len, err);
     if (type == CN_KERNEL_STACK)
         return take_kernel(c, (struct cn_bytes){record, len}, err);
-    if (type == CN_KERNEL_PYTHON) {
-        cn_unwound_take_python(&c->stacks, (struct cn_bytes){record, len});
+    if (type == CN_KERNEL_FRAMES) {
+        cn_unwound_take_frames(&c->stacks, (struct cn_bytes){record, len});
         return true;
     }
     if (type == PERF_RECORD_LOST && len >= LOST_LEN)

@@ -38,8 +38,8 @@ struct cn_unwound {
     struct cn_stored_names *names;    /* of frames of languages; borrowed */
     struct cn_kernel *kernel; /* that unwinds in the kernel what is known; NULL: none */
     uint64_t last_epoch;
-    struct cn_unwound_python *pythons; /* frames that wait for their samples */
-    struct cn_names hints;             /* of run-times of processes that have ended */
+    struct cn_unwound_frames *frames; /* that wait for their samples */
+    struct cn_names hints;            /* of run-times of processes that have ended */
 };
 
 void cn_unwound_begin(struct cn_unwound *stacks, struct cn_stored_names *names);
@@ -68,7 +68,7 @@ size_t cn_unwound_finish(struct cn_unwound *stacks, const struct cn_unwound_task
                          bool is_whole, uint64_t *chain, size_t count, size_t most);
 
 /* Keep what was found in the kernel for the sample that follows: a record of kernel/shared.h. */
-void cn_unwound_take_python(struct cn_unwound *stacks, struct cn_bytes record);
+void cn_unwound_take_frames(struct cn_unwound *stacks, struct cn_bytes record);
 
 /* Tell the kernel the mappings of processes whose stacks were copied. */
 void cn_unwound_publish(struct cn_unwound *stacks);

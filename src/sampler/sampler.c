@@ -33,9 +33,9 @@ enum {
     FLUSH_NS = 200000000,
     REFRESH_NS = 100000000,
     LATE_NS = 1000000, /* records may appear in a ring this long after their time */
-    PYTHON_EARLY_NS =
-        200000, /* frames of Python are read this long after the time of their
-                               * sample, at most */
+    FRAMES_EARLY_NS =
+        200000, /* frames of interpreters are read this long after the time of
+                               * their sample, at most */
     TASKS_MAX = 1 << 16,
 };
 
@@ -346,7 +346,7 @@ static void add_record(void *arg, const uint8_t *record, size_t len)
         return;
     memcpy(&head, record, sizeof(head));
     /* The kernel takes the time of a sample before the program runs. */
-    uint64_t early_ns = head.kind == CN_KERNEL_PYTHON ? PYTHON_EARLY_NS : 0;
+    uint64_t early_ns = head.kind == CN_KERNEL_FRAMES ? FRAMES_EARLY_NS : 0;
     cn_rings_add(&s->rings, record, len, head.time_ns - early_ns);
 }
 

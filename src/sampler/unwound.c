@@ -11,9 +11,8 @@
 #include "base/text.h"
 #include "sampler/kernel/kernel.h"
 #include "sampler/kernel/shared.h"
+#include "sampler/languages/frame_walk.h"
 #include "sampler/languages/languages.h"
-#include "sampler/languages/python.h"
-#include "sampler/languages/runtimes.h"
 
 /* Offsets in records, with their heads. */
 enum {
@@ -34,15 +33,16 @@ enum {
 /* What is read of a process beside its stack, for one sample. */
 enum { MEMORY_BYTES_MAX = 1 << 15, LANGUAGE_BYTES_MAX = 1 << 18 };
 
-/* Frames of Python that were read with a sample come before it, in a record of their own. The
- * two have not quite the same time. */
-enum { PYTHON_SETS = 64, PYTHON_WAYS = 4, PYTHON_APART_NS = 200000 };
+/* Frames of an interpreter that were read with a sample come before it, in a record of their own.
+ * The two have not quite the same time. */
+enum { FRAMES_SETS = 64, FRAMES_WAYS = 4, FRAMES_APART_NS = 200000 };
 
-struct cn_unwound_python {
+struct cn_unwound_frames {
     uint32_t tid; /* 0: they were used */
     uint64_t time_ns;
-    struct cn_python_frame *frames;
-    size_t count, capacity;
+    struct cn_frames_found found;
+    uint64_t *words;
+    size_t capacity;
 };
 
 struct cn_unwound_process {
@@ -55,7 +55,8 @@ struct cn_unwound_process {
     uint64_t epoch;
     uint64_t published; /* version of the space; 0: nothing */
     bool is_copied;     /* a stack was copied since then */
-    bool has_python;    /* its frames are read in the kernel */
+    bool has_table;     /* its frames are read in the kernel */
+    bool is_described;  /* all of them */
 };
 
 void cn_unwound_begin(struct cn_unwound *stacks, struct cn_stored_names *names)
@@ -73,9 +74,9 @@ void cn_unwound_done(struct cn_unwound *stacks)
         cn_unwind_space_free(stacks->processes[i].space);
         cn_languages_free(stacks->processes[i].languages);
     }
-    for (size_t i = 0; stacks->pythons && i < PYTHON_SETS * PYTHON_WAYS; i++)
-        free(stacks->pythons[i].frames);
-    free(stacks->pythons);
+    for (size_t i = 0; stacks->frames && i < FRAMES_SETS * FRAMES_WAYS; i++)
+        free(stacks->frames[i].words);
+    free(stacks->frames);
     free(stacks->processes);
     free(stacks->memory);
     cn_map_done(&stacks->process_of);
@@ -105,9 +106,9 @@ static void end_epoch(struct cn_unwound *stacks, struct cn_unwound_process *proc
 {
     if (process->published > 0)
         cn_kernel_remove_process(stacks->kernel, process->pid);
-    if (process->has_python)
-        cn_kernel_remove_python(stacks->kernel, process->pid);
-    process->has_python = false;
+    if (process->has_table)
+        cn_kernel_remove_interpreter(stacks->kernel, process->pid);
+    process->has_table = process->is_described = false;
     process->published = 0;
     process->epoch = ++stacks->last_epoch;
 }
@@ -169,10 +170,12 @@ static void map(struct cn_unwound *stacks, struct cn_bytes record, uint16_t misc
     };
     note_mapping(stacks, process, begin, end);
     cn_unwind_space_map(process->space, begin, end, mapping.file_off, path, build_id);
-    if (begin < end && path[0] == '/')
+    if (begin < end && path[0] == '/') {
         cn_languages_map(&process->languages, &mapping, stacks->memory, stacks->names);
+        process->is_described = false;
+    }
     /* Frames of languages are found here alone. */
-    if (process->languages && process->published > 0 && !process->has_python)
+    if (process->languages && process->published > 0 && !process->has_table)
         end_epoch(stacks, process);
     cn_text_done(&inside);
 }
@@ -264,51 +267,47 @@ static bool read_memory(void *arg, uint64_t address, uint64_t *out)
     return cn_memory_u64(arg, address, out);
 }
 
-static struct cn_unwound_python *pythons_of(struct cn_unwound *stacks, uint32_t tid)
+static struct cn_unwound_frames *frames_of(struct cn_unwound *stacks, uint32_t tid)
 {
-    return &stacks->pythons[(size_t)(tid % PYTHON_SETS) * PYTHON_WAYS];
+    return &stacks->frames[(size_t)(tid % FRAMES_SETS) * FRAMES_WAYS];
 }
 
-void cn_unwound_take_python(struct cn_unwound *stacks, struct cn_bytes record)
+void cn_unwound_take_frames(struct cn_unwound *stacks, struct cn_bytes record)
 {
-    const size_t len = CN_KERNEL_PYTHON_WORDS * sizeof(uint64_t);
     struct cn_kernel_record head;
+    struct cn_frames_found found;
     struct cn_bytes bytes;
 
     if (!cn_bytes_take(&record, sizeof(head), &bytes))
         return;
     memcpy(&head, bytes.ptr, sizeof(head));
-    if (!stacks->pythons)
-        stacks->pythons = cn_alloc(PYTHON_SETS * PYTHON_WAYS, sizeof(*stacks->pythons));
-    struct cn_unwound_python *set = pythons_of(stacks, head.tid), *python = set;
-    for (size_t i = 1; i < PYTHON_WAYS; i++)
-        if (set[i].time_ns < python->time_ns)
-            python = &set[i];
-    size_t count = record.len / len;
-    count = count < CN_KERNEL_PYTHON_FRAMES_MAX ? count : CN_KERNEL_PYTHON_FRAMES_MAX;
-    python->tid = head.tid;
-    python->time_ns = head.time_ns;
-    python->count = count;
-    CN_GROW_TO(python->frames, count, python->capacity);
-    for (size_t i = 0; i < count; i++) {
-        const uint8_t *words = record.ptr + len * i;
-
-        python->frames[i] = (struct cn_python_frame){
-            .code = cn_u64_get(words) & ~(uint64_t)CN_KERNEL_PYTHON_TAGS,
-            .instruction = cn_u64_get(words + 8),
-            .sum = cn_u64_get(words + 16),
-            .is_first = cn_u64_get(words) & CN_KERNEL_PYTHON_FIRST,
-        };
-    }
+    if (!cn_bytes_take(&record, sizeof(found), &bytes))
+        return;
+    memcpy(&found, bytes.ptr, sizeof(found));
+    if (found.word_count > CN_FRAME_WORDS_MAX || found.head_len > found.word_count ||
+        !cn_bytes_take(&record, found.word_count * sizeof(uint64_t), &bytes))
+        return;
+    if (!stacks->frames)
+        stacks->frames = cn_alloc(FRAMES_SETS * FRAMES_WAYS, sizeof(*stacks->frames));
+    struct cn_unwound_frames *set = frames_of(stacks, head.tid), *frames = set;
+    for (size_t i = 1; i < FRAMES_WAYS; i++)
+        if (set[i].time_ns < frames->time_ns)
+            frames = &set[i];
+    frames->tid = head.tid;
+    frames->time_ns = head.time_ns;
+    frames->found = found;
+    CN_GROW_TO(frames->words, found.word_count, frames->capacity);
+    if (bytes.len > 0)
+        memcpy(frames->words, bytes.ptr, bytes.len);
 }
 
-static uint64_t apart_ns(const struct cn_unwound_python *python,
+static uint64_t apart_ns(const struct cn_unwound_frames *frames,
                          const struct cn_unwound_task *task)
 {
-    if (python->tid != task->tid)
+    if (frames->tid != task->tid)
         return UINT64_MAX;
-    return python->time_ns > task->time_ns ? python->time_ns - task->time_ns
-                                           : task->time_ns - python->time_ns;
+    return frames->time_ns > task->time_ns ? frames->time_ns - task->time_ns
+                                           : task->time_ns - frames->time_ns;
 }
 
 /* With the frames that were read at the same moment, which are used once. */
@@ -317,17 +316,16 @@ static size_t finish(struct cn_unwound *stacks, struct cn_unwound_process *proce
                      size_t count, size_t most)
 {
     struct cn_language_sample sample = {.tid = task->tid, .is_whole = is_whole};
-    struct cn_unwound_python *python =
-        stacks->pythons ? pythons_of(stacks, task->tid) : NULL;
+    struct cn_unwound_frames *frames =
+        stacks->frames ? frames_of(stacks, task->tid) : NULL;
 
-    for (size_t i = 1; python && i < PYTHON_WAYS; i++)
-        if (apart_ns(pythons_of(stacks, task->tid) + i, task) < apart_ns(python, task))
-            python = pythons_of(stacks, task->tid) + i;
-    if (python && apart_ns(python, task) <= PYTHON_APART_NS) {
-        sample.has_python = true;
-        sample.python = python->frames;
-        sample.python_count = python->count;
-        python->tid = 0;
+    for (size_t i = 1; frames && i < FRAMES_WAYS; i++)
+        if (apart_ns(frames_of(stacks, task->tid) + i, task) < apart_ns(frames, task))
+            frames = frames_of(stacks, task->tid) + i;
+    if (frames && apart_ns(frames, task) <= FRAMES_APART_NS) {
+        sample.found = &frames->found;
+        sample.words = frames->words;
+        frames->tid = 0;
     }
     return cn_languages_finish(process->languages, &sample, chain, count, most);
 }
@@ -368,51 +366,21 @@ size_t cn_unwound_unwind(struct cn_unwound *stacks, const struct cn_unwound_task
                : count;
 }
 
-/* Let the kernel read the frames of Python. False if stacks must still be copied: other languages
- * are found in copies alone. */
-static bool publish_python(struct cn_unwound *stacks, struct cn_unwound_process *process)
+/* Let the kernel read the frames of an interpreter. False if stacks must still be copied: other
+ * languages are found in copies alone. */
+static bool publish_table(struct cn_unwound *stacks, struct cn_unwound_process *process)
 {
-    struct cn_python *python = cn_languages_find(process->languages, &cn_language_python);
-    const struct cn_python_layout *l = NULL;
-    uint64_t runtime;
+    struct cn_frame_table table;
 
-    if (process->has_python)
-        return cn_languages_count(process->languages) == 1;
-    if (python) {
-        cn_memory_begin(stacks->memory, (pid_t)process->pid, LANGUAGE_BYTES_MAX);
-        l = cn_python_layout(python, &runtime);
-    }
-    if (!l)
-        return cn_languages_count(process->languages) == 0;
-    struct cn_kernel_python described = {
-        .interpreters = runtime + l->runtime_interpreters,
-        .interpreter_next = l->interpreter_next,
-        .interpreter_threads = l->interpreter_threads,
-        .thread_next = l->thread_next,
-        .thread_interpreter = l->thread_interpreter,
-        .thread_frame = l->thread_frame,
-        .thread_id = l->thread_native_id > 0 ? l->thread_native_id : l->thread_id,
-        .tid_off = l->thread_native_id > 0 ? 0 : cn_python_tid_off(),
-        .has_cframe = l->has_cframe,
-        .cframe_frame = l->cframe_frame,
-        .frame_previous = l->frame_previous,
-        .frame_code = l->frame_code,
-        .frame_instruction = l->frame_instruction,
-        .frame_entry = l->frame_entry,
-        .entry = (uint32_t)l->entry,
-        .code_name = l->code_name,
-        .code_lines = l->code_lines,
-    };
-    uint32_t offsets[] = {l->frame_previous, l->frame_code, l->frame_instruction,
-                          l->frame_entry};
-    for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++)
-        if (offsets[i] + 8 > described.frame_len)
-            described.frame_len = offsets[i] + 8;
-    if (described.frame_len > CN_KERNEL_PYTHON_FRAME_LEN)
-        return false;
-    cn_kernel_put_python(stacks->kernel, process->pid, &described);
-    process->has_python = true;
-    return cn_languages_count(process->languages) == 1;
+    if (process->is_described)
+        return true;
+    cn_memory_begin(stacks->memory, (pid_t)process->pid, LANGUAGE_BYTES_MAX);
+    bool was_there = process->has_table;
+    process->is_described =
+        cn_languages_describe(process->languages, &table, &process->has_table);
+    if (process->has_table && !was_there)
+        cn_kernel_put_interpreter(stacks->kernel, process->pid, &table);
+    return process->is_described;
 }
 
 void cn_unwound_publish(struct cn_unwound *stacks)
@@ -422,8 +390,8 @@ void cn_unwound_publish(struct cn_unwound *stacks)
 
         if (!process->space)
             continue;
-        /* Python begins with many short calls: its frames shall be read from the first on. */
-        bool is_ready = !process->languages || publish_python(stacks, process);
+        /* Programs begin with many short calls: frames shall be read from the first on. */
+        bool is_ready = !process->languages || publish_table(stacks, process);
         if (!process->is_copied || !is_ready)
             continue;
         process->is_copied = false;

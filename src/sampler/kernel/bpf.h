@@ -17,6 +17,9 @@ struct cn_bpf {
     int (*object_load)(struct bpf_object *object);
     void (*object_close)(struct bpf_object *object);
     int (*find_map)(const struct bpf_object *object, const char *name);
+    struct bpf_map *(*map_by_name)(const struct bpf_object *object, const char *name);
+    int (*set_max_entries)(struct bpf_map *map, __u32 count);
+    int (*processor_count)(void);
     struct bpf_program *(*find_program)(const struct bpf_object *object,
                                         const char *name);
     int (*program_fd)(const struct bpf_program *program);

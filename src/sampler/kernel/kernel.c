@@ -34,7 +34,7 @@ struct cn_kernel {
     const struct cn_bpf *bpf;
     struct bpf_object *object;
     struct ring_buffer *ring;
-    int program, ring_fd, processes, pythons, modules, rules;
+    int program, ring_fd, processes, interpreters, modules, rules;
     struct cn_kernel_rules all_rules;
     size_t rules_sent;
     struct cn_map module_of; /* by its pointer */
@@ -64,13 +64,23 @@ static bool is_first_namespace(void)
            status.st_ino == (ino_t)UINT32_C(0xeffffffc);
 }
 
+/* The walks of frames: one for each processor. */
+static bool make_room(struct cn_kernel *kernel)
+{
+    const struct cn_bpf *bpf = kernel->bpf;
+    struct bpf_map *map = bpf->map_by_name(kernel->object, "frame_walks");
+    int count = bpf->processor_count();
+
+    return map && count > 0 && bpf->set_max_entries(map, (uint32_t)count) == 0;
+}
+
 static bool load(struct cn_kernel *kernel, struct cn_error *err)
 {
     const struct cn_bpf *bpf = kernel->bpf;
     size_t len = (size_t)(cn_kernel_object_end - cn_kernel_object);
 
     kernel->object = bpf->object_open(cn_kernel_object, len, NULL);
-    if (!kernel->object || bpf->object_load(kernel->object) != 0) {
+    if (!kernel->object || !make_room(kernel) || bpf->object_load(kernel->object) != 0) {
         if (errno == EPERM || errno == EACCES)
             return cn_fail(err, CN_ERR_IO,
                            "the kernel allows BPF programs to root alone, or to "
@@ -81,7 +91,7 @@ static bool load(struct cn_kernel *kernel, struct cn_error *err)
     kernel->program = bpf->program_fd(bpf->find_program(kernel->object, "sample"));
     kernel->ring_fd = bpf->find_map(kernel->object, "ring");
     kernel->processes = bpf->find_map(kernel->object, "processes");
-    kernel->pythons = bpf->find_map(kernel->object, "pythons");
+    kernel->interpreters = bpf->find_map(kernel->object, "interpreters");
     kernel->modules = bpf->find_map(kernel->object, "modules");
     kernel->rules = bpf->find_map(kernel->object, "rules");
     kernel->ring = bpf->ring_new(kernel->ring_fd, take_record, kernel, NULL);
@@ -289,15 +299,15 @@ void cn_kernel_remove_process(struct cn_kernel *kernel, uint32_t pid)
     (void)kernel->bpf->map_delete(kernel->processes, &pid);
 }
 
-void cn_kernel_put_python(struct cn_kernel *kernel, uint32_t pid,
-                          const struct cn_kernel_python *python)
+void cn_kernel_put_interpreter(struct cn_kernel *kernel, uint32_t pid,
+                               const struct cn_frame_table *table)
 {
-    (void)kernel->bpf->map_update(kernel->pythons, &pid, python, 0);
+    (void)kernel->bpf->map_update(kernel->interpreters, &pid, table, 0);
 }
 
-void cn_kernel_remove_python(struct cn_kernel *kernel, uint32_t pid)
+void cn_kernel_remove_interpreter(struct cn_kernel *kernel, uint32_t pid)
 {
-    (void)kernel->bpf->map_delete(kernel->pythons, &pid);
+    (void)kernel->bpf->map_delete(kernel->interpreters, &pid);
 }
 
 #else
@@ -351,15 +361,15 @@ void cn_kernel_remove_process(struct cn_kernel *kernel, uint32_t pid)
     (void)pid;
 }
 
-void cn_kernel_put_python(struct cn_kernel *kernel, uint32_t pid,
-                          const struct cn_kernel_python *python)
+void cn_kernel_put_interpreter(struct cn_kernel *kernel, uint32_t pid,
+                               const struct cn_frame_table *table)
 {
     (void)kernel;
     (void)pid;
-    (void)python;
+    (void)table;
 }
 
-void cn_kernel_remove_python(struct cn_kernel *kernel, uint32_t pid)
+void cn_kernel_remove_interpreter(struct cn_kernel *kernel, uint32_t pid)
 {
     (void)kernel;
     (void)pid;

@@ -18,8 +18,8 @@
 #include "base/error.h"
 
 struct cn_kernel;
-struct cn_kernel_python;
 struct cn_unwind_space;
+struct cn_frame_table;
 
 /* Load the program. NULL if this build has none or the kernel refuses it. */
 struct cn_kernel *cn_kernel_new(struct cn_error *err);
@@ -42,9 +42,9 @@ void cn_kernel_put_process(struct cn_kernel *kernel, uint32_t pid, uint64_t epoc
                            const struct cn_unwind_space *space);
 void cn_kernel_remove_process(struct cn_kernel *kernel, uint32_t pid);
 
-/* Read the frames of Python at each sample of a process. */
-void cn_kernel_put_python(struct cn_kernel *kernel, uint32_t pid,
-                          const struct cn_kernel_python *python);
-void cn_kernel_remove_python(struct cn_kernel *kernel, uint32_t pid);
+/* Read the frames of an interpreter at each sample of a process. */
+void cn_kernel_put_interpreter(struct cn_kernel *kernel, uint32_t pid,
+                               const struct cn_frame_table *table);
+void cn_kernel_remove_interpreter(struct cn_kernel *kernel, uint32_t pid);
 
 #endif

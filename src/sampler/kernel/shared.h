@@ -9,6 +9,8 @@
 
 #include <stdint.h>
 
+#include "sampler/languages/frame_walk.h"
+
 enum {
     CN_KERNEL_FRAMES_MAX = 1900, /* addresses of the user's code in a record */
     CN_KERNEL_CHAIN_MAX = 128,   /* addresses of the kernel's code */
@@ -25,7 +27,7 @@ enum {
  * of the same sample: they have the same task and time, if that was unwound here. */
 enum cn_kernel_kind { /* no types of records of perf */
                       CN_KERNEL_STACK = 1 << 16,
-                      CN_KERNEL_PYTHON, /* CN_KERNEL_PYTHON_WORDS for each frame */
+                      CN_KERNEL_FRAMES, /* struct cn_frames_found and its words */
 };
 
 struct cn_kernel_record {
@@ -68,34 +70,6 @@ struct cn_kernel_process {
 struct cn_kernel_block {
     uint32_t begins[CN_KERNEL_BLOCK_ROWS];
     uint32_t to[CN_KERNEL_BLOCK_ROWS];
-};
-
-/* How the frames of Python are read: the offsets of languages/python.h. */
-struct cn_kernel_python {
-    uint64_t interpreters; /* the address of the pointer to the first */
-    uint32_t interpreter_next, interpreter_threads;
-    uint32_t thread_next, thread_interpreter, thread_frame;
-    uint32_t thread_id, tid_off; /* 0: the number is there, not behind a pointer */
-    uint32_t has_cframe, cframe_frame;
-    uint32_t frame_previous, frame_code, frame_instruction, frame_entry, frame_len;
-    uint32_t entry; /* enum cn_kernel_python_entry */
-    uint32_t code_name, code_lines;
-};
-
-enum cn_kernel_python_entry {
-    CN_KERNEL_PYTHON_EACH,
-    CN_KERNEL_PYTHON_FLAG,
-    CN_KERNEL_PYTHON_SHIM,
-};
-
-enum {
-    CN_KERNEL_PYTHON_WORDS =
-        3, /* code, instruction, the sum of what code_name and code_lines
-                                 * point to: a code that is freed may become another */
-    CN_KERNEL_PYTHON_FRAMES_MAX = 1024,
-    CN_KERNEL_PYTHON_FRAME_LEN = 128, /* at most, of what is read of a frame */
-    CN_KERNEL_PYTHON_TAGS = 7,        /* bits of a reference that are no address */
-    CN_KERNEL_PYTHON_FIRST = 1,       /* of a code: the first frame of its call */
 };
 
 enum cn_kernel_rule_kind {

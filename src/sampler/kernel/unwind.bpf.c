@@ -213,7 +213,7 @@ static __always_inline bool read_user(void *out, uint32_t len, uint64_t address)
     return bpf_probe_read_user(out, len, (const void *)address) == 0;
 }
 
-#include "sampler/kernel/python.bpf.h"
+#include "sampler/kernel/frames.bpf.h"
 
 /* Out of a signal handler, by the layout of the kernel. */
 static __always_inline bool step_by_signal(struct walk *w)
@@ -356,12 +356,12 @@ int sample(struct bpf_perf_event_data *ctx)
     uint32_t pid = (uint32_t)(task >> 32), zero = 0, count = 0;
     struct walk *w = bpf_map_lookup_elem(&walks, &zero);
     struct cn_kernel_process *process = bpf_map_lookup_elem(&processes, &pid);
-    struct cn_kernel_python *python = bpf_map_lookup_elem(&pythons, &pid);
+    struct cn_frame_table *interpreter = bpf_map_lookup_elem(&interpreters, &pid);
     uint64_t time_ns = bpf_ktime_get_ns();
     struct user_registers registers;
     struct loop loop = {w, process};
 
-    if (python && !walk_python(python, task, time_ns))
+    if (interpreter && !walk_frames(interpreter, task, time_ns))
         return WRITE_A_SAMPLE;
     if (!w || !process || !find_registers(ctx, &registers))
         return WRITE_A_SAMPLE;

@@ -91,18 +91,22 @@ void cn_languages_free(struct cn_languages *languages)
     free(languages);
 }
 
-void *cn_languages_find(const struct cn_languages *languages,
-                        const struct cn_language_runtime *runtime)
+bool cn_languages_describe(const struct cn_languages *languages,
+                           struct cn_frame_table *out, bool *has_table)
 {
-    for (size_t i = 0; i < languages->count; i++)
-        if (languages->list[i].runtime == runtime)
-            return languages->list[i].state;
-    return NULL;
-}
+    bool is_enough = true;
 
-size_t cn_languages_count(const struct cn_languages *languages)
-{
-    return languages->count;
+    *has_table = false;
+    for (size_t i = 0; i < languages->count; i++) {
+        const struct language *language = &languages->list[i];
+        enum cn_language_table table = CN_LANGUAGE_LATER;
+
+        if (language->runtime->describe && !*has_table)
+            table = language->runtime->describe(language->state, out);
+        *has_table |= table == CN_LANGUAGE_TABLE;
+        is_enough &= table != CN_LANGUAGE_LATER;
+    }
+    return is_enough;
 }
 
 void cn_languages_hint(const struct cn_languages *languages, struct cn_names *hints)

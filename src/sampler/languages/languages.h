@@ -20,8 +20,9 @@
 #include "sampler/languages/memory.h"
 #include "unwind/unwind.h"
 
-struct cn_python_frame;
 struct cn_stored_names;
+struct cn_frames_found;
+struct cn_frame_table;
 
 /* An executable mapping of a file. */
 struct cn_language_mapping {
@@ -34,11 +35,17 @@ struct cn_language_mapping {
 struct cn_language_sample {
     uint32_t tid;
     bool is_whole;
-    /* Frames of Python that were read with the sample; without them those of now are used, as
-     * far as the stack confirms them. */
-    bool has_python;
-    const struct cn_python_frame *python;
-    size_t python_count;
+    /* Frames that were read with the sample; NULL: those of now are used, as far as the stack
+     * confirms them. */
+    const struct cn_frames_found *found;
+    const uint64_t *words;
+};
+
+/* Can frames of a run-time be read at the sample, by a table? */
+enum cn_language_table {
+    CN_LANGUAGE_LATER,    /* it has not said enough yet */
+    CN_LANGUAGE_NO_TABLE, /* there is nothing to read: its version is not known */
+    CN_LANGUAGE_TABLE,
 };
 
 struct cn_language_runtime {
@@ -54,6 +61,9 @@ struct cn_language_runtime {
      * of addresses. */
     size_t (*finish)(void *state, const struct cn_language_sample *sample,
                      uint64_t *chain, size_t count, size_t most);
+    /* The table of frame_walk.h; NULL: the run-time has none, its frames are found in copies of
+     * stacks. */
+    enum cn_language_table (*describe)(void *state, struct cn_frame_table *out);
     /* One line about what would show its functions, if they are not: the caller frees it. NULL:
      * nothing is missing. May be NULL. */
     char *(*hint)(const void *state);
@@ -71,10 +81,10 @@ void cn_languages_map(struct cn_languages **languages,
 struct cn_languages *cn_languages_copy(const struct cn_languages *languages);
 void cn_languages_free(struct cn_languages *languages); /* NULL is fine */
 
-/* What cn_language_runtime.open() has returned; NULL: the process does not have it. */
-void *cn_languages_find(const struct cn_languages *languages,
-                        const struct cn_language_runtime *runtime);
-size_t cn_languages_count(const struct cn_languages *languages);
+/* The table of the run-time of a process whose frames can be read at the sample. True if nothing
+ * else is needed: no other run-time has frames that are found in copies of stacks. */
+bool cn_languages_describe(const struct cn_languages *languages,
+                           struct cn_frame_table *out, bool *has_table);
 
 /* Add what would show more. */
 void cn_languages_hint(const struct cn_languages *languages, struct cn_names *hints);

@@ -22,6 +22,7 @@
 
 struct cn_stored_names;
 struct cn_unwind_step;
+struct cn_frames_found;
 
 enum { CN_PYTHON_FRAMES_MAX = 1024 };
 
@@ -111,16 +112,14 @@ struct cn_python *cn_python_open(struct cn_memory *memory,
                                  struct cn_stored_names *names);
 void cn_python_close(struct cn_python *python); /* NULL is fine */
 
-/* The offsets that are used, and the address of _PyRuntime; NULL while the version is unknown. */
-const struct cn_python_layout *cn_python_layout(struct cn_python *python,
-                                                uint64_t *runtime);
-
-/* Where the number of a thread is behind its thread_id, where the layout has no other. */
-uint32_t cn_python_tid_off(void);
-
 /* Remember a frame of the copy of a stack, if it is of the function that interprets: what it
  * holds of instructions shows which code was run. */
 void cn_python_see(struct cn_python *python, const struct cn_unwind_step *step);
+
+/* The frames of what was read at a sample (frame_walk.h), when the layout is known. Returns how many there are. */
+size_t cn_python_decode(const struct cn_python *python,
+                        const struct cn_frames_found *found, const uint64_t *words,
+                        struct cn_python_frame *frames, size_t most);
 
 /* The frames of a thread at this moment, the innermost first. */
 size_t cn_python_walk(struct cn_python *python, uint32_t tid,
@@ -129,7 +128,7 @@ size_t cn_python_walk(struct cn_python *python, uint32_t tid,
 /* Put frames in the place of addresses of the function that interprets them: each stands for
  * the frames up to the next that is first. Nothing changes where the two contradict each
  * other. Frames that were read later than the stack was copied (`is_late`) are used only where
- * that holds an instruction of the innermost of them. Returns the number of addresses. */
+ * that holds an instruction of the innermost of them, and of those of the calls around it. Returns the number of addresses. */
 size_t cn_python_merge(struct cn_python *python, const struct cn_python_frame *frames,
                        size_t frame_count, uint64_t *chain, size_t chain_len, size_t most,
                        bool is_whole, bool is_late);

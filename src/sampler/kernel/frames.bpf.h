@@ -1,0 +1,149 @@
+/* The frames of an interpreter at the moment of a sample: languages/frame_walk.h.
+ *
+ * Part of unwind.bpf.c. The memory of the process is not trusted: what can not be read ends the
+ * walk, and loops are bounded.
+ */
+#ifndef CN_SAMPLER_KERNEL_FRAMES_BPF_H
+#define CN_SAMPLER_KERNEL_FRAMES_BPF_H
+
+#define CN_FRAME_INLINE static __always_inline
+#define CN_FRAME_COPY(walk, out, len, address) \
+    ((void)(walk), read_user(out, len, address))
+#include "sampler/languages/frame_steps.h"
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __uint(max_entries, CN_KERNEL_PROCESSES_MAX);
+    __type(key, uint32_t);
+    __type(value, struct cn_frame_table);
+} interpreters SEC(".maps");
+
+/* The states of threads that were found in lists, by process and thread. */
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, CN_KERNEL_PROCESSES_MAX);
+    __type(key, uint64_t);
+    __type(value, uint64_t);
+} thread_states SEC(".maps");
+
+/* One for each processor. A map with a copy for each may have smaller values only. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, uint32_t);
+    __type(value, struct cn_frame_walk);
+} frame_walks SEC(".maps");
+
+/* What is used of the kernel's description of a task; where it is, is known when it is loaded. */
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct thread_struct {
+#ifdef CN_MACHINE_aarch64
+    struct {
+        unsigned long tp_value;
+    } uw;
+#else
+    unsigned long fsbase;
+#endif
+};
+
+struct task_struct {
+    struct thread_struct thread;
+};
+#pragma clang attribute pop
+
+struct frame_loop {
+    struct cn_frame_walk *walk;
+    const struct cn_frame_table *table;
+};
+
+static long search_thread(uint32_t index, void *arg)
+{
+    struct frame_loop *loop = arg;
+
+    (void)index;
+    return !cn_frame_walk_search(loop->walk, loop->table);
+}
+
+static long step_frame(uint32_t index, void *arg)
+{
+    struct frame_loop *loop = arg;
+
+    (void)index;
+    return !cn_frame_walk_step(loop->walk, loop->table);
+}
+
+/* Where the memory of the thread for its own variables is. */
+static __always_inline uint64_t thread_pointer(void)
+{
+    const struct task_struct *task = bpf_get_current_task_btf();
+
+#ifdef CN_MACHINE_aarch64
+    return task->thread.uw.tp_value;
+#else
+    return task->thread.fsbase;
+#endif
+}
+
+/* Find the state of the sampled thread, in w->state; 0: it has none. False if it can not be
+ * read. */
+static __always_inline bool find_state(struct cn_frame_walk *w,
+                                       const struct cn_frame_table *t, uint64_t task)
+{
+    uint64_t *known = bpf_map_lookup_elem(&thread_states, &task);
+    struct frame_loop loop = {w, t};
+
+    if (t->root_kind == CN_FRAME_AT_ADDRESS) {
+        w->state = t->root;
+        return true;
+    }
+    if (t->root_kind == CN_FRAME_AT_THREAD)
+        return read_user(&w->state, sizeof(w->state), thread_pointer() + t->root);
+    w->state = known ? *known : 0;
+    if (w->state != 0 && cn_frame_walk_is_thread(w, t, w->state))
+        return true;
+    if (!cn_frame_walk_begin_search(w, t))
+        return false;
+    bpf_loop(CN_FRAME_THREADS_MAX, search_thread, &loop, 0);
+    if (w->is_found)
+        bpf_map_update_elem(&thread_states, &task, &w->state, BPF_ANY);
+    else
+        w->state = 0;
+    return true;
+}
+
+/* Leave the frames of the sampled thread in the ring. False if the sampler must find them; a
+ * thread that runs none has none. */
+static __always_inline bool walk_frames(const struct cn_frame_table *t, uint64_t task,
+                                        uint64_t time_ns)
+{
+    uint32_t cpu = bpf_get_smp_processor_id(), count;
+    struct cn_frame_walk *w = bpf_map_lookup_elem(&frame_walks, &cpu);
+    struct frame_loop loop = {w, t};
+    struct cn_kernel_record *head;
+
+    if (!w)
+        return false;
+    w->tid = (uint32_t)task;
+    if (!find_state(w, t, task))
+        return false;
+    if (w->state == 0)
+        return true;
+    if (!cn_frame_walk_begin(w, t))
+        return false;
+    bpf_loop(CN_FRAME_STEPS_MAX, step_frame, &loop, 0);
+    count = w->found.word_count;
+    if (w->has_failed || count > CN_FRAME_WORDS_MAX)
+        return false;
+    head = (struct cn_kernel_record *)w->record_head;
+    head->kind = CN_KERNEL_FRAMES;
+    head->pid = (uint32_t)(task >> 32);
+    head->tid = (uint32_t)task;
+    head->count = count;
+    head->time_ns = time_ns;
+    return bpf_ringbuf_output(&ring, w->record_head,
+                              sizeof(*head) + sizeof(w->found) + count * sizeof(uint64_t),
+                              BPF_RB_NO_WAKEUP) == 0;
+}
+
+#endif

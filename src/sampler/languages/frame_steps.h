@@ -1,0 +1,183 @@
+/* The steps of a walk (frame_walk.h), for the program in the kernel and for the sampler alike.
+ *
+ * Before it is included, CN_FRAME_INLINE is what functions begin with, and CN_FRAME_COPY(walk, out,
+ * len, address) copies memory of the process; it is false if that can not be read. Functions that
+ * return whether there is more are called a bounded number of times.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_SAMPLER_LANGUAGES_FRAME_STEPS_H
+#define CN_SAMPLER_LANGUAGES_FRAME_STEPS_H
+
+#include "sampler/languages/frame_walk.h"
+
+CN_FRAME_INLINE bool cn_frame_walk_u64(struct cn_frame_walk *w, uint64_t *out,
+                                       uint64_t address)
+{
+    return CN_FRAME_COPY(w, out, sizeof(*out), address);
+}
+
+CN_FRAME_INLINE bool cn_frame_walk_is_thread(struct cn_frame_walk *w,
+                                             const struct cn_frame_table *t,
+                                             uint64_t state)
+{
+    uint64_t id = 0;
+    uint32_t number = 0;
+
+    if (!cn_frame_walk_u64(w, &id, state + t->thread_id))
+        return false;
+    if (t->tid_off == 0)
+        return id == w->tid;
+    return CN_FRAME_COPY(w, &number, sizeof(number), id + t->tid_off) && number == w->tid;
+}
+
+/* One thread of lists; after the last one of an interpreter, the first of the next. False ends the
+ * search. */
+CN_FRAME_INLINE bool cn_frame_walk_search(struct cn_frame_walk *w,
+                                          const struct cn_frame_table *t)
+{
+    uint64_t owner = 0;
+
+    if (w->interpreter == 0)
+        return false;
+    if (w->state == 0) {
+        if (!cn_frame_walk_u64(w, &w->state, w->interpreter + t->interpreter_threads))
+            return false;
+    } else {
+        if (!cn_frame_walk_u64(w, &owner, w->state + t->thread_interpreter) ||
+            owner != w->interpreter)
+            return false;
+        w->is_found = cn_frame_walk_is_thread(w, t, w->state);
+        if (w->is_found || !cn_frame_walk_u64(w, &w->state, w->state + t->thread_next))
+            return false;
+    }
+    return w->state != 0 ||
+           cn_frame_walk_u64(w, &w->interpreter, w->interpreter + t->interpreter_next);
+}
+
+/* Begin to search lists. */
+CN_FRAME_INLINE bool cn_frame_walk_begin_search(struct cn_frame_walk *w,
+                                                const struct cn_frame_table *t)
+{
+    w->state = 0;
+    w->is_found = false;
+    return cn_frame_walk_u64(w, &w->interpreter, t->root);
+}
+
+/* Find the frames of the array w->array. */
+CN_FRAME_INLINE bool cn_frame_walk_enter_array(struct cn_frame_walk *w,
+                                               const struct cn_frame_table *t)
+{
+    int32_t last = 0;
+
+    w->frame = w->end = 0;
+    if (!CN_FRAME_COPY(w, &last, sizeof(last), w->array + t->count))
+        return false;
+    if (last < 0)
+        return true;
+    if (!cn_frame_walk_u64(w, &w->end, w->array + t->base))
+        return false;
+    w->frame = w->end + (uint64_t)(uint32_t)last * t->stride;
+    return true;
+}
+
+/* Do the reads of a list, of which those of the frame are in w->frame_words. */
+CN_FRAME_INLINE void cn_frame_walk_read_row(struct cn_frame_walk *w,
+                                            const struct cn_frame_read *reads,
+                                            uint32_t count,
+                                            uint64_t row[CN_FRAME_ROW_MAX])
+{
+    for (uint32_t i = 0; i < CN_FRAME_ROW_MAX; i++)
+        row[i] = 0;
+    w->values[CN_FRAME_ARRAY] = w->array;
+    w->values[CN_FRAME_STATE] = w->state;
+    for (uint32_t i = 0; i < CN_FRAME_READS_MAX && i < count; i++) {
+        uint32_t from = reads[i].from & (CN_FRAME_VALUES - 1), to = reads[i].to;
+        uint64_t value = 0;
+
+        if (from == CN_FRAME_SELF)
+            value = w->frame_words[(uint32_t)reads[i].off / 8 & (CN_FRAME_WORDS - 1)];
+        else
+            (void)cn_frame_walk_u64(w, &value,
+                                    (w->values[from] & ~(uint64_t)CN_FRAME_TAGS) +
+                                        (uint64_t)(int64_t)reads[i].off);
+        w->values[CN_FRAME_FOUND + i] = value;
+        if (to < CN_FRAME_ROW_MAX)
+            row[to] += value;
+    }
+}
+
+/* Begin to walk from w->state on. False if nothing can be read. */
+CN_FRAME_INLINE bool cn_frame_walk_begin(struct cn_frame_walk *w,
+                                         const struct cn_frame_table *t)
+{
+    uint64_t words = 0;
+
+    w->has_failed = false;
+    w->frame = w->end = w->array = 0;
+    w->found = (struct cn_frames_found){
+        .language = t->language,
+        .head_len = (uint16_t)t->head_len,
+        .row_len = (uint16_t)t->row_len,
+        .word_count = t->head_len & (CN_FRAME_ROW_MAX - 1),
+    };
+    cn_frame_walk_read_row(w, t->head_reads, t->head_read_count, w->words);
+    if (t->order == CN_FRAME_DOWN)
+        return cn_frame_walk_u64(w, &w->array, w->state + t->first) && w->array != 0 &&
+               cn_frame_walk_enter_array(w, t);
+    if (!cn_frame_walk_u64(w, &w->frame, w->state + t->first) ||
+        (t->has_second &&
+         (w->frame == 0 || !cn_frame_walk_u64(w, &w->frame, w->frame + t->second))))
+        return false;
+    if (t->order == CN_FRAME_LINKED)
+        return true;
+    if (!cn_frame_walk_u64(w, &w->end, w->state + t->base) ||
+        !cn_frame_walk_u64(w, &words, w->state + t->count))
+        return false;
+    w->end += 8 * words;
+    return true;
+}
+
+/* The frame of the caller. False if its array has no other. */
+CN_FRAME_INLINE bool cn_frame_walk_leave_frame(struct cn_frame_walk *w,
+                                               const struct cn_frame_table *t)
+{
+    switch (t->order) {
+    case CN_FRAME_LINKED:
+        w->frame = w->frame_words[t->link / 8 & (CN_FRAME_WORDS - 1)];
+        return w->frame != 0;
+    case CN_FRAME_UP:
+        w->frame += t->stride;
+        return w->frame < w->end;
+    default:
+        w->frame = w->frame == w->end ? 0 : w->frame - t->stride;
+        return true;
+    }
+}
+
+/* Add the row of a frame and go to its caller. False ends the walk. */
+CN_FRAME_INLINE bool cn_frame_walk_step(struct cn_frame_walk *w,
+                                        const struct cn_frame_table *t)
+{
+    uint32_t at = w->found.word_count, len = t->frame_len;
+
+    if (w->frame == 0 && t->order == CN_FRAME_DOWN) {
+        w->has_failed = !cn_frame_walk_u64(w, &w->array, w->array + t->array_next) ||
+                        (w->array != 0 && !cn_frame_walk_enter_array(w, t));
+        return !w->has_failed && w->array != 0;
+    }
+    if (w->frame == 0)
+        return false;
+    w->found.is_cut = at > CN_FRAME_WORDS_MAX - CN_FRAME_ROW_MAX;
+    if (at > CN_FRAME_WORDS_MAX - CN_FRAME_ROW_MAX)
+        return false;
+    if (len > CN_FRAME_LEN || !CN_FRAME_COPY(w, w->frame_words, len, w->frame)) {
+        w->has_failed = true;
+        return false;
+    }
+    cn_frame_walk_read_row(w, t->reads, t->read_count, w->words + at);
+    w->found.word_count =
+        at + (t->row_len < CN_FRAME_ROW_MAX ? t->row_len : CN_FRAME_ROW_MAX);
+    return cn_frame_walk_leave_frame(w, t);
+}
+
+#endif

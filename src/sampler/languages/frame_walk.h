@@ -1,0 +1,116 @@
+/* The frames of an interpreter in the memory of a process, found by a table.
+ *
+ * The table of a process says where the state of a thread is, how frames follow each other and
+ * which words of each are read. The program in the kernel walks at the sample, and the functions
+ * here where that is not allowed: both take the steps of frame_steps.h. What the words mean is
+ * known to the language.
+ *
+ * The memory is not trusted: what can not be read ends the walk, and its length is bounded.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_SAMPLER_LANGUAGES_FRAME_WALK_H
+#define CN_SAMPLER_LANGUAGES_FRAME_WALK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    CN_FRAME_LEN = 128, /* what is read of a frame at once, at most */
+    CN_FRAME_WORDS = CN_FRAME_LEN / 8,
+    CN_FRAME_READS_MAX = 12,
+    CN_FRAME_VALUES = 16,      /* results of reads, and what they start from */
+    CN_FRAME_ROW_MAX = 8,      /* words that are kept of a frame */
+    CN_FRAME_WORDS_MAX = 8192, /* and of a stack */
+    CN_FRAME_STEPS_MAX = 2048,
+    CN_FRAME_THREADS_MAX = 512,
+    CN_FRAME_TAGS = 7, /* bits of a reference that are no address */
+};
+
+/* Where the state of a thread is. */
+enum cn_frame_root {
+    CN_FRAME_AT_ADDRESS, /* at `root` itself: the process has one */
+    CN_FRAME_AT_THREAD,  /* what is `root` after the thread pointer points to it */
+    CN_FRAME_IN_LISTS,   /* in lists of the interpreters that start at `root`: Python */
+};
+
+/* How frames follow each other. */
+enum cn_frame_order {
+    CN_FRAME_LINKED, /* each points to its caller */
+    CN_FRAME_UP,     /* an array, the callers at higher addresses */
+    CN_FRAME_DOWN, /* arrays, the callers at lower addresses, then in the array before */
+};
+
+/* What a read starts from: one of these, or CN_FRAME_FOUND plus the index of an earlier read. */
+enum {
+    CN_FRAME_SELF,
+    CN_FRAME_ARRAY,
+    CN_FRAME_STATE,
+    CN_FRAME_FOUND,
+};
+
+enum { CN_FRAME_NOWHERE = 255 };
+
+/* 8 bytes at an offset from a start. Words of a row that several reads go to are added up. */
+struct cn_frame_read {
+    uint8_t from, to;
+    uint8_t unused[2];
+    int32_t off;
+};
+
+struct cn_frame_table {
+    uint64_t root;
+    uint32_t root_kind, order;
+    /* In lists: interpreters, the threads of each, and how a thread is recognised. */
+    uint32_t interpreter_next, interpreter_threads;
+    uint32_t thread_next, thread_interpreter;
+    uint32_t thread_id,
+        tid_off; /* tid_off 0: the number is there, not behind a pointer */
+    /* From the state to the innermost frame or array. */
+    uint32_t first;
+    uint32_t has_second, second; /* then through another pointer */
+    uint32_t link;               /* linked: in a frame */
+    uint32_t stride;             /* of arrays */
+    /* Up: of the state, where the array ends: words after a pointer. Down: of an array. */
+    uint32_t base, count, array_next;
+    uint32_t frame_len;
+    uint32_t head_read_count, head_len; /* of words that are read once */
+    uint32_t read_count, row_len;
+    uint32_t language; /* enum cn_language */
+    uint32_t unused;
+    struct cn_frame_read head_reads[CN_FRAME_READS_MAX], reads[CN_FRAME_READS_MAX];
+};
+
+/* What a walk found: words of the state, then rows of the frames, the innermost first. */
+struct cn_frames_found {
+    uint32_t language;
+    uint16_t head_len, row_len;
+    uint32_t is_cut; /* frames of callers are missing */
+    uint32_t word_count;
+};
+
+/* One walk. */
+struct cn_frame_walk {
+    struct cn_memory *memory; /* NULL in the kernel, which reads its own process */
+    uint64_t interpreter, state, array, frame, end;
+    uint32_t tid;
+    bool is_found, has_failed;
+    uint64_t values[CN_FRAME_VALUES];     /* by what a read starts from */
+    uint64_t frame_words[CN_FRAME_WORDS]; /* of the frame that is read */
+    uint64_t record_head[3]; /* of the record that the kernel sends; unused by others */
+    struct cn_frames_found found;
+    uint64_t words[CN_FRAME_WORDS_MAX];
+};
+
+/* Walk from the state of a thread on. False if nothing could be read, or not all of it. */
+bool cn_frame_walk_from(struct cn_frame_walk *walk, const struct cn_frame_table *table,
+                        uint64_t state);
+
+/* Is a state in a list that of the thread walk->tid? */
+bool cn_frame_walk_is_at(struct cn_frame_walk *walk, const struct cn_frame_table *table,
+                         uint64_t state);
+
+/* The state of a thread in lists; 0 if it has none. */
+uint64_t cn_frame_walk_find(struct cn_frame_walk *walk,
+                            const struct cn_frame_table *table, uint32_t tid);
+
+#endif
