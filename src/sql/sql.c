@@ -27,9 +27,9 @@ static const struct {
 bool cn_sql_check(const struct cn_sql *sql, struct cn_error *err)
 {
     if (sql->deadline_ns > 0 && cn_clock_ns() > sql->deadline_ns)
-        return cn_fail(err, CN_ERR_INTERRUPTED,
-                       "stopped at the limit of %.3g s: --timeout",
-                       (double)sql->limits.timeout_ns / 1e9);
+        return cn_fail(err, CN_ERR_INTERRUPTED, "stopped at the limit of %.3g s%s",
+                       (double)sql->limits.timeout_ns / 1e9,
+                       sql->limits.has_options ? ": --timeout" : "");
     return cn_progress_check(sql->limits.progress, "running the statement", err);
 }
 
@@ -37,9 +37,9 @@ bool cn_sql_check_memory(const struct cn_sql *sql, uint64_t len, struct cn_error
 {
     if (sql->limits.memory_max == 0 || len <= sql->limits.memory_max)
         return true;
-    return cn_fail(err, CN_ERR_INTERRUPTED,
-                   "stopped at the limit of %" PRIu64 " MiB: --max-memory",
-                   sql->limits.memory_max >> 20);
+    return cn_fail(err, CN_ERR_INTERRUPTED, "stopped at the limit of %" PRIu64 " MiB%s",
+                   sql->limits.memory_max >> 20,
+                   sql->limits.has_options ? ": --max-memory" : "");
 }
 
 const struct cn_progress *cn_sql_progress(const struct cn_sql *sql)

@@ -26,6 +26,7 @@ struct cn_sql;
 
 struct cn_sql_limits {
     uint64_t timeout_ns; /* of a statement; 0: none */
+    bool has_options;    /* messages name the options that change the limits */
     uint64_t
         memory_max; /* bytes of SQLite, and of the tables held in memory; 0: no limit */
     const struct cn_progress *progress; /* asked whether to stop; may be NULL */

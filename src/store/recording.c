@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "model/calls/recording.h"
 #include "model/traces/trace.h"
+#include "store/search/names.h"
 #include "store/search/traces.h"
 #include "store/segment/reader.h"
 #include "store/trace/distributed.h"
@@ -193,9 +194,20 @@ static bool walk_sets(const struct cn_store_query *query, set_visit visit, void 
     return ok;
 }
 
-/* `missing` receives a collector that did not answer, if there is one. */
+/* What a reader of the result should know. */
+struct store_notes {
+    struct cn_text missing; /* a collector that did not answer */
+    struct cn_text unknown; /* names in the query that no attribute has */
+};
+
+static void store_notes_done(struct store_notes *notes)
+{
+    cn_text_done(&notes->missing);
+    cn_text_done(&notes->unknown);
+}
+
 static bool search_store(const char *path, const char *query_text, set_visit visit,
-                         void *arg, struct cn_text *missing, struct cn_error *damage,
+                         void *arg, struct store_notes *notes, struct cn_error *damage,
                          struct cn_error *err)
 {
     struct cn_store_query query;
@@ -204,7 +216,8 @@ static bool search_store(const char *path, const char *query_text, set_visit vis
         return false;
     bool ok = walk_sets(&query, visit, arg, damage, err);
     if (cn_store_missing_count(query.store) > 0)
-        cn_text_str_add(missing, cn_store_missing(query.store, 0));
+        cn_text_str_add(&notes->missing, cn_store_missing(query.store, 0));
+    cn_search_print_unknown(query.search, query.query, &notes->unknown);
     cn_store_query_close(&query);
     return ok;
 }
@@ -276,25 +289,27 @@ bool cn_store_recording_open(struct cn_recording **out, const char *path,
                              const char *query, struct cn_error *err)
 {
     struct cn_trace_calls *calls = cn_trace_calls_new();
-    struct cn_text missing = {0};
+    struct store_notes notes = {0};
     struct cn_error damage = {0};
     struct cn_trace_visitor visitor = {
         .visit = add_trace, .arg = calls, .damage = &damage};
     bool ok = cn_java_store_probe(path)
                   ? walk_java_store(path, query, &visitor, err)
-                  : search_store(path, query, add_set, calls, &missing, &damage, err);
+                  : search_store(path, query, add_set, calls, &notes, &damage, err);
 
     if (ok) {
         *out = cn_trace_calls_finish(calls);
         (*out)->path = cn_arena_strdup(&(*out)->arena, path);
         if (damage.kind != CN_ERR_NONE)
             cn_recording_warn(*out, true, "%s", damage.text);
-        if (missing.len > 0)
+        if (notes.missing.len > 0)
             cn_recording_warn(*out, false, "fresh traces are missing: %s",
-                              cn_text_str(&missing));
+                              cn_text_str(&notes.missing));
+        if (notes.unknown.len > 0)
+            cn_recording_warn(*out, false, "%s", cn_text_str(&notes.unknown));
     }
     cn_trace_calls_free(calls);
-    cn_text_done(&missing);
+    store_notes_done(&notes);
     return ok || cn_fail_in(err, "%s", path);
 }
 
@@ -317,15 +332,15 @@ static bool visit_branches(void *arg, const struct cn_trace_set *set, const bool
 bool cn_store_traces_walk(const char *path, const struct cn_trace_visitor *visitor,
                           struct cn_error *err)
 {
-    struct cn_text missing = {0};
+    struct store_notes notes = {0};
     bool ok = cn_java_store_probe(path)
                   ? walk_java_store(path, "", visitor, err)
                   : search_store(path, "", visit_branches, (void *)(uintptr_t)visitor,
-                                 &missing, visitor->damage, err);
+                                 &notes, visitor->damage, err);
 
-    if (ok && missing.len > 0 && visitor->damage->kind == CN_ERR_NONE)
+    if (ok && notes.missing.len > 0 && visitor->damage->kind == CN_ERR_NONE)
         (void)cn_fail(visitor->damage, CN_ERR_IO, "fresh traces are missing: %s",
-                      cn_text_str(&missing));
-    cn_text_done(&missing);
+                      cn_text_str(&notes.missing));
+    store_notes_done(&notes);
     return ok;
 }

@@ -132,7 +132,8 @@ class Requests(unittest.TestCase):
                 pages = [one["trace"] for offset in range(0, 50, 20) for one in
                          service.get("sources/0/traces", offset=offset, limit=20)["traces"]]
                 served = {name: service.get(f"sources/0/{name}", **parameters) for name, parameters in (
-                    ("services", {}), ("groups", {"by": "operation"}), ("histogram", {"steps": 5}),
+                    ("services", {}), ("groups", {"by": "operation", "steps": 4}), ("histogram", {"steps": 5}),
+                    ("heat", {"steps": 5}), ("names", {}),
                     *((name, {"key": traces["traces"][0]["key"]})
                       for name in ("critical-path", "methods", "chart", "links")))}
                 linked = service.get("sources/0/trace", key=service.get(
@@ -182,10 +183,35 @@ class Requests(unittest.TestCase):
         chart = served["chart"]
         self.assertEqual([(one["service"], one["parent"]) for one in chart["spans"]], [("gateway", None), ("cart", 0)])
         self.assertEqual([(span, depth, start / 1e6, duration / 1e6, chart["methods"][method], chart["services"][service])
-                          for span, _, depth, start, duration, _, method, service in chart["calls"]],
+                          for span, _, depth, start, duration, _, method, service, _ in chart["calls"]],
                          [(0, 0, 0, 89, "GET /cart", "gateway"), (0, 1, 1, 5, "authorize", "gateway"), (1, 1, 10, 69, "load", "cart"),
                           (1, 2, 12, 10, "select", "database")])
         self.assertEqual(sum(call[5] for call in chart["calls"]), chart["duration"])
+        self.assertEqual(chart["listedDuration"], traces["traces"][0]["duration"])
+        self.assertEqual(dict(zip(chart["services"], chart["selfTimes"])),
+                         {"gateway": 20_000_000, "cart": 59_000_000, "database": 10_000_000})
+        self.assertEqual((sum(chart["pathTimes"]), sum(step[2] for step in chart["path"])), (chart["duration"],) * 2)
+        self.assertEqual([call[8] for call in chart["calls"]], [2, 2, 2, 2])
+        self.assertEqual((chart["errors"], chart["events"], chart["eventCount"]), (0, [], 0))
+        self.assertEqual(chart["spans"][0]["key"], traces["traces"][0]["key"])
+        # Operations over time: each span in one step; their totals add up.
+        groups = served["groups"]
+        self.assertEqual([sum(one["counts"]) for one in groups["groups"]], [50] * 4)
+        self.assertEqual(sum(sum(one["errorCounts"]) for one in groups["groups"]), 5)
+        self.assertEqual(groups["total"], sum(one["total"] for one in groups["groups"]))
+        # The heat map has the columns of the histogram, and durations inside the bounds of their rows.
+        heat = served["heat"]
+        counts, errors = [0] * 5, 0
+        for step, _, count, failures in heat["cells"]:
+            counts[step] += count
+            errors += failures
+        self.assertEqual((heat["first"], heat["step"]), (served["histogram"]["first"], served["histogram"]["step"]))
+        self.assertEqual((counts, errors), ([step[0] for step in served["histogram"]["steps"]], 5))
+        inside = {row: 0 for _, row, _, _ in heat["cells"]}
+        for trace in traces["traces"]:
+            inside[heat["firstRow"] + sum(bound <= trace["duration"] for bound in heat["bounds"]) - 1] += 1
+        self.assertEqual(inside, {row: sum(cell[2] for cell in heat["cells"] if cell[1] == row) for row in inside})
+        self.assertEqual(sorted(served["names"]["services"]), ["cart", "database", "gateway"])
         self.assertEqual([link["span"] for link in linked["nodes"][0]["links"]], [f"{198:016x}"])
         self.assertEqual([(one["span"], one["service"], [link["span"] for link in one["links"]])
                           for one in served["links"]["spans"]], [(f"{199:016x}", "cart", [f"{198:016x}"])])
@@ -230,6 +256,20 @@ class Traces(unittest.TestCase):
         root, call, *_ = trace["nodes"]
         inner = trace["nodes"][2]
         self.assertEqual(root["self"], root["duration"] - call["duration"] - inner["duration"])
+
+    def test_exceptions_are_events_of_the_chart(self):
+        chart = self.ask("chart", key=self.failing)
+        self.assertEqual([(chart["calls"][one["call"]][1], one["isError"]) for one in chart["events"]], [(3, True)])
+        thrown = self.ask("trace", key=self.failing)["nodes"][3]["exceptions"][0]
+        self.assertEqual((chart["events"][0]["name"], chart["events"][0]["text"]), (thrown["class"], thrown["message"]))
+        self.assertEqual((chart["errors"], chart["calls"][chart["events"][0]["call"]][8] & 1), (1, 1))
+
+    def test_a_name_that_no_span_has_is_named(self):
+        for spans in ({}, {"spans": 1}):
+            self.assertEqual(self.ask("traces", q="errors urj = 5", **spans)["unknown"], [
+                {"name": "urj", "at": 7, "suggestion": "uri", "text": "no attribute 'urj'; did you mean uri"}])
+            self.assertEqual(self.ask("traces", q="uri exists duration > 1s", **spans)["unknown"], [])
+        self.assertEqual(self.ask("traces", q="zzzzzz = 1")["unknown"][0]["suggestion"], None)
 
     def test_exceptions_have_stacks_and_causes(self):
         thrown = self.ask("trace", key=self.failing)["nodes"][3]["exceptions"]

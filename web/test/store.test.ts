@@ -174,20 +174,27 @@ test("links lead from the span that one names, of this trace", () => {
 });
 
 test("calls at the same time are in lanes, not below each other", () => {
-  const span = (parent: number | null) => ({ span: null, service: "s", parent });
+  const span = (parent: number | null) => ({ key: "0.0", span: null, service: "s", parent });
   const flame = chartFlame({
     time: "0",
     duration: 100,
+    listedDuration: 100,
     count: 7,
+    events: [],
+    eventCount: 0,
+    path: [],
+    errors: 0,
+    selfTimes: [100],
+    pathTimes: [100],
     spans: [span(null), span(0), span(0), span(2), span(0), span(0)],
     calls: [
-      [0, 0, 0, 0, 100, 10, 0, 0],
-      [0, 1, 1, 0, 10, 10, 0, 0],
-      [1, 0, 1, 10, 40, 40, 0, 0],
-      [2, 0, 1, 20, 40, 30, 0, 0],
-      [3, 0, 2, 25, 10, 10, 0, 0],
-      [4, 0, 1, 60, 30, 30, 0, 0],
-      [5, 0, 1, 70, 10, 10, 0, 0],
+      [0, 0, 0, 0, 100, 10, 0, 0, 0],
+      [0, 1, 1, 0, 10, 10, 0, 0, 0],
+      [1, 0, 1, 10, 40, 40, 0, 0, 0],
+      [2, 0, 1, 20, 40, 30, 0, 0, 0],
+      [3, 0, 2, 25, 10, 10, 0, 0, 0],
+      [4, 0, 1, 60, 30, 30, 0, 0, 0],
+      [5, 0, 1, 70, 10, 10, 0, 0, 0],
     ],
     methods: ["m"],
     services: ["s"],

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "cli/shell/command.h"
-#include "cli/shell/suggest.h"
 
 struct args_parser {
     struct cn_args args;

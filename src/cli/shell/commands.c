@@ -2,8 +2,8 @@
 
 #include <string.h>
 
+#include "base/suggest.h"
 #include "base/text.h"
-#include "cli/shell/suggest.h"
 
 extern const struct cn_command cn_cmd_sample, cn_cmd_record, cn_cmd_live, cn_cmd_recv,
     cn_cmd_uftrace;

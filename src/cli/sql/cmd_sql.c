@@ -181,7 +181,7 @@ static bool add_other(struct sql_run *run, const char *value, struct cn_error *e
 static bool open_all(struct sql_run *run, struct cn_error *err)
 {
     struct cn_values others = cn_args_values(run->args, "with");
-    struct cn_sql_limits limits = {.progress = &run->bar.progress};
+    struct cn_sql_limits limits = {.has_options = true, .progress = &run->bar.progress};
     uint64_t seconds, megabytes;
 
     if (!cn_args_u64(run->args, "timeout", 0, TIMEOUT_MAX, TIMEOUT_DEFAULT, &seconds,

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/print/quantity.h"
 #include "cli/shell/cli.h"
+#include "store/search/names.h"
 #include "store/search/search.h"
 #include "store/segment/reader.h"
 #include "store/write/writer.h"
@@ -23,9 +24,21 @@ bool cn_store_query_open_args(struct cn_store_query *out, const struct cn_args *
     bool ok =
         cn_store_query_open(out, cn_args_operand(args, 0), cn_text_str(&query), err);
     cn_text_done(&query);
-    if (ok)
+    if (ok) {
         cn_store_warn_missing(args, out->store);
+        cn_store_warn_names(args, out);
+    }
     return ok;
+}
+
+void cn_store_warn_names(const struct cn_args *args, const struct cn_store_query *query)
+{
+    struct cn_text unknown = {0};
+
+    cn_search_print_unknown(query->search, query->query, &unknown);
+    if (unknown.len > 0)
+        cn_cli_warn(args, "%s", cn_text_str(&unknown));
+    cn_text_done(&unknown);
 }
 
 void cn_store_warn_missing(const struct cn_args *args, const struct cn_store *store)

@@ -20,6 +20,9 @@ struct cn_table;
 CN_CHECK bool cn_store_query_open_args(struct cn_store_query *out,
                                        const struct cn_args *args, struct cn_error *err);
 
+/* Warn about names in a query that no attribute has. */
+void cn_store_warn_names(const struct cn_args *args, const struct cn_store_query *query);
+
 /* Warn about collectors of a store that did not answer. */
 void cn_store_warn_missing(const struct cn_args *args, const struct cn_store *store);
 

@@ -5,13 +5,14 @@
 #include <string.h>
 
 #include "base/duration.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "cli/print/quantity.h"
 #include "cli/recording/options.h"
+#include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/shell/open.h"
 #include "cli/shell/progress.h"
-#include "cli/shell/suggest.h"
 #include "cli/why/print.h"
 #include "cli/why/traces.h"
 #include "model/calls/recording.h"
@@ -259,6 +260,8 @@ static bool show_store(const struct cn_args *args, const char *path,
                            cn_args_value(args, "id"), &request->options, &damage);
     bool ok = false;
 
+    if (traces.unknown.len > 0)
+        cn_cli_warn(args, "%s", cn_text_str(&traces.unknown));
     if (!is_whole)
         *err = damage;
     if (traces.found == 0 && is_whole) {

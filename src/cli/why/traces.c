@@ -9,9 +9,9 @@
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
 #include "base/sort.h"
-#include "base/text.h"
 #include "model/calls/recording.h"
 #include "model/traces/facts.h"
+#include "store/search/names.h"
 #include "store/search/query.h"
 #include "store/search/traces.h"
 #include "store/segment/reader.h"
@@ -380,6 +380,7 @@ bool cn_why_traces_open(struct cn_why_traces *traces, const char *path,
     *traces = (struct cn_why_traces){.path = path};
     if (!search_spans(&query, path, query_text, method, &hits, err))
         return false;
+    cn_search_print_unknown(query.search, query.query, &traces->unknown);
     traces->is_root = hits.count >= CN_WHY_CALLS_MIN;
     if (!traces->is_root) {
         cn_search_hits_done(&hits);
@@ -414,6 +415,7 @@ void cn_why_traces_close(struct cn_why_traces *traces)
     free(traces->facts);
     cn_map_done(&traces->by_call);
     cn_names_done(&traces->strings);
+    cn_text_done(&traces->unknown);
     *traces = (struct cn_why_traces){0};
 }
 

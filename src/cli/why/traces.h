@@ -10,6 +10,7 @@
 
 #include "analyze/calls/why_signs.h"
 #include "base/map.h"
+#include "base/text.h"
 
 /* A call of the method has what it, the calls that it made and its callers have, wherever these are
  * stored. */
@@ -39,6 +40,7 @@ struct cn_why_traces {
     size_t fact_count, fact_capacity;
     struct cn_map by_call;   /* 1 + index in `list`, by hash of begin and end */
     struct cn_names strings; /* of facts */
+    struct cn_text unknown;  /* names in the query that no attribute has */
 };
 
 /* Sets the limits of the groups in `options`, if the index has them. With `id`, the slow group is

@@ -25,8 +25,8 @@ cn_api_answer cn_api_calls, cn_api_find, cn_api_slowest;
 
 /* Of stores. */
 cn_api_answer cn_api_names;
-cn_query_answer cn_api_store_info, cn_api_traces, cn_api_histogram, cn_api_groups,
-    cn_api_traces_flame, cn_api_services;
+cn_query_answer cn_api_store_info, cn_api_traces, cn_api_histogram, cn_api_heat,
+    cn_api_groups, cn_api_traces_flame, cn_api_services;
 cn_trace_answer cn_api_trace, cn_api_trace_find;
 cn_trace_set_answer cn_api_trace_methods, cn_api_critical_path, cn_api_links,
     cn_api_trace_chart;

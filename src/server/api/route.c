@@ -16,6 +16,7 @@ struct route_question {
     cn_query_answer *of_query;     /* its query */
     cn_trace_answer *of_trace;     /* the trace of its key */
     cn_trace_set_answer *of_spans; /* all spans of that trace */
+    bool is_sql, is_tables;        /* of the source, in SQL */
     bool is_list;                  /* the answer is an array, not an object */
 };
 
@@ -40,6 +41,8 @@ static const struct route_question of_databases[] = {
     {"assembly", .of_view = cn_api_assembly},
     {"slowest", .of_source = cn_api_slowest},
     {"flows", .of_source = cn_api_flows},
+    {"sql", .is_sql = true},
+    {"tables", .is_tables = true},
     {0},
 };
 
@@ -47,6 +50,7 @@ static const struct route_question of_stores[] = {
     {"info", .of_query = cn_api_store_info},
     {"traces", .of_query = cn_api_traces},
     {"histogram", .of_query = cn_api_histogram},
+    {"heat", .of_query = cn_api_heat},
     {"groups", .of_query = cn_api_groups},
     {"names", .of_source = cn_api_names},
     {"trace", .of_trace = cn_api_trace},
@@ -57,6 +61,8 @@ static const struct route_question of_stores[] = {
     {"critical-path", .of_spans = cn_api_critical_path},
     {"links", .of_spans = cn_api_links},
     {"chart", .of_spans = cn_api_trace_chart},
+    {"sql", .is_sql = true},
+    {"tables", .is_tables = true},
     {0},
 };
 
@@ -90,9 +96,25 @@ static const struct route_question *find_question(const struct cn_served_list *s
     return question->name ? question : NULL;
 }
 
-static bool answer(const struct route_question *question, struct cn_served *served,
+/* What SQL finds is computed outside of the API. */
+static bool answer_sql(const struct cn_served_list *sources, cn_list_answer *by,
+                       struct cn_served *served, struct cn_request *request,
+                       struct cn_error *err)
+{
+    if (!by)
+        return cn_fail(err, CN_ERR_NOT_FOUND,
+                       "SQL is not in this page; run: cairn sql %s", served->path);
+    return by(sources, served, request, err);
+}
+
+static bool answer(const struct cn_served_list *sources,
+                   const struct route_question *question, struct cn_served *served,
                    struct cn_request *request, struct cn_error *err)
 {
+    if (question->is_sql || question->is_tables)
+        return answer_sql(sources,
+                          question->is_sql ? sources->answer_sql : sources->answer_tables,
+                          served, request, err);
     if (question->of_view)
         return cn_api_with_asked_view(served, request, question->of_view, err);
     if (question->of_query)
@@ -121,7 +143,7 @@ bool cn_route_api(const struct cn_served_list *sources, struct cn_request *reque
     else if (is_about_all)
         list_sources(sources, request);
     else
-        ok = answer(question, served, request, err);
+        ok = answer(sources, question, served, request, err);
     if (ok)
         cn_json_end(&request->json);
     if (served)

@@ -11,12 +11,20 @@
 struct cn_request;
 struct cn_served;
 struct cn_served_diffs;
+struct cn_statements;
 struct cn_text;
+
+struct cn_served_list;
+typedef bool cn_list_answer(const struct cn_served_list *sources,
+                            struct cn_served *served, struct cn_request *request,
+                            struct cn_error *err);
 
 struct cn_served_list {
     struct cn_served **list;
     size_t count;
     struct cn_served_diffs *diffs; /* comparisons of them */
+    struct cn_statements *statements;
+    cn_list_answer *answer_sql, *answer_tables; /* NULL: SQL is not here, as in a page */
 };
 
 /* Answer a path below "/api/v1/". Fails with CN_ERR_NOT_FOUND if there is no such

@@ -16,14 +16,18 @@
 #include "server/served/flame.h"
 #include "server/served/served.h"
 #include "store/groups/group.h"
+#include "store/groups/heat.h"
 #include "store/groups/services.h"
 #include "store/groups/steps.h"
+#include "store/search/names.h"
 #include "store/search/traces.h"
 
 enum {
     TRACE_MAX = 1000,
     STEP_MAX = 2000,
     GROUP_MAX = 1000,
+    GROUP_STEP_MAX = 200,
+    HEAT_STEP_MAX = 1000,
     EDGE_MAX = 1000,
     NAME_MAX_COUNT = 500,
     FLAME_TRACE_MAX = 2000,
@@ -148,11 +152,37 @@ static bool chosen_order(const struct cn_request *request, struct cn_search_orde
            cn_request_u64(request, "limit", 1, TRACE_MAX, 100, &order->limit, err);
 }
 
+/* "unknown": names in the query that no attribute has. */
+static void add_unknown(struct cn_json *json, struct cn_search *search,
+                        const struct cn_query *query)
+{
+    struct cn_unknown_names names;
+
+    cn_search_unknown_names(search, query, &names);
+    cn_json_add_array(json, "unknown");
+    for (size_t i = 0; i < names.count; i++) {
+        const struct cn_unknown_name *name = &names.list[i];
+        struct cn_text text = {0};
+
+        cn_unknown_name_print(name, &text);
+        cn_json_object(json);
+        cn_json_add_str(json, "name", name->name);
+        cn_json_add_u64(json, "at", name->at);
+        cn_json_add_str(json, "suggestion", name->suggestion);
+        cn_json_add_str(json, "text", cn_text_str(&text));
+        cn_json_end(json);
+        cn_text_done(&text);
+    }
+    cn_json_end(json);
+    cn_unknown_names_done(&names);
+}
+
 static void begin_list(struct cn_json *json, const struct cn_served_store *store,
-                       uint64_t count, const char *name)
+                       const struct cn_query *query, uint64_t count, const char *name)
 {
     cn_json_add_u64(json, "count", count);
     add_damage(json, store);
+    add_unknown(json, store->search, query);
     cn_json_add_array(json, name);
 }
 
@@ -168,7 +198,7 @@ static bool add_spans(struct cn_served_store *store, struct cn_request *request,
     if (!cn_search_count(store->search, query, &count, err) ||
         !cn_search_rows(store->search, query, order, &hits, err))
         return false;
-    begin_list(json, store, count, "spans");
+    begin_list(json, store, query, count, "spans");
     for (size_t i = 0; ok && i < hits.count; i++)
         ok = add_hit(json, store, &hits.list[i], err);
     cn_json_end(json);
@@ -193,7 +223,7 @@ bool cn_api_traces(struct cn_served *served, struct cn_request *request,
     if (!cn_search_count_traces(store->search, query, &count, err) ||
         !cn_search_traces(store->search, query, &order, &traces, err))
         return false;
-    begin_list(json, store, count.count, "traces");
+    begin_list(json, store, query, count.count, "traces");
     for (size_t i = 0; ok && i < traces.count; i++)
         ok = add_trace(json, store, &traces, &traces.list[i], err);
     cn_json_end(json);
@@ -233,9 +263,66 @@ bool cn_api_histogram(struct cn_served *served, struct cn_request *request,
     return true;
 }
 
-static void add_group(struct cn_json *json, const struct cn_groups *groups,
-                      const struct cn_group *group)
+bool cn_api_heat(struct cn_served *served, struct cn_request *request,
+                 const struct cn_query *query, struct cn_error *err)
 {
+    struct cn_served_store *store = &served->store;
+    struct cn_json *json = &request->json;
+    size_t low = CN_HEAT_ROWS, high = 0;
+    struct cn_heat heat;
+    uint64_t steps;
+
+    if (!cn_request_u64(request, "steps", 1, HEAT_STEP_MAX, 120, &steps, err) ||
+        !cn_search_heat(store->search, query, chosen_unit(request), (size_t)steps, &heat,
+                        err))
+        return false;
+    cn_json_add_u64(json, "count", heat.count);
+    cn_json_add_id(json, "first", heat.first_ns);
+    cn_json_add_u64(json, "step", heat.step_ns > 0 ? heat.step_ns : 1);
+    add_damage(json, store);
+    cn_json_add_array(json, "cells");
+    for (size_t i = 0; heat.cells && i < heat.step_count * CN_HEAT_ROWS; i++) {
+        size_t row = i % CN_HEAT_ROWS;
+
+        if (heat.cells[i].count == 0)
+            continue;
+        low = row < low ? row : low;
+        high = row >= high ? row + 1 : high;
+        cn_json_array(json);
+        cn_json_u64(json, i / CN_HEAT_ROWS);
+        cn_json_u64(json, row);
+        cn_json_u64(json, heat.cells[i].count);
+        cn_json_u64(json, heat.cells[i].error_count);
+        cn_json_end(json);
+    }
+    cn_json_end(json);
+    cn_json_add_u64(json, "firstRow", low < high ? low : 0);
+    cn_json_add_array(json, "bounds");
+    for (size_t row = low; row <= high; row++)
+        cn_json_f64(json, cn_heat_low(row));
+    cn_json_end(json);
+    cn_heat_done(&heat);
+    return true;
+}
+
+/* "counts" and "errorCounts": how many in each step of time. */
+static void add_steps(struct cn_json *json, const struct cn_groups *groups, size_t group)
+{
+    const struct cn_group_step *steps = groups->steps + group * groups->step_count;
+
+    cn_json_add_array(json, "counts");
+    for (size_t i = 0; i < groups->step_count; i++)
+        cn_json_u64(json, steps[i].count);
+    cn_json_end(json);
+    cn_json_add_array(json, "errorCounts");
+    for (size_t i = 0; i < groups->step_count; i++)
+        cn_json_u64(json, steps[i].error_count);
+    cn_json_end(json);
+}
+
+static void add_group(struct cn_json *json, const struct cn_groups *groups, size_t number)
+{
+    const struct cn_group *group = &groups->list[number];
     struct cn_text value = {0};
 
     cn_words_print(&groups->values, group->value, &value);
@@ -247,6 +334,8 @@ static void add_group(struct cn_json *json, const struct cn_groups *groups,
     cn_json_add_u64(json, "p90", group->p90_ns);
     cn_json_add_u64(json, "p99", group->p99_ns);
     cn_json_add_u64(json, "total", group->total_ns);
+    if (groups->steps)
+        add_steps(json, groups, number);
     cn_json_end(json);
     cn_text_done(&value);
 }
@@ -258,21 +347,33 @@ bool cn_api_groups(struct cn_served *served, struct cn_request *request,
     const char *by = cn_request_value(request, "by");
     struct cn_json *json = &request->json;
     const struct cn_served_groups *found;
-    uint64_t limit;
+    uint64_t limit, steps;
 
     if (!by || !*by)
         return cn_fail(err, CN_ERR_USAGE,
                        "parameter by is missing: the name to group by");
     if (!cn_request_u64(request, "limit", 1, GROUP_MAX, 20, &limit, err) ||
-        !cn_served_store_groups(store, query, chosen_unit(request), by, (size_t)limit,
-                                &found, err))
+        !cn_request_u64(request, "steps", 1, GROUP_STEP_MAX, 0, &steps, err))
+        return false;
+    struct cn_groups_question question = {.unit = chosen_unit(request),
+                                          .by = by,
+                                          .limit = (size_t)limit,
+                                          .step_count = (size_t)steps};
+    if (steps > 0 && question.unit != CN_SEARCH_SPANS && strcmp(by, "operation") != 0)
+        return cn_fail(err, CN_ERR_USAGE, "steps are of spans: add spans=1");
+    if (!cn_served_store_groups(store, query, &question, &found, err))
         return false;
     cn_json_add_u64(json, "count", found->groups.all_count);
+    cn_json_add_u64(json, "total", found->groups.total_ns);
     cn_json_add_bool(json, "isPartial", found->grouping != NULL);
+    if (found->groups.steps) {
+        cn_json_add_id(json, "first", found->groups.first_ns);
+        cn_json_add_u64(json, "step", found->groups.step_ns);
+    }
     add_damage(json, store);
     cn_json_add_array(json, "groups");
     for (size_t i = 0; i < found->groups.count; i++)
-        add_group(json, &found->groups, &found->groups.list[i]);
+        add_group(json, &found->groups, i);
     cn_json_end(json);
     return true;
 }
@@ -323,36 +424,19 @@ bool cn_api_services(struct cn_served *served, struct cn_request *request,
     return true;
 }
 
-/* Keywords are the names of attributes, types and services. */
-static void add_keywords(struct cn_json *json, const struct cn_words *words,
-                         struct cn_names *seen)
-{
-    for (uint32_t i = 1; i <= words->count && seen->count < NAME_MAX_COUNT; i++) {
-        struct cn_text text = {0};
-        size_t known = seen->count;
-
-        if (cn_word_kind(words, i) != CN_WORD_KEYWORD)
-            continue;
-        cn_words_print(words, i, &text);
-        if (cn_names_add(seen, cn_text_str(&text)) == known)
-            cn_json_str(json, cn_text_str(&text));
-        cn_text_done(&text);
-    }
-}
-
 bool cn_api_names(struct cn_served *served, struct cn_request *request,
                   struct cn_error *err)
 {
-    struct cn_names seen = {0};
+    struct cn_names names = {0};
 
     (void)err;
     cn_served_lock(served);
-    cn_json_add_array(&request->json, "names");
-    for (size_t i = cn_store_segment_count(served->store.store); i-- > 0;)
-        add_keywords(&request->json,
-                     cn_segment_words(cn_store_segment(served->store.store, i)), &seen);
-    cn_json_end(&request->json);
-    cn_names_done(&seen);
+    cn_search_names(served->store.search, NAME_MAX_COUNT, &names);
+    cn_json_add_strs(&request->json, "names", names.list, names.count);
+    cn_names_done(&names);
+    cn_search_service_names(served->store.search, NAME_MAX_COUNT, &names);
+    cn_json_add_strs(&request->json, "services", names.list, names.count);
+    cn_names_done(&names);
     cn_served_unlock(served);
     return true;
 }

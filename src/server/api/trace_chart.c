@@ -1,4 +1,10 @@
-/* The calls of a trace over time, of all services. */
+/* The calls of a trace over time, of all services, with what happened in them and what the end of the
+ * trace waited for. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
 #include "base/map.h"
 #include "base/text.h"
 #include "model/traces/json.h"
@@ -6,18 +12,45 @@
 #include "server/api/api.h"
 #include "server/api/request.h"
 #include "server/api/trace_load.h"
+#include "store/trace/critical_path.h"
 #include "store/trace/distributed.h"
 #include "store/trace/methods.h"
 
-enum { CALL_MAX = 100000, CALL_DEFAULT = 20000, PARTS_MAX = 1 << 20, PARTS = 4000 };
+enum {
+    CALL_MAX = 100000,
+    CALL_DEFAULT = 20000,
+    PARTS_MAX = 1 << 20,
+    PARTS = 4000,
+    EVENT_MAX = 5000,
+    STEP_MAX = 10000,
+};
+
+/* Bits of the last member of a call. */
+enum { CALL_FAILED = 1, CALL_IS_SPAN = 2, CALL_IS_OPEN = 4, CALL_IS_CUT = 8 };
 
 struct chart {
     const struct cn_trace_set *set;
     struct cn_json *json;
     uint64_t begin_ns, min_ns, limit, count;
     struct cn_names names, services;
+    struct cn_map listed; /* branch and node of a call -> 1 + its index in the answer */
+    struct listed_call {
+        const struct cn_trace_branch *branch;
+        uint32_t node;
+    } * calls; /* as listed */
+    size_t listed_count, listed_capacity;
+    uint64_t *service_ns,
+        *path_ns; /* by service: self times, times on the critical path */
+    size_t service_capacity, path_capacity;
+    uint64_t error_count;
     struct cn_text name;
 };
+
+static uint64_t call_key(const struct chart *chart, const struct cn_trace_branch *branch,
+                         uint32_t node)
+{
+    return (uint64_t)(branch - chart->set->branches) << 32 | node;
+}
 
 /* The service of the span around a call, or the type of one that names none. */
 static uint32_t service_of(struct chart *chart, const struct cn_trace *trace,
@@ -38,18 +71,44 @@ static uint32_t service_of(struct chart *chart, const struct cn_trace *trace,
     return cn_names_add(&chart->services, cn_text_str(&chart->name));
 }
 
-static bool add_call(void *arg, const struct cn_trace_branch *branch, uint32_t node,
-                     uint32_t depth)
+static void add_time(uint64_t **list, size_t *capacity, uint32_t service, uint64_t ns)
 {
-    struct chart *chart = arg;
+    size_t old = *capacity;
+
+    CN_GROW_TO(*list, (size_t)service + 1, *capacity);
+    for (size_t i = old; i < *capacity; i++)
+        (*list)[i] = 0;
+    (*list)[service] += ns;
+}
+
+/* Whether short calls below this one are not listed. */
+static bool is_cut(const struct chart *chart, const struct cn_trace_branch *branch,
+                   uint32_t node)
+{
+    const struct cn_trace_node *nodes = branch->trace.nodes;
+
+    for (uint32_t i = node + 1; i < nodes[node].end; i = nodes[i].end)
+        if (nodes[i].duration_ns < chart->min_ns && branch->first_children[i] == CN_NONE)
+            return true;
+    return false;
+}
+
+static unsigned flags_of(const struct chart *chart, const struct cn_trace_branch *branch,
+                         uint32_t node)
+{
     const struct cn_trace_node *call = &branch->trace.nodes[node];
 
-    /* The spans of other services may be longer than the call that caused them. */
-    if (call->duration_ns < chart->min_ns && branch->first_children[node] == CN_NONE &&
-        node > 0)
-        return false;
-    if (chart->count++ >= chart->limit)
-        return true;
+    return (call->flags & CN_TRACE_ERROR ? CALL_FAILED : 0) |
+           (call->span != CN_NONE ? CALL_IS_SPAN : 0) |
+           (call->flags & CN_TRACE_OPEN ? CALL_IS_OPEN : 0) |
+           (is_cut(chart, branch, node) ? CALL_IS_CUT : 0);
+}
+
+static void list_call(struct chart *chart, const struct cn_trace_branch *branch,
+                      uint32_t node, uint32_t depth)
+{
+    const struct cn_trace_node *call = &branch->trace.nodes[node];
+
     cn_text_clear(&chart->name);
     cn_words_print_method_name(branch->trace.words, call->method, &chart->name);
     cn_json_array(chart->json);
@@ -61,7 +120,39 @@ static bool add_call(void *arg, const struct cn_trace_branch *branch, uint32_t n
     cn_json_u64(chart->json, cn_trace_set_self_ns(chart->set, branch, node));
     cn_json_u64(chart->json, cn_names_add(&chart->names, cn_text_str(&chart->name)));
     cn_json_u64(chart->json, service_of(chart, &branch->trace, node));
+    cn_json_u64(chart->json, flags_of(chart, branch, node));
     cn_json_end(chart->json);
+    CN_PUSH(chart->calls, chart->listed_count, chart->listed_capacity,
+            (struct listed_call){branch, node});
+    *cn_map_at(&chart->listed, call_key(chart, branch, node), 0) =
+        (uint32_t)chart->listed_count;
+}
+
+static bool add_call(void *arg, const struct cn_trace_branch *branch, uint32_t node,
+                     uint32_t depth)
+{
+    struct chart *chart = arg;
+
+    /* The spans of other services may be longer than the call that caused them. */
+    if (branch->trace.nodes[node].duration_ns < chart->min_ns &&
+        branch->first_children[node] == CN_NONE && node > 0)
+        return false;
+    if (chart->count++ < chart->limit)
+        list_call(chart, branch, node, depth);
+    return true;
+}
+
+/* Times of services are those of all calls, listed or not. */
+static bool add_to_sums(void *arg, const struct cn_trace_branch *branch, uint32_t node,
+                        uint32_t depth)
+{
+    struct chart *chart = arg;
+
+    (void)depth;
+    add_time(&chart->service_ns, &chart->service_capacity,
+             service_of(chart, &branch->trace, node),
+             cn_trace_set_self_ns(chart->set, branch, node));
+    chart->error_count += (branch->trace.nodes[node].flags & CN_TRACE_ERROR) != 0;
     return true;
 }
 
@@ -71,8 +162,12 @@ static void add_branches(struct cn_json *json, const struct cn_trace_set *set)
     for (size_t i = 0; i < set->count; i++) {
         const struct cn_trace_branch *branch = &set->branches[i];
         const struct cn_trace *trace = &branch->trace;
+        char key[32];
 
+        (void)snprintf(key, sizeof(key), "%" PRIx32 ".%" PRIu32, branch->segment_number,
+                       branch->row_number);
         cn_json_object(json);
+        cn_json_add_str(json, "key", key);
         cn_json_add_span_id(json, "span", branch->row.span_id);
         cn_json_add_word(json, "service", trace->words,
                          trace->span_count > 0 ? trace->spans[0].service : 0);
@@ -106,6 +201,111 @@ static uint64_t extent(const struct cn_trace_set *set, uint64_t *begin_ns)
     return end_ns > *begin_ns ? end_ns - *begin_ns : 0;
 }
 
+static void add_event(struct chart *chart, size_t call, const char *name,
+                      const char *text, bool is_error)
+{
+    cn_json_object(chart->json);
+    cn_json_add_u64(chart->json, "call", call);
+    cn_json_add_str(chart->json, "name", name);
+    cn_json_add_str(chart->json, "text", text);
+    cn_json_add_bool(chart->json, "isError", is_error);
+    cn_json_end(chart->json);
+}
+
+/* The exception that a call threw: its class and message. */
+static void add_exception(struct chart *chart, size_t call, const struct cn_trace *trace,
+                          uint32_t exception)
+{
+    struct cn_text class = {0}, message = {0};
+
+    cn_words_print(trace->words, cn_word_part(trace->words, exception, 0), &class);
+    cn_words_print(trace->words, cn_word_part(trace->words, exception, 1), &message);
+    add_event(chart, call, class.len > 0 ? cn_text_str(&class) : "exception",
+              message.len > 0 ? cn_text_str(&message) : NULL, true);
+    cn_text_done(&class);
+    cn_text_done(&message);
+}
+
+/* "events": what happened in the calls that are listed. */
+static void add_events(struct chart *chart)
+{
+    size_t count = 0;
+
+    cn_json_add_array(chart->json, "events");
+    for (size_t i = 0; i < chart->listed_count; i++) {
+        const struct cn_trace *trace = &chart->calls[i].branch->trace;
+        const struct cn_trace_node *call = &trace->nodes[chart->calls[i].node];
+
+        if (call->exception != 0 && count++ < EVENT_MAX)
+            add_exception(chart, i, trace, call->exception);
+    }
+    cn_json_end(chart->json);
+    cn_json_add_u64(chart->json, "eventCount", count);
+}
+
+/* The index of a call, or of the nearest one around it that is listed; -1: none is. */
+static int64_t listed_at(const struct chart *chart, const struct cn_trace_branch *branch,
+                         uint32_t node)
+{
+    for (; node != CN_NONE; node = branch->trace.nodes[node].parent) {
+        uint32_t at = cn_map_find(&chart->listed, call_key(chart, branch, node), 0);
+
+        if (at > 0)
+            return (int64_t)at - 1;
+    }
+    return -1;
+}
+
+/* "path": what the end of the trace waited for, and "pathTimes" of it by service. */
+static void add_path(struct chart *chart)
+{
+    struct cn_critical_path path;
+    size_t count = 0;
+
+    cn_critical_path_find(&path, chart->set);
+    cn_json_add_array(chart->json, "path");
+    for (size_t i = 0; i < path.count; i++) {
+        const struct cn_critical_step *step = &path.steps[i];
+        const struct cn_trace_branch *branch;
+
+        if (step->branch == CN_NONE)
+            continue;
+        branch = &chart->set->branches[step->branch];
+        add_time(&chart->path_ns, &chart->path_capacity,
+                 service_of(chart, &branch->trace, step->node),
+                 step->end_ns - step->begin_ns);
+        if (count++ >= STEP_MAX)
+            continue;
+        cn_json_array(chart->json);
+        cn_json_i64(chart->json, listed_at(chart, branch, step->node));
+        cn_json_u64(chart->json, step->begin_ns - chart->begin_ns);
+        cn_json_u64(chart->json, step->end_ns - step->begin_ns);
+        cn_json_end(chart->json);
+    }
+    cn_json_end(chart->json);
+    cn_critical_path_done(&path);
+}
+
+static void add_times(struct chart *chart, const char *name, const uint64_t *list,
+                      size_t capacity)
+{
+    cn_json_add_array(chart->json, name);
+    for (size_t i = 0; i < chart->services.count; i++)
+        cn_json_u64(chart->json, i < capacity ? list[i] : 0);
+    cn_json_end(chart->json);
+}
+
+static void chart_done(struct chart *chart)
+{
+    cn_names_done(&chart->names);
+    cn_names_done(&chart->services);
+    cn_map_done(&chart->listed);
+    free(chart->calls);
+    free(chart->service_ns);
+    free(chart->path_ns);
+    cn_text_done(&chart->name);
+}
+
 bool cn_api_trace_chart(struct cn_request *request, const struct cn_trace_set *set,
                         struct cn_error *err)
 {
@@ -118,15 +318,20 @@ bool cn_api_trace_chart(struct cn_request *request, const struct cn_trace_set *s
     chart.min_ns = duration_ns / parts;
     cn_json_add_id(chart.json, "time", chart.begin_ns);
     cn_json_add_u64(chart.json, "duration", duration_ns);
+    cn_json_add_u64(chart.json, "listedDuration", cn_trace_set_duration_ns(set));
     add_branches(chart.json, set);
     cn_json_add_array(chart.json, "calls");
     cn_trace_set_walk(set, add_call, &chart);
     cn_json_end(chart.json);
     cn_json_add_u64(chart.json, "count", chart.count);
+    add_events(&chart);
+    add_path(&chart);
+    cn_trace_set_walk(set, add_to_sums, &chart);
+    cn_json_add_u64(chart.json, "errors", chart.error_count);
     cn_json_add_strs(chart.json, "methods", chart.names.list, chart.names.count);
     cn_json_add_strs(chart.json, "services", chart.services.list, chart.services.count);
-    cn_names_done(&chart.names);
-    cn_names_done(&chart.services);
-    cn_text_done(&chart.name);
+    add_times(&chart, "selfTimes", chart.service_ns, chart.service_capacity);
+    add_times(&chart, "pathTimes", chart.path_ns, chart.path_capacity);
+    chart_done(&chart);
     return true;
 }

@@ -20,6 +20,7 @@
 #include "base/text.h"
 #include "server/http/guard.h"
 #include "server/http/state.h"
+#include "server/sql/statements.h"
 #include "store/bucket/collector_url.h"
 #include "store/pipeline/collector.h"
 #include "store/pipeline/uploader.h"
@@ -405,6 +406,9 @@ bool cn_server_start(struct cn_server **out, const struct cn_server_options *opt
 
     cn_served_diffs_init(&server->diffs);
     server->sources.diffs = &server->diffs;
+    server->sources.statements = cn_statements_new();
+    server->sources.answer_sql = cn_statements_answer;
+    server->sources.answer_tables = cn_statements_tables;
     if (!start(server, options, err)) {
         cn_server_stop(server);
         return false;
@@ -439,6 +443,7 @@ void cn_server_stop(struct cn_server *server)
     if (server->collector && !cn_collector_close(server->collector, &err) && server->log)
         server->log(server->log_arg, err.text);
     cn_served_diffs_done(&server->diffs);
+    cn_statements_free(server->sources.statements);
     for (size_t i = 0; i < server->sources.count; i++)
         cn_served_close(server->sources.list[i]);
     free(server->sources.list);

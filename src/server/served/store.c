@@ -277,17 +277,21 @@ bool cn_served_store_flame(struct cn_served_store *served, const struct cn_query
 
 static struct cn_served_groups *new_groups(struct cn_served_store *served,
                                            const struct cn_query *query,
-                                           enum cn_search_unit unit, const char *by,
+                                           const struct cn_groups_question *question,
                                            struct cn_error *err)
 {
     struct cn_served_groups *groups = cn_alloc(1, sizeof(*groups));
 
     groups->result = begin_result(served, query);
-    if (cn_query_parse(&groups->query, query->text, query->now_ns, err) &&
-        cn_grouping_new(&groups->grouping, served->search, groups->query, unit, by, err))
-        return groups;
-    free_groups(groups);
-    return NULL;
+    if (!cn_query_parse(&groups->query, query->text, query->now_ns, err) ||
+        !cn_grouping_new(&groups->grouping, served->search, groups->query, question->unit,
+                         question->by, err)) {
+        free_groups(groups);
+        return NULL;
+    }
+    if (question->step_count > 0)
+        cn_grouping_count_steps(groups->grouping, question->step_count);
+    return groups;
 }
 
 /* Read traces, then rank the groups. Ranking a million groups takes long: not every
@@ -320,20 +324,21 @@ static bool continue_groups(struct cn_served_groups *groups, size_t limit,
 }
 
 bool cn_served_store_groups(struct cn_served_store *served, const struct cn_query *query,
-                            enum cn_search_unit unit, const char *by, size_t limit,
+                            const struct cn_groups_question *question,
                             const struct cn_served_groups **out, struct cn_error *err)
 {
-    char *key = cn_strprintf("%d %zu\n%s\n%s", (int)unit, limit, by, query->text);
+    char *key = cn_strprintf("%d %zu %zu\n%s\n%s", (int)question->unit, question->limit,
+                             question->step_count, question->by, query->text);
     struct cn_cached *entry = find_fresh(served, &served->groups, key, query->now_ns);
 
     struct cn_served_groups *groups =
-        entry ? entry->value : new_groups(served, query, unit, by, err);
+        entry ? entry->value : new_groups(served, query, question, err);
     if (groups && !entry)
         entry = cn_cache_add(&served->groups, key, groups, 0);
     free(key);
     if (!groups)
         return false;
-    if (groups->grouping && !continue_groups(groups, limit, err)) {
+    if (groups->grouping && !continue_groups(groups, question->limit, err)) {
         cn_cache_remove(&served->groups, entry);
         return false;
     }

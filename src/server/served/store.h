@@ -82,10 +82,16 @@ CN_CHECK bool cn_served_store_flame(struct cn_served_store *served,
 
 /* The `limit` largest groups of the traces or spans of a query, continued for 25 ms.
  * Borrowed until the next call. */
+struct cn_groups_question {
+    enum cn_search_unit unit;
+    const char *by;
+    size_t limit;
+    size_t step_count; /* of spans, over time; 0: none */
+};
 CN_CHECK bool cn_served_store_groups(struct cn_served_store *served,
                                      const struct cn_query *query,
-                                     enum cn_search_unit unit, const char *by,
-                                     size_t limit, const struct cn_served_groups **out,
+                                     const struct cn_groups_question *question,
+                                     const struct cn_served_groups **out,
                                      struct cn_error *err);
 
 #endif

@@ -117,6 +117,8 @@ void cn_group_members_rank(const struct cn_group_members *members, size_t limit,
             cn_best_offer(&best,
                           &(struct cn_best_item){.key = members->sizes[i], .id = i});
     out->all_count = (size_t)best.offered;
+    for (size_t i = 0; i < members->count; i++)
+        out->total_ns += members->durations_ns[i];
     cn_best_sort(&best, 0);
     list_groups(members, &best, out);
     summarize_all(members, &best, out, group_count);

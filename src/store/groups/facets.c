@@ -3,7 +3,9 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "model/traces/facts.h"
+#include "store/search/names.h"
 #include "store/search/traces.h"
 #include "store/segment/reader.h"
 
@@ -100,11 +102,18 @@ static bool read_side(struct cn_trace_facets *out, struct cn_traits *traits, int
     }
     if (ok && !cn_search_check(query.search, &out->damage))
         out->is_damaged = true;
+    if (ok && out->read[side] == 0) {
+        struct cn_text unknown = {0};
+
+        cn_search_print_unknown(query.search, query.query, &unknown);
+        ok = cn_fail(err, CN_ERR_USAGE, "side %c has no traces%s%s", 'A' + side,
+                     unknown.len > 0 ? ": " : "", cn_text_str(&unknown));
+        cn_text_done(&unknown);
+    }
     free(chosen.firsts);
     cn_search_hits_done(&chosen.hits);
     cn_store_query_close(&query);
-    return ok && (out->read[side] > 0 ||
-                  cn_fail(err, CN_ERR_USAGE, "side %c has no traces", 'A' + side));
+    return ok;
 }
 
 bool cn_trace_facets_find(struct cn_trace_facets *out,

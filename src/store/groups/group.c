@@ -28,8 +28,11 @@ struct cn_grouping {
     struct cn_map seen;                  /* group and trace of several spans */
     struct cn_search_seen spans;         /* that were grouped */
     struct cn_group_members all;
-    char *name;      /* of an attribute */
-    size_t position; /* of the next segment */
+    char *name;                  /* of an attribute */
+    size_t position;             /* of the next segment */
+    struct cn_group_step *steps; /* by group and step; NULL: not counted */
+    size_t step_count, step_capacity;
+    uint64_t first_ns, step_ns;
 
     /* Of the current segment. */
     uint32_t segment;
@@ -291,6 +294,22 @@ static void add_trace(struct cn_grouping *grouping, uint32_t group,
     *is_seen = 1;
 }
 
+/* Count a member in the step of its time. */
+static void add_to_step(struct cn_grouping *grouping, uint32_t group, uint64_t time_ns,
+                        bool is_error)
+{
+    size_t count = grouping->step_count, old = grouping->step_capacity;
+    uint64_t step = (time_ns - grouping->first_ns) / grouping->step_ns;
+
+    if (group >= CN_GROUPS_STEPPED || time_ns < grouping->first_ns || step >= count)
+        return;
+    CN_GROW_TO(grouping->steps, (group + 1) * count, grouping->step_capacity);
+    memset(grouping->steps + old, 0,
+           (grouping->step_capacity - old) * sizeof(*grouping->steps));
+    grouping->steps[group * count + step].count++;
+    grouping->steps[group * count + step].error_count += is_error;
+}
+
 static bool add_members(struct cn_grouping *grouping, struct cn_error *err)
 {
     const struct cn_store_index *index = grouping->index;
@@ -298,10 +317,11 @@ static bool add_members(struct cn_grouping *grouping, struct cn_error *err)
     enum cn_store_field failed =
         grouping->traces ? CN_STORE_FIELD_errors : CN_STORE_FIELD_flags;
     uint64_t failed_bits = grouping->traces ? UINT64_MAX : CN_ROW_ERROR;
-    struct cn_store_column duration, errors;
+    struct cn_store_column duration, errors, time;
 
     if (!cn_columns_field(index->columns, CN_STORE_FIELD_duration_ns, &duration, err) ||
-        !cn_columns_field(index->columns, failed, &errors, err))
+        !cn_columns_field(index->columns, failed, &errors, err) ||
+        !cn_columns_field(index->columns, CN_STORE_FIELD_time_ns, &time, err))
         return false;
     cn_group_members_reserve(&grouping->all, grouping->count);
     for (size_t i = 0; i < grouping->count; i++) {
@@ -315,12 +335,15 @@ static bool add_members(struct cn_grouping *grouping, struct cn_error *err)
             add_trace(grouping, group, trace);
             continue;
         }
+        bool is_error = (cn_joined_number(&index->joined, failed, row,
+                                          cn_store_column_at(&errors, row)) &
+                         failed_bits) != 0;
         cn_group_members_add(&grouping->all, group,
                              cn_joined_number(&index->joined, CN_STORE_FIELD_duration_ns,
                                               row, cn_store_column_at(&duration, row)),
-                             (cn_joined_number(&index->joined, failed, row,
-                                               cn_store_column_at(&errors, row)) &
-                              failed_bits) != 0);
+                             is_error);
+        if (grouping->step_count > 0)
+            add_to_step(grouping, group, cn_store_column_at(&time, row), is_error);
     }
     return true;
 }
@@ -427,7 +450,20 @@ void cn_grouping_free(struct cn_grouping *grouping)
     free(grouping->name);
     free(grouping->members);
     free(grouping->words);
+    free(grouping->steps);
     free(grouping);
+}
+
+void cn_grouping_count_steps(struct cn_grouping *grouping, size_t count)
+{
+    uint64_t first_ns, last_ns;
+
+    cn_search_times(grouping->search, grouping->query, &first_ns, &last_ns);
+    if (first_ns > last_ns)
+        return;
+    grouping->step_count = count;
+    grouping->first_ns = first_ns;
+    grouping->step_ns = (last_ns - first_ns) / count + 1;
 }
 
 enum cn_step cn_grouping_next(struct cn_grouping *grouping, struct cn_error *err)
@@ -446,7 +482,25 @@ enum cn_step cn_grouping_next(struct cn_grouping *grouping, struct cn_error *err
 void cn_grouping_groups(const struct cn_grouping *grouping, size_t limit,
                         struct cn_groups *out)
 {
+    size_t count = grouping->step_count;
+
     cn_group_members_rank(&grouping->all, limit, out);
+    if (count == 0)
+        return;
+    out->step_count = count;
+    out->first_ns = grouping->first_ns;
+    out->step_ns = grouping->step_ns;
+    out->steps = cn_alloc(out->count * count, sizeof(*out->steps));
+    for (size_t i = 0; i < out->count; i++) {
+        struct cn_bytes value = cn_word_bytes(&out->values, out->list[i].value);
+        size_t group = value.len == 0
+                           ? 0
+                           : cn_words_find(&grouping->all.values, CN_WORD_TEXT, value);
+
+        if ((group + 1) * count <= grouping->step_capacity)
+            memcpy(out->steps + i * count, grouping->steps + group * count,
+                   count * sizeof(*out->steps));
+    }
 }
 
 bool cn_search_group(struct cn_search *search, const struct cn_query *query,
@@ -470,5 +524,6 @@ void cn_groups_done(struct cn_groups *groups)
 {
     cn_words_done(&groups->values);
     free(groups->list);
+    free(groups->steps);
     *groups = (struct cn_groups){0};
 }

@@ -33,11 +33,23 @@ struct cn_group {
     uint64_t total_ns, p50_ns, p90_ns, p99_ns, max_ns; /* durations */
 };
 
+/* Members of a group that began in one step of time. */
+struct cn_group_step {
+    uint32_t count, error_count;
+};
+
 struct cn_groups {
     struct cn_words values;
     struct cn_group *list; /* the largest first, equals by value */
     size_t count;
-    size_t all_count; /* groups, listed or not */
+    size_t all_count;  /* groups, listed or not */
+    uint64_t total_ns; /* durations of the members of all of them */
+
+    /* With cn_grouping_count_steps(): `step_count` steps of each listed group, one group after the
+     * other; NULL without. */
+    struct cn_group_step *steps;
+    size_t step_count;
+    uint64_t first_ns, step_ns;
 };
 
 /* The largest groups, at most `limit`. `by` is a name as in queries: "type", "service", "method"
@@ -52,6 +64,12 @@ CN_CHECK bool cn_grouping_new(struct cn_grouping **out, struct cn_search *search
                               const struct cn_query *query, enum cn_search_unit unit,
                               const char *by, struct cn_error *err);
 void cn_grouping_free(struct cn_grouping *grouping); /* NULL is fine */
+
+/* Also count members over time, in `count` steps of the time that the query may match; before the
+ * first segment, of spans only. Of more than CN_GROUPS_STEPPED groups, others have steps without
+ * members. */
+enum { CN_GROUPS_STEPPED = 4096 };
+void cn_grouping_count_steps(struct cn_grouping *grouping, size_t count);
 
 /* Add the rows of the next segment; CN_END if there is none. */
 CN_CHECK enum cn_step cn_grouping_next(struct cn_grouping *grouping,

@@ -6,9 +6,7 @@
 
 #include "base/alloc.h"
 #include "store/groups/durations.h"
-#include "store/search/seen.h"
-#include "store/search/segments.h"
-#include "store/search/traces.h"
+#include "store/groups/matches.h"
 
 /* The matches as members of their steps: step i is group i + 1. */
 struct steps_adding {
@@ -27,52 +25,6 @@ static void add(void *arg, const struct cn_trace_sum *sum)
     if (step < steps->count && adding->members.count < adding->members.capacity)
         cn_group_members_add(&adding->members, (uint32_t)step + 1, sum->duration_ns,
                              sum->errors > 0);
-}
-
-static bool add_spans(void *arg, uint32_t segment, const struct cn_store_index *index,
-                      const struct cn_rows *rows, struct cn_error *err)
-{
-    struct cn_store_column time, duration, flags;
-
-    (void)segment;
-    if (!cn_columns_field(index->columns, CN_STORE_FIELD_time_ns, &time, err) ||
-        !cn_columns_field(index->columns, CN_STORE_FIELD_duration_ns, &duration, err) ||
-        !cn_columns_field(index->columns, CN_STORE_FIELD_flags, &flags, err))
-        return false;
-    for (uint32_t row = cn_rows_next(rows, 0); row < rows->count;
-         row = cn_rows_next(rows, row + 1)) {
-        struct cn_trace_sum sum = {
-            .time_ns = cn_store_column_at(&time, row),
-            .duration_ns = cn_joined_number(&index->joined, CN_STORE_FIELD_duration_ns,
-                                            row, cn_store_column_at(&duration, row)),
-            .errors = (uint32_t)cn_joined_number(&index->joined, CN_STORE_FIELD_flags,
-                                                 row, cn_store_column_at(&flags, row)) &
-                      CN_ROW_ERROR,
-        };
-
-        add(arg, &sum);
-    }
-    return true;
-}
-
-static bool count_spans(void *arg, uint32_t segment, const struct cn_store_index *index,
-                        const struct cn_rows *rows, struct cn_error *err)
-{
-    struct cn_search_trace_count *count = arg;
-    struct cn_store_column time;
-
-    (void)segment;
-    if (!cn_columns_field(index->columns, CN_STORE_FIELD_time_ns, &time, err))
-        return false;
-    for (uint32_t row = cn_rows_next(rows, 0); row < rows->count;
-         row = cn_rows_next(rows, row + 1)) {
-        uint64_t time_ns = cn_store_column_at(&time, row);
-
-        count->count++;
-        count->first_ns = time_ns < count->first_ns ? time_ns : count->first_ns;
-        count->last_ns = time_ns > count->last_ns ? time_ns : count->last_ns;
-    }
-    return true;
 }
 
 /* The step of a group: its value is the number. */
@@ -119,19 +71,12 @@ bool cn_search_steps(struct cn_search *search, const struct cn_query *query,
                      enum cn_search_unit unit, size_t count, struct cn_search_steps *out,
                      struct cn_error *err)
 {
-    struct cn_search_trace_count found = {.first_ns = UINT64_MAX};
     struct cn_search_steps steps = {.count = count};
     struct steps_adding adding = {.steps = &steps};
-    struct cn_search_seen counted = {0}, added = {0};
-    struct cn_search_visitor counting = {
-        .visit = count_spans, .arg = &found, .seen = &counted};
-    struct cn_search_visitor spans = {.visit = add_spans, .arg = &adding, .seen = &added};
-    bool of_spans = unit == CN_SEARCH_SPANS;
-    bool ok = of_spans ? cn_search_walk(search, query, &counting, err)
-                       : cn_search_count_traces(search, query, &found, err);
+    struct cn_search_trace_count found;
+    bool ok = true;
 
-    cn_search_seen_done(&counted);
-    if (!ok)
+    if (!cn_matches_count(search, query, unit, &found, err))
         return false;
     steps.list = cn_alloc(count, sizeof(*steps.list));
     if (found.count > 0) {
@@ -139,9 +84,7 @@ bool cn_search_steps(struct cn_search *search, const struct cn_query *query,
         steps.step_ns = (found.last_ns - found.first_ns) / count + 1;
         name_steps(&adding);
         cn_group_members_reserve(&adding.members, (size_t)found.count);
-        ok = of_spans ? cn_search_walk(search, query, &spans, err)
-                      : cn_search_each_trace(search, query, add, &adding, err);
-        cn_search_seen_done(&added);
+        ok = cn_matches_visit(search, query, unit, add, &adding, err);
         summarize(&adding);
         cn_group_members_done(&adding.members);
     }

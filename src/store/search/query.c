@@ -160,6 +160,9 @@ static bool add_term(struct query_parser *p, const char *begin, const char *at,
 
     if (!cn_query_term_init(&step.term, name, value, p->now_ns, p->err))
         return fail_at(p, at);
+    step.at = (uint32_t)(begin - p->text);
+    if (step.term.name)
+        step.at += (uint32_t)(step.term.name - name);
     if (!add_step(p, &step, at)) {
         cn_regex_free(step.term.regex);
         return false;

@@ -110,7 +110,9 @@ struct cn_query_step {
     uint32_t target;
     struct cn_query_term term;
     const char *text; /* of a term: what it was parsed from */
-    bool is_top;      /* of a term: nothing matches unless it does */
+    uint32_t
+        at; /* of a term: the byte of the query where the name of its attribute begins */
+    bool is_top; /* of a term: nothing matches unless it does */
 };
 
 struct cn_query {
@@ -139,6 +141,9 @@ void cn_query_free(struct cn_query *query); /* NULL is fine */
 CN_CHECK bool cn_query_term_init(struct cn_query_term *term, const char *name,
                                  const char *value, uint64_t now_ns,
                                  struct cn_error *err);
+
+/* The name of field `i` in queries, in no order; NULL after the last one. */
+const char *cn_query_field_name(size_t i);
 
 /* True if a condition of a search for traces is about a number of the trace, not of one of its
  * spans: its duration, calls, records or errors. */

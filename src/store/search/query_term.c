@@ -35,6 +35,11 @@ static const struct {
     {"text", CN_QUERY_TEXT},
 };
 
+const char *cn_query_field_name(size_t i)
+{
+    return i < sizeof(fields) / sizeof(fields[0]) ? fields[i].name : NULL;
+}
+
 /* "@name" is always an attribute. */
 static void choose_field(struct cn_query_term *term, const char *name)
 {

@@ -64,6 +64,19 @@ bool cn_search_open(struct cn_search **out, const struct cn_store *store,
     return true;
 }
 
+void cn_search_times(const struct cn_search *search, const struct cn_query *query,
+                     uint64_t *first_ns, uint64_t *last_ns)
+{
+    *first_ns = UINT64_MAX;
+    *last_ns = 0;
+    if (search->count > 0) {
+        *first_ns = search->oldest[0].first_ns;
+        *last_ns = search->newest[0].last_ns;
+    }
+    *first_ns = query->first_ns > *first_ns ? query->first_ns : *first_ns;
+    *last_ns = query->last_ns < *last_ns ? query->last_ns : *last_ns;
+}
+
 static void release_index(struct cn_shared_index *shared)
 {
     if (!shared || --shared->user_count > 0)

@@ -48,6 +48,11 @@ struct cn_search_visitor {
 size_t cn_search_end_of(const struct cn_search *search, const struct cn_query *query,
                         size_t part_max);
 
+/* The times that hits may have: those of the segments, within those of the query. The first is above
+ * the last if there are none. */
+void cn_search_times(const struct cn_search *search, const struct cn_query *query,
+                     uint64_t *first_ns, uint64_t *last_ns);
+
 /* The number of segments that may have hits. */
 size_t cn_search_segment_count(const struct cn_search *search,
                                const struct cn_query *query);

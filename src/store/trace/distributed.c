@@ -114,6 +114,7 @@ bool cn_trace_set_load(struct cn_trace_set *out, struct cn_search *search,
                        const struct cn_query *query, struct cn_error *err)
 {
     struct cn_trace_cursor cursor;
+    const struct cn_search_hit *hit;
     struct cn_trace_set set = {0};
     struct cn_store_row row;
     enum cn_step step = CN_FAIL;
@@ -129,6 +130,10 @@ bool cn_trace_set_load(struct cn_trace_set *out, struct cn_search *search,
         branch = &set.branches[set.count++];
         *branch =
             (struct cn_trace_branch){.row = row, .parent = CN_NONE, .next = CN_NONE};
+        hit = &cursor.hits.list[cursor.next - 1];
+        branch->segment_number =
+            cn_segment_number(cn_store_segment(cursor.store, hit->segment));
+        branch->row_number = hit->row;
         ok = check_row(&set, &row, err) &&
              cn_trace_cursor_load(&cursor, &branch->trace, err);
         fill_depths(branch);
@@ -156,6 +161,8 @@ bool cn_trace_set_load_hits(struct cn_trace_set *out, const struct cn_store *sto
         struct cn_trace_branch *branch = &set.branches[set.count++];
 
         branch->parent = branch->next = CN_NONE;
+        branch->segment_number = cn_segment_number(segment);
+        branch->row_number = hit->row;
         if (!cn_segment_row(segment, hit->row, &branch->row, err) ||
             !cn_segment_load(loader, segment, hit->row, &branch->trace, err)) {
             cn_trace_set_done(&set);

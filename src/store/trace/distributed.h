@@ -24,8 +24,9 @@ struct cn_store;
 struct cn_trace_branch {
     struct cn_trace trace;
     struct cn_store_row row;
-    uint32_t *depths;         /* by node, inside this branch */
-    uint32_t parent;          /* the branch that called it; CN_NONE */
+    uint32_t segment_number, row_number; /* where it is stored: cn_segment_number() */
+    uint32_t *depths;                    /* by node, inside this branch */
+    uint32_t parent;                     /* the branch that called it; CN_NONE */
     bool is_copy;             /* the data of `parent` contains it: not visited */
     uint32_t next;            /* next branch called by the same node; CN_NONE */
     uint32_t *first_children; /* by node: the first branch that it called; CN_NONE */

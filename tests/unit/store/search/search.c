@@ -11,9 +11,12 @@
 
 #include <cmocka.h>
 
+#include "base/map.h"
 #include "base/text.h"
 #include "model/traces/trace.h"
 #include "store/groups/group.h"
+#include "store/groups/heat.h"
+#include "store/search/names.h"
 #include "store/search/query.h"
 #include "store/search/search.h"
 #include "store/segment/reader.h"
@@ -253,11 +256,111 @@ static void groups_count_each_row_once_and_know_its_durations(void **state)
     cn_query_free(query);
 }
 
+static void groups_over_time_and_heat_count_each_span_once(void **state)
+{
+    enum { STEPS = 7 };
+    uint64_t counts[STEPS] = {0}, rows[CN_HEAT_ROWS] = {0}, sum = 0, total_ns = 0;
+    struct cn_grouping *grouping;
+    struct cn_error err = {0};
+    struct cn_query *query;
+    struct cn_groups groups;
+    struct cn_heat heat;
+    enum cn_step step;
+
+    (void)state;
+    assert_true(cn_query_parse(&query, "", 0, &err));
+    assert_true(
+        cn_grouping_new(&grouping, search, query, CN_SEARCH_SPANS, "operation", &err));
+    cn_grouping_count_steps(grouping, STEPS);
+    while ((step = cn_grouping_next(grouping, &err)) == CN_ITEM)
+        continue;
+    assert_int_equal(step, CN_END);
+    cn_grouping_groups(grouping, SIZE_MAX, &groups);
+    assert_true(cn_search_heat(search, query, CN_SEARCH_SPANS, STEPS, &heat, &err));
+    for (size_t i = 0; i < fact_count; i++) {
+        uint64_t at = (facts[i].data.time_ns - groups.first_ns) / groups.step_ns;
+
+        assert_true(at < STEPS);
+        counts[at]++;
+        total_ns += facts[i].data.duration_ns;
+    }
+    assert_true(groups.first_ns == heat.first_ns && groups.step_ns == heat.step_ns);
+    assert_true(groups.total_ns == total_ns);
+    for (size_t i = 0; i < groups.count; i++) {
+        uint64_t of_group = 0;
+
+        for (size_t k = 0; k < STEPS; k++) {
+            of_group += groups.steps[i * STEPS + k].count;
+            counts[k] -= groups.steps[i * STEPS + k].count;
+        }
+        assert_int_equal(of_group, groups.list[i].count);
+    }
+    for (size_t k = 0; k < STEPS; k++)
+        assert_int_equal(counts[k], 0);
+    for (size_t i = 0; i < STEPS * CN_HEAT_ROWS; i++) {
+        rows[i % CN_HEAT_ROWS] += heat.cells[i].count;
+        sum += heat.cells[i].count;
+    }
+    assert_true(sum == fact_count && heat.count == fact_count);
+    for (size_t i = 0; i < fact_count; i++) {
+        size_t row = 0;
+
+        while (cn_heat_low(row + 1) <= (double)facts[i].data.duration_ns)
+            row++;
+        assert_true(rows[row]-- > 0);
+    }
+    cn_heat_done(&heat);
+    cn_groups_done(&groups);
+    cn_grouping_free(grouping);
+    cn_query_free(query);
+}
+
+/* What is said about the names in a query. */
+static void assert_said(const char *text, const char *expected)
+{
+    struct cn_error err = {0};
+    struct cn_text said = {0};
+    struct cn_query *query;
+
+    assert_true(cn_query_parse(&query, text, 0, &err));
+    cn_search_print_unknown(search, query, &said);
+    assert_string_equal(cn_text_str(&said), expected);
+    cn_text_done(&said);
+    cn_query_free(query);
+}
+
+static void a_name_that_no_span_has_is_said_with_the_nearest_one(void **state)
+{
+    struct cn_names names = {0}, expected = {0};
+
+    (void)state;
+    for (size_t i = 0; i < fact_count; i++)
+        for (size_t a = 0; a < facts[i].attribute_count; a++)
+            (void)cn_names_add(&expected, facts[i].attributes[a].name);
+    cn_search_names(search, SIZE_MAX, &names);
+    assert_int_equal(names.count, expected.count);
+    for (size_t i = 0; i < names.count; i++)
+        assert_true(cn_names_add(&expected, names.list[i]) < names.count);
+    cn_names_done(&names);
+    cn_names_done(&expected);
+    cn_search_service_names(search, SIZE_MAX, &names);
+    assert_int_equal(names.count, 2);
+    cn_names_done(&names);
+    assert_said("duration > 5ms user = a root.user = b text ~ x @user exists", "");
+    assert_said("duraton > 5ms", "no attribute 'duraton'; did you mean duration");
+    assert_said("errors or not usr = 5 and usr = 6",
+                "no attribute 'usr'; did you mean user");
+    assert_said("root.usr exists @nothing.like.it = 1",
+                "no attribute 'usr'; did you mean user; no attribute 'nothing.like.it'");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_thousand_queries_find_what_a_look_at_every_trace_finds),
         cmocka_unit_test(groups_count_each_row_once_and_know_its_durations),
+        cmocka_unit_test(groups_over_time_and_heat_count_each_span_once),
+        cmocka_unit_test(a_name_that_no_span_has_is_said_with_the_nearest_one),
     };
 
     return cmocka_run_group_tests(tests, make_store, drop_store);

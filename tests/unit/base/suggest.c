@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
+#include "base/suggest.h"
 #include "cli/shell/command.h"
-#include "cli/shell/suggest.h"
 
 static void counts_insertions_deletions_changes_and_swaps(void **state)
 {

@@ -1,8 +1,8 @@
 /* "Did you mean ...?": the known word nearest to a mistyped one.
  * Threads: one thread at a time.
  */
-#ifndef CN_CLI_SHELL_SUGGEST_H
-#define CN_CLI_SHELL_SUGGEST_H
+#ifndef CN_BASE_SUGGEST_H
+#define CN_BASE_SUGGEST_H
 
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-#include "cli/shell/suggest.h"
+#include "base/suggest.h"
 
 #include <stdint.h>
 #include <string.h>
