@@ -15,6 +15,7 @@ import type { ViewProps } from "./shared/page";
 import { showControls } from "./shared/printable";
 import { go, linkTo, openSource, printState, useLocationState, type State } from "./shared/state";
 import { TabPanel, Tabs } from "./shared/tabs";
+import { startTheme } from "./shared/theme";
 import { useAnswer } from "./shared/use_answer";
 import { useListener } from "./shared/use_listener";
 import { STORE_VIEWS, StorePage } from "./store/store_view";
@@ -279,6 +280,7 @@ function ViewOf(props: ViewProps) {
 }
 
 showControls();
+startTheme();
 startEngine();
 const root = document.getElementById("app");
 if (root) {

@@ -5,13 +5,13 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { StopButton } from "./engine/stop_button";
 import { nextColor } from "./flame/flame_colors";
 import { onPending } from "./shared/api";
-import { isDark } from "./shared/colors";
 import { flagChange } from "./shared/flag";
 import { mainOfView, passToView, takeFocus } from "./shared/focus";
 import { Help } from "./shared/help";
 import { Palette, usePalette } from "./shared/palette";
 import { printable } from "./shared/printable";
 import { currentState, go, isOn, type StateName } from "./shared/state";
+import { showTheme, switchTheme } from "./shared/theme";
 import { stepSearch } from "./shared/tree_search";
 import { useListener } from "./shared/use_listener";
 import type { Source } from "../generated/answers";
@@ -108,24 +108,14 @@ function Pending() {
   );
 }
 
-function setTheme(theme: string | undefined): void {
-  const { dataset } = document.documentElement;
-  if (theme === undefined) delete dataset["theme"];
-  else dataset["theme"] = theme;
-  dispatchEvent(new Event("statechange"));
-  dispatchEvent(new Event("resize"));
-}
-
-const switchTheme = (): void => setTheme(isDark() ? "light" : "dark");
-
 // Paper is light, whatever the screen is: canvases are drawn again for it.
 export function usePaper(): void {
   const before = useRef<string>();
   useListener("beforeprint", () => {
     before.current = document.documentElement.dataset["theme"];
-    setTheme("light");
+    showTheme("light");
   });
-  useListener("afterprint", () => setTheme(before.current));
+  useListener("afterprint", () => showTheme(before.current ?? "light"));
 }
 
 // Keys that switch a flag, in some views; with it, names are cleared that mean nothing any more.

@@ -4,7 +4,6 @@ import { nextColor, packageOf } from "../src/flame/flame_colors";
 import { matchList } from "../src/flame/flame_details";
 import { printSvg } from "../src/flame/flame_export";
 import { layOut } from "../src/flame/flame_layout";
-import { colorOf, distinctColors } from "../src/shared/colors";
 import type { Flame } from "../generated/answers";
 
 const flame: Flame = {
@@ -33,43 +32,6 @@ test("colours are stepped through, and the first one is not in the address", () 
   assert.equal(nextColor("package"), "self");
   assert.equal(nextColor("self"), "");
   assert.equal(nextColor("self", true), "waiting");
-});
-
-test("modules have colours of their own, whatever their order", () => {
-  Object.assign(globalThis, { document: { documentElement: { dataset: { theme: "light" } } } });
-  const names = Array.from({ length: 24 }, (_, i) => `lib${i}.so`);
-  const colors = distinctColors(names);
-  assert.equal(new Set(colors.values()).size, 24);
-  assert.deepEqual(distinctColors([...names].reverse()), colors);
-  const hues = [...distinctColors(names.slice(0, 8)).values()].map((color) => color.split(" ")[0]);
-  assert.equal(new Set(hues).size, 8);
-  assert.equal(distinctColors(["libc.so"]).get("libc.so"), colorOf("libc.so"));
-});
-
-// The relative luminance of WCAG, of "hsl(210 60% 64%)".
-function luminance(color: string): number {
-  const [h = 0, s = 0, l = 0] = (color.match(/[\d.]+/g) ?? []).map(Number);
-  const chroma = (s / 100) * Math.min(l / 100, 1 - l / 100);
-  const channel = (n: number) => {
-    const k = (n + h / 30) % 12;
-    const value = l / 100 - chroma * Math.max(-1, Math.min(k - 3, 9 - k, 1));
-    return value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
-  };
-  return 0.2126 * channel(0) + 0.7152 * channel(8) + 0.0722 * channel(4);
-}
-
-test("text on any colour has the contrast of WCAG AA", () => {
-  const names = Array.from({ length: 24 }, (_, i) => `lib${i}.so`);
-  for (const [theme, ink] of [
-    ["light", "hsl(36 8% 13%)"],
-    ["dark", "hsl(38 17% 91%)"],
-  ] as const) {
-    Object.assign(globalThis, { document: { documentElement: { dataset: { theme } } } });
-    for (const color of distinctColors(names).values()) {
-      const [low = 0, high = 0] = [luminance(color), luminance(ink)].sort((a, b) => a - b);
-      assert.ok((high + 0.05) / (low + 0.05) >= 4.5, `${theme}: ${color}`);
-    }
-  }
 });
 
 test("loops and lines have the module of their function", () => {

@@ -2,7 +2,7 @@
 
 import type { TreeColumn } from "../tree/tree_rows";
 import type { Parameters } from "../shared/api";
-import { isDark } from "../shared/colors";
+import { mixTokens } from "../shared/colors";
 import { formatNs, formatPercent, formatValue, parseNs, plural } from "../shared/format";
 import type { Range } from "../shared/range";
 import { isOn, type State } from "../shared/state";
@@ -89,10 +89,7 @@ const STRONG = 0.5; // a change by half is as strong as any
 export function changeColor(a: number, b: number): string {
   const change = Math.max(a, b) > 0 ? (b - a) / Math.max(a, b) : 0;
   const part = Math.min(1, Math.abs(change) / STRONG);
-  const hue = change > 0 ? 28 : 215;
-  return isDark()
-    ? `hsl(${hue} ${70 * part}% ${24 + 10 * part}%)`
-    : `hsl(${hue} ${85 * part}% ${88 - 22 * part}%)`;
+  return mixTokens("--same", change > 0 ? "--worse" : "--better", part);
 }
 
 // The boxes of one side; those that the other side alone has are left out.

@@ -1,6 +1,6 @@
 // What the colour of a box means.
 
-import { colorOf, distinctColors, isDark, themeColor } from "../shared/colors";
+import { colorOf, distinctColors, mixTokens, themeColor } from "../shared/colors";
 import { baseName } from "../shared/format";
 import type { Box } from "./flame_layout";
 
@@ -28,12 +28,8 @@ export function packageOf(box: Pick<Box, "name" | "module">): string {
 }
 
 // From pale to strong, of one hue: brightness alone tells them apart.
-function scaleColor(share: number, hue: number): string {
-  const part = Math.min(1, Math.max(0, share));
-  return isDark()
-    ? `hsl(${hue} ${12 + 48 * part}% ${22 + 14 * part}%)`
-    : `hsl(${hue} ${15 + 65 * part}% ${90 - 28 * part}%)`;
-}
+const scaleColor = (share: number, mode: "self" | "waiting"): string =>
+  mixTokens("--same", mode === "self" ? "--worse" : "--better", share);
 
 const nameOf = (box: Box, mode: ColorMode): string =>
   mode === "module" ? baseName(box.module) : packageOf(box);
@@ -51,12 +47,12 @@ export function boxColor(box: Box, mode: ColorMode, groups: Map<string, string>)
   switch (mode) {
     case "module":
     case "package":
-      return groups.get(nameOf(box, mode)) ?? themeColor("--wait");
+      return groups.get(nameOf(box, mode)) ?? themeColor("--same");
     case "self":
-      return scaleColor(box.value > 0 ? box.self / box.value : 0, 28);
+      return scaleColor(box.value > 0 ? box.self / box.value : 0, "self");
     case "waiting": {
       const waiting = box.waits.reduce((sum, value) => sum + value, 0);
-      return scaleColor(box.value > 0 ? waiting / box.value : 0, 215);
+      return scaleColor(box.value > 0 ? waiting / box.value : 0, "waiting");
     }
     case "function":
       return colorOf(box.name);
@@ -79,7 +75,7 @@ export function legendOf(boxes: Box[], mode: ColorMode, groups: Map<string, stri
   if (mode === "function") return [];
   if (mode === "self" || mode === "waiting")
     return [0, 0.5, 1].map((part) => ({
-      color: scaleColor(part, mode === "self" ? 28 : 215),
+      color: scaleColor(part, mode),
       text: `${part * 100} % ${mode}`,
     }));
   const costs = new Map<string, number>();

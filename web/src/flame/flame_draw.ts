@@ -1,8 +1,9 @@
 // Draws a flame graph on a canvas.
 
-import { themeColor } from "../shared/colors";
+import { themeColor, themeFont } from "../shared/colors";
 import { fitName } from "../shared/names";
 import { uiScale } from "../shared/ui_scale";
+import { drawVeil } from "../shared/veil";
 import type { Box, DrawnFlame, View, WaitBox } from "./flame_layout";
 
 export interface Picture {
@@ -43,7 +44,7 @@ export function prepare(
   element.height = height * ratio;
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);
-  context.font = `${12 * uiScale()}px system-ui, sans-serif`;
+  context.font = themeFont(12 * uiScale());
   context.textBaseline = "middle";
   return context;
 }
@@ -56,9 +57,13 @@ export function drawFlame(element: HTMLCanvasElement, picture: Picture): void {
     .map((box) => ({ box, extent: extentOf(picture, box) }))
     .filter(({ extent }) => extent[1] >= 0.4);
   for (const { box, extent } of visible) drawBox(context, picture, box, extent);
-  for (const [begin, end] of flame.pauses ?? []) drawPause(context, picture, begin, end);
-  const inks = { plain: themeColor("--ink"), hit: themeColor("--accent-ink") };
-  for (const { box, extent } of visible) drawName(context, picture, box, extent, inks);
+  const drawNames = (plain: string) => {
+    const inks = { plain, hit: themeColor("--accent-ink") };
+    for (const { box, extent } of visible) drawName(context, picture, box, extent, inks);
+  };
+  drawNames(themeColor("--on-fill"));
+  const waiting = pausesOf(picture);
+  if (waiting) drawVeil(context, waiting, drawNames);
   context.globalAlpha = matches ? 0.35 : 1;
   for (const wait of waits) {
     const [left, size] = extentOf(picture, wait);
@@ -108,19 +113,15 @@ function drawName(
   context.fillText(text, left + 4, picture.topOf(box) + picture.row / 2);
 }
 
-// While a thread waits, what is open is faded, as in the timeline.
-function drawPause(
-  context: CanvasRenderingContext2D,
-  picture: Picture,
-  begin: number,
-  end: number,
-): void {
-  const [left, size] = extentOf(picture, { begin, value: end - begin });
-  if (size <= 0) return;
-  context.globalAlpha = 0.72;
-  context.fillStyle = themeColor("--wait");
-  context.fillRect(left, 0, size, picture.height);
-  context.globalAlpha = 1;
+// The times in which a thread waits, as in the timeline.
+function pausesOf(picture: Picture): Path2D | null {
+  if (!picture.flame.pauses) return null;
+  const path = new Path2D();
+  for (const [begin, end] of picture.flame.pauses) {
+    const [left, size] = extentOf(picture, { begin, value: end - begin });
+    if (size > 0) path.rect(left, 0, size, picture.height);
+  }
+  return path;
 }
 
 // Waiting is a state, not a function: hatched, without a colour of its own.

@@ -192,7 +192,7 @@ export function FlameView(props: Props) {
     canvas.current?.toBlob((blob) => blob && saveBlob(blob, `${props.saveAs}.png`));
   const saveSvg = () =>
     saveBlob(
-      new Blob([printSvg(picture, (index) => describe(boxes[index]), themeColor("--ink"))], {
+      new Blob([printSvg(picture, (index) => describe(boxes[index]), themeColor("--on-fill"))], {
         type: "image/svg+xml",
       }),
       `${props.saveAs}.svg`,

@@ -1,4 +1,5 @@
-// The same name has the same colour everywhere.
+// Colours of drawings. All of them come from tokens of the style sheet, or are mixed from them, and the same name has
+// the same colour everywhere.
 
 export function hash(text: string): number {
   let value = 2166136261;
@@ -9,68 +10,127 @@ export function hash(text: string): number {
   return value >>> 0;
 }
 
-let darkMedia: MediaQueryList | undefined; // asked for thousands of times
+export const isDark = (): boolean => document.documentElement.dataset["theme"] === "dark";
 
-export function isDark(): boolean {
-  const chosen = document.documentElement.dataset["theme"];
-  if (chosen) return chosen === "dark";
-  darkMedia ??= matchMedia("(prefers-color-scheme: dark)");
-  return darkMedia.matches;
+// Tokens of the current theme: a drawing asks for them thousands of times.
+let tokens = new Map<string, string>();
+let tokensAreDark: boolean | undefined;
+
+function cacheOfTheme(): Map<string, string> {
+  if (tokensAreDark !== isDark()) {
+    tokens = new Map();
+    tokensAreDark = isDark();
+  }
+  return tokens;
 }
 
-// Hues that readers with any kind of colour vision tell apart, each in three brightnesses on which
-// text is legible. Yellow and green look brighter than others.
-const HUES: [hue: number, saturation: number, darker: number][] = [
-  [210, 60, 0],
-  [196, 62, 4],
-  [164, 45, 5],
-  [48, 75, 6],
-  [32, 80, 3],
-  [14, 70, 0],
-  [328, 45, 0],
-  [265, 40, 0],
-];
+function cached(key: string, compute: () => string): string {
+  const cache = cacheOfTheme();
+  const known = cache.get(key);
+  if (known !== undefined) return known;
+  const value = compute();
+  cache.set(key, value);
+  return value;
+}
 
-const STEPS = 3; // of brightness
+// The value of a token, for canvases.
+export const themeColor = (name: string): string =>
+  cached(name, () => getComputedStyle(document.documentElement).getPropertyValue(name).trim());
 
-// Hue and brightness that the hash of a name gives.
-const slotOf = (name: string): [hue: number, step: number] => {
+// The font of text in canvases, which have no style sheet.
+export const themeFont = (pixels: number): string => `${pixels}px ${themeColor("--sans")}`;
+
+type Lab = [lightness: number, a: number, b: number];
+
+const toLinear = (c: number) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+const toGamma = (c: number) => (c <= 0.0031308 ? 12.92 * c : 1.055 * c ** (1 / 2.4) - 0.055);
+
+// OKLab, in which equal distances look equally different.
+export function labOf(hex: string): Lab {
+  const [r, g, b] = [1, 3, 5].map((i) => toLinear(parseInt(hex.slice(i, i + 2), 16) / 255));
+  if (r === undefined || g === undefined || b === undefined) return [0, 0, 0];
+  const l = Math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b);
+  const m = Math.cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b);
+  const s = Math.cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b);
+  return [
+    0.2104542553 * l + 0.793617785 * m - 0.0040720468 * s,
+    1.9779984951 * l - 2.428592205 * m + 0.4505937099 * s,
+    0.0259040371 * l + 0.7827717662 * m - 0.808675766 * s,
+  ];
+}
+
+export function hexOf([lightness, a, b]: Lab): string {
+  const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
+  const m = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3;
+  const s = (lightness - 0.0894841775 * a - 1.291485548 * b) ** 3;
+  const channels = [
+    4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
+    -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
+    -0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s,
+  ];
+  const print = (value: number) =>
+    Math.round(255 * toGamma(Math.min(1, Math.max(0, value))))
+      .toString(16)
+      .padStart(2, "0");
+  return `#${channels.map(print).join("")}`;
+}
+
+// From one token to another: 0 is the first, 1 the second. A hundred steps look continuous.
+export function mixTokens(from: string, to: string, share: number): string {
+  const part = Math.round(100 * Math.min(1, Math.max(0, share))) / 100;
+  return cached(`${from} ${to} ${part}`, () => {
+    const a = labOf(themeColor(from));
+    const b = labOf(themeColor(to));
+    return hexOf([0, 1, 2].map((i) => (a[i] ?? 0) + ((b[i] ?? 0) - (a[i] ?? 0)) * part) as Lab);
+  });
+}
+
+export const FILLS = 8; // hues
+const SHADES = 3;
+const SHIFT = 0.06; // of lightness
+const MIDDLE = 0.75;
+const PALE = 0.5; // of chroma
+
+// A fill: as it is, lighter or darker, or paler. Text on all of them is legible.
+function fillColor(fill: number, shade: number): string {
+  return cached(`fill ${fill} ${shade}`, () => {
+    const token = themeColor(`--fill-${fill + 1}`);
+    const [lightness, a, b] = labOf(token);
+    if (shade === 0) return token;
+    if (shade === 1) return hexOf([lightness + (lightness < MIDDLE ? SHIFT : -SHIFT), a, b]);
+    return hexOf([lightness, PALE * a, PALE * b]);
+  });
+}
+
+type Slot = [fill: number, shade: number];
+
+// Fill and shade that the hash of a name gives.
+const slotOf = (name: string): Slot => {
   const value = hash(name);
-  return [(value >>> 4) % HUES.length, (value >>> 16) % STEPS];
+  return [(value >>> 4) % FILLS, (value >>> 16) % SHADES];
 };
 
-function slotColor(slot: [number, number]): string {
-  const [hue, saturation, darker] = HUES[slot[0]] ?? [0, 0, 0];
-  const step = slot[1];
-  return isDark()
-    ? `hsl(${hue} ${saturation * 0.7}% ${27 + step * 5 - darker}%)`
-    : `hsl(${hue} ${saturation}% ${64 + step * 10}%)`;
-}
+export const colorOf = (name: string): string => fillColor(...slotOf(name));
 
-export const colorOf = (name: string): string => slotColor(slotOf(name));
-
-// Colours of a few names, of which no two are equal: a name whose colour another one has takes the
-// next hue that is free, then another brightness. Neither order nor costs matter.
-export function distinctColors(names: Iterable<string>): Map<string, string> {
+// The slots of a few names, of which no two are equal: a name whose fill another one has takes the next one that is
+// free, then another shade. Neither order nor costs matter.
+function distinctSlots(names: Iterable<string>): Map<string, Slot> {
   const taken = new Set<string>();
-  const colors = new Map<string, string>();
+  const slots = new Map<string, Slot>();
   for (const name of [...new Set(names)].sort()) {
-    const [hue, step] = slotOf(name);
-    const slots = Array.from({ length: HUES.length * STEPS }, (_, i): [number, number] => [
-      (hue + i) % HUES.length,
-      (step + Math.floor(i / HUES.length)) % STEPS,
+    const [fill, shade] = slotOf(name);
+    const all = Array.from({ length: FILLS * SHADES }, (_, i): Slot => [
+      (fill + i) % FILLS,
+      (shade + Math.floor(i / FILLS)) % SHADES,
     ]);
-    const isHueFree = ([other]: [number, number]) =>
-      ![...taken].some((key) => key.startsWith(`${other} `));
-    const isFree = (slot: [number, number]) => !taken.has(slot.join(" "));
-    const slot = slots.find(isHueFree) ?? slots.find(isFree) ?? [hue, step];
+    const isFillFree = ([other]: Slot) => ![...taken].some((key) => key.startsWith(`${other} `));
+    const isFree = (slot: Slot) => !taken.has(slot.join(" "));
+    const slot = all.find(isFillFree) ?? all.find(isFree) ?? [fill, shade];
     taken.add(slot.join(" "));
-    colors.set(name, slotColor(slot));
+    slots.set(name, slot);
   }
-  return colors;
+  return slots;
 }
 
-// A colour of the style sheet, for canvases.
-export function themeColor(name: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-}
+export const distinctColors = (names: Iterable<string>): Map<string, string> =>
+  new Map([...distinctSlots(names)].map(([name, slot]) => [name, fillColor(...slot)]));

@@ -4,10 +4,9 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { takeFocus } from "./focus";
+import { usePixels } from "./ui_scale";
 import { useListener } from "./use_listener";
 import { heightOf, scrollTo, topOfRow, useViewport, windowOf } from "./virtual_scroll";
-
-const WIDE = "(min-width: 2600px)";
 
 export interface TableColumn {
   name: string;
@@ -51,17 +50,6 @@ interface Props {
   takesFocus?: boolean; // keys work without a click, unless something else has the focus
 }
 
-function useRowHeight(): number {
-  const [height, setHeight] = useState(matchMedia(WIDE).matches ? 30 : 24);
-  useEffect(() => {
-    const media = matchMedia(WIDE);
-    const update = () => setHeight(media.matches ? 30 : 24);
-    media.addEventListener("change", update);
-    return () => media.removeEventListener("change", update);
-  }, []);
-  return height;
-}
-
 // True while the page is printed.
 function useIsPrinting(): boolean {
   const [isPrinting, setIsPrinting] = useState(false);
@@ -81,7 +69,7 @@ function loadedAround({ count, row }: Props, { first, last }: { first: number; l
 }
 
 export function VirtualTable(props: Props) {
-  const rowPx = useRowHeight();
+  const rowPx = usePixels("--row");
   const { scroller, view, measure, current } = useViewport(rowPx);
   const list = { count: props.count, rowPx };
   const { first, last, top } = windowOf(list, view);

@@ -2,7 +2,7 @@
 // Where there are more threads than rows of pixels, every n-th one is shown.
 
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { isDark } from "../shared/colors";
+import { isDark, themeFont } from "../shared/colors";
 import { formatNs } from "../shared/format";
 import { shorten } from "../shared/names";
 import { printable } from "../shared/printable";
@@ -92,7 +92,7 @@ export function Minimap(props: Props) {
     context.strokeStyle = theme.accent;
     context.lineWidth = 2;
     context.strokeRect(left + 1, 1, Math.max(right - left - 2, 2), height - 2);
-    context.font = `${sizes.text}px system-ui, sans-serif`;
+    context.font = themeFont(sizes.text);
     context.fillStyle = theme.faint;
     context.textBaseline = "top";
     const label = `whole run, ${formatNs(duration)}`;

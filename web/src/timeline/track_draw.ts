@@ -1,10 +1,11 @@
 // Draws the tracks of the timeline, its axis, and what is marked on it.
 
-import { colorOf, isDark, themeColor } from "../shared/colors";
+import { colorOf, isDark, themeColor, themeFont } from "../shared/colors";
 import { axisStep, formatNs, formatTick } from "../shared/format";
 import { fitName } from "../shared/names";
 import type { Range } from "../shared/range";
 import { uiScale } from "../shared/ui_scale";
+import { drawVeil } from "../shared/veil";
 import { stripOf, type NestedFrame, type NestedRow } from "./nested";
 import type { Points, PointsOf } from "./use_tracks";
 import { pinnedTracks, tracksBetween, type Layout, type ThreadTrack, type Track } from "./tracks";
@@ -69,6 +70,7 @@ function cachedColor(name: string): string {
 
 export interface Theme {
   ink: string;
+  onFill: string;
   faint: string;
   line: string;
   paper: string;
@@ -87,6 +89,7 @@ export function readTheme(): Theme {
   theme = {
     isDark: dark,
     ink: themeColor("--ink"),
+    onFill: themeColor("--on-fill"),
     faint: themeColor("--faint"),
     line: themeColor("--line"),
     paper: themeColor("--paper"),
@@ -168,7 +171,7 @@ function drawStates(
 
 const TEXT_MIN = 28; // pixels of a box with a name
 
-// Boxes, then waiting on top of them, then names.
+// Boxes with their names, then waiting on top of them, on which names are legible once more.
 function drawNested(
   context: CanvasRenderingContext2D,
   frame: NestedFrame,
@@ -194,21 +197,24 @@ function drawNested(
     context.fillRect(from, top, Math.max(wide > 3 ? wide - 1 : wide, 0.5), box.level - 1);
     if (wide > TEXT_MIN && !isFaint) names.push([call.name, from, top, wide]);
   }
-  context.globalAlpha = 0.72;
-  context.fillStyle = theme.wait;
+  context.globalAlpha = 1;
+  context.textBaseline = "middle";
+  const drawNames = (ink: string) => {
+    context.fillStyle = ink;
+    for (const [name, from, top, wide] of names) {
+      const text = fitName(context, name, wide - 6);
+      if (text) context.fillText(text, from + 3, top + box.level / 2);
+    }
+  };
+  drawNames(theme.onFill);
+  const waiting = new Path2D();
   for (const run of row.runs) {
     if (!run.isWaiting) continue;
     const from = Math.max(box.left, x(run.begin));
     const to = Math.min(right, x(run.end));
-    if (to > from) context.fillRect(from, box.top, to - from, box.height);
+    if (to > from) waiting.rect(from, box.top, to - from, box.height);
   }
-  context.globalAlpha = 1;
-  context.fillStyle = theme.ink;
-  context.textBaseline = "middle";
-  for (const [name, from, top, wide] of names) {
-    const text = fitName(context, name, wide - 6);
-    if (text) context.fillText(text, from + 3, top + box.level / 2);
-  }
+  drawVeil(context, waiting, drawNames);
 }
 
 export interface Cursor {
@@ -352,7 +358,7 @@ export function drawTracks(element: HTMLCanvasElement, picture: Picture): void {
   const theme = readTheme();
   const area = { range, left: 0, width };
   const tracks = tracksOf(picture);
-  context.font = `${sizes.text}px system-ui, sans-serif`;
+  context.font = themeFont(sizes.text);
   drawGrid(context, range, width, height, theme);
   for (const track of tracks) {
     const top = track.top - picture.top;
@@ -404,7 +410,7 @@ export function drawAxis(element: HTMLCanvasElement, axis: Axis): void {
   const span = range.end - range.begin;
   const step = tickStep(range, width);
   const xOf = (time: number) => sizes.label + ((time - range.begin) / span) * width;
-  context.font = `${sizes.text}px system-ui, sans-serif`;
+  context.font = themeFont(sizes.text);
   context.textBaseline = "middle";
   for (let at = Math.ceil(range.begin / step) * step; at < range.end; at += step) {
     const text = formatTick(at, step);

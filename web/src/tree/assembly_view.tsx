@@ -6,6 +6,7 @@ import type { Parameters } from "../shared/api";
 import { baseName, formatPercent, formatValue } from "../shared/format";
 import { shorten } from "../shared/names";
 import { costPrinter } from "../shared/units";
+import { usePixels } from "../shared/ui_scale";
 import { useAnswer } from "../shared/use_answer";
 import { heightOf, useViewport, windowOf } from "../shared/virtual_scroll";
 import {
@@ -17,7 +18,6 @@ import {
   layOutJumps,
 } from "./assembly_model";
 
-const LINE = 18; // pixels
 const LANE = 7;
 
 const gutterOf = (jumps: Jump[]) =>
@@ -43,7 +43,8 @@ function Code(props: { assembly: Assembly }) {
   const hottest = useMemo(() => hottestFirst(instructions), [instructions]);
   const [rank, setRank] = useState(0); // of the chosen one among the hottest
   const { scroller, view, measure } = useViewport(0);
-  const list = { count: rows.length, rowPx: LINE };
+  const linePx = usePixels("--code-line");
+  const list = { count: rows.length, rowPx: linePx };
   const whole = assembly.self + assembly.inlined;
   const most = instructions[hottest[0] ?? 0]?.cost ?? 0;
   const print = costPrinter(assembly.column, most, whole);
@@ -51,7 +52,7 @@ function Code(props: { assembly: Assembly }) {
   const choose = (next: number) => setRank(Math.max(0, Math.min(hottest.length - 1, next)));
   useEffect(() => {
     if (scroller.current && chosen >= 0)
-      scroller.current.scrollTop = chosen * LINE - scroller.current.clientHeight / 3;
+      scroller.current.scrollTop = chosen * linePx - scroller.current.clientHeight / 3;
     measure();
   }, [chosen, instructions]);
   const part = windowOf(list, view);
@@ -94,6 +95,7 @@ function Code(props: { assembly: Assembly }) {
             first={part.first}
             last={part.last}
             chosen={chosen}
+            linePx={linePx}
           />
           {rows.slice(part.first, part.last).map((row, i) => (
             <Line
@@ -101,7 +103,7 @@ function Code(props: { assembly: Assembly }) {
               assembly={assembly}
               row={row}
               index={part.first + i}
-              top={part.top + i * LINE}
+              top={part.top + i * linePx}
               gutter={gutter}
               most={most}
               print={print}
@@ -159,7 +161,7 @@ function Line(props: LineProps) {
     >
       <i
         class="bar"
-        style={{ width: `${props.most > 0 ? ((cost ?? 0) / props.most) * 11 : 0}em` }}
+        style={{ width: `${props.most > 0 ? ((cost ?? 0) / props.most) * 21 : 0}ch` }}
       />
       <span class="line-cost" role="cell">
         {props.print(cost)}
@@ -183,11 +185,13 @@ function Jumps(props: {
   first: number;
   last: number;
   chosen: number;
+  linePx: number;
 }) {
-  const top = props.first * LINE;
-  const y = (row: number, part: number) => row * LINE + LINE * part - top;
+  const { linePx } = props;
+  const top = props.first * linePx;
+  const y = (row: number, part: number) => row * linePx + linePx * part - top;
   const limit = (value: number) =>
-    Math.max(-LINE, Math.min(value, (props.last - props.first + 1) * LINE));
+    Math.max(-linePx, Math.min(value, (props.last - props.first + 1) * linePx));
   const visible = props.jumps.filter(
     ({ from, to }) => Math.min(from, to) < props.last && Math.max(from, to) >= props.first,
   );
@@ -196,7 +200,7 @@ function Jumps(props: {
       class="jumps"
       aria-hidden="true"
       width={props.gutter}
-      height={(props.last - props.first) * LINE}
+      height={(props.last - props.first) * linePx}
       style={{ top: `${top}px` }}
     >
       {visible.map(({ from, to, lane }) => {

@@ -4,10 +4,9 @@ import { useEffect } from "preact/hooks";
 import type { Parameters } from "../shared/api";
 import { costPrinter } from "../shared/units";
 import type { SourceText } from "../../generated/answers";
+import { usePixels } from "../shared/ui_scale";
 import { useAnswer } from "../shared/use_answer";
 import { heightOf, useViewport, windowOf } from "../shared/virtual_scroll";
-
-const LINE = 18; // pixels
 
 export function hottestLine(costs: [number, number][]): number {
   let best: [number, number] | undefined;
@@ -29,14 +28,15 @@ export function SourceView(props: { path: string; parameters: Parameters; row: s
 function Lines(props: { source: SourceText }) {
   const { source } = props;
   const { scroller, view, measure } = useViewport(0);
-  const list = { count: source.lines.length, rowPx: LINE };
+  const linePx = usePixels("--code-line");
+  const list = { count: source.lines.length, rowPx: linePx };
   const costs = new Map(source.costs);
   const most = Math.max(0, ...source.costs.map(([, cost]) => cost));
   const print = costPrinter(source.column, most, source.total);
   const hottest = hottestLine(source.costs);
   const goTo = (line: number) => {
     if (scroller.current)
-      scroller.current.scrollTop = (line - 1) * LINE - scroller.current.clientHeight / 3;
+      scroller.current.scrollTop = (line - 1) * linePx - scroller.current.clientHeight / 3;
     measure();
   };
   useEffect(() => goTo(source.line || hottest || 1), [source.path, source.line]);
@@ -80,9 +80,9 @@ function Lines(props: { source: SourceText }) {
                 role="row"
                 aria-rowindex={number}
                 class={`source-line${number === source.line ? " here" : ""}${number === hottest ? " hottest" : ""}`}
-                style={{ top: `${part.top + i * LINE}px` }}
+                style={{ top: `${part.top + i * linePx}px` }}
               >
-                <i class="bar" style={{ width: `${most > 0 ? ((cost ?? 0) / most) * 11 : 0}em` }} />
+                <i class="bar" style={{ width: `${most > 0 ? ((cost ?? 0) / most) * 21 : 0}ch` }} />
                 <span class="line-cost" role="cell">
                   {print(cost)}
                 </span>
