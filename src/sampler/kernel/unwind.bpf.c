@@ -58,6 +58,27 @@ struct {
     __type(value, struct cn_kernel_rule);
 } rules SEC(".maps");
 
+/* The numbers of rules that were found on this processor, by address: most stacks share most of
+ * their callers. An epoch is of one process, and code that it knows is not replaced in it. */
+enum { FOUND_BITS = 11, FOUND_MAX = 1 << FOUND_BITS };
+
+struct found_rules {
+    struct {
+        uint64_t pc;
+        uint32_t epoch, rule;
+    } list[FOUND_MAX];
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, uint32_t);
+    __type(value, struct found_rules);
+} founds SEC(".maps");
+
+/* What is read of the stack at a time. */
+enum { WINDOW_LEN = 1024 };
+
 /* One stack while it is unwound. It is in a map, so that the verifier knows nothing about its
  * values and checks each loop once. */
 struct walk {
@@ -69,6 +90,8 @@ struct walk {
     bool is_over;                     /* the outermost frame was reached */
     uint32_t zero;                    /* a number that the verifier does not know */
     struct cn_kernel_mapping mapping; /* of the last frame */
+    uint64_t window_begin;            /* of what was read of the stack; 0: nothing */
+    uint8_t window[WINDOW_LEN];
     struct {
         struct cn_kernel_record head;
         struct cn_kernel_stack stack;
@@ -183,18 +206,24 @@ static __always_inline uint32_t search_block(struct walk *w,
     return block->to[low & (CN_KERNEL_BLOCK_ROWS - 1)];
 }
 
-static __always_inline struct cn_kernel_rule *find_rule(struct walk *w,
-                                                        struct cn_kernel_process *process)
+struct loop {
+    struct walk *walk;
+    struct cn_kernel_process *process;
+    struct found_rules *found;
+};
+
+/* The number of the rule of an address, by the rows of its module. */
+static __always_inline bool search_rule(struct walk *w, struct cn_kernel_process *process,
+                                        uint64_t pc, uint32_t *out)
 {
-    uint64_t pc = w->is_exact ? w->pc : w->pc - 1;
     uint32_t at = 0, level;
     void *module;
 
     if (!find_mapping(w, process, pc))
-        return NULL;
+        return false;
     module = bpf_map_lookup_elem(&modules, &w->mapping.module);
     if (!module)
-        return NULL;
+        return false;
     for (level = 0; level < CN_KERNEL_DEPTH_MAX; level++) {
         struct cn_kernel_block *block;
 
@@ -202,15 +231,58 @@ static __always_inline struct cn_kernel_rule *find_rule(struct walk *w,
             break;
         block = bpf_map_lookup_elem(module, &at);
         if (!block)
-            return NULL;
+            return false;
         at = search_block(w, block, (uint32_t)(pc - w->mapping.base));
     }
-    return bpf_map_lookup_elem(&rules, &at);
+    *out = at;
+    return true;
+}
+
+static __always_inline struct cn_kernel_rule *find_rule(const struct loop *loop)
+{
+    struct walk *w = loop->walk;
+    uint64_t pc = w->is_exact ? w->pc : w->pc - 1;
+    uint32_t epoch = (uint32_t)loop->process->epoch;
+    uint32_t slot =
+        (uint32_t)((pc ^ (uint64_t)epoch << 20) * UINT64_C(0x9e3779b97f4a7c15) >>
+                   (64 - FOUND_BITS));
+    uint32_t rule;
+
+    slot &= FOUND_MAX - 1;
+    if (loop->found->list[slot].pc == pc && loop->found->list[slot].epoch == epoch) {
+        rule = loop->found->list[slot].rule;
+    } else {
+        if (!search_rule(w, loop->process, pc, &rule))
+            return NULL;
+        loop->found->list[slot].pc = pc;
+        loop->found->list[slot].epoch = epoch;
+        loop->found->list[slot].rule = rule;
+    }
+    return bpf_map_lookup_elem(&rules, &rule);
 }
 
 static __always_inline bool read_user(void *out, uint32_t len, uint64_t address)
 {
     return bpf_probe_read_user(out, len, (const void *)address) == 0;
+}
+
+/* 8 bytes of the stack, of what was read of it or will be used of it next. */
+static __always_inline bool read_stack(struct walk *w, uint64_t *out, uint64_t address)
+{
+    uint64_t off = address - w->window_begin;
+
+    if (address & 7)
+        return read_user(out, sizeof(*out), address);
+    if (w->window_begin == 0 || off > WINDOW_LEN - 8) {
+        w->window_begin = 0;
+        /* The stack may end before. */
+        if (!read_user(w->window, WINDOW_LEN, address))
+            return read_user(out, sizeof(*out), address);
+        w->window_begin = address;
+        off = 0;
+    }
+    *out = *(uint64_t *)(w->window + (off & (WINDOW_LEN - 8)));
+    return true;
 }
 
 #include "sampler/kernel/frames.bpf.h"
@@ -248,7 +320,7 @@ static __always_inline bool step_by_signal(struct walk *w)
 static __always_inline bool step_by_rule(struct walk *w,
                                          const struct cn_kernel_rule *rule)
 {
-    uint64_t cfa, saved[2], pc = w->pc, fp = w->fp, lr = w->lr;
+    uint64_t cfa, pc = w->pc, fp = w->fp, lr = w->lr;
     bool has_saved_fp = rule->flags & CN_KERNEL_SAVED_FP;
     bool has_saved_pc = rule->flags & CN_KERNEL_SAVED_PC;
 
@@ -269,30 +341,22 @@ static __always_inline bool step_by_rule(struct walk *w,
     }
     if (cfa < w->lowest)
         return false;
-    if (has_saved_fp && has_saved_pc && rule->pc == rule->fp + 8 &&
-        cfa + (uint64_t)(int64_t)rule->fp >= w->stack_begin) {
-        if (!read_user(saved, sizeof(saved), cfa + (uint64_t)(int64_t)rule->fp))
+    /* Compilers do not say that a register was restored between the end of a frame and the
+     * return: then its place is below the stack. */
+    if (has_saved_fp && cfa + (uint64_t)(int64_t)rule->fp >= w->stack_begin) {
+        if (!read_stack(w, &fp, cfa + (uint64_t)(int64_t)rule->fp))
             return false;
-        w->fp = saved[0];
-        w->lr = saved[1];
-    } else {
-        /* Compilers do not say that a register was restored between the end of a frame and
-         * the return: then the place is below the stack. */
-        if (has_saved_fp && cfa + (uint64_t)(int64_t)rule->fp >= w->stack_begin) {
-            if (!read_user(&fp, sizeof(fp), cfa + (uint64_t)(int64_t)rule->fp))
-                return false;
-        }
-        if (has_saved_pc && cfa + (uint64_t)(int64_t)rule->pc >= w->stack_begin) {
-            if (!read_user(&lr, sizeof(lr), cfa + (uint64_t)(int64_t)rule->pc))
-                return false;
-        }
-#ifdef CN_MACHINE_x86_64
-        else
-            return false;
-#endif
-        w->fp = fp;
-        w->lr = lr;
     }
+    if (has_saved_pc && cfa + (uint64_t)(int64_t)rule->pc >= w->stack_begin) {
+        if (!read_stack(w, &lr, cfa + (uint64_t)(int64_t)rule->pc))
+            return false;
+    }
+#ifdef CN_MACHINE_x86_64
+    else
+        return false;
+#endif
+    w->fp = fp;
+    w->lr = lr;
     if (has_saved_fp)
         w->has_fp = true;
     if (rule->flags & CN_KERNEL_LOST_FP)
@@ -307,11 +371,6 @@ static __always_inline bool step_by_rule(struct walk *w,
     return true;
 }
 
-struct loop {
-    struct walk *walk;
-    struct cn_kernel_process *process;
-};
-
 /* One frame; 1 ends the loop. */
 static long step(uint32_t index, void *arg)
 {
@@ -325,7 +384,7 @@ static long step(uint32_t index, void *arg)
         return 1;
     w->record.addresses[at] = w->pc;
     w->record.stack.user_count++;
-    rule = find_rule(w, loop->process);
+    rule = find_rule(loop);
     if (!rule)
         return 1;
     if (rule->kind == CN_KERNEL_END) {
@@ -359,11 +418,11 @@ int sample(struct bpf_perf_event_data *ctx)
     struct cn_frame_table *interpreter = bpf_map_lookup_elem(&interpreters, &pid);
     uint64_t time_ns = bpf_ktime_get_ns();
     struct user_registers registers;
-    struct loop loop = {w, process};
+    struct loop loop = {w, process, bpf_map_lookup_elem(&founds, &zero)};
 
     if (interpreter && !walk_frames(interpreter, task, time_ns))
         return WRITE_A_SAMPLE;
-    if (!w || !process || !find_registers(ctx, &registers))
+    if (!w || !process || !loop.found || !find_registers(ctx, &registers))
         return WRITE_A_SAMPLE;
     w->record.head = (struct cn_kernel_record){
         .kind = CN_KERNEL_STACK,
@@ -392,6 +451,7 @@ int sample(struct bpf_perf_event_data *ctx)
     w->lr = registers.lr;
     w->is_exact = w->has_fp = true;
     w->is_over = false;
+    w->window_begin = 0;
     w->mapping = (struct cn_kernel_mapping){0};
     bpf_loop(CN_KERNEL_FRAMES_MAX, step, &loop, 0);
     if (!w->is_over && w->record.stack.user_count < CN_KERNEL_FRAMES_MAX)
