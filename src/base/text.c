@@ -86,3 +86,18 @@ void cn_text_done(struct cn_text *text)
     free(text->chars);
     *text = (struct cn_text){0};
 }
+
+void cn_text_word(struct cn_text *text, const char *word)
+{
+    bool has_blanks = !*word || strpbrk(word, " \t\n");
+
+    if (text->len > 0)
+        cn_text_char(text, ' ');
+    cn_text_str_add(text, has_blanks ? "\"" : "");
+    for (; *word; word++) {
+        if (strchr("\"\\", *word))
+            cn_text_char(text, '\\');
+        cn_text_char(text, *word == '\n' ? ' ' : *word);
+    }
+    cn_text_str_add(text, has_blanks ? "\"" : "");
+}

@@ -65,6 +65,10 @@ static inline void cn_text_char(struct cn_text *text, char c)
 
 void cn_text_fill(struct cn_text *text, char c, size_t count);
 void cn_text_u64(struct cn_text *text, uint64_t value);
+
+/* Append a word of a command line after those before it, with quotes if it has blanks. */
+void cn_text_word(struct cn_text *text, const char *word);
+
 CN_PRINTF(2, 3) void cn_text_printf(struct cn_text *text, const char *fmt, ...);
 
 /* A string of its own; the caller frees it. */

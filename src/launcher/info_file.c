@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/files/out.h"
+#include "base/host/processor.h"
 #include "base/run/clock.h"
 #include "base/sort.h"
 #include "base/text.h"
@@ -87,7 +88,7 @@ static void add_machine(struct run_info *info)
 #if defined(__aarch64__)
     cn_text_str_add(text, "ARM64 (v8)");
 #else
-    add_first_line_of(text, "/proc/cpuinfo", "model name");
+    cn_processor_print(text);
 #endif
     cn_text_char(text, '\n');
     if (sysinfo(&memory) == 0) {

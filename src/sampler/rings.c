@@ -12,18 +12,17 @@
 #include "base/bytes/record.h"
 #include "base/sort.h"
 
-enum { CPUS_MAX = 4096, HEAD_LEN = 8, RECORD_MAX = 1 << 16 };
-
-/* A record that was added. */
-struct cn_ring_added {
-    uint64_t time_ns;
-    uint32_t len;
-    uint8_t *bytes;
+enum {
+    CPUS_MAX = 4096,
+    HEAD_LEN = 8,
+    ADDED_HEAD_LEN = 16,
+    RECORD_MAX = 1 << 16,
+    TAKEN_LEN_MAX = 512 << 20, /* what waits in memory */
 };
 
 /* A record in the order of time. */
 struct cn_ring_record {
-    uint64_t time_ns, off; /* position in its ring, or number of what was added */
+    uint64_t time_ns, off; /* in what is held of its ring */
     uint32_t ring;         /* that after the last one: it was added */
     uint32_t len;
 };
@@ -101,6 +100,12 @@ bool cn_rings_open(struct cn_rings *rings, const struct cn_ring_request *request
     count = count > CPUS_MAX ? CPUS_MAX : count;
     rings->list = cn_alloc((size_t)count, sizeof(*rings->list));
     rings->joined = cn_alloc(1, RECORD_MAX);
+    rings->taken = cn_alloc((size_t)count + 1, sizeof(*rings->taken));
+    rings->held = cn_alloc((size_t)count + 1, sizeof(*rings->held));
+    rings->kept = cn_alloc((size_t)count + 1, sizeof(*rings->kept));
+    rings->has_copies = request->has_copies;
+    rings->register_len = request->register_len;
+    cn_lock_init(&rings->lock);
     for (int cpu = 0; cpu < count; cpu++) {
         struct cn_ring *ring = &rings->list[rings->count];
 
@@ -138,10 +143,17 @@ void cn_rings_close(struct cn_rings *rings)
         if (i == rings->count || i + 1 == (size_t)sysconf(_SC_NPROCESSORS_CONF))
             break;
     }
-    for (size_t i = 0; i < rings->added_count; i++)
-        free(rings->added[i].bytes);
+    for (size_t i = 0; rings->taken && i <= rings->count; i++) {
+        free(rings->taken[i].bytes);
+        free(rings->held[i].bytes);
+        free(rings->kept[i].bytes);
+    }
     cn_map_done(&rings->event_of);
-    free(rings->added);
+    free(rings->taken);
+    free(rings->held);
+    free(rings->kept);
+    if (rings->joined)
+        cn_lock_done(&rings->lock);
     free(rings->list);
     free(rings->fds);
     free(rings->records);
@@ -162,51 +174,210 @@ static uint64_t u64_at(const struct cn_ring *ring, uint64_t off)
     return cn_u64_get(ring->data + off % ring->data_len);
 }
 
-/* List the records of a ring. Times within a ring never run backwards, so that what is not
- * yet read is always its end. */
-static void list_records(struct cn_rings *rings, uint32_t index)
+/* A record of a ring in one piece. */
+static struct cn_bytes record_at(const struct cn_rings *rings, const struct cn_ring *ring,
+                                 uint64_t off, size_t len)
+{
+    size_t at = (size_t)(off % ring->data_len), to_end = ring->data_len - at;
+
+    if (len <= to_end)
+        return (struct cn_bytes){ring->data + at, len};
+    memcpy(rings->joined, ring->data + at, to_end);
+    memcpy(rings->joined + to_end, ring->data, len - to_end);
+    return (struct cn_bytes){rings->joined, len};
+}
+
+/* Where the copy of the stack is in a sample: its room, the bytes, and how many were copied.
+ * False if it has none. */
+static bool find_copy(const struct cn_rings *rings, struct cn_bytes record, size_t *off,
+                      uint64_t *room)
+{
+    uint64_t chain_len, at = CN_RING_SAMPLE_CHAIN_OFF + 8;
+    struct cn_bytes word;
+
+    if (!rings->has_copies || cn_u32_get(record.ptr) != PERF_RECORD_SAMPLE ||
+        !cn_bytes_slice(record, CN_RING_SAMPLE_CHAIN_OFF, 8, &word))
+        return false;
+    chain_len = cn_u64_get(word.ptr);
+    if (chain_len > record.len / 8)
+        return false;
+    at += 8 * chain_len;
+    if (!cn_bytes_slice(record, at, 8, &word))
+        return false;
+    at += 8;
+    if (cn_u64_get(word.ptr) != PERF_SAMPLE_REGS_ABI_NONE)
+        at += rings->register_len;
+    if (!cn_bytes_slice(record, at, 8, &word))
+        return false;
+    *room = cn_u64_get(word.ptr);
+    *off = (size_t)at;
+    return *room > 0 && *room % 8 == 0 && *room <= record.len - at - 8 &&
+           cn_bytes_slice(record, at + 8 + *room, 8, &word);
+}
+
+static uint8_t *room_in(struct cn_ring_bytes *to, size_t len)
+{
+    CN_GROW_TO(to->bytes, to->len + len, to->capacity);
+    to->len += len;
+    return to->bytes + to->len - len;
+}
+
+/* Copy a record, of a stack only what was copied. */
+static void take_record(struct cn_rings *rings, struct cn_ring_bytes *to,
+                        struct cn_bytes record)
+{
+    uint64_t room, used;
+    size_t off;
+
+    if (!find_copy(rings, record, &off, &room)) {
+        memcpy(room_in(to, record.len), record.ptr, record.len);
+        return;
+    }
+    used = cn_u64_get(record.ptr + off + 8 + room);
+    used = used < room ? (used + 7) / 8 * 8 : room;
+    size_t len = off + 8 + (used > 0 ? (size_t)used + 8 : 0);
+    uint8_t *at = room_in(to, len);
+    memcpy(at, record.ptr, off + 8 + (size_t)used);
+    cn_u16_put(at + 6, (uint16_t)len);
+    cn_u64_put(at + off, used);
+    if (used > 0)
+        memcpy(at + off + 8 + used, record.ptr + off + 8 + room, 8);
+}
+
+static void take_ring(struct cn_rings *rings, size_t index)
 {
     struct cn_ring *ring = &rings->list[index];
     struct perf_event_mmap_page *page = ring->map;
-    uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE), last_ns = 0;
+    uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
 
-    for (uint64_t at = ring->tail; head - at >= HEAD_LEN;) {
-        uint64_t word = u64_at(ring, at), time_ns;
-        uint32_t type = (uint32_t)word, len = (uint32_t)(word >> 48);
+    size_t before = rings->taken[index].len;
 
-        if (len < CN_RING_TIME_FROM_END + HEAD_LEN || len > head - at)
+    while (head - ring->tail >= HEAD_LEN && rings->taken_len < TAKEN_LEN_MAX) {
+        uint32_t len = (uint32_t)(u64_at(ring, ring->tail) >> 48);
+
+        if (len < CN_RING_TIME_FROM_END + HEAD_LEN || len > head - ring->tail)
             break;
-        time_ns =
-            u64_at(ring, type == PERF_RECORD_SAMPLE ? at + CN_RING_SAMPLE_TIME_OFF
-                                                    : at + len - CN_RING_TIME_FROM_END);
-        last_ns = time_ns > last_ns ? time_ns : last_ns;
-        CN_PUSH(rings->records, rings->record_count, rings->record_capacity,
-                (struct cn_ring_record){last_ns, at, index, len});
-        at += len;
+        take_record(rings, &rings->taken[index], record_at(rings, ring, ring->tail, len));
+        ring->tail += len;
+        rings->taken_len += rings->taken[index].len - before;
+        before = rings->taken[index].len;
     }
+    __atomic_store_n(&page->data_tail, ring->tail, __ATOMIC_RELEASE);
 }
 
+static void empty_locked(struct cn_rings *rings)
+{
+    for (size_t i = 0; i < rings->count; i++)
+        take_ring(rings, i);
+    if (rings->fill && rings->taken_len < TAKEN_LEN_MAX)
+        rings->fill(rings->fill_arg);
+}
+
+void cn_rings_empty(struct cn_rings *rings)
+{
+    cn_lock_take(&rings->lock);
+    empty_locked(rings);
+    cn_lock_release(&rings->lock);
+}
+
+void cn_rings_set_fill(struct cn_rings *rings, void (*fill)(void *arg), void *arg)
+{
+    rings->fill = fill;
+    rings->fill_arg = arg;
+}
+
+/* Added records have a head of their own: length and time. */
 void cn_rings_add(struct cn_rings *rings, const uint8_t *record, size_t len,
                   uint64_t time_ns)
 {
-    struct cn_ring_added added = {time_ns, (uint32_t)len, cn_alloc(1, len)};
+    size_t padded = (size_t)cn_align_up(len, 8);
+    uint8_t *at = room_in(&rings->taken[rings->count], ADDED_HEAD_LEN + padded);
 
-    memcpy(added.bytes, record, len);
-    CN_PUSH(rings->added, rings->added_count, rings->added_capacity, added);
+    rings->taken_len += ADDED_HEAD_LEN + padded;
+    cn_u64_put(at, len);
+    cn_u64_put(at + 8, time_ns);
+    memcpy(at + ADDED_HEAD_LEN, record, len);
 }
 
-/* Forget what was added and delivered. */
-static void drop_added(struct cn_rings *rings, uint64_t until_ns)
+/* List the records of a ring. Times within a ring never run backwards, so that what is not
+ * yet delivered is always its end. */
+static void list_records(struct cn_rings *rings, uint32_t index)
 {
-    size_t kept = 0;
+    struct cn_bytes rest = {rings->held[index].bytes, rings->held[index].len}, record;
+    uint64_t off = 0, last_ns = 0;
 
-    for (size_t i = 0; i < rings->added_count; i++) {
-        if (rings->added[i].time_ns >= until_ns)
-            rings->added[kept++] = rings->added[i];
-        else
-            free(rings->added[i].bytes);
+    while (rest.len >= HEAD_LEN) {
+        size_t len = (size_t)(cn_u64_get(rest.ptr) >> 48);
+
+        if (len < CN_RING_TIME_FROM_END + HEAD_LEN || !cn_bytes_take(&rest, len, &record))
+            break;
+        uint64_t time_ns =
+            cn_u64_get(record.ptr + (cn_u32_get(record.ptr) == PERF_RECORD_SAMPLE
+                                         ? CN_RING_SAMPLE_TIME_OFF
+                                         : len - CN_RING_TIME_FROM_END));
+        last_ns = time_ns > last_ns ? time_ns : last_ns;
+        CN_PUSH(rings->records, rings->record_count, rings->record_capacity,
+                (struct cn_ring_record){last_ns, off, index, (uint32_t)len});
+        off += len;
     }
-    rings->added_count = kept;
+}
+
+/* The same for what was added, in any order. */
+static void list_added(struct cn_rings *rings)
+{
+    uint32_t index = (uint32_t)rings->count;
+    struct cn_bytes rest = {rings->held[index].bytes, rings->held[index].len}, head,
+                    record;
+    uint64_t off = 0;
+
+    while (cn_bytes_take(&rest, ADDED_HEAD_LEN, &head) &&
+           cn_bytes_take(&rest, cn_align_up(cn_u64_get(head.ptr), 8), &record)) {
+        CN_PUSH(rings->records, rings->record_count, rings->record_capacity,
+                (struct cn_ring_record){cn_u64_get(head.ptr + 8), off + ADDED_HEAD_LEN,
+                                        index, (uint32_t)cn_u64_get(head.ptr)});
+        off += ADDED_HEAD_LEN + record.len;
+    }
+}
+
+/* Hold what was taken out of the rings. */
+static void hold(struct cn_rings *rings)
+{
+    cn_lock_take(&rings->lock);
+    empty_locked(rings);
+    for (size_t i = 0; i <= rings->count; i++) {
+        struct cn_ring_bytes *taken = &rings->taken[i], *held = &rings->held[i];
+
+        if (held->len == 0) {
+            struct cn_ring_bytes empty = *held;
+
+            *held = *taken;
+            *taken = empty;
+        } else if (taken->len > 0) {
+            memcpy(room_in(held, taken->len), taken->bytes, taken->len);
+        }
+        taken->len = 0;
+    }
+    rings->taken_len = 0;
+    cn_lock_release(&rings->lock);
+}
+
+/* Keep the records that were listed from `at` on. */
+static void keep_rest(struct cn_rings *rings, size_t at)
+{
+    for (; at < rings->record_count; at++) {
+        const struct cn_ring_record *record = &rings->records[at];
+        size_t head = record->ring == rings->count ? ADDED_HEAD_LEN : 0;
+        size_t len = head + (size_t)cn_align_up(record->len, 8);
+
+        memcpy(room_in(&rings->kept[record->ring], len),
+               rings->held[record->ring].bytes + record->off - head, len);
+    }
+    for (size_t i = 0; i <= rings->count; i++) {
+        struct cn_ring_bytes held = rings->held[i];
+
+        rings->held[i] = rings->kept[i];
+        rings->kept[i] = (struct cn_ring_bytes){held.bytes, 0, held.capacity};
+    }
 }
 
 bool cn_rings_read(struct cn_rings *rings, uint64_t until_ns,
@@ -215,40 +386,23 @@ bool cn_rings_read(struct cn_rings *rings, uint64_t until_ns,
                    void *arg, struct cn_error *err)
 {
     bool ok = true;
+    size_t i = 0;
 
+    hold(rings);
     rings->record_count = 0;
-    for (uint32_t i = 0; i < rings->count; i++)
-        list_records(rings, i);
-    for (size_t i = 0; i < rings->added_count; i++)
-        CN_PUSH(rings->records, rings->record_count, rings->record_capacity,
-                (struct cn_ring_record){rings->added[i].time_ns, i,
-                                        (uint32_t)rings->count, rings->added[i].len});
+    for (uint32_t k = 0; k < rings->count; k++)
+        list_records(rings, k);
+    list_added(rings);
     CN_SORT(rings->records, rings->record_count, CN_UP(struct cn_ring_record, time_ns),
             CN_UP(struct cn_ring_record, ring), CN_UP(struct cn_ring_record, off));
-    for (size_t i = 0; i < rings->record_count && ok; i++) {
+    for (; i < rings->record_count && ok; i++) {
         const struct cn_ring_record *record = &rings->records[i];
 
         if (record->time_ns >= until_ns)
             break;
-        if (record->ring == rings->count) {
-            ok = take(arg, rings->added[record->off].bytes, record->len, record->time_ns,
-                      err);
-            continue;
-        }
-        struct cn_ring *ring = &rings->list[record->ring];
-        size_t at = (size_t)(record->off % ring->data_len);
-        size_t to_end = ring->data_len - at;
-        const uint8_t *bytes = ring->data + at;
-        if (record->len > to_end) {
-            memcpy(rings->joined, bytes, to_end);
-            memcpy(rings->joined + to_end, ring->data, record->len - to_end);
-            bytes = rings->joined;
-        }
-        ok = take(arg, bytes, record->len, record->time_ns, err);
-        ring->tail = record->off + record->len;
-        __atomic_store_n(&((struct perf_event_mmap_page *)ring->map)->data_tail,
-                         ring->tail, __ATOMIC_RELEASE);
+        ok = take(arg, rings->held[record->ring].bytes + record->off, record->len,
+                  record->time_ns, err);
     }
-    drop_added(rings, until_ns);
+    keep_rest(rings, i);
     return ok;
 }

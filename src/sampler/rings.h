@@ -4,7 +4,10 @@
  * Every record of a ring has the time and the identifier of its event at known offsets: samples begin
  * with identifier, address, pid and tid, and time; other records end with pid and tid, time,
  * processor and identifier. cn_rings_read() delivers them in the order of time.
- * Threads: one thread at a time.
+ *
+ * Rings are short: cn_rings_empty() moves what is in them to memory, also while another thread is
+ * busy with what it has read.
+ * Threads: one thread at a time, except for cn_rings_empty().
  */
 #ifndef CN_SAMPLER_RINGS_H
 #define CN_SAMPLER_RINGS_H
@@ -18,6 +21,7 @@
 #include "base/bytes/bytes.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "base/run/lock.h"
 
 /* Events to sample, by the names that perf uses. */
 
@@ -42,7 +46,8 @@ void cn_sample_events_done(struct cn_sample_events *events);
 enum {
     CN_RING_SAMPLE_ID_OFF = 8, /* of a sample with its head */
     CN_RING_SAMPLE_TIME_OFF = 32,
-    CN_RING_TIME_FROM_END = 24, /* of any other record */
+    CN_RING_SAMPLE_CHAIN_OFF = 56, /* registers and stack follow it */
+    CN_RING_TIME_FROM_END = 24,    /* of any other record */
     CN_RING_ID_FROM_END = 8,
 };
 
@@ -52,8 +57,14 @@ struct cn_ring {
     size_t map_len;
     uint8_t *data;
     size_t data_len;
-    uint64_t tail; /* up to here, records are read */
+    uint64_t tail; /* up to here, records were taken out of it */
     int fd;        /* whose ring it is; -1 when it is closed */
+};
+
+/* Records one after another, as in a ring. */
+struct cn_ring_bytes {
+    uint8_t *bytes;
+    size_t len, capacity;
 };
 
 struct cn_rings {
@@ -64,10 +75,19 @@ struct cn_rings {
     struct cn_map event_of; /* by the kernel's id */
     struct cn_ring_record *records;
     size_t record_count, record_capacity;
-    uint8_t *joined;             /* a record that crosses the end of its ring */
-    struct cn_ring_added *added; /* records that were added and not yet read */
-    size_t added_count, added_capacity;
-    uint64_t lost_count;
+    bool has_copies;     /* samples have registers and stacks */
+    size_t register_len; /* bytes */
+    uint8_t *joined;     /* a record that crosses the end of its ring */
+
+    /* Under the lock, for each ring and what was added: what was taken out of it. */
+    struct cn_lock lock;
+    struct cn_ring_bytes *taken;
+    size_t taken_len; /* of all */
+    void (*fill)(void *arg);
+    void *fill_arg;
+
+    struct cn_ring_bytes *held; /* what is not yet delivered of it */
+    struct cn_ring_bytes *kept; /* memory for what will be held */
 };
 
 /* How to open events. */
@@ -75,7 +95,9 @@ struct cn_ring_request {
     const struct cn_sample_events *events; /* with complete attributes */
     const pid_t *tids;                     /* tasks; NULL: the whole machine */
     size_t tid_count;
-    size_t data_len; /* of a ring */
+    size_t data_len;     /* of a ring */
+    bool has_copies;     /* samples have registers and stacks */
+    size_t register_len; /* bytes */
 };
 
 /* Why opening failed. */
@@ -94,11 +116,19 @@ void cn_rings_close(struct cn_rings *rings);
 /* Switch all events on or off. */
 void cn_rings_enable(struct cn_rings *rings, bool is_on);
 
-/* Add a record that did not come through a ring; it is copied. */
+/* Where other records come from: `fill` is called whenever rings are emptied, by any thread but
+ * not by two at a time, and calls cn_rings_add(). */
+void cn_rings_set_fill(struct cn_rings *rings, void (*fill)(void *arg), void *arg);
+
+/* Move what is in the rings to memory, up to a limit: the kernel counts what is lost then. Any
+ * thread. */
+void cn_rings_empty(struct cn_rings *rings);
+
+/* Add a record that did not come through a ring; it is copied. Only for `fill`. */
 void cn_rings_add(struct cn_rings *rings, const uint8_t *record, size_t len,
                   uint64_t time_ns);
 
-/* Deliver the records before `until_ns` in the order of time. The bytes are valid during
+/* Empty the rings and deliver the records before `until_ns` in the order of time. The bytes are valid during
  * the call. Ends with the first call that returns false. */
 CN_CHECK bool cn_rings_read(struct cn_rings *rings, uint64_t until_ns,
                             bool (*take)(void *arg, const uint8_t *record, size_t len,

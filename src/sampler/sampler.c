@@ -14,13 +14,17 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/bytes/wire.h"
+#include "base/host/processor.h"
 #include "base/run/clock.h"
 #include "base/text.h"
 #include "formats/exchange/perf/symbolize.h"
+#include "model/origin.h"
 #include "sampler/collect.h"
 #include "sampler/kernel/kernel.h"
 #include "sampler/kernel/shared.h"
 #include "sampler/program.h"
+#include "sampler/ring_watch.h"
 #include "sampler/setup.h"
 #include "sampler/synthesis.h"
 #include "sampler/timers.h"
@@ -46,13 +50,14 @@ struct sampling {
     pid_t *tids; /* attached to */
     size_t tid_count;
     struct cn_rings rings;
+    struct cn_ring_watch watch;
     struct cn_timers timers;  /* without perf events */
     struct cn_kernel *kernel; /* that unwinds; NULL: stacks are copied */
     struct cn_error refusal;  /* why not */
     struct cn_perf_writer writer;
     struct cn_sample_collector collector;
-    struct pollfd *polled; /* rings, then processes whose end matters */
-    size_t polled_count, ring_count;
+    struct pollfd *polled; /* processes whose end matters */
+    size_t polled_count;
     size_t alive_count; /* processes that were attached to and have not ended */
     uint64_t start_ns, flushed_ns, refreshed_ns;
     int wait_status;
@@ -185,18 +190,58 @@ static const char **command_line(struct cn_text *text)
     return words;
 }
 
+static const char *way_of(const struct sampling *s)
+{
+    if (s->options->stacks == CN_SAMPLE_NONE)
+        return "none";
+    if (s->options->stacks == CN_SAMPLE_POINTERS)
+        return "frame pointers";
+    if (s->timers.shared)
+        return "copied by signals inside the program";
+    return s->kernel ? "unwound in the kernel" : "copied by the kernel";
+}
+
+/* What perf has no feature for: the program, and how stacks are taken, as far as it is known. */
+static void add_origin(const struct sampling *s, struct cn_text *out)
+{
+    const struct cn_sample_options *options = s->options;
+    const struct cn_sample_collector *c = &s->collector;
+    struct cn_text program = {0};
+    struct cn_origin origin = {
+        .stacks = way_of(s),
+        .refusal = s->refusal.text[0] ? s->refusal.text : NULL,
+        .whole_count = c->stacks.ends[CN_UNWIND_WHOLE],
+        .kernel_count = c->kernel_count,
+        .lost_count = c->lost_count,
+    };
+
+    for (size_t i = 0; options->words && options->words[i]; i++)
+        cn_text_word(&program, options->words[i]);
+    if (program.len > 0)
+        origin.program = cn_text_str(&program);
+    for (size_t i = 0; i <= CN_UNWIND_BAD; i++)
+        origin.stack_count += c->stacks.ends[i];
+    cn_origin_encode(&origin, out);
+    cn_text_done(&program);
+}
+
 static bool open_file(struct sampling *s, struct cn_error *err)
 {
-    struct cn_text text = {0};
+    struct cn_text text = {0}, processor = {0}, origin = {0};
     const char **words = command_line(&text);
     struct perf_event_attr *attrs = cn_alloc(s->setup.events.count, sizeof(*attrs));
     struct cn_perf_writer_event *events =
         cn_alloc(s->setup.events.count, sizeof(*events));
     uint8_t build_id[20];
+
+    cn_processor_print(&processor);
+    add_origin(s, &origin);
     struct cn_perf_writer_facts facts = {
         .events = events,
         .event_count = s->setup.events.count,
         .command = words,
+        .processor = cn_text_str(&processor),
+        .origin = cn_wire_view(&origin),
         .kernel_build_id = {build_id, cn_kernel_build_id(build_id)},
         .clock = CLOCK_MONOTONIC,
         .compression_level = s->options->compression_level,
@@ -212,6 +257,8 @@ static bool open_file(struct sampling *s, struct cn_error *err)
     free(attrs);
     free(words);
     cn_text_done(&text);
+    cn_text_done(&processor);
+    cn_text_done(&origin);
     return ok;
 }
 
@@ -235,14 +282,7 @@ static void list_polled(struct sampling *s)
 {
     const struct cn_sample_options *options = s->options;
 
-    s->ring_count = s->rings.count + (s->kernel != NULL);
-    s->polled = cn_alloc(s->ring_count + options->pid_count + 1, sizeof(*s->polled));
-    for (size_t i = 0; i < s->rings.count; i++)
-        s->polled[s->polled_count++] =
-            (struct pollfd){.fd = s->rings.list[i].fd, .events = POLLIN};
-    if (s->kernel)
-        s->polled[s->polled_count++] =
-            (struct pollfd){.fd = cn_kernel_fd(s->kernel), .events = POLLIN};
+    s->polled = cn_alloc(options->pid_count + 1, sizeof(*s->polled));
     if (options->words)
         s->polled[s->polled_count++] =
             (struct pollfd){.fd = s->program.end, .events = POLLIN};
@@ -254,25 +294,40 @@ static void list_polled(struct sampling *s)
     }
 }
 
-/* Wait for records, or for the end of a process. */
+/* Wait for a time, or for the end of a process. */
 static void wait_for_records(struct sampling *s, int timeout_ms)
 {
-    if (poll(s->polled, (nfds_t)s->polled_count, timeout_ms) <= 0)
+    if (poll(s->polled, (nfds_t)s->polled_count, timeout_ms) <= 0 || s->options->words)
         return;
     for (size_t i = 0; i < s->polled_count; i++) {
         struct pollfd *polled = &s->polled[i];
 
         if (polled->revents == 0)
             continue;
-        if (i >= s->ring_count && !s->options->words) {
-            (void)close(polled->fd);
-            polled->fd = -1;
-            s->alive_count--;
-        } else if (i < s->ring_count && polled->revents & (POLLHUP | POLLERR)) {
-            /* The task that the ring was opened for has ended. Others still use it. */
-            polled->fd = -1;
-        }
+        (void)close(polled->fd);
+        polled->fd = -1;
+        s->alive_count--;
     }
+}
+
+static void add_record(void *arg, const uint8_t *record, size_t len)
+{
+    struct sampling *s = arg;
+    struct cn_kernel_record head;
+
+    if (len < sizeof(head))
+        return;
+    memcpy(&head, record, sizeof(head));
+    /* The kernel takes the time of a sample before the program runs. */
+    uint64_t early_ns = head.kind == CN_KERNEL_FRAMES ? FRAMES_EARLY_NS : 0;
+    cn_rings_add(&s->rings, record, len, head.time_ns - early_ns);
+}
+
+static void read_kernel(void *arg)
+{
+    struct sampling *s = arg;
+
+    cn_kernel_read(s->kernel, add_record, s);
 }
 
 static bool prepare(struct sampling *s, struct cn_error *err)
@@ -280,7 +335,10 @@ static bool prepare(struct sampling *s, struct cn_error *err)
     if (!cn_sample_setup_events(&s->setup, s->options, err) || !find_tasks(s, err) ||
         (s->options->words &&
          !cn_sample_program_start(&s->program, s->options->words, err)) ||
-        !open_rings(s, err) || !open_file(s, err))
+        !open_rings(s, err))
+        return false;
+    open_kernel(s);
+    if (!open_file(s, err))
         return false;
     s->collector = (struct cn_sample_collector){
         .options = s->options,
@@ -289,9 +347,13 @@ static bool prepare(struct sampling *s, struct cn_error *err)
         .writer = &s->writer,
     };
     cn_unwound_begin(&s->collector.stacks, &s->collector.stored);
-    open_kernel(s);
     s->collector.stacks.kernel = s->kernel;
     list_polled(s);
+    if (s->kernel)
+        cn_rings_set_fill(&s->rings, read_kernel, s);
+    if (!s->timers.shared)
+        cn_ring_watch_start(&s->watch, &s->rings,
+                            s->kernel ? cn_kernel_fd(s->kernel) : -1);
     return true;
 }
 
@@ -337,25 +399,10 @@ static bool is_over(struct sampling *s)
     return interrupts || (options->pid_count > 0 && s->alive_count == 0);
 }
 
-static void add_record(void *arg, const uint8_t *record, size_t len)
-{
-    struct sampling *s = arg;
-    struct cn_kernel_record head;
-
-    if (len < sizeof(head))
-        return;
-    memcpy(&head, record, sizeof(head));
-    /* The kernel takes the time of a sample before the program runs. */
-    uint64_t early_ns = head.kind == CN_KERNEL_FRAMES ? FRAMES_EARLY_NS : 0;
-    cn_rings_add(&s->rings, record, len, head.time_ns - early_ns);
-}
-
 static bool read_rings(struct sampling *s, uint64_t until_ns, struct cn_error *err)
 {
     uint64_t now_ns = cn_clock_ns();
 
-    if (s->kernel)
-        cn_kernel_read(s->kernel, add_record, s);
     if (!(s->timers.shared
               ? cn_timers_read(&s->timers, cn_collector_take_inside, &s->collector, err)
               : cn_rings_read(&s->rings, until_ns, cn_collector_take, &s->collector,
@@ -399,6 +446,7 @@ static bool watch(struct sampling *s, struct cn_error *err)
         }
     }
     cn_rings_enable(&s->rings, false);
+    cn_ring_watch_stop(&s->watch);
     if (s->timers.shared) {
         cn_timers_stop(&s->timers);
         s->collector.lost_count += cn_timers_lost(&s->timers);
@@ -494,8 +542,15 @@ bool cn_sample_run(const struct cn_sample_options *options,
 
         summarize(&s, result);
         give_hints(&s);
-        if (is_complete)
+        if (is_complete) {
+            struct cn_text origin = {0};
+
             add_symbols(&s);
+            add_origin(&s, &origin);
+            cn_perf_writer_add_section(&s.writer, CN_PERF_FEATURE_ORIGIN,
+                                       cn_wire_view(&origin));
+            cn_text_done(&origin);
+        }
         is_complete = cn_perf_writer_close(&s.writer, &failure) && is_complete;
         cn_rings_close(&s.rings);
         wait_for_program(&s);
@@ -506,13 +561,14 @@ bool cn_sample_run(const struct cn_sample_options *options,
             result->failure = failure;
     }
     cn_sample_program_close(&s.program);
+    cn_ring_watch_stop(&s.watch);
     cn_rings_close(&s.rings);
     cn_timers_close(&s.timers);
     cn_perf_writer_discard(&s.writer);
     cn_collector_done(&s.collector);
     cn_kernel_free(s.kernel);
     cn_sample_setup_done(&s.setup);
-    for (size_t i = s.ring_count + (options->words != NULL); i < s.polled_count; i++)
+    for (size_t i = options->words != NULL; i < s.polled_count; i++)
         if (s.polled[i].fd >= 0)
             (void)close(s.polled[i].fd);
     free(s.polled);

@@ -313,7 +313,14 @@ bool cn_sample_setup_open(struct cn_sample_setup *setup,
                           size_t tid_count, struct cn_rings *rings, bool *is_refused,
                           struct cn_error *err)
 {
-    struct cn_ring_request request = {&setup->events, tids, tid_count, first_ring_len()};
+    struct cn_ring_request request = {
+        .events = &setup->events,
+        .tids = tids,
+        .tid_count = tid_count,
+        .data_len = first_ring_len(),
+        .has_copies = options->stacks == CN_SAMPLE_WHOLE,
+        .register_len = 8 * (size_t)__builtin_popcountll(setup->register_mask),
+    };
     struct cn_ring_failure failure;
 
     for (;;) {

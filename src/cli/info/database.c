@@ -136,6 +136,61 @@ static void add_count(struct cn_sheet *sheet, const char *key, uint64_t count)
     cn_text_done(&text);
 }
 
+static void add_known(struct cn_sheet *sheet, const char *key, const char *value)
+{
+    if (value && *value)
+        cn_sheet_add(sheet, key, "%s", value);
+}
+
+static double percent_of(uint64_t count, uint64_t all)
+{
+    return 100 * (double)count / (double)all;
+}
+
+static void show_origin(const struct database_info *info, struct cn_sheet *sheet)
+{
+    const struct cn_origin *origin = &info->db->origin;
+    struct cn_text text = {0};
+
+    if (!cn_origin_is_known(origin))
+        return;
+    cn_sheet_group(sheet, "Run");
+    add_known(sheet, "program", origin->program);
+    add_known(sheet, "command", origin->command);
+    if (origin->start_ns > 0) {
+        cn_date_print(&text, origin->start_ns, 3);
+        cn_text_str_add(&text, " UTC");
+        add_text(sheet, "start", &text);
+    }
+    add_known(sheet, "host", origin->host);
+    add_known(sheet, "kernel", origin->kernel);
+    if (origin->processor_count > 0 || origin->processor) {
+        cn_text_printf(&text, "%" PRIu64 " x %s%s%s", origin->processor_count,
+                       origin->processor ? origin->processor : "unknown",
+                       origin->machine ? ", " : "",
+                       origin->machine ? origin->machine : "");
+        add_text(sheet, "processors", &text);
+    }
+    if (origin->memory_bytes > 0) {
+        cn_size_print(&text, origin->memory_bytes);
+        add_text(sheet, "memory", &text);
+    }
+    if (origin->stacks && origin->stack_count > 0) {
+        cn_text_str_add(&text, origin->stacks);
+        if (origin->kernel_count > 0 && origin->kernel_count < origin->stack_count)
+            cn_text_printf(&text, " (%.1f %%; the others were copied)",
+                           percent_of(origin->kernel_count, origin->stack_count));
+        cn_text_printf(&text, ", %.1f %% whole",
+                       percent_of(origin->whole_count, origin->stack_count));
+        add_text(sheet, "stacks", &text);
+    }
+    add_known(sheet, "not in the kernel", origin->refusal);
+    if (origin->lost_count > 0)
+        add_count(sheet, "lost records", origin->lost_count);
+    add_known(sheet, "written by", origin->writer);
+    cn_text_done(&text);
+}
+
 static void show_files(const struct database_info *info, struct cn_sheet *sheet)
 {
     struct cn_text text = {0}, name = {0};
@@ -350,6 +405,7 @@ static void add_sheet(struct cn_text *text, const struct database_info *info,
                  db->title);
     cn_sheet_add(&sheet, "format", "%s", info->opened->format->name);
     cn_sheet_add(&sheet, "path", "%s", info->path);
+    show_origin(info, &sheet);
     show_files(info, &sheet);
     show_threads(info, &sheet);
     show_modules(info, &sheet);
@@ -399,6 +455,23 @@ static void list_ids(const struct database_info *info,
             cn_facts_u64(facts, "physical", id->physical);
         cn_facts_end(facts);
     }
+    cn_facts_end(facts);
+}
+
+static void list_fact(void *arg, const char *key, const char *text, uint64_t number)
+{
+    if (text)
+        cn_facts_str(arg, key, text);
+    else
+        cn_facts_u64(arg, key, number);
+}
+
+static void list_origin(const struct database_info *info, struct cn_facts *facts)
+{
+    if (!cn_origin_is_known(&info->db->origin))
+        return;
+    cn_facts_object(facts, "origin");
+    cn_origin_each(&info->db->origin, list_fact, facts);
     cn_facts_end(facts);
 }
 
@@ -527,6 +600,7 @@ static void list_facts(const struct cn_args *args, const struct database_info *i
     cn_facts_str(&facts, "description", info->db->description);
     cn_facts_str(&facts, "format", info->opened->format->name);
     cn_facts_str(&facts, "path", info->path);
+    list_origin(info, &facts);
     list_files(info, &facts);
     list_measured(info, &facts);
     list_threads(info, &facts);

@@ -353,20 +353,6 @@ static bool choose_arguments(const struct cn_args *args,
     return true;
 }
 
-/* Append a word of a command line, with quotes if it has blanks. */
-static void add_word(struct cn_text *text, const char *word)
-{
-    bool has_blanks = !*word || strpbrk(word, " \t\n");
-
-    cn_text_str_add(text, has_blanks ? " \"" : " ");
-    for (; *word; word++) {
-        if (strchr("\"\\", *word))
-            cn_text_char(text, '\\');
-        cn_text_char(text, *word == '\n' ? ' ' : *word);
-    }
-    cn_text_str_add(text, has_blanks ? "\"" : "");
-}
-
 /* The command line, for the recording; release it with free(). */
 static char *join_words(const struct cn_args *args)
 {
@@ -378,11 +364,11 @@ static char *join_words(const struct cn_args *args)
             cn_strprintf("--%s%s%s", args->given[i]->name, args->values[i] ? "=" : "",
                          args->values[i] ? args->values[i] : "");
 
-        add_word(&text, word);
+        cn_text_word(&text, word);
         free(word);
     }
     for (size_t i = 0; i < cn_args_count(args); i++)
-        add_word(&text, cn_args_operand(args, i));
+        cn_text_word(&text, cn_args_operand(args, i));
     return text.chars;
 }
 

@@ -74,8 +74,9 @@ static void open_whole(struct cn_file *file, const char *dir, const char *name,
 bool cn_hpc_maps_open(struct cn_hpc_maps *maps, const char *dir, const char *tree_name,
                       struct cn_error *err)
 {
-    const char *const names[CN_HPC_FILE_COUNT] = {tree_name,  "profile.db", "cct.db",
-                                                  "trace.db", "latency.db", "states.db"};
+    const char *const names[CN_HPC_FILE_COUNT] = {tree_name,   "profile.db", "cct.db",
+                                                  "trace.db",  "latency.db", "states.db",
+                                                  "origin.txt"};
 
     for (size_t i = 0; i < CN_HPC_FILE_COUNT; i++) {
         struct cn_error damage = {0};
@@ -116,6 +117,7 @@ static bool open_directory(struct cn_database **out, struct cn_hpc_maps *maps,
     open_optional(&maps->file[CN_HPC_TRACE_FILE], dir, "trace.db", &damage.trace);
     open_whole(&maps->file[CN_HPC_LATENCY_FILE], dir, "latency.db", &damage.latency);
     open_whole(&maps->file[CN_HPC_STATES_FILE], dir, "states.db", &damage.states);
+    open_whole(&maps->file[CN_HPC_ORIGIN_FILE], dir, "origin.txt", &damage.origin);
     if (!open(&db, maps, dir, &damage, err))
         return cn_fail_in(err, "%s", dir);
     if (damage.cct.kind != CN_ERR_NONE)
@@ -126,6 +128,8 @@ static bool open_directory(struct cn_database **out, struct cn_hpc_maps *maps,
         cn_database_warn(db, true, "%s; no percentiles", damage.latency.text);
     if (damage.states.kind != CN_ERR_NONE)
         cn_database_warn(db, true, "%s; no states over time", damage.states.text);
+    if (damage.origin.kind != CN_ERR_NONE)
+        cn_database_warn(db, true, "%s", damage.origin.text);
     db->path = cn_arena_strdup(&db->arena, dir);
     db->contexts_file = tree_name;
     db->timelines_file = "trace.db";

@@ -1,5 +1,5 @@
 /* The files of a database of any generation, mapped: the tree (meta.db or experiment.xml),
- * profile.db, cct.db, trace.db, latency.db and states.db.
+ * profile.db, cct.db, trace.db, latency.db, states.db and origin.txt.
  *
  * A zeroed struct has nothing mapped; bytes.ptr is NULL for a file that does not exist.
  * Threads: immutable after open.
@@ -19,6 +19,7 @@ enum {
     CN_HPC_TRACE_FILE,
     CN_HPC_LATENCY_FILE,
     CN_HPC_STATES_FILE,
+    CN_HPC_ORIGIN_FILE,
     CN_HPC_FILE_COUNT,
 };
 
@@ -28,7 +29,7 @@ struct cn_hpc_maps {
 
 /* Why optional files cannot be read; CN_ERR_NONE for those that can, or do not exist. */
 struct cn_hpc_damage {
-    struct cn_error cct, trace, latency, states;
+    struct cn_error cct, trace, latency, states, origin;
 };
 
 /* True if `path` is a directory with a file `tree_name` that is_tree() accepts, or a file in

@@ -22,6 +22,7 @@
 #include "model/contexts/identity.h"
 #include "model/contexts/metric.h"
 #include "model/contexts/taxonomy.h"
+#include "model/origin.h"
 #include "model/step.h"
 #include "model/warning.h"
 
@@ -176,6 +177,7 @@ struct cn_database {
     const struct cn_database_ops *ops;
     const char *path; /* the directory; "" for one that lives in memory */
     const char *title, *description;
+    struct cn_origin origin; /* what was run, where and how */
     struct cn_kinds kinds;
     struct cn_metrics metrics;
     struct cn_taxonomy taxonomy;

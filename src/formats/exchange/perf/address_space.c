@@ -54,8 +54,8 @@ static void add_build_id(struct cn_text *out, const struct cn_perf_file *file,
     else
         cn_hex_add(out, id.ptr, id.len);
     /* The vDSO is part of the kernel: that of another one is none that is known here. */
-    if (out->len == 0 && strcmp(path, "[vdso]") == 0 && file->kernel_release &&
-        !cn_kernel_is_running("", file->kernel_release))
+    if (out->len == 0 && strcmp(path, "[vdso]") == 0 && file->origin.kernel &&
+        !cn_kernel_is_running("", file->origin.kernel))
         cn_text_fill(out, '0', CN_PERF_BUILD_ID_MAX);
 }
 

@@ -7,6 +7,7 @@
 #include "base/bytes/digits.h"
 #include "base/bytes/wire.h"
 #include "base/sort.h"
+#include "formats/exchange/perf/origin.h"
 
 enum { BUILD_ID_NAME_OFF = 28, HEAD_LEN = 8, CLOCK_DATA_LEN = 24 };
 
@@ -137,14 +138,11 @@ static void read_feature(struct cn_perf_file *file, uint64_t feature,
         read_build_ids(file, bytes);
     else if (feature == CN_PERF_FEATURE_EVENT_DESC)
         read_event_names(file, bytes);
-    else if (feature == CN_PERF_FEATURE_OS_RELEASE && cn_bytes_string(bytes, 4))
-        file->kernel_release = cn_arena_strdup(&file->arena, cn_bytes_string(bytes, 4));
     else if (feature == CN_PERF_FEATURE_CLOCK_DATA && bytes.len >= CLOCK_DATA_LEN)
         file->epoch_ns = cn_u64_get(bytes.ptr + 8) - cn_u64_get(bytes.ptr + 16);
     else if (feature == CN_PERF_FEATURE_SYMBOLS)
         read_symbols(file, bytes);
-    else if (feature == CN_PERF_FEATURE_ARCH && cn_bytes_string(bytes, 4))
-        file->machine = cn_arena_strdup(&file->arena, cn_bytes_string(bytes, 4));
+    cn_perf_origin_read(&file->origin, feature, bytes, &file->arena);
 }
 
 /* A section for each feature bit, after the data. They only add names: unreadable ones are

@@ -22,6 +22,7 @@
 #include "formats/exchange/perf/format.h"
 #include "formats/exchange/perf/stored_names.h"
 #include "formats/exchange/perf/stored_symbols.h"
+#include "model/origin.h"
 #include "model/step.h"
 
 struct cn_perf_event {
@@ -70,9 +71,8 @@ struct cn_perf_file {
     uint32_t event_count;
     struct cn_map event_of;           /* by id of a sample */
     struct cn_names build_id_keys;    /* "PATH\nHEX" */
-    const char *kernel_release;       /* NULL if unknown */
     uint64_t epoch_ns;                /* of the clock of records; 0 if unknown */
-    const char *machine;              /* x86_64, aarch64, ...; NULL if unknown */
+    struct cn_origin origin;          /* texts are in the arena */
     struct cn_stored_names stored;    /* frames of interpreters */
     struct cn_stored_symbols symbols; /* names of addresses */
     struct cn_perf_at *order;

@@ -157,6 +157,8 @@ enum {
     CN_PERF_FEATURE_VERSION = 5,
     CN_PERF_FEATURE_ARCH = 6,
     CN_PERF_FEATURE_CPU_COUNT = 7, /* u32 configured, u32 online */
+    CN_PERF_FEATURE_CPU_DESC = 8,  /* the text of its model */
+    CN_PERF_FEATURE_MEMORY = 10,   /* u64 KiB */
     CN_PERF_FEATURE_COMMAND = 11,  /* u32 count, texts */
     CN_PERF_FEATURE_EVENT_DESC = 12,
     CN_PERF_FEATURE_SAMPLE_TIME = 21, /* u64 of the first sample, u64 of the last */
@@ -165,6 +167,7 @@ enum {
     CN_PERF_FEATURE_CLOCK_DATA = 29, /* u32 1, u32 clock, u64 time of day, u64 clock's */
     CN_PERF_FEATURE_SYMBOLS =
         250, /* of cairn; perf skips features that it does not know */
+    CN_PERF_FEATURE_ORIGIN = 251, /* of cairn: lines of model/origin.h */
     CN_PERF_FEATURE_COUNT = 256,
 };
 enum { CN_PERF_UPDATE_NAME = 2 };

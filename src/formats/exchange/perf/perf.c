@@ -344,13 +344,15 @@ static bool read_rank(struct cn_import *import, struct cn_perf_symbols *symbols,
     cn_perf_names_init(
         &r.names, import, symbols, &r.spaces, &r.file,
         cn_kernel_is_running(cn_perf_build_id(&r.file, "[kernel.kallsyms]"),
-                             r.file.kernel_release ? r.file.kernel_release : ""),
+                             r.file.origin.kernel ? r.file.origin.kernel : ""),
         has_monotonic_clock(&r.file));
     bool ok = cn_perf_threads_init(&r.threads, import, has_switches(&r.file), rank,
                                    r.file.epoch_ns, err) &&
               add_metrics(&r, err) && read_records(&r, err);
-    if (ok)
+    if (ok) {
         add_warnings(&r);
+        cn_import_origin(import, &r.file.origin);
+    }
     cn_map_done(&r.chain_of);
     free(r.chains);
     cn_perf_names_done(&r.names);

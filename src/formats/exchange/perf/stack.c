@@ -8,11 +8,11 @@
 
 static enum cn_unwind_machine machine_of(const struct cn_perf_file *file)
 {
-    if (!file->machine)
+    if (!file->origin.machine)
         return cn_unwind_machine_here();
-    return strcmp(file->machine, "x86_64") == 0    ? CN_UNWIND_X86_64
-           : strcmp(file->machine, "aarch64") == 0 ? CN_UNWIND_AARCH64
-                                                   : CN_UNWIND_NO_MACHINE;
+    return strcmp(file->origin.machine, "x86_64") == 0    ? CN_UNWIND_X86_64
+           : strcmp(file->origin.machine, "aarch64") == 0 ? CN_UNWIND_AARCH64
+                                                          : CN_UNWIND_NO_MACHINE;
 }
 
 /* Unwind the copy of the stack. The number of addresses; 0 if the sample has none. */

@@ -77,7 +77,7 @@ bool cn_perf_writer_add_symbols(struct cn_perf_writer *writer,
 }
 
 /* Append the sections of features after the data: those of before, with names instead of earlier
- * ones, which have the last number. */
+ * ones. */
 static bool append_sections(struct cn_bytes bytes, const struct cn_perf_header *header,
                             uint64_t data_end, const struct cn_text *names,
                             struct cn_text *out, struct cn_error *err)

@@ -18,6 +18,7 @@ enum {
     HEAD_LEN = 8,
     TEXT_ALIGN = 64,
     ZSTD = 1,
+    KIB = 1024,
 };
 
 static void put_head(struct cn_text *text, uint32_t type, uint16_t misc, size_t size)
@@ -46,21 +47,30 @@ static void begin_feature(struct cn_perf_writer *writer, uint32_t feature)
     writer->at[writer->section_count].off = writer->sections.len;
 }
 
+/* A record has at most 64 KB: a longer command line is in the section alone. */
+static void add_feature_record(struct cn_text *records, uint32_t feature,
+                               const char *contents, size_t len)
+{
+    size_t padded = (size_t)cn_align_up(len, 8);
+
+    if (padded + 2 * HEAD_LEN > UINT16_MAX)
+        return;
+    put_head(records, CN_PERF_HEADER_FEATURE, 0, 2 * HEAD_LEN + padded);
+    cn_wire_u64(records, feature);
+    cn_text_add(records, contents, len);
+    cn_text_fill(records, '\0', padded - len);
+}
+
 static void end_feature(struct cn_perf_writer *writer)
 {
     size_t off = writer->at[writer->section_count].off;
-    size_t len = writer->sections.len - off, padded = (size_t)cn_align_up(len, 8);
-    struct cn_text *records = &writer->feature_records;
+    size_t len = writer->sections.len - off;
 
     writer->at[writer->section_count].len = len;
-    /* A record has at most 64 KB: a longer command line is in the section alone. */
-    if (padded + 2 * HEAD_LEN <= UINT16_MAX) {
-        put_head(records, CN_PERF_HEADER_FEATURE, 0, 2 * HEAD_LEN + padded);
-        cn_wire_u64(records, writer->at[writer->section_count].feature);
-        cn_text_add(records, writer->sections.chars + off, len);
-        cn_text_fill(records, '\0', padded - len);
-    }
-    cn_text_fill(&writer->sections, '\0', padded - len);
+    add_feature_record(&writer->feature_records,
+                       writer->at[writer->section_count].feature,
+                       writer->sections.chars + off, len);
+    cn_text_fill(&writer->sections, '\0', (size_t)cn_align_up(len, 8) - len);
     writer->section_count++;
 }
 
@@ -150,6 +160,12 @@ static void add_features(struct cn_perf_writer *writer,
     cn_wire_u32(&writer->sections, (uint32_t)sysconf(_SC_NPROCESSORS_CONF));
     cn_wire_u32(&writer->sections, (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
     end_feature(writer);
+    if (facts->processor && facts->processor[0])
+        add_text_feature(writer, CN_PERF_FEATURE_CPU_DESC, facts->processor, 0);
+    begin_feature(writer, CN_PERF_FEATURE_MEMORY);
+    cn_wire_u64(&writer->sections, (uint64_t)sysconf(_SC_PHYS_PAGES) *
+                                       (uint64_t)sysconf(_SC_PAGESIZE) / KIB);
+    end_feature(writer);
     add_command(writer, facts->command);
     add_events(writer, facts);
     begin_feature(writer, CN_PERF_FEATURE_CLOCK);
@@ -165,6 +181,9 @@ static void add_features(struct cn_perf_writer *writer,
         end_feature(writer);
     }
     add_clock_data(writer, facts->clock);
+    if (facts->origin.len > 0)
+        add_feature_record(&writer->feature_records, CN_PERF_FEATURE_ORIGIN,
+                           (const char *)facts->origin.ptr, facts->origin.len);
 }
 
 static bool write_all(struct cn_perf_writer *writer, const void *data, size_t len,

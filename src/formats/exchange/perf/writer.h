@@ -32,6 +32,8 @@ struct cn_perf_writer_facts {
     const struct cn_perf_writer_event *events;
     size_t event_count;
     const char *const *command; /* words, NULL at the end */
+    const char *processor;      /* its model; "" if it is unknown */
+    struct cn_bytes origin;     /* its section, for a file whose writer is killed */
     struct cn_bytes kernel_build_id;
     uint32_t clock;        /* a clockid_t */
     int compression_level; /* 0: no compression */
@@ -46,7 +48,7 @@ struct cn_perf_writer {
     struct {
         uint32_t feature;
         size_t off, len;
-    } at[16];
+    } at[24];
     size_t section_count;
     struct cn_text attrs; /* of all events, without ids */
     size_t attr_len, event_count;

@@ -309,6 +309,7 @@ CN_RECORD(cn_hpc_draft_profile, CN_HPC_DRAFT_PROFILE, 0x28);
 /* The description that cairn adds to a database. Where timelines have fewer samples than were
  * measured, it says "exact to N ns", which readers look for: trace.db has no room for it. */
 #define CN_HPC_FORMATS_NAME "FORMATS.md"
+#define CN_HPC_ORIGIN_NAME  "origin.txt"
 #define CN_HPC_EXACT_TO     "are exact to "
 
 #endif

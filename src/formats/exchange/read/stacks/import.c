@@ -17,6 +17,7 @@
 #include "base/tree.h"
 #include "model/contexts/memory.h"
 #include "model/contexts/points.h"
+#include "model/origin.h"
 
 enum {
     LOOK_LEN = 16 * 1024,
@@ -77,6 +78,9 @@ struct cn_import {
     struct cn_database_loss *losses;
     size_t loss_count, loss_capacity;
     const char *copied_as;
+    struct cn_origin origin; /* texts are in the arena */
+    bool has_origin;
+    struct cn_arena arena;
 };
 
 struct cn_import *cn_import_new(const char *title, const char *description)
@@ -115,6 +119,7 @@ void cn_import_free(struct cn_import *import)
     cn_text_done(&import->key);
     cn_text_done(&import->warnings);
     free(import->losses);
+    cn_arena_done(&import->arena);
     free(import);
 }
 
@@ -414,6 +419,13 @@ void cn_import_lose(struct cn_import *import, const char *what, uint64_t count)
     }
 }
 
+void cn_import_origin(struct cn_import *import, const struct cn_origin *origin)
+{
+    if (!import->has_origin)
+        import->origin = cn_origin_copy(origin, &import->arena);
+    import->has_origin = true;
+}
+
 void cn_import_copied_as(struct cn_import *import, const char *copied_as)
 {
     import->copied_as = copied_as;
@@ -472,6 +484,7 @@ bool cn_import_finish(struct cn_import *import, struct cn_database **out,
         *out = cn_memory_database_finish(import->memory);
         (*out)->sample_count = import->sample_count;
         (*out)->copied_as = import->copied_as;
+        (*out)->origin = cn_origin_copy(&import->origin, &(*out)->arena);
         (*out)->loss_count = import->loss_count;
         if (import->loss_count > 0)
             (*out)->losses = cn_arena_dup(&(*out)->arena, import->losses,

@@ -25,6 +25,7 @@
 
 struct cn_database;
 struct cn_import;
+struct cn_origin;
 struct cn_thread_states;
 
 enum {
@@ -118,6 +119,9 @@ void cn_import_tick(struct cn_import *import, uint32_t thread, uint64_t tick_ns)
 /* Add a warning to the database; `is_damage` if part of the file could not be read. */
 CN_PRINTF(3, 4)
 void cn_import_warn(struct cn_import *import, bool is_damage, const char *fmt, ...);
+
+/* Where the data comes from, of the first of several files. Texts are copied. */
+void cn_import_origin(struct cn_import *import, const struct cn_origin *origin);
 
 /* Report that the model cannot represent `count` of something, a constant, which conversions list;
  * the writer of the format `copied_as`, if given, copies the file. */

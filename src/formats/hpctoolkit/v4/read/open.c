@@ -23,6 +23,7 @@ void cn_hpc_v4_files_init(struct cn_hpc_v4_files *files, const struct cn_hpc_map
         .trace = maps->file[CN_HPC_TRACE_FILE].bytes,
         .latency = maps->file[CN_HPC_LATENCY_FILE].bytes,
         .states = maps->file[CN_HPC_STATES_FILE].bytes,
+        .origin = maps->file[CN_HPC_ORIGIN_FILE].bytes,
         .profile_ranges = maps->file[CN_HPC_PROFILE_FILE].ranges,
         .cct_ranges = maps->file[CN_HPC_CCT_FILE].ranges,
         .trace_ranges = maps->file[CN_HPC_TRACE_FILE].ranges,
@@ -153,6 +154,8 @@ static bool open_files(struct cn_hpc_v4 *v4, const struct cn_hpc_v4_files *files
         open_latency(v4, files->latency);
     if (files->has_states)
         read_states(db, files->states);
+    if (files->origin.len > 0)
+        cn_origin_decode(&db->origin, files->origin, &db->arena);
     return true;
 }
 

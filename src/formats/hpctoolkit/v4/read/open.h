@@ -26,7 +26,7 @@ struct cn_hpc_v4_yaml {
 };
 
 struct cn_hpc_v4_files {
-    struct cn_bytes meta, profile, cct, trace, latency, states;
+    struct cn_bytes meta, profile, cct, trace, latency, states, origin;
     /* In place of the bytes of those that are read by range; else NULL. */
     struct cn_ranges *profile_ranges, *cct_ranges, *trace_ranges;
     bool has_cct, has_trace, has_latency, has_states;

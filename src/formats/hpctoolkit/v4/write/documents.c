@@ -27,6 +27,7 @@ static const struct passage common[] = {
          "    trace.db              what each thread did when (absent without timelines)",
          "    latency.db            calls by duration (absent unless made from calls)",
          "    states.db             when each thread ran and waited (absent if unknown)",
+         "    origin.txt            what was run, where and how (absent if unknown)",
          "    metrics/default.yaml  how to present the metrics; see METRICS.yaml.ex "
          "there",
          "    src/                  copies of source files, where there are any", "",
@@ -165,6 +166,11 @@ static const struct passage states[] = {
      &cn_hpc_states_profile_layout},
     {LINES("A change, whose state lasts until the next one of the profile:"),
      &cn_hpc_states_change_layout},
+    {LINES("## origin.txt", "",
+           "Not a file of HPCToolkit either: lines `KEY=VALUE` about the run and how it "
+           "was",
+           "measured. Readers ignore keys that they do not know."),
+     NULL},
 };
 
 static const char *const metrics_example[] = {
@@ -251,7 +257,10 @@ static void add_passages(struct cn_text *text, const struct passage *list, size_
 {
     for (size_t i = 0; i < count; i++) {
         add_lines(text, list[i].lines);
-        add_layout(text, list[i].layout);
+        if (list[i].layout)
+            add_layout(text, list[i].layout);
+        else
+            cn_text_char(text, '\n');
     }
 }
 
@@ -263,6 +272,16 @@ static bool write_text(const struct cn_hpc_writing *w, const char *name,
               cn_out_write(&out, text->chars, text->len, err) && cn_out_close(&out, err);
 
     cn_out_abandon(&out);
+    return ok;
+}
+
+bool cn_hpc_origin_write(const struct cn_hpc_writing *w, struct cn_error *err)
+{
+    struct cn_text text = {0};
+
+    cn_origin_encode(&w->db->origin, &text);
+    bool ok = text.len == 0 || write_text(w, CN_HPC_ORIGIN_NAME, &text, err);
+    cn_text_done(&text);
     return ok;
 }
 

@@ -269,8 +269,9 @@ static bool make_folder(const char *dir, const char *name, struct cn_error *err)
 
 static bool write_texts(const struct cn_hpc_writing *w, struct cn_error *err)
 {
-    return cn_hpc_states_write(w, err) && make_folder(w->dir, "metrics", err) &&
-           cn_hpc_taxonomy_write(w, err) && cn_hpc_documents_write(w, err) &&
+    return cn_hpc_states_write(w, err) && cn_hpc_origin_write(w, err) &&
+           make_folder(w->dir, "metrics", err) && cn_hpc_taxonomy_write(w, err) &&
+           cn_hpc_documents_write(w, err) &&
            cn_hpc_sources_copy(w->db, w->dir, w->options, err);
 }
 

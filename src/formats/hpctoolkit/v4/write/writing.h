@@ -76,6 +76,9 @@ CN_CHECK bool cn_hpc_documents_write(const struct cn_hpc_writing *w,
 /* Write states.db, unless the database does not know states over time. */
 CN_CHECK bool cn_hpc_states_write(const struct cn_hpc_writing *w, struct cn_error *err);
 
+/* Write origin.txt, unless nothing is known about the origin of the database. */
+CN_CHECK bool cn_hpc_origin_write(const struct cn_hpc_writing *w, struct cn_error *err);
+
 /* Write meta.db.
  *
  * Sections are in the order of real files:

@@ -127,6 +127,45 @@ static void what_is_written_is_read(void **state)
     (void)state;
 }
 
+static void expect_origin(const char *path, const char *stacks, uint64_t stack_count)
+{
+    struct cn_file file = {0};
+    struct cn_perf_file perf;
+    struct cn_error err = {0};
+
+    assert_true(cn_file_open(&file, path, &err));
+    assert_true(cn_perf_file_open(&perf, file.bytes, NULL, 0, &err));
+    assert_string_equal(perf.origin.command, "cairn sample");
+    assert_string_equal(perf.origin.processor, "a processor");
+    assert_string_equal(perf.origin.writer, "cairn " CN_VERSION);
+    assert_true(perf.origin.start_ns > 0 && perf.origin.memory_bytes > 0);
+    assert_string_equal(perf.origin.stacks, stacks);
+    assert_int_equal(perf.origin.stack_count, stack_count);
+    cn_perf_file_close(&perf);
+    cn_file_close(&file);
+}
+
+static void the_origin_is_known_also_if_the_writer_is_killed(void **state)
+{
+    static const char before[] = "stacks=kernel\n";
+    static const char after[] = "stacks=copies\nstack_count=7\n";
+    struct cn_perf_writer_facts facts = facts_of(1);
+    struct cn_perf_writer writer;
+    struct cn_error err = {0};
+
+    (void)state;
+    facts.processor = "a processor";
+    facts.origin = (struct cn_bytes){(const uint8_t *)before, strlen(before)};
+    assert_true(cn_perf_writer_open(&writer, "perf.data", &facts, &err));
+    add_samples(&writer, 0, 1);
+    assert_true(cn_perf_writer_flush(&writer, &err));
+    expect_origin("perf.data", "kernel", 0);
+    cn_perf_writer_add_section(&writer, CN_PERF_FEATURE_ORIGIN,
+                               (struct cn_bytes){(const uint8_t *)after, strlen(after)});
+    assert_true(cn_perf_writer_close(&writer, &err));
+    expect_origin("perf.data", "copies", 7);
+}
+
 static void half_a_record_at_the_end_is_left_out(void **state)
 {
     struct cn_perf_writer_facts facts = facts_of(1);
@@ -212,6 +251,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CN_SCRATCH_TEST(what_is_written_is_read),
+        CN_SCRATCH_TEST(the_origin_is_known_also_if_the_writer_is_killed),
         CN_SCRATCH_TEST(half_a_record_at_the_end_is_left_out),
         CN_SCRATCH_TEST(damage_does_not_hide_the_records_before_it),
         CN_SCRATCH_TEST(an_earlier_file_is_kept),

@@ -1,0 +1,31 @@
+/* A thread that empties the rings of the kernel when one of them is half full.
+ *
+ * The sampler reads them several times a second. It takes longer where it builds the tables of a
+ * large library, or where the sampled program has all processors: what comes meanwhile waits in
+ * memory instead of being lost. The thread asks for a high priority, since it only copies.
+ * Threads: started and stopped by the thread that reads the rings.
+ */
+#ifndef CN_SAMPLER_RING_WATCH_H
+#define CN_SAMPLER_RING_WATCH_H
+
+#include <poll.h>
+#include <stddef.h>
+
+#include "base/run/job.h"
+
+struct cn_rings;
+
+struct cn_ring_watch {
+    struct cn_rings *rings;
+    struct pollfd *polled; /* the first one says when to end */
+    size_t count;
+    struct cn_job_group group;
+    struct cn_job job;
+};
+
+/* `also` becomes readable as a ring does; -1: there is none. Without a thread, rings are only
+ * emptied when they are read. */
+void cn_ring_watch_start(struct cn_ring_watch *watch, struct cn_rings *rings, int also);
+void cn_ring_watch_stop(struct cn_ring_watch *watch); /* a zeroed one is fine */
+
+#endif
