@@ -24,6 +24,8 @@ const row = (label: string, values: (number | null)[]): Row => ({
   module: "/bin/prog",
   file: "src/a.c",
   line: 3,
+  language: null,
+  code: null,
   isLeaf: false,
   values,
 });

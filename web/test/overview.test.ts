@@ -22,6 +22,8 @@ const row = (label: string, values: (number | null)[]): Row => ({
   module: null,
   file: null,
   line: 0,
+  language: null,
+  code: null,
   isLeaf: true,
   values,
 });

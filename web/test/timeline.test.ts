@@ -77,6 +77,8 @@ const answer: NestedTimeline = {
     [3, "leaf"],
     [4, "rest"],
   ],
+  nameCodes: [null, 0, 0, 0, 0],
+  codes: [["c", "mine"]],
   functions: [["leaf", 30]],
   others: [0, 0],
   rows: [

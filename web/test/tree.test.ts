@@ -22,6 +22,8 @@ const row = (id: string): Row => ({
   module: null,
   file: null,
   line: 0,
+  language: null,
+  code: null,
   isLeaf: false,
   values: [1],
 });

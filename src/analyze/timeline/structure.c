@@ -1,5 +1,6 @@
 #include "analyze/timeline/structure.h"
 
+#include "analyze/lens/database.h"
 #include "analyze/timeline/occupancy.h"
 #include "model/contexts/database.h"
 
@@ -61,6 +62,20 @@ static bool build_frames(void *arg, const struct cn_progress *progress,
     return cn_frames_build(&structure->frames, structure->db, progress, err);
 }
 
+/* A database with a lens has them. Without codes, rows are shown as well. */
+static bool build_codes(void *arg, const struct cn_progress *progress,
+                        struct cn_error *err)
+{
+    struct cn_structure *structure = arg;
+
+    (void)progress;
+    if (cn_database_has_lens(structure->db))
+        structure->codes = cn_lens_codes(structure->db);
+    else if (cn_codes_build(&structure->own_codes, structure->db, NULL, err))
+        structure->codes = &structure->own_codes;
+    return true;
+}
+
 static bool build_flat(void *arg, const struct cn_progress *progress,
                        struct cn_error *err)
 {
@@ -110,6 +125,7 @@ void cn_structure_set_database(struct cn_structure *structure, struct cn_databas
         const char *what;
     } items[CN_STRUCTURE_COUNT] = {
         [CN_STRUCTURE_FRAMES] = {build_frames, "reading contexts"},
+        [CN_STRUCTURE_CODES] = {build_codes, "reading names of functions"},
         [CN_STRUCTURE_DEPTH] = {find_depth, "reading timelines"},
         [CN_STRUCTURE_FLAT] = {build_flat, "building the flat view"},
         [CN_STRUCTURE_CALLERS] = {build_callers, "building the bottom-up view"},
@@ -134,13 +150,25 @@ void cn_structure_done(struct cn_structure *structure)
     cn_view_shape_free(structure->flat);
     cn_view_shape_free(structure->collapsed);
     cn_frames_done(&structure->frames);
+    cn_codes_done(&structure->own_codes);
 }
 
 bool cn_structure_wait(struct cn_structure *structure, enum cn_structure_item item,
                        struct cn_error *err)
 {
-    return cn_job_wait(&structure->jobs[CN_STRUCTURE_FRAMES], err) &&
+    return (item == CN_STRUCTURE_CODES ||
+            cn_job_wait(&structure->jobs[CN_STRUCTURE_FRAMES], err)) &&
            (item == CN_STRUCTURE_FRAMES || cn_job_wait(&structure->jobs[item], err));
+}
+
+const struct cn_code_class *cn_structure_code(const struct cn_structure *structure,
+                                              uint32_t place)
+{
+    uint32_t function = structure->frames.functions[place];
+
+    return structure->codes && function != CN_NONE
+               ? cn_codes_find(structure->codes, function, CN_NONE)
+               : NULL;
 }
 
 bool cn_structure_finish(struct cn_structure *structure, struct cn_error *err)

@@ -9,15 +9,17 @@
 
 #include <stdint.h>
 
+#include "analyze/lens/code.h"
 #include "analyze/views/context_labels.h"
 #include "analyze/views/frames.h"
 #include "analyze/views/view.h"
 #include "base/error.h"
 #include "base/run/job.h"
 
-/* All others are computed from the frames. */
+/* All others are computed from the frames, except the codes. */
 enum cn_structure_item {
     CN_STRUCTURE_FRAMES,
+    CN_STRUCTURE_CODES,
     CN_STRUCTURE_DEPTH,
     CN_STRUCTURE_FLAT,
     CN_STRUCTURE_CALLERS,
@@ -34,6 +36,8 @@ struct cn_structure {
 
     /* Each is there once its job is done. */
     struct cn_frames frames;
+    const struct cn_codes *codes; /* of the database; NULL: they cannot be read */
+    struct cn_codes own_codes;
     uint32_t depth; /* at which the stacks of threads differ */
     struct cn_view_shape *flat, *callers, *collapsed;
     struct cn_context_labels labels;
@@ -48,6 +52,10 @@ void cn_structure_done(struct cn_structure *structure);
 /* Wait for an item, as cn_job_wait() does. */
 CN_CHECK bool cn_structure_wait(struct cn_structure *structure,
                                 enum cn_structure_item item, struct cn_error *err);
+
+/* Whose code a place of the frames is, and its language; NULL: it is no function, or unknown. */
+const struct cn_code_class *cn_structure_code(const struct cn_structure *structure,
+                                              uint32_t place);
 
 /* Compute all items that are missing. */
 CN_CHECK bool cn_structure_finish(struct cn_structure *structure, struct cn_error *err);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyze/lens/database.h"
 #include "analyze/views/costs_internal.h"
 #include "base/alloc.h"
 #include "base/run/pool.h"
@@ -24,6 +25,7 @@ struct costs_worker {
 
 struct blocks {
     struct cn_costs *costs;
+    struct cn_database *db; /* whose values are read */
     size_t id_limit, block_len, block_count;
     bool needs_threads;
     bool *is_summary; /* by input: threads do not count for it */
@@ -85,15 +87,15 @@ static bool add_plane(const struct blocks *blocks, struct costs_worker *worker,
     struct cn_value_batch batch;
     enum cn_step step = CN_FAIL;
 
-    if (cn_profile_values(costs->db, profile, first, first + count_of(blocks, number) - 1,
-                          &cursor, &worker->err))
+    if (cn_profile_values(blocks->db, profile, first,
+                          first + count_of(blocks, number) - 1, &cursor, &worker->err))
         while ((step = cn_values_next(&cursor, &batch, &worker->err)) == CN_ITEM) {
             add_batch(blocks, routes, profile, first, worker->inputs, &batch);
             worker->read_count += batch.count;
         }
     worker->read_count += PLANE_LEN;
     if (worker->read_count > READ_MAX) {
-        cn_database_forget(costs->db);
+        cn_database_forget(blocks->db);
         worker->read_count = 0;
     }
     return step == CN_END || cn_fail_in(&worker->err, "profile %" PRIu32, profile);
@@ -126,12 +128,12 @@ static bool add_threads(const struct blocks *blocks, struct costs_worker *worker
     struct cn_costs *costs = blocks->costs;
     uint32_t selected = 0;
 
-    for (uint32_t p = 1; p < costs->db->profile_count; p++) {
+    for (uint32_t p = 1; p < blocks->db->profile_count; p++) {
         struct cn_profile profile;
 
         if (!cn_costs_is_selected(costs, p) || !is_read(costs, selected++))
             continue;
-        if (!cn_database_profile(costs->db, p, &profile, &worker->err) ||
+        if (!cn_database_profile(blocks->db, p, &profile, &worker->err) ||
             (!profile.is_summary && !add_plane(blocks, worker, number, p)) ||
             !cn_progress_check(blocks->progress, "reading threads", &worker->err))
             return false;
@@ -196,12 +198,13 @@ static void divide(struct blocks *blocks, unsigned workers)
     blocks->block_count = (blocks->id_limit + blocks->block_len - 1) / blocks->block_len;
 }
 
-bool cn_costs_visit_blocks(struct cn_costs *costs, size_t id_limit,
-                           cn_cost_block_fn visit, void *arg,
+static bool visit_database(struct cn_costs *costs, struct cn_database *db,
+                           size_t id_limit, cn_cost_block_fn visit, void *arg,
                            const struct cn_progress *progress, struct cn_error *err)
 {
     struct blocks blocks = {
         .costs = costs,
+        .db = db,
         .id_limit = id_limit,
         .needs_threads = cn_costs_need_threads(costs),
         .visit = visit,
@@ -225,7 +228,7 @@ bool cn_costs_visit_blocks(struct cn_costs *costs, size_t id_limit,
         free(blocks.workers[i].inputs);
     free(blocks.workers);
     free(blocks.is_summary);
-    cn_database_forget(costs->db);
+    cn_database_forget(db);
     if (blocks.has_failed)
         *err = blocks.err;
     return !blocks.has_failed;
@@ -257,20 +260,138 @@ static void gather(void *arg, const struct cn_cost_block *block)
     out->id_limit = (size_t)block->first + block->count;
 }
 
-bool cn_context_costs_build(struct cn_context_costs *out, struct cn_costs *costs,
-                            size_t id_limit, const struct cn_progress *progress,
-                            struct cn_error *err)
+static bool build_costs(struct cn_context_costs *out, struct cn_costs *costs,
+                        struct cn_database *db, size_t id_limit,
+                        const struct cn_progress *progress, struct cn_error *err)
 {
     struct gathering g = {.width = costs->input_count};
 
     g.out.start = cn_alloc(id_limit + 1, sizeof(*g.out.start));
-    bool ok = cn_costs_visit_blocks(costs, id_limit, gather, &g, progress, err);
+    bool ok = db ? visit_database(costs, db, id_limit, gather, &g, progress, err)
+                 : cn_costs_visit_blocks(costs, id_limit, gather, &g, progress, err);
     if (g.out.count > 0) {
         g.out.inputs = cn_realloc(g.out.inputs, g.out.count, sizeof(*g.out.inputs));
         g.out.values = cn_realloc(g.out.values, g.out.count, sizeof(*g.out.values));
     }
     *out = g.out;
     return ok;
+}
+
+bool cn_context_costs_build(struct cn_context_costs *out, struct cn_costs *costs,
+                            size_t id_limit, const struct cn_progress *progress,
+                            struct cn_error *err)
+{
+    return build_costs(out, costs, NULL, id_limit, progress, err);
+}
+
+/* Contexts of a lens: their costs are sums of those of the whole database, which are read once. */
+struct lens_blocks {
+    struct cn_costs *costs;
+    struct cn_context_costs whole;
+    unsigned parts[CN_COST_INPUT_MAX]; /* enum cn_lens_part, by input */
+    double *moved[CN_COST_INPUT_MAX];  /* what transfers add, by node; NULL: nothing */
+    double *inputs;
+};
+
+/* The parts of inputs, and transfers added up along the tree. */
+static void move_totals(struct lens_blocks *b)
+{
+    const struct cn_costs *costs = b->costs;
+    size_t count, nodes = cn_lens_node_count(costs->db);
+    const struct cn_lens_transfer *transfers = cn_lens_transfers(costs->db, &count);
+
+    for (size_t i = 0; i < costs->input_count; i++) {
+        const struct cn_cost_input *input = &costs->inputs[i];
+        bool is_summary = cn_cost_input_is_summary(costs, input);
+        int id = is_summary ? input->stat_id : input->prop_id;
+
+        b->parts[i] =
+            id == CN_NO_ID ? 0 : cn_lens_part_of(costs->db, (uint16_t)id, is_summary);
+        if (count > 0 && b->parts[i] == CN_LENS_TOTAL)
+            b->moved[i] = cn_alloc(nodes, sizeof(double));
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint32_t from = transfers[i].context;
+
+        for (size_t k = b->whole.start[from]; k < b->whole.start[from + 1]; k++)
+            if (b->moved[b->whole.inputs[k]])
+                b->moved[b->whole.inputs[k]][transfers[i].node] +=
+                    transfers[i].sign * b->whole.values[k];
+    }
+    for (size_t i = 0; i < costs->input_count; i++)
+        if (b->moved[i])
+            cn_lens_add_up(costs->db, b->moved[i]);
+}
+
+/* The inputs of one context of the lens. */
+static void add_sources(const struct lens_blocks *b, uint32_t context, double *inputs)
+{
+    const struct cn_costs *costs = b->costs;
+    const struct cn_lens_source *sources;
+    uint32_t node = cn_lens_node(costs->db, context);
+    size_t count;
+
+    for (size_t i = 0; i < costs->input_count; i++)
+        inputs[i] = NAN;
+    if (node == CN_NONE)
+        return;
+    sources = cn_lens_sources(costs->db, context, &count);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t from = sources[i].context;
+
+        for (size_t k = b->whole.start[from]; k < b->whole.start[from + 1]; k++)
+            if (b->parts[b->whole.inputs[k]] & sources[i].parts)
+                cn_cost_add(&costs->inputs[b->whole.inputs[k]],
+                            &inputs[b->whole.inputs[k]], b->whole.values[k]);
+    }
+    for (size_t i = 0; i < costs->input_count; i++) {
+        double own = isnan(inputs[i]) ? 0 : inputs[i];
+
+        if (!b->moved[i] || b->moved[i][node] == 0)
+            continue;
+        /* What remains of a difference of equal sums is no value. */
+        inputs[i] = own + b->moved[i][node];
+        if (fabs(inputs[i]) <= CN_LENS_ROUNDING * fabs(b->moved[i][node]))
+            inputs[i] = NAN;
+    }
+}
+
+static bool visit_lens(struct cn_costs *costs, size_t id_limit, cn_cost_block_fn visit,
+                       void *arg, const struct cn_progress *progress,
+                       struct cn_error *err)
+{
+    struct lens_blocks *b = cn_alloc(1, sizeof(*b));
+    size_t width = costs->input_count > 0 ? costs->input_count : 1;
+    size_t len = BLOCK_LEN / sizeof(double) / width;
+    bool ok;
+
+    b->costs = costs;
+    ok = build_costs(&b->whole, costs, cn_lens_whole(costs->db),
+                     cn_lens_id_limit(costs->db), progress, err);
+    move_totals(b);
+    b->inputs = cn_alloc(len * width, sizeof(double));
+    for (size_t first = 0; first < id_limit; first += len) {
+        size_t count = id_limit - first < len ? id_limit - first : len;
+
+        for (size_t i = 0; i < count; i++)
+            add_sources(b, (uint32_t)(first + i), b->inputs + i * costs->input_count);
+        visit(arg, &(struct cn_cost_block){(uint32_t)first, (uint32_t)count, b->inputs});
+    }
+    for (size_t i = 0; i < costs->input_count; i++)
+        free(b->moved[i]);
+    free(b->inputs);
+    cn_context_costs_done(&b->whole);
+    free(b);
+    return ok;
+}
+
+bool cn_costs_visit_blocks(struct cn_costs *costs, size_t id_limit,
+                           cn_cost_block_fn visit, void *arg,
+                           const struct cn_progress *progress, struct cn_error *err)
+{
+    return cn_database_has_lens(costs->db)
+               ? visit_lens(costs, id_limit, visit, arg, progress, err)
+               : visit_database(costs, costs->db, id_limit, visit, arg, progress, err);
 }
 
 void cn_context_costs_done(struct cn_context_costs *costs)

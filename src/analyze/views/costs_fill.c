@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/lens/database.h"
 #include "analyze/views/costs_blocks.h"
 #include "analyze/views/costs_internal.h"
 #include "base/alloc.h"
@@ -17,7 +18,8 @@ struct fill {
     struct cn_cost_rows rows;
     double
         *thread_inputs; /* [row][input] of the thread being read; NULL without tallies */
-    uint32_t *touched;  /* rows with thread inputs */
+    double *thread_scales; /* what was added or subtracted there; NULL: nothing is */
+    uint32_t *touched;     /* rows with thread inputs */
     size_t touched_count;
     bool *is_touched;
 };
@@ -50,6 +52,8 @@ static void add_to_row(struct fill *fill, uint32_t row, size_t input, double val
         cn_cost_add(in, &fill->rows.inputs[at], value);
     if (fill->thread_inputs) {
         cn_cost_add(in, &fill->thread_inputs[at], value);
+        if (fill->thread_scales)
+            fill->thread_scales[at] += fabs(value);
         touch(fill, row);
     }
 }
@@ -80,27 +84,55 @@ static void add_value(struct fill *fill, uint32_t profile, uint32_t node, size_t
         add_to_targets(fill, node, input, value, is_summed);
 }
 
+/* A value, for all inputs that it feeds. */
+struct fed_value {
+    struct fill *fill;
+    uint32_t profile;
+    int first_input;
+    double value;
+};
+
+static void feed(void *arg, uint32_t context, double factor)
+{
+    const struct fed_value *fed = arg;
+    struct fill *fill = fed->fill;
+    const struct cn_cost_routes *routes =
+        fed->profile == 0 ? fill->costs->summary_routes : fill->costs->thread_routes;
+    uint32_t node = cn_context_index_find(fill->index, context);
+
+    for (int input = fed->first_input; node != CN_NONE && input >= 0;
+         input = routes->next[input])
+        add_value(fill, fed->profile, node, (size_t)input, factor * fed->value);
+}
+
+/* With a lens, the plane of the whole database is read: one pass, whatever goes where. */
 static bool read_plane(struct fill *fill, uint32_t profile, struct cn_error *err)
 {
     const struct cn_cost_routes *routes =
         profile == 0 ? fill->costs->summary_routes : fill->costs->thread_routes;
+    struct cn_database *db = fill->costs->db;
+    bool has_lens = cn_database_has_lens(db);
     struct cn_value_cursor cursor;
     struct cn_value_batch batch;
     enum cn_step step;
 
-    if (!cn_profile_values(fill->costs->db, profile, 0, UINT32_MAX, &cursor, err))
+    if (!cn_profile_values(has_lens ? cn_lens_whole(db) : db, profile, 0, UINT32_MAX,
+                           &cursor, err))
         return false;
     while ((step = cn_values_next(&cursor, &batch, err)) == CN_ITEM) {
         for (size_t v = 0; v < batch.count; v++) {
             const struct cn_value *value = &batch.values[v];
-            int input = routes->first[value->metric];
-            uint32_t node =
-                input < 0 ? CN_NONE : cn_context_index_find(fill->index, value->key);
+            struct fed_value fed = {fill, profile, routes->first[value->metric],
+                                    value->value};
 
-            if (node == CN_NONE)
+            if (fed.first_input < 0)
                 continue;
-            for (; input >= 0; input = routes->next[input])
-                add_value(fill, profile, node, (size_t)input, value->value);
+            if (has_lens)
+                cn_lens_spread(db, value->key,
+                               cn_lens_part_of(db, value->metric, profile == 0), feed,
+                               &fed);
+            else
+                feed(&fed, value->key, 1);
         }
     }
     return step == CN_END;
@@ -115,6 +147,14 @@ static void tally_touched(struct fill *fill)
         uint32_t row = fill->touched[i];
         double *inputs = fill->thread_inputs + row * width;
 
+        for (size_t k = 0; fill->thread_scales && k < width; k++) {
+            double *scale = &fill->thread_scales[row * width + k];
+
+            if (fill->costs->inputs[k].combine == CN_COMBINE_SUM &&
+                fabs(inputs[k]) <= CN_LENS_ROUNDING * *scale)
+                inputs[k] = NAN;
+            *scale = 0;
+        }
         cn_cost_tally_thread(fill->costs, inputs,
                              fill->rows.tallies + row * fill->costs->column_count);
         for (size_t k = 0; k < width; k++)
@@ -160,6 +200,8 @@ static void begin(struct fill *fill, size_t row_count)
     fill->rows.tallies =
         cn_alloc(row_count * fill->costs->column_count, sizeof(*fill->rows.tallies));
     fill->thread_inputs = new_inputs(row_count, width);
+    if (cn_database_has_lens(fill->costs->db))
+        fill->thread_scales = cn_alloc(row_count * width, sizeof(*fill->thread_scales));
     fill->touched = cn_alloc(row_count, sizeof(*fill->touched));
     fill->is_touched = cn_alloc(row_count, sizeof(*fill->is_touched));
 }
@@ -226,6 +268,7 @@ bool cn_costs_fill(struct cn_costs *costs, const struct cn_context_index *index,
     }
     *out = fill.rows;
     free(fill.thread_inputs);
+    free(fill.thread_scales);
     free(fill.touched);
     free(fill.is_touched);
     return ok;

@@ -54,6 +54,18 @@ static bool add_label(struct frames_builder *b, const struct cn_context *context
     return cn_label_context(b->db, context, &b->text, err);
 }
 
+/* The place of a name, which may be new. */
+static uint32_t name_place(struct cn_frames *frames, const char *name, uint32_t function)
+{
+    size_t known = frames->names.count;
+    uint32_t place = cn_names_add(&frames->names, name);
+
+    CN_GROW(frames->functions, place, frames->function_capacity);
+    if (place == known || frames->functions[place] == CN_NONE)
+        frames->functions[place] = function;
+    return place;
+}
+
 static bool find_place(struct frames_builder *b, const struct cn_context *context,
                        uint32_t *out, struct cn_error *err)
 {
@@ -64,7 +76,8 @@ static bool find_place(struct frames_builder *b, const struct cn_context *contex
     if (place == CN_NONE) {
         if (!add_label(b, context, err))
             return false;
-        place = cn_names_add(&b->frames->names, cn_text_str(&b->text));
+        place = name_place(b->frames, cn_text_str(&b->text),
+                           is_named_function(context) ? context->function : CN_NONE);
     }
     if (is_named_function(context))
         *cn_map_at(&b->place_of_function, context->function, place) = place;
@@ -103,8 +116,7 @@ static bool add_nodes(struct frames_builder *b, const struct cn_progress *progre
     struct cn_frames *frames = b->frames;
 
     frames->of_node = cn_alloc(frames->index.count, sizeof(*frames->of_node));
-    (void)add_frame(frames, CN_NONE, 0,
-                    cn_names_add(&frames->names, "<unknown context>"));
+    (void)add_frame(frames, CN_NONE, 0, name_place(frames, "<unknown context>", CN_NONE));
     for (size_t i = 0; i < frames->index.count; i++) {
         if (!add_node(b, i, err) ||
             (i % REPORT_EVERY == 0 &&
@@ -181,6 +193,7 @@ void cn_frames_done(struct cn_frames *frames)
     cn_context_index_done(&frames->index);
     free(frames->list);
     free(frames->of_node);
+    free(frames->functions);
     cn_names_done(&frames->names);
     *frames = (struct cn_frames){0};
 }

@@ -28,6 +28,8 @@ struct cn_frames {
     size_t count, capacity;
     uint32_t *of_node;     /* the frame of each node of the index */
     struct cn_names names; /* of places */
+    uint32_t *functions;   /* by place: one of its functions; CN_NONE: it is none */
+    size_t function_capacity;
     uint32_t depth_max;
 };
 

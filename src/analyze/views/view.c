@@ -142,6 +142,28 @@ bool cn_location_find(struct cn_database *db, uint32_t function, uint32_t module
     return true;
 }
 
+const struct cn_code_class *cn_view_code(const struct cn_view *view,
+                                         const struct cn_row *row)
+{
+    struct cn_database *db = view->costs->db;
+    struct cn_function function = {.module = CN_NONE};
+    struct cn_context context;
+    struct cn_error ignored;
+
+    if (!view->codes || (row->kind != CN_ROW_FUNCTION && row->kind != CN_ROW_MODULE) ||
+        !cn_context_at(db, row->example, &context, &ignored))
+        return NULL;
+    if (row->kind == CN_ROW_FUNCTION)
+        return cn_codes_of(view->codes, &context);
+    if (context.has_function &&
+        !cn_database_function(db, context.function, &function, &ignored))
+        return NULL;
+    return cn_codes_find(view->codes, CN_NONE,
+                         context.has_function ? function.module
+                         : context.has_point  ? context.module
+                                              : CN_NONE);
+}
+
 struct view_order {
     size_t column;
     bool is_reversed;

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/lens/code.h"
 #include "analyze/views/costs.h"
 #include "base/text.h"
 
@@ -62,6 +63,7 @@ struct cn_view {
     uint64_t row_limit;
     bool self_includes_below; /* the self cost of a row includes that of the rows below */
     bool hides_empty;         /* rows without a value are not listed */
+    const struct cn_codes *codes; /* of the functions; NULL: unknown. Set by the owner */
 };
 
 /* Counts lists against their view's limit: a walk that adds each list it gets ends,
@@ -184,6 +186,11 @@ void cn_view_free(struct cn_view *view); /* NULL is fine */
 
 /* Memory in bytes. */
 uint64_t cn_view_size(const struct cn_view *view);
+
+/* Whose code a row of a function or a module is, and its language; NULL for other rows, and where
+ * it is unknown. */
+const struct cn_code_class *cn_view_code(const struct cn_view *view,
+                                         const struct cn_row *row);
 
 /* True if the row or a row below it has a value, or if no column includes the rows below:
  * others are not shown. */

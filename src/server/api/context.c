@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "model/labels/context.h"
 #include "server/api/api.h"
+#include "server/api/code_json.h"
 #include "server/api/parameters.h"
 #include "server/api/request.h"
 #include "server/api/rows_json.h"
@@ -113,8 +114,10 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
     row.example = row.id;
     cn_json_columns(json, &view->costs);
     cn_json_key(json, "row");
-    if (!cn_json_row(json, view->view, &row, err) ||
-        !add_path(json, served->db, &served->structure.frames.index, context.id, err) ||
+    if (!cn_json_row(json, view->view, &row, err))
+        return false;
+    cn_json_add_code_reason(json, cn_view_code(view->view, &row));
+    if (!add_path(json, served->db, &served->structure.frames.index, context.id, err) ||
         !add_latency(json, served->db, context.id, err) ||
         !add_threads(json, served->db, context.id, view->costs.columns[0].metric, err))
         return false;

@@ -58,6 +58,7 @@ static bool add_node(struct flame_painter *p, const struct cn_row *row, bool *ha
     struct cn_flame_node node = {
         .depth = (uint32_t)p->depth - 1,
         .total = row->values[p->column],
+        .code = cn_view_code(p->view, row),
         .self = p->self_column < p->view->costs->column_count
                     ? row->values[p->self_column]
                     : NAN,
@@ -141,6 +142,7 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
     if (!ok)
         return false;
     p.smallest = total * share;
+    p.flame.has_codes = p.view->codes != NULL;
     find_waits(&p);
     ok = paint(&p, has_top ? &top : NULL, err);
     if (view->is_estimate)

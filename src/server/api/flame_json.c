@@ -1,9 +1,12 @@
 #include "server/api/flame_json.h"
 
+#include "server/api/code_json.h"
 #include "server/served/flame.h"
 
 void cn_json_flame(struct cn_json *json, const struct cn_flame *flame, double total)
 {
+    struct cn_code_table codes = {0};
+
     cn_json_add_f64(json, "total", total);
     cn_json_add_bool(json, "isCut", flame->count == CN_FLAME_NODE_MAX);
     cn_json_add_strs(json, "names", flame->names.list, flame->names.count);
@@ -26,4 +29,11 @@ void cn_json_flame(struct cn_json *json, const struct cn_flame *flame, double to
         cn_json_end(json);
     }
     cn_json_end(json);
+    if (!flame->has_codes)
+        return;
+    cn_json_add_array(json, "nodeCodes");
+    for (size_t i = 0; i < flame->count; i++)
+        cn_json_code(json, &codes, flame->nodes[i].code);
+    cn_json_end(json);
+    cn_json_add_codes(json, &codes);
 }

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "server/api/api.h"
+#include "server/api/code_json.h"
 #include "server/api/parameters.h"
 #include "server/api/request.h"
 #include "server/api/rows_json.h"
@@ -77,6 +78,7 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
     cn_json_columns(json, &view->costs);
     cn_json_key(json, "function");
     ok = cn_json_row(json, view->view, &function, err);
+    cn_json_add_code_reason(json, cn_view_code(view->view, &function));
     add_latency(view, &function, json);
     ok = ok &&
          cn_view_children(view->view, &function, question.column, false, &list, err) &&

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "analyze/lens/lens.h"
 #include "base/run/clock.h"
 #include "server/api/request.h"
 #include "server/served/served.h"
@@ -59,6 +60,30 @@ bool cn_request_view(const struct cn_request *request, struct cn_view_question *
                        "metric");
     return out->metrics.count <= METRIC_MAX ||
            cn_fail(err, CN_ERR_LIMIT, "more than %d metrics", METRIC_MAX);
+}
+
+bool cn_request_lens(const struct cn_request *request, struct cn_lens *out,
+                     bool *is_given, struct cn_error *err)
+{
+    struct cn_question_list list;
+    bool ok = true;
+
+    *out = (struct cn_lens){0};
+    if (cn_request_flag(request, "mycode"))
+        ok = cn_lens_add_my_code(out, err);
+    for (unsigned i = 0; ok && i < CN_LENS_ACTIONS; i++) {
+        cn_request_list(request, cn_lens_action_name(i), &list);
+        for (size_t k = 0; ok && k < list.count; k++)
+            ok = cn_lens_add(out, (enum cn_lens_action)i, list.list[k], CN_MATCH_GLOB,
+                             err);
+    }
+    cn_request_list(request, "mine", &list);
+    for (size_t i = 0; ok && i < list.count; i++)
+        ok = cn_lens_add_mine(out, list.list[i], CN_MATCH_GLOB, err);
+    *is_given = out->count > 0 || out->mine.count > 0;
+    if (!ok)
+        cn_lens_done(out);
+    return ok;
 }
 
 bool cn_request_context(const struct cn_request *request, struct cn_database *db,

@@ -9,6 +9,7 @@
 #include "server/served/question.h"
 #include "server/served/thread_list.h"
 
+struct cn_lens;
 struct cn_query;
 struct cn_request;
 struct cn_served;
@@ -21,6 +22,11 @@ void cn_request_list(const struct cn_request *request, const char *name,
 /* `view`, `metric`, `waits`, `thread`, `percentiles` and `sort`. */
 CN_CHECK bool cn_request_view(const struct cn_request *request,
                               struct cn_view_question *out, struct cn_error *err);
+
+/* `hide`, `collapse`, `focus`, `drop`, `prune`, `mycode` and `mine`; *is_given is false without
+ * them. The caller releases the lens. */
+CN_CHECK bool cn_request_lens(const struct cn_request *request, struct cn_lens *out,
+                              bool *is_given, struct cn_error *err);
 
 /* `row`, a context of the top-down view. */
 CN_CHECK bool cn_request_context(const struct cn_request *request, struct cn_database *db,

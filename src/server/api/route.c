@@ -18,26 +18,27 @@ struct route_question {
     cn_trace_set_answer *of_spans; /* all spans of that trace */
     bool is_sql, is_tables;        /* of the source, in SQL */
     bool is_list;                  /* the answer is an array, not an object */
+    bool has_lens; /* it is asked of the source through the lens of the request */
 };
 
 static const struct route_question of_databases[] = {
     {"info", .of_source = cn_api_info},
-    {"overview", .of_source = cn_api_overview},
+    {"overview", .of_source = cn_api_overview, .has_lens = true},
     {"threads", .of_source = cn_api_threads, .is_list = true},
-    {"rows", .of_source = cn_api_rows},
-    {"hot-path", .of_view = cn_api_hot_path},
-    {"search", .of_source = cn_api_search},
-    {"flame", .of_source = cn_api_flame},
-    {"context", .of_source = cn_api_context},
-    {"source", .of_view = cn_api_source},
-    {"timeline", .of_source = cn_api_timeline},
-    {"stack", .of_source = cn_api_stack},
-    {"range", .of_source = cn_api_range},
+    {"rows", .of_source = cn_api_rows, .has_lens = true},
+    {"hot-path", .of_view = cn_api_hot_path, .has_lens = true},
+    {"search", .of_source = cn_api_search, .has_lens = true},
+    {"flame", .of_source = cn_api_flame, .has_lens = true},
+    {"context", .of_source = cn_api_context, .has_lens = true},
+    {"source", .of_view = cn_api_source, .has_lens = true},
+    {"timeline", .of_source = cn_api_timeline, .has_lens = true},
+    {"stack", .of_source = cn_api_stack, .has_lens = true},
+    {"range", .of_source = cn_api_range, .has_lens = true},
     {"states", .of_source = cn_api_states},
     {"counters", .of_source = cn_api_counters},
     {"calls", .of_source = cn_api_calls},
     {"find", .of_source = cn_api_find},
-    {"function", .of_source = cn_api_function},
+    {"function", .of_source = cn_api_function, .has_lens = true},
     {"assembly", .of_view = cn_api_assembly},
     {"slowest", .of_source = cn_api_slowest},
     {"flows", .of_source = cn_api_flows},
@@ -126,6 +127,27 @@ static bool answer(const struct cn_served_list *sources,
     return question->of_source(served, request, err);
 }
 
+/* Answer about the source as the request sees it. */
+static bool answer_seen(const struct cn_served_list *sources,
+                        const struct route_question *question, struct cn_served *served,
+                        struct cn_request *request, struct cn_error *err)
+{
+    struct cn_lens lens = {0};
+    struct cn_served *shown;
+    struct cn_cached *entry;
+    bool is_given = false, ok;
+
+    if (question->has_lens && !cn_request_lens(request, &lens, &is_given, err))
+        return false;
+    if (!is_given)
+        return answer(sources, question, served, request, err);
+    if (!cn_served_lens_borrow(served, &lens, &shown, &entry, err))
+        return false;
+    ok = answer(sources, question, shown, request, err);
+    cn_served_lens_return(served, entry);
+    return ok;
+}
+
 bool cn_route_api(const struct cn_served_list *sources, struct cn_request *request,
                   struct cn_error *err)
 {
@@ -143,7 +165,7 @@ bool cn_route_api(const struct cn_served_list *sources, struct cn_request *reque
     else if (is_about_all)
         list_sources(sources, request);
     else
-        ok = answer(sources, question, served, request, err);
+        ok = answer_seen(sources, question, served, request, err);
     if (ok)
         cn_json_end(&request->json);
     if (served)

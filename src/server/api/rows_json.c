@@ -4,6 +4,7 @@
 
 #include "analyze/time_base.h"
 #include "base/text.h"
+#include "server/api/code_json.h"
 
 /* "resolution": values as small as that are smaller. */
 static void add_resolution(struct cn_json *json, double resolution)
@@ -71,6 +72,7 @@ bool cn_json_row_as(struct cn_json *json, struct cn_view *view, const struct cn_
         cn_json_add_str(json, "module", location.module);
         cn_json_add_str(json, "file", location.file);
         cn_json_add_u64(json, "line", location.line);
+        cn_json_add_code(json, cn_view_code(view, row));
         cn_json_add_bool(json, "isLeaf", is_leaf);
         cn_json_add_array(json, "values");
         for (size_t i = 0; i < view->costs->column_count; i++)

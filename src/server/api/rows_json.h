@@ -15,7 +15,7 @@ void cn_json_add_base(struct cn_json *json, const struct cn_database *db,
 /* Append "columns": the meaning of the values of rows. */
 void cn_json_columns(struct cn_json *json, const struct cn_costs *costs);
 
-/* Append {id, kind, label, context, module, file, line, isLeaf, values}. */
+/* Append {id, kind, label, context, module, file, line, language, code, isLeaf, values}. */
 CN_CHECK bool cn_json_row(struct cn_json *json, struct cn_view *view,
                           const struct cn_row *row, struct cn_error *err);
 

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/run/pool.h"
 #include "server/api/api.h"
+#include "server/api/code_json.h"
 #include "server/api/flame_json.h"
 #include "server/api/parameters.h"
 #include "server/api/request.h"
@@ -219,7 +220,7 @@ static bool draw(struct cn_served *served, struct cn_request *request,
     if (!ok)
         return false;
     if (wanted->depth == CN_DEPTH_ALL) {
-        has_states = cn_served_states_ready(&served->tracks, served->db, &is_reading);
+        has_states = cn_served_states_ready(served->tracks, served->db, &is_reading);
         ok = cut_rows(served, request, wanted->profiles, &occupancy, err);
     }
     if (ok) {
@@ -246,6 +247,7 @@ static bool answer_timeline(struct cn_served *served, struct cn_request *request
         !cn_request_u64(request, "first", 0, UINT32_MAX, 0, &first, err) ||
         !cn_request_u64(request, "count", 1, ROW_MAX, 32, &count, err) ||
         !cn_request_u64(request, "every", 1, UINT32_MAX, 1, &every, err) ||
+        !cn_structure_wait(&served->structure, CN_STRUCTURE_CODES, err) ||
         !cn_structure_wait(
             &served->structure,
             depth == 0 && !is_nested ? CN_STRUCTURE_DEPTH : CN_STRUCTURE_FRAMES, err))
@@ -281,9 +283,11 @@ bool cn_api_timeline(struct cn_served *served, struct cn_request *request,
     return ok;
 }
 
-static void add_stack(struct cn_json *json, const struct cn_frames *frames,
+static void add_stack(struct cn_json *json, const struct cn_structure *structure,
                       uint32_t frame)
 {
+    const struct cn_frames *frames = &structure->frames;
+
     cn_json_add_array(json, "frames");
     /* Innermost first; the loop ends because callers have smaller numbers. */
     for (; frame != CN_NONE; frame = frames->list[frame].parent) {
@@ -291,6 +295,7 @@ static void add_stack(struct cn_json *json, const struct cn_frames *frames,
         cn_json_add_str(json, "label", frames->names.list[frames->list[frame].place]);
         cn_json_add_u64(json, "place", frames->list[frame].place);
         cn_json_add_u64(json, "depth", frames->list[frame].depth);
+        cn_json_add_code(json, cn_structure_code(structure, frames->list[frame].place));
         cn_json_end(json);
     }
     cn_json_end(json);
@@ -306,7 +311,7 @@ static void add_sample(struct cn_json *json, struct cn_served *served, uint32_t 
     uint32_t context = samples[0].context;
     uint32_t node = cn_context_index_find(&frames->index, context);
 
-    add_stack(json, frames,
+    add_stack(json, &served->structure,
               context == 0
                   ? cn_held_frame(served->db, frames, profile, samples[0].time_ns,
                                   has_next ? samples[1].time_ns : time_ns)
@@ -347,6 +352,7 @@ bool cn_api_stack(struct cn_served *served, struct cn_request *request,
     if (!cn_request_u64(request, "profile", 0, db->profile_count - 1, 0, &profile, err) ||
         !cn_request_u64(request, "time", 0, db->end_ns - db->begin_ns, 0, &time_ns,
                         err) ||
+        !cn_structure_wait(&served->structure, CN_STRUCTURE_CODES, err) ||
         !cn_structure_wait(&served->structure, CN_STRUCTURE_FRAMES, err) ||
         !cn_samples_at(db, (uint32_t)profile, db->begin_ns + time_ns, samples, &count,
                        err))

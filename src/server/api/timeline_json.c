@@ -10,6 +10,7 @@
 #include "analyze/waits.h"
 #include "base/alloc.h"
 #include "base/text.h"
+#include "server/api/code_json.h"
 #include "server/served/function_times.h"
 #include "server/served/served.h"
 
@@ -66,8 +67,8 @@ const char *cn_thread_state_at(struct cn_served *served, uint32_t profile,
     const struct cn_task_tracks *tracks;
     uint8_t state;
 
-    if (!cn_served_states_ready(&served->tracks, served->db, is_pending) ||
-        !(tracks = cn_served_tracks_of(&served->tracks, profile)))
+    if (!cn_served_states_ready(served->tracks, served->db, is_pending) ||
+        !(tracks = cn_served_tracks_of(served->tracks, profile)))
         return NULL;
     time_ns += tracks_origin(served);
     cn_task_tracks_columns(tracks, time_ns, time_ns + 1, 1, &state);
@@ -79,7 +80,7 @@ const char *cn_thread_state_at(struct cn_served *served, uint32_t profile,
 static void add_states(struct cn_json *json, const struct cn_served *served,
                        const struct cn_occupancy *occupancy, uint32_t profile)
 {
-    const struct cn_task_tracks *tracks = cn_served_tracks_of(&served->tracks, profile);
+    const struct cn_task_tracks *tracks = cn_served_tracks_of(served->tracks, profile);
     uint64_t origin_ns = tracks_origin(served);
 
     if (!tracks)
@@ -305,9 +306,12 @@ static void add_rows(struct cn_json *json, struct cn_served *served,
 }
 
 /* "places": every function that has time at this depth, [function, name, ns]. */
-static void add_places(struct cn_json *json, const struct cn_frames *frames,
+static void add_places(struct cn_json *json, const struct cn_structure *structure,
                        const struct cn_occupancy *occupancy)
 {
+    const struct cn_frames *frames = &structure->frames;
+    struct cn_code_table codes = {0};
+
     cn_json_add_array(json, "places");
     for (uint32_t i = 0; i < occupancy->idle; i++) {
         if (occupancy->function_ns[i] == 0)
@@ -319,6 +323,12 @@ static void add_places(struct cn_json *json, const struct cn_frames *frames,
         cn_json_end(json);
     }
     cn_json_end(json);
+    cn_json_add_array(json, "placeCodes");
+    for (uint32_t i = 0; i < occupancy->idle; i++)
+        if (occupancy->function_ns[i] > 0)
+            cn_json_code(json, &codes, cn_structure_code(structure, i));
+    cn_json_end(json);
+    cn_json_add_codes(json, &codes);
 }
 
 /* Frames, and their callers before them. */
@@ -379,10 +389,16 @@ static void add_frames(struct cn_json *json, const struct frame_list *list)
 }
 
 /* "names": [function, name] of the functions of frames. */
-static void add_names(struct cn_json *json, const struct frame_list *list)
+static void add_names(struct cn_json *json, const struct cn_structure *structure,
+                      const struct frame_list *list)
 {
     const struct cn_names *names = &list->frames->names;
     bool *is_named = cn_alloc(names->count, sizeof(*is_named));
+    struct cn_text codes_text = {0};
+    struct cn_json code_list = {.text = &codes_text};
+    struct cn_code_table codes = {0};
+
+    cn_json_array(&code_list);
 
     cn_json_add_array(json, "names");
     for (size_t i = 0; i < list->count; i++) {
@@ -395,8 +411,14 @@ static void add_names(struct cn_json *json, const struct frame_list *list)
         cn_json_u64(json, place);
         cn_json_str(json, names->list[place]);
         cn_json_end(json);
+        cn_json_code(&code_list, &codes, cn_structure_code(structure, place));
     }
     cn_json_end(json);
+    cn_json_end(&code_list);
+    cn_json_key(json, "nameCodes");
+    cn_json_raw(json, codes_text.chars, codes_text.len);
+    cn_json_add_codes(json, &codes);
+    cn_text_done(&codes_text);
     free(is_named);
 }
 
@@ -417,17 +439,18 @@ void cn_json_function_times(struct cn_json *json, const struct cn_frames *frames
     cn_json_end(json);
 }
 
-static void add_nested(struct cn_json *json, const struct cn_frames *frames,
+static void add_nested(struct cn_json *json, const struct cn_structure *structure,
                        const struct cn_occupancy *occupancy, const struct held *held,
                        const struct waits *waits)
 {
+    const struct cn_frames *frames = &structure->frames;
     struct frame_list list = {.frames = frames};
     struct cn_function_times functions;
 
     list.is_listed = cn_alloc(frames->count, sizeof(*list.is_listed));
     list_frames(&list, occupancy, held, waits);
     add_frames(json, &list);
-    add_names(json, &list);
+    add_names(json, structure, &list);
     cn_function_times_find(&functions, occupancy->function_ns, frames->names.count);
     cn_json_function_times(json, frames, &functions);
     free(list.is_listed);
@@ -468,9 +491,9 @@ void cn_json_occupancy(struct cn_json *json, struct cn_served *served,
     cn_json_timeline_base(json, served->db);
     add_rows(json, served, occupancy, profiles, held, &waits, has_states);
     if (held)
-        add_nested(json, frames, occupancy, held, &waits);
+        add_nested(json, &served->structure, occupancy, held, &waits);
     else
-        add_places(json, frames, occupancy);
+        add_places(json, &served->structure, occupancy);
     free(held);
     free(waits.list);
     free(waits.row_ends);

@@ -84,7 +84,7 @@ static void sum_states(struct states *states, bool is_list, struct cn_json *json
     for (size_t i = 0; i < question->threads.count; i++) {
         uint32_t profile = question->threads.profiles[i];
         const struct cn_task_tracks *tracks =
-            cn_served_tracks_of(&states->served->tracks, profile);
+            cn_served_tracks_of(states->served->tracks, profile);
         struct cn_state_sums sums;
 
         if (!tracks)
@@ -106,9 +106,9 @@ static void widen(struct cn_served *served, struct cn_time_question *question)
 {
     struct cn_wall_time wall = {0};
 
-    for (size_t i = 0; i < served->tracks.count; i++)
-        cn_wall_time_add(&wall, served->tracks.list[i].first_ns,
-                         served->tracks.list[i].last_ns);
+    for (size_t i = 0; i < served->tracks->count; i++)
+        cn_wall_time_add(&wall, served->tracks->list[i].first_ns,
+                         served->tracks->list[i].last_ns);
     question->begin_ns = wall.begin_ns;
     question->end_ns = wall.end_ns;
 }
@@ -142,7 +142,7 @@ bool cn_api_states(struct cn_served *served, struct cn_request *request,
 
     if (!cn_request_time(request, served, false, &question, err))
         return false;
-    is_known = cn_served_states_ready(&served->tracks, served->db, &is_pending);
+    is_known = cn_served_states_ready(served->tracks, served->db, &is_pending);
     cn_json_add_bool(json, "isPending", is_pending);
     if (is_known) {
         if (!cn_request_value(request, "begin") && !cn_request_value(request, "end")) {
@@ -275,14 +275,14 @@ static void add_of_recording(struct tracks *out)
 
     for (size_t i = 0; i < threads->count; i++) {
         const struct cn_task_tracks *tracks =
-            cn_served_tracks_of(&out->served->tracks, threads->profiles[i]);
+            cn_served_tracks_of(out->served->tracks, threads->profiles[i]);
 
         if (tracks)
             add_counters(out, threads->profiles[i], tracks);
     }
     for (size_t i = 0; i < threads->count; i++) {
         const struct cn_task_tracks *tracks =
-            cn_served_tracks_of(&out->served->tracks, threads->profiles[i]);
+            cn_served_tracks_of(out->served->tracks, threads->profiles[i]);
 
         if (tracks && tracks->call_rate.count > 0)
             add_counter(out, threads->profiles[i], "calls/s", &tracks->call_rate);
@@ -327,7 +327,7 @@ bool cn_api_counters(struct cn_served *served, struct cn_request *request,
         return false;
     cn_request_list(request, "name", &tracks.names);
     tracks.count_max = tracks.is_list ? LISTED_MAX : TRACK_MAX;
-    is_ready = cn_served_counters_ready(&served->tracks, &is_pending);
+    is_ready = cn_served_counters_ready(served->tracks, &is_pending);
     cn_json_add_bool(json, "isPending", is_pending);
     cn_json_add_array(json, "counters");
     if (!served->recording)

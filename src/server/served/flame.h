@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyze/lens/code.h"
 #include "analyze/waits.h"
 #include "base/map.h"
 
@@ -19,14 +20,15 @@ struct cn_flame_node {
     uint32_t name, module; /* numbers of the names, set by cn_flame_add() */
     double total, self;    /* self may be NAN */
     uint64_t id;
-    double waits[CN_WAIT_KINDS]; /* if the flame graph has_waits; NAN: none */
+    const struct cn_code_class *code; /* borrowed; NULL: it is no function, or unknown */
+    double waits[CN_WAIT_KINDS];      /* if the flame graph has_waits; NAN: none */
 };
 
 struct cn_flame {
     struct cn_flame_node *nodes;
     size_t count, capacity;
     struct cn_names names, modules;
-    bool has_waits;
+    bool has_waits, has_codes;
 };
 
 /* Add a node; the module may be NULL. False if there are too many. */

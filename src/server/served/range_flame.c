@@ -13,6 +13,7 @@ struct range_flame_build {
     const struct cn_context_index *index;
     const uint64_t *self_ns; /* by context id */
     double *total;           /* seconds by node of the index */
+    const struct cn_codes *codes;
     struct cn_flame *flame;
 };
 
@@ -60,16 +61,20 @@ static bool add_node(struct range_flame_build *build, uint32_t node, uint32_t de
         ok = cn_database_function(build->db, context.function, &function, err);
     if (ok && function.module != CN_NONE)
         ok = cn_database_module(build->db, function.module, &module, err);
-    ok = ok && (cn_flame_add(build->flame,
-                             &(struct cn_flame_node){
-                                 .depth = depth,
-                                 .total = build->total[node],
-                                 .self = self_of(build, node),
-                                 .id = build->index->nodes[node].at,
-                             },
-                             cn_text_str(&label), module.path) ||
-                cn_fail(err, CN_ERR_LIMIT, "more than %d contexts: choose a larger min",
-                        CN_FLAME_NODE_MAX));
+    ok = ok &&
+         (cn_flame_add(build->flame,
+                       &(struct cn_flame_node){
+                           .depth = depth,
+                           .total = build->total[node],
+                           .self = self_of(build, node),
+                           .id = build->index->nodes[node].at,
+                           .code = build->codes && context.kind == CN_CONTEXT_FUNCTION
+                                       ? cn_codes_of(build->codes, &context)
+                                       : NULL,
+                       },
+                       cn_text_str(&label), module.path) ||
+          cn_fail(err, CN_ERR_LIMIT, "more than %d contexts: choose a larger min",
+                  CN_FLAME_NODE_MAX));
     cn_text_done(&label);
     return ok;
 }
@@ -109,15 +114,15 @@ static void find_functions(struct cn_function_times *out, const struct cn_frames
 }
 
 bool cn_range_flame_build(struct cn_range_flame *out, struct cn_database *db,
-                          const struct cn_frames *frames,
+                          const struct cn_frames *frames, const struct cn_codes *codes,
                           const struct cn_range_request *request, double min_share,
                           const struct cn_progress *progress, struct cn_error *err)
 {
     struct range_flame_build build = {
-        .db = db, .index = &frames->index, .flame = &out->flame};
+        .db = db, .index = &frames->index, .codes = codes, .flame = &out->flame};
     struct cn_range_sums sums;
 
-    *out = (struct cn_range_flame){0};
+    *out = (struct cn_range_flame){.flame.has_codes = codes != NULL};
     if (!cn_range_sums_build(&sums, db, request, progress, err))
         return false;
     build.self_ns = sums.ns;

@@ -22,10 +22,11 @@ struct cn_range_flame {
     bool is_estimate; /* not all samples were read */
 };
 
-/* Nodes that have no more than `min_share` of the whole are left out. On failure nothing is left
+/* `codes` may be NULL, and outlive it. Nodes that have no more than `min_share` of the whole are left out. On failure nothing is left
  * to release. */
 CN_CHECK bool cn_range_flame_build(struct cn_range_flame *out, struct cn_database *db,
                                    const struct cn_frames *frames,
+                                   const struct cn_codes *codes,
                                    const struct cn_range_request *request,
                                    double min_share, const struct cn_progress *progress,
                                    struct cn_error *err);

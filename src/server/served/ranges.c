@@ -97,7 +97,8 @@ static bool add_flame(struct served_range *range, uint64_t sample_max, bool *is_
 
     request.sample_max = sample_max;
     if (!cn_range_flame_build(flame, range->structure->db, &range->structure->frames,
-                              &request, range->min_share, progress, err))
+                              range->structure->codes, &request, range->min_share,
+                              progress, err))
         return false;
     *is_estimate = flame->is_estimate;
     (void)pthread_mutex_lock(&range->lock);
@@ -193,7 +194,8 @@ static struct served_range *pin(struct cn_served_ranges *ranges,
 {
     struct cn_text key = {0};
 
-    if (!cn_structure_wait(ranges->structure, CN_STRUCTURE_FRAMES, err))
+    if (!cn_structure_wait(ranges->structure, CN_STRUCTURE_FRAMES, err) ||
+        !cn_structure_wait(ranges->structure, CN_STRUCTURE_CODES, err))
         return NULL;
     print_key(question, &key);
     (void)pthread_mutex_lock(&ranges->lock);

@@ -40,21 +40,26 @@ static struct cn_served *new_served(const struct cn_opened *opened)
     served->name = last_component(opened->path);
     served->format = served->kind == CN_SERVED_STORE ? "zorka" : opened->format->name;
     (void)pthread_mutex_init(&served->lock, NULL);
+    served->tracks = &served->own_tracks;
+    cn_call_parts_init(&served->call_parts);
+    cn_served_lenses_init(&served->lenses);
+    cn_served_parts_init(served);
+    return served;
+}
+
+void cn_served_parts_init(struct cn_served *served)
+{
     cn_job_group_init(&served->requests, REQUESTS_MAX);
     cn_job_group_init(&served->background, BACKGROUND_MAX);
-    cn_call_parts_init(&served->call_parts);
     cn_structure_init(&served->structure, &served->requests, &served->background);
     cn_served_views_init(&served->views, &served->structure);
     cn_served_ranges_init(&served->range_flames, &served->range_views,
                           &served->structure);
     cn_served_pyramids_init(&served->pyramids, &served->structure);
-    return served;
 }
 
-void cn_served_close(struct cn_served *served)
+void cn_served_parts_done(struct cn_served *served)
 {
-    if (!served)
-        return;
     cn_job_group_cancel(&served->background);
     cn_job_group_cancel(&served->requests);
     cn_job_end(&served->analysis);
@@ -62,12 +67,20 @@ void cn_served_close(struct cn_served *served)
     cn_served_ranges_done(&served->range_flames);
     cn_served_ranges_done(&served->range_views);
     cn_served_pyramids_done(&served->pyramids);
-    cn_served_tracks_done(&served->tracks);
+    cn_served_tracks_done(&served->own_tracks);
     cn_slowest_calls_done(&served->slowest);
     cn_served_views_done(&served->views);
     cn_structure_done(&served->structure);
     cn_job_group_done(&served->requests);
     cn_job_group_done(&served->background);
+}
+
+void cn_served_close(struct cn_served *served)
+{
+    if (!served)
+        return;
+    cn_served_lenses_done(&served->lenses);
+    cn_served_parts_done(served);
     cn_served_store_close(&served->store);
     cn_call_parts_done(&served->call_parts);
     cn_opened_close(&served->opened);
@@ -93,7 +106,7 @@ static bool warm_up(void *arg, const struct cn_progress *progress, struct cn_err
 static bool start_warm_up(struct cn_served *served, struct cn_error *err)
 {
     if (!served->recording && served->db->states)
-        cn_served_tracks_init_states(&served->tracks, served->db);
+        cn_served_tracks_init_states(served->tracks, served->db);
     cn_structure_set_database(&served->structure, served->db);
     if (served->is_lazy)
         return true;
@@ -138,7 +151,7 @@ static bool open_calls(struct cn_served *served, struct cn_error *err)
     for (uint32_t i = 0; i < served->recording->task_count; i++)
         if (served->recording->tasks[i].data_len > 0)
             served->profiled_tasks[served->profiled_count++] = i;
-    cn_served_tracks_init(&served->tracks, served->recording, served->profiled_tasks,
+    cn_served_tracks_init(served->tracks, served->recording, served->profiled_tasks,
                           served->profiled_count, &served->background);
     cn_slowest_calls_init(&served->slowest, served->recording,
                           served->opened.options.is_raw, &served->background);

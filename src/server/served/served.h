@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
+#include "analyze/lens/lens.h"
 #include "analyze/timeline/structure.h"
 #include "base/error.h"
 #include "base/run/job.h"
@@ -19,6 +20,7 @@
 #include "model/contexts/database.h"
 #include "open/open.h"
 #include "server/served/call_parts.h"
+#include "server/served/lenses.h"
 #include "server/served/pyramids.h"
 #include "server/served/ranges.h"
 #include "server/served/slowest_calls.h"
@@ -47,12 +49,16 @@ struct cn_served {
     struct cn_served_views views;
     struct cn_served_ranges range_flames, range_views;
     struct cn_served_pyramids pyramids;
-    struct cn_served_tracks tracks;
+    struct cn_served_tracks *tracks; /* of a lens, those of the whole */
+    struct cn_served_tracks own_tracks;
     struct cn_slowest_calls slowest; /* of a recording */
     struct cn_job_group requests;    /* jobs of views and time ranges */
     struct cn_job_group background;  /* all other jobs */
     struct cn_job warm_up;           /* the structure, then the first views */
     bool is_lazy;                    /* there is no warm-up */
+    struct cn_served_lenses lenses;  /* the same source through lenses */
+    const struct cn_served *whole;   /* of a lens; else NULL */
+    struct cn_lens lens;             /* has no rules unless it is one */
 
     pthread_mutex_t lock; /* of the store */
     struct cn_served_store store;
@@ -64,6 +70,10 @@ CN_CHECK bool cn_served_open(struct cn_served **out, const char *path,
                              const struct cn_open_options *options, bool is_lazy,
                              struct cn_error *err);
 void cn_served_close(struct cn_served *served); /* NULL is fine */
+
+/* For lenses.h: set up and tear down what answers questions about the database. */
+void cn_served_parts_init(struct cn_served *served);
+void cn_served_parts_done(struct cn_served *served);
 
 /* True once the database is there to be asked. Fails with CN_ERR_BUSY during
  * its analysis. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/lens/database.h"
 #include "analyze/views/costs_blocks.h"
 #include "base/alloc.h"
 #include "base/text.h"
@@ -362,7 +363,8 @@ bool cn_served_view_borrow(struct cn_served_views *views,
     if (!view)
         return cn_fail(err, CN_ERR_BUSY, "%d other views are in use", VIEW_MAX);
     (void)pthread_mutex_lock(&view->lock);
-    ok = set_up_columns(view, question, err) && set_up(view, question, err);
+    ok = cn_structure_wait(views->structure, CN_STRUCTURE_CODES, err) &&
+         set_up_columns(view, question, err) && set_up(view, question, err);
     has_job = view->job.group != NULL;
     (void)pthread_mutex_unlock(&view->lock);
     if (ok && has_job &&
@@ -377,7 +379,9 @@ bool cn_served_view_borrow(struct cn_served_views *views,
         unpin(view);
         return false;
     }
-    view->view->hides_empty = views->range != NULL;
+    view->view->hides_empty =
+        views->range != NULL || cn_database_has_lens(views->structure->db);
+    view->view->codes = views->structure->codes;
     *out = view;
     return true;
 }

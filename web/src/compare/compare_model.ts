@@ -172,6 +172,8 @@ export function diffRows(answer: DiffRows): Rows {
       module: answer.over === null ? null : row.verdict,
       file: null,
       line: 0,
+      language: null,
+      code: null,
       isLeaf: row.isLeaf,
       values: [
         row.a,

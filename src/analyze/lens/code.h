@@ -1,0 +1,96 @@
+/* Whose code a function is, and its language.
+ *
+ * Both are derived here and nowhere else, from what every format has: the name of the function, the
+ * path of its module and the path of its source file. Functions are of the program that was run
+ * unless their module or their source is below a folder of the system, or belongs to a package, an
+ * interpreter or the kernel. Patterns replace that rule: only what they match is the user's.
+ *
+ *     cn_codes_build(&codes, db, NULL, err)
+ *     code = cn_codes_of(&codes, &context);
+ *     cn_codes_done(&codes);
+ *
+ * Names of languages, kinds and reasons are constants; those of libraries live as long as the table.
+ * Threads: immutable after it was built.
+ */
+#ifndef CN_ANALYZE_LENS_CODE_H
+#define CN_ANALYZE_LENS_CODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/map.h"
+#include "model/contexts/context.h"
+
+struct cn_database;
+struct cn_name_filter;
+
+enum cn_code_language {
+    CN_CODE_UNKNOWN,
+    CN_CODE_C,
+    CN_CODE_CPP,
+    CN_CODE_RUST,
+    CN_CODE_GO,
+    CN_CODE_FORTRAN,
+    CN_CODE_ASSEMBLY,
+    CN_CODE_PYTHON,
+    CN_CODE_JAVA,
+    CN_CODE_JAVASCRIPT,
+    CN_CODE_RUBY,
+    CN_CODE_PHP,
+    CN_CODE_PERL,
+    CN_CODE_KERNEL,
+};
+enum { CN_CODE_LANGUAGES = CN_CODE_KERNEL + 1 };
+
+enum cn_code_kind {
+    CN_CODE_MINE,
+    CN_CODE_LIBRARY,
+    CN_CODE_RUNTIME, /* interpreters, virtual machines, the run-time of Go */
+    CN_CODE_OF_KERNEL,
+    CN_CODE_STARTUP, /* what calls main() and the functions of threads */
+};
+enum { CN_CODE_KINDS = CN_CODE_STARTUP + 1 };
+
+/* "c++", "python"; "unknown". */
+const char *cn_code_language_name(unsigned language);
+
+/* "mine", "library", "runtime", "kernel", "startup". */
+const char *cn_code_kind_name(unsigned kind);
+
+/* The kind of a name; CN_CODE_KINDS if there is none. The same for languages. */
+unsigned cn_code_kind_find(const char *name);
+unsigned cn_code_language_find(const char *name);
+
+struct cn_code_class {
+    uint8_t language; /* enum cn_code_language */
+    uint8_t kind;     /* enum cn_code_kind */
+    uint8_t reason;   /* for cn_code_reason() */
+    uint32_t library; /* index into the names of libraries */
+};
+
+/* Why it is of its kind: "module below /usr". */
+const char *cn_code_reason(const struct cn_code_class *code);
+
+struct cn_codes {
+    struct cn_code_class *of_function;
+    struct cn_code_class *of_module; /* functions that are not known */
+    size_t function_count, module_count;
+    /* What to call consecutive functions of it: "libz.so.1", "numpy", "net/http". */
+    struct cn_names libraries;
+};
+
+/* `mine`: patterns of modules, sources or functions that are the user's; NULL or empty: the rule
+ * above. On failure nothing is left to release. */
+CN_CHECK bool cn_codes_build(struct cn_codes *out, struct cn_database *db,
+                             const struct cn_name_filter *mine, struct cn_error *err);
+void cn_codes_done(struct cn_codes *codes);
+
+/* The code of a context, or of a function and a module, CN_NONE if unknown: all unknown is code of
+ * the user in no known language. */
+const struct cn_code_class *cn_codes_of(const struct cn_codes *codes,
+                                        const struct cn_context *context);
+const struct cn_code_class *cn_codes_find(const struct cn_codes *codes, uint32_t function,
+                                          uint32_t module);
+
+#endif
