@@ -24,7 +24,7 @@ bool cn_test_is_thorough(void)
 
 size_t cn_test_bit_step(void)
 {
-    enum { ONE_OF_EACH_BYTE = 7 };
+    enum { ONE_OF_THREE_BYTES = 23 };
 
-    return cn_test_is_thorough() ? 1 : ONE_OF_EACH_BYTE;
+    return cn_test_is_thorough() ? 1 : ONE_OF_THREE_BYTES;
 }

@@ -13,7 +13,7 @@ uint64_t cn_test_seed(uint64_t usual);
 
 bool cn_test_is_thorough(void);
 
-/* The distance between the bits that are flipped: every bit, or one of each byte. */
+/* The distance between the bits that are flipped: every bit, or one of three bytes. */
 size_t cn_test_bit_step(void);
 
 #endif

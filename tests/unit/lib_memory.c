@@ -34,7 +34,7 @@
 enum {
     BATCH = 64,       /* trials of a process */
     PATIENCE_S = 300, /* of a process, on a busy machine */
-    FEW = 60,         /* allocations that all fail once; after them, one of so many */
+    FEW = 16,         /* allocations that all fail once; after them, one of so many */
     SEVERAL = 5,      /* workers */
     TRACES = 8,
     THREADS = 3,
