@@ -1,5 +1,6 @@
 #include "sampler/ring_watch.h"
 
+#include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -12,13 +13,23 @@
 
 enum { PRIORITY = -20 };
 
+/* It copies for less than a millisecond at a time, and then a ring would be full. */
+static void be_urgent(void)
+{
+    const struct sched_param lowest = {.sched_priority =
+                                           sched_get_priority_min(SCHED_FIFO)};
+
+    if (sched_setscheduler(0, SCHED_FIFO, &lowest) != 0)
+        (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), PRIORITY);
+}
+
 static bool run(void *arg, const struct cn_progress *progress, struct cn_error *err)
 {
     struct cn_ring_watch *watch = arg;
 
     (void)progress;
     (void)err;
-    (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), PRIORITY);
+    be_urgent();
     for (;;) {
         bool is_any = false;
 

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes/record.h"
+#include "base/host/lending_lock.h"
 #include "base/sort.h"
 
 enum {
@@ -105,7 +106,7 @@ bool cn_rings_open(struct cn_rings *rings, const struct cn_ring_request *request
     rings->kept = cn_alloc((size_t)count + 1, sizeof(*rings->kept));
     rings->has_copies = request->has_copies;
     rings->register_len = request->register_len;
-    cn_lock_init(&rings->lock);
+    cn_lending_lock_init(&rings->lock);
     for (int cpu = 0; cpu < count; cpu++) {
         struct cn_ring *ring = &rings->list[rings->count];
 
