@@ -53,10 +53,11 @@ struct cn_unwound_process {
     /* What the kernel knows. An epoch ends when mappings are replaced: what was unwound with
      * older ones may be wrong. */
     uint64_t epoch;
-    uint64_t published; /* version of the space; 0: nothing */
-    bool is_copied;     /* a stack was copied since then */
-    bool has_table;     /* its frames are read in the kernel */
-    bool is_described;  /* all of them */
+    uint64_t published;          /* version of the space; 0: nothing */
+    bool is_copied;              /* a stack was copied since then */
+    bool has_table;              /* its frames are read in the kernel */
+    bool is_described;           /* all of them */
+    struct cn_frame_table table; /* that the kernel has */
 };
 
 void cn_unwound_begin(struct cn_unwound *stacks, struct cn_stored_names *names)
@@ -372,14 +373,17 @@ static bool publish_table(struct cn_unwound *stacks, struct cn_unwound_process *
 {
     struct cn_frame_table table;
 
-    if (process->is_described)
+    if (process->is_described && !cn_languages_is_stale(process->languages))
         return true;
     cn_memory_begin(stacks->memory, (pid_t)process->pid, LANGUAGE_BYTES_MAX);
     bool was_there = process->has_table;
     process->is_described =
         cn_languages_describe(process->languages, &table, &process->has_table);
-    if (process->has_table && !was_there)
+    if (process->has_table &&
+        (!was_there || memcmp(&table, &process->table, sizeof(table)) != 0)) {
+        process->table = table;
         cn_kernel_put_interpreter(stacks->kernel, process->pid, &table);
+    }
     return process->is_described;
 }
 

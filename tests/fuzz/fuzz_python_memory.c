@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "formats/exchange/perf/stored_names.h"
+#include "sampler/languages/frame_walk.h"
+#include "sampler/languages/runtimes.h"
 #include "support/fuzz.h"
 #include "support/python_image.h"
 
@@ -17,6 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     struct cn_python_place place = cn_image_place();
     struct cn_stored_names names = {0};
     static struct cn_python_frame frames[CN_PYTHON_FRAMES_MAX];
+    struct cn_frame_table table;
     uint64_t chain[ROOM] = {CN_IMAGE_EVAL + 8, 1, CN_IMAGE_EVAL + 16, 2};
 
     assert(memory);
@@ -25,6 +28,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     struct cn_python *python = cn_python_open(memory, &place, &names);
     cn_memory_begin(memory, 1, BYTES);
     size_t count = cn_python_walk(python, CN_IMAGE_TID, frames, CN_PYTHON_FRAMES_MAX);
+    assert(count <= CN_PYTHON_FRAMES_MAX);
+    /* Tasks are looked for after the first frames. */
+    (void)cn_language_python.describe(python, &table);
+    count = cn_python_walk(python, CN_IMAGE_TID, frames, CN_PYTHON_FRAMES_MAX);
     assert(count <= CN_PYTHON_FRAMES_MAX);
     count = cn_python_merge(python, frames, count, chain, 4, ROOM, false, false);
     assert(count >= 4 && count <= ROOM);

@@ -9,7 +9,7 @@ enum {
     RUNTIME = 0x0000,
     VERSION = 0x0f00,
     CODE_TYPE = 0x0f80,
-    INTERPRETER = 0x1000,
+    INTERPRETER = 0x4000,
     THREAD = 0x1200,
     CFRAME = 0x1400,
     PTHREAD = 0x1500,
@@ -18,6 +18,13 @@ enum {
     TEXTS = 0x3400,
     LINES = 0x3800,
     BYTECODE = 0x3c00,
+    MODULES = 0x4800, /* dicts, with their keys after 0x40 bytes */
+    MODULE_DICT = 0x4900,
+    RUNNING = 0x4a00,
+    MODULE = 0x4b00,
+    TASK = 0x4c00,
+    GENERATOR = 0x4d00,  /* to 3.10 */
+    TASK_TEXTS = 0x5000, /* of 0x100 bytes: _asyncio, _current_tasks, the name */
 };
 
 static uint8_t *at(struct cn_text *image, uint64_t off)
@@ -34,43 +41,28 @@ static void put(struct cn_text *image, uint64_t off, uint64_t value)
  * 3.14 and 3.15. */
 static void describe(struct cn_text *image, const struct cn_python_layout *l)
 {
-    static const uint8_t words[3][23] = {
-        {5,  8,  9,  21, 22, 23, 24, 25, 29, 30, 31, 33,
-         35, 37, 38, 39, 43, 45, 65, 66, 68, 69, 70},
-        {5,  8,  9,  24, 25, 26, 27, 28, 32, 33, 34, 36,
-         40, 42, 43, 44, 48, 51, 75, 76, 78, 79, 80},
-        {5,  8,  9,  24, 25, 26, 30, 31, 40, 41, 42, 44,
-         48, 50, 51, 52, 56, 59, 87, 88, 90, 91, 92},
+    static const uint8_t words[3][24] = {
+        {5,  8,  9,  11, 21, 22, 23, 24, 25, 29, 30, 31,
+         33, 35, 37, 38, 39, 43, 45, 65, 66, 68, 69, 70},
+        {5,  8,  9,  12, 24, 25, 26, 27, 28, 32, 33, 34,
+         36, 40, 42, 43, 44, 48, 51, 75, 76, 78, 79, 80},
+        {5,  8,  9,  12, 24, 25, 26, 30, 31, 40, 41, 42,
+         44, 48, 50, 51, 52, 56, 59, 87, 88, 90, 91, 92},
     };
-    const uint32_t numbers[23] = {
-        l->runtime_interpreters,
-        l->interpreter_next,
-        l->interpreter_threads,
-        l->thread_next,
-        l->thread_interpreter,
-        l->thread_frame,
-        l->thread_id,
-        l->thread_native_id,
-        l->frame_previous,
-        l->frame_code,
-        l->frame_instruction,
-        l->frame_entry,
-        l->code_file,
-        l->code_name,
-        l->code_lines,
-        l->code_first_line,
-        l->code_instructions,
-        l->object_type,
-        l->bytes_len,
-        l->bytes_data,
-        l->text_state,
-        l->text_len,
-        l->text_ascii,
+    const uint32_t numbers[24] = {
+        l->runtime_interpreters, l->interpreter_next, l->interpreter_threads,
+        l->interpreter_modules,  l->thread_next,      l->thread_interpreter,
+        l->thread_frame,         l->thread_id,        l->thread_native_id,
+        l->frame_previous,       l->frame_code,       l->frame_instruction,
+        l->frame_entry,          l->code_file,        l->code_name,
+        l->code_lines,           l->code_first_line,  l->code_instructions,
+        l->object_type,          l->bytes_len,        l->bytes_data,
+        l->text_state,           l->text_len,         l->text_ascii,
     };
 
     memcpy(at(image, RUNTIME), "xdebugpy", 8);
     put(image, RUNTIME + 8, (uint64_t)l->version << 16);
-    for (size_t i = 0; i < 23; i++)
+    for (size_t i = 0; i < 24; i++)
         put(image, RUNTIME + 8 * (uint64_t)words[l->version - 0x30d][i], numbers[i]);
 }
 
@@ -84,6 +76,8 @@ static struct cn_python_layout layout_of(uint16_t version)
     layout = *cn_python_layout_find(0x30c);
     layout.version = version;
     layout.has_cframe = false;
+    layout.task_coroutine = version == 0x30d ? 120 : 0; /* as it is in 3.13 */
+    layout.task_name = version == 0x30d ? 128 : 0;
     layout.runtime_interpreters = 0x400;
     return layout;
 }
@@ -154,6 +148,55 @@ static void add_shim(struct cn_text *image, const struct cn_python_layout *l,
     *at(image, FRAMES + 0x100 * (uint64_t)number + l->frame_entry) = OWNED_BY_STACK;
 }
 
+/* A dict with one entry. */
+static void add_dict(struct cn_text *image, const struct cn_python_layout *l,
+                     uint64_t off, uint64_t key, uint64_t value)
+{
+    uint64_t keys = off + 0x40, entry = keys + (l->version < 0x30b ? 48 : 40);
+
+    put(image, off + 32, CN_IMAGE_BASE + keys);
+    if (l->version < 0x30b) {
+        put(image, keys + 8, 8);  /* size */
+        put(image, keys + 32, 1); /* entries */
+    } else {
+        *at(image, keys + 8) = *at(image, keys + 9) = 3; /* sizes: 8 */
+        put(image, keys + 24, 1);
+    }
+    put(image, entry + 8, key);
+    put(image, entry + 16, value);
+}
+
+void cn_image_name_task(struct cn_text *image, uint16_t version, const char *name)
+{
+    struct cn_python_layout l = layout_of(version);
+
+    add_text(image, &l, TASK_TEXTS + 0x200, name);
+}
+
+/* key() is run by a task. */
+static void add_task(struct cn_text *image, const struct cn_python_layout *l)
+{
+    uint64_t generator = l->frame_generator > 0 ? GENERATOR : FRAMES - l->generator_frame;
+
+    if (l->frame_generator > 0)
+        put(image, FRAMES + l->frame_generator, CN_IMAGE_BASE + generator);
+    if (l->entry == CN_PYTHON_ENTRY_SHIM)
+        *at(image, FRAMES + l->frame_entry) = 1; /* of a generator */
+    if (l->task_coroutine == 0)
+        return;
+    put(image, INTERPRETER + l->interpreter_modules, CN_IMAGE_BASE + MODULES);
+    add_text(image, l, TASK_TEXTS, "_asyncio");
+    add_text(image, l, TASK_TEXTS + 0x100, "_current_tasks");
+    add_text(image, l, TASK_TEXTS + 0x200, "job");
+    add_dict(image, l, MODULES, CN_IMAGE_BASE + TASK_TEXTS, CN_IMAGE_BASE + MODULE);
+    put(image, MODULE + 16, CN_IMAGE_BASE + MODULE_DICT);
+    add_dict(image, l, MODULE_DICT, CN_IMAGE_BASE + TASK_TEXTS + 0x100,
+             CN_IMAGE_BASE + RUNNING);
+    add_dict(image, l, RUNNING, CN_IMAGE_BASE, CN_IMAGE_BASE + TASK);
+    put(image, TASK + l->task_coroutine, CN_IMAGE_BASE + generator);
+    put(image, TASK + l->task_name, CN_IMAGE_BASE + TASK_TEXTS + 0x200);
+}
+
 struct cn_text cn_image_python(uint16_t version)
 {
     struct cn_python_layout l = layout_of(version);
@@ -185,6 +228,7 @@ struct cn_text cn_image_python(uint16_t version)
     add_frame(&image, &l, 3, 2, has_shims ? 4 : -1, true);
     if (has_shims)
         add_shim(&image, &l, 4, -1);
+    add_task(&image, &l);
     add_code(&image, &l, 0, "key", 2, 1);
     add_code(&image, &l, 1, "main", 5, 7);
     add_code(&image, &l, 2, "<module>", 1, 20);

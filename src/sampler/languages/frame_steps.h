@@ -83,10 +83,9 @@ CN_FRAME_INLINE bool cn_frame_walk_enter_array(struct cn_frame_walk *w,
 /* Do the reads of a list, of which those of the frame are in w->frame_words. */
 CN_FRAME_INLINE void cn_frame_walk_read_row(struct cn_frame_walk *w,
                                             const struct cn_frame_read *reads,
-                                            uint32_t count,
-                                            uint64_t row[CN_FRAME_ROW_MAX])
+                                            uint32_t count, uint64_t *row, uint32_t most)
 {
-    for (uint32_t i = 0; i < CN_FRAME_ROW_MAX; i++)
+    for (uint32_t i = 0; i < most; i++)
         row[i] = 0;
     w->values[CN_FRAME_ARRAY] = w->array;
     w->values[CN_FRAME_STATE] = w->state;
@@ -94,14 +93,16 @@ CN_FRAME_INLINE void cn_frame_walk_read_row(struct cn_frame_walk *w,
         uint32_t from = reads[i].from & (CN_FRAME_VALUES - 1), to = reads[i].to;
         uint64_t value = 0;
 
-        if (from == CN_FRAME_SELF)
+        if (from == CN_FRAME_SELF && reads[i].off == CN_FRAME_ADDRESS)
+            value = w->frame;
+        else if (from == CN_FRAME_SELF)
             value = w->frame_words[(uint32_t)reads[i].off / 8 & (CN_FRAME_WORDS - 1)];
         else
             (void)cn_frame_walk_u64(w, &value,
                                     (w->values[from] & ~(uint64_t)CN_FRAME_TAGS) +
                                         (uint64_t)(int64_t)reads[i].off);
         w->values[CN_FRAME_FOUND + i] = value;
-        if (to < CN_FRAME_ROW_MAX)
+        if (to < most)
             row[to] += value;
     }
 }
@@ -118,9 +119,11 @@ CN_FRAME_INLINE bool cn_frame_walk_begin(struct cn_frame_walk *w,
         .language = t->language,
         .head_len = (uint16_t)t->head_len,
         .row_len = (uint16_t)t->row_len,
-        .word_count = t->head_len & (CN_FRAME_ROW_MAX - 1),
+        .word_count = t->head_len & (CN_FRAME_HEAD_MAX - 1),
     };
-    cn_frame_walk_read_row(w, t->head_reads, t->head_read_count, w->words);
+    w->values[CN_FRAME_OTHER] = t->other;
+    cn_frame_walk_read_row(w, t->head_reads, t->head_read_count, w->words,
+                           CN_FRAME_HEAD_MAX);
     if (t->order == CN_FRAME_DOWN)
         return cn_frame_walk_u64(w, &w->array, w->state + t->first) && w->array != 0 &&
                cn_frame_walk_enter_array(w, t);
@@ -174,7 +177,7 @@ CN_FRAME_INLINE bool cn_frame_walk_step(struct cn_frame_walk *w,
         w->has_failed = true;
         return false;
     }
-    cn_frame_walk_read_row(w, t->reads, t->read_count, w->words + at);
+    cn_frame_walk_read_row(w, t->reads, t->read_count, w->words + at, CN_FRAME_ROW_MAX);
     w->found.word_count =
         at + (t->row_len < CN_FRAME_ROW_MAX ? t->row_len : CN_FRAME_ROW_MAX);
     return cn_frame_walk_leave_frame(w, t);

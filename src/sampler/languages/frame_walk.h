@@ -20,6 +20,7 @@ enum {
     CN_FRAME_READS_MAX = 12,
     CN_FRAME_VALUES = 16,      /* results of reads, and what they start from */
     CN_FRAME_ROW_MAX = 8,      /* words that are kept of a frame */
+    CN_FRAME_HEAD_MAX = 16,    /* one more than what is kept of the state */
     CN_FRAME_WORDS_MAX = 8192, /* and of a stack */
     CN_FRAME_STEPS_MAX = 2048,
     CN_FRAME_THREADS_MAX = 512,
@@ -45,10 +46,14 @@ enum {
     CN_FRAME_SELF,
     CN_FRAME_ARRAY,
     CN_FRAME_STATE,
+    CN_FRAME_OTHER, /* an address that the table has */
     CN_FRAME_FOUND,
 };
 
 enum { CN_FRAME_NOWHERE = 255 };
+
+/* In the place of an offset in a frame: its address. */
+#define CN_FRAME_ADDRESS INT32_MIN
 
 /* 8 bytes at an offset from a start. Words of a row that several reads go to are added up. */
 struct cn_frame_read {
@@ -77,6 +82,7 @@ struct cn_frame_table {
     uint32_t read_count, row_len;
     uint32_t language; /* enum cn_language */
     uint32_t unused;
+    uint64_t other; /* what reads may start from */
     struct cn_frame_read head_reads[CN_FRAME_READS_MAX], reads[CN_FRAME_READS_MAX];
 };
 

@@ -109,6 +109,15 @@ bool cn_languages_describe(const struct cn_languages *languages,
     return is_enough;
 }
 
+bool cn_languages_is_stale(const struct cn_languages *languages)
+{
+    for (size_t i = 0; i < languages->count; i++)
+        if (languages->list[i].runtime->is_stale &&
+            languages->list[i].runtime->is_stale(languages->list[i].state))
+            return true;
+    return false;
+}
+
 void cn_languages_hint(const struct cn_languages *languages, struct cn_names *hints)
 {
     for (size_t i = 0; languages && i < languages->count; i++) {

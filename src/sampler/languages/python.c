@@ -6,12 +6,14 @@
 
 #include "base/alloc.h"
 #include "base/bytes/record.h"
+#include "base/run/clock.h"
 #include "base/text.h"
 #include "formats/exchange/perf/stored_names.h"
 #include "sampler/languages/frame_walk.h"
 #include "sampler/languages/interpreter.h"
 #include "sampler/languages/languages.h"
 #include "sampler/languages/python_code.h"
+#include "sampler/languages/python_tasks.h"
 #include "sampler/languages/runtimes.h"
 
 enum {
@@ -20,10 +22,16 @@ enum {
     /* Where glibc has the number of a thread in what pthread_self() points to. */
     X86_TID_OFF = 0x2d0,
     ARM_TID_OFF = 0xd0,
+    OWNER_GENERATOR = 1,
+    MODULES_BYTES_MAX = 4 << 20, /* read for the names of all modules */
+    TASK_SLOTS = 256,
+    TASK_NAMES_MAX = 4096, /* other tasks have the name of their coroutine */
 };
 
+#define MODULES_NS UINT64_C(250000000) /* between looks at modules */
+
 /* Words of a frame that are read. */
-enum { AT_CODE, AT_INSTRUCTION, AT_ENTRY, AT_SUM, ROW_LEN };
+enum { AT_CODE, AT_INSTRUCTION, AT_ENTRY, AT_SUM, AT_GENERATOR, ROW_LEN };
 
 struct cn_python {
     struct cn_memory *memory;
@@ -38,6 +46,13 @@ struct cn_python {
         uint64_t state;
     } threads[THREAD_SLOTS];
     struct cn_python_codes codes;
+    struct cn_python_tasks tasks;
+    bool has_generators; /* and tasks were not looked for since then */
+    uint64_t looked_ns;  /* for tasks */
+    struct {
+        uint64_t task, coroutine, address;
+    } task_names[TASK_SLOTS];
+    size_t task_name_count;
     struct cn_frame_walk walk;
     struct cn_interpreter interpreter;
     struct cn_python_frame frames[CN_PYTHON_FRAMES_MAX]; /* of the sample */
@@ -85,7 +100,7 @@ static bool make_table(struct cn_python *p)
 {
     const struct cn_python_layout *l = &p->layout;
     const uint32_t offsets[] = {l->frame_previous, l->frame_code, l->frame_instruction,
-                                l->frame_entry};
+                                l->frame_entry, l->frame_generator};
 
     p->table = (struct cn_frame_table){
         .language = CN_LANGUAGE_PYTHON,
@@ -103,7 +118,7 @@ static bool make_table(struct cn_python *p)
         .second = l->cframe_frame,
         .link = l->frame_previous,
         .row_len = ROW_LEN,
-        .read_count = 5,
+        .read_count = 6,
         .reads =
             {
                 {CN_FRAME_SELF, AT_CODE, {0}, (int32_t)l->frame_code},
@@ -111,8 +126,12 @@ static bool make_table(struct cn_python *p)
                 {CN_FRAME_SELF, AT_ENTRY, {0}, (int32_t)l->frame_entry},
                 {CN_FRAME_FOUND, AT_SUM, {0}, (int32_t)l->code_name},
                 {CN_FRAME_FOUND, AT_SUM, {0}, (int32_t)l->code_lines},
+                {CN_FRAME_SELF, AT_GENERATOR, {0}, CN_FRAME_ADDRESS},
             },
     };
+    if (l->frame_generator > 0)
+        p->table.reads[5].off = (int32_t)l->frame_generator;
+    cn_python_tasks_describe(&p->tasks, l, &p->table);
     for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++)
         if (offsets[i] / 8 * 8 + 8 > p->table.frame_len)
             p->table.frame_len = offsets[i] / 8 * 8 + 8;
@@ -166,15 +185,32 @@ static void end_call(struct cn_python_frame *frames, size_t *count, size_t most)
         frames[(*count)++] = (struct cn_python_frame){.is_first = true};
 }
 
-size_t cn_python_decode(const struct cn_python *p, const struct cn_frames_found *found,
+/* Add the task that runs the last frame, whose caller it is. */
+static void add_task(struct cn_python_frame *frames, size_t *count, size_t most,
+                     uint64_t task, uint64_t coroutine)
+{
+    struct cn_python_frame *last = &frames[*count - 1];
+
+    if (task == 0 || *count == most)
+        return;
+    frames[*count] = *last;
+    frames[*count].task = task;
+    frames[(*count)++].coroutine = coroutine;
+    last->is_first = false;
+}
+
+size_t cn_python_decode(struct cn_python *p, const struct cn_frames_found *found,
                         const uint64_t *words, struct cn_python_frame *frames,
                         size_t most)
 {
     const struct cn_python_layout *layout = &p->layout;
-    size_t count = 0, rows = found->row_len == ROW_LEN ? found->word_count / ROW_LEN : 0;
+    bool has_tasks = found->head_len == CN_PYTHON_TASK_WORDS;
+    size_t count = 0, rows = 0;
 
+    if (found->row_len == ROW_LEN && found->word_count >= found->head_len)
+        rows = (found->word_count - found->head_len) / ROW_LEN;
     for (size_t i = 0; i < rows && count < most; i++) {
-        const uint64_t *row = words + ROW_LEN * i;
+        const uint64_t *row = words + found->head_len + ROW_LEN * i;
         uint8_t entry = (uint8_t)(row[AT_ENTRY] >> 8 * (layout->frame_entry % 8));
 
         if (layout->entry == CN_PYTHON_ENTRY_SHIM && entry >= OWNER_NONE) {
@@ -192,8 +228,30 @@ size_t cn_python_decode(const struct cn_python *p, const struct cn_frames_found 
             .is_first = layout->entry == CN_PYTHON_ENTRY_EACH ||
                         (layout->entry == CN_PYTHON_ENTRY_FLAG && entry != 0),
         };
+        uint64_t generator = row[AT_GENERATOR] - layout->generator_frame;
+        p->has_generators |= layout->entry == CN_PYTHON_ENTRY_SHIM
+                                 ? entry == OWNER_GENERATOR
+                                 : generator != 0;
+        if (has_tasks)
+            add_task(frames, &count, most, cn_python_tasks_match(words, generator),
+                     generator);
     }
     return count;
+}
+
+/* Tasks are only looked for where there are coroutines, and not all the time. */
+static void look_for_tasks(struct cn_python *p)
+{
+    uint64_t now_ns = cn_clock_ns();
+
+    if (!p->has_generators || p->tasks.running != 0 || p->layout.task_coroutine == 0 ||
+        now_ns - p->looked_ns < MODULES_NS)
+        return;
+    p->looked_ns = now_ns;
+    p->has_generators = false;
+    cn_memory_begin(p->memory, p->memory->pid, MODULES_BYTES_MAX);
+    if (cn_python_tasks_find(&p->tasks, p->memory, &p->layout, p->place.runtime))
+        (void)make_table(p);
 }
 
 static size_t walk_once(struct cn_python *p, uint32_t tid, struct cn_python_frame *frames,
@@ -231,9 +289,9 @@ void cn_python_see(struct cn_python *p, const struct cn_unwind_step *step)
     cn_interpreter_see(&p->interpreter, step);
 }
 
-/* The address that stands for a frame; 0 if it is none, or not the one that a call ran. */
-static uint64_t name_frame(struct cn_python *p, const struct cn_python_frame *frame,
-                           const struct cn_interpreter_call *call)
+/* The code of a frame; NULL if there is none, or it was freed since the sample. */
+static const struct cn_python_code *find_code(struct cn_python *p,
+                                              const struct cn_python_frame *frame)
 {
     /* The process may have freed it, or ended. */
     const struct cn_python_code *code =
@@ -242,13 +300,25 @@ static uint64_t name_frame(struct cn_python *p, const struct cn_python_frame *fr
     if (!code)
         code = cn_python_code_at(&p->codes, p->memory, &p->layout, p->place.code_type,
                                  frame->code);
+    if (frame->sum != 0 && code && frame->sum != code->key[0] + code->key[2])
+        return NULL;
+    return code;
+}
 
-    /* The code has been freed since then. */
-    if (frame->sum != 0 && (!code || frame->sum != code->key[0] + code->key[2]))
-        return cn_stored_names_address(
-            p->names, &(struct cn_stored_frame){.language = CN_LANGUAGE_PYTHON});
+static uint64_t unknown_frame(struct cn_python *p)
+{
+    return cn_stored_names_address(
+        p->names, &(struct cn_stored_frame){.language = CN_LANGUAGE_PYTHON});
+}
+
+/* The address that stands for a frame; 0 if it is none, or not the one that a call ran. */
+static uint64_t name_frame(struct cn_python *p, const struct cn_python_frame *frame,
+                           const struct cn_interpreter_call *call)
+{
+    const struct cn_python_code *code = find_code(p, frame);
+
     if (!code)
-        return 0;
+        return frame->sum != 0 ? unknown_frame(p) : 0;
     int64_t instruction = (int64_t)frame->instruction;
     if (p->layout.code_instructions > 0)
         instruction -= (int64_t)code->begin;
@@ -273,6 +343,36 @@ static uint64_t name_frame(struct cn_python *p, const struct cn_python_frame *fr
     return cn_stored_names_address(p->names, &stored);
 }
 
+/* The name that was given to a task; otherwise that of its coroutine. */
+static uint64_t name_task(struct cn_python *p, const struct cn_python_frame *frame)
+{
+    size_t slot = (size_t)((frame->task ^ frame->coroutine) / 16 % TASK_SLOTS);
+    struct cn_text text = {0};
+
+    if (p->task_names[slot].task == frame->task &&
+        p->task_names[slot].coroutine == frame->coroutine)
+        return p->task_names[slot].address;
+    const struct cn_python_code *code = find_code(p, frame);
+    if (!code)
+        return unknown_frame(p);
+    cn_text_str_add(&text, "task ");
+    if (p->task_name_count < TASK_NAMES_MAX &&
+        cn_python_task_name(p->memory, &p->layout, frame->task, frame->coroutine, &text))
+        p->task_name_count++;
+    else
+        cn_text_str_add(&text, code->function);
+    struct cn_stored_frame stored = {
+        .function = cn_text_str(&text),
+        .file = code->file,
+        .language = CN_LANGUAGE_PYTHON,
+    };
+    p->task_names[slot].task = frame->task;
+    p->task_names[slot].coroutine = frame->coroutine;
+    p->task_names[slot].address = cn_stored_names_address(p->names, &stored);
+    cn_text_done(&text);
+    return p->task_names[slot].address;
+}
+
 /* Frames that are merged. */
 struct merging {
     struct cn_python *python;
@@ -283,7 +383,8 @@ static uint64_t name(void *arg, size_t frame, const struct cn_interpreter_call *
 {
     struct merging *m = arg;
 
-    return name_frame(m->python, &m->frames[frame], call);
+    return m->frames[frame].task != 0 ? name_task(m->python, &m->frames[frame])
+                                      : name_frame(m->python, &m->frames[frame], call);
 }
 
 size_t cn_python_merge(struct cn_python *p, const struct cn_python_frame *frames,
@@ -380,16 +481,28 @@ static size_t finish(void *state, const struct cn_language_sample *sample,
     }
     if (cn_interpreter_runs(&p->interpreter, chain, count))
         frame_count = cn_python_walk(p, sample->tid, p->frames, CN_PYTHON_FRAMES_MAX);
-    return cn_python_merge(p, p->frames, frame_count, chain, count, most,
-                           sample->is_whole, true);
+    count = cn_python_merge(p, p->frames, frame_count, chain, count, most,
+                            sample->is_whole, true);
+    look_for_tasks(p);
+    return count;
+}
+
+/* Tasks are looked for. */
+static bool is_stale(const void *state)
+{
+    const struct cn_python *p = state;
+
+    return p->has_generators && p->tasks.running == 0 && p->layout.task_coroutine > 0;
 }
 
 static enum cn_language_table describe(void *state, struct cn_frame_table *out)
 {
     struct cn_python *p = state;
 
-    if (find_layout(p))
+    if (find_layout(p)) {
+        look_for_tasks(p);
         *out = p->table;
+    }
     return p->is_known     ? CN_LANGUAGE_TABLE
            : p->is_unknown ? CN_LANGUAGE_NO_TABLE
                            : CN_LANGUAGE_LATER;
@@ -412,6 +525,7 @@ const struct cn_language_runtime cn_language_python = {
     .undo = see,
     .finish = finish,
     .describe = describe,
+    .is_stale = is_stale,
     .hint = hint,
     .close = close_python,
 };

@@ -48,12 +48,15 @@ struct cn_python_layout {
     enum cn_python_entry entry;
     bool has_cframe; /* the frame is found through a structure on the stack */
     uint32_t runtime_interpreters; /* the first one */
-    uint32_t interpreter_next, interpreter_threads;
+    uint32_t interpreter_next, interpreter_threads, interpreter_modules;
     uint32_t thread_next, thread_interpreter, thread_frame, thread_id;
     uint32_t thread_native_id; /* 0: none */
     uint32_t cframe_frame;
     uint32_t frame_previous, frame_code, frame_instruction;
-    uint32_t frame_entry; /* the flag, or the owner */
+    uint32_t frame_entry;     /* the flag, or the owner */
+    uint32_t generator_frame; /* a generator contains its frame; 0: the frame has, at */
+    uint32_t frame_generator; /* this offset, its generator, if it is of one */
+    uint32_t task_coroutine, task_name; /* of asyncio; 0: not known */
     uint32_t code_first_line, code_file, code_name, code_lines;
     uint32_t code_instructions; /* 0: they are in an object of their own, and frames have
                                  * numbers of them, not addresses */
@@ -104,6 +107,8 @@ struct cn_python_frame {
     uint64_t instruction; /* address or number, as the layout says */
     uint64_t sum;  /* of the addresses of name and lines of the code; 0: not known */
     bool is_first; /* of the call that interprets it: its caller is native */
+    /* Not a frame, but the task of asyncio that runs the frame before it, whose code it has. */
+    uint64_t task, coroutine;
 };
 
 struct cn_python;
@@ -117,9 +122,9 @@ void cn_python_close(struct cn_python *python); /* NULL is fine */
 void cn_python_see(struct cn_python *python, const struct cn_unwind_step *step);
 
 /* The frames of what was read at a sample (frame_walk.h), when the layout is known. Returns how many there are. */
-size_t cn_python_decode(const struct cn_python *python,
-                        const struct cn_frames_found *found, const uint64_t *words,
-                        struct cn_python_frame *frames, size_t most);
+size_t cn_python_decode(struct cn_python *python, const struct cn_frames_found *found,
+                        const uint64_t *words, struct cn_python_frame *frames,
+                        size_t most);
 
 /* The frames of a thread at this moment, the innermost first. */
 size_t cn_python_walk(struct cn_python *python, uint32_t tid,

@@ -1,6 +1,7 @@
 #include "sampler/languages/python_code.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/bytes/record.h"
@@ -14,6 +15,8 @@ enum {
     COMPACT = 8, /* bits of the state of a text, after those of the width of characters */
     ASCII = 16,
 };
+
+#define MODULE "<module>"
 
 void cn_python_codes_done(struct cn_python_codes *codes)
 {
@@ -45,38 +48,86 @@ static void add_char(struct cn_text *text, uint32_t c)
     }
 }
 
-/* A string object as UTF-8, cut after a number of characters; NULL if it is none. */
-static const char *read_text(struct cn_python_codes *codes, struct cn_memory *memory,
-                             const struct cn_python_layout *layout, uint64_t address)
+bool cn_python_text_read(struct cn_memory *memory, const struct cn_python_layout *layout,
+                         uint64_t address, size_t most, struct cn_text *out)
 {
     uint8_t chars[4 * TEXT_CHARS_MAX];
-    struct cn_text text = {0};
     uint64_t len;
     uint32_t state;
 
     if (!cn_memory_u64(memory, address + layout->text_len, &len) ||
         !cn_memory_u32(memory, address + layout->text_state, &state))
-        return NULL;
+        return false;
     state >>= layout->text_kind;
     size_t width = state & 7;
     if ((width != 1 && width != 2 && width != 4) || !(state & COMPACT) ||
         len > INT32_MAX || (state & ASCII && width != 1))
-        return NULL;
-    len = len < TEXT_CHARS_MAX ? len : TEXT_CHARS_MAX;
+        return false;
+    most = most < TEXT_CHARS_MAX ? most : TEXT_CHARS_MAX;
+    len = len < most ? len : most;
     uint32_t off = state & ASCII ? layout->text_ascii : layout->text_other;
     if (len > 0 && !cn_memory_read(memory, address + off, chars, len * width))
-        return NULL;
+        return false;
     for (size_t i = 0; i < len; i++) {
         uint32_t c = width == 1   ? chars[i]
                      : width == 2 ? cn_u16_get(chars + 2 * i)
                                   : cn_u32_get(chars + 4 * i);
 
-        add_char(&text, c == 0 ? '?' : c);
+        add_char(out, c == 0 ? '?' : c);
     }
-    const char *copy = cn_arena_strdup(&codes->arena, cn_text_str(&text));
-    codes->text_len += text.len + 1;
-    cn_text_done(&text);
+    return true;
+}
+
+bool cn_python_text_is(struct cn_memory *memory, const struct cn_python_layout *layout,
+                       uint64_t address, const char *text)
+{
+    struct cn_text read = {0};
+    uint64_t len;
+    bool is_it = cn_memory_u64(memory, address + layout->text_len, &len) &&
+                 len == strlen(text) &&
+                 cn_python_text_read(memory, layout, address, len, &read) &&
+                 strcmp(cn_text_str(&read), text) == 0;
+
+    cn_text_done(&read);
+    return is_it;
+}
+
+static const char *keep(struct cn_python_codes *codes, struct cn_text *text)
+{
+    const char *copy = cn_arena_strdup(&codes->arena, cn_text_str(text));
+
+    codes->text_len += text->len + 1;
+    cn_text_done(text);
     return copy;
+}
+
+/* A string object, cut after a number of characters; NULL if it is none. */
+static const char *read_text(struct cn_python_codes *codes, struct cn_memory *memory,
+                             const struct cn_python_layout *layout, uint64_t address)
+{
+    struct cn_text text = {0};
+
+    if (!cn_python_text_read(memory, layout, address, TEXT_CHARS_MAX, &text)) {
+        cn_text_done(&text);
+        return NULL;
+    }
+    return keep(codes, &text);
+}
+
+/* Code of a module has the same name in all: that of its file tells them apart, and of a package
+ * that of its folder. */
+static const char *name_module(struct cn_python_codes *codes, const char *file)
+{
+    const char *name = strrchr(file, '/');
+    struct cn_text text = {0};
+
+    if (name && (strcmp(name, "/__init__.py") == 0 || strcmp(name, "/__main__.py") == 0))
+        while (name > file && name[-1] != '/')
+            name--;
+    else
+        name = name ? name + 1 : file;
+    cn_text_printf(&text, MODULE " %s", name);
+    return keep(codes, &text);
 }
 
 /* The table of lines; without one that can be read there are no lines. */
@@ -120,6 +171,8 @@ static bool read_code(struct cn_python_codes *codes, struct cn_memory *memory,
     code->function = read_text(codes, memory, layout, code->key[0]);
     code->file = read_text(codes, memory, layout, code->key[1]);
     code->lines = read_lines(codes, memory, layout, code->key[2]);
+    if (code->function && code->file && strcmp(code->function, MODULE) == 0)
+        code->function = name_module(codes, code->file);
     return code->function && code->file && find_instructions(memory, layout, code);
 }
 

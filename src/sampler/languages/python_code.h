@@ -10,6 +10,16 @@
 #include "base/map.h"
 #include "sampler/languages/python.h"
 
+struct cn_text;
+
+/* Append a string object as UTF-8, of at most `most` characters. False if it is none. */
+bool cn_python_text_read(struct cn_memory *memory, const struct cn_python_layout *layout,
+                         uint64_t address, size_t most, struct cn_text *out);
+
+/* True if the string object is this one of ASCII. */
+bool cn_python_text_is(struct cn_memory *memory, const struct cn_python_layout *layout,
+                       uint64_t address, const char *text);
+
 /* A zeroed one is ready for use. */
 struct cn_python_codes {
     struct cn_map number_of; /* by address */

@@ -9,6 +9,7 @@ static const struct cn_python_layout layouts[] = {
         .lines = CN_PYTHON_LNOTAB,
         .entry = CN_PYTHON_ENTRY_EACH,
         .runtime_interpreters = 32,
+        .interpreter_modules = 856,
         .interpreter_threads = 8,
         .thread_next = 8,
         .thread_interpreter = 16,
@@ -17,6 +18,9 @@ static const struct cn_python_layout layouts[] = {
         .frame_previous = 24,
         .frame_code = 32,
         .frame_instruction = 104,
+        .frame_generator = 96,
+        .task_coroutine = 152,
+        .task_name = 160,
         .code_first_line = 40,
         .code_file = 104,
         .code_name = 112,
@@ -36,6 +40,7 @@ static const struct cn_python_layout layouts[] = {
         .lines = CN_PYTHON_LINES,
         .entry = CN_PYTHON_ENTRY_EACH,
         .runtime_interpreters = 32,
+        .interpreter_modules = 856,
         .interpreter_threads = 8,
         .thread_next = 8,
         .thread_interpreter = 16,
@@ -44,6 +49,9 @@ static const struct cn_python_layout layouts[] = {
         .frame_previous = 24,
         .frame_code = 32,
         .frame_instruction = 96,
+        .frame_generator = 88,
+        .task_coroutine = 160,
+        .task_name = 168,
         .code_first_line = 40,
         .code_file = 104,
         .code_name = 112,
@@ -64,6 +72,7 @@ static const struct cn_python_layout layouts[] = {
         .entry = CN_PYTHON_ENTRY_FLAG,
         .has_cframe = true,
         .runtime_interpreters = 40,
+        .interpreter_modules = 888,
         .interpreter_threads = 16,
         .thread_next = 8,
         .thread_interpreter = 16,
@@ -75,6 +84,9 @@ static const struct cn_python_layout layouts[] = {
         .frame_code = 32,
         .frame_instruction = 56,
         .frame_entry = 68,
+        .generator_frame = 80,
+        .task_coroutine = 136,
+        .task_name = 144,
         .code_first_line = 72,
         .code_file = 112,
         .code_name = 128,
@@ -95,6 +107,7 @@ static const struct cn_python_layout layouts[] = {
         .entry = CN_PYTHON_ENTRY_SHIM,
         .has_cframe = true,
         .runtime_interpreters = 40,
+        .interpreter_modules = 944,
         .interpreter_threads = 72,
         .thread_next = 8,
         .thread_interpreter = 16,
@@ -105,6 +118,9 @@ static const struct cn_python_layout layouts[] = {
         .frame_code = 0,
         .frame_instruction = 56,
         .frame_entry = 70,
+        .generator_frame = 72,
+        .task_coroutine = 136,
+        .task_name = 144,
         .code_first_line = 68,
         .code_file = 112,
         .code_name = 128,
@@ -136,6 +152,7 @@ enum {
     RUNTIME_INTERPRETERS,
     INTERPRETER_NEXT,
     INTERPRETER_THREADS,
+    INTERPRETER_MODULES,
     THREAD_NEXT,
     THREAD_INTERPRETER,
     THREAD_FRAME,
@@ -166,12 +183,12 @@ static const struct {
     uint16_t version;
     uint8_t words[NUMBER_COUNT];
 } described[] = {
-    {0x30d, {1,  2,  5,  8,  9,  21, 22, 23, 24, 25, 29, 30, 31,
-             33, 35, 37, 38, 39, 43, 45, 65, 66, 68, 69, 70}},
-    {0x30e, {1,  2,  5,  8,  9,  24, 25, 26, 27, 28, 32, 33, 34,
-             36, 40, 42, 43, 44, 48, 51, 75, 76, 78, 79, 80}},
-    {0x30f, {1,  2,  5,  8,  9,  24, 25, 26, 30, 31, 40, 41, 42,
-             44, 48, 50, 51, 52, 56, 59, 87, 88, 90, 91, 92}},
+    {0x30d, {1,  2,  5,  8,  9,  11, 21, 22, 23, 24, 25, 29, 30,
+             31, 33, 35, 37, 38, 39, 43, 45, 65, 66, 68, 69, 70}},
+    {0x30e, {1,  2,  5,  8,  9,  12, 24, 25, 26, 27, 28, 32, 33,
+             34, 36, 40, 42, 43, 44, 48, 51, 75, 76, 78, 79, 80}},
+    {0x30f, {1,  2,  5,  8,  9,  12, 24, 25, 26, 30, 31, 40, 41,
+             42, 44, 48, 50, 51, 52, 56, 59, 87, 88, 90, 91, 92}},
 };
 
 static bool layout_decode(struct cn_python_layout *out, const uint64_t *numbers)
@@ -188,6 +205,7 @@ static bool layout_decode(struct cn_python_layout *out, const uint64_t *numbers)
         .runtime_interpreters = (uint32_t)numbers[RUNTIME_INTERPRETERS],
         .interpreter_next = (uint32_t)numbers[INTERPRETER_NEXT],
         .interpreter_threads = (uint32_t)numbers[INTERPRETER_THREADS],
+        .interpreter_modules = (uint32_t)numbers[INTERPRETER_MODULES],
         .thread_next = (uint32_t)numbers[THREAD_NEXT],
         .thread_interpreter = (uint32_t)numbers[THREAD_INTERPRETER],
         .thread_frame = (uint32_t)numbers[THREAD_FRAME],
@@ -211,6 +229,12 @@ static bool layout_decode(struct cn_python_layout *out, const uint64_t *numbers)
         .bytes_len = (uint32_t)numbers[BYTES_LEN],
         .bytes_data = (uint32_t)numbers[BYTES_DATA],
     };
+    /* Not described; a task is believed only if all of it fits. Later ones keep them elsewhere. */
+    if (version == 0x30d && !is_free) {
+        out->generator_frame = 72;
+        out->task_coroutine = 120;
+        out->task_name = 128;
+    }
     return true;
 }
 

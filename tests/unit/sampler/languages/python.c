@@ -12,6 +12,8 @@
 #include "base/bytes/record.h"
 #include "base/bytes/wire.h"
 #include "formats/exchange/perf/stored_names.h"
+#include "sampler/languages/frame_walk.h"
+#include "sampler/languages/runtimes.h"
 #include "support/python_image.h"
 #include "unwind/unwind.h"
 
@@ -111,11 +113,59 @@ static void shows_frames_of_each_version_in_place_of_the_interpreter(void **stat
         assert_int_equal(chain[1], IN_C);
         assert_int_equal(chain[2], IN_C + 8);
         expect(r, chain[3], "main", CN_IMAGE_MAIN_LINE);
-        expect(r, chain[4], "<module>", 21);
+        expect(r, chain[4], "<module> app.py", 21);
         assert_int_equal(chain[5], BELOW);
         assert_null(cn_python_problem(r->python));
         reading_free(r);
     }
+}
+
+static void shows_tasks_of_asyncio_above_their_coroutines(void **state)
+{
+    static const char *const given[] = {"job", "Task-12", "Task-12b", ""};
+    static const char *const shown[] = {"task job", "task key", "task Task-12b",
+                                        "task key"};
+
+    (void)state;
+    for (uint16_t version = 0x309; version <= 0x30d; version++)
+        for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++) {
+            struct reading *r = reading_new(version);
+            uint64_t chain[ROOM] = {CN_IMAGE_EVAL + 64, BELOW};
+            struct cn_frame_table table;
+
+            cn_image_name_task(&r->image, version, given[i]);
+            walk(r);
+            assert_int_equal(r->count, 3);
+            assert_true(cn_language_python.is_stale(r->python));
+            assert_int_equal(cn_language_python.describe(r->python, &table),
+                             CN_LANGUAGE_TABLE);
+            assert_false(cn_language_python.is_stale(r->python));
+            walk(r);
+            assert_int_equal(r->count, 4);
+            assert_false(r->frames[0].is_first);
+            assert_int_equal(cn_python_merge(r->python, r->frames, r->count, chain, 2,
+                                             ROOM, false, false),
+                             3);
+            expect(r, chain[0], "key", CN_IMAGE_KEY_LINE);
+            expect(r, chain[1], shown[i], 0);
+            assert_int_equal(chain[2], BELOW);
+            reading_free(r);
+        }
+}
+
+/* A task whose coroutine is not among the frames is not shown. */
+static void believes_no_task_without_its_coroutine(void **state)
+{
+    struct reading *r = reading_new(0x30c);
+    struct cn_frame_table table;
+
+    (void)state;
+    walk(r);
+    (void)cn_language_python.describe(r->python, &table);
+    cn_u64_put((uint8_t *)r->image.chars + 0x4c00 + 136, CN_IMAGE_BASE + 8);
+    walk(r);
+    assert_int_equal(r->count, 3);
+    reading_free(r);
 }
 
 static void leaves_a_call_that_begins_without_frames(void **state)
@@ -280,6 +330,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shows_frames_of_each_version_in_place_of_the_interpreter),
+        cmocka_unit_test(shows_tasks_of_asyncio_above_their_coroutines),
+        cmocka_unit_test(believes_no_task_without_its_coroutine),
         cmocka_unit_test(leaves_a_call_that_begins_without_frames),
         cmocka_unit_test(changes_nothing_where_stack_and_frames_contradict),
         cmocka_unit_test(trusts_late_frames_only_with_an_instruction_in_the_copy),
