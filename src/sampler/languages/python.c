@@ -28,7 +28,7 @@ enum {
     TASK_NAMES_MAX = 4096, /* other tasks have the name of their coroutine */
 };
 
-#define MODULES_NS UINT64_C(250000000) /* between looks at modules */
+#define MODULES_NS UINT64_C(4000000) /* between looks at new modules */
 
 /* Words of a frame that are read. */
 enum { AT_CODE, AT_INSTRUCTION, AT_ENTRY, AT_SUM, AT_GENERATOR, ROW_LEN };
