@@ -85,31 +85,49 @@ static __always_inline uint64_t thread_pointer(void)
 #endif
 }
 
-/* Find the state of the sampled thread, in w->state; 0: it has none. False if it can not be
- * read. */
-static __always_inline bool find_state(struct cn_frame_walk *w,
-                                       const struct cn_frame_table *t, uint64_t task)
+/* Find the states of the sampled thread, in w->states. False if they can not be read. */
+static __always_inline bool find_states(struct cn_frame_walk *w,
+                                        const struct cn_frame_table *t, uint64_t task)
 {
-    uint64_t *known = bpf_map_lookup_elem(&thread_states, &task);
+    uint64_t *known = bpf_map_lookup_elem(&thread_states, &task), first;
     struct frame_loop loop = {w, t};
+    bool is_over = false;
 
-    if (t->root_kind == CN_FRAME_AT_ADDRESS) {
-        w->state = t->root;
+    w->state_count = 1;
+    w->states[0] = t->root;
+    if (t->root_kind == CN_FRAME_AT_ADDRESS)
         return true;
-    }
     if (t->root_kind == CN_FRAME_AT_THREAD)
-        return read_user(&w->state, sizeof(w->state), thread_pointer() + t->root);
-    w->state = known ? *known : 0;
-    if (w->state != 0 && cn_frame_walk_is_thread(w, t, w->state))
-        return true;
-    if (!cn_frame_walk_begin_search(w, t))
+        return read_user(&w->states[0], sizeof(w->states[0]), thread_pointer() + t->root);
+    if (!cn_frame_walk_begin_search(w, t, known ? *known : 0, &is_over))
         return false;
+    if (is_over)
+        return true;
     bpf_loop(CN_FRAME_THREADS_MAX, search_thread, &loop, 0);
-    if (w->is_found)
-        bpf_map_update_elem(&thread_states, &task, &w->state, BPF_ANY);
-    else
-        w->state = 0;
+    first = w->states[0];
+    if (w->state_count > 0)
+        bpf_map_update_elem(&thread_states, &task, &first, BPF_ANY);
     return true;
+}
+
+/* The frames of one more state. */
+static long walk_state(uint32_t index, void *arg)
+{
+    struct frame_loop *loop = arg;
+    struct cn_frame_walk *w = loop->walk;
+
+    w->state = w->states[index & (CN_FRAME_STATES_MAX - 1)];
+    if (index >= w->state_count || w->state == 0 || w->has_failed)
+        return 1;
+    if (index == 0)
+        cn_frame_walk_begin(w, loop->table);
+    if (index == 0 ? !cn_frame_walk_enter(w, loop->table)
+                   : !cn_frame_walk_enter_next(w, loop->table)) {
+        w->has_failed = true;
+        return 1;
+    }
+    bpf_loop(CN_FRAME_STEPS_MAX, step_frame, loop, 0);
+    return 0;
 }
 
 /* Leave the frames of the sampled thread in the ring. False if the sampler must find them; a
@@ -125,13 +143,12 @@ static __always_inline bool walk_frames(const struct cn_frame_table *t, uint64_t
     if (!w)
         return false;
     w->tid = (uint32_t)task;
-    if (!find_state(w, t, task))
+    w->has_failed = false;
+    if (!find_states(w, t, task))
         return false;
-    if (w->state == 0)
+    if (w->state_count == 0 || w->states[0] == 0)
         return true;
-    if (!cn_frame_walk_begin(w, t))
-        return false;
-    bpf_loop(CN_FRAME_STEPS_MAX, step_frame, &loop, 0);
+    bpf_loop(CN_FRAME_STATES_MAX, walk_state, &loop, 0);
     count = w->found.word_count;
     if (w->has_failed || count > CN_FRAME_WORDS_MAX)
         return false;

@@ -46,21 +46,40 @@ CN_FRAME_INLINE bool cn_frame_walk_search(struct cn_frame_walk *w,
         if (!cn_frame_walk_u64(w, &owner, w->state + t->thread_interpreter) ||
             owner != w->interpreter)
             return false;
-        w->is_found = cn_frame_walk_is_thread(w, t, w->state);
-        if (w->is_found || !cn_frame_walk_u64(w, &w->state, w->state + t->thread_next))
+        if (cn_frame_walk_is_thread(w, t, w->state)) {
+            if (w->state_count >= CN_FRAME_STATES_MAX)
+                return false;
+            w->states[w->state_count++ & (CN_FRAME_STATES_MAX - 1)] = w->state;
+            if (w->is_single)
+                return false;
+        }
+        if (!cn_frame_walk_u64(w, &w->state, w->state + t->thread_next))
             return false;
     }
     return w->state != 0 ||
            cn_frame_walk_u64(w, &w->interpreter, w->interpreter + t->interpreter_next);
 }
 
-/* Begin to search lists. */
+/* Begin to search lists, at the state that was found the last time if there is one interpreter.
+ * `is_over` if that is still the one. */
 CN_FRAME_INLINE bool cn_frame_walk_begin_search(struct cn_frame_walk *w,
-                                                const struct cn_frame_table *t)
+                                                const struct cn_frame_table *t,
+                                                uint64_t known, bool *is_over)
 {
+    uint64_t next = 0;
+
     w->state = 0;
-    w->is_found = false;
-    return cn_frame_walk_u64(w, &w->interpreter, t->root);
+    w->state_count = 0;
+    if (!cn_frame_walk_u64(w, &w->interpreter, t->root) || w->interpreter == 0 ||
+        !cn_frame_walk_u64(w, &next, w->interpreter + t->interpreter_next))
+        return false;
+    w->is_single = next == 0;
+    *is_over = w->is_single && known != 0 && cn_frame_walk_is_thread(w, t, known);
+    if (*is_over) {
+        w->states[0] = known;
+        w->state_count = 1;
+    }
+    return true;
 }
 
 /* Find the frames of the array w->array. */
@@ -107,14 +126,12 @@ CN_FRAME_INLINE void cn_frame_walk_read_row(struct cn_frame_walk *w,
     }
 }
 
-/* Begin to walk from w->state on. False if nothing can be read. */
-CN_FRAME_INLINE bool cn_frame_walk_begin(struct cn_frame_walk *w,
+/* Begin to walk, with the words of w->state. */
+CN_FRAME_INLINE void cn_frame_walk_begin(struct cn_frame_walk *w,
                                          const struct cn_frame_table *t)
 {
-    uint64_t words = 0;
-
     w->has_failed = false;
-    w->frame = w->end = w->array = 0;
+    w->array = 0;
     w->found = (struct cn_frames_found){
         .language = t->language,
         .head_len = (uint16_t)t->head_len,
@@ -124,6 +141,15 @@ CN_FRAME_INLINE bool cn_frame_walk_begin(struct cn_frame_walk *w,
     w->values[CN_FRAME_OTHER] = t->other;
     cn_frame_walk_read_row(w, t->head_reads, t->head_read_count, w->words,
                            CN_FRAME_HEAD_MAX);
+}
+
+/* Go to the first frame of w->state. False if it can not be read. */
+CN_FRAME_INLINE bool cn_frame_walk_enter(struct cn_frame_walk *w,
+                                         const struct cn_frame_table *t)
+{
+    uint64_t words = 0;
+
+    w->frame = w->end = w->array = 0;
     if (t->order == CN_FRAME_DOWN)
         return cn_frame_walk_u64(w, &w->array, w->state + t->first) && w->array != 0 &&
                cn_frame_walk_enter_array(w, t);
@@ -155,6 +181,21 @@ CN_FRAME_INLINE bool cn_frame_walk_leave_frame(struct cn_frame_walk *w,
         w->frame = w->frame == w->end ? 0 : w->frame - t->stride;
         return true;
     }
+}
+
+/* The same, after frames of another state. */
+CN_FRAME_INLINE bool cn_frame_walk_enter_next(struct cn_frame_walk *w,
+                                              const struct cn_frame_table *t)
+{
+    uint32_t at = w->found.word_count;
+
+    if (at > CN_FRAME_WORDS_MAX - CN_FRAME_ROW_MAX)
+        return false;
+    for (uint32_t i = 0; i < CN_FRAME_ROW_MAX; i++)
+        w->words[at + i] = 0;
+    w->found.word_count =
+        at + (t->row_len < CN_FRAME_ROW_MAX ? t->row_len : CN_FRAME_ROW_MAX);
+    return cn_frame_walk_enter(w, t);
 }
 
 /* Add the row of a frame and go to its caller. False ends the walk. */

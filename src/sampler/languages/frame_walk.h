@@ -24,7 +24,8 @@ enum {
     CN_FRAME_WORDS_MAX = 8192, /* and of a stack */
     CN_FRAME_STEPS_MAX = 2048,
     CN_FRAME_THREADS_MAX = 512,
-    CN_FRAME_TAGS = 7, /* bits of a reference that are no address */
+    CN_FRAME_STATES_MAX = 4, /* of one thread, in several interpreters */
+    CN_FRAME_TAGS = 7,       /* bits of a reference that are no address */
 };
 
 /* Where the state of a thread is. */
@@ -86,7 +87,8 @@ struct cn_frame_table {
     struct cn_frame_read head_reads[CN_FRAME_READS_MAX], reads[CN_FRAME_READS_MAX];
 };
 
-/* What a walk found: words of the state, then rows of the frames, the innermost first. */
+/* What a walk found: words of the state, then rows of the frames, the innermost first. A thread may
+ * run one interpreter from another: a row of zeros is between their frames. */
 struct cn_frames_found {
     uint32_t language;
     uint16_t head_len, row_len;
@@ -99,7 +101,10 @@ struct cn_frame_walk {
     struct cn_memory *memory; /* NULL in the kernel, which reads its own process */
     uint64_t interpreter, state, array, frame, end;
     uint32_t tid;
-    bool is_found, has_failed;
+    bool is_single; /* there is one interpreter */
+    bool has_failed;
+    uint64_t states[CN_FRAME_STATES_MAX]; /* that were found, the innermost first */
+    uint32_t state_count;
     uint64_t values[CN_FRAME_VALUES];     /* by what a read starts from */
     uint64_t frame_words[CN_FRAME_WORDS]; /* of the frame that is read */
     uint64_t record_head[3]; /* of the record that the kernel sends; unused by others */
@@ -111,12 +116,9 @@ struct cn_frame_walk {
 bool cn_frame_walk_from(struct cn_frame_walk *walk, const struct cn_frame_table *table,
                         uint64_t state);
 
-/* Is a state in a list that of the thread walk->tid? */
-bool cn_frame_walk_is_at(struct cn_frame_walk *walk, const struct cn_frame_table *table,
-                         uint64_t state);
-
-/* The state of a thread in lists; 0 if it has none. */
-uint64_t cn_frame_walk_find(struct cn_frame_walk *walk,
-                            const struct cn_frame_table *table, uint32_t tid);
+/* The same for a thread whose state is in lists. `*known` is where it was the last time, or 0, and
+ * where it is now. */
+bool cn_frame_walk_thread(struct cn_frame_walk *walk, const struct cn_frame_table *table,
+                          uint32_t tid, uint64_t *known);
 
 #endif

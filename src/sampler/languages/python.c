@@ -163,19 +163,6 @@ static bool find_layout(struct cn_python *p)
     return p->is_known;
 }
 
-/* The state of a thread; 0 if it has none. */
-static uint64_t find_thread(struct cn_python *p, uint32_t tid)
-{
-    uint64_t *slot = &p->threads[tid % THREAD_SLOTS].state;
-
-    p->walk.tid = tid;
-    if (p->threads[tid % THREAD_SLOTS].tid == tid &&
-        cn_frame_walk_is_at(&p->walk, &p->table, *slot))
-        return *slot;
-    p->threads[tid % THREAD_SLOTS].tid = tid;
-    return *slot = cn_frame_walk_find(&p->walk, &p->table, tid);
-}
-
 /* A frame without code, which all frames of one call are before. */
 static void end_call(struct cn_python_frame *frames, size_t *count, size_t most)
 {
@@ -213,9 +200,14 @@ size_t cn_python_decode(struct cn_python *p, const struct cn_frames_found *found
         const uint64_t *row = words + found->head_len + ROW_LEN * i;
         uint8_t entry = (uint8_t)(row[AT_ENTRY] >> 8 * (layout->frame_entry % 8));
 
+        /* The frames of another interpreter follow. */
+        if (row[AT_CODE] == 0 && row[AT_GENERATOR] == 0)
+            continue;
         if (layout->entry == CN_PYTHON_ENTRY_SHIM && entry >= OWNER_NONE) {
+            bool is_last = i + 1 == rows || row[ROW_LEN + AT_GENERATOR] == 0;
+
             /* The outermost may be of the thread, not of a call. */
-            if (i + 1 < rows || (count > 0 && !frames[count - 1].is_first))
+            if (!is_last || (count > 0 && !frames[count - 1].is_first))
                 end_call(frames, &count, most);
             continue;
         }
@@ -257,10 +249,13 @@ static void look_for_tasks(struct cn_python *p)
 static size_t walk_once(struct cn_python *p, uint32_t tid, struct cn_python_frame *frames,
                         size_t most)
 {
-    uint64_t state;
+    size_t slot = tid % THREAD_SLOTS;
 
-    if (!find_layout(p) || (state = find_thread(p, tid)) == 0 ||
-        !cn_frame_walk_from(&p->walk, &p->table, state))
+    if (p->threads[slot].tid != tid)
+        p->threads[slot].state = 0;
+    p->threads[slot].tid = tid;
+    if (!find_layout(p) ||
+        !cn_frame_walk_thread(&p->walk, &p->table, tid, &p->threads[slot].state))
         return 0;
     size_t count = cn_python_decode(p, &p->walk.found, p->walk.words, frames, most);
     for (size_t i = 0; i < count; i++)
