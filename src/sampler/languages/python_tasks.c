@@ -26,18 +26,18 @@ enum {
 };
 
 /* Where the entries of a dict are. */
-struct entries {
+struct dict_entries {
     uint64_t at, count;
     uint32_t len, key, value; /* of an entry, and in it */
 };
 
 static bool find_entries(struct cn_memory *memory, const struct cn_python_layout *layout,
-                         uint64_t dict, struct entries *out)
+                         uint64_t dict, struct dict_entries *out)
 {
     uint64_t keys, size;
     uint8_t log2, kind;
 
-    *out = (struct entries){.len = 24, .key = 8, .value = 16};
+    *out = (struct dict_entries){.len = 24, .key = 8, .value = 16};
     if (!cn_memory_u64(memory, dict + DICT_KEYS, &keys))
         return false;
     if (layout->version < 0x30b) {
@@ -55,7 +55,8 @@ static bool find_entries(struct cn_memory *memory, const struct cn_python_layout
             log2 > 24)
             return false;
         if (kind == KIND_TEXT)
-            *out = (struct entries){.count = out->count, .len = 16, .key = 0, .value = 8};
+            *out = (struct dict_entries){
+                .count = out->count, .len = 16, .key = 0, .value = 8};
         out->at = keys + KEYS_INDICES + (UINT64_C(1) << log2);
     }
     return out->count <= ENTRIES_MAX;
@@ -65,7 +66,7 @@ static bool find_entries(struct cn_memory *memory, const struct cn_python_layout
  * search ended in `*first`. */
 static uint64_t find_value(struct cn_memory *memory,
                            const struct cn_python_layout *layout,
-                           const struct entries *entries, uint64_t *first,
+                           const struct dict_entries *entries, uint64_t *first,
                            const char *key)
 {
     for (; *first < entries->count; (*first)++) {
@@ -84,7 +85,7 @@ static bool find_running(struct cn_python_tasks *tasks, struct cn_memory *memory
                          const struct cn_python_layout *layout, uint64_t interpreter)
 {
     uint64_t modules, module, dict, first = 0;
-    struct entries entries;
+    struct dict_entries entries;
 
     if (!cn_memory_u64(memory, interpreter + layout->interpreter_modules, &modules) ||
         !find_entries(memory, layout, modules, &entries))
