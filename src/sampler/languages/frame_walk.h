@@ -17,9 +17,9 @@
 enum {
     CN_FRAME_LEN = 128, /* what is read of a frame at once, at most */
     CN_FRAME_WORDS = CN_FRAME_LEN / 8,
-    CN_FRAME_READS_MAX = 12,
-    CN_FRAME_VALUES = 16,      /* results of reads, and what they start from */
-    CN_FRAME_ROW_MAX = 8,      /* words that are kept of a frame */
+    CN_FRAME_READS_MAX = 14,
+    CN_FRAME_VALUES = 32,      /* results of reads, and what they start from */
+    CN_FRAME_ROW_MAX = 10,     /* words that are kept of a frame */
     CN_FRAME_HEAD_MAX = 16,    /* one more than what is kept of the state */
     CN_FRAME_WORDS_MAX = 8192, /* and of a stack */
     CN_FRAME_STEPS_MAX = 2048,
@@ -31,8 +31,9 @@ enum {
 /* Where the state of a thread is. */
 enum cn_frame_root {
     CN_FRAME_AT_ADDRESS, /* at `root` itself: the process has one */
-    CN_FRAME_AT_THREAD,  /* what is `root` after the thread pointer points to it */
-    CN_FRAME_IN_LISTS,   /* in lists of the interpreters that start at `root`: Python */
+    CN_FRAME_AT_THREAD, /* a variable of the thread points to it: `root` is from the thread
+                          * pointer on, or in the variables of `root_module` */
+    CN_FRAME_IN_LISTS,  /* in lists of the interpreters that start at `root`: Python */
 };
 
 /* How frames follow each other. */
@@ -81,9 +82,9 @@ struct cn_frame_table {
     uint32_t frame_len;
     uint32_t head_read_count, head_len; /* of words that are read once */
     uint32_t read_count, row_len;
-    uint32_t language; /* enum cn_language */
-    uint32_t unused;
-    uint64_t other; /* what reads may start from */
+    uint32_t language;    /* enum cn_language */
+    uint32_t root_module; /* of glibc; 0: none */
+    uint64_t other;       /* what reads may start from */
     struct cn_frame_read head_reads[CN_FRAME_READS_MAX], reads[CN_FRAME_READS_MAX];
 };
 

@@ -121,10 +121,10 @@ static void add_call(struct cn_interpreter *in,
 /* Calls that nothing confirms, of frames that were read after the stack: what they called then is
  * not what was read. Returns how many, counted from the innermost, can not be believed. */
 static size_t count_doubtful(const struct cn_interpreter *in,
-                             const struct cn_interpreter_frames *frames,
+                             const struct cn_interpreter_frames *frames, size_t at,
                              size_t entry_count, size_t skipped)
 {
-    size_t doubtful = 0, at = 0;
+    size_t doubtful = 0;
 
     for (size_t entry = skipped + 1; entry <= entry_count && at < frames->count;
          entry++) {
@@ -141,7 +141,7 @@ size_t cn_interpreter_merge(struct cn_interpreter *in,
                             size_t chain_len, size_t most, bool is_whole)
 {
     const size_t room = sizeof(in->merged) / sizeof(in->merged[0]);
-    size_t entry_count = 0, call_count = 0, entry = 0, at = 0, count = 0, skipped = 0;
+    size_t entry_count = 0, call_count = 0, entry = 0, count = 0, skipped = 0, at = 0;
 
     for (size_t i = 0; i < chain_len; i++)
         entry_count += cn_interpreter_is_entry(in, chain, i);
@@ -152,11 +152,15 @@ size_t cn_interpreter_merge(struct cn_interpreter *in,
     if (is_whole && !frames->is_cut) {
         /* A call that begins or ends has no frames. */
         skipped = entry_count > call_count ? 1 : 0;
+        if (frames->is_early && call_count == entry_count + 1) {
+            at = end_of_call(frames, 0);
+            call_count--;
+        }
         if (entry_count - skipped != call_count)
             return chain_len;
     }
     size_t doubtful =
-        frames->is_late ? count_doubtful(in, frames, entry_count, skipped) : 0;
+        frames->is_late ? count_doubtful(in, frames, at, entry_count, skipped) : 0;
     for (size_t i = 0; i < chain_len && count < room; i++) {
         bool is_call = cn_interpreter_is_entry(in, chain, i);
 
@@ -176,4 +180,82 @@ size_t cn_interpreter_merge(struct cn_interpreter *in,
     count = count < most ? count : most;
     memcpy(chain, in->merged, count * sizeof(*chain));
     return count;
+}
+
+void cn_interpreted_add(struct cn_interpreted *in, size_t row, uint8_t flags)
+{
+    if (in->frame_count == CN_INTERPRETER_FRAMES_MAX)
+        return;
+    in->rows_of[in->frame_count] = (uint32_t)row;
+    in->flags[in->frame_count++] = flags;
+}
+
+const uint64_t *cn_interpreted_row(const struct cn_interpreted *in, size_t frame)
+{
+    return in->rows + in->row_len * in->rows_of[frame];
+}
+
+static void list_frames(struct cn_interpreted *in, const struct cn_frames_found *found,
+                        const uint64_t *words)
+{
+    in->frame_count = 0;
+    in->is_late = words == in->walk.words;
+    in->head = words;
+    in->rows = words + found->head_len;
+    in->row_len = found->row_len;
+    in->row_count =
+        found->row_len > 0 ? (found->word_count - found->head_len) / found->row_len : 0;
+    in->kind->list(in->arg, in);
+}
+
+/* The frames of a thread as they are now. Two walks must agree: the thread runs on. */
+static bool walk(struct cn_interpreted *in, uint32_t tid)
+{
+    struct cn_memory *memory = in->interpreter.memory;
+    uint64_t state = in->kind->find(in->arg, tid);
+
+    if (state == 0 || !cn_frame_walk_from(&in->walk, &in->late, state))
+        return false;
+    struct cn_frames_found found = in->walk.found;
+    memcpy(in->again, in->walk.words, found.word_count * sizeof(in->again[0]));
+    cn_memory_begin(memory, memory->pid, memory->left);
+    in->interpreter.round = memory->round;
+    if (!cn_frame_walk_from(&in->walk, &in->late, state) ||
+        in->walk.found.word_count != found.word_count)
+        return false;
+    for (size_t i = found.head_len; i < found.word_count; i++)
+        if (in->kind->same_mask >> (i - found.head_len) % found.row_len & 1 &&
+            in->again[i] != in->walk.words[i])
+            return false;
+    list_frames(in, &in->walk.found, in->walk.words);
+    return true;
+}
+
+size_t cn_interpreted_finish(struct cn_interpreted *in,
+                             const struct cn_language_sample *sample, uint64_t *chain,
+                             size_t count, size_t most)
+{
+    struct cn_interpreter_frames frames = {
+        .flags = in->flags,
+        .is_early = true,
+        .name = in->kind->name,
+        .arg = in->arg,
+    };
+
+    if (!cn_interpreter_runs(&in->interpreter, chain, count))
+        return count;
+    if (sample->found && sample->found->language == in->kind->language &&
+        sample->found->row_len == in->table.row_len &&
+        sample->found->head_len == in->table.head_len) {
+        list_frames(in, sample->found, sample->words);
+        frames.is_cut = sample->found->is_cut;
+    } else if (!walk(in, sample->tid)) {
+        return count;
+    } else {
+        frames.is_cut = in->walk.found.is_cut;
+    }
+    frames.is_late = in->is_late;
+    frames.count = in->frame_count;
+    return cn_interpreter_merge(&in->interpreter, &frames, chain, count, most,
+                                sample->is_whole);
 }

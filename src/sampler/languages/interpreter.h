@@ -4,6 +4,10 @@
  *     cn_interpreter_see(&interpreter, step);          for each frame of a copied stack
  *     count = cn_interpreter_merge(&interpreter, &frames, chain, chain_len, most, is_whole);
  *
+ * A language whose frames are found by a table alone is a struct cn_interpreted:
+ *
+ *     count = cn_interpreted_finish(&interpreted, sample, chain, count, most);
+ *
  * A zeroed one with its members at the top set is ready for use, and owns nothing.
  * Threads: one thread at a time.
  */
@@ -15,7 +19,8 @@
 #include <stdint.h>
 
 #include "base/bytes/bytes.h"
-#include "sampler/languages/memory.h"
+#include "sampler/languages/frame_walk.h"
+#include "sampler/languages/languages.h"
 #include "unwind/unwind.h"
 
 enum {
@@ -60,7 +65,8 @@ struct cn_interpreter_frames {
     const uint8_t *flags;
     size_t count;
     bool is_late;
-    bool is_cut; /* those of the first calls are missing */
+    bool is_cut;   /* those of the first calls are missing */
+    bool is_early; /* a frame is there before the call that interprets it */
     uint64_t (*name)(void *arg, size_t frame, const struct cn_interpreter_call *call);
     void *arg;
 };
@@ -87,5 +93,49 @@ bool cn_interpreter_holds(const struct cn_interpreter_call *call,
 size_t cn_interpreter_merge(struct cn_interpreter *interpreter,
                             const struct cn_interpreter_frames *frames, uint64_t *chain,
                             size_t chain_len, size_t most, bool is_whole);
+
+/* A language whose frames are rows of a walk (frame_walk.h). */
+struct cn_interpreted;
+
+struct cn_interpreted_kind {
+    uint32_t language; /* enum cn_language */
+    uint32_t
+        same_mask; /* words of a row that are the same while a function runs, by bit */
+    /* Add the frames of rows with cn_interpreted_add(), the innermost first. */
+    void (*list)(void *arg, struct cn_interpreted *in);
+    /* As in struct cn_interpreter_frames. */
+    uint64_t (*name)(void *arg, size_t frame, const struct cn_interpreter_call *call);
+    /* The state of a thread, for a walk that the sampler does; 0: not known. */
+    uint64_t (*find)(void *arg, uint32_t tid);
+};
+
+/* Rows of a sample and their frames. A zeroed one with its members at the top set is ready for use,
+ * and owns nothing. */
+struct cn_interpreted {
+    const struct cn_interpreted_kind *kind;
+    void *arg;
+    struct cn_frame_table table,
+        late; /* of walks at the sample, and of those of the sampler */
+    struct cn_interpreter interpreter;
+    bool is_late;                /* rows were read after the sample */
+    const uint64_t *head, *rows; /* of the sample */
+    size_t row_len, row_count;
+    uint32_t rows_of[CN_INTERPRETER_FRAMES_MAX]; /* by frame */
+    uint8_t flags[CN_INTERPRETER_FRAMES_MAX];
+    size_t frame_count;
+    struct cn_frame_walk walk;
+    uint64_t again[CN_FRAME_WORDS_MAX];
+};
+
+void cn_interpreted_add(struct cn_interpreted *in, size_t row, uint8_t flags);
+
+/* The words of a frame's row. */
+const uint64_t *cn_interpreted_row(const struct cn_interpreted *in, size_t frame);
+
+/* Put the frames of a sample in the place of calls of the function that interprets. Returns the
+ * number of addresses. */
+size_t cn_interpreted_finish(struct cn_interpreted *in,
+                             const struct cn_language_sample *sample, uint64_t *chain,
+                             size_t count, size_t most);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes/record.h"
+#include "sampler/languages/file.h"
 #include "sampler/languages/java.h"
 
 enum {

@@ -9,6 +9,7 @@
 #include "base/bytes/bytes.h"
 #include "base/run/clock.h"
 #include "base/text.h"
+#include "sampler/languages/file.h"
 #include "sampler/languages/runtimes.h"
 #include "sampler/languages/v8.h"
 

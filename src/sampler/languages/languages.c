@@ -10,6 +10,9 @@ static const struct cn_language_runtime *const runtimes[] = {
     &cn_language_java,
     &cn_language_python,
     &cn_language_javascript,
+    &cn_language_perl,
+    &cn_language_php,
+    &cn_language_ruby,
     NULL,
 };
 

@@ -104,19 +104,4 @@ size_t cn_languages_finish(struct cn_languages *languages,
 bool cn_language_stack(const struct cn_unwind_step *step, uint64_t address,
                        uint64_t *out);
 
-/* See each symbol of a mapped file with its address; those in two tables twice. */
-typedef void (*cn_language_symbol_visit)(void *arg, const char *name, uint64_t address,
-                                         uint64_t len);
-void cn_language_symbols_visit(const struct cn_language_mapping *mapping,
-                               cn_language_symbol_visit visit, void *arg);
-
-/* The addresses of symbols of a mapped file, 0 for those that it does not have. */
-void cn_language_symbols(const struct cn_language_mapping *mapping,
-                         const char *const *names, size_t count, uint64_t *out);
-
-/* The same, and the bytes that each has. */
-void cn_language_symbols_sized(const struct cn_language_mapping *mapping,
-                               const char *const *names, size_t count, uint64_t *out,
-                               uint64_t *lens);
-
 #endif

@@ -9,6 +9,7 @@
 #include "base/run/clock.h"
 #include "base/text.h"
 #include "formats/exchange/perf/stored_names.h"
+#include "sampler/languages/file.h"
 #include "sampler/languages/frame_walk.h"
 #include "sampler/languages/interpreter.h"
 #include "sampler/languages/languages.h"

@@ -1,0 +1,16 @@
+/* Any bytes as the memory of a process that runs Perl: frames are walked, named and merged with a
+ * stack, within bounds of memory and time. */
+
+#include "support/fuzz.h"
+#include "support/interpreted.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+    cn_test_interpreted_fuzz(&cn_test_perl, data, len);
+    return 0;
+}
+
+void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
+{
+    cn_test_interpreted_seeds(&cn_test_perl, emit);
+}

@@ -1,0 +1,81 @@
+#include "sampler/languages/perl.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/interpreted.h"
+
+static void shows_frames_of_each_version(void **state)
+{
+    (void)state;
+    cn_test_shows_frames(&cn_test_perl);
+}
+
+static void knows_what_was_read_after_the_end_of_the_process(void **state)
+{
+    (void)state;
+    cn_test_knows_what_was_read(&cn_test_perl);
+}
+
+static void changes_no_stack_that_contradicts_the_frames(void **state)
+{
+    (void)state;
+    cn_test_changes_no_stack_that_contradicts(&cn_test_perl);
+}
+
+static void survives_any_memory(void **state)
+{
+    (void)state;
+    cn_test_survives_any_memory(&cn_test_perl);
+}
+
+static void trusts_no_late_frames(void **state)
+{
+    struct cn_test_interpreted *t =
+        cn_test_interpreted_new(&cn_test_perl, cn_test_perl.versions[0]);
+
+    (void)state;
+    cn_test_interpreted_see(t, CN_IMAGE_LOOP + 64, CN_IMAGE_BASE);
+    cn_test_interpreted_see(t, CN_IMAGE_LOOP + 128, CN_IMAGE_BASE);
+    cn_test_interpreted_finish(t, true, true);
+    for (size_t i = 0; i < t->count; i++)
+        assert_int_equal(t->chain[i], cn_test_perl.chain[i]);
+    cn_test_interpreted_free(t);
+}
+
+static void names_versions_that_are_not_known(void **state)
+{
+    struct cn_frame_table table;
+    struct cn_perl_place place = cn_image_perl_place(8);
+    char *hint;
+
+    (void)state;
+    struct cn_perl *perl = cn_perl_open(&(struct cn_memory){0}, &place, NULL);
+    assert_int_equal(cn_perl_describe(perl, &table), CN_LANGUAGE_NO_TABLE);
+    hint = cn_language_perl.hint(perl);
+    assert_string_equal(hint,
+                        "Perl 5.8.1 is not known (5.28 to 5.40 are): the subs of its "
+                        "programs are not shown");
+    free(hint);
+    cn_perl_close(perl);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shows_frames_of_each_version),
+        cmocka_unit_test(knows_what_was_read_after_the_end_of_the_process),
+        cmocka_unit_test(changes_no_stack_that_contradicts_the_frames),
+        cmocka_unit_test(survives_any_memory),
+        cmocka_unit_test(trusts_no_late_frames),
+        cmocka_unit_test(names_versions_that_are_not_known),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,99 @@
+#include "sampler/languages/php.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/interpreted.h"
+
+static void shows_frames_of_each_version(void **state)
+{
+    (void)state;
+    cn_test_shows_frames(&cn_test_php);
+}
+
+static void knows_what_was_read_after_the_end_of_the_process(void **state)
+{
+    (void)state;
+    cn_test_knows_what_was_read(&cn_test_php);
+}
+
+static void changes_no_stack_that_contradicts_the_frames(void **state)
+{
+    (void)state;
+    cn_test_changes_no_stack_that_contradicts(&cn_test_php);
+}
+
+static void survives_any_memory(void **state)
+{
+    (void)state;
+    cn_test_survives_any_memory(&cn_test_php);
+}
+
+static void trusts_late_frames_only_if_the_stack_holds_their_instructions(void **state)
+{
+    static const char *const outer[] = {"", "", "usort:0", "{main}:12", "", NULL};
+    struct cn_test_interpreted *t =
+        cn_test_interpreted_new(&cn_test_php, cn_test_php.versions[0]);
+
+    (void)state;
+    /* The inner call ran something else; then both hold what they ran. */
+    for (unsigned round = 0; round < 2; round++) {
+        cn_memory_begin(&t->memory, CN_IMAGE_TID, 1 << 18);
+        cn_test_interpreted_see(t, CN_IMAGE_LOOP + 64,
+                                round == 0 ? CN_IMAGE_MAIN_ADDRESS + 32
+                                           : CN_IMAGE_KEY_ADDRESS + 32);
+        cn_test_interpreted_see(t, CN_IMAGE_LOOP + 128, CN_IMAGE_MAIN_ADDRESS + 64);
+        cn_test_interpreted_finish(t, true, true);
+        /* The frame of C begins the outer call: it has no instructions. */
+        cn_test_interpreted_expect(t, round == 0 ? outer : cn_test_php.merged);
+    }
+    cn_test_interpreted_free(t);
+}
+
+static void names_versions_that_are_not_known(void **state)
+{
+    struct cn_frame_table table;
+    struct cn_php_place place = cn_image_php_place(20990101);
+    char *hint;
+
+    (void)state;
+    struct cn_php *php = cn_php_open(&(struct cn_memory){0}, &place, NULL);
+    assert_int_equal(cn_php_describe(php, &table), CN_LANGUAGE_NO_TABLE);
+    hint = cn_language_php.hint(php);
+    assert_string_equal(hint, "PHP with the interface 20990101 is not known (7.4 to 8.5 "
+                              "without threads are): the functions of its programs are "
+                              "not shown");
+    free(hint);
+    cn_php_close(php);
+    place = cn_image_php_place(20220829);
+    place.has_threads = true;
+    php = cn_php_open(&(struct cn_memory){0}, &place, NULL);
+    assert_string_equal(cn_php_problem(php), "8.2 with threads (ZTS)");
+    cn_php_close(php);
+    /* A build for debugging. */
+    place.has_threads = false;
+    place.globals_len += 8;
+    php = cn_php_open(&(struct cn_memory){0}, &place, NULL);
+    assert_string_equal(cn_php_problem(php), "8.2 of this build");
+    cn_php_close(php);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shows_frames_of_each_version),
+        cmocka_unit_test(knows_what_was_read_after_the_end_of_the_process),
+        cmocka_unit_test(changes_no_stack_that_contradicts_the_frames),
+        cmocka_unit_test(survives_any_memory),
+        cmocka_unit_test(trusts_late_frames_only_if_the_stack_holds_their_instructions),
+        cmocka_unit_test(names_versions_that_are_not_known),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
