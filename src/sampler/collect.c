@@ -1,5 +1,6 @@
 #include "sampler/collect.h"
 
+#include <assert.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
@@ -329,7 +330,31 @@ static size_t unwind_inside(struct cn_sample_collector *c,
                              CN_COLLECT_CHAIN_MAX - 1);
 }
 
-bool cn_collector_take_inside(void *collector, const struct cn_inside_slot *slot,
+/* What was read of an interpreter, as a record of the kernel. The head belongs to the process: its
+ * own task counts. */
+static struct cn_bytes frames_of(struct cn_inside_slot *slot)
+{
+    struct cn_kernel_record head = {
+        .kind = CN_KERNEL_FRAMES,
+        .pid = slot->pid,
+        .tid = slot->tid,
+        .time_ns = slot->time_ns,
+    };
+
+    static_assert(sizeof(head) == sizeof(slot->walk.record_head) &&
+                      offsetof(struct cn_frame_walk, found) ==
+                          offsetof(struct cn_frame_walk, record_head) + sizeof(head) &&
+                      offsetof(struct cn_frame_walk, words) ==
+                          offsetof(struct cn_frame_walk, found) +
+                              sizeof(slot->walk.found),
+                  "head, what was found and its words follow each other");
+    memcpy(slot->walk.record_head, &head, sizeof(head));
+    return (struct cn_bytes){(const uint8_t *)slot->walk.record_head,
+                             sizeof(head) + sizeof(slot->walk.found) +
+                                 sizeof(slot->walk.words)};
+}
+
+bool cn_collector_take_inside(void *collector, struct cn_inside_slot *slot,
                               struct cn_error *err)
 {
     struct cn_sample_collector *c = collector;
@@ -348,6 +373,8 @@ bool cn_collector_take_inside(void *collector, const struct cn_inside_slot *slot
         cn_text_done(&maps);
         return ok;
     }
+    if (slot->has_frames)
+        cn_unwound_take_frames(&c->stacks, frames_of(slot));
     size_t count = 1 + unwind_inside(c, slot, chain + 1);
     c->has_round = true;
     c->words[0] = PERF_RECORD_SAMPLE | (uint64_t)PERF_RECORD_MISC_USER << 32;

@@ -22,6 +22,7 @@ struct cn_inside_slot;
 struct cn_kernel;
 struct cn_memory;
 struct cn_stored_names;
+struct cn_timers;
 
 /* Whole stacks of the sampled processes, unwound while they are sampled.
  *
@@ -37,6 +38,7 @@ struct cn_unwound {
     struct cn_memory *memory;         /* of the process whose stack is unwound */
     struct cn_stored_names *names;    /* of frames of languages; borrowed */
     struct cn_kernel *kernel; /* that unwinds in the kernel what is known; NULL: none */
+    struct cn_timers *timers; /* samples inside the program; NULL: not */
     uint64_t last_epoch;
     struct cn_unwound_frames *frames; /* that wait for their samples */
     struct cn_names hints;            /* of run-times of processes that have ended */
@@ -67,7 +69,8 @@ size_t cn_unwound_unwind(struct cn_unwound *stacks, const struct cn_unwound_task
 size_t cn_unwound_finish(struct cn_unwound *stacks, const struct cn_unwound_task *task,
                          bool is_whole, uint64_t *chain, size_t count, size_t most);
 
-/* Keep what was found in the kernel for the sample that follows: a record of kernel/shared.h. */
+/* Keep what was found in the kernel, or inside, for the sample that follows: a record of
+ * kernel/shared.h. */
 void cn_unwound_take_frames(struct cn_unwound *stacks, struct cn_bytes record);
 
 /* Tell the kernel the mappings of processes whose stacks were copied. */
@@ -107,7 +110,7 @@ CN_CHECK bool cn_collector_take(void *collector, const uint8_t *record, size_t l
                                 uint64_t time_ns, struct cn_error *err);
 
 /* What a program left that samples itself. */
-CN_CHECK bool cn_collector_take_inside(void *collector, const struct cn_inside_slot *slot,
+CN_CHECK bool cn_collector_take_inside(void *collector, struct cn_inside_slot *slot,
                                        struct cn_error *err);
 
 /* All records that were taken are older than those that follow. */

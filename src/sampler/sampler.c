@@ -126,13 +126,22 @@ static bool open_rings(struct sampling *s, struct cn_error *err)
         tids = options->pid_count > 0 ? s->tids : &s->program.pid;
         count = options->pid_count > 0 ? s->tid_count : 1;
     }
-    if (cn_sample_setup_open(&s->setup, options, tids, count, &s->rings, &is_refused,
-                             err))
-        return true;
-    if (!is_refused || !cn_sample_setup_timers(&s->setup, options) ||
-        period_ns > UINT32_MAX)
-        return false;
-    char *text = cn_strprintf("sampling inside the program, by signals: %s", err->text);
+    if (options->place != CN_SAMPLE_BY_SIGNALS) {
+        if (cn_sample_setup_open(&s->setup, options, tids, count, &s->rings, &is_refused,
+                                 err))
+            return true;
+        if (!is_refused)
+            return false;
+        s->refusal = *err;
+    }
+    if (!cn_sample_setup_timers(&s->setup, options) || period_ns > UINT32_MAX)
+        return is_refused
+                   ? false
+                   : cn_fail(err, CN_ERR_USAGE,
+                             "--call-graph signals: only a program that is started, "
+                             "and its processor time, can be sampled so");
+    char *text = cn_strprintf("sampling inside the program, by signals%s%s",
+                              is_refused ? ": " : "", is_refused ? err->text : "");
     if (options->say)
         options->say(options->arg, text);
     free(text);
@@ -348,6 +357,7 @@ static bool prepare(struct sampling *s, struct cn_error *err)
     };
     cn_unwound_begin(&s->collector.stacks, &s->collector.stored);
     s->collector.stacks.kernel = s->kernel;
+    s->collector.stacks.timers = s->timers.shared ? &s->timers : NULL;
     list_polled(s);
     if (s->kernel)
         cn_rings_set_fill(&s->rings, read_kernel, s);

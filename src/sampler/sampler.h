@@ -25,9 +25,10 @@ enum cn_sample_stacks {
 
 /* Where whole stacks are unwound. */
 enum cn_sample_place {
-    CN_SAMPLE_ANYWHERE,  /* in the kernel where that is allowed */
-    CN_SAMPLE_IN_KERNEL, /* also say why it is not */
-    CN_SAMPLE_COPIED,    /* here, from copies */
+    CN_SAMPLE_ANYWHERE,   /* in the kernel where that is allowed */
+    CN_SAMPLE_IN_KERNEL,  /* also say why it is not */
+    CN_SAMPLE_COPIED,     /* here, from copies */
+    CN_SAMPLE_BY_SIGNALS, /* here, from copies that the program makes itself */
 };
 
 enum {

@@ -53,7 +53,7 @@ static int by_time(const void *a, const void *b)
 }
 
 bool cn_timers_read(struct cn_timers *timers,
-                    bool (*take)(void *arg, const struct cn_inside_slot *slot,
+                    bool (*take)(void *arg, struct cn_inside_slot *slot,
                                  struct cn_error *err),
                     void *arg, struct cn_error *err)
 {
@@ -82,6 +82,28 @@ bool cn_timers_read(struct cn_timers *timers,
 uint64_t cn_timers_lost(const struct cn_timers *timers)
 {
     return atomic_load(&timers->shared->lost_count);
+}
+
+void cn_timers_put_table(struct cn_timers *timers, uint32_t pid,
+                         const struct cn_frame_table *table)
+{
+    struct cn_inside_table *tables = timers->shared->tables, *to = NULL;
+
+    for (size_t i = 0; i < CN_INSIDE_TABLES; i++) {
+        uint32_t used_by = atomic_load_explicit(&tables[i].pid, memory_order_relaxed);
+
+        if (used_by == pid || (used_by == 0 && !to))
+            to = &tables[i];
+        if (used_by == pid)
+            break;
+    }
+    if (!to)
+        return;
+    atomic_store_explicit(&to->pid, 0, memory_order_release);
+    if (!table)
+        return;
+    to->table = *table;
+    atomic_store_explicit(&to->pid, pid, memory_order_release);
 }
 
 void cn_timers_stop(struct cn_timers *timers)

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 
+struct cn_frame_table;
 struct cn_inside_slot;
 
 struct cn_timers {
@@ -27,11 +28,15 @@ void cn_timers_close(struct cn_timers *timers);
 
 /* Deliver what programs left, in the order of time, and free its memory. */
 CN_CHECK bool cn_timers_read(struct cn_timers *timers,
-                             bool (*take)(void *arg, const struct cn_inside_slot *slot,
+                             bool (*take)(void *arg, struct cn_inside_slot *slot,
                                           struct cn_error *err),
                              void *arg, struct cn_error *err);
 
 uint64_t cn_timers_lost(const struct cn_timers *timers);
+
+/* Let a process read its frames of an interpreter at each sample; `table` NULL: no more. */
+void cn_timers_put_table(struct cn_timers *timers, uint32_t pid,
+                         const struct cn_frame_table *table);
 
 /* Sample no more. */
 void cn_timers_stop(struct cn_timers *timers);

@@ -13,6 +13,7 @@
 #include "sampler/kernel/shared.h"
 #include "sampler/languages/frame_walk.h"
 #include "sampler/languages/languages.h"
+#include "sampler/timers.h"
 
 /* Offsets in records, with their heads. */
 enum {
@@ -102,13 +103,25 @@ static struct cn_unwound_process *process_at(struct cn_unwound *stacks, uint32_t
     return &stacks->processes[*at];
 }
 
+/* Let frames of a process be read at the sample; NULL: no more. */
+static void put_table(struct cn_unwound *stacks, uint32_t pid,
+                      const struct cn_frame_table *table)
+{
+    if (stacks->timers)
+        cn_timers_put_table(stacks->timers, pid, table);
+    else if (table)
+        cn_kernel_put_interpreter(stacks->kernel, pid, table);
+    else
+        cn_kernel_remove_interpreter(stacks->kernel, pid);
+}
+
 /* The mappings that the kernel knows are no longer those of the process. */
 static void end_epoch(struct cn_unwound *stacks, struct cn_unwound_process *process)
 {
     if (process->published > 0)
         cn_kernel_remove_process(stacks->kernel, process->pid);
     if (process->has_table)
-        cn_kernel_remove_interpreter(stacks->kernel, process->pid);
+        put_table(stacks, process->pid, NULL);
     process->has_table = process->is_described = false;
     process->published = 0;
     process->epoch = ++stacks->last_epoch;
@@ -382,21 +395,21 @@ static bool publish_table(struct cn_unwound *stacks, struct cn_unwound_process *
     if (process->has_table &&
         (!was_there || memcmp(&table, &process->table, sizeof(table)) != 0)) {
         process->table = table;
-        cn_kernel_put_interpreter(stacks->kernel, process->pid, &table);
+        put_table(stacks, process->pid, &table);
     }
     return process->is_described;
 }
 
 void cn_unwound_publish(struct cn_unwound *stacks)
 {
-    for (size_t i = 0; stacks->kernel && i < stacks->count; i++) {
+    for (size_t i = 0; (stacks->kernel || stacks->timers) && i < stacks->count; i++) {
         struct cn_unwound_process *process = &stacks->processes[i];
 
         if (!process->space)
             continue;
         /* Programs begin with many short calls: frames shall be read from the first on. */
         bool is_ready = !process->languages || publish_table(stacks, process);
-        if (!process->is_copied || !is_ready)
+        if (!process->is_copied || !is_ready || !stacks->kernel)
             continue;
         process->is_copied = false;
         uint64_t version = cn_unwind_space_version(process->space);

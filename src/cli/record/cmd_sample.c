@@ -34,7 +34,7 @@ static bool parse_pids(struct cn_values values, pid_t *out, size_t *count,
     return true;
 }
 
-/* "kernel", "fp", "none", "dwarf", "dwarf,16384" */
+/* "kernel", "fp", "none", "dwarf", "dwarf,16384", "signals" */
 static bool choose_stacks(const char *value, struct cn_sample_options *options,
                           struct cn_error *err)
 {
@@ -45,6 +45,8 @@ static bool choose_stacks(const char *value, struct cn_sample_options *options,
     options->place = value ? CN_SAMPLE_COPIED : CN_SAMPLE_ANYWHERE;
     if (value && strcmp(value, "kernel") == 0)
         options->place = CN_SAMPLE_IN_KERNEL;
+    else if (value && strcmp(value, "signals") == 0)
+        options->place = CN_SAMPLE_BY_SIGNALS;
     else if (value && strcmp(value, "fp") == 0)
         options->stacks = CN_SAMPLE_POINTERS;
     else if (value && (strcmp(value, "none") == 0 || strcmp(value, "no") == 0))
@@ -56,9 +58,11 @@ static bool choose_stacks(const char *value, struct cn_sample_options *options,
                            "--call-graph: '%s' is not a length from 512 to %d", value + 6,
                            (int)CN_SAMPLE_STACK_LEN_MAX);
     } else if (value && strcmp(value, "dwarf") != 0)
-        return cn_fail(err, CN_ERR_USAGE,
-                       "--call-graph: '%s' is not kernel, dwarf, dwarf,BYTES, fp or none",
-                       value);
+        return cn_fail(
+            err, CN_ERR_USAGE,
+            "--call-graph: '%s' is not kernel, dwarf, dwarf,BYTES, signals, fp or "
+            "none",
+            value);
     options->stack_len = (uint32_t)len;
     return true;
 }
@@ -134,8 +138,9 @@ static const struct cn_option options_table[] = {
         "call-graph", 0, "WAY",
         "stacks: kernel (the default where BPF programs are allowed) unwinds them in "
         "the kernel, dwarf (elsewhere) a copy of up to 60 KB of the stack, "
-        "dwarf,BYTES of another length, fp uses frame pointers, none has no "
-        "callers"),
+        "dwarf,BYTES of another length, signals a copy that the program makes itself "
+        "(where "
+        "perf events are refused), fp uses frame pointers, none has no callers"),
     CN_OPTION("compression-level", 'z', "N",
               "compress the file with level N of zstd (default: 1); 0 does not"),
     CN_OPTION("no-symbols", 0, NULL,

@@ -13,11 +13,13 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -28,6 +30,13 @@
 
 enum { PAGE_LEN = 4096, BELOW_MAX = 9 }; /* signals below SIGRTMAX that are tried */
 
+/* Memory of this process as it is at the moment, through blocks of the slot: what is not there is
+ * no fault. */
+static bool copy_own(struct cn_frame_walk *walk, void *out, size_t len, uint64_t address);
+#define CN_FRAME_INLINE                        static inline
+#define CN_FRAME_COPY(walk, out, len, address) copy_own(walk, out, len, address)
+#include "sampler/languages/frame_steps.h"
+
 static struct cn_inside_shared *shared;
 static int signal_number;
 static pthread_key_t timer_key;
@@ -36,6 +45,7 @@ static pthread_key_t timer_key;
 static _Thread_local uintptr_t stack_begin, stack_end;
 static _Thread_local timer_t timer;
 static _Thread_local bool has_timer;
+static _Thread_local uint64_t known_state; /* of an interpreter */
 
 static struct cn_inside_slot *take_slot(uint32_t kind)
 {
@@ -85,6 +95,104 @@ static size_t copy_len(uintptr_t from)
     return end - from < CN_INSIDE_COPY_MAX ? end - from : CN_INSIDE_COPY_MAX;
 }
 
+static const struct cn_inside_block *block_at(struct cn_inside_slot *slot, uint64_t begin)
+{
+    struct cn_inside_block *block =
+        &slot->blocks[begin / CN_INSIDE_BLOCK_LEN % CN_INSIDE_BLOCKS];
+    struct iovec to = {block->bytes, sizeof(block->bytes)};
+    struct iovec from = {(void *)(uintptr_t)begin, sizeof(block->bytes)};
+
+    if (block->begin == begin)
+        return block;
+    block->begin = 1;
+    if (syscall(SYS_process_vm_readv, (long)slot->pid, &to, 1L, &from, 1L, 0L) !=
+        (long)sizeof(block->bytes))
+        return NULL;
+    block->begin = begin;
+    return block;
+}
+
+static bool copy_own(struct cn_frame_walk *walk, void *out, size_t len, uint64_t address)
+{
+    struct cn_inside_slot *slot =
+        (struct cn_inside_slot *)((uint8_t *)walk -
+                                  offsetof(struct cn_inside_slot, walk));
+    uint8_t *to = out;
+
+    while (len > 0) {
+        size_t off = (size_t)(address % CN_INSIDE_BLOCK_LEN);
+        size_t part = CN_INSIDE_BLOCK_LEN - off < len ? CN_INSIDE_BLOCK_LEN - off : len;
+        const struct cn_inside_block *block = block_at(slot, address - off);
+
+        if (!block)
+            return false;
+        memcpy(to, block->bytes + off, part);
+        to += part;
+        address += part;
+        len -= part;
+    }
+    return true;
+}
+
+static const struct cn_frame_table *find_table(uint32_t pid)
+{
+    for (size_t i = 0; i < CN_INSIDE_TABLES; i++)
+        if (atomic_load_explicit(&shared->tables[i].pid, memory_order_acquire) == pid)
+            return &shared->tables[i].table;
+    return NULL;
+}
+
+static bool find_states(struct cn_frame_walk *walk, const struct cn_frame_table *table)
+{
+    bool is_over = false;
+
+    walk->state_count = 1;
+    walk->states[0] = table->root;
+    if (table->root_kind == CN_FRAME_AT_ADDRESS)
+        return true;
+    if (table->root_kind == CN_FRAME_AT_THREAD)
+        return cn_frame_walk_u64(walk, &walk->states[0],
+                                 (uint64_t)(uintptr_t)__builtin_thread_pointer() +
+                                     table->root);
+    if (!cn_frame_walk_begin_search(walk, table, known_state, &is_over))
+        return false;
+    for (size_t i = 0;
+         !is_over && i < CN_FRAME_THREADS_MAX && cn_frame_walk_search(walk, table); i++)
+        continue;
+    known_state = walk->state_count > 0 ? walk->states[0] : 0;
+    return true;
+}
+
+/* The frames of an interpreter that this thread runs. */
+static void read_frames(struct cn_inside_slot *slot)
+{
+    const struct cn_frame_table *table = find_table(slot->pid);
+    struct cn_frame_walk *walk = &slot->walk;
+
+    slot->has_frames = 0;
+    if (!table)
+        return;
+    for (size_t i = 0; i < CN_INSIDE_BLOCKS; i++)
+        slot->blocks[i].begin = 1;
+    walk->tid = slot->tid;
+    walk->has_failed = false;
+    if (!find_states(walk, table))
+        return;
+    for (uint32_t i = 0; i < walk->state_count && i < CN_FRAME_STATES_MAX; i++) {
+        walk->state = walk->states[i];
+        if (i == 0)
+            cn_frame_walk_begin(walk, table);
+        if (!(i == 0 ? cn_frame_walk_enter(walk, table)
+                     : cn_frame_walk_enter_next(walk, table)))
+            return;
+        for (size_t k = 0; k < CN_FRAME_STEPS_MAX && cn_frame_walk_step(walk, table); k++)
+            continue;
+        if (walk->has_failed)
+            return;
+    }
+    slot->has_frames = walk->state_count > 0;
+}
+
 static void on_timer(int number, siginfo_t *info, void *context)
 {
     int error = errno;
@@ -98,6 +206,7 @@ static void on_timer(int number, siginfo_t *info, void *context)
         slot->period_count = 1 + (uint32_t)info->si_overrun;
         slot->copy_len = (uint32_t)copy_len(from);
         memcpy(slot->copy, (const void *)from, slot->copy_len);
+        read_frames(slot);
         atomic_store_explicit(&slot->state, CN_INSIDE_FULL, memory_order_release);
     }
     errno = error;
@@ -169,6 +278,7 @@ static void report_mappings(void)
 static void after_fork(void)
 {
     has_timer = false;
+    known_state = 0;
     if (!shared)
         return;
     report_mappings();
