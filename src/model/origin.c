@@ -31,7 +31,8 @@ static const struct origin_field {
     NUMBER(memory_bytes), NUMBER(start_ns),
     TEXT(stacks),         TEXT(refusal),
     NUMBER(stack_count),  NUMBER(whole_count),
-    NUMBER(kernel_count), NUMBER(lost_count),
+    NUMBER(kernel_count), NUMBER(unnamed_count),
+    NUMBER(lost_count),
 };
 
 enum { FIELD_COUNT = sizeof(fields) / sizeof(fields[0]) };
@@ -144,6 +145,8 @@ void cn_origin_decode(struct cn_origin *origin, struct cn_bytes lines,
         origin->whole_count = origin->stack_count;
     if (origin->kernel_count > origin->stack_count)
         origin->kernel_count = origin->stack_count;
+    if (origin->unnamed_count > origin->stack_count)
+        origin->unnamed_count = origin->stack_count;
 }
 
 struct cn_origin cn_origin_copy(const struct cn_origin *origin, struct cn_arena *arena)

@@ -28,12 +28,13 @@ struct cn_origin {
     uint64_t start_ns; /* since the epoch */
 
     /* Of samples. */
-    const char *stacks;    /* how stacks were taken: "unwound in the kernel" */
-    const char *refusal;   /* why not in the kernel */
-    uint64_t stack_count;  /* 0: the next three are unknown */
-    uint64_t whole_count;  /* stacks that reach the start of their thread */
-    uint64_t kernel_count; /* that were unwound in the kernel; the others were copied */
-    uint64_t lost_count;   /* records */
+    const char *stacks;     /* how stacks were taken: "unwound in the kernel" */
+    const char *refusal;    /* why not in the kernel */
+    uint64_t stack_count;   /* 0: the next four are unknown */
+    uint64_t whole_count;   /* stacks that reach the start of their thread */
+    uint64_t kernel_count;  /* that were unwound in the kernel; the others were copied */
+    uint64_t unnamed_count; /* in which a function has no name */
+    uint64_t lost_count;    /* records */
 };
 
 /* See each member that is known; `text` is NULL for a number. */

@@ -6,6 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/lens/code.h"
+#include "analyze/lens/database.h"
+#include "analyze/lens/lens.h"
 #include "base/alloc.h"
 #include "base/files/file.h"
 #include "base/files/ranks.h"
@@ -279,7 +282,8 @@ static const char *cached_source(const struct cn_opened *opened)
 static void close_contexts(struct cn_opened *opened)
 {
     cn_database_close(opened->db);
-    opened->db = NULL;
+    cn_database_close(opened->whole);
+    opened->db = opened->whole = NULL;
     cn_about_close(&opened->about);
 }
 
@@ -299,8 +303,8 @@ static bool open_analysis(struct cn_opened *opened, const struct cn_progress *pr
            cn_about_open(&opened->db, &opened->about, folder->path, err);
 }
 
-static bool open_contexts(struct cn_opened *opened, const struct cn_progress *progress,
-                          struct cn_error *err)
+static bool open_whole(struct cn_opened *opened, const struct cn_progress *progress,
+                       struct cn_error *err)
 {
     if (opened->options.folder)
         return cn_about_open(&opened->db, &opened->about, opened->options.folder, err);
@@ -310,6 +314,29 @@ static bool open_contexts(struct cn_opened *opened, const struct cn_progress *pr
     if (!ok)
         cn_cached_folder_close(&opened->folder);
     return ok;
+}
+
+/* The contexts, through the lens of the options. */
+static bool open_contexts(struct cn_opened *opened, const struct cn_progress *progress,
+                          struct cn_error *err)
+{
+    const struct cn_lens *lens = opened->options.lens;
+    struct cn_database *shown;
+    struct cn_codes codes;
+
+    if (!open_whole(opened, progress, err))
+        return false;
+    if (!lens || lens->count == 0)
+        return true;
+    if (!cn_codes_build(&codes, opened->db, &lens->mine, err) ||
+        !cn_lens_database_open(&shown, opened->db, &codes, lens, progress, err)) {
+        close_contexts(opened);
+        cn_cached_folder_close(&opened->folder);
+        return false;
+    }
+    opened->whole = opened->db;
+    opened->db = shown;
+    return true;
 }
 
 static bool check(const struct cn_opened *opened, unsigned wants, struct cn_error *err)

@@ -22,6 +22,7 @@
 #include "open/about.h"
 #include "open/formats.h"
 
+struct cn_lens;
 struct cn_store;
 
 /* What may be wanted besides CN_CALLS, CN_CONTEXTS and CN_TRACES: the first that the data contains,
@@ -32,6 +33,8 @@ enum { CN_OWN = 8 };
 struct cn_open_options {
     bool is_raw;       /* contexts of calls: recorded times, not corrected ones */
     const char *query; /* of a store: only traces that match; NULL: all */
+    const struct cn_lens
+        *lens; /* through which contexts are seen; NULL: all as they are */
     struct cn_recording_options recording;
     /* Of an exported page: the name of the format, and the folder of an analysis. NULL: found. */
     const char *format, *folder;
@@ -46,6 +49,8 @@ struct cn_opened {
     /* What was wanted; else NULL. The warnings of a database are all there are. */
     struct cn_recording *rec;
     struct cn_database *db;
+    struct cn_database
+        *whole; /* what the database is without its lens; NULL: it has none */
     struct cn_store *store;
     bool is_of_traces; /* the calls are those of request traces */
 

@@ -10,6 +10,7 @@ import fnmatch
 import json
 import os
 import random
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -259,6 +260,46 @@ class Lenses(unittest.TestCase):
         self.assertEqual(shown["code"], "mine")
         path = [item["label"] for item in self.ask("context", row=malloc["context"])["path"]]
         self.assertIn(shown["label"], path)
+
+    def test_the_header_says_what_is_left(self):
+        header = self.ask("header")
+        whole = sum(self.stacks.values())
+        self.assertEqual((header["filters"], header["name"], header["threads"]), ([], "samples.perf", 1))
+        self.assertEqual((header["metric"], header["base"]), ("cpu-clock (sec)", "measured time"))
+        self.assertAlmostEqual(header["whole"], whole / 1000)
+        for case in CASES[1:]:
+            with self.subTest(case=case):
+                header = self.ask("header", **case)
+                self.assertAlmostEqual(header["whole"], whole / 1000)
+                self.assertAlmostEqual(header["shown"], sum(self.paths(case).values()) / 1000)
+        header = self.ask("header", drop="malloc", mine=["libz*"])
+        self.assertEqual(header["filters"], [{"action": "drop", "subject": "malloc", "functions": 1},
+                                             {"action": "mine", "subject": "libz*"}])
+        self.assertEqual(self.ask("header", focus="nosuch")["filters"][0]["functions"], 0)
+
+    def test_the_header_says_where_samples_come_from(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([OPTIONS.cairn, "analyze", "-q", "-o", f"{folder}/db", f"{OPTIONS.testdata}/recording"], check=True,
+                           stderr=subprocess.DEVNULL)
+            for path in (f"{OPTIONS.testdata}/recording", f"{folder}/db"):
+                with serving(OPTIONS.cairn, path) as service:
+                    service.get_ready()
+                    header = service.get("sources/0/header")
+                self.assertEqual((header["command"], header["program"]), ("cairn record program", "/opt/sample/program"))
+                self.assertEqual((header["processor"], header["processors"]), ("Abacus", 2))
+            with open(f"{folder}/db/origin.txt", "w", encoding="utf-8") as file:
+                file.write("writer=cairn 0.9\nhost=vm\nkernel=6.1\nmachine=x86_64\nmemory_bytes=1024\n"
+                           "stacks=copied by the kernel\nrefusal=no root\nstack_count=10\nwhole_count=9\n"
+                           "unnamed_count=2\nlost_count=3\nstart_ns=1700000000000000000\n")
+            with serving(OPTIONS.cairn, f"{folder}/db") as service:
+                header = service.get("sources/0/header")
+            self.assertEqual(
+                {key: header[key] for key in ("writer", "host", "kernel", "machine", "memory", "stacks", "stacksRefusal",
+                                              "stackCount", "wholeCount", "unnamedCount", "lostCount", "start")},
+                {"writer": "cairn 0.9", "host": "vm", "kernel": "6.1", "machine": "x86_64", "memory": 1024,
+                 "stacks": "copied by the kernel", "stacksRefusal": "no root", "stackCount": 10, "wholeCount": 9,
+                 "unnamedCount": 2, "lostCount": 3, "start": "1700000000000000000"})
+            self.assertGreater(header["duration"], 0)
 
     def test_wrong_rules_are_refused(self):
         for case, text in (({"hide": "language:cobol"}, "no language 'cobol'"), ({"focus": ""}, "focus"),

@@ -9,6 +9,7 @@
 #include "base/bytes/utf8.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "model/calls/origin.h"
 #include "model/contexts/database.h"
 
 enum { LISTED_MAX = 1000 }; /* threads */
@@ -68,6 +69,12 @@ void cn_cct_describe(struct cn_database *db, const struct cn_call_query *queries
     list_threads(queries, members, &text);
     db->title = cn_utf8_strdup(&db->arena, title);
     db->description = cn_utf8_strdup(&db->arena, cn_text_str(&text));
+    if (members->count > 0) {
+        struct cn_origin origin =
+            cn_recording_origin(queries[members->list[0].source].rec, &db->arena);
+
+        db->origin = cn_origin_copy(&origin, &db->arena);
+    }
     cn_text_done(&text);
 }
 

@@ -131,8 +131,10 @@ static struct cn_cct_location location_of(const struct cn_cct_names *names,
 
     if (function->file[0] != '\0')
         return (struct cn_cct_location){function->file, function->line};
-    /* A PLT entry has no location. */
-    if (names->locations && function->type != 'P')
+    /* A PLT entry has no location; the file says so, for analyze/lens/code.h. */
+    if (function->type == 'P')
+        location.file = CN_LIBRARY_CALL;
+    else if (names->locations)
         location =
             names->locations->function(names->locations->arg, module, function->offset);
     return location;

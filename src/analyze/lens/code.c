@@ -303,6 +303,7 @@ static const char *const package_folders[] = {
 
 static bool is_of_package(const char *path)
 {
+
     static const char *const parts[] = {
         "*/lib/python[23].*/*", "<frozen *",       "node:*",
         "*/lib/ruby/*",         "*/share/perl/*",  "*/lib/perl*/*",
@@ -402,8 +403,10 @@ static unsigned language_of(const struct code_module *module,
         return CN_CODE_CPP;
     if (file->is_header)
         return CN_CODE_C;
-    /* A plain word in a file of machine code. */
-    return module->path[0] && module->path[0] != '[' ? CN_CODE_C : CN_CODE_UNKNOWN;
+    /* A plain word in a file of machine code; names of formats and tools are no paths. */
+    return module->path[0] != '[' && (strchr(module->path, '/') || module->is_system)
+               ? CN_CODE_C
+               : CN_CODE_UNKNOWN;
 }
 
 static bool is_start(const char *name)
@@ -488,6 +491,9 @@ static bool is_standard_library(unsigned language, const char *name)
 /* What an interpreter does in its own name: stubs of HotSpot, collections of garbage of V8. */
 static bool is_runtime_name(unsigned language, const char *name)
 {
+    /* A frame of an interpreter that could not be read. */
+    if (language >= CN_CODE_PYTHON && language != CN_CODE_KERNEL && is_unnamed(name))
+        return true;
     switch (language) {
     case CN_CODE_GO:
         return is_go_runtime(name);
@@ -548,7 +554,7 @@ static struct cn_code_class decide(const struct code_table *t,
     } else if (is_standard_library(language, name)) {
         kind = CN_CODE_LIBRARY;
         reason = BY_STANDARD_LIBRARY;
-    } else if (cn_ends_with(name, "@plt")) {
+    } else if (cn_ends_with(name, "@plt") || strcmp(file->path, CN_LIBRARY_CALL) == 0) {
         kind = CN_CODE_LIBRARY;
         reason = BY_LINKAGE;
     } else if (file->is_system) {

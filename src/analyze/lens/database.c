@@ -197,6 +197,46 @@ static struct cn_lens_database *new_database(struct cn_database *whole,
     return self;
 }
 
+/* Metrics with totals: Hatchet takes every root for one. */
+static void present(struct cn_database *db)
+{
+    int whole = cn_metrics_find_scope_type(&db->metrics, CN_SCOPE_EXECUTION);
+    struct cn_metrics shown = db->metrics;
+    struct cn_metric *list = cn_arena_alloc(&db->arena, db->metrics.count, sizeof(*list));
+
+    shown.list = list;
+    shown.count = 0;
+    for (size_t i = 0; i < db->metrics.count; i++)
+        if (whole != CN_NO_ID &&
+            cn_metric_prop_id(&db->metrics.list[i], (unsigned)whole) != CN_NO_ID)
+            list[shown.count++] = db->metrics.list[i];
+    cn_taxonomy_build(&db->taxonomy, &shown, &db->arena);
+}
+
+/* Only statistics that have values. */
+static void reduce_metrics(struct cn_lens_database *self)
+{
+    struct cn_database *db = &self->overlay.db;
+    const struct cn_metrics *metrics = &self->overlay.source->metrics;
+    struct cn_metric *list =
+        cn_arena_dup(&db->arena, metrics->list, metrics->count, sizeof(*list));
+
+    for (size_t i = 0; i < metrics->count; i++) {
+        const struct cn_metric *from = &metrics->list[i];
+        struct cn_statistic *kept =
+            cn_arena_alloc(&db->arena, from->statistic_count, sizeof(*kept));
+        size_t count = 0;
+
+        for (size_t k = 0; k < from->statistic_count; k++)
+            if (cn_lens_part_of(db, from->statistics[k].stat_id, true) != 0)
+                kept[count++] = from->statistics[k];
+        list[i].statistics = kept;
+        list[i].statistic_count = count;
+    }
+    db->metrics.list = list;
+    present(db);
+}
+
 bool cn_lens_database_open(struct cn_database **out, struct cn_database *whole,
                            struct cn_codes *codes, const struct cn_lens *lens,
                            const struct cn_progress *progress, struct cn_error *err)
@@ -208,6 +248,8 @@ bool cn_lens_database_open(struct cn_database **out, struct cn_database *whole,
         close_database(db);
         return false;
     }
+    if (lens->is_written)
+        reduce_metrics(self);
     db->function_count += (uint32_t)self->function_count;
     db->context_weight = self->tree.count;
     *out = db;

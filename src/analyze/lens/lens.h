@@ -67,6 +67,8 @@ struct cn_lens {
     size_t count;
     struct cn_name_filter mine; /* what is one's own code; empty: the rule of code.h */
     char *mine_texts[CN_LENS_RULE_MAX];
+    /* The database is written: statistics over threads that a lens does not know are not declared. */
+    bool is_written;
 };
 
 /* Add a rule; a list of kinds, "kernel,runtime", is several. CN_ERR_USAGE names what is wrong with

@@ -150,11 +150,13 @@ const struct cn_code_class *cn_view_code(const struct cn_view *view,
     struct cn_context context;
     struct cn_error ignored;
 
-    if (!view->codes || (row->kind != CN_ROW_FUNCTION && row->kind != CN_ROW_MODULE) ||
-        !cn_context_at(db, row->example, &context, &ignored))
+    if (!view->codes || !cn_context_at(db, row->example, &context, &ignored))
         return NULL;
-    if (row->kind == CN_ROW_FUNCTION)
+    if (row->kind == CN_ROW_FUNCTION ||
+        (row->kind == CN_ROW_INSTRUCTION && context.relation != CN_LEXICAL))
         return cn_codes_of(view->codes, &context);
+    if (row->kind != CN_ROW_MODULE)
+        return NULL;
     if (context.has_function &&
         !cn_database_function(db, context.function, &function, &ignored))
         return NULL;

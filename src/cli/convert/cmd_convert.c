@@ -16,6 +16,7 @@
 #include "cli/shell/command.h"
 #include "cli/shell/open.h"
 #include "cli/shell/progress.h"
+#include "cli/views/lens.h"
 #include "formats/exchange/exchange.h"
 #include "model/calls/recording.h"
 #include "model/contexts/database.h"
@@ -29,6 +30,7 @@ struct conversion {
     const char *source, *target;
     const struct cn_format *format;
     struct cn_write_options options;
+    struct cn_lens lens;
     struct cn_opened opened;
     struct cn_database *db; /* of `opened`; this, the recording or traces are written */
     struct cn_recording *rec;
@@ -197,6 +199,8 @@ static bool load(struct conversion *c, unsigned wants, struct cn_error *err)
     c->db = c->opened.db;
     c->rec = c->opened.rec;
     cn_cli_warn_opened(c->args, &c->opened);
+    if (c->opened.whole)
+        cn_view_lens_tell(c->args, &c->lens, c->opened.db);
     for (const struct cn_warning *w = c->rec ? c->rec->warnings : NULL; w; w = w->next)
         if (w->is_damage && c->damage.kind == CN_ERR_NONE)
             (void)cn_fail(&c->damage, CN_ERR_FORMAT, "%s", w->text);
@@ -206,14 +210,25 @@ static bool load(struct conversion *c, unsigned wants, struct cn_error *err)
 static bool open_source(struct conversion *c, struct cn_error *err)
 {
     unsigned writes = cn_format_writes(c->format);
-    struct cn_open_options options = {.is_raw = cn_args_has(c->args, "raw")};
+    bool has_lens = c->lens.count > 0;
+    struct cn_open_options options = {.is_raw = cn_args_has(c->args, "raw"),
+                                      .lens = &c->lens};
 
+    c->lens.is_written = true;
     if (!cn_cli_open(&c->opened, c->args, c->source, 0, &options, err) ||
         !cn_cli_check_kinds(c->args, &c->opened, err))
         return false;
     bool has_calls = c->opened.contains & CN_CALLS;
-    if (!has_calls && (writes & CN_CONTEXTS))
+    if ((has_lens || !has_calls) && (writes & CN_CONTEXTS))
         return load(c, CN_CONTEXTS, err);
+    if (has_lens)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "%s has single calls; --%s is for formats of costs, as folded and "
+                       "pprof",
+                       c->format->name,
+                       cn_args_has(c->args, "my-code")
+                           ? "my-code"
+                           : cn_lens_action_name(c->lens.rules[0].action));
     c->has_traces = c->opened.format->walk_traces && (writes & CN_TRACES);
     if (c->has_traces)
         return true;
@@ -257,8 +272,10 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     if (is_diff)
         return cn_convert_diff(args, c.format, err);
     c.options.workers = (unsigned)jobs;
-    bool ok = open_source(&c, err) && check_target(&c, err) && write_target(&c, err);
+    bool ok = cn_view_lens_parse(&c.lens, args, err) && open_source(&c, err) &&
+              check_target(&c, err) && write_target(&c, err);
     cn_opened_close(&c.opened);
+    cn_lens_done(&c.lens);
     cn_text_done(&c.losses);
     return ok;
 }
@@ -279,6 +296,7 @@ static const struct cn_option options[] = {
     CN_OPTION_FOR(CN_FOR_COSTS, "no-traces", 0, NULL, "write no timelines"),
     CN_OPTION_FOR(CN_FOR_COSTS, "no-sources", 0, NULL, "do not copy source files"),
     CN_RECORDING_RAW_OPTION,
+    CN_VIEW_LENS_OPTIONS,
     CN_OPTION("strict", 0, NULL, "write nothing if anything would be lost"),
     CN_OPTION("jobs", 'j', "N", "use N threads (default: one per processor)"),
     {0},

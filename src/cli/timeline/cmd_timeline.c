@@ -287,6 +287,7 @@ static const struct cn_option options[] = {
     CN_OPTION("width", 'w', "N", "use N columns (default: the terminal's, or 100)"),
     CN_OPTION_FORMAT,
     CN_RECORDING_RAW_OPTION,
+    CN_VIEW_LENS_OPTIONS,
     {0},
 };
 

@@ -74,6 +74,9 @@ static bool print_node(struct cn_view_table *table, const struct cn_hottest *hot
 
         text.label = cn_text_str(&label);
         text.path = cn_text_str(&path);
+        text.code = setup->codes && row.kind == CN_ROW_FUNCTION
+                        ? cn_codes_of(setup->codes, &c)
+                        : NULL;
         cn_cost_rows_values(&setup->costs, &hottest->rows, node, values);
         cn_view_table_row(table, &row, &text);
     }
@@ -102,7 +105,7 @@ static bool print_hottest(struct cn_view_setup *setup, const struct cn_args *arg
     ok = cn_hottest_find(&hottest, &setup->costs, &request, &bar.progress, err);
     cn_bar_end(&bar);
     if (ok || err->kind != CN_ERR_INTERRUPTED) {
-        cn_view_table_begin(&table, args, &setup->costs, true);
+        cn_view_table_begin(&table, args, &setup->costs, setup->codes, true);
         for (size_t i = 0; i < hottest.count; i++)
             ok = print_node(&table, &hottest, setup, hottest.nodes[i],
                             ok ? err : &later) &&
@@ -126,9 +129,10 @@ static bool print_hot_path(struct cn_view_setup *setup, const struct cn_args *ar
     struct cn_error later;
     bool ok;
 
+    view->codes = setup->codes;
     cn_row_list_begin(&path, setup->costs.column_count);
     ok = cn_view_hot_path(view, path_column(setup), share, &path, err);
-    cn_view_table_begin(&table, args, &setup->costs, false);
+    cn_view_table_begin(&table, args, &setup->costs, setup->codes, false);
     for (size_t i = 0; i < path.count; i++) {
         struct cn_view_row_text text = {.depth = i};
 
@@ -138,6 +142,7 @@ static bool print_hot_path(struct cn_view_setup *setup, const struct cn_args *ar
             view->ops->location(view, &path.rows[i], &text.location, ok ? err : &later) &&
             ok;
         text.label = cn_text_str(&label);
+        text.code = cn_view_code(view, &path.rows[i]);
         cn_view_table_row(&table, &path.rows[i], &text);
     }
     cn_view_table_end(&table);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/lens/database.h"
 #include "analyze/time_base.h"
 #include "base/alloc.h"
 #include "base/duration.h"
@@ -271,21 +272,45 @@ static bool check_option(const struct cn_args *args, const char *name, unsigned 
 bool cn_view_open(struct cn_opened *opened, const struct cn_args *args, const char *path,
                   const char *query_option, struct cn_error *err)
 {
+    struct cn_lens lens;
     struct cn_open_options options = {
         .is_raw = cn_args_has(args, "raw"),
         .query = query_option ? cn_args_value(args, query_option) : NULL,
+        .lens = &lens,
     };
+    bool ok = cn_view_lens_parse(&lens, args, err) &&
+              cn_cli_open(opened, args, path, 0, &options, err);
 
-    if (!cn_cli_open(opened, args, path, 0, &options, err))
-        return false;
-    if (!check_option(args, "raw", CN_FOR_CALLS, opened, err) ||
-        (query_option && !check_option(args, query_option, CN_FOR_STORES, opened, err)) ||
-        !cn_cli_load(opened, args, CN_CONTEXTS, err)) {
+    if (ok && (!check_option(args, "raw", CN_FOR_CALLS, opened, err) ||
+               (query_option &&
+                !check_option(args, query_option, CN_FOR_STORES, opened, err)) ||
+               !cn_cli_load(opened, args, CN_CONTEXTS, err))) {
         cn_opened_close(opened);
-        return false;
+        ok = false;
     }
-    cn_cli_warn_opened(args, opened);
-    return true;
+    if (ok) {
+        opened->options.lens = NULL;
+        cn_cli_warn_opened(args, opened);
+        if (opened->whole)
+            cn_view_lens_tell(args, &lens, opened->db);
+    }
+    cn_lens_done(&lens);
+    return ok;
+}
+
+/* Without codes, rows are shown as well. */
+static void find_codes(struct cn_view_setup *setup, const struct cn_args *args)
+{
+    struct cn_lens lens;
+    struct cn_error ignored;
+
+    if (setup->opened.whole)
+        setup->codes = cn_lens_codes(setup->db);
+    else if (cn_view_lens_parse(&lens, args, &ignored) &&
+             cn_codes_build(&setup->own_codes, setup->db, &lens.mine, &ignored))
+        setup->codes = &setup->own_codes;
+    if (!setup->opened.whole)
+        cn_lens_done(&lens);
 }
 
 bool cn_view_setup_open(struct cn_view_setup *setup, const struct cn_args *args,
@@ -304,6 +329,7 @@ bool cn_view_setup_open(struct cn_view_setup *setup, const struct cn_args *args,
     if (!cn_view_open(&setup->opened, args, path, NULL, err))
         return false;
     setup->db = setup->opened.db;
+    find_codes(setup, args);
     if (!cn_view_costs_open(&setup->costs, setup->db, args, NULL, has_percentiles, err) ||
         !choose_order(setup, args, err))
         return false;
@@ -316,6 +342,7 @@ void cn_view_setup_done(struct cn_view_setup *setup)
     cn_costs_done(&setup->costs);
     cn_opened_close(&setup->opened);
     cn_name_filter_done(&setup->filter);
+    cn_codes_done(&setup->own_codes);
 }
 
 /* Parse one end of FROM~TO; an empty one leaves *out unchanged. */

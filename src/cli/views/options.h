@@ -6,12 +6,14 @@
 #ifndef CN_CLI_VIEWS_OPTIONS_H
 #define CN_CLI_VIEWS_OPTIONS_H
 
+#include "analyze/lens/code.h"
 #include "analyze/views/costs.h"
 #include "base/name_filter.h"
 #include "cli/recording/options.h"
 #include "cli/shell/args.h"
 #include "cli/shell/command.h"
 #include "cli/shell/open.h"
+#include "cli/views/lens.h"
 
 /* The same switch as the parameter of the HTTP API and the check box of the viewer. */
 #define CN_VIEW_WAITS_OPTION                                                       \
@@ -67,7 +69,7 @@
         CN_VIEW_PERCENTILES_OPTION, CN_VIEW_DERIVE_OPTION,                               \
         CN_OPTION("by", 0, "p50|p90|p99", "show percentiles and sort rows by this one"), \
         CN_OPTION("reverse", 'r', NULL, "smallest first"), CN_VIEW_WAITS_OPTION,         \
-        CN_RECORDING_RAW_OPTION,                                                         \
+        CN_RECORDING_RAW_OPTION, CN_VIEW_LENS_OPTIONS,                                   \
         CN_OPTION_LIST("filter", 'F', "PATTERN",                                         \
                        "show only rows whose name matches, and the rows above them"),    \
         CN_OPTION("match", 0, "glob|regex",                                              \
@@ -78,7 +80,7 @@
     "\n\nA recording, a store, a measurement directory of hpcrun or perf.data is " \
     "analysed first, as by cairn analyze. The result is cached until the data changes."
 
-/* Open the contexts of a path, with --raw where the command has it, and print warnings. The option
+/* Open the contexts of a path, with --raw and a lens where the command has them, and print warnings. The option
  * `query_option` chooses traces of a store; NULL: all. */
 CN_CHECK bool cn_view_open(struct cn_opened *opened, const struct cn_args *args,
                            const char *path, const char *query_option,
@@ -92,6 +94,8 @@ struct cn_view_setup {
     bool has_order; /* --sort or --by was given */
     bool sorts_by_name, is_reversed;
     struct cn_name_filter filter;
+    struct cn_codes own_codes;
+    const struct cn_codes *codes; /* of the functions of the database */
 };
 
 /* Set up the columns that the options of these macros choose; `metric` overrides

@@ -69,6 +69,7 @@ static bool print_row(void *arg, const struct cn_view_visit *visit,
          !printer->view->ops->location(printer->view, row, &text.location, err)))
         return false;
     text.label = cn_text_str(&printer->label);
+    text.code = cn_view_code(printer->view, row);
     cn_view_table_row(&printer->out, row, &text);
     printer->printed_count++;
     return true;
@@ -91,7 +92,8 @@ bool cn_view_print(struct cn_view *view, const struct cn_view_setup *setup,
     visit.arrange = setup->sorts_by_name ? sort_by_name : NULL;
     if (setup->filter.count > 0)
         ok = cn_view_visit(&visit, mark_matching, &printer, err);
-    cn_view_table_begin(&printer.out, args, view->costs, false);
+    view->codes = setup->codes;
+    cn_view_table_begin(&printer.out, args, view->costs, setup->codes, false);
     ok = cn_view_visit(&visit, print_row, &printer, ok ? err : &later) && ok;
     cn_view_table_end(&printer.out);
     if (ok && printer.printed_count == 0)

@@ -8,8 +8,8 @@
 #include "cli/shell/cli.h"
 #include "cli/views/options.h"
 
-/* Columns: the values of `costs`, then depth, kind, context id, location and name (in text
- * only the name, indented), and the call path if `has_path`. */
+/* Columns: the values of `costs`, then depth, kind, context id, location, code, language and name (in
+ * text only the name, indented, and languages), and the call path if `has_path`. */
 struct cn_view_table {
     struct cn_table *table;
     struct cn_column *columns;
@@ -23,14 +23,17 @@ struct cn_view_table {
  * metric have the same number of decimals: six significant digits of the whole. */
 struct cn_column cn_view_value_column(const struct cn_cost_column *cost, double total);
 
+/* `codes` may be NULL: text has a column for languages if they have several. */
 void cn_view_table_begin(struct cn_view_table *out, const struct cn_args *args,
-                         const struct cn_costs *costs, bool has_path);
+                         const struct cn_costs *costs, const struct cn_codes *codes,
+                         bool has_path);
 
 struct cn_view_row_text {
     size_t depth; /* 0 at the top */
     const char *label;
     struct cn_location location;
-    const char *path; /* if the table has_path */
+    const struct cn_code_class *code; /* of a function; or NULL */
+    const char *path;                 /* if the table has_path */
 };
 
 void cn_view_table_row(struct cn_view_table *out, const struct cn_row *row,

@@ -14,11 +14,16 @@ static const struct cn_column row_columns[] = {
     {.name = "module", .kind = CN_COLUMN_TEXT},
     {.name = "file", .kind = CN_COLUMN_TEXT},
     {.name = "line", .kind = CN_COLUMN_U64},
+    {.name = "code", .kind = CN_COLUMN_TEXT},
+    {.name = "language", .title = "LANGUAGE", .kind = CN_COLUMN_TEXT},
     {.name = "name", .title = "CONTEXT", .kind = CN_COLUMN_TEXT},
     {.name = "path", .title = "CALL PATH", .kind = CN_COLUMN_TEXT},
 };
 
-enum { ROW_COLUMN_COUNT = sizeof(row_columns) / sizeof(*row_columns) };
+enum {
+    ROW_COLUMN_COUNT = sizeof(row_columns) / sizeof(*row_columns),
+    LANGUAGE_COLUMN = ROW_COLUMN_COUNT - 3,
+};
 
 /* After them, in JSON and CSV: percentiles as short as that are shorter. */
 static const struct cn_column resolution_column = {.name = "resolution_sec",
@@ -32,6 +37,31 @@ static bool is_for_people(const struct cn_view_table *out)
 static bool has_resolution(const struct cn_view_table *out)
 {
     return out->costs->resolution_ns > 0 && !is_for_people(out);
+}
+
+/* Languages that programs are written in; those of a compiler are one. */
+static unsigned family_of(unsigned language)
+{
+    return language == CN_CODE_UNKNOWN || language == CN_CODE_KERNEL ? 0
+           : language < CN_CODE_PYTHON && language != CN_CODE_GO &&
+                   language != CN_CODE_RUST
+               ? CN_CODE_C
+               : language;
+}
+
+/* Text has a column for languages if there are several. */
+static bool has_languages(const struct cn_codes *codes)
+{
+    unsigned first = 0;
+
+    for (size_t i = 0; codes && i < codes->function_count; i++) {
+        unsigned family = family_of(codes->of_function[i].language);
+
+        if (first != 0 && family != 0 && family != first)
+            return true;
+        first = first == 0 ? family : first;
+    }
+    return false;
 }
 
 /* The largest total of the columns of a metric. */
@@ -61,7 +91,8 @@ struct cn_column cn_view_value_column(const struct cn_cost_column *cost, double 
 }
 
 void cn_view_table_begin(struct cn_view_table *out, const struct cn_args *args,
-                         const struct cn_costs *costs, bool has_path)
+                         const struct cn_costs *costs, const struct cn_codes *codes,
+                         bool has_path)
 {
     struct cn_column *columns =
         cn_alloc(2 * costs->column_count + ROW_COLUMN_COUNT + 1, sizeof(*columns));
@@ -91,8 +122,12 @@ void cn_view_table_begin(struct cn_view_table *out, const struct cn_args *args,
                                                   .title = "%",
                                                   .kind = CN_COLUMN_PERCENT};
     }
-    for (size_t i = 0; i < row_columns_wanted; i++)
-        columns[count++] = row_columns[i];
+    for (size_t i = 0; i < row_columns_wanted; i++) {
+        columns[count] = row_columns[i];
+        if (i == LANGUAGE_COLUMN && is_for_people(out) && !has_languages(codes))
+            columns[count].title = NULL;
+        count++;
+    }
     if (has_resolution(out))
         columns[count++] = resolution_column;
     out->table = cn_cli_table(args, columns, count);
@@ -146,6 +181,30 @@ static void add_numbers(struct cn_view_table *out, const struct cn_row *row)
     }
 }
 
+/* What others wrote is dim, so that one's own code stands out. */
+static enum cn_color color_of(const struct cn_code_class *code)
+{
+    switch (code ? (enum cn_code_kind)code->kind : CN_CODE_MINE) {
+    case CN_CODE_MINE:
+        return CN_COLOR_NONE;
+    case CN_CODE_OF_KERNEL:
+        return CN_COLOR_BLUE;
+    case CN_CODE_LIBRARY:
+    case CN_CODE_RUNTIME:
+    case CN_CODE_STARTUP:
+        break;
+    }
+    return CN_COLOR_DIM;
+}
+
+static const char *language_of(const struct cn_view_table *out,
+                               const struct cn_code_class *code)
+{
+    return !code || (is_for_people(out) && code->language == CN_CODE_UNKNOWN)
+               ? NULL
+               : cn_code_language_name(code->language);
+}
+
 static void add_number(struct cn_table *table, uint64_t number, bool is_known)
 {
     if (is_known)
@@ -166,10 +225,14 @@ void cn_view_table_row(struct cn_view_table *out, const struct cn_row *row,
     cn_table_str(table, text->location.module);
     cn_table_str(table, text->location.file);
     add_number(table, text->location.line, text->location.line > 0);
+    cn_table_str(table, text->code ? cn_code_kind_name(text->code->kind) : NULL);
+    cn_table_paint(table, color_of(text->code));
+    cn_table_str(table, language_of(out, text->code));
     cn_text_clear(&out->label);
     if (out->format == CN_TABLE_TEXT)
         cn_indent_add(&out->label, text->depth);
     cn_text_str_add(&out->label, text->label);
+    cn_table_paint(table, color_of(text->code));
     cn_table_str(table, cn_text_str(&out->label));
     if (out->has_path)
         cn_table_str(table, text->path);

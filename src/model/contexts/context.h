@@ -51,6 +51,9 @@ struct cn_module {
     const char *build_id; /* hexadecimal; NULL if unknown */
 };
 
+/* The file of a function of a library of which only the entry in a linkage table is known. */
+#define CN_LIBRARY_CALL "<library call>"
+
 struct cn_source_file {
     const char *path;
     bool is_copied;     /* `path` is inside the directory of the database */

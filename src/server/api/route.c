@@ -23,6 +23,7 @@ struct route_question {
 
 static const struct route_question of_databases[] = {
     {"info", .of_source = cn_api_info},
+    {"header", .of_source = cn_api_header, .has_lens = true},
     {"overview", .of_source = cn_api_overview, .has_lens = true},
     {"threads", .of_source = cn_api_threads, .is_list = true},
     {"rows", .of_source = cn_api_rows, .has_lens = true},

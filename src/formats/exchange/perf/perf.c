@@ -31,6 +31,7 @@ static const char description[] = "samples of perf record";
 struct perf_chain {
     struct cn_perf_spot spot;
     bool is_of_time; /* the same chain may be another one later */
+    bool is_whole;   /* it reaches the start of its thread */
     const char
         *unnamed; /* the module of its innermost function without a name, or NULL */
 };
@@ -50,6 +51,7 @@ struct perf_reading {
     size_t chain_count, chain_capacity;
     uint64_t lost_count;
     uint64_t good_count, bad_count; /* samples */
+    uint64_t whole_count;           /* of the good ones */
     struct cn_error damage;         /* of the first bad one */
     struct cn_perf_stacks stacks;
     struct cn_perf_counters counters;
@@ -97,6 +99,7 @@ static struct perf_chain resolve_chain(struct perf_reading *r,
         outermost.entry = CN_ENTRY_UNKNOWN;
     else if (is_below_start)
         outermost.entry = CN_ENTRY_MAIN_THREAD;
+    chain.is_whole = outermost.entry != CN_ENTRY_UNKNOWN;
     context = cn_import_entry(r->import, outermost.entry);
     while (depth > 0)
         context = cn_import_call(r->import, context, stack[--depth]);
@@ -158,6 +161,7 @@ static bool add_sample(struct perf_reading *r, const struct cn_perf_record *reco
         return false;
     struct perf_chain chain = chain_of(r, &sample, is_kernel);
     struct cn_perf_spot spot = chain.spot;
+    r->whole_count += chain.is_whole;
     cn_perf_hints_count(&r->hints, chain.unnamed);
     cn_perf_threads_sample(&r->threads, thread, &sample, r->kinds[sample.event], spot);
     /* Counters that were read are exact, and those of other events of the group too. */
@@ -331,6 +335,24 @@ static bool has_monotonic_clock(const struct cn_perf_file *file)
            file->events[0].attr.clockid == CN_PERF_CLOCK_MONOTONIC;
 }
 
+/* How complete the stacks are; which of them are whole is better known by who took them. */
+static void count_stacks(struct perf_reading *r)
+{
+    struct cn_origin *origin = &r->file.origin;
+
+    if (origin->stack_count == 0) {
+        origin->stack_count = r->good_count;
+        origin->whole_count = r->whole_count;
+    }
+    origin->unnamed_count = 0;
+    for (size_t i = 0; i < r->hints.modules.count; i++)
+        origin->unnamed_count += r->hints.counts[i];
+    if (origin->unnamed_count > origin->stack_count)
+        origin->unnamed_count = origin->stack_count;
+    if (r->lost_count > origin->lost_count)
+        origin->lost_count = r->lost_count;
+}
+
 /* The file of a rank, or of CN_PERF_NO_RANK. */
 static bool read_rank(struct cn_import *import, struct cn_perf_symbols *symbols,
                       struct cn_bytes bytes, const struct cn_perf_part *parts,
@@ -351,6 +373,7 @@ static bool read_rank(struct cn_import *import, struct cn_perf_symbols *symbols,
               add_metrics(&r, err) && read_records(&r, err);
     if (ok) {
         add_warnings(&r);
+        count_stacks(&r);
         cn_import_origin(import, &r.file.origin);
     }
     cn_map_done(&r.chain_of);

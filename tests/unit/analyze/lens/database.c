@@ -18,7 +18,7 @@
 #include "support/check_costs.h"
 #include "support/random_tree.h"
 
-enum { TREES = 60, NAME_LEN = 48, PATH_MAX_LEN = CN_RANDOM_CONTEXTS_MAX, ROWS_MAX = 600 };
+enum { TREES = 24, NAME_LEN = 48, PATH_MAX_LEN = CN_RANDOM_CONTEXTS_MAX, ROWS_MAX = 600 };
 enum { TOTAL, SELF, COLUMNS };
 
 /* A rule, for both implementations. */
