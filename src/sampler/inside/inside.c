@@ -151,9 +151,8 @@ static bool find_states(struct cn_frame_walk *walk, const struct cn_frame_table 
     if (table->root_kind == CN_FRAME_AT_ADDRESS)
         return true;
     if (table->root_kind == CN_FRAME_AT_THREAD)
-        return cn_frame_walk_u64(walk, &walk->states[0],
-                                 (uint64_t)(uintptr_t)__builtin_thread_pointer() +
-                                     table->root);
+        return cn_frame_walk_variable(walk, table,
+                                      (uint64_t)(uintptr_t)__builtin_thread_pointer());
     if (!cn_frame_walk_begin_search(walk, table, known_state, &is_over))
         return false;
     for (size_t i = 0;

@@ -73,13 +73,6 @@ static long step_frame(uint32_t index, void *arg)
     return !cn_frame_walk_step(loop->walk, loop->table);
 }
 
-/* Where a thread points to the variables of modules. */
-#ifdef CN_MACHINE_aarch64
-enum { VECTOR_OFF = 0 };
-#else
-enum { VECTOR_OFF = 8 };
-#endif
-
 /* Where the memory of the thread for its own variables is. */
 static __always_inline uint64_t thread_pointer(void)
 {
@@ -90,19 +83,6 @@ static __always_inline uint64_t thread_pointer(void)
 #else
     return task->thread.fsbase;
 #endif
-}
-
-/* A variable of the thread. The variables of modules are in a vector that the thread points to, 16
- * bytes for each module. */
-static __always_inline bool read_variable(uint64_t *out, const struct cn_frame_table *t)
-{
-    uint64_t base = thread_pointer();
-
-    if (t->root_module > 0 &&
-        (!read_user(&base, sizeof(base), base + VECTOR_OFF) ||
-         !read_user(&base, sizeof(base), base + 16 * (uint64_t)t->root_module)))
-        return false;
-    return read_user(out, sizeof(*out), base + t->root);
 }
 
 /* Find the states of the sampled thread, in w->states. False if they can not be read. */
@@ -118,7 +98,7 @@ static __always_inline bool find_states(struct cn_frame_walk *w,
     if (t->root_kind == CN_FRAME_AT_ADDRESS)
         return true;
     if (t->root_kind == CN_FRAME_AT_THREAD)
-        return read_variable(&w->states[0], t);
+        return cn_frame_walk_variable(w, t, thread_pointer());
     if (!cn_frame_walk_begin_search(w, t, known ? *known : 0, &is_over))
         return false;
     if (is_over)

@@ -30,6 +30,28 @@ CN_FRAME_INLINE bool cn_frame_walk_is_thread(struct cn_frame_walk *w,
     return CN_FRAME_COPY(w, &number, sizeof(number), id + t->tid_off) && number == w->tid;
 }
 
+/* Where a thread points to the variables of modules. */
+#if defined(__aarch64__) || defined(CN_MACHINE_aarch64)
+enum { CN_FRAME_VECTOR_OFF = 0 };
+#else
+enum { CN_FRAME_VECTOR_OFF = 8 };
+#endif
+
+/* The state is a variable of the thread. Those of modules are in a vector that the thread points
+ * to, 16 bytes for each module. */
+CN_FRAME_INLINE bool cn_frame_walk_variable(struct cn_frame_walk *w,
+                                            const struct cn_frame_table *t,
+                                            uint64_t thread_pointer)
+{
+    uint64_t base = thread_pointer;
+
+    if (t->root_module > 0 &&
+        (!cn_frame_walk_u64(w, &base, base + CN_FRAME_VECTOR_OFF) ||
+         !cn_frame_walk_u64(w, &base, base + 16 * (uint64_t)t->root_module)))
+        return false;
+    return cn_frame_walk_u64(w, &w->states[0], base + t->root);
+}
+
 /* One thread of lists; after the last one of an interpreter, the first of the next. False ends the
  * search. */
 CN_FRAME_INLINE bool cn_frame_walk_search(struct cn_frame_walk *w,
