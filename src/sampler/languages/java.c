@@ -411,12 +411,31 @@ static bool undo_x86_edges(struct java_frame *f, const struct cn_java_code *code
     return leave(f, f->sp + lowered + 8, fp, pc);
 }
 
+/* Code that runs may have more on the stack than its frame: compareTo() of strings pushes a
+ * register. A stub may still make its frame, and has a frame pointer then. */
+static bool undo_running(struct java_frame *f, const struct cn_java_code *code)
+{
+    enum { PUSHED_MAX = 32 };
+    uint64_t pc;
+
+    for (uint64_t pushed = 0; pushed <= PUSHED_MAX; pushed += 8) {
+        uint64_t caller_sp = f->sp + code->frame_len + pushed;
+
+        if (stack_at(f, caller_sp - 8, &pc) && is_target(f, pc))
+            return leave_frame(f, caller_sp);
+    }
+    if (f->fp >= f->sp && f->fp - f->sp <= code->frame_len && f->fp % 8 == 0 &&
+        stack_at(f, f->fp + 8, &pc) && is_target(f, pc))
+        return leave_frame(f, f->fp + 16);
+    return leave_frame(f, f->sp + code->frame_len);
+}
+
 static bool undo_compiled(struct java_frame *f, const struct cn_java_code *code)
 {
-    if (f->step->is_innermost &&
-        (f->is_arm ? undo_arm_edges(f, code) : undo_x86_edges(f, code)))
-        return true;
-    return leave_frame(f, f->sp + code->frame_len);
+    if (!f->step->is_innermost)
+        return leave_frame(f, f->sp + code->frame_len);
+    return (f->is_arm ? undo_arm_edges(f, code) : undo_x86_edges(f, code)) ||
+           undo_running(f, code);
 }
 
 /* A stub without a frame of its own, or with one that begins as those of C. */

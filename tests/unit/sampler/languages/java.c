@@ -138,6 +138,23 @@ static void finds_the_return_address_after_the_frame(void **state)
     }
 }
 
+static void finds_the_return_address_below_pushed_registers(void **state)
+{
+    (void)state;
+    for (int is_arm = 0; is_arm < 2; is_arm++)
+        for (unsigned pushed = 0; pushed <= 4; pushed++) {
+            open_on(is_arm);
+            cn_u64_put(stack + 16 + 8 * pushed, FP);
+            cn_u64_put(stack + 24 + 8 * pushed, RETURN);
+            /* Code that runs, between two calls. */
+            struct cn_unwind_step step =
+                step_at(is_arm, CN_TEST_JAVA_CODE + 0x20, 0, true);
+            assert_true(cn_test_java_undo(&java, &step));
+            check_caller(&step, STACK + 32 + 8 * pushed, FP, RETURN);
+            cn_test_java_close(&java);
+        }
+}
+
 static void knows_code_that_only_jumps(void **state)
 {
     (void)state;
@@ -251,6 +268,7 @@ int main(void)
         cmocka_unit_test(names_inlined_methods_of_a_call),
         cmocka_unit_test(finds_the_return_address_before_there_is_a_frame),
         cmocka_unit_test(finds_the_return_address_after_the_frame),
+        cmocka_unit_test(finds_the_return_address_below_pushed_registers),
         cmocka_unit_test(knows_code_that_only_jumps),
         cmocka_unit_test(finds_what_deoptimisation_has_replaced),
         cmocka_unit_test(names_interpreted_methods_by_slots_that_agree),
