@@ -223,7 +223,7 @@ static void copies_of_stacks_are_unwound(void **state)
     const uint64_t expected[] = {CN_PERF_CONTEXT_USER, 0x1010, 0x1020};
     struct cn_perf_file file = {
         .event_count = 1,
-        .machine = "x86_64",
+        .origin = {.machine = "x86_64"},
         .events = {{.attr = {.sample_type = CN_PERF_HAS_TID | CN_PERF_HAS_USER_REGS |
                                             CN_PERF_HAS_USER_STACK,
                              .sample_regs_user = 1 << 6 | 1 << 7 | 1 << 8}}}};
