@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "sampler/languages/file.h"
 #include "sampler/languages/languages.h"
 #include "support/skip.h"
 
