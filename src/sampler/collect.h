@@ -40,6 +40,7 @@ struct cn_unwound {
     struct cn_kernel *kernel; /* that unwinds in the kernel what is known; NULL: none */
     struct cn_timers *timers; /* samples inside the program; NULL: not */
     uint64_t last_epoch;
+    bool has_goroutines;              /* tell goroutines of Go apart */
     struct cn_unwound_frames *frames; /* that wait for their samples */
     struct cn_names hints;            /* of run-times of processes that have ended */
 };

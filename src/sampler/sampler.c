@@ -358,6 +358,7 @@ static bool prepare(struct sampling *s, struct cn_error *err)
     cn_unwound_begin(&s->collector.stacks, &s->collector.stored);
     s->collector.stacks.kernel = s->kernel;
     s->collector.stacks.timers = s->timers.shared ? &s->timers : NULL;
+    s->collector.stacks.has_goroutines = s->options->has_goroutines;
     list_polled(s);
     if (s->kernel)
         cn_rings_set_fill(&s->rings, read_kernel, s);

@@ -59,8 +59,9 @@ struct cn_sample_options {
     uint64_t duration_ns; /* 0: to the end */
     enum cn_sample_stacks stacks;
     enum cn_sample_place place;
-    uint32_t stack_len; /* 0: as much as the rings allow */
-    bool has_switches;  /* also when and where tasks stop running */
+    uint32_t stack_len;  /* 0: as much as the rings allow */
+    bool has_switches;   /* also when and where tasks stop running */
+    bool has_goroutines; /* tell goroutines of Go apart */
     int compression_level;
     bool has_symbols; /* the file contains the names of what was sampled */
 

@@ -329,7 +329,11 @@ static size_t finish(struct cn_unwound *stacks, struct cn_unwound_process *proce
                      const struct cn_unwound_task *task, bool is_whole, uint64_t *chain,
                      size_t count, size_t most)
 {
-    struct cn_language_sample sample = {.tid = task->tid, .is_whole = is_whole};
+    struct cn_language_sample sample = {
+        .tid = task->tid,
+        .is_whole = is_whole,
+        .has_goroutines = stacks->has_goroutines,
+    };
     struct cn_unwound_frames *frames =
         stacks->frames ? frames_of(stacks, task->tid) : NULL;
 

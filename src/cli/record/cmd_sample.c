@@ -87,6 +87,7 @@ static bool choose(const struct cn_args *args, struct cn_sample_options *options
     options->has_machine = cn_args_has(args, "all-cpus");
     options->has_symbols = !cn_args_has(args, "no-symbols");
     options->has_switches = cn_args_has(args, "off-cpu");
+    options->has_goroutines = cn_args_has(args, "goroutines");
     options->events = events.list;
     options->event_count = events.count;
     options->path = cn_args_value(args, "output");
@@ -141,6 +142,9 @@ static const struct cn_option options_table[] = {
         "dwarf,BYTES of another length, signals a copy that the program makes itself "
         "(where "
         "perf events are refused), fp uses frame pointers, none has no callers"),
+    CN_OPTION("goroutines", 0, NULL,
+              "show each goroutine of Go programs apart, by its number, below what "
+              "created it"),
     CN_OPTION("compression-level", 'z', "N",
               "compress the file with level N of zstd (default: 1); 0 does not"),
     CN_OPTION("no-symbols", 0, NULL,

@@ -87,7 +87,8 @@ static __always_inline uint64_t thread_pointer(void)
 
 /* Find the states of the sampled thread, in w->states. False if they can not be read. */
 static __always_inline bool find_states(struct cn_frame_walk *w,
-                                        const struct cn_frame_table *t, uint64_t task)
+                                        const struct cn_frame_table *t, uint64_t task,
+                                        const struct user_registers *registers)
 {
     uint64_t *known = bpf_map_lookup_elem(&thread_states, &task), first;
     struct frame_loop loop = {w, t};
@@ -97,6 +98,14 @@ static __always_inline bool find_states(struct cn_frame_walk *w,
     w->states[0] = t->root;
     if (t->root_kind == CN_FRAME_AT_ADDRESS)
         return true;
+#ifdef CN_MACHINE_aarch64
+    if (t->root_kind == CN_FRAME_IN_REGISTER) {
+        w->states[0] = registers->x28;
+        return true;
+    }
+#else
+    (void)registers;
+#endif
     if (t->root_kind == CN_FRAME_AT_THREAD)
         return cn_frame_walk_variable(w, t, thread_pointer());
     if (!cn_frame_walk_begin_search(w, t, known ? *known : 0, &is_over))
@@ -133,7 +142,8 @@ static long walk_state(uint32_t index, void *arg)
 /* Leave the frames of the sampled thread in the ring. False if the sampler must find them; a
  * thread that runs none has none. */
 static __always_inline bool walk_frames(const struct cn_frame_table *t, uint64_t task,
-                                        uint64_t time_ns)
+                                        uint64_t time_ns,
+                                        const struct user_registers *registers)
 {
     uint32_t cpu = bpf_get_smp_processor_id(), count;
     struct cn_frame_walk *w = bpf_map_lookup_elem(&frame_walks, &cpu);
@@ -144,7 +154,7 @@ static __always_inline bool walk_frames(const struct cn_frame_table *t, uint64_t
         return false;
     w->tid = (uint32_t)task;
     w->has_failed = false;
-    if (!find_states(w, t, task))
+    if (!find_states(w, t, task, registers))
         return false;
     if (w->state_count == 0 || w->states[0] == 0)
         return true;

@@ -88,6 +88,8 @@ struct walk {
     bool is_exact;        /* pc is no return address */
     bool has_fp;
     bool is_over;                     /* the outermost frame was reached */
+    bool is_other;                    /* the stack is not that of the thread */
+    bool is_left_out;                 /* the frame at pc is not shown */
     uint32_t zero;                    /* a number that the verifier does not know */
     struct cn_kernel_mapping mapping; /* of the last frame */
     uint64_t window_begin;            /* of what was read of the stack; 0: nothing */
@@ -109,15 +111,18 @@ struct {
 /* The registers of the user's code. `kernel` is where the kernel saved them when it was entered,
  * in the layout of <asm/ptrace.h>. */
 struct user_registers {
+#ifdef CN_MACHINE_aarch64
+    uint64_t x28;
+#endif
     uint64_t fp, lr, sp, pc;
 };
 
 #ifdef CN_MACHINE_aarch64
 #define FRAME_PC(at) ((at)->pc)
 #define IS_USER(at)  (((at)->pstate & 0xf) == 0)
-#define REGISTERS(at)                                      \
-    {                                                      \
-        (at)->regs[29], (at)->regs[30], (at)->sp, (at)->pc \
+#define REGISTERS(at)                                                      \
+    {                                                                      \
+        (at)->regs[28], (at)->regs[29], (at)->regs[30], (at)->sp, (at)->pc \
     }
 
 static __always_inline bool read_registers(struct user_registers *out, const void *kernel)
@@ -128,7 +133,7 @@ static __always_inline bool read_registers(struct user_registers *out, const voi
     } saved;
     const bpf_user_pt_regs_t *from = kernel;
 
-    if (bpf_probe_read_kernel(&saved, sizeof(saved), &from->regs[29]) != 0)
+    if (bpf_probe_read_kernel(&saved, sizeof(saved), &from->regs[28]) != 0)
         return false;
     *out = saved.registers;
     return (saved.pstate & 0xf) == 0;
@@ -210,6 +215,7 @@ struct loop {
     struct walk *walk;
     struct cn_kernel_process *process;
     struct found_rules *found;
+    struct cn_frame_table *interpreter; /* NULL: none */
 };
 
 /* The number of the rule of an address, by the rows of its module. */
@@ -371,6 +377,33 @@ static __always_inline bool step_by_rule(struct walk *w,
     return true;
 }
 
+/* From the stack of the thread to another, where the run-time has changed from that one. */
+static __always_inline bool step_to_other(struct walk *w, const struct cn_frame_table *t)
+{
+    uint32_t cpu = bpf_get_smp_processor_id();
+    struct cn_frame_walk *f = bpf_map_lookup_elem(&frame_walks, &cpu);
+    bool changes = false;
+
+    if (!f || w->is_other)
+        return false;
+    for (uint32_t i = 0; i < CN_FRAME_CHANGES_MAX; i++)
+        changes |= w->pc > t->changes[i].begin && w->pc < t->changes[i].end;
+    if (!changes || f->states[0] != f->words[CN_FRAME_OTHER_FROM] ||
+        f->words[CN_FRAME_OTHER_SP] < f->words[CN_FRAME_OTHER_BEGIN] ||
+        f->words[CN_FRAME_OTHER_SP] >= f->words[CN_FRAME_OTHER_END])
+        return false;
+    w->pc = address_of(f->words[CN_FRAME_OTHER_PC]);
+    w->fp = f->words[CN_FRAME_OTHER_FP];
+    w->sp = w->lowest = w->stack_begin = f->words[CN_FRAME_OTHER_SP];
+    w->lr = 0;
+    w->has_fp = w->is_other = true;
+    w->window_begin = 0;
+    w->is_left_out = w->pc >= t->resumed.begin && w->pc < t->resumed.end;
+    /* It has not called anything, the others have. */
+    w->is_exact = w->is_left_out;
+    return true;
+}
+
 /* One frame; 1 ends the loop. */
 static long step(uint32_t index, void *arg)
 {
@@ -383,13 +416,14 @@ static long step(uint32_t index, void *arg)
     if (at >= CN_KERNEL_CHAIN_MAX + CN_KERNEL_FRAMES_MAX)
         return 1;
     w->record.addresses[at] = w->pc;
-    w->record.stack.user_count++;
+    w->record.stack.user_count += !w->is_left_out;
+    w->is_left_out = false;
     rule = find_rule(loop);
     if (!rule)
         return 1;
     if (rule->kind == CN_KERNEL_END) {
-        w->is_over = true;
-        return 1;
+        w->is_over = !loop->interpreter || !step_to_other(w, loop->interpreter);
+        return w->is_over;
     }
     if (rule->kind == CN_KERNEL_BY_SIGNAL ? !step_by_signal(w) : !step_by_rule(w, rule))
         return 1;
@@ -417,12 +451,13 @@ int sample(struct bpf_perf_event_data *ctx)
     struct cn_kernel_process *process = bpf_map_lookup_elem(&processes, &pid);
     struct cn_frame_table *interpreter = bpf_map_lookup_elem(&interpreters, &pid);
     uint64_t time_ns = bpf_ktime_get_ns();
-    struct user_registers registers;
-    struct loop loop = {w, process, bpf_map_lookup_elem(&founds, &zero)};
+    struct user_registers registers = {0};
+    bool has_registers = find_registers(ctx, &registers);
+    struct loop loop = {w, process, bpf_map_lookup_elem(&founds, &zero), interpreter};
 
-    if (interpreter && !walk_frames(interpreter, task, time_ns))
+    if (interpreter && !walk_frames(interpreter, task, time_ns, &registers))
         return WRITE_A_SAMPLE;
-    if (!w || !process || !loop.found || !find_registers(ctx, &registers))
+    if (!w || !process || !loop.found || !has_registers)
         return WRITE_A_SAMPLE;
     w->record.head = (struct cn_kernel_record){
         .kind = CN_KERNEL_STACK,
@@ -450,7 +485,7 @@ int sample(struct bpf_perf_event_data *ctx)
     w->fp = registers.fp;
     w->lr = registers.lr;
     w->is_exact = w->has_fp = true;
-    w->is_over = false;
+    w->is_over = w->is_other = w->is_left_out = false;
     w->window_begin = 0;
     w->mapping = (struct cn_kernel_mapping){0};
     bpf_loop(CN_KERNEL_FRAMES_MAX, step, &loop, 0);

@@ -37,7 +37,7 @@ struct file {
     int fd;
     struct cn_elf_header header;
     struct cn_arena arena;
-    struct cn_bytes segments;
+    struct cn_bytes segments, section_names;
     uint64_t bias; /* from its addresses to those of the mapping */
     cn_language_symbol_visit visit;
     void *arg;
@@ -299,6 +299,94 @@ bool cn_language_text_find(const struct cn_language_mapping *mapping, const char
     return wanted.is_found;
 }
 
+/* A variable of the program itself needs no relocation: where it is, is known when it is
+ * linked. */
+static void find_fixed(struct file *file, uint64_t address,
+                       struct cn_language_variable *out)
+{
+    struct cn_elf_segment segment;
+    uint64_t alignment, value = address - file->bias;
+    size_t at = 0;
+
+    if (!next_segment(file, THREAD_VARIABLES, 0, &at, &segment, &alignment) ||
+        value >= segment.memory_len)
+        return;
+    alignment = alignment > 0 ? alignment : 1;
+    out->kind = CN_VARIABLE_FIXED;
+    /* The thread pointer is after the variables, or 16 bytes before them. */
+    out->off = file->header.machine == CN_ELF_X86_64
+                   ? value - (segment.memory_len + alignment - 1) / alignment * alignment
+                   : value + (16 + alignment - 1) / alignment * alignment;
+}
+
+struct wanted_section {
+    const char *name;
+    void *out;
+    size_t len;
+    bool is_found;
+};
+
+static void find_section(struct file *file, const struct cn_elf_section *section,
+                         struct cn_bytes sections, uint32_t link, void *arg)
+{
+    struct wanted_section *wanted = arg;
+    struct cn_elf_section names;
+
+    (void)link;
+    if (wanted->is_found ||
+        !find_linked(file, sections, file->header.names_section, &names))
+        return;
+    if (!file->section_names.ptr)
+        file->section_names =
+            read_part(file, names.file_off, names.len, SECTIONS_LEN_MAX);
+    const char *name = cn_bytes_string(file->section_names, section->name_off);
+    if (!name || strcmp(name, wanted->name) != 0 || section->len < wanted->len)
+        return;
+    struct cn_bytes bytes =
+        read_part(file, section->file_off, wanted->len, SECTIONS_LEN_MAX);
+    wanted->is_found = bytes.len == wanted->len;
+    if (wanted->is_found)
+        memcpy(wanted->out, bytes.ptr, bytes.len);
+}
+
+bool cn_language_section(const struct cn_language_mapping *mapping, const char *name,
+                         void *out, size_t len)
+{
+    struct wanted_section wanted = {name, out, len, false};
+    struct file file;
+
+    if (open_file(&file, mapping))
+        visit_sections(&file, find_section, &wanted);
+    close_file(&file);
+    return wanted.is_found;
+}
+
+bool cn_language_bias(const struct cn_language_mapping *mapping, uint64_t *out)
+{
+    struct file file;
+    bool is_found = open_file(&file, mapping);
+
+    *out = file.bias;
+    close_file(&file);
+    return is_found;
+}
+
+uint64_t cn_language_last_variable(const struct cn_language_mapping *mapping)
+{
+    struct cn_language_variable last = {.off = (uint64_t)-8};
+    struct cn_elf_segment segment;
+    uint64_t alignment;
+    struct file file;
+    size_t at = 0;
+
+    if (open_file(&file, mapping) &&
+        next_segment(&file, THREAD_VARIABLES, 0, &at, &segment, &alignment) &&
+        segment.memory_len >= 8)
+        find_fixed(&file, segment.memory_len - 8 + file.bias, &last);
+    close_file(&file);
+    return last.off;
+}
+
 bool cn_language_data(const struct cn_language_mapping *mapping, uint64_t *begin,
                       uint64_t *end)
 {
@@ -308,11 +396,15 @@ bool cn_language_data(const struct cn_language_mapping *mapping, uint64_t *begin
     size_t at = 0;
     bool is_found = false;
 
-    if (open_file(&file, mapping) &&
+    bool is_open = open_file(&file, mapping);
+    *begin = *end = 0;
+    /* Linkers may make several, in the order of addresses. */
+    while (
+        is_open &&
         next_segment(&file, CN_ELF_LOAD, WRITABLE_SEGMENT, &at, &segment, &alignment) &&
         segment.memory_len < UINT64_MAX - segment.address) {
-        *begin = segment.address + file.bias;
-        *end = *begin + segment.memory_len;
+        *begin = is_found ? *begin : segment.address + file.bias;
+        *end = segment.address + file.bias + segment.memory_len;
         is_found = true;
     }
     close_file(&file);
@@ -496,26 +588,6 @@ static void find_relocation(struct file *file, const struct cn_elf_section *sect
         wanted->out->slot = at + file->bias;
         return;
     }
-}
-
-/* A variable of the program itself needs no relocation: where it is, is known when it is
- * linked. */
-static void find_fixed(struct file *file, uint64_t address,
-                       struct cn_language_variable *out)
-{
-    struct cn_elf_segment segment;
-    uint64_t alignment, value = address - file->bias;
-    size_t at = 0;
-
-    if (!next_segment(file, THREAD_VARIABLES, 0, &at, &segment, &alignment) ||
-        value >= segment.memory_len)
-        return;
-    alignment = alignment > 0 ? alignment : 1;
-    out->kind = CN_VARIABLE_FIXED;
-    /* The thread pointer is after the variables, or 16 bytes before them. */
-    out->off = file->header.machine == CN_ELF_X86_64
-                   ? value - (segment.memory_len + alignment - 1) / alignment * alignment
-                   : value + (16 + alignment - 1) / alignment * alignment;
 }
 
 bool cn_language_variable_find(const struct cn_language_mapping *mapping,

@@ -37,6 +37,17 @@ bool cn_language_constant(const struct cn_language_mapping *mapping, uint64_t ad
 bool cn_language_text_find(const struct cn_language_mapping *mapping, const char *prefix,
                            char *out, size_t size);
 
+/* The first bytes of a section, found by its name. */
+bool cn_language_section(const struct cn_language_mapping *mapping, const char *name,
+                         void *out, size_t len);
+
+/* What is added to addresses of the file to get those of the process. */
+bool cn_language_bias(const struct cn_language_mapping *mapping, uint64_t *out);
+
+/* Where the last variable of the threads of a program is, of 8 bytes, after the thread pointer: that
+ * of Go, which is right before it if there are no others. */
+uint64_t cn_language_last_variable(const struct cn_language_mapping *mapping);
+
 /* Memory of the process that the file says is for data that change. */
 bool cn_language_data(const struct cn_language_mapping *mapping, uint64_t *begin,
                       uint64_t *end);

@@ -172,6 +172,8 @@ CN_FRAME_INLINE bool cn_frame_walk_enter(struct cn_frame_walk *w,
     uint64_t words = 0;
 
     w->frame = w->end = w->array = 0;
+    if (t->order == CN_FRAME_NONE)
+        return true;
     if (t->order == CN_FRAME_DOWN)
         return cn_frame_walk_u64(w, &w->array, w->state + t->first) && w->array != 0 &&
                cn_frame_walk_enter_array(w, t);

@@ -34,10 +34,12 @@ enum cn_frame_root {
     CN_FRAME_AT_THREAD, /* a variable of the thread points to it: `root` is from the thread
                           * pointer on, or in the variables of `root_module` */
     CN_FRAME_IN_LISTS,  /* in lists of the interpreters that start at `root`: Python */
+    CN_FRAME_IN_REGISTER, /* in x28 of aarch64: Go */
 };
 
 /* How frames follow each other. */
 enum cn_frame_order {
+    CN_FRAME_NONE,   /* there are none: the words of the state are all */
     CN_FRAME_LINKED, /* each points to its caller */
     CN_FRAME_UP,     /* an array, the callers at higher addresses */
     CN_FRAME_DOWN, /* arrays, the callers at lower addresses, then in the array before */
@@ -64,6 +66,25 @@ struct cn_frame_read {
     int32_t off;
 };
 
+/* A run-time that runs its own code on the stack of the thread, and that of the program on others
+ * (Go): where its functions that change to the first end, the stack goes on with the other. Words
+ * of the state say where. */
+enum {
+    CN_FRAME_OTHER_FROM, /* the state of what runs on the stack of the thread */
+    CN_FRAME_OTHER_SP,
+    CN_FRAME_OTHER_PC,
+    CN_FRAME_OTHER_FP,
+    CN_FRAME_OTHER_BEGIN, /* of the other stack */
+    CN_FRAME_OTHER_END,
+    CN_FRAME_OTHER_LEN,
+};
+
+struct cn_frame_range {
+    uint64_t begin, end;
+};
+
+enum { CN_FRAME_CHANGES_MAX = 4 };
+
 struct cn_frame_table {
     uint64_t root;
     uint32_t root_kind, order;
@@ -85,6 +106,10 @@ struct cn_frame_table {
     uint32_t language;    /* enum cn_language */
     uint32_t root_module; /* of glibc; 0: none */
     uint64_t other;       /* what reads may start from */
+    struct cn_frame_range
+        changes[CN_FRAME_CHANGES_MAX]; /* functions that change stacks */
+    struct cn_frame_range
+        resumed; /* one that is shown in the place of them, and left out */
     struct cn_frame_read head_reads[CN_FRAME_READS_MAX], reads[CN_FRAME_READS_MAX];
 };
 

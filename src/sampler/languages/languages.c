@@ -7,13 +7,8 @@
 #include "sampler/languages/runtimes.h"
 
 static const struct cn_language_runtime *const runtimes[] = {
-    &cn_language_java,
-    &cn_language_python,
-    &cn_language_javascript,
-    &cn_language_perl,
-    &cn_language_php,
-    &cn_language_ruby,
-    NULL,
+    &cn_language_go,   &cn_language_java, &cn_language_python, &cn_language_javascript,
+    &cn_language_perl, &cn_language_php,  &cn_language_ruby,   NULL,
 };
 
 /* A run-time of a process. */
@@ -41,16 +36,20 @@ static struct cn_languages *languages_new(struct cn_memory *memory,
     return languages;
 }
 
-static void add(struct cn_languages *languages, const struct cn_language_runtime *runtime,
-                const struct cn_language_mapping *mapping)
+static void add(struct cn_languages **languages,
+                const struct cn_language_runtime *runtime,
+                const struct cn_language_mapping *mapping, struct cn_memory *memory,
+                struct cn_stored_names *names)
 {
-    void *state = runtime->open(languages->memory, mapping, languages->names);
+    void *state = runtime->open(memory, mapping, names);
 
     if (!state)
         return;
+    if (!*languages)
+        *languages = languages_new(memory, names);
     struct language language = {runtime, state, *mapping, cn_strdup(mapping->path)};
     language.mapping.path = language.path;
-    CN_PUSH(languages->list, languages->count, languages->capacity, language);
+    CN_PUSH((*languages)->list, (*languages)->count, (*languages)->capacity, language);
 }
 
 void cn_languages_map(struct cn_languages **languages,
@@ -62,13 +61,11 @@ void cn_languages_map(struct cn_languages **languages,
 
         if (!runtimes[i]->is_runtime(mapping->path))
             continue;
-        if (!*languages)
-            *languages = languages_new(memory, names);
         /* A file may have several mappings with code, and they may be reported twice. */
-        for (size_t k = 0; k < (*languages)->count; k++)
+        for (size_t k = 0; *languages && k < (*languages)->count; k++)
             is_known |= (*languages)->list[k].runtime == runtimes[i];
         if (!is_known)
-            add(*languages, runtimes[i], mapping);
+            add(languages, runtimes[i], mapping, memory, names);
     }
 }
 
@@ -76,9 +73,10 @@ struct cn_languages *cn_languages_copy(const struct cn_languages *languages)
 {
     if (!languages)
         return NULL;
-    struct cn_languages *copy = languages_new(languages->memory, languages->names);
+    struct cn_languages *copy = NULL;
     for (size_t i = 0; i < languages->count; i++)
-        add(copy, languages->list[i].runtime, &languages->list[i].mapping);
+        add(&copy, languages->list[i].runtime, &languages->list[i].mapping,
+            languages->memory, languages->names);
     return copy;
 }
 

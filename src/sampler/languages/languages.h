@@ -39,6 +39,7 @@ struct cn_language_sample {
      * confirms them. */
     const struct cn_frames_found *found;
     const uint64_t *words;
+    bool has_goroutines; /* show each goroutine of Go by its number */
 };
 
 /* Can frames of a run-time be read at the sample, by a table? */
