@@ -13,6 +13,7 @@ import unittest
 from schema import DEFINITIONS, ROOT, SCHEMA, Mismatch, check
 
 API = ROOT / "src" / "server" / "api"
+LENS = ROOT / "src" / "analyze" / "lens" / "lens.c"  # names the filters of views
 QUESTIONS = SCHEMA["questions"]
 
 
@@ -50,7 +51,7 @@ class Schema(unittest.TestCase):
 
     def test_has_the_parameters_of_the_server(self):
         source = "".join(path.read_text(encoding="utf-8") for path in
-                         sorted([*API.glob("*.c"), *(API.parent / "sql").glob("*.c")]))
+                         sorted([*API.glob("*.c"), *(API.parent / "sql").glob("*.c"), LENS]))
         asked = set(re.findall(r'cn_request_\w+\(\s*request,\s*"(\w+)"', source))
         self.assertGreater(len(asked), 40)
         self.assertEqual(asked - parameters().keys(), set(), "parameters that the schema lacks")
@@ -95,7 +96,7 @@ class Schema(unittest.TestCase):
 
     def test_was_seen_in_answers(self):
         folder = pathlib.Path(os.environ.get("CAIRN_SEEN", ""))
-        names = ("api", "assembly", "collect", "diff", "notes", "peculiar", "sql", "store")
+        names = ("api", "assembly", "collect", "diff", "lens", "notes", "peculiar", "sql", "store")
         kept = [folder / f"test_{name}.py.txt" for name in names]
         missing = [path.stem for path in kept if not path.exists()]
         if missing:
