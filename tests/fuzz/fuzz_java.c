@@ -65,10 +65,11 @@ void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
 {
     static uint8_t image[CN_TEST_JAVA_LEN];
 
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 4; i++) {
         uint8_t *stack = image + CN_TEST_JAVA_LEN - STACK_LEN;
 
-        cn_test_java_image(i ? CN_UNWIND_X86_64 : CN_UNWIND_AARCH64, image);
+        cn_test_java_image(i % 2 ? CN_UNWIND_X86_64 : CN_UNWIND_AARCH64,
+                           i < 2 ? CN_TEST_JAVA_17 : CN_TEST_JAVA_25, image);
         for (uint64_t k = 0; k < STACK_LEN / 8; k++)
             cn_u64_put(stack + 8 * k, k % 3 == 0   ? CN_TEST_JAVA_CALL
                                       : k % 3 == 1 ? CN_TEST_JAVA_METHOD

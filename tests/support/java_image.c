@@ -40,7 +40,14 @@ enum {
     SCOPES = 0x200, /* in the blob */
     PCS = 0x240,
     METADATA = 0x2a0,
+    PCS_LEN = 36,
     BLOB_LEN = 0x2c0,
+    IMMUTABLE = 0x5000, /* since 25: records and scopes of the blob */
+    IMMUTABLE_PCS = 0x10,
+    IMMUTABLE_LEN = 0x50,
+    MUTABLE = 0x5100, /* relocations, then metadata */
+    RELOCATION_LEN = 0x18,
+    MUTABLE_LEN = 0x28,
     STUB_BLOB = 0x4400 + 16,
     STRUCT_LEN = 56,
     TYPE_LEN = 40,
@@ -53,51 +60,65 @@ static const struct field {
     const char *type, *name;
     int is_static;
     uint64_t value;
+    enum cn_test_java_release only; /* 0: every one has it */
+    const char *value_type;
 } fields[] = {
-    {"CodeCache", "_heaps", 1, CN_TEST_JAVA_BASE + HEAPS},
-    {"AbstractInterpreter", "_code", 1, CN_TEST_JAVA_BASE + QUEUE},
-    {"StubRoutines", "_call_stub_return_address", 1, CN_TEST_JAVA_BASE + CALL_STUB},
-    {"Abstract_VM_Version", "_vm_major_version", 1, CN_TEST_JAVA_BASE + VERSION},
-    {"Abstract_VM_Version", "_s_vm_release", 1, CN_TEST_JAVA_BASE + RELEASE},
-    {"GrowableArrayBase", "_len", 0, 4},
-    {"GrowableArray<int>", "_data", 0, 8},
-    {"CodeHeap", "_memory", 0, 8},
-    {"CodeHeap", "_segmap", 0, 48},
-    {"CodeHeap", "_log2_segment_size", 0, 96},
-    {"VirtualSpace", "_low", 0, 8},
-    {"VirtualSpace", "_high", 0, 16},
-    {"HeapBlock::Header", "_used", 0, 8},
-    {"StubQueue", "_stub_buffer", 0, 0},
-    {"StubQueue", "_buffer_limit", 0, 8},
-    {"CodeBlob", "_name", 0, 8},
-    {"CodeBlob", "_size", 0, 16},
-    {"CodeBlob", "_frame_complete_offset", 0, 20},
-    {"CodeBlob", "_frame_size", 0, 24},
-    {"CodeBlob", "_data_offset", 0, 28},
-    {"CodeBlob", "_code_begin", 0, 32},
-    {"CodeBlob", "_code_end", 0, 40},
-    {"CompiledMethod", "_method", 0, 48},
-    {"CompiledMethod", "_scopes_data_begin", 0, 56},
-    {"CompiledMethod", "_deopt_handler_begin", 0, 64},
-    {"nmethod", "_compile_id", 0, 72},
-    {"nmethod", "_scopes_pcs_offset", 0, 76},
-    {"nmethod", "_dependencies_offset", 0, 80},
-    {"nmethod", "_metadata_offset", 0, 84},
-    {"nmethod", "_orig_pc_offset", 0, 88},
-    {"nmethod", "_verified_entry_point", 0, 96},
-    {"PcDesc", "_pc_offset", 0, 0},
-    {"PcDesc", "_scope_decode_offset", 0, 4},
-    {"Method", "_constMethod", 0, 16},
-    {"ConstMethod", "_constants", 0, 0},
-    {"ConstMethod", "_flags", 0, 8},
-    {"ConstMethod", "_code_size", 0, 10},
-    {"ConstMethod", "_name_index", 0, 12},
-    {"ConstantPool", "_pool_holder", 0, 8},
-    {"ConstantPool", "_length", 0, 16},
-    {"ConstantPool", "_source_file_name_index", 0, 20},
-    {"Klass", "_name", 0, 24},
-    {"Symbol", "_length", 0, 4},
-    {"Symbol", "_body[0]", 0, 6},
+    {"CodeCache", "_heaps", 1, CN_TEST_JAVA_BASE + HEAPS, 0, NULL},
+    {"AbstractInterpreter", "_code", 1, CN_TEST_JAVA_BASE + QUEUE, 0, NULL},
+    {"StubRoutines", "_call_stub_return_address", 1, CN_TEST_JAVA_BASE + CALL_STUB, 0,
+     NULL},
+    {"Abstract_VM_Version", "_vm_major_version", 1, CN_TEST_JAVA_BASE + VERSION, 0, NULL},
+    {"Abstract_VM_Version", "_s_vm_release", 1, CN_TEST_JAVA_BASE + RELEASE, 0, NULL},
+    {"GrowableArrayBase", "_len", 0, 4, 0, NULL},
+    {"GrowableArray<int>", "_data", 0, 8, 0, NULL},
+    {"CodeHeap", "_memory", 0, 8, 0, NULL},
+    {"CodeHeap", "_segmap", 0, 48, 0, NULL},
+    {"CodeHeap", "_log2_segment_size", 0, 96, 0, NULL},
+    {"VirtualSpace", "_low", 0, 8, 0, NULL},
+    {"VirtualSpace", "_high", 0, 16, 0, NULL},
+    {"HeapBlock::Header", "_used", 0, 8, 0, NULL},
+    {"StubQueue", "_stub_buffer", 0, 0, 0, NULL},
+    {"StubQueue", "_buffer_limit", 0, 8, 0, NULL},
+    {"CodeBlob", "_name", 0, 8, 0, NULL},
+    {"CodeBlob", "_size", 0, 16, 0, NULL},
+    {"CodeBlob", "_frame_complete_offset", 0, 20, CN_TEST_JAVA_17, "int"},
+    {"CodeBlob", "_frame_complete_offset", 0, 20, CN_TEST_JAVA_25, "int16_t"},
+    {"CodeBlob", "_frame_size", 0, 24, 0, NULL},
+    {"CodeBlob", "_data_offset", 0, 28, 0, NULL},
+    {"CodeBlob", "_code_begin", 0, 32, CN_TEST_JAVA_17, NULL},
+    {"CodeBlob", "_code_end", 0, 40, CN_TEST_JAVA_17, NULL},
+    {"CompiledMethod", "_method", 0, 48, CN_TEST_JAVA_17, NULL},
+    {"CompiledMethod", "_scopes_data_begin", 0, 56, CN_TEST_JAVA_17, NULL},
+    {"CompiledMethod", "_deopt_handler_begin", 0, 64, CN_TEST_JAVA_17, NULL},
+    {"nmethod", "_compile_id", 0, 72, 0, NULL},
+    {"nmethod", "_scopes_pcs_offset", 0, 76, 0, NULL},
+    {"nmethod", "_dependencies_offset", 0, 80, CN_TEST_JAVA_17, NULL},
+    {"nmethod", "_metadata_offset", 0, 84, CN_TEST_JAVA_17, NULL},
+    {"nmethod", "_orig_pc_offset", 0, 88, 0, NULL},
+    {"nmethod", "_verified_entry_point", 0, 96, CN_TEST_JAVA_17, NULL},
+    {"CodeBlob", "_code_offset", 0, 32, CN_TEST_JAVA_25, NULL},
+    {"CodeBlob", "_mutable_data", 0, 104, CN_TEST_JAVA_25, NULL},
+    {"CodeBlob", "_mutable_data_size", 0, 112, CN_TEST_JAVA_25, NULL},
+    {"CodeBlob", "_relocation_size", 0, 116, CN_TEST_JAVA_25, NULL},
+    {"nmethod", "_method", 0, 48, CN_TEST_JAVA_25, NULL},
+    {"nmethod", "_immutable_data", 0, 120, CN_TEST_JAVA_25, NULL},
+    {"nmethod", "_immutable_data_size", 0, 128, CN_TEST_JAVA_25, NULL},
+    {"nmethod", "_scopes_data_offset", 0, 132, CN_TEST_JAVA_25, NULL},
+    {"nmethod", "_deopt_handler_offset", 0, 64, CN_TEST_JAVA_25, NULL},
+    {"nmethod", "_verified_entry_offset", 0, 96, CN_TEST_JAVA_25, NULL},
+    {"PcDesc", "_pc_offset", 0, 0, 0, NULL},
+    {"PcDesc", "_scope_decode_offset", 0, 4, 0, NULL},
+    {"Method", "_constMethod", 0, 16, 0, NULL},
+    {"ConstMethod", "_constants", 0, 0, 0, NULL},
+    {"ConstMethod", "_flags", 0, 8, 0, NULL},
+    {"ConstMethod", "_code_size", 0, 10, 0, NULL},
+    {"ConstMethod", "_name_index", 0, 12, 0, NULL},
+    {"ConstantPool", "_pool_holder", 0, 8, 0, NULL},
+    {"ConstantPool", "_length", 0, 16, 0, NULL},
+    {"ConstantPool", "_source_file_name_index", 0, 20, 0, NULL},
+    {"Klass", "_name", 0, 24, 0, NULL},
+    {"Symbol", "_length", 0, 4, 0, NULL},
+    {"Symbol", "_body[0]", 0, 6, 0, NULL},
 };
 
 static const struct {
@@ -114,6 +135,8 @@ static const char *const symbols[] = {"Shop.java", "sell", "price", "main",
 
 /* The image while it is written. */
 struct making {
+    enum cn_unwind_machine machine;
+    enum cn_test_java_release release;
     uint8_t *image;
     size_t strings_len;
 };
@@ -150,18 +173,23 @@ static void put_tables(struct making *m)
                                          CN_TEST_JAVA_BASE + INTS,
                                          INT_LEN,
                                          0,
-                                         8};
+                                         8,
+                                         16};
+    size_t at = STRUCTS;
 
     for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
         put(m, VARIABLES + 8 * i, variables[i]);
     for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
-        size_t at = STRUCTS + i * STRUCT_LEN;
-
+        if (fields[i].only != 0 && fields[i].only != m->release)
+            continue;
         assert(at + 2 * STRUCT_LEN <= TYPES);
         put(m, at, string_of(m, fields[i].type));
         put(m, at + 8, string_of(m, fields[i].name));
         put(m, at + 24, (uint64_t)fields[i].is_static);
         put(m, at + (fields[i].is_static ? 40 : 32), fields[i].value);
+        if (fields[i].value_type)
+            put(m, at + 16, string_of(m, fields[i].value_type));
+        at += STRUCT_LEN;
     }
     for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
         put(m, TYPES + i * TYPE_LEN, string_of(m, types[i].type));
@@ -176,8 +204,8 @@ static void put_heap(struct making *m)
     put(m, HEAPS, CN_TEST_JAVA_BASE + ARRAY);
     put(m, QUEUE, CN_TEST_JAVA_BASE + STUB_QUEUE);
     put(m, CALL_STUB, CN_TEST_JAVA_CALL_STUB);
-    put(m, RELEASE, string_of(m, "17.0.9+9"));
-    cn_u32_put(m->image + VERSION, 17);
+    put(m, RELEASE, string_of(m, m->release == CN_TEST_JAVA_17 ? "17.0.9+9" : "25+36"));
+    cn_u32_put(m->image + VERSION, m->release);
     cn_u32_put(m->image + ARRAY + 4, 1);
     put(m, ARRAY + 8, CN_TEST_JAVA_BASE + ARRAY_DATA);
     put(m, ARRAY_DATA, CN_TEST_JAVA_BASE + HEAP);
@@ -194,10 +222,18 @@ static void put_heap(struct making *m)
     m->image[SEGMENTS + 7] = 7;
 }
 
+/* Numbers of one byte or several; since 20 none of their bytes is 0. */
+static void put_numbers(const struct making *m, uint8_t *at, const uint8_t *bytes,
+                        size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        at[i] = (uint8_t)(bytes[i] + (m->release >= 20));
+}
+
 static void put_methods(struct making *m)
 {
     /* Bytecode 0 is in the first line, 5 in the next, 40 388 lines later. */
-    static const uint8_t lines[] = {5 << 3 | 1, 0xff, 70, 200, 9, 0};
+    static const uint8_t numbers[] = {70, 200, 9};
 
     for (size_t i = 0; i < 3; i++) {
         size_t method = METHODS + i * METHOD_LEN, constants = method + CONST_OFF;
@@ -208,10 +244,12 @@ static void put_methods(struct making *m)
         cn_u16_put(m->image + constants + 8, 1);
         cn_u16_put(m->image + constants + 10, 48);
         cn_u16_put(m->image + constants + 12, (uint16_t)(2 + i));
-        *at++ = 0xff; /* bytecode 0 and line 10, 20, 30, as signed numbers */
-        *at++ = 0;
-        *at++ = (uint8_t)(2 * (10 + 10 * i));
-        memcpy(at, lines, sizeof(lines));
+        /* Bytecode 0 and line 10, 20, 30, as signed numbers. */
+        const uint8_t first[] = {0, (uint8_t)(2 * (10 + 10 * i))};
+        at[0] = at[4] = 0xff;
+        put_numbers(m, at + 1, first, sizeof(first));
+        at[3] = 5 << 3 | 1;
+        put_numbers(m, at + 5, numbers, sizeof(numbers));
     }
     put(m, POOL + 8, CN_TEST_JAVA_BASE + CLASS);
     cn_u32_put(m->image + POOL + 16, 6);
@@ -226,40 +264,14 @@ static void put_methods(struct making *m)
     put(m, CLASS + 24, CN_TEST_JAVA_BASE + SYMBOLS + 4 * SYMBOL_LEN);
 }
 
-static void put_code(struct making *m, enum cn_unwind_machine machine)
+static void put_instructions(struct making *m)
 {
     static const uint32_t arm[] = {0xd503201f, 0xd10083ff, 0xa9017bfd};
     static const uint8_t x86[] = {0x0f, 0x1f, 0x44, 0,    0,    0x55,
                                   0x48, 0x83, 0xec, 0x10, 0x66, 0x90};
-    /* Of sell: no caller, method 1, bytecode 5; of price: called there, method 2. */
-    static const uint8_t scopes[] = {0xff, 0, 1, 6, 1, 2, 6};
-    uint8_t *blob = m->image + BLOB,
-            *code = m->image + (CN_TEST_JAVA_CODE - CN_TEST_JAVA_BASE);
+    uint8_t *code = m->image + (CN_TEST_JAVA_CODE - CN_TEST_JAVA_BASE);
 
-    m->image[CODE_HEAP + 8] = 1;
-    cn_u64_put(blob + 8, string_of(m, "nmethod"));
-    cn_u32_put(blob + 16, BLOB_LEN);
-    cn_u32_put(blob + 20, 12);
-    cn_u32_put(blob + 24, 4);
-    cn_u64_put(blob + 32, CN_TEST_JAVA_CODE);
-    cn_u64_put(blob + 40, CN_TEST_JAVA_CODE + CN_TEST_JAVA_CODE_LEN);
-    cn_u64_put(blob + 48, CN_TEST_JAVA_BASE + METHODS);
-    cn_u64_put(blob + 56, CN_TEST_JAVA_BASE + BLOB + SCOPES);
-    cn_u64_put(blob + 64, CN_TEST_JAVA_DEOPT);
-    cn_u32_put(blob + 72, 7);
-    cn_u32_put(blob + 76, PCS);
-    cn_u32_put(blob + 80, PCS + 36);
-    cn_u32_put(blob + 84, METADATA);
-    cn_u32_put(blob + 88, 8);
-    cn_u64_put(blob + 96, CN_TEST_JAVA_CODE);
-    memcpy(blob + SCOPES, scopes, sizeof(scopes));
-    cn_u32_put(blob + PCS, UINT32_MAX);
-    cn_u32_put(blob + PCS + 12, 0x40);
-    cn_u32_put(blob + PCS + 16, 4);
-    cn_u32_put(blob + PCS + 24, 0x7fffffff);
-    cn_u64_put(blob + METADATA, CN_TEST_JAVA_BASE + METHODS);
-    cn_u64_put(blob + METADATA + 8, CN_TEST_JAVA_BASE + METHODS + METHOD_LEN);
-    if (machine == CN_UNWIND_AARCH64) {
+    if (m->machine == CN_UNWIND_AARCH64) {
         for (size_t i = 0; i < 3; i++)
             cn_u32_put(code + 4 * i, arm[i]);
         cn_u32_put(code + CN_TEST_JAVA_CODE_LEN - 4, 0xd65f03c0);
@@ -267,25 +279,100 @@ static void put_code(struct making *m, enum cn_unwind_machine machine)
         memcpy(code, x86, sizeof(x86));
         code[CN_TEST_JAVA_CODE_LEN - 8] = 0xc3;
     }
+}
+
+/* What is compiled at which instruction, and the methods that it names. */
+static void put_scopes(struct making *m, uint8_t *pcs, uint8_t *scopes, uint8_t *metadata)
+{
+    /* Of sell: no caller, method 1, bytecode 5; of price: called there, method 2. */
+    static const uint8_t numbers[] = {0, 1, 6, 1, 2, 6};
+
+    scopes[0] = 0xff;
+    put_numbers(m, scopes + 1, numbers, sizeof(numbers));
+    cn_u32_put(pcs, UINT32_MAX);
+    cn_u32_put(pcs + 12, 0x40);
+    cn_u32_put(pcs + 16, 4);
+    cn_u32_put(pcs + 24, 0x7fffffff);
+    cn_u64_put(metadata, CN_TEST_JAVA_BASE + METHODS);
+    cn_u64_put(metadata + 8, CN_TEST_JAVA_BASE + METHODS + METHOD_LEN);
+}
+
+static void put_code_17(struct making *m, uint8_t *blob)
+{
+    cn_u32_put(blob + 20, 12);
+    cn_u64_put(blob + 32, CN_TEST_JAVA_CODE);
+    cn_u64_put(blob + 40, CN_TEST_JAVA_CODE + CN_TEST_JAVA_CODE_LEN);
+    cn_u64_put(blob + 56, CN_TEST_JAVA_BASE + BLOB + SCOPES);
+    cn_u64_put(blob + 64, CN_TEST_JAVA_DEOPT);
+    cn_u32_put(blob + 76, PCS);
+    cn_u32_put(blob + 80, PCS + PCS_LEN);
+    cn_u32_put(blob + 84, METADATA);
+    cn_u64_put(blob + 96, CN_TEST_JAVA_CODE);
+    put_scopes(m, blob + PCS, blob + SCOPES, blob + METADATA);
+}
+
+/* Other fields follow those of 16 bits. */
+static void put_code_25(struct making *m, uint8_t *blob)
+{
+    enum { CODE_OFF = CN_TEST_JAVA_CODE - CN_TEST_JAVA_BASE - BLOB };
+
+    cn_u32_put(blob + 20, 0x1230000 | 12);
+    cn_u32_put(blob + 28, CODE_OFF + CN_TEST_JAVA_CODE_LEN);
+    cn_u32_put(blob + 32, CODE_OFF);
+    cn_u32_put(blob + 64, CN_TEST_JAVA_DEOPT - CN_TEST_JAVA_BASE - BLOB);
+    cn_u32_put(blob + 76, IMMUTABLE_PCS);
+    cn_u32_put(blob + 96, 0x1230000);
+    cn_u64_put(blob + 104, CN_TEST_JAVA_BASE + MUTABLE);
+    cn_u32_put(blob + 112, MUTABLE_LEN);
+    cn_u32_put(blob + 116, RELOCATION_LEN);
+    cn_u64_put(blob + 120, CN_TEST_JAVA_BASE + IMMUTABLE);
+    cn_u32_put(blob + 128, IMMUTABLE_LEN);
+    cn_u32_put(blob + 132, IMMUTABLE_PCS + PCS_LEN);
+    put_scopes(m, m->image + IMMUTABLE + IMMUTABLE_PCS,
+               m->image + IMMUTABLE + IMMUTABLE_PCS + PCS_LEN,
+               m->image + MUTABLE + RELOCATION_LEN);
+}
+
+static void put_code(struct making *m)
+{
+    uint8_t *blob = m->image + BLOB;
+
+    m->image[CODE_HEAP + 8] = 1;
+    cn_u64_put(blob + 8, string_of(m, "nmethod"));
+    cn_u32_put(blob + 16, BLOB_LEN);
+    cn_u32_put(blob + 24, 4);
+    cn_u64_put(blob + 48, CN_TEST_JAVA_BASE + METHODS);
+    cn_u32_put(blob + 72, 7);
+    cn_u32_put(blob + 88, 8);
+    if (m->release == CN_TEST_JAVA_17)
+        put_code_17(m, blob);
+    else
+        put_code_25(m, blob);
+    put_instructions(m);
     blob = m->image + STUB_BLOB;
     m->image[STUB_BLOB - 8] = 1;
     cn_u64_put(blob + 8, string_of(m, "copies"));
     cn_u32_put(blob + 16, 0x180);
     cn_u32_put(blob + 20, UINT32_MAX);
-    cn_u64_put(blob + 32, CN_TEST_JAVA_STUB);
-    cn_u64_put(blob + 40, CN_TEST_JAVA_STUB + 0x40);
+    if (m->release == CN_TEST_JAVA_17) {
+        cn_u64_put(blob + 32, CN_TEST_JAVA_STUB);
+        cn_u64_put(blob + 40, CN_TEST_JAVA_STUB + 0x40);
+    } else {
+        cn_u32_put(blob + 28, CN_TEST_JAVA_STUB + 0x40 - CN_TEST_JAVA_BASE - STUB_BLOB);
+        cn_u32_put(blob + 32, CN_TEST_JAVA_STUB - CN_TEST_JAVA_BASE - STUB_BLOB);
+    }
 }
 
-void cn_test_java_image(enum cn_unwind_machine machine,
+void cn_test_java_image(enum cn_unwind_machine machine, enum cn_test_java_release release,
                         uint8_t image[static CN_TEST_JAVA_LEN])
 {
-    struct making m = {.image = image};
+    struct making m = {machine, release, image, 0};
 
     memset(image, 0, CN_TEST_JAVA_LEN);
     put_tables(&m);
     put_heap(&m);
     put_methods(&m);
-    put_code(&m, machine);
+    put_code(&m);
 }
 
 /* A library with the symbols of the tables, whose code is before the image; its descriptor. */
@@ -307,6 +394,7 @@ static int make_library(void)
         "gHotSpotVMIntConstantEntryArrayStride",
         "gHotSpotVMIntConstantEntryNameOffset",
         "gHotSpotVMIntConstantEntryValueOffset",
+        "gHotSpotVMStructEntryTypeStringOffset",
     };
     enum {
         COUNT = sizeof(names) / sizeof(*names),

@@ -27,7 +27,10 @@ enum {
     CN_TEST_JAVA_BYTECODE = CN_TEST_JAVA_BASE + 0x36a0,
 };
 
-void cn_test_java_image(enum cn_unwind_machine machine,
+/* Where compiled code has its scopes: with the instructions, or apart. */
+enum cn_test_java_release { CN_TEST_JAVA_17 = 17, CN_TEST_JAVA_25 = 25 };
+
+void cn_test_java_image(enum cn_unwind_machine machine, enum cn_test_java_release release,
                         uint8_t image[static CN_TEST_JAVA_LEN]);
 
 /* A process with this memory, and the run-time in it. */

@@ -49,6 +49,9 @@ enum cn_java_field {
     CN_JAVA_BLOB_CODE_END,
     CN_JAVA_BLOB_CODE_OFF,
     CN_JAVA_BLOB_DATA_OFF,
+    CN_JAVA_BLOB_MUTABLE, /* since 25: where relocations and metadata are */
+    CN_JAVA_BLOB_MUTABLE_LEN,
+    CN_JAVA_BLOB_RELOCATION_LEN,
     CN_JAVA_COMPILED_METHOD,
     CN_JAVA_COMPILED_ID,
     CN_JAVA_COMPILED_SCOPES, /* an address; else there is an offset */
@@ -56,10 +59,13 @@ enum cn_java_field {
     CN_JAVA_COMPILED_PCS_OFF,
     CN_JAVA_COMPILED_PCS_END_OFF,
     CN_JAVA_COMPILED_METADATA_OFF,
+    CN_JAVA_COMPILED_IMMUTABLE, /* since 23: where scopes are */
+    CN_JAVA_COMPILED_IMMUTABLE_LEN,
     CN_JAVA_COMPILED_DEOPT, /* an address; else there is an offset */
     CN_JAVA_COMPILED_DEOPT_OFF,
     CN_JAVA_COMPILED_ORIGINAL_OFF,
-    CN_JAVA_COMPILED_ENTRY,
+    CN_JAVA_COMPILED_ENTRY, /* an address; else there is an offset */
+    CN_JAVA_COMPILED_ENTRY_OFF,
     CN_JAVA_PC_OFF,
     CN_JAVA_PC_SCOPE,
     CN_JAVA_PC_SIZE,
@@ -106,14 +112,21 @@ struct cn_java_vm {
     enum cn_java_state state;
     uint64_t symbols[32]; /* addresses of the tables */
     uint64_t at[CN_JAVA_FIELDS];
-    uint32_t major;   /* version; 8 for all up to 8 */
-    char release[32]; /* of an unknown one; "" if it does not tell */
+    uint32_t major;          /* version; 8 for all up to 8 */
+    bool has_short_complete; /* CN_JAVA_BLOB_COMPLETE has 16 bits */
+    char release[32];        /* of an unknown one; "" if it does not tell */
     struct cn_java_heap heaps[CN_JAVA_HEAPS_MAX];
     size_t heap_count;
     uint64_t low, high; /* of all heaps */
     uint64_t interpreter, interpreter_end;
     uint64_t call_stub_return;
 };
+
+/* Does this version have it? */
+static inline bool cn_java_has(const struct cn_java_vm *vm, enum cn_java_field field)
+{
+    return vm->at[field] != CN_JAVA_ABSENT;
+}
 
 /* Find the tables in the file. */
 void cn_java_vm_find(struct cn_java_vm *vm, const struct cn_language_mapping *mapping);
@@ -148,6 +161,9 @@ struct cn_java_code {
     const char *stub_name;
     struct cn_bytes image; /* from `address` on */
     uint8_t *bytes;        /* of it, owned */
+    struct cn_bytes debug; /* where offsets of scopes count from: the image, or its own */
+    struct cn_bytes methods; /* that scopes name, by number: 8 bytes each */
+    uint8_t *others;         /* bytes of these two that are not of the image, owned */
     uint64_t checked_ns;
 };
 

@@ -18,8 +18,10 @@ enum {
 
 void cn_java_codes_done(struct cn_java_codes *codes)
 {
-    for (size_t i = 0; i < codes->count; i++)
+    for (size_t i = 0; i < codes->count; i++) {
         free(codes->list[i].bytes);
+        free(codes->list[i].others);
+    }
     free(codes->list);
     cn_map_done(&codes->number_of);
     cn_map_done(&codes->code_of);
@@ -83,11 +85,6 @@ static uint32_t get_u32(struct java_head *head, enum cn_java_field field)
     return value;
 }
 
-static bool has(const struct cn_java_vm *vm, enum cn_java_field field)
-{
-    return vm->at[field] != CN_JAVA_ABSENT;
-}
-
 /* What tells whether it is still the same. */
 static bool read_head(struct cn_java_vm *vm, uint64_t address, struct cn_java_code *out)
 {
@@ -96,15 +93,17 @@ static bool read_head(struct cn_java_vm *vm, uint64_t address, struct cn_java_co
 
     *out = (struct cn_java_code){.address = address};
     out->name = get_u64(&head, CN_JAVA_BLOB_NAME);
-    out->begin = has(vm, CN_JAVA_BLOB_CODE_BEGIN)
+    out->begin = cn_java_has(vm, CN_JAVA_BLOB_CODE_BEGIN)
                      ? get_u64(&head, CN_JAVA_BLOB_CODE_BEGIN)
                      : address + get_u32(&head, CN_JAVA_BLOB_CODE_OFF);
-    out->end = has(vm, CN_JAVA_BLOB_CODE_END)
+    out->end = cn_java_has(vm, CN_JAVA_BLOB_CODE_END)
                    ? get_u64(&head, CN_JAVA_BLOB_CODE_END)
                    : address + get_u32(&head, CN_JAVA_BLOB_DATA_OFF);
     words = (int32_t)get_u32(&head, CN_JAVA_BLOB_FRAME);
     out->frame_len = words > 0 && words < FRAME_LEN_MAX / 8 ? 8 * (uint64_t)words : 0;
-    out->complete_len = (int32_t)get_u32(&head, CN_JAVA_BLOB_COMPLETE);
+    uint32_t complete = get_u32(&head, CN_JAVA_BLOB_COMPLETE);
+    out->complete_len =
+        vm->has_short_complete ? (int16_t)(uint16_t)complete : (int32_t)complete;
     out->image.len = get_u32(&head, CN_JAVA_BLOB_SIZE);
     return !head.is_bad && out->begin > address && out->end > out->begin &&
            out->end - address <= out->image.len && out->image.len <= IMAGE_LEN_MAX;
@@ -117,12 +116,49 @@ static void read_compiled(struct cn_java_vm *vm, struct cn_java_code *code)
     code->method = get_u64(&head, CN_JAVA_COMPILED_METHOD);
     code->id = get_u32(&head, CN_JAVA_COMPILED_ID);
     code->original_off = get_u32(&head, CN_JAVA_COMPILED_ORIGINAL_OFF);
-    if (has(vm, CN_JAVA_COMPILED_DEOPT))
+    if (cn_java_has(vm, CN_JAVA_COMPILED_DEOPT))
         code->deopt = get_u64(&head, CN_JAVA_COMPILED_DEOPT);
-    else if (has(vm, CN_JAVA_COMPILED_DEOPT_OFF))
+    else if (cn_java_has(vm, CN_JAVA_COMPILED_DEOPT_OFF))
         code->deopt = code->address + get_u32(&head, CN_JAVA_COMPILED_DEOPT_OFF);
-    if (has(vm, CN_JAVA_COMPILED_ENTRY))
+    if (cn_java_has(vm, CN_JAVA_COMPILED_ENTRY))
         code->entry = get_u64(&head, CN_JAVA_COMPILED_ENTRY);
+    else if (cn_java_has(vm, CN_JAVA_COMPILED_ENTRY_OFF))
+        code->entry = code->begin + (uint16_t)get_u32(&head, CN_JAVA_COMPILED_ENTRY_OFF);
+}
+
+/* Scopes and the methods that they name, where they are not part of the code. */
+static bool read_others(struct cn_java_vm *vm, struct cn_java_code *code)
+{
+    struct java_head head = {.vm = vm, .address = code->address};
+    uint64_t debug = get_u64(&head, CN_JAVA_COMPILED_IMMUTABLE);
+    uint64_t mutable = get_u64(&head, CN_JAVA_BLOB_MUTABLE);
+    size_t debug_len = get_u32(&head, CN_JAVA_COMPILED_IMMUTABLE_LEN);
+    size_t len = get_u32(&head, CN_JAVA_BLOB_MUTABLE_LEN);
+    size_t relocation_len = get_u32(&head, CN_JAVA_BLOB_RELOCATION_LEN);
+
+    if (head.is_bad || relocation_len > len || debug_len > IMAGE_LEN_MAX ||
+        len > IMAGE_LEN_MAX)
+        return false;
+    len -= relocation_len;
+    code->others = cn_alloc(debug_len + len + 1, 1);
+    vm->memory->left += debug_len + len;
+    code->debug = (struct cn_bytes){code->others, debug_len};
+    code->methods = (struct cn_bytes){code->others + debug_len, len};
+    return (debug_len == 0 ||
+            cn_memory_read(vm->memory, debug, code->others, debug_len)) &&
+           (len == 0 || cn_memory_read(vm->memory, mutable + relocation_len,
+                                       code->others + debug_len, len));
+}
+
+/* The same where they are. */
+static void find_others(const struct cn_java_vm *vm, struct cn_java_code *code)
+{
+    uint64_t field = vm->at[CN_JAVA_COMPILED_METADATA_OFF];
+
+    code->debug = code->image;
+    if (code->image.len >= field + 4)
+        (void)!cn_bytes_from(code->image, cn_u32_get(code->image.ptr + field),
+                             &code->methods);
 }
 
 static bool is_same(const struct cn_java_code *a, const struct cn_java_code *b)
@@ -164,10 +200,17 @@ static bool read_code(struct cn_java_codes *codes, struct cn_java_vm *vm,
     out->bytes = cn_alloc(len, 1);
     vm->memory->left += len;
     out->image.ptr = out->bytes;
-    if (cn_memory_read(vm->memory, address, out->bytes, len))
-        return true;
-    free(out->bytes);
-    return false;
+    bool ok = cn_memory_read(vm->memory, address, out->bytes, len);
+    if (ok && out->kind == CN_JAVA_COMPILED &&
+        cn_java_has(vm, CN_JAVA_COMPILED_IMMUTABLE))
+        ok = read_others(vm, out);
+    else if (ok && out->kind == CN_JAVA_COMPILED)
+        find_others(vm, out);
+    if (!ok) {
+        free(out->bytes);
+        free(out->others);
+    }
+    return ok;
 }
 
 /* Is a known one still there? A process that has ended has no other by now. */
@@ -185,6 +228,11 @@ static bool is_current(struct cn_java_vm *vm, struct cn_java_code *code, uint64_
     }
     code->checked_ns = now_ns;
     return true;
+}
+
+static size_t kept_len(const struct cn_java_code *code)
+{
+    return code->image.len + (code->others ? code->debug.len + code->methods.len : 0);
 }
 
 static bool contains(const struct cn_java_code *code, uint64_t pc)
@@ -220,8 +268,9 @@ const struct cn_java_code *cn_java_code_find(struct cn_java_codes *codes,
             CN_PUSH(codes->list, codes->count, codes->capacity, (struct cn_java_code){0});
             code = &codes->list[*number];
         }
-        codes->image_len += fresh.image.len - code->image.len;
+        codes->image_len += kept_len(&fresh) - kept_len(code);
         free(code->bytes);
+        free(code->others);
         fresh.number = codes->next_number++;
         fresh.checked_ns = now_ns;
         *code = fresh;
@@ -256,16 +305,20 @@ bool cn_java_number_take(const struct cn_java_vm *vm, struct cn_bytes *rest,
 static bool find_scope(const struct cn_java_vm *vm, const struct cn_java_code *code,
                        uint64_t pc, uint32_t *out)
 {
+    /* Scopes follow them where both are elsewhere. */
+    uint64_t end_field = vm->at[cn_java_has(vm, CN_JAVA_COMPILED_IMMUTABLE)
+                                    ? CN_JAVA_COMPILED_SCOPES_OFF
+                                    : CN_JAVA_COMPILED_PCS_END_OFF];
     uint64_t size = vm->at[CN_JAVA_PC_SIZE], begin, end, low = 0, count;
     const uint8_t *image = code->image.ptr;
     struct cn_bytes records;
 
     if (code->image.len < vm->at[CN_JAVA_COMPILED_PCS_OFF] + 4 ||
-        code->image.len < vm->at[CN_JAVA_COMPILED_PCS_END_OFF] + 4)
+        code->image.len < end_field + 4)
         return false;
     begin = cn_u32_get(image + vm->at[CN_JAVA_COMPILED_PCS_OFF]);
-    end = cn_u32_get(image + vm->at[CN_JAVA_COMPILED_PCS_END_OFF]);
-    if (end < begin || !cn_bytes_slice(code->image, begin, end - begin, &records) ||
+    end = cn_u32_get(image + end_field);
+    if (end < begin || !cn_bytes_slice(code->debug, begin, end - begin, &records) ||
         vm->at[CN_JAVA_PC_OFF] > size - 4 || vm->at[CN_JAVA_PC_SCOPE] > size - 4)
         return false;
     count = records.len / size;
@@ -287,16 +340,12 @@ static bool find_scope(const struct cn_java_vm *vm, const struct cn_java_code *c
 }
 
 /* A method by its number in the metadata of compiled code. */
-static bool method_at(const struct cn_java_vm *vm, const struct cn_java_code *code,
-                      uint32_t number, uint64_t *out)
+static bool method_at(const struct cn_java_code *code, uint32_t number, uint64_t *out)
 {
-    uint64_t begin;
     struct cn_bytes word;
 
-    if (number == 0 || code->image.len < vm->at[CN_JAVA_COMPILED_METADATA_OFF] + 4)
-        return false;
-    begin = cn_u32_get(code->image.ptr + vm->at[CN_JAVA_COMPILED_METADATA_OFF]);
-    if (!cn_bytes_slice(code->image, begin + 8 * ((uint64_t)number - 1), 8, &word))
+    if (number == 0 ||
+        !cn_bytes_slice(code->methods, 8 * ((uint64_t)number - 1), 8, &word))
         return false;
     *out = cn_u64_get(word.ptr);
     return true;
@@ -323,7 +372,7 @@ size_t cn_java_code_scopes(const struct cn_java_vm *vm, const struct cn_java_cod
             return 1;
         scopes_off = cn_u32_get(code->image.ptr + field);
     }
-    if (!cn_bytes_from(code->image, scopes_off, &scopes))
+    if (!cn_bytes_from(code->debug, scopes_off, &scopes))
         return 1;
     /* A scope: that of its caller, method, index of the bytecode, which counts from -1. */
     while (off != 0 && count < CN_JAVA_FRAMES_MAX) {
@@ -332,7 +381,7 @@ size_t cn_java_code_scopes(const struct cn_java_vm *vm, const struct cn_java_cod
         if (!cn_bytes_from(scopes, off, &rest) || !cn_java_number_take(vm, &rest, &off) ||
             !cn_java_number_take(vm, &rest, &number) ||
             !cn_java_number_take(vm, &rest, &bci) ||
-            !method_at(vm, code, number, &out[count].method))
+            !method_at(code, number, &out[count].method))
             break;
         out[count++].bci = (int32_t)(bci - 1);
     }

@@ -11,6 +11,7 @@ enum {
     ENTRIES_MAX = 1 << 14,
     TABLES_BYTES = 4 << 20, /* may be read for the tables, once */
     NAME_MAX_LEN = 96,
+    ENTRY_FIELDS = 6,
 };
 
 /* What tells the layout of the tables. */
@@ -22,6 +23,7 @@ enum java_symbol {
     STRUCT_IS_STATIC,
     STRUCT_OFFSET,
     STRUCT_ADDRESS,
+    STRUCT_VALUE_TYPE,
     TYPES,
     TYPE_STRIDE,
     TYPE_NAME,
@@ -41,6 +43,7 @@ static const char *const symbol_names[SYMBOLS] = {
     [STRUCT_IS_STATIC] = "gHotSpotVMStructEntryIsStaticOffset",
     [STRUCT_OFFSET] = "gHotSpotVMStructEntryOffsetOffset",
     [STRUCT_ADDRESS] = "gHotSpotVMStructEntryAddressOffset",
+    [STRUCT_VALUE_TYPE] = "gHotSpotVMStructEntryTypeStringOffset",
     [TYPES] = "gHotSpotVMTypes",
     [TYPE_STRIDE] = "gHotSpotVMTypeEntryArrayStride",
     [TYPE_NAME] = "gHotSpotVMTypeEntryTypeNameOffset",
@@ -84,6 +87,9 @@ static const struct java_wanted wanted[] = {
     {CN_JAVA_BLOB_CODE_END, "CodeBlob", "_code_end"},
     {CN_JAVA_BLOB_CODE_OFF, "CodeBlob", "_code_offset"},
     {CN_JAVA_BLOB_DATA_OFF, "CodeBlob", "_data_offset"},
+    {CN_JAVA_BLOB_MUTABLE, "CodeBlob", "_mutable_data"},
+    {CN_JAVA_BLOB_MUTABLE_LEN, "CodeBlob", "_mutable_data_size"},
+    {CN_JAVA_BLOB_RELOCATION_LEN, "CodeBlob", "_relocation_size"},
     {CN_JAVA_COMPILED_METHOD, "CompiledMethod", "_method"},
     {CN_JAVA_COMPILED_METHOD, "nmethod", "_method"},
     {CN_JAVA_COMPILED_ID, "nmethod", "_compile_id"},
@@ -92,10 +98,14 @@ static const struct java_wanted wanted[] = {
     {CN_JAVA_COMPILED_PCS_OFF, "nmethod", "_scopes_pcs_offset"},
     {CN_JAVA_COMPILED_PCS_END_OFF, "nmethod", "_dependencies_offset"},
     {CN_JAVA_COMPILED_METADATA_OFF, "nmethod", "_metadata_offset"},
+    {CN_JAVA_COMPILED_IMMUTABLE, "nmethod", "_immutable_data"},
+    {CN_JAVA_COMPILED_IMMUTABLE_LEN, "nmethod", "_immutable_data_size"},
     {CN_JAVA_COMPILED_DEOPT, "CompiledMethod", "_deopt_handler_begin"},
     {CN_JAVA_COMPILED_DEOPT_OFF, "nmethod", "_deoptimize_offset"},
+    {CN_JAVA_COMPILED_DEOPT_OFF, "nmethod", "_deopt_handler_offset"},
     {CN_JAVA_COMPILED_ORIGINAL_OFF, "nmethod", "_orig_pc_offset"},
     {CN_JAVA_COMPILED_ENTRY, "nmethod", "_verified_entry_point"},
+    {CN_JAVA_COMPILED_ENTRY_OFF, "nmethod", "_verified_entry_offset"},
     {CN_JAVA_PC_OFF, "PcDesc", "_pc_offset"},
     {CN_JAVA_PC_SCOPE, "PcDesc", "_scope_decode_offset"},
     {CN_JAVA_PC_SIZE, "PcDesc", NULL},
@@ -121,44 +131,18 @@ static const struct java_wanted wanted[] = {
 
 /* Without any of these nothing can be done. */
 static const enum cn_java_field needed[] = {
-    CN_JAVA_INTERPRETER,
-    CN_JAVA_CALL_STUB_RETURN,
-    CN_JAVA_MAJOR_VERSION,
-    CN_JAVA_HEAP_MEMORY,
-    CN_JAVA_HEAP_SEGMENTS,
-    CN_JAVA_HEAP_LOG2,
-    CN_JAVA_SPACE_LOW,
-    CN_JAVA_SPACE_HIGH,
-    CN_JAVA_BLOCK_USED,
-    CN_JAVA_BLOCK_SIZE,
-    CN_JAVA_QUEUE_BUFFER,
-    CN_JAVA_QUEUE_LIMIT,
-    CN_JAVA_BLOB_NAME,
-    CN_JAVA_BLOB_SIZE,
-    CN_JAVA_BLOB_COMPLETE,
-    CN_JAVA_BLOB_FRAME,
-    CN_JAVA_BLOB_DATA_OFF,
-    CN_JAVA_COMPILED_METHOD,
-    CN_JAVA_COMPILED_ID,
-    CN_JAVA_COMPILED_PCS_OFF,
-    CN_JAVA_COMPILED_PCS_END_OFF,
-    CN_JAVA_COMPILED_METADATA_OFF,
-    CN_JAVA_COMPILED_ORIGINAL_OFF,
-    CN_JAVA_PC_OFF,
-    CN_JAVA_PC_SCOPE,
-    CN_JAVA_PC_SIZE,
-    CN_JAVA_METHOD_CONST,
-    CN_JAVA_CONST_POOL,
-    CN_JAVA_CONST_FLAGS,
-    CN_JAVA_CONST_CODE_LEN,
-    CN_JAVA_CONST_NAME,
-    CN_JAVA_CONST_SIZE,
-    CN_JAVA_CONST_HAS_LINES,
-    CN_JAVA_POOL_HOLDER,
-    CN_JAVA_POOL_LENGTH,
-    CN_JAVA_POOL_SIZE,
-    CN_JAVA_CLASS_NAME,
-    CN_JAVA_SYMBOL_LEN,
+    CN_JAVA_INTERPRETER,     CN_JAVA_CALL_STUB_RETURN, CN_JAVA_MAJOR_VERSION,
+    CN_JAVA_HEAP_MEMORY,     CN_JAVA_HEAP_SEGMENTS,    CN_JAVA_HEAP_LOG2,
+    CN_JAVA_SPACE_LOW,       CN_JAVA_SPACE_HIGH,       CN_JAVA_BLOCK_USED,
+    CN_JAVA_BLOCK_SIZE,      CN_JAVA_QUEUE_BUFFER,     CN_JAVA_QUEUE_LIMIT,
+    CN_JAVA_BLOB_NAME,       CN_JAVA_BLOB_SIZE,        CN_JAVA_BLOB_COMPLETE,
+    CN_JAVA_BLOB_FRAME,      CN_JAVA_BLOB_DATA_OFF,    CN_JAVA_COMPILED_METHOD,
+    CN_JAVA_COMPILED_ID,     CN_JAVA_COMPILED_PCS_OFF, CN_JAVA_COMPILED_ORIGINAL_OFF,
+    CN_JAVA_PC_OFF,          CN_JAVA_PC_SCOPE,         CN_JAVA_PC_SIZE,
+    CN_JAVA_METHOD_CONST,    CN_JAVA_CONST_POOL,       CN_JAVA_CONST_FLAGS,
+    CN_JAVA_CONST_CODE_LEN,  CN_JAVA_CONST_NAME,       CN_JAVA_CONST_SIZE,
+    CN_JAVA_CONST_HAS_LINES, CN_JAVA_POOL_HOLDER,      CN_JAVA_POOL_LENGTH,
+    CN_JAVA_POOL_SIZE,       CN_JAVA_CLASS_NAME,       CN_JAVA_SYMBOL_LEN,
     CN_JAVA_SYMBOL_BODY,
 };
 
@@ -192,7 +176,7 @@ static void keep(struct cn_java_vm *vm, enum cn_java_field at, uint64_t value)
 /* A table while its entries are visited. */
 struct java_table {
     uint64_t address, stride;
-    uint64_t offsets[5]; /* of fields of an entry: the first is the name, 0 at the end */
+    uint64_t offsets[ENTRY_FIELDS]; /* in an entry: the first is the name, 0 at the end */
     size_t offset_count;
 };
 
@@ -213,7 +197,7 @@ static bool open_table(struct cn_java_vm *vm, struct java_table *table,
 
 /* The fields of an entry; false after the last. */
 static bool read_entry(struct cn_java_vm *vm, const struct java_table *table,
-                       size_t number, uint64_t out[5])
+                       size_t number, uint64_t out[ENTRY_FIELDS])
 {
     uint8_t entry[ENTRY_LEN_MAX + 8] = {0};
 
@@ -226,9 +210,10 @@ static bool read_entry(struct cn_java_vm *vm, const struct java_table *table,
     return out[0] != 0;
 }
 
-static void take_field(struct cn_java_vm *vm, const uint64_t fields[5], char *text)
+static void take_field(struct cn_java_vm *vm, const uint64_t fields[ENTRY_FIELDS],
+                       char *text)
 {
-    /* Type, field, is static, offset, address. */
+    /* Type, field, is static, offset, address, type of the value. */
     const char *type = NULL;
 
     for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
@@ -238,8 +223,11 @@ static void take_field(struct cn_java_vm *vm, const uint64_t fields[5], char *te
             !is_text(vm, fields[0], wanted[i].type, text))
             continue;
         type = wanted[i].type;
-        if (is_text(vm, fields[1], wanted[i].field, text))
-            keep(vm, wanted[i].at, (uint32_t)fields[2] ? fields[4] : fields[3]);
+        if (!is_text(vm, fields[1], wanted[i].field, text))
+            continue;
+        keep(vm, wanted[i].at, (uint32_t)fields[2] ? fields[4] : fields[3]);
+        if (wanted[i].at == CN_JAVA_BLOB_COMPLETE)
+            vm->has_short_complete = is_text(vm, fields[5], "int16_t", text);
     }
 }
 
@@ -247,10 +235,10 @@ static bool read_tables(struct cn_java_vm *vm)
 {
     struct java_table structs, types, ints;
     char text[NAME_MAX_LEN];
-    uint64_t fields[5];
+    uint64_t fields[ENTRY_FIELDS];
 
-    if (!open_table(vm, &structs, STRUCTS, 5) || !open_table(vm, &types, TYPES, 2) ||
-        !open_table(vm, &ints, INTS, 2))
+    if (!open_table(vm, &structs, STRUCTS, ENTRY_FIELDS) ||
+        !open_table(vm, &types, TYPES, 2) || !open_table(vm, &ints, INTS, 2))
         return false;
     for (size_t i = 0; read_entry(vm, &structs, i, fields); i++)
         take_field(vm, fields, text);
@@ -265,6 +253,20 @@ static bool read_tables(struct cn_java_vm *vm)
     return true;
 }
 
+/* Scopes and methods of compiled code are in its image, or both elsewhere. Those of 23 and 24, which
+ * have one of the two elsewhere, were never tried. */
+static bool has_scopes(const struct cn_java_vm *vm)
+{
+    if (!cn_java_has(vm, CN_JAVA_COMPILED_IMMUTABLE))
+        return cn_java_has(vm, CN_JAVA_COMPILED_PCS_END_OFF) &&
+               cn_java_has(vm, CN_JAVA_COMPILED_METADATA_OFF);
+    return cn_java_has(vm, CN_JAVA_COMPILED_IMMUTABLE_LEN) &&
+           cn_java_has(vm, CN_JAVA_COMPILED_SCOPES_OFF) &&
+           cn_java_has(vm, CN_JAVA_BLOB_MUTABLE) &&
+           cn_java_has(vm, CN_JAVA_BLOB_MUTABLE_LEN) &&
+           cn_java_has(vm, CN_JAVA_BLOB_RELOCATION_LEN);
+}
+
 /* Offsets are within a page: they are added to pointers. */
 static bool is_sane(const struct cn_java_vm *vm)
 {
@@ -273,15 +275,15 @@ static bool is_sane(const struct cn_java_vm *vm)
             i != CN_JAVA_CONST_HAS_LINES)
             return false;
     for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
-        if (vm->at[needed[i]] == CN_JAVA_ABSENT)
+        if (!cn_java_has(vm, needed[i]))
             return false;
-    return (vm->at[CN_JAVA_CODE_HEAPS] != CN_JAVA_ABSENT ||
-            vm->at[CN_JAVA_CODE_HEAP] != CN_JAVA_ABSENT) &&
-           (vm->at[CN_JAVA_BLOB_CODE_BEGIN] != CN_JAVA_ABSENT ||
-            vm->at[CN_JAVA_BLOB_CODE_OFF] != CN_JAVA_ABSENT) &&
-           (vm->at[CN_JAVA_COMPILED_SCOPES] != CN_JAVA_ABSENT ||
-            vm->at[CN_JAVA_COMPILED_SCOPES_OFF] != CN_JAVA_ABSENT) &&
-           vm->at[CN_JAVA_PC_SIZE] >= 8 && vm->at[CN_JAVA_BLOCK_SIZE] >= 8;
+    return (cn_java_has(vm, CN_JAVA_CODE_HEAPS) || cn_java_has(vm, CN_JAVA_CODE_HEAP)) &&
+           (cn_java_has(vm, CN_JAVA_BLOB_CODE_BEGIN) ||
+            cn_java_has(vm, CN_JAVA_BLOB_CODE_OFF)) &&
+           (cn_java_has(vm, CN_JAVA_COMPILED_SCOPES) ||
+            cn_java_has(vm, CN_JAVA_COMPILED_SCOPES_OFF)) &&
+           has_scopes(vm) && vm->at[CN_JAVA_PC_SIZE] >= 8 &&
+           vm->at[CN_JAVA_BLOCK_SIZE] >= 8;
 }
 
 static bool read_heap(struct cn_java_vm *vm, uint64_t address)
@@ -370,6 +372,6 @@ void cn_java_vm_read(struct cn_java_vm *vm)
         !cn_memory_u32(vm->memory, vm->at[CN_JAVA_MAJOR_VERSION], &major))
         return;
     /* Up to Java 8 the virtual machine counted for itself: 25 is that of Java 8. */
-    vm->major = vm->at[CN_JAVA_CODE_HEAPS] == CN_JAVA_ABSENT ? 8 : major;
+    vm->major = !cn_java_has(vm, CN_JAVA_CODE_HEAPS) ? 8 : major;
     vm->state = CN_JAVA_READY;
 }
