@@ -148,6 +148,7 @@ void cn_debug_info_close(struct cn_debug_info *info)
         cn_loops_done(&info->loops[i]);
     free(info->loops);
     cn_map_done(&info->loop_of);
+    cn_units_done(&info->units);
     cn_scopes_done(&info->scopes);
     *info = (struct cn_debug_info){0};
 }

@@ -76,6 +76,28 @@ const struct cn_table_symbol *cn_symbol_table_find(const struct cn_symbol_table 
                                                    uint64_t address);
 void cn_symbol_table_done(struct cn_symbol_table *table);
 
+/* The compilation units of a module, by address. libdw before 0.191 finds only those that the
+ * compiler has listed in .debug_aranges: clang does not. Internal to the folder. */
+
+struct cn_units {
+    struct cn_unit_range *list; /* by address; read when one is first missing */
+    size_t count, capacity;
+    bool is_read;
+};
+
+/* The unit of an address, as libdwfl counts; `bias` is what that exceeds the address in the unit
+ * by. A zeroed struct is ready for use. */
+bool cn_units_find(struct cn_units *units, Dwfl_Module *module, Dwarf_Addr address,
+                   Dwarf_Die *out, Dwarf_Addr *bias);
+void cn_units_done(struct cn_units *units);
+
+/* The unit that has the functions: with -gsplit-dwarf, that of its .dwo file, or of the .dwp file
+ * of the program if libdw reads these. False if it was not found; `out` is the unit itself then. */
+bool cn_unit_whole(Dwfl_Module *module, Dwarf_Die *unit, Dwarf_Die *out);
+
+/* As dwarf_decl_file(), which fails an assertion for split units in libdw 0.188. */
+const char *cn_unit_declared_in(Dwarf_Die *function);
+
 /* The function of an address in debug information, and the calls inlined there. libdw looks
  * through all of a compilation unit for each address; here the functions of a unit are listed
  * once. Internal to the folder. */
@@ -86,12 +108,13 @@ struct cn_scopes {
     struct cn_map unit_of; /* by offset of the unit: in `units` */
     struct cn_scope_unit *units;
     size_t count, capacity;
+    bool has_lost; /* a unit was not found, see cn_unit_whole() */
 };
 
 /* The function itself, then each function inlined at the address, the innermost last; returns
  * how many. A zeroed struct is ready for use. */
-size_t cn_scopes_at(struct cn_scopes *scopes, Dwarf_Die *unit, Dwarf_Addr address,
-                    Dwarf_Die out[CN_SCOPE_MAX]);
+size_t cn_scopes_at(struct cn_scopes *scopes, Dwfl_Module *module, Dwarf_Die *unit,
+                    Dwarf_Addr address, Dwarf_Die out[CN_SCOPE_MAX]);
 void cn_scopes_done(struct cn_scopes *scopes);
 
 struct cn_debug_info {
@@ -102,6 +125,7 @@ struct cn_debug_info {
     struct cn_plt plt;
     struct cn_symbol_table symbols; /* read when one is first looked for */
     bool has_symbols;
+    struct cn_units units;
     struct cn_scopes scopes;
     bool has_go;
     struct cn_go_table go; /* of a Go program */

@@ -42,7 +42,7 @@ static int add_function(Dwarf_Die *die, void *arg)
 struct cn_prototypes *cn_prototypes_open(const char *path)
 {
     struct cn_prototypes *prototypes = cn_alloc(1, sizeof(*prototypes));
-    Dwarf_Die *unit = NULL;
+    Dwarf_Die *unit = NULL, whole;
     Dwarf_Addr bias;
 
     if (!cn_debug_info_open(&prototypes->info, path, "", &prototypes->files) ||
@@ -51,8 +51,10 @@ struct cn_prototypes *cn_prototypes_open(const char *path)
         return NULL;
     }
     prototypes->begin = prototypes->info.begin - prototypes->info.bias;
-    while ((unit = dwfl_module_nextcu(prototypes->info.module, unit, &bias)))
-        (void)dwarf_getfuncs(unit, add_function, prototypes, 0);
+    while ((unit = dwfl_module_nextcu(prototypes->info.module, unit, &bias))) {
+        (void)cn_unit_whole(prototypes->info.module, unit, &whole);
+        (void)dwarf_getfuncs(&whole, add_function, prototypes, 0);
+    }
     CN_SORT(prototypes->list, prototypes->count, CN_UP(struct prototypes_function, low));
     return prototypes;
 }
@@ -220,7 +222,7 @@ bool cn_prototypes_find(struct cn_prototypes *prototypes, uint64_t offset, uint6
     if (!function)
         return false;
     *out = (struct cn_prototype){.has_usual_calls = has_usual_calls(&function->die)};
-    out->file = dwarf_decl_file(&function->die);
+    out->file = cn_unit_declared_in(&function->die);
     if (dwarf_decl_line(&function->die, &out->line) != 0)
         out->line = 0;
     cn_value_type_read(&function->die, &prototypes->arena, &out->result);

@@ -46,6 +46,12 @@ void cn_resolver_look_in(struct cn_resolver *resolver, const char *const *folder
     resolver->files.is_offline = is_offline;
 }
 
+/* True if libdw reads .dwp files. */
+static bool reads_packages(void)
+{
+    return strverscmp(dwfl_version(NULL), "0.191") >= 0;
+}
+
 void cn_resolver_hint(const struct cn_resolver *resolver, struct cn_text *out)
 {
     for (size_t i = 0; i < resolver->keys.count; i++) {
@@ -61,6 +67,14 @@ void cn_resolver_hint(const struct cn_resolver *resolver, struct cn_text *out)
                            "compressed with zstd, which libelf reads from 0.189 on; "
                            "'objcopy --decompress-debug-sections' helps\n",
                            (int)(len - begin), key + begin);
+        if (resolver->list[i].scopes.has_lost)
+            cn_text_printf(out,
+                           "%.*s: functions without lines and inlined calls: it was "
+                           "built with -gsplit-dwarf, and a .dwo file is neither where "
+                           "it was compiled nor beside the program%s\n",
+                           (int)(len - begin), key + begin,
+                           reads_packages() ? ""
+                                            : "; .dwp files are read with libdw 0.191");
     }
 }
 
@@ -102,16 +116,16 @@ static void simplify(char *path)
 }
 
 /* The compilation unit of an offset, and its address in that unit. */
-static bool find_unit(const struct cn_debug_info *module, uint64_t offset,
-                      Dwarf_Die **unit, Dwarf_Addr *address)
+static bool find_unit(struct cn_debug_info *module, uint64_t offset, Dwarf_Die *unit,
+                      Dwarf_Addr *address)
 {
     Dwarf_Addr bias;
 
-    if (!module->has_dwarf)
+    if (!module->has_dwarf || !cn_units_find(&module->units, module->module,
+                                             module->begin + offset, unit, &bias))
         return false;
-    *unit = dwfl_module_addrdie(module->module, module->begin + offset, &bias);
     *address = module->begin + offset - bias;
-    return *unit != NULL;
+    return true;
 }
 
 /* The function of a Go program that contains an offset, and the address in its table. */
@@ -169,7 +183,7 @@ bool cn_resolver_function(struct cn_resolver *resolver, const char *path,
                           struct cn_source_location *out)
 {
     struct cn_debug_info *module = find_module(resolver, path, build_id);
-    Dwarf_Die *unit, scopes[CN_SCOPE_MAX];
+    Dwarf_Die unit, scopes[CN_SCOPE_MAX];
     struct cn_go_function go;
     Dwarf_Addr address;
     int line;
@@ -184,9 +198,9 @@ bool cn_resolver_function(struct cn_resolver *resolver, const char *path,
         return true;
     }
     if (!module || !find_unit(module, offset, &unit, &address) ||
-        cn_scopes_at(&module->scopes, unit, address, scopes) == 0 ||
+        cn_scopes_at(&module->scopes, module->module, &unit, address, scopes) == 0 ||
         dwarf_decl_line(&scopes[0], &line) != 0 ||
-        !set_location(resolver, unit, dwarf_decl_file(&scopes[0]), line, out))
+        !set_location(resolver, &unit, cn_unit_declared_in(&scopes[0]), line, out))
         return false;
     const char *name = dwarf_diename(&scopes[0]);
     out->function = name ? cn_names_keep(&resolver->strings, name) : NULL;
@@ -229,7 +243,7 @@ size_t cn_resolver_instruction(struct cn_resolver *resolver, const char *path,
                                struct cn_source_location *out, size_t most)
 {
     struct cn_debug_info *module = find_module(resolver, path, build_id);
-    Dwarf_Die *unit, scopes[CN_SCOPE_MAX];
+    Dwarf_Die unit, scopes[CN_SCOPE_MAX];
     Dwarf_Addr address;
     size_t levels = 1, scope_count;
     struct cn_go_function go;
@@ -243,18 +257,18 @@ size_t cn_resolver_instruction(struct cn_resolver *resolver, const char *path,
      * the line of the address. */
     out[0].function = NULL;
     out[0].mangled = NULL;
-    scope_count = cn_scopes_at(&module->scopes, unit, address, scopes);
+    scope_count = cn_scopes_at(&module->scopes, module->module, &unit, address, scopes);
     for (size_t i = 1; i < scope_count; i++) {
         const char *name = dwarf_diename(&scopes[i]);
 
-        if (levels == most || !called_at(resolver, &scopes[i], unit, &out[levels - 1]))
+        if (levels == most || !called_at(resolver, &scopes[i], &unit, &out[levels - 1]))
             break;
         out[levels].mangled = linkage_name(resolver, &scopes[i]);
         out[levels++].function = cn_names_keep(&resolver->strings, name ? name : "");
     }
-    Dwarf_Line *entry = dwarf_getsrc_die(unit, address);
+    Dwarf_Line *entry = dwarf_getsrc_die(&unit, address);
     if (!entry || dwarf_lineno(entry, &line) != 0 || line == 0 ||
-        !set_location(resolver, unit, dwarf_linesrc(entry, NULL, NULL), line,
+        !set_location(resolver, &unit, dwarf_linesrc(entry, NULL, NULL), line,
                       &out[levels - 1]))
         return 0;
     return levels;

@@ -36,18 +36,21 @@ static int add_function(Dwarf_Die *die, void *arg)
     return DWARF_CB_OK;
 }
 
-static const struct cn_scope_unit *unit_at(struct cn_scopes *scopes, Dwarf_Die *die)
+static const struct cn_scope_unit *unit_at(struct cn_scopes *scopes, Dwfl_Module *module,
+                                           Dwarf_Die *die)
 {
     uint32_t at =
         *cn_map_at(&scopes->unit_of, dwarf_dieoffset(die), (uint32_t)scopes->count);
     struct cn_scope_unit *unit;
+    Dwarf_Die whole;
 
     if (at < scopes->count)
         return &scopes->units[at];
     CN_GROW(scopes->units, at, scopes->capacity);
     unit = &scopes->units[scopes->count++];
     *unit = (struct cn_scope_unit){0};
-    (void)dwarf_getfuncs(die, add_function, unit, 0);
+    scopes->has_lost |= !cn_unit_whole(module, die, &whole);
+    (void)dwarf_getfuncs(&whole, add_function, unit, 0);
     CN_SORT(unit->list, unit->count, CN_UP(struct scopes_range, low));
     return unit;
 }
@@ -83,13 +86,13 @@ static bool find_inner(Dwarf_Die *die, Dwarf_Addr address, Dwarf_Die *out)
     return false;
 }
 
-size_t cn_scopes_at(struct cn_scopes *scopes, Dwarf_Die *unit, Dwarf_Addr address,
-                    Dwarf_Die out[CN_SCOPE_MAX])
+size_t cn_scopes_at(struct cn_scopes *scopes, Dwfl_Module *module, Dwarf_Die *unit,
+                    Dwarf_Addr address, Dwarf_Die out[CN_SCOPE_MAX])
 {
     Dwarf_Die at, inner;
     size_t count = 0;
 
-    if (!find_function(unit_at(scopes, unit), address, &at))
+    if (!find_function(unit_at(scopes, module, unit), address, &at))
         return 0;
     out[count++] = at;
     for (unsigned i = 0; i < 4 * CN_SCOPE_MAX && find_inner(&at, address, &inner); i++) {

@@ -15,14 +15,17 @@
 
 #include <cmocka.h>
 
+#include "base/text.h"
 #include "support/scratch.h"
 #include "support/skip.h"
+#include "symbols/program/prototypes.h"
 #include "symbols/program/resolver.h"
 
-enum { HELPER_LINE = 2 };
+enum { HELPER_LINE = 3 };
 static const char source[] =
     "#include <stdio.h>\n"
-    "__attribute__((noinline)) int helper(int n) { return n * 7; }\n"
+    "static inline __attribute__((always_inline)) int seven(int n) { return n * 7; }\n"
+    "__attribute__((noinline)) int helper(int n) { return seven(n); }\n"
     "int main(int argc, char **argv)\n"
     "{\n"
     "    return puts(argv[0]) + helper(argc);\n"
@@ -85,6 +88,45 @@ static bool has_line(const char *name, const char *id)
     }
     cn_resolver_free(resolver);
     return found;
+}
+
+/* The call of seven() inside of helper(), at line `HELPER_LINE`. */
+static bool has_inlined(const char *name)
+{
+    struct cn_resolver *resolver = cn_resolver_new();
+    bool found = false;
+
+    for (uint64_t at = helper; at < helper + 16 && !found; at++) {
+        struct cn_source_location list[2];
+
+        found = cn_resolver_instruction(resolver, path_of(name), "", at, list, 2) == 2 &&
+                strcmp(list[1].function, "seven") == 0 && list[0].line == HELPER_LINE &&
+                list[1].line == HELPER_LINE - 1 && strstr(list[0].file, "/prog.c");
+    }
+    cn_resolver_free(resolver);
+    return found;
+}
+
+static bool has_parameter(const char *name)
+{
+    struct cn_prototypes *prototypes = cn_prototypes_open(path_of(name));
+    struct cn_prototype found;
+    bool ok = prototypes && cn_prototypes_find(prototypes, helper, 16, helper, &found) &&
+              found.count == 1 && found.line == HELPER_LINE && found.file &&
+              strstr(found.file, "prog.c");
+
+    cn_prototypes_close(prototypes);
+    return ok;
+}
+
+static void get_hint(const char *name, struct cn_text *out)
+{
+    struct cn_resolver *resolver = cn_resolver_new();
+    struct cn_source_location location;
+
+    (void)cn_resolver_function(resolver, path_of(name), "", helper + 1, &location);
+    cn_resolver_hint(resolver, out);
+    cn_resolver_free(resolver);
 }
 
 static bool has_symbol(const char *name, const char *id, uint64_t offset,
@@ -216,6 +258,54 @@ static void symbols_in_a_compressed_section_are_read(void **state)
     assert_true(has_symbol("stripped", build_id, helper, "helper"));
 }
 
+/* clang does not list the addresses of its units. */
+static void units_without_a_list_of_addresses_are_found(void **state)
+{
+    (void)state;
+    build();
+    assert_true(has_inlined("prog"));
+    assert_true(sh("objcopy --remove-section=.debug_aranges prog bare"));
+    assert_true(has_line("bare", build_id));
+    assert_true(has_inlined("bare"));
+}
+
+static void split_debug_information_is_read(void **state)
+{
+    static const char *const commands[] = {
+        "cc -gdwarf-5 -gsplit-dwarf -O1 -c prog.c -o split.o && cc split.o -o split",
+        "cc -gdwarf-4 -gsplit-dwarf -O1 -c prog.c -o split.o && cc split.o -o split",
+        "clang -g -gsplit-dwarf -O1 -c prog.c -o split.o 2>/dev/null && cc split.o -o "
+        "split",
+    };
+    struct cn_text hint = {0};
+    char text[64];
+
+    (void)state;
+    build();
+    for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+        if (!sh(commands[i])) {
+            assert_true(i > 1);
+            continue;
+        }
+        first_line("nm split | sed -n 's/ T helper$//p'", text, sizeof(text));
+        helper = strtoull(text, NULL, 16);
+        assert_true(has_line("split", ""));
+        assert_true(has_inlined("split"));
+        assert_true(has_parameter("split"));
+        get_hint("split", &hint);
+        assert_string_equal(cn_text_str(&hint), "");
+        /* A module cannot let us wait. */
+        assert_true(sh("rm split.dwo && mkfifo split.dwo"));
+        assert_false(has_inlined("split"));
+        assert_true(sh("rm split.dwo"));
+        assert_false(has_inlined("split"));
+        get_hint("split", &hint);
+        assert_non_null(strstr(cn_text_str(&hint), "split: functions without lines and "
+                                                   "inlined calls: it was built with "));
+        cn_text_done(&hint);
+    }
+}
+
 /* The name of some address in the first pages. */
 static bool has_entry(const char *name, const char *want)
 {
@@ -255,6 +345,8 @@ int main(void)
         CN_SCRATCH_TEST(a_module_that_is_gone_is_found_by_its_build_id),
         CN_SCRATCH_TEST(debuginfod_is_asked_where_it_is_configured),
         CN_SCRATCH_TEST(symbols_in_a_compressed_section_are_read),
+        CN_SCRATCH_TEST(units_without_a_list_of_addresses_are_found),
+        CN_SCRATCH_TEST(split_debug_information_is_read),
         CN_SCRATCH_TEST(entries_of_linkage_tables_are_named),
     };
 
