@@ -58,7 +58,7 @@ static bool choose_view(const struct cn_args *args, struct choice *out,
 static bool choose(const struct cn_args *args, const struct cn_sides *sides,
                    struct choice *out, struct cn_error *err)
 {
-    if (!choose_view(args, out, err) ||
+    if (!cn_cli_fit(args, err) || !choose_view(args, out, err) ||
         !cn_args_u64(args, "lines", 1, SIZE_MAX, LINES_DEFAULT, &out->lines, err) ||
         !cn_args_u64(args, "depth", 1, SIZE_MAX,
                      out->has_view && out->view == CN_COMPARE_CALLERS ? CALLERS_DEPTH
@@ -161,6 +161,7 @@ static const struct cn_option options[] = {
     CN_OPTION("scaling", 0, "strong|weak",
               "show the loss of B against ideal scaling of A to as many threads: with "
               "the same work in all (strong) or for each thread (weak)"),
+    CN_OPTION_WIDTH,
     CN_OPTION("format", 0, "text|json|csv|markdown",
               "print as aligned text (the default), as JSON, as CSV or as Markdown"),
     {0},

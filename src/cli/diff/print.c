@@ -94,8 +94,10 @@ static void begin(struct diff_printer *p, const struct cn_diff_style *style,
     add_column(p, (struct cn_column){.name = "calls_b", .kind = CN_COLUMN_F64});
     add_column(p, (struct cn_column){.name = "function", .kind = CN_COLUMN_TEXT});
     add_column(p, (struct cn_column){.name = "path", .kind = CN_COLUMN_TEXT});
-    add_column(p, (struct cn_column){
-                      .name = "label", .title = "CONTEXT", .kind = CN_COLUMN_TEXT});
+    add_column(p, (struct cn_column){.name = "label",
+                                     .title = "CONTEXT",
+                                     .kind = CN_COLUMN_TEXT,
+                                     .fit = CN_FIT_NAME});
     p->table = cn_cli_table(args, p->columns, p->column_count);
 }
 

@@ -53,8 +53,8 @@ static bool graph_tasks(struct cn_recording_setup *setup,
 static bool show(struct cn_recording_setup *setup, void *arg, struct cn_error *err)
 {
     const char *function = arg;
-    struct cn_graph_printer printer = {.has_srcline =
-                                           cn_args_has(setup->args, "srcline")};
+    struct cn_graph_printer printer = {
+        .args = setup->args, .has_srcline = cn_args_has(setup->args, "srcline")};
     struct cn_call_graph graph;
     bool ok = cn_graph_fields_parse(
         &printer, cn_recording_setup_value(setup, "output-fields"), err);
@@ -87,7 +87,8 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 
     struct cn_recording_source source = {0};
 
-    return cn_data_path(args, is_path ? first : NULL, &source.path, err) &&
+    return cn_cli_fit(args, err) &&
+           cn_data_path(args, is_path ? first : NULL, &source.path, err) &&
            cn_recording_show(args, &source, show,
                              (void *)(uintptr_t)(is_path ? second : first), err);
 }
@@ -101,6 +102,7 @@ static const struct cn_option options[] = {
     CN_OPTION("task", 0, NULL, "show the tree of tasks instead of functions"),
     CN_RECORDING_SRCLINE_OPTION,
     CN_RECORDING_THREADS_OPTION,
+    CN_OPTION_WIDTH,
     CN_RECORDING_HTML_OPTION,
     {0},
 };

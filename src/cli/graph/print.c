@@ -10,6 +10,7 @@
 #include "cli/print/fields.h"
 #include "cli/print/fixed_width.h"
 #include "cli/print/write.h"
+#include "cli/shell/cli.h"
 #include "model/calls/recording.h"
 
 enum { ADDRESS_WIDTH = 12, FIELD_GAP = 2 };
@@ -95,6 +96,7 @@ static void add_node(struct printed_walk *walk, uint32_t node, bool is_branch)
     const struct cn_recording *rec = walk->tree->rec;
     uint32_t id = cn_call_tree_id(walk->tree, node);
     struct cn_text *out = &walk->printer->out;
+    size_t line = out->len;
     char buffer[CN_CALL_NAME_MAX];
 
     add_fields(walk->printer, self,
@@ -103,7 +105,8 @@ static void add_node(struct printed_walk *walk, uint32_t node, bool is_branch)
     if (walk->margin.len >= MARGIN_MAX)
         cn_text_printf(out, "[%zu] ", walk->depth);
     cn_text_printf(out, "%s(%" PRIu64 ") ", is_branch ? " +-" : "", self->calls);
-    cn_utf8_add_printable(out, cn_call_tree_name(walk->tree, node, buffer));
+    cn_cli_add_name(walk->printer->args, out, line,
+                    cn_call_tree_name(walk->tree, node, buffer));
     /* Like uftrace, not for the function that was asked for: the root of its tree. */
     if (walk->printer->has_srcline && cn_call_tree_parent(walk->tree, node) != 0 &&
         id < rec->function_count && rec->functions[id].file[0]) {

@@ -7,6 +7,7 @@
 #include "analyze/calls/graph.h"
 #include "base/text.h"
 
+struct cn_args;
 struct cn_call_tasks;
 
 /* Columns before the tree, in this order. */
@@ -24,6 +25,7 @@ enum cn_graph_field {
 };
 
 struct cn_graph_printer {
+    const struct cn_args *args; /* for the width of names */
     bool has_field[CN_GRAPH_FIELD_COUNT];
     bool has_srcline;
     struct cn_text out;

@@ -13,11 +13,14 @@
 #include "base/bytes/utf8.h"
 #include "base/text.h"
 #include "cli/print/write.h"
+#include "model/labels/short_name.h"
 
 enum {
     HELD_ROWS_MAX = 10000,     /* the rows that set the widths of the columns */
     HELD_CHARS_MAX = 16 << 20, /* ... or as many as fit here */
     WIDTH_MAX = 160,           /* no column is padded beyond this */
+    NAME_MIN = 16,             /* names are not cut to less, however narrow it is */
+    GAP = 2,                   /* between columns */
     OUT_FLUSH_LEN = 64 << 10,
 };
 
@@ -51,6 +54,8 @@ struct cn_table {
     size_t *widths;
     size_t last_shown; /* the last column with a title */
     bool widths_are_known;
+    size_t fit;          /* columns that a row may have; 0: any */
+    struct cn_text name; /* of add_fitted() */
     enum cn_color next_color;
 };
 
@@ -68,10 +73,33 @@ static bool is_left_aligned(const struct cn_column *column, const struct table_c
            (column->align == CN_ALIGN_BY_KIND && column->kind == CN_COLUMN_TEXT);
 }
 
+/* The indentation of a name, and what fits of the name. Returns the columns of both. */
+static size_t add_fitted(struct cn_table *table, size_t column,
+                         const struct table_cell *cell)
+{
+    const char *chars = cn_text_str(&table->chars) + cell->off;
+    size_t width = table->widths[column], indent = 0, from;
+
+    while (indent < cell->len && chars[indent] == ' ')
+        indent++;
+    cn_text_clear(&table->name);
+    cn_text_add(&table->name, chars + indent, cell->len - indent);
+    cn_text_fill(&table->out, ' ', indent);
+    from = table->out.len;
+    width = width > indent + NAME_MIN ? width - indent : NAME_MIN;
+    if (table->columns[column].fit == CN_FIT_PATH)
+        cn_call_path_shorten(&table->out, cn_text_str(&table->name), width);
+    else
+        cn_name_shorten(&table->out, cn_text_str(&table->name), width);
+    return indent + cn_utf8_width(cn_text_str(&table->out) + from);
+}
+
 static void add_text_cell(struct cn_table *table, size_t column,
                           const struct table_cell *cell)
 {
     const char *chars = cn_text_str(&table->chars) + cell->off;
+    bool is_cut = table->fit > 0 && table->columns[column].fit != CN_FIT_NOTHING &&
+                  cell->width > table->widths[column];
     enum cn_color color = table->has_color ? cell->color : CN_COLOR_NONE;
     bool is_left = is_left_aligned(&table->columns[column], cell);
     size_t width = table->widths[column];
@@ -80,10 +108,16 @@ static void add_text_cell(struct cn_table *table, size_t column,
     if (!is_left)
         cn_text_fill(&table->out, ' ', padding);
     cn_text_str_add(&table->out, cn_color_start(color));
-    cn_text_add(&table->out, chars, cell->len);
+    if (is_cut) {
+        size_t used = add_fitted(table, column, cell);
+
+        padding = width > used ? width - used : 0;
+    } else {
+        cn_text_add(&table->out, chars, cell->len);
+    }
     cn_text_str_add(&table->out, cn_color_stop(color));
     if (column != table->last_shown)
-        cn_text_fill(&table->out, ' ', is_left ? padding + 2 : 2);
+        cn_text_fill(&table->out, ' ', is_left ? padding + GAP : GAP);
 }
 
 /* Characters that Markdown or HTML would take for markup are escaped. */
@@ -131,6 +165,37 @@ static void add_text_row(struct cn_table *table, const struct table_cell *cells)
     flush_when_full(table);
 }
 
+/* Divide what other columns leave of the terminal among those that can be cut: a column gets what
+ * it needs, or its share. */
+static void fit_columns(struct cn_table *table)
+{
+    size_t used = 0, wanted = 0, count = 0;
+
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (!table->columns[i].title)
+            continue;
+        used += i == table->last_shown ? 0 : GAP;
+        if (table->columns[i].fit == CN_FIT_NOTHING) {
+            used += table->widths[i];
+        } else {
+            wanted += table->widths[i];
+            count++;
+        }
+    }
+    size_t room =
+        table->fit > used + count * NAME_MIN ? table->fit - used : count * NAME_MIN;
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (!table->columns[i].title || table->columns[i].fit == CN_FIT_NOTHING)
+            continue;
+        wanted -= table->widths[i];
+        size_t share = room / count--, rest = room > wanted ? room - wanted : 0;
+        size_t most = rest > share ? rest : share;
+        if (table->widths[i] > most)
+            table->widths[i] = most;
+        room -= table->widths[i];
+    }
+}
+
 static void release_held_rows(struct cn_table *table)
 {
     for (size_t i = 0; i < table->cell_count; i++) {
@@ -140,6 +205,8 @@ static void release_held_rows(struct cn_table *table)
         width = width < WIDTH_MAX ? width : WIDTH_MAX;
         *widest = width > *widest ? width : *widest;
     }
+    if (table->fit > 0)
+        fit_columns(table);
     table->widths_are_known = true;
     /* A title is aligned as the first cell below it. */
     for (size_t i = 0; table->cell_count > table->column_count && i < table->column_count;
@@ -413,6 +480,11 @@ struct cn_table *cn_table_new(FILE *to, enum cn_table_format format, bool has_co
     return table;
 }
 
+void cn_table_fit(struct cn_table *table, size_t columns)
+{
+    table->fit = table->is_markdown ? 0 : columns;
+}
+
 void cn_table_free(struct cn_table *table)
 {
     if (!table)
@@ -431,6 +503,7 @@ void cn_table_free(struct cn_table *table)
     cn_text_flush(&table->out, table->to);
     cn_text_done(&table->out);
     cn_text_done(&table->chars);
+    cn_text_done(&table->name);
     free(table->cells);
     free(table->widths);
     free(table);

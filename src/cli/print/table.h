@@ -42,6 +42,13 @@ enum cn_column_kind {
     CN_COLUMN_ANY, /* cells of any kind, each aligned by its own unless `align` says how */
 };
 
+/* What becomes shorter if rows are wider than the terminal. */
+enum cn_fit {
+    CN_FIT_NOTHING,
+    CN_FIT_NAME, /* a name after any indentation, see model/labels/short_name.h */
+    CN_FIT_PATH, /* names of a call path */
+};
+
 enum cn_align {
     CN_ALIGN_BY_KIND, /* text to the left, numbers to the right */
     CN_ALIGN_LEFT,
@@ -55,6 +62,7 @@ struct cn_column {
     enum cn_align align;
     unsigned decimals; /* of CN_COLUMN_FIXED */
     bool has_sign;     /* text: positive numbers begin with '+' */
+    enum cn_fit fit;   /* text */
 };
 
 struct cn_table;
@@ -63,6 +71,10 @@ struct cn_table;
  * `has_color` allows colour in text. */
 struct cn_table *cn_table_new(FILE *to, enum cn_table_format format, bool has_color,
                               const struct cn_column *columns, size_t column_count);
+
+/* Shorten names in text so that rows have at most so many columns; 0: they are whole. Before the
+ * first cell. */
+void cn_table_fit(struct cn_table *table, size_t columns);
 
 /* The next cell of the row; its type must match the column's kind. */
 void cn_table_str(struct cn_table *table, const char *value); /* NULL: none */

@@ -6,6 +6,7 @@
 #include "analyze/calls/tasks.h"
 #include "cli/recording/options.h"
 #include "cli/report/print.h"
+#include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "model/calls/recording.h"
 
@@ -82,7 +83,8 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     const char *fields = cn_args_value(args, "output-fields");
     struct cn_recording_source source = {0};
 
-    return cn_data_path(args, cn_args_find_operand(args, 0), &source.path, err) &&
+    return cn_cli_fit(args, err) &&
+           cn_data_path(args, cn_args_find_operand(args, 0), &source.path, err) &&
            cn_recording_show(args, &source, cn_report_show, (void *)(uintptr_t)fields,
                              err);
 }
@@ -107,6 +109,7 @@ static const struct cn_option options[] = {
               "sort by the recording (0), by DIR (1) or by the change (2, the default)"),
     CN_RECORDING_SRCLINE_OPTION,
     CN_RECORDING_THREADS_OPTION,
+    CN_OPTION_WIDTH,
     CN_OPTION("format", 0, "text|json|csv|html",
               "print as aligned text (the default), as JSON, as CSV, or as an HTML page"),
     CN_OPTION_CACHE_SIZE,

@@ -36,7 +36,7 @@ struct report_rows {
     size_t field_count;
     const bool *has;
     const char *name_heading, *name_key;
-    int name_width; /* names are padded to this width */
+    size_t name_width; /* names are padded to this width */
     bool has_srcline;
 };
 
@@ -227,27 +227,30 @@ static void add_source(struct cn_text *text, const struct cn_recording *rec,
 
 static void print_text(const struct cn_args *args, const struct report_rows *rows)
 {
-    struct cn_text text = {0}, name = {0};
+    struct cn_text text = {0};
 
     if (cn_fields_any(rows->has, rows->field_count))
         add_heading(&text, rows);
     for (size_t r = 0; r < rows->count; r++) {
+        size_t line = text.len, name;
+
         for (size_t i = 0; i < rows->field_count; i++) {
             if (rows->has[i]) {
                 cn_text_str_add(&text, "  ");
                 add_cell(&text, rows, r, i);
             }
         }
-        cn_text_clear(&name);
-        cn_utf8_add_printable(&name, name_at(rows, r));
-        cn_text_printf(&text, "  %-*s", rows->name_width, cn_text_str(&name));
+        cn_text_str_add(&text, "  ");
+        name = text.len;
+        cn_cli_add_name(args, &text, line, name_at(rows, r));
+        if (text.len - name < rows->name_width)
+            cn_text_fill(&text, ' ', rows->name_width - (text.len - name));
         if (rows->has_srcline)
             add_source(&text, rows->rec, rows->functions[r].function);
         cn_text_char(&text, '\n');
     }
     cn_cli_print(args, &text);
     cn_text_done(&text);
-    cn_text_done(&name);
 }
 
 static void add_csv_cell(struct cn_text *text, const struct report_rows *rows, size_t row,

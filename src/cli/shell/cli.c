@@ -11,6 +11,7 @@
 #include "cli/shell/command.h"
 #include "cli/shell/help.h"
 #include "cli/shell/progress.h"
+#include "model/labels/short_name.h"
 
 enum { MESSAGE_MAX = 1024 };
 
@@ -158,12 +159,46 @@ enum cn_table_format cn_cli_format(const struct cn_args *args)
     return cn_table_format_parse(cn_args_value(args, "format"));
 }
 
+bool cn_cli_fit(const struct cn_args *args, struct cn_error *err)
+{
+    enum { COLUMNS_MAX = 100000 };
+    uint64_t columns;
+
+    if (!cn_args_u64(args, "width", 0, COLUMNS_MAX, args->session->columns, &columns,
+                     err))
+        return false;
+    args->session->fit = (size_t)columns;
+    return true;
+}
+
+void cn_cli_add_name(const struct cn_args *args, struct cn_text *text, size_t line,
+                     const char *name)
+{
+    enum { NAME_MIN = 16 };
+    size_t fit = args->session->fit, used;
+    struct cn_text printable = {0};
+
+    if (fit == 0) {
+        cn_utf8_add_printable(text, name);
+        return;
+    }
+    used = cn_utf8_width(cn_text_str(text) + line);
+    cn_utf8_add_printable(&printable, name);
+    cn_name_shorten(text, cn_text_str(&printable),
+                    fit > used + NAME_MIN ? fit - used : NAME_MIN);
+    cn_text_done(&printable);
+}
+
 struct cn_table *cn_cli_table(const struct cn_args *args, const struct cn_column *columns,
                               size_t column_count)
 {
+    struct cn_table *table;
+
     cn_cli_page(args);
-    return cn_table_new(stdout, cn_cli_format(args), cn_cli_has_color(args), columns,
-                        column_count);
+    table = cn_table_new(stdout, cn_cli_format(args), cn_cli_has_color(args), columns,
+                         column_count);
+    cn_table_fit(table, args->session->fit);
+    return table;
 }
 
 bool cn_cli_has_color(const struct cn_args *args)

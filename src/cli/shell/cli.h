@@ -20,6 +20,8 @@ struct cn_facts;
 
 struct cn_cli_session {
     bool has_color;     /* decided before a pager replaces the terminal */
+    size_t columns;     /* of the terminal, before a pager; 0: stdout is none */
+    size_t fit;         /* columns of rows, see cn_cli_fit(); 0: any */
     bool without_pager; /* whatever the options */
     struct cn_pager pager;
     struct cn_html html; /* of --format=html */
@@ -58,6 +60,14 @@ void cn_cli_print_facts(const struct cn_args *args, struct cn_facts *facts);
  * formatted for stdout. */
 void cn_cli_add_help(const struct cn_args *args, const struct cn_command *command,
                      struct cn_text *text);
+
+/* Names in the tables that follow are shortened so that rows fit: to --width, else to the terminal.
+ * For commands with CN_OPTION_WIDTH. */
+CN_CHECK bool cn_cli_fit(const struct cn_args *args, struct cn_error *err);
+
+/* Append a name to a line that begins at `line`, shortened as cn_cli_fit() says. */
+void cn_cli_add_name(const struct cn_args *args, struct cn_text *text, size_t line,
+                     const char *name);
 
 /* A table on stdout as --format and --color say; starts the pager. A command without
  * CN_OPTION_FORMAT in its table prints text. */

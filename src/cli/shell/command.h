@@ -83,6 +83,13 @@ struct cn_option {
     CN_OPTION("format", 0, "text|json|csv", \
               "print as aligned text (the default), as JSON or as CSV")
 
+/* For those of commands that print names of functions, which call cn_cli_fit(). */
+#define CN_OPTION_WIDTH                                                            \
+    CN_OPTION("width", 'w', "N",                                                   \
+              "shorten names so that rows have N columns; 0: print whole names "   \
+              "(default: the columns of the terminal, whole names where there is " \
+              "none)")
+
 /* For those of commands that take a store: read before the command runs. */
 #define CN_OPTION_CACHE_SIZE                              \
     CN_OPTION_FOR(CN_FOR_STORES, "cache-size", 0, "SIZE", \

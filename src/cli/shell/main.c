@@ -138,6 +138,8 @@ static bool run_args(struct cn_args *args, struct cn_error *err)
         return false;
     session.has_color =
         cn_color_decide(is_html && !color ? "always" : color, isatty(STDOUT_FILENO));
+    session.columns =
+        !is_html && isatty(STDOUT_FILENO) ? cn_terminal_columns(STDOUT_FILENO) : 0;
     if (is_html && !cn_html_begin(&session.html))
         return cn_fail_errno(err, "--format=html");
     args->session = &session;

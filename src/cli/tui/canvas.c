@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/character.h"
 #include "base/text.h"
+#include "model/labels/short_name.h"
 
 enum { ELLIPSIS = 0x2026 };
 
@@ -119,6 +120,22 @@ size_t cn_tui_draw(struct cn_tui_canvas *canvas, size_t row, size_t column, size
         column += width;
     }
     return column;
+}
+
+bool cn_tui_draw_name(struct cn_tui_canvas *canvas, size_t row, size_t column, size_t end,
+                      enum cn_tui_style style, const char *name)
+{
+    struct cn_text text = {0};
+    bool is_whole;
+
+    if (end > canvas->columns)
+        end = canvas->columns;
+    if (column < end)
+        cn_name_shorten(&text, name, end - column);
+    is_whole = strcmp(cn_text_str(&text), name) == 0;
+    (void)cn_tui_draw(canvas, row, column, end, style, cn_text_str(&text));
+    cn_text_done(&text);
+    return is_whole;
 }
 
 void cn_tui_draw_right(struct cn_tui_canvas *canvas, size_t row, size_t column,

@@ -59,6 +59,11 @@ void cn_tui_canvas_done(struct cn_tui_canvas *canvas);
 size_t cn_tui_draw(struct cn_tui_canvas *canvas, size_t row, size_t column, size_t end,
                    enum cn_tui_style style, const char *text);
 
+/* The same for the name of a function: shortened so that the method stays visible. Returns true if
+ * it is whole. */
+bool cn_tui_draw_name(struct cn_tui_canvas *canvas, size_t row, size_t column, size_t end,
+                      enum cn_tui_style style, const char *name);
+
 /* Draw text that ends before `end`; nothing if it does not fit. */
 void cn_tui_draw_right(struct cn_tui_canvas *canvas, size_t row, size_t column,
                        size_t end, enum cn_tui_style style, const char *text);

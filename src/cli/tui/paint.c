@@ -248,6 +248,18 @@ static void add_box(struct cn_tui *tui, struct cn_text *text)
     }
 }
 
+/* The name of the row if there is no room for it in the row. */
+static void add_whole_name(struct cn_tui *tui, struct cn_text *text)
+{
+    struct cn_tui_source *source;
+    struct cn_row row;
+
+    if (!tui->is_name_cut || !cn_tui_current(tui, &source, &row))
+        return;
+    cn_tui_label_add(source, &row, text);
+    cn_text_str_add(text, "  ");
+}
+
 /* The message, or where the code of the row is; in the flame graph, the box with the message
  * beside it. */
 static void paint_detail(struct cn_tui *tui, const struct cn_tui_layout *layout)
@@ -274,6 +286,7 @@ static void paint_detail(struct cn_tui *tui, const struct cn_tui_layout *layout)
         cn_utf8_add_printable(&text, cn_tui_pane(tui)->tree.failure.text);
         style = CN_TUI_ALERT;
     } else if (cn_tui_locate(tui, tui->has_source, &location)) {
+        add_whole_name(tui, &text);
         if (location.file)
             cn_utf8_add_printable(&text, location.file);
         if (location.file && location.line > 0)
@@ -406,7 +419,7 @@ static void paint_row(struct cn_tui *tui, const struct cn_tui_layout *layout, si
     struct cn_tui_canvas *canvas = &tui->canvas;
     struct cn_tui_tree *tree = &cn_tui_pane(tui)->tree;
     struct cn_text label = {0};
-    size_t at = layout->name_begin, end;
+    size_t at = layout->name_begin;
     enum cn_tui_style style = CN_TUI_PLAIN;
 
     paint_values(tui, layout, line, &item->row);
@@ -423,8 +436,10 @@ static void paint_row(struct cn_tui *tui, const struct cn_tui_layout *layout, si
     if (tui->search.len > 0 &&
         cn_tui_matches(cn_text_str(&label), cn_text_str(&tui->search)))
         style = CN_TUI_MATCH;
-    end = cn_tui_draw(canvas, line, at, canvas->columns, style, cn_text_str(&label));
-    (void)end;
+    bool is_whole =
+        cn_tui_draw_name(canvas, line, at, canvas->columns, style, cn_text_str(&label));
+    if (is_current)
+        tui->is_name_cut = !is_whole;
     if (is_current)
         cn_tui_paint_style(canvas, line, 0, canvas->columns, CN_TUI_CURSOR);
     cn_text_done(&label);

@@ -52,11 +52,11 @@ static void paint_box(struct cn_tui *tui, size_t row, const struct cn_tui_box *b
     if (!canvas->has_color) {
         (void)cn_tui_draw(canvas, row, box->begin, box->end, style,
                           canvas->has_utf8 ? "▏" : "|");
-        (void)cn_tui_draw(canvas, row, box->begin + 1, box->end, style, box->label);
+        (void)cn_tui_draw_name(canvas, row, box->begin + 1, box->end, style, box->label);
         return;
     }
     if (box->end - box->begin > 2)
-        (void)cn_tui_draw(canvas, row, box->begin + 1, box->end, style, box->label);
+        (void)cn_tui_draw_name(canvas, row, box->begin + 1, box->end, style, box->label);
     if (is_match && !is_current)
         return;
     for (size_t x = box->begin; x < box->end; x++) {

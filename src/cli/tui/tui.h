@@ -140,8 +140,9 @@ struct cn_tui {
     struct cn_text wanted;  /* the row to go to once the view is there; empty: none */
     bool has_graph_columns; /* those to show when the graph was read again */
     bool graph_columns[CN_TUI_GRAPH_COLUMN_COUNT];
-    bool has_source; /* the text of the source is shown */
-    bool is_dense;   /* two levels of the flame view a line */
+    bool is_name_cut; /* the row at the cursor has no room for its name */
+    bool has_source;  /* the text of the source is shown */
+    bool is_dense;    /* two levels of the flame view a line */
     bool is_density_chosen;
     struct cn_tui_source_text source_text;
     struct cn_resolver *resolver; /* NULL until it is needed */

@@ -326,7 +326,7 @@ bool cn_view_setup_open(struct cn_view_setup *setup, const struct cn_args *args,
     for (size_t i = 0; i < patterns.count; i++)
         if (!cn_name_filter_add(&setup->filter, patterns.list[i], how, err))
             return false;
-    if (!cn_view_open(&setup->opened, args, path, NULL, err))
+    if (!cn_cli_fit(args, err) || !cn_view_open(&setup->opened, args, path, NULL, err))
         return false;
     setup->db = setup->opened.db;
     find_codes(setup, args);

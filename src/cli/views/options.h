@@ -73,7 +73,8 @@
         CN_OPTION_LIST("filter", 'F', "PATTERN",                                         \
                        "show only rows whose name matches, and the rows above them"),    \
         CN_OPTION("match", 0, "glob|regex",                                              \
-                  "syntax of patterns (default: glob, of the whole name)")
+                  "syntax of patterns (default: glob, of the whole name)"),              \
+        CN_OPTION_WIDTH
 
 /* For descriptions of commands. */
 #define CN_VIEW_OF_MEASUREMENTS                                                    \

@@ -16,8 +16,8 @@ static const struct cn_column row_columns[] = {
     {.name = "line", .kind = CN_COLUMN_U64},
     {.name = "code", .kind = CN_COLUMN_TEXT},
     {.name = "language", .title = "LANGUAGE", .kind = CN_COLUMN_TEXT},
-    {.name = "name", .title = "CONTEXT", .kind = CN_COLUMN_TEXT},
-    {.name = "path", .title = "CALL PATH", .kind = CN_COLUMN_TEXT},
+    {.name = "name", .title = "CONTEXT", .kind = CN_COLUMN_TEXT, .fit = CN_FIT_NAME},
+    {.name = "path", .title = "CALL PATH", .kind = CN_COLUMN_TEXT, .fit = CN_FIT_PATH},
 };
 
 enum {

@@ -69,6 +69,46 @@ static void aligns_text(void **state)
                           "1234567    3.1%  a rather long name\n");
 }
 
+static void shortens_names_to_the_width(void **state)
+{
+    static const struct cn_column fitted[] = {
+        {.name = "calls", .title = "CALLS", .kind = CN_COLUMN_U64},
+        {.name = "name", .title = "NAME", .kind = CN_COLUMN_TEXT, .fit = CN_FIT_NAME},
+        {.name = "path", .title = "PATH", .kind = CN_COLUMN_TEXT, .fit = CN_FIT_PATH},
+    };
+    static const struct {
+        size_t width;
+        const char *expected;
+    } cases[] = {
+        {0, "CALLS  NAME                           PATH\n"
+            "    1    std::vector<int>::push(int)  main > a::run() > b::run()\n"
+            "    2  main                           main\n"},
+        {50, "CALLS  NAME                  PATH\n"
+             "    1    std::…::push(…)     … > b::run()\n"
+             "    2  main                  main\n"},
+        {10, "CALLS  NAME              PATH\n"
+             "    1    std::…::push(…)  … > b::run()\n"
+             "    2  main              main\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct sink sink;
+
+        open_sink(&sink, CN_TABLE_TEXT, false, fitted, COLUMNS);
+        cn_table_fit(sink.table, cases[i].width);
+        cn_table_u64(sink.table, 1);
+        cn_table_str(sink.table, "  std::vector<int>::push(int)");
+        cn_table_str(sink.table, "main > a::run() > b::run()");
+        cn_table_end_row(sink.table);
+        cn_table_u64(sink.table, 2);
+        cn_table_str(sink.table, "main");
+        cn_table_str(sink.table, "main");
+        cn_table_end_row(sink.table);
+        assert_printed(&sink, cases[i].expected);
+    }
+}
+
 static void add_any_row(struct sink *sink, const char *name, int64_t number)
 {
     cn_table_str(sink->table, name);
@@ -389,6 +429,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(aligns_text),
+        cmocka_unit_test(shortens_names_to_the_width),
         cmocka_unit_test(prints_cells_of_any_kind),
         cmocka_unit_test(prints_tables_without_rows),
         cmocka_unit_test(prints_json_one_object_a_line),
