@@ -56,8 +56,8 @@ static void tell_missing(const struct cn_args *args,
     if ((double)result->unknown_count > all / 100)
         cn_cli_say(args,
                    "%.0f %% of stacks lack their outer callers: code without tables for "
-                   "unwinding; build it with -fasynchronous-unwind-tables or "
-                   "-fno-omit-frame-pointer",
+                   "unwinding; if it was not made at run time, build it with "
+                   "-fasynchronous-unwind-tables or -fno-omit-frame-pointer",
                    100 * (double)result->unknown_count / all);
 }
 
