@@ -17,17 +17,21 @@
 #define CN_REC_T_STEPPED   72
 #define CN_REC_T_SIGRETURN 80
 /* Filters, see calls/filter.h. */
-#define CN_REC_T_FILTER_END  88 /* the last frame that assembly may push */
-#define CN_REC_T_IS_ON       96 /* address of the switch of all threads */
-#define CN_REC_T_SHOWN       104
-#define CN_REC_T_SHOWN_LIMIT 108
-#define CN_REC_T_TIME_LIMIT  112
-#define CN_REC_T_OUT         120
-#define CN_REC_T_IN          124
-#define CN_REC_T_ONLY_DEPTH  128
-#define CN_REC_T_SETTLING    152   /* the frame whose pending entry is being recorded */
-#define CN_REC_T_SETTLING_AT 160   /* its position */
-#define CN_REC_T_LIMIT       16384 /* in the page that fork clears */
+#define CN_REC_T_IS_ON       88 /* address of the switch of all threads */
+#define CN_REC_T_SHOWN       96
+#define CN_REC_T_SHOWN_LIMIT 100
+#define CN_REC_T_TIME_LIMIT  104
+#define CN_REC_T_OUT         112
+#define CN_REC_T_IN          116
+#define CN_REC_T_ONLY_DEPTH  120
+/* The frames whose pending entries are being recorded, the position, and the length. */
+#define CN_REC_T_SETTLING     144
+#define CN_REC_T_SETTLING_END 152
+#define CN_REC_T_SETTLING_AT  160
+#define CN_REC_T_SLOT_LEN     168
+/* In the page that fork clears. */
+#define CN_REC_T_LIMIT      16384
+#define CN_REC_T_FILTER_END 16400 /* the last frame that assembly may push */
 
 /* struct cn_rec_frame */
 #define CN_REC_F_LOC      0
@@ -61,6 +65,7 @@
 
 /* Decisions about functions, enum cn_rec_decision: the table has 1 << BITS words, each an
  * address with the decision in its highest bits. */
+#define CN_REC_DECISION_SKIP  3 /* bits: no two functions are so close */
 #define CN_REC_DECISION_BITS  15
 #define CN_REC_DECISION_SHIFT 62
 

@@ -198,13 +198,6 @@ void cn_rec_filter_finish(struct cn_rec_thread *self)
         cn_rec_wiped(self)->limit = 0;
 }
 
-/* Depths count recorded calls only. */
-static uint64_t word_of(const struct cn_rec_frame *frame)
-{
-    return (uint64_t)frame->address << 16 |
-           ((uint64_t)frame->shown << 6 & CN_REC_DEPTH_MASK);
-}
-
 /* Append the arguments of a call to the values of the thread; returns their length. */
 static uint32_t store_arguments(struct cn_rec_thread *self,
                                 const struct cn_rec_rule *rule, uintptr_t base,
@@ -283,10 +276,11 @@ static void record_whole(struct cn_rec_thread *self, struct cn_rec_frame *frame,
         if (note->site)
             record_site(self, time_ns, note->site);
         if (note->values_len > 0)
-            record_with(self, time_ns, word_of(frame) | CN_REC_ENTRY_WORD,
+            record_with(self, time_ns, cn_rec_frame_shown_word(frame) | CN_REC_ENTRY_WORD,
                         self->values + note->before.values_used, note->values_len);
         else
-            cn_rec_record_at(self, time_ns, word_of(frame) | CN_REC_ENTRY_WORD);
+            cn_rec_record_at(self, time_ns,
+                             cn_rec_frame_shown_word(frame) | CN_REC_ENTRY_WORD);
         if (frame->flags & CN_REC_FRAME_READS)
             cn_rec_readings_record(self, note->readings, readings_at(note), time_ns);
         settle(frame);
@@ -326,7 +320,8 @@ static void record_pending(struct cn_rec_thread *self, struct cn_rec_frame *last
             record_whole(self, frame, time_ns);
             continue;
         }
-        cn_rec_record_pending(self, frame, time_ns, word_of(frame) | CN_REC_ENTRY_WORD);
+        cn_rec_record_pending(self, frame, time_ns,
+                              cn_rec_frame_shown_word(frame) | CN_REC_ENTRY_WORD);
         settle(frame);
     }
     self->settling = last == self->top ? NULL : self->frames;
@@ -354,11 +349,11 @@ static void record_entry(struct cn_rec_thread *self, struct cn_rec_frame *frame,
     if (note->site)
         record_site(self, 0, note->site);
     if (values_len > 0) {
-        record_with(self, 0, word_of(frame) | CN_REC_ENTRY_WORD,
+        record_with(self, 0, cn_rec_frame_shown_word(frame) | CN_REC_ENTRY_WORD,
                     self->values + note->before.values_used, values_len);
         self->filter.values_used = note->before.values_used;
     } else {
-        cn_rec_record(self, word_of(frame) | CN_REC_ENTRY_WORD);
+        cn_rec_record(self, cn_rec_frame_shown_word(frame) | CN_REC_ENTRY_WORD);
     }
     /* Events are shown inside calls: the first ones follow the first call. */
     if (!self->has_watched && has_watches())
@@ -486,7 +481,7 @@ static void record_exit(struct cn_rec_thread *self, const struct cn_rec_frame *f
                         const struct cn_rec_registers *registers)
 {
     const struct cn_rec_note *note = &self->notes[frame - self->frames];
-    uint64_t word = word_of(frame) | CN_REC_EXIT_WORD;
+    uint64_t word = cn_rec_frame_shown_word(frame) | CN_REC_EXIT_WORD;
     uintptr_t base;
     const struct cn_rec_rule *rule =
         registers ? cn_rec_module_rules_find(note->before.version, frame->address, &base)
@@ -541,7 +536,7 @@ static void leave_quick(struct cn_rec_thread *self, struct cn_rec_frame *frame)
     struct cn_rec_filter_state *filter = &self->filter;
 
     if (records_exit(self, frame))
-        cn_rec_record(self, word_of(frame) | CN_REC_EXIT_WORD);
+        cn_rec_record(self, cn_rec_frame_shown_word(frame) | CN_REC_EXIT_WORD);
     filter->in -= (frame->flags & CN_REC_FRAME_ONLY) != 0;
     filter->out -= (frame->flags & CN_REC_FRAME_NOT) != 0;
     filter->shown = frame->shown;

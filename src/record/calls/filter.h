@@ -5,9 +5,11 @@
  * calls alone: QUICK frames, which have no entry in `notes`. All that it needs is in the filter
  * state of the thread: a call is recorded if `shown` is below its limit, which is 0 inside
  * RULE_NOT and outside RULE_ONLY, and waits for its end if there is a time limit. A call with
- * RULE_ONLY or RULE_NOT changes the limit, and restores it when it ends. Calls that are left out
- * have frames as well, so that exceptions and jumps are noticed as without filters. C handles
- * the functions that switch recording, and the end of a call that lasted.
+ * RULE_ONLY or RULE_NOT changes the limit, and restores it when it ends. Where the limit is
+ * reached, a call without a rule has no frame and returns to its caller: it changes nothing for
+ * the calls inside it. That a recorded call was left by an exception or a jump is noticed at the
+ * next call, recorded or not, as without filters. With -finstrument-functions every call has a
+ * frame, which its second hook looks for. C handles the functions that switch recording.
  *
  * With values, conditions, counters, call sites, watches, an agent, or limits that change inside
  * a function, C filters every call: the cost of recording that views subtract is one for all.

@@ -75,18 +75,19 @@
 	add	x16, x16, \temp
 	.endm
 
-/* Store the record with the word in x13 there, with the current time or with that in x16; when a
- * signal handler has stepped over the slot, go to \again. Uses x12, x16, x17. */
-	.macro	store_record again
-	load_time x17, x12
-	store_at_time \again
+/* The address of the record at the position \at, to \place. */
+	.macro	load_place place, at, temp
+	ldr	\place, T(MASK)
+	and	\place, \place, \at
+	ldr	\temp, T(RING)
+	add	\place, \place, \temp
 	.endm
 
-	.macro	store_at_time again
-	ldr	x17, T(MASK)
-	and	x17, x17, x15
-	ldr	x12, T(RING)
-	add	x17, x17, x12
+/* Store the record with the word in x13 there; when a signal handler has stepped over the slot, go
+ * to \again. Uses x12, x16, x17. */
+	.macro	store_record again
+	load_time x17, x12
+	load_place x17, x15, x12
 	stp	x16, x13, [x17]
 	add	x12, x15, #16
 2:	ldxr	x16, [x14]
@@ -169,16 +170,24 @@
 	str	\flags, [x11, #CN_REC_F_FLAGS]
 	.endm
 
-/* Push the frame above x11 for a call that must last: it is complete when the flags are set, except
- * for its time. */
+/* Push the frame above x11 of a filtered call, with loc x10, and \pair as of `filter`: it is complete
+ * when the flags are set, except for the time of one that must last, which is counted here. */
+	.macro	push_filtered_frame ret, function, flags, pair
+	add	x11, x11, #CN_REC_F_SIZE
+	str	x11, T(TOP)
+	str	x10, [x11, #CN_REC_F_LOC]
+	stp	\ret, \function, [x11, #CN_REC_F_RET]
+	str	x\pair, [x11, #CN_REC_F_SHOWN]
+	str	\flags, [x11, #CN_REC_F_FLAGS]
+	.endm
+
 	.macro	push_waiting ret, function, flags, pair
 	add	x11, x11, #CN_REC_F_SIZE
 	str	x11, T(TOP)
 	str	x10, [x11, #CN_REC_F_LOC]
 	stp	\ret, \function, [x11, #CN_REC_F_RET]
 	stp	x\pair, xzr, [x11, #CN_REC_F_SHOWN]
-	add	w\pair, w\pair, #1
-	str	w\pair, T(SHOWN)
+	count_shown \pair
 	str	\flags, [x11, #CN_REC_F_FLAGS]
 	.endm
 
@@ -208,67 +217,64 @@
 	orr	x13, x13, x12
 	.endm
 
-/* C looks after a full ring, and the child of a fork. Uses x14, x16. */
-	.macro	check_ring slow
-	ldr	x14, T(TRACK)
-	ldr	x14, [x14]
-	ldr	x16, T(LIMIT)
-	cmp	x14, x16
-	b.hs	\slow
-	.endm
-
-/* Filter a call of \function, as calls/filter.h describes: `shown` and its limit to x\pair. Falls
- * through if it is recorded now; goes to \slow if C must look at it; else to a label of
- * filter_rest. Uses x14, x16. */
-	.macro	filter function, pair, slow
-	ldr	x14, T(FILTER_END)
-	cmp	x11, x14
-	b.hs	\slow
-	eor	x14, \function, \function, lsr #CN_REC_DECISION_BITS
-	ubfx	x14, x14, #2, #CN_REC_DECISION_BITS
+/* Filters, as calls/filter.h describes. What was decided about \function, to x14, without its
+ * address: 0 if it has no rule. Uses x16. */
+	.macro	load_decision function
+	ubfx	x14, \function, #CN_REC_DECISION_SKIP, #CN_REC_DECISION_BITS
 	adrp	x16, cn_rec_decisions
 	add	x16, x16, #:lo12:cn_rec_decisions
 	ldr	x14, [x16, x14, lsl #3]
-	ldr	x\pair, T(SHOWN)
 	eor	x14, x14, \function
+	.endm
+
+/* C looks after calls while recording is switched off. */
+	.macro	check_on temp, slow
+	ldr	x\temp, T(IS_ON)
+	ldr	w\temp, [x\temp]
+	cbz	w\temp, \slow
+	.endm
+
+/* Filter a call of \function: `shown` and its limit to x\pair. Falls through if it is recorded now;
+ * goes to \beyond if it is left out and has no rule, to \slow if C must look at it; else to a label
+ * of filter_rest. Uses x14, x16. */
+	.macro	filter function, pair, beyond, slow
+	ldr	x14, T(FILTER_END)
+	cmp	x11, x14
+	b.hs	\slow
+	load_decision \function
+	ldr	x\pair, T(SHOWN)
 	cbnz	x14, 31f
 	lsr	x16, x\pair, #32
 	cmp	w\pair, w16
-	b.hs	32f
-30:	ldr	x16, T(IS_ON)
-	ldr	w16, [x16]
-	cbz	w16, \slow
+	b.hs	\beyond
+	check_on 16, \slow
 	ldr	x16, T(TIME_LIMIT)
 	cbnz	x16, 33f
-	cbnz	x14, 34f
 	.endm
 
-/* The rest goes to \silent if the call is left out, to \not and \only if it also has that rule,
- * to \waits if it must last. */
+/* The rest goes to \silent if the call is left out by a rule, to \not and \only if it also has that
+ * rule, to \waits if it must last. */
 	.macro	filter_rest silent, not, only, waits, slow
 31:	tst	x14, #(1 << CN_REC_DECISION_SHIFT) - 1
 	b.ne	\slow		/* of another function */
-	tbz	x14, #63, 32f
+	tbz	x14, #63, \silent
 	ldr	w16, T(OUT)
-	cbnz	w16, 32f	/* inside RULE_NOT no rule counts */
-	tbnz	x14, #62, 30b
-	b	\not
-32:	check_ring \slow
-	b	\silent
-33:	cbnz	x14, \slow
-	check_ring \slow
-	b	\waits
-34:	b	\only
+	cbnz	w16, \silent	/* inside RULE_NOT no rule counts */
+	tbz	x14, #62, \not
+	check_on 16, \slow
+	ldr	x16, T(TIME_LIMIT)
+	cbnz	x16, \slow
+	b	\only
+33:	b	\waits
 	.endm
 
-/* The frame x11 was pushed for a call that is recorded: count it. */
+/* Count a call that is recorded, and was pushed. As on x86_64, both numbers are one word. */
 	.macro	count_shown pair
-	str	x\pair, [x11, #CN_REC_F_SHOWN]
-	add	w\pair, w\pair, #1
-	str	w\pair, T(SHOWN)
+	add	x\pair, x\pair, #1
+	str	x\pair, T(SHOWN)
 	.endm
 
-/* The same for a call with RULE_ONLY. Uses x14. */
+/* The same for a call with RULE_ONLY; and one with RULE_NOT. Uses x14. */
 	.macro	count_only pair
 	ldr	w14, T(IN)
 	add	w14, w14, #1
@@ -276,17 +282,12 @@
 	ldr	w14, T(ONLY_DEPTH)
 	adds	w14, w14, w\pair
 	csinv	w14, w14, wzr, cc
-	count_shown \pair
-	str	w14, T(SHOWN_LIMIT)
+	add	w\pair, w\pair, #1
+	orr	x\pair, x\pair, x14, lsl #32
+	str	x\pair, T(SHOWN)
 	.endm
 
-/* The same for a call that is left out, where nothing changes; and with RULE_NOT. Uses x14. */
-	.macro	count_silent pair
-	str	x\pair, [x11, #CN_REC_F_SHOWN]
-	.endm
-
-	.macro	count_not pair
-	count_silent \pair
+	.macro	count_not
 	mov	w14, #1
 	str	w14, T(OUT)
 	str	wzr, T(SHOWN_LIMIT)
@@ -318,15 +319,14 @@
 	pop_frame
 	.endm
 
-/* End the filtered call of the frame x11 with the flags x12, go to \done; or to \slow. What was
- * counted is restored last: calls of signal handlers must not have a lower depth. */
+/* End the filtered call of the frame x11, go to \done; or to \slow. What was counted is restored
+ * last: calls of signal handlers must not have a lower depth. */
 	.macro	leave_filtered hooked, done, slow
-	tbnz	x12, #CN_REC_F_SILENT_BIT, 31f
+28:	ldr	x12, [x11, #CN_REC_F_FLAGS]
 	tbnz	x12, #CN_REC_F_PENDING_BIT, 33f
+	tbnz	x12, #CN_REC_F_SILENT_BIT, 31f
 29:	ldr	x10, [x11, #CN_REC_F_SHOWN]
-	ldr	x14, T(IS_ON)
-	ldr	w14, [x14]
-	cbz	w14, \slow
+	check_on 14, \slow
 	ldr	x13, [x11, #CN_REC_F_ADDRESS]
 	make_shown_word x13, x10, CN_REC_EXIT_WORD
 	take_slot \slow
@@ -342,15 +342,17 @@
 	str	x10, T(SHOWN)
 32:	pop_called \hooked
 	b	\done
-33:	load_time x13, x14
-	ldp	x10, x14, [x11, #CN_REC_F_SHOWN]	/* and the time of its entry */
-	sub	x16, x16, x14
-	ldr	x14, T(TIME_LIMIT)
-	cmp	x16, x14
+33:	ldr	x14, T(TRACK)
+	ldr	x15, [x14]	/* the position, before the time is read */
+	load_time x13, x17
+	ldp	x10, x13, [x11, #CN_REC_F_SHOWN]	/* and the time of its entry */
+	sub	x13, x16, x13
+	ldr	x17, T(TIME_LIMIT)
+	cmp	x13, x17
 	b.hs	36f
 	str	xzr, [x11, #CN_REC_F_FLAGS]	/* no signal handler records its entry from now on */
-	ldr	x14, [x11, #CN_REC_F_ENTRY_NS]
-	cbz	x14, 42f
+	ldr	x13, [x11, #CN_REC_F_ENTRY_NS]
+	cbz	x13, 42f
 	pop_called \hooked
 	str	x10, T(SHOWN)
 	b	\done
@@ -364,14 +366,14 @@
 35:	finish_record
 	str	x10, T(SHOWN)
 	b	\done
-	/* It has lasted. Find the first call that is pending, x10, and record entries from there. */
-36:	ldr	x14, T(IS_ON)
-	ldr	w14, [x14]
-	cbz	w14, \slow
-	ldr	x14, T(SETTLING)
-	cbnz	x14, \slow		/* in a signal handler that interrupted this */
+	/* It has lasted. Find the first call that is pending, x10. */
+36:	check_on 13, \slow
+	ldr	x13, T(SETTLING)
+	cbnz	x13, \slow		/* in a signal handler that interrupted this */
 	mov	x10, x11
-37:	ldur	x12, [x10, #CN_REC_F_FLAGS-CN_REC_F_SIZE]
+37:	ldr	x13, [x10, #CN_REC_F_ENTRY_NS]
+	cbz	x13, \slow		/* it has no time yet, or was recorded */
+	ldur	x12, [x10, #CN_REC_F_FLAGS-CN_REC_F_SIZE]
 	tbz	x12, #CN_REC_F_PENDING_BIT, 38f
 	tbz	x12, #CN_REC_F_QUICK_BIT, \slow
 	sub	x10, x10, #CN_REC_F_SIZE
@@ -380,50 +382,87 @@
 	tbnz	x12, #CN_REC_F_OFF_BIT, \slow
 	tbnz	x12, #CN_REC_F_QUICK_BIT, 39f
 	tbz	x12, #CN_REC_F_FILTERED_BIT, \slow	/* it is being pushed or popped */
-39:	ldr	w12, [x10, #CN_REC_F_SHOWN]
-	ldr	x13, [x10, #CN_REC_F_ADDRESS]
-	make_shown_word x13, x12, CN_REC_ENTRY_WORD
-	/* As take_slot, for an entry that signal handlers may record. */
-43:	ldr	x14, T(TRACK)
-	ldr	x15, [x14]
-	ldr	x16, T(LIMIT)
-	cmp	x15, x16
-	b.hs	\slow
-	ldr	x16, T(SLOT)
-	cmp	x15, x16
+	/* As take_slot, for the entries from there and the exit, unless a signal handler has recorded
+	 * any since. */
+39:	ldr	x13, [x14]
+	cmp	x13, x15
+	b.ne	28b
+	ldr	x13, T(SLOT)
+	cmp	x13, x15
 	b.eq	\slow
-	ldr	x12, [x10, #CN_REC_F_FLAGS]
-	tbz	x12, #CN_REC_F_PENDING_BIT, 45f
-	ldr	x12, [x10, #CN_REC_F_ENTRY_NS]
-	cbz	x12, \slow
+	sub	x13, x11, x10
+	lsr	x13, x13, #2	/* 16 bytes for each, except for the first */
+	add	x12, x15, x13
+	add	x12, x12, #16
+	ldr	x17, T(LIMIT)
+	cmp	x12, x17
+	b.hs	\slow
+	add	x13, x13, #32
+	str	x13, T(SLOT_LEN)
+	str	x11, T(SETTLING_END)
 	str	x15, T(SETTLING_AT)
 	str	x10, T(SETTLING)
 	str	x15, T(SLOT)
-	ldr	x16, [x14]
-	cmp	x15, x16
-	b.eq	44f
-	ldr	x16, T(STEPPED)
-	cmp	x15, x16
-	b.ne	43b
-44:	ldr	x16, [x10, #CN_REC_F_ENTRY_NS]
-	store_at_time 41f
-40:	str	xzr, [x10, #CN_REC_F_ENTRY_NS]
-	ldr	x12, [x10, #CN_REC_F_FLAGS]
+	ldr	x17, [x14]
+	cmp	x17, x15
+	b.eq	43f
+	ldr	x17, T(STEPPED)
+	cmp	x17, x15
+	b.ne	46f
+43:	mov	x17, x15
+44:	ldr	w12, [x10, #CN_REC_F_SHOWN]
+	ldr	x13, [x10, #CN_REC_F_ADDRESS]
+	make_shown_word x13, x12, CN_REC_ENTRY_WORD
+	load_place x12, x17, x14
+	ldr	x14, [x10, #CN_REC_F_ENTRY_NS]
+	stp	x14, x13, [x12]
+	add	x17, x17, #16
+	cmp	x10, x11
+	add	x10, x10, #CN_REC_F_SIZE
+	b.lo	44b
+	load_place x12, x17, x14
+	add	x13, x13, #1	/* of the exit */
+	stp	x16, x13, [x12]
+	add	x17, x17, #16
+	ldr	x12, [x11, #CN_REC_F_FLAGS]
+	orr	x12, x12, #CN_REC_F_SILENT	/* it ends now, whatever a signal handler does */
+	str	x12, [x11, #CN_REC_F_FLAGS]
+	ldr	x14, T(TRACK)
+2:	ldxr	x12, [x14]
+	cmp	x12, x15
+	b.ne	41f
+	stlxr	w12, x17, [x14]
+	cbnz	w12, 2b
+40:	sub	x10, x15, x17
+	add	x10, x11, x10, lsl #2
+	add	x10, x10, #128	/* the first one again: handlers change `settling` */
+45:	ldr	x12, [x10, #CN_REC_F_FLAGS]
 	and	x12, x12, #~CN_REC_F_PENDING
 	str	x12, [x10, #CN_REC_F_FLAGS]
-45:	cmp	x10, x11
+	str	xzr, [x10, #CN_REC_F_ENTRY_NS]
+	cmp	x10, x11
 	add	x10, x10, #CN_REC_F_SIZE
-	b.lo	39b
+	b.lo	45b
+	mov	x12, #16
+	str	x12, T(SLOT_LEN)
 	str	xzr, T(SETTLING)
-	b	29b
+	ldr	x10, [x11, #CN_REC_F_SHOWN]
+	str	xzr, [x11, #CN_REC_F_FLAGS]
+	pop_called \hooked
+	str	x10, T(SHOWN)
+	b	\done
 41:	clrex
 	save_all
-	mov	x0, x13
-	mov	x1, x15
-	ldr	x2, [x10, #CN_REC_F_ENTRY_NS]
-	bl	cn_rec_finish_slot_at
+	mov	x0, x15
+	mov	x1, x16
+	sub	x2, x17, x15
+	bl	cn_rec_finish_settled
 	restore_all
 	b	40b
+46:	mov	x12, #16
+	str	x12, T(SLOT_LEN)
+	str	xzr, T(SETTLING)
+	b	28b
 	.endm
 
 /* Callee-saved registers: arguments may have been moved there. */
@@ -455,6 +494,7 @@ mcount:
 	ldr	x13, [x29]	/* is the caller the innermost open call? */
 	sub	x12, x12, #8
 	cmp	x12, x13
+	b.hi	19f
 	b.ne	6f
 	ldr	x12, [x10]
 	lsr	x13, x12, #48	/* a signed address must not be changed */
@@ -479,10 +519,23 @@ mcount:
 	b.ne	7f
 	load_value x15, x12
 	b	5b
-20:	filter x30, 17, 7f
+/* Called by a function that has no frame: the limit may be reached, as for that one. */
+19:	ldr	x14, T(FILTER_END)
+	cmp	x11, x14
+	b.hs	6b
+	load_decision x30
+	ldr	x17, T(SHOWN)
+	cbnz	x14, 6b
+	lsr	x16, x17, #32
+	cmp	w17, w16
+	b.lo	6b
+	ret
+/* Beyond the limit (8b) its callees are left out as well: it needs no frame, and returns as without a
+ * recorder. */
+20:	filter x30, 17, 8b, 7f
 	mov	x13, #CN_REC_F_QUICK
 	load_stub 7f
-	push_frame x12, x30, x13
+	push_filtered_frame x12, x30, x13, 17
 	make_shown_word x30, x17, CN_REC_ENTRY_WORD
 	count_shown 17
 21:	set_value x15
@@ -492,19 +545,18 @@ mcount:
 	ret
 22:	mov	x13, #CN_REC_F_QUICK | CN_REC_F_SILENT
 	load_stub 7f
-	push_frame x12, x30, x13
-	count_silent 17
+	push_filtered_frame x12, x30, x13, 17
 23:	set_value x15
 	str	x16, [x10]
 	ret
 24:	mov	x13, #CN_REC_F_QUICK | CN_REC_F_SILENT | CN_REC_F_NOT
 	load_stub 7f
-	push_frame x12, x30, x13
-	count_not 17
+	push_filtered_frame x12, x30, x13, 17
+	count_not
 	b	23b
 25:	mov	x13, #CN_REC_F_QUICK | CN_REC_F_ONLY
 	load_stub 7f
-	push_frame x12, x30, x13
+	push_filtered_frame x12, x30, x13, 17
 	make_shown_word x30, x17, CN_REC_ENTRY_WORD
 	count_only 17
 	b	21b
@@ -565,7 +617,7 @@ mcount:
 	.macro	push_filtered flags
 	mov	x14, #CN_REC_F_QUICK | \flags
 	load_stub 7f
-	push_frame x30, x13, x14
+	push_filtered_frame x30, x13, x14, 12
 	str	x29, [x11, #CN_REC_F_CALLER]
 	.endm
 
@@ -609,7 +661,7 @@ mcount:
 	b.ne	7f
 	load_value x15, x30
 	b	5b
-20:	filter x13, 12, 7f
+20:	filter x13, 12, 13f, 7f
 	push_filtered 0
 	make_shown_word x13, x12, CN_REC_ENTRY_WORD
 	count_shown 12
@@ -620,13 +672,12 @@ mcount:
 	store_record 9f
 	b	8b
 22:	push_filtered CN_REC_F_SILENT
-	count_silent 12
 23:	mov	x10, x17
 	set_value x15
 	mov	x30, x16
 	b	8b
 24:	push_filtered CN_REC_F_SILENT | CN_REC_F_NOT
-	count_not 12
+	count_not
 	b	23b
 25:	push_filtered CN_REC_F_ONLY
 	make_shown_word x13, x12, CN_REC_ENTRY_WORD
@@ -716,25 +767,24 @@ mcount:
 9:	finish_record_and_return
 20:	ldr	x12, [x11, #CN_REC_F_FLAGS]
 	tbz	x12, #CN_REC_F_UNHOOKED_BIT, 8f
-	filter x0, 12, 8f
+	filter x0, 12, 22f, 8f
 	mov	x14, #CN_REC_F_QUICK | CN_REC_F_UNHOOKED
-	push_frame xzr, x0, x14
+	push_filtered_frame xzr, x0, x14, 12
 	make_shown_word x0, x12, CN_REC_ENTRY_WORD
 	count_shown 12
 21:	take_slot 27f
 	store_record 9b
 	ret
 22:	mov	x14, #CN_REC_F_QUICK | CN_REC_F_UNHOOKED | CN_REC_F_SILENT
-	push_frame xzr, x0, x14
-	count_silent 12
+	push_filtered_frame xzr, x0, x14, 12
 	ret
 24:	mov	x14, #CN_REC_F_QUICK | CN_REC_F_UNHOOKED | CN_REC_F_SILENT
 	orr	x14, x14, #CN_REC_F_NOT
-	push_frame xzr, x0, x14
-	count_not 12
+	push_filtered_frame xzr, x0, x14, 12
+	count_not
 	ret
 25:	mov	x14, #CN_REC_F_QUICK | CN_REC_F_UNHOOKED | CN_REC_F_ONLY
-	push_frame xzr, x0, x14
+	push_filtered_frame xzr, x0, x14, 12
 	make_shown_word x0, x12, CN_REC_ENTRY_WORD
 	count_only 12
 	b	21b
@@ -784,8 +834,7 @@ mcount:
 	store_record 9f
 8:	ret
 9:	finish_record_and_return
-20:	mov	x12, x13
-	tbz	x12, #CN_REC_F_QUICK_BIT, 7f
+20:	tbz	x13, #CN_REC_F_QUICK_BIT, 7f
 	ldr	x13, T(FILTER_END)
 	cmp	x11, x13
 	b.hi	7f

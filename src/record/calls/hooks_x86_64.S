@@ -100,24 +100,23 @@
 	addq	T(BASE_NS), %rax
 	.endm
 
-/* Store the record with the word in %rdi there. It is valid once `recorded` is after it.
- * When a signal handler has moved `recorded` already, go to \again with the position in
- * %rsi. Uses rax, rcx, rdx. */
-	.macro	store_record again
-	load_time
-	store_at_time \again
-	.endm
-
-/* The same with the time in %rax. */
-	.macro	store_at_time again
+/* The address of the record at the position rcx, to rdx. */
+	.macro	load_place
 	movq	T(MASK), %rdx
 	andq	%rcx, %rdx
 	addq	T(RING), %rdx
+	.endm
+
+/* Store the record with the word in %rdi there. It is valid once `recorded` is after it.
+ * When a signal handler has moved `recorded` already, go to \again. Uses rax, rdx; rcx becomes
+ * the position after the record. */
+	.macro	store_record again
+	load_time
+	load_place
 	movq	%rax, (%rdx)
 	movq	%rdi, 8(%rdx)
 	movq	T(TRACK), %rdx
 	movq	%rcx, %rax
-	movq	%rcx, %rsi
 	addq	$16, %rcx
 	cmpxchgq %rcx, (%rdx)
 	jne	\again
@@ -146,6 +145,12 @@
 	restore	%r8
 	.endm
 
+/* Complete the record with the word in %rdi that ends at rcx: \again of store_record. */
+	.macro	finish_record
+	leaq	-16(%rcx), %rsi
+	call_c	cn_rec_finish_slot
+	.endm
+
 /* Pop the frame \frame, which is \above bytes above the register. Its loc was that of a call that
  * has ended: a signal handler that interrupts the next push, before it stores another, would
  * close the frame. */
@@ -160,17 +165,6 @@
 	movq	\loc, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
 	movq	\ret, CN_REC_F_SIZE+CN_REC_F_RET(%rdx)
 	movq	\function, CN_REC_F_SIZE+CN_REC_F_ADDRESS(%rdx)
-	movq	\flags, CN_REC_F_SIZE+CN_REC_F_FLAGS(%rdx)
-	.endm
-
-/* Push the frame above %rdx for a call that must last: it is complete when the flags are set,
- * except for its time and its return address. `shown` is in r8. Uses r9. */
-	.macro	push_waiting loc, function, flags
-	addq	$CN_REC_F_SIZE, T(TOP)
-	movq	\loc, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
-	movq	\function, CN_REC_F_SIZE+CN_REC_F_ADDRESS(%rdx)
-	movq	$0, CN_REC_F_SIZE+CN_REC_F_ENTRY_NS(%rdx)
-	count_shown
 	movq	\flags, CN_REC_F_SIZE+CN_REC_F_FLAGS(%rdx)
 	.endm
 
@@ -191,87 +185,81 @@
 	leaq	CN_REC_EXIT_WORD(%rdi,%rdx), %rdi
 	.endm
 
-/* C looks after a full ring, and the child of a fork. Uses r9. */
-	.macro	check_ring slow
-	movq	T(TRACK), %r9
-	movq	(%r9), %r9
-	cmpq	T(LIMIT), %r9
-	jae	\slow
+/* C looks after calls while recording is switched off. Uses \temp. */
+	.macro	check_on temp, slow
+	movq	T(IS_ON), \temp
+	cmpl	$0, (\temp)
+	je	\slow
 	.endm
 
-/* Filter a call of \function, as calls/filter.h describes: `shown` to r8. Falls through if it is
- * recorded now; goes to \silent if it is left out, to \not and \only if it also has that rule, to
- * \waits if it must last, to \slow if C must look at it. Uses rcx, r9. */
-	.macro	filter function, silent, not, only, waits, slow
-	movq	\function, %rcx
-	shrq	$CN_REC_DECISION_BITS, %rcx
-	xorq	\function, %rcx
-	shrq	$2, %rcx
+/* Filters, as calls/filter.h describes. What was decided about the function \name, rsi or rdi, to
+ * rcx, without its address: 0 if it has no rule. Uses \temp. */
+	.macro	load_decision name, temp
+	movl	%e\name, %ecx
+	shrl	$CN_REC_DECISION_SKIP, %ecx
 	andl	$(1 << CN_REC_DECISION_BITS) - 1, %ecx
-	leaq	cn_rec_decisions(%rip), %r8
-	movq	(%r8,%rcx,8), %rcx
-	movl	T(SHOWN), %r8d
-	xorq	\function, %rcx
-	jnz	31f
-	cmpl	T(SHOWN_LIMIT), %r8d
-	jae	32f
-30:	movq	T(IS_ON), %r9
-	cmpl	$0, (%r9)
-	je	\slow
-	cmpq	$0, T(TIME_LIMIT)
-	jne	33f
-	testq	%rcx, %rcx
-	jnz	\only
-	jmp	34f
-31:	movq	%rcx, %r9
-	shlq	$64 - CN_REC_DECISION_SHIFT, %r9
+	leaq	cn_rec_decisions(%rip), \temp
+	movq	(\temp,%rcx,8), %rcx
+	xorq	%r\name, %rcx
+	.endm
+
+/* Go to \beyond if a call without rules is left out: the limit is reached. Uses \temp. */
+	.macro	check_limit temp, beyond
+	movl	T(SHOWN), \temp
+	cmpl	T(SHOWN_LIMIT), \temp
+	jae	\beyond
+	.endm
+
+/* The decision in rcx is not 0: go to \silent if the call is left out, to \not and \only if it also
+ * has that rule, to \slow if C must look at it. Uses rcx, \temp. */
+	.macro	obey_rule temp, silent, not, only, slow
+	movq	%rcx, \temp
+	shlq	$64 - CN_REC_DECISION_SHIFT, \temp
 	jnz	\slow		/* of another function */
 	testq	%rcx, %rcx
-	jns	32f
+	jns	\silent
 	cmpl	$0, T(OUT)
-	jne	32f		/* inside RULE_NOT no rule counts */
+	jne	\silent		/* inside RULE_NOT no rule counts */
 	btq	$62, %rcx
-	jc	30b
-	jmp	\not
-32:	check_ring \slow
-	jmp	\silent
-33:	testq	%rcx, %rcx
-	jnz	\slow
-	check_ring \slow
-	jmp	\waits
-34:
+	jnc	\not
+	check_on \temp, \slow
+	cmpq	$0, T(TIME_LIMIT)
+	je	\only
+	jmp	\slow
 	.endm
 
-/* The frame above %rdx was pushed for a call that is left out, where nothing changes. Uses
- * r9. */
-	.macro	count_silent
-	movl	T(SHOWN_LIMIT), %r9d
-	movl	%r8d, CN_REC_F_SIZE+CN_REC_F_SHOWN(%rdx)
-	movl	%r9d, CN_REC_F_SIZE+CN_REC_F_SHOWN+4(%rdx)
-	.endm
-
-/* The same for a call that is recorded: count it. */
-	.macro	count_shown
-	count_silent
-	incl	%r8d
-	movl	%r8d, T(SHOWN)
-	decl	%r8d
-	.endm
-
-/* The same for a call with RULE_ONLY. */
-	.macro	count_only
+/* Fill the frame above %rdx of a filtered call: it is complete when the flags are set, except for its
+ * return address, and the time of one that must last, which is counted here. Uses rax. */
+	.macro	fill_filtered flags
+	movq	T(SHOWN), %rax	/* and its limit */
+	movq	%rax, CN_REC_F_SIZE+CN_REC_F_SHOWN(%rdx)
+	.if	(\flags) & CN_REC_F_PENDING
+	movq	$0, CN_REC_F_SIZE+CN_REC_F_ENTRY_NS(%rdx)
 	count_shown
-	incl	T(IN)
-	movl	T(ONLY_DEPTH), %r9d
-	addl	%r8d, %r9d
-	jnc	30f
-	movl	$-1, %r9d
-30:	movl	%r9d, T(SHOWN_LIMIT)
+	.endif
+	movq	$(\flags | CN_REC_F_QUICK), CN_REC_F_SIZE+CN_REC_F_FLAGS(%rdx)
 	.endm
 
-/* The same for a call with RULE_NOT. */
+/* Count a call that is recorded; one with RULE_ONLY, uses rax, rcx; and one with RULE_NOT. `shown` and
+ * its limit are stored as one word: the next call would wait to load a word that was stored in
+ * parts. */
+	.macro	count_shown
+	incq	T(SHOWN)
+	.endm
+
+	.macro	count_only
+	incl	T(IN)
+	movl	T(SHOWN), %ecx
+	movl	%ecx, %eax
+	addl	T(ONLY_DEPTH), %eax
+	jnc	30f
+	movl	$-1, %eax
+30:	shlq	$32, %rax
+	leaq	1(%rax,%rcx), %rax
+	movq	%rax, T(SHOWN)
+	.endm
+
 	.macro	count_not
-	count_silent
 	movl	$1, T(OUT)
 	movl	$0, T(SHOWN_LIMIT)
 	.endm
@@ -286,28 +274,40 @@
 30:
 	.endm
 
-/* The word of a record about a filtered call, to %rdi, from `shown` in r8. Uses rdx. */
-	.macro	make_shown_word function, type
-	movl	%r8d, %edx
-	shll	$6, %edx
-	andl	$CN_REC_DEPTH_MASK, %edx
-	movq	\function, %rdi
+/* The word of a record about a filtered call, to %rdi, from the function in %rdi and `shown` in
+ * \shown. */
+	.macro	make_shown_word shown, wide, type
+	shll	$6, \shown
+	andl	$CN_REC_DEPTH_MASK, \shown
 	shlq	$16, %rdi
-	leaq	\type(%rdi,%rdx), %rdi
+	leaq	\type(%rdi,\wide), %rdi
 	.endm
 
-/* Remove the frame \frame; the address of the stub of a hooked call is at %rdi. */
-	.macro	pop_called hooked, frame
+/* The call of the frame above %rdx must last: store the time of its entry. */
+	.macro	begin_waiting
+	movq	%rdx, %rcx
+	load_time
+	movq	%rax, CN_REC_F_SIZE+CN_REC_F_ENTRY_NS(%rcx)
+	.endm
+
+/* Return to the caller of the frame %rdx; the address of the stub of a hooked call is at %rdi. Uses
+ * rax. */
+	.macro	restore_return hooked
 	.if	\hooked
-	movq	CN_REC_F_RET(\frame), %rax
+	movq	CN_REC_F_RET(%rdx), %rax
 	movq	%rax, (%rdi)
 	.endif
-	pop_frame \frame
+	.endm
+
+	.macro	pop_called hooked
+	restore_return \hooked
+	pop_frame %rdx
 	.endm
 
 /* What rdi was when a call ended: the address of the stub, below what was saved since; or the
  * function. */
 	.macro	load_leaving hooked
+	movq	T(TOP), %rdx
 	.if	\hooked
 	leaq	64(%rsp), %rdi
 	.else
@@ -315,111 +315,167 @@
 	.endif
 	.endm
 
-/* End the filtered call of the frame %rdx with the flags r9, go to \done; or to \slow. What was
- * counted is restored last: calls of signal handlers must not have a lower depth. Uses r8. */
+/* Record the end of the filtered call of the frame %rdx at the claimed slot. What was counted is
+ * restored last: calls of signal handlers must not have a lower depth. Uses rsi. */
+	.macro	record_filtered_exit hooked
+	movq	CN_REC_F_SHOWN(%rdx), %rsi
+	restore_return \hooked
+	movq	CN_REC_F_ADDRESS(%rdx), %rdi
+	movq	$0, CN_REC_F_FLAGS(%rdx)
+	pop_frame %rdx
+	movl	%esi, %eax
+	make_shown_word %eax, %rax, CN_REC_EXIT_WORD
+	store_record 35f
+34:	movq	%rsi, T(SHOWN)
+	.endm
+
+	.macro	finish_filtered_exit
+35:	save	%rsi
+	finish_record
+	restore	%rsi
+	jmp	34b
+	.endm
+
+/* End the filtered call of the frame %rdx, and go to \done with its flags in r9; or to \slow. Uses
+ * r8. */
 	.macro	leave_filtered hooked, done, slow
-	testl	$CN_REC_F_SILENT, %r9d
-	jnz	31f
+28:	movq	CN_REC_F_FLAGS(%rdx), %r9
 	testl	$CN_REC_F_PENDING, %r9d
 	jnz	33f
-29:	movq	CN_REC_F_SHOWN(%rdx), %r8
-	movq	T(IS_ON), %rax
-	cmpl	$0, (%rax)
-	je	\slow
+	testl	$CN_REC_F_SILENT, %r9d
+	jnz	31f
+29:	check_on %rax, \slow
 	take_slot \slow
 	testl	$CN_REC_F_ONLY, %r9d
 	jz	30f
 	decl	T(IN)
-30:	movq	CN_REC_F_ADDRESS(%rdx), %rsi
-	movq	$0, CN_REC_F_FLAGS(%rdx)
-	pop_called \hooked, %rdx
-	make_shown_word %rsi, CN_REC_EXIT_WORD
-	store_record 35f
-34:	movq	%r8, T(SHOWN)
+30:	record_filtered_exit \hooked
 	jmp	\done
+	finish_filtered_exit
 31:	testl	$CN_REC_F_NOT, %r9d
 	jz	32f
-	movq	CN_REC_F_SHOWN(%rdx), %r8
+	movq	CN_REC_F_SHOWN(%rdx), %rsi
 	movl	$0, T(OUT)
-	movq	%r8, T(SHOWN)
-32:	pop_called \hooked, %rdx
+	movq	%rsi, T(SHOWN)
+32:	pop_called \hooked
 	jmp	\done
-33:	movq	%rdx, %rcx
+33:	movq	T(TRACK), %rax
+	movq	(%rax), %rsi	/* the position, before the time is read */
+	movq	%rdx, %rcx
 	load_time
-	subq	CN_REC_F_ENTRY_NS(%rcx), %rax
+	movq	%rcx, %rdx
+	movq	%rax, %r8
+	subq	CN_REC_F_ENTRY_NS(%rdx), %rax
 	cmpq	T(TIME_LIMIT), %rax
 	jae	36f
-	movq	$0, CN_REC_F_FLAGS(%rcx)	/* no signal handler records its entry from now on */
-	cmpq	$0, CN_REC_F_ENTRY_NS(%rcx)
+	movq	$0, CN_REC_F_FLAGS(%rdx)	/* no signal handler records its entry from now on */
+	cmpq	$0, CN_REC_F_ENTRY_NS(%rdx)
 	je	43f
-	movq	CN_REC_F_SHOWN(%rcx), %r8
-	pop_called \hooked, %rcx
-	jmp	34b
+	movq	CN_REC_F_SHOWN(%rdx), %rsi
+	pop_called \hooked
+	movq	%rsi, T(SHOWN)
+	jmp	\done
 43:	andl	$~CN_REC_F_PENDING, %r9d	/* one has recorded it */
-	movq	%r9, CN_REC_F_FLAGS(%rcx)
-	movq	%rcx, %rdx
+	movq	%r9, CN_REC_F_FLAGS(%rdx)
 	jmp	29b
-35:	call_c	cn_rec_finish_slot
-	jmp	34b
-	/* It has lasted. Find the first call that is pending, r8, and record entries from there. */
-36:	movq	T(IS_ON), %rax
-	cmpl	$0, (%rax)
-	je	\slow
+	/* It has lasted. Find the first call that is pending, r9. */
+36:	check_on %rax, \slow
 	cmpq	$0, T(SETTLING)
 	jne	\slow		/* in a signal handler that interrupted this */
-	movq	T(TOP), %r8
-37:	movq	CN_REC_F_FLAGS-CN_REC_F_SIZE(%r8), %rax
+	movq	%rdx, %r9
+37:	cmpq	$0, CN_REC_F_ENTRY_NS(%r9)
+	je	\slow		/* it has no time yet, or was recorded */
+	movl	CN_REC_F_FLAGS-CN_REC_F_SIZE(%r9), %eax
 	testl	$CN_REC_F_PENDING, %eax
 	jz	38f
 	testl	$CN_REC_F_QUICK, %eax
 	jz	\slow
-	subq	$CN_REC_F_SIZE, %r8
+	subq	$CN_REC_F_SIZE, %r9
 	jmp	37b
 38:	testl	$CN_REC_F_SILENT | CN_REC_F_OFF, %eax
 	jnz	\slow		/* its callers may be pending */
 	testl	$CN_REC_F_QUICK | CN_REC_F_FILTERED, %eax
 	jz	\slow		/* it is being pushed or popped */
-39:	movl	CN_REC_F_SHOWN(%r8), %edx
-	shll	$6, %edx
-	andl	$CN_REC_DEPTH_MASK, %edx
-	movq	CN_REC_F_ADDRESS(%r8), %rdi
-	shlq	$16, %rdi
-	leaq	CN_REC_ENTRY_WORD(%rdi,%rdx), %rdi
-	/* As take_slot, for an entry that signal handlers may record. */
-44:	movq	T(TRACK), %rax
-	movq	(%rax), %rcx
-	cmpq	T(LIMIT), %rcx
+	/* As take_slot, for the entries from there and the exit, unless a signal handler has recorded
+	 * any since. */
+	movq	T(TRACK), %rax
+	cmpq	(%rax), %rsi
+	jne	28b
+	cmpq	T(SLOT), %rsi
+	je	\slow
+	movq	%rdx, %rcx
+	subq	%r9, %rcx
+	shrq	$2, %rcx	/* 16 bytes for each, except for the first */
+	leaq	16(%rsi,%rcx), %rdi
+	cmpq	T(LIMIT), %rdi
 	jae	41f
-	cmpq	T(SLOT), %rcx
-	je	41f
-	testl	$CN_REC_F_PENDING, CN_REC_F_FLAGS(%r8)
-	jz	46f
-	cmpq	$0, CN_REC_F_ENTRY_NS(%r8)
-	je	41f
-	movq	%rcx, T(SETTLING_AT)
-	movq	%r8, T(SETTLING)
-	movq	%rcx, T(SLOT)
-	cmpq	(%rax), %rcx
+	addl	$32, %ecx
+	movl	%ecx, T(SLOT_LEN)
+	movq	%rdx, T(SETTLING_END)
+	movq	%rsi, T(SETTLING_AT)
+	movq	%r9, T(SETTLING)
+	movq	%rsi, T(SLOT)
+	cmpq	(%rax), %rsi
 	je	45f
-	cmpq	T(STEPPED), %rcx
-	jne	44b
-45:	movq	CN_REC_F_ENTRY_NS(%r8), %rax
-	store_at_time 42f
-40:	movq	$0, CN_REC_F_ENTRY_NS(%r8)
-	andl	$~CN_REC_F_PENDING, CN_REC_F_FLAGS(%r8)
-46:	addq	$CN_REC_F_SIZE, %r8
-	cmpq	T(TOP), %r8
+	cmpq	T(STEPPED), %rsi
+	jne	44f
+45:	movq	%rsi, %rcx
+39:	movl	CN_REC_F_SHOWN(%r9), %eax
+	movq	CN_REC_F_ADDRESS(%r9), %rdi
+	make_shown_word %eax, %rax, CN_REC_ENTRY_WORD
+	load_place
+	movq	CN_REC_F_ENTRY_NS(%r9), %rax
+	movq	%rax, (%rdx)
+	movq	%rdi, 8(%rdx)
+	addq	$16, %rcx
+	addq	$CN_REC_F_SIZE, %r9
+	cmpq	T(TOP), %r9
 	jbe	39b
+	load_place
+	incq	%rdi		/* of the exit */
+	movq	%r8, (%rdx)
+	movq	%rdi, 8(%rdx)
+	addq	$16, %rcx
+	load_leaving \hooked
+	orq	$CN_REC_F_SILENT, CN_REC_F_FLAGS(%rdx)	/* it ends now, whatever a signal handler does */
+	movq	T(TRACK), %r9
+	movq	%rsi, %rax
+	cmpxchgq %rcx, (%r9)
+	jne	42f
+40:	subq	%rcx, %rsi
+	leaq	128(%rdx,%rsi,4), %r9	/* the first one again: handlers change `settling` */
+46:	andq	$~CN_REC_F_PENDING, CN_REC_F_FLAGS(%r9)
+	movq	$0, CN_REC_F_ENTRY_NS(%r9)
+	addq	$CN_REC_F_SIZE, %r9
+	cmpq	%rdx, %r9
+	jbe	46b
+	movl	$16, T(SLOT_LEN)
 	movq	$0, T(SETTLING)
-	movq	T(TOP), %rdx
-	load_leaving \hooked
-	jmp	29b
-41:	movq	T(TOP), %rdx
-	load_leaving \hooked
+	movq	CN_REC_F_FLAGS(%rdx), %r9
+	movq	CN_REC_F_SHOWN(%rdx), %rsi
+	movq	$0, CN_REC_F_FLAGS(%rdx)
+	pop_called \hooked
+	movq	%rsi, T(SHOWN)
+	jmp	\done
+41:	load_leaving \hooked
 	jmp	\slow
-42:	movq	CN_REC_F_ENTRY_NS(%r8), %rdx
-	call_c	cn_rec_finish_slot_at
+42:	save	%rdi
+	save	%rsi
+	save	%rcx
+	movq	%rsi, %rdi
+	subq	%rsi, %rcx
+	movq	%rcx, %rdx
+	movq	%r8, %rsi
+	call_c	cn_rec_finish_settled
+	restore	%rcx
+	restore	%rsi
+	restore	%rdi
+	movq	T(TOP), %rdx
 	jmp	40b
+44:	movl	$16, T(SLOT_LEN)
+	movq	$0, T(SETTLING)
+	load_leaving \hooked
+	jmp	28b
 	.endm
 
 	.text
@@ -452,9 +508,17 @@
 	movq	%rcx, (%rdi)
 	.endm
 
+/* The same for a filtered call. */
 	.macro	push_filtered flags
 	load_stub 28f
-	push_hooked $(\flags | CN_REC_F_QUICK)
+	addq	$CN_REC_F_SIZE, T(TOP)
+	movq	%rax, VALUE(%rcx)
+	movq	%rdi, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
+	movq	%rsi, CN_REC_F_SIZE+CN_REC_F_ADDRESS(%rdx)
+	fill_filtered \flags
+	movq	(%rdi), %rax
+	movq	%rax, CN_REC_F_SIZE+CN_REC_F_RET(%rdx)
+	movq	%rcx, (%rdi)
 	.endm
 
 	.macro	enter flags
@@ -508,54 +572,52 @@
 .Lfilter\@:
 	cmpq	T(FILTER_END), %rdx
 	jae	.Lslow\@
-	save	%r8
-	save	%r9
-	filter	%rsi, 22f, 24f, 25f, 26f, 28f
+	load_decision si, %rdx
+	jnz	.Lruled\@
+	/* Beyond the limit its callees are left out as well: it needs no frame, and returns as without a
+	 * recorder. */
+	.if \flags == CN_REC_F_CALLED
+	check_limit %ecx, .Lskip\@
+	.else
+	check_limit %ecx, .Ldone\@
+	.endif
+	check_on %rcx, .Lslow\@
+	movq	T(TOP), %rdx
+	cmpq	$0, T(TIME_LIMIT)
+	jne	.Lwaits\@
 	push_filtered \flags
 	count_shown
-21:	set_stub
-	take_slot 27f
-	make_shown_word %rsi, CN_REC_ENTRY_WORD
-	.cfi_remember_state
-	restore	%r9
-	restore	%r8
+.Lshown\@:
+	take_slot .Luncount\@
+	movl	CN_REC_F_SIZE+CN_REC_F_SHOWN(%rdx), %edx
+	movq	%rsi, %rdi
+	make_shown_word %edx, %rdx, CN_REC_ENTRY_WORD
 	store_record .Lagain\@
 	jmp	.Ldone\@
-	.cfi_restore_state
-22:	push_filtered \flags | CN_REC_F_SILENT
-	count_silent
-23:	set_stub
-29:	.cfi_remember_state
-	restore	%r9
-	restore	%r8
+.Lwaits\@:
+	push_filtered (\flags | CN_REC_F_PENDING)
+	begin_waiting
 	jmp	.Ldone\@
-	.cfi_restore_state
-24:	push_filtered \flags | CN_REC_F_SILENT | CN_REC_F_NOT
+.Lruled\@:
+	obey_rule %rdx, 22f, 24f, 25f, 28f
+22:	movq	T(TOP), %rdx
+	push_filtered (\flags | CN_REC_F_SILENT)
+	jmp	.Ldone\@
+24:	movq	T(TOP), %rdx
+	push_filtered (\flags | CN_REC_F_SILENT | CN_REC_F_NOT)
 	count_not
-	jmp	23b
-25:	push_filtered \flags | CN_REC_F_ONLY
+	jmp	.Ldone\@
+25:	movq	T(TOP), %rdx
+	push_filtered (\flags | CN_REC_F_ONLY)
 	count_only
-	jmp	21b
-26:	load_stub 28f
-	push_waiting %rdi, %rsi, $(\flags | CN_REC_F_QUICK | CN_REC_F_PENDING)
-	set_stub
-	movq	%rdx, %rcx
-	load_time
-	movq	%rax, CN_REC_F_SIZE+CN_REC_F_ENTRY_NS(%rcx)
-	jmp	29b
-27:	uncount
-	.cfi_remember_state
-	restore	%r9
-	restore	%r8
-	jmp	.Lfull\@
-	.cfi_restore_state
-28:	restore	%r9
-	restore	%r8
-	jmp	.Lslow\@
+	jmp	.Lshown\@
+.Luncount\@:
+	uncount
 .Lfull\@:
 	movq	CN_REC_F_SIZE+CN_REC_F_RET(%rdx), %rax
 	movq	%rax, (%rdi)
 	pop_frame %rdx, CN_REC_F_SIZE
+28:
 .Lslow\@:
 	leaq	-40(%rsp), %rdx	/* the registers saved here and by call_c */
 	movl	$\flags, %ecx
@@ -563,8 +625,9 @@
 	.if \flags == CN_REC_F_CALLED
 	testq	%rax, %rax
 	jnz	.Lcall\@
+.Lskip\@: /* not recorded */
 	.cfi_remember_state
-	restore_arguments	/* not recorded */
+	restore_arguments
 	restore	%r11
 	leaq	8(%rsp), %rsp
 	.cfi_adjust_cfa_offset -8
@@ -574,7 +637,7 @@
 	jmp	.Ldone\@
 	.endif
 .Lagain\@:
-	call_c	cn_rec_finish_slot
+	finish_record
 	jmp	.Ldone\@
 	.endm
 
@@ -674,37 +737,48 @@ _mcount:
 	push_frame %rsp, $0, %rdi, $CN_REC_F_UNHOOKED
 	take_slot .Linstrument_full
 	make_entry_word
-	store_record cn_rec_finish_slot
+	store_record .Linstrument_again
 	ret
 	.macro	push_instrumented flags
-	push_frame %rsp, $0, %rdi, $(CN_REC_F_QUICK | CN_REC_F_UNHOOKED | \flags)
+	addq	$CN_REC_F_SIZE, T(TOP)
+	movq	%rsp, CN_REC_F_SIZE+CN_REC_F_LOC(%rdx)
+	movq	$0, CN_REC_F_SIZE+CN_REC_F_RET(%rdx)
+	movq	%rdi, CN_REC_F_SIZE+CN_REC_F_ADDRESS(%rdx)
+	fill_filtered (\flags | CN_REC_F_UNHOOKED)
 	.endm
 .Linstrument_filter:
 	testl	$CN_REC_F_UNHOOKED, CN_REC_F_FLAGS(%rdx)
 	jz	.Linstrument_slow
 	cmpq	T(FILTER_END), %rdx
 	jae	.Linstrument_slow
-	filter	%rdi, 22f, 24f, 25f, 26f, .Linstrument_slow
+	load_decision di, %r8
+	jnz	20f
+	check_limit %ecx, 22f
+	check_on %rcx, .Linstrument_slow
+	cmpq	$0, T(TIME_LIMIT)
+	jne	26f
 	push_instrumented 0
 	count_shown
-21:	take_slot 27f
-	make_shown_word %rdi, CN_REC_ENTRY_WORD
-	store_record cn_rec_finish_slot
+23:	take_slot 27f
+	movl	CN_REC_F_SIZE+CN_REC_F_SHOWN(%rdx), %edx
+	make_shown_word %edx, %rdx, CN_REC_ENTRY_WORD
+	store_record .Linstrument_again
 	ret
+20:	obey_rule %r8, 22f, 24f, 25f, .Linstrument_slow
 22:	push_instrumented CN_REC_F_SILENT
-	count_silent
 	ret
-24:	push_instrumented CN_REC_F_SILENT | CN_REC_F_NOT
+24:	push_instrumented (CN_REC_F_SILENT | CN_REC_F_NOT)
 	count_not
 	ret
 25:	push_instrumented CN_REC_F_ONLY
 	count_only
-	jmp	21b
-26:	push_waiting %rsp, %rdi, $(CN_REC_F_QUICK | CN_REC_F_UNHOOKED | CN_REC_F_PENDING)
-	movq	%rdx, %rcx
-	load_time
-	movq	%rax, CN_REC_F_SIZE+CN_REC_F_ENTRY_NS(%rcx)
+	jmp	23b
+26:	push_instrumented CN_REC_F_PENDING
+	begin_waiting
 	ret
+.Linstrument_again:
+	leaq	-16(%rcx), %rsi
+	jmp	cn_rec_finish_slot
 27:	uncount
 .Linstrument_full:
 	pop_frame %rdx, CN_REC_F_SIZE
@@ -747,14 +821,21 @@ _mcount:
 	take_slot cn_rec_instrument_leave
 	pop_frame %rdx
 	make_exit_word
-	store_record cn_rec_finish_slot
+	store_record .Linstrument_again
 .Linstrument_left:
 	ret
 .Linstrument_leave_filtered:
-	testl	$CN_REC_F_QUICK, %r9d
-	jz	cn_rec_instrument_leave
 	cmpq	T(FILTER_END), %rdx
 	ja	cn_rec_instrument_leave
+	cmpq	$CN_REC_F_QUICK | CN_REC_F_UNHOOKED, %r9
+	jne	28f
+	check_on %rax, cn_rec_instrument_leave
+	take_slot cn_rec_instrument_leave
+	record_filtered_exit 0
+	ret
+	finish_filtered_exit
+28:	testl	$CN_REC_F_QUICK, %r9d
+	jz	cn_rec_instrument_leave
 	leave_filtered 0, .Linstrument_left, cn_rec_instrument_leave
 	end_function __cyg_profile_func_exit
 
@@ -852,8 +933,17 @@ _mcount:
 	.endif
 	.cfi_restore_state
 .Lagain\@:
-	call_c	cn_rec_finish_slot
+	finish_record
 	jmp	.Lleave_\way
+	.endm
+
+/* The same for a call that was filtered, and has no rule. */
+	.macro	leave_shown way
+	check_on %rax, .Lleave_slow
+	take_slot .Lleave_slow
+	record_filtered_exit 1
+	jmp	.Lleave_\way
+	finish_filtered_exit
 	.endm
 
 /* Calls return to a stub, which jumps here. Its address is still below the stack pointer, and
@@ -880,11 +970,15 @@ _mcount:
 	jne	.Lleave_filtered
 	leave_call jumping
 .Lleave_filtered:
-	testl	$CN_REC_F_QUICK, CN_REC_F_FLAGS(%rdx)
+	movq	CN_REC_F_FLAGS(%rdx), %rax
+	cmpq	$CN_REC_F_QUICK | CN_REC_F_CALLED, %rax
+	je	.Lleave_shown_called
+	cmpq	$CN_REC_F_QUICK, %rax
+	je	.Lleave_shown
+	testl	$CN_REC_F_QUICK, %eax
 	jz	.Lleave_slow
 	save	%r8
 	save	%r9
-	movq	CN_REC_F_FLAGS(%rdx), %r9
 	leave_filtered 1, 48f, 49f
 48:	testl	$CN_REC_F_CALLED, %r9d
 	.cfi_remember_state
@@ -902,6 +996,10 @@ _mcount:
 	testl	$CN_REC_F_CALLED, %eax
 	jnz	.Lleave_returning
 	jmp	.Lleave_jumping
+.Lleave_shown_called:
+	leave_shown returning
+.Lleave_shown:
+	leave_shown jumping
 	end_function cn_rec_return
 
 /* The stubs and their values. An unwinder finds the address of a stub as that of a caller, and

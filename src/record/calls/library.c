@@ -216,6 +216,8 @@ static void begin_binding(const struct cn_rec_libcall *call)
          thread = atomic_load(&thread->next)) {
         thread->is_binding = true;
         __atomic_store_n(&thread->end, NULL, __ATOMIC_RELAXED);
+        atomic_store_explicit(&cn_rec_wiped(thread)->filter_end, NULL,
+                              memory_order_relaxed);
     }
 }
 

@@ -55,8 +55,8 @@ uint32_t cn_rec_decisions_epoch(void)
 
 void cn_rec_decide(uintptr_t address, enum cn_rec_decision decision, uint32_t epoch)
 {
-    uint64_t hash = (address ^ address >> CN_REC_DECISION_BITS) >> 2;
-    _Atomic uint64_t *slot = &cn_rec_decisions[hash % (1 << CN_REC_DECISION_BITS)];
+    uint64_t index = (address >> CN_REC_DECISION_SKIP) % (1 << CN_REC_DECISION_BITS);
+    _Atomic uint64_t *slot = &cn_rec_decisions[index];
 
     if (address < CN_REC_PYTHON_MAX || address >> CN_REC_DECISION_SHIFT)
         return;

@@ -96,13 +96,12 @@ static bool advance(struct cn_rec_track *track, uint64_t from, uint64_t to)
  * slot. The thread completes the record later; if it never does, one record is lost. */
 static void leave_slot(struct cn_rec_thread *self, uint64_t at)
 {
-    uint32_t len = self->slot_len;
-    uint64_t none = UINT64_MAX;
+    uint64_t len = self->slot_len, none = UINT64_MAX;
 
     (void)atomic_compare_exchange_strong(&self->track->unfinished, &none, at);
     /* Fill the slot with valid records: a payload that is not stored yet must not look
      * like records. */
-    for (uint32_t i = 0; i + 16 <= len; i += 16) {
+    for (uint64_t i = 0; i + 16 <= len; i += 16) {
         put(self, at + i, cn_rec_now(self));
         put(self, at + i + 8, CN_REC_LOST_WORD | 1 << 16);
     }
@@ -114,6 +113,18 @@ static void leave_slot(struct cn_rec_thread *self, uint64_t at)
     (void)advance(self->track, at, at + len);
 }
 
+/* What was stepped over at `at` is complete. */
+static void end_slot(struct cn_rec_thread *self, uint64_t at)
+{
+    uint64_t unfinished = at;
+
+    (void)atomic_compare_exchange_strong(&self->track->unfinished, &unfinished,
+                                         UINT64_MAX);
+    /* The interrupted code may be about to claim a slot: this one is done. */
+    if (self->stepped == at)
+        self->stepped = UINT64_MAX;
+}
+
 /* Complete the record at `at` that a signal handler has stepped over. Without a time
  * of its own it gets that of the next record: the records of the handler must not be
  * older. */
@@ -122,29 +133,35 @@ static void finish_slot(struct cn_rec_thread *self, uint64_t at,
 {
     volatile uint64_t *after_ns =
         (volatile uint64_t *)(self->ring + ((at + record->len) & self->ring_mask));
-    uint64_t unfinished = at;
 
     put(self, at, record->time_ns ? record->time_ns : *after_ns);
     put(self, at + 8, record->word);
     for (uint32_t i = 16; i < record->len; i += 8)
         put(self, at + i, record->payload[(i - 16) / 8]);
-    (void)atomic_compare_exchange_strong(&self->track->unfinished, &unfinished,
-                                         UINT64_MAX);
-    /* The interrupted code may be about to claim a slot: this one is done. */
-    if (self->stepped == at)
-        self->stepped = UINT64_MAX;
+    end_slot(self, at);
 }
 
-void cn_rec_finish_slot_at(uint64_t word, uint64_t at, uint64_t time_ns)
+void cn_rec_finish_settled(uint64_t at, uint64_t time_ns, uint64_t len)
 {
-    struct ring_record record = {.time_ns = time_ns, .word = word, .len = 16};
+    struct cn_rec_thread *self = cn_rec_self;
+    struct cn_rec_frame *last = self->top;
+    uint64_t to = at + len - 16;
 
-    finish_slot(cn_rec_self, at, &record);
+    put(self, to, time_ns);
+    put(self, to + 8, cn_rec_frame_shown_word(last) | CN_REC_EXIT_WORD);
+    for (const struct cn_rec_frame *frame = last; to > at; frame--) {
+        to -= 16;
+        put(self, to, frame->entry_ns);
+        put(self, to + 8, cn_rec_frame_shown_word(frame) | CN_REC_ENTRY_WORD);
+    }
+    end_slot(self, at);
 }
 
 void cn_rec_finish_slot(uint64_t word, uint64_t at)
 {
-    cn_rec_finish_slot_at(word, at, 0);
+    struct ring_record record = {.word = word, .len = 16};
+
+    finish_slot(cn_rec_self, at, &record);
 }
 
 /* Store a record at `at`, where the ring has room. */
@@ -161,9 +178,11 @@ static void store(struct cn_rec_thread *self, uint64_t at,
 
 void cn_rec_settle(struct cn_rec_thread *self)
 {
-    struct cn_rec_frame *frame = self->settling;
+    struct cn_rec_frame *frame = self->settling, *last = self->settling_end;
 
-    if (frame && self->slot == self->settling_at)
+    if (self->slot != self->settling_at)
+        return;
+    for (; frame && frame <= last; frame++)
         frame->flags &= ~(uint64_t)CN_REC_FRAME_PENDING;
 }
 
@@ -178,7 +197,7 @@ static bool add(struct cn_rec_thread *self, const struct ring_record *record)
         if (record->pending && !(record->pending->flags & CN_REC_FRAME_PENDING))
             return true;
         cn_rec_settle(self);
-        uint32_t len = record->len + (is_taken ? self->slot_len : 0);
+        uint32_t len = record->len + (is_taken ? (uint32_t)self->slot_len : 0);
 
         /* The room up to the limit may be too small for this record. */
         if (recorded + len > cn_rec_wiped(self)->limit + 8) {
@@ -193,6 +212,7 @@ static bool add(struct cn_rec_thread *self, const struct ring_record *record)
         self->slot_len = record->len;
         if (record->pending) {
             self->settling_at = recorded;
+            self->settling_end = record->pending;
             self->settling = record->pending;
         }
         self->slot = recorded;

@@ -32,9 +32,12 @@ void cn_rec_record_pending(struct cn_rec_thread *self, struct cn_rec_frame *fram
 void cn_rec_settle(struct cn_rec_thread *self);
 
 /* Complete the record `word` at `at`, which a signal handler stepped over while assembly
- * stored it; it has this time, or that of the next record. */
-void cn_rec_finish_slot_at(uint64_t word, uint64_t at, uint64_t time_ns);
+ * stored it; it has the time of the next record. */
 void cn_rec_finish_slot(uint64_t word, uint64_t at);
+
+/* Complete `len` bytes at `at`, which a signal handler stepped over: the entries of the innermost
+ * calls, which were pending, and the exit of the last one at `time_ns`. */
+void cn_rec_finish_settled(uint64_t at, uint64_t time_ns, uint64_t len);
 
 /* Make room for a record before a frame is pushed or popped, so that no signal handler
  * runs in between. */

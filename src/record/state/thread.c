@@ -42,7 +42,6 @@ CHECK(thread, frames, CN_REC_T_FRAMES);
 CHECK(thread, slot, CN_REC_T_SLOT);
 CHECK(thread, stepped, CN_REC_T_STEPPED);
 CHECK(thread, sigreturn, CN_REC_T_SIGRETURN);
-CHECK(thread, filter_end, CN_REC_T_FILTER_END);
 CHECK(thread, is_on, CN_REC_T_IS_ON);
 CHECK(thread, filter.shown, CN_REC_T_SHOWN);
 CHECK(thread, filter.shown_limit, CN_REC_T_SHOWN_LIMIT);
@@ -51,7 +50,10 @@ CHECK(thread, filter.out, CN_REC_T_OUT);
 CHECK(thread, filter.in, CN_REC_T_IN);
 CHECK(thread, filter.only_depth, CN_REC_T_ONLY_DEPTH);
 CHECK(thread, settling, CN_REC_T_SETTLING);
+CHECK(thread, settling_end, CN_REC_T_SETTLING_END);
 CHECK(thread, settling_at, CN_REC_T_SETTLING_AT);
+CHECK(thread, slot_len, CN_REC_T_SLOT_LEN);
+CHECK(wiped, filter_end, CN_REC_T_FILTER_END - CN_REC_T_LIMIT);
 CHECK(frame, loc, CN_REC_F_LOC);
 CHECK(frame, stub, CN_REC_F_STUB);
 CHECK(frame, ret, CN_REC_F_RET);
@@ -263,10 +265,9 @@ static bool take_track(struct cn_rec_thread *self)
     self->slot = self->stepped = UINT64_MAX;
     self->slot_len = 16;
     self->settling = NULL;
-    *cn_rec_wiped(self) = (struct cn_rec_wiped){
-        .limit = track->ring_len / 4,
-        .is_mine = 1,
-    };
+    cn_rec_wiped(self)->limit = track->ring_len / 4;
+    cn_rec_wiped(self)->is_mine = 1;
+    cn_rec_thread_simplify(self);
     return true;
 }
 
@@ -305,12 +306,14 @@ void cn_rec_thread_simplify(struct cn_rec_thread *self)
                      !self->is_binding;
 
     self->end = is_simple && !process->has_filters ? self->real_end : NULL;
-    self->filter_end = is_simple && process->has_quick_filters ? self->real_end : NULL;
+    cn_rec_wiped(self)->filter_end =
+        is_simple && process->has_quick_filters ? self->real_end : NULL;
 }
 
 void cn_rec_thread_complicate(struct cn_rec_thread *self)
 {
-    self->end = self->filter_end = NULL;
+    self->end = NULL;
+    cn_rec_wiped(self)->filter_end = NULL;
 }
 
 static struct cn_rec_thread *begin_blocked(void)
@@ -330,7 +333,6 @@ static struct cn_rec_thread *begin_blocked(void)
     self->is_shared = self->is_forking = false;
     self->is_binding = true;
     self->dlopen_sp = 0;
-    cn_rec_thread_simplify(self);
     self->sigreturn = cn_rec_sigreturn;
     self->is_on = &cn_rec_process.shared->is_on;
     self->clock_mult = shared->clock_mult;
@@ -405,7 +407,8 @@ void cn_rec_thread_end(struct cn_rec_thread *self)
         list_ended(self);
         cn_rec_track_close(self->track, self->ring);
     }
-    *cn_rec_wiped(self) = (struct cn_rec_wiped){0};
+    cn_rec_wiped(self)->limit = cn_rec_wiped(self)->is_mine = 0;
+    cn_rec_wiped(self)->filter_end = NULL;
     cn_rec_lock(&self->frames_lock);
     self->is_ended = has_calls_elsewhere(self);
     cn_rec_unlock(&self->frames_lock);

@@ -111,20 +111,20 @@ struct cn_rec_thread {
     volatile uint64_t slot;
     volatile uint64_t stepped;       /* the last slot that was stepped over */
     uintptr_t sigreturn;             /* cn_rec_sigreturn */
-    struct cn_rec_frame *filter_end; /* as `end`, for calls that assembly filters */
     _Atomic uint32_t *is_on;         /* that of the shared memory */
     struct cn_rec_filter_state filter;
-    /* The frame whose pending entry is being recorded, and the position of that record: while
-     * `slot` is this position, signal handlers leave the entry to the code they interrupted. */
-    struct cn_rec_frame *volatile settling;
+    /* The first and the last frame whose pending entries are being recorded, and the position:
+     * while `slot` is this position, signal handlers leave these entries to the code they
+     * interrupted. */
+    struct cn_rec_frame *volatile settling, *volatile settling_end;
     volatile uint64_t settling_at;
+    volatile uint64_t slot_len; /* of what is stored at `slot`; 16 for a record alone */
     /* When a call ended below others that were open; then `settling` is the sentinel, so that
      * C records their entries. */
     uint64_t passed_ns;
     struct cn_rec_note *notes; /* one for each frame; NULL without filters */
     uint8_t *values; /* CN_REC_VALUES_LEN bytes of arguments; NULL without filters */
     struct cn_rec_frame *real_end;
-    volatile uint32_t slot_len; /* length of the record at `slot`; 16 without payload */
     struct cn_rec_thread *_Atomic next;
     struct cn_rec_thread *next_unused;
     /* Return stubs of the last calls that were closed although they had not returned. */
@@ -171,6 +171,7 @@ struct cn_rec_thread {
 struct cn_rec_wiped {
     uint64_t limit; /* assembly stores records while `recorded` is less */
     uint64_t is_mine;
+    struct cn_rec_frame *_Atomic filter_end; /* as `end`, for calls that assembly filters */
 };
 
 extern __thread struct cn_rec_thread *cn_rec_self
@@ -231,7 +232,14 @@ void cn_rec_thread_release(struct cn_rec_thread *thread);
 /* The current time in nanoseconds. */
 uint64_t cn_rec_now(const struct cn_rec_thread *self);
 
-/* The word of a frame's records, without the type. */
+/* The word of a frame's records, without the type; and of a frame that is filtered, whose depth
+ * counts recorded calls only. */
+static inline uint64_t cn_rec_frame_shown_word(const struct cn_rec_frame *frame)
+{
+    return (uint64_t)frame->address << 16 |
+           ((uint64_t)frame->shown << 6 & CN_REC_DEPTH_MASK);
+}
+
 uint64_t cn_rec_frame_word(const struct cn_rec_thread *self,
                            const struct cn_rec_frame *frame);
 
