@@ -17,6 +17,7 @@ struct cn_rec_process {
     const struct cn_rec_patch *patches;
     struct cn_rec_track *tracks;
     _Atomic uint32_t pid;
+    _Atomic uint32_t *image; /* number of this memory; fork clears it (state/lock.h) */
     uintptr_t program_low, program_high; /* addresses of the program itself */
     bool is_earlier_finished;            /* records from before an exec were written */
     uint64_t page_kb;

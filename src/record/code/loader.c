@@ -13,6 +13,7 @@
 #include "record/code/near_stub.h"
 #include "record/code/patch.h"
 #include "record/process.h"
+#include "record/state/lock.h"
 #include "record/state/session.h"
 #include "record/state/thread.h"
 #include "record/syscalls.h"
@@ -34,18 +35,8 @@ static struct {
     _Atomic size_t count; /* entries ever used */
     uint64_t now;         /* number of the current list */
     bool is_watched, is_begun, is_deleting;
-    /* A lock: the process that is unmapping a file or writing slots; 0: none. In a child
-     * that was forked meanwhile it is free. */
-    _Atomic uint32_t busy;
+    struct cn_rec_lock lock; /* to unmap a file, or to write slots */
 } loader;
-
-static bool try_lock(void)
-{
-    uint32_t pid = cn_rec_pid();
-    uint32_t busy = atomic_load(&loader.busy);
-
-    return busy != pid && atomic_compare_exchange_strong(&loader.busy, &busy, pid);
-}
 
 static struct library *find(const void *segments)
 {
@@ -108,8 +99,7 @@ static void on_list_change(void)
     if (cn_rec_is_sandboxed)
         return;
     if (_r_debug.r_state == RT_DELETE) {
-        while (!try_lock())
-            (void)cn_rec_syscall3(SYS_sched_yield, 0, 0, 0);
+        cn_rec_lock(&loader.lock);
         loader.is_deleting = true;
     }
     if (_r_debug.r_state != RT_CONSISTENT)
@@ -119,7 +109,7 @@ static void on_list_change(void)
     take_libraries();
     if (loader.is_deleting) {
         loader.is_deleting = false;
-        atomic_store(&loader.busy, 0);
+        cn_rec_unlock(&loader.lock);
     }
     cn_rec_restore_signals(&before);
     errno = error;
@@ -183,10 +173,10 @@ void cn_rec_loader_find_new(struct cn_rec_thread *self, uintptr_t sp)
     if (loader.is_watched) {
         /* Record the library calls of the new libraries, unless another thread has the
          * lock. Does not use the C library. */
-        is_done = has_returned && try_lock();
+        is_done = has_returned && cn_rec_lock_try(&loader.lock, true);
         if (is_done) {
             (void)add_pending(self->tid);
-            atomic_store(&loader.busy, 0);
+            cn_rec_unlock(&loader.lock);
         }
     } else {
         is_done = cn_rec_session_libraries(cn_rec_now(self), self->tid) || has_returned;

@@ -22,6 +22,7 @@
 #include "record/state/memory.h"
 #include "record/state/returns.h"
 #include "record/state/thread.h"
+#include "record/state/thread_pool.h"
 #include "record/syscalls.h"
 
 enum { BACKTRACE_MAX = 1 << 20 };
@@ -295,6 +296,7 @@ static void prepare_limit(int resource, const struct rlimit *limit)
         return;
     cn_rec_block_signals(&before);
     cn_rec_memory_limit();
+    cn_rec_thread_pool_shrink();
     if (cn_rec_self)
         cn_rec_thread_shrink(cn_rec_self);
     cn_rec_restore_signals(&before);

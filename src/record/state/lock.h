@@ -1,50 +1,75 @@
-/* A lock: the thread that locked it, or 0. In the child of a fork that thread may not exist: then
- * another takes the lock. One that exists is waited for, however long it does not run. Signals
- * are blocked meanwhile.
+/* A lock: the thread that locked it, or 0. Signals are blocked meanwhile.
+ *
+ * A lock whose owner does not exist is taken by another thread: it was forked away, or killed. The
+ * owner is named by its memory image and its number. The image is that of the first process that
+ * used this memory; fork clears it, so that a child has one of its own, while a process that
+ * shares the memory (vfork, clone) has the same. An owner that exists is waited for, however
+ * long it does not run.
  * Threads: any thread.
  */
 #ifndef CN_RECORD_STATE_LOCK_H
 #define CN_RECORD_STATE_LOCK_H
 
+#include <time.h>
+
 #include "record/process.h"
 #include "record/syscalls.h"
 
 enum {
-    CN_REC_LOCK_TRIES = 100000, /* where it cannot be known whether the owner exists */
-    CN_REC_LOCK_LOOK = 1000,    /* tries, then see whether it does */
+    CN_REC_LOCK_YIELDS = 100, /* then sleep: its owner may have a lower priority */
+    CN_REC_LOCK_LOOK = 20,    /* tries, then see whether its owner exists */
+    CN_REC_LOCK_NAP_NS = 50000,
 };
 
-/* True if the owner does not exist. A process that does not have its own number yet is the
- * child of a fork, or shares the memory of its parent. */
-static inline bool cn_rec_lock_is_left(uint32_t owner, uint32_t tries)
-{
-    uint32_t pid = cn_rec_pid();
+struct cn_rec_lock {
+    _Atomic uint64_t owner;
+};
 
-    if (cn_rec_is_sandboxed || pid != atomic_load(&cn_rec_process.pid))
-        return tries >= CN_REC_LOCK_TRIES;
-    return cn_rec_syscall3(SYS_tgkill, (long)pid, (long)owner, 0) == -ESRCH;
+/* The number of this memory. */
+static inline uint32_t cn_rec_image(void)
+{
+    _Atomic uint32_t *image = cn_rec_process.image;
+    uint32_t number = image ? atomic_load(image) : cn_rec_pid();
+
+    if (number == 0) {
+        number = cn_rec_pid();
+        atomic_store(image, number);
+    }
+    return number;
 }
 
-static inline void cn_rec_lock(_Atomic uint32_t *lock)
+static inline bool cn_rec_lock_is_left(uint64_t owner)
 {
-    uint32_t self = cn_rec_tid();
+    return owner >> 32 != cn_rec_image() ||
+           cn_rec_syscall3(SYS_tkill, (long)(uint32_t)owner, 0, 0) == -ESRCH;
+}
 
-    for (uint32_t tries = 1;; tries++) {
-        uint32_t owner = 0;
+/* Lock it if it is free, or if `looks` and its owner does not exist. */
+static inline bool cn_rec_lock_try(struct cn_rec_lock *lock, bool looks)
+{
+    uint64_t self = (uint64_t)cn_rec_image() << 32 | cn_rec_tid(), owner = 0;
 
-        if (atomic_compare_exchange_strong(lock, &owner, self))
-            return;
-        if (tries % CN_REC_LOCK_LOOK == 0 &&
-            (owner == self || cn_rec_lock_is_left(owner, tries)) &&
-            atomic_compare_exchange_strong(lock, &owner, self))
-            return;
-        (void)cn_rec_syscall3(SYS_sched_yield, 0, 0, 0);
+    return atomic_compare_exchange_strong(&lock->owner, &owner, self) ||
+           (looks && cn_rec_lock_is_left(owner) &&
+            atomic_compare_exchange_strong(&lock->owner, &owner, self));
+}
+
+static inline void cn_rec_lock(struct cn_rec_lock *lock)
+{
+    struct timespec nap = {.tv_nsec = CN_REC_LOCK_NAP_NS};
+
+    for (uint32_t tries = 1; !cn_rec_lock_try(lock, tries % CN_REC_LOCK_LOOK == 0);
+         tries++) {
+        if (tries < CN_REC_LOCK_YIELDS)
+            (void)cn_rec_syscall3(SYS_sched_yield, 0, 0, 0);
+        else
+            (void)cn_rec_syscall3(SYS_nanosleep, (long)&nap, 0, 0);
     }
 }
 
-static inline void cn_rec_unlock(_Atomic uint32_t *lock)
+static inline void cn_rec_unlock(struct cn_rec_lock *lock)
 {
-    atomic_store(lock, 0);
+    atomic_store(&lock->owner, 0);
 }
 
 #endif

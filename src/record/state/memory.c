@@ -30,7 +30,7 @@ static struct {
     uint64_t rules_len, values_len, patches_len;
     uint32_t ring_lens[CN_REC_TRACK_COUNT];
     bool windows[CN_REC_TRACK_COUNT / WINDOW_LEN];
-    _Atomic uint32_t lock;
+    struct cn_rec_lock lock;
 } memory;
 
 uint64_t cn_rec_memory_limit_len(void)
@@ -162,6 +162,17 @@ static bool map_first(void)
     return ok;
 }
 
+/* A number that fork clears; NULL if the kernel cannot do that. */
+static _Atomic uint32_t *map_image(void)
+{
+    void *page = cn_rec_map(CN_REC_PAGE_LEN);
+
+    return page && cn_rec_syscall3(SYS_madvise, (long)page, CN_REC_PAGE_LEN,
+                                   MADV_WIPEONFORK) == 0
+               ? page
+               : NULL;
+}
+
 bool cn_rec_memory_open(const char *path)
 {
     struct cn_rec_text copy = {memory.path, sizeof(memory.path), 0, false};
@@ -179,6 +190,7 @@ bool cn_rec_memory_open(const char *path)
     process->patches = (const struct cn_rec_patch *)(memory.base + CN_REC_PATCHES_OFF);
     process->tracks = (struct cn_rec_track *)(memory.base + CN_REC_TRACKS_OFF);
     atomic_store(&process->pid, cn_rec_pid());
+    process->image = map_image();
     if (!cn_rec_memory_rules())
         process->shared = NULL;
     if (cn_rec_memory_limit_len() != UINT64_MAX)

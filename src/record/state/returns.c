@@ -20,7 +20,7 @@ enum {
 };
 
 static struct {
-    _Atomic uint32_t lock;
+    struct cn_rec_lock lock;
     uint32_t taken, written; /* units, from the first */
     uint32_t limit;          /* MAX less than it is 0 */
     uintptr_t spare;         /* a list of those that threads left */

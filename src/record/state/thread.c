@@ -11,16 +11,11 @@
 #include "record/state/module_rules.h"
 #include "record/state/returns.h"
 #include "record/state/session.h"
+#include "record/state/thread_pool.h"
 #include "record/state/track.h"
 #include "record/syscalls.h"
 
-enum {
-    FRAMES_MAX = 1 << 20, /* open calls of a thread, if memory allows */
-    FRAMES_MIN = 1 << 11,
-    FRAMES_SPARE = 1 << 15, /* more than are open, when the program sets a limit */
-    FRAMES_SHARE = 16,      /* of a limited address space */
-    BLOCK_LEN = CN_REC_T_LIMIT / CN_REC_PAGE_LEN, /* threads that are mapped at once */
-};
+enum { FRAMES_SPARE = 1 << 15 }; /* more than are open, when the program sets a limit */
 
 __thread struct cn_rec_thread *cn_rec_self __attribute__((tls_model("initial-exec")));
 struct cn_rec_thread *_Atomic cn_rec_threads;
@@ -97,92 +92,43 @@ uint64_t cn_rec_now(const struct cn_rec_thread *self)
            self->clock_base_ns;
 }
 
-/* Memory for threads: those that are not in use, and those that never were. */
-static struct {
-    _Atomic uint32_t lock;
-    struct cn_rec_thread *unused;
-    char *next; /* the structure of the next thread of a block, and its frames */
-    struct cn_rec_frame *next_frames;
-    uint32_t left; /* threads of the block */
-    uint64_t frame_count;
-} pool;
-
-/* Map a block: the frames of its threads, their structures, and as many pages that fork clears.
- * A mapping for each thread would exceed the number that a process may have. */
-static bool map_block(void)
+/* What a structure has from its first use on. It is complete before it is in the list. The
+ * sentinel is never written again. */
+static bool set_up(struct cn_rec_thread *thread)
 {
-    uint64_t limit = cn_rec_memory_limit_len(), wanted = limit / FRAMES_SHARE;
-    uint32_t threads = limit == UINT64_MAX ? BLOCK_LEN : 1;
-    uint64_t count = FRAMES_MAX, frames_len = 0, len = 0;
-    uint64_t wiped_len = threads * CN_REC_PAGE_LEN;
-    char *at = NULL;
+    struct cn_rec_thread *first = atomic_load(&cn_rec_threads);
+    uint64_t count = (uint64_t)(thread->real_end + 1 - thread->frames);
 
-    while (count * sizeof(struct cn_rec_frame) > wanted && count > FRAMES_MIN)
-        count /= 4;
-    for (; count >= FRAMES_MIN && !at; count /= 4) {
-        pool.frame_count = count;
-        frames_len = threads * count * sizeof(struct cn_rec_frame);
-        len = frames_len + CN_REC_T_LIMIT + wiped_len;
-        at = cn_rec_map(len);
+    if (cn_rec_process.has_filters) {
+        if (!thread->notes)
+            thread->notes = cn_rec_map(count * sizeof(*thread->notes));
+        if (!thread->values)
+            thread->values = cn_rec_map(CN_REC_VALUES_LEN);
+        if (!thread->notes || !thread->values)
+            return false;
     }
-    if (!at)
-        return false;
-    (void)cn_rec_syscall3(SYS_madvise, (long)at, (long)len, MADV_NOHUGEPAGE);
-    pool.next = at + frames_len;
-    if (cn_rec_syscall3(SYS_madvise, (long)(pool.next + CN_REC_T_LIMIT), (long)wiped_len,
-                        MADV_WIPEONFORK) < 0)
-        return false;
-    pool.next_frames = (struct cn_rec_frame *)at;
-    pool.left = threads;
-    return true;
-}
-
-/* The next thread of the block. It is complete before it is in the list. The sentinel is
- * never written again. */
-static struct cn_rec_thread *take_new(void)
-{
-    struct cn_rec_thread *thread, *first;
-
-    if (pool.left == 0 && !map_block())
-        return NULL;
-    thread = (struct cn_rec_thread *)pool.next;
-    thread->frames = pool.next_frames;
     thread->frames[0] = (struct cn_rec_frame){
         .loc = (uintptr_t *)UINTPTR_MAX,
         .flags = CN_REC_FRAME_UNHOOKED,
     };
-    thread->top = thread->frames;
-    thread->real_end = thread->frames + pool.frame_count - 1;
-    if (cn_rec_process.has_filters) {
-        /* The calls of a thread that no recorded call makes are as quick as others. */
+    /* The calls of a thread that no recorded call makes are as quick as others. */
+    if (cn_rec_process.has_filters)
         thread->frames[0].flags |= CN_REC_FRAME_FILTERED;
-        thread->notes = cn_rec_map(pool.frame_count * sizeof(*thread->notes));
-        thread->values = cn_rec_map(CN_REC_VALUES_LEN);
-        if (!thread->notes || !thread->values)
-            return NULL;
-    }
-    pool.next += CN_REC_PAGE_LEN;
-    pool.next_frames += pool.frame_count;
-    pool.left--;
-    first = atomic_load(&cn_rec_threads);
+    thread->top = thread->frames;
     do
         atomic_store(&thread->next, first);
     while (!atomic_compare_exchange_weak(&cn_rec_threads, &first, thread));
-    return thread;
+    return true;
 }
 
-/* Memory of a thread that ended, or new memory. */
 static struct cn_rec_thread *take_memory(void)
 {
-    struct cn_rec_thread *thread;
+    struct cn_rec_thread *thread = cn_rec_thread_pool_take();
 
-    cn_rec_lock(&pool.lock);
-    thread = pool.unused;
-    if (thread)
-        pool.unused = thread->next_unused;
-    else
-        thread = take_new();
-    cn_rec_unlock(&pool.lock);
+    if (thread && !thread->top && !set_up(thread)) {
+        cn_rec_thread_pool_add(thread);
+        return NULL;
+    }
     if (thread)
         atomic_store(&thread->is_used, 1);
     return thread;
@@ -214,39 +160,14 @@ void cn_rec_thread_drop_islands(struct cn_rec_thread *self, uintptr_t sp)
 void cn_rec_thread_release(struct cn_rec_thread *thread)
 {
     atomic_store(&thread->is_used, 0);
-    cn_rec_lock(&pool.lock);
-    thread->next_unused = pool.unused;
-    pool.unused = thread;
-    cn_rec_unlock(&pool.lock);
-}
-
-static void unmap_after(const void *last, const void *end)
-{
-    uintptr_t from =
-        ((uintptr_t)last + 2 * CN_REC_PAGE_LEN - 1) & ~(uintptr_t)(CN_REC_PAGE_LEN - 1);
-
-    if (from < (uintptr_t)end)
-        (void)cn_rec_syscall3(SYS_munmap, (long)from, (long)((uintptr_t)end - from), 0);
+    cn_rec_thread_pool_add(thread);
 }
 
 void cn_rec_thread_shrink(struct cn_rec_thread *self)
 {
-    struct cn_rec_frame *end = self->real_end + 1, *last = self->top + FRAMES_SPARE;
-
-    cn_rec_lock(&pool.lock);
-    uint64_t unused_len = pool.left * pool.frame_count * sizeof(struct cn_rec_frame);
-    if (unused_len > 0)
-        (void)cn_rec_syscall3(SYS_munmap, (long)pool.next_frames, (long)unused_len, 0);
-    pool.left = 0;
-    cn_rec_unlock(&pool.lock);
-    if (last >= self->real_end)
-        return;
-    self->real_end = last;
+    cn_rec_returns_shrink(self);
+    cn_rec_thread_pool_cut(self, self->top + FRAMES_SPARE);
     cn_rec_thread_simplify(self);
-    unmap_after(last + 1, end);
-    if (self->notes)
-        unmap_after(self->notes + (last + 1 - self->frames),
-                    self->notes + (end - self->frames));
 }
 
 static bool take_track(struct cn_rec_thread *self)

@@ -13,6 +13,7 @@
 
 #include "record/layout.h"
 #include "record/shared.h"
+#include "record/state/lock.h"
 
 /* A frame: an open call. */
 struct cn_rec_frame {
@@ -109,9 +110,9 @@ struct cn_rec_thread {
     /* Position of the record that is being stored. A signal handler that finds `recorded`
      * equal to it has interrupted the thread, and must step over the slot. */
     volatile uint64_t slot;
-    volatile uint64_t stepped;       /* the last slot that was stepped over */
-    uintptr_t sigreturn;             /* cn_rec_sigreturn */
-    _Atomic uint32_t *is_on;         /* that of the shared memory */
+    volatile uint64_t stepped; /* the last slot that was stepped over */
+    uintptr_t sigreturn;       /* cn_rec_sigreturn */
+    _Atomic uint32_t *is_on;   /* that of the shared memory */
     struct cn_rec_filter_state filter;
     /* The first and the last frame whose pending entries are being recorded, and the position:
      * while `slot` is this position, signal handlers leave these entries to the code they
@@ -139,7 +140,7 @@ struct cn_rec_thread {
     } islands[CN_REC_ISLAND_MAX];
     uint32_t island_count;
     _Atomic uint32_t is_used;
-    _Atomic uint32_t
+    struct cn_rec_lock
         frames_lock; /* to move frames, or to change those of another thread */
     uint32_t tid;
     uint64_t lost_recorded;
@@ -171,7 +172,8 @@ struct cn_rec_thread {
 struct cn_rec_wiped {
     uint64_t limit; /* assembly stores records while `recorded` is less */
     uint64_t is_mine;
-    struct cn_rec_frame *_Atomic filter_end; /* as `end`, for calls that assembly filters */
+    struct cn_rec_frame
+        *_Atomic filter_end; /* as `end`, for calls that assembly filters */
 };
 
 extern __thread struct cn_rec_thread *cn_rec_self
