@@ -159,6 +159,64 @@ bool cn_lens_add_my_code(struct cn_lens *lens, struct cn_error *err)
                        CN_MATCH_GLOB, err);
 }
 
+/* The kind of others' code that a rule hides; CN_CODE_MINE: none. */
+static unsigned hidden_kind(const struct cn_lens_rule *rule)
+{
+    return rule->action == CN_LENS_HIDE && rule->subject == CN_LENS_OF_KIND
+               ? rule->number
+               : CN_CODE_MINE;
+}
+
+bool cn_lens_has_my_code(const struct cn_lens *lens)
+{
+    unsigned hidden = 0;
+
+    for (size_t i = 0; i < lens->count; i++)
+        hidden |= 1U << hidden_kind(&lens->rules[i]);
+    return (hidden | 1U << CN_CODE_MINE) == (1U << CN_CODE_KINDS) - 1;
+}
+
+static void release_rule(struct cn_lens_rule *rule)
+{
+    free(rule->text);
+    cn_name_filter_done(&rule->names);
+}
+
+void cn_lens_remove(struct cn_lens *lens, size_t rule)
+{
+    release_rule(&lens->rules[rule]);
+    lens->count--;
+    memmove(&lens->rules[rule], &lens->rules[rule + 1],
+            (lens->count - rule) * sizeof(*lens->rules));
+}
+
+void cn_lens_remove_my_code(struct cn_lens *lens)
+{
+    for (size_t i = lens->count; i-- > 0;)
+        if (hidden_kind(&lens->rules[i]) != CN_CODE_MINE)
+            cn_lens_remove(lens, i);
+}
+
+void cn_lens_describe(const struct cn_lens *lens, struct cn_text *text)
+{
+    bool has_my_code = cn_lens_has_my_code(lens);
+    const char *before = "";
+
+    if (has_my_code) {
+        cn_text_str_add(text, "my code");
+        before = ", ";
+    }
+    for (size_t i = 0; i < lens->count; i++) {
+        const struct cn_lens_rule *rule = &lens->rules[i];
+
+        if (has_my_code && hidden_kind(rule) != CN_CODE_MINE)
+            continue;
+        cn_text_printf(text, "%s%s %s", before, actions[rule->action],
+                       rule->text + (rule->text[0] == '='));
+        before = ", ";
+    }
+}
+
 bool cn_lens_add_mine(struct cn_lens *lens, const char *pattern, enum cn_match match,
                       struct cn_error *err)
 {
@@ -242,10 +300,8 @@ bool cn_lens_rule_matches(const struct cn_lens_rule *rule,
 
 void cn_lens_done(struct cn_lens *lens)
 {
-    for (size_t i = 0; i < lens->count; i++) {
-        free(lens->rules[i].text);
-        cn_name_filter_done(&lens->rules[i].names);
-    }
+    for (size_t i = 0; i < lens->count; i++)
+        release_rule(&lens->rules[i]);
     for (size_t i = 0; i < lens->mine.count; i++)
         free(lens->mine_texts[i]);
     cn_name_filter_done(&lens->mine);

@@ -79,6 +79,15 @@ CN_CHECK bool cn_lens_add(struct cn_lens *lens, enum cn_lens_action action,
 /* Hide everything that is not one's own code. */
 CN_CHECK bool cn_lens_add_my_code(struct cn_lens *lens, struct cn_error *err);
 
+/* True if all of that is hidden; and no longer hide it. */
+bool cn_lens_has_my_code(const struct cn_lens *lens);
+void cn_lens_remove_my_code(struct cn_lens *lens);
+
+void cn_lens_remove(struct cn_lens *lens, size_t rule);
+
+/* Append the rules for people: "my code, focus solve". */
+void cn_lens_describe(const struct cn_lens *lens, struct cn_text *text);
+
 /* Add a pattern of modules, sources or functions that are one's own code. */
 CN_CHECK bool cn_lens_add_mine(struct cn_lens *lens, const char *pattern,
                                enum cn_match match, struct cn_error *err);

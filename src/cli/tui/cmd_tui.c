@@ -109,6 +109,7 @@ static const struct cn_option options[] = {
     CN_VIEW_PERCENTILES_OPTION,
     CN_VIEW_DERIVE_OPTION,
     CN_VIEW_WAITS_OPTION,
+    CN_VIEW_LENS_OTHER_OPTIONS,
     CN_RECORDING_OPTIONS,
     CN_RECORDING_RAW_OPTION,
     CN_RECORDING_THREADS_OPTION,
@@ -118,6 +119,7 @@ static const struct cn_option options[] = {
 static const struct cn_example examples[] = {
     {"cairn tui", "look at cairn.data"},
     {"cairn tui run.data -F parse -t 10us", "look at calls of parse that take 10 us"},
+    {"cairn tui perf.data --my-code", "look at one's own code in samples"},
     {"cairn tui run.db -m CYCLES --view flame", "look at the cycles of a database"},
     {0},
 };

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/lens/database.h"
+#include "analyze/views/header.h"
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
 #include "base/run/clock.h"
@@ -155,6 +157,51 @@ static bool open_database(struct cn_tui_load *load, const struct cn_progress *pr
     return true;
 }
 
+/* What focus and drop leave of the whole. */
+static double share_left(struct cn_database *db, const struct cn_lens *lens)
+{
+    struct cn_header header;
+    struct cn_error ignored;
+
+    if (!cn_header_build(&header, db, lens, 0, &ignored) || !(header.whole > 0))
+        return 1;
+    return header.shown > 0 ? header.shown / header.whole : 0;
+}
+
+static bool apply_lens(struct cn_tui_data *data, const struct cn_progress *progress,
+                       struct cn_error *err)
+{
+    struct cn_database *db = data->opened.db;
+    struct cn_codes codes;
+
+    data->share = 1;
+    if (data->lens.count == 0) {
+        /* Without codes, rows are shown as well. */
+        struct cn_error ignored;
+
+        data->shown = db;
+        if (cn_codes_build(&data->own_codes, db, &data->lens.mine, &ignored))
+            data->codes = &data->own_codes;
+        return true;
+    }
+    if (!cn_codes_build(&codes, db, &data->lens.mine, err) ||
+        !cn_lens_database_open(&data->shown, db, &codes, &data->lens, progress, err))
+        return false;
+    data->codes = cn_lens_codes(data->shown);
+    data->share = share_left(data->shown, &data->lens);
+    return true;
+}
+
+static void remove_lens(struct cn_tui_data *data)
+{
+    if (data->shown && data->shown != data->opened.db)
+        cn_database_close(data->shown);
+    cn_codes_done(&data->own_codes);
+    data->own_codes = (struct cn_codes){0};
+    data->shown = NULL;
+    data->codes = NULL;
+}
+
 static bool are_sums(const struct cn_costs *costs)
 {
     for (size_t i = 0; i < costs->column_count; i++)
@@ -183,7 +230,7 @@ static bool build_view(struct cn_tui_load *load, const struct cn_progress *progr
     struct cn_view *view;
 
     load->costs = cn_alloc(1, sizeof(*load->costs));
-    if (!cn_view_costs_open(load->costs, data->opened.db, data->args, data->metric,
+    if (!cn_view_costs_open(load->costs, data->shown, data->args, data->metric,
                             cn_args_has(data->args, "percentiles"), err))
         return false;
     bool ok = make_view(load, &view, progress, err);
@@ -193,6 +240,7 @@ static bool build_view(struct cn_tui_load *load, const struct cn_progress *progr
     }
     if (!ok)
         note_damage(load, err);
+    view->codes = data->codes;
     load->source = cn_tui_view_new(view, load->step == CN_TUI_STEP_CALLERS);
     return true;
 }
@@ -223,6 +271,8 @@ static bool work(void *arg, const struct cn_progress *progress, struct cn_error 
         return build_report(load, progress, err);
     case CN_TUI_STEP_DATABASE:
         return open_database(load, progress, err);
+    case CN_TUI_STEP_LENS:
+        return apply_lens(data, progress, err);
     case CN_TUI_STEP_TREE:
     case CN_TUI_STEP_CALLERS:
     case CN_TUI_STEP_FLAT:
@@ -246,6 +296,8 @@ static enum cn_tui_step needed_by(const struct cn_tui_data *data, enum cn_tui_st
     case CN_TUI_STEP_TREE:
     case CN_TUI_STEP_CALLERS:
     case CN_TUI_STEP_FLAT:
+        return CN_TUI_STEP_LENS;
+    case CN_TUI_STEP_LENS:
         return CN_TUI_STEP_DATABASE;
     case CN_TUI_STEP_INFO:
         return data->has_recording ? CN_TUI_STEP_RECORDING : CN_TUI_STEP_DATABASE;
@@ -266,6 +318,7 @@ static const char *what_is_done(const struct cn_tui_data *data, enum cn_tui_step
         return "reading calls";
     case CN_TUI_STEP_DATABASE:
         return cn_opened_is_analysed(&data->opened) ? "analysing" : "opening";
+    case CN_TUI_STEP_LENS:
     case CN_TUI_STEP_TREE:
     case CN_TUI_STEP_CALLERS:
     case CN_TUI_STEP_FLAT:
@@ -305,18 +358,21 @@ bool cn_tui_data_open(struct cn_tui_data **out, const struct cn_args *args,
     struct cn_opened opened;
     bool is_report = cn_tui_begins_with_report(args);
     struct cn_graph_printer graph = {0};
+    struct cn_lens lens;
 
     if (strcmp(path, "-") == 0)
         return cn_fail(err, CN_ERR_USAGE, "tui reads keys from standard input, not data");
     if (!cn_open(&opened, path, 0, &options, err))
         return false;
     bool has_recording = opened.format->open_recording && opened.rank_count == 0;
-    if (!cn_cli_check_kinds(args, &opened, err) ||
+    if (!cn_view_lens_parse(&lens, args, err) ||
+        !cn_cli_check_kinds(args, &opened, err) ||
         !cn_report_layout_parse(
             &layout, is_report ? cn_args_value(args, "output-fields") : NULL,
             is_report ? cn_args_value(args, "sort") : NULL, false, false, err) ||
         (!is_report &&
          !cn_graph_fields_parse(&graph, cn_args_value(args, "output-fields"), err))) {
+        cn_lens_done(&lens);
         cn_opened_close(&opened);
         return false;
     }
@@ -324,6 +380,8 @@ bool cn_tui_data_open(struct cn_tui_data **out, const struct cn_args *args,
     data->args = args;
     data->path = path;
     data->opened = opened;
+    data->lens = lens;
+    data->share = 1;
     data->has_recording = has_recording;
     data->layout = layout;
     data->has_extremes = cn_graph_fields_need_extremes(&graph);
@@ -351,6 +409,8 @@ static void load_release(struct cn_tui_load *load)
         cn_call_graph_done(&data->apart);
     else if (load->step == CN_TUI_STEP_REPORT && load->source)
         cn_call_report_done(&data->report);
+    else if (load->step == CN_TUI_STEP_LENS)
+        remove_lens(data);
     else if (load->step == CN_TUI_STEP_INFO)
         cn_text_done(&data->info);
     cn_job_group_done(&load->group);
@@ -380,6 +440,7 @@ bool cn_tui_data_close(struct cn_tui_data *data)
         load_release(&data->loads[i]);
     }
     cn_opened_close(&data->opened);
+    cn_lens_done(&data->lens);
     free(data->metric);
     free(data);
     return true;
@@ -473,6 +534,15 @@ void cn_tui_data_set_metric(struct cn_tui_data *data, const char *metric)
     restart(data, CN_TUI_STEP_FLAT);
     free(data->metric);
     data->metric = copy;
+}
+
+struct cn_lens *cn_tui_data_change_lens(struct cn_tui_data *data)
+{
+    restart(data, CN_TUI_STEP_TREE);
+    restart(data, CN_TUI_STEP_CALLERS);
+    restart(data, CN_TUI_STEP_FLAT);
+    restart(data, CN_TUI_STEP_LENS);
+    return &data->lens;
 }
 
 void cn_tui_data_count_extremes(struct cn_tui_data *data)

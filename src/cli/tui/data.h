@@ -12,6 +12,8 @@
 
 #include "analyze/calls/graph.h"
 #include "analyze/calls/report.h"
+#include "analyze/lens/code.h"
+#include "analyze/lens/lens.h"
 #include "base/run/job.h"
 #include "cli/recording/options.h"
 #include "cli/report/fields.h"
@@ -25,6 +27,7 @@ enum cn_tui_step {
     CN_TUI_STEP_APART, /* the graph for views of one function, see cairn graph */
     CN_TUI_STEP_REPORT,
     CN_TUI_STEP_DATABASE, /* opens it, or makes it of a recording */
+    CN_TUI_STEP_LENS,     /* applies the filters of functions */
     CN_TUI_STEP_TREE,
     CN_TUI_STEP_CALLERS,
     CN_TUI_STEP_FLAT,
@@ -63,6 +66,11 @@ struct cn_tui_data {
     struct cn_call_graph graph, apart;
     struct cn_call_report report;
     struct cn_opened opened; /* loaded by CN_TUI_STEP_DATABASE */
+    struct cn_lens lens;
+    struct cn_database *shown; /* by CN_TUI_STEP_LENS: of `opened`, or one of the lens */
+    struct cn_codes own_codes;
+    const struct cn_codes *codes; /* of functions; NULL: unknown */
+    double share; /* of the whole that focus and drop leave; 1: they are not in force */
     struct cn_text info;
 };
 
@@ -105,6 +113,9 @@ void cn_tui_data_set_metric(struct cn_tui_data *data, const char *metric);
 void cn_tui_data_count_extremes(struct cn_tui_data *data);
 void cn_tui_data_set_layout(struct cn_tui_data *data,
                             const struct cn_report_layout *layout);
+
+/* Forget the views of the database. The lens may be changed until the next step is asked for. */
+struct cn_lens *cn_tui_data_change_lens(struct cn_tui_data *data);
 
 /* The folder of the database, for copies of sources; NULL while it is not ready. */
 const char *cn_tui_data_folder(struct cn_tui_data *data);

@@ -263,8 +263,8 @@ static void free_source(struct cn_tui_source *source)
     free(source);
 }
 
-static const struct cn_tui_source_ops ops = {children, label,   location,   is_leaf,
-                                             function, address, free_source};
+static const struct cn_tui_source_ops ops = {children, label,   location,    is_leaf,
+                                             function, address, free_source, NULL};
 
 static struct cn_tui_source *make(const struct cn_call_graph *graph,
                                   const struct cn_call_subgraph *sub)

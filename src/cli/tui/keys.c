@@ -424,6 +424,21 @@ static bool common_key(struct cn_tui *tui, uint32_t key)
     case 'm':
         cn_tui_menu_metrics(tui);
         return true;
+    case 'M':
+        cn_tui_toggle_my_code(tui);
+        return true;
+    case 'i':
+        cn_tui_filter_row(tui, CN_LENS_FOCUS);
+        return true;
+    case 'd':
+        cn_tui_filter_row(tui, CN_LENS_DROP);
+        return true;
+    case 'x':
+        cn_tui_filter_row(tui, CN_LENS_HIDE);
+        return true;
+    case 'X':
+        cn_tui_menu_filters(tui);
+        return true;
     case 'v':
         tui->has_source = !tui->has_source;
         return true;

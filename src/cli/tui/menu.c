@@ -15,7 +15,7 @@ void cn_tui_menu_close(struct cn_tui_menu *menu)
     *menu = (struct cn_tui_menu){0};
 }
 
-static struct cn_text *menu_add(struct cn_tui_menu *menu, int value)
+struct cn_text *cn_tui_menu_add(struct cn_tui_menu *menu, int value)
 {
     size_t capacity = menu->capacity;
 
@@ -48,7 +48,7 @@ void cn_tui_menu_columns(struct cn_tui *tui, enum cn_tui_menu_kind kind)
     menu->kind = kind;
     menu->title = is_sort ? "Sort by" : "Columns";
     if (is_sort && source->is_listed)
-        cn_text_str_add(menu_add(menu, CN_TUI_BY_CALL), "order of first calls");
+        cn_text_str_add(cn_tui_menu_add(menu, CN_TUI_BY_CALL), "order of first calls");
     for (size_t i = 0; i < source->column_count; i++) {
         const struct cn_tui_column *column = &source->columns[i];
 
@@ -56,12 +56,12 @@ void cn_tui_menu_columns(struct cn_tui *tui, enum cn_tui_menu_kind kind)
             continue;
         if (is_sort && source->order == (int)i)
             menu->cursor = menu->count;
-        cn_text_str_add(menu_add(menu, (int)i), column->title);
+        cn_text_str_add(cn_tui_menu_add(menu, (int)i), column->title);
     }
     if (is_sort && source->order == CN_TUI_BY_NAME)
         menu->cursor = menu->count;
     if (is_sort)
-        cn_text_str_add(menu_add(menu, CN_TUI_BY_NAME), "name");
+        cn_text_str_add(cn_tui_menu_add(menu, CN_TUI_BY_NAME), "name");
 }
 
 void cn_tui_menu_metrics(struct cn_tui *tui)
@@ -80,7 +80,7 @@ void cn_tui_menu_metrics(struct cn_tui *tui)
     for (int i = 0; (name = cn_tui_data_metric(tui->data, (size_t)i)) != NULL; i++) {
         if (tui->data->metric && strcmp(tui->data->metric, name) == 0)
             menu->cursor = menu->count;
-        cn_utf8_add_printable(menu_add(menu, i), name);
+        cn_utf8_add_printable(cn_tui_menu_add(menu, i), name);
     }
 }
 
@@ -99,7 +99,7 @@ void cn_tui_menu_sessions(struct cn_tui *tui)
     for (size_t i = 0; i < tree->count; i++) {
         if (tree->items[i].depth > 0)
             continue;
-        struct cn_text *line = menu_add(menu, (int)i);
+        struct cn_text *line = cn_tui_menu_add(menu, (int)i);
         cn_text_printf(line, "#%zu ", menu->count);
         cn_tui_label_add(tree->source, &tree->items[i].row, line);
     }
@@ -212,6 +212,9 @@ static void choose(struct cn_tui *tui)
         break;
     case CN_TUI_MENU_SESSIONS:
         tui->panes[CN_TUI_GRAPH].tree.cursor = (size_t)value;
+        break;
+    case CN_TUI_MENU_FILTERS:
+        cn_tui_filter_remove(tui, value);
         break;
     case CN_TUI_MENU_NONE:
     case CN_TUI_MENU_COLUMNS:

@@ -179,9 +179,9 @@ static void paint_top(struct cn_tui *tui)
 
 static void paint_status(struct cn_tui *tui, const struct cn_tui_layout *layout)
 {
-    static const char *const rows[] = {"?",   "help", "/", "search",   "Enter", "open",
-                                       "o",   "sort", "H", "hot path", "v",     "source",
-                                       "Tab", "view", "q", "quit",     NULL};
+    static const char *const rows[] = {
+        "?", "help",    "/", "search", "Enter", "open", "o", "sort", "H", "hot path",
+        "M", "my code", "v", "source", "Tab",   "view", "q", "quit", NULL};
     static const char *const lists[] = {"?",   "help",    "/", "search", "o", "sort",
                                         "f",   "columns", "g", "graph",  "v", "source",
                                         "Tab", "view",    "q", "quit",   NULL};
@@ -248,6 +248,27 @@ static void add_box(struct cn_tui *tui, struct cn_text *text)
     }
 }
 
+static const struct cn_code_class *code_of(struct cn_tui_source *source,
+                                           const struct cn_row *row)
+{
+    return source->ops->code ? source->ops->code(source, row) : NULL;
+}
+
+/* "  python library". */
+static void add_code(struct cn_tui *tui, struct cn_text *text)
+{
+    const struct cn_code_class *code;
+    struct cn_tui_source *source;
+    struct cn_row row;
+
+    if (!cn_tui_current(tui, &source, &row) || !(code = code_of(source, &row)))
+        return;
+    if (code->language != CN_CODE_UNKNOWN)
+        cn_text_printf(text, "  %s", cn_code_language_name(code->language));
+    if (code->kind != CN_CODE_MINE && code->kind != CN_CODE_OF_KERNEL)
+        cn_text_printf(text, "  %s", cn_code_kind_name(code->kind));
+}
+
 /* The name of the row if there is no room for it in the row. */
 static void add_whole_name(struct cn_tui *tui, struct cn_text *text)
 {
@@ -295,6 +316,7 @@ static void paint_detail(struct cn_tui *tui, const struct cn_tui_layout *layout)
             cn_text_str_add(&text, location.file ? "  " : "");
             cn_utf8_add_printable(&text, location.module);
         }
+        add_code(tui, &text);
     }
     cn_tui_draw_right(canvas, layout->detail_row, 1, canvas->columns - 1, CN_TUI_DIM,
                       cn_text_str(&position));
@@ -344,6 +366,7 @@ static void paint_headings(struct cn_tui *tui, const struct cn_tui_layout *layou
         cn_text_printf(&text, "%s", canvas->has_utf8 ? " · " : " - ");
         if (load->costs->column_count > 0)
             cn_utf8_add_printable(&text, load->costs->columns[0].metric);
+        cn_tui_filters_add(tui, &text);
     }
     (void)cn_tui_draw(canvas, 1, layout->name_begin, canvas->columns,
                       source->order == CN_TUI_BY_NAME ? CN_TUI_HEADING_ON
@@ -433,6 +456,10 @@ static void paint_row(struct cn_tui *tui, const struct cn_tui_layout *layout, si
         at += 2;
     }
     cn_tui_label_add(tree->source, &item->row, &label);
+    /* Code of others is dim, so that one's own stands out. */
+    const struct cn_code_class *code = code_of(tree->source, &item->row);
+    if (code && code->kind != CN_CODE_MINE)
+        style = CN_TUI_DIM;
     if (tui->search.len > 0 &&
         cn_tui_matches(cn_text_str(&label), cn_text_str(&tui->search)))
         style = CN_TUI_MATCH;

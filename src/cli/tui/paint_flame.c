@@ -86,6 +86,7 @@ void cn_tui_paint_flame(struct cn_tui *tui, const struct cn_tui_layout *layout)
         flame->top = flame->level + 1 - per_line * layout->list_height;
     cn_tui_fill(canvas, 1, 0, canvas->columns, CN_TUI_HEADING);
     cn_text_str_add(&trail, "all");
+    cn_tui_filters_add(tui, &trail);
     for (size_t i = 0; i < flame->zoom_count; i++)
         cn_text_printf(&trail, "%s%s", canvas->has_utf8 ? " › " : " > ",
                        flame->zooms[i].label);

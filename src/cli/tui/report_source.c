@@ -95,8 +95,8 @@ static void free_source(struct cn_tui_source *source)
     free(source);
 }
 
-static const struct cn_tui_source_ops ops = {children, label, location,   is_leaf,
-                                             function, NULL,  free_source};
+static const struct cn_tui_source_ops ops = {children, label, location,    is_leaf,
+                                             function, NULL,  free_source, NULL};
 
 struct cn_tui_source *cn_tui_report_new(const struct cn_recording *rec,
                                         const struct cn_call_report *report,

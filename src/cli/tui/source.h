@@ -61,6 +61,9 @@ struct cn_tui_source_ops {
     /* The exact value of a CN_TUI_ADDRESS, which a double cannot hold; NULL: none. */
     uint64_t (*address)(struct cn_tui_source *source, const struct cn_row *row);
     void (*free)(struct cn_tui_source *source);
+    /* Whose code the row is; NULL: unknown. The op is NULL: never known. */
+    const struct cn_code_class *(*code)(struct cn_tui_source *source,
+                                        const struct cn_row *row);
 };
 
 void cn_tui_source_free(struct cn_tui_source *source); /* NULL is fine */

@@ -32,7 +32,8 @@ enum cn_tui_step cn_tui_step_of(const struct cn_tui *tui)
         [CN_TUI_INFO] = CN_TUI_STEP_INFO,
     };
 
-    if (tui->view == CN_TUI_FLAMES && tui->data->has_recording)
+    if (tui->view == CN_TUI_FLAMES && tui->data->has_recording &&
+        tui->data->lens.count == 0)
         return CN_TUI_STEP_GRAPH;
     if (tui->view != CN_TUI_GRAPH || !tui->is_function_shown)
         return steps[tui->view];

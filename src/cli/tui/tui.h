@@ -108,6 +108,7 @@ enum cn_tui_menu_kind {
     CN_TUI_MENU_METRIC,
     CN_TUI_MENU_COLUMNS,
     CN_TUI_MENU_SESSIONS,
+    CN_TUI_MENU_FILTERS,
 };
 
 /* A list to choose from, on top of the view. */
@@ -247,8 +248,22 @@ void cn_tui_menu_columns(struct cn_tui *tui, enum cn_tui_menu_kind kind);
 void cn_tui_menu_metrics(struct cn_tui *tui);
 void cn_tui_menu_sessions(struct cn_tui *tui);
 
+void cn_tui_menu_filters(struct cn_tui *tui);
+
 void cn_tui_menu_key(struct cn_tui *tui, uint32_t key);
 void cn_tui_menu_close(struct cn_tui_menu *menu);
+
+/* For menus: a line, to which its text is appended. */
+struct cn_text *cn_tui_menu_add(struct cn_tui_menu *menu, int value);
+
+/* Filters of functions: in tree, callers, flat and flame, and in force until they are removed. */
+void cn_tui_toggle_my_code(struct cn_tui *tui);
+void cn_tui_filter_row(struct cn_tui *tui, enum cn_lens_action action);
+void cn_tui_filter_remove(struct cn_tui *tui, int rule); /* a rule, or one of these */
+enum { CN_TUI_ALL_FILTERS = -1, CN_TUI_MY_CODE = -2 };
+
+/* Append what is in force, after a separator; nothing if there is none. */
+void cn_tui_filters_add(const struct cn_tui *tui, struct cn_text *text);
 
 /* Sort the rows of the view; by the same order again: the other way round. */
 void cn_tui_sort_by(struct cn_tui *tui, int order);

@@ -52,14 +52,20 @@ static bool is_leaf(struct cn_tui_source *source, const struct cn_row *row)
     return view->ops->is_leaf(view, row);
 }
 
+static const struct cn_code_class *code(struct cn_tui_source *source,
+                                        const struct cn_row *row)
+{
+    return cn_view_code(((struct view_source *)source)->view, row);
+}
+
 static void free_source(struct cn_tui_source *source)
 {
     cn_view_free(((struct view_source *)source)->view);
     free(source);
 }
 
-static const struct cn_tui_source_ops ops = {children, label, location,   is_leaf,
-                                             NULL,     NULL,  free_source};
+static const struct cn_tui_source_ops ops = {children, label, location,    is_leaf,
+                                             NULL,     NULL,  free_source, code};
 
 /* A title that fits: "total", or with the metric where there are several. */
 static void add_title(struct cn_tui_column *column, const struct cn_cost_column *cost,

@@ -10,7 +10,8 @@
 #include "cli/shell/args.h"
 #include "cli/shell/command.h"
 
-#define CN_VIEW_LENS_OPTIONS                                                             \
+/* All but --hide, which views of recordings have for calls. */
+#define CN_VIEW_LENS_OTHER_OPTIONS                                                       \
     CN_OPTION("my-code", 0, NULL,                                                        \
               "show only one's own code: hide start-up code, the kernel, run-times and " \
               "libraries; their cost is that of the function that called them"),         \
@@ -18,11 +19,6 @@
                        "what is one's own code: modules, source files or functions "     \
                        "(default: the program, and all that is not of the system, of "   \
                        "packages or of interpreters)"),                                  \
-        CN_OPTION_LIST("hide", 0, "WHAT",                                                \
-                       "do not show these functions: their self cost is that of the "    \
-                       "nearest shown caller. WHAT is a kind of code (kernel, runtime, " \
-                       "library, startup, mine), language:NAME, module:PATTERN, "        \
-                       "file:PATTERN, =NAME, or a pattern of names"),                    \
         CN_OPTION_LIST("collapse", 0, "WHAT",                                            \
                        "show consecutive functions of a library as one: a kind of code " \
                        "or a pattern of libraries; recursion: calls of a function that " \
@@ -34,6 +30,14 @@
         CN_OPTION_LIST("prune", 0, "WHAT",                                               \
                        "show nothing below these functions: what they call is part of "  \
                        "their self cost")
+
+#define CN_VIEW_LENS_OPTIONS                                                         \
+    CN_OPTION_LIST("hide", 0, "WHAT",                                                \
+                   "do not show these functions: their self cost is that of the "    \
+                   "nearest shown caller. WHAT is a kind of code (kernel, runtime, " \
+                   "library, startup, mine), language:NAME, module:PATTERN, "        \
+                   "file:PATTERN, =NAME, or a pattern of names"),                    \
+        CN_VIEW_LENS_OTHER_OPTIONS
 
 struct cn_database;
 

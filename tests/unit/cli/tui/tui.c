@@ -349,6 +349,62 @@ static void shows_a_database(void **state)
     viewer_close(&viewer);
 }
 
+/* Filters stay while one moves between views, and the numbers are those of cairn tree --my-code. */
+static void filters_functions(void **state)
+{
+    const char *words[] = {"db"};
+    struct viewer viewer;
+
+    (void)state;
+    make_recording();
+    viewer_open(&viewer, 140, 30, 1, words);
+    type(&viewer, "X");
+    assert_has(line_at(&viewer, 28), "no filters");
+    type(&viewer, "M");
+    assert_has(line_at(&viewer, 1), " · my code");
+    type(&viewer, "B");
+    assert_has(line_at(&viewer, 1), " · my code");
+    type(&viewer, "F");
+    assert_has(line_at(&viewer, 1), "all · my code");
+    type(&viewer, "T/fib\n");
+    assert_has(current(&viewer), "fib(unsigned long)");
+    type(&viewer, "i");
+    assert_has(line_at(&viewer, 1), "my code, focus fib(unsigned long) (21.2% of all)");
+    type(&viewer, "M");
+    assert_has(line_at(&viewer, 1), " · focus fib(unsigned long) (21.2% of all)");
+    type(&viewer, "X");
+    assert_int_equal(viewer.tui.menu.count, 2);
+    press(&viewer, CN_TUI_KEY_ENTER);
+    assert_null(strstr(line_at(&viewer, 1), "focus"));
+    type(&viewer, "/fib\nx");
+    assert_has(line_at(&viewer, 1), " · hide fib(unsigned long)");
+    type(&viewer, "X");
+    press(&viewer, CN_TUI_KEY_END);
+    press(&viewer, CN_TUI_KEY_ENTER);
+    assert_int_equal(viewer.data->lens.count, 0);
+    type(&viewer, "/fib\nd");
+    assert_has(line_at(&viewer, 1), " · drop fib(unsigned long) (78.8% of all)");
+    viewer_close(&viewer);
+}
+
+/* The graph of a recording has no filters: they lead to the tree. */
+static void filters_functions_of_a_recording(void **state)
+{
+    const char *words[] = {"rec", "--my-code"};
+    struct viewer viewer;
+
+    (void)state;
+    make_recording();
+    viewer_open(&viewer, 100, 30, 2, words);
+    assert_int_equal(viewer.tui.view, CN_TUI_GRAPH);
+    type(&viewer, "F");
+    assert_has(line_at(&viewer, 1), "all · my code");
+    type(&viewer, "GM");
+    assert_int_equal(viewer.tui.view, CN_TUI_TREE);
+    assert_null(strstr(line_at(&viewer, 1), "my code"));
+    viewer_close(&viewer);
+}
+
 static void fills_the_flame_view(void **state)
 {
     const char *words[] = {"rec", "--view", "flame"};
@@ -512,7 +568,7 @@ static void hostile_free(struct cn_tui_source *source)
 
 static const struct cn_tui_source_ops hostile_ops = {
     hostile_children, hostile_label, hostile_location, hostile_leaf, NULL, NULL,
-    hostile_free};
+    hostile_free,     NULL};
 
 /* Every cell has a printable character, or is the right half of a wide one. */
 static void assert_printable(const struct cn_tui_canvas *canvas)
@@ -592,8 +648,10 @@ static void shows_progress_and_stops(void **state)
         assert_true(cn_tui_init(&viewer.tui, viewer.data, &err));
         cn_tui_canvas_resize(&viewer.tui.canvas, 80, 24);
         if (i == 0) {
+            /* "opening...", or "reading calls..." if this thread had to wait. */
             cn_tui_paint(&viewer.tui);
-            assert_has(line_at(&viewer, 8), "opening...");
+            assert_has(line_at(&viewer, 8), "ing");
+            assert_has(line_at(&viewer, 8), "...");
         }
         viewer.tui.view = i % 2 ? CN_TUI_CALLERS : CN_TUI_GRAPH;
         for (int k = 0; k < i; k++)
@@ -615,6 +673,8 @@ int main(void)
         CN_SCRATCH_TEST(sorts_and_keeps_the_cursor),
         CN_SCRATCH_TEST(shows_the_graph_of_a_function),
         CN_SCRATCH_TEST(shows_a_database),
+        CN_SCRATCH_TEST(filters_functions),
+        CN_SCRATCH_TEST(filters_functions_of_a_recording),
         CN_SCRATCH_TEST(fills_the_flame_view),
         CN_SCRATCH_TEST(says_that_the_terminal_is_too_small),
         CN_SCRATCH_TEST(refuses_what_it_cannot_show),
