@@ -80,7 +80,7 @@ class Service:
             self.kinds = [source["kind"] for source in json.loads(self.receive("/api/v1/sources")[1])["sources"]]
         return self.kinds[number]
 
-    def get(self, question, **parameters):
+    def get(self, question, /, **parameters):
         """The answer of the API, decoded; its status must be 200."""
         query = urllib.parse.urlencode(parameters, doseq=True)
         status, _, body = self.ask(f"/api/v1/{question}" + (f"?{query}" if query else ""))

@@ -132,7 +132,7 @@ class Requests(unittest.TestCase):
                 pages = [one["trace"] for offset in range(0, 50, 20) for one in
                          service.get("sources/0/traces", offset=offset, limit=20)["traces"]]
                 served = {name: service.get(f"sources/0/{name}", **parameters) for name, parameters in (
-                    ("services", {}), ("groups", {"by": "operation", "steps": 4}), ("histogram", {"steps": 5}),
+                    ("services", {"self": 1}), ("groups", {"by": "operation", "steps": 4}), ("histogram", {"steps": 5}),
                     ("heat", {"steps": 5}), ("names", {}),
                     *((name, {"key": traces["traces"][0]["key"]})
                       for name in ("critical-path", "methods", "chart", "links")))}
@@ -211,6 +211,10 @@ class Requests(unittest.TestCase):
         for trace in traces["traces"]:
             inside[heat["firstRow"] + sum(bound <= trace["duration"] for bound in heat["bounds"]) - 1] += 1
         self.assertEqual(inside, {row: sum(cell[2] for cell in heat["cells"] if cell[1] == row) for row in inside})
+        # Self times add up to the durations of the traces: nothing runs at the same time here.
+        own = {one["service"]: one["self"] for one in served["services"]["services"]}
+        self.assertEqual(sum(own.values()), sum(one["duration"] for one in traces["traces"]))
+        self.assertEqual(own["database"], 50 * 10_000_000)
         self.assertEqual(sorted(served["names"]["services"]), ["cart", "database", "gateway"])
         self.assertEqual([link["span"] for link in linked["nodes"][0]["links"]], [f"{198:016x}"])
         self.assertEqual([(one["span"], one["service"], [link["span"] for link in one["links"]])

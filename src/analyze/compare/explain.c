@@ -220,11 +220,10 @@ static void test_single(const struct explain_builder *b, struct cn_evidence *fou
     free(tests);
 }
 
-static void test_changes(const struct explain_builder *b)
+static void test_changes(const struct explain_builder *b, const double *values)
 {
     const struct cn_comparison *c = b->c;
     struct cn_explanation *e = b->e;
-    double *values = add_up_runs(b);
     double whole = (fabs(c->whole[CN_SIDE_A]) + fabs(c->whole[CN_SIDE_B])) / 2;
     struct cn_evidence *found = cn_alloc(e->count + 1, sizeof(*found));
 
@@ -235,13 +234,14 @@ static void test_changes(const struct explain_builder *b)
         cn_evidence_find(found + e->count, 1, values + e->count * c->run_count, whole, c);
     }
     for (size_t i = 0; i < e->count; i++) {
+        e->list[i].row = i;
         e->list[i].evidence = found[i];
         e->real_count += found[i].verdict == CN_VERDICT_REAL;
         e->unknown_count +=
             found[i].verdict == CN_VERDICT_UNKNOWN && cn_change_of(&e->list[i]) != 0;
     }
+    e->whole.row = e->count;
     e->whole.evidence = found[e->count];
-    free(values);
     free(found);
 }
 
@@ -279,6 +279,20 @@ static void choose(struct cn_explanation *e, size_t most)
         e->shown_gross += fabs(cn_change_of(&e->list[e->shown++]));
 }
 
+/* Keep the values of runs of what is shown, and of the whole. */
+static void keep_runs(struct cn_explanation *e, const double *values, size_t run_count)
+{
+    double *kept = cn_alloc((e->shown + 1) * run_count, sizeof(*kept));
+
+    e->run_values = kept;
+    for (size_t i = 0; i <= e->shown; i++, kept += run_count) {
+        struct cn_change *change = i < e->shown ? &e->list[i] : &e->whole;
+
+        memcpy(kept, values + change->row * run_count, run_count * sizeof(*kept));
+        change->runs = kept;
+    }
+}
+
 void cn_explain(struct cn_explanation *out, const struct cn_comparison *c, size_t most)
 {
     struct explain_builder b = {
@@ -303,7 +317,8 @@ void cn_explain(struct cn_explanation *out, const struct cn_comparison *c, size_
     }
     divide_by_path(&b);
     name_kinds(&b);
-    test_changes(&b);
+    double *values = add_up_runs(&b);
+    test_changes(&b, values);
     cn_map_done(&b.items);
     free(b.group);
     free(b.of_node);
@@ -311,10 +326,13 @@ void cn_explain(struct cn_explanation *out, const struct cn_comparison *c, size_
         qsort_r(out->list, out->count, sizeof(*out->list), compare_changes,
                 c->names.list);
     choose(out, most);
+    keep_runs(out, values, c->run_count);
+    free(values);
 }
 
 void cn_explanation_done(struct cn_explanation *e)
 {
     free(e->list);
+    free(e->run_values);
     *e = (struct cn_explanation){0};
 }

@@ -33,6 +33,9 @@ struct cn_change {
     double calls[CN_SIDES]; /* of the function itself; NAN: unknown */
     double gross;           /* sum of the sizes of the changes of call paths */
     struct cn_evidence evidence;
+    size_t row; /* while it is explained: of the values of runs */
+    const double
+        *runs; /* of what is shown: the cost in each run of the comparison; else NULL */
 };
 
 static inline double cn_change_of(const struct cn_change *change)
@@ -59,6 +62,7 @@ struct cn_explanation {
     double gross;       /* sum of the sizes of all changes that are not noise */
     double shown_gross; /* of it, in the first `shown` */
     struct cn_change whole;    /* of everything */
+    double *run_values;        /* that `runs` are part of */
     enum cn_compare_over over; /* what verdicts are from; nothing: they are unknown */
 };
 

@@ -67,7 +67,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 
     if (!cn_store_query_open_args(&query, args, err))
         return false;
-    ok = cn_search_services(query.search, query.query, &services, err);
+    ok = cn_search_services(query.search, query.query, false, &services, err);
     if (ok) {
         table = is_text ? cn_cli_table(args, texts, TEXTS)
                         : cn_cli_table(args, columns, COLUMNS);

@@ -144,6 +144,21 @@ static void begin_answer(struct cn_json *json, const struct cn_served_diff *diff
                     diff->damage.len > 0 ? cn_text_str(&diff->damage) : NULL);
 }
 
+/* "runsA" and "runsB": the cost in each run. */
+static void add_runs(struct cn_json *json, const struct cn_comparison *c,
+                     const struct cn_change *change)
+{
+    static const char *const keys[CN_SIDES] = {"runsA", "runsB"};
+
+    for (int side = 0; side < CN_SIDES; side++) {
+        cn_json_add_array(json, keys[side]);
+        for (size_t i = 0; change->runs && i < c->run_count; i++)
+            if (c->runs[i].side == (enum cn_side)side)
+                cn_json_f64(json, change->runs[i]);
+        cn_json_end(json);
+    }
+}
+
 static void add_change(struct cn_json *json, const struct cn_comparison *c,
                        const struct cn_change *change, double gross)
 {
@@ -151,6 +166,7 @@ static void add_change(struct cn_json *json, const struct cn_comparison *c,
 
     cn_json_object(json);
     add_line(json, &line);
+    add_runs(json, c, change);
     if (change->node != CN_NONE) {
         cn_json_add_str(json, "kind", cn_change_kind_name(change->kind));
         cn_json_add_u64(json, "paths", change->path_count);

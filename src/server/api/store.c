@@ -394,6 +394,8 @@ static void add_edge(struct cn_json *json, const struct cn_services *services,
     cn_json_add_u64(json, "p90", edge->p90_ns);
     cn_json_add_u64(json, "p99", edge->p99_ns);
     cn_json_add_u64(json, "total", edge->total_ns);
+    if (!has_caller && services->self_ns)
+        cn_json_add_u64(json, "self", services->self_ns[edge->callee]);
     cn_json_end(json);
 }
 
@@ -406,7 +408,8 @@ bool cn_api_services(struct cn_served *served, struct cn_request *request,
     uint64_t limit;
 
     if (!cn_request_u64(request, "limit", 1, EDGE_MAX, EDGE_MAX, &limit, err) ||
-        !cn_search_services(store->search, query, &services, err))
+        !cn_search_services(store->search, query, cn_request_flag(request, "self"),
+                            &services, err))
         return false;
     cn_json_add_u64(json, "count", services.count);
     cn_json_add_id(json, "first", services.count == 0 ? 0 : services.first_ns);

@@ -81,6 +81,17 @@ static void add_time(uint64_t **list, size_t *capacity, uint32_t service, uint64
     (*list)[service] += ns;
 }
 
+/* Whether a call is too short to be listed. Spans are listed all, and so are calls that caused some of
+ * other services, which may be longer. */
+static bool is_short(const struct chart *chart, const struct cn_trace_branch *branch,
+                     uint32_t node)
+{
+    const struct cn_trace_node *call = &branch->trace.nodes[node];
+
+    return node > 0 && call->duration_ns < chart->min_ns && call->span == CN_NONE &&
+           branch->first_children[node] == CN_NONE;
+}
+
 /* Whether short calls below this one are not listed. */
 static bool is_cut(const struct chart *chart, const struct cn_trace_branch *branch,
                    uint32_t node)
@@ -88,7 +99,7 @@ static bool is_cut(const struct chart *chart, const struct cn_trace_branch *bran
     const struct cn_trace_node *nodes = branch->trace.nodes;
 
     for (uint32_t i = node + 1; i < nodes[node].end; i = nodes[i].end)
-        if (nodes[i].duration_ns < chart->min_ns && branch->first_children[i] == CN_NONE)
+        if (is_short(chart, branch, i))
             return true;
     return false;
 }
@@ -133,9 +144,7 @@ static bool add_call(void *arg, const struct cn_trace_branch *branch, uint32_t n
 {
     struct chart *chart = arg;
 
-    /* The spans of other services may be longer than the call that caused them. */
-    if (branch->trace.nodes[node].duration_ns < chart->min_ns &&
-        branch->first_children[node] == CN_NONE && node > 0)
+    if (is_short(chart, branch, node))
         return false;
     if (chart->count++ < chart->limit)
         list_call(chart, branch, node, depth);

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "model/contexts/context.h"
+#include "model/traces/trace.h"
 #include "store/groups/durations.h"
 #include "store/search/segments.h"
 #include "store/search/trace_table.h"
@@ -15,8 +17,21 @@
 
 enum { SLICE_ROWS = 1 << 21 /* about so many spans are in memory at a time */ };
 
+/* A span of the slice: its service, and that of its caller. */
+struct slice_span {
+    uint64_t begin_ns, end_ns;
+    uint64_t caller_key; /* of the span that called it; 0: none */
+    uint64_t key;
+    uint32_t service;
+};
+
 struct services_joining {
     struct cn_search *search;
+    bool has_self;
+    struct slice_span *slice_spans; /* with has_self, of the traces that match */
+    size_t span_count, span_capacity;
+    uint64_t *self_ns; /* by service */
+    size_t self_capacity;
     struct cn_services found;
     const struct cn_trace_table *traces;
     uint64_t slice, slice_count; /* of the traces of several spans */
@@ -119,6 +134,48 @@ static uint32_t find_edge(struct services_joining *joining, uint32_t caller,
     return *group;
 }
 
+static void add_self(struct services_joining *joining, uint32_t service, uint64_t ns)
+{
+    size_t old = joining->self_capacity;
+
+    CN_GROW_TO(joining->self_ns, (size_t)service + 1, joining->self_capacity);
+    for (size_t i = old; i < joining->self_capacity; i++)
+        joining->self_ns[i] = 0;
+    joining->self_ns[service] += ns;
+}
+
+/* Add the self times of the spans of the slice: sorted by caller and begin, the spans that a span
+ * called are one after the other. */
+static void sum_self(struct services_joining *joining)
+{
+    struct slice_span *spans = joining->slice_spans;
+    size_t count = joining->span_count;
+    struct cn_map firsts = {0}; /* key of a span -> 1 + the first one that it called */
+
+    if (count > 1)
+        CN_SORT(spans, count, CN_UP(struct slice_span, caller_key),
+                CN_UP(struct slice_span, begin_ns));
+    for (size_t i = 0; i < count; i++)
+        if (spans[i].caller_key != 0 &&
+            (i == 0 || spans[i].caller_key != spans[i - 1].caller_key))
+            *cn_map_at(&firsts, spans[i].caller_key, 0) = (uint32_t)i + 1;
+    for (size_t i = 0; i < count; i++) {
+        const struct slice_span *span = &spans[i];
+        struct cn_self_time self = {.at_ns = span->begin_ns,
+                                    .end_ns = span->end_ns,
+                                    .ns = span->end_ns - span->begin_ns};
+        uint32_t first = span->key == 0 ? 0 : cn_map_find(&firsts, span->key, 0);
+
+        for (size_t k = first;
+             k > 0 && k <= count && spans[k - 1].caller_key == span->key; k++)
+            cn_self_time_take(&self, spans[k - 1].begin_ns, spans[k - 1].end_ns);
+        if (span->service != CN_NONE)
+            add_self(joining, span->service, self.ns);
+    }
+    cn_map_done(&firsts);
+    joining->span_count = 0;
+}
+
 static bool join_rows(void *arg, uint32_t segment, const struct cn_store_index *index,
                       const struct cn_rows *rows, struct cn_error *err)
 {
@@ -141,15 +198,30 @@ static bool join_rows(void *arg, uint32_t segment, const struct cn_store_index *
         if (trace > 0 && parent_id != 0)
             caller = cn_map_find(&joining->spans, cn_span_key(trace, 0, parent_id, 0),
                                  CN_NONE);
+        uint64_t duration_ns =
+            cn_joined_number(&index->joined, CN_STORE_FIELD_duration_ns, row,
+                             cn_store_column_at(&columns[DURATION], row));
+        if (joining->has_self) {
+            uint64_t span_id = cn_store_column_at(&columns[SPAN], row);
+            struct slice_span span = {
+                .begin_ns = time_ns,
+                .end_ns = duration_ns < UINT64_MAX - time_ns ? time_ns + duration_ns
+                                                             : UINT64_MAX,
+                .caller_key =
+                    trace > 0 && parent_id != 0 ? cn_span_key(trace, 0, parent_id, 0) : 0,
+                .key = trace > 0 && span_id != 0 ? cn_span_key(trace, 0, span_id, 0) : 0,
+                .service = callee,
+            };
+
+            CN_PUSH(joining->slice_spans, joining->span_count, joining->span_capacity,
+                    span);
+        }
         if (callee == CN_NONE || caller == callee)
             continue;
         if (time_ns < joining->found.first_ns)
             joining->found.first_ns = time_ns;
         if (time_ns > joining->found.last_ns)
             joining->found.last_ns = time_ns;
-        uint64_t duration_ns =
-            cn_joined_number(&index->joined, CN_STORE_FIELD_duration_ns, row,
-                             cn_store_column_at(&columns[DURATION], row));
         bool is_error = cn_joined_number(&index->joined, CN_STORE_FIELD_flags, row,
                                          cn_store_column_at(&columns[FLAGS], row)) &
                         CN_ROW_ERROR;
@@ -178,7 +250,11 @@ static bool join_slice(struct services_joining *joining, const struct cn_query *
             return false;
         }
     }
-    return cn_search_walk(joining->search, query, &visitor, err);
+    if (!cn_search_walk(joining->search, query, &visitor, err))
+        return false;
+    if (joining->has_self)
+        sum_self(joining);
+    return true;
 }
 
 static int compare_edges(const void *a, const void *b, void *arg)
@@ -242,11 +318,11 @@ static void list_edges(struct services_joining *joining)
 }
 
 bool cn_search_services(struct cn_search *search, const struct cn_query *query,
-                        struct cn_services *out, struct cn_error *err)
+                        bool has_self, struct cn_services *out, struct cn_error *err)
 {
     const struct cn_store *store = cn_search_store(search);
-    struct services_joining joining = {.search = search,
-                                       .found = {.first_ns = UINT64_MAX}};
+    struct services_joining joining = {
+        .search = search, .has_self = has_self, .found = {.first_ns = UINT64_MAX}};
     uint64_t row_count = 0;
     bool ok = cn_search_trace_table(search, NULL, &joining.traces, err);
 
@@ -257,6 +333,10 @@ bool cn_search_services(struct cn_search *search, const struct cn_query *query,
         ok = join_slice(&joining, query, err);
     if (ok) {
         list_edges(&joining);
+        if (has_self && joining.found.names.count > 0)
+            add_self(&joining, (uint32_t)joining.found.names.count - 1, 0);
+        joining.found.self_ns = joining.self_ns;
+        joining.self_ns = NULL;
         *out = joining.found;
     } else {
         cn_services_done(&joining.found);
@@ -265,6 +345,8 @@ bool cn_search_services(struct cn_search *search, const struct cn_query *query,
     cn_map_done(&joining.spans);
     cn_map_done(&joining.edges);
     cn_group_members_done(&joining.members);
+    free(joining.slice_spans);
+    free(joining.self_ns);
     return ok;
 }
 
@@ -273,5 +355,6 @@ void cn_services_done(struct cn_services *services)
     cn_names_done(&services->names);
     free(services->edges);
     free(services->callees);
+    free(services->self_ns);
     *services = (struct cn_services){0};
 }

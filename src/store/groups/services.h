@@ -21,6 +21,9 @@ struct cn_service_edge {
 
 struct cn_services {
     struct cn_names names;
+    uint64_t *
+        self_ns; /* by name, if it was asked for: time of its spans in which no span that they
+                          called ran; NULL */
     struct cn_service_edge *edges; /* the most spans first, equals by names */
     size_t count;
     struct cn_service_edge *callees; /* of all callers together, in the same order */
@@ -29,8 +32,10 @@ struct cn_services {
         last_ns; /* starts of the matching spans; rates are over this time */
 };
 
+/* `has_self`: with self times, which take about as long again. */
 CN_CHECK bool cn_search_services(struct cn_search *search, const struct cn_query *query,
-                                 struct cn_services *out, struct cn_error *err);
+                                 bool has_self, struct cn_services *out,
+                                 struct cn_error *err);
 void cn_services_done(struct cn_services *services);
 
 #endif

@@ -421,7 +421,7 @@ static void services_are_joined_over_segments(void **state)
     (void)state;
     assert_true(cn_query_parse(&query, "", 0, &err));
     for (size_t s = 0; s < STORES; s++) {
-        assert_true(cn_search_services(searches[s], query, &services, &err));
+        assert_true(cn_search_services(searches[s], query, false, &services, &err));
         edges = expected = joined = 0;
         for (size_t e = 0; e < services.count; e++) {
             const struct cn_service_edge *edge = &services.edges[e];
