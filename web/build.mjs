@@ -2,7 +2,8 @@
 // sheet, one page. With --tests, the unit tests into dist-test/; with --engine-tests FOLDER, the
 // programs that compare the engine with a server, open damaged data and print notes. The types of answers are
 // made first, from the schema of the API.
-import { copyFile, mkdir, readdir, rm } from "node:fs/promises";
+import { copyFile, mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { writeTypes } from "./schema.mjs";
 
@@ -13,6 +14,21 @@ const common = {
   jsxImportSource: "preact",
   logLevel: "warning",
 };
+
+// What the viewer without a server offers to a reader who has no data at hand (src/engine/examples.ts).
+async function examples() {
+  const names = (await readdir("examples", { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile() && !entry.name.endsWith(".py"))
+    .map((entry) => `${entry.parentPath ?? entry.path}/${entry.name}`.slice("examples/".length))
+    .sort();
+  const files = await Promise.all(
+    names.map(async (path) => ({
+      path,
+      gzip: gzipSync(await readFile(`examples/${path}`), { level: 9 }).toString("base64"),
+    })),
+  );
+  return { files };
+}
 
 writeTypes();
 if (process.argv.includes("--tests")) {
@@ -56,4 +72,5 @@ if (process.argv.includes("--tests")) {
     format: "iife",
   });
   await copyFile("src/index.html", `${outdir}/index.html`);
+  await writeFile(`${outdir}/examples.json`, JSON.stringify(await examples()));
 }

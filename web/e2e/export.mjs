@@ -1,6 +1,7 @@
 // Pages written by cairn export-html: opened from disk, without a server.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { createServer } from "node:http";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -63,7 +64,7 @@ export const tests = {
     await withPage(viewer, [viewer.paths[1]], ".overview-table tbody a", async () => {
       const tabs = await page.locator("header [role=tab]").allTextContents();
       const all = ["Overview", "Top-down", "Bottom-up", "Flat", "Flame graph", "Timeline", "Calls"];
-      assert.deepEqual(tabs, all);
+      assert.deepEqual(tabs, [...all, "SQL"]);
       await show("v=top-down");
       await page.waitForSelector(".tree-row .kind-function");
       await page.click(".tree-row .kind");
@@ -100,6 +101,7 @@ export const tests = {
     const { page, shot } = viewer;
     await withPage(viewer, ["--empty"], ".welcome", async () => {
       await shot("viewer-empty");
+      await page.waitForSelector(".drop-area:has-text('Drop files or folders here')");
       await page.setInputFiles(".welcome label:nth-child(2) input", viewer.paths[1]);
       await page.waitForSelector(".overview-table tbody a");
       await page.reload();
@@ -129,6 +131,86 @@ export const tests = {
       await viewer.until("a third", async () => (await names()) === "recording,a.folded,sample");
       await rm(folder, { recursive: true });
     });
+  },
+  async "an example is a click away: samples with names, and requests"(viewer) {
+    const { page, shot } = viewer;
+    await withPage(viewer, ["--empty"], ".welcome", async () => {
+      await page.click(".examples button:has-text('A program')");
+      await page.waitForSelector(".overview-table tbody a:has-text('similarity')");
+      await shot("example-program");
+      await page.reload();
+      await page.click(".examples button:has-text('Requests')");
+      await page.waitForSelector(".results .vtable-body .kind-function:has-text('POST /checkout')");
+      assert.match(await page.textContent(".searchbox .status"), /^80 traces/);
+      await page.click(".results .vtable-body [role=row]:has-text('POST /checkout')");
+      await page.waitForSelector(".waterfall .wf-bar");
+      await shot("example-requests");
+      // What is open cannot be sent.
+      const sent = await page.evaluate(() =>
+        fetch("http://127.0.0.1:9/").then(
+          () => "sent",
+          (error) => error.message,
+        ),
+      );
+      assert.match(sent, /Failed to fetch|violates/);
+    });
+    viewer.expectError(/Content Security Policy|Refused to connect/);
+  },
+  async "an address of another server is opened, if that allows it"(viewer) {
+    const { page, until } = viewer;
+    const content = "main;work 7\nmain;rest 3\n";
+    const asked = [];
+    const server = createServer((request, response) => {
+      asked.push([request.url, request.headers.cookie, request.headers.referer]);
+      const isAllowed = request.url !== "/forbidden.folded";
+      response.writeHead(request.url === "/none.folded" ? 404 : 200, {
+        ...(isAllowed ? { "Access-Control-Allow-Origin": "*" } : {}),
+        "Content-Length": String(content.length),
+      });
+      response.end(content);
+    });
+    await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const at = `http://127.0.0.1:${server.address().port}`;
+    const folder = await mkdtemp(join(tmpdir(), "cairn-url-"));
+    const file = join(folder, "viewer.html");
+    try {
+      execFileSync(viewer.cairn, ["export-html", "-q", "--empty", file], { stdio: "pipe" });
+    } catch (error) {
+      assert.match(String(error.stderr), /built without the engine/);
+      server.close();
+      return;
+    }
+    const back = page.url();
+    try {
+      await page.goto(`file://${file}?url=${encodeURIComponent(`${at}/run.folded`)}`);
+      await page.waitForSelector(".overview-table tbody a:has-text('work')");
+      assert.equal(await page.textContent("header .title"), "run.folded");
+      assert.deepEqual(asked[0], ["/run.folded", undefined, undefined]);
+      viewer.expectError(/CORS policy|ERR_FAILED|404/);
+      for (const [name, reason] of [
+        ["forbidden.folded", "Access-Control-Allow-Origin"],
+        ["none.folded", "the server answered 404"],
+      ]) {
+        await page.goto("about:blank");
+        await page.goto(`file://${file}?url=${encodeURIComponent(`${at}/${name}`)}`);
+        await page.waitForSelector(`.problems:has-text('${reason}')`);
+      }
+      for (const wrong of ["http://example.org/x", "file:///etc/passwd", "javascript:alert(1)"]) {
+        await page.goto("about:blank");
+        await page.goto(`file://${file}?url=${encodeURIComponent(wrong)}`);
+        await page.waitForSelector(".problems:has-text('only https')");
+      }
+      await page.fill(".address input", `${at}/typed.folded`);
+      await page.click(".address button");
+      await until(
+        "opened",
+        async () => (await page.textContent("header .title").catch(() => "")) === "typed.folded",
+      );
+    } finally {
+      await page.goto(back);
+      server.close();
+      await rm(folder, { recursive: true });
+    }
   },
   async "a question that takes long can be stopped, and the next one is answered"(viewer) {
     const { page, show, shot } = viewer;

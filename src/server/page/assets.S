@@ -14,5 +14,6 @@ cn_asset_\name\()_end:
         asset script, "app.js"
         asset style, "app.css"
         asset engine, "cairn.wasm.gz"
+        asset examples, "examples.json"
 
         .section .note.GNU-stack, "", %progbits

@@ -310,17 +310,20 @@ static void add_asset(struct cn_text *out, const char *path)
     cn_text_add(out, (const char *)bytes.ptr, bytes.len);
 }
 
-/* No network: the page asks for nothing, and may not. */
-static void add_head(struct cn_text *out)
+/* A page with data asks for nothing, and may not. The empty viewer may fetch what its address names,
+ * until it has opened something: then its script forbids that (web/src/engine/remote.ts). */
+static void add_head(struct cn_text *out, bool is_empty)
 {
-    cn_text_str_add(
-        out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-             "script-src 'unsafe-inline' 'wasm-unsafe-eval'; worker-src blob:; "
-             "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action "
-             "'none'\">\n"
-             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-             "<title>cairn</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n");
+    cn_text_printf(
+        out,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+        "script-src 'unsafe-inline' 'wasm-unsafe-eval'; worker-src blob:; "
+        "style-src 'unsafe-inline'; img-src data:; %sbase-uri 'none'; form-action "
+        "'none'\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+        "<title>cairn</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n",
+        is_empty ? "connect-src https: http://127.0.0.1:* http://localhost:*; " : "");
     add_asset(out, "/app.css");
     cn_text_str_add(out, "</style>\n</head>\n<body>\n<div id=\"app\">loading…</div>\n"
                          "<script type=\"text/plain\" id=\"cairn-engine\">");
@@ -331,9 +334,14 @@ static void add_head(struct cn_text *out)
 /* The page before and after its data. */
 static void add_begin(const struct export_page *page, struct cn_text *out)
 {
-    add_head(out);
-    if (page)
+    add_head(out, page == NULL);
+    if (page) {
         add_list(page, out);
+        return;
+    }
+    cn_text_str_add(out, "<script type=\"application/json\" id=\"cairn-examples\">");
+    add_asset(out, "/examples.json");
+    cn_text_str_add(out, "</script>\n");
 }
 
 static void add_end(struct cn_text *out)
