@@ -12,7 +12,11 @@ const VIEWS = [
   ["s=2", ".results"],
   ["s=2&v=operations", ".operations"],
   ["s=2&v=services", ".service-calls"],
-  ["s=2&key=0.0&tab=spans", ".span-list .vtable-body [role=row]"],
+  ["s=2&v=scatter", ".scatter"],
+  ["s=2&v=sql", ".sql-tables summary"],
+  ["s=1&v=compare", ".compare-offers a"],
+  ["s=2&key=0.0", ".waterfall .vtable-body [role=row]"],
+  ["s=2&key=0.0&tab=chart", ".trace-chart canvas"],
 ];
 
 export const tests = {
@@ -40,8 +44,8 @@ export const tests = {
   },
   async "the panel of a span is inside a narrow window"({ page, show }) {
     await page.setViewportSize({ width: 600, height: 800 });
-    await show("s=2&key=0.0&tab=spans");
-    await page.click(".span-list .vtable-body [role=row]");
+    await show("s=2&key=0.0");
+    await page.click(".waterfall .vtable-body [role=row]");
     const box = await page.locator("aside.panel h2").boundingBox();
     assert.ok(box.y + box.height <= 800, `at ${box.y}`);
     await page.setViewportSize({ width: 1280, height: 800 });

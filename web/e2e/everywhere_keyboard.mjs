@@ -93,9 +93,9 @@ export const tests = {
     await page.focus("[role=tab][aria-selected=true]");
     for (const [key, title] of [
       ["ArrowRight", "Bottom-up"],
-      ["End", "Timeline"],
+      ["End", "SQL"],
       ["ArrowRight", "Overview"],
-      ["ArrowLeft", "Timeline"],
+      ["ArrowLeft", "SQL"],
       ["Home", "Overview"],
     ]) {
       await page.keyboard.press(key);
@@ -104,10 +104,10 @@ export const tests = {
     }
     assert.equal(await page.locator("header [role=tab][tabindex='0']").count(), 1);
     await show("s=2&key=0.0");
-    await page.waitForSelector(".trace-calls");
-    await page.focus("[role=tab][aria-selected=true]");
+    await page.waitForSelector(".waterfall");
+    await page.focus("main [role=tab][aria-selected=true]");
     await page.keyboard.press("ArrowRight");
-    await until("the chart", async () => (await panelName()) === "Flame chart");
+    await page.waitForSelector(".trace-chart");
   },
   async "drawings describe the selected item in text"({ page, show, until }) {
     const said = (selector) => page.textContent(`${selector}[aria-live=polite]`);

@@ -75,44 +75,6 @@ export const tests = {
         assert.equal(new URLSearchParams(hash().slice(1)).get(name), value);
     }
   },
-  async "a comparison says that data of a side is missing"({ page, show }) {
-    const isOfSides = (url) => url.pathname.endsWith("/diff");
-    await page.route(isOfSides, async (route) => {
-      const response = await route.fetch();
-      const json = response.ok()
-        ? { ...(await response.json()), damage: "run.data: cut" }
-        : undefined;
-      await route.fulfill({ response, json });
-    });
-    await show("s=1&v=compare&cb=1&cat=1&cbt=2");
-    await page.waitForSelector(".status.error >> text=run.data: cut");
-    await page.unroute(isOfSides);
-  },
-  async "two sides are compared, in every form, and a link holds both"({
-    page,
-    show,
-    until,
-    shot,
-    hash,
-  }) {
-    await show("s=1&v=compare&cb=1&cat=1&cbt=2");
-    await page.waitForSelector(".overview-table tbody tr");
-    await shot("compare");
-    await page.locator(".overview-table tbody button").first().click();
-    await page.waitForSelector(".flame canvas");
-    await until("the form", () => /ct=flame/.test(hash()) && /cbt=2/.test(hash()));
-    await shot("compare-flame");
-    for (const form of ["tree", "flat", "callers"]) {
-      await show(`s=1&v=compare&cb=1&cat=1&cbt=2&ct=${form}`);
-      await page.waitForSelector(".tree-row .kind-function");
-    }
-    await page.click("[title='exchange A and B']");
-    await until("exchanged", () => /cat=2/.test(hash()) && /cbt=1/.test(hash()));
-    await show("s=1&v=compare&cb=1&cat=1&cbt=1");
-    await page.waitForSelector("text=nothing changed");
-    await show("s=1&v=compare&cb=0&ct=timelines");
-    await until("both", async () => (await page.locator(".compare-timeline canvas").count()) >= 2);
-  },
   async "an unknown view is the first one"({ page, show }) {
     await show("s=0&v=sideways");
     await page.waitForSelector("[role=tab][aria-selected=true]:has-text('Overview')");

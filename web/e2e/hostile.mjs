@@ -91,7 +91,7 @@ const OF_DATA = [
   .concat(["&v=timeline", "&v=sandwich"])
   .concat(NAMES.slice(0, 4).map((name) => `&v=top-down&q=${encodeURIComponent(name)}`));
 const OF_STORES = ["", "&v=spans", "&v=scatter", "&v=operations", "&v=services", "&v=flame"]
-  .concat(["", "&tab=chart", "&tab=methods", "&tab=spans"].map((tab) => `&key=0.0${tab}`))
+  .concat(["", "&tab=chart", "&tab=methods", "&tab=calls"].map((tab) => `&key=0.0${tab}`))
   .concat(NAMES.slice(0, 4).map((name) => `&q=${encodeURIComponent(name)}`))
   .concat(NAMES.slice(0, 4).map((name) => `&q=${encodeURIComponent(`order = "${name}"`)}`));
 const STATES = [
@@ -100,6 +100,15 @@ const STATES = [
   ...OF_DATA.map((state) => `s=1${state}`),
   ...OF_STORES.map((state) => `s=2${state}`),
   "s=0&v=compare&cb=1",
+  "s=0&v=compare",
+  "s=2&v=compare",
+  "s=2&v=compare&cb=2&cbq=errors&ct=facets",
+  "s=0&v=sql",
+  ...["", "&sf=plot", "&sf=tracks"].flatMap((form) => [
+    `s=0&v=sql${form}&sql=SELECT+name,begin_ns,total_ns+FROM+calls`,
+    `s=2&v=sql${form}&sql=SELECT+service,method,time_ns,duration_ns+FROM+spans`,
+  ]),
+  `s=2&v=sql&sql=${encodeURIComponent(`SELECT '${NAMES[0]}' AS "${NAMES[1].replaceAll('"', '""')}"`)}`,
 ];
 
 // In the page: what should not be there.

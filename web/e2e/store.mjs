@@ -1,5 +1,9 @@
 // A store of traces: search, histogram, facets, the list, and the flame graph of all hits.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
 const STORE = "s=2";
 const count = async (page) => page.textContent(".searchbox .status");
@@ -17,12 +21,15 @@ export const tests = {
     await page.keyboard.type("> 1us uri ends 7");
     await page.keyboard.press("Enter");
     await until("fewer traces", async () => /^15 traces/.test(await count(page)));
-    await page.click(".results [role=columnheader]:nth-child(2) button");
+    const duration = ".results [role=columnheader]:has-text('duration')";
+    await page.click(`${duration} button`);
     await until("sorted", () => /sort=duration/.test(hash()));
-    await page.waitForSelector(".results [aria-sort=descending]:nth-child(2)");
-    await page.click(".results [role=columnheader]:nth-child(2) button");
+    await page.waitForSelector(`${duration}[aria-sort=descending]`);
+    await page.click(`${duration} button`);
     await until("the other way round", () => /rev=1/.test(hash()));
-    await page.waitForSelector(".results [aria-sort=ascending]:nth-child(2)");
+    await page.waitForSelector(`${duration}[aria-sort=ascending]`);
+    const titles = await page.locator(".results [role=columnheader]").allTextContents();
+    assert.deepEqual(titles.slice(0, 3), ["root", "errors", "other services"]);
   },
   async "a mistake in a query is shown at its column"({ page, show, shot, expectError }) {
     expectError(/400 .*\?q=duration\+%3E&/);
@@ -107,7 +114,7 @@ export const tests = {
     assert.ok(Number(row) > 5, `row ${row} after a page`);
     await until("the address has it", () => hash().includes(`row=${Number(row) - 2}`));
     await page.keyboard.press("Enter");
-    await page.waitForSelector(".trace-calls");
+    await page.waitForSelector(".waterfall");
     await page.keyboard.press("Escape");
     await page.waitForSelector(`.results [aria-selected=true][aria-rowindex='${row}']`);
   },
@@ -219,15 +226,111 @@ export const tests = {
     await until("one operation", async () => (await cells("operations")).length === 1);
     const { groups } = await ask("groups?by=operation&q=service%3Dcart");
     assert.deepEqual(
-      (await cells("operations")).map((row) => [row[0], row[1]]),
-      groups.map((group) => [group.value, String(group.count)]),
+      (await cells("operations")).map((row) => [row[0], row[3]]),
+      groups.map((group) => [group.value.replace(": ", ""), String(group.count)]),
     );
+    assert.equal(await page.locator(".operations .sparkline").count(), 1);
+    assert.equal(await page.textContent(".operations .measured-value"), "100.0 %");
     await shot("store-operations");
     await page.keyboard.press("Escape");
     await page.keyboard.press("Home");
     await page.keyboard.press("Enter");
     await until("its spans", () => /v=spans/.test(hash()) && /root/.test(hash()));
     await until("one span", async () => (await cells("results")).length === 1);
+  },
+  async "a name that no span has is said, and the nearest one is a click away"({
+    page,
+    show,
+    until,
+    hash,
+  }) {
+    await show(`${STORE}&q=${encodeURIComponent("errors urj = /failing")}`);
+    await page.waitForSelector(".mistake:has-text(\"no attribute 'urj'; did you mean uri\")");
+    await page.click(".mistake button:has-text('Use uri')");
+    await until("mended", () => decodeURIComponent(hash()).includes("errors+uri+=+/failing"));
+    await until("found", async () => /^1 trace$/.test((await count(page)).trim()));
+    assert.equal(await page.locator(".mistake").count(), 0);
+  },
+  async "a time range is picked: the last hours, or from one time to another"({
+    page,
+    show,
+    until,
+    shot,
+    hash,
+  }) {
+    await show(STORE);
+    await page.waitForSelector(".results .vtable-body .kind-function");
+    const all = await count(page);
+    const summary = () => page.textContent(".time-picker summary");
+    assert.match(await summary(), /all time/);
+    await page.click(".time-picker summary");
+    await shot("store-times");
+    await page.click(".time-choices button:has-text('last hour')");
+    await until("in the query", () => /last\+1h/.test(hash()));
+    assert.match(await summary(), /last hour/);
+    await page.click(".time-picker summary");
+    await page.fill(".time-custom label:has-text('from') input", "2020-01-01T00:00");
+    assert.ok(await page.isDisabled(".time-custom button"));
+    await page.fill(".time-custom label:has-text('to') input", "2040-01-01T00:00");
+    await page.click(".time-custom button");
+    await until("both", () => /since/.test(hash()) && /until/.test(hash()));
+    await until("all traces", async () => (await count(page)) === all);
+    await page.click(".time-picker summary");
+    await page.keyboard.press("Escape");
+    assert.equal(await page.locator(".time-picker[open]").count(), 0);
+    await page.click(".time-picker summary");
+    await page.click(".time-choices button:has-text('all time')");
+    await until("none", () => !/since/.test(hash()));
+  },
+  async "live, the rows that one looks at stay where they are"({
+    page,
+    show,
+    paths,
+    cairn,
+    until,
+    hash,
+  }) {
+    await show(STORE);
+    await page.waitForSelector(".results .vtable-body .kind-function");
+    await page.evaluate(() => {
+      document.querySelector(".results").scrollTop = 1200;
+    });
+    await page.waitForTimeout(400);
+    await page.focus(".results");
+    await page.click("button.live");
+    await until("live", () => /live=1/.test(hash()));
+    const first = () =>
+      page.evaluate(() => {
+        const table = document.querySelector(".results").getBoundingClientRect();
+        const row = [...document.querySelectorAll(".results .vtable-body [role=row]")].find(
+          (one) => one.getBoundingClientRect().top >= table.top + 30,
+        );
+        return `${row.textContent} ${Math.round(row.getBoundingClientRect().top)}`;
+      });
+    const seen = await first();
+    const rows = () => page.getAttribute(".results", "aria-rowcount").then(Number);
+    const before = await rows();
+    const at = BigInt(Date.now()) * 1000n;
+    const folder = await mkdtemp(join(tmpdir(), "cairn-live-"));
+    const spans = [0, 1, 2].map((i) => ({
+      traceId: `00000000000000000000000000abc${100 + i}`,
+      id: `000000000000a${100 + i}`,
+      name: "arrived later",
+      kind: "SERVER",
+      timestamp: Number(at) + i,
+      duration: 5000,
+      localEndpoint: { serviceName: "late" },
+    }));
+    await writeFile(join(folder, "spans.json"), JSON.stringify(spans));
+    execFileSync(cairn, ["store", "add", "-q", paths[2], join(folder, "spans.json")]);
+    await rm(folder, { recursive: true });
+    await until("three more", async () => (await rows()) === before + 3);
+    await until("nothing moved", async () => (await first()) === seen);
+    await page.click("button.live");
+    await page.evaluate(() => {
+      document.querySelector(".results").scrollTop = 0;
+    });
+    await page.waitForSelector(".results .kind-function:has-text('arrived later')");
   },
   async "a rectangle of durations becomes a query, which is saved"({ page, show, until, hash }) {
     await show(`${STORE}&v=scatter`);

@@ -1,61 +1,264 @@
-// One trace of a store: calls, chart, methods, exceptions, spans.
+// One trace of a store: waterfall, flame chart, methods, all calls; exceptions, links, comparing.
 import assert from "node:assert/strict";
 
 async function openTrace({ page, show }, query, tab = "") {
+  await show("s=2&q=nothing+like+this");
+  await page.waitForSelector(".results .vtable-body .kind-function", { state: "detached" });
   await show(`s=2&q=${encodeURIComponent(query)}`);
   await page.waitForSelector(".results .vtable-body .kind-function");
   await page.waitForTimeout(100);
   await page.click(".results .vtable-body [role=row]");
-  await page.waitForSelector(".trace-calls .kind-function, .span-list .span-bar");
+  await page.waitForSelector(".waterfall .wf-bar");
   if (tab !== "") await page.click(`[role=tab]:has-text("${tab}")`);
 }
 
+const rows = (page, table) => page.getAttribute(table, "aria-rowcount").then((n) => Number(n) - 1);
+const names = (page) => page.locator(".waterfall .vtable-body .kind-function").allTextContents();
+
 export const tests = {
+  async "the calls of all services are on one axis, in the order of time"(viewer) {
+    const { page, shot } = viewer;
+    await openTrace(viewer, "service = gateway");
+    assert.deepEqual(await names(page), ["get /cart", "load cart", "select"]);
+    const services = await page.locator(".wf-service").allTextContents();
+    assert.deepEqual(services, ["gateway", "cart", "database"]);
+    const boxes = await page
+      .locator(".wf-bar")
+      .evaluateAll((bars) =>
+        bars.map((bar) => bar.getBoundingClientRect()).map((box) => [box.left, box.right]),
+      );
+    assert.ok(boxes[0][0] < boxes[1][0] && boxes[1][0] < boxes[2][0], "each begins later");
+    assert.ok(boxes[2][1] < boxes[1][1] && boxes[1][1] < boxes[0][1], "and ends earlier");
+    assert.ok((await page.locator(".wf-path").count()) >= 3, "the critical path");
+    assert.match(await page.textContent(".trace-facts"), /^120.* ms\s*3 spans/);
+    await shot("trace");
+  },
+  async "a trace has one duration, in lists and titles, and one colour a service"(viewer) {
+    const { page, until, shot } = viewer;
+    await openTrace(viewer, "service = front");
+    const title = () => page.textContent(".trace-fact");
+    assert.match(await title(), /^100 ms · 130 ms to the last end/);
+    const colors = (selector) =>
+      page.locator(selector).evaluateAll((items) =>
+        Object.fromEntries(
+          items.map((item) => [
+            item.textContent
+              .trim()
+              .replace(/[\d<].*/, "")
+              .trim(),
+            getComputedStyle(item.querySelector("i")).backgroundColor,
+          ]),
+        ),
+      );
+    const ofTrace = await colors(".trace-services .service-name");
+    assert.deepEqual(Object.keys(ofTrace).sort(), ["front", "price", "stock"]);
+    assert.equal(new Set(Object.values(ofTrace)).size, 3);
+    const ofBars = await page
+      .locator(".wf-bar")
+      .evaluateAll((bars) => bars.map((bar) => getComputedStyle(bar).backgroundColor));
+    assert.deepEqual([...new Set(ofBars)].sort(), Object.values(ofTrace).sort());
+    await shot("trace-parallel");
+    await viewer.show("s=2&q=service+%3D+front");
+    await page.waitForSelector(".results .vtable-body .kind-function");
+    assert.match(await page.textContent(".results .vtable-body [role=row]"), /100/);
+    await until("the same colours in the list", async () => {
+      const ofList = await colors(".results .service-name");
+      return Object.entries(ofList).every(([name, color]) => ofTrace[name] === color);
+    });
+    await viewer.show("s=2&v=services");
+    await page.waitForSelector(".service-calls .service-name");
+    const ofGraph = await colors(".service-calls .service-name");
+    assert.equal(ofGraph.stock, ofTrace.stock);
+  },
+  async "rows are opened and closed, chosen and kept in the address"(viewer) {
+    const { page, until, hash } = viewer;
+    await openTrace(viewer, "service = front");
+    const all = await rows(page, ".waterfall");
+    await page.focus(".waterfall");
+    await page.keyboard.press("Home");
+    await page.keyboard.press("ArrowLeft");
+    await until("closed", async () => (await rows(page, ".waterfall")) === 1);
+    await page.waitForSelector(".waterfall small:has-text('inside')");
+    const link = page.url();
+    await page.goto("about:blank");
+    await page.goto(link);
+    await page.waitForSelector(".waterfall .wf-bar");
+    assert.equal(await rows(page, ".waterfall"), 1);
+    await page.click(".waterfall .twist");
+    await until("open", async () => (await rows(page, ".waterfall")) === all);
+    await page.keyboard.press("j");
+    await until("chosen", () => /sel=/.test(hash()));
+    const chosen = await page.textContent(".waterfall [aria-selected=true] .kind-function");
+    assert.equal(await page.textContent(".call-panel h2"), chosen);
+    // A name has as much room as the reader wants.
+    const width = () => page.$eval(".wf-name", (name) => name.parentElement.offsetWidth);
+    const before = await width();
+    await page.focus(".splitter");
+    for (let i = 0; i < 5; i++) await page.keyboard.press("ArrowRight");
+    assert.ok((await width()) > before + 50, `${before} to ${await width()}`);
+    const handle = await (await page.$(".splitter")).boundingBox();
+    await page.mouse.move(handle.x + 4, handle.y + 8);
+    await page.mouse.down();
+    await page.mouse.move(handle.x - 150, handle.y + 8, { steps: 3 });
+    await page.mouse.up();
+    assert.ok((await width()) < before + 50);
+    await page.dblclick(".splitter");
+  },
+  async "the map chooses a time, and keys move it"(viewer) {
+    const { page, until, hash, shot } = viewer;
+    await openTrace(viewer, "service = front");
+    const map = await (await page.$(".trace-map-area")).boundingBox();
+    const y = map.y + map.height / 2;
+    await page.mouse.move(map.x + map.width / 4, y);
+    await page.mouse.down();
+    await page.mouse.move(map.x + map.width / 2, y, { steps: 4 });
+    await page.mouse.up();
+    await until("a time", () => /from=\d+/.test(hash()) && /to=\d+/.test(hash()));
+    const time = () => /from=(\d+)&to=(\d+)/.exec(hash()).slice(1).map(Number);
+    const [from, to] = time();
+    assert.ok(Math.abs(from - 32.5e6) < 2e6 && Math.abs(to - 65e6) < 2e6, `${from} ${to}`);
+    await shot("trace-zoomed");
+    await page.focus(".waterfall");
+    await page.keyboard.press("d");
+    await until("later", () => time()[0] > from);
+    await page.keyboard.press("w");
+    await until("shorter", () => time()[1] - time()[0] < to - from - 1e6);
+    // Dragged, the window moves.
+    const middle = map.x + (map.width * (time()[0] + time()[1])) / 2 / 130e6;
+    const before = time();
+    await page.mouse.move(middle, y);
+    await page.mouse.down();
+    await page.mouse.move(middle + 60, y, { steps: 4 });
+    await page.mouse.up();
+    await until("moved", () => time()[0] > before[0] + 1e6);
+    await page.keyboard.press("0");
+    await page.focus(".waterfall");
+    await page.keyboard.press("0");
+    await until("all of it", () => !/from=/.test(hash()));
+    await page.keyboard.press("f");
+    await until("a call", () => /from=/.test(hash()));
+    await page.goBack();
+    await until("back", () => !/from=/.test(hash()));
+  },
+  async "parallel calls are side by side in the flame chart, which zooms to one and back"(viewer) {
+    const { page, until, shot, hash } = viewer;
+    await openTrace(viewer, "service = front", "Flame chart");
+    const canvas = page.locator(".trace-chart canvas");
+    await canvas.waitFor();
+    await page.waitForTimeout(150);
+    await shot("trace-chart");
+    // The colours of a column, near the left edge of boxes, where no text is: 56 ms of 130.
+    const column = await canvas.evaluate((element) => {
+      const context = element.getContext("2d");
+      const at = Math.floor((element.width * 56) / 130);
+      return Array.from({ length: Math.floor((element.height - 24) / 24) }, (_, i) => {
+        const [red, green, blue, alpha] = context.getImageData(at, 24 + i * 24 + 2, 1, 1).data;
+        return alpha === 0 ? "" : `rgb(${red}, ${green}, ${blue})`;
+      });
+    });
+    const colors = Object.fromEntries(
+      await page
+        .locator(".trace-services .service-name")
+        .evaluateAll((items) =>
+          items.map((item) => [
+            item.textContent.split(/[\d<]/)[0].trim(),
+            getComputedStyle(item.querySelector("i")).backgroundColor,
+          ]),
+        ),
+    );
+    const { front, stock, price } = colors;
+    const boxes = column.filter((color) => [front, stock, price].includes(color));
+    assert.deepEqual(boxes, [front, front, front, stock, front, price], column.join());
+    await canvas.focus();
+    await page.keyboard.press("ArrowDown");
+    await until("a call", () => /sel=/.test(hash()));
+    const name = await page.textContent(".call-panel h2");
+    await page.keyboard.press("Enter");
+    await until("zoomed", () => /from=|to=/.test(hash()));
+    await page.keyboard.press("Escape");
+    await until("all of it", () => !/from=/.test(hash()) && /key=/.test(hash()));
+    await page.keyboard.press("ArrowUp");
+    await until("its caller", async () => (await page.textContent(".call-panel h2")) !== name);
+    const box = await canvas.boundingBox();
+    await page.mouse.move(box.x + box.width / 2, box.y + 40);
+    await page.waitForSelector(".tooltip:has-text('duration')");
+    await page.mouse.wheel(0, -400);
+    await until("zoomed by the wheel", () => /from=/.test(hash()));
+    const [from] = /from=(\d+)/.exec(hash()).slice(1).map(Number);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width / 2 + 80, box.y + 40, { steps: 4 });
+    await page.mouse.up();
+    await until("dragged", () => Number(/from=(\d+)/.exec(hash())?.[1] ?? 0) < from);
+    await page.mouse.dblclick(box.x + 20, box.y + 40);
+    await page.keyboard.press("0");
+    await until("all of it", () => !/from=/.test(hash()));
+    await page.mouse.click(box.x + box.width / 2, box.y + 30);
+    await until("the first call", async () => (await names(page)).length === 0);
+  },
+  async "a call is beside typical ones, and its attributes lead to others"(viewer) {
+    const { page, until, hash } = viewer;
+    await openTrace(viewer, "uri = /item/1");
+    await page.waitForSelector(".call-panel .attributes");
+    const href = await page.getAttribute(
+      ".attributes tr:has(th:text-is('uri')) .find-such",
+      "href",
+    );
+    assert.match(decodeURIComponent(href), /uri = \/item\/1|uri\+=\+\/item\/1/);
+    await page.click(".attributes tr:has(th:text-is('uri')) .find-such");
+    await until("its traces", () => !/key=/.test(hash()) && /uri/.test(hash()));
+    await page.waitForSelector(".results .vtable-body .kind-function");
+  },
   async "a trace of many calls grows as they are opened"(viewer) {
     const { page, until, shot, hash } = viewer;
-    await openTrace(viewer, "uri = /deep");
-    const rows = () => page.getAttribute(".trace-calls", "aria-rowcount").then(Number);
+    await openTrace(viewer, "uri = /deep", "All calls");
+    await page.waitForSelector(".trace-calls .kind-function");
     assert.ok(
       (await page.locator(".trace-calls .vtable-body [role=row]").count()) < 60,
       "too many rows",
     );
-    const before = await rows();
+    const before = await rows(page, ".trace-calls");
     await page.focus(".trace-calls");
     await page.keyboard.press("j");
     await page.waitForSelector(".trace-calls [aria-selected=true][aria-level='2']");
     await page.keyboard.press("ArrowRight");
-    await until("a call more", async () => (await rows()) > before);
+    await until("a call more", async () => (await rows(page, ".trace-calls")) > before);
     await page.keyboard.press("ArrowLeft");
-    await until("closed again", async () => (await rows()) === before);
+    await until("closed again", async () => (await rows(page, ".trace-calls")) === before);
     await page.keyboard.press("End");
     await until("the last call", () => /call=/.test(hash()));
     await shot("trace-deep");
     // A link to a call that is deep inside opens everything around it.
     const key = /key=([^&]*)/.exec(hash())[1];
-    await viewer.show(`s=2&key=${key}&call=8060`);
+    await viewer.show(`s=2&key=${key}&tab=calls&call=8060`);
     await page.waitForSelector(".trace-calls [aria-selected=true][aria-level='61']");
     await page.waitForSelector(".panel h2");
   },
-  async "calls are found by name and by failure"(viewer) {
+  async "calls are found by name and by failure, in rows and in the list of all"(viewer) {
     const { page, until, hash } = viewer;
     await openTrace(viewer, "uri = /failing");
     await page.keyboard.press("/");
     await page.keyboard.type("img");
-    await page.waitForSelector(".trace-calls .hit");
+    await page.waitForSelector(".waterfall .hit");
     await page.keyboard.press("Enter");
+    await until("a match", async () => /\d of \d/.test(await page.textContent(".find .status")));
+    await page.click(".find button:has-text('Next error')");
+    await page.waitForSelector(".waterfall [aria-selected=true].failed");
+    await page.click("[role=tab]:has-text('All calls')");
+    await page.waitForSelector(".trace-calls .hit");
+    await page.focus(".trace-calls");
+    await page.keyboard.press("Home");
+    await page.keyboard.press("n");
     await until("the next call", () => /call=1(&|$)/.test(hash()));
     await page.click(".find button:has-text('previous')");
     await until("the one before", () => !/call=/.test(hash()));
-    await page.focus(".trace-calls");
-    await page.keyboard.press("n");
-    await until("the next call", () => /call=1(&|$)/.test(hash()));
     await page.keyboard.press("e");
     await until("the failed call", () => /call=3(&|$)/.test(hash()));
   },
-  async "a failed call shows its exceptions with stacks"(viewer) {
-    const { page, until, shot } = viewer;
+  async "a failed call shows its exceptions with stacks, and says so at its bar"(viewer) {
+    const { page, shot } = viewer;
     await openTrace(viewer, "uri = /failing");
-    await page.click("text=next error");
+    await page.waitForSelector(".wf-event.failed:has-text('cannot save <b>it</b>')");
+    await page.click("text=Next error");
     await page.waitForSelector(".exception");
     assert.deepEqual(await page.locator(".exception h3").allTextContents(), [
       "com.example.Failure",
@@ -66,46 +269,21 @@ export const tests = {
       /^com\.example\.Dao\.query.*Dao\.java:40/,
     );
     assert.match(await page.textContent(".exception p"), /cannot save <b>it<\/b>/);
-    await until(
-      "the row is on the screen",
-      async () => (await page.locator(".trace-calls [aria-selected=true].failed").count()) === 1,
-    );
-    await shot("trace");
+    await shot("trace-exception");
   },
   async "a stack that came as text is shown, and its causes"(viewer) {
-    const { page, shot } = viewer;
+    const { page } = viewer;
     await openTrace(viewer, "service = mailer");
     await page.waitForSelector(".exception");
     assert.deepEqual(await page.locator(".exception h3").allTextContents(), [
       "mail.SendError",
       "caused by java.io.IOException",
     ]);
-    assert.deepEqual((await page.textContent(".exception pre")).split("\n"), [
+    assert.deepEqual((await page.textContent(".exception pre")).trim().split("\n"), [
       "mail.Smtp.send(Smtp.java:77)",
       "mail.Job.run(Job.java:12)",
       "... 4 more",
     ]);
-    await shot("trace-stack-text");
-  },
-  async "the chart of a trace zooms into a call and back"(viewer) {
-    const { page, until, shot, hash } = viewer;
-    await openTrace(viewer, "uri = /deep", "Flame chart");
-    const canvas = await page.waitForSelector(".flame canvas");
-    await page.waitForSelector(".time-axis span");
-    await shot("trace-chart");
-    await canvas.focus();
-    for (const key of ["ArrowDown", "ArrowDown", "ArrowRight", "Enter"])
-      await page.keyboard.press(key);
-    await until("zoomed", () => /zoom=\d/.test(hash()));
-    await page.waitForSelector("text=Zoom to caller");
-    const link = page.url();
-    const shown = await page.textContent(".scroll .toolbar .status");
-    await page.goto("about:blank");
-    await page.goto(link);
-    await page.waitForSelector("text=Zoom to caller");
-    assert.equal(await page.textContent(".scroll .toolbar .status"), shown);
-    await page.click("text=Reset zoom");
-    await until("all of it", () => !/zoom=/.test(hash()));
   },
   async "methods of a trace are sorted and lead to their calls"(viewer) {
     const { page, until, shot, hash } = viewer;
@@ -121,87 +299,9 @@ export const tests = {
     await shot("trace-methods");
     await page.dblclick(".methods .vtable-body [role=row]:nth-child(2)");
     await until("its calls", () => /tab=calls/.test(hash()) && /find=/.test(hash()));
-    await page.waitForSelector(".trace-calls .hit");
-  },
-  async "spans of several services share an axis"(viewer) {
-    const { page, until, shot, hash } = viewer;
-    await openTrace(viewer, "service = gateway");
-    assert.match(hash(), /tab=spans/, "spans first");
-    await page.waitForSelector(".span-bar");
-    assert.match(await page.textContent(".spans .status"), /^3 spans of 3 services, 120/);
-    const names = await page.locator(".span-list .vtable-body strong").allTextContents();
-    assert.deepEqual(names, ["gateway", "cart", "database"]);
-    assert.equal(await page.locator(".span-axis .flow.ends").count(), 2, "arrows");
-    const boxes = await page
-      .locator(".span-bar")
-      .evaluateAll((bars) =>
-        bars.map((bar) => bar.getBoundingClientRect()).map((box) => [box.left, box.right]),
-      );
-    assert.ok(boxes[0][0] < boxes[1][0] && boxes[1][0] < boxes[2][0], "each begins later");
-    assert.ok(boxes[2][1] < boxes[1][1] && boxes[1][1] < boxes[0][1], "and ends earlier");
-    await shot("trace-spans");
-    await page.click(".span-list .vtable-body [role=row]:nth-child(3)");
-    await page.waitForSelector(".panel h2:text-is('select')");
-    await page.dblclick(".span-list .vtable-body [role=row]:nth-child(2)");
-    await until("its calls", () => /tab=calls/.test(hash()));
-    await until("the service", async () =>
-      /cart/.test(await page.textContent("main .toolbar .status")),
-    );
-  },
-  async "a trace has one duration, in lists and titles"(viewer) {
-    const { page, until } = viewer;
-    await openTrace(viewer, "service = front");
-    const title = () => page.textContent("main .toolbar strong + span");
-    await until("the title", async () => (await title()) === "100 ms");
-    assert.match(
-      await page.textContent(".spans .status"),
-      /^7 spans of 3 services, 100 ms, 130 ms to the last end/,
-    );
-    // On the page of another service too, where bars are shares of the trace.
-    await page.dblclick(".span-list .vtable-body [role=row]:has-text('get /price')");
-    await page.waitForSelector("main .toolbar:has-text('› get /price, 46 ms')");
-    await until("the title", async () => (await title()) === "100 ms");
-    const width = await page.getAttribute(".trace-calls .bar", "style");
-    assert.match(width, /width: 46%/);
-    await viewer.show("s=2&q=service+%3D+front");
-    await page.waitForSelector(".results .vtable-body .kind-function");
-    assert.match(await page.textContent(".results .vtable-body [role=row]"), /100/);
-  },
-  async "parallel calls are in lanes, and services have one colour"(viewer) {
-    const { page, shot } = viewer;
-    await openTrace(viewer, "service = front");
-    const legend = () =>
-      page
-        .locator(".legend")
-        .evaluateAll((items) =>
-          items.map((item) => [
-            item.textContent.trim(),
-            getComputedStyle(item.querySelector("i")).backgroundColor,
-          ]),
-        );
-    const ofSpans = Object.fromEntries(await legend());
-    assert.deepEqual(Object.keys(ofSpans).sort(), ["front", "price", "stock"]);
-    await page.click(`[role=tab]:has-text("Flame chart")`);
-    await page.waitForSelector(".flame canvas");
-    await page.waitForTimeout(100);
-    await shot("trace-lanes");
-    assert.deepEqual(Object.fromEntries(await legend()), ofSpans);
-    // The colours of a column of the chart, near the begin of boxes, where no text is: 58 ms of 130.
-    const column = await page
-      .locator(".flame canvas")
-      .last()
-      .evaluate((canvas) => {
-        const context = canvas.getContext("2d");
-        const row = canvas.height / 7;
-        return Array.from({ length: 7 }, (_, i) => {
-          const at = [Math.floor((canvas.width * 56) / 130), Math.floor((i + 0.15) * row)];
-          const [red, green, blue, alpha] = context.getImageData(...at, 1, 1).data;
-          return alpha === 0 ? "" : `rgb(${red}, ${green}, ${blue})`;
-        });
-      });
-    const { front, stock, price } = ofSpans;
-    assert.deepEqual(column, [front, front, front, stock, column[4], front, price]);
-    assert.ok(![front, stock, price].includes(column[4]), "a lane has a row above it");
+    await page.waitForSelector(".trace-calls");
+    await page.keyboard.press("Escape");
+    await until("the list", () => !/key=/.test(hash()));
   },
   async "two traces are compared"({ page, show, until, hash }) {
     await show("s=2&q=uri+%3D+%2Fitem%2F1");
@@ -224,6 +324,6 @@ export const tests = {
       () => /v=compare/.test(hash()) && /caq=id/.test(hash()) && /cbq=id/.test(hash()),
     );
     await page.waitForSelector(".compare-sides");
-    await until("no failure", async () => !/error/.test((await page.textContent("main")) ?? ""));
+    await page.waitForSelector(".verdict h1");
   },
 };

@@ -1,8 +1,9 @@
 // The page: the source, its views, and the choices that views share.
 
 import { render } from "preact";
+import { useEffect } from "preact/hooks";
 import { CallsView } from "./calls/calls_view";
-import { ComparePage } from "./compare/compare_page";
+import { ComparePage, CompareTabs } from "./compare/compare_page";
 import { engineOfPage, leftOutOfPage } from "./engine/client";
 import { DropPage } from "./engine/drop_page";
 import { StopButton } from "./engine/stop_button";
@@ -13,12 +14,14 @@ import { hasEngine, startEngine } from "./shared/api";
 import { Choices } from "./shared/choices";
 import type { ViewProps } from "./shared/page";
 import { showControls } from "./shared/printable";
+import { rememberSource } from "./shared/recent";
 import { go, linkTo, openSource, printState, useLocationState, type State } from "./shared/state";
 import { TabPanel, Tabs } from "./shared/tabs";
 import { startTheme } from "./shared/theme";
 import { useAnswer } from "./shared/use_answer";
 import { useListener } from "./shared/use_listener";
-import { STORE_VIEWS, StorePage } from "./store/store_view";
+import { SqlPage } from "./sql/sql_page";
+import { STORE_VIEWS, StorePage, StoreTabs } from "./store/store_view";
 import { TimelinePage } from "./timeline/timeline_page";
 import { SandwichPage } from "./tree/sandwich_page";
 import { TreePage } from "./tree/tree_page";
@@ -33,6 +36,7 @@ const VIEWS = [
   ["timeline", "Timeline"],
   ["calls", "Calls"],
   ["sandwich", "Sandwich"],
+  ["sql", "SQL"],
 ] as const;
 
 const NO_VIEWS: Views = [];
@@ -75,6 +79,7 @@ function App() {
   usePaper();
   const sources = useAnswer<Sources>("sources");
   const chosen = sources.value?.sources[Number(state.s ?? 0)];
+  useEffect(() => chosen && rememberSource(chosen), [chosen?.path]);
   if (!sources.value)
     return (
       <main class="status" role="status">
@@ -109,6 +114,7 @@ function Comparison({ source, sources, state }: PageProps) {
       header={
         <>
           <span class="title">Comparison</span>
+          <CompareTabs sources={sources} state={state} />
           <span class="space" />
           <button onClick={() => openSource(String(source.id))}>Back to {source.name}</button>
         </>
@@ -126,14 +132,11 @@ function Comparison({ source, sources, state }: PageProps) {
   );
 }
 
-// Without other sources, threads of one source are compared; a store with another one, or with itself.
-function CompareLink({ source, sources }: Pick<PageProps, "source" | "sources">) {
-  const stores = sources.filter(({ kind }) => kind === "store");
-  const other = stores.find(({ id }) => id !== source.id) ?? source;
+function CompareLink() {
   return (
     <a
       class="compare-link"
-      href={linkTo({ v: "compare", ...(source.kind === "store" ? { cb: String(other.id) } : {}) })}
+      href={linkTo({ v: "compare", key: "", sel: "", tab: "" })}
       title="compare with another source"
     >
       Compare…
@@ -148,8 +151,9 @@ function Store({ source, sources, state }: PageProps) {
       header={
         <>
           <SourceChooser sources={sources} chosen={source.id} />
+          <StoreTabs state={state} />
           <span class="space" />
-          <CompareLink source={source} sources={sources} />
+          <CompareLink />
         </>
       }
       help={state.key ? "Trace" : state.v === "flame" ? "Flame graph" : "Store"}
@@ -158,7 +162,7 @@ function Store({ source, sources, state }: PageProps) {
       path={null}
       sources={sources}
     >
-      <StorePage path={`sources/${source.id}`} state={state} />
+      <StorePage path={`sources/${source.id}`} state={state} source={source} sources={sources} />
     </Frame>
   );
 }
@@ -189,10 +193,10 @@ function Data({ source, sources, state }: PageProps) {
           )}
           <span class="space" />
           {info && !info.isReady && <Analysis id={source.id} />}
-          {info && view !== "calls" && (
+          {info && view !== "calls" && view !== "sql" && (
             <Choices info={info} state={state} path={path} view={view} />
           )}
-          {view === "overview" && <CompareLink source={source} sources={sources} />}
+          {view === "overview" && <CompareLink />}
         </>
       }
       help={HELP_TITLES[view]}
@@ -204,7 +208,14 @@ function Data({ source, sources, state }: PageProps) {
       {info ? (
         <main>
           <TabPanel group="view" chosen={view}>
-            <ViewOf source={source} path={path} info={info} view={view} state={state} />
+            <ViewOf
+              source={source}
+              sources={sources}
+              path={path}
+              info={info}
+              view={view}
+              state={state}
+            />
           </TabPanel>
         </main>
       ) : (
@@ -255,7 +266,7 @@ function SourceChooser(props: { sources: Source[]; chosen: number }) {
   );
 }
 
-function ViewOf(props: ViewProps) {
+function ViewOf(props: ViewProps & { sources: Source[] }) {
   switch (props.view) {
     case "overview":
       return <OverviewPage {...props} />;
@@ -265,6 +276,8 @@ function ViewOf(props: ViewProps) {
       return <FlamePage {...props} />;
     case "timeline":
       return <TimelinePage {...props} />;
+    case "sql":
+      return <SqlPage {...props} />;
     case "calls":
       return (
         <CallsView

@@ -134,7 +134,7 @@ function useKeys(view: string, views: Views, toggleHelp: () => void): void {
   useListener("keydown", (event) => {
     const target = event.target as HTMLElement;
     if (
-      target.matches("input:not([type=checkbox]), select") ||
+      target.matches("input:not([type=checkbox]), select, textarea") ||
       event.ctrlKey ||
       event.metaKey ||
       event.altKey

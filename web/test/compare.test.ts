@@ -5,14 +5,16 @@ import {
   errorOf,
   evidenceOf,
   parseTimes,
+  reasonOf,
+  runGroups,
+  sentenceParts,
   sideFlame,
   sideParameters,
   sidesOf,
   signed,
   swapped,
-  verdictOf,
 } from "../src/compare/compare_model";
-import type { DiffFlame, DiffLine, DiffRows } from "../generated/answers";
+import type { Change, DiffFlame, DiffLine, DiffRows, Source } from "../generated/answers";
 
 const whole = {
   metric: "time (sec)",
@@ -39,32 +41,92 @@ const line: DiffLine = {
   callsB: null,
 };
 
+const source = (id: number, name: string, kind: Source["kind"] = "recording"): Source => ({
+  id,
+  kind,
+  name,
+  path: `/${name}`,
+  format: "uftrace",
+  state: "ready",
+  shareDone: 1,
+});
+const three = [source(0, "a1"), source(1, "b1"), source(2, "a2")];
+
 test("the sides are in the address, and are exchanged whole", () => {
-  assert.deepEqual(sidesOf({}, 3), { a: "0", b: "1" });
-  assert.deepEqual(sidesOf({ s: "2" }, 3), { a: "2", b: "0" });
-  assert.deepEqual(sidesOf({}, 1), { a: "0", b: "0" });
-  const state = { s: "1", cb: "2", cat: "1-3", w: "1" };
-  assert.deepEqual(sideParameters(state, 3)["aThread"], "1-3");
-  const { s, cb, cat, cbt } = swapped(state, 3);
-  assert.deepEqual([s, cb, cat, cbt], ["2", "1", "", "1-3"]);
+  // Without a choice: the only other one of its kind, or none.
+  assert.deepEqual(sidesOf({}, three), { a: ["0"], b: [] });
+  assert.deepEqual(sidesOf({}, three.slice(0, 2)), { a: ["0"], b: ["1"] });
+  assert.deepEqual(sidesOf({}, [source(0, "a"), source(1, "s", "store")]), { a: ["0"], b: [] });
+  assert.deepEqual(sidesOf({ cbt: "1" }, three), { a: ["0"], b: ["0"] });
+  const state = { s: "1", cb: "2.0", cat: "1-3", w: "1" };
+  assert.deepEqual(sideParameters(state, three)["aThread"], "1-3");
+  assert.deepEqual(sideParameters(state, three)["b"], ["2", "0"]);
+  const { s, ca, cb, cat, cbt } = swapped(state, three);
+  assert.deepEqual([s, ca, cb, cat, cbt], ["2", "0", "1", "", "1-3"]);
+  assert.deepEqual(sidesOf({ s: "0", ca: "0.2.x", cb: "1" }, three), { a: ["0", "2"], b: ["1"] });
+});
+
+test("runs whose names differ by a number are offered together", () => {
+  const groups = runGroups([...three, source(3, "b2"), source(4, "other")]);
+  assert.deepEqual(groups, [
+    [
+      { title: "a1 … a2", ids: ["0", "2"] },
+      { title: "b1 … b2", ids: ["1", "3"] },
+    ],
+  ]);
+  assert.deepEqual(runGroups([source(4, "other"), ...three]), []);
+});
+
+test("a cause says why, and the sentence says what is worse", () => {
+  const cause = (change: Partial<Change>): Change => ({
+    ...line,
+    function: "f",
+    label: "f",
+    path: "main > f",
+    kind: "self",
+    paths: 1,
+    hasPath: true,
+    node: "1",
+    runsA: [1],
+    runsB: [2],
+    ...change,
+  });
+  assert.equal(reasonOf(cause({ kind: "new", callsB: 4 })), "only in B: 4 calls");
+  assert.equal(
+    reasonOf(cause({ kind: "gone", callsA: 1, paths: 3 })),
+    "only in A: 1 call, on 3 call paths",
+  );
+  assert.equal(
+    reasonOf(cause({ kind: "calls", callsA: 50, callsB: 150 })),
+    "called 150 times instead of 50",
+  );
+  assert.equal(reasonOf(cause({ callsA: 5, callsB: 5 })), "the same 5 calls, longer");
+  assert.equal(reasonOf(cause({ callsA: 1, callsB: 1, difference: -1 })), "one call, shorter");
+  assert.equal(reasonOf(cause({})), "its own cost");
+  const tones = (text: string) => sentenceParts(text).map(({ tone }) => tone);
+  assert.deepEqual(sentenceParts("B is 4.81 ms slower: f, new"), [
+    { text: "B is ", tone: "" },
+    { text: "4.81 ms slower", tone: "worse" },
+    { text: ": f, new", tone: "" },
+  ]);
+  assert.deepEqual(tones("B is 2 us faster: f, gone"), ["", "better", ""]);
+  assert.deepEqual(tones("no difference"), [""]);
 });
 
 test("a time of a side is two moments in order", () => {
   assert.deepEqual(parseTimes("1.5ms - 2 ms"), { begin: 1_500_000, end: 2_000_000 });
   assert.deepEqual(parseTimes("10-20"), { begin: 10, end: 20 });
   for (const text of [undefined, "", "5", "20-10", "a-b"]) assert.equal(parseTimes(text), null);
-  const { aBegin, aEnd, bBegin } = sideParameters({ car: "10-20" }, 1);
+  const { aBegin, aEnd, bBegin } = sideParameters({ car: "10-20" }, three);
   assert.deepEqual([aBegin, aEnd, bBegin], [10, 20, undefined]);
 });
 
 test("a difference has a sign, a unit, an error and a verdict", () => {
   assert.equal(signed(-0.0015, "time (sec)"), "−1.5 ms");
   assert.equal(signed(0, "calls"), "±0");
-  assert.equal(verdictOf(line, whole), "no error bar");
-  assert.equal(verdictOf(line, { ...whole, over: "threads" }), "real");
   assert.equal(errorOf(line, whole), "± 100 ms");
   assert.equal(errorOf({ ...line, plusMinus: null }, whole), "");
-  assert.match(evidenceOf({ ...whole, over: "runs", runs: [3, 4] }), /over runs, 3 and 4/);
+  assert.match(evidenceOf({ ...whole, over: "runs", runs: [3, 4] }), /over 3 and 4 runs/);
 });
 
 test("a flame graph has the boxes of one side, the other one gives colours", () => {

@@ -1,36 +1,33 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { layOut, matchedValue } from "../src/flame/flame_layout";
+import { clockMarks } from "../src/store/clock_axis";
+import { durationScale, rectangleQuery, roundDurations } from "../src/store/durations_model";
+import { heatOf } from "../src/store/heat_map";
 import { toCsv } from "../src/store/hits_csv";
 import { linePath } from "../src/store/latencies";
-import { operationQuery, perSecond, sortOperations } from "../src/store/operations_model";
-import { durationScale, rectangleQuery, roundDurations } from "../src/store/scatter_model";
-import { layoutServices, leftOf } from "../src/store/services_model";
-import type {
-  Group,
-  ServiceEdge,
-  SpanRow,
-  Trace,
-  TraceNode,
-  TraceRow,
-  TraceSpan,
-} from "../generated/answers";
 import {
-  addCalls,
-  arrangeSpans,
-  chartFlame,
-  growCalls,
-  linkFlows,
-  pathShares,
-  selfOfSpan,
-  spanFlows,
-  spanId,
-  traceFlame,
-  visibleCalls,
-  withCalls,
-  type CallLine,
-  type SpanLine,
+  operationQuery,
+  perSecond,
+  sortOperations,
+  splitOperation,
+} from "../src/store/operations_model";
+import { colorOfSlot, serviceSlots } from "../src/store/service_colors";
+import { layoutServices } from "../src/store/services_model";
+import { printTimes } from "../src/store/time_picker";
+import { addCalls, growCalls, visibleCalls, type CallLine } from "../src/store/trace_calls_model";
+import {
+  callsOf,
+  closedAtFirst,
+  laneRows,
+  openRows,
+  parseClosed,
+  printClosed,
+  revealCall,
+  serviceShares,
+  shareText,
 } from "../src/store/trace_model";
+import type { Chart, Group, ServiceEdge, Trace, TraceNode, TraceRow } from "../generated/answers";
+import { closest, stubTheme, VISION_NAMES } from "./palette";
 
 const node = (
   number: number,
@@ -82,201 +79,6 @@ test("calls become a tree; calls that are not loaded are closed", () => {
   assert.deepEqual(numbers(visibleCalls(root)), [0, 1, 5]);
 });
 
-test("boxes of a trace lie where its calls were", () => {
-  const boxes = layOut(
-    traceFlame([node(0, 0, 0, 100), node(1, 1, 10, 50), node(2, 2, 20, 30), node(3, 1, 70, 20)]),
-  );
-  assert.deepEqual(
-    boxes.map((box) => Math.round(box.begin * 1e9)),
-    [0, 10, 20, 70],
-  );
-});
-
-test("a part of a trace begins at the left edge", () => {
-  const boxes = layOut(traceFlame([node(4, 3, 100, 50), node(5, 4, 110, 20)]));
-  assert.deepEqual(
-    boxes.map((box) => [box.depth, Math.round(box.begin * 1e9)]),
-    [
-      [0, 0],
-      [1, 10],
-    ],
-  );
-});
-
-const row = (key: string, span: string, parent: string | null, time: string): SpanRow => ({
-  key,
-  trace: "1",
-  span,
-  parent,
-  time,
-  duration: 10,
-  calls: 1,
-  records: 1,
-  errors: 0,
-  type: null,
-  service: null,
-  method: null,
-});
-
-test("spans stand below those that caused them, on one axis", () => {
-  const rows = [
-    row("a", "s1", null, "1000"),
-    row("b", "s3", "s1", "1700"),
-    row("c", "s2", "s1", "1500"),
-    row("d", "s4", "s2", "1600"),
-  ];
-  const lines = arrangeSpans(rows, []);
-  assert.deepEqual(
-    lines.map((line) => [line.key, line.depth, line.start]),
-    [
-      ["a", 0, 0],
-      ["c", 1, 500],
-      ["d", 2, 600],
-      ["b", 1, 700],
-    ],
-  );
-});
-
-test("flows lead from a service to another one that it calls", () => {
-  const of = (key: string, span: string, parent: string | null, time: string, service: string) => ({
-    ...row(key, span, parent, time),
-    service,
-  });
-  const lines = arrangeSpans(
-    [
-      of("a", "s1", null, "1000", "web"),
-      of("b", "s2", "s1", "1200", "web"),
-      of("c", "s3", "s2", "1500", "db"),
-      of("d", "s4", "s1", "1900", "cache"),
-      of("e", "s5", "gone", "2000", "db"),
-    ],
-    [],
-  );
-  assert.deepEqual(
-    spanFlows(lines).map(({ from, to, at }) => [lines[from]?.key, lines[to]?.key, at]),
-    [
-      ["b", "c", 500],
-      ["a", "d", 900],
-    ],
-  );
-});
-
-test("links lead from the span that one names, of this trace", () => {
-  const lines = arrangeSpans(
-    [row("a", "s1", null, "1000"), row("b", "s2", "s1", "1200"), row("c", "s3", "s1", "1500")],
-    [],
-  );
-  const link = (trace: string, span: string) => ({ trace, span, attributes: [] });
-  const links = [link("t", "s3"), link("t", "gone"), link("other", "s3"), link("t", "s2")];
-  const answer = { count: 1, spans: [{ span: "s2", service: null, method: "m", links }] };
-  assert.deepEqual(linkFlows("t", lines, answer), [{ from: 2, to: 1, at: 200, isLink: true }]);
-  assert.deepEqual(linkFlows("t", lines, null), []);
-});
-
-test("calls at the same time are in lanes, not below each other", () => {
-  const span = (parent: number | null) => ({ key: "0.0", span: null, service: "s", parent });
-  const flame = chartFlame({
-    time: "0",
-    duration: 100,
-    listedDuration: 100,
-    count: 7,
-    events: [],
-    eventCount: 0,
-    path: [],
-    errors: 0,
-    selfTimes: [100],
-    pathTimes: [100],
-    spans: [span(null), span(0), span(0), span(2), span(0), span(0)],
-    calls: [
-      [0, 0, 0, 0, 100, 10, 0, 0, 0],
-      [0, 1, 1, 0, 10, 10, 0, 0, 0],
-      [1, 0, 1, 10, 40, 40, 0, 0, 0],
-      [2, 0, 1, 20, 40, 30, 0, 0, 0],
-      [3, 0, 2, 25, 10, 10, 0, 0, 0],
-      [4, 0, 1, 60, 30, 30, 0, 0, 0],
-      [5, 0, 1, 70, 10, 10, 0, 0, 0],
-    ],
-    methods: ["m"],
-    services: ["s"],
-  });
-  // Two rows, one that is free, then the lane of the second call with what it calls, and of the last.
-  assert.deepEqual(
-    flame.nodes.map(([depth]) => depth),
-    [0, 1, 1, 3, 4, 1, 3],
-  );
-  assert.deepEqual(
-    layOut(flame).map((box) => box.parent),
-    [-1, 0, 0, 0, 3, 0, 0],
-  );
-  assert.equal(flame.starts?.[5], 60e-9);
-});
-
-test("calls at the same time inside one span are in lanes too", () => {
-  const flame = traceFlame([
-    node(0, 0, 0, 100),
-    node(1, 1, 10, 50),
-    node(2, 2, 20, 30),
-    node(3, 1, 40, 20),
-  ]);
-  assert.deepEqual(
-    layOut(flame).map((box) => [box.depth, box.parent]),
-    [
-      [0, -1],
-      [1, 0],
-      [2, 1],
-      [4, 0],
-    ],
-  );
-});
-
-test("a match inside a match counts once, in whichever row it is", () => {
-  const nodes = [node(0, 0, 0, 100), node(1, 1, 10, 50), node(2, 2, 20, 30), node(3, 1, 40, 20)];
-  const boxes = layOut(traceFlame(nodes.map((one, i) => ({ ...one, method: `m${i}` }))));
-  const matched = (pattern: RegExp) =>
-    Math.round(matchedValue(boxes, (name) => pattern.test(name)) * 1e9);
-  assert.deepEqual([matched(/m0|m3/), matched(/m1|m2/), matched(/m2|m3/)], [100, 50, 50]);
-});
-
-test("spans that cause each other are shown, and spans inside the trace once", () => {
-  const inside: TraceSpan[] = [0, 1, 2].map((at) => ({
-    node: at,
-    span: `s${at}`,
-    parent: null,
-    time: "5",
-    duration: 1,
-    errors: 0,
-    type: null,
-    service: null,
-    method: "m",
-  }));
-  const lines = arrangeSpans(
-    [row("a", "x", "y", "1"), row("b", "y", "x", "2"), row("c", "s1", null, "3")],
-    inside,
-  );
-  assert.deepEqual(lines.map((line) => line.key).sort(), ["a", "b", "c", null].sort());
-});
-
-test("calls inside an open span are below it, on the axis of the spans", () => {
-  const spans = arrangeSpans([row("a", "s1", null, "1000"), row("b", "s2", "s1", "1500")], []);
-  const opened = new Map([
-    [spanId(spans[1] ?? assert.fail()), answer([node(0, 0, 7, 90, 5), node(1, 1, 17, 20, 0)])],
-  ]);
-  assert.deepEqual(
-    withCalls(spans, opened).map((line) => [
-      line.of.key,
-      line.call?.method ?? line.more ?? null,
-      line.depth,
-      line.start,
-    ]),
-    [
-      ["a", null, 0, 0],
-      ["b", null, 1, 500],
-      ["b", "m1", 2, 510],
-      ["b", 4, 2, 500],
-    ],
-  );
-});
-
 const edge = (caller: string | null, callee: string, count = 1): ServiceEdge => ({
   caller,
   callee,
@@ -286,38 +88,6 @@ const edge = (caller: string | null, callee: string, count = 1): ServiceEdge => 
   p90: 2,
   p99: 3,
   total: 4,
-});
-
-test("the time of a span itself is without the spans that it called", () => {
-  const line = (depth: number, start: number, duration: number, isCall = true): SpanLine => ({
-    key: `${start}`,
-    node: 0,
-    depth,
-    start,
-    isCall,
-    span: {
-      span: null,
-      parent: null,
-      time: String(start),
-      duration,
-      errors: 0,
-      type: null,
-      service: null,
-      method: "m",
-    },
-  });
-  // Two at the same time, one inside, one that ends after its caller.
-  const spans = [
-    line(0, 0, 100),
-    line(1, 10, 30),
-    line(2, 15, 5),
-    line(1, 30, 20),
-    line(1, 90, 50),
-  ];
-  const self = (at: number) => selfOfSpan(spans, spans[at] as SpanLine, 7);
-  assert.deepEqual([0, 1, 2].map(self), [50, 25, 7]);
-  const mixed = [line(0, 0, 100, false), line(1, 10, 30)];
-  assert.equal(selfOfSpan(mixed, mixed[0] as SpanLine, 60), null);
 });
 
 test("services are right of their callers, also when they call each other", () => {
@@ -331,15 +101,6 @@ test("services are right of their callers, also when they call each other", () =
   assert.deepEqual(Object.keys(layers([edge("x", "y"), edge("y", "x")])).sort(), ["x", "y"]);
 });
 
-test("the graph of services is as wide as its window, as far as names are legible", () => {
-  const chain = [edge("a", "b"), edge("b", "c"), edge("c", "d")];
-  const at = (room?: number) => layoutServices(chain, [], room);
-  assert.deepEqual([at().width, at().isNarrow], [at(5000).width, false]);
-  for (const room of [1440, 1200, 1024, 900, 600]) assert.ok(at(room).width <= room, `${room}`);
-  assert.ok(at(600).isNarrow);
-  assert.ok(at(300).box.width >= 110);
-});
-
 test("an edge across columns runs below no box", () => {
   const graph = layoutServices(
     [edge("a", "b"), edge("b", "c"), edge("b", "d"), edge("c", "e"), edge("a", "e", 9)],
@@ -350,8 +111,8 @@ test("an edge across columns runs below no box", () => {
   for (const node of graph.nodes)
     for (const point of line?.points.slice(1, -1) ?? [])
       assert.ok(
-        leftOf(node.layer, graph.box) > point.x ||
-          leftOf(node.layer, graph.box) + graph.box.width < point.x ||
+        node.left > point.x ||
+          node.left + graph.box.width < point.x ||
           point.y < node.top ||
           point.y > node.top + graph.box.height,
         `${node.name} covers the edge`,
@@ -427,22 +188,269 @@ test("traces are exported with quotes where they are needed", () => {
   assert.equal(lines.length, 3);
 });
 
-test("the critical path is divided among services", () => {
+test("the graph of services uses the width of its window, as far as names are legible", () => {
+  const chain = [edge("a", "b"), edge("b", "c"), edge("c", "d")];
+  const at = (room: number) => layoutServices(chain, [], room);
+  const right = (room: number) => {
+    const { nodes, box } = at(room);
+    return Math.max(...nodes.map(({ left }) => left)) + box.width;
+  };
+  for (const room of [3000, 1920, 1440, 1200, 1024, 900, 600]) {
+    assert.equal(at(room).width, room);
+    assert.ok(right(room) <= room, `${room}`);
+    assert.ok(right(room) >= room - 30, `${room}: unused`);
+  }
+  assert.ok(at(300).box.width >= 110);
+  // Labels of lines are between the columns.
+  const { nodes, lines, box } = at(1440);
+  for (const { label, edge: one } of lines) {
+    const from = nodes.find(({ name }) => name === one.caller);
+    const to = nodes.find(({ name }) => name === one.callee);
+    assert.ok(label && from && to);
+    assert.ok(label.x > from.left + box.width && label.x < to.left);
+  }
+});
+
+// [depth, start, duration, flags]
+const chartOf = (calls: [number, number, number, number?][]): Chart => ({
+  time: "0",
+  duration: Math.max(...calls.map(([, start, duration]) => start + duration)),
+  listedDuration: 100,
+  spans: [{ key: "a.0", span: null, service: "s", parent: null }],
+  calls: calls.map(([depth, start, duration, flags = 2], i) => [
+    0,
+    i,
+    depth,
+    start,
+    duration,
+    duration,
+    0,
+    0,
+    flags,
+  ]),
+  count: calls.length,
+  events: [{ call: 1, name: "Error", text: "no", isError: true }],
+  eventCount: 1,
+  path: [[0, 5, 7]],
+  errors: 1,
+  methods: ["m"],
+  services: ["s", ""],
+  selfTimes: [10, 90],
+  pathTimes: [100, 0],
+});
+
+test("calls of a trace know their caller, what is inside of them, events and the critical path", () => {
+  const calls = callsOf(
+    chartOf([
+      [0, 0, 100],
+      [1, 10, 50, 3],
+      [2, 20, 30],
+      [1, 70, 20, 12],
+    ]),
+  );
   assert.deepEqual(
-    pathShares({
-      time: "0",
-      duration: 10,
-      count: 3,
-      steps: [
-        { start: 0, duration: 2, span: "1", service: "a", method: "m" },
-        { start: 2, duration: 5, span: "2", service: "b", method: "n" },
-        { start: 7, duration: 3 },
-      ],
-    }),
+    calls.map(({ parent, end, id }) => [parent, end, id]),
     [
-      ["b", 0.5],
-      ["no span", 0.3],
-      ["a", 0.2],
+      [-1, 4, "a.0/0"],
+      [0, 3, "a.0/1"],
+      [1, 3, "a.0/2"],
+      [0, 4, "a.0/3"],
     ],
   );
+  assert.deepEqual(
+    calls.map(({ isFailed, isSpan, isRunning, isCut }) => [isFailed, isSpan, isRunning, isCut]),
+    [
+      [false, true, false, false],
+      [true, true, false, false],
+      [false, true, false, false],
+      [false, false, true, true],
+    ],
+  );
+  assert.equal(calls[1]?.events[0]?.text, "no");
+  assert.deepEqual(calls[0]?.path, [{ begin: 5, end: 12 }]);
+  const rows = (closed: number[]) => openRows(calls, new Set(closed)).map(({ index }) => index);
+  assert.deepEqual([rows([]), rows([1]), rows([0])], [[0, 1, 2, 3], [0, 1, 3], [0]]);
+  assert.deepEqual([...revealCall(calls, new Set([0, 1, 3]), 2)], [3]);
+  assert.deepEqual([...parseClosed("1.3.x", calls)], [1, 3]);
+  assert.equal(printClosed(new Set()), "-");
+  assert.deepEqual(parseClosed("-", calls), new Set());
+});
+
+test("of many calls, those at the depth that has room are closed at first", () => {
+  const many: [number, number, number][] = [[0, 0, 1e6]];
+  for (let i = 0; i < 100; i++) {
+    many.push([1, i * 1000, 900]);
+    for (let k = 0; k < 10; k++) many.push([2, i * 1000 + k * 50, 40]);
+  }
+  const calls = callsOf(chartOf(many));
+  const closed = closedAtFirst(calls);
+  assert.equal(closed.size, 100);
+  assert.equal(openRows(calls, closed).length, 101);
+  assert.equal(
+    closedAtFirst(
+      callsOf(
+        chartOf([
+          [0, 0, 9],
+          [1, 1, 2],
+        ]),
+      ),
+    ).size,
+    0,
+  );
+});
+
+test("calls at the same time are side by side, below their caller, and cover nothing", () => {
+  const rows = (calls: [number, number, number][]) => laneRows(callsOf(chartOf(calls)));
+  // One after the other; inside each other.
+  assert.deepEqual(
+    rows([
+      [0, 0, 100],
+      [1, 0, 40],
+      [2, 10, 20],
+      [1, 40, 60],
+    ]),
+    [0, 1, 2, 1],
+  );
+  // Two at the same time: the second one is below all of the first one, with what it calls below it.
+  assert.deepEqual(
+    rows([
+      [0, 0, 100],
+      [1, 0, 60],
+      [2, 10, 20],
+      [1, 30, 60],
+      [2, 40, 10],
+    ]),
+    [0, 1, 2, 2, 3],
+  );
+  // A third one has room beside the first.
+  assert.deepEqual(
+    rows([
+      [0, 0, 100],
+      [1, 0, 20],
+      [1, 10, 60],
+      [1, 30, 10],
+    ]),
+    [0, 1, 2, 1],
+  );
+  // Two without a caller.
+  assert.deepEqual(
+    rows([
+      [0, 0, 50],
+      [1, 10, 10],
+      [0, 20, 50],
+    ]),
+    [0, 1, 1],
+  );
+  // At random: no two in a row overlap, and a callee is below its caller.
+  let seed = 7;
+  const random = (below: number) => {
+    seed = (seed * 1103515245 + 12345) % 2147483648;
+    return seed % below;
+  };
+  const list: [number, number, number][] = [[0, 0, 100000]];
+  const grow = (depth: number, begin: number, end: number) => {
+    for (let k = random(5); k > 0 && end - begin > 10; k--) {
+      const from = begin + random(end - begin - 5);
+      const length = 1 + random(end - from);
+      list.push([depth, from, length]);
+      if (depth < 6) grow(depth + 1, from, from + length);
+    }
+  };
+  for (let k = 0; k < 20; k++) grow(1, 0, 100000);
+  const calls = callsOf(chartOf(list));
+  const placed = laneRows(calls);
+  assert.ok(calls.length > 200);
+  for (const a of calls) {
+    if (a.parent >= 0) assert.ok((placed[a.index] ?? 0) > (placed[a.parent] ?? 0));
+    for (const b of calls)
+      if (a.index < b.index && placed[a.index] === placed[b.index])
+        assert.ok(
+          a.start + a.duration <= b.start || b.start + b.duration <= a.start,
+          `${a.index} and ${b.index} overlap`,
+        );
+  }
+});
+
+test("services have their share, and what is small is not zero", () => {
+  assert.deepEqual(serviceShares(chartOf([[0, 0, 9]]), "selfTimes"), [
+    { service: "unnamed service", ns: 90 },
+    { service: "s", ns: 10 },
+  ]);
+  assert.deepEqual(
+    [shareText(0, 10), shareText(1, 100000), shareText(5, 100), shareText(99, 100)],
+    ["0 %", "< 0.1 %", "5.0 %", "99 %"],
+  );
+});
+
+test("services have colours of their own, which eyes of every kind tell apart", () => {
+  const names = ["web", "cart", "catalog", "payment", "mail", "reviews", "search", "login"];
+  assert.deepEqual(
+    new Set([...serviceSlots(names).values()].map(([fill]) => fill)),
+    new Set([1, 2, 3, 4, 5, 6, 7, 8]),
+  );
+  // Another service changes the colour of no more than those that it collides with.
+  const before = serviceSlots(names.slice(0, 4));
+  const after = serviceSlots(names.slice(0, 5));
+  const moved = names.slice(0, 4).filter((name) => `${before.get(name)}` !== `${after.get(name)}`);
+  assert.ok(moved.length <= 1, moved.join());
+  for (const theme of ["light", "dark"] as const) {
+    stubTheme(theme);
+    const least = (count: number) => {
+      const many = Array.from({ length: count }, (_, i) => `service-${i}`);
+      const colors = [...serviceSlots(many).values()].map(colorOfSlot);
+      assert.equal(new Set(colors).size, count);
+      return Math.min(...VISION_NAMES.map((vision) => closest(colors, vision).distance));
+    };
+    assert.ok(least(8) >= 10, `${theme}: ${least(8)}`);
+    assert.ok(least(16) >= 4, `${theme}: ${least(16)}`);
+  }
+});
+
+test("a clock has marks at round times, and the date where it is new", () => {
+  const at = (text: string) => BigInt(Date.parse(`${text}Z`)) * 1_000_000n;
+  const texts = (from: string, to: string, count: number) =>
+    clockMarks(at(from), at(to), count).map(({ text }) => text);
+  assert.deepEqual(texts("2026-11-18T01:00:13", "2026-11-18T01:02:05", 4), [
+    "01:00:30",
+    "01:01:00",
+    "01:01:30",
+    "01:02:00",
+  ]);
+  assert.deepEqual(texts("2026-11-17T18:10:00", "2026-11-18T07:00:00", 4), ["2026-11-18", "06:00"]);
+  assert.deepEqual(texts("2026-11-18T01:00:00", "2026-11-18T01:00:00.010", 5), [
+    "01:00:00.000",
+    "01:00:00.002",
+    "01:00:00.004",
+    "01:00:00.006",
+    "01:00:00.008",
+    "01:00:00.010",
+  ]);
+  assert.equal(clockMarks(5n, 5n, 4).length, 0);
+  const years = clockMarks(0n, at("2026-01-01T00:00:00"), 8);
+  assert.ok(years.length <= 9 && years.every(({ isDate }) => isDate));
+});
+
+test("a time range is printed as short as it is clear", () => {
+  const times = (since: string | null, until: string | null, last: string | null = null) =>
+    printTimes({ since, until, last });
+  assert.equal(times(null, null), "all time");
+  assert.equal(times(null, null, "1h"), "last hour");
+  assert.equal(times(null, null, "3w"), "last 3w");
+  assert.equal(
+    times("2026-11-18 01:00:00", "2026-11-18 01:02:03.123456789"),
+    "2026-11-18 01:00:00 – 01:02:03.123",
+  );
+  assert.equal(times("2026-11-18", null), "since 2026-11-18");
+});
+
+test("one trace among many is still seen in a heat map", () => {
+  assert.equal(heatOf(0, 100), 0);
+  assert.ok(heatOf(1, 1e6) > 0.1);
+  assert.equal(heatOf(100, 100), 1);
+  assert.ok(heatOf(10, 100) > heatOf(9, 100));
+});
+
+test("an operation has a service and a method, which may have colons", () => {
+  assert.deepEqual(splitOperation("a: b: c"), { service: "a", method: "b: c" });
+  assert.deepEqual(splitOperation("std::sort"), { service: "", method: "std::sort" });
 });

@@ -8,7 +8,7 @@ import type { DiffFacets } from "../../generated/answers";
 
 export function CompareFacets(props: CompareProps) {
   const { value, error, isLoading } = useAnswer<DiffFacets>("diff", {
-    ...sideParameters(props.state, props.sources.length),
+    ...sideParameters(props.state, props.sources),
     form: "facets",
   });
   if (error && !isLoading) return <p class="status error">{error}</p>;

@@ -14,12 +14,13 @@ const LEGEND: [number, number, string][] = [
   [1, 2, "B costs more"],
 ];
 
-export function CompareFlame(props: CompareProps) {
+// `isPart`: of another page, without what it can be searched and saved with.
+export function CompareFlame(props: CompareProps & { isPart?: boolean }) {
   const { state } = props;
   const isCallers = state.up === "1";
   const side = state.cw === "a" ? "a" : "b";
   const { value, error, isLoading } = useAnswer<DiffFlame>("diff", {
-    ...sideParameters(state, props.sources.length),
+    ...sideParameters(state, props.sources),
     form: "flame",
     view: isCallers ? "callers" : "tree",
   });
@@ -69,7 +70,7 @@ export function CompareFlame(props: CompareProps) {
             const node = shown.nodes[box.index];
             return node ? boxRows(value, node) : [];
           }}
-          saveAs="comparison"
+          {...(props.isPart ? {} : { saveAs: "comparison" })}
           zoom={(state.zoom ?? "").split(".").pop() ?? ""}
           onZoom={(_, path) => go({ zoom: path.join(".") })}
         />

@@ -7,6 +7,7 @@ import { formatNs, formatPercent, formatValue, parseNs, plural } from "../shared
 import type { Range } from "../shared/range";
 import { isOn, type State } from "../shared/state";
 import type {
+  Change,
   Comparison,
   DiffFlame,
   DiffLine,
@@ -15,12 +16,74 @@ import type {
   FlameNode,
   Row,
   Rows,
+  Source,
 } from "../../generated/answers";
 
-// A is the source of the page, B another one; without a choice, the next.
-export function sidesOf(state: State, count: number): { a: string; b: string } {
-  const a = state.s ?? "0";
-  return { a, b: state.cb ?? String((Number(a) + 1) % Math.max(count, 1)) };
+// Ids of sources, each a run.
+export interface Sides {
+  a: string[];
+  b: string[];
+}
+
+const listOf = (text: string | undefined): string[] =>
+  (text ?? "").split(".").filter((id) => /^\d+$/.test(id));
+
+const familyOf = (source: Source | undefined): string =>
+  source?.kind === "store" ? "store" : "data";
+
+// A is the source of the page and further runs; B another one. Without a choice, B is the only other
+// source that A can be compared with; with selections of A alone, A itself; otherwise none.
+export function sidesOf(state: State, sources: Source[]): Sides {
+  const first = state.s ?? "0";
+  const a = [first, ...listOf(state.ca).filter((id) => id !== first)];
+  const chosen = listOf(state.cb);
+  if (chosen.length > 0) return { a, b: chosen };
+  const hasSelections = [state.cat, state.cbt, state.car, state.cbr, state.caq, state.cbq].some(
+    (text) => text !== undefined,
+  );
+  if (hasSelections) return { a, b: [first] };
+  const family = familyOf(sources[Number(first)]);
+  const others = sources.filter(
+    (source) => !a.includes(String(source.id)) && familyOf(source) === family,
+  );
+  return { a, b: others.length === 1 ? others.map(({ id }) => String(id)) : [] };
+}
+
+// The state with these runs.
+export const withSides = ({ a: [first = "0", ...more], b }: Sides): State => ({
+  s: first,
+  ca: more.join("."),
+  cb: b.join("."),
+  zoom: "",
+  open: "",
+});
+
+export interface RunGroup {
+  title: string; // "a1.data … a3.data"
+  ids: string[];
+}
+
+// Sources whose names differ by a number alone are runs of the same; pairs of such groups, with that of the first
+// source first.
+export function runGroups(sources: Source[]): [RunGroup, RunGroup][] {
+  const groups = new Map<string, Source[]>();
+  for (const source of sources) {
+    const kind = source.name.replace(/\d+/g, "#");
+    groups.set(kind, [...(groups.get(kind) ?? []), source]);
+  }
+  const list = [...groups.values()]
+    .filter((group) => group.length > 1)
+    .map((group): RunGroup => {
+      const sorted = [...group].sort((a, b) => (a.name < b.name ? -1 : 1));
+      return {
+        title: `${sorted[0]?.name} … ${sorted[sorted.length - 1]?.name}`,
+        ids: sorted.map(({ id }) => String(id)),
+      };
+    });
+  const own = list.findIndex(({ ids }) => ids.includes(String(sources[0]?.id)));
+  const first = list[own];
+  if (!first) return [];
+  return list.filter((_, i) => i !== own).map((other) => [first, other]);
 }
 
 // "1.5 ms - 20 ms" or "1500000-20000000"; null: not two times in order.
@@ -32,8 +95,8 @@ export function parseTimes(text: string | undefined): Range | null {
 export const printTimes = (range: Range | null): string =>
   range ? `${formatNs(range.begin)} - ${formatNs(range.end)}` : "";
 
-export function sideParameters(state: State, count: number): Parameters {
-  const { a, b } = sidesOf(state, count);
+export function sideParameters(state: State, sources: Source[]): Parameters {
+  const { a, b } = sidesOf(state, sources);
   return {
     a,
     b,
@@ -50,27 +113,21 @@ export function sideParameters(state: State, count: number): Parameters {
   };
 }
 
-export function swapped(state: State, count: number): State {
-  const { a, b } = sidesOf(state, count);
+export function swapped(state: State, sources: Source[]): State {
+  const { a, b } = sidesOf(state, sources);
   return {
-    s: b,
-    cb: a,
+    ...withSides({ a: b, b: a }),
     cat: state.cbt ?? "",
     cbt: state.cat ?? "",
     car: state.cbr ?? "",
     cbr: state.car ?? "",
     caq: state.cbq ?? "",
     cbq: state.caq ?? "",
-    zoom: "",
-    open: "",
   };
 }
 
 export const signed = (value: number, metric: string): string =>
   `${value > 0 ? "+" : value < 0 ? "−" : "±"}${formatValue(Math.abs(value), metric)}`;
-
-export const verdictOf = (line: DiffLine, whole: Comparison): string =>
-  whole.over === null ? "no error bar" : line.verdict;
 
 // "± 1.2 ms": the 95 % interval of the difference.
 export const errorOf = (line: DiffLine, whole: Comparison): string =>
@@ -78,9 +135,57 @@ export const errorOf = (line: DiffLine, whole: Comparison): string =>
 
 export function evidenceOf(whole: Comparison): string {
   const [a, b] = whole.runs;
-  return whole.over === null
-    ? "one run of each side: nothing tells changes from noise"
-    : `changes are told from noise over ${whole.over}${whole.over === "runs" ? `, ${a} and ${b}` : ""}`;
+  switch (whole.over) {
+    case null:
+      return "one run of each side: nothing tells changes from noise; add runs to a side";
+    case "runs":
+      return `changes are told from noise over ${a} and ${b} runs`;
+    default:
+      return `one run each: changes are told from noise over ${whole.over}`;
+  }
+}
+
+// What a verdict means.
+export const VERDICTS: Record<DiffLine["verdict"], string> = {
+  real: "real",
+  noise: "within noise",
+  small: "too small to test",
+  unknown: "may be noise",
+};
+
+// Why a line changed: "new in B: 4 calls", "called 150 times instead of 50".
+export function reasonOf(line: Change): string {
+  const [a, b] = [line.callsA, line.callsB];
+  const paths = line.paths > 1 ? `, on ${plural(line.paths, "call path")}` : "";
+  const count = (calls: number | null) =>
+    calls === null ? "" : `: ${plural(Math.round(calls), "call")}`;
+  switch (line.kind) {
+    case "new":
+      return `only in B${count(b)}${paths}`;
+    case "gone":
+      return `only in A${count(a)}${paths}`;
+    case "moved":
+      return `called from elsewhere in B${count(b)}${paths}`;
+    case "calls":
+      return `called ${plural(Math.round(b ?? 0), "time")} instead of ${Math.round(a ?? 0).toLocaleString("en-US")}${paths}`;
+    case "self":
+      if (a === null || b === null) return `its own cost${paths}`;
+      return Math.round(a) === Math.round(b)
+        ? `${Math.round(a) === 1 ? "one call" : `the same ${plural(Math.round(a), "call")}`}, ${line.difference > 0 ? "longer" : "shorter"}${paths}`
+        : `${plural(Math.round(b), "call")} instead of ${Math.round(a).toLocaleString("en-US")}${paths}`;
+  }
+}
+
+// The sentence of the server in parts: what is better or worse has a colour.
+export function sentenceParts(sentence: string): { text: string; tone: "" | "worse" | "better" }[] {
+  const match = /^(.*? )(\S+ \S+ (slower|faster|more \S+|fewer \S+|less \S+))(.*)$/.exec(sentence);
+  if (!match) return [{ text: sentence, tone: "" }];
+  const [, before = "", said = "", word = "", after = ""] = match;
+  return [
+    { text: before, tone: "" },
+    { text: said, tone: /slower|more/.test(word) ? "worse" : "better" },
+    { text: after, tone: "" },
+  ];
 }
 
 const STRONG = 0.5; // a change by half is as strong as any
@@ -187,6 +292,3 @@ export function diffRows(answer: DiffRows): Rows {
     })),
   };
 }
-
-export const calls = (count: number | null): string =>
-  count === null ? "" : plural(count, "call");

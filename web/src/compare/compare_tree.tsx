@@ -13,7 +13,7 @@ import type { DiffRows } from "../../generated/answers";
 
 export function CompareTree(props: CompareProps & { form: "tree" | "flat" | "callers" }) {
   const { state, form } = props;
-  const parameters = { ...sideParameters(state, props.sources.length), form };
+  const parameters = { ...sideParameters(state, props.sources), form };
   const key = JSON.stringify(parameters);
   const ask = useCallback<AskRows>(
     async (row, offset, limit, waiting) =>

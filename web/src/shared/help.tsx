@@ -96,10 +96,21 @@ const SECTIONS: [string, Keys][] = [
   [
     "Trace",
     [
-      ["1 … 4", "calls, flame chart, methods, spans"],
-      ["→ ←", "spans: show, hide the calls inside one"],
+      ["1 … 4", "waterfall, flame chart, methods, all calls"],
+      ["W S A D 0", "zoom in, zoom out, move, whole time"],
+      ["→ ←", "waterfall: show, hide the calls inside one"],
+      ["↑ ↓ ← →", "flame chart: caller, callee, neighbours"],
+      ["Enter f", "flame chart: zoom to the call"],
       ["n N e E", "next, previous match; next, previous error"],
       ["Esc, Backspace", "back to the list"],
+    ],
+  ],
+  [
+    "SQL",
+    [
+      ["Ctrl-Enter", "run the statement"],
+      ["Tab, ↑ ↓ Enter", "accept a suggestion, choose one"],
+      ["W S A D 0", "tracks: zoom in, zoom out, move, whole time"],
     ],
   ],
 ];

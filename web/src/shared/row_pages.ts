@@ -36,6 +36,7 @@ export function useRowPages<T>(
     error: string | null;
   }>({ list: null, count: null, error: null });
   const current = useRef<List<T> | null>(null);
+  const wanted = useRef({ key: "", first: 0, last: 0 }); // rows near the screen
 
   useEffect(() => {
     const stop = new AbortController();
@@ -45,16 +46,29 @@ export function useRowPages<T>(
       const answer = await getWhenReady<never>(path, { ...parameters, offset, limit }, { signal });
       const { count, rows } = pick(answer);
       pages.set(offset, rows);
+      received = count;
       for (const oldest of pages.keys()) {
         if (pages.size <= PAGES_MAX) break;
         pages.delete(oldest);
         list.pager.drop(oldest);
       }
-      if (current.current === list) setShown({ list, count, error: null });
+      if (current.current === list && isShown) setShown({ list, count, error: null });
     };
     const list: List<T> = { key, pages, pager: new Pager(load), stop };
     current.current = list;
-    list.pager.need(0).catch((error: unknown) => {
+    // Rows that are asked for again replace those on the screen all at once.
+    let received = 0;
+    let isShown = false;
+    const first = async () => {
+      const { last } = wanted.current;
+      if (wanted.current.key === key)
+        for (let i = wanted.current.first; i <= last + PAGE; i += PAGE)
+          await list.pager.need(i).catch(() => undefined);
+      await list.pager.need(0);
+      isShown = true;
+      if (current.current === list) setShown({ list, count: received, error: null });
+    };
+    first().catch((error: unknown) => {
       if (current.current === list)
         setShown((before) => ({
           ...before,
@@ -68,6 +82,7 @@ export function useRowPages<T>(
     (first: number, last: number) => {
       const list = current.current;
       if (list?.key !== key || shown.count === null) return;
+      wanted.current = { key, first, last };
       const end = Math.min(shown.count - 1, last + AHEAD);
       for (let i = Math.max(0, first - AHEAD); i <= end; i += PAGE)
         list.pager.need(i).catch(() => undefined); // scrolling asks again

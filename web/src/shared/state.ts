@@ -6,7 +6,7 @@ import { useListener } from "./use_listener";
 // Every name in the address, and what its value means.
 const NAMES = {
   s: "index of the source",
-  v: "view: overview, top-down, bottom-up, flat, sandwich, flame, timeline, calls or compare",
+  v: "view: overview, top-down, bottom-up, flat, sandwich, flame, timeline, calls, sql or compare",
   q: "search pattern; the query of a store",
 
   // Costs
@@ -50,7 +50,7 @@ const NAMES = {
   pin: "numbers of pinned threads",
   ord: "threads that were moved, each with its index in its group: 7:0",
   flip: "threads that were opened; negative: closed",
-  shut: "closed groups, one per line",
+  shut: "closed groups, one per line; of a trace, numbers of closed calls, joined by dots",
   mk: "marked times",
   ov: "flag: map of all threads",
   b: "begin of the selection",
@@ -58,7 +58,8 @@ const NAMES = {
   st: "selected threads",
 
   // Comparison of the source, A, with another one
-  cb: "index of the source of side B",
+  ca: "further runs of side A: indices of sources, joined by dots",
+  cb: "runs of side B, likewise",
   cat: "threads of side A",
   cbt: "threads of side B",
   car: 'time of side A, "BEGIN-END" in nanoseconds',
@@ -78,6 +79,7 @@ const NAMES = {
   only: "flag: only the calls to find are listed",
 
   // Store
+  lang: "language of the query; default: that of cairn store search",
   top: "index of the first visible trace",
   row: "index of the selected trace",
   by: "facets, one per line",
@@ -86,10 +88,15 @@ const NAMES = {
   live: "flag: new traces are shown as they arrive",
   cmp: "id of the trace that another one is compared with",
 
+  // SQL
+  sql: "statement",
+  sf: "form of its result: plot or tracks; default: a table",
+
   // Trace
   key: "key of the trace",
-  tab: "calls, chart, methods or spans",
-  call: "number of the selected call",
+  tab: "chart, methods or calls; default: the waterfall",
+  sel: "selected call of the waterfall and the chart: the key of its record, a slash, and its number there",
+  call: "number of the selected call among those of one record",
   find: "method to find",
   msort: "name of the column that methods are sorted by",
   mrev: "flag: methods ascending",

@@ -99,9 +99,10 @@ export function costPrinter(
       : `${print(cost)}${unit && ` ${unit}`}${formatPercent(cost, whole).padStart(8)}`;
 }
 
-// The unit of a column of durations in ns, the largest of which is about `most`: milliseconds to the
-// microsecond, where any takes that long, so that short ones among long ones keep their digits.
+// The unit of a column of durations in ns, the largest of which is about `most`: with three decimals, so
+// that short ones among long ones keep their digits, and at most four digits before them.
 export function durationUnit(most: number): { unit: string; print: (ns: number) => string } {
+  if (most >= 1e10) return { unit: "s", print: fixed(DECIMALS_MAX, 1e9) };
   if (most >= 1e6) return { unit: "ms", print: fixed(DECIMALS_MAX, 1e6) };
   if (most >= 1e3) return { unit: "µs", print: fixed(DECIMALS_MAX, 1e3) };
   return { unit: "ns", print: fixed(0, 1) };

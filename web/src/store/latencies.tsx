@@ -3,15 +3,16 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { formatNs } from "../shared/format";
-import { perSecond, share } from "./operations_model";
-import { clockMarks, printClock, withTimes } from "./query_text";
-import { Bars } from "./store_histogram";
-import { go } from "../shared/state";
-import type { Histogram } from "../../generated/answers";
+import { useIsNarrow } from "../shared/narrow";
 import { useAnswer } from "../shared/use_answer";
+import type { Histogram } from "../../generated/answers";
+import { perSecond, share } from "./operations_model";
+import { PlotFrame } from "./plot_frame";
+import { printClock, withTimes } from "./query_text";
+import { Bars } from "./store_histogram";
+import { search } from "./store_search";
 
 const STEPS = 60;
-const MARKS = 3; // of the time
 const PLOT = { width: 1200, height: 110 };
 const LINES = [
   ["p50", 2],
@@ -37,7 +38,15 @@ export function linePath(
     .join("");
 }
 
-export function Latencies(props: { path: string; query: string; title: string; turn: number }) {
+export function Latencies(props: {
+  path: string;
+  query: string;
+  title: ComponentChildren;
+  name: string;
+  turn: number;
+  children: ComponentChildren; // after the legend
+}) {
+  const isNarrow = useIsNarrow();
   const { value } = useAnswer<Histogram>(
     `${props.path}/histogram`,
     { q: props.query, steps: STEPS, spans: 1 },
@@ -57,9 +66,9 @@ export function Latencies(props: { path: string; query: string; title: string; t
   };
   const select = (to: number) => {
     if (from >= 0 && from !== to)
-      go({
-        q: withTimes(props.query, timeAt(Math.min(from, to)), timeAt(Math.max(from, to) + 1) - 1n),
-      });
+      search(
+        withTimes(props.query, timeAt(Math.min(from, to)), timeAt(Math.max(from, to) + 1) - 1n),
+      );
     setFrom(-1);
   };
   const step = hover >= 0 ? value.steps[hover] : undefined;
@@ -74,22 +83,24 @@ export function Latencies(props: { path: string; query: string; title: string; t
     onPointerCancel: () => setFrom(-1),
     onPointerLeave: () => setHover(-1),
   };
-  const selection = from >= 0 && hover >= 0 && (
-    <rect
-      class="plot-drag"
-      x={Math.min(from, hover) * width}
-      width={(Math.abs(hover - from) + 1) * width}
-      y={0}
-      height={PLOT.height}
-    />
+  const marks = (
+    <>
+      {from >= 0 && hover >= 0 && (
+        <rect
+          class="plot-drag"
+          x={Math.min(from, hover) * width}
+          width={(Math.abs(hover - from) + 1) * width}
+          y={0}
+          height={PLOT.height}
+        />
+      )}
+      {from < 0 && hover >= 0 && (
+        <rect class="plot-at" x={hover * width} width={width} y={0} height={PLOT.height} />
+      )}
+    </>
   );
-  const axis = (
-    <div class="latency-axis">
-      {clockMarks(timeAt(0), timeAt(value.steps.length), MARKS).map((text, i) => (
-        <span key={i}>{text}</span>
-      ))}
-    </div>
-  );
+  const frame = { first: timeAt(0), last: timeAt(value.steps.length), marks: isNarrow ? 3 : 5 };
+  const box = { viewBox: `0 0 ${PLOT.width} ${PLOT.height}`, preserveAspectRatio: "none" };
   return (
     <figure class="latencies">
       <figcaption>
@@ -110,17 +121,25 @@ export function Latencies(props: { path: string; query: string; title: string; t
             ? `${printClock(timeAt(hover)).slice(0, 23)}: ${describe(step, value.step)}`
             : `a step is ${formatNs(value.step)}; drag to select`}
         </span>
+        <span class="space" />
+        {props.children}
       </figcaption>
       <div class="latency-plots">
-        <Plot most={formatNs(most)} half={formatNs(most / 2)} axis={axis}>
+        <PlotFrame
+          {...frame}
+          values={[
+            [formatNs(most), 0],
+            [formatNs(most / 2), 0.5],
+            ["0", 1],
+          ]}
+        >
           <svg
-            viewBox={`0 0 ${PLOT.width} ${PLOT.height}`}
-            preserveAspectRatio="none"
+            {...box}
             role="img"
-            aria-label={`percentiles of durations of ${props.title} over time, up to ${formatNs(most)}`}
+            aria-label={`percentiles of durations of ${props.name} over time, up to ${formatNs(most)}`}
             {...pointers}
           >
-            {selection}
+            {marks}
             {LINES.map(([name, which]) => (
               <path
                 key={name}
@@ -130,23 +149,25 @@ export function Latencies(props: { path: string; query: string; title: string; t
               />
             ))}
           </svg>
-        </Plot>
-        <Plot
-          most={`${perSecond(busiest, value.step)}/s`}
-          half={`${perSecond(busiest / 2, value.step)}/s`}
-          axis={axis}
+        </PlotFrame>
+        <PlotFrame
+          {...frame}
+          values={[
+            [`${perSecond(busiest, value.step)}/s`, 0],
+            [`${perSecond(busiest / 2, value.step)}/s`, 0.5],
+            ["0", 1],
+          ]}
         >
           <svg
-            viewBox={`0 0 ${PLOT.width} ${PLOT.height}`}
-            preserveAspectRatio="none"
+            {...box}
             role="img"
-            aria-label={`spans and errors of ${props.title} over time, at most ${busiest} spans in a step`}
+            aria-label={`spans and errors of ${props.name} over time, at most ${busiest} spans in a step`}
             {...pointers}
           >
             <Bars steps={value.steps} most={busiest} size={PLOT} />
-            {selection}
+            {marks}
           </svg>
-        </Plot>
+        </PlotFrame>
       </div>
     </figure>
   );
@@ -156,26 +177,4 @@ function describe(step: Histogram["steps"][number], ns: number): string {
   const [count, errors, p50, p90, p99] = step;
   if (count === 0) return "no spans";
   return `${perSecond(count, ns)} per second, ${share(errors, count) || "no"} errors, p50 ${formatNs(p50)}, p90 ${formatNs(p90)}, p99 ${formatNs(p99)}`;
-}
-
-// A plot with marks of values on the left and of times below.
-function Plot(props: {
-  most: string;
-  half: string;
-  axis: ComponentChildren;
-  children: ComponentChildren;
-}) {
-  return (
-    <div class="latency-plot">
-      <div class="latency-values" aria-hidden="true">
-        <span>{props.most}</span>
-        <span>{props.half}</span>
-        <span>0</span>
-      </div>
-      <div class="latency-area">
-        {props.children}
-        {props.axis}
-      </div>
-    </div>
-  );
 }

@@ -1,16 +1,25 @@
-// Operations: what services did, by service and method of spans, and one of them over time.
+// Operations: what services did, by service and method of spans, with their share of the time and how many
+// there were over time; the selected one in more detail.
 
 import { useState } from "preact/hooks";
-import { Latencies } from "./latencies";
-import { useLive } from "./live";
 import { useIsNarrow } from "../shared/narrow";
-import { inUnit, operationQuery, perSecond, share, sortOperations } from "./operations_model";
 import { flag, go, isOn, type State } from "../shared/state";
-import type { Groups, Histogram } from "../../generated/answers";
-import { MethodName } from "./store_results";
 import { useAnswer } from "../shared/use_answer";
 import { durationUnit } from "../shared/units";
-import { VirtualTable, type TableColumn } from "../shared/virtual_table";
+import { VirtualTable, type TableColumn, type TableRow } from "../shared/virtual_table";
+import type { Group, Groups } from "../../generated/answers";
+import { Latencies } from "./latencies";
+import { useLive } from "./live";
+import {
+  inUnit,
+  operationQuery,
+  perSecond,
+  share,
+  sortOperations,
+  splitOperation,
+} from "./operations_model";
+import { useServiceColor, type ServiceColor } from "./service_colors";
+import { MethodName } from "./store_results";
 
 interface Props {
   path: string;
@@ -18,24 +27,46 @@ interface Props {
 }
 
 const LIMIT = 1000;
-const COLUMNS: TableColumn[] = [
-  { name: "value", title: "operation", isSortable: true },
-  { name: "count", title: "spans", isNumber: true, isSortable: true },
-  { name: "rate", title: "per second", isNumber: true },
-  { name: "errors", title: "errors", isNumber: true, isSortable: true },
-  { name: "p50", title: "p50", isNumber: true, isSortable: true },
-  { name: "p90", title: "p90", isNumber: true, isSortable: true },
-  { name: "p99", title: "p99", isNumber: true, isSortable: true },
-];
-const WIDTHS = ["minmax(10em, 1fr)", "5em", "6em", "5em", "7.5em", "7.5em", "7.5em"];
-const NARROW = ["value", "count", "errors", "p50", "p99"];
+const STEPS = 40;
 
-// "shop: com.example.Dao.query", or the method alone.
-function OperationName(props: { value: string }) {
-  const [, service = "", method = props.value] = /^([^:]*: )(.*)$/.exec(props.value) ?? [];
+interface Column extends TableColumn {
+  width: string;
+  isWide?: boolean; // left out of narrow windows
+}
+
+const COLUMNS: Column[] = [
+  { name: "value", title: "operation", isSortable: true, width: "minmax(20ch, 2fr)" },
+  {
+    name: "total",
+    title: "share of time",
+    hint: "durations of its spans, of those of all",
+    isNumber: true,
+    isSortable: true,
+    isWide: true,
+    width: "minmax(18ch, 1fr)",
+  },
+  { name: "over", title: "spans over time", isWide: true, width: "minmax(14ch, 1fr)" },
+  { name: "count", title: "spans", isNumber: true, isSortable: true, width: "9ch" },
+  { name: "rate", title: "per second", isNumber: true, isWide: true, width: "11ch" },
+  { name: "errors", title: "errors", isNumber: true, isSortable: true, width: "9ch" },
+  { name: "p50", title: "p50", isNumber: true, isSortable: true, width: "12ch" },
+  { name: "p90", title: "p90", isNumber: true, isSortable: true, isWide: true, width: "12ch" },
+  { name: "p99", title: "p99", isNumber: true, isSortable: true, width: "12ch" },
+];
+const NARROW_WIDTHS: Record<string, string> = {
+  value: "minmax(12ch, 1fr)",
+  count: "7ch",
+  errors: "7ch",
+  p50: "9ch",
+  p99: "10ch",
+};
+
+function OperationName(props: { value: string; color: ServiceColor }) {
+  const { service, method } = splitOperation(props.value);
   return (
-    <span title={props.value}>
-      {service}
+    <span class="root-cell" title={props.value}>
+      <i class="swatch" style={service === "" ? {} : { background: props.color(service) }} />
+      {service !== "" && <small class="root-service">{service}</small>}
       <MethodName name={method} />
     </span>
   );
@@ -45,39 +76,66 @@ export function Operations(props: Props) {
   const { state } = props;
   const query = state.q ?? "";
   const isNarrow = useIsNarrow();
-  const isShown = (_: unknown, i: number) => !isNarrow || NARROW.includes(COLUMNS[i]?.name ?? "");
-  const [selected, setSelected] = useState(0);
+  const color = useServiceColor();
+  const columns = COLUMNS.filter((column) => !isNarrow || !column.isWide);
+  const [selected, setSelected] = useState<string | null>(null);
   const turn = useLive(state);
   const { value, error } = useAnswer<Groups>(
     `${props.path}/groups`,
-    { q: query, by: "operation", limit: LIMIT },
-    undefined,
-    turn,
-  );
-  const time = useAnswer<Histogram>(
-    `${props.path}/histogram`,
-    { q: query, steps: 1, spans: 1 },
+    { q: query, by: "operation", limit: LIMIT, steps: STEPS },
     undefined,
     turn,
   );
   if (!value) return <p class="status">{error ?? "loading…"}</p>;
   if (value.groups.length === 0) return <p class="status">no matches</p>;
-  const by = COLUMNS.some((column) => column.name === state.sort) ? (state.sort ?? "") : "count";
+  const by = COLUMNS.some((column) => column.name === state.sort) ? (state.sort ?? "") : "total";
   const isAscending = isOn(state, "rev");
   const list = sortOperations(value.groups, by, isAscending);
   const unit = durationUnit(Math.max(...list.map((group) => group.p99)));
-  const chosen = list[Math.min(selected, list.length - 1)];
+  const at = Math.max(
+    0,
+    list.findIndex((group) => group.value === selected),
+  );
+  const chosen = list[at];
+  const ns = (value.step ?? 0) * STEPS;
   const showSpans = (operation: string) =>
     go({ v: "spans", q: operationQuery(query, operation), sort: "", rev: "", top: "", row: "" });
+  const most = Math.max(...list.map((group) => group.total), 1);
+  const row = (group: Group): TableRow => {
+    const cells: Record<string, TableRow["cells"][number]> = {
+      value: <OperationName value={group.value} color={color} />,
+      total: (
+        <span class="measured">
+          <span class="measured-track">
+            <i style={{ width: `${(group.total / most) * 100}%` }} />
+          </span>
+          <span class="measured-value">{share(group.total, value.total) || "0 %"}</span>
+        </span>
+      ),
+      over: <Sparkline group={group} />,
+      count: group.count.toLocaleString("en-US"),
+      rate: perSecond(group.count, ns),
+      errors: <span class="failed">{share(group.errors, group.count)}</span>,
+      p50: unit.print(group.p50),
+      p90: unit.print(group.p90),
+      p99: unit.print(group.p99),
+    };
+    return { cells: columns.map(({ name }) => cells[name]) };
+  };
   return (
-    <>
+    <div class="operations-page">
       {chosen && (
         <Latencies
           path={props.path}
           query={operationQuery(query, chosen.value)}
-          title={chosen.value}
+          title={<OperationName value={chosen.value} color={color} />}
+          name={chosen.value}
           turn={turn}
-        />
+        >
+          <button onClick={() => showSpans(chosen.value)}>
+            Its {chosen.count.toLocaleString("en-US")} spans
+          </button>
+        </Latencies>
       )}
       {value.count > list.length && (
         <p class="status">
@@ -89,27 +147,14 @@ export function Operations(props: Props) {
         class="operations"
         takesFocus
         label="operations; Enter shows the spans of one"
-        columns={COLUMNS.filter(isShown).map((column) => inUnit(column, unit.unit))}
-        widths={WIDTHS.filter(isShown).join(" ")}
+        columns={columns.map((column) => inUnit(column, unit.unit))}
+        widths={columns
+          .map(({ name, width }) => (isNarrow && NARROW_WIDTHS[name]) || width)
+          .join(" ")}
         count={list.length}
-        row={(i) => {
-          const group = list[i];
-          return group
-            ? {
-                cells: [
-                  <OperationName value={group.value} />,
-                  group.count.toLocaleString("en-US"),
-                  perSecond(group.count, time.value?.step ?? 0),
-                  <span class="failed">{share(group.errors, group.count)}</span>,
-                  unit.print(group.p50),
-                  unit.print(group.p90),
-                  unit.print(group.p99),
-                ].filter(isShown),
-              }
-            : null;
-        }}
-        selected={selected}
-        onSelect={setSelected}
+        row={(i) => (list[i] ? row(list[i]) : null)}
+        selected={at}
+        onSelect={(i) => setSelected(list[i]?.value ?? null)}
         onOpen={(i) => list[i] && showSpans(list[i].value)}
         sort={{
           by,
@@ -117,6 +162,37 @@ export function Operations(props: Props) {
           onChange: (name) => go({ sort: name, rev: flag(name === by && !isAscending) }, true),
         }}
       />
-    </>
+    </div>
+  );
+}
+
+const SPARK = { width: 160, height: 18 };
+
+// Spans in each step, and those that failed.
+function Sparkline(props: { group: Group }) {
+  const counts = props.group.counts ?? [];
+  const errors = props.group.errorCounts ?? [];
+  const most = Math.max(1, ...counts);
+  const width = SPARK.width / Math.max(1, counts.length);
+  const bars = (list: number[]) =>
+    list
+      .map((count, i) => {
+        const height = count === 0 ? 0 : Math.max(1, (SPARK.height * count) / most);
+        return height === 0
+          ? ""
+          : `M${(i * width).toFixed(1)} ${SPARK.height}v${(-height).toFixed(1)}h${Math.max(width - 0.8, 0.8).toFixed(1)}v${height.toFixed(1)}z`;
+      })
+      .join("");
+  return (
+    <svg
+      class="sparkline"
+      viewBox={`0 0 ${SPARK.width} ${SPARK.height}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={`at most ${most.toLocaleString("en-US")} spans in one of ${counts.length} steps`}
+    >
+      <path class="plot-bar" d={bars(counts)} />
+      <path class="plot-error" d={bars(errors)} />
+    </svg>
   );
 }

@@ -4,16 +4,21 @@ import { quote, toggleCondition, hasCondition } from "./query_text";
 import type { Group } from "../../generated/answers";
 import type { TableColumn } from "../shared/virtual_table";
 
-// "service: method", or a method alone: the conditions of its spans, added to a query.
-export function operationQuery(query: string, operation: string): string {
+// "service: method", or a method alone.
+export function splitOperation(operation: string): { service: string; method: string } {
   const colon = operation.indexOf(": ");
-  const conditions =
-    colon < 0
-      ? [`root = ${quote(operation)}`]
-      : [
-          `service = ${quote(operation.slice(0, colon))}`,
-          `root = ${quote(operation.slice(colon + 2))}`,
-        ];
+  return colon < 0
+    ? { service: "", method: operation }
+    : { service: operation.slice(0, colon), method: operation.slice(colon + 2) };
+}
+
+// The conditions of the spans of an operation, added to a query.
+export function operationQuery(query: string, operation: string): string {
+  const { service, method } = splitOperation(operation);
+  const conditions = [
+    ...(service === "" ? [] : [`service = ${quote(service)}`]),
+    `root = ${quote(method)}`,
+  ];
   return conditions.reduce(
     (text, condition) => (hasCondition(text, condition) ? text : toggleCondition(text, condition)),
     query,
@@ -36,7 +41,7 @@ const FAILING = 0.1;
 export const isFailing = (errors: number, count: number) => errors >= FAILING * count && errors > 0;
 
 // The column of a percentile with the unit in its title.
-export function inUnit(column: TableColumn, unit: string): TableColumn {
+export function inUnit<Of extends TableColumn>(column: Of, unit: string): Of {
   return /^p\d+$/.test(column.name) ? { ...column, title: `${column.name} (${unit})` } : column;
 }
 
@@ -45,7 +50,7 @@ export function sortOperations(groups: Group[], by: string, isAscending: boolean
   const key = (group: Group): number =>
     by === "errors"
       ? group.errors / group.count
-      : by === "p50" || by === "p90" || by === "p99"
+      : by === "p50" || by === "p90" || by === "p99" || by === "total"
         ? group[by]
         : group.count;
   const sign = isAscending ? -1 : 1;

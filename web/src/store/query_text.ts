@@ -203,6 +203,13 @@ export function printClock(ns: bigint): string {
   return fraction === "" ? seconds : `${seconds}.${fraction}`;
 }
 
+// To the millisecond.
+export function printTime(ns: string): string {
+  return printClock((BigInt(ns) / 1000000n) * 1000000n)
+    .padEnd(20, ".")
+    .padEnd(23, "0");
+}
+
 const SHORT_NS = 10_000_000_000n;
 
 // `count` evenly distributed times as marks of an axis: the date where it is new, milliseconds of a
@@ -224,6 +231,24 @@ export function withoutTimes(query: string): string {
   return query.replace(TIMES, "").trim();
 }
 
+// The times that a query is limited to, as they are written.
+export interface Times {
+  since: string | null;
+  until: string | null;
+  last: string | null;
+}
+
+export function timesOf(query: string): Times {
+  const times: Times = { since: null, until: null, last: null };
+  for (const [, word, value] of query.matchAll(TIMES))
+    times[word as keyof Times] = (value ?? "").replace(/^"(.*)"$/, "$1");
+  return times;
+}
+
+export function withLast(query: string, duration: string): string {
+  return `${withoutTimes(query)} last ${duration}`.trim();
+}
+
 // The query limited to a time range, the end included; replaces an earlier one.
 export function withTimes(query: string, from: bigint, to: bigint): string {
   return `${withoutTimes(query)} since "${printClock(from)}" until "${printClock(to)}"`.trim();
@@ -236,6 +261,13 @@ export function errorColumn(text: string, query: string): number {
   if (!match) return -1;
   const bytes = new TextEncoder().encode(query).slice(0, Number(match[1]) - 1);
   return new TextDecoder().decode(bytes).length;
+}
+
+// A name in a query replaced by another one; `at` is its position in bytes.
+export function replaceAt(query: string, at: number, name: string, by: string): string {
+  const bytes = new TextEncoder().encode(query);
+  const begin = new TextDecoder().decode(bytes.slice(0, at)).length;
+  return query.slice(0, begin) + by + query.slice(begin + name.length);
 }
 
 // The recent queries, the last one first.

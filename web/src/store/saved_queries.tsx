@@ -3,7 +3,7 @@
 import { loadList, save } from "../shared/saved";
 import { useState } from "preact/hooks";
 import { get } from "../shared/api";
-import { flag, go, isOn, type State } from "../shared/state";
+import { go, type State } from "../shared/state";
 import { toCsv } from "./hits_csv";
 import type { TraceList, TraceRow } from "../../generated/answers";
 
@@ -39,7 +39,6 @@ function download(text: string, name: string): void {
 
 export function SavedQueries(props: Props) {
   const query = props.state.q ?? "";
-  const isLive = isOn(props.state, "live");
   const [saved, setSaved] = useState(() => loadList(SAVED));
   const [note, setNote] = useState("");
   const change = (list: string[]) => {
@@ -83,14 +82,6 @@ export function SavedQueries(props: Props) {
       ))}
       <button class="link" onClick={exportHits}>
         Export CSV
-      </button>
-      <button
-        class="link"
-        aria-pressed={isLive}
-        title="ask for new traces every two seconds"
-        onClick={() => go({ live: flag(!isLive) }, true)}
-      >
-        {isLive ? "Stop live" : "Live"}
       </button>
       <span class="status" aria-live="polite">
         {note}

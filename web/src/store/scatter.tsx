@@ -1,53 +1,27 @@
-// The durations of matching traces over time. A drag limits the query to the times and durations of
-// the rectangle; a click on a dot, or Enter at the selected one, opens its trace.
+// Up to 5,000 traces as dots. A drag limits the query to the times and durations of the rectangle; a
+// click on a dot, or Enter at the selected one, opens its trace.
 
 import { useMemo, useState } from "preact/hooks";
 import { countOf, formatNs } from "../shared/format";
-import { useLive } from "./live";
-import { clockMarks } from "./query_text";
-import {
-  durationScale,
-  nearestTrace,
-  rectangleQuery,
-  roundDurations,
-  type Scale,
-} from "./scatter_model";
-import { printTime } from "./store_results";
-import { go, type State } from "../shared/state";
-import type { TraceList, TraceRow } from "../../generated/answers";
-import { openTrace } from "./trace_model";
+import { useIsNarrow } from "../shared/narrow";
+import type { State } from "../shared/state";
 import { useAnswer } from "../shared/use_answer";
+import type { TraceList, TraceRow } from "../../generated/answers";
+import { Brush } from "./durations_brush";
+import { durationScale, nearestTrace, roundDurations, type Scale } from "./durations_model";
+import { useLive } from "./live";
+import { PlotFrame } from "./plot_frame";
+import { printTime } from "./query_text";
+import { Service, useServiceColor, type ServiceColor } from "./service_colors";
+import { openTrace } from "./trace_model";
 
 interface Props {
   path: string;
   state: State;
 }
 
-interface Spot {
-  x: number; // 0 to 1
-  y: number;
-  width: number; // of the area, in pixels
-  height: number;
-}
-
 const PAGE = 1000;
-const MARKS = 5; // of the time
-const CLICK = 3; // pixels that are no drag
 const NEAR = 8; // pixels around a dot
-
-function spotOf(event: PointerEvent): Spot {
-  const box = (event.currentTarget as Element).getBoundingClientRect();
-  const inside = (value: number) => Math.min(1, Math.max(0, value));
-  return {
-    x: inside((event.clientX - box.left) / box.width),
-    y: inside((event.clientY - box.top) / box.height),
-    width: box.width,
-    height: box.height,
-  };
-}
-
-const isDrag = (a: Spot, b: Spot) =>
-  Math.abs(a.x - b.x) * b.width > CLICK || Math.abs(a.y - b.y) * b.height > CLICK;
 
 function usePage(props: Props, turn: number, index: number, isWanted: boolean) {
   return useAnswer<TraceList>(
@@ -58,8 +32,8 @@ function usePage(props: Props, turn: number, index: number, isWanted: boolean) {
   );
 }
 
-// The longest traces: a first page, then up to four more.
-function useLongest(props: Props) {
+// All traces: a first page, then up to four more.
+function useAll(props: Props) {
   const turn = useLive(props.state);
   const first = usePage(props, turn, 0, true);
   const count = first.value?.count ?? 0;
@@ -85,23 +59,18 @@ function describe(trace: TraceRow): string {
 
 export function Scatter(props: Props) {
   const query = props.state.q ?? "";
-  const { traces, count, isLoaded, error } = useLongest(props);
-  const [from, setFrom] = useState<Spot | null>(null);
-  const [to, setTo] = useState<Spot | null>(null);
+  const isNarrow = useIsNarrow();
+  const color = useServiceColor();
+  const { traces, count, isLoaded, error } = useAll(props);
   const [at, setAt] = useState(-1);
   const scale = useMemo(() => durationScale(traces), [traces]);
-  const dots = useMemo(() => <Dots traces={traces} scale={scale} />, [scale]);
+  const dots = useMemo(() => <Dots traces={traces} scale={scale} color={color} />, [scale, color]);
+  const services = useMemo(
+    () => [...new Set(traces.flatMap((trace) => trace.services[0] ?? []))].sort(),
+    [traces],
+  );
   if (!isLoaded) return <p class="status">{error ?? "loading…"}</p>;
   if (traces.length === 0) return <p class="status">no matches</p>;
-  const near = (spot: Spot) => nearestTrace(traces, scale, spot, NEAR);
-  const end = (event: PointerEvent) => {
-    const last = spotOf(event);
-    if (from && isDrag(from, last))
-      go({ q: rectangleQuery(query, scale, from, last), top: "", row: "" });
-    else openTrace(traces[near(last)]);
-    setFrom(null);
-    setTo(null);
-  };
   const onKeyDown = (event: KeyboardEvent) => {
     const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     if (by !== 0) setAt(Math.min(traces.length - 1, Math.max(0, at + by)));
@@ -114,37 +83,35 @@ export function Scatter(props: Props) {
   const shown = traces[at];
   return (
     <figure class="scatter">
-      <figcaption class="status" aria-live="polite">
-        {shown
-          ? describe(shown)
-          : `${count > traces.length ? `the ${traces.length.toLocaleString("en-US")} longest of ` : ""}${countOf(count, "trace")}; drag to select times and durations, click to open`}
-      </figcaption>
-      <div class="scatter-plot">
-        {roundDurations(scale.low, scale.high).map((ns) => (
-          <span key={ns} class="mark" style={{ top: `${scale.y(ns) * 100}%` }}>
-            {formatNs(ns)}
+      <figcaption class="heat-head">
+        <span aria-live="polite">
+          {shown
+            ? describe(shown)
+            : `${count > traces.length ? `${traces.length.toLocaleString("en-US")} of ` : ""}${countOf(count, "trace")}; drag to select times and durations, click to open`}
+        </span>
+        <span class="service-names">
+          {services.map((service) => (
+            <Service key={service} name={service} />
+          ))}
+          <span class="service-name">
+            <i class="swatch dot-failed" /> with errors
           </span>
-        ))}
-        <div
-          class={at >= 0 ? "scatter-area pointing" : "scatter-area"}
-          tabIndex={0}
-          role="application"
-          aria-label={`durations of ${countOf(traces.length, "trace")} over time; drag to select, or arrows and Enter to open one`}
-          onPointerDown={(event) => {
-            event.currentTarget.setPointerCapture(event.pointerId);
-            setFrom(spotOf(event));
-          }}
-          onPointerMove={(event) => {
-            const spot = spotOf(event);
-            if (from && isDrag(from, spot)) setTo(spot);
-            setAt(from ? -1 : near(spot));
-          }}
-          onPointerLeave={() => setAt(-1)}
-          onPointerUp={end}
-          onPointerCancel={() => {
-            setFrom(null);
-            setTo(null);
-          }}
+        </span>
+      </figcaption>
+      <PlotFrame
+        class="tall"
+        values={roundDurations(scale.low, scale.high).map((ns) => [formatNs(ns), scale.y(ns)])}
+        first={scale.first}
+        last={scale.last}
+        marks={isNarrow ? 3 : 8}
+      >
+        <Brush
+          query={query}
+          scale={scale}
+          label={`durations of ${countOf(traces.length, "trace")} over time; drag to select, or arrows and Enter to open one`}
+          isPointing={at >= 0}
+          onMove={(spot) => setAt(spot ? nearestTrace(traces, scale, spot, NEAR) : -1)}
+          onClick={(spot) => openTrace(traces[nearestTrace(traces, scale, spot, NEAR)])}
           onKeyDown={onKeyDown}
         >
           <svg aria-hidden="true">
@@ -158,30 +125,14 @@ export function Scatter(props: Props) {
               />
             )}
           </svg>
-          {from && to && (
-            <i
-              class="brush"
-              style={{
-                left: `${Math.min(from.x, to.x) * 100}%`,
-                width: `${Math.abs(to.x - from.x) * 100}%`,
-                top: `${Math.min(from.y, to.y) * 100}%`,
-                height: `${Math.abs(to.y - from.y) * 100}%`,
-              }}
-            />
-          )}
-        </div>
-      </div>
-      <div class="scatter-axis">
-        {clockMarks(scale.timeAt(0), scale.timeAt(1), MARKS).map((text, i) => (
-          <span key={i}>{text}</span>
-        ))}
-      </div>
+        </Brush>
+      </PlotFrame>
     </figure>
   );
 }
 
-// Failed traces are squares, and above the others.
-function Dots(props: { traces: TraceRow[]; scale: Scale }) {
+// Of the colour of their first service. Failed traces are squares, and above the others.
+function Dots(props: { traces: TraceRow[]; scale: Scale; color: ServiceColor }) {
   const { scale } = props;
   const place = (trace: TraceRow): [string, string] => [
     `${(scale.x(trace.time) * 100).toFixed(2)}%`,
@@ -193,7 +144,16 @@ function Dots(props: { traces: TraceRow[]; scale: Scale }) {
         .filter((trace) => trace.errors === 0)
         .map((trace) => {
           const [x, y] = place(trace);
-          return <circle key={trace.key} class="dot" cx={x} cy={y} r={4} />;
+          return (
+            <circle
+              key={trace.key}
+              class="dot"
+              cx={x}
+              cy={y}
+              r={4}
+              fill={props.color(trace.services[0] ?? "")}
+            />
+          );
         })}
       {props.traces
         .filter((trace) => trace.errors > 0)

@@ -6,14 +6,13 @@ import type { ServiceEdge, ServiceSum } from "../../generated/answers";
 export interface BoxSize {
   width: number;
   height: number;
-  gapX: number;
 }
 
-// A box with a line for rate and errors and one for percentiles, or, in little room, one for each.
-const WIDE: BoxSize = { width: 220, height: 62, gapX: 90 };
-const NARROW: BoxSize = { width: 116, height: 94, gapX: 26 };
-const GAP_LEAST = 40; // between wide boxes
-const GAP_Y = 14;
+// A box has a name, a line for rate and errors, one for percentiles and one for the time inside.
+const HEIGHT = 92;
+const WIDTH = { least: 116, most: 320 };
+const GAP_X = { least: 30, wanted: 150, most: 640 }; // between columns: the labels of lines are there
+const GAP_Y = 18;
 const MARGIN = 12;
 const BEND_HEIGHT = 12;
 const SWEEPS = 4;
@@ -21,7 +20,8 @@ const SWEEPS = 4;
 export interface ServiceNode {
   name: string;
   layer: number; // column, from the left
-  top: number; // pixels
+  left: number; // pixels
+  top: number;
   sum: ServiceSum | null; // null: none of its spans was called from outside
 }
 
@@ -33,13 +33,13 @@ export interface Point {
 export interface ServiceLine {
   edge: ServiceEdge;
   points: Point[]; // from the caller's box through bends to the callee's
+  label: Point | null; // null: there is no room
 }
 
 export interface ServiceGraph {
   nodes: ServiceNode[];
   lines: ServiceLine[];
   box: BoxSize;
-  isNarrow: boolean; // each value has a line of its own
   width: number;
   height: number;
 }
@@ -55,7 +55,6 @@ interface Slot {
   weight: number;
 }
 
-export const leftOf = (layer: number, box: BoxSize) => MARGIN + layer * (box.width + box.gapX);
 const middle = (slot: Slot) => slot.top + slot.height / 2;
 
 // The slots from the caller to the callee, with new bends between.
@@ -115,24 +114,70 @@ function order(columns: Slot[][]): void {
   }
 }
 
-function lineOf(edge: ServiceEdge, path: Slot[], box: BoxSize): ServiceLine {
+// Columns that are lower than the highest one are in the middle of it.
+function centre(columns: Slot[][]): void {
+  const heightOf = (column: Slot[]) => {
+    const last = column[column.length - 1];
+    return last ? last.top + last.height : 0;
+  };
+  const most = Math.max(0, ...columns.map(heightOf));
+  for (const column of columns) {
+    const by = (most - heightOf(column)) / 2;
+    for (const slot of column) slot.top += by;
+  }
+}
+
+// Places of columns, and the size of boxes.
+interface Columns {
+  box: BoxSize;
+  left: (layer: number) => number;
+  width: number; // of all
+}
+
+const LABEL_ROOM = 64; // pixels between columns
+
+function lineOf(edge: ServiceEdge, path: Slot[], columns: Columns, turn: number): ServiceLine {
+  const { box } = columns;
   const points = path.flatMap((slot, i): Point[] => {
-    const left = { x: leftOf(slot.layer, box), y: middle(slot) };
+    const left = { x: columns.left(slot.layer), y: middle(slot) };
     const right = { x: left.x + box.width, y: left.y };
     return i === 0 ? [right] : i === path.length - 1 ? [left] : [left, right];
   });
-  return { edge, points };
+  const [from, to] = points;
+  // Labels of lines from one box to neighbours do not cover each other.
+  const share = turn % 2 === 0 ? 0.5 : 0.72;
+  return {
+    edge,
+    points,
+    label:
+      from && to && to.x - from.x >= LABEL_ROOM
+        ? { x: from.x + (to.x - from.x) * share, y: bezier(from.y, to.y, share) }
+        : null,
+  };
 }
 
-// The size of boxes with which so many columns fit into `room` pixels. Narrow boxes fill it; where even
-// these have too little, the graph is wider.
-function fitBoxes(columns: number, room: number): BoxSize {
-  const gaps = Math.max(1, columns - 1);
-  const left = room - 2 * MARGIN;
-  const gapX = Math.floor((left - columns * WIDE.width) / gaps);
-  if (gapX >= GAP_LEAST) return { ...WIDE, gapX: Math.min(gapX, WIDE.gapX) };
-  const width = Math.floor((left - (columns - 1) * NARROW.gapX) / columns);
-  return { ...NARROW, width: Math.min(Math.max(width, NARROW.width), WIDE.width) };
+// The height of a curve between columns, whose ends are level.
+const bezier = (from: number, to: number, t: number): number =>
+  from + (to - from) * (3 * t * t - 2 * t * t * t);
+
+// Columns use the width of the window: boxes are as wide as they need, lines share the rest. Where even
+// the narrowest have too little room, the graph is wider.
+function fitColumns(count: number, room: number): Columns {
+  const inside = room - 2 * MARGIN;
+  const gaps = Math.max(1, count - 1);
+  const width = Math.floor(
+    Math.min(WIDTH.most, Math.max(WIDTH.least, (inside - gaps * GAP_X.wanted) / count)),
+  );
+  const gap = Math.floor(
+    Math.min(GAP_X.most, Math.max(GAP_X.least, (inside - count * width) / gaps)),
+  );
+  // What is left of a very wide window is at both sides.
+  const margin = MARGIN + Math.max(0, Math.floor((inside - count * width - (count - 1) * gap) / 2));
+  return {
+    box: { width, height: HEIGHT },
+    left: (layer) => margin + layer * (width + gap),
+    width: Math.max(room, 2 * margin + count * width + (count - 1) * gap),
+  };
 }
 
 // Each service is one layer right of its callers.
@@ -146,9 +191,11 @@ export function layoutServices(
   for (const edge of edges)
     for (const name of [edge.callee, ...(edge.caller === null ? [] : [edge.caller])])
       if (!nodes.has(name))
-        nodes.set(name, { name, layer: 0, top: 0, sum: sumOf.get(name) ?? null });
+        nodes.set(name, { name, layer: 0, left: 0, top: 0, sum: sumOf.get(name) ?? null });
   assignLayers(nodes, edges);
-  const box = fitBoxes(Math.max(0, ...[...nodes.values()].map((node) => node.layer)) + 1, room);
+  const layers = Math.max(0, ...[...nodes.values()].map((node) => node.layer)) + 1;
+  const places = fitColumns(layers, Number.isFinite(room) ? room : 1200);
+  const { box } = places;
   const columns: Slot[][] = [];
   const slots = new Map<string, Slot>();
   for (const node of nodes.values()) {
@@ -170,14 +217,23 @@ export function layoutServices(
     return from && to ? [[edge, connect(edge, from, to, columns)]] : [];
   });
   order(columns);
-  for (const slot of slots.values()) if (slot.node) slot.node.top = slot.top;
+  centre(columns);
+  for (const slot of slots.values())
+    if (slot.node) {
+      slot.node.top = slot.top;
+      slot.node.left = places.left(slot.layer);
+    }
   const last = columns.flatMap((column) => column.slice(-1));
+  const turns = new Map<Slot | undefined, number>(); // lines that leave a box so far
   return {
     nodes: columns.flatMap((column) => column.flatMap((slot) => slot.node ?? [])),
-    lines: paths.map(([edge, path]) => lineOf(edge, path, box)),
+    lines: paths.map(([edge, path]) => {
+      const turn = turns.get(path[0]) ?? 0;
+      turns.set(path[0], turn + 1);
+      return lineOf(edge, path, places, turn);
+    }),
     box,
-    isNarrow: box.height === NARROW.height,
-    width: leftOf(columns.length - 1, box) + box.width + MARGIN,
+    width: places.width,
     height: Math.max(0, ...last.map((slot) => slot.top + slot.height)) + MARGIN,
   };
 }

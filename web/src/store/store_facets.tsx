@@ -6,6 +6,7 @@ import { fieldName, hasCondition, quote, toggleCondition } from "./query_text";
 import { flag, go, type State } from "../shared/state";
 import type { Group, Groups, Names } from "../../generated/answers";
 import { useAnswer } from "../shared/use_answer";
+import { useServiceColor } from "./service_colors";
 
 interface Props {
   path: string;
@@ -96,6 +97,7 @@ function Facet(props: Props & { by: string; onClose?: () => void }) {
             most={most}
             query={query}
             condition={`${conditionName(props.by)} = ${quote(group.value)}`}
+            isService={props.by === "service"}
           />
         ))}
         {value?.count === 0 && (
@@ -119,8 +121,15 @@ function Facet(props: Props & { by: string; onClose?: () => void }) {
   );
 }
 
-function FacetValue(props: { group: Group; most: number; query: string; condition: string }) {
+function FacetValue(props: {
+  group: Group;
+  most: number;
+  query: string;
+  condition: string;
+  isService: boolean;
+}) {
   const { group, query, condition } = props;
+  const color = useServiceColor();
   const isOn = hasCondition(query, condition);
   const change = (event: MouseEvent) =>
     go({
@@ -131,7 +140,6 @@ function FacetValue(props: { group: Group; most: number; query: string; conditio
   return (
     <tr class={isOn ? "chosen" : ""}>
       <td>
-        <i class="bar" style={{ width: `${(group.count / props.most) * 100}%` }} />
         <button
           class="link"
           aria-pressed={isOn}
@@ -139,8 +147,10 @@ function FacetValue(props: { group: Group; most: number; query: string; conditio
           onClick={change}
         >
           {isOn ? "✓ " : ""}
+          {props.isService && <i class="swatch" style={{ background: color(group.value) }} />}
           {splitMethod(group.value).short || "(empty)"}
         </button>
+        <i class="facet-bar" style={{ width: `${(group.count / props.most) * 100}%` }} />
       </td>
       <td>{group.count.toLocaleString("en-US")}</td>
     </tr>

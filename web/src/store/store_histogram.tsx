@@ -1,12 +1,16 @@
 // Traces over time; selecting a time range adds it to the query.
 
 import { useState } from "preact/hooks";
-import { countOf, formatNs } from "../shared/format";
-import { useLive } from "./live";
-import { clockMarks, printClock, withTimes, withoutTimes } from "./query_text";
-import { flag, go, type State } from "../shared/state";
-import type { Histogram } from "../../generated/answers";
+import { countOf, formatCount, formatNs } from "../shared/format";
+import { useIsNarrow } from "../shared/narrow";
+import { flag, type State } from "../shared/state";
 import { useAnswer } from "../shared/use_answer";
+import type { Histogram } from "../../generated/answers";
+import { useLive } from "./live";
+import { PlotFrame } from "./plot_frame";
+import { languageOf } from "./query_language";
+import { printClock } from "./query_text";
+import { search } from "./store_search";
 
 interface Props {
   path: string;
@@ -15,9 +19,8 @@ interface Props {
 
 const STEPS = 120;
 const PLOT = { width: 1200, height: 70 };
-const MARKS = 5;
 
-interface Part {
+export interface Part {
   from: number;
   to: number;
 }
@@ -29,6 +32,8 @@ const ordered = (part: Part): [number, number] => [
 
 export function TimeHistogram(props: Props) {
   const query = props.state.q ?? "";
+  const language = languageOf(props.state.lang);
+  const isNarrow = useIsNarrow();
   const { value } = useAnswer<Histogram>(
     `${props.path}/histogram`,
     { q: query, steps: STEPS, spans: flag(props.state.v === "spans") },
@@ -56,7 +61,7 @@ export function TimeHistogram(props: Props) {
   const select = (chosen: Part) => {
     const [from, to] = ordered(chosen);
     setPart(null);
-    go({ q: withTimes(query, timeAt(from), timeAt(to + 1) - 1n), top: "", row: "" });
+    search(language.withTimes(query, timeAt(from), timeAt(to + 1) - 1n));
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const at = part ?? { from: 0, to: 0 };
@@ -64,47 +69,58 @@ export function TimeHistogram(props: Props) {
     const to = Math.min(count - 1, Math.max(0, part ? at.to + by : 0));
     if (by !== 0) setPart({ from: event.shiftKey ? at.from : to, to });
     else if (event.key === "Enter" && part) select(part);
-    else if (event.key === "Escape") setPart(null);
-    else if (event.key === "0") go({ q: withoutTimes(query), top: "", row: "" });
+    else if (event.key === "Escape" && part) setPart(null);
+    else if (event.key === "0") search(language.withoutTimes(query));
     else return;
     event.preventDefault();
+    event.stopPropagation();
   };
   return (
     <figure class="histogram">
-      <div
-        class="histogram-plot"
-        tabIndex={0}
-        role="application"
-        aria-label={`${unit}s over time from ${printClock(timeAt(0))} to ${printClock(timeAt(count))}, at most ${most} in a step; drag to select, or arrows, shift and Enter`}
-        onPointerDown={(event) => {
-          event.currentTarget.setPointerCapture(event.pointerId);
-          setPart({ from: stepAt(event), to: stepAt(event) });
-        }}
-        onPointerMove={(event) => {
-          setHover(stepAt(event));
-          if (part && event.buttons !== 0) setPart({ ...part, to: stepAt(event) });
-        }}
-        onPointerLeave={() => setHover(-1)}
-        onPointerUp={() => part && select(part)}
-        onKeyDown={onKeyDown}
+      <PlotFrame
+        values={[
+          [formatCount(most), 0],
+          ["0", 1],
+        ]}
+        first={timeAt(0)}
+        last={timeAt(count)}
+        marks={isNarrow ? 3 : 8}
       >
-        <svg
-          viewBox={`0 0 ${PLOT.width} ${PLOT.height}`}
-          preserveAspectRatio="none"
-          aria-hidden="true"
+        <div
+          class="histogram-plot"
+          tabIndex={0}
+          role="application"
+          aria-label={`${unit}s over time from ${printClock(timeAt(0))} to ${printClock(timeAt(count))}, at most ${most} in a step; drag to select, or arrows, shift and Enter`}
+          onPointerDown={(event) => {
+            event.currentTarget.setPointerCapture(event.pointerId);
+            setPart({ from: stepAt(event), to: stepAt(event) });
+          }}
+          onPointerMove={(event) => {
+            setHover(stepAt(event));
+            if (part && event.buttons !== 0) setPart({ ...part, to: stepAt(event) });
+          }}
+          onPointerLeave={() => setHover(-1)}
+          onPointerUp={() => part && select(part)}
+          onPointerCancel={() => setPart(null)}
+          onKeyDown={onKeyDown}
         >
-          <Bars steps={value.steps} most={most} size={PLOT} />
-          {part && <Selected part={part} width={PLOT.width / count} />}
-        </svg>
-      </div>
+          <svg
+            viewBox={`0 0 ${PLOT.width} ${PLOT.height}`}
+            preserveAspectRatio="none"
+            aria-hidden="true"
+          >
+            <Bars steps={value.steps} most={most} size={PLOT} />
+            {part && <Selected part={part} width={PLOT.width / count} />}
+          </svg>
+        </div>
+      </PlotFrame>
       <figcaption>
         <Caption value={value} part={part} hover={hover} timeAt={timeAt} unit={unit} />
-        {withoutTimes(query) !== query && (
-          <button class="link" onClick={() => go({ q: withoutTimes(query), top: "", row: "" })}>
+        {language.withoutTimes(query) !== query && (
+          <button class="link" onClick={() => search(language.withoutTimes(query))}>
             Whole time
           </button>
         )}
-        <Axis timeAt={timeAt} count={count} />
       </figcaption>
     </figure>
   );
@@ -169,17 +185,7 @@ function Caption(props: {
     <span class="histogram-note" aria-live="polite">
       {chosen.length > 0
         ? `${printClock(timeAt(from)).slice(0, 23)}, ${formatNs((to - from + 1) * value.step)}: ${countOf(sum(0), props.unit)}, ${sum(1).toLocaleString("en-US")} with errors`
-        : `a bar is ${formatNs(value.step)}; drag to select`}
+        : `${printClock(timeAt(0)).slice(0, 10)} UTC · ${props.unit}s, a bar is ${formatNs(value.step)}; red: with errors; drag to select`}
     </span>
-  );
-}
-
-function Axis(props: { timeAt: (step: number) => bigint; count: number }) {
-  return (
-    <div class="histogram-axis">
-      {clockMarks(props.timeAt(0), props.timeAt(props.count), MARKS).map((text, i) => (
-        <span key={i}>{text}</span>
-      ))}
-    </div>
   );
 }

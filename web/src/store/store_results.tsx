@@ -1,16 +1,17 @@
 // The matching traces or spans, sorted by the server and loaded a page at a time.
 
-import { useEffect, useRef } from "preact/hooks";
-import { splitMethod } from "../shared/format";
-import { printClock } from "./query_text";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { formatNs, splitMethod } from "../shared/format";
+import { useIsNarrow } from "../shared/narrow";
 import { useRowPages } from "../shared/row_pages";
 import { flag, go, isOn, type State } from "../shared/state";
-import { useLive } from "./live";
-import { useIsNarrow } from "../shared/narrow";
-import type { SpanList, SpanRow, TraceList, TraceRow } from "../../generated/answers";
-import { openTrace } from "./trace_model";
 import { durationUnit } from "../shared/units";
 import { VirtualTable, type TableColumn, type TableRow } from "../shared/virtual_table";
+import type { SpanList, SpanRow, TraceList, TraceRow } from "../../generated/answers";
+import { useLive } from "./live";
+import { printTime } from "./query_text";
+import { useServiceColor, type ServiceColor } from "./service_colors";
+import { openTrace } from "./trace_model";
 
 interface Props {
   path: string;
@@ -19,97 +20,106 @@ interface Props {
 
 type Listed = TraceRow | SpanRow;
 
+// What cells are drawn with.
+interface Drawing {
+  print: (ns: number) => string;
+  most: number; // duration of the longest of the first rows
+  color: ServiceColor;
+  isNarrow: boolean;
+}
+
 interface Column extends TableColumn {
   width: string;
   isWide?: boolean; // left out of narrow windows
-  narrow?: { width: string; cell: Column["cell"] }; // instead, in narrow windows
-  cell: (row: Listed, unit: DurationUnit) => TableRow["cells"][number];
+  narrowWidth?: string;
+  cell: (row: Listed, drawing: Drawing) => TableRow["cells"][number];
 }
 
-type DurationUnit = ReturnType<typeof durationUnit>;
-
 const grouped = (value: number) => value.toLocaleString("en-US");
+const servicesOf = (row: Listed): string[] =>
+  "services" in row ? row.services : row.service === null ? [] : [row.service];
 
 const COLUMNS: Record<string, Column> = {
-  time: {
-    name: "time",
-    title: "time (UTC)",
-    isSortable: true,
-    width: "13em",
-    cell: (row) => printTime(row.time),
-    narrow: {
-      width: "8.5em",
-      cell: (row) => <span title={printTime(row.time)}>{printTime(row.time).slice(5, 19)}</span>,
-    },
-  },
-  duration: {
-    name: "duration",
-    title: "duration",
-    isNumber: true,
-    isSortable: true,
-    width: "7.5em",
-    cell: (row, unit) => unit.print(row.duration),
-  },
-  spans: {
-    name: "spans",
-    title: "spans",
-    isNumber: true,
-    isSortable: true,
-    width: "4em",
-    cell: (row) => ("spans" in row ? grouped(row.spans) : ""),
+  method: {
+    name: "method",
+    title: "root",
+    width: "minmax(30ch, 2.4fr)",
+    narrowWidth: "minmax(14ch, 1fr)",
+    cell: (row, { color }) => <Root row={row} color={color} />,
   },
   errors: {
     name: "errors",
     title: "errors",
     isNumber: true,
     isSortable: true,
-    width: "4em",
-    cell: (row) => (row.errors > 0 ? grouped(row.errors) : ""),
+    width: "8ch",
+    narrowWidth: "7ch",
+    cell: (row) => (row.errors > 0 ? <span class="error-count">{grouped(row.errors)}</span> : ""),
+  },
+  services: {
+    name: "services",
+    title: "other services",
+    width: "minmax(20ch, 1.6fr)",
+    isWide: true,
+    cell: (row, { color }) => <ServiceList names={servicesOf(row).slice(1)} color={color} />,
+  },
+  duration: {
+    name: "duration",
+    title: "duration",
+    isNumber: true,
+    isSortable: true,
+    width: "minmax(20ch, 1.2fr)",
+    narrowWidth: "11ch",
+    cell: (row, { print, most }) => (
+      <span class="measured" title={formatNs(row.duration)}>
+        <span class="measured-track">
+          <i style={{ width: `${Math.min(1, row.duration / most) * 100}%` }} />
+        </span>
+        <span class="measured-value">{print(row.duration)}</span>
+      </span>
+    ),
+  },
+  time: {
+    name: "time",
+    title: "time (UTC)",
+    isSortable: true,
+    width: "20ch",
+    narrowWidth: "13ch",
+    cell: (row, { isNarrow }) => {
+      const text = printTime(row.time);
+      return <span title={text}>{isNarrow ? text.slice(11) : text.slice(5)}</span>;
+    },
+  },
+  spans: {
+    name: "spans",
+    title: "spans",
+    isNumber: true,
+    isSortable: true,
+    isWide: true,
+    width: "7ch",
+    cell: (row) => ("spans" in row ? grouped(row.spans) : ""),
   },
   calls: {
     name: "calls",
     title: "calls",
     isNumber: true,
     isSortable: true,
-    width: "5em",
+    width: "9ch",
     isWide: true,
     cell: (row) => grouped(row.calls),
   },
   type: {
     name: "type",
     title: "type",
-    width: "minmax(4em, 0.6fr)",
+    width: "minmax(8ch, 0.5fr)",
     isWide: true,
     cell: (row) => row.type,
   },
-  services: {
-    name: "services",
-    title: "services",
-    width: "minmax(6em, 2.4fr)",
-    isWide: true,
-    cell: (row) => {
-      const names = "services" in row ? row.services.join(", ") : (row.service ?? "");
-      return <span title={names}>{names}</span>;
-    },
-  },
-  method: {
-    name: "method",
-    title: "method",
-    width: "minmax(8em, 3fr)",
-    cell: (row) => <MethodName name={row.method ?? "?"} />,
-  },
 };
-const OF_TRACES = ["time", "duration", "spans", "errors", "calls", "type", "services", "method"];
-const OF_SPANS = OF_TRACES.filter((name) => name !== "spans");
+const OF_TRACES = ["method", "errors", "services", "duration", "time", "spans"];
+const OF_SPANS = ["method", "errors", "type", "duration", "time", "calls"];
 const SETTLE_MS = 250;
 const FIRST_ROWS = 50;
-
-// To the millisecond.
-export function printTime(ns: string): string {
-  return printClock((BigInt(ns) / 1000000n) * 1000000n)
-    .padEnd(20, ".")
-    .padEnd(23, "0");
-}
 
 export function MethodName(props: { name: string }) {
   const { short, around } = splitMethod(props.name);
@@ -121,12 +131,54 @@ export function MethodName(props: { name: string }) {
   );
 }
 
+// The service that began it, and its first call.
+function Root(props: { row: Listed; color: ServiceColor }) {
+  const { row } = props;
+  const service = servicesOf(row)[0];
+  return (
+    <span class="root-cell">
+      <i class="swatch" style={service === undefined ? {} : { background: props.color(service) }} />
+      {service !== undefined && <small class="root-service">{service}</small>}
+      <MethodName name={row.method ?? "?"} />
+    </span>
+  );
+}
+
+function ServiceList(props: { names: string[]; color: ServiceColor }) {
+  return (
+    <span class="service-names" title={props.names.join(", ")}>
+      {props.names.map((name) => (
+        <span key={name} class="service-name">
+          <i class="swatch" style={{ background: props.color(name) }} />
+          {name}
+        </span>
+      ))}
+    </span>
+  );
+}
+
+// New traces appear above the rows that one looks at, which stay where they are.
+function useShift(count: number | null, isLive: boolean, first: { current: number }): number {
+  const [shift, setShift] = useState(0);
+  const before = useRef(count);
+  useEffect(() => {
+    const added = (count ?? 0) - (before.current ?? count ?? 0);
+    before.current = count;
+    if (!isLive || added <= 0) return;
+    const row = Number(new URLSearchParams(location.hash.slice(1)).get("row") ?? -1);
+    if (row >= 0) go({ row: String(row + added) }, true);
+    if (first.current > 0) setShift((sum) => sum + added);
+  }, [count, isLive]);
+  return shift;
+}
+
 export function Results(props: Props) {
   const { state } = props;
   const sort = state.sort ?? "time";
   const isAscending = isOn(state, "rev");
   const hasSpans = state.v === "spans";
   const isNarrow = useIsNarrow();
+  const color = useServiceColor();
   const pages = useRowPages<Listed>(
     `${props.path}/traces`,
     { q: state.q, sort, reverse: state.rev, spans: flag(hasSpans) },
@@ -140,9 +192,16 @@ export function Results(props: Props) {
   useEffect(() => () => clearTimeout(timer.current), []);
   // The position goes into the address when scrolling has ended.
   const top = useRef("");
+  const firstRow = useRef(0);
+  const shift = useShift(
+    pages.count,
+    isOn(state, "live") && sort === "time" && !isAscending,
+    firstRow,
+  );
   const onRange = (first: number, last: number) => {
     pages.want(first, last);
     clearTimeout(timer.current);
+    firstRow.current = first;
     top.current = first > 0 ? String(first) : "";
     timer.current = setTimeout(() => go({ top: top.current }, true), SETTLE_MS);
   };
@@ -158,13 +217,18 @@ export function Results(props: Props) {
   if (pages.count === 0) return <p class="status">no matches</p>;
   // The unit of the first rows is that of all, so that it does not change while scrolling.
   const first = Array.from({ length: FIRST_ROWS }, (_, i) => pages.at(i)?.duration ?? 0);
-  const unit = durationUnit(Math.max(...first));
+  const most = Math.max(1, ...first);
+  const unit = durationUnit(most);
+  const drawing = { print: unit.print, most, color, isNarrow };
   const columns = (hasSpans ? OF_SPANS : OF_TRACES)
     .map((name) => COLUMNS[name] as Column)
     .filter((column) => !isNarrow || !column.isWide)
-    .map((column) => (isNarrow ? { ...column, ...column.narrow } : column))
     .map((column) =>
-      column.name === "duration" ? { ...column, title: `duration (${unit.unit})` } : column,
+      column.name === "duration"
+        ? { ...column, title: `duration (${unit.unit})` }
+        : column.name === "method" && hasSpans
+          ? { ...column, title: "span" }
+          : column,
     );
   return (
     <VirtualTable
@@ -172,14 +236,14 @@ export function Results(props: Props) {
       takesFocus
       label={hasSpans ? "matching spans" : "matching traces"}
       columns={columns}
-      widths={columns.map((column) => column.width).join(" ")}
+      widths={columns.map((column) => (isNarrow && column.narrowWidth) || column.width).join(" ")}
       count={pages.count}
       row={(index) => {
         const row = pages.at(index);
         return row
           ? {
-              class: row.errors > 0 ? "failed" : "",
-              cells: columns.map((column) => column.cell(row, unit)),
+              class: row.errors > 0 ? "failing" : "",
+              cells: columns.map((column) => column.cell(row, drawing)),
             }
           : null;
       }}
@@ -195,6 +259,7 @@ export function Results(props: Props) {
           go({ sort: by, rev: flag(by === sort && !isAscending), top: "", row: "" }),
       }}
       top={Number(state.top ?? 0)}
+      shift={shift}
       origin={`${state.q ?? ""} ${sort} ${isAscending} ${hasSpans}`}
     />
   );

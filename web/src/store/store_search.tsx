@@ -1,14 +1,16 @@
-// The search box of a store: the query, suggestions, and its mistakes.
+// The query of a store: the box with its suggestions, the time range, and what is wrong with the query.
 
-import { loadList, save } from "../shared/saved";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { complete, errorColumn, groupsOf, quote, remember, type Offer } from "./query_text";
 import { countOf } from "../shared/format";
-import { useLive } from "./live";
-import { SavedQueries } from "./saved_queries";
-import { go, type State } from "../shared/state";
-import type { Groups, Names, TraceList } from "../../generated/answers";
+import { loadList, save } from "../shared/saved";
+import { flag, go, isOn, type State } from "../shared/state";
 import { useAnswer } from "../shared/use_answer";
+import type { Groups, Names, TraceList } from "../../generated/answers";
+import { useLive } from "./live";
+import { LANGUAGES, languageOf } from "./query_language";
+import { errorColumn, groupsOf, quote, remember, replaceAt, type Offer } from "./query_text";
+import { SavedQueries } from "./saved_queries";
+import { TimePicker } from "./time_picker";
 
 interface Props {
   path: string;
@@ -19,15 +21,19 @@ const HISTORY = "cairn-queries";
 const VALUES_MAX = 12;
 const NOTHING: Offer = { kind: "name", field: "", begin: 0, typed: "", words: [] };
 
+// Show the traces of another query, from the first one on.
+export const search = (query: string) => go({ q: query, top: "", row: "", zoom: "" });
+
 // The suggestions at the cursor, with values from the store. -1: none.
 function useOffer(props: Props, text: string, cursor: number): Offer {
   const names = useAnswer<Names>(`${props.path}/names`);
+  const language = languageOf(props.state.lang);
   const offer =
     cursor < 0
       ? NOTHING
       : text === ""
         ? { ...NOTHING, words: loadList(HISTORY).slice(0, VALUES_MAX) }
-        : complete(text, cursor, names.value?.names ?? []);
+        : language.complete(text, cursor, names.value?.names ?? []);
   const by = offer.kind === "value" ? groupsOf(offer.field) : null;
   const field = offer.field === "method" ? "root" : offer.field;
   const values = useAnswer<Groups>(by === null ? null : `${props.path}/groups`, {
@@ -45,13 +51,15 @@ function useOffer(props: Props, text: string, cursor: number): Offer {
 }
 
 export function SearchBox(props: Props) {
-  const shown = props.state.q ?? "";
+  const { state } = props;
+  const shown = state.q ?? "";
+  const language = languageOf(state.lang);
   const [text, setText] = useState(shown);
   const [cursor, setCursor] = useState(-1);
   const [chosen, setChosen] = useState(-1);
   const input = useRef<HTMLInputElement>(null);
   const caret = useRef(-1); // where to put the cursor when the text is set
-  const turn = useLive(props.state);
+  const turn = useLive(state);
   const list = useAnswer<TraceList>(
     `${props.path}/traces`,
     { q: shown, limit: 1 },
@@ -73,7 +81,7 @@ export function SearchBox(props: Props) {
   const submit = (query: string) => {
     look(-1);
     save(HISTORY, remember(loadList(HISTORY), query));
-    go({ q: query, top: "", row: "", zoom: "" });
+    search(query);
   };
   const accept = (word: string) => {
     if (text === "") return setText(word);
@@ -105,35 +113,79 @@ export function SearchBox(props: Props) {
     event.stopPropagation();
     event.preventDefault();
   };
+  const found = list.error ? null : list.value;
   return (
     <div class="searchbox" role="search">
-      <input
-        id="search"
-        ref={input}
-        type="search"
-        role="combobox"
-        aria-autocomplete="list"
-        aria-expanded={offer.words.length > 0}
-        aria-controls="completions"
-        aria-activedescendant={chosen >= 0 ? `completion-${chosen}` : undefined}
-        aria-invalid={list.error !== null}
-        aria-describedby="mistake"
-        aria-label="query: such as errors last 2h, duration > 100ms, http.status = 500, method = Dao.query"
-        placeholder="errors   duration > 100ms   http.status = 500   method = Dao.query   last 2h"
-        spellcheck={false}
-        autocomplete="off"
-        value={text}
-        onInput={(event) => {
-          setText(event.currentTarget.value);
-          look(event.currentTarget.selectionStart ?? -1);
-        }}
-        onKeyDown={onKeyDown}
-        onBlur={() => setTimeout(() => look(-1), 150)}
-      />
-      <Completions offer={offer} chosen={chosen} isHistory={text === ""} onAccept={accept} />
+      <div class="query-line">
+        {LANGUAGES.length > 1 && (
+          <select
+            aria-label="language of the query"
+            value={language.name}
+            onChange={(event) => go({ lang: event.currentTarget.value, q: "" })}
+          >
+            {LANGUAGES.map(({ name, title }) => (
+              <option key={name} value={name}>
+                {title}
+              </option>
+            ))}
+          </select>
+        )}
+        <div class="query-box">
+          <input
+            id="search"
+            ref={input}
+            type="search"
+            role="combobox"
+            aria-autocomplete="list"
+            aria-expanded={offer.words.length > 0}
+            aria-controls="completions"
+            aria-activedescendant={chosen >= 0 ? `completion-${chosen}` : undefined}
+            aria-invalid={list.error !== null}
+            aria-describedby="mistake"
+            aria-label={language.hint}
+            placeholder={language.placeholder}
+            spellcheck={false}
+            autocomplete="off"
+            value={text}
+            onInput={(event) => {
+              setText(event.currentTarget.value);
+              look(event.currentTarget.selectionStart ?? -1);
+            }}
+            onKeyDown={onKeyDown}
+            onBlur={() => setTimeout(() => look(-1), 150)}
+          />
+          <Completions offer={offer} chosen={chosen} isHistory={text === ""} onAccept={accept} />
+        </div>
+        <TimePicker {...props} />
+        <button
+          class="live"
+          aria-pressed={isOn(state, "live")}
+          title="ask for new traces every two seconds"
+          onClick={() => go({ live: flag(!isOn(state, "live")) }, true)}
+        >
+          <i /> Live
+        </button>
+      </div>
       <Mistake error={list.error} query={shown} />
+      {found?.unknown.map((unknown) => (
+        <p key={unknown.name} class="mistake" role="alert">
+          {unknown.text}
+          {unknown.suggestion !== null && (
+            <button
+              onClick={() =>
+                submit(replaceAt(shown, unknown.at, unknown.name, unknown.suggestion ?? ""))
+              }
+            >
+              Use {unknown.suggestion}
+            </button>
+          )}
+        </p>
+      ))}
       <div class="search-line">
-        <SearchStatus list={list.error ? null : list.value} />
+        <p class="status" aria-live="polite">
+          {found ? countOf(found.count, "trace") : ""}
+          {found?.damage && <span class="failed"> · traces may be missing: {found.damage}</span>}
+        </p>
         <SavedQueries {...props} />
       </div>
     </div>
@@ -186,14 +238,5 @@ function Mistake(props: { error: string | null; query: string }) {
       {column >= 0 ? `${props.query}\n${" ".repeat(column)}^ ` : ""}
       {props.error}
     </pre>
-  );
-}
-
-function SearchStatus(props: { list: TraceList | null }) {
-  return (
-    <p class="status" aria-live="polite">
-      {props.list ? countOf(props.list.count, "trace") : ""}
-      {props.list?.damage && ` · traces may be missing: ${props.list.damage}`}
-    </p>
   );
 }

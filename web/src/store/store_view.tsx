@@ -1,22 +1,27 @@
-// A store of traces: search box, and its views: traces and spans with histogram and facets, durations
-// over time, operations, services, the flame graph of the matching traces; or one trace.
+// A store of traces: the query, and views of what matches: traces and spans with histogram and facets,
+// durations over time, operations, services, the flame graph; SQL; or one trace.
 
+import { useIsNarrow } from "../shared/narrow";
+import { go, type State } from "../shared/state";
+import { TabPanel, Tabs } from "../shared/tabs";
+import { SqlPage } from "../sql/sql_page";
+import type { Source } from "../../generated/answers";
+import { Durations } from "./durations";
+import { Operations } from "./operations";
+import { ServiceColors } from "./service_colors";
+import { ServicesView } from "./services";
 import { Facets } from "./store_facets";
 import { HitsFlame } from "./store_flame";
 import { TimeHistogram } from "./store_histogram";
-import { useIsNarrow } from "../shared/narrow";
-import { Operations } from "./operations";
-import { Scatter } from "./scatter";
-import { ServicesView } from "./services";
 import { Results } from "./store_results";
 import { SearchBox } from "./store_search";
-import { go, type State } from "../shared/state";
-import { TabPanel, Tabs } from "../shared/tabs";
-import { TracePage } from "./trace_view";
+import { TracePage } from "./trace_page";
 
 interface Props {
   path: string;
   state: State;
+  source: Source;
+  sources: Source[];
 }
 
 export const STORE_VIEWS = [
@@ -26,35 +31,65 @@ export const STORE_VIEWS = [
   ["operations", "Operations"],
   ["services", "Services"],
   ["flame", "Flame graph"],
+  ["sql", "SQL"],
 ] as const;
 
-export function StorePage(props: Props) {
-  if (props.state.key) return <TracePage {...props} />;
-  const view = STORE_VIEWS.find(([name]) => name === props.state.v)?.[0] ?? "traces";
+const viewOf = (state: State) => STORE_VIEWS.find(([name]) => name === state.v)?.[0] ?? "traces";
+
+// In the header of the page, also of one trace: there they lead back.
+export function StoreTabs(props: { state: State }) {
   return (
-    <main>
-      <SearchBox {...props} />
-      {props.state.cmp && (
-        <p class="status">
-          Open the trace to compare with {props.state.cmp}.{" "}
-          <button class="link" onClick={() => go({ cmp: "" })}>
-            Cancel
-          </button>
-        </p>
+    <Tabs
+      group="store"
+      label="views of the store"
+      tabs={STORE_VIEWS}
+      chosen={viewOf(props.state)}
+      onChoose={(name) =>
+        go({
+          v: name === "traces" ? "" : name,
+          key: "",
+          sel: "",
+          tab: "",
+          from: "",
+          to: "",
+          shut: "",
+          find: "",
+          zoom: "",
+          top: "",
+          row: "",
+          sort: "",
+          rev: "",
+        })
+      }
+    />
+  );
+}
+
+export function StorePage(props: Props) {
+  const view = viewOf(props.state);
+  return (
+    <ServiceColors path={props.path}>
+      {props.state.key ? (
+        <TabPanel group="store" chosen={view}>
+          <TracePage {...props} />
+        </TabPanel>
+      ) : (
+        <main>
+          {view !== "sql" && <SearchBox {...props} />}
+          {props.state.cmp && (
+            <p class="status">
+              Open the trace to compare with {props.state.cmp}.{" "}
+              <button class="link" onClick={() => go({ cmp: "" })}>
+                Cancel
+              </button>
+            </p>
+          )}
+          <TabPanel group="store" chosen={view}>
+            <View {...props} view={view} />
+          </TabPanel>
+        </main>
       )}
-      <Tabs
-        group="store"
-        label="views of the store"
-        tabs={STORE_VIEWS}
-        chosen={view}
-        onChoose={(name) =>
-          go({ v: name === "traces" ? "" : name, zoom: "", top: "", row: "", sort: "", rev: "" })
-        }
-      />
-      <TabPanel group="store" chosen={view}>
-        <View {...props} view={view} />
-      </TabPanel>
-    </main>
+    </ServiceColors>
   );
 }
 
@@ -64,11 +99,13 @@ function View(props: Props & { view: string }) {
     case "flame":
       return <HitsFlame {...props} />;
     case "scatter":
-      return <Scatter {...props} />;
+      return <Durations {...props} />;
     case "operations":
       return <Operations {...props} />;
     case "services":
       return <ServicesView {...props} />;
+    case "sql":
+      return <SqlPage {...props} />;
   }
   return (
     <>

@@ -3,9 +3,18 @@
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { get } from "../shared/api";
 import { useIsNarrow } from "../shared/narrow";
-import type { Trace } from "../../generated/answers";
-import { printValue } from "./trace_details";
-import { addCalls, growCalls, visibleCalls, type CallLine, type CallNode } from "./trace_model";
+import { go, type State } from "../shared/state";
+import { useAnswer } from "../shared/use_answer";
+import type { Trace, TraceNode } from "../../generated/answers";
+import { Details, printValue } from "./trace_details";
+import {
+  addCalls,
+  callInState,
+  growCalls,
+  visibleCalls,
+  type CallLine,
+  type CallNode,
+} from "./trace_calls_model";
 import { durationUnit } from "../shared/units";
 import { VirtualTable, type TableColumn, type TableRow } from "../shared/virtual_table";
 
@@ -23,11 +32,9 @@ interface Props {
   path: string;
   traceKey: string;
   trace: Trace; // its first part
+  state: State;
   duration: number | null; // of all of the trace, which bars are shares of; null: unknown
-  selected: number; // number of a call
   matches: ((name: string) => boolean) | null;
-  onSelect: (node: CallNode) => void; // the user selected another call
-  onShown: (node: CallNode) => void; // the selected call was loaded
   onKey: (key: string) => boolean;
 }
 
@@ -99,24 +106,23 @@ async function reveal(
   }
 }
 
+const select = (node: CallNode) => go({ call: callInState(node.call.node) }, true);
+
+// The calls, and the selected one.
 export function CallTree(props: Props) {
-  const { root, refresh, load, open, version } = useCalls(props);
-  const { selected } = props;
+  const { root, refresh, load, open } = useCalls(props);
+  const selected = Number(props.state.call ?? 0);
   const widths = useIsNarrow() ? NARROW_WIDTHS : WIDTHS;
   const isShown = (_: unknown, i: number) => widths[i] !== "";
   useEffect(() => {
     if (root) void reveal(root, selected, open, load).catch(() => undefined);
   }, [root, selected]);
-  useEffect(() => {
-    const node = root && find(root, selected);
-    if (node) props.onShown(node);
-  }, [root, selected, version]);
   if (!root) return null;
   const lines = visibleCalls(root);
   const unit = durationUnit(props.trace.nodes[0]?.duration ?? 0);
   const index = lines.findIndex((line) => "node" in line && line.node.call.node === selected);
   const choose = (line: CallLine | undefined) => {
-    if (line && "node" in line) props.onSelect(line.node);
+    if (line && "node" in line) select(line.node);
     else if (line) void load(line.more);
   };
   const close = (node: CallNode) => {
@@ -136,30 +142,46 @@ export function CallTree(props: Props) {
       if (line.node.isOpen) choose(lines[index + 1]);
       else void open(line.node);
     } else if (key === "ArrowLeft" && line.node.isOpen) close(line.node);
-    else if (key === "ArrowLeft" && line.node.parent) props.onSelect(line.node.parent);
+    else if (key === "ArrowLeft" && line.node.parent) select(line.node.parent);
     else return props.onKey(key);
     return true;
   };
   return (
-    <VirtualTable
-      class="trace-calls"
-      takesFocus
-      label="calls of the trace"
-      isTree
-      columns={columns(unit.unit, isShown)}
-      widths={widths.join(" ")}
-      count={lines.length}
-      row={(i) => {
-        const row = lineOf(lines[i] as CallLine, props, unit.print, toggle);
-        return { ...row, cells: row.cells.filter(isShown) };
-      }}
-      selected={index}
-      reveal={index}
-      onSelect={(i) => choose(lines[i])}
-      onOpen={(i) => toggle(lines[i])}
-      onKey={onKey}
-    />
+    <>
+      <VirtualTable
+        class="trace-calls"
+        takesFocus
+        label="calls of the trace"
+        isTree
+        columns={columns(unit.unit, isShown)}
+        widths={widths.join(" ")}
+        count={lines.length}
+        row={(i) => {
+          const row = lineOf(lines[i] as CallLine, props, unit.print, toggle);
+          return { ...row, cells: row.cells.filter(isShown) };
+        }}
+        selected={index}
+        reveal={index}
+        onSelect={(i) => choose(lines[i])}
+        onOpen={(i) => toggle(lines[i])}
+        onKey={onKey}
+      />
+      <Selected {...props} known={find(root, selected)?.call ?? null} number={selected} />
+    </>
   );
+}
+
+// The selected call may be one that the tree has not loaded.
+function Selected(props: Props & { known: TraceNode | null; number: number }) {
+  const { known, number } = props;
+  const asked = useAnswer<Trace>(known ? null : `${props.path}/trace`, {
+    key: props.traceKey,
+    node: number,
+    limit: 1,
+  });
+  const call = known ?? asked.value?.nodes[0];
+  if (!call) return <aside class="panel" />;
+  return <Details path={props.path} state={props.state} trace={props.trace.trace} call={call} />;
 }
 
 function lineOf(

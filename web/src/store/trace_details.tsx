@@ -1,32 +1,127 @@
-// One call of a trace: its times, attributes, links and exceptions.
+// One call of a trace: its times beside typical ones, attributes, links, events and exceptions.
 
 import { useState } from "preact/hooks";
 import { get } from "../shared/api";
 import { formatNs } from "../shared/format";
-import { go } from "../shared/state";
+import { go, linkTo, type State } from "../shared/state";
+import { useAnswer } from "../shared/use_answer";
 import type {
   Attribute,
+  Groups,
   SpanList,
+  Trace,
   TraceException,
   TraceLink,
   TraceNode,
   Value,
 } from "../../generated/answers";
+import { fieldName, hasCondition, quote, toggleCondition } from "./query_text";
+import { Service } from "./service_colors";
+import type { TraceCall } from "./trace_model";
 
 export function printValue(value: Value): string {
   return Array.isArray(value) ? `[${value.map(printValue).join(", ")}]` : (value ?? "null");
 }
 
-// `self` is null if it is not known.
-export function Details(props: {
+const sumOf = (call: TraceCall) => call.path.reduce((sum, { begin, end }) => sum + end - begin, 0);
+
+// A call of the waterfall or the flame chart.
+export function CallPanel(props: {
   path: string;
+  state: State;
   trace: string; // its id
-  call: TraceNode;
-  self: number | null;
+  call: TraceCall;
+  calls: TraceCall[];
 }) {
-  const { call, self } = props;
+  const { call } = props;
+  const { value, error } = useAnswer<Trace>(`${props.path}/trace`, {
+    key: call.key,
+    node: call.node,
+    limit: 1,
+  });
+  const node = value?.nodes[0];
+  const isCurrent = node?.node === call.node && node.duration === call.duration;
+  const onPath = sumOf(call);
   return (
-    <aside class="panel" aria-label="attributes and exceptions of the call">
+    <aside class="panel call-panel" aria-label="the selected call">
+      <h2 class={call.isFailed ? "failed" : ""}>{call.method}</h2>
+      <p class="call-service">
+        <Service name={call.service} />
+        {isCurrent && value?.type && <span class="faint">{value.type}</span>}
+      </p>
+      <table>
+        <tbody>
+          <Fact name="start" value={formatNs(call.start)} />
+          <Fact
+            name={call.isRunning ? "duration so far" : "duration"}
+            value={formatNs(call.duration)}
+          />
+          <Fact name="self" value={formatNs(call.self)} />
+          {onPath > 0 && <Fact name="on the critical path" value={formatNs(onPath)} />}
+        </tbody>
+      </table>
+      {call.isSpan && <Typical path={props.path} call={call} />}
+      {error && <p class="status error">{error}</p>}
+      {isCurrent && (
+        <Content path={props.path} state={props.state} trace={props.trace} call={node} />
+      )}
+    </aside>
+  );
+}
+
+// The durations of the same operation in the whole store.
+function Typical(props: { path: string; call: TraceCall }) {
+  const { call } = props;
+  const q = `service = ${quote(call.service)} root = ${quote(call.method)}`;
+  const { value } = useAnswer<Groups>(`${props.path}/groups`, { q, by: "operation", limit: 1 });
+  const group = value?.groups[0];
+  if (!group || group.count < 2) return null;
+  const most = Math.max(group.p99, call.duration, 1);
+  const at = (ns: number) => `${(100 * ns) / most}%`;
+  return (
+    <figure class="typical">
+      <figcaption>
+        {call.duration > group.p99
+          ? "slower than 99 % of "
+          : call.duration > group.p90
+            ? "slower than 90 % of "
+            : call.duration > group.p50
+              ? "slower than half of "
+              : "not slower than half of "}
+        <a href={linkTo({ v: "spans", key: "", sel: "", tab: "", q })}>
+          {group.count.toLocaleString("en-US")} such spans
+        </a>
+      </figcaption>
+      <div
+        class="typical-scale"
+        role="img"
+        aria-label={`p50 ${formatNs(group.p50)}, p90 ${formatNs(group.p90)}, p99 ${formatNs(group.p99)}; this one ${formatNs(call.duration)}`}
+      >
+        <i class="typical-range" style={{ left: 0, width: at(group.p50) }} />
+        <i
+          class="typical-range slow"
+          style={{ left: at(group.p50), width: at(group.p90 - group.p50) }}
+        />
+        <i
+          class="typical-range slowest"
+          style={{ left: at(group.p90), width: at(group.p99 - group.p90) }}
+        />
+        <i class="typical-this" style={{ left: at(call.duration) }} />
+      </div>
+      <div class="typical-values">
+        <span>p50 {formatNs(group.p50)}</span>
+        <span>p90 {formatNs(group.p90)}</span>
+        <span>p99 {formatNs(group.p99)}</span>
+      </div>
+    </figure>
+  );
+}
+
+// A call of the list of all calls.
+export function Details(props: { path: string; state: State; trace: string; call: TraceNode }) {
+  const { call } = props;
+  return (
+    <aside class="panel call-panel" aria-label="the selected call">
       <h2 class={call.isError ? "failed" : ""}>{call.method}</h2>
       <table>
         <tbody>
@@ -35,15 +130,30 @@ export function Details(props: {
             name={call.isOpen ? "duration so far" : "duration"}
             value={formatNs(call.duration)}
           />
-          {self !== null && <Fact name="self" value={formatNs(self)} />}
+          <Fact name="self" value={formatNs(call.self)} />
           <Fact name="calls inside" value={(call.calls - 1).toLocaleString("en-US")} />
         </tbody>
       </table>
-      <h3>Attributes</h3>
-      {call.attributes ? <Attributes list={call.attributes} /> : <p class="status">none</p>}
-      {call.links && <Links path={props.path} trace={props.trace} list={call.links} />}
-      {call.exceptions && <Exceptions list={call.exceptions} />}
+      <Content {...props} />
     </aside>
+  );
+}
+
+function Content(props: { path: string; state: State; trace: string; call: TraceNode }) {
+  const { call } = props;
+  return (
+    <>
+      {call.exceptions && <Exceptions list={call.exceptions} />}
+      <h3>Attributes</h3>
+      {call.attributes ? (
+        <Attributes list={call.attributes} state={props.state} />
+      ) : (
+        <p class="faint">none</p>
+      )}
+      {call.links && (
+        <Links path={props.path} state={props.state} trace={props.trace} list={call.links} />
+      )}
+    </>
   );
 }
 
@@ -59,24 +169,63 @@ function breakable(name: string) {
   ));
 }
 
+const nameOf = (name: string) => (name.length <= SHORT ? name : breakable(name));
+
 function Fact(props: { name: string; value: string }) {
   return (
     <tr>
       <th scope="row" class={props.name.length <= SHORT ? "short" : ""}>
-        {props.name.length <= SHORT ? props.name : breakable(props.name)}
+        {nameOf(props.name)}
       </th>
       <td class="wrap">{props.value}</td>
     </tr>
   );
 }
 
-function Attributes(props: { list: Attribute[] }) {
+// A value leads to the traces that have it too.
+function Attributes(props: { list: Attribute[]; state?: State }) {
+  const query = props.state?.q ?? "";
+  const search = (condition: string) =>
+    linkTo({
+      key: "",
+      sel: "",
+      tab: "",
+      from: "",
+      to: "",
+      shut: "",
+      q: hasCondition(query, condition) ? query : toggleCondition(query, condition),
+    });
   return (
     <table class="attributes">
       <tbody>
-        {props.list.map(([key, value], i) => (
-          <Fact key={i} name={key ?? ""} value={printValue(value)} />
-        ))}
+        {props.list.map(([key, value], i) => {
+          const name = key ?? "";
+          const text = printValue(value);
+          const condition = `${fieldName(name)} = ${quote(text)}`;
+          return (
+            <tr key={i}>
+              <th scope="row" class={name.length <= SHORT ? "short" : ""}>
+                {nameOf(name)}
+              </th>
+              <td class="wrap">
+                {text}
+                {props.state && !Array.isArray(value) && name !== "" && (
+                  <>
+                    {" "}
+                    <a
+                      class="find-such"
+                      href={search(condition)}
+                      title={`traces with ${condition}`}
+                    >
+                      <span aria-hidden="true">⌕</span>
+                      <span class="hidden">find traces with {name}</span>
+                    </a>
+                  </>
+                )}
+              </td>
+            </tr>
+          );
+        })}
       </tbody>
     </table>
   );
@@ -92,14 +241,14 @@ async function keyOf(path: string, link: TraceLink): Promise<string | null> {
   return null;
 }
 
-function Links(props: { path: string; trace: string; list: TraceLink[] }) {
+function Links(props: { path: string; state: State; trace: string; list: TraceLink[] }) {
   const [note, setNote] = useState("");
   const open = (link: TraceLink) =>
     keyOf(props.path, link).then(
       (key) =>
         key === null
           ? setNote(`trace ${link.trace} is not in this store`)
-          : go({ key, tab: "spans", zoom: "", call: "", find: "" }),
+          : go({ key, sel: `${key}/0`, tab: "", call: "", find: "", from: "", to: "", shut: "" }),
       (error: Error) => setNote(error.message),
     );
   return (
@@ -137,10 +286,15 @@ function Exceptions(props: { list: TraceException[] }) {
             {i > 0 && "caused by "}
             {exception.class ?? "exception"}
           </h3>
-          <p>{exception.message}</p>
+          {exception.message && <p>{exception.message}</p>}
           {exception.stack.length > 0 && (
-            <pre class="source" tabIndex={0} role="group" aria-label="stack trace">
-              {exception.stack.join("\n")}
+            <pre tabIndex={0} role="group" aria-label="stack trace">
+              {exception.stack.map((frame, k) => (
+                <span key={k} class="frame">
+                  {frame}
+                  {"\n"}
+                </span>
+              ))}
             </pre>
           )}
         </section>

@@ -1,9 +1,10 @@
-// The scales of the scatter plot, and the query of a rectangle in it.
+// The scales of durations over time, and the query of a rectangle in them.
 
 import { withTimes } from "./query_text";
-import type { TraceRow } from "../../generated/answers";
 
 export interface Scale {
+  first: bigint; // ns since the epoch
+  last: bigint;
   low: number; // ns
   high: number;
   x: (time: string) => number; // 0 to 1, from the left
@@ -12,16 +13,12 @@ export interface Scale {
   durationAt: (y: number) => number;
 }
 
-export function durationScale(traces: TraceRow[]): Scale {
-  const times = traces.map((trace) => BigInt(trace.time));
-  const durations = traces.map((trace) => Math.max(1, trace.duration));
-  const first = times.reduce((a, b) => (b < a ? b : a), times[0] ?? 0n);
-  const last = times.reduce((a, b) => (b > a ? b : a), first);
-  const low = durations.reduce((a, b) => Math.min(a, b), Infinity) * 0.9;
-  const high = durations.reduce((a, b) => Math.max(a, b), 1) * 1.1;
+export function scaleOf(first: bigint, last: bigint, low: number, high: number): Scale {
   const span = Number(last - first) || 1;
   const size = Math.log(high / low) || 1;
   return {
+    first,
+    last: last > first ? last : first + 1n,
     low,
     high,
     x: (time) => Number(BigInt(time) - first) / span,
@@ -31,9 +28,24 @@ export function durationScale(traces: TraceRow[]): Scale {
   };
 }
 
+interface Timed {
+  time: string;
+  duration: number;
+}
+
+export function durationScale(traces: Timed[]): Scale {
+  const times = traces.map((trace) => BigInt(trace.time));
+  const durations = traces.map((trace) => Math.max(1, trace.duration));
+  const first = times.reduce((a, b) => (b < a ? b : a), times[0] ?? 0n);
+  const last = times.reduce((a, b) => (b > a ? b : a), first);
+  const low = durations.reduce((a, b) => Math.min(a, b), Infinity) * 0.9;
+  const high = durations.reduce((a, b) => Math.max(a, b), 1) * 1.1;
+  return scaleOf(first, last, low, high);
+}
+
 // The trace whose dot is nearest to a place in an area of some pixels, within `near` pixels; -1: none.
 export function nearestTrace(
-  traces: TraceRow[],
+  traces: Timed[],
   scale: Scale,
   spot: { x: number; y: number; width: number; height: number },
   near: number,
