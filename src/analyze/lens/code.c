@@ -1,9 +1,10 @@
 #include "analyze/lens/code.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/lens/code_paths.h"
+#include "analyze/lens/matches.h"
 #include "base/alloc.h"
 #include "base/list.h"
 #include "base/name_filter.h"
@@ -92,239 +93,13 @@ const char *cn_code_reason(const struct cn_code_class *code)
     return reasons[code->reason];
 }
 
-static bool begins_with(const char *text, const char *start)
-{
-    return strncmp(text, start, strlen(start)) == 0;
-}
-
-static bool begins_with_any(const char *text, const char *const *starts, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (begins_with(text, starts[i]))
-            return true;
-    return false;
-}
-
-static bool matches_any(const char *text, const char *const *globs, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (fnmatch(globs[i], text, 0) == 0)
-            return true;
-    return false;
-}
-
-#define BEGINS_WITH_ANY(text, list) begins_with_any(text, list, CN_COUNT_OF(list))
-#define MATCHES_ANY(text, list)     matches_any(text, list, CN_COUNT_OF(list))
-
-/* What is known of a module before its functions are looked at, and what they add. */
-struct code_module {
-    const char *path; /* "" if unknown */
-    uint8_t language; /* of all its functions: "[python]", "[kernel.kallsyms]" */
-    bool is_system, is_interpreter, is_kernel;
-    bool is_program; /* it has main() */
-    bool is_go, is_rust;
-};
-
-struct code_file {
-    const char *path;
-    uint8_t language; /* by its ending */
-    bool is_header;   /* of C or C++ */
-    bool is_system, is_package;
-};
-
 struct code_table {
     struct cn_database *db;
     struct cn_codes *out;
     const struct cn_name_filter *mine;
-    struct code_module *modules;
-    struct code_file *files;
+    struct cn_code_module *modules;
+    struct cn_code_file *files;
 };
-
-static bool is_below_system(const char *path)
-{
-    static const char *const folders[] = {"/usr/",  "/lib/",       "/lib32/",
-                                          "/lib64", "/bin/",       "/sbin/",
-                                          "/snap/", "/nix/store/", "/gnu/store/"};
-
-    return BEGINS_WITH_ANY(path, folders);
-}
-
-static bool is_kernel_module(const char *path)
-{
-    static const char *const globs[] = {"[[]kernel*",  "[[]guest.kernel*", "*.ko",
-                                        "*.ko.[gxz]*", "*vmlinux*",        "[[]*.ko]",
-                                        "[[]bpf*",     "bpf_prog_*"};
-
-    return MATCHES_ANY(path, globs);
-}
-
-/* By the name of the file, in any folder: interpreters are often not those of the system. */
-static bool is_interpreter(const char *path)
-{
-    static const char *const globs[] = {"libpython[23]*.so*",
-                                        "python",
-                                        "python[23]*",
-                                        "pypy*",
-                                        "libpypy*",
-                                        "libjvm.so",
-                                        "libjli.so",
-                                        "java",
-                                        "node",
-                                        "nodejs",
-                                        "libnode.so*",
-                                        "libv8*.so*",
-                                        "deno",
-                                        "ruby",
-                                        "ruby[0-9]*",
-                                        "libruby*.so*",
-                                        "php",
-                                        "php[0-9]*",
-                                        "php-fpm*",
-                                        "libphp*.so*",
-                                        "perl",
-                                        "perl5*",
-                                        "libperl.so*",
-                                        "lua",
-                                        "lua5*",
-                                        "luajit*",
-                                        "liblua*.so*",
-                                        "libluajit*",
-                                        "beam.smp",
-                                        "libcoreclr.so",
-                                        "libclrjit.so",
-                                        "libmono*.so*",
-                                        "libjulia*.so*",
-                                        "libguile*.so*"};
-    const char *name = cn_path_name(path);
-
-    return !cn_ends_with(name, ".py") && MATCHES_ANY(name, globs);
-}
-
-static bool is_shared_library(const char *path)
-{
-    static const char *const globs[] = {"lib*.so*", "ld-*.so*", "ld.so*"};
-
-    return MATCHES_ANY(cn_path_name(path), globs);
-}
-
-static void describe_module(struct code_module *out, const char *path)
-{
-    const char *name = cn_path_name(path);
-
-    out->path = path;
-    out->is_kernel = is_kernel_module(path);
-    out->is_interpreter = is_interpreter(path);
-    /* Without a folder, as in texts of other tools: a shared library is not the program. */
-    out->is_system = is_below_system(path) || strcmp(path, "[vdso]") == 0 ||
-                     strcmp(path, "[vsyscall]") == 0 ||
-                     (name == path && is_shared_library(path));
-    if (out->is_kernel) {
-        out->language = CN_CODE_KERNEL;
-    } else if (path[0] == '[') {
-        /* Frames of interpreters have their language as the module. */
-        struct cn_text word = {0};
-        size_t len = strcspn(path + 1, "]");
-
-        cn_text_add(&word, path + 1, len);
-        unsigned found = cn_code_language_find(cn_text_str(&word));
-        out->language = (uint8_t)(found < CN_CODE_LANGUAGES ? found : CN_CODE_UNKNOWN);
-        cn_text_done(&word);
-    }
-}
-
-static unsigned language_of_ending(const char *path, bool *is_header)
-{
-    static const struct {
-        const char *ending;
-        enum cn_code_language language;
-    } endings[] = {
-        {".c", CN_CODE_C},
-        {".cc", CN_CODE_CPP},
-        {".cpp", CN_CODE_CPP},
-        {".cxx", CN_CODE_CPP},
-        {".c++", CN_CODE_CPP},
-        {".C", CN_CODE_CPP},
-        {".hpp", CN_CODE_CPP},
-        {".hh", CN_CODE_CPP},
-        {".hxx", CN_CODE_CPP},
-        {".tcc", CN_CODE_CPP},
-        {".ipp", CN_CODE_CPP},
-        {".inl", CN_CODE_CPP},
-        {".cu", CN_CODE_CPP},
-        {".rs", CN_CODE_RUST},
-        {".go", CN_CODE_GO},
-        {".f", CN_CODE_FORTRAN},
-        {".F", CN_CODE_FORTRAN},
-        {".for", CN_CODE_FORTRAN},
-        {".f90", CN_CODE_FORTRAN},
-        {".F90", CN_CODE_FORTRAN},
-        {".f95", CN_CODE_FORTRAN},
-        {".f03", CN_CODE_FORTRAN},
-        {".f08", CN_CODE_FORTRAN},
-        {".S", CN_CODE_ASSEMBLY},
-        {".s", CN_CODE_ASSEMBLY},
-        {".asm", CN_CODE_ASSEMBLY},
-        {".py", CN_CODE_PYTHON},
-        {".pyx", CN_CODE_PYTHON},
-        {".java", CN_CODE_JAVA},
-        {".kt", CN_CODE_JAVA},
-        {".scala", CN_CODE_JAVA},
-        {".groovy", CN_CODE_JAVA},
-        {".clj", CN_CODE_JAVA},
-        {".js", CN_CODE_JAVASCRIPT},
-        {".mjs", CN_CODE_JAVASCRIPT},
-        {".cjs", CN_CODE_JAVASCRIPT},
-        {".ts", CN_CODE_JAVASCRIPT},
-        {".tsx", CN_CODE_JAVASCRIPT},
-        {".jsx", CN_CODE_JAVASCRIPT},
-        {".rb", CN_CODE_RUBY},
-        {".php", CN_CODE_PHP},
-        {".pl", CN_CODE_PERL},
-        {".pm", CN_CODE_PERL},
-    };
-    const char *dot = strrchr(cn_path_name(path), '.');
-
-    *is_header = dot && strcmp(dot, ".h") == 0;
-    for (size_t i = 0; dot && i < CN_COUNT_OF(endings); i++)
-        if (strcmp(dot, endings[i].ending) == 0)
-            return endings[i].language;
-    if (begins_with(path, "node:"))
-        return CN_CODE_JAVASCRIPT;
-    /* Headers of the standard library of C++ have no ending. */
-    return !dot && strstr(path, "/c++/") ? CN_CODE_CPP : CN_CODE_UNKNOWN;
-}
-
-/* Folders of packages of each language, wherever they are installed. */
-static const char *const package_folders[] = {
-    "/site-packages/", "/dist-packages/",       "/node_modules/",
-    "/pkg/mod/",       "/.cargo/registry/src/", "/.cargo/git/checkouts/",
-    "/gems/",          "/vendor/bundle/",       "/vendor/",
-};
-
-static bool is_of_package(const char *path)
-{
-
-    static const char *const parts[] = {
-        "*/lib/python[23].*/*", "<frozen *",       "node:*",
-        "*/lib/ruby/*",         "*/share/perl/*",  "*/lib/perl*/*",
-        "/rustc/*/library/*",   "*/rustlib/src/*", "*/go/src/*",
-        "*/go-1.[0-9]*/src/*"};
-
-    for (size_t i = 0; i < CN_COUNT_OF(package_folders); i++)
-        if (strstr(path, package_folders[i]))
-            return true;
-    /* Without modules, programs in Go are below a folder named go/src, as its library is. */
-    return MATCHES_ANY(path, parts) && !strstr(path, "/go/src/github.com/") &&
-           !strstr(path, "/go/src/main/");
-}
-
-static void describe_file(struct code_file *out, const char *path)
-{
-    out->path = path;
-    out->language = (uint8_t)language_of_ending(path, &out->is_header);
-    out->is_system = is_below_system(path);
-    out->is_package = is_of_package(path);
-}
 
 /* Where a qualified name begins, after the type of the result: "void std::sort<int>(...)". */
 static const char *name_begin(const char *name)
@@ -333,7 +108,7 @@ static const char *name_begin(const char *name)
     int depth = 0;
 
     for (const char *at = name; *at; at++) {
-        if (depth == 0 && begins_with(at, "operator"))
+        if (depth == 0 && cn_begins_with(at, "operator"))
             break;
         if (*at == '(' && depth == 0 && at != begin)
             break; /* parameters */
@@ -352,7 +127,7 @@ static bool is_unnamed(const char *name)
 {
     const char *plus = strstr(name, "+0x");
 
-    return name[0] == '\0' || begins_with(name, "[unknown]") ||
+    return name[0] == '\0' || cn_begins_with(name, "[unknown]") ||
            (plus && plus[3 + strspn(plus + 3, "0123456789abcdef")] == '\0');
 }
 
@@ -362,7 +137,7 @@ static bool has_rust_marks(const char *name)
         "core::",    "alloc::",     "<core::", "<alloc::", "__rust_", "rust_begin_unwind",
         "std::rt::", "hashbrown::", "_R"};
 
-    return BEGINS_WITH_ANY(name, starts) || strstr(name, "::{{closure}}") ||
+    return CN_BEGINS_WITH_ANY(name, starts) || strstr(name, "::{{closure}}") ||
            strstr(name, "::{closure#") ||
            (name[0] == '<' && strstr(name, " as ") && strstr(name, ">::"));
 }
@@ -378,8 +153,8 @@ static bool is_go_mark(const char *name)
     return cn_list_has(marks, CN_COUNT_OF(marks), name);
 }
 
-static unsigned language_of(const struct code_module *module,
-                            const struct code_file *file, const char *name)
+static unsigned language_of(const struct cn_code_module *module,
+                            const struct cn_code_file *file, const char *name)
 {
     static const char *const annotations[] = {"_[k]", "_[i]", "_[j]"}; /* FlameGraph */
     const char *begin = name_begin(name);
@@ -390,7 +165,7 @@ static unsigned language_of(const struct code_module *module,
         return CN_CODE_KERNEL;
     if (file->language != CN_CODE_UNKNOWN)
         return file->language;
-    if (begins_with(name, "py::"))
+    if (cn_begins_with(name, "py::"))
         return CN_CODE_PYTHON;
     if (is_unnamed(name))
         return CN_CODE_UNKNOWN;
@@ -398,8 +173,8 @@ static unsigned language_of(const struct code_module *module,
         return strchr(name, '.') ? CN_CODE_GO : CN_CODE_ASSEMBLY;
     if (has_rust_marks(begin) || (module->is_rust && strstr(name, "::")))
         return CN_CODE_RUST;
-    if (strstr(name, "::") || strchr(name, '(') || begins_with(name, "_Z") ||
-        begins_with(name, "operator"))
+    if (strstr(name, "::") || strchr(name, '(') || cn_begins_with(name, "_Z") ||
+        cn_begins_with(name, "operator"))
         return CN_CODE_CPP;
     if (file->is_header)
         return CN_CODE_C;
@@ -434,7 +209,7 @@ static bool is_start(const char *name)
         "__scrt_common_main*",
         "execute_native_thread_routine"};
 
-    return MATCHES_ANY(name, globs);
+    return CN_MATCHES_ANY(name, globs);
 }
 
 /* The first element of an import path of Go, "net" of "net/http.(*conn).serve", is of its library. */
@@ -461,7 +236,7 @@ static bool is_go_runtime(const char *name)
     static const char *const starts[] = {"runtime.", "runtime/", "internal/runtime/",
                                          "type:.",   "go:",      "gcWriteBarrier"};
 
-    return BEGINS_WITH_ANY(name, starts);
+    return CN_BEGINS_WITH_ANY(name, starts);
 }
 
 static bool is_standard_library(unsigned language, const char *name)
@@ -476,11 +251,11 @@ static bool is_standard_library(unsigned language, const char *name)
 
     switch (language) {
     case CN_CODE_CPP:
-        return BEGINS_WITH_ANY(name_begin(name), cpp);
+        return CN_BEGINS_WITH_ANY(name_begin(name), cpp);
     case CN_CODE_RUST:
-        return BEGINS_WITH_ANY(name_begin(name), rust);
+        return CN_BEGINS_WITH_ANY(name_begin(name), rust);
     case CN_CODE_JAVA:
-        return BEGINS_WITH_ANY(name, java);
+        return CN_BEGINS_WITH_ANY(name, java);
     case CN_CODE_GO:
         return is_go_library(name);
     default:
@@ -503,14 +278,14 @@ static bool is_runtime_name(unsigned language, const char *name)
         return name[0] == '(' && name[strlen(name) - 1] == ')' &&
                strcmp(name, "(anonymous)") != 0;
     case CN_CODE_PYTHON:
-        return begins_with(name, "<frozen ");
+        return cn_begins_with(name, "<frozen ");
     default:
         return false;
     }
 }
 
-static bool is_mine(const struct code_table *t, const struct code_module *module,
-                    const struct code_file *file, const char *name)
+static bool is_mine(const struct code_table *t, const struct cn_code_module *module,
+                    const struct cn_code_file *file, const char *name)
 {
     return (module->path[0] &&
             (cn_name_filter_matches(t->mine, module->path) ||
@@ -522,8 +297,8 @@ static bool is_mine(const struct code_table *t, const struct code_module *module
 }
 
 static struct cn_code_class decide(const struct code_table *t,
-                                   const struct code_module *module,
-                                   const struct code_file *file, const char *name)
+                                   const struct cn_code_module *module,
+                                   const struct cn_code_file *file, const char *name)
 {
     uint8_t language = (uint8_t)language_of(module, file, name);
     bool is_native = language < CN_CODE_PYTHON;
@@ -574,26 +349,6 @@ static struct cn_code_class decide(const struct code_table *t,
         .language = language, .kind = (uint8_t)kind, .reason = (uint8_t)reason};
 }
 
-/* "numpy" of ".../site-packages/numpy/core/x.py", "@babel/core" of ".../node_modules/@babel/core/..". */
-static bool add_package(const char *path, struct cn_text *out)
-{
-    for (size_t i = 0; i < CN_COUNT_OF(package_folders); i++) {
-        const char *at = strstr(path, package_folders[i]), *name;
-
-        for (const char *next = at; next; next = strstr(next + 1, package_folders[i]))
-            at = next; /* packages contain the packages that they need */
-        if (!at)
-            continue;
-        name = at + strlen(package_folders[i]);
-        size_t len = strcspn(name, "/");
-        if (name[0] == '@' && name[len])
-            len += 1 + strcspn(name + len + 1, "/");
-        cn_text_add(out, name, len);
-        return true;
-    }
-    return false;
-}
-
 /* The package of a name that has one: "net/http" of Go, "java.util" of Java, the crate of Rust. */
 static bool add_name_package(unsigned language, const char *name, struct cn_text *out)
 {
@@ -638,8 +393,8 @@ static bool add_name_package(unsigned language, const char *name, struct cn_text
 }
 
 static uint32_t library_of(struct code_table *t, const struct cn_code_class *code,
-                           const struct code_module *module, const struct code_file *file,
-                           const char *name)
+                           const struct cn_code_module *module,
+                           const struct cn_code_file *file, const char *name)
 {
     bool is_named = code->language == CN_CODE_GO || code->language == CN_CODE_RUST ||
                     code->language == CN_CODE_JAVA; /* names begin with the package */
@@ -649,7 +404,7 @@ static uint32_t library_of(struct code_table *t, const struct cn_code_class *cod
         cn_text_str_add(&text, "kernel");
     else if (code->kind != CN_CODE_LIBRARY ||
              !((is_named && add_name_package(code->language, name, &text)) ||
-               add_package(file->path, &text) ||
+               cn_code_add_package(file->path, &text) ||
                add_name_package(code->language, name, &text)))
         cn_text_str_add(&text, cn_path_name(module->path));
     uint32_t number = cn_names_add(&t->out->libraries, cn_text_str(&text));
@@ -657,16 +412,16 @@ static uint32_t library_of(struct code_table *t, const struct cn_code_class *cod
     return number;
 }
 
-static const struct code_module *module_at(const struct code_table *t, uint32_t index)
+static const struct cn_code_module *module_at(const struct code_table *t, uint32_t index)
 {
-    static const struct code_module unknown = {.path = ""};
+    static const struct cn_code_module unknown = {.path = ""};
 
     return index < t->db->module_count ? &t->modules[index] : &unknown;
 }
 
-static const struct code_file *file_at(const struct code_table *t, uint32_t index)
+static const struct cn_code_file *file_at(const struct code_table *t, uint32_t index)
 {
-    static const struct code_file unknown = {.path = ""};
+    static const struct cn_code_file unknown = {.path = ""};
 
     return index < t->db->file_count ? &t->files[index] : &unknown;
 }
@@ -682,14 +437,14 @@ static bool describe(struct code_table *t, struct cn_error *err)
 
         if (!cn_database_module(db, i, &module, err))
             return false;
-        describe_module(&t->modules[i], module.path);
+        cn_code_module_init(&t->modules[i], module.path);
     }
     for (uint32_t i = 0; i < db->file_count; i++) {
         struct cn_source_file file;
 
         if (!cn_database_file(db, i, &file, err))
             return false;
-        describe_file(&t->files[i], file.path);
+        cn_code_file_init(&t->files[i], file.path);
     }
     return true;
 }
@@ -699,7 +454,7 @@ static bool note_functions(struct code_table *t, struct cn_error *err)
 {
     for (uint32_t i = 0; i < t->db->function_count; i++) {
         struct cn_function function;
-        struct code_module *module;
+        struct cn_code_module *module;
 
         if (!cn_database_function(t->db, i, &function, err))
             return false;
@@ -715,8 +470,8 @@ static bool note_functions(struct code_table *t, struct cn_error *err)
     }
     /* The loader has a _start of its own, and some libraries a main(). */
     for (uint32_t i = 0; i < t->db->module_count; i++)
-        t->modules[i].is_program &=
-            !is_shared_library(t->modules[i].path) && !t->modules[i].is_interpreter;
+        t->modules[i].is_program &= !cn_code_is_shared_library(t->modules[i].path) &&
+                                    !t->modules[i].is_interpreter;
     return true;
 }
 
@@ -729,7 +484,7 @@ static bool decide_all(struct code_table *t, struct cn_error *err)
     out->of_function = cn_alloc(out->function_count, sizeof(*out->of_function));
     out->of_module = cn_alloc(out->module_count, sizeof(*out->of_module));
     for (uint32_t i = 0; i < out->module_count; i++) {
-        const struct code_module *module = module_at(t, i);
+        const struct cn_code_module *module = module_at(t, i);
 
         out->of_module[i] = decide(t, module, file_at(t, CN_NONE), "");
         out->of_module[i].library =
@@ -740,8 +495,8 @@ static bool decide_all(struct code_table *t, struct cn_error *err)
 
         if (!cn_database_function(t->db, i, &function, err))
             return false;
-        const struct code_module *module = module_at(t, function.module);
-        const struct code_file *file = file_at(t, function.file);
+        const struct cn_code_module *module = module_at(t, function.module);
+        const struct cn_code_file *file = file_at(t, function.file);
         out->of_function[i] = decide(t, module, file, function.name);
         out->of_function[i].library =
             library_of(t, &out->of_function[i], module, file, function.name);
