@@ -243,6 +243,25 @@ class Answers(unittest.TestCase):
                 for value, twin in zip(callee["row"]["values"], caller[0]["row"]["values"]):
                     self.assertAlmostEqual(value or 0, twin or 0, places=12)
 
+    def test_graphs_around_a_function_begin_with_its_callers_and_callees(self):
+        """Both flame graphs say of the functions next to it what the lists say, and go on from there."""
+        depths = {"callers": 0, "callees": 0}
+        for source in (0, 1):
+            for hit in self.ask(source, "search", view="bottom-up", q=".", limit=20)["hits"]:
+                detail = self.ask(source, "function", row=hit["row"]["context"])
+                graphs = {"callers": self.ask(source, "flame", view="bottom-up", side="total", min=0, row=detail["function"]["id"]),
+                          "callees": self.ask(source, "flame", view="callees", min=0, row=hit["row"]["context"])}
+                for name, graph in graphs.items():
+                    self.assertEqual((graph["side"], graph["column"]), ("total", detail["columns"][0]["metric"]))
+                    listed = {other["row"]["label"]: other["row"]["values"][0] for other in detail[name]}
+                    drawn = {graph["names"][node[1]]: node[3] for node in graph["nodes"] if node[0] == 0}
+                    self.assertEqual(set(drawn), {label for label, value in listed.items() if value}, name)
+                    for label, value in drawn.items():
+                        self.assertAlmostEqual(value, listed[label], places=12)
+                    depths[name] = max([depths[name], *(node[0] for node in graph["nodes"])])
+                self.assertAlmostEqual(graphs["callees"]["total"], detail["function"]["values"][0] or 0, places=12)
+        self.assertGreater(min(depths.values()), 0, depths)
+
     def test_a_range_of_everything_is_the_whole(self):
         whole = self.ask(1, "range", min=0)
         halves = [self.ask(1, "range", min=0, begin=a, end=b)["total"] for a, b in self.halves(1)]

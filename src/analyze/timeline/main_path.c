@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "analyze/timeline/tally.h"
 #include "analyze/views/frames.h"
 #include "base/alloc.h"
 
@@ -59,7 +60,8 @@ static bool is_better(uint64_t ns, uint32_t frame, uint64_t other_ns, uint32_t o
     return ns > other_ns || (ns == other_ns && frame < other);
 }
 
-void cn_main_path_add(struct cn_main_path *path, uint32_t slot, uint64_t ns)
+/* A thread was in a frame, not in its callees, for so long. Once a frame. */
+static void add_stack(struct cn_main_path *path, uint32_t slot, uint64_t ns)
 {
     struct cn_path_stack *stacks = path->stacks;
     size_t at = path->stack_count;
@@ -155,7 +157,9 @@ static void forget(struct cn_main_path *path)
     path->stack_count = 0;
 }
 
-uint32_t cn_main_path_take(struct cn_main_path *path, uint64_t *total_ns)
+/* The last frame of the path and its total time; CN_NONE if nothing was added. Everything
+ * added is forgotten. */
+static uint32_t take(struct cn_main_path *path, uint64_t *total_ns)
 {
     const struct cn_path_slot *slot;
 
@@ -176,4 +180,27 @@ uint32_t cn_main_path_take(struct cn_main_path *path, uint64_t *total_ns)
     uint32_t frame = slot->frame;
     forget(path);
     return frame;
+}
+
+uint32_t cn_main_path_choose(struct cn_main_path *path, const struct cn_tally *tally,
+                             uint64_t *total_ns, uint64_t *busy_ns)
+{
+    uint32_t idle = (uint32_t)path->frames->count;
+    uint64_t waiting_ns = 0;
+
+    *busy_ns = 0;
+    for (size_t i = 0; i < tally->used_count; i++) {
+        uint32_t slot = tally->used[i];
+
+        if (path->slots[slot].frame == idle) {
+            waiting_ns += tally->ns[slot];
+            continue;
+        }
+        *busy_ns += tally->ns[slot];
+        add_stack(path, slot, tally->ns[slot]);
+    }
+    if (*busy_ns > 0 || waiting_ns == 0)
+        return take(path, total_ns);
+    *total_ns = waiting_ns;
+    return idle;
 }

@@ -6,8 +6,8 @@
  *     cn_main_path_init(&path, frames);
  *     slot = cn_main_path_slot(&path, frame);           once a frame
  *     for each slice:
- *         cn_main_path_add(&path, slot, ns); ...
- *         best = cn_main_path_take(&path, &total_ns);
+ *         cn_tally_add(&tally, slot, ns); ...
+ *         best = cn_main_path_choose(&path, &tally, &total_ns, &busy_ns);
  *     cn_main_path_done(&path);
  *
  * Slots number the frames that were met, and their callers: what is added up is dense. Frames
@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 struct cn_frames;
+struct cn_tally;
 
 enum { CN_PATH_STACKS_MAX = 8 }; /* that decide */
 
@@ -60,11 +61,10 @@ void cn_main_path_done(struct cn_main_path *path); /* a zeroed one is fine */
 /* The slot of a frame; a new one is path->slot_count before the call, its callers follow. */
 uint32_t cn_main_path_slot(struct cn_main_path *path, uint32_t frame);
 
-/* A thread was in a frame, not in its callees, for so long. Once a frame. */
-void cn_main_path_add(struct cn_main_path *path, uint32_t slot, uint64_t ns);
-
-/* The last frame of the path and its total time; CN_NONE if nothing was added. Everything
- * added is forgotten. */
-uint32_t cn_main_path_take(struct cn_main_path *path, uint64_t *total_ns);
+/* The last frame of the path of a slice, of which `tally` has the time in each frame without its
+ * callees, by slot; its total time, and that in which the thread ran. Waiting, if it did not run;
+ * CN_NONE if the slice has no time. */
+uint32_t cn_main_path_choose(struct cn_main_path *path, const struct cn_tally *tally,
+                             uint64_t *total_ns, uint64_t *busy_ns);
 
 #endif

@@ -206,25 +206,30 @@ static void add_frame(struct occupancy_worker *worker, uint32_t frame, uint64_t 
     add_stack(worker, frame, ns);
 }
 
-/* The place that stands for the slice that was read, and its time. */
-static uint32_t choose_place(struct occupancy_worker *worker, uint64_t *ns)
+/* The place that stands for the slice that was read, its time, and that in which the thread
+ * ran. */
+static uint32_t choose_place(struct occupancy_worker *worker, uint64_t *ns,
+                             uint64_t *busy_ns)
 {
     struct cn_tally *tally = &worker->tally;
+    uint32_t idle = worker->build->out.idle;
 
     if (worker->only_ns > 0) {
         *ns = worker->only_ns;
+        *busy_ns = worker->only_frame == idle ? 0 : *ns;
         worker->total_ns[cn_frames_function(worker->path.frames, CN_DEPTH_ALL,
                                             worker->only_frame)] += *ns;
         worker->only_ns = 0;
         return worker->only_frame;
     }
-    if (worker->path.frames) {
-        for (size_t i = 0; i < tally->used_count; i++)
-            cn_main_path_add(&worker->path, tally->used[i], tally->ns[tally->used[i]]);
-        return cn_main_path_take(&worker->path, ns);
-    }
+    if (worker->path.frames)
+        return cn_main_path_choose(&worker->path, tally, ns, busy_ns);
     uint32_t place = cn_tally_max(tally);
     *ns = place == CN_NONE ? 0 : tally->ns[place];
+    *busy_ns = 0;
+    for (size_t i = 0; i < tally->used_count; i++)
+        if (tally->used[i] != idle)
+            *busy_ns += tally->ns[tally->used[i]];
     return place;
 }
 
@@ -259,12 +264,13 @@ static void close_column(struct occupancy_worker *worker)
     struct cn_tally *tally = &worker->tally;
     double width_ns = (double)(worker->column_end_ns - worker->column_begin_ns);
     struct cn_occupancy_cell *cell = &worker->cells[worker->column];
-    uint64_t ns;
+    uint64_t ns, busy_ns;
 
-    cell->place = choose_place(worker, &ns);
+    cell->place = choose_place(worker, &ns, &busy_ns);
     if (worker->build->request->prefers_running && cell->place == worker->build->out.idle)
         cell->place = choose_running(worker, cell->place, &ns);
     cell->share = (double)ns / width_ns;
+    cell->busy = (double)busy_ns / width_ns;
     for (size_t i = 0; i < tally->used_count; i++)
         worker->total_ns[function_of(worker, tally->used[i])] +=
             tally->ns[tally->used[i]];

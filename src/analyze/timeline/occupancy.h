@@ -2,7 +2,8 @@
  *
  * A sample lasts until the next one of its thread; time before the first and after the last
  * sample is not counted. A cell shows the place with the most time in its slice, waiting
- * included unless `prefers_running`.
+ * included unless `prefers_running` or stacks are not cut: then it shows waiting only if the thread did
+ * not run in the slice. `busy` tells how much of it the thread ran.
  *
  * With `points`, a cell with many samples reads that many moments of its slice instead of
  * all samples: the work is bounded by the number of cells. The number of samples of a cell
@@ -59,6 +60,7 @@ struct cn_occupancy_cell {
     uint32_t place; /* `idle` when the thread did not run, CN_NONE without samples */
     uint32_t sample_count; /* that begin in the slice; only with `points` */
     double share; /* of the slice, 0 to 1; that of a frame includes its callees */
+    double busy;  /* part of the slice in which the thread ran, 0 to 1 */
 };
 
 struct cn_occupancy {

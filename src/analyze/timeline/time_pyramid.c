@@ -30,9 +30,11 @@ enum {
 /* Leaves room for the end of the last cell. */
 static const uint64_t SPAN_MAX_NS = UINT64_C(1) << 62;
 
+enum { WHOLE = 0xffff }; /* a share of 1 */
+
 struct pyramid_cell {
     uint32_t place, sample_count;
-    float share;
+    uint16_t share, busy; /* of WHOLE */
 };
 
 struct pyramid_level {
@@ -182,18 +184,27 @@ static void raise_sums(struct pyramid_builder *b, uint64_t last)
     p->sums_level++;
 }
 
-/* The place that stands for a cell, and its time. */
+/* The place that stands for a cell, its time, and that in which the thread ran. */
 static uint32_t choose_place(struct pyramid_builder *b, const struct cn_tally *tally,
-                             uint64_t *ns)
+                             uint64_t *ns, uint64_t *busy_ns)
 {
-    if (b->path.frames) {
-        for (size_t i = 0; i < tally->used_count; i++)
-            cn_main_path_add(&b->path, tally->used[i], tally->ns[tally->used[i]]);
-        return cn_main_path_take(&b->path, ns);
-    }
+    if (b->path.frames)
+        return cn_main_path_choose(&b->path, tally, ns, busy_ns);
     uint32_t best = cn_tally_max(tally);
+    *busy_ns = 0;
+    for (size_t i = 0; i < tally->used_count; i++)
+        if (b->place_of_slot[tally->used[i]] != b->cut->idle)
+            *busy_ns += tally->ns[tally->used[i]];
     *ns = best == CN_NONE ? 0 : tally->ns[best];
     return best == CN_NONE ? CN_NONE : b->place_of_slot[best];
+}
+
+/* A part of a cell, as it is kept. Some of the time is never none of it. */
+static uint16_t part_of(uint64_t ns, unsigned shift)
+{
+    double part = (double)ns / (double)(UINT64_C(1) << shift);
+
+    return ns > 0 && part * WHOLE < 1 ? 1 : (uint16_t)(part * WHOLE);
 }
 
 static void close_cell(struct pyramid_builder *b, unsigned number)
@@ -203,10 +214,11 @@ static void close_cell(struct pyramid_builder *b, unsigned number)
     size_t index = (size_t)((b->at >> number) - level->first);
     struct pyramid_cell *cell = &level->cells[index];
     struct cn_tally *tally = &b->tallies[number];
-    uint64_t ns;
+    uint64_t ns, busy_ns;
 
-    cell->place = choose_place(b, tally, &ns);
-    cell->share = (float)((double)ns / (double)(UINT64_C(1) << (p->shift + number)));
+    cell->place = choose_place(b, tally, &ns, &busy_ns);
+    cell->share = part_of(ns, p->shift + number);
+    cell->busy = part_of(busy_ns, p->shift + number);
     if (number == p->sums_level) {
         keep_sums(b, tally, index);
         if (p->sum_count > b->sum_max && number + 1 < p->level_count)
@@ -434,8 +446,8 @@ static struct pyramid_cell cell_at(const struct cn_time_pyramid *pyramid, unsign
         if (index != level->first >> beyond)
             return cell;
         cell = level->cells[0];
-        for (; beyond > 0; beyond--)
-            cell.share /= 2;
+        cell.share = (uint16_t)(cell.share >> (beyond < 16 ? beyond : 16));
+        cell.busy = (uint16_t)(cell.busy >> (beyond < 16 ? beyond : 16));
         return cell;
     }
     return index < level->first || index - level->first >= level->count
@@ -460,7 +472,8 @@ void cn_time_pyramid_cells(const struct cn_time_pyramid *pyramid, uint64_t begin
         out[i] = (struct cn_occupancy_cell){
             .place = cell.place,
             .sample_count = cell.sample_count,
-            .share = (double)cell.share,
+            .share = (double)cell.share / WHOLE,
+            .busy = (double)cell.busy / WHOLE,
         };
     }
 }

@@ -411,6 +411,97 @@ void cn_view_callees(struct cn_view *callers, const struct cn_row *function,
     cn_cost_rows_done(&callees.costs);
 }
 
+/* The rows of a tree of callees while it is built. */
+struct callee_builder {
+    struct callers_view *view;
+    uint32_t *row_of;     /* by node, of the calls of the tree */
+    struct cn_map row_at; /* by caller and function */
+    uint32_t *callers;    /* by row */
+    uint32_t *functions;  /* top rows */
+    uint32_t *hottest;    /* contexts */
+    double *inputs;
+    size_t count, capacity;
+};
+
+static void grow_callees(struct callee_builder *b)
+{
+    size_t width = b->view->view.costs->input_count;
+
+    if (b->count < b->capacity)
+        return;
+    b->capacity = b->capacity > 0 ? 2 * b->capacity : 64;
+    b->callers = cn_realloc(b->callers, b->capacity, sizeof(*b->callers));
+    b->functions = cn_realloc(b->functions, b->capacity, sizeof(*b->functions));
+    b->hottest = cn_realloc(b->hottest, b->capacity, sizeof(*b->hottest));
+    b->inputs = cn_realloc(b->inputs, b->capacity, width * sizeof(*b->inputs));
+}
+
+/* Count a context for the row of its function below `caller`. */
+static void add_call(struct callee_builder *b, uint32_t caller, uint32_t node)
+{
+    size_t width = b->view->view.costs->input_count;
+    uint32_t function = b->view->shape->top_of[node];
+    uint64_t key = (uint64_t)(caller + 1) << 32 | function; /* CN_NONE + 1 is 0 */
+    uint32_t *row = cn_map_at(&b->row_at, key, CN_NONE);
+
+    if (*row == CN_NONE) {
+        grow_callees(b);
+        *row = (uint32_t)b->count++;
+        b->callers[*row] = caller;
+        b->functions[*row] = function;
+        b->hottest[*row] = node;
+        for (size_t i = 0; i < width; i++)
+            b->inputs[*row * width + i] = NAN;
+    }
+    b->row_of[node] = *row;
+    if (is_hotter(b->view, node, b->hottest[*row]))
+        b->hottest[*row] = node;
+    add_leaf(b->view, node, true, b->inputs + *row * width);
+}
+
+void cn_view_callee_tree(struct cn_view *callers, const struct cn_row *function,
+                         struct cn_callee_tree *out)
+{
+    struct callers_view *self = (struct callers_view *)callers;
+    const struct callers_shape *shape = self->shape;
+    struct callee_builder b = {
+        .view = self,
+        .row_of = cn_alloc(self->index->count, sizeof(*b.row_of)),
+    };
+
+    /* Nodes are numbered depth first, callers before what they call. */
+    for (uint32_t top = 0; top < self->index->count; top++) {
+        if (shape->top_of[top] != function->id)
+            continue;
+        add_call(&b, CN_NONE, top);
+        for (uint32_t node = top + 1; node < shape->tree_end[top]; node++)
+            if (shape->top_of[node] != CN_NONE && shape->caller[node] != CN_NONE)
+                add_call(&b, b.row_of[shape->caller[node]], node);
+        top = shape->tree_end[top] - 1;
+    }
+    struct cn_cost_rows costs = {.inputs = b.inputs, .row_count = b.count};
+    cn_row_list_begin(&out->rows, callers->costs->column_count);
+    for (size_t i = 0; i < b.count; i++) {
+        struct cn_row row = cn_cost_tree_view_row(self->tops, b.functions[i], NULL);
+
+        row.example = self->index->nodes[b.hottest[i]].at;
+        cn_cost_rows_values(callers->costs, &costs, i, cn_row_list_add(&out->rows, row));
+    }
+    out->callers = b.callers;
+    free(b.row_of);
+    free(b.functions);
+    free(b.hottest);
+    cn_map_done(&b.row_at);
+    cn_cost_rows_done(&costs);
+}
+
+void cn_callee_tree_done(struct cn_callee_tree *tree)
+{
+    cn_row_list_done(&tree->rows);
+    free(tree->callers);
+    tree->callers = NULL;
+}
+
 static void free_shape(struct cn_view_shape *shape)
 {
     struct callers_shape *self = (struct callers_shape *)shape;

@@ -132,6 +132,17 @@ size_t cn_view_function_latencies(const struct cn_view *callers,
 void cn_view_callees(struct cn_view *callers, const struct cn_row *function,
                      struct cn_row_list *out);
 
+/* What a function calls, what that calls and so on, wherever the function is called itself, in such
+ * a view: calls along the same path are one row. A row counts each moment once. */
+struct cn_callee_tree {
+    struct cn_row_list rows; /* the first is the function; ids are those of top rows */
+    uint32_t *callers;       /* by row: a smaller number; CN_NONE for the first */
+};
+
+void cn_view_callee_tree(struct cn_view *callers, const struct cn_row *function,
+                         struct cn_callee_tree *out);
+void cn_callee_tree_done(struct cn_callee_tree *tree); /* a zeroed one is fine */
+
 /* Module > file > function > loop > line, whatever the calling context. Counts recursion
  * once, as above. */
 CN_CHECK bool cn_view_flat_new(struct cn_view **out, struct cn_costs *costs,

@@ -7,7 +7,7 @@
 
 enum {
     READ_MAX = 1500000, /* records that one request reads */
-    ENDS_MAX = 500000,  /* records read for the exits of calls that are listed */
+    ENDS_MAX = 1500000, /* records read for the exits of calls that are listed */
     SLACK = 4096,       /* items beyond the wanted ones before the list is trimmed */
 };
 
@@ -192,7 +192,53 @@ static bool read_record(struct cn_call_list *list, const struct cn_call_batch *b
     }
     if (list->is_backwards ? is_left : !cn_call_list_is_full(list))
         return true;
-    return !is_settled(list) && ++*beyond < ENDS_MAX;
+    ++*beyond;
+    return !is_settled(list);
+}
+
+/* The least depth of the calls of the part that is read. */
+struct part_depth {
+    uint32_t part, depth;
+    bool is_whole; /* read from its first record on */
+};
+
+/* When another part begins: all of the one before was read. */
+static void begin_part(const struct cn_call_list *list, struct part_depth *of,
+                       struct cn_call_position first)
+{
+    if (first.part == of->part && first.index > 0)
+        return;
+    if (of->is_whole)
+        cn_task_parts_set_depth(list->walk->parts, of->part, of->depth);
+    *of = (struct part_depth){first.part, UINT32_MAX - 1, first.index == 0};
+}
+
+static void note_depths(struct part_depth *of, const struct cn_call_batch *batch)
+{
+    for (size_t i = 0; of->is_whole && i < batch->count; i++)
+        if ((batch->calls[i].kind == CN_CALL_ENTER ||
+             batch->calls[i].kind == CN_CALL_EXIT) &&
+            batch->calls[i].depth < of->depth)
+            of->depth = batch->calls[i].depth;
+}
+
+/* While only ends of calls are missing: go on with the next part that may have one. The last part
+ * tells when the task ends. False if this is the one that begins here. */
+static bool skip_parts(struct cn_call_list *list, struct cn_call_position first)
+{
+    const struct cn_task_parts *parts = list->walk->parts;
+    uint32_t part = first.part;
+
+    if (first.index > 0 || list->is_backwards || !cn_call_list_is_full(list) ||
+        list->open_count == 0)
+        return false;
+    uint32_t depth = list->items[list->open[list->open_count - 1]].call.depth;
+    while (part + 1 < parts->count && cn_task_parts_depth(parts, part) > depth)
+        part++;
+    if (part == first.part)
+        return false;
+    cn_call_walk_seek(list->walk, part);
+    return true;
 }
 
 /* True if all of a batch is before the bound. */
@@ -209,11 +255,22 @@ static bool is_skipped(const struct cn_call_list *list, const struct cn_call_bat
 
 void cn_call_list_read(struct cn_call_list *list)
 {
+    struct part_depth depth = {.part = UINT32_MAX};
     struct cn_call_position first;
     struct cn_call_batch batch;
     uint64_t beyond = 0;
 
     while (cn_call_walk_next(list->walk, &batch, &first, &list->damage) == CN_ITEM) {
+        begin_part(list, &depth, first);
+        if (skip_parts(list, first)) {
+            depth.is_whole = false;
+            continue;
+        }
+        /* What was read of a part is of use to the next request if it was all of it. */
+        list->lacks_ends = first.index == 0 && beyond >= ENDS_MAX;
+        if (list->lacks_ends)
+            return;
+        note_depths(&depth, &batch);
         list->record_count += batch.count;
         if (is_skipped(list, &batch, first))
             continue;

@@ -45,6 +45,7 @@ struct cn_call_list {
     uint64_t time_ns;       /* of the last record that was read */
     uint64_t record_count;  /* that were read */
     bool is_cut;            /* the limit of records per request ended the reading */
+    bool lacks_ends;        /* the same, while the ends of calls were looked for */
     bool has_ended;         /* with the last record of the task */
     struct cn_error damage; /* that ended the reading; kind CN_ERR_NONE: none */
 };

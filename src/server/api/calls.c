@@ -172,6 +172,8 @@ static void add_list(struct cn_json *json, const struct calls_question *question
                          question->bound.position.index == 0 &&
                          question->bound.time_ns == 0);
     cn_json_add_bool(json, "isEnd", !is_full && !list->is_cut);
+    if (list->lacks_ends)
+        cn_json_add_bool(json, "isPartial", true);
     if (list->damage.kind != CN_ERR_NONE)
         cn_json_add_str(json, "damage", list->damage.text);
 }

@@ -1,11 +1,13 @@
 /* The flame graph of a view, from the top or from one row down, without rows that are
  * too small to be seen. That of the bottom-up view consists of self costs: totals of
- * functions that call each other would count the same time several times. */
+ * functions that call each other would count the same time several times. Those of one function, by
+ * its callers, and what one function calls, are its totals. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "server/api/api.h"
 #include "server/api/flame_json.h"
 #include "server/api/parameters.h"
@@ -32,7 +34,8 @@ struct flame_painter {
     struct flame_level *levels;
     size_t depth, capacity;
     uint64_t weight;
-    bool is_skipping; /* lines and loops */
+    bool is_skipping;  /* lines and loops */
+    bool has_contexts; /* ids of nodes are contexts, not rows of the view */
 };
 
 static bool push_level(struct flame_painter *p, const struct cn_row *parent,
@@ -62,7 +65,7 @@ static bool add_node(struct flame_painter *p, const struct cn_row *row, bool *ha
         .self = p->self_column < p->view->costs->column_count
                     ? row->values[p->self_column]
                     : NAN,
-        .id = row->id,
+        .id = p->has_contexts ? row->example : row->id,
     };
 
     for (unsigned i = 0; p->flame.has_waits && i < CN_WAIT_KINDS; i++)
@@ -110,14 +113,37 @@ static void find_waits(struct flame_painter *p)
     }
 }
 
+/* What is said of a flame graph before its nodes. */
+static void add_head(struct cn_json *json, const struct cn_served_view *view,
+                     size_t column)
+{
+    const struct cn_cost_column *of = &view->costs.columns[column];
+
+    if (view->is_estimate)
+        cn_json_add_bool(json, "isPartial", true);
+    cn_json_add_str(json, "column", of->metric);
+    cn_json_add_base(json, view->costs.db, of->metric);
+    cn_json_add_str(json, "side", of->side == CN_SELF ? "self" : "total");
+}
+
+/* True if the callers of a function are asked for with its total cost: of all functions together
+ * these would not add up. */
+static bool wants_totals(const struct cn_request *request)
+{
+    const char *side = cn_request_value(request, "side");
+
+    return side && strcmp(side, "total") == 0 && cn_request_value(request, "row");
+}
+
 static bool answer(struct cn_served *served, struct cn_served_view *view,
                    struct cn_request *request, struct cn_error *err)
 {
     const struct cn_costs *costs = &view->costs;
     struct flame_painter p = {.view = view->view,
-                              .is_skipping = cn_request_flag(request, "skip")};
+                              .is_skipping = cn_request_flag(request, "skip"),
+                              .has_contexts = wants_totals(request)};
     const char *kind = cn_request_value(request, "view");
-    bool is_bottom_up = kind && strcmp(kind, "bottom-up") == 0;
+    bool is_by_self = kind && strcmp(kind, "bottom-up") == 0 && !p.has_contexts;
     struct cn_row_list tops = {0};
     struct cn_row top;
     double share, total = 0;
@@ -130,7 +156,7 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
         !cn_request_column(request, costs, &p.column, err))
         return false;
     p.self_column = cn_cost_column_find(costs, costs->columns[p.column].metric, CN_SELF);
-    if (is_bottom_up && p.self_column < costs->column_count) {
+    if (is_by_self && p.self_column < costs->column_count) {
         p.column = p.self_column;
         p.self_column = costs->column_count;
     }
@@ -145,14 +171,108 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
     p.flame.has_codes = p.view->codes != NULL;
     find_waits(&p);
     ok = paint(&p, has_top ? &top : NULL, err);
-    if (view->is_estimate)
-        cn_json_add_bool(&request->json, "isPartial", true);
-    cn_json_add_str(&request->json, "column", costs->columns[p.column].metric);
-    cn_json_add_base(&request->json, costs->db, costs->columns[p.column].metric);
-    cn_json_add_str(&request->json, "side",
-                    costs->columns[p.column].side == CN_SELF ? "self" : "total");
+    add_head(&request->json, view, p.column);
     cn_json_flame(&request->json, &p.flame, total);
     cn_flame_done(&p.flame);
+    return ok;
+}
+
+/* A row of a tree of callees, and where it is drawn. */
+struct drawn_callee {
+    uint32_t caller, row;
+    double total;
+};
+
+/* The rows that can be seen, by caller, largest first; free the list. `first` receives where those
+ * of each caller begin, and has room for one more. */
+static struct drawn_callee *order_callees(const struct flame_painter *p,
+                                          const struct cn_callee_tree *tree,
+                                          size_t *first)
+{
+    size_t row_count = tree->rows.count, count = 0, at = 0;
+    struct drawn_callee *list = cn_alloc(row_count, sizeof(*list));
+
+    for (uint32_t i = 1; i < row_count; i++) {
+        double total = tree->rows.rows[i].values[p->column];
+
+        if (total > p->smallest)
+            list[count++] = (struct drawn_callee){tree->callers[i], i, total};
+    }
+    CN_SORT(list, count, CN_UP(struct drawn_callee, caller),
+            CN_DOWN(struct drawn_callee, total), CN_UP(struct drawn_callee, row));
+    for (size_t i = 0; i <= row_count; i++) {
+        while (at < count && list[at].caller < i)
+            at++;
+        first[i] = at;
+    }
+    return list;
+}
+
+/* Paint what the first row calls, each followed by what it calls in turn. */
+static bool paint_callees(struct flame_painter *p, const struct cn_callee_tree *tree,
+                          const struct drawn_callee *list, const size_t *first,
+                          struct cn_error *err)
+{
+    size_t *next = cn_alloc((size_t)p->depth_limit + 1, sizeof(*next));
+    uint32_t *path = cn_alloc((size_t)p->depth_limit + 1, sizeof(*path));
+    bool ok = true, has_room = true;
+
+    next[0] = first[0];
+    p->depth = 1;
+    while (ok && has_room && p->depth > 0) {
+        uint32_t caller = path[p->depth - 1];
+        const struct drawn_callee *at = &list[next[p->depth - 1]];
+
+        if (next[p->depth - 1] == first[caller + 1]) {
+            p->depth--;
+            continue;
+        }
+        next[p->depth - 1]++;
+        ok = add_node(p, &tree->rows.rows[at->row], &has_room, err);
+        if (ok && has_room && p->depth < p->depth_limit) {
+            path[p->depth] = at->row;
+            next[p->depth++] = first[at->row];
+        }
+    }
+    free(next);
+    free(path);
+    return ok;
+}
+
+/* What a function calls, in all its contexts; the ids of nodes are contexts. */
+static bool answer_callees(struct cn_served *served, struct cn_served_view *view,
+                           struct cn_request *request, struct cn_error *err)
+{
+    struct flame_painter p = {.view = view->view, .has_contexts = true};
+    struct cn_callee_tree tree = {0};
+    double values[CN_COST_COLUMN_MAX], share;
+    struct cn_row function;
+    struct cn_context context;
+    uint64_t row;
+
+    if (!cn_request_context(request, served->db, &row, &context, err) ||
+        !cn_request_f64(request, "min", 0, 1, 0.0005, &share, err) ||
+        !cn_request_u64(request, "depth", 1, DEPTH_MAX, 200, &p.depth_limit, err) ||
+        !cn_request_column(request, &view->costs, &p.column, err) ||
+        !cn_view_function_of(view->view, &context, values, &function, err))
+        return false;
+    p.self_column =
+        cn_cost_column_find(&view->costs, view->costs.columns[p.column].metric, CN_SELF);
+    cn_view_callee_tree(view->view, &function, &tree);
+    double total = tree.rows.count > 0 ? tree.rows.rows[0].values[p.column] : NAN;
+    total = isnan(total) ? 0 : total;
+    p.smallest = total * share;
+    p.flame.has_codes = p.view->codes != NULL;
+    find_waits(&p);
+    size_t *first = cn_alloc(tree.rows.count + 1, sizeof(*first));
+    struct drawn_callee *list = order_callees(&p, &tree, first);
+    bool ok = tree.rows.count == 0 || paint_callees(&p, &tree, list, first, err);
+    add_head(&request->json, view, p.column);
+    cn_json_flame(&request->json, &p.flame, total);
+    cn_flame_done(&p.flame);
+    free(list);
+    free(first);
+    cn_callee_tree_done(&tree);
     return ok;
 }
 
@@ -160,7 +280,14 @@ bool cn_api_flame(struct cn_served *served, struct cn_request *request,
                   struct cn_error *err)
 {
     struct cn_view_question question;
+    const char *view = cn_request_value(request, "view");
 
+    if (view && strcmp(view, "callees") == 0) {
+        if (!cn_request_view_as(request, CN_VIEW_BOTTOM_UP, &question, err))
+            return false;
+        question.takes_estimate = true;
+        return cn_api_with_view(served, &question, request, answer_callees, err);
+    }
     if (!cn_request_view(request, &question, err))
         return false;
     question.takes_estimate = question.kind != CN_VIEW_BOTTOM_UP; /* see cn_api_rows() */

@@ -1,10 +1,12 @@
 /* A source at a glance, and its threads. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/time_base.h"
 #include "analyze/views/overview.h"
+#include "analyze/views/thread_costs.h"
 #include "base/alloc.h"
 #include "base/text.h"
 #include "server/api/api.h"
@@ -184,12 +186,20 @@ static void add_selector(struct cn_json *json, const struct cn_kinds *kinds,
     cn_text_done(&text);
 }
 
+/* What is known of all threads. */
+struct thread_facts {
+    const struct cn_served *served;
+    struct cn_map processes; /* the profiles with their names */
+    double *costs;           /* in the default metric, by profile; NAN: none */
+};
+
 /* What a timeline needs to know of a thread: "samples", and "group" and "name", its label
  * in two parts: the process or rank, and the thread in it. Of a task also the creator. */
-static bool add_timeline(struct cn_json *json, const struct cn_served *served,
+static bool add_timeline(struct cn_json *json, const struct thread_facts *facts,
                          uint32_t index, const struct cn_profile *profile,
                          struct cn_error *err)
 {
+    const struct cn_served *served = facts->served;
     struct cn_text group = {0}, name = {0};
     struct cn_timeline timeline = {0};
     uint32_t creator;
@@ -197,7 +207,7 @@ static bool add_timeline(struct cn_json *json, const struct cn_served *served,
 
     if (served->db->has_timelines && !cn_timeline_open(served->db, index, &timeline, err))
         return false;
-    cn_served_thread_group(served, index, profile, &group, &name);
+    cn_served_thread_group(served, index, profile, &facts->processes, &group, &name);
     cn_json_add_u64(json, "samples", timeline.count);
     cn_json_add_str(json, "group", cn_text_str(&group));
     cn_json_add_str(json, "name", cn_text_str(&name));
@@ -210,10 +220,11 @@ static bool add_timeline(struct cn_json *json, const struct cn_served *served,
     return true;
 }
 
-static bool add_thread(struct cn_json *json, const struct cn_served *served,
+static bool add_thread(struct cn_json *json, const struct thread_facts *facts,
                        uint32_t index, const struct cn_profile *profile,
                        struct cn_error *err)
 {
+    const struct cn_served *served = facts->served;
     struct cn_text label = {0};
 
     cn_served_thread_label(served, index, &label);
@@ -221,30 +232,39 @@ static bool add_thread(struct cn_json *json, const struct cn_served *served,
     cn_json_add_u64(json, "profile", index);
     cn_json_add_str(json, "label", cn_text_str(&label));
     cn_json_add_u64(json, "values", profile->value_count);
+    if (!isnan(facts->costs[index]))
+        cn_json_add_f64(json, "cost", facts->costs[index]);
     add_selector(json, &served->db->kinds, index, &profile->identity);
-    bool ok = add_timeline(json, served, index, profile, err);
+    bool ok = add_timeline(json, facts, index, profile, err);
     cn_json_end(json);
     cn_text_done(&label);
     return ok;
 }
 
 /* The selected threads from number `first` on. */
-static bool add_threads(struct cn_json *json, const struct cn_served *served,
+static bool add_threads(struct cn_json *json, struct cn_served *served,
                         const struct cn_costs *costs, uint64_t first, uint64_t count,
                         struct cn_error *err)
 {
+    struct thread_facts facts = {.served = served};
+    const char *metric = cn_served_default_metric(&served->views);
     struct cn_profile profile;
-    bool ok = true;
+    bool ok;
 
+    facts.costs = cn_alloc(served->db->profile_count, sizeof(*facts.costs));
+    ok = cn_thread_costs(served->db, &metric, 1, facts.costs, err);
+    cn_served_name_processes(served, &facts.processes);
     for (uint64_t i = first; ok && i < served->db->profile_count && count > 0; i++) {
         if (!cn_costs_is_selected(costs, (uint32_t)i))
             continue;
         ok = cn_database_profile(served->db, (uint32_t)i, &profile, err);
         if (!ok || profile.is_summary)
             continue;
-        ok = add_thread(json, served, (uint32_t)i, &profile, err);
+        ok = add_thread(json, &facts, (uint32_t)i, &profile, err);
         count--;
     }
+    cn_map_done(&facts.processes);
+    free(facts.costs);
     return ok;
 }
 

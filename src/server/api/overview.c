@@ -22,7 +22,7 @@
 #define CALLS_NAME "calls"
 
 enum {
-    FUNCTION_MAX = 10,
+    FUNCTION_MAX = 20,
     WAITING_MAX = 5,
     SLOW_MAX = 5,
     SLOW_CALLS = 100,  /* with fewer calls, the slowest 1 % is not even one */

@@ -42,11 +42,16 @@ bool cn_request_view(const struct cn_request *request, struct cn_view_question *
     };
     size_t kind;
 
-    if (!cn_request_choice(request, "view", kinds, sizeof(kinds) / sizeof(kinds[0]),
-                           CN_VIEW_TOP_DOWN, &kind, err))
-        return false;
+    return cn_request_choice(request, "view", kinds, sizeof(kinds) / sizeof(kinds[0]),
+                             CN_VIEW_TOP_DOWN, &kind, err) &&
+           cn_request_view_as(request, (enum cn_view_kind)kind, out, err);
+}
+
+bool cn_request_view_as(const struct cn_request *request, enum cn_view_kind kind,
+                        struct cn_view_question *out, struct cn_error *err)
+{
     *out = (struct cn_view_question){
-        .kind = (enum cn_view_kind)kind,
+        .kind = kind,
         .has_percentiles = cn_request_flag(request, "percentiles"),
         .counts_waits = cn_request_flag(request, "waits"),
         .sort = cn_request_value(request, "sort"),

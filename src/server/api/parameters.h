@@ -23,6 +23,10 @@ void cn_request_list(const struct cn_request *request, const char *name,
 CN_CHECK bool cn_request_view(const struct cn_request *request,
                               struct cn_view_question *out, struct cn_error *err);
 
+/* The same for a view that is known: all but `view`. */
+CN_CHECK bool cn_request_view_as(const struct cn_request *request, enum cn_view_kind kind,
+                                 struct cn_view_question *out, struct cn_error *err);
+
 /* `hide`, `collapse`, `focus`, `drop`, `prune`, `mycode` and `mine`; *is_given is false without
  * them. The caller releases the lens. */
 CN_CHECK bool cn_request_lens(const struct cn_request *request, struct cn_lens *out,

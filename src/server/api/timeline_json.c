@@ -53,6 +53,29 @@ static void add_runs(struct cn_json *json, const struct cn_occupancy *occupancy,
     cn_json_end(json);
 }
 
+/* "busy": how much of each column the thread ran, a hexadecimal digit each; left out if it ran or
+ * did not run in whole columns, as "runs" tell. */
+static void add_busy(struct cn_json *json, const struct cn_occupancy *occupancy,
+                     size_t row)
+{
+    const struct cn_occupancy_cell *cells =
+        occupancy->cells + row * occupancy->column_count;
+    char *digits = cn_alloc(occupancy->column_count + 1, 1);
+    bool is_told = false;
+
+    for (uint32_t i = 0; i < occupancy->column_count; i++) {
+        unsigned level = (unsigned)lround(cells[i].busy * 15);
+
+        /* A little is more than nothing. */
+        level = level == 0 && cells[i].busy > 0 ? 1 : level > 15 ? 15 : level;
+        digits[i] = "0123456789abcdef"[level];
+        is_told = is_told || (level > 0 && level < 15);
+    }
+    if (is_told)
+        cn_json_add_str(json, "busy", digits);
+    free(digits);
+}
+
 /* From times of the database to those of its tracks. */
 static uint64_t tracks_origin(const struct cn_served *served)
 {
@@ -286,6 +309,7 @@ static void add_rows(struct cn_json *json, struct cn_served *served,
         cn_json_add_u64(json, "profile", profiles[i]);
         cn_json_add_str(json, "label", cn_text_str(&label));
         add_runs(json, occupancy, i);
+        add_busy(json, occupancy, i);
         if (held) {
             size_t first = i > 0 ? waits->row_ends[i - 1] : 0;
 
@@ -487,6 +511,8 @@ void cn_json_occupancy(struct cn_json *json, struct cn_served *served,
     cn_json_add_u64(json, "depthMax", frames->depth_max);
     cn_json_add_u64(json, "idle", occupancy->idle);
     cn_json_add_u64(json, "waiting", occupancy->function_ns[frames->names.count]);
+    cn_json_add_bool(json, "hasGaps",
+                     !cn_metrics_know_waiting_calls(&served->db->metrics));
     cn_json_add_bool(json, "isEstimate", occupancy->is_estimate);
     cn_json_timeline_base(json, served->db);
     add_rows(json, served, occupancy, profiles, held, &waits, has_states);

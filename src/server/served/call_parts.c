@@ -17,8 +17,10 @@ void cn_call_parts_init(struct cn_call_parts *parts)
 
 void cn_call_parts_done(struct cn_call_parts *parts)
 {
-    for (uint32_t i = 0; i < parts->task_count; i++)
+    for (uint32_t i = 0; i < parts->task_count; i++) {
         free(parts->tasks[i].list);
+        free(parts->tasks[i].depths);
+    }
     free(parts->tasks);
     (void)pthread_mutex_destroy(&parts->lock);
 }
@@ -40,6 +42,7 @@ const struct cn_task_parts *cn_call_parts_of(struct cn_call_parts *parts,
             rec, task, part_len > PART_LEN ? part_len : PART_LEN, &of->list);
 
         of->count = count > 0 && count < UINT32_MAX ? (uint32_t)count : 1;
+        of->depths = cn_alloc(of->count, sizeof(*of->depths));
         of->is_known = true;
     }
     (void)pthread_mutex_unlock(&parts->lock);

@@ -6,6 +6,7 @@
 #define CN_SERVER_SERVED_CALL_PARTS_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -15,7 +16,26 @@ struct cn_task_parts {
     struct cn_call_part *list; /* NULL: the task is one part */
     uint32_t count;            /* at least 1 */
     bool is_known;
+    /* By part: the least depth of its calls + 1, 0 until it was read. A part whose calls are all
+     * deeper than one that is open does not end it. */
+    _Atomic uint32_t *depths;
 };
+
+/* The least depth of the calls of a part; 0 if it was not read yet. */
+static inline uint32_t cn_task_parts_depth(const struct cn_task_parts *parts,
+                                           uint32_t part)
+{
+    uint32_t depth = atomic_load_explicit(&parts->depths[part], memory_order_relaxed);
+
+    return depth > 0 ? depth - 1 : 0;
+}
+
+/* After all of a part was read. */
+static inline void cn_task_parts_set_depth(const struct cn_task_parts *parts,
+                                           uint32_t part, uint32_t depth)
+{
+    atomic_store_explicit(&parts->depths[part], depth + 1, memory_order_relaxed);
+}
 
 struct cn_call_parts {
     pthread_mutex_t lock;

@@ -15,6 +15,7 @@
 #include "analyze/lens/lens.h"
 #include "analyze/timeline/structure.h"
 #include "base/error.h"
+#include "base/map.h"
 #include "base/run/job.h"
 #include "model/calls/recording.h"
 #include "model/contexts/database.h"
@@ -91,10 +92,15 @@ void cn_served_tidy(struct cn_served *served);
 void cn_served_thread_label(const struct cn_served *served, uint32_t index,
                             struct cn_text *out);
 
-/* Append the label in two parts: the process or rank, "" if there is none, and the thread
- * in it. */
+/* The profile that has the name of each process, by number: its main thread, else the first one
+ * that has a name. For cn_served_thread_group(). */
+void cn_served_name_processes(const struct cn_served *served, struct cn_map *processes);
+
+/* Append the label in two parts: the process, "gzip process 4711", or rank, "" if there is none,
+ * and the thread in it. */
 void cn_served_thread_group(const struct cn_served *served, uint32_t index,
-                            const struct cn_profile *profile, struct cn_text *group,
+                            const struct cn_profile *profile,
+                            const struct cn_map *processes, struct cn_text *group,
                             struct cn_text *name);
 
 /* The profile of the thread that started a thread of a recording, and when, in nanoseconds

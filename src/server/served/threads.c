@@ -26,6 +26,11 @@ static bool is_kind(const struct cn_kinds *kinds, const struct cn_identity *id,
     return id->kind < kinds->count && strcmp(kinds->list[id->kind], name) == 0;
 }
 
+static uint64_t number_of(const struct cn_identity *id)
+{
+    return id->is_physical ? id->physical : id->logical;
+}
+
 /* Append an identity and the name of its thread: "RANK 0 render 4711" of rank, process and thread,
  * as a task of a recording is called. */
 static void print_named(const struct cn_kinds *kinds,
@@ -45,8 +50,7 @@ static void print_named(const struct cn_kinds *kinds,
     if (*name)
         cn_text_printf(out, "%s%s", rest.count > 0 ? " " : "", name);
     if (is_thread)
-        cn_text_printf(out, " %" PRIu64,
-                       last->is_physical ? last->physical : last->logical);
+        cn_text_printf(out, " %" PRIu64, number_of(last));
 }
 
 void cn_served_thread_label(const struct cn_served *served, uint32_t index,
@@ -73,8 +77,14 @@ static size_t group_len(const struct cn_identity_tuple *identity,
     return identity->count > 1 ? 1 : 0;
 }
 
-static void print_process(const struct cn_served *served, const struct cn_task *task,
-                          struct cn_text *out)
+/* Append "gzip process 4711". */
+static void print_process(const char *name, uint64_t pid, struct cn_text *out)
+{
+    cn_text_printf(out, "%s%sprocess %" PRIu64, name, *name ? " " : "", pid);
+}
+
+static void print_process_of_task(const struct cn_served *served,
+                                  const struct cn_task *task, struct cn_text *out)
 {
     const struct cn_recording *rec = served->recording;
     const char *name = "";
@@ -82,24 +92,74 @@ static void print_process(const struct cn_served *served, const struct cn_task *
     for (uint32_t i = 0; i < rec->task_count; i++)
         if (rec->tasks[i].tid == task->pid && rec->tasks[i].name)
             name = rec->tasks[i].name;
-    cn_text_printf(out, "%s%sprocess %" PRIu32, name, *name ? " " : "", task->pid);
+    print_process(name, task->pid, out);
+}
+
+/* The process of an identity that is made of process and thread alone: threads of ranks belong to
+ * their rank. */
+static bool find_process(const struct cn_identity_tuple *identity,
+                         const struct cn_kinds *kinds, uint64_t *pid)
+{
+    if (identity->count == 0 || identity->count > 2 ||
+        !is_kind(kinds, &identity->ids[0], "PROCESS"))
+        return false;
+    *pid = number_of(&identity->ids[0]);
+    return true;
+}
+
+void cn_served_name_processes(const struct cn_served *served, struct cn_map *processes)
+{
+    for (uint32_t i = 1; i < served->db->profile_count; i++) {
+        struct cn_profile profile;
+        struct cn_error ignored; /* what cannot be read has no name */
+        uint64_t pid;
+
+        if (!cn_database_profile(served->db, i, &profile, &ignored) || !profile.name ||
+            !find_process(&profile.identity, &served->db->kinds, &pid))
+            continue;
+        const struct cn_identity *last =
+            &profile.identity.ids[profile.identity.count - 1];
+        uint32_t *named = cn_map_at(processes, pid, i);
+        if (number_of(last) == pid)
+            *named = i;
+    }
+}
+
+/* False if a thread belongs to no process. */
+static bool print_process_of_thread(const struct cn_served *served,
+                                    const struct cn_profile *profile,
+                                    const struct cn_map *processes, struct cn_text *out)
+{
+    struct cn_profile main_thread;
+    struct cn_error ignored;
+    uint64_t pid;
+
+    if (!find_process(&profile->identity, &served->db->kinds, &pid))
+        return false;
+    uint32_t named = cn_map_find(processes, pid, CN_NONE);
+    bool has_name = named != CN_NONE &&
+                    cn_database_profile(served->db, named, &main_thread, &ignored);
+    print_process(has_name ? main_thread.name : "", pid, out);
+    return true;
 }
 
 void cn_served_thread_group(const struct cn_served *served, uint32_t index,
-                            const struct cn_profile *profile, struct cn_text *group,
+                            const struct cn_profile *profile,
+                            const struct cn_map *processes, struct cn_text *group,
                             struct cn_text *name)
 {
     const struct cn_task *task = task_of(served, index);
     struct cn_identity_tuple part = profile->identity;
 
     if (task) {
-        print_process(served, task, group);
+        print_process_of_task(served, task, group);
         print_task(task, name);
         return;
     }
     size_t len = group_len(&part, &served->db->kinds);
     part.count = len;
-    cn_identity_print(&part, &served->db->kinds, group);
+    if (len != 1 || !print_process_of_thread(served, profile, processes, group))
+        cn_identity_print(&part, &served->db->kinds, group);
     part.count = profile->identity.count - len;
     memmove(part.ids, part.ids + len, part.count * sizeof(*part.ids));
     print_named(&served->db->kinds, &part, profile->name ? profile->name : "", name);
