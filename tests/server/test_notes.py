@@ -27,6 +27,9 @@ COSTLY = ["cairn 0.9.0 ( call-cost=54.000ns call-inner=22.000ns )"]  # of a reco
 IMBALANCE = r"× the mean of the \d+ (threads|ranks)"
 PREEMPTED = r"^Pre-empted for"
 CORES = r"cores? used that its threads could use"
+SLOW = r": p99 .* its p50"
+UNCERTAIN = r"its times are uncertain"
+NOTES_MAX = 5
 
 
 class Situation:
@@ -175,6 +178,136 @@ def lost():
     return s.run
 
 
+def lost_often():
+    s = Situation()
+    s.main.enter("main")
+    for count in (3, 4, 5):
+        s.main.pass_time(MS)
+        s.main.lost(count)
+    s.main.leave()
+    return s.run
+
+
+def lost_one():
+    s = Situation()
+    s.main.enter("main")
+    s.main.pass_time(MS)
+    s.main.lost(1)
+    s.main.leave()
+    return s.run
+
+
+def called(count, ns, rest_ms=0, every=0, slow=0, has_costs=False):
+    """main calls work so often; of `every` calls one takes `slow` ns; then it works itself."""
+    s = Situation(has_costs=has_costs)
+    s.main.enter("main")
+    for i in range(count):
+        s.main.call("work", ns=slow if every and i % every == 7 else ns)
+    s.main.pass_time(rest_ms * MS)
+    s.main.leave()
+    return s.run
+
+
+def short_calls():
+    """Recording them costs more than they take."""
+    run = called(3000, 20)
+    run.facts["uftrace_version"] = [COSTLY[0].replace("54.000", "300.000")]
+    return run
+
+
+def few_short_calls():
+    return called(50, 20, rest_ms=100, has_costs=True)
+
+
+def long_calls():
+    return called(500, 100000, has_costs=True)
+
+
+def short_calls_of_unknown_cost():
+    return called(3000, 20)
+
+
+def slow_once():
+    """Less than one in a hundred."""
+    return called(500, 10000, every=500, slow=2 * MS)
+
+
+def always_slow():
+    return called(500, 2 * MS)
+
+
+def mostly_slow():
+    """p50 is slow as well."""
+    return called(500, 2 * MS, every=10, slow=10000)
+
+
+def alone():
+    s = Situation()
+    s.spend(s.main, 100, ("blocked", 1), function="main")
+    return s.run
+
+
+def recursive():
+    s = Situation()
+    for _ in range(20):
+        s.main.enter("work")
+        s.main.pass_time(MS)
+    for _ in range(20):
+        s.main.leave()
+    return s.run
+
+
+def preempted_by(ms):
+    s = Situation()
+    s.spend(s.main, 100 - ms, ("preempted", ms), ("blocked", 1))
+    return s.run
+
+
+def preempted_a_little():
+    return preempted_by(8)
+
+
+def preempted_enough():
+    return preempted_by(15)
+
+
+def blocked_alone():
+    """One thread that waits has one core to use."""
+    s = Situation()
+    s.spend(s.main, 20, ("blocked", 400))
+    return s.run
+
+
+def slightly_uneven_workers():
+    s = Situation()
+    s.spend(s.main, 1, ("blocked", 120), function="main")
+    for busy in (100, 90, 88, 92):
+        s.spend(s.thread(), busy, ("blocked", 101 - busy))
+    return s.run
+
+
+def everything():
+    """More than five things to say: what puts the rest in doubt comes first."""
+    s = Situation()
+    s.main.enter("main")
+    s.main.lost(9)
+    for name in ("work", "inner", "idle", "help"):
+        for i in range(300):
+            s.main.call(name, ns=3 * MS if i % 50 == 7 else 10000)
+    s.main.leave()
+    for busy in (100, 40, 40, 40):
+        s.spend(s.thread(), busy, ("preempted", 300), ("blocked", max(1, 100 - busy)))
+    return s.run
+
+
+def sampled_even_workers():
+    return samples([(7, 7 + i, "work", 300 + i) for i in range(4)])
+
+
+def sampled_alone():
+    return samples([(7, 7, "work", 500)])
+
+
 def samples(threads):
     """Text of perf script: [(pid, tid, function, samples)]."""
     lines = []
@@ -211,6 +344,24 @@ SITUATIONS = [
     (lost, [r"^17 records lost"], []),
     (sampled_workers, [r"has 900 ms in work, 2\.0 " + IMBALANCE], []),
     (sampled_processes, [], [IMBALANCE]),
+    (lost_often, [r"^12 records lost"], [SLOW]),
+    (lost_one, [r"^1 record lost"], []),
+    (short_calls, [r"^work is called 3,000 times.* 300 ns .*, 900 µs in all: " + UNCERTAIN], [r"^work: p99"]),
+    (few_short_calls, [r"^main itself"], [UNCERTAIN]),
+    (long_calls, [r"^work itself"], [UNCERTAIN, SLOW]),
+    (short_calls_of_unknown_cost, [], [UNCERTAIN]),
+    (slow_once, [], [SLOW]),
+    (always_slow, [r"^work itself"], [SLOW, UNCERTAIN]),
+    (mostly_slow, [], [SLOW]),
+    (alone, [r"^main itself has 100\.0 %"], [CORES, PREEMPTED, IMBALANCE]),
+    (recursive, [r"^work itself has 100\.0 % .* in 20 calls"], [IMBALANCE, SLOW]),
+    (preempted_a_little, [], [PREEMPTED]),
+    (preempted_enough, [r"^Pre-empted for 15 ms, 0\.2 × the 85(\.\d+)? ms"], []),
+    (blocked_alone, [r"^0\.05 of 1 " + CORES], [PREEMPTED, IMBALANCE]),
+    (slightly_uneven_workers, [], [IMBALANCE]),
+    (everything, [r"^9 records lost", PREEMPTED, CORES], []),
+    (sampled_even_workers, [], [IMBALANCE]),
+    (sampled_alone, [r"^work itself has 100\.0 %"], [IMBALANCE, PREEMPTED]),
 ]
 
 
@@ -247,6 +398,7 @@ def main():
     for (make, wanted, unwanted), said in zip(SITUATIONS, json.loads(printed)):
         wrong = [f"does not say /{pattern}/" for pattern in wanted if not any(re.search(pattern, note) for note in said)]
         wrong += [f"says /{pattern}/" for pattern in unwanted if any(re.search(pattern, note) for note in said)]
+        wrong += [f"says {len(said)} sentences"] if len(said) > NOTES_MAX else []
         if wrong:
             failures += 1
             print(f"{make.__name__} {', '.join(wrong)}:", *said, sep="\n  ")

@@ -16,7 +16,7 @@ export const tests = {
       await page.locator(".facts dt").first().textContent(),
       /^wall time(, [\d.]+ (of \d+ )?cores busy)?$/,
     );
-    await page.locator(".facts .card").first().click();
+    await page.locator(".facts a").first().click();
     await until("the timeline", () => /v=timeline/.test(hash()));
     await page.goBack();
     await page.waitForSelector(".overview-table tbody tr");
@@ -28,7 +28,7 @@ export const tests = {
     assert.equal(await page.textContent(".panel h2"), name);
     await page.goBack();
     await page.waitForSelector(".overview-table tbody tr");
-    await page.click(".hot-path + p a");
+    await page.click(".hot-path + p a:has-text('Flame graph')");
     await page.waitForSelector(".flame canvas");
     await page.keyboard.press("2");
     await page.waitForSelector(".tree-row .kind-function");
@@ -64,9 +64,10 @@ export const tests = {
       await page.waitForSelector(
         `[role=tab][aria-selected=true]:has-text("${view === "flat" ? "Flat" : "Bottom-up"}")`,
       );
-      await page.waitForSelector(".tree-row[aria-level='1']");
-      await page.click(".tree-head .number:nth-child(2) button");
+      await page.waitForSelector(".tree-row .kind-function");
       await page.waitForSelector(".tree-head .number:nth-child(2)[aria-sort=descending]");
+      await page.click(".tree-head .number:nth-child(1) button");
+      await page.waitForSelector(".tree-head .number:nth-child(1)[aria-sort=descending]");
       await shot(view);
     }
   },
@@ -74,15 +75,15 @@ export const tests = {
     await show("s=1&v=top-down");
     await page.waitForSelector(".tree-row[aria-level='1']");
     const before = await page.locator(".tree-head .number").count();
-    await page.click(".menu summary");
-    await page.click(".menu label.metric >> nth=0");
+    await page.click("main .menu summary");
+    await page.click("main .menu label.metric >> nth=0");
     await until(
       "a column more",
       async () => (await page.locator(".tree-head .number").count()) > before,
     );
     await page.waitForSelector(".tree-row[aria-level='1']");
     assert.match(hash(), /more=/);
-    await page.click(".menu summary");
+    await page.click("main .menu summary");
     const left = (selector) =>
       page
         .locator(selector)

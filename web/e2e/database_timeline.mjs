@@ -214,7 +214,7 @@ export const tests = {
   async "tracks are filtered, opened, pinned, moved and marked, all in the address"(viewer) {
     const { page, until, hash, shot } = viewer;
     const box = await timeline(viewer);
-    const labels = () => page.locator(".track-label .open span").allTextContents();
+    const labels = () => page.locator(".track-label .open .name").allTextContents();
     const before = await labels();
     await page
       .locator("[aria-label^=move][aria-label$=down]")
@@ -222,7 +222,7 @@ export const tests = {
       .evaluate((b) => b.click());
     await until("moved", async () => (await labels())[1] === before[0]);
     const [from, to] = await Promise.all(
-      [1, 0].map((i) => page.locator(".track-label .open span").nth(i).boundingBox()),
+      [1, 0].map((i) => page.locator(".track-label .open .name").nth(i).boundingBox()),
     );
     await page.mouse.move(from.x + 2, from.y + 4);
     await page.mouse.down();

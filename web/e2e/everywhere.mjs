@@ -78,7 +78,7 @@ export const tests = {
     await page.waitForSelector(".overview-table tbody tr");
   },
   async "paper is light, has all rows that are loaded, and says how many are not"({ page, show }) {
-    await show("s=4&v=flat");
+    await show("s=4&v=flat&grp=module");
     await page.waitForSelector(".tree-row[aria-level='3']");
     const onScreen = await page.locator(".tree-row[aria-level]").count();
     await page.evaluate(() => {

@@ -114,7 +114,7 @@ export const tests = {
     await page.keyboard.type("solve");
     await page.waitForSelector(".palette li:has-text('solve')");
     await page.keyboard.press("Enter");
-    await page.waitForSelector(".sandwich h2.middle:has-text('solve')");
+    await page.waitForSelector(".sandwich h2:has-text('solve')");
     await page.goBack();
     await until("undone", () => /v=flame/.test(hash()));
     await page.goForward();

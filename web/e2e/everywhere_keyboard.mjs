@@ -210,7 +210,7 @@ export const tests = {
       }
     }
     await page.setViewportSize({ width: 1280, height: 800 });
-    await page.focus(".menu summary");
+    await page.focus("main .menu summary");
     await page.keyboard.press("ArrowDown");
     const first = await inMenu();
     await page.keyboard.press("ArrowDown");

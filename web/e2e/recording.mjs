@@ -25,7 +25,7 @@ export const tests = {
     await page.waitForSelector(`${list} .kind-function`);
     await page.fill("[aria-label^='function to find']", "fork");
     await page.click("text=find next");
-    await until("found", async () => /^duration/.test(await page.textContent(".find .status")));
+    await until("found", async () => /, duration /.test(await page.textContent(".find .status")));
     const time = /time=(\d+)/.exec(hash())[1];
     await page.waitForSelector(`${list} .here:has-text("fork")`);
     await page.click("text=find next");
@@ -34,7 +34,7 @@ export const tests = {
     );
     await page.fill("[aria-label^='function to find']", "^wo");
     await page.click(".find button:has-text('previous')");
-    await until("before", async () => /^duration/.test(await page.textContent(".find .status")));
+    await until("before", async () => /, duration /.test(await page.textContent(".find .status")));
     assert.ok(Number(/time=(\d+)/.exec(hash())?.[1] ?? 0) < Number(time));
     await page.focus(".call-list");
     await page.keyboard.press("N");

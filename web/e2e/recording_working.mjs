@@ -49,7 +49,7 @@ export const tests = {
       await page.fill("[aria-label^='function to find']", "work");
       await page.click("text=find next");
       await until("found while working", async () =>
-        /^duration/.test(await page.textContent(".find .status")),
+        /, duration/.test(await page.textContent(".find .status")),
       );
       for (let i = 0; i < 300 && (await page.locator("header [role=tab]").count()) === 1; i++)
         await page.waitForTimeout(1000);

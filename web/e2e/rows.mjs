@@ -4,5 +4,5 @@
 export async function opened({ page, show }, state) {
   await show("s=0&v=flame");
   await show(state.startsWith("s=") ? state : `s=0&${state}`);
-  await page.waitForSelector(".tree-row[aria-level='1']");
+  await page.waitForSelector(".tree-row .kind");
 }

@@ -342,9 +342,9 @@ export const tests = {
     await page.mouse.up();
     await until("a query", () => /duration/.test(hash()) && /since/.test(hash()));
     await page.click("text=Save query");
-    await page.waitForSelector(".chip.chosen");
-    await page.click(".chip .remove");
-    await until("removed", async () => (await page.locator(".chip").count()) === 0);
+    await page.waitForSelector(".saved-query.chosen");
+    await page.click(".saved-query .remove");
+    await until("removed", async () => (await page.locator(".saved-query").count()) === 0);
     await page.focus("#search");
     const query = await page.inputValue("#search");
     await page.keyboard.press("Escape");

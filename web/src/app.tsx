@@ -16,6 +16,7 @@ import type { ViewProps } from "./shared/page";
 import { showControls } from "./shared/printable";
 import { rememberSource } from "./shared/recent";
 import { go, linkTo, openSource, printState, useLocationState, type State } from "./shared/state";
+import { Subject } from "./shared/subject";
 import { TabPanel, Tabs } from "./shared/tabs";
 import { startTheme } from "./shared/theme";
 import { useAnswer } from "./shared/use_answer";
@@ -205,6 +206,7 @@ function Data({ source, sources, state }: PageProps) {
       path={info?.isReady ? path : null}
       sources={sources}
     >
+      {info?.isReady && <Subject path={path} state={state} view={view} />}
       {info ? (
         <main>
           <TabPanel group="view" chosen={view}>
@@ -283,6 +285,7 @@ function ViewOf(props: ViewProps & { sources: Source[] }) {
         <CallsView
           path={props.path}
           tasks={props.info.tasks ?? []}
+          duration={props.info.duration}
           isReady={props.info.isReady}
           state={props.state}
         />

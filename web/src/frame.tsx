@@ -5,9 +5,11 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { StopButton } from "./engine/stop_button";
 import { nextColor } from "./flame/flame_colors";
 import { onPending } from "./shared/api";
+import { isDark } from "./shared/colors";
 import { flagChange } from "./shared/flag";
 import { mainOfView, passToView, takeFocus } from "./shared/focus";
 import { Help } from "./shared/help";
+import { Icon, Logo } from "./shared/icons";
 import { Palette, usePalette } from "./shared/palette";
 import { printable } from "./shared/printable";
 import { currentState, go, isOn, type StateName } from "./shared/state";
@@ -40,7 +42,9 @@ export function Frame(props: Props) {
     <>
       <Pending />
       <header>
-        <strong class="brand">cairn</strong>
+        <strong class="brand">
+          <Logo /> cairn
+        </strong>
         {props.header}
         <HeaderButtons onHelp={() => setHasHelp(true)} onPalette={() => setIsPalette(true)} />
       </header>
@@ -62,17 +66,31 @@ function HeaderButtons(props: { onHelp: () => void; onPalette: () => void }) {
   return (
     <span class="header-buttons">
       <button
+        class="go-to"
         aria-label="go to a view, function, thread or source"
         title="go to a view, function, thread or source (Ctrl-K)"
         onClick={props.onPalette}
       >
-        ⌕
+        <Icon name="search" />
+        <span>
+          Go to… <kbd>Ctrl K</kbd>
+        </span>
       </button>
-      <button aria-label="keyboard shortcuts" title="keyboard shortcuts (?)" onClick={props.onHelp}>
-        ?
+      <button
+        class="plain"
+        aria-label="keyboard shortcuts"
+        title="keyboard shortcuts (?)"
+        onClick={props.onHelp}
+      >
+        <Icon name="help" />
       </button>
-      <button aria-label="switch theme" title="light or dark theme (t)" onClick={switchTheme}>
-        ◐
+      <button
+        class="plain"
+        aria-label="switch theme"
+        title="light or dark theme (t)"
+        onClick={switchTheme}
+      >
+        <Icon name={isDark() ? "sun" : "moon"} />
       </button>
     </span>
   );

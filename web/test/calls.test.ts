@@ -2,13 +2,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   appendPage,
+  barShare,
   calleeOf,
   callerOf,
   callLines,
+  foldKey,
+  foldPages,
   lineAt,
   linesOf,
   noPages,
   prependPage,
+  printDuration,
   siblingOf,
 } from "../src/calls/calls_model";
 import { formatMoment } from "../src/shared/format";
@@ -105,6 +109,41 @@ test("callers, callees and neighbours are found", () => {
   assert.equal(siblingOf(lines, 1, 1), 4);
   assert.equal(siblingOf(lines, 4, -1), 1);
   assert.equal(siblingOf(lines, 2, 1), -1);
+});
+
+test("what is inside a folded call has no lines, wherever it ends", () => {
+  const calls = [
+    call(0, "enter", 0),
+    call(1, "enter", 1),
+    call(2, "enter", 2),
+    call(3, "exit", 2),
+    call(4, "exit", 1),
+    call(5, "event", 1),
+    call(6, "exit", 0),
+  ];
+  const times = (folds: Call[]) =>
+    callLines(calls, new Set(folds.map(foldKey))).map((line) => line.call.time);
+  assert.deepEqual(times([]), [0, 1, 2, 4, 5, 6]);
+  assert.deepEqual(times([calls[1]!]), [0, 1, 5, 6]);
+  assert.deepEqual(times([calls[0]!]), [0]);
+  const pages = { pages: [page(...calls.slice(0, 3)), page(...calls.slice(3, 5))], shift: 0 };
+  const after = page(calls[6]!);
+  const folded = foldPages(pages, calls[0]!, after);
+  assert.deepEqual(
+    linesOf(folded, new Set([foldKey(calls[0]!)])).map((line) => line.call.time),
+    [0],
+  );
+});
+
+test("bars of durations are logarithmic, long durations have another unit", () => {
+  assert.equal(barShare(undefined, 1000), 0);
+  assert.equal(barShare(1000, 1000), 1);
+  assert.equal(barShare(100, 1000), 0.5);
+  const lasting = (duration: number) => printDuration({ ...call(0, "enter", 0), duration });
+  assert.equal(lasting(1500), "1.500");
+  assert.equal(lasting(9_999_000), "9,999.000");
+  assert.equal(lasting(1_670_624_824), "1.671 s");
+  assert.equal(printDuration({ ...call(0, "enter", 0), atLeast: 2e7 }), "≥ 20 ms");
 });
 
 test("times before the first call are negative", () => {

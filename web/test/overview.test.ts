@@ -173,13 +173,26 @@ test("waiting of threads, in calls and outside", () => {
 test("what is worth a look: damage first, small things not at all", () => {
   const states = { wall: 2e9, states: [["running", 2e9]] } as unknown as States;
   const notes = notesOf(info, overview, states).map(({ subject, text }) => subject + text);
-  assert.equal(notes.length, 6);
-  assert.match(notes[0] ?? "", /^Damage: the tail/);
-  assert.match(notes[1] ?? "", /^3 records lost/);
+  assert.equal(notes.length, 5, "the slowest calls have no room");
+  assert.match(notes[0] ?? "", /^3 records lost/);
+  assert.match(notes[1] ?? "", /^Damage: the tail/);
   assert.match(notes[2] ?? "", /^main itself has 75.0 % of all time in 1 call\./);
   assert.match(notes[3] ?? "", /^1.00 of 2 cores/);
   assert.match(notes[4] ?? "", /^THREAD 0 has 1.6 s in work, 1.6 × the mean of the 2 threads/);
-  assert.match(notes[5] ?? "", /^a: p99 10 ms is 10 × its p50, 1 ms/);
+  const whole = notesOf(info, { ...overview, warnings: [], lostRecords: 0 }, states);
+  const last = whole.map(({ subject, text }) => subject + text).pop() ?? "";
+  assert.match(last, /^a: p99 10 ms is 10 × its p50, 1 ms/);
+});
+
+test("calls as short as what recording them costs are worth a look if they are many", () => {
+  const short = (calls: number, p50: number) => {
+    const f = { path: ["f"], row: row("f", [1, 1, calls, calls, p50, 1e-6]) };
+    const others = { ...overview, warnings: [], lostRecords: 0, slow: [], functions: [f] };
+    return notesOf(info, others).some(({ text }) => text.includes("its times are uncertain"));
+  };
+  assert.equal(short(1e8, 20e-9), true);
+  assert.equal(short(1e3, 20e-9), false);
+  assert.equal(short(1e8, 200e-9), false);
 });
 
 test("a duration below the cost of a call has no quotient", () => {
@@ -223,12 +236,12 @@ test("labels without what they have in common", () => {
 });
 
 test("a duration that the clock does not resolve is less than that", () => {
-  const { unit, print } = percentileUnit(22e-9, "auto");
+  const { unit, print } = percentileUnit(22e-9, "auto", 3e-5);
   assert.equal(unit, "µs");
   assert.equal(print(22e-9), "< 0.022");
   assert.equal(print(23e-9), "0.023");
   assert.equal(print(null), "");
-  assert.equal(percentileUnit(undefined, "ns").print(1e-9), "1");
+  assert.equal(percentileUnit(undefined, "ns", 1).print(1e-9), "1");
   assert.equal(formatDuration(22, 22), "< 22 ns");
   assert.equal(formatDuration(23, 22), "23 ns");
   assert.equal(formatDuration(1), "1 ns");

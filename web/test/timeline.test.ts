@@ -20,14 +20,7 @@ import {
   timeAt,
   type Shown,
 } from "../src/timeline/geometry";
-import {
-  chooseDepth,
-  cut,
-  levelsWithRoom,
-  parseNested,
-  runningShare,
-  stripOf,
-} from "../src/timeline/nested";
+import { chooseDepth, cut, levelsWithRoom, parseNested, stripOf } from "../src/timeline/nested";
 import { moved } from "../src/timeline/track_tiles";
 import { counterScale } from "../src/timeline/track_draw";
 import { shorten } from "../src/timeline/timeline_panel";
@@ -60,6 +53,7 @@ const answer: NestedTimeline = {
   columns: 10,
   depthMax: 3,
   idle: 9,
+  hasGaps: false,
   waiting: 20,
   isEstimate: false,
   isPending: false,
@@ -122,7 +116,6 @@ test("calls last as long as their stacks have them, also while they wait", () =>
       ["no data", 9, 10],
     ],
   );
-  assert.equal(runningShare(row ? [row] : []), 5 / 8);
 });
 
 test("the call of a long wait is drawn", () => {
@@ -242,23 +235,84 @@ const shown = (choice: Partial<Choice>) =>
         : track.counter.name,
   );
 
-test("tracks are in natural order, in groups, without threads that have no data", () => {
-  assert.deepEqual(shown({}), ["RANK 2", "THREAD 9", "THREAD 10", "RANK 10", "THREAD 0"]);
-  assert.deepEqual(shown({ filter: "rank 10" }), ["RANK 10", "THREAD 0"]);
-  assert.deepEqual(shown({ shut: new Set(["RANK 2"]) }), ["RANK 2", "RANK 10", "THREAD 0"]);
+test("tracks that are equally busy are in natural order, without threads that have no data", () => {
+  assert.deepEqual(shown({}), ["RANK 2", "THREAD 9", "THREAD 10", "RANK 10 THREAD 0"]);
+  assert.deepEqual(shown({ filter: "rank 10" }), ["RANK 10 THREAD 0"]);
+  assert.deepEqual(shown({ shut: new Set(["RANK 2"]) }), ["RANK 2", "RANK 10 THREAD 0"]);
   assert.deepEqual(shown({ opened: parseOpened("3,-3") })[1], "THREAD 9 closed");
   assert.deepEqual(shown({ moved: [[3, 1]] }).slice(1, 3), ["THREAD 10", "THREAD 9"]);
   assert.deepEqual(shown({ pinned: [2] })[0], "RANK 2 THREAD 10");
 });
 
-test("of many threads, those with most samples are open, as long as there is room", () => {
-  const many = [1, 2, 3, 4, 5, 6, 7, 8].map((i) => thread(i, "NODE 7 RANK 0", `THREAD ${i}`, i));
+const titles = (list: Thread[], choice: Partial<Choice> = {}) =>
+  layOut(list, { ...plain, ...choice }, heights, () => 2).tracks.map((track) =>
+    track.kind === "thread"
+      ? `${track.name}${track.isOpen ? "" : " closed"}`
+      : track.kind === "group"
+        ? `${track.label}: ${track.profiles.length}, ${Math.round(100 * track.share)} %${track.isShut ? " shut" : ""}`
+        : "",
+  );
+const costly = (profile: number, group: string, name: string, cost: number): Thread => ({
+  ...thread(profile, group, name),
+  label: name,
+  cost,
+});
+
+test("the busiest tracks are first and open, quiet ones closed behind them", () => {
+  const process = "java process 7";
+  const list = [
+    costly(1, process, "main 7", 0.001),
+    costly(2, process, "GC 8", 0.002),
+    costly(3, process, "worker-1 9", 1.1),
+    costly(4, process, "worker-2 10", 1),
+    costly(5, process, "signals 11", 0.003),
+    costly(6, process, "compiler 12", 0.3),
+  ];
+  assert.deepEqual(titles(list), [
+    "java 7: 3, 100 %",
+    "worker-1 9",
+    "worker-2 10",
+    "compiler 12",
+    "quiet threads: 3, 0 % shut",
+  ]);
+  const opened = titles(list, { shut: new Set([`quiet ${process}`]) });
+  assert.deepEqual(opened.slice(-3), ["GC 8 closed", "signals 11 closed", "main 7 closed"]);
+});
+
+test("processes have totals, those that hardly run are one group, one thread is no group", () => {
+  const list = [
+    costly(1, "sh process 1", "sh 1", 0.001),
+    costly(2, "make process 2", "make 2", 0.002),
+    costly(3, "cc1 process 3", "cc1 3", 0.4),
+    costly(4, "node process 4", "node 4", 2),
+    costly(5, "node process 4", "helper 5", 1.6),
+    costly(6, "as process 6", "as 6", 0.003),
+  ];
+  assert.deepEqual(titles(list), [
+    "node 4: 2, 90 %",
+    "node 4",
+    "helper 5",
+    "cc1 3",
+    "quiet threads: 3, 0 % shut",
+  ]);
+  assert.deepEqual(titles(list, { shut: new Set(["quiet"]) }).slice(-3), [
+    "make 2 closed",
+    "as 6 closed",
+    "sh 1 closed",
+  ]);
+});
+
+test("of many threads, the busiest are open, as long as there is room", () => {
+  const many = [1, 2, 3, 4, 5, 6, 7, 8].map((i) => ({
+    ...thread(i, "NODE 7 RANK 0", `THREAD ${i}`),
+    cost: 1 + i / 100,
+  }));
   const openWith = (height: number) =>
     layOut(many, plain, heights, () => 2, [], { height, levelsOf: () => 2 }).tracks.flatMap(
       (track) => (track.kind === "thread" && track.isOpen ? [track.thread.profile] : []),
     );
-  assert.deepEqual(openWith(0), [1]);
-  assert.deepEqual(openWith(20 + 8 * 15 + 20 + 45), [1, 7, 8]);
+  assert.deepEqual(openWith(0), [8]);
+  assert.deepEqual(openWith(20 + 8 * 15 + 20 + 45), [6, 7, 8]);
   assert.deepEqual(openWith(1000).length, 8);
   const names = layOut(many, plain, heights, () => 2).tracks.map((track) =>
     track.kind === "group" ? track.label : track.kind === "thread" ? track.name : "",
@@ -271,19 +325,21 @@ test("of many threads, those with most samples are open, as long as there is roo
   );
   assert.deepEqual(
     [...mapRows(threads)].map(([profile, row]) => `${profile} ${row.label}`),
-    ["3 RANK 2", "2 RANK 2", "1 RANK 10"],
+    ["3 RANK 2", "2 RANK 2", "1 RANK 10 THREAD 0"],
   );
   assert.equal(printOpened(parseOpened("3,-5,x,3")), "3,-5");
 });
 
-test("counters follow the threads, in a group of their own", () => {
+test("counters follow the threads, in a group of their own; that of rates is closed", () => {
   const counter = { profile: 1, label: "t 1", name: "cycles" };
-  const layout = layOut(threads, plain, heights, () => 2, [counter]);
+  const rate = { ...counter, name: "calls/s" };
+  const layout = layOut(threads, plain, heights, () => 2, [counter, rate]);
   assert.deepEqual(
-    layout.tracks.slice(-2).map((track) => [track.kind, track.height]),
+    layout.tracks.slice(-3).map((track) => [track.kind, track.height]),
     [
       ["group", 20],
       ["counter", 40],
+      ["group", 20],
     ],
   );
   assert.deepEqual(counterScale([[1, 5, 9, 7]]), { low: 5, high: 9 });
@@ -417,12 +473,56 @@ test("rows that are loaded again stay the same unless they look different", () =
   const first = before.rows.get(7);
   assert.equal(joined(before, parseNested(answer)).rows.get(7), first);
   const [row] = answer.rows;
-  const runs = row!.runs.map((run, i): typeof run => (i === 1 ? [2, 4, 90, 5] : run));
-  const other = parseNested({ ...answer, rows: [{ ...row!, runs }] });
+  const busy = "0123456789".slice(0, answer.columns).padEnd(answer.columns, "f");
+  const other = parseNested({ ...answer, rows: [{ ...row!, busy }] });
   assert.equal(joined(before, other).rows.get(7), other.rows.get(7));
   const next = parseNested({ ...answer, rows: [{ ...row!, profile: 8 }] });
   assert.deepEqual([...joined(before, next).rows.keys()], [7, 8]);
   assert.deepEqual([...joined(before, { ...next, end: 200 }).rows.keys()], [8]);
+});
+
+test("how much of a column a thread ran, and gaps", () => {
+  const row = { profile: 7, label: "t" };
+  const runs: [number, number | null, number, number][] = [
+    [2, 1, 100, 2],
+    [2, 9, 0, 0],
+    [2, 1, 100, 2],
+    [8, 9, 0, 0],
+    [1, 1, 100, 1],
+  ];
+  const made = {
+    ...answer,
+    columns: 15,
+    idle: 9,
+    frames: [[1, null, 1]] as [number, number | null, number][],
+    rows: [{ ...row, runs, busy: "f800f8000000004" }],
+  };
+  const known = parseNested(made).rows.get(7)!;
+  assert.deepEqual(
+    known.busy.map(({ begin, end, share }) => [begin, end, Math.round(15 * share)]),
+    [
+      [0, 1, 15],
+      [1, 2, 8],
+      [2, 4, 0],
+      [4, 5, 15],
+      [5, 6, 8],
+      [6, 14, 0],
+      [14, 15, 4],
+    ],
+  );
+  assert.equal(known.boxes.length, 1, "a call that is open around waiting is one");
+  const gaps = parseNested({ ...made, hasGaps: true }).rows.get(7)!;
+  assert.equal(gaps.boxes.length, 2, "what happens in a gap is not known");
+  assert.deepEqual(
+    gaps.states.map(({ name, end }) => [name, end]),
+    [
+      ["running", 2],
+      ["no data", 4],
+      ["running", 6],
+      ["no data", 14],
+      ["running", 15],
+    ],
+  );
 });
 
 test("the more threads, the fewer columns has the first answer", () => {

@@ -1,9 +1,11 @@
 // Find calls of a recording by function, arguments or result, duration and depth, or list only these.
 
 import { useState } from "preact/hooks";
+import { matcher } from "../flame/flame_layout";
 import { get, type Parameters } from "../shared/api";
 import { formatNs, parseNs } from "../shared/format";
 import { Flag } from "../shared/flag";
+import { Icon } from "../shared/icons";
 import { go, type State } from "../shared/state";
 import type { FoundCall } from "../../generated/answers";
 import { useListener } from "../shared/use_listener";
@@ -18,6 +20,10 @@ export function criteriaOf(state: State): Parameters {
     depth: state.fd,
   };
 }
+
+// Tells whether a name is what Find looks for; null: nothing is looked for.
+export const foundPattern = (state: State): ((name: string) => boolean) | null =>
+  matcher(state.fn ?? "");
 
 interface Props {
   path: string;
@@ -62,7 +68,7 @@ export function FindCall(props: Props) {
       );
       setNote(
         found.isFound
-          ? `duration ${formatNs(found.duration ?? 0)} (recorded)`
+          ? `at ${formatNs(found.time ?? 0)}, duration ${formatNs(found.duration ?? 0)} (recorded)`
           : isReversed
             ? "no earlier match"
             : "no later match",
@@ -103,9 +109,11 @@ export function FindCall(props: Props) {
       {field("fa", "text in the arguments or the result", "arguments, result", "medium")}
       {field("fl", "minimum duration", "duration", "short")}
       {field("fd", "maximum depth", "depth", "tiny")}
-      <button type="submit">Find next</button>
+      <button type="submit">
+        <Icon name="next" /> Find next
+      </button>
       <button type="button" onClick={() => void find(true)}>
-        Previous
+        <Icon name="previous" /> Previous
       </button>
       <Flag state={state} name="only" title="Only matches" />
       <span class="status" aria-live="polite">

@@ -1,6 +1,8 @@
 // The calls of a recording that are in the page: consecutive pages, extended at both ends, and their
 // lines.
 
+import { formatNs } from "../shared/format";
+import { columnUnit } from "../shared/units";
 import type { Call, Calls } from "../../generated/answers";
 
 const PAGES_MAX = 12;
@@ -12,31 +14,46 @@ export interface CallPages {
 
 export const noPages: CallPages = { pages: [], shift: 0 };
 
-const lineCount = (pages: Calls[]) =>
-  pages.reduce((sum, page) => sum + callLines(page.calls).length, 0);
-
-export function appendPage(before: CallPages, page: Calls): CallPages {
-  const pages = [...before.pages, page];
-  const gone = pages.slice(0, Math.max(0, pages.length - PAGES_MAX));
-  return { pages: pages.slice(gone.length), shift: before.shift - lineCount(gone) };
+// The pages up to a folded call, then what follows its end.
+export function foldPages({ pages, shift }: CallPages, call: Call, after: Calls): CallPages {
+  const at = pages.findIndex((page) => page.calls.includes(call));
+  const page = pages[at];
+  if (!page) return { pages, shift };
+  const calls = page.calls.slice(0, page.calls.indexOf(call) + 1);
+  return { pages: [...pages.slice(0, at), { ...page, calls }, after], shift };
 }
 
-export function prependPage(before: CallPages, page: Calls): CallPages {
-  return {
-    pages: [page, ...before.pages].slice(0, PAGES_MAX),
-    shift: before.shift + lineCount([page]),
-  };
+const lineCount = (pages: Calls[], folds: Folds): number =>
+  linesOf({ pages, shift: 0 }, folds).length;
+
+export function appendPage(before: CallPages, page: Calls, folds: Folds = new Set()): CallPages {
+  const all = [...before.pages, page];
+  const pages = all.slice(Math.max(0, all.length - PAGES_MAX));
+  return { pages, shift: before.shift - lineCount(all, folds) + lineCount(pages, folds) };
+}
+
+export function prependPage(before: CallPages, page: Calls, folds: Folds = new Set()): CallPages {
+  const all = [page, ...before.pages];
+  const shift = before.shift + lineCount(all, folds) - lineCount(before.pages, folds);
+  return { pages: all.slice(0, PAGES_MAX), shift };
 }
 
 export interface Line {
   call: Call;
   depth: number; // that of an event is where it happened
   isLeaf: boolean; // its exit is the next record, and has no line
+  isFolded: boolean; // what is inside has no lines
 }
 
+// Folded calls, each by its time and depth.
+export type Folds = ReadonlySet<string>;
+
+export const foldKey = ({ time, depth }: Call): string => `${time} ${depth}`;
+
 // The lines of a page: a call without calls inside is one line.
-export function callLines(calls: Call[]): Line[] {
+export function callLines(calls: Call[], folds: Folds = new Set()): Line[] {
   const lines: Line[] = [];
+  let hidden = Infinity; // the depth of the folded call that these are inside of
   const first = calls.find((call) => call.kind === "enter" || call.kind === "exit");
   // The depth of calls inside the last record.
   let inside = first ? first.depth + (first.kind === "exit" ? 1 : 0) : 0;
@@ -45,12 +62,19 @@ export function callLines(calls: Call[]): Line[] {
     const before = calls[i - 1];
     if (call.kind === "enter") inside = call.depth + 1;
     if (call.kind === "exit") inside = call.depth;
+    const depth = call.kind === "event" || call.kind === "lost" ? inside : call.depth;
+    if (depth > hidden) return;
+    // The exit of a folded call has no line either.
+    if (depth === hidden && call.kind === "exit") {
+      hidden = Infinity;
+      return;
+    }
+    hidden = Infinity;
     if (call.kind === "exit" && before?.kind === "enter" && before.depth === call.depth) return;
-    lines.push({
-      call,
-      depth: call.kind === "event" || call.kind === "lost" ? inside : call.depth,
-      isLeaf: call.kind === "enter" && next?.kind === "exit" && next.depth === call.depth,
-    });
+    const isLeaf = call.kind === "enter" && next?.kind === "exit" && next.depth === call.depth;
+    const isFolded = call.kind === "enter" && !isLeaf && folds.has(foldKey(call));
+    if (isFolded) hidden = call.depth;
+    lines.push({ call, depth, isLeaf, isFolded });
   });
   return lines;
 }
@@ -82,8 +106,12 @@ export function siblingOf(lines: Line[], at: number, by: 1 | -1): number {
   return -1;
 }
 
-export const linesOf = (pages: CallPages): Line[] =>
-  pages.pages.flatMap((page) => callLines(page.calls));
+// Of consecutive pages, whose calls may reach from one to the next.
+export const linesOf = (pages: CallPages, folds: Folds = new Set()): Line[] =>
+  callLines(
+    pages.pages.flatMap((page) => page.calls),
+    folds,
+  );
 
 // The line of a time: the last one that is not later.
 export function lineAt(lines: Line[], time: number): number {
@@ -98,4 +126,22 @@ export function lineAt(lines: Line[], time: number): number {
   let at = Math.max(0, low - 1);
   while (at > 0 && (lines[at - 1] as Line).call.time === time) at--;
   return lines.length === 0 ? -1 : at;
+}
+
+const MICROSECONDS = columnUnit("sec", null, "auto");
+const LONG = 1e7; // ns: with more than four digits of microseconds, another unit is easier to read
+
+const printNs = (ns: number): string => (ns < LONG ? MICROSECONDS.print(ns / 1e9) : formatNs(ns));
+
+export function printDuration(call: Call): string {
+  if (call.duration !== undefined) return `${call.isOpen ? "open " : ""}${printNs(call.duration)}`;
+  return call.atLeast === undefined ? "" : `≥ ${printNs(call.atLeast)}`;
+}
+
+const SHORTEST = 10; // ns
+
+// The length of a bar, 0 to 1: logarithmic, because durations differ by powers of ten.
+export function barShare(ns: number | undefined, most: number): number {
+  if (ns === undefined || ns <= SHORTEST || most <= SHORTEST) return 0;
+  return Math.min(1, Math.log(ns / SHORTEST) / Math.log(most / SHORTEST));
 }

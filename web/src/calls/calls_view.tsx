@@ -1,56 +1,68 @@
 // The calls of a recording around a time, with arguments and results. Scrolling loads more at both
 // ends.
 
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { get, type Parameters } from "../shared/api";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { get, pause, type Parameters } from "../shared/api";
+import { formatMoment, formatNs, parseNs } from "../shared/format";
+import { Icon } from "../shared/icons";
+import { Name } from "../shared/name";
+import type { Range } from "../shared/range";
+import { go, isOn, linkTo, type State } from "../shared/state";
+import { useAnswer } from "../shared/use_answer";
+import { VirtualTable, type TableColumn, type TableRow } from "../shared/virtual_table";
+import { LatencyPlot } from "../tree/plots";
+import type { Call, Calls, FoundCall, FunctionDetail, Hits, Task } from "../../generated/answers";
+import { criteriaOf, FindCall, foundPattern } from "./calls_find";
+import { CallsMap } from "./calls_map";
 import {
   appendPage,
+  barShare,
   calleeOf,
   callerOf,
+  foldKey,
+  foldPages,
   lineAt,
   linesOf,
   noPages,
   prependPage,
+  printDuration,
   siblingOf,
   type CallPages,
+  type Folds,
   type Line,
 } from "./calls_model";
-import { FindCall, criteriaOf } from "./calls_find";
-import { formatMoment, formatNs, parseNs } from "../shared/format";
-import { go, isOn, linkTo, type State } from "../shared/state";
-import { LatencyPlot } from "../tree/plots";
-import type { Call, Calls, FoundCall, FunctionDetail, Hits, Task } from "../../generated/answers";
-import { columnUnit } from "../shared/units";
-import { useAnswer } from "../shared/use_answer";
-import { VirtualTable, type TableColumn, type TableRow } from "../shared/virtual_table";
 
 const BEFORE = 60;
 const PAGE = 300;
-const CONTEXT = 8; // visible lines after the time
 const NEAR = 40; // lines from the edge at which the next page is loaded
-
-const MICROSECONDS = columnUnit("sec", null, "auto");
+const ENDS_MS = 20; // until the ends of long calls are asked for again
+const INDENT_PX = 16; // of a level, as --indent
 
 const COLUMNS: TableColumn[] = [
   { name: "time", title: "time (µs)", isNumber: true },
-  { name: "duration", title: "duration (µs, recorded, with waiting)", isNumber: true },
+  {
+    name: "duration",
+    title: "duration (µs)",
+    hint: "recorded, with waiting; bars are logarithmic",
+    isNumber: true,
+  },
   { name: "call", title: "call" },
 ];
 
 interface Props {
   path: string;
   tasks: Task[];
+  duration: number; // of the recording, ns
   state: State;
   isReady: boolean; // the analysis has ended
   onClose?: () => void;
 }
 
+type Shown = CallPages & { error: string | null; load: number };
+
 function useCalls(path: string, task: number, time: number, criteria: Parameters) {
-  const [shown, setShown] = useState<CallPages & { error: string | null; load: number }>({
-    ...noPages,
-    error: null,
-    load: 0,
-  });
+  const [shown, setShown] = useState<Shown>({ ...noPages, error: null, load: 0 });
+  const [folds, setFolds] = useState<Folds>(new Set());
   const busy = useRef(false);
   const key = JSON.stringify([path, task, criteria]);
   const generation = useRef(0); // changes when another time is loaded
@@ -59,13 +71,35 @@ function useCalls(path: string, task: number, time: number, criteria: Parameters
     [key],
   );
 
+  // Calls that take long end far away: the server looks for their ends request after request.
+  const askForEnds = useCallback(
+    async (more: Parameters, page: Calls, mine: number) => {
+      for (let next = page; next.isPartial;) {
+        await pause(ENDS_MS);
+        if (mine !== generation.current) return;
+        next = await ask(more);
+        if (mine !== generation.current) return;
+        const found = next;
+        setShown((before) => ({
+          ...before,
+          pages: before.pages.map((one) => (one.first === found.first ? found : one)),
+        }));
+      }
+    },
+    [ask],
+  );
+
   const load = useCallback(
     (at: number) => {
       const mine = ++generation.current;
-      ask({ time: at, before: BEFORE, limit: PAGE }).then(
-        (page) =>
-          mine === generation.current &&
-          setShown({ pages: [page], shift: 0, error: page.damage ?? null, load: mine }),
+      const question = { time: at, before: BEFORE, limit: PAGE };
+      ask(question).then(
+        (page) => {
+          if (mine !== generation.current) return;
+          setShown({ pages: [page], shift: 0, error: page.damage ?? null, load: mine });
+          setFolds(new Set());
+          askForEnds(question, page, mine).catch(() => undefined); // what is known stays
+        },
         (error: Error) =>
           mine === generation.current && setShown({ ...noPages, error: error.message, load: mine }),
       );
@@ -95,7 +129,7 @@ function useCalls(path: string, task: number, time: number, criteria: Parameters
         if (mine !== generation.current) return;
         setShown((before) => ({
           ...before,
-          ...(isBefore ? prependPage(before, more) : appendPage(before, more)),
+          ...(isBefore ? prependPage(before, more, folds) : appendPage(before, more, folds)),
           error: more.damage ?? null,
         }));
       } catch {
@@ -104,8 +138,25 @@ function useCalls(path: string, task: number, time: number, criteria: Parameters
         busy.current = false;
       }
     },
-    [shown.pages, ask],
+    [shown.pages, ask, folds],
   );
+
+  // Hide what is inside a call, or show it. If its end is far away, what follows it is loaded.
+  const fold = async (call: Call): Promise<void> => {
+    const name = foldKey(call);
+    if (folds.has(name)) {
+      setFolds(new Set([...folds].filter((other) => other !== name)));
+      if (!shown.pages.some((page) => page.calls.some((one) => isExitOf(one, call))))
+        load(call.time);
+      return;
+    }
+    const isLoaded = shown.pages.some((page) => page.calls.some((one) => isExitOf(one, call)));
+    if (!isLoaded && call.duration !== undefined) {
+      const after = await ask({ time: call.time + call.duration, limit: PAGE });
+      setShown((before) => ({ ...before, ...foldPages(before, call, after) }));
+    }
+    setFolds(new Set([...folds, name]));
+  };
 
   // The time of the last call before the listed ones that is not deeper; null: there is none.
   const findBefore = async (depth: number): Promise<number | null> => {
@@ -123,30 +174,50 @@ function useCalls(path: string, task: number, time: number, criteria: Parameters
     }
     return null;
   };
-  return { shown, extend, findBefore };
+  return { shown, folds, extend, fold, findBefore };
 }
+
+const isExitOf = (one: Call, call: Call): boolean =>
+  one.kind === "exit" &&
+  one.depth === call.depth &&
+  call.duration !== undefined &&
+  one.time === call.time + call.duration;
 
 export function CallsView(props: Props) {
   const { state } = props;
   const task = Number(state.task ?? 0);
   const time = Number(state.time ?? 0);
   const isOnly = isOn(state, "only");
-  const { shown, extend, findBefore } = useCalls(
+  const { shown, folds, extend, fold, findBefore } = useCalls(
     props.path,
     task,
     time,
     isOnly ? criteriaOf(state) : {},
   );
-  const lines = linesOf(shown);
+  const lines = useMemo(() => linesOf(shown, folds), [shown, folds]);
+  const most = useMemo(
+    () => lines.reduce((max, { call }) => Math.max(max, call.duration ?? call.atLeast ?? 0), 0),
+    [lines],
+  );
   const chosen = lineAt(lines, time);
   const [selected, setSelected] = useState<Line | null>(null);
+  const [visible, setVisible] = useState<[number, number]>([0, 0]);
   useEffect(() => setSelected(null), [time]);
   const at = selected ? lines.findIndex((line) => line.call === selected.call) : chosen;
-  const onRange = (first: number, last: number) => {
-    if (last > lines.length - NEAR) void extend(false);
-    if (first < NEAR) void extend(true);
-  };
+  const onRange = useCallback(
+    (first: number, last: number) => {
+      setVisible([first, last]);
+      if (last > lines.length - NEAR) void extend(false);
+      if (first < NEAR) void extend(true);
+    },
+    [lines.length, extend],
+  );
   const onKey = (key: string, from: number): boolean => {
+    const line = lines[from];
+    if (key === " " && line && canFold(line)) {
+      void fold(line.call);
+      return true;
+    }
     const to =
       key === "ArrowLeft"
         ? callerOf(lines, from)
@@ -158,9 +229,9 @@ export function CallsView(props: Props) {
               ? siblingOf(lines, from, -1)
               : null;
     if (to === null) return false;
-    const line = lines[to];
-    const depth = lines[from]?.depth ?? 0;
-    if (line) setSelected(line);
+    const next = lines[to];
+    const depth = line?.depth ?? 0;
+    if (next) setSelected(next);
     else if (key === "ArrowLeft" && depth > 0 && !isOnly)
       void findBefore(depth - 1).then(
         (caller) => caller !== null && go({ time: String(caller) }),
@@ -171,6 +242,8 @@ export function CallsView(props: Props) {
   // An event belongs to the call around it.
   const named = lines[at]?.call.kind === "event" ? callerOf(lines, at) : at;
   const name = lines[named]?.call.name;
+  const profile = props.tasks[task]?.profile;
+  const found = foundPattern(state);
   return (
     <section class="calls" aria-label="calls of a task">
       <CallsToolbar
@@ -180,15 +253,32 @@ export function CallsView(props: Props) {
         error={shown.error}
         at={lines[at]?.call.time ?? time}
       />
+      {props.isReady && profile !== undefined && (
+        <CallsMap
+          path={props.path}
+          profile={profile}
+          duration={props.duration}
+          shown={timesOf(lines, visible)}
+          onChoose={(next) => go({ time: String(next) }, true)}
+        />
+      )}
       {lines.length === 0 && shown.pages.length > 0 && <p class="status">no matching calls here</p>}
       <div class="columns">
         <VirtualTable
           class="call-list"
           label="calls in time order, with arguments and results"
           columns={COLUMNS}
-          widths="9em 20em minmax(18em, 1fr)"
+          widths="12ch 26ch minmax(36ch, 1fr)"
           count={lines.length}
-          row={(i) => rowOf(lines[i] as Line, isOnly, i === chosen)}
+          row={(i) =>
+            rowOf(lines[i] as Line, {
+              isFlat: isOnly,
+              isHere: i === chosen,
+              isFound: found?.(lines[i]?.call.name ?? "") ?? false,
+              most,
+              onFold: (call) => void fold(call),
+            })
+          }
           selected={at}
           onSelect={(i) => setSelected(lines[i] ?? null)}
           onOpen={(i) => go({ time: String(lines[i]?.call.time ?? time) })}
@@ -196,10 +286,9 @@ export function CallsView(props: Props) {
           onKey={onKey}
           takesFocus
           shift={shown.shift}
-          reveal={
-            selected ? at : chosen < 0 ? chosen : Math.min(lines.length - 1, chosen + CONTEXT)
-          }
+          reveal={selected ? at : chosen}
           revealFor={selected ? `selected ${selected.call.time}` : `${time} ${shown.load}`}
+          isCentered={!selected && time > 0}
         />
         {props.isReady && (selected || state.time) && name && (
           <Distribution path={props.path} name={name} />
@@ -207,6 +296,13 @@ export function CallsView(props: Props) {
       </div>
     </section>
   );
+}
+
+// The times of the lines on the screen.
+function timesOf(lines: Line[], [first, last]: [number, number]): Range | null {
+  const begin = lines[first]?.call.time;
+  const end = lines[Math.min(last, lines.length) - 1]?.call.time;
+  return begin === undefined || end === undefined ? null : { begin: Math.max(0, begin), end };
 }
 
 // The durations of all calls of a function, from the analysis.
@@ -245,17 +341,17 @@ function CallsToolbar(
   return (
     <div class="toolbar">
       <label>
-        task{" "}
+        Task{" "}
         <select value={props.task} onChange={(event) => go({ task: event.currentTarget.value })}>
           {props.tasks.map((task) => (
             <option key={task.index} value={task.index}>
-              {task.tid} {task.name}
+              {task.name} {task.tid}
             </option>
           ))}
         </select>
       </label>
       <label>
-        at{" "}
+        At{" "}
         <input
           key={props.time}
           class="short"
@@ -271,32 +367,64 @@ function CallsToolbar(
       <FindCall path={props.path} state={props.state} task={props.task} at={props.at} />
       {props.error && <span class="status error">{props.error}</span>}
       {props.onClose && (
-        <button aria-label="close the calls" onClick={props.onClose}>
-          ×
+        <button class="plain" aria-label="close the calls" onClick={props.onClose}>
+          <Icon name="close" />
         </button>
       )}
     </div>
   );
 }
 
-function printDuration(call: Call): string {
-  if (call.duration !== undefined)
-    return `${call.isOpen ? "open " : ""}${MICROSECONDS.print(call.duration / 1e9)}`;
-  return call.atLeast === undefined ? "" : `≥ ${MICROSECONDS.print(call.atLeast / 1e9)}`;
+// A call with calls inside that are listed.
+const canFold = ({ call, isLeaf }: Line): boolean =>
+  call.kind === "enter" && !isLeaf && (call.duration ?? 0) > 0 && call.isOpen !== true;
+
+interface RowOptions {
+  isFlat: boolean; // single calls that match
+  isHere: boolean;
+  isFound: boolean; // by Find
+  most: number; // the longest duration
+  onFold: (call: Call) => void;
 }
 
-function rowOf(line: Line, isFlat: boolean, isHere: boolean): TableRow {
-  const { call, isLeaf } = line;
-  const isOneLine = isLeaf || isFlat;
+function rowOf(line: Line, options: RowOptions): TableRow {
+  const { call, isLeaf, isFolded } = line;
+  const isOneLine = isLeaf || isFolded || options.isFlat;
+  const indent = line.depth * INDENT_PX;
+  const share = barShare(call.duration ?? call.atLeast, options.most);
   return {
-    class: `${call.kind === "exit" ? "exit" : ""}${isHere ? " here" : ""}`,
+    class: `${call.kind === "exit" ? "exit" : ""}${options.isHere ? " here" : ""}${options.isFound ? " hit" : ""}`,
     cells: [
       formatMoment(call.time),
-      printDuration(call),
-      <span style={{ paddingLeft: `${line.depth * 16}px` }}>
+      <span class="duration">
+        <span class="bar-room">{share > 0 && <i style={{ width: `${share * 100}%` }} />}</span>
+        <span>{printDuration(call)}</span>
+      </span>,
+      <span
+        class="indented"
+        style={{ paddingLeft: `${indent}px`, backgroundSize: `${indent}px 100%` }}
+      >
+        {canFold(line) && !options.isFlat ? (
+          <button
+            class="twist"
+            tabIndex={-1}
+            aria-label={isFolded ? "show what is inside" : "hide what is inside"}
+            onClick={(event) => {
+              event.stopPropagation();
+              options.onFold(call);
+            }}
+          >
+            <Icon name={isFolded ? "right" : "down"} />
+          </button>
+        ) : (
+          <span class="twist" />
+        )}
         {call.kind === "exit" ? "} " : ""}
-        <span class="kind-function">{call.name ?? call.kind}</span>
+        <span class="kind-function">
+          <Name name={call.name ?? call.kind} />
+        </span>
         {call.kind === "event" ? ` ${call.values}` : call.values}
+        {isFolded ? " { … }" : ""}
         {call.kind === "enter" ? (isOneLine ? (call.result ?? " …") : " {") : ""}
       </span>,
     ],

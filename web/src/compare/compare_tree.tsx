@@ -2,8 +2,7 @@
 
 import { useCallback, useRef } from "preact/hooks";
 import { getWhenReady } from "../shared/api";
-import { splitList } from "../shared/page";
-import { go } from "../shared/state";
+import { go, splitList } from "../shared/state";
 import { unitMode } from "../shared/units";
 import { TreeView } from "../tree/tree_view";
 import type { AskRows } from "../tree/use_tree";

@@ -3,7 +3,7 @@
 import { themeColor, themeFont } from "../shared/colors";
 import { fitName } from "../shared/names";
 import { uiScale } from "../shared/ui_scale";
-import { drawVeil } from "../shared/veil";
+import { drawVeils } from "../shared/veil";
 import type { Box, DrawnFlame, View, WaitBox } from "./flame_layout";
 
 export interface Picture {
@@ -63,7 +63,7 @@ export function drawFlame(element: HTMLCanvasElement, picture: Picture): void {
   };
   drawNames(themeColor("--on-fill"));
   const waiting = pausesOf(picture);
-  if (waiting) drawVeil(context, waiting, drawNames);
+  if (waiting) drawVeils(context, new Map([[0, waiting]]), drawNames);
   context.globalAlpha = matches ? 0.35 : 1;
   for (const wait of waits) {
     const [left, size] = extentOf(picture, wait);

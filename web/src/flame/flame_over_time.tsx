@@ -5,6 +5,7 @@ import { useMemo } from "preact/hooks";
 import { FlameView } from "./flame_view";
 import type { ColorMode } from "./flame_colors";
 import type { Box, DrawnFlame } from "./flame_layout";
+import { lensParameters } from "../shared/filters";
 import { chosenRange } from "../shared/chosen_range";
 import { formatNs, formatPercent } from "../shared/format";
 import type { ViewProps } from "../shared/page";
@@ -94,6 +95,7 @@ export function FlameOverTime(props: ViewProps & { color: ColorMode }) {
     thread ? range : NOTHING,
     Math.min(COLUMNS, innerWidth),
     thread ? [thread.profile] : [],
+    lensParameters(state),
   );
   const flame = useMemo(
     () => (frame && thread ? flameOverTime(frame, thread.profile, range) : null),

@@ -41,6 +41,8 @@ interface Props {
   paint?: (box: Box) => string; // its colour, instead of `color`
   explain?: (box: Box) => [string, string][]; // its values, instead of total and self
   saveAs?: string; // name of files without extension; undefined: it is not saved
+  title?: string; // of a graph among others: it has no line of values, and a click opens a box
+  none?: string; // said instead of a graph without boxes
 }
 
 const MINIMAP = 48; // pixels
@@ -109,7 +111,9 @@ export function FlameView(props: Props) {
   useLayoutEffect(() => {
     if (canvas.current) drawFlame(canvas.current, picture);
   });
-  useEffect(() => takeFocus(canvas.current), []);
+  useEffect(() => {
+    if (props.title === undefined) takeFocus(canvas.current);
+  }, []);
   const isZoomed = zoomed >= 0;
   useEffect(() => {
     if (minimap.current)
@@ -203,18 +207,21 @@ export function FlameView(props: Props) {
   return (
     <div class="columns">
       <div class="flame scroll" ref={frame}>
-        <p class="status" aria-live="polite">
-          {shown
-            ? describe(shown)
-            : `total ${formatValue(flame.total, flame.column)}, ${metricTitle(flame.column)}`}
-          {matches && ` · matches: ${formatPercent(found, flame.total)}`}
-          {flame.isCut && " · too many contexts to draw: zoom in to see all"}
-          {props.saveAs !== undefined && (
-            <span class="saves">
-              <button onClick={savePng}>PNG</button> <button onClick={saveSvg}>SVG</button>
-            </span>
-          )}
-        </p>
+        {props.title === undefined && (
+          <p class="status" aria-live="polite">
+            {shown
+              ? describe(shown)
+              : `total ${formatValue(flame.total, flame.column)}, ${metricTitle(flame.column)}`}
+            {matches && ` · matches: ${formatPercent(found, flame.total)}`}
+            {flame.isCut && " · too many contexts to draw: zoom in to see all"}
+            {props.saveAs !== undefined && (
+              <span class="saves">
+                <button onClick={savePng}>PNG</button> <button onClick={saveSvg}>SVG</button>
+              </span>
+            )}
+          </p>
+        )}
+        {boxes.length === 0 && props.none && <p class="status">{props.none}</p>}
         <Legend boxes={boxes} color={props.color} groups={groups} />
         {isZoomed && (
           <canvas
@@ -235,8 +242,11 @@ export function FlameView(props: Props) {
           tabIndex={0}
           data-keys
           role="application"
-          aria-label={`flame graph of ${flame.column}: arrow keys move, Enter zooms in, Backspace zooms out, Escape resets the zoom`}
-          style={{ width: `${width}px`, height: `${height}px` }}
+          aria-label={`flame graph of ${props.title ? `${props.title}, ` : ""}${flame.column}: arrow keys move, Enter zooms in, Backspace zooms out, Escape resets the zoom`}
+          style={{
+            width: `${width}px`,
+            height: `${boxes.length === 0 && props.none ? 0 : height}px`,
+          }}
           onMouseMove={(event) => {
             setHovered(boxAt(event));
             setPointer({ x: event.clientX, y: event.clientY });

@@ -129,6 +129,14 @@ export function threadTimes(overview: Overview, states: States | null): Map<numb
   );
 }
 
+// The time that shares of threads are of, in seconds; null where costs are no part of the wall time:
+// corrected ones alone, or others than times.
+export function wallOf(info: Info, overview: Overview, states: States | null): number | null {
+  if (!isSeconds(overview.metric)) return null;
+  const ns = states?.wall ?? (info.costTimes === "corrected" ? 0 : info.duration);
+  return ns > 0 ? ns / 1e9 : null;
+}
+
 // The processors that were busy, recording included, over the wall time; null where only corrected
 // costs are known, which are no part of the recorded wall time.
 export function busyCores(info: Info, overview: Overview, states: States | null): number | null {
@@ -321,7 +329,7 @@ function noteOfSlow(info: Info, overview: Overview, { path, row }: FunctionRow):
   const calls = row.values[columnIndex(columns, "calls", "exclusive")] ?? 0;
   const whole = isSeconds(overview.metric) ? wholeOf(overview) : info.duration / 1e9;
   const all = stateSeconds(info, "all") ?? whole;
-  if (((p99 - p50) * calls) / 100 < SLOW_SHARE * all) return null;
+  if (((p99 - p50) * calls) / 100 < SLOW_SHARE * all || p99 * 1e9 <= callCost) return null;
   // The quotient of a duration that is shorter than the cost of recording it means nothing.
   const ratio = p50 * 1e9 > callCost ? p99 / p50 : null;
   return {
@@ -334,7 +342,33 @@ function noteOfSlow(info: Info, overview: Overview, { path, row }: FunctionRow):
   };
 }
 
-// Damage first: it puts all other statements in doubt.
+// Calls that are as short as what recording one costs: what is left of them after that was subtracted is uncertain.
+function noteOfShortCalls(overview: Overview): Note | null {
+  const { columns = [], functions = [], callCost = 0 } = overview;
+  const self = columnIndex(columns, overview.metric, "exclusive");
+  const counts = columnIndex(columns, "calls", "exclusive");
+  const p50s = percentileIndex(columns, "p50");
+  if (callCost === 0 || counts < 0 || p50s < 0 || !isSeconds(overview.metric)) return null;
+  const cost = ({ row }: FunctionRow) => ((row.values[counts] ?? 0) * callCost) / 1e9;
+  const whole = columns[self]?.total ?? 0;
+  const short = functions
+    .filter((other) => (other.row.values[p50s] ?? Infinity) * 1e9 <= callCost)
+    .filter((other) => cost(other) > SHORT_SHARE * whole)
+    .sort((a, b) => cost(b) - cost(a))[0];
+  if (!short) return null;
+  const { row, path } = short;
+  return {
+    subject: row.label,
+    text: ` is called ${(row.values[counts] ?? 0).toLocaleString("en-US")} times, half of them no longer than the ${formatNs(callCost)} that recording a call costs, ${seconds(cost(short))} in all: its times are uncertain.`,
+    link: { title: "Distribution", to: openTree(path) },
+  };
+}
+
+const SHORT_SHARE = 0.1; // of all time: what recording short calls must cost to be worth a look
+const NOTES_MAX = 5;
+const DAMAGE_MAX = 2; // the header tells of all
+
+// Damage first: it puts all other statements in doubt. The slowest calls are the last to be told.
 export function notesOf(info: Info, overview: Overview, states: States | null = null): Note[] {
   const { columns, slow } = overview;
   const damage = overview.warnings.map((warning) => ({
@@ -353,12 +387,14 @@ export function notesOf(info: Info, overview: Overview, states: States | null = 
       ]
     : [];
   return [
-    ...damage,
-    ...lost,
+    ...[...lost, ...damage].slice(0, DAMAGE_MAX),
     noteOfHottest(overview),
     noteOfPreemption(info, states),
     noteOfCores(info, overview, states),
     overview.imbalance && noteOfImbalance(overview, overview.imbalance),
+    noteOfShortCalls(overview),
     ...(columns && slow ? slow.map((other) => noteOfSlow(info, overview, other)) : []),
-  ].filter((note): note is Note => note !== null);
+  ]
+    .filter((note): note is Note => Boolean(note))
+    .slice(0, NOTES_MAX);
 }

@@ -3,6 +3,7 @@
 
 import type { Parameters } from "./api";
 import { formatNs } from "./format";
+import { lensParameters } from "./filters";
 import type { Range } from "./range";
 import { go, linkTo, type State } from "./state";
 import type { Info } from "../../generated/answers";
@@ -13,7 +14,7 @@ export function chosenRange(state: State): Range | null {
 }
 
 export function rangeParameters(state: State): Parameters {
-  return { begin: state.b, end: state.e, thread: state.st ?? state.t };
+  return { ...lensParameters(state), begin: state.b, end: state.e, thread: state.st ?? state.t };
 }
 
 export const NO_RANGE: State = { b: "", e: "", st: "", zoom: "", box: "", open: "" };

@@ -3,12 +3,14 @@
 
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
+import { Icon, type IconName } from "./icons";
 import { useListener } from "./use_listener";
 
 const MARGIN_PX = 8; // between the box and the edge of the window
 
 interface Props {
   title: string;
+  icon?: IconName; // before the title
   label: string; // of the box
   onToggle?: () => void;
   children: ComponentChildren;
@@ -74,7 +76,11 @@ export function Menu(props: Props) {
   };
   return (
     <details class="menu" ref={menu} onToggle={place} onKeyDown={onKeyDown}>
-      <summary>{props.title}</summary>
+      <summary>
+        {props.icon && <Icon name={props.icon} />}
+        {props.title}
+        <Icon name="down" />
+      </summary>
       <div role="group" aria-label={props.label} ref={box}>
         {props.children}
       </div>

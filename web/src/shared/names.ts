@@ -35,6 +35,18 @@ export function shorten(name: string, max: number): string {
   return `${folded.slice(0, head)}…${folded.slice(folded.length - (max - 1 - head))}`;
 }
 
+// Where a name can be cut: "std::map<int>::", "at", "(int const&)"; "com.example.", "Dao.query", "".
+export function splitName(name: string): { scope: string; last: string; rest: string } {
+  const folded = foldTemplates(name);
+  const at = folded.search(/(?<!^|operator)\((?!anonymous|lambda)/);
+  const end = at < 0 ? folded.length : at;
+  const callable = folded.slice(0, end);
+  const scoped = /^([^]*::)(~?[^:]+|operator[^]*)$/.exec(callable);
+  const { short, around } = splitMethod(callable);
+  const scope = scoped?.[1] ?? (around ? `${around}.` : "");
+  return { scope, last: scoped?.[2] ?? short, rest: folded.slice(end) };
+}
+
 // The name alone: "at" of "std::map<int, int>::at(int const&)", "Dao.query" of
 // "com.example.Dao.query", "~thread" of "std::thread::~thread()".
 export function bareName(name: string): string {

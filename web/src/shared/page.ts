@@ -1,7 +1,8 @@
 // What the views of a database or recording have in common: their source and costs.
 
 import type { Parameters } from "./api";
-import { isOn, type State } from "./state";
+import { lensParameters } from "./filters";
+import { isOn, splitList, type State } from "./state";
 import type { Info, Source } from "../../generated/answers";
 
 export interface ViewProps {
@@ -10,11 +11,6 @@ export interface ViewProps {
   info: Info;
   view: string;
   state: State;
-}
-
-// Names in the address, one per line.
-export function splitList(text: string | undefined): string[] {
-  return (text ?? "").split("\n").filter((name) => name !== "");
 }
 
 // The check box for waits is about the default metric.
@@ -43,6 +39,7 @@ export function chosenMetrics(info: Info, state: State): string | string[] | und
 export function costParameters(props: ViewProps): Parameters {
   const { state, info } = props;
   return {
+    ...lensParameters(state),
     metric: props.view === "flame" ? state.m : chosenMetrics(info, state),
     waits: countsWaits(info, state) ? 1 : undefined,
     thread: state.t,

@@ -17,6 +17,14 @@ const NAMES = {
   p: "flag: percentiles",
   fold: "flag: recursion folded",
 
+  // Filters, each one per line as in the API
+  mine: "flag: my code, all other functions are hidden",
+  fh: "functions that are hidden",
+  fc: "libraries that are collapsed",
+  ff: "functions that paths must go through",
+  fx: "functions whose paths are dropped",
+  fp: "functions below which nothing is shown",
+
   // Tree
   sort: "name of the column that is sorted by",
   rev: "flag: ascending",
@@ -25,6 +33,7 @@ const NAMES = {
   unit: "unit of values: auto, ns, % or scientific",
   derive: "derived metrics, one NAME=FORMULA per line",
   skip: "flag: rows of lines and loops are left out",
+  grp: "how functions of the flat view are grouped: module; default: a list",
   root: "ids from the top to the row whose rows are shown, joined by dots",
   open: "ids from the top to the selected row, joined by dots",
   at: "a context of the function whose callers and callees are shown",
@@ -117,6 +126,11 @@ export function printState(state: State): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(state)) if (value !== "") search.set(name, value);
   return `#${search.toString()}`;
+}
+
+// Names in the address, one per line.
+export function splitList(text: string | undefined): string[] {
+  return (text ?? "").split("\n").filter((name) => name !== "");
 }
 
 export const isOn = (state: State, name: StateName): boolean => state[name] === "1";

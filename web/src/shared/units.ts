@@ -49,9 +49,18 @@ function decimalsOf(most: number): number {
   return Math.min(DECIMALS_MAX, Math.max(0, DIGITS - digits));
 }
 
-// The unit of a column of durations, whose values mean "less" where they are as small as `resolution`.
-export function percentileUnit(resolution: number | undefined, mode: UnitMode): ColumnUnit {
-  const { unit, print } = columnUnit("sec", null, mode === "%" ? "auto" : mode);
+// The unit of a column of durations of calls in seconds, the largest of which is about `most`. Values
+// as small as `resolution` mean "less".
+export function percentileUnit(
+  resolution: number | undefined,
+  mode: UnitMode,
+  most: number,
+): ColumnUnit {
+  const auto = durationUnit(most * 1e9);
+  const { unit, print } =
+    mode === "auto" || mode === "%"
+      ? { unit: auto.unit, print: orNothing((value) => auto.print(value * 1e9)) }
+      : columnUnit("sec", most, mode);
   return {
     unit,
     print: (value) =>
@@ -99,11 +108,16 @@ export function costPrinter(
       : `${print(cost)}${unit && ` ${unit}`}${formatPercent(cost, whole).padStart(8)}`;
 }
 
-// The unit of a column of durations in ns, the largest of which is about `most`: with three decimals, so
-// that short ones among long ones keep their digits, and at most four digits before them.
+const DURATIONS: [below: number, factor: number, unit: string][] = [
+  [1e4, 1, "ns"],
+  [1e7, 1e3, "µs"],
+  [1e10, 1e6, "ms"],
+  [Infinity, 1e9, "s"],
+];
+
+// The unit of a column of durations in ns, the largest of which is about `most`: the smallest one in
+// which that has at most four digits before the point, so that short ones among long ones keep theirs.
 export function durationUnit(most: number): { unit: string; print: (ns: number) => string } {
-  if (most >= 1e10) return { unit: "s", print: fixed(DECIMALS_MAX, 1e9) };
-  if (most >= 1e6) return { unit: "ms", print: fixed(DECIMALS_MAX, 1e6) };
-  if (most >= 1e3) return { unit: "µs", print: fixed(DECIMALS_MAX, 1e3) };
-  return { unit: "ns", print: fixed(0, 1) };
+  const [, factor, unit] = DURATIONS.find(([below]) => most < below) ?? [0, 1, "ns"];
+  return { unit, print: fixed(factor === 1 ? 0 : DECIMALS_MAX, factor) };
 }

@@ -4,17 +4,30 @@ import { themeColor } from "./colors";
 
 const OPACITY = 0.72;
 
-export function drawVeil(
+// Areas by the part of the time in which the thread ran there, 0 to 1.
+export type Veils = Map<number, Path2D>;
+
+const LEGIBLE = 0.4; // with less of it, names need another colour
+
+export function fillVeils(context: CanvasRenderingContext2D, veils: Veils): void {
+  context.fillStyle = themeColor("--wait");
+  for (const [share, area] of veils) {
+    context.globalAlpha = OPACITY * (1 - Math.sqrt(share)); // a little activity can be seen
+    context.fill(area);
+  }
+  context.globalAlpha = 1;
+}
+
+export function drawVeils(
   context: CanvasRenderingContext2D,
-  waiting: Path2D,
+  veils: Veils,
   drawNames: (ink: string) => void,
 ): void {
-  context.globalAlpha = OPACITY;
-  context.fillStyle = themeColor("--wait");
-  context.fill(waiting);
-  context.globalAlpha = 1;
+  fillVeils(context, veils);
+  const dim = new Path2D();
+  for (const [share, area] of veils) if (share < LEGIBLE) dim.addPath(area);
   context.save();
-  context.clip(waiting);
+  context.clip(dim);
   drawNames(themeColor("--ink"));
   context.restore();
 }

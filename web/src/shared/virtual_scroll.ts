@@ -49,6 +49,10 @@ export function topOfRow(list: List, view: Viewport, row: number): number {
   return (row * list.rowPx) / scale(list, view);
 }
 
+// Where to scroll so that a row is in the middle.
+export const topOfMiddle = (list: List, view: Viewport, row: number): number =>
+  topOfRow(list, view, Math.max(0, row + 0.5 - view.height / list.rowPx / 2));
+
 // Where to scroll so that a row is visible; as little as possible.
 export function scrollTo(list: List, view: Viewport, row: number): number {
   const at = firstRow(list, view);

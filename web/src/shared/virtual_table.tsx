@@ -6,7 +6,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { takeFocus } from "./focus";
 import { usePixels } from "./ui_scale";
 import { useListener } from "./use_listener";
-import { heightOf, scrollTo, topOfRow, useViewport, windowOf } from "./virtual_scroll";
+import { heightOf, scrollTo, topOfMiddle, topOfRow, useViewport, windowOf } from "./virtual_scroll";
 
 export interface TableColumn {
   name: string;
@@ -44,6 +44,7 @@ interface Props {
   origin?: string; // when it changes, the table scrolls to the top
   reveal?: number; // row that must be visible when `revealFor` changes
   revealFor?: string; // default: when `reveal` changes
+  isCentered?: boolean; // that row is in the middle
   isTree?: boolean;
   isFirstFixed?: boolean; // the first column does not scroll
   isClickOpen?: boolean; // one click opens
@@ -97,7 +98,9 @@ export function VirtualTable(props: Props) {
   }, [props.shift]);
   const show = (row: number) => scroll(scrollTo(list, current(), row));
   useLayoutEffect(() => {
-    if (props.reveal !== undefined && props.reveal >= 0) show(props.reveal);
+    if (props.reveal === undefined || props.reveal < 0) return;
+    if (props.isCentered) scroll(topOfMiddle(list, current(), props.reveal));
+    else show(props.reveal);
   }, [props.revealFor ?? props.reveal, props.count > 0]);
   useEffect(() => props.onRange?.(first, last), [first, last, props.onRange]);
 

@@ -67,7 +67,7 @@ export function SavedQueries(props: Props) {
         </button>
       )}
       {saved.map((text) => (
-        <span key={text} class={text === query ? "chip chosen" : "chip"}>
+        <span key={text} class={text === query ? "saved-query chosen" : "saved-query"}>
           <button class="link" onClick={() => go({ q: text, top: "", row: "" })}>
             {text}
           </button>

@@ -18,7 +18,13 @@ export interface Run {
   end: number;
   path: string[] | null; // names from the entry point down; null: waiting or no data
   isWaiting: boolean;
-  share: number; // 0 to 1, of the columns
+}
+
+// How much of the time the thread ran, 0 to 1.
+export interface BusyRun {
+  begin: number;
+  end: number;
+  share: number;
 }
 
 export interface StateRun {
@@ -31,6 +37,7 @@ export interface NestedRow {
   profile: number;
   label: string;
   runs: Run[];
+  busy: BusyRun[]; // of columns with data
   boxes: Box[]; // callers first
   states: StateRun[]; // "waiting" where the kind is unknown
   levels: number; // of boxes, without the entry point
@@ -82,7 +89,7 @@ function stacks(answer: NestedTimeline): (frame: number) => Stack {
   };
 }
 
-// Calls that are open before and after waiting were open all the time.
+// Calls that are open before and after waiting were open all the time; of a gap that is not known.
 function boxesOf(
   runs: [number, number | null, number, number][],
   idle: number,
@@ -129,7 +136,7 @@ const STATES: ThreadState[] = ["running", "blocked", "pre-empted"];
 
 function statesOf(
   runs: [number, number | null, number, number][],
-  idle: number,
+  { idle, hasGaps }: NestedTimeline,
   known: [number, number | null][] | undefined,
 ): StateRun[] {
   const list: StateRun[] = [];
@@ -143,11 +150,38 @@ function statesOf(
       add(count, state === null ? "no data" : (STATES[state] ?? "waiting"));
   else
     for (const [count, frame] of runs)
-      add(count, frame === null ? "no data" : frame === idle ? "waiting" : "running");
+      add(
+        count,
+        frame === null || (hasGaps && frame === idle)
+          ? "no data"
+          : frame === idle
+            ? "waiting"
+            : "running",
+      );
   return list;
 }
 
 type AnswerRun = [number, number | null, number, number];
+
+const BUSY_MAX = 15; // of a hexadecimal digit
+
+function busyOf(runs: AnswerRun[], idle: number, digits: string | undefined): BusyRun[] {
+  const list: BusyRun[] = [];
+  const add = (begin: number, end: number, share: number) => {
+    const last = list[list.length - 1];
+    if (last?.end === begin && last.share === share) last.end = end;
+    else list.push({ begin, end, share });
+  };
+  let at = 0;
+  for (const [count, frame] of runs) {
+    if (frame !== null && !digits) add(at, at + count, frame === idle ? 0 : 1);
+    else if (frame !== null && digits)
+      for (let i = at; i < at + count; i++)
+        add(i, i + 1, parseInt(digits[i] ?? "0", 16) / BUSY_MAX);
+    at += count;
+  }
+  return list;
+}
 
 // Long waits as runs of the calls in which they are.
 function withWaits(runs: AnswerRun[], idle: number, waits: [number, number, number][] = []) {
@@ -174,10 +208,20 @@ function withHeld(runs: AnswerRun[], held: [number | null, number | null] | unde
   return [...empty(first), ...runs, ...empty(last)];
 }
 
+const BRIDGED = 6; // columns
+
+// Where nothing is known of waiting, it is a gap: there are no samples. One that is hardly to be seen does not
+// divide the calls around it.
+const withGaps = (runs: AnswerRun[], { idle, hasGaps }: NestedTimeline): AnswerRun[] =>
+  hasGaps
+    ? runs.map((run) => (run[1] === idle && run[0] > BRIDGED ? [run[0], null, 0, 0] : run))
+    : runs;
+
 export function parseNested(answer: NestedTimeline): NestedFrame {
   const stackOf = stacks(answer);
   const rows = answer.rows.map(
-    ({ profile, label, runs, held, waits, states }): [number, NestedRow] => {
+    ({ profile, label, runs: all, busy, held, waits, states }): [number, NestedRow] => {
+      const runs = withGaps(all, answer);
       let at = 0;
       return [
         profile,
@@ -185,15 +229,15 @@ export function parseNested(answer: NestedTimeline): NestedFrame {
           profile,
           label,
           ...boxesOf(withHeld(withWaits(runs, answer.idle, waits), held), answer.idle, stackOf),
-          states: statesOf(runs, answer.idle, states),
-          runs: runs.map(([count, frame, share]) => {
+          states: statesOf(runs, answer, states),
+          busy: busyOf(runs, answer.idle, busy),
+          runs: runs.map(([count, frame]) => {
             const isWaiting = frame === answer.idle;
             return {
               begin: at,
               end: (at += count),
               path: frame === null || isWaiting ? null : stackOf(frame).names,
               isWaiting,
-              share: share / 100,
             };
           }),
         },
@@ -210,7 +254,7 @@ export function parseNested(answer: NestedTimeline): NestedFrame {
     rows: new Map(rows),
     functions: answer.functions,
     others: answer.others,
-    waiting: answer.waiting,
+    waiting: answer.hasGaps ? 0 : answer.waiting,
   };
 }
 
@@ -222,11 +266,8 @@ const isSameList = <T>(a: T[], b: T[], isSame: (a: T, b: T) => boolean): boolean
 
 // True if two rows of the same columns look the same.
 export const isSameRow = (a: NestedRow, b: NestedRow): boolean =>
-  isSameList(
-    a.runs,
-    b.runs,
-    (x, y) => x.end === y.end && x.share === y.share && x.isWaiting === y.isWaiting,
-  ) &&
+  isSameList(a.runs, b.runs, (x, y) => x.end === y.end && x.isWaiting === y.isWaiting) &&
+  isSameList(a.busy, b.busy, (x, y) => x.end === y.end && x.share === y.share) &&
   isSameList(
     a.boxes,
     b.boxes,
@@ -244,7 +285,6 @@ export interface StripRun {
   begin: number;
   end: number;
   name: string | null; // null: waiting
-  share: number; // mean of the columns
 }
 
 const strips = new WeakMap<NestedRow, { depth: number; runs: StripRun[] }>();
@@ -259,12 +299,8 @@ export function stripOf(row: NestedRow, depth: number): StripRun[] {
     if (!run.path && !run.isWaiting) continue;
     const name = run.path ? cut(run.path, depth) : null;
     const last = runs[runs.length - 1];
-    if (last?.name === name && last.end === run.begin) {
-      const width = last.end - last.begin;
-      last.share =
-        (last.share * width + run.share * (run.end - run.begin)) / (width + run.end - run.begin);
-      last.end = run.end;
-    } else runs.push({ begin: run.begin, end: run.end, name, share: run.share });
+    if (last?.name === name && last.end === run.begin) last.end = run.end;
+    else runs.push({ begin: run.begin, end: run.end, name });
   }
   strips.set(row, { depth, runs });
   return runs;
@@ -298,33 +334,6 @@ export function chooseDepth(frame: NestedFrame): number {
     }
   }
   return best;
-}
-
-const runningTimes = new WeakMap<NestedRow, { running: number; all: number }>();
-
-function runningTime(row: NestedRow): { running: number; all: number } {
-  const known = runningTimes.get(row);
-  if (known) return known;
-  const sum = { running: 0, all: 0 };
-  for (const run of row.runs) {
-    if (!run.path && !run.isWaiting) continue;
-    sum.all += run.end - run.begin;
-    sum.running += (run.end - run.begin) * (run.path ? 1 : 1 - run.share);
-  }
-  runningTimes.set(row, sum);
-  return sum;
-}
-
-// The part of the loaded time with data in which threads run; null without data.
-export function runningShare(rows: NestedRow[]): number | null {
-  let running = 0;
-  let all = 0;
-  for (const row of rows) {
-    const time = runningTime(row);
-    running += time.running;
-    all += time.all;
-  }
-  return all > 0 ? running / all : null;
 }
 
 const SEEN = 0.005; // of the columns: levels with less are thin

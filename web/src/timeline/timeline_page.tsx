@@ -2,10 +2,11 @@
 
 import { CallsView } from "../calls/calls_view";
 import { chosenRange } from "../shared/chosen_range";
+import { lensParameters } from "../shared/filters";
 import { formatNs } from "../shared/format";
-import { splitList, type ViewProps } from "../shared/page";
+import { type ViewProps } from "../shared/page";
 import { clampRange } from "../shared/range";
-import { flag, go, goOn, isOn, type State } from "../shared/state";
+import { flag, go, goOn, isOn, splitList, type State } from "../shared/state";
 import type { Info } from "../../generated/answers";
 import { TimelineView, type TimelineChange } from "./timeline_view";
 import type { Selection } from "./track_draw";
@@ -72,6 +73,8 @@ export function TimelinePage(props: ViewProps) {
         thread={state.t ?? ""}
         search={state.q ?? ""}
         hasStates={info.states.length > 0}
+        metric={info.defaultMetric}
+        lens={lensParameters(state)}
         timesLabel={info.costTimes ? "recorded time " : ""}
         selection={range && { ...range, threads: state.st ?? "" }}
         marks={parseList(state.mk)}
@@ -92,6 +95,7 @@ export function TimelinePage(props: ViewProps) {
         <CallsView
           path={props.path}
           tasks={info.tasks}
+          duration={info.duration}
           isReady={info.isReady}
           state={state}
           onClose={() => go({ time: "" })}

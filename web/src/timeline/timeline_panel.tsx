@@ -1,20 +1,20 @@
 // The panel of the timeline: what is selected or visible, and the stack at the cursor.
 
 import { useEffect, useState } from "preact/hooks";
-import { get } from "../shared/api";
+import { get, type Parameters } from "../shared/api";
 import { colorOf, isDark } from "../shared/colors";
 import { formatNs, formatPercent } from "../shared/format";
-import { bareName, shorten as shortenName } from "../shared/names";
+import { Name } from "../shared/name";
 import type { Range } from "../shared/range";
 import type { RangeFlame, Stack, States, ThreadState } from "../../generated/answers";
 import { Still } from "../shared/still";
+import { columnUnit } from "../shared/units";
 import { useAnswer } from "../shared/use_answer";
 import { describe, gapOf, type Flow, type FlowEnd } from "./flows";
 import type { NestedFrame } from "./nested";
 import { printNumbers } from "./thread_numbers";
 import type { Cursor, Selection } from "./track_draw";
 
-const NAME_MAX = 21; // letters
 const LISTED = 12; // functions; the others are one line
 const FLOWS_LISTED = 6;
 const LEAST = 0.001; // of the time, for a line of its own
@@ -36,26 +36,39 @@ export function shorten({ functions, others }: Times): Times & { total: number }
   };
 }
 
-function FunctionList(props: { times: Times }) {
+function FunctionList(props: { times: Times; title: string }) {
   const { functions, others, total } = shorten(props.times);
   if (total === 0) return <p class="status">no calls</p>;
+  const { unit, print } = columnUnit(
+    "sec",
+    Math.max(others[1], ...functions.map(([, ns]) => ns)) / 1e9,
+    "auto",
+  );
   return (
     <table class="swatches">
+      <thead>
+        <tr>
+          <th scope="col">function</th>
+          <th scope="col" colSpan={2}>
+            {props.title} ({unit})
+          </th>
+        </tr>
+      </thead>
       <tbody>
         {functions.map(([name, ns]) => (
           <tr key={name}>
             <th scope="row" title={name}>
               <i style={{ background: colorOf(name) }} />
-              {name.length > NAME_MAX ? shortenName(bareName(name), NAME_MAX) : name}
+              <Name name={name} />
             </th>
-            <td>{formatNs(ns)}</td>
+            <td>{print(ns / 1e9)}</td>
             <td class="percent">{formatPercent(ns, total)}</td>
           </tr>
         ))}
         {others[0] > 0 && (
           <tr>
             <th scope="row">{others[0].toLocaleString("en-US")} more</th>
-            <td>{formatNs(others[1])}</td>
+            <td>{print(others[1] / 1e9)}</td>
             <td class="percent">{formatPercent(others[1], total)}</td>
           </tr>
         )}
@@ -74,8 +87,21 @@ const STATE_COLORS: Record<ThreadState, string> = {
 
 export function StateList(props: { states: [ThreadState, number | null][] }) {
   const total = props.states.reduce((sum, [, ns]) => sum + (ns ?? 0), 0);
+  const { unit, print } = columnUnit(
+    "sec",
+    Math.max(0, ...props.states.map(([, ns]) => ns ?? 0)) / 1e9,
+    "auto",
+  );
   return (
     <table class="swatches">
+      <thead>
+        <tr>
+          <th scope="col">state</th>
+          <th scope="col" colSpan={2}>
+            time ({unit})
+          </th>
+        </tr>
+      </thead>
       <tbody>
         {props.states.map(([name, ns]) => (
           <tr key={name}>
@@ -86,7 +112,7 @@ export function StateList(props: { states: [ThreadState, number | null][] }) {
               />
               {name}
             </th>
-            <td>{ns === null ? "" : formatNs(ns)}</td>
+            <td>{ns === null ? "" : print(ns / 1e9)}</td>
             <td class="percent">{ns === null ? "" : formatPercent(ns, total)}</td>
           </tr>
         ))}
@@ -106,7 +132,7 @@ const waitingOf = (ns: number): [ThreadState, number][] => (ns > 0 ? [["waiting"
 const hasGaps = (frame: NestedFrame): boolean =>
   [...frame.rows.values()].some((row) => row.states.some(({ name }) => name === "no data"));
 
-function useStack(path: string, cursor: Cursor | null): Stack | null {
+function useStack(path: string, cursor: Cursor | null, lens: Parameters): Stack | null {
   const [stack, setStack] = useState<Stack | null>(null);
   const profile = cursor?.profile;
   const time = cursor?.time;
@@ -114,7 +140,7 @@ function useStack(path: string, cursor: Cursor | null): Stack | null {
     if (profile === undefined || time === undefined) return setStack(null);
     const stop = new AbortController();
     const timer = setTimeout(() => {
-      get<Stack>(`${path}/stack`, { profile, time: Math.floor(time) }, stop.signal).then(
+      get<Stack>(`${path}/stack`, { ...lens, profile, time: Math.floor(time) }, stop.signal).then(
         setStack,
         () => undefined,
       );
@@ -123,7 +149,7 @@ function useStack(path: string, cursor: Cursor | null): Stack | null {
       clearTimeout(timer);
       stop.abort();
     };
-  }, [profile, time]);
+  }, [profile, time, JSON.stringify(lens)]);
   return stack;
 }
 
@@ -153,6 +179,7 @@ function StackList(props: { stack: Stack | null }) {
 
 interface Props {
   path: string;
+  lens: Parameters; // what is left out
   hasStates: boolean; // the states of threads are known
   duration: number; // of the data, ns
   timesLabel: string; // which times these are; may be empty
@@ -186,6 +213,7 @@ function useStates(props: Props, begin: number, end: number, thread: string) {
 function Selected(props: Props & { selection: Selection }) {
   const { selection, path } = props;
   const { value, error } = useAnswer<RangeFlame>(`${path}/range`, {
+    ...props.lens,
     begin: Math.floor(selection.begin),
     end: Math.ceil(selection.end),
     thread: selection.threads,
@@ -211,9 +239,7 @@ function Selected(props: Props & { selection: Selection }) {
         <>
           {value.isPartial && <p class="status">estimate; reading all samples…</p>}
           <Estimate {...props} />
-          <p class="status">self, {value.base}</p>
-          <FunctionList times={value} />
-          <h3>States</h3>
+          <FunctionList times={value} title={`self ${value.base}`} />
           <StateList
             states={
               known.length > 0
@@ -243,10 +269,9 @@ function Visible(props: Props) {
   return (
     <>
       <h2>Visible range</h2>
-      <p class="status">self {props.timesLabel || "time "}of the visible threads</p>
+      <p class="status">the visible threads, {formatNs(frame.end - frame.begin)}</p>
       <Estimate {...props} />
-      <FunctionList times={frame} />
-      <h3>States</h3>
+      <FunctionList times={frame} title={`self ${props.timesLabel || "time"}`} />
       <StateList states={known.length > 0 ? known : [...statesOf(frame), ...gaps]} />
     </>
   );
@@ -292,7 +317,7 @@ function FlowList(props: Props) {
 
 export function TimelinePanel(props: Props) {
   const { cursor, marks, selection } = props;
-  const stack = useStack(props.path, cursor);
+  const stack = useStack(props.path, cursor, props.lens);
   return (
     <aside class="panel" aria-live="polite" aria-label="details">
       {selection ? (

@@ -1,6 +1,7 @@
 // The row above the timeline: depth of strips, filter of threads, and what is shown.
 
 import { formatNs } from "../shared/format";
+import { Icon } from "../shared/icons";
 import type { Range } from "../shared/range";
 import type { NestedFrame } from "./nested";
 import { countNumbers } from "./thread_numbers";
@@ -58,16 +59,18 @@ export function TimelineToolbar(props: Props) {
         title="a map of all threads over the whole time (o)"
         onClick={() => props.onChange({ hasOverview: !props.hasOverview })}
       >
-        All threads
+        <Icon name="map" /> All threads
       </button>
       <button
         aria-pressed={props.isMeasuring}
         title="measure between two clicks (e)"
         onClick={props.onMeasure}
       >
-        Measure
+        <Icon name="ruler" /> Measure
       </button>
-      <button onClick={() => props.onRange({ begin: 0, end: props.duration })}>Whole time</button>
+      <button title="0" onClick={() => props.onRange({ begin: 0, end: props.duration })}>
+        <Icon name="fit" /> Whole time
+      </button>
       <span class="status">
         {formatNs(range.begin)} – {formatNs(range.end)} {props.timesLabel}· {status(props)}
       </span>

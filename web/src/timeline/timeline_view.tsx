@@ -3,6 +3,7 @@
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { matcher } from "../flame/flame_layout";
+import type { Parameters } from "../shared/api";
 import { isDark } from "../shared/colors";
 import { clampRange, panRange, zoomRange, type Range } from "../shared/range";
 import { Still } from "../shared/still";
@@ -67,6 +68,8 @@ export interface TimelineProps {
   thread: string; // selection of threads
   search: string;
   hasStates: boolean; // scheduler events
+  metric: string; // of the costs of threads
+  lens: Parameters; // what is left out
   timesLabel: string; // says which times these are; may be empty
   selection: Selection | null;
   marks: number[];
@@ -99,7 +102,7 @@ export function TimelineView(props: TimelineProps) {
   const threads = useThreads(props.path, props.thread);
   const known = threads ?? [];
   const mapHeight = props.hasOverview ? OVERVIEW : MAP;
-  const overview = useMap(props.path, threads, props.thread, width, mapHeight);
+  const overview = useMap(props.path, threads, props.thread, width, mapHeight, props.lens);
   const [heldFrame, holdFrame] = useState<ReturnType<typeof useFrame>["frame"]>(null);
   const levelsOf = useLevels(overview.map, heldFrame);
   const counters = useCounterList(props.path, props.thread);
@@ -143,6 +146,7 @@ export function TimelineView(props: TimelineProps) {
     range,
     width,
     profiles,
+    props.lens,
     isWhole ? undefined : { depth, whole },
   );
   useEffect(() => holdFrame(frame), [frame]);
@@ -375,7 +379,7 @@ export function TimelineView(props: TimelineProps) {
   const labels = {
     layout,
     width: sizes.label,
-    frame,
+    metric: props.metric,
     pointsOf,
     current: cursor?.profile,
     time: cursor?.time,
@@ -509,6 +513,7 @@ export function TimelineView(props: TimelineProps) {
         </div>
         <TimelinePanel
           path={props.path}
+          lens={props.lens}
           hasStates={props.hasStates}
           duration={props.duration}
           timesLabel={props.timesLabel}

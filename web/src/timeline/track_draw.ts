@@ -5,7 +5,7 @@ import { axisStep, formatNs, formatTick } from "../shared/format";
 import { fitName } from "../shared/names";
 import type { Range } from "../shared/range";
 import { uiScale } from "../shared/ui_scale";
-import { drawVeil } from "../shared/veil";
+import { drawVeils, fillVeils, type Veils } from "../shared/veil";
 import { stripOf, type NestedFrame, type NestedRow } from "./nested";
 import type { Points, PointsOf } from "./use_tracks";
 import { pinnedTracks, tracksBetween, type Layout, type ThreadTrack, type Track } from "./tracks";
@@ -22,13 +22,14 @@ export interface Sizes {
   text: number;
 }
 
-const NARROW = 700; // pixels of the window: labels are shorter
+const NARROW = 640; // pixels of the window: labels are shorter
+const WIDE = 1600;
 
 export function sizes(): Sizes {
   const scale = uiScale();
   const px = (value: number) => Math.round(value * scale);
   return {
-    label: px(innerWidth < NARROW ? 104 : 168),
+    label: px(innerWidth < NARROW ? 104 : innerWidth < WIDE ? 184 : 232),
     axis: px(22),
     group: px(22),
     strip: px(13),
@@ -121,7 +122,7 @@ function columnScale(frame: NestedFrame, area: Area): (column: number) => number
   return (column) => left + column * width;
 }
 
-// The function at one depth, the fainter the less of the time it has.
+// The function at one depth, the fainter the less of the time the thread ran.
 export function drawStrip(
   context: CanvasRenderingContext2D,
   frame: NestedFrame,
@@ -138,10 +139,36 @@ export function drawStrip(
     if (to <= from) continue;
     if (run.name !== null) {
       context.fillStyle = cachedColor(run.name);
-      context.globalAlpha = matches && !matches(run.name) ? FAINT : 0.4 + 0.6 * run.share;
+      context.globalAlpha = matches && !matches(run.name) ? FAINT : 1;
     } else context.fillStyle = theme.wait;
     context.fillRect(from, box.top, Math.max(to - from, 0.5), box.height);
     context.globalAlpha = 1;
+  }
+  fillVeils(context, veilsOf(frame, row, box));
+}
+
+const WAITING = 0.6; // opacity of states under a curve
+
+// How much of the time a thread ran, as a curve, on the colours of what it did otherwise.
+export function drawActivity(
+  context: CanvasRenderingContext2D,
+  frame: NestedFrame,
+  row: NestedRow,
+  box: Area & { top: number; height: number },
+  theme: Theme,
+): void {
+  const x = columnScale(frame, box);
+  context.globalAlpha = WAITING;
+  for (const { begin, end, name } of row.states) {
+    if (name !== "blocked" && name !== "pre-empted") continue;
+    context.fillStyle = name === "blocked" ? theme.blocked : theme.preempted;
+    context.fillRect(x(begin), box.top, x(end) - x(begin), box.height);
+  }
+  context.globalAlpha = 1;
+  context.fillStyle = theme.running;
+  for (const { begin, end, share } of row.busy) {
+    const high = share * box.height;
+    context.fillRect(x(begin), box.top + box.height - high, x(end) - x(begin), high);
   }
 }
 
@@ -176,7 +203,7 @@ function drawNested(
   context: CanvasRenderingContext2D,
   frame: NestedFrame,
   row: NestedRow,
-  box: Area & { top: number; height: number; level: number; bottom: number },
+  box: Area & { top: number; height: number; level: number; bottom: number; hasNames: boolean },
   theme: Theme,
   matches: Matches,
 ): void {
@@ -195,7 +222,7 @@ function drawNested(
     context.globalAlpha = isFaint ? FAINT : 1;
     context.fillStyle = cachedColor(call.name);
     context.fillRect(from, top, Math.max(wide > 3 ? wide - 1 : wide, 0.5), box.level - 1);
-    if (wide > TEXT_MIN && !isFaint) names.push([call.name, from, top, wide]);
+    if (box.hasNames && wide > TEXT_MIN && !isFaint) names.push([call.name, from, top, wide]);
   }
   context.globalAlpha = 1;
   context.textBaseline = "middle";
@@ -207,14 +234,38 @@ function drawNested(
     }
   };
   drawNames(theme.onFill);
-  const waiting = new Path2D();
-  for (const run of row.runs) {
-    if (!run.isWaiting) continue;
-    const from = Math.max(box.left, x(run.begin));
-    const to = Math.min(right, x(run.end));
-    if (to > from) waiting.rect(from, box.top, to - from, box.height);
+  drawVeils(context, veilsOf(frame, row, box), drawNames);
+}
+
+// The calls of a thread without names, in levels that may be too low for them.
+export function drawCalls(
+  context: CanvasRenderingContext2D,
+  frame: NestedFrame,
+  row: NestedRow,
+  box: Area & { top: number; height: number; level: number },
+  theme: Theme,
+): void {
+  drawNested(context, frame, row, { ...box, bottom: Infinity, hasNames: false }, theme, null);
+}
+
+// Where the thread does not run all of the time.
+function veilsOf(
+  frame: NestedFrame,
+  row: NestedRow,
+  box: Area & { top: number; height: number },
+): Veils {
+  const x = columnScale(frame, box);
+  const right = box.left + box.width;
+  const veils: Veils = new Map();
+  for (const { begin, end, share } of row.busy) {
+    const from = Math.max(box.left, x(begin));
+    const to = Math.min(right, x(end));
+    if (share === 1 || to <= from) continue;
+    let area = veils.get(share);
+    if (!area) veils.set(share, (area = new Path2D()));
+    area.rect(from, box.top, to - from, box.height);
   }
-  drawVeil(context, waiting, drawNames);
+  return veils;
 }
 
 export interface Cursor {
@@ -270,6 +321,7 @@ function drawTrack(
         height: track.height - sizes.states - 3,
         level: sizes.level,
         bottom: picture.height,
+        hasNames: true,
       },
       theme,
       picture.matches,

@@ -1,9 +1,8 @@
 // The labels of tracks, with buttons that open, pin and move them.
 
 import { useRef, useState } from "preact/hooks";
-import { formatCount } from "../shared/format";
-import { shorten } from "../shared/names";
-import { runningShare, type NestedFrame } from "./nested";
+import { formatCount, formatPercent, formatValue, plural } from "../shared/format";
+import { Icon } from "../shared/icons";
 import {
   dropTarget,
   topInWindow,
@@ -23,14 +22,15 @@ export interface TrackActions {
 }
 
 const DRAG_MIN = 5; // pixels
-const LETTER_PX = 9; // room of a label for each letter: the end of a name tells threads apart
+const LONG = 12; // letters: of a longer name, what is in front of its end may be cut
+const END = 6;
 
 interface Props extends TrackActions {
   label: string; // of the list
   tracks: Track[];
   layout: Layout;
   width: number;
-  frame: NestedFrame | null;
+  metric: string; // of costs
   pointsOf: PointsOf;
   current: number | undefined; // profile
   time: number | undefined; // of the cursor
@@ -80,23 +80,30 @@ export function TrackLabels(props: Props) {
 
 type Style = Record<string, string>;
 
-function GroupLabel({ track, style, frame, onGroup }: Props & { track: GroupTrack; style: Style }) {
-  const rows = track.profiles.flatMap((profile) => frame?.rows.get(profile) ?? []);
-  const share = rows.length === track.profiles.length ? runningShare(rows) : null;
+// The name of a group with the cost of all its threads, whether it is open or not.
+function GroupLabel({
+  track,
+  style,
+  metric,
+  onGroup,
+}: Props & { track: GroupTrack; style: Style }) {
   const count = track.profiles.length;
+  const isQuiet = track.label.startsWith("quiet");
   return (
-    <div class="track-group" role="listitem" style={style}>
+    <div class={`track-group${isQuiet ? " quiet" : ""}`} role="listitem" style={style}>
       <button
         aria-expanded={!track.isShut}
         title={track.isShut ? "open the group" : "close the group"}
         onClick={() => onGroup(track.group)}
       >
-        {track.isShut ? "▸" : "▾"} {track.label}
+        <Icon name={track.isShut ? "right" : "down"} />{" "}
+        {isQuiet && `${count.toLocaleString("en-US")} `}
+        {track.label}
       </button>
       {count > 0 && (
         <small>
-          {count.toLocaleString("en-US")} {count === 1 ? "thread" : "threads"}
-          {share !== null && ` · about ${Math.round(100 * share)} % running`}
+          {!isQuiet && `${plural(count, "thread")} · `}
+          {formatValue(track.cost, metric)} · {formatPercent(track.share, 1)}
         </small>
       )}
     </div>
@@ -188,6 +195,19 @@ type ThreadLabelProps = Props & {
   onDrag: (drag: Drag | null) => void;
 };
 
+// The name, of which the end stays, and the number of a thread: "pool-1-thread-2 26430".
+function ThreadName({ label }: { label: string }) {
+  const [, name = label, number = ""] = /^(.+) (\d+)$/.exec(label) ?? [];
+  const at = name.length > LONG ? name.length - END : 0;
+  return (
+    <span class="name">
+      {at > 0 && <span class="name-scope">{name.slice(0, at)}</span>}
+      <span class="name-last">{name.slice(at)}</span>
+      {number && <span class="name-rest"> {number}</span>}
+    </span>
+  );
+}
+
 function ThreadLabel(props: ThreadLabelProps) {
   const { track } = props;
   const { profile, label } = track.thread;
@@ -206,9 +226,11 @@ function ThreadLabel(props: ThreadLabelProps) {
         aria-label={`${label}: ${track.isOpen ? "one strip" : "nested calls"}`}
         onClick={() => props.onOpen(profile)}
       >
-        {track.isOpen ? "▾" : "▸"}{" "}
-        <span>{shorten(track.name, Math.floor(props.width / LETTER_PX))}</span>
+        <Icon name={track.isOpen ? "down" : "right"} /> <ThreadName label={track.name} />
       </button>
+      {track.thread.cost !== undefined && (
+        <small class="track-cost">{formatValue(track.thread.cost, props.metric)}</small>
+      )}
       <span class="track-tools">
         {!track.isPinned && (
           <>
@@ -217,14 +239,14 @@ function ThreadLabel(props: ThreadLabelProps) {
               title="move up"
               onClick={() => props.onMove(track, track.index - 1)}
             >
-              ↑
+              <Icon name="up" />
             </button>
             <button
               aria-label={`move ${label} down`}
               title="move down"
               onClick={() => props.onMove(track, track.index + 1)}
             >
-              ↓
+              <Icon name="down" />
             </button>
           </>
         )}
@@ -234,7 +256,7 @@ function ThreadLabel(props: ThreadLabelProps) {
           title={track.isPinned ? "unpin" : "pin to the top"}
           onClick={() => props.onPin(profile)}
         >
-          {track.isPinned ? "×" : "⌃"}
+          <Icon name={track.isPinned ? "close" : "pin"} />
         </button>
       </span>
     </div>

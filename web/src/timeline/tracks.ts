@@ -24,6 +24,8 @@ export interface GroupTrack {
   group: string;
   label: string;
   profiles: number[];
+  cost: number; // of its threads
+  share: number; // of that of all threads
   isShut: boolean;
   top: number;
   height: number;
@@ -54,6 +56,7 @@ export interface CounterTrack {
 export type Track = GroupTrack | ThreadTrack | CounterTrack;
 
 export const COUNTERS = "Counters"; // the name of their group
+export const RATES = "Calls and samples per second"; // and of rates, closed unless it was opened
 
 export interface Layout {
   tracks: Track[]; // fixed ones first; their tops count from the top of the window
@@ -65,11 +68,35 @@ const collator = new Intl.Collator("en", { numeric: true });
 export const compareNaturally = (a: string, b: string): number => collator.compare(a, b);
 
 const OPEN_ALL_MAX = 6; // threads
-const OPEN_FIRST_MAX = 8; // groups
+const QUIET_SHARE = 0.01; // of the cost of the busiest thread: one with less is quiet
+const QUIET_MIN = 3; // fewer quiet threads are listed among the others
 
 interface Group {
   name: string;
   threads: Thread[];
+  isQuiet: boolean; // closed unless it was opened
+}
+
+// The name of the group of all quiet threads, and of those in another group.
+export const QUIET = "quiet";
+const quietOf = (group: string) => `${QUIET} ${group}`;
+
+// Without costs, the number of samples tells how busy a thread is.
+export const costOf = (thread: Thread): number => thread.cost ?? 0;
+
+const sumOf = (threads: Thread[]): number => threads.reduce((sum, one) => sum + costOf(one), 0);
+
+// The busiest first; those that differ by less than two times are in natural order.
+const levelOf = (cost: number, most: number): number =>
+  cost > 0 && most > 0 ? Math.floor(Math.log2((most * (1 + 1e-9)) / cost)) : Infinity;
+
+function byActivity<T>(list: T[], cost: (one: T) => number, natural: (a: T, b: T) => number): T[] {
+  const most = Math.max(0, ...list.map(cost));
+  const compare = (a: T, b: T) => {
+    const [x, y] = [levelOf(cost(a), most), levelOf(cost(b), most)];
+    return x === y ? natural(a, b) : x - y;
+  };
+  return [...list].sort(compare);
 }
 
 // The node in front of ranks, "NODE 0x7f0101 ", if all groups are on one.
@@ -86,35 +113,62 @@ function compareThreads(a: Thread, b: Thread): number {
   return compareNaturally(a.label, b.label);
 }
 
-const firstOf = (group: Group): Thread =>
+const firstOf = (group: { threads: Thread[] }): Thread =>
   group.threads.reduce((first, thread) => (compareThreads(thread, first) < 0 ? thread : first));
 
-// Threads with data by group, in natural order. Groups of one thread each are none.
+// The threads of a group in their order; those that were moved are where they were moved to.
+function orderThreads(threads: Thread[], choice: Choice): Thread[] {
+  const ordered = byActivity(threads, costOf, compareThreads);
+  for (const [profile, index] of choice.moved) {
+    const from = ordered.findIndex((thread) => thread.profile === profile);
+    if (from >= 0) ordered.splice(index, 0, ...ordered.splice(from, 1));
+  }
+  return ordered;
+}
+
+// Threads with data by group, the busiest first; quiet ones of a group follow it, and groups that are quiet
+// are one at the end. A process with one thread is no group.
 export function groupThreads(threads: Thread[], choice: Choice): Group[] {
   const matches = matcher(choice.filter) ?? (() => true);
-  const groups = new Map<string, Thread[]>();
+  const most = Math.max(0, ...threads.map(costOf));
+  const isQuiet = (thread: Thread) => costOf(thread) < QUIET_SHARE * most;
+  const byName = new Map<string, Thread[]>();
   for (const thread of threads) {
-    if (thread.samples === 0) continue;
-    const list = groups.get(thread.group) ?? [];
-    if (list.length === 0) groups.set(thread.group, list);
+    if (thread.samples === 0 || !matches(thread.label)) continue;
+    const list = byName.get(thread.group) ?? [];
+    if (list.length === 0) byName.set(thread.group, list);
     list.push(thread);
   }
-  const isGrouped = [...groups.values()].some((list) => list.length > 1) && groups.size > 0;
-  const found = isGrouped
-    ? [...groups].map(([name, list]) => ({ name, threads: list }))
-    : [{ name: "", threads: [...groups.values()].flat() }];
-  for (const group of found) {
-    group.threads = group.threads.filter((thread) => matches(thread.label));
-    group.threads.sort(compareThreads);
-    for (const [profile, index] of choice.moved) {
-      const from = group.threads.findIndex((thread) => thread.profile === profile);
-      if (from >= 0) group.threads.splice(index, 0, ...group.threads.splice(from, 1));
-    }
-  }
-  return found
-    .filter((group) => group.threads.length > 0)
-    .sort((a, b) => compareThreads(firstOf(a), firstOf(b)));
+  const all = [...byName].map(([name, list]) => ({ name, threads: list }));
+  const isBusy = (group: { threads: Thread[] }) => !group.threads.every(isQuiet);
+  const quiet = all.filter((group) => !isBusy(group)).flatMap((group) => group.threads);
+  const isOneQuiet = quiet.length >= QUIET_MIN && all.some(isBusy);
+  const listed = byActivity(
+    isOneQuiet ? all.filter(isBusy) : all,
+    (group) => sumOf(group.threads),
+    (a, b) => compareThreads(firstOf(a), firstOf(b)),
+  );
+  const groups = listed.flatMap(({ name, threads: list }): Group[] => {
+    const calm = list.filter(isQuiet);
+    const isSplit = calm.length >= QUIET_MIN && calm.length < list.length;
+    const busy = isSplit ? list.filter((thread) => !isQuiet(thread)) : list;
+    const first = { name, threads: orderThreads(busy, choice), isQuiet: false };
+    const rest = { name: quietOf(name), threads: orderThreads(calm, choice), isQuiet: true };
+    return isSplit ? [first, rest] : [first];
+  });
+  const last = { name: QUIET, threads: orderThreads(quiet, choice), isQuiet: true };
+  return isOneQuiet ? [...groups, last] : groups;
 }
+
+// A group of one thread is a thread, unless quiet ones follow it.
+const hasHead = (groups: Group[], index: number): boolean => {
+  const group = groups[index] as Group;
+  const next = groups[index + 1];
+  return (
+    group.isQuiet ||
+    (group.name !== "" && (group.threads.length > 1 || next?.name === quietOf(group.name)))
+  );
+};
 
 const NO_CHOICE: Choice = {
   filter: "",
@@ -144,7 +198,7 @@ export function mapRows(threads: Thread[]): Map<number, { index: number; label: 
   const rows = groupThreads(threads, NO_CHOICE).flatMap((group) =>
     group.threads.map((thread) => ({
       profile: thread.profile,
-      label: group.name === "" ? short(thread.label) : short(group.name),
+      label: group.threads.length === 1 || group.isQuiet ? short(thread.label) : short(group.name),
     })),
   );
   return new Map(rows.map(({ profile, label }, index) => [profile, { index, label }]));
@@ -157,28 +211,36 @@ export interface Room {
   levelsOf: (profile: number) => number | undefined; // undefined: not known
 }
 
-// All of few threads are open, else the first of each of few groups, else the very first; and of
-// the others, those with most samples, as long as the window has room for them.
+// All of few threads are open, else the busiest one; and of the others the busiest, as long as the window has
+// room for them beside the strips of all others.
 function openByRule(groups: Group[], heights: Heights, room: Room | null): Set<number> {
-  const all = groups.flatMap((group) => group.threads);
+  const all = groups.filter((group) => !group.isQuiet).flatMap((group) => group.threads);
   if (all.length <= OPEN_ALL_MAX) return new Set(all.map((thread) => thread.profile));
-  const firsts = groups
-    .slice(0, groups.length <= OPEN_FIRST_MAX ? groups.length : 1)
-    .flatMap((group) => group.threads.slice(0, 1));
-  const open = new Set(firsts.map((thread) => thread.profile));
+  const [busiest, ...others] = [...all].sort(
+    (a, b) => costOf(b) - costOf(a) || b.samples - a.samples,
+  );
+  if (!busiest) return new Set();
+  const open = new Set([busiest.profile]);
   if (!room) return open;
   const more = ({ profile }: Thread) =>
     (room.levelsOf(profile) ?? Infinity) * heights.level - heights.strip;
-  let left = room.height - all.length * (heights.gap + heights.strip);
-  if (groups.some((group) => group.name !== "")) left -= groups.length * heights.group;
-  for (const thread of firsts) left -= more(thread);
-  for (const thread of [...all].sort((a, b) => b.samples - a.samples)) {
-    if (open.has(thread.profile) || more(thread) > left) continue;
+  const heads = groups.filter((_, i) => hasHead(groups, i)).length;
+  let left = room.height - all.length * (heights.gap + heights.strip) - heads * heights.group;
+  left -= more(busiest);
+  for (const thread of others) {
+    if (more(thread) > left) continue;
     open.add(thread.profile);
     left -= more(thread);
   }
   return open;
 }
+
+// Closed groups are named, and quiet ones that were opened.
+const isShutIn = (choice: Choice, group: Group): boolean =>
+  choice.shut.has(group.name) !== group.isQuiet;
+
+const quietLabel = (group: Group): string =>
+  group.threads.length === 1 ? "quiet thread" : "quiet threads";
 
 export function layOut(
   threads: Thread[],
@@ -228,48 +290,64 @@ export function layOut(
     const isOpen = choice.opened.get(profile) ?? true;
     threadTrack(thread, short(thread.label), index, isOpen, true);
   });
-  groups.forEach((group) => {
-    const isShut = choice.shut.has(group.name);
-    if (group.name !== "")
+  const whole = sumOf(threads);
+  groups.forEach((group, i) => {
+    const isShut = isShutIn(choice, group);
+    const hasTitle = hasHead(groups, i);
+    const cost = sumOf(group.threads);
+    if (hasTitle)
       place({
         kind: "group",
         group: group.name,
-        label: short(group.name),
+        label: group.isQuiet ? quietLabel(group) : short(group.name).replace(/ process /, " "),
         profiles: group.threads.map((thread) => thread.profile),
+        cost,
+        share: whole > 0 ? cost / whole : 0,
         isShut,
         top: 0,
         height: heights.group,
         isFixed: false,
       });
-    if (isShut) return;
+    if (isShut && hasTitle) return;
     group.threads.forEach((thread, index) => {
       if (choice.pinned.includes(thread.profile)) return;
       const isOpen = choice.opened.get(thread.profile) ?? openThreads.has(thread.profile);
       const label = short(thread.label);
-      const name = group.name === "" ? label : thread.name || label;
+      const name = !hasTitle || group.name === QUIET ? label : thread.name || label;
       threadTrack(thread, name, index, isOpen, false);
     });
   });
-  if (counters.length > 0)
+  const placeCounters = (title: string, list: CounterName[], isShut: boolean) => {
+    if (list.length === 0) return;
     place({
       kind: "group",
-      group: COUNTERS,
-      label: COUNTERS,
+      group: title,
+      label: title,
       profiles: [],
-      isShut: choice.shut.has(COUNTERS),
+      cost: 0,
+      share: 0,
+      isShut,
       top: 0,
       height: heights.group,
       isFixed: false,
     });
-  for (const counter of choice.shut.has(COUNTERS) ? [] : counters)
-    place({
-      kind: "counter",
-      counter,
-      label: short(counter.label),
-      top: 0,
-      height: heights.counter,
-      isFixed: false,
-    });
+    for (const counter of isShut ? [] : list)
+      place({
+        kind: "counter",
+        counter,
+        label: short(counter.label),
+        top: 0,
+        height: heights.counter,
+        isFixed: false,
+      });
+  };
+  const isRate = ({ name }: CounterName) => name.endsWith("/s");
+  placeCounters(
+    COUNTERS,
+    counters.filter((counter) => !isRate(counter)),
+    choice.shut.has(COUNTERS),
+  );
+  placeCounters(RATES, counters.filter(isRate), !choice.shut.has(RATES));
   return layout;
 }
 

@@ -147,12 +147,15 @@ export function useFrame(
   range: Range,
   columns: number,
   profiles: number[],
+  lens: Parameters,
   cut?: Cut,
 ): { frame: NestedFrame | null; error: string | null } {
-  const last = useRef<NestedFrame | null>(null);
+  // Rows that another lens shows are not those of this one.
+  const last = useRef<{ frame: NestedFrame; lens: string } | null>(null);
   const { value, error } = useTwoAnswers(
     profiles.length > 0 ? `${path}/timeline` : null,
     {
+      ...lens,
       nested: 1,
       snap: 1,
       begin: Math.floor(range.begin),
@@ -166,10 +169,12 @@ export function useFrame(
     profiles.length,
     range,
   );
+  const lensKey = JSON.stringify(lens);
   const frame = useMemo(() => {
     if (!value) return null;
-    last.current = joined(last.current, parseNested(value));
-    return last.current;
+    const before = last.current?.lens === lensKey ? last.current.frame : null;
+    last.current = { frame: joined(before, parseNested(value)), lens: lensKey };
+    return last.current.frame;
   }, [value]);
   return { frame, error };
 }
@@ -182,12 +187,13 @@ export function useMap(
   selection: string,
   columns: number,
   rows: number,
+  lens: Parameters,
 ): { map: NestedFrame | null; every: number; depth: number } {
   const count = threads?.filter((thread) => thread.samples > 0).length ?? 0;
   const every = Math.max(1, Math.ceil(count / Math.min(ROWS_MAX, Math.max(1, rows))));
   const { value } = useTwoAnswers(
     threads ? `${path}/timeline` : null,
-    { nested: 1, snap: 1, count: ROWS_MAX, every, thread: selection },
+    { ...lens, nested: 1, snap: 1, count: ROWS_MAX, every, thread: selection },
     Math.min(MAP_COLUMNS_MAX, columns),
     Math.min(ROWS_MAX, Math.ceil(count / every)),
     WHOLE,

@@ -3,8 +3,8 @@
 
 import { useState } from "preact/hooks";
 import { ApiError, get } from "../shared/api";
-import { splitList } from "../shared/page";
-import { go, type State } from "../shared/state";
+
+import { go, splitList, type State } from "../shared/state";
 import type { Rows } from "../../generated/answers";
 import { mistakeIn, type Mistake } from "./derived_model";
 

@@ -1,7 +1,7 @@
 // The plots of a context: durations of its calls, cost on each thread.
 
 import { useState } from "preact/hooks";
-import { formatDuration, formatNs, formatValue } from "../shared/format";
+import { formatCount, formatDuration, formatNs, formatValue } from "../shared/format";
 import { shortLabels } from "../overview/overview_model";
 import { shorten } from "../shared/names";
 import { decades, nearest, threadPoints } from "./plot_scale";
@@ -95,7 +95,7 @@ export function LatencyPlot(props: { latency: Latency }) {
         onBlur={() => setHovered(-1)}
         onKeyDown={onArrows(hovered, buckets.length, setHovered)}
       >
-        <ValueAxis most={most} print={(value) => Math.round(value).toLocaleString("en-US")} />
+        <ValueAxis most={most} print={(value) => formatCount(Math.round(value))} />
         {decades(low, high).map((ns) => (
           <text
             key={ns}

@@ -1,22 +1,23 @@
-// One function in all its contexts: its callers above, its callees below. Without a choice, the
-// function with most self cost.
+// One function in all its contexts, between two flame graphs: its callers above, what it calls below. Both are as
+// wide as its total cost. Without a choice, the function with most self cost.
 
-import { useCallback, useRef } from "preact/hooks";
-import { getWhenReady, type Parameters } from "../shared/api";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { colorMode } from "../flame/flame_colors";
+import { FlameView } from "../flame/flame_view";
 import { Base } from "../shared/base";
+import { FunctionActions } from "../shared/function_actions";
 import { formatPercent, formatValue } from "../shared/format";
+import { Name } from "../shared/name";
 import { shorten } from "../shared/names";
-import { costParameters, splitList, type ViewProps } from "../shared/page";
-import { flag, go, isOn } from "../shared/state";
-import type { FunctionDetail, Rows } from "../../generated/answers";
-import { unitMode } from "../shared/units";
+import { costParameters, type ViewProps } from "../shared/page";
+import { go } from "../shared/state";
 import { useAnswer } from "../shared/use_answer";
+import type { Flame, FunctionDetail, Rows } from "../../generated/answers";
 import { OthersList } from "./callers_list";
-import { columnTitle, formatPercentile, hasShare, type Sort } from "./tree_rows";
-import { TreeView } from "./tree_view";
-import type { AskRows } from "./use_tree";
+import { columnTitle, formatPercentile, hasShare } from "./tree_rows";
 
 const LIST_MAX = 400; // functions to choose from
+const OTHERS_MAX = 50;
 
 export function SandwichPage(props: ViewProps) {
   const { state } = props;
@@ -24,21 +25,19 @@ export function SandwichPage(props: ViewProps) {
   const list = useAnswer<Rows>(`${props.path}/rows`, {
     ...costs,
     view: "bottom-up",
+    sort: "exclusive",
     limit: LIST_MAX,
   });
-  const self = list.value?.columns.findIndex((column) => column.side === "exclusive") ?? -1;
-  const bySelf = [...(list.value?.rows ?? [])].sort(
-    (a, b) => (b.values[self] ?? 0) - (a.values[self] ?? 0),
-  );
+  const bySelf = list.value?.rows ?? [];
   const chosen = state.at ?? bySelf[0]?.context;
   const detail = useAnswer<FunctionDetail>(chosen === undefined ? null : `${props.path}/function`, {
     ...costs,
     row: chosen,
-    limit: 200,
+    limit: OTHERS_MAX,
   });
   const { value } = detail;
-  const choose = (context: string) => go({ at: context, open: "" });
   if (!value) return <p class="status">{detail.error ?? list.error ?? "loading…"}</p>;
+  const choose = (context: string) => go({ at: context, zoom: "", open: "" });
   return (
     <>
       <div class="toolbar">
@@ -63,25 +62,22 @@ export function SandwichPage(props: ViewProps) {
         <button onClick={() => go({ v: "top-down", open: "", q: quote(value.function.label) })}>
           All contexts
         </button>
+        <FunctionActions name={value.function.label} module={value.function.module} state={state} />
         <Base base={value.columns[0]?.base} />
       </div>
-      <div class="sandwich">
-        <h2>Callers</h2>
-        <Callers {...props} costs={costs} id={value.function.id} />
-        <h2 class="middle" title={value.function.label}>
-          {shorten(value.function.label, 100)}
-          {value.columns.map((column, i) => (
-            <small key={column.name}>
-              {columnTitle(column)}{" "}
-              {column.isPercentile
-                ? formatPercentile(value.function.values[i], column) || "unknown"
-                : formatValue(value.function.values[i] ?? 0, column.metric)}{" "}
-              {hasShare(column) && formatPercent(value.function.values[i] ?? 0, column.total)}
-            </small>
-          ))}
-        </h2>
-        <h2>Callees</h2>
-        <div class="callees">
+      <div class="columns">
+        <Graphs {...props} detail={value} context={chosen ?? ""} onChoose={choose} />
+        <aside class="panel" aria-label="callers and callees">
+          <h3>Callers</h3>
+          <OthersList
+            others={value.callers}
+            columns={value.columns}
+            whole={value.function}
+            none="no callers"
+            title="show this function"
+            onOpen={(_, row) => choose(row.context)}
+          />
+          <h3>Callees</h3>
           <OthersList
             others={value.callees}
             columns={value.columns}
@@ -90,7 +86,7 @@ export function SandwichPage(props: ViewProps) {
             title="show this function"
             onOpen={(_, row) => choose(row.context)}
           />
-        </div>
+        </aside>
       </div>
     </>
   );
@@ -98,48 +94,85 @@ export function SandwichPage(props: ViewProps) {
 
 const quote = (name: string) => `^${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`;
 
-// The bottom-up tree of one function.
-function Callers(props: ViewProps & { costs: Parameters; id: string }) {
-  const { state, costs } = props;
-  const sort: Sort = { column: state.sort ?? "", isReversed: isOn(state, "rev") };
-  const parameters: Parameters = {
+// A graph is as wide as the function, whatever part of it the boxes have.
+const asWideAs = (flame: Flame | null, total: number): Flame | null => flame && { ...flame, total };
+
+function Graphs(
+  props: ViewProps & {
+    detail: FunctionDetail;
+    context: string;
+    onChoose: (context: string) => void;
+  },
+) {
+  const { state, detail } = props;
+  const { columns } = detail;
+  const total = detail.function.values[0] ?? 0;
+  const costs = costParameters({ ...props, view: "flame" });
+  const above = useAnswer<Flame>(`${props.path}/flame`, {
     ...costs,
     view: "bottom-up",
-    sort: state.sort,
-    reverse: state.rev,
-  };
-  const key = JSON.stringify([props.path, parameters, props.id]);
-  const ask = useCallback<AskRows>(
-    (row, offset, limit, waiting) =>
-      getWhenReady<Rows>(
-        `${props.path}/rows`,
-        { ...parameters, row: row ?? props.id, offset, limit },
-        waiting,
-      ),
-    [key],
-  );
-  const copies = useRef(null);
+    side: "total",
+    row: detail.function.id,
+  });
+  const below = useAnswer<Flame>(`${props.path}/flame`, {
+    ...costs,
+    view: "callees",
+    row: props.context,
+  });
+  const callers = useMemo(() => asWideAs(above.value, total), [above.value, total]);
+  const callees = useMemo(() => asWideAs(below.value, total), [below.value, total]);
+  const color = colorMode(state.col);
+  // The nearest callers are at the bottom.
+  const bottom = useRef<HTMLElement>(null);
+  useLayoutEffect(() => {
+    if (bottom.current) bottom.current.scrollTop = bottom.current.scrollHeight;
+  }, [callers]);
   return (
-    <TreeView
-      key={key}
-      ask={ask}
-      open=""
-      search=""
-      sort={sort}
-      layout={{
-        hidden: new Set(splitList(state.hide)),
-        order: splitList(state.cols),
-        mode: unitMode(state.unit),
-      }}
-      isSkipping={false}
-      copies={copies}
-      none="no callers"
-      onSelect={() => undefined}
-      onRoot={() => undefined}
-      onSort={(next) => go({ sort: next.column, rev: flag(next.isReversed) })}
-      onColumns={() => undefined}
-      onRow={() => undefined}
-      onOpenRow={(row) => go({ at: row.context })}
-    />
+    <div class="sandwich">
+      <section aria-label="callers" ref={bottom}>
+        {callers ? (
+          <FlameView
+            flame={callers}
+            search={state.q ?? ""}
+            isInverted
+            color={color === "waiting" ? "function" : color}
+            zoom=""
+            title="callers"
+            none="no callers"
+            onZoom={(id) => id !== "" && props.onChoose(id)}
+          />
+        ) : (
+          <p class="status">{above.error ?? "loading…"}</p>
+        )}
+      </section>
+      <h2>
+        <Name name={detail.function.label} />
+        {columns.map((column, i) => (
+          <small key={column.name}>
+            {columnTitle(column)}{" "}
+            {column.isPercentile
+              ? formatPercentile(detail.function.values[i], column) || "unknown"
+              : formatValue(detail.function.values[i] ?? 0, column.metric)}{" "}
+            {hasShare(column) && formatPercent(detail.function.values[i] ?? 0, column.total)}
+          </small>
+        ))}
+      </h2>
+      <section aria-label="callees">
+        {callees ? (
+          <FlameView
+            flame={callees}
+            search={state.q ?? ""}
+            isInverted={false}
+            color={color === "waiting" ? "function" : color}
+            zoom=""
+            title="callees"
+            none="calls nothing"
+            onZoom={(id) => id !== "" && props.onChoose(id)}
+          />
+        ) : (
+          <p class="status">{below.error ?? "loading…"}</p>
+        )}
+      </section>
+    </div>
   );
 }

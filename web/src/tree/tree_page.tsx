@@ -5,9 +5,9 @@ import { getWhenReady, type Parameters, type Waiting } from "../shared/api";
 import { Base } from "../shared/base";
 import { ChosenRange, chosenRange, rangeParameters } from "../shared/chosen_range";
 import { ContextPanel } from "./context_panel";
-import { costParameters, splitList, type ViewProps } from "../shared/page";
+import { costParameters, type ViewProps } from "../shared/page";
 import { Flag } from "../shared/flag";
-import { flag, go, isOn, type State } from "../shared/state";
+import { flag, go, isOn, splitList, type State } from "../shared/state";
 import type { CopyFormat, CopyWhat } from "./copy_rows";
 import { ColumnChooser, CopyMenu, RootPath, UnitChooser } from "./tree_tools";
 import type { Sort } from "./tree_rows";
@@ -28,10 +28,16 @@ interface Chosen {
 const sideOf = (column: string | undefined) =>
   column?.endsWith("exclusive") ? "exclusive" : undefined;
 
-const sortOf = (state: State): Sort => ({
-  column: state.sort ?? "",
+// Functions are sorted by self cost, calling contexts by total.
+const defaultSort = (view: string): string => (view === "top-down" ? "" : "exclusive");
+
+const sortOf = (state: State, view: string): Sort => ({
+  column: state.sort ?? defaultSort(view),
   isReversed: isOn(state, "rev"),
 });
+
+// The flat view is a list of functions, or has them by module and file.
+const isGrouped = (state: State): boolean => state.grp === "module";
 
 export function TreePage(props: ViewProps) {
   const { state, view } = props;
@@ -40,11 +46,19 @@ export function TreePage(props: ViewProps) {
   const hasRange = chosenRange(state) !== null;
   const root = (state.root ?? "").split(".").filter((id) => id !== "");
   const copies = useRef<((what: CopyWhat, format: CopyFormat) => string) | null>(null);
-  const served = view === "top-down" && isOn(state, "fold") && !hasRange ? "collapsed" : view;
+  const isList = view === "flat" && !isGrouped(state);
+  const served =
+    view === "top-down" && isOn(state, "fold") && !hasRange
+      ? "collapsed"
+      : isList
+        ? "bottom-up"
+        : view;
   const shared = {
     open: below(root, state.open ?? ""),
     search: state.q ?? "",
-    sort: sortOf(state),
+    sort: sortOf(state, view),
+    isList,
+    startsClosed: view === "bottom-up" || isList,
     layout: {
       hidden: new Set(splitList(state.hide)),
       order: splitList(state.cols),
@@ -79,7 +93,7 @@ export function TreePage(props: ViewProps) {
         <RootPath path={props.path} view={served} root={root} parameters={costParameters(props)} />
       )}
       <div class="columns">
-        <ServedTree {...props} view={served} shared={shared} />
+        <ServedTree {...props} served={served} shared={shared} />
         {chosen && state.open && (
           <ContextPanel
             path={props.path}
@@ -114,13 +128,15 @@ export function TreePage(props: ViewProps) {
 
 type Shared = Omit<TreeProps, "ask" | "find">;
 
-function ServedTree(props: ViewProps & { shared: Shared }) {
+function ServedTree(props: ViewProps & { served: string; shared: Shared }) {
   const { shared, state } = props;
   const hasRange = chosenRange(state) !== null;
   const parameters: Parameters = {
     ...(hasRange ? rangeParameters(state) : costParameters(props)),
-    view: props.view,
-    sort: hasRange ? sideOf(state.sort) : state.sort,
+    view: props.served,
+    sort: hasRange
+      ? sideOf(state.sort ?? defaultSort(props.view))
+      : (state.sort ?? (defaultSort(props.view) || undefined)),
     reverse: state.rev,
     skip: isOn(state, "skip") ? 1 : undefined,
   };
@@ -166,7 +182,20 @@ function Choices(props: ViewProps) {
           clears={["open"]}
         />
       )}
-      {props.view !== "bottom-up" && (
+      {props.view === "flat" && (
+        <label title="functions by module and file, or as a list">
+          Group{" "}
+          <select
+            aria-label="group functions by"
+            value={state.grp ?? ""}
+            onChange={(event) => go({ grp: event.currentTarget.value, open: "", root: "" })}
+          >
+            <option value="">none</option>
+            <option value="module">module and file</option>
+          </select>
+        </label>
+      )}
+      {(props.view === "top-down" || (props.view === "flat" && isGrouped(state))) && (
         <Flag
           state={state}
           name="skip"

@@ -1,14 +1,15 @@
 // The columns and rows of the tree table.
 
 import { baseName, formatDuration, formatPercent, metricTitle } from "../shared/format";
-import { shorten } from "../shared/names";
+import { Icon } from "../shared/icons";
+import { Name } from "../shared/name";
+import type { ComponentChildren } from "preact";
 import type { Node } from "./tree_model";
 import type { Column, Row } from "../../generated/answers";
 import { columnUnit, percentileUnit, type ColumnUnit, type UnitMode } from "../shared/units";
 import type { TableColumn, TableRow } from "../shared/virtual_table";
 
-const NAME_MAX = 90;
-const INDENT_PX = 16; // of a level
+const INDENT_PX = 16; // of a level, as --indent
 const EM_PX = 13;
 const GAP_PX = 12;
 // With less room, names are the first column and do not scroll. In a small table the indentation
@@ -26,9 +27,10 @@ export interface NameColumn {
   hasBars: boolean; // beside numbers; a small table has no room for them
   widths: string; // of all columns, as in grid-template-columns
   indent: (depth: number) => number; // pixels
+  isList: boolean; // no row is inside another one: locations have a column
 }
 
-export function nameColumn(shown: ShownColumn[], px: number): NameColumn {
+export function nameColumn(shown: ShownColumn[], px: number, isList = false): NameColumn {
   const numbers = (hasBars: boolean) => shown.map((one) => `${widthOf(one, hasBars)}em`).join(" ");
   const needed = (hasBars: boolean) =>
     shown.reduce((sum, one) => sum + widthOf(one, hasBars) * EM_PX + GAP_PX, 0);
@@ -36,8 +38,11 @@ export function nameColumn(shown: ShownColumn[], px: number): NameColumn {
     return {
       isFirst: false,
       hasBars: true,
-      widths: `${numbers(true)} minmax(var(--name-min, max-content), 1fr)`,
+      widths: isList
+        ? `${numbers(true)} minmax(0, 2fr) minmax(0, 1fr)`
+        : `${numbers(true)} minmax(var(--name-min, max-content), 1fr)`,
       indent: (depth) => depth * INDENT_PX,
+      isList,
     };
   const hasBars = px >= SMALL_PX;
   const name = Math.max(Math.round(px * 0.45), px - needed(hasBars) - 2 * GAP_PX);
@@ -46,6 +51,7 @@ export function nameColumn(shown: ShownColumn[], px: number): NameColumn {
     hasBars,
     widths: `${name}px ${numbers(hasBars)}`,
     indent: (depth) => Math.min(depth * (INDENT_PX / 2), name * 0.4),
+    isList: false,
   };
 }
 
@@ -88,6 +94,7 @@ export interface ShownColumn {
 export function shownColumns(
   columns: TreeColumn[],
   layout: { hidden: Set<string>; order: string[]; mode: UnitMode },
+  most: number[] = [], // the largest value of each, about
 ): ShownColumn[] {
   const place = (column: Column) => {
     const at = layout.order.indexOf(column.name);
@@ -98,7 +105,7 @@ export function shownColumns(
       column,
       index,
       unit: column.isPercentile
-        ? percentileUnit(column.resolution, layout.mode)
+        ? percentileUnit(column.resolution, layout.mode, most[index] ?? 0)
         : columnUnit(column.metric, column.total, layout.mode),
     }))
     .filter(({ column }) => !layout.hidden.has(column.name))
@@ -108,10 +115,14 @@ export function shownColumns(
 export const unitTitle = ({ column, unit }: ShownColumn): string =>
   unit.unit ? `${columnTitle(column)} (${unit.unit})` : columnTitle(column);
 
-const ordered = <T,>(values: T[], name: T, isFirst: boolean): T[] =>
-  isFirst ? [name, ...values] : [...values, name];
+const ordered = <T,>(values: T[], name: T, isFirst: boolean, last: T | null): T[] =>
+  isFirst ? [name, ...values] : last === null ? [...values, name] : [...values, name, last];
 
-export function treeColumns(shown: ShownColumn[], names: NameColumn): TableColumn[] {
+export function treeColumns(
+  shown: ShownColumn[],
+  names: NameColumn,
+  isList = false,
+): TableColumn[] {
   return ordered<TableColumn>(
     shown.map((one) => ({
       name: one.column.name,
@@ -120,8 +131,9 @@ export function treeColumns(shown: ShownColumn[], names: NameColumn): TableColum
       isNumber: true,
       isSortable: one.column.isSortable ?? true,
     })),
-    { name: "context", title: "context" },
+    { name: "context", title: isList ? "function" : "context" },
     names.isFirst,
+    names.isList ? { name: "location", title: "location" } : null,
   );
 }
 
@@ -135,44 +147,56 @@ export function locationOf(row: Row): string {
   );
 }
 
+// Code of others is less important.
+const codeOf = (row: Row): string => row.code ?? "mine";
+
 export function treeRow(
   node: Node,
   shown: ShownColumn[],
   names: NameColumn,
   isHit: boolean,
   onToggle: (node: Node) => void,
+  isList = false,
 ): TableRow {
   const { row } = node;
-  const name = shorten(row.label, NAME_MAX);
   return {
     class: isHit ? "hit" : "",
     level: node.depth + 1,
     position: node.index + 1,
     siblings: node.level.total,
-    ...(row.isLeaf ? {} : { isOpen: node.isOpen }),
-    cells: ordered(
+    ...(row.isLeaf || isList ? {} : { isOpen: node.isOpen }),
+    cells: ordered<ComponentChildren>(
       shown.map((one) => (
         <Value value={row.values[one.index] ?? null} shown={one} hasBar={names.hasBars} />
       )),
-      <span class="indented" style={{ paddingLeft: `${names.indent(node.depth)}px` }}>
-        <button
-          class="twist"
-          tabIndex={-1}
-          aria-label={node.isOpen ? "close" : "open"}
-          disabled={row.isLeaf}
-          onClick={(event) => {
-            event.stopPropagation();
-            onToggle(node);
-          }}
-        >
-          {row.isLeaf ? "" : node.isOpen ? "▾" : "▸"}
-        </button>
-        <span class={`kind kind-${row.kind}`} title={name === row.label ? undefined : row.label}>
-          {name}
+      <span
+        class="indented"
+        style={{
+          paddingLeft: `${names.indent(node.depth)}px`,
+          backgroundSize: `${names.isFirst ? 0 : names.indent(node.depth)}px 100%`,
+        }}
+      >
+        {!isList && (
+          <button
+            class="twist"
+            tabIndex={-1}
+            aria-label={node.isOpen ? "close" : "open"}
+            disabled={row.isLeaf}
+            onClick={(event) => {
+              event.stopPropagation();
+              onToggle(node);
+            }}
+          >
+            {!row.isLeaf && <Icon name={node.isOpen ? "down" : "right"} />}
+          </button>
+        )}
+        <span class={`kind kind-${row.kind} code-${codeOf(row)}`}>
+          <Name name={row.label} />
         </span>
-        <span class="location">{locationOf(row)}</span>
+        {!names.isList && <span class="location">{locationOf(row)}</span>}
       </span>,
       names.isFirst,
+      names.isList ? <span class="location">{locationOf(row)}</span> : null,
     ),
   };
 }

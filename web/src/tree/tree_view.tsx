@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { closeNode, isInside, lineAt, lineOf, pathOf, type Node } from "./tree_model";
 import { printRows, stackOf, openNodes, type CopyFormat, type CopyWhat } from "./copy_rows";
 import { nameColumn, shownColumns, treeColumns, treeRow, type Sort } from "./tree_rows";
+import { Icon } from "../shared/icons";
 import { useWidth } from "../shared/narrow";
 import { useSearch, useSearchSteps, type Search } from "../shared/tree_search";
 import type { Waiting } from "../shared/api";
@@ -28,16 +29,18 @@ export interface TreeProps {
   onSort: (sort: Sort) => void;
   onColumns: (columns: Column[]) => void;
   onRow: (row: Row | null, columns: Column[]) => void; // the selected row, when it is loaded
+  isList?: boolean; // rows are not opened, and have their location in a column
+  startsClosed?: boolean; // the hot path is not opened at first
   none?: string; // said instead of a table without rows
   onOpenRow?: (row: Row) => void; // the key "s": show the function of a row
   copies: { current: ((what: CopyWhat, format: CopyFormat) => string) | null }; // set when loaded
 }
 
 export function TreeView(props: TreeProps) {
-  const { layout, sort } = props;
+  const { layout, sort, isList = false } = props;
   const { tree, error, refresh, need, open, reveal, hotPath } = useTree(
     props.ask,
-    props.open === "",
+    props.open === "" && !props.startsClosed,
     props.isSkipping,
   );
   const frame = useWidth(tree !== null);
@@ -97,6 +100,7 @@ export function TreeView(props: TreeProps) {
     if (line) select("node" in line ? line.node : line.hole.nodes.get(line.index));
   };
   const toggle = (node: Node) => {
+    if (isList) return;
     if (!node.isOpen) return void open(node);
     closeNode(node);
     if (selected && isInside(selected, node)) select(node);
@@ -107,6 +111,7 @@ export function TreeView(props: TreeProps) {
     else if (key === "Z" || key === "Backspace") props.onRoot(null);
     else if (key === "h") void hotPath(selected).then(select);
     else if (!selected) return false;
+    else if (isList && key.startsWith("Arrow")) return false;
     else if (key === "Escape") deselect();
     else if (key === "s" && props.onOpenRow) props.onOpenRow(selected.row);
     else if (key === "ArrowRight" && selected.isOpen) void choose(index + 1);
@@ -122,7 +127,7 @@ export function TreeView(props: TreeProps) {
       if (line && "hole" in line) void need(line.hole, line.index);
     }
   };
-  const shown = shownColumns(tree.columns, layout);
+  const shown = shownColumns(tree.columns, layout, tree.most);
   const listNodes = (what: CopyWhat): Node[] =>
     what === "table"
       ? openNodes(tree.top)
@@ -135,16 +140,21 @@ export function TreeView(props: TreeProps) {
   const line = selected ? lineOf(selected) : -1;
   // Rows that are opened for other matches move the current one.
   const isMatch = (search?.at ?? -1) >= 0;
-  const sortedBy = sort.column === "" ? (tree.columns[0]?.name ?? "") : sort.column;
-  const names = nameColumn(shown, frame.width);
+  // A side names the first column of that side.
+  const sortedBy =
+    (sort.column === ""
+      ? tree.columns[0]
+      : tree.columns.find(({ name, side }) => sort.column === name || sort.column === side)
+    )?.name ?? "";
+  const names = nameColumn(shown, frame.width, isList);
   return (
     <div class="tree-frame" ref={frame.element}>
       <VirtualTable
         class="tree"
         takesFocus
-        label="calling contexts and their costs"
-        isTree
-        columns={treeColumns(shown, names)}
+        label={isList ? "functions and their costs" : "calling contexts and their costs"}
+        isTree={!isList}
+        columns={treeColumns(shown, names, isList)}
         widths={names.widths}
         isFirstFixed={names.isFirst}
         count={tree.top.lines}
@@ -152,7 +162,7 @@ export function TreeView(props: TreeProps) {
           const at = lineAt(tree.top, index);
           if (!at || !("node" in at)) return null;
           const isHit = search?.matches(at.node.row.label) ?? false;
-          return treeRow(at.node, shown, names, isHit, toggle);
+          return treeRow(at.node, shown, names, isHit, toggle, isList);
         }}
         selected={line}
         reveal={line}
@@ -195,10 +205,10 @@ function Matches(props: { search: Search; onStep: (by: number) => void }) {
             title="previous match (N)"
             onClick={() => props.onStep(-1)}
           >
-            ↑
+            <Icon name="previous" />
           </button>
           <button aria-label="next match" title="next match (n)" onClick={() => props.onStep(1)}>
-            ↓
+            <Icon name="next" />
           </button>
         </>
       )}

@@ -19,6 +19,7 @@ export type AskRows = (
 export interface Tree {
   columns: Column[];
   top: Level;
+  most: number[]; // the largest value of each column at the top
 }
 
 export interface TreeHandle {
@@ -38,6 +39,9 @@ function hottest(level: Level | null): Node | null {
     if ((node.row.values[0] ?? 0) > (found?.row.values[0] ?? 0)) found = node;
   return found;
 }
+
+const mostOf = ({ columns, rows }: Rows): number[] =>
+  columns.map((_, i) => rows.reduce((most, row) => Math.max(most, row.values[i] ?? 0), 0));
 
 export function useTree(ask: AskRows, startsHot: boolean, isSkipping: boolean): TreeHandle {
   const [tree, setTree] = useState<Tree | null>(null);
@@ -133,7 +137,7 @@ export function useTree(ask: AskRows, startsHot: boolean, isSkipping: boolean): 
         const top = makeLevel(null, answer.count);
         addRows(top, 0, answer.rows);
         setError(answer.isPartial ? ESTIMATE : null);
-        setTree({ columns: answer.columns, top });
+        setTree({ columns: answer.columns, top, most: mostOf(answer) });
         if (answer.isPartial) continue;
         if (startsHot) void hotPathFrom(hottest(top));
         return;

@@ -1,0 +1,239 @@
+// Lists of functions: those with most self cost, those that wait, and the slowest calls.
+
+import { baseName, formatPercent, isSeconds, metricTitle } from "../shared/format";
+import { Name } from "../shared/name";
+import type { State } from "../shared/state";
+import { columnUnit, durationUnit, percentileUnit, type ColumnUnit } from "../shared/units";
+import { useAnswer } from "../shared/use_answer";
+import type {
+  Column,
+  FunctionRow,
+  Overview,
+  Row,
+  SlowestCalls as SlowestCallList,
+} from "../../generated/answers";
+import { Card, contextOf, Link } from "./card";
+import { columnIndex, percentileIndex } from "./overview_model";
+
+interface Shown {
+  index: number;
+  title: string;
+  isOptional: boolean; // left out of narrow windows
+  unit: ColumnUnit;
+}
+
+function Heads(props: { shown: { title: string; isOptional?: boolean }[] }) {
+  return (
+    <>
+      {props.shown.map(({ title, isOptional }) => (
+        <th key={title} scope="col" class={isOptional ? "optional" : ""}>
+          {title}
+        </th>
+      ))}
+    </>
+  );
+}
+
+// File and line, else the module; "" if the name has it already: "memcpy [libc.so.6]".
+function locationOf(row: Row): string {
+  const file = row.file ? `${baseName(row.file)}${row.line ? `:${row.line}` : ""}` : "";
+  const location = file || (row.module ? baseName(row.module) : "");
+  return row.label.includes(location) ? "" : location;
+}
+
+// A function, where it is, and what called it.
+function FunctionName(props: { row: Row; to: State; caller?: string | undefined }) {
+  const { row } = props;
+  const location = locationOf(row);
+  return (
+    <span class="function-name">
+      <Link to={props.to} title={row.label}>
+        <Name name={row.label} />
+      </Link>
+      {(props.caller || location) && (
+        <small class="location">{props.caller ? `of ${props.caller}` : location}</small>
+      )}
+    </span>
+  );
+}
+
+// The columns of a list, each with the unit of its largest value.
+function shownColumns(
+  columns: Column[],
+  others: FunctionRow[],
+  wanted: [index: number, title: string, isOptional?: boolean][],
+): Shown[] {
+  return wanted
+    .filter(([index]) => index >= 0)
+    .map(([index, title, isOptional = false]) => {
+      const column = columns[index];
+      const most = others.reduce((max, { row }) => Math.max(max, row.values[index] ?? 0), 0);
+      const unit = column?.isPercentile
+        ? percentileUnit(column.resolution, "auto", most)
+        : columnUnit(column?.metric ?? "", most, "auto");
+      return { index, title: unit.unit ? `${title} (${unit.unit})` : title, isOptional, unit };
+    });
+}
+
+// A bar beside its number.
+function Share(props: { value: number; most: number; whole: number | null }) {
+  return (
+    <td class="share">
+      <span>
+        <i style={{ width: `${props.most > 0 ? (100 * props.value) / props.most : 0}%` }} />
+        <span>{formatPercent(props.value, props.whole)}</span>
+      </span>
+    </td>
+  );
+}
+
+export function Functions(props: { overview: Overview; rows: number }) {
+  const { columns, functions, metric } = props.overview;
+  if (!columns || !functions)
+    return (
+      <Card title="Where the time goes" area="functions">
+        <p class="status">computing…</p>
+      </Card>
+    );
+  const listed = functions.slice(0, props.rows);
+  const self = columnIndex(columns, metric, "exclusive");
+  const p50 = percentileIndex(columns, "p50");
+  const whole = columns[self]?.total ?? null;
+  const most = functions[0]?.row.values[self] ?? 0;
+  const shown = shownColumns(columns, listed, [
+    [self, "self"],
+    [columnIndex(columns, metric, "inclusive"), "total", true],
+    [columnIndex(columns, "calls", "exclusive"), "calls"],
+    [p50, "p50", true],
+    [percentileIndex(columns, "p99"), "p99", true],
+  ]);
+  return (
+    <Card
+      area="functions"
+      title={isSeconds(metric) ? "Where the time goes" : "Hottest functions"}
+      hint={[
+        `functions by self ${columns[self]?.base ?? metricTitle(metric)}`,
+        ...(columns[p50]?.base ? [`p50 and p99: ${columns[p50].base}`] : []),
+      ].join("; ")}
+    >
+      <table class="overview-table">
+        <thead>
+          <tr>
+            <th scope="col">function</th>
+            <th scope="col" class="share">
+              share
+            </th>
+            <Heads shown={shown} />
+          </tr>
+        </thead>
+        <tbody>
+          {listed.map((other) => (
+            <tr key={other.row.id}>
+              <th scope="row">
+                <FunctionName row={other.row} to={contextOf(other.path)} />
+              </th>
+              <Share value={other.row.values[self] ?? 0} most={most} whole={whole} />
+              {shown.map(({ index, title, isOptional, unit }) => (
+                <td key={title} class={isOptional ? "optional" : ""}>
+                  {unit.print(other.row.values[index])}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p>
+        <Link to={{ v: "flat" }}>All functions</Link>
+      </p>
+    </Card>
+  );
+}
+
+export function Waiting(props: { overview: Overview }) {
+  const { columns, waiting } = props.overview;
+  if (!columns || !waiting || waiting.length === 0) return null;
+  const blocked = columnIndex(columns, "blocked time (sec)", "exclusive");
+  const shown = shownColumns(columns, waiting, [
+    [blocked, "blocked"],
+    [columnIndex(columns, "pre-empted time (sec)", "exclusive"), "pre-empted"],
+  ]).filter(({ index }) => waiting.some(({ row }) => row.values[index]));
+  return (
+    <Card
+      area="waiting"
+      title="Waiting"
+      hint={`calls by time blocked or pre-empted, ${columns[blocked]?.base ?? ""}`}
+    >
+      <table class="overview-table">
+        <thead>
+          <tr>
+            <th scope="col">function</th>
+            <Heads shown={shown} />
+          </tr>
+        </thead>
+        <tbody>
+          {waiting.map((other) => (
+            <tr key={`${other.row.id} ${other.caller ?? ""}`}>
+              <th scope="row">
+                <FunctionName row={other.row} to={contextOf(other.path)} caller={other.caller} />
+              </th>
+              {shown.map(({ index, title, unit }) => (
+                <td key={title}>{unit.print(other.row.values[index])}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p>
+        <Link to={{ v: "bottom-up", w: "1" }}>All functions with their waits</Link>
+      </p>
+    </Card>
+  );
+}
+
+export function SlowestCalls(props: { path: string }) {
+  const { value, error } = useAnswer<SlowestCallList>(`${props.path}/slowest`, {});
+  if (value?.calls.length === 0) return null;
+  const unit = durationUnit(Math.max(0, ...(value?.calls ?? []).map(({ duration }) => duration)));
+  return (
+    <Card
+      area="slowest"
+      title="Slowest calls"
+      hint={`beyond the mean of their function, one each${value ? `; ${value.base}` : ""}`}
+    >
+      {!value && <p class="status">{error ?? "computing…"}</p>}
+      {value && (
+        <table class="overview-table">
+          <thead>
+            <tr>
+              <th scope="col">call</th>
+              <Heads
+                shown={[`duration (${unit.unit})`, `mean (${unit.unit})`, "calls"].map((title) => ({
+                  title,
+                }))}
+              />
+            </tr>
+          </thead>
+          <tbody>
+            {value.calls.map((call) => (
+              <tr key={call.function}>
+                <th scope="row">
+                  <span class="function-name">
+                    <Link
+                      to={{ v: "calls", task: String(call.task), time: String(call.time) }}
+                      title={`${call.function}: show this call`}
+                    >
+                      <Name name={call.function} />
+                    </Link>
+                  </span>
+                </th>
+                <td>{unit.print(call.duration)}</td>
+                <td>{unit.print(call.mean)}</td>
+                <td>{call.count.toLocaleString("en-US")}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,63 @@
+// The path of the most costly calls.
+
+import { formatPercent, formatValue } from "../shared/format";
+import { Name } from "../shared/name";
+import { columnUnit } from "../shared/units";
+import type { Overview } from "../../generated/answers";
+import { Card, contextOf, Link } from "./card";
+import { foldSteps, listedSteps, wholeOf, type Step } from "./overview_model";
+
+function HotStep(props: { step: Step; whole: number; print: (value?: number | null) => string }) {
+  const { whole } = props;
+  const { row, path, times } = props.step;
+  const value = row.values[0] ?? 0;
+  return (
+    <li>
+      <span class="step">
+        <i style={{ width: `${whole ? (100 * value) / whole : 0}%` }} />
+        <Link to={contextOf(path)} title={row.label}>
+          <Name name={row.label} />
+        </Link>
+        {times > 1 && <em title={`${times} calls, each made by the one before`}>× {times}</em>}
+      </span>
+      <span class="number">{props.print(value)}</span>
+      <small class="number">{formatPercent(value, whole)}</small>
+    </li>
+  );
+}
+
+export function HotPath(props: { overview: Overview }) {
+  const { base, hotPath, metric } = props.overview;
+  const whole = wholeOf(props.overview);
+  const ids = hotPath.map((row) => row.id);
+  const steps = foldSteps(hotPath);
+  const last = hotPath[hotPath.length - 1];
+  const { unit, print } = columnUnit(metric, whole, "auto");
+  return (
+    <Card
+      area="path"
+      title="Hot path"
+      hint={`down while one callee has half${base ? `; total ${base}` : ""}${unit ? `, ${unit}` : ""}`}
+    >
+      <ol class="hot-path">
+        {listedSteps(steps).map((step) =>
+          typeof step === "number" ? (
+            <li key="between">
+              <Link to={contextOf(ids)}>{`… ${step} calls between`}</Link>
+            </li>
+          ) : (
+            <HotStep key={step.row.id} step={step} whole={whole} print={print} />
+          ),
+        )}
+      </ol>
+      {steps.length === 0 && <p class="status">no costs</p>}
+      {last && (
+        <p class="faint">
+          {formatPercent(last.values[1] ?? 0, last.values[0] ?? null)} of the last one is self cost,{" "}
+          {formatValue(last.values[1] ?? 0, metric)}.{" "}
+          <Link to={{ v: "flame", zoom: ids.join(".") }}>Flame graph</Link>
+        </p>
+      )}
+    </Card>
+  );
+}
