@@ -50,13 +50,17 @@ class Peculiar(unittest.TestCase):
                 service.asked.clear()
 
     def test_calls_longer_than_a_request_reads(self):
-        recording, pairs = self.copy("recording"), 800_000
+        recording, pairs = self.copy("recording"), 1_100_000  # more than one part of the file
         (recording / "100.dat").write_bytes(b"".join(records_of_long_call(pairs)))
         with self.serving_alone(recording) as service:
-            call = service.get("sources/0/calls", task=0, limit=1, function="main")["calls"][0]
+            answers = [service.get("sources/0/calls", task=0, limit=1, function="main") for _ in range(2)]
+            call = answers[0]["calls"][0]
             self.assertNotIn("duration", call)
             self.assertGreater(call["atLeast"], 400_000)
             self.assertLess(call["atLeast"], 2 * pairs)
+            # The next answer goes on where that one stopped.
+            self.assertEqual([answer.get("isPartial") for answer in answers], [True, None])
+            self.assertEqual(answers[1]["calls"][0]["duration"], 2 * pairs + 1)
             # A search that finds nothing continues where it stopped, and ends.
             found = service.get("sources/0/find", task=0, function="nothing")
             self.assertEqual((found["isFound"], found["next"].split(".")[0] > "0"), (False, True))

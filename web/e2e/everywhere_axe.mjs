@@ -90,6 +90,7 @@ export const tests = {
   async "placeholders have the colour of faint text"({ page, show }) {
     await show("s=0&v=flat");
     await page.waitForSelector("#search");
+    await page.waitForSelector(".tree-head");
     for (const theme of ["light", "dark"]) {
       const [is, wanted] = await page.evaluate((name) => {
         document.documentElement.dataset.theme = name;

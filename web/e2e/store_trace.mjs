@@ -79,6 +79,7 @@ export const tests = {
     await page.keyboard.press("ArrowLeft");
     await until("closed", async () => (await rows(page, ".waterfall")) === 1);
     await page.waitForSelector(".waterfall small:has-text('inside')");
+    await until("in the address", () => /shut=/.test(hash()));
     const link = page.url();
     await page.goto("about:blank");
     await page.goto(link);

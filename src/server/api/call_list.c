@@ -280,7 +280,8 @@ void cn_call_list_read(struct cn_call_list *list)
             if (!read_record(list, &batch, &batch.calls[i], position, &beyond))
                 return;
         }
-        if (list->record_count > READ_MAX && !list->is_backwards) {
+        if (list->record_count > READ_MAX && !list->is_backwards &&
+            !cn_call_list_is_full(list)) {
             list->is_cut = true;
             return;
         }

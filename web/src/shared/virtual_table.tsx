@@ -219,10 +219,10 @@ function Line(props: Props & { index: number; style: Record<string, string> }) {
       aria-rowindex={index + 2}
       aria-selected={isSelected}
       aria-busy={row ? undefined : true}
-      aria-level={row?.level}
-      aria-posinset={row?.position}
-      aria-setsize={row?.siblings}
-      aria-expanded={row?.isOpen}
+      aria-level={props.isTree ? row?.level : undefined}
+      aria-posinset={props.isTree ? row?.position : undefined}
+      aria-setsize={props.isTree ? row?.siblings : undefined}
+      aria-expanded={props.isTree ? row?.isOpen : undefined}
       style={props.style}
       onClick={() =>
         props.isClickOpen && props.onOpen ? props.onOpen(index) : props.onSelect(index)

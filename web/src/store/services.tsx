@@ -129,7 +129,7 @@ function ServiceGraphView(props: {
   const most = Math.max(...edges.map((edge) => edge.count));
   const all = services.reduce((sum, one) => sum + (one.self ?? 0), 0);
   return (
-    <div class="service-graph" ref={element}>
+    <div class="service-graph" ref={element} tabIndex={0} role="region" aria-label="services">
       <svg
         viewBox={`0 0 ${graph.width} ${graph.height}`}
         width={graph.width * scale}
