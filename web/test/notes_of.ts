@@ -8,7 +8,7 @@ import type { Info, Overview, States } from "../generated/answers";
 interface Asked {
   info: Info;
   overview: Overview;
-  states: States;
+  states: States | null; // null: it has no timelines
 }
 
 const asked = JSON.parse(readFileSync(0, "utf8")) as Asked[];

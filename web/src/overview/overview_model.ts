@@ -137,6 +137,8 @@ export function wallOf(info: Info, overview: Overview, states: States | null): n
   return ns > 0 ? ns / 1e9 : null;
 }
 
+const BUSY_MIN = 0.005; // less is printed as 0.00
+
 // The processors that were busy, recording included, over the wall time; null where only corrected
 // costs are known, which are no part of the recorded wall time.
 export function busyCores(info: Info, overview: Overview, states: States | null): number | null {
@@ -172,7 +174,7 @@ function factOfWall(info: Info, overview: Overview, states: States | null): Fact
   const cores = coreCount(info);
   const busy = busyCores(info, overview, states);
   const used =
-    busy !== null && busy >= 0.005
+    busy !== null && busy >= BUSY_MIN
       ? `, ${busy.toFixed(2)}${cores ? ` of ${cores}` : ""} cores busy`
       : "";
   return {
@@ -265,6 +267,7 @@ const openTree = (path: string[]): State => ({ v: "top-down", open: path.join(".
 
 function noteOfImbalance(overview: Overview, imbalance: Imbalance): Note | null {
   const { by, count, function: work, most, max, mean } = imbalance;
+  if (mean <= 0 || max <= mean) return null;
   const { hotPath, labels, metric } = overview;
   const top: Row | undefined = hotPath[0];
   const thread = shortLabels(labels).find(([profile]) => profile === most)?.[1];
@@ -282,7 +285,7 @@ function noteOfHottest(overview: Overview): Note | null {
   const self = columnIndex(columns, overview.metric, "exclusive");
   const calls = top.row.values[columnIndex(columns, "calls", "exclusive")];
   const share = formatPercent(top.row.values[self] ?? null, columns[self]?.total ?? null);
-  if (share === "") return null;
+  if (share === "" || share === "0.0 %") return null;
   return {
     subject: top.row.label,
     text: ` itself has ${share} of all ${metricTitle(overview.metric)}${calls ? ` in ${plural(calls, "call")}` : ""}.`,
@@ -293,7 +296,7 @@ function noteOfHottest(overview: Overview): Note | null {
 function noteOfCores(info: Info, overview: Overview, states: States | null): Note | null {
   const cores = coreCount(info);
   const busy = busyCores(info, overview, states);
-  if (!cores || busy === null || !info.hasTimelines) return null;
+  if (!cores || busy === null || busy < BUSY_MIN || !info.hasTimelines) return null;
   const usable = Math.min(cores, info.threadCount);
   if (busy > 0.75 * usable) return null;
   return {
@@ -311,11 +314,12 @@ function noteOfPreemption(info: Info, states: States | null): Note | null {
     states?.states.find(([state]) => state === name)?.[1] ?? (stateSeconds(info, name) ?? 0) * 1e9;
   const running = ofState("running");
   const preempted = ofState("pre-empted");
+  if (running <= 0 || preempted <= 0) return null; // unknown, as in stacks without times
   if (preempted < PREEMPTED_SHARE * (running + preempted) || preempted < SLOW_SHARE * info.duration)
     return null;
   return {
     subject: "Pre-empted",
-    text: ` for ${formatNs(preempted)}, ${(preempted / Math.max(running, 1)).toFixed(1)} × the ${formatNs(running)} that threads ran: they were ready to run, but other threads or programs had the processors.`,
+    text: ` for ${formatNs(preempted)}, ${(preempted / running).toFixed(1)} × the ${formatNs(running)} that threads ran: they were ready to run, but other threads or programs had the processors.`,
     link: { title: "Timeline", to: { v: "timeline" } },
   };
 }
