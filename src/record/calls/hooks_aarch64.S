@@ -424,8 +424,11 @@
 	add	x13, x13, #1	/* of the exit */
 	stp	x16, x13, [x12]
 	add	x17, x17, #16
+	/* It ends now, whatever a signal handler does; one that runs before the flags are stored may have
+	 * settled it, which must not be undone. */
 	ldr	x12, [x11, #CN_REC_F_FLAGS]
-	orr	x12, x12, #CN_REC_F_SILENT	/* it ends now, whatever a signal handler does */
+	and	x12, x12, #~CN_REC_F_PENDING
+	orr	x12, x12, #CN_REC_F_SILENT
 	str	x12, [x11, #CN_REC_F_FLAGS]
 	ldr	x14, T(TRACK)
 2:	ldxr	x12, [x14]
