@@ -443,7 +443,8 @@ static const char *path_of(const struct cn_world *w, const struct cn_occupancy *
 }
 
 /* In the first slice, callees of main have most of the time, and of them work, although no
- * other stack lasts as long as that of rest. */
+ * other stack lasts as long as that of rest. The second one shows what ran, although the thread
+ * waited longer. */
 static void a_cell_of_whole_stacks_has_the_main_path(void **state)
 {
     struct cn_world w;
@@ -473,7 +474,9 @@ static void a_cell_of_whole_stacks_has_the_main_path(void **state)
                                                 .depth = CN_DEPTH_ALL});
     assert_string_equal(path_of(&w, &o, 0, text, sizeof(text)), "main>work>leaf>work");
     assert_true(is_near(cell_share(&o, 0, 0), 0.25));
-    assert_string_equal(path_of(&w, &o, 1, text, sizeof(text)), "idle");
+    assert_string_equal(path_of(&w, &o, 1, text, sizeof(text)), "main");
+    assert_true(is_near(cell_share(&o, 0, 1), 0.4));
+    assert_true(is_near(o.cells[1].busy, 0.4));
     assert_string_equal(path_of(&w, &o, 2, text, sizeof(text)), "main");
     assert_true(is_near(cell_share(&o, 0, 2), 1.0));
     assert_string_equal(path_of(&w, &o, 3, text, sizeof(text)), "none");
