@@ -70,7 +70,7 @@ export const tests = {
       await page.click(".tree-row .kind");
       await page.waitForSelector(".panel");
       await show("v=flat");
-      await page.waitForSelector(".tree-row[aria-level='1'] .kind");
+      await page.waitForSelector("[role='grid'] .tree-row .kind");
       await show("v=flame&q=.");
       await page.waitForSelector("text=matches: 100.0 %");
       const status = (pattern) => async () =>
