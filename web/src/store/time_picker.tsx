@@ -17,7 +17,7 @@ const LAST: [duration: string, title: string][] = [
   ["30d", "last 30 days"],
 ];
 
-// "2026-11-18 01:02:25.780" without the date if both are of one day, and without digits that nobody needs.
+// "2026-11-18 01:02:25.780" without the date if both are of one day, to milliseconds at most.
 function shortTime(text: string, other: string | null): string {
   const [date = "", time = ""] = text.split(/[ T]/);
   const short = time.replace(/(\.\d{3})\d*$/, "$1").replace(/(:\d\d)\.000$/, "$1");

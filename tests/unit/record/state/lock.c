@@ -121,8 +121,10 @@ static void waits_for_an_owner_in_another_process(void **state)
     int status = 0;
 
     (void)state;
-    if (IS_TSAN)
-        skip(); /* it does not know such processes */
+    if (IS_TSAN) {
+        print_message("skipped: ThreadSanitizer does not know processes that share memory\n");
+        skip();
+    }
     begin();
     cn_rec_lock(&lock);
     atomic_store(&is_held, true);
