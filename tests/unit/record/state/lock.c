@@ -122,7 +122,8 @@ static void waits_for_an_owner_in_another_process(void **state)
 
     (void)state;
     if (IS_TSAN) {
-        print_message("skipped: ThreadSanitizer does not know processes that share memory\n");
+        print_message(
+            "skipped: ThreadSanitizer does not know processes that share memory\n");
         skip();
     }
     begin();
