@@ -1,11 +1,11 @@
-// Checks that the viewer uses the tokens of src/shared/theme.css and nothing else: no colour, size, duration or layer
+// Checks that the viewer uses the tokens of src/shared/look/theme.css and nothing else: no colour, size, duration or layer
 // of its own in a style sheet, no colour and no font in a component, no token that is unknown, and no
 // width of a window but those of docs/design.md.
 //   node tokens.mjs
 import { readFileSync, readdirSync } from "node:fs";
 
-const THEME = "src/shared/theme.css";
-const COLORS = "src/shared/colors.ts"; // mixes the colours of tokens
+const THEME = "src/shared/look/theme.css";
+const COLORS = "src/shared/look/colors.ts"; // mixes the colours of tokens
 const BREAKPOINTS = ["640px", "900px", "901px", "1200px", "1201px", "1600px", "2560px"];
 const NAMED =
   /\b(?:white|black|red|green|blue|yellow|orange|purple|gr[ae]y|silver|brown|pink|gold|navy|teal)\b/;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { changeColor } from "../src/compare/compare_model";
-import { colorOf, distinctColors, hexOf, labOf, mixTokens } from "../src/shared/colors";
+import { colorOf, distinctColors, hexOf, labOf, mixTokens } from "../src/shared/look/colors";
 import {
   closest,
   contrast,

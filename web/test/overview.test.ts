@@ -10,7 +10,7 @@ import {
   threadTimes,
 } from "../src/overview/overview_model";
 import type { Info, Overview, Row, States } from "../generated/answers";
-import { bareName, foldTemplates, shorten } from "../src/shared/names";
+import { bareName, foldTemplates, shorten } from "../src/shared/names/names";
 import { formatDuration } from "../src/shared/format";
 import { columnUnit, percentileUnit } from "../src/shared/units";
 

@@ -1,9 +1,9 @@
 // The tokens of the style sheet, and colours as eyes see them.
 
 import { readFileSync } from "node:fs";
-import { labOf } from "../src/shared/colors";
+import { labOf } from "../src/shared/look/colors";
 
-export const THEME = readFileSync("src/shared/theme.css", "utf8").replace(/\/\*.*?\*\//gs, "");
+export const THEME = readFileSync("src/shared/look/theme.css", "utf8").replace(/\/\*.*?\*\//gs, "");
 
 export type Tokens = Map<string, string>;
 

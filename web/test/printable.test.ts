@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { printable } from "../src/shared/printable";
+import { printable } from "../src/shared/names/printable";
 
 test("characters that reorder or hide others are shown", () => {
   assert.equal(printable("safe\u202Egpj.exe\u202C"), "safe\\u202egpj.exe\\u202c");

@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Pager } from "../src/shared/pager";
-import { HEIGHT_MAX, heightOf, scrollTo, topOfRow, windowOf } from "../src/shared/virtual_scroll";
+import { Pager } from "../src/shared/table/pager";
+import {
+  HEIGHT_MAX,
+  heightOf,
+  scrollTo,
+  topOfRow,
+  windowOf,
+} from "../src/shared/table/virtual_scroll";
 
 const ROW = 24;
 const list = (count: number) => ({ count, rowPx: ROW });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { shortName } from "../src/shared/short_name";
+import { shortName } from "../src/shared/names/short_name";
 
 const ROOT = process.env["CAIRN_SOURCE"] ?? "..";
 

@@ -8,7 +8,7 @@
  *     std::sort<…>(…)                        of 18
  *     …::sort<…>(…)                          of 13
  *
- * The viewer has the same rule (web/src/shared/short_name.ts); both are tested with the same
+ * The viewer has the same rule (web/src/shared/names/short_name.ts); both are tested with the same
  * table, tests/support/short_names.tsv.
  * Threads: any thread, each with a text of its own.
  */

@@ -5,7 +5,7 @@ import { matcher } from "../flame/flame_layout";
 import { get, type Parameters } from "../shared/api";
 import { formatNs, parseNs } from "../shared/format";
 import { Flag } from "../shared/flag";
-import { Icon } from "../shared/icons";
+import { Icon } from "../shared/look/icons";
 import { go, type State } from "../shared/state";
 import type { FoundCall } from "../../generated/answers";
 import { useListener } from "../shared/use_listener";

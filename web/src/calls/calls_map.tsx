@@ -1,11 +1,11 @@
 // The calls of a task over its whole time, a few levels of them, and where the list is.
 
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { isDark } from "../shared/colors";
+import { isDark } from "../shared/look/colors";
 import { formatNs } from "../shared/format";
 import { useWidth } from "../shared/narrow";
 import type { Range } from "../shared/range";
-import { uiScale } from "../shared/ui_scale";
+import { uiScale } from "../shared/look/ui_scale";
 import { useAnswer } from "../shared/use_answer";
 import { parseNested } from "../timeline/nested";
 import { drawCalls, prepare, readTheme } from "../timeline/track_draw";

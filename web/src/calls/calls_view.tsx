@@ -4,12 +4,12 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { get, pause, type Parameters } from "../shared/api";
 import { formatMoment, formatNs, parseNs } from "../shared/format";
-import { Icon } from "../shared/icons";
-import { Name } from "../shared/name";
+import { Icon } from "../shared/look/icons";
+import { Name } from "../shared/names/name";
 import type { Range } from "../shared/range";
 import { go, isOn, linkTo, type State } from "../shared/state";
 import { useAnswer } from "../shared/use_answer";
-import { VirtualTable, type TableColumn, type TableRow } from "../shared/virtual_table";
+import { VirtualTable, type TableColumn, type TableRow } from "../shared/table/virtual_table";
 import { LatencyPlot } from "../tree/plots";
 import type { Call, Calls, FoundCall, FunctionDetail, Hits, Task } from "../../generated/answers";
 import { criteriaOf, FindCall, foundPattern } from "./calls_find";

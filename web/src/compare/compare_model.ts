@@ -2,7 +2,7 @@
 
 import type { TreeColumn } from "../tree/tree_rows";
 import type { Parameters } from "../shared/api";
-import { mixTokens } from "../shared/colors";
+import { mixTokens } from "../shared/look/colors";
 import { formatNs, formatPercent, formatValue, parseNs, plural } from "../shared/format";
 import type { Range } from "../shared/range";
 import { isOn, type State } from "../shared/state";

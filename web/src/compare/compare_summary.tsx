@@ -2,7 +2,7 @@
 // that changed.
 
 import { formatPercent, formatValue, plural } from "../shared/format";
-import { shorten } from "../shared/names";
+import { shorten } from "../shared/names/names";
 import { go } from "../shared/state";
 import { useAnswer } from "../shared/use_answer";
 import type { Change, Explanation, WholeLine } from "../../generated/answers";

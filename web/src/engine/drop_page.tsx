@@ -4,7 +4,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { openDropped, useEngineState } from "../shared/api";
-import { switchTheme } from "../shared/theme";
+import { switchTheme } from "../shared/look/theme";
 import { useListener } from "../shared/use_listener";
 import { filesOfDrop, filesOfInput, sourcesOf, type Dropped, type DroppedFile } from "./dropped";
 import { examplesOfPage, openExample } from "./examples";

@@ -1,6 +1,6 @@
 // What the colour of a box means.
 
-import { colorOf, distinctColors, mixTokens, themeColor } from "../shared/colors";
+import { colorOf, distinctColors, mixTokens, themeColor } from "../shared/look/colors";
 import { baseName } from "../shared/format";
 import type { Box } from "./flame_layout";
 

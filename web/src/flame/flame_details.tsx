@@ -3,9 +3,9 @@
 
 import type { Parameters } from "../shared/api";
 import { closeOnEscape } from "../shared/focus";
-import { LongName } from "../shared/long_name";
+import { LongName } from "../shared/names/long_name";
 import { baseName, formatDuration, formatPercent, formatValue, plural } from "../shared/format";
-import { shorten } from "../shared/names";
+import { shorten } from "../shared/names/names";
 import { linkTo } from "../shared/state";
 import type { ContextDetail, FunctionDetail } from "../../generated/answers";
 import { useAnswer } from "../shared/use_answer";

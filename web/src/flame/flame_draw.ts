@@ -1,8 +1,8 @@
 // Draws a flame graph on a canvas.
 
-import { themeColor, themeFont } from "../shared/colors";
-import { fitName } from "../shared/names";
-import { uiScale } from "../shared/ui_scale";
+import { themeColor, themeFont } from "../shared/look/colors";
+import { fitName } from "../shared/names/names";
+import { uiScale } from "../shared/look/ui_scale";
 import { drawVeils } from "../shared/veil";
 import type { Box, DrawnFlame, View, WaitBox } from "./flame_layout";
 

@@ -11,7 +11,7 @@ import { formatNs, formatPercent } from "../shared/format";
 import type { ViewProps } from "../shared/page";
 import { clampRange, type Range } from "../shared/range";
 import { go, isOn } from "../shared/state";
-import { TimeAxis } from "../shared/time_axis";
+import { TimeAxis } from "../shared/look/time_axis";
 import type { FlameNode, Thread } from "../../generated/answers";
 import type { NestedFrame } from "../timeline/nested";
 import { compareNaturally, labelOf } from "../timeline/tracks";

@@ -2,7 +2,7 @@
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
-import { isDark, themeColor } from "../shared/colors";
+import { isDark, themeColor } from "../shared/look/colors";
 import { takeFocus } from "../shared/focus";
 import { boxColor, groupColors, legendOf, type ColorMode } from "./flame_colors";
 import { BoxValues, matchList, MatchList } from "./flame_details";
@@ -20,8 +20,8 @@ import {
   type DrawnFlame,
 } from "./flame_layout";
 import { baseName, formatPercent, formatValue, metricTitle } from "../shared/format";
-import { useSearchSteps } from "../shared/tree_search";
-import { uiScale } from "../shared/ui_scale";
+import { useSearchSteps } from "../shared/table/tree_search";
+import { uiScale } from "../shared/look/ui_scale";
 
 interface Pin {
   id: string; // of the pinned box; "": none

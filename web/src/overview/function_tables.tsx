@@ -1,7 +1,7 @@
 // Lists of functions: those with most self cost, those that wait, and the slowest calls.
 
 import { baseName, formatPercent, isSeconds, metricTitle } from "../shared/format";
-import { Name } from "../shared/name";
+import { Name } from "../shared/names/name";
 import type { State } from "../shared/state";
 import { columnUnit, durationUnit, percentileUnit, type ColumnUnit } from "../shared/units";
 import { useAnswer } from "../shared/use_answer";

@@ -1,7 +1,7 @@
 // The path of the most costly calls.
 
 import { formatPercent, formatValue } from "../shared/format";
-import { Name } from "../shared/name";
+import { Name } from "../shared/names/name";
 import { columnUnit } from "../shared/units";
 import type { Overview } from "../../generated/answers";
 import { Card, contextOf, Link } from "./card";

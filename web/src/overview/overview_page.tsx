@@ -3,11 +3,11 @@
 
 import { useState } from "preact/hooks";
 import { lensParameters } from "../shared/filters";
-import { Icon } from "../shared/icons";
-import { Name } from "../shared/name";
+import { Icon } from "../shared/look/icons";
+import { Name } from "../shared/names/name";
 import type { ViewProps } from "../shared/page";
 import { linkTo } from "../shared/state";
-import { usePixels } from "../shared/ui_scale";
+import { usePixels } from "../shared/look/ui_scale";
 import { useAnswer } from "../shared/use_answer";
 import { useListener } from "../shared/use_listener";
 import type { Overview, States } from "../../generated/answers";

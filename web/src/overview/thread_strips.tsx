@@ -1,10 +1,10 @@
 // What the busiest threads did over the run: a strip of states for each, and the share of the time that it ran.
 
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { isDark } from "../shared/colors";
+import { isDark } from "../shared/look/colors";
 import { formatNs, formatPercent, formatValue, isSeconds } from "../shared/format";
 import { useWidth } from "../shared/narrow";
-import { usePixels } from "../shared/ui_scale";
+import { usePixels } from "../shared/look/ui_scale";
 import { useAnswer } from "../shared/use_answer";
 import { parseNested, type NestedFrame, type NestedRow } from "../timeline/nested";
 import { printNumbers } from "../timeline/thread_numbers";

@@ -4,7 +4,7 @@ import { useLayoutEffect, useState } from "preact/hooks";
 import { metricTitle } from "./format";
 import { defaultMetrics } from "./page";
 import { go, type State } from "./state";
-import { stepSearch } from "./tree_search";
+import { stepSearch } from "./table/tree_search";
 import type { Info, Thread } from "../../generated/answers";
 import { useAnswer } from "./use_answer";
 

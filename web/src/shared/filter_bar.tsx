@@ -11,7 +11,7 @@ import {
   type FilterKind,
 } from "./filters";
 import { formatNs } from "./format";
-import { Icon } from "./icons";
+import { Icon } from "./look/icons";
 import { Menu } from "./menu";
 import { go, isOn, type State } from "./state";
 

@@ -3,7 +3,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
-import { Icon, type IconName } from "./icons";
+import { Icon, type IconName } from "./look/icons";
 import { useListener } from "./use_listener";
 
 const MARGIN_PX = 8; // between the box and the edge of the window

@@ -1,7 +1,7 @@
 // The command palette (Ctrl-K): every view, source, function and thread by name.
 
 import { useRef, useState } from "preact/hooks";
-import { shorten } from "./names";
+import { shorten } from "./names/names";
 import { currentState, linkTo, type State } from "./state";
 import { useTakeFocus } from "./take_focus";
 import type { Hits, Source, Thread } from "../../generated/answers";

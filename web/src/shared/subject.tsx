@@ -4,7 +4,7 @@
 import { FilterBar } from "./filter_bar";
 import { lensParameters } from "./filters";
 import { formatCount, formatNs, formatPercent, formatValue, plural } from "./format";
-import { Icon } from "./icons";
+import { Icon } from "./look/icons";
 import { Menu } from "./menu";
 import type { State } from "./state";
 import { useAnswer } from "./use_answer";

@@ -1,6 +1,6 @@
 // While a thread waits, what is open is faded, and its names are drawn in the colour of text.
 
-import { themeColor } from "./colors";
+import { themeColor } from "./look/colors";
 
 const OPACITY = 0.72;
 

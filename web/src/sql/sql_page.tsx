@@ -10,7 +10,7 @@ import { loadList, save } from "../shared/saved";
 import { go, type State } from "../shared/state";
 import { Tabs } from "../shared/tabs";
 import { useAnswer } from "../shared/use_answer";
-import { VirtualTable } from "../shared/virtual_table";
+import { VirtualTable } from "../shared/table/virtual_table";
 import type { Source, SqlResult } from "../../generated/answers";
 import { EXAMPLES, plotOf, toCsv, tracksOf } from "./sql_model";
 import { ResultPlot } from "./sql_plot";

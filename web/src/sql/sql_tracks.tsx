@@ -3,13 +3,13 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { prepare } from "../flame/flame_draw";
-import { colorOf, themeColor, themeFont } from "../shared/colors";
+import { colorOf, themeColor, themeFont } from "../shared/look/colors";
 import { axisStep, formatNs, formatTick } from "../shared/format";
 import { takeFocus } from "../shared/focus";
-import { fitName } from "../shared/names";
+import { fitName } from "../shared/names/names";
 import { useWidth } from "../shared/narrow";
 import { clampRange, panRange, zoomRange, type Range } from "../shared/range";
-import { uiScale } from "../shared/ui_scale";
+import { uiScale } from "../shared/look/ui_scale";
 import type { SqlResult } from "../../generated/answers";
 import type { Track, TrackItem } from "./sql_model";
 import { printCell } from "./sql_page";

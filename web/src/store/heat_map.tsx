@@ -3,7 +3,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { prepare } from "../flame/flame_draw";
-import { mixTokens, themeColor } from "../shared/colors";
+import { mixTokens, themeColor } from "../shared/look/colors";
 import { countOf, formatCount, formatNs } from "../shared/format";
 import { useIsNarrow, useWidth } from "../shared/narrow";
 import type { State } from "../shared/state";

@@ -6,7 +6,7 @@ import { useIsNarrow } from "../shared/narrow";
 import { flag, go, isOn, type State } from "../shared/state";
 import { useAnswer } from "../shared/use_answer";
 import { durationUnit } from "../shared/units";
-import { VirtualTable, type TableColumn, type TableRow } from "../shared/virtual_table";
+import { VirtualTable, type TableColumn, type TableRow } from "../shared/table/virtual_table";
 import type { Group, Groups } from "../../generated/answers";
 import { Latencies } from "./latencies";
 import { useLive } from "./live";

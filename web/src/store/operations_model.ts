@@ -2,7 +2,7 @@
 
 import { quote, toggleCondition, hasCondition } from "./query_text";
 import type { Group } from "../../generated/answers";
-import type { TableColumn } from "../shared/virtual_table";
+import type { TableColumn } from "../shared/table/virtual_table";
 
 // "service: method", or a method alone.
 export function splitOperation(operation: string): { service: string; method: string } {

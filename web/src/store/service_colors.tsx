@@ -3,8 +3,8 @@
 
 import { createContext, type ComponentChildren } from "preact";
 import { useContext, useMemo } from "preact/hooks";
-import { hash, isDark, labOf, mixTokens, themeColor } from "../shared/colors";
-import { shorten } from "../shared/names";
+import { hash, isDark, labOf, mixTokens, themeColor } from "../shared/look/colors";
+import { shorten } from "../shared/names/names";
 import { useAnswer } from "../shared/use_answer";
 import type { Names } from "../../generated/answers";
 

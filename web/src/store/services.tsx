@@ -3,13 +3,13 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { formatNs } from "../shared/format";
-import { shorten } from "../shared/names";
+import { shorten } from "../shared/names/names";
 import { useIsNarrow, useWidth } from "../shared/narrow";
 import { go, type State } from "../shared/state";
-import { uiScale } from "../shared/ui_scale";
+import { uiScale } from "../shared/look/ui_scale";
 import { useAnswer } from "../shared/use_answer";
 import { durationUnit } from "../shared/units";
-import { VirtualTable, type TableColumn } from "../shared/virtual_table";
+import { VirtualTable, type TableColumn } from "../shared/table/virtual_table";
 import type { ServiceEdge, Services } from "../../generated/answers";
 import { useLive } from "./live";
 import { inUnit, isFailing, perSecond, share } from "./operations_model";

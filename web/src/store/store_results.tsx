@@ -3,10 +3,10 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { formatNs, splitMethod } from "../shared/format";
 import { useIsNarrow } from "../shared/narrow";
-import { useRowPages } from "../shared/row_pages";
+import { useRowPages } from "../shared/table/row_pages";
 import { flag, go, isOn, type State } from "../shared/state";
 import { durationUnit } from "../shared/units";
-import { VirtualTable, type TableColumn, type TableRow } from "../shared/virtual_table";
+import { VirtualTable, type TableColumn, type TableRow } from "../shared/table/virtual_table";
 import type { SpanList, SpanRow, TraceList, TraceRow } from "../../generated/answers";
 import { useLive } from "./live";
 import { printTime } from "./query_text";

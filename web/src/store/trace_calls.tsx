@@ -16,7 +16,7 @@ import {
   type CallNode,
 } from "./trace_calls_model";
 import { durationUnit } from "../shared/units";
-import { VirtualTable, type TableColumn, type TableRow } from "../shared/virtual_table";
+import { VirtualTable, type TableColumn, type TableRow } from "../shared/table/virtual_table";
 
 const columns = (unit: string, isShown: (_: unknown, i: number) => boolean): TableColumn[] =>
   [

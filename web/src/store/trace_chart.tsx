@@ -3,13 +3,13 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { prepare } from "../flame/flame_draw";
-import { mixTokens, themeColor, themeFont } from "../shared/colors";
+import { mixTokens, themeColor, themeFont } from "../shared/look/colors";
 import { axisStep, formatNs, formatTick } from "../shared/format";
 import { takeFocus } from "../shared/focus";
-import { fitName } from "../shared/names";
+import { fitName } from "../shared/names/names";
 import { useWidth } from "../shared/narrow";
 import { panRange, zoomRange, type Range } from "../shared/range";
-import { uiScale } from "../shared/ui_scale";
+import { uiScale } from "../shared/look/ui_scale";
 import { inkOn, useServiceColor, type ServiceColor } from "./service_colors";
 import { moveTime, type Drawn } from "./trace_map";
 import { laneRows, type TraceCall } from "./trace_model";

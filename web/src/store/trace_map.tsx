@@ -6,7 +6,7 @@ import { prepare } from "../flame/flame_draw";
 import { formatNs } from "../shared/format";
 import { useWidth } from "../shared/narrow";
 import { panRange, zoomRange, type Range } from "../shared/range";
-import { usePixels } from "../shared/ui_scale";
+import { usePixels } from "../shared/look/ui_scale";
 import type { Chart } from "../../generated/answers";
 import { useServiceColor } from "./service_colors";
 import type { TraceCall } from "./trace_model";

@@ -6,7 +6,7 @@ import type { MethodRow, Methods } from "../../generated/answers";
 import { useAnswer } from "../shared/use_answer";
 import { durationUnit } from "../shared/units";
 import { useIsNarrow } from "../shared/narrow";
-import { VirtualTable, type TableColumn } from "../shared/virtual_table";
+import { VirtualTable, type TableColumn } from "../shared/table/virtual_table";
 
 const COLUMNS: TableColumn[] = [
   { name: "self", title: "self", isNumber: true, isSortable: true },

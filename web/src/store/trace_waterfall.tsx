@@ -7,7 +7,7 @@ import { useIsNarrow } from "../shared/narrow";
 import { zoomRange, type Range } from "../shared/range";
 import { load, save } from "../shared/saved";
 import { durationUnit } from "../shared/units";
-import { VirtualTable, type TableColumn, type TableRow } from "../shared/virtual_table";
+import { VirtualTable, type TableColumn, type TableRow } from "../shared/table/virtual_table";
 import { useServiceColor, type ServiceColor } from "./service_colors";
 import { moveTime, type Drawn } from "./trace_map";
 import { hasCallsBelow, openRows, type TraceCall } from "./trace_model";

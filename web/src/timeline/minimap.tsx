@@ -2,10 +2,10 @@
 // Where there are more threads than rows of pixels, every n-th one is shown.
 
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { isDark, themeFont } from "../shared/colors";
+import { isDark, themeFont } from "../shared/look/colors";
 import { formatNs } from "../shared/format";
-import { shorten } from "../shared/names";
-import { printable } from "../shared/printable";
+import { shorten } from "../shared/names/names";
+import { printable } from "../shared/names/printable";
 import type { Range } from "../shared/range";
 import type { NestedFrame } from "./nested";
 import { drawStrip, prepare, readTheme, type Sizes } from "./track_draw";

@@ -2,12 +2,12 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { get, type Parameters } from "../shared/api";
-import { colorOf, isDark } from "../shared/colors";
+import { colorOf, isDark } from "../shared/look/colors";
 import { formatNs, formatPercent } from "../shared/format";
-import { Name } from "../shared/name";
+import { Name } from "../shared/names/name";
 import type { Range } from "../shared/range";
 import type { RangeFlame, Stack, States, ThreadState } from "../../generated/answers";
-import { Still } from "../shared/still";
+import { Still } from "../shared/look/still";
 import { columnUnit } from "../shared/units";
 import { useAnswer } from "../shared/use_answer";
 import { describe, gapOf, type Flow, type FlowEnd } from "./flows";

@@ -1,7 +1,7 @@
 // The row above the timeline: depth of strips, filter of threads, and what is shown.
 
 import { formatNs } from "../shared/format";
-import { Icon } from "../shared/icons";
+import { Icon } from "../shared/look/icons";
 import type { Range } from "../shared/range";
 import type { NestedFrame } from "./nested";
 import { countNumbers } from "./thread_numbers";

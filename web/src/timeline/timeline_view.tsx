@@ -4,10 +4,10 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { matcher } from "../flame/flame_layout";
 import type { Parameters } from "../shared/api";
-import { isDark } from "../shared/colors";
+import { isDark } from "../shared/look/colors";
 import { clampRange, panRange, zoomRange, type Range } from "../shared/range";
-import { Still } from "../shared/still";
-import { useSearchSteps } from "../shared/tree_search";
+import { Still } from "../shared/look/still";
+import { useSearchSteps } from "../shared/table/tree_search";
 import { along, curvesOf, describe, FEW, flowsAt, reachOf, startsOf, type FlowEnd } from "./flows";
 import { measuredRange, nextMatch, type Shown } from "./geometry";
 import { Minimap } from "./minimap";

@@ -1,10 +1,10 @@
 // Draws the tracks of the timeline, its axis, and what is marked on it.
 
-import { colorOf, isDark, themeColor, themeFont } from "../shared/colors";
+import { colorOf, isDark, themeColor, themeFont } from "../shared/look/colors";
 import { axisStep, formatNs, formatTick } from "../shared/format";
-import { fitName } from "../shared/names";
+import { fitName } from "../shared/names/names";
 import type { Range } from "../shared/range";
-import { uiScale } from "../shared/ui_scale";
+import { uiScale } from "../shared/look/ui_scale";
 import { drawVeils, fillVeils, type Veils } from "../shared/veil";
 import { stripOf, type NestedFrame, type NestedRow } from "./nested";
 import type { Points, PointsOf } from "./use_tracks";

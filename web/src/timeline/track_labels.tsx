@@ -2,7 +2,7 @@
 
 import { useRef, useState } from "preact/hooks";
 import { formatCount, formatPercent, formatValue, plural } from "../shared/format";
-import { Icon } from "../shared/icons";
+import { Icon } from "../shared/look/icons";
 import {
   dropTarget,
   topInWindow,

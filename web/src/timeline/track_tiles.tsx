@@ -3,7 +3,7 @@
 // takes long.
 
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { isDark } from "../shared/colors";
+import { isDark } from "../shared/look/colors";
 import type { Range } from "../shared/range";
 import { hasSameColumns } from "./nested";
 import { drawTracks, tracksOf, type Picture } from "./track_draw";

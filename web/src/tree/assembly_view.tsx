@@ -4,11 +4,11 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Parameters } from "../shared/api";
 import { baseName, formatPercent, formatValue } from "../shared/format";
-import { shorten } from "../shared/names";
+import { shorten } from "../shared/names/names";
 import { costPrinter } from "../shared/units";
-import { usePixels } from "../shared/ui_scale";
+import { usePixels } from "../shared/look/ui_scale";
 import { useAnswer } from "../shared/use_answer";
-import { heightOf, useViewport, windowOf } from "../shared/virtual_scroll";
+import { heightOf, useViewport, windowOf } from "../shared/table/virtual_scroll";
 import {
   type Assembly,
   assemblyRows,

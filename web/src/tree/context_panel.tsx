@@ -4,7 +4,7 @@
 import type { ComponentChildren } from "preact";
 import type { Parameters } from "../shared/api";
 import { closeOnEscape } from "../shared/focus";
-import { LongName } from "../shared/long_name";
+import { LongName } from "../shared/names/long_name";
 import { AssemblyView } from "./assembly_view";
 import { OthersList } from "./callers_list";
 import { baseName, formatPercent, formatValue } from "../shared/format";

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { formatCount, formatDuration, formatNs, formatValue } from "../shared/format";
 import { shortLabels } from "../overview/overview_model";
-import { shorten } from "../shared/names";
+import { shorten } from "../shared/names/names";
 import { decades, nearest, threadPoints } from "./plot_scale";
 import type { Latency, Thread } from "../../generated/answers";
 import { useAnswer } from "../shared/use_answer";

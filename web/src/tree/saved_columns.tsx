@@ -1,7 +1,7 @@
 // Columns that were saved in this browser, for all sources with the same metrics.
 
 import { useState } from "preact/hooks";
-import { hash } from "../shared/colors";
+import { hash } from "../shared/look/colors";
 import { load, save } from "../shared/saved";
 import { go, type State, type StateName } from "../shared/state";
 import type { Info } from "../../generated/answers";

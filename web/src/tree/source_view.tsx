@@ -4,9 +4,9 @@ import { useEffect } from "preact/hooks";
 import type { Parameters } from "../shared/api";
 import { costPrinter } from "../shared/units";
 import type { SourceText } from "../../generated/answers";
-import { usePixels } from "../shared/ui_scale";
+import { usePixels } from "../shared/look/ui_scale";
 import { useAnswer } from "../shared/use_answer";
-import { heightOf, useViewport, windowOf } from "../shared/virtual_scroll";
+import { heightOf, useViewport, windowOf } from "../shared/table/virtual_scroll";
 
 export function hottestLine(costs: [number, number][]): number {
   let best: [number, number] | undefined;

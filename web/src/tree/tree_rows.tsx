@@ -1,13 +1,13 @@
 // The columns and rows of the tree table.
 
 import { baseName, formatDuration, formatPercent, metricTitle } from "../shared/format";
-import { Icon } from "../shared/icons";
-import { Name } from "../shared/name";
+import { Icon } from "../shared/look/icons";
+import { Name } from "../shared/names/name";
 import type { ComponentChildren } from "preact";
 import type { Node } from "./tree_model";
 import type { Column, Row } from "../../generated/answers";
 import { columnUnit, percentileUnit, type ColumnUnit, type UnitMode } from "../shared/units";
-import type { TableColumn, TableRow } from "../shared/virtual_table";
+import type { TableColumn, TableRow } from "../shared/table/virtual_table";
 
 const INDENT_PX = 16; // of a level, as --indent
 const EM_PX = 13;

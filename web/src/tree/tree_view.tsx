@@ -4,15 +4,15 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { closeNode, isInside, lineAt, lineOf, pathOf, type Node } from "./tree_model";
 import { printRows, stackOf, openNodes, type CopyFormat, type CopyWhat } from "./copy_rows";
 import { nameColumn, shownColumns, treeColumns, treeRow, type Sort } from "./tree_rows";
-import { Icon } from "../shared/icons";
+import { Icon } from "../shared/look/icons";
 import { useWidth } from "../shared/narrow";
-import { useSearch, useSearchSteps, type Search } from "../shared/tree_search";
+import { useSearch, useSearchSteps, type Search } from "../shared/table/tree_search";
 import type { Waiting } from "../shared/api";
 import type { Column, Hits, Row } from "../../generated/answers";
 import { useTree, type AskRows } from "./use_tree";
 import { plural } from "../shared/format";
 import type { UnitMode } from "../shared/units";
-import { VirtualTable } from "../shared/virtual_table";
+import { VirtualTable } from "../shared/table/virtual_table";
 
 const HITS_OPENED = 20; // matches that are opened at once
 

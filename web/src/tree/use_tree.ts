@@ -3,7 +3,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { addRows, findNode, makeLevel, openNode, type Level, type Node } from "./tree_model";
 import type { Waiting } from "../shared/api";
-import { PAGE, Pager } from "../shared/pager";
+import { PAGE, Pager } from "../shared/table/pager";
 import type { Column, Rows } from "../../generated/answers";
 
 const ESTIMATE = "estimated from some threads; reading the others…";

@@ -1,10 +1,10 @@
 // Search in a tree by name: the matches, and the current one.
 
 import { useCallback, useEffect, useState } from "preact/hooks";
-import { matcher } from "../flame/flame_layout";
-import { pause, type Waiting } from "./api";
-import type { Hit, Hits } from "../../generated/answers";
-import { useListener } from "./use_listener";
+import { matcher } from "../../flame/flame_layout";
+import { pause, type Waiting } from "../api";
+import type { Hit, Hits } from "../../../generated/answers";
+import { useListener } from "../use_listener";
 
 export interface Search {
   hits: Hit[];

@@ -1,9 +1,9 @@
 // What can be done with a function in all views: only paths through it, without it, without its library.
 
-import { exactly, hasFilter, toggleFilter, type FilterKind } from "./filters";
-import { baseName } from "./format";
-import { Menu } from "./menu";
-import { go, type State } from "./state";
+import { exactly, hasFilter, toggleFilter, type FilterKind } from "../filters";
+import { baseName } from "../format";
+import { Menu } from "../menu";
+import { go, type State } from "../state";
 
 export function FunctionActions(props: { name: string; module: string | null; state: State }) {
   const { name, module, state } = props;

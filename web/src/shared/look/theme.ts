@@ -1,7 +1,7 @@
 // Light or dark: as the system has it, unless the reader chose the other one. The choice stays for the next visit.
 
 import { isDark } from "./colors";
-import { load, save } from "./saved";
+import { load, save } from "../saved";
 
 const KEY = "cairn.theme";
 const DARK = "(prefers-color-scheme: dark)";

@@ -1,7 +1,7 @@
 // Rows of a long list of the server, loaded a page at a time as they come near the screen.
 
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { getWhenReady, query, type Parameters } from "./api";
+import { getWhenReady, query, type Parameters } from "../api";
 import { PAGE, Pager } from "./pager";
 
 const AHEAD = 60; // rows

@@ -1,6 +1,6 @@
 // Long names of functions, shortened for a row or a box; the full name is shown on hover.
 
-import { splitMethod } from "./format";
+import { splitMethod } from "../format";
 import { printable } from "./printable";
 
 // "std::map<int, std::vector<int> >::at(int const&)" becomes "std::map<…>::at(int const&)".

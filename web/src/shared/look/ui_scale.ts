@@ -1,7 +1,7 @@
 // The scale of drawings: as large as the style sheet makes text.
 
 import { useState } from "preact/hooks";
-import { useListener } from "./use_listener";
+import { useListener } from "../use_listener";
 
 const USUAL_PX = 16; // of 1 rem
 

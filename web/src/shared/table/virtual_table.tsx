@@ -3,9 +3,9 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { takeFocus } from "./focus";
-import { usePixels } from "./ui_scale";
-import { useListener } from "./use_listener";
+import { takeFocus } from "../focus";
+import { usePixels } from "../look/ui_scale";
+import { useListener } from "../use_listener";
 import { heightOf, scrollTo, topOfMiddle, topOfRow, useViewport, windowOf } from "./virtual_scroll";
 
 export interface TableColumn {

@@ -1,6 +1,6 @@
 // A time axis.
 
-import { axisStep, formatTick } from "./format";
+import { axisStep, formatTick } from "../format";
 
 const LABELLED = 0.92; // of the width: the text of later marks would be cut
 
