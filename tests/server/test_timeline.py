@@ -1,0 +1,411 @@
+#!/usr/bin/env python3
+"""What `cairn serve` says of time: timelines, states of threads, counters, durations and flows agree
+with each other and with the command line.
+
+Usage: test_timeline.py --cairn PROGRAM --testdata FOLDER
+"""
+import json
+import pathlib
+import subprocess
+import tempfile
+import time
+import unittest
+
+from asking import OPTIONS, Asking, main, ready
+from service import serving
+
+
+class Timelines(Asking):
+    def test_threads_of_recordings_have_the_names_of_their_tasks(self):
+        tasks = [task for task in self.ask(1, "info")["tasks"] if "profile" in task]
+        names = {task["profile"]: f"{task['name']} {task['tid']}" for task in tasks}
+        self.assertGreater(len(names), 1)
+        rows = self.ask(1, "timeline", columns=50)["rows"]
+        self.assertEqual([row["label"] for row in rows], [names[row["profile"]] for row in rows])
+        for thread in self.ask(1, "threads"):
+            self.assertEqual(thread["label"], names[thread["profile"]])
+        self.assertRegex(self.ask(0, "threads")[0]["label"], "THREAD|RANK|NODE")
+
+    def test_snapped_timelines_hold_what_was_asked_for(self):
+        duration = self.ask(1, "info")["duration"]
+        for begin, end in ((0, duration), (duration // 3, duration // 2)):
+            frame = self.ask(1, "timeline", begin=begin, end=end, columns=100, snap=1)
+            width = (frame["end"] - frame["begin"]) // frame["columns"]
+            self.assertEqual(width & (width - 1), 0)
+            self.assertEqual(frame["begin"] % width, 0)
+            self.assertLessEqual(frame["begin"], begin)
+            self.assertGreaterEqual(frame["end"], end)
+            self.assertTrue(50 < frame["columns"] < 200)
+            for row in frame["rows"]:
+                self.assertEqual(sum(run[0] for run in row["runs"]), frame["columns"])
+
+    def nested(self, source, **parameters):
+        """A timeline of whole stacks: the names of each frame from the outermost call down, and
+        the self time of each function."""
+        frame = self.ask(source, "timeline", nested=1, refine=1, **parameters)
+        names = dict(frame["names"])
+        paths = {}
+        for number, caller, function in frame["frames"]:
+            paths[number] = [] if caller is None else paths[caller] + [names[function]]
+        return frame, paths, dict(frame["functions"])
+
+    def test_nested_timelines_are_cut_except_those_of_some_threads(self):
+        whole, paths, _ = self.nested(0, columns=64, count=200)
+        one = whole["rows"][1]["profile"]
+        cut, cut_paths, _ = self.nested(0, columns=64, count=200, depth=1, whole=str(one))
+
+        def columns(frame, paths, row, depth):
+            return [paths.get(run[1], run[1])[:depth] if run[1] in paths else run[1]
+                    for run in row["runs"] for _ in range(run[0])]
+
+        self.assertGreater(max(len(path) for path in paths.values()), 1)
+        self.assertLess(len(cut["frames"]), len(whole["frames"]))
+        for before, after in zip(whole["rows"], cut["rows"]):
+            depth = None if after["profile"] == one else 1
+            self.assertEqual(columns(cut, cut_paths, after, None),
+                             columns(whole, paths, before, depth))
+        self.assertEqual(cut["functions"], whole["functions"])
+
+    def test_nested_timelines_are_what_other_doors_say(self):
+        for source, path in ((0, "sample"), (1, "recording")):
+            duration = self.ask(source, "info")["duration"]
+            for begin, end in ((0, duration), (duration // 4, duration // 2)):
+                frame, _, spent = self.nested(source, begin=begin, end=end, columns=64, count=200)
+                flame = self.ask(source, "range", begin=begin, end=end, min=0)
+                self.assertFalse(frame["isEstimate"])
+                self.assertEqual(spent, dict(flame["functions"]))
+                self.assertEqual(frame["others"], flame["others"])
+                self.assertAlmostEqual(sum(spent.values()), flame["total"] * 1e9, delta=2)
+                self.assertAlmostEqual(frame["waiting"], (flame["waiting"] or 0) * 1e9, delta=2)
+            shown = json.loads(subprocess.check_output(
+                [OPTIONS.cairn, "timeline", f"{OPTIONS.testdata}/{path}", "--depth", "1", "-w",
+                 "80", "--format", "json"], text=True))
+            columns = 1 + max(cell["slice"] for cell in shown)
+            frame, paths, _ = self.nested(source, columns=columns, count=200)
+            rows = {row["profile"]: [run[1] for run in row["runs"] for _ in range(run[0])]
+                    for row in frame["rows"]}
+            compared = 0
+            for cell in shown:
+                if cell["state"] == "running" and cell["share_percent"] > 50:
+                    path = paths[rows[cell["profile"]][cell["slice"]]]
+                    self.assertIn(cell["function"], path[:1] or [cell["function"]])
+                    compared += 1
+            self.assertGreater(compared, 20)
+
+    def stack(self, profile, at):
+        """The samples at a time: begin, end and functions, outermost first."""
+        answer = self.ask(1, "stack", profile=profile, time=at)
+        return (answer["begin"], answer.get("end"), [frame["label"] for frame in reversed(answer["frames"])],
+                answer["state"])
+
+    def test_a_frame_inside_of_waiting_has_the_call_around_it(self):
+        frame, _, _ = self.nested(1, columns=1000, count=200)
+        step = (frame["end"] - frame["begin"]) / frame["columns"]
+        compared = 0
+        for row in frame["rows"]:
+            at = 0
+            for count, place, _, _ in row["runs"]:
+                at += count
+                if place != frame["idle"]:
+                    continue
+                begin, end, functions, state = self.stack(row["profile"], int(step * (at - count / 2)))
+                if state == "running" or end is None or end - begin < 8:
+                    continue
+                before = self.stack(row["profile"], begin - 1)[2]
+                after = self.stack(row["profile"], end)[2]
+                around = [a for i, a in enumerate(before) if before[:i + 1] == after[:i + 1]]
+                inner, paths, _ = self.nested(1, columns=4, begin=begin + 2, end=end - 2,
+                                              thread=row["profile"])
+                self.assertEqual([run[1] for run in inner["rows"][0]["runs"]], [inner["idle"]])
+                held = inner["rows"][0].get("held", [None, None])
+                self.assertEqual(inner["rows"][0]["waits"], [] if held[0] is None else [[0, 4, held[0]]])
+                self.assertEqual(held[0], held[1])
+                if before and after and around:
+                    self.assertEqual(paths[held[0]], around[1:])
+                    self.assertEqual(functions, around)
+                    compared += 1
+        self.assertGreater(compared, 0)
+
+    def test_states_are_known_if_threads_wait_only_outside_calls(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "calls.json"
+            path.write_text(json.dumps([{"ph": "X", "pid": 1, "tid": 1, "ts": ts, "dur": dur, "name": name} for ts, dur, name in
+                                        [(0, 100, "main"), (200, 30, "linux:schedule"), (300, 30, "main")]]))
+            with serving(OPTIONS.cairn, str(path)) as service:
+                self.assertEqual(ready(service, 0), "ready")
+                while (answer := service.get("sources/0/states", list=1))["isPending"]:
+                    time.sleep(0.05)
+        self.assertEqual(dict(answer["states"]), {"running": 300000, "blocked": 30000, "pre-empted": 0, "no data": 0})
+        self.assertEqual(answer["waitingOutside"], 30000)
+
+    def test_states_are_what_the_metrics_say(self):
+        whole = dict(self.until_done(1, "states")["states"])
+        costs = {state["name"]: state["seconds"] for state in self.ask(1, "info")["states"]}
+        self.assertGreater(whole["blocked"], 0)
+        self.assertAlmostEqual(whole["blocked"], costs["blocked"] * 1e9, delta=1)
+        self.assertEqual(whole["pre-empted"], 20)  # of two threads, outside of their calls
+        frame = self.until_done(1, "timeline", nested=1, columns=1000, count=200)
+        width = (frame["end"] - frame["begin"]) / frame["columns"]
+        blocked = 0
+        for row in frame["rows"]:
+            self.assertEqual(sum(run[0] for run in row["states"]), frame["columns"])
+            blocked += sum(run[0] * width for run in row["states"] if run[1] == 1)
+        self.assertAlmostEqual(blocked, whole["blocked"], delta=8 * width)
+        parts = [dict(self.ask(1, "states", begin=begin, end=end)["states"])["blocked"]
+                 for begin, end in ((0, 1700), (1700, self.ask(1, "info")["duration"]))]
+        self.assertEqual(sum(parts), whole["blocked"])
+        self.assertEqual(self.ask(0, "states")["states"], [])
+
+    def check_states_of_switches(self, service):
+        """Over time, as sums, and as costs."""
+        answer = service.get("sources/0/states", list=1)
+        self.assertEqual(answer["states"], [["running", 65], ["blocked", 40], ["pre-empted", 5], ["no data", 0]])
+        self.assertEqual(answer["threads"], [[1, 65, 40, 5, 0, 0, 0, 0]])
+        self.assertEqual(answer["wall"], 110)
+        info = service.get("sources/0/info")
+        self.assertEqual([round(state["seconds"] * 1e9) for state in info["states"]], [110, 65, 40, 5])
+        frame = service.get("sources/0/timeline", nested=1, columns=110)
+        self.assertEqual(frame["rows"][0]["states"], [[40, 0], [40, 1], [20, 0], [5, 2], [5, 0]])
+        stack = service.get("sources/0/stack", profile=1, time=50)
+        self.assertEqual((stack["state"], stack["frames"][0]["label"]), ("blocked", "[unknown] [wait]"))
+        part = service.get("sources/0/states", begin=30, end=60)
+        self.assertEqual(part["states"], [["running", 10], ["blocked", 20], ["pre-empted", 0], ["no data", 0]])
+
+    def test_states_of_samples_are_those_of_their_switches(self):
+        """Of the samples, of a page of them, and of a database that was made from them."""
+        data = f"{OPTIONS.testdata}/switches.data"
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([OPTIONS.cairn, "analyze", "-q", data, "-o", f"{folder}/db"], check=True)
+            for source, through_page in ((data, False), (data, True), (f"{folder}/db", False)):
+                with serving(OPTIONS.cairn, source, through_page=through_page) as service:
+                    self.check_states_of_switches(service)
+                rows = json.loads(subprocess.check_output(
+                    [OPTIONS.cairn, "sql", source, "--format", "json", "SELECT thread, state, ns FROM states"], text=True))
+                self.assertEqual([(row["thread"], row["state"], row["ns"]) for row in rows],
+                                 [(1, "running", 65), (1, "blocked", 40), (1, "pre-empted", 5), (1, "no data", 0)])
+
+    def test_states_of_threads_add_up_to_the_wall_time_on_every_side(self):
+        """Those of the API, of the report and of SQL; waiting in calls is that of the metrics."""
+        data = f"{OPTIONS.testdata}/recording"
+        answer = self.until_done(1, "states", list=1)
+        by_profile = {task["profile"]: task["tid"] for task in self.ask(1, "info")["tasks"] if "profile" in task}
+        listed = {by_profile[profile]: numbers for profile, *numbers, _, _ in answer["threads"]}
+        self.assertEqual(answer["recording"], 0)  # what is not known is not subtracted
+        for numbers in listed.values():
+            self.assertEqual(sum(numbers[:4]), answer["wall"])
+        self.assertEqual([ns for _, ns in answer["states"]], [sum(column) for column in zip(*listed.values())][:4])
+        fields = "wall,running,blocked,pre-empted,no-data,outside"
+        rows = json.loads(subprocess.check_output(
+            [OPTIONS.cairn, "report", "--task", "-f", f"tid,{fields}", "--format", "json", data], text=True))
+        self.assertEqual({row["tid"]: [row[f"{name}_ns"] for name in (
+            "running", "blocked", "preempted", "no_data", "waiting_outside")] for row in rows}, listed)
+        self.assertEqual({row["wall_ns"] for row in rows}, {answer["wall"]})
+        rows = json.loads(subprocess.check_output(
+            [OPTIONS.cairn, "sql", data, "--format", "json",
+             "SELECT state, sum(ns) AS ns, sum(outside_ns) AS outside_ns FROM states GROUP BY state"], text=True))
+        self.assertEqual({row["state"]: row["ns"] for row in rows}, dict(answer["states"]))
+        outside = sum(row["outside_ns"] for row in rows if row["state"] in ("blocked", "pre-empted"))
+        self.assertEqual(outside, answer["waitingOutside"])
+        costs = {state["name"]: state["seconds"] for state in self.ask(1, "info")["states"]}
+        states = dict(answer["states"])
+        self.assertGreater(outside, 0)
+        self.assertAlmostEqual(states["blocked"] + states["pre-empted"] - outside,
+                               (costs["blocked"] + costs["pre-empted"]) * 1e9, delta=1)
+
+    def test_counters_have_their_readings(self):
+        counters = {(one["profile"], one["name"]): one["points"]
+                    for one in self.until_done(1, "counters")["counters"]}
+        calls = [call["values"] for call in self.all_calls() if call.get("name") == "read:proc/statm"]
+        memory = counters[1, "resident memory (KB)"]
+        self.assertEqual(len(memory), 2 * len(calls))
+        self.assertIn(f"vmrss={memory[0][3]:.0f}KB", calls[0])
+        self.assertEqual(memory[1][3] - memory[0][3], 2048)
+        one = self.ask(1, "counters", columns=1)["counters"][0]["points"]
+        self.assertEqual(len(one), 1)
+        names = self.ask(1, "counters", list=1)
+        self.assertEqual([(one["profile"], one["name"]) for one in names["counters"]], list(counters))
+        self.assertEqual(names["count"], len(counters))
+        self.assertNotIn("points", names["counters"][0])
+        only = self.ask(1, "counters", name="resident memory (KB)")["counters"]
+        self.assertEqual({one["name"] for one in only}, {"resident memory (KB)"})
+
+    def test_rates_of_samples_add_up_to_their_number(self):
+        end = self.ask(0, "info")["duration"]
+        threads = {one["profile"]: one["samples"] for one in self.ask(0, "threads") if one["samples"] > 0}
+        rates = {one["profile"]: one["points"] for one in self.ask(0, "counters", columns=4000)["counters"]
+                 if one["name"] == "samples/s"}
+        self.assertEqual(sorted(rates), sorted(threads))
+        for profile, points in rates.items():
+            length = points[1][0] - points[0][0]
+            self.assertEqual(length & (length - 1), 0)
+            # The last sample of a thread may be at the very end, which is in no part.
+            total = round(sum(point[3] for point in points) * length / 1e9, 6)
+            self.assertIn(threads[profile] - total, (0, 1))
+            inside = self.ask(0, "counters", begin=end // 3, end=end // 2, thread=profile)["counters"][0]["points"]
+            self.assertLessEqual(inside[0][0], end // 3)
+
+    def test_rates_of_calls_add_up_to_their_number(self):
+        rates = {one["profile"]: one["points"]
+                 for one in self.until_done(1, "counters", columns=4000)["counters"] if one["name"] == "calls/s"}
+        self.assertEqual(sorted(rates), [1, 2, 3, 4])  # every thread with calls
+        points = rates[2]
+        calls = sum(point[3] * (after[0] - point[0]) for point, after in zip(points, points[1:])) / 1e9
+        entries = [call for call in self.ask(1, "calls", task=1, limit=200)["calls"] if call["kind"] == "enter"]
+        self.assertEqual(round(calls, 6), len(entries))
+
+    def test_counters_of_chrome_traces_have_their_readings(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/trace.json"
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump([{"ph": "X", "pid": 7, "tid": 8, "ts": 10, "dur": 10, "name": "f"}]
+                          + [{"ph": "C", "pid": 7, "tid": tid, "ts": at, "name": name, "args": {"value": value}}
+                             for tid, at, name, value in
+                             ((8, 2, "heap", 3), (8, 12, "heap", 4.5), (8, 16, "heap", -1), (9, 15, "alone", 7))],
+                          file)
+            with serving(OPTIONS.cairn, path) as service:
+                self.assertEqual(ready(service, 0), "ready")
+                for _ in range(300):
+                    answer = service.get("sources/0/counters")
+                    if not answer["isPending"]:
+                        break
+                    time.sleep(0.05)
+                self.assertEqual({one["name"]: one["points"] for one in answer["counters"]
+                                  if one["name"] != "calls/s"},
+                                 {"heap": [[0, 3, 3, 3], [2000, 4.5, 4.5, 4.5], [6000, -1, -1, -1]],
+                                  "alone": [[5000, 7, 7, 7]]})
+
+    def test_durations_of_a_function_are_those_of_the_report(self):
+        """Over all its contexts: percentiles, and buckets that have all its calls."""
+        rows = json.loads(subprocess.check_output(
+            [OPTIONS.cairn, "report", "-f", "call,p50,p90,p99", "--format", "json",
+             f"{OPTIONS.testdata}/recording"], text=True))
+        compared = 0
+        for row in rows:
+            hits = self.ask(1, "search", view="bottom-up", q=f"^{row['function']}$")["hits"]
+            if len(hits) != 1:  # waiting is no function here; some names have several functions
+                continue
+            function = self.ask(1, "function", row=hits[0]["row"]["context"], percentiles=1)
+            latency = function["latency"]
+            if row["function"] == "fork":  # only the report counts that it also returns in the child
+                continue
+            self.assertEqual(sum(bucket[2] for bucket in latency["buckets"]), row["calls"], row["function"])
+            self.assertEqual([latency[name] for name in ("p50", "p90", "p99")],
+                             [row[f"total_{name}_ns"] for name in ("p50", "p90", "p99")], row["function"])
+            compared += 1
+        self.assertGreater(compared, 3)
+        self.assertNotIn("latency", self.ask(1, "function", row=function["function"]["context"]))
+
+    def test_flows_name_the_calls_at_both_ends(self):
+        """One from call to call, then many between two threads, of which some are listed."""
+        def event(phase, tid, at, **others):
+            return {"ph": phase, "pid": 7, "tid": tid, "ts": at, **others}
+        events = [event("X", 1, 10, dur=90, name="send"), event("X", 2, 40, dur=60, name="receive"),
+                  event("X", 2, 50, dur=5, name="inner"), event("X", 3, 300, dur=5000, name="busy"),
+                  event("s", 1, 20, id=1, name="message"), event("f", 2, 52, id=1, name="message"),
+                  event("f", 2, 200, id=1, name="message")]
+        events += [event(phase, tid, 1000 + i + delay, id=f"many {i}")
+                   for i in range(1000) for phase, tid, delay in (("s", 3, 0), ("f", 1, 0.5))]
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "flows.json")
+            path.write_text(json.dumps(events))
+            with serving(OPTIONS.cairn, path) as service:
+                self.assertEqual(ready(service, 0), "ready")
+
+                def ask(**parameters):
+                    answer = service.get("sources/0/flows", **parameters)
+                    return answer
+                self.assertEqual(ask(end=100_000), {"count": 2, "flows": [
+                    [1, 10_000, "send", 2, 42_000, "inner", "message"],
+                    [1, 10_000, "send", 2, 190_000, None, "message"]]})
+                self.assertEqual(ask(begin=50_000, end=100_000)["count"], 1)
+                self.assertEqual(ask(begin=191_000, end=900_000)["count"], 0)
+                self.assertEqual(ask(thread=2)["count"], 2)
+                many = ask(thread=3, limit=300)
+                self.assertEqual((many["count"], len(many["flows"])), (1000, 300))
+                self.assertEqual({(one[2], one[3], one[5]) for one in many["flows"]}, {("busy", 1, None)})
+                times = [one[1] for one in many["flows"]]
+                self.assertLessEqual(max(after - before for before, after in zip(times, times[1:])), 4000)
+        self.assertEqual(self.ask(0, "flows"), {"count": 0, "flows": []})
+
+    def test_flows_lead_from_spans_to_those_that_run_beside_others(self):
+        """They leave the caller, not the call that runs in its task then; no task starts another."""
+        spans = [{"traceId": "1", "id": str(i), "parentId": parent, "name": name, "timestamp": at, "duration": duration}
+                 for i, (parent, name, at, duration) in enumerate(
+                     ((None, "get", 1000, 100), ("1", "db", 1010, 70), ("1", "cache", 1030, 60)), 1)]
+        for span in spans:
+            if span["parentId"] is None:
+                del span["parentId"]
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "spans.json")
+            path.write_text(json.dumps(spans))
+            with serving(OPTIONS.cairn, path) as service:
+                self.assertEqual(ready(service, 0), "ready")
+                self.assertEqual(service.get("sources/0/flows"), {"count": 1, "flows": [
+                    [1, 30_000, "get", 2, 30_000, "cache", ""]]})
+                self.assertNotIn("creator", service.get("sources/0/threads")[1])
+
+    def test_every_nth_thread_stands_for_all(self):
+        everything = self.ask(0, "timeline", columns=10)["rows"]
+        thinned = self.ask(0, "timeline", columns=10, every=2)
+        self.assertEqual(thinned["threadCount"], len(everything))
+        self.assertEqual(thinned["rows"], everything[::2])
+
+    def test_threads_have_groups(self):
+        for thread in self.ask(0, "threads"):
+            self.assertRegex(thread["group"], r"RANK \d+$")
+            self.assertEqual(thread["label"], f"{thread['group']} {thread['name']}")
+            self.assertEqual(self.ask(0, "threads", thread=thread["selector"]), [thread])
+        self.assertGreater(sum(thread["samples"] for thread in self.ask(0, "threads")), 0)
+        processes = {f"process {task['pid']}" for task in self.ask(1, "info")["tasks"]}
+        for thread in self.ask(1, "threads"):
+            self.assertTrue(any(thread["group"].endswith(process) for process in processes))
+            self.assertEqual(self.ask(1, "threads", thread=thread["selector"]), [thread])
+
+
+class Large(unittest.TestCase):
+    """A recording with more samples than a frame reads."""
+
+    CALLS = 60000
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        source = pathlib.Path(cls.folder.name) / "calls.json"
+        events = []
+        for i in range(cls.CALLS):
+            name = "rare" if i % 1000 == 999 else ("one", "two", "three")[i // 7 % 3]
+            events.append({"ph": "X", "name": name, "pid": 1, "tid": 1, "ts": i * 3, "dur": 2})
+        source.write_text(json.dumps({"traceEvents": events}), encoding="utf-8")
+        cls.calls = str(source)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_frames_become_exact_and_lose_no_call(self):
+        with serving(OPTIONS.cairn, self.calls) as service:
+            self.assertEqual(ready(service, 0), "ready")
+            duration = service.get("sources/0/info")["duration"]
+            question = {"begin": 0, "end": duration, "columns": 64, "depth": 1, "snap": 1}
+            first = service.get("sources/0/timeline", **question)
+            self.assertTrue(first["isEstimate"])
+            frame = first
+            for _ in range(1200):
+                if not frame["isPending"]:
+                    break
+                time.sleep(0.05)
+                frame = service.get("sources/0/timeline", **question)
+            self.assertFalse(frame["isEstimate"])
+            spent = {name: ns for _, name, ns in frame["places"]}
+            self.assertEqual(spent["rare"], self.CALLS // 1000 * 2000)
+            quick = service.get("sources/0/timeline", nested=1, columns=64)
+            self.assertTrue(quick["isEstimate"])
+            exact = service.get("sources/0/timeline", nested=1, columns=64, refine=1)
+            self.assertFalse(exact["isEstimate"])
+            self.assertEqual(dict(exact["functions"]), spent)
+            samples = sum(run[3] for row in frame["rows"] for run in row["runs"])
+            self.assertEqual(samples, service.get("sources/0/info")["sampleCount"])
+
+
+if __name__ == "__main__":
+    main()
