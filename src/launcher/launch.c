@@ -92,7 +92,8 @@ static void on_terminate(int number)
 
 static void catch_signals(void)
 {
-    struct sigaction child = {.sa_handler = on_child};
+    /* Without SA_RESTART, opening a file fails where the kernel can interrupt it. */
+    struct sigaction child = {.sa_handler = on_child, .sa_flags = SA_RESTART};
     struct sigaction interrupt = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
     struct sigaction terminate = {.sa_handler = on_terminate, .sa_flags = SA_RESTART};
 
@@ -485,6 +486,8 @@ static bool complete(struct program_launch *launch, bool ok,
          (atomic_load(&head->is_over) || cn_events_drain(&launch->events, err)) &&
          cn_kernel_trace_finish(&launch->kernel, err);
     ok = cn_module_files_finish(&launch->modules, err) && ok;
+    if (launch->modules.unread.text[0])
+        say(launch, launch->modules.unread.text);
     ok = cn_python_functions_finish(&launch->rules.python, err) && ok;
     launch->facts.call_cost = head->costs[cost_of(launch->program.elf.hooks)];
     launch->facts.libcall_cost = head->costs[CN_REC_COST_LIBCALL];

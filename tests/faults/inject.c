@@ -1,12 +1,13 @@
 /* Run a command on a disk that fails: the n-th of its writing system calls below a folder fails, in whichever
  * process, thread or library it is made.
  *
- *     inject -l LOG [-n NUMBER] [-e EIO|ENOSPC|HALF] [-a] -u FOLDER... [-s PATH]... -- COMMAND...
+ *     inject -l LOG [-n NUMBER] [-e EIO|ENOSPC|HALF|SIGCHLD] [-a] -u FOLDER... [-s PATH]... -- COMMAND...
  *
  * Calls on paths below a FOLDER of -u are counted, unless the path is a PATH of -s. LOG gets a line for each:
  * number, system call, path, and "fails" for the one that failed. With -a all later ones fail that need space.
- * With HALF the call, if it writes, writes half of its bytes and returns their number. The status is that of
- * the command; 125: the kernel does not support it (SECCOMP_RET_USER_NOTIF is of Linux 5.5).
+ * With HALF the call, if it writes, writes half of its bytes and returns their number. With SIGCHLD every call
+ * that names a path, any path, also to read, is interrupted once by that signal, in processes that catch it: file
+ * systems on a network allow it. The status is that of the command; 125: the kernel does not support it (SECCOMP_RET_USER_NOTIF is of Linux 5.5).
  *
  * The kernel asks this process before each of these calls. Nothing is loaded into the command, so that
  * sanitizers, static programs and the buffers of stdio do not matter.
@@ -34,7 +35,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { UNSUPPORTED = 125, PATHS = 16 };
+enum {
+    UNSUPPORTED = 125,
+    PATHS = 16,
+    WAIT_KILLABLE_RECV = 1 << 5, /* of Linux 5.19 */
+};
 
 /* Where a system call has what it changes: an argument that is a descriptor, or a path, with the directory of a
  * relative one before it. */
@@ -81,7 +86,7 @@ static const struct call {
 static struct {
     FILE *log;
     long number, error; /* error 0: write half */
-    bool all_later;
+    bool all_later, interrupts;
     const char *under[PATHS], *spared[PATHS];
     size_t under_count, spared_count;
 } options;
@@ -109,6 +114,15 @@ static int listen_to_calls(void)
     filter[program.len++] =
         (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    /* Unless signals are wanted, a call that is counted is made: it is not interrupted and asked again. */
+    if (!options.interrupts) {
+        int listener =
+            (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                         SECCOMP_FILTER_FLAG_NEW_LISTENER | WAIT_KILLABLE_RECV, &program);
+
+        if (listener >= 0 || errno != EINVAL)
+            return listener;
+    }
     return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
                         SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
 }
@@ -228,6 +242,47 @@ static bool is_written(unsigned pid, int fd)
     return flags & (O_WRONLY | O_RDWR);
 }
 
+/* The mask of signals that a thread catches. */
+static unsigned long long caught_by(unsigned tid)
+{
+    char path[64], line[128];
+    unsigned long long caught = 0;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%u/status", tid);
+    file = fopen(path, "re");
+    while (file && fgets(line, sizeof(line), file) &&
+           sscanf(line, "SigCgt: %llx", &caught) != 1)
+        ;
+    if (file)
+        fclose(file);
+    return caught;
+}
+
+/* Interrupt a call by a signal, but not the same call when it is made again. True if that happened: then
+ * nobody waits for an answer. */
+static bool interrupt(const struct seccomp_notif *asked, int listener)
+{
+    static struct seccomp_notif last;
+    const struct call *call = calls;
+    bool is_again =
+        last.pid == asked->pid && !memcmp(&last.data, &asked->data, sizeof(last.data));
+
+    last = *asked;
+    while (call->number != asked->data.nr)
+        call++;
+    if (is_again || call->where == DESCRIPTOR ||
+        !(caught_by(asked->pid) >> (SIGCHLD - 1) & 1) ||
+        syscall(SYS_tkill, asked->pid, SIGCHLD) != 0)
+        return false;
+    for (int i = 0; i < 1000; i++) { /* it may have blocked the signal */
+        if (ioctl(listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &asked->id) != 0)
+            return true;
+        usleep(1000);
+    }
+    return false;
+}
+
 /* Write half of what the call would have written, at the same place; negative if it writes nothing. */
 static long write_half(const struct seccomp_notif *asked)
 {
@@ -332,6 +387,8 @@ static void serve(int listener)
         memset(&asked, 0, sizeof(asked));
         if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &asked) < 0)
             continue; /* it was killed before it was asked for */
+        if (options.interrupts && interrupt(&asked, listener))
+            continue;
         decide(&asked, &answer, listener);
         fflush(options.log);
         ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
@@ -345,6 +402,8 @@ static void parse(int argc, char **argv)
             options.log = fopen(optarg, "we");
         else if (option == 'n')
             options.number = atol(optarg);
+        else if (option == 'e' && !strcmp(optarg, "SIGCHLD"))
+            options.interrupts = true;
         else if (option == 'e')
             options.error = !strcmp(optarg, "EIO")      ? EIO
                             : !strcmp(optarg, "ENOSPC") ? ENOSPC

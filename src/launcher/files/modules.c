@@ -15,6 +15,7 @@
 struct cn_module_file {
     char *path, *name; /* as mapped; of its files in the recording, without .sym */
     char build_id[41];
+    bool is_unread; /* it has no symbols so far: reading the file failed */
 };
 
 struct cn_module_debug {
@@ -22,8 +23,7 @@ struct cn_module_debug {
     struct cn_text text;
 };
 
-static const struct cn_module_file *find(const struct cn_module_files *files,
-                                         const char *path)
+static struct cn_module_file *find(const struct cn_module_files *files, const char *path)
 {
     for (size_t i = 0; i < files->count; i++) {
         if (strcmp(files->list[i].path, path) == 0)
@@ -81,14 +81,13 @@ bool cn_module_files_add_debug(struct cn_module_files *files, const char *path,
 
 /* Read the symbols of a file from the user's folder, the cache, or the file itself. */
 static bool read_symbols(const struct cn_module_files *files, const char *path,
-                         const char *build_id, struct cn_text *text)
+                         const char *build_id, struct cn_text *text, struct cn_error *err)
 {
-    struct cn_error ignored = {0};
     struct cn_elf_file elf;
 
     if (!files->symbols && build_id[0] && cn_symbol_cache_find(build_id, text))
         return true;
-    if (!cn_elf_file_open(&elf, path, true, &ignored))
+    if (!cn_elf_file_open(&elf, path, true, err))
         return false;
     bool is_replaced = cn_elf_symbols_replace(&elf, files->symbols, path);
     cn_elf_symbols_print(&elf, text);
@@ -118,21 +117,56 @@ static bool write_symbols(const struct cn_module_files *files, const char *path,
     return ok;
 }
 
-static bool add_module(struct cn_module_files *files, const char *path,
-                       struct cn_error *err)
+/* Write the symbols of a module. What is no file, not an ELF file, or removed has none. */
+static bool read_module(const struct cn_module_files *files,
+                        struct cn_module_file *module, struct cn_error *unread,
+                        struct cn_error *err)
 {
-    struct cn_module_file module = {0};
     struct cn_text symbols = {0};
     bool ok = true;
 
-    cn_elf_build_id_read(path, module.build_id);
-    module.name = choose_name(files, path, module.build_id);
-    if (read_symbols(files, path, module.build_id, &symbols))
-        ok = write_symbols(files, path, &module, &symbols, err) &&
-             write_debug(files, path, module.name, err);
+    cn_elf_build_id_read(module->path, module->build_id);
+    bool has_symbols =
+        read_symbols(files, module->path, module->build_id, &symbols, unread);
+    if (!module->name)
+        module->name = choose_name(files, module->path, module->build_id);
+    if (has_symbols)
+        ok = write_symbols(files, module->path, module, &symbols, err) &&
+             write_debug(files, module->path, module->name, err);
     cn_text_done(&symbols);
-    module.path = cn_strdup(path);
+    module->is_unread =
+        !has_symbols && unread->kind != CN_ERR_FORMAT && unread->kind != CN_ERR_NOT_FOUND;
+    return ok;
+}
+
+static bool add_module(struct cn_module_files *files, const char *path,
+                       struct cn_error *err)
+{
+    struct cn_module_file module = {.path = cn_strdup(path)};
+    struct cn_error unread = {0};
+    bool ok = read_module(files, &module, &unread, err);
+
     CN_PUSH(files->list, files->count, files->capacity, module);
+    return ok;
+}
+
+/* Try again what failed: a limit on open files, or a network that did not answer. */
+static bool read_again(struct cn_module_files *files, struct cn_error *err)
+{
+    bool ok = true;
+
+    files->unread = (struct cn_error){0};
+    for (size_t i = 0; i < files->count && ok; i++) {
+        struct cn_module_file *module = &files->list[i];
+        struct cn_error unread = {0};
+
+        if (!module->is_unread)
+            continue;
+        ok = read_module(files, module, &unread, err);
+        if (module->is_unread && !files->unread.text[0])
+            (void)cn_fail(&files->unread, unread.kind, "no symbols of functions: %s",
+                          unread.text);
+    }
     return ok;
 }
 
@@ -223,7 +257,8 @@ bool cn_module_files_update(struct cn_module_files *files, struct cn_error *err)
 
 bool cn_module_files_finish(struct cn_module_files *files, struct cn_error *err)
 {
-    return cn_module_files_update(files, err) && read_maps(files, true, err);
+    return cn_module_files_update(files, err) && read_again(files, err) &&
+           read_maps(files, true, err);
 }
 
 void cn_module_files_done(struct cn_module_files *files)
