@@ -3,8 +3,12 @@
 #include <string.h>
 
 #include "base/bytes/record.h"
+#include "base/text.h"
 
 enum { WORDS_MAX = 128 /* of the frame of a call */ };
+
+/* So many stacks, and one of so many, must lack functions before a hint says so. */
+enum { MISSING_MIN = 10, MISSING_SHARE = 20 };
 
 static bool is_in(struct cn_interpreter_range range, uint64_t address)
 {
@@ -182,6 +186,24 @@ size_t cn_interpreter_merge(struct cn_interpreter *in,
     return count;
 }
 
+void cn_interpreter_count_late(struct cn_interpreter *in, const uint64_t *chain,
+                               size_t chain_len)
+{
+    in->late_count++;
+    in->missing_count += cn_interpreter_runs(in, chain, chain_len);
+}
+
+char *cn_interpreter_hint(const struct cn_interpreter *in, const char *language)
+{
+    if (in->missing_count < MISSING_MIN ||
+        in->missing_count < in->late_count / MISSING_SHARE)
+        return NULL;
+    return cn_strprintf("%s: samples lack functions that copies of stacks cannot prove; "
+                        "they are read at the sample where BPF is allowed, or with "
+                        "--call-graph signals",
+                        language);
+}
+
 void cn_interpreted_add(struct cn_interpreted *in, size_t row, uint8_t flags)
 {
     if (in->frame_count == CN_INTERPRETER_FRAMES_MAX)
@@ -231,6 +253,16 @@ static bool walk(struct cn_interpreted *in, uint32_t tid)
     return true;
 }
 
+static size_t merge(struct cn_interpreted *in, struct cn_interpreter_frames *frames,
+                    const struct cn_language_sample *sample, uint64_t *chain,
+                    size_t count, size_t most)
+{
+    frames->is_late = in->is_late;
+    frames->count = in->frame_count;
+    return cn_interpreter_merge(&in->interpreter, frames, chain, count, most,
+                                sample->is_whole);
+}
+
 size_t cn_interpreted_finish(struct cn_interpreted *in,
                              const struct cn_language_sample *sample, uint64_t *chain,
                              size_t count, size_t most)
@@ -249,13 +281,12 @@ size_t cn_interpreted_finish(struct cn_interpreted *in,
         sample->found->head_len == in->table.head_len) {
         list_frames(in, sample->found, sample->words);
         frames.is_cut = sample->found->is_cut;
-    } else if (!walk(in, sample->tid)) {
-        return count;
-    } else {
-        frames.is_cut = in->walk.found.is_cut;
+        return merge(in, &frames, sample, chain, count, most);
     }
-    frames.is_late = in->is_late;
-    frames.count = in->frame_count;
-    return cn_interpreter_merge(&in->interpreter, &frames, chain, count, most,
-                                sample->is_whole);
+    if (walk(in, sample->tid)) {
+        frames.is_cut = in->walk.found.is_cut;
+        count = merge(in, &frames, sample, chain, count, most);
+    }
+    cn_interpreter_count_late(&in->interpreter, chain, count);
+    return count;
 }

@@ -49,6 +49,8 @@ struct cn_interpreter {
     bool is_in_call;
     struct cn_interpreter_call calls[CN_INTERPRETER_CALLS_MAX];
     size_t call_count;
+    /* Stacks whose frames were read after them, and those of them that lack some. */
+    uint64_t late_count, missing_count;
     uint64_t merged[CN_INTERPRETER_FRAMES_MAX + 1024];
 };
 
@@ -93,6 +95,14 @@ bool cn_interpreter_holds(const struct cn_interpreter_call *call,
 size_t cn_interpreter_merge(struct cn_interpreter *interpreter,
                             const struct cn_interpreter_frames *frames, uint64_t *chain,
                             size_t chain_len, size_t most, bool is_whole);
+
+/* Count a stack with such a call, whose frames were read after it and merged. */
+void cn_interpreter_count_late(struct cn_interpreter *interpreter, const uint64_t *chain,
+                               size_t chain_len);
+
+/* One line about stacks that lack functions of a language because they were copied: the caller
+ * frees it. NULL: few do. */
+char *cn_interpreter_hint(const struct cn_interpreter *interpreter, const char *language);
 
 /* A language whose frames are rows of a walk (frame_walk.h). */
 struct cn_interpreted;

@@ -541,13 +541,14 @@ static enum cn_language_table describe(void *state, struct cn_frame_table *out)
 
 static char *hint(const void *state)
 {
-    const char *problem = cn_perl_problem(state);
+    const struct cn_perl *language = state;
+    const char *problem = cn_perl_problem(language);
 
     return problem
                ? cn_strprintf("Perl %s is not known (5.28 to 5.40 are): the subs of its "
                               "programs are not shown",
                               problem)
-               : NULL;
+               : cn_interpreter_hint(&language->interpreted.interpreter, "Perl");
 }
 
 const struct cn_language_runtime cn_language_perl = {

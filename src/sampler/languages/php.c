@@ -408,12 +408,13 @@ static enum cn_language_table describe(void *state, struct cn_frame_table *out)
 
 static char *hint(const void *state)
 {
-    const char *problem = cn_php_problem(state);
+    const struct cn_php *language = state;
+    const char *problem = cn_php_problem(language);
 
     return problem ? cn_strprintf("PHP %s is not known (7.4 to 8.5 without threads are): "
                                   "the functions of its programs are not shown",
                                   problem)
-                   : NULL;
+                   : cn_interpreter_hint(&language->interpreted.interpreter, "PHP");
 }
 
 const struct cn_language_runtime cn_language_php = {

@@ -475,10 +475,12 @@ static size_t finish(void *state, const struct cn_language_sample *sample,
         return cn_python_merge(p, p->frames, frame_count, chain, count, most,
                                sample->is_whole && !sample->found->is_cut, false);
     }
-    if (cn_interpreter_runs(&p->interpreter, chain, count))
-        frame_count = cn_python_walk(p, sample->tid, p->frames, CN_PYTHON_FRAMES_MAX);
+    if (!cn_interpreter_runs(&p->interpreter, chain, count))
+        return count;
+    frame_count = cn_python_walk(p, sample->tid, p->frames, CN_PYTHON_FRAMES_MAX);
     count = cn_python_merge(p, p->frames, frame_count, chain, count, most,
                             sample->is_whole, true);
+    cn_interpreter_count_late(&p->interpreter, chain, count);
     look_for_tasks(p);
     return count;
 }
@@ -506,13 +508,14 @@ static enum cn_language_table describe(void *state, struct cn_frame_table *out)
 
 static char *hint(const void *state)
 {
-    const char *version = cn_python_problem(state);
+    const struct cn_python *language = state;
+    const char *version = cn_python_problem(language);
 
     return version ? cn_strprintf(
                          "Python %s is not known (3.9 to 3.15 are): the functions of "
                          "its programs are not shown",
                          version)
-                   : NULL;
+                   : cn_interpreter_hint(&language->interpreter, "Python");
 }
 
 const struct cn_language_runtime cn_language_python = {

@@ -498,12 +498,13 @@ static enum cn_language_table describe(void *state, struct cn_frame_table *out)
 
 static char *hint(const void *state)
 {
-    const char *problem = cn_ruby_problem(state);
+    const struct cn_ruby *language = state;
+    const char *problem = cn_ruby_problem(language);
 
     return problem ? cn_strprintf("Ruby %s is not known: the methods of its programs are "
                                   "not shown",
                                   problem)
-                   : NULL;
+                   : cn_interpreter_hint(&language->interpreted.interpreter, "Ruby");
 }
 
 const struct cn_language_runtime cn_language_ruby = {

@@ -49,6 +49,26 @@ static void trusts_no_late_frames(void **state)
     cn_test_interpreted_free(t);
 }
 
+static void says_what_would_show_frames_that_are_missing(void **state)
+{
+    struct cn_test_interpreted *t =
+        cn_test_interpreted_new(&cn_test_perl, cn_test_perl.versions[0]);
+    char *hint;
+
+    (void)state;
+    cn_test_interpreted_finish(t, true, true);
+    assert_null(cn_language_perl.hint(t->state));
+    for (int i = 0; i < 10; i++)
+        cn_test_interpreted_finish(t, true, true);
+    hint = cn_language_perl.hint(t->state);
+    assert_string_equal(hint,
+                        "Perl: samples lack functions that copies of stacks cannot "
+                        "prove; they are read at the sample where BPF is allowed, or "
+                        "with --call-graph signals");
+    free(hint);
+    cn_test_interpreted_free(t);
+}
+
 static void names_versions_that_are_not_known(void **state)
 {
     struct cn_frame_table table;
@@ -74,6 +94,7 @@ int main(void)
         cmocka_unit_test(changes_no_stack_that_contradicts_the_frames),
         cmocka_unit_test(survives_any_memory),
         cmocka_unit_test(trusts_no_late_frames),
+        cmocka_unit_test(says_what_would_show_frames_that_are_missing),
         cmocka_unit_test(names_versions_that_are_not_known),
     };
 
