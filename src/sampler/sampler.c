@@ -23,6 +23,7 @@
 #include "sampler/collect.h"
 #include "sampler/kernel/kernel.h"
 #include "sampler/kernel/shared.h"
+#include "sampler/languages/languages.h"
 #include "sampler/program.h"
 #include "sampler/ring_watch.h"
 #include "sampler/setup.h"
@@ -113,6 +114,21 @@ static bool find_tasks(struct sampling *s, struct cn_error *err)
     return true;
 }
 
+/* Copies of stacks prove few frames of interpreters: where they cannot be read in the kernel, they
+ * are read inside the program. */
+static bool prefers_signals(struct sampling *s)
+{
+    const struct cn_sample_options *options = s->options;
+
+    if (options->place != CN_SAMPLE_ANYWHERE || options->stacks != CN_SAMPLE_WHOLE ||
+        options->event_count > 0 || options->period > 0 || options->has_switches ||
+        options->has_machine || !options->runner ||
+        !cn_languages_is_interpreter(options->runner))
+        return false;
+    s->kernel = cn_kernel_new(&s->refusal);
+    return !s->kernel;
+}
+
 static bool open_rings(struct sampling *s, struct cn_error *err)
 {
     const struct cn_sample_options *options = s->options;
@@ -126,7 +142,9 @@ static bool open_rings(struct sampling *s, struct cn_error *err)
         tids = options->pid_count > 0 ? s->tids : &s->program.pid;
         count = options->pid_count > 0 ? s->tid_count : 1;
     }
-    if (options->place != CN_SAMPLE_BY_SIGNALS) {
+    if (prefers_signals(s)) {
+        is_refused = true;
+    } else if (options->place != CN_SAMPLE_BY_SIGNALS) {
         if (cn_sample_setup_open(&s->setup, options, tids, count, &s->rings, &is_refused,
                                  err))
             return true;
@@ -141,7 +159,7 @@ static bool open_rings(struct sampling *s, struct cn_error *err)
                              "--call-graph signals: only a program that is started, "
                              "and its processor time, can be sampled so");
     char *text = cn_strprintf("sampling inside the program, by signals%s%s",
-                              is_refused ? ": " : "", is_refused ? err->text : "");
+                              is_refused ? ": " : "", is_refused ? s->refusal.text : "");
     if (options->say)
         options->say(options->arg, text);
     free(text);
@@ -157,7 +175,7 @@ static void open_kernel(struct sampling *s)
               s->rings.fd_count > 0 &&
               s->setup.events.list[0].attr.type != PERF_TYPE_TRACEPOINT;
 
-    if (ok)
+    if (ok && !s->kernel)
         s->kernel = cn_kernel_new(&s->refusal);
     for (size_t i = 0; s->kernel && ok && i < s->rings.fd_count; i++) {
         uint64_t id = 0;

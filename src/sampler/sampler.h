@@ -49,7 +49,9 @@ struct cn_sample_seen {
 struct cn_sample_options {
     const char *path;         /* of the file */
     const char *const *words; /* the program and its arguments; NULL: none */
-    const pid_t *pids;        /* attach to these */
+    const char *runner; /* the file that runs it: of a script the interpreter; NULL if
+                               * signals cannot sample it */
+    const pid_t *pids;  /* attach to these */
     size_t pid_count;
     bool has_machine;          /* sample all processes */
     const char *const *events; /* lists of names */

@@ -140,8 +140,8 @@ static const struct cn_option options_table[] = {
         "stacks: kernel (the default where BPF programs are allowed) unwinds them in "
         "the kernel, dwarf (elsewhere) a copy of up to 60 KB of the stack, "
         "dwarf,BYTES of another length, signals a copy that the program makes itself "
-        "(where "
-        "perf events are refused), fp uses frame pointers, none has no callers"),
+        "(where perf events are refused, and for interpreters where BPF programs are), "
+        "fp uses frame pointers, none has no callers"),
     CN_OPTION("goroutines", 0, NULL,
               "show each goroutine of Go programs apart, by its number, below what "
               "created it"),

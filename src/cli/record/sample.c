@@ -134,13 +134,28 @@ static bool choose_path(struct cn_sample_options *options, char **path, int *loc
     return ok;
 }
 
+/* The file that runs the program, if signals can sample it; the caller frees it. */
+static char *find_runner(const struct cn_sample_options *options)
+{
+    struct cn_program_file program = {0};
+    struct cn_error ignored = {0};
+    char *path = NULL;
+
+    if (options->words && cn_program_runner_open(&program, options->words[0], &ignored) &&
+        program.kind == CN_REC_EXEC_LOADED)
+        path = cn_strdup(program.path);
+    cn_program_file_close(&program);
+    return path;
+}
+
 bool cn_sample_and_tell(const struct cn_args *args, struct cn_sample_options *options,
                         bool is_kept, int *wait_status, struct cn_error *err)
 {
     struct cn_sample_result result;
-    char *path = NULL;
+    char *path = NULL, *runner = find_runner(options);
     int lock = -1;
 
+    options->runner = runner;
     if (!options->say) {
         options->say = on_message;
         options->arg = (void *)(uintptr_t)args;
@@ -153,6 +168,8 @@ bool cn_sample_and_tell(const struct cn_args *args, struct cn_sample_options *op
     }
     if (lock >= 0)
         (void)close(lock);
+    options->runner = NULL;
+    free(runner);
     free(path);
     return ok;
 }

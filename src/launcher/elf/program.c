@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/host/library.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "launcher/code/prologue.h"
 
@@ -86,21 +87,31 @@ static enum cn_rec_exec_kind kind_of(const char *path, const struct cn_elf_file 
                                                                : CN_REC_EXEC_LIBC;
 }
 
+/* The first two words after "#!" of a script; empty if there are none. */
+static void read_first_line(const char *script, char path[PATH_MAX], char word[NAME_MAX])
+{
+    FILE *file = fopen(script, "re");
+
+    path[0] = word[0] = '\0';
+    if (!file)
+        return;
+    if (getc(file) == '#' && getc(file) == '!')
+        (void)!fscanf(file, "%*[ \t]");
+    else
+        (void)fseek(file, 0, SEEK_END);
+    (void)!fscanf(file, "%4095[^ \t\n]%*[ \t]%254[^ \t\n]", path, word);
+    (void)fclose(file);
+}
+
 /* What the interpreter in the first line of a script is. */
 static enum cn_rec_exec_kind kind_of_script(const char *script)
 {
     enum cn_rec_exec_kind kind = CN_REC_EXEC_UNKNOWN;
     struct cn_elf_file elf = {0};
     struct cn_error ignored = {0};
-    FILE *file = fopen(script, "re");
-    char path[PATH_MAX] = "";
+    char path[PATH_MAX], word[NAME_MAX];
 
-    if (file && fscanf(file, "#!%*[ \t]%4095[^ \t\n]", path) != 1) {
-        rewind(file);
-        (void)!fscanf(file, "#!%4095[^ \t\n]", path);
-    }
-    if (file)
-        (void)fclose(file);
+    read_first_line(script, path, word);
     if (path[0] && cn_elf_file_open(&elf, path, false, &ignored))
         kind = kind_of(path, &elf);
     cn_elf_file_close(&elf);
@@ -140,6 +151,24 @@ void cn_program_file_close(struct cn_program_file *program)
     free(program->path);
     cn_elf_file_close(&program->elf);
     *program = (struct cn_program_file){0};
+}
+
+bool cn_program_runner_open(struct cn_program_file *program, const char *name,
+                            struct cn_error *err)
+{
+    enum { SCRIPTS_MAX = 4 }; /* as in the kernel: an interpreter can be a script */
+    char path[PATH_MAX], word[NAME_MAX];
+    bool ok = cn_program_file_open(program, name, err);
+
+    for (int i = 0; ok && program->is_script; i++) {
+        read_first_line(program->path, path, word);
+        cn_program_file_close(program);
+        bool is_env = strcmp(cn_path_name(path), "env") == 0 && word[0];
+        ok = i < SCRIPTS_MAX && path[0]
+                 ? cn_program_file_open(program, is_env ? word : path, err)
+                 : cn_fail(err, CN_ERR_NOT_FOUND, "'%s' has no interpreter", name);
+    }
+    return ok;
 }
 
 bool cn_program_file_check(const struct cn_program_file *program, bool has_libcalls,

@@ -24,6 +24,10 @@ CN_CHECK bool cn_program_file_open(struct cn_program_file *program, const char *
                                    struct cn_error *err);
 void cn_program_file_close(struct cn_program_file *program);
 
+/* The same for what runs it: of a script its interpreter. */
+CN_CHECK bool cn_program_runner_open(struct cn_program_file *program, const char *name,
+                                     struct cn_error *err);
+
 /* Fail when the program cannot be recorded; the message says how to build it. `is_patched`:
  * functions without hooks are to be patched. */
 CN_CHECK bool cn_program_file_check(const struct cn_program_file *program,

@@ -52,6 +52,17 @@ static void add(struct cn_languages **languages,
     CN_PUSH((*languages)->list, (*languages)->count, (*languages)->capacity, language);
 }
 
+bool cn_languages_is_interpreter(const char *path)
+{
+    static const struct cn_language_runtime *const interpreters[] = {
+        &cn_language_python, &cn_language_ruby, &cn_language_php, &cn_language_perl};
+
+    for (size_t i = 0; i < sizeof(interpreters) / sizeof(interpreters[0]); i++)
+        if (interpreters[i]->is_runtime(path))
+            return true;
+    return false;
+}
+
 void cn_languages_map(struct cn_languages **languages,
                       const struct cn_language_mapping *mapping, struct cn_memory *memory,
                       struct cn_stored_names *names)

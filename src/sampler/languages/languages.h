@@ -75,6 +75,10 @@ struct cn_language_runtime {
 
 struct cn_languages;
 
+/* Is a program an interpreter whose frames are read at the sample? Copies of stacks prove few of
+ * them. */
+bool cn_languages_is_interpreter(const char *path);
+
 /* Look whether a mapping belongs to a run-time; `*languages` is NULL until one does. */
 void cn_languages_map(struct cn_languages **languages,
                       const struct cn_language_mapping *mapping, struct cn_memory *memory,
