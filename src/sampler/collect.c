@@ -158,11 +158,9 @@ static bool write_stored(struct cn_sample_collector *c, size_t chain_len,
 
     if (c->stored.count == 0)
         return true;
-    for (size_t i = 0; i < chain_len && ok; i++) {
-        enum cn_language language = cn_stored_language(chain[i]);
-
-        ok = language == CN_LANGUAGE_NATIVE || map_stored(c, language, err);
-    }
+    for (size_t i = 0; i < chain_len && ok; i++)
+        ok = !cn_stored_is_frame(chain[i]) ||
+             map_stored(c, cn_stored_language(chain[i]), err);
     while (ok && cn_stored_names_encode(&c->stored, &record))
         ok = cn_perf_writer_add(c->writer, cn_wire_view(&record), err);
     cn_text_done(&record);

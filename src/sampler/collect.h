@@ -42,6 +42,7 @@ struct cn_unwound {
     uint64_t last_epoch;
     bool has_goroutines;              /* tell goroutines of Go apart */
     struct cn_unwound_frames *frames; /* that wait for their samples */
+    uint8_t *longer;                  /* room for a stack that is read on */
     struct cn_names hints;            /* of run-times of processes that have ended */
 };
 

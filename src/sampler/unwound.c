@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -33,6 +34,9 @@ enum {
 
 /* What is read of a process beside its stack, for one sample. */
 enum { MEMORY_BYTES_MAX = 1 << 15, LANGUAGE_BYTES_MAX = 1 << 18 };
+
+/* Of stacks that are read on after the end of their copies. */
+enum { PAGE_LEN = 4096, LONGER_LEN_MAX = 1 << 16, LONGER_SAME_LEN = 256 };
 
 /* Frames of an interpreter that were read with a sample come before it, in a record of their own.
  * The two have not quite the same time. */
@@ -79,6 +83,7 @@ void cn_unwound_done(struct cn_unwound *stacks)
     for (size_t i = 0; stacks->frames && i < FRAMES_SETS * FRAMES_WAYS; i++)
         free(stacks->frames[i].words);
     free(stacks->frames);
+    free(stacks->longer);
     free(stacks->processes);
     free(stacks->memory);
     cn_map_done(&stacks->process_of);
@@ -359,6 +364,30 @@ size_t cn_unwound_finish(struct cn_unwound *stacks, const struct cn_unwound_task
     return finish(stacks, process, task, is_whole, chain, count, most);
 }
 
+/* The copy of a stack ends at a page that the program never touched, as programs have that reserve
+ * much of their stacks. What follows is of outer callers: it is read now, if the end of the copy is
+ * as it was. */
+static struct cn_bytes lengthen(struct cn_unwound *stacks, uint64_t begin,
+                                struct cn_bytes stack)
+{
+    uint64_t end = begin + stack.len;
+    size_t same = stack.len < LONGER_SAME_LEN ? stack.len : LONGER_SAME_LEN;
+    uint8_t now[LONGER_SAME_LEN];
+
+    if (stack.len == 0 || stack.len > LONGER_LEN_MAX || end % PAGE_LEN != 0 ||
+        !cn_memory_read(stacks->memory, end - same, now, same) ||
+        memcmp(now, stack.ptr + stack.len - same, same) != 0)
+        return stack;
+    if (!stacks->longer)
+        stacks->longer = cn_alloc(1, 2 * LONGER_LEN_MAX);
+    memcpy(stacks->longer, stack.ptr, stack.len);
+    size_t len = stack.len;
+    while (len - stack.len + PAGE_LEN <= LONGER_LEN_MAX &&
+           cn_memory_read(stacks->memory, begin + len, stacks->longer + len, PAGE_LEN))
+        len += PAGE_LEN;
+    return (struct cn_bytes){stacks->longer, len};
+}
+
 size_t cn_unwound_unwind(struct cn_unwound *stacks, const struct cn_unwound_task *task,
                          const struct cn_unwind_registers *registers,
                          struct cn_bytes stack, uint64_t *out, size_t most)
@@ -377,6 +406,12 @@ size_t cn_unwound_unwind(struct cn_unwound *stacks, const struct cn_unwound_task
     cn_unwind_space_set_foreign(space, process->languages ? cn_languages_undo : NULL,
                                 process->languages);
     size_t count = cn_unwind(space, registers, stack_begin, stack, out, most, &end);
+    if (end == CN_UNWIND_CUT && count < most) {
+        cn_memory_begin(stacks->memory, (pid_t)task->pid, LANGUAGE_BYTES_MAX);
+        struct cn_bytes longer = lengthen(stacks, stack_begin, stack);
+        if (longer.len > stack.len)
+            count = cn_unwind(space, registers, stack_begin, longer, out, most, &end);
+    }
     cn_unwind_space_set_memory(space, NULL, NULL);
     stacks->ends[end]++;
     return process->languages

@@ -391,6 +391,7 @@ static bool undo_foreign(struct unwind_walk *w, struct cn_unwind_step *step)
     step->stack_begin = w->stack_begin;
     step->stack = w->stack;
     step->is_innermost = w->is_exact;
+    step->has_rule = find_point(w)->rule;
     step->frame_count = 0;
     return w->space->undo_foreign(w->space->foreign, step);
 }

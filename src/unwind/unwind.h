@@ -123,6 +123,7 @@ struct cn_unwind_step {
     uint64_t stack_begin;
     struct cn_bytes stack;
     bool is_innermost; /* the program counter is no return address */
+    bool has_rule;     /* tables can undo the frame */
     uint64_t frames[64];
     size_t frame_count; /* addresses for the stack instead of the program counter, the
                          * innermost first; 0: that stays */

@@ -84,7 +84,7 @@ void cn_code_module_init(struct cn_code_module *out, const char *path)
                                    .is_interpreter = is_interpreter(path)};
     /* Without a folder, as in texts of other tools: a shared library is not the program. */
     out->is_system = is_below_system(path) || strcmp(path, "[vdso]") == 0 ||
-                     strcmp(path, "[vsyscall]") == 0 ||
+                     strcmp(path, "[vsyscall]") == 0 || strcmp(path, "[native]") == 0 ||
                      (name == path && cn_code_is_shared_library(path));
     if (out->is_kernel) {
         out->language = CN_CODE_KERNEL;

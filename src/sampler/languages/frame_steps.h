@@ -165,6 +165,38 @@ CN_FRAME_INLINE void cn_frame_walk_begin(struct cn_frame_walk *w,
                            CN_FRAME_HEAD_MAX);
 }
 
+/* Go to the frame that ends, if there is one, from its caller. */
+CN_FRAME_INLINE void cn_frame_walk_enter_ending(struct cn_frame_walk *w,
+                                                const struct cn_frame_table *t)
+{
+    const struct cn_frame_ending *e = &t->ending;
+    uint64_t last = 0, function = 0, top = 0, caller = 0, at;
+    uint32_t slots = 0, parameters = 0, variables = 0, temporaries = 0;
+    uint8_t kind = 0;
+
+    if (!cn_frame_walk_u64(w, &last, w->frame + e->prepared))
+        return;
+    last = last != 0 ? last : w->frame;
+    if (!cn_frame_walk_u64(w, &top, w->state + e->top) ||
+        !cn_frame_walk_u64(w, &function, last + e->function) ||
+        !CN_FRAME_COPY(w, &kind, sizeof(kind), function) ||
+        !CN_FRAME_COPY(w, &slots, sizeof(slots), last + e->arguments))
+        return;
+    if (kind != e->internal) {
+        if (!CN_FRAME_COPY(w, &parameters, sizeof(parameters),
+                           function + e->parameters) ||
+            !CN_FRAME_COPY(w, &variables, sizeof(variables), function + e->variables) ||
+            !CN_FRAME_COPY(w, &temporaries, sizeof(temporaries),
+                           function + e->temporaries))
+            return;
+        slots = (slots > parameters ? slots - parameters : 0) + variables + temporaries;
+    }
+    at = last + e->frame_len + (uint64_t)e->slot_len * slots;
+    if (at < top && top - at <= CN_FRAME_ENDING_MAX &&
+        cn_frame_walk_u64(w, &caller, at + t->link) && caller == w->frame)
+        w->frame = at;
+}
+
 /* Go to the first frame of w->state. False if it can not be read. */
 CN_FRAME_INLINE bool cn_frame_walk_enter(struct cn_frame_walk *w,
                                          const struct cn_frame_table *t)
@@ -181,6 +213,8 @@ CN_FRAME_INLINE bool cn_frame_walk_enter(struct cn_frame_walk *w,
         (t->has_second &&
          (w->frame == 0 || !cn_frame_walk_u64(w, &w->frame, w->frame + t->second))))
         return false;
+    if (t->order == CN_FRAME_LINKED && t->ending.top > 0 && w->frame != 0)
+        cn_frame_walk_enter_ending(w, t);
     if (t->order == CN_FRAME_LINKED)
         return true;
     if (!cn_frame_walk_u64(w, &w->end, w->state + t->base) ||

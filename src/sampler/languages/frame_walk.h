@@ -85,6 +85,21 @@ struct cn_frame_range {
 
 enum { CN_FRAME_CHANGES_MAX = 4 };
 
+/* A run-time that frees the variables of a function when its caller is the current one again (PHP):
+ * the frame that ends lies after that of the caller, or after that of the last call that the caller
+ * prepares, if the stack of frames is not at its end there. Offsets; `top` 0: it does not. */
+struct cn_frame_ending {
+    uint32_t top;       /* in the state: where the stack of frames ends */
+    uint32_t prepared;  /* in a frame: the last call that it prepares, or 0 */
+    uint32_t function;  /* in a frame */
+    uint32_t arguments; /* in a frame: their number */
+    uint32_t internal;  /* the kind of functions that have arguments alone */
+    uint32_t parameters, variables, temporaries; /* in a function: their numbers */
+    uint32_t frame_len, slot_len; /* of a frame without them, and of each */
+};
+
+enum { CN_FRAME_ENDING_MAX = 1 << 18 }; /* bytes of a frame that ends */
+
 struct cn_frame_table {
     uint64_t root;
     uint32_t root_kind, order;
@@ -110,6 +125,7 @@ struct cn_frame_table {
         changes[CN_FRAME_CHANGES_MAX]; /* functions that change stacks */
     struct cn_frame_range
         resumed; /* one that is shown in the place of them, and left out */
+    struct cn_frame_ending ending;
     struct cn_frame_read head_reads[CN_FRAME_READS_MAX], reads[CN_FRAME_READS_MAX];
 };
 

@@ -7,8 +7,9 @@
 #include "sampler/languages/runtimes.h"
 
 static const struct cn_language_runtime *const runtimes[] = {
-    &cn_language_go,   &cn_language_java, &cn_language_python, &cn_language_javascript,
-    &cn_language_perl, &cn_language_php,  &cn_language_ruby,   NULL,
+    &cn_language_go,         &cn_language_java, &cn_language_python,
+    &cn_language_javascript, &cn_language_perl, &cn_language_php,
+    &cn_language_ruby,       &cn_language_pcre, NULL,
 };
 
 /* A run-time of a process. */
@@ -113,6 +114,8 @@ bool cn_languages_describe(const struct cn_languages *languages,
         const struct language *language = &languages->list[i];
         enum cn_language_table table = CN_LANGUAGE_LATER;
 
+        if (language->runtime->has_code_only)
+            continue;
         if (language->runtime->describe && !*has_table)
             table = language->runtime->describe(language->state, out);
         *has_table |= table == CN_LANGUAGE_TABLE;

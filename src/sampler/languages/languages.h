@@ -62,6 +62,8 @@ struct cn_language_runtime {
      * of addresses. */
     size_t (*finish)(void *state, const struct cn_language_sample *sample,
                      uint64_t *chain, size_t count, size_t most);
+    /* True: it makes code, but has no frames of its own beside the stack. */
+    bool has_code_only;
     /* The table of frame_walk.h; NULL: the run-time has none, its frames are found in copies of
      * stacks. */
     enum cn_language_table (*describe)(void *state, struct cn_frame_table *out);

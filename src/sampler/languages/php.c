@@ -16,13 +16,18 @@
 /* What is the same in all versions that are known. */
 enum {
     FRAME_OPLINE = 0,
+    FRAME_PREPARED = 8,
     FRAME_FUNCTION = 24,
     FRAME_CALL = 40,
+    FRAME_ARGUMENTS = 44,
     FRAME_PREVIOUS = 48,
-    FRAME_LEN = 56,
+    FRAME_LEN = 56, /* as far as it is used */
+    FRAME_SLOTS_BEGIN = 80,
+    FRAME_SLOT_LEN = 16,
     FUNCTION_KIND = 0, /* one byte, then flags in the upper half of the word */
     FUNCTION_NAME = 8,
     FUNCTION_CLASS = 16,
+    FUNCTION_PARAMETERS = 32,
     OPLINE_LINE = 24,
     OPLINE_LEN = 32,
     CLASS_NAME = 8,
@@ -34,6 +39,7 @@ enum {
     EVAL_CODE = 4,
     IS_TOP = 1 << 17, /* of a call: the first frame of the function that interprets */
     OPCODES_MAX = 1 << 24,
+    TOP_BEFORE_CURRENT = 32, /* in the globals */
 };
 
 /* Words of a frame that are read. */
@@ -51,13 +57,13 @@ enum {
 enum { AT_FUNCTION = ROW_LEN }; /* of walks that the sampler does */
 
 static const struct cn_php_layout layouts[] = {
-    {20190902, "7.4", 1664, 488, 60, 64, 136, 144},
-    {20200930, "8.0", 1696, 488, 68, 72, 144, 152},
-    {20210902, "8.1", 1752, 488, 68, 72, 144, 152},
-    {20220829, "8.2", 1800, 488, 80, 88, 152, 160},
-    {20230831, "8.3", 1760, 488, 76, 80, 144, 152},
-    {20240924, "8.4", 1928, 488, 96, 104, 168, 176},
-    {20250925, "8.5", 1952, 512, 96, 104, 168, 176},
+    {20190902, "7.4", 1664, 488, 60, 64, 136, 144, 52, 56},
+    {20200930, "8.0", 1696, 488, 68, 72, 144, 152, 60, 64},
+    {20210902, "8.1", 1752, 488, 68, 72, 144, 152, 60, 64},
+    {20220829, "8.2", 1800, 488, 80, 88, 152, 160, 76, 56},
+    {20230831, "8.3", 1760, 488, 76, 80, 144, 152, 72, 64},
+    {20240924, "8.4", 1928, 488, 96, 104, 168, 176, 92, 72},
+    {20250925, "8.5", 1952, 512, 96, 104, 168, 176, 92, 72},
 };
 
 struct cn_php {
@@ -101,6 +107,19 @@ static void make_tables(struct cn_php *p)
         .link = FRAME_PREVIOUS,
         .frame_len = FRAME_LEN,
         .row_len = ROW_LEN,
+        .ending =
+            {
+                .top = p->layout->current - TOP_BEFORE_CURRENT,
+                .prepared = FRAME_PREPARED,
+                .function = FRAME_FUNCTION,
+                .arguments = FRAME_ARGUMENTS,
+                .internal = INTERNAL_FUNCTION,
+                .parameters = FUNCTION_PARAMETERS,
+                .variables = p->layout->variables,
+                .temporaries = p->layout->temporaries,
+                .frame_len = FRAME_SLOTS_BEGIN,
+                .slot_len = FRAME_SLOT_LEN,
+            },
         .read_count = 13,
         .reads =
             {

@@ -23,6 +23,7 @@ struct cn_php_layout {
     uint32_t globals_len;                     /* of executor_globals */
     uint32_t current;                         /* frame, in them */
     uint32_t last, opcodes, file, first_line; /* of a function */
+    uint32_t variables, temporaries;          /* their numbers, of a function */
 };
 
 /* That of a version; NULL if it is not known. */

@@ -10,6 +10,7 @@ extern const struct cn_language_runtime cn_language_go;
 extern const struct cn_language_runtime cn_language_java;
 extern const struct cn_language_runtime cn_language_python;
 extern const struct cn_language_runtime cn_language_javascript;
+extern const struct cn_language_runtime cn_language_pcre;
 extern const struct cn_language_runtime cn_language_perl;
 extern const struct cn_language_runtime cn_language_php;
 extern const struct cn_language_runtime cn_language_ruby;

@@ -515,7 +515,8 @@ static uint32_t resolve_mapping(struct cn_perf_names *names,
     return at;
 }
 
-/* A frame of an interpreter or a run-time compiler: its module is "[python]". */
+/* A frame of an interpreter or a run-time compiler: its module is "[python]", or "[native]" for code
+ * of no language. */
 static uint32_t resolve_stored(struct cn_perf_names *names, uint64_t address)
 {
     const struct cn_stored_frame *stored =
@@ -563,7 +564,7 @@ const struct cn_perf_frames *cn_perf_names_user(struct cn_perf_names *names, uin
     bool is_new;
     struct cn_perf_found *found = found_at(names, address, process->generation, &is_new);
 
-    if (is_new && cn_stored_language(address) != CN_LANGUAGE_NATIVE) {
+    if (is_new && cn_stored_is_frame(address)) {
         found->frames = resolve_stored(names, address);
     } else if (is_new) {
         const struct cn_unwind_mapping *mapping =

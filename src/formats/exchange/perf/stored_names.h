@@ -69,10 +69,16 @@ void cn_stored_names_decode(struct cn_stored_names *names, struct cn_bytes body)
 const struct cn_stored_frame *cn_stored_names_find(const struct cn_stored_names *names,
                                                    uint64_t address);
 
+/* Does an address stand for a stored frame? */
+static inline bool cn_stored_is_frame(uint64_t address)
+{
+    return address >= CN_STORED_ADDRESS_BASE && address < CN_STORED_ADDRESS_END;
+}
+
 /* The language of an address, CN_LANGUAGE_NATIVE for one of code. */
 static inline enum cn_language cn_stored_language(uint64_t address)
 {
-    return address >= CN_STORED_ADDRESS_BASE && address < CN_STORED_ADDRESS_END
+    return cn_stored_is_frame(address)
                ? (enum cn_language)((address - CN_STORED_ADDRESS_BASE) /
                                     CN_STORED_LANGUAGE_LEN)
                : CN_LANGUAGE_NATIVE;

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/bytes/record.h"
 #include "support/interpreted.h"
 
 static void shows_frames_of_each_version(void **state)
@@ -56,6 +57,56 @@ static void trusts_late_frames_only_if_the_stack_holds_their_instructions(void *
     cn_test_interpreted_free(t);
 }
 
+/* A frame that ends is after that of its caller, or after the last call that is prepared. */
+static void shows_functions_whose_variables_are_freed(void **state)
+{
+    static const char *const freed[] = {
+        "Shape::key:3", "Shape::key:3", "", "usort:0", "{main}:12", "", NULL};
+    enum {
+        CALLER = 0x400,
+        PREPARED = 0x580,
+        ENDING = 0x600,
+        FUNCTION = 0x800,
+        INTERNAL = 0xa00,
+        VARIABLES = 20,
+        TEMPORARIES = 6,
+        MORE_ARGUMENTS = 1,
+    };
+
+    (void)state;
+    for (size_t i = 0; cn_test_php.versions[i]; i++) {
+        uint32_t version = cn_test_php.versions[i];
+        const struct cn_php_layout *l = cn_php_layout_find(version);
+        struct cn_test_interpreted *t = cn_test_interpreted_new(&cn_test_php, version);
+        uint8_t *image = (uint8_t *)t->image.chars;
+        uint64_t top = l->current - 32;
+
+        cn_u32_put(image + FUNCTION + l->variables, VARIABLES);
+        cn_u32_put(image + FUNCTION + l->temporaries, TEMPORARIES);
+        cn_u32_put(image + CALLER + 44, MORE_ARGUMENTS);
+        cn_u64_put(image + ENDING, CN_IMAGE_KEY_ADDRESS + 32);
+        cn_u64_put(image + ENDING + 24, CN_IMAGE_BASE + FUNCTION);
+        cn_u64_put(image + ENDING + 48, CN_IMAGE_BASE + CALLER);
+        for (unsigned round = 0; round < 5; round++) {
+            /* It has ended; it was one of another caller; then it is there. */
+            cn_u64_put(image + top, CN_IMAGE_BASE + ENDING + (round == 0 ? 0 : 80));
+            cn_u64_put(image + ENDING + 48, CN_IMAGE_BASE + CALLER + (round == 1));
+            if (round == 3) {
+                cn_u64_put(image + CALLER + 8, CN_IMAGE_BASE + PREPARED);
+                cn_u64_put(image + PREPARED + 24, CN_IMAGE_BASE + INTERNAL);
+                cn_u32_put(image + PREPARED + 44, 3);
+            }
+            if (round == 4)
+                cn_u64_put(image + CALLER + 8, 0x10); /* no memory */
+            assert_true(cn_test_interpreted_read(t));
+            cn_test_interpreted_finish(t, false, true);
+            cn_test_interpreted_expect(t, round == 2 || round == 3 ? freed
+                                                                   : cn_test_php.merged);
+        }
+        cn_test_interpreted_free(t);
+    }
+}
+
 static void names_versions_that_are_not_known(void **state)
 {
     struct cn_frame_table table;
@@ -92,6 +143,7 @@ int main(void)
         cmocka_unit_test(changes_no_stack_that_contradicts_the_frames),
         cmocka_unit_test(survives_any_memory),
         cmocka_unit_test(trusts_late_frames_only_if_the_stack_holds_their_instructions),
+        cmocka_unit_test(shows_functions_whose_variables_are_freed),
         cmocka_unit_test(names_versions_that_are_not_known),
     };
 
