@@ -308,7 +308,7 @@ static void collect_status(struct program_launch *launch)
     launch->facts.elapsed_ns = cn_clock_ns() - launch->start_ns;
     launch->pid = 0;
     forwarded_to = 0;
-    launch->drain.step_count = 0;
+    cn_drain_look_now(&launch->drain);
     launch->drain.looks_for_zombies = true;
     interrupts = 0;
 }
@@ -442,7 +442,7 @@ static bool watch(struct program_launch *launch, struct cn_error *err)
             return ok;
         /* A child takes its track before it is not coming any more: look in this order. */
         if (launch->pid == 0 && !has_coming(launch, &since_ns, &coming)) {
-            launch->drain.step_count = 0;
+            cn_drain_look_now(&launch->drain);
             ok = cn_drain_step(&launch->drain, err);
             if (!ok || launch->drain.open_count == 0)
                 return ok;

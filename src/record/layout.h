@@ -29,9 +29,14 @@
 #define CN_REC_T_SETTLING_END 152
 #define CN_REC_T_SETTLING_AT  160
 #define CN_REC_T_SLOT_LEN     168
-/* In the page that fork clears. */
-#define CN_REC_T_LIMIT      16384
-#define CN_REC_T_FILTER_END 16400 /* the last frame that assembly may push */
+/* In the page that fork clears: as far away as an instruction reaches. */
+#if defined(__x86_64__)
+#define CN_REC_T_LIMIT 65536
+#else
+#define CN_REC_T_LIMIT 16384
+#endif
+#define CN_REC_T_FILTER_END \
+    (CN_REC_T_LIMIT + 16) /* the last frame that assembly may push */
 
 /* struct cn_rec_frame */
 #define CN_REC_F_LOC      0

@@ -36,7 +36,7 @@
     "ld-linux libc.so. libpthread.so. libdl.so. librt.so. libgcc_s. libasan.so. " \
     "libtsan.so. libubsan.so. liblsan.so. linux-vdso libcairn-record"
 
-#define CN_REC_MAGIC 0x32306472636e7263u
+#define CN_REC_MAGIC 0x33306472636e7263u
 
 /* The processor that this file is compiled for. */
 #if defined(__x86_64__)
@@ -48,6 +48,7 @@ enum { CN_REC_MACHINE = EM_AARCH64 };
 enum {
     CN_REC_PAGE_LEN = 4096,
     CN_REC_TRACK_COUNT = 1 << 16,
+    CN_REC_TRACK_LEN = 256, /* so that threads do not write to the same line of a cache */
     CN_REC_RING_MIN = 16 << 10,
     CN_REC_RING_MAX = 64 << 20,
     CN_REC_RING_KINDS = 3,
@@ -135,7 +136,7 @@ struct cn_rec_track {
     uint64_t ring_len;            /* a power of two, at most that of others */
     uint32_t task_parent;         /* of a forked process; 0 for a thread */
     _Atomic uint32_t is_unlisted; /* set last; who writes the line clears it */
-    uint8_t padding[CN_REC_PAGE_LEN - 152];
+    uint8_t padding[CN_REC_TRACK_LEN - 152];
 };
 
 /* The end of the records that can be drained. */
@@ -422,10 +423,10 @@ enum {
     CN_REC_VALUES_OFF = CN_REC_RULES_OFF + CN_REC_RULE_MAX * 72,
     CN_REC_PATCHES_OFF = CN_REC_VALUES_OFF + CN_REC_VALUE_MAX * 36,
     CN_REC_TRACKS_OFF = CN_REC_PATCHES_OFF + CN_REC_PATCH_MAX * 72,
-    CN_REC_RINGS_OFF = CN_REC_TRACKS_OFF + CN_REC_TRACK_COUNT * CN_REC_PAGE_LEN,
+    CN_REC_RINGS_OFF = CN_REC_TRACKS_OFF + CN_REC_TRACK_COUNT * CN_REC_TRACK_LEN,
 };
 
-_Static_assert(sizeof(struct cn_rec_track) == CN_REC_PAGE_LEN, "a track is a page");
+_Static_assert(sizeof(struct cn_rec_track) == CN_REC_TRACK_LEN, "padding");
 _Static_assert(sizeof(struct cn_rec_shared) <= CN_REC_SETS_OFF, "rule sets follow");
 _Static_assert(sizeof(struct cn_rec_rule_set) <= 8 << 10,
                "CN_REC_RULES_OFF counts on it");

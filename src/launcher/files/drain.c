@@ -20,7 +20,7 @@ enum {
     LEAST_LEN = 64 << 10, /* bytes of a running thread that are worth a system call */
     REST_NS_MAX = 10000000,
     REST_FACTOR = 4,  /* rest this many times as long as a step took */
-    DEAD_FACTOR = 10, /* and look for dead threads less often */
+    DEAD_FACTOR = 40, /* and look for dead threads less often */
 };
 
 /* The last writer may have died before it updated `drained`: correct it by the length of
@@ -218,9 +218,8 @@ static bool look_at(struct cn_drain *drain, struct cn_rec_track *track,
 
 bool cn_drain_step(struct cn_drain *drain, struct cn_error *err)
 {
-    bool looks_for_dead =
-        drain->step_count % LOOK_FOR_DEAD_STEPS == 0 &&
-        (drain->step_count == 0 || cn_clock_ns() >= drain->next_dead_ns);
+    bool looks_for_dead = drain->step_count % LOOK_FOR_DEAD_STEPS == 0 &&
+                          cn_clock_ns() >= drain->next_dead_ns;
     uint32_t count = atomic_load(&drain->memory->head->track_count);
     uint64_t begin_ns = cn_clock_read_ns(CLOCK_THREAD_CPUTIME_ID), rest_ns;
     bool ok = true;
@@ -322,9 +321,15 @@ void cn_drain_wait(struct cn_drain *drain, uint32_t timeout_ms)
     atomic_store(&head->is_asleep, 0);
 }
 
-bool cn_drain_finish(struct cn_drain *drain, struct cn_error *err)
+void cn_drain_look_now(struct cn_drain *drain)
 {
     drain->step_count = 0;
+    drain->next_dead_ns = 0;
+}
+
+bool cn_drain_finish(struct cn_drain *drain, struct cn_error *err)
+{
+    cn_drain_look_now(drain);
     return cn_drain_step(drain, err) &&
            (!drain->is_packed || cn_packed_files_finish(&drain->packed, err));
 }

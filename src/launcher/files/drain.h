@@ -61,6 +61,9 @@ CN_CHECK bool cn_drain_end(struct cn_drain *drain, struct cn_error *err);
 /* Continue after the process that drained before has died. */
 CN_CHECK bool cn_drain_take_over(struct cn_drain *drain, struct cn_error *err);
 
+/* Look for dead threads in the next step, however long that takes. */
+void cn_drain_look_now(struct cn_drain *drain);
+
 /* Sleep until a thread rings the bell, a signal arrives, or the time is up. */
 void cn_drain_wait(struct cn_drain *drain, uint32_t timeout_ms);
 

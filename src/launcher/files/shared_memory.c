@@ -176,8 +176,8 @@ void cn_shared_memory_reserve_tracks(struct cn_shared_memory *memory)
         wanted = CN_REC_TRACK_COUNT;
     if (ready >= wanted)
         return;
-    if (reserve(memory, CN_REC_TRACKS_OFF + ready * CN_REC_PAGE_LEN,
-                (wanted - ready) * CN_REC_PAGE_LEN) &&
+    if (reserve(memory, CN_REC_TRACKS_OFF + ready * CN_REC_TRACK_LEN,
+                (wanted - ready) * CN_REC_TRACK_LEN) &&
         reserve(memory, off, cn_rec_ring_off(head, wanted) - off))
         atomic_store(&head->ready_count, (uint32_t)wanted);
     else

@@ -21,7 +21,7 @@ static void take_over(struct cn_drain *drain)
     (void)!cn_module_files_update(&modules, &err);
     do {
         cn_drain_wait(drain, LOOK_EVERY_MS);
-        drain->step_count = 0;
+        cn_drain_look_now(drain);
     } while (cn_drain_step(drain, &err) && drain->open_count > 0);
     (void)!cn_drain_finish(drain, &err);
     (void)!cn_module_files_finish(&modules, &err);

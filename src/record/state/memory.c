@@ -18,8 +18,8 @@
 #define RESERVED_MAX (UINT64_C(2) << 30)
 
 enum {
-    WINDOW_LEN = 64, /* tracks that are mapped at once */
-    RING_SHARE = 64, /* of a limited address space */
+    WINDOW_LEN = 256, /* tracks that are mapped at once: the largest page */
+    RING_SHARE = 64,  /* of a limited address space */
 };
 
 static struct {

@@ -11,11 +11,23 @@
 enum {
     FRAMES_MAX = 1 << 20, /* open calls of a thread, if memory allows */
     FRAMES_MIN = 1 << 11,
-    FRAMES_SHARE = 16,                            /* of a limited address space */
-    BLOCK_LEN = CN_REC_T_LIMIT / CN_REC_PAGE_LEN, /* threads that are mapped at once */
+    FRAMES_SHARE = 16, /* of a limited address space */
+    /* Threads that are mapped at once: as many as there are so far. */
+    BLOCK_MIN = 4,
+    BLOCK_MAX = CN_REC_T_LIMIT / CN_REC_PAGE_LEN,
 };
 
 static struct cn_rec_thread *_Atomic unused;
+static _Atomic uint32_t mapped_count;
+
+static uint32_t choose_block_len(uint64_t limit)
+{
+    uint32_t wanted = atomic_load_explicit(&mapped_count, memory_order_relaxed);
+
+    if (limit != UINT64_MAX)
+        return 1;
+    return wanted < BLOCK_MIN ? BLOCK_MIN : wanted > BLOCK_MAX ? BLOCK_MAX : wanted;
+}
 
 /* Add the list that this thread has removed, less its first elements: there are none, or few that
  * others have added since. */
@@ -37,11 +49,12 @@ static void add_rest(struct cn_rec_thread *first)
 }
 
 /* Map a block: the frames of its threads, their structures, and as many pages that fork clears.
- * A mapping for each thread would exceed the number that a process may have. */
+ * A mapping for each thread would exceed the number that a process may have, and threads that
+ * start at once would wait for each other. */
 static struct cn_rec_thread *map_block(void)
 {
     uint64_t limit = cn_rec_memory_limit_len(), wanted = limit / FRAMES_SHARE;
-    uint32_t threads = limit == UINT64_MAX ? BLOCK_LEN : 1;
+    uint32_t threads = choose_block_len(limit);
     uint64_t count = FRAMES_MAX, frames_len = 0, len = 0;
     uint64_t wiped_len = threads * CN_REC_PAGE_LEN;
     struct cn_rec_thread *first = NULL;
@@ -62,6 +75,7 @@ static struct cn_rec_thread *map_block(void)
     if (cn_rec_syscall3(SYS_madvise, (long)(at + frames_len + CN_REC_T_LIMIT),
                         (long)wiped_len, MADV_WIPEONFORK) < 0)
         return NULL;
+    atomic_fetch_add_explicit(&mapped_count, threads, memory_order_relaxed);
     for (uint32_t i = threads; i-- > 0;) {
         struct cn_rec_thread *thread =
             (struct cn_rec_thread *)(at + frames_len + (size_t)i * CN_REC_PAGE_LEN);
