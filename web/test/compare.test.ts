@@ -104,6 +104,12 @@ test("a cause says why, and the sentence says what is worse", () => {
   assert.equal(reasonOf(cause({ callsA: 1, callsB: 1, difference: -1 })), "one call, shorter");
   assert.equal(reasonOf(cause({})), "its own cost");
   const tones = (text: string) => sentenceParts(text).map(({ tone }) => tone);
+  assert.deepEqual(
+    tones(
+      "f, new, +1 ms and 1 more change; the whole differs by no more than noise: 9 ms and 10 ms",
+    ),
+    [""],
+  );
   assert.deepEqual(sentenceParts("B is 4.81 ms slower: f, new"), [
     { text: "B is ", tone: "" },
     { text: "4.81 ms slower", tone: "worse" },

@@ -70,8 +70,7 @@ static void add_change(struct cn_text *text, const struct cn_comparison *c,
     add_size(text, c, difference);
 }
 
-/* "B is 9.8 ms slower", "B has 300 fewer samples". */
-static void add_whole(struct cn_text *text, const struct cn_comparison *c)
+static void add_scaling(struct cn_text *text, const struct cn_comparison *c)
 {
     static const char *const per[] = {
         [CN_SCALE_NOT] = "",
@@ -82,9 +81,15 @@ static void add_whole(struct cn_text *text, const struct cn_comparison *c)
         [CN_SCALE_STRONG] = "beyond strong scaling, ",
         [CN_SCALE_WEAK] = "beyond weak scaling, ",
     };
-    double difference = c->whole[CN_SIDE_B] - c->whole[CN_SIDE_A];
 
     cn_text_str_add(text, per[c->scaling]);
+}
+
+/* "B is 9.8 ms slower", "B has 300 fewer samples". */
+static void add_whole(struct cn_text *text, const struct cn_comparison *c)
+{
+    double difference = c->whole[CN_SIDE_B] - c->whole[CN_SIDE_A];
+
     if (is_time(c)) {
         cn_text_str_add(text, "B is ");
         add_size(text, c, difference);
@@ -96,34 +101,51 @@ static void add_whole(struct cn_text *text, const struct cn_comparison *c)
     }
 }
 
+/* "149 ms and 160 ms", "300 and 310 samples". */
+static void add_both(struct cn_text *text, const struct cn_comparison *c)
+{
+    add_size(text, c, c->whole[CN_SIDE_A]);
+    cn_text_str_add(text, " and ");
+    add_size(text, c, c->whole[CN_SIDE_B]);
+    if (!is_time(c))
+        cn_text_printf(text, " %s", c->metric);
+}
+
 void cn_explanation_sentence_add(struct cn_text *text, const struct cn_comparison *c,
                                  const struct cn_explanation *e)
 {
     bool is_tested = e->over != CN_OVER_NOTHING;
+    enum cn_verdict whole = e->whole.evidence.verdict;
+    /* A change may be certain where the whole is not. */
+    bool has_whole = !is_tested || whole == CN_VERDICT_REAL;
     size_t count = is_tested ? e->real_count : e->shown;
 
     if (e->changed_count == 0) {
         cn_text_str_add(text, "no difference");
         return;
     }
-    if (is_tested && count == 0 && e->whole.evidence.verdict != CN_VERDICT_REAL) {
+    add_scaling(text, c);
+    if (count == 0 && !has_whole) {
         cn_text_str_add(text, "A and B differ by no more than noise: ");
-        add_size(text, c, c->whole[CN_SIDE_A]);
-        cn_text_str_add(text, " and ");
-        add_size(text, c, c->whole[CN_SIDE_B]);
-        if (!is_time(c))
-            cn_text_printf(text, " %s", c->metric);
+        add_both(text, c);
         return;
     }
-    add_whole(text, c);
+    if (has_whole)
+        add_whole(text, c);
     if (count == 0) {
         cn_text_str_add(text, ", but no single change is more than noise");
         return;
     }
-    cn_text_str_add(text, ": ");
+    cn_text_str_add(text, has_whole ? ": " : "");
     add_change(text, c, &e->list[0]);
     if (count > 1)
         cn_text_printf(text, " and %zu more change%s", count - 1, count > 2 ? "s" : "");
     if (!is_tested)
         cn_text_str_add(text, "; whether that is noise is unknown");
+    if (has_whole)
+        return;
+    cn_text_str_add(text, whole == CN_VERDICT_UNKNOWN
+                              ? "; whether the whole differs is unknown: "
+                              : "; the whole differs by no more than noise: ");
+    add_both(text, c);
 }

@@ -179,7 +179,7 @@ export function reasonOf(line: Change): string {
 // The sentence of the server in parts: what is better or worse has a colour.
 export function sentenceParts(sentence: string): { text: string; tone: "" | "worse" | "better" }[] {
   const match = /^(.*? )(\S+ \S+ (slower|faster|more \S+|fewer \S+|less \S+))(.*)$/.exec(sentence);
-  if (!match) return [{ text: sentence, tone: "" }];
+  if (!match || !/(^|, )B (is|has) /.test(sentence)) return [{ text: sentence, tone: "" }];
   const [, before = "", said = "", word = "", after = ""] = match;
   return [
     { text: before, tone: "" },
