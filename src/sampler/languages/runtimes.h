@@ -14,5 +14,6 @@ extern const struct cn_language_runtime cn_language_pcre;
 extern const struct cn_language_runtime cn_language_perl;
 extern const struct cn_language_runtime cn_language_php;
 extern const struct cn_language_runtime cn_language_ruby;
+extern const struct cn_language_runtime cn_language_unsupported;
 
 #endif
