@@ -104,6 +104,9 @@ bool cn_cct_merged_add(struct cn_cct_merged *merged, struct cn_cct_functions *fu
 
     list[0] = cn_tree_child(&merged->tree, 0, entry_of(task));
     merged->is_of_traces |= task->options.query->rec->trace_count > 0;
+    /* Where switches were recorded and there were none, nothing waited. */
+    merged->has_waits |=
+        (task->options.query->rec->features & CN_FEATURE_PERF_EVENT) != 0;
     for (size_t i = 1; i < task->tree.count; i++) {
         const struct cn_tree_link *link = &task->tree.links[i];
         cn_cct_id parent = list[link->parent];

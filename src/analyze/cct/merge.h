@@ -64,7 +64,7 @@ enum { CN_CCT_KEY_INLINED = 1 << 30 };
 struct cn_cct_merged {
     struct cn_tree tree;
     struct cn_cct_names names;
-    bool has_waits;    /* a task waited: the node of its waiting is that of its call */
+    bool has_waits;    /* waiting is known: its node is that of its call */
     bool is_of_traces; /* all tasks have one entry point */
 
     /* Self time by node, only where short contexts are left out. */

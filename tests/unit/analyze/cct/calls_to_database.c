@@ -495,6 +495,28 @@ static void sleep_is_time_but_not_on_a_processor(void **state)
     close_subject(&s);
 }
 
+static void without_switches_all_time_is_on_a_processor(void **state)
+{
+    struct subject s;
+    double *time, *cpu;
+
+    (void)state;
+    open_subject(&s, "no-event");
+    s.rec->features &= ~(uint64_t)CN_FEATURE_PERF_EVENT;
+    analyse(&s);
+    assert_false(cn_metrics_have_waits(&s.db->metrics));
+    close_subject(&s);
+    open_subject(&s, "no-event");
+    s.rec->features |= CN_FEATURE_PERF_EVENT;
+    analyse(&s);
+    time = values_of(s.db, 1, "time (sec)", "execution");
+    cpu = values_of(s.db, 1, "cpu time (sec)", "execution");
+    assert_true(time[0] > 0 && cpu[0] == time[0]);
+    free(time);
+    free(cpu);
+    close_subject(&s);
+}
+
 static struct cn_cct_location no_location(void *arg, const struct cn_call_module *module,
                                           uint64_t offset)
 {
@@ -580,6 +602,7 @@ int main(void)
         cmocka_unit_test(filters_hide_calls_but_not_time),
         cmocka_unit_test(the_call_site_is_a_context),
         cmocka_unit_test(sleep_is_time_but_not_on_a_processor),
+        cmocka_unit_test(without_switches_all_time_is_on_a_processor),
     };
 
     return CN_TEST_ON_DATA(tests);
