@@ -239,6 +239,7 @@ test("a duration that the clock does not resolve is less than that", () => {
   const { unit, print } = percentileUnit(22e-9, "auto", 3e-5);
   assert.equal(unit, "µs");
   assert.equal(print(22e-9), "< 0.022");
+  assert.equal(percentileUnit(22e-9, "auto", 0.5).print(22e-9), "< 0.001");
   assert.equal(print(23e-9), "0.023");
   assert.equal(print(null), "");
   assert.equal(percentileUnit(undefined, "ns", 1).print(1e-9), "1");

@@ -1,8 +1,7 @@
 // The calls of a recording that are in the page: consecutive pages, extended at both ends, and their
 // lines.
 
-import { formatNs } from "../shared/format";
-import { columnUnit } from "../shared/units";
+import { formatMoment } from "../shared/format";
 import type { Call, Calls } from "../../generated/answers";
 
 const PAGES_MAX = 12;
@@ -128,14 +127,11 @@ export function lineAt(lines: Line[], time: number): number {
   return lines.length === 0 ? -1 : at;
 }
 
-const MICROSECONDS = columnUnit("sec", null, "auto");
-const LONG = 1e7; // ns: with more than four digits of microseconds, another unit is easier to read
-
-const printNs = (ns: number): string => (ns < LONG ? MICROSECONDS.print(ns / 1e9) : formatNs(ns));
-
+// In microseconds, as times are: a column has one unit.
 export function printDuration(call: Call): string {
-  if (call.duration !== undefined) return `${call.isOpen ? "open " : ""}${printNs(call.duration)}`;
-  return call.atLeast === undefined ? "" : `≥ ${printNs(call.atLeast)}`;
+  if (call.duration !== undefined)
+    return `${call.isOpen ? "open " : ""}${formatMoment(call.duration)}`;
+  return call.atLeast === undefined ? "" : `≥ ${formatMoment(call.atLeast)}`;
 }
 
 const SHORTEST = 10; // ns

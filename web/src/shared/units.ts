@@ -64,7 +64,9 @@ export function percentileUnit(
   return {
     unit,
     print: (value) =>
-      value && resolution && value <= resolution ? `< ${print(resolution)}` : print(value),
+      value && resolution && value <= resolution
+        ? print(resolution).replace(/^(?!<)/, "< ")
+        : print(value),
   };
 }
 

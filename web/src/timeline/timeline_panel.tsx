@@ -49,7 +49,7 @@ function FunctionList(props: { times: Times; title: string }) {
       <thead>
         <tr>
           <th scope="col">function</th>
-          <th scope="col" colSpan={2}>
+          <th scope="col" colSpan={2} title={props.title}>
             {props.title} ({unit})
           </th>
         </tr>

@@ -5,7 +5,7 @@ import { axisStep, formatNs, formatTick } from "../shared/format";
 import { fitName } from "../shared/names/names";
 import type { Range } from "../shared/range";
 import { uiScale } from "../shared/look/ui_scale";
-import { drawVeils, fillVeils, type Veils } from "../shared/veil";
+import { dimOf, fillVeils, inkOver, type Veils } from "../shared/veil";
 import { stripOf, type NestedFrame, type NestedRow } from "./nested";
 import type { Points, PointsOf } from "./use_tracks";
 import { pinnedTracks, tracksBetween, type Layout, type ThreadTrack, type Track } from "./tracks";
@@ -72,6 +72,7 @@ function cachedColor(name: string): string {
 export interface Theme {
   ink: string;
   onFill: string;
+  edge: string; // of text
   faint: string;
   line: string;
   paper: string;
@@ -91,6 +92,7 @@ export function readTheme(): Theme {
     isDark: dark,
     ink: themeColor("--ink"),
     onFill: themeColor("--on-fill"),
+    edge: `${themeColor("--on-fill")}80`,
     faint: themeColor("--faint"),
     line: themeColor("--line"),
     paper: themeColor("--paper"),
@@ -197,8 +199,29 @@ function drawStates(
 }
 
 const TEXT_MIN = 28; // pixels of a box with a name
+const EDGE = 2.5; // pixels
+const LETTER = 0.4; // width of a letter, about, to the height of a level
 
-// Boxes with their names, then waiting on top of them, on which names are legible once more.
+// How much of a row is hidden between two pixels, on average.
+function dimBetween(
+  row: NestedRow,
+  x: (column: number) => number,
+  from: number,
+  to: number,
+): number {
+  let [low, high] = [0, row.busy.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (x(row.busy[middle]?.end ?? 0) <= from) low = middle + 1;
+    else high = middle;
+  }
+  let sum = 0;
+  for (let run = row.busy[low]; run && x(run.begin) < to; run = row.busy[++low])
+    sum += dimOf(run.share) * (Math.min(to, x(run.end)) - Math.max(from, x(run.begin)));
+  return sum / Math.max(1, to - from);
+}
+
+// Boxes, waiting on top of them, then their names, each in one colour that is legible there.
 function drawNested(
   context: CanvasRenderingContext2D,
   frame: NestedFrame,
@@ -226,15 +249,20 @@ function drawNested(
   }
   context.globalAlpha = 1;
   context.textBaseline = "middle";
-  const drawNames = (ink: string) => {
+  fillVeils(context, veilsOf(frame, row, box));
+  context.strokeStyle = theme.edge;
+  context.lineWidth = EDGE;
+  context.lineJoin = "round";
+  for (const [name, from, top, wide] of names) {
+    const text = fitName(context, name, wide - 6);
+    if (!text) continue;
+    const reach = Math.min(wide, text.length * box.level * LETTER);
+    const ink = inkOver(dimBetween(row, x, from, from + reach));
+    // Light text lies on stripes of all shades: its edge is dark.
+    if (ink !== theme.onFill && isDark()) context.strokeText(text, from + 3, top + box.level / 2);
     context.fillStyle = ink;
-    for (const [name, from, top, wide] of names) {
-      const text = fitName(context, name, wide - 6);
-      if (text) context.fillText(text, from + 3, top + box.level / 2);
-    }
-  };
-  drawNames(theme.onFill);
-  drawVeils(context, veilsOf(frame, row, box), drawNames);
+    context.fillText(text, from + 3, top + box.level / 2);
+  }
 }
 
 // The calls of a thread without names, in levels that may be too low for them.

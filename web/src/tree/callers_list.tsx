@@ -1,6 +1,7 @@
 // Callers or callees of a function, with their costs.
 
 import { formatPercent } from "../shared/format";
+import { Name } from "../shared/names/name";
 import { columnUnit } from "../shared/units";
 import { share, sideName } from "./tree_rows";
 import type { Column, FunctionRow, Row } from "../../generated/answers";
@@ -41,7 +42,7 @@ export function OthersList(props: Props) {
       <tbody>
         {others.map(({ path, row }) => (
           <tr key={row.id}>
-            <td class="barred name">
+            <td class="barred other">
               <i
                 class="bar"
                 style={{ width: `${share(row.values[0] ?? null, whole.values[0] ?? null) * 100}%` }}
@@ -51,7 +52,7 @@ export function OthersList(props: Props) {
                 title={`${row.label}: ${props.title ?? "go to the context where it costs most"}`}
                 onClick={() => props.onOpen(path, row)}
               >
-                {row.label}
+                <Name name={row.label} />
               </button>
             </td>
             {shown.map(({ column, i, unit }, index) => (

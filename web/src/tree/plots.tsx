@@ -9,7 +9,8 @@ import type { Latency, Thread } from "../../generated/answers";
 import { useAnswer } from "../shared/use_answer";
 
 const PLOT = { left: 52, right: 8, top: 8, bottom: 18, width: 340, height: 120 };
-const MARKS = 24; // pixels for names of marks above a plot
+const MARK = 12; // pixels: the name of a mark above a plot
+const MARKS = 3 * MARK;
 const INNER = {
   width: PLOT.width - PLOT.left - PLOT.right,
   height: PLOT.height - PLOT.top - PLOT.bottom,
@@ -124,12 +125,12 @@ export function LatencyPlot(props: { latency: Latency }) {
         {marks.map(([name, ns], i) =>
           ns === null ? null : (
             <g key={name}>
-              <line class="plot-mark" x1={x(ns)} x2={x(ns)} y1={9 * i - MARKS} y2={FLOOR} />
+              <line class="plot-mark" x1={x(ns)} x2={x(ns)} y1={MARK * i - MARKS} y2={FLOOR} />
               <text
                 class="plot-text"
                 text-anchor={x(ns) > PLOT.width - 40 ? "end" : "start"}
                 x={x(ns) + (x(ns) > PLOT.width - 40 ? -2 : 2)}
-                y={9 * i - MARKS + 8}
+                y={MARK * i - MARKS + 9}
               >
                 {name}
               </text>
