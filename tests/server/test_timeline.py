@@ -156,6 +156,18 @@ class Timelines(Asking):
         self.assertEqual(sum(parts), whole["blocked"])
         self.assertEqual(self.ask(0, "states")["states"], [])
 
+    def test_processors_are_busy_while_threads_run(self):
+        answer = self.until_done(1, "processors", columns=100)
+        running = dict(self.ask(1, "states", begin=0, end=answer["end"])["states"])["running"]
+        self.assertEqual([one["number"] for one in answer["processors"]], [0, 1])
+        self.assertGreater(min(one["busy"] for one in answer["processors"]), 0)
+        self.assertLessEqual(sum(one["busy"] for one in answer["processors"]), running)
+        for one in answer["processors"]:
+            ends = [0, *(end for run in one["runs"] for end in run[:2])]
+            self.assertEqual(ends, sorted(ends))
+            self.assertTrue(all(0 < run[3] <= 1 for run in one["runs"]))
+        self.assertEqual(self.ask(0, "processors")["processors"], [])
+
     def check_states_of_switches(self, service):
         """Over time, as sums, and as costs."""
         answer = service.get("sources/0/states", list=1)

@@ -24,6 +24,7 @@ import { chooseDepth, cut, levelsWithRoom, parseNested, stripOf } from "../src/t
 import { moved } from "../src/timeline/track_tiles";
 import { counterScale } from "../src/timeline/track_draw";
 import { shorten } from "../src/timeline/timeline_panel";
+import { cpuRunAt, parseCpus } from "../src/timeline/use_tracks";
 import {
   layOut,
   dropTarget,
@@ -232,7 +233,9 @@ const shown = (choice: Partial<Choice>) =>
       ? `${track.name}${track.isOpen ? "" : " closed"}`
       : track.kind === "group"
         ? track.label
-        : track.counter.name,
+        : track.kind === "cpu"
+          ? `CPU ${track.number}`
+          : track.counter.name,
   );
 
 test("tracks that are equally busy are in natural order, without threads that have no data", () => {
@@ -579,4 +582,37 @@ test("flows of the call at the cursor, their curves, and the way along them", ()
   );
   assert.deepEqual(curvesOf(flows, { ...shown, range: { begin: 80, end: 90 } }), []);
   assert.deepEqual(startsOf([{ ...threads[1]!, creator: 7, start: 40 }])[0]?.to.time, 40);
+});
+
+test("processors follow threads, closed if there are many, and gaps are gaps", () => {
+  const listed = (processors: number[], choice: Partial<Choice> = {}) =>
+    layOut(threads, { ...plain, ...choice }, heights, () => 2, [], null, processors).tracks.flatMap(
+      (track) => (track.kind === "cpu" ? [track.number] : []),
+    );
+  assert.deepEqual(listed([0, 3]), [0, 3]);
+  assert.deepEqual(listed([0, 3], { shut: new Set(["Processors"]) }), []);
+  const many = Array.from({ length: 9 }, (_, i) => i);
+  assert.deepEqual(listed(many), []);
+  assert.deepEqual(listed(many, { shut: new Set(["Processors"]) }), many);
+  const cpus = parseCpus({
+    isPending: false,
+    begin: 1000,
+    end: 2000,
+    columns: 10,
+    processors: [
+      {
+        number: 3,
+        busy: 250,
+        runs: [
+          [1, 3, 7, 1],
+          [3, 4, 8, 0.5],
+        ],
+      },
+    ],
+  });
+  assert.equal(cpuRunAt(cpus, 3, 1050), null);
+  assert.equal(cpuRunAt(cpus, 3, 1100)?.profile, 7);
+  assert.equal(cpuRunAt(cpus, 3, 1399)?.profile, 8);
+  assert.equal(cpuRunAt(cpus, 0, 1100), null);
+  assert.equal(cpuRunAt(null, 3, 1100), null);
 });

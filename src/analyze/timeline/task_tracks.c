@@ -30,6 +30,9 @@ struct tracks_reader {
     size_t items_left;
     bool is_over; /* the limit was reached */
     struct cn_state_clock clock;
+    bool is_out;        /* it does not run */
+    uint64_t run_ns;    /* when it began to run */
+    uint32_t processor; /* where, if that is known; else CN_NONE */
     struct cn_counter_levels *levels;
     struct call_counts calls;
 };
@@ -151,6 +154,33 @@ static void see_state(struct tracks_reader *reader, const struct cn_call *call)
         add_change(reader, reader->clock.state);
 }
 
+static void end_run(struct tracks_reader *reader, uint64_t now_ns, uint32_t processor)
+{
+    if (!reader->is_out && !reader->is_over)
+        cn_thread_runs_add(&reader->tracks.runs, reader->run_ns, now_ns, processor);
+}
+
+/* A task runs from its first record on, where its first event says. */
+static void see_run(struct tracks_reader *reader, const struct cn_call *call)
+{
+    bool is_in = call->address == CN_EVENT_SCHED_IN;
+
+    if (reader->run_ns == 0)
+        reader->run_ns = call->time_ns;
+    if (call->kind != CN_CALL_EVENT)
+        return;
+    uint32_t processor = call->depth > 0 ? call->depth - 1u : CN_NONE;
+    if (call->address == CN_EVENT_SCHED_OUT ||
+        call->address == CN_EVENT_SCHED_OUT_PREEMPT) {
+        end_run(reader, call->time_ns, processor);
+        reader->is_out = true;
+    } else if (is_in) {
+        reader->is_out = false;
+        reader->run_ns = call->time_ns;
+        reader->processor = processor;
+    }
+}
+
 static void read_batch(struct tracks_reader *reader, const struct cn_call_batch *batch)
 {
     for (size_t i = 0; i < batch->count; i++) {
@@ -161,6 +191,7 @@ static void read_batch(struct tracks_reader *reader, const struct cn_call_batch 
         if (call->time_ns > reader->calls.last_ns)
             reader->calls.last_ns = call->time_ns;
         see_state(reader, call);
+        see_run(reader, call);
         if (!reader->is_over && call->kind == CN_CALL_EVENT)
             see_event(reader, batch, call);
     }
@@ -188,6 +219,7 @@ static bool read_stream(struct tracks_reader *reader, struct cn_call_stream *str
             return false;
         read_batch(reader, &batch);
     }
+    end_run(reader, reader->clock.now_ns, reader->processor);
     if (reader->tracks.states.count > 0 && !reader->is_over)
         add_change(reader, CN_TASK_UNKNOWN);
     take_whole(reader);
@@ -215,6 +247,7 @@ bool cn_task_tracks_read(struct cn_task_tracks *out, const struct cn_recording *
 
     reader->rec = rec;
     reader->items_left = item_max;
+    reader->processor = CN_NONE;
     reader->levels = cn_counter_levels_new();
     cn_state_clock_init(&reader->clock, cn_time_always);
     reader->calls.part_max = parts_for(item_max);
@@ -234,6 +267,7 @@ bool cn_task_tracks_read(struct cn_task_tracks *out, const struct cn_recording *
 void cn_task_tracks_done(struct cn_task_tracks *tracks)
 {
     cn_thread_states_done(&tracks->states);
+    cn_thread_runs_done(&tracks->runs);
     for (unsigned i = 0; i < CN_COUNTER_COUNT; i++)
         free(tracks->readings[i].list);
     for (size_t i = 0; i < tracks->named_count; i++)

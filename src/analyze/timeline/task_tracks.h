@@ -15,6 +15,7 @@
 #include "analyze/waits.h"
 #include "base/error.h"
 #include "model/calls/values.h"
+#include "model/thread_runs.h"
 
 struct cn_database;
 
@@ -31,6 +32,7 @@ struct cn_readings {
 struct cn_task_tracks {
     struct cn_thread_states states;
     bool has_states;            /* there are scheduler events */
+    struct cn_thread_runs runs; /* from events that name their processor */
     struct cn_state_sums whole; /* of all its records, also those after the limit */
     uint64_t first_ns, last_ns; /* when it first ran, and of its last record */
     struct cn_readings readings[CN_COUNTER_COUNT];

@@ -37,6 +37,7 @@ static const struct route_question of_databases[] = {
     {"range", .of_source = cn_api_range, .has_lens = true},
     {"states", .of_source = cn_api_states},
     {"counters", .of_source = cn_api_counters},
+    {"processors", .of_source = cn_api_processors},
     {"calls", .of_source = cn_api_calls},
     {"find", .of_source = cn_api_find},
     {"function", .of_source = cn_api_function, .has_lens = true},

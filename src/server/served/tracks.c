@@ -140,3 +140,11 @@ const struct cn_task_tracks *cn_served_tracks_of(const struct cn_served_tracks *
 {
     return profile == 0 || profile > tracks->count ? NULL : &tracks->list[profile - 1];
 }
+
+const struct cn_thread_runs *cn_served_runs_of(const struct cn_served_tracks *tracks,
+                                               uint32_t profile)
+{
+    const struct cn_task_tracks *of_task = cn_served_tracks_of(tracks, profile);
+
+    return of_task ? &of_task->runs : NULL;
+}

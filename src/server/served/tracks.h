@@ -15,6 +15,7 @@
 struct cn_database;
 struct cn_recording;
 struct cn_task_tracks;
+struct cn_thread_runs;
 
 struct cn_served_tracks {
     const struct cn_recording *rec; /* NULL: of a database, or none */
@@ -47,5 +48,9 @@ bool cn_served_states_ready(struct cn_served_tracks *tracks, const struct cn_dat
 /* Those of a profile, after one of these; NULL: none. */
 const struct cn_task_tracks *cn_served_tracks_of(const struct cn_served_tracks *tracks,
                                                  uint32_t profile);
+
+/* Its runs on processors, after cn_served_states_ready(); NULL: none. */
+const struct cn_thread_runs *cn_served_runs_of(const struct cn_served_tracks *tracks,
+                                               uint32_t profile);
 
 #endif

@@ -42,6 +42,7 @@ interface Pointers {
   duration: number;
   scroller: RefObject<HTMLDivElement>;
   isMeasuring: boolean;
+  profileOn: (processor: number, time: number) => number | undefined;
   onRange: (range: Range, gesture?: "drag" | "wheel") => void;
   onSelect: (selection: Selection) => void;
   onCursor: (cursor: Cursor | null) => void;
@@ -90,11 +91,15 @@ export function usePointers(props: Pointers) {
     const start = drag.current;
     if (start) return (start.isSelecting ? selectFrom : moveFrom)(start, x, y);
     const track = trackAt(layout, shown.scrolled, y);
-    props.onCursor(
-      x >= sizes.label && track?.kind === "thread"
-        ? { time: timeAt(shown, x), profile: track.thread.profile }
-        : null,
-    );
+    const time = timeAt(shown, x);
+    // On a processor, the thread that runs there.
+    const profile =
+      track?.kind === "thread"
+        ? track.thread.profile
+        : track?.kind === "cpu"
+          ? props.profileOn(track.number, time)
+          : undefined;
+    props.onCursor(x >= sizes.label && profile !== undefined ? { time, profile } : null);
   };
   const onPointerUp = (event: PointerEvent) => {
     const start = drag.current;

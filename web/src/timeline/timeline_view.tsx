@@ -34,7 +34,9 @@ import {
 } from "./tracks";
 import {
   useCounterList,
+  cpuRunAt,
   useCounterPoints,
+  useCpus,
   useFlows,
   useFrame,
   useLevels,
@@ -106,6 +108,11 @@ export function TimelineView(props: TimelineProps) {
   const [heldFrame, holdFrame] = useState<ReturnType<typeof useFrame>["frame"]>(null);
   const levelsOf = useLevels(overview.map, heldFrame);
   const counters = useCounterList(props.path, props.thread);
+  const cpus = useCpus(props.path, range, width);
+  const processors = useMemo(
+    () => [...(cpus?.runs.keys() ?? [])],
+    [[...(cpus?.runs.keys() ?? [])].join()],
+  );
   const choiceKey = JSON.stringify([choice.filter, choice.pinned, choice.moved]);
   const openKey = [printOpened(choice.opened), ...choice.shut].join("\n");
   const layout = useMemo(() => {
@@ -116,8 +123,18 @@ export function TimelineView(props: TimelineProps) {
         return row && levelsWithRoom(row, overview.map?.columns ?? 0);
       },
     };
-    return layOut(known, choice, sizes, levelsOf, counters, room);
-  }, [threads, choiceKey, openKey, sizes, levelsOf, counters, overview.map, size.height]);
+    return layOut(known, choice, sizes, levelsOf, counters, room, processors);
+  }, [
+    threads,
+    choiceKey,
+    openKey,
+    sizes,
+    levelsOf,
+    counters,
+    overview.map,
+    size.height,
+    processors,
+  ]);
   const height = size.height + STEP;
   const visible = visibleTracks(layout, scrolled, height);
   const pointsOf = useCounterPoints(
@@ -175,6 +192,11 @@ export function TimelineView(props: TimelineProps) {
   const atCursor = cursor && reach ? flowsAt(near, cursor, reach) : [];
   const measured = measuredRange(measure.times, cursor);
 
+  const threadNames = useMemo(
+    () => new Map(known.map((thread) => [thread.profile, thread.name || thread.label])),
+    [threads],
+  );
+  const nameOf = (profile: number) => threadNames.get(profile) ?? `thread ${profile}`;
   const rangeKeys = [range.begin, range.end, width, sizes, isDark()];
   useLayoutEffect(() => {
     if (axis.current) drawAxis(axis.current, { range, width, sizes, marks: props.marks, measured });
@@ -189,6 +211,8 @@ export function TimelineView(props: TimelineProps) {
     selection,
     isSelected: (number: number) => holdsNumber(selection?.threads ?? "", number),
     pointsOf,
+    cpus,
+    nameOf,
     matches,
   };
 
@@ -363,6 +387,7 @@ export function TimelineView(props: TimelineProps) {
     duration: props.duration,
     scroller,
     isMeasuring: measure.isOn,
+    profileOn: (number, time) => cpuRunAt(cpus, number, time)?.profile,
     onRange: change,
     onSelect: (next) => props.onChange({ selection: next, gesture: "select" }),
     onCursor: setCursor,
@@ -381,6 +406,7 @@ export function TimelineView(props: TimelineProps) {
     width: sizes.label,
     metric: props.metric,
     pointsOf,
+    cpus,
     current: cursor?.profile,
     time: cursor?.time,
     ...actions,
@@ -498,6 +524,7 @@ export function TimelineView(props: TimelineProps) {
                     sizes.label,
                     frame,
                     pointsOf,
+                    cpus,
                   ],
                   ...[choiceKey, openKey, cursor?.profile, counters.length > 0 && cursor?.time],
                 ]}

@@ -7,7 +7,7 @@ import type { Range } from "../shared/range";
 import { uiScale } from "../shared/look/ui_scale";
 import { dimOf, fillVeils, inkOver, type Veils } from "../shared/veil";
 import { stripOf, type NestedFrame, type NestedRow } from "./nested";
-import type { Points, PointsOf } from "./use_tracks";
+import type { Cpus, Points, PointsOf } from "./use_tracks";
 import { pinnedTracks, tracksBetween, type Layout, type ThreadTrack, type Track } from "./tracks";
 
 export interface Sizes {
@@ -116,8 +116,10 @@ export interface Area {
 
 type Matches = ((name: string) => boolean) | null;
 
+type Columns = Range & { columns: number };
+
 // From columns of a frame to pixels: while the next frame is loading, the last one moves along.
-function columnScale(frame: NestedFrame, area: Area): (column: number) => number {
+function columnScale(frame: Columns, area: Area): (column: number) => number {
   const perNs = area.width / (area.range.end - area.range.begin);
   const width = ((frame.end - frame.begin) / frame.columns) * perNs;
   const left = area.left + (frame.begin - area.range.begin) * perNs;
@@ -199,6 +201,7 @@ function drawStates(
 }
 
 const TEXT_MIN = 28; // pixels of a box with a name
+const NAMED = 0.9; // of a processor: with less there is no room for a name
 const EDGE = 2.5; // pixels
 const LETTER = 0.4; // width of a letter, about, to the height of a level
 
@@ -319,6 +322,8 @@ export interface Picture {
   selection: Selection | null;
   isSelected: (profile: number) => boolean;
   pointsOf: PointsOf;
+  cpus: Cpus | null;
+  nameOf: (profile: number) => string; // of a thread
   matches: Matches;
 }
 
@@ -363,6 +368,52 @@ function drawTrack(
       theme,
       picture.matches,
     );
+}
+
+// The threads that ran on a processor. Where they ran for a part of the time, the box is as high as that part: gaps
+// are gaps.
+function drawCpu(
+  context: CanvasRenderingContext2D,
+  picture: Picture,
+  number: number,
+  box: Area & { top: number; height: number },
+  theme: Theme,
+): void {
+  const { cpus } = picture;
+  if (!cpus) return;
+  const x = columnScale(cpus, box);
+  const right = box.left + box.width;
+  context.textBaseline = "middle";
+  const names: [string, number][] = [];
+  let [named, end] = [-1, 0]; // the thread whose name was drawn last, and where it ends
+  const runs = cpus.runs.get(number) ?? [];
+  runs.forEach((run, i) => {
+    const from = Math.max(box.left, x(run.begin));
+    const to = Math.min(right, x(run.end));
+    if (to <= from) return;
+    const name = picture.nameOf(run.profile);
+    const high = Math.max(1, box.height * run.share);
+    context.fillStyle = cachedColor(name);
+    context.fillRect(from, box.top + box.height - high, Math.max(to - from, 0.5), high);
+    // Consecutive runs of one thread have its name once.
+    if (run.profile === named && run.begin === end) {
+      end = run.end;
+      return;
+    }
+    [named, end] = [run.profile, run.end];
+    let last = i;
+    while (
+      runs[last + 1]?.profile === run.profile &&
+      runs[last + 1]?.begin === runs[last]?.end &&
+      (runs[last + 1]?.share ?? 0) >= NAMED
+    )
+      last++;
+    const wide = Math.min(right, x(runs[last]?.end ?? run.end)) - from;
+    if (wide > TEXT_MIN && run.share >= NAMED)
+      names.push([fitName(context, name, wide - 6), from + 3]);
+  });
+  context.fillStyle = theme.onFill;
+  for (const [text, left] of names) context.fillText(text, left, box.top + box.height / 2 + 1);
 }
 
 // The lowest and highest value of what is visible; rates begin at 0.
@@ -445,6 +496,14 @@ export function drawTracks(element: HTMLCanvasElement, picture: Picture): void {
     context.fillStyle = theme.line;
     context.fillRect(0, top + track.height - 1, width, 0.5);
     if (track.kind === "thread") drawTrack(context, picture, theme, track, area);
+    else if (track.kind === "cpu")
+      drawCpu(
+        context,
+        picture,
+        track.number,
+        { ...area, top: top + 2, height: track.height - 4 },
+        theme,
+      );
     else if (track.kind === "counter")
       drawCounter(
         context,

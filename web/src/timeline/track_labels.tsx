@@ -12,7 +12,7 @@ import {
   type ThreadTrack,
   type Track,
 } from "./tracks";
-import type { Points, PointsOf } from "./use_tracks";
+import type { Cpus, Points, PointsOf } from "./use_tracks";
 
 export interface TrackActions {
   onOpen: (profile: number) => void; // or close
@@ -32,6 +32,7 @@ interface Props extends TrackActions {
   width: number;
   metric: string; // of costs
   pointsOf: PointsOf;
+  cpus: Cpus | null;
   current: number | undefined; // profile
   time: number | undefined; // of the cursor
 }
@@ -59,6 +60,15 @@ export function TrackLabels(props: Props) {
               style={{ ...style, width: `${props.width}px` }}
               time={props.time}
               points={props.pointsOf(track.counter)}
+            />
+          );
+        if (track.kind === "cpu")
+          return (
+            <CpuLabel
+              key={`cpu ${track.number}`}
+              number={track.number}
+              cpus={props.cpus}
+              style={{ ...style, width: `${props.width}px` }}
             />
           );
         return track.kind === "group" ? (
@@ -106,6 +116,25 @@ function GroupLabel({
           {formatValue(track.cost, metric)} · {formatPercent(track.share, 1)}
         </small>
       )}
+    </div>
+  );
+}
+
+// A processor, and the share of the visible time in which threads of this data ran there.
+function CpuLabel(props: { number: number; cpus: Cpus | null; style: Style }) {
+  const { number, cpus } = props;
+  const busy = cpus?.busy.get(number);
+  const share =
+    cpus && busy !== undefined ? formatPercent(busy, Math.max(1, cpus.end - cpus.begin)) : "";
+  return (
+    <div
+      class="track-label cpu"
+      role="listitem"
+      style={props.style}
+      title={`processor ${number}: threads of this data ran on it for ${share} of the visible time`}
+    >
+      <span>CPU {number}</span>
+      <small class="track-cost">{share}</small>
     </div>
   );
 }

@@ -53,6 +53,7 @@ const hasSameData = (a: Picture, b: Picture): boolean =>
   tracksOf(b).every((track) => {
     if (track.kind === "counter") return a.pointsOf(track.counter) === b.pointsOf(track.counter);
     if (track.kind === "group") return true;
+    if (track.kind === "cpu") return a.cpus === b.cpus;
     return a.frame.rows.get(track.thread.profile) === b.frame.rows.get(track.thread.profile);
   });
 

@@ -53,8 +53,20 @@ export interface CounterTrack {
   isFixed: false;
 }
 
-export type Track = GroupTrack | ThreadTrack | CounterTrack;
+// What ran on a processor.
+export interface CpuTrack {
+  kind: "cpu";
+  number: number;
+  top: number;
+  height: number;
+  isFixed: false;
+}
 
+export type Track = GroupTrack | ThreadTrack | CounterTrack | CpuTrack;
+
+export const CPUS = "Processors"; // the name of their group, closed if there are many
+const CPUS_OPEN_MAX = 8;
+const CPU_GAP = 4; // pixels
 export const COUNTERS = "Counters"; // the name of their group
 export const RATES = "Calls and samples per second"; // and of rates, closed unless it was opened
 
@@ -249,6 +261,7 @@ export function layOut(
   levelsOf: (profile: number) => number,
   counters: CounterName[] = [],
   room: Room | null = null,
+  processors: number[] = [],
 ): Layout {
   const groups = groupThreads(threads, choice);
   const short = labelOf(threads);
@@ -290,6 +303,19 @@ export function layOut(
     const isOpen = choice.opened.get(profile) ?? true;
     threadTrack(thread, short(thread.label), index, isOpen, true);
   });
+  const placeTitle = (title: string, isShut: boolean) =>
+    place({
+      kind: "group",
+      group: title,
+      label: title,
+      profiles: [],
+      cost: 0,
+      share: 0,
+      isShut,
+      top: 0,
+      height: heights.group,
+      isFixed: false,
+    });
   const whole = sumOf(threads);
   groups.forEach((group, i) => {
     const isShut = isShutIn(choice, group);
@@ -317,20 +343,15 @@ export function layOut(
       threadTrack(thread, name, index, isOpen, false);
     });
   });
+  if (processors.length > 0 && choice.filter === "") {
+    const isShut = choice.shut.has(CPUS) !== processors.length > CPUS_OPEN_MAX;
+    placeTitle(CPUS, isShut);
+    for (const number of isShut ? [] : processors)
+      place({ kind: "cpu", number, top: 0, height: heights.strip + CPU_GAP, isFixed: false });
+  }
   const placeCounters = (title: string, list: CounterName[], isShut: boolean) => {
     if (list.length === 0) return;
-    place({
-      kind: "group",
-      group: title,
-      label: title,
-      profiles: [],
-      cost: 0,
-      share: 0,
-      isShut,
-      top: 0,
-      height: heights.group,
-      isFixed: false,
-    });
+    placeTitle(title, isShut);
     for (const counter of isShut ? [] : list)
       place({
         kind: "counter",

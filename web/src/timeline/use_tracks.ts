@@ -10,6 +10,7 @@ import type {
   CounterTrack,
   Flows as FlowsAnswer,
   NestedTimeline,
+  Processors,
   Thread,
 } from "../../generated/answers";
 import { useAnswer } from "../shared/use_answer";
@@ -235,6 +236,56 @@ export function useCounterPoints(
     const known = new Map(value?.counters.map((one) => [counterKey(one), one.points]));
     return (counter: CounterName) => known.get(counterKey(counter));
   }, [value]);
+}
+
+export interface CpuRun {
+  begin: number; // columns
+  end: number;
+  profile: number;
+  share: number; // of the time in which any thread ran
+}
+
+// What ran on processors in a time.
+export interface Cpus extends Range {
+  columns: number;
+  runs: Map<number, CpuRun[]>; // by processor
+  busy: Map<number, number>; // ns
+}
+
+// What ran on each processor in a time; the answer before stays until it is there. Null: not known.
+export function useCpus(path: string, range: Range, columns: number): Cpus | null {
+  const { value } = useAnswer<Processors>(
+    `${path}/processors`,
+    {
+      begin: Math.max(0, Math.floor(range.begin)),
+      end: Math.ceil(range.end),
+      columns: Math.min(COLUMNS_MAX, columns),
+    },
+    ({ isPending: isRead }) => isRead,
+  );
+  return useMemo(() => (value && value.processors.length > 0 ? parseCpus(value) : null), [value]);
+}
+
+export function parseCpus(value: Processors): Cpus {
+  return {
+    begin: value.begin,
+    end: value.end,
+    columns: value.columns,
+    runs: new Map(
+      value.processors.map(({ number, runs }) => [
+        number,
+        runs.map(([begin, end, profile, share]) => ({ begin, end, profile, share })),
+      ]),
+    ),
+    busy: new Map(value.processors.map(({ number, busy }) => [number, busy])),
+  };
+}
+
+// The run on a processor at a time.
+export function cpuRunAt(cpus: Cpus | null, number: number, time: number): CpuRun | null {
+  if (!cpus) return null;
+  const column = ((time - cpus.begin) / (cpus.end - cpus.begin)) * cpus.columns;
+  return cpus.runs.get(number)?.find(({ begin, end }) => column >= begin && column < end) ?? null;
 }
 
 export interface Flows {

@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "analyze/timeline/processor_tracks.h"
 #include "analyze/timeline/task_tracks.h"
 #include "base/bytes/record.h"
 #include "model/calls/recording_memory.h"
@@ -247,6 +248,123 @@ static void the_rate_of_calls_adds_up_to_their_number(void **state)
     cn_task_tracks_done(&tracks);
 }
 
+static void add_switch(struct cn_memory_recording *m, uint64_t time_ns, uint64_t id,
+                       uint16_t processor)
+{
+    cn_memory_recording_add_call(m, 0,
+                                 (struct cn_call){.time_ns = time_ns,
+                                                  .address = id,
+                                                  .function = CN_NONE,
+                                                  .depth = (uint16_t)(1 + processor),
+                                                  .kind = CN_CALL_EVENT},
+                                 (struct cn_bytes){0});
+}
+
+/* From 100 on processor 1, from 200 to 220 on 0, from 230 to the last record on 1. */
+static void events_tell_on_which_processor_a_task_ran(void **state)
+{
+    static const struct cn_thread_run expected[] = {
+        {100, 150, 1}, {200, 220, 0}, {230, 400, 1}};
+    struct cn_memory_recording *m = begin();
+    struct cn_task_tracks tracks;
+
+    (void)state;
+    add_event(m, 100, CN_EVENT_USER);
+    add_switch(m, 150, CN_EVENT_SCHED_OUT, 1);
+    add_switch(m, 200, CN_EVENT_SCHED_IN, 0);
+    add_switch(m, 220, CN_EVENT_SCHED_OUT_PREEMPT, 0);
+    add_switch(m, 230, CN_EVENT_SCHED_IN, 1);
+    add_event(m, 400, CN_EVENT_USER);
+    tracks = read_tracks(m, 100);
+    assert_int_equal(tracks.runs.count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(tracks.runs.list[i].begin_ns, expected[i].begin_ns);
+        assert_int_equal(tracks.runs.list[i].end_ns, expected[i].end_ns);
+        assert_int_equal(tracks.runs.list[i].processor, expected[i].processor);
+    }
+    cn_task_tracks_done(&tracks);
+}
+
+static void without_processors_no_runs_are_known(void **state)
+{
+    struct cn_memory_recording *m = begin();
+    struct cn_task_tracks tracks;
+
+    (void)state;
+    add_states(m);
+    tracks = read_tracks(m, 100);
+    assert_int_equal(tracks.runs.count, 0);
+    cn_task_tracks_done(&tracks);
+}
+
+static void runs_are_in_order_and_do_not_overlap(void **state)
+{
+    struct cn_thread_runs runs = {0};
+
+    (void)state;
+    cn_thread_runs_add(&runs, 10, 20, 3);
+    cn_thread_runs_add(&runs, 20, 30, 3);                /* continues it */
+    cn_thread_runs_add(&runs, 25, 40, 2);                /* from 30 on */
+    cn_thread_runs_add(&runs, 35, 38, 2);                /* there already */
+    cn_thread_runs_add(&runs, 50, 60, CN_PROCESSOR_MAX); /* damaged */
+    cn_thread_runs_add(&runs, 70, 70, 2);
+    assert_int_equal(runs.count, 2);
+    assert_int_equal(runs.list[0].end_ns, 30);
+    assert_int_equal(runs.list[1].begin_ns, 30);
+    assert_int_equal(runs.list[1].end_ns, 40);
+    cn_thread_runs_done(&runs);
+}
+
+static const struct cn_thread_runs *runs_at(void *arg, uint32_t thread)
+{
+    const struct cn_thread_runs *runs = arg;
+
+    return thread == 3 ? NULL : &runs[thread];
+}
+
+static void a_processor_shows_the_thread_that_ran_longest(void **state)
+{
+    struct cn_thread_runs runs[3] = {0};
+    struct cn_processor_tracks tracks;
+    struct cn_processor_question question = {.runs_of = runs_at,
+                                             .arg = runs,
+                                             .first_thread = 1,
+                                             .thread_end = 4,
+                                             .begin_ns = 100,
+                                             .end_ns = 200,
+                                             .column_count = 10,
+                                             .processor_max = 8};
+
+    (void)state;
+    cn_thread_runs_add(&runs[1], 50, 113, 0);
+    cn_thread_runs_add(&runs[1], 150, 250, 7);
+    cn_thread_runs_add(&runs[2], 113, 120, 0);
+    cn_thread_runs_add(&runs[2], 300, 310, 5); /* outside */
+    cn_processor_tracks_build(&tracks, &question);
+    assert_int_equal(tracks.count, 3);
+    assert_int_equal(tracks.list[0].number, 0);
+    assert_int_equal(tracks.list[1].number, 5);
+    assert_int_equal(tracks.list[2].number, 7);
+    assert_int_equal(tracks.list[0].cells[0].thread, 1);
+    assert_int_equal(tracks.list[0].cells[1].thread, 2);
+    assert_int_equal(tracks.list[0].cells[1].most_ns, 7);
+    assert_int_equal(tracks.list[0].cells[1].busy_ns, 10);
+    assert_int_equal(tracks.list[0].cells[2].busy_ns, 0); /* a gap */
+    assert_int_equal(tracks.list[0].busy_ns, 20);
+    assert_int_equal(tracks.list[1].busy_ns, 0);
+    assert_int_equal(tracks.list[2].busy_ns, 50);
+    assert_int_equal(tracks.list[2].cells[4].busy_ns, 0);
+    assert_int_equal(tracks.list[2].cells[5].thread, 1);
+    cn_processor_tracks_done(&tracks);
+    question.processor_max = 1;
+    cn_processor_tracks_build(&tracks, &question);
+    assert_int_equal(tracks.count, 1);
+    assert_int_equal(tracks.list[0].busy_ns, 20);
+    cn_processor_tracks_done(&tracks);
+    for (size_t i = 0; i < 3; i++)
+        cn_thread_runs_done(&runs[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -256,6 +374,10 @@ int main(void)
         cmocka_unit_test(states_of_tasks_add_up_to_the_wall_time),
         cmocka_unit_test(readings_at_the_end_of_calls_add_to_those_at_their_begin),
         cmocka_unit_test(the_rate_of_calls_adds_up_to_their_number),
+        cmocka_unit_test(events_tell_on_which_processor_a_task_ran),
+        cmocka_unit_test(without_processors_no_runs_are_known),
+        cmocka_unit_test(runs_are_in_order_and_do_not_overlap),
+        cmocka_unit_test(a_processor_shows_the_thread_that_ran_longest),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

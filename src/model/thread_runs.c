@@ -1,0 +1,27 @@
+#include "model/thread_runs.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+void cn_thread_runs_add(struct cn_thread_runs *runs, uint64_t begin_ns, uint64_t end_ns,
+                        uint32_t processor)
+{
+    struct cn_thread_run *last = runs->count > 0 ? &runs->list[runs->count - 1] : NULL;
+
+    if (last && begin_ns < last->end_ns)
+        begin_ns = last->end_ns;
+    if (begin_ns >= end_ns || processor >= CN_PROCESSOR_MAX)
+        return;
+    if (last && begin_ns == last->end_ns && processor == last->processor)
+        last->end_ns = end_ns;
+    else
+        CN_PUSH(runs->list, runs->count, runs->capacity,
+                (struct cn_thread_run){begin_ns, end_ns, processor});
+}
+
+void cn_thread_runs_done(struct cn_thread_runs *runs)
+{
+    free(runs->list);
+    *runs = (struct cn_thread_runs){0};
+}
