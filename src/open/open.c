@@ -352,10 +352,10 @@ static bool check(const struct cn_opened *opened, unsigned wants, struct cn_erro
                        "or view for all of them",
                        path, opened->ranks[0]);
     if ((wants & CN_CALLS) && !(opened->contains & CN_CALLS))
-        return cn_fail(
-            err, CN_ERR_USAGE,
-            "%s is not a recording but a %s; use cairn tree, top or view", path,
-            opened->format->is_measured ? "measurement directory" : "database");
+        return cn_fail(err, CN_ERR_USAGE,
+                       "%s is in format %s (%s), not a recording; use cairn tree, top or "
+                       "view",
+                       path, opened->format->name, opened->format->holds);
     if ((wants & CN_TRACES) && !(opened->contains & CN_TRACES))
         return cn_fail(err, CN_ERR_USAGE, "%s is in format %s (%s), not a store", path,
                        opened->format->name, opened->format->holds);
