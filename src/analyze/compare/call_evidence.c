@@ -173,13 +173,23 @@ static double square_quantile(double share)
     return high * high;
 }
 
+/* The cost on which a difference in speed acts, between two costs: their logarithmic mean. Speeds
+ * are ratios: half the speed and twice the speed are as likely, and none makes something of nothing. So the
+ * difference by this mean is the logarithm of the ratio. */
+static double level_of(double a, double b)
+{
+    if (!(a > 0) || !(b > 0))
+        return 0;
+    return fabs(b - a) < 1e-6 * a ? a : (b - a) / log(b / a);
+}
+
 /* How much of the change of a node that is called as often its own noise does not explain,
  * relative to its cost and squared; -1: it is no reference. Twice the variance of the noise is left
  * to it: chance must not look like a difference between the runs. */
 static double speed_change(const struct cn_comparison *c, uint32_t node)
 {
     static const double smallest = 0.005;
-    double a = c->self[CN_SIDE_A][node], b = c->self[CN_SIDE_B][node], change;
+    double a = c->self[CN_SIDE_A][node], b = c->self[CN_SIDE_B][node], level, change;
     double calls[CN_SIDES] = {c->calls[CN_SIDE_A][node], c->calls[CN_SIDE_B][node]};
     double noise = 0;
 
@@ -194,8 +204,9 @@ static double speed_change(const struct cn_comparison *c, uint32_t node)
             return -1;
         noise += error->variance + error->correction * error->correction;
     }
-    change = (b - a) / ((a + b) / 2);
-    return fmax(change * change - 2 * noise / ((a + b) * (a + b) / 4), 0);
+    level = level_of(a, b);
+    change = (b - a) / level;
+    return fmax(change * change - 2 * noise / (level * level), 0);
 }
 
 /* The variance of the relative speed of the two runs: at least five percent, by which a function
@@ -268,6 +279,16 @@ void cn_cost_error_merge(struct cn_cost_error *into, const struct cn_cost_error 
     }
 }
 
+/* The test of a difference where the speeds of the runs act on a cost of `level`. */
+static struct cn_difference test_at(const struct cn_comparison *c, double difference,
+                                    double variance, double rest, double level)
+{
+    double square = level * level;
+
+    return cn_sum_test(difference, variance + c->speed_variance * square,
+                       rest + c->speed_rest * square * square);
+}
+
 struct cn_difference cn_cost_error_test(const struct cn_cost_error *error,
                                         const struct cn_comparison *c,
                                         const double value[CN_SIDES], double factor,
@@ -275,9 +296,8 @@ struct cn_difference cn_cost_error_test(const struct cn_cost_error *error,
 {
     static const double matters = 0.1;
     double base = factor * value[CN_SIDE_A], variance = 0, rest = 0;
-    double level = (fabs(base) + fabs(value[CN_SIDE_B])) / 2;
-    double speed = c->speed_variance * level * level;
     double difference = value[CN_SIDE_B] - base - more;
+    struct cn_difference found, chance;
 
     for (int side = 0; side < CN_SIDES; side++) {
         double scale = side == CN_SIDE_A ? factor * factor : 1;
@@ -289,8 +309,12 @@ struct cn_difference cn_cost_error_test(const struct cn_cost_error *error,
         rest += scale * scale *
                 (error->rest[side] + correction * correction / correction_freedom);
     }
-    rest += c->speed_rest * level * level * level * level;
-    return cn_sum_test(difference, variance + speed, rest);
+    found =
+        test_at(c, difference, variance, rest, (fabs(base) + fabs(value[CN_SIDE_B])) / 2);
+    chance =
+        test_at(c, difference, variance, rest, level_of(base + more, value[CN_SIDE_B]));
+    found.p = chance.p;
+    return found;
 }
 
 /* What the numbers of calls tell of a change. */

@@ -8,7 +8,9 @@
  *   correction: the recorder's own cost, which was subtracted from each call, is known to a tenth,
  *          or as well as the two runs agree on it. This is the same error for all calls of a run.
  *   speed: a run is faster or slower than another one, by what else the machine does. How much
- *          the nodes that are called as often differ between the runs tells.
+ *          the nodes that are called as often differ between the runs tells. Speeds are ratios: the
+ *          chance of a difference is that of the ratio of the two costs, so that a cost beside nothing is no
+ *          difference in speed.
  *
  * Numbers of calls have no error: rows with new, gone, more or fewer calls are certain.
  * Threads: one thread at a time.

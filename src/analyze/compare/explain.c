@@ -197,13 +197,15 @@ static double *add_up_runs(const struct explain_builder *b)
     return values;
 }
 
-/* What single runs tell; the last one of `found` is of everything. */
-static void test_single(const struct explain_builder *b, struct cn_evidence *found)
+/* What single runs tell; the last one of `found` is of everything. `changes` is what they tell of the
+ * sum of all changes that are real. */
+static void test_single(const struct explain_builder *b, struct cn_evidence *found,
+                        struct cn_evidence *changes)
 {
     const struct cn_comparison *c = b->c;
     const struct cn_explanation *e = b->e;
     struct cn_call_test *tests = cn_alloc(e->count, sizeof(*tests));
-    struct cn_call_test whole = {.calls = {NAN, NAN}};
+    struct cn_call_test whole = {.calls = {NAN, NAN}}, sum = {.calls = {NAN, NAN}};
 
     for (size_t i = 0; i < e->count; i++)
         for (int side = 0; side < CN_SIDES; side++) {
@@ -217,22 +219,60 @@ static void test_single(const struct explain_builder *b, struct cn_evidence *fou
     memcpy(whole.value, c->whole, sizeof(whole.value));
     cn_call_evidence_find(found, tests, e->count, c);
     cn_call_evidence_find(found + e->count, &whole, 1, c);
+    for (size_t i = 0; i < e->count; i++) {
+        struct cn_cost_error error = tests[i].error;
+
+        if (found[i].verdict != CN_VERDICT_REAL)
+            continue;
+        /* A call that one side alone makes costs something, however much that varies. */
+        if (e->list[i].kind == CN_CHANGE_NEW || e->list[i].kind == CN_CHANGE_GONE)
+            memset(error.unknown, 0, sizeof(error.unknown));
+        cn_cost_error_merge(&sum.error, &error);
+        for (int side = 0; side < CN_SIDES; side++)
+            sum.value[side] += tests[i].value[side];
+    }
+    cn_call_evidence_find(changes, &sum, 1, c);
     free(tests);
+}
+
+/* The same of repeated runs, from the values of items in runs. */
+static void test_repeated(const struct explain_builder *b, const double *values,
+                          struct cn_evidence *found, struct cn_evidence *changes)
+{
+    const struct cn_comparison *c = b->c;
+    size_t count = b->e->count;
+    double whole = (fabs(c->whole[CN_SIDE_A]) + fabs(c->whole[CN_SIDE_B])) / 2;
+    double *sum = cn_alloc(c->run_count, sizeof(*sum));
+
+    cn_evidence_find(found, count, values, whole, c);
+    cn_evidence_find(found + count, 1, values + count * c->run_count, whole, c);
+    for (size_t i = 0; i < count; i++)
+        for (size_t r = 0; r < c->run_count && found[i].verdict == CN_VERDICT_REAL; r++)
+            sum[r] += values[i * c->run_count + r];
+    cn_evidence_find(changes, 1, sum, whole, c);
+    free(sum);
+}
+
+/* True if changes that are real make the whole differ, although what else differs is more uncertain than
+ * they are: they have its direction, and are half of its difference or more. */
+static bool explains_whole(const struct cn_evidence *changes,
+                           const struct cn_evidence *whole)
+{
+    double found = changes->difference.difference, all = whole->difference.difference;
+
+    return changes->verdict == CN_VERDICT_REAL && found * all > 0 &&
+           fabs(found) >= 0.5 * fabs(all);
 }
 
 static void test_changes(const struct explain_builder *b, const double *values)
 {
-    const struct cn_comparison *c = b->c;
     struct cn_explanation *e = b->e;
-    double whole = (fabs(c->whole[CN_SIDE_A]) + fabs(c->whole[CN_SIDE_B])) / 2;
-    struct cn_evidence *found = cn_alloc(e->count + 1, sizeof(*found));
+    struct cn_evidence *found = cn_alloc(e->count + 1, sizeof(*found)), changes;
 
-    if (cn_compare_over_is_single(e->over)) {
-        test_single(b, found);
-    } else {
-        cn_evidence_find(found, e->count, values, whole, c);
-        cn_evidence_find(found + e->count, 1, values + e->count * c->run_count, whole, c);
-    }
+    if (cn_compare_over_is_single(e->over))
+        test_single(b, found, &changes);
+    else
+        test_repeated(b, values, found, &changes);
     for (size_t i = 0; i < e->count; i++) {
         e->list[i].row = i;
         e->list[i].evidence = found[i];
@@ -242,6 +282,8 @@ static void test_changes(const struct explain_builder *b, const double *values)
     }
     e->whole.row = e->count;
     e->whole.evidence = found[e->count];
+    if (explains_whole(&changes, &e->whole.evidence))
+        e->whole.evidence.verdict = CN_VERDICT_REAL;
     free(found);
 }
 

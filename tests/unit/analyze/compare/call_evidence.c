@@ -15,6 +15,7 @@
 #include "analyze/cct/calls_to_database.h"
 #include "analyze/compare/explain.h"
 #include "analyze/compare/rows.h"
+#include "analyze/compare/rules.h"
 #include "analyze/waits.h"
 #include "base/text.h"
 #include "model/calls/recording_memory.h"
@@ -444,23 +445,105 @@ static void the_answer_is_a_sentence(void **state)
     assert_sentence(&usual, &other, "B is ", " and 1 more change");
 }
 
-/* A tenth of the whole may be the machine; a function that is new is not. */
-static void the_whole_is_said_only_if_it_is_certain(void **state)
+/* A tenth of the whole may be the machine. A change that is real and explains it is not. */
+static void real_changes_make_the_whole_differ(void **state)
 {
-    static const char noise[] = "; the whole differs by no more than noise: ";
-    struct script other = usual;
+    struct script other = usual, another;
+    struct pair pair;
 
     (void)state;
     other.leaf_ns[2] = 0;
-    assert_sentence(&other, &usual, "f2, new, 50 calls from main, +1", noise);
-    assert_sentence(&usual, &other, "f2, gone, 50 calls from main, -", noise);
+    make_pair(&pair, &other, &usual);
+    assert_int_equal(pair.e.whole.evidence.verdict, CN_VERDICT_REAL);
+    assert_true(pair.e.whole.evidence.difference.half_width >
+                pair.e.whole.evidence.difference.difference / 2);
+    free_pair(&pair);
+    assert_sentence(&other, &usual, "B is ", " slower: f2, new, 50 calls from main, +");
+    assert_sentence(&usual, &other, "B is ", " faster: f2, gone, 50 calls from main, -");
     other = usual;
     other.calls[2] = 2;
-    assert_sentence(&usual, &other, "f2, called 100 times instead of 50 from main, +",
-                    noise);
+    assert_sentence(&usual, &other, "B is ",
+                    " slower: f2, called 100 times instead of 50 from main, +");
     other = usual;
     other.leaf_ns[2] = 30000;
-    assert_sentence(&usual, &other, "f2, 50 calls as before from main, +", noise);
+    assert_sentence(&usual, &other, "B is ",
+                    " slower: f2, 50 calls as before from main, +");
+    /* Two that cancel each other, to less than their error. */
+    other = another = usual;
+    other.calls[2] = another.calls[6] = 2;
+    make_pair(&pair, &other, &another);
+    assert_int_equal(pair.e.real_count, 2);
+    assert_int_equal(pair.e.whole.evidence.verdict, CN_VERDICT_NOISE);
+    free_pair(&pair);
+}
+
+/* The machine is so much faster, or slower, that the change is the smaller part of the difference. */
+static void a_whole_that_changes_do_not_explain_is_noise(void **state)
+{
+    static const char noise[] = "; the whole differs by no more than noise: ";
+    struct script without = usual, faster = usual, slower = usual;
+
+    (void)state;
+    without.leaf_ns[2] = 0;
+    for (size_t i = 1; i <= LEAVES; i++) {
+        faster.leaf_ns[i] = usual.leaf_ns[i] * 8 / 10;
+        slower.leaf_ns[i] = usual.leaf_ns[i] * 12 / 10;
+    }
+    assert_sentence(&without, &faster, "f2, new, 50 calls from main, +", noise);
+    assert_sentence(&without, &slower, "f2, new, 50 calls from main, +", noise);
+    assert_sentence(&slower, &without, "f2, gone, 50 calls from main, -", noise);
+}
+
+/* The noise of the whole is unknown where a function that is called once has much of it. That calls which
+ * one side alone makes cost something is certain, also of one call. */
+static void a_new_call_tells_where_noise_is_unknown(void **state)
+{
+    struct script a = {.rounds = 1, .main_ns = 10000, .leaf_ns = {0, 10000}}, b = a;
+    struct pair pair;
+
+    (void)state;
+    b.leaf_ns[2] = 300000;
+    for (unsigned calls = 1; calls <= 12; calls += 11) {
+        b.calls[2] = calls;
+        make_pair(&pair, &a, &b);
+        assert_true(isnan(pair.e.whole.evidence.difference.half_width));
+        assert_int_equal(pair.e.whole.evidence.verdict, CN_VERDICT_REAL);
+        assert_memory_equal(pair.sentence.chars, "B is ", 5);
+        free_pair(&pair);
+    }
+    /* Calls that both sides make, and of which one more costs as much, are not. */
+    a.leaf_ns[2] = 300000;
+    b.calls[2] = 2;
+    make_pair(&pair, &a, &b);
+    assert_int_equal(pair.e.whole.evidence.verdict, CN_VERDICT_UNKNOWN);
+    free_pair(&pair);
+}
+
+/* Two functions tell that a run is ten times slower. No speed makes a cost of nothing. */
+static void a_slow_machine_makes_nothing_new(void **state)
+{
+    struct script a = {.rounds = 20, .leaf_ns = {0, 10000, 20000}}, b = a;
+    struct cn_rule_result result;
+    struct cn_rule rule;
+    struct cn_error err = {0};
+    struct pair pair;
+
+    (void)state;
+    b.leaf_ns[1] *= 10;
+    b.leaf_ns[2] *= 10;
+    b.leaf_ns[3] = 1000000;
+    make_pair(&pair, &a, &b);
+    assert_true(pair.c.speed_variance > 1);
+    assert_int_equal(pair.e.real_count, 1);
+    assert_int_equal(pair.e.whole.evidence.verdict, CN_VERDICT_REAL);
+    assert_memory_equal(pair.sentence.chars, "B is ", 5);
+    assert_true(cn_rule_parse(&rule, "total(f3) <= 0ns", &err));
+    assert_true(cn_rule_check(&rule, &pair.c, NULL, &result, &err));
+    cn_rules_judge(&result, 1);
+    assert_int_equal(result.verdict, CN_RULE_BROKEN);
+    cn_rule_result_done(&result);
+    cn_rule_done(&rule);
+    free_pair(&pair);
 }
 
 int main(void)
@@ -473,7 +556,10 @@ int main(void)
         CN_SCRATCH_TEST(one_call_tells_nothing),
         CN_SCRATCH_TEST(the_speed_of_a_run_is_no_change),
         CN_SCRATCH_TEST(the_answer_is_a_sentence),
-        CN_SCRATCH_TEST(the_whole_is_said_only_if_it_is_certain),
+        CN_SCRATCH_TEST(real_changes_make_the_whole_differ),
+        CN_SCRATCH_TEST(a_whole_that_changes_do_not_explain_is_noise),
+        CN_SCRATCH_TEST(a_new_call_tells_where_noise_is_unknown),
+        CN_SCRATCH_TEST(a_slow_machine_makes_nothing_new),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
