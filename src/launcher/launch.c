@@ -17,6 +17,7 @@
 #include "formats/uftrace/directory/checksums.h"
 #include "launcher/agent/agent.h"
 #include "launcher/agent/folder.h"
+#include "launcher/elf/command.h"
 #include "launcher/elf/program.h"
 #include "launcher/events/chosen.h"
 #include "launcher/events/events.h"
@@ -50,6 +51,7 @@ struct program_launch {
     const char **tracepoints; /* among the chosen events */
     struct cn_kernel_trace kernel;
     bool has_perf_events, has_kernel;
+    bool is_python; /* functions of Python are to be recorded */
     struct cn_module_files modules;
     struct cn_module_rules rules;
     struct cn_agent agent;
@@ -121,13 +123,14 @@ static bool configure(struct program_launch *launch, struct cn_error *err)
     head->without_throws = options->without_throws;
     head->has_bare_jumps = options->has_bare_jumps;
     head->has_nested_libcalls = options->has_libcalls && options->has_nested_libcalls;
-    if (options->has_python && cn_python_is_program(launch->program.path)) {
-        /* Library functions are then those of Python, not those of the interpreter. */
+    if (options->has_python)
         head->python = (uint8_t)(CN_REC_PYTHON_ON |
                                  (head->has_libcalls ? CN_REC_PYTHON_LIBCALLS : 0) |
                                  (head->has_nested_libcalls ? CN_REC_PYTHON_NESTED : 0));
+    /* Library functions are then those of Python, not those of the interpreter or of what
+     * starts it. */
+    if (launch->is_python)
         head->has_libcalls = head->has_nested_libcalls = 0;
-    }
     head->has_sites = options->has_sites;
     head->has_counter = head->has_counter && !options->asks_kernel &&
                         !cn_program_is_foreign(&launch->program);
@@ -172,15 +175,22 @@ static bool choose_events(struct program_launch *launch, struct cn_error *err)
     return !launch->has_kernel || cn_kernel_trace_check(&options->kernel, NULL, err);
 }
 
+static bool runs_python(const char *const *words)
+{
+    const struct cn_command_language *interpreter = cn_command_language_of(words);
+
+    return interpreter && interpreter->is_recorded;
+}
+
 static bool prepare(struct program_launch *launch, struct cn_error *err)
 {
     const struct cn_launch_options *options = launch->options;
     bool is_patched = (cn_rules_actions(&options->rules) & CN_REC_RULE_PATCH) != 0;
 
+    launch->is_python = options->has_python && runs_python(options->words);
     if ((options->has_agent && !cn_agent_folder_make(err)) ||
         !cn_program_file_open(&launch->program, options->words[0], err) ||
-        (!options->is_forced &&
-         !(options->has_python && cn_python_is_program(launch->program.path)) &&
+        (!options->is_forced && !launch->is_python &&
          !cn_program_file_check(&launch->program, options->has_libcalls, is_patched,
                                 err)))
         return false;
@@ -509,9 +519,9 @@ static bool complete(struct program_launch *launch, bool ok,
         .missed_count = atomic_load(&head->missed_count),
         .kind = launch->program.kind,
         .has_dropped_events = launch->has_dropped_events,
-        .is_python = head->python != 0,
+        .is_python = launch->is_python,
         .has_only_libcalls =
-            !launch->program.is_script && head->python == 0 && head->patch_count == 0 &&
+            !launch->program.is_script && !launch->is_python && head->patch_count == 0 &&
             !(launch->program.elf.hooks &
               (CN_ELF_MCOUNT | CN_ELF_FENTRY | CN_ELF_INSTRUMENT | CN_ELF_PATCHABLE)),
         .stop = (int)atomic_load(&head->stop),

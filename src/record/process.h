@@ -21,10 +21,11 @@ struct cn_rec_process {
     uintptr_t program_low, program_high; /* addresses of the program itself */
     bool is_earlier_finished;            /* records from before an exec were written */
     uint64_t page_kb;
-    bool is_running;        /* the set-up is complete */
-    bool has_filters;       /* all calls are filtered */
-    bool has_quick_filters; /* assembly filters calls of most functions */
-    bool has_patched_calls; /* some calls of __fentry__ became jumps */
+    bool is_running;                        /* the set-up is complete */
+    bool has_libcalls, has_nested_libcalls; /* of this process */
+    bool has_filters;                       /* all calls are filtered */
+    bool has_quick_filters;                 /* assembly filters calls of most functions */
+    bool has_patched_calls;                 /* some calls of __fentry__ became jumps */
 };
 
 extern struct cn_rec_process cn_rec_process;

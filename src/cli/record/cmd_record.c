@@ -21,6 +21,7 @@
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "launcher/code/plan.h"
+#include "launcher/elf/command.h"
 #include "launcher/files/recording_dir.h"
 #include "launcher/launch.h"
 #include "record/shared.h"
@@ -184,6 +185,25 @@ static void tell_empty(const struct cn_args *args, const struct cn_launch_result
     cn_text_done(&list);
 }
 
+/* Functions of most interpreters are not recorded: say what shows them. */
+static bool tell_interpreter(const struct cn_args *args,
+                             const struct cn_launch_options *launch)
+{
+    const struct cn_command_language *interpreter = cn_command_language_of(launch->words);
+    struct cn_text command = {0};
+
+    if (!interpreter || interpreter->is_recorded)
+        return false;
+    for (size_t i = 0; launch->words[i]; i++)
+        cn_text_word(&command, launch->words[i]);
+    cn_cli_say(args,
+               "calls of %s functions are not recorded, only those of its run-time to "
+               "library functions; sample it: cairn sample -- %s",
+               interpreter->language, cn_text_str(&command));
+    cn_text_done(&command);
+    return true;
+}
+
 static void print_lost(struct cn_text *text, const struct cn_launch_result *result,
                        uint64_t unloaded)
 {
@@ -237,7 +257,8 @@ static void tell_result(const struct cn_args *args, const struct cn_launch_resul
                    launch->rank->number, cn_text_str(&text), launch->dir);
     else
         cn_cli_say(args, "%s; next: cairn report %s", cn_text_str(&text), launch->dir);
-    if (result->has_only_libcalls && result->call_count > 0)
+    if (!tell_interpreter(args, launch) && result->has_only_libcalls &&
+        result->call_count > 0)
         cn_cli_say(
             args,
             "%s is not instrumented: of its own code only calls to library "

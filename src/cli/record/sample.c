@@ -19,9 +19,8 @@
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/shell/kinds.h"
-#include "launcher/elf/program.h"
+#include "launcher/elf/command.h"
 #include "launcher/files/recording_dir.h"
-#include "launcher/rules/python_functions.h"
 
 void cn_end_like(int wait_status)
 {
@@ -141,7 +140,7 @@ static char *find_runner(const struct cn_sample_options *options)
     struct cn_error ignored = {0};
     char *path = NULL;
 
-    if (options->words && cn_program_runner_open(&program, options->words[0], &ignored) &&
+    if (options->words && cn_command_open(&program, options->words, &ignored) &&
         program.kind == CN_REC_EXEC_LOADED)
         path = cn_strdup(program.path);
     cn_program_file_close(&program);
@@ -195,23 +194,22 @@ static bool has_calls(const char *name)
 
     if (!cn_program_file_open(&program, name, &ignored))
         return false;
-    bool has = program.is_script || cn_python_is_program(program.path) ||
-               (program.elf.hooks & hooks && !program.elf.is_static);
+    bool has = program.is_script || (program.elf.hooks & hooks && !program.elf.is_static);
     cn_program_file_close(&program);
     return has;
 }
 
 /* True if the words name such a program: it may be started by another one, as in
  * `env A=1 ./program` or `sh -c './program 1'`. */
-static bool names_calls(const struct cn_args *args)
+static bool names_calls(const char *const *words)
 {
     enum { TOKENS_MAX = 64 };
     static const char separators[] = " \t\n;&|()'\"";
     size_t count = 0;
     bool has = false;
 
-    for (size_t i = 0; i < cn_args_count(args) && !has; i++) {
-        char *copy = cn_strdup(cn_args_operand(args, i)), *rest = copy, *token;
+    for (size_t i = 0; words[i] && !has; i++) {
+        char *copy = cn_strdup(words[i]), *rest = copy, *token;
 
         while (!has && count < TOKENS_MAX && (token = strsep(&rest, separators))) {
             if (!*token)
@@ -224,36 +222,63 @@ static bool names_calls(const struct cn_args *args)
     return has;
 }
 
-bool cn_record_samples(const struct cn_args *args)
+/* The words of the program, NULL at the end; the caller frees the list. */
+static const char **words_of(const struct cn_args *args)
 {
-    const char *name = cn_args_find_operand(args, 0);
+    size_t count = cn_args_count(args);
+    const char **words = cn_alloc(count + 1, sizeof(*words));
 
-    if (cn_args_has(args, "sample"))
+    for (size_t i = 0; i < count; i++)
+        words[i] = cn_args_operand(args, i);
+    return words;
+}
+
+/* True if a program is sampled that no option asks to record: then it is said why. */
+static bool samples_words(const struct cn_args *args, const char *const *words)
+{
+    const struct cn_command_language *interpreter = cn_command_language_of(words);
+
+    if (interpreter && interpreter->is_recorded)
+        return false;
+    if (interpreter) {
+        cn_cli_say(args,
+                   "calls of %s functions are not recorded: sampling %s, which shows "
+                   "them; --calls records calls to library functions of its run-time",
+                   interpreter->language, words[0]);
         return true;
-    for (size_t i = 0; i < args->given_count; i++)
-        if (cn_option_scope(args->command, args->given[i]) == CN_FOR_RECORDED)
-            return false;
-    if (!name || names_calls(args) || !is_program(name))
+    }
+    if (names_calls(words) || !is_program(words[0]))
         return false;
     cn_cli_say(
         args,
         "%s is not instrumented: sampling it; --calls records its calls to library "
         "functions, -P . patches its own functions",
-        name);
+        words[0]);
     return true;
+}
+
+bool cn_record_samples(const struct cn_args *args)
+{
+    if (cn_args_has(args, "sample"))
+        return true;
+    for (size_t i = 0; i < args->given_count; i++)
+        if (cn_option_scope(args->command, args->given[i]) == CN_FOR_RECORDED)
+            return false;
+    const char **words = words_of(args);
+    bool samples = words[0] && samples_words(args, words);
+
+    free(words);
+    return samples;
 }
 
 bool cn_sample_choose(const struct cn_args *args, struct cn_sample_options *options,
                       struct cn_error *err)
 {
     const char *duration = cn_args_value(args, "duration");
-    size_t count = cn_args_count(args);
-    const char **words = cn_alloc(count + 1, sizeof(*words));
+    const char **words = words_of(args);
 
-    for (size_t i = 0; i < count; i++)
-        words[i] = cn_args_operand(args, i);
-    options->words = count > 0 ? words : NULL;
-    if (count == 0)
+    options->words = words[0] ? words : NULL;
+    if (!words[0])
         free(words);
     if (duration &&
         (!cn_duration_parse(duration, CN_BARE_REFUSED, &options->duration_ns, err) ||

@@ -87,8 +87,7 @@ static enum cn_rec_exec_kind kind_of(const char *path, const struct cn_elf_file 
                                                                : CN_REC_EXEC_LIBC;
 }
 
-/* The first two words after "#!" of a script; empty if there are none. */
-static void read_first_line(const char *script, char path[PATH_MAX], char word[NAME_MAX])
+void cn_program_first_line(const char *script, char path[PATH_MAX], char word[NAME_MAX])
 {
     FILE *file = fopen(script, "re");
 
@@ -111,7 +110,7 @@ static enum cn_rec_exec_kind kind_of_script(const char *script)
     struct cn_error ignored = {0};
     char path[PATH_MAX], word[NAME_MAX];
 
-    read_first_line(script, path, word);
+    cn_program_first_line(script, path, word);
     if (path[0] && cn_elf_file_open(&elf, path, false, &ignored))
         kind = kind_of(path, &elf);
     cn_elf_file_close(&elf);
@@ -151,24 +150,6 @@ void cn_program_file_close(struct cn_program_file *program)
     free(program->path);
     cn_elf_file_close(&program->elf);
     *program = (struct cn_program_file){0};
-}
-
-bool cn_program_runner_open(struct cn_program_file *program, const char *name,
-                            struct cn_error *err)
-{
-    enum { SCRIPTS_MAX = 4 }; /* as in the kernel: an interpreter can be a script */
-    char path[PATH_MAX], word[NAME_MAX];
-    bool ok = cn_program_file_open(program, name, err);
-
-    for (int i = 0; ok && program->is_script; i++) {
-        read_first_line(program->path, path, word);
-        cn_program_file_close(program);
-        bool is_env = strcmp(cn_path_name(path), "env") == 0 && word[0];
-        ok = i < SCRIPTS_MAX && path[0]
-                 ? cn_program_file_open(program, is_env ? word : path, err)
-                 : cn_fail(err, CN_ERR_NOT_FOUND, "'%s' has no interpreter", name);
-    }
-    return ok;
 }
 
 bool cn_program_file_check(const struct cn_program_file *program, bool has_libcalls,

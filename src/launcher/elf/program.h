@@ -4,6 +4,7 @@
 #ifndef CN_LAUNCHER_ELF_PROGRAM_H
 #define CN_LAUNCHER_ELF_PROGRAM_H
 
+#include <limits.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -24,9 +25,8 @@ CN_CHECK bool cn_program_file_open(struct cn_program_file *program, const char *
                                    struct cn_error *err);
 void cn_program_file_close(struct cn_program_file *program);
 
-/* The same for what runs it: of a script its interpreter. */
-CN_CHECK bool cn_program_runner_open(struct cn_program_file *program, const char *name,
-                                     struct cn_error *err);
+/* The first two words after "#!" of a script; empty if there are none. */
+void cn_program_first_line(const char *script, char path[PATH_MAX], char word[NAME_MAX]);
 
 /* Fail when the program cannot be recorded; the message says how to build it. `is_patched`:
  * functions without hooks are to be patched. */

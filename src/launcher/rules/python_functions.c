@@ -15,21 +15,6 @@
 
 _Static_assert((int)CN_REC_PYTHON_MAX == (int)CN_UFT_PYTHON_END, "as readers expect");
 
-bool cn_python_is_program(const char *path)
-{
-    char line[256] = "";
-
-    if (strncmp(cn_path_name(path), "python", 6) == 0)
-        return true;
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return false;
-    if (!fgets(line, sizeof(line), file))
-        line[0] = '\0';
-    (void)fclose(file);
-    return strncmp(line, "#!", 2) == 0 && strstr(line, "python");
-}
-
 /* Make a file of the recording, in which nothing was written before: another launcher may
  * have been killed. */
 static bool make_file(const char *dir, const char *name, int *out)

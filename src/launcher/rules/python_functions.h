@@ -19,9 +19,6 @@ struct cn_python_functions {
     int symbols, debug; /* files of the recording; 0: not open */
 };
 
-/* True if a program is a Python interpreter, or a script for one. */
-bool cn_python_is_program(const char *path);
-
 /* The number of the function that a request names (record/start/python.c), from 1 on; it
  * is also its address. 0 when there are too many, or the recording cannot be written. If it
  * is new, `name` is a part of the request, else NULL. */

@@ -83,15 +83,14 @@ bool cn_rec_libcall_is_left_out(const char *name)
 
 bool cn_rec_libcalls_are_wanted(const struct cn_rec_image *image, const char *path)
 {
-    const struct cn_rec_shared *shared = cn_rec_process.shared;
-
-    if (!shared->has_libcalls || image->slot_count + image->rela_count == 0)
+    if (!cn_rec_process.has_libcalls || image->slot_count + image->rela_count == 0)
         return false;
     if (!path)
         return true;
     for (const char *at = path; *at; at++)
         path = *at == '/' ? at + 1 : path;
-    return shared->has_nested_libcalls && !is_among(path, CN_REC_BASE_LIBRARIES, true);
+    return cn_rec_process.has_nested_libcalls &&
+           !is_among(path, CN_REC_BASE_LIBRARIES, true);
 }
 
 /* Bind the slot of a function now whose return is not hooked: if the loader bound the slot, later calls would not be recorded. Once the
@@ -199,7 +198,7 @@ static bool set_up(uint32_t count)
 {
     struct table probe;
 
-    call_capacity = cn_rec_process.shared->has_nested_libcalls ? CALLS_MAX : count + 1;
+    call_capacity = cn_rec_process.has_nested_libcalls ? CALLS_MAX : count + 1;
     cn_rec_libcalls = cn_rec_map(call_capacity * sizeof(*cn_rec_libcalls));
     if (!cn_rec_libcalls || !make_table(&probe, 1))
         return false;

@@ -213,7 +213,7 @@ static void expect_library(uintptr_t sp)
     struct cn_rec_thread *self = cn_rec_self;
 
     if (self && !self->is_off &&
-        (!cn_rec_loader_is_watched() || cn_rec_process.shared->has_nested_libcalls)) {
+        (!cn_rec_loader_is_watched() || cn_rec_process.has_nested_libcalls)) {
         self->dlopen_sp = sp;
         cn_rec_thread_complicate(self);
     }

@@ -1,16 +1,20 @@
 #include "record/start/python.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include "record/calls/hooks.h"
 #include "record/process.h"
 #include "record/state/module_rules.h"
+#include "record/syscalls.h"
 #include "record/text.h"
 
 typedef struct python_object *object;
@@ -67,9 +71,9 @@ enum {
     ON_C_EXCEPTION = 5,
     ON_C_RETURN = 6,
 
-    NATIVE_MAX = 8192, /* functions written in C; a power of two */
-    TEXT_MAX = 3072,   /* of a request */
-    NAME_MAX = 1000,
+    NATIVE_MAX = 8192,   /* functions written in C; a power of two */
+    TEXT_MAX = 3072,     /* of a request */
+    TEXT_LEN_MAX = 1000, /* of a name */
     METH_VARARGS = 1,
 };
 
@@ -103,11 +107,11 @@ static void add(struct cn_rec_text *to, const char *text)
 }
 
 /* Copy the text of an attribute, which may exist only now; "" if there is none. */
-static const char *copy_text(object owner, const char *name, char out[NAME_MAX])
+static const char *copy_text(object owner, const char *name, char out[TEXT_LEN_MAX])
 {
     object value = owner ? api.PyObject_GetAttrString(owner, name) : NULL;
     const char *text = value ? api.PyUnicode_AsUTF8(value) : NULL;
-    struct cn_rec_text copy = {.chars = out, .capacity = NAME_MAX};
+    struct cn_rec_text copy = {.chars = out, .capacity = TEXT_LEN_MAX};
 
     out[0] = '\0';
     if (text)
@@ -170,8 +174,8 @@ static uintptr_t about_frame(object frame)
         object module = globals ? api.PyDict_GetItemString(globals, "__name__") : NULL;
         object line = api.PyObject_GetAttrString(code, "co_firstlineno");
         const char *module_name = module ? api.PyUnicode_AsUTF8(module) : NULL;
-        char file_text[NAME_MAX], name_text[NAME_MAX], module_text[NAME_MAX];
-        struct cn_rec_text copy = {.chars = module_text, .capacity = NAME_MAX};
+        char file_text[TEXT_LEN_MAX], name_text[TEXT_LEN_MAX], module_text[TEXT_LEN_MAX];
+        struct cn_rec_text copy = {.chars = module_text, .capacity = TEXT_LEN_MAX};
         const char *file = copy_text(code, "co_filename", file_text);
         const char *name = copy_text(code, "co_qualname", name_text);
 
@@ -207,7 +211,7 @@ static uintptr_t about_frame(object frame)
 
 static uintptr_t name_native(object function)
 {
-    char module[NAME_MAX], name[NAME_MAX];
+    char module[TEXT_LEN_MAX], name[TEXT_LEN_MAX];
 
     (void)copy_text(function, "__module__", module);
     (void)copy_text(function, "__qualname__", name);
@@ -398,6 +402,21 @@ static bool find(const char *name, const char *other, void *to)
         symbol = dlsym(RTLD_DEFAULT, other);
     memcpy(to, &symbol, sizeof(symbol));
     return symbol != NULL;
+}
+
+bool cn_rec_python_is_program(void)
+{
+    char path[PATH_MAX];
+    const char *name = path;
+    long len = cn_rec_process.shared->python
+                   ? cn_rec_syscall6(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe",
+                                     (long)path, sizeof(path) - 1, 0, 0)
+                   : 0;
+
+    path[len < 0 ? 0 : len] = '\0';
+    for (const char *at = path; *at; at++)
+        name = *at == '/' ? at + 1 : name;
+    return strncmp(name, "python", 6) == 0 && dlsym(RTLD_DEFAULT, "Py_RunMain");
 }
 
 void cn_rec_python_begin(void)

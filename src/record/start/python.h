@@ -9,6 +9,12 @@
 #ifndef CN_RECORD_START_PYTHON_H
 #define CN_RECORD_START_PYTHON_H
 
+#include <stdbool.h>
+
+/* True if the program is an interpreter of Python, and its functions are to be recorded. Programs
+ * that contain an interpreter are not. */
+bool cn_rec_python_is_program(void);
+
 /* Called before main(). Does nothing if the program is no interpreter, or if the launcher
  * does not want it. */
 void cn_rec_python_begin(void);

@@ -93,6 +93,11 @@ __attribute__((constructor)) static void set_up(void)
         errno = error;
         return;
     }
+    /* Library functions of a program in Python are those of Python. */
+    cn_rec_process.has_libcalls =
+        cn_rec_process.shared->has_libcalls && !cn_rec_python_is_program();
+    cn_rec_process.has_nested_libcalls =
+        cn_rec_process.has_libcalls && cn_rec_process.shared->has_nested_libcalls;
     cn_rec_interpose_begin();
     cn_rec_returns_begin();
     cn_rec_filter_begin();
