@@ -83,18 +83,20 @@ static bool ask_servers(struct cn_build_files *files, const char *build_id, bool
 }
 
 /* Sections with code have no bytes in a file with debug information alone. */
-static bool has_code(Elf *elf)
+static void find_parts(Elf *elf, struct cn_build_file *file)
 {
     Elf_Scn *section = NULL;
 
     while ((section = elf_nextscn(elf, section))) {
         GElf_Shdr header;
 
-        if (gelf_getshdr(section, &header) && header.sh_type == SHT_PROGBITS &&
-            header.sh_flags & SHF_EXECINSTR)
-            return true;
+        if (!gelf_getshdr(section, &header))
+            continue;
+        file->has_code |=
+            header.sh_type == SHT_PROGBITS && header.sh_flags & SHF_EXECINSTR;
+        file->has_names |= header.sh_type == SHT_SYMTAB;
     }
-    return false;
+    file->has_names |= !file->has_code;
 }
 
 static void add_file(struct cn_build_files *files, const char *path)
@@ -108,13 +110,13 @@ static void add_file(struct cn_build_files *files, const char *path)
         elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
     if (elf && elf_kind(elf) == ELF_K_ELF) {
         ssize_t len = dwelf_elf_gnu_build_id(elf, &bits);
+        struct cn_build_file file = {.path = cn_strdup(path)};
 
         if (len > 0)
             cn_hex_add(&id, bits, (size_t)len);
-        CN_PUSH(files->list, files->count, files->capacity,
-                (struct cn_build_file){.path = cn_strdup(path),
-                                       .build_id = cn_strdup(cn_text_str(&id)),
-                                       .is_debug_only = !has_code(elf)});
+        file.build_id = cn_strdup(cn_text_str(&id));
+        find_parts(elf, &file);
+        CN_PUSH(files->list, files->count, files->capacity, file);
     }
     (void)elf_end(elf);
     if (fd >= 0)
@@ -138,14 +140,14 @@ static void list_files(struct cn_build_files *files)
     files->is_listed = true;
 }
 
-static bool find_listed(struct cn_build_files *files, const char *build_id,
-                        bool is_debug_only, struct cn_text *path)
+static bool find_listed(struct cn_build_files *files, const char *build_id, bool has_code,
+                        bool has_names, struct cn_text *path)
 {
     list_files(files);
     for (size_t i = 0; i < files->count; i++) {
         const struct cn_build_file *file = &files->list[i];
 
-        if (file->is_debug_only == is_debug_only &&
+        if (file->has_code == has_code && file->has_names == has_names &&
             strcmp(file->build_id, build_id) == 0) {
             cn_text_clear(path);
             cn_text_str_add(path, file->path);
@@ -155,12 +157,12 @@ static bool find_listed(struct cn_build_files *files, const char *build_id,
     return false;
 }
 
-bool cn_build_files_find_name(struct cn_build_files *files, const char *module,
-                              struct cn_text *path)
+static bool find_named(struct cn_build_files *files, const char *module,
+                       struct cn_text *path)
 {
     list_files(files);
     for (size_t i = 0; i < files->count; i++) {
-        if (files->list[i].is_debug_only ||
+        if (!files->list[i].has_code ||
             strcmp(cn_path_name(files->list[i].path), cn_path_name(module)) != 0)
             continue;
         cn_text_clear(path);
@@ -170,14 +172,21 @@ bool cn_build_files_find_name(struct cn_build_files *files, const char *module,
     return false;
 }
 
+bool cn_build_files_find_given(struct cn_build_files *files, const char *module,
+                               const char *build_id, struct cn_text *path)
+{
+    return build_id[0] == '\0' ? find_named(files, module, path)
+                               : find_listed(files, build_id, true, true, path);
+}
+
 bool cn_build_files_find(struct cn_build_files *files, const char *build_id,
                          struct cn_text *path)
 {
     return is_build_id(build_id) &&
-           (find_listed(files, build_id, false, path) || find_build(build_id, "", path) ||
-            find_in_home(build_id, "elf", path) ||
+           (find_listed(files, build_id, true, false, path) ||
+            find_build(build_id, "", path) || find_in_home(build_id, "elf", path) ||
             ask_servers(files, build_id, false, path) ||
-            find_listed(files, build_id, true, path) ||
+            find_listed(files, build_id, false, true, path) ||
             find_build(build_id, ".debug", path));
 }
 
@@ -227,9 +236,10 @@ int cn_build_files_find_debug(Dwfl_Module *module, void **arg, const char *modul
     (void)base;
     if (len > 0)
         cn_hex_add(&id, bits, (size_t)len);
-    if (is_build_id(cn_text_str(&id)) && (find_listed(files, id.chars, true, &found) ||
-                                          find_build(id.chars, ".debug", &found) ||
-                                          find_in_home(id.chars, "debug", &found)))
+    if (is_build_id(cn_text_str(&id)) &&
+        (find_listed(files, id.chars, false, true, &found) ||
+         find_build(id.chars, ".debug", &found) ||
+         find_in_home(id.chars, "debug", &found)))
         fd = open(found.chars, O_RDONLY | O_CLOEXEC);
     if (fd < 0 &&
         ((link && path && find_linked(path, link, link_crc, &found)) ||

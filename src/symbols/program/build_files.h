@@ -23,11 +23,12 @@
 
 struct cn_debuginfod;
 
-/* A program, library or debug file in the folders of the caller. */
+/* A program, library or debug file in the folders of the caller. A stripped program has code
+ * alone, a debug file names alone. */
 struct cn_build_file {
     char *path;
-    char *build_id;     /* hexadecimal, "" if it has none */
-    bool is_debug_only; /* without code */
+    char *build_id; /* hexadecimal, "" if it has none */
+    bool has_code, has_names;
 };
 
 struct cn_build_files {
@@ -45,10 +46,10 @@ struct cn_build_files {
 bool cn_build_files_find(struct cn_build_files *files, const char *build_id,
                          struct cn_text *path);
 
-/* A program or library with the name of `module` in the folders of the caller, for a module whose
- * build-id is unknown. */
-bool cn_build_files_find_name(struct cn_build_files *files, const char *module,
-                              struct cn_text *path);
+/* A program or library in the folders of the caller that has names, by its build-id; by the name
+ * of `module` where its build-id is "". It goes before the module itself, which may be stripped. */
+bool cn_build_files_find_given(struct cn_build_files *files, const char *module,
+                               const char *build_id, struct cn_text *path);
 
 /* A callback of libdwfl: the file with the debug information of a module, whose user data is
  * a struct cn_build_files. */

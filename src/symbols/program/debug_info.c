@@ -128,7 +128,7 @@ bool cn_debug_info_open(struct cn_debug_info *info, const char *path,
                         const char *build_id, struct cn_build_files *files)
 {
     struct cn_text copy = {0};
-    bool ok = build_id[0] == '\0' && cn_build_files_find_name(files, path, &copy) &&
+    bool ok = cn_build_files_find_given(files, path, build_id, &copy) &&
               open_file(info, cn_text_str(&copy), build_id, files);
 
     ok = ok || open_file(info, path, build_id, files);

@@ -348,12 +348,14 @@ static void resolve_file(struct cn_perf_names *names,
         out->unnamed = mapping->path;
         return;
     }
-    if (!cn_resolver_symbol(names->symbols->resolver, path, mapping->build_id, offset,
-                            &symbol)) {
-        if (!add_stored(names, stored, out)) {
-            add_unknown(names, mapping->path, mapping->build_id);
-            out->unnamed = mapping->path;
-        }
+    bool is_known = cn_resolver_symbol(names->symbols->resolver, path, mapping->build_id,
+                                       offset, &symbol);
+    /* The program here may be stripped, and the one that the names were taken from not. */
+    if ((!is_known || is_by_offset(symbol.name, path)) && add_stored(names, stored, out))
+        return;
+    if (!is_known) {
+        add_unknown(names, mapping->path, mapping->build_id);
+        out->unnamed = mapping->path;
         return;
     }
     frame.offset = symbol.offset;

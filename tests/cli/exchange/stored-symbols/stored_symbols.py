@@ -77,6 +77,8 @@ def main():
 
     # A stripped program has names by offset, equal in every run, until its debug file is there.
     run("objcopy", "--only-keep-debug", "away/program", "away/program.debug")
+    os.makedirs("builds/1")
+    shutil.copy("away/program", "builds/1/with-names")
     os.rename("away/program", "program")
     run("strip", "program")
     hint = r"program: \d+ % of samples have functions without names; it is "
@@ -89,6 +91,11 @@ def main():
     expect(f"functions by their offset: {frames}",
            len(frames[0]) >= 3 and len(frames[0] & frames[1]) >= 3)
     expect("no row for the module", "[unknown] [program]" not in stacks("stripped.data"))
+    # The stripped program in its place does not hide the one with names, also not of functions without lines.
+    shutil.copy("program", "builds/program")
+    run("cairn", "symbolize", "-q", "again.data", "--with", "builds", "-o", "built.data")
+    built = stacks("built.data")
+    expect(f"names of an unstripped program: {built}", "main;t_hash;t_mix" in built and "program+0x" not in built)
     os.remove("program")
     shutil.copy("stripped.data", "copy.data")  # what was shown before is cached
     said = subprocess.run(["cairn", "tree", "copy.data"], capture_output=True, text=True).stderr
