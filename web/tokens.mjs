@@ -6,7 +6,7 @@ import { readFileSync, readdirSync } from "node:fs";
 
 const THEME = "src/shared/look/theme.css";
 const COLORS = "src/shared/look/colors.ts"; // mixes the colours of tokens
-const BREAKPOINTS = ["640px", "900px", "901px", "1200px", "1201px", "1600px", "2560px"];
+const BREAKPOINTS = ["640px", "641px", "900px", "901px", "1200px", "1201px", "1600px", "2560px"];
 const NAMED =
   /\b(?:white|black|red|green|blue|yellow|orange|purple|gr[ae]y|silver|brown|pink|gold|navy|teal)\b/;
 

@@ -101,6 +101,12 @@ export const tests = {
     await page.waitForSelector("text=All costs are equal.");
     await show("s=1&v=compare&cb=0&ct=timelines");
     await until("both", async () => (await page.locator(".compare-timeline canvas").count()) >= 2);
+    assert.equal(await page.locator(".thread-filter").count(), 1, "one toolbar");
+    const scales = await page
+      .locator(".compare-timeline canvas[aria-label^='the whole time']")
+      .evaluateAll((maps) => maps.map((map) => map.getAttribute("aria-label")));
+    assert.equal(scales.length, 2);
+    assert.equal(scales[0], scales[1], "one scale");
     await show("s=2&v=compare&cb=2&caq=not+errors&cbq=errors&ct=facets");
     await page.waitForSelector("text=What goes with one side");
   },

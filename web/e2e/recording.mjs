@@ -76,7 +76,10 @@ export const tests = {
     await show("s=1&v=bottom-up");
     await page.waitForSelector(".tree-row .kind-function:has-text('plugin_run')");
     assert.match((await titles()).join(), /^cpu time total.*,cpu time self[^,]*,context$/);
-    assert.match(await page.textContent(".toolbar"), /3\.49 µs: running 3\.1 µs, blocked 390 ns/);
+    assert.match(
+      await page.getAttribute(".toolbar .state-bar", "aria-label"),
+      /3\.49 µs: running 3\.1 µs, blocked 390 ns/,
+    );
     await page.keyboard.press("w");
     await until("all time", async () => (await titles())[2] === "blocked time total (ns)");
     await page.waitForSelector(".tree-row:has-text('plugin_run'):has-text('390')");

@@ -4,6 +4,7 @@ import { columnsOf, parseColumns } from "../src/tree/saved_columns";
 import { openNodes, printRows, stackOf } from "../src/tree/copy_rows";
 import { addRows, makeLevel, openNode } from "../src/tree/tree_model";
 import { locationOf, nameColumn, shownColumns, treeColumns } from "../src/tree/tree_rows";
+import { columnUnit, durationUnit, percentUnit, signedUnit } from "../src/shared/units";
 import type { Column, Row } from "../generated/answers";
 
 const column = (metric: string, side: "inclusive" | "exclusive", total: number): Column => ({
@@ -89,4 +90,33 @@ test("columns are saved whole, and other text is no columns", () => {
   assert.deepEqual(parseColumns(columns), columns);
   for (const saved of [null, "", 7, undefined]) assert.equal(parseColumns(saved), null);
   assert.deepEqual(parseColumns({ v: "calls", cols: 7 }), { ...columns, cols: "", unit: "" });
+});
+
+test("durations have four digits, and their points are below each other", () => {
+  const { unit, print } = durationUnit(1474452000);
+  assert.equal(unit, "ms");
+  const texts = [1474452000, 189647000, 16340000, 7707000, 42000].map(print);
+  assert.deepEqual(
+    texts.map((text) => text.trim()),
+    ["1,474", "189.6", "16.34", "7.707", "0.042"],
+  );
+  assert.deepEqual(
+    texts.map((text) => text.length - Math.max(text.indexOf("."), text.indexOf("\u2008"))),
+    [4, 4, 4, 4, 4],
+  );
+  assert.equal(print(12), "< 0.001");
+  assert.equal(durationUnit(9999e6).unit, "ms");
+  assert.equal(durationUnit(10e9).unit, "s");
+});
+
+test("differences have their sign, unless they are nothing", () => {
+  const { print } = signedUnit(columnUnit("time (sec)", 0.4, "auto"));
+  assert.deepEqual([0.035, -0.00024, 0, 1e-9, null].map(print), [
+    "+35.00",
+    "−0.24",
+    "0.00",
+    "< 0.01",
+    "",
+  ]);
+  assert.deepEqual([89.656, -0.673, -0.004].map(percentUnit.print), ["+89.7", "−0.7", "0.0"]);
 });

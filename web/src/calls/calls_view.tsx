@@ -6,6 +6,7 @@ import { get, pause, type Parameters } from "../shared/api";
 import { formatMoment, formatNs, parseNs } from "../shared/format";
 import { Icon } from "../shared/look/icons";
 import { Name } from "../shared/names/name";
+import { useIsPhone } from "../shared/narrow";
 import type { Range } from "../shared/range";
 import { go, isOn, linkTo, type State } from "../shared/state";
 import { useAnswer } from "../shared/use_answer";
@@ -188,6 +189,7 @@ export function CallsView(props: Props) {
   const task = Number(state.task ?? 0);
   const time = Number(state.time ?? 0);
   const isOnly = isOn(state, "only");
+  const isPhone = useIsPhone();
   const { shown, folds, extend, fold, findBefore } = useCalls(
     props.path,
     task,
@@ -268,7 +270,7 @@ export function CallsView(props: Props) {
           class="call-list"
           label="calls in time order, with arguments and results"
           columns={COLUMNS}
-          widths="12ch 26ch minmax(36ch, 1fr)"
+          widths={isPhone ? "11ch 13ch minmax(24ch, 1fr)" : "12ch 26ch minmax(36ch, 1fr)"}
           count={lines.length}
           row={(i) =>
             rowOf(lines[i] as Line, {

@@ -260,10 +260,10 @@ export function diffRows(answer: DiffRows): Rows {
   const columns = [
     plain("a", "A", metric, most),
     plain("b", "B", metric, most),
-    plain("difference", "difference", metric, most),
+    { ...plain("difference", "difference", metric, most), form: "signed" as const },
     ...(answer.over === null ? [] : [plain("plusMinus", "± 95 %", metric, most)]),
     plain("ratio", "ratio", "", null),
-    plain("share", "share (%)", "", null),
+    { ...plain("share", "share", "", null), form: "percent" as const },
     ...(hasCalls ? [plain("callsA", "calls A", "", 0), plain("callsB", "calls B", "", 0)] : []),
   ];
   return {

@@ -2,6 +2,7 @@
 // differential flame graph, trees with both sides, timeline over timeline, and for stores what goes with one
 // side. Without a second side, what could be compared.
 
+import { formatNs } from "../shared/format";
 import { go, type State } from "../shared/state";
 import { TabPanel, Tabs } from "../shared/tabs";
 import { useAnswer } from "../shared/use_answer";
@@ -74,33 +75,55 @@ export function ComparePage(props: CompareProps) {
   );
 }
 
-// Both have the same range of time, from the beginning of each.
+// Both have one scale, from the beginning of each, and the toolbar of the first.
 function Timelines(props: CompareProps) {
   const { a, b } = sidesOf(props.state, props.sources);
+  const infos = [useInfo(a[0]), useInfo(b[0])];
+  const scale = Math.max(0, ...infos.map(({ info }) => (info?.hasTimelines ? info.duration : 0)));
+  const first = infos.findIndex(({ info }) => info?.hasTimelines);
+  const waiting = infos.find(({ info }) => !info?.isReady);
+  if (waiting) return <p class="status">{waiting.error ?? "loading…"}</p>;
   return (
     <>
-      {[...a.slice(0, 1), ...b.slice(0, 1)].map((id, i) => (
-        <OneTimeline key={`${i} ${id}`} {...props} id={id} name={i === 0 ? "A" : "B"} />
-      ))}
+      {infos.map(({ id, info }, i) => {
+        const source = props.sources[Number(id)];
+        const name = i === 0 ? "A" : "B";
+        if (!source || !info) return null;
+        return (
+          <section
+            key={`${name} ${source.id}`}
+            class="compare-timeline"
+            aria-label={`timeline of ${name}`}
+          >
+            <h2>
+              <span class={`side-mark ${name.toLowerCase()}`}>{name}</span> {source.name}{" "}
+              <small>{formatNs(info.duration)}</small>
+            </h2>
+            {info.hasTimelines ? (
+              <TimelinePage
+                source={source}
+                path={`sources/${source.id}`}
+                info={info}
+                view="timeline"
+                state={props.state}
+                scale={scale}
+                hasToolbar={i === first}
+              />
+            ) : (
+              <p class="status">no timelines</p>
+            )}
+          </section>
+        );
+      })}
     </>
   );
 }
 
-function OneTimeline(props: CompareProps & { id: string; name: string }) {
-  const source = props.sources[Number(props.id)];
-  const path = `sources/${props.id}`;
-  const { value: info, error } = useAnswer<Info>(`${path}/info`, {}, (answer) => !answer.isReady);
-  if (!source || !info?.isReady) return <p class="status">{error ?? "loading…"}</p>;
-  return (
-    <section class="compare-timeline" aria-label={`timeline of ${props.name}`}>
-      <h2>
-        <span class={`side-mark ${props.name.toLowerCase()}`}>{props.name}</span> {source.name}
-      </h2>
-      {info.hasTimelines ? (
-        <TimelinePage source={source} path={path} info={info} view="timeline" state={props.state} />
-      ) : (
-        <p class="status">no timelines</p>
-      )}
-    </section>
+function useInfo(id: string | undefined) {
+  const { value, error } = useAnswer<Info>(
+    id === undefined ? null : `sources/${id}/info`,
+    {},
+    (answer) => !answer.isReady,
   );
+  return { id, info: value, error };
 }

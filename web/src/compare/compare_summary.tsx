@@ -3,6 +3,7 @@
 
 import { formatPercent, formatValue, plural } from "../shared/format";
 import { shorten } from "../shared/names/names";
+import { CopyCommand, shellQuote } from "../shared/copy_command";
 import { go } from "../shared/state";
 import { useAnswer } from "../shared/use_answer";
 import type { Change, Explanation, WholeLine } from "../../generated/answers";
@@ -278,16 +279,27 @@ function Lines(props: { lines: Change[]; value: Explanation }) {
 // How to ask the same in a terminal, and to have it checked.
 function AlsoKnown(props: CompareProps & { value: Explanation }) {
   const { a, b } = sidesOf(props.state, props.sources);
-  const paths = (ids: string[]) => ids.map((id) => props.sources[Number(id)]?.path ?? "").join(" ");
+  const paths = (ids: string[]) =>
+    ids.map((id) => shellQuote(props.sources[Number(id)]?.path ?? "")).join(" ");
   const isPlain = [props.state.cat, props.state.cbt, props.state.car, props.state.cbr].every(
     (text) => !text,
   );
   if (!isPlain || props.state.caq || props.state.cbq) return null;
   const separator = a.length > 1 || b.length > 1 ? " -- " : " ";
+  const sides = paths(a) + separator + paths(b);
+  const commands = [
+    ["In a terminal", `cairn diff ${sides}`],
+    ["In CI", `cairn gate ${sides} --rule 'total(*) <= +5%'`],
+  ] as const;
   return (
-    <p class="faint compare-commands">
-      In a terminal: <code>cairn diff {paths(a) + separator + paths(b)}</code>; in CI:{" "}
-      <code>cairn gate {paths(a) + separator + paths(b)} --rule 'total(*) &lt;= +5%'</code>
-    </p>
+    <section class="card" aria-label="the same in a terminal">
+      {commands.map(([title, text]) => (
+        <p key={title} class="compare-command">
+          <span class="faint">{title}</span>
+          <code title={text}>{text}</code>
+          <CopyCommand text={text} />
+        </p>
+      ))}
+    </section>
   );
 }

@@ -125,7 +125,7 @@ function LeftHeavy(props: ViewProps) {
         {!hasRange && <Waits info={props.info} state={state} />}
         {hasRange && <ChosenRange state={state} info={props.info} />}
         {hasRange && <button onClick={() => go({ v: "top-down", open: "" })}>Table</button>}
-        <Base base={value?.base} />
+        <Base path={props.path} state={state} base={value?.base} />
         {value?.isPartial && <span class="status">estimate; reading the rest…</span>}
         {state.zoom && <button onClick={() => go({ zoom: "" })}>Reset zoom</button>}
       </div>

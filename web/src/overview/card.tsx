@@ -6,17 +6,11 @@ import { linkTo, type State } from "../shared/state";
 export function Card(props: {
   title: string;
   hint?: string;
-  area: string; // in the grid
   element?: Ref<HTMLElement>;
   children: ComponentChildren;
 }) {
   return (
-    <section
-      class="card"
-      style={{ gridArea: props.area }}
-      aria-label={props.title}
-      ref={props.element ?? null}
-    >
+    <section class="card" aria-label={props.title} ref={props.element ?? null}>
       <h2>
         {props.title} {props.hint && <small>{props.hint}</small>}
       </h2>

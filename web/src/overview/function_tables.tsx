@@ -91,7 +91,7 @@ export function Functions(props: { overview: Overview; rows: number }) {
   const { columns, functions, metric } = props.overview;
   if (!columns || !functions)
     return (
-      <Card title="Where the time goes" area="functions">
+      <Card title="Where the time goes">
         <p class="status">computing…</p>
       </Card>
     );
@@ -109,7 +109,6 @@ export function Functions(props: { overview: Overview; rows: number }) {
   ]);
   return (
     <Card
-      area="functions"
       title={isSeconds(metric) ? "Where the time goes" : "Hottest functions"}
       hint={[
         `functions by self ${columns[self]?.base ?? metricTitle(metric)}`,
@@ -159,7 +158,6 @@ export function Waiting(props: { overview: Overview }) {
   ]).filter(({ index }) => waiting.some(({ row }) => row.values[index]));
   return (
     <Card
-      area="waiting"
       title="Waiting"
       hint={`calls by time blocked or pre-empted, ${columns[blocked]?.base ?? ""}`}
     >
@@ -196,7 +194,6 @@ export function SlowestCalls(props: { path: string }) {
   const unit = durationUnit(Math.max(0, ...(value?.calls ?? []).map(({ duration }) => duration)));
   return (
     <Card
-      area="slowest"
       title="Slowest calls"
       hint={`beyond the mean of their function, one each${value ? `; ${value.base}` : ""}`}
     >

@@ -35,7 +35,6 @@ export function HotPath(props: { overview: Overview }) {
   const { unit, print } = columnUnit(metric, whole, "auto");
   return (
     <Card
-      area="path"
       title="Hot path"
       hint={`down while one callee has half${base ? `; total ${base}` : ""}${unit ? `, ${unit}` : ""}`}
     >

@@ -1,10 +1,12 @@
 // The first page of a database or recording: where its time goes, and whether something is wrong; each item is a
 // link to the view that shows it.
 
+import { Fragment, type ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { lensParameters } from "../shared/filters";
 import { Icon } from "../shared/look/icons";
 import { Name } from "../shared/names/name";
+import { useMedia } from "../shared/narrow";
 import type { ViewProps } from "../shared/page";
 import { linkTo } from "../shared/state";
 import { usePixels } from "../shared/look/ui_scale";
@@ -29,9 +31,33 @@ function useRows(): number {
   return Math.min(ROWS_MAX, Math.max(ROWS_MIN, Math.floor((SHARE * height) / px)));
 }
 
+type CardName = "functions" | "notes" | "threads" | "path" | "waiting" | "slowest";
+
+// Cards of each column, by the number of columns: what matters is at the top of each, and a column ends where its
+// cards end.
+const COLUMNS: Record<number, CardName[][]> = {
+  1: [["notes", "functions", "threads", "path", "waiting", "slowest"]],
+  2: [
+    ["functions", "threads", "waiting"],
+    ["notes", "path", "slowest"],
+  ],
+  3: [
+    ["functions", "waiting"],
+    ["notes", "threads"],
+    ["path", "slowest"],
+  ],
+};
+
+function useColumnCount(): number {
+  const isTwo = useMedia("(min-width: 1201px)");
+  const isThree = useMedia("(min-width: 1600px)");
+  return isThree ? 3 : isTwo ? 2 : 1;
+}
+
 export function OverviewPage(props: ViewProps) {
   const { info, state } = props;
   const rows = useRows();
+  const count = useColumnCount();
   const { value, error } = useAnswer<Overview>(`${props.path}/overview`, {
     ...lensParameters(state),
     metric: state.m,
@@ -42,16 +68,25 @@ export function OverviewPage(props: ViewProps) {
     ({ isPending }) => isPending,
   ).value;
   if (!value) return <p class="status">{error ?? "loading…"}</p>;
+  const cards: Record<CardName, ComponentChildren> = {
+    functions: <Functions overview={value} rows={rows} />,
+    notes: <Notes notes={notesOf(info, value, states)} />,
+    threads: <Threads path={props.path} info={info} overview={value} states={states} rows={rows} />,
+    path: <HotPath overview={value} />,
+    waiting: <Waiting overview={value} />,
+    slowest: info.tasks && <SlowestCalls path={props.path} />,
+  };
   return (
     <div class="scroll overview">
       <Facts facts={factsOf(info, value, states)} />
-      <div class="overview-grid">
-        <Functions overview={value} rows={rows} />
-        <Notes notes={notesOf(info, value, states)} />
-        <Threads path={props.path} info={info} overview={value} states={states} rows={rows} />
-        <HotPath overview={value} />
-        <Waiting overview={value} />
-        {info.tasks && <SlowestCalls path={props.path} />}
+      <div class="overview-columns">
+        {COLUMNS[count]?.map((names) => (
+          <div key={names.join()}>
+            {names.map((name) => (
+              <Fragment key={name}>{cards[name]}</Fragment>
+            ))}
+          </div>
+        ))}
       </div>
     </div>
   );
@@ -80,7 +115,7 @@ function Facts(props: { facts: Fact[] }) {
 
 function Notes(props: { notes: Note[] }) {
   return (
-    <Card title="Worth a look" area="notes">
+    <Card title="Worth a look">
       <ol class="notes">
         {props.notes.map((note, i) => (
           <li key={i} class={note.isBad ? "bad" : ""}>

@@ -92,7 +92,6 @@ export function Threads(props: {
   const count = threads.length.toLocaleString("en-US");
   return (
     <Card
-      area="threads"
       title="Threads"
       hint={`${threads.length > labels.length ? `the busiest ${labels.length} of ${count}` : "each"}${info.hasTimelines ? ` over the run, ${formatNs(info.duration)}` : ""}; share ${wall ? `of the${info.costTimes ? " recorded" : ""} wall time` : `${overview.base ?? ""}`}`}
     >

@@ -1,7 +1,13 @@
-// The base of the times of a page: corrected or recorded, with or without waiting.
+// The base of the times of a page, where it is not that of the line below the header: with waiting, for example.
 
-export function Base(props: { base: string | undefined }) {
-  if (!props.base) return null;
+import { lensParameters } from "./filters";
+import type { State } from "./state";
+import { useAnswer } from "./use_answer";
+import type { Header } from "../../generated/answers";
+
+export function Base(props: { path: string; state: State; base: string | undefined }) {
+  const { value } = useAnswer<Header>(`${props.path}/header`, lensParameters(props.state));
+  if (!props.base || !value || value.base === props.base) return null;
   return (
     <span class="status" title="what the times of this page are">
       {props.base}

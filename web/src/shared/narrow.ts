@@ -3,17 +3,22 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 const NARROW = "(max-width: 900px)";
+const PHONE = "(max-width: 640px)";
 
-export function useIsNarrow(): boolean {
-  const [isNarrow, setIsNarrow] = useState(matchMedia(NARROW).matches);
+// True while a condition of @media holds.
+export function useMedia(condition: string): boolean {
+  const [holds, setHolds] = useState(matchMedia(condition).matches);
   useEffect(() => {
-    const media = matchMedia(NARROW);
-    const update = () => setIsNarrow(media.matches);
+    const media = matchMedia(condition);
+    const update = () => setHolds(media.matches);
     media.addEventListener("change", update);
     return () => media.removeEventListener("change", update);
-  }, []);
-  return isNarrow;
+  }, [condition]);
+  return holds;
 }
+
+export const useIsNarrow = (): boolean => useMedia(NARROW);
+export const useIsPhone = (): boolean => useMedia(PHONE);
 
 // The width of an element in pixels; 0 until it is known.
 export function useWidth<Of extends HTMLElement = HTMLDivElement>(isThere: boolean) {

@@ -49,6 +49,23 @@ function decimalsOf(most: number): number {
   return Math.min(DECIMALS_MAX, Math.max(0, DIGITS - digits));
 }
 
+// "+1.50", "−0.24"; a value without a digit that is not zero has no sign.
+const withSign = (text: string): string =>
+  /^[<>]/.test(text) || !/[1-9]/.test(text)
+    ? text.replace(/^-/, "")
+    : text.replace(/^(?!-)/, "+").replace("-", "−");
+
+export const signedUnit = ({ unit, print }: ColumnUnit): ColumnUnit => ({
+  unit,
+  print: (value) => (value === null || value === undefined ? "" : withSign(print(value))),
+});
+
+// Shares that may be negative, with one decimal.
+export const percentUnit: ColumnUnit = signedUnit({
+  unit: "%",
+  print: orNothing((value) => value.toFixed(1)),
+});
+
 // The unit of a column of durations of calls in seconds, the largest of which is about `most`. Values
 // as small as `resolution` mean "less".
 export function percentileUnit(
@@ -117,9 +134,26 @@ const DURATIONS: [below: number, factor: number, unit: string][] = [
   [Infinity, 1e9, "s"],
 ];
 
+const SIGNIFICANT = 4; // digits of a duration
+const POINT = "\u2008"; // as wide as a point
+const DIGIT = "\u2007"; // as wide as a digit
+
+// Four digits, and blanks for the decimals that are left out: points stay below each other.
+function significant(factor: number): (value: number) => string {
+  const whole = fixed(DECIMALS_MAX, factor);
+  const cut = Array.from({ length: DECIMALS_MAX }, (_, decimals) => fixed(decimals, factor));
+  return (value) => {
+    const digits = Math.floor(Math.log10(Math.max(1, Math.abs(value / factor)))) + 1;
+    const decimals = Math.max(0, SIGNIFICANT - digits);
+    const print = cut[decimals];
+    if (!print) return whole(value);
+    return print(value) + (decimals === 0 ? POINT : "") + DIGIT.repeat(DECIMALS_MAX - decimals);
+  };
+}
+
 // The unit of a column of durations in ns, the largest of which is about `most`: the smallest one in
 // which that has at most four digits before the point, so that short ones among long ones keep theirs.
 export function durationUnit(most: number): { unit: string; print: (ns: number) => string } {
   const [, factor, unit] = DURATIONS.find(([below]) => most < below) ?? [0, 1, "ns"];
-  return { unit, print: fixed(factor === 1 ? 0 : DECIMALS_MAX, factor) };
+  return { unit, print: factor === 1 ? fixed(0, 1) : significant(factor) };
 }

@@ -1,6 +1,6 @@
 // Whether waiting counts: the check box, and how all time divides into states.
 
-import { formatNs } from "./format";
+import { formatNs, formatPercent } from "./format";
 import { Flag } from "./flag";
 import { hasWaits } from "./page";
 import type { State } from "./state";
@@ -12,6 +12,25 @@ export function describeStates(states: Info["states"]): string {
   const [all, ...parts] = states;
   if (!all) return "";
   return `${print(all.seconds)}: ${parts.map((part) => `${part.name} ${print(part.seconds)}`).join(", ")}`;
+}
+
+// How all time divides: a bar, with the numbers under the pointer and for screen readers.
+function StateBar({ states }: { states: Info["states"] }) {
+  const [all, ...parts] = states;
+  const whole = all?.seconds ?? 0;
+  if (!whole) return null;
+  const text = `time of all threads, ${describeStates(states)}`;
+  const running = parts.find(({ name }) => name === "running")?.seconds ?? 0;
+  return (
+    <span class="state-bar" role="img" aria-label={text} title={text}>
+      <span class="states">
+        {parts.map(({ name, seconds }) => (
+          <i key={name} class={`state-${name}`} style={{ width: `${(100 * seconds) / whole}%` }} />
+        ))}
+      </span>
+      <small>{formatPercent(running, whole)} running</small>
+    </span>
+  );
 }
 
 export function Waits(props: { info: Info; state: State }) {
@@ -26,9 +45,7 @@ export function Waits(props: { info: Info; state: State }) {
         hint="count waiting (blocked, pre-empted), not running time alone (w)"
         clears={["sort", "rev"]}
       />
-      <span class="status" title="time of all threads by state">
-        {describeStates(info.states)}
-      </span>
+      <StateBar states={info.states} />
     </>
   );
 }

@@ -11,6 +11,7 @@ import { useAnswer } from "../shared/use_answer";
 import { durationUnit } from "../shared/units";
 import { VirtualTable, type TableColumn } from "../shared/table/virtual_table";
 import type { ServiceEdge, Services } from "../../generated/answers";
+import { Latencies } from "./latencies";
 import { useLive } from "./live";
 import { inUnit, isFailing, perSecond, share } from "./operations_model";
 import { hasCondition, quote, toggleCondition } from "./query_text";
@@ -64,16 +65,26 @@ export function ServicesView(props: Props) {
     return <p class="status">no matching span has the name of a service</p>;
   const unit = durationUnit(Math.max(...value.edges.map((edge) => edge.p99)));
   const ns = Number(BigInt(value.last) - BigInt(value.first));
-  const show = (service: string) => {
+  const queryOf = (service: string) => {
     const condition = `service = ${quote(service)}`;
-    go({
-      v: "operations",
-      q: hasCondition(query, condition) ? query : toggleCondition(query, condition),
-    });
+    return hasCondition(query, condition) ? query : toggleCondition(query, condition);
   };
+  const show = (service: string) => go({ v: "operations", q: queryOf(service) });
+  const chosen = value.edges[selected]?.callee ?? value.edges[0]?.callee;
   return (
     <>
       <ServiceGraphView services={withSelf.value ?? value} ns={ns} onOpen={show} />
+      {chosen !== undefined && !isNarrow && (
+        <Latencies
+          path={props.path}
+          query={queryOf(chosen)}
+          title={<Service name={chosen} note="all its spans" />}
+          name={chosen}
+          turn={turn}
+        >
+          <button onClick={() => show(chosen)}>Its operations</button>
+        </Latencies>
+      )}
       <VirtualTable
         class="service-calls"
         takesFocus

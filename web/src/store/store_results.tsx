@@ -52,8 +52,8 @@ const COLUMNS: Record<string, Column> = {
     title: "errors",
     isNumber: true,
     isSortable: true,
+    isWide: true, // rows with errors are red
     width: "8ch",
-    narrowWidth: "7ch",
     cell: (row) => (row.errors > 0 ? <span class="error-count">{grouped(row.errors)}</span> : ""),
   },
   services: {

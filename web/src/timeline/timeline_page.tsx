@@ -40,10 +40,16 @@ function estimateOf(info: Info): string {
   return ofCalls ? "" : "a sample counts until the next one";
 }
 
-export function TimelinePage(props: ViewProps) {
-  const { state, info } = props;
+interface Props extends ViewProps {
+  scale?: number; // the duration of the longest of several timelines; default: of this one
+  hasToolbar?: boolean;
+}
+
+export function TimelinePage(props: Props) {
+  const { state, info, hasToolbar = true } = props;
   const range = chosenRange(state);
-  const visible = { begin: Number(state.from ?? 0), end: Number(state.to ?? info.duration) };
+  const duration = Math.max(info.duration, props.scale ?? 0);
+  const visible = { begin: Number(state.from ?? 0), end: Number(state.to ?? duration) };
   const change = (next: TimelineChange) => {
     const changed = {
       ...(next.range ? { from: String(next.range.begin), to: String(next.range.end) } : {}),
@@ -65,9 +71,11 @@ export function TimelinePage(props: ViewProps) {
     <>
       <TimelineView
         path={props.path}
-        duration={info.duration}
+        duration={duration}
+        length={info.duration}
+        hasToolbar={hasToolbar}
         estimate={estimateOf(info)}
-        range={clampRange(visible, info.duration)}
+        range={clampRange(visible, duration)}
         depth={Number(state.d ?? 0)}
         first={Number(state.first ?? 0)}
         thread={state.t ?? ""}

@@ -62,7 +62,9 @@ export interface TimelineChange {
 
 export interface TimelineProps {
   path: string;
-  duration: number;
+  duration: number; // of the scale
+  length: number; // of this run: less where a longer one is beside it
+  hasToolbar: boolean; // one toolbar is for all that are below each other
   estimate: string; // why sums are estimates; "": they are exact
   range: Range;
   depth: number; // of strips; 0: where threads differ
@@ -88,6 +90,14 @@ const OVERVIEW = 220;
 const STEP = 64; // pixels: the browser scrolls so far by itself
 const REST_MS = 150; // after scrolling, the address says where
 
+// The part of a range that a run has, and the columns of it.
+function askedRange(range: Range, length: number, width: number) {
+  const begin = Math.max(0, Math.min(range.begin, length - 1));
+  const end = Math.max(begin, Math.min(range.end, length));
+  const share = (end - begin) / Math.max(1, range.end - range.begin);
+  return { asked: { begin, end }, columns: Math.max(1, Math.ceil(width * share)) };
+}
+
 export function TimelineView(props: TimelineProps) {
   const { range, choice, selection } = props;
   const { scroller, size, scrolled, setScrolled } = useWindow();
@@ -108,7 +118,8 @@ export function TimelineView(props: TimelineProps) {
   const [heldFrame, holdFrame] = useState<ReturnType<typeof useFrame>["frame"]>(null);
   const levelsOf = useLevels(overview.map, heldFrame);
   const counters = useCounterList(props.path, props.thread);
-  const cpus = useCpus(props.path, range, width);
+  const { asked, columns } = askedRange(range, props.length, width);
+  const cpus = useCpus(props.path, asked, columns);
   const processors = useMemo(
     () => [...(cpus?.runs.keys() ?? [])],
     [[...(cpus?.runs.keys() ?? [])].join()],
@@ -139,15 +150,15 @@ export function TimelineView(props: TimelineProps) {
   const visible = visibleTracks(layout, scrolled, height);
   const pointsOf = useCounterPoints(
     props.path,
-    range,
-    width,
+    asked,
+    columns,
     visible.flatMap((track) => (track.kind === "counter" ? [track.counter] : [])),
   );
   const profiles = visibleProfiles(layout, scrolled, height);
   const depth = props.depth || overview.depth;
   const mapped = useMemo(() => mapRows(known), [threads]);
   const starts = useMemo(() => startsOf(known), [threads]);
-  const recorded = useFlows(props.onCalls ? props.path : null, range, profiles);
+  const recorded = useFlows(props.onCalls ? props.path : null, asked, profiles);
   // A strip shows one depth; a search, and flows, look at all calls.
   const isWhole = matches !== null || recorded.count + starts.length > 0;
   const opened = useMemo(
@@ -160,8 +171,8 @@ export function TimelineView(props: TimelineProps) {
   const whole = opened.filter((profile) => profiles.includes(profile));
   const { frame, error } = useFrame(
     props.path,
-    range,
-    width,
+    asked,
+    columns,
     profiles,
     props.lens,
     isWhole ? undefined : { depth, whole },
@@ -181,7 +192,7 @@ export function TimelineView(props: TimelineProps) {
   const reach = cursor && reachOf(shown, cursor);
   const more = useFlows(
     cursor && recorded.count > recorded.list.length ? props.path : null,
-    reach ?? range,
+    reach ?? asked,
     cursor ? [cursor.profile] : [],
   );
   const flows = useMemo(
@@ -413,29 +424,31 @@ export function TimelineView(props: TimelineProps) {
   };
   return (
     <div class="timeline">
-      <Still
-        keys={[
-          ...[range.begin, range.end, props.duration, props.hasOverview, depth, deepest],
-          ...[frame, error, listed.length, measure.isOn, choiceKey, openKey],
-          ...selectionKeys,
-        ]}
-      >
-        <TimelineToolbar
-          {...props}
-          frame={frame}
-          error={error}
-          shownDepth={depth}
-          deepest={deepest}
-          shown={listed.length}
-          isMeasuring={measure.isOn}
-          onRange={change}
-          onDepth={setDepth}
-          onFilter={(filter) =>
-            props.onChange({ choice: { ...choice, filter }, gesture: "filter" })
-          }
-          onMeasure={() => setMeasure({ isOn: !measure.isOn, times: [] })}
-        />
-      </Still>
+      {props.hasToolbar && (
+        <Still
+          keys={[
+            ...[range.begin, range.end, props.duration, props.hasOverview, depth, deepest],
+            ...[frame, error, listed.length, measure.isOn, choiceKey, openKey],
+            ...selectionKeys,
+          ]}
+        >
+          <TimelineToolbar
+            {...props}
+            frame={frame}
+            error={error}
+            shownDepth={depth}
+            deepest={deepest}
+            shown={listed.length}
+            isMeasuring={measure.isOn}
+            onRange={change}
+            onDepth={setDepth}
+            onFilter={(filter) =>
+              props.onChange({ choice: { ...choice, filter }, gesture: "filter" })
+            }
+            onMeasure={() => setMeasure({ isOn: !measure.isOn, times: [] })}
+          />
+        </Still>
+      )}
       <div class="timeline-body">
         <div
           class="timeline-canvas"
@@ -542,7 +555,7 @@ export function TimelineView(props: TimelineProps) {
           path={props.path}
           lens={props.lens}
           hasStates={props.hasStates}
-          duration={props.duration}
+          duration={props.length}
           timesLabel={props.timesLabel}
           estimate={props.estimate}
           frame={frame}

@@ -42,7 +42,7 @@ export function printRows(nodes: Node[], shown: ShownColumn[], format: CopyForma
   }
   const head = [...shown.map(unitTitle), "context"];
   const lines = nodes.map((node) => [
-    ...shown.map(({ index, unit }) => unit.print(node.row.values[index])),
+    ...shown.map(({ index, unit }) => unit.print(node.row.values[index]).trim()),
     indent(node) + node.row.label,
   ]);
   if (format === "markdown") {

@@ -63,7 +63,7 @@ export function SandwichPage(props: ViewProps) {
           All contexts
         </button>
         <FunctionActions name={value.function.label} module={value.function.module} state={state} />
-        <Base base={value.columns[0]?.base} />
+        <Base path={props.path} state={state} base={value.columns[0]?.base} />
       </div>
       <div class="columns">
         <Graphs {...props} detail={value} context={chosen ?? ""} onChoose={choose} />

@@ -87,7 +87,7 @@ export function TreePage(props: ViewProps) {
         />
         <UnitChooser state={state} />
         <CopyMenu print={(what, format) => copies.current?.(what, format) ?? ""} />
-        <Base base={columns[0]?.base} />
+        <Base path={props.path} state={state} base={columns[0]?.base} />
       </div>
       {root.length > 0 && !hasRange && (
         <RootPath path={props.path} view={served} root={root} parameters={costParameters(props)} />

@@ -6,7 +6,14 @@ import { Name } from "../shared/names/name";
 import type { ComponentChildren } from "preact";
 import type { Node } from "./tree_model";
 import type { Column, Row } from "../../generated/answers";
-import { columnUnit, percentileUnit, type ColumnUnit, type UnitMode } from "../shared/units";
+import {
+  columnUnit,
+  percentileUnit,
+  percentUnit,
+  signedUnit,
+  type ColumnUnit,
+  type UnitMode,
+} from "../shared/units";
 import type { TableColumn, TableRow } from "../shared/table/virtual_table";
 
 const INDENT_PX = 16; // of a level, as --indent
@@ -75,6 +82,7 @@ export const sideName = (column: Column): string =>
 export interface TreeColumn extends Column {
   heading?: string; // the title of the column, if it is not a side of a metric
   isSortable?: boolean; // default: true
+  form?: "signed" | "percent"; // a difference, or its share of all differences
 }
 
 export function columnTitle(column: TreeColumn): string {
@@ -106,7 +114,11 @@ export function shownColumns(
       index,
       unit: column.isPercentile
         ? percentileUnit(column.resolution, layout.mode, most[index] ?? 0)
-        : columnUnit(column.metric, column.total, layout.mode),
+        : column.form === "percent"
+          ? percentUnit
+          : column.form === "signed"
+            ? signedUnit(columnUnit(column.metric, column.total, layout.mode))
+            : columnUnit(column.metric, column.total, layout.mode),
     }))
     .filter(({ column }) => !layout.hidden.has(column.name))
     .sort((a, b) => place(a.column) - place(b.column) || a.index - b.index);

@@ -98,7 +98,7 @@ function fillColor(fill: number, shade: number): string {
     const [lightness, a, b] = labOf(token);
     if (shade === 0) return token;
     if (shade === 1) return hexOf([lightness + (lightness < MIDDLE ? SHIFT : -SHIFT), a, b]);
-    return hexOf([lightness, PALE * a, PALE * b]);
+    return hexOf([lightness + (lightness < MIDDLE ? SHIFT : 0), PALE * a, PALE * b]);
   });
 }
 
