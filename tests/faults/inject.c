@@ -259,8 +259,8 @@ static unsigned long long caught_by(unsigned tid)
     return caught;
 }
 
-/* Interrupt a call by a signal, but not the same call when it is made again. True if that happened: then
- * nobody waits for an answer. */
+/* Interrupt a call by a signal, but not the same call when it is made again. True if that happened: the
+ * kernel then drops the question, and an answer would fail. */
 static bool interrupt(const struct seccomp_notif *asked, int listener)
 {
     static struct seccomp_notif last;

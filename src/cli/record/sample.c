@@ -75,12 +75,13 @@ static void tell_result(const struct cn_args *args,
                     "written; choose a lower -F",
                     result->lost_count, cn_plural(result->lost_count, "", "s"));
     if (result->sample_count == 0)
-        cn_cli_say(args, result->is_inside
-                             ? "no samples: the program ran for less than one period, or "
-                               "is linked statically or setuid, where signals cannot "
-                               "sample it"
-                             : "no samples: the program ran for less than one period; "
-                               "choose a higher -F");
+        cn_cli_say(args,
+                   result->is_inside
+                       ? "no samples: the program took less processor time than one "
+                         "period, or is linked statically or setuid, where signals "
+                         "cannot sample it"
+                       : "no samples: the program took less processor time than one "
+                         "period; choose a higher -F");
     cn_count_print_of(&text, result->sample_count, "sample");
     cn_text_str_add(&text, " in ");
     cn_size_print(&text, result->file_len);

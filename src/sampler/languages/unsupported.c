@@ -1,4 +1,4 @@
-/* Run-times whose functions can not be shown: they are named, so that nobody looks for them. */
+/* Run-times whose functions can not be shown. `cairn sample` names them, so that users do not look for their functions. */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>

@@ -222,7 +222,7 @@ static void differences_are_shared_among_those_who_read(void **state)
     (void)state;
 }
 
-static void what_nobody_read_is_no_metric(void **state)
+static void a_counter_that_was_not_read_is_no_metric(void **state)
 {
     struct maker maker;
     struct subject s;
@@ -282,7 +282,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(differences_are_shared_among_those_who_read),
-        cmocka_unit_test(what_nobody_read_is_no_metric),
+        cmocka_unit_test(a_counter_that_was_not_read_is_no_metric),
         cmocka_unit_test(calls_that_never_end_are_forgotten),
     };
 

@@ -136,7 +136,7 @@ static void check_collapsed(const struct sums *row)
             is_known = true;
         }
     if (!is_known)
-        fail_msg("a row nobody expects: %s", row->key);
+        fail_msg("unexpected row: %s", row->key);
     if (!cn_same_value(row->values[TOTAL], total) ||
         !cn_same_value(row->values[SELF], self))
         fail_msg("%s: %g and %g, expected %g and %g", row->key, row->values[TOTAL],

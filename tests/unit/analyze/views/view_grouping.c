@@ -221,7 +221,7 @@ static void check_below(struct cn_view *view, const struct cn_row *parent,
         cn_text_done(&label);
         want = find_expected(key);
         if (!want)
-            fail_msg("a row nobody expects: %s", key);
+            fail_msg("unexpected row: %s", key);
         if (want->is_seen)
             fail_msg("twice: %s", key);
         want->is_seen = true;

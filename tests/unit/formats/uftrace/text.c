@@ -223,8 +223,8 @@ static void demangles_as_people_know_it(void **state)
     }
 }
 
-/* Each substitution doubles what was printed before: 2^60 characters, if anybody let
- * it. */
+/* Each substitution doubles what was printed before: 2^60 characters without a
+ * limit. */
 static void gives_up_on_names_that_explode(void **state)
 {
     struct cn_text raw = {0}, out = {0};
