@@ -112,6 +112,8 @@ struct cost_filling {
     struct cairn_table *table;
     struct cn_database *db;
     struct codes names, modules, files;
+    struct cn_codes codes;
+    bool has_codes;
     size_t first_cost;
     struct cn_text text;
     uint32_t *depths; /* by node */
@@ -190,6 +192,8 @@ enum {
     COLUMN_FILE,
     COLUMN_LINE,
     COLUMN_OFFSET,
+    COLUMN_LANGUAGE,
+    COLUMN_CODE,
     COLUMN_COUNT
 };
 
@@ -208,7 +212,19 @@ static const struct {
     [COLUMN_FILE] = {"file", CAIRN_CATEGORY},
     [COLUMN_LINE] = {"line", CAIRN_U32},
     [COLUMN_OFFSET] = {"offset", CAIRN_U64},
+    [COLUMN_LANGUAGE] = {"language", CAIRN_CATEGORY},
+    [COLUMN_CODE] = {"code", CAIRN_CATEGORY},
 };
+
+/* The language of a function, and whose it is, in two columns from this one on. */
+static void add_code(struct cost_filling *f, size_t column,
+                     const struct cn_code_class *code)
+{
+    cn_column_text(cn_frame_column(f->table, column),
+                   code ? cn_code_language_name(code->language) : NULL);
+    cn_column_text(cn_frame_column(f->table, column + 1),
+                   code ? cn_code_kind_name(code->kind) : NULL);
+}
 
 static void add_costs(struct cost_filling *f, const struct cn_costs *costs)
 {
@@ -265,6 +281,8 @@ static bool add_context(struct cost_filling *f, const struct cn_context_index *i
         cn_column_u64(cn_frame_column(table, COLUMN_OFFSET), context.offset);
     else
         cn_column_u64_null(cn_frame_column(table, COLUMN_OFFSET));
+    add_code(f, COLUMN_LANGUAGE,
+             cn_context_code(f->has_codes ? &f->codes : NULL, &context));
     return true;
 }
 
@@ -291,8 +309,20 @@ static bool fill_contexts(struct cost_filling *f, struct cn_costs *costs,
     return ok;
 }
 
+/* Without codes, whose functions cannot be read, their columns are null. */
+static void filling_init(struct cost_filling *f, struct cairn_table *table,
+                         struct cn_database *db)
+{
+    struct cn_error ignored = {0};
+
+    *f = (struct cost_filling){.table = table, .db = db};
+    f->has_codes = cn_codes_build(&f->codes, db, NULL, &ignored);
+}
+
 static void filling_done(struct cost_filling *f)
 {
+    if (f->has_codes)
+        cn_codes_done(&f->codes);
     free(f->names.list);
     free(f->modules.list);
     free(f->files.list);
@@ -302,9 +332,10 @@ static void filling_done(struct cost_filling *f)
 static bool contexts_table(struct cairn_table *table, struct cn_database *db,
                            struct cn_costs *costs, struct cn_error *err)
 {
-    struct cost_filling f = {.table = table, .db = db};
+    struct cost_filling f;
     struct cn_context_index index = {0};
 
+    filling_init(&f, table, db);
     for (size_t i = 0; i < COLUMN_COUNT; i++)
         (void)cn_frame_add(table, context_columns[i].name, context_columns[i].type);
     add_costs(&f, costs);
@@ -348,9 +379,9 @@ static const struct {
     const char *name;
     enum cairn_type type;
 } view_columns[] = {
-    {"depth", CAIRN_U32},     {"kind", CAIRN_CATEGORY},   {"context", CAIRN_U32},
-    {"name", CAIRN_CATEGORY}, {"module", CAIRN_CATEGORY}, {"file", CAIRN_CATEGORY},
-    {"line", CAIRN_U32},
+    {"depth", CAIRN_U32},     {"kind", CAIRN_CATEGORY},     {"context", CAIRN_U32},
+    {"name", CAIRN_CATEGORY}, {"module", CAIRN_CATEGORY},   {"file", CAIRN_CATEGORY},
+    {"line", CAIRN_U32},      {"language", CAIRN_CATEGORY}, {"code", CAIRN_CATEGORY},
 };
 
 static bool add_row(void *arg, const struct cn_view_visit *visit,
@@ -372,6 +403,7 @@ static bool add_row(void *arg, const struct cn_view_visit *visit,
     cn_column_text(cn_frame_column(table, 4), location.module);
     cn_column_text(cn_frame_column(table, 5), location.file);
     cn_column_u32_or(cn_frame_column(table, 6), location.line, 0);
+    add_code(f, 7, cn_view_code(view, row));
     add_values(f, view->costs, row->values);
     return true;
 }
@@ -380,16 +412,18 @@ static bool view_table(struct cairn_table *table, struct cn_database *db,
                        struct cn_costs *costs, const struct cost_making *making,
                        struct cn_error *err)
 {
-    struct cost_filling f = {.table = table, .db = db};
+    struct cost_filling f;
     struct cn_view *view = NULL;
     struct cn_view_visit visit;
     bool ok;
 
+    filling_init(&f, table, db);
     for (size_t i = 0; i < sizeof(view_columns) / sizeof(*view_columns); i++)
         (void)cn_frame_add(table, view_columns[i].name, view_columns[i].type);
     add_costs(&f, costs);
     ok = view_new(&view, costs, making, err);
     if (ok) {
+        view->codes = f.has_codes ? &f.codes : NULL;
         cn_view_visit_init(&visit, view);
         if (making->options.depth_max > 0)
             visit.depth_max = making->options.depth_max;

@@ -4,14 +4,43 @@
 #include <stdlib.h>
 
 #include "analyze/timeline/spans.h"
+#include "analyze/views/view.h"
 #include "base/alloc.h"
 #include "model/labels/context.h"
 #include "sql/table.h"
 
 enum { SAMPLES_PER_READ = 4096 };
 
-/* Columns of contexts, in the order of cn_contexts_table. */
-enum { ID, PARENT, KIND, RELATION, NAME, MODULE, FILE_NAME, LINE, OFFSET };
+/* Those of cn_contexts_table, which files have too, and whose code it is. */
+enum {
+    ID,
+    PARENT,
+    KIND,
+    RELATION,
+    NAME,
+    MODULE,
+    FILE_NAME,
+    LINE,
+    OFFSET,
+    LANGUAGE,
+    CODE
+};
+
+static const struct cn_table_shape contexts_shape = {
+    .name = "contexts",
+    .columns = {[ID] = {"id", CN_CELL_INTEGER},
+                [PARENT] = {"parent", CN_CELL_INTEGER},
+                [KIND] = {"kind", CN_CELL_TEXT},
+                [RELATION] = {"relation", CN_CELL_TEXT},
+                [NAME] = {"name", CN_CELL_TEXT},
+                [MODULE] = {"module", CN_CELL_TEXT},
+                [FILE_NAME] = {"file", CN_CELL_TEXT},
+                [LINE] = {"line", CN_CELL_INTEGER},
+                [OFFSET] = {"offset", CN_CELL_INTEGER},
+                [LANGUAGE] = {"language", CN_CELL_TEXT},
+                [CODE] = {"code", CN_CELL_TEXT}},
+    .has_key = true,
+};
 
 struct context_scan {
     struct cn_sql_scan base;
@@ -122,6 +151,21 @@ static enum cn_step contexts_next(struct cn_sql_scan *base, struct cn_error *err
                                                                         : CN_FAIL;
 }
 
+/* Without codes, whose functions cannot be read, the columns are null. */
+static const struct cn_code_class *code_of(struct context_scan *scan)
+{
+    struct cn_sql_data *data = scan->base.data;
+    struct cn_error damage = {0};
+
+    if (!data->has_codes && !data->is_without_codes) {
+        data->has_codes = cn_codes_build(&data->codes, data->db, NULL, &damage);
+        data->is_without_codes = !data->has_codes;
+        if (!data->has_codes)
+            cn_sql_data_damage(data, &damage);
+    }
+    return cn_context_code(data->has_codes ? &data->codes : NULL, &scan->context);
+}
+
 static bool locate(struct context_scan *scan, struct cn_error *err)
 {
     if (!scan->is_located && !cn_export_locate(scan->base.data->db, &scan->context, false,
@@ -135,8 +179,9 @@ static bool contexts_cell(struct cn_sql_scan *base, unsigned column,
                           struct cn_sql_cell *out, struct cn_error *err)
 {
     struct context_scan *scan = (struct context_scan *)base;
+    const struct cn_code_class *code = column >= LANGUAGE ? code_of(scan) : NULL;
 
-    if (column >= MODULE && !locate(scan, err))
+    if (column >= MODULE && column <= OFFSET && !locate(scan, err))
         return false;
     switch (column) {
     case ID:
@@ -166,8 +211,14 @@ static bool contexts_cell(struct cn_sql_scan *base, unsigned column,
     case LINE:
         cn_sql_cell_integer(out, scan->location.line);
         break;
-    default:
+    case OFFSET:
         cn_sql_cell_integer(out, scan->location.offset);
+        break;
+    case LANGUAGE:
+        cn_sql_cell_text(out, code ? cn_code_language_name(code->language) : NULL, true);
+        break;
+    default:
+        cn_sql_cell_text(out, code ? cn_code_kind_name(code->kind) : NULL, true);
         break;
     }
     return true;
@@ -410,7 +461,7 @@ static const struct cn_sql_table threads = {.shape = &cn_threads_table,
 static const struct cn_sql_table identities = {
     .shape = &cn_identities_table, .add = cn_tables_add_identities, CN_SQL_IN_MEMORY};
 static const struct cn_sql_table contexts = {
-    .shape = &cn_contexts_table,
+    .shape = &contexts_shape,
     .key_count = 2,
     .keys = {ID, PARENT},
     .text_key = CN_SQL_NO_COLUMN,

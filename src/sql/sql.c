@@ -147,6 +147,8 @@ static void free_data(struct cn_sql_data *data)
     for (size_t i = 0; i < CN_SQL_TABLES_MAX; i++)
         cn_sql_stored_free(data->stored[i]);
     cn_context_index_done(&data->contexts);
+    if (data->has_codes)
+        cn_codes_done(&data->codes);
     if (data->has_report)
         cn_call_report_done(&data->report);
     if (data->has_calls)

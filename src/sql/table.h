@@ -9,6 +9,7 @@
 
 #include "analyze/calls/defaults.h"
 #include "analyze/calls/report.h"
+#include "analyze/lens/code.h"
 #include "analyze/views/context_index.h"
 #include "base/run/progress.h"
 #include "formats/exchange/write/tables/tables.h"
@@ -121,6 +122,8 @@ struct cn_sql_data {
     struct cn_database *db;
     struct cn_context_index contexts;
     bool has_contexts; /* the index was built */
+    struct cn_codes codes;
+    bool has_codes, is_without_codes; /* they were built, or cannot be */
 
     struct cn_recording *rec;
     bool owns_rec, has_calls, is_raw;

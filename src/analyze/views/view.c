@@ -142,6 +142,21 @@ bool cn_location_find(struct cn_database *db, uint32_t function, uint32_t module
     return true;
 }
 
+/* Loops and lines belong to a function, instructions of unknown functions stand for one. */
+static bool is_code(enum cn_row_kind kind, const struct cn_context *context)
+{
+    return kind == CN_ROW_FUNCTION ||
+           (kind == CN_ROW_INSTRUCTION && context->relation != CN_LEXICAL);
+}
+
+const struct cn_code_class *cn_context_code(const struct cn_codes *codes,
+                                            const struct cn_context *context)
+{
+    return codes && is_code(cn_row_kind_of(context), context)
+               ? cn_codes_of(codes, context)
+               : NULL;
+}
+
 const struct cn_code_class *cn_view_code(const struct cn_view *view,
                                          const struct cn_row *row)
 {
@@ -152,8 +167,7 @@ const struct cn_code_class *cn_view_code(const struct cn_view *view,
 
     if (!view->codes || !cn_context_at(db, row->example, &context, &ignored))
         return NULL;
-    if (row->kind == CN_ROW_FUNCTION ||
-        (row->kind == CN_ROW_INSTRUCTION && context.relation != CN_LEXICAL))
+    if (is_code(row->kind, &context))
         return cn_codes_of(view->codes, &context);
     if (row->kind != CN_ROW_MODULE)
         return NULL;

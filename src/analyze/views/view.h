@@ -198,6 +198,10 @@ void cn_view_free(struct cn_view *view); /* NULL is fine */
 /* Memory in bytes. */
 uint64_t cn_view_size(const struct cn_view *view);
 
+/* The code of a context that is a function; NULL of others, and without codes. */
+const struct cn_code_class *cn_context_code(const struct cn_codes *codes,
+                                            const struct cn_context *context);
+
 /* Whose code a row of a function or a module is, and its language; NULL for other rows, and where
  * it is unknown. */
 const struct cn_code_class *cn_view_code(const struct cn_view *view,
