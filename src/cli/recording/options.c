@@ -55,6 +55,17 @@ bool cn_data_path(const struct cn_args *args, const char *operand, const char **
                            takes_samples ? "sample" : "record");
 }
 
+bool cn_data_path_after_function(const struct cn_args *args, const char **out,
+                                 struct cn_error *err)
+{
+    const char *function = cn_args_operand(args, 0);
+    bool ok = cn_data_path(args, cn_args_find_operand(args, 1), out, err);
+
+    if (!ok && access(function, F_OK) == 0)
+        (void)cn_fail(err, CN_ERR_USAGE, "no function given: expected FUNC %s", function);
+    return ok;
+}
+
 enum cn_demangle cn_recording_demangle(const struct cn_args *args)
 {
     const char *demangle = cn_args_value(args, "demangle");

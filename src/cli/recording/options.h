@@ -171,6 +171,9 @@ struct cn_recording_setup {
  * folder under a name that is not chosen, or sampled last. Fails without any. Borrowed. */
 CN_CHECK bool cn_data_path(const struct cn_args *args, const char *operand,
                            const char **out, struct cn_error *err);
+/* The same of the operands FUNC [DATA]. Data alone is told from a function. */
+CN_CHECK bool cn_data_path_after_function(const struct cn_args *args, const char **out,
+                                          struct cn_error *err);
 
 /* --demangle */
 enum cn_demangle cn_recording_demangle(const struct cn_args *args);

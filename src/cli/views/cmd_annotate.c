@@ -214,7 +214,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 {
     struct annotate a = {.args = args};
     const char *path;
-    bool ok = cn_data_path(args, cn_args_find_operand(args, 1), &path, err) &&
+    bool ok = cn_data_path_after_function(args, &path, err) &&
               cn_view_open(&a.opened, args, path, NULL, err);
 
     if (ok) {

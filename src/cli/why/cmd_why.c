@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/duration.h"
 #include "base/suggest.h"
@@ -306,18 +305,6 @@ static bool check_calls(const struct cn_args *args, const struct cn_opened *foun
                    found->path);
 }
 
-/* Who gives data alone, as to other commands, is told what comes before it. */
-static bool find_data(const struct cn_args *args, const char **out, struct cn_error *err)
-{
-    const char *first = args->operands[0];
-
-    if (cn_data_path(args, cn_args_find_operand(args, 1), out, err))
-        return true;
-    return access(first, F_OK) != 0
-               ? false
-               : cn_fail(err, CN_ERR_USAGE, "no function given: expected FUNC %s", first);
-}
-
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
     struct request request = {.function = args->operands[0]};
@@ -328,7 +315,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     if (!parse_options(args, &request.options, err) ||
         !cn_args_exclusive(args, "at", "slowest", err) ||
         !cn_args_exclusive(args, "id", "slowest", err) ||
-        !find_data(args, &source.path, err) ||
+        !cn_data_path_after_function(args, &source.path, err) ||
         !cn_recording_find(&found, args, source.path, err))
         return false;
     is_store = (found.contains & CN_TRACES) && !cn_java_store_probe(source.path);

@@ -151,6 +151,10 @@ static bool find_layout(struct cn_python *p)
         if (!cn_memory_u64(p->memory, p->place.version, &number))
             return false;
         version = (uint16_t)(number >> 16);
+        /* Something else is there in a process that has become another program meanwhile. */
+        if (version >> 8 != 3 ||
+            (p->place.path_version != 0 && version != p->place.path_version))
+            return false;
     }
     const struct cn_python_layout *layout = cn_python_layout_find(version);
     if (layout)

@@ -308,6 +308,21 @@ static void finds_no_frames_of_other_threads_and_names_unknown_versions(void **s
     reading_free(r);
 }
 
+static void a_process_that_runs_another_program_has_no_version(void **state)
+{
+    struct reading *r = reading_new(0x30b);
+
+    (void)state;
+    cn_u64_put((uint8_t *)r->image.chars + 0xf00, 0xc7490af0);
+    walk(r);
+    assert_int_equal(r->count, 0);
+    assert_null(cn_python_problem(r->python));
+    cn_u64_put((uint8_t *)r->image.chars + 0xf00, 0x030b07f0);
+    walk(r);
+    assert_true(r->count > 0);
+    reading_free(r);
+}
+
 static void ends_in_lists_that_are_rings(void **state)
 {
     (void)state;
@@ -337,6 +352,7 @@ int main(void)
         cmocka_unit_test(trusts_late_frames_only_with_an_instruction_in_the_copy),
         cmocka_unit_test(names_no_code_that_has_become_another),
         cmocka_unit_test(finds_no_frames_of_other_threads_and_names_unknown_versions),
+        cmocka_unit_test(a_process_that_runs_another_program_has_no_version),
         cmocka_unit_test(ends_in_lists_that_are_rings),
     };
 
