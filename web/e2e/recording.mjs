@@ -126,6 +126,14 @@ export const tests = {
     await page.keyboard.press(".");
     await page.keyboard.press("c");
     await page.waitForSelector(`${list} .here`);
+
+    // The only call of it is long after what is loaded.
+    const from = () => Number(new URLSearchParams(hash().slice(1)).get("from"));
+    await show("s=1&v=timeline&from=0&to=300&q=plugin_run");
+    await page.waitForSelector(".swatches td");
+    await page.keyboard.press("n");
+    await until("the time of the match", () => from() > 1300 && from() < 2000);
+    await page.waitForSelector(".panel .at");
   },
   async "g follows the flow from a call to another thread, G leads back"({
     page,

@@ -21,6 +21,7 @@ import {
   type Shown,
 } from "../src/timeline/geometry";
 import { chooseDepth, cut, levelsWithRoom, parseNested, stripOf } from "../src/timeline/nested";
+import { findInTime } from "../src/timeline/find_in_time";
 import { moved } from "../src/timeline/track_tiles";
 import { counterScale } from "../src/timeline/track_draw";
 import { shorten } from "../src/timeline/timeline_panel";
@@ -615,4 +616,25 @@ test("processors follow threads, closed if there are many, and gaps are gaps", (
   assert.equal(cpuRunAt(cpus, 3, 1399)?.profile, 8);
   assert.equal(cpuRunAt(cpus, 0, 1100), null);
   assert.equal(cpuRunAt(null, 3, 1100), null);
+});
+
+test("a search goes on in time that is not loaded", async () => {
+  const calls = [
+    [120, 130],
+    [4_000_000, 4_000_400],
+    [9_000_000, 9_000_001],
+  ];
+  let asked = 0;
+  const has = ({ begin, end }: { begin: number; end: number }) => {
+    asked++;
+    return Promise.resolve(calls.some(([from = 0, to = 0]) => from < end && to > begin));
+  };
+  const first = await findInTime(has, { begin: 1000, end: 10_000_000 }, 1, 100);
+  assert.ok(first && first.begin <= 4_000_000 && first.end > 4_000_000, JSON.stringify(first));
+  assert.ok(first.end - first.begin <= 100);
+  assert.ok(asked < 25, `${asked} questions`);
+  const last = await findInTime(has, { begin: 0, end: 10_000_000 }, -1, 100);
+  assert.ok(last && last.begin <= 9_000_000 && last.end > 9_000_000, JSON.stringify(last));
+  assert.equal(await findInTime(has, { begin: 5_000_000, end: 6_000_000 }, 1, 100), null);
+  assert.equal(await findInTime(has, { begin: 7, end: 7 }, 1, 100), null);
 });

@@ -12,6 +12,7 @@ import { along, curvesOf, describe, FEW, flowsAt, reachOf, startsOf, type FlowEn
 import { measuredRange, nextMatch, type Shown } from "./geometry";
 import { Minimap } from "./minimap";
 import { holdsNumber, toggleNumber } from "./thread_numbers";
+import { useSearchBeyond } from "./use_search_beyond";
 import { useTimelineKeys } from "./timeline_keys";
 import { TimelinePanel } from "./timeline_panel";
 import { usePointers, useWindow } from "./timeline_pointers";
@@ -351,14 +352,32 @@ export function TimelineView(props: TimelineProps) {
   const page = (by: number) =>
     scroller.current?.scrollBy({ top: by * (size.height - layout.fixedHeight) });
 
-  // The next call that a search matches, of those that are loaded.
-  useSearchSteps((by) => {
-    if (!matches || !frame) return;
-    const best = nextMatch(frame, matches, cursor?.time ?? (by > 0 ? -1 : Infinity), by);
-    if (!best) return;
+  // The next call that a search matches: of those that are loaded, else beyond them.
+  const showMatch = (best: Cursor) => {
     setCursor(best);
     scrollTo(best.profile);
     if (best.time < range.begin || best.time > range.end) goTo(best.time);
+  };
+  const beyond = useSearchBeyond({
+    path: props.path,
+    lens: props.lens,
+    thread: props.thread,
+    search: props.search,
+    matches,
+    span,
+    onMatch: showMatch,
+  });
+  useSearchSteps((by) => {
+    if (!matches || !frame) return;
+    const best = nextMatch(frame, matches, cursor?.time ?? (by > 0 ? -1 : Infinity), by);
+    if (best) showMatch(best);
+    else
+      beyond(
+        by > 0
+          ? { begin: Math.ceil(asked.end), end: props.length }
+          : { begin: 0, end: Math.floor(asked.begin) },
+        by,
+      );
   });
 
   useTimelineKeys({
