@@ -184,8 +184,9 @@ static double level_of(double a, double b)
 }
 
 /* How much of the change of a node that is called as often its own noise does not explain,
- * relative to its cost and squared; -1: it is no reference. Twice the variance of the noise is left
- * to it: chance must not look like a difference between the runs. */
+ * relative to its cost and squared; -1: it is no reference. Twice the variance of its calls is left
+ * to it: chance must not look like a difference between the runs. The error of the correction is not: a slower
+ * machine makes it, and it would hide that the machine is slower. */
 static double speed_change(const struct cn_comparison *c, uint32_t node)
 {
     static const double smallest = 0.005;
@@ -202,7 +203,7 @@ static double speed_change(const struct cn_comparison *c, uint32_t node)
 
         if (isnan(error->variance))
             return -1;
-        noise += error->variance + error->correction * error->correction;
+        noise += error->variance;
     }
     level = level_of(a, b);
     change = (b - a) / level;

@@ -419,6 +419,27 @@ static void the_speed_of_a_run_is_no_change(void **state)
     free_pair(&pair);
 }
 
+/* A slower machine takes longer for calls of the recorder as well. That error of the correction must
+ * not hide from the functions that are recorded most how much the speeds differ. */
+static void the_speed_of_a_run_shows_in_the_correction(void **state)
+{
+    struct script fast = {.rounds = 12, .leaf_ns = {0, 5, 5, 5, 200000}}, slow = fast;
+    struct pair pair;
+
+    (void)state;
+    fast.call_ns = slow.call_ns = 50;
+    fast.inner_ns = slow.inner_ns = 20;
+    for (size_t i = 1; i <= 3; i++) {
+        fast.calls[i] = slow.calls[i] = 1500;
+        slow.leaf_ns[i] = fast.leaf_ns[i] * 3 / 2;
+    }
+    slow.late_ns = 10;
+    slow.leaf_ns[4] = fast.leaf_ns[4] * 8 / 5;
+    make_pair(&pair, &fast, &slow);
+    assert_int_equal(pair.e.real_count, 0);
+    free_pair(&pair);
+}
+
 static void assert_sentence(const struct script *a, const struct script *b,
                             const char *begin_of_it, const char *part)
 {
@@ -555,6 +576,7 @@ int main(void)
         CN_SCRATCH_TEST(an_error_of_the_correction_is_no_change),
         CN_SCRATCH_TEST(one_call_tells_nothing),
         CN_SCRATCH_TEST(the_speed_of_a_run_is_no_change),
+        CN_SCRATCH_TEST(the_speed_of_a_run_shows_in_the_correction),
         CN_SCRATCH_TEST(the_answer_is_a_sentence),
         CN_SCRATCH_TEST(real_changes_make_the_whole_differ),
         CN_SCRATCH_TEST(a_whole_that_changes_do_not_explain_is_noise),
