@@ -9,6 +9,7 @@ import { createInterface } from "node:readline";
 import { launch } from "../../web/e2e/harness.mjs";
 
 const [cairn, seconds, seed, ...paths] = process.argv.slice(2);
+const SETTLE_MS = 3000; // on a machine that does much else
 const HANG_MS = 30000;
 const STEPS_SHOWN = 25;
 
@@ -228,7 +229,11 @@ while (Date.now() < end) {
       if (steps.length > STEPS_SHOWN) steps.shift();
       if (count % 5 === 0) {
         await page.waitForTimeout(100);
-        for (const what of await page.evaluate(look)) report(what);
+        // A page that is loaded again is empty until its script ran: what is wrong stays wrong.
+        const before = await page.evaluate(look);
+        if (before.length > 0) await page.waitForTimeout(SETTLE_MS);
+        const after = before.length > 0 ? await page.evaluate(look) : [];
+        for (const what of after) if (before.includes(what)) report(what);
       }
     };
     await Promise.race([work(), hang]);
@@ -242,7 +247,8 @@ while (Date.now() < end) {
   } finally {
     clearTimeout(timer);
   }
-  if (!page.url().startsWith(url)) await page.goto(url);
+  // A navigation that a step began may end later, and stops this one: the next step goes back.
+  if (!page.url().startsWith(url)) await page.goto(url).catch(() => undefined);
 }
 isEnding = true;
 await browser.close();
