@@ -5,7 +5,7 @@
  *          database) are cut to the cost that is compared: running time has no waiting in it. What
  *          the callees do not explain is of the node itself. Samples have the error of counting:
  *          the square root of their number.
- *   correction: the recorder's own cost, which was subtracted from each call, is known to a tenth,
+ *   correction: the recorder's own cost, which was subtracted from each call, is known to a quarter,
  *          or as well as the two runs agree on it. This is the same error for all calls of a run.
  *   speed: a run is faster or slower than another one, by what else the machine does. How much
  *          the nodes that are called as often differ between the runs tells. Speeds are ratios: the
