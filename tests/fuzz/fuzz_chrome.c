@@ -60,5 +60,6 @@ void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
     emit((const uint8_t *)cn_test_chrome, strlen(cn_test_chrome));
     emit((const uint8_t *)cn_test_chrome_array, strlen(cn_test_chrome_array));
     emit((const uint8_t *)cn_test_chrome_js, strlen(cn_test_chrome_js));
+    emit((const uint8_t *)cn_test_kineto, strlen(cn_test_kineto));
     emit((const uint8_t *)cn_test_speedscope_calls, strlen(cn_test_speedscope_calls));
 }

@@ -516,3 +516,28 @@ uint8_t *cn_test_perf_copies(size_t *len)
     *len = text.len;
     return (uint8_t *)text.chars;
 }
+
+/* As torch.profiler writes it: a launch with its kernel, a copy without a launch. */
+const char cn_test_kineto[] =
+    "{\"schemaVersion\":1,\"deviceProperties\":[{\"id\":0,\"name\":\"Test\",\"warpSize\":"
+    "32,"
+    "\"maxThreadsPerMultiprocessor\":2048,\"regsPerMultiprocessor\":65536}],"
+    "\"baseTimeNanoseconds\":1000000000,\"traceEvents\":["
+    "{\"ph\":\"X\",\"cat\":\"python_function\",\"name\":\"a.py(3): "
+    "f\",\"pid\":9,\"tid\":9,"
+    "\"ts\":1,\"dur\":90,\"args\":{\"Python id\":1}},"
+    "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"pid\":9,"
+    "\"tid\":9,"
+    "\"ts\":2,\"dur\":4,\"args\":{\"correlation\":5}},"
+    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k(int)\",\"pid\":0,\"tid\":7,\"ts\":10,"
+    "\"dur\":6,"
+    "\"args\":{\"device\":0,\"context\":1,\"stream\":7,\"correlation\":5,\"grid\":[2,1,1]"
+    ","
+    "\"block\":[64,1,1],\"registers per thread\":16,\"shared memory\":512}},"
+    "{\"ph\":\"X\",\"cat\":\"gpu_memcpy\",\"name\":\"Memcpy DtoH (Device -> "
+    "Pinned)\",\"pid\":0,"
+    "\"tid\":7,\"ts\":20,\"dur\":3,\"args\":{\"device\":0,\"stream\":7,\"correlation\":6,"
+    "\"bytes\":64}},"
+    "{\"ph\":\"X\",\"cat\":\"cuda_sync\",\"name\":\"Stream "
+    "Sync\",\"pid\":0,\"tid\":-1,\"ts\":21,"
+    "\"dur\":3,\"args\":{\"device\":0,\"stream\":4294967295,\"correlation\":8}}]}";

@@ -10,6 +10,7 @@
 extern const char cn_test_folded[], cn_test_chrome[], cn_test_chrome_array[];
 extern const char cn_test_speedscope[], cn_test_speedscope_calls[], cn_test_perf_script[];
 extern const char cn_test_cpuprofile[], cn_test_heapprofile[], cn_test_chrome_js[];
+extern const char cn_test_kineto[];
 extern const char cn_test_zipkin[], cn_test_otlp_json[];
 
 /* Each to be released with free(). */

@@ -24,13 +24,15 @@ static const char *program_of(const struct cn_recording *rec)
 static void list_threads(const struct cn_call_query *queries,
                          const struct cn_cct_members *members, struct cn_text *text)
 {
+    struct cn_kinds kinds = cn_cct_members_kinds(members);
+
     for (size_t i = 0; i < members->count && i < LISTED_MAX; i++) {
         const struct cn_cct_member *member = &members->list[i];
         const struct cn_recording *rec = queries[member->source].rec;
         const struct cn_task *task = &rec->tasks[member->task.options.task];
 
         cn_text_printf(text, "profile %zu: ", i + 1);
-        cn_identity_print(&member->identity, &cn_cct_kinds, text);
+        cn_identity_print(&member->identity, &kinds, text);
         cn_text_printf(text, ": %s, task %" PRIu32 " of process %" PRIu32 " of %s\n",
                        task->name ? task->name : "?", task->tid, task->pid,
                        program_of(rec));

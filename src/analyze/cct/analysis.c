@@ -7,6 +7,7 @@
 #include "base/bytes/wire.h"
 #include "base/run/pool.h"
 #include "base/run/progress.h"
+#include "model/gpu/work.h"
 
 /* Trees of tasks beyond this many bytes are spilled until they are needed. */
 enum { TREES_LEN_MAX = 48 << 20 };
@@ -66,6 +67,7 @@ static void begin_tasks(struct cn_cct_analysis *a)
             options.query = &a->queries[member->source];
             options.is_collapsed = a->options->is_collapsed;
             options.is_on = is_ordered(a, member) ? &unit->is_on : NULL;
+            options.op_nodes = a->op_nodes[member->source];
             if (!options.is_on && !a->options->without_timelines) {
                 options.resolution_ns = a->options->timeline_resolution_ns;
                 options.sample_max = a->options->timeline_sample_max;
@@ -205,6 +207,13 @@ static bool count_alone(struct cn_cct_analysis *a, struct cn_cct_member *member,
     return ok;
 }
 
+/* The calls of a stream are operations that count for what launched them. */
+static bool count_stream(struct cn_cct_member *member)
+{
+    cn_cct_task_add_lonely(&member->task, member->stream);
+    return true;
+}
+
 static void count_run(void *arg, size_t job, unsigned worker)
 {
     struct cn_cct_analysis *a = arg;
@@ -214,8 +223,9 @@ static void count_run(void *arg, size_t job, unsigned worker)
 
     if (cn_failures_stopped(&a->failures, worker))
         return;
-    bool ok = is_ordered(a, member) ? count_together(a, unit, err)
-                                    : count_alone(a, member, worker, err);
+    bool ok = is_ordered(a, member)       ? count_together(a, unit, err)
+              : member->stream != CN_NONE ? count_stream(member)
+                                          : count_alone(a, member, worker, err);
     if (!ok)
         cn_failures_note(&a->failures, worker, job);
 }
@@ -332,7 +342,7 @@ void cn_cct_analysis_fill_in(struct cn_cct_analysis *a)
 
     db->ops = &cn_cct_database_ops;
     db->path = "";
-    db->kinds = cn_cct_kinds;
+    db->kinds = cn_cct_members_kinds(&a->self->members);
     db->profile_count = (uint32_t)a->self->members.count + 1;
     db->module_count = (uint32_t)merged->names.module_keys.count;
     db->file_count = (uint32_t)merged->names.file_keys.count;
@@ -409,22 +419,30 @@ void cn_cct_analysis_init(struct cn_cct_analysis *a, const struct cn_call_query 
         .options = options,
         .self = self,
         .functions = cn_alloc(query_count, sizeof(*a->functions)),
+        .op_nodes = cn_alloc(query_count, sizeof(*a->op_nodes)),
     };
     cn_cct_merged_init(&self->merged, options->locations);
     cn_cct_members_init(&self->members, queries, query_count);
     self->sample_spools = cn_alloc(query_count, sizeof(*self->sample_spools));
     self->source_count = query_count;
     a->spill_at = cn_alloc(self->members.count, sizeof(*a->spill_at));
-    for (size_t i = 0; i < query_count; i++)
+    for (size_t i = 0; i < query_count; i++) {
         cn_cct_functions_init(&a->functions[i], queries[i].rec);
+        if (queries[i].rec->gpu)
+            a->op_nodes[i] =
+                cn_alloc(queries[i].rec->gpu->op_count, sizeof(**a->op_nodes));
+    }
     make_units(a);
 }
 
 void cn_cct_analysis_done(struct cn_cct_analysis *a)
 {
-    for (size_t i = 0; i < a->self->source_count; i++)
+    for (size_t i = 0; i < a->self->source_count; i++) {
         cn_cct_functions_done(&a->functions[i]);
+        free(a->op_nodes[i]);
+    }
     free(a->functions);
+    free(a->op_nodes);
     free(a->units);
     free(a->spill_at);
 }

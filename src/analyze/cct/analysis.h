@@ -25,6 +25,7 @@ struct cn_cct_analysis {
     const struct cn_calls_options *options;
     struct cn_cct_database *self;       /* to be closed by the driver */
     struct cn_cct_functions *functions; /* by query */
+    uint32_t **op_nodes; /* by query: by operation of its GPU work; NULL: none */
     struct cn_cct_unit *units;
     size_t unit_count;
     bool is_first;               /* of the processes; set by the driver, like */
@@ -55,6 +56,16 @@ void cn_cct_analysis_end(struct cn_cct_analysis *a, const uint64_t *last_ns);
 /* When contexts are numbered: fill in the tables of the database. */
 void cn_cct_analysis_fill_in(struct cn_cct_analysis *a);
 
+/* By operation of the GPU work of all recordings, the context that the threads of this process have of
+ * it, or 0; the caller frees the list. NULL and 0: there is no such work. */
+uint64_t *cn_cct_analysis_gpu_contexts(struct cn_cct_analysis *a, size_t *count);
+
+/* When the values of threads are written: store the timelines of the streams of this process, with the
+ * contexts that all processes know. */
+CN_CHECK bool cn_cct_analysis_draw_streams(struct cn_cct_analysis *a,
+                                           const uint64_t *contexts,
+                                           struct cn_error *err);
+
 /* What the result says of the tasks of this process, and adding it to a result that has room
  * for the damage of all tasks. */
 void cn_cct_analysis_encode(const struct cn_cct_analysis *a, struct cn_text *message);
@@ -80,7 +91,7 @@ int64_t cn_cct_clock_offset(const struct cn_recording *rec, uint64_t last_ns);
 /* The metrics that are used. */
 struct cn_cct_used {
     bool has_bucket[CN_BUCKET_COUNT];
-    bool has_counter[CN_COUNTER_COUNT];
+    bool has_counter[CN_CCT_COUNTERS];
 };
 
 /* Write the planes of the threads of this process to the spool of the database. */

@@ -330,10 +330,12 @@ static bool samples(struct cn_database *db, const struct cn_timeline *from,
     for (size_t i = 0; i < count; i++) {
         cn_cct_id node = out[i].context;
 
+        out[i].time_ns += offset_ns;
+        if (m->stream != CN_NONE) /* its samples are contexts */
+            continue;
         if (node >= m->node_count)
             return cn_fail(err, CN_ERR_FORMAT, "the recording changed while it was read");
         out[i].context = node == 0 ? 0 : m->nodes[node];
-        out[i].time_ns += offset_ns;
     }
     return true;
 }

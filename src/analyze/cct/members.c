@@ -4,14 +4,23 @@
 
 #include "base/alloc.h"
 #include "base/sort.h"
+#include "model/gpu/work.h"
 
 static const char *const kind_names[] = {
     [CN_CCT_KIND_SUMMARY] = "SUMMARY",
     [CN_CCT_KIND_NODE] = "NODE",
     [CN_CCT_KIND_RANK] = "RANK",
     [CN_CCT_KIND_THREAD] = "THREAD",
+    [CN_CCT_KIND_GPU_DEVICE] = "GPUDEVICE",
+    [CN_CCT_KIND_GPU_CONTEXT] = "GPUCONTEXT",
+    [CN_CCT_KIND_GPU_STREAM] = "GPUSTREAM",
 };
-const struct cn_kinds cn_cct_kinds = {kind_names, 4};
+
+struct cn_kinds cn_cct_members_kinds(const struct cn_cct_members *members)
+{
+    return (struct cn_kinds){kind_names, members->has_streams ? CN_CCT_KINDS
+                                                              : CN_CCT_KIND_GPU_DEVICE};
+}
 
 /* A task with its sort keys. */
 struct member_candidate {
@@ -19,6 +28,7 @@ struct member_candidate {
     uint32_t index;
     uint64_t process_ns; /* when the first task of its process started */
     uint32_t pid;
+    uint32_t stream; /* CN_NONE: a thread */
 };
 
 static int compare_candidates(const void *left, const void *right)
@@ -28,11 +38,26 @@ static int compare_candidates(const void *left, const void *right)
 
     if (order == 0)
         order = cn_compare_u64(a->pid, b->pid);
+    if (order == 0) /* CN_NONE, of threads, becomes 0 */
+        order = cn_compare_u64(a->stream + 1, b->stream + 1);
     if (order == 0)
         order = cn_compare_u64(a->task->tid != a->pid, b->task->tid != b->pid);
     if (order == 0)
         order = cn_compare_u64(a->task->time_ns, b->task->time_ns);
     return order ? order : cn_compare_u64(a->task->tid, b->task->tid);
+}
+
+/* By task: the stream of a GPU that it is, CN_NONE for threads. */
+static uint32_t *find_streams(const struct cn_recording *rec)
+{
+    uint32_t *streams = cn_alloc(rec->task_count, sizeof(*streams));
+
+    for (uint32_t i = 0; i < rec->task_count; i++)
+        streams[i] = CN_NONE;
+    for (uint32_t i = 0; rec->gpu && i < rec->gpu->stream_count; i++)
+        if (rec->gpu->streams[i].thread != CN_NONE)
+            streams[rec->gpu->streams[i].thread] = i;
+    return streams;
 }
 
 static uint64_t start_of(const struct cn_task *task)
@@ -44,18 +69,22 @@ static uint64_t start_of(const struct cn_task *task)
 static size_t list_tasks(const struct cn_call_query *query, struct member_candidate *list)
 {
     struct cn_map starts = {0}; /* by process: the index of its first task */
+    uint32_t *streams = find_streams(query->rec);
     size_t count = 0;
 
     for (uint32_t i = 0; i < query->task_count; i++) {
         const struct cn_task *task = &query->rec->tasks[query->tasks[i]];
         uint32_t *first;
 
-        if (task->data_len == 0)
+        /* Operations that overlap others of their stream are in tasks that no stream has. */
+        if (task->data_len == 0 ||
+            (task->is_stream && streams[query->tasks[i]] == CN_NONE))
             continue;
         list[count] = (struct member_candidate){.task = task,
                                                 .index = query->tasks[i],
                                                 .process_ns = start_of(task),
-                                                .pid = task->pid ? task->pid : task->tid};
+                                                .pid = task->pid ? task->pid : task->tid,
+                                                .stream = streams[query->tasks[i]]};
         first = cn_map_at(&starts, list[count].pid, (uint32_t)count);
         if (list[count].process_ns < list[*first].process_ns)
             *first = (uint32_t)count;
@@ -65,6 +94,7 @@ static size_t list_tasks(const struct cn_call_query *query, struct member_candid
         list[i].process_ns =
             start_of(list[cn_map_find(&starts, list[i].pid, (uint32_t)i)].task);
     cn_map_done(&starts);
+    free(streams);
     if (count > 0)
         qsort(list, count, sizeof(*list), compare_candidates);
     return count;
@@ -78,10 +108,12 @@ static void add_members(struct cn_cct_members *members, uint32_t source,
         bool is_new = i == 0 || list[i].pid != list[i - 1].pid;
 
         members->process_count += is_new;
+        members->has_streams = members->has_streams || list[i].stream != CN_NONE;
         *member = (struct cn_cct_member){
             .source = source,
             .process = members->process_count - 1,
             .thread = is_new ? 0 : member[-1].thread + 1,
+            .stream = list[i].stream,
             .task.options.task = list[i].index,
         };
     }
@@ -95,6 +127,12 @@ static uint32_t hash_of(const char *text)
     for (; *text; text++)
         hash = (hash ^ (uint8_t)*text) * 16777619;
     return hash;
+}
+
+static void add_id(struct cn_identity_tuple *tuple, uint8_t kind, uint64_t number)
+{
+    tuple->ids[tuple->count++] = (struct cn_identity){
+        .kind = kind, .logical = (uint32_t)number, .physical = number};
 }
 
 static void name_members(struct cn_cct_members *members,
@@ -116,16 +154,17 @@ static void name_members(struct cn_cct_members *members,
                 .physical = hash_of(host),
             };
         if (members->process_count > 1)
-            tuple->ids[tuple->count++] = (struct cn_identity){
-                .kind = CN_CCT_KIND_RANK,
-                .logical = member->process,
-                .physical = member->process,
-            };
-        tuple->ids[tuple->count++] = (struct cn_identity){
-            .kind = CN_CCT_KIND_THREAD,
-            .logical = member->thread,
-            .physical = member->thread,
-        };
+            add_id(tuple, CN_CCT_KIND_RANK, member->process);
+        if (member->stream == CN_NONE) {
+            add_id(tuple, CN_CCT_KIND_THREAD, member->thread);
+        } else {
+            const struct cn_gpu_stream *stream =
+                &queries[member->source].rec->gpu->streams[member->stream];
+
+            add_id(tuple, CN_CCT_KIND_GPU_DEVICE, stream->device);
+            add_id(tuple, CN_CCT_KIND_GPU_CONTEXT, stream->context);
+            add_id(tuple, CN_CCT_KIND_GPU_STREAM, stream->number);
+        }
     }
     cn_names_done(&hosts);
 }

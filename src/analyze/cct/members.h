@@ -1,7 +1,8 @@
 /* The tasks of an analysis, one profile each, with their identities and their trees, in
  * memory or spilled to a file.
  *
- * Processes are in the order of their start, the main thread of each before the others.
+ * Processes are in the order of their start, the main thread of each before the others, streams of
+ * GPUs after threads.
  * Threads: one thread at a time for each member; one thread makes the list.
  */
 #ifndef CN_ANALYZE_CCT_MEMBERS_H
@@ -49,12 +50,21 @@ CN_CHECK bool cn_cct_samples_read(const struct cn_cct_samples *samples, uint64_t
                                   struct cn_error *err);
 
 /* Kinds of identities, as HPCToolkit numbers them. */
-enum { CN_CCT_KIND_SUMMARY, CN_CCT_KIND_NODE, CN_CCT_KIND_RANK, CN_CCT_KIND_THREAD };
-extern const struct cn_kinds cn_cct_kinds;
+enum {
+    CN_CCT_KIND_SUMMARY,
+    CN_CCT_KIND_NODE,
+    CN_CCT_KIND_RANK,
+    CN_CCT_KIND_THREAD,
+    CN_CCT_KIND_GPU_DEVICE,
+    CN_CCT_KIND_GPU_CONTEXT,
+    CN_CCT_KIND_GPU_STREAM,
+    CN_CCT_KINDS
+};
 
 struct cn_cct_member {
     uint32_t source;          /* the query it belongs to */
     uint32_t process, thread; /* numbers */
+    uint32_t stream; /* of a GPU, in the work of its recording; CN_NONE: a thread */
     struct cn_identity_tuple identity;
     struct cn_cct_task task;
     struct cn_cct_samples samples; /* of a task that is not followed again */
@@ -71,7 +81,11 @@ struct cn_cct_members {
     struct cn_cct_member *list;
     size_t count;
     uint32_t process_count;
+    bool has_streams;
 };
+
+/* The kinds that identities have. */
+struct cn_kinds cn_cct_members_kinds(const struct cn_cct_members *members);
 
 /* List the tasks of queries that have records. Nothing is read yet. */
 void cn_cct_members_init(struct cn_cct_members *members,

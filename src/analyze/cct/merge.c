@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "model/gpu/work.h"
 
 void cn_cct_merged_init(struct cn_cct_merged *merged,
                         const struct cn_cct_locations *locations)
@@ -85,10 +86,36 @@ static cn_cct_id site_node(struct cn_cct_merged *merged, const struct cn_cct_tas
     return node;
 }
 
+static bool is_gpu(uint32_t key)
+{
+    return key >= CN_CCT_GPU;
+}
+
+/* A kind of GPU work, or a kernel below it. */
+static uint32_t gpu_function(struct cn_cct_merged *merged, const struct cn_cct_task *task,
+                             uint32_t key)
+{
+    const struct cn_call_module module = {.path = CN_GPU_MODULE, .build_id = ""};
+
+    if (is_gpu(key))
+        return cn_cct_names_other(
+            &merged->names, cn_gpu_place_name((enum cn_gpu_place)(key - CN_CCT_GPU)));
+    return cn_cct_names_known(
+        &merged->names,
+        &(struct cn_function){
+            .name = cn_cct_names_text(&merged->names,
+                                      task->options.query->rec->functions[key].name),
+            .module = cn_cct_names_module(&merged->names, &module),
+            .file = CN_NONE});
+}
+
 static enum cn_entry entry_of(const struct cn_cct_task *task)
 {
     const struct cn_recording *rec = task->options.query->rec;
     const struct cn_task *t = &rec->tasks[task->options.task];
+
+    if (t->is_stream)
+        return CN_ENTRY_UNKNOWN;
 
     /* Which task has a trace depends on others at the same time. */
     if (t->pid == 0 || rec->trace_count > 0)
@@ -117,11 +144,16 @@ bool cn_cct_merged_add(struct cn_cct_merged *merged, struct cn_cct_functions *fu
             merged->has_waits = true;
             continue;
         }
-        list[i] =
-            link->key & CN_CCT_SITE
-                ? site_node(merged, task, parent, link->key & ~CN_CCT_SITE)
-                : cn_tree_child(&merged->tree, parent,
-                                function_number(merged, functions, task, link->key));
+        /* The root has the largest key. */
+        if (is_gpu(link->key) ||
+            (link->parent != 0 && is_gpu(task->tree.links[link->parent].key)))
+            list[i] = cn_tree_child(&merged->tree, parent,
+                                    gpu_function(merged, task, link->key));
+        else if (link->key & CN_CCT_SITE)
+            list[i] = site_node(merged, task, parent, link->key & ~CN_CCT_SITE);
+        else
+            list[i] = cn_tree_child(&merged->tree, parent,
+                                    function_number(merged, functions, task, link->key));
     }
     /* The largest id is CN_NONE. */
     if (merged->tree.is_full || merged->tree.count >= UINT32_MAX - 1) {

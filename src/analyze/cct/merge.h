@@ -40,6 +40,9 @@ struct cn_cct_names {
 
 void cn_cct_names_done(struct cn_cct_names *names);
 
+/* A name in valid UTF-8; lives as long as `name` and `names`. */
+const char *cn_cct_names_text(struct cn_cct_names *names, const char *name);
+
 /* The number of a function of a recording. */
 uint32_t cn_cct_names_function(struct cn_cct_names *names, const struct cn_recording *rec,
                                uint32_t function);

@@ -118,26 +118,6 @@ present_single(struct cn_arena *arena, const struct cn_metric *metric, uint32_t 
     };
 }
 
-/* A root without values above others: Hatchet takes every root for a metric with a total and
- * a self cost that add up. */
-static struct cn_presented_metric
-present_category(struct cn_arena *arena, const char *name,
-                 const struct cn_presented_metric *children, size_t count)
-{
-    struct cn_variant *variant = cn_arena_alloc(arena, 1, sizeof(*variant));
-
-    *variant = (struct cn_variant){.name = "Sum", .render = CN_RENDER_HIDDEN};
-    return (struct cn_presented_metric){
-        .name = name,
-        .description = name,
-        .is_visible = true,
-        .variants = variant,
-        .variant_count = 1,
-        .children = children,
-        .child_count = count,
-    };
-}
-
 /* Build the taxonomy: the first `scoped_count` metrics, then the extremes in a category of
  * their own. */
 static void present(struct cn_database *db, size_t scoped_count)
@@ -169,9 +149,17 @@ static void present(struct cn_database *db, size_t scoped_count)
         extremes[i] = present_single(&db->arena, metric, input);
     }
     roots[taxonomy->root_count++] =
-        present_category(&db->arena, "durations of calls", extremes, EXTREMES);
+        cn_taxonomy_category("durations of calls", extremes, EXTREMES, &db->arena);
     taxonomy->inputs = inputs;
     taxonomy->roots = roots;
+    cn_gpu_taxonomy(taxonomy, &db->arena);
+}
+
+static const char *counter_name(unsigned counter)
+{
+    return counter < CN_COUNTER_COUNT
+               ? cn_counter_names[counter]
+               : cn_gpu_metric_name((enum cn_gpu_metric)(counter - CN_COUNTER_COUNT));
 }
 
 void cn_cct_metrics_build(struct cn_database *db,
@@ -189,9 +177,9 @@ void cn_cct_metrics_build(struct cn_database *db,
         if (choice->has_waits || i == CN_CCT_TIME || i == CN_CCT_CALLS)
             add_metric(&b, scoped_names[i], cn_cct_prop_id((enum cn_cct_metric)i, 0),
                        CN_CCT_SCOPES);
-    for (unsigned i = 0; i < CN_COUNTER_COUNT; i++)
+    for (unsigned i = 0; i < CN_CCT_COUNTERS; i++)
         if (choice->has_counter[i])
-            add_metric(&b, cn_counter_names[i], cn_cct_counter_id(i, 0), CN_CCT_SCOPES);
+            add_metric(&b, counter_name(i), cn_cct_counter_id(i, 0), CN_CCT_SCOPES);
     size_t scoped_count = b.count;
     add_metric(&b, CN_LATENCY_MIN_NAME, CN_CCT_ID_MIN, 1);
     add_metric(&b, CN_LATENCY_MAX_NAME, CN_CCT_ID_MAX, 1);

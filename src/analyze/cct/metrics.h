@@ -1,6 +1,6 @@
 /* Metrics and taxonomy of a database that is made from calls.
  *
- * Calls, time, its states (analyze/waits.h) and counters have the scopes point, function, lex_aware and
+ * Calls, time, its states (analyze/waits.h), counters and GPU work have the scopes point, function, lex_aware and
  * execution. The self cost of a function is the same in the first three: lexically, a
  * function contains only the lines of its call sites, which cost nothing.
  *
@@ -12,9 +12,9 @@
 #ifndef CN_ANALYZE_CCT_METRICS_H
 #define CN_ANALYZE_CCT_METRICS_H
 
+#include "analyze/cct/readings.h"
 #include "analyze/durations/histogram.h"
 #include "analyze/waits.h"
-#include "model/calls/values.h"
 #include "model/contexts/database.h"
 
 enum cn_cct_scope {
@@ -37,7 +37,7 @@ enum cn_cct_metric {
 /* Ids of values: the metrics with scopes first, buckets last. */
 enum {
     CN_CCT_ID_COUNTER = CN_CCT_SCOPED_METRICS * CN_CCT_SCOPES,
-    CN_CCT_ID_MIN = CN_CCT_ID_COUNTER + CN_COUNTER_COUNT * CN_CCT_SCOPES,
+    CN_CCT_ID_MIN = CN_CCT_ID_COUNTER + CN_CCT_COUNTERS * CN_CCT_SCOPES,
     CN_CCT_ID_MAX,
     CN_CCT_ID_BUCKET, /* of bucket 0; the others follow */
     CN_CCT_ID_COUNT = CN_CCT_ID_BUCKET + CN_BUCKET_COUNT,

@@ -22,8 +22,7 @@ void cn_cct_names_done(struct cn_cct_names *names)
     *names = (struct cn_cct_names){0};
 }
 
-/* A name in valid UTF-8; lives as long as `name` and `names`. */
-static const char *well_formed(struct cn_cct_names *names, const char *name)
+const char *cn_cct_names_text(struct cn_cct_names *names, const char *name)
 {
     return cn_utf8_is_valid(name, strlen(name)) ? name
                                                 : cn_utf8_strdup(&names->arena, name);
@@ -33,7 +32,7 @@ uint32_t cn_cct_names_module(struct cn_cct_names *names,
                              const struct cn_call_module *module)
 {
     size_t known = names->module_keys.count;
-    const char *path = well_formed(names, module->path);
+    const char *path = cn_cct_names_text(names, module->path);
     struct cn_text key = {0};
 
     /* Another build of the same file is another module. */
@@ -51,7 +50,7 @@ uint32_t cn_cct_names_module(struct cn_cct_names *names,
 uint32_t cn_cct_names_file(struct cn_cct_names *names, const char *recorded_path)
 {
     size_t known = names->file_keys.count;
-    const char *path = well_formed(names, recorded_path);
+    const char *path = cn_cct_names_text(names, recorded_path);
     uint32_t at = cn_names_add(&names->file_keys, path);
 
     if (at < known)
@@ -119,8 +118,9 @@ uint32_t cn_cct_names_known(struct cn_cct_names *names,
 uint32_t cn_cct_names_other(struct cn_cct_names *names, const char *name)
 {
     return cn_cct_names_known(
-        names, &(struct cn_function){
-                   .name = well_formed(names, name), .module = CN_NONE, .file = CN_NONE});
+        names, &(struct cn_function){.name = cn_cct_names_text(names, name),
+                                     .module = CN_NONE,
+                                     .file = CN_NONE});
 }
 
 static struct cn_cct_location location_of(const struct cn_cct_names *names,
@@ -146,7 +146,7 @@ uint32_t cn_cct_names_function(struct cn_cct_names *names, const struct cn_recor
     const struct cn_call_function *f = &rec->functions[function];
     const struct cn_call_module *m = &rec->modules[f->module];
     struct cn_function found = {
-        .name = well_formed(names, f->name),
+        .name = cn_cct_names_text(names, f->name),
         .module = cn_cct_names_module(names, m),
         .offset = f->offset,
         .file = CN_NONE,

@@ -23,10 +23,10 @@ struct cn_cct_total {
 
 /* Counters that were read. */
 struct cn_cct_plane_counters {
-    unsigned used[CN_COUNTER_COUNT], count;
+    unsigned used[CN_CCT_COUNTERS], count;
     uint64_t *totals; /* [node][counter] */
     /* Of the current context; zero between contexts. */
-    uint64_t own[CN_COUNTER_COUNT], total[CN_COUNTER_COUNT];
+    uint64_t own[CN_CCT_COUNTERS], total[CN_CCT_COUNTERS];
 };
 
 /* A context between a node and its parent: an inlined function, or a line. */

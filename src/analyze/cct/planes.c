@@ -161,7 +161,7 @@ void cn_cct_threads_encode(const struct cn_cct_database *self,
 {
     for (size_t i = 0; i < CN_BUCKET_COUNT; i++)
         cn_wire_u32(message, used->has_bucket[i]);
-    for (size_t i = 0; i < CN_COUNTER_COUNT; i++)
+    for (size_t i = 0; i < CN_CCT_COUNTERS; i++)
         cn_wire_u32(message, used->has_counter[i]);
     for (size_t i = own_first(self) + 1; i < cn_database_own_end(&self->db); i++) {
         const struct cn_cct_profile *profile = &self->profiles[i];
@@ -189,7 +189,7 @@ bool cn_cct_threads_take(struct cn_cct_database *self, struct cn_cct_used *used,
                          size_t *next, struct cn_bytes message, struct cn_error *err)
 {
     bool ok = take_flags(&message, used->has_bucket, CN_BUCKET_COUNT) &&
-              take_flags(&message, used->has_counter, CN_COUNTER_COUNT);
+              take_flags(&message, used->has_counter, CN_CCT_COUNTERS);
 
     for (; ok && message.len > 0; ++*next) {
         struct cn_cct_profile *profile = &self->profiles[*next + 1];

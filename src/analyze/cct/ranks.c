@@ -236,6 +236,20 @@ static bool write_summary(const struct findings *found, struct cn_ranks *ranks,
     return true;
 }
 
+/* A process knows the contexts of what its threads launched. */
+static bool draw_streams(struct cn_cct_analysis *a, struct cn_ranks *ranks,
+                         struct cn_error *err)
+{
+    size_t count;
+    uint64_t *contexts = cn_cct_analysis_gpu_contexts(a, &count);
+    bool ok =
+        count == 0 || (cn_ranks_combine(ranks, CN_RANKS_MAX, contexts, count, err) &&
+                       cn_cct_analysis_draw_streams(a, contexts, err));
+
+    free(contexts);
+    return count == 0 || cn_ranks_agree(ranks, ok, err);
+}
+
 static bool analyse(struct cn_cct_analysis *a, struct cn_ranks *ranks,
                     struct cn_calls_result *result, struct cn_error *err)
 {
@@ -250,7 +264,8 @@ static bool analyse(struct cn_cct_analysis *a, struct cn_ranks *ranks,
     cn_cct_analysis_fill_in(a);
     return cn_ranks_agree(
                ranks, cn_cct_threads_write(a->self, a->options, &found.used, err), err) &&
-           share_findings(&found, ranks, err) && write_summary(&found, ranks, err);
+           draw_streams(a, ranks, err) && share_findings(&found, ranks, err) &&
+           write_summary(&found, ranks, err);
 }
 
 bool cn_calls_to_database(struct cn_database **out, const struct cn_call_query *queries,

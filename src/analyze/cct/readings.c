@@ -61,6 +61,15 @@ void cn_cct_readings_add(struct cn_cct_readings *readings,
     }
 }
 
+void cn_cct_readings_add_amount(struct cn_cct_readings *readings,
+                                const struct cn_gpu_amount *amount, cn_cct_id node)
+{
+    unsigned counter = CN_COUNTER_COUNT + (unsigned)amount->metric;
+
+    readings->has_counter[counter] = true;
+    values_at(readings, node)[counter] += amount->amount;
+}
+
 const uint64_t *cn_cct_readings_find(const struct cn_cct_readings *readings,
                                      cn_cct_id node)
 {
@@ -70,11 +79,11 @@ const uint64_t *cn_cct_readings_find(const struct cn_cct_readings *readings,
 }
 
 unsigned cn_cct_readings_used(const struct cn_cct_readings *readings,
-                              unsigned used[CN_COUNTER_COUNT])
+                              unsigned used[CN_CCT_COUNTERS])
 {
     unsigned count = 0;
 
-    for (unsigned i = 0; i < CN_COUNTER_COUNT; i++)
+    for (unsigned i = 0; i < CN_CCT_COUNTERS; i++)
         if (readings->has_counter[i])
             used[count++] = i;
     return count;

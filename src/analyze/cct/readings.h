@@ -1,5 +1,5 @@
-/* Counters that triggers read (`-T FUNC@read=page-fault`), by node of one task's calling
- * context tree.
+/* Counters that triggers read (`-T FUNC@read=page-fault`), and amounts of GPU work, by node of one
+ * task's calling context tree.
  *
  * A reading at the end of a call is the change since its start, including the calls it made:
  * the self value of a node is without the readings inside. Calls without readings are part of
@@ -14,6 +14,10 @@
 #include "analyze/cct/costs.h"
 #include "base/map.h"
 #include "model/calls/values.h"
+#include "model/gpu/metrics.h"
+
+/* Counters of triggers first, then the metrics of GPU work. */
+enum { CN_CCT_COUNTERS = CN_COUNTER_COUNT + CN_GPU_METRIC_COUNT };
 
 /* A call that read counters at its start, and will do so at its end. */
 struct cn_cct_open_reading {
@@ -29,11 +33,11 @@ struct cn_cct_open_readings {
 struct cn_cct_readings {
     struct cn_map numbers; /* by node */
     struct cn_cct_reading {
-        uint64_t values[CN_COUNTER_COUNT];
+        uint64_t values[CN_CCT_COUNTERS];
     } * list;
     size_t count, capacity;
     struct cn_cct_open_readings open[CN_COUNTER_SOURCES];
-    bool has_counter[CN_COUNTER_COUNT];
+    bool has_counter[CN_CCT_COUNTERS];
 };
 
 void cn_cct_readings_done(struct cn_cct_readings *readings);
@@ -43,12 +47,16 @@ void cn_cct_readings_add(struct cn_cct_readings *readings,
                          const struct cn_counters *counters, uint32_t frames,
                          cn_cct_id node);
 
+/* Add GPU work to a node. */
+void cn_cct_readings_add_amount(struct cn_cct_readings *readings,
+                                const struct cn_gpu_amount *amount, cn_cct_id node);
+
 /* The self values of a node by counter; NULL when it has none. */
 const uint64_t *cn_cct_readings_find(const struct cn_cct_readings *readings,
                                      cn_cct_id node);
 
 /* The counters that were read, in their order; returns how many. */
 unsigned cn_cct_readings_used(const struct cn_cct_readings *readings,
-                              unsigned used[CN_COUNTER_COUNT]);
+                              unsigned used[CN_CCT_COUNTERS]);
 
 #endif

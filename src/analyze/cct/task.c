@@ -6,9 +6,11 @@
 #include "base/alloc.h"
 #include "base/bytes/record.h"
 #include "base/run/progress.h"
+#include "model/gpu/metrics.h"
 
 enum {
     SITES_MAX = 1 << 24,
+    PATH_DEPTH_MAX = 1024, /* of callers in other tasks; the outermost are left out */
     REPORT_EVERY = 1 << 9, /* batches */
 };
 
@@ -39,6 +41,14 @@ void cn_cct_follow_done(struct cn_cct_follow *follow)
     cn_call_stack_done(&follow->stack);
 }
 
+bool cn_cct_task_has_launches(const struct cn_cct_task_options *options)
+{
+    const struct cn_gpu_work *work = options->query->rec->gpu;
+
+    return options->op_nodes && cn_gpu_work_launches(work, options->task, 0) <
+                                    cn_gpu_work_launches(work, options->task + 1, 0);
+}
+
 void cn_cct_task_init(struct cn_cct_task *task, const struct cn_cct_task_options *options)
 {
     *task = (struct cn_cct_task){
@@ -48,6 +58,13 @@ void cn_cct_task_init(struct cn_cct_task *task, const struct cn_cct_task_options
     };
     cn_tree_init(&task->tree);
     cn_cct_follow_init(&task->follow, task);
+    if (options->op_nodes) {
+        const struct cn_gpu_work *work = recording_of(task)->gpu;
+
+        task->next_launch =
+            cn_gpu_work_launches(work, options->task, options->query->range.first_ns);
+        task->end_launch = cn_gpu_work_launches(work, options->task + 1, 0);
+    }
 }
 
 void cn_cct_task_done(struct cn_cct_task *task)
@@ -126,15 +143,14 @@ static inline cn_cct_id child_of(struct cn_cct_task *task, cn_cct_id parent, uin
     return open != 0 ? open : cn_tree_child(&task->tree, parent, key);
 }
 
-/* The node of the caller of an outermost call whose caller is in another task. */
-static cn_cct_id node_of_caller(struct cn_cct_task *task, const struct cn_call *call)
+/* The node of a path of callers. */
+static cn_cct_id node_of_path(struct cn_cct_task *task, uint32_t path)
 {
     const struct cn_recording *rec = recording_of(task);
-    uint32_t functions[UINT8_MAX + 1], depth = 0;
-    uint32_t path = cn_recording_caller_of(rec, task->options.task, call->time_ns);
+    uint32_t functions[PATH_DEPTH_MAX], depth = 0;
     cn_cct_id node = 0;
 
-    for (; path != CN_NONE && depth <= UINT8_MAX; path = rec->paths[path].parent)
+    for (; path != CN_NONE && depth < PATH_DEPTH_MAX; path = rec->paths[path].parent)
         functions[depth++] = rec->paths[path].function;
     while (depth > 0)
         node = child_of(task, node, functions[--depth]);
@@ -149,7 +165,9 @@ static inline void enter(struct cn_cct_task *task, struct cn_cct_follow *follow,
     cn_cct_id node = stack->count > 1 ? frame[-1].mark : 0;
 
     if (stack->count == 1 && (call->flags & CN_CALL_MOVED))
-        node = node_of_caller(task, call);
+        node =
+            node_of_path(task, cn_recording_caller_of(recording_of(task),
+                                                      task->options.task, call->time_ns));
     if (frame->flags & CN_FRAME_SHOWN) {
         if (follow->has_site && node != 0)
             node = cn_tree_child(&task->tree, node,
@@ -300,6 +318,61 @@ bool cn_cct_task_follow(struct cn_cct_task *task, struct cn_cct_follow *follow,
     return true;
 }
 
+/* Count an operation of a GPU below `node`. */
+static void add_op(struct cn_cct_task *task, uint32_t number, cn_cct_id node)
+{
+    const struct cn_gpu_work *work = recording_of(task)->gpu;
+    const struct cn_gpu_op *op = &work->ops[number];
+    struct cn_gpu_amount amounts[CN_GPU_AMOUNT_MAX];
+    size_t count = cn_gpu_amounts(work, op, amounts);
+
+    node = cn_tree_child(&task->tree, node, CN_CCT_GPU | (uint32_t)cn_gpu_op_place(op));
+    if (op->kind == CN_GPU_KERNEL && op->place != CN_NONE)
+        node = cn_tree_child(&task->tree, node, op->place);
+    for (size_t i = 0; i < count; i++)
+        cn_cct_readings_add_amount(&task->readings, &amounts[i], node);
+    task->options.op_nodes[number] = node;
+}
+
+/* The innermost call that is shown launched it, or the path that the operation has. What calls that
+ * are not shown launched is not shown either. */
+void cn_cct_task_launch(struct cn_cct_task *task, uint64_t before_ns)
+{
+    const struct cn_gpu_work *work = recording_of(task)->gpu;
+    uint64_t last_ns = task->options.query->range.last_ns;
+
+    for (; task->next_launch < task->end_launch; task->next_launch++) {
+        uint32_t number = work->by_launch[task->next_launch];
+        const struct cn_gpu_op *op = &work->ops[number];
+        const struct cn_call_stack *stack = &task->follow.stack;
+        uint32_t frames = stack->count;
+
+        if (op->launch_ns >= before_ns || op->launch_ns > last_ns)
+            return;
+        if (op->path != CN_NONE) {
+            add_op(task, number, node_of_path(task, op->path));
+            continue;
+        }
+        while (frames > 0 && stack->frames[frames - 1].flags & CN_FRAME_SCHEDULE)
+            frames--;
+        if (frames == 0 || stack->frames[frames - 1].mark != 0)
+            add_op(task, number, frames > 0 ? stack->frames[frames - 1].mark : 0);
+    }
+}
+
+void cn_cct_task_add_lonely(struct cn_cct_task *task, uint32_t stream)
+{
+    const struct cn_gpu_work *work = recording_of(task)->gpu;
+    const struct cn_time_range *range = &task->options.query->range;
+
+    for (uint32_t i = 0; i < work->op_count; i++)
+        if (work->ops[i].thread == CN_NONE && work->ops[i].stream == stream &&
+            work->ops[i].begin_ns >= range->first_ns &&
+            work->ops[i].begin_ns <= range->last_ns)
+            add_op(task, i,
+                   cn_tree_child(&task->tree, 0, CN_CCT_GPU | CN_GPU_PLACE_NO_LAUNCH));
+}
+
 /* Count a sample: the current node changed. */
 static void add_sample(struct cn_cct_task *task)
 {
@@ -353,6 +426,7 @@ void cn_cct_task_count_call(struct cn_cct_task *task, const struct cn_call *call
 {
     uint64_t recorded_ns = cn_call_recorded_ns(batch, call);
 
+    cn_cct_task_launch(task, recorded_ns);
     task->record_count++;
     if (recorded_ns > task->seen_ns)
         task->seen_ns = recorded_ns;
@@ -366,10 +440,32 @@ static bool is_wrong(const struct cn_cct_task *task)
     return task->guess && task->guess->is_wrong;
 }
 
+/* The first call from `first` on that follows the next launch; the count of calls if there is none. */
+static size_t next_launch(const struct cn_cct_task *task,
+                          const struct cn_call_batch *batch, size_t first)
+{
+    const struct cn_gpu_work *work = recording_of(task)->gpu;
+    size_t i = first;
+
+    if (task->next_launch == task->end_launch)
+        return batch->count;
+    uint64_t launch_ns = work->ops[work->by_launch[task->next_launch]].launch_ns;
+    while (i < batch->count && cn_call_recorded_ns(batch, &batch->calls[i]) <= launch_ns)
+        i++;
+    return i;
+}
+
 static void count_batch(struct cn_cct_task *task, const struct cn_call_batch *batch)
 {
+    size_t launch = 0;
+
     for (size_t i = 0; i < batch->count && !is_wrong(task); i++) {
-        size_t run = cn_cct_run_count(task, &task->follow, batch, i);
+        struct cn_call_batch part = *batch;
+
+        if (launch <= i)
+            launch = next_launch(task, batch, i);
+        part.count = launch;
+        size_t run = i < launch ? cn_cct_run_count(task, &task->follow, &part, i) : 0;
 
         task->sample_count += run;
         task->record_count += run;
@@ -425,6 +521,7 @@ bool cn_cct_task_count(struct cn_cct_task *task, const struct cn_call_span *span
             if (++batch_count % REPORT_EVERY == 0)
                 ok = report(task, progress, reports, err);
         }
+    cn_cct_task_launch(task, UINT64_MAX);
     task->is_damaged = step == CN_FAIL;
     task->follow.clock = feed.clock;
     if (task->guess)

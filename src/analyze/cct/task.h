@@ -32,11 +32,17 @@
 /* Keys of guessed calls, by their depth. */
 #define CN_CCT_GUESSED UINT32_C(0xc0000000)
 
+/* Keys of kinds of GPU work, by enum cn_gpu_place. */
+#define CN_CCT_GPU UINT32_C(0xe0000000)
+
 struct cn_cct_task_options {
     const struct cn_call_query *query;
     uint32_t task;
     bool is_collapsed; /* a recursive call is the context of the open call */
     bool *is_on;       /* the switch that tasks share; NULL: its own */
+    uint32_t
+        *op_nodes; /* by operation of GPU work: those that it launched get their nodes;
+                           NULL: there is none */
 
     /* Keep the samples of its timeline while it is counted: at most `sample_max` of them, of
      * cells of at least `resolution_ns`; 0: do not. */
@@ -82,6 +88,7 @@ struct cn_cct_task {
     uint64_t *site_times;       /* when each was first seen */
     size_t site_count, site_capacity, site_time_capacity;
     struct cn_cct_follow follow;
+    uint32_t next_launch, end_launch; /* of its GPU work, in by_launch */
     struct cn_thinner thinner; /* of the samples that are kept, at recorded times */
     uint64_t seen_ns;          /* the latest recorded time, where samples are kept */
     uint64_t record_count, sample_count, lost_count;
@@ -110,6 +117,16 @@ void cn_cct_task_count_call(struct cn_cct_task *task, const struct cn_call *call
  * are listed; count them with cn_cct_task_count_open(). */
 void cn_cct_task_end(struct cn_cct_task *task);
 void cn_cct_task_count_open(struct cn_cct_task *task);
+
+/* True if the task launched GPU work. */
+bool cn_cct_task_has_launches(const struct cn_cct_task_options *options);
+
+/* Add the GPU work that the task launched before a time to the current context. Below it are nodes
+ * of keys CN_CCT_GPU, as HPCToolkit has them, and below these the kernels. */
+void cn_cct_task_launch(struct cn_cct_task *task, uint64_t before_ns);
+
+/* Add the work of a stream whose launches are unknown. */
+void cn_cct_task_add_lonely(struct cn_cct_task *task, uint32_t stream);
 
 /* True if a node with this key is the waiting of its parent, and of which kind. */
 bool cn_cct_task_is_wait(const struct cn_cct_task *task, uint32_t key,

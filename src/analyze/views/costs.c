@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/sort.h"
 #include "base/text.h"
+#include "model/gpu/metrics.h"
 
 void cn_costs_init(struct cn_costs *costs, struct cn_database *db)
 {
@@ -210,21 +211,38 @@ static bool default_metric(const struct cn_costs *costs,
     return find_metric(costs->db, cn_shown_time(costs->counts_waits), out, err);
 }
 
+/* The time of GPU operations, if it has values and is not shown anyway. */
+static const char *gpu_metric(const struct cn_costs *costs,
+                              const struct cn_presented_metric *shown)
+{
+    const struct cn_presented_metric *metric;
+    struct cn_error err;
+
+    if (cn_metrics_find(&costs->db->metrics, cn_gpu_metric_name(CN_GPU_OP_TIME)) ==
+            CN_NO_ID ||
+        !find_metric(costs->db, cn_gpu_metric_name(CN_GPU_OP_TIME), &metric, &err) ||
+        metric == shown || !has_values(costs, metric))
+        return NULL;
+    return metric->name;
+}
+
 size_t cn_costs_default_metrics(const struct cn_costs *costs,
                                 const char *names[CN_COST_DEFAULT_MAX])
 {
-    const struct cn_presented_metric *metric;
+    const struct cn_presented_metric *metric = NULL;
     struct cn_error err;
     size_t count = 0;
 
     names[count++] = NULL;
-    if (!costs->counts_waits || !cn_metrics_have_waits(&costs->db->metrics) ||
-        !default_metric(costs, &metric, &err) || strcmp(metric->name, CN_TIME_NAME) != 0)
+    if (!default_metric(costs, &metric, &err))
         return count;
-    for (unsigned i = 0; i < CN_WAIT_KINDS; i++)
-        if (cn_metrics_find(&costs->db->metrics, cn_wait_names[i]) != CN_NO_ID)
-            names[count++] = cn_wait_names[i];
-    return count;
+    if (costs->counts_waits && cn_metrics_have_waits(&costs->db->metrics) &&
+        strcmp(metric->name, CN_TIME_NAME) == 0)
+        for (unsigned i = 0; i < CN_WAIT_KINDS; i++)
+            if (cn_metrics_find(&costs->db->metrics, cn_wait_names[i]) != CN_NO_ID)
+                names[count++] = cn_wait_names[i];
+    names[count] = gpu_metric(costs, metric);
+    return count + (names[count] != NULL);
 }
 
 bool cn_costs_states(const struct cn_costs *costs, struct cn_cost_states *out,

@@ -117,8 +117,9 @@ const struct cn_presented_metric *cn_costs_metric_at(const struct cn_database *d
 
 /* The metrics of a view for which none is chosen: the first that is visible and has values
  * (NULL). Where that is time by state (analyze/waits.h), it is running time, or with
- * `counts_waits` all time and that of each kind of waiting. Returns how many. */
-enum { CN_COST_DEFAULT_MAX = 1 + CN_WAIT_KINDS };
+ * `counts_waits` all time and that of each kind of waiting. Where GPUs worked, the time of their
+ * operations follows. Returns how many. */
+enum { CN_COST_DEFAULT_MAX = 2 + CN_WAIT_KINDS };
 size_t cn_costs_default_metrics(const struct cn_costs *costs,
                                 const char *names[CN_COST_DEFAULT_MAX]);
 

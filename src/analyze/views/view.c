@@ -181,7 +181,7 @@ const struct cn_code_class *cn_view_code(const struct cn_view *view,
 }
 
 struct view_order {
-    size_t column;
+    size_t column, column_count;
     bool is_reversed;
 };
 
@@ -189,18 +189,24 @@ static int compare_rows(const void *left, const void *right, void *arg)
 {
     const struct cn_row *a = left, *b = right;
     const struct view_order *order = arg;
-    double x = a->values[order->column], y = b->values[order->column];
 
-    if (isnan(x) != isnan(y))
-        return isnan(x) ? 1 : -1;
-    if (!isnan(x) && x != y)
-        return (x > y) == order->is_reversed ? 1 : -1;
+    /* Rows without a value, as GPU operations have none of CPU time, are sorted by the next column. */
+    for (size_t i = order->column; i < order->column_count; i++) {
+        double x = a->values[i], y = b->values[i];
+
+        if (isnan(x) != isnan(y))
+            return isnan(x) ? 1 : -1;
+        if (!isnan(x) && x != y)
+            return (x > y) == order->is_reversed ? 1 : -1;
+        if (!isnan(x))
+            break;
+    }
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
 void cn_row_list_sort(struct cn_row_list *list, size_t column, bool is_reversed)
 {
-    struct view_order order = {column, is_reversed};
+    struct view_order order = {column, list->column_count, is_reversed};
 
     if (list->count > 1)
         qsort_r(list->rows, list->count, sizeof(*list->rows), compare_rows, &order);

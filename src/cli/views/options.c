@@ -13,6 +13,7 @@
 #include "cli/recording/options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/kinds.h"
+#include "model/gpu/metrics.h"
 #include "open/formats.h"
 
 enum { PER_THREAD_MAX = 64 };
@@ -140,6 +141,11 @@ static void add_hidden(struct cn_costs *costs, const char *metric)
     (void)!cn_costs_add(costs, &request, &err);
 }
 
+static bool is_gpu_time(const char *metric)
+{
+    return strcmp(metric, cn_gpu_metric_name(CN_GPU_OP_TIME)) == 0;
+}
+
 static bool add_columns(struct cn_costs *costs, const struct cn_args *args,
                         const char *metric, bool has_percentiles, struct cn_error *err)
 {
@@ -157,11 +163,14 @@ static bool add_columns(struct cn_costs *costs, const struct cn_args *args,
         !cn_args_exclusive(args, "per-thread", "stat", err))
         return false;
     for (size_t i = 0; i < count; i++) {
-        bool is_wait = metrics.count == 0 && i > 0;
+        bool is_further = metrics.count == 0 && i > 0;
+        bool is_gpu = is_further && is_gpu_time(names[i]);
+        const char *cost = cn_args_value(args, "cost");
 
-        if (!(is_wait
-                  ? add_wait(costs, args, names[i], err)
-                  : add_metric(costs, args, names[i], cn_args_value(args, "cost"), err)))
+        /* The total of an operation of a GPU is its own. */
+        if (!(is_further && !is_gpu ? add_wait(costs, args, names[i], err)
+                                    : add_metric(costs, args, names[i],
+                                                 is_gpu && !cost ? "total" : cost, err)))
             return false;
     }
     add_hidden(costs, names[0]);

@@ -32,6 +32,7 @@
 struct cn_progress;
 struct cn_recording;
 struct cn_call_stream;
+struct cn_gpu_work;
 struct cn_text;
 
 enum cn_call_kind { CN_CALL_ENTER, CN_CALL_EXIT, CN_CALL_LOST, CN_CALL_EVENT };
@@ -170,6 +171,7 @@ struct cn_task {
     bool has_session;  /* a program was started in it */
     bool is_fork;      /* created by fork, not by pthread_create or the recorder */
     bool has_file;     /* it has a file of records, which may be empty */
+    bool is_stream;    /* of a GPU: its calls are operations of the GPU work */
     const struct cn_task_session *sessions; /* in the order of time; none: no symbols */
     size_t session_count;
 };
@@ -329,8 +331,9 @@ struct cn_recording {
     uint32_t task_count, session_count, module_count, function_count, source_count;
     uint32_t fact_count, event_name_count, copied_file_count, flow_count;
     uint32_t path_count, moved_count;
-    uint64_t trace_count; /* request traces that the calls are of; 0: none */
-    uint32_t version;     /* of the file format: 3 or 4 */
+    uint64_t trace_count;          /* request traces that the calls are of; 0: none */
+    const struct cn_gpu_work *gpu; /* of its tasks; NULL: none */
+    uint32_t version;              /* of the file format: 3 or 4 */
     uint16_t header_len, max_stack;
     bool is_big_endian, is_32_bit;
     struct cn_hook_cost call_cost, libcall_cost; /* of a function of type P */

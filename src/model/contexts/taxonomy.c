@@ -172,6 +172,24 @@ void cn_taxonomy_build(struct cn_taxonomy *out, const struct cn_metrics *metrics
     };
 }
 
+struct cn_presented_metric
+cn_taxonomy_category(const char *name, const struct cn_presented_metric *children,
+                     size_t count, struct cn_arena *arena)
+{
+    struct cn_variant *variant = cn_arena_alloc(arena, 1, sizeof(*variant));
+
+    *variant = (struct cn_variant){.name = "Sum", .render = CN_RENDER_HIDDEN};
+    return (struct cn_presented_metric){
+        .name = name,
+        .description = name,
+        .is_visible = true,
+        .variants = variant,
+        .variant_count = 1,
+        .children = children,
+        .child_count = count,
+    };
+}
+
 static const struct cn_presented_metric *find_in(const struct cn_presented_metric *list,
                                                  size_t count, const char *name)
 {

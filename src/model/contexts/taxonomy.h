@@ -70,6 +70,12 @@ struct cn_taxonomy {
 void cn_taxonomy_build(struct cn_taxonomy *out, const struct cn_metrics *metrics,
                        struct cn_arena *arena);
 
+/* A root without values above others: Hatchet takes every root for a metric with a total and
+ * a self cost that add up. `children` is borrowed. */
+struct cn_presented_metric
+cn_taxonomy_category(const char *name, const struct cn_presented_metric *children,
+                     size_t count, struct cn_arena *arena);
+
 /* The root or descendant of this name, parents first, or NULL. */
 const struct cn_presented_metric *cn_taxonomy_find(const struct cn_taxonomy *taxonomy,
                                                    const char *name);

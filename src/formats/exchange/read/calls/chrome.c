@@ -1,6 +1,7 @@
 /* Reader of Chrome trace events: complete events (X), begins and ends (B, E), those of
  * asynchronous operations (b, e and the older S, F), counters (C), flows (s, t, f, and bind_id of
- * other events), names (M), and JavaScript profiles (js.h). The file is an object with "traceEvents", or an array, whose end may be missing. */
+ * other events), names (M), JavaScript profiles (js.h), and work of GPUs (kineto.h). The file is an
+ * object with "traceEvents", or an array, whose end may be missing. */
 
 #include <inttypes.h>
 #include <math.h>
@@ -13,6 +14,7 @@
 #include "base/files/file.h"
 #include "formats/exchange/read/calls/import.h"
 #include "formats/exchange/read/calls/js.h"
+#include "formats/exchange/read/calls/kineto.h"
 #include "formats/exchange/read/readers.h"
 #include "formats/exchange/read/stacks/import.h"
 #include "model/calls/recording.h"
@@ -48,6 +50,7 @@ struct chrome_event {
         NAMES_PROFILE, /* the event has a JavaScript profile, or a part of one */
     } names;
     uint64_t data_off; /* of an object "data" in the arguments; 0: none */
+    struct cn_kineto_event gpu;
 
     /* Only while it may be a counter. */
     struct cn_text counter, counter_id;
@@ -66,6 +69,7 @@ struct chrome_reading {
     uint64_t event_count, other_count, early_count, excess_count;
     struct cn_text label; /* of a counter */
     struct cn_js_calls js;
+    struct cn_kineto *kineto;
 };
 
 /* A pid or tid: a number, or the hash of a text. */
@@ -124,7 +128,7 @@ static bool take_argument(void *arg, const struct cn_json_member *member,
         r->event.data_off = member->token.off;
     if (member->kind == CN_JSON_NUMBER && may_be_counter(&r->event))
         add_series(&r->event, member);
-    return cn_json_skip(&r->json, member->kind, err);
+    return cn_kineto_argument(&r->event.gpu, &r->json, member, err);
 }
 
 static bool read_time(const struct cn_json_token *token, int64_t *out,
@@ -146,8 +150,11 @@ static void read_name(struct chrome_reading *r, const struct cn_json_token *toke
                          : NAMES_NOTHING;
     if (may_be_counter(&r->event))
         copy_printable(&r->event.counter, token->text);
+    cn_kineto_name(&r->event.gpu, token);
     if (r->event.phase != 'C')
-        r->event.name = cn_call_import_name(r->import, token->text);
+        r->event.name = r->event.gpu.category == CN_KINETO_PYTHON
+                            ? cn_kineto_function(r->import, token->text)
+                            : cn_call_import_name(r->import, token->text);
 }
 
 enum field {
@@ -194,7 +201,7 @@ static bool read_field(struct chrome_reading *r, enum field field, struct cn_err
 
     if (kind == CN_JSON_FAIL)
         return false;
-    /* Only a name and the numbers of a counter are used. */
+    /* A name, the numbers of a counter, and what kineto.h reads are used. */
     if (field == ARGUMENTS && kind == CN_JSON_OBJECT)
         return cn_json_read_object(&r->json, take_argument, r, err);
     r->event.flows_in |= field == FLOW_IN && kind == CN_JSON_TRUE;
@@ -230,6 +237,7 @@ static bool read_field(struct chrome_reading *r, enum field field, struct cn_err
         add_label(&r->event, token.text);
         return true;
     case CATEGORY:
+        cn_kineto_category(&r->event.gpu, &token);
         r->event.category_hash = XXH3_64bits(token.text.ptr, token.text.len);
         add_label(&r->event, token.text);
         return true;
@@ -389,6 +397,32 @@ static bool take_profile(struct chrome_reading *r, struct cn_error *err)
     return ok;
 }
 
+static bool add_call(struct chrome_reading *r, uint32_t track, uint64_t duration_ns,
+                     struct cn_error *err)
+{
+    return cn_call_import_add(r->import, track, (uint64_t)r->event.time_ns, duration_ns,
+                              r->event.name, err) &&
+           bind_flow(r, track, err);
+}
+
+/* A complete event of a category that traces of GPUs have. */
+static bool take_gpu(struct chrome_reading *r, uint32_t track, uint64_t duration_ns,
+                     struct cn_error *err)
+{
+    const struct chrome_event *event = &r->event;
+
+    if (!cn_kineto_is_call(&event->gpu))
+        r->other_count += event->gpu.category == CN_KINETO_SPAN;
+    else if (!add_call(r, track, duration_ns, err))
+        return false;
+    if ((uint64_t)event->time_ns <= CN_CALL_TIME_MAX && duration_ns <= CN_CALL_TIME_MAX)
+        cn_kineto_take(r->kineto, &event->gpu,
+                       &(struct cn_kineto_span){event->pid, event->tid, track,
+                                                event->name, (uint64_t)event->time_ns,
+                                                duration_ns});
+    return true;
+}
+
 static bool take_event(struct chrome_reading *r, struct cn_error *err)
 {
     struct chrome_event *event = &r->event;
@@ -423,9 +457,9 @@ static bool take_event(struct chrome_reading *r, struct cn_error *err)
         return cn_call_import_end(r->import, track, (uint64_t)event->time_ns, err);
     if (phase == 'X')
         duration_ns = event->duration_ns > 0 ? (uint64_t)event->duration_ns : 0;
-    return cn_call_import_add(r->import, track, (uint64_t)event->time_ns, duration_ns,
-                              event->name, err) &&
-           bind_flow(r, track, err);
+    if (phase == 'X' && event->gpu.category > CN_KINETO_OTHER)
+        return take_gpu(r, track, duration_ns, err);
+    return add_call(r, track, duration_ns, err);
 }
 
 static bool read_event(struct chrome_reading *r, struct cn_error *err)
@@ -501,6 +535,10 @@ static bool take_file(void *arg, const struct cn_json_member *member,
         r->has_events = true;
         return read_events(r, false, err);
     }
+    if (cn_json_key_is(member, "deviceProperties") && member->kind == CN_JSON_ARRAY)
+        return cn_kineto_devices(r->kineto, &r->json, err);
+    if (cn_json_key_is(member, "baseTimeNanoseconds") && member->kind == CN_JSON_NUMBER)
+        (void)cn_json_as_u64(member->token.text, &r->base_ns);
     if (cn_json_key_is(member, "samples") && member->kind == CN_JSON_ARRAY)
         return cn_js_calls_read_samples(&r->js, &r->json, err);
     if (cn_json_key_is(member, "stackFrames") && member->kind == CN_JSON_OBJECT)
@@ -530,7 +568,8 @@ static bool read_recording(struct cn_bytes bytes, bool is_mapped,
 {
     struct chrome_reading r = {.import = cn_call_import_new("chrome"),
                                .json = cn_json_read(bytes),
-                               .is_mapped = is_mapped};
+                               .is_mapped = is_mapped,
+                               .kineto = cn_kineto_new()};
     struct cn_error damage = {0};
     bool ok = read_all(&r, err);
 
@@ -540,6 +579,9 @@ static bool read_recording(struct cn_bytes bytes, bool is_mapped,
         ok = true;
     }
     ok = ok && cn_js_calls_add(&r.js, r.import, &damage, err);
+    if (ok)
+        cn_kineto_finish(r.kineto, r.import);
+    cn_kineto_free(r.kineto);
     cn_js_calls_done(&r.js);
     cn_json_reader_done(&r.json);
     cn_text_done(&r.event.tag);
@@ -556,6 +598,7 @@ static bool read_recording(struct cn_bytes bytes, bool is_mapped,
         return false;
     if (damage.kind != CN_ERR_NONE)
         cn_recording_warn(*out, true, "%s; read up to there", damage.text);
+    cn_kineto_warn(*out);
     if (r.other_count > 0)
         cn_recording_warn(*out, false,
                           "%" PRIu64

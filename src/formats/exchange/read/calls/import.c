@@ -9,10 +9,12 @@
 #include "base/files/outdir.h"
 #include "base/files/unpack.h"
 #include "base/map.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "formats/exchange/read/calls/recording.h"
 #include "formats/exchange/read/calls/strands.h"
 #include "model/calls/recording.h"
+#include "model/gpu/builder.h"
 
 enum {
     BUFFERED_MAX = 1 << 21, /* items in memory: 48 MiB */
@@ -35,6 +37,7 @@ struct cn_call_import {
     struct cn_map track_of;        /* by hash of its ids and `what` */
     uint64_t buffered, item_count; /* items in memory, and all items */
     struct cn_text scratch;
+    struct cn_gpu_builder *gpu; /* NULL: none */
 };
 
 struct cn_call_import *cn_call_import_new(const char *module)
@@ -65,6 +68,7 @@ void cn_call_import_free(struct cn_call_import *import)
     cn_map_done(&import->process_of);
     cn_map_done(&import->track_of);
     cn_text_done(&import->scratch);
+    cn_gpu_builder_free(import->gpu);
     free(import);
 }
 
@@ -306,6 +310,52 @@ static void number_tracks(struct cn_call_tracks *tracks)
     cn_map_done(&used);
 }
 
+void cn_call_import_stream(struct cn_call_import *import, uint32_t track, uint64_t pid)
+{
+    struct cn_call_track *stream = &import->tracks.list[track];
+    size_t len = stream->name ? strlen(stream->name) : 0;
+
+    stream->is_stream = true;
+    stream->input_pid = pid;
+    /* torch.profiler writes "stream 7 ". */
+    while (len > 0 && stream->name[len - 1] == ' ')
+        stream->name[--len] = '\0';
+}
+
+void cn_call_import_gpu(struct cn_call_import *import, struct cn_gpu_builder *builder)
+{
+    cn_gpu_builder_free(import->gpu);
+    import->gpu = builder;
+}
+
+/* Tasks are in the order of their tids: by track, the index of its task. */
+static uint32_t *tasks_of(const struct cn_call_tracks *tracks)
+{
+    struct numbered {
+        uint32_t tid, track;
+    } *list = cn_alloc(tracks->count, sizeof(*list));
+    uint32_t *tasks = cn_alloc(tracks->count, sizeof(*tasks));
+
+    for (size_t i = 0; i < tracks->count; i++)
+        list[i] = (struct numbered){tracks->list[i].tid, (uint32_t)i};
+    CN_SORT(list, tracks->count, CN_UP(struct numbered, tid));
+    for (size_t i = 0; i < tracks->count; i++)
+        tasks[list[i].track] = (uint32_t)i;
+    free(list);
+    return tasks;
+}
+
+static struct cn_gpu_work *finish_gpu(struct cn_call_import *import, uint64_t base_ns)
+{
+    uint32_t *tasks = tasks_of(&import->tracks);
+    struct cn_gpu_builder *builder = import->gpu;
+
+    import->gpu = NULL;
+    cn_gpu_builder_move(builder, tasks, base_ns);
+    free(tasks);
+    return cn_gpu_builder_finish(builder);
+}
+
 bool cn_call_import_finish(struct cn_call_import *import, uint64_t base_ns,
                            struct cn_recording **out, struct cn_error *err)
 {
@@ -340,10 +390,11 @@ bool cn_call_import_finish(struct cn_call_import *import, uint64_t base_ns,
     }
     for (size_t i = 0; i < import->flows.count; i++)
         import->flows.list[i].track = tracks->list[import->flows.list[i].track].tid;
+    struct cn_gpu_work *gpu = import->gpu ? finish_gpu(import, base_ns) : NULL;
     *out = cn_call_recording_new(
         import->module, &import->names,
         (struct cn_located_list){import->located, import->located_count},
-        &import->counters, tracks, base_ns);
+        &import->counters, tracks, gpu, base_ns);
     cn_call_flows_join(&import->flows, base_ns, *out);
     if (cut_count > 0)
         cn_recording_warn(*out, false, "%" PRIu64 " %s", cut_count,

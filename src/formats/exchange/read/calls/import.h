@@ -81,6 +81,13 @@ CN_CHECK bool cn_call_import_flow(struct cn_call_import *import, uint32_t track,
                                   uint64_t time_ns, enum cn_flow_step step, uint64_t id,
                                   uint32_t name, struct cn_error *err);
 
+/* A track is a stream of a GPU, of a process. Its calls are operations of the GPU work. */
+void cn_call_import_stream(struct cn_call_import *import, uint32_t track, uint64_t pid);
+
+/* The work of GPUs, whose threads are tracks. The import takes the builder. */
+struct cn_gpu_builder;
+void cn_call_import_gpu(struct cn_call_import *import, struct cn_gpu_builder *builder);
+
 /* Make the recording, which the caller closes; `base_ns` is added to all times. Releases
  * the import, also on failure. */
 CN_CHECK bool cn_call_import_finish(struct cn_call_import *import, uint64_t base_ns,

@@ -9,6 +9,7 @@
 #include "formats/exchange/read/calls/import.h"
 #include "model/calls/recording_memory.h"
 #include "model/calls/values.h"
+#include "model/gpu/work.h"
 
 enum { FUNCTION_LEN = 16, RECORD_LEN = 16, BATCH = 512, VALUE_LEN = 8 };
 
@@ -17,6 +18,7 @@ struct recording {
     struct cn_recording *tables; /* all except the calls */
     struct cn_call_tracks tracks;
     uint64_t base_ns;
+    struct cn_gpu_work *gpu;
     uint32_t blocked, preempted; /* names of waiting, as uftrace and cairn write it */
 };
 
@@ -261,6 +263,7 @@ static void close_recording(struct cn_recording *rec)
     struct recording *r = (struct recording *)rec;
 
     cn_call_tracks_done(&r->tracks);
+    cn_gpu_work_free(r->gpu);
     cn_arena_done(&r->rec.arena);
     cn_recording_close(r->tables);
     free(r);
@@ -344,6 +347,7 @@ static struct cn_recording *make_tables(const char *module, const struct cn_name
                    .time_ns = is_empty ? 0 : track->start_ns + base_ns,
                    .has_session = i == 0,
                    .has_file = true,
+                   .is_stream = track->is_stream,
                });
 
         cn_memory_recording_add_task_session(m, task, 0, session);
@@ -363,10 +367,12 @@ static uint32_t find_event(const struct recording *r, const struct cn_names *nam
     return i;
 }
 
-struct cn_recording *
-cn_call_recording_new(const char *module, const struct cn_names *names,
-                      struct cn_located_list located, const struct cn_names *counters,
-                      struct cn_call_tracks *tracks, uint64_t base_ns)
+struct cn_recording *cn_call_recording_new(const char *module,
+                                           const struct cn_names *names,
+                                           struct cn_located_list located,
+                                           const struct cn_names *counters,
+                                           struct cn_call_tracks *tracks,
+                                           struct cn_gpu_work *gpu, uint64_t base_ns)
 {
     struct recording *r = cn_alloc(1, sizeof(*r));
 
@@ -377,6 +383,8 @@ cn_call_recording_new(const char *module, const struct cn_names *names,
     r->rec.arena = (struct cn_arena){0};
     r->tracks = *tracks;
     r->base_ns = base_ns;
+    r->gpu = gpu;
+    r->rec.gpu = gpu;
     r->blocked = find_event(r, names, CN_EVENT_SCHED_BOTH);
     r->preempted = find_event(r, names, CN_EVENT_SCHED_BOTH_PREEMPT);
     *tracks = (struct cn_call_tracks){0};

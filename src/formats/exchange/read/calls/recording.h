@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "formats/exchange/read/calls/runs.h"
 
+struct cn_gpu_work;
 struct cn_recording;
 
 struct cn_call_track {
@@ -15,6 +16,7 @@ struct cn_call_track {
     uint64_t input_pid, input_tid; /* in the input */
     uint32_t pid, tid;             /* in the recording: no two tracks have the same tid */
     bool is_thread;                /* its ids identify it */
+    bool is_stream;                /* of a GPU */
     char *name;
     uint64_t first_ns, last_ns; /* of its calls; first_ns UINT64_MAX: none */
     uint64_t start_ns;          /* of its calls and readings; UINT64_MAX: none */
@@ -52,12 +54,13 @@ struct cn_located_list {
 
 void cn_call_tracks_done(struct cn_call_tracks *tracks);
 
-/* Moves the tracks into the recording and sorts them by tid; names are copied, those of
- * functions and of counters. `base_ns`
- * is added to all times. */
-struct cn_recording *
-cn_call_recording_new(const char *module, const struct cn_names *names,
-                      struct cn_located_list located, const struct cn_names *counters,
-                      struct cn_call_tracks *tracks, uint64_t base_ns);
+/* Moves the tracks and the work of GPUs (NULL: none) into the recording and sorts the tracks by tid;
+ * names are copied, those of functions and of counters. `base_ns` is added to the times of tracks. */
+struct cn_recording *cn_call_recording_new(const char *module,
+                                           const struct cn_names *names,
+                                           struct cn_located_list located,
+                                           const struct cn_names *counters,
+                                           struct cn_call_tracks *tracks,
+                                           struct cn_gpu_work *gpu, uint64_t base_ns);
 
 #endif

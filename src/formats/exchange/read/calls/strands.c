@@ -96,6 +96,7 @@ static bool add_strand(struct splitter *s)
     const struct cn_call_track *of = &tracks->list[s->strands[0].track];
     struct cn_call_track track = {.input_pid = of->input_pid,
                                   .input_tid = of->input_tid,
+                                  .is_stream = of->is_stream,
                                   .name = of->name ? cn_strdup(of->name) : NULL,
                                   .first_ns = UINT64_MAX,
                                   .start_ns = UINT64_MAX};

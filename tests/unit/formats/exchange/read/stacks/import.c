@@ -18,6 +18,7 @@
 #include "model/calls/recording.h"
 #include "model/calls/values.h"
 #include "model/contexts/database.h"
+#include "model/gpu/work.h"
 #include "model/thread_states.h"
 #include "model/traces/links.h"
 #include "support/exchange_inputs.h"
@@ -216,6 +217,52 @@ static void chrome_events_become_calls(void **state)
     cn_recording_close(rec);
     assert_true(cn_chrome_read(cn_bytes_of(cn_test_chrome_array), &rec, &err));
     assert_int_equal(rec->tasks[0].first_ns, 1000000);
+    cn_recording_close(rec);
+}
+
+/* A trace of torch.profiler: the kernel has the thread and time of its launch, the copy and the
+ * synchronization have no launch. */
+static void kineto_operations_find_their_launches(void **state)
+{
+    struct cn_recording *rec;
+    struct cn_error err = {0};
+
+    (void)state;
+    if (!cn_chrome_read(cn_bytes_of(cn_test_kineto), &rec, &err))
+        fail_msg("%s", err.text);
+    const struct cn_gpu_work *work = rec->gpu;
+    assert_non_null(work);
+    assert_int_equal(work->op_count, 3);
+    assert_int_equal(work->lonely_count, 2);
+    assert_int_equal(work->stream_count, 1);
+    assert_int_equal(work->streams[0].number, 7);
+    assert_int_equal(work->streams[0].context, 1);
+    assert_string_equal(work->devices[0].name, "Test");
+    const struct cn_gpu_op *kernel = &work->ops[0], *copy = &work->ops[1];
+    assert_int_equal(kernel->kind, CN_GPU_KERNEL);
+    assert_int_equal(kernel->begin_ns, 1000010000);
+    assert_int_equal(kernel->end_ns, 1000016000);
+    assert_int_equal(kernel->launch_ns, 1000002000);
+    assert_int_equal(kernel->thread, cn_recording_find_task(rec, 9));
+    assert_string_equal(rec->functions[kernel->place].name, "k(int)");
+    assert_int_equal(work->shapes[kernel->shape].block[0], 64);
+    assert_int_equal(work->shapes[kernel->shape].max_warps, 64);
+    assert_int_equal(copy->kind, CN_GPU_COPY);
+    assert_int_equal(copy->detail, CN_GPU_DEVICE_TO_HOST);
+    assert_int_equal(copy->bytes, 64);
+    assert_int_equal(work->ops[2].kind, CN_GPU_SYNC);
+    assert_int_equal(work->ops[2].detail, CN_GPU_SYNC_STREAM);
+    uint32_t stream = cn_recording_find_task(rec, 7);
+    assert_int_equal(work->streams[0].thread, stream);
+    assert_true(rec->tasks[stream].is_stream);
+    assert_int_equal(rec->tasks[stream].pid, 9);
+    assert_non_null(strstr(rec->warnings->text, "2 of 3 GPU operations"));
+    /* The function of Python has its location. */
+    uint32_t function = 0;
+    while (strcmp(rec->functions[function].name, "f") != 0)
+        function++;
+    assert_string_equal(rec->functions[function].file, "a.py");
+    assert_int_equal(rec->functions[function].line, 3);
     cn_recording_close(rec);
 }
 
@@ -429,6 +476,7 @@ int main(void)
         CN_SCRATCH_TEST(pprof_is_recognised_by_its_fields),
         cmocka_unit_test(speedscope_has_samples_and_events),
         cmocka_unit_test(chrome_events_become_calls),
+        cmocka_unit_test(kineto_operations_find_their_launches),
         cmocka_unit_test(chrome_counters_are_readings),
         cmocka_unit_test(spans_are_joined_by_their_parents),
         cmocka_unit_test(exceptions_and_lists_of_opentelemetry_are_stored),
