@@ -10,7 +10,8 @@
 static const double same_calls = 0.01; /* numbers of calls that are called equal */
 /* The standard error of the recorder's cost, as a share of it, and how many measurements that
  * is worth: larger errors happen more often than those of a known variance. It was measured when the
- * recording began. At a load of 20 on two processors, calls of one in five runs cost 50 to 80 % more than that. */
+ * recording began. At a load of 20 on two processors, it differed by 50 and 80 % between
+ * the runs of two of ten pairs that had measured it as equal. */
 static const double correction_error = 0.25, correction_freedom = 4;
 
 static uint32_t final_node(const struct cn_comparison *c, uint32_t node)
