@@ -246,9 +246,9 @@ struct cairn_cost_options {
 };
 
 /* All contexts, callers before callees: id, parent (an id), depth, kind, relation, name,
- * function, module, file, line, offset, language ("c++", "python"), code ("mine", "library",
- * "runtime", "kernel", "startup"; both null of what is no function), then the costs. `options`
- * may be NULL. */
+ * function, module, file, line, offset, the costs, then language ("c++", "python") and code
+ * ("mine", "library", "runtime", "kernel", "startup"; both null of what is no function).
+ * `options` may be NULL. */
 CAIRN_API struct cairn_table *
 cairn_database_contexts(struct cairn_data *data, const struct cairn_cost_options *options,
                         struct cairn_error *err);
@@ -256,7 +256,7 @@ cairn_database_contexts(struct cairn_data *data, const struct cairn_cost_options
 enum cairn_view { CAIRN_TREE, CAIRN_FLAT, CAIRN_CALLERS };
 
 /* The rows of `cairn tree`, `flat` or `callers`, in the order shown: depth, kind, context,
- * name, module, file, line, language, code, then the costs. */
+ * name, module, file, line, the costs, then language and code. */
 CAIRN_API struct cairn_table *
 cairn_database_view(struct cairn_data *data, enum cairn_view view,
                     const struct cairn_cost_options *options, struct cairn_error *err);

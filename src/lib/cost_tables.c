@@ -192,8 +192,6 @@ enum {
     COLUMN_FILE,
     COLUMN_LINE,
     COLUMN_OFFSET,
-    COLUMN_LANGUAGE,
-    COLUMN_CODE,
     COLUMN_COUNT
 };
 
@@ -212,32 +210,31 @@ static const struct {
     [COLUMN_FILE] = {"file", CAIRN_CATEGORY},
     [COLUMN_LINE] = {"line", CAIRN_U32},
     [COLUMN_OFFSET] = {"offset", CAIRN_U64},
-    [COLUMN_LANGUAGE] = {"language", CAIRN_CATEGORY},
-    [COLUMN_CODE] = {"code", CAIRN_CATEGORY},
 };
 
-/* The language of a function, and whose it is, in two columns from this one on. */
-static void add_code(struct cost_filling *f, size_t column,
-                     const struct cn_code_class *code)
-{
-    cn_column_text(cn_frame_column(f->table, column),
-                   code ? cn_code_language_name(code->language) : NULL);
-    cn_column_text(cn_frame_column(f->table, column + 1),
-                   code ? cn_code_kind_name(code->kind) : NULL);
-}
-
+/* Columns that were added to the tables later are after the costs: callers may know the place of
+ * those before. */
 static void add_costs(struct cost_filling *f, const struct cn_costs *costs)
 {
     f->first_cost = f->table->column_count;
     for (size_t i = 0; i < costs->column_count; i++)
         (void)cn_frame_add(f->table, costs->columns[i].name, CAIRN_F64);
+    (void)cn_frame_add(f->table, "language", CAIRN_CATEGORY);
+    (void)cn_frame_add(f->table, "code", CAIRN_CATEGORY);
 }
 
+/* The costs of a row, the language of its function, and whose it is. */
 static void add_values(struct cost_filling *f, const struct cn_costs *costs,
-                       const double *values)
+                       const double *values, const struct cn_code_class *code)
 {
+    size_t end = f->first_cost + costs->column_count;
+
     for (size_t i = 0; i < costs->column_count; i++)
         cn_column_f64(cn_frame_column(f->table, f->first_cost + i), values[i]);
+    cn_column_text(cn_frame_column(f->table, end),
+                   code ? cn_code_language_name(code->language) : NULL);
+    cn_column_text(cn_frame_column(f->table, end + 1),
+                   code ? cn_code_kind_name(code->kind) : NULL);
 }
 
 static const char *relation_name(unsigned relation)
@@ -249,7 +246,8 @@ static const char *relation_name(unsigned relation)
 }
 
 static bool add_context(struct cost_filling *f, const struct cn_context_index *index,
-                        size_t node, struct cn_error *err)
+                        size_t node, const struct cn_costs *costs, const double *values,
+                        struct cn_error *err)
 {
     const struct cn_context_node *at = &index->nodes[node];
     struct cairn_table *table = f->table;
@@ -281,8 +279,8 @@ static bool add_context(struct cost_filling *f, const struct cn_context_index *i
         cn_column_u64(cn_frame_column(table, COLUMN_OFFSET), context.offset);
     else
         cn_column_u64_null(cn_frame_column(table, COLUMN_OFFSET));
-    add_code(f, COLUMN_LANGUAGE,
-             cn_context_code(f->has_codes ? &f->codes : NULL, &context));
+    add_values(f, costs, values,
+               cn_context_code(f->has_codes ? &f->codes : NULL, &context));
     return true;
 }
 
@@ -297,11 +295,8 @@ static bool fill_contexts(struct cost_filling *f, struct cn_costs *costs,
     f->depths = cn_alloc(index->count, sizeof(*f->depths));
     ok = cn_costs_fill(costs, index, &own_rows, index->count, NULL, &rows, err);
     for (size_t i = 0; ok && i < index->count; i++) {
-        ok = add_context(f, index, i, err);
-        if (!ok)
-            break;
         cn_cost_rows_values(costs, &rows, i, values);
-        add_values(f, costs, values);
+        ok = add_context(f, index, i, costs, values, err);
     }
     cn_cost_rows_done(&rows);
     free(f->depths);
@@ -379,9 +374,9 @@ static const struct {
     const char *name;
     enum cairn_type type;
 } view_columns[] = {
-    {"depth", CAIRN_U32},     {"kind", CAIRN_CATEGORY},     {"context", CAIRN_U32},
-    {"name", CAIRN_CATEGORY}, {"module", CAIRN_CATEGORY},   {"file", CAIRN_CATEGORY},
-    {"line", CAIRN_U32},      {"language", CAIRN_CATEGORY}, {"code", CAIRN_CATEGORY},
+    {"depth", CAIRN_U32},     {"kind", CAIRN_CATEGORY},   {"context", CAIRN_U32},
+    {"name", CAIRN_CATEGORY}, {"module", CAIRN_CATEGORY}, {"file", CAIRN_CATEGORY},
+    {"line", CAIRN_U32},
 };
 
 static bool add_row(void *arg, const struct cn_view_visit *visit,
@@ -403,8 +398,7 @@ static bool add_row(void *arg, const struct cn_view_visit *visit,
     cn_column_text(cn_frame_column(table, 4), location.module);
     cn_column_text(cn_frame_column(table, 5), location.file);
     cn_column_u32_or(cn_frame_column(table, 6), location.line, 0);
-    add_code(f, 7, cn_view_code(view, row));
-    add_values(f, view->costs, row->values);
+    add_values(f, view->costs, row->values, cn_view_code(view, row));
     return true;
 }
 
