@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 8, THREAD_STACK_LEN = 256 << 10 };
+enum { ROUNDS = 24, THREAD_STACK_LEN = 256 << 10 };
 
 static __thread sigjmp_buf landing;
 static __thread volatile int caught;
@@ -24,7 +24,8 @@ static void on_overflow(int number)
     siglongjmp(landing, 1);
 }
 
-/* Frames of another size each time, so that the stack ends elsewhere. */
+/* Frames of another size each time, so that the stack ends elsewhere; smaller ones, so that more calls
+ * are open than ever before. */
 __attribute__((noinline)) static int descend(int x, int len)
 {
     volatile char room[len];
@@ -36,7 +37,7 @@ __attribute__((noinline)) static int descend(int x, int len)
 __attribute__((noinline)) static int overflow(int round)
 {
     if (sigsetjmp(landing, 1) == 0)
-        return descend(1, 64 + 24 * round);
+        return descend(1, 64 + 8 * (ROUNDS - round));
     return note(round);
 }
 
