@@ -424,7 +424,7 @@ void cn_rec_python_begin(void)
 #define FIND(type, name, parameters)                 &&find(#name, NULL, &api.name)
 #define EXTRA_FIND(type, name, old, new, parameters) &&find(old, new, &api.name)
     python.wanted = cn_rec_process.shared->python;
-    if (python.wanted && dlsym(RTLD_DEFAULT, "Py_RunMain") PYTHON(FIND)
-                             EXTRAS(EXTRA_FIND))
+    /* A search for functions that are not there allocates memory, which would be recorded. */
+    if (python.wanted && cn_rec_python_is_program() PYTHON(FIND) EXTRAS(EXTRA_FIND))
         (void)api.PySys_AddAuditHook(on_audit, NULL);
 }
