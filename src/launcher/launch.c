@@ -170,8 +170,9 @@ static bool choose_events(struct program_launch *launch, struct cn_error *err)
     options->kernel.tracepoints = launch->tracepoints;
     options->kernel.tracepoint_count = count;
     launch->has_kernel = options->kernel.depth > 0 || count > 0;
-    /* The kernel's pages have the times of its own clock. */
-    options->asks_kernel = options->asks_kernel || launch->has_kernel;
+    /* The kernel's pages have the times of its own clock, and so have calls that launch work of
+     * GPUs. */
+    options->asks_kernel = options->asks_kernel || launch->has_kernel || options->has_gpu;
     return !launch->has_kernel || cn_kernel_trace_check(&options->kernel, NULL, err);
 }
 
@@ -288,6 +289,7 @@ static bool write_first_files(struct program_launch *launch, struct cn_error *er
     };
     return cn_info_file_write(&launch->facts, err) &&
            cn_out_replace(launch->dir, "task.txt", "", 0, err) &&
+           (!options->has_gpu || cn_gpu_file_create(launch->dir, err)) &&
            write_default_options(launch, err);
 }
 
@@ -517,6 +519,7 @@ static bool complete(struct program_launch *launch, bool ok,
         .lost_event_count = launch->chosen.count > 0 ? launch->events.lost_count : 0,
         .sandboxed_count = atomic_load(&head->sandboxed_count),
         .missed_count = atomic_load(&head->missed_count),
+        .is_full = atomic_load(&head->is_full),
         .kind = launch->program.kind,
         .has_dropped_events = launch->has_dropped_events,
         .is_python = launch->is_python,
@@ -533,6 +536,8 @@ static bool complete(struct program_launch *launch, bool ok,
     result->bypassed[sizeof(result->bypassed) - 1] = '\0';
     for (int i = 0; i < CN_REC_EXEC_KINDS; i++)
         result->unloaded[i] = atomic_load(&head->unloaded[i]);
+    ok = ok &&
+         (!launch->options->has_gpu || cn_gpu_file_count(launch->dir, &result->gpu, err));
     if (!ok)
         result->failure = *err;
     return true;

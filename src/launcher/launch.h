@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "launcher/events/kernel_trace.h"
+#include "launcher/files/gpu.h"
 #include "launcher/rules/arguments.h"
 #include "launcher/rules/patch_plan.h"
 #include "launcher/rules/rules.h"
@@ -54,6 +55,7 @@ struct cn_launch_options {
     bool is_forced;  /* run the program even if it is not instrumented */
     bool keeps_pid;  /* this process becomes the program; another one records it */
     bool has_agent;  /* clients may change what is recorded (agent.h) */
+    bool has_gpu;    /* also the work of GPUs; not with keeps_pid */
 
     /* Print a message to the user. */
     void (*say)(void *arg, const char *text);
@@ -67,6 +69,7 @@ struct cn_launch_result {
     bool has_dropped_events;    /* there were too many threads for them */
     uint32_t sandboxed_count;   /* processes that were recorded only up to seccomp() */
     uint64_t missed_count;      /* threads that were not recorded */
+    bool is_full;               /* because there was no memory for their buffers */
     uint32_t bypassed_count;    /* library functions whose calls were not recorded */
     char bypassed[64];          /* one of them */
     enum cn_rec_exec_kind kind; /* of the program */
@@ -76,6 +79,7 @@ struct cn_launch_result {
     uint32_t unpatched_count;             /* of these, in all processes */
     bool has_only_libcalls;               /* the program itself is not instrumented */
     int stop;                             /* enum cn_rec_stop */
+    struct cn_gpu_file_counts gpu; /* with has_gpu; the caller releases the notes */
     struct cn_error failure; /* why the launcher could not record on; empty if it could */
 };
 

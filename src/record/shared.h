@@ -34,7 +34,7 @@
  * addresses: never patched, and their own library calls are not recorded. */
 #define CN_REC_BASE_LIBRARIES                                                     \
     "ld-linux libc.so. libpthread.so. libdl.so. librt.so. libgcc_s. libasan.so. " \
-    "libtsan.so. libubsan.so. liblsan.so. linux-vdso libcairn-record"
+    "libtsan.so. libubsan.so. liblsan.so. linux-vdso libcairn-"
 
 #define CN_REC_MAGIC 0x33306472636e7263u
 

@@ -372,7 +372,7 @@ static void list_launches(struct cn_gpu_work *work)
         const struct cn_gpu_op *op = &work->ops[i];
 
         if (op->thread == CN_NONE) {
-            work->lonely_count++;
+            work->lonely_count += op->kind != CN_GPU_MIGRATION; /* no call asks for it */
             continue;
         }
         list[count++] = (struct launched){op->launch_ns, op->thread, i};

@@ -102,6 +102,9 @@ struct cn_gpu_op {
     uint32_t
         path; /* of a recording: the caller's path where calls do not say it; CN_NONE */
     uint32_t shape; /* of a kernel; CN_NONE: unknown */
+    uint32_t
+        capture; /* of a kernel of a graph: 1 + the path of the call that made its node, numbered as
+                       * `path`; 0: unknown */
     uint8_t kind, detail;
 };
 

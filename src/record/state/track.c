@@ -273,36 +273,35 @@ static struct cn_rec_track *find_released(uint32_t count)
     return NULL;
 }
 
-/* Wait until the launcher has allocated more than `count` tracks. */
-static bool wait_for_memory(uint32_t count)
+/* Wait a moment for the launcher to allocate more than `ready` tracks. False if there will be none, or
+ * not in time. */
+static bool wait_for_memory(uint32_t ready, uint64_t *end_ns)
 {
     struct cn_rec_shared *shared = cn_rec_process.shared;
-    uint64_t end_ns = cn_rec_clock_monotonic_ns() + PATIENCE_NS;
+    uint64_t now_ns = cn_rec_clock_monotonic_ns();
     struct timespec time = {.tv_nsec = LOOK_NS};
-    bool ok = true;
 
+    if (*end_ns == 0)
+        *end_ns = now_ns + PATIENCE_NS;
+    if (atomic_load(&shared->is_full) || atomic_load(&shared->stop) || now_ns >= *end_ns)
+        return false;
     atomic_fetch_add(&shared->waiting_count, 1);
-    for (uint32_t ready; (ready = atomic_load(&shared->ready_count)) <= count;) {
-        ok = !atomic_load(&shared->is_full) && !atomic_load(&shared->stop) &&
-             cn_rec_clock_monotonic_ns() < end_ns;
-        if (!ok)
-            break;
-        cn_rec_track_ring_bell();
-        /* It may be resting. */
-        (void)cn_rec_syscall3(SYS_futex, (long)&shared->bell, FUTEX_WAKE, 1);
-        (void)cn_rec_syscall6(SYS_futex, (long)&shared->ready_count, FUTEX_WAIT, ready,
-                              (long)&time, 0, 0);
-    }
+    cn_rec_track_ring_bell();
+    /* It may be resting. */
+    (void)cn_rec_syscall3(SYS_futex, (long)&shared->bell, FUTEX_WAKE, 1);
+    (void)cn_rec_syscall6(SYS_futex, (long)&shared->ready_count, FUTEX_WAIT, ready,
+                          (long)&time, 0, 0);
     atomic_fetch_sub(&shared->waiting_count, 1);
-    return ok;
+    return true;
 }
 
-/* Take a released track, else a new one. */
+/* Take a released track, else a new one. On a busy machine threads may end before the launcher has
+ * allocated more. */
 static struct cn_rec_track *find_free(void)
 {
     struct cn_rec_shared *shared = cn_rec_process.shared;
 
-    for (;;) {
+    for (uint64_t end_ns = 0;;) {
         uint32_t count = atomic_load(&shared->track_count), unused = CN_REC_FREE, ready;
         struct cn_rec_track *track;
 
@@ -312,8 +311,12 @@ static struct cn_rec_track *find_free(void)
         if (track)
             return track;
         ready = atomic_load(&shared->ready_count);
-        if (ready <= count && !wait_for_memory(count))
-            return NULL;
+        if (ready <= count) {
+            if (!wait_for_memory(ready, &end_ns))
+                return NULL;
+            continue;
+        }
+        end_ns = 0; /* there was memory, though others may take it first */
         /* Others should not have to wait. */
         if (ready - count == count / 4)
             cn_rec_track_ring_bell();

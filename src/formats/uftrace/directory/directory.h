@@ -19,6 +19,7 @@
 #include "model/calls/recording.h"
 #include "model/format.h"
 
+struct cn_uft_gpu;
 struct cn_uft_kernel;
 struct cn_uft_summary;
 
@@ -73,6 +74,7 @@ struct cn_uft_directory {
     uint32_t extern_task; /* that shows them; CN_NONE when there are none */
 
     struct cn_uft_kernel *kernel;   /* NULL when the kernel was not traced */
+    struct cn_uft_gpu *gpu;         /* NULL when there is no work of GPUs */
     struct cn_uft_summary *summary; /* NULL when not built yet */
     enum cn_demangle demangle;
     const char *symbols; /* folder of .sym files to use first, while opening; or NULL */
@@ -137,7 +139,7 @@ void cn_uft_bad_line(void *arg, uint64_t off, const struct cn_error *err);
 /* Call this after the file was read: warns how many more lines there were. */
 void cn_uft_bad_lines_done(const struct cn_uft_bad_lines *lines);
 
-/* The steps of opening a directory, in this order; cn_uft_kernel_build() is the last one.
+/* The steps of opening a directory, in this order; cn_uft_kernel_build() is before the last one.
  * None fails: what they cannot read becomes a warning of the recording. */
 
 void cn_uft_sessions_build(struct cn_uft_directory *dir);  /* task.txt, sid-SID.map */
@@ -146,5 +148,8 @@ void cn_uft_arguments_build(struct cn_uft_directory *dir); /* info, NAME.dbg */
 void cn_uft_tasks_build(struct cn_uft_directory *dir);     /* task.txt, TID.dat */
 void cn_uft_perf_build(struct cn_uft_directory *dir);      /* perf-cpuN.dat */
 void cn_uft_extras_build(struct cn_uft_directory *dir);    /* extern.dat and the like */
+void cn_uft_gpu_build(struct cn_uft_directory *dir);       /* gpu.dat */
+
+void cn_uft_gpu_free(struct cn_uft_gpu *gpu); /* NULL is fine */
 
 #endif

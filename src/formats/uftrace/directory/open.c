@@ -121,6 +121,7 @@ static void directory_close(struct cn_recording *rec)
 {
     struct cn_uft_directory *dir = (struct cn_uft_directory *)rec;
 
+    cn_uft_gpu_free(dir->gpu);
     cn_uft_kernel_free(dir->kernel);
     cn_uft_summary_free(dir->summary);
     for (size_t i = 0; i < dir->entry_count; i++)
@@ -150,8 +151,12 @@ static bool stream_open(const struct cn_recording *rec, uint32_t task,
                         struct cn_time_range range, struct cn_call_stream **out,
                         struct cn_error *err)
 {
+    const struct cn_uft_directory *dir = cn_uft_directory_of(rec);
+
     (void)err;
-    *out = &cn_uft_task_stream_new(cn_uft_directory_of(rec), task, range, false)->base;
+    *out = rec->tasks[task].is_stream
+               ? &cn_uft_gpu_stream_new(dir, task, range)->base
+               : &cn_uft_task_stream_new(dir, task, range, false)->base;
     return true;
 }
 
@@ -226,6 +231,7 @@ bool cn_uft_open(struct cn_recording **out, const char *path,
     cn_uft_perf_build(dir);
     cn_uft_extras_build(dir);
     cn_uft_kernel_build(dir);
+    cn_uft_gpu_build(dir);
     keep_files(dir);
     rec->ops = &recording_ops;
     rec->sessions = dir->sessions;

@@ -125,9 +125,12 @@ size_t cn_uft_parts(const struct cn_recording *rec, uint32_t task, uint64_t part
                     struct cn_call_part **out)
 {
     const struct cn_uft_directory *dir = cn_uft_directory_of(rec);
-    const struct cn_uft_records *records = &dir->records[task];
+    const struct cn_uft_records *records;
     struct directory_parts parts = {0};
 
+    if (rec->tasks[task].is_stream)
+        return 0;
+    records = &dir->records[task];
     if (!records->name || (!records->is_packed && records->content.len <= part_len))
         return 0;
     add(&parts, 0, 0);

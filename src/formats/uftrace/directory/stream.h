@@ -26,6 +26,10 @@ struct cn_uft_stream *cn_uft_part_stream_new(const struct cn_uft_directory *dir,
                                              uint32_t task,
                                              const struct cn_call_part *part);
 
+/* The operations of a task that is a stream of a GPU. */
+struct cn_uft_stream *cn_uft_gpu_stream_new(const struct cn_uft_directory *dir,
+                                            uint32_t task, struct cn_time_range range);
+
 /* perf-cpuN.dat, kernel-cpuN.dat or extern.dat. */
 struct cn_uft_stream *cn_uft_source_stream_new(const struct cn_uft_directory *dir,
                                                const struct cn_source *source);

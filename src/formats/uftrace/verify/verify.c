@@ -1,9 +1,37 @@
 #include "formats/uftrace/verify/verify.h"
 
+#include "formats/gpu/format.h"
+#include "formats/gpu/records.h"
 #include "formats/uftrace/directory/directory.h"
 #include "formats/uftrace/directory/open.h"
 
 enum { REPORTED_MAX = 8 }; /* of one rule in one file */
+
+static bool no_thread(void *arg, uint32_t pid, uint32_t tid, uint32_t *out,
+                      struct cn_error *err)
+{
+    (void)arg;
+    (void)pid;
+    (void)tid;
+    (void)err;
+    *out = CN_NONE;
+    return true;
+}
+
+static void check_gpu(struct cn_uft_checking *c)
+{
+    struct cn_gpu_records_to to = {.thread = no_thread};
+    struct cn_error problem = {0};
+    struct cn_bytes file;
+
+    if (!cn_uft_directory_find(c->dir, CN_GPU_FILE_NAME, &file))
+        return;
+    struct cn_gpu_records *records = cn_gpu_records_new(&to);
+    cn_findings_begin(&c->f, CN_GPU_FILE_NAME);
+    if (!cn_gpu_records_take_file(records, file, &problem))
+        cn_findings_error(&c->f, "gpu-records", 0, "%s", problem.text);
+    cn_gpu_records_free(records);
+}
 
 bool cn_uft_verify(const char *path, const struct cn_progress *progress,
                    cn_finding_fn report, void *arg, struct cn_error *err)
@@ -26,6 +54,7 @@ bool cn_uft_verify(const char *path, const struct cn_progress *progress,
     }
     c.dir = cn_uft_directory_of(rec);
     cn_uft_check_texts(&c);
+    check_gpu(&c);
     bool ok = cn_uft_check_records(&c, progress, err);
     cn_findings_begin(&c.f, NULL);
     cn_recording_close(rec);

@@ -450,7 +450,7 @@ static bool take_event(struct chrome_reading *r, struct cn_error *err)
     if (phase == 'C')
         return take_counter(r, err);
     if (is_flow)
-        return take_flow(r, err);
+        return event->gpu.category == CN_KINETO_ARROW || take_flow(r, err);
     if (!find_track(r, is_async, &track, err))
         return false;
     if (is_end)

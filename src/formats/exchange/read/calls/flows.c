@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/sort.h"
 #include "model/calls/recording.h"
+#include "model/gpu/work.h"
 
 void cn_call_flows_add(struct cn_call_flows *flows, struct cn_flow_point point)
 {
@@ -73,6 +74,30 @@ void cn_call_flows_join(struct cn_call_flows *flows, uint64_t base_ns,
         cn_recording_warn(rec, false,
                           "%" PRIu64 " ends of flows after the first %d are skipped",
                           flows->excess_count, CN_FLOW_MAX);
+}
+
+void cn_call_flows_of_launches(struct cn_recording *rec)
+{
+    const struct cn_gpu_work *work = rec->gpu;
+    struct cn_flow *list;
+
+    if (!work || rec->flow_count > 0)
+        return;
+    list = cn_arena_alloc(&rec->arena, work->op_count, sizeof(*list));
+    rec->flows = list;
+    for (uint32_t i = 0; i < work->op_count && rec->flow_count < CN_FLOW_MAX; i++) {
+        const struct cn_gpu_op *op = &work->ops[i];
+
+        if (op->thread == CN_NONE || op->stream == CN_NONE || op->launch_ns == 0 ||
+            work->streams[op->stream].thread == CN_NONE)
+            continue;
+        list[rec->flow_count++] =
+            (struct cn_flow){.from_task = op->thread,
+                             .to_task = work->streams[op->stream].thread,
+                             .from_ns = op->launch_ns,
+                             .to_ns = op->begin_ns,
+                             .name = "launch"};
+    }
 }
 
 void cn_call_flows_done(struct cn_call_flows *flows)

@@ -35,4 +35,7 @@ void cn_call_flows_join(struct cn_call_flows *flows, uint64_t base_ns,
                         struct cn_recording *rec);
 void cn_call_flows_done(struct cn_call_flows *flows); /* a zeroed one is fine */
 
+/* Give a recording with GPU work and without flows those from launches to operations. */
+void cn_call_flows_of_launches(struct cn_recording *rec);
+
 #endif

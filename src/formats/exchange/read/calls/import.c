@@ -396,6 +396,7 @@ bool cn_call_import_finish(struct cn_call_import *import, uint64_t base_ns,
         (struct cn_located_list){import->located, import->located_count},
         &import->counters, tracks, gpu, base_ns);
     cn_call_flows_join(&import->flows, base_ns, *out);
+    cn_call_flows_of_launches(*out);
     if (cut_count > 0)
         cn_recording_warn(*out, false, "%" PRIu64 " %s", cut_count,
                           cn_plural(cut_count,

@@ -16,6 +16,7 @@ enum { LOCATION_LEN_MAX = 4096 };
 /* A call that waits for a GPU. */
 struct kineto_wait {
     uint64_t begin_ns, end_ns, correlation;
+    uint32_t process;
     uint8_t detail;
 };
 
@@ -64,6 +65,7 @@ void cn_kineto_category(struct cn_kineto_event *event, const struct cn_json_toke
         {"python_function", CN_KINETO_PYTHON},
         {"Trace", CN_KINETO_SPAN},
         {"overhead", CN_KINETO_SPAN},
+        {"ac2g", CN_KINETO_ARROW},
         {"Runtime", CN_KINETO_CALL},
         {"Kernel", CN_KINETO_KERNEL},
         {"Memcpy", CN_KINETO_COPY},
@@ -299,6 +301,13 @@ static bool take_property(void *arg, const struct cn_json_member *member,
     return cn_json_skip(r->json, member->kind, err);
 }
 
+bool cn_kineto_device(struct cn_kineto *kineto, const struct cn_gpu_device *device,
+                      struct cn_error *err)
+{
+    return cn_gpu_builder_device(kineto->builder, device) ||
+           cn_fail(err, CN_ERR_LIMIT, "more than %d devices", CN_GPU_DEVICE_MAX);
+}
+
 static bool read_device(void *arg, uint64_t off, struct cn_error *err)
 {
     struct device_reading *r = arg;
@@ -311,8 +320,7 @@ static bool read_device(void *arg, uint64_t off, struct cn_error *err)
         return false;
     r->device.name = cn_text_str(&r->name);
     r->device.warps = r->device.warp_threads ? r->threads / r->device.warp_threads : 0;
-    return cn_gpu_builder_device(r->kineto->builder, &r->device) ||
-           cn_fail(err, CN_ERR_LIMIT, "more than %d devices", CN_GPU_DEVICE_MAX);
+    return cn_kineto_device(r->kineto, &r->device, err);
 }
 
 bool cn_kineto_devices(struct cn_kineto *kineto, struct cn_json_reader *json,
@@ -335,8 +343,9 @@ static uint32_t stream_of(struct cn_kineto *k, const struct cn_kineto_event *eve
     if (stream != CN_NONE)
         return stream;
     stream = cn_gpu_builder_stream(
-        k->builder, 0, event->has_device ? event->device : (uint32_t)span->pid,
-        event->context, event->has_stream ? event->stream : span->tid);
+        k->builder, event->process,
+        event->has_device ? event->device : (uint32_t)span->pid, event->context,
+        event->has_stream ? event->stream : span->tid);
     if (stream == CN_NONE)
         return CN_NONE;
     if (cn_gpu_builder_stream_at(k->builder, stream)->thread == CN_NONE)
@@ -355,12 +364,13 @@ static void take_call(struct cn_kineto *k, const struct cn_kineto_event *event,
     cn_gpu_builder_launch(k->builder,
                           &(struct cn_gpu_launch){.correlation = event->correlation,
                                                   .launch_ns = span->begin_ns,
+                                                  .pid = event->process,
                                                   .thread = span->track,
                                                   .path = CN_NONE});
     if (event->is_wait) {
         CN_PUSH(k->waits, k->wait_count, k->wait_capacity,
                 (struct kineto_wait){span->begin_ns, span->begin_ns + span->duration_ns,
-                                     event->correlation, event->detail});
+                                     event->correlation, event->process, event->detail});
     }
 }
 
@@ -398,7 +408,7 @@ void cn_kineto_take(struct cn_kineto *k, const struct cn_kineto_event *event,
         if (event->has_shape)
             op.shape = cn_gpu_builder_shape(k->builder, &event->shape);
     }
-    cn_gpu_builder_op(k->builder, 0, event->correlation, &op);
+    cn_gpu_builder_op(k->builder, event->process, event->correlation, &op);
 }
 
 /* Files without events of synchronization have the calls that waited. Which device they waited for
@@ -419,7 +429,7 @@ static void add_waits(struct cn_kineto *k)
     for (size_t i = 0; count > 0 && !k->has_syncs && i < k->wait_count; i++) {
         const struct kineto_wait *wait = &k->waits[i];
 
-        cn_gpu_builder_op(k->builder, 0, wait->correlation,
+        cn_gpu_builder_op(k->builder, wait->process, wait->correlation,
                           &(struct cn_gpu_op){.begin_ns = wait->begin_ns,
                                               .end_ns = wait->end_ns,
                                               .thread = CN_NONE,
@@ -441,7 +451,8 @@ void cn_kineto_finish(struct cn_kineto *k, struct cn_call_import *import)
     for (uint32_t i = 0; i < count; i++) {
         struct cn_gpu_stream *stream = cn_gpu_builder_stream_at(k->builder, i);
 
-        stream->pid = k->has_pid && k->pid <= INT32_MAX ? (uint32_t)k->pid : 0;
+        if (stream->pid == 0 && k->has_pid && k->pid <= INT32_MAX)
+            stream->pid = (uint32_t)k->pid;
         cn_call_import_stream(import, stream->thread, stream->pid);
     }
     cn_call_import_gpu(import, k->builder);

@@ -1,6 +1,7 @@
 /* What Chrome traces of torch.profiler (Kineto) contain of GPUs: kernels, copies and memsets with
  * their streams, the calls of the CUDA or HIP run-time that launched them, joined by correlation
- * ids, and the waiting of threads for them.
+ * ids, and the waiting of threads for them. Readers of other profilers' files (read/sqlite) make the
+ * same events.
  *
  *     cn_kineto_category(&event, token); cn_kineto_name(&event, token);
  *     cn_kineto_argument(&event, json, member, err)    for each member of an event
@@ -29,12 +30,14 @@ enum cn_kineto_category {
     CN_KINETO_SYNC,
     CN_KINETO_PYTHON, /* the call of a Python function */
     CN_KINETO_SPAN,   /* time of the profiler itself: no call */
+    CN_KINETO_ARROW,  /* from a launch to its operation: correlation ids say the same */
 };
 
 struct cn_kineto_event {
     uint8_t category, detail; /* `detail` as in struct cn_gpu_op, by the name */
     bool is_wait;             /* by its name, a call that waits for a GPU */
     bool has_device, has_stream, has_shape;
+    uint32_t process; /* of correlation ids and streams; 0: the file has one */
     uint32_t device, context;
     uint64_t stream, correlation, bytes;
     struct cn_gpu_shape shape;
@@ -58,6 +61,11 @@ CN_CHECK bool cn_kineto_argument(struct cn_kineto_event *event,
 /* Read the rest of the array "deviceProperties". */
 CN_CHECK bool cn_kineto_devices(struct cn_kineto *kineto, struct cn_json_reader *json,
                                 struct cn_error *err);
+
+/* Describe a device; false if there are too many. */
+struct cn_gpu_device;
+CN_CHECK bool cn_kineto_device(struct cn_kineto *kineto,
+                               const struct cn_gpu_device *device, struct cn_error *err);
 
 /* A complete event of a track, whose name is `name`, of the import. */
 struct cn_kineto_span {
