@@ -3,9 +3,12 @@
 #include <assert.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/bytes/wire.h"
+#include "base/run/clock.h"
 #include "base/text.h"
 #include "sampler/inside/shared.h"
 #include "sampler/kernel/shared.h"
@@ -23,8 +26,22 @@ enum {
     HEAD_LEN = 8,
     FIXED_LEN = AT_CHAIN * 8,
     LOST_LEN = 24,
+    TID_FROM_END = 28, /* in a record that is no sample */
+    COMM_TID_OFF = 12,
+    FORK_TID_OFF = 16,
+    FORK_LEN = 32,
     KERNEL_CHAIN_MAX = 512,
+    RAW_LEN_MAX = 256,
+    /* Tasks: the events of one that has ended are gone, but it still wakes the one that waits for it. */
+    LIVES = 1,
+    HAS_ENDED,
+    /* Fields of sched:sched_waking. */
+    RAW_FLAGS_OFF = 2,
+    RAW_WOKEN_OFF = 24,
+    RAW_WAKING_LEN = 36,
+    RAW_IN_HARD_INTERRUPT = 0x08,
     LOOK_NS = 100000000,
+    INSIDE_SLOT = 1 << 17, /* no type of perf or of the kernel */
 };
 
 void cn_collector_done(struct cn_sample_collector *c)
@@ -32,6 +49,10 @@ void cn_collector_done(struct cn_sample_collector *c)
     cn_unwound_done(&c->stacks);
     cn_stored_names_done(&c->stored);
     cn_map_done(&c->stored_mappings_of);
+    cn_map_done(&c->woken);
+    cn_map_done(&c->ours);
+    free(c->slot);
+    c->slot = NULL;
 }
 
 /* The event of a kernel's id. */
@@ -167,11 +188,27 @@ static bool write_stored(struct cn_sample_collector *c, size_t chain_len,
     return ok;
 }
 
-/* Write a sample whose fixed fields and chain are in c->words. */
+bool cn_collector_write_names(struct cn_sample_collector *c,
+                              const struct cn_unwound_task *task, const uint64_t *chain,
+                              size_t count, struct cn_error *err)
+{
+    count = count < CN_COLLECT_CHAIN_MAX ? count : CN_COLLECT_CHAIN_MAX;
+    c->words[AT_TASK] = task->pid | (uint64_t)task->tid << 32;
+    c->words[AT_TIME] = task->time_ns;
+    memcpy(c->words + AT_CHAIN + 1, chain, count * sizeof(*chain));
+    return write_stored(c, count, err);
+}
+
+/* Write a sample whose fixed fields and chain are in c->words; `raw`: the fields of a tracepoint with
+ * their length, or nothing. */
 static bool write_sample(struct cn_sample_collector *c, size_t chain_len, bool has_chain,
-                         struct cn_error *err)
+                         struct cn_bytes raw, struct cn_error *err)
 {
     size_t len = FIXED_LEN + (has_chain ? 8 + 8 * chain_len : 0);
+
+    if (raw.len > 0)
+        memcpy((uint8_t *)c->words + len, raw.ptr, raw.len);
+    len += raw.len;
 
     if (has_chain && !write_stored(c, chain_len, err))
         return false;
@@ -184,10 +221,82 @@ static bool write_sample(struct cn_sample_collector *c, size_t chain_len, bool h
     return true;
 }
 
+/* A thread that was woken, and has not run since: what the kernel reports of it once more is the same
+ * wake-up, in the events of the one that wakes and of the one that is woken. */
+static bool is_repeated(struct cn_sample_collector *c, struct cn_bytes raw)
+{
+    uint32_t *is_woken;
+
+    if (!c->options->has_switches || raw.len < sizeof(uint32_t) + RAW_WAKING_LEN)
+        return false;
+    is_woken =
+        cn_map_at(&c->woken, cn_u32_get(raw.ptr + sizeof(uint32_t) + RAW_WOKEN_OFF), 0);
+    bool was_woken = *is_woken != 0;
+    *is_woken = 1;
+    return was_woken;
+}
+
+static void runs(struct cn_sample_collector *c, uint32_t tid)
+{
+    if (cn_map_find(&c->woken, tid, 0))
+        *cn_map_at(&c->woken, tid, 0) = 0;
+}
+
+static bool is_ours(const struct cn_sample_collector *c, uint32_t tid)
+{
+    return c->options->has_machine || cn_map_find(&c->ours, tid, 0);
+}
+
+/* A wake-up of another program, or one that the event of the sampled tasks has as well. */
+static bool is_others(const struct cn_sample_collector *c, struct cn_bytes raw)
+{
+    uint64_t event = c->words[AT_ID] - 1;
+    const uint8_t *fields = raw.ptr + sizeof(uint32_t);
+
+    if (!c->options->has_switches || raw.len < sizeof(uint32_t) + RAW_WAKING_LEN)
+        return false;
+    return !is_ours(c, cn_u32_get(fields + RAW_WOKEN_OFF)) ||
+           (c->setup->events.list[event].is_of_machine &&
+            !(fields[RAW_FLAGS_OFF] & RAW_IN_HARD_INTERRUPT) &&
+            (c->options->has_machine ||
+             cn_map_find(&c->ours, (uint32_t)(c->words[AT_TASK] >> 32), 0) == LIVES));
+}
+
+/* What an interrupt has stopped does not matter. Without its mappings, the stack of a process is
+ * unknown. */
+static bool has_user_stack(const struct cn_sample_collector *c, struct cn_bytes raw)
+{
+    if (raw.len < sizeof(uint32_t) + RAW_WAKING_LEN)
+        return true;
+    return !(raw.ptr[sizeof(uint32_t) + RAW_FLAGS_OFF] & RAW_IN_HARD_INTERRUPT) &&
+           cn_unwound_space(&c->stacks, (uint32_t)c->words[AT_TASK]) != NULL;
+}
+
+static bool has_copy(const struct cn_sample_collector *c)
+{
+    uint64_t event = c->words[AT_ID] - 1;
+
+    return event < c->setup->events.count &&
+           c->setup->events.list[event].attr.sample_type & PERF_SAMPLE_STACK_USER;
+}
+
+/* The fields of a wake-up, with their length. */
+static bool take_raw(const struct cn_sample_collector *c, struct cn_bytes *rest,
+                     struct cn_bytes *out)
+{
+    uint64_t event = c->words[AT_ID] - 1;
+
+    *out = (struct cn_bytes){0};
+    if (event >= c->setup->events.count || !c->setup->events.list[event].is_waking)
+        return true;
+    return rest->len >= sizeof(uint32_t) && cn_u32_get(rest->ptr) <= RAW_LEN_MAX &&
+           cn_bytes_take(rest, sizeof(uint32_t) + cn_u32_get(rest->ptr), out);
+}
+
 static bool take_sample(struct cn_sample_collector *c, const uint8_t *record, size_t len,
                         struct cn_error *err)
 {
-    struct cn_bytes rest = {record, len}, fixed, kernel = {0};
+    struct cn_bytes rest = {record, len}, fixed, raw, kernel = {0};
     bool has_chain = c->options->stacks != CN_SAMPLE_NONE;
     uint64_t kernel_len = 0, *chain = c->words + AT_CHAIN + 1;
     struct copied copied;
@@ -200,10 +309,15 @@ static bool take_sample(struct cn_sample_collector *c, const uint8_t *record, si
         return true;
     memcpy(c->words, fixed.ptr, fixed.len);
     c->words[AT_ID] = number_of(c, c->words[AT_ID]);
+    if (!take_raw(c, &rest, &raw) ||
+        (raw.len > 0 && (is_others(c, raw) || is_repeated(c, raw))))
+        return true;
+    if (raw.len == 0)
+        runs(c, (uint32_t)(c->words[AT_TASK] >> 32));
     count = kernel.len / sizeof(uint64_t);
     count = count < KERNEL_CHAIN_MAX ? count : KERNEL_CHAIN_MAX;
     memcpy(chain, kernel.ptr, count * sizeof(uint64_t));
-    if (c->options->stacks == CN_SAMPLE_WHOLE) {
+    if (has_copy(c) && has_user_stack(c, raw)) {
         if (!decode_copied(c, rest, &copied))
             return true;
         count = add_user(c, &copied, chain, count);
@@ -213,7 +327,7 @@ static bool take_sample(struct cn_sample_collector *c, const uint8_t *record, si
             cn_unwound_count(&c->stacks, CN_UNWIND_UNKNOWN);
         }
     }
-    return write_sample(c, count, has_chain, err);
+    return write_sample(c, count, has_chain, raw, err);
 }
 
 /* A stack that was unwound in the kernel. */
@@ -261,14 +375,18 @@ static bool take_kernel(struct cn_sample_collector *c, struct cn_bytes rest,
     c->words[0] =
         PERF_RECORD_SAMPLE |
         (uint64_t)(stack.is_user ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL) << 32;
-    c->words[AT_ID] = 1; /* the first event */
+    c->words[AT_ID] = 1 + (stack.period == 1 ? c->kernel_switches : 0);
     c->words[AT_IP] = stack.ip;
     c->words[AT_TASK] = head.pid | (uint64_t)head.tid << 32;
     c->words[AT_TIME] = head.time_ns;
     c->words[AT_CPU] = stack.cpu;
     c->words[AT_PERIOD] = stack.period;
-    return write_sample(c, count, true, err);
+    runs(c, head.tid);
+    return write_sample(c, count, true, (struct cn_bytes){0}, err);
 }
+
+static bool take_slot(struct cn_sample_collector *c, struct cn_bytes record,
+                      struct cn_error *err);
 
 bool cn_collector_take(void *collector, const uint8_t *record, size_t len,
                        uint64_t time_ns, struct cn_error *err)
@@ -283,6 +401,8 @@ bool cn_collector_take(void *collector, const uint8_t *record, size_t len,
         return take_sample(c, record, len, err);
     if (type == CN_KERNEL_STACK)
         return take_kernel(c, (struct cn_bytes){record, len}, err);
+    if (type == INSIDE_SLOT)
+        return take_slot(c, (struct cn_bytes){record, len}, err);
     if (type == CN_KERNEL_FRAMES) {
         cn_unwound_take_frames(&c->stacks, (struct cn_bytes){record, len});
         return true;
@@ -291,6 +411,14 @@ bool cn_collector_take(void *collector, const uint8_t *record, size_t len,
         c->lost_count += cn_u64_get(record + 16);
     if (len > sizeof(c->words))
         return true;
+    if ((type == PERF_RECORD_FORK || type == PERF_RECORD_EXIT) && len >= FORK_LEN)
+        *cn_map_at(&c->ours, cn_u32_get(record + FORK_TID_OFF), 0) =
+            type == PERF_RECORD_FORK ? LIVES : HAS_ENDED;
+    if (type == PERF_RECORD_COMM && len >= FORK_LEN)
+        *cn_map_at(&c->ours, cn_u32_get(record + COMM_TID_OFF), 0) = LIVES;
+    if ((type == PERF_RECORD_SWITCH || type == PERF_RECORD_SWITCH_CPU_WIDE) &&
+        len >= TID_FROM_END)
+        runs(c, cn_u32_get(record + len - TID_FROM_END));
     if (type == PERF_RECORD_COMM && cn_u16_get(record + 4) & PERF_RECORD_MISC_COMM_EXEC)
         *cn_map_at(&c->stored_mappings_of, cn_u32_get(record + HEAD_LEN), 0) = 0;
     /* The memory of a ring is not ours to change. */
@@ -352,6 +480,138 @@ static struct cn_bytes frames_of(struct cn_inside_slot *slot)
                                  sizeof(slot->walk.words)};
 }
 
+/* A record of allocated memory, with `count` addresses after it. */
+static bool write_memory(struct cn_sample_collector *c, struct cn_perf_memory *body,
+                         const uint64_t *chain, size_t count, struct cn_error *err)
+{
+    struct cn_text record = {0};
+    size_t len = cn_perf_head_size + cn_perf_memory_size + 8 * count;
+    struct cn_perf_head head = {.type = CN_PERF_HEADER_EVENT_TYPE, .size = (uint16_t)len};
+    uint8_t *at = (uint8_t *)cn_text_room(&record, len);
+
+    body->magic = CN_PERF_MEMORY_MAGIC;
+    body->interval = c->options->memory_interval;
+    body->address_count = (uint32_t)count;
+    memset(at, 0, len);
+    (void)cn_perf_head_encode(&head, at);
+    (void)cn_perf_memory_encode(body, at + cn_perf_head_size);
+    for (size_t i = 0; i < count; i++)
+        cn_u64_put(at + len - 8 * (count - i), chain[i]);
+    bool ok = cn_perf_writer_add(c->writer, (struct cn_bytes){at, len}, err);
+    cn_text_done(&record);
+    return ok;
+}
+
+/* The path of an allocation ends with the function that called the allocator: what is below it is
+ * this library. */
+static bool take_alloc(struct cn_sample_collector *c, struct cn_inside_slot *slot,
+                       struct cn_error *err)
+{
+    const struct cn_inside_alloc *alloc = &slot->alloc;
+    struct cn_unwound_task task = {slot->pid, slot->tid, slot->time_ns};
+    uint64_t chain[CN_COLLECT_CHAIN_MAX];
+    struct cn_perf_memory body = {
+        .kind = CN_PERF_IS_ALLOC,
+        .time_ns = slot->time_ns,
+        .pid = slot->pid,
+        .tid = slot->tid,
+        .image = alloc->image,
+        .address = alloc->address,
+        .size = alloc->size,
+        .usable_size = alloc->usable_size,
+        .old_size = alloc->old_size,
+        .flags = alloc->is_mapping ? CN_PERF_MEMORY_IS_MAPPING : 0,
+    };
+    size_t first = 0;
+
+    if (slot->has_frames)
+        cn_unwound_take_frames(&c->stacks, frames_of(slot));
+    size_t count = unwind_inside(c, slot, chain);
+    while (first < count && chain[first] != alloc->caller)
+        first++;
+    if (first == count) { /* not unwound that far */
+        chain[0] = alloc->caller;
+        first = 0;
+        count = 1;
+    }
+    return cn_collector_write_names(c, &task, chain + first, count - first, err) &&
+           write_memory(c, &body, chain + first, count - first, err);
+}
+
+/* Of a slot that is in the memory of the sampler: what is there in any case, the frames of an
+ * interpreter if there are any, and the copy of the stack. */
+enum {
+    SLOT_HEAD_LEN = offsetof(struct cn_inside_slot, walk),
+    SLOT_FRAMES_LEN = sizeof(struct cn_frame_walk),
+};
+
+void cn_collector_add_inside(struct cn_rings *rings, const struct cn_inside_slot *slot)
+{
+    const uint8_t *bytes = (const uint8_t *)slot;
+    struct cn_text record = {0};
+    size_t len = slot->copy_len;
+
+    cn_text_fill(&record, '\0', HEAD_LEN);
+    cn_u32_put((uint8_t *)record.chars, INSIDE_SLOT);
+    cn_text_add(&record, (const char *)bytes, SLOT_HEAD_LEN);
+    if (slot->has_frames)
+        cn_text_add(&record, (const char *)&slot->walk, SLOT_FRAMES_LEN);
+    if (len <= CN_INSIDE_COPY_MAX)
+        cn_text_add(&record, (const char *)slot->copy, len);
+    cn_rings_add(rings, (const uint8_t *)record.chars, record.len, slot->time_ns);
+    cn_text_done(&record);
+}
+
+static bool take_slot(struct cn_sample_collector *c, struct cn_bytes rest,
+                      struct cn_error *err)
+{
+    struct cn_bytes head, frames = {0}, copy;
+
+    if (!c->slot)
+        c->slot = cn_alloc(1, sizeof(*c->slot));
+    if (!cn_bytes_take(&rest, HEAD_LEN, &head) ||
+        !cn_bytes_take(&rest, SLOT_HEAD_LEN, &head))
+        return true;
+    memcpy((void *)c->slot, head.ptr, head.len);
+    if ((c->slot->has_frames && !cn_bytes_take(&rest, SLOT_FRAMES_LEN, &frames)) ||
+        c->slot->copy_len > CN_INSIDE_COPY_MAX ||
+        !cn_bytes_take(&rest, c->slot->copy_len, &copy))
+        return true;
+    if (frames.len > 0)
+        memcpy(&c->slot->walk, frames.ptr, frames.len);
+    memcpy(c->slot->copy, copy.ptr, copy.len);
+    return cn_collector_take_inside(c, c->slot, err);
+}
+
+bool cn_collector_take_release(void *collector, const struct cn_inside_release *release,
+                               struct cn_error *err)
+{
+    struct cn_perf_memory body = {
+        .kind = CN_PERF_IS_RELEASE,
+        .time_ns = release->time_ns,
+        .pid = release->pid,
+        .tid = release->tid,
+        .image = release->image,
+        .address = release->address,
+        .flags = release->is_next ? CN_PERF_MEMORY_IS_NEXT : 0,
+    };
+
+    return write_memory(collector, &body, NULL, 0, err);
+}
+
+bool cn_collector_write_memory(struct cn_sample_collector *c, uint64_t lost_count,
+                               uint32_t notes, struct cn_error *err)
+{
+    struct cn_perf_memory body = {
+        .kind = CN_PERF_IS_MEMORY_END,
+        .time_ns = cn_clock_ns(),
+        .size = lost_count,
+        .flags = notes & CN_INSIDE_RELEASES_FULL ? CN_PERF_MEMORY_IS_CUT : 0,
+    };
+
+    return write_memory(c, &body, NULL, 0, err);
+}
+
 bool cn_collector_take_inside(void *collector, struct cn_inside_slot *slot,
                               struct cn_error *err)
 {
@@ -363,6 +623,8 @@ bool cn_collector_take_inside(void *collector, struct cn_inside_slot *slot,
 
     if (slot->copy_len > CN_INSIDE_COPY_MAX)
         return true;
+    if (slot->kind == CN_INSIDE_ALLOC)
+        return take_alloc(c, slot, err);
     if (slot->kind == CN_INSIDE_BEGIN) {
         struct cn_text maps = {0};
 
@@ -383,7 +645,7 @@ bool cn_collector_take_inside(void *collector, struct cn_inside_slot *slot,
     c->words[AT_CPU] = 0;
     c->words[AT_PERIOD] = slot->period_count * period_ns;
     memcpy(c->words + AT_CHAIN + 1, chain, count * sizeof(*chain));
-    return write_sample(c, count, true, err);
+    return write_sample(c, count, true, (struct cn_bytes){0}, err);
 }
 
 bool cn_collector_end_round(struct cn_sample_collector *c, struct cn_error *err)

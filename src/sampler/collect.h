@@ -18,9 +18,12 @@
 #include "sampler/setup.h"
 #include "unwind/unwind.h"
 
+struct cn_frames_found;
+struct cn_inside_release;
 struct cn_inside_slot;
 struct cn_kernel;
 struct cn_memory;
+struct cn_sample_gpu;
 struct cn_stored_names;
 struct cn_timers;
 
@@ -37,8 +40,9 @@ struct cn_unwound {
     uint64_t ends[CN_UNWIND_BAD + 1]; /* stacks by how they ended */
     struct cn_memory *memory;         /* of the process whose stack is unwound */
     struct cn_stored_names *names;    /* of frames of languages; borrowed */
-    struct cn_kernel *kernel; /* that unwinds in the kernel what is known; NULL: none */
-    struct cn_timers *timers; /* samples inside the program; NULL: not */
+    struct cn_kernel *kernel;  /* that unwinds in the kernel what is known; NULL: none */
+    struct cn_timers *timers;  /* samples inside the program; NULL: not */
+    struct cn_sample_gpu *gpu; /* takes stacks inside the program; NULL: not */
     uint64_t last_epoch;
     bool has_goroutines;              /* tell goroutines of Go apart */
     struct cn_unwound_frames *frames; /* that wait for their samples */
@@ -71,6 +75,11 @@ size_t cn_unwound_unwind(struct cn_unwound *stacks, const struct cn_unwound_task
 size_t cn_unwound_finish(struct cn_unwound *stacks, const struct cn_unwound_task *task,
                          bool is_whole, uint64_t *chain, size_t count, size_t most);
 
+/* The same for a stack that was unwound inside the program, with frames that were read there. */
+size_t cn_unwound_name(struct cn_unwound *stacks, const struct cn_unwound_task *task,
+                       const struct cn_frames_found *found, const uint64_t *words,
+                       uint64_t *chain, size_t count, size_t most);
+
 /* Keep what was found in the kernel, or inside, for the sample that follows: a record of
  * kernel/shared.h. */
 void cn_unwound_take_frames(struct cn_unwound *stacks, struct cn_bytes record);
@@ -96,13 +105,18 @@ struct cn_sample_collector {
     const struct cn_rings *rings;
     struct cn_perf_writer *writer;
     struct cn_unwound stacks;
-    struct cn_stored_names stored;             /* frames of interpreters */
-    struct cn_map stored_mappings_of;          /* by pid: one bit for each language */
-    uint64_t words[CN_COLLECT_CHAIN_MAX + 16]; /* the sample that is written */
+    struct cn_stored_names stored;    /* frames of interpreters */
+    struct cn_map stored_mappings_of; /* by pid: one bit for each language */
+    struct cn_map ours;               /* by tid: it is sampled, or was until it ended */
+    struct cn_map woken;              /* by tid: it was woken, and has not run since */
+    uint64_t words[CN_COLLECT_CHAIN_MAX + 64]; /* the sample that is written */
     uint64_t lost_count;
-    uint64_t kernel_count; /* stacks that were unwound in the kernel */
-    uint64_t looked_ns;    /* when mappings were last looked up */
-    bool has_round;        /* records since the last end of a round */
+    uint64_t kernel_count;    /* stacks that were unwound in the kernel */
+    uint32_t kernel_switches; /* the event of switches, if their stacks are unwound in the
+                               * kernel as those of the first event are; 0: they are not */
+    uint64_t looked_ns;       /* when mappings were last looked up */
+    bool has_round;           /* records since the last end of a round */
+    struct cn_inside_slot *slot; /* that came through rings; NULL: none yet */
 };
 
 void cn_collector_done(struct cn_sample_collector *collector);
@@ -113,6 +127,26 @@ CN_CHECK bool cn_collector_take(void *collector, const uint8_t *record, size_t l
 
 /* What a program left that samples itself. */
 CN_CHECK bool cn_collector_take_inside(void *collector, struct cn_inside_slot *slot,
+                                       struct cn_error *err);
+
+/* The same beside perf events: a sample of an allocation is added to the rings, which deliver it to
+ * cn_collector_take() in the order of time. */
+void cn_collector_add_inside(struct cn_rings *rings, const struct cn_inside_slot *slot);
+
+/* A block that was sampled is freed. */
+CN_CHECK bool cn_collector_take_release(void *collector,
+                                        const struct cn_inside_release *release,
+                                        struct cn_error *err);
+
+/* At the end: how many samples of allocations were lost, and notes of inside/shared.h. */
+CN_CHECK bool cn_collector_write_memory(struct cn_sample_collector *collector,
+                                        uint64_t lost_count, uint32_t notes,
+                                        struct cn_error *err);
+
+/* Write the names that addresses of a stack need, before what contains the stack. */
+CN_CHECK bool cn_collector_write_names(struct cn_sample_collector *collector,
+                                       const struct cn_unwound_task *task,
+                                       const uint64_t *chain, size_t count,
                                        struct cn_error *err);
 
 /* All records that were taken are older than those that follow. */

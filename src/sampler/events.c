@@ -1,9 +1,13 @@
 #include "sampler/rings.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/mount.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
@@ -72,6 +76,32 @@ static bool parse_raw(const char *name, uint64_t *config)
     return *end == '\0' && errno == 0;
 }
 
+/* Open a file of tracepoints where tracefs is not mounted: root can have one of its own, which is in
+ * no folder and ends with the call. NULL: it cannot. */
+static FILE *open_unmounted(const char *path)
+{
+#if defined(SYS_fsopen) && defined(SYS_fsmount)
+    int context = (int)syscall(SYS_fsopen, "tracefs", FSOPEN_CLOEXEC), mount = -1, fd;
+    FILE *file;
+
+    if (context >= 0 &&
+        syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+        mount = (int)syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, 0);
+    fd = mount >= 0 ? openat(mount, path, O_RDONLY | O_CLOEXEC) : -1;
+    file = fd >= 0 ? fdopen(fd, "r") : NULL;
+    if (fd >= 0 && !file)
+        (void)close(fd);
+    if (mount >= 0)
+        (void)close(mount);
+    if (context >= 0)
+        (void)close(context);
+    return file;
+#else
+    (void)path;
+    return NULL;
+#endif
+}
+
 /* The number of a tracepoint such as "sched:sched_switch". */
 static bool find_tracepoint(const char *name, uint64_t *config, struct cn_error *err)
 {
@@ -91,6 +121,11 @@ static bool find_tracepoint(const char *name, uint64_t *config, struct cn_error 
                        colon + 1);
         file = fopen(cn_text_str(&path), "re");
         error = file || error == EACCES ? error : errno;
+    }
+    if (!file) {
+        cn_text_clear(&path);
+        cn_text_printf(&path, "events/%.*s/%s/id", (int)(colon - name), name, colon + 1);
+        file = open_unmounted(cn_text_str(&path));
     }
     cn_text_done(&path);
     if (!file && error == EACCES)
@@ -132,6 +167,8 @@ static bool add_event(struct cn_sample_events *events, const char *name,
         event.attr.type = PERF_TYPE_TRACEPOINT;
         event.attr.config = config;
         event.attr.sample_period = 1;
+        event.is_waking = strcmp(name, CN_SAMPLE_WAKING) == 0;
+        event.attr.sample_type = event.is_waking ? PERF_SAMPLE_RAW : 0;
     } else if (parse_raw(name, &config)) {
         event.attr.type = PERF_TYPE_RAW;
         event.attr.config = config;

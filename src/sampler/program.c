@@ -12,26 +12,41 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "gpu/shared.h"
 #include "sampler/inside/shared.h"
 
 /* What the process is told when it may run the program. */
 struct sampler_order {
-    char library[PATH_MAX], memory[64];
+    char library[PATH_MAX], allocations[PATH_MAX], memory[64];
+    char gpu_library[PATH_MAX], gpu_memory[64];
+    bool has_cuda;
 };
 
-/* Prepend the library to LD_PRELOAD. */
+/* Name the libraries in the environment: the first two are prepended to LD_PRELOAD, the other one is
+ * loaded by the driver of the GPU, and by NVTX unless that has another one. */
 static void preload(const struct sampler_order *order)
 {
     const char *before = getenv("LD_PRELOAD");
     struct cn_text text = {0};
 
-    if (!order->library[0])
+    if (order->gpu_library[0]) {
+        if (order->has_cuda)
+            (void)setenv(CN_GPU_INJECT_ENV, order->gpu_library, 1);
+        (void)setenv(CN_GPU_NVTX_ENV, order->gpu_library, 0);
+        (void)setenv(CN_GPU_ENV, order->gpu_memory, 1);
+    }
+    if (!order->library[0] && !order->allocations[0])
         return;
     cn_text_str_add(&text, order->library);
+    if (order->allocations[0])
+        cn_text_printf(&text, "%s%s", text.len > 0 ? ":" : "", order->allocations);
     if (before && *before)
         cn_text_printf(&text, ":%s", before);
     (void)setenv("LD_PRELOAD", cn_text_str(&text), 1);
-    (void)setenv(CN_INSIDE_ENV, order->memory, 1);
+    if (order->library[0])
+        (void)setenv(CN_INSIDE_ENV, order->memory, 1);
+    if (order->allocations[0])
+        (void)setenv(CN_INSIDE_MEMORY_ENV, order->memory, 1);
 }
 
 static _Noreturn void run(int go, int failed, const char *const *words)
@@ -88,17 +103,26 @@ bool cn_sample_program_start(struct cn_sample_program *program, const char *cons
     return false;
 }
 
-bool cn_sample_program_go(struct cn_sample_program *program, const char *name,
-                          const char *library, const char *memory, struct cn_error *err)
+/* False if the path is too long. */
+static bool set_path(char *to, size_t len, const char *path)
 {
-    struct sampler_order order = {0};
+    return !path || snprintf(to, len, "%s", path) < (int)len;
+}
+
+bool cn_sample_program_go(struct cn_sample_program *program, const char *name,
+                          const struct cn_sample_libraries *libraries,
+                          struct cn_error *err)
+{
+    struct sampler_order order = {.has_cuda = libraries->has_cuda};
     int error = 0;
     ssize_t len;
 
-    if (library) {
-        (void)snprintf(order.library, sizeof(order.library), "%s", library);
-        (void)snprintf(order.memory, sizeof(order.memory), "%s", memory);
-    }
+    if (!set_path(order.library, sizeof(order.library), libraries->inside) ||
+        !set_path(order.allocations, sizeof(order.allocations), libraries->allocations) ||
+        !set_path(order.memory, sizeof(order.memory), libraries->inside_memory) ||
+        !set_path(order.gpu_library, sizeof(order.gpu_library), libraries->gpu) ||
+        !set_path(order.gpu_memory, sizeof(order.gpu_memory), libraries->gpu_memory))
+        return cn_fail(err, CN_ERR_LIMIT, "the path of a library of cairn is too long");
     /* The socket takes it at once, and refuses it if the process was killed. */
     (void)!send(program->go, &order, sizeof(order), MSG_NOSIGNAL);
     (void)close(program->go);

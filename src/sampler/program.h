@@ -18,10 +18,19 @@ struct cn_sample_program {
 CN_CHECK bool cn_sample_program_start(struct cn_sample_program *program,
                                       const char *const *words, struct cn_error *err);
 
-/* Run the program in it; with a library that samples it into the memory at `memory`, or
- * NULL. */
+/* Libraries that are loaded into the program, and the paths of the memory that they write to; NULL:
+ * not. */
+struct cn_sample_libraries {
+    const char *inside;           /* samples it by signals */
+    const char *allocations;      /* samples its allocations */
+    const char *inside_memory;    /* of both */
+    const char *gpu, *gpu_memory; /* records its ranges, */
+    bool has_cuda;                /* and the work of its GPUs */
+};
+
+/* Run the program in it. */
 CN_CHECK bool cn_sample_program_go(struct cn_sample_program *program, const char *name,
-                                   const char *library, const char *memory,
+                                   const struct cn_sample_libraries *libraries,
                                    struct cn_error *err);
 
 /* End a process that does not yet run the program, and release everything. */

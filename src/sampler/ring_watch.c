@@ -33,7 +33,10 @@ static bool run(void *arg, const struct cn_progress *progress, struct cn_error *
     for (;;) {
         bool is_any = false;
 
-        if (poll(watch->polled, (nfds_t)watch->count, -1) <= 0)
+        int count = poll(watch->polled, (nfds_t)watch->count, watch->every_ms);
+        if (count == 0)
+            cn_rings_empty(watch->rings);
+        if (count <= 0)
             continue;
         if (watch->polled[0].revents)
             return true;
@@ -48,12 +51,14 @@ static bool run(void *arg, const struct cn_progress *progress, struct cn_error *
     }
 }
 
-void cn_ring_watch_start(struct cn_ring_watch *watch, struct cn_rings *rings, int also)
+void cn_ring_watch_start(struct cn_ring_watch *watch, struct cn_rings *rings, int also,
+                         int every_ms)
 {
     struct cn_error ignored = {0};
 
     *watch = (struct cn_ring_watch){
         .rings = rings,
+        .every_ms = every_ms,
         .polled = cn_alloc(rings->count + 2, sizeof(*watch->polled)),
     };
     watch->polled[watch->count++] =

@@ -62,6 +62,11 @@ static bool open_event(struct cn_rings *rings, struct cn_ring *ring,
         return false;
     }
     CN_PUSH(rings->fds, rings->fd_count, rings->fd_capacity, fd);
+    if (request->events->list[event].filter &&
+        ioctl(fd, PERF_EVENT_IOC_SET_FILTER, request->events->list[event].filter) != 0) {
+        *failure = (struct cn_ring_failure){errno, event, false};
+        return false;
+    }
     if (ring->map ? ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) != 0
                   : !map_ring(ring, fd, request->data_len)) {
         *failure = (struct cn_ring_failure){errno, event, true};
@@ -75,13 +80,17 @@ static bool open_event(struct cn_rings *rings, struct cn_ring *ring,
     return true;
 }
 
-/* All events of one task on one processor. A task that has ended has none. */
+/* All events of one task on one processor; with the first one those of the machine. A task that has
+ * ended has none. */
 static bool open_task(struct cn_rings *rings, struct cn_ring *ring,
-                      const struct cn_ring_request *request, pid_t tid, bool *has_ended,
-                      struct cn_ring_failure *failure)
+                      const struct cn_ring_request *request, pid_t tid, bool is_first,
+                      bool *has_ended, struct cn_ring_failure *failure)
 {
     for (size_t i = 0; i < request->events->count; i++) {
-        if (open_event(rings, ring, request, i, tid, failure))
+        bool is_of_machine = request->events->list[i].is_of_machine;
+
+        if ((is_of_machine && !is_first) ||
+            open_event(rings, ring, request, i, is_of_machine ? -1 : tid, failure))
             continue;
         *has_ended = failure->error == ESRCH;
         return *has_ended;
@@ -104,7 +113,7 @@ bool cn_rings_open(struct cn_rings *rings, const struct cn_ring_request *request
     rings->taken = cn_alloc((size_t)count + 1, sizeof(*rings->taken));
     rings->held = cn_alloc((size_t)count + 1, sizeof(*rings->held));
     rings->kept = cn_alloc((size_t)count + 1, sizeof(*rings->kept));
-    rings->has_copies = request->has_copies;
+    rings->events = request->events;
     rings->register_len = request->register_len;
     cn_lending_lock_init(&rings->lock);
     for (int cpu = 0; cpu < count; cpu++) {
@@ -114,7 +123,7 @@ bool cn_rings_open(struct cn_rings *rings, const struct cn_ring_request *request
         for (size_t i = 0; i < tid_count; i++) {
             bool has_ended = false;
 
-            if (open_task(rings, ring, request, tids[i], &has_ended, failure)) {
+            if (open_task(rings, ring, request, tids[i], i == 0, &has_ended, failure)) {
                 opened += !has_ended;
             } else if (failure->error == ENODEV && !failure->is_ring && !ring->map &&
                        !request->events->list[failure->event].needs_pmu) {
@@ -195,8 +204,14 @@ static bool find_copy(const struct cn_rings *rings, struct cn_bytes record, size
 {
     uint64_t chain_len, at = CN_RING_SAMPLE_CHAIN_OFF + 8;
     struct cn_bytes word;
+    uint32_t event;
 
-    if (!rings->has_copies || cn_u32_get(record.ptr) != PERF_RECORD_SAMPLE ||
+    if (cn_u32_get(record.ptr) != PERF_RECORD_SAMPLE ||
+        !cn_bytes_slice(record, CN_RING_SAMPLE_ID_OFF, 8, &word))
+        return false;
+    event = cn_map_find(&rings->event_of, cn_u64_get(word.ptr), 0);
+    if (event >= rings->events->count ||
+        !(rings->events->list[event].attr.sample_type & PERF_SAMPLE_STACK_USER) ||
         !cn_bytes_slice(record, CN_RING_SAMPLE_CHAIN_OFF, 8, &word))
         return false;
     chain_len = cn_u64_get(word.ptr);
@@ -205,6 +220,11 @@ static bool find_copy(const struct cn_rings *rings, struct cn_bytes record, size
     at += 8 * chain_len;
     if (!cn_bytes_slice(record, at, 8, &word))
         return false;
+    if (rings->events->list[event].attr.sample_type & PERF_SAMPLE_RAW) {
+        at += sizeof(uint32_t) + cn_u32_get(word.ptr);
+        if (!cn_bytes_slice(record, at, 8, &word))
+            return false;
+    }
     at += 8;
     if (cn_u64_get(word.ptr) != PERF_SAMPLE_REGS_ABI_NONE)
         at += rings->register_len;

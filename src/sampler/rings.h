@@ -25,12 +25,18 @@
 
 /* Events to sample, by the names that perf uses. */
 
+#define CN_SAMPLE_WAKING "sched:sched_waking"
+
 struct cn_sample_event {
     char *name;
     struct perf_event_attr attr; /* type, config, and the period of a tracepoint */
     bool needs_pmu;
     bool is_clock;  /* counts nanoseconds that the task runs */
     bool is_switch; /* context switches: sampled one by one */
+    bool
+        is_waking; /* wake-ups: samples have the fields of the tracepoint after the call chain */
+    bool is_of_machine; /* of all tasks, whichever are sampled */
+    const char *filter; /* of a tracepoint, as the kernel takes it; NULL: all */
 };
 
 struct cn_sample_events {
@@ -75,9 +81,9 @@ struct cn_rings {
     struct cn_map event_of; /* by the kernel's id */
     struct cn_ring_record *records;
     size_t record_count, record_capacity;
-    bool has_copies;     /* samples have registers and stacks */
-    size_t register_len; /* bytes */
-    uint8_t *joined;     /* a record that crosses the end of its ring */
+    const struct cn_sample_events *events; /* borrowed */
+    size_t register_len;                   /* bytes */
+    uint8_t *joined;                       /* a record that crosses the end of its ring */
 
     /* Under the lock, for each ring and what was added: what was taken out of it. */
     struct cn_lock lock;
@@ -96,8 +102,7 @@ struct cn_ring_request {
     const pid_t *tids;                     /* tasks; NULL: the whole machine */
     size_t tid_count;
     size_t data_len;     /* of a ring */
-    bool has_copies;     /* samples have registers and stacks */
-    size_t register_len; /* bytes */
+    size_t register_len; /* bytes, of samples that have registers and stacks */
 };
 
 /* Why opening failed. */

@@ -19,8 +19,11 @@
 #include "base/run/clock.h"
 #include "base/text.h"
 #include "formats/exchange/perf/symbolize.h"
+#include "gpu/shared.h"
 #include "model/origin.h"
 #include "sampler/collect.h"
+#include "sampler/gpu.h"
+#include "sampler/inside/shared.h"
 #include "sampler/kernel/kernel.h"
 #include "sampler/kernel/shared.h"
 #include "sampler/languages/languages.h"
@@ -35,6 +38,7 @@ enum {
     START_WAIT_MS =
         5, /* in the first second, in which processes and their code are met */
     TIMERS_WAIT_MS = 10,
+    ALLOCATIONS_WAIT_MS = 2,
     FLUSH_NS = 200000000,
     REFRESH_NS = 100000000,
     LATE_NS = 1000000, /* records may appear in a ring this long after their time */
@@ -52,9 +56,12 @@ struct sampling {
     size_t tid_count;
     struct cn_rings rings;
     struct cn_ring_watch watch;
-    struct cn_timers timers;  /* without perf events */
+    struct cn_timers timers; /* without perf events, and of allocations */
+    struct cn_sample_gpu gpu;
     struct cn_kernel *kernel; /* that unwinds; NULL: stacks are copied */
     struct cn_error refusal;  /* why not */
+    uint32_t
+        kernel_switches; /* the event of switches, if it unwinds them as well; 0: not */
     struct cn_perf_writer writer;
     struct cn_sample_collector collector;
     struct pollfd *polled; /* processes whose end matters */
@@ -163,11 +170,24 @@ static bool open_rings(struct sampling *s, struct cn_error *err)
     if (options->say)
         options->say(options->arg, text);
     free(text);
-    return cn_timers_open(&s->timers, period_ns, err);
+    return cn_timers_open(&s->timers, period_ns, options->memory_interval, err);
 }
 
-/* Unwind samples of the first event in the kernel where it is allowed; those of others are
- * copied. Tracepoints have programs of another kind. */
+/* Where the first event is a clock, its samples and those of switches are told apart by their periods:
+ * switches are sampled one by one. 0: there are no switches, or they cannot be told apart. */
+static uint32_t switches_beside_clock(const struct sampling *s)
+{
+    const struct cn_sample_events *events = &s->setup.events;
+
+    for (uint32_t i = 1; i < events->count; i++)
+        if (events->list[i].is_switch && events->list[0].is_clock &&
+            s->options->period == 0)
+            return i;
+    return 0;
+}
+
+/* Unwind samples of the first event in the kernel where it is allowed, and of switches; those of others
+ * are copied. Tracepoints have programs of another kind. */
 static void open_kernel(struct sampling *s)
 {
     const struct cn_sample_options *options = s->options;
@@ -175,14 +195,22 @@ static void open_kernel(struct sampling *s)
               s->rings.fd_count > 0 &&
               s->setup.events.list[0].attr.type != PERF_TYPE_TRACEPOINT;
 
+    struct cn_error refusal = {0};
+
     if (ok && !s->kernel)
         s->kernel = cn_kernel_new(&s->refusal);
+    s->kernel_switches = ok ? switches_beside_clock(s) : 0;
     for (size_t i = 0; s->kernel && ok && i < s->rings.fd_count; i++) {
         uint64_t id = 0;
 
         (void)ioctl(s->rings.fds[i], PERF_EVENT_IOC_ID, &id);
-        if (cn_map_find(&s->rings.event_of, id, 0) == 0)
+        uint32_t event = cn_map_find(&s->rings.event_of, id, 0);
+        /* Switches that it does not take are copied. */
+        if (event == 0)
             ok = cn_kernel_attach(s->kernel, s->rings.fds[i], &s->refusal);
+        else if (event == s->kernel_switches &&
+                 !cn_kernel_attach(s->kernel, s->rings.fds[i], &refusal))
+            continue;
     }
     if (!ok) {
         cn_kernel_free(s->kernel);
@@ -223,7 +251,7 @@ static const char *way_of(const struct sampling *s)
         return "none";
     if (s->options->stacks == CN_SAMPLE_POINTERS)
         return "frame pointers";
-    if (s->timers.shared)
+    if (s->timers.library)
         return "copied by signals inside the program";
     return s->kernel ? "unwound in the kernel" : "copied by the kernel";
 }
@@ -350,11 +378,22 @@ static void add_record(void *arg, const uint8_t *record, size_t len)
     cn_rings_add(&s->rings, record, len, head.time_ns - early_ns);
 }
 
-static void read_kernel(void *arg)
+static void add_slot(void *arg, const struct cn_inside_slot *slot)
 {
     struct sampling *s = arg;
 
-    cn_kernel_read(s->kernel, add_record, s);
+    cn_collector_add_inside(&s->rings, slot);
+}
+
+/* What does not come through rings. */
+static void read_others(void *arg)
+{
+    struct sampling *s = arg;
+
+    if (s->kernel)
+        cn_kernel_read(s->kernel, add_record, s);
+    if (s->timers.shared && !s->timers.library)
+        cn_timers_move(&s->timers, add_slot, s);
 }
 
 static bool prepare(struct sampling *s, struct cn_error *err)
@@ -362,7 +401,11 @@ static bool prepare(struct sampling *s, struct cn_error *err)
     if (!cn_sample_setup_events(&s->setup, s->options, err) || !find_tasks(s, err) ||
         (s->options->words &&
          !cn_sample_program_start(&s->program, s->options->words, err)) ||
-        !open_rings(s, err))
+        !open_rings(s, err) ||
+        (s->options->memory_interval > 0 && !s->timers.shared &&
+         !cn_timers_open(&s->timers, 0, s->options->memory_interval, err)) ||
+        ((s->options->has_gpu || s->options->has_ranges) &&
+         !cn_sample_gpu_open(&s->gpu, CN_GPU_WANTS_STACKS, err)))
         return false;
     open_kernel(s);
     if (!open_file(s, err))
@@ -372,18 +415,22 @@ static bool prepare(struct sampling *s, struct cn_error *err)
         .setup = &s->setup,
         .rings = &s->rings,
         .writer = &s->writer,
+        .kernel_switches = s->kernel_switches,
     };
     cn_unwound_begin(&s->collector.stacks, &s->collector.stored);
     s->collector.stacks.kernel = s->kernel;
     s->collector.stacks.timers = s->timers.shared ? &s->timers : NULL;
+    s->collector.stacks.gpu = s->gpu.head ? &s->gpu : NULL;
     s->collector.stacks.has_goroutines = s->options->has_goroutines;
     list_polled(s);
-    if (s->kernel)
-        cn_rings_set_fill(&s->rings, read_kernel, s);
-    if (!s->timers.shared)
+    if (s->kernel || (s->timers.shared && !s->timers.library))
+        cn_rings_set_fill(&s->rings, read_others, s);
+    if (!s->timers.library)
         cn_ring_watch_start(&s->watch, &s->rings,
-                            s->kernel ? cn_kernel_fd(s->kernel) : -1);
-    return true;
+                            s->kernel ? cn_kernel_fd(s->kernel) : -1,
+                            s->timers.shared ? ALLOCATIONS_WAIT_MS : -1);
+    return !s->options->has_ranges ||
+           cn_sample_gpu_ask_ranges(&s->gpu, &s->collector, err);
 }
 
 /* Switch the events on. */
@@ -399,8 +446,15 @@ static bool start(struct sampling *s, struct cn_error *err)
         return false;
     if (!s->options->words)
         return true;
-    if (!cn_sample_program_go(&s->program, s->options->words[0], s->timers.library,
-                              s->timers.path, err))
+    struct cn_sample_libraries libraries = {
+        .inside = s->timers.library,
+        .allocations = s->timers.memory_library,
+        .inside_memory = s->timers.path,
+        .gpu = s->gpu.library,
+        .gpu_memory = s->gpu.path,
+        .has_cuda = s->options->has_gpu,
+    };
+    if (!cn_sample_program_go(&s->program, s->options->words[0], &libraries, err))
         return false;
     forwarded_to = s->program.pid;
     return true;
@@ -432,10 +486,14 @@ static bool read_rings(struct sampling *s, uint64_t until_ns, struct cn_error *e
 {
     uint64_t now_ns = cn_clock_ns();
 
-    if (!(s->timers.shared
+    if (!(s->timers.library
               ? cn_timers_read(&s->timers, cn_collector_take_inside, &s->collector, err)
               : cn_rings_read(&s->rings, until_ns, cn_collector_take, &s->collector,
                               err)) ||
+        (s->timers.shared &&
+         !cn_timers_read_releases(&s->timers, cn_collector_take_release, &s->collector,
+                                  err)) ||
+        !cn_sample_gpu_read(&s->gpu, &s->collector, err) ||
         !cn_collector_end_round(&s->collector, err))
         return false;
     cn_unwound_publish(&s->collector.stacks);
@@ -476,11 +534,21 @@ static bool watch(struct sampling *s, struct cn_error *err)
     }
     cn_rings_enable(&s->rings, false);
     cn_ring_watch_stop(&s->watch);
-    if (s->timers.shared) {
+    if (s->timers.shared)
         cn_timers_stop(&s->timers);
+    if (s->timers.library) {
         s->collector.lost_count += cn_timers_lost(&s->timers);
     }
     return ok && read_rings(s, UINT64_MAX, err);
+}
+
+/* What the file says about all samples of allocations. */
+static bool write_notes(struct sampling *s, struct cn_error *err)
+{
+    return !s->timers.shared || s->options->memory_interval == 0 ||
+           cn_collector_write_memory(&s->collector,
+                                     atomic_load(&s->timers.shared->lost_alloc_count),
+                                     atomic_load(&s->timers.shared->notes), err);
 }
 
 /* A program that runs longer than --duration. */
@@ -501,7 +569,8 @@ static void add_symbols(struct sampling *s)
     struct cn_error err = {0};
     char *text = NULL, *rest, *line;
 
-    if (!s->options->has_symbols || s->writer.sample_count == 0)
+    if (!s->options->has_symbols || (s->writer.sample_count == 0 &&
+                                     s->gpu.op_count == 0 && s->timers.alloc_count == 0))
         return;
     (void)signal(SIGINT, SIG_DFL);
     if (!cn_perf_writer_add_symbols(&s->writer, &found, &err))
@@ -544,10 +613,20 @@ static void summarize(struct sampling *s, struct cn_sample_result *result)
         .unknown_count = c->stacks.ends[CN_UNWIND_UNKNOWN],
         .bad_count = c->stacks.ends[CN_UNWIND_BAD],
         .is_user_only = s->setup.is_user_only,
-        .is_inside = s->timers.shared != NULL,
+        .is_inside = s->timers.library != NULL,
+        .alloc_count = s->timers.alloc_count,
         .kernel_count = c->kernel_count,
+        .has_gpu = s->gpu.has_started,
+        .gpu_op_count = s->gpu.op_count,
+        .range_count = s->gpu.range_count,
+        .gpu_notes = s->gpu.notes.len > 0 ? cn_strdup(s->gpu.notes.chars) : NULL,
+        .gpu_lost_count = cn_sample_gpu_lost(&s->gpu),
         .refusal = s->refusal,
     };
+    if (s->timers.shared) {
+        result->alloc_lost_count = atomic_load(&s->timers.shared->lost_alloc_count);
+        result->memory_notes = atomic_load(&s->timers.shared->notes);
+    }
     for (size_t i = 0; i <= CN_UNWIND_BAD; i++)
         result->stack_count += c->stacks.ends[i];
 }
@@ -559,6 +638,7 @@ bool cn_sample_run(const struct cn_sample_options *options,
         .options = options,
         .program = {.end = -1, .go = -1, .failed = -1},
         .timers = {.fd = -1},
+        .gpu = {.fd = -1},
         .writer = {.fd = -1},
     };
     struct cn_error failure = {0};
@@ -566,8 +646,8 @@ bool cn_sample_run(const struct cn_sample_options *options,
     bool ok = prepare(&s, err) && start(&s, err);
 
     if (ok) {
-        bool is_complete =
-            watch(&s, &failure) && cn_perf_writer_flush(&s.writer, &failure);
+        bool is_complete = watch(&s, &failure) && write_notes(&s, &failure) &&
+                           cn_perf_writer_flush(&s.writer, &failure);
 
         summarize(&s, result);
         give_hints(&s);
@@ -593,6 +673,7 @@ bool cn_sample_run(const struct cn_sample_options *options,
     cn_ring_watch_stop(&s.watch);
     cn_rings_close(&s.rings);
     cn_timers_close(&s.timers);
+    cn_sample_gpu_close(&s.gpu);
     cn_perf_writer_discard(&s.writer);
     cn_collector_done(&s.collector);
     cn_kernel_free(s.kernel);

@@ -35,6 +35,7 @@ enum {
     CN_SAMPLE_FREQUENCY = 999,
     CN_SAMPLE_STACK_LEN = 60 << 10, /* bytes of a stack that are copied, if it has them */
     CN_SAMPLE_STACK_LEN_MAX = 63 << 10,
+    CN_SAMPLE_MEMORY = 512 << 10, /* bytes between sampled allocations */
 };
 
 /* A sample as it is written, for a view of what happens now. */
@@ -64,6 +65,9 @@ struct cn_sample_options {
     uint32_t stack_len;  /* 0: as much as the rings allow */
     bool has_switches;   /* also when and where tasks stop running */
     bool has_goroutines; /* tell goroutines of Go apart */
+    bool has_gpu;        /* also the work of GPUs */
+    bool has_ranges;     /* call paths begin with ranges that the program names (NVTX) */
+    uint64_t memory_interval; /* bytes between sampled allocations; 0: none are */
     int compression_level;
     bool has_symbols; /* the file contains the names of what was sampled */
 
@@ -81,9 +85,16 @@ struct cn_sample_result {
     uint64_t stack_count, whole_count;            /* stacks, and those that are whole */
     uint64_t cut_count, unknown_count, bad_count; /* why others are not (unwind.h) */
     uint64_t file_len;
-    bool is_user_only;       /* the code of the kernel was not sampled */
-    bool is_inside;          /* the program was sampled by signals */
-    uint64_t kernel_count;   /* stacks that were unwound in the kernel */
+    bool is_user_only;                      /* the code of the kernel was not sampled */
+    bool is_inside;                         /* the program was sampled by signals */
+    uint64_t kernel_count;                  /* stacks that were unwound in the kernel */
+    uint64_t alloc_count, alloc_lost_count; /* sampled allocations */
+    uint32_t memory_notes;                  /* of inside/shared.h */
+    bool has_gpu;                           /* a program used a GPU */
+    uint64_t gpu_op_count, gpu_lost_count;  /* operations; records that had no room */
+    uint64_t range_count;                   /* that programs named */
+    char
+        *gpu_notes; /* what is missing, a line each; the caller frees it; NULL: nothing */
     struct cn_error refusal; /* why none were; empty if it was not asked for */
     struct cn_error failure; /* why sampling ended early; empty if it did not */
 };

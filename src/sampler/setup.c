@@ -47,24 +47,33 @@ static void set_frequency(const struct cn_sample_options *options,
     }
 }
 
+/* What an interrupt of the hardware has stopped is no waker. */
+static const char in_interrupt[] = "common_flags & 8",
+                  in_thread[] = "!(common_flags & 8)";
+
 static void complete(struct cn_sample_setup *setup,
                      const struct cn_sample_options *options,
-                     struct perf_event_attr *attr)
+                     struct cn_sample_event *event)
 {
+    struct perf_event_attr *attr = &event->attr;
+    bool without_user = event->is_waking && event->is_of_machine;
+
     attr->size = sizeof(*attr);
-    attr->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
-                        PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
-                        PERF_SAMPLE_CALLCHAIN;
-    if (options->stacks == CN_SAMPLE_WHOLE) {
+    attr->sample_type |= PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+                         PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
+                         PERF_SAMPLE_CALLCHAIN;
+    if (options->stacks == CN_SAMPLE_WHOLE && !without_user) {
         attr->sample_type |= COPIED;
         attr->sample_regs_user = setup->register_mask;
         attr->exclude_callchain_user = 1;
     } else if (options->stacks == CN_SAMPLE_NONE) {
         attr->sample_type &= ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
+    } else if (without_user) {
+        attr->exclude_callchain_user = 1;
     }
-    attr->disabled = 1;
-    attr->inherit = !options->has_machine;
-    attr->enable_on_exec = options->words && !options->has_machine;
+    attr->inherit = !options->has_machine && !event->is_of_machine;
+    attr->enable_on_exec = attr->inherit && options->words;
+    attr->disabled = !event->is_of_machine;
     attr->mmap = attr->mmap2 = attr->comm = attr->comm_exec = attr->task = 1;
     attr->build_id = 1;
     attr->sample_id_all = 1;
@@ -72,6 +81,61 @@ static void complete(struct cn_sample_setup *setup,
     attr->clockid = CLOCK_MONOTONIC;
     attr->watermark = 1;
     attr->context_switch = options->has_switches;
+}
+
+static void say(const struct cn_sample_options *options, const char *text)
+{
+    if (options->say)
+        options->say(options->arg, text);
+}
+
+static void say_no_waking(const struct cn_sample_options *options, const char *why)
+{
+    struct cn_text text = {0};
+
+    cn_text_printf(
+        &text, "--off-cpu: where threads wait is known, not for whom (cairn waits): %s",
+        why);
+    say(options, cn_text_str(&text));
+    cn_text_done(&text);
+}
+
+/* For whom threads wait is known from wake-ups: by sampled threads, and by interrupts and all others.
+ * Without them, the rest is sampled. */
+static void add_waking(struct cn_sample_setup *setup,
+                       const struct cn_sample_options *options)
+{
+    struct cn_error refusal = {0};
+    struct cn_sample_event *event;
+
+    for (size_t i = 0; i < setup->events.count; i++)
+        if (setup->events.list[i].is_waking)
+            return;
+    for (; setup->waking_count < 2; setup->waking_count++) {
+        if (!cn_sample_events_add(&setup->events, CN_SAMPLE_WAKING, &refusal)) {
+            say_no_waking(options,
+                          "wake-ups are a tracepoint, which only root can record");
+            return;
+        }
+        event = &setup->events.list[setup->events.count - 1];
+        event->filter = in_thread;
+    }
+    /* The second one has no stack of the user, as there are many of other programs. The first one
+     * is of the sampled tasks. */
+    event->is_of_machine = true;
+    event->filter = options->has_machine ? in_interrupt : NULL;
+}
+
+/* The kernel has refused an event that add_waking() added, the last ones. */
+static bool drop_waking(struct cn_sample_setup *setup,
+                        const struct cn_sample_options *options)
+{
+    if (setup->waking_count == 0)
+        return false;
+    for (; setup->waking_count > 0; setup->waking_count--)
+        free(setup->events.list[--setup->events.count].name);
+    say_no_waking(options, "the kernel refused the tracepoint " CN_SAMPLE_WAKING);
+    return true;
 }
 
 bool cn_sample_setup_events(struct cn_sample_setup *setup,
@@ -92,17 +156,13 @@ bool cn_sample_setup_events(struct cn_sample_setup *setup,
     if (options->has_switches && !has_switches &&
         !cn_sample_events_add(&setup->events, "context-switches", err))
         return false;
+    if (options->has_switches)
+        add_waking(setup, options);
     for (size_t i = 0; i < setup->events.count; i++) {
         set_frequency(options, &setup->events.list[i]);
-        complete(setup, options, &setup->events.list[i].attr);
+        complete(setup, options, &setup->events.list[i]);
     }
     return true;
-}
-
-static void say(const struct cn_sample_options *options, const char *text)
-{
-    if (options->say)
-        options->say(options->arg, text);
 }
 
 /* Continue with user code alone; false if that was already so. */
@@ -269,6 +329,9 @@ static bool yield_to(struct cn_sample_setup *setup,
         *ring_len /= 2;
         return true;
     }
+    if (event->is_waking && failure->error != ESRCH && failure->error != EMFILE &&
+        drop_waking(setup, options))
+        return true;
     switch (failure->error) {
     case EACCES:
     case EPERM:
@@ -318,7 +381,6 @@ bool cn_sample_setup_open(struct cn_sample_setup *setup,
         .tids = tids,
         .tid_count = tid_count,
         .data_len = first_ring_len(),
-        .has_copies = options->stacks == CN_SAMPLE_WHOLE,
         .register_len = 8 * (size_t)__builtin_popcountll(setup->register_mask),
     };
     struct cn_ring_failure failure;

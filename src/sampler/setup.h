@@ -15,6 +15,7 @@ struct cn_sample_setup {
     struct cn_sample_events events; /* as opened */
     uint64_t register_mask;         /* of the registers in samples */
     bool is_user_only;
+    size_t waking_count; /* of the last events: those of wake-ups, for --off-cpu */
 };
 
 /* Find the events by their names and fill in their attributes. */

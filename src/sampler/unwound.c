@@ -10,6 +10,7 @@
 #include "base/bytes/digits.h"
 #include "base/bytes/record.h"
 #include "base/text.h"
+#include "sampler/gpu.h"
 #include "sampler/kernel/kernel.h"
 #include "sampler/kernel/shared.h"
 #include "sampler/languages/frame_walk.h"
@@ -35,8 +36,14 @@ enum {
 /* What is read of a process beside its stack, for one sample. */
 enum { MEMORY_BYTES_MAX = 1 << 15, LANGUAGE_BYTES_MAX = 1 << 18 };
 
-/* Of stacks that are read on after the end of their copies. */
-enum { PAGE_LEN = 4096, LONGER_LEN_MAX = 1 << 16, LONGER_SAME_LEN = 256 };
+/* Of stacks that are read on after the end of their copies. On aarch64 the kernel copies 64 bytes at
+ * once, and ends before those that it can not copy. */
+enum {
+    PAGE_LEN = 4096,
+    LONGER_LEN_MAX = 1 << 16,
+    LONGER_SAME_LEN = 256,
+    COPIED_LEN_MAX = 64,
+};
 
 /* Frames of an interpreter that were read with a sample come before it, in a record of their own.
  * The two have not quite the same time. */
@@ -112,11 +119,13 @@ static struct cn_unwound_process *process_at(struct cn_unwound *stacks, uint32_t
 static void put_table(struct cn_unwound *stacks, uint32_t pid,
                       const struct cn_frame_table *table)
 {
+    if (stacks->gpu)
+        cn_sample_gpu_put_table(stacks->gpu, pid, table);
     if (stacks->timers)
         cn_timers_put_table(stacks->timers, pid, table);
-    else if (table)
+    if (stacks->kernel && table)
         cn_kernel_put_interpreter(stacks->kernel, pid, table);
-    else
+    else if (stacks->kernel)
         cn_kernel_remove_interpreter(stacks->kernel, pid);
 }
 
@@ -182,6 +191,7 @@ static void map(struct cn_unwound *stacks, struct cn_bytes record, uint16_t misc
     }
     struct cn_unwound_process *process = process_at(stacks, pid);
     struct cn_language_mapping mapping = {
+        .pid = pid,
         .begin = begin,
         .end = end,
         .file_off = cn_u64_get(record.ptr + FILE_OFF),
@@ -364,6 +374,19 @@ size_t cn_unwound_finish(struct cn_unwound *stacks, const struct cn_unwound_task
     return finish(stacks, process, task, is_whole, chain, count, most);
 }
 
+size_t cn_unwound_name(struct cn_unwound *stacks, const struct cn_unwound_task *task,
+                       const struct cn_frames_found *found, const uint64_t *words,
+                       uint64_t *chain, size_t count, size_t most)
+{
+    struct cn_unwound_process *process = process_at(stacks, task->pid);
+    struct cn_language_sample sample = {.tid = task->tid, .found = found, .words = words};
+
+    if (!process->languages)
+        return count;
+    cn_memory_begin(stacks->memory, (pid_t)task->pid, LANGUAGE_BYTES_MAX);
+    return cn_languages_finish(process->languages, &sample, chain, count, most);
+}
+
 /* The copy of a stack ends at a page that the program never touched, as programs have that reserve
  * much of their stacks. What follows is of outer callers: it is read now, if the end of the copy is
  * as it was. */
@@ -371,10 +394,11 @@ static struct cn_bytes lengthen(struct cn_unwound *stacks, uint64_t begin,
                                 struct cn_bytes stack)
 {
     uint64_t end = begin + stack.len;
+    size_t more = (size_t)(-end % PAGE_LEN); /* up to the end of the page */
     size_t same = stack.len < LONGER_SAME_LEN ? stack.len : LONGER_SAME_LEN;
     uint8_t now[LONGER_SAME_LEN];
 
-    if (stack.len == 0 || stack.len > LONGER_LEN_MAX || end % PAGE_LEN != 0 ||
+    if (stack.len == 0 || stack.len > LONGER_LEN_MAX || more >= COPIED_LEN_MAX ||
         !cn_memory_read(stacks->memory, end - same, now, same) ||
         memcmp(now, stack.ptr + stack.len - same, same) != 0)
         return stack;
@@ -382,9 +406,11 @@ static struct cn_bytes lengthen(struct cn_unwound *stacks, uint64_t begin,
         stacks->longer = cn_alloc(1, 2 * LONGER_LEN_MAX);
     memcpy(stacks->longer, stack.ptr, stack.len);
     size_t len = stack.len;
-    while (len - stack.len + PAGE_LEN <= LONGER_LEN_MAX &&
-           cn_memory_read(stacks->memory, begin + len, stacks->longer + len, PAGE_LEN))
-        len += PAGE_LEN;
+    for (more += more > 0 ? 0 : PAGE_LEN;
+         len - stack.len + more <= LONGER_LEN_MAX &&
+         cn_memory_read(stacks->memory, begin + len, stacks->longer + len, more);
+         more = PAGE_LEN)
+        len += more;
     return (struct cn_bytes){stacks->longer, len};
 }
 
@@ -441,7 +467,9 @@ static bool publish_table(struct cn_unwound *stacks, struct cn_unwound_process *
 
 void cn_unwound_publish(struct cn_unwound *stacks)
 {
-    for (size_t i = 0; (stacks->kernel || stacks->timers) && i < stacks->count; i++) {
+    bool has_readers = stacks->kernel || stacks->timers || stacks->gpu;
+
+    for (size_t i = 0; has_readers && i < stacks->count; i++) {
         struct cn_unwound_process *process = &stacks->processes[i];
 
         if (!process->space)

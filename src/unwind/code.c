@@ -175,23 +175,18 @@ static bool is_in_arm_plt(const struct cn_unwind_point *point)
     return false;
 }
 
-bool cn_unwind_arm_frame(const struct cn_unwind_point *point, uint64_t *len)
+/* The frame that code has made before an instruction of it. */
+static bool frame_at(const uint8_t *code, size_t at, uint64_t *len)
 {
     const uint32_t paciasp = 0xd503233f, pair_mask = 0xffc07fff;
     const uint32_t push = 0xa9807bfd; /* stp x29, x30, [sp, #-len]! */
     const uint32_t pop = 0xa8c07bfd;  /* ldp x29, x30, [sp], #len */
-    uint8_t code[ARM_SEARCH_LEN + 4];
-    uint64_t before = point->file_off < ARM_SEARCH_LEN ? point->file_off & ~UINT64_C(3)
-                                                       : ARM_SEARCH_LEN;
     bool is_after_return = false;
 
     *len = 0;
-    if (!point->module || cn_unwind_module_read(point->module, point->file_off - before,
-                                                code, (size_t)before + 4) < before + 4)
-        return false;
-    if (cn_u32_get(code + before) == paciasp || is_in_arm_plt(point))
+    if (cn_u32_get(code + at) == paciasp)
         return true;
-    for (uint64_t at = before; at > 0; at -= 4) {
+    for (size_t end = at > ARM_SEARCH_LEN ? at - ARM_SEARCH_LEN : 0; at > end; at -= 4) {
         uint32_t word = cn_u32_get(code + at - 4);
 
         if (word == paciasp || ((word & pair_mask) == pop && !is_after_return))
@@ -204,4 +199,29 @@ bool cn_unwind_arm_frame(const struct cn_unwind_point *point, uint64_t *len)
         is_after_return |= (word & 0xfffff3e0) == 0xd65f03c0 || word == 0xd65f0bff;
     }
     return false;
+}
+
+bool cn_unwind_arm_frame(const struct cn_unwind_point *point, uint64_t *len)
+{
+    uint8_t code[ARM_SEARCH_LEN + 4];
+    uint64_t before = point->file_off < ARM_SEARCH_LEN ? point->file_off & ~UINT64_C(3)
+                                                       : ARM_SEARCH_LEN;
+
+    *len = 0;
+    if (!point->module || cn_unwind_module_read(point->module, point->file_off - before,
+                                                code, (size_t)before + 4) < before + 4)
+        return false;
+    return is_in_arm_plt(point) || frame_at(code, (size_t)before, len);
+}
+
+bool cn_unwind_arm_frame_in(struct cn_bytes code, size_t at, uint64_t *len)
+{
+    struct cn_bytes near;
+
+    /* Handlers return to its first instruction, which is looked up by the byte before. */
+    for (size_t i = at < 4 ? at : at - 4; i <= at + 4; i += 4)
+        if (cn_bytes_slice(code, i, sizeof(arm_sigreturn), &near) &&
+            memcmp(near.ptr, arm_sigreturn, sizeof(arm_sigreturn)) == 0)
+            return false;
+    return cn_bytes_slice(code, at, 4, &near) && frame_at(code.ptr, at, len);
 }

@@ -124,6 +124,8 @@ static bool load_bytes(struct cn_unwind_modules *modules, struct cn_unwind_modul
     if (is_cached && !module->build_id[0] && read_cached(&module->table, elf.build_id))
         return true;
     cn_unwind_table_build(&module->table, &elf);
+    if (strcmp(module->path, "[vdso]") == 0 && module->table.row_count == 0)
+        cn_unwind_table_add_code(&module->table, &elf);
     if (is_cached)
         write_cached(&module->table, elf.build_id);
     return true;

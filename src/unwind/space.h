@@ -137,4 +137,7 @@ bool cn_unwind_is_after_call(struct cn_unwind_point *point,
  * its lower end; 0 if it has none. False if that is not seen. */
 bool cn_unwind_arm_frame(const struct cn_unwind_point *point, uint64_t *len);
 
+/* The same at an instruction of `code`. Also false for code that returns from signal handlers. */
+bool cn_unwind_arm_frame_in(struct cn_bytes code, size_t at, uint64_t *len);
+
 #endif

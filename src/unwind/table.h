@@ -73,6 +73,10 @@ static inline uint8_t cn_unwind_rule_flags(uint32_t word)
 /* A table without rows is still a table: of code that tells nothing. */
 void cn_unwind_table_build(struct cn_unwind_table *table,
                            const struct cn_unwind_elf *elf);
+/* Add rows that the code tells: for the vDSO of aarch64, which has no call frame information, and whose
+ * functions save x29 and x30 together or not at all. */
+void cn_unwind_table_add_code(struct cn_unwind_table *table,
+                              const struct cn_unwind_elf *elf);
 void cn_unwind_table_done(struct cn_unwind_table *table);
 
 /* The words of the rule of an address in the module; NULL if nothing is known. */

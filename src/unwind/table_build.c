@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "unwind/frames.h"
 #include "unwind/go_table.h"
+#include "unwind/space.h"
 #include "unwind/table.h"
 
 struct saved {
@@ -589,4 +590,39 @@ void cn_unwind_table_build(struct cn_unwind_table *table, const struct cn_unwind
     if (table->row_count == 0)
         add_frames(table, elf->debug_frame, true);
     add_go(table, elf->file);
+}
+
+void cn_unwind_table_add_code(struct cn_unwind_table *table,
+                              const struct cn_unwind_elf *elf)
+{
+    const struct cn_unwind_cie cie = {.return_register = CN_UNWIND_ARM_LR};
+    struct table_build b = {.table = table};
+
+    for (uint32_t i = 0; table->machine == CN_UNWIND_AARCH64 && i < table->segment_count;
+         i++) {
+        const struct cn_unwind_segment *segment = &table->segments[i];
+        struct cn_bytes code;
+
+        if (!cn_bytes_slice(elf->file, segment->file_off, segment->len, &code))
+            continue;
+        for (size_t at = 0; at + 4 <= code.len; at += 4) {
+            struct row_state state = {.cfa = CN_UNWIND_CFA_REGISTER,
+                                      .cfa_register = CN_UNWIND_ARM_SP};
+            uint64_t len;
+            bool is_known = cn_unwind_arm_frame_in(code, at, &len);
+
+            if (is_known && len > 0) {
+                state.cfa_offset = (int64_t)len;
+                state.changed = UINT64_C(1) << CN_UNWIND_ARM_FP | UINT64_C(1)
+                                                                      << CN_UNWIND_ARM_LR;
+                state.registers[CN_UNWIND_ARM_FP] =
+                    (struct saved){CN_UNWIND_AT_CFA, -(int64_t)len};
+                state.registers[CN_UNWIND_ARM_LR] =
+                    (struct saved){CN_UNWIND_AT_CFA, 8 - (int64_t)len};
+            }
+            add_row(table, segment->address + at,
+                    is_known ? add_rule(&b, &state, &cie) : 0);
+        }
+    }
+    cn_map_done(&b.rule_of);
 }

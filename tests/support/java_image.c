@@ -464,7 +464,7 @@ void cn_test_java_open(struct cn_test_java *java, uint8_t *image, size_t image_l
     java->state = cn_language_java.open(
         &java->memory,
         &(struct cn_language_mapping){CN_TEST_JAVA_BASE - 0x1000, CN_TEST_JAVA_BASE, 0,
-                                      cn_text_str(&path)},
+                                      cn_text_str(&path), 0},
         &java->names);
     cn_text_done(&path);
 }

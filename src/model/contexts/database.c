@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/search.h"
+#include "model/thread_runs.h"
 #include "model/thread_states.h"
 
 void cn_database_set_states(struct cn_database *db, const struct cn_thread_states *states)
@@ -29,6 +30,15 @@ uint64_t cn_database_state_count(const struct cn_database *db)
 
     for (uint32_t i = 0; db->states && i < db->profile_count; i++)
         count += db->states[i].count;
+    return count;
+}
+
+uint64_t cn_database_run_count(const struct cn_database *db)
+{
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; db->runs && i < db->profile_count; i++)
+        count += db->runs[i].count;
     return count;
 }
 

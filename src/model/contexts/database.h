@@ -28,7 +28,9 @@
 
 struct cn_database;
 struct cn_points;
+struct cn_thread_runs;
 struct cn_thread_states;
+struct cn_wakeup;
 
 struct cn_profile {
     bool is_summary;
@@ -173,6 +175,13 @@ struct cn_database_loss {
     uint64_t count;   /* at least 1 */
 };
 
+/* A call of one thread that started an operation of another profile, a stream of a GPU. */
+struct cn_launch {
+    uint64_t from_ns,
+        to_ns; /* since the epoch: of the call, and of the begin of the operation */
+    uint32_t from_profile, to_profile;
+};
+
 struct cn_database {
     const struct cn_database_ops *ops;
     const char *path; /* the directory; "" for one that lives in memory */
@@ -189,6 +198,11 @@ struct cn_database {
     const struct cn_points
         *points; /* costs of instructions; NULL: only those of contexts */
     const struct cn_thread_states *states; /* by profile, over time; NULL: unknown */
+    const struct cn_thread_runs *runs;     /* by profile, on processors; NULL: unknown */
+    const struct cn_wakeup *wakeups;       /* in any order */
+    size_t wakeup_count;
+    const struct cn_launch *launches; /* in any order; of recordings: see their work */
+    size_t launch_count;
     uint32_t context_limit;  /* all ids of contexts with values are below this */
     uint64_t context_weight; /* limit of the sum of the sizes of all context lists; with
                                 more, lists overlap or form a cycle */
@@ -229,8 +243,10 @@ static inline uint32_t cn_database_own_end(const struct cn_database *db)
 void cn_database_set_states(struct cn_database *db,
                             const struct cn_thread_states *states);
 
-/* How often threads change their states; 0 if these are unknown. */
+/* How often threads change their states, and on how many times on a processor is known; 0 if these are
+ * unknown. */
 uint64_t cn_database_state_count(const struct cn_database *db);
+uint64_t cn_database_run_count(const struct cn_database *db);
 
 /* For formats: add a warning; `is_damage` if part of the data could not be read. */
 CN_PRINTF(3, 4)

@@ -31,6 +31,7 @@ void cn_memory_database_free(struct cn_memory_database *m)
     for (uint32_t i = 0; i < m->db.profile_count; i++) {
         free(m->profiles[i].samples);
         cn_thread_states_done(&m->profiles[i].states);
+        cn_thread_runs_done(&m->profiles[i].runs);
     }
     free(m->kinds);
     free(m->scopes);
@@ -46,6 +47,8 @@ void cn_memory_database_free(struct cn_memory_database *m)
     free(m->by_context);
     free(m->context_starts);
     free(m->states);
+    free(m->runs);
+    free(m->wakeups);
     cn_points_done(&m->points);
     cn_map_done(&m->positions);
     cn_arena_done(&m->db.arena);
@@ -317,4 +320,20 @@ void cn_memory_database_take_states(struct cn_memory_database *m, uint32_t profi
     cn_thread_states_done(&m->profiles[profile].states);
     m->profiles[profile].states = *states;
     *states = (struct cn_thread_states){0};
+}
+
+void cn_memory_database_take_runs(struct cn_memory_database *m, uint32_t profile,
+                                  struct cn_thread_runs *runs)
+{
+    assert(!m->is_finished && profile < m->db.profile_count);
+    cn_thread_runs_done(&m->profiles[profile].runs);
+    m->profiles[profile].runs = *runs;
+    *runs = (struct cn_thread_runs){0};
+}
+
+void cn_memory_database_add_wakeup(struct cn_memory_database *m, struct cn_wakeup wakeup)
+{
+    assert(!m->is_finished && wakeup.from < m->db.profile_count &&
+           wakeup.to < m->db.profile_count);
+    CN_PUSH(m->wakeups, m->wakeup_count, m->wakeup_capacity, wakeup);
 }

@@ -79,6 +79,12 @@ void cn_memory_database_add_sample(struct cn_memory_database *m, uint32_t profil
 void cn_memory_database_take_states(struct cn_memory_database *m, uint32_t profile,
                                     struct cn_thread_states *states);
 
+/* On which processors a thread ran. Takes the list, and leaves an empty one. */
+void cn_memory_database_take_runs(struct cn_memory_database *m, uint32_t profile,
+                                  struct cn_thread_runs *runs);
+
+void cn_memory_database_add_wakeup(struct cn_memory_database *m, struct cn_wakeup wakeup);
+
 /* Compute the values of the other scopes from the point values of threads, and the
  * statistics of profile 0 from all of them. Fails if a formula cannot be parsed. */
 CN_CHECK bool cn_memory_database_propagate(struct cn_memory_database *m,

@@ -198,6 +198,18 @@ static void list_states(struct cn_memory_database *m)
         cn_database_set_states(&m->db, m->states);
 }
 
+static void list_runs(struct cn_memory_database *m)
+{
+    m->runs = cn_alloc(m->db.profile_count, sizeof(*m->runs));
+    for (uint32_t i = 0; i < m->db.profile_count; i++) {
+        m->runs[i] = m->profiles[i].runs;
+        if (m->runs[i].count > 0)
+            m->db.runs = m->runs;
+    }
+    m->db.wakeups = m->wakeups;
+    m->db.wakeup_count = m->wakeup_count;
+}
+
 struct cn_database *cn_memory_database_finish(struct cn_memory_database *m)
 {
     assert(!m->is_finished);
@@ -219,6 +231,7 @@ struct cn_database *cn_memory_database_finish(struct cn_memory_database *m)
     m->values = NULL;
     find_time_span(m);
     list_states(m);
+    list_runs(m);
     cn_taxonomy_build(&m->db.taxonomy, &m->db.metrics, &m->db.arena);
     return &m->db;
 }

@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "model/contexts/memory.h"
 #include "model/contexts/points.h"
+#include "model/thread_runs.h"
 #include "model/thread_states.h"
 
 /* The arrays of a struct cn_metric. */
@@ -34,6 +35,7 @@ struct cn_memory_profile {
     struct cn_sample *samples;
     size_t sample_count, sample_capacity;
     struct cn_thread_states states;
+    struct cn_thread_runs runs;
 };
 
 struct cn_memory_database {
@@ -65,7 +67,10 @@ struct cn_memory_database {
     struct cn_value *by_context; /* sorted by (context, metric, profile) */
     struct cn_points points;
     struct cn_thread_states *states; /* by profile, borrowed from them, once finished */
-    size_t *context_starts;          /* context_limit + 1 positions in by_context */
+    struct cn_thread_runs *runs;     /* the same */
+    struct cn_wakeup *wakeups;
+    size_t wakeup_count, wakeup_capacity;
+    size_t *context_starts; /* context_limit + 1 positions in by_context */
 };
 
 /* Add the statistics of profile 0 over the values of threads. */

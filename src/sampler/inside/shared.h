@@ -1,4 +1,5 @@
-/* Memory shared by cairn sample and the programs that sample themselves by signals.
+/* Memory shared by cairn sample and the programs that sample themselves: by signals, and at
+ * allocations.
  *
  * A program takes a slot, fills it and marks it as full; cairn empties it. A slot whose
  * program ended while it filled it is taken back.
@@ -8,16 +9,21 @@
 #define CN_SAMPLER_INSIDE_SHARED_H
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "sampler/languages/frame_walk.h"
 
 #define CN_INSIDE_LIBRARY "libcairn-sample.so"
 #define CN_INSIDE_ENV     "CAIRN_SAMPLE" /* path of the memory */
+/* The same for the library that samples allocations. */
+#define CN_INSIDE_MEMORY_LIBRARY "libcairn-memory.so"
+#define CN_INSIDE_MEMORY_ENV     "CAIRN_MEMORY"
 
 enum {
-    CN_INSIDE_MAGIC = 0x73616d32,
-    CN_INSIDE_SLOTS = 128,
+    CN_INSIDE_MAGIC = 0x73616d33,
+    CN_INSIDE_SLOTS = 1024,
+    CN_INSIDE_RELEASES = 1 << 14,
     CN_INSIDE_COPY_MAX = 60 << 10,
     CN_INSIDE_REGISTERS = 33,
     CN_INSIDE_TABLES = 64, /* processes whose frames are read inside */
@@ -30,6 +36,31 @@ enum cn_inside_state { CN_INSIDE_FREE, CN_INSIDE_FILLING, CN_INSIDE_FULL };
 enum cn_inside_kind {
     CN_INSIDE_SAMPLE, /* registers, and a copy of the stack */
     CN_INSIDE_BEGIN,  /* of a process: the text of /proc/self/maps */
+    CN_INSIDE_ALLOC,  /* a sample of an allocation */
+};
+
+struct cn_inside_alloc {
+    uint64_t address, size, usable_size;
+    uint64_t old_size;   /* of the block that it replaces; 0: none */
+    uint64_t caller;     /* return address in the function that allocated */
+    uint32_t image;      /* the program that the process runs */
+    uint32_t is_mapping; /* made by mmap() */
+};
+
+/* A block that was sampled is freed. */
+struct cn_inside_release {
+    _Atomic uint32_t state;
+    uint32_t pid, tid, image;
+    uint64_t time_ns, address;
+    uint32_t is_next; /* the thread has allocated nothing since the block */
+};
+
+/* What is said about a program (notes of the memory). */
+enum {
+    CN_INSIDE_HAS_MEMORY = 1,    /* its allocations are sampled */
+    CN_INSIDE_OWN_MALLOC = 2,    /* it has its own malloc(): they are not */
+    CN_INSIDE_OWN_NEW = 4,       /* operator new is that of an allocator: not seen */
+    CN_INSIDE_RELEASES_FULL = 8, /* releases are missing */
 };
 
 struct cn_inside_slot {
@@ -40,7 +71,7 @@ struct cn_inside_slot {
     uint64_t registers[CN_INSIDE_REGISTERS]; /* by number in DWARF */
     uint32_t period_count; /* of the timer, since the last sample of the thread */
     uint32_t copy_len;
-    uint8_t copy[CN_INSIDE_COPY_MAX];
+    struct cn_inside_alloc alloc;
     /* Frames of an interpreter, and blocks of memory while they are read: the stack of a handler
      * may be small. */
     uint32_t has_frames;
@@ -49,6 +80,7 @@ struct cn_inside_slot {
         uint64_t begin; /* 1: nothing */
         uint8_t bytes[CN_INSIDE_BLOCK_LEN];
     } blocks[CN_INSIDE_BLOCKS];
+    uint8_t copy[CN_INSIDE_COPY_MAX]; /* of which copy_len are there */
 };
 
 /* How frames of a process are read. What is read while the sampler changes it is checked as all
@@ -61,9 +93,15 @@ struct cn_inside_table {
 struct cn_inside_shared {
     uint32_t magic;
     uint32_t period_ns;
+    uint64_t interval;     /* bytes between samples of allocations; 0: none */
     _Atomic uint32_t next; /* slot */
+    _Atomic uint32_t next_release;
     _Atomic uint32_t is_over;
+    _Atomic uint32_t notes;
     _Atomic uint64_t lost_count;
+    _Atomic uint64_t
+        lost_alloc_count; /* samples of allocations without a slot, or a place */
+    struct cn_inside_release releases[CN_INSIDE_RELEASES];
     struct cn_inside_table tables[CN_INSIDE_TABLES];
     struct cn_inside_slot slots[CN_INSIDE_SLOTS];
 };

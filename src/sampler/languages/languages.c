@@ -7,11 +7,17 @@
 #include "sampler/languages/runtimes.h"
 
 static const struct cn_language_runtime *const runtimes[] = {
-    &cn_language_go,          &cn_language_java,
-    &cn_language_python,      &cn_language_javascript,
-    &cn_language_perl,        &cn_language_php,
-    &cn_language_ruby,        &cn_language_pcre,
-    &cn_language_unsupported, NULL,
+    &cn_language_go,
+    &cn_language_java,
+    &cn_language_python,
+    &cn_language_javascript,
+    &cn_language_perl,
+    &cn_language_php,
+    &cn_language_ruby,
+    &cn_language_pcre,
+    &cn_language_erlang,
+    &cn_language_unsupported,
+    NULL,
 };
 
 /* A run-time of a process. */

@@ -29,6 +29,7 @@ struct cn_language_mapping {
     uint64_t begin, end;
     uint64_t file_off; /* of `begin` */
     const char *path;  /* as this process can open it */
+    uint32_t pid;
 };
 
 /* A stack that was unwound. */

@@ -2,8 +2,9 @@
  *
  * The library calls such code through a register and in few places. The code keeps the return
  * address in its frame, at an offset that is not known: it is the first word of the stack that is
- * such a place. On aarch64 the frame pointer of the caller lies before it, and is its stack
- * pointer as well: frame records are at the end of frames.
+ * such a place. On aarch64 the frame pointer of the caller lies before it. Its stack pointer is
+ * not known: the code saves some registers after the two, and the caller may have its own two
+ * anywhere in its frame.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -69,14 +70,11 @@ static bool undo(void *state, struct cn_unwind_step *step)
         if (is_after_call(pcre, word, is_arm) && (!is_arm || before > at)) {
             step->registers = (struct cn_unwind_registers){
                 .machine = step->registers.machine,
-                .known = UINT64_C(1) << pc | UINT64_C(1) << sp,
+                .known = UINT64_C(1) << pc | UINT64_C(1)
+                                                 << (is_arm ? CN_UNWIND_ARM_FP : sp),
             };
             step->registers.value[pc] = word;
-            step->registers.value[sp] = is_arm ? before : at;
-            if (is_arm) {
-                step->registers.known |= UINT64_C(1) << CN_UNWIND_ARM_FP;
-                step->registers.value[CN_UNWIND_ARM_FP] = before;
-            }
+            step->registers.value[is_arm ? CN_UNWIND_ARM_FP : sp] = is_arm ? before : at;
             step->frames[0] = cn_stored_names_address(
                 pcre->names, &(struct cn_stored_frame){.function = "(regexp)"});
             step->frame_count = 1;

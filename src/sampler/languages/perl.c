@@ -69,6 +69,7 @@ enum {
     AT_SUB,
     AT_SUM,
     AT_REQUIRED,
+    AT_CHARS, /* the first of the name of what is required */
     AT_ARRAY,
     ROW_LEN
 };
@@ -107,6 +108,7 @@ static void make_tables(struct cn_perl *p)
     const struct cn_perl_layout *l = p->layout;
     struct cn_frame_table *t = &p->interpreted.table;
     enum { LINE = CN_FRAME_FOUND + 2, SUB = CN_FRAME_FOUND + 5, BODY };
+    enum { REQUIRED = CN_FRAME_FOUND + 8, CHARS };
 
     *t = (struct cn_frame_table){
         .language = CN_LANGUAGE_PERL,
@@ -126,7 +128,7 @@ static void make_tables(struct cn_perl *p)
                 {CN_FRAME_FOUND, HEAD_FILE, {0}, LINE_FILE},
             },
         .row_len = ROW_LEN,
-        .read_count = 10,
+        .read_count = 12,
         .reads =
             {
                 {CN_FRAME_SELF, AT_KIND, {0}, CONTEXT_KIND},
@@ -138,6 +140,8 @@ static void make_tables(struct cn_perl *p)
                 {SUB, AT_SUM, {0}, VALUE_BODY},
                 {BODY, AT_SUM, {0}, SUB_NAME},
                 {CN_FRAME_SELF, AT_REQUIRED, {0}, l->required},
+                {REQUIRED, CN_FRAME_NOWHERE, {0}, VALUE_DATA},
+                {CHARS, AT_CHARS, {0}, 0},
                 {CN_FRAME_ARRAY, AT_ARRAY, {0}, l->array_kind},
             },
     };
@@ -280,17 +284,22 @@ static const struct cn_language_text *read_sub(struct cn_perl *p, uint64_t sub,
     return added;
 }
 
-/* The name of the file that a context requires, a value with a string. */
-static void print_required(struct cn_perl *p, uint64_t value, struct cn_text *out)
+/* The name of the file that a context requires: a value with a string, which begins as it did at the
+ * sample, unless the file is complete and another value has its place. */
+static void print_required(struct cn_perl *p, const uint64_t *row, struct cn_text *out)
 {
     char chars[NAME_MAX];
-    uint64_t data;
+    uint64_t value = row[AT_REQUIRED], data, first;
 
-    if (value != 0 && cn_memory_u64(p->memory, value + VALUE_DATA, &data) && data != 0 &&
-        cn_memory_string(p->memory, data, chars, sizeof(chars)))
+    if (value == 0)
+        cn_text_str_add(out, "(eval)");
+    else if (cn_memory_u64(p->memory, value + VALUE_DATA, &data) && data != 0 &&
+             cn_memory_u64(p->memory, data & ~(uint64_t)CN_FRAME_TAGS, &first) &&
+             first == row[AT_CHARS] &&
+             cn_memory_string(p->memory, data, chars, sizeof(chars)) && chars[0])
         cn_text_printf(out, "require %s", chars);
     else
-        cn_text_str_add(out, "(eval)");
+        cn_text_str_add(out, "(require)");
 }
 
 static bool name_row(struct cn_perl *p, const uint64_t *row, struct cn_text *out,
@@ -300,7 +309,7 @@ static bool name_row(struct cn_perl *p, const uint64_t *row, struct cn_text *out
 
     switch (row[AT_KIND] & KIND_MASK) {
     case KIND_EVAL:
-        print_required(p, row[AT_REQUIRED], out);
+        print_required(p, row, out);
         return true;
     case KIND_NONE:
         cn_text_str_add(out, "(sort block)");

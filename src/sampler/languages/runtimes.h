@@ -6,6 +6,7 @@
 
 #include "sampler/languages/languages.h"
 
+extern const struct cn_language_runtime cn_language_erlang;
 extern const struct cn_language_runtime cn_language_go;
 extern const struct cn_language_runtime cn_language_java;
 extern const struct cn_language_runtime cn_language_python;

@@ -1,7 +1,10 @@
 /* Run-times whose functions can not be shown. `cairn sample` names them, so that users do not look for their functions. */
 #include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
@@ -16,7 +19,6 @@ struct unsupported {
 
 static const struct unsupported list[] = {
     {"libcoreclr.so", ".NET", "export DOTNET_PerfMapEnabled=1"},
-    {"beam.smp", "Erlang", "erl +JPperf true"},
     {"libmonosgen-*.so*", "Mono", NULL},
     {"pypy*", "PyPy", NULL},
     {"libpypy*", "PyPy", NULL},
@@ -40,22 +42,33 @@ static bool is_unsupported(const char *path)
     return find(path);
 }
 
+/* One of a process. */
+struct found {
+    const struct unsupported *what;
+    uint32_t pid;
+};
+
 static void *open_unsupported(struct cn_memory *memory,
                               const struct cn_language_mapping *mapping,
                               struct cn_stored_names *names)
 {
-    const struct unsupported **state = cn_alloc(1, sizeof(*state));
+    struct found *found = cn_alloc(1, sizeof(*found));
 
     (void)memory;
     (void)names;
-    *state = find(mapping->path);
-    return state;
+    *found = (struct found){find(mapping->path), mapping->pid};
+    return found;
 }
 
 static char *hint(const void *state)
 {
-    const struct unsupported *what = *(const struct unsupported *const *)state;
+    const struct found *found = state;
+    const struct unsupported *what = found->what;
+    char map[64];
 
+    (void)snprintf(map, sizeof(map), "/tmp/perf-%" PRIu32 ".map", found->pid);
+    if (what->help && access(map, R_OK) == 0)
+        return NULL;
     return cn_strprintf("not supported: functions of %s are not shown%s%s", what->name,
                         what->help ? ", unless it writes their names: " : "",
                         what->help ? what->help : "");

@@ -18,7 +18,7 @@
 #include "base/bytes/record.h"
 #include "sampler/rings.h"
 
-enum { DATA_LEN = 1 << 12, REGISTERS = 2, RINGS = 2, MANY = 20000 };
+enum { DATA_LEN = 1 << 12, REGISTERS = 2, FIELDS_LEN = 36, RINGS = 2, MANY = 20000 };
 
 /* Rings as the kernel would fill them. */
 struct fake {
@@ -26,6 +26,15 @@ struct fake {
     struct perf_event_mmap_page pages[RINGS];
     uint8_t data[RINGS][DATA_LEN];
 };
+
+/* Samples of the first event have copies of stacks, those of the second fields of a tracepoint as well,
+ * those of the third neither. */
+static struct cn_sample_event event_list[] = {
+    {.attr.sample_type = PERF_SAMPLE_STACK_USER},
+    {.attr.sample_type = PERF_SAMPLE_STACK_USER | PERF_SAMPLE_RAW},
+    {.attr.sample_type = PERF_SAMPLE_RAW},
+};
+static const struct cn_sample_events all_events = {event_list, 3, 3};
 
 static struct fake *fake_new(void)
 {
@@ -35,7 +44,7 @@ static struct fake *fake_new(void)
     *rings = (struct cn_rings){
         .list = cn_alloc(RINGS, sizeof(*rings->list)),
         .count = RINGS,
-        .has_copies = true,
+        .events = &all_events,
         .register_len = 8 * REGISTERS,
         .joined = cn_alloc(1, 1 << 16),
         .taken = cn_alloc(RINGS + 1, sizeof(*rings->taken)),
@@ -43,6 +52,8 @@ static struct fake *fake_new(void)
         .kept = cn_alloc(RINGS + 1, sizeof(*rings->kept)),
     };
     cn_lock_init(&rings->lock);
+    for (uint32_t i = 0; i < all_events.count; i++)
+        *cn_map_at(&rings->event_of, i, 0) = i;
     for (size_t i = 0; i < RINGS; i++)
         rings->list[i] = (struct cn_ring){.map = &fake->pages[i],
                                           .data = fake->data[i],
@@ -85,19 +96,25 @@ static bool put_other(struct fake *fake, size_t ring, uint64_t number, uint64_t 
     return put(fake, ring, record, sizeof(record));
 }
 
-/* A sample with `used` bytes of a stack, of `room`. */
-static bool put_sample(struct fake *fake, size_t ring, uint64_t time_ns, uint64_t room,
-                       uint64_t used)
+/* A sample of an event with `used` bytes of a stack, of `room`. */
+static bool put_sample_of(struct fake *fake, uint64_t event, size_t ring,
+                          uint64_t time_ns, uint64_t room, uint64_t used)
 {
     size_t at = CN_RING_SAMPLE_CHAIN_OFF;
     uint8_t record[1024] = {0};
 
     cn_u32_put(record, PERF_RECORD_SAMPLE);
+    cn_u64_put(record + CN_RING_SAMPLE_ID_OFF, event);
     cn_u64_put(record + CN_RING_SAMPLE_TIME_OFF, time_ns);
     cn_u64_put(record + at, 1); /* the chain */
     cn_u64_put(record + at + 8, 0x1234);
-    cn_u64_put(record + at + 16, PERF_SAMPLE_REGS_ABI_64);
-    at += 24 + 8 * REGISTERS;
+    at += 16;
+    if (event_list[event].attr.sample_type & PERF_SAMPLE_RAW) {
+        cn_u32_put(record + at, FIELDS_LEN);
+        at += 4 + FIELDS_LEN;
+    }
+    cn_u64_put(record + at, PERF_SAMPLE_REGS_ABI_64);
+    at += 8 + 8 * REGISTERS;
     cn_u64_put(record + at, room);
     at += 8;
     if (room > 0) {
@@ -108,6 +125,12 @@ static bool put_sample(struct fake *fake, size_t ring, uint64_t time_ns, uint64_
     }
     cn_u16_put(record + 6, (uint16_t)at);
     return put(fake, ring, record, at);
+}
+
+static bool put_sample(struct fake *fake, size_t ring, uint64_t time_ns, uint64_t room,
+                       uint64_t used)
+{
+    return put_sample_of(fake, 0, ring, time_ns, room, used);
 }
 
 struct seen {
@@ -181,6 +204,26 @@ static void leaves_out_what_was_not_copied(void **state)
             assert_int_equal(seen.last[off + 8 + i], (uint8_t)(i * 7));
         if (used > 0)
             assert_int_equal(cn_u64_get(seen.last + off + 8 + rounded), used);
+        fake_free(fake);
+    }
+}
+
+/* The copy is after the fields; of an event without copies nothing is left out. */
+static void finds_the_copy_after_the_fields_of_a_tracepoint(void **state)
+{
+    const size_t off = CN_RING_SAMPLE_CHAIN_OFF + 24 + 4 + FIELDS_LEN + 8 * REGISTERS;
+    struct cn_error err = {0};
+
+    (void)state;
+    for (uint64_t event = 1; event <= 2; event++) {
+        struct fake *fake = fake_new();
+        struct seen seen = {0};
+
+        assert_true(put_sample_of(fake, event, 0, 5, 64, 16));
+        assert_true(cn_rings_read(&fake->rings, 100, see, &seen, &err));
+        assert_int_equal(seen.count, 1);
+        assert_int_equal(seen.lens[0], off + 8 + (event == 1 ? 16 : 64) + 8);
+        assert_int_equal(cn_u64_get(seen.last + off), event == 1 ? 16 : 64);
         fake_free(fake);
     }
 }
@@ -268,6 +311,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(delivers_in_the_order_of_time),
         cmocka_unit_test(leaves_out_what_was_not_copied),
+        cmocka_unit_test(finds_the_copy_after_the_fields_of_a_tracepoint),
         cmocka_unit_test(numbers_of_samples_are_not_trusted),
         cmocka_unit_test(two_threads_may_empty_the_rings),
     };

@@ -493,11 +493,52 @@ static void real_files_have_tables(void **state)
     cn_file_close(&file);
 }
 
+/* As the vDSO has it: a function that saves its frame and returns in its middle, and the way out of
+ * signal handlers. */
+static void code_of_the_vdso_tells_its_frames(void **state)
+{
+    static const uint32_t code[] = {
+        0xd503233f, /* paciasp */
+        0xa9be7bfd, /* stp x29, x30, [sp, #-32]! */
+        0xd503201f, /* nop */
+        0xa8c27bfd, /* ldp x29, x30, [sp], #32 */
+        0xd50323bf, /* autiasp */
+        0xd65f03c0, /* ret */
+        0xd503201f, /* nop, with the frame */
+        0xd503201f, /* nop, before the trampoline */
+        0xd2801168, /* mov x8, #139 */
+        0xd4000001, /* svc #0 */
+        0xd503233f, /* paciasp */
+    };
+    static const int32_t frames[] = {0, 0, 32, 32, 0, 0, 32, -1, -1, -1, 0};
+    const struct cn_unwind_elf elf = {
+        .machine = CN_UNWIND_AARCH64,
+        .segments = {{.address = 0x400, .file_off = 0, .len = sizeof(code)}},
+        .segment_count = 1,
+        .file = {(const uint8_t *)code, sizeof(code)},
+    };
+    struct cn_unwind_table table;
+
+    (void)state;
+    cn_unwind_table_build(&table, &elf);
+    assert_int_equal(table.row_count, 0);
+    cn_unwind_table_add_code(&table, &elf);
+    for (size_t i = 0; i < sizeof(code) / sizeof(code[0]); i++) {
+        if (frames[i] < 0)
+            assert_null(cn_unwind_table_find(&table, 0x400 + 4 * i));
+        else
+            check_cfa(&table, 0x400 + 4 * i, CN_UNWIND_ARM_SP, frames[i],
+                      frames[i] > 0 ? 2 : 0);
+    }
+    cn_unwind_table_done(&table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_the_states_between_locations),
         cmocka_unit_test(signed_return_addresses_are_known),
+        cmocka_unit_test(code_of_the_vdso_tells_its_frames),
         cmocka_unit_test(a_cached_table_is_the_same_and_damage_is_refused),
         CN_SCRATCH_TEST(frames_are_left_by_their_rules),
         CN_SCRATCH_TEST(files_are_found_by_build_id),

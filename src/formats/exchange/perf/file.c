@@ -317,6 +317,8 @@ static bool read_record(struct cn_perf_file *file, const struct cn_perf_record *
                         struct cn_error *err)
 {
     struct cn_bytes body = record->body, bytes;
+    struct cn_perf_memory memory;
+    struct cn_perf_gpu gpu;
 
     switch (record->head.type) {
     case CN_PERF_MMAP:
@@ -346,6 +348,17 @@ static bool read_record(struct cn_perf_file *file, const struct cn_perf_record *
             read_feature(file, cn_u64_get(body.ptr), bytes);
         return true;
     case CN_PERF_HEADER_EVENT_TYPE:
+        if (cn_perf_gpu_decode(body, &gpu) && gpu.magic == CN_PERF_GPU_MAGIC) {
+            CN_PUSH(file->order, file->order_count, file->order_capacity,
+                    (struct cn_perf_at){gpu.time_ns, record->off});
+            return true;
+        }
+        if (cn_perf_memory_decode(body, &memory) &&
+            memory.magic == CN_PERF_MEMORY_MAGIC) {
+            CN_PUSH(file->order, file->order_count, file->order_capacity,
+                    (struct cn_perf_at){memory.time_ns, record->off});
+            return true;
+        }
         cn_stored_names_decode(&file->stored, body);
         return true;
     case CN_PERF_COMPRESSED:

@@ -68,6 +68,38 @@ CN_RECORD(cn_perf_attr, CN_PERF_ATTR, 0x80);
     F(0x14, u32, first_line, "of the function; 0 if unknown")
 CN_RECORD(cn_perf_stored, CN_PERF_STORED, 0x18);
 
+/* GPU work of a thread, written by cairn: the body of a record of CN_PERF_HEADER_EVENT_TYPE. Records of
+ * formats/gpu/format.h follow. */
+#define CN_PERF_GPU_MAGIC UINT64_C(0x6b726f5755504743) /* "CGPUWork" */
+#define CN_PERF_GPU(F)                                            \
+    F(0x00, u64, magic, "")                                       \
+    F(0x08, u64, time_ns, "mappings of before name the addresses") \
+    F(0x10, u32, pid, "")                                         \
+    F(0x14, u32, tid, "")                                         \
+    F(0x18, u32, image, "of the block")
+CN_RECORD(cn_perf_gpu, CN_PERF_GPU, 0x20);
+
+/* Allocated memory, written by cairn: the body of a record of CN_PERF_HEADER_EVENT_TYPE. Return
+ * addresses follow, the innermost first. */
+#define CN_PERF_MEMORY_MAGIC UINT64_C(0x79726f6d654d4e43) /* "CNMemory" */
+#define CN_PERF_MEMORY(F)                                                            \
+    F(0x00, u64, magic, "")                                                          \
+    F(0x08, u64, time_ns, "")                                                        \
+    F(0x10, u32, pid, "")                                                            \
+    F(0x14, u32, tid, "")                                                            \
+    F(0x18, u32, image, "another one after an exec")                                 \
+    F(0x1c, u32, kind, "1: allocation, 2: free, 3: end of the recording")            \
+    F(0x20, u64, address, "of the block")                                            \
+    F(0x28, u64, size, "requested; at the end: sampled allocations that were lost")  \
+    F(0x30, u64, usable_size, "")                                                    \
+    F(0x38, u64, old_size, "of a block that was reallocated; 0: it was not")         \
+    F(0x40, u64, interval, "bytes between samples, in the mean; 0: all are there")   \
+    F(0x48, u32, address_count, "")                                                  \
+    F(0x4c, u32, flags, "1: the next call of the thread, 2: frees are missing, 4: mmap()")
+CN_RECORD(cn_perf_memory, CN_PERF_MEMORY, 0x50);
+enum { CN_PERF_IS_ALLOC = 1, CN_PERF_IS_RELEASE = 2, CN_PERF_IS_MEMORY_END = 3 };
+enum { CN_PERF_MEMORY_IS_NEXT = 1, CN_PERF_MEMORY_IS_CUT = 2, CN_PERF_MEMORY_IS_MAPPING = 4 };
+
 /* Names of the addresses that were sampled: the section CN_PERF_FEATURE_SYMBOLS, a zstd frame. After
  * this head, strings, each with a NUL, levels and symbols. Strings are referred to by
  * number, in the order of the table; UINT32_MAX is none. */
@@ -123,6 +155,7 @@ enum {
 /* Of cn_perf_attr.type and .config. */
 enum {
     CN_PERF_TYPE_SOFTWARE = 1,
+    CN_PERF_TYPE_TRACEPOINT = 2,
     CN_PERF_SOFTWARE_SWITCHES = 3,
     CN_PERF_SOFTWARE_DUMMY = 9,
 };
@@ -139,7 +172,8 @@ enum cn_perf_type {
     CN_PERF_SWITCH = 14,
     CN_PERF_SWITCH_CPU_WIDE = 15,
     CN_PERF_HEADER_ATTR = 64,
-    CN_PERF_HEADER_EVENT_TYPE = 65, /* of old versions; frames of cairn */
+    CN_PERF_HEADER_EVENT_TYPE =
+        65,                    /* of old versions; frames, GPU work, memory of cairn */
     CN_PERF_TRACING_DATA = 66, /* its data follows, of the size in its first 4 bytes */
     CN_PERF_HEADER_BUILD_ID = 67,
     CN_PERF_FINISHED_ROUND = 68, /* later records are not older than those of before */

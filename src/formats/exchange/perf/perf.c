@@ -16,7 +16,9 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "formats/exchange/perf/address_space.h"
+#include "formats/exchange/perf/gpu.h"
 #include "formats/exchange/perf/hints.h"
+#include "formats/exchange/perf/memory.h"
 #include "formats/exchange/perf/names.h"
 #include "formats/exchange/perf/read.h"
 #include "formats/exchange/perf/stack.h"
@@ -24,6 +26,8 @@
 #include "formats/exchange/read/stacks/import.h"
 #include "model/contexts/database.h"
 #include "symbols/program/resolver.h"
+
+#define NS_PER_S UINT64_C(1000000000)
 
 static const char description[] = "samples of perf record";
 
@@ -45,6 +49,7 @@ struct perf_reading {
     uint32_t metrics[CN_PERF_EVENT_MAX];
     double scales[CN_PERF_EVENT_MAX];
     enum cn_perf_sample_kind kinds[CN_PERF_EVENT_MAX];
+    enum cn_perf_sched_kind sched[CN_PERF_EVENT_MAX];
     struct cn_map
         chain_of; /* by call chain, mode and generation of the process: `chains` */
     struct perf_chain *chains;
@@ -56,22 +61,27 @@ struct perf_reading {
     struct cn_perf_stacks stacks;
     struct cn_perf_counters counters;
     struct cn_perf_hints hints;
+    struct cn_perf_gpu_work gpu;
+    struct cn_perf_heap heap;
 };
 
 /* The context of a sample: its call chain, and the line of the innermost frame. A chain
  * begins with the innermost address. The others are return addresses: the call is before
- * them. The first address of the user below those of the kernel was interrupted. */
+ * them. The first address of the user below those of the kernel was interrupted; the innermost one is
+ * a return address as well if `is_interrupted` is false: the chain of a call. The outermost one is
+ * below `base`; CN_NONE: below the start of its thread, and the ranges of `node` there. */
 static struct perf_chain resolve_chain(struct perf_reading *r,
                                        const struct cn_perf_sample *sample,
                                        const struct cn_perf_process *process,
-                                       bool is_kernel)
+                                       bool is_kernel, bool is_interrupted, uint32_t base,
+                                       uint32_t node)
 {
     size_t count = sample->chain.len / 8, depth = 0;
     uint32_t stack[CN_IMPORT_DEPTH_MAX], context;
     struct cn_perf_frames innermost = {0}, outermost = {0};
     struct perf_chain chain = {0};
     bool is_below_start = false; /* stripped programs have no name of their start */
-    bool is_interrupted = true;
+    bool has_line = is_interrupted;
 
     for (size_t i = 0; i < (count ? count : 1); i++) {
         uint64_t ip = count ? cn_u64_get(sample->chain.ptr + 8 * i) : sample->ip;
@@ -100,13 +110,16 @@ static struct perf_chain resolve_chain(struct perf_reading *r,
     else if (is_below_start)
         outermost.entry = CN_ENTRY_MAIN_THREAD;
     chain.is_whole = outermost.entry != CN_ENTRY_UNKNOWN;
-    context = cn_import_entry(r->import, outermost.entry);
+    context = base != CN_NONE
+                  ? base
+                  : cn_perf_gpu_range_context(
+                        &r->gpu, cn_import_entry(r->import, outermost.entry), node);
     while (depth > 0)
         context = cn_import_call(r->import, context, stack[--depth]);
-    if (innermost.file)
+    if (innermost.file && has_line)
         context = cn_import_line(r->import, context, innermost.file, innermost.line);
     chain.spot.context = context;
-    if (innermost.module && !innermost.is_of_time)
+    if (innermost.module && !innermost.is_of_time && has_line)
         chain.spot.point = 1 + cn_import_point(r->import, context, innermost.module,
                                                innermost.build_id, innermost.offset);
     return chain;
@@ -117,7 +130,10 @@ static struct perf_chain chain_of(struct perf_reading *r,
                                   const struct cn_perf_sample *sample, bool is_kernel)
 {
     const struct cn_perf_process *process = cn_perf_process_at(&r->spaces, sample->pid);
-    uint64_t seed = (uint64_t)process->generation << 1 | is_kernel;
+    uint32_t node =
+        cn_perf_gpu_ranges_at(&r->gpu, sample->pid, sample->tid, sample->time_ns);
+    uint64_t seed = ((uint64_t)process->generation << 1 | is_kernel) ^ (uint64_t)node
+                                                                           << 32;
     uint64_t key = sample->chain.len > 0
                        ? XXH3_64bits_withSeed(sample->chain.ptr, sample->chain.len, seed)
                        : XXH3_64bits_withSeed(&sample->ip, sizeof(sample->ip), seed);
@@ -125,7 +141,8 @@ static struct perf_chain chain_of(struct perf_reading *r,
 
     if (at != UINT32_MAX)
         return r->chains[at];
-    struct perf_chain chain = resolve_chain(r, sample, process, is_kernel);
+    struct perf_chain chain =
+        resolve_chain(r, sample, process, is_kernel, true, CN_NONE, node);
     if (!chain.is_of_time) {
         *cn_map_at(&r->chain_of, key, 0) = (uint32_t)r->chain_count;
         CN_PUSH(r->chains, r->chain_count, r->chain_capacity, chain);
@@ -145,6 +162,37 @@ static bool add_value(struct perf_reading *r, uint32_t thread, struct cn_perf_sp
     return cn_import_add(r->import, number, spot.context, metric, value, err);
 }
 
+/* Clocks count nanoseconds. Counters of the processor are read as often as their frequency says, at
+ * least while their period follows it. */
+static uint64_t tick_of(const struct perf_reading *r, const struct cn_perf_sample *sample)
+{
+    const struct cn_perf_attr *attr = &r->file.events[sample->event].attr;
+
+    if (r->kinds[sample->event] == CN_PERF_OF_CLOCK)
+        return sample->period;
+    return r->kinds[sample->event] == CN_PERF_OF_WORK &&
+                   attr->type != CN_PERF_TYPE_TRACEPOINT &&
+                   attr->flags & CN_PERF_FLAG_FREQ && attr->sample_period > 0
+               ? NS_PER_S / attr->sample_period
+               : 0;
+}
+
+/* A wake-up of a file whose threads are known from switches: it belongs to the thread that ran, and what
+ * an interrupt stopped is no work of it. */
+static bool add_waking(struct perf_reading *r, const struct cn_perf_sample *sample,
+                       bool is_kernel, struct cn_error *err)
+{
+    bool is_known = cn_perf_threads_knows(&r->threads, sample->tid);
+    struct cn_perf_spot spot = chain_of(r, sample, is_kernel).spot;
+    uint32_t thread;
+
+    cn_perf_threads_schedule(&r->threads, sample, CN_PERF_SCHED_WAKE, spot.context);
+    return !is_known ||
+           (cn_perf_threads_of(&r->threads, sample, &thread, err) &&
+            add_value(r, thread, spot,
+                      (struct cn_perf_counted){sample->event, sample->period}, err));
+}
+
 static bool add_sample(struct perf_reading *r, const struct cn_perf_record *record,
                        struct cn_error *err)
 {
@@ -156,14 +204,21 @@ static bool add_sample(struct perf_reading *r, const struct cn_perf_record *reco
 
     if (!cn_perf_sample_decode(&r->file, record, &sample, err))
         return false;
+    cn_perf_threads_identify(&r->threads, &sample, r->sched[sample.event]);
     cn_perf_stack_complete(&r->stacks, &r->file, &r->spaces, &sample);
+    if (r->sched[sample.event] == CN_PERF_SCHED_WAKE && r->threads.has_states)
+        return add_waking(r, &sample, is_kernel, err);
     if (!cn_perf_threads_of(&r->threads, &sample, &thread, err))
         return false;
     struct perf_chain chain = chain_of(r, &sample, is_kernel);
     struct cn_perf_spot spot = chain.spot;
     r->whole_count += chain.is_whole;
     cn_perf_hints_count(&r->hints, chain.unnamed);
-    cn_perf_threads_sample(&r->threads, thread, &sample, r->kinds[sample.event], spot);
+    cn_perf_threads_sample(&r->threads, thread, &sample, r->kinds[sample.event],
+                           tick_of(r, &sample), spot);
+    if (r->sched[sample.event] != CN_PERF_NOT_SCHED)
+        cn_perf_threads_schedule(&r->threads, &sample, r->sched[sample.event],
+                                 spot.context);
     /* Counters that were read are exact, and those of other events of the group too. */
     while (cn_perf_read_next(&r->counters, &r->file, &sample, &counted)) {
         has_counters = true;
@@ -191,6 +246,13 @@ static bool has_period(const struct cn_perf_attr *attr)
     return attr->sample_type & CN_PERF_HAS_PERIOD || !(attr->flags & CN_PERF_FLAG_FREQ);
 }
 
+static bool is_switch(const struct cn_perf_attr *attr, const char *name)
+{
+    return (attr->type == CN_PERF_TYPE_SOFTWARE &&
+            attr->config == CN_PERF_SOFTWARE_SWITCHES) ||
+           cn_perf_sched_named(name) == CN_PERF_SCHED_SWITCH;
+}
+
 /* Clocks count nanoseconds. */
 static bool add_metric(struct perf_reading *r, uint32_t event, struct cn_error *err)
 {
@@ -203,11 +265,10 @@ static bool add_metric(struct perf_reading *r, uint32_t event, struct cn_error *
     is_clock =
         strcmp(text.chars, "cpu-clock") == 0 || strcmp(text.chars, "task-clock") == 0;
     r->scales[event] = is_clock ? 1e-9 : 1;
-    r->kinds[event] =
-        is_clock ? has_period(attr) ? CN_PERF_OF_CLOCK : CN_PERF_OF_WORK
-        : attr->type == CN_PERF_TYPE_SOFTWARE && attr->config == CN_PERF_SOFTWARE_SWITCHES
-            ? CN_PERF_OF_SWITCH
-            : CN_PERF_OF_OTHER;
+    r->kinds[event] = is_clock ? has_period(attr) ? CN_PERF_OF_CLOCK : CN_PERF_OF_WORK
+                      : is_switch(attr, text.chars) ? CN_PERF_OF_SWITCH
+                                                    : CN_PERF_OF_OTHER;
+    r->sched[event] = cn_perf_sched_of(&r->file.events[event]);
     if (is_clock)
         cn_text_str_add(&text, " (sec)");
     ok = cn_import_metric(r->import, text.chars, &r->metrics[event], err);
@@ -257,6 +318,51 @@ static bool take_sample(struct perf_reading *r, const struct cn_perf_record *rec
     return true;
 }
 
+/* The context of a call, from return addresses. */
+static uint32_t call_context(struct perf_reading *r, uint64_t time_ns, uint32_t pid,
+                             struct cn_bytes addresses, uint32_t base, uint32_t node)
+{
+    struct cn_perf_sample sample = {.pid = pid, .chain = addresses, .time_ns = time_ns};
+
+    if (addresses.len == 0)
+        return CN_NONE;
+    return resolve_chain(r, &sample, cn_perf_process_at(&r->spaces, pid), false, false,
+                         base, node)
+        .spot.context;
+}
+
+static uint32_t launch_context(void *arg, uint32_t pid, struct cn_bytes addresses,
+                               uint32_t base, uint32_t node)
+{
+    struct perf_reading *r = arg;
+
+    return call_context(r, r->gpu.time_ns, pid, addresses, base, node);
+}
+
+static uint32_t alloc_context(void *arg, uint32_t pid, struct cn_bytes addresses,
+                              uint32_t base, uint32_t node)
+{
+    struct perf_reading *r = arg;
+
+    return call_context(r, r->heap.time_ns, pid, addresses, base, node);
+}
+
+/* Of the rest of the file: ranges are recorded after samples that were taken in them. */
+static bool read_ranges(struct perf_reading *r, struct cn_error *err)
+{
+    size_t next = r->file.next;
+    struct cn_perf_record record;
+    enum cn_step step;
+    bool ok = true;
+
+    while (ok && (step = cn_perf_next(&r->file, &record, err)) == CN_ITEM)
+        if (record.head.type == CN_PERF_HEADER_EVENT_TYPE && !cn_perf_memory_is(&record))
+            ok = cn_perf_gpu_ranges_take(&r->gpu, &record, err);
+    r->file.next = next;
+    cn_perf_gpu_ranges_end(&r->gpu);
+    return ok && step == CN_END;
+}
+
 static bool read_records(struct perf_reading *r, struct cn_error *err)
 {
     struct cn_perf_record record;
@@ -269,7 +375,15 @@ static bool read_records(struct perf_reading *r, struct cn_error *err)
             r->lost_count += cn_u64_get(record.body.ptr);
         else if (record.head.type == CN_PERF_SAMPLE && !take_sample(r, &record, err))
             return false;
-        else if (record.head.type != CN_PERF_SAMPLE) {
+        else if (record.head.type == CN_PERF_HEADER_EVENT_TYPE) {
+            if (cn_perf_memory_is(&record)) {
+                if (!cn_perf_memory_take(&r->heap, &record, err))
+                    return false;
+            } else if (!cn_perf_gpu_take(&r->gpu, &record, err) ||
+                       (cn_perf_gpu_wants_ranges(&r->gpu) && !read_ranges(r, err))) {
+                return false;
+            }
+        } else if (record.head.type != CN_PERF_SAMPLE) {
             cn_perf_spaces_take(&r->spaces, &r->file, &record);
             cn_perf_threads_take(&r->threads, &r->file, &record);
         }
@@ -278,7 +392,8 @@ static bool read_records(struct perf_reading *r, struct cn_error *err)
         *err = r->damage;
         return false;
     }
-    return step == CN_END && cn_perf_threads_finish(&r->threads, err);
+    return step == CN_END && cn_perf_threads_finish(&r->threads, err) &&
+           cn_perf_gpu_finish(&r->gpu, err) && cn_perf_memory_finish(&r->heap, err);
 }
 
 static void add_hints(const struct perf_reading *r)
@@ -362,15 +477,19 @@ static bool read_rank(struct cn_import *import, struct cn_perf_symbols *symbols,
 
     if (!cn_perf_file_open(&r.file, bytes, parts, part_count, err))
         return false;
+    cn_perf_gpu_init(&r.gpu, import, &r.threads, launch_context, &r);
+    cn_perf_memory_init(&r.heap, import, &r.threads, alloc_context, &r);
     /* Compressed files have no build-ids: perf does not read their samples. */
     cn_perf_names_init(
         &r.names, import, symbols, &r.spaces, &r.file,
         cn_kernel_is_running(cn_perf_build_id(&r.file, "[kernel.kallsyms]"),
                              r.file.origin.kernel ? r.file.origin.kernel : ""),
         has_monotonic_clock(&r.file));
-    bool ok = cn_perf_threads_init(&r.threads, import, has_switches(&r.file), rank,
-                                   r.file.epoch_ns, err) &&
-              add_metrics(&r, err) && read_records(&r, err);
+    bool ok =
+        cn_perf_threads_init(&r.threads, import,
+                             has_switches(&r.file) || cn_perf_sched_is_whole(&r.file),
+                             rank, r.file.epoch_ns, err) &&
+        add_metrics(&r, err) && read_records(&r, err);
     if (ok) {
         add_warnings(&r);
         count_stacks(&r);
@@ -380,6 +499,8 @@ static bool read_rank(struct cn_import *import, struct cn_perf_symbols *symbols,
     free(r.chains);
     cn_perf_names_done(&r.names);
     cn_perf_threads_done(&r.threads);
+    cn_perf_gpu_done(&r.gpu);
+    cn_perf_memory_done(&r.heap);
     cn_perf_stacks_done(&r.stacks);
     cn_perf_counters_done(&r.counters);
     cn_perf_hints_done(&r.hints);

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "formats/exchange/read/stacks/import.h"
+#include "model/thread_runs.h"
 #include "model/thread_states.h"
 
 /* Fields of records of tasks. */
@@ -33,7 +34,10 @@ struct cn_perf_thread {
     bool is_resumed;                /* RUNNING again, without a sample since then */
     struct cn_perf_spot stopped_at; /* where the switch was */
     struct cn_thread_states states; /* over time */
-    const char *name;               /* NULL: unknown */
+    uint32_t processor;             /* while RUNNING; UINT32_MAX: unknown */
+    uint64_t arrived_ns;            /* there */
+    struct cn_thread_runs runs;
+    const char *name; /* NULL: unknown */
 };
 
 /* The times of a spot in a thread. */
@@ -73,8 +77,10 @@ static struct cn_perf_thread *thread_at(struct cn_perf_threads *threads, uint32_
 
     if (at == threads->count) {
         CN_GROW(threads->list, at, threads->capacity);
-        threads->list[threads->count++] =
-            (struct cn_perf_thread){.pid = pid, .tid = tid, .cpu = cpu};
+        threads->list[threads->count++] = (struct cn_perf_thread){
+            .pid = pid, .tid = tid, .cpu = cpu, .processor = UINT32_MAX};
+        if (tid != 0)
+            *cn_map_at(&threads->last_of, tid, at) = at;
     }
     return &threads->list[at];
 }
@@ -100,6 +106,30 @@ static bool number(struct cn_perf_threads *threads, struct cn_perf_thread *threa
     thread->is_numbered =
         cn_import_thread(threads->import, &identity, &thread->number, err);
     return thread->is_numbered;
+}
+
+/* A thread that records of names and forks have described, by its number alone. */
+static struct cn_perf_thread *find_thread(const struct cn_perf_threads *threads,
+                                          uint32_t tid)
+{
+    uint32_t at = cn_map_find(&threads->last_of, tid, UINT32_MAX);
+
+    return at < threads->count ? &threads->list[at] : NULL;
+}
+
+void cn_perf_threads_identify(const struct cn_perf_threads *threads,
+                              struct cn_perf_sample *sample, enum cn_perf_sched_kind kind)
+{
+    const struct cn_perf_thread *thread;
+    struct cn_perf_sched sched;
+
+    if (sample->tid != UINT32_MAX || !cn_perf_sched_decode(kind, sample->raw, &sched))
+        return;
+    thread = find_thread(threads, sched.from);
+    if (thread) {
+        sample->pid = thread->pid;
+        sample->tid = thread->tid;
+    }
 }
 
 bool cn_perf_threads_of(struct cn_perf_threads *threads,
@@ -138,6 +168,38 @@ static uint64_t passed(const struct cn_perf_thread *thread, uint64_t now_ns)
     return now_ns > thread->since_ns ? now_ns - thread->since_ns : 0;
 }
 
+static bool is_idle(const struct cn_perf_thread *thread)
+{
+    return thread->pid == 0 && thread->tid == 0;
+}
+
+/* The thread ran on its processor until now, and from now on on another one. */
+static void move(struct cn_perf_threads *threads, struct cn_perf_thread *thread,
+                 uint64_t now_ns, uint32_t processor)
+{
+    if (thread->processor != UINT32_MAX && !is_idle(thread))
+        cn_thread_runs_add(&thread->runs, thread->arrived_ns + threads->epoch_ns,
+                           now_ns + threads->epoch_ns, thread->processor);
+    thread->processor = processor;
+    thread->arrived_ns = now_ns;
+}
+
+/* Without records of switches: it ran for a tick, or since the sample before. */
+static void ran(struct cn_perf_threads *threads, struct cn_perf_thread *thread,
+                const struct cn_perf_sample *sample, uint64_t tick_ns)
+{
+    uint64_t begin_ns = sample->time_ns > tick_ns ? sample->time_ns - tick_ns : 0;
+
+    if (tick_ns == 0 || is_idle(thread))
+        return;
+    if (thread->arrived_ns > 0 && thread->arrived_ns < begin_ns &&
+        begin_ns - thread->arrived_ns <= tick_ns)
+        begin_ns = thread->arrived_ns;
+    thread->arrived_ns = sample->time_ns;
+    cn_thread_runs_add(&thread->runs, begin_ns + threads->epoch_ns,
+                       sample->time_ns + threads->epoch_ns, sample->cpu);
+}
+
 /* Add the time of the current state, which ends now. */
 static void leave(struct cn_perf_threads *threads, struct cn_perf_thread *thread,
                   uint64_t now_ns)
@@ -153,6 +215,7 @@ static void leave(struct cn_perf_threads *threads, struct cn_perf_thread *thread
     } else {
         share->stopped_ns += ns;
         thread->running_ns += ns;
+        move(threads, thread, now_ns, UINT32_MAX);
     }
 }
 
@@ -173,7 +236,8 @@ static void enter(struct cn_perf_threads *threads, struct cn_perf_thread *thread
     thread->since_ns = now_ns;
     if (was_known || state == RUNNING || state == WAITING)
         cn_thread_states_add(&thread->states, now_ns + threads->epoch_ns,
-                             task_state(state, thread->wait));
+                             task_state(state, thread->wait),
+                             state == WAITING ? thread->stopped_at.context : 0);
 }
 
 /* It continues in the call in which it stopped: that call is open all the time. */
@@ -189,8 +253,11 @@ static void resume(struct cn_perf_threads *threads, struct cn_perf_thread *threa
 
 /* The thread runs: where a record of a switch is missing, since now. */
 static void run(struct cn_perf_threads *threads, struct cn_perf_thread *thread,
-                uint64_t now_ns)
+                uint64_t now_ns, uint32_t processor)
 {
+    if (thread->state == RUNNING && processor != UINT32_MAX &&
+        processor != thread->processor)
+        move(threads, thread, now_ns, processor);
     if (thread->state == RUNNING || thread->state == ENDED)
         return;
     leave(threads, thread, now_ns);
@@ -198,6 +265,8 @@ static void run(struct cn_perf_threads *threads, struct cn_perf_thread *thread,
     resume(threads, thread, now_ns);
     thread->stopped_at = (struct cn_perf_spot){0};
     enter(threads, thread, RUNNING, now_ns);
+    thread->processor = processor;
+    thread->arrived_ns = now_ns;
 }
 
 /* In a timeline, once for times without a sample between them. */
@@ -231,16 +300,26 @@ static void end(struct cn_perf_threads *threads, struct cn_perf_thread *thread,
 }
 
 /* A new thread has the name of the one that made it. */
-static void start(struct cn_perf_threads *threads, struct cn_bytes body)
+static void start(struct cn_perf_threads *threads, struct cn_bytes body, uint64_t time_ns)
 {
-    const char *name = thread_at(threads, cn_u32_get(body.ptr + PARENT_PID_OFF),
-                                 cn_u32_get(body.ptr + PARENT_TID_OFF), UINT32_MAX)
-                           ->name;
+    const struct cn_perf_thread *parent =
+        thread_at(threads, cn_u32_get(body.ptr + PARENT_PID_OFF),
+                  cn_u32_get(body.ptr + PARENT_TID_OFF), UINT32_MAX);
+    struct cn_wakeup wakeup = {
+        .time_ns = time_ns,
+        .from = (uint32_t)(parent - threads->list),
+        .source = CN_WOKEN_AT_START,
+    };
+    const char *name = parent->name;
 
     struct cn_perf_thread *thread = thread_at(
         threads, cn_u32_get(body.ptr), cn_u32_get(body.ptr + TASK_TID_OFF), UINT32_MAX);
     enter(threads, thread, UNKNOWN, thread->since_ns);
     thread->name = name;
+    wakeup.to = (uint32_t)(thread - threads->list);
+    if (threads->has_states && time_ns > 0)
+        CN_PUSH(threads->wakeups, threads->wakeup_count, threads->wakeup_capacity,
+                wakeup);
 }
 
 /* Switches name the thread in the fields that all records end with. */
@@ -255,10 +334,10 @@ static void take_switch(struct cn_perf_threads *threads, const struct cn_perf_fi
         return;
     uint32_t pid = cn_u32_get(ids.ptr);
     uint32_t tid = cn_u32_get(ids.ptr + 4);
-    struct cn_perf_thread *thread =
-        thread_at(threads, pid, tid, cn_perf_cpu_of(file, record));
+    uint32_t processor = cn_perf_cpu_of(file, record);
+    struct cn_perf_thread *thread = thread_at(threads, pid, tid, processor);
     if (!(record->head.misc & CN_PERF_MISC_SWITCH_OUT))
-        run(threads, thread, record->time_ns);
+        run(threads, thread, record->time_ns, processor);
     else
         stop(threads, thread,
              record->head.misc & CN_PERF_MISC_SWITCH_OUT_PREEMPT ? CN_WAIT_PREEMPTED
@@ -291,7 +370,7 @@ void cn_perf_threads_take(struct cn_perf_threads *threads,
                 cn_arena_strdup(&threads->arena, cn_bytes_string(body, COMM_NAME_OFF));
         /* Without a time, it describes a thread that existed before. */
         if (threads->has_states && record->time_ns > 0)
-            run(threads, thread, record->time_ns);
+            run(threads, thread, record->time_ns, cn_perf_cpu_of(file, record));
         break;
     case CN_PERF_FORK:
     case CN_PERF_EXIT:
@@ -300,7 +379,7 @@ void cn_perf_threads_take(struct cn_perf_threads *threads,
         thread = thread_at(threads, cn_u32_get(body.ptr),
                            cn_u32_get(body.ptr + TASK_TID_OFF), UINT32_MAX);
         if (record->head.type == CN_PERF_FORK)
-            start(threads, body);
+            start(threads, body, record->time_ns);
         else if (threads->has_states)
             end(threads, thread, record->time_ns);
         break;
@@ -311,7 +390,8 @@ void cn_perf_threads_take(struct cn_perf_threads *threads,
 
 void cn_perf_threads_sample(struct cn_perf_threads *threads, uint32_t at,
                             const struct cn_perf_sample *sample,
-                            enum cn_perf_sample_kind kind, struct cn_perf_spot spot)
+                            enum cn_perf_sample_kind kind, uint64_t tick_ns,
+                            struct cn_perf_spot spot)
 {
     struct cn_perf_thread *thread = &threads->list[at];
 
@@ -321,7 +401,7 @@ void cn_perf_threads_sample(struct cn_perf_threads *threads, uint32_t at,
         threads->last_ns = sample->time_ns;
     thread->is_shown_waiting = false;
     if (threads->has_states) {
-        run(threads, thread, sample->time_ns);
+        run(threads, thread, sample->time_ns, sample->cpu);
         /* What ran right after the switch is known only now. */
         if (thread->is_resumed && thread->since_ns + 1 < sample->time_ns)
             cn_import_resume(threads->import, thread->number,
@@ -337,8 +417,62 @@ void cn_perf_threads_sample(struct cn_perf_threads *threads, uint32_t at,
         /* Nothing but missing ticks shows that it waits. */
         cn_import_tick(threads->import, thread->number, sample->period);
     }
+    if (!threads->has_states)
+        ran(threads, thread, sample, tick_ns);
     cn_import_sample(threads->import, thread->number, sample->time_ns + threads->epoch_ns,
                      spot.context);
+}
+
+bool cn_perf_threads_knows(const struct cn_perf_threads *threads, uint32_t tid)
+{
+    return find_thread(threads, tid) != NULL;
+}
+
+/* `from`: NULL if it is not known. */
+static void wake(struct cn_perf_threads *threads, const struct cn_perf_sample *sample,
+                 const struct cn_perf_sched *sched, const struct cn_perf_thread *from,
+                 const struct cn_perf_thread *to, uint32_t context)
+{
+    struct cn_wakeup wakeup = {
+        .time_ns = sample->time_ns,
+        .from = CN_NONE,
+        .to = (uint32_t)(to - threads->list),
+        .context = context,
+        .source = CN_WOKEN_BY_INTERRUPT,
+    };
+
+    if (!sched->is_from_hardware) {
+        wakeup.from = from ? (uint32_t)(from - threads->list) : CN_NONE;
+        wakeup.source = sched->is_from_interrupt ? CN_WOKEN_BY_SOFT_INTERRUPT
+                        : from                   ? CN_WOKEN_BY_THREAD
+                                                 : CN_WOKEN_BY_OTHER;
+    }
+    CN_PUSH(threads->wakeups, threads->wakeup_count, threads->wakeup_capacity, wakeup);
+}
+
+void cn_perf_threads_schedule(struct cn_perf_threads *threads,
+                              const struct cn_perf_sample *sample,
+                              enum cn_perf_sched_kind kind, uint32_t context)
+{
+    struct cn_perf_thread *from, *to;
+    struct cn_perf_sched sched;
+
+    if (sample->time_ns == 0 || !cn_perf_sched_decode(kind, sample->raw, &sched))
+        return;
+    from = find_thread(threads, sched.from);
+    to = find_thread(threads, sched.to);
+    if (kind == CN_PERF_SCHED_WAKE) {
+        if (to)
+            wake(threads, sample, &sched, from, to, context);
+        return;
+    }
+    if (!threads->has_states)
+        return;
+    if (from)
+        stop(threads, from, sched.is_preempted ? CN_WAIT_PREEMPTED : CN_WAIT_BLOCKED,
+             sample->time_ns);
+    if (to)
+        run(threads, to, sample->time_ns, sample->cpu);
 }
 
 static bool add_share(struct cn_perf_threads *threads, const struct cn_perf_share *share,
@@ -366,6 +500,25 @@ static bool add_share(struct cn_perf_threads *threads, const struct cn_perf_shar
             return false;
     }
     return true;
+}
+
+/* Those of threads that have data. */
+static void add_wakeups(const struct cn_perf_threads *threads)
+{
+    for (size_t i = 0; i < threads->wakeup_count; i++) {
+        struct cn_wakeup wakeup = threads->wakeups[i];
+        const struct cn_perf_thread *to = &threads->list[wakeup.to];
+        bool has_from = wakeup.from != CN_NONE && threads->list[wakeup.from].is_numbered;
+
+        if (!to->is_numbered || (!has_from && wakeup.source == CN_WOKEN_AT_START))
+            continue;
+        if (!has_from && wakeup.source == CN_WOKEN_BY_THREAD)
+            wakeup.source = CN_WOKEN_BY_OTHER;
+        wakeup.from = has_from ? threads->list[wakeup.from].number : CN_NONE;
+        wakeup.to = to->number;
+        wakeup.time_ns += threads->epoch_ns;
+        cn_import_wakeup(threads->import, &wakeup);
+    }
 }
 
 bool cn_perf_threads_finish(struct cn_perf_threads *threads, struct cn_error *err)
@@ -396,19 +549,30 @@ bool cn_perf_threads_finish(struct cn_perf_threads *threads, struct cn_error *er
 
         if (thread->is_numbered && thread->name)
             cn_import_name_thread(threads->import, thread->number, thread->name);
-        if (thread->is_numbered)
+        if (thread->is_numbered) {
             cn_import_states(threads->import, thread->number, &thread->states);
+            cn_import_runs(threads->import, thread->number, &thread->runs);
+        }
     }
+    add_wakeups(threads);
     return true;
+}
+
+static void finish_thread(struct cn_perf_thread *thread)
+{
+    cn_thread_states_done(&thread->states);
+    cn_thread_runs_done(&thread->runs);
 }
 
 void cn_perf_threads_done(struct cn_perf_threads *threads)
 {
     cn_map_done(&threads->thread_of);
     cn_map_done(&threads->share_of);
+    cn_map_done(&threads->last_of);
+    free(threads->wakeups);
     cn_arena_done(&threads->arena);
     for (size_t i = 0; i < threads->count; i++)
-        cn_thread_states_done(&threads->list[i].states);
+        finish_thread(&threads->list[i]);
     free(threads->list);
     free(threads->shares);
     *threads = (struct cn_perf_threads){0};

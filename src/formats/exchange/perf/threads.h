@@ -4,6 +4,9 @@
  * about it, it runs, is blocked or is pre-empted. Running time is distributed over contexts
  * like the samples of the clock; without such samples, over the contexts in which the thread
  * stopped running. Waiting time belongs to the context of the sample that the switch took.
+ *
+ * Where a thread ran is known from the processor of these records; without them, from samples of a
+ * clock: a thread ran on the processor of its sample for one tick before it.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_EXCHANGE_PERF_THREADS_H
@@ -12,6 +15,7 @@
 #include "analyze/waits.h"
 #include "base/map.h"
 #include "formats/exchange/perf/file.h"
+#include "formats/exchange/perf/sched.h"
 
 struct cn_import;
 
@@ -30,10 +34,12 @@ struct cn_perf_threads {
     bool has_states;
     uint32_t time_metric;    /* the four of analyze/waits.h in order, if has_states */
     struct cn_map thread_of; /* by pid and tid, or processor: in `list` */
+    struct cn_map last_of;   /* by tid: the last one in `list` */
     struct cn_map share_of;  /* by thread and spot: in `shares` */
     struct cn_perf_thread *list;
     struct cn_perf_share *shares;
-    size_t count, capacity, share_count, share_capacity;
+    struct cn_wakeup *wakeups; /* of threads in `list`; from CN_NONE: none of them */
+    size_t count, capacity, share_count, share_capacity, wakeup_count, wakeup_capacity;
     uint64_t last_ns;
     struct cn_arena arena;
 };
@@ -49,6 +55,11 @@ void cn_perf_threads_take(struct cn_perf_threads *threads,
                           const struct cn_perf_file *file,
                           const struct cn_perf_record *record);
 
+/* A thread that has ended is nameless in the sample of its last switch: name it. */
+void cn_perf_threads_identify(const struct cn_perf_threads *threads,
+                              struct cn_perf_sample *sample,
+                              enum cn_perf_sched_kind kind);
+
 /* The thread of a sample, and its number in the import. */
 CN_CHECK bool cn_perf_threads_of(struct cn_perf_threads *threads,
                                  const struct cn_perf_sample *sample, uint32_t *out,
@@ -57,7 +68,8 @@ CN_CHECK bool cn_perf_threads_of(struct cn_perf_threads *threads,
 uint32_t cn_perf_threads_number(const struct cn_perf_threads *threads, uint32_t thread);
 
 /* A sample of that thread: of a clock whose period is known, of another event that shows where it
- * spends its time, of a switch, or of any other event. */
+ * spends its time, of a switch, or of any other event. `tick_ns` is the time between two samples of a
+ * thread that runs; 0: unknown. */
 enum cn_perf_sample_kind {
     CN_PERF_OF_CLOCK,
     CN_PERF_OF_WORK,
@@ -66,7 +78,16 @@ enum cn_perf_sample_kind {
 };
 void cn_perf_threads_sample(struct cn_perf_threads *threads, uint32_t thread,
                             const struct cn_perf_sample *sample,
-                            enum cn_perf_sample_kind kind, struct cn_perf_spot spot);
+                            enum cn_perf_sample_kind kind, uint64_t tick_ns,
+                            struct cn_perf_spot spot);
+
+/* True if a thread of this number was seen. */
+bool cn_perf_threads_knows(const struct cn_perf_threads *threads, uint32_t tid);
+
+/* A tracepoint of the scheduler, after the sample that has it, in `context`; 0: unknown. */
+void cn_perf_threads_schedule(struct cn_perf_threads *threads,
+                              const struct cn_perf_sample *sample,
+                              enum cn_perf_sched_kind kind, uint32_t context);
 
 /* Add times to the import. */
 CN_CHECK bool cn_perf_threads_finish(struct cn_perf_threads *threads,

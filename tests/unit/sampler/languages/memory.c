@@ -135,7 +135,7 @@ static void finds_symbols_of_a_mapped_file(void **state)
         if (sscanf(line, "%lx-%lx %4s %lx %*s %*s %511s", &begin, &end, access, &off,
                    path) == 5 &&
             access[2] == 'x')
-            mapping = (struct cn_language_mapping){begin, end, off, path};
+            mapping = (struct cn_language_mapping){begin, end, off, path, 0};
     }
     (void)fclose(file);
     cn_language_symbols(&mapping, names, 3, out);

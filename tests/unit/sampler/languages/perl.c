@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/bytes/record.h"
 #include "support/interpreted.h"
 
 static void shows_frames_of_each_version(void **state)
@@ -46,6 +47,42 @@ static void trusts_no_late_frames(void **state)
     cn_test_interpreted_finish(t, true, true);
     for (size_t i = 0; i < t->count; i++)
         assert_int_equal(t->chain[i], cn_test_perl.chain[i]);
+    cn_test_interpreted_free(t);
+}
+
+/* A file that is complete frees the value with its name, and another may take its place before that
+ * is read. */
+static void names_what_is_required_as_long_as_it_is_there(void **state)
+{
+    static const char *const named[] = {"main::key:3",
+                                        "",
+                                        "require JSON/PP.pm:12",
+                                        "main::work:12",
+                                        "main::RUNTIME:20",
+                                        "",
+                                        NULL};
+    static const char *const freed[] = {
+        "main::key:3", "", "(require):12", "main::work:12", "main::RUNTIME:20", "", NULL};
+    enum { CONTEXTS = 0x600, VALUE = 0xf00, CHARS = 0xf80, EVAL = 11 };
+    struct cn_test_interpreted *t =
+        cn_test_interpreted_new(&cn_test_perl, cn_test_perl.versions[0]);
+    const struct cn_perl_layout *l =
+        cn_perl_layout_find((uint8_t)cn_test_perl.versions[0]);
+    uint8_t *image = (uint8_t *)t->image.chars,
+            *context = image + CONTEXTS + l->context_len;
+
+    (void)state;
+    *context = EVAL;
+    cn_u64_put(context + l->required, CN_IMAGE_BASE + VALUE);
+    cn_u64_put(image + VALUE + 16, CN_IMAGE_BASE + CHARS);
+    memcpy(image + CHARS, "JSON/PP.pm", sizeof("JSON/PP.pm"));
+    assert_true(cn_test_interpreted_read(t));
+    cn_test_interpreted_finish(t, false, true);
+    cn_test_interpreted_expect(t, named);
+    memcpy(image + CHARS, "M_NUM", sizeof("M_NUM"));
+    cn_memory_begin(&t->memory, CN_IMAGE_TID, 1 << 16);
+    cn_test_interpreted_finish(t, false, true);
+    cn_test_interpreted_expect(t, freed);
     cn_test_interpreted_free(t);
 }
 
@@ -94,6 +131,7 @@ int main(void)
         cmocka_unit_test(changes_no_stack_that_contradicts_the_frames),
         cmocka_unit_test(survives_any_memory),
         cmocka_unit_test(trusts_no_late_frames),
+        cmocka_unit_test(names_what_is_required_as_long_as_it_is_there),
         cmocka_unit_test(says_what_would_show_frames_that_are_missing),
         cmocka_unit_test(names_versions_that_are_not_known),
     };

@@ -2,11 +2,16 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "sampler/languages/runtimes.h"
 #include "support/interpreted.h"
+#include "support/scratch.h"
 
 static void names_run_times_once(void **state)
 {
@@ -38,10 +43,28 @@ static void names_run_times_once(void **state)
     cn_languages_free(languages);
 }
 
+static void says_nothing_if_names_were_written(void **state)
+{
+    const struct cn_language_mapping mapping = {.pid = (uint32_t)getpid(),
+                                                .path = "/usr/lib/dotnet/libcoreclr.so"};
+    struct cn_memory memory = {0};
+    void *dotnet = cn_language_unsupported.open(&memory, &mapping, NULL);
+    char map[64], *hint = cn_language_unsupported.hint(dotnet);
+
+    (void)state;
+    assert_non_null(strstr(hint, "DOTNET_PerfMapEnabled"));
+    free(hint);
+    (void)snprintf(map, sizeof(map), "/tmp/perf-%u.map", mapping.pid);
+    cn_scratch_write(map, "1000 10 Main\n", 13);
+    hint = cn_language_unsupported.hint(dotnet);
+    (void)unlink(map);
+    assert_null(hint);
+    cn_language_unsupported.close(dotnet);
+}
+
 static void knows_modules_by_their_names(void **state)
 {
-    static const char *const known[] = {"/opt/erlang/bin/beam.smp",
-                                        "/lib/libmonosgen-2.0.so.1", "/usr/bin/pypy3.9"};
+    static const char *const known[] = {"/lib/libmonosgen-2.0.so.1", "/usr/bin/pypy3.9"};
     static const char *const others[] = {"/usr/bin/python3.11", "/usr/bin/lua5.4",
                                          "/lib/libcoreclrtraceptprovider.so", ""};
 
@@ -56,6 +79,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_run_times_once),
+        cmocka_unit_test(says_nothing_if_names_were_written),
         cmocka_unit_test(knows_modules_by_their_names),
     };
 

@@ -17,11 +17,15 @@
 #include "base/tree.h"
 #include "model/contexts/memory.h"
 #include "model/contexts/points.h"
+#include "model/gpu/metrics.h"
+#include "model/memory/metrics.h"
 #include "model/origin.h"
+#include "model/thread_runs.h"
 
 enum {
     LOOK_LEN = 16 * 1024,
     SCOPE_COUNT = 4, /* ids of a metric in a thread; the first is the point scope */
+    LAUNCH_MAX = 1 << 20,
 };
 
 /* The first character of a warning. */
@@ -75,6 +79,8 @@ struct cn_import {
     struct clock *clocks; /* by thread; those after the last are unknown */
     size_t clock_count, clock_capacity;
     struct cn_text scratch, key, warnings;
+    struct cn_launch *launches;
+    size_t launch_count, launch_capacity;
     struct cn_database_loss *losses;
     size_t loss_count, loss_capacity;
     const char *copied_as;
@@ -119,6 +125,7 @@ void cn_import_free(struct cn_import *import)
     cn_text_done(&import->key);
     cn_text_done(&import->warnings);
     free(import->losses);
+    free(import->launches);
     cn_arena_done(&import->arena);
     free(import);
 }
@@ -389,6 +396,21 @@ void cn_import_states(struct cn_import *import, uint32_t thread,
     cn_memory_database_take_states(import->memory, 1 + thread, states);
 }
 
+void cn_import_runs(struct cn_import *import, uint32_t thread,
+                    struct cn_thread_runs *runs)
+{
+    cn_memory_database_take_runs(import->memory, 1 + thread, runs);
+}
+
+void cn_import_wakeup(struct cn_import *import, const struct cn_wakeup *wakeup)
+{
+    struct cn_wakeup added = *wakeup;
+
+    added.from = wakeup->from == CN_NONE ? 0 : 1 + wakeup->from;
+    added.to++;
+    cn_memory_database_add_wakeup(import->memory, added);
+}
+
 void cn_import_tick(struct cn_import *import, uint32_t thread, uint64_t tick_ns)
 {
     while (import->clock_count <= thread) {
@@ -397,6 +419,15 @@ void cn_import_tick(struct cn_import *import, uint32_t thread, uint64_t tick_ns)
     }
     if (import->clocks[thread].tick_ns < tick_ns)
         import->clocks[thread].tick_ns = tick_ns;
+}
+
+void cn_import_launch(struct cn_import *import, uint32_t from_thread, uint64_t from_ns,
+                      uint32_t to_thread, uint64_t to_ns)
+{
+    if (import->launch_count < LAUNCH_MAX) {
+        CN_PUSH(import->launches, import->launch_count, import->launch_capacity,
+                (struct cn_launch){from_ns, to_ns, 1 + from_thread, 1 + to_thread});
+    }
 }
 
 void cn_import_warn(struct cn_import *import, bool is_damage, const char *fmt, ...)
@@ -482,6 +513,8 @@ bool cn_import_finish(struct cn_import *import, struct cn_database **out,
     }
     if (ok) {
         *out = cn_memory_database_finish(import->memory);
+        cn_gpu_taxonomy(&(*out)->taxonomy, &(*out)->arena);
+        cn_heap_taxonomy(&(*out)->taxonomy, &(*out)->arena);
         (*out)->sample_count = import->sample_count;
         (*out)->copied_as = import->copied_as;
         (*out)->origin = cn_origin_copy(&import->origin, &(*out)->arena);
@@ -489,6 +522,11 @@ bool cn_import_finish(struct cn_import *import, struct cn_database **out,
         if (import->loss_count > 0)
             (*out)->losses = cn_arena_dup(&(*out)->arena, import->losses,
                                           import->loss_count, sizeof(*import->losses));
+        (*out)->launch_count = import->launch_count;
+        if (import->launch_count > 0)
+            (*out)->launches =
+                cn_arena_dup(&(*out)->arena, import->launches, import->launch_count,
+                             sizeof(*import->launches));
         import->memory = NULL;
         for (size_t at = 0; at < import->warnings.len;
              at += strlen(import->warnings.chars + at) + 1)

@@ -26,14 +26,16 @@
 struct cn_database;
 struct cn_import;
 struct cn_origin;
+struct cn_thread_runs;
 struct cn_thread_states;
+struct cn_wakeup;
 
 enum {
-    CN_IMPORT_METRIC_MAX = 64,
+    CN_IMPORT_METRIC_MAX = 128,
     CN_IMPORT_THREAD_MAX = 1 << 16,
     CN_IMPORT_DEPTH_MAX = 2048, /* frames of a stack; the rest is skipped */
     CN_IMPORT_NAME_MAX = 1 << 16,
-    CN_IMPORT_KIND_MAX = 4,
+    CN_IMPORT_KIND_MAX = 5,
 };
 
 /* The name of unknown functions. */
@@ -112,11 +114,23 @@ void cn_import_wait(struct cn_import *import, uint32_t thread, uint64_t time_ns)
 void cn_import_states(struct cn_import *import, uint32_t thread,
                       struct cn_thread_states *states);
 
+/* On which processors the thread ran. Takes the list, and leaves an empty one. */
+void cn_import_runs(struct cn_import *import, uint32_t thread,
+                    struct cn_thread_runs *runs);
+
+/* A thread was made ready to run; `from` and `to` are threads of the import, `from` CN_NONE: none. */
+void cn_import_wakeup(struct cn_import *import, const struct cn_wakeup *wakeup);
+
 /* The thread is sampled at least every `tick_ns` of its processor time; the longest counts. Where
  * two samples are more than twice as far apart, its timeline has waiting after the first tick. */
 void cn_import_tick(struct cn_import *import, uint32_t thread, uint64_t tick_ns);
 
 /* Add a warning to the database; `is_damage` if part of the file could not be read. */
+/* A call of a thread started an operation of another one, a stream of a GPU. Those after the first
+ * million are left out. */
+void cn_import_launch(struct cn_import *import, uint32_t from_thread, uint64_t from_ns,
+                      uint32_t to_thread, uint64_t to_ns);
+
 CN_PRINTF(3, 4)
 void cn_import_warn(struct cn_import *import, bool is_damage, const char *fmt, ...);
 

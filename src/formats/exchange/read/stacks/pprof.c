@@ -12,6 +12,7 @@
 #include "formats/exchange/pprof_format.h"
 #include "formats/exchange/read/readers.h"
 #include "formats/exchange/read/stacks/import.h"
+#include "model/memory/metrics.h"
 
 enum {
     LOCATION_LINE_MAX = 256,
@@ -320,6 +321,8 @@ static bool add_type(struct pprof_profile *p, struct value_type *to, struct cn_e
     const char *suffix = strrchr(type, '(');
     struct cn_text name = {0};
 
+    enum cn_heap_metric heap = cn_heap_metric_of_pprof(type, unit);
+
     to->scale = cn_duration_unit_ns(unit) / 1e9;
     /* Types whose names are cut off are not one type. */
     if (to->type > 0 && to->type >= p->string_count)
@@ -332,7 +335,10 @@ static bool add_type(struct pprof_profile *p, struct value_type *to, struct cn_e
         cn_text_printf(&name, " (%s)", unit);
     if (to->scale == 0)
         to->scale = 1;
-    bool ok = cn_import_metric(p->import, cn_text_str(&name), &to->metric, err);
+    bool ok = cn_import_metric(p->import,
+                               heap < CN_HEAP_METRIC_COUNT ? cn_heap_metric_name(heap)
+                                                           : cn_text_str(&name),
+                               &to->metric, err);
     cn_text_done(&name);
     free(type);
     free(unit);

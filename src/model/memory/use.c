@@ -1,0 +1,258 @@
+#include "model/memory/use.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/map.h"
+
+/* A thread and context of a process. Bytes are whole numbers, so that sums of what was allocated
+ * and freed are exact.
+ *
+ * What was live at the peak of the process is found without a second pass: peaks are numbered, and
+ * before its live bytes change, a cell notes them if the process had another peak since. */
+struct use_cell {
+    uint32_t process, thread, context;
+    uint32_t peak; /* number of the process's peak that `at_peak` is of */
+    double live, live_calls, at_peak;
+    double values[CN_HEAP_METRIC_COUNT];
+};
+
+/* A block that is live, or a free place in the list. */
+struct use_block {
+    double bytes, calls;
+    uint64_t time_ns;
+    uint32_t cell, next_free;
+};
+
+struct use_process {
+    uint64_t id, peak_ns;
+    double live, peak_live;
+    double variance, peak_variance; /* of both */
+    uint32_t peak;                  /* its number */
+    struct cn_map cell_of;          /* by thread and context */
+    struct cn_map block_of;         /* by address: its number + 1, or 0 */
+};
+
+struct cn_heap_use {
+    struct cn_map process_of; /* by id */
+    struct use_process *processes;
+    struct use_cell *cells;
+    struct use_block *blocks;
+    size_t process_count, cell_count, block_count;
+    size_t process_capacity, cell_capacity, block_capacity;
+    uint32_t free_block; /* number + 1 */
+};
+
+struct cn_heap_use *cn_heap_use_new(void)
+{
+    return cn_alloc(1, sizeof(struct cn_heap_use));
+}
+
+void cn_heap_use_free(struct cn_heap_use *use)
+{
+    if (!use)
+        return;
+    for (size_t i = 0; i < use->process_count; i++) {
+        cn_map_done(&use->processes[i].cell_of);
+        cn_map_done(&use->processes[i].block_of);
+    }
+    cn_map_done(&use->process_of);
+    free(use->processes);
+    free(use->cells);
+    free(use->blocks);
+    free(use);
+}
+
+static uint32_t process_at(struct cn_heap_use *use, uint64_t id)
+{
+    uint32_t at = *cn_map_at(&use->process_of, id, (uint32_t)use->process_count);
+
+    if (at == use->process_count)
+        CN_PUSH(use->processes, use->process_count, use->process_capacity,
+                (struct use_process){.id = id});
+    return at;
+}
+
+static uint32_t cell_at(struct cn_heap_use *use, uint32_t process, uint32_t thread,
+                        uint32_t context)
+{
+    uint64_t key = (uint64_t)thread << 32 | context;
+    uint32_t at =
+        *cn_map_at(&use->processes[process].cell_of, key, (uint32_t)use->cell_count);
+
+    if (at == use->cell_count)
+        CN_PUSH(
+            use->cells, use->cell_count, use->cell_capacity,
+            (struct use_cell){.process = process, .thread = thread, .context = context});
+    return at;
+}
+
+static double live_at_peak(const struct use_cell *cell, const struct use_process *process)
+{
+    return cell->peak == process->peak ? cell->at_peak : cell->live;
+}
+
+/* Of bytes that one block in `calls` stands for. */
+static double variance_of(double bytes, double calls)
+{
+    return calls > 1 ? bytes * bytes * (1 - 1 / calls) : 0;
+}
+
+static void change_live(struct cn_heap_use *use, struct use_cell *cell, double bytes,
+                        double calls, double variance, uint64_t time_ns)
+{
+    struct use_process *process = &use->processes[cell->process];
+
+    cell->at_peak = live_at_peak(cell, process);
+    cell->peak = process->peak;
+    cell->live += bytes;
+    cell->live_calls += calls;
+    if (cell->live > cell->values[CN_HEAP_OWN_PEAK])
+        cell->values[CN_HEAP_OWN_PEAK] = cell->live;
+    process->live += bytes;
+    process->variance += variance;
+    if (process->live > process->peak_live) {
+        process->peak_live = process->live;
+        process->peak_ns = time_ns;
+        process->peak_variance = process->variance;
+        process->peak++;
+    }
+}
+
+static void remove_block(struct cn_heap_use *use, uint32_t *number, uint64_t time_ns)
+{
+    struct use_block *block = &use->blocks[*number - 1];
+
+    change_live(use, &use->cells[block->cell], -block->bytes, -block->calls,
+                -variance_of(block->bytes, block->calls), time_ns);
+    block->next_free = use->free_block;
+    use->free_block = *number;
+    *number = 0;
+}
+
+static uint32_t add_block(struct cn_heap_use *use, const struct use_block *block)
+{
+    uint32_t number = use->free_block;
+
+    if (number == 0) {
+        CN_PUSH(use->blocks, use->block_count, use->block_capacity, *block);
+        return (uint32_t)use->block_count;
+    }
+    use->free_block = use->blocks[number - 1].next_free;
+    use->blocks[number - 1] = *block;
+    return number;
+}
+
+static double bytes_of(const struct cn_heap_block *block)
+{
+    return round((double)block->size * block->calls);
+}
+
+/* Returns the cell. */
+static uint32_t gain(struct cn_heap_use *use, const struct cn_heap_block *block)
+{
+    uint32_t at =
+        cell_at(use, process_at(use, block->process), block->thread, block->context);
+    double bytes = bytes_of(block), *values = use->cells[at].values;
+
+    values[CN_HEAP_BYTES] += bytes;
+    values[CN_HEAP_CALLS] += block->calls;
+    values[CN_HEAP_SAMPLES] += block->is_sampled;
+    if (block->usable_size > block->size)
+        values[CN_HEAP_WASTE] +=
+            round((double)(block->usable_size - block->size) * block->calls);
+    if (block->old_size > 0 && block->size > block->old_size)
+        values[CN_HEAP_GROWTH] +=
+            round((double)(block->size - block->old_size) * block->calls);
+    change_live(use, &use->cells[at], bytes, block->calls,
+                variance_of(bytes, block->calls), block->time_ns);
+    return at;
+}
+
+void cn_heap_use_gain(struct cn_heap_use *use, const struct cn_heap_block *block)
+{
+    (void)gain(use, block);
+}
+
+void cn_heap_use_lose(struct cn_heap_use *use, const struct cn_heap_block *block,
+                      bool is_temporary)
+{
+    double bytes = bytes_of(block);
+    struct use_cell *cell = &use->cells[cell_at(use, process_at(use, block->process),
+                                                block->thread, block->context)];
+
+    if (is_temporary)
+        cell->values[CN_HEAP_TEMPORARY] += block->calls;
+    change_live(use, cell, -bytes, -block->calls, -variance_of(bytes, block->calls),
+                block->time_ns);
+}
+
+void cn_heap_use_alloc(struct cn_heap_use *use, const struct cn_heap_block *block)
+{
+    uint32_t process = process_at(use, block->process);
+    uint32_t *number = cn_map_at(&use->processes[process].block_of, block->address, 0);
+
+    if (*number > 0)
+        remove_block(use, number, block->time_ns);
+    uint32_t cell = gain(use, block);
+    *number = add_block(use, &(struct use_block){.bytes = bytes_of(block),
+                                                 .calls = block->calls,
+                                                 .time_ns = block->time_ns,
+                                                 .cell = cell});
+}
+
+bool cn_heap_use_release(struct cn_heap_use *use, const struct cn_heap_release *release)
+{
+    uint32_t process = cn_map_find(&use->process_of, release->process, UINT32_MAX);
+
+    if (process == UINT32_MAX ||
+        cn_map_find(&use->processes[process].block_of, release->address, 0) == 0)
+        return false;
+    uint32_t *number = cn_map_at(&use->processes[process].block_of, release->address, 0);
+    const struct use_block *block = &use->blocks[*number - 1];
+    struct use_cell *cell = &use->cells[block->cell];
+
+    /* A thread that another one frees for is no part of the way of the block. */
+    if (release->thread != cell->thread)
+        cell->values[CN_HEAP_FREED_ELSEWHERE] += block->bytes;
+    if ((release->is_next && release->thread == cell->thread) ||
+        release->time_ns - block->time_ns <= CN_HEAP_TEMPORARY_NS)
+        cell->values[CN_HEAP_TEMPORARY] += block->calls;
+    remove_block(use, number, release->time_ns);
+    return true;
+}
+
+bool cn_heap_use_peak(const struct cn_heap_use *use, struct cn_heap_peak *out)
+{
+    const struct use_process *best = NULL;
+
+    for (size_t i = 0; i < use->process_count; i++)
+        if (!best || use->processes[i].peak_live > best->peak_live)
+            best = &use->processes[i];
+    if (!best)
+        return false;
+    *out = (struct cn_heap_peak){.process = best->id,
+                                 .time_ns = best->peak_ns,
+                                 .bytes = best->peak_live,
+                                 .end_bytes = best->live,
+                                 .error = sqrt(fmax(best->peak_variance, 0))};
+    return true;
+}
+
+bool cn_heap_use_visit(const struct cn_heap_use *use, cn_heap_visit visit, void *arg,
+                       struct cn_error *err)
+{
+    for (size_t i = 0; i < use->cell_count; i++) {
+        struct use_cell cell = use->cells[i];
+
+        cell.values[CN_HEAP_LIVE_END] = cell.live;
+        /* Calls are estimates: sums of what was added and removed are not exact. */
+        cell.values[CN_HEAP_LIVE_END_CALLS] = cell.live > 0 ? cell.live_calls : 0;
+        cell.values[CN_HEAP_LIVE_PEAK] =
+            live_at_peak(&cell, &use->processes[cell.process]);
+        if (!visit(arg, cell.thread, cell.context, cell.values, err))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,75 @@
+/* What a program allocates, from the stream of its allocations and frees: by thread and context.
+ *
+ *     use = cn_heap_use_new();
+ *     cn_heap_use_alloc(use, &block);            in the order of time
+ *     cn_heap_use_release(use, &release);
+ *     cn_heap_use_visit(use, visit, arg, err);   once, at the end
+ *     cn_heap_use_free(use);
+ *
+ * A block stands for `calls` allocations of its size: 1 where each is recorded, more where they are
+ * sampled. A block at the address of one that is live takes its place: the release of that one is
+ * missing. Memory grows with contexts, and with distinct addresses.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_MODEL_MEMORY_USE_H
+#define CN_MODEL_MEMORY_USE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "model/memory/metrics.h"
+
+struct cn_heap_use;
+
+/* Freed within this time, a block is temporary. */
+enum { CN_HEAP_TEMPORARY_NS = 1000000 };
+
+struct cn_heap_block {
+    uint64_t process; /* any number of one run of a program in a process */
+    uint64_t address, time_ns;
+    uint64_t size, usable_size; /* requested, and what the allocator gave */
+    uint64_t old_size;          /* of the block that it replaces; 0: it replaces none */
+    double calls;
+    uint32_t thread, context;
+    bool is_sampled; /* others were not recorded */
+};
+
+struct cn_heap_release {
+    uint64_t process, address, time_ns;
+    uint32_t thread;
+    bool is_next; /* the thread has allocated nothing since the block */
+};
+
+struct cn_heap_use *cn_heap_use_new(void);
+void cn_heap_use_free(struct cn_heap_use *use); /* NULL is fine */
+
+void cn_heap_use_alloc(struct cn_heap_use *use, const struct cn_heap_block *block);
+
+/* False if no block is known at the address. */
+bool cn_heap_use_release(struct cn_heap_use *use, const struct cn_heap_release *release);
+
+/* An allocation whose address is unknown (`address` of `block` counts for nothing), and the free of one
+ * of the same size and context. */
+void cn_heap_use_gain(struct cn_heap_use *use, const struct cn_heap_block *block);
+void cn_heap_use_lose(struct cn_heap_use *use, const struct cn_heap_block *block,
+                      bool is_temporary);
+
+/* The most bytes that a process had allocated at once, and when. */
+struct cn_heap_peak {
+    uint64_t process, time_ns;
+    double bytes, end_bytes; /* then, and at the end */
+    double error;            /* standard error of `bytes`; 0 if all were recorded */
+};
+
+/* Of the process with the highest one. False if nothing was allocated. */
+bool cn_heap_use_peak(const struct cn_heap_use *use, struct cn_heap_peak *out);
+
+/* See the values of each thread and context, by metric, in the order in which they were met. */
+typedef bool (*cn_heap_visit)(void *arg, uint32_t thread, uint32_t context,
+                              const double values[CN_HEAP_METRIC_COUNT],
+                              struct cn_error *err);
+CN_CHECK bool cn_heap_use_visit(const struct cn_heap_use *use, cn_heap_visit visit,
+                                void *arg, struct cn_error *err);
+
+#endif
