@@ -8,6 +8,7 @@
 #include "sql/table.h"
 #include "store/search/query.h"
 #include "store/search/traces.h"
+#include "store/traceql/traceql.h"
 
 /* The columns that traces and spans share. */
 enum { TIME_NS, DURATION_NS, TYPE, SERVICE, ERRORS, CALLS, RECORDS, TRACE_ID, SPAN_ID };
@@ -67,7 +68,8 @@ static bool search(struct cn_sql_data *data, struct store_scan *scan,
     struct cn_error damage = {0};
     uint64_t first_ns, last_ns;
 
-    if (!cn_query_parse(&query, ask->text ? ask->text : "", cn_clock_date_ns(), err))
+    if (!cn_tql_query_of(&query, data->store.search, ask->text ? ask->text : "",
+                         cn_clock_date_ns(), err))
         return cn_fail_in(err, "query '%s'", ask->text);
     /* A trace begins with its earliest span, so this range also finds all traces. */
     cn_sql_range_u64(ask->keys[0], UINT64_MAX, &first_ns, &last_ns);

@@ -1,0 +1,177 @@
+#include "analyze/wakers/chain.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "model/contexts/database.h"
+#include "model/thread_states.h"
+
+struct chain_walk {
+    struct cn_wait_chain *path;
+    const struct cn_database *db;
+    const struct cn_wait_graph *graph;
+    uint32_t profile; /* the thread that the chain is in */
+    uint64_t time_ns; /* parts reach back to here */
+    size_t hops;      /* at this time */
+    uint32_t
+        context; /* in which the thread woke the one before, at this time; 0: unknown */
+};
+
+/* Add what the thread did from `begin_ns`, or from the begin of the range, until now, as far as it is in
+ * the range. */
+static void step_back(struct chain_walk *walk, uint64_t begin_ns, uint32_t kind,
+                      uint32_t context)
+{
+    struct cn_wait_chain *path = walk->path;
+    uint64_t end_ns = walk->time_ns < path->end_ns ? walk->time_ns : path->end_ns;
+
+    if (begin_ns < path->begin_ns)
+        begin_ns = path->begin_ns;
+    if (begin_ns >= walk->time_ns)
+        return;
+    if (begin_ns < end_ns) {
+        struct cn_chain_part part = {begin_ns, end_ns, walk->profile, context, kind};
+
+        CN_PUSH(path->list, path->count, path->capacity, part);
+    }
+    walk->time_ns = begin_ns;
+    walk->hops = 0;
+    walk->context = 0;
+}
+
+static void end_here(struct chain_walk *walk)
+{
+    step_back(walk, walk->path->begin_ns, CN_WAIT_FOR_UNKNOWN, 0);
+}
+
+/* Go on in another thread. Where threads wake each other at one time, the chain ends. */
+static void hop(struct chain_walk *walk, uint32_t profile, uint32_t context)
+{
+    if (profile == 0 || ++walk->hops > walk->graph->profile_count) {
+        end_here(walk);
+    } else {
+        walk->profile = profile;
+        walk->context = context;
+    }
+}
+
+/* The last change of the thread's state before the time; -1: there is none. */
+static ptrdiff_t change_before(const struct cn_thread_states *states, uint64_t time_ns)
+{
+    size_t low = 0, high = states->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (states->list[middle].time_ns < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (ptrdiff_t)low - 1;
+}
+
+static void walk_wait(struct chain_walk *walk, const struct cn_state_change *change)
+{
+    const struct cn_waited *wait =
+        cn_wait_graph_find(walk->graph, walk->profile, change->time_ns);
+
+    if (!wait) {
+        end_here(walk);
+    } else if (wait->kind == CN_WAIT_FOR_UNKNOWN) {
+        end_here(walk);
+    } else if (walk->time_ns > wait->woken_ns && wait->kind != CN_WAIT_BY_PREEMPTION) {
+        step_back(walk, wait->woken_ns, CN_WAIT_FOR_PROCESSOR, wait->context);
+    } else if (walk->time_ns == wait->woken_ns && cn_wait_is_for_thread(wait)) {
+        hop(walk, wait->waker, wait->waker_context);
+    } else {
+        step_back(walk, wait->begin_ns, wait->kind, wait->context);
+    }
+}
+
+/* The thread did not exist yet: the one that created it comes before. */
+static void walk_start(struct chain_walk *walk)
+{
+    uint32_t creator = walk->graph->creators[walk->profile];
+    uint64_t created_ns = walk->graph->created_ns[walk->profile];
+
+    if (creator == 0 || created_ns > walk->time_ns) {
+        end_here(walk);
+        return;
+    }
+    step_back(walk, created_ns, CN_WAIT_FOR_PROCESSOR, 0);
+    if (walk->time_ns > walk->path->begin_ns)
+        hop(walk, creator, 0);
+}
+
+static void walk_back(struct chain_walk *walk)
+{
+    while (walk->time_ns > walk->path->begin_ns) {
+        const struct cn_thread_states *states = &walk->db->states[walk->profile];
+        ptrdiff_t at = change_before(states, walk->time_ns);
+
+        if (at < 0) {
+            walk_start(walk);
+            continue;
+        }
+        const struct cn_state_change *change = &states->list[at];
+        switch (change->state) {
+        case CN_TASK_RUNNING:
+            step_back(walk, change->time_ns, CN_CHAIN_RUNS, 0);
+            break;
+        case CN_TASK_BLOCKED:
+        case CN_TASK_PREEMPTED:
+            walk_wait(walk, change);
+            break;
+        case CN_TASK_UNKNOWN:
+        case CN_TASK_STATES:
+            /* The last thing that a thread does is to wake the one that waits for its end. */
+            if (walk->hops > 0 && at > 0 && (size_t)at + 1 == states->count)
+                step_back(walk, change->time_ns, CN_CHAIN_RUNS, walk->context);
+            else
+                end_here(walk);
+            break;
+        }
+    }
+}
+
+/* Where the range ends in a wait for another thread: when that is over. The chain begins there, although
+ * only what it has of the range counts. */
+static uint64_t woken_after(const struct chain_walk *walk, uint64_t end_ns)
+{
+    const struct cn_thread_states *states = &walk->db->states[walk->profile];
+    ptrdiff_t at = change_before(states, end_ns);
+    const struct cn_waited *wait =
+        at < 0 ? NULL
+               : cn_wait_graph_find(walk->graph, walk->profile, states->list[at].time_ns);
+
+    return wait && cn_wait_is_for_thread(wait) && wait->woken_ns > end_ns ? wait->woken_ns
+                                                                          : end_ns;
+}
+
+void cn_wait_chain_build(struct cn_wait_chain *path, const struct cn_database *db,
+                         const struct cn_wait_graph *graph, uint32_t profile,
+                         uint64_t begin_ns, uint64_t end_ns)
+{
+    struct chain_walk walk = {.path = path, .db = db, .graph = graph, .profile = profile};
+    const struct cn_thread_states *states = &db->states[profile];
+
+    *path = (struct cn_wait_chain){0};
+    if (states->count == 0)
+        return;
+    path->begin_ns =
+        begin_ns > states->list[0].time_ns ? begin_ns : states->list[0].time_ns;
+    path->end_ns = states->list[states->count - 1].time_ns;
+    path->end_ns = end_ns < path->end_ns ? end_ns : path->end_ns;
+    if (path->end_ns < path->begin_ns)
+        path->end_ns = path->begin_ns;
+    walk.time_ns = woken_after(&walk, path->end_ns);
+    if (path->end_ns > path->begin_ns)
+        walk_back(&walk);
+}
+
+void cn_wait_chain_done(struct cn_wait_chain *path)
+{
+    free(path->list);
+    *path = (struct cn_wait_chain){0};
+}

@@ -1,0 +1,172 @@
+#include "analyze/wakers/sums.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "analyze/timeline/spans.h"
+#include "base/alloc.h"
+#include "base/sort.h"
+#include "base/text.h"
+#include "model/contexts/database.h"
+
+/* Threads are told apart by their names; those without one by their numbers. */
+static bool name_threads(struct cn_wait_sums *sums, struct cn_error *err)
+{
+    struct cn_text text = {0};
+    bool ok = true;
+
+    for (uint32_t i = 0; ok && i < sums->db->profile_count; i++) {
+        struct cn_profile profile;
+
+        ok = cn_database_profile(sums->db, i, &profile, err);
+        cn_text_clear(&text);
+        if (ok && profile.name && profile.name[0])
+            cn_text_str_add(&text, profile.name);
+        else if (ok)
+            cn_identity_print(&profile.identity, &sums->db->kinds, &text);
+        sums->name_of[i] = cn_names_add(&sums->names, cn_text_str(&text));
+    }
+    cn_text_done(&text);
+    return ok;
+}
+
+bool cn_wait_sums_init(struct cn_wait_sums *sums, struct cn_database *db,
+                       const struct cn_wait_sites *sites, struct cn_error *err)
+{
+    *sums = (struct cn_wait_sums){
+        .db = db,
+        .sites = sites,
+        .name_of = cn_alloc((size_t)db->profile_count + 1, sizeof(*sums->name_of)),
+    };
+    return name_threads(sums, err);
+}
+
+void cn_wait_sums_done(struct cn_wait_sums *sums)
+{
+    free(sums->list);
+    free(sums->name_of);
+    cn_map_done(&sums->row_of);
+    cn_names_done(&sums->names);
+    *sums = (struct cn_wait_sums){0};
+}
+
+/* Add a time to the row that is like this one. */
+static void add(struct cn_wait_sums *sums, const struct cn_wait_row *like,
+                uint64_t begin_ns, uint64_t end_ns)
+{
+    uint32_t key[8] = {like->kind,   like->is_ending, like->site.own, like->site.call,
+                       like->by.own, like->by.call,   like->name,     like->by_name};
+    uint64_t ns = end_ns - begin_ns;
+    uint32_t at =
+        *cn_map_at(&sums->row_of, XXH3_64bits(key, sizeof(key)), (uint32_t)sums->count);
+
+    if (at == sums->count)
+        CN_PUSH(sums->list, sums->count, sums->capacity, *like);
+    struct cn_wait_row *row = &sums->list[at];
+    row->time_ns += ns;
+    row->count++;
+    sums->total_ns += ns;
+    if (ns > row->longest_ns) {
+        row->longest_ns = ns;
+        row->longest_at_ns = begin_ns;
+        row->context = like->context;
+        row->by_context = like->by_context;
+        row->profile = like->profile;
+    }
+}
+
+void cn_wait_sums_add(struct cn_wait_sums *sums, const struct cn_waited *wait,
+                      uint64_t begin_ns, uint64_t end_ns)
+{
+    uint64_t from_ns = wait->begin_ns > begin_ns ? wait->begin_ns : begin_ns;
+    uint64_t to_ns = wait->end_ns < end_ns ? wait->end_ns : end_ns;
+    uint64_t woken_ns = wait->woken_ns < to_ns ? wait->woken_ns : to_ns;
+    struct cn_wait_row row = {
+        .kind = wait->kind,
+        .is_ending = wait->is_ending,
+        .site = cn_wait_site_of(sums->sites, wait->context),
+        .by = {CN_NONE, CN_NONE},
+        .name = sums->name_of[wait->profile],
+        .by_name = CN_NONE,
+        .context = wait->context,
+        .profile = wait->profile,
+    };
+
+    if (from_ns < woken_ns) {
+        struct cn_wait_row asleep = row;
+
+        /* What an interrupt has stopped is no waker. */
+        if (wait->waker != 0 || wait->kind == CN_WAIT_FOR_KERNEL ||
+            wait->kind == CN_WAIT_FOR_PROCESS) {
+            asleep.by = cn_wait_site_of(sums->sites, wait->waker_context);
+            asleep.by_context = wait->waker_context;
+        }
+        asleep.by_name = wait->waker != 0 ? sums->name_of[wait->waker] : CN_NONE;
+        add(sums, &asleep, from_ns, woken_ns);
+    }
+    if (from_ns < woken_ns)
+        from_ns = woken_ns;
+    row.kind = CN_WAIT_FOR_PROCESSOR;
+    row.is_ending = false;
+    if (from_ns < to_ns)
+        add(sums, &row, from_ns, to_ns);
+}
+
+struct chain_sums {
+    struct cn_wait_sums *sums;
+    struct cn_wait_row like;
+    uint64_t at_ns; /* spans were added up to here */
+};
+
+static void add_span(void *arg, uint32_t context, uint64_t begin_ns, uint64_t end_ns)
+{
+    struct chain_sums *p = arg;
+
+    if (begin_ns > p->at_ns) { /* before the first sample */
+        p->like.site = (struct cn_wait_site){CN_NONE, CN_NONE};
+        p->like.context = 0;
+        add(p->sums, &p->like, p->at_ns, begin_ns);
+    }
+    if (end_ns > begin_ns) {
+        p->like.site = cn_wait_site_of(p->sums->sites, context);
+        p->like.context = context;
+        add(p->sums, &p->like, begin_ns, end_ns);
+        p->at_ns = end_ns;
+    }
+}
+
+bool cn_wait_sums_add_chain(struct cn_wait_sums *sums, const struct cn_wait_chain *path,
+                            struct cn_error *err)
+{
+    for (size_t i = 0; i < path->count; i++) {
+        const struct cn_chain_part *part = &path->list[i];
+        struct chain_sums p = {
+            .sums = sums,
+            .like = {.kind = part->kind,
+                     .site = cn_wait_site_of(sums->sites, part->context),
+                     .by = {CN_NONE, CN_NONE},
+                     .name = sums->name_of[part->profile],
+                     .by_name = CN_NONE,
+                     .context = part->context,
+                     .profile = part->profile},
+            .at_ns = part->begin_ns,
+        };
+
+        if (part->kind == CN_CHAIN_RUNS &&
+            !cn_spans_visit(sums->db, part->profile, part->begin_ns, part->end_ns,
+                            add_span, &p, err))
+            return false;
+        p.like.site = cn_wait_site_of(sums->sites, part->context);
+        p.like.context = part->context;
+        if (p.at_ns < part->end_ns)
+            add(sums, &p.like, p.at_ns, part->end_ns);
+    }
+    return true;
+}
+
+void cn_wait_sums_finish(struct cn_wait_sums *sums)
+{
+    CN_SORT(sums->list, sums->count, CN_DOWN(struct cn_wait_row, time_ns),
+            CN_UP(struct cn_wait_row, kind), CN_UP(struct cn_wait_row, longest_at_ns));
+}

@@ -1,0 +1,66 @@
+/* Waits added up: by where the thread waited and for whom; and the critical path, by thread and by what
+ * was done there.
+ *
+ *     cn_wait_sums_init(&sums, db, &sites, err)
+ *     cn_wait_sums_add(&sums, &graph.list[i], begin_ns, end_ns);     each wait
+ *     cn_wait_sums_add_chain(&sums, &path, err)                       or a path
+ *     cn_wait_sums_finish(&sums);
+ *     ... sums.list[i], sums.total_ns ...
+ *     cn_wait_sums_done(&sums);
+ *
+ * The times of all rows add up to total_ns, which is the sum of what was added.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_ANALYZE_WAKERS_SUMS_H
+#define CN_ANALYZE_WAKERS_SUMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/wakers/chain.h"
+#include "analyze/wakers/graph.h"
+#include "analyze/wakers/sites.h"
+#include "base/error.h"
+#include "base/map.h"
+
+struct cn_wait_row {
+    uint32_t kind; /* enum cn_wait_kind, or CN_CHAIN_RUNS */
+    bool is_ending;
+    struct cn_wait_site site; /* where the thread waits, or runs */
+    struct cn_wait_site by;   /* where it was woken */
+    uint32_t name, by_name;   /* of the threads, in `names`; CN_NONE: none */
+    uint64_t time_ns, longest_ns, count;
+    uint64_t longest_at_ns;       /* when the longest one began */
+    uint32_t context, by_context; /* of the longest one */
+    uint32_t profile;             /* likewise */
+};
+
+struct cn_wait_sums {
+    struct cn_database *db;
+    const struct cn_wait_sites *sites;
+    struct cn_wait_row *list;
+    size_t count, capacity;
+    struct cn_map row_of; /* by a hash of what rows differ in */
+    struct cn_names names;
+    uint32_t *name_of; /* by profile */
+    uint64_t total_ns;
+};
+
+CN_CHECK bool cn_wait_sums_init(struct cn_wait_sums *sums, struct cn_database *db,
+                                const struct cn_wait_sites *sites, struct cn_error *err);
+void cn_wait_sums_done(struct cn_wait_sums *sums); /* a zeroed one is fine */
+
+/* Add what a wait has of a range of time. */
+void cn_wait_sums_add(struct cn_wait_sums *sums, const struct cn_waited *wait,
+                      uint64_t begin_ns, uint64_t end_ns);
+
+/* Add the parts of a path; running parts by the samples of their thread. */
+CN_CHECK bool cn_wait_sums_add_chain(struct cn_wait_sums *sums,
+                                     const struct cn_wait_chain *path,
+                                     struct cn_error *err);
+
+/* Put the rows in order, those with the most time first. */
+void cn_wait_sums_finish(struct cn_wait_sums *sums);
+
+#endif

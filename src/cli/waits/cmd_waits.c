@@ -1,0 +1,238 @@
+/* cairn waits: for whom threads wait, and what the end of a run waited for. */
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "analyze/lens/code.h"
+#include "analyze/views/frames.h"
+#include "analyze/wakers/causes.h"
+#include "analyze/wakers/sums.h"
+#include "base/alloc.h"
+#include "base/text.h"
+#include "cli/shell/cli.h"
+#include "cli/shell/command.h"
+#include "cli/views/options.h"
+#include "cli/waits/print.h"
+#include "model/contexts/database.h"
+#include "model/thread_states.h"
+
+enum { ROWS_DEFAULT = 8, ROWS_MAX = 1000000, CAUSES_SHOWN = 4 };
+
+struct waits_view {
+    const struct cn_args *args;
+    const char *path;
+    struct cn_opened opened;
+    struct cn_database *db; /* of `opened` */
+    struct cn_frames frames;
+    struct cn_codes codes;
+    struct cn_wait_sites sites;
+    struct cn_wait_graph graph;
+    bool *is_selected; /* by profile */
+    uint32_t main;     /* the first selected thread; 0: there is none */
+    uint64_t begin_ns, end_ns;
+};
+
+static bool is_chosen(const struct cn_thread_filter *filters, size_t count,
+                      uint32_t index, const struct cn_identity_tuple *identity)
+{
+    for (size_t i = 0; i < count; i++)
+        if (cn_thread_filter_matches(&filters[i], index, identity))
+            return true;
+    return count == 0;
+}
+
+/* The chain begins at the end of the selected thread that began first. */
+static bool choose(struct waits_view *view, const struct cn_thread_filter *filters,
+                   size_t count, struct cn_error *err)
+{
+    const struct cn_thread_states *states = view->db->states;
+    struct cn_profile profile;
+
+    view->is_selected = cn_alloc(view->db->profile_count, sizeof(*view->is_selected));
+    for (uint32_t i = 0; i < view->db->profile_count; i++) {
+        if (!cn_database_profile(view->db, i, &profile, err))
+            return false;
+        if (profile.is_summary || states[i].count == 0 ||
+            !is_chosen(filters, count, i, &profile.identity))
+            continue;
+        view->is_selected[i] = true;
+        if (view->main == 0 ||
+            states[i].list[0].time_ns < states[view->main].list[0].time_ns)
+            view->main = i;
+    }
+    return view->main != 0 ||
+           cn_fail(err, CN_ERR_NOT_FOUND, "%s: of no thread%s it is known when it waits",
+                   view->path, count > 0 ? " that --thread selects" : "");
+}
+
+static bool select_threads(struct waits_view *view, struct cn_error *err)
+{
+    struct cn_values threads = cn_args_values(view->args, "thread");
+    struct cn_thread_filter *filters = cn_alloc(threads.count, sizeof(*filters));
+    size_t count = 0;
+    bool ok = true;
+
+    while (ok && count < threads.count) {
+        ok = cn_thread_filter_parse(&filters[count], threads.list[count],
+                                    &view->db->kinds, err);
+        count += ok;
+    }
+    ok = ok && choose(view, filters, count, err);
+    while (count > 0)
+        cn_thread_filter_done(&filters[--count]);
+    free(filters);
+    return ok;
+}
+
+static bool select_range(struct waits_view *view, struct cn_error *err)
+{
+    const char *text = cn_args_value(view->args, "time-range");
+
+    view->end_ns = UINT64_MAX;
+    return !text || cn_view_time_parse(view->db, "time-range", text, &view->begin_ns,
+                                       &view->end_ns, err);
+}
+
+static bool sum_waits(const struct waits_view *view, struct cn_wait_sums *sums,
+                      struct cn_error *err)
+{
+    if (!cn_wait_sums_init(sums, view->db, &view->sites, err))
+        return false;
+    for (size_t i = 0; i < view->graph.count; i++)
+        if (view->is_selected[view->graph.list[i].profile])
+            cn_wait_sums_add(sums, &view->graph.list[i], view->begin_ns, view->end_ns);
+    cn_wait_sums_finish(sums);
+    return true;
+}
+
+static bool sum_path(const struct waits_view *view, struct cn_wait_sums *sums,
+                     struct cn_error *err)
+{
+    struct cn_wait_chain path;
+
+    cn_wait_chain_build(&path, view->db, &view->graph, view->main, view->begin_ns,
+                        view->end_ns);
+    bool ok = cn_wait_sums_init(sums, view->db, &view->sites, err) &&
+              cn_wait_sums_add_chain(sums, &path, err);
+    cn_wait_sums_finish(sums);
+    cn_wait_chain_done(&path);
+    return ok;
+}
+
+static void print_sentence(const struct waits_view *view, const struct cn_wait_sums *path)
+{
+    struct cn_text text = {0};
+    struct cn_wait_causes causes;
+
+    cn_wait_causes_list(&causes, path);
+    cn_wait_causes_print(&causes, path, path->names.list[path->name_of[view->main]],
+                         CAUSES_SHOWN, &text);
+    cn_text_char(&text, '\n');
+    cn_cli_print(view->args, &text);
+    cn_wait_causes_done(&causes);
+    cn_text_done(&text);
+}
+
+static bool print(struct waits_view *view, struct cn_error *err)
+{
+    struct cn_wait_sums path = {0}, waits = {0};
+    bool is_path = cn_args_has(view->args, "critical-path");
+    uint64_t most;
+    bool ok = cn_args_u64(view->args, "rows", 1, ROWS_MAX, ROWS_DEFAULT, &most, err) &&
+              sum_path(view, &path, err) && sum_waits(view, &waits, err) &&
+              cn_cli_fit(view->args, err);
+    const struct cn_wait_sums *shown = is_path ? &path : &waits;
+
+    if (ok) {
+        if (cn_cli_format(view->args) == CN_TABLE_TEXT)
+            print_sentence(view, &path);
+        cn_waits_print(view->args, shown, is_path, (size_t)most);
+        if (shown->count > most && cn_cli_format(view->args) == CN_TABLE_TEXT)
+            cn_cli_say(view->args, "%zu more %s not shown; use --rows",
+                       shown->count - (size_t)most,
+                       cn_plural(shown->count - (size_t)most, "row is", "rows are"));
+    }
+    cn_wait_sums_done(&path);
+    cn_wait_sums_done(&waits);
+    return ok;
+}
+
+static bool show(struct waits_view *view, struct cn_error *err)
+{
+    if (!cn_view_open(&view->opened, view->args, view->path, NULL, err))
+        return false;
+    view->db = view->opened.db;
+    if (!cn_frames_build(&view->frames, view->db, NULL, err) ||
+        !cn_codes_build(&view->codes, view->db, NULL, err))
+        return cn_fail_in(err, "%s", view->path);
+    cn_wait_sites_init(&view->sites, &view->frames, &view->codes);
+    if (!cn_wait_graph_build(&view->graph, view->db, &view->frames, err))
+        return cn_fail_in(err, "%s", view->path);
+    if (view->graph.wakeup_count == 0)
+        cn_cli_warn(view->args,
+                    "%s has no wake-ups: for whom threads wait is unknown; cairn sample "
+                    "--off-cpu records them as root",
+                    view->path);
+    return select_threads(view, err) && select_range(view, err) && print(view, err);
+}
+
+static bool run(const struct cn_args *args, struct cn_error *err)
+{
+    struct waits_view view = {.args = args};
+    bool ok = cn_data_path(args, cn_args_find_operand(args, 0), &view.path, err) &&
+              show(&view, err) && cn_cli_check_opened(&view.opened, err);
+
+    free(view.is_selected);
+    cn_wait_graph_done(&view.graph);
+    cn_wait_sites_done(&view.sites);
+    cn_codes_done(&view.codes);
+    cn_frames_done(&view.frames);
+    cn_opened_close(&view.opened);
+    return ok;
+}
+
+static const struct cn_option options[] = {
+    CN_OPTION("critical-path", 0, NULL,
+              "show what the end of the range waited for, instead of all waits"),
+    CN_OPTION("time-range", 'r', "FROM~TO",
+              "only this time, as offsets from the start: 1.5s~2s, 10%~20%, ~300ms"),
+    CN_VIEW_THREAD_OPTION('t'),
+    CN_OPTION("rows", 0, "N", "show at most N rows (default: 8)"),
+    CN_OPTION_FORMAT,
+    CN_OPTION_WIDTH,
+    {0},
+};
+
+static const struct cn_example examples[] = {
+    {"cairn waits", "show for whom the threads of the last sampling waited"},
+    {"cairn waits cairn.perf.data --critical-path",
+     "show what the run took its time for, in all threads"},
+    {"cairn waits cairn.perf.data --thread 'THREAD 4711' -r 1s~2s",
+     "show for whom one thread waited in one second"},
+    {"cairn waits cairn.perf.data --format csv", "print all rows for other programs"},
+    {0},
+};
+
+const struct cn_command cn_cmd_waits = {
+    .name = "waits",
+    .operands = "[DATA]",
+    .operand_max = 1,
+    .scope = CN_FOR_COSTS,
+    .summary = "show for whom threads wait",
+    .description =
+        "Of samples of cairn sample --off-cpu, taken as root, it is known which thread "
+        "or interrupt ended each wait. The first line says what the main thread, or the "
+        "first one that --thread selects, took its time for: the critical path. That is "
+        "a chain back from the end: what the thread ran, where it waited what the thread "
+        "ran that woke it, and so on. Its parts add up to the whole time. Where a "
+        "wake-up is missing, the chain ends, and the time before it is unknown.\n\n"
+        "The rows are waits, added up by where the thread waited and who woke it: the "
+        "innermost function of the program, and what it called. They add up to the "
+        "blocked and pre-empted time of the threads. A wait is for another thread, a "
+        "process, the end of a child, a timer, the network, the disk, another interrupt "
+        "or a thread of the kernel; the time from its wake-up until it runs is for a "
+        "processor. See docs/waits.md.",
+    .examples = examples,
+    .options = options,
+    .run = run,
+};
