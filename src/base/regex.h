@@ -36,6 +36,15 @@ void cn_regex_free(struct cn_regex *regex); /* NULL is fine */
 /* True if the expression matches anywhere in the text. */
 bool cn_regex_matches(struct cn_regex *regex, const char *text, size_t len);
 
+/* Where an expression matches: of the matches at or after `from` that with the earliest begin, and of
+ * these the longest, which may be empty. Time is linear in the text. */
+struct cn_regex_finder;
+CN_CHECK bool cn_regex_finder_new(struct cn_regex_finder **out, const char *text,
+                                  unsigned flags, struct cn_error *err);
+void cn_regex_finder_free(struct cn_regex_finder *finder); /* NULL is fine */
+bool cn_regex_find(struct cn_regex_finder *finder, const char *text, size_t len,
+                   size_t from, size_t *begin, size_t *end);
+
 /* Instructions, a measure of memory and time. */
 size_t cn_regex_size(const struct cn_regex *regex);
 

@@ -3,6 +3,7 @@
 #include "s3/xml.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 
@@ -19,6 +20,28 @@ bool cn_s3_get(struct cn_s3 *s3, const char *key, struct cn_text *out, bool *is_
         *is_found = request.status != 404;
     cn_text_done(&request.answer);
     return ok;
+}
+
+bool cn_s3_get_twice(struct cn_s3 *s3, const char *key, struct cn_text *out,
+                     bool *is_found, struct cn_error *err)
+{
+    enum { TRIES = 6 };
+    struct cn_text again = {0};
+    bool was_found, is_same = false;
+    bool ok = cn_s3_get(s3, key, out, is_found, err);
+
+    for (unsigned i = 1; ok && !is_same && i < TRIES; i++) {
+        struct cn_text last = *out;
+
+        *out = again;
+        again = last;
+        was_found = *is_found;
+        ok = cn_s3_get(s3, key, out, is_found, err);
+        is_same = ok && *is_found == was_found && out->len == again.len &&
+                  memcmp(cn_text_str(out), cn_text_str(&again), out->len) == 0;
+    }
+    cn_text_done(&again);
+    return ok && (is_same || cn_fail(err, CN_ERR_IO, "%s: each answer is another", key));
 }
 
 bool cn_s3_remove(struct cn_s3 *s3, const char *key, struct cn_error *err)

@@ -64,6 +64,11 @@ CN_CHECK bool cn_s3_run(struct cn_s3 *s3, struct cn_s3_request *requests, size_t
 CN_CHECK bool cn_s3_get(struct cn_s3 *s3, const char *key, struct cn_text *out,
                         bool *is_found, struct cn_error *err);
 
+/* The same, as two answers in a row have it: for what has no checksum, and before something is removed
+ * because of it. An answer may be spoiled on its way. */
+CN_CHECK bool cn_s3_get_twice(struct cn_s3 *s3, const char *key, struct cn_text *out,
+                              bool *is_found, struct cn_error *err);
+
 /* Write an object, in parts if it is large. With `if_absent`, `is_written` receives false if there
  * is one already; NULL: replace it. */
 CN_CHECK bool cn_s3_put(struct cn_s3 *s3, const char *key, struct cn_bytes body,

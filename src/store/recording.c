@@ -14,6 +14,7 @@
 #include "store/search/traces.h"
 #include "store/segment/reader.h"
 #include "store/trace/distributed.h"
+#include "store/traceql/traceql.h"
 #include "store/write/java_import.h"
 
 /* Spans inside of traces that are added. A span can arrive twice, on its own and inside its
@@ -212,7 +213,7 @@ static bool search_store(const char *path, const char *query_text, set_visit vis
 {
     struct cn_store_query query;
 
-    if (!cn_store_query_open(&query, path, query_text, err))
+    if (!cn_tql_store_query_open(&query, path, query_text, err))
         return false;
     bool ok = walk_sets(&query, visit, arg, damage, err);
     if (cn_store_missing_count(query.store) > 0)

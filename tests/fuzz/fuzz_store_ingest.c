@@ -48,7 +48,9 @@ static void give(struct cn_store_ingest *ingest, struct cn_bytes bytes)
     struct cn_error err = {0};
 
     if (cn_span_set_probe(bytes) != CN_SPANS_NONE) {
-        (void)!cn_store_ingest_spans(ingest, bytes, &err);
+        uint64_t rejected;
+
+        (void)!cn_store_ingest_spans(ingest, bytes, &rejected, &err);
         return;
     }
     if (!cn_zorka_request_probe(bytes)) {

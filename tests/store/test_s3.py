@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -132,6 +133,62 @@ class Care(Bucket):
         self.assertEqual((result.returncode, "no such object" in result.stdout), (3, True), result)
 
 
+class Spoiled(Bucket):
+    """An answer that is spoiled on its way removes nothing, and brings nothing back."""
+    ENTRY = re.compile(r"/manifest/[0-9a-f]{6}$")
+
+    def check_nothing_changes(self, spoil, *words, status=0, message=""):
+        keys = GATEWAY.keys("traces", self.prefix)
+        with object_storage.Proxy(GATEWAY.port) as proxy:
+            proxy.spoil = spoil
+            result = self.cairn("store", *words, port=proxy.port)
+        self.assertEqual((result.returncode, message in result.stderr), (status, True), result)
+        self.assertEqual(GATEWAY.keys("traces", self.prefix), keys)
+        self.assertEqual(*(self.cairn_ok("store", "search", store, "-n", "1000", cache="after") for store in (self.local, self.address)))
+
+    def test_recovery_of_sound_entries(self):
+        def another(status, headers, _):
+            return status, headers, GATEWAY.ask("GET", f"/traces/{self.prefix}/manifest/000002")
+        for what in ("garbled", "short", another):
+            self.check_nothing_changes(lambda path, times: what if times == 0 and self.ENTRY.search(path) else None,
+                                       "recover", self.address, message="in 0 segments")
+
+    def test_recovery_when_each_answer_is_another(self):
+        chance = random.Random(1)
+
+        def noise(status, headers, _):
+            return status, headers, chance.randbytes(50)
+        self.check_nothing_changes(lambda path, times: noise if self.ENTRY.search(path) else None, "recover", self.address,
+                                   status=1, message="each answer is another")
+
+    def test_recovery_removes_damage_only_when_all_is_named_again(self):
+        """Until then, searches say that an entry is damaged: they would miss its traces."""
+        entry = f"/traces/{self.prefix}/manifest/000001"
+        sound = GATEWAY.ask("GET", entry)
+        GATEWAY.ask("PUT", entry, body=b"damaged")
+        with object_storage.Proxy(GATEWAY.port) as proxy:
+            proxy.spoil = lambda path, times: 403 if "/segments/" in path else None
+            self.assertEqual(self.cairn("store", "recover", self.address + "?timeout=2", port=proxy.port).returncode, 1)
+        self.assertEqual(GATEWAY.ask("GET", entry), b"damaged")
+        GATEWAY.ask("PUT", entry, body=sound)
+
+    def test_sweeps_of_old_objects(self):
+        """Any list of entries lacks one of them, or has a note that one is gone, which does not exist."""
+        def old(status, headers, content):
+            return status, headers, re.sub(rb"<LastModified>\d{4}", b"<LastModified>2020", content)
+
+        def without(status, headers, content):
+            return old(status, headers, content.replace(b"manifest/000001<", b"manifest/00000q<"))
+
+        def with_note(status, headers, content):
+            return old(status, headers, content.replace(b"manifest/000002<", b"manifest/000001.gone<"))
+        for what in (without, with_note):
+            for number in range(5):
+                def spoil(path, times):
+                    return what if times == number and path.endswith("manifest%2F") else old if "list-type" in path else None
+                self.check_nothing_changes(spoil, "expire", self.address, "--max-size=1T")
+
+
 class Collecting(unittest.TestCase):
     """Collectors that upload what they seal, killed at any moment."""
     start, cairn, cairn_ok = (Bucket.__dict__[name] for name in ("start", "cairn", "cairn_ok"))
@@ -212,6 +269,18 @@ class Collecting(unittest.TestCase):
                         acknowledged.add(number)
             killer.join()
         return acknowledged
+
+    def test_a_collector_removes_old_traces_from_object_storage(self):
+        with self.collector(self.spools[0], more=("--keep-count=400", "--keep-every=0.5s", "--compact")) as (process, port):
+            number, end = 0, time.monotonic() + 120
+            while 0 in (left := self.found()[0]) or not left:
+                self.assertLess(time.monotonic(), end)
+                self.assertEqual(self.send(port, number, 50), 200)
+                number += 50
+                time.sleep(0.3)
+            self.assertEqual(process.poll(), None)
+            self.assertEqual(len(left), len(set(left)))
+        self.cairn_ok("store", "verify", "-q", self.address)
 
     def test_nothing_acknowledged_is_lost_and_nothing_is_doubled(self):
         """Collectors, uploads and compactions are killed, compactions race."""

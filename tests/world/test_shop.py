@@ -265,20 +265,34 @@ class Stored(World):
                 self.cairn("store", "seal", "-q", self.store)
         self.check_all()
 
-    def test_spans_of_many_traces_with_the_same_ids(self):
+    def test_repeated_spans_beside_new_ones(self):
+        """A Collector between sender and store puts batches together, also one that it sends again; some twice in a body."""
+        requests = [request["resourceSpans"] for request in shop.batches(self.traces, 20, 6)]
+        joined = [{"resourceSpans": before + now + before} for before, now in zip([[], *requests], requests)]
+        self.add(joined[::2], "even")
+        self.add(joined[1::2], "odd")
+        self.check_all()
+
+    def check_same_ids(self, count, ids):
+        """Traces whose spans have few ids, in segments of two collectors that come together: some traces are in both."""
         self.traces = {}
-        for name, trace in shop.make_traces(30, 5).items():
+        for name, trace in shop.make_traces(count, 5).items():
             for span in trace.values():
-                span.id = f"{int(span.id, 16) % 100:016x}"
+                span.id = f"{int(span.id, 16) % ids + 1:016x}"
             self.traces[name] = {span.id: span for span in trace.values()}
-        # A store does not add a span twice, but segments of two collectors may come together: here with some traces in both.
         own, other = self.store, str(self.folder / "other")
-        for self.store, sent in ((other, slice(20)), (own, slice(10, 30))):
+        for self.store, sent in ((other, slice(count * 2 // 3)), (own, slice(count // 3, count))):
             self.add(shop.batches(dict(list(self.traces.items())[sent]), 50, 8), "all")
             self.cairn("store", "seal", "-q", self.store)
         pathlib.Path(other, "000000").rename(pathlib.Path(own, "000009"))
         self.check_searches()
+
+    def test_spans_of_many_traces_with_the_same_ids(self):
+        self.check_same_ids(30, 100)
         self.check_list()
+
+    def test_ids_that_every_trace_uses(self):
+        self.check_same_ids(150, 4)
 
 
 class Collected(World):

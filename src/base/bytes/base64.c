@@ -22,3 +22,39 @@ void cn_base64_add(struct cn_text *out, struct cn_bytes bytes)
         cn_text_add(out, four, sizeof(four));
     }
 }
+
+/* The value of a digit; 64 if it is none. */
+static uint32_t value_of(uint8_t digit)
+{
+    if (digit >= 'A' && digit <= 'Z')
+        return digit - (uint32_t)'A';
+    if (digit >= 'a' && digit <= 'z')
+        return digit - (uint32_t)'a' + 26;
+    if (digit >= '0' && digit <= '9')
+        return digit - (uint32_t)'0' + 52;
+    if (digit == '+' || digit == '-')
+        return 62;
+    return digit == '/' || digit == '_' ? 63 : 64;
+}
+
+bool cn_base64_decode(struct cn_text *out, struct cn_bytes text)
+{
+    uint32_t group = 0;
+    unsigned bits = 0;
+
+    for (unsigned i = 0; i < 2 && text.len > 0 && text.ptr[text.len - 1] == '='; i++)
+        text.len--;
+    for (size_t i = 0; i < text.len; i++) {
+        uint32_t value = value_of(text.ptr[i]);
+
+        if (value == 64)
+            return false;
+        group = group << 6 | value;
+        bits += 6;
+        if (bits >= 8) {
+            bits -= 8;
+            cn_text_char(out, (char)(group >> bits & 255));
+        }
+    }
+    return bits < 6;
+}

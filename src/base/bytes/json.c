@@ -57,23 +57,26 @@ void cn_json_end(struct cn_json *json)
 }
 
 /* The length of the beginning that is ASCII and needs no escape. */
-static size_t plain_len(const char *str)
+static size_t plain_len(const char *str, size_t end)
 {
     size_t len = 0;
 
-    while ((uint8_t)str[len] >= 0x20 && (uint8_t)str[len] < 0x7f && str[len] != '"' &&
-           str[len] != '\\')
+    while (len < end && (uint8_t)str[len] >= 0x20 && (uint8_t)str[len] < 0x7f &&
+           str[len] != '"' && str[len] != '\\')
         len++;
     return len;
 }
 
 void cn_json_quote(struct cn_text *text, const char *str)
 {
-    size_t len = strlen(str);
+    cn_json_quote_chars(text, str, strlen(str));
+}
 
+void cn_json_quote_chars(struct cn_text *text, const char *str, size_t len)
+{
     cn_text_char(text, '"');
     while (len > 0) {
-        size_t plain = plain_len(str), n;
+        size_t plain = plain_len(str, len), n;
 
         cn_text_add(text, str, plain);
         str += plain;
@@ -107,6 +110,12 @@ void cn_json_str(struct cn_json *json, const char *value)
 {
     before_value(json);
     cn_json_quote(json->text, value);
+}
+
+void cn_json_chars(struct cn_json *json, const char *chars, size_t len)
+{
+    before_value(json);
+    cn_json_quote_chars(json->text, chars, len);
 }
 
 void cn_json_u64(struct cn_json *json, uint64_t value)

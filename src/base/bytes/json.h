@@ -16,7 +16,7 @@
 
 #include "base/text.h"
 
-enum { CN_JSON_DEPTH_MAX = 32 };
+enum { CN_JSON_DEPTH_MAX = 64 };
 
 struct cn_json {
     struct cn_text *text;
@@ -33,6 +33,7 @@ void cn_json_key(struct cn_json *json, const char *name);
 
 /* Bytes that are not UTF-8 are replaced by U+FFFD: JSON cannot represent them. */
 void cn_json_str(struct cn_json *json, const char *value);
+void cn_json_chars(struct cn_json *json, const char *chars, size_t len); /* also 0 */
 void cn_json_u64(struct cn_json *json, uint64_t value);
 void cn_json_i64(struct cn_json *json, int64_t value);
 void cn_json_f64(struct cn_json *json, double value); /* null when not finite */
@@ -45,6 +46,7 @@ void cn_json_number(struct cn_text *text, double value);
 
 /* Append a string as cn_json_str() writes it, with quotes. */
 void cn_json_quote(struct cn_text *text, const char *value);
+void cn_json_quote_chars(struct cn_text *text, const char *chars, size_t len);
 
 /* A value that is JSON already. */
 void cn_json_raw(struct cn_json *json, const char *chars, size_t len);

@@ -484,9 +484,9 @@ bool cn_json_as_scaled(struct cn_bytes text, unsigned digits, int64_t *out)
             return false;
     for (; exponent < 0 && value > 0; exponent++)
         value /= 10;
-    if (value > INT64_MAX)
+    if (value > (uint64_t)INT64_MAX + is_negative)
         return false;
-    *out = is_negative ? -(int64_t)value : (int64_t)value;
+    *out = (int64_t)(is_negative ? 0 - value : value);
     return true;
 }
 

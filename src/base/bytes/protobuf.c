@@ -79,10 +79,22 @@ void cn_pb_bytes(struct cn_pb *pb, uint32_t number, const void *data, size_t len
     cn_pb_raw(pb, data, len);
 }
 
+void cn_pb_fixed32(struct cn_pb *pb, uint32_t number, uint32_t value)
+{
+    add_key(pb, number, CN_PB_FIXED32);
+    cn_u32_put(room(pb, FIXED32_LEN), value);
+    pb->len += FIXED32_LEN;
+}
+
 void cn_pb_str(struct cn_pb *pb, uint32_t number, const char *value)
 {
+    cn_pb_chars(pb, number, value, strlen(value));
+}
+
+void cn_pb_chars(struct cn_pb *pb, uint32_t number, const char *value, size_t len)
+{
     static const char replacement[] = "\xef\xbf\xbd";
-    size_t len = strlen(value), at, step;
+    size_t at, step;
 
     if (cn_utf8_is_valid(value, len)) {
         cn_pb_bytes(pb, number, value, len);
@@ -147,7 +159,7 @@ struct cn_pb_reader cn_pb_read(struct cn_bytes bytes)
 }
 
 /* False when it is cut off or longer than 64 bits. */
-static bool take_varint(struct cn_bytes *rest, uint64_t *out)
+static bool take_long_varint(struct cn_bytes *rest, uint64_t *out)
 {
     uint64_t value = 0;
 
@@ -165,6 +177,17 @@ static bool take_varint(struct cn_bytes *rest, uint64_t *out)
         }
     }
     return false;
+}
+
+/* Most numbers have one byte: keys and lengths. */
+static inline bool take_varint(struct cn_bytes *rest, uint64_t *out)
+{
+    if (rest->len == 0 || rest->ptr[0] & VARINT_MORE)
+        return take_long_varint(rest, out);
+    *out = rest->ptr[0];
+    rest->ptr++;
+    rest->len--;
+    return true;
 }
 
 static bool take_fixed(struct cn_bytes *rest, size_t len, uint64_t *out)
@@ -217,9 +240,42 @@ static bool fail_value(const struct cn_pb_reader *reader, struct cn_bytes rest,
                    field->number, reader->off);
 }
 
+/* Most fields: a text or message, or a number, whose key and length take a byte each. Nothing is
+ * copied through memory: a struct that was just written in parts is slow to load. */
+static inline bool take_small(struct cn_pb_reader *reader, struct cn_pb_field *out)
+{
+    const uint8_t *at = reader->rest.ptr;
+    size_t left = reader->rest.len, taken = 2, len = 0;
+    uint64_t value = 0;
+
+    if (left < 2 || ((at[0] | at[1]) & VARINT_MORE) || at[0] >> WIRE_BITS == 0)
+        return false;
+    unsigned wire = at[0] & ((1 << WIRE_BITS) - 1);
+    if (wire == CN_PB_BYTES)
+        len = at[1];
+    else if (wire == CN_PB_VARINT)
+        value = at[1];
+    else
+        return false;
+    if (len > left - taken)
+        return false;
+    out->number = at[0] >> WIRE_BITS;
+    out->wire = (uint8_t)wire;
+    out->value = value;
+    out->bytes.ptr = wire == CN_PB_BYTES ? at + taken : NULL;
+    out->bytes.len = len;
+    reader->off += taken + len;
+    out->off = reader->off - len;
+    reader->rest.ptr = at + taken + len;
+    reader->rest.len = left - taken - len;
+    return true;
+}
+
 enum cn_pb_step cn_pb_next(struct cn_pb_reader *reader, struct cn_pb_field *out,
                            struct cn_error *err)
 {
+    if (take_small(reader, out))
+        return CN_PB_FIELD;
     struct cn_bytes rest = reader->rest;
     struct cn_pb_field field = {0};
     uint64_t key;

@@ -73,10 +73,12 @@ static inline void cn_pb_clear(struct cn_pb *pb)
 /* Fields: u64 also for int64, bool and enum, fixed64 also for double. */
 void cn_pb_u64(struct cn_pb *pb, uint32_t number, uint64_t value);
 void cn_pb_fixed64(struct cn_pb *pb, uint32_t number, uint64_t value);
+void cn_pb_fixed32(struct cn_pb *pb, uint32_t number, uint32_t value);
 void cn_pb_bytes(struct cn_pb *pb, uint32_t number, const void *data, size_t len);
 
 /* A string: bytes that are not UTF-8 become U+FFFD. */
 void cn_pb_str(struct cn_pb *pb, uint32_t number, const char *value);
+void cn_pb_chars(struct cn_pb *pb, uint32_t number, const char *chars, size_t len);
 
 /* Fields that were encoded elsewhere. */
 void cn_pb_raw(struct cn_pb *pb, const void *fields, size_t len);

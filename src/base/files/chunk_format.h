@@ -12,9 +12,9 @@
 
 #include "base/bytes/record.h"
 
-#define CN_CHUNK_FILE_HEADER(F)                                              \
-    F(0x00, u32, magic, "\"ZTS0\"")                                          \
-    F(0x04, u32, flags, "1 LZ4, 2 deflate, 0x10 CRC-32 of the stored bytes") \
+#define CN_CHUNK_FILE_HEADER(F)                                       \
+    F(0x00, u32, magic, "\"ZTS0\"")                                   \
+    F(0x04, u32, flags, "1 LZ4, 2 deflate, 0x10 CRC-32, 0x20 packed") \
     F(0x08, u32, checksum, "of the whole file; written as 0, ignored when read")
 CN_RECORD_BE(cn_chunk_file_header, CN_CHUNK_FILE_HEADER, 0x10);
 
@@ -36,7 +36,8 @@ enum {
 enum {
     CN_CHUNK_FLAG_LZ4 = 0x01,
     CN_CHUNK_FLAG_DEFLATE = 0x02,
-    CN_CHUNK_FLAG_CRC32 = 0x10,
+    CN_CHUNK_FLAG_CRC32 = 0x10,  /* of the stored bytes */
+    CN_CHUNK_FLAG_PACKED = 0x20, /* of the trace store: the content says how */
 };
 
 /* Length limits of a chunk, before and after compression. */

@@ -7,7 +7,10 @@ bool cn_chunk_file_init(struct cn_chunk_file *file, struct cn_content content,
 {
     enum { METHODS = CN_CHUNK_FLAG_LZ4 | CN_CHUNK_FLAG_DEFLATE };
     enum cn_compression compression = CN_COMPRESSION_NONE;
-    bool is_spec = dialect == CN_CHUNK_DIALECT_SPEC;
+    bool is_spec = dialect != CN_CHUNK_DIALECT_ORIGINAL;
+    bool may_be_packed = dialect == CN_CHUNK_DIALECT_STORE;
+    uint32_t known =
+        METHODS | CN_CHUNK_FLAG_CRC32 | (may_be_packed ? CN_CHUNK_FLAG_PACKED : 0);
     struct cn_chunk_file_header head;
     struct cn_bytes start;
 
@@ -15,8 +18,8 @@ bool cn_chunk_file_init(struct cn_chunk_file *file, struct cn_content content,
         !cn_chunk_file_header_decode(start, &head) || head.magic != CN_CHUNK_FILE_MAGIC)
         return cn_fail(err, CN_ERR_FORMAT,
                        "not a chunk file: it does not begin with ZTS0");
-    if (head.flags & ~(uint32_t)(METHODS | CN_CHUNK_FLAG_CRC32) ||
-        (head.flags & METHODS) == METHODS)
+    if (head.flags & ~known || (head.flags & METHODS) == METHODS ||
+        (head.flags & CN_CHUNK_FLAG_PACKED && head.flags & METHODS))
         return cn_fail(err, CN_ERR_VERSION, "chunk file with unknown flags 0x%x",
                        head.flags);
     if (head.flags & METHODS)
@@ -27,6 +30,7 @@ bool cn_chunk_file_init(struct cn_chunk_file *file, struct cn_content content,
         .content = content,
         .compression = compression,
         .has_checksums = head.flags & CN_CHUNK_FLAG_CRC32,
+        .is_packed = head.flags & CN_CHUNK_FLAG_PACKED,
     };
     return true;
 }

@@ -24,6 +24,7 @@
 enum cn_chunk_dialect {
     CN_CHUNK_DIALECT_SPEC,     /* as specified */
     CN_CHUNK_DIALECT_ORIGINAL, /* LZ4 and deflate exchanged */
+    CN_CHUNK_DIALECT_STORE,    /* as specified, or packed */
 };
 
 struct cn_chunk_file {
@@ -31,6 +32,8 @@ struct cn_chunk_file {
     struct cn_file_source *source; /* of mapped bytes; NULL: they are there */
     enum cn_compression compression;
     bool has_checksums;
+    bool
+        is_packed; /* the owner of the file reads its chunks (store/segment/chunk_data.h) */
 };
 
 struct cn_chunk {

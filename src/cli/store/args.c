@@ -12,6 +12,8 @@
 #include "store/search/names.h"
 #include "store/search/search.h"
 #include "store/segment/reader.h"
+#include "store/traceql/traceql.h"
+#include "store/write/redact.h"
 #include "store/write/writer.h"
 
 bool cn_store_query_open_args(struct cn_store_query *out, const struct cn_args *args,
@@ -22,7 +24,7 @@ bool cn_store_query_open_args(struct cn_store_query *out, const struct cn_args *
     for (size_t i = 1; i < cn_args_count(args); i++)
         cn_text_printf(&query, "%s%s", i > 1 ? " " : "", cn_args_operand(args, i));
     bool ok =
-        cn_store_query_open(out, cn_args_operand(args, 0), cn_text_str(&query), err);
+        cn_tql_store_query_open(out, cn_args_operand(args, 0), cn_text_str(&query), err);
     cn_text_done(&query);
     if (ok) {
         cn_store_warn_missing(args, out->store);
@@ -70,28 +72,50 @@ size_t cn_store_warn_damage(const struct cn_args *args, const struct cn_store *s
     return count;
 }
 
-bool cn_size_option(const struct cn_args *args, const char *name, uint64_t *out,
-                    struct cn_error *err)
+bool cn_redaction_option(const struct cn_args *args, struct cn_redaction **out,
+                         struct cn_error *err)
 {
-    static const char units[] = "KMGT";
+    const char *path = cn_args_value(args, "redact-file");
+    struct cn_values given = cn_args_values(args, "redact");
+    struct cn_redaction *rules = NULL;
+    bool ok = true;
+
+    if (path && !cn_redaction_open(&rules, path, err))
+        return false;
+    for (size_t i = 0; ok && i < given.count; i++)
+        ok = cn_redaction_add(&rules, given.list[i], err) ||
+             cn_fail_in(err, "--redact '%s'", given.list[i]);
+    if (!ok) {
+        cn_redaction_free(rules);
+        return false;
+    }
+    *out = rules;
+    return true;
+}
+
+bool cn_share_option(const struct cn_args *args, const char *name, double *out,
+                     struct cn_error *err)
+{
     const char *value = cn_args_value(args, name);
     char *end;
-    double number;
 
     if (!value)
         return true;
-    number = strtod(value, &end);
-    const char *unit = *end ? strchr(units, *end) : units;
-    if (end == value || strspn(value, "0123456789.") != (size_t)(end - value) || !unit ||
-        (*end && end[1]))
-        return cn_fail(err, CN_ERR_USAGE, "--%s: '%s' is not a size such as 256M", name,
-                       value);
-    for (const char *u = units; *end && u <= unit; u++)
-        number *= 1024;
-    if (!(number >= 1 && number < 9e18))
-        return cn_fail(err, CN_ERR_USAGE, "--%s: '%s' is out of range", name, value);
-    *out = (uint64_t)number;
+    double percent = strtod(value, &end);
+    if (end == value || strcmp(end, "%") != 0 || !(percent > 0 && percent < 100) ||
+        strspn(value, "0123456789.") != (size_t)(end - value))
+        return cn_fail(err, CN_ERR_USAGE,
+                       "--%s: '%s' is not a share of a disk such as 80%%", name, value);
+    *out = percent / 100;
     return true;
+}
+
+bool cn_size_option(const struct cn_args *args, const char *name, uint64_t *out,
+                    struct cn_error *err)
+{
+    const char *value = cn_args_value(args, name);
+
+    return !value || cn_size_parse(value, out, err) || cn_fail_in(err, "--%s", name);
 }
 
 void cn_store_say_added(const struct cn_args *args, const char *source,
@@ -115,6 +139,11 @@ void cn_store_say_added(const struct cn_args *args, const char *source,
         cn_text_str_add(&text, ", ");
         cn_count_print(&text, added->known);
         cn_text_str_add(&text, " known already");
+    }
+    if (added->redacted > 0) {
+        cn_text_str_add(&text, ", ");
+        cn_count_print_of(&text, added->redacted, "value");
+        cn_text_str_add(&text, " redacted");
     }
     cn_cli_say(args, "%s", cn_text_str(&text));
     cn_text_done(&text);

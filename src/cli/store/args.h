@@ -35,6 +35,22 @@ size_t cn_store_warn_damage(const struct cn_args *args, const struct cn_store *s
 CN_CHECK bool cn_size_option(const struct cn_args *args, const char *name, uint64_t *out,
                              struct cn_error *err);
 
+/* The value of an option that is a share, "80%", to 1. The same. */
+CN_CHECK bool cn_share_option(const struct cn_args *args, const char *name, double *out,
+                              struct cn_error *err);
+
+/* The rules of --redact-file and --redact; NULL if neither was given. The caller frees them. */
+struct cn_redaction;
+CN_CHECK bool cn_redaction_option(const struct cn_args *args, struct cn_redaction **out,
+                                  struct cn_error *err);
+#define CN_OPTIONS_REDACT(WITH)                                                        \
+    CN_OPTION_LIST("redact", 0, "RULE",                                                \
+                   WITH "a rule for what must not be stored: 'drop KEY', 'hash KEY', " \
+                        "'mask KEY' or 'mask KEY REGEX', where KEY may have * and ?; " \
+                        "repeat it for more"),                                         \
+        CN_OPTION("redact-file", 0, "FILE",                                            \
+                  "such rules, one in a line; 'salt TEXT' makes hashes hard to guess")
+
 /* Say "12 traces and 3 parts of traces added (40 calls), 2 known already"; `source` may be NULL. */
 void cn_store_say_added(const struct cn_args *args, const char *source,
                         const struct cn_store_added *added);

@@ -20,6 +20,7 @@
 #include "store/write/cut_recording.h"
 #include "store/write/ingest_files.h"
 #include "store/write/lanes.h"
+#include "store/write/redact.h"
 #include "store/write/writer.h"
 
 /* True for NAME.hdr if there is a NAME.bin. */
@@ -148,15 +149,16 @@ static bool check_options(const struct cn_args *args, struct cn_error *err)
 
 /* Traces before a refused file are committed. */
 static bool add_to(const struct cn_args *args, const struct paths *paths,
-                   unsigned lane_count, struct cn_store_target *target,
-                   struct cn_error *err)
+                   unsigned lane_count, const struct cn_redaction *redaction,
+                   struct cn_store_target *target, struct cn_error *err)
 {
+    struct cn_store_options options = {.redaction = redaction};
     bool has_files = cn_args_count(args) > 1, has_recording, ok, is_saved;
     struct cn_store_added files = {0}, calls = {0};
     struct cn_store_lanes *lanes;
     struct cn_error later;
 
-    if (!cn_store_lanes_open(&lanes, target->path, lane_count, NULL, err))
+    if (!cn_store_lanes_open(&lanes, target->path, lane_count, &options, err))
         return false;
     ok = !has_files ||
          cn_store_ingest_files(lanes, lane_count, (const char *const *)paths->list,
@@ -177,12 +179,17 @@ static bool add_to(const struct cn_args *args, const struct paths *paths,
 static bool add(const struct cn_args *args, const struct paths *paths,
                 unsigned lane_count, struct cn_error *err)
 {
+    struct cn_redaction *redaction = NULL;
     struct cn_store_target target;
 
-    if (!cn_store_target_open(&target, cn_args_operand(args, 0), err))
+    if (!cn_redaction_option(args, &redaction, err))
         return false;
-    bool ok = add_to(args, paths, lane_count, &target, err);
-    cn_store_target_done(&target);
+    bool ok = cn_store_target_open(&target, cn_args_operand(args, 0), err);
+    if (ok) {
+        ok = add_to(args, paths, lane_count, redaction, &target, err);
+        cn_store_target_done(&target);
+    }
+    cn_redaction_free(redaction);
     return ok;
 }
 
@@ -224,6 +231,7 @@ static const struct cn_option options[] = {
     CN_OPTION("recording", 0, "DIR", "add calls of a recording; needs --cut"),
     CN_OPTION("cut", 0, "FUNCTION",
               "function whose calls become traces, with arguments as attributes"),
+    CN_OPTIONS_REDACT(""),
     CN_OPTION_CACHE_SIZE,
     {0},
 };
@@ -232,6 +240,8 @@ static const struct cn_example examples[] = {
     {"cairn store add traces requests.http", "requests of agents, with their heads"},
     {"cairn store add --create traces captured/",
      "all requests in a folder, ordered by name"},
+    {"cairn store add traces spans.json --redact 'mask db.statement [0-9]+'",
+     "without the numbers in statements"},
     {"cairn store add traces --recording run --cut handle_request",
      "each request that a recorded server handled"},
     {0},

@@ -1,9 +1,6 @@
 /* cairn store compact: join small segments. */
 
-#include <inttypes.h>
-
 #include "base/text.h"
-#include "cli/print/quantity.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "store/maintenance/maintenance.h"
@@ -15,13 +12,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 
     if (!cn_store_compact(cn_args_operand(args, 0), &done, err))
         return false;
-    cn_text_printf(&text,
-                   "segments: %" PRIu32 " before, %" PRIu32 " after; size: ", done.before,
-                   done.after);
-    cn_size_print(&text, done.len_before);
-    cn_text_str_add(&text, " before, ");
-    cn_size_print(&text, done.len_after);
-    cn_text_str_add(&text, " after");
+    cn_store_compaction_print(&text, &done);
     cn_cli_say(args, "%s", cn_text_str(&text));
     cn_text_done(&text);
     return true;

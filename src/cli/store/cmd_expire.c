@@ -1,12 +1,9 @@
 /* cairn store expire: remove the oldest traces. */
 
-#include <inttypes.h>
-
 #include "base/date.h"
 #include "base/duration.h"
 #include "base/run/clock.h"
 #include "base/text.h"
-#include "cli/print/quantity.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/store/args.h"
@@ -29,12 +26,14 @@ static bool read_limits(const struct cn_args *args, struct cn_store_limits *limi
     if (before && !cn_date_parse(before, &limits->before_ns, &last_ns, err))
         return false;
     if (!cn_size_option(args, "max-size", &limits->len_max, err) ||
+        !cn_share_option(args, "max-disk", &limits->disk_max, err) ||
         !cn_args_u64(args, "max-count", 1, UINT64_MAX, 0, &limits->count_max, err))
         return false;
-    if (limits->before_ns == 0 && limits->len_max == 0 && limits->count_max == 0)
-        return cn_fail(
-            err, CN_ERR_USAGE,
-            "no limit given; use --older-than, --before, --max-size or --max-count");
+    if (limits->before_ns == 0 && limits->len_max == 0 && limits->count_max == 0 &&
+        limits->disk_max <= 0)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "no limit given; use --older-than, --before, --max-size, "
+                       "--max-count or --max-disk");
     return true;
 }
 
@@ -47,13 +46,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     if (!read_limits(args, &limits, err) ||
         !cn_store_expire(cn_args_operand(args, 0), &limits, &removed, err))
         return false;
-    cn_text_printf(&text,
-                   "removed %" PRIu32 " segment%s with %" PRIu64 " traces and spans, ",
-                   removed.segments, cn_plural(removed.segments, "", "s"), removed.rows);
-    cn_size_print(&text, removed.len);
-    if (removed.pinned_count > 0)
-        cn_text_printf(&text, "; kept %" PRIu64 " pinned trace%s", removed.pinned_count,
-                       cn_plural(removed.pinned_count, "", "s"));
+    cn_store_expiry_print(&text, &removed);
     cn_cli_say(args, "%s", cn_text_str(&text));
     cn_text_done(&text);
     return true;
@@ -64,6 +57,9 @@ static const struct cn_option options[] = {
     CN_OPTION("before", 0, "DATE", "remove traces from before this time"),
     CN_OPTION("max-size", 0, "SIZE", "limit the size, such as 100G"),
     CN_OPTION("max-count", 0, "N", "limit the number of traces"),
+    CN_OPTION(
+        "max-disk", 0, "PERCENT",
+        "remove until so much of the file system is used, by anything, such as 80%"),
     CN_OPTION_CACHE_SIZE,
     {0},
 };
@@ -84,10 +80,10 @@ const struct cn_command cn_cmd_store_expire = {
     .summary = "remove the oldest traces of a store",
     .description =
         "Removes whole segments, the oldest first, until the limits are met: a segment "
-        "is "
-        "removed if all its traces are too old, or if the newer segments reach the size "
-        "or "
-        "the number of traces. Pinned traces are kept, see cairn-store-pin(1).",
+        "is removed if all its traces are too old, or if the newer segments reach the "
+        "size or the number of traces. Pinned traces are kept, see cairn-store-pin(1). A "
+        "collector has the store for itself: it removes old traces while it runs, with "
+        "--keep of cairn-serve(1).",
     .examples = examples,
     .options = options,
     .run = run,

@@ -17,6 +17,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         .dialect =
             dialect && strcmp(dialect, "java") == 0 ? CN_STORE_JAVA : CN_STORE_SPEC,
         .use_lz4 = compression && strcmp(compression, "lz4") == 0,
+        .use_deflate = compression && strcmp(compression, "deflate") == 0,
     };
 
     if (rotate_time &&
@@ -33,8 +34,9 @@ static const struct cn_option options[] = {
     CN_OPTION("dialect", 0, "spec|java",
               "format of the traces: as specified (default), or readable by the "
               "original Java tools"),
-    CN_OPTION("compression", 0, "deflate|lz4",
-              "smaller (deflate, default) or faster (lz4)"),
+    CN_OPTION("compression", 0, "columns|deflate|lz4",
+              "spans by column (columns, default); or what versions up to 0.9 can "
+              "read: deflate, or lz4, which is larger and faster"),
     CN_OPTION("rotate-size", 0, "SIZE",
               "start a new segment at this size, such as 256M (default)"),
     CN_OPTION("rotate-time", 0, "TIME",

@@ -53,8 +53,8 @@ const struct cn_command cn_cmd_store_pin = {
     .operand_max = CN_OPERANDS_MAX,
     .summary = "keep traces from expiring",
     .description =
-        "cairn store expire copies pinned traces into the newest segment before it "
-        "removes their segment.",
+        "A pinned trace stays when its segment expires. Traces can be pinned while a "
+        "collector writes to the store.",
     .examples = examples,
     .options = options,
     .run = run,

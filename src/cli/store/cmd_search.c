@@ -2,16 +2,19 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/store/args.h"
+#include "cli/store/traceql.h"
 #include "store/groups/group.h"
 #include "store/groups/steps.h"
 #include "store/search/search.h"
 #include "store/search/traces.h"
+#include "store/traceql/traceql.h"
 
 enum { LIMIT_DEFAULT = 100, STEPS_MAX = 100000 };
 
@@ -185,21 +188,31 @@ static bool print_hit(struct cn_table *table, bool is_text, struct cn_search *se
         add_id(table, row.span_id);
         add_id(table, row.parent_id);
     }
-    ok = add_word(table, search, hit, row.method, err) && ok;
-    cn_table_end_row(table);
-    return ok;
+    return add_word(table, search, hit, row.method, err) && ok;
 }
 
 static bool print_hits(struct cn_store_query *query, const struct cn_args *args,
+                       const struct cn_tql_program *program,
                        const struct cn_search_hits *hits, struct cn_error *err)
 {
     bool is_text = cn_cli_format(args) == CN_TABLE_TEXT, ok = true;
-    struct cn_table *table = is_text ? cn_cli_table(args, row_texts, ROW_TEXTS)
-                                     : cn_cli_table(args, row_columns, ROW_COLUMNS);
+    struct cn_tql_selection *selection =
+        program ? cn_tql_selection_new(query->search, program) : NULL;
+    size_t column_count;
+    struct cn_column *columns =
+        cn_traceql_columns(is_text ? row_texts : row_columns,
+                           is_text ? ROW_TEXTS : ROW_COLUMNS, selection, &column_count);
+    struct cn_table *table = cn_cli_table(args, columns, column_count);
 
-    for (size_t i = 0; ok && i < hits->count; i++)
-        ok = print_hit(table, is_text, query->search, &hits->list[i], err);
+    for (size_t i = 0; ok && i < hits->count; i++) {
+        ok = print_hit(table, is_text, query->search, &hits->list[i], err) &&
+             cn_traceql_print_selected(table, selection, hits->list[i].segment,
+                                       hits->list[i].row, err);
+        cn_table_end_row(table);
+    }
     cn_table_free(table);
+    free(columns);
+    cn_tql_selection_free(selection);
     return ok;
 }
 
@@ -218,6 +231,7 @@ static enum cn_search_sort sort_of(const char *name)
 }
 
 static bool list_spans(struct cn_store_query *query, const struct cn_args *args,
+                       const struct cn_tql_program *program,
                        const struct cn_search_order *order, size_t *count,
                        struct cn_error *err)
 {
@@ -225,7 +239,7 @@ static bool list_spans(struct cn_store_query *query, const struct cn_args *args,
 
     if (!cn_search_rows(query->search, query->query, order, &hits, err))
         return false;
-    bool ok = print_hits(query, args, &hits, err);
+    bool ok = print_hits(query, args, program, &hits, err);
     *count = hits.count;
     cn_search_hits_done(&hits);
     return ok;
@@ -250,8 +264,9 @@ static bool list_traces(struct cn_store_query *query, const struct cn_args *args
     return ok;
 }
 
-static bool list(struct cn_store_query *query, const struct cn_args *args, uint64_t limit,
-                 uint64_t offset, struct cn_error *err)
+static bool list(struct cn_store_query *query, const struct cn_args *args,
+                 const struct cn_tql_program *program, uint64_t limit, uint64_t offset,
+                 struct cn_error *err)
 {
     struct cn_search_order order = {
         .sort = sort_of(cn_args_value(args, "sort")),
@@ -263,7 +278,7 @@ static bool list(struct cn_store_query *query, const struct cn_args *args, uint6
     const char *unit = has_spans ? "span" : "trace";
     size_t shown;
 
-    if (has_spans ? !list_spans(query, args, &order, &shown, err)
+    if (has_spans ? !list_spans(query, args, program, &order, &shown, err)
                   : !list_traces(query, args, &order, &shown, err))
         return false;
     if (shown == 0)
@@ -462,29 +477,109 @@ static bool check_options(const struct cn_args *args, struct cn_error *err)
     return true;
 }
 
-static bool run(const struct cn_args *args, struct cn_error *err)
+/* What the options ask for, of traces or spans that a query finds. */
+static bool answer(struct cn_store_query *query, const struct cn_args *args,
+                   const struct cn_tql_program *program, uint64_t limit, uint64_t offset,
+                   struct cn_error *err)
 {
     enum cn_search_unit unit =
         cn_args_has(args, "spans") ? CN_SEARCH_SPANS : CN_SEARCH_TRACES;
+    uint64_t steps;
+
+    if (!cn_args_u64(args, "steps", 1, STEPS_MAX, 1, &steps, err))
+        return false;
+    if (cn_args_has(args, "count"))
+        return count(query, unit, err);
+    if (cn_args_has(args, "steps"))
+        return over_time(query, args, unit, steps, err);
+    if (cn_args_has(args, "group-by") || cn_args_has(args, "values"))
+        return group(query, args, unit, limit, offset, err);
+    return list(query, args, program, limit, offset, err);
+}
+
+/* A list of the newest traces needs no others. */
+static size_t traces_needed(const struct cn_args *args, uint64_t limit, uint64_t offset)
+{
+    static const char *const all[] = {"count", "steps", "group-by", "values",
+                                      "spans", "sort",  "reverse"};
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if (cn_args_has(args, all[i]))
+            return 0;
+    return (size_t)(limit + offset);
+}
+
+/* Options that the answer to a program does not have. */
+static bool check_traceql(const struct cn_args *args,
+                          const struct cn_tql_program *program, struct cn_error *err)
+{
+    static const char *const of_traces[] = {"count", "group-by", "values",  "steps",
+                                            "spans", "sort",     "reverse", "offset",
+                                            "limit", "spansets"};
+    bool is_sets = cn_args_has(args, "spansets");
+    size_t count = program->is_metrics ? 10 : is_sets ? 8 : 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (cn_args_has(args, of_traces[i]))
+            return cn_fail(err, CN_ERR_USAGE, "--%s cannot be used with %s", of_traces[i],
+                           program->is_metrics ? "metrics" : "--spansets");
+    return program->is_metrics || !cn_args_has(args, "step") ||
+           cn_fail(err, CN_ERR_USAGE, "--step is for metrics, as '{} | rate()'");
+}
+
+static bool answer_traceql(struct cn_store_query *query, const struct cn_args *args,
+                           const struct cn_tql_program *program,
+                           const struct cn_tql_range *range, uint64_t limit,
+                           uint64_t offset, struct cn_error *err)
+{
+    if (program->is_metrics)
+        return cn_traceql_print_series(query, program, range, args, err);
+    if (cn_args_has(args, "spansets"))
+        return cn_traceql_print_sets(query, program, range, args, err);
+    return cn_tql_query(&query->query, query->search, program, range, err) &&
+           answer(query, args, program, limit, offset, err);
+}
+
+static bool run_traceql(const struct cn_args *args, uint64_t limit, uint64_t offset,
+                        struct cn_error *err)
+{
+    struct cn_tql_range range = {0};
+    struct cn_tql_program *program;
     struct cn_store_query query;
-    uint64_t limit, offset, steps;
     bool ok;
+
+    if (!cn_traceql_open(&query, &program, &range, args, err))
+        return false;
+    range.trace_max = cn_args_has(args, "spansets") ? (size_t)limit
+                                                    : traces_needed(args, limit, offset);
+    ok = check_traceql(args, program, err) &&
+         answer_traceql(&query, args, program, &range, limit, offset, err) &&
+         cn_search_check(query.search, err);
+    cn_store_query_close(&query);
+    cn_tql_program_free(program);
+    return ok;
+}
+
+static bool run(const struct cn_args *args, struct cn_error *err)
+{
+    static const char *const of_traceql[] = {"since", "until", "step", "spansets"};
+    struct cn_store_query query;
+    uint64_t limit, offset;
 
     if (!check_options(args, err) ||
         !cn_args_u64(args, "limit", 1, UINT32_MAX, LIMIT_DEFAULT, &limit, err) ||
-        !cn_args_u64(args, "offset", 0, UINT32_MAX, 0, &offset, err) ||
-        !cn_args_u64(args, "steps", 1, STEPS_MAX, 1, &steps, err) ||
-        !cn_store_query_open_args(&query, args, err))
+        !cn_args_u64(args, "offset", 0, UINT32_MAX, 0, &offset, err))
         return false;
-    if (cn_args_has(args, "count"))
-        ok = count(&query, unit, err);
-    else if (cn_args_has(args, "steps"))
-        ok = over_time(&query, args, unit, steps, err);
-    else if (cn_args_has(args, "group-by") || cn_args_has(args, "values"))
-        ok = group(&query, args, unit, limit, offset, err);
-    else
-        ok = list(&query, args, limit, offset, err);
-    ok = ok && cn_search_check(query.search, err);
+    if (cn_args_has(args, "traceql") ||
+        (cn_args_count(args) > 1 && cn_tql_is_text(cn_args_operand(args, 1))))
+        return run_traceql(args, limit, offset, err);
+    for (size_t i = 0; i < sizeof(of_traceql) / sizeof(of_traceql[0]); i++)
+        if (cn_args_has(args, of_traceql[i]))
+            return cn_fail(err, CN_ERR_USAGE, "--%s needs --traceql", of_traceql[i]);
+    if (!cn_store_query_open_args(&query, args, err))
+        return false;
+    bool ok = answer(&query, args, NULL, limit, offset, err) &&
+              cn_search_check(query.search, err);
     cn_store_query_close(&query);
     return ok;
 }
@@ -507,6 +602,13 @@ static const struct cn_option options[] = {
          "divide the time into N steps, with rate, share of errors and percentiles of "
          "durations"},
     CN_OPTION("values", 0, "NAME", "list the values of an attribute with their counts"),
+    CN_OPTION("traceql", 't', NULL, "the QUERY is in TraceQL, the language of Tempo"),
+    CN_OPTION("since", 0, "TIME", "of TraceQL: only spans that began then or later"),
+    CN_OPTION("until", 0, "TIME", "of TraceQL: only spans that began then or earlier"),
+    CN_OPTION("step", 0, "DURATION",
+              "of metrics in TraceQL: the time between points; 0: one point for all"),
+    CN_OPTION("spansets", 0, NULL,
+              "of TraceQL: list spansets, with what by() and aggregates say of them"),
     CN_OPTION_FORMAT,
     CN_OPTION_CACHE_SIZE,
     {0},
@@ -526,6 +628,10 @@ static const struct cn_example examples[] = {
      "an operation over time"},
     {"cairn store search traces --spans 'service = cart duration > 50ms'",
      "the slow spans of a service"},
+    {"cairn store search traces '{ name = \"GET /pay\" } >> { status = error }'",
+     "traces in which something failed below a call, in TraceQL"},
+    {"cairn store search traces '{} | rate() by (name)' --step 1m",
+     "the rate of each operation over time"},
     {0},
 };
 
@@ -566,14 +672,19 @@ const struct cn_command cn_cmd_store_search = {
         "exception.class, exception.message, text, or an attribute of any call. "
         "root.NAME "
         "is an attribute of the first call; @NAME is an attribute with one of the names "
-        "above.\n\n"
+        "above, @\"NAME\" one whose name has blanks or operators. Of spans, there are "
+        "also resource.NAME, scope.name, event, event.NAME, "
+        "link.trace, link.NAME, status.code and status.message.\n\n"
         "A TIME is 2026-01-31 or \"2026-01-31 23:59:59.5\", in UTC or with Z or +02:00; "
         "a "
         "day, hour, minute or second stands for all of it. A DURATION is 100ms, 1.5s, 2h "
         "or 7d. A method or class also equals the end of its name: method = Dao.query. "
         "Values that are numbers compare as numbers. != and !~ match traces that have "
         "another value; use NOT to include those without one. A PATTERN is an extended "
-        "regular expression, with \\w \\s \\d \\b.",
+        "regular expression, with \\w \\s \\d \\b.\n\n"
+        "With --traceql the query is in TraceQL: spansets in braces, && || > >> ~ and "
+        "the like between them, pipelines with count(), by(), select(), and metrics. See "
+        "docs/traceql.md.",
     .examples = examples,
     .options = options,
     .run = run,

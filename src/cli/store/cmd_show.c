@@ -173,7 +173,8 @@ const struct cn_command cn_cmd_store_show = {
     .operand_max = 2,
     .summary = "show one trace of a store",
     .description =
-        "Shows the calls of a trace with their times, attributes, links and exceptions. "
+        "Shows the calls of a trace with their times, attributes, events, links and "
+        "exceptions. "
         "Spans "
         "that arrived separately are shown below the call that caused them. TRACE-ID is "
         "the "

@@ -15,6 +15,7 @@
 #include "model/calls/query.h"
 #include "model/traces/json.h"
 #include "model/traces/links.h"
+#include "model/traces/span.h"
 #include "open/formats.h"
 #include "store/trace/distributed.h"
 #include "store/trace/methods.h"
@@ -48,6 +49,12 @@ static void put_word(struct export_writer *writer, const char *key,
         cn_json_add_word(&writer->json, key, words, word);
 }
 
+static void put_count(struct export_writer *writer, const char *key, uint64_t value)
+{
+    if (value != 0)
+        put_u64(writer, key, value);
+}
+
 static void put_span(struct export_writer *writer, const struct cn_trace *trace,
                      uint32_t node)
 {
@@ -58,6 +65,51 @@ static void put_span(struct export_writer *writer, const struct cn_trace *trace,
     put_u64(writer, "time_ns", span->time_ns);
     put_word(writer, "type", trace->words, span->type);
     put_word(writer, "service", trace->words, span->service);
+    if (span->status != CN_STATUS_UNSET)
+        cn_json_add_str(&writer->json, "status",
+                        span->status == CN_STATUS_OK ? "ok" : "error");
+    put_word(writer, "status_message", trace->words, span->status_message);
+    put_word(writer, "trace_state", trace->words, span->trace_state);
+    put_count(writer, "flags", span->flags);
+    put_count(writer, "dropped_attributes", span->dropped_attributes);
+    put_count(writer, "dropped_events", span->dropped_events);
+    put_count(writer, "dropped_links", span->dropped_links);
+}
+
+static void put_shared(struct export_writer *writer, const struct cn_trace *trace,
+                       const struct cn_trace_span *span)
+{
+    const struct cn_trace_resource *resource = cn_trace_span_resource(trace, span);
+    const struct cn_trace_scope *scope = cn_trace_span_scope(trace, span);
+
+    if (resource && resource->attributes.first != CN_NONE) {
+        cn_json_key(&writer->json, "resource");
+        cn_json_trace_list(&writer->json, trace, &resource->attributes, true);
+    }
+    if (!scope || (scope->name == 0 && scope->attributes.first == CN_NONE))
+        return;
+    cn_json_add_object(&writer->json, "scope");
+    put_word(writer, "name", trace->words, scope->name);
+    put_word(writer, "version", trace->words, scope->version);
+    if (scope->attributes.first != CN_NONE) {
+        cn_json_key(&writer->json, "attributes");
+        cn_json_trace_list(&writer->json, trace, &scope->attributes, true);
+    }
+    cn_json_end(&writer->json);
+}
+
+static void put_span_lists(struct export_writer *writer, const struct cn_trace *trace,
+                           const struct cn_trace_span *span)
+{
+    put_shared(writer, trace, span);
+    if (span->event_count > 0) {
+        cn_json_key(&writer->json, "events");
+        cn_json_trace_events(&writer->json, trace, span, true);
+    }
+    if (span->link_count > 0) {
+        cn_json_key(&writer->json, "links");
+        cn_json_trace_links(&writer->json, trace, span, true);
+    }
 }
 
 /* The next attribute of a node with the same key from `a` on; CN_NONE. */
@@ -83,22 +135,63 @@ static void put_values(struct export_writer *writer, const struct cn_trace *trac
         cn_json_end(&writer->json);
 }
 
+/* The names of events or annotations: one, or a list. */
+static void put_event_names(struct export_writer *writer, const struct cn_trace *trace,
+                            const struct cn_trace_span *span, bool is_annotation)
+{
+    const struct cn_trace_event *events = cn_trace_span_events(trace, span);
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < span->event_count; i++)
+        count += events[i].is_annotation == is_annotation;
+    if (count == 0)
+        return;
+    cn_json_key(&writer->json, is_annotation ? "annotation" : "event");
+    if (count > 1)
+        cn_json_array(&writer->json);
+    for (uint32_t i = 0; i < span->event_count; i++)
+        if (events[i].is_annotation == is_annotation)
+            cn_json_word(&writer->json, trace->words, events[i].name);
+    if (count > 1)
+        cn_json_end(&writer->json);
+}
+
+/* What version 0.9 wrote as attributes of a span stays among them. */
+static void put_former(struct export_writer *writer, const struct cn_trace *trace,
+                       const struct cn_trace_span *span)
+{
+    put_word(writer, "status.message", trace->words, span->status_message);
+    put_event_names(writer, trace, span, false);
+    put_event_names(writer, trace, span, true);
+}
+
 static void put_attributes(struct export_writer *writer, const struct cn_trace *trace,
                            uint32_t node)
 {
+    uint32_t span = trace->nodes[node].span;
     uint32_t first = trace->nodes[node].first_attribute;
 
     cn_json_add_object(&writer->json, "attributes");
     for (uint32_t a = first; a != CN_NONE; a = trace->attributes[a].next) {
-        if (cn_trace_is_links(trace, &trace->attributes[a]) ||
-            next_of(trace, first, trace->attributes[a].key) != a)
+        if (next_of(trace, first, trace->attributes[a].key) != a)
             continue;
         cn_text_clear(&writer->word);
         cn_words_print(trace->words, trace->attributes[a].key, &writer->word);
         cn_json_key(&writer->json, cn_text_str(&writer->word));
         put_values(writer, trace, a);
     }
+    if (span != CN_NONE)
+        put_former(writer, trace, &trace->spans[span]);
     cn_json_end(&writer->json);
+}
+
+static bool has_attributes(const struct cn_trace *trace, uint32_t node)
+{
+    const struct cn_trace_node *call = &trace->nodes[node];
+
+    return call->first_attribute != CN_NONE ||
+           (call->span != CN_NONE && (trace->spans[call->span].status_message != 0 ||
+                                      trace->spans[call->span].event_count > 0));
 }
 
 static bool put_call(void *arg, const struct cn_trace_branch *branch, uint32_t node,
@@ -127,13 +220,10 @@ static bool put_call(void *arg, const struct cn_trace_branch *branch, uint32_t n
     }
     if (call->span != CN_NONE)
         put_span(writer, &branch->trace, node);
-    if (call->first_attribute != CN_NONE)
+    if (has_attributes(&branch->trace, node))
         put_attributes(writer, &branch->trace, node);
-    const struct cn_trace_attribute *links = cn_trace_find_links(&branch->trace, node);
-    if (links) {
-        cn_json_key(&writer->json, "links");
-        cn_json_trace_links(&writer->json, &branch->trace, links, true);
-    }
+    if (call->span != CN_NONE)
+        put_span_lists(writer, &branch->trace, &branch->trace.spans[call->span]);
     if (call->exception != 0) {
         cn_json_key(&writer->json, "exceptions");
         cn_json_exceptions(&writer->json, branch->trace.words, call->exception);

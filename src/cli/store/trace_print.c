@@ -11,6 +11,7 @@
 #include "cli/shell/cli.h"
 #include "cli/store/args.h"
 #include "model/traces/links.h"
+#include "model/traces/span.h"
 #include "store/trace/distributed.h"
 #include "store/trace/methods.h"
 
@@ -40,50 +41,130 @@ bool cn_trace_is_cut(const struct cn_trace_cut *cut, const struct cn_trace_branc
     return depth > cut->depth || branch->trace.nodes[node].duration_ns < cut->min_ns;
 }
 
-/* Add a line below a call, without times. */
-static void add_note(struct printed_tree *tree, uint32_t depth, const char *note,
-                     enum cn_color color)
+static uint64_t first_time(const struct cn_trace_set *set)
+{
+    return set->branches[0].row.time_ns;
+}
+
+/* Add a line below a call, with its time since the epoch or NULL. */
+static void add_timed_note(struct printed_tree *tree, const uint64_t *time_ns,
+                           uint32_t depth, const char *note, enum cn_color color)
 {
     struct cn_text line = {0};
 
+    if (time_ns && *time_ns >= first_time(tree->set)) {
+        cn_duration_print(&line, *time_ns - first_time(tree->set));
+        cn_table_str(tree->table, cn_text_str(&line));
+    } else {
+        cn_table_none(tree->table);
+    }
+    cn_text_clear(&line);
     cn_indent_add(&line, depth + 2 < CN_INDENT_MAX ? depth + 2 : CN_INDENT_MAX);
     cn_text_str_add(&line, note);
-    for (size_t i = 0; i < 3; i++)
-        cn_table_none(tree->table);
+    cn_table_none(tree->table);
+    cn_table_none(tree->table);
     cn_table_paint(tree->table, color);
     cn_table_str(tree->table, cn_text_str(&line));
     cn_table_end_row(tree->table);
     cn_text_done(&line);
 }
 
-static void add_links(struct printed_tree *tree, const struct cn_trace *trace,
-                      const struct cn_trace_attribute *links, uint32_t depth)
+static void add_note(struct printed_tree *tree, uint32_t depth, const char *note,
+                     enum cn_color color)
 {
-    for (uint32_t i = 0; i < links->value.list.count; i++) {
-        struct cn_trace_link link = cn_trace_link_at(trace, links, i);
-
-        cn_text_clear(&tree->line);
-        cn_text_str_add(&tree->line, "links to ");
-        cn_trace_link_print(trace, &link, &tree->line);
-        add_note(tree, depth, cn_text_str(&tree->line), CN_COLOR_BLUE);
-    }
+    add_timed_note(tree, NULL, depth, note, color);
 }
 
-static void add_attributes(struct printed_tree *tree, const struct cn_trace *trace,
-                           uint32_t node, uint32_t depth)
+static void add_list(struct printed_tree *tree, const struct cn_trace *trace,
+                     uint32_t first, uint32_t depth)
 {
-    for (uint32_t a = trace->nodes[node].first_attribute; a != CN_NONE;
-         a = trace->attributes[a].next) {
-        if (cn_trace_is_links(trace, &trace->attributes[a])) {
-            add_links(tree, trace, &trace->attributes[a], depth);
-            continue;
-        }
+    for (uint32_t a = first; a != CN_NONE; a = trace->attributes[a].next) {
         cn_text_clear(&tree->line);
         cn_words_print(trace->words, trace->attributes[a].key, &tree->line);
         cn_text_str_add(&tree->line, " = ");
         cn_trace_value_print(trace, &trace->attributes[a].value, &tree->line);
         add_note(tree, depth, cn_text_str(&tree->line), CN_COLOR_BLUE);
     }
+}
+
+static void add_word(struct printed_tree *tree, const struct cn_trace *trace,
+                     const char *key, uint32_t word, uint32_t depth)
+{
+    if (word == 0)
+        return;
+    cn_text_clear(&tree->line);
+    cn_text_printf(&tree->line, "%s = ", key);
+    cn_words_print(trace->words, word, &tree->line);
+    add_note(tree, depth, cn_text_str(&tree->line), CN_COLOR_BLUE);
+}
+
+/* Its resource and scope, where they are not those of the span around it. */
+static void add_shared(struct printed_tree *tree, const struct cn_trace *trace,
+                       const struct cn_trace_span *span, uint32_t depth)
+{
+    const struct cn_trace_resource *resource = cn_trace_new_resource(trace, span);
+    const struct cn_trace_scope *scope = cn_trace_new_scope(trace, span);
+
+    if (resource)
+        add_list(tree, trace, resource->attributes.first, depth);
+    if (!scope || scope->name == 0)
+        return;
+    cn_text_clear(&tree->line);
+    cn_text_str_add(&tree->line, "scope = ");
+    cn_words_print(trace->words, scope->name, &tree->line);
+    cn_text_str_add(&tree->line, scope->version != 0 ? " " : "");
+    cn_words_print(trace->words, scope->version, &tree->line);
+    add_note(tree, depth, cn_text_str(&tree->line), CN_COLOR_BLUE);
+}
+
+static void add_links(struct printed_tree *tree, const struct cn_trace *trace,
+                      const struct cn_trace_span *span, uint32_t depth)
+{
+    for (uint32_t i = 0; i < span->link_count; i++) {
+        cn_text_clear(&tree->line);
+        cn_text_str_add(&tree->line, "links to ");
+        cn_trace_link_print(trace, &cn_trace_span_links(trace, span)[i], &tree->line);
+        add_note(tree, depth, cn_text_str(&tree->line), CN_COLOR_BLUE);
+    }
+}
+
+/* The exception of the call is printed after them, with its frames: its event has only the time. */
+static void add_events(struct printed_tree *tree, const struct cn_trace *trace,
+                       const struct cn_trace_span *span, uint32_t depth)
+{
+    const struct cn_trace_event *events = cn_trace_span_events(trace, span),
+                                *thrown = NULL;
+
+    for (uint32_t i = 0; i < span->event_count; i++)
+        if (cn_trace_event_is_exception(trace, &events[i]))
+            thrown = &events[i];
+    for (uint32_t i = 0; i < span->event_count; i++) {
+        const char *what = events[i].is_annotation ? "annotation = " : "event = ";
+
+        cn_text_clear(&tree->line);
+        cn_text_str_add(&tree->line, what);
+        if (&events[i] == thrown)
+            cn_words_print(trace->words, events[i].name, &tree->line);
+        else
+            cn_trace_event_print(trace, &events[i], &tree->line);
+        add_timed_note(tree, &events[i].time_ns, depth, cn_text_str(&tree->line),
+                       CN_COLOR_BLUE);
+    }
+}
+
+static void add_attributes(struct printed_tree *tree, const struct cn_trace *trace,
+                           uint32_t node, uint32_t depth)
+{
+    const struct cn_trace_node *call = &trace->nodes[node];
+
+    add_list(tree, trace, call->first_attribute, depth);
+    if (call->span == CN_NONE)
+        return;
+    const struct cn_trace_span *span = &trace->spans[call->span];
+    add_shared(tree, trace, span, depth);
+    add_word(tree, trace, "status.message", span->status_message, depth);
+    add_links(tree, trace, span, depth);
+    add_events(tree, trace, span, depth);
 }
 
 static void add_frames(struct printed_tree *tree, const struct cn_words *words,
@@ -127,11 +208,6 @@ static void add_exceptions(struct printed_tree *tree, const struct cn_trace *tra
         add_frames(tree, words, cn_word_part(words, e, 2), depth);
         lead = "caused by ";
     }
-}
-
-static uint64_t first_time(const struct cn_trace_set *set)
-{
-    return set->branches[0].row.time_ns;
 }
 
 /* The time of a call since the first of all, as far as the clocks of the agents agree. */

@@ -90,7 +90,8 @@ enum {
     CN_ZTS_SPAN = 0x12,    /* id */
     CN_ZTS_TICK = 0x13,    /* ns of a tick; absent: 1 */
     CN_ZTS_SERVICE = 0x14, /* word */
-    CN_ZTS_TSTAMP_NS = 0x15 /* ns beyond TSTAMP; absent: 0 */
+    CN_ZTS_TSTAMP_NS = 0x15, /* ns beyond TSTAMP; absent: 0 */
+    CN_ZTS_SPAN_REST = 0x16  /* of a span: a map, see record_span.c */
 };
 
 /* A record has a SKIP if its nested records take at least this many bytes. */

@@ -46,6 +46,20 @@ CN_CHECK bool cn_zorka_read_value(struct cn_zorka_reader *reader,
 CN_CHECK bool cn_zorka_read_attributes(struct cn_zorka_reader *reader,
                                        struct cn_error *err);
 
+/* The same: attributes of a list. */
+CN_CHECK bool cn_zorka_read_list(struct cn_zorka_reader *reader,
+                                 struct cn_trace_list *list, struct cn_error *err);
+
+/* Write a list of attributes as a map. */
+void cn_zorka_put_list(struct cn_cbor_out *out, const struct cn_trace *trace,
+                       struct cn_trace_list list);
+
+/* What else a span has, in the spec dialect; the span is that of the innermost call. */
+CN_CHECK bool cn_zorka_read_span_rest(struct cn_zorka_reader *reader,
+                                      struct cn_error *err);
+void cn_zorka_put_span_rest(struct cn_cbor_out *out, const struct cn_trace *trace,
+                            const struct cn_trace_span *span);
+
 /* Write the attributes of a node as a map with this tag; nothing if there are none. */
 void cn_zorka_put_attributes(struct cn_cbor_out *out, const struct cn_trace *trace,
                              const struct cn_trace_node *node, unsigned tag);

@@ -10,6 +10,7 @@ struct decoded_info {
     uint64_t numbers[CN_ZTS_TSTAMP_NS + 1];
     int64_t start, stop; /* ticks, signed */
     bool has_id, has_span, has_calls;
+    size_t rest_off; /* of what else a span has; 0: nothing */
 };
 
 struct decoding {
@@ -58,6 +59,8 @@ static bool read_info(struct cn_cbor *in, struct decoded_info *out, struct cn_er
         if (!cn_cbor_uint(in, &key))
             return cn_cbor_fail(in, "a key of method call info", err);
         if (key > CN_ZTS_TSTAMP_NS) {
+            if (key == CN_ZTS_SPAN_REST)
+                out->rest_off = in->off;
             if (!cn_cbor_skip(in, err))
                 return false;
             continue;
@@ -82,7 +85,8 @@ static bool apply_span(struct decoding *d, const struct decoded_info *info,
 {
     const uint64_t *n = info->numbers;
 
-    if (n[CN_ZTS_TSTAMP] > UINT64_MAX / 1000000 - 1)
+    if (n[CN_ZTS_TSTAMP] > UINT64_MAX / 1000000 ||
+        n[CN_ZTS_TSTAMP] * 1000000 > UINT64_MAX - n[CN_ZTS_TSTAMP_NS] % 1000000)
         return cn_fail(err, CN_ERR_FORMAT, "offset %zu: a time of %llu ms",
                        d->reader.in.off, (unsigned long long)n[CN_ZTS_TSTAMP]);
     if (n[CN_ZTS_TYPE] > UINT32_MAX || n[CN_ZTS_SERVICE] > UINT32_MAX)
@@ -94,7 +98,13 @@ static bool apply_span(struct decoding *d, const struct decoded_info *info,
     span->service = (uint32_t)n[CN_ZTS_SERVICE];
     span->id = n[CN_ZTS_SPAN];
     span->parent_id = n[CN_ZTS_PARENT];
-    return true;
+    if (info->rest_off == 0)
+        return true;
+    struct cn_cbor after = d->reader.in;
+    d->reader.in.off = info->rest_off;
+    bool ok = cn_zorka_read_span_rest(&d->reader, err);
+    d->reader.in = after;
+    return ok;
 }
 
 /* The first map of a call has its start; any map may have its end, which counts from events

@@ -220,6 +220,12 @@ static size_t put_info(struct encoding *e, uint32_t i, uint64_t part_off)
         put_optional(e, CN_ZTS_ERRORS, node->errors, &count);
     }
     put_call_fields(e, i, &count);
+    if (node->span != CN_NONE && e->trace->spans[node->span].is_whole) {
+        cn_cbor_raw(e->out, CN_ZTS_SPAN_REST);
+        cn_zorka_put_span_rest(e->out, e->trace, &e->trace->spans[node->span]);
+        cn_cbor_room(e->out, PLAIN_CALL_MAX);
+        count++;
+    }
     if (is_large) {
         cn_cbor_raw(e->out, CN_ZTS_SKIP);
         skip_at = cn_cbor_raw_u32(e->out, 0);

@@ -226,6 +226,18 @@ bool cn_zorka_read_value(struct cn_zorka_reader *reader, struct cn_trace_value *
 
 bool cn_zorka_read_attributes(struct cn_zorka_reader *reader, struct cn_error *err)
 {
+    struct cn_trace_node *node = &reader->trace->nodes[reader->trace->current];
+    struct cn_trace_list list = {node->first_attribute, node->last_attribute};
+    bool ok = cn_zorka_read_list(reader, &list, err);
+
+    node->first_attribute = list.first;
+    node->last_attribute = list.last;
+    return ok;
+}
+
+bool cn_zorka_read_list(struct cn_zorka_reader *reader, struct cn_trace_list *list,
+                        struct cn_error *err)
+{
     struct cn_cbor_head head;
     struct cn_cbor at = reader->in;
 
@@ -240,7 +252,7 @@ bool cn_zorka_read_attributes(struct cn_zorka_reader *reader, struct cn_error *e
         if (!cn_zorka_read_string(reader, CN_WORD_KEYWORD, &key, err) ||
             !cn_zorka_read_value(reader, &value, err))
             return false;
-        cn_trace_add_attribute(reader->trace, key, value);
+        cn_trace_list_add(reader->trace, list, key, value);
     }
     return true;
 }
@@ -330,20 +342,26 @@ static void put_value(struct cn_cbor_out *out, const struct cn_trace *trace,
     }
 }
 
-void cn_zorka_put_attributes(struct cn_cbor_out *out, const struct cn_trace *trace,
-                             const struct cn_trace_node *node, unsigned tag)
+void cn_zorka_put_list(struct cn_cbor_out *out, const struct cn_trace *trace,
+                       struct cn_trace_list list)
 {
     uint64_t count = 0;
 
-    for (uint32_t i = node->first_attribute; i != CN_NONE; i = trace->attributes[i].next)
+    for (uint32_t i = list.first; i != CN_NONE; i = trace->attributes[i].next)
         count++;
-    if (count == 0)
-        return;
-    cn_cbor_put(out, CN_CBOR_TAG, tag);
     cn_cbor_put(out, CN_CBOR_MAP, count);
-    for (uint32_t i = node->first_attribute; i != CN_NONE;
-         i = trace->attributes[i].next) {
+    for (uint32_t i = list.first; i != CN_NONE; i = trace->attributes[i].next) {
         put_word(out, trace->attributes[i].key);
         put_value(out, trace, &trace->attributes[i].value);
     }
+}
+
+void cn_zorka_put_attributes(struct cn_cbor_out *out, const struct cn_trace *trace,
+                             const struct cn_trace_node *node, unsigned tag)
+{
+    if (node->first_attribute == CN_NONE)
+        return;
+    cn_cbor_put(out, CN_CBOR_TAG, tag);
+    cn_zorka_put_list(
+        out, trace, (struct cn_trace_list){node->first_attribute, node->last_attribute});
 }

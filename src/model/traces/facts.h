@@ -1,5 +1,6 @@
-/* What is known about a call of a trace, as names and values: its attributes and exception, and the
- * service and type of the span that it is. Whether it failed is left to those who know all records
+/* What is known about a call of a trace, as names and values, with the names that searches have: its
+ * attributes and exception, and of the span that it is service, type, resource, scope, status message
+ * and events. Whether it failed is left to those who know all records
  * of the trace.
  * Threads: any thread.
  */

@@ -1,177 +1,252 @@
 #include "model/traces/links.h"
 
-#include <string.h>
+#include <inttypes.h>
 
-#include "base/bytes/digits.h"
+#include "base/alloc.h"
 #include "base/bytes/json.h"
 #include "base/text.h"
 #include "model/traces/json.h"
-#include "model/traces/trace.h"
+#include "model/traces/span.h"
 
-static bool is_word(const struct cn_trace *trace, const struct cn_trace_value *value,
-                    const char *text)
+static const char links_key[] = "links", trace_key[] = "trace", span_key[] = "span",
+                  state_key[] = "trace_state";
+
+bool cn_span_id_parse(struct cn_bytes text, uint64_t *high, uint64_t *low)
 {
-    if (value->kind != CN_VALUE_WORD)
+    uint64_t halves[2] = {0};
+
+    if (text.len == 0 || text.len > CN_TRACE_ID_DIGITS)
         return false;
-    struct cn_bytes bytes = cn_word_bytes(trace->words, value->word);
-    return bytes.len == strlen(text) && memcmp(bytes.ptr, text, bytes.len) == 0;
-}
+    for (size_t i = 0; i < text.len; i++) {
+        uint8_t c = text.ptr[i] | 0x20;
+        uint64_t digit = c >= '0' && c <= '9'   ? (uint64_t)(c - '0')
+                         : c >= 'a' && c <= 'f' ? (uint64_t)(c - 'a' + 10)
+                                                : 16;
 
-/* The digits of an id in a map; empty if it has none. */
-static struct cn_bytes id_in(const struct cn_trace *trace,
-                             const struct cn_trace_value *map, const char *key,
-                             size_t len)
-{
-    const struct cn_trace_value *items = trace->values + map->list.first;
-
-    for (uint32_t i = 0; i < map->list.count; i++) {
-        const struct cn_trace_value *value = &items[2 * i + 1];
-
-        if (!is_word(trace, &items[2 * i], key) || value->kind != CN_VALUE_WORD)
-            continue;
-        struct cn_bytes id = cn_word_bytes(trace->words, value->word);
-        if (id.len == len && cn_hex_is(id.ptr, len))
-            return id;
-    }
-    return (struct cn_bytes){0};
-}
-
-static struct cn_trace_link link_of(const struct cn_trace *trace,
-                                    const struct cn_trace_value *map)
-{
-    return (struct cn_trace_link){
-        .trace = id_in(trace, map, CN_TRACE_LINK_TRACE, CN_TRACE_ID_DIGITS),
-        .span = id_in(trace, map, CN_TRACE_LINK_SPAN, CN_SPAN_ID_DIGITS),
-        .items = trace->values + map->list.first,
-        .count = map->list.count,
-    };
-}
-
-bool cn_trace_is_links(const struct cn_trace *trace,
-                       const struct cn_trace_attribute *attribute)
-{
-    struct cn_bytes key = cn_word_bytes(trace->words, attribute->key);
-    const struct cn_trace_value *value = &attribute->value;
-
-    if (value->kind != CN_VALUE_LIST || value->list.count == 0 ||
-        key.len != strlen(CN_TRACE_LINKS) ||
-        memcmp(key.ptr, CN_TRACE_LINKS, key.len) != 0)
-        return false;
-    for (uint32_t i = 0; i < value->list.count; i++) {
-        const struct cn_trace_value *map = &trace->values[value->list.first + i];
-
-        if (map->kind != CN_VALUE_MAP)
+        if (digit == 16)
             return false;
-        struct cn_trace_link link = link_of(trace, map);
-        if (link.trace.len == 0 || link.span.len == 0)
-            return false;
+        halves[0] = halves[0] << 4 | halves[1] >> 60;
+        halves[1] = halves[1] << 4 | digit;
     }
+    *high = halves[0];
+    *low = halves[1];
     return true;
 }
 
-const struct cn_trace_attribute *cn_trace_find_links(const struct cn_trace *trace,
-                                                     uint32_t node)
+static bool is_text(const struct cn_trace *trace, const struct cn_trace_value *value,
+                    const char *text)
 {
-    for (uint32_t i = trace->nodes[node].first_attribute; i != CN_NONE;
-         i = trace->attributes[i].next)
-        if (cn_trace_is_links(trace, &trace->attributes[i]))
-            return &trace->attributes[i];
-    return NULL;
+    return value->kind == CN_VALUE_WORD &&
+           cn_bytes_equal(cn_word_bytes(trace->words, value->word), text);
 }
 
-struct cn_trace_link cn_trace_link_at(const struct cn_trace *trace,
-                                      const struct cn_trace_attribute *links, uint32_t i)
+/* The id in a map; false if it has none. */
+static bool find_id(const struct cn_trace *trace, const struct cn_trace_value *map,
+                    const char *key, size_t len, uint64_t *high, uint64_t *low)
 {
-    return link_of(trace, &trace->values[links->value.list.first + i]);
-}
+    for (uint32_t i = 0; i < map->list.count; i++) {
+        const struct cn_trace_value *item = &trace->values[map->list.first + 2 * i];
 
-bool cn_trace_link_next(const struct cn_trace *trace, const struct cn_trace_link *link,
-                        uint32_t *at, const struct cn_trace_value **key,
-                        const struct cn_trace_value **value)
-{
-    while (*at < link->count) {
-        *key = &link->items[2 * *at];
-        *value = *key + 1;
-        ++*at;
-        if (!is_word(trace, *key, CN_TRACE_LINK_TRACE) &&
-            !is_word(trace, *key, CN_TRACE_LINK_SPAN))
+        if (!is_text(trace, item, key) || item[1].kind != CN_VALUE_WORD)
+            continue;
+        struct cn_bytes id = cn_word_bytes(trace->words, item[1].word);
+        if (id.len == len && cn_span_id_parse(id, high, low))
             return true;
     }
     return false;
 }
 
-bool cn_trace_link_is_state(const struct cn_trace *trace,
-                            const struct cn_trace_value *key)
+static bool read_link(const struct cn_trace *trace, const struct cn_trace_value *map,
+                      struct cn_trace_link *out)
 {
-    return is_word(trace, key, CN_TRACE_LINK_STATE);
+    uint64_t none;
+
+    *out = (struct cn_trace_link){.attributes = CN_TRACE_EMPTY_LIST};
+    return map->kind == CN_VALUE_MAP &&
+           find_id(trace, map, trace_key, CN_TRACE_ID_DIGITS, &out->trace_high,
+                   &out->trace_low) &&
+           find_id(trace, map, span_key, CN_SPAN_ID_DIGITS, &none, &out->span_id);
+}
+
+static void read_link_attributes(struct cn_trace *trace, const struct cn_trace_value *map,
+                                 struct cn_trace_link *link)
+{
+    for (uint32_t i = 0; i < map->list.count; i++) {
+        struct cn_trace_value key = trace->values[map->list.first + 2 * i];
+        struct cn_trace_value value = trace->values[map->list.first + 2 * i + 1];
+
+        if (key.kind != CN_VALUE_WORD || is_text(trace, &key, trace_key) ||
+            is_text(trace, &key, span_key))
+            continue;
+        if (is_text(trace, &key, state_key) && value.kind == CN_VALUE_WORD)
+            link->trace_state = value.word;
+        else
+            cn_trace_list_add(trace, &link->attributes, key.word, value);
+    }
+}
+
+bool cn_trace_take_links(struct cn_trace *trace, struct cn_trace_span *span,
+                         const struct cn_trace_attribute *attribute)
+{
+    const struct cn_trace_value *value = &attribute->value;
+    struct cn_trace_link link;
+
+    if (value->kind != CN_VALUE_LIST || value->list.count == 0 ||
+        !cn_bytes_equal(cn_word_bytes(trace->words, attribute->key), links_key))
+        return false;
+    for (uint32_t i = 0; i < value->list.count; i++)
+        if (!read_link(trace, &trace->values[value->list.first + i], &link))
+            return false;
+    for (uint32_t i = 0; i < value->list.count; i++) {
+        struct cn_trace_value map = trace->values[value->list.first + i];
+
+        (void)read_link(trace, &map, &link);
+        read_link_attributes(trace, &map, &link);
+        if (span->link_count++ == 0)
+            span->first_link = trace->link_count;
+        CN_PUSH(trace->links, trace->link_count, trace->link_capacity, link);
+    }
+    return true;
+}
+
+/* Append " (key = value" or ", key = value". */
+static void begin_fact(struct cn_text *out, bool *is_first, const char *key)
+{
+    cn_text_str_add(out, *is_first ? " (" : ", ");
+    *is_first = false;
+    if (key)
+        cn_text_printf(out, "%s = ", key);
+}
+
+static void print_list(const struct cn_trace *trace, struct cn_trace_list list,
+                       uint32_t dropped, bool is_first, struct cn_text *out)
+{
+    for (uint32_t i = list.first; i != CN_NONE; i = trace->attributes[i].next) {
+        begin_fact(out, &is_first, NULL);
+        cn_words_print(trace->words, trace->attributes[i].key, out);
+        cn_text_str_add(out, " = ");
+        cn_trace_value_print(trace, &trace->attributes[i].value, out);
+    }
+    if (dropped > 0) {
+        begin_fact(out, &is_first, NULL);
+        cn_text_printf(out, "%" PRIu32 " dropped", dropped);
+    }
+    cn_text_str_add(out, is_first ? "" : ")");
 }
 
 void cn_trace_link_print(const struct cn_trace *trace, const struct cn_trace_link *link,
                          struct cn_text *out)
 {
-    const struct cn_trace_value *key, *value;
-    const char *before = " (";
-    uint32_t at = 0;
+    bool is_first = true;
 
-    cn_text_add(out, (const char *)link->trace.ptr, link->trace.len);
-    cn_text_char(out, '/');
-    cn_text_add(out, (const char *)link->span.ptr, link->span.len);
-    while (cn_trace_link_next(trace, link, &at, &key, &value)) {
-        cn_text_str_add(out, before);
-        cn_trace_value_print(trace, key, out);
-        cn_text_str_add(out, " = ");
-        cn_trace_value_print(trace, value, out);
-        before = ", ";
+    cn_text_printf(out, "%016" PRIx64 "%016" PRIx64 "/%016" PRIx64, link->trace_high,
+                   link->trace_low, link->span_id);
+    if (link->trace_state != 0) {
+        begin_fact(out, &is_first, state_key);
+        cn_words_print(trace->words, link->trace_state, out);
     }
-    cn_text_str_add(out, *before == ',' ? ")" : "");
+    print_list(trace, link->attributes, link->dropped_attributes, is_first, out);
 }
 
-static void add_id(struct cn_json *json, const char *key, struct cn_bytes id)
+void cn_trace_event_print(const struct cn_trace *trace,
+                          const struct cn_trace_event *event, struct cn_text *out)
 {
-    char text[CN_TRACE_ID_DIGITS + 1] = "";
-
-    memcpy(text, id.ptr, id.len);
-    cn_json_add_str(json, key, text);
+    cn_words_print(trace->words, event->name, out);
+    print_list(trace, event->attributes, event->dropped_attributes, true, out);
 }
 
-static void add_attributes(struct cn_json *json, const struct cn_trace *trace,
-                           const struct cn_trace_link *link, bool is_typed)
+/* True if a later attribute of a list has the same key. */
+static bool is_repeated(const struct cn_trace *trace, uint32_t at)
 {
-    const struct cn_trace_value *key, *value;
-    struct cn_text text = {0};
-    uint32_t at = 0;
+    for (uint32_t i = trace->attributes[at].next; i != CN_NONE;
+         i = trace->attributes[i].next)
+        if (trace->attributes[i].key == trace->attributes[at].key)
+            return true;
+    return false;
+}
 
-    cn_json_key(json, "attributes");
+void cn_json_trace_list(struct cn_json *json, const struct cn_trace *trace,
+                        const struct cn_trace_list *list, bool is_typed)
+{
+    struct cn_text key = {0};
+
     (is_typed ? cn_json_object : cn_json_array)(json);
-    while (cn_trace_link_next(trace, link, &at, &key, &value)) {
-        cn_text_clear(&text);
-        cn_trace_value_print(trace, key, &text);
+    for (uint32_t i = list->first; i != CN_NONE; i = trace->attributes[i].next) {
+        if (is_typed && is_repeated(trace, i))
+            continue;
+        cn_text_clear(&key);
+        cn_words_print(trace->words, trace->attributes[i].key, &key);
         if (is_typed) {
-            cn_json_key(json, cn_text_str(&text));
-            cn_json_trace_value(json, trace, value, true);
+            cn_json_key(json, cn_text_str(&key));
+            cn_json_trace_value(json, trace, &trace->attributes[i].value, true);
             continue;
         }
         cn_json_array(json);
-        cn_json_str(json, cn_text_str(&text));
-        cn_json_trace_value(json, trace, value, false);
+        cn_json_str(json, cn_text_str(&key));
+        cn_json_trace_value(json, trace, &trace->attributes[i].value, false);
         cn_json_end(json);
     }
     cn_json_end(json);
-    cn_text_done(&text);
+    cn_text_done(&key);
+}
+
+static void add_optional(struct cn_json *json, const char *key, uint64_t value)
+{
+    if (value != 0)
+        cn_json_add_u64(json, key, value);
+}
+
+static void add_rest(struct cn_json *json, const struct cn_trace *trace, uint32_t dropped,
+                     const struct cn_trace_list *attributes, bool is_typed)
+{
+    add_optional(json, is_typed ? "dropped_attributes" : "dropped", dropped);
+    cn_json_key(json, "attributes");
+    cn_json_trace_list(json, trace, attributes, is_typed);
+    cn_json_end(json);
 }
 
 void cn_json_trace_links(struct cn_json *json, const struct cn_trace *trace,
-                         const struct cn_trace_attribute *links, bool is_typed)
+                         const struct cn_trace_span *span, bool is_typed)
 {
+    const struct cn_trace_link *links = cn_trace_span_links(trace, span);
+
     cn_json_array(json);
-    for (uint32_t i = 0; i < links->value.list.count; i++) {
-        struct cn_trace_link link = cn_trace_link_at(trace, links, i);
+    for (uint32_t i = 0; i < span->link_count; i++) {
+        const struct cn_trace_link *link = &links[i];
 
         cn_json_object(json);
-        add_id(json, is_typed ? "trace_id" : "trace", link.trace);
-        add_id(json, is_typed ? "span_id" : "span", link.span);
-        add_attributes(json, trace, &link, is_typed);
-        cn_json_end(json);
+        cn_json_add_trace_id(json, is_typed ? "trace_id" : "trace", link->trace_high,
+                             link->trace_low);
+        cn_json_add_span_id(json, is_typed ? "span_id" : "span", link->span_id);
+        if (link->trace_state != 0)
+            cn_json_add_word(json, is_typed ? state_key : "state", trace->words,
+                             link->trace_state);
+        add_optional(json, "flags", link->flags);
+        add_rest(json, trace, link->dropped_attributes, &link->attributes, is_typed);
+    }
+    cn_json_end(json);
+}
+
+void cn_json_trace_events(struct cn_json *json, const struct cn_trace *trace,
+                          const struct cn_trace_span *span, bool is_typed)
+{
+    const struct cn_trace_event *events = cn_trace_span_events(trace, span);
+
+    cn_json_array(json);
+    for (uint32_t i = 0; i < span->event_count; i++) {
+        const struct cn_trace_event *event = &events[i];
+
+        cn_json_object(json);
+        if (is_typed)
+            cn_json_add_u64(json, "time_ns", event->time_ns);
+        else
+            cn_json_add_id(json, "time", event->time_ns);
+        cn_json_key(json, "name");
+        if (event->name == 0)
+            cn_json_str(json, "");
+        else
+            cn_json_word(json, trace->words, event->name);
+        add_rest(json, trace, event->dropped_attributes, &event->attributes, is_typed);
     }
     cn_json_end(json);
 }

@@ -14,6 +14,8 @@ void cn_trace_clear(struct cn_trace *trace)
     trace->resume_ns = 0;
     trace->node_count = trace->attribute_count = 0;
     trace->value_count = trace->span_count = 0;
+    trace->event_count = trace->link_count = 0;
+    trace->resource_count = trace->scope_count = 0;
     trace->current = CN_NONE;
     trace->depth = 0;
 }
@@ -24,6 +26,10 @@ void cn_trace_done(struct cn_trace *trace)
     free(trace->attributes);
     free(trace->values);
     free(trace->spans);
+    free(trace->events);
+    free(trace->links);
+    free(trace->resources);
+    free(trace->scopes);
     *trace = (struct cn_trace){0};
 }
 
@@ -71,22 +77,31 @@ void cn_trace_leave(struct cn_trace *trace, uint64_t end_ns, uint64_t calls)
     trace->depth--;
 }
 
-void cn_trace_add_attribute_to(struct cn_trace *trace, uint32_t at, uint32_t key,
-                               struct cn_trace_value value)
+void cn_trace_list_add(struct cn_trace *trace, struct cn_trace_list *list, uint32_t key,
+                       struct cn_trace_value value)
 {
-    struct cn_trace_node *node = &trace->nodes[at];
-
     CN_GROW(trace->attributes, trace->attribute_count, trace->attribute_capacity);
     trace->attributes[trace->attribute_count] = (struct cn_trace_attribute){
         .key = key,
         .next = CN_NONE,
         .value = value,
     };
-    if (node->last_attribute == CN_NONE)
-        node->first_attribute = trace->attribute_count;
+    if (list->last == CN_NONE)
+        list->first = trace->attribute_count;
     else
-        trace->attributes[node->last_attribute].next = trace->attribute_count;
-    node->last_attribute = trace->attribute_count++;
+        trace->attributes[list->last].next = trace->attribute_count;
+    list->last = trace->attribute_count++;
+}
+
+void cn_trace_add_attribute_to(struct cn_trace *trace, uint32_t at, uint32_t key,
+                               struct cn_trace_value value)
+{
+    struct cn_trace_node *node = &trace->nodes[at];
+    struct cn_trace_list list = {node->first_attribute, node->last_attribute};
+
+    cn_trace_list_add(trace, &list, key, value);
+    node->first_attribute = list.first;
+    node->last_attribute = list.last;
 }
 
 void cn_trace_add_attribute(struct cn_trace *trace, uint32_t key,
@@ -131,6 +146,30 @@ struct cn_trace_span *cn_trace_add_span(struct cn_trace *trace, uint64_t time_ns
     trace->spans[trace->span_count] =
         (struct cn_trace_span){.node = trace->current, .time_ns = time_ns};
     return &trace->spans[trace->span_count++];
+}
+
+struct cn_trace_event *cn_trace_add_event(struct cn_trace *trace)
+{
+    struct cn_trace_span *span = &trace->spans[trace->nodes[trace->current].span];
+
+    CN_GROW(trace->events, trace->event_count, trace->event_capacity);
+    if (span->event_count++ == 0)
+        span->first_event = trace->event_count;
+    trace->events[trace->event_count] =
+        (struct cn_trace_event){.attributes = CN_TRACE_EMPTY_LIST};
+    return &trace->events[trace->event_count++];
+}
+
+struct cn_trace_link *cn_trace_add_link(struct cn_trace *trace)
+{
+    struct cn_trace_span *span = &trace->spans[trace->nodes[trace->current].span];
+
+    CN_GROW(trace->links, trace->link_count, trace->link_capacity);
+    if (span->link_count++ == 0)
+        span->first_link = trace->link_count;
+    trace->links[trace->link_count] =
+        (struct cn_trace_link){.attributes = CN_TRACE_EMPTY_LIST};
+    return &trace->links[trace->link_count++];
 }
 
 void cn_trace_settle(struct cn_trace *trace)

@@ -1,5 +1,5 @@
 /* A request trace, of any format: a tree of method calls in call order, with attributes,
- * exceptions and spans.
+ * exceptions and spans. model/traces/span.h has what is needed to read a span whole.
  *
  * Methods, keys, strings and exceptions are words (model/traces/words.h) of trace->words.
  *
@@ -39,7 +39,7 @@ enum cn_trace_value_kind {
     CN_VALUE_BOOL,
     CN_VALUE_INT,
     CN_VALUE_FLOAT,
-    CN_VALUE_WORD,
+    CN_VALUE_WORD, /* a text; bytes if the word is a CN_WORD_BYTES */
     CN_VALUE_LIST, /* `list` elements in trace->values */
     CN_VALUE_MAP,  /* the same, keys and values in turn */
 };
@@ -63,12 +63,68 @@ struct cn_trace_attribute {
     struct cn_trace_value value;
 };
 
-/* A call with the id of a span. */
+/* Attributes in trace->attributes: the first, and from each to its `next`. */
+struct cn_trace_list {
+    uint32_t first, last; /* CN_NONE: none */
+};
+#define CN_TRACE_EMPTY_LIST \
+    {                       \
+        CN_NONE, CN_NONE    \
+    }
+
+/* With the numbers of OpenTelemetry. */
+enum cn_trace_status { CN_STATUS_UNSET, CN_STATUS_OK, CN_STATUS_ERROR };
+
+/* A call with the id of a span. Its attributes are those of the call. */
 struct cn_trace_span {
     uint32_t node;
-    uint32_t type, service; /* words; 0 if unknown */
+    uint32_t type, service; /* words; 0 if unknown. The type is the kind, as "server" */
     uint64_t id, parent_id; /* 0: none */
     uint64_t time_ns;       /* since the epoch */
+
+    /* False: only what is above is known, as of agents and of stores of version 0.9;
+     * cn_trace_complete() fills in the rest. */
+    bool is_whole;
+    bool has_no_kind;                     /* and says so: not even internal */
+    bool has_end;                         /* end_ns is not time_ns plus the duration */
+    uint8_t status;                       /* enum cn_trace_status */
+    uint32_t status_message, trace_state; /* words; 0: none */
+    uint32_t flags;                       /* of the trace context, as sent */
+    uint32_t resource, scope;             /* words (model/traces/shared.h); 0: none */
+    uint32_t first_event, event_count;    /* in trace->events */
+    uint32_t first_link, link_count;      /* in trace->links */
+    uint32_t dropped_attributes, dropped_events, dropped_links; /* by the sender */
+    uint64_t end_ns; /* cn_trace_span_end_ns() is that of all spans */
+};
+
+struct cn_trace_event {
+    uint64_t time_ns; /* since the epoch */
+    uint32_t name;    /* word */
+    uint32_t dropped_attributes;
+    bool is_annotation; /* of Zipkin */
+    struct cn_trace_list attributes;
+};
+
+/* To another span, of the same trace or another one. */
+struct cn_trace_link {
+    uint64_t trace_high, trace_low, span_id;
+    uint32_t trace_state; /* word; 0: none */
+    uint32_t flags, dropped_attributes;
+    struct cn_trace_list attributes;
+};
+
+/* What made spans, such as a process; and the library in it that did. */
+struct cn_trace_resource {
+    uint32_t word; /* cn_trace_span.resource */
+    uint32_t schema_url;
+    uint32_t dropped_attributes;
+    struct cn_trace_list attributes;
+};
+struct cn_trace_scope {
+    uint32_t word; /* cn_trace_span.scope */
+    uint32_t name, version, schema_url;
+    uint32_t dropped_attributes;
+    struct cn_trace_list attributes;
 };
 
 struct cn_trace_node {
@@ -96,10 +152,16 @@ struct cn_trace {
     struct cn_trace_attribute *attributes;
     struct cn_trace_value *values; /* elements of lists and maps */
     struct cn_trace_span *spans;   /* by node; the first is that of the trace */
+    struct cn_trace_event *events;
+    struct cn_trace_link *links;
+    struct cn_trace_resource *resources; /* these two: after cn_trace_complete() */
+    struct cn_trace_scope *scopes;
     uint32_t node_count, attribute_count, value_count, span_count;
+    uint32_t event_count, link_count, resource_count, scope_count;
     uint32_t current; /* innermost open node; CN_NONE */
     uint32_t depth;   /* of `current`, from 1; 0 when none is open */
     size_t node_capacity, attribute_capacity, value_capacity, span_capacity;
+    size_t event_capacity, link_capacity, resource_capacity, scope_capacity;
 };
 
 /* Remove everything; the memory is used for the next trace. */
@@ -123,11 +185,18 @@ void cn_trace_add_attribute_to(struct cn_trace *trace, uint32_t node, uint32_t k
                                struct cn_trace_value value);
 uint32_t cn_trace_add_values(struct cn_trace *trace, const struct cn_trace_value *values,
                              uint32_t count);
+void cn_trace_list_add(struct cn_trace *trace, struct cn_trace_list *list, uint32_t key,
+                       struct cn_trace_value value);
 void cn_trace_throw(struct cn_trace *trace, uint32_t exception);
 void cn_trace_mark(struct cn_trace *trace, uint32_t flags);
 
 /* The span of the innermost open call, added if it is new. Sets its time unless 0. */
 struct cn_trace_span *cn_trace_add_span(struct cn_trace *trace, uint64_t time_ns);
+
+/* Add an event or link without attributes to the span of the innermost open call, which has one.
+ * Valid until the next one is added; others of the same span must not have been added since. */
+struct cn_trace_event *cn_trace_add_event(struct cn_trace *trace);
+struct cn_trace_link *cn_trace_add_link(struct cn_trace *trace);
 
 /* End open calls at the latest time of the trace; they stay marked as CN_TRACE_OPEN. Call it
  * after everything was added. */
@@ -137,7 +206,8 @@ void cn_trace_settle(struct cn_trace *trace);
 const struct cn_trace_value *cn_trace_find_attribute(const struct cn_trace *trace,
                                                      uint32_t node, uint32_t key);
 
-/* Append a value: "200", "true", "3.5", the text of a word, [a, b] or {key: value}. */
+/* Append a value: "200", "true", "3.5", the text of a word, bytes in base64, [a, b] or
+ * {key: value}. */
 void cn_trace_value_print(const struct cn_trace *trace,
                           const struct cn_trace_value *value, struct cn_text *out);
 

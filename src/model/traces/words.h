@@ -38,7 +38,15 @@ enum cn_word_kind {
     CN_WORD_FRAME = 14,     /* class, method name, file, line: a number, not a word; with
                                only a method name: a line of a stack as printed */
     CN_WORD_AGENT = 15,     /* key, value: of the agent that sent a trace */
-    CN_WORD_LOST = 255,     /* a word that cannot be read any more */
+    CN_WORD_BYTES = 16,     /* a value that is bytes, not a text */
+    CN_WORD_SCALAR =
+        17, /* a byte of enum cn_trace_value_kind, then 8: a number, a boolean */
+    CN_WORD_LIST = 18, /* values: texts, and words from CN_WORD_BYTES to CN_WORD_MAP */
+    CN_WORD_MAP = 19,  /* key, value, key, value, ... */
+    CN_WORD_RESOURCE =
+        20, /* schema URL, dropped attributes (CN_WORD_SCALAR), key, value, ... */
+    CN_WORD_SCOPE = 21, /* name, version, then as a resource */
+    CN_WORD_LOST = 255, /* a word that cannot be read any more */
 };
 
 enum {

@@ -19,6 +19,10 @@ size_t cn_word_part_count(const struct cn_words *words, uint32_t id)
     case CN_WORD_EXCEPTION:
     case CN_WORD_STACK:
     case CN_WORD_AGENT:
+    case CN_WORD_LIST:
+    case CN_WORD_MAP:
+    case CN_WORD_RESOURCE:
+    case CN_WORD_SCOPE:
         return cn_word_bytes(words, id).len / CN_WORD_PART_LEN;
     case CN_WORD_TEXT:
     case CN_WORD_KEYWORD:
@@ -26,6 +30,8 @@ size_t cn_word_part_count(const struct cn_words *words, uint32_t id)
     case CN_WORD_METHOD_NAME:
     case CN_WORD_UUID:
     case CN_WORD_SIGNATURE:
+    case CN_WORD_BYTES:
+    case CN_WORD_SCALAR:
     case CN_WORD_LOST:
     default:
         return 0;

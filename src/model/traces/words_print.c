@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/bytes/base64.h"
 #include "base/text.h"
 #include "model/traces/words.h"
 
@@ -168,6 +169,15 @@ void cn_words_print(const struct cn_words *words, uint32_t id, struct cn_text *o
         break;
     case CN_WORD_FRAME:
         print_frame(words, id, out);
+        break;
+    case CN_WORD_BYTES:
+        cn_base64_add(out, cn_word_bytes(words, id));
+        break;
+    case CN_WORD_SCALAR:
+    case CN_WORD_LIST:
+    case CN_WORD_MAP:
+    case CN_WORD_RESOURCE:
+    case CN_WORD_SCOPE: /* only spans use them: cn_trace_complete() */
         break;
     case CN_WORD_TEXT:
     case CN_WORD_KEYWORD:

@@ -142,12 +142,15 @@ CN_CHECK bool cn_bucket_download(struct cn_bucket *bucket,
                                  const struct cn_manifest_entry *entry, const char *dir,
                                  struct cn_error *err);
 
-/* Remove entries that cannot be decoded: recovery names their segments again. */
-CN_CHECK bool cn_bucket_remove_damaged(struct cn_bucket *bucket, struct cn_error *err);
-
-/* Add the ids of all segments that are or were named. */
+/* Add the ids of all segments that are or were named, and the keys of entries that are stored damaged:
+ * not those of which only an answer was. With NULL, a damaged entry is a failure. */
 CN_CHECK bool cn_bucket_list_ids(struct cn_bucket *bucket, struct cn_names *ids,
-                                 struct cn_error *err);
+                                 struct cn_names *damaged, struct cn_error *err);
+
+/* Remove them, when recovery has named their segments again. */
+CN_CHECK bool cn_bucket_remove_damaged(struct cn_bucket *bucket,
+                                       const struct cn_names *damaged,
+                                       struct cn_error *err);
 
 /* True if the entry with this number has this id, or had it before it was removed. */
 CN_CHECK bool cn_bucket_has_entry(struct cn_bucket *bucket, uint32_t number,

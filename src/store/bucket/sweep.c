@@ -38,12 +38,16 @@ struct sweep {
     struct sweep_found *segments;
     size_t count, capacity;
     struct cn_names known, doomed; /* ids */
+    bool has_looked_again;         /* before orphans are removed */
+    struct cn_names known_later;
     struct cn_bucket_swept swept;
 };
 
+/* False without a date: an answer that was spoiled on its way. */
 static bool is_older(const struct sweep *sweep, uint64_t changed_ns, uint64_t age_ns)
 {
-    return sweep->now_ns >= changed_ns && sweep->now_ns - changed_ns >= age_ns;
+    return changed_ns > 0 && sweep->now_ns >= changed_ns &&
+           sweep->now_ns - changed_ns >= age_ns;
 }
 
 static bool note_entry(void *arg, const struct cn_s3_object *object, struct cn_error *err)
@@ -93,7 +97,8 @@ static bool note_object(void *arg, const struct cn_s3_object *object,
     return true;
 }
 
-/* The ids of entries that are gone; the others are known from the manifest. */
+/* The ids of entries that are gone; the others are known from the manifest. A list that was spoiled on its
+ * way may have notes that do not exist. */
 static bool read_gone(struct sweep *sweep, struct cn_error *err)
 {
     struct cn_text text = {0};
@@ -106,10 +111,12 @@ static bool read_gone(struct sweep *sweep, struct cn_error *err)
         if (!is_gone && !cn_map_find(&sweep->gone_now, sweep->entries[i], 0))
             continue;
         (void)snprintf(key, sizeof(key), ENTRIES "%06x" GONE, sweep->entries[i]);
-        ok = cn_s3_get(sweep->bucket->s3, key, &text, &is_found, err);
+        ok = cn_s3_get_twice(sweep->bucket->s3, key, &text, &is_found, err);
         if (ok && is_found)
             (void)cn_names_add(is_gone ? &sweep->doomed : &sweep->known,
                                cn_text_str(&text));
+        else if (ok && is_gone)
+            *cn_map_at(&sweep->gone, sweep->entries[i], 0) = 0;
     }
     cn_text_done(&text);
     return ok;
@@ -145,6 +152,22 @@ static bool note_newest(void *arg, const struct cn_s3_object *object,
     return true;
 }
 
+/* A list that was spoiled on its way may lack an entry: ask again before anything is removed. */
+static bool look_again(struct sweep *sweep, struct cn_error *err)
+{
+    struct cn_manifest manifest;
+
+    if (sweep->has_looked_again)
+        return true;
+    if (!cn_bucket_read_manifest(sweep->bucket, &manifest, err))
+        return false;
+    sweep->has_looked_again = true;
+    for (size_t i = 0; i < manifest.count; i++)
+        (void)cn_names_add(&sweep->known_later, manifest.entries[i]->id);
+    cn_manifest_done(&manifest);
+    return true;
+}
+
 /* A collector that was away for long may be sending an orphan again, to name it: look once more. */
 static bool is_still_orphan(struct sweep *sweep, const struct sweep_found *found,
                             bool *out, struct cn_error *err)
@@ -153,9 +176,11 @@ static bool is_still_orphan(struct sweep *sweep, const struct sweep_found *found
     uint64_t newest_ns = 0;
 
     (void)snprintf(begin, sizeof(begin), SEGMENTS "%s/", found->id);
-    if (!cn_s3_list(sweep->bucket->s3, begin, note_newest, &newest_ns, err))
+    if (!look_again(sweep, err) ||
+        !cn_s3_list(sweep->bucket->s3, begin, note_newest, &newest_ns, err))
         return false;
-    *out = is_older(sweep, newest_ns, orphan_ns);
+    *out = is_older(sweep, newest_ns, orphan_ns) &&
+           !cn_names_had(&sweep->known_later, found->id);
     return true;
 }
 
@@ -236,6 +261,7 @@ bool cn_bucket_sweep(struct cn_bucket *bucket, uint64_t grace_ns,
     cn_map_done(&sweep.gone_now);
     cn_names_done(&sweep.known);
     cn_names_done(&sweep.doomed);
+    cn_names_done(&sweep.known_later);
     if (ok)
         *out = sweep.swept;
     return ok;

@@ -8,6 +8,7 @@
 #include "store/search/names.h"
 #include "store/search/traces.h"
 #include "store/segment/reader.h"
+#include "store/traceql/traceql.h"
 
 enum { READ_MAX = 2000 }; /* traces of a side */
 
@@ -92,7 +93,7 @@ static bool read_side(struct cn_trace_facets *out, struct cn_traits *traits, int
     struct chosen chosen = {0};
     bool ok;
 
-    if (!cn_store_query_open(&query, from->path, from->query ? from->query : "", err))
+    if (!cn_tql_store_query_open(&query, from->path, from->query ? from->query : "", err))
         return false;
     ok = cn_search_trace_spans(query.search, query.query, &oldest_first, &chosen.hits,
                                err);

@@ -5,9 +5,26 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/map.h"
+#include "base/search.h"
+#include "model/contexts/context.h"
 
-enum { HEAD_LEN = 24, PAD_LEN = 8, SECTION_COUNT_ID = 0, SECTION_SLOTS_ID = 64 };
-enum { SLOT_LEN = sizeof(uint32_t) };
+enum {
+    HEAD_LEN = 24,
+    PAD_LEN = 8,
+    SECTION_COUNT_ID = 0,
+    SECTION_SLOTS_ID = 64,
+    SECTION_STARTS_ID = 65
+};
+enum {
+    SLOT_LEN = sizeof(uint32_t),
+    HAS_GROUPS = 256,
+    HAS_REFERENCES = 512,
+    GROUPED_WIDTH_MIN = 2,
+};
+
+/* Values of a column that refers to spans. */
+enum { REFERS_TO_NONE, REFERS_TO_EXCEPTION, REFERS_FROM };
 
 static uint64_t slot_count_of(uint32_t row_count)
 {
@@ -37,6 +54,7 @@ void cn_columns_of_rows(struct cn_columns *columns, struct cn_bytes rows)
             continue;
         columns->fields[i] = (struct cn_store_column){
             .bytes = {rows.ptr ? rows.ptr + field->offset : NULL, rows.len},
+            .values = rows.ptr ? rows.ptr + field->offset : NULL,
             .stride = cn_store_row_size,
             .mask = mask_of(field->size),
         };
@@ -58,9 +76,105 @@ void cn_columns_range(const struct cn_columns *columns, enum cn_store_field fiel
     }
 }
 
+static uint64_t groups_len(uint32_t row_count)
+{
+    return ((uint64_t)row_count + CN_COLUMN_GROUP_ROWS - 1) / CN_COLUMN_GROUP_ROWS *
+           CN_COLUMN_GROUP_LEN;
+}
+
+/* What a column of `width` bytes per value has after its head. */
+static bool open_values(struct cn_store_column *column, struct cn_bytes rest,
+                        uint32_t row_count, uint64_t width)
+{
+    bool has_groups = width & HAS_GROUPS;
+    uint64_t at = has_groups ? groups_len(row_count) : 0, count = row_count;
+
+    width &= ~(uint64_t)HAS_GROUPS;
+    if (width > sizeof(uint64_t) || rest.len < at + PAD_LEN)
+        return false;
+    if (has_groups)
+        count = width > 0 ? (rest.len - at - PAD_LEN) / width : 1;
+    if (count > row_count || (count == 0 && row_count > 0) ||
+        !cn_bytes_slice(rest, 0, at + count * width + PAD_LEN, &column->bytes))
+        return false;
+    column->values = column->bytes.ptr + at;
+    column->groups = has_groups ? column->bytes.ptr : NULL;
+    column->value_count = (uint32_t)count;
+    column->stride = (size_t)width;
+    column->mask = mask_of((size_t)width);
+    return true;
+}
+
+static uint64_t exception_rows_len(uint64_t count)
+{
+    return (count * sizeof(uint32_t) + PAD_LEN - 1) / PAD_LEN * PAD_LEN;
+}
+
+/* The same for a column whose values refer to spans. */
+static bool open_references(struct cn_columns *columns, struct cn_store_column *column,
+                            struct cn_bytes rest, uint64_t width)
+{
+    uint64_t rows = columns->row_count, len = rows * width, count;
+    struct cn_bytes count_bytes, exception_rows, exceptions;
+
+    if (width > sizeof(uint64_t) ||
+        !cn_bytes_slice(rest, len, sizeof(uint64_t), &count_bytes) ||
+        !cn_block_file_check(columns->file, count_bytes, &(struct cn_error){0}))
+        return false;
+    count = cn_u64_get(count_bytes.ptr);
+    len += sizeof(uint64_t);
+    if (count > rows ||
+        !cn_bytes_slice(rest, len, exception_rows_len(count), &exception_rows) ||
+        !cn_bytes_slice(rest, len + exception_rows.len, count * sizeof(uint64_t),
+                        &exceptions) ||
+        !cn_bytes_slice(rest, 0, len + exception_rows.len + exceptions.len + PAD_LEN,
+                        &column->bytes))
+        return false;
+    column->lowest = column->highest = 0;
+    column->values = column->bytes.ptr;
+    column->stride = (size_t)width;
+    column->mask = mask_of((size_t)width);
+    column->row_count = columns->row_count;
+    column->exception_rows = exception_rows.ptr;
+    column->exceptions = exceptions.ptr;
+    column->exception_count = (uint32_t)count;
+    return true;
+}
+
+static bool has_references(const struct cn_store_column *column)
+{
+    return column->exception_rows != NULL;
+}
+
+static bool is_exception_by(const void *arg, uint64_t i, uint64_t row)
+{
+    const struct cn_store_column *column = arg;
+
+    return cn_u32_get(column->exception_rows + i * sizeof(uint32_t)) <= row;
+}
+
+uint64_t cn_store_column_referred(const struct cn_store_column *column, uint32_t row,
+                                  uint64_t stored)
+{
+    uint64_t distance = stored - REFERS_FROM, to;
+    size_t i;
+
+    if (stored == REFERS_TO_NONE)
+        return 0;
+    if (stored == REFERS_TO_EXCEPTION) {
+        i = (size_t)cn_search(0, column->exception_count, is_exception_by, column, row);
+        return i > 0 && cn_u32_get(column->exception_rows + (i - 1) * sizeof(uint32_t)) ==
+                            row
+                   ? cn_u64_get(column->exceptions + (i - 1) * sizeof(uint64_t))
+                   : 0;
+    }
+    to = distance % 2 == 0 ? row - distance / 2 : row + (distance + 1) / 2;
+    return to < column->row_count ? cn_store_column_at(column->ids, (uint32_t)to) : 0;
+}
+
 static bool open_field(struct cn_columns *columns, unsigned i, struct cn_error *err)
 {
-    struct cn_bytes section, head, values;
+    struct cn_bytes section, head, rest;
 
     if (!cn_block_file_section(columns->file, i + 1, &section, err))
         return false;
@@ -70,19 +184,19 @@ static bool open_field(struct cn_columns *columns, unsigned i, struct cn_error *
     if (!cn_block_file_check(columns->file, head, err))
         return false;
     uint64_t width = cn_u64_get(head.ptr + sizeof(uint64_t));
-    if (width > sizeof(uint64_t) ||
-        !cn_bytes_slice(section, HEAD_LEN, columns->row_count * width + PAD_LEN, &values))
+    columns->fields[i] = (struct cn_store_column){
+        .lowest = cn_u64_get(head.ptr),
+        .highest = cn_u64_get(head.ptr + 2 * sizeof(uint64_t)),
+    };
+    if (!cn_bytes_from(section, HEAD_LEN, &rest) ||
+        !(i == CN_STORE_FIELD_parent_id && width & HAS_REFERENCES
+              ? open_references(columns, &columns->fields[i], rest,
+                                width & ~(uint64_t)HAS_REFERENCES)
+              : open_values(&columns->fields[i], rest, columns->row_count, width)))
         return cn_fail(err, CN_ERR_FORMAT,
                        "column %s is too short for %" PRIu32 " values of %" PRIu64
                        " bytes",
                        cn_store_row_fields[i].name, columns->row_count, width);
-    columns->fields[i] = (struct cn_store_column){
-        .bytes = values,
-        .stride = (size_t)width,
-        .mask = mask_of((size_t)width),
-        .lowest = cn_u64_get(head.ptr),
-        .highest = cn_u64_get(head.ptr + 2 * sizeof(uint64_t)),
-    };
     return true;
 }
 
@@ -103,9 +217,13 @@ bool cn_columns_open(struct cn_columns *columns, const struct cn_block_file *fil
         if (!open_field(&opened, i, err))
             return false;
     }
-    if (!cn_block_file_section(file, SECTION_SLOTS_ID, &opened.slots, &ignored) ||
-        opened.slots.len != slot_count_of(opened.row_count) * SLOT_LEN)
+    opened.has_starts =
+        cn_block_file_section(file, SECTION_STARTS_ID, &opened.slots, &ignored);
+    if (!opened.has_starts &&
+        (!cn_block_file_section(file, SECTION_SLOTS_ID, &opened.slots, &ignored) ||
+         opened.slots.len != slot_count_of(opened.row_count) * SLOT_LEN))
         opened.slots = (struct cn_bytes){0};
+    opened.slots.len -= opened.slots.len % SLOT_LEN;
     *columns = opened;
     return true;
 }
@@ -114,10 +232,44 @@ bool cn_columns_field(const struct cn_columns *columns, enum cn_store_field fiel
                       struct cn_store_column *out, struct cn_error *err)
 {
     const struct cn_store_column *column = &columns->fields[field];
+    const struct cn_store_column *ids =
+        has_references(column) ? &columns->fields[CN_STORE_FIELD_span_id] : NULL;
 
     if (columns->file && !cn_block_file_check(columns->file, column->bytes, err))
         return false;
+    if (ids && !cn_block_file_check(columns->file, ids->bytes, err))
+        return false;
     *out = *column;
+    out->ids = ids;
+    return true;
+}
+
+static bool check_value(const struct cn_columns *columns, unsigned field, uint32_t row,
+                        struct cn_error *err);
+
+/* One parent, of a column that refers to spans. */
+static bool parent_at(const struct cn_columns *columns, uint32_t row, uint64_t *out,
+                      struct cn_error *err)
+{
+    struct cn_store_column column = columns->fields[CN_STORE_FIELD_parent_id];
+    uint64_t stored = cn_store_column_stored(&column, row), distance, to;
+
+    column.ids = &columns->fields[CN_STORE_FIELD_span_id];
+    if (stored == REFERS_TO_EXCEPTION) {
+        struct cn_bytes rest = {column.exception_rows,
+                                (size_t)exception_rows_len(column.exception_count) +
+                                    column.exception_count * sizeof(uint64_t)};
+
+        if (!cn_block_file_check(columns->file, rest, err))
+            return false;
+    } else if (stored >= REFERS_FROM) {
+        distance = stored - REFERS_FROM;
+        to = distance % 2 == 0 ? row - distance / 2 : row + (distance + 1) / 2;
+        if (to < columns->row_count &&
+            !check_value(columns, CN_STORE_FIELD_span_id, (uint32_t)to, err))
+            return false;
+    }
+    *out = cn_store_column_referred(&column, row, stored);
     return true;
 }
 
@@ -125,12 +277,22 @@ static bool check_value(const struct cn_columns *columns, unsigned field, uint32
                         struct cn_error *err)
 {
     const struct cn_store_column *column = &columns->fields[field];
+    uint64_t at = (uint64_t)(column->values - column->bytes.ptr), i = row;
     struct cn_bytes value;
 
-    return !columns->file ||
-           (cn_bytes_slice(column->bytes, row * (uint64_t)column->stride,
-                           sizeof(uint64_t), &value) &&
-            cn_block_file_check(columns->file, value, err));
+    if (!columns->file)
+        return true;
+    if (column->groups) {
+        if (!cn_bytes_slice(column->bytes,
+                            (uint64_t)(row / CN_COLUMN_GROUP_ROWS) * CN_COLUMN_GROUP_LEN,
+                            CN_COLUMN_GROUP_LEN, &value) ||
+            !cn_block_file_check(columns->file, value, err))
+            return false;
+        i = cn_store_column_index(column, row);
+    }
+    return cn_bytes_slice(column->bytes, at + i * column->stride, sizeof(uint64_t),
+                          &value) &&
+           cn_block_file_check(columns->file, value, err);
 }
 
 bool cn_columns_row(const struct cn_columns *columns, uint32_t row,
@@ -142,7 +304,11 @@ bool cn_columns_row(const struct cn_columns *columns, uint32_t row,
     for (unsigned i = 0; i < CN_STORE_FIELD_checksum; i++) {
         if (!check_value(columns, i, row, err))
             return false;
-        uint64_t value = cn_store_column_at(&columns->fields[i], row);
+        uint64_t value;
+        if (!has_references(&columns->fields[i]))
+            value = cn_store_column_at(&columns->fields[i], row);
+        else if (!parent_at(columns, row, &value, err))
+            return false;
         if (cn_store_row_fields[i].size == sizeof(uint64_t))
             cn_u64_put(bytes + cn_store_row_fields[i].offset, value);
         else
@@ -164,6 +330,24 @@ static bool trace_at(const struct cn_columns *columns, uint32_t row, uint64_t *h
     return true;
 }
 
+/* Visit a row of a trace, and those after it that a slot for it stands for. */
+static bool visit_rows(const struct cn_columns *columns, uint32_t row, uint64_t high,
+                       uint64_t low, cn_columns_visit visit, void *arg)
+{
+    uint64_t row_high = high, row_low = low;
+
+    do {
+        if (visit)
+            visit(arg, row);
+        row++;
+        if (!columns->has_starts || row == columns->row_count)
+            return true;
+        if (!trace_at(columns, row, &row_high, &row_low))
+            return false;
+    } while (row_high == high && row_low == low);
+    return true;
+}
+
 /* Called without `visit` first, so that no row of a damaged table is visited. */
 static bool probe_trace(const struct cn_columns *columns, uint64_t high, uint64_t low,
                         cn_columns_visit visit, void *arg)
@@ -182,8 +366,9 @@ static bool probe_trace(const struct cn_columns *columns, uint64_t high, uint64_
             return true;
         if (row > columns->row_count || !trace_at(columns, row - 1, &row_high, &row_low))
             return false;
-        if (visit && row_high == high && row_low == low)
-            visit(arg, row - 1);
+        if (row_high == high && row_low == low &&
+            !visit_rows(columns, row - 1, high, low, visit, arg))
+            return false;
         slot = slot + 1 < slot_count ? slot + 1 : 0;
     }
     return true;
@@ -199,55 +384,212 @@ bool cn_columns_find_trace(const struct cn_columns *columns, uint64_t high, uint
 static bool write_slots(struct cn_block_writer *writer, const struct cn_columns *columns,
                         struct cn_error *err)
 {
-    uint64_t slot_count = slot_count_of(columns->row_count);
-    uint8_t *slots = cn_alloc((size_t)slot_count, SLOT_LEN);
+    const struct cn_store_column *high = &columns->fields[CN_STORE_FIELD_trace_high];
+    const struct cn_store_column *low = &columns->fields[CN_STORE_FIELD_trace_low];
+    uint32_t count = 0;
 
+    for (uint32_t row = 0; row < columns->row_count; row++)
+        count += cn_store_column_is_new(high, row) || cn_store_column_is_new(low, row);
+    uint64_t slot_count = slot_count_of(count);
+    uint8_t *slots = cn_alloc((size_t)slot_count, SLOT_LEN);
     for (uint32_t row = 0; row < columns->row_count; row++) {
-        uint64_t low =
-            cn_store_column_at(&columns->fields[CN_STORE_FIELD_trace_low], row);
-        uint64_t slot = first_slot(low, slot_count);
+        uint64_t slot = first_slot(cn_store_column_at(low, row), slot_count);
+
+        if (!cn_store_column_is_new(high, row) && !cn_store_column_is_new(low, row))
+            continue;
 
         while (cn_u32_get(slots + slot * SLOT_LEN) != 0)
             slot = slot + 1 < slot_count ? slot + 1 : 0;
         cn_u32_put(slots + slot * SLOT_LEN, row + 1);
     }
-    bool ok = cn_block_writer_section(writer, SECTION_SLOTS_ID, err) &&
+    bool ok = cn_block_writer_section(writer, SECTION_STARTS_ID, err) &&
               cn_block_writer_add(writer, slots, (size_t)slot_count * SLOT_LEN, err);
     free(slots);
     return ok;
 }
 
-static bool write_field(struct cn_block_writer *writer, uint32_t row_count,
-                        const struct cn_store_column *column, struct cn_error *err)
+/* How a column is written. */
+struct column_shape {
+    uint64_t lowest, highest;
+    size_t width;
+    bool has_groups;
+};
+
+static struct column_shape shape_of(const struct cn_store_column *column,
+                                    uint32_t row_count)
 {
-    uint64_t lowest = row_count > 0 ? UINT64_MAX : 0, highest = 0;
-    uint8_t bytes[HEAD_LEN] = {0};
-    size_t width = 0;
+    struct column_shape shape = {.lowest = row_count > 0 ? UINT64_MAX : 0};
+    uint64_t count = 0;
 
     for (uint32_t row = 0; row < row_count; row++) {
         uint64_t value = cn_store_column_at(column, row);
 
-        lowest = value < lowest ? value : lowest;
-        highest = value > highest ? value : highest;
+        shape.lowest = value < shape.lowest ? value : shape.lowest;
+        shape.highest = value > shape.highest ? value : shape.highest;
+        count += cn_store_column_is_new(column, row);
     }
-    while (row_count > 0 && mask_of(width) < highest - lowest)
-        width++;
-    cn_u64_put(bytes, lowest);
-    cn_u64_put(bytes + sizeof(uint64_t), width);
-    cn_u64_put(bytes + 2 * sizeof(uint64_t), highest);
-    if (!cn_block_writer_add(writer, bytes, HEAD_LEN, err))
+    while (row_count > 0 && mask_of(shape.width) < shape.highest - shape.lowest)
+        shape.width++;
+    /* Groups cost time where columns are scanned: only where they save most of the bytes. */
+    shape.has_groups = shape.width >= GROUPED_WIDTH_MIN && count <= row_count / 4;
+    return shape;
+}
+
+static bool write_groups(struct cn_block_writer *writer, uint32_t row_count,
+                         const struct cn_store_column *column, struct cn_error *err)
+{
+    uint8_t group[CN_COLUMN_GROUP_LEN];
+    uint32_t count = 0;
+
+    for (uint32_t first = 0; first < row_count; first += CN_COLUMN_GROUP_ROWS) {
+        uint64_t bits = 0;
+
+        for (uint32_t i = 0; i < CN_COLUMN_GROUP_ROWS && first + i < row_count; i++)
+            bits |= (uint64_t)cn_store_column_is_new(column, first + i) << i;
+        cn_u64_put(group, bits);
+        cn_u32_put(group + sizeof(bits), count);
+        if (!cn_block_writer_add(writer, group, sizeof(group), err))
+            return false;
+        count += (uint32_t)__builtin_popcountll(bits);
+    }
+    return true;
+}
+
+static bool write_field(struct cn_block_writer *writer, uint32_t row_count,
+                        const struct cn_store_column *column, struct cn_error *err)
+{
+    struct column_shape shape = shape_of(column, row_count);
+    uint8_t bytes[HEAD_LEN] = {0};
+
+    cn_u64_put(bytes, shape.lowest);
+    cn_u64_put(bytes + sizeof(uint64_t),
+               shape.width | (shape.has_groups ? HAS_GROUPS : 0));
+    cn_u64_put(bytes + 2 * sizeof(uint64_t), shape.highest);
+    if (!cn_block_writer_add(writer, bytes, HEAD_LEN, err) ||
+        (shape.has_groups && !write_groups(writer, row_count, column, err)))
         return false;
     for (uint32_t row = 0; row < row_count; row++) {
-        cn_u64_put(bytes, cn_store_column_at(column, row) - lowest);
-        if (!cn_block_writer_add(writer, bytes, width, err))
+        if (shape.has_groups && !cn_store_column_is_new(column, row))
+            continue;
+        cn_u64_put(bytes, cn_store_column_at(column, row) - shape.lowest);
+        if (!cn_block_writer_add(writer, bytes, shape.width, err))
             return false;
     }
     cn_u64_put(bytes, 0);
     return cn_block_writer_add(writer, bytes, PAD_LEN, err);
 }
 
+/* Which parents are spans of the segment. */
+struct reference_list {
+    uint16_t *values; /* by row */
+    uint32_t *exception_rows;
+    size_t exception_count, exception_capacity;
+    uint16_t highest;
+};
+
+static void refer(struct reference_list *list, uint32_t row, uint32_t to)
+{
+    uint64_t steps = to < row ? 2 * (uint64_t)(row - to) : 2 * (uint64_t)(to - row) - 1;
+
+    if (to == row || steps > UINT16_MAX - REFERS_FROM)
+        return;
+    list->values[row] = (uint16_t)(REFERS_FROM + steps);
+    if (list->values[row] > list->highest)
+        list->highest = list->values[row];
+}
+
+/* The rows of spans before a parent's row are looked at first, then those after it. */
+static void find_references(struct reference_list *list, uint32_t row_count,
+                            const struct cn_store_column *ids,
+                            const struct cn_store_column *parents)
+{
+    struct cn_map rows = {0};
+
+    for (uint32_t row = 0; row < row_count; row++) {
+        uint64_t parent = cn_store_column_at(parents, row);
+        uint32_t to = parent != 0 ? cn_map_find(&rows, parent, CN_NONE) : CN_NONE;
+
+        *cn_map_at(&rows, cn_store_column_at(ids, row), 0) = row;
+        list->values[row] = parent == 0 ? REFERS_TO_NONE : REFERS_TO_EXCEPTION;
+        if (to != CN_NONE)
+            refer(list, row, to);
+    }
+    for (uint32_t row = 0; row < row_count; row++) {
+        if (list->values[row] != REFERS_TO_EXCEPTION)
+            continue;
+        uint32_t to = cn_map_find(&rows, cn_store_column_at(parents, row), CN_NONE);
+        if (to != CN_NONE)
+            refer(list, row, to);
+        if (list->values[row] == REFERS_TO_EXCEPTION)
+            CN_PUSH(list->exception_rows, list->exception_count, list->exception_capacity,
+                    row);
+    }
+    cn_map_done(&rows);
+}
+
+static bool write_references(struct cn_block_writer *writer, uint32_t row_count,
+                             const struct reference_list *list,
+                             const struct cn_store_column *parents, struct cn_error *err)
+{
+    unsigned width = list->highest > UINT8_MAX ? 2 : 1;
+    uint8_t bytes[HEAD_LEN] = {0};
+
+    cn_u64_put(bytes, REFERS_FROM);
+    cn_u64_put(bytes + sizeof(uint64_t), width | HAS_REFERENCES);
+    if (!cn_block_writer_add(writer, bytes, HEAD_LEN, err))
+        return false;
+    for (uint32_t row = 0; row < row_count; row++) {
+        cn_u64_put(bytes, list->values[row]);
+        if (!cn_block_writer_add(writer, bytes, width, err))
+            return false;
+    }
+    cn_u64_put(bytes, list->exception_count);
+    if (!cn_block_writer_add(writer, bytes, sizeof(uint64_t), err))
+        return false;
+    for (size_t i = 0; i < list->exception_count; i++) {
+        cn_u32_put(bytes, list->exception_rows[i]);
+        if (!cn_block_writer_add(writer, bytes, sizeof(uint32_t), err))
+            return false;
+    }
+    cn_u64_put(bytes, 0);
+    if (!cn_block_writer_add(writer, bytes,
+                             (size_t)exception_rows_len(list->exception_count) -
+                                 list->exception_count * sizeof(uint32_t),
+                             err))
+        return false;
+    for (size_t i = 0; i < list->exception_count; i++) {
+        cn_u64_put(bytes, cn_store_column_at(parents, list->exception_rows[i]));
+        if (!cn_block_writer_add(writer, bytes, sizeof(uint64_t), err))
+            return false;
+    }
+    cn_u64_put(bytes, 0);
+    return cn_block_writer_add(writer, bytes, PAD_LEN, err);
+}
+
+/* Write the parents as references if most are spans of the segment; otherwise as they are. */
+static bool write_parents(struct cn_block_writer *writer,
+                          const struct cn_columns *columns,
+                          const struct cn_store_column *parents, struct cn_error *err)
+{
+    struct reference_list list = {
+        .values = cn_alloc((size_t)columns->row_count + 1, sizeof(*list.values))};
+    struct cn_store_column ids;
+    bool ok = cn_columns_field(columns, CN_STORE_FIELD_span_id, &ids, err);
+
+    if (ok) {
+        find_references(&list, columns->row_count, &ids, parents);
+        ok = list.exception_count > columns->row_count / 4
+                 ? write_field(writer, columns->row_count, parents, err)
+                 : write_references(writer, columns->row_count, &list, parents, err);
+    }
+    free(list.values);
+    free(list.exception_rows);
+    return ok;
+}
+
 static bool write_columns(struct cn_block_writer *writer,
-                          const struct cn_columns *columns, struct cn_error *err)
+                          const struct cn_columns *columns, unsigned version,
+                          struct cn_error *err)
 {
     uint8_t count[sizeof(uint64_t)];
     struct cn_store_column column;
@@ -259,19 +601,22 @@ static bool write_columns(struct cn_block_writer *writer,
     for (unsigned i = 0; i < CN_STORE_FIELD_checksum; i++) {
         if (!cn_columns_field(columns, (enum cn_store_field)i, &column, err) ||
             !cn_block_writer_section(writer, i + 1, err) ||
-            !write_field(writer, columns->row_count, &column, err))
+            !(i == CN_STORE_FIELD_parent_id && version == CN_META_FILE_VERSION
+                  ? write_parents(writer, columns, &column, err)
+                  : write_field(writer, columns->row_count, &column, err)))
             return false;
     }
     return write_slots(writer, columns, err);
 }
 
 bool cn_columns_write(const struct cn_disk *disk, const char *dir,
-                      const struct cn_columns *columns, struct cn_error *err)
+                      const struct cn_columns *columns, unsigned version,
+                      struct cn_error *err)
 {
     struct cn_block_writer writer = {0};
     bool ok = cn_block_writer_open(&writer, disk, dir, CN_META_FILE_NAME,
-                                   CN_META_FILE_MAGIC, CN_META_FILE_VERSION, err) &&
-              write_columns(&writer, columns, err) &&
+                                   CN_META_FILE_MAGIC, version, err) &&
+              write_columns(&writer, columns, version, err) &&
               cn_block_writer_commit(&writer, err);
 
     cn_block_writer_abandon(&writer);

@@ -8,9 +8,18 @@
  * except the checksum, in the order of CN_STORE_ROW, numbered from 1:
  *   u64 lowest value | u64 bytes per value (0 to 8) | u64 highest value | row_count values |
  *   8 zero bytes
- * Section 0 is the number of rows, u64. Section 64 finds traces by id: u32 per slot, 1 + the
- * number of a row, 0 if free. There are 4/3 as many slots as rows, and at least one more; the
- * first slot of a row is (lower half of the id * 0x9e3779b97f4a7c15 mod 2^64 / 2^32) * slots / 2^32;
+ * In version 2, 256 is added to the bytes per value of a column whose values repeat from row to row:
+ * then it has a group for each 64 rows before the values,
+ *   u64 a bit for each row whose value is not that of the row before | u32 bits in groups before
+ * and only the values of rows with a bit. The first row has one.
+ * In version 3, 512 is added to those of the parents of spans if most of them are spans of the segment:
+ *   u64 2 | u64 bytes per value + 512 | u64 0 | row_count values | u64 exceptions | row of each, u32,
+ *   padded to 8 bytes | parent of each, u64 | 8 zero bytes
+ * A value is 0: none, 1: an exception, or 2 + d: the span of the row that is d before (d even: d / 2;
+ * odd: (d + 1) / 2 after). Exceptions are sorted by row.
+ * Section 0 is the number of rows, u64. Section 64 (version 1) or 65 finds traces by id: u32 per slot,
+ * 1 + the number of a row, 0 if free; in 65 only of rows whose id is not that of the row before. There
+ * are 4/3 as many slots as such rows, and at least one more; the first slot of a row is (lower half of the id * 0x9e3779b97f4a7c15 mod 2^64 / 2^32) * slots / 2^32;
  * if taken, the next slot, after the last one the first.
  * Threads: immutable after open.
  */
@@ -22,13 +31,24 @@
 
 #define CN_META_FILE_NAME  "meta.dat"
 #define CN_META_FILE_MAGIC UINT64_C(0x4154454d54534e43) /* "CNSTMETA" */
-enum { CN_META_FILE_VERSION = 1 };
+enum {
+    CN_META_FILE_VERSION = 3,
+    CN_META_FILE_GROUPS = 2, /* no column refers to another */
+    CN_META_FILE_PLAIN = 1,  /* no column has groups */
+};
 
 #define CN_STORE_FIELD_ENUM(off, type, name, meaning) CN_STORE_FIELD_##name,
 enum cn_store_field { CN_STORE_ROW(CN_STORE_FIELD_ENUM) CN_STORE_FIELD_COUNT };
 
 struct cn_store_column {
-    struct cn_bytes bytes; /* at least 8 of them from the start of the last value */
+    struct cn_bytes bytes; /* of groups and values */
+    const uint8_t *values; /* at least 8 bytes from the start of the last one */
+    const uint8_t *groups; /* NULL: there is a value for each row */
+    uint32_t value_count;  /* with groups */
+    uint32_t row_count;    /* these four: of a column that refers to another */
+    const struct cn_store_column *ids; /* that its values refer to; NULL: they do not */
+    const uint8_t *exception_rows, *exceptions;
+    uint32_t exception_count;
     size_t stride;
     uint64_t mask, lowest;
     uint64_t highest; /* set for meta.dat only */
@@ -39,6 +59,7 @@ struct cn_columns {
     struct cn_store_column fields[CN_STORE_FIELD_COUNT];
     const struct cn_block_file *file; /* NULL: views of rows */
     struct cn_bytes slots;            /* of meta.dat: rows by id; may be empty */
+    bool has_starts; /* slots of the first of rows with the same id only */
 };
 
 /* Views of encoded rows, as in meta.log. The rows must outlive the columns. */
@@ -53,11 +74,55 @@ CN_CHECK bool cn_columns_field(const struct cn_columns *columns,
                                enum cn_store_field field, struct cn_store_column *out,
                                struct cn_error *err);
 
+enum { CN_COLUMN_GROUP_ROWS = 64, CN_COLUMN_GROUP_LEN = 12 };
+
+/* Which of the values of a column with groups is that of a row; 0 if the groups are damaged. */
+static inline uint32_t cn_store_column_index(const struct cn_store_column *column,
+                                             uint32_t row)
+{
+    const uint8_t *group =
+        column->groups + (size_t)(row / CN_COLUMN_GROUP_ROWS) * CN_COLUMN_GROUP_LEN;
+    uint64_t before = cn_u64_get(group)
+                      << (CN_COLUMN_GROUP_ROWS - 1 - row % CN_COLUMN_GROUP_ROWS);
+    uint32_t i =
+        cn_u32_get(group + sizeof(uint64_t)) + (uint32_t)__builtin_popcountll(before) - 1;
+
+    return i < column->value_count ? i : 0;
+}
+
+/* A value as it is stored. */
+static inline uint64_t cn_store_column_stored(const struct cn_store_column *column,
+                                              uint32_t row)
+{
+    size_t i = column->groups ? cn_store_column_index(column, row) : row;
+
+    return (cn_u64_get(column->values + i * column->stride) & column->mask) +
+           column->lowest;
+}
+
+/* What a value that refers to another column stands for; 0 if it is damaged. */
+uint64_t cn_store_column_referred(const struct cn_store_column *column, uint32_t row,
+                                  uint64_t stored);
+
 static inline uint64_t cn_store_column_at(const struct cn_store_column *column,
                                           uint32_t row)
 {
-    return (cn_u64_get(column->bytes.ptr + row * column->stride) & column->mask) +
-           column->lowest;
+    uint64_t stored = cn_store_column_stored(column, row);
+
+    return column->ids ? cn_store_column_referred(column, row, stored) : stored;
+}
+
+/* False if the value of a row is that of the row before. */
+static inline bool cn_store_column_is_new(const struct cn_store_column *column,
+                                          uint32_t row)
+{
+    if (column->groups)
+        return cn_u64_get(column->groups +
+                          (size_t)(row / CN_COLUMN_GROUP_ROWS) * CN_COLUMN_GROUP_LEN) >>
+                   row % CN_COLUMN_GROUP_ROWS &
+               1;
+    return row == 0 ||
+           cn_store_column_at(column, row) != cn_store_column_at(column, row - 1);
 }
 
 /* The lowest and highest value of a column; without rows, the lowest is above the highest. */
@@ -74,8 +139,10 @@ bool cn_columns_find_trace(const struct cn_columns *columns, uint64_t high, uint
 CN_CHECK bool cn_columns_row(const struct cn_columns *columns, uint32_t row,
                              struct cn_store_row *out, struct cn_error *err);
 
-/* Write meta.dat into the folder of a segment. */
+/* Write meta.dat into the folder of a segment, in this version: CN_META_FILE_VERSION, or
+ * CN_META_FILE_GROUPS. */
 CN_CHECK bool cn_columns_write(const struct cn_disk *disk, const char *dir,
-                               const struct cn_columns *columns, struct cn_error *err);
+                               const struct cn_columns *columns, unsigned version,
+                               struct cn_error *err);
 
 #endif

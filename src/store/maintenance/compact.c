@@ -1,13 +1,17 @@
 /* Joins small segments into large ones. */
 
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/files/disk.h"
 #include "base/files/file.h"
 #include "base/run/clock.h"
+#include "base/size.h"
+#include "base/text.h"
 #include "model/traces/trace.h"
-#include "store/maintenance/maintenance.h"
+#include "store/maintenance/care.h"
 #include "store/segment/scan.h"
 #include "store/segment/seal.h"
 #include "store/segment/segment.h"
@@ -16,6 +20,7 @@
 #include "store/write/lock.h"
 #include "store/write/spans_seen.h"
 #include "store/write/translate.h"
+#include "store/write/writer.h"
 
 struct compact_joining {
     const char *base;
@@ -23,6 +28,8 @@ struct compact_joining {
     struct cn_spans_seen seen;
     struct cn_translation translation;
     struct cn_trace trace;
+    cn_care_keeps keeps; /* NULL: all */
+    void *arg;
     uint64_t rows;
 };
 
@@ -75,7 +82,8 @@ static bool copy_segment(struct compact_joining *joining, uint32_t number,
     struct cn_segment_loader *loader = cn_segment_loader_new();
     for (uint32_t i = 0; ok && i < cn_segment_row_count(segment); i++) {
         ok = cn_segment_row(segment, i, &row, err);
-        if (!ok || !cn_store_row_is_trace(&row))
+        if (!ok || !cn_store_row_is_trace(&row) ||
+            (joining->keeps && !joining->keeps(joining->arg, &row)))
             continue;
         ok = cn_segment_load(loader, segment, i, &joining->trace, err);
         if (ok)
@@ -89,35 +97,81 @@ static bool copy_segment(struct compact_joining *joining, uint32_t number,
     return ok;
 }
 
+/* Segments that are made here have a lane of their own: the newest segments of the others contain
+ * what senders may send again. */
+#define KEPT_LANE "kept"
+
 /* Once the config of the new segment says that it is sealed, the segments it replaces are no
  * longer listed. */
-static bool join(const char *base, const uint32_t *numbers, size_t count, uint32_t number,
-                 const struct cn_store_config *config, struct cn_store_compaction *counts,
+static bool join(struct compact_joining *joining, const uint32_t *numbers, size_t count,
+                 uint32_t number, const struct cn_store_config *config,
                  struct cn_error *err)
 {
-    struct compact_joining joining = {.base = base};
     struct cn_store_config own = *config;
     bool ok = true;
 
+    own.created_ns = cn_clock_date_ns();
     own.has_replaced = true;
     own.replaced_first = numbers[0];
     own.replaced_last = numbers[count - 1];
-    if (!cn_segment_writer_create(&joining.target, base, number, &own, &cn_disk_files,
-                                  err))
+    memcpy(own.lane, KEPT_LANE, sizeof(KEPT_LANE));
+    if (!cn_segment_writer_create(&joining->target, joining->base, number, &own,
+                                  &cn_disk_files, err))
         return false;
     for (size_t i = 0; ok && i < count; i++)
-        ok = copy_segment(&joining, numbers[i], err);
+        ok = copy_segment(joining, numbers[i], err);
     if (ok)
-        ok = cn_segment_writer_close(&joining.target, err) &&
-             cn_segment_seal(base, number, &cn_disk_files, err) &&
-             cn_segments_remove_replaced(base, err);
-    else
-        cn_segment_writer_abandon(&joining.target);
-    counts->rows += joining.rows;
+        return cn_segment_writer_close(&joining->target, err) &&
+               cn_segment_seal(joining->base, number, &cn_disk_files, err);
+    cn_segment_writer_abandon(&joining->target);
+    return false;
+}
+
+/* A number above those of all segments, also of those that are gone. */
+static bool highest_number(const char *base, uint32_t *out, struct cn_error *err)
+{
+    uint32_t next = 0;
+
+    if (!cn_segments_next_number(base, &next, err))
+        return false;
+    *out = next;
+    return next <= CN_SEGMENT_NUMBER_MAX ||
+           cn_fail(err, CN_ERR_LIMIT, "%s: all numbers of segments are used", base);
+}
+
+bool cn_care_replace(const struct cn_store_care *care, const uint32_t *numbers,
+                     size_t count, cn_care_keeps keeps, void *arg, uint64_t *row_count,
+                     struct cn_error *err)
+{
+    struct compact_joining joining = {.base = care->base, .keeps = keeps, .arg = arg};
+    struct cn_store_config config;
+    struct cn_error ignored;
+    uint32_t number;
+
+    *row_count = 0;
+    if (!cn_store_config_read(&config, care->base, err) ||
+        !(care->numbers ? cn_segment_numbers_take(care->numbers, care->base, &number, err)
+                        : highest_number(care->base, &number, err)))
+        return false;
+    bool ok = join(&joining, numbers, count, number, &config, err);
+    if (care->numbers)
+        cn_segment_numbers_made(care->numbers);
+    /* What was not joined is not sealed, and does not replace anything. */
+    if (!ok)
+        (void)!cn_segment_remove(care->base, number, &ignored);
+    /* From now on, for cn_care_clean(). */
+    for (size_t i = 0; ok && care->grace_ns > 0 && i < count; i++)
+        (void)!cn_segment_mark_gone(care->base, numbers[i], &ignored);
+    *row_count = ok ? joining.rows : 0;
     cn_spans_seen_done(&joining.seen);
     cn_translation_done(&joining.translation);
     cn_trace_done(&joining.trace);
     return ok;
+}
+
+bool cn_care_clean(const struct cn_store_care *care, struct cn_error *err)
+{
+    return cn_segments_clean(care->base, care->grace_ns, err);
 }
 
 /* The segments of a store and their bytes on disk. */
@@ -147,42 +201,146 @@ static void sizes_done(struct sizes *sizes)
 {
     free(sizes->numbers);
     free(sizes->lens);
+    *sizes = (struct sizes){.sum = sizes->sum};
 }
 
-static bool compact(const char *base, struct cn_store_compaction *counts,
-                    struct cn_error *err)
+/* False while a segment below the highest number may still appear: between two joined ones, it would
+ * be replaced with them. */
+static bool may_join(const struct cn_store_care *care)
 {
+    if (!care->numbers)
+        return true;
+    cn_lock_take(&care->numbers->lock);
+    bool is_quiet = care->numbers->made_later == 0;
+    cn_lock_release(&care->numbers->lock);
+    return is_quiet;
+}
+
+static bool is_sealed(const char *base, uint32_t number)
+{
+    char *dir = cn_segment_dir(base, number);
+    struct cn_store_config config;
+    struct cn_error ignored;
+    bool is = cn_store_config_read(&config, dir, &ignored) && config.is_sealed;
+
+    free(dir);
+    return is;
+}
+
+/* Extend the times of a run by those of a segment; a segment that cannot be opened is not joined. */
+static bool add_times(const char *base, uint32_t number, uint64_t *first_ns,
+                      uint64_t *last_ns)
+{
+    uint64_t first, last;
+    struct cn_segment *segment;
+    struct cn_error ignored;
+
+    if (!cn_segment_open(&segment, base, number, &ignored))
+        return false;
+    cn_segment_times(segment, &first, &last);
+    cn_segment_close(segment);
+    if (first > last) /* it is empty */
+        return true;
+    *first_ns = first < *first_ns ? first : *first_ns;
+    *last_ns = last > *last_ns ? last : *last_ns;
+    return true;
+}
+
+/* The end of the run of sealed segments from `i` on that fits into one. */
+static size_t run_end(const struct cn_store_care *care, const struct cn_care_runs *runs,
+                      const struct sizes *sizes, size_t i, uint64_t len_max,
+                      uint64_t begin_ns)
+{
+    uint64_t len = 0, first_ns = UINT64_MAX, last_ns = 0;
+    size_t end = i;
+
+    for (; end < sizes->count; end++) {
+        uint32_t number = sizes->numbers[end];
+
+        if ((end > i && len + sizes->lens[end] > len_max) ||
+            !is_sealed(care->base, number) ||
+            (care->settle && cn_segment_written_ns(care->base, number) >= begin_ns) ||
+            (runs->span_max_ns > 0 &&
+             (!add_times(care->base, number, &first_ns, &last_ns) ||
+              (end > i && last_ns > first_ns && last_ns - first_ns > runs->span_max_ns))))
+            break;
+        len += sizes->lens[end];
+    }
+    return end > i ? end : i + 1;
+}
+
+/* True if no segment is longer than the others of the run together. */
+static bool is_even(const struct sizes *sizes, size_t begin, size_t end)
+{
+    uint64_t len = 0, longest = 0;
+
+    for (size_t i = begin; i < end; i++) {
+        len += sizes->lens[i];
+        longest = sizes->lens[i] > longest ? sizes->lens[i] : longest;
+    }
+    return longest <= len - longest;
+}
+
+bool cn_care_compact(const struct cn_store_care *care, const struct cn_care_runs *runs,
+                     struct cn_store_compaction *counts, struct cn_error *err)
+{
+    uint64_t begin_ns = cn_clock_date_ns();
     struct cn_store_config config;
     struct sizes sizes = {0};
-    uint32_t next;
-    bool ok = cn_store_config_read(&config, base, err) &&
-              cn_segments_remove_replaced(base, err) && measure(&sizes, base, err);
+    size_t joined = 0;
+    bool ok = true;
 
-    counts->before = counts->after = (uint32_t)sizes.count;
-    counts->len_before = sizes.sum;
-    next = sizes.count > 0 ? sizes.numbers[sizes.count - 1] + 1 : 0;
-    for (size_t i = 0, end; ok && i < sizes.count; i = end) {
-        uint64_t len = sizes.lens[i];
+    if (!may_join(care))
+        return true;
+    if (!cn_store_config_read(&config, care->base, err) ||
+        !measure(&sizes, care->base, err))
+        return false;
+    counts->before += (uint32_t)sizes.count;
+    counts->after += (uint32_t)sizes.count;
+    counts->len_before += sizes.sum;
+    for (size_t i = 0, end; ok && i < sizes.count && joined < runs->count_max; i = end) {
+        uint64_t rows;
 
-        /* As many as fit into one. */
-        for (end = i + 1; end < sizes.count && len + sizes.lens[end] <= config.rotate_len;
-             end++)
-            len += sizes.lens[end];
-        if (end - i > 1 && next <= CN_SEGMENT_NUMBER_MAX) {
-            config.created_ns = cn_clock_date_ns();
-            ok = join(base, sizes.numbers + i, end - i, next++, &config, counts, err);
-            counts->after -= (uint32_t)(end - i) - 1;
+        end = run_end(care, runs, &sizes, i, config.rotate_len, begin_ns);
+        /* A long one at the beginning may be too long for those after it. */
+        if (runs->is_even && end - i > 1 && !is_even(&sizes, i, end)) {
+            end = i + 1;
+            continue;
         }
+        if (end - i < runs->len_min)
+            continue;
+        if (care->settle && joined == 0)
+            care->settle(care->settle_arg);
+        ok = cn_care_replace(care, sizes.numbers + i, end - i, NULL, NULL, &rows, err);
+        counts->rows += rows;
+        counts->after -= ok ? (uint32_t)(end - i) - 1 : 0;
+        joined++;
     }
     sizes_done(&sizes);
+    if (ok && joined > 0)
+        ok = measure(&sizes, care->base, err);
+    counts->len_after += sizes.sum;
+    sizes_done(&sizes);
     return ok;
+}
+
+void cn_store_compaction_print(struct cn_text *out,
+                               const struct cn_store_compaction *compaction)
+{
+    cn_text_printf(out, "segments: %" PRIu32 " before, %" PRIu32 " after; size: ",
+                   compaction->before, compaction->after);
+    cn_size_print(out, compaction->len_before);
+    cn_text_str_add(out, " before, ");
+    cn_size_print(out, compaction->len_after);
+    cn_text_str_add(out, " after");
 }
 
 bool cn_store_compact(const char *path, struct cn_store_compaction *out,
                       struct cn_error *err)
 {
+    const struct cn_care_runs all = {.len_min = 2, .count_max = SIZE_MAX};
+    struct cn_store_care care = {.base = path};
     struct cn_store_compaction counts = {0};
-    struct sizes sizes = {0};
     uint32_t sealed;
     int lock;
 
@@ -190,9 +348,8 @@ bool cn_store_compact(const char *path, struct cn_store_compaction *out,
         return cn_bucket_compact(path, out, err);
     if (!cn_store_seal(path, &sealed, err) || !cn_store_lock(path, &lock, err))
         return false;
-    bool ok = compact(path, &counts, err) && measure(&sizes, path, err);
-    counts.len_after = sizes.sum;
-    sizes_done(&sizes);
+    bool ok = cn_care_clean(&care, err) && cn_care_compact(&care, &all, &counts, err) &&
+              cn_care_clean(&care, err);
     cn_store_unlock(lock);
     if (ok)
         *out = counts;

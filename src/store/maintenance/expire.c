@@ -1,118 +1,22 @@
-/* Removes old segments and keeps pinned traces. The file "pinned" of a store has one trace id of 32
- * hexadecimal digits per line. */
+/* Removes old segments and keeps pinned traces. */
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include <sys/statvfs.h>
 
 #include "base/alloc.h"
-#include "base/bytes/digits.h"
-#include "base/files/disk.h"
 #include "base/files/file.h"
+#include "base/run/clock.h"
+#include "base/size.h"
 #include "base/sort.h"
 #include "base/text.h"
-#include "model/traces/trace.h"
 #include "store/index/columns.h"
-#include "store/maintenance/maintenance.h"
+#include "store/maintenance/care.h"
+#include "store/maintenance/pins.h"
 #include "store/segment/segment.h"
 #include "store/segment/segments.h"
 #include "store/write/lock.h"
 #include "store/write/writer.h"
-
-#define PINS_NAME "pinned"
-enum { ID_LEN = 32 };
-
-struct pins {
-    struct pin {
-        char id[ID_LEN + 1];
-    } * list;
-    size_t count, capacity;
-};
-
-static struct pin pin_of(uint64_t id_high, uint64_t id_low)
-{
-    struct pin pin;
-
-    (void)snprintf(pin.id, sizeof(pin.id), "%016" PRIx64 "%016" PRIx64, id_high, id_low);
-    return pin;
-}
-
-static void add_pin(struct pins *pins, struct pin pin)
-{
-    CN_PUSH(pins->list, pins->count, pins->capacity, pin);
-}
-
-/* The index of a pin; the count if it is missing. */
-static size_t find_pin(const struct pins *pins, struct pin pin)
-{
-    size_t i = 0;
-
-    while (i < pins->count && memcmp(pins->list[i].id, pin.id, ID_LEN) != 0)
-        i++;
-    return i;
-}
-
-/* A missing file has no pins. Lines that are not ids are ignored. */
-static bool read_pins(struct pins *pins, const char *base, struct cn_error *err)
-{
-    struct cn_text text = {0};
-    struct cn_file file = {0};
-    bool ok = true;
-
-    *pins = (struct pins){0};
-    char *path = cn_strprintf("%s/" PINS_NAME, base);
-    if (access(path, F_OK) == 0)
-        ok = cn_file_open(&file, path, err);
-    cn_text_add(&text, (const char *)file.bytes.ptr, file.bytes.len);
-    for (const char *line = cn_text_str(&text); *line;) {
-        size_t len = strcspn(line, "\n");
-        struct pin pin = {0};
-
-        if (len == ID_LEN && cn_hex_begins(line, ID_LEN)) {
-            memcpy(pin.id, line, ID_LEN);
-            add_pin(pins, pin);
-        }
-        line += len + (line[len] == '\n');
-    }
-    cn_file_close(&file);
-    cn_text_done(&text);
-    free(path);
-    return ok;
-}
-
-bool cn_store_pin(const char *path, uint64_t id_high, uint64_t id_low, bool is_pinned,
-                  bool *is_new, struct cn_error *err)
-{
-    struct pin pin = pin_of(id_high, id_low);
-    struct cn_text text = {0};
-    struct pins pins = {0};
-    bool was_pinned, ok;
-    int lock;
-
-    if (!cn_store_lock(path, &lock, err))
-        return false;
-    ok = read_pins(&pins, path, err);
-    size_t at = find_pin(&pins, pin);
-    was_pinned = at < pins.count;
-    if (ok && was_pinned != is_pinned) {
-        if (is_pinned)
-            add_pin(&pins, pin);
-        for (size_t i = 0; i < pins.count; i++) {
-            if (i != at || is_pinned)
-                cn_text_printf(&text, "%s\n", pins.list[i].id);
-        }
-        ok = cn_disk_replace(&cn_disk_files, path, PINS_NAME, cn_text_str(&text),
-                             text.len, err);
-    }
-    cn_text_done(&text);
-    free(pins.list);
-    cn_store_unlock(lock);
-    if (ok && is_new)
-        *is_new = was_pinned != is_pinned;
-    return ok;
-}
 
 struct expire_candidate {
     uint32_t number;
@@ -120,19 +24,22 @@ struct expire_candidate {
 };
 
 struct expire_candidates {
-    struct expire_candidate *list;
+    struct expire_candidate *list; /* sealed, the oldest first */
     size_t count;
     uint64_t rows, len; /* of all segments */
+    uint64_t excess;    /* bytes on the disk above its limit */
 };
 
+/* Spans whose clock is ahead are not younger than the file that they are in. */
 static bool look_at(const char *base, uint32_t number, struct expire_candidate *out,
-                    struct cn_error *err)
+                    bool *is_sealed, struct cn_error *err)
 {
+    uint64_t first_ns, written_ns = cn_segment_written_ns(base, number);
     struct cn_segment *segment;
-    uint64_t first_ns;
 
     if (!cn_segment_open(&segment, base, number, err))
         return false;
+    *is_sealed = cn_segment_is_sealed(segment);
     *out = (struct expire_candidate){
         .number = number,
         .rows = cn_segment_row_count(segment),
@@ -141,13 +48,28 @@ static bool look_at(const char *base, uint32_t number, struct expire_candidate *
     if (out->rows > 0)
         cn_columns_range(cn_segment_columns(segment), CN_STORE_FIELD_time_ns, &first_ns,
                          &out->last_ns);
+    if (written_ns > 0 && out->last_ns > written_ns)
+        out->last_ns = written_ns;
     cn_segment_close(segment);
     return true;
 }
 
-/* The segment that is written to stays. */
-static bool look_at_all(const char *base, uint32_t current, struct expire_candidates *out,
-                        struct cn_error *err)
+/* Bytes to remove until the disk is used less than its limit, as df computes it. */
+static uint64_t excess_of(const char *base, double share_max)
+{
+    struct statvfs disk;
+
+    if (share_max <= 0 || statvfs(base, &disk) < 0)
+        return 0;
+    double used = (double)(disk.f_blocks - disk.f_bfree) * (double)disk.f_frsize;
+    double all = used + (double)disk.f_bavail * (double)disk.f_frsize;
+    double excess = used - all * share_max - (double)cn_segments_gone_len(base);
+
+    return excess > 0 ? (uint64_t)excess : 0;
+}
+
+static bool look_at_all(const char *base, const struct cn_store_limits *limits,
+                        struct expire_candidates *out, struct cn_error *err)
 {
     uint32_t *numbers = NULL;
     size_t count;
@@ -155,14 +77,16 @@ static bool look_at_all(const char *base, uint32_t current, struct expire_candid
 
     if (!cn_segments_list(base, &numbers, &count, err))
         return false;
-    *out = (struct expire_candidates){.list = cn_alloc(count, sizeof(*out->list))};
+    *out = (struct expire_candidates){.list = cn_alloc(count, sizeof(*out->list)),
+                                      .excess = excess_of(base, limits->disk_max)};
     for (size_t i = 0; ok && i < count; i++) {
         struct expire_candidate *candidate = &out->list[out->count];
+        bool is_sealed = false;
 
-        ok = look_at(base, numbers[i], candidate, err);
+        ok = look_at(base, numbers[i], candidate, &is_sealed, err);
         out->rows += candidate->rows;
         out->len += candidate->len;
-        out->count += numbers[i] != current;
+        out->count += is_sealed;
     }
     if (ok)
         CN_SORT(out->list, out->count, CN_UP(struct expire_candidate, last_ns),
@@ -171,97 +95,155 @@ static bool look_at_all(const char *base, uint32_t current, struct expire_candid
     return ok;
 }
 
-static bool copy_pinned(const struct cn_segment *segment, const struct pins *pins,
-                        struct cn_store_writer *writer, struct cn_store_added *added,
-                        struct cn_error *err)
+static bool is_pinned(void *arg, const struct cn_store_row *row)
 {
-    struct cn_segment_loader *loader = cn_segment_loader_new();
-    struct cn_trace trace = {0};
-    bool ok = true;
-
-    for (uint32_t i = 0; ok && i < cn_segment_row_count(segment); i++) {
-        struct cn_store_row row;
-
-        /* A row that cannot be read may be that of a pinned trace. */
-        ok = cn_segment_row(segment, i, &row, err);
-        if (!ok || !cn_store_row_is_trace(&row) ||
-            find_pin(pins, pin_of(row.trace_high, row.trace_low)) == pins->count)
-            continue;
-        ok = cn_segment_load(loader, segment, i, &trace, err) &&
-             cn_store_writer_add(writer, &trace, added, err);
-    }
-    cn_trace_done(&trace);
-    cn_segment_loader_free(loader);
-    return ok && cn_store_writer_commit(writer, err);
+    return cn_pins_have(arg, row->trace_high, row->trace_low);
 }
 
-static bool remove_one(const char *base, const struct expire_candidate *candidate,
-                       const struct pins *pins, struct cn_store_writer *writer,
-                       struct cn_store_expiry *counts, struct cn_error *err)
+/* The number of traces in a segment, and of those that are pinned. A row that cannot be read may be
+ * that of a pinned trace. */
+static bool count_pinned(const char *base, uint32_t number, const struct cn_pins *pins,
+                         uint64_t *all, uint64_t *pinned, struct cn_error *err)
 {
-    struct cn_store_added added = {0};
     struct cn_segment *segment;
     bool ok = true;
 
-    if (pins->count > 0) {
-        if (!cn_segment_open(&segment, base, candidate->number, err))
-            return false;
-        ok = copy_pinned(segment, pins, writer, &added, err);
-        counts->pinned_count += added.traces;
-        cn_segment_close(segment);
-    }
-    if (!ok || !cn_segment_remove(base, candidate->number, err))
+    *all = *pinned = 0;
+    if (!cn_segment_open(&segment, base, number, err))
         return false;
+    for (uint32_t i = 0; ok && i < cn_segment_row_count(segment); i++) {
+        struct cn_store_row row;
+
+        ok = cn_segment_row(segment, i, &row, err);
+        if (!ok || !cn_store_row_is_trace(&row))
+            continue;
+        ++*all;
+        *pinned += cn_pins_have(pins, row.trace_high, row.trace_low);
+    }
+    cn_segment_close(segment);
+    return ok;
+}
+
+/* `has_gone` receives false for a segment of pinned traces alone, which stays. */
+static bool remove_one(const struct cn_store_care *care,
+                       const struct expire_candidate *candidate, struct cn_pins *pins,
+                       struct cn_store_expiry *counts, bool *has_gone,
+                       struct cn_error *err)
+{
+    uint64_t all = 0, pinned = 0, copied;
+    uint32_t number = candidate->number;
+
+    *has_gone = false;
+    if (pins->count > 0 && !count_pinned(care->base, number, pins, &all, &pinned, err))
+        return false;
+    if (pinned > 0 && pinned == all)
+        return true;
+    if (pinned == 0 ? !cn_segment_mark_gone(care->base, number, err)
+                    : !cn_care_replace(care, &number, 1, is_pinned, pins, &copied, err))
+        return false;
+    *has_gone = true;
+    counts->pinned_count += pinned;
     counts->segments++;
     counts->rows += candidate->rows;
     counts->len += candidate->len;
     return true;
 }
 
-static bool expire(const char *base, const struct cn_store_limits *limits,
-                   struct cn_store_writer *writer, struct cn_store_expiry *counts,
-                   struct cn_error *err)
+static bool is_over(const struct expire_candidates *all,
+                    const struct cn_store_limits *limits,
+                    const struct expire_candidate *oldest)
 {
+    return (limits->before_ns != 0 && oldest->last_ns < limits->before_ns) ||
+           (limits->len_max != 0 && all->len > limits->len_max) ||
+           (limits->count_max != 0 && all->rows - oldest->rows >= limits->count_max) ||
+           all->excess > 0;
+}
+
+/* With cn_store_care.settle: nothing was written to it since. */
+static bool is_settled(const struct cn_store_care *care, uint32_t number,
+                       uint64_t begin_ns)
+{
+    return !care->settle || cn_segment_written_ns(care->base, number) < begin_ns;
+}
+
+bool cn_care_expire(const struct cn_store_care *care,
+                    const struct cn_store_limits *limits, struct cn_store_expiry *out,
+                    struct cn_error *err)
+{
+    uint64_t begin_ns = cn_clock_date_ns();
     struct expire_candidates all = {0};
-    struct pins pins = {0};
-    bool ok = read_pins(&pins, base, err) &&
-              look_at_all(base, cn_store_writer_segment(writer), &all, err);
+    bool has_settled = care->settle == NULL;
+    struct cn_pins pins;
+    bool ok = true;
 
-    for (size_t i = 0; ok && i < all.count; i++) {
+    *out = (struct cn_store_expiry){0};
+    if (!cn_pins_open(&pins, care->base, err))
+        return false;
+    if (!look_at_all(care->base, limits, &all, err)) {
+        free(all.list);
+        cn_pins_close(&pins);
+        return false;
+    }
+    for (size_t i = 0; i < all.count; i++) {
         const struct expire_candidate *oldest = &all.list[i];
+        struct cn_error found;
+        bool has_gone;
 
-        if ((limits->before_ns == 0 || oldest->last_ns >= limits->before_ns) &&
-            (limits->len_max == 0 || all.len <= limits->len_max) &&
-            (limits->count_max == 0 || all.rows - oldest->rows < limits->count_max))
+        if (!is_over(&all, limits, oldest) || !is_settled(care, oldest->number, begin_ns))
             continue;
-        ok = remove_one(base, oldest, &pins, writer, counts, err);
+        if (!has_settled)
+            care->settle(care->settle_arg);
+        has_settled = true;
+        if (!remove_one(care, oldest, &pins, out, &has_gone, &found)) {
+            if (ok)
+                *err = found;
+            ok = false;
+            continue;
+        }
+        if (!has_gone)
+            continue;
         all.rows -= oldest->rows;
         all.len -= oldest->len;
+        all.excess -= oldest->len < all.excess ? oldest->len : all.excess;
     }
     free(all.list);
-    free(pins.list);
+    cn_pins_close(&pins);
     return ok;
+}
+
+void cn_store_expiry_print(struct cn_text *out, const struct cn_store_expiry *expiry)
+{
+    cn_text_printf(out,
+                   "removed %" PRIu32 " segment%s with %" PRIu64 " traces and spans, ",
+                   expiry->segments, cn_plural(expiry->segments, "", "s"), expiry->rows);
+    cn_size_print(out, expiry->len);
+    if (expiry->pinned_count > 0)
+        cn_text_printf(out, "; kept %" PRIu64 " pinned trace%s", expiry->pinned_count,
+                       cn_plural(expiry->pinned_count, "", "s"));
 }
 
 bool cn_store_expire(const char *path, const struct cn_store_limits *limits,
                      struct cn_store_expiry *out, struct cn_error *err)
 {
+    struct cn_store_care care = {.base = path};
     struct cn_store_expiry counts = {0};
     struct cn_store_writer *writer;
+    int lock;
 
     if (cn_path_is_address(path))
         return cn_bucket_expire(path, limits, out, err);
     if (!cn_store_writer_open(&writer, path, NULL, err))
         return false;
     /* The current segment may also be too old. */
-    bool ok = cn_store_writer_retire(writer, limits->before_ns, err) &&
-              expire(path, limits, writer, &counts, err);
-    if (!ok) {
+    if (!cn_store_writer_retire(writer, limits->before_ns, err)) {
         cn_store_writer_abandon(writer);
         return false;
     }
-    if (!cn_store_writer_close(writer, err))
+    if (!cn_store_writer_close(writer, err) || !cn_store_lock(path, &lock, err))
         return false;
-    *out = counts;
-    return true;
+    bool ok = cn_care_expire(&care, limits, &counts, err) && cn_care_clean(&care, err);
+    cn_store_unlock(lock);
+    if (ok)
+        *out = counts;
+    return ok;
 }

@@ -1,7 +1,8 @@
 /* Maintenance of a store: seal, recover, expire, pin, compact, verify.
  *
- * All functions except cn_store_verify() take the lock of the writer, and fail if another process
- * has it.
+ * All functions except cn_store_verify() and cn_store_pin() take the lock of the writer, and fail if
+ * another process has it. A collector that runs removes and joins segments itself
+ * (store/pipeline/keeper.h).
  * Threads: one thread at a time.
  */
 #ifndef CN_STORE_MAINTENANCE_MAINTENANCE_H
@@ -13,6 +14,7 @@
 #include "base/findings.h"
 
 struct cn_progress;
+struct cn_text;
 
 /* Seal every segment that has rows. `count` receives the number of newly sealed ones. */
 CN_CHECK bool cn_store_seal(const char *path, uint32_t *count, struct cn_error *err);
@@ -36,6 +38,7 @@ struct cn_store_limits {
     uint64_t before_ns; /* remove traces from before this time, since the epoch */
     uint64_t len_max;   /* bytes of all segments */
     uint64_t count_max; /* traces */
+    double disk_max;    /* share of its file system that is used, by anything; to 1 */
 };
 
 struct cn_store_expiry {
@@ -44,14 +47,17 @@ struct cn_store_expiry {
     uint64_t pinned_count; /* traces that were copied because they are pinned */
 };
 
+/* Append "removed 2 segments with 1234 traces and spans, 1.2 MiB; kept 1 pinned trace". */
+void cn_store_expiry_print(struct cn_text *out, const struct cn_store_expiry *expiry);
+
 /* Remove whole segments, the oldest first, until the limits are met. A segment is removed if all
- * its traces are too old, or if the others have enough bytes or traces. Pinned traces are copied
- * into the newest segment first. */
+ * its traces are too old, or if the others have enough bytes or traces. Its pinned traces stay, in a
+ * segment of their own. */
 CN_CHECK bool cn_store_expire(const char *path, const struct cn_store_limits *limits,
                               struct cn_store_expiry *out, struct cn_error *err);
 
-/* Pin or unpin a trace; pinned traces do not expire. `is_new` receives false if nothing
- * changed. */
+/* Pin or unpin a trace, also while another process writes to the store; pinned traces do not
+ * expire. `is_new` receives false if nothing changed. */
 CN_CHECK bool cn_store_pin(const char *path, uint64_t id_high, uint64_t id_low,
                            bool is_pinned, bool *is_new, struct cn_error *err);
 
@@ -60,6 +66,10 @@ struct cn_store_compaction {
     uint64_t rows;          /* copied */
     uint64_t len_before, len_after;
 };
+
+/* Append "segments: 9 before, 2 after; size: 12.0 MiB before, 9.1 MiB after". */
+void cn_store_compaction_print(struct cn_text *out,
+                               const struct cn_store_compaction *compaction);
 
 /* Join consecutive small sealed segments into segments of full size. */
 CN_CHECK bool cn_store_compact(const char *path, struct cn_store_compaction *out,

@@ -270,15 +270,14 @@ bool cn_bucket_recover(const char *address, struct cn_store_recovery *out,
                        struct cn_error *err)
 {
     struct cn_store_recovery counts = {0};
-    struct cn_names known = {0};
+    struct cn_names known = {0}, damaged = {0};
     struct cn_bucket *bucket;
     struct lost lost = {0};
     bool ok;
 
     if (!cn_bucket_open(&bucket, address, err))
         return false;
-    ok = cn_bucket_remove_damaged(bucket, err) &&
-         cn_bucket_list_ids(bucket, &known, err) &&
+    ok = cn_bucket_list_ids(bucket, &known, &damaged, err) &&
          cn_s3_list(bucket->s3, "segments/", note_object, &lost, err);
     for (size_t i = 0; i < lost.count; i++) {
         if (ok && is_whole(lost.list[i]) && !cn_names_had(&known, lost.list[i]->id))
@@ -287,6 +286,8 @@ bool cn_bucket_recover(const char *address, struct cn_store_recovery *out,
     }
     free(lost.list);
     cn_names_done(&known);
+    ok = ok && cn_bucket_remove_damaged(bucket, &damaged, err);
+    cn_names_done(&damaged);
     ok = ok && cn_replica_recover(bucket, &counts, &counts.alive, err);
     cn_bucket_close(bucket);
     if (ok)

@@ -121,7 +121,7 @@ static bool add_commit(struct cn_bucket *bucket, const char *key, struct made *m
     struct cn_text content = {0};
     bool is_found, ok;
 
-    if (!cn_s3_get(bucket->s3, key, &content, &is_found, err))
+    if (!cn_s3_get_twice(bucket->s3, key, &content, &is_found, err))
         return false;
     made->is_gone |= !is_found;
     ok = !is_found ||
@@ -238,7 +238,7 @@ static bool find(struct cn_bucket *bucket, struct replica_found *found,
            (found->all.count == 0 ||
             (cn_bucket_list_collectors(bucket, &found->collectors,
                                        &found->collector_count, err) &&
-             cn_bucket_list_ids(bucket, &found->named, err)));
+             cn_bucket_list_ids(bucket, &found->named, NULL, err)));
 }
 
 static void found_done(struct replica_found *found)

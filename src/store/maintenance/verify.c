@@ -22,9 +22,7 @@ struct store_check {
     struct cn_findings findings;
     uint32_t number; /* of the segment */
     const struct cn_segment *segment;
-    uint8_t *plain;
-    size_t capacity;
-    struct cn_decompressor *decompressor;
+    struct cn_chunk_reader reader;
     struct cn_trace trace;
     uint64_t records; /* whole traces found in the data */
 };
@@ -86,16 +84,11 @@ static void check_records(struct store_check *check, uint64_t chunk_off,
 static void check_chunk(struct store_check *check, const struct cn_chunk *chunk)
 {
     struct cn_error err = {0};
+    struct cn_bytes plain;
 
-    if (chunk->plain_len > check->capacity) {
-        check->capacity = chunk->plain_len;
-        free(check->plain);
-        check->plain = cn_alloc(check->capacity, 1);
-    }
-    if (cn_chunk_read(cn_segment_chunks(check->segment), chunk, check->decompressor,
-                      check->plain, &err))
-        check_records(check, chunk->off,
-                      (struct cn_bytes){check->plain, chunk->plain_len});
+    if (cn_chunk_reader_all(&check->reader, cn_segment_chunks(check->segment), chunk,
+                            &plain, &err))
+        check_records(check, chunk->off, plain);
     else
         report(check, true, CN_TRACES_NAME, chunk->off, "chunk", "%s", err.text);
 }
@@ -126,7 +119,7 @@ static void check_data_header(struct store_check *check, uint64_t end)
     struct cn_chunk_file ignored;
     struct cn_error found;
 
-    if (cn_chunk_file_init(&ignored, cn_content_of(data), CN_CHUNK_DIALECT_SPEC, &found))
+    if (cn_chunk_file_init(&ignored, cn_content_of(data), CN_CHUNK_DIALECT_STORE, &found))
         return;
     if (data.len < cn_chunk_file_header_size && end <= cn_chunk_file_header_size)
         report(check, false, CN_TRACES_NAME, 0, "unfinished",
@@ -457,14 +450,12 @@ bool cn_store_verify(const char *path, const struct cn_progress *progress,
         return cn_bucket_verify(path, progress, fn, arg, err);
     ok = cn_segments_check_store(path, err) &&
          cn_segments_list(path, &numbers, &count, err);
-    check.decompressor = cn_decompressor_new();
     for (size_t i = 0; ok && i < count; i++) {
         check.number = numbers[i];
         ok = verify_segment(&check, path, progress, fn, arg, err);
     }
     free(numbers);
-    free(check.plain);
-    cn_decompressor_free(check.decompressor);
+    cn_chunk_reader_done(&check.reader);
     cn_trace_done(&check.trace);
     return ok;
 }

@@ -1,5 +1,6 @@
 #include "store/pipeline/collector.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "store/maintenance/replica.h"
 #include "store/segment/commit.h"
 #include "store/segment/seal.h"
+#include "store/segment/segments.h"
 #include "store/write/ingest.h"
 #include "store/write/lanes.h"
 #include "store/write/writer.h"
@@ -36,6 +38,7 @@ struct collector_entry {
     cn_collected_fn done;
     void *arg;
     uint64_t who;
+    uint64_t rejected; /* spans */
 };
 
 struct entries {
@@ -56,6 +59,7 @@ struct collector_lane {
 
     /* Under the lock of the collector. */
     bool has_ended;
+    uint64_t retire_ns; /* begin a new segment if this one is older; 0: not asked */
     struct entries submitted;
     enum saving saving;
     bool is_saved;
@@ -85,6 +89,7 @@ struct cn_collector {
     struct cn_collector_options options;
     struct cn_store_lanes *store; /* each lane uses its own */
     struct cn_replica *replica;   /* NULL: none */
+    struct cn_keeper *keeper;     /* NULL: none */
     struct cn_job_group jobs;
     struct collector_lane lanes[CN_STORE_LANES_MAX];
     unsigned lane_count;
@@ -96,6 +101,8 @@ struct cn_collector {
     uint64_t waiting_len;
     struct cn_map waiting_of; /* by sender: requests that are not answered */
     struct cn_collector_counts counts;
+    double allowance;    /* spans that may be added, with rate_max; below 0: owed */
+    uint64_t allowed_ns; /* when it was computed */
 };
 
 static void add_entry(struct entries *entries, const struct collector_entry *entry)
@@ -116,8 +123,15 @@ static void answer(struct cn_collector *c, const struct collector_entry *list,
     if (c->waiting_count == 0)
         cn_map_done(&c->waiting_of);
     (void)pthread_mutex_unlock(&c->lock);
-    for (size_t i = 0; i < count; i++)
-        list[i].done(list[i].arg, how, err);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t rejected = how == CN_COLLECTED ? list[i].rejected : 0;
+        struct cn_error why;
+
+        if (rejected > 0)
+            (void)cn_fail(&why, CN_ERR_FORMAT, "%" PRIu64 " %s no trace id or no span id",
+                          rejected, cn_plural(rejected, "span has", "spans have"));
+        list[i].done(list[i].arg, how, rejected, rejected > 0 ? &why : err);
+    }
 }
 
 static void begin_ingest(struct collector_lane *lane)
@@ -248,17 +262,52 @@ static bool seal(void *arg, const struct cn_progress *progress, struct cn_error 
     return true;
 }
 
-static void read_entry(struct collector_lane *lane, const struct collector_entry *entry)
+/* Hand full segments to the sealer. */
+static void seal_full(struct collector_lane *lane)
+{
+    struct cn_error ignored;
+    uint32_t segment;
+
+    if (!lane->writer || !cn_store_writer_take_full(lane->writer, &segment))
+        return;
+    (void)pthread_mutex_lock(&lane->collector->lock);
+    do {
+        CN_PUSH(lane->full, lane->full_count, lane->full_capacity, segment);
+    } while (cn_store_writer_take_full(lane->writer, &segment));
+    (void)pthread_mutex_unlock(&lane->collector->lock);
+    (void)!cn_job_start(&lane->sealer, &ignored); /* on failure, see seal() */
+}
+
+/* Begin a new segment if the current one was last written before the time that was asked for. */
+static void retire(struct collector_lane *lane)
 {
     struct cn_error err;
-    uint32_t segment;
+
+    (void)pthread_mutex_lock(&lane->collector->lock);
+    uint64_t before_ns = lane->retire_ns;
+    lane->retire_ns = 0;
+    (void)pthread_mutex_unlock(&lane->collector->lock);
+    if (before_ns == 0 || !lane->writer || !cn_store_writer_has_rows(lane->writer) ||
+        cn_segment_written_ns(lane->collector->path,
+                              cn_store_writer_segment(lane->writer)) >= before_ns)
+        return;
+    take_back(lane, true);
+    if (lane->writer && !cn_store_writer_rotate(lane->writer, &err))
+        drop_store(lane, &err);
+    seal_full(lane);
+}
+
+static void read_entry(struct collector_lane *lane, struct collector_entry *entry)
+{
+    struct cn_error err;
 
     if (!is_ready(lane)) {
         answer(lane->collector, entry, 1, CN_COLLECTED_NOT_SAVED, &lane->failure);
         return;
     }
     if (entry->kind == CN_COLLECT_SPANS
-            ? cn_store_ingest_spans(lane->ingest, entry->request.body, &err)
+            ? cn_store_ingest_spans(lane->ingest, entry->request.body, &entry->rejected,
+                                    &err)
             : cn_store_ingest_request(lane->ingest, &entry->request, &err)) {
         add_entry(&lane->read, entry);
     } else if (err.kind == CN_ERR_IO) {
@@ -270,14 +319,7 @@ static void read_entry(struct collector_lane *lane, const struct collector_entry
     } else {
         answer(lane->collector, entry, 1, CN_COLLECTED_NOT, &err);
     }
-    if (!cn_store_writer_take_full(lane->writer, &segment))
-        return;
-    (void)pthread_mutex_lock(&lane->collector->lock);
-    do {
-        CN_PUSH(lane->full, lane->full_count, lane->full_capacity, segment);
-    } while (cn_store_writer_take_full(lane->writer, &segment));
-    (void)pthread_mutex_unlock(&lane->collector->lock);
-    (void)!cn_job_start(&lane->sealer, &err); /* on failure, see seal() */
+    seal_full(lane);
 }
 
 static void count_read(struct collector_lane *lane)
@@ -292,6 +334,9 @@ static void count_read(struct collector_lane *lane)
     lane->collector->counts.parts += now.added.parts - lane->counted.added.parts;
     lane->collector->counts.known += now.added.known - lane->counted.added.known;
     lane->collector->counts.records += now.added.records - lane->counted.added.records;
+    lane->collector->allowance -=
+        (double)(now.added.records - lane->counted.added.records);
+    lane->collector->counts.redacted += now.added.redacted - lane->counted.added.redacted;
     (void)pthread_mutex_unlock(&lane->collector->lock);
     lane->counted = now;
 }
@@ -315,10 +360,11 @@ static bool wait_for_work(struct collector_lane *lane)
 
     (void)pthread_mutex_lock(&lane->collector->lock);
     while (!can_go_on && lane->saving != SAVING_DONE &&
-           (lane->submitted.count == 0 || is_full_now) &&
+           (lane->submitted.count == 0 || is_full_now) && lane->retire_ns == 0 &&
            (lane->is_out || !lane->collector->is_ending))
         (void)pthread_cond_wait(&lane->has_work, &lane->collector->lock);
-    goes_on = can_go_on || lane->is_out || lane->submitted.count > 0;
+    goes_on = can_go_on || lane->is_out || lane->submitted.count > 0 ||
+              (lane->retire_ns > 0 && !lane->collector->is_ending);
     if (!has_rest) {
         struct entries empty = lane->taken;
 
@@ -340,6 +386,7 @@ static bool read_forever(void *arg, const struct cn_progress *progress,
     (void)err;
     while (wait_for_work(lane)) {
         take_back(lane, false);
+        retire(lane);
         for (int i = 0;
              i < TURN_MAX && lane->taken_at < lane->taken.count && !is_full(lane); i++)
             read_entry(lane, &lane->taken.list[lane->taken_at++]);
@@ -438,14 +485,71 @@ static void set_options(struct cn_collector *c, const struct cn_collector_option
         options->io = &cn_disk_files;
 }
 
+/* Whole segments are removed: those of a store with limits are so short that it is not far below
+ * them. */
+static void set_rotation(const struct cn_collector *c,
+                         const struct cn_store_config *config,
+                         struct cn_store_options *options)
+{
+    enum { SHARES = 8, LEN_MIN = 1 << 20 };
+    uint64_t len = c->options.keep.len_max / (SHARES * c->options.lanes);
+    uint64_t age_ns = c->options.keep.age_ns / SHARES;
+
+    if (len > 0 && len < config->rotate_len)
+        options->rotate_len = len > LEN_MIN                  ? len
+                              : LEN_MIN < config->rotate_len ? LEN_MIN
+                                                             : config->rotate_len;
+    if (age_ns > 0 && (config->rotate_ns == 0 || age_ns < config->rotate_ns))
+        options->rotate_ns = age_ns;
+}
+
 static bool open_store(struct cn_collector *c, struct cn_error *err)
 {
-    struct cn_store_options options = {.seals_later = true, .io = c->options.io};
+    struct cn_store_options options = {
+        .seals_later = true,
+        .io = c->options.io,
+        .redaction = c->options.redaction,
+    };
+    struct cn_store_config config;
 
-    return (!cn_store_is_missing(c->path) || cn_store_init(c->path, &options, err)) &&
-           (!c->options.replicate || cn_replica_open(&c->replica, c->options.replicate,
-                                                     c->path, c->options.url, err)) &&
-           cn_store_lanes_open(&c->store, c->path, c->options.lanes, &options, err);
+    if ((cn_store_is_missing(c->path) && !cn_store_init(c->path, &options, err)) ||
+        (c->options.replicate && !cn_replica_open(&c->replica, c->options.replicate,
+                                                  c->path, c->options.url, err)) ||
+        !cn_store_config_read(&config, c->path, err))
+        return false;
+    set_rotation(c, &config, &options);
+    return cn_store_lanes_open(&c->store, c->path, c->options.lanes, &options, err);
+}
+
+static void retire_all(void *arg, uint64_t before_ns)
+{
+    struct cn_collector *c = arg;
+
+    (void)pthread_mutex_lock(&c->lock);
+    for (unsigned i = 0; i < c->lane_count; i++) {
+        c->lanes[i].retire_ns = before_ns;
+        (void)pthread_cond_signal(&c->lanes[i].has_work);
+    }
+    (void)pthread_mutex_unlock(&c->lock);
+}
+
+bool cn_collector_keep(struct cn_collector *c, struct cn_error *err)
+{
+    struct cn_keeper_options options = {
+        .path = c->path,
+        .address = c->options.keep_address,
+        .limits = c->options.keep,
+        .numbers = cn_store_lanes_numbers(c->store),
+        .retire = retire_all,
+        .retire_arg = c,
+        .settle = c->options.settle,
+        .settle_arg = c->options.settle_arg,
+        .log = c->options.log,
+        .log_arg = c->options.log_arg,
+    };
+
+    return (!cn_keeper_has_limits(&options.limits) && !options.limits.joins) ||
+           cn_keeper_start(&c->keeper, &options, err);
 }
 
 static bool start_lane(struct cn_collector *c, struct cn_error *err)
@@ -507,6 +611,8 @@ bool cn_collector_close(struct cn_collector *c, struct cn_error *err)
     struct cn_error ignored;
     bool ok = true;
 
+    cn_keeper_stop(c->keeper);
+    c->keeper = NULL;
     cn_collector_finish(c);
     for (unsigned i = 0; i < c->lane_count; i++) {
         cn_job_end(&c->lanes[i].sealer);
@@ -519,6 +625,22 @@ bool cn_collector_close(struct cn_collector *c, struct cn_error *err)
         ok = false;
     free_collector(c);
     return ok;
+}
+
+/* What a request has is known when it was read: one that begins within the rate may exceed it, and
+ * later ones wait until that is made up for. A second's spans may come at once. */
+static bool is_too_fast(struct cn_collector *c)
+{
+    double rate = (double)c->options.rate_max;
+    uint64_t now_ns = cn_clock_ns();
+
+    if (c->options.rate_max == 0)
+        return false;
+    c->allowance += rate * (double)(now_ns - c->allowed_ns) / 1e9;
+    if (c->allowance > rate || c->allowed_ns == 0)
+        c->allowance = rate;
+    c->allowed_ns = now_ns;
+    return c->allowance <= 0;
 }
 
 static bool is_busy(const struct cn_collector *c, uint64_t who, size_t len)
@@ -534,12 +656,13 @@ bool cn_collector_submit(struct cn_collector *c, enum cn_collector_kind kind,
                          const struct cn_zorka_request *request, const char *who,
                          cn_collected_fn done, void *arg)
 {
-    struct collector_entry entry = {kind, *request, done, arg,
-                                    XXH3_64bits(who, strlen(who))};
+    struct collector_entry entry = {
+        kind, *request, done, arg, XXH3_64bits(who, strlen(who)), 0};
     struct collector_lane *lane = &c->lanes[cn_store_lane_of(who, c->lane_count)];
 
     (void)pthread_mutex_lock(&c->lock);
-    bool is_taken = !c->is_ending && !is_busy(c, entry.who, request->body.len);
+    bool is_taken =
+        !c->is_ending && !is_busy(c, entry.who, request->body.len) && !is_too_fast(c);
     if (is_taken) {
         add_entry(&lane->submitted, &entry);
         c->waiting_count++;
@@ -560,6 +683,11 @@ struct cn_collector_counts cn_collector_counts(struct cn_collector *c)
     struct cn_collector_counts counts = c->counts;
     (void)pthread_mutex_unlock(&c->lock);
     return counts;
+}
+
+struct cn_keeper_counts cn_collector_kept(struct cn_collector *c)
+{
+    return c->keeper ? cn_keeper_counts(c->keeper) : (struct cn_keeper_counts){0};
 }
 
 unsigned cn_collector_lane_count(const struct cn_collector *collector)

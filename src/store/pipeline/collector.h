@@ -7,7 +7,7 @@
  * segments.
  *
  *     cn_collector_submit(collector, kind, &request, who, done, arg)
- *         done(arg, CN_COLLECTED, NULL) is called later, from another thread
+ *         done(arg, CN_COLLECTED, 0, NULL) is called later, from another thread
  *
  * With `replicate`, the saver also copies the commit to object storage. If that fails, its requests
  * are called back with CN_COLLECTED_NOT_SAVED, and what they brought stays: a request that is sent
@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "store/pipeline/keeper.h"
 
 struct cn_collector;
 struct cn_disk;
@@ -41,7 +42,9 @@ enum cn_collected {
     CN_COLLECTED_NOT,       /* it is malformed; the error says where */
     CN_COLLECTED_NOT_SAVED, /* the store cannot be written; try again later */
 };
-typedef void (*cn_collected_fn)(void *arg, enum cn_collected how,
+/* `rejected` spans of a request that is on disk are not: they have no ids. Then, and if it is not on
+ * disk, `err` says why. */
+typedef void (*cn_collected_fn)(void *arg, enum cn_collected how, uint64_t rejected,
                                 const struct cn_error *err);
 
 /* All zero is the default. */
@@ -52,14 +55,23 @@ struct cn_collector_options {
     unsigned lanes;            /* 0: one for every two processors */
     const struct cn_disk *io;  /* NULL: files */
     const char
-        *replicate;  /* address of the store in object storage where commits are copied
+        *replicate;    /* address of the store in object storage where commits are copied
                                   before requests are answered; NULL: nowhere */
-    const char *url; /* where readers of that store reach the collector; or "" */
+    const char *url;   /* where readers of that store reach the collector; or "" */
+    uint64_t rate_max; /* spans and calls a second; more are put off; 0: any */
+    const struct cn_redaction *redaction; /* borrowed; NULL: none */
+    struct cn_keeper_limits keep;         /* of the store; or of `keep_address` */
+    const char *
+        keep_address; /* the store in object storage that it is uploaded to; NULL: none */
+    void (*settle)(void *arg); /* called before segments go; may be NULL */
+    void *settle_arg;
+    void (*log)(void *arg, const char *text); /* what was removed; may be NULL */
+    void *log_arg;
 };
 
 struct cn_collector_counts {
-    uint64_t requests, refused, put_off;    /* put off: 429 */
-    uint64_t traces, parts, known, records; /* see struct cn_store_added */
+    uint64_t requests, refused, put_off;              /* put off: 429 */
+    uint64_t traces, parts, known, records, redacted; /* see struct cn_store_added */
     uint64_t commits;
     uint64_t not_copied; /* commits that could not be copied to object storage */
     uint64_t failures; /* lanes that were closed because the store could not be written */
@@ -69,6 +81,9 @@ struct cn_collector_counts {
 CN_CHECK bool cn_collector_open(struct cn_collector **out, const char *path,
                                 const struct cn_collector_options *options,
                                 struct cn_error *err);
+
+/* Begin to keep the store within its limits, if it has any. */
+CN_CHECK bool cn_collector_keep(struct cn_collector *collector, struct cn_error *err);
 
 /* Commit all submitted requests and call back for them; later ones are refused as
  * busy. */
@@ -84,6 +99,9 @@ CN_CHECK bool cn_collector_submit(struct cn_collector *collector,
                                   enum cn_collector_kind kind,
                                   const struct cn_zorka_request *request, const char *who,
                                   cn_collected_fn done, void *arg);
+
+/* What was removed and joined; all 0 without `keep`. */
+struct cn_keeper_counts cn_collector_kept(struct cn_collector *collector);
 
 unsigned cn_collector_lane_count(const struct cn_collector *collector);
 

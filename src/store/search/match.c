@@ -426,6 +426,14 @@ static bool match_text(const struct cn_store_index *index,
            select_kind(index, term, CN_POSTING_METHOD, CN_WORD_AS_METHOD_TEXT, rows, err);
 }
 
+static void match_found(const struct cn_store_index *index,
+                        const struct cn_query_found *found, struct cn_rows *rows)
+{
+    for (size_t i = 0; i < found->count; i++)
+        if (found->segments[i] == index->segment && found->rows[i].words)
+            cn_rows_or(rows, &found->rows[i]);
+}
+
 /* Add the rows that match, without is_negated. */
 static bool match_rows(const struct cn_store_index *index,
                        const struct cn_query_term *term, struct cn_rows *rows,
@@ -467,6 +475,9 @@ static bool match_rows(const struct cn_store_index *index,
         return match_attribute(index, term, CN_POSTING_ROOT_ATTRIBUTE, rows, err);
     case CN_QUERY_TEXT:
         return match_text(index, term, rows, err);
+    case CN_QUERY_FOUND:
+        match_found(index, term->found, rows);
+        return true;
     }
     return false;
 }
@@ -505,8 +516,8 @@ static bool match_field(const struct cn_store_index *index,
                         struct cn_rows *rows, struct cn_error *err)
 {
     if (!match_rows(index, term, rows, err) ||
-        (!is_rough && term->field >= CN_QUERY_METHOD && cn_store_index_is_nested(index) &&
-         !keep_own(index, term, rows, err)))
+        (!is_rough && term->field >= CN_QUERY_METHOD && term->field != CN_QUERY_FOUND &&
+         cn_store_index_is_nested(index) && !keep_own(index, term, rows, err)))
         return false;
     if (term->field > CN_QUERY_PARENT)
         cn_joined_fold(&index->joined, rows);

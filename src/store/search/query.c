@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/regex.h"
 #include "base/text.h"
+#include "store/index/rows.h"
 
 struct query_parser {
     struct cn_query *query;
@@ -170,6 +171,27 @@ static bool add_term(struct query_parser *p, const char *begin, const char *at,
     return true;
 }
 
+/* An operator, and its value unless it needs none, for an attribute with a name in quotes. */
+static bool parse_attribute(struct query_parser *p)
+{
+    const char *begin = p->at++, *operator_at, *value_at;
+    enum cn_query_op op;
+    bool is_negated;
+    char *text, *name, *value = NULL;
+
+    if (!take_quoted(p, &text))
+        return false;
+    name = cn_arena_alloc(&p->query->arena, strlen(text) + 2, 1);
+    name[0] = '@';
+    memcpy(name + 1, text, strlen(text));
+    skip_blanks(p);
+    operator_at = value_at = p->at;
+    if (!take_operator(p, &op, &is_negated))
+        return fail(p, operator_at, "missing operator after the name of an attribute");
+    return (op == CN_QUERY_EXISTS || take_value(p, operator_at, &value_at, &value)) &&
+           add_term(p, begin, value_at, name, op, is_negated, value);
+}
+
 static bool parse_term(struct query_parser *p)
 {
     const char *begin = p->at, *operator_at, *value_at;
@@ -183,6 +205,8 @@ static bool parse_term(struct query_parser *p)
                add_term(p, begin, begin, "text", CN_QUERY_CONTAINS, false, value);
     if (len == 0)
         return fail(p, begin, "missing condition");
+    if (*p->at == '@' && (p->at[1] == '"' || p->at[1] == '\''))
+        return parse_attribute(p);
     name = cn_arena_copy(&p->query->arena, p->at, len);
     p->at += len;
     /* A name and a value without an operator. */
@@ -442,13 +466,77 @@ bool cn_query_parse(struct cn_query **out, const char *text, uint64_t now_ns,
     return true;
 }
 
+static void done_found(struct cn_query_found *found)
+{
+    for (size_t i = 0; i < found->count; i++)
+        cn_rows_done(&found->rows[i]);
+    free(found->rows);
+    free(found->segments);
+    free(found);
+}
+
 void cn_query_free(struct cn_query *query)
 {
     if (!query)
         return;
     for (size_t i = 0; i < query->count; i++)
         cn_regex_free(query->steps[i].term.regex);
+    if (query->found)
+        done_found(query->found);
     free(query->steps);
     cn_arena_done(&query->arena);
     free(query);
+}
+
+struct cn_query *cn_query_of_found(const struct cn_query_found *found, const char *text,
+                                   uint64_t first_ns, uint64_t last_ns)
+{
+    struct cn_query *query = cn_alloc(1, sizeof(*query));
+
+    query->text = cn_arena_strdup(&query->arena, text);
+    query->first_ns = first_ns;
+    query->last_ns = last_ns;
+    query->found = cn_alloc(1, sizeof(*query->found));
+    *query->found = *found;
+    struct cn_query_step step = {
+        .kind = CN_QUERY_STEP_TERM,
+        .term = {.field = CN_QUERY_FOUND, .found = query->found},
+        .text = query->text,
+        .is_top = true,
+    };
+    CN_PUSH(query->steps, query->count, query->capacity, step);
+    return query;
+}
+
+static struct cn_query_found copy_found(const struct cn_query_found *found)
+{
+    struct cn_query_found copy = *found;
+
+    copy.segments = cn_alloc(found->count + 1, sizeof(*copy.segments));
+    copy.rows = cn_alloc(found->count + 1, sizeof(*copy.rows));
+    for (size_t i = 0; i < found->count; i++) {
+        copy.segments[i] = found->segments[i];
+        if (!found->rows[i].words)
+            continue;
+        cn_rows_init(&copy.rows[i], found->rows[i].count);
+        cn_rows_or(&copy.rows[i], &found->rows[i]);
+    }
+    return copy;
+}
+
+bool cn_query_copy(struct cn_query **out, const struct cn_query *query,
+                   struct cn_error *err)
+{
+    if (!query->found)
+        return cn_query_parse(out, query->text, query->now_ns, err);
+    struct cn_query_found found = copy_found(query->found);
+    *out = cn_query_of_found(&found, query->text, query->first_ns, query->last_ns);
+    return true;
+}
+
+bool cn_query_of_step(struct cn_query **out, const struct cn_query *query,
+                      const struct cn_query_step *step, struct cn_error *err)
+{
+    return query->found ? cn_query_copy(out, query, err)
+                        : cn_query_parse(out, step->text, query->now_ns, err);
 }

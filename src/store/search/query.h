@@ -9,6 +9,8 @@
  *            | NAME ( "contains" | "starts" | "ends" ) VALUE | NAME "exists"
  *            | TEXT                          the same as: text contains TEXT
  *
+ * A NAME may be @"any text", an attribute whose name has blanks or operators.
+ *
  * AND, OR and NOT may be in lower case. A value ends at a blank or a ")"; in quotes it may
  * contain any character, with \" and \\ for a quote and a backslash.
  *
@@ -31,6 +33,8 @@
 #include "base/error.h"
 
 struct cn_regex;
+struct cn_rows;
+struct cn_segment;
 
 enum {
     CN_QUERY_LEN_MAX = 1 << 16,
@@ -58,6 +62,7 @@ enum cn_query_field {
     CN_QUERY_ATTRIBUTE,      /* of any call */
     CN_QUERY_ROOT_ATTRIBUTE, /* of the first call */
     CN_QUERY_TEXT,           /* any of the texts above, and names of attributes */
+    CN_QUERY_FOUND,          /* rows that another language has found */
 };
 
 enum cn_query_op {
@@ -71,6 +76,16 @@ enum cn_query_op {
     CN_QUERY_STARTS,
     CN_QUERY_ENDS,
     CN_QUERY_MATCHES, /* a regular expression */
+};
+
+/* Rows that were found in another way, as TraceQL does, for everything that takes a query. */
+struct cn_query_found {
+    const struct cn_segment **segments; /* of the store that was searched */
+    struct cn_rows *rows;               /* of each; without words: none */
+    size_t count;
+    /* How many traces they are of, and the range of the starts of these, where it is known. */
+    bool has_traces;
+    uint64_t trace_count, first_ns, last_ns;
 };
 
 /* 128 bits, for ids; fields of 64 bits use `low` alone. */
@@ -94,7 +109,8 @@ struct cn_query_term {
     struct cn_bytes text;
     bool is_number; /* the text is a number: compare values that are numbers as numbers */
     double number;
-    struct cn_regex *regex; /* CN_QUERY_MATCHES */
+    struct cn_regex *regex;             /* CN_QUERY_MATCHES */
+    const struct cn_query_found *found; /* CN_QUERY_FOUND */
 };
 
 enum cn_query_step_kind {
@@ -129,12 +145,26 @@ struct cn_query {
     bool
         joins; /* a trace may match although none of its spans does, or the other way round */
     struct cn_query_number id;
+    struct cn_query_found *found; /* NULL: it is evaluated by its steps */
 };
 
 /* "last" counts from `now_ns`, since the epoch. Messages give the column. */
 CN_CHECK bool cn_query_parse(struct cn_query **out, const char *text, uint64_t now_ns,
                              struct cn_error *err);
 void cn_query_free(struct cn_query *query); /* NULL is fine */
+
+/* A query for rows that were found between two times; takes them over. It matches in the snapshot of
+ * the store alone that was searched. `text` tells it from others. */
+struct cn_query *cn_query_of_found(const struct cn_query_found *found, const char *text,
+                                   uint64_t first_ns, uint64_t last_ns);
+
+/* A query of its own for one condition of another. */
+CN_CHECK bool cn_query_of_step(struct cn_query **out, const struct cn_query *query,
+                               const struct cn_query_step *step, struct cn_error *err);
+
+/* A copy for another thread, or that lives longer. */
+CN_CHECK bool cn_query_copy(struct cn_query **out, const struct cn_query *query,
+                            struct cn_error *err);
 
 /* Fill in a term whose op and is_negated are set. `value` is NULL for CN_QUERY_EXISTS; strings
  * must outlive the term. Names include "since", "until" and "last". */

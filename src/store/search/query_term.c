@@ -272,6 +272,8 @@ bool cn_query_term_init(struct cn_query_term *term, const char *name, const char
     case CN_QUERY_ROOT_ATTRIBUTE:
     case CN_QUERY_TEXT:
         return set_text(term, value, err);
+    case CN_QUERY_FOUND:
+        break;
     }
     return false;
 }

@@ -5,20 +5,23 @@
 #ifndef CN_STORE_SEARCH_SEEN_H
 #define CN_STORE_SEARCH_SEEN_H
 
-#include "base/map.h"
 #include "store/index/rows.h"
 #include "store/search/search.h"
 #include "store/segment/index.h"
 
-/* Rows of spans, by the id of the span alone. Where spans of several traces have the same id, it
- * stands for the first, and the others have a key of trace and span. */
+/* Where rows of spans are, by the id of the span: a store may have millions, so a place has little more
+ * than the row, and what it stands for is read again where two seem to be the same. Ids of traces are
+ * read only if many traces use the same ids of spans, as those of agents that count from 1. */
 struct cn_search_seen {
-    struct cn_map keys;     /* in `rows` */
-    uint32_t segment_count; /* that overlap others and were visited */
-    struct cn_seen_row {
-        uint32_t segment, row;
-    } * rows;
-    size_t count, capacity;
+    struct cn_seen_segment *segments; /* that overlap others and were visited */
+    size_t segment_count, segment_capacity;
+    struct cn_seen_place {
+        uint32_t row;
+        uint16_t segment; /* number in `segments` plus 1; 0: the place is free */
+        uint16_t mark;    /* of the id */
+    } * places;
+    size_t count, capacity; /* of places; capacity is a power of two, or 0 */
+    bool is_by_trace;       /* places follow from the trace as well */
 };
 
 void cn_search_seen_done(struct cn_search_seen *seen);

@@ -212,7 +212,7 @@ static bool reads_much(const struct cn_query *query)
         const struct cn_query_term *term = &query->steps[i].term;
 
         if (query->steps[i].kind == CN_QUERY_STEP_TERM &&
-            term->field >= CN_QUERY_METHOD &&
+            term->field >= CN_QUERY_METHOD && term->field != CN_QUERY_FOUND &&
             (term->op != CN_QUERY_EQUAL || term->field < CN_QUERY_ATTRIBUTE))
             return true;
     }
@@ -242,8 +242,13 @@ static bool hits_of(struct cn_search *search, uint32_t segment,
                     const struct cn_query *query, bool is_rough, struct cn_rows *rows,
                     bool *is_kept, struct cn_error *err)
 {
-    struct cn_kept_query *kept = cn_kept_hits_of(&search->kept, query, is_rough);
+    struct cn_kept_query *kept;
 
+    *is_kept = false;
+    if (query
+            ->found) /* other segments decide on it as well: not valid in later snapshots */
+        return match(search, segment, query, is_rough, rows, err);
+    kept = cn_kept_hits_of(&search->kept, query, is_rough);
     *is_kept = kept->rows[segment].words != NULL;
     if (*is_kept) {
         *rows = kept->rows[segment];
@@ -349,8 +354,7 @@ static void match_job(void *arg, size_t i, unsigned worker)
     struct cn_rows rows;
 
     if (!ahead->queries[worker] &&
-        !cn_query_parse(&ahead->queries[worker], ahead->query->text, ahead->query->now_ns,
-                        &ignored))
+        !cn_query_copy(&ahead->queries[worker], ahead->query, &ignored))
         return;
     if (open_for(ahead->search, job->segment, ahead->query, &index, &ignored) &&
         match(ahead->search, job->segment, ahead->queries[worker], ahead->is_rough, &rows,
@@ -464,7 +468,7 @@ struct cn_query *cn_search_seed(const struct cn_search *search,
 
         if (step->kind != CN_QUERY_STEP_TERM || !step->is_top ||
             cn_query_term_is_of_trace(&step->term) ||
-            !cn_query_parse(&term, step->text, query->now_ns, &ignored))
+            !cn_query_of_step(&term, query, step, &ignored))
             continue;
         size_t count = cn_search_segment_count(search, term);
         /* Times have the most hits. */
@@ -542,7 +546,7 @@ static enum cn_step visit_next(struct cn_search *search, const struct cn_query *
     if (*position >= *ahead_end) {
         size_t count = count_ahead(search, entries, *position, visitor);
 
-        if (count > 1)
+        if (count > 1 && !query->found)
             match_ahead(search, query, visitor, entry, count);
         *ahead_end = *position + count;
     }

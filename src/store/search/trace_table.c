@@ -48,10 +48,15 @@ static bool find_entries(struct table_making *making, uint32_t segment,
         !cn_columns_field(columns, CN_STORE_FIELD_trace_low, &low, err) ||
         !cn_columns_field(columns, CN_STORE_FIELD_part, &part, err))
         return false;
+    struct table_entry entry = {.segment = segment};
+    uint64_t id[2] = {0};
     for (uint32_t row = 0; row < columns->row_count; row++) {
-        uint64_t id[2] = {cn_store_column_at(&high, row), cn_store_column_at(&low, row)};
-        struct table_entry entry = {XXH3_64bits(id, sizeof(id)), segment, row};
-
+        entry.row = row;
+        if (cn_store_column_is_new(&high, row) || cn_store_column_is_new(&low, row)) {
+            id[0] = cn_store_column_at(&high, row);
+            id[1] = cn_store_column_at(&low, row);
+            entry.hash = XXH3_64bits(id, sizeof(id));
+        }
         if ((entry.hash >> 32) * making->slice_count >> 32 != making->slice ||
             (id[0] | id[1]) == 0 || cn_store_column_at(&part, row) != 0)
             continue;

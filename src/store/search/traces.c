@@ -266,6 +266,11 @@ bool cn_search_count_traces(struct cn_search *search, const struct cn_query *que
     struct each each = {.visit = count_trace, .arg = &count};
     struct cn_error damage;
 
+    if (query->found && query->found->has_traces) {
+        *out = (struct cn_search_trace_count){
+            query->found->trace_count, query->found->first_ns, query->found->last_ns};
+        return true;
+    }
     if (kept->is_counted) {
         *out = kept->traces;
         return true;

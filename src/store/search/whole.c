@@ -145,7 +145,7 @@ static bool match_term(struct whole_finding *finding, const struct cn_query_step
     struct cn_query *term;
 
     (void)push_set(finding);
-    if (!cn_query_parse(&term, step->text, finding->query->now_ns, err))
+    if (!cn_query_of_step(&term, finding->query, step, err))
         return false;
     bool ok = cn_search_walk(finding->search, term, &visitor, err);
     cn_query_free(term);

@@ -1,10 +1,13 @@
 #include "store/segment/commit.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/files/chunk_format.h"
+#include "formats/zorka/packed.h"
 #include "model/traces/words.h"
+#include "store/segment/chunk_data.h"
 #include "store/segment/log_format.h"
 #include "store/segment/text_log.h"
 
@@ -49,6 +52,7 @@ void cn_segment_files_close(struct cn_segment_files *files)
     }
     cn_compressor_free(files->compressor);
     cn_compressor_free(files->text_compressor);
+    cn_zorka_packer_free(files->packer);
     *files = (struct cn_segment_files){.text.fd = -1, .data.fd = -1, .rows.fd = -1};
 }
 
@@ -69,27 +73,71 @@ static void put_rows(struct cn_segment_files *files, struct cn_store_row *rows,
     }
 }
 
+/* Of few records, the names of the columns take more bytes than they save. */
+enum { PACKED_FROM = 8192 };
+
+static bool put_deflated(struct cn_segment_files *files, struct cn_bytes plain,
+                         struct cn_error *err)
+{
+    struct cn_text *out = &files->data.waiting;
+    size_t bound = cn_compressor_bound(files->compressor, plain.len), len;
+    uint8_t *at = (uint8_t *)cn_text_room(out, bound);
+
+    if (!cn_compress(files->compressor, plain, at, &len, err))
+        return false;
+    cn_text_advance(out, len);
+    return true;
+}
+
+/* Append the records of a chunk in the shorter of the two forms, after its head. */
+static bool put_packed(struct cn_segment_files *files, struct cn_bytes plain,
+                       struct cn_error *err)
+{
+    struct cn_text *out = &files->data.waiting;
+    struct cn_chunk_data_head head = {.form = CN_CHUNK_DATA_PACKED,
+                                      .plain_len = (uint32_t)plain.len};
+    size_t begin = out->len;
+
+    cn_text_fill(out, '\0', cn_chunk_data_head_size);
+    bool is_packed = cn_zorka_pack(files->packer, plain, out);
+    size_t packed_end = out->len;
+    if (!is_packed || plain.len < PACKED_FROM) {
+        if (!put_deflated(files, plain, err))
+            return false;
+        size_t len = out->len - packed_end;
+
+        if (!is_packed || len < packed_end - begin - cn_chunk_data_head_size) {
+            memmove(out->chars + begin + cn_chunk_data_head_size, out->chars + packed_end,
+                    len);
+            head.form = CN_CHUNK_DATA_DEFLATE;
+            packed_end = begin + cn_chunk_data_head_size + len;
+        }
+    }
+    out->len = packed_end;
+    cn_chunk_data_head_encode(&head, (uint8_t *)out->chars + begin);
+    return true;
+}
+
 static bool put_chunk(struct cn_segment_files *files, struct cn_bytes plain,
                       uint32_t *chunk_len, struct cn_error *err)
 {
     struct cn_text *out = &files->data.waiting;
-    size_t room =
-        cn_chunk_header_size + cn_compressor_bound(files->compressor, plain.len);
-    uint8_t *at = (uint8_t *)cn_text_room(out, room);
+    size_t begin = out->len;
+
+    cn_text_fill(out, '\0', cn_chunk_header_size);
+    if (!(files->packer ? put_packed(files, plain, err)
+                        : put_deflated(files, plain, err)))
+        return false;
+    struct cn_bytes stored = {(const uint8_t *)out->chars + begin + cn_chunk_header_size,
+                              out->len - begin - cn_chunk_header_size};
     struct cn_chunk_header head = {
         .magic = CN_CHUNK_MAGIC,
-        .plain_len = (uint32_t)plain.len,
+        .stored_len = (uint32_t)stored.len,
+        .plain_len = (uint32_t)(files->packer ? stored.len : plain.len),
+        .checksum = cn_crc32(stored),
     };
-    struct cn_bytes stored = {at + cn_chunk_header_size, 0};
-
-    if (!cn_compress(files->compressor, plain, at + cn_chunk_header_size, &stored.len,
-                     err))
-        return false;
-    head.stored_len = (uint32_t)stored.len;
-    head.checksum = cn_crc32(stored);
-    cn_chunk_header_encode(&head, at);
+    cn_chunk_header_encode(&head, (uint8_t *)out->chars + begin);
     *chunk_len = (uint32_t)(cn_chunk_header_size + stored.len);
-    cn_text_advance(out, *chunk_len);
     return true;
 }
 

@@ -21,6 +21,7 @@
 #include "store/index/row.h"
 
 struct cn_words;
+struct cn_zorka_packer;
 
 /* A file that is appended to. */
 struct cn_store_append {
@@ -34,6 +35,7 @@ struct cn_segment_files {
     const char *dir; /* for messages */
     struct cn_store_append text, data, rows;
     struct cn_compressor *compressor, *text_compressor;
+    struct cn_zorka_packer *packer; /* NULL: chunks are only compressed */
 };
 
 /* The end of a chunk in the records and rows of its commit. */

@@ -18,8 +18,11 @@ struct cn_store_config cn_store_config_of(const struct cn_store_options *options
 
     if (!options)
         options = &defaults;
+    bool is_packed =
+        options->dialect == CN_STORE_SPEC && !options->use_lz4 && !options->use_deflate;
     return (struct cn_store_config){
-        .version = CN_STORE_VERSION,
+        .version = is_packed ? CN_STORE_VERSION : CN_STORE_VERSION_PLAIN,
+        .is_packed = is_packed,
         .dialect = options->dialect,
         .use_lz4 = options->use_lz4,
         .rotate_len = options->rotate_len ? options->rotate_len : DEFAULT_ROTATE_LEN,
@@ -62,6 +65,13 @@ static void read_lane(struct cn_store_config *config, const char *value, const c
         config->lane[0] = '\0';
 }
 
+static void read_compression(struct cn_store_config *config, const char *value,
+                             const char *end)
+{
+    config->use_lz4 = is_word(value, end, "lz4");
+    config->is_packed = is_word(value, end, "columns");
+}
+
 static void read_line(struct cn_store_config *config, const char *line, size_t len)
 {
     const char *value, *end = line + len;
@@ -71,7 +81,7 @@ static void read_line(struct cn_store_config *config, const char *line, size_t l
     else if (is_key(line, len, "dialect", &value))
         config->dialect = is_word(value, end, "java") ? CN_STORE_JAVA : CN_STORE_SPEC;
     else if (is_key(line, len, "compression", &value))
-        config->use_lz4 = is_word(value, end, "lz4");
+        read_compression(config, value, end);
     else if (is_key(line, len, "rotate.bytes", &value))
         config->rotate_len = strtoull(value, NULL, 10);
     else if (is_key(line, len, "rotate.ns", &value))
@@ -80,6 +90,8 @@ static void read_line(struct cn_store_config *config, const char *line, size_t l
         config->created_ns = strtoull(value, NULL, 10);
     else if (is_key(line, len, "sealed", &value))
         config->is_sealed = is_word(value, end, "yes");
+    else if (is_key(line, len, "gone", &value))
+        config->is_gone = is_word(value, end, "yes");
     else if (is_key(line, len, "replaces", &value))
         config->has_replaced = sscanf(value, "%6x-%6x", &config->replaced_first,
                                       &config->replaced_last) == 2;
@@ -107,9 +119,10 @@ bool cn_store_config_parse(struct cn_store_config *out, struct cn_bytes bytes,
     cn_text_done(&text);
     if (config.version == 0)
         return cn_fail(err, CN_ERR_FORMAT, "damaged: it has no version");
-    if (config.version != CN_STORE_VERSION)
-        return cn_fail(err, CN_ERR_VERSION, "store version %u is not supported, only %d",
-                       config.version, CN_STORE_VERSION);
+    if (config.version > CN_STORE_VERSION)
+        return cn_fail(err, CN_ERR_VERSION,
+                       "store version %u is not supported, only up to %d", config.version,
+                       CN_STORE_VERSION);
     *out = config;
     return true;
 }
@@ -132,11 +145,16 @@ void cn_store_config_print(const struct cn_store_config *config, struct cn_text 
     cn_text_printf(text, "version = %u\n", config->version);
     cn_text_printf(text, "dialect = %s\n",
                    config->dialect == CN_STORE_JAVA ? "java" : "spec");
-    cn_text_printf(text, "compression = %s\n", config->use_lz4 ? "lz4" : "deflate");
+    cn_text_printf(text, "compression = %s\n",
+                   config->is_packed ? "columns"
+                   : config->use_lz4 ? "lz4"
+                                     : "deflate");
     cn_text_printf(text, "rotate.bytes = %" PRIu64 "\n", config->rotate_len);
     cn_text_printf(text, "rotate.ns = %" PRIu64 "\n", config->rotate_ns);
     cn_text_printf(text, "created.ns = %" PRIu64 "\n", config->created_ns);
     cn_text_printf(text, "sealed = %s\n", config->is_sealed ? "yes" : "no");
+    if (config->is_gone)
+        cn_text_str_add(text, "gone = yes\n");
     if (config->has_replaced)
         cn_text_printf(text, "replaces = %06x-%06x\n", config->replaced_first,
                        config->replaced_last);

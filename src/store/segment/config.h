@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/files/disk.h"
 
+struct cn_redaction;
 struct cn_text;
 
 enum cn_store_dialect {
@@ -20,12 +21,14 @@ enum cn_store_dialect {
 /* All zero is the default. Written to config.props when the store is created. */
 struct cn_store_options {
     enum cn_store_dialect dialect;
-    bool use_lz4;             /* faster and larger than deflate */
-    uint64_t rotate_len;      /* bytes of a segment before the next one is started */
-    uint64_t rotate_ns;       /* its age; 0: any */
-    uint64_t commit_len;      /* bytes in memory before a commit is forced */
-    bool seals_later;         /* the owner seals full segments */
-    const struct cn_disk *io; /* NULL: files */
+    bool use_lz4;        /* faster and larger than deflate */
+    bool use_deflate;    /* can be read by versions up to 0.9; no columns */
+    uint64_t rotate_len; /* bytes of a segment before the next one is started */
+    uint64_t rotate_ns;  /* its age; 0: any */
+    uint64_t commit_len; /* bytes in memory before a commit is forced */
+    bool seals_later;    /* the owner seals full segments */
+    const struct cn_redaction *redaction; /* of all traces that are added; NULL: none */
+    const struct cn_disk *io;             /* NULL: files */
 };
 
 enum { CN_STORE_DAMAGE_LEN = 200, CN_STORE_LANE_LEN = 72 };
@@ -33,10 +36,12 @@ enum { CN_STORE_DAMAGE_LEN = 200, CN_STORE_LANE_LEN = 72 };
 struct cn_store_config {
     uint32_t version; /* of the layout */
     enum cn_store_dialect dialect;
+    bool is_packed; /* chunks of spans are packed, others are deflate */
     bool use_lz4;
     uint64_t rotate_len, rotate_ns;
     uint64_t created_ns; /* since the epoch */
     bool is_sealed;      /* this and the following: segments only */
+    bool is_gone;        /* readers ignore it: its files are removed later */
     bool has_replaced;   /* it replaced other segments */
     uint32_t replaced_first, replaced_last;
     char lane[CN_STORE_LANE_LEN]; /* that wrote it; "": the first one */
@@ -44,7 +49,8 @@ struct cn_store_config {
         [CN_STORE_DAMAGE_LEN]; /* the first damage that cost data; "": none is known */
 };
 
-enum { CN_STORE_VERSION = 1 };
+/* Of stores with packed chunks; of others 1. */
+enum { CN_STORE_VERSION = 2, CN_STORE_VERSION_PLAIN = 1 };
 
 /* Options that are 0 get their defaults. */
 struct cn_store_config cn_store_config_of(const struct cn_store_options *options,

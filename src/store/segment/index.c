@@ -123,7 +123,7 @@ static bool build_missing(struct cn_store_index *index, const struct cn_rows *on
     cn_segment_loader_free(builder.loader);
     cn_trace_done(&builder.trace);
     cn_postings_done(&builder.postings);
-    cn_text_done(&builder.words.text);
+    cn_posting_words_done(&builder.words);
     free(builder.offs);
     return ok;
 }

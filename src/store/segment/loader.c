@@ -6,15 +6,13 @@
 #include "base/map.h"
 #include "base/sort.h"
 #include "formats/zorka/record.h"
-#include "model/traces/trace.h"
+#include "model/traces/span.h"
 #include "store/segment/log_format.h"
 #include "store/segment/scan.h"
 #include "store/segment/segment.h"
 
 struct cn_segment_loader {
-    struct cn_decompressor *decompressor;
-    uint8_t *plain; /* of the chunk at data_off of a segment */
-    size_t plain_len, capacity;
+    struct cn_chunk_reader reader; /* of the chunk at data_off of a segment */
     uint64_t data_off;
     const struct cn_segment *segment;
     struct cn_text whole; /* joined parts of a trace */
@@ -22,18 +20,14 @@ struct cn_segment_loader {
 
 struct cn_segment_loader *cn_segment_loader_new(void)
 {
-    struct cn_segment_loader *loader = cn_alloc(1, sizeof(*loader));
-
-    loader->decompressor = cn_decompressor_new();
-    return loader;
+    return cn_alloc(1, sizeof(struct cn_segment_loader));
 }
 
 void cn_segment_loader_free(struct cn_segment_loader *loader)
 {
     if (!loader)
         return;
-    cn_decompressor_free(loader->decompressor);
-    free(loader->plain);
+    cn_chunk_reader_done(&loader->reader);
     cn_text_done(&loader->whole);
     free(loader);
 }
@@ -48,11 +42,8 @@ static bool load_chunk(struct cn_segment_loader *loader, const struct cn_segment
     loader->segment = NULL;
     if (!cn_chunk_file_at(cn_segment_chunks(segment), data_off, &chunk, err))
         return false;
-    loader->plain = cn_grow_to(loader->plain, chunk.plain_len, &loader->capacity, 1);
-    if (!cn_chunk_read(cn_segment_chunks(segment), &chunk, loader->decompressor,
-                       loader->plain, err))
+    if (!cn_chunk_reader_open(&loader->reader, cn_segment_chunks(segment), &chunk, err))
         return false;
-    loader->plain_len = chunk.plain_len;
     loader->data_off = data_off;
     loader->segment = segment;
     return true;
@@ -62,17 +53,15 @@ static bool find_record(struct cn_segment_loader *loader,
                         const struct cn_segment *segment, const struct cn_store_row *row,
                         struct cn_bytes *out, struct cn_error *err)
 {
-    struct cn_bytes plain, record;
+    struct cn_bytes rest;
 
-    if (!load_chunk(loader, segment, row->data_off, err))
+    if (!load_chunk(loader, segment, row->data_off, err) ||
+        !cn_chunk_reader_from(&loader->reader, row->in_chunk_off, &rest, err))
         return false;
-    plain = (struct cn_bytes){loader->plain, loader->plain_len};
-    if (row->in_chunk_len != 0
-            ? !cn_bytes_slice(plain, row->in_chunk_off, row->in_chunk_len, &record)
-            : !cn_bytes_from(plain, row->in_chunk_off, &record))
-        return cn_fail(err, CN_ERR_FORMAT, "a record at %u of a chunk of %zu bytes",
-                       row->in_chunk_off, plain.len);
-    *out = record;
+    if (row->in_chunk_len != 0 && !cn_bytes_slice(rest, 0, row->in_chunk_len, &rest))
+        return cn_fail(err, CN_ERR_FORMAT, "a record at %u of %u bytes, %zu are left",
+                       row->in_chunk_off, row->in_chunk_len, rest.len);
+    *out = rest;
     return true;
 }
 
@@ -237,5 +226,6 @@ bool cn_segment_load(struct cn_segment_loader *loader, const struct cn_segment *
     out->words = cn_segment_words(segment);
     out->id_high = row.trace_high;
     out->id_low = row.trace_low;
+    cn_trace_complete(out);
     return true;
 }

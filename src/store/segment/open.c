@@ -10,6 +10,7 @@
 #include "base/files/chunks.h"
 #include "base/files/crc32c.h"
 #include "base/files/file.h"
+#include "formats/zorka/packed.h"
 #include "model/traces/trace.h"
 #include "store/segment/java_wal.h"
 #include "store/segment/log_format.h"
@@ -23,6 +24,8 @@ static uint32_t chunk_flags(const struct cn_store_config *config)
 {
     bool is_lz4 = config->use_lz4;
 
+    if (config->is_packed)
+        return CN_CHUNK_FLAG_CRC32 | CN_CHUNK_FLAG_PACKED;
     /* The original exchanges the two flags. */
     if (config->dialect == CN_STORE_JAVA)
         is_lz4 = !is_lz4;
@@ -97,6 +100,8 @@ static uint32_t covered_rows(const struct cn_segment_writer *segment)
 static bool get_ready(struct cn_segment_writer *segment, struct cn_error *err)
 {
     segment->files.compressor = new_compressor(&segment->config);
+    if (segment->config.is_packed)
+        segment->files.packer = cn_zorka_packer_new();
     segment->files.text_compressor = cn_compressor_new(CN_COMPRESSION_ZSTD, 0);
     segment->posting_words.words = &segment->words;
     segment->posting_words.extra = &segment->words;
@@ -277,7 +282,7 @@ static bool repair_header(struct cn_segment_writer *segment, struct cn_bytes dat
     struct cn_error ignored;
     struct cn_text head = {0};
 
-    if (cn_chunk_file_init(&file, cn_content_of(data), CN_CHUNK_DIALECT_SPEC, &ignored))
+    if (cn_chunk_file_init(&file, cn_content_of(data), CN_CHUNK_DIALECT_STORE, &ignored))
         return true;
     begin_data(segment);
     head = segment->files.data.waiting;

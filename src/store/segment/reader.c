@@ -72,6 +72,7 @@ static bool open_segments(struct cn_store *store, const char *base,
 {
     size_t at = 0;
 
+    store->count = 0;
     store->segments = cn_alloc(count, sizeof(struct cn_segment *));
     for (size_t i = 0; i < count; i++) {
         store->segments[store->count] = share_sealed(earlier, numbers[i], &at);
@@ -85,20 +86,46 @@ static bool open_segments(struct cn_store *store, const char *base,
     return true;
 }
 
+static bool open_listed(struct cn_store *store, const char *base,
+                        const struct cn_store *earlier, size_t *listed,
+                        struct cn_error *err)
+{
+    uint32_t *numbers = NULL;
+
+    if (!cn_segments_list(base, &numbers, listed, err))
+        return false;
+    bool ok = open_segments(store, base, numbers, *listed, earlier, err);
+    free(numbers);
+    return ok;
+}
+
+static void close_segments(struct cn_store *store)
+{
+    for (size_t i = 0; i < store->count; i++)
+        cn_segment_close(store->segments[i]);
+    free(store->segments);
+    store->segments = NULL;
+    store->count = 0;
+}
+
+/* Segments that were removed after they were listed may have been joined into another one. */
 static bool open_base(struct cn_store *store, const char *base,
                       const struct cn_store *earlier, struct cn_error *err)
 {
-    uint32_t *numbers = NULL;
-    size_t count;
+    enum { TRIES = 8 };
+    size_t listed = 0;
 
-    if (!cn_segments_check_store(base, err) ||
-        !cn_segments_list(base, &numbers, &count, err))
+    if (!cn_segments_check_store(base, err))
         return false;
-    bool ok = open_segments(store, base, numbers, count, earlier, err);
-    free(numbers);
-    if (ok && count > 0 && store->count == 0)
-        return false; /* with the error of the last one */
-    return ok;
+    for (int i = 0; i < TRIES; i++) {
+        if (!open_listed(store, base, earlier, &listed, err))
+            return false;
+        if (store->count == listed)
+            return true;
+        if (i < TRIES - 1)
+            close_segments(store);
+    }
+    return store->count > 0; /* else with the error of the last one */
 }
 
 /* Open "BASE/00002a" alone. */

@@ -64,6 +64,13 @@ bool cn_segment_answers_to(const struct cn_segment *segment, uint32_t number);
 const char *cn_segment_path(const struct cn_segment *segment); /* its directory */
 const char *cn_segment_lane(const struct cn_segment *segment); /* that wrote it; or "" */
 bool cn_segment_is_sealed(const struct cn_segment *segment);
+
+/* True if files of its directory were created, renamed or removed since it was opened. */
+bool cn_segment_has_changed(const struct cn_segment *segment);
+
+/* True if it was made of others, which it replaced: the numbers of the first and the last of them. */
+bool cn_segment_has_replaced(const struct cn_segment *segment, uint32_t *first,
+                             uint32_t *last);
 uint32_t cn_segment_row_count(const struct cn_segment *segment);
 
 /* The times of its spans; the first is above the last without any. */

@@ -135,22 +135,19 @@ uint32_t cn_segment_rows_of_whole_chunks(struct cn_bytes log, uint32_t row_count
 
 static bool can_read_some(const struct cn_chunk_file *file)
 {
-    struct cn_decompressor *decompressor = cn_decompressor_new();
+    struct cn_chunk_reader reader = {0};
     struct cn_chunk_walk walk;
     struct cn_chunk chunk;
+    struct cn_bytes plain;
     struct cn_error ignored;
     bool is_found = false, is_read = false;
 
     cn_chunk_walk_begin(&walk, file);
     while (!is_found && !cn_chunk_walk_is_at_end(&walk))
         is_found = cn_chunk_walk_next(&walk, true, &chunk, &ignored);
-    if (is_found) {
-        uint8_t *plain = cn_alloc((size_t)chunk.plain_len + 1, 1);
-
-        is_read = cn_chunk_read(file, &chunk, decompressor, plain, &ignored);
-        free(plain);
-    }
-    cn_decompressor_free(decompressor);
+    if (is_found)
+        is_read = cn_chunk_reader_all(&reader, file, &chunk, &plain, &ignored);
+    cn_chunk_reader_done(&reader);
     return is_read || !is_found;
 }
 
@@ -160,29 +157,32 @@ void cn_segment_open_chunks(struct cn_chunk_file *out, const struct cn_file *dat
         .content = cn_file_content(data), .source = data->source, .has_checksums = true};
     struct cn_error ignored;
 
-    if (cn_chunk_file_init_from(out, data, CN_CHUNK_DIALECT_SPEC, &ignored) &&
+    if (cn_chunk_file_init_from(out, data, CN_CHUNK_DIALECT_STORE, &ignored) &&
         can_read_some(out))
         return;
     if (cn_chunk_file_init_from(out, data, CN_CHUNK_DIALECT_ORIGINAL, &ignored) &&
         can_read_some(out))
         return;
-    file.compression = CN_COMPRESSION_LZ4;
-    if (!can_read_some(&file))
-        file.compression = CN_COMPRESSION_DEFLATE;
+    /* Without a file header: packed chunks are found by their head. */
+    file.is_packed = true;
+    if (!can_read_some(&file)) {
+        file.is_packed = false;
+        file.compression = CN_COMPRESSION_LZ4;
+        if (!can_read_some(&file))
+            file.compression = CN_COMPRESSION_DEFLATE;
+    }
     *out = file;
 }
 
 void cn_segment_scan_begin(struct cn_segment_scan *scan, const struct cn_file *data)
 {
     cn_segment_open_chunks(&scan->file, data);
-    scan->decompressor = cn_decompressor_new();
     scan->sound_len = cn_chunk_file_header_size;
 }
 
 void cn_segment_scan_done(struct cn_segment_scan *scan)
 {
-    cn_decompressor_free(scan->decompressor);
-    free(scan->plain);
+    cn_chunk_reader_done(&scan->reader);
     cn_trace_done(&scan->trace);
     cn_map_done(&scan->seen);
 }
@@ -205,7 +205,15 @@ void cn_segment_each_word(const struct cn_trace *trace,
     for (uint32_t i = 0; i < trace->span_count; i++) {
         visit(arg, trace->spans[i].type);
         visit(arg, trace->spans[i].service);
+        visit(arg, trace->spans[i].status_message);
+        visit(arg, trace->spans[i].trace_state);
+        visit(arg, trace->spans[i].resource);
+        visit(arg, trace->spans[i].scope);
     }
+    for (uint32_t i = 0; i < trace->event_count; i++)
+        visit(arg, trace->events[i].name);
+    for (uint32_t i = 0; i < trace->link_count; i++)
+        visit(arg, trace->links[i].trace_state);
 }
 
 static void raise_to(void *arg, uint32_t word)
@@ -332,18 +340,11 @@ static void mark_more(struct cn_text *rows, size_t begin)
     }
 }
 
-static bool read_chunk(struct cn_segment_scan *scan, const struct cn_chunk *chunk)
-{
-    struct cn_error ignored;
-
-    scan->plain = cn_grow_to(scan->plain, chunk->plain_len, &scan->capacity, 1);
-    return cn_chunk_read(&scan->file, chunk, scan->decompressor, scan->plain, &ignored);
-}
-
 void cn_segment_scan_chunks(struct cn_segment_scan *scan, uint64_t from_off)
 {
     struct cn_chunk_walk walk;
     struct cn_chunk chunk;
+    struct cn_bytes plain;
     struct cn_error ignored;
 
     if (from_off <= scan->file.content.len && from_off > scan->sound_len)
@@ -354,13 +355,13 @@ void cn_segment_scan_chunks(struct cn_segment_scan *scan, uint64_t from_off)
         uint64_t off = walk.off;
 
         if (!cn_chunk_walk_next(&walk, true, &chunk, &ignored) ||
-            !read_chunk(scan, &chunk)) {
+            !cn_chunk_reader_all(&scan->reader, &scan->file, &chunk, &plain, &ignored)) {
             if (scan->bad_chunks++ == 0)
                 scan->bad_off = off;
             continue;
         }
         scan->sound_len = walk.off;
-        add_records(scan, &chunk, (struct cn_bytes){scan->plain, chunk.plain_len});
+        add_records(scan, &chunk, plain);
         mark_more(scan->rows, rows_begin);
     }
 }

@@ -13,6 +13,7 @@
 #include "model/traces/trace.h"
 #include "model/traces/words.h"
 #include "store/index/row.h"
+#include "store/segment/chunk_data.h"
 
 /* The number of sound rows at the beginning of the log; `len` receives their end, 0 if it is not
  * a row log. */
@@ -37,9 +38,7 @@ struct cn_segment_scan {
     uint32_t row_count;   /* numbers them */
 
     struct cn_chunk_file file;
-    struct cn_decompressor *decompressor;
-    uint8_t *plain;
-    size_t capacity;
+    struct cn_chunk_reader reader;
     struct cn_trace trace;
     struct cn_map seen;    /* spans that have a row */
     uint64_t sound_len;    /* end of the last sound chunk */

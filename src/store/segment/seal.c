@@ -20,7 +20,11 @@ static bool write_files(const struct cn_segment *segment,
                                cn_segment_row_count(segment), err))
         return false;
     return cn_text_file_write(io, dir, cn_segment_words(segment), err) &&
-           cn_columns_write(io, dir, cn_segment_columns(segment), err);
+           cn_columns_write(io, dir, cn_segment_columns(segment),
+                            segment->config.version > CN_STORE_VERSION_PLAIN
+                                ? CN_META_FILE_VERSION
+                                : CN_META_FILE_GROUPS,
+                            err);
 }
 
 /* A log that cannot be removed does no harm. */

@@ -233,9 +233,11 @@ static bool open_meta(struct cn_segment *segment)
 {
     struct cn_error ignored;
 
-    segment->has_meta = cn_block_file_open(
-        &segment->meta, cn_segment_source(segment), segment->dir, CN_META_FILE_NAME,
-        CN_META_FILE_MAGIC, CN_META_FILE_VERSION, &ignored);
+    for (uint32_t version = CN_META_FILE_VERSION;
+         version >= CN_META_FILE_PLAIN && !segment->has_meta; version--)
+        segment->has_meta =
+            cn_block_file_open(&segment->meta, cn_segment_source(segment), segment->dir,
+                               CN_META_FILE_NAME, CN_META_FILE_MAGIC, version, &ignored);
     if (!segment->has_meta ||
         !cn_columns_open(&segment->columns, &segment->meta, &ignored))
         return false;
@@ -385,6 +387,14 @@ const char *cn_segment_path(const struct cn_segment *segment)
 const char *cn_segment_lane(const struct cn_segment *segment)
 {
     return segment->config.lane;
+}
+
+bool cn_segment_has_replaced(const struct cn_segment *segment, uint32_t *first,
+                             uint32_t *last)
+{
+    *first = segment->config.replaced_first;
+    *last = segment->config.replaced_last;
+    return segment->config.has_replaced;
 }
 
 bool cn_segment_is_sealed(const struct cn_segment *segment)

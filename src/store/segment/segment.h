@@ -58,9 +58,6 @@ void cn_segment_close(struct cn_segment *segment); /* NULL is fine */
  * are opened and closed by one thread at a time. NULL if it may have changed. */
 struct cn_segment *cn_segment_share(struct cn_segment *segment);
 
-/* True if files of its directory were created, renamed or removed since it was opened. */
-bool cn_segment_has_changed(const struct cn_segment *segment);
-
 /* Where its files are read from; NULL: its directory. */
 struct cn_file_source *cn_segment_source(const struct cn_segment *segment);
 

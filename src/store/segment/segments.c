@@ -13,6 +13,7 @@
 #include "base/bytes/digits.h"
 #include "base/files/file.h"
 #include "base/path.h"
+#include "base/run/clock.h"
 #include "base/sort.h"
 #include "base/text.h"
 #include "store/segment/config.h"
@@ -60,10 +61,10 @@ static bool list_all(const char *base, uint32_t **numbers, size_t *count,
     return true;
 }
 
-/* Move the numbers of replaced segments to the end; returns the number of the others. */
-static size_t move_replaced(const char *base, uint32_t *numbers, size_t count)
+/* Move the numbers of segments that are gone to the end; returns the number of the others. */
+static size_t move_gone(const char *base, uint32_t *numbers, size_t count)
 {
-    bool *is_replaced = cn_alloc(count, sizeof(*is_replaced));
+    bool *is_gone = cn_alloc(count, sizeof(*is_gone));
     uint32_t *aside = cn_alloc(count, sizeof(*aside));
     size_t kept = 0, aside_count = 0;
 
@@ -72,23 +73,25 @@ static size_t move_replaced(const char *base, uint32_t *numbers, size_t count)
         struct cn_store_config config;
         struct cn_error ignored;
 
-        if (cn_store_config_read(&config, dir, &ignored) && config.is_sealed &&
-            config.has_replaced)
-            for (size_t k = 0; k < i; k++)
-                if (numbers[k] >= config.replaced_first &&
-                    numbers[k] <= config.replaced_last)
-                    is_replaced[k] = true;
+        bool is_read = cn_store_config_read(&config, dir, &ignored);
+        bool is_sealed = is_read && config.is_sealed;
+        /* One that is not sealed is being made of others, or a crash ended that: they are there. */
+        is_gone[i] = is_read && (is_sealed ? config.is_gone : config.has_replaced);
+        /* Also where what replaced them is gone by now. */
+        for (size_t k = 0; is_sealed && config.has_replaced && k < i; k++)
+            is_gone[k] |=
+                numbers[k] >= config.replaced_first && numbers[k] <= config.replaced_last;
         free(dir);
     }
     for (size_t i = 0; i < count; i++) {
-        if (is_replaced[i])
+        if (is_gone[i])
             aside[aside_count++] = numbers[i];
         else
             numbers[kept++] = numbers[i];
     }
     if (aside_count > 0)
         memcpy(numbers + kept, aside, aside_count * sizeof(*aside));
-    free(is_replaced);
+    free(is_gone);
     free(aside);
     return kept;
 }
@@ -100,7 +103,19 @@ bool cn_segments_list(const char *base, uint32_t **numbers, size_t *count,
 
     if (!list_all(base, numbers, &all, err))
         return false;
-    *count = move_replaced(base, *numbers, all);
+    *count = move_gone(base, *numbers, all);
+    return true;
+}
+
+bool cn_segments_next_number(const char *base, uint32_t *out, struct cn_error *err)
+{
+    uint32_t *numbers = NULL;
+    size_t count;
+
+    if (!list_all(base, &numbers, &count, err))
+        return false;
+    *out = count > 0 ? numbers[count - 1] + 1 : 0;
+    free(numbers);
     return true;
 }
 
@@ -131,21 +146,6 @@ bool cn_segments_check_store(const char *base, struct cn_error *err)
     return count > 0 ||
            cn_fail(err, CN_ERR_FORMAT,
                    "%s is not a store; 'cairn store init' creates one", base);
-}
-
-bool cn_segments_remove_replaced(const char *base, struct cn_error *err)
-{
-    uint32_t *numbers = NULL;
-    size_t all, kept;
-    bool ok = true;
-
-    if (!list_all(base, &numbers, &all, err))
-        return false;
-    kept = move_replaced(base, numbers, all);
-    for (size_t i = kept; ok && i < all; i++)
-        ok = cn_segment_remove(base, numbers[i], err);
-    free(numbers);
-    return ok;
 }
 
 typedef bool (*file_visit)(void *arg, const char *path, struct cn_error *err);
@@ -206,5 +206,94 @@ uint64_t cn_segment_disk_len(const char *dir)
     uint64_t len = 0;
 
     (void)each_file(dir, add_len, &len, &ignored);
+    return len;
+}
+
+static uint64_t changed_ns(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) < 0
+               ? 0
+               : (uint64_t)st.st_mtim.tv_sec * 1000000000U + (uint64_t)st.st_mtim.tv_nsec;
+}
+
+uint64_t cn_segment_written_ns(const char *base, uint32_t number)
+{
+    char *path = cn_strprintf("%s/%06x/" CN_TRACES_NAME, base, number);
+    uint64_t ns = changed_ns(path);
+
+    free(path);
+    return ns;
+}
+
+bool cn_segment_mark_gone(const char *base, uint32_t number, struct cn_error *err)
+{
+    char *dir = cn_segment_dir(base, number);
+    struct cn_store_config config;
+    bool ok = cn_store_config_read(&config, dir, err);
+
+    config.is_gone = true;
+    ok = ok && cn_store_config_write(&config, dir, &cn_disk_files, err);
+    free(dir);
+    return ok;
+}
+
+/* A clock that was set back must not keep it for ever. */
+static bool is_gone_for(const char *base, uint32_t number, uint64_t grace_ns)
+{
+    char *dir = cn_segment_dir(base, number);
+    uint64_t since = changed_ns(dir), now = cn_clock_date_ns();
+
+    free(dir);
+    return grace_ns == 0 || now < since || now - since >= grace_ns;
+}
+
+/* ".00002a.removed" is what a crash left of a segment. */
+static bool remove_rest(void *arg, const char *path, struct cn_error *err)
+{
+    const char *name = cn_path_name(path);
+
+    (void)arg;
+    if (strlen(name) != NAME_LEN + sizeof(".removed") || name[0] != '.' ||
+        !cn_hex_begins(name + 1, NAME_LEN) || !cn_ends_with(name, ".removed"))
+        return true;
+    return each_file(path, remove_file, NULL, err) &&
+           (rmdir(path) == 0 || cn_fail_errno(err, "%s", path));
+}
+
+bool cn_segments_clean(const char *base, uint64_t grace_ns, struct cn_error *err)
+{
+    uint32_t *numbers = NULL;
+    size_t all, kept;
+    bool ok = each_file(base, remove_rest, NULL, err);
+
+    if (!ok || !list_all(base, &numbers, &all, err))
+        return false;
+    kept = move_gone(base, numbers, all);
+    for (size_t i = kept; ok && i < all; i++)
+        if (is_gone_for(base, numbers[i], grace_ns))
+            ok = cn_segment_remove(base, numbers[i], err);
+    free(numbers);
+    return ok;
+}
+
+uint64_t cn_segments_gone_len(const char *base)
+{
+    uint32_t *numbers = NULL;
+    struct cn_error ignored;
+    size_t all, kept;
+    uint64_t len = 0;
+
+    if (!list_all(base, &numbers, &all, &ignored))
+        return 0;
+    kept = move_gone(base, numbers, all);
+    for (size_t i = kept; i < all; i++) {
+        char *dir = cn_segment_dir(base, numbers[i]);
+
+        len += cn_segment_disk_len(dir);
+        free(dir);
+    }
+    free(numbers);
     return len;
 }

@@ -20,7 +20,7 @@ void cn_segment_writer_abandon(struct cn_segment_writer *segment)
     cn_words_done(&segment->words);
     cn_zorka_encoder_done(&segment->encoder);
     cn_posting_log_abandon(&segment->postings);
-    cn_text_done(&segment->posting_words.text);
+    cn_posting_words_done(&segment->posting_words);
     cn_java_wal_free(segment->wal);
     free(segment->dir);
     *segment = (struct cn_segment_writer){

@@ -315,11 +315,12 @@ static bool add_spans(struct cn_store_ingest *ingest, struct cn_span_set *set,
 }
 
 bool cn_store_ingest_spans(struct cn_store_ingest *ingest, struct cn_bytes body,
-                           struct cn_error *err)
+                           uint64_t *rejected, struct cn_error *err)
 {
-    struct cn_span_set set = {.unpacked_max = CN_STORE_SPANS_LEN_MAX};
+    struct cn_span_set set = {.unpacked_max = CN_STORE_SPANS_LEN_MAX, .skips_bad = true};
     bool ok = cn_span_set_read(&set, body, err) && add_spans(ingest, &set, err);
 
+    *rejected = set.bad_count;
     cn_span_set_done(&set);
     ingest->counts.requests++;
     ingest->counts.refused += !ok;

@@ -39,10 +39,11 @@ CN_CHECK bool cn_store_ingest_request(struct cn_store_ingest *ingest,
                                       struct cn_error *err);
 
 /* Add spans of Zipkin or OpenTelemetry. The body may be compressed, up to this many plain bytes.
- * A body that cannot be read adds nothing. */
+ * A body that cannot be read adds nothing; `rejected` receives the number of spans in it that are not
+ * added because they have no ids. */
 enum { CN_STORE_SPANS_LEN_MAX = 64 << 20 };
 CN_CHECK bool cn_store_ingest_spans(struct cn_store_ingest *ingest, struct cn_bytes body,
-                                    struct cn_error *err);
+                                    uint64_t *rejected, struct cn_error *err);
 
 /* A request that another lane adds: only its symbols are read. */
 void cn_store_ingest_learn(struct cn_store_ingest *ingest,

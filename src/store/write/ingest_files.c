@@ -305,6 +305,7 @@ static struct cn_store_added count_added(const struct files *files)
         sum.parts += added.parts;
         sum.records += added.records;
         sum.known += added.known;
+        sum.redacted += added.redacted;
     }
     return sum;
 }

@@ -26,8 +26,9 @@ struct cn_store_lanes {
     int lock_fd;
     struct cn_store_options options;
     struct cn_store_config config;
-    uint32_t first_number; /* of new segments: lane i has this + i, then every count-th */
-    bool has_before;
+    uint32_t first_number;             /* lane i has this + i for its first new segment */
+    struct cn_segment_numbers numbers; /* of new segments after those */
+    bool has_before, has_opened;
     struct cn_spans_seen before; /* not changed after opening */
     unsigned count;
     struct cn_store_writer *writers[CN_STORE_LANES_MAX];
@@ -129,14 +130,14 @@ static uint32_t number_of(const struct lane_finds *finds, size_t i)
     return i == CN_LANE_NO_SEGMENT ? CN_LANE_NO_SEGMENT : finds->list[i].number;
 }
 
-static struct cn_lane_plan plan_lane(const struct cn_store_lanes *lanes,
+static struct cn_lane_plan plan_lane(struct cn_store_lanes *lanes,
                                      const struct lane_finds *finds, unsigned lane)
 {
     struct cn_lane_plan plan = {
         .path = lanes->path,
         .config = lanes->config,
-        .next = lanes->first_number + lane,
-        .step = lanes->count,
+        .first = lanes->first_number + lane,
+        .numbers = &lanes->numbers,
         .before = lanes->has_before ? &lanes->before : NULL,
     };
     size_t newest[2];
@@ -146,10 +147,9 @@ static struct cn_lane_plan plan_lane(const struct cn_store_lanes *lanes,
     bool is_open = newest[0] != CN_LANE_NO_SEGMENT && !finds->list[newest[0]].is_sealed;
     plan.current = is_open ? number_of(finds, newest[0]) : CN_LANE_NO_SEGMENT;
     plan.previous = number_of(finds, newest[is_open]);
-    /* Numbers that this lane has used since the store was opened. */
-    for (size_t i = 0; i < finds->count; i++)
-        if (finds->list[i].number == plan.next && !finds->list[i].is_unfinished)
-            plan.next += plan.step;
+    /* A number that is not used at once would appear below later ones. */
+    if (is_open || lanes->has_opened)
+        plan.first = CN_LANE_NO_SEGMENT;
     return plan;
 }
 
@@ -171,7 +171,7 @@ static void know_spans(struct cn_store_lanes *lanes, const struct lane_finds *fi
     }
 }
 
-static bool is_current(const struct cn_store_lanes *lanes, const struct lane_finds *finds,
+static bool is_current(struct cn_store_lanes *lanes, const struct lane_finds *finds,
                        uint32_t number)
 {
     for (unsigned i = 0; i < lanes->count; i++)
@@ -181,8 +181,8 @@ static bool is_current(const struct cn_store_lanes *lanes, const struct lane_fin
 }
 
 /* A crash, or lanes that are not opened now, may have left segments unsealed. */
-static bool seal_others(const struct cn_store_lanes *lanes,
-                        const struct lane_finds *finds, struct cn_error *err)
+static bool seal_others(struct cn_store_lanes *lanes, const struct lane_finds *finds,
+                        struct cn_error *err)
 {
     const struct cn_disk *io = lanes->options.io;
 
@@ -290,7 +290,9 @@ static bool open_lanes(struct cn_store_lanes *lanes, struct cn_error *err)
     ok = ok && seal_others(lanes, &finds, err);
     if (ok)
         know_spans(lanes, &finds);
+    lanes->numbers.next = lanes->first_number + lanes->count;
     ok = ok && open_all(lanes, &finds, err);
+    lanes->has_opened = true;
     free(finds.list);
     return ok;
 }
@@ -306,16 +308,23 @@ bool cn_store_lanes_open(struct cn_store_lanes **out, const char *path, unsigned
         lanes->options.io = &cn_disk_files;
     lanes->path = cn_strdup(path);
     lanes->lock_fd = -1;
+    cn_lock_init(&lanes->numbers.lock);
     lanes->count = count < 1                    ? 1
                    : count > CN_STORE_LANES_MAX ? CN_STORE_LANES_MAX
                                                 : count;
     if (!cn_store_config_read(&lanes->config, path, err) ||
-        !cn_store_lock(path, &lanes->lock_fd, err) || !open_lanes(lanes, err)) {
+        !cn_store_lock(path, &lanes->lock_fd, err) || !cn_segments_clean(path, 0, err) ||
+        !open_lanes(lanes, err)) {
         cn_store_lanes_abandon(lanes);
         return false;
     }
     *out = lanes;
     return true;
+}
+
+struct cn_segment_numbers *cn_store_lanes_numbers(struct cn_store_lanes *lanes)
+{
+    return &lanes->numbers;
 }
 
 struct cn_store_writer *cn_store_lane(const struct cn_store_lanes *lanes, unsigned i)
@@ -388,6 +397,7 @@ void cn_store_lanes_release(struct cn_store_lanes *lanes)
         return;
     cn_spans_seen_done(&lanes->before);
     cn_store_unlock(lanes->lock_fd);
+    cn_lock_done(&lanes->numbers.lock);
     free(lanes->path);
     free(lanes);
 }

@@ -23,6 +23,7 @@
 #include "base/error.h"
 #include "store/segment/config.h"
 
+struct cn_segment_numbers;
 struct cn_store_lanes;
 struct cn_store_writer;
 
@@ -35,6 +36,9 @@ CN_CHECK bool cn_store_lanes_open(struct cn_store_lanes **out, const char *path,
 
 /* The writer of a lane; borrowed. NULL after it was dropped. */
 struct cn_store_writer *cn_store_lane(const struct cn_store_lanes *lanes, unsigned i);
+
+/* The numbers of its new segments, for segments that others make meanwhile. Any thread. */
+struct cn_segment_numbers *cn_store_lanes_numbers(struct cn_store_lanes *lanes);
 
 /* Close a lane without a commit, after a failure; open it again. The other lanes may be written
  * meanwhile. */

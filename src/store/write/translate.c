@@ -46,36 +46,63 @@ static uint32_t text_of(struct cn_translation *translation, uint32_t word,
     return cn_words_add(translation->to, kind, cn_word_bytes(translation->from, word));
 }
 
+/* An array of `count` elements in memory that held another one. */
+static void *copy_array(void *old, const void *from, uint32_t count, size_t size)
+{
+    void *copy = cn_realloc(old, count, size);
+
+    if (count > 0)
+        memcpy(copy, from, count * size);
+    return copy;
+}
+
+#define COPY_ARRAY(to, old, from, array, count_field)                         \
+    (to)->array = copy_array((old).array, (from)->array, (from)->count_field, \
+                             sizeof(*(to)->array))
+
+/* Without resources and scopes, which are words. */
 static void copy_arrays(struct cn_trace *to, const struct cn_trace *from)
 {
     struct cn_trace old = *to;
 
     *to = *from;
-    to->nodes = cn_realloc(old.nodes, from->node_count, sizeof(*to->nodes));
-    to->attributes =
-        cn_realloc(old.attributes, from->attribute_count, sizeof(*to->attributes));
-    to->values = cn_realloc(old.values, from->value_count, sizeof(*to->values));
-    to->spans = cn_realloc(old.spans, from->span_count, sizeof(*to->spans));
-    if (from->node_count)
-        memcpy(to->nodes, from->nodes, from->node_count * sizeof(*to->nodes));
-    if (from->attribute_count)
-        memcpy(to->attributes, from->attributes,
-               from->attribute_count * sizeof(*to->attributes));
-    if (from->value_count)
-        memcpy(to->values, from->values, from->value_count * sizeof(*to->values));
-    if (from->span_count)
-        memcpy(to->spans, from->spans, from->span_count * sizeof(*to->spans));
+    COPY_ARRAY(to, old, from, nodes, node_count);
+    COPY_ARRAY(to, old, from, attributes, attribute_count);
+    COPY_ARRAY(to, old, from, values, value_count);
+    COPY_ARRAY(to, old, from, spans, span_count);
+    COPY_ARRAY(to, old, from, events, event_count);
+    COPY_ARRAY(to, old, from, links, link_count);
+    to->resources = NULL;
+    to->scopes = NULL;
+    to->resource_count = to->scope_count = 0;
+    to->resource_capacity = to->scope_capacity = 0;
     to->node_capacity = from->node_count;
     to->attribute_capacity = from->attribute_count;
     to->value_capacity = from->value_count;
     to->span_capacity = from->span_count;
+    to->event_capacity = from->event_count;
+    to->link_capacity = from->link_count;
 }
 
 static void translate_value(struct cn_translation *translation,
                             struct cn_trace_value *value)
 {
-    if (value->kind == CN_VALUE_WORD)
+    if (value->kind != CN_VALUE_WORD)
+        return;
+    if (cn_word_kind(translation->from, value->word) == CN_WORD_BYTES)
+        value->word = word_of(translation, value->word);
+    else
         value->word = text_of(translation, value->word, CN_WORD_TEXT);
+}
+
+static void translate_span(struct cn_translation *translation, struct cn_trace_span *span)
+{
+    span->type = text_of(translation, span->type, CN_WORD_KEYWORD);
+    span->service = text_of(translation, span->service, CN_WORD_KEYWORD);
+    span->trace_state = text_of(translation, span->trace_state, CN_WORD_TEXT);
+    span->status_message = text_of(translation, span->status_message, CN_WORD_TEXT);
+    span->resource = word_of(translation, span->resource);
+    span->scope = word_of(translation, span->scope);
 }
 
 const struct cn_trace *cn_translate(struct cn_translation *translation,
@@ -108,11 +135,13 @@ const struct cn_trace *cn_translate(struct cn_translation *translation,
     }
     for (uint32_t i = 0; i < out->value_count; i++)
         translate_value(translation, &out->values[i]);
-    for (uint32_t i = 0; i < out->span_count; i++) {
-        out->spans[i].type = text_of(translation, out->spans[i].type, CN_WORD_KEYWORD);
-        out->spans[i].service =
-            text_of(translation, out->spans[i].service, CN_WORD_KEYWORD);
-    }
+    for (uint32_t i = 0; i < out->span_count; i++)
+        translate_span(translation, &out->spans[i]);
+    for (uint32_t i = 0; i < out->event_count; i++)
+        out->events[i].name = text_of(translation, out->events[i].name, CN_WORD_TEXT);
+    for (uint32_t i = 0; i < out->link_count; i++)
+        out->links[i].trace_state =
+            text_of(translation, out->links[i].trace_state, CN_WORD_TEXT);
     translation->to_born_ns = to->born_ns;
     return out;
 }

@@ -20,23 +20,31 @@
 #include "store/segment/segments.h"
 #include "store/segment/writer.h"
 #include "store/write/lanes.h"
+#include "store/write/redact.h"
 #include "store/write/spans_seen.h"
 #include "store/write/translate.h"
+#include "store/write/unknown_spans.h"
 
-enum { COMMIT_LEN = 16 << 20 }; /* not compressed */
+enum {
+    COMMIT_LEN = 16 << 20, /* not compressed */
+    DECODED_LEN = 8 << 20, /* words of traces that are redacted */
+};
 
 struct cn_store_writer {
     const struct cn_disk *io;
     char *base;
     struct cn_store_lanes *alone; /* of this writer only, closed with it; or NULL */
     struct cn_store_config config;
-    uint32_t next, step; /* numbers of new segments */
+    uint32_t first; /* number of the first new segment; or CN_LANE_NO_SEGMENT */
+    struct cn_segment_numbers *numbers; /* of those after it */
     uint64_t commit_len;
     struct cn_segment_writer segment;
     struct cn_spans_seen seen, older;   /* spans of this segment and of the one before */
     const struct cn_spans_seen *before; /* of all lanes, when they were opened; or NULL */
     struct cn_translation translation;
-    struct cn_store_commit *cut; /* being saved by the owner */
+    struct cn_redactor *redactor; /* NULL: none */
+    struct cn_words decoded;      /* of traces before they are redacted */
+    struct cn_store_commit *cut;  /* being saved by the owner */
     struct cn_store_commit *spare;
     bool seals_later; /* the owner seals full segments: */
     uint32_t *full;
@@ -102,29 +110,53 @@ void cn_spans_seen_add_segment(struct cn_spans_seen *seen, const char *path,
     cn_segment_close(segment);
 }
 
-/* The number of the next new segment. */
-static bool take_number(struct cn_store_writer *writer, uint32_t *number,
-                        struct cn_error *err)
+bool cn_segment_numbers_take(struct cn_segment_numbers *numbers, const char *base,
+                             uint32_t *number, struct cn_error *err)
 {
-    if (writer->next > CN_SEGMENT_NUMBER_MAX)
+    cn_lock_take(&numbers->lock);
+    bool ok = numbers->next <= CN_SEGMENT_NUMBER_MAX;
+    if (ok) {
+        *number = numbers->next++;
+        numbers->made_later++;
+    }
+    cn_lock_release(&numbers->lock);
+    return ok || cn_fail(err, CN_ERR_LIMIT, "%s: all numbers of segments are used", base);
+}
+
+void cn_segment_numbers_made(struct cn_segment_numbers *numbers)
+{
+    cn_lock_take(&numbers->lock);
+    numbers->made_later--;
+    cn_lock_release(&numbers->lock);
+}
+
+/* The next new segment. */
+static bool create_segment(struct cn_store_writer *writer, struct cn_error *err)
+{
+    uint32_t number = writer->first;
+
+    if (number == CN_LANE_NO_SEGMENT) {
+        if (!cn_segment_numbers_take(writer->numbers, writer->base, &number, err))
+            return false;
+    } else if (number > CN_SEGMENT_NUMBER_MAX) {
         return cn_fail(err, CN_ERR_LIMIT, "%s: all numbers of segments are used",
                        writer->base);
-    *number = writer->next;
-    writer->next += writer->step;
-    return true;
+    }
+    bool ok = cn_segment_writer_create(&writer->segment, writer->base, number,
+                                       &writer->config, writer->io, err);
+    if (writer->first == CN_LANE_NO_SEGMENT)
+        cn_segment_numbers_made(writer->numbers);
+    writer->first = CN_LANE_NO_SEGMENT;
+    return ok;
 }
 
 static bool open_current(struct cn_store_writer *writer, const struct cn_lane_plan *plan,
                          struct cn_error *err)
 {
-    uint32_t number;
-
     if (plan->previous != CN_LANE_NO_SEGMENT)
         cn_spans_seen_add_segment(&writer->older, writer->base, plan->previous);
     if (plan->current == CN_LANE_NO_SEGMENT)
-        return take_number(writer, &number, err) &&
-               cn_segment_writer_create(&writer->segment, writer->base, number,
-                                        &writer->config, writer->io, err);
+        return create_segment(writer, err);
     if (!cn_segment_writer_open(&writer->segment, writer->base, plan->current, writer->io,
                                 err))
         return false;
@@ -143,10 +175,12 @@ bool cn_store_writer_open_lane(struct cn_store_writer **out,
     writer->base = cn_strdup(plan->path);
     writer->config = plan->config;
     writer->before = plan->before;
-    writer->next = plan->next;
-    writer->step = plan->step;
+    writer->first = plan->first;
+    writer->numbers = plan->numbers;
     writer->commit_len = options->commit_len ? options->commit_len : COMMIT_LEN;
     writer->seals_later = options->seals_later;
+    if (options->redaction)
+        writer->redactor = cn_redactor_new(options->redaction);
     writer->segment.files.text.fd = writer->segment.files.data.fd =
         writer->segment.files.rows.fd = -1;
     if (!open_current(writer, plan, err)) {
@@ -191,6 +225,8 @@ void cn_store_writer_abandon(struct cn_store_writer *writer)
     cn_spans_seen_done(&writer->seen);
     cn_spans_seen_done(&writer->older);
     cn_translation_done(&writer->translation);
+    cn_redactor_free(writer->redactor);
+    cn_words_done(&writer->decoded);
     free(writer->full);
     free(writer->base);
     free(writer);
@@ -213,10 +249,8 @@ bool cn_store_writer_is_due(const struct cn_store_writer *writer)
 
 bool cn_store_writer_rotate(struct cn_store_writer *writer, struct cn_error *err)
 {
-    uint32_t number = writer->segment.number, next;
+    uint32_t number = writer->segment.number;
 
-    if (!take_number(writer, &next, err))
-        return false;
     writer->is_broken = true;
     if (!cn_segment_writer_close(&writer->segment, err) ||
         (!writer->seals_later && !cn_segment_seal(writer->base, number, writer->io, err)))
@@ -225,8 +259,7 @@ bool cn_store_writer_rotate(struct cn_store_writer *writer, struct cn_error *err
         CN_PUSH(writer->full, writer->full_count, writer->full_capacity, number);
     }
     writer->config.created_ns = cn_clock_date_ns();
-    if (!cn_segment_writer_create(&writer->segment, writer->base, next, &writer->config,
-                                  writer->io, err))
+    if (!create_segment(writer, err))
         return false;
     cn_spans_seen_done(&writer->older);
     writer->older = writer->seen;
@@ -276,7 +309,9 @@ bool cn_store_writer_begin(struct cn_store_writer *writer, struct cn_words **wor
     if (!check(writer, err) || (!writer->cut && cn_store_writer_is_due(writer) &&
                                 !cn_store_writer_rotate(writer, err)))
         return false;
-    *words = &writer->segment.words;
+    *words = writer->redactor ? &writer->decoded : &writer->segment.words;
+    if (writer->decoded.arena_len > DECODED_LEN)
+        cn_words_rewind(&writer->decoded, 0);
     return true;
 }
 
@@ -373,17 +408,10 @@ static bool begins(const struct cn_trace *trace)
     return trace->part == 0 && (span == CN_NONE || trace->spans[span].parent_id == 0);
 }
 
-bool cn_store_writer_add(struct cn_store_writer *writer, const struct cn_trace *trace,
-                         struct cn_store_added *added, struct cn_error *err)
+static bool add_unless_known(struct cn_store_writer *writer, const struct cn_trace *trace,
+                             bool is_known, struct cn_store_added *added,
+                             struct cn_error *err)
 {
-    struct cn_words *words;
-
-    if (trace->node_count == 0)
-        return cn_fail(err, CN_ERR_FORMAT, "the trace has no calls");
-    if (!check(writer, err) || (trace->words != &writer->segment.words &&
-                                !cn_store_writer_begin(writer, &words, err)))
-        return false;
-    bool is_known = has_span(writer, trace, root_span_id(trace));
     if (!is_known && !add(writer, trace, err))
         return false;
     if (added) {
@@ -393,6 +421,44 @@ bool cn_store_writer_add(struct cn_store_writer *writer, const struct cn_trace *
         added->known += is_known;
     }
     return true;
+}
+
+static bool is_known_span(void *arg, const struct cn_trace *trace,
+                          const struct cn_trace_span *span)
+{
+    return has_span(arg, trace, span->id);
+}
+
+bool cn_store_writer_add(struct cn_store_writer *writer, const struct cn_trace *trace,
+                         struct cn_store_added *added, struct cn_error *err)
+{
+    struct cn_unknown_spans unknown;
+    struct cn_words *words;
+    bool ok = true;
+
+    if (trace->node_count == 0)
+        return cn_fail(err, CN_ERR_FORMAT, "the trace has no calls");
+    if (writer->redactor) {
+        uint64_t before = cn_redactor_count(writer->redactor);
+
+        trace = cn_redact(writer->redactor, trace);
+        if (added)
+            added->redacted += cn_redactor_count(writer->redactor) - before;
+    }
+    if (!check(writer, err) || (trace->words != &writer->segment.words &&
+                                !cn_store_writer_begin(writer, &words, err)))
+        return false;
+    bool is_known = has_span(writer, trace, root_span_id(trace));
+    if (!cn_unknown_spans_find(&unknown, trace, is_known_span, writer)) {
+        ok = add_unless_known(writer, trace, is_known, added, err);
+    } else {
+        while (ok && cn_unknown_spans_next(&unknown))
+            ok = add_unless_known(writer, &unknown.trace, false, added, err);
+        if (ok && added)
+            added->known += is_known;
+    }
+    cn_unknown_spans_done(&unknown);
+    return ok;
 }
 
 bool cn_store_writer_commit(struct cn_store_writer *writer, struct cn_error *err)
@@ -441,6 +507,11 @@ bool cn_store_writer_take_full(struct cn_store_writer *writer, uint32_t *number)
         return false;
     *number = writer->full[--writer->full_count];
     return true;
+}
+
+bool cn_store_writer_has_rows(const struct cn_store_writer *writer)
+{
+    return writer->segment.row_count > 0;
 }
 
 uint32_t cn_store_writer_segment(const struct cn_store_writer *writer)

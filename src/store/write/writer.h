@@ -6,7 +6,8 @@
  *     cn_store_writer_close(writer, err)      also commits
  *
  * A trace with words of another dictionary is translated. It is faster to build traces with the
- * words of cn_store_writer_begin().
+ * words of cn_store_writer_begin(). With rules for redaction (store/write/redact.h), these are not
+ * the words that are written.
  *
  * One process writes to a store at a time, with this writer or with several lanes
  * (store/write/lanes.h). Opening repairs what a crash left; committed traces are never lost.
@@ -18,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/run/lock.h"
 #include "store/segment/config.h"
 
 struct cn_spans_seen;
@@ -30,8 +32,9 @@ struct cn_store_added {
         traces; /* whose first span was added; what else they have may come at other times */
     uint64_t
         parts; /* of traces, without the span that called them: they join it in searches */
-    uint64_t records; /* calls of both */
-    uint64_t known;   /* traces and parts that the store already had */
+    uint64_t records;  /* calls of both */
+    uint64_t known;    /* traces and parts that the store already had */
+    uint64_t redacted; /* values that were dropped, hashed or masked */
 };
 
 struct cn_store_commit;
@@ -86,6 +89,9 @@ uint64_t cn_store_writer_waiting(const struct cn_store_writer *writer);
 /* True if the next trace will start a new segment, unless a commit is cut. */
 bool cn_store_writer_is_due(const struct cn_store_writer *writer);
 
+/* True if the current segment has traces. */
+bool cn_store_writer_has_rows(const struct cn_store_writer *writer);
+
 /* The number of the current segment. */
 uint32_t cn_store_writer_segment(const struct cn_store_writer *writer);
 
@@ -115,12 +121,28 @@ void cn_store_writer_abandon(struct cn_store_writer *writer);
 
 #define CN_LANE_NO_SEGMENT UINT32_MAX
 
+/* The numbers of new segments of a store. Each is higher than those before it: when `made_later` is
+ * 0, no segment with a number below `next` appears any more. */
+struct cn_segment_numbers {
+    struct cn_lock lock;
+    uint32_t next;
+    unsigned
+        made_later; /* numbers that were taken, and whose segments are not made yet */
+};
+
+/* Take a number; call cn_segment_numbers_made() when its segment is made, or cannot be. */
+CN_CHECK bool cn_segment_numbers_take(struct cn_segment_numbers *numbers,
+                                      const char *base, uint32_t *number,
+                                      struct cn_error *err);
+void cn_segment_numbers_made(struct cn_segment_numbers *numbers);
+
 struct cn_lane_plan {
     const char *path;              /* of the store */
     struct cn_store_config config; /* of its segments, with the name of the lane */
     uint32_t current;              /* segment to continue; or CN_LANE_NO_SEGMENT */
     uint32_t previous;             /* of the same lane; or CN_LANE_NO_SEGMENT */
-    uint32_t next, step;           /* numbers of new segments */
+    uint32_t first; /* number of its first new segment; or CN_LANE_NO_SEGMENT */
+    struct cn_segment_numbers *numbers; /* of those after it; borrowed */
     const struct cn_spans_seen
         *before; /* spans of all lanes, borrowed; NULL: no others */
 };

@@ -257,6 +257,21 @@ static bool draw_pattern(uint32_t *seed, unsigned depth, struct cn_text *out)
     return has_assertions;
 }
 
+/* The earliest match, and the longest of these. */
+static void check_place(struct cn_regex_finder *finder, regex_t *theirs,
+                        const struct cn_text *text)
+{
+    regmatch_t at;
+    size_t begin, end;
+    bool expected = regexec(theirs, cn_text_str(text), 1, &at, 0) == 0;
+    bool found = cn_regex_find(finder, cn_text_str(text), text->len, 0, &begin, &end);
+
+    if (found != expected ||
+        (found && (begin != (size_t)at.rm_so || end != (size_t)at.rm_eo)))
+        fail_msg("'%s': %d at %zu to %zu, expected %d at %ld to %ld", cn_text_str(text),
+                 found, begin, end, expected, (long)at.rm_so, (long)at.rm_eo);
+}
+
 static void agrees_with_the_c_library(void **state)
 {
     uint32_t seed = (uint32_t)cn_test_seed((uint64_t)time(NULL));
@@ -268,13 +283,14 @@ static void agrees_with_the_c_library(void **state)
     for (int i = 0; i < 4000; i++) {
         struct cn_error err = {0};
         struct cn_regex *ours;
+        struct cn_regex_finder *finder;
         regex_t theirs;
 
         cn_text_clear(&pattern);
         (void)draw_pattern(&seed, 2, &pattern);
-        assert_int_equal(
-            regcomp(&theirs, cn_text_str(&pattern), REG_EXTENDED | REG_NOSUB), 0);
-        if (!cn_regex_new(&ours, cn_text_str(&pattern), 0, &err))
+        assert_int_equal(regcomp(&theirs, cn_text_str(&pattern), REG_EXTENDED), 0);
+        if (!cn_regex_new(&ours, cn_text_str(&pattern), 0, &err) ||
+            !cn_regex_finder_new(&finder, cn_text_str(&pattern), 0, &err))
             fail_msg("/%s/: %s", cn_text_str(&pattern), err.text);
         for (int k = 0; k < 10; k++) {
             static const char *const letters[] = {"a", "a", "b", "_",       ".",
@@ -288,15 +304,39 @@ static void agrees_with_the_c_library(void **state)
             if (cn_regex_matches(ours, cn_text_str(&text), text.len) != expected)
                 fail_msg("/%s/ and '%s': expected %d", cn_text_str(&pattern),
                          cn_text_str(&text), expected);
+            check_place(finder, &theirs, &text);
             match_count += expected;
             count++;
         }
         cn_regex_free(ours);
+        cn_regex_finder_free(finder);
         regfree(&theirs);
     }
     assert_in_range(match_count, count / 10, count / 10 * 9);
     cn_text_done(&pattern);
     cn_text_done(&text);
+}
+
+static void finds_one_match_after_the_other(void **state)
+{
+    static const char text[] = "a 12, 345 and \xc3\xa4"
+                               "6";
+    static const size_t expected[][2] = {{2, 4}, {6, 9}, {16, 17}};
+    struct cn_regex_finder *finder;
+    struct cn_error err = {0};
+    size_t from = 0, begin, end;
+
+    (void)state;
+    assert_false(cn_regex_finder_new(&finder, "(", 0, &err));
+    assert_true(cn_regex_finder_new(&finder, "[0-9]+", 0, &err));
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(cn_regex_find(finder, text, sizeof(text) - 1, from, &begin, &end));
+        assert_int_equal(begin, expected[i][0]);
+        assert_int_equal(end, expected[i][1]);
+        from = end;
+    }
+    assert_false(cn_regex_find(finder, text, sizeof(text) - 1, from, &begin, &end));
+    cn_regex_finder_free(finder);
 }
 
 int main(void)
@@ -308,6 +348,7 @@ int main(void)
         cmocka_unit_test(failures_have_a_column),
         cmocka_unit_test(hostile_expressions_take_little),
         cmocka_unit_test(agrees_with_the_c_library),
+        cmocka_unit_test(finds_one_match_after_the_other),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

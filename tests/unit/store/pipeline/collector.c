@@ -74,10 +74,12 @@ struct answers {
     atomic_uint safe, refused, not_saved;
 };
 
-static void on_answer(void *arg, enum cn_collected how, const struct cn_error *err)
+static void on_answer(void *arg, enum cn_collected how, uint64_t rejected,
+                      const struct cn_error *err)
 {
     struct answers *answers = arg;
 
+    (void)rejected;
     (void)err;
     atomic_fetch_add(how == CN_COLLECTED       ? &answers->safe
                      : how == CN_COLLECTED_NOT ? &answers->refused

@@ -116,6 +116,15 @@ static void understands_ids_and_names(void **state)
     assert_true(term.is_negated);
     assert_string_equal((const char *)term.text.ptr, "it's \\");
     cn_query_free(query);
+    term = only_term(&query, "@\"a (b) = \\\"c\\\"\" ~ 'x y'");
+    assert_int_equal(term.field, CN_QUERY_ATTRIBUTE);
+    assert_string_equal(term.name, "a (b) = \"c\"");
+    assert_int_equal(term.op, CN_QUERY_MATCHES);
+    cn_query_free(query);
+    term = only_term(&query, "@'type' exists");
+    assert_int_equal(term.field, CN_QUERY_ATTRIBUTE);
+    assert_string_equal(term.name, "type");
+    cn_query_free(query);
     term = only_term(&query, "root.user exists");
     assert_int_equal(term.field, CN_QUERY_ROOT_ATTRIBUTE);
     assert_string_equal(term.name, "user");
@@ -139,6 +148,8 @@ static void points_at_the_column_of_a_mistake(void **state)
     (void)state;
     assert_fails("a and (b or", "query, column 12: missing condition");
     assert_fails("a and (b", "query, column 7: '(' without ')'");
+    assert_fails("@\"a b\" c",
+                 "query, column 8: missing operator after the name of an attribute");
     assert_fails("a)", "query, column 2: ')' without '('");
     assert_fails("user = ", "query, column 6: missing value");
     assert_fails("x duration > soon",

@@ -2,30 +2,29 @@
 
 #include <inttypes.h>
 
+#include "base/bytes/record.h"
 #include "formats/exchange/otlp_format.h"
-#include "formats/exchange/read/traces/span_links.h"
 #include "formats/exchange/read/traces/span_set.h"
 
-enum { ID_LEN = 8 };
+enum { SPAN_ID_LEN = 8, TRACE_ID_LEN = 16 };
 
-static uint64_t id_of(struct cn_bytes bytes, size_t at)
+/* 0 if the id has another length. */
+static uint64_t span_id_of(struct cn_bytes id)
 {
-    uint64_t id = 0;
-    struct cn_bytes half;
-
-    if (!cn_bytes_slice(bytes, at, ID_LEN, &half))
-        return 0;
-    for (size_t i = 0; i < ID_LEN; i++)
-        id = id << 8 | half.ptr[i];
-    return id;
+    return id.len == SPAN_ID_LEN ? cn_u64_be_get(id.ptr) : 0;
 }
 
-/* A value being read. Inside a list it is a scalar: a list in a list is dropped. */
+static void take_trace_id(struct cn_bytes id, uint64_t *high, uint64_t *low)
+{
+    *high = id.len == TRACE_ID_LEN ? cn_u64_be_get(id.ptr) : 0;
+    *low = id.len == TRACE_ID_LEN ? cn_u64_be_get(id.ptr + SPAN_ID_LEN) : 0;
+}
+
+/* A value being read, and how many lists and maps are around it. */
 struct otlp_value {
     struct cn_span_set *set;
     struct cn_trace_value value;
-    bool is_in_list;
-    size_t first; /* of a list: its first value in the set */
+    unsigned depth;
 };
 
 static bool take_value(void *arg, const struct cn_pb_reader *reader,
@@ -34,14 +33,60 @@ static bool take_value(void *arg, const struct cn_pb_reader *reader,
 static bool take_element(void *arg, const struct cn_pb_reader *reader,
                          struct cn_pb_field *field, struct cn_error *err)
 {
-    struct otlp_value *list = arg;
-    struct otlp_value element = {.set = list->set, .is_in_list = true};
+    const struct otlp_value *list = arg;
+    struct otlp_value element = {.set = list->set, .depth = list->depth + 1};
 
     if (field->number != cn_otlp_array_values)
         return true;
     if (!cn_pb_read_message(reader, field, take_value, &element, err))
         return false;
-    cn_span_set_list_add(list->set, list->first, element.value);
+    cn_span_set_list_add(list->set, element.value);
+    return true;
+}
+
+struct otlp_attribute {
+    struct otlp_value value;
+    struct cn_bytes key;
+};
+
+static bool take_attribute(void *arg, const struct cn_pb_reader *reader,
+                           struct cn_pb_field *field, struct cn_error *err)
+{
+    struct otlp_attribute *attribute = arg;
+
+    if (field->number == cn_otlp_key_value_key)
+        attribute->key = field->bytes;
+    return field->number != cn_otlp_key_value_value ||
+           cn_pb_read_message(reader, field, take_value, &attribute->value, err);
+}
+
+/* A key and a value of a map. */
+static bool take_pair(void *arg, const struct cn_pb_reader *reader,
+                      struct cn_pb_field *field, struct cn_error *err)
+{
+    const struct otlp_value *map = arg;
+    struct otlp_attribute pair = {.value = {.set = map->set, .depth = map->depth + 1}};
+
+    if (field->number != cn_otlp_array_values)
+        return true;
+    if (!cn_pb_read_message(reader, field, take_attribute, &pair, err))
+        return false;
+    cn_span_set_list_add(map->set, cn_span_set_text(map->set, pair.key));
+    cn_span_set_list_add(map->set, pair.value.value);
+    return true;
+}
+
+static bool take_list(struct otlp_value *v, const struct cn_pb_reader *reader,
+                      struct cn_pb_field *field, bool is_map, struct cn_error *err)
+{
+    size_t first = cn_span_set_list_begin(v->set);
+
+    if (v->depth == CN_OTLP_VALUE_DEPTH_MAX)
+        return cn_fail(err, CN_ERR_LIMIT, "values nest more than %d deep",
+                       CN_OTLP_VALUE_DEPTH_MAX);
+    if (!cn_pb_read_message(reader, field, is_map ? take_pair : take_element, v, err))
+        return false;
+    v->value = cn_span_set_list_end(v->set, first, is_map);
     return true;
 }
 
@@ -52,8 +97,10 @@ static bool take_value(void *arg, const struct cn_pb_reader *reader,
 
     switch (field->number) {
     case cn_otlp_value_string_value:
-    case cn_otlp_value_bytes_value:
         v->value = cn_span_set_text(v->set, field->bytes);
+        return true;
+    case cn_otlp_value_bytes_value:
+        v->value = cn_span_set_bytes(v->set, field->bytes);
         return true;
     case cn_otlp_value_bool_value:
         v->value =
@@ -68,37 +115,12 @@ static bool take_value(void *arg, const struct cn_pb_reader *reader,
                                            .real = cn_pb_as_f64(field->value)};
         return true;
     case cn_otlp_value_array_value:
-        if (v->is_in_list) {
-            v->set->losses.maps++;
-            return true;
-        }
-        v->first = v->set->value_count;
-        if (!cn_pb_read_message(reader, field, take_element, v, err))
-            return false;
-        v->value = cn_span_set_list(v->set, v->first);
-        return true;
     case cn_otlp_value_kvlist_value:
-        v->set->losses.maps++;
-        return true;
+        return take_list(v, reader, field, field->number == cn_otlp_value_kvlist_value,
+                         err);
     default:
         return true;
     }
-}
-
-struct otlp_attribute {
-    struct otlp_value value;
-    uint32_t key;
-};
-
-static bool take_attribute(void *arg, const struct cn_pb_reader *reader,
-                           struct cn_pb_field *field, struct cn_error *err)
-{
-    struct otlp_attribute *attribute = arg;
-
-    if (field->number == cn_otlp_key_value_key)
-        attribute->key = cn_span_set_keyword(attribute->value.set, field->bytes);
-    return field->number != cn_otlp_key_value_value ||
-           cn_pb_read_message(reader, field, take_value, &attribute->value, err);
 }
 
 static bool read_attribute(struct cn_span_set *set, const struct cn_pb_reader *outer,
@@ -108,7 +130,8 @@ static bool read_attribute(struct cn_span_set *set, const struct cn_pb_reader *o
 
     if (!cn_pb_read_message(outer, field, take_attribute, &attribute, err))
         return false;
-    cn_span_set_attribute(set, attribute.key, attribute.value.value);
+    cn_span_set_attribute(set, cn_span_set_key(set, attribute.key),
+                          attribute.value.value);
     return true;
 }
 
@@ -116,31 +139,49 @@ static bool take_event(void *arg, const struct cn_pb_reader *reader,
                        struct cn_pb_field *field, struct cn_error *err)
 {
     struct cn_span_set *set = arg;
+    struct cn_trace_event *event = cn_span_set_event(set);
 
-    if (field->number == cn_otlp_event_name)
-        set->event_name = cn_words_add(&set->words, CN_WORD_TEXT, field->bytes);
-    return field->number != cn_otlp_event_attributes ||
-           read_attribute(set, reader, field, err);
+    switch (field->number) {
+    case cn_otlp_event_time_unix_nano:
+        event->time_ns = field->value;
+        return true;
+    case cn_otlp_event_name:
+        event->name = cn_span_set_word(set, field->bytes);
+        return true;
+    case cn_otlp_event_attributes:
+        return read_attribute(set, reader, field, err);
+    case cn_otlp_event_dropped_attributes_count:
+        event->dropped_attributes = (uint32_t)field->value;
+        return true;
+    default:
+        return true;
+    }
 }
 
 static bool take_link(void *arg, const struct cn_pb_reader *reader,
                       struct cn_pb_field *field, struct cn_error *err)
 {
     struct cn_span_set *set = arg;
+    struct cn_trace_link *link = cn_span_set_link(set);
 
     switch (field->number) {
     case cn_otlp_link_trace_id:
-        set->link.trace_high = id_of(field->bytes, 0);
-        set->link.trace_low = id_of(field->bytes, ID_LEN);
+        take_trace_id(field->bytes, &link->trace_high, &link->trace_low);
         return true;
     case cn_otlp_link_span_id:
-        set->link.id = id_of(field->bytes, 0);
+        link->span_id = span_id_of(field->bytes);
         return true;
     case cn_otlp_link_trace_state:
-        cn_span_set_link_state(set, field->bytes);
+        link->trace_state = cn_span_set_word(set, field->bytes);
         return true;
     case cn_otlp_link_attributes:
         return read_attribute(set, reader, field, err);
+    case cn_otlp_link_dropped_attributes_count:
+        link->dropped_attributes = (uint32_t)field->value;
+        return true;
+    case cn_otlp_link_flags:
+        link->flags = (uint32_t)field->value;
+        return true;
     default:
         return true;
     }
@@ -150,54 +191,30 @@ static bool take_status(void *arg, const struct cn_pb_reader *reader,
                         struct cn_pb_field *field, struct cn_error *err)
 {
     struct cn_span_set *set = arg;
+    struct cn_set_span *span = cn_span_set_current(set);
 
     (void)reader, (void)err;
     if (field->number == cn_otlp_status_code)
-        cn_span_set_current(set)->is_error = field->value == CN_OTLP_STATUS_ERROR;
+        cn_span_set_status(set, field->value);
     else if (field->number == cn_otlp_status_message)
-        cn_span_set_status_message(set, field->bytes);
+        span->span.status_message = cn_span_set_word(set, field->bytes);
     return true;
 }
 
-static bool take_span(void *arg, const struct cn_pb_reader *reader,
-                      struct cn_pb_field *field, struct cn_error *err)
+static bool take_inner(struct cn_span_set *set, const struct cn_pb_reader *reader,
+                       struct cn_pb_field *field, struct cn_error *err)
 {
-    struct cn_span_set *set = arg;
-    struct cn_set_span *span = cn_span_set_current(set);
-
     switch (field->number) {
-    case cn_otlp_span_trace_id:
-        span->trace_high = id_of(field->bytes, 0);
-        span->trace_low = id_of(field->bytes, ID_LEN);
-        return true;
-    case cn_otlp_span_span_id:
-        span->id = id_of(field->bytes, 0);
-        return true;
-    case cn_otlp_span_parent_span_id:
-        span->parent_id = id_of(field->bytes, 0);
-        return true;
-    case cn_otlp_span_name:
-        span->name = cn_words_add(&set->words, CN_WORD_METHOD_NAME, field->bytes);
-        return true;
-    case cn_otlp_span_kind:
-        span->type = cn_span_set_kind(set, field->value);
-        return true;
-    case cn_otlp_span_start_time_unix_nano:
-        span->time_ns = field->value;
-        return true;
-    case cn_otlp_span_end_time_unix_nano:
-        span->end_ns = field->value;
-        return true;
     case cn_otlp_span_attributes:
         return read_attribute(set, reader, field, err);
     case cn_otlp_span_events:
-        cn_span_set_event_begin(set);
+        (void)cn_span_set_event_begin(set);
         if (!cn_pb_read_message(reader, field, take_event, set, err))
             return false;
         cn_span_set_event_end(set);
         return true;
     case cn_otlp_span_links:
-        cn_span_set_link_begin(set);
+        (void)cn_span_set_link_begin(set);
         if (!cn_pb_read_message(reader, field, take_link, set, err))
             return false;
         cn_span_set_link_end(set);
@@ -209,52 +226,160 @@ static bool take_span(void *arg, const struct cn_pb_reader *reader,
     }
 }
 
+static bool take_span(void *arg, const struct cn_pb_reader *reader,
+                      struct cn_pb_field *field, struct cn_error *err)
+{
+    struct cn_span_set *set = arg;
+    struct cn_set_span *read = cn_span_set_current(set);
+    struct cn_trace_span *span = &read->span;
+
+    switch (field->number) {
+    case cn_otlp_span_trace_id:
+        take_trace_id(field->bytes, &read->trace_high, &read->trace_low);
+        return true;
+    case cn_otlp_span_span_id:
+        span->id = span_id_of(field->bytes);
+        return true;
+    case cn_otlp_span_trace_state:
+        span->trace_state = cn_span_set_word(set, field->bytes);
+        return true;
+    case cn_otlp_span_parent_span_id:
+        span->parent_id = span_id_of(field->bytes);
+        return true;
+    case cn_otlp_span_name:
+        read->name = cn_words_add(&set->words, CN_WORD_METHOD_NAME, field->bytes);
+        return true;
+    case cn_otlp_span_kind:
+        cn_span_set_kind(set, field->value);
+        return true;
+    case cn_otlp_span_start_time_unix_nano:
+        span->time_ns = field->value;
+        return true;
+    case cn_otlp_span_end_time_unix_nano:
+        span->end_ns = field->value;
+        return true;
+    case cn_otlp_span_flags:
+        span->flags = (uint32_t)field->value;
+        return true;
+    case cn_otlp_span_dropped_attributes_count:
+        span->dropped_attributes = (uint32_t)field->value;
+        return true;
+    case cn_otlp_span_dropped_events_count:
+        span->dropped_events = (uint32_t)field->value;
+        return true;
+    case cn_otlp_span_dropped_links_count:
+        span->dropped_links = (uint32_t)field->value;
+        return true;
+    default:
+        return take_inner(set, reader, field, err);
+    }
+}
+
+/* A resource or scope being read, and what is around it. */
+struct otlp_shared {
+    struct cn_span_set *set;
+    struct cn_trace_shared shared;
+};
+
 static bool take_scope(void *arg, const struct cn_pb_reader *reader,
                        struct cn_pb_field *field, struct cn_error *err)
 {
-    struct cn_span_set *set = arg;
+    struct otlp_shared *scope = arg;
 
-    if (field->number != cn_otlp_scope_spans_spans)
+    switch (field->number) {
+    case cn_otlp_scope_name:
+        scope->shared.name = cn_span_set_word(scope->set, field->bytes);
         return true;
-    cn_span_set_begin(set);
-    return (cn_pb_read_message(reader, field, take_span, set, err) &&
-            cn_span_set_end(set, err)) ||
-           cn_fail_in(err, "span at %" PRIu64, field->off);
+    case cn_otlp_scope_version:
+        scope->shared.version = cn_span_set_word(scope->set, field->bytes);
+        return true;
+    case cn_otlp_scope_attributes:
+        return read_attribute(scope->set, reader, field, err);
+    case cn_otlp_scope_dropped_attributes_count:
+        scope->shared.dropped_attributes = (uint32_t)field->value;
+        return true;
+    default:
+        return true;
+    }
 }
 
 static bool take_resource(void *arg, const struct cn_pb_reader *reader,
                           struct cn_pb_field *field, struct cn_error *err)
 {
-    return field->number != cn_otlp_resource_attributes ||
-           read_attribute(arg, reader, field, err);
+    struct otlp_shared *resource = arg;
+
+    if (field->number == cn_otlp_resource_attributes)
+        return read_attribute(resource->set, reader, field, err);
+    if (field->number == cn_otlp_resource_dropped_attributes_count)
+        resource->shared.dropped_attributes = (uint32_t)field->value;
+    return true;
+}
+
+static bool read_shared(struct otlp_shared *to, const struct cn_pb_reader *reader,
+                        struct cn_pb_field *field, cn_pb_field_fn take,
+                        struct cn_error *err)
+{
+    cn_span_set_shared_begin(to->set);
+    if (!cn_pb_read_message(reader, field, take, to, err))
+        return false;
+    to->shared.attributes = cn_span_set_shared_end(to->set);
+    return true;
+}
+
+static bool take_scope_spans(void *arg, const struct cn_pb_reader *reader,
+                             struct cn_pb_field *field, struct cn_error *err)
+{
+    struct otlp_shared *scope = arg;
+
+    if (field->number == cn_otlp_scope_spans_scope)
+        return read_shared(scope, reader, field, take_scope, err);
+    if (field->number == cn_otlp_scope_spans_schema_url)
+        scope->shared.schema_url = cn_span_set_word(scope->set, field->bytes);
+    if (field->number != cn_otlp_scope_spans_spans)
+        return true;
+    cn_span_set_begin_otlp(scope->set);
+    return (cn_pb_read_message(reader, field, take_span, scope->set, err) &&
+            cn_span_set_end(scope->set, err)) ||
+           cn_fail_in(err, "span at %" PRIu64, field->off);
+}
+
+static bool read_scope_spans(struct cn_span_set *set, const struct cn_pb_reader *reader,
+                             struct cn_pb_field *field, struct cn_error *err)
+{
+    struct otlp_shared scope = {.set = set, .shared.attributes = CN_TRACE_EMPTY_LIST};
+    size_t first_span = set->count;
+
+    if (!cn_pb_read_message(reader, field, take_scope_spans, &scope, err))
+        return false;
+    cn_span_set_share_scope(set, first_span, &scope.shared);
+    return true;
 }
 
 static bool take_resource_spans(void *arg, const struct cn_pb_reader *reader,
                                 struct cn_pb_field *field, struct cn_error *err)
 {
-    struct cn_span_set *set = arg;
+    struct otlp_shared *resource = arg;
 
     if (field->number == cn_otlp_resource_spans_scope_spans)
-        return cn_pb_read_message(reader, field, take_scope, set, err);
-    if (field->number != cn_otlp_resource_spans_resource)
-        return true;
-    cn_span_set_resource_begin(set);
-    bool ok = cn_pb_read_message(reader, field, take_resource, set, err);
-    cn_span_set_resource_end(set);
-    return ok;
+        return read_scope_spans(resource->set, reader, field, err);
+    if (field->number == cn_otlp_resource_spans_resource)
+        return read_shared(resource, reader, field, take_resource, err);
+    if (field->number == cn_otlp_resource_spans_schema_url)
+        resource->shared.schema_url = cn_span_set_word(resource->set, field->bytes);
+    return true;
 }
 
 static bool take_traces(void *arg, const struct cn_pb_reader *reader,
                         struct cn_pb_field *field, struct cn_error *err)
 {
-    struct cn_span_set *set = arg;
-    size_t first_span = set->count;
+    struct otlp_shared resource = {.set = arg, .shared.attributes = CN_TRACE_EMPTY_LIST};
+    size_t first_span = resource.set->count;
 
     if (field->number != cn_otlp_traces_resource_spans)
         return true;
-    if (!cn_pb_read_message(reader, field, take_resource_spans, set, err))
+    if (!cn_pb_read_message(reader, field, take_resource_spans, &resource, err))
         return cn_fail_in(err, "resource at %" PRIu64, field->off);
-    cn_span_set_share_resource(set, first_span);
+    cn_span_set_share_resource(resource.set, first_span, &resource.shared);
     return true;
 }
 

@@ -4,6 +4,7 @@
 #include "base/files/file.h"
 #include "formats/exchange/read/traces/span_set.h"
 #include "model/calls/recording.h"
+#include "model/traces/span.h"
 
 static bool probe(const char *path, enum cn_span_system system)
 {
@@ -32,14 +33,6 @@ bool cn_otlp_json_probe(const char *path)
     return probe(path, CN_SPANS_OTLP_JSON);
 }
 
-static void tell_losses(const struct cn_span_set *set,
-                        const struct cn_trace_visitor *visitor)
-{
-    visitor->lose(visitor->arg, "maps among attributes", set->losses.maps);
-    visitor->lose(visitor->arg, "attributes of events", set->losses.event_attributes);
-    visitor->lose(visitor->arg, "times of events", set->losses.event_times);
-}
-
 static bool walk(struct cn_bytes body, const struct cn_trace_visitor *visitor,
                  struct cn_error *err)
 {
@@ -48,10 +41,10 @@ static bool walk(struct cn_bytes body, const struct cn_trace_visitor *visitor,
     enum cn_step step = CN_FAIL;
     bool ok = cn_span_set_read(&set, body, err);
 
-    while (ok && (step = cn_span_set_next(&set, &trace, err)) == CN_ITEM)
+    while (ok && (step = cn_span_set_next(&set, &trace, err)) == CN_ITEM) {
+        cn_trace_complete(&trace);
         ok = visitor->visit(visitor->arg, &trace, trace.spans[0].time_ns, err);
-    if (visitor->lose)
-        tell_losses(&set, visitor);
+    }
     cn_trace_done(&trace);
     cn_span_set_done(&set);
     return ok && step == CN_END;

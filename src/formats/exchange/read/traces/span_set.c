@@ -8,37 +8,68 @@
 #include "base/files/unpack.h"
 #include "base/map.h"
 #include "base/text.h"
-#include "formats/exchange/read/traces/span_links.h"
 #include "formats/exchange/read/traces/spans.h"
 #include "formats/exchange/read/traces/stack_text.h"
 
-enum { UNPACKED_MAX = 256 << 20, SPAN_MAX = 1 << 24, LIST_MAX = 1 << 16 };
+enum { UNPACKED_MAX = 256 << 20, SPAN_MAX = 1 << 24 };
+
+/* Longer times are cut in the tree of calls, so that sums of two fit: 73 years. */
+static const uint64_t time_max_ns = INT64_MAX / 4;
+
+static uint64_t cut_time(uint64_t ns)
+{
+    return ns < time_max_ns ? ns : time_max_ns;
+}
 
 void cn_span_set_begin(struct cn_span_set *set)
 {
     CN_PUSH(set->spans, set->count, set->capacity,
-            (struct cn_set_span){.first_attribute = (uint32_t)set->attribute_count,
-                                 .parent = CN_NONE});
+            (struct cn_set_span){.span.is_whole = true, .parent = CN_NONE});
+    set->list = (struct cn_trace_list)CN_TRACE_EMPTY_LIST;
+    set->next_key = 0;
+}
+
+void cn_span_set_begin_otlp(struct cn_span_set *set)
+{
+    cn_span_set_begin(set);
+    cn_span_set_current(set)->has_end = true;
+    cn_span_set_current(set)->span.has_no_kind = true;
+}
+
+static void end_times(struct cn_set_span *set_span)
+{
+    struct cn_trace_span *span = &set_span->span;
+
+    if (set_span->has_end)
+        set_span->duration_ns =
+            span->end_ns > span->time_ns ? cut_time(span->end_ns - span->time_ns) : 0;
+    set_span->duration_ns = cut_time(set_span->duration_ns);
+    span->has_end =
+        set_span->has_end && span->end_ns - span->time_ns != set_span->duration_ns;
+    if (!span->has_end)
+        span->end_ns = 0;
 }
 
 bool cn_span_set_end(struct cn_span_set *set, struct cn_error *err)
 {
     struct cn_set_span *span = cn_span_set_current(set);
 
-    if (span->end_ns > span->time_ns)
-        span->duration_ns = span->end_ns - span->time_ns;
-    cn_span_set_add_links(set);
-    return (span->id != 0 && (span->trace_high | span->trace_low) != 0) ||
-           cn_fail(err, CN_ERR_FORMAT, "the span has no trace id or no span id");
+    span->attributes = set->list;
+    if (span->span.id != 0 && (span->trace_high | span->trace_low) != 0) {
+        end_times(span);
+        return true;
+    }
+    if (!set->skips_bad)
+        return cn_fail(err, CN_ERR_FORMAT, "the span has no trace id or no span id");
+    set->bad_count++;
+    set->count--;
+    return true;
 }
 
 void cn_span_set_attribute(struct cn_span_set *set, uint32_t key,
                            struct cn_trace_value value)
 {
-    CN_PUSH(set->attributes, set->attribute_count, set->attribute_capacity,
-            (struct cn_set_attribute){key, value});
-    if (!set->is_loose)
-        cn_span_set_current(set)->attribute_count++;
+    cn_trace_list_add(&set->pool, &set->list, key, value);
 }
 
 static uint32_t keyword(struct cn_span_set *set, const char *text)
@@ -71,39 +102,58 @@ static uint32_t copy_word(struct cn_span_set *set, enum cn_word_kind kind, uint3
     return number;
 }
 
-/* The text of an attribute, from `first` on; 0 if there is none. */
-static uint32_t find_attribute(const struct cn_span_set *set, size_t first,
-                               const char *key)
+/* The text of an attribute; 0 if there is none. */
+static uint32_t find_text(const struct cn_span_set *set, struct cn_trace_list list,
+                          const char *key)
 {
-    struct cn_bytes bytes = {(const uint8_t *)key, strlen(key)};
-    uint32_t word = cn_words_find(&set->words, CN_WORD_KEYWORD, bytes);
+    uint32_t word = cn_words_find(&set->words, CN_WORD_KEYWORD, cn_bytes_of(key));
 
-    for (size_t i = first; word && i < set->attribute_count; i++)
-        if (set->attributes[i].key == word &&
-            set->attributes[i].value.kind == CN_VALUE_WORD)
-            return set->attributes[i].value.word;
+    for (uint32_t i = word ? list.first : CN_NONE; i != CN_NONE;
+         i = set->pool.attributes[i].next) {
+        const struct cn_trace_attribute *one = &set->pool.attributes[i];
+
+        if (one->key == word && one->value.kind == CN_VALUE_WORD &&
+            cn_word_kind(&set->words, one->value.word) == CN_WORD_TEXT)
+            return one->value.word;
+    }
     return 0;
 }
 
-void cn_span_set_event_begin(struct cn_span_set *set)
+/* Attributes that are added now belong to an event or link of the span. */
+static void begin_inner(struct cn_span_set *set)
 {
-    set->is_loose = true;
-    set->first_loose = set->attribute_count;
-    set->event_name = 0;
+    set->outer = set->list;
+    set->list = (struct cn_trace_list)CN_TRACE_EMPTY_LIST;
+}
+
+static struct cn_trace_list end_inner(struct cn_span_set *set)
+{
+    struct cn_trace_list inner = set->list;
+
+    set->list = set->outer;
+    return inner;
+}
+
+struct cn_trace_event *cn_span_set_event_begin(struct cn_span_set *set)
+{
+    struct cn_trace_span *span = &cn_span_set_current(set)->span;
+
+    if (span->event_count++ == 0)
+        span->first_event = set->pool.event_count;
+    CN_PUSH(set->pool.events, set->pool.event_count, set->pool.event_capacity,
+            (struct cn_trace_event){.attributes = CN_TRACE_EMPTY_LIST});
+    begin_inner(set);
+    return cn_span_set_event(set);
 }
 
 void cn_span_set_event_end(struct cn_span_set *set)
 {
-    size_t first = set->first_loose;
-    uint32_t type = find_attribute(set, first, "exception.type");
-    uint32_t message = find_attribute(set, first, "exception.message");
-    uint32_t stack = find_attribute(set, first, "exception.stacktrace");
+    struct cn_trace_list list = end_inner(set);
+    uint32_t type = find_text(set, list, "exception.type");
+    uint32_t message = find_text(set, list, "exception.message");
+    uint32_t stack = find_text(set, list, "exception.stacktrace");
 
-    set->is_loose = false;
-    set->losses.event_times++;
-    set->losses.event_attributes +=
-        set->attribute_count - first - (type != 0) - (message != 0) - (stack != 0);
-    set->attribute_count = first;
+    cn_span_set_event(set)->attributes = list;
     if (type || message || stack) {
         struct cn_text text = text_of(set, stack);
         uint32_t class = type ? copy_word(set, CN_WORD_CLASS, type) : 0;
@@ -111,69 +161,87 @@ void cn_span_set_event_end(struct cn_span_set *set)
         cn_span_set_current(set)->exception =
             cn_stack_text_add(&set->words, class, message, bytes_of(&text));
         cn_text_done(&text);
-        return;
     }
-    cn_span_set_attribute(
-        set, keyword(set, "event"),
-        (struct cn_trace_value){.kind = CN_VALUE_WORD, .word = set->event_name});
 }
 
-void cn_span_set_resource_begin(struct cn_span_set *set)
+struct cn_trace_link *cn_span_set_link_begin(struct cn_span_set *set)
 {
-    set->is_loose = true;
-    set->first_of_resource = set->attribute_count;
+    struct cn_trace_span *span = &cn_span_set_current(set)->span;
+
+    if (span->link_count++ == 0)
+        span->first_link = set->pool.link_count;
+    CN_PUSH(set->pool.links, set->pool.link_count, set->pool.link_capacity,
+            (struct cn_trace_link){.attributes = CN_TRACE_EMPTY_LIST});
+    begin_inner(set);
+    return cn_span_set_link(set);
 }
 
-void cn_span_set_resource_end(struct cn_span_set *set)
+void cn_span_set_link_end(struct cn_span_set *set)
 {
-    set->is_loose = false;
-    set->resource_count = set->attribute_count - set->first_of_resource;
+    cn_span_set_link(set)->attributes = end_inner(set);
 }
 
-void cn_span_set_share_resource(struct cn_span_set *set, size_t first_span)
+void cn_span_set_shared_begin(struct cn_span_set *set)
 {
-    uint32_t key = keyword(set, "service.name"), service = 0;
+    set->list = (struct cn_trace_list)CN_TRACE_EMPTY_LIST;
+}
 
-    for (size_t i = 0; i < set->resource_count; i++) {
-        const struct cn_set_attribute *attribute =
-            &set->attributes[set->first_of_resource + i];
+struct cn_trace_list cn_span_set_shared_end(struct cn_span_set *set)
+{
+    return set->list;
+}
 
-        if (attribute->key == key && attribute->value.kind == CN_VALUE_WORD)
-            service = copy_word(set, CN_WORD_KEYWORD, attribute->value.word);
-    }
+void cn_span_set_share_resource(struct cn_span_set *set, size_t first_span,
+                                const struct cn_trace_shared *resource)
+{
+    uint32_t name = find_text(set, resource->attributes, "service.name");
+    uint32_t service = name ? copy_word(set, CN_WORD_KEYWORD, name) : 0;
+    uint32_t word = cn_trace_resource_add(&set->words, &set->pool, resource);
+
     for (size_t i = first_span; i < set->count; i++) {
-        set->spans[i].service = service;
-        set->spans[i].first_of_resource = (uint32_t)set->first_of_resource;
-        set->spans[i].resource_count = (uint32_t)set->resource_count;
+        set->spans[i].span.service = service;
+        set->spans[i].span.resource = word;
     }
-    set->first_of_resource = set->resource_count = 0;
 }
 
-void cn_span_set_status_message(struct cn_span_set *set, struct cn_bytes text)
+void cn_span_set_share_scope(struct cn_span_set *set, size_t first_span,
+                             const struct cn_trace_shared *scope)
 {
-    if (text.len > 0)
-        cn_span_set_attribute(set, keyword(set, "status.message"),
-                              cn_span_set_text(set, text));
+    uint32_t word = cn_trace_scope_add(&set->words, &set->pool, scope);
+
+    for (size_t i = first_span; i < set->count; i++)
+        set->spans[i].span.scope = word;
 }
 
-void cn_span_set_list_add(struct cn_span_set *set, size_t first,
-                          struct cn_trace_value value)
+size_t cn_span_set_list_begin(const struct cn_span_set *set)
 {
-    if (set->value_count - first == LIST_MAX)
-        return;
-    CN_PUSH(set->values, set->value_count, set->value_capacity, value);
+    return set->element_count;
 }
 
-struct cn_trace_value cn_span_set_list(const struct cn_span_set *set, size_t first)
+void cn_span_set_list_add(struct cn_span_set *set, struct cn_trace_value value)
 {
-    return (struct cn_trace_value){
-        .kind = CN_VALUE_LIST,
-        .list = {(uint32_t)first, (uint32_t)(set->value_count - first)}};
+    CN_PUSH(set->elements, set->element_count, set->element_capacity, value);
 }
 
-uint32_t cn_span_set_kind(struct cn_span_set *set, uint64_t kind)
+struct cn_trace_value cn_span_set_list_end(struct cn_span_set *set, size_t first,
+                                           bool is_map)
 {
-    return kind > 0 && kind < CN_SPAN_KIND_COUNT ? keyword(set, cn_span_kinds[kind]) : 0;
+    uint32_t count = (uint32_t)(set->element_count - first);
+    struct cn_trace_value value = {.kind = is_map ? CN_VALUE_MAP : CN_VALUE_LIST};
+
+    value.list.count = is_map ? count / 2 : count;
+    value.list.first =
+        cn_trace_add_values(&set->pool, count > 0 ? set->elements + first : NULL, count);
+    set->element_count = first;
+    return value;
+}
+
+void cn_span_set_kind(struct cn_span_set *set, uint64_t kind)
+{
+    struct cn_trace_span *span = &cn_span_set_current(set)->span;
+
+    span->has_no_kind = kind == 0 || kind >= CN_SPAN_KIND_COUNT;
+    span->type = span->has_no_kind ? 0 : keyword(set, cn_span_kinds[kind]);
 }
 
 uint32_t cn_span_set_keyword(struct cn_span_set *set, struct cn_bytes text)
@@ -181,32 +249,33 @@ uint32_t cn_span_set_keyword(struct cn_span_set *set, struct cn_bytes text)
     return cn_words_add(&set->words, CN_WORD_KEYWORD, text);
 }
 
+uint32_t cn_span_set_key(struct cn_span_set *set, struct cn_bytes text)
+{
+    uint32_t *guess = &set->keys[set->next_key];
+    struct cn_bytes known = cn_word_bytes(&set->words, *guess);
+
+    set->next_key = (set->next_key + 1) % CN_SPAN_KEYS_GUESSED;
+    if (*guess == 0 || known.len != text.len || text.len == 0 ||
+        memcmp(known.ptr, text.ptr, text.len) != 0)
+        *guess = cn_span_set_keyword(set, text);
+    return *guess;
+}
+
+uint32_t cn_span_set_word(struct cn_span_set *set, struct cn_bytes text)
+{
+    return cn_words_add(&set->words, CN_WORD_TEXT, text);
+}
+
 struct cn_trace_value cn_span_set_text(struct cn_span_set *set, struct cn_bytes text)
 {
     return (struct cn_trace_value){.kind = CN_VALUE_WORD,
-                                   .word = cn_words_add(&set->words, CN_WORD_TEXT, text)};
+                                   .word = cn_span_set_word(set, text)};
 }
 
-bool cn_span_id_parse(struct cn_bytes text, uint64_t *high, uint64_t *low)
+struct cn_trace_value cn_span_set_bytes(struct cn_span_set *set, struct cn_bytes bytes)
 {
-    uint64_t halves[2] = {0};
-
-    if (text.len == 0 || text.len > 32)
-        return false;
-    for (size_t i = 0; i < text.len; i++) {
-        uint8_t c = text.ptr[i] | 0x20;
-        uint64_t digit = c >= '0' && c <= '9'   ? (uint64_t)(c - '0')
-                         : c >= 'a' && c <= 'f' ? (uint64_t)(c - 'a' + 10)
-                                                : 16;
-
-        if (digit == 16)
-            return false;
-        halves[0] = halves[0] << 4 | halves[1] >> 60;
-        halves[1] = halves[1] << 4 | digit;
-    }
-    *high = halves[0];
-    *low = halves[1];
-    return true;
+    return (struct cn_trace_value){
+        .kind = CN_VALUE_WORD, .word = cn_words_add(&set->words, CN_WORD_BYTES, bytes)};
 }
 
 static uint64_t key_of(const struct cn_set_span *span, uint64_t id, bool is_shared)
@@ -222,19 +291,22 @@ static void find_parents(struct cn_span_set *set)
 {
     struct cn_map at = {0};
 
+    /* A span that a body has twice counts once. */
     for (uint32_t i = 0; i < set->count; i++)
-        *cn_map_at(&at, key_of(&set->spans[i], set->spans[i].id, set->spans[i].is_shared),
-                   i) = i;
+        set->spans[i].is_used = *cn_map_at(&at,
+                                           key_of(&set->spans[i], set->spans[i].span.id,
+                                                  set->spans[i].is_shared),
+                                           i) != i;
     for (uint32_t i = 0; i < set->count; i++) {
         struct cn_set_span *span = &set->spans[i];
+        uint64_t id = span->span.id, parent_id = span->span.parent_id;
 
         if (span->is_shared)
-            span->parent = cn_map_find(&at, key_of(span, span->id, false), CN_NONE);
-        if (span->parent == CN_NONE && span->parent_id != 0)
-            span->parent = cn_map_find(&at, key_of(span, span->parent_id, true), CN_NONE);
-        if (span->parent == CN_NONE && span->parent_id != 0)
-            span->parent =
-                cn_map_find(&at, key_of(span, span->parent_id, false), CN_NONE);
+            span->parent = cn_map_find(&at, key_of(span, id, false), CN_NONE);
+        if (span->parent == CN_NONE && parent_id != 0)
+            span->parent = cn_map_find(&at, key_of(span, parent_id, true), CN_NONE);
+        if (span->parent == CN_NONE && parent_id != 0)
+            span->parent = cn_map_find(&at, key_of(span, parent_id, false), CN_NONE);
         if (span->parent == i)
             span->parent = CN_NONE;
     }
@@ -249,8 +321,8 @@ static int by_parent(const void *a, const void *b, void *arg)
 
     if (x->parent != y->parent)
         return x->parent < y->parent ? -1 : 1;
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
+    if (x->span.time_ns != y->span.time_ns)
+        return x->span.time_ns < y->span.time_ns ? -1 : 1;
     return i < k ? -1 : i > k;
 }
 
@@ -347,8 +419,7 @@ bool cn_span_set_read(struct cn_span_set *set, struct cn_bytes body, struct cn_e
     return true;
 }
 
-/* A value of the set as one of the trace. Recursion ends: links are the deepest values that are
- * built, lists of maps of lists. */
+/* A value of the set as one of the trace. Readers limit the depth. */
 static struct cn_trace_value copy_value(const struct cn_span_set *set,
                                         struct cn_trace *trace,
                                         struct cn_trace_value value)
@@ -361,18 +432,51 @@ static struct cn_trace_value copy_value(const struct cn_span_set *set,
         return value;
     struct cn_trace_value *items = cn_alloc(count, sizeof(*items));
     for (uint32_t i = 0; i < count; i++)
-        items[i] = copy_value(set, trace, set->values[value.list.first + i]);
+        items[i] = copy_value(set, trace, set->pool.values[value.list.first + i]);
     value.list.first = cn_trace_add_values(trace, items, count);
     free(items);
     return value;
 }
 
-static void add_attributes(const struct cn_span_set *set, struct cn_trace *trace,
-                           uint32_t first, uint32_t count)
+static struct cn_trace_list copy_list(const struct cn_span_set *set,
+                                      struct cn_trace *trace, struct cn_trace_list from)
 {
-    for (uint32_t i = first; i < first + count; i++)
-        cn_trace_add_attribute(trace, set->attributes[i].key,
-                               copy_value(set, trace, set->attributes[i].value));
+    struct cn_trace_list to = CN_TRACE_EMPTY_LIST;
+
+    for (uint32_t i = from.first; i != CN_NONE; i = set->pool.attributes[i].next)
+        cn_trace_list_add(trace, &to, set->pool.attributes[i].key,
+                          copy_value(set, trace, set->pool.attributes[i].value));
+    return to;
+}
+
+static void copy_span(const struct cn_span_set *set, struct cn_trace *trace,
+                      const struct cn_trace_span *from)
+{
+    struct cn_trace_span *span = cn_trace_add_span(trace, from->time_ns);
+    uint32_t node = span->node;
+
+    *span = *from;
+    span->node = node;
+    span->event_count = span->link_count = 0;
+    for (uint32_t i = 0; i < from->event_count; i++) {
+        const struct cn_trace_event *event = &set->pool.events[from->first_event + i];
+        struct cn_trace_event *copy = cn_trace_add_event(trace);
+
+        *copy = *event;
+        copy->attributes = copy_list(set, trace, event->attributes);
+    }
+    for (uint32_t i = 0; i < from->link_count; i++) {
+        const struct cn_trace_link *link = &set->pool.links[from->first_link + i];
+        struct cn_trace_link *copy = cn_trace_add_link(trace);
+
+        *copy = *link;
+        copy->attributes = copy_list(set, trace, link->attributes);
+    }
+}
+
+static uint64_t since(const struct cn_set_span *span, uint64_t begin_ns)
+{
+    return span->span.time_ns > begin_ns ? cut_time(span->span.time_ns - begin_ns) : 0;
 }
 
 static bool enter(struct cn_span_set *set, struct cn_trace *trace, uint32_t i,
@@ -383,18 +487,12 @@ static bool enter(struct cn_span_set *set, struct cn_trace *trace, uint32_t i,
     uint32_t method = cn_words_add_parts(&set->words, CN_WORD_METHOD, parts, 3);
 
     span->is_used = true;
-    if (!cn_trace_enter(trace, method,
-                        span->time_ns > begin_ns ? span->time_ns - begin_ns : 0, err))
+    if (!cn_trace_enter(trace, method, since(span, begin_ns), err))
         return false;
-    struct cn_trace_span *begun = cn_trace_add_span(trace, span->time_ns);
-    begun->id = span->id;
-    begun->parent_id = span->parent_id;
-    begun->service = span->service;
-    begun->type = span->type;
-    add_attributes(set, trace, span->first_attribute, span->attribute_count);
-    if (trace->node_count == 1 ||
-        set->spans[span->parent].first_of_resource != span->first_of_resource)
-        add_attributes(set, trace, span->first_of_resource, span->resource_count);
+    copy_span(set, trace, &span->span);
+    struct cn_trace_list list = copy_list(set, trace, span->attributes);
+    trace->nodes[trace->current].first_attribute = list.first;
+    trace->nodes[trace->current].last_attribute = list.last;
     if (span->exception)
         cn_trace_throw(trace, span->exception);
     if (span->is_error)
@@ -410,7 +508,7 @@ struct span_level {
 static bool build(struct cn_span_set *set, struct cn_trace *trace, uint32_t root,
                   struct span_level *levels, struct cn_error *err)
 {
-    uint64_t begin_ns = set->spans[root].time_ns;
+    uint64_t begin_ns = set->spans[root].span.time_ns;
     size_t depth = 1;
 
     levels[0] = (struct span_level){root, set->first_child[root]};
@@ -431,9 +529,7 @@ static bool build(struct cn_span_set *set, struct cn_trace *trace, uint32_t root
             levels[depth++] = (struct span_level){child, set->first_child[child]};
             continue;
         }
-        cn_trace_leave(trace,
-                       (span->time_ns > begin_ns ? span->time_ns - begin_ns : 0) +
-                           span->duration_ns,
+        cn_trace_leave(trace, since(span, begin_ns) + span->duration_ns,
                        trace->node_count - trace->current);
         depth--;
     }
@@ -476,9 +572,8 @@ void cn_span_set_done(struct cn_span_set *set)
 {
     cn_words_done(&set->words);
     free(set->spans);
-    free(set->attributes);
-    free(set->values);
-    free(set->links);
+    cn_trace_done(&set->pool);
+    free(set->elements);
     free(set->children);
     free(set->first_child);
     *set = (struct cn_span_set){0};

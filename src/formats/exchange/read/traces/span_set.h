@@ -6,8 +6,8 @@
  *     cn_span_set_done(&set);
  *
  * A span whose parent is in the same body is a call inside it; any other span begins a
- * trace with the same id. Tags and attributes are stored, failures are marked. Traces use
- * the words of the set.
+ * trace with the same id. All that was sent of spans is in them (model/traces/span.h); resources and
+ * scopes as words. Traces use the words of the set.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_EXCHANGE_READ_TRACES_SPAN_SET_H
@@ -19,60 +19,45 @@
 #include "base/bytes/bytes.h"
 #include "base/error.h"
 #include "model/step.h"
+#include "model/traces/shared.h"
 #include "model/traces/trace.h"
 #include "model/traces/words.h"
 
 struct cn_set_span {
+    struct cn_trace_span span; /* events and links are in the pool of the set */
     uint64_t trace_high, trace_low;
-    uint64_t id, parent_id; /* 0: none */
-    uint64_t time_ns, duration_ns;
-    uint64_t end_ns;              /* of OpenTelemetry, instead of the duration; or 0 */
-    uint32_t name, service, type; /* words */
-    uint32_t exception;           /* word; 0: none */
-    uint32_t first_attribute, attribute_count;
-    uint32_t first_of_resource, resource_count; /* attributes shared with other spans */
-    uint32_t parent;                            /* index in the set; CN_NONE */
+    uint64_t duration_ns;
+    uint32_t name;      /* word */
+    uint32_t exception; /* word; 0: none */
+    struct cn_trace_list attributes;
+    uint32_t parent; /* index in the set; CN_NONE */
     bool is_error, is_shared;
+    bool has_end; /* span.end_ns, as OpenTelemetry sends it, instead of the duration */
     bool is_used; /* in a trace */
 };
 
-struct cn_set_attribute {
-    uint32_t key;
-    struct cn_trace_value
-        value; /* elements of lists and maps are in the values of the set */
-};
-
-/* A link being read. */
-struct cn_set_link {
-    uint64_t trace_high, trace_low, id;
-};
+/* Spans of the same kind have attributes in the same order. */
+enum { CN_SPAN_KEYS_GUESSED = 32 };
 
 struct cn_span_set {
     size_t unpacked_max; /* bytes of an unpacked body; 0: 256 MiB */
+    bool skips_bad;      /* count spans without ids instead of failing */
+    uint64_t bad_count;
     struct cn_words words;
     struct cn_set_span *spans;
-    struct cn_set_attribute *attributes;
-    struct cn_trace_value *values;
-    size_t count, capacity, attribute_count, attribute_capacity;
-    size_t value_count, value_capacity;
-    uint32_t *children; /* indices of spans, by parent and time */
+    size_t count, capacity;
+    struct cn_trace pool; /* attributes, values, events and links of all spans */
+    uint32_t *children;   /* indices of spans, by parent and time */
     uint32_t *first_child;
     size_t next_root;
 
-    /* While reading: an event, a link or a resource whose attributes belong to no span. */
-    bool is_loose;
-    size_t first_loose;
-    uint32_t event_name;
-    size_t first_of_resource, resource_count;
-    struct cn_set_link link;
-    struct cn_trace_value *links; /* of the current span: maps */
-    size_t link_count, link_capacity;
-
-    /* What was read and is not stored. */
-    struct cn_span_losses {
-        uint64_t maps; /* attributes, or elements of lists */
-        uint64_t event_attributes, event_times;
-    } losses;
+    /* While reading: attributes are added to this list. */
+    struct cn_trace_list list;
+    struct cn_trace_list outer; /* that of the span, while an event or link is read */
+    uint32_t keys[CN_SPAN_KEYS_GUESSED]; /* of attributes, by their place in a span */
+    unsigned next_key;
+    struct cn_trace_value *elements; /* of lists that are not complete */
+    size_t element_count, element_capacity;
 };
 
 enum cn_span_system { CN_SPANS_NONE, CN_SPANS_ZIPKIN, CN_SPANS_OTLP, CN_SPANS_OTLP_JSON };
@@ -93,6 +78,8 @@ void cn_span_set_done(struct cn_span_set *set);
 /* The rest is for the readers of each format. Begin a span, which becomes the current one;
  * end it, which fails if it has no id. */
 void cn_span_set_begin(struct cn_span_set *set);
+void cn_span_set_begin_otlp(
+    struct cn_span_set *set); /* has no kind yet, and an end time */
 CN_CHECK bool cn_span_set_end(struct cn_span_set *set, struct cn_error *err);
 
 static inline struct cn_set_span *cn_span_set_current(struct cn_span_set *set)
@@ -100,36 +87,61 @@ static inline struct cn_set_span *cn_span_set_current(struct cn_span_set *set)
     return &set->spans[set->count - 1];
 }
 
-/* Add an attribute to the current span, event or resource. */
+/* The status of the current span, as OpenTelemetry numbers it; other numbers are no status. */
+static inline void cn_span_set_status(struct cn_span_set *set, uint64_t code)
+{
+    cn_span_set_current(set)->is_error = code == CN_STATUS_ERROR;
+    cn_span_set_current(set)->span.status =
+        (uint8_t)(code <= CN_STATUS_ERROR ? code : CN_STATUS_UNSET);
+}
+
+/* Add an attribute to the current span, event, link, resource or scope. */
 void cn_span_set_attribute(struct cn_span_set *set, uint32_t key,
                            struct cn_trace_value value);
 
-/* An event of the current span: an exception, or an attribute with `event_name`. */
-void cn_span_set_event_begin(struct cn_span_set *set);
+/* An event of the current span; its attributes are added in between. An exception is also that of
+ * the span. The result is valid until the next one, and its attributes are complete after end. */
+struct cn_trace_event *cn_span_set_event_begin(struct cn_span_set *set);
 void cn_span_set_event_end(struct cn_span_set *set);
+static inline struct cn_trace_event *cn_span_set_event(struct cn_span_set *set)
+{
+    return &set->pool.events[set->pool.event_count - 1];
+}
 
-/* A resource. Its attributes are then shared by the spans from `first_span` on. */
-void cn_span_set_resource_begin(struct cn_span_set *set);
-void cn_span_set_resource_end(struct cn_span_set *set);
-void cn_span_set_share_resource(struct cn_span_set *set, size_t first_span);
+/* A link of the current span, likewise. */
+struct cn_trace_link *cn_span_set_link_begin(struct cn_span_set *set);
+void cn_span_set_link_end(struct cn_span_set *set);
+static inline struct cn_trace_link *cn_span_set_link(struct cn_span_set *set)
+{
+    return &set->pool.links[set->pool.link_count - 1];
+}
 
-/* The status message of the current span; empty: none. */
-void cn_span_set_status_message(struct cn_span_set *set, struct cn_bytes text);
+/* A resource, or a scope: begin, add its attributes, then take them. */
+void cn_span_set_shared_begin(struct cn_span_set *set);
+struct cn_trace_list cn_span_set_shared_end(struct cn_span_set *set);
 
-/* Add a value to the list whose first value has the index `first`, and make it a value.
- * A list has at most 65536 elements; the rest is dropped. */
-void cn_span_set_list_add(struct cn_span_set *set, size_t first,
-                          struct cn_trace_value value);
-struct cn_trace_value cn_span_set_list(const struct cn_span_set *set, size_t first);
+/* The spans from `first_span` on have this resource, and its service; or this scope. */
+void cn_span_set_share_resource(struct cn_span_set *set, size_t first_span,
+                                const struct cn_trace_shared *resource);
+void cn_span_set_share_scope(struct cn_span_set *set, size_t first_span,
+                             const struct cn_trace_shared *scope);
 
+/* A list or map: begin, add its elements, keys and values of a map in turn; `first` is what begin
+ * returned. Lists may be inside of lists. */
+size_t cn_span_set_list_begin(const struct cn_span_set *set);
+void cn_span_set_list_add(struct cn_span_set *set, struct cn_trace_value value);
+struct cn_trace_value cn_span_set_list_end(struct cn_span_set *set, size_t first,
+                                           bool is_map);
+
+/* A keyword; that of the next attribute of a span is found quickly if the span before had it there. */
+uint32_t cn_span_set_key(struct cn_span_set *set, struct cn_bytes text);
 uint32_t cn_span_set_keyword(struct cn_span_set *set, struct cn_bytes text);
+uint32_t cn_span_set_word(struct cn_span_set *set, struct cn_bytes text);
 struct cn_trace_value cn_span_set_text(struct cn_span_set *set, struct cn_bytes text);
+struct cn_trace_value cn_span_set_bytes(struct cn_span_set *set, struct cn_bytes bytes);
 
-/* The word "server" for SPAN_KIND_SERVER, 2. */
-uint32_t cn_span_set_kind(struct cn_span_set *set, uint64_t kind);
-
-/* At most 32 hexadecimal digits; false for anything else. */
-bool cn_span_id_parse(struct cn_bytes text, uint64_t *high, uint64_t *low);
+/* The kind of the current span, as OpenTelemetry numbers it: the word "server" for 2. */
+void cn_span_set_kind(struct cn_span_set *set, uint64_t kind);
 
 CN_CHECK bool cn_zipkin_read(struct cn_span_set *set, struct cn_bytes body,
                              struct cn_error *err);

@@ -24,13 +24,6 @@ bool cn_trace_is_text_of(const struct cn_trace *trace,
            cn_word_is(trace->words, attribute->key, key);
 }
 
-bool cn_trace_is_event(const struct cn_trace *trace,
-                       const struct cn_trace_attribute *attribute)
-{
-    return cn_trace_is_text_of(trace, attribute, "event") ||
-           cn_trace_is_text_of(trace, attribute, "annotation");
-}
-
 uint64_t cn_trace_call_id(const struct cn_trace *trace, uint32_t node)
 {
     const struct cn_trace_node *call = &trace->nodes[node];
@@ -65,7 +58,9 @@ unsigned cn_trace_call_kind(const struct cn_trace *trace, uint32_t node)
     uint32_t span = trace->nodes[node].span;
     unsigned kind = span != CN_NONE ? kind_of(trace, trace->spans[span].type) : 0;
 
-    return kind > 0 ? kind : CN_SPAN_INTERNAL;
+    return kind > 0 || (span != CN_NONE && trace->spans[span].has_no_kind)
+               ? kind
+               : CN_SPAN_INTERNAL;
 }
 
 uint64_t cn_trace_other_types(const struct cn_trace *trace)

@@ -23,7 +23,7 @@ uint64_t cn_trace_call_id(const struct cn_trace *trace, uint32_t node);
 /* 0: it has no parent. */
 uint64_t cn_trace_call_parent_id(const struct cn_trace *trace, uint32_t node);
 
-/* CN_SPAN_INTERNAL if its type is unknown or no kind. */
+/* CN_SPAN_INTERNAL if its type is unknown or no kind; 0 if the sender gave none. */
 unsigned cn_trace_call_kind(const struct cn_trace *trace, uint32_t node);
 
 /* By call: the word of the innermost service around it; 0 if that is unknown. The caller frees
@@ -39,9 +39,5 @@ bool cn_word_is(const struct cn_words *words, uint32_t word, const char *text);
 /* True if the attribute is a text with this key. */
 bool cn_trace_is_text_of(const struct cn_trace *trace,
                          const struct cn_trace_attribute *attribute, const char *key);
-
-/* True if the attribute is the name of an event of OpenTelemetry, or an annotation of Zipkin. */
-bool cn_trace_is_event(const struct cn_trace *trace,
-                       const struct cn_trace_attribute *attribute);
 
 #endif

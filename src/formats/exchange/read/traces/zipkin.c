@@ -8,6 +8,7 @@
 #include "base/bytes/json_reader.h"
 #include "formats/exchange/read/traces/span_links.h"
 #include "formats/exchange/read/traces/span_set.h"
+#include "model/traces/links.h"
 
 enum { NS_DIGITS = 3, TYPE_LEN_MAX = 16 };
 
@@ -38,15 +39,19 @@ static bool read_tags(struct zipkin_reading *r, struct cn_error *err)
 
     while ((kind = cn_json_next(&r->json, &token, err)) == CN_JSON_KEY) {
         bool is_maybe_link = is_link(token.text);
+        bool is_message = cn_json_is(&token, "status.message");
         uint32_t key = cn_span_set_keyword(r->set, token.text);
 
         if (cn_json_is(&token, "error"))
-            cn_span_set_current(r->set)->is_error = true;
+            cn_span_set_status(r->set, CN_STATUS_ERROR);
         kind = cn_json_next(&r->json, &token, err);
         if (is_maybe_link && kind == CN_JSON_STRING &&
             cn_span_set_link_tag(r->set, token.text))
             continue;
-        if (kind == CN_JSON_STRING)
+        if (kind == CN_JSON_STRING && is_message)
+            cn_span_set_current(r->set)->span.status_message =
+                cn_span_set_word(r->set, token.text);
+        else if (kind == CN_JSON_STRING)
             cn_span_set_attribute(r->set, key, cn_span_set_text(r->set, token.text));
         else if (!cn_json_skip(&r->json, kind, err))
             return false;
@@ -62,7 +67,7 @@ static bool take_endpoint(void *arg, const struct cn_json_member *member,
 
     if (r->is_local && cn_json_key_is(member, "serviceName") &&
         member->kind == CN_JSON_STRING) {
-        cn_span_set_current(r->set)->service =
+        cn_span_set_current(r->set)->span.service =
             cn_span_set_keyword(r->set, member->token.text);
     } else if (member->kind == CN_JSON_STRING || member->kind == CN_JSON_NUMBER) {
         (void)snprintf(key, sizeof(key), "%sEndpoint.%.32s",
@@ -110,18 +115,18 @@ static bool take_scalar(struct zipkin_reading *r, const struct cn_json_member *m
     if (cn_json_key_is(member, "traceId"))
         return take_id(member, &span->trace_high, &span->trace_low, err);
     if (cn_json_key_is(member, "id"))
-        return take_id(member, &ignored, &span->id, err);
+        return take_id(member, &ignored, &span->span.id, err);
     if (cn_json_key_is(member, "parentId"))
-        return take_id(member, &ignored, &span->parent_id, err);
+        return take_id(member, &ignored, &span->span.parent_id, err);
     if (cn_json_key_is(member, "timestamp"))
-        return take_time(member, &span->time_ns, err);
+        return take_time(member, &span->span.time_ns, err);
     if (cn_json_key_is(member, "duration"))
         return take_time(member, &span->duration_ns, err);
     if (cn_json_key_is(member, "name"))
         span->name =
             cn_words_add(&r->set->words, CN_WORD_METHOD_NAME, member->token.text);
     else if (cn_json_key_is(member, "kind"))
-        span->type = type_of(r, member->token.text);
+        span->span.type = type_of(r, member->token.text);
     return true;
 }
 
@@ -130,8 +135,15 @@ static bool take_annotation(void *arg, const struct cn_json_member *member,
 {
     struct zipkin_reading *r = arg;
 
-    if (cn_json_key_is(member, "value") && member->kind == CN_JSON_STRING)
-        add_text(r, "annotation", member->token.text);
+    if (cn_json_key_is(member, "value") && member->kind == CN_JSON_STRING) {
+        uint32_t name = cn_span_set_word(r->set, member->token.text);
+
+        cn_span_set_event(r->set)->name = name;
+    }
+    if (cn_json_key_is(member, "timestamp") &&
+        (member->kind == CN_JSON_STRING || member->kind == CN_JSON_NUMBER) &&
+        !take_time(member, &cn_span_set_event(r->set)->time_ns, err))
+        return false;
     return cn_json_skip(&r->json, member->kind, err);
 }
 
@@ -140,7 +152,11 @@ static bool read_annotation(void *arg, uint64_t off, struct cn_error *err)
     struct zipkin_reading *r = arg;
 
     (void)off;
-    return cn_json_read_object(&r->json, take_annotation, r, err);
+    cn_span_set_event_begin(r->set)->is_annotation = true;
+    if (!cn_json_read_object(&r->json, take_annotation, r, err))
+        return false;
+    cn_span_set_event_end(r->set);
+    return true;
 }
 
 static bool take_span(void *arg, const struct cn_json_member *member,
@@ -177,10 +193,12 @@ bool cn_zipkin_read(struct cn_span_set *set, struct cn_bytes body, struct cn_err
 {
     struct zipkin_reading r = {.set = set, .json = cn_json_read(body)};
     struct cn_json_token token;
-    bool ok = cn_json_expect(&r.json, CN_JSON_ARRAY, "an array of spans", err) &&
-              cn_json_read_objects(&r.json, read_span, &r, err) &&
-              cn_json_next(&r.json, &token, err) == CN_JSON_END;
+    bool ok;
 
+    set->skips_bad = false; /* its answers cannot say that spans were skipped */
+    ok = cn_json_expect(&r.json, CN_JSON_ARRAY, "an array of spans", err) &&
+         cn_json_read_objects(&r.json, read_span, &r, err) &&
+         cn_json_next(&r.json, &token, err) == CN_JSON_END;
     cn_json_reader_done(&r.json);
     return ok;
 }

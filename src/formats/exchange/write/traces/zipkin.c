@@ -11,7 +11,7 @@
 #include "formats/exchange/read/traces/stack_text.h"
 #include "model/traces/json.h"
 #include "model/traces/links.h"
-#include "model/traces/trace.h"
+#include "model/traces/span.h"
 
 enum { NS_PER_US = 1000 };
 
@@ -38,19 +38,20 @@ static bool has_prefix(const struct zipkin_writing *w,
 static bool is_elsewhere(const struct zipkin_writing *w,
                          const struct cn_trace_attribute *one)
 {
-    return cn_trace_is_links(w->trace, one) || cn_trace_is_event(w->trace, one) ||
-           has_prefix(w, one, local) || has_prefix(w, one, remote) ||
+    return has_prefix(w, one, local) || has_prefix(w, one, remote) ||
            cn_trace_is_text_of(w->trace, one, "service.name");
 }
 
-static bool is_repeated(const struct zipkin_writing *w, uint32_t node, uint32_t attribute)
+/* True if a list has an attribute with the same key before this one. */
+static bool is_repeated(const struct zipkin_writing *w, uint32_t first,
+                        uint32_t attribute)
 {
     const struct cn_trace_attribute *list = w->trace->attributes;
-    uint32_t i = w->trace->nodes[node].first_attribute;
+    uint32_t i = first;
 
-    while (i != attribute && list[i].key != list[attribute].key)
+    while (i != CN_NONE && i != attribute && list[i].key != list[attribute].key)
         i = list[i].next;
-    return i != attribute;
+    return i != CN_NONE && i != attribute;
 }
 
 static void add_word(struct zipkin_writing *w, const char *key, uint32_t word)
@@ -71,34 +72,20 @@ static void add_value(struct zipkin_writing *w, const struct cn_trace_value *val
 static void add_link(struct zipkin_writing *w, const struct cn_trace_link *link,
                      uint32_t number)
 {
-    const struct cn_trace_value *name, *value;
     struct cn_text text = {0}, attributes = {0};
     struct cn_json json = {.text = &attributes};
-    uint32_t at = 0;
     char key[32];
 
     (void)snprintf(key, sizeof(key), "otlp.link.%" PRIu32, number);
-    cn_text_add(&text, (const char *)link->trace.ptr, link->trace.len);
+    cn_text_printf(&text, "%016" PRIx64 "%016" PRIx64 "|%016" PRIx64 "|",
+                   link->trace_high, link->trace_low, link->span_id);
+    cn_words_print(w->trace->words, link->trace_state, &text);
     cn_text_char(&text, '|');
-    cn_text_add(&text, (const char *)link->span.ptr, link->span.len);
-    cn_text_char(&text, '|');
-    cn_json_object(&json);
-    while (cn_trace_link_next(w->trace, link, &at, &name, &value)) {
-        cn_text_clear(&w->text);
-        cn_trace_value_print(w->trace, name, &w->text);
-        if (cn_trace_link_is_state(w->trace, name)) {
-            cn_trace_value_print(w->trace, value, &text);
-            continue;
-        }
-        cn_json_key(&json, cn_text_str(&w->text));
-        cn_json_trace_value(&json, w->trace, value, true);
-    }
-    cn_json_end(&json);
-    cn_text_char(&text, '|');
+    cn_json_trace_list(&json, w->trace, &link->attributes, true);
     for (size_t i = 0; i < attributes.len; i++)
         if (attributes.chars[i] != '\n') /* between members */
             cn_text_char(&text, attributes.chars[i]);
-    cn_text_str_add(&text, "|0");
+    cn_text_printf(&text, "|%" PRIu32, link->dropped_attributes);
     cn_json_add_str(w->json, key, cn_text_str(&text));
     cn_text_done(&text);
     cn_text_done(&attributes);
@@ -119,58 +106,88 @@ static void add_exception(struct zipkin_writing *w, uint32_t exception)
         cn_json_add_str(w->json, "exception.stacktrace", cn_text_str(&w->text));
 }
 
-static void add_tags(struct zipkin_writing *w, uint32_t node)
+/* Attributes from `from` on, of a span whose own begin at `first`. `has_error` becomes true if one
+ * says that the span failed. */
+static void add_list(struct zipkin_writing *w, uint32_t from, uint32_t first,
+                     bool *has_error)
 {
     const struct cn_trace *trace = w->trace;
-    const struct cn_trace_node *call = &trace->nodes[node];
-    const struct cn_trace_attribute *links = cn_trace_find_links(trace, node);
-    bool has_error = false;
 
-    cn_json_add_object(w->json, "tags");
-    for (uint32_t i = call->first_attribute; i != CN_NONE;
-         i = trace->attributes[i].next) {
+    for (uint32_t i = from; i != CN_NONE; i = trace->attributes[i].next) {
         const struct cn_trace_attribute *one = &trace->attributes[i];
 
         if (is_elsewhere(w, one))
             continue;
-        if (is_repeated(w, node, i)) {
+        if (is_repeated(w, from, i) || (from != first && is_repeated(w, first, i))) {
             w->losses->repeated++;
             continue;
         }
-        has_error = has_error || cn_word_is(trace->words, one->key, "error");
-        w->losses->typed += one->value.kind != CN_VALUE_WORD;
+        *has_error = *has_error || cn_word_is(trace->words, one->key, "error");
+        w->losses->typed += cn_trace_value_type(trace, &one->value) != CN_VALUE_IS_TEXT;
         cn_text_clear(&w->text);
         cn_words_print(trace->words, one->key, &w->text);
         cn_json_key(w->json, cn_text_str(&w->text));
         add_value(w, &one->value);
     }
+}
+
+/* What else a span has, after the tags that are read as attributes: so it is written again in the
+ * same order. */
+static void add_span_tags(struct zipkin_writing *w, const struct cn_trace_span *span)
+{
+    const struct cn_trace_scope *scope = cn_trace_span_scope(w->trace, span);
+
+    w->losses->rest += (scope && scope->name != 0) ||
+                       (span->trace_state | span->flags | span->dropped_attributes |
+                        span->dropped_events | span->dropped_links) != 0;
+    if (span->status_message != 0)
+        add_word(w, "status.message", span->status_message);
+    for (uint32_t i = 0; i < span->link_count; i++)
+        add_link(w, &cn_trace_span_links(w->trace, span)[i], i);
+}
+
+static void add_tags(struct zipkin_writing *w, uint32_t node)
+{
+    const struct cn_trace *trace = w->trace;
+    const struct cn_trace_node *call = &trace->nodes[node];
+    const struct cn_trace_span *span =
+        call->span != CN_NONE ? &trace->spans[call->span] : NULL;
+    const struct cn_trace_resource *resource =
+        span ? cn_trace_span_resource(trace, span) : NULL;
+    bool has_error = false;
+
+    cn_json_add_object(w->json, "tags");
+    add_list(w, call->first_attribute, call->first_attribute, &has_error);
+    if (resource)
+        add_list(w, resource->attributes.first, call->first_attribute, &has_error);
     if (call->exception != 0 &&
         cn_word_kind(trace->words, call->exception) == CN_WORD_EXCEPTION)
         add_exception(w, call->exception);
     if (call->flags & CN_TRACE_ERROR && !has_error)
         cn_json_add_str(w->json, "error", "true");
-    for (uint32_t i = 0; links && i < links->value.list.count; i++) {
-        struct cn_trace_link link = cn_trace_link_at(trace, links, i);
-
-        add_link(w, &link, i);
-    }
+    if (span)
+        add_span_tags(w, span);
     cn_json_end(w->json);
 }
 
-/* The time of an annotation is not stored: it is that of the begin of its call. */
-static void add_annotations(struct zipkin_writing *w, uint32_t node, uint64_t time_us)
+/* Events are annotations, unless they are the exception, which is written as tags. */
+static void add_annotations(struct zipkin_writing *w, uint32_t node)
 {
     const struct cn_trace *trace = w->trace;
+    const struct cn_trace_span *span = trace->nodes[node].span != CN_NONE
+                                           ? &trace->spans[trace->nodes[node].span]
+                                           : NULL;
 
     cn_json_add_array(w->json, "annotations");
-    for (uint32_t i = trace->nodes[node].first_attribute; i != CN_NONE;
-         i = trace->attributes[i].next) {
-        if (!cn_trace_is_event(trace, &trace->attributes[i]))
+    for (uint32_t i = 0; span && i < span->event_count; i++) {
+        const struct cn_trace_event *event = &cn_trace_span_events(trace, span)[i];
+
+        if (cn_trace_event_is_exception(trace, event))
             continue;
+        w->losses->event_attributes += event->attributes.first != CN_NONE;
         cn_json_object(w->json);
-        cn_json_add_u64(w->json, "timestamp", time_us);
-        cn_json_key(w->json, "value");
-        add_value(w, &trace->attributes[i].value);
+        cn_json_add_u64(w->json, "timestamp", event->time_ns / NS_PER_US);
+        add_word(w, "value", event->name);
         cn_json_end(w->json);
     }
     cn_json_end(w->json);
@@ -200,7 +217,8 @@ static void add_endpoint(struct zipkin_writing *w, uint32_t node, const char *pr
          i = trace->attributes[i].next) {
         const struct cn_trace_attribute *one = &trace->attributes[i];
 
-        if (!has_prefix(w, one, prefix) || is_repeated(w, node, i))
+        if (!has_prefix(w, one, prefix) ||
+            is_repeated(w, trace->nodes[node].first_attribute, i))
             continue;
         cn_text_clear(&w->text);
         cn_words_print(trace->words, one->key, &w->text);
@@ -264,7 +282,7 @@ static void add_kind(struct zipkin_writing *w, uint32_t node)
 {
     const char *kind = cn_span_kinds[cn_trace_call_kind(w->trace, node)];
 
-    if (cn_trace_call_kind(w->trace, node) == CN_SPAN_INTERNAL)
+    if (cn_trace_call_kind(w->trace, node) <= CN_SPAN_INTERNAL)
         return;
     cn_text_clear(&w->text);
     for (; *kind; kind++)
@@ -289,7 +307,7 @@ static void add_span(struct zipkin_writing *w, uint32_t node, uint64_t begin_ns,
         add_endpoint(w, node, local, service);
     if (has_endpoint(w, node, remote))
         add_endpoint(w, node, remote, 0);
-    add_annotations(w, node, time_ns / NS_PER_US);
+    add_annotations(w, node);
     add_tags(w, node);
     cn_json_end(w->json);
 }

@@ -1,6 +1,6 @@
 /* A request trace as Zipkin spans, version 2, with its own ids: what cn_zipkin_read() reads.
  *
- * Each call is a span. Attributes are tags, links are tags `otlp.link.N` as collectors of
+ * Each call is a span. Attributes, also those of its resource, are tags, links are tags `otlp.link.N` as collectors of
  * OpenTelemetry write them, names of events are annotations.
  * Threads: one thread at a time for each JSON text.
  */
@@ -19,6 +19,8 @@ struct cn_zipkin_losses {
     uint64_t repeated;   /* attributes whose key the span has already */
     uint64_t exceptions; /* written as tags */
     uint64_t types;      /* of spans, other than kinds */
+    uint64_t event_attributes; /* events that have some */
+    uint64_t rest; /* spans with a scope, a trace state, flags, or dropped counts */
 };
 
 /* Append the spans of all calls of a trace that began at `begin_ns` since the epoch, and count what

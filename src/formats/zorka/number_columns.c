@@ -1,0 +1,244 @@
+#include "formats/zorka/number_columns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes/record.h"
+#include "base/bytes/varint.h"
+#include "base/sort.h"
+
+enum { FORM_ONE, FORM_BITS, FORM_CODES };
+enum {
+    CODES_MAX = 256,
+    SLOTS = 1024,
+    WORD_BITS = 64,
+    /* A value of fewer bits is inside of the 8 bytes that its first byte begins. */
+    BITS_MAX = 56,
+    /* What an entry of the table of codes costs, about. */
+    CODE_ENTRY_BITS = 12,
+};
+
+void cn_number_column_done(struct cn_number_column *column)
+{
+    free(column->values);
+    *column = (struct cn_number_column){0};
+}
+
+static void put_varint(struct cn_text *out, uint64_t value)
+{
+    uint8_t *at = (uint8_t *)cn_text_room(out, CN_VARINT_LEN_MAX);
+
+    cn_text_advance(out, cn_varint_put(at, value));
+}
+
+static unsigned bits_of(uint64_t value)
+{
+    return value == 0 ? 0 : WORD_BITS - (unsigned)__builtin_clzll(value);
+}
+
+/* The different values of a column, if they are few. */
+struct number_codes {
+    uint64_t
+        values[CODES_MAX];    /* in the order of their first occurrence, then ascending */
+    uint8_t order[CODES_MAX]; /* by first occurrence: the index among the ascending */
+    uint16_t slots[SLOTS];    /* 1 + index by first occurrence; 0: free */
+    size_t count;
+};
+
+static uint16_t *find_slot(struct number_codes *codes, uint64_t value)
+{
+    size_t slot = (size_t)(value * UINT64_C(0x9e3779b97f4a7c15) >> 54);
+
+    while (codes->slots[slot] != 0 && codes->values[codes->slots[slot] - 1] != value)
+        slot = (slot + 1) % SLOTS;
+    return &codes->slots[slot];
+}
+
+static bool find_codes(struct number_codes *codes, const struct cn_number_column *column,
+                       size_t limit)
+{
+    memset(codes->slots, 0, sizeof(codes->slots));
+    codes->count = 0;
+    for (size_t i = 0; i < column->count; i++) {
+        uint16_t *slot = find_slot(codes, column->values[i]);
+
+        if (*slot != 0)
+            continue;
+        if (codes->count == limit)
+            return false;
+        codes->values[codes->count++] = column->values[i];
+        *slot = (uint16_t)codes->count;
+    }
+    return true;
+}
+
+static void put_codes(struct number_codes *codes, const struct cn_number_column *column,
+                      struct cn_text *soft)
+{
+    uint64_t sorted[CODES_MAX], last = 0;
+    size_t count = codes->count;
+
+    memcpy(sorted, codes->values, count * sizeof(*sorted));
+    CN_SORT_VALUES(sorted, count);
+    put_varint(soft, count);
+    for (size_t i = 0; i < count; i++) {
+        codes->order[*find_slot(codes, sorted[i]) - 1] = (uint8_t)i;
+        put_varint(soft, sorted[i] - last);
+        last = sorted[i];
+    }
+    uint8_t *at = (uint8_t *)cn_text_room(soft, column->count);
+    for (size_t i = 0; i < column->count; i++)
+        at[i] = codes->order[*find_slot(codes, column->values[i]) - 1];
+    cn_text_advance(soft, column->count);
+}
+
+static void put_bits(const struct cn_number_column *column, uint64_t lowest,
+                     unsigned width, struct cn_text *hard)
+{
+    size_t len = (column->count * width + 7) / 8;
+    uint8_t *at = (uint8_t *)cn_text_room(hard, len + sizeof(uint64_t));
+    uint64_t waiting = 0;
+    unsigned used = 0;
+
+    for (size_t i = 0; i < column->count; i++) {
+        uint64_t value = column->values[i] - lowest;
+
+        waiting |= value << used;
+        if (used + width < WORD_BITS) {
+            used += width;
+            continue;
+        }
+        cn_u64_put(at, waiting);
+        at += sizeof(uint64_t);
+        waiting = used == 0 ? 0 : value >> (WORD_BITS - used);
+        used = used + width - WORD_BITS;
+    }
+    cn_u64_put(at, waiting);
+    cn_text_advance(hard, len);
+}
+
+void cn_number_column_put(const struct cn_number_column *column, struct cn_text *soft,
+                          struct cn_text *hard)
+{
+    struct number_codes codes;
+    uint64_t lowest = UINT64_MAX, highest = 0;
+
+    if (column->count == 0)
+        return;
+    for (size_t i = 0; i < column->count; i++) {
+        lowest = column->values[i] < lowest ? column->values[i] : lowest;
+        highest = column->values[i] > highest ? column->values[i] : highest;
+    }
+    if (lowest == highest) {
+        cn_text_char(soft, FORM_ONE);
+        put_varint(soft, lowest);
+        return;
+    }
+    unsigned width = bits_of(highest - lowest);
+    if (width > BITS_MAX)
+        width = WORD_BITS;
+    /* More codes than this take more bytes than the bits. */
+    size_t limit = column->count * width / CODE_ENTRY_BITS / 2 + 2;
+    if (find_codes(&codes, column, limit < CODES_MAX ? limit : CODES_MAX) &&
+        codes.count * CODE_ENTRY_BITS + column->count * bits_of(codes.count - 1) <=
+            column->count * width * 5 / 4 + WORD_BITS) {
+        cn_text_char(soft, FORM_CODES);
+        put_codes(&codes, column, soft);
+        return;
+    }
+    cn_text_char(soft, FORM_BITS);
+    put_varint(soft, lowest);
+    cn_text_char(soft, (char)width);
+    put_bits(column, lowest, width, hard);
+}
+
+static bool fail_short(struct cn_error *err)
+{
+    return cn_fail(err, CN_ERR_FORMAT, "a column of numbers is truncated or damaged");
+}
+
+static bool take_byte(struct cn_bytes *in, unsigned *out)
+{
+    if (in->len == 0)
+        return false;
+    *out = in->ptr[0];
+    return cn_bytes_from(*in, 1, in);
+}
+
+static bool take_codes(uint64_t *values, size_t count, struct cn_bytes *soft)
+{
+    uint64_t table[CODES_MAX] = {0}, code_count, last = 0, step;
+
+    if (!cn_varint_take(soft, &code_count) || code_count < 1 || code_count > CODES_MAX)
+        return false;
+    for (size_t i = 0; i < code_count; i++) {
+        if (!cn_varint_take(soft, &step))
+            return false;
+        last += step;
+        table[i] = last;
+    }
+    if (soft->len < count)
+        return false;
+    /* A code without an entry is 0, as damaged as any other wrong value. */
+    for (size_t i = 0; i < count; i++)
+        values[i] = table[soft->ptr[i]];
+    return cn_bytes_from(*soft, count, soft);
+}
+
+static bool take_bits(uint64_t *values, size_t count, struct cn_number_input *in)
+{
+    uint64_t lowest, mask;
+    unsigned width;
+    struct cn_bytes bits;
+
+    if (!cn_varint_take(&in->soft, &lowest) || !take_byte(&in->soft, &width) ||
+        width == 0 || (width > BITS_MAX && width != WORD_BITS) ||
+        count > in->hard.len * 8 / width ||
+        !cn_bytes_slice(in->hard, 0, (count * width + 7) / 8, &bits) ||
+        !cn_bytes_from(in->hard, bits.len, &in->hard))
+        return false;
+    mask = UINT64_MAX >> (WORD_BITS - width);
+    /* The last values are not followed by 8 bytes. */
+    size_t whole =
+        bits.len < sizeof(uint64_t) ? 0 : (bits.len - sizeof(uint64_t)) * 8 / width + 1;
+    if (whole > count)
+        whole = count;
+    for (size_t i = 0; i < whole; i++) {
+        size_t bit = i * width;
+
+        values[i] = (cn_u64_get(bits.ptr + bit / 8) >> bit % 8 & mask) + lowest;
+    }
+    for (size_t i = whole; i < count; i++) {
+        size_t bit = i * width;
+        uint8_t last[2 * sizeof(uint64_t)] = {0};
+
+        memcpy(last, bits.ptr + bit / 8, bits.len - bit / 8);
+        values[i] = (cn_u64_get(last) >> bit % 8 & mask) + lowest;
+    }
+    return true;
+}
+
+bool cn_number_column_take(struct cn_number_column *column, size_t count, bool *is_same,
+                           struct cn_number_input *in, struct cn_error *err)
+{
+    unsigned form;
+
+    *is_same = count == 0;
+    column->count = count;
+    if (count == 0)
+        return true;
+    if (!take_byte(&in->soft, &form))
+        return fail_short(err);
+    if (form == FORM_ONE) {
+        *is_same = true;
+        CN_GROW_TO(column->values, 1, column->capacity);
+        return cn_varint_take(&in->soft, &column->values[0]) || fail_short(err);
+    }
+    /* Each value takes a bit at least: memory is in step with the input. */
+    if (count > (in->soft.len + in->hard.len) * 8)
+        return fail_short(err);
+    CN_GROW_TO(column->values, count, column->capacity);
+    if (form == FORM_CODES)
+        return take_codes(column->values, count, &in->soft) || fail_short(err);
+    return (form == FORM_BITS && take_bits(column->values, count, in)) || fail_short(err);
+}

@@ -1,0 +1,60 @@
+/* Columns of numbers in few bytes, for packed chunks (formats/zorka/packed.h).
+ *
+ * A column is written to two outputs: `soft`, which is compressed afterwards, and `hard`, whose bits
+ * are as good as random. It begins with its form, a byte of `soft`; a column without values has none.
+ *
+ *   0 one     varint: the value of all
+ *   1 bits    varint: the lowest value; u8: bits of each (1 to 56, or 64). hard: the values minus the
+ *             lowest, the first in the lowest bits, filled up to a byte
+ *   2 codes   varint: how many different values there are, 2 to 256; these ascending, each as the
+ *             difference to the one before (varint); then a byte for each value: which it is
+ *
+ * Threads: one thread at a time for each writer and reader.
+ */
+#ifndef CN_FORMATS_ZORKA_NUMBER_COLUMNS_H
+#define CN_FORMATS_ZORKA_NUMBER_COLUMNS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/alloc.h"
+#include "base/bytes/bytes.h"
+#include "base/error.h"
+#include "base/text.h"
+
+struct cn_number_column {
+    uint64_t *values; /* owned */
+    size_t count, capacity;
+};
+
+static inline void cn_number_column_add(struct cn_number_column *column, uint64_t value)
+{
+    CN_PUSH(column->values, column->count, column->capacity, value);
+}
+void cn_number_column_done(struct cn_number_column *column);
+
+void cn_number_column_put(const struct cn_number_column *column, struct cn_text *soft,
+                          struct cn_text *hard);
+
+/* The two inputs, from which columns are taken in the order of writing. */
+struct cn_number_input {
+    struct cn_bytes soft, hard;
+};
+
+/* Take a column of `count` values, into the memory that it has. `is_same` receives true if all are
+ * equal; then there is only the first. Fails if the inputs are too short or not as described. */
+CN_CHECK bool cn_number_column_take(struct cn_number_column *column, size_t count,
+                                    bool *is_same, struct cn_number_input *in,
+                                    struct cn_error *err);
+
+/* Signed numbers as unsigned ones, small if they are near 0. */
+static inline uint64_t cn_zigzag(uint64_t value)
+{
+    return value << 1 ^ (0 - (value >> 63));
+}
+static inline uint64_t cn_unzigzag(uint64_t value)
+{
+    return value >> 1 ^ (0 - (value & 1));
+}
+
+#endif

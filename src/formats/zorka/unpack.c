@@ -1,0 +1,690 @@
+/* Packed records to records. */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes/varint.h"
+#include "base/files/compress.h"
+#include "base/map.h"
+#include "formats/zorka/number_columns.h"
+#include "formats/zorka/packed.h"
+#include "formats/zorka/packed_format.h"
+#include "formats/zorka/record.h"
+
+/* A column that is read from front to back. */
+struct unpack_column {
+    struct cn_number_column numbers;
+    size_t count, at;
+    bool is_same;
+};
+
+struct unpack_member {
+    uint32_t key, kind, column;
+};
+
+struct unpack_shape {
+    uint32_t first, count; /* in unpacker->members */
+};
+
+struct cn_zorka_unpacker {
+    struct cn_decompressor *decompressor;
+    uint8_t *soft;
+    size_t soft_capacity;
+    size_t plain_len; /* of all records */
+    uint32_t record_count, nested_count;
+    struct unpack_column fixed[PACKED_COLUMN_COUNT];
+    struct unpack_column *columns; /* of values */
+    size_t column_count, column_capacity, column_made;
+    struct unpack_member *members;
+    size_t member_count, member_capacity;
+    struct unpack_shape *shapes;
+    size_t shape_count, shape_capacity;
+    struct cn_map by_pair;
+
+    /* The next record. */
+    uint32_t record;
+    size_t off;
+    uint64_t time_ns; /* of the first span of the record before */
+
+    struct cn_trace trace;
+    struct cn_trace_value *scratch;
+    size_t scratch_count, scratch_capacity;
+    struct cn_zorka_encoder encoder;
+    struct cn_cbor_out out;
+    size_t out_off;         /* where its record begins */
+    bool has_out, is_short; /* a column had too few values */
+};
+
+struct cn_zorka_unpacker *cn_zorka_unpacker_new(void)
+{
+    struct cn_zorka_unpacker *unpacker = cn_alloc(1, sizeof(*unpacker));
+
+    unpacker->decompressor = cn_decompressor_new();
+    return unpacker;
+}
+
+void cn_zorka_unpacker_free(struct cn_zorka_unpacker *unpacker)
+{
+    if (!unpacker)
+        return;
+    cn_decompressor_free(unpacker->decompressor);
+    free(unpacker->soft);
+    for (size_t i = 0; i < PACKED_COLUMN_COUNT; i++)
+        cn_number_column_done(&unpacker->fixed[i].numbers);
+    for (size_t i = 0; i < unpacker->column_made; i++)
+        cn_number_column_done(&unpacker->columns[i].numbers);
+    free(unpacker->columns);
+    free(unpacker->members);
+    free(unpacker->shapes);
+    cn_map_done(&unpacker->by_pair);
+    cn_trace_done(&unpacker->trace);
+    free(unpacker->scratch);
+    cn_zorka_encoder_done(&unpacker->encoder);
+    cn_cbor_out_done(&unpacker->out);
+    free(unpacker);
+}
+
+static bool fail(const char *what, struct cn_error *err)
+{
+    return cn_fail(err, CN_ERR_FORMAT, "packed records: %s", what);
+}
+
+static uint64_t value_at(const struct unpack_column *column, size_t i)
+{
+    return column->numbers.values[column->is_same ? 0 : i];
+}
+
+static uint64_t take_from(struct cn_zorka_unpacker *unpacker,
+                          struct unpack_column *column)
+{
+    if (column->at >= column->count) {
+        unpacker->is_short = true;
+        return 0;
+    }
+    return value_at(column, column->at++);
+}
+
+static uint64_t take(struct cn_zorka_unpacker *unpacker, enum packed_column column)
+{
+    return take_from(unpacker, &unpacker->fixed[column]);
+}
+
+static uint32_t take_u32(struct cn_zorka_unpacker *unpacker, enum packed_column column)
+{
+    return (uint32_t)take(unpacker, column);
+}
+
+static uint64_t take_signed(struct cn_zorka_unpacker *unpacker, enum packed_column column)
+{
+    return cn_unzigzag(take(unpacker, column));
+}
+
+static uint32_t column_of(struct cn_zorka_unpacker *unpacker, uint32_t key, uint32_t kind)
+{
+    uint32_t *at = cn_map_at(&unpacker->by_pair, (uint64_t)kind << 32 | key, CN_NONE);
+
+    if (*at != CN_NONE)
+        return *at;
+    *at = (uint32_t)unpacker->column_count;
+    CN_GROW(unpacker->columns, unpacker->column_count, unpacker->column_capacity);
+    if (unpacker->column_count == unpacker->column_made)
+        unpacker->columns[unpacker->column_made++] = (struct unpack_column){0};
+    unpacker->columns[unpacker->column_count].count = 0;
+    return (uint32_t)unpacker->column_count++;
+}
+
+static bool take_shape(struct cn_zorka_unpacker *unpacker, struct cn_bytes *soft)
+{
+    struct unpack_shape shape = {.first = (uint32_t)unpacker->member_count};
+    uint64_t count, key, kind;
+
+    if (!cn_varint_take(soft, &count) || count > soft->len)
+        return false;
+    shape.count = (uint32_t)count;
+    for (uint64_t i = 0; i < count; i++) {
+        if (!cn_varint_take(soft, &key) || !cn_varint_take(soft, &kind) ||
+            key > UINT32_MAX || kind > CN_VALUE_MAP)
+            return false;
+        struct unpack_member member = {(uint32_t)key, (uint32_t)kind, 0};
+        member.column = column_of(unpacker, member.key, member.kind);
+        CN_PUSH(unpacker->members, unpacker->member_count, unpacker->member_capacity,
+                member);
+    }
+    CN_PUSH(unpacker->shapes, unpacker->shape_count, unpacker->shape_capacity, shape);
+    return true;
+}
+
+static bool take_shapes(struct cn_zorka_unpacker *unpacker, struct cn_bytes *soft)
+{
+    uint64_t count;
+
+    unpacker->shape_count = unpacker->member_count = unpacker->column_count = 0;
+    cn_map_done(&unpacker->by_pair);
+    if (!cn_varint_take(soft, &count) || count > soft->len)
+        return false;
+    for (uint64_t i = 0; i < count; i++)
+        if (!take_shape(unpacker, soft))
+            return false;
+    return true;
+}
+
+/* The sum of a column; above `max`, any number above it. */
+static uint64_t sum_of(const struct unpack_column *column, uint64_t max)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < column->count && sum <= max; i++)
+        sum = value_at(column, i) > max ? max + 1 : sum + value_at(column, i);
+    return sum;
+}
+
+static size_t count_of(const struct unpack_column *column, uint64_t value, uint64_t mask)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < column->count; i++)
+        count += (value_at(column, i) & mask) == value;
+    return count;
+}
+
+static bool count_values(struct cn_zorka_unpacker *unpacker, enum packed_column shapes,
+                         size_t *total)
+{
+    const struct unpack_column *column = &unpacker->fixed[shapes];
+
+    for (size_t i = 0; i < column->count; i++) {
+        uint64_t number = value_at(column, i);
+
+        if (number >= unpacker->shape_count)
+            return false;
+        const struct unpack_shape *shape = &unpacker->shapes[number];
+        *total += shape->count;
+        if (*total > unpacker->plain_len)
+            return false;
+        for (uint32_t k = 0; k < shape->count; k++) {
+            const struct unpack_member *member = &unpacker->members[shape->first + k];
+
+            unpacker->columns[member->column].count += member->kind != CN_VALUE_NULL &&
+                                                       member->kind != CN_VALUE_LIST &&
+                                                       member->kind != CN_VALUE_MAP;
+        }
+    }
+    return true;
+}
+
+static bool take_column(struct unpack_column *column, struct cn_number_input *in,
+                        struct cn_error *err)
+{
+    column->at = 0;
+    return cn_number_column_take(&column->numbers, column->count, &column->is_same, in,
+                                 err);
+}
+
+/* How many values a column has: known from columns before it. UINT64_MAX: too many. */
+static uint64_t fixed_count(const struct cn_zorka_unpacker *unpacker,
+                            enum packed_column column)
+{
+    const struct unpack_column *fixed = unpacker->fixed;
+    uint64_t count;
+
+    if (column <= RECORD_SPANS)
+        return unpacker->record_count;
+    if (column == SPAN_SHAPE) {
+        count = sum_of(&fixed[RECORD_SPANS], CN_ZORKA_PACKED_SPANS_MAX);
+        return count <= CN_ZORKA_PACKED_SPANS_MAX ? count : UINT64_MAX;
+    }
+    if (column <= SPAN_MORE)
+        return fixed[SPAN_SHAPE].count;
+    if (column == PARENT_ID)
+        return count_of(&fixed[SPAN_PARENT], PACKED_PARENT_OTHER, UINT64_MAX);
+    if (column == END_TIME)
+        return count_of(&fixed[SPAN_MORE], PACKED_HAS_END, PACKED_HAS_END);
+    if (column == NESTED)
+        return unpacker->nested_count;
+    count = sum_of(&fixed[column <= EVENT_SHAPE ? SPAN_EVENTS : SPAN_LINKS],
+                   unpacker->plain_len);
+    return count <= unpacker->plain_len ? count : UINT64_MAX;
+}
+
+static bool take_columns(struct cn_zorka_unpacker *unpacker, struct cn_number_input *in,
+                         struct cn_error *err)
+{
+    size_t total = 0;
+
+    for (unsigned i = 0; i < PACKED_COLUMN_COUNT; i++) {
+        uint64_t count = fixed_count(unpacker, (enum packed_column)i);
+
+        if (count == UINT64_MAX)
+            return fail("too many spans, events or links", err);
+        unpacker->fixed[i].count = (size_t)count;
+        if (!take_column(&unpacker->fixed[i], in, err))
+            return false;
+    }
+    if (!count_values(unpacker, SPAN_SHAPE, &total) ||
+        !count_values(unpacker, EVENT_SHAPE, &total) ||
+        !count_values(unpacker, LINK_SHAPE, &total))
+        return fail("attributes that do not exist, or too many", err);
+    for (size_t i = 0; i < unpacker->column_count; i++)
+        if (!take_column(&unpacker->columns[i], in, err))
+            return false;
+    return true;
+}
+
+static void rewind_to_first(struct cn_zorka_unpacker *unpacker)
+{
+    for (size_t i = 0; i < PACKED_COLUMN_COUNT; i++)
+        unpacker->fixed[i].at = 0;
+    for (size_t i = 0; i < unpacker->column_count; i++)
+        unpacker->columns[i].at = 0;
+    unpacker->record = 0;
+    unpacker->off = 0;
+    unpacker->time_ns = 0;
+    unpacker->has_out = unpacker->is_short = false;
+}
+
+bool cn_zorka_unpack_begin(struct cn_zorka_unpacker *unpacker, struct cn_bytes packed,
+                           size_t plain_len, struct cn_error *err)
+{
+    struct cn_packed_header header;
+    struct cn_bytes stored, soft;
+    struct cn_number_input in;
+
+    unpacker->plain_len = plain_len;
+    unpacker->record_count = 0;
+    unpacker->has_out = false;
+    if (plain_len > CN_ZORKA_PACKED_LEN_MAX ||
+        !cn_packed_header_decode(packed, &header) ||
+        header.record_count > CN_ZORKA_PACKED_SPANS_MAX ||
+        header.nested_count > plain_len ||
+        header.soft_plain_len > 8 * (uint64_t)CN_ZORKA_PACKED_LEN_MAX)
+        return fail("the header is damaged", err);
+    if (!cn_bytes_slice(packed, cn_packed_header_size, header.soft_len, &stored) ||
+        !cn_bytes_from(packed, cn_packed_header_size + (uint64_t)header.soft_len,
+                       &in.hard))
+        return fail("they are truncated", err);
+    CN_GROW_TO(unpacker->soft, (size_t)header.soft_plain_len + 1,
+               unpacker->soft_capacity);
+    if (!cn_decompress(unpacker->decompressor, CN_COMPRESSION_ZSTD, stored,
+                       unpacker->soft, header.soft_plain_len, err))
+        return false;
+    soft = (struct cn_bytes){unpacker->soft, header.soft_plain_len};
+    if (!take_shapes(unpacker, &soft))
+        return fail("their attributes are damaged", err);
+    in.soft = soft;
+    unpacker->record_count = header.record_count;
+    unpacker->nested_count = header.nested_count;
+    if (!take_columns(unpacker, &in, err)) {
+        unpacker->record_count = 0;
+        return false;
+    }
+    rewind_to_first(unpacker);
+    return true;
+}
+
+static void push(struct cn_zorka_unpacker *unpacker, struct cn_trace_value value)
+{
+    CN_PUSH(unpacker->scratch, unpacker->scratch_count, unpacker->scratch_capacity,
+            value);
+}
+
+static struct cn_trace_value value_of(enum cn_trace_value_kind kind, uint64_t number)
+{
+    struct cn_trace_value value = {.kind = kind};
+
+    switch (kind) {
+    case CN_VALUE_BOOL:
+        value.boolean = number != 0;
+        break;
+    case CN_VALUE_INT:
+        value.integer = (int64_t)cn_unzigzag(number);
+        break;
+    case CN_VALUE_FLOAT:
+        memcpy(&value.real, &number, sizeof(value.real));
+        break;
+    case CN_VALUE_WORD:
+        value.word = (uint32_t)number;
+        break;
+    case CN_VALUE_NULL:
+    case CN_VALUE_LIST:
+    case CN_VALUE_MAP:
+    default:
+        break;
+    }
+    return value;
+}
+
+/* A list or map from NESTED; `depth` is limited. */
+static struct cn_trace_value take_nested(struct cn_zorka_unpacker *unpacker,
+                                         enum cn_trace_value_kind kind, unsigned depth)
+{
+    uint64_t count = take(unpacker, NESTED);
+    uint64_t elements = kind == CN_VALUE_MAP ? count * 2 : count;
+    size_t base = unpacker->scratch_count;
+    struct cn_trace_value value = {.kind = kind};
+
+    if (count > unpacker->nested_count || depth > CN_TRACE_VALUE_DEPTH_MAX)
+        unpacker->is_short = true;
+    for (uint64_t i = 0; i < elements && !unpacker->is_short; i++) {
+        uint64_t inner = take(unpacker, NESTED);
+
+        if (inner == CN_VALUE_LIST || inner == CN_VALUE_MAP) {
+            struct cn_trace_value nested =
+                take_nested(unpacker, (enum cn_trace_value_kind)inner, depth + 1);
+
+            push(unpacker, nested);
+            continue;
+        }
+        if (inner > CN_VALUE_MAP)
+            unpacker->is_short = true;
+        else
+            push(unpacker,
+                 value_of((enum cn_trace_value_kind)inner, take(unpacker, NESTED)));
+    }
+    if (unpacker->is_short)
+        return (struct cn_trace_value){.kind = CN_VALUE_NULL};
+    value.list.count = (uint32_t)count;
+    value.list.first = cn_trace_add_values(&unpacker->trace,
+                                           elements > 0 ? unpacker->scratch + base : NULL,
+                                           (uint32_t)elements);
+    unpacker->scratch_count = base;
+    return value;
+}
+
+static struct cn_trace_list take_attributes(struct cn_zorka_unpacker *unpacker,
+                                            enum packed_column column)
+{
+    struct cn_trace_list list = CN_TRACE_EMPTY_LIST;
+    uint64_t number = take(unpacker, column);
+
+    if (number >= unpacker->shape_count)
+        return list;
+    struct unpack_shape shape = unpacker->shapes[number];
+    for (uint32_t i = 0; i < shape.count && !unpacker->is_short; i++) {
+        const struct unpack_member *member = &unpacker->members[shape.first + i];
+        enum cn_trace_value_kind kind = (enum cn_trace_value_kind)member->kind;
+        struct cn_trace_value value = {.kind = CN_VALUE_NULL};
+
+        if (kind == CN_VALUE_LIST || kind == CN_VALUE_MAP)
+            value = take_nested(unpacker, kind, 1);
+        else if (kind != CN_VALUE_NULL)
+            value =
+                value_of(kind, take_from(unpacker, &unpacker->columns[member->column]));
+        cn_trace_list_add(&unpacker->trace, &list, member->key, value);
+    }
+    return list;
+}
+
+static void take_events(struct cn_zorka_unpacker *unpacker, uint64_t count,
+                        uint64_t span_time_ns)
+{
+    for (uint64_t i = 0; i < count && !unpacker->is_short; i++) {
+        uint64_t time_ns = span_time_ns + take_signed(unpacker, EVENT_TIME);
+        uint32_t name = take_u32(unpacker, EVENT_NAME);
+        uint32_t dropped = take_u32(unpacker, EVENT_DROPPED);
+        bool is_annotation = take(unpacker, EVENT_ANNOTATION) != 0;
+        struct cn_trace_list attributes = take_attributes(unpacker, EVENT_SHAPE);
+
+        *cn_trace_add_event(&unpacker->trace) = (struct cn_trace_event){
+            .time_ns = time_ns,
+            .name = name,
+            .dropped_attributes = dropped,
+            .is_annotation = is_annotation,
+            .attributes = attributes,
+        };
+    }
+}
+
+static void take_links(struct cn_zorka_unpacker *unpacker, uint64_t count)
+{
+    for (uint64_t i = 0; i < count && !unpacker->is_short; i++) {
+        struct cn_trace_link link = {
+            .trace_high = take(unpacker, LINK_HIGH),
+            .trace_low = take(unpacker, LINK_LOW),
+            .span_id = take(unpacker, LINK_SPAN),
+            .trace_state = take_u32(unpacker, LINK_STATE),
+            .flags = take_u32(unpacker, LINK_FLAGS),
+            .dropped_attributes = take_u32(unpacker, LINK_DROPPED),
+        };
+
+        link.attributes = take_attributes(unpacker, LINK_SHAPE);
+        *cn_trace_add_link(&unpacker->trace) = link;
+    }
+}
+
+static uint64_t take_parent(struct cn_zorka_unpacker *unpacker, uint32_t parent)
+{
+    const struct cn_trace *trace = &unpacker->trace;
+
+    switch (take(unpacker, SPAN_PARENT)) {
+    case PACKED_PARENT_OUTER:
+        return parent == CN_NONE ? 0 : trace->spans[parent].id;
+    case PACKED_PARENT_OTHER:
+        return take(unpacker, PARENT_ID);
+    default:
+        return 0;
+    }
+}
+
+/* The span of node `i`, which was just entered. */
+static void take_span(struct cn_zorka_unpacker *unpacker, uint32_t i)
+{
+    struct cn_trace *trace = &unpacker->trace;
+    const struct cn_trace_node *node = &trace->nodes[i];
+    uint64_t from_ns = i == 0 ? unpacker->time_ns : trace->spans[0].time_ns;
+    uint64_t time_ns = from_ns + node->start_ns + take_signed(unpacker, SPAN_TIME);
+    struct cn_trace_span *span = cn_trace_add_span(trace, time_ns);
+
+    span->time_ns = time_ns;
+    span->is_whole = true;
+    span->type = take_u32(unpacker, SPAN_TYPE);
+    span->service = take_u32(unpacker, SPAN_SERVICE);
+    span->id = take(unpacker, SPAN_ID);
+    span->parent_id = take_parent(unpacker, node->parent);
+    span->status = (uint8_t)take(unpacker, SPAN_STATUS);
+    span->status_message = take_u32(unpacker, SPAN_MESSAGE);
+    span->trace_state = take_u32(unpacker, SPAN_STATE);
+    span->flags = take_u32(unpacker, SPAN_FLAGS);
+    span->resource = take_u32(unpacker, SPAN_RESOURCE);
+    span->scope = take_u32(unpacker, SPAN_SCOPE);
+    uint64_t events = take(unpacker, SPAN_EVENTS), links = take(unpacker, SPAN_LINKS);
+    span->dropped_attributes = take_u32(unpacker, SPAN_DROPPED_ATTRIBUTES);
+    span->dropped_events = take_u32(unpacker, SPAN_DROPPED_EVENTS);
+    span->dropped_links = take_u32(unpacker, SPAN_DROPPED_LINKS);
+    uint64_t more = take(unpacker, SPAN_MORE);
+    span->has_no_kind = more & PACKED_HAS_NO_KIND;
+    span->has_end = more & PACKED_HAS_END;
+    if (span->has_end)
+        span->end_ns = time_ns + take_signed(unpacker, END_TIME);
+    take_events(unpacker, events, time_ns);
+    take_links(unpacker, links);
+}
+
+/* A node has the numbers for its end while it is open. */
+static void leave(struct cn_trace *trace)
+{
+    uint32_t i = trace->current;
+    const struct cn_trace_node *node = &trace->nodes[i];
+
+    cn_trace_leave(trace, node->start_ns + node->duration_ns,
+                   node->calls + (trace->node_count - i));
+}
+
+static bool take_node(struct cn_zorka_unpacker *unpacker, uint32_t i,
+                      struct cn_error *err)
+{
+    struct cn_trace *trace = &unpacker->trace;
+    uint64_t up = take(unpacker, SPAN_UP);
+
+    if (i == 0 ? up != 0 : up == 0 || up > i)
+        return fail("a span has no parent", err);
+    while (i > 0 && trace->current != CN_NONE && trace->current != i - (uint32_t)up)
+        leave(trace);
+    uint64_t from_ns =
+        i == 0 || trace->current == CN_NONE ? 0 : trace->nodes[trace->current].start_ns;
+    uint64_t start_ns = from_ns + take_signed(unpacker, SPAN_START);
+    uint32_t method = take_u32(unpacker, SPAN_METHOD);
+    if (!cn_trace_enter(trace, method, start_ns, err))
+        return false;
+    struct cn_trace_node *node = &trace->nodes[i];
+    node->duration_ns = take(unpacker, SPAN_DURATION);
+    node->calls = take_signed(unpacker, SPAN_CALLS);
+    cn_trace_mark(trace,
+                  take_u32(unpacker, SPAN_MARKS) & (CN_TRACE_ERROR | CN_TRACE_LOSSY |
+                                                    CN_TRACE_SENT | CN_TRACE_FAILED));
+    struct cn_trace_list list = take_attributes(unpacker, SPAN_SHAPE);
+    trace->nodes[i].first_attribute = list.first;
+    trace->nodes[i].last_attribute = list.last;
+    take_span(unpacker, i);
+    return true;
+}
+
+/* The next record, into unpacker->out. */
+static bool take_record(struct cn_zorka_unpacker *unpacker, struct cn_error *err)
+{
+    struct cn_trace *trace = &unpacker->trace;
+    struct cn_zorka_part part;
+
+    unpacker->has_out = false;
+    cn_trace_clear(trace);
+    trace->id_high = take(unpacker, RECORD_ID_HIGH);
+    trace->id_low = take(unpacker, RECORD_ID_LOW);
+    unpacker->time_ns += take_signed(unpacker, RECORD_TIME);
+    trace->clock_ns = take(unpacker, RECORD_CLOCK);
+    uint64_t len = take(unpacker, RECORD_LEN), spans = take(unpacker, RECORD_SPANS);
+    unpacker->scratch_count = 0;
+    for (uint32_t i = 0; i < spans && !unpacker->is_short; i++)
+        if (!take_node(unpacker, i, err))
+            return false;
+    if (unpacker->is_short || spans == 0)
+        return fail("a column is too short", err);
+    while (trace->current != CN_NONE)
+        leave(trace);
+    unpacker->out.len = 0;
+    cn_zorka_record_encode(&unpacker->encoder, trace, 0, &unpacker->out, &part);
+    if (part.record_len != len)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "packed records: a record of %zu bytes instead of %" PRIu64,
+                       part.record_len, len);
+    unpacker->has_out = true;
+    unpacker->out_off = unpacker->off;
+    unpacker->off += part.record_len;
+    unpacker->record++;
+    return true;
+}
+
+static void skip_nested(struct cn_zorka_unpacker *unpacker, uint64_t kind, unsigned depth)
+{
+    uint64_t count = take(unpacker, NESTED);
+
+    if (count > unpacker->nested_count || depth > CN_TRACE_VALUE_DEPTH_MAX)
+        unpacker->is_short = true;
+    count = kind == CN_VALUE_MAP ? count * 2 : count;
+    for (uint64_t i = 0; i < count && !unpacker->is_short; i++) {
+        uint64_t inner = take(unpacker, NESTED);
+
+        if (inner == CN_VALUE_LIST || inner == CN_VALUE_MAP)
+            skip_nested(unpacker, inner, depth + 1);
+        else
+            (void)take(unpacker, NESTED);
+    }
+}
+
+static void skip_attributes(struct cn_zorka_unpacker *unpacker, enum packed_column column)
+{
+    uint64_t number = take(unpacker, column);
+
+    if (number >= unpacker->shape_count)
+        return;
+    const struct unpack_shape *shape = &unpacker->shapes[number];
+    for (uint32_t i = 0; i < shape->count; i++) {
+        const struct unpack_member *member = &unpacker->members[shape->first + i];
+
+        if (member->kind == CN_VALUE_LIST || member->kind == CN_VALUE_MAP)
+            skip_nested(unpacker, member->kind, 1);
+        else if (member->kind != CN_VALUE_NULL)
+            unpacker->columns[member->column].at++;
+    }
+}
+
+static void skip_values(struct cn_zorka_unpacker *unpacker, enum packed_column first,
+                        enum packed_column last, uint64_t count)
+{
+    for (unsigned i = first; i <= (unsigned)last; i++)
+        unpacker->fixed[i].at += (size_t)count;
+}
+
+static bool skip_record(struct cn_zorka_unpacker *unpacker, struct cn_error *err)
+{
+    uint64_t spans = value_at(&unpacker->fixed[RECORD_SPANS], unpacker->record);
+    size_t first = unpacker->fixed[SPAN_UP].at;
+
+    unpacker->time_ns +=
+        cn_unzigzag(value_at(&unpacker->fixed[RECORD_TIME], unpacker->record));
+    unpacker->off += (size_t)value_at(&unpacker->fixed[RECORD_LEN], unpacker->record);
+    unpacker->record++;
+    skip_values(unpacker, RECORD_ID_HIGH, RECORD_SPANS, 1);
+    /* The lists and maps of a span, then those of its events and links. */
+    for (size_t i = first; i < first + spans && !unpacker->is_short; i++) {
+        uint64_t events = value_at(&unpacker->fixed[SPAN_EVENTS], i);
+        uint64_t links = value_at(&unpacker->fixed[SPAN_LINKS], i);
+
+        skip_attributes(unpacker, SPAN_SHAPE);
+        for (uint64_t k = 0; k < events && !unpacker->is_short; k++)
+            skip_attributes(unpacker, EVENT_SHAPE);
+        for (uint64_t k = 0; k < links && !unpacker->is_short; k++)
+            skip_attributes(unpacker, LINK_SHAPE);
+        skip_values(unpacker, EVENT_TIME, EVENT_ANNOTATION, events);
+        skip_values(unpacker, LINK_HIGH, LINK_DROPPED, links);
+        unpacker->fixed[PARENT_ID].at +=
+            value_at(&unpacker->fixed[SPAN_PARENT], i) == PACKED_PARENT_OTHER;
+        unpacker->fixed[END_TIME].at +=
+            (value_at(&unpacker->fixed[SPAN_MORE], i) & PACKED_HAS_END) != 0;
+    }
+    skip_values(unpacker, SPAN_UP, SPAN_MORE, spans);
+    return !unpacker->is_short || fail("a column is too short", err);
+}
+
+bool cn_zorka_unpack_at(struct cn_zorka_unpacker *unpacker, size_t off,
+                        struct cn_bytes *record, size_t *record_off, struct cn_error *err)
+{
+    if (unpacker->has_out && off < unpacker->out_off)
+        rewind_to_first(unpacker);
+    if (!unpacker->has_out && off < unpacker->off)
+        rewind_to_first(unpacker);
+    while (!unpacker->has_out || off >= unpacker->off) {
+        if (unpacker->record == unpacker->record_count)
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "packed records: byte %zu is beyond the last", off);
+        uint64_t len = value_at(&unpacker->fixed[RECORD_LEN], unpacker->record);
+        bool is_here = off < unpacker->off + len;
+
+        unpacker->has_out = false;
+        if (is_here ? !take_record(unpacker, err) : !skip_record(unpacker, err)) {
+            unpacker->record_count = 0;
+            rewind_to_first(unpacker);
+            return false;
+        }
+    }
+    *record = (struct cn_bytes){unpacker->out.bytes, unpacker->out.len};
+    *record_off = unpacker->out_off;
+    return true;
+}
+
+bool cn_zorka_unpack_all(struct cn_zorka_unpacker *unpacker, uint8_t *plain,
+                         struct cn_error *err)
+{
+    rewind_to_first(unpacker);
+    while (unpacker->record < unpacker->record_count) {
+        size_t off = unpacker->off;
+
+        if (!take_record(unpacker, err))
+            return false;
+        if (unpacker->out.len > unpacker->plain_len - off)
+            return fail("they are longer than their chunk says", err);
+        memcpy(plain + off, unpacker->out.bytes, unpacker->out.len);
+    }
+    return unpacker->off == unpacker->plain_len ||
+           fail("they are shorter than their chunk says", err);
+}
