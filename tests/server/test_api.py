@@ -29,7 +29,7 @@ class Answers(Asking):
             info = self.ask(source, "info")
             self.ask(source, "threads")
             top = self.ask(source, "rows")["rows"][0]
-            for view in ("top-down", "collapsed", "bottom-up", "flat"):
+            for view in ("top-down", "collapsed", "bottom-up", "flat", "languages"):
                 rows = self.ask(source, "rows", view=view)
                 self.assertGreater(rows["count"], 0)
                 self.assertNotIn("label", rows)
@@ -176,7 +176,7 @@ class Answers(Asking):
         self.assertGreater(states["blocked"], 0)
         self.assertAlmostEqual(states["all"], states["running"] + states["blocked"] + states["pre-empted"], places=12)
         self.assertEqual(self.ask(0, "info")["states"], [])
-        for view in ("top-down", "collapsed", "bottom-up", "flat"):
+        for view in ("top-down", "collapsed", "bottom-up", "flat", "languages"):
             running, everything = self.walk(1, view), self.walk(1, view, waits=1)
             self.assertEqual([key for key in everything if "linux:schedule" in key], [])
             self.assertLessEqual(set(running), set(everything))
@@ -225,6 +225,8 @@ class Answers(Asking):
                 graphs = {"callers": self.ask(source, "flame", view="bottom-up", side="total", min=0, row=detail["function"]["id"]),
                           "callees": self.ask(source, "flame", view="callees", min=0, row=hit["row"]["context"])}
                 for name, graph in graphs.items():
+                    if hit["row"]["label"] in {other["row"]["label"] for other in detail["callers"]}:
+                        continue  # callers of calls inside of the function are inside of it, too
                     self.assertEqual((graph["side"], graph["column"]), ("total", detail["columns"][0]["metric"]))
                     listed = {other["row"]["label"]: other["row"]["values"][0] for other in detail[name]}
                     drawn = {graph["names"][node[1]]: node[3] for node in graph["nodes"] if node[0] == 0}

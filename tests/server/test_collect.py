@@ -192,7 +192,7 @@ class Collector(unittest.TestCase):
                                                 headers={"Host": "127.0.0.1", **fields})
                 self.assertEqual(status, 403, (path, fields, answer))
             # Bodies that are packed otherwise are not taken for spans.
-            for encoding in ("br", "zstd", "gzip, gzip"):
+            for encoding in ("br", "snappy", "gzip, gzip"):
                 status, _, answer = service.ask("/api/v2/spans", method="POST", body=spans,
                                                 headers={"Host": "127.0.0.1", "Content-Encoding": encoding})
                 self.assertEqual(status, 415, (encoding, answer))

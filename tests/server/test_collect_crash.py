@@ -20,10 +20,12 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import seeds
 from agent import SYMBOLS, trace
+from http2 import Closed, Connection, head, message, otlp
 from service import Service
 
 KILLS = 6
 CLIENTS = 6
+AT_A_TIME = 8  # calls of gRPC
 
 
 class Client(threading.Thread):
@@ -33,8 +35,9 @@ class Client(threading.Thread):
         super().__init__()
         self.connection = http.client.HTTPConnection(service.host, service.port, timeout=120)
         self.session = f"{service.port}-{number}"
+        self.at = service.otlp.get("gRPC")
         self.safe = []
-        self.first = number * 1000000 + service.turn * 10000
+        self.first = number * 100000000 + service.turn * 10000
         self.again = again  # sent before, and acknowledged or not
 
     def post(self, what, body, **more):
@@ -44,19 +47,42 @@ class Client(threading.Thread):
         response.read()
         return response.status
 
+    def begin(self):
+        return self.post("agd", SYMBOLS, **{"X-Zorka-Session-Reset": "true"}) == 202
+
+    def send(self, n):
+        if self.post("trc", trace(n, n % 50), **{"X-Zorka-Trace-Id": f"{1:016x}{n + 1:016x}"}) == 202:
+            self.safe.append(n)
+
     def run(self):
         try:
-            if self.post("agd", SYMBOLS, **{"X-Zorka-Session-Reset": "true"}) != 202:
+            if not self.begin():
                 return
             for n in (*self.again, *range(self.first, self.first + 10000)):
                 self.last = n
-                if self.post("trc", trace(n, n % 50), **{
-                        "X-Zorka-Trace-Id": f"{1:016x}{n + 1:016x}"}) == 202:
-                    self.safe.append(n)
-        except (OSError, http.client.HTTPException):
+                self.send(n)
+        except (OSError, http.client.HTTPException, Closed):
             pass
         finally:
             self.connection.close()
+
+
+class Caller(Client):
+    """An SDK that sends OTLP over gRPC, several calls at a time."""
+
+    def begin(self):
+        self.connection.close()
+        self.connection = Connection(self.at.hostname, self.at.port, timeout=120)
+        self.calls = {}
+        return True
+
+    def send(self, n):
+        self.calls[self.connection.start(head(), message(otlp(n, n % 50 + 1)))] = n
+        if len(self.calls) == AT_A_TIME:
+            stream = min(self.calls)
+            if self.connection.wait(stream).code == 0:
+                self.safe.append(self.calls[stream])
+            del self.calls[stream]
 
 
 def stored(store):
@@ -75,18 +101,25 @@ class Endings(unittest.TestCase):
         self.folder = tempfile.TemporaryDirectory()
         self.store = os.path.join(self.folder.name, "store")
         self.again = {}
+        # A build without nghttp2 has no gRPC.
+        has_grpc = b"nghttp2" in subprocess.check_output(["ldd", OPTIONS.cairn])
+        self.ports = ("--otlp-listen", "127.0.0.1:0,0") if has_grpc else ()
         # Segments are small, so that some end while the collector is killed.
         subprocess.check_call([OPTIONS.cairn, "store", "init", "-q", "--rotate-size", "200K", self.store])
 
     def tearDown(self):
         self.folder.cleanup()
 
+    options = ()  # more of the collector
+
     def work_until(self, turn, signal_number, seconds):
         """The number of lanes changes; agents send again what they sent last. At least one request is
         acknowledged, however busy the machine is."""
-        service = Service(OPTIONS.cairn, "--collect", self.store, "--collect-lanes", str(1 + turn % 3))
+        service = Service(OPTIONS.cairn, "--collect", self.store, "--collect-lanes", str(1 + turn % 3), *self.ports,
+                          *self.options)
         service.turn = turn
-        clients = [Client(service, k, self.again.get(k, ())) for k in range(CLIENTS)]
+        kinds = (Client, Caller) if service.otlp else (Client,)
+        clients = [kinds[k % len(kinds)](service, k, self.again.get(k, ())) for k in range(CLIENTS)]
         for client in clients:
             client.start()
         time.sleep(seconds)
@@ -110,6 +143,39 @@ class Endings(unittest.TestCase):
 
     def test_kill_9(self):
         chance, safe = seeds.source(), []
+        for turn in range(KILLS):
+            status, more = self.work_until(turn, signal.SIGKILL, 0.4 + chance.random())
+            self.assertEqual(status, -signal.SIGKILL)
+            safe += more
+            self.check(safe)
+        subprocess.check_call([OPTIONS.cairn, "store", "seal", "-q", self.store])
+        subprocess.check_call([OPTIONS.cairn, "store", "verify", "-q", self.store])
+        self.check(safe)
+
+    def test_kill_9_while_segments_are_joined_and_removed(self):
+        """What is pinned is never removed; of the others, the newest are there."""
+        chance, pinned = seeds.source(), []
+        self.options = ("--compact", "--keep-size", "1500K", "--keep-every", "0.05s")
+        for turn in range(KILLS):
+            status, more = self.work_until(turn, signal.SIGKILL, 0.4 + chance.random())
+            self.assertEqual(status, -signal.SIGKILL)
+            found = stored(self.store)
+            self.assertEqual(len(found), count(self.store), "a trace is there twice")
+            self.assertEqual([n for n in found if found[n] != n % 50 + 1], [])
+            self.assertEqual([n for n in pinned if n not in found], [])
+            more = [n for n in more if n in found]
+            self.assertTrue(more)
+            pinned += more[:3]
+            subprocess.check_call([OPTIONS.cairn, "store", "pin", self.store,
+                                   *(f"{1:016x}{n + 1:016x}" for n in more[:3])])
+        subprocess.check_call([OPTIONS.cairn, "store", "seal", "-q", self.store])
+        subprocess.check_call([OPTIONS.cairn, "store", "verify", "-q", self.store])
+        found = stored(self.store)
+        self.assertEqual([n for n in pinned if n not in found], [])
+
+    def test_kill_9_while_segments_are_joined(self):
+        chance, safe = seeds.source(), []
+        self.options = ("--compact", "--keep-size", "1G", "--keep-every", "0.05s")
         for turn in range(KILLS):
             status, more = self.work_until(turn, signal.SIGKILL, 0.4 + chance.random())
             self.assertEqual(status, -signal.SIGKILL)

@@ -290,13 +290,13 @@ class Lenses(unittest.TestCase):
             with open(f"{folder}/db/origin.txt", "w", encoding="utf-8") as file:
                 file.write("writer=cairn 0.9\nhost=vm\nkernel=6.1\nmachine=x86_64\nmemory_bytes=1024\n"
                            "stacks=copied by the kernel\nrefusal=no root\nstack_count=10\nwhole_count=9\n"
-                           "unnamed_count=2\nlost_count=3\nstart_ns=1700000000000000000\n")
+                           "unnamed_count=2\nlost_count=3\nstart_ns=1700000000000000000\nfilters=hide kernel\n")
             with serving(OPTIONS.cairn, f"{folder}/db") as service:
                 header = service.get("sources/0/header")
             self.assertEqual(
                 {key: header[key] for key in ("writer", "host", "kernel", "machine", "memory", "stacks", "stacksRefusal",
-                                              "stackCount", "wholeCount", "unnamedCount", "lostCount", "start")},
-                {"writer": "cairn 0.9", "host": "vm", "kernel": "6.1", "machine": "x86_64", "memory": 1024,
+                                              "stackCount", "wholeCount", "unnamedCount", "lostCount", "start", "filtered")},
+                {"filtered": "hide kernel", "writer": "cairn 0.9", "host": "vm", "kernel": "6.1", "machine": "x86_64", "memory": 1024,
                  "stacks": "copied by the kernel", "stacksRefusal": "no root", "stackCount": 10, "wholeCount": 9,
                  "unnamedCount": 2, "lostCount": 3, "start": "1700000000000000000"})
             self.assertGreater(header["duration"], 0)

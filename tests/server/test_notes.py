@@ -334,7 +334,32 @@ def folded():
 
 
 # Each: what it must say, what it must not.
+def gpu(busy_us, idle_us):
+    """A trace of torch.profiler: five kernels of a stream, with times between them in which the GPU has nothing to do."""
+    events = [{"ph": "X", "cat": "python_function", "name": "train.py(3): step", "pid": 100, "tid": 100, "ts": 0,
+               "dur": 5 * (busy_us + idle_us) + 20}]
+    for i in range(5):
+        begin = 10 + i * (busy_us + idle_us) + (idle_us if i == 4 else 0)
+        launch = {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 100, "tid": 100, "ts": begin - 5, "dur": 3,
+                  "args": {"correlation": i + 1}}
+        kernel = {"ph": "X", "cat": "kernel", "name": f"kernel_{i}", "pid": 0, "tid": 7, "ts": begin, "dur": busy_us,
+                  "args": {"device": 0, "context": 1, "stream": 7, "correlation": i + 1}}
+        events += [launch, kernel]
+    return json.dumps({"traceEvents": events})
+
+
+def idle_gpu():
+    return gpu(100, 400)
+
+
+def busy_gpu():
+    return gpu(1000, 10)
+
+
 SITUATIONS = [
+    (idle_gpu, [r"^GPU 0 busy 20\.0 % of 2\.5 ms, idle in 4 gaps: the longest, 800 µs, ended with kernel_4, "
+                r"launched by (<module> > )?step > cudaLaunchKernel"], []),
+    (busy_gpu, [], [r"GPU"]),
     (helpers, [], [IMBALANCE, PREEMPTED]),
     (unrelated_processes, [], [IMBALANCE, PREEMPTED]),
     (uneven_workers, [r"has 100 ms in work, 1\.8 " + IMBALANCE], [PREEMPTED]),

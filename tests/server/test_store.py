@@ -47,7 +47,7 @@ def otlp(spans):
     """A request of OpenTelemetry: one resource for each service."""
     return {"resourceSpans": [
         {"resource": {"attributes": [{"key": "service.name", "value": {"stringValue": service}}]},
-         "scopeSpans": [{"spans": [span for name, span in spans if name == service]}]}
+         "scopeSpans": [{"scope": {"name": "tracer", "version": "1.0"}, "spans": [span for name, span in spans if name == service]}]}
         for service in sorted({name for name, _ in spans})]}
 
 
@@ -59,8 +59,12 @@ def spans_of(number):
                 "parentSpanId": f"{number * 4 + parent + 1:016x}" if parent is not None else "", "name": name,
                 "startTimeUnixNano": str(begin), "endTimeUnixNano": str(begin + duration_ms * 1_000_000),
                 # The span of the other service has a link to one of this trace.
-                "links": [{"traceId": f"{number + 1:032x}", "spanId": f"{number * 4 + 2:016x}"}] if index == 2 else [],
-                "status": {"code": 2 if failed else 1}}
+                "links": [{"traceId": f"{number + 1:032x}", "spanId": f"{number * 4 + 2:016x}", "traceState": "a=1", "flags": 1,
+                           "droppedAttributesCount": 2}] if index == 2 else [],
+                "events": [{"timeUnixNano": str(begin + 3_000_000), "name": "retry", "droppedAttributesCount": 4,
+                            "attributes": [{"key": "n", "value": {"intValue": "7"}}]}] if index == 2 else [],
+                "droppedAttributesCount": 1, "droppedEventsCount": 2, "droppedLinksCount": 3, "traceState": "b=2",
+                "status": {"code": 2 if failed else 1, "message": "said"}}
     return [("gateway", span(0, None, "GET /cart", 0, 40 + number)),
             ("gateway", span(1, 0, "authorize", 1, 5)),
             ("cart", span(2, 0, "load", 10, 20 + number)),
@@ -192,7 +196,8 @@ class Requests(unittest.TestCase):
                          {"gateway": 20_000_000, "cart": 59_000_000, "database": 10_000_000})
         self.assertEqual((sum(chart["pathTimes"]), sum(step[2] for step in chart["path"])), (chart["duration"],) * 2)
         self.assertEqual([call[8] for call in chart["calls"]], [2, 2, 2, 2])
-        self.assertEqual((chart["errors"], chart["events"], chart["eventCount"]), (0, [], 0))
+        self.assertEqual((chart["errors"], chart["events"], chart["eventCount"]), (
+            0, [{"call": 2, "time": 13_000_000, "name": "retry", "text": "(n = 7, 4 dropped)", "isError": False}], 1))
         self.assertEqual(chart["spans"][0]["key"], traces["traces"][0]["key"])
         # Operations over time: each span in one step; their totals add up.
         groups = served["groups"]
@@ -216,7 +221,14 @@ class Requests(unittest.TestCase):
         self.assertEqual(sum(own.values()), sum(one["duration"] for one in traces["traces"]))
         self.assertEqual(own["database"], 50 * 10_000_000)
         self.assertEqual(sorted(served["names"]["services"]), ["cart", "database", "gateway"])
-        self.assertEqual([link["span"] for link in linked["nodes"][0]["links"]], [f"{198:016x}"])
+        first = linked["nodes"][0]
+        self.assertEqual(first["links"], [{"trace": f"{50:032x}", "span": f"{198:016x}", "state": "a=1", "flags": 1, "dropped": 2, "attributes": []}])
+        began = 1_700_000_000_000_000_000 + 49 * 10_000_000 + 10 * 1_000_000
+        self.assertEqual(first["events"], [{"time": str(began + 3_000_000), "name": "retry", "dropped": 4, "attributes": [["n", "7"]]}])
+        self.assertEqual((first["status"], first["message"], first["state"], first["dropped"], first["droppedEvents"], first["droppedLinks"]),
+                         ("ok", "said", "b=2", 1, 2, 3))
+        self.assertEqual((first["resource"], first["scope"]),
+                         ([["service.name", "cart"]], {"name": "tracer", "version": "1.0", "attributes": []}))
         self.assertEqual([(one["span"], one["service"], [link["span"] for link in one["links"]])
                           for one in served["links"]["spans"]], [(f"{199:016x}", "cart", [f"{198:016x}"])])
         path = served["critical-path"]

@@ -196,6 +196,28 @@ class Timelines(Asking):
                 self.assertEqual([(row["thread"], row["state"], row["ns"]) for row in rows],
                                  [(1, "running", 65), (1, "blocked", 40), (1, "pre-empted", 5), (1, "no data", 0)])
 
+    def test_streams_of_gpus_have_their_own_names(self):
+        trace = pathlib.Path(__file__).parents[1] / "cli" / "exchange" / "kineto" / "trace.json"
+        with serving(OPTIONS.cairn, str(trace)) as service:
+            service.get_ready()
+            labels = {one["selector"].split()[0]: one["label"] for one in service.get("sources/0/threads")}
+        self.assertTrue(labels["THREAD"].startswith("thread 4242"), labels)
+        self.assertTrue(labels["GPUDEVICE"].startswith("GPU 0, stream "), labels)
+
+    def test_processors_and_wake_ups_of_samples(self):
+        """Of the samples, of a page of them, and of a database that was made from them."""
+        data = f"{OPTIONS.testdata}/processors.data"
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([OPTIONS.cairn, "analyze", "-q", data, "-o", f"{folder}/db"], check=True)
+            for source, through_page in ((data, False), (data, True), (f"{folder}/db", False)):
+                with serving(OPTIONS.cairn, source, through_page=through_page) as service:
+                    answer = service.get("sources/0/processors", columns=7)
+                    self.assertEqual([(one["number"], one["busy"]) for one in answer["processors"]],
+                                     [(0, 1300 + 100 + 100 + 5500), (1, 800)])
+                    flows = service.get("sources/0/flows")["flows"]
+                    self.assertEqual([(one[0], one[1], one[3], one[4], one[6]) for one in flows],
+                                     [(1, 1200, 2, 1300, "wakes")])
+
     def test_states_of_threads_add_up_to_the_wall_time_on_every_side(self):
         """Those of the API, of the report and of SQL; waiting in calls is that of the metrics."""
         data = f"{OPTIONS.testdata}/recording"
@@ -338,6 +360,25 @@ class Timelines(Asking):
                 times = [one[1] for one in many["flows"]]
                 self.assertLessEqual(max(after - before for before, after in zip(times, times[1:])), 4000)
         self.assertEqual(self.ask(0, "flows"), {"count": 0, "flows": []})
+
+    def test_launches_lead_from_calls_to_streams(self):
+        """The stream has a lower number than the thread, and comes after it in the list of threads."""
+        events = [{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 100, "tid": 100, "ts": 5, "dur": 3,
+                   "args": {"correlation": 1}},
+                  {"ph": "X", "cat": "kernel", "name": "scale", "pid": 0, "tid": 7, "ts": 10, "dur": 20,
+                   "args": {"device": 0, "context": 1, "stream": 7, "correlation": 1}},
+                  {"ph": "s", "id": 1, "cat": "ac2g", "name": "ac2g", "pid": 100, "tid": 100, "ts": 5},
+                  {"ph": "f", "id": 1, "cat": "ac2g", "name": "ac2g", "pid": 0, "tid": 7, "ts": 10, "bp": "e"}]
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "gpu.json")
+            path.write_text(json.dumps({"traceEvents": events}))
+            with serving(OPTIONS.cairn, str(path)) as service:
+                self.assertEqual(ready(service, 0), "ready")
+                threads = service.get("sources/0/threads")
+                self.assertEqual([(one["label"], one["group"]) for one in threads],
+                                 [("100", "process 100"), ("GPU 0, stream 7", "GPU 0 of process 100")])
+                self.assertEqual(service.get("sources/0/flows"), {
+                    "count": 1, "flows": [[1, 0, "cudaLaunchKernel", 2, 5000, "scale", "launch"]]})
 
     def test_flows_lead_from_spans_to_those_that_run_beside_others(self):
         """They leave the caller, not the call that runs in its task then; no task starts another."""

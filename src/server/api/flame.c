@@ -126,13 +126,99 @@ static void add_head(struct cn_json *json, const struct cn_served_view *view,
     cn_json_add_str(json, "side", of->side == CN_SELF ? "self" : "total");
 }
 
-/* True if the callers of a function are asked for with its total cost: of all functions together
- * these would not add up. */
+/* A row of a tree of callees or callers, and where it is drawn. */
+struct drawn_call {
+    uint32_t nearer, row;
+    double total;
+};
+
+/* The rows that can be seen, by the nearer row, largest first; free the list. `first` receives where
+ * those of each one begin, and has room for one more. */
+static struct drawn_call *order_calls(const struct flame_painter *p,
+                                      const struct cn_path_tree *tree, size_t *first)
+{
+    size_t row_count = tree->rows.count, count = 0, at = 0;
+    struct drawn_call *list = cn_alloc(row_count, sizeof(*list));
+
+    for (uint32_t i = 1; i < row_count; i++) {
+        double total = tree->rows.rows[i].values[p->column];
+
+        if (total > p->smallest)
+            list[count++] = (struct drawn_call){tree->nearer[i], i, total};
+    }
+    CN_SORT(list, count, CN_UP(struct drawn_call, nearer),
+            CN_DOWN(struct drawn_call, total), CN_UP(struct drawn_call, row));
+    for (size_t i = 0; i <= row_count; i++) {
+        while (at < count && list[at].nearer < i)
+            at++;
+        first[i] = at;
+    }
+    return list;
+}
+
+/* Paint what is next to the first row, each followed by what is next to it in turn. */
+static bool paint_calls(struct flame_painter *p, const struct cn_path_tree *tree,
+                        const struct drawn_call *list, const size_t *first,
+                        struct cn_error *err)
+{
+    size_t *next = cn_alloc((size_t)p->depth_limit + 1, sizeof(*next));
+    uint32_t *path = cn_alloc((size_t)p->depth_limit + 1, sizeof(*path));
+    bool ok = true, has_room = true;
+
+    next[0] = first[0];
+    p->depth = 1;
+    while (ok && has_room && p->depth > 0) {
+        uint32_t nearer = path[p->depth - 1];
+        const struct drawn_call *at = &list[next[p->depth - 1]];
+
+        if (next[p->depth - 1] == first[nearer + 1]) {
+            p->depth--;
+            continue;
+        }
+        next[p->depth - 1]++;
+        ok = add_node(p, &tree->rows.rows[at->row], &has_room, err);
+        if (ok && has_room && p->depth < p->depth_limit) {
+            path[p->depth] = at->row;
+            next[p->depth++] = first[at->row];
+        }
+    }
+    free(next);
+    free(path);
+    return ok;
+}
+
+/* Answer with a tree of call paths; the ids of nodes are contexts. Takes the tree. */
+static bool answer_calls(struct flame_painter *p, const struct cn_served_view *view,
+                         struct cn_path_tree *tree, double share,
+                         struct cn_request *request, struct cn_error *err)
+{
+    double total = tree->rows.count > 0 ? tree->rows.rows[0].values[p->column] : NAN;
+
+    total = isnan(total) ? 0 : total;
+    p->smallest = total * share;
+    p->flame.has_codes = p->view->codes != NULL;
+    find_waits(p);
+    size_t *first = cn_alloc(tree->rows.count + 1, sizeof(*first));
+    struct drawn_call *list = order_calls(p, tree, first);
+    bool ok = tree->rows.count == 0 || paint_calls(p, tree, list, first, err);
+    add_head(&request->json, view, p->column);
+    cn_json_flame(&request->json, &p->flame, total);
+    cn_flame_done(&p->flame);
+    free(list);
+    free(first);
+    cn_path_tree_done(tree);
+    return ok;
+}
+
+/* True if the callers of a function are asked for with its total cost: those of all functions, and
+ * of a call inside of itself, would not add up. */
 static bool wants_totals(const struct cn_request *request)
 {
     const char *side = cn_request_value(request, "side");
+    const char *view = cn_request_value(request, "view");
 
-    return side && strcmp(side, "total") == 0 && cn_request_value(request, "row");
+    return view && strcmp(view, "bottom-up") == 0 && side && strcmp(side, "total") == 0 &&
+           cn_request_value(request, "row");
 }
 
 static bool answer(struct cn_served *served, struct cn_served_view *view,
@@ -156,6 +242,12 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
         !cn_request_column(request, costs, &p.column, err))
         return false;
     p.self_column = cn_cost_column_find(costs, costs->columns[p.column].metric, CN_SELF);
+    if (p.has_contexts && has_top) {
+        struct cn_path_tree tree = {0};
+
+        cn_view_caller_tree(p.view, &top, &tree);
+        return answer_calls(&p, view, &tree, share, request, err);
+    }
     if (is_by_self && p.self_column < costs->column_count) {
         p.column = p.self_column;
         p.self_column = costs->column_count;
@@ -177,74 +269,12 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
     return ok;
 }
 
-/* A row of a tree of callees, and where it is drawn. */
-struct drawn_callee {
-    uint32_t caller, row;
-    double total;
-};
-
-/* The rows that can be seen, by caller, largest first; free the list. `first` receives where those
- * of each caller begin, and has room for one more. */
-static struct drawn_callee *order_callees(const struct flame_painter *p,
-                                          const struct cn_callee_tree *tree,
-                                          size_t *first)
-{
-    size_t row_count = tree->rows.count, count = 0, at = 0;
-    struct drawn_callee *list = cn_alloc(row_count, sizeof(*list));
-
-    for (uint32_t i = 1; i < row_count; i++) {
-        double total = tree->rows.rows[i].values[p->column];
-
-        if (total > p->smallest)
-            list[count++] = (struct drawn_callee){tree->callers[i], i, total};
-    }
-    CN_SORT(list, count, CN_UP(struct drawn_callee, caller),
-            CN_DOWN(struct drawn_callee, total), CN_UP(struct drawn_callee, row));
-    for (size_t i = 0; i <= row_count; i++) {
-        while (at < count && list[at].caller < i)
-            at++;
-        first[i] = at;
-    }
-    return list;
-}
-
-/* Paint what the first row calls, each followed by what it calls in turn. */
-static bool paint_callees(struct flame_painter *p, const struct cn_callee_tree *tree,
-                          const struct drawn_callee *list, const size_t *first,
-                          struct cn_error *err)
-{
-    size_t *next = cn_alloc((size_t)p->depth_limit + 1, sizeof(*next));
-    uint32_t *path = cn_alloc((size_t)p->depth_limit + 1, sizeof(*path));
-    bool ok = true, has_room = true;
-
-    next[0] = first[0];
-    p->depth = 1;
-    while (ok && has_room && p->depth > 0) {
-        uint32_t caller = path[p->depth - 1];
-        const struct drawn_callee *at = &list[next[p->depth - 1]];
-
-        if (next[p->depth - 1] == first[caller + 1]) {
-            p->depth--;
-            continue;
-        }
-        next[p->depth - 1]++;
-        ok = add_node(p, &tree->rows.rows[at->row], &has_room, err);
-        if (ok && has_room && p->depth < p->depth_limit) {
-            path[p->depth] = at->row;
-            next[p->depth++] = first[at->row];
-        }
-    }
-    free(next);
-    free(path);
-    return ok;
-}
-
 /* What a function calls, in all its contexts; the ids of nodes are contexts. */
 static bool answer_callees(struct cn_served *served, struct cn_served_view *view,
                            struct cn_request *request, struct cn_error *err)
 {
     struct flame_painter p = {.view = view->view, .has_contexts = true};
-    struct cn_callee_tree tree = {0};
+    struct cn_path_tree tree = {0};
     double values[CN_COST_COLUMN_MAX], share;
     struct cn_row function;
     struct cn_context context;
@@ -259,21 +289,7 @@ static bool answer_callees(struct cn_served *served, struct cn_served_view *view
     p.self_column =
         cn_cost_column_find(&view->costs, view->costs.columns[p.column].metric, CN_SELF);
     cn_view_callee_tree(view->view, &function, &tree);
-    double total = tree.rows.count > 0 ? tree.rows.rows[0].values[p.column] : NAN;
-    total = isnan(total) ? 0 : total;
-    p.smallest = total * share;
-    p.flame.has_codes = p.view->codes != NULL;
-    find_waits(&p);
-    size_t *first = cn_alloc(tree.rows.count + 1, sizeof(*first));
-    struct drawn_callee *list = order_callees(&p, &tree, first);
-    bool ok = tree.rows.count == 0 || paint_callees(&p, &tree, list, first, err);
-    add_head(&request->json, view, p.column);
-    cn_json_flame(&request->json, &p.flame, total);
-    cn_flame_done(&p.flame);
-    free(list);
-    free(first);
-    cn_callee_tree_done(&tree);
-    return ok;
+    return answer_calls(&p, view, &tree, share, request, err);
 }
 
 bool cn_api_flame(struct cn_served *served, struct cn_request *request,

@@ -1,7 +1,10 @@
-/* Flows between calls of a recording that touch some time of some threads. */
+/* Flows between calls of a recording, launches of GPU work, and wake-ups of threads of samples, that touch
+ * some time of some threads. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "model/gpu/work.h"
+#include "model/thread_runs.h"
 #include "server/api/api.h"
 #include "server/api/parameters.h"
 #include "server/api/request.h"
@@ -15,35 +18,129 @@ enum { FLOW_MAX = 2000 }; /* that are listed */
 struct flows_question {
     struct cn_served *served;
     struct cn_time_question time;
-    uint32_t *profile_of; /* by task; 0: it has no calls */
+    uint32_t *profile_of; /* by task of a recording; 0: it has no calls */
     bool *is_asked;       /* by profile */
 };
 
-static bool is_wanted(const struct flows_question *q, const struct cn_flow *flow)
-{
-    uint32_t from = q->profile_of[flow->from_task], to = q->profile_of[flow->to_task];
-    bool is_ahead = flow->from_ns <= flow->to_ns;
+/* What leads from one profile to another; times as in the question. */
+struct arrow {
+    uint32_t from, to; /* profiles; 0: there is none */
+    uint64_t from_ns, to_ns;
+    uint32_t from_depth; /* 0: innermost */
+    const char *name;
+};
 
-    return from != 0 && to != 0 && (q->is_asked[from] || q->is_asked[to]) &&
-           (is_ahead ? flow->from_ns : flow->to_ns) < q->time.end_ns &&
-           (is_ahead ? flow->to_ns : flow->from_ns) >= q->time.begin_ns;
+/* Samples do not tell which call it is that a launch is in. */
+#define DEPTH_UNKNOWN UINT32_MAX
+
+static const char launch_name[] = "launch";
+
+/* Flows of a recording and launches of its GPU work, or launches and wake-ups of a database. */
+static size_t arrow_count(const struct cn_served *served)
+{
+    const struct cn_recording *rec = served->recording;
+
+    if (!rec)
+        return served->db->launch_count + served->db->wakeup_count;
+    return (size_t)rec->flow_count + (rec->gpu ? rec->gpu->op_count : 0);
+}
+
+static struct arrow arrow_of_op(const struct flows_question *q,
+                                const struct cn_gpu_work *work,
+                                const struct cn_gpu_op *op)
+{
+    uint32_t stream = op->stream != CN_NONE ? work->streams[op->stream].thread : CN_NONE;
+
+    if (op->thread == CN_NONE || stream == CN_NONE || op->launch_ns == 0)
+        return (struct arrow){0};
+    return (struct arrow){.from = q->profile_of[op->thread],
+                          .to = q->profile_of[stream],
+                          .from_ns = op->launch_ns,
+                          .to_ns = op->begin_ns,
+                          .name = launch_name};
+}
+
+/* A thread that was woken arrives when it runs. */
+static uint64_t run_after(const struct cn_database *db, const struct cn_wakeup *wakeup)
+{
+    const struct cn_thread_runs *runs = db->runs ? &db->runs[wakeup->to] : NULL;
+    size_t low = 0, high = runs ? runs->count : 0;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (runs->list[middle].begin_ns < wakeup->time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return db->states && runs && low < runs->count ? runs->list[low].begin_ns
+                                                   : wakeup->time_ns;
+}
+
+static struct arrow arrow_in_database(const struct cn_database *db, size_t i)
+{
+    if (i < db->launch_count) {
+        const struct cn_launch *launch = &db->launches[i];
+
+        return (struct arrow){
+            launch->from_profile, launch->to_profile, launch->from_ns, launch->to_ns, 0,
+            launch_name};
+    }
+    const struct cn_wakeup *wakeup = &db->wakeups[i - db->launch_count];
+    if (!cn_wakeup_is_of_thread(wakeup))
+        return (struct arrow){0};
+    return (struct arrow){wakeup->from,          wakeup->to, wakeup->time_ns,
+                          run_after(db, wakeup), 0,          "wakes"};
+}
+
+/* Flows that lead to streams are left out: launches say it. */
+static struct arrow arrow_at(const struct flows_question *q, size_t i)
+{
+    const struct cn_recording *rec = q->served->recording;
+    struct arrow arrow = {0};
+
+    if (!rec)
+        return arrow_in_database(q->served->db, i);
+    if (i >= rec->flow_count)
+        return arrow_of_op(q, rec->gpu, &rec->gpu->ops[i - rec->flow_count]);
+    const struct cn_flow *flow = &rec->flows[i];
+    if (!rec->gpu || !rec->tasks[flow->to_task].is_stream)
+        arrow = (struct arrow){.from = q->profile_of[flow->from_task],
+                               .to = q->profile_of[flow->to_task],
+                               .from_ns = flow->from_ns,
+                               .to_ns = flow->to_ns,
+                               .from_depth = flow->from_depth,
+                               .name = flow->name};
+    return arrow;
+}
+
+static bool is_wanted(const struct flows_question *q, const struct arrow *arrow)
+{
+    bool is_ahead = arrow->from_ns <= arrow->to_ns;
+
+    return arrow->from != 0 && arrow->to != 0 &&
+           (q->is_asked[arrow->from] || q->is_asked[arrow->to]) &&
+           (is_ahead ? arrow->from_ns : arrow->to_ns) < q->time.end_ns &&
+           (is_ahead ? arrow->to_ns : arrow->from_ns) >= q->time.begin_ns;
 }
 
 /* A profile, a time, and the function at that time and depth, 0: the innermost one; null if there
  * is none. */
-static bool add_end(const struct flows_question *q, struct cn_json *json, uint32_t task,
-                    uint64_t time_ns, uint32_t depth, struct cn_error *err)
+static bool add_end(const struct flows_question *q, struct cn_json *json,
+                    uint32_t profile, uint64_t time_ns, uint32_t depth,
+                    struct cn_error *err)
 {
     const struct cn_frames *frames = &q->served->structure.frames;
     struct cn_database *db = q->served->db;
     uint64_t since_ns = time_ns > q->time.origin_ns ? time_ns - q->time.origin_ns : 0,
              count;
-    uint32_t profile = q->profile_of[task], frame;
+    uint32_t frame;
     struct cn_sample samples[2];
 
     if (!cn_samples_at(db, profile, db->begin_ns + since_ns, samples, &count, err))
         return false;
-    frame = count > 0 && samples[0].context != 0
+    frame = depth != DEPTH_UNKNOWN && count > 0 && samples[0].context != 0
                 ? cn_frames_find(frames, samples[0].context)
                 : CN_NONE;
     while (frame != CN_NONE && depth > 0 && frames->list[frame].depth > depth)
@@ -57,34 +154,39 @@ static bool add_end(const struct flows_question *q, struct cn_json *json, uint32
     return true;
 }
 
-static bool add_flow(const struct flows_question *q, struct cn_json *json,
-                     const struct cn_flow *flow, struct cn_error *err)
+static bool add_arrow(const struct flows_question *q, struct cn_json *json,
+                      const struct arrow *arrow, struct cn_error *err)
 {
     cn_json_array(json);
-    bool ok = add_end(q, json, flow->from_task, flow->from_ns, flow->from_depth, err) &&
-              add_end(q, json, flow->to_task, flow->to_ns, 0, err);
-    cn_json_str(json, flow->name);
+    bool ok = add_end(q, json, arrow->from, arrow->from_ns, arrow->from_depth, err) &&
+              add_end(q, json, arrow->to, arrow->to_ns, 0, err);
+    cn_json_str(json, arrow->name);
     cn_json_end(json);
     return ok;
 }
 
-/* List some of many flows, equally far from each other in the list of all. */
-static bool add_flows(const struct flows_question *q, struct cn_json *json,
-                      uint64_t limit, struct cn_error *err)
+/* List some of many, equally far from each other in the list of all. */
+static bool add_arrows(const struct flows_question *q, struct cn_json *json,
+                       uint64_t limit, struct cn_error *err)
 {
-    const struct cn_recording *rec = q->served->recording;
+    size_t all = arrow_count(q->served);
     uint64_t count = 0, seen = 0, listed = 0;
     bool ok = true;
 
-    for (uint32_t i = 0; i < rec->flow_count; i++)
-        count += is_wanted(q, &rec->flows[i]);
+    for (size_t i = 0; i < all; i++) {
+        struct arrow arrow = arrow_at(q, i);
+
+        count += is_wanted(q, &arrow);
+    }
     cn_json_add_u64(json, "count", count);
     cn_json_add_array(json, "flows");
-    for (uint32_t i = 0; ok && i < rec->flow_count; i++) {
-        if (!is_wanted(q, &rec->flows[i]))
+    for (size_t i = 0; ok && i < all; i++) {
+        struct arrow arrow = arrow_at(q, i);
+
+        if (!is_wanted(q, &arrow))
             continue;
         if (count <= limit || seen * limit / count >= listed) {
-            ok = add_flow(q, json, &rec->flows[i], err);
+            ok = add_arrow(q, json, &arrow, err);
             listed++;
         }
         seen++;
@@ -101,7 +203,8 @@ static bool ask(struct flows_question *q, struct cn_request *request,
     if (!cn_structure_wait(&served->structure, CN_STRUCTURE_FRAMES, err) ||
         !cn_request_time(request, served, true, &q->time, err))
         return false;
-    q->profile_of = cn_alloc(served->recording->task_count, sizeof(*q->profile_of));
+    q->profile_of = cn_alloc(served->recording ? served->recording->task_count : 1,
+                             sizeof(*q->profile_of));
     for (size_t i = 0; i < served->profiled_count && i + 1 < served->db->profile_count;
          i++)
         q->profile_of[served->profiled_tasks[i]] = (uint32_t)i + 1;
@@ -122,8 +225,8 @@ bool cn_api_flows(struct cn_served *served, struct cn_request *request,
     if (!cn_served_ready(served, err) ||
         !cn_request_u64(request, "limit", 1, FLOW_MAX, 200, &limit, err))
         return false;
-    if (served->recording && served->recording->flow_count > 0) {
-        ok = ask(&q, request, err) && add_flows(&q, json, limit, err);
+    if (arrow_count(served) > 0) {
+        ok = ask(&q, request, err) && add_arrows(&q, json, limit, err);
         free(q.profile_of);
         free(q.is_asked);
         cn_thread_list_done(&q.time.threads);

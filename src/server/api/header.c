@@ -20,6 +20,7 @@ static void add_fact(void *arg, const char *key, const char *text, uint64_t numb
         {"memory_bytes", "memory"},    {"stacks", "stacks"},
         {"refusal", "stacksRefusal"},  {"stack_count", "stackCount"},
         {"whole_count", "wholeCount"}, {"unnamed_count", "unnamedCount"},
+        {"filters", "filtered"},
     };
 
     for (size_t i = 0; i < CN_COUNT_OF(names); i++) {

@@ -93,11 +93,14 @@ static void add_states(struct cn_json *json, struct cn_database *db, const char 
     cn_json_end(json);
 }
 
-/* Every task that recorded anything has a profile, in the order of tasks. */
-static void add_recording(struct cn_json *json, const struct cn_recording *rec)
+/* Tasks that recorded anything have profiles. */
+static void add_recording(struct cn_json *json, const struct cn_served *served)
 {
-    uint64_t profile_count = 0;
+    const struct cn_recording *rec = served->recording;
+    uint32_t *profile_of = cn_alloc(rec->task_count, sizeof(*profile_of));
 
+    for (size_t i = 0; i < served->profiled_count; i++)
+        profile_of[served->profiled_tasks[i]] = (uint32_t)i + 1;
     cn_json_add_array(json, "tasks");
     for (uint32_t i = 0; i < rec->task_count && i < THREAD_MAX; i++) {
         cn_json_object(json);
@@ -105,11 +108,12 @@ static void add_recording(struct cn_json *json, const struct cn_recording *rec)
         cn_json_add_u64(json, "tid", rec->tasks[i].tid);
         cn_json_add_u64(json, "pid", rec->tasks[i].pid);
         cn_json_add_str(json, "name", rec->tasks[i].name);
-        if (rec->tasks[i].data_len > 0)
-            cn_json_add_u64(json, "profile", ++profile_count);
+        if (profile_of[i] > 0)
+            cn_json_add_u64(json, "profile", profile_of[i]);
         cn_json_end(json);
     }
     cn_json_end(json);
+    free(profile_of);
     cn_json_add_array(json, "facts");
     for (uint32_t i = 0; i < rec->fact_count; i++) {
         cn_json_array(json);
@@ -160,7 +164,7 @@ bool cn_api_info(struct cn_served *served, struct cn_request *request,
         cn_json_add_str(json, "costTimes",
                         source == CN_TIME_CORRECTED ? "corrected" : "recorded");
     if (served->recording)
-        add_recording(json, served->recording);
+        add_recording(json, served);
     cn_overview_done(&overview);
     return true;
 }

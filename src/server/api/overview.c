@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/durations/percentile.h"
+#include "analyze/timeline/gpu_use.h"
 #include "analyze/views/imbalance.h"
 #include "analyze/views/thread_costs.h"
 #include "analyze/views/waiting_calls.h"
@@ -13,6 +14,7 @@
 #include "base/best.h"
 #include "base/sort.h"
 #include "base/text.h"
+#include "model/gpu/work.h"
 #include "server/api/api.h"
 #include "server/api/parameters.h"
 #include "server/api/request.h"
@@ -28,6 +30,8 @@ enum {
     SLOW_CALLS = 100,  /* with fewer calls, the slowest 1 % is not even one */
     THREAD_MAX = 5000, /* whose values are listed */
     LABEL_MAX = 16,    /* of the busiest threads */
+    GPU_MAX = 64,
+    GAP_PATH_MAX = 4, /* functions of a launch */
 };
 
 /* The view that all functions are ranked in, and what ranks them. */
@@ -280,6 +284,121 @@ static bool add_threads(struct cn_served *served, const char *metric,
     return ok;
 }
 
+/* The frame of the call that launched the operation of a frame: the first above with a name that is no
+ * place of GPUs. *name is the operation: its kernel, or "<gpu copyin>". */
+static uint32_t launch_of(const struct cn_frames *frames, uint32_t frame,
+                          const char **name)
+{
+    *name = frames->names.list[frames->list[frame].place];
+    while (frame != CN_NONE && frame != 0) {
+        const char *place = frames->names.list[frames->list[frame].place];
+
+        frame = frames->list[frame].parent;
+        if (strncmp(place, "<gpu ", strlen("<gpu ")) == 0)
+            break;
+    }
+    while (frame != CN_NONE && frame != 0 &&
+           strstr(frames->names.list[frames->list[frame].place], "+0x"))
+        frame = frames->list[frame].parent;
+    return frame;
+}
+
+/* How well a function tells where a launch is: of scripts, of the program, of a library; 0: it has no
+ * name. */
+static unsigned worth_of(const struct cn_structure *structure, uint32_t place)
+{
+    const struct cn_code_class *code = cn_structure_code(structure, place);
+
+    if (!code || strstr(structure->frames.names.list[place], "+0x"))
+        return 0;
+    if (code->language == CN_CODE_PYTHON)
+        return 3;
+    return code->kind == CN_CODE_MINE ? 2 : 1;
+}
+
+/* "path": the innermost functions of the best kind that the path of a launch has, outermost first. */
+static void add_launch_path(struct cn_served *served, uint32_t launch,
+                            struct cn_json *json)
+{
+    const struct cn_frames *frames = &served->structure.frames;
+    const char *names[GAP_PATH_MAX];
+    unsigned best = 1;
+    size_t count = 0;
+
+    for (uint32_t at = launch; at != CN_NONE && at != 0; at = frames->list[at].parent) {
+        unsigned worth = worth_of(&served->structure, frames->list[at].place);
+
+        if (worth > best)
+            best = worth;
+    }
+    for (uint32_t at = launch; at != CN_NONE && at != 0 && count < GAP_PATH_MAX;
+         at = frames->list[at].parent)
+        if (worth_of(&served->structure, frames->list[at].place) == best)
+            names[count++] = frames->names.list[frames->list[at].place];
+    cn_json_add_array(json, "path");
+    while (count-- > 0)
+        cn_json_str(json, names[count]);
+    cn_json_end(json);
+}
+
+static void add_gap(struct cn_served *served, const struct cn_gpu_gap *gap,
+                    struct cn_json *json)
+{
+    const struct cn_frames *frames = &served->structure.frames;
+    const char *operation;
+    uint32_t launch = launch_of(frames, cn_frames_find(frames, gap->context), &operation);
+    uint64_t origin_ns = served->db->begin_ns;
+
+    cn_json_object(json);
+    cn_json_add_u64(json, "begin",
+                    gap->begin_ns > origin_ns ? gap->begin_ns - origin_ns : 0);
+    cn_json_add_u64(json, "end", gap->end_ns > origin_ns ? gap->end_ns - origin_ns : 0);
+    cn_json_add_u64(json, "profile", gap->profile);
+    cn_json_add_str(json, "operation", operation);
+    cn_json_add_str(json, "launch",
+                    launch != CN_NONE && launch != 0
+                        ? frames->names.list[frames->list[launch].place]
+                        : "");
+    add_launch_path(served, launch, json);
+    cn_json_end(json);
+}
+
+/* "gpus": how busy each was, and its longest gaps; nothing where there are none. */
+static bool add_gpus(struct cn_served *served, struct cn_json *json, struct cn_error *err)
+{
+    struct cn_gpu_uses uses;
+
+    if (!cn_gpu_uses_find(&uses, served->db, err))
+        return false;
+    if (uses.count > 0 &&
+        (!cn_structure_wait(&served->structure, CN_STRUCTURE_FRAMES, err) ||
+         !cn_structure_wait(&served->structure, CN_STRUCTURE_CODES, err))) {
+        cn_gpu_uses_done(&uses);
+        return false;
+    }
+    if (uses.count > 0)
+        cn_json_add_array(json, "gpus");
+    for (size_t i = 0; i < uses.count && i < GPU_MAX; i++) {
+        const struct cn_gpu_use *use = &uses.list[i];
+
+        cn_json_object(json);
+        cn_json_add_u64(json, "number", use->number);
+        cn_json_add_u64(json, "streams", use->stream_count);
+        cn_json_add_u64(json, "span", use->end_ns - use->begin_ns);
+        cn_json_add_u64(json, "busy", use->busy_ns);
+        cn_json_add_u64(json, "gapCount", use->gap_count);
+        cn_json_add_array(json, "gaps");
+        for (size_t k = 0; k < use->listed_count; k++)
+            add_gap(served, &use->gaps[k], json);
+        cn_json_end(json);
+        cn_json_end(json);
+    }
+    if (uses.count > 0)
+        cn_json_end(json);
+    cn_gpu_uses_done(&uses);
+    return true;
+}
+
 static void list_warnings(struct cn_json *json, const struct cn_warning *list)
 {
     for (; list; list = list->next) {
@@ -334,7 +453,7 @@ bool cn_api_overview(struct cn_served *served, struct cn_request *request,
     cn_json_add_base(json, served->db, metric);
     ok = add_of_view(served, &contexts, request, answer_hot_path, &is_partial, err) &&
          add_of_view(served, &functions, request, answer_functions, &is_partial, err) &&
-         add_threads(served, metric, json, err);
+         add_threads(served, metric, json, err) && add_gpus(served, json, err);
     if (!ok)
         return false;
     add_warnings(served, json);

@@ -7,6 +7,7 @@
 #include "server/api/request.h"
 #include "server/served/served.h"
 #include "store/search/query.h"
+#include "store/traceql/traceql.h"
 
 enum { METRIC_MAX = 32 };
 
@@ -35,10 +36,9 @@ bool cn_request_view(const struct cn_request *request, struct cn_view_question *
                      struct cn_error *err)
 {
     static const char *const kinds[] = {
-        [CN_VIEW_TOP_DOWN] = "top-down",
-        [CN_VIEW_COLLAPSED] = "collapsed",
-        [CN_VIEW_BOTTOM_UP] = "bottom-up",
-        [CN_VIEW_FLAT] = "flat",
+        [CN_VIEW_TOP_DOWN] = "top-down",   [CN_VIEW_COLLAPSED] = "collapsed",
+        [CN_VIEW_BOTTOM_UP] = "bottom-up", [CN_VIEW_FLAT] = "flat",
+        [CN_VIEW_LANGUAGES] = "languages",
     };
     size_t kind;
 
@@ -227,9 +227,10 @@ bool cn_api_with_query(struct cn_served *served, struct cn_request *request,
 
     now_ns -= now_ns % 1000000000; /* what a page asks together is about the same hits */
     cn_served_lock(served);
-    bool ok = cn_served_store_refresh(&served->store, err) &&
-              cn_query_parse(&query, text ? text : "", now_ns, err) &&
-              answer(served, request, query, err);
+    bool ok =
+        cn_served_store_refresh(&served->store, err) &&
+        cn_tql_query_of(&query, served->store.search, text ? text : "", now_ns, err) &&
+        answer(served, request, query, err);
     cn_query_free(query);
     cn_served_unlock(served);
     return ok;

@@ -89,7 +89,7 @@ bool cn_api_processors(struct cn_served *served, struct cn_request *request,
     if (!cn_request_u64(request, "columns", 1, COLUMN_MAX, 1000, &columns, err) ||
         !cn_request_time(request, served, false, &question, err))
         return false;
-    is_ready = cn_served_states_ready(served->tracks, served->db, &is_pending);
+    is_ready = cn_served_runs_ready(served->tracks, served->db, &is_pending);
     cn_json_add_bool(json, "isPending", is_pending);
     cn_json_add_u64(json, "begin", question.begin_ns - question.origin_ns);
     cn_json_add_u64(json, "end", question.end_ns - question.origin_ns);

@@ -199,3 +199,27 @@ void cn_route_error(struct cn_text *out, const struct cn_error *err)
     cn_json_end(&json);
     cn_json_end(&json);
 }
+
+unsigned cn_route_status(enum cn_error_kind kind)
+{
+    switch (kind) {
+    case CN_ERR_NONE:
+        return 200;
+    case CN_ERR_USAGE:
+        return 400;
+    case CN_ERR_NOT_FOUND:
+        return 404;
+    case CN_ERR_INTERRUPTED:
+    case CN_ERR_BUSY:
+    case CN_ERR_NO_MEMORY:
+        return 503;
+    case CN_ERR_FORMAT:
+    case CN_ERR_VERSION:
+    case CN_ERR_LIMIT:
+        return 422;
+    case CN_ERR_IO:
+    case CN_ERR_REJECTED:
+        return 500;
+    }
+    return 500;
+}

@@ -35,4 +35,7 @@ CN_CHECK bool cn_route_api(const struct cn_served_list *sources,
 /* Append {error: {kind, text}}, the answer to a question that failed. */
 void cn_route_error(struct cn_text *out, const struct cn_error *err);
 
+/* The status of HTTP for the answer to a question that failed; 200 for CN_ERR_NONE. */
+unsigned cn_route_status(enum cn_error_kind kind);
+
 #endif

@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "model/traces/json.h"
 #include "model/traces/links.h"
-#include "model/traces/trace.h"
+#include "model/traces/span.h"
 #include "server/api/api.h"
 #include "server/api/request.h"
 #include "server/api/trace_load.h"
@@ -18,8 +18,6 @@ static void add_attributes(struct cn_json *json, const struct cn_trace *trace,
     cn_json_add_array(json, "attributes");
     for (uint32_t i = node->first_attribute; i != CN_NONE;
          i = trace->attributes[i].next) {
-        if (cn_trace_is_links(trace, &trace->attributes[i]))
-            continue;
         cn_json_array(json);
         cn_json_word(json, trace->words, trace->attributes[i].key);
         cn_json_trace_value(json, trace, &trace->attributes[i].value, false);
@@ -28,14 +26,57 @@ static void add_attributes(struct cn_json *json, const struct cn_trace *trace,
     cn_json_end(json);
 }
 
-static void add_links(struct cn_json *json, const struct cn_trace *trace, uint32_t node)
+static void add_links(struct cn_json *json, const struct cn_trace *trace,
+                      const struct cn_trace_span *span)
 {
-    const struct cn_trace_attribute *links = cn_trace_find_links(trace, node);
-
-    if (!links)
+    if (span->link_count == 0)
         return;
     cn_json_key(json, "links");
-    cn_json_trace_links(json, trace, links, false);
+    cn_json_trace_links(json, trace, span, false);
+}
+
+static void add_resource(struct cn_json *json, const struct cn_trace *trace,
+                         const struct cn_trace_span *span)
+{
+    const struct cn_trace_resource *resource = cn_trace_span_resource(trace, span);
+    const struct cn_trace_scope *scope = cn_trace_span_scope(trace, span);
+
+    if (resource && resource->attributes.first != CN_NONE) {
+        cn_json_key(json, "resource");
+        cn_json_trace_list(json, trace, &resource->attributes, false);
+    }
+    if (!scope || (scope->name == 0 && scope->attributes.first == CN_NONE))
+        return;
+    cn_json_add_object(json, "scope");
+    cn_json_add_word(json, "name", trace->words, scope->name);
+    cn_json_add_word(json, "version", trace->words, scope->version);
+    cn_json_key(json, "attributes");
+    cn_json_trace_list(json, trace, &scope->attributes, false);
+    cn_json_end(json);
+}
+
+/* What else a span has. */
+static void add_span(struct cn_json *json, const struct cn_trace *trace,
+                     const struct cn_trace_span *span)
+{
+    if (span->status != CN_STATUS_UNSET)
+        cn_json_add_str(json, "status", span->status == CN_STATUS_OK ? "ok" : "error");
+    if (span->status_message != 0)
+        cn_json_add_word(json, "message", trace->words, span->status_message);
+    if (span->trace_state != 0)
+        cn_json_add_word(json, "state", trace->words, span->trace_state);
+    if (span->dropped_attributes > 0)
+        cn_json_add_u64(json, "dropped", span->dropped_attributes);
+    if (span->dropped_events > 0)
+        cn_json_add_u64(json, "droppedEvents", span->dropped_events);
+    if (span->dropped_links > 0)
+        cn_json_add_u64(json, "droppedLinks", span->dropped_links);
+    add_resource(json, trace, span);
+    if (span->event_count > 0) {
+        cn_json_key(json, "events");
+        cn_json_trace_events(json, trace, span, false);
+    }
+    add_links(json, trace, span);
 }
 
 static void add_node(struct cn_json *json, const struct cn_trace *trace, uint32_t number,
@@ -56,7 +97,8 @@ static void add_node(struct cn_json *json, const struct cn_trace *trace, uint32_
     cn_json_add_bool(json, "isOpen", (node->flags & CN_TRACE_OPEN) != 0);
     if (node->first_attribute != CN_NONE)
         add_attributes(json, trace, node);
-    add_links(json, trace, number);
+    if (node->span != CN_NONE)
+        add_span(json, trace, &trace->spans[node->span]);
     if (node->exception != 0) {
         cn_json_key(json, "exceptions");
         cn_json_exceptions(json, trace->words, node->exception);
@@ -231,17 +273,15 @@ bool cn_api_links(struct cn_request *request, const struct cn_trace_set *set,
 
         for (uint32_t s = 0; !set->branches[i].is_copy && s < trace->span_count; s++) {
             const struct cn_trace_span *span = &trace->spans[s];
-            const struct cn_trace_attribute *links =
-                cn_trace_find_links(trace, span->node);
 
-            if (!links || count++ >= SPAN_MAX)
+            if (span->link_count == 0 || count++ >= SPAN_MAX)
                 continue;
             cn_json_object(json);
             cn_json_add_span_id(json, "span", span->id);
             cn_json_add_word(json, "service", trace->words, span->service);
             cn_json_add_method(json, "method", trace->words,
                                trace->nodes[span->node].method);
-            add_links(json, trace, span->node);
+            add_links(json, trace, span);
             cn_json_end(json);
         }
     }

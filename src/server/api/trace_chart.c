@@ -8,7 +8,8 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "model/traces/json.h"
-#include "model/traces/trace.h"
+#include "model/traces/links.h"
+#include "model/traces/span.h"
 #include "server/api/api.h"
 #include "server/api/request.h"
 #include "server/api/trace_load.h"
@@ -210,11 +211,15 @@ static uint64_t extent(const struct cn_trace_set *set, uint64_t *begin_ns)
     return end_ns > *begin_ns ? end_ns - *begin_ns : 0;
 }
 
-static void add_event(struct chart *chart, size_t call, const char *name,
+/* `event` has the time, or is NULL. */
+static void add_event(struct chart *chart, size_t call,
+                      const struct cn_trace_event *event, const char *name,
                       const char *text, bool is_error)
 {
     cn_json_object(chart->json);
     cn_json_add_u64(chart->json, "call", call);
+    if (event && event->time_ns >= chart->begin_ns)
+        cn_json_add_u64(chart->json, "time", event->time_ns - chart->begin_ns);
     cn_json_add_str(chart->json, "name", name);
     cn_json_add_str(chart->json, "text", text);
     cn_json_add_bool(chart->json, "isError", is_error);
@@ -223,16 +228,53 @@ static void add_event(struct chart *chart, size_t call, const char *name,
 
 /* The exception that a call threw: its class and message. */
 static void add_exception(struct chart *chart, size_t call, const struct cn_trace *trace,
-                          uint32_t exception)
+                          uint32_t exception, const struct cn_trace_event *event)
 {
     struct cn_text class = {0}, message = {0};
 
     cn_words_print(trace->words, cn_word_part(trace->words, exception, 0), &class);
     cn_words_print(trace->words, cn_word_part(trace->words, exception, 1), &message);
-    add_event(chart, call, class.len > 0 ? cn_text_str(&class) : "exception",
+    add_event(chart, call, event, class.len > 0 ? cn_text_str(&class) : "exception",
               message.len > 0 ? cn_text_str(&message) : NULL, true);
     cn_text_done(&class);
     cn_text_done(&message);
+}
+
+/* An event that is not the exception of its call: "name (key = value)". */
+static void add_named(struct chart *chart, size_t call, const struct cn_trace *trace,
+                      const struct cn_trace_event *event)
+{
+    struct cn_text name = {0}, text = {0};
+
+    cn_words_print(trace->words, event->name, &name);
+    cn_trace_event_print(trace, event, &text);
+    add_event(chart, call, event, cn_text_str(&name),
+              text.len > name.len ? cn_text_str(&text) + name.len + 1 : NULL, false);
+    cn_text_done(&name);
+    cn_text_done(&text);
+}
+
+/* The events of a call, its exception last; returns how many it has. */
+static size_t add_events_of(struct chart *chart, size_t call, size_t room)
+{
+    const struct cn_trace *trace = &chart->calls[call].branch->trace;
+    const struct cn_trace_node *node = &trace->nodes[chart->calls[call].node];
+    const struct cn_trace_span *span =
+        node->span != CN_NONE ? &trace->spans[node->span] : NULL;
+    const struct cn_trace_event *thrown = NULL;
+    size_t count = 0;
+
+    for (uint32_t i = 0; span && i < span->event_count; i++) {
+        const struct cn_trace_event *event = &cn_trace_span_events(trace, span)[i];
+
+        if (node->exception != 0 && cn_trace_event_is_exception(trace, event))
+            thrown = event;
+        else if (count++ < room)
+            add_named(chart, call, trace, event);
+    }
+    if (node->exception != 0 && count++ < room)
+        add_exception(chart, call, trace, node->exception, thrown);
+    return count;
 }
 
 /* "events": what happened in the calls that are listed. */
@@ -241,13 +283,8 @@ static void add_events(struct chart *chart)
     size_t count = 0;
 
     cn_json_add_array(chart->json, "events");
-    for (size_t i = 0; i < chart->listed_count; i++) {
-        const struct cn_trace *trace = &chart->calls[i].branch->trace;
-        const struct cn_trace_node *call = &trace->nodes[chart->calls[i].node];
-
-        if (call->exception != 0 && count++ < EVENT_MAX)
-            add_exception(chart, i, trace, call->exception);
-    }
+    for (size_t i = 0; i < chart->listed_count; i++)
+        count += add_events_of(chart, i, count < EVENT_MAX ? EVENT_MAX - count : 0);
     cn_json_end(chart->json);
     cn_json_add_u64(chart->json, "eventCount", count);
 }

@@ -11,6 +11,10 @@
 #include "base/run/clock.h"
 #include "base/text.h"
 #include "server/api/request.h"
+#include "server/compat/link.h"
+#include "server/compat/route.h"
+#include "server/grpc/grpc.h"
+#include "server/http/metrics.h"
 #include "server/page/assets.h"
 #include "store/pipeline/collector.h"
 #include "store/pipeline/uploader.h"
@@ -21,12 +25,16 @@ static const char policy[] =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+/* As Tempo has it: which tenant a gateway asks for. */
+static const char tenant_header[] = "X-Scope-OrgID";
+
 /* A request between callbacks. */
 struct exchange {
     bool is_collected; /* its body is for the collector */
     unsigned refusal;  /* status of a request that its head excludes; 0: none */
     const char *why;   /* the text of the refusal */
     struct cn_collect collect;
+    struct cn_download *download; /* NULL: none was begun */
 };
 
 static const char *header_of(struct MHD_Connection *connection, const char *name)
@@ -41,6 +49,20 @@ static bool has_bearer(struct MHD_Connection *connection, const struct cn_guard 
 
     return header && strncmp(header, "Bearer ", 7) == 0 &&
            cn_guard_knows_token(guard, header + 7);
+}
+
+/* True if the server has tenants. */
+static bool has_tenants(const struct cn_server *server)
+{
+    return server->tenants.count > 0;
+}
+
+/* The bearer token of a request; NULL if it has none. */
+static const char *bearer_of(struct MHD_Connection *connection)
+{
+    const char *header = header_of(connection, "Authorization");
+
+    return header && strncmp(header, "Bearer ", 7) == 0 ? header + 7 : NULL;
 }
 
 static bool begins_with(const char *value, const char *prefix)
@@ -58,13 +80,14 @@ static bool is_of_page(struct MHD_Connection *connection)
            begins_with(type, "text/plain") || begins_with(type, "multipart/form-data");
 }
 
-/* The body says itself whether it is gzipped. */
+/* The body says itself how it is compressed. */
 static bool is_readable(struct MHD_Connection *connection)
 {
     const char *encoding = header_of(connection, "Content-Encoding");
 
     return !encoding || encoding[0] == '\0' || strcasecmp(encoding, "gzip") == 0 ||
-           strcasecmp(encoding, "x-gzip") == 0 || strcasecmp(encoding, "identity") == 0;
+           strcasecmp(encoding, "x-gzip") == 0 || strcasecmp(encoding, "zstd") == 0 ||
+           strcasecmp(encoding, "identity") == 0;
 }
 
 static void set_refusal(struct exchange *exchange, unsigned status, const char *why)
@@ -75,24 +98,35 @@ static void set_refusal(struct exchange *exchange, unsigned status, const char *
 
 /* Decide about a request with traces before its body is read. Pages cannot read the token: a
  * request that has it was sent on purpose. */
-static void check_sender(const struct cn_server *server,
-                         struct MHD_Connection *connection, struct exchange *exchange)
+static void check_sender(const struct cn_port *port, struct MHD_Connection *connection,
+                         struct exchange *exchange)
 {
+    struct cn_server *server = port->server;
     const struct cn_guard *guard = &server->collector_guard;
+    const struct cn_tenant *tenant =
+        has_tenants(server)
+            ? cn_tenants_find(&server->tenants, guard, bearer_of(connection),
+                              header_of(connection, tenant_header))
+            : NULL;
 
-    if (!cn_guard_knows_host(&server->guard, header_of(connection, "Host")))
+    exchange->collect.collector = tenant ? tenant->collector : server->collector;
+    if (!cn_guard_knows_host(&port->guard, header_of(connection, "Host")))
         set_refusal(exchange, MHD_HTTP_MISDIRECTED_REQUEST,
                     "the Host header names another server");
-    else if (guard->token[0] != '\0' && !has_bearer(connection, guard))
+    else if (has_tenants(server) && !tenant)
+        set_refusal(exchange, MHD_HTTP_UNAUTHORIZED,
+                    "no tenant has this token, or X-Scope-OrgID names another");
+    else if (!has_tenants(server) && guard->token[0] != '\0' &&
+             !has_bearer(connection, guard))
         set_refusal(exchange, MHD_HTTP_UNAUTHORIZED,
                     "the token for traces is missing or wrong");
-    else if (guard->token[0] == '\0' && is_of_page(connection))
+    else if (!has_tenants(server) && guard->token[0] == '\0' && is_of_page(connection))
         set_refusal(exchange, MHD_HTTP_FORBIDDEN,
                     "a web page may not send traces (Origin, Sec-Fetch-Site, or the type "
                     "of a form); for other senders use --collect-token-file");
     else if (!is_readable(connection))
         set_refusal(exchange, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
-                    "unsupported Content-Encoding; expected gzip or identity");
+                    "unsupported Content-Encoding; expected gzip, zstd or identity");
 }
 
 /* What a head may contain once. */
@@ -164,18 +198,20 @@ static void check_head(struct MHD_Connection *connection, struct exchange *excha
 }
 
 /* The first callback of a request, which has only its head. */
-static struct exchange *begin_exchange(struct cn_server *server,
+static struct exchange *begin_exchange(struct cn_port *port,
                                        struct MHD_Connection *connection, const char *url,
                                        const char *method, const char *version)
 {
+    struct cn_server *server = port->server;
     struct exchange *exchange = cn_alloc(1, sizeof(*exchange));
 
     exchange->is_collected =
         strcmp(method, "POST") == 0 && cn_collect_is_address(server, url);
     exchange->collect.connection = connection;
+    exchange->collect.is_otlp = exchange->is_collected && cn_collect_is_otlp(url);
     check_head(connection, exchange, method, version);
     if (exchange->is_collected && exchange->refusal == 0)
-        check_sender(server, connection, exchange);
+        check_sender(port, connection, exchange);
     cn_connections_note(&server->connections, connection, CN_CONNECTION_HEAD);
     atomic_fetch_add(&server->counts.requests, 1);
     atomic_fetch_add(&server->counts.open, 1);
@@ -261,31 +297,8 @@ static enum MHD_Result collect_parameter(void *arg, enum MHD_ValueKind kind,
     return MHD_YES;
 }
 
-static unsigned status_of(enum cn_error_kind kind)
-{
-    switch (kind) {
-    case CN_ERR_NONE:
-        return 200;
-    case CN_ERR_USAGE:
-        return 400;
-    case CN_ERR_NOT_FOUND:
-        return 404;
-    case CN_ERR_INTERRUPTED:
-    case CN_ERR_BUSY:
-    case CN_ERR_NO_MEMORY:
-        return 503;
-    case CN_ERR_FORMAT:
-    case CN_ERR_VERSION:
-    case CN_ERR_LIMIT:
-        return 422;
-    case CN_ERR_IO:
-    case CN_ERR_REJECTED:
-        return 500;
-    }
-    return 500;
-}
-
 static enum MHD_Result answer_api(struct cn_server *server,
+                                  struct cn_served_list *sources,
                                   struct MHD_Connection *connection, const char *url)
 {
     struct cn_text text = {0};
@@ -299,7 +312,7 @@ static enum MHD_Result answer_api(struct cn_server *server,
     request->json.text = &text;
     (void)MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, collect_parameter,
                                     request);
-    bool ok = cn_route_api(&server->sources, request, &err);
+    bool ok = cn_route_api(sources, request, &err);
     cpu_ns = cn_clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
     begin_ns = cn_clock_ns() - begin_ns;
     atomic_fetch_add(&server->counts.answer_ns, begin_ns);
@@ -311,7 +324,64 @@ static enum MHD_Result answer_api(struct cn_server *server,
                          "Server-Timing", timing);
     cn_text_done(&text);
     atomic_fetch_add(&server->counts.failed, 1);
-    return send_error(connection, status_of(err.kind), &err);
+    return send_error(connection, cn_route_status(err.kind), &err);
+}
+
+/* The APIs of other trace stores: errors are answers in their shapes. */
+static enum MHD_Result answer_compat(struct cn_server *server,
+                                     struct cn_served_list *sources,
+                                     struct MHD_Connection *connection, const char *url)
+{
+    const char *accept = header_of(connection, "Accept"), *type = NULL;
+    struct cn_request *request = cn_alloc(1, sizeof(*request));
+    uint64_t begin_ns = cn_clock_ns();
+    struct cn_text text = {0};
+    unsigned status = MHD_HTTP_NOT_FOUND;
+
+    request->path = url;
+    request->json.text = &text;
+    (void)MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, collect_parameter,
+                                    request);
+    cn_compat_answer_request(sources, request, accept ? accept : "", &status, &type);
+    free(request);
+    atomic_fetch_add(&server->counts.answer_ns, cn_clock_ns() - begin_ns);
+    if (status != MHD_HTTP_OK)
+        atomic_fetch_add(&server->counts.failed, 1);
+    return send_with(connection, status, &text, type, "Retry-After",
+                     status == MHD_HTTP_SERVICE_UNAVAILABLE ? "1" : NULL);
+}
+
+/* Send a browser elsewhere. */
+static enum MHD_Result redirect(struct MHD_Connection *connection, const char *address)
+{
+    struct cn_text text = {0};
+
+    return send_with(connection, MHD_HTTP_FOUND, &text, "text/plain", "Location",
+                     address);
+}
+
+/* A link to a trace that another site has. Browsers follow it without the cookie, which has
+ * SameSite=Strict: an answer that loads the page again is the same site, so the cookie is sent then. */
+static enum MHD_Result answer_stranger(struct MHD_Connection *connection, const char *id)
+{
+    struct cn_text text = {0};
+
+    cn_text_printf(&text,
+                   "<!doctype html><meta http-equiv=\"refresh\" "
+                   "content=\"0;url=/trace/%s?again=1\"><title>cairn</title>\n",
+                   id);
+    return send_text(connection, MHD_HTTP_OK, &text, "text/html; charset=utf-8");
+}
+
+static enum MHD_Result answer_link(struct cn_served_list *sources,
+                                   struct MHD_Connection *connection, const char *id)
+{
+    struct cn_error err;
+    char address[64];
+
+    if (cn_compat_link_open(sources, id, address, &err))
+        return redirect(connection, address);
+    return send_error(connection, cn_route_status(err.kind), &err);
 }
 
 static enum MHD_Result answer_fresh(struct cn_server *server,
@@ -321,9 +391,44 @@ static enum MHD_Result answer_fresh(struct cn_server *server,
     struct MHD_Response *response = cn_fresh_answer(server, connection, url, &err);
 
     if (!response)
-        return send_error(connection, status_of(err.kind), &err);
+        return send_error(connection, cn_route_status(err.kind), &err);
     add_headers(response, "application/octet-stream");
     return deliver(connection, MHD_HTTP_OK, response);
+}
+
+static enum MHD_Result begin_download(struct cn_server *server,
+                                      const struct cn_served_list *sources,
+                                      struct MHD_Connection *connection,
+                                      struct exchange *exchange, const char *url)
+{
+    struct cn_request *request = cn_alloc(1, sizeof(*request));
+    struct cn_error err;
+
+    request->path = url;
+    (void)MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, collect_parameter,
+                                    request);
+    bool ok = cn_download_begin(server, sources, request, connection, &exchange->download,
+                                &err);
+    free(request);
+    if (ok)
+        return MHD_YES;
+    atomic_fetch_add(&server->counts.failed, 1);
+    return send_error(connection, cn_route_status(err.kind), &err);
+}
+
+static enum MHD_Result answer_download(struct cn_server *server,
+                                       struct MHD_Connection *connection,
+                                       struct exchange *exchange)
+{
+    struct cn_error err;
+    struct MHD_Response *response = cn_download_answer(exchange->download, &err);
+
+    if (response) {
+        add_headers(response, "application/octet-stream");
+        return deliver(connection, MHD_HTTP_OK, response);
+    }
+    atomic_fetch_add(&server->counts.failed, 1);
+    return send_error(connection, cn_route_status(err.kind), &err);
 }
 
 static enum MHD_Result answer_asset(struct cn_server *server,
@@ -356,10 +461,9 @@ static void add_metric(struct cn_text *text, const char *name, const char *help,
                    name, help, name, type, name, value);
 }
 
-static void add_collector_metrics(struct cn_text *text, struct cn_collector *collector)
+static void add_collector_metrics(struct cn_text *text, struct cn_collector_counts of,
+                                  struct cn_keeper_counts kept)
 {
-    struct cn_collector_counts of = cn_collector_counts(collector);
-
     add_metric(text, "collector_requests_total", "Requests with traces.", of.requests);
     add_metric(text, "collector_refused_total", "Requests whose traces were not stored.",
                of.refused);
@@ -376,69 +480,171 @@ static void add_collector_metrics(struct cn_text *text, struct cn_collector *col
     add_metric(text, "collector_commits_total", "Commits to disk.", of.commits);
     add_metric(text, "collector_failures_total",
                "Lanes closed because the store could not be written.", of.failures);
+    add_metric(text, "collector_redacted_total",
+               "Values of attributes dropped, hashed or masked by --redact.",
+               of.redacted);
+    add_metric(text, "retention_segments_total", "Segments removed by --keep.",
+               kept.segments);
+    add_metric(text, "retention_spans_total", "Traces and spans in them.", kept.rows);
+    add_metric(text, "retention_bytes_total", "Bytes of them.", kept.len);
+    add_metric(text, "retention_pinned_total",
+               "Pinned traces that stayed when their segment was removed.", kept.pinned);
+    add_metric(text, "compaction_segments_total", "Segments joined by --compact.",
+               kept.joined);
+    add_metric(text, "retention_failures_total",
+               "Attempts to remove or join segments that failed.", kept.failures);
     add_metric(text, "collector_not_copied_total",
                "Commits that could not be copied to object storage (--replicate).",
                of.not_copied);
 }
 
-static enum MHD_Result answer_metrics(struct cn_server *server,
-                                      struct MHD_Connection *connection)
+/* Zeros without gRPC. */
+static void add_grpc_metrics(struct cn_text *text, struct cn_grpc *grpc)
+{
+    struct cn_grpc_counts of = {0};
+
+#ifdef CN_HAS_NGHTTP2
+    if (grpc)
+        of = cn_grpc_counts(grpc);
+#else
+    (void)grpc;
+#endif
+    add_metric(text, "grpc_connections", "Connections of OTLP over gRPC.",
+               of.connections);
+    add_metric(text, "grpc_calls_total", "Calls of OTLP over gRPC.", of.calls);
+    add_metric(text, "grpc_failed_total", "Calls answered with an error.", of.failed);
+    add_metric(text, "grpc_floods_total",
+               "Connections closed because of floods of frames, headers or resets.",
+               of.floods);
+}
+
+/* Of the spans that arrived at the collector. While a long search has the store, those that were
+ * counted before: a scrape does not wait for it. */
+static void add_span_metrics(struct cn_counted *counted, struct cn_text *text,
+                             bool has_exemplars)
+{
+    struct cn_served *served = counted->served;
+    struct cn_error ignored;
+
+    if (!served)
+        return;
+    (void)pthread_mutex_lock(&counted->lock);
+    if (cn_served_try_lock(served)) {
+        if (cn_served_store_refresh(&served->store, &ignored))
+            cn_span_metrics_update(&counted->metrics, &served->store);
+        cn_served_unlock(served);
+    }
+    cn_metrics_add_spans(text, &counted->metrics, has_exemplars);
+    (void)pthread_mutex_unlock(&counted->lock);
+}
+
+/* Of the server, and of all its stores. */
+static void add_server_metrics(struct cn_server *server, struct cn_text *text)
 {
     struct cn_server_counts *counts = &server->counts;
-    struct cn_text text = {0};
 
-    add_metric(&text, "requests_total", "Requests received.",
+    add_metric(text, "requests_total", "Requests received.",
                atomic_load(&counts->requests));
-    add_metric(&text, "requests_refused_total",
+    add_metric(text, "requests_refused_total",
                "Requests refused: wrong token, host, method or path.",
                atomic_load(&counts->refused));
-    add_metric(&text, "requests_failed_total", "Requests answered with an error.",
+    add_metric(text, "requests_failed_total", "Requests answered with an error.",
                atomic_load(&counts->failed));
-    cn_text_printf(&text,
+    cn_text_printf(text,
                    "# HELP cairn_answer_seconds_total Time spent on answers.\n"
                    "# TYPE cairn_answer_seconds_total counter\n"
                    "cairn_answer_seconds_total %.6f\n",
                    (double)atomic_load(&counts->answer_ns) / 1e9);
-    add_metric(&text, "requests_open", "Requests being answered.",
+    add_metric(text, "requests_open", "Requests being answered.",
                atomic_load(&counts->open));
-    add_metric(&text, "sources", "Databases, recordings and stores served.",
-               server->sources.count);
+    add_metric(text, "sources", "Databases, recordings and stores served.",
+               server->sources.count + server->tenants.count);
     if (server->collector)
-        add_collector_metrics(&text, server->collector);
+        add_collector_metrics(text, cn_collector_counts(server->collector),
+                              cn_collector_kept(server->collector));
+    else if (has_tenants(server))
+        add_collector_metrics(text, cn_tenants_counts(&server->tenants),
+                              cn_tenants_kept(&server->tenants));
+    if (server->collect)
+        add_grpc_metrics(text, server->grpc);
     if (server->uploader) {
         struct cn_uploader_counts of = cn_uploader_counts(server->uploader);
 
-        add_metric(&text, "uploaded_segments_total", "Segments copied to --upload.",
+        add_metric(text, "uploaded_segments_total", "Segments copied to --upload.",
                    of.segments);
-        add_metric(&text, "upload_failures_total", "Failed attempts to copy a segment.",
+        add_metric(text, "upload_failures_total", "Failed attempts to copy a segment.",
                    of.failures);
-        add_metric(&text, "collector_local_bytes", "Size of the local store.",
+        add_metric(text, "collector_local_bytes", "Size of the local store.",
                    of.local_len);
     }
-    return send_text(connection, MHD_HTTP_OK, &text, "text/plain; version=0.0.4");
+}
+
+/* A tenant learns about its store alone. */
+static enum MHD_Result answer_metrics(struct cn_server *server, struct cn_tenant *tenant,
+                                      struct MHD_Connection *connection)
+{
+    const char *accept = header_of(connection, "Accept");
+    bool is_open = accept && strstr(accept, "application/openmetrics-text");
+    struct cn_text text = {0};
+
+    if (tenant)
+        add_collector_metrics(&text, cn_collector_counts(tenant->collector),
+                              cn_collector_kept(tenant->collector));
+    else
+        add_server_metrics(server, &text);
+    add_span_metrics(tenant ? &tenant->counted : &server->counted, &text, is_open);
+    if (!is_open)
+        return send_text(connection, MHD_HTTP_OK, &text, "text/plain; version=0.0.4");
+    cn_metrics_to_open(&text);
+    return send_text(connection, MHD_HTTP_OK, &text,
+                     "application/openmetrics-text; version=1.0.0; charset=utf-8");
 }
 
 /* Cookies do not distinguish ports: the name of the cookie does. */
 static void cookie_name(const struct cn_server *server, char name[32])
 {
-    (void)snprintf(name, 32, "cairn-%u", server->guard.port);
+    (void)snprintf(name, 32, "cairn-%u", server->page.guard.at.port);
 }
 
-static bool has_token(const struct cn_server *server, struct MHD_Connection *connection)
+/* The token of a request, from its head or the cookie of the page, or from the address of a download,
+ * as `go tool pprof` sends no headers; NULL if it has none. */
+static const char *token_of(const struct cn_server *server,
+                            struct MHD_Connection *connection, const char *url)
 {
+    const char *given =
+        MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "token");
     char name[32];
 
     if (header_of(connection, "Authorization"))
-        return has_bearer(connection, &server->guard);
+        return bearer_of(connection);
+    if (given && cn_download_is_address(url))
+        return given;
     cookie_name(server, name);
-    const char *cookie = MHD_lookup_connection_value(connection, MHD_COOKIE_KIND, name);
-    return cookie && cn_guard_knows_token(&server->guard, cookie);
+    return MHD_lookup_connection_value(connection, MHD_COOKIE_KIND, name);
+}
+
+static bool has_token(const struct cn_server *server, struct MHD_Connection *connection,
+                      const char *url)
+{
+    const char *token = token_of(server, connection, url);
+
+    return token && cn_guard_knows_token(&server->page.guard, token);
+}
+
+/* The tenant that a request is of; NULL if there is none. */
+static struct cn_tenant *tenant_of(const struct cn_server *server,
+                                   struct MHD_Connection *connection, const char *url)
+{
+    return has_tenants(server) ? cn_tenants_find(&server->tenants, &server->page.guard,
+                                                 token_of(server, connection, url),
+                                                 header_of(connection, tenant_header))
+                               : NULL;
 }
 
 /* A page with the token in its address: move the token into a cookie, so that copied
  * addresses do not contain it. */
 static enum MHD_Result welcome(struct cn_server *server,
-                               struct MHD_Connection *connection)
+                               struct MHD_Connection *connection, const char *token)
 {
     struct MHD_Response *response =
         MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
@@ -448,21 +654,31 @@ static enum MHD_Result welcome(struct cn_server *server,
         return MHD_NO;
     cookie_name(server, name);
     (void)snprintf(cookie, sizeof(cookie), "%s=%s; HttpOnly; SameSite=Strict; Path=/%s",
-                   name, server->guard.token, server->tls_cert ? "; Secure" : "");
+                   name, token, server->tls ? "; Secure" : "");
     (void)MHD_add_response_header(response, "Set-Cookie", cookie);
     (void)MHD_add_response_header(response, "Location", "/");
     add_headers(response, "text/plain");
     return deliver(connection, MHD_HTTP_FOUND, response);
 }
 
-static enum MHD_Result answer(struct cn_server *server, struct MHD_Connection *connection,
-                              const char *url, const char *method)
+/* True for what shows a store, not only the page that would. */
+static bool is_about_data(const char *url)
 {
+    return cn_compat_link_id(url) || cn_compat_is_address(url) ||
+           strncmp(url, "/api/", 5) == 0 || cn_fresh_is_address(url) ||
+           cn_download_is_address(url);
+}
+
+static enum MHD_Result answer(struct cn_port *port, struct MHD_Connection *connection,
+                              struct exchange *exchange, const char *url,
+                              const char *method)
+{
+    struct cn_server *server = port->server;
     const char *token =
         MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "token");
     struct cn_text text = {0};
 
-    if (!cn_guard_knows_host(&server->guard, header_of(connection, "Host")))
+    if (!cn_guard_knows_host(&port->guard, header_of(connection, "Host")))
         return refuse(server, connection, MHD_HTTP_MISDIRECTED_REQUEST,
                       "the Host header names another server");
     if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
@@ -472,53 +688,94 @@ static enum MHD_Result answer(struct cn_server *server, struct MHD_Connection *c
         cn_text_str_add(&text, "ok\n");
         return send_text(connection, MHD_HTTP_OK, &text, "text/plain");
     }
-    if (token && strcmp(url, "/") == 0 && cn_guard_knows_token(&server->guard, token))
-        return welcome(server, connection);
-    if (!has_token(server, connection))
+    if (port->takes_traces_alone)
+        return refuse(server, connection, MHD_HTTP_NOT_FOUND,
+                      "this port takes traces; the page has another");
+    if (token && strcmp(url, "/") == 0 &&
+        (cn_guard_knows_token(&server->page.guard, token) ||
+         cn_tenants_find(&server->tenants, &server->page.guard, token, NULL)))
+        return welcome(server, connection, token);
+    struct cn_tenant *tenant = tenant_of(server, connection, url);
+    bool has_access = tenant || has_token(server, connection, url);
+    if (cn_compat_link_id(url) && !has_access &&
+        !MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "again"))
+        return answer_stranger(connection, cn_compat_link_id(url));
+    if (!has_access)
         return refuse(server, connection, MHD_HTTP_UNAUTHORIZED,
-                      "the token is missing or wrong; open the address that cairn "
-                      "printed");
+                      has_tenants(server)
+                          ? "no tenant has this token, or X-Scope-OrgID names another"
+                          : "the token is missing or wrong; open the address that cairn "
+                            "printed");
     if (strcmp(url, "/metrics") == 0)
-        return answer_metrics(server, connection);
+        return answer_metrics(server, tenant, connection);
+    struct cn_served_list *sources = tenant ? &tenant->sources : &server->sources;
+    if (has_tenants(server) && !tenant && is_about_data(url))
+        return refuse(server, connection, MHD_HTTP_UNAUTHORIZED,
+                      "this is the token of the server: name the tenant in "
+                      "X-Scope-OrgID, or use its token");
+    if (cn_compat_link_id(url))
+        return answer_link(sources, connection, cn_compat_link_id(url));
+    if (cn_compat_is_address(url))
+        return answer_compat(server, sources, connection, url);
     if (strncmp(url, "/api/", 5) == 0)
-        return answer_api(server, connection, url);
+        return answer_api(server, sources, connection, url);
     if (cn_fresh_is_address(url))
         return answer_fresh(server, connection, url);
+    if (cn_download_is_address(url))
+        return begin_download(server, sources, connection, exchange, url);
     return answer_asset(server, connection, url);
 }
 
-/* An ExportTraceServiceResponse without a partial success, which has no fields, in the encoding of
- * the request. */
-static enum MHD_Result answer_otlp(struct MHD_Connection *connection)
+/* The answer to a request of OTLP, in the encoding of the request. */
+static enum MHD_Result answer_otlp(struct MHD_Connection *connection,
+                                   const struct cn_otlp_outcome *outcome)
 {
-    static char empty[] = "{}";
     const char *type = header_of(connection, "Content-Type");
-    bool is_json = type && strncasecmp(type, "application/json", 16) == 0;
-    struct MHD_Response *response = MHD_create_response_from_buffer(
-        is_json ? sizeof(empty) - 1 : 0, empty, MHD_RESPMEM_PERSISTENT);
+    bool is_protobuf = begins_with(type, "application/x-protobuf");
+    bool is_json = begins_with(type, "application/json") ||
+                   (!is_protobuf && outcome->code != CN_RPC_OK);
+    struct cn_text text = {0};
+    char seconds[16];
 
-    if (response)
-        (void)MHD_add_response_header(response, "Content-Type",
-                                      is_json ? "application/json"
-                                              : "application/x-protobuf");
-    return deliver(connection, MHD_HTTP_OK, response);
+    (void)snprintf(seconds, sizeof(seconds), "%u", outcome->retry_s);
+    cn_otlp_outcome_body(outcome, is_json, &text);
+    return send_with(connection, outcome->http_status, &text,
+                     is_json ? "application/json" : "application/x-protobuf",
+                     "Retry-After", outcome->retry_s > 0 ? seconds : NULL);
+}
+
+/* A request of OTLP that its head excludes. */
+static enum MHD_Result refuse_otlp(struct cn_server *server,
+                                   struct MHD_Connection *connection,
+                                   const struct exchange *exchange)
+{
+    struct cn_otlp_outcome outcome;
+
+    atomic_fetch_add(&server->counts.refused, 1);
+    cn_otlp_outcome_fail(
+        &outcome,
+        exchange->refusal == MHD_HTTP_UNAUTHORIZED ? CN_RPC_UNAUTHENTICATED
+        : exchange->refusal == MHD_HTTP_FORBIDDEN  ? CN_RPC_PERMISSION_DENIED
+                                                   : CN_RPC_INVALID_ARGUMENT,
+        exchange->refusal, "%s", exchange->why);
+    return answer_otlp(connection, &outcome);
 }
 
 static enum MHD_Result answer_collected(struct cn_server *server,
                                         struct MHD_Connection *connection,
                                         struct cn_collect *collect)
 {
-    if (collect->status == MHD_HTTP_OK)
-        return answer_otlp(connection);
-    if (collect->status != MHD_HTTP_ACCEPTED &&
-        collect->status != MHD_HTTP_TOO_MANY_REQUESTS) {
-        atomic_fetch_add(&server->counts.failed, 1);
+    bool is_put_off = collect->status == MHD_HTTP_TOO_MANY_REQUESTS;
+
+    atomic_fetch_add(&server->counts.failed, collect->status >= 300 && !is_put_off);
+    if (collect->is_otlp)
+        return answer_otlp(connection, &collect->outcome);
+    if (collect->status != MHD_HTTP_ACCEPTED && !is_put_off)
         return send_error(connection, collect->status, &collect->err);
-    }
     /* Agents read no body, and fail on headers without a value. */
     struct MHD_Response *response =
         MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
-    if (response && collect->status == MHD_HTTP_TOO_MANY_REQUESTS)
+    if (response && is_put_off)
         (void)MHD_add_response_header(response, "Retry-After", "1");
     return deliver(connection, collect->status, response);
 }
@@ -539,11 +796,12 @@ enum MHD_Result cn_server_answer(void *arg, struct MHD_Connection *connection,
                                  const char *url, const char *method, const char *version,
                                  const char *upload, size_t *upload_len, void **state)
 {
-    struct cn_server *server = arg;
+    struct cn_port *port = arg;
+    struct cn_server *server = port->server;
     struct exchange *exchange = *state;
 
     if (!exchange) {
-        *state = begin_exchange(server, connection, url, method, version);
+        *state = begin_exchange(port, connection, url, method, version);
         return MHD_YES;
     }
     if (*upload_len > 0) { /* bodies for others than the collector are dropped */
@@ -553,16 +811,20 @@ enum MHD_Result cn_server_answer(void *arg, struct MHD_Connection *connection,
         return MHD_YES;
     }
     if (exchange->refusal != 0)
-        return refuse(server, connection, exchange->refusal, exchange->why);
+        return exchange->collect.is_otlp
+                   ? refuse_otlp(server, connection, exchange)
+                   : refuse(server, connection, exchange->refusal, exchange->why);
     cn_connections_note(&server->connections, connection, CN_CONNECTION_WHOLE);
+    if (exchange->download)
+        return answer_download(server, connection, exchange);
     return exchange->is_collected ? collect(server, connection, exchange, url)
-                                  : answer(server, connection, url, method);
+                                  : answer(port, connection, exchange, url, method);
 }
 
 void cn_server_completed(void *arg, struct MHD_Connection *connection, void **state,
                          enum MHD_RequestTerminationCode code)
 {
-    struct cn_server *server = arg;
+    struct cn_server *server = ((struct cn_port *)arg)->server;
 
     (void)code;
     cn_connections_note(&server->connections, connection, CN_CONNECTION_NEXT);
@@ -570,6 +832,7 @@ void cn_server_completed(void *arg, struct MHD_Connection *connection, void **st
         return;
     atomic_fetch_sub(&server->counts.open, 1);
     cn_text_done(&((struct exchange *)*state)->collect.body);
+    cn_download_end(((struct exchange *)*state)->download);
     free(*state);
     *state = NULL;
 }

@@ -4,30 +4,33 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
+#include "base/list.h"
 #include "formats/zorka/request.h"
 #include "store/pipeline/collector.h"
 #include "store/pipeline/uploader.h"
 
 enum { BODY_LEN_MAX = 16 << 20 };
 
+static const char otlp_url[] = "/v1/traces";
+
 static const struct {
     const char *url;
     enum cn_collector_kind kind;
-    unsigned status; /* when the traces are on disk */
 } addresses[] = {
-    {"/agent/submit/agd", CN_COLLECT_AGENT, MHD_HTTP_ACCEPTED},
-    {"/agent/submit/trc", CN_COLLECT_AGENT, MHD_HTTP_ACCEPTED},
-    {"/api/v2/spans", CN_COLLECT_SPANS, MHD_HTTP_ACCEPTED},
-    {"/v1/traces", CN_COLLECT_SPANS, MHD_HTTP_OK}, /* OTLP demands it */
+    {"/agent/submit/agd", CN_COLLECT_AGENT},
+    {"/agent/submit/trc", CN_COLLECT_AGENT},
+    {"/api/v2/spans", CN_COLLECT_SPANS},
+    {"/zipkin/api/v2/spans", CN_COLLECT_SPANS},
+    {otlp_url, CN_COLLECT_SPANS},
 };
 
-static bool find_kind(const char *url, enum cn_collector_kind *out, unsigned *status)
+static bool find_kind(const char *url, enum cn_collector_kind *out)
 {
-    for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++)
+    for (size_t i = 0; i < CN_COUNT_OF(addresses); i++)
         if (strcmp(addresses[i].url, url) == 0) {
             *out = addresses[i].kind;
-            *status = addresses[i].status;
             return true;
         }
     return false;
@@ -36,9 +39,13 @@ static bool find_kind(const char *url, enum cn_collector_kind *out, unsigned *st
 bool cn_collect_is_address(const struct cn_server *server, const char *url)
 {
     enum cn_collector_kind kind;
-    unsigned status;
 
-    return server->collector && find_kind(url, &kind, &status);
+    return (server->collector || server->tenants.count > 0) && find_kind(url, &kind);
+}
+
+bool cn_collect_is_otlp(const char *url)
+{
+    return strcmp(url, otlp_url) == 0;
 }
 
 void cn_collect_read(struct cn_collect *collect, const char *data, size_t len)
@@ -111,15 +118,35 @@ static unsigned refusal_status(const struct cn_error *err)
     return MHD_HTTP_BAD_REQUEST;
 }
 
-static void on_answer(void *arg, enum cn_collected how, const struct cn_error *err)
+static void on_answer(void *arg, enum cn_collected how, uint64_t rejected,
+                      const struct cn_error *err)
 {
     struct cn_collect *collect = arg;
 
+    cn_otlp_outcome_set(&collect->outcome, how, rejected, err);
     if (how != CN_COLLECTED)
         collect->err = *err;
-    answer(collect, how == CN_COLLECTED       ? collect->success
+    answer(collect, collect->is_otlp          ? collect->outcome.http_status
+                    : how == CN_COLLECTED     ? MHD_HTTP_ACCEPTED
                     : how == CN_COLLECTED_NOT ? refusal_status(err)
                                               : MHD_HTTP_SERVICE_UNAVAILABLE);
+}
+
+static void answer_busy(struct cn_collect *collect)
+{
+    cn_otlp_outcome_busy(&collect->outcome);
+    (void)cn_fail(&collect->err, CN_ERR_BUSY, "%s", collect->outcome.message);
+    answer(collect, MHD_HTTP_TOO_MANY_REQUESTS);
+}
+
+/* A message of Protocol Buffers without fields: no spans. */
+static bool is_empty(const struct cn_collect *collect)
+{
+    const char *type =
+        MHD_lookup_connection_value(collect->connection, MHD_HEADER_KIND, "Content-Type");
+
+    return collect->is_otlp && collect->body.len == 0 && type &&
+           strncasecmp(type, "application/x-protobuf", 22) == 0;
 }
 
 void cn_collect_submit(struct cn_server *server, struct cn_collect *collect,
@@ -127,20 +154,25 @@ void cn_collect_submit(struct cn_server *server, struct cn_collect *collect,
 {
     struct cn_zorka_request request = {0};
     enum cn_collector_kind kind = CN_COLLECT_AGENT;
+    struct cn_error err;
     char who[80];
 
-    (void)find_kind(url, &kind, &collect->success);
+    (void)find_kind(url, &kind);
     /* Before the collector can resume it. */
     collect->state = CN_COLLECT_WAITING;
     MHD_suspend_connection(collect->connection);
     if (collect->is_too_long) {
-        (void)cn_fail(&collect->err, CN_ERR_LIMIT, "the body is longer than %d bytes",
+        (void)cn_fail(&err, CN_ERR_LIMIT, "the body is longer than %d bytes",
                       BODY_LEN_MAX);
-        answer(collect, MHD_HTTP_CONTENT_TOO_LARGE);
+        on_answer(collect, CN_COLLECTED_NOT, 0, &err);
         return;
     }
-    if (!cn_uploader_has_room(server->uploader, &collect->err)) {
-        answer(collect, MHD_HTTP_SERVICE_UNAVAILABLE);
+    if (is_empty(collect)) {
+        on_answer(collect, CN_COLLECTED, 0, NULL);
+        return;
+    }
+    if (!cn_uploader_has_room(server->uploader, &err)) {
+        on_answer(collect, CN_COLLECTED_NOT_SAVED, 0, &err);
         return;
     }
     request.is_agent = kind == CN_COLLECT_AGENT;
@@ -149,9 +181,6 @@ void cn_collect_submit(struct cn_server *server, struct cn_collect *collect,
     (void)MHD_get_connection_values(collect->connection, MHD_HEADER_KIND, set_header,
                                     &request);
     name_sender(collect->connection, &request, who);
-    if (cn_collector_submit(server->collector, kind, &request, who, on_answer, collect))
-        return;
-    (void)cn_fail(&collect->err, CN_ERR_BUSY,
-                  "too many requests are waiting; try again in a second");
-    answer(collect, MHD_HTTP_TOO_MANY_REQUESTS);
+    if (!cn_collector_submit(collect->collector, kind, &request, who, on_answer, collect))
+        answer_busy(collect);
 }

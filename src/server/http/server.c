@@ -1,24 +1,19 @@
 #include "server/http/server.h"
 
-#include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <microhttpd.h>
-#include <netdb.h>
-#include <netinet/in.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/files/file.h"
 #include "base/run/clock.h"
 #include "base/text.h"
-#include "server/http/guard.h"
+#include "server/access/endpoint.h"
+#include "server/access/tls.h"
+#include "server/grpc/grpc.h"
 #include "server/http/state.h"
 #include "server/sql/statements.h"
 #include "store/bucket/collector_url.h"
@@ -27,152 +22,104 @@
 
 enum {
     WORKERS = 4,
+    OTLP_WORKERS = 2,
     CONNECTION_MAX = 1400,
     CONNECTION_PER_ADDRESS_MAX = 700,
     CONNECTION_ARRIVING_MAX =
         560, /* the others stay free for requests that have arrived */
-    OPEN_FILE_COUNT = CONNECTION_MAX + 1024,
+    OPEN_FILE_COUNT = CONNECTION_MAX + 3072,
     IDLE_SECONDS = 20,
     HEADER_LEN_MAX = 32 << 10,
-    BACKLOG = 128,
 };
 
-/* "ADDR:PORT" or "[ADDR]:PORT"; port 0 means any free one. */
-static bool parse_listen(const char *text, char address[64], uint16_t *port,
-                         struct cn_error *err)
-{
-    const char *colon = strrchr(text, ':');
-    const char *begin = text, *end = colon;
-    char *rest;
+/* The ports of OTLP. */
+enum { OTLP_GRPC_PORT = 4317, OTLP_HTTP_PORT = 4318 };
 
-    if (!colon || colon == text)
-        return cn_fail(err, CN_ERR_USAGE, "--listen '%s' is not ADDR:PORT", text);
-    if (begin[0] == '[' && end[-1] == ']') {
-        begin++;
-        end--;
-    }
-    unsigned long number = strtoul(colon + 1, &rest, 10);
-    if (colon[1] < '0' || colon[1] > '9' || *rest || number > UINT16_MAX)
-        return cn_fail(err, CN_ERR_USAGE, "--listen '%s': '%s' is not a port", text,
-                       colon + 1);
-    if (end - begin >= 64)
-        return cn_fail(err, CN_ERR_USAGE, "--listen '%s': the address is too long", text);
-    (void)snprintf(address, 64, "%.*s", (int)(end - begin), begin);
-    *port = (uint16_t)number;
-    return true;
-}
-
-static bool make_address(const char *address, uint16_t port, struct sockaddr_storage *out,
-                         socklen_t *len, bool *is_loopback, struct cn_error *err)
-{
-    struct sockaddr_in *v4 = (struct sockaddr_in *)out;
-    struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)out;
-
-    memset(out, 0, sizeof(*out));
-    if (inet_pton(AF_INET, address, &v4->sin_addr) == 1) {
-        v4->sin_family = AF_INET;
-        v4->sin_port = htons(port);
-        *len = sizeof(*v4);
-        *is_loopback = ntohl(v4->sin_addr.s_addr) >> 24 == 127;
-        return true;
-    }
-    if (inet_pton(AF_INET6, address, &v6->sin6_addr) == 1) {
-        v6->sin6_family = AF_INET6;
-        v6->sin6_port = htons(port);
-        *len = sizeof(*v6);
-        *is_loopback = IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
-        return true;
-    }
-    return cn_fail(err, CN_ERR_USAGE, "--listen: '%s' is not a numeric address", address);
-}
+/* Sockets that listen and that no port has yet; -1: none. */
+struct server_sockets {
+    int page, otlp, grpc;
+};
 
 /* Other machines may connect only if they need a token. */
-static bool check_token(const struct cn_server *server,
-                        const struct cn_server_options *options, const char *file,
+static bool check_token(const struct cn_endpoint *at, const char *file,
                         const char *option, struct cn_error *err)
 {
-    if (server->guard.is_loopback || file)
-        return true;
-    return cn_fail(err, CN_ERR_USAGE,
-                   "%s%s: other machines can reach this address; add %s",
-                   options->socket ? "" : "--listen ",
-                   options->socket ? server->guard.address : options->listen, option);
+    return at->is_loopback || file ||
+           cn_fail(err, CN_ERR_USAGE,
+                   "%s:%u: other machines can reach this address; add %s", at->address,
+                   at->port, option);
 }
 
-/* Use a socket that another process has opened, as systemd does. */
-static bool adopt_socket(struct cn_server *server,
-                         const struct cn_server_options *options, struct cn_error *err)
+/* The socket of the page. */
+static bool open_page(struct cn_server *server, const struct cn_server_options *options,
+                      int *fd, struct cn_error *err)
 {
-    struct cn_guard *guard = &server->guard;
-    struct sockaddr_storage address;
-    socklen_t len = sizeof(address), flag_len = sizeof(int);
-    char port[8];
-    int is_listening = 0;
+    struct cn_endpoint *at = &server->page.guard.at;
+    const char *listen = options->listen ? options->listen : "127.0.0.1:0";
 
-    if (getsockopt(options->socket, SOL_SOCKET, SO_ACCEPTCONN, &is_listening, &flag_len) <
-            0 ||
-        !is_listening ||
-        getsockname(options->socket, (struct sockaddr *)&address, &len) < 0 ||
-        (address.ss_family != AF_INET && address.ss_family != AF_INET6) ||
-        getnameinfo((struct sockaddr *)&address, len, guard->address,
-                    sizeof(guard->address), port, sizeof(port),
-                    NI_NUMERICHOST | NI_NUMERICSERV) != 0)
-        return cn_fail(err, CN_ERR_USAGE,
-                       "file descriptor %d does not listen for TCP connections",
-                       options->socket);
-    (void)fcntl(options->socket, F_SETFD, FD_CLOEXEC);
-    guard->port = ntohs(((struct sockaddr_in *)&address)->sin_port);
-    return make_address(guard->address, guard->port, &address, &len, &guard->is_loopback,
-                        err);
-}
-
-static bool open_socket(struct cn_server *server, const struct cn_server_options *options,
-                        int *out, struct cn_error *err)
-{
-    struct cn_guard *guard = &server->guard;
-    struct sockaddr_storage address;
-    socklen_t len;
-    int fd, yes = 1;
-
-    if (!parse_listen(options->listen ? options->listen : "127.0.0.1:0", guard->address,
-                      &guard->port, err) ||
-        !make_address(guard->address, guard->port, &address, &len, &guard->is_loopback,
-                      err) ||
-        !check_token(server, options, options->token_file, "--token-file", err))
+    if (options->socket ? !cn_endpoint_adopt(at, options->socket, err)
+                        : !cn_endpoint_parse(at, "--listen", listen, err))
         return false;
-    fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return cn_fail_errno(err, "cannot create a socket");
-    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-    if (bind(fd, (struct sockaddr *)&address, len) < 0 || listen(fd, BACKLOG) < 0 ||
-        getsockname(fd, (struct sockaddr *)&address, &len) < 0) {
-        if (errno == EADDRINUSE)
-            (void)cn_fail(err, CN_ERR_IO,
-                          "cannot listen on %s port %u: it is in use; choose another "
-                          "port, or 0 for any",
-                          guard->address, guard->port);
-        else
-            (void)cn_fail_errno(err, "cannot listen on %s port %u", guard->address,
-                                guard->port);
-        (void)close(fd);
+    if (!check_token(at, options->token_file, "--token-file", err))
+        return false;
+    if (!options->socket)
+        return cn_endpoint_listen(at, fd, err);
+    *fd = options->socket;
+    return true;
+}
+
+/* "ADDR" or "ADDR:PORT,PORT". */
+static bool parse_otlp(const char *text, struct cn_endpoint *grpc,
+                       struct cn_endpoint *http, struct cn_error *err)
+{
+    static const char option[] = "--otlp-listen";
+    const char *comma = strchr(text, ','), *colon = strrchr(text, ':');
+    int len = (int)(comma && colon ? colon - text : (ptrdiff_t)strlen(text));
+    char *first = comma ? cn_strprintf("%.*s", (int)(comma - text), text)
+                        : cn_strprintf("%s:%d", text, OTLP_GRPC_PORT);
+    char *second = comma ? cn_strprintf("%.*s:%s", len, text, comma + 1)
+                         : cn_strprintf("%s:%d", text, OTLP_HTTP_PORT);
+    bool ok = cn_endpoint_parse(grpc, option, first, err) &&
+              cn_endpoint_parse(http, option, second, err);
+
+    free(first);
+    free(second);
+    return ok;
+}
+
+static bool is_same(const struct cn_endpoint *a, const struct cn_endpoint *b)
+{
+    return a->port != 0 && a->port == b->port && strcmp(a->address, b->address) == 0;
+}
+
+/* The sockets of OTLP. The page may have that of OTLP over HTTP. */
+static bool open_otlp(struct cn_server *server, const struct cn_server_options *options,
+                      struct server_sockets *fds, struct cn_error *err)
+{
+    const char *text = options->otlp_listen ? options->otlp_listen : "127.0.0.1";
+    struct cn_endpoint *http = &server->otlp.guard.at, grpc;
+    bool has_tls = server->tls != NULL;
+
+    if (!options->is_otlp && !options->grpc_socket)
+        return true;
+    if (options->grpc_socket) {
+        if (!cn_endpoint_adopt(&grpc, options->grpc_socket, err))
+            return false;
+        *http = server->page.guard.at;
+        fds->grpc = options->grpc_socket;
+    } else if (!parse_otlp(text, &grpc, http, err) ||
+               !cn_endpoint_listen(&grpc, &fds->grpc, err)) {
         return false;
     }
-    /* The port has the same offset in both families. */
-    guard->port = ntohs(((struct sockaddr_in *)&address)->sin_port);
-    *out = fd;
-    return true;
-}
-
-static bool bind_socket(struct cn_server *server, const struct cn_server_options *options,
-                        int *out, struct cn_error *err)
-{
-    if (!options->socket)
-        return open_socket(server, options, out, err);
-    if (!adopt_socket(server, options, err) ||
-        !check_token(server, options, options->token_file, "--token-file", err))
+    if (!is_same(http, &server->page.guard.at) &&
+        !cn_endpoint_listen(http, &fds->otlp, err))
         return false;
-    *out = options->socket;
-    return true;
+    cn_endpoint_print(&grpc, has_tls, server->grpc_url);
+    cn_endpoint_print(http, has_tls, server->otlp_url);
+    return options->tls.client_ca || options->tenants ||
+           (check_token(&grpc, options->collect_token_file, "--collect-token-file",
+                        err) &&
+            check_token(http, options->collect_token_file, "--collect-token-file", err));
 }
 
 static bool open_sources(struct cn_server *server,
@@ -189,31 +136,6 @@ static bool open_sources(struct cn_server *server,
         server->sources.count++;
     }
     return true;
-}
-
-static bool read_pem(const char *path, char **out, struct cn_error *err)
-{
-    struct cn_file file;
-
-    if (!cn_file_open(&file, path, err))
-        return false;
-    *out = cn_alloc(file.bytes.len + 1, 1);
-    memcpy(*out, file.bytes.ptr, file.bytes.len);
-    cn_file_close(&file);
-    return true;
-}
-
-static bool set_up_tls(struct cn_server *server, const struct cn_server_options *options,
-                       struct cn_error *err)
-{
-    if (!options->tls_cert && !options->tls_key)
-        return true;
-    if (!options->tls_cert || !options->tls_key)
-        return cn_fail(err, CN_ERR_USAGE, "--tls-cert and --tls-key need each other");
-    if (MHD_is_feature_supported(MHD_FEATURE_TLS) == MHD_NO)
-        return cn_fail(err, CN_ERR_USAGE, "libmicrohttpd was built without TLS");
-    return read_pem(options->tls_cert, &server->tls_cert, err) &&
-           read_pem(options->tls_key, &server->tls_key, err);
 }
 
 /* Each connection is an open file, and so are sources. */
@@ -239,60 +161,147 @@ static void on_message(void *arg, const char *fmt, va_list args)
     char text[256];
 
     (void)vsnprintf(text, sizeof(text), fmt, args);
-    if (!server->log || !server->collector || !strstr(text, "505") ||
+    if (!server->log || !server->collect || !strstr(text, "505") ||
         (last_ns > 0 && now_ns - last_ns < TOLD_NS) ||
         !atomic_compare_exchange_strong(&server->told_ns, &last_ns, now_ns))
         return;
-    server->log(
-        server->log_arg,
-        "a sender speaks HTTP/2, as OTLP over gRPC does, which the collector does "
-        "not read; set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf there and send "
-        "to /v1/traces");
+    if (server->grpc)
+        (void)snprintf(text, sizeof(text),
+                       "a sender speaks HTTP/2 to this port; OTLP over gRPC is at %s",
+                       server->grpc_url);
+    else
+        (void)snprintf(text, sizeof(text),
+                       "a sender speaks HTTP/2, as OTLP over gRPC does; start the server "
+                       "with --otlp, or set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf "
+                       "there and send to /v1/traces");
+    server->log(server->log_arg, text);
 }
 
-static bool start_daemon(struct cn_server *server, int fd, struct cn_error *err)
+/* Connections of libmicrohttpd need certificates of clients where those of gRPC do. */
+static void on_connection(void *arg, struct MHD_Connection *connection, void **context,
+                          enum MHD_ConnectionNotificationCode code)
 {
+    struct cn_server *server = ((struct cn_port *)arg)->server;
+    const union MHD_ConnectionInfo *info;
+
+    cn_connections_notify(&server->connections, connection, context, code);
+    if (code != MHD_CONNECTION_NOTIFY_STARTED || !cn_tls_client_ca(server->tls))
+        return;
+    info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    if (info)
+        cn_tls_demand(server->tls, info->tls_session);
+}
+
+/* The interface is not const-correct; the texts are only read. */
+static struct MHD_OptionItem text_option(enum MHD_OPTION option, const char *text)
+{
+    return (struct MHD_OptionItem){option, 0, (void *)(uintptr_t)text};
+}
+
+static bool start_daemon(struct cn_port *port, int fd, unsigned workers,
+                         struct cn_error *err)
+{
+    struct cn_server *server = port->server;
     /* Not epoll, although it is a little faster: libmicrohttpd 0.9.75 sometimes leaves
      * a resumed connection suspended until another one wakes its thread. */
     unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
-                     MHD_USE_ERROR_LOG | (server->tls_cert ? MHD_USE_TLS : 0);
-    struct MHD_OptionItem tls[] = {
-        {MHD_OPTION_HTTPS_MEM_CERT, 0, server->tls_cert},
-        {MHD_OPTION_HTTPS_MEM_KEY, 0, server->tls_key},
-        {MHD_OPTION_END, 0, NULL},
-    };
-    struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
+                     MHD_USE_ERROR_LOG | (server->tls ? MHD_USE_TLS : 0);
+    struct MHD_OptionItem options[5] = {{MHD_OPTION_END, 0, NULL}};
+    size_t count = 0;
 
-    allow_files();
-    if (!cn_connections_start(&server->connections, CONNECTION_ARRIVING_MAX))
-        return cn_fail(err, CN_ERR_IO, "cannot start a thread");
-    server->daemon = MHD_start_daemon(
-        flags, 0, NULL, NULL, cn_server_answer, server, MHD_OPTION_EXTERNAL_LOGGER,
+    if (server->tls) {
+        options[count++] =
+            text_option(MHD_OPTION_HTTPS_MEM_CERT, cn_tls_cert(server->tls));
+        options[count++] = text_option(MHD_OPTION_HTTPS_MEM_KEY, cn_tls_key(server->tls));
+        options[count++] = text_option(MHD_OPTION_HTTPS_PRIORITIES, CN_TLS_PRIORITIES);
+        if (cn_tls_client_ca(server->tls))
+            options[count++] =
+                text_option(MHD_OPTION_HTTPS_MEM_TRUST, cn_tls_client_ca(server->tls));
+        options[count] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
+    }
+    port->daemon = MHD_start_daemon(
+        flags, 0, NULL, NULL, cn_server_answer, port, MHD_OPTION_EXTERNAL_LOGGER,
         on_message, server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE,
-        (unsigned)WORKERS, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTION_MAX,
+        workers, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTION_MAX,
         MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)CONNECTION_PER_ADDRESS_MAX,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_LEN_MAX,
-        MHD_OPTION_NOTIFY_COMPLETED, cn_server_completed, server,
-        MHD_OPTION_NOTIFY_CONNECTION, cn_connections_notify, &server->connections,
-        MHD_OPTION_UNESCAPE_CALLBACK, cn_connections_unescape, server,
-        MHD_OPTION_URI_LOG_CALLBACK, cn_connections_address, server,
-        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_ARRAY, server->tls_cert ? tls : none,
-        MHD_OPTION_END);
-    if (server->daemon)
+        MHD_OPTION_NOTIFY_COMPLETED, cn_server_completed, port,
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, port, MHD_OPTION_UNESCAPE_CALLBACK,
+        cn_connections_unescape, server, MHD_OPTION_URI_LOG_CALLBACK,
+        cn_connections_address, server, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_ARRAY,
+        options, MHD_OPTION_END);
+    if (port->daemon)
         return true;
     return cn_fail(err, CN_ERR_IO, "cannot start the server%s",
-                   server->tls_cert ? "; check --tls-cert and --tls-key" : "");
+                   server->tls ? "; check --tls-cert and --tls-key" : "");
+}
+
+#ifdef CN_HAS_NGHTTP2
+static struct cn_collector *find_collector(void *arg, const char *token, const char *name)
+{
+    struct cn_server *server = arg;
+    const struct cn_tenant *tenant =
+        cn_tenants_find(&server->tenants, &server->collector_guard, token, name);
+
+    return tenant ? tenant->collector : NULL;
+}
+
+static bool start_grpc(struct cn_server *server, int fd, struct cn_error *err)
+{
+    struct cn_grpc_options options = {
+        .socket = fd,
+        .collector = server->collector,
+        .find = server->tenants.count > 0 ? find_collector : NULL,
+        .find_arg = server,
+        .uploader = server->uploader,
+        .guard = &server->collector_guard,
+        .tls = server->tls,
+    };
+
+    return cn_grpc_start(&server->grpc, &options, err);
+}
+#else
+static bool start_grpc(struct cn_server *server, int fd, struct cn_error *err)
+{
+    (void)server;
+    (void)fd;
+    return cn_fail(err, CN_ERR_USAGE,
+                   "--otlp: cairn was built without HTTP/2; install the package "
+                   "libnghttp2-dev and build it again");
+}
+#endif
+
+/* What has started has its socket: -1 from then on. */
+static bool start_listeners(struct cn_server *server, struct server_sockets *fds,
+                            struct cn_error *err)
+{
+    allow_files();
+    if (!cn_connections_start(&server->connections, CONNECTION_ARRIVING_MAX))
+        return cn_fail(err, CN_ERR_IO, "cannot start a thread");
+    if (fds->grpc >= 0) {
+        if (!start_grpc(server, fds->grpc, err))
+            return false;
+        fds->grpc = -1;
+    }
+    if (fds->otlp >= 0) {
+        if (!start_daemon(&server->otlp, fds->otlp, OTLP_WORKERS, err))
+            return false;
+        fds->otlp = -1;
+    }
+    if (!start_daemon(&server->page, fds->page, WORKERS, err))
+        return false;
+    fds->page = -1;
+    return true;
 }
 
 static void make_url(struct cn_server *server)
 {
-    bool is_v6 = strchr(server->guard.address, ':') != NULL;
+    char url[CN_ENDPOINT_URL_LEN];
 
-    (void)snprintf(server->url, sizeof(server->url), "%s://%s%s%s:%u/?token=%s",
-                   server->tls_cert ? "https" : "http", is_v6 ? "[" : "",
-                   server->guard.address, is_v6 ? "]" : "", server->guard.port,
-                   server->guard.token);
+    cn_endpoint_print(&server->page.guard.at, server->tls, url);
+    (void)snprintf(server->url, sizeof(server->url), "%s/?token=%s", url,
+                   server->page.guard.token);
 }
 
 /* The two newest segments of each lane contain the ids of its latest traces. */
@@ -332,13 +341,13 @@ static bool check_advertise(struct cn_server *server,
     size_t len = host[0] == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
     cn_text_printf(&made, "%s", url);
     if (strlen(host) <= len) /* without a port */
-        cn_text_printf(&made, ":%u", server->guard.port);
+        cn_text_printf(&made, ":%u", server->page.guard.at.port);
     server->advertised = made.chars;
-    if (!server->guard.host) {
+    if (!server->page.guard.host) {
         server->advertised_host = cn_strdup(host);
         if (strlen(host) > len)
             server->advertised_host[len] = '\0';
-        server->guard.host = server->advertised_host;
+        server->page.guard.host = server->advertised_host;
     }
     return true;
 }
@@ -351,16 +360,41 @@ static bool open_collector(struct cn_server *server,
         .waiting_max_of_one = (options->collect_limit + 3) / 4,
         .lanes = options->collect_lanes,
         .replicate = options->replicates ? options->upload : NULL,
+        .keep = options->keep,
+        .redaction = options->redaction,
+        .keep_address = options->upload,
+        .settle = cn_counted_catch_up,
+        .settle_arg = &server->counted,
+        .log = options->log,
+        .log_arg = options->log_arg,
     };
 
     if (options->collect_token_file &&
         !cn_guard_read_token(&server->collector_guard, options->collect_token_file, err))
         return false;
-    if (options->collect && !check_token(server, options, options->collect_token_file,
-                                         "--collect-token-file", err))
+    if (options->collect && !options->tls.client_ca && !options->tenants &&
+        !check_token(&server->page.guard.at, options->collect_token_file,
+                     "--collect-token-file", err))
         return false;
     if (!options->collect && (options->upload || options->collect_space > 0))
         return cn_fail(err, CN_ERR_USAGE, "--upload and --collect-space need --collect");
+    if (!options->collect &&
+        (cn_keeper_has_limits(&options->keep) || options->keep.joins))
+        return cn_fail(
+            err, CN_ERR_USAGE,
+            "--keep, --keep-size, --keep-count, --keep-disk and --compact need "
+            "--collect");
+    if (!options->collect && options->redaction)
+        return cn_fail(err, CN_ERR_USAGE, "--redact and --redact-file need --collect");
+    if (options->upload && options->keep.disk_max > 0)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "--keep-disk is for a store in a folder; with --upload use "
+                       "--collect-space, and --keep or --keep-size for object storage");
+    if (options->tenants &&
+        (!options->collect || options->upload || options->path_count > 0))
+        return cn_fail(err, CN_ERR_USAGE,
+                       "--tenants needs --collect, and cannot be used with --upload or "
+                       "with data to show, which has no tenant");
     if (options->replicates && !options->upload)
         return cn_fail(err, CN_ERR_USAGE, "--replicate needs --upload");
     if (!check_advertise(server, options, err))
@@ -368,48 +402,72 @@ static bool open_collector(struct cn_server *server,
     if (!options->collect)
         return true;
     server->collect = cn_strdup(options->collect);
+    if (options->tenants)
+        return cn_tenants_open(&server->tenants, options->tenants, options->collect,
+                               &limits, err);
     limits.url = server->advertised ? server->advertised : "";
     cn_manifest_new_id(server->start_id);
     if (!cn_collector_open(&server->collector, options->collect, &limits, err) ||
         !cn_served_open(&server->sources.list[server->sources.count], options->collect,
                         NULL, false, err))
         return false;
-    server->sources.count++;
+    cn_counted_begin(&server->counted, server->sources.list[server->sources.count++]);
+    if (!cn_collector_keep(server->collector, err))
+        return false;
     return !options->upload || start_uploader(server, options, err);
 }
 
-static bool start(struct cn_server *server, const struct cn_server_options *options,
-                  struct cn_error *err)
+static void close_sockets(const struct server_sockets *fds)
 {
-    int fd = -1;
+    if (fds->page >= 0)
+        (void)close(fds->page);
+    if (fds->otlp >= 0)
+        (void)close(fds->otlp);
+    if (fds->grpc >= 0)
+        (void)close(fds->grpc);
+}
 
-    server->guard.host = options->host;
+static bool start(struct cn_server *server, const struct cn_server_options *options,
+                  struct server_sockets *fds, struct cn_error *err)
+{
+    struct cn_guard *guard = &server->page.guard;
+
+    guard->host = options->host;
     server->log = options->log;
     server->log_arg = options->log_arg;
-    if (!(options->token_file
-              ? cn_guard_read_token(&server->guard, options->token_file, err)
-              : cn_guard_make_token(&server->guard, err)) ||
-        !set_up_tls(server, options, err) || !open_sources(server, options, err) ||
-        !bind_socket(server, options, &fd, err))
+    if ((options->is_otlp || options->grpc_socket) && !options->collect)
+        return cn_fail(err, CN_ERR_USAGE, "--otlp needs --collect");
+    if (!(options->token_file ? cn_guard_read_token(guard, options->token_file, err)
+                              : cn_guard_make_token(guard, err)) ||
+        !cn_tls_open(&server->tls, &options->tls, err) ||
+        !open_sources(server, options, err) ||
+        !open_page(server, options, &fds->page, err) ||
+        !open_otlp(server, options, fds, err))
         return false;
     make_url(server);
-    if (open_collector(server, options, err) && start_daemon(server, fd, err))
-        return true;
-    (void)close(fd);
-    return false;
+    if (!open_collector(server, options, err))
+        return false;
+    server->otlp.guard.host = guard->host;
+    return start_listeners(server, fds, err);
 }
 
 bool cn_server_start(struct cn_server **out, const struct cn_server_options *options,
                      struct cn_error *err)
 {
     struct cn_server *server = cn_alloc(1, sizeof(*server));
+    struct server_sockets fds = {-1, -1, -1};
 
+    server->page.server = server->otlp.server = server;
+    server->otlp.takes_traces_alone = true;
+    cn_counted_init(&server->counted);
+    cn_downloads_init(server);
     cn_served_diffs_init(&server->diffs);
     server->sources.diffs = &server->diffs;
     server->sources.statements = cn_statements_new();
     server->sources.answer_sql = cn_statements_answer;
     server->sources.answer_tables = cn_statements_tables;
-    if (!start(server, options, err)) {
+    if (!start(server, options, &fds, err)) {
+        close_sockets(&fds);
         cn_server_stop(server);
         return false;
     }
@@ -422,33 +480,68 @@ const char *cn_server_url(const struct cn_server *server)
     return server->url;
 }
 
+const char *cn_server_grpc_url(const struct cn_server *server)
+{
+    return server->grpc_url[0] ? server->grpc_url : NULL;
+}
+
+const char *cn_server_otlp_url(const struct cn_server *server)
+{
+    return server->otlp_url[0] ? server->otlp_url : NULL;
+}
+
+static MHD_socket quiesce(const struct cn_port *port)
+{
+    return port->daemon ? MHD_quiesce_daemon(port->daemon) : MHD_INVALID_SOCKET;
+}
+
+static void stop_listener(struct cn_port *port, MHD_socket fd)
+{
+    if (fd != MHD_INVALID_SOCKET)
+        (void)close(fd);
+    if (port->daemon)
+        MHD_stop_daemon(port->daemon);
+}
+
+/* Daemons stop only when no connection waits for a commit or a download. */
+static void stop_listeners(struct cn_server *server)
+{
+    MHD_socket page = quiesce(&server->page), otlp = quiesce(&server->otlp);
+
+#ifdef CN_HAS_NGHTTP2
+    cn_grpc_quiesce(server->grpc);
+#endif
+    cn_downloads_stop(server);
+    if (server->collector)
+        cn_collector_finish(server->collector);
+    cn_tenants_finish(&server->tenants);
+    stop_listener(&server->otlp, otlp);
+    stop_listener(&server->page, page);
+#ifdef CN_HAS_NGHTTP2
+    cn_grpc_stop(server->grpc); /* /metrics of the others shows its counts */
+#endif
+}
+
 void cn_server_stop(struct cn_server *server)
 {
     struct cn_error err;
-    MHD_socket fd = MHD_INVALID_SOCKET;
 
     if (!server)
         return;
-    if (server->daemon)
-        fd = MHD_quiesce_daemon(server->daemon);
-    /* The daemon stops only when no connection waits for a commit. */
-    if (server->collector)
-        cn_collector_finish(server->collector);
-    if (fd != MHD_INVALID_SOCKET)
-        (void)close(fd);
-    if (server->daemon)
-        MHD_stop_daemon(server->daemon);
+    stop_listeners(server);
+    cn_job_group_done(&server->downloads);
     cn_connections_end(&server->connections);
     cn_uploader_stop(server->uploader);
     if (server->collector && !cn_collector_close(server->collector, &err) && server->log)
         server->log(server->log_arg, err.text);
     cn_served_diffs_done(&server->diffs);
     cn_statements_free(server->sources.statements);
+    cn_counted_done(&server->counted);
+    cn_tenants_close(&server->tenants, server->log, server->log_arg);
     for (size_t i = 0; i < server->sources.count; i++)
         cn_served_close(server->sources.list[i]);
     free(server->sources.list);
-    free(server->tls_cert);
-    free(server->tls_key);
+    cn_tls_close(server->tls);
     free(server->collect);
     free(server->advertised);
     free(server->advertised_host);

@@ -19,6 +19,7 @@
 #include "store/copy.h"
 #include "store/search/search.h"
 #include "store/search/traces.h"
+#include "store/traceql/traceql.h"
 #include "store/write/writer.h"
 
 /* The folder of an analysis in the page. */
@@ -168,7 +169,7 @@ static bool copy_traces(struct export_page *page, const char *query, struct cn_e
     bool ok;
 
     page->folder = cn_temporary_make("export", err);
-    if (!page->folder || !cn_store_query_open(&opened, page->path, query, err))
+    if (!page->folder || !cn_tql_store_query_open(&opened, page->path, query, err))
         return false;
     char *path = cn_strprintf("%s/store", page->folder);
     ok = cn_store_copy_new(path, opened.search, opened.query, &added, err);

@@ -20,6 +20,7 @@ enum cn_view_kind {
     CN_VIEW_COLLAPSED, /* top-down, recursive calls merged */
     CN_VIEW_BOTTOM_UP,
     CN_VIEW_FLAT,
+    CN_VIEW_LANGUAGES, /* flat, functions by language */
 };
 
 struct cn_view_question {

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/cct/members.h"
 #include "base/alloc.h"
 #include "base/text.h"
 
@@ -105,7 +106,7 @@ static bool warm_up(void *arg, const struct cn_progress *progress, struct cn_err
 /* Compute the structure of the database and the views that clients open first. */
 static bool start_warm_up(struct cn_served *served, struct cn_error *err)
 {
-    if (!served->recording && served->db->states)
+    if (!served->recording && (served->db->states || served->db->runs))
         cn_served_tracks_init_states(served->tracks, served->db);
     cn_structure_set_database(&served->structure, served->db);
     if (served->is_lazy)
@@ -148,9 +149,8 @@ static bool open_calls(struct cn_served *served, struct cn_error *err)
     served->recording = served->opened.rec;
     served->profiled_tasks =
         cn_alloc(served->recording->task_count, sizeof(*served->profiled_tasks));
-    for (uint32_t i = 0; i < served->recording->task_count; i++)
-        if (served->recording->tasks[i].data_len > 0)
-            served->profiled_tasks[served->profiled_count++] = i;
+    served->profiled_count =
+        cn_cct_member_tasks(served->recording, served->profiled_tasks);
     cn_served_tracks_init(served->tracks, served->recording, served->profiled_tasks,
                           served->profiled_count, &served->background);
     cn_slowest_calls_init(&served->slowest, served->recording,
@@ -194,6 +194,11 @@ bool cn_served_ready(struct cn_served *served, struct cn_error *err)
 void cn_served_lock(struct cn_served *served)
 {
     (void)pthread_mutex_lock(&served->lock);
+}
+
+bool cn_served_try_lock(struct cn_served *served)
+{
+    return pthread_mutex_trylock(&served->lock) == 0;
 }
 
 void cn_served_unlock(struct cn_served *served)

@@ -82,6 +82,8 @@ CN_CHECK bool cn_served_ready(struct cn_served *served, struct cn_error *err);
 
 /* For requests to a store. */
 void cn_served_lock(struct cn_served *served);
+bool cn_served_try_lock(
+    struct cn_served *served); /* false: another request has the store */
 void cn_served_unlock(struct cn_served *served);
 
 /* Give back mapped pages if there are many. */

@@ -43,7 +43,8 @@ static uint64_t size_of(const char *path)
     return size;
 }
 
-/* Of the store and of its open segments, one for each lane. */
+/* Of the store and of its open segments, one for each lane; and the number of sealed ones that are gone
+ * by now. */
 static uint64_t size_of_open(const struct cn_served_store *served)
 {
     uint64_t size = size_of(served->path);
@@ -53,6 +54,8 @@ static uint64_t size_of_open(const struct cn_served_store *served)
 
         if (!cn_segment_is_sealed(segment))
             size += size_of(cn_segment_path(segment));
+        else /* it is gone */
+            size += cn_segment_has_changed(segment);
     }
     return size;
 }
@@ -115,6 +118,11 @@ static bool renew_snapshot(struct cn_served_store *served, struct cn_error *err)
     cn_segment_loader_free(served->loader);
     served->loader = cn_segment_loader_new();
     return take_snapshot(served, err);
+}
+
+bool cn_served_store_renew(struct cn_served_store *served, struct cn_error *err)
+{
+    return renew_snapshot(served, err);
 }
 
 static bool refresh_remote(struct cn_served_store *served, struct cn_error *err)
@@ -283,7 +291,7 @@ static struct cn_served_groups *new_groups(struct cn_served_store *served,
     struct cn_served_groups *groups = cn_alloc(1, sizeof(*groups));
 
     groups->result = begin_result(served, query);
-    if (!cn_query_parse(&groups->query, query->text, query->now_ns, err) ||
+    if (!cn_query_copy(&groups->query, query, err) ||
         !cn_grouping_new(&groups->grouping, served->search, groups->query, question->unit,
                          question->by, err)) {
         free_groups(groups);

@@ -70,6 +70,9 @@ void cn_served_store_close(struct cn_served_store *served); /* safe when never o
 CN_CHECK bool cn_served_store_refresh(struct cn_served_store *served,
                                       struct cn_error *err);
 
+/* See all that was committed until now. */
+CN_CHECK bool cn_served_store_renew(struct cn_served_store *served, struct cn_error *err);
+
 /* Give back the mapped pages of its traces and postings. */
 void cn_served_store_forget(const struct cn_served_store *served);
 

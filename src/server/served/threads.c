@@ -53,16 +53,61 @@ static void print_named(const struct cn_kinds *kinds,
         cn_text_printf(out, " %" PRIu64, number_of(last));
 }
 
+static const struct cn_identity *find_kind(const struct cn_identity_tuple *identity,
+                                           const struct cn_kinds *kinds, const char *name)
+{
+    for (size_t i = 0; i < identity->count; i++)
+        if (is_kind(kinds, &identity->ids[i], name))
+            return &identity->ids[i];
+    return NULL;
+}
+
+/* Append "GPU 0, stream 7"; false if the identity is not that of a stream. */
+static bool print_stream(const struct cn_kinds *kinds,
+                         const struct cn_identity_tuple *identity, struct cn_text *out)
+{
+    const struct cn_identity *device = find_kind(identity, kinds, "GPUDEVICE"),
+                             *stream = find_kind(identity, kinds, "GPUSTREAM");
+
+    if (!device || !stream)
+        return false;
+    cn_text_printf(out, "GPU %" PRIu64 ", stream %" PRIu64, number_of(device),
+                   number_of(stream));
+    return true;
+}
+
+/* Append the device of a stream, and whose work it does: "RANK 3 GPU 0", "GPU 0 of process 4711". */
+static bool print_device(const struct cn_kinds *kinds,
+                         const struct cn_identity_tuple *identity, uint64_t pid,
+                         struct cn_text *out)
+{
+    const struct cn_identity *device = find_kind(identity, kinds, "GPUDEVICE"),
+                             *rank = find_kind(identity, kinds, "RANK"),
+                             *process = find_kind(identity, kinds, "PROCESS");
+
+    if (!device || !find_kind(identity, kinds, "GPUSTREAM"))
+        return false;
+    if (rank)
+        cn_text_printf(out, "RANK %" PRIu64 " ", number_of(rank));
+    cn_text_printf(out, "GPU %" PRIu64, number_of(device));
+    if (process || pid > 0)
+        cn_text_printf(out, " of process %" PRIu64, process ? number_of(process) : pid);
+    return true;
+}
+
 void cn_served_thread_label(const struct cn_served *served, uint32_t index,
                             struct cn_text *out)
 {
     const struct cn_task *task = task_of(served, index);
     struct cn_profile profile;
     struct cn_error ignored; /* what cannot be read has no label */
+    bool is_known = cn_database_profile(served->db, index, &profile, &ignored);
 
+    if (is_known && print_stream(&served->db->kinds, &profile.identity, out))
+        return;
     if (task)
         print_task(task, out);
-    else if (cn_database_profile(served->db, index, &profile, &ignored))
+    else if (is_known)
         print_named(&served->db->kinds, &profile.identity,
                     profile.name ? profile.name : "", out);
 }
@@ -151,6 +196,10 @@ void cn_served_thread_group(const struct cn_served *served, uint32_t index,
     const struct cn_task *task = task_of(served, index);
     struct cn_identity_tuple part = profile->identity;
 
+    if (print_device(&served->db->kinds, &part, task ? task->pid : 0, group)) {
+        (void)print_stream(&served->db->kinds, &part, name);
+        return;
+    }
     if (task) {
         print_process_of_task(served, task, group);
         print_task(task, name);

@@ -73,7 +73,7 @@ void cn_served_tracks_init_states(struct cn_served_tracks *tracks,
     *tracks = (struct cn_served_tracks){.count = db->profile_count - 1};
     tracks->list = cn_alloc(tracks->count, sizeof(*tracks->list));
     for (size_t i = 0; i < tracks->count; i++)
-        tracks->list[i] = cn_task_tracks_of_states(&db->states[i + 1]);
+        tracks->list[i] = cn_task_tracks_of_profile(db, (uint32_t)i + 1);
 }
 
 void cn_served_tracks_init(struct cn_served_tracks *tracks,
@@ -130,9 +130,18 @@ bool cn_served_states_ready(struct cn_served_tracks *tracks, const struct cn_dat
 {
     *is_pending = false;
     if (!tracks->rec)
-        return tracks->list != NULL;
+        return tracks->list != NULL && db->states != NULL;
     return (cn_metrics_have_waits(&db->metrics) || may_have_states(tracks->rec)) &&
            cn_served_counters_ready(tracks, is_pending) && tracks->has_states;
+}
+
+bool cn_served_runs_ready(struct cn_served_tracks *tracks, const struct cn_database *db,
+                          bool *is_pending)
+{
+    if (tracks->rec)
+        return cn_served_states_ready(tracks, db, is_pending);
+    *is_pending = false;
+    return tracks->list != NULL && db->runs != NULL;
 }
 
 const struct cn_task_tracks *cn_served_tracks_of(const struct cn_served_tracks *tracks,

@@ -27,7 +27,7 @@ struct cn_served_tracks {
     bool has_states;         /* of any task, when the job is done */
 };
 
-/* Those of a database with states, which outlives them. */
+/* Those of a database with states or runs, which outlives them. */
 void cn_served_tracks_init_states(struct cn_served_tracks *tracks,
                                   const struct cn_database *db);
 
@@ -45,11 +45,15 @@ bool cn_served_counters_ready(struct cn_served_tracks *tracks, bool *is_pending)
 bool cn_served_states_ready(struct cn_served_tracks *tracks, const struct cn_database *db,
                             bool *is_pending);
 
+/* The same for times on processors. */
+bool cn_served_runs_ready(struct cn_served_tracks *tracks, const struct cn_database *db,
+                          bool *is_pending);
+
 /* Those of a profile, after one of these; NULL: none. */
 const struct cn_task_tracks *cn_served_tracks_of(const struct cn_served_tracks *tracks,
                                                  uint32_t profile);
 
-/* Its runs on processors, after cn_served_states_ready(); NULL: none. */
+/* Its runs on processors, after cn_served_runs_ready(); NULL: none. */
 const struct cn_thread_runs *cn_served_runs_of(const struct cn_served_tracks *tracks,
                                                uint32_t profile);
 

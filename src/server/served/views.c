@@ -336,6 +336,11 @@ static bool set_up(struct cn_served_view *view, const struct cn_view_question *q
             return false;
         view->shape = structure->flat;
         return set_job(view, "computing the flat view", FLAT_LEN);
+    case CN_VIEW_LANGUAGES:
+        if (!cn_structure_wait(structure, CN_STRUCTURE_LANGUAGES, err))
+            return false;
+        view->shape = structure->languages;
+        return set_job(view, "computing the flat view", FLAT_LEN);
     }
     return false;
 }

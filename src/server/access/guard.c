@@ -1,4 +1,4 @@
-#include "server/http/guard.h"
+#include "server/access/guard.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -22,6 +22,21 @@ bool cn_guard_make_token(struct cn_guard *guard, struct cn_error *err)
     return true;
 }
 
+static bool check_token(const char *token, struct cn_error *err)
+{
+    size_t len = strlen(token);
+
+    for (size_t i = 0; i < len; i++)
+        if (!isalnum((unsigned char)token[i]) && !strchr("-_.~", token[i]))
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "a token consists of letters, digits and -_.~");
+    if (len < TOKEN_LEN_MIN || len > CN_TOKEN_MAX)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "the token has %zu characters; at least %d are needed", len,
+                       TOKEN_LEN_MIN);
+    return true;
+}
+
 bool cn_guard_read_token(struct cn_guard *guard, const char *path, struct cn_error *err)
 {
     FILE *file = fopen(path, "re");
@@ -39,14 +54,14 @@ bool cn_guard_read_token(struct cn_guard *guard, const char *path, struct cn_err
     (void)fclose(file);
     size_t len = strcspn(guard->token, "\r\n");
     guard->token[len] = '\0';
-    for (size_t i = 0; i < len; i++)
-        if (!isalnum((unsigned char)guard->token[i]) && !strchr("-_.~", guard->token[i]))
-            return cn_fail(err, CN_ERR_FORMAT,
-                           "%s: a token consists of letters, digits and -_.~", path);
-    if (len < TOKEN_LEN_MIN)
-        return cn_fail(err, CN_ERR_FORMAT,
-                       "%s: the token has %zu characters; at least %d are needed", path,
-                       len, TOKEN_LEN_MIN);
+    return check_token(guard->token, err) || cn_fail_in(err, "%s", path);
+}
+
+bool cn_guard_set_token(struct cn_guard *guard, const char *token, struct cn_error *err)
+{
+    if (!check_token(token, err))
+        return false;
+    memcpy(guard->token, token, strlen(token) + 1);
     return true;
 }
 
@@ -69,10 +84,10 @@ bool cn_guard_knows_host(const struct cn_guard *guard, const char *host)
     if (!host)
         return false;
     for (size_t i = 0; i < sizeof(loopback) / sizeof(loopback[0]); i++)
-        if (is_named(host, loopback[i], guard->port))
+        if (is_named(host, loopback[i], guard->at.port))
             return true;
-    return is_named(host, guard->address, guard->port) ||
-           (guard->host && is_named(host, guard->host, guard->port));
+    return is_named(host, guard->at.address, guard->at.port) ||
+           (guard->host && is_named(host, guard->host, guard->at.port));
 }
 
 bool cn_guard_knows_token(const struct cn_guard *guard, const char *token)
