@@ -70,6 +70,10 @@ export const tests = {
       await page.waitForSelector(".tree-head .number:nth-child(1)[aria-sort=descending]");
       await shot(view);
     }
+    await page.selectOption("select[aria-label='group functions by']", "language");
+    await page.waitForSelector(".tree-row .kind-language");
+    assert.equal(await page.locator(".tree-row .kind-function").count(), 0, "languages are closed");
+    await show("v=flat");
   },
   async "several metrics are columns beside each other"({ page, show, until, shot, hash }) {
     await show("s=1&v=top-down");

@@ -26,6 +26,8 @@ export const tests = {
       [1440, 900],
       [1024, 768],
       [600, 800],
+      [900, 300],
+      [400, 300],
     ]) {
       await page.setViewportSize({ width, height });
       for (const [state, sign] of VIEWS) {
@@ -35,7 +37,8 @@ export const tests = {
           const { scrollWidth, scrollHeight } = document.documentElement;
           return [scrollWidth, scrollHeight];
         });
-        if (size[0] > width || size[1] > height) found.push(`${state} at ${width}: ${size}`);
+        if (size[0] > width || size[1] > height)
+          found.push(`${state} at ${width} x ${height}: ${size}`);
         const header = await page.locator("header").boundingBox();
         if (width === 1440 && header.height > 50) found.push(`${state}: a header of two lines`);
       }

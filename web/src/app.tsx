@@ -12,6 +12,7 @@ import { Frame, usePaper, type Views } from "./frame";
 import { OverviewPage } from "./overview/overview_page";
 import { hasEngine, startEngine } from "./shared/api";
 import { Choices } from "./shared/choices";
+import { plural } from "./shared/format";
 import type { ViewProps } from "./shared/page";
 import { showControls } from "./shared/names/printable";
 import { rememberSource } from "./shared/recent";
@@ -259,10 +260,16 @@ function SourceChooser(props: { sources: Source[]; chosen: number }) {
       value={props.chosen}
       onChange={(event) => openSource(event.currentTarget.value)}
     >
-      {props.sources.map((source) => (
-        <option key={source.id} value={source.id}>
-          {source.name} ({source.kind})
-        </option>
+      {[...new Set(props.sources.map(({ kind }) => kind))].map((kind) => (
+        <optgroup key={kind} label={plural(2, kind).replace(/^2 /, "")}>
+          {props.sources
+            .filter((source) => source.kind === kind)
+            .map((source) => (
+              <option key={source.id} value={source.id}>
+                {source.name}
+              </option>
+            ))}
+        </optgroup>
       ))}
     </select>
   );

@@ -54,6 +54,32 @@ test("a call that calls nothing is one line", () => {
   );
 });
 
+test("a thread that stops and runs again is one line, with the time between", () => {
+  const switched = (time: number, name: string, values = ""): Call => ({
+    ...call(time, "event", 1),
+    name,
+    values,
+  });
+  const lines = callLines([
+    switched(-5, "linux:sched-in"),
+    call(0, "enter", 0),
+    switched(1, "linux:sched-out", "(pre-empted)"),
+    switched(4, "linux:sched-in"),
+    switched(6, "linux:sched-out"),
+    call(9, "exit", 0),
+  ]);
+  assert.deepEqual(
+    lines.map((line) => [line.call.time, line.wait]),
+    [
+      [-5, undefined],
+      [0, undefined],
+      [1, 3],
+      [6, undefined],
+      [9, undefined],
+    ],
+  );
+});
+
 test("the line of a moment is the last that is not after it, the first of equals", () => {
   const lines = callLines([
     call(0, "enter", 0),

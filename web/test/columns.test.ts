@@ -43,10 +43,17 @@ test("columns are ordered, hidden, and have one unit", () => {
   // In a narrow table, names come first, and are not indented out of sight.
   assert.deepEqual(titles({}, 500), ["context", "time total (ms)", "time self (ms)"]);
   const names = nameColumn(shownColumns(columns, layout), 500);
-  assert.equal(names.widths, "225px 10.5em 10.5em");
-  assert.ok(!names.hasBars);
-  assert.ok(names.indent(1) > 0 && names.indent(1000) < 225 / 2);
-  assert.ok(nameColumn(shownColumns(columns, layout), 800).hasBars);
+  assert.equal(names.widths, "275px 10.5em 10.5em");
+  assert.equal(names.bars, "none");
+  assert.ok(names.indent(1) > 0 && names.indent(1000) < 275 / 2);
+  const barsAt = (px: number, isList = false) =>
+    nameColumn(shownColumns(columns, layout), px, isList).bars;
+  assert.equal(barsAt(800), "short");
+  // Bars are left out before names are cut, and are longer in lists.
+  assert.equal(barsAt(670), "short");
+  assert.equal(barsAt(1280), "short");
+  assert.equal(barsAt(1280, true), "long");
+  assert.equal(barsAt(1000, true), "short");
 });
 
 test("a location is said once", () => {

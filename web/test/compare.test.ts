@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  countedOf,
   diffRows,
   errorOf,
   evidenceOf,
@@ -14,7 +15,14 @@ import {
   signed,
   swapped,
 } from "../src/compare/compare_model";
-import type { Change, DiffFlame, DiffLine, DiffRows, Source } from "../generated/answers";
+import type {
+  Change,
+  DiffFlame,
+  DiffLine,
+  DiffRows,
+  Explanation,
+  Source,
+} from "../generated/answers";
 
 const whole = {
   metric: "time (sec)",
@@ -132,6 +140,14 @@ test("a difference has a sign, a unit, an error and a verdict", () => {
   assert.equal(signed(0, "calls"), "±0");
   assert.equal(errorOf(line, whole), "± 100 ms");
   assert.equal(errorOf({ ...line, plusMinus: null }, whole), "");
+  const counted = (more: Partial<Explanation>) =>
+    countedOf({ ...whole, lines: [line, line, line], ...more } as Explanation);
+  assert.equal(counted({ changedCount: 9 }), "3 of 9 changed functions");
+  assert.equal(
+    counted({ over: "runs", realCount: 5, unknownCount: 3 }),
+    "3 of 8 changes: 5 real, 3 may be noise",
+  );
+  assert.equal(counted({ over: "runs", realCount: 5, unknownCount: 0 }), "3 of 5 real changes");
   assert.match(evidenceOf({ ...whole, over: "runs", runs: [3, 4] }), /over 3 and 4 runs/);
 });
 

@@ -6,10 +6,11 @@ import {
   foldSteps,
   listedSteps,
   notesOf,
+  processesOf,
   shortLabels,
   threadTimes,
 } from "../src/overview/overview_model";
-import type { Info, Overview, Row, States } from "../generated/answers";
+import type { Info, Overview, Row, States, Thread } from "../generated/answers";
 import { bareName, foldTemplates, shorten } from "../src/shared/names/names";
 import { formatDuration } from "../src/shared/format";
 import { columnUnit, percentileUnit } from "../src/shared/units";
@@ -179,6 +180,9 @@ test("what is worth a look: damage first, small things not at all", () => {
   assert.match(notes[2] ?? "", /^main itself has 75.0 % of all time in 1 call\./);
   assert.match(notes[3] ?? "", /^1.00 of 2 cores/);
   assert.match(notes[4] ?? "", /^THREAD 0 has 1.6 s in work, 1.6 × the mean of the 2 threads/);
+  const estimate = { text: "memory is estimated from 41 sampled allocations", isDamage: false };
+  const [first] = notesOf(info, { ...overview, warnings: [estimate], lostRecords: 0 }, states);
+  assert.deepEqual([first?.subject, first?.isBad], ["Estimated", false], "no flaw of the data");
   const whole = notesOf(info, { ...overview, warnings: [], lostRecords: 0 }, states);
   const last = whole.map(({ subject, text }) => subject + text).pop() ?? "";
   assert.match(last, /^a: p99 10 ms is 10 × its p50, 1 ms/);
@@ -282,4 +286,33 @@ test("long names are folded, then cut in the middle", () => {
   assert.equal(bareName("[unknown] [git]"), "[unknown] [git]");
   assert.equal(shorten("short", 10), "short");
   assert.equal(shorten("abcdefghijklmnopqrstuvwxyz", 11), "abcd…uvwxyz");
+  assert.equal(shorten("java.lang.Thread.run", 12), "….Thread.run");
+  assert.equal(shorten("com.shop.checkout.Till.sell(java.lang.String)", 24), "com.….Till.sell(…)");
+});
+
+test("threads of a process cost together what its row says, the busiest process first", () => {
+  const list = (
+    [
+      [1, "gzip process 7"],
+      [2, "node process 8"],
+      [3, "node process 8"],
+      [4, "GPU 0 of process 8"],
+      [5, "RANK 0"],
+      [6, "process 9"],
+      [7, "process 9"],
+    ] as const
+  ).map(([profile, group]) => ({ profile, group }) as Thread);
+  const overview = { threads: [1, 2, 3, 4, 5, 6].map((profile) => [profile, profile]) };
+  assert.deepEqual(
+    processesOf(overview as unknown as Overview, list).map(({ label, profiles, cost }) => [
+      label,
+      profiles,
+      cost,
+    ]),
+    [
+      ["process 9", [6], 6],
+      ["node 8", [2, 3], 5],
+      ["gzip 7", [1], 1],
+    ],
+  );
 });

@@ -15,6 +15,8 @@ import {
   withTimes,
   withoutTimes,
 } from "../src/store/query_text";
+import { has, including, toggle } from "../src/store/query_language";
+import { completeTraceQL, isTraceQL } from "../src/store/traceql_text";
 
 const names = ["http.status", "db", "uri"];
 const offered = (text: string) => complete(text, text.length, names);
@@ -119,4 +121,46 @@ test("marks of an axis are different times", () => {
     "2023-11-14 22:13:20 UTC",
     "2023-11-15 22:13:20",
   ]);
+});
+
+const traceql = (text: string) =>
+  completeTraceQL(text, text.length, [
+    "http.status",
+    "host.name",
+    "resource.host.name",
+    "event.kind",
+  ]);
+
+test("TraceQL is completed by fields, comparisons, values, relations and stages", () => {
+  assert.ok(isTraceQL(" ({ a } || {})") && !isTraceQL("a = {"));
+  assert.deepEqual(traceql("{ sta").words, ["status", "statusMessage"]);
+  assert.deepEqual(traceql("{ span.h").words, ["span.http.status"]);
+  assert.deepEqual(traceql("{ resource.").words, ["resource.host.name"]);
+  assert.deepEqual(traceql("{ event.k").words, ["event.kind"]);
+  assert.ok(traceql("{ status ").words.includes("!="));
+  assert.deepEqual(traceql("{ status = e").words, ["error"]);
+  const value = traceql('{ span.http.status = "5');
+  assert.deepEqual([value.kind, value.field, value.begin], ["value", "http.status", 21]);
+  assert.equal(traceql("{ resource.service.name = ").field, "service");
+  assert.deepEqual(traceql('{ name = "a" ').words, ["&&", "||", "}"]);
+  assert.ok(traceql("{ } ").words.includes(">>"));
+  assert.deepEqual(traceql("{ } | ra").words, ["rate()"]);
+  assert.deepEqual(traceql("{ } last 1").words, ["15m", "1h"]);
+});
+
+test("conditions are spansets of TraceQL, before its stages and times", () => {
+  assert.equal(toggle("{ }", "service = pay"), '{ } && { resource.service.name = "pay" }');
+  assert.equal(
+    toggle("{ } >> { } | rate() last 2h", "errors"),
+    "({ } >> { }) && { status = error } | rate() last 2h",
+  );
+  assert.equal(toggle("{ }", 'uri contains "a.b"'), '{ } && { .uri =~ ".*a\\\\.b.*" }');
+  assert.equal(toggle("{ }", "NOT http.status = 500"), "{ } && { .http.status != 500 }");
+  assert.equal(toggle("{ }", "@duration = x y"), '{ } && { .duration = "x" }');
+  const query = toggle("{ a = 1 } last 2h", "type = server");
+  assert.equal(query, "{ a = 1 } && { kind = server } last 2h");
+  assert.ok(has(query, "type = server") && !has(query, "type = client"));
+  assert.equal(toggle(query, "type = server"), "{ a = 1 } last 2h");
+  assert.equal(including(query, "type = server"), query);
+  assert.equal(toggle("{ status = error }", "errors"), "");
 });

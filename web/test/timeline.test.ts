@@ -194,13 +194,14 @@ test("a track has room for thin levels, but not for all of a deep one", () => {
     }).rows.get(7);
     return row && levelsWithRoom(row, columns);
   };
-  assert.deepEqual([levels(0), levels(1), levels(5)], [3, 11, 39]);
+  assert.deepEqual([levels(0), levels(1), levels(40), levels(50)], [3, 7, 7, 39]);
 });
 
 test("a strip shows one depth, of shallow stacks the innermost call", () => {
   const frame = parseNested(answer);
   assert.equal(cut(["<main thread>", "main", "work"], 1), "main");
   assert.equal(cut(["<main thread>", "main", "work"], 5), "work");
+  assert.equal(cut(["<main thread>", "main", "launch", "<gpu kernel>", "scale"], 1), "scale");
   assert.equal(chooseDepth(frame), 2);
   const row = frame.rows.get(7);
   assert.deepEqual(row && stripOf(row, 1).map((run) => [run.name, run.begin, run.end]), [
@@ -274,13 +275,27 @@ test("the busiest tracks are first and open, quiet ones closed behind them", () 
   ];
   assert.deepEqual(titles(list), [
     "java 7: 3, 100 %",
-    "worker-1 9",
-    "worker-2 10",
-    "compiler 12",
+    "worker-1",
+    "worker-2",
+    "compiler",
     "quiet threads: 3, 0 % shut",
   ]);
   const opened = titles(list, { shut: new Set([`quiet ${process}`]) });
-  assert.deepEqual(opened.slice(-3), ["GC 8 closed", "signals 11 closed", "main 7 closed"]);
+  assert.deepEqual(opened.slice(-3), ["GC closed", "signals closed", "main closed"]);
+});
+
+test("threads of a process have their number where another one has the same name", () => {
+  const list = ["work 8", "main 7", "work 9", "GPU 0"].map((name, i) =>
+    costly(i, "prog process 7", name, 1),
+  );
+  assert.deepEqual(titles(list).slice(1), ["work 8", "main", "work 9", "GPU"]);
+  const streams = ["GPU 0, stream 7", "GPU 0, stream 20"].map((name, i) => ({
+    ...thread(i, "GPU 0 of 7", name),
+    label: name,
+  }));
+  const tracks = layOut(streams, plain, heights, () => 2).tracks;
+  assert.equal(tracks[0]?.kind === "group" && tracks[0].isStreams, true);
+  assert.equal(tracks[1]?.kind === "thread" && tracks[1].name, "GPU 0, stream 7");
 });
 
 test("processes have totals, those that hardly run are one group, one thread is no group", () => {
@@ -294,8 +309,8 @@ test("processes have totals, those that hardly run are one group, one thread is 
   ];
   assert.deepEqual(titles(list), [
     "node 4: 2, 90 %",
-    "node 4",
-    "helper 5",
+    "node",
+    "helper",
     "cc1 3",
     "quiet threads: 3, 0 % shut",
   ]);
@@ -318,6 +333,19 @@ test("of many threads, the busiest are open, as long as there is room", () => {
   assert.deepEqual(openWith(0), [8]);
   assert.deepEqual(openWith(20 + 8 * 15 + 20 + 45), [6, 7, 8]);
   assert.deepEqual(openWith(1000).length, 8);
+  const deep = (profile: number) => (profile > 6 ? 100 : 2);
+  const opened = layOut(many, plain, heights, deep, [], { height: 200, levelsOf: deep }).tracks;
+  assert.deepEqual(
+    opened.flatMap((one) => (one.kind === "thread" && one.isOpen ? [one.thread.profile] : [])),
+    [4, 5, 6],
+    "calls that fill the window hide all other threads",
+  );
+  const few = layOut(many.slice(4), plain, heights, deep, [], { height: 200, levelsOf: deep });
+  assert.deepEqual(
+    few.tracks.flatMap((one) => (one.kind === "thread" && one.isOpen ? [one.thread.profile] : [])),
+    [5, 6],
+    "nor are they open among few threads",
+  );
   const names = layOut(many, plain, heights, () => 2).tracks.map((track) =>
     track.kind === "group" ? track.label : track.kind === "thread" ? track.name : "",
   );

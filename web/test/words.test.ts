@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { axisStep, formatNs, formatValue, parseNs } from "../src/shared/format";
+import {
+  axisStep,
+  choiceTitle,
+  formatChance,
+  formatNs,
+  formatValue,
+  metricTitle,
+  parseNs,
+} from "../src/shared/format";
 import { clampRange, panRange, zoomRange } from "../src/shared/range";
 import { parseState, printState } from "../src/shared/state";
 
@@ -18,6 +26,20 @@ test("values are shown by what they measure", () => {
   assert.equal(formatValue(0.0015, "time (sec)"), "1.5 ms");
   assert.equal(formatValue(1234567, "calls"), "1,234,567");
   assert.equal(formatValue(null, "calls"), "");
+  assert.equal(formatValue(30_018_375, "live at peak (B)"), "28.63 MiB");
+  assert.equal(metricTitle("live at peak (B)"), "live at peak");
+  const names = ["live at end (B)", "live at end", "allocated (B)"];
+  assert.deepEqual(
+    names.map((name) => choiceTitle(name, names)),
+    ["live at end (B)", "live at end", "allocated"],
+  );
+});
+
+test("small probabilities have one digit and a power of ten", () => {
+  assert.equal(formatChance(Math.log(0.25)), "0.3");
+  assert.equal(formatChance(Math.log(0.0042)), "0.004");
+  assert.equal(formatChance(-42.6 * Math.LN10), "3 × 10⁻⁴³");
+  assert.equal(formatChance(Math.log(9.9e-6)), "1 × 10⁻⁵");
 });
 
 test("durations can be typed", () => {

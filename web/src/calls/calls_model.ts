@@ -5,6 +5,8 @@ import { formatMoment } from "../shared/format";
 import type { Call, Calls } from "../../generated/answers";
 
 const PAGES_MAX = 12;
+const STOPS = "linux:sched-out";
+const RUNS = "linux:sched-in";
 
 export interface CallPages {
   pages: Calls[];
@@ -42,6 +44,7 @@ export interface Line {
   depth: number; // that of an event is where it happened
   isLeaf: boolean; // its exit is the next record, and has no line
   isFolded: boolean; // what is inside has no lines
+  wait?: number; // ns, of an event in which the thread stopped, until it ran again: that event has no line
 }
 
 // Folded calls, each by its time and depth.
@@ -49,7 +52,13 @@ export type Folds = ReadonlySet<string>;
 
 export const foldKey = ({ time, depth }: Call): string => `${time} ${depth}`;
 
-// The lines of a page: a call without calls inside is one line.
+// How long a thread waited that stops in one event and runs again in the next record.
+function waitOf(call: Call, next: Call | undefined): number | null {
+  const isWait = call.kind === "event" && call.name === STOPS && next?.name === RUNS;
+  return isWait && next.kind === "event" && next.time >= call.time ? next.time - call.time : null;
+}
+
+// The lines of a page: a call without calls inside is one line, and so is a wait.
 export function callLines(calls: Call[], folds: Folds = new Set()): Line[] {
   const lines: Line[] = [];
   let hidden = Infinity; // the depth of the folded call that these are inside of
@@ -70,10 +79,12 @@ export function callLines(calls: Call[], folds: Folds = new Set()): Line[] {
     }
     hidden = Infinity;
     if (call.kind === "exit" && before?.kind === "enter" && before.depth === call.depth) return;
+    if (before && waitOf(before, call) !== null) return;
     const isLeaf = call.kind === "enter" && next?.kind === "exit" && next.depth === call.depth;
     const isFolded = call.kind === "enter" && !isLeaf && folds.has(foldKey(call));
     if (isFolded) hidden = call.depth;
-    lines.push({ call, depth, isLeaf, isFolded });
+    const wait = waitOf(call, next);
+    lines.push({ call, depth, isLeaf, isFolded, ...(wait === null ? {} : { wait }) });
   });
   return lines;
 }

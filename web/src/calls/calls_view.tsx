@@ -269,13 +269,14 @@ export function CallsView(props: Props) {
         <VirtualTable
           class="call-list"
           label="calls in time order, with arguments and results"
-          columns={COLUMNS}
-          widths={isPhone ? "11ch 13ch minmax(24ch, 1fr)" : "12ch 26ch minmax(36ch, 1fr)"}
+          columns={isPhone ? COLUMNS.slice(1) : COLUMNS}
+          widths={isPhone ? "14ch minmax(20ch, 1fr)" : "12ch 26ch minmax(36ch, 1fr)"}
           count={lines.length}
           row={(i) =>
             rowOf(lines[i] as Line, {
               isFlat: isOnly,
               isHere: i === chosen,
+              hasTime: !isPhone,
               isFound: found?.(lines[i]?.call.name ?? "") ?? false,
               most,
               onFold: (call) => void fold(call),
@@ -290,7 +291,7 @@ export function CallsView(props: Props) {
           shift={shown.shift}
           reveal={selected ? at : chosen}
           revealFor={selected ? `selected ${selected.call.time}` : `${time} ${shown.load}`}
-          isCentered={!selected && time > 0}
+          revealAt={selected ? "nearest" : time > 0 ? "middle" : "top"}
         />
         {props.isReady && (selected || state.time) && name && (
           <Distribution path={props.path} name={name} />
@@ -384,6 +385,7 @@ const canFold = ({ call, isLeaf }: Line): boolean =>
 interface RowOptions {
   isFlat: boolean; // single calls that match
   isHere: boolean;
+  hasTime: boolean; // phones have no room for it
   isFound: boolean; // by Find
   most: number; // the longest duration
   onFold: (call: Call) => void;
@@ -393,14 +395,16 @@ function rowOf(line: Line, options: RowOptions): TableRow {
   const { call, isLeaf, isFolded } = line;
   const isOneLine = isLeaf || isFolded || options.isFlat;
   const indent = line.depth * INDENT_PX;
-  const share = barShare(call.duration ?? call.atLeast, options.most);
+  const share = barShare(line.wait ?? call.duration ?? call.atLeast, options.most);
   return {
     class: `${call.kind === "exit" ? "exit" : ""}${options.isHere ? " here" : ""}${options.isFound ? " hit" : ""}`,
     cells: [
-      formatMoment(call.time),
+      ...(options.hasTime ? [formatMoment(call.time)] : []),
       <span class="duration">
-        <span class="bar-room">{share > 0 && <i style={{ width: `${share * 100}%` }} />}</span>
-        <span>{printDuration(call)}</span>
+        <span class={line.wait === undefined ? "bar-room" : "bar-room wait"}>
+          {share > 0 && <i style={{ width: `${share * 100}%` }} />}
+        </span>
+        <span>{line.wait === undefined ? printDuration(call) : formatMoment(line.wait)}</span>
       </span>,
       <span
         class="indented"
@@ -422,10 +426,18 @@ function rowOf(line: Line, options: RowOptions): TableRow {
           <span class="twist" />
         )}
         {call.kind === "exit" ? "} " : ""}
-        <span class="kind-function">
-          <Name name={call.name ?? call.kind} />
-        </span>
-        {call.kind === "event" ? ` ${call.values}` : call.values}
+        {line.wait === undefined ? (
+          <>
+            <span class="kind-function">
+              <Name name={call.name ?? call.kind} />
+            </span>
+            {call.kind === "event" ? ` ${call.values}` : call.values}
+          </>
+        ) : (
+          <span class="faint" title="from linux:sched-out to linux:sched-in">
+            {call.values.includes("pre-empted") ? "waiting (pre-empted)" : "waiting (blocked)"}
+          </span>
+        )}
         {isFolded ? " { … }" : ""}
         {call.kind === "enter" ? (isOneLine ? (call.result ?? " …") : " {") : ""}
       </span>,

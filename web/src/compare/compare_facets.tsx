@@ -1,6 +1,6 @@
 // What traces of one query have more often than those of the other, the most surprising first.
 
-import { formatPercent, plural } from "../shared/format";
+import { formatChance, formatPercent, plural } from "../shared/format";
 import { useAnswer } from "../shared/use_answer";
 import { sideParameters } from "./compare_model";
 import type { CompareProps } from "./compare_page";
@@ -26,7 +26,7 @@ export function CompareFacets(props: CompareProps) {
         {value.damage && <p class="status error">{value.damage}</p>}
         {value.facets.length === 0 && <p class="status">no attribute tells the sides apart</p>}
         {value.facets.length > 0 && (
-          <table class="overview-table wraps">
+          <table class="overview-table wraps facets-table">
             <thead>
               <tr>
                 {["attribute", "more often in", "A", "B", "by chance"].map((title) => (
@@ -44,14 +44,16 @@ export function CompareFacets(props: CompareProps) {
                   </th>
                   <td>{facet.side.toUpperCase()}</td>
                   <td>
-                    {facet.hasA.toLocaleString("en-US")} of {facet.ofA.toLocaleString("en-US")}{" "}
+                    {facet.hasA.toLocaleString("en-US")}{" "}
+                    <span class="optional">of {facet.ofA.toLocaleString("en-US")}</span>{" "}
                     <small>{formatPercent(facet.hasA, facet.ofA)}</small>
                   </td>
                   <td>
-                    {facet.hasB.toLocaleString("en-US")} of {facet.ofB.toLocaleString("en-US")}{" "}
+                    {facet.hasB.toLocaleString("en-US")}{" "}
+                    <span class="optional">of {facet.ofB.toLocaleString("en-US")}</span>{" "}
                     <small>{formatPercent(facet.hasB, facet.ofB)}</small>
                   </td>
-                  <td>10^{(facet.logP / Math.LN10).toFixed(1)}</td>
+                  <td>{formatChance(facet.logP)}</td>
                 </tr>
               ))}
             </tbody>

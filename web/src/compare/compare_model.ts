@@ -12,6 +12,7 @@ import type {
   DiffFlame,
   DiffLine,
   DiffRows,
+  Explanation,
   Flame,
   FlameNode,
   Row,
@@ -143,6 +144,15 @@ export function evidenceOf(whole: Comparison): string {
     default:
       return `one run each: changes are told from noise over ${whole.over}`;
   }
+}
+
+// "3 of 8 changes: 5 real, 3 may be noise". The sentence of the server counts those that are real.
+export function countedOf(value: Explanation): string {
+  const shown = value.lines.length;
+  if (value.over === null) return `${shown} of ${plural(value.changedCount, "changed function")}`;
+  const count = value.realCount + value.unknownCount;
+  if (value.unknownCount === 0) return `${shown} of ${plural(count, "real change")}`;
+  return `${shown} of ${plural(count, "change")}: ${value.realCount} real, ${value.unknownCount} may be noise`;
 }
 
 // What a verdict means.

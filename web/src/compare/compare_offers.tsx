@@ -72,7 +72,8 @@ function Offers(props: { title: string; children: ComponentChildren }) {
 function Offer(props: { href: string; title: string; note: string }) {
   return (
     <li>
-      <a href={props.href}>{props.title}</a> <small class="faint">{props.note}</small>
+      <a href={props.href}>{props.title}</a>{" "}
+      {props.note !== props.title && <small class="faint">{props.note}</small>}
     </li>
   );
 }

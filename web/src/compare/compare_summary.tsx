@@ -9,6 +9,7 @@ import { useAnswer } from "../shared/use_answer";
 import type { Change, Explanation, WholeLine } from "../../generated/answers";
 import { CompareFlame } from "./compare_flame";
 import {
+  countedOf,
   errorOf,
   evidenceOf,
   reasonOf,
@@ -88,7 +89,6 @@ const baseOf = (value: Explanation): string =>
 function Whole(props: { value: Explanation }) {
   const { value } = props;
   const { whole, metric } = value;
-  const count = value.over === null ? value.changedCount : value.realCount + value.unknownCount;
   return (
     <div class="verdict-numbers">
       <Pair line={whole} metric={metric} />
@@ -108,8 +108,7 @@ function Whole(props: { value: Explanation }) {
           <>
             <dt>explained</dt>
             <dd>
-              {formatPercent(value.explained, 1)} by {value.lines.length} of{" "}
-              {plural(count, "change")}
+              {formatPercent(value.explained, 1)} by {countedOf(value)}
             </dd>
           </>
         )}

@@ -4,6 +4,8 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { openDropped, useEngineState } from "../shared/api";
+import { Icon, Logo } from "../shared/look/icons";
+import { isDark } from "../shared/look/colors";
 import { switchTheme } from "../shared/look/theme";
 import { useListener } from "../shared/use_listener";
 import { filesOfDrop, filesOfInput, sourcesOf, type Dropped, type DroppedFile } from "./dropped";
@@ -118,14 +120,24 @@ function Welcome(props: Welcoming) {
     if (event.currentTarget.files) props.onChoose(filesOfInput(event.currentTarget.files));
   };
   const examples = examplesOfPage();
+  const [, draw] = useState(0);
+  useListener("statechange", () => draw((count) => count + 1)); // the theme, too
   return (
     <main class="welcome">
       <div class="welcome-head">
         <h1>
-          <strong class="brand">cairn</strong> viewer
+          <strong class="brand">
+            <Logo /> <span>cairn</span>
+          </strong>{" "}
+          viewer
         </h1>
-        <button aria-label="switch theme" title="light or dark theme" onClick={switchTheme}>
-          ◐
+        <button
+          class="plain"
+          aria-label="switch theme"
+          title="light or dark theme"
+          onClick={switchTheme}
+        >
+          <Icon name={isDark() ? "sun" : "moon"} />
         </button>
       </div>
       <section class={props.isOver ? "drop-area over" : "drop-area"} aria-label="open data">

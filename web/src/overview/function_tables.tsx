@@ -41,10 +41,19 @@ function locationOf(row: Row): string {
   return row.label.includes(location) ? "" : location;
 }
 
+// A module that all functions of a list are in says nothing.
+const isOneModule = (rows: FunctionRow[]): boolean =>
+  rows.length > 1 && rows.every(({ row }) => !row.file && row.module === rows[0]?.row.module);
+
 // A function, where it is, and what called it.
-function FunctionName(props: { row: Row; to: State; caller?: string | undefined }) {
-  const { row } = props;
-  const location = locationOf(row);
+function FunctionName(props: {
+  row: Row;
+  to: State;
+  caller?: string | undefined;
+  hasLocation?: boolean;
+}) {
+  const { row, hasLocation = true } = props;
+  const location = hasLocation ? locationOf(row) : "";
   return (
     <span class="function-name">
       <Link to={props.to} title={row.label}>
@@ -57,6 +66,12 @@ function FunctionName(props: { row: Row; to: State; caller?: string | undefined 
   );
 }
 
+// Percentiles of one call say no more than its duration, and would choose the unit of all others.
+function valueOf(columns: Column[], row: Row, index: number): number | null | undefined {
+  const calls = columnIndex(columns, "calls", "exclusive");
+  return columns[index]?.isPercentile && row.values[calls] === 1 ? null : row.values[index];
+}
+
 // The columns of a list, each with the unit of its largest value.
 function shownColumns(
   columns: Column[],
@@ -67,7 +82,10 @@ function shownColumns(
     .filter(([index]) => index >= 0)
     .map(([index, title, isOptional = false]) => {
       const column = columns[index];
-      const most = others.reduce((max, { row }) => Math.max(max, row.values[index] ?? 0), 0);
+      const most = others.reduce(
+        (max, { row }) => Math.max(max, valueOf(columns, row, index) ?? 0),
+        0,
+      );
       const unit = column?.isPercentile
         ? percentileUnit(column.resolution, "auto", most)
         : columnUnit(column?.metric ?? "", most, "auto");
@@ -129,12 +147,16 @@ export function Functions(props: { overview: Overview; rows: number }) {
           {listed.map((other) => (
             <tr key={other.row.id}>
               <th scope="row">
-                <FunctionName row={other.row} to={contextOf(other.path)} />
+                <FunctionName
+                  row={other.row}
+                  to={contextOf(other.path)}
+                  hasLocation={!isOneModule(listed)}
+                />
               </th>
               <Share value={other.row.values[self] ?? 0} most={most} whole={whole} />
               {shown.map(({ index, title, isOptional, unit }) => (
                 <td key={title} class={isOptional ? "optional" : ""}>
-                  {unit.print(other.row.values[index])}
+                  {unit.print(valueOf(columns, other.row, index))}
                 </td>
               ))}
             </tr>

@@ -14,7 +14,7 @@ function HotStep(props: { step: Step; whole: number; print: (value?: number | nu
   return (
     <li>
       <span class="step">
-        <i style={{ width: `${whole ? (100 * value) / whole : 0}%` }} />
+        <i style={{ width: `${whole ? Math.min(100, (100 * value) / whole) : 0}%` }} />
         <Link to={contextOf(path)} title={row.label}>
           <Name name={row.label} />
         </Link>

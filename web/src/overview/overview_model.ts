@@ -12,11 +12,14 @@ import type { State } from "../shared/state";
 import type {
   Column,
   FunctionRow,
+  GpuGap,
+  GpuUse,
   Imbalance,
   Info,
   Overview,
   Row,
   States,
+  Thread,
 } from "../../generated/answers";
 
 export interface Fact {
@@ -80,6 +83,30 @@ export function shortLabels(labels: [number, string][]): [number, string, string
 
 export function wholeOf(overview: Overview): number {
   return overview.threads.reduce((sum, thread) => sum + thread[1], 0);
+}
+
+export interface ProcessCost {
+  group: string;
+  label: string; // "gzip 4711"
+  profiles: number[];
+  cost: number;
+}
+
+// What threads cost together, by process, the busiest first; threads of no process are in none.
+export function processesOf(overview: Overview, threads: Thread[]): ProcessCost[] {
+  const costs = new Map(overview.threads.map(([profile, cost]) => [profile, cost]));
+  const processes = new Map<string, ProcessCost>();
+  for (const { profile, group } of threads) {
+    const [, name = "", number = ""] = /^(?:(.*) )?process (\d+)$/.exec(group) ?? [];
+    const cost = costs.get(profile);
+    if (number === "" || cost === undefined || / of$/.test(name)) continue;
+    const label = name ? `${name} ${number}` : `process ${number}`;
+    const process = processes.get(group) ?? { group, label, profiles: [], cost: 0 };
+    processes.set(group, process);
+    process.profiles.push(profile);
+    process.cost += cost;
+  }
+  return [...processes.values()].sort((a, b) => b.cost - a.cost);
 }
 
 // Waiting of all threads: of calls alone until the states of threads are there.
@@ -190,6 +217,42 @@ function mostCalled(columns: Column[]): State {
   return { v: "bottom-up", ...(column ? { more: "calls", sort: column.name } : {}) };
 }
 
+const GPUS_MAX = 2; // that facts and notes tell of
+const BUSY_ENOUGH = 0.75; // of the time of a GPU
+
+const factOfGpu = (gpu: GpuUse): Fact => ({
+  value: formatPercent(gpu.busy, gpu.span),
+  label: `GPU ${gpu.number} busy of ${formatNs(gpu.span)}, ${plural(gpu.streams, "stream")}`,
+  to: { v: "timeline" },
+});
+
+// The functions that launched what ended a gap; without them, the call itself.
+function launcherOf({ launch, path }: GpuGap): string {
+  const names = path[path.length - 1] === launch || launch === "" ? path : [...path, launch];
+  return names.length > 0 ? `, launched by ${names.join(" > ")}` : ", whose launch is unknown";
+}
+
+// A GPU that waits for the program: how long, and which call path left it idle.
+function noteOfGpu(gpu: GpuUse): Note | null {
+  const gap = gpu.gaps[0];
+  if (!gap || gpu.busy > BUSY_ENOUGH * gpu.span) return null;
+  const length = gap.end - gap.begin;
+  const around = Math.round(length / 4);
+  return {
+    subject: `GPU ${gpu.number}`,
+    text: ` busy ${formatPercent(gpu.busy, gpu.span)} of ${formatNs(gpu.span)}, idle in ${plural(gpu.gapCount, "gap")}: the longest, ${formatNs(length)}, ended with ${gap.operation}${launcherOf(gap)}.`,
+    link: {
+      title: "Timeline",
+      to: {
+        v: "timeline",
+        from: String(Math.max(0, gap.begin - around)),
+        to: String(gap.end + around),
+        first: String(gap.profile),
+      },
+    },
+  };
+}
+
 export function factsOf(info: Info, overview: Overview, states: States | null = null): Fact[] {
   const { columns } = overview;
   const facts: Fact[] = [];
@@ -202,6 +265,7 @@ export function factsOf(info: Info, overview: Overview, states: States | null = 
   const waiting = factOfWaiting(info, states);
   if (waiting) facts.push(waiting);
   facts.push(threadFact(info, overview));
+  for (const gpu of (overview.gpus ?? []).slice(0, GPUS_MAX)) facts.push(factOfGpu(gpu));
   const calls = columns ? columns[columnIndex(columns, "calls", "inclusive")]?.total : null;
   if (calls)
     facts.push({
@@ -372,13 +436,16 @@ const SHORT_SHARE = 0.1; // of all time: what recording short calls must cost to
 const NOTES_MAX = 5;
 const DAMAGE_MAX = 2; // the header tells of all
 
+// What samples are by their nature is no flaw of the data.
+const isEstimate = (text: string): boolean => / is estimated from /.test(text);
+
 // Damage first: it puts all other statements in doubt. The slowest calls are the last to be told.
 export function notesOf(info: Info, overview: Overview, states: States | null = null): Note[] {
   const { columns, slow } = overview;
   const damage = overview.warnings.map((warning) => ({
-    subject: warning.isDamage ? "Damage" : "Warning",
+    subject: warning.isDamage ? "Damage" : isEstimate(warning.text) ? "Estimated" : "Warning",
     text: `: ${warning.text}`,
-    isBad: true,
+    isBad: !isEstimate(warning.text),
   }));
   const lost = overview.lostRecords
     ? [
@@ -393,6 +460,7 @@ export function notesOf(info: Info, overview: Overview, states: States | null = 
   return [
     ...[...lost, ...damage].slice(0, DAMAGE_MAX),
     noteOfHottest(overview),
+    ...(overview.gpus ?? []).slice(0, GPUS_MAX).map(noteOfGpu),
     noteOfPreemption(info, states),
     noteOfCores(info, overview, states),
     overview.imbalance && noteOfImbalance(overview, overview.imbalance),

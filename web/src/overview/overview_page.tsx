@@ -17,6 +17,7 @@ import { Card, Link } from "./card";
 import { Functions, SlowestCalls, Waiting } from "./function_tables";
 import { HotPath } from "./hot_path";
 import { factsOf, notesOf, type Fact, type Note } from "./overview_model";
+import { Processes } from "./processes";
 import { Threads } from "./thread_strips";
 
 const ROWS_MIN = 8;
@@ -31,20 +32,20 @@ function useRows(): number {
   return Math.min(ROWS_MAX, Math.max(ROWS_MIN, Math.floor((SHARE * height) / px)));
 }
 
-type CardName = "functions" | "notes" | "threads" | "path" | "waiting" | "slowest";
+type CardName = "functions" | "notes" | "processes" | "threads" | "path" | "waiting" | "slowest";
 
 // Cards of each column, by the number of columns: what matters is at the top of each, and a column ends where its
 // cards end.
 const COLUMNS: Record<number, CardName[][]> = {
-  1: [["notes", "functions", "threads", "path", "waiting", "slowest"]],
+  1: [["notes", "functions", "processes", "threads", "path", "waiting", "slowest"]],
   2: [
     ["functions", "threads", "waiting"],
-    ["notes", "path", "slowest"],
+    ["notes", "processes", "path", "slowest"],
   ],
   3: [
     ["functions", "waiting"],
     ["notes", "threads"],
-    ["path", "slowest"],
+    ["processes", "path", "slowest"],
   ],
 };
 
@@ -71,6 +72,7 @@ export function OverviewPage(props: ViewProps) {
   const cards: Record<CardName, ComponentChildren> = {
     functions: <Functions overview={value} rows={rows} />,
     notes: <Notes notes={notesOf(info, value, states)} />,
+    processes: <Processes path={props.path} overview={value} rows={ROWS_MIN} />,
     threads: <Threads path={props.path} info={info} overview={value} states={states} rows={rows} />,
     path: <HotPath overview={value} />,
     waiting: <Waiting overview={value} />,

@@ -1,7 +1,7 @@
 // The choices in the header: search, metric, threads.
 
 import { useLayoutEffect, useState } from "preact/hooks";
-import { metricTitle } from "./format";
+import { choiceTitle } from "./format";
 import { defaultMetrics } from "./page";
 import { go, type State } from "./state";
 import { stepSearch } from "./table/tree_search";
@@ -11,6 +11,8 @@ import { useAnswer } from "./use_answer";
 export function Choices(props: { info: Info; state: State; path: string; view: string }) {
   const { info, state } = props;
   const { m: _, ...withoutMetric } = state;
+  const metrics = info.metrics.filter((metric) => metric.isVisible);
+  const names = metrics.map(({ name }) => name);
   return (
     <>
       {props.view !== "overview" && (
@@ -33,16 +35,14 @@ export function Choices(props: { info: Info; state: State; path: string; view: s
           value={state.m ?? ""}
           onChange={(event) => go({ m: event.currentTarget.value, sort: "", rev: "" })}
         >
-          {info.metrics
-            .filter((metric) => metric.isVisible)
-            .map((metric) => (
-              <option
-                key={metric.name}
-                value={metric.name === defaultMetrics(info, withoutMetric)[0] ? "" : metric.name}
-              >
-                {metricTitle(metric.name)}
-              </option>
-            ))}
+          {metrics.map((metric) => (
+            <option
+              key={metric.name}
+              value={metric.name === defaultMetrics(info, withoutMetric)[0] ? "" : metric.name}
+            >
+              {choiceTitle(metric.name, names)}
+            </option>
+          ))}
         </select>
       )}
       {info.threadCount > 1 && props.view !== "overview" && (

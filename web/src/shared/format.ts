@@ -35,10 +35,16 @@ function trim(value: number): string {
 }
 
 export const isSeconds = (metric: string) => /\bsec\b|\(s\)$/.test(metric);
-export const isBytes = (metric: string) => /\(bytes\)/.test(metric);
+export const isBytes = (metric: string) => /\((bytes|B)\)/.test(metric);
 
 // The name of a metric without the unit that its values are printed with.
-export const metricTitle = (metric: string) => metric.replace(/ \((sec|bytes)\)/, "");
+export const metricTitle = (metric: string) => metric.replace(/ \((sec|bytes|B)\)/, "");
+
+// With its unit, if another of `names` differs in that alone: "live at end (B)", "live at end".
+export const choiceTitle = (name: string, names: string[]) => {
+  const title = metricTitle(name);
+  return names.filter((other) => metricTitle(other) === title).length > 1 ? name : title;
+};
 
 export const BYTES: [number, string][] = [
   [2 ** 40, "TiB"],
@@ -73,6 +79,18 @@ export function countOf(count: number, noun: string): string {
 export function formatPercent(value: number | null, total: number | null): string {
   if (value === null || !total) return "";
   return `${((value / total) * 100).toFixed(1)} %`;
+}
+
+const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+// A probability of which the natural logarithm is known, to one digit: "0.004", "3 × 10⁻⁴³".
+export function formatChance(logP: number): string {
+  const power = Math.floor(logP / Math.LN10);
+  if (power >= -3) return Number(Math.exp(logP).toPrecision(1)).toString();
+  const digit = Math.round(10 ** (logP / Math.LN10 - power));
+  const [shown, exponent] = digit === 10 ? [1, power + 1] : [digit, power];
+  const digits = String(-exponent).replace(/\d/g, (one) => SUPERSCRIPTS[Number(one)] ?? one);
+  return `${shown} × 10⁻${digits}`;
 }
 
 // "1 thread", "2,000 threads"

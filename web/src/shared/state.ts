@@ -33,7 +33,7 @@ const NAMES = {
   unit: "unit of values: auto, ns, % or scientific",
   derive: "derived metrics, one NAME=FORMULA per line",
   skip: "flag: rows of lines and loops are left out",
-  grp: "how functions of the flat view are grouped: module; default: a list",
+  grp: "how functions of the flat view are grouped: module or language; default: a list",
   root: "ids from the top to the row whose rows are shown, joined by dots",
   open: "ids from the top to the selected row, joined by dots",
   at: "a context of the function whose callers and callees are shown",
@@ -88,7 +88,6 @@ const NAMES = {
   only: "flag: only the calls to find are listed",
 
   // Store
-  lang: "language of the query; default: that of cairn store search",
   top: "index of the first visible trace",
   row: "index of the selected trace",
   by: "facets, one per line",

@@ -89,6 +89,7 @@ function detailsOf(header: Header): [string, string][] {
     ["not in the kernel", header.stacksRefusal],
     ["metric", header.metric],
     ["times", header.base],
+    ["filtered before", header.filtered],
   ];
   return known.filter((pair): pair is [string, string] => Boolean(pair[1]));
 }

@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import { hasEngine } from "../shared/api";
 import { CopyCommand, shellQuote } from "../shared/copy_command";
 import { countOf, formatNs } from "../shared/format";
-import { useIsNarrow } from "../shared/narrow";
+import { useIsNarrow, useIsPhone } from "../shared/narrow";
 import { loadList, save } from "../shared/saved";
 import { go, type State } from "../shared/state";
 import { Tabs } from "../shared/tabs";
@@ -147,7 +147,7 @@ function Editor(props: Props & { tables: SqlTable[]; isRunning: boolean }) {
           aria-autocomplete="list"
           aria-controls={offer.words.length > 0 ? "sql-completions" : undefined}
           aria-activedescendant={chosen >= 0 ? `sql-completion-${chosen}` : undefined}
-          placeholder="SELECT name, self_ns FROM report ORDER BY self_ns DESC LIMIT 20"
+          placeholder={EXAMPLES[props.source.kind]?.[0]?.[1]}
           spellcheck={false}
           autocomplete="off"
           value={text}
@@ -235,9 +235,9 @@ function TableList(props: { tables: SqlTable[]; sources: Source[]; error: string
   const others = props.sources.filter(({ id }) =>
     props.tables.some(({ name }) => name.startsWith(`s${id}.`)),
   );
-  return (
-    <aside class="sql-tables" aria-label="tables">
-      <h2>Tables</h2>
+  const isPhone = useIsPhone();
+  const list = (
+    <>
       {props.error && <p class="status error">{props.error}</p>}
       {props.tables
         .filter(({ name }) => !name.includes("."))
@@ -256,6 +256,21 @@ function TableList(props: { tables: SqlTable[]; sources: Source[]; error: string
             ))}
         </details>
       ))}
+    </>
+  );
+  return (
+    <aside class="sql-tables" aria-label="tables">
+      {isPhone ? (
+        <details>
+          <summary>Tables</summary>
+          {list}
+        </details>
+      ) : (
+        <>
+          <h2>Tables</h2>
+          {list}
+        </>
+      )}
     </aside>
   );
 }

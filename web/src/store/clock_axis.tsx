@@ -48,14 +48,14 @@ export function clockMarks(first: bigint, last: bigint, count: number): ClockMar
   return marks;
 }
 
-const MARGIN = 0.96; // text of later marks would be cut
+const TEXT = 0.4; // the width of a text, as a share of the room between marks: later ones would be cut
 
 export function ClockAxis(props: { first: bigint; last: bigint; marks: number }) {
   const marks = clockMarks(props.first, props.last, props.marks);
   return (
     <div class="clock-axis" aria-hidden="true">
       {marks.map(({ share, text, isDate }) =>
-        share < MARGIN ? (
+        share < 1 - TEXT / Math.max(1, props.marks) ? (
           <span key={share} class={isDate ? "date" : ""} style={{ left: `${share * 100}%` }}>
             {text}
           </span>

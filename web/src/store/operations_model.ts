@@ -1,6 +1,7 @@
 // Numbers and queries of operations.
 
-import { quote, toggleCondition, hasCondition } from "./query_text";
+import { including } from "./query_language";
+import { quote } from "./query_text";
 import type { Group } from "../../generated/answers";
 import type { TableColumn } from "../shared/table/virtual_table";
 
@@ -19,10 +20,7 @@ export function operationQuery(query: string, operation: string): string {
     ...(service === "" ? [] : [`service = ${quote(service)}`]),
     `root = ${quote(method)}`,
   ];
-  return conditions.reduce(
-    (text, condition) => (hasCondition(text, condition) ? text : toggleCondition(text, condition)),
-    query,
-  );
+  return conditions.reduce(including, query);
 }
 
 // A number per second over a time in ns; nothing for one moment.

@@ -1,48 +1,41 @@
-// The languages that the query box of a store understands. A language completes what is typed, and says where
-// a time range and a condition are in a query, so that a click on a value, a bar or a time changes it.
+// The languages that the query box of a store understands, which differ by how a query begins.
 
+import { complete, hasCondition, quote, toggleCondition, type Offer } from "./query_text";
 import {
-  complete,
-  hasCondition,
-  timesOf,
-  toggleCondition,
-  withLast,
-  withTimes,
-  withoutTimes,
-  type Offer,
-  type Times,
-} from "./query_text";
+  completeTraceQL,
+  hasTraceQL,
+  isTraceQL,
+  quoteTraceQL,
+  toggleTraceQL,
+} from "./traceql_text";
 
-export interface QueryLanguage {
-  name: string; // in the address
-  title: string;
-  placeholder: string;
-  hint: string;
+interface QueryLanguage {
   complete: (text: string, cursor: number, names: string[]) => Offer;
+  quote: (value: string) => string;
+  // Conditions are those of cairn's own language.
   has: (query: string, condition: string) => boolean;
-  toggle: (query: string, condition: string) => string;
-  times: (query: string) => Times;
-  withTimes: (query: string, from: bigint, to: bigint) => string;
-  withLast: (query: string, duration: string) => string;
-  withoutTimes: (query: string) => string;
+  toggle: (query: string, condition: string) => string; // adds it, or removes it
 }
 
-const CAIRN: QueryLanguage = {
-  name: "",
-  title: "cairn",
-  placeholder: "errors   duration > 100ms   http.status = 500   method = Dao.query   last 2h",
-  hint: "query: such as errors last 2h, duration > 100ms, http.status = 500, method = Dao.query",
-  complete,
-  has: hasCondition,
-  toggle: toggleCondition,
-  times: timesOf,
-  withTimes,
-  withLast,
-  withoutTimes,
+const CAIRN: QueryLanguage = { complete, quote, has: hasCondition, toggle: toggleCondition };
+const TRACEQL: QueryLanguage = {
+  complete: completeTraceQL,
+  quote: quoteTraceQL,
+  has: hasTraceQL,
+  toggle: toggleTraceQL,
 };
 
-// The first one is the default. With more than one, the box has a choice.
-export const LANGUAGES: [QueryLanguage, ...QueryLanguage[]] = [CAIRN];
+export const PLACEHOLDER =
+  "errors   duration > 100ms   http.status = 500   last 2h   or TraceQL: { status = error }";
+export const HINT =
+  "query: such as errors last 2h, duration > 100ms, http.status = 500, or TraceQL: { status = error }";
 
-export const languageOf = (name: string | undefined): QueryLanguage =>
-  LANGUAGES.find((language) => language.name === name) ?? LANGUAGES[0];
+export const languageOf = (query: string): QueryLanguage => (isTraceQL(query) ? TRACEQL : CAIRN);
+
+export const has = (query: string, condition: string): boolean =>
+  languageOf(query).has(query, condition);
+export const toggle = (query: string, condition: string): string =>
+  languageOf(query).toggle(query, condition);
+
+export const including = (query: string, condition: string): string =>
+  has(query, condition) ? query : toggle(query, condition);

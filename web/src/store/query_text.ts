@@ -54,7 +54,7 @@ export interface Offer {
   words: string[];
 }
 
-function offer(
+export function offer(
   kind: Offer["kind"],
   field: string,
   begin: number,

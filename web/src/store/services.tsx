@@ -14,7 +14,8 @@ import type { ServiceEdge, Services } from "../../generated/answers";
 import { Latencies } from "./latencies";
 import { useLive } from "./live";
 import { inUnit, isFailing, perSecond, share } from "./operations_model";
-import { hasCondition, quote, toggleCondition } from "./query_text";
+import { including } from "./query_language";
+import { quote } from "./query_text";
 import { Service, useServiceColor } from "./service_colors";
 import {
   layoutServices,
@@ -65,10 +66,7 @@ export function ServicesView(props: Props) {
     return <p class="status">no matching span has the name of a service</p>;
   const unit = durationUnit(Math.max(...value.edges.map((edge) => edge.p99)));
   const ns = Number(BigInt(value.last) - BigInt(value.first));
-  const queryOf = (service: string) => {
-    const condition = `service = ${quote(service)}`;
-    return hasCondition(query, condition) ? query : toggleCondition(query, condition);
-  };
+  const queryOf = (service: string) => including(query, `service = ${quote(service)}`);
   const show = (service: string) => go({ v: "operations", q: queryOf(service) });
   const chosen = value.edges[selected]?.callee ?? value.edges[0]?.callee;
   return (

@@ -2,7 +2,8 @@
 // it to the query, or removes it.
 
 import { formatNs, splitMethod } from "../shared/format";
-import { fieldName, hasCondition, quote, toggleCondition } from "./query_text";
+import { has, toggle } from "./query_language";
+import { fieldName, quote } from "./query_text";
 import { flag, go, type State } from "../shared/state";
 import type { Group, Groups, Names } from "../../generated/answers";
 import { useAnswer } from "../shared/use_answer";
@@ -130,10 +131,10 @@ function FacetValue(props: {
 }) {
   const { group, query, condition } = props;
   const color = useServiceColor();
-  const isOn = hasCondition(query, condition);
+  const isOn = has(query, condition);
   const change = (event: MouseEvent) =>
     go({
-      q: toggleCondition(query, event.shiftKey && !isOn ? `NOT ${condition}` : condition),
+      q: toggle(query, event.shiftKey && !isOn ? `NOT ${condition}` : condition),
       top: "",
       row: "",
     });

@@ -3,7 +3,8 @@
 import { FlameView } from "../flame/flame_view";
 import { Flag } from "../shared/flag";
 import { useLive } from "./live";
-import { quote, toggleCondition } from "./query_text";
+import { toggle } from "./query_language";
+import { quote } from "./query_text";
 import { go, isOn, type State } from "../shared/state";
 import type { Flame, TraceFlame } from "../../generated/answers";
 import { useAnswer } from "../shared/use_answer";
@@ -37,7 +38,7 @@ export function HitsFlame(props: Props) {
       zoom: "",
       top: "",
       row: "",
-      q: toggleCondition(state.q ?? "", `method = ${quote(method)}`),
+      q: toggle(state.q ?? "", `method = ${quote(method)}`),
     });
   return (
     <>

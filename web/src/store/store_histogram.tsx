@@ -8,8 +8,7 @@ import { useAnswer } from "../shared/use_answer";
 import type { Histogram } from "../../generated/answers";
 import { useLive } from "./live";
 import { PlotFrame } from "./plot_frame";
-import { languageOf } from "./query_language";
-import { printClock } from "./query_text";
+import { printClock, withTimes, withoutTimes } from "./query_text";
 import { search } from "./store_search";
 
 interface Props {
@@ -32,7 +31,6 @@ const ordered = (part: Part): [number, number] => [
 
 export function TimeHistogram(props: Props) {
   const query = props.state.q ?? "";
-  const language = languageOf(props.state.lang);
   const isNarrow = useIsNarrow();
   const { value } = useAnswer<Histogram>(
     `${props.path}/histogram`,
@@ -61,7 +59,7 @@ export function TimeHistogram(props: Props) {
   const select = (chosen: Part) => {
     const [from, to] = ordered(chosen);
     setPart(null);
-    search(language.withTimes(query, timeAt(from), timeAt(to + 1) - 1n));
+    search(withTimes(query, timeAt(from), timeAt(to + 1) - 1n));
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const at = part ?? { from: 0, to: 0 };
@@ -70,7 +68,7 @@ export function TimeHistogram(props: Props) {
     if (by !== 0) setPart({ from: event.shiftKey ? at.from : to, to });
     else if (event.key === "Enter" && part) select(part);
     else if (event.key === "Escape" && part) setPart(null);
-    else if (event.key === "0") search(language.withoutTimes(query));
+    else if (event.key === "0") search(withoutTimes(query));
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -116,8 +114,8 @@ export function TimeHistogram(props: Props) {
       </PlotFrame>
       <figcaption>
         <Caption value={value} part={part} hover={hover} timeAt={timeAt} unit={unit} />
-        {language.withoutTimes(query) !== query && (
-          <button class="link" onClick={() => search(language.withoutTimes(query))}>
+        {withoutTimes(query) !== query && (
+          <button class="link" onClick={() => search(withoutTimes(query))}>
             Whole time
           </button>
         )}

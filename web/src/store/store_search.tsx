@@ -7,7 +7,7 @@ import { flag, go, isOn, type State } from "../shared/state";
 import { useAnswer } from "../shared/use_answer";
 import type { Groups, Names, TraceList } from "../../generated/answers";
 import { useLive } from "./live";
-import { LANGUAGES, languageOf } from "./query_language";
+import { HINT, languageOf, PLACEHOLDER } from "./query_language";
 import { errorColumn, groupsOf, quote, remember, replaceAt, type Offer } from "./query_text";
 import { SavedQueries } from "./saved_queries";
 import { TimePicker } from "./time_picker";
@@ -27,7 +27,7 @@ export const search = (query: string) => go({ q: query, top: "", row: "", zoom: 
 // The suggestions at the cursor, with values from the store. -1: none.
 function useOffer(props: Props, text: string, cursor: number): Offer {
   const names = useAnswer<Names>(`${props.path}/names`);
-  const language = languageOf(props.state.lang);
+  const language = languageOf(text);
   const offer =
     cursor < 0
       ? NOTHING
@@ -45,7 +45,7 @@ function useOffer(props: Props, text: string, cursor: number): Offer {
   return {
     ...offer,
     words: values.value.groups
-      .map((group) => quote(group.value))
+      .map((group) => language.quote(group.value))
       .filter((word) => word.toLowerCase().includes(offer.typed.toLowerCase())),
   };
 }
@@ -53,7 +53,6 @@ function useOffer(props: Props, text: string, cursor: number): Offer {
 export function SearchBox(props: Props) {
   const { state } = props;
   const shown = state.q ?? "";
-  const language = languageOf(state.lang);
   const [text, setText] = useState(shown);
   const [cursor, setCursor] = useState(-1);
   const [chosen, setChosen] = useState(-1);
@@ -117,19 +116,6 @@ export function SearchBox(props: Props) {
   return (
     <div class="searchbox" role="search">
       <div class="query-line">
-        {LANGUAGES.length > 1 && (
-          <select
-            aria-label="language of the query"
-            value={language.name}
-            onChange={(event) => go({ lang: event.currentTarget.value, q: "" })}
-          >
-            {LANGUAGES.map(({ name, title }) => (
-              <option key={name} value={name}>
-                {title}
-              </option>
-            ))}
-          </select>
-        )}
         <div class="query-box">
           <input
             id="search"
@@ -142,8 +128,8 @@ export function SearchBox(props: Props) {
             aria-activedescendant={chosen >= 0 ? `completion-${chosen}` : undefined}
             aria-invalid={list.error !== null}
             aria-describedby="mistake"
-            aria-label={language.hint}
-            placeholder={language.placeholder}
+            aria-label={HINT}
+            placeholder={PLACEHOLDER}
             spellcheck={false}
             autocomplete="off"
             value={text}

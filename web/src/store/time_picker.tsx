@@ -3,8 +3,7 @@
 import { useRef, useState } from "preact/hooks";
 import type { State } from "../shared/state";
 import { useListener } from "../shared/use_listener";
-import { languageOf } from "./query_language";
-import type { Times } from "./query_text";
+import { timesOf, withLast, withTimes, withoutTimes, type Times } from "./query_text";
 import { search } from "./store_search";
 
 const LAST: [duration: string, title: string][] = [
@@ -34,8 +33,7 @@ export function printTimes({ since, until, last }: Times): string {
 
 export function TimePicker(props: { state: State }) {
   const query = props.state.q ?? "";
-  const language = languageOf(props.state.lang);
-  const times = language.times(query);
+  const times = timesOf(query);
   const menu = useRef<HTMLDetailsElement>(null);
   const close = () => {
     if (menu.current) menu.current.open = false;
@@ -66,7 +64,7 @@ export function TimePicker(props: { state: State }) {
         <div class="time-choices">
           <button
             aria-pressed={printTimes(times) === "all time"}
-            onClick={() => choose(language.withoutTimes(query))}
+            onClick={() => choose(withoutTimes(query))}
           >
             all time
           </button>
@@ -74,7 +72,7 @@ export function TimePicker(props: { state: State }) {
             <button
               key={duration}
               aria-pressed={times.last === duration}
-              onClick={() => choose(language.withLast(query, duration))}
+              onClick={() => choose(withLast(query, duration))}
             >
               {title}
             </button>
@@ -83,7 +81,7 @@ export function TimePicker(props: { state: State }) {
         <Custom
           key={query}
           times={times}
-          onChoose={(from, to) => choose(language.withTimes(query, from, to))}
+          onChoose={(from, to) => choose(withTimes(query, from, to))}
         />
       </div>
     </details>

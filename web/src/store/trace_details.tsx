@@ -10,12 +10,14 @@ import type {
   Groups,
   SpanList,
   Trace,
+  TraceEvent,
   TraceException,
   TraceLink,
   TraceNode,
   Value,
 } from "../../generated/answers";
-import { fieldName, hasCondition, quote, toggleCondition } from "./query_text";
+import { including } from "./query_language";
+import { fieldName, printClock, quote } from "./query_text";
 import { Service } from "./service_colors";
 import type { TraceCall } from "./trace_model";
 
@@ -144,12 +146,28 @@ function Content(props: { path: string; state: State; trace: string; call: Trace
   return (
     <>
       {call.exceptions && <Exceptions list={call.exceptions} />}
+      {call.message && <p class={call.status === "error" ? "failed" : ""}>{call.message}</p>}
       <h3>Attributes</h3>
       {call.attributes ? (
         <Attributes list={call.attributes} state={props.state} />
       ) : (
         <p class="faint">none</p>
       )}
+      {call.resource && (
+        <>
+          <h3>Resource</h3>
+          <Attributes list={call.resource} state={props.state} />
+        </>
+      )}
+      {call.scope && (
+        <>
+          <h3>
+            Scope {call.scope.name} {call.scope.version}
+          </h3>
+          <Attributes list={call.scope.attributes} />
+        </>
+      )}
+      {call.events && <Events list={call.events} state={props.state} />}
       {call.links && (
         <Links path={props.path} state={props.state} trace={props.trace} list={call.links} />
       )}
@@ -193,7 +211,7 @@ function Attributes(props: { list: Attribute[]; state?: State }) {
       from: "",
       to: "",
       shut: "",
-      q: hasCondition(query, condition) ? query : toggleCondition(query, condition),
+      q: including(query, condition),
     });
   return (
     <table class="attributes">
@@ -272,6 +290,28 @@ function Links(props: { path: string; state: State; trace: string; list: TraceLi
       <p class="status" aria-live="polite">
         {note}
       </p>
+    </>
+  );
+}
+
+// In the order in which they were sent; an exception is listed with its stack above.
+function Events(props: { list: TraceEvent[]; state: State }) {
+  return (
+    <>
+      <h3>Events</h3>
+      <ul class="span-links">
+        {props.list.map((event, i) => (
+          <li key={i}>
+            {event.name} <small>{printClock(BigInt(event.time))}</small>
+            {event.attributes.length > 0 && (
+              <Attributes
+                list={event.attributes.map(([key, value]) => [`event.${key ?? ""}`, value])}
+                state={props.state}
+              />
+            )}
+          </li>
+        ))}
+      </ul>
     </>
   );
 }

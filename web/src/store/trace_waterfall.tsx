@@ -235,8 +235,8 @@ function Bar(props: { call: TraceCall; view: Range; marks: number[]; color: stri
   const right = place(call.start + call.duration, view);
   const shown = { left: Math.max(0, left), right: Math.min(100, right) };
   const isVisible = right >= 0 && left <= 100;
-  const event = call.events[0];
-  const text = event && (event.text ?? event.name);
+  const event = call.events.find((one) => one.isError);
+  const text = event?.text ?? event?.name;
   return (
     <span class="wf-bars">
       {props.marks.map((at) => (
@@ -264,9 +264,22 @@ function Bar(props: { call: TraceCall; view: Range; marks: number[]; color: stri
           }}
         />
       ))}
-      {text && isVisible && (
+      {call.events.map(
+        (one, i) =>
+          one.time !== undefined &&
+          place(one.time, view) >= 0 &&
+          place(one.time, view) <= 100 && (
+            <i
+              key={i}
+              class={one.isError ? "wf-instant failed" : "wf-instant"}
+              title={`${formatNs(one.time)} ${one.name}${one.text ? `: ${one.text}` : ""}`}
+              style={{ left: `${place(one.time, view)}%` }}
+            />
+          ),
+      )}
+      {event && text && isVisible && (
         <small
-          class={event.isError ? "wf-event failed" : "wf-event"}
+          class="wf-event failed"
           title={`${event.name}${event.text ? `: ${event.text}` : ""}`}
           style={
             shown.right > ROOM ? { right: `${100 - shown.left}%` } : { left: `${shown.right}%` }

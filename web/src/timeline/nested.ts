@@ -275,8 +275,11 @@ export const isSameRow = (a: NestedRow, b: NestedRow): boolean =>
   ) &&
   isSameList(a.states, b.states, (x, y) => x.end === y.end && x.name === y.name);
 
-// What a strip shows of a stack: the function at a depth, of shallower ones the innermost.
+const IN_GPU = /^<gpu /;
+
+// What a strip shows of a stack: the function at a depth, of shallower ones and of GPU work the innermost.
 export function cut(path: string[], depth: number): string {
+  if (path.slice(-2).some((name) => IN_GPU.test(name))) return path[path.length - 1] ?? "?";
   return path[Math.min(depth, path.length - 1)] ?? "?";
 }
 
@@ -337,7 +340,8 @@ export function chooseDepth(frame: NestedFrame): number {
 }
 
 const SEEN = 0.005; // of the columns: levels with less are thin
-const THIN_MAX = 8; // thin levels below the others that a track has room for
+const SEEN_OF_OUTER = 0.05; // of the outermost calls: the same
+const THIN_MAX = 4; // thin levels below the others that a track has room for
 
 const roomLevels = new WeakMap<NestedRow, number>();
 
@@ -348,7 +352,8 @@ export function levelsWithRoom(row: NestedRow, columns: number): number {
   if (known !== undefined) return known;
   const widths = new Array<number>(row.levels + 1).fill(0);
   for (const { depth, begin, end } of row.boxes) widths[depth] = (widths[depth] ?? 0) + end - begin;
-  const thin = widths.findIndex((width, depth) => depth > 0 && width < SEEN * columns);
+  const least = Math.max(SEEN * columns, SEEN_OF_OUTER * (widths[1] ?? 0));
+  const thin = widths.findIndex((width, depth) => depth > 0 && width < least);
   const levels = thin < 0 ? row.levels : Math.min(row.levels, thin - 1 + THIN_MAX);
   roomLevels.set(row, levels);
   return levels;

@@ -159,7 +159,7 @@ export function TimelineView(props: TimelineProps) {
   const depth = props.depth || overview.depth;
   const mapped = useMemo(() => mapRows(known), [threads]);
   const starts = useMemo(() => startsOf(known), [threads]);
-  const recorded = useFlows(props.onCalls ? props.path : null, asked, profiles);
+  const recorded = useFlows(props.path, asked, profiles);
   // A strip shows one depth; a search, and flows, look at all calls.
   const isWhole = matches !== null || recorded.count + starts.length > 0;
   const opened = useMemo(

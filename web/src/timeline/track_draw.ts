@@ -28,8 +28,9 @@ const WIDE = 1600;
 export function sizes(): Sizes {
   const scale = uiScale();
   const px = (value: number) => Math.round(value * scale);
+  const room = document.documentElement.clientWidth;
   return {
-    label: px(innerWidth < NARROW ? 104 : innerWidth < WIDE ? 184 : 232),
+    label: px(room < NARROW ? 104 : room < WIDE ? 184 : 232),
     axis: px(22),
     group: px(22),
     strip: px(13),

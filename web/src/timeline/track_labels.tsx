@@ -112,8 +112,10 @@ function GroupLabel({
       </button>
       {count > 0 && (
         <small>
-          {!isQuiet && `${plural(count, "thread")} · `}
-          {formatValue(track.cost, metric)} · {formatPercent(track.share, 1)}
+          {!isQuiet && plural(count, track.isStreams ? "stream" : "thread")}
+          {track.isStreams
+            ? ""
+            : `${isQuiet ? "" : " · "}${formatValue(track.cost, metric)} · ${formatPercent(track.share, 1)}`}
         </small>
       )}
     </div>

@@ -3,6 +3,9 @@
 import { matcher } from "../flame/flame_layout";
 import type { CounterName, Thread } from "../../generated/answers";
 
+// Streams of GPUs are strips of their operations; opened, they have the paths of launches.
+const IS_STREAM = /^GPU \d+, stream /;
+
 export interface Choice {
   filter: string; // of labels: a regular expression, or plain text
   pinned: number[]; // profiles
@@ -26,6 +29,7 @@ export interface GroupTrack {
   profiles: number[];
   cost: number; // of its threads
   share: number; // of that of all threads
+  isStreams: boolean; // of a GPU, which have no cost in the metric of threads
   isShut: boolean;
   top: number;
   height: number;
@@ -80,6 +84,7 @@ const collator = new Intl.Collator("en", { numeric: true });
 export const compareNaturally = (a: string, b: string): number => collator.compare(a, b);
 
 const OPEN_ALL_MAX = 6; // threads
+const OPEN_SHARE = 0.6; // of the window, for the calls of one of many threads
 const QUIET_SHARE = 0.01; // of the cost of the busiest thread: one with less is quiet
 const QUIET_MIN = 3; // fewer quiet threads are listed among the others
 
@@ -204,6 +209,15 @@ export function labelOf(threads: Thread[]): (label: string) => string {
       : label.slice(common);
 }
 
+// The name of a thread in its group: with its number only if another one has the same name.
+function nameInGroup(threads: Thread[]): (thread: Thread) => string {
+  const bare = (thread: Thread) =>
+    isProcess(thread) ? thread.name.replace(/(?<=\S) \d+$/, "") : thread.name;
+  const counts = new Map<string, number>();
+  for (const thread of threads) counts.set(bare(thread), (counts.get(bare(thread)) ?? 0) + 1);
+  return (thread) => (counts.get(bare(thread)) === 1 ? bare(thread) : thread.name);
+}
+
 // The rows of a map of all threads: in the order of tracks, with the name of their group.
 export function mapRows(threads: Thread[]): Map<number, { index: number; label: string }> {
   const short = labelOf(threads);
@@ -223,19 +237,27 @@ export interface Room {
   levelsOf: (profile: number) => number | undefined; // undefined: not known
 }
 
-// All of few threads are open, else the busiest one; and of the others the busiest, as long as the window has
-// room for them beside the strips of all others.
+const profilesOf = (threads: Thread[]) => new Set(threads.map(({ profile }) => profile));
+
+// All of few threads are open, else the busiest one whose calls leave room for others; and of the others the busiest,
+// as long as the window has room for them beside the strips of all others.
 function openByRule(groups: Group[], heights: Heights, room: Room | null): Set<number> {
   const all = groups.filter((group) => !group.isQuiet).flatMap((group) => group.threads);
-  if (all.length <= OPEN_ALL_MAX) return new Set(all.map((thread) => thread.profile));
-  const [busiest, ...others] = [...all].sort(
-    (a, b) => costOf(b) - costOf(a) || b.samples - a.samples,
-  );
-  if (!busiest) return new Set();
-  const open = new Set([busiest.profile]);
-  if (!room) return open;
+  const byCost = [...all].sort((a, b) => costOf(b) - costOf(a) || b.samples - a.samples);
+  if (!room) return profilesOf(all.length <= OPEN_ALL_MAX ? all : byCost.slice(0, 1));
   const more = ({ profile }: Thread) =>
     (room.levelsOf(profile) ?? Infinity) * heights.level - heights.strip;
+  const isModest = (thread: Thread) =>
+    room.height === 0 || more(thread) <= OPEN_SHARE * room.height;
+  // Of few threads, one with a deep recursion does not take the window of the others.
+  if (all.length <= OPEN_ALL_MAX)
+    return profilesOf(
+      all.filter((one) => all.length === 1 || more(one) === Infinity || isModest(one)),
+    );
+  const busiest = byCost.find(isModest) ?? byCost.find((one) => more(one) === Infinity);
+  if (!busiest) return new Set();
+  const open = new Set([busiest.profile]);
+  const others = byCost.filter((thread) => thread !== busiest);
   const heads = groups.filter((_, i) => hasHead(groups, i)).length;
   let left = room.height - all.length * (heights.gap + heights.strip) - heads * heights.group;
   left -= more(busiest);
@@ -311,11 +333,22 @@ export function layOut(
       profiles: [],
       cost: 0,
       share: 0,
+      isStreams: false,
       isShut,
       top: 0,
       height: heights.group,
       isFixed: false,
     });
+  const placeProcessors = () => {
+    if (processors.length === 0 || choice.filter !== "") return;
+    const isShut = choice.shut.has(CPUS) !== processors.length > CPUS_OPEN_MAX;
+    placeTitle(CPUS, isShut);
+    for (const number of isShut ? [] : processors)
+      place({ kind: "cpu", number, top: 0, height: heights.strip + CPU_GAP, isFixed: false });
+  };
+  // Of several processes, what shares processors is seen first.
+  const hasProcesses = groups.filter((_, i) => hasHead(groups, i)).length > 1;
+  if (hasProcesses) placeProcessors();
   const whole = sumOf(threads);
   groups.forEach((group, i) => {
     const isShut = isShutIn(choice, group);
@@ -329,26 +362,25 @@ export function layOut(
         profiles: group.threads.map((thread) => thread.profile),
         cost,
         share: whole > 0 ? cost / whole : 0,
+        isStreams: cost === 0 && group.threads.every(({ label }) => IS_STREAM.test(label)),
         isShut,
         top: 0,
         height: heights.group,
         isFixed: false,
       });
     if (isShut && hasTitle) return;
+    const nameOf = nameInGroup(group.threads);
     group.threads.forEach((thread, index) => {
       if (choice.pinned.includes(thread.profile)) return;
-      const isOpen = choice.opened.get(thread.profile) ?? openThreads.has(thread.profile);
+      const isOpen =
+        choice.opened.get(thread.profile) ??
+        (openThreads.has(thread.profile) && !IS_STREAM.test(thread.label));
       const label = short(thread.label);
-      const name = !hasTitle || group.name === QUIET ? label : thread.name || label;
+      const name = !hasTitle || group.name === QUIET ? label : nameOf(thread) || label;
       threadTrack(thread, name, index, isOpen, false);
     });
   });
-  if (processors.length > 0 && choice.filter === "") {
-    const isShut = choice.shut.has(CPUS) !== processors.length > CPUS_OPEN_MAX;
-    placeTitle(CPUS, isShut);
-    for (const number of isShut ? [] : processors)
-      place({ kind: "cpu", number, top: 0, height: heights.strip + CPU_GAP, isFixed: false });
-  }
+  if (!hasProcesses) placeProcessors();
   const placeCounters = (title: string, list: CounterName[], isShut: boolean) => {
     if (list.length === 0) return;
     placeTitle(title, isShut);

@@ -36,8 +36,9 @@ const sortOf = (state: State, view: string): Sort => ({
   isReversed: isOn(state, "rev"),
 });
 
-// The flat view is a list of functions, or has them by module and file.
-const isGrouped = (state: State): boolean => state.grp === "module";
+// The flat view is a list of functions, or has them by module and file, or by language.
+const GROUPS: Record<string, string> = { module: "flat", language: "languages" };
+const isGrouped = (state: State): boolean => (state.grp ?? "") in GROUPS;
 
 export function TreePage(props: ViewProps) {
   const { state, view } = props;
@@ -52,13 +53,15 @@ export function TreePage(props: ViewProps) {
       ? "collapsed"
       : isList
         ? "bottom-up"
-        : view;
+        : view === "flat"
+          ? (GROUPS[state.grp ?? ""] ?? view)
+          : view;
   const shared = {
     open: below(root, state.open ?? ""),
     search: state.q ?? "",
     sort: sortOf(state, view),
     isList,
-    startsClosed: view === "bottom-up" || isList,
+    startsClosed: view === "bottom-up" || isList || state.grp === "language",
     layout: {
       hidden: new Set(splitList(state.hide)),
       order: splitList(state.cols),
@@ -183,7 +186,7 @@ function Choices(props: ViewProps) {
         />
       )}
       {props.view === "flat" && (
-        <label title="functions by module and file, or as a list">
+        <label title="functions by module and file, by language, or as a list">
           Group{" "}
           <select
             aria-label="group functions by"
@@ -192,6 +195,7 @@ function Choices(props: ViewProps) {
           >
             <option value="">none</option>
             <option value="module">module and file</option>
+            <option value="language">language</option>
           </select>
         </label>
       )}

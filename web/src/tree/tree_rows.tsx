@@ -22,41 +22,56 @@ const GAP_PX = 12;
 // With less room, names are the first column and do not scroll. In a small table the indentation
 // of deep rows takes most of it.
 const SMALL_PX = 660;
-const nameMinPx = (px: number): number => (px < SMALL_PX ? 300 : 180);
+const NAME_PX = 300;
+// Costs that are parts of a long list are small parts of the whole: with room for it, bars are longer.
+const LIST_NAME_PX = 600;
+
+type Bars = "none" | "short" | "long";
+const WIDTHS = { none: 10.5, short: 13, long: 19 };
 
 // Of a column with or without bars, in em.
-const widthOf = ({ column }: ShownColumn, hasBars: boolean): number =>
-  !hasShare(column) ? 8.5 : hasBars ? 13 : 10.5;
+const widthOf = ({ column }: ShownColumn, bars: Bars): number =>
+  hasShare(column) ? WIDTHS[bars] : 8.5;
 
 // Where the names of rows are, for a table of `px` pixels.
 export interface NameColumn {
   isFirst: boolean;
-  hasBars: boolean; // beside numbers; a small table has no room for them
+  bars: Bars; // beside numbers; a small table has no room for them
   widths: string; // of all columns, as in grid-template-columns
   indent: (depth: number) => number; // pixels
   isList: boolean; // no row is inside another one: locations have a column
 }
 
-export function nameColumn(shown: ShownColumn[], px: number, isList = false): NameColumn {
-  const numbers = (hasBars: boolean) => shown.map((one) => `${widthOf(one, hasBars)}em`).join(" ");
-  const needed = (hasBars: boolean) =>
-    shown.reduce((sum, one) => sum + widthOf(one, hasBars) * EM_PX + GAP_PX, 0);
-  if (px === 0 || px >= needed(true) + nameMinPx(px))
+export function nameColumn(
+  shown: ShownColumn[],
+  px: number,
+  isList = false,
+  isLong = isList, // a list of many parts, which may be opened
+): NameColumn {
+  const numbers = (bars: Bars) => shown.map((one) => `${widthOf(one, bars)}em`).join(" ");
+  const needed = (bars: Bars) =>
+    shown.reduce((sum, one) => sum + widthOf(one, bars) * EM_PX + GAP_PX, 0);
+  const fits = (bars: Bars) =>
+    bars === "long"
+      ? isLong && px >= needed(bars) + LIST_NAME_PX
+      : px >= needed(bars) + NAME_PX && (bars === "short" || px >= SMALL_PX);
+  const bars = px === 0 ? "short" : (["long", "short", "none"] as const).find((one) => fits(one));
+  if (bars)
     return {
       isFirst: false,
-      hasBars: true,
+      bars,
       widths: isList
-        ? `${numbers(true)} minmax(0, 2fr) minmax(0, 1fr)`
-        : `${numbers(true)} minmax(var(--name-min, max-content), 1fr)`,
+        ? `${numbers(bars)} minmax(0, 2fr) minmax(0, 1fr)`
+        : `${numbers(bars)} minmax(var(--name-min, max-content), 1fr)`,
       indent: (depth) => depth * INDENT_PX,
       isList,
     };
-  const hasBars = px >= SMALL_PX;
-  const name = Math.max(Math.round(px * 0.45), px - needed(hasBars) - 2 * GAP_PX);
+  const small = px >= SMALL_PX ? "short" : "none";
+  const name = Math.max(Math.round(px * 0.55), px - needed(small) - 2 * GAP_PX);
   return {
     isFirst: true,
-    hasBars,
-    widths: `${name}px ${numbers(hasBars)}`,
+    bars: small,
+    widths: `${name}px ${numbers(small)}`,
     indent: (depth) => Math.min(depth * (INDENT_PX / 2), name * 0.4),
     isList: false,
   };
@@ -179,7 +194,7 @@ export function treeRow(
     ...(row.isLeaf || isList ? {} : { isOpen: node.isOpen }),
     cells: ordered<ComponentChildren>(
       shown.map((one) => (
-        <Value value={row.values[one.index] ?? null} shown={one} hasBar={names.hasBars} />
+        <Value value={row.values[one.index] ?? null} shown={one} bars={names.bars} />
       )),
       <span
         class="indented"
@@ -218,14 +233,14 @@ export function share(value: number | null, total: number | null): number {
 }
 
 // The bar is beside the number, not behind it.
-function Value(props: { value: number | null; shown: ShownColumn; hasBar: boolean }) {
+function Value(props: { value: number | null; shown: ShownColumn; bars: Bars }) {
   const { value, shown } = props;
   const { column, unit } = shown;
   const isPart = hasShare(column);
   return (
     <>
-      {isPart && props.hasBar && (
-        <span class="bar-room">
+      {isPart && props.bars !== "none" && (
+        <span class={props.bars === "long" ? "bar-room long" : "bar-room"}>
           {value !== null && <i style={{ width: `${share(value, column.total) * 100}%` }} />}
         </span>
       )}

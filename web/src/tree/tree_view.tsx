@@ -146,7 +146,7 @@ export function TreeView(props: TreeProps) {
       ? tree.columns[0]
       : tree.columns.find(({ name, side }) => sort.column === name || sort.column === side)
     )?.name ?? "";
-  const names = nameColumn(shown, frame.width, isList);
+  const names = nameColumn(shown, frame.width, isList, isList || props.startsClosed);
   return (
     <div class="tree-frame" ref={frame.element}>
       <VirtualTable

@@ -2,6 +2,7 @@
 
 import { splitMethod } from "../format";
 import { printable } from "./printable";
+import { shortName } from "./short_name";
 
 // "std::map<int, std::vector<int> >::at(int const&)" becomes "std::map<…>::at(int const&)".
 // Operators such as "operator<<" and "->" contain no template arguments.
@@ -26,11 +27,13 @@ export function foldTemplates(name: string): string {
   return depth === 0 ? out : name;
 }
 
-// A name of at most `max` letters, cut in the middle: the end tells functions apart.
+// A name of at most `max` letters, cut in the middle: the end tells functions apart. Methods of languages with dots
+// keep their class.
 export function shorten(name: string, max: number): string {
   if (name.length <= max) return name;
   const folded = foldTemplates(name);
   if (folded.length <= max) return folded;
+  if (splitName(folded).scope.endsWith(".")) return shortName(folded, max);
   const head = Math.ceil((max - 1) * 0.4);
   return `${folded.slice(0, head)}…${folded.slice(folded.length - (max - 1 - head))}`;
 }
@@ -88,6 +91,8 @@ export function fitName(context: CanvasRenderingContext2D, given: string, width:
   const bare = cached(bareNames, name, () => bareName(name));
   const size = widthOf(context, bare);
   if (size <= width) return bare;
-  const letters = Math.floor((width / size) * bare.length) - 1;
-  return letters < 2 ? "" : `${bare.slice(0, letters)}…`;
+  let letters = Math.min(bare.length - 1, Math.floor((width / size) * bare.length));
+  const cut = () => `${bare.slice(0, letters).trimEnd()}…`;
+  while (letters > 1 && widthOf(context, cut()) > width) letters--;
+  return letters < 2 ? "" : cut();
 }

@@ -5,6 +5,7 @@ const ELLIPSIS = "…";
 const PARTS_MAX = 64;
 const INLINED = " (inlined)";
 const NAME_MIN = 8;
+const CLASS_MIN = 8;
 const QUALIFIERS = [" const", " volatile", " &&", " &"];
 const CLONES = [".isra.", ".part.", ".constprop.", ".cold", ".lto_priv.", ".llvm."];
 
@@ -25,6 +26,7 @@ interface Style {
   hasTypes: boolean; // "<alloc::vec::Vec<T> as core::ops::Drop>", else "<Vec as Drop>"
   first: number; // parts before that are left out, except the very first if hasFirst
   hasFirst: boolean;
+  isBare: boolean; // without an ellipsis for parts that are left out
 }
 
 const widthOf = (text: string): number => [...text].length;
@@ -184,7 +186,7 @@ function nameIn(p: Parts, style: Style): string {
   const { text } = p;
   let out = style.hasResult ? text.slice(0, p.begin) : "";
   let from = p.parts[style.first] ?? 0;
-  if (style.first > 0) {
+  if (style.first > 0 && !style.isBare) {
     if (style.hasFirst) out += range(p, p.parts[0] ?? 0, p.parts[1] ?? 0, style.hasArguments);
     out += ELLIPSIS + text.slice(from - (p.separators[style.first] ?? 0), from);
   }
@@ -210,6 +212,34 @@ function cutMiddle(text: string, width: number): string {
   return chars.slice(0, head).join("") + ELLIPSIS + (tail > 0 ? chars.slice(-tail).join("") : "");
 }
 
+// True if the last part says little without the one before: "Thread.run", "(*conn).serve".
+function hasClass(p: Parts): boolean {
+  const before = p.text[(p.parts.at(-1) ?? 0) - 1] ?? "x";
+  return p.parts.length > 1 && p.separators.at(-1) === 1 && ".#".includes(before);
+}
+
+// Without scopes from the left; the class of a method is kept longer than the ellipsis.
+function scopeStyles(p: Parts, least: Style): Style[] {
+  const count = p.parts.length;
+  const kept = hasClass(p) ? 2 : 1;
+  const styles: Style[] = [];
+  for (let first = 2; first + kept <= count; first++)
+    styles.push({ ...least, first, hasFirst: true });
+  for (let first = 1; first + kept <= count; first++) styles.push({ ...least, first });
+  if (kept > 1) styles.push({ ...least, first: count - 2, isBare: true });
+  return styles;
+}
+
+// A method with as much of its class as there is room for, at least CLASS_MIN columns; else without.
+function methodIn(p: Parts, least: Style, width: number): string {
+  const first = p.parts.length - 1;
+  const dot = (p.parts[first] ?? 1) - 1;
+  const method = (p.text[dot] ?? "") + nameIn(p, { ...least, first, isBare: true });
+  const room = width - widthOf(method);
+  if (room < CLASS_MIN) return nameIn(p, { ...least, first });
+  return cutMiddle(range(p, p.parts[first - 1] ?? 0, dot, false), room) + method;
+}
+
 function shorten(text: string, width: number): string {
   const p = split(text);
   const style: Style = {
@@ -219,6 +249,7 @@ function shorten(text: string, width: number): string {
     hasTypes: true,
     first: 0,
     hasFirst: false,
+    isBare: false,
   };
   const styles: Style[] = [
     style,
@@ -226,12 +257,13 @@ function shorten(text: string, width: number): string {
     { ...style, hasArguments: false, hasResult: false },
   ];
   const least: Style = { ...style, hasArguments: false, hasResult: false, hasTypes: false };
-  styles.push(least);
-  for (let first = 2; first < p.parts.length; first++)
-    styles.push({ ...least, first, hasFirst: true });
-  for (let first = 1; first < p.parts.length; first++) styles.push({ ...least, first });
+  styles.push(least, ...scopeStyles(p, least));
   for (const one of styles) {
     const name = nameIn(p, one);
+    if (widthOf(name) <= width) return name;
+  }
+  if (hasClass(p)) {
+    const name = methodIn(p, least, width);
     if (widthOf(name) <= width) return name;
   }
   const begin = p.parts.at(-1) ?? 0;

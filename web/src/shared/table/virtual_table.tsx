@@ -44,7 +44,7 @@ interface Props {
   origin?: string; // when it changes, the table scrolls to the top
   reveal?: number; // row that must be visible when `revealFor` changes
   revealFor?: string; // default: when `reveal` changes
-  isCentered?: boolean; // that row is in the middle
+  revealAt?: "nearest" | "middle" | "top"; // where that row is then; default: as near as it is
   isTree?: boolean;
   isFirstFixed?: boolean; // the first column does not scroll
   isClickOpen?: boolean; // one click opens
@@ -99,7 +99,8 @@ export function VirtualTable(props: Props) {
   const show = (row: number) => scroll(scrollTo(list, current(), row));
   useLayoutEffect(() => {
     if (props.reveal === undefined || props.reveal < 0) return;
-    if (props.isCentered) scroll(topOfMiddle(list, current(), props.reveal));
+    if (props.revealAt === "middle") scroll(topOfMiddle(list, current(), props.reveal));
+    else if (props.revealAt === "top") scroll(topOfRow(list, current(), props.reveal));
     else show(props.reveal);
   }, [props.revealFor ?? props.reveal, props.count > 0]);
   useEffect(() => props.onRange?.(first, last), [first, last, props.onRange]);
