@@ -70,6 +70,18 @@ struct cn_time_base cn_time_base_of_calls(const struct cn_recording *rec, bool i
         is_corrected(rec, is_raw) ? CN_TIME_CORRECTED : CN_TIME_RECORDED, CN_TIME_ALL};
 }
 
+struct cn_time_base cn_time_base_of_costs(const struct cn_recording *rec, bool is_raw)
+{
+    struct cn_time_base base = cn_time_base_of_calls(rec, is_raw);
+
+    if (rec->source_count == 0)
+        base.waits = CN_TIME_PLAIN;
+    for (uint32_t i = 0; i < rec->source_count; i++)
+        if (rec->sources[i].kind == CN_SOURCE_PERF)
+            base.waits = CN_TIME_RUNNING;
+    return base;
+}
+
 struct cn_time_base cn_time_base_of_timeline(const struct cn_database *db)
 {
     return (struct cn_time_base){

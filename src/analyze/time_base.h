@@ -35,6 +35,10 @@ bool cn_time_base_of(const struct cn_database *db, const char *metric,
 struct cn_time_base cn_time_base_of_durations(const struct cn_database *db);
 struct cn_time_base cn_time_base_of_calls(const struct cn_recording *rec, bool is_raw);
 
+/* The base of the costs of a recording: running time where it has scheduler events. Whether one that was
+ * imported has any is not known before it is read. */
+struct cn_time_base cn_time_base_of_costs(const struct cn_recording *rec, bool is_raw);
+
 /* The base of sums over a range of time. */
 struct cn_time_base cn_time_base_of_timeline(const struct cn_database *db);
 

@@ -14,6 +14,7 @@
 #include "store/search/query.h"
 #include "store/search/search.h"
 #include "store/search/traces.h"
+#include "store/traceql/traceql.h"
 
 static bool find_sort(const char *name, enum cn_search_sort *out, struct cn_error *err)
 {
@@ -218,7 +219,7 @@ static bool open_query(const struct cairn_data *data, const char *query,
                        struct cn_store_query *out, struct cn_error *err)
 {
     return cn_lib_needs(data, CAIRN_STORE, err) &&
-           cn_store_query_open(out, data->path, query ? query : "", err);
+           cn_tql_store_query_open(out, data->path, query ? query : "", err);
 }
 
 struct cairn_table *cairn_store_search(struct cairn_data *data, const char *query,

@@ -86,7 +86,6 @@ typedef bool (*cn_trace_fn)(void *arg, const struct cn_trace *trace, uint64_t be
 
 struct cn_trace_visitor {
     cn_trace_fn visit;
-    cn_loss_fn lose; /* what traces cannot represent of the source */
     void *arg;
     struct cn_error *damage; /* receives the first; what it does not concern is visited */
 };
@@ -100,6 +99,7 @@ struct cn_format {
     bool is_file;       /* written as one file, which may be standard output: "-" */
     bool is_gzipped;    /* always compressed with gzip */
     bool keeps_flows;   /* between calls of a recording, where it is written */
+    bool has_time_axis; /* what is written of a recording is on one: times as recorded */
     bool is_store;      /* many request traces, which can be searched */
     bool is_measured;   /* measurements, which are analysed to a database */
     bool needs_symbols; /* a database is shown with the symbols of this machine */

@@ -32,7 +32,7 @@ static const struct origin_field {
     TEXT(stacks),         TEXT(refusal),
     NUMBER(stack_count),  NUMBER(whole_count),
     NUMBER(kernel_count), NUMBER(unnamed_count),
-    NUMBER(lost_count),
+    NUMBER(lost_count),   TEXT(filters),
 };
 
 enum { FIELD_COUNT = sizeof(fields) / sizeof(fields[0]) };

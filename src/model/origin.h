@@ -25,7 +25,8 @@ struct cn_origin {
     const char *processor; /* its model */
     uint64_t processor_count;
     uint64_t memory_bytes;
-    uint64_t start_ns; /* since the epoch */
+    uint64_t start_ns;   /* since the epoch */
+    const char *filters; /* that left something out before it was written */
 
     /* Of samples. */
     const char *stacks;     /* how stacks were taken: "unwound in the kernel" */

@@ -1,4 +1,4 @@
-/* On which processor a thread ran, over time.
+/* On which processor a thread ran, over time, and which thread woke it.
  *
  * A zeroed list is empty. cn_thread_runs_done() releases it.
  * Threads: one thread fills it; immutable afterwards.
@@ -6,6 +6,7 @@
 #ifndef CN_MODEL_THREAD_RUNS_H
 #define CN_MODEL_THREAD_RUNS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,30 @@ struct cn_thread_runs {
     struct cn_thread_run *list;
     size_t count, capacity;
 };
+
+/* In what a thread was woken. */
+enum cn_wakeup_source {
+    CN_WOKEN_BY_THREAD,         /* by a thread of the database */
+    CN_WOKEN_BY_SOFT_INTERRUPT, /* while `from` ran: in its system call, or in an interrupt */
+    CN_WOKEN_BY_INTERRUPT,      /* of the hardware: what ran there does not matter */
+    CN_WOKEN_BY_OTHER,          /* a thread that the database does not have */
+    CN_WOKEN_AT_START,          /* by the thread that created it */
+    CN_WAKEUP_SOURCES,
+};
+
+/* A thread that waited was made ready to run. */
+struct cn_wakeup {
+    uint64_t time_ns;
+    uint32_t from, to; /* profiles of the database; from 0: none */
+    uint32_t context;  /* in which it was woken; 0: unknown */
+    enum cn_wakeup_source source;
+};
+
+/* True if one thread woke the other one. */
+static inline bool cn_wakeup_is_of_thread(const struct cn_wakeup *wakeup)
+{
+    return wakeup->source == CN_WOKEN_BY_THREAD && wakeup->from != 0;
+}
 
 /* Append a run. What the list has already is left out; on the same processor, a run that begins
  * where the last one ends continues it. A number from CN_PROCESSOR_MAX on is no processor. */

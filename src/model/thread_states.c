@@ -12,12 +12,12 @@ const char *const cn_task_state_names[CN_TASK_STATES] = {
 };
 
 void cn_thread_states_add(struct cn_thread_states *states, uint64_t time_ns,
-                          enum cn_task_state state)
+                          enum cn_task_state state, uint32_t context)
 {
     if (states->count > 0 && states->list[states->count - 1].time_ns > time_ns)
         time_ns = states->list[states->count - 1].time_ns;
     CN_PUSH(states->list, states->count, states->capacity,
-            (struct cn_state_change){time_ns, state});
+            (struct cn_state_change){time_ns, state, context});
 }
 
 void cn_thread_states_done(struct cn_thread_states *states)

@@ -23,6 +23,7 @@ extern const char *const cn_task_state_names[CN_TASK_STATES];
 struct cn_state_change {
     uint64_t time_ns;
     enum cn_task_state state;
+    uint32_t context; /* in which it waits; 0: unknown, or it does not wait */
 };
 
 /* In the order of time: each state lasts until the next one, the last one is CN_TASK_UNKNOWN. */
@@ -33,7 +34,7 @@ struct cn_thread_states {
 
 /* Append a state. One that is not after the last one begins with it. */
 void cn_thread_states_add(struct cn_thread_states *states, uint64_t time_ns,
-                          enum cn_task_state state);
+                          enum cn_task_state state, uint32_t context);
 void cn_thread_states_done(struct cn_thread_states *states);
 
 #endif

@@ -13,6 +13,7 @@
 #include "base/files/file.h"
 #include "base/files/ranks.h"
 #include "base/host/input.h"
+#include "base/list.h"
 #include "base/text.h"
 #include "model/calls/recording.h"
 #include "model/contexts/database.h"
@@ -49,6 +50,36 @@ static bool is_tau(const char *path)
     return is_it;
 }
 
+/* True for what gperftools, Java agents and older Go programs write. */
+static bool is_legacy_pprof(const char *path)
+{
+    static const char *const begins[] = {"heap profile: ",
+                                         "--- heap",
+                                         "--- growth",
+                                         "--- contention",
+                                         "--- mutex:",
+                                         "--- thread",
+                                         "--- Thread",
+                                         "goroutine profile: total ",
+                                         "threadcreate profile: total "};
+    /* The head of a CPU profile, in words of 8 or 4 bytes. */
+    static const uint64_t cpu[] = {0, 3}, java[] = {UINT64_C(3) << 32};
+    struct cn_error ignored;
+    struct cn_file file = {0};
+    bool is_it = false;
+
+    if (!cn_file_open(&file, path, &ignored))
+        return false;
+    for (size_t i = 0; !is_it && i < CN_COUNT_OF(begins); i++)
+        is_it = file.bytes.len >= strlen(begins[i]) &&
+                memcmp(file.bytes.ptr, begins[i], strlen(begins[i])) == 0;
+    is_it = is_it || (file.bytes.len >= sizeof(cpu) &&
+                      (memcmp(file.bytes.ptr, cpu, sizeof(cpu)) == 0 ||
+                       memcmp(file.bytes.ptr, java, sizeof(java)) == 0));
+    cn_file_close(&file);
+    return is_it;
+}
+
 static bool fail_unknown(const char *path, struct cn_error *err)
 {
     struct cn_text names = {0};
@@ -67,6 +98,11 @@ static bool fail_unknown(const char *path, struct cn_error *err)
             "with TAU_TRACE=1, convert its trace with tau_trace2json, and open "
             "that",
             path);
+    else if (!cn_path_is_address(path) && is_legacy_pprof(path))
+        (void)cn_fail(err, CN_ERR_FORMAT,
+                      "%s is a legacy profile of pprof, which cairn does not read; "
+                      "'go tool pprof -proto %s >%s.pb.gz' converts it",
+                      path, path, path);
     else
         (void)cn_fail(err, CN_ERR_FORMAT, "%s: not a format cairn can read; it reads: %s",
                       path, cn_text_str(&names));

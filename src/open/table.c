@@ -1,8 +1,15 @@
 /* The table of formats: probed in this order. */
 
+#ifndef CN_HAS_SQLITE
+#include <string.h>
+
+#include "base/files/content.h"
+#include "base/files/file.h"
+#endif
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/perf/perf.h"
 #ifdef CN_HAS_SQLITE
+#include "formats/exchange/read/sqlite/sqlite.h"
 #include "formats/exchange/write/sqlite/sqlite.h"
 #endif
 #include "formats/hpctoolkit/meas/meas.h"
@@ -12,6 +19,42 @@
 #include "formats/uftrace/uftrace.h"
 #include "open/formats.h"
 #include "store/format.h"
+
+#ifndef CN_HAS_SQLITE
+/* Databases of Nsight Systems and rocprof, in builds without the library. */
+static bool is_sqlite(const char *path)
+{
+    static const char magic[] = "SQLite format 3";
+    struct cn_file file = {0};
+    struct cn_error ignored;
+    struct cn_bytes bytes;
+    bool is_right;
+
+    if (!cn_file_open_content(&file, path, &ignored))
+        return false;
+    is_right = cn_content_slice(cn_file_content(&file), 0, sizeof(magic), &bytes) &&
+               memcmp(bytes.ptr, magic, sizeof(magic)) == 0;
+    cn_file_close(&file);
+    return is_right;
+}
+
+static bool refuse(struct cn_recording **out, const char *path,
+                   const struct cn_recording_options *options, struct cn_error *err)
+{
+    (void)out, (void)options;
+    return cn_fail(err, CN_ERR_VERSION,
+                   "%s: an SQLite database: this cairn was built without SQLite", path);
+}
+
+static const struct cn_format no_sqlite = {
+    .name = "sqlite",
+    .summary = "SQLite databases of profilers: not in this build",
+    .holds = "calls",
+    .is_file = true,
+    .probe = is_sqlite,
+    .open_recording = refuse,
+};
+#endif
 
 const struct cn_format *const cn_formats[] = {
     &cn_format_hpctoolkit_v4,
@@ -27,6 +70,8 @@ const struct cn_format *const cn_formats[] = {
     &cn_format_chrome,
     &cn_format_cpuprofile,
     &cn_format_heapprofile,
+    &cn_format_heaptrack,
+    &cn_format_massif,
     &cn_format_firefox,
     &cn_format_callgrind,
     &cn_format_folded,
@@ -43,7 +88,11 @@ const struct cn_format *const cn_formats[] = {
     &cn_format_ndjson,
     &cn_format_csv,
 #ifdef CN_HAS_SQLITE
+    &cn_format_nsight,
+    &cn_format_rocpd,
     &cn_format_sqlite,
+#else
+    &no_sqlite,
 #endif
     NULL,
 };

@@ -43,6 +43,8 @@ const struct cn_format *const cn_formats[] = {
         .name = "chrome", .probe = cn_chrome_probe, .open_recording = cn_chrome_open},
     &cn_format_cpuprofile,
     &cn_format_heapprofile,
+    &cn_format_heaptrack,
+    &cn_format_massif,
     &(const struct cn_format){
         .name = "firefox", .probe = cn_firefox_probe, .open_database = cn_firefox_open},
     &(const struct cn_format){.name = "callgrind",

@@ -6,6 +6,7 @@
 #include "formats/hpctoolkit/v4/states_format.h"
 #include "formats/hpctoolkit/v4/verify/verify.h"
 #include "model/contexts/database.h"
+#include "model/thread_runs.h"
 #include "model/thread_states.h"
 #include "support/fuzz.h"
 #include "support/fuzz_blocks.h"
@@ -25,6 +26,15 @@ static void check(const struct cn_thread_states *states)
     }
 }
 
+static void check_runs(const struct cn_thread_runs *runs)
+{
+    for (size_t i = 0; i < runs->count; i++) {
+        assert(runs->list[i].begin_ns < runs->list[i].end_ns);
+        assert(i == 0 || runs->list[i - 1].end_ns <= runs->list[i].begin_ns);
+        assert(runs->list[i].processor < CN_PROCESSOR_MAX);
+    }
+}
+
 static void read_states(const struct cn_tiny_v4 *tiny, struct cn_bytes states)
 {
     struct cn_hpc_v4_files files;
@@ -37,6 +47,11 @@ static void read_states(const struct cn_tiny_v4 *tiny, struct cn_bytes states)
     if (cn_hpc_v4_open_bytes(&db, &files, &err)) {
         for (uint32_t i = 0; db->states && i < db->profile_count; i++)
             check(&db->states[i]);
+        for (uint32_t i = 0; db->runs && i < db->profile_count; i++)
+            check_runs(&db->runs[i]);
+        for (size_t i = 0; i < db->wakeup_count; i++)
+            assert(db->wakeups[i].from < db->profile_count &&
+                   db->wakeups[i].to < db->profile_count);
         cn_database_close(db);
     }
     assert(cn_hpc_v4_verify_bytes(&files, NULL, ignore, NULL, &err));
@@ -57,11 +72,31 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     return 0;
 }
 
-/* Three changes of each profile except the summary. */
+static void add_runs(struct cn_text *sections)
+{
+    uint8_t bytes[cn_hpc_states_run_size];
+
+    for (unsigned i = 0; i < 3 * (CN_TINY_PROFILES - 1); i++) {
+        cn_hpc_states_run_encode(
+            &(struct cn_hpc_states_run){10 + 10 * (i % 3), 20 + 10 * (i % 3), i % 2},
+            bytes);
+        cn_text_add(sections, (const char *)bytes, sizeof(bytes));
+    }
+}
+
+static void add_wakeup(struct cn_text *sections)
+{
+    uint8_t bytes[cn_hpc_states_wakeup_size];
+
+    cn_hpc_states_wakeup_encode(&(struct cn_hpc_states_wakeup){15, 1, 1}, bytes);
+    cn_text_add(sections, (const char *)bytes, sizeof(bytes));
+}
+
+/* Three changes and three runs of each profile except the summary, and a wake-up. */
 void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
 {
     static const struct cn_hpc_states_change changes[] = {{10, 0}, {20, 1}, {30, 3}};
-    size_t begin = cn_block_file_header_size, profiles_len;
+    size_t begin = cn_block_file_header_size, profiles_len, changes_end, runs_end;
     struct cn_text sections = {0}, seed = {0};
     uint8_t bytes[cn_hpc_states_change_size];
 
@@ -74,10 +109,19 @@ void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
         cn_hpc_states_change_encode(&changes[i % 3], bytes);
         cn_text_add(&sections, (const char *)bytes, sizeof(bytes));
     }
-    cn_text_char(&seed, 2);
+    changes_end = sections.len;
+    add_runs(&sections);
+    runs_end = sections.len;
+    add_wakeup(&sections);
+    cn_text_char(&seed, 5);
     cn_fuzz_blocks_place(&seed, CN_HPC_STATES_PROFILES, begin, profiles_len);
     cn_fuzz_blocks_place(&seed, CN_HPC_STATES_CHANGES, begin + profiles_len,
-                         sections.len - profiles_len);
+                         changes_end - profiles_len);
+    cn_fuzz_blocks_place(&seed, CN_HPC_STATES_RUN_PROFILES, begin, profiles_len);
+    cn_fuzz_blocks_place(&seed, CN_HPC_STATES_RUNS, begin + changes_end,
+                         runs_end - changes_end);
+    cn_fuzz_blocks_place(&seed, CN_HPC_STATES_WAKEUPS, begin + runs_end,
+                         sections.len - runs_end);
     cn_text_add(&seed, sections.chars, sections.len);
     emit((const uint8_t *)seed.chars, seed.len);
     cn_text_done(&seed);

@@ -17,6 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     if (!cn_unwind_elf_open(&elf, (struct cn_bytes){data, len}))
         return 0;
     cn_unwind_table_build(&table, &elf);
+    cn_unwind_table_add_code(&table, &elf);
     cn_unwind_table_encode(&table, &text);
     assert(cn_unwind_table_decode(
         &decoded, (struct cn_bytes){(const uint8_t *)text.chars, text.len}, &err));

@@ -152,6 +152,124 @@ def perf_data():
     return head + attributes + struct.pack("<QQ", 0, 0) + data
 
 
+class Waits:
+    """perf.data of a program whose threads wait, as `cairn sample --off-cpu` writes it: samples of the clock and of
+    switches, records of switches, and wake-ups. Times are in milliseconds; functions are named by the file itself."""
+    CLOCK, SWITCHES, WAKINGS = 1, 2, 3
+    COMM, EXIT, FORK, SAMPLE, FRAME, SWITCH, ATTRIBUTE, UPDATE = 3, 4, 7, 9, 65, 14, 64, 78
+    IN_HARDWARE, IN_SOFTWARE = 8, 16
+
+    def __init__(self, has_wakeups=True):
+        self.frames, self.data = {}, b""
+        kinds = 1 << 16 | IP | TID | TIME | 1 << 7 | PERIOD | CALLCHAIN
+        self.event(self.CLOCK, 1, 0, kinds, "cpu-clock")
+        self.event(self.SWITCHES, 1, 3, kinds, "context-switches")
+        if has_wakeups:
+            self.event(self.WAKINGS, 2, 375, kinds | 1 << 10, "sched:sched_waking")
+
+    def event(self, number, kind, config, kinds, name):
+        flags = 1 << 18 | 1 << 26  # sample ids in all records, switches
+        attributes = struct.pack("<IIQQQQQ", kind, 128, config, 1_000_000, kinds, 0, flags).ljust(128, b"\0")
+        self.data += perf_record(self.ATTRIBUTE, 0, attributes + struct.pack("<Q", number))
+        self.data += perf_record(self.UPDATE, 0, struct.pack("<QQ", 2, number) + name.encode() + b"\0")
+
+    def add(self, kind, misc, task, at, body, cpu=0):
+        ids = struct.pack("<IIQIIQ", *task, round(1_000_000 * at), cpu, 0, self.CLOCK)
+        self.data += perf_record(kind, misc, body, ids)
+
+    def address(self, name):
+        """Functions of libraries are written as /lib/NAME."""
+        if name not in self.frames:
+            self.frames[name] = (1 << 60) + (1 << 40) + 16 * len(self.frames) + 8
+            file = "/usr/lib/python3/dist-packages/lib/sys.py" if name.startswith("/lib/") else "/srv/demo/app.py"
+            texts = f"{name.removeprefix('/lib/')}\0{file}\0".encode()
+            self.data += perf_record(self.FRAME, 0, struct.pack("<QQII", 0x656D61724672436E, self.frames[name], 1, 1) + texts)
+        return self.frames[name]
+
+    def sample(self, event, task, at, stack, raw=b"", cpu=0):
+        """A stack from the outermost function on."""
+        chain = [USER_MARK] + [self.address(name) for name in reversed(stack.split())]
+        body = struct.pack("<QQIIQIIQQ", event, chain[1], *task, round(1_000_000 * at), cpu, 0, 1_000_000, len(chain))
+        body += struct.pack(f"<{len(chain)}Q", *chain) + (struct.pack("<I", len(raw)) + raw if raw else b"")
+        self.data += perf_record(self.SAMPLE, 2, body)
+
+    def name(self, task, at, name):
+        self.add(self.COMM, 0, task, at, struct.pack("<II", *task) + name.encode() + b"\0")
+
+    def start(self, parent, task, at):
+        body = struct.pack("<IIIIQ", task[0], parent[0], task[1], parent[1], round(1_000_000 * at))
+        self.add(self.FORK, 0, parent, at, body)
+
+    def end(self, task, at):
+        body = struct.pack("<IIIIQ", task[0], task[0], task[1], task[1], round(1_000_000 * at))
+        self.add(self.EXIT, 0, task, at, body)
+
+    def stop(self, task, at, stack, is_preempted=False):
+        self.sample(self.SWITCHES, task, at, stack)
+        self.add(self.SWITCH, 1 << 13 | (1 << 14 if is_preempted else 0), task, at, b"")
+
+    def run(self, task, at):
+        self.add(self.SWITCH, 0, task, at, b"")
+
+    def work(self, task, begin, end, stack):
+        for at in range(begin, end):
+            self.sample(self.CLOCK, task, at + 0.5, stack)
+
+    def wake(self, by, woken, at, stack, flags=0):
+        raw = struct.pack("<HBBi", 375, flags, 0, by[1]) + b"app".ljust(16, b"\0") + struct.pack("<iii", woken[1], 120, 0)
+        self.sample(self.WAKINGS, by, at, stack, raw.ljust(36, b"\0"))
+
+    def bytes(self):
+        return b"PERFILE2" + struct.pack("<Q", 16) + self.data
+
+
+def waits(is_lost=False, has_wakeups=True):
+    """A main thread that waits for a worker, a timer, a packet, the disk and a child, and is pre-empted. `is_lost`: the
+    wake-up by the worker is missing."""
+    w = Waits(has_wakeups)
+    main, worker, child, other = (70, 70), (70, 71), (80, 80), (9, 9)
+    wake = w.wake if has_wakeups else lambda *unused: None
+    w.name(main, 0, "app")
+    w.work(main, 0, 4, "main setup")
+    w.start(main, worker, 4)
+    w.run(worker, 5)
+    w.name(worker, 5, "worker")
+    w.stop(main, 6, "main take /lib/wait_for_item /lib/futex")
+    w.work(worker, 5, 30, "work compress")
+    if not is_lost:
+        wake(worker, main, 30, "work put /lib/notify /lib/futex_wake")
+    w.stop(worker, 31, "work put /lib/wait_for_room /lib/futex")
+    w.run(main, 32)
+    w.work(main, 32, 34, "main report")
+    w.stop(main, 34, "main pause /lib/sleep /lib/do_nanosleep")
+    wake(worker, main, 54, "work compress /lib/asm_sysvec_apic_timer_interrupt /lib/hrtimer_wakeup", w.IN_HARDWARE)
+    w.run(main, 54)
+    w.work(main, 54, 56, "main report")
+    w.stop(main, 56, "main report", is_preempted=True)
+    w.run(main, 61)
+    w.stop(main, 62, "main save /lib/fsync /lib/io_schedule")
+    wake(other, main, 70, "/lib/kthread /lib/jbd2_done")
+    w.run(main, 70)
+    w.stop(main, 71, "main ask /lib/recv")
+    wake(main, main, 74, "main ask /lib/asm_common_interrupt /lib/net_rx_action", w.IN_SOFTWARE)
+    w.run(main, 74)
+    w.start(main, child, 75)
+    w.run(child, 76)
+    w.name(child, 76, "sh")
+    w.stop(main, 76, "main spawn /lib/waitpid /lib/do_wait")
+    w.work(child, 76, 90, "script")
+    w.end(child, 90)
+    wake(child, main, 90, "/lib/do_exit")
+    w.run(main, 91)
+    w.work(main, 91, 95, "main report")
+    wake(main, worker, 95, "main stop_all /lib/send /lib/do_syscall_64 /lib/net_rx_action", w.IN_SOFTWARE)
+    w.run(worker, 95)
+    w.stop(worker, 96, "work put /lib/wait_for_room /lib/futex")
+    w.end(main, 96)
+    w.add(w.COMM, 0, worker, 100, struct.pack("<II", 90, 90) + b"later\0")
+    return w.bytes()
+
+
 def write(folder):
     folder.mkdir(parents=True)
     for name, profile in profiles().items():
@@ -159,3 +277,6 @@ def write(folder):
     (folder / "concurrent-spans.otlp.json").write_text(json.dumps(otlp(), indent=1))
     (folder / "concurrent-spans.zipkin.json").write_text(json.dumps(zipkin(), indent=1))
     (folder / "sampled.perf.data").write_bytes(perf_data())
+    (folder / "waits.perf.data").write_bytes(waits())
+    (folder / "waits-lost.perf.data").write_bytes(waits(is_lost=True))
+    (folder / "waits-without-wakeups.perf.data").write_bytes(waits(has_wakeups=False))

@@ -11,6 +11,7 @@
 #include "formats/exchange/otlp_format.h"
 #include "formats/exchange/perf/format.h"
 #include "formats/exchange/pprof_format.h"
+#include "support/gpu_inputs.h"
 
 const char cn_test_folded[] = "main;solve;dot 12\nmain;solve 3\nmain 1\nidle 4\n";
 
@@ -70,6 +71,28 @@ const char cn_test_heapprofile[] =
     "\":2},\"selfSize\":32,\"children\":[{\"callFrame\":{\"functionName\":\"h\",\"url\":"
     "\"file:///a.js\",\"lineNumber\":3},\"selfSize\":8,\"children\":[]}]}]},\"sample"
     "s\":[{\"size\":8,\"nodeId\":2}]}";
+
+/* main() > parse() > copy(), inlined, at parse.c:12: 100 bytes and 50, and 30 of main() twice, of which
+ * one is freed at once. */
+const char cn_test_heaptrack[] =
+    "v 10400 3\nX ./work a\nI 1000 5e2990\ns 4 work\ns 4 main\ns 6 main.c\n"
+    "s 5 parse\ns 7 parse.c\ns 4 copy\ni 401000 1 2 3 5\nt 1 0\n"
+    "i 401100 1 6 5 c 4 5 14\nt 2 1\na 64 2\n+ 0\nc a\na 1e 1\n+ 1\n- 1\nR 123\n"
+    "a 32 2\n+ 2\n+ 1\n- 0\nc 14\n# strings: 6\ni 7f00 0\nt 3 0\na 8 3\n+ 3\n";
+
+const char cn_test_massif[] =
+    "desc: --massif-out-file=m\ncmd: ./work\ntime_unit: i\n#-----------\nsnapshot=0\n"
+    "#-----------\ntime=0\nmem_heap_B=0\nmem_heap_extra_B=0\nmem_stacks_B=0\n"
+    "heap_tree=empty\n#-----------\nsnapshot=1\n#-----------\ntime=10\n"
+    "mem_heap_B=1000\nmem_heap_extra_B=8\nmem_stacks_B=0\nheap_tree=peak\n"
+    "n3: 1000 (heap allocation functions) malloc/new/new[], --alloc-fns, etc.\n"
+    " n2: 700 0x4011AB: parse (parse.c:12)\n  n0: 400 0x401200: main (main.c:5)\n"
+    "  n0: 300 0x401300: ??? (in /srv/libx.so)\n n0: 290 0x401180: main (main.c:6)\n"
+    " n0: 10 in 2 places, all below massif's threshold (1.00%)\n#-----------\n"
+    "snapshot=2\n#-----------\ntime=20\nmem_heap_B=90\nmem_heap_extra_B=8\n"
+    "mem_stacks_B=0\nheap_tree=detailed\n"
+    "n1: 90 (heap allocation functions) malloc/new/new[], --alloc-fns, etc.\n"
+    " n0: 90 0x401180: main (main.c:6)\n";
 
 const char cn_test_chrome_js[] =
     "{\"traceEvents\":[{\"args\":{\"data\":{\"startTime\":100}},\"id\":\"0x1\",\"name\":"
@@ -422,6 +445,195 @@ uint8_t *cn_test_perf_switches(size_t *len)
     put_pair(&text, 7, 7);
     put_u64(&text, 120);
     put_trailer(&text, 120);
+    *len = text.len;
+    return (uint8_t *)text.chars;
+}
+
+uint8_t *cn_test_perf_gpu(size_t *len)
+{
+    struct cn_text text = {0};
+    size_t gpu_len, off = cn_test_gpu_records_off();
+    uint8_t *gpu = cn_test_gpu_file(&gpu_len);
+    struct cn_perf_gpu body = {.magic = CN_PERF_GPU_MAGIC,
+                               .time_ns = 30,
+                               .pid = CN_TEST_GPU_PID,
+                               .tid = CN_TEST_GPU_TID};
+
+    cn_text_str_add(&text, CN_PERF_MAGIC);
+    put_u64(&text, CN_PERF_PIPE_HEADER_LEN);
+    put_head(&text, CN_PERF_HEADER_ATTR, 0, 8 + cn_perf_attr_size + 8);
+    put_attr(&text, 0, 0);
+    put_u64(&text, 100);
+    put_mapping(&text, CN_TEST_GPU_PID, 0x400000, 1, "/none/work\0\0\0\0\0");
+    put_stack(&text, 100, 0x1010, 20);
+    put_head(&text, CN_PERF_HEADER_EVENT_TYPE, 0,
+             (uint16_t)(8 + cn_perf_gpu_size + gpu_len - off));
+    (void)cn_perf_gpu_encode(&body, (uint8_t *)cn_text_room(&text, cn_perf_gpu_size));
+    cn_text_advance(&text, cn_perf_gpu_size);
+    cn_text_add(&text, (const char *)gpu + off, gpu_len - off);
+    free(gpu);
+    *len = text.len;
+    return (uint8_t *)text.chars;
+}
+
+static void put_memory(struct cn_text *text, struct cn_perf_memory body, uint64_t address)
+{
+    body.magic = CN_PERF_MEMORY_MAGIC;
+    body.pid = body.tid = 7;
+    body.address_count = address > 0;
+    put_head(text, CN_PERF_HEADER_EVENT_TYPE, 0,
+             (uint16_t)(8 + cn_perf_memory_size + 8 * body.address_count));
+    (void)cn_perf_memory_encode(&body,
+                                (uint8_t *)cn_text_room(text, cn_perf_memory_size));
+    cn_text_advance(text, cn_perf_memory_size);
+    if (address > 0)
+        put_u64(text, address);
+}
+
+uint8_t *cn_test_perf_memory(size_t *len)
+{
+    struct cn_text text = {0};
+
+    cn_text_str_add(&text, CN_PERF_MAGIC);
+    put_u64(&text, CN_PERF_PIPE_HEADER_LEN);
+    put_head(&text, CN_PERF_HEADER_ATTR, 0, 8 + cn_perf_attr_size + 8);
+    put_attr(&text, 0, 0);
+    put_u64(&text, 100);
+    put_mapping(&text, 7, 0x1000, 1, "/none/work\0\0\0\0\0");
+    put_stack(&text, 100, 0x1010, 20);
+    /* The file is in no order of time. */
+    put_memory(&text,
+               (struct cn_perf_memory){
+                   .time_ns = 60, .kind = CN_PERF_IS_RELEASE, .address = 0x9000},
+               0);
+    put_memory(&text,
+               (struct cn_perf_memory){.time_ns = 40,
+                                       .kind = CN_PERF_IS_ALLOC,
+                                       .address = 0x8000,
+                                       .size = 600,
+                                       .usable_size = 608},
+               0x1010);
+    put_memory(&text,
+               (struct cn_perf_memory){.time_ns = 50,
+                                       .kind = CN_PERF_IS_ALLOC,
+                                       .address = 0x9000,
+                                       .size = 400,
+                                       .usable_size = 400},
+               0x1010);
+    put_memory(&text,
+               (struct cn_perf_memory){.time_ns = 70,
+                                       .kind = CN_PERF_IS_ALLOC,
+                                       .address = 0xa000,
+                                       .size = 100,
+                                       .flags = CN_PERF_MEMORY_IS_MAPPING},
+               0x1020);
+    put_memory(&text,
+               (struct cn_perf_memory){.time_ns = 80,
+                                       .kind = CN_PERF_IS_MEMORY_END,
+                                       .size = 1,
+                                       .flags = CN_PERF_MEMORY_IS_CUT},
+               0);
+    *len = text.len;
+    return (uint8_t *)text.chars;
+}
+
+/* An event with processors, without chains: of the type and with the fields given. */
+static void put_event(struct cn_text *text, uint64_t id, uint32_t type, uint64_t fields,
+                      const char *name)
+{
+    size_t len = (strlen(name) + 8) & ~(size_t)7;
+
+    put_head(text, CN_PERF_HEADER_ATTR, 0, 8 + cn_perf_attr_size + 8);
+    put_pair(text, type, cn_perf_attr_size);
+    put_u64(text, type == CN_PERF_TYPE_TRACEPOINT ? id : 0);
+    put_u64(text, 1000);
+    put_u64(text, CN_PERF_HAS_IP | CN_PERF_HAS_TID | CN_PERF_HAS_TIME | CN_PERF_HAS_CPU |
+                      CN_PERF_HAS_PERIOD | CN_PERF_HAS_IDENTIFIER | fields);
+    put_u64(text, 0);
+    put_u64(text, 0); /* records without the fields of samples */
+    cn_text_fill(text, '\0', cn_perf_attr_size - 0x30);
+    put_u64(text, id);
+    put_head(text, CN_PERF_EVENT_UPDATE, 0, (uint16_t)(8 + 16 + len));
+    put_u64(text, CN_PERF_UPDATE_NAME);
+    put_u64(text, id);
+    cn_text_str_add(text, name);
+    cn_text_fill(text, '\0', len - strlen(name));
+}
+
+static void put_run(struct cn_text *text, uint64_t id, uint32_t tid, uint64_t time_ns,
+                    uint32_t processor, size_t raw_len)
+{
+    put_head(text, CN_PERF_SAMPLE, 2,
+             (uint16_t)(8 + 6 * 8 + (raw_len > 0 ? 4 + raw_len : 0)));
+    put_u64(text, id);
+    put_u64(text, 0x1010);
+    put_pair(text, 7, tid);
+    put_u64(text, time_ns);
+    put_pair(text, processor, 0);
+    put_u64(text, 1000);
+}
+
+static void put_u32(struct cn_text *text, uint32_t value)
+{
+    uint8_t bytes[4];
+
+    cn_u32_put(bytes, value);
+    cn_text_add(text, (const char *)bytes, sizeof(bytes));
+}
+
+/* What tracepoints begin with, a name and a thread. */
+static void put_fields(struct cn_text *text, size_t len, uint32_t by, uint32_t tid)
+{
+    put_u32(text, (uint32_t)len);
+    put_u32(text, 101);
+    put_u32(text, by);
+    cn_text_add(text, "worker\0\0\0\0\0\0\0\0\0", 16);
+    put_u32(text, tid);
+    put_u32(text, 120);
+}
+
+static void put_sched_switch(struct cn_text *text, uint64_t time_ns, uint32_t processor,
+                             uint32_t from, uint64_t state, uint32_t to)
+{
+    put_run(text, 101, from, time_ns, processor, 68);
+    put_fields(text, 68, from, from);
+    put_u64(text, state);
+    cn_text_add(text, "worker\0\0\0\0\0\0\0\0\0", 16);
+    put_u32(text, to);
+    put_u32(text, 120);
+    put_u32(text, 0);
+}
+
+static void put_sched_waking(struct cn_text *text, uint64_t time_ns, uint32_t processor,
+                             uint32_t from, uint32_t to)
+{
+    put_run(text, 102, from, time_ns, processor, 36);
+    put_fields(text, 36, from, to);
+    put_u32(text, 1);
+}
+
+uint8_t *cn_test_perf_processors(bool has_switches, size_t *len)
+{
+    struct cn_text text = {0};
+
+    cn_text_str_add(&text, CN_PERF_MAGIC);
+    put_u64(&text, CN_PERF_PIPE_HEADER_LEN);
+    put_event(&text, 100, CN_PERF_TYPE_SOFTWARE, 0, "cpu-clock");
+    put_event(&text, 101, CN_PERF_TYPE_TRACEPOINT, CN_PERF_HAS_RAW, "sched:sched_switch");
+    put_event(&text, 102, CN_PERF_TYPE_TRACEPOINT, CN_PERF_HAS_RAW, "sched:sched_waking");
+    put_mapping(&text, 7, 0x1000, 1, "/none/work\0\0\0\0\0");
+    put_run(&text, 100, 7, 2000, 0, 0);
+    put_run(&text, 100, 8, 2500, 1, 0);
+    put_run(&text, 100, 7, 3100, 0, 0);
+    put_sched_waking(&text, 3200, 0, 7, 8);
+    if (has_switches) {
+        put_sched_switch(&text, 3300, 0, 7, 1, 8);
+        put_sched_switch(&text, 3400, 0, 8, 0, 7);
+        put_sched_switch(&text, 3500, 0, 7, 0x100, 8);
+    } else {
+        put_sched_switch(&text, 3300, 0, 7, 1, 99);
+    }
+    put_run(&text, 100, 7, 9000, 1, 0);
     *len = text.len;
     return (uint8_t *)text.chars;
 }

@@ -4,6 +4,7 @@
 #ifndef CN_TEST_EXCHANGE_INPUTS_H
 #define CN_TEST_EXCHANGE_INPUTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,6 +12,7 @@ extern const char cn_test_folded[], cn_test_chrome[], cn_test_chrome_array[];
 extern const char cn_test_speedscope[], cn_test_speedscope_calls[], cn_test_perf_script[];
 extern const char cn_test_cpuprofile[], cn_test_heapprofile[], cn_test_chrome_js[];
 extern const char cn_test_kineto[];
+extern const char cn_test_heaptrack[], cn_test_massif[];
 extern const char cn_test_zipkin[], cn_test_otlp_json[];
 
 /* Each to be released with free(). */
@@ -32,9 +34,20 @@ uint8_t *cn_test_perf(enum cn_test_perf_form form, size_t *len);
  * and pre-empted for 5 ns, somewhere. */
 uint8_t *cn_test_perf_switches(size_t *len);
 
+/* Two threads with processors: samples of a clock, a wake-up, and tracepoints of switches, of all
+ * threads or of one alone. */
+uint8_t *cn_test_perf_processors(bool has_switches, size_t *len);
+
 /* perf.data of a sample in the kernel, which was entered at the first byte of /none/wait, where
  * /none/work ends. */
 uint8_t *cn_test_perf_fault(size_t *len);
+
+/* perf.data of a thread in /none/work, with the GPU work of gpu_inputs.h. */
+uint8_t *cn_test_perf_gpu(size_t *len);
+
+/* perf.data of a thread in /none/work that allocates 1000 bytes at 0x1010, of which it frees 400, and
+ * 100 bytes by mmap() at 0x1020; one allocation was lost. Not sampled. */
+uint8_t *cn_test_perf_memory(size_t *len);
 
 /* perf.data with registers, copies of stacks, branches and counters that were read. */
 uint8_t *cn_test_perf_copies(size_t *len);

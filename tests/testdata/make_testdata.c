@@ -1,5 +1,6 @@
 /* Writes the data that the command line is tested on: a database, `sample`, a recording,
- * `recording`, a measurement directory, `measurements`, and samples, `switches.data`. */
+ * `recording`, a measurement directory, `measurements`, and samples, `switches.data` and
+ * `processors.data`. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,6 +17,9 @@ static bool write_switches(const char *dir, struct cn_error *err)
     uint8_t *bytes = cn_test_perf_switches(&len);
     bool ok = cn_out_replace(dir, "switches.data", bytes, len, err);
 
+    free(bytes);
+    bytes = cn_test_perf_processors(true, &len);
+    ok = ok && cn_out_replace(dir, "processors.data", bytes, len, err);
     free(bytes);
     return ok;
 }

@@ -19,10 +19,14 @@ struct cn_pending_call {
 bool cn_call_feed_open(struct cn_call_feed *feed, const struct cn_call_query *query,
                        uint32_t task, struct cn_error *err)
 {
+    /* Operations of a GPU are not recorded by hooks. */
+    bool is_stream = query->rec->tasks[task].is_stream;
+
     *feed = (struct cn_call_feed){
         .rec = query->rec,
         .filter = query->filter,
-        .is_corrected = !query->is_raw && cn_call_clock_is_needed(query->rec),
+        .is_corrected =
+            !query->is_raw && !is_stream && cn_call_clock_is_needed(query->rec),
         .clock = {.rec = query->rec},
         .more_count = UINT64_MAX,
         .ending = CN_ITEM,

@@ -8,7 +8,8 @@
 #include "base/sort.h"
 #include "base/text.h"
 #include "model/calls/recording_memory.h"
-#include "model/traces/trace.h"
+#include "model/traces/links.h"
+#include "model/traces/span.h"
 
 enum { FUNCTION_LEN = 16 };
 
@@ -261,6 +262,42 @@ static void add_call(struct cn_trace_calls *calls, struct from_traces_track *tra
     cn_text_clear(&calls->note);
 }
 
+static void note_list(struct cn_text *note, const struct cn_trace *trace, uint32_t first,
+                      const char **separator)
+{
+    for (uint32_t a = first; a != CN_NONE; a = trace->attributes[a].next) {
+        cn_text_str_add(note, *separator);
+        cn_words_print(trace->words, trace->attributes[a].key, note);
+        cn_text_str_add(note, " = ");
+        cn_trace_value_print(trace, &trace->attributes[a].value, note);
+        *separator = ", ";
+    }
+}
+
+static void note_span(struct cn_text *note, const struct cn_trace *trace,
+                      const struct cn_trace_span *span, const char **separator)
+{
+    const struct cn_trace_resource *resource = cn_trace_new_resource(trace, span);
+
+    if (resource)
+        note_list(note, trace, resource->attributes.first, separator);
+    if (span->status_message != 0) {
+        cn_text_printf(note, "%sstatus.message = ", *separator);
+        cn_words_print(trace->words, span->status_message, note);
+        *separator = ", ";
+    }
+    for (uint32_t i = 0; i < span->event_count; i++) {
+        const struct cn_trace_event *event = &cn_trace_span_events(trace, span)[i];
+
+        if (cn_trace_event_is_exception(trace, event))
+            continue;
+        cn_text_printf(note, "%s%s = ", *separator,
+                       event->is_annotation ? "annotation" : "event");
+        cn_trace_event_print(trace, event, note);
+        *separator = ", ";
+    }
+}
+
 /* "uri = /items, threw IOException: timeout" as a string argument: its length in 16 bits,
  * then the text, padded to 4 bytes. */
 static void note_attributes(struct cn_text *note, const struct cn_trace *trace,
@@ -273,14 +310,9 @@ static void note_attributes(struct cn_text *note, const struct cn_trace *trace,
     size_t len;
 
     cn_text_fill(note, '\0', 2);
-    for (uint32_t a = trace->nodes[node].first_attribute; a != CN_NONE;
-         a = trace->attributes[a].next) {
-        cn_text_str_add(note, separator);
-        cn_words_print(words, trace->attributes[a].key, note);
-        cn_text_str_add(note, " = ");
-        cn_trace_value_print(trace, &trace->attributes[a].value, note);
-        separator = ", ";
-    }
+    note_list(note, trace, trace->nodes[node].first_attribute, &separator);
+    if (trace->nodes[node].span != CN_NONE)
+        note_span(note, trace, &trace->spans[trace->nodes[node].span], &separator);
     if (exception != 0 && cn_word_kind(words, exception) == CN_WORD_EXCEPTION) {
         cn_text_printf(note, "%sthrew ", separator);
         cn_words_print(words, cn_word_part(words, exception, 0), note);

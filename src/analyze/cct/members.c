@@ -100,6 +100,22 @@ static size_t list_tasks(const struct cn_call_query *query, struct member_candid
     return count;
 }
 
+size_t cn_cct_member_tasks(const struct cn_recording *rec, uint32_t *out)
+{
+    struct member_candidate *list = cn_alloc(rec->task_count, sizeof(*list));
+    size_t count;
+
+    for (uint32_t i = 0; i < rec->task_count; i++)
+        out[i] = i;
+    count = list_tasks(
+        &(struct cn_call_query){.rec = rec, .tasks = out, .task_count = rec->task_count},
+        list);
+    for (size_t i = 0; i < count; i++)
+        out[i] = list[i].index;
+    free(list);
+    return count;
+}
+
 static void add_members(struct cn_cct_members *members, uint32_t source,
                         const struct member_candidate *list, size_t count)
 {

@@ -92,6 +92,10 @@ void cn_cct_members_init(struct cn_cct_members *members,
                          const struct cn_call_query *queries, size_t query_count);
 void cn_cct_members_done(struct cn_cct_members *members);
 
+/* The tasks of a recording in the order of their profiles: profile i + 1 is of out[i], which has
+ * room for all. Returns how many have one. */
+size_t cn_cct_member_tasks(const struct cn_recording *rec, uint32_t *out);
+
 /* The length of a member's tree in bytes. */
 uint64_t cn_cct_member_len(const struct cn_cct_member *member);
 

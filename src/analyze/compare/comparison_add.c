@@ -14,6 +14,7 @@
 #include "analyze/waits.h"
 #include "base/alloc.h"
 #include "base/text.h"
+#include "model/memory/metrics.h"
 
 /* The number of each place's name among ours. */
 static uint32_t *number_names(struct cn_comparison *c, const struct cn_names *names)
@@ -383,22 +384,45 @@ static double find_divisor(double a, double b, double rounding)
     return a;
 }
 
+/* Allocations that were sampled say so; where they are all recorded, no value is an estimate. */
+static bool find_heap_weight(const struct cn_costs *costs, enum cn_heap_metric metric,
+                             double *weight, struct cn_error *err)
+{
+    enum cn_heap_metric of =
+        cn_heap_metric_is_count(metric) ? CN_HEAP_CALLS : CN_HEAP_BYTES;
+    double all = 0, samples = 0;
+
+    *weight = 0;
+    if (!cn_costs_total(costs, cn_heap_metric_name(of), &all, err) ||
+        !cn_costs_total(costs, cn_heap_metric_name(CN_HEAP_SAMPLES), &samples, err))
+        return false;
+    if (samples > 0)
+        *weight = all / samples;
+    return true;
+}
+
 /* The cost of one sample: what the costs of all functions are multiples of. Where they are not,
  * because samples have costs of their own, the least cost of a function. */
-static double find_weight(const struct cn_compared_run *run, const char *metric)
+static bool find_weight(struct cn_compared_run *run, const struct cn_costs *costs,
+                        const char *metric, struct cn_error *err)
 {
     static const double precision = 1e-6, most_samples = 100;
+    enum cn_heap_metric heap = cn_heap_metric_find(metric);
     double least = INFINITY, weight = 0;
 
+    if (heap < CN_HEAP_METRIC_COUNT)
+        return find_heap_weight(costs, heap, &run->sample_weight, err);
+    run->sample_weight = 1;
     if (strcmp(metric, "samples") == 0)
-        return 1;
+        return true;
     for (size_t i = 0; i < run->count; i++)
         if (run->self[i] > 0)
             least = fmin(least, run->self[i]);
     for (size_t i = 0; i < run->count; i++)
         if (run->self[i] > 0)
             weight = find_divisor(run->self[i], weight, precision * least);
-    return weight * most_samples < least ? least : weight;
+    run->sample_weight = weight * most_samples < least ? least : weight;
+    return true;
 }
 
 /* A trace has several outermost calls if callers are missing, so these are only counted where it is
@@ -416,6 +440,16 @@ static double count_traces(const struct cn_comparison *c,
             c->nodes[c->nodes[i].parent].parent == CN_NONE)
             count += run->calls[i];
     return count;
+}
+
+/* True if a metric without values is 0: where allocations were measured, nothing may be left of
+ * them. */
+static bool is_zero(const struct cn_costs *costs, const char *metric)
+{
+    const char *calls = cn_heap_metric_name(CN_HEAP_CALLS);
+
+    return cn_heap_metric_find(metric) < CN_HEAP_METRIC_COUNT &&
+           cn_metrics_find(&costs->db->metrics, calls) != CN_NO_ID;
 }
 
 static bool fill_run(struct cn_comparison *c, struct cn_costs *costs,
@@ -438,9 +472,10 @@ static bool fill_run(struct cn_comparison *c, struct cn_costs *costs,
                           &has_values, err);
     cn_frames_done(&frames);
     cn_database_forget(costs->db);
+    has_values = has_values || is_zero(costs, metric);
     if (ok && has_values && !cn_database_has_latencies(costs->db) &&
         cn_metrics_find(&costs->db->metrics, CN_CALLS_NAME) == CN_NO_ID)
-        run->sample_weight = find_weight(run, metric);
+        ok = find_weight(run, costs, metric, err);
     if (ok && !has_values && !asked->may_be_empty)
         ok = asked->has_range || asked->threads_count > 0
                  ? cn_fail(err, CN_ERR_USAGE, "nothing was measured in this selection")

@@ -9,12 +9,16 @@
 #include "base/map.h"
 #include "base/sort.h"
 
+static uint64_t row_key(uint32_t parent, uint32_t key)
+{
+    return (uint64_t)(parent + 1) << 32 | key;
+}
+
 /* The row of a key below another row, made when new. */
 static uint32_t add_row(struct cn_compare_rows *rows, struct cn_map *known,
                         uint32_t parent, uint32_t key, uint32_t node)
 {
-    uint32_t *row =
-        cn_map_at(known, (uint64_t)(parent + 1) << 32 | key, (uint32_t)rows->count);
+    uint32_t *row = cn_map_at(known, row_key(parent, key), (uint32_t)rows->count);
     uint32_t *list;
 
     if (*row != rows->count)
@@ -100,6 +104,34 @@ static void make_flat(struct cn_compare_rows *rows, const struct cn_comparison *
     cn_map_done(&known);
 }
 
+static bool is_left_out(const struct cn_compare_rows *rows, const struct cn_comparison *c,
+                        uint32_t node)
+{
+    return rows->has_unchanged
+               ? c->self[CN_SIDE_A][node] == 0 && c->self[CN_SIDE_B][node] == 0
+               : cn_comparison_change(c, node) == 0;
+}
+
+/* What did not change is part of the rows of its function and callers that are there. */
+static void add_unchanged(struct cn_compare_rows *rows, const struct cn_comparison *c,
+                          const struct cn_map *known, size_t depth_max)
+{
+    for (size_t i = 0; i < c->order_count; i++) {
+        uint32_t node = c->order[i], at = node, row = CN_NONE, next;
+
+        if (!is_left_out(rows, c, node))
+            continue;
+        for (size_t depth = 0; at != CN_NONE && depth < depth_max; depth++) {
+            next = cn_map_find(known, row_key(row, c->nodes[at].name), CN_NONE);
+            if (next == CN_NONE)
+                break;
+            row = next;
+            at = c->nodes[at].parent;
+        }
+        rows->of_node[node] = row;
+    }
+}
+
 static void make_callers(struct cn_compare_rows *rows, const struct cn_comparison *c,
                          size_t depth_max)
 {
@@ -108,9 +140,7 @@ static void make_callers(struct cn_compare_rows *rows, const struct cn_compariso
     for (size_t i = 0; i < c->order_count; i++) {
         uint32_t node = c->order[i], row = CN_NONE, at = node;
 
-        if (rows->has_unchanged
-                ? c->self[CN_SIDE_A][node] == 0 && c->self[CN_SIDE_B][node] == 0
-                : cn_comparison_change(c, node) == 0)
+        if (is_left_out(rows, c, node))
             continue;
         for (size_t depth = 0; at != CN_NONE && depth < depth_max; depth++) {
             row = add_row(rows, &known, row, c->nodes[at].name, at);
@@ -118,6 +148,7 @@ static void make_callers(struct cn_compare_rows *rows, const struct cn_compariso
         }
         rows->of_node[node] = row;
     }
+    add_unchanged(rows, c, &known, depth_max);
     cn_map_done(&known);
 }
 

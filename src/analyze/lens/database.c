@@ -5,6 +5,7 @@
 
 #include "analyze/lens/internal.h"
 #include "base/alloc.h"
+#include "base/text.h"
 #include "model/contexts/points.h"
 
 static bool get_function(struct cn_database *db, uint32_t index, struct cn_function *out,
@@ -174,6 +175,21 @@ static struct cn_database_ops make_ops(const struct cn_database *whole)
     return ops;
 }
 
+/* "focus parse, hide kernel", after those of the whole. */
+static void name_filters(struct cn_database *db, const struct cn_lens *lens)
+{
+    struct cn_text text = {0};
+
+    if (db->origin.filters)
+        cn_text_str_add(&text, db->origin.filters);
+    for (size_t i = 0; i < lens->count; i++)
+        cn_text_printf(&text, "%s%s %s", text.len > 0 ? ", " : "",
+                       cn_lens_action_name(lens->rules[i].action), lens->rules[i].text);
+    if (text.len > 0)
+        db->origin.filters = cn_arena_strdup(&db->arena, cn_text_str(&text));
+    cn_text_done(&text);
+}
+
 static struct cn_lens_database *new_database(struct cn_database *whole,
                                              struct cn_codes *codes)
 {
@@ -250,6 +266,7 @@ bool cn_lens_database_open(struct cn_database **out, struct cn_database *whole,
     }
     if (lens->is_written)
         reduce_metrics(self);
+    name_filters(db, lens);
     db->function_count += (uint32_t)self->function_count;
     db->context_weight = self->tree.count;
     *out = db;

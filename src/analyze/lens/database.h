@@ -8,6 +8,8 @@
  * totals stay, and total is the sum of self, except for `drop` and `focus`, which remove costs from
  * the whole as well. Of statistics over threads only sums and extremes are known.
  *
+ * Its origin names the rules, so that a database that is written from it tells them.
+ *
  * It borrows the whole database, which must outlive it; cn_database_close() releases it.
  * Threads: as model/contexts/database.h.
  */

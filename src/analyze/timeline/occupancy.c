@@ -119,10 +119,12 @@ static bool run_jobs(struct occupancy_build *build,
 static void add_to_frame(void *arg, uint32_t context, uint64_t begin_ns, uint64_t end_ns)
 {
     struct occupancy_worker *worker = arg;
+    const struct cn_frames *frames = worker->build->frames;
+    uint32_t frame = cn_frames_find(frames, context);
 
-    if (context != 0)
-        cn_tally_add(&worker->tally, cn_frames_find(worker->build->frames, context),
-                     end_ns - begin_ns);
+    /* Streams of GPUs look the same at every depth. */
+    if (context != 0 && !cn_frames_is_gpu(frames, frame))
+        cn_tally_add(&worker->tally, frame, end_ns - begin_ns);
 }
 
 static void weigh_row(void *arg, size_t row, unsigned number)

@@ -1,7 +1,7 @@
 /* What ran on each processor over time: the thread that ran longest in each column.
  *
- * Runs are those of threads whose scheduler events name their processor: what other programs did
- * there is a gap.
+ * Runs are those of threads whose scheduler events or samples name their processor: what other
+ * programs did there is a gap.
  * Threads: one thread at a time.
  */
 #ifndef CN_ANALYZE_TIMELINE_PROCESSOR_TRACKS_H

@@ -94,6 +94,16 @@ static bool build_collapsed(void *arg, const struct cn_progress *progress,
                                        &structure->frames.index, progress, err);
 }
 
+static bool build_languages(void *arg, const struct cn_progress *progress,
+                            struct cn_error *err)
+{
+    struct cn_structure *structure = arg;
+
+    return cn_view_shape_languages_new(&structure->languages, structure->db,
+                                       structure->codes, &structure->frames.index,
+                                       progress, err);
+}
+
 static bool build_callers(void *arg, const struct cn_progress *progress,
                           struct cn_error *err)
 {
@@ -131,6 +141,7 @@ void cn_structure_set_database(struct cn_structure *structure, struct cn_databas
         [CN_STRUCTURE_CALLERS] = {build_callers, "building the bottom-up view"},
         [CN_STRUCTURE_COLLAPSED] = {build_collapsed, "folding recursive calls"},
         [CN_STRUCTURE_LABELS] = {build_labels, "reading names"},
+        [CN_STRUCTURE_LANGUAGES] = {build_languages, "adding up languages"},
     };
 
     structure->db = db;
@@ -149,6 +160,7 @@ void cn_structure_done(struct cn_structure *structure)
     cn_view_shape_free(structure->callers);
     cn_view_shape_free(structure->flat);
     cn_view_shape_free(structure->collapsed);
+    cn_view_shape_free(structure->languages);
     cn_frames_done(&structure->frames);
     cn_codes_done(&structure->own_codes);
 }
@@ -158,6 +170,8 @@ bool cn_structure_wait(struct cn_structure *structure, enum cn_structure_item it
 {
     return (item == CN_STRUCTURE_CODES ||
             cn_job_wait(&structure->jobs[CN_STRUCTURE_FRAMES], err)) &&
+           (item != CN_STRUCTURE_LANGUAGES ||
+            cn_job_wait(&structure->jobs[CN_STRUCTURE_CODES], err)) &&
            (item == CN_STRUCTURE_FRAMES || cn_job_wait(&structure->jobs[item], err));
 }
 
@@ -173,8 +187,8 @@ const struct cn_code_class *cn_structure_code(const struct cn_structure *structu
 
 bool cn_structure_finish(struct cn_structure *structure, struct cn_error *err)
 {
-    for (int i = 0; i < CN_STRUCTURE_COUNT; i++) {
-        bool has_other = i > CN_STRUCTURE_FRAMES && i + 1 < CN_STRUCTURE_COUNT;
+    for (int i = 0; i < CN_STRUCTURE_LANGUAGES; i++) {
+        bool has_other = i > CN_STRUCTURE_FRAMES && i + 1 < CN_STRUCTURE_LANGUAGES;
 
         /* Two at a time: more would need more memory at once. */
         if ((has_other && !cn_job_prepare(&structure->jobs[i + 1], err)) ||

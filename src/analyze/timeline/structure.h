@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/run/job.h"
 
-/* All others are computed from the frames, except the codes. */
+/* All others are computed from the frames, except the codes; languages from both. */
 enum cn_structure_item {
     CN_STRUCTURE_FRAMES,
     CN_STRUCTURE_CODES,
@@ -25,6 +25,7 @@ enum cn_structure_item {
     CN_STRUCTURE_CALLERS,
     CN_STRUCTURE_LABELS,
     CN_STRUCTURE_COLLAPSED,
+    CN_STRUCTURE_LANGUAGES,
     CN_STRUCTURE_COUNT,
 };
 
@@ -39,7 +40,7 @@ struct cn_structure {
     const struct cn_codes *codes; /* of the database; NULL: they cannot be read */
     struct cn_codes own_codes;
     uint32_t depth; /* at which the stacks of threads differ */
-    struct cn_view_shape *flat, *callers, *collapsed;
+    struct cn_view_shape *flat, *callers, *collapsed, *languages;
     struct cn_context_labels labels;
 };
 
@@ -57,7 +58,7 @@ CN_CHECK bool cn_structure_wait(struct cn_structure *structure,
 const struct cn_code_class *cn_structure_code(const struct cn_structure *structure,
                                               uint32_t place);
 
-/* Compute all items that are missing. */
+/* Compute all items that are missing, except languages, which few people ask for. */
 CN_CHECK bool cn_structure_finish(struct cn_structure *structure, struct cn_error *err);
 
 #endif

@@ -39,7 +39,7 @@ struct tracks_reader {
 
 static void add_change(struct tracks_reader *reader, enum cn_task_state state)
 {
-    cn_thread_states_add(&reader->tracks.states, reader->clock.now_ns, state);
+    cn_thread_states_add(&reader->tracks.states, reader->clock.now_ns, state, 0);
 }
 
 /* What follows the limit is unknown. */
@@ -305,13 +305,19 @@ static void add_states(const struct cn_thread_states *states, size_t *at,
     }
 }
 
-struct cn_task_tracks cn_task_tracks_of_states(const struct cn_thread_states *states)
+struct cn_task_tracks cn_task_tracks_of_profile(const struct cn_database *db,
+                                                uint32_t profile)
 {
-    struct cn_task_tracks tracks = {.states = *states, .has_states = states->count > 0};
+    struct cn_task_tracks tracks = {0};
+    const struct cn_thread_states *states = &tracks.states;
     size_t at = 0;
 
-    if (states->count == 0)
+    if (db->runs)
+        tracks.runs = db->runs[profile];
+    if (!db->states || db->states[profile].count == 0)
         return tracks;
+    tracks.states = db->states[profile];
+    tracks.has_states = true;
     tracks.first_ns = states->list[0].time_ns;
     tracks.last_ns = states->list[states->count - 1].time_ns;
     add_states(states, &at, tracks.first_ns, tracks.last_ns, tracks.whole.ns);
@@ -329,7 +335,7 @@ void cn_task_states_of_database(struct cn_task_states *out, const struct cn_data
     out->count = db->profile_count;
     out->list = cn_alloc(out->count, sizeof(*out->list));
     for (size_t i = 0; i < out->count; i++) {
-        struct cn_task_tracks tracks = cn_task_tracks_of_states(&db->states[i]);
+        struct cn_task_tracks tracks = cn_task_tracks_of_profile(db, (uint32_t)i);
 
         out->list[i] = tracks.whole;
         cn_wall_time_add(&wall, tracks.first_ns, tracks.last_ns);

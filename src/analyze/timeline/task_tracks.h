@@ -53,9 +53,10 @@ CN_CHECK bool cn_task_tracks_read(struct cn_task_tracks *out,
                                   struct cn_error *err);
 void cn_task_tracks_done(struct cn_task_tracks *tracks); /* a zeroed one is fine */
 
-/* Those of a thread whose states are known, without counters and calls. They borrow the states, and
+/* Those of a thread of a database, without counters and calls. They borrow its states and runs, and
  * nothing is to be released. */
-struct cn_task_tracks cn_task_tracks_of_states(const struct cn_thread_states *states);
+struct cn_task_tracks cn_task_tracks_of_profile(const struct cn_database *db,
+                                                uint32_t profile);
 
 /* Time of each state of the threads of a database, by profile; not known without states over
  * time. */

@@ -21,7 +21,7 @@ static bool map_context(void *arg, struct cn_cost_tree *tree, struct cn_error *e
 bool cn_view_bottom_up_new(struct cn_view **out, struct cn_costs *costs, size_t depth_max,
                            const struct cn_progress *progress, struct cn_error *err)
 {
-    struct cn_cost_tree tree;
+    struct cn_cost_tree tree = {0};
     bool ok = cn_cost_tree_build(&tree, costs->db, NULL, map_context, &depth_max,
                                  progress, err);
 

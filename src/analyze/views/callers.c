@@ -411,95 +411,131 @@ void cn_view_callees(struct cn_view *callers, const struct cn_row *function,
     cn_cost_rows_done(&callees.costs);
 }
 
-/* The rows of a tree of callees while it is built. */
-struct callee_builder {
+/* The rows of a tree of callees or callers while it is built. */
+struct path_tree_builder {
     struct callers_view *view;
-    uint32_t *row_of;     /* by node, of the calls of the tree */
-    struct cn_map row_at; /* by caller and function */
-    uint32_t *callers;    /* by row */
+    uint32_t *row_of;     /* by node, of the calls of a tree of callees */
+    struct cn_map row_at; /* by the nearer row and function */
+    uint32_t *nearer;     /* by row */
     uint32_t *functions;  /* top rows */
-    uint32_t *hottest;    /* contexts */
+    struct hottest_call {
+        uint32_t node, leaf; /* the context of the row, and the one that costs */
+    } * hottest;
     double *inputs;
     size_t count, capacity;
 };
 
-static void grow_callees(struct callee_builder *b)
+static void grow_path_tree(struct path_tree_builder *b)
 {
     size_t width = b->view->view.costs->input_count;
 
     if (b->count < b->capacity)
         return;
     b->capacity = b->capacity > 0 ? 2 * b->capacity : 64;
-    b->callers = cn_realloc(b->callers, b->capacity, sizeof(*b->callers));
+    b->nearer = cn_realloc(b->nearer, b->capacity, sizeof(*b->nearer));
     b->functions = cn_realloc(b->functions, b->capacity, sizeof(*b->functions));
     b->hottest = cn_realloc(b->hottest, b->capacity, sizeof(*b->hottest));
     b->inputs = cn_realloc(b->inputs, b->capacity, width * sizeof(*b->inputs));
 }
 
-/* Count a context for the row of its function below `caller`. */
-static void add_call(struct callee_builder *b, uint32_t caller, uint32_t node)
+/* Count what `leaf` costs for the row of a node's function that follows `nearer`. Returns the row. */
+static uint32_t add_call(struct path_tree_builder *b, uint32_t nearer, uint32_t node,
+                         uint32_t leaf, bool is_outermost)
 {
     size_t width = b->view->view.costs->input_count;
     uint32_t function = b->view->shape->top_of[node];
-    uint64_t key = (uint64_t)(caller + 1) << 32 | function; /* CN_NONE + 1 is 0 */
+    uint64_t key = (uint64_t)(nearer + 1) << 32 | function; /* CN_NONE + 1 is 0 */
     uint32_t *row = cn_map_at(&b->row_at, key, CN_NONE);
 
     if (*row == CN_NONE) {
-        grow_callees(b);
+        grow_path_tree(b);
         *row = (uint32_t)b->count++;
-        b->callers[*row] = caller;
+        b->nearer[*row] = nearer;
         b->functions[*row] = function;
-        b->hottest[*row] = node;
+        b->hottest[*row] = (struct hottest_call){node, leaf};
         for (size_t i = 0; i < width; i++)
             b->inputs[*row * width + i] = NAN;
     }
-    b->row_of[node] = *row;
-    if (is_hotter(b->view, node, b->hottest[*row]))
-        b->hottest[*row] = node;
-    add_leaf(b->view, node, true, b->inputs + *row * width);
+    if (is_outermost && is_hotter(b->view, leaf, b->hottest[*row].leaf))
+        b->hottest[*row] = (struct hottest_call){node, leaf};
+    add_leaf(b->view, leaf, is_outermost, b->inputs + *row * width);
+    return *row;
 }
 
+static void take_path_tree(struct path_tree_builder *b, struct cn_path_tree *out)
+{
+    struct callers_view *self = b->view;
+    struct cn_costs *columns = self->view.costs;
+    struct cn_cost_rows costs = {.inputs = b->inputs, .row_count = b->count};
+
+    cn_row_list_begin(&out->rows, columns->column_count);
+    for (size_t i = 0; i < b->count; i++) {
+        struct cn_row row = cn_cost_tree_view_row(self->tops, b->functions[i], NULL);
+
+        row.example = self->index->nodes[b->hottest[i].node].at;
+        cn_cost_rows_values(columns, &costs, i, cn_row_list_add(&out->rows, row));
+    }
+    out->nearer = b->nearer;
+    free(b->row_of);
+    free(b->functions);
+    free(b->hottest);
+    cn_map_done(&b->row_at);
+    cn_cost_rows_done(&costs);
+}
+
+/* Nodes are numbered depth first, callers before what they call. */
 void cn_view_callee_tree(struct cn_view *callers, const struct cn_row *function,
-                         struct cn_callee_tree *out)
+                         struct cn_path_tree *out)
 {
     struct callers_view *self = (struct callers_view *)callers;
     const struct callers_shape *shape = self->shape;
-    struct callee_builder b = {
+    struct path_tree_builder b = {
         .view = self,
         .row_of = cn_alloc(self->index->count, sizeof(*b.row_of)),
     };
 
-    /* Nodes are numbered depth first, callers before what they call. */
     for (uint32_t top = 0; top < self->index->count; top++) {
         if (shape->top_of[top] != function->id)
             continue;
-        add_call(&b, CN_NONE, top);
+        b.row_of[top] = add_call(&b, CN_NONE, top, top, true);
         for (uint32_t node = top + 1; node < shape->tree_end[top]; node++)
             if (shape->top_of[node] != CN_NONE && shape->caller[node] != CN_NONE)
-                add_call(&b, b.row_of[shape->caller[node]], node);
+                b.row_of[node] =
+                    add_call(&b, b.row_of[shape->caller[node]], node, node, true);
         top = shape->tree_end[top] - 1;
     }
-    struct cn_cost_rows costs = {.inputs = b.inputs, .row_count = b.count};
-    cn_row_list_begin(&out->rows, callers->costs->column_count);
-    for (size_t i = 0; i < b.count; i++) {
-        struct cn_row row = cn_cost_tree_view_row(self->tops, b.functions[i], NULL);
-
-        row.example = self->index->nodes[b.hottest[i]].at;
-        cn_cost_rows_values(callers->costs, &costs, i, cn_row_list_add(&out->rows, row));
-    }
-    out->callers = b.callers;
-    free(b.row_of);
-    free(b.functions);
-    free(b.hottest);
-    cn_map_done(&b.row_at);
-    cn_cost_rows_done(&costs);
+    take_path_tree(&b, out);
 }
 
-void cn_callee_tree_done(struct cn_callee_tree *tree)
+void cn_view_caller_tree(struct cn_view *callers, const struct cn_row *function,
+                         struct cn_path_tree *out)
+{
+    struct callers_view *self = (struct callers_view *)callers;
+    const struct callers_shape *shape = self->shape;
+    struct path_tree_builder b = {.view = self};
+    uint64_t wanted = self->rows[function->id].function; /* of a top row, itself */
+    uint32_t top = 0, end = 0; /* the outermost call, and one past what is inside of it */
+
+    for (uint32_t leaf = 0; leaf < self->index->count; leaf++) {
+        if (shape->top_of[leaf] != wanted)
+            continue;
+        if (leaf >= end) {
+            top = leaf;
+            end = shape->tree_end[leaf];
+        }
+        uint32_t row = add_call(&b, CN_NONE, top, leaf, leaf == top);
+        for (uint32_t node = shape->caller[top]; node != CN_NONE;
+             node = shape->caller[node])
+            row = add_call(&b, row, node, leaf, leaf == top);
+    }
+    take_path_tree(&b, out);
+}
+
+void cn_path_tree_done(struct cn_path_tree *tree)
 {
     cn_row_list_done(&tree->rows);
-    free(tree->callers);
-    tree->callers = NULL;
+    free(tree->nearer);
+    tree->nearer = NULL;
 }
 
 static void free_shape(struct cn_view_shape *shape)

@@ -43,5 +43,5 @@ bool cn_view_shape_collapsed_new(struct cn_view_shape **out, struct cn_database 
                                  const struct cn_context_index *index,
                                  const struct cn_progress *progress, struct cn_error *err)
 {
-    return cn_cost_tree_shape_new(out, db, index, map_context, progress, err);
+    return cn_cost_tree_shape_new(out, db, NULL, index, map_context, progress, err);
 }

@@ -18,7 +18,8 @@ struct cn_row_subject cn_row_subject_of_kind(enum cn_row_kind kind)
 static bool same_subject(const struct cn_row_subject *a, const struct cn_row_subject *b)
 {
     return a->kind == b->kind && a->function == b->function && a->file == b->file &&
-           a->line == b->line && a->module == b->module && a->offset == b->offset;
+           a->line == b->line && a->module == b->module && a->offset == b->offset &&
+           a->language == b->language;
 }
 
 static uint64_t mix(uint64_t hash, uint64_t value)
@@ -33,7 +34,8 @@ static uint64_t hash_of(uint32_t parent, const struct cn_row_subject *subject)
         mix((uint64_t)subject->kind, (uint64_t)parent << 32 | subject->function);
 
     hash = mix(hash, (uint64_t)subject->file << 32 | subject->line);
-    return mix(mix(hash, subject->module), subject->offset);
+    hash = mix(hash, (uint64_t)subject->language << 32 | subject->module);
+    return mix(hash, subject->offset);
 }
 
 /* The row of a subject under a parent: CN_NONE if it is new. Rows with the same hash follow it. */
@@ -184,6 +186,14 @@ bool cn_row_subject_locate(struct cn_database *db, const struct cn_row_subject *
     return true;
 }
 
+uint32_t cn_cost_tree_language(const struct cn_cost_tree *tree,
+                               const struct cn_row_subject *subject)
+{
+    return tree->codes
+               ? cn_codes_find(tree->codes, subject->function, subject->module)->language
+               : CN_CODE_UNKNOWN;
+}
+
 bool cn_cost_tree_subject(const struct cn_cost_tree *tree, uint64_t row,
                           struct cn_row_subject *out, struct cn_error *err)
 {
@@ -200,6 +210,13 @@ bool cn_cost_tree_subject(const struct cn_cost_tree *tree, uint64_t row,
     *out = subject_of(&context);
     if (context.has_function)
         out->function = tree->same_function[context.function];
+    if (group->kind == CN_ROW_LANGUAGE) {
+        uint32_t language = cn_cost_tree_language(tree, out);
+
+        *out = cn_row_subject_of_kind(CN_ROW_LANGUAGE);
+        out->language = language;
+        return true;
+    }
     if (group->kind != CN_ROW_MODULE && group->kind != CN_ROW_FILE)
         return true;
     if (!cn_row_subject_locate(tree->db, out, &module, &file, err))
@@ -308,7 +325,8 @@ bool cn_cost_tree_build(struct cn_cost_tree *tree, struct cn_database *db,
     struct cn_error later;
     bool ok = true;
 
-    *tree = (struct cn_cost_tree){.db = db, .index = index, .first_top = CN_NONE};
+    *tree = (struct cn_cost_tree){
+        .db = db, .codes = tree->codes, .index = index, .first_top = CN_NONE};
     if (!index) {
         tree->index = tree->own_index = cn_alloc(1, sizeof(*tree->own_index));
         ok = cn_context_index_build(tree->own_index, db, err);

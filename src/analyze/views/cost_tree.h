@@ -22,6 +22,7 @@ struct cn_row_subject {
     uint32_t file, line;
     uint32_t module;
     uint64_t offset;
+    uint32_t language; /* enum cn_code_language */
 };
 
 struct cn_cost_group {
@@ -50,6 +51,7 @@ struct cn_cost_frame {
 
 struct cn_cost_tree {
     struct cn_database *db;
+    const struct cn_codes *codes;         /* for `map` to use, and of rows of languages */
     const struct cn_context_index *index; /* its own, or one that outlives the tree */
     struct cn_context_index *own_index;
     uint32_t *row_of_function; /* for `map` to use: CN_NONE until it sets it */
@@ -82,12 +84,16 @@ struct cn_cost_tree {
  * rows with cn_cost_tree_row() and counts the context for them with cn_cost_tree_count(). */
 typedef bool (*cn_cost_map)(void *arg, struct cn_cost_tree *tree, struct cn_error *err);
 
-/* Build the tree; `index` is NULL or one of the same database, which spares making one. After
+/* Build the tree, which is zeroed but for its codes; `index` is NULL or one of the same database, which spares making one. After
  * a failure the tree has what could be read; release it in any case. */
 CN_CHECK bool cn_cost_tree_build(struct cn_cost_tree *tree, struct cn_database *db,
                                  const struct cn_context_index *index, cn_cost_map map,
                                  void *arg, const struct cn_progress *progress,
                                  struct cn_error *err);
+
+/* The language of a subject that is code, by the codes of the tree. */
+uint32_t cn_cost_tree_language(const struct cn_cost_tree *tree,
+                               const struct cn_row_subject *subject);
 void cn_cost_tree_done(struct cn_cost_tree *tree);
 
 /* Memory in bytes. */
@@ -138,9 +144,10 @@ CN_CHECK bool cn_cost_tree_view_take(struct cn_view **out, struct cn_cost_tree *
                                      struct cn_error *err);
 
 /* A shape of such a tree, whose views are filled in one pass; see view.h. The subject
- * of each row that `map` makes is that of the context at the end of the path, or the module or
- * file of that context: it is not stored. */
+ * of each row that `map` makes is that of the context at the end of the path, or the module, file or
+ * language of that context: it is not stored. `codes` may be NULL, and outlive the shape. */
 CN_CHECK bool cn_cost_tree_shape_new(struct cn_view_shape **out, struct cn_database *db,
+                                     const struct cn_codes *codes,
                                      const struct cn_context_index *index,
                                      cn_cost_map map, const struct cn_progress *progress,
                                      struct cn_error *err);

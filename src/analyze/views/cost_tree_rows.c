@@ -98,6 +98,9 @@ static bool label_row(struct cn_view *view, const struct cn_row *row,
         .offset = subject.offset,
     };
     switch (subject.kind) {
+    case CN_ROW_LANGUAGE:
+        cn_text_str_add(text, cn_code_language_name(subject.language));
+        return true;
     case CN_ROW_MODULE:
         return cn_label_module(db, subject.module, text, err);
     case CN_ROW_FILE:
@@ -252,12 +255,14 @@ static void free_shape(struct cn_view_shape *shape)
 }
 
 bool cn_cost_tree_shape_new(struct cn_view_shape **out, struct cn_database *db,
+                            const struct cn_codes *codes,
                             const struct cn_context_index *index, cn_cost_map map,
                             const struct cn_progress *progress, struct cn_error *err)
 {
     struct tree_shape *self = cn_alloc(1, sizeof(*self));
 
     self->shape = (struct cn_view_shape){make_view, free_shape};
+    self->tree.codes = codes;
     if (!cn_cost_tree_build(&self->tree, db, index, map, NULL, progress, err)) {
         free_shape(&self->shape);
         return false;

@@ -128,12 +128,12 @@ static bool fail_metric(const struct cn_database *db, const char *what, const ch
     return false;
 }
 
-/* An exact match, or the only metric that begins with `name`. */
+/* An exact match, or the only metric that has this name before its unit, or that begins with it. */
 static bool find_metric(const struct cn_database *db, const char *name,
                         const struct cn_presented_metric **out, struct cn_error *err)
 {
-    const struct cn_presented_metric *metric, *prefixed = NULL;
-    unsigned prefixed_count = 0;
+    const struct cn_presented_metric *metric, *prefixed = NULL, *without_unit = NULL;
+    unsigned prefixed_count = 0, without_unit_count = 0;
 
     for (size_t i = 0; (metric = cn_costs_metric_at(db, i)) != NULL; i++) {
         if (strcmp(metric->name, name) == 0) {
@@ -143,9 +143,15 @@ static bool find_metric(const struct cn_database *db, const char *name,
         if (strncasecmp(metric->name, name, strlen(name)) == 0) {
             prefixed = metric;
             prefixed_count++;
+            if (strncmp(metric->name + strlen(name), " (", 2) == 0) {
+                without_unit = metric;
+                without_unit_count++;
+            }
         }
     }
-    if (prefixed_count != 1)
+    if (without_unit_count == 1)
+        prefixed = without_unit;
+    else if (prefixed_count != 1)
         return fail_metric(db, prefixed ? "more than one" : "no", name, err);
     *out = prefixed;
     return true;
@@ -243,6 +249,25 @@ size_t cn_costs_default_metrics(const struct cn_costs *costs,
                 names[count++] = cn_wait_names[i];
     names[count] = gpu_metric(costs, metric);
     return count + (names[count] != NULL);
+}
+
+bool cn_costs_total(const struct cn_costs *costs, const char *metric, double *out,
+                    struct cn_error *err)
+{
+    struct cn_cost_request request = {.metric = metric, .profile = CN_NONE};
+    struct cn_costs *probe;
+    double value;
+
+    *out = 0;
+    if (cn_metrics_find(&costs->db->metrics, metric) == CN_NO_ID)
+        return true;
+    probe = probe_new(costs);
+    bool ok = cn_costs_add(probe, &request, err) && cn_costs_ready(probe, err) &&
+              cn_costs_of_context(probe, 0, &value, err);
+    probe_free(probe);
+    if (ok && !isnan(value))
+        *out = value;
+    return ok;
 }
 
 bool cn_costs_states(const struct cn_costs *costs, struct cn_cost_states *out,

@@ -123,6 +123,10 @@ enum { CN_COST_DEFAULT_MAX = 2 + CN_WAIT_KINDS };
 size_t cn_costs_default_metrics(const struct cn_costs *costs,
                                 const char *names[CN_COST_DEFAULT_MAX]);
 
+/* The total of a metric over the selected threads; 0 if there is none. */
+CN_CHECK bool cn_costs_total(const struct cn_costs *costs, const char *metric,
+                             double *out, struct cn_error *err);
+
 /* The time of the selected threads by state, in seconds: time_s is the sum of the others. */
 struct cn_cost_states {
     double time_s, cpu_s, wait_s[CN_WAIT_KINDS];

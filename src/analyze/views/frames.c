@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "model/labels/context.h"
@@ -147,13 +148,29 @@ bool cn_frames_build(struct cn_frames *out, struct cn_database *db,
     return true;
 }
 
+static bool is_gpu_place(const struct cn_frames *frames, uint32_t frame)
+{
+    static const char gpu[] = "<gpu ";
+
+    return strncmp(frames->names.list[frames->list[frame].place], gpu, strlen(gpu)) == 0;
+}
+
+bool cn_frames_is_gpu(const struct cn_frames *frames, uint32_t frame)
+{
+    uint32_t parent = frames->list[frame].parent;
+
+    return is_gpu_place(frames, frame) ||
+           (parent != CN_NONE && is_gpu_place(frames, parent));
+}
+
 void cn_frames_cut(const struct cn_frames *frames, uint32_t depth, uint32_t *out)
 {
-    for (size_t i = 0; i < frames->count; i++) {
+    for (uint32_t i = 0; i < frames->count; i++) {
         const struct cn_frame *frame = &frames->list[i];
+        bool is_shown = frame->depth <= depth || frame->parent == CN_NONE ||
+                        cn_frames_is_gpu(frames, i);
 
-        out[i] = frame->depth <= depth || frame->parent == CN_NONE ? frame->place
-                                                                   : out[frame->parent];
+        out[i] = is_shown ? frame->place : out[frame->parent];
     }
 }
 

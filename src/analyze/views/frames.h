@@ -8,6 +8,7 @@
 #ifndef CN_ANALYZE_VIEWS_FRAMES_H
 #define CN_ANALYZE_VIEWS_FRAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -45,8 +46,11 @@ static inline uint32_t cn_frames_find(const struct cn_frames *frames, uint32_t c
     return node == CN_NONE ? 0 : frames->of_node[node];
 }
 
+/* True for an operation of a GPU: "<gpu copyin>", and kernels below "<gpu kernel>". */
+bool cn_frames_is_gpu(const struct cn_frames *frames, uint32_t frame);
+
 /* For each frame, the place that shows when stacks are cut at `depth`; `out` has room for
- * every frame. */
+ * every frame. Operations of GPUs show themselves: what launched them is of another thread. */
 void cn_frames_cut(const struct cn_frames *frames, uint32_t depth, uint32_t *out);
 
 /* The depth of stacks that are not cut. */

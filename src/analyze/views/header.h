@@ -10,11 +10,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyze/time_base.h"
 #include "base/error.h"
 #include "model/origin.h"
 
+struct cn_arena;
 struct cn_database;
 struct cn_lens;
+struct cn_recording;
 
 struct cn_header {
     struct cn_origin origin;
@@ -31,14 +34,28 @@ struct cn_header {
 
     uint64_t lost_count; /* records */
     bool is_damaged;     /* part of the data could not be read */
+    bool is_unread;      /* how complete it is, is not known */
 
-    const struct cn_lens *lens; /* the filters; NULL: none */
+    const struct cn_lens *lens; /* the filters; NULL: none, or they were closed */
+    const char *filters;        /* "focus parse, hide kernel"; NULL: none */
 };
 
 /* `db` is what views show: with a lens, the database of it. `lost_count` is what the analysis found,
- * or 0. */
+ * or 0. The second one reads no values: `whole` and `shown` are unknown. */
 CN_CHECK bool cn_header_build(struct cn_header *out, struct cn_database *db,
                               const struct cn_lens *lens, uint64_t lost_count,
                               struct cn_error *err);
+CN_CHECK bool cn_header_describe(struct cn_header *out, struct cn_database *db,
+                                 uint64_t lost_count, struct cn_error *err);
+
+/* The header of what is shown of a recording, of which nothing is read. Texts are in `arena`, or borrowed
+ * from the recording. */
+void cn_header_of_recording(struct cn_header *out, const struct cn_recording *rec,
+                            struct cn_time_base base, struct cn_arena *arena);
+
+/* See each line that is known, as a name and a text for people, in the order in which they are
+ * listed. The last one, "data", says how complete it is. */
+typedef void (*cn_header_visit)(void *arg, const char *name, const char *text);
+void cn_header_each(const struct cn_header *header, cn_header_visit visit, void *arg);
 
 #endif

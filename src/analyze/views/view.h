@@ -18,6 +18,7 @@
 /* What a row stands for. */
 enum cn_row_kind {
     CN_ROW_ENTRY,
+    CN_ROW_LANGUAGE,
     CN_ROW_MODULE,
     CN_ROW_FILE,
     CN_ROW_FUNCTION,
@@ -132,21 +133,38 @@ size_t cn_view_function_latencies(const struct cn_view *callers,
 void cn_view_callees(struct cn_view *callers, const struct cn_row *function,
                      struct cn_row_list *out);
 
-/* What a function calls, what that calls and so on, wherever the function is called itself, in such
- * a view: calls along the same path are one row. A row counts each moment once. */
-struct cn_callee_tree {
+/* Call paths from a function, wherever it is called, in such a view: calls along the same path are
+ * one row. A row counts each moment once, and at least what the rows next to it on longer paths
+ * count together. */
+struct cn_path_tree {
     struct cn_row_list rows; /* the first is the function; ids are those of top rows */
-    uint32_t *callers;       /* by row: a smaller number; CN_NONE for the first */
+    uint32_t
+        *nearer; /* by row: the next one on the path to the function, a smaller number;
+                       * CN_NONE for the first */
 };
 
+/* What the function calls, what that calls and so on. */
+
 void cn_view_callee_tree(struct cn_view *callers, const struct cn_row *function,
-                         struct cn_callee_tree *out);
-void cn_callee_tree_done(struct cn_callee_tree *tree); /* a zeroed one is fine */
+                         struct cn_path_tree *out);
+
+/* What calls the function, what calls that and so on, with the cost of the function. Of recursive
+ * calls, the outermost one has the callers: what the others are called by is below it. */
+void cn_view_caller_tree(struct cn_view *callers, const struct cn_row *function,
+                         struct cn_path_tree *out);
+void cn_path_tree_done(struct cn_path_tree *tree); /* a zeroed one is fine */
 
 /* Module > file > function > loop > line, whatever the calling context. Counts recursion
  * once, as above. */
 CN_CHECK bool cn_view_flat_new(struct cn_view **out, struct cn_costs *costs,
                                const struct cn_progress *progress, struct cn_error *err);
+
+/* The same with functions by their language: language > function > loop > line. `codes` outlive the
+ * view; NULL: no language is known. */
+CN_CHECK bool cn_view_languages_new(struct cn_view **out, struct cn_costs *costs,
+                                    const struct cn_codes *codes,
+                                    const struct cn_progress *progress,
+                                    struct cn_error *err);
 
 /* The rows of a view without numbers: which there are, and what counts for each. Costs a pass over all contexts once, for any number of views with other columns.
  * Immutable after it was made; outlives its views. */
@@ -174,6 +192,13 @@ CN_CHECK bool cn_view_shape_flat_new(struct cn_view_shape **out, struct cn_datab
                                      const struct cn_context_index *index,
                                      const struct cn_progress *progress,
                                      struct cn_error *err);
+
+CN_CHECK bool cn_view_shape_languages_new(struct cn_view_shape **out,
+                                          struct cn_database *db,
+                                          const struct cn_codes *codes,
+                                          const struct cn_context_index *index,
+                                          const struct cn_progress *progress,
+                                          struct cn_error *err);
 
 /* The calling contexts, top-down, without recursion: a call of a function that is above it
  * in the tree counts for that row, and what it calls in turn goes below that. Every row

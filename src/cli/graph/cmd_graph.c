@@ -43,6 +43,7 @@ static bool graph_tasks(struct cn_recording_setup *setup,
 
     cn_call_tasks_build(&tasks, &setup->query, setup->workers);
     cn_graph_print_tasks(printer, setup->rec, &tasks);
+    cn_recording_tell_base(setup, "cairn tree");
     cn_cli_print(setup->args, &printer->out);
     bool ok = cn_recording_setup_result(setup, &tasks.damages, err);
     cn_call_tasks_done(&tasks);
@@ -69,6 +70,8 @@ static bool show(struct cn_recording_setup *setup, void *arg, struct cn_error *e
                      .with_extremes = cn_graph_fields_need_extremes(&printer)},
                  err) &&
              print_graph(&printer, &graph.tree, function, err);
+        if (ok)
+            cn_recording_tell_base(setup, "cairn tree");
         cn_cli_print(setup->args, &printer.out);
         ok = ok && cn_recording_setup_result(setup, &graph.damages, err);
         cn_call_graph_done(&graph);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/views/header.h"
 #include "analyze/views/overview.h"
 #include "base/alloc.h"
 #include "base/date.h"
@@ -30,6 +31,7 @@ struct database_info {
     struct cn_database *db; /* of `opened` */
     const char *path;       /* its folder, or what was analysed */
     struct cn_overview overview;
+    struct cn_header header;
     struct database_file *files;
     size_t file_count;
     struct cn_disk_usage usage;
@@ -136,59 +138,15 @@ static void add_count(struct cn_sheet *sheet, const char *key, uint64_t count)
     cn_text_done(&text);
 }
 
-static void add_known(struct cn_sheet *sheet, const char *key, const char *value)
+static void add_header_line(void *arg, const char *name, const char *text)
 {
-    if (value && *value)
-        cn_sheet_add(sheet, key, "%s", value);
+    cn_sheet_add(arg, name, "%s", text);
 }
 
-static double percent_of(uint64_t count, uint64_t all)
+static void show_header(const struct database_info *info, struct cn_sheet *sheet)
 {
-    return 100 * (double)count / (double)all;
-}
-
-static void show_origin(const struct database_info *info, struct cn_sheet *sheet)
-{
-    const struct cn_origin *origin = &info->db->origin;
-    struct cn_text text = {0};
-
-    if (!cn_origin_is_known(origin))
-        return;
     cn_sheet_group(sheet, "Run");
-    add_known(sheet, "program", origin->program);
-    add_known(sheet, "command", origin->command);
-    if (origin->start_ns > 0) {
-        cn_date_print(&text, origin->start_ns, 3);
-        cn_text_str_add(&text, " UTC");
-        add_text(sheet, "start", &text);
-    }
-    add_known(sheet, "host", origin->host);
-    add_known(sheet, "kernel", origin->kernel);
-    if (origin->processor_count > 0 || origin->processor) {
-        cn_text_printf(&text, "%" PRIu64 " x %s%s%s", origin->processor_count,
-                       origin->processor ? origin->processor : "unknown",
-                       origin->machine ? ", " : "",
-                       origin->machine ? origin->machine : "");
-        add_text(sheet, "processors", &text);
-    }
-    if (origin->memory_bytes > 0) {
-        cn_size_print(&text, origin->memory_bytes);
-        add_text(sheet, "memory", &text);
-    }
-    if (origin->stacks && origin->stack_count > 0) {
-        cn_text_str_add(&text, origin->stacks);
-        if (origin->kernel_count > 0 && origin->kernel_count < origin->stack_count)
-            cn_text_printf(&text, " (%.1f %%; the others were copied)",
-                           percent_of(origin->kernel_count, origin->stack_count));
-        cn_text_printf(&text, ", %.1f %% whole",
-                       percent_of(origin->whole_count, origin->stack_count));
-        add_text(sheet, "stacks", &text);
-    }
-    add_known(sheet, "not in the kernel", origin->refusal);
-    if (origin->lost_count > 0)
-        add_count(sheet, "lost records", origin->lost_count);
-    add_known(sheet, "written by", origin->writer);
-    cn_text_done(&text);
+    cn_header_each(&info->header, add_header_line, sheet);
 }
 
 static void show_files(const struct database_info *info, struct cn_sheet *sheet)
@@ -405,7 +363,7 @@ static void add_sheet(struct cn_text *text, const struct database_info *info,
                  db->title);
     cn_sheet_add(&sheet, "format", "%s", info->opened->format->name);
     cn_sheet_add(&sheet, "path", "%s", info->path);
-    show_origin(info, &sheet);
+    show_header(info, &sheet);
     show_files(info, &sheet);
     show_threads(info, &sheet);
     show_modules(info, &sheet);
@@ -472,6 +430,19 @@ static void list_origin(const struct database_info *info, struct cn_facts *facts
         return;
     cn_facts_object(facts, "origin");
     cn_origin_each(&info->db->origin, list_fact, facts);
+    cn_facts_end(facts);
+}
+
+static void list_header_line(void *arg, const char *name, const char *text)
+{
+    cn_facts_str(arg, name, text);
+}
+
+/* The header as people read it, the same in all exports. */
+static void list_header(const struct database_info *info, struct cn_facts *facts)
+{
+    cn_facts_object(facts, "header");
+    cn_header_each(&info->header, list_header_line, facts);
     cn_facts_end(facts);
 }
 
@@ -601,6 +572,7 @@ static void list_facts(const struct cn_args *args, const struct database_info *i
     cn_facts_str(&facts, "format", info->opened->format->name);
     cn_facts_str(&facts, "path", info->path);
     list_origin(info, &facts);
+    list_header(info, &facts);
     list_files(info, &facts);
     list_measured(info, &facts);
     list_threads(info, &facts);
@@ -615,7 +587,9 @@ static bool build(struct database_info *info, struct cn_error *err)
     info->db = info->opened->db;
     info->path = info->opened->folder.path || info->opened->spool ? info->opened->path
                                                                   : info->db->path;
-    if (!cn_overview_build(&info->overview, info->db, err))
+    if (!cn_overview_build(&info->overview, info->db, err) ||
+        !cn_header_describe(&info->header, info->db,
+                            info->opened->about.analysis.lost_count, err))
         return cn_fail_in(err, "%s", info->path);
     find_files(info);
     return true;

@@ -7,6 +7,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "analyze/time_base.h"
+#include "analyze/views/header.h"
+#include "base/arena.h"
 #include "base/bytes/utf8.h"
 #include "base/text.h"
 #include "cli/print/facts.h"
@@ -120,6 +123,7 @@ static void add_system(struct cn_text *text, const struct cn_recording *rec)
     /* Not subtracted: the number of such calls is unknown. */
     if (rec->left_out_ps > 0)
         add_line(text, "a filtered call", "%.1f ns", (double)rec->left_out_ps / 1000);
+    add_line(text, "times", "%s", cn_time_base_name(cn_time_base_of_costs(rec, false)));
 }
 
 static void add_task_list(struct cn_text *text, const struct cn_recording *rec)
@@ -275,6 +279,23 @@ static void list_tasks(struct cn_facts *facts, const struct cn_recording *rec)
     cn_facts_end(facts);
 }
 
+static void list_header_line(void *arg, const char *name, const char *text)
+{
+    cn_facts_str(arg, name, text);
+}
+
+static void list_header(struct cn_facts *facts, const struct cn_recording *rec)
+{
+    struct cn_arena arena = {0};
+    struct cn_header header;
+
+    cn_header_of_recording(&header, rec, cn_time_base_of_costs(rec, false), &arena);
+    cn_facts_object(facts, "header");
+    cn_header_each(&header, list_header_line, facts);
+    cn_facts_end(facts);
+    cn_arena_done(&arena);
+}
+
 static void list_facts(const struct cn_args *args, const struct cn_recording *rec)
 {
     struct cn_facts facts;
@@ -299,6 +320,7 @@ static void list_facts(const struct cn_args *args, const struct cn_recording *re
     for (uint32_t i = 0; i < rec->fact_count; i++)
         cn_facts_str(&facts, rec->facts[i].key, rec->facts[i].value);
     cn_facts_end(&facts);
+    list_header(&facts, rec);
     cn_cli_print_facts(args, &facts);
 }
 

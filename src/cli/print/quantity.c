@@ -1,9 +1,11 @@
 #include "cli/print/quantity.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/duration.h"
 #include "base/text.h"
 
 void cn_count_print(struct cn_text *text, uint64_t count)
@@ -64,18 +66,14 @@ void cn_loss_print(struct cn_text *text, uint64_t count, const char *many)
     cn_text_printf(text, "%s%s", endings[i].one, word + len);
 }
 
-void cn_size_print(struct cn_text *text, uint64_t bytes)
+void cn_cost_print(struct cn_text *text, const char *metric, double value)
 {
-    static const char *const names[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    double amount = (double)bytes / 1024;
-    size_t i = 0;
+    const double max = 1e18; /* of files that others wrote */
 
-    if (bytes < 1024) {
-        cn_text_printf(text, "%" PRIu64 " B", bytes);
+    if (cn_ends_with(metric, "(sec)")) {
+        cn_duration_print(text, (uint64_t)llround(fmin(fmax(value * 1e9, 0), max)));
         return;
     }
-    /* 1023.97 would print as 1024.0. */
-    for (; amount >= 1023.95 && i + 1 < sizeof(names) / sizeof(names[0]); i++)
-        amount /= 1024;
-    cn_text_printf(text, "%.1f %s", amount, names[i]);
+    cn_count_print(text, (uint64_t)llround(fmin(fmax(value, 0), max)));
+    cn_text_printf(text, " %s", metric);
 }

@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include "base/size.h"
+
 struct cn_text;
 
 void cn_count_print(struct cn_text *text, uint64_t count); /* "1,234,567" */
@@ -16,6 +18,7 @@ void cn_count_print_of(struct cn_text *text, uint64_t count, const char *singula
 /* "not kept: 3 events of tasks", "not kept: 1 event of tasks"; `many` is the plural. */
 void cn_loss_print(struct cn_text *text, uint64_t count, const char *many);
 
-void cn_size_print(struct cn_text *text, uint64_t bytes); /* "812 B", "1.4 MiB" */
+/* The cost of a metric: "1.2 s", or "1,234 cycles". */
+void cn_cost_print(struct cn_text *text, const char *metric, double value);
 
 #endif

@@ -54,10 +54,11 @@ static void tell_stop(const struct cn_args *args, const struct cn_launch_result 
         cn_cli_warn(args, "context switches not recorded: more than 1,024 threads ran at "
                           "the same time");
     if (result->missed_count > 0)
-        cn_cli_warn(args,
-                    "%" PRIu64 " thread%s not recorded: no memory for their buffers; "
-                    "choose a smaller --buffer",
-                    result->missed_count, cn_plural(result->missed_count, "", "s"));
+        cn_cli_warn(
+            args, "%" PRIu64 " thread%s not recorded: no memory for their buffers%s",
+            result->missed_count, cn_plural(result->missed_count, "", "s"),
+            result->is_full ? "; choose a smaller --buffer"
+                            : " after 5 s: the machine was too busy to give them any");
 }
 
 /* Warn if processes restricted themselves, and were recorded only up to there. */
@@ -245,7 +246,13 @@ static void tell_result(const struct cn_args *args, const struct cn_launch_resul
     tell_bypassed(args, result);
     tell_patched(args, result);
     uint64_t unloaded = tell_unloaded(args, result);
+    if (launch->has_gpu)
+        cn_record_tell_gpu(args, result->gpu.is_used, result->gpu.notes.chars);
     cn_count_print_of(&text, result->call_count, "call");
+    if (result->gpu.op_count > 0) {
+        cn_text_str_add(&text, " and ");
+        cn_count_print_of(&text, result->gpu.op_count, "GPU operation");
+    }
     cn_text_str_add(&text, " in ");
     cn_size_print(&text, result->stored_len);
     cn_text_str_add(&text, ", ");
@@ -345,6 +352,7 @@ bool cn_record_run(const struct cn_args *args, struct cn_script *script, int *wa
         cn_record_print_time(start_ns);
     if (ok) {
         tell_result(args, &result, &options.launch);
+        cn_text_done(&result.gpu.notes);
         *wait_status = result.wait_status;
         if (script)
             ok = cn_script_show_recorded(args, options.launch.dir, script, err);

@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "cli/record/options.h"
 #include "cli/record/sample.h"
 #include "cli/recording/options.h"
 #include "cli/shell/command.h"
 
 enum { FREQUENCY_MAX = 100000, PIDS_MAX = 1024, LEVEL_MAX = 19 };
+#define INTERVAL_MAX (UINT64_C(1) << 40)
 
 /* "12,345" */
 static bool parse_pids(struct cn_values values, pid_t *out, size_t *count,
@@ -67,6 +69,28 @@ static bool choose_stacks(const char *value, struct cn_sample_options *options,
     return true;
 }
 
+/* Allocations are sampled by a library inside the program. */
+static bool choose_memory(const struct cn_args *args, struct cn_sample_options *options,
+                          struct cn_error *err)
+{
+    const char *interval = cn_args_value(args, "memory-interval");
+
+    if (!interval && !cn_args_has(args, "memory"))
+        return true;
+    options->memory_interval = CN_SAMPLE_MEMORY;
+    if (interval && !cn_record_size_parse("memory-interval", interval,
+                                          &options->memory_interval, err))
+        return false;
+    if (options->memory_interval == 0 || options->memory_interval > INTERVAL_MAX)
+        return cn_fail(err, CN_ERR_USAGE, "--memory-interval: %s is not from 1 to 1T",
+                       interval);
+    if (cn_args_count(args) == 0)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "--memory: only a program that is started; its allocations are "
+                       "sampled from inside");
+    return true;
+}
+
 static bool choose(const struct cn_args *args, struct cn_sample_options *options,
                    pid_t *pids, struct cn_error *err)
 {
@@ -88,6 +112,10 @@ static bool choose(const struct cn_args *args, struct cn_sample_options *options
     options->has_symbols = !cn_args_has(args, "no-symbols");
     options->has_switches = cn_args_has(args, "off-cpu");
     options->has_goroutines = cn_args_has(args, "goroutines");
+    options->has_gpu = cn_record_has_gpu(args);
+    options->has_ranges = cn_args_has(args, "nvtx");
+    if (!choose_memory(args, options, err))
+        return false;
     options->events = events.list;
     options->event_count = events.count;
     options->path = cn_args_value(args, "output");
@@ -96,6 +124,14 @@ static bool choose(const struct cn_args *args, struct cn_sample_options *options
     if (cn_args_count(args) == 0 && options->pid_count == 0 && !options->has_machine)
         return cn_fail(err, CN_ERR_USAGE,
                        "no program given: cairn sample -- PROGRAM, -p PID or -a");
+    if (options->has_gpu && cn_args_count(args) == 0)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "--gpu: only a program that is started; running ones have "
+                       "initialised their GPUs");
+    if (options->has_ranges && cn_args_count(args) == 0)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "--nvtx: only a program that is started; running ones have "
+                       "initialised NVTX");
     if (options->pid_count > 0 && (options->has_machine || cn_args_count(args) > 0))
         return cn_fail(err, CN_ERR_USAGE, "-p: neither with a program nor with -a");
     return true;
@@ -133,8 +169,10 @@ static const struct cn_option options_table[] = {
               "FILE.old. Each process of mpirun or srun writes FILE/rank.N"),
     CN_OPTION("duration", 0, "TIME",
               "stop sampling after TIME: 10s, 1.5m; a program continues"),
-    CN_OPTION("off-cpu", 0, NULL,
-              "also sample where threads stop running, and when they continue"),
+    CN_OPTION(
+        "off-cpu", 0, NULL,
+        "also sample where threads stop running, when they continue and, as root, what "
+        "wakes them, for cairn waits"),
     CN_OPTION(
         "call-graph", 0, "WAY",
         "stacks: kernel (the default where BPF programs are allowed) unwinds them in "
@@ -145,6 +183,20 @@ static const struct cn_option options_table[] = {
     CN_OPTION("goroutines", 0, NULL,
               "show each goroutine of Go programs apart, by its number, below what "
               "created it"),
+    CN_OPTION("gpu", 0, NULL,
+              "also record kernels, copies and waits of NVIDIA GPUs, each below the call "
+              "path that launched it; needs libcupti.so of CUDA 11.8 or newer"),
+    CN_OPTION("gpu-auto", 0, NULL,
+              "the same, and say nothing if the program uses no GPU"),
+    CN_OPTION("nvtx", 0, NULL,
+              "begin call paths with the NVTX ranges that the thread is in; with --gpu "
+              "alone, ranges are in the timeline"),
+    CN_OPTION(
+        "memory", 0, NULL,
+        "also sample what the program allocates, each allocation below the call path "
+        "that asked for it, and what it frees"),
+    CN_OPTION("memory-interval", 0, "SIZE",
+              "the same, with one sample in SIZE bytes in the mean (default: 512K)"),
     CN_OPTION("compression-level", 'z', "N",
               "compress the file with level N of zstd (default: 1); 0 does not"),
     CN_OPTION("no-symbols", 0, NULL,
@@ -157,6 +209,12 @@ static const struct cn_example examples[] = {
     {"cairn sample -- python3 script.py", "sample a program; no rebuild is needed"},
     {"cairn sample -p 1234 --duration 10s", "attach to a running process"},
     {"cairn sample --off-cpu -- ./server --check", "also where its threads wait"},
+    {"cairn sample --gpu -- python3 train.py",
+     "also kernels and copies of GPUs, below what launches them"},
+    {"cairn sample --gpu --nvtx -- python3 train.py",
+     "the same, by the ranges that the program names"},
+    {"cairn sample --memory -- ./server --check",
+     "also what allocates memory, and what is not freed"},
     {0},
 };
 

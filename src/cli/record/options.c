@@ -18,6 +18,7 @@
 #include "cli/recording/options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
+#include "gpu/shared.h"
 #include "launcher/agent/client.h"
 #include "launcher/elf/program.h"
 #include "launcher/events/chosen.h"
@@ -415,7 +416,8 @@ bool cn_record_options_init(struct cn_record_options *options, const struct cn_a
 
     *options = (struct cn_record_options){0};
     if (count == 0)
-        return cn_fail(err, CN_ERR_USAGE, "no program given");
+        return cn_fail(err, CN_ERR_USAGE, "no program given: cairn %s -- PROGRAM",
+                       args->command->name);
     const char **words = cn_alloc(count + 1, sizeof(*words));
 
     for (size_t i = 0; i < count; i++)
@@ -442,17 +444,46 @@ bool cn_record_options_init(struct cn_record_options *options, const struct cn_a
                        strcmp(cn_args_value(args, "clock"), "kernel") == 0,
         .has_agent = cn_args_has(args, "agent"),
         .keeps_pid = cn_args_has(args, "keep-pid"),
+        .has_gpu = cn_record_has_gpu(args),
         .is_forced = cn_args_has(args, "force") || cn_args_has(args, "nest-libcall"),
         .say = on_message,
         .say_arg = (void *)(uintptr_t)args,
     };
-    if (!check_symbols(launch->symbols, err) || !choose_limits(args, launch, err) ||
+    if (!cn_args_exclusive(args, "gpu", "keep-pid", err) ||
+        !cn_args_exclusive(args, "gpu-auto", "keep-pid", err) ||
+        !check_symbols(launch->symbols, err) || !choose_limits(args, launch, err) ||
         !choose_buffer(args, launch->size_limit, &launch->ring_len, err) ||
         !choose_rules(args, options, err) || !choose_arguments(args, options, err) ||
         !choose_kernel(args, options, err) || !change_process(args, err))
         return false;
     choose_events(args, options);
     return true;
+}
+
+bool cn_record_has_gpu(const struct cn_args *args)
+{
+    const char *other = getenv(CN_GPU_INJECT_ENV);
+
+    if (!cn_args_has(args, "gpu") && !cn_args_has(args, "gpu-auto"))
+        return false;
+    if (!other || !*other || strstr(other, CN_GPU_LIBRARY))
+        return true;
+    cn_cli_say(args,
+               "GPU work is missing: " CN_GPU_INJECT_ENV " names the library of another "
+               "profiler, %s; CUDA loads one",
+               other);
+    return false;
+}
+
+void cn_record_tell_gpu(const struct cn_args *args, bool is_used, char *notes)
+{
+    char *line;
+
+    if (!is_used && cn_args_has(args, "gpu"))
+        cn_cli_say(args, "no GPU work: the program did not start CUDA");
+    while ((line = strsep(&notes, "\n")))
+        if (*line)
+            cn_cli_say(args, "GPU work is missing: %s", line);
 }
 
 /* Append the values of an option, separated by ";". */

@@ -116,6 +116,12 @@
                       "plus the buffers; the program continues"),                      \
         CN_OPTION_FOR(CN_FOR_RECORDED | CN_FOR_SAMPLED, "duration", 0, "TIME",         \
                       "stop recording after TIME; the program continues"),             \
+        CN_OPTION(                                                                     \
+            "gpu", 0, NULL,                                                            \
+            "also record kernels, copies and waits of NVIDIA GPUs, each below the "    \
+            "call that launched it; needs libcupti.so of CUDA 11.8 or newer"),         \
+        CN_OPTION("gpu-auto", 0, NULL,                                                 \
+                  "the same, and say nothing if the program uses no GPU"),             \
         CN_OPTION_FOR(CN_FOR_RECORDED, "keep-pid", 0, NULL,                            \
                       "run the program in the process that was started, with its "     \
                       "number; the recording is complete some time after the "         \
@@ -181,5 +187,12 @@ const char *cn_record_token(const struct cn_args *args);
 /* The value of an option --NAME: "512K", "1M", "2G" are bytes. */
 CN_CHECK bool cn_record_size_parse(const char *name, const char *str, uint64_t *out,
                                    struct cn_error *err);
+
+/* --gpu or --gpu-auto; says so if another profiler is in the way. */
+bool cn_record_has_gpu(const struct cn_args *args);
+
+/* Say what of GPU work is missing: that no program used a GPU, and lines of notes, which are changed;
+ * NULL: none. */
+void cn_record_tell_gpu(const struct cn_args *args, bool is_used, char *notes);
 
 #endif

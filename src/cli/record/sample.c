@@ -19,8 +19,10 @@
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/shell/kinds.h"
+#include "gpu/shared.h"
 #include "launcher/elf/command.h"
 #include "launcher/files/recording_dir.h"
+#include "sampler/inside/shared.h"
 
 void cn_end_like(int wait_status)
 {
@@ -60,6 +62,47 @@ static void tell_missing(const struct cn_args *args,
                    100 * (double)result->unknown_count / all);
 }
 
+static void tell_ranges(const struct cn_args *args, const struct cn_sample_result *result)
+{
+    const char *other = getenv(CN_GPU_NVTX_ENV);
+
+    if (result->range_count > 0)
+        return;
+    if (other && *other)
+        cn_cli_say(args,
+                   "NVTX ranges are missing: " CN_GPU_NVTX_ENV
+                   " names the library of another profiler, %s",
+                   other);
+    else
+        cn_cli_say(args, "no NVTX ranges: the program named none");
+}
+
+/* Say what is not known of the program's memory. */
+static void tell_memory(const struct cn_args *args,
+                        const struct cn_sample_options *options,
+                        const struct cn_sample_result *result)
+{
+    if (!options->runner ||
+        !(result->memory_notes & (CN_INSIDE_HAS_MEMORY | CN_INSIDE_OWN_MALLOC)))
+        cn_cli_say(args,
+                   "no allocations are sampled: the program is linked statically or "
+                   "setuid, or began no program that is not");
+    if (result->memory_notes & CN_INSIDE_OWN_MALLOC)
+        cn_cli_say(args, "a program contains its own malloc(): its allocations are not "
+                         "sampled");
+    if (result->memory_notes & CN_INSIDE_OWN_NEW)
+        cn_cli_say(args, "the allocator has its own operator new: what that allocates is "
+                         "not sampled");
+    if (result->memory_notes & CN_INSIDE_RELEASES_FULL)
+        cn_cli_warn(args, "frees of sampled allocations were lost: too much looks live");
+    if (result->alloc_lost_count > 0)
+        cn_cli_warn(args,
+                    "%" PRIu64 " sampled allocation%s lost: choose a larger "
+                    "--memory-interval",
+                    result->alloc_lost_count,
+                    cn_plural(result->alloc_lost_count, "", "s"));
+}
+
 static void tell_result(const struct cn_args *args,
                         const struct cn_sample_options *options,
                         const struct cn_sample_result *result, bool is_kept)
@@ -74,6 +117,17 @@ static void tell_result(const struct cn_args *args,
                     "%" PRIu64 " record%s lost: they came faster than they could be "
                     "written; choose a lower -F",
                     result->lost_count, cn_plural(result->lost_count, "", "s"));
+    if (result->gpu_lost_count > 0)
+        cn_cli_warn(args,
+                    "%" PRIu64 " record%s of GPU work lost: they came faster than they "
+                    "could be written",
+                    result->gpu_lost_count, cn_plural(result->gpu_lost_count, "", "s"));
+    if (options->memory_interval > 0)
+        tell_memory(args, options, result);
+    if (options->has_gpu)
+        cn_record_tell_gpu(args, result->has_gpu, result->gpu_notes);
+    if (options->has_ranges)
+        tell_ranges(args, result);
     if (result->sample_count == 0)
         cn_cli_say(args,
                    result->is_inside
@@ -103,6 +157,18 @@ static void tell_result(const struct cn_args *args,
                   result->whole_count, result->cut_count, result->unknown_count,
                   result->bad_count);
     tell_missing(args, result);
+    if (result->alloc_count > 0) {
+        cn_text_str_add(&text, ", ");
+        cn_count_print_of(&text, result->alloc_count, "sampled allocation");
+    }
+    if (result->gpu_op_count > 0) {
+        cn_text_str_add(&text, ", ");
+        cn_count_print_of(&text, result->gpu_op_count, "GPU operation");
+    }
+    if (result->range_count > 0) {
+        cn_text_str_add(&text, ", ");
+        cn_count_print_of(&text, result->range_count, "NVTX range");
+    }
     if (is_kept)
         cn_text_printf(&text, "; next: cairn tree %s", options->path);
     cn_cli_say(args, "%s", cn_text_str(&text));
@@ -165,6 +231,7 @@ bool cn_sample_and_tell(const struct cn_args *args, struct cn_sample_options *op
     if (ok) {
         *wait_status = result.wait_status;
         tell_result(args, options, &result, is_kept);
+        free(result.gpu_notes);
     }
     if (lock >= 0)
         (void)close(lock);
@@ -312,6 +379,7 @@ bool cn_record_sample(const struct cn_args *args, int *wait_status, struct cn_er
 {
     const char *path = cn_args_value(args, "data");
     struct cn_sample_options options = {.path = path ? path : CN_SAMPLE_FILE,
+                                        .has_gpu = cn_record_has_gpu(args),
                                         .has_symbols = true};
 
     return cn_sample_program(args, &options, true, wait_status, err);

@@ -8,6 +8,7 @@
 
 #include "analyze/calls/clock.h"
 #include "analyze/calls/defaults.h"
+#include "analyze/time_base.h"
 #include "base/alloc.h"
 #include "base/duration.h"
 #include "base/run/pool.h"
@@ -16,6 +17,7 @@
 #include "cli/shell/open.h"
 #include "cli/shell/progress.h"
 #include "model/calls/recording.h"
+#include "model/calls/values.h"
 
 /* The data that was written here last. */
 static const char *find_newest(const char *const *names, size_t count)
@@ -412,6 +414,28 @@ void cn_recording_setup_done(struct cn_recording_setup *setup)
     cn_text_done(&setup->warnings);
     cn_text_done(&setup->notes);
     cn_recording_close(setup->rec);
+}
+
+/* Of recordings, and of what was imported, whose waiting is calls. */
+static bool knows_waits(const struct cn_recording *rec)
+{
+    const char *name = cn_recording_event_name(rec, CN_EVENT_SCHED_BOTH);
+
+    for (uint32_t i = 0; i < rec->function_count; i++)
+        if (strncmp(rec->functions[i].name, name, strlen(name)) == 0)
+            return true;
+    return cn_time_base_of_costs(rec, false).waits == CN_TIME_RUNNING;
+}
+
+void cn_recording_tell_base(const struct cn_recording_setup *setup, const char *running)
+{
+    const struct cn_recording *rec = setup->rec;
+    struct cn_time_base base = cn_time_base_of_calls(rec, setup->query.is_raw);
+
+    if (!setup->args->session->is_uftrace &&
+        cn_cli_format(setup->args) == CN_TABLE_TEXT && knows_waits(rec))
+        cn_cli_say(setup->args, "totals show %s (running: %s)", cn_time_base_name(base),
+                   running);
 }
 
 bool cn_recording_check_damage(const struct cn_recording_setup *setup,

@@ -222,6 +222,10 @@ CN_CHECK bool cn_recording_show_found(const struct cn_args *args,
 CN_CHECK bool cn_recording_setup_time(struct cn_recording_setup *setup, const char *text,
                                       uint64_t *out_ns, struct cn_error *err);
 
+/* Say what totals of calls are where scheduler events are known, and which command,
+ * "cairn tree", shows running time. For tables of whole calls, after they were read. */
+void cn_recording_tell_base(const struct cn_recording_setup *setup, const char *running);
+
 /* Append a line for each damaged task; fails if there are any. */
 CN_CHECK bool cn_recording_check_damage(const struct cn_recording_setup *setup,
                                         const struct cn_call_damages *damages,

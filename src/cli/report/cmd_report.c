@@ -15,6 +15,7 @@ static bool report_tasks(struct cn_recording_setup *setup, struct cn_error *err)
     struct cn_call_tasks tasks;
 
     cn_call_tasks_build(&tasks, &setup->query, setup->workers);
+    cn_recording_tell_base(setup, "cairn flat");
     bool ok = cn_report_print_tasks(setup, &tasks, err) &&
               cn_recording_setup_result(setup, &tasks.damages, err);
     cn_call_tasks_done(&tasks);
@@ -63,6 +64,8 @@ bool cn_report_show(struct cn_recording_setup *setup, void *arg, struct cn_error
     if (layout.needs.with_processors && other)
         return cn_fail(err, CN_ERR_USAGE, "--diff has no fields that begin with cpu-");
     ok = cn_call_report_build(&report, &setup->query, setup->workers, layout.needs, err);
+    if (ok && !histogram && !other)
+        cn_recording_tell_base(setup, "cairn flat");
     if (ok && histogram) {
         ok = cn_report_print_histogram(args, &report, histogram, err);
     } else if (ok && other) {
@@ -71,6 +74,8 @@ bool cn_report_show(struct cn_recording_setup *setup, void *arg, struct cn_error
         cn_report_sort(&layout, setup->rec, report.rows, report.row_count);
         cn_report_print(args, &layout, setup->rec, &report, cn_args_has(args, "srcline"));
     }
+    if (ok && (histogram || other))
+        cn_recording_tell_base(setup, "cairn flat");
     if (ok)
         cn_cli_warn_lost(args, report.lost_count);
     ok = ok && cn_recording_setup_result(setup, &report.damages, err);

@@ -226,6 +226,24 @@ static bool parse_arguments(struct args_parser *parser, struct cn_error *err)
     return true;
 }
 
+/* Say what is missing, with the first example of the command. */
+static bool fail_missing(const struct cn_args *args, struct cn_error *err)
+{
+    const struct cn_command *command = args->command;
+    struct cn_text text = {0};
+
+    if (args->operand_count == 0)
+        cn_text_str_add(&text, "missing operand");
+    else
+        cn_text_printf(&text, "too few operands, %zu", args->operand_count);
+    cn_text_printf(&text, ": expected %s", command->operands);
+    if (command->examples)
+        cn_text_printf(&text, "; for example: %s", command->examples[0].command);
+    (void)cn_fail(err, CN_ERR_USAGE, "%s", cn_text_str(&text));
+    cn_text_done(&text);
+    return false;
+}
+
 bool cn_args_check(const struct cn_args *args, struct cn_error *err)
 {
     const struct cn_command *command = args->command;
@@ -233,12 +251,8 @@ bool cn_args_check(const struct cn_args *args, struct cn_error *err)
 
     if (cn_args_has(args, "help"))
         return true;
-    if (args->operand_count < command->operand_min) {
-        if (args->operand_count == 0)
-            return cn_fail(err, CN_ERR_USAGE, "missing operand: expected %s", expected);
-        return cn_fail(err, CN_ERR_USAGE, "too few operands, %zu: expected %s",
-                       args->operand_count, expected);
-    }
+    if (args->operand_count < command->operand_min)
+        return fail_missing(args, err);
     if (args->operand_count > command->operand_max)
         return cn_fail(err, CN_ERR_USAGE, "unexpected operand '%s': expected %s",
                        args->operands[command->operand_max], expected);

@@ -27,6 +27,7 @@ struct cn_cli_session {
     struct cn_html html; /* of --format=html */
     struct cn_bar *bar;  /* the progress bar in use; NULL: none */
     bool is_mute;        /* another process prints the messages */
+    bool is_uftrace;     /* prints what uftrace prints */
 };
 
 /* Print one line on stderr, "cairn COMMAND: ..."; `fmt` has no newline. Control characters

@@ -126,9 +126,9 @@ static bool finish_output(struct cn_cli_session *session, bool ok, struct cn_err
     return ok;
 }
 
-static bool run_args(struct cn_args *args, struct cn_error *err)
+static bool run_args(struct cn_args *args, bool is_uftrace, struct cn_error *err)
 {
-    struct cn_cli_session session = {0};
+    struct cn_cli_session session = {.is_uftrace = is_uftrace};
     const char *log = cn_args_value(args, "logfile");
     const char *color = cn_args_value(args, "color");
     const char *format = cn_args_value(args, "format");
@@ -161,7 +161,7 @@ static bool run_named(size_t argument_count, const char *const *arguments,
     }
     if (!cn_args_parse(&args, *command, argument_count, arguments, err))
         return false;
-    bool ok = run_args(&args, err);
+    bool ok = run_args(&args, false, err);
     cn_args_done(&args);
     return ok;
 }
@@ -174,7 +174,7 @@ static bool run_uftrace(size_t argument_count, const char *const *arguments,
     bool ok = cn_uftrace_parse(&line, argument_count, arguments, err);
 
     *command = line.args.command;
-    ok = ok && run_args(&line.args, err);
+    ok = ok && run_args(&line.args, true, err);
     cn_uftrace_done(&line);
     return ok;
 }

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/bytes/wire.h"
 #include "base/host/library.h"
@@ -137,6 +138,14 @@ static bool check_size(struct cn_ranks *ranks, unsigned launched, struct cn_erro
         launched, size);
 }
 
+/* mpirun ends all processes when one has failed: the first has to print why before that. */
+static bool fail_after_first(const struct cn_args *args)
+{
+    if (args->session->is_mute)
+        (void)sleep(1);
+    return false;
+}
+
 bool cn_cli_ranks_open(struct cn_ranks **ranks, const struct cn_args *args,
                        struct cn_error *err)
 {
@@ -150,7 +159,7 @@ bool cn_cli_ranks_open(struct cn_ranks **ranks, const struct cn_args *args,
     }
     args->session->is_mute = cn_cli_launched_rank() > 0;
     if (!connect_ranks(&found, err) || !check_size(found, launched, err))
-        return false;
+        return fail_after_first(args);
     *ranks = found;
     found->is_stopped = stop_is_asked;
     args->session->is_mute = !cn_ranks_is_first(found);

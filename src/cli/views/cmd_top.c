@@ -8,6 +8,7 @@
 #include "cli/shell/progress.h"
 #include "cli/views/options.h"
 #include "cli/views/print.h"
+#include "cli/views/processes.h"
 #include "model/labels/context.h"
 
 enum { COUNT_DEFAULT = 20, COUNT_MAX = 1000000 };
@@ -189,12 +190,26 @@ static bool check_options(const struct cn_args *args, struct cn_error *err)
     return true;
 }
 
+struct top_wish {
+    const struct cn_args *args;
+    uint64_t count;
+};
+
+static bool show_wish(struct cn_view_setup *setup, void *arg, struct cn_error *err)
+{
+    const struct top_wish *wish = arg;
+
+    return show(setup, wish->args, wish->count, err);
+}
+
 bool cn_top_show(const struct cn_args *args, const char *path, uint64_t count,
                  struct cn_error *err)
 {
     struct cn_view_setup setup;
     bool ok = cn_view_setup_open(&setup, args, path, err) &&
-              show(&setup, args, count, err) && cn_cli_check_opened(&setup.opened, err);
+              cn_view_each_process(&setup, args, show_wish,
+                                   &(struct top_wish){args, count}, err) &&
+              cn_cli_check_opened(&setup.opened, err);
 
     cn_view_setup_done(&setup);
     return ok;
@@ -218,6 +233,7 @@ static const struct cn_option options[] = {
               "show only the hot path: from the root to the child with the largest "
               "total, as long as that is half of its parent or more"),
     CN_VIEW_OPTIONS,
+    CN_VIEW_PROCESS_OPTION,
     CN_OPTION_FORMAT,
     {0},
 };

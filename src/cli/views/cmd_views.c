@@ -1,11 +1,13 @@
 /* cairn tree, flat and callers: the costs of a database as a tree of rows. */
 
 #include <stdint.h>
+#include <string.h>
 
 #include "analyze/views/view.h"
 #include "cli/shell/progress.h"
 #include "cli/views/options.h"
 #include "cli/views/print.h"
+#include "cli/views/processes.h"
 
 enum { CALLERS_DEPTH = 5 };
 
@@ -28,7 +30,7 @@ static bool check_percent(const struct cn_costs *costs, const struct cn_args *ar
 
 /* Print what could be read, then report the damage. */
 static bool show(struct cn_view_setup *setup, view_maker make,
-                 const struct cn_view_limits *limits, const struct cn_args *args,
+                 struct cn_view_limits *limits, const struct cn_args *args,
                  struct cn_error *err)
 {
     struct cn_error later;
@@ -37,6 +39,7 @@ static bool show(struct cn_view_setup *setup, view_maker make,
     bool ok;
 
     cn_bar_begin(&bar, args);
+    limits->codes = setup->codes;
     ok = make(&view, &setup->costs, limits, &bar.progress, err) ||
          cn_fail_in(err, "%s", setup->db->path);
     cn_bar_end(&bar);
@@ -44,6 +47,20 @@ static bool show(struct cn_view_setup *setup, view_maker make,
         ok = cn_view_print(view, setup, limits, args, ok ? err : &later) && ok;
     cn_view_free(view);
     return ok;
+}
+
+/* What to show, of all processes or of each. */
+struct view_wish {
+    view_maker make;
+    struct cn_view_limits *limits;
+    const struct cn_args *args;
+};
+
+static bool show_wish(struct cn_view_setup *setup, void *arg, struct cn_error *err)
+{
+    const struct view_wish *wish = arg;
+
+    return show(setup, wish->make, wish->limits, wish->args, err);
 }
 
 static bool run(const struct cn_args *args, view_maker make, size_t depth_default,
@@ -61,7 +78,8 @@ static bool run(const struct cn_args *args, view_maker make, size_t depth_defaul
     limits.depth_max = (size_t)depth;
     bool ok = cn_view_setup_open(&setup, args, path, err) &&
               check_percent(&setup.costs, args, err) &&
-              show(&setup, make, &limits, args, err) &&
+              cn_view_each_process(&setup, args, show_wish,
+                                   &(struct view_wish){make, &limits, args}, err) &&
               cn_cli_check_opened(&setup.opened, err);
     cn_view_setup_done(&setup);
     return ok;
@@ -91,9 +109,19 @@ static bool make_flat(struct cn_view **out, struct cn_costs *costs,
     return cn_view_flat_new(out, costs, progress, err);
 }
 
+static bool make_languages(struct cn_view **out, struct cn_costs *costs,
+                           const struct cn_view_limits *limits,
+                           const struct cn_progress *progress, struct cn_error *err)
+{
+    return cn_view_languages_new(out, costs, limits->codes, progress, err);
+}
+
 static bool run_flat(const struct cn_args *args, struct cn_error *err)
 {
-    return run(args, make_flat, SIZE_MAX, err);
+    const char *group = cn_args_value(args, "group");
+
+    return run(args, group && strcmp(group, "language") == 0 ? make_languages : make_flat,
+               SIZE_MAX, err);
 }
 
 static bool make_callers(struct cn_view **out, struct cn_costs *costs,
@@ -110,6 +138,7 @@ static bool run_callers(const struct cn_args *args, struct cn_error *err)
 
 static const struct cn_option options[] = {
     CN_VIEW_OPTIONS,
+    CN_VIEW_PROCESS_OPTION,
     CN_OPTION("depth", 'd', "N", "show at most N levels"),
     CN_OPTION("min-percent", 'p', "P",
               "hide rows below P percent of the whole, and the rows below them"),
@@ -122,6 +151,8 @@ static const struct cn_example tree_examples[] = {
     {"cairn tree run.db -t 'RANK 0' --cost total", "show the first process only"},
     {"cairn tree run.db -F 'MPI_*'", "show the call paths into MPI"},
     {"cairn tree run.db --stat mean --stat max", "compare threads"},
+    {"cairn tree --per-process cairn.perf.data",
+     "show each process of a sample by itself"},
     {0},
 };
 
@@ -143,8 +174,21 @@ const struct cn_command cn_cmd_tree = {
     .run = run_tree,
 };
 
+static const struct cn_option flat_options[] = {
+    CN_VIEW_OPTIONS,
+    CN_VIEW_PROCESS_OPTION,
+    CN_OPTION("group", 'g', "module|language",
+              "put functions below their module and file (default), or their language"),
+    CN_OPTION("depth", 'd', "N", "show at most N levels"),
+    CN_OPTION("min-percent", 'p', "P",
+              "hide rows below P percent of the whole, and the rows below them"),
+    CN_OPTION_FORMAT,
+    {0},
+};
+
 static const struct cn_example flat_examples[] = {
     {"cairn flat run.db --depth 3 -s self", "sort functions by self"},
+    {"cairn flat run.db --group language", "show what each language costs"},
     {"cairn flat run.db -F 'loop at *'", "show loops only"},
     {0},
 };
@@ -157,12 +201,13 @@ const struct cn_command cn_cmd_flat = {
     .summary = "show costs by module, file, function, loop and line",
     .description =
         "Adds up costs over all calling contexts of the same code: load module, source "
-        "file, function, loop, line.\n\n"
+        "file, function, loop, line; with --group language: language, function, loop, "
+        "line.\n\n"
         "Recursion is counted once: the total of a function that calls itself, directly "
         "or indirectly, is not multiplied. Inlined functions are rows like "
         "others." CN_VIEW_OF_MEASUREMENTS,
     .examples = flat_examples,
-    .options = options,
+    .options = flat_options,
     .run = run_flat,
 };
 

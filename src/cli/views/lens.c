@@ -67,19 +67,6 @@ static void tell_unmatched(const struct cn_args *args, const struct cn_lens *len
     }
 }
 
-/* "1.2 s", or "1,234 of cycles". */
-static void add_cost(struct cn_text *text, const char *metric, double value)
-{
-    const double max = 1e18; /* of files that others wrote */
-
-    if (cn_ends_with(metric, "(sec)")) {
-        cn_duration_print(text, (uint64_t)llround(fmin(fmax(value * 1e9, 0), max)));
-        return;
-    }
-    cn_count_print(text, (uint64_t)llround(fmin(fmax(value, 0), max)));
-    cn_text_printf(text, " %s", metric);
-}
-
 static bool removes(const struct cn_lens *lens)
 {
     for (size_t i = 0; i < lens->count; i++)
@@ -101,9 +88,9 @@ void cn_view_lens_tell(const struct cn_args *args, const struct cn_lens *lens,
         !(header.whole > 0))
         return;
     double shown = isnan(header.shown) ? 0 : header.shown;
-    add_cost(&text, header.metric, shown);
+    cn_cost_print(&text, header.metric, shown);
     cn_text_str_add(&text, " of ");
-    add_cost(&text, header.metric, header.whole);
+    cn_cost_print(&text, header.metric, header.whole);
     cn_cli_say(args, "%s left by --focus and --drop (%.1f %%); percentages are of that",
                cn_text_str(&text), 100 * shown / header.whole);
     cn_text_done(&text);

@@ -322,6 +322,18 @@ static void find_codes(struct cn_view_setup *setup, const struct cn_args *args)
         cn_lens_done(&lens);
 }
 
+bool cn_view_setup_select(struct cn_view_setup *setup, const struct cn_args *args,
+                          const char *threads, struct cn_error *err)
+{
+    bool has_percentiles = cn_args_has(args, "percentiles") || cn_args_has(args, "by");
+
+    cn_costs_done(&setup->costs);
+    cn_costs_init(&setup->costs, setup->db);
+    return cn_costs_select(&setup->costs, threads, err) &&
+           add_columns(&setup->costs, args, NULL, has_percentiles, err) &&
+           (cn_costs_ready(&setup->costs, err) || cn_fail_in(err, "%s", setup->db->path));
+}
+
 bool cn_view_setup_open(struct cn_view_setup *setup, const struct cn_args *args,
                         const char *path, struct cn_error *err)
 {

@@ -50,6 +50,11 @@
     CN_VIEW_THREAD_OPTION(key),     \
         CN_OPTION("per-thread", 0, NULL, "show one column per thread")
 
+#define CN_VIEW_PROCESS_OPTION                                                          \
+    CN_OPTION("per-process", 0, NULL,                                                   \
+              "show one view per process, the most expensive first; of samples of all " \
+              "programs (sample -a) and of programs that start others")
+
 #define CN_VIEW_PERCENTILES_OPTION                                            \
     CN_OPTION("percentiles", 0, NULL,                                         \
               "show percentiles of the durations of calls, in seconds: p50, " \
@@ -104,6 +109,12 @@ struct cn_view_setup {
 CN_CHECK bool cn_view_costs_open(struct cn_costs *costs, struct cn_database *db,
                                  const struct cn_args *args, const char *metric,
                                  bool has_percentiles, struct cn_error *err);
+
+/* Show other threads than --thread chooses from now on. On failure, release it as well. */
+struct cn_view_setup;
+CN_CHECK bool cn_view_setup_select(struct cn_view_setup *setup,
+                                   const struct cn_args *args, const char *threads,
+                                   struct cn_error *err);
 
 /* Open the database `path` and apply the options; warns about damage. On failure, release it
  * as well. */

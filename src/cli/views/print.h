@@ -46,6 +46,7 @@ struct cn_view_limits {
     /* Of the whole, in the first total column with percentages, or the first column with
      * percentages if there is none. */
     double min_percent;
+    const struct cn_codes *codes; /* of the functions; NULL: unknown */
 };
 
 /* Print the view within the limits and filters of `setup`. Rows before a failure are

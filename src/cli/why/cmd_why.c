@@ -181,6 +181,9 @@ static bool find_reasons(struct cn_why_answer *answer,
     cn_why_signs_find(&answer->signs, &answer->why, answer->rec,
                       traces ? cn_why_traces_values : NULL, traces);
     cn_why_times_find(&answer->times, &answer->why);
+    cn_why_gpu_find(&answer->gpu, &answer->why, answer->rec,
+                    answer->rows.mean_ns[CN_WHY_SLOW] -
+                        answer->rows.mean_ns[CN_WHY_TYPICAL]);
     /* Neighbours of the traces that were loaded were not. */
     if (traces && traces->loaded < traces->wanted)
         answer->times.period_ns = answer->times.overlapping = 0;

@@ -260,6 +260,28 @@ static void add_json_signs(struct cn_json *json, const char *key,
     cn_json_end(json);
 }
 
+/* "gpu": what the difference has to do with operations of GPUs; nothing without. */
+static void add_json_gpu(struct cn_json *json, const struct cn_why_gpu *gpu)
+{
+    if (!gpu->ran && !gpu->late)
+        return;
+    cn_json_add_object(json, "gpu");
+    if (gpu->ran) {
+        cn_json_add_str(json, "ran", gpu->ran);
+        cn_json_add_u64(json, "device", gpu->device);
+        cn_json_add_f64(json, "ran_ns", gpu->ran_ns[CN_WHY_SLOW]);
+        cn_json_add_f64(json, "typical_ran_ns", gpu->ran_ns[CN_WHY_TYPICAL]);
+    }
+    if (gpu->late) {
+        cn_json_add_str(json, "late", gpu->late);
+        cn_json_add_f64(json, "late_ns", gpu->late_ns[CN_WHY_SLOW]);
+        cn_json_add_f64(json, "typical_late_ns", gpu->late_ns[CN_WHY_TYPICAL]);
+    }
+    if (gpu->before)
+        cn_json_add_str(json, "before", gpu->before);
+    cn_json_end(json);
+}
+
 static void add_json_times(struct cn_json *json, const struct cn_why_times *times)
 {
     cn_json_key(json, "cluster");
@@ -298,6 +320,7 @@ static void print_json(const struct cn_args *args, const struct cn_why_answer *a
                         answer->rows.kinds_ns[i][CN_WHY_SLOW] -
                             answer->rows.kinds_ns[i][CN_WHY_TYPICAL]);
     cn_json_end(&json);
+    add_json_gpu(&json, &answer->gpu);
     add_json_signs(&json, "signs", &answer->signs);
     add_json_signs(&json, "other_tasks", &answer->others);
     add_json_times(&json, &answer->times);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "analyze/calls/why.h"
+#include "analyze/calls/why_gpu.h"
 #include "analyze/calls/why_others.h"
 #include "analyze/calls/why_rows.h"
 #include "analyze/calls/why_signs.h"
@@ -27,6 +28,7 @@ struct cn_why_answer {
     struct cn_signs signs;
     struct cn_signs others; /* what other tasks did */
     struct cn_why_times times;
+    struct cn_why_gpu gpu;
     bool is_of_one; /* one call is explained, not the slowest ones */
     bool shows_all; /* contexts, not only those that explain 90 % */
     /* Append a command that shows a call; NULL: cairn replay. */

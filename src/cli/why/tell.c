@@ -407,6 +407,43 @@ static void tell_others(struct cn_why_sentences *sentences,
     cn_text_str_add(text, " of typical ones.");
 }
 
+static void tell_gpu(struct cn_why_sentences *sentences,
+                     const struct cn_why_answer *answer)
+{
+    const struct cn_why_gpu *gpu = &answer->gpu;
+    double whole_ns =
+        answer->rows.mean_ns[CN_WHY_SLOW] - answer->rows.mean_ns[CN_WHY_TYPICAL];
+    struct cn_text *text;
+
+    if (gpu->ran) {
+        text = next_sentence(sentences);
+        cn_why_percent_add(
+            text, (gpu->ran_ns[CN_WHY_SLOW] - gpu->ran_ns[CN_WHY_TYPICAL]) / whole_ns);
+        cn_text_printf(text, " of the difference is waiting while GPU %" PRIu32 " ran ",
+                       gpu->device);
+        cn_utf8_add_printable(text, gpu->ran);
+        cn_text_str_add(text, ": ");
+        cn_why_ns_add(text, gpu->ran_ns[CN_WHY_SLOW]);
+        cn_text_str_add(text, " a call, typically ");
+        cn_why_ns_add(text, gpu->ran_ns[CN_WHY_TYPICAL]);
+        cn_text_char(text, '.');
+    }
+    if (gpu->late) {
+        text = next_sentence(sentences);
+        cn_utf8_add_printable(text, gpu->late);
+        cn_text_str_add(text, " begins ");
+        cn_why_ns_add(text, gpu->late_ns[CN_WHY_SLOW]);
+        cn_text_str_add(text, " after its launch, typically ");
+        cn_why_ns_add(text, gpu->late_ns[CN_WHY_TYPICAL]);
+        if (gpu->before) {
+            cn_text_str_add(text, "; the GPU runs ");
+            cn_utf8_add_printable(text, gpu->before);
+            cn_text_str_add(text, " meanwhile");
+        }
+        cn_text_char(text, '.');
+    }
+}
+
 static void tell_times(struct cn_why_sentences *sentences,
                        const struct cn_why_answer *answer)
 {
@@ -455,6 +492,7 @@ void cn_why_tell(struct cn_why_sentences *sentences, const struct cn_why_answer 
     tell_groups(sentences, answer);
     tell_rows(sentences, answer);
     tell_kinds(sentences, answer);
+    tell_gpu(sentences, answer);
     tell_signs(sentences, answer);
     if (!answer->is_of_one) {
         tell_others(sentences, answer);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/waits.h"
 #include "base/path.h"
 #include "base/run/pool.h"
 #include "formats/exchange/exchange.h"
@@ -106,6 +107,48 @@ bool cn_export_calls(const struct cn_format *format, const struct cn_call_query 
     return run(&x, format->export_calls, err);
 }
 
+/* Stacks of calls have the costs of views, what has a time axis has times as recorded. */
+static struct cn_time_base base_of(const struct cn_export *x)
+{
+    const struct cn_recording *rec = x->query->rec;
+    struct cn_time_base base =
+        cn_time_base_of_costs(rec, x->query->is_raw || x->format->has_time_axis);
+
+    if (x->options->counts_waits || x->format->has_time_axis)
+        base.waits = CN_TIME_ALL;
+    return base;
+}
+
+/* The header of a database, whose metric the options may choose. */
+static bool describe(const struct cn_export *x, struct cn_header *out)
+{
+    const char *metric = x->options->metric         ? x->options->metric
+                         : x->options->counts_waits ? CN_TIME_NAME
+                                                    : NULL;
+    struct cn_time_base base;
+    struct cn_error ignored;
+
+    if (!cn_header_describe(out, x->db, 0, &ignored))
+        return false;
+    if (metric && cn_time_base_of(x->db, metric, &base))
+        out->base = cn_time_base_name(base);
+    else if (metric && !strstr(metric, "(sec)"))
+        out->base = NULL;
+    return true;
+}
+
+void cn_export_header(const struct cn_export *x, cn_header_visit visit, void *arg)
+{
+    struct cn_arena arena = {0};
+    struct cn_header header;
+
+    if (x->query)
+        cn_header_of_recording(&header, x->query->rec, base_of(x), &arena);
+    if (x->query || (x->db && describe(x, &header)))
+        cn_header_each(&header, visit, arg);
+    cn_arena_done(&arena);
+}
+
 bool cn_export_database(const struct cn_format *format, struct cn_database *db,
                         const char *path, const struct cn_write_options *options,
                         struct cn_error *err)
@@ -113,6 +156,7 @@ bool cn_export_database(const struct cn_format *format, struct cn_database *db,
     struct cn_export x = {.format = format, .db = db, .path = path, .options = options};
 
     cn_export_lose(&x, "changes of states of threads", cn_database_state_count(db));
+    cn_export_lose(&x, "wake-ups of threads", db->wakeup_count);
     for (size_t i = 0; i < db->loss_count && !cn_export_copies(&x); i++)
         cn_export_lose(&x, db->losses[i].what, db->losses[i].count);
     return run(&x, format->export_database, err);
@@ -131,20 +175,12 @@ bool cn_export_traces(const struct cn_format *format, const struct cn_format *fr
     return run(&x, format->export_traces, err);
 }
 
-static void lose(void *arg, const char *what, uint64_t count)
-{
-    struct cn_export *const *x = arg;
-
-    cn_export_lose(*x, what, count);
-}
-
 bool cn_export_walk_traces(struct cn_export *x, cn_trace_fn visit, void *arg,
                            struct cn_error *err)
 {
     struct cn_error ignored = {0};
     struct cn_trace_visitor visitor = {
         .visit = visit,
-        .lose = lose,
         .arg = arg,
         .damage = x->options->damage ? x->options->damage : &ignored,
     };

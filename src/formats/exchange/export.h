@@ -8,6 +8,7 @@
 #ifndef CN_FORMATS_EXCHANGE_EXPORT_H
 #define CN_FORMATS_EXCHANGE_EXPORT_H
 
+#include "analyze/views/header.h"
 #include "base/files/outdir.h"
 #include "base/files/sink.h"
 #include "base/text.h"
@@ -67,6 +68,10 @@ const char *cn_export_program(const struct cn_recording *rec);
 
 /* The title of the database, or the recorded program. Borrowed. */
 const char *cn_export_title(const struct cn_export *x);
+
+/* See the lines of the header of the source (analyze/views/header.h), for formats that have a place for
+ * them. */
+void cn_export_header(const struct cn_export *x, cn_header_visit visit, void *arg);
 
 /* The location of a context, or with `of_function` that of the function it belongs to;
  * the other one where that is unknown. Strings are "" if unknown, and borrowed. */

@@ -9,7 +9,7 @@
 
 #define ELLIPSIS "…"
 
-enum { PARTS_MAX = 64 };
+enum { PARTS_MAX = 64, CLASS_MIN = 8 };
 
 /* A name in parts: "RESULT SCOPE::LAST(PARAMETERS)TAIL". */
 struct name_parts {
@@ -252,6 +252,7 @@ struct name_style {
     bool has_types; /* "<alloc::vec::Vec<T> as core::ops::Drop>", else "<Vec as Drop>" */
     size_t first; /* parts before that are left out, except the very first if has_first */
     bool has_first;
+    bool is_bare; /* without an ellipsis for parts that are left out */
 };
 
 static void add_name(struct cn_text *out, const struct name_parts *p,
@@ -259,7 +260,7 @@ static void add_name(struct cn_text *out, const struct name_parts *p,
 {
     if (style->has_result)
         cn_text_add(out, p->result, (size_t)(p->begin - p->result));
-    if (style->first > 0) {
+    if (style->first > 0 && !style->is_bare) {
         if (style->has_first)
             add_range(out, p, p->parts[0], p->parts[1], style->has_arguments);
         cn_text_str_add(out, ELLIPSIS);
@@ -335,6 +336,64 @@ static void cut_middle(struct cn_text *out, const char *text, size_t width)
     cn_text_str_add(out, text + tail);
 }
 
+/* True if the last part says little without the one before: "Thread.run", "(*conn).serve". */
+static bool has_class(const struct name_parts *p)
+{
+    const char *before = p->parts[p->count - 1] - 1;
+
+    return p->count > 1 && p->separators[p->count - 1] == 1 &&
+           (*before == '.' || *before == '#');
+}
+
+/* A method with as much of its class as there is room for, at least CLASS_MIN columns. */
+static bool try_class(struct cn_text *out, const struct name_parts *p,
+                      struct name_style style, size_t width)
+{
+    const char *begin = p->parts[p->count - 2], *dot = p->parts[p->count - 1] - 1;
+    struct cn_text class = {0}, method = {0};
+
+    style.is_bare = true;
+    style.first = p->count - 1;
+    add_range(&class, p, begin, dot, false);
+    cn_text_char(&method, *dot);
+    add_name(&method, p, &style);
+    size_t used = cn_utf8_width(cn_text_str(&method));
+    bool has_room = used + CLASS_MIN <= width;
+
+    if (has_room) {
+        cut_middle(out, cn_text_str(&class), width - used);
+        cn_text_str_add(out, cn_text_str(&method));
+    }
+    cn_text_done(&class);
+    cn_text_done(&method);
+    return has_room;
+}
+
+/* Leave out scopes from the left; the class of a method is kept longer than the ellipsis. */
+static bool try_scopes(struct cn_text *out, const struct name_parts *p,
+                       struct name_style style, size_t width)
+{
+    size_t kept = has_class(p) ? 2 : 1;
+
+    style.has_first = true;
+    for (style.first = 2; style.first + kept <= p->count; style.first++)
+        if (try_style(out, p, &style, width))
+            return true;
+    style.has_first = false;
+    for (style.first = 1; style.first + kept <= p->count; style.first++)
+        if (try_style(out, p, &style, width))
+            return true;
+    if (kept == 1)
+        return false;
+    style.is_bare = true;
+    style.first = p->count - 2;
+    if (try_style(out, p, &style, width) || try_class(out, p, style, width))
+        return true;
+    style.is_bare = false;
+    style.first = p->count - 1;
+    return try_style(out, p, &style, width);
+}
+
 static void shorten(struct cn_text *out, const char *name, size_t len, size_t width)
 {
     struct name_parts p;
@@ -354,14 +413,8 @@ static void shorten(struct cn_text *out, const char *name, size_t len, size_t wi
     style.has_types = false;
     if (try_style(out, &p, &style, width))
         return;
-    style.has_first = true;
-    for (style.first = 2; style.first < p.count; style.first++)
-        if (try_style(out, &p, &style, width))
-            return;
-    style.has_first = false;
-    for (style.first = 1; style.first < p.count; style.first++)
-        if (try_style(out, &p, &style, width))
-            return;
+    if (try_scopes(out, &p, style, width))
+        return;
     /* The last part alone. */
     p.begin = p.parts[p.count - 1];
     p.parts[0] = p.begin;

@@ -8,6 +8,9 @@
  *     std::sort<…>(…)                        of 18
  *     …::sort<…>(…)                          of 13
  *
+ * A method of a language with dots keeps its class: "….Thread.run" of "java.lang.Thread.run", then
+ * "Thread.run", then the class cut in the middle.
+ *
  * The viewer has the same rule (web/src/shared/names/short_name.ts); both are tested with the same
  * table, tests/support/short_names.tsv.
  * Threads: any thread, each with a text of its own.

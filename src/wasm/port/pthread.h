@@ -43,6 +43,11 @@ static inline int pthread_mutex_lock(pthread_mutex_t *lock)
     return 0;
 }
 
+static inline int pthread_mutex_trylock(pthread_mutex_t *lock)
+{
+    return 0;
+}
+
 static inline int pthread_mutex_unlock(pthread_mutex_t *lock)
 {
     return 0;

@@ -22,6 +22,7 @@
 static void make(void)
 {
     struct cn_points points = {0};
+    struct cn_launch launch = {100, 200, 1, 2};
     struct cn_database *db = cn_sample_database();
     const char **names = calloc(db->profile_count, sizeof(*names));
     struct cn_error err;
@@ -33,6 +34,8 @@ static void make(void)
                        (struct cn_point){.module = 1, .context = 2, .offset = 3});
     cn_points_add(&points, 0, 1, 0, 2.5);
     db->points = &points;
+    db->launches = &launch;
+    db->launch_count = 1;
     cn_database_warn(db, false, "a \"quoted\"\nwarning");
     cn_database_warn(db, true, "damage");
     assert_int_equal(mkdir("made", 0700), 0);
@@ -54,6 +57,10 @@ static void reads_what_was_written(void **state)
     make();
     if (!cn_about_open(&db, &about, "made", &err))
         fail_msg("%s", err.text);
+    assert_int_equal(db->launch_count, 1);
+    assert_int_equal(db->launches[0].from_ns, 100);
+    assert_int_equal(db->launches[0].to_ns, 200);
+    assert_int_equal(db->launches[0].to_profile, 2);
     assert_string_equal(db->warnings->text, "a \"quoted\"\nwarning");
     assert_false(db->warnings->is_damage);
     assert_string_equal(db->warnings->next->text, "damage");

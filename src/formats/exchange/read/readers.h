@@ -40,6 +40,11 @@ CN_CHECK bool cn_cpuprofile_read(struct cn_import *import, struct cn_bytes bytes
 CN_CHECK bool cn_heapprofile_read(struct cn_import *import, struct cn_bytes bytes,
                                   struct cn_error *err);
 
+CN_CHECK bool cn_heaptrack_read(struct cn_import *import, struct cn_bytes bytes,
+                                struct cn_error *err);
+CN_CHECK bool cn_massif_read(struct cn_import *import, struct cn_bytes bytes,
+                             struct cn_error *err);
+
 bool cn_firefox_probe(const char *path);
 CN_CHECK bool cn_firefox_open(struct cn_database **out, const char *path,
                               struct cn_error *err);

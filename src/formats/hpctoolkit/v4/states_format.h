@@ -1,9 +1,12 @@
-/* states.db, byte by byte: what each thread does over time. HPCToolkit has no such file; its
+/* states.db, byte by byte: what each thread does over time, and where. HPCToolkit has no such file; its
  * readers ignore it.
  *
  * A file of checksummed blocks (base/files/blocks.h) with two sections: a record for each
  * profile of profile.db, and the changes of the profiles one after the other, in the order of time.
- * A state lasts until the next change of its profile; the last one is "no data".
+ * A state lasts until the next change of its profile; the last one is "no data". Where threads ran on
+ * known processors, two further sections have that in the same way; where it is known which thread woke
+ * which, another one. Where it is known in which contexts threads wait and are woken, two more have that.
+ * Readers of version 1 ignore sections that they do not know.
  * Threads: immutable.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_V4_STATES_FORMAT_H
@@ -16,7 +19,15 @@
 
 enum { CN_HPC_STATES_VERSION = 1 };
 
-enum cn_hpc_states_section { CN_HPC_STATES_PROFILES = 1, CN_HPC_STATES_CHANGES };
+enum cn_hpc_states_section {
+    CN_HPC_STATES_PROFILES = 1,
+    CN_HPC_STATES_CHANGES,
+    CN_HPC_STATES_RUN_PROFILES, /* as CN_HPC_STATES_PROFILES, of runs */
+    CN_HPC_STATES_RUNS,
+    CN_HPC_STATES_WAKEUPS,
+    CN_HPC_STATES_CONTEXTS, /* of each change of CN_HPC_STATES_CHANGES */
+    CN_HPC_STATES_WAKERS,   /* of each wake-up */
+};
 
 #define CN_HPC_STATES_PROFILE(F) \
     F(0x00, u64, end,            \
@@ -27,5 +38,27 @@ CN_RECORD(cn_hpc_states_profile, CN_HPC_STATES_PROFILE, 0x08);
     F(0x00, u64, time_ns, "since the epoch") \
     F(0x08, u8, state, "0 running, 1 blocked, 2 pre-empted, 3 no data")
 CN_RECORD(cn_hpc_states_change, CN_HPC_STATES_CHANGE, 0x09);
+
+#define CN_HPC_STATES_RUN(F)                           \
+    F(0x00, u64, begin_ns, "since the epoch")          \
+    F(0x08, u64, end_ns, "when it left the processor") \
+    F(0x10, u32, processor, "its number, less than 8192")
+CN_RECORD(cn_hpc_states_run, CN_HPC_STATES_RUN, 0x14);
+
+#define CN_HPC_STATES_WAKEUP(F)                                       \
+    F(0x00, u64, time_ns, "since the epoch")                          \
+    F(0x08, u32, from, "profile of the thread that woke it; 0: none") \
+    F(0x0c, u32, to, "profile of the woken thread")
+CN_RECORD(cn_hpc_states_wakeup, CN_HPC_STATES_WAKEUP, 0x10);
+
+#define CN_HPC_STATES_CONTEXT(F) \
+    F(0x00, u32, context, "in which the thread waits; 0: unknown, or it does not wait")
+CN_RECORD(cn_hpc_states_context, CN_HPC_STATES_CONTEXT, 0x04);
+
+#define CN_HPC_STATES_WAKER(F)                                         \
+    F(0x00, u32, context, "in which the thread was woken; 0: unknown") \
+    F(0x04, u8, source,                                                \
+      "0 a thread, 1 a soft interrupt, 2 an interrupt, 3 another thread, 4 its creator")
+CN_RECORD(cn_hpc_states_waker, CN_HPC_STATES_WAKER, 0x05);
 
 #endif

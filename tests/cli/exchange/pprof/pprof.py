@@ -176,7 +176,7 @@ def main():
     check(after.costs() == want, f"costs of the database: {after.costs()}, {want}")
     check(dict(after.mappings[0])[5] == "/srv/app", f"the first mapping is not the program: {after.mappings}")
     # One metric on demand.
-    convert("all.pprof", "one.pb.gz", "pprof", "--metric", "inuse_space")
+    convert("all.pprof", "one.pb.gz", "pprof", "--metric", "live at end (B)")
     check(Profile(pathlib.Path("one.pb.gz").read_bytes()).types == [((1, "inuse_space"), (2, "bytes"))], "--metric")
     for text in failures:
         print(text)

@@ -168,6 +168,32 @@ static void a_slower_leaf_is_one_line(void **state)
     cn_comparison_done(&c);
 }
 
+/* read() has two callers, and one of them did not change. */
+static void callers_have_all_costs_of_a_function(void **state)
+{
+    static const struct cn_made_call slower[] = {
+        {0, "main", 1, 1},   {1, "parse", 4, 100},
+        {2, "lex", 3, 100},  {3, "read", 5, 100},
+        {1, "solve", 8, 10}, {2, "norm", 2, 10},
+        {2, "read", 1, 10},  {0}};
+    struct cn_compare_rows rows;
+    struct cn_comparison c;
+
+    (void)state;
+    compare_made(&c, program, slower);
+    cn_compare_rows_make(&rows, &c, CN_COMPARE_CALLERS, false, 5, false);
+    const struct cn_compare_row *top = &rows.list[rows.first_top];
+    assert_true(top->next_sibling == CN_NONE);
+    assert_near(top->value[CN_SIDE_A], 3, 1e-9);
+    assert_near(top->value[CN_SIDE_B], 6, 1e-9);
+    const struct cn_compare_row *caller = &rows.list[top->first_child];
+    assert_true(caller->next_sibling == CN_NONE);
+    assert_near(caller->value[CN_SIDE_A], 2, 1e-9);
+    assert_near(caller->value[CN_SIDE_B], 5, 1e-9);
+    cn_compare_rows_done(&rows);
+    cn_comparison_done(&c);
+}
+
 static void new_calls_are_one_line_with_what_they_call(void **state)
 {
     static const struct cn_made_call more[] = {{0, "main", 1, 1},
@@ -526,6 +552,7 @@ int main(void)
         cmocka_unit_test(names_are_those_of_the_source),
         cmocka_unit_test(nothing_differs_from_itself),
         cmocka_unit_test(a_slower_leaf_is_one_line),
+        cmocka_unit_test(callers_have_all_costs_of_a_function),
         cmocka_unit_test(new_calls_are_one_line_with_what_they_call),
         cmocka_unit_test(more_calls_explain_what_is_below_them),
         cmocka_unit_test(many_paths_of_one_function_are_one_line),

@@ -6,11 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "analyze/views/view.h"
+#include "base/alloc.h"
 #include "support/check_costs.h"
 #include "support/random_tree.h"
 
@@ -371,6 +373,62 @@ static void callers_found_on_demand_are_the_same(void **state)
     }
 }
 
+/* Of every row, what the rows next to it on longer paths count together is no more. */
+static void expect_shares_fit(const struct cn_path_tree *paths, double total)
+{
+    double *next = cn_alloc(paths->rows.count, sizeof(*next));
+
+    assert_true(cn_same_value(paths->rows.rows[0].values[0], total));
+    for (size_t i = 1; i < paths->rows.count; i++) {
+        assert_true(paths->nearer[i] < i);
+        if (!isnan(paths->rows.rows[i].values[0]))
+            next[paths->nearer[i]] += paths->rows.rows[i].values[0];
+    }
+    for (size_t i = 0; i < paths->rows.count; i++) {
+        double value = paths->rows.rows[i].values[0];
+
+        assert_true(next[i] <= (isnan(value) ? 0 : value) + 1e-6);
+    }
+    free(next);
+}
+
+static void paths_around_a_function_fit_into_it_also_recursive_ones(void **state)
+{
+    size_t checked = 0;
+
+    (void)state;
+    for (uint32_t seed = 0; seed < TREES; seed++) {
+        struct cn_error err = {0};
+        struct cn_costs costs;
+        struct cn_view *view;
+        struct cn_row_list tops;
+
+        cn_random_tree_build(&tree, seed);
+        init_columns(&costs, false, SUM_E + 1);
+        assert_true(cn_view_callers_new(&view, &costs, NULL, &err));
+        assert_true(cn_view_children(view, NULL, 0, false, &tops, &err));
+        for (size_t i = 0; i < tops.count; i++) {
+            struct cn_path_tree callers = {0}, callees = {0};
+            double total = tops.rows[i].values[0];
+
+            if (isnan(total))
+                continue;
+            cn_view_caller_tree(view, &tops.rows[i], &callers);
+            expect_shares_fit(&callers, total);
+            cn_view_callee_tree(view, &tops.rows[i], &callees);
+            expect_shares_fit(&callees, total);
+            checked += callers.rows.count > 1 && callees.rows.count > 1;
+            cn_path_tree_done(&callers);
+            cn_path_tree_done(&callees);
+        }
+        cn_row_list_done(&tops);
+        cn_view_free(view);
+        cn_costs_done(&costs);
+        cn_random_tree_done(&tree);
+    }
+    assert_true(checked > 0);
+}
+
 static void views_of_one_shape_are_those_made_alone(void **state)
 {
     (void)state;
@@ -466,6 +524,7 @@ int main(void)
         cmocka_unit_test(flat_counts_each_moment_once_in_a_row),
         cmocka_unit_test(callers_count_each_moment_once_in_a_row),
         cmocka_unit_test(callers_found_on_demand_are_the_same),
+        cmocka_unit_test(paths_around_a_function_fit_into_it_also_recursive_ones),
         cmocka_unit_test(views_of_one_shape_are_those_made_alone),
         cmocka_unit_test(self_costs_add_up_to_the_whole),
     };

@@ -340,9 +340,19 @@ static void refuses_wrong_numbers_of_operands(void **state)
 {
     static const struct cn_command pair = {
         .name = "pair", .operands = "SRC DST", .operand_min = 2, .operand_max = 2};
+    static const struct cn_example examples[] = {{"pair old new", "pair them"}, {0}};
+    static const struct cn_command shown = {.name = "pair",
+                                            .operands = "SRC DST",
+                                            .operand_min = 2,
+                                            .operand_max = 2,
+                                            .examples = examples};
     static const struct cn_command alone = {.name = "alone"};
 
     (void)state;
+    assert_refused(&shown, WORDS(NULL),
+                   "missing operand: expected SRC DST; for example: pair old new");
+    assert_refused(&shown, WORDS("a"),
+                   "too few operands, 1: expected SRC DST; for example: pair old new");
     assert_refused(&view, WORDS(NULL), "missing operand: expected SRC DST");
     assert_refused(&pair, WORDS("a"), "too few operands, 1: expected SRC DST");
     assert_refused(&pair, WORDS("a", "b", "c"),

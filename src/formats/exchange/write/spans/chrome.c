@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "analyze/calls/flows.h"
 #include "analyze/calls/stack.h"
 #include "base/alloc.h"
 #include "base/bytes/digits.h"
@@ -300,6 +301,14 @@ static void add_metadata(struct cn_text *text, const struct cn_recording *rec)
     add_fact(text, "command_line", cn_recording_fact(rec, "cmdline"));
 }
 
+static void add_header_line(void *arg, const char *name, const char *text)
+{
+    struct cn_text *out = arg;
+
+    cn_text_str_add(out, ",\n");
+    add_fact(out, name, text);
+}
+
 static void add_flow_end(struct cn_export *x, const struct cn_flow *flow, uint64_t id,
                          bool is_start, uint64_t start_ns)
 {
@@ -326,9 +335,13 @@ static bool add_flows(struct cn_export *x, struct cn_error *err)
     uint64_t start_ns = cn_export_start_ns(x->query);
     bool ok = true;
 
-    for (uint32_t i = 0; ok && i < rec->flow_count; i++) {
-        add_flow_end(x, &rec->flows[i], i + 1u, true, start_ns);
-        add_flow_end(x, &rec->flows[i], i + 1u, false, start_ns);
+    for (uint32_t i = 0; ok && i < cn_call_flow_count(rec); i++) {
+        struct cn_flow flow;
+
+        if (!cn_call_flow_at(rec, i, &flow))
+            continue;
+        add_flow_end(x, &flow, i + UINT64_C(1), true, start_ns);
+        add_flow_end(x, &flow, i + UINT64_C(1), false, start_ns);
         ok = cn_export_flush(x, err);
     }
     return ok;
@@ -353,6 +366,7 @@ static bool write_events(struct cn_export *x, struct cn_error *err)
                        "\"base_time_ns\":\"%" PRIu64 "\",\n",
                        cn_export_start_ns(x->query) + cn_export_clock_offset_ns(rec));
         add_metadata(&x->text, rec);
+        cn_export_header(x, add_header_line, &x->text);
         cn_text_str_add(&x->text, "\n},\n");
     }
     cn_text_str_add(&x->text, "\"traceEvents\":[\n");
@@ -382,6 +396,7 @@ const struct cn_format cn_format_chrome = {
     .holds = "calls",
     .is_file = true,
     .keeps_flows = true,
+    .has_time_axis = true,
     .probe = cn_chrome_probe,
     .open_recording = cn_chrome_open,
     .export_calls = write_events,

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "analyze/calls/flows.h"
 #include "analyze/calls/stack.h"
 #include "base/alloc.h"
 #include "base/map.h"
@@ -264,10 +265,9 @@ static void add_track(const struct cn_export *x, struct cn_pb *pb,
 
 /* An instant event, inside the innermost call of its task at that time. */
 static void add_flow_end(const struct cn_export *x, struct cn_pb *pb, uint32_t number,
-                         bool is_start)
+                         const struct cn_flow *flow, bool is_start)
 {
     const struct cn_recording *rec = x->query->rec;
-    const struct cn_flow *flow = &rec->flows[number];
     const struct cn_task *task = &rec->tasks[is_start ? flow->from_task : flow->to_task];
     size_t at = open_shared(x, pb), event;
 
@@ -290,10 +290,14 @@ static bool add_flows(struct cn_export *x, struct cn_pb *pb, struct cn_error *er
 {
     bool ok = true;
 
-    for (uint32_t i = 0; ok && i < x->query->rec->flow_count; i++) {
+    for (uint32_t i = 0; ok && i < cn_call_flow_count(x->query->rec); i++) {
+        struct cn_flow flow;
+
+        if (!cn_call_flow_at(x->query->rec, i, &flow))
+            continue;
         cn_pb_clear(pb);
-        add_flow_end(x, pb, i, true);
-        add_flow_end(x, pb, i, false);
+        add_flow_end(x, pb, i, &flow, true);
+        add_flow_end(x, pb, i, &flow, false);
         cn_text_add(&x->text, (const char *)pb->bytes, pb->len);
         ok = cn_export_flush(x, err);
     }

@@ -135,6 +135,9 @@ static bool write_traces(struct cn_export *x, struct cn_error *err)
     cn_export_lose(x, "attributes with a key that their span has already",
                    traces.losses.repeated);
     cn_export_lose(x, "exceptions (written as tags)", traces.losses.exceptions);
+    cn_export_lose(x, "attributes of events", traces.losses.event_attributes);
+    cn_export_lose(x, "scopes, trace states, flags or dropped counts of spans",
+                   traces.losses.rest);
     cn_export_lose(x, cut_times, traces.losses.times);
     return ok;
 }

@@ -72,6 +72,15 @@ static bool add_cost(struct callgrind_profile *p, uint32_t index, struct cn_erro
     return cn_export_flush(p->x, err);
 }
 
+static void add_description(void *arg, const char *name, const char *text)
+{
+    struct cn_text *out = arg;
+
+    cn_text_printf(out, "desc: %s: ", name);
+    cn_utf8_add_printable(out, text);
+    cn_text_char(out, '\n');
+}
+
 static void add_header(struct cn_export *x, const struct cn_functions *functions)
 {
     const char *command =
@@ -86,10 +95,12 @@ static void add_header(struct cn_export *x, const struct cn_functions *functions
     cn_text_str_add(&x->text, "# callgrind format\nversion: 1\ncreator: cairn " CN_VERSION
                               "\ncmd: ");
     cn_utf8_add_printable(&x->text, command ? command : "");
-    cn_text_printf(
-        &x->text, "\npositions: line\nevent: %s : %s\nevents: %s\nsummary: %" PRIu64 "\n",
-        cn_text_str(&event), functions->stacks.unit, cn_text_str(&event),
-        cn_stack_value(functions->total));
+    cn_text_char(&x->text, '\n');
+    cn_export_header(x, add_description, &x->text);
+    cn_text_printf(&x->text,
+                   "positions: line\nevent: %s : %s\nevents: %s\nsummary: %" PRIu64 "\n",
+                   cn_text_str(&event), functions->stacks.unit, cn_text_str(&event),
+                   cn_stack_value(functions->total));
     cn_text_done(&event);
 }
 

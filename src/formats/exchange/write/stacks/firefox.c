@@ -23,6 +23,23 @@ enum { NS_PER_MS = 1000000, PROFILE_VERSION = 47, SAMPLES_PER_READ = 4096 };
 enum firefox_column { COLUMN_STACK, COLUMN_TIME, COLUMN_WEIGHT, COLUMNS };
 static const char *const column_names[COLUMNS] = {"stack", "time", "weight"};
 
+struct firefox_entries {
+    struct cn_text *text;
+    bool has_any;
+};
+
+static void add_header_line(void *arg, const char *name, const char *text)
+{
+    struct firefox_entries *entries = arg;
+
+    cn_text_str_add(entries->text, entries->has_any ? ",\n{\"label\":" : "\n{\"label\":");
+    cn_json_quote(entries->text, name);
+    cn_text_str_add(entries->text, ",\"format\":\"string\",\"value\":");
+    cn_json_quote(entries->text, text);
+    cn_text_char(entries->text, '}');
+    entries->has_any = true;
+}
+
 static void add_header(struct cn_export *x, uint64_t start_ns)
 {
     cn_text_printf(&x->text,
@@ -32,6 +49,9 @@ static void add_header(struct cn_export *x, uint64_t start_ns)
                    "\"startTime\":%" PRIu64 ".%06" PRIu64 ",\n\"product\":",
                    PROFILE_VERSION, start_ns / NS_PER_MS, start_ns % NS_PER_MS);
     cn_json_quote(&x->text, cn_export_title(x));
+    cn_text_str_add(&x->text, ",\"extra\":[{\"label\":\"Run\",\"entries\":[");
+    cn_export_header(x, add_header_line, &(struct firefox_entries){&x->text, false});
+    cn_text_str_add(&x->text, "]}]");
     cn_text_str_add(
         &x->text, ",\"importedFrom\":\"cairn " CN_VERSION "\",\"categories\":["
                   "{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}"
@@ -463,4 +483,5 @@ const struct cn_format cn_format_firefox = {
     .open_database = cn_firefox_open,
     .export_calls = write_tasks,
     .export_database = write_threads,
+    .has_time_axis = true,
 };

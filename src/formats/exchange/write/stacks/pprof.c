@@ -15,6 +15,7 @@
 #include "formats/exchange/read/readers.h"
 #include "formats/exchange/write/stacks/stacks.h"
 #include "model/contexts/bucket.h"
+#include "model/memory/metrics.h"
 
 enum { FLUSH_LEN = 128 << 10 };
 
@@ -65,13 +66,17 @@ static void add_metric_type(struct pprof_writing *p, const char *metric, const c
 {
     char *type = cn_strdup(metric), *own = strrchr(type, '(');
     size_t len = strlen(type);
+    enum cn_heap_metric heap = cn_heap_metric_find(metric);
 
+    if (cn_heap_metric_is_count(heap))
+        unit = "count";
     if (own && own > type + 1 && own[-1] == ' ' && type[len - 1] == ')') {
         type[len - 1] = own[-1] = '\0';
         if (strcmp(own + 1, "sec") != 0)
-            unit = own + 1;
+            unit = heap < CN_HEAP_METRIC_COUNT ? "bytes" : own + 1;
     }
-    add_value_type(p, type, unit);
+    add_value_type(p, cn_heap_metric_pprof(heap) ? cn_heap_metric_pprof(heap) : type,
+                   unit);
     free(type);
 }
 
@@ -373,6 +378,17 @@ static bool copy_profile(struct cn_export *x, struct cn_error *err)
     return ok;
 }
 
+/* pprof -comments prints them. */
+static void add_comment(void *arg, const char *name, const char *text)
+{
+    struct pprof_writing *p = arg;
+    struct cn_text line = {0};
+
+    cn_text_printf(&line, "%s: %s", name, text);
+    cn_pb_u64(&p->pb, cn_pprof_profile_comment, string_id(p, cn_text_str(&line)));
+    cn_text_done(&line);
+}
+
 static bool write_profile(struct cn_export *x, struct cn_error *err)
 {
     struct pprof_writing p = {.x = x};
@@ -382,6 +398,7 @@ static bool write_profile(struct cn_export *x, struct cn_error *err)
         return copy_profile(x, err);
     (void)string_id(&p, "");
     ok = x->db ? add_database(&p, err) : add_tasks(&p, err);
+    cn_export_header(x, add_comment, &p);
     for (size_t i = 0; i < p.strings.count && ok; i++) {
         cn_pb_str(&p.pb, cn_pprof_profile_string_table, p.strings.list[i]);
         ok = flush(&p, FLUSH_LEN, err);

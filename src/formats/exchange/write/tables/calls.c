@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "analyze/calls/flows.h"
 #include "base/alloc.h"
 #include "formats/exchange/write/spans/finished.h"
 #include "formats/exchange/write/tables/tables.h"
@@ -126,16 +127,18 @@ bool cn_tables_add_flows(struct cn_table_rows *rows, struct cn_error *err)
     struct cn_rows_table table;
 
     cn_rows_begin(&table, rows, &cn_flows_table);
-    for (uint32_t i = 0; i < rec->flow_count; i++) {
-        const struct cn_flow *flow = &rec->flows[i];
+    for (uint32_t i = 0; i < cn_call_flow_count(rec); i++) {
+        struct cn_flow flow;
 
-        cn_rows_integer(&table, flow->from_task);
-        cn_rows_integer(&table, flow->from_ns);
+        if (!cn_call_flow_at(rec, i, &flow))
+            continue;
+        cn_rows_integer(&table, flow.from_task);
+        cn_rows_integer(&table, flow.from_ns);
         /* Depths of calls count from 0. */
-        cn_rows_index(&table, flow->from_depth > 0 ? flow->from_depth - 1 : CN_NONE);
-        cn_rows_integer(&table, flow->to_task);
-        cn_rows_integer(&table, flow->to_ns);
-        cn_rows_text(&table, *flow->name ? flow->name : NULL);
+        cn_rows_index(&table, flow.from_depth > 0 ? flow.from_depth - 1 : CN_NONE);
+        cn_rows_integer(&table, flow.to_task);
+        cn_rows_integer(&table, flow.to_ns);
+        cn_rows_text(&table, *flow.name ? flow.name : NULL);
         cn_rows_row(&table);
     }
     cn_rows_end(&table);

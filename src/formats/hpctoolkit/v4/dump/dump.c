@@ -115,15 +115,20 @@ static bool dump_latency(struct cn_hpc_dump *dump, struct cn_error *err)
 
 static bool dump_states(struct cn_hpc_dump *dump, struct cn_error *err)
 {
-    struct cn_bytes profiles, changes;
-    struct cn_block_file file;
+    struct cn_hpc_states_file file;
 
-    if (!cn_hpc_states_open(&file, dump->bytes, &profiles, &changes, err))
+    if (!cn_hpc_states_open(&file, dump->bytes, err))
         return false;
-    bool ok = dump_blocks(dump, &file, err) &&
-              cn_hpc_dump_part(dump, &cn_hpc_states_profile_layout, profiles, err) &&
-              cn_hpc_dump_part(dump, &cn_hpc_states_change_layout, changes, err);
-    cn_block_file_close(&file);
+    bool ok =
+        dump_blocks(dump, &file.blocks, err) &&
+        cn_hpc_dump_part(dump, &cn_hpc_states_profile_layout, file.profiles, err) &&
+        cn_hpc_dump_part(dump, &cn_hpc_states_change_layout, file.changes, err) &&
+        cn_hpc_dump_part(dump, &cn_hpc_states_profile_layout, file.run_profiles, err) &&
+        cn_hpc_dump_part(dump, &cn_hpc_states_run_layout, file.runs, err) &&
+        cn_hpc_dump_part(dump, &cn_hpc_states_wakeup_layout, file.wakeups, err) &&
+        cn_hpc_dump_part(dump, &cn_hpc_states_context_layout, file.contexts, err) &&
+        cn_hpc_dump_part(dump, &cn_hpc_states_waker_layout, file.wakers, err);
+    cn_block_file_close(&file.blocks);
     return ok;
 }
 

@@ -126,14 +126,19 @@ static void open_latency(struct cn_hpc_v4 *v4, struct cn_bytes file)
 
 static void read_states(struct cn_database *db, struct cn_bytes file)
 {
-    const struct cn_thread_states *states;
+    struct cn_hpc_states read;
     struct cn_error damage;
 
-    if (cn_hpc_states_read(file, db->profile_count, &db->arena, &states, &damage))
-        cn_database_set_states(db, states);
-    else
+    if (cn_hpc_states_read(file, db->profile_count, &db->arena, &read, &damage)) {
+        if (read.states)
+            cn_database_set_states(db, read.states);
+        db->runs = read.runs;
+        db->wakeups = read.wakeups;
+        db->wakeup_count = read.wakeup_count;
+    } else {
         cn_database_warn(db, true, CN_HPC_STATES_NAME ": %s; no states over time",
                          damage.text);
+    }
 }
 
 static bool open_files(struct cn_hpc_v4 *v4, const struct cn_hpc_v4_files *files,
@@ -277,7 +282,8 @@ static bool open_maps(struct cn_database **out, const struct cn_hpc_maps *maps,
     cn_hpc_database_take_maps(*out, maps, damage);
     (*out)->timeline_resolution_ns = read_resolution(dir);
     if (yaml.skipped_count > 0)
-        cn_database_warn(*out, false, "metrics/: %d files not read", yaml.skipped_count);
+        cn_database_warn(*out, false, "metrics/: %d %s not read", yaml.skipped_count,
+                         cn_plural((uint64_t)yaml.skipped_count, "file", "files"));
     return true;
 }
 

@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 
-#include "base/files/blocks.h"
 #include "formats/hpctoolkit/v4/states_format.h"
 
 bool cn_hpc_states_is(struct cn_bytes file)
@@ -13,18 +12,37 @@ bool cn_hpc_states_is(struct cn_bytes file)
            header.magic == CN_HPC_STATES_MAGIC;
 }
 
-bool cn_hpc_states_open(struct cn_block_file *out, struct cn_bytes file,
-                        struct cn_bytes *profiles, struct cn_bytes *changes,
+/* Later versions have added sections: an older file lacks them. */
+static bool take_section(struct cn_block_file *blocks, enum cn_hpc_states_section id,
+                         bool is_needed, struct cn_bytes *out, struct cn_error *err)
+{
+    struct cn_error missing;
+
+    if (!cn_block_file_section(blocks, id, out, is_needed ? err : &missing)) {
+        *out = (struct cn_bytes){(const uint8_t *)"", 0};
+        return !is_needed;
+    }
+    return cn_block_file_check(blocks, *out, err);
+}
+
+bool cn_hpc_states_open(struct cn_hpc_states_file *out, struct cn_bytes file,
                         struct cn_error *err)
 {
-    if (!cn_block_file_init(out, file, CN_HPC_STATES_MAGIC, CN_HPC_STATES_VERSION, err))
+    struct cn_block_file *blocks = &out->blocks;
+
+    if (!cn_block_file_init(blocks, file, CN_HPC_STATES_MAGIC, CN_HPC_STATES_VERSION,
+                            err))
         return false;
-    if (cn_block_file_section(out, CN_HPC_STATES_PROFILES, profiles, err) &&
-        cn_block_file_section(out, CN_HPC_STATES_CHANGES, changes, err) &&
-        cn_block_file_check(out, *profiles, err) &&
-        cn_block_file_check(out, *changes, err))
+    if (take_section(blocks, CN_HPC_STATES_PROFILES, true, &out->profiles, err) &&
+        take_section(blocks, CN_HPC_STATES_CHANGES, true, &out->changes, err) &&
+        take_section(blocks, CN_HPC_STATES_RUN_PROFILES, false, &out->run_profiles,
+                     err) &&
+        take_section(blocks, CN_HPC_STATES_RUNS, false, &out->runs, err) &&
+        take_section(blocks, CN_HPC_STATES_WAKEUPS, false, &out->wakeups, err) &&
+        take_section(blocks, CN_HPC_STATES_CONTEXTS, false, &out->contexts, err) &&
+        take_section(blocks, CN_HPC_STATES_WAKERS, false, &out->wakers, err))
         return true;
-    cn_block_file_close(out);
+    cn_block_file_close(blocks);
     return false;
 }
 
@@ -44,52 +62,177 @@ static bool take_change(struct cn_bytes *changes, const struct cn_thread_states 
         return cn_fail(err, CN_ERR_FORMAT,
                        "time runs backwards: %" PRIu64 " after %" PRIu64, change.time_ns,
                        before->list[before->count - 1].time_ns);
-    *out = (struct cn_state_change){change.time_ns, (enum cn_task_state)change.state};
+    *out = (struct cn_state_change){change.time_ns, (enum cn_task_state)change.state, 0};
     return true;
 }
 
-static bool take_profile(struct cn_bytes *profiles, struct cn_bytes *changes,
-                         uint64_t *end, struct cn_arena *arena,
-                         struct cn_thread_states *out, struct cn_error *err)
+/* The number of records of the next profile, of which `rest` has room for. */
+static bool take_count(struct cn_bytes *profiles, struct cn_bytes rest, size_t size,
+                       uint64_t *end, uint64_t *out, struct cn_error *err)
 {
     struct cn_hpc_states_profile profile;
     struct cn_bytes bytes;
 
     if (!cn_bytes_take(profiles, cn_hpc_states_profile_size, &bytes) ||
         !cn_hpc_states_profile_decode(bytes, &profile) || profile.end < *end ||
-        profile.end - *end > changes->len / cn_hpc_states_change_size)
+        profile.end - *end > rest.len / size)
         return cn_fail(err, CN_ERR_FORMAT, "its changes do not fit the section");
-    uint64_t count = profile.end - *end;
+    *out = profile.end - *end;
     *end = profile.end;
+    return true;
+}
+
+static bool take_states(struct cn_hpc_states_file *file, uint64_t *end,
+                        struct cn_arena *arena, struct cn_thread_states *out,
+                        struct cn_error *err)
+{
+    uint64_t count;
+
+    if (!take_count(&file->profiles, file->changes, cn_hpc_states_change_size, end,
+                    &count, err))
+        return false;
+    if (count > 0)
+        out->list = cn_arena_alloc(arena, (size_t)count, sizeof(*out->list));
+    for (; out->count < count; out->count++) {
+        struct cn_hpc_states_context context;
+        struct cn_bytes bytes;
+
+        if (!take_change(&file->changes, out, out->count + 1 == count,
+                         &out->list[out->count], err))
+            return false;
+        /* Files of earlier versions lack contexts. */
+        if (cn_bytes_take(&file->contexts, cn_hpc_states_context_size, &bytes) &&
+            cn_hpc_states_context_decode(bytes, &context))
+            out->list[out->count].context = context.context;
+    }
+    return true;
+}
+
+static bool take_run(struct cn_bytes *runs, const struct cn_thread_runs *before,
+                     struct cn_thread_run *out, struct cn_error *err)
+{
+    struct cn_hpc_states_run run;
+    struct cn_bytes bytes;
+
+    if (!cn_bytes_take(runs, cn_hpc_states_run_size, &bytes) ||
+        !cn_hpc_states_run_decode(bytes, &run))
+        return cn_fail(err, CN_ERR_FORMAT, "there are fewer runs than profiles have");
+    if (run.processor >= CN_PROCESSOR_MAX)
+        return cn_fail(err, CN_ERR_FORMAT, "processor %" PRIu32 " at %" PRIu64,
+                       run.processor, run.begin_ns);
+    if (run.end_ns <= run.begin_ns ||
+        (before->count > 0 && run.begin_ns < before->list[before->count - 1].end_ns))
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "a run from %" PRIu64 " to %" PRIu64 " is not in order",
+                       run.begin_ns, run.end_ns);
+    *out = (struct cn_thread_run){run.begin_ns, run.end_ns, run.processor};
+    return true;
+}
+
+static bool take_runs(struct cn_hpc_states_file *file, uint64_t *end,
+                      struct cn_arena *arena, struct cn_thread_runs *out,
+                      struct cn_error *err)
+{
+    uint64_t count;
+
+    if (!take_count(&file->run_profiles, file->runs, cn_hpc_states_run_size, end, &count,
+                    err))
+        return false;
     if (count > 0)
         out->list = cn_arena_alloc(arena, (size_t)count, sizeof(*out->list));
     for (; out->count < count; out->count++)
-        if (!take_change(changes, out, out->count + 1 == count, &out->list[out->count],
-                         err))
+        if (!take_run(&file->runs, out, &out->list[out->count], err))
             return false;
     return true;
 }
 
+/* Files of earlier versions lack wakers: all wake-ups are of threads. */
+static bool take_waker(struct cn_bytes *wakers, struct cn_wakeup *wakeup,
+                       struct cn_error *err)
+{
+    struct cn_hpc_states_waker waker;
+    struct cn_bytes bytes;
+
+    if (!cn_bytes_take(wakers, cn_hpc_states_waker_size, &bytes) ||
+        !cn_hpc_states_waker_decode(bytes, &waker))
+        return true;
+    if (waker.source >= CN_WAKEUP_SOURCES)
+        return cn_fail(err, CN_ERR_FORMAT, "source %u of a wake-up at %" PRIu64,
+                       waker.source, wakeup->time_ns);
+    wakeup->context = waker.context;
+    wakeup->source = (enum cn_wakeup_source)waker.source;
+    return true;
+}
+
+static bool take_wakeups(struct cn_bytes rest, struct cn_bytes wakers,
+                         uint32_t profile_count, struct cn_arena *arena,
+                         struct cn_hpc_states *out, struct cn_error *err)
+{
+    size_t count = rest.len / cn_hpc_states_wakeup_size;
+    struct cn_wakeup *list = cn_arena_alloc(arena, count + 1, sizeof(*list));
+    struct cn_hpc_states_wakeup wakeup;
+    struct cn_bytes bytes;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!cn_bytes_take(&rest, cn_hpc_states_wakeup_size, &bytes) ||
+            !cn_hpc_states_wakeup_decode(bytes, &wakeup) ||
+            wakeup.from >= profile_count || wakeup.to >= profile_count)
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "wake-up %zu is of profiles that profile.db does not have", i);
+        list[i] = (struct cn_wakeup){
+            .time_ns = wakeup.time_ns, .from = wakeup.from, .to = wakeup.to};
+        if (!take_waker(&wakers, &list[i], err))
+            return false;
+    }
+    out->wakeups = list;
+    out->wakeup_count = count;
+    return true;
+}
+
+static bool check_profiles(struct cn_bytes profiles, uint32_t profile_count,
+                           struct cn_error *err)
+{
+    if (profiles.len / cn_hpc_states_profile_size == profile_count)
+        return true;
+    return cn_fail(err, CN_ERR_FORMAT, "%zu profiles, profile.db has %" PRIu32,
+                   profiles.len / cn_hpc_states_profile_size, profile_count);
+}
+
+static bool read_file(struct cn_hpc_states_file *file, uint32_t profile_count,
+                      struct cn_arena *arena, struct cn_hpc_states *out,
+                      struct cn_error *err)
+{
+    bool has_runs = file->run_profiles.len > 0;
+    struct cn_thread_states *states =
+        cn_arena_alloc(arena, (size_t)profile_count + 1, sizeof(*states));
+    struct cn_thread_runs *runs =
+        cn_arena_alloc(arena, (size_t)profile_count + 1, sizeof(*runs));
+    uint64_t end = 0, run_end = 0;
+
+    if (!check_profiles(file->profiles, profile_count, err) ||
+        (has_runs && !check_profiles(file->run_profiles, profile_count, err)))
+        return false;
+    for (uint32_t i = 0; i < profile_count; i++)
+        if (!take_states(file, &end, arena, &states[i], err) ||
+            (has_runs && !take_runs(file, &run_end, arena, &runs[i], err)))
+            return cn_fail_in(err, "profile %" PRIu32, i);
+    out->states = end > 0 ? states : NULL;
+    out->runs = run_end > 0 ? runs : NULL;
+    return take_wakeups(file->wakeups, file->wakers, profile_count, arena, out, err);
+}
+
 bool cn_hpc_states_read(struct cn_bytes file, uint32_t profile_count,
-                        struct cn_arena *arena, const struct cn_thread_states **out,
+                        struct cn_arena *arena, struct cn_hpc_states *out,
                         struct cn_error *err)
 {
-    struct cn_thread_states *states;
-    struct cn_bytes profiles, changes;
-    struct cn_block_file blocks;
-    uint64_t end = 0;
-    bool ok = true;
+    struct cn_hpc_states states = {0};
+    struct cn_hpc_states_file opened;
+    bool ok;
 
-    if (!cn_hpc_states_open(&blocks, file, &profiles, &changes, err))
+    if (!cn_hpc_states_open(&opened, file, err))
         return false;
-    if (profiles.len / cn_hpc_states_profile_size != profile_count)
-        ok = cn_fail(err, CN_ERR_FORMAT, "%zu profiles, profile.db has %" PRIu32,
-                     profiles.len / cn_hpc_states_profile_size, profile_count);
-    states = cn_arena_alloc(arena, (size_t)profile_count + 1, sizeof(*states));
-    for (uint32_t i = 0; ok && i < profile_count; i++)
-        ok = take_profile(&profiles, &changes, &end, arena, &states[i], err) ||
-             cn_fail_in(err, "profile %" PRIu32, i);
-    cn_block_file_close(&blocks);
+    ok = read_file(&opened, profile_count, arena, &states, err);
+    cn_block_file_close(&opened.blocks);
     if (ok)
         *out = states;
     return ok;

@@ -1,4 +1,4 @@
-/* Read states.db: what each thread does over time.
+/* Read states.db: what each thread does over time, on which processors, and which woke which.
  * Threads: any thread, each with its own arena.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_V4_READ_STATES_READER_H
@@ -9,24 +9,35 @@
 #include "base/arena.h"
 #include "base/bytes/bytes.h"
 #include "base/error.h"
+#include "base/files/blocks.h"
+#include "model/thread_runs.h"
 #include "model/thread_states.h"
 
-struct cn_block_file;
+/* The sections of a file, as parts of it, with sound checksums; what the file lacks is empty. */
+struct cn_hpc_states_file {
+    struct cn_block_file blocks;
+    struct cn_bytes profiles, changes, run_profiles, runs, wakeups, contexts, wakers;
+};
+
+/* What it contains, in an arena. */
+struct cn_hpc_states {
+    const struct cn_thread_states *states; /* by profile; NULL: none is known */
+    const struct cn_thread_runs *runs;     /* the same */
+    const struct cn_wakeup *wakeups;
+    size_t wakeup_count;
+};
 
 /* Whether a file begins like one. */
 bool cn_hpc_states_is(struct cn_bytes file);
 
-/* Its two sections, as parts of `file`, with sound checksums. The caller closes `out`, if it does not
- * fail. */
-CN_CHECK bool cn_hpc_states_open(struct cn_block_file *out, struct cn_bytes file,
-                                 struct cn_bytes *profiles, struct cn_bytes *changes,
+/* The caller closes out->blocks, if it does not fail. */
+CN_CHECK bool cn_hpc_states_open(struct cn_hpc_states_file *out, struct cn_bytes file,
                                  struct cn_error *err);
 
-/* The states of `profile_count` profiles, in the arena. Fails if the file has other ones, or if times
- * or states are wrong. */
+/* The states of `profile_count` profiles. Fails if the file has other ones, or if times, states,
+ * processors or profiles are wrong. */
 CN_CHECK bool cn_hpc_states_read(struct cn_bytes file, uint32_t profile_count,
-                                 struct cn_arena *arena,
-                                 const struct cn_thread_states **out,
+                                 struct cn_arena *arena, struct cn_hpc_states *out,
                                  struct cn_error *err);
 
 #endif

@@ -58,7 +58,7 @@ static bool compare_values(struct cn_hpc_v4_check *v, struct cn_error *err)
 
 static void check_states(struct cn_hpc_v4_check *v)
 {
-    const struct cn_thread_states *states;
+    struct cn_hpc_states states;
     struct cn_error err;
 
     cn_findings_begin(&v->m.c.f, CN_HPC_STATES_NAME);

@@ -160,12 +160,16 @@ static const struct passage states[] = {
     {LINES(
          "## states.db", "",
          "Not a file of HPCToolkit either, and made of blocks as latency.db is, with two",
-         "sections: profiles (1) and changes of their states (2). A profile, in the "
-         "order",
-         "of profile.db:"),
+         "sections: profiles (1) and changes of their states (2); and where it is known,",
+         "the same of their times on processors (3, 4), and wake-ups (5). A profile, in "
+         "the",
+         "order of profile.db:"),
      &cn_hpc_states_profile_layout},
     {LINES("A change, whose state lasts until the next one of the profile:"),
      &cn_hpc_states_change_layout},
+    {LINES("A time on a processor; those of a profile are in the order of time:"),
+     &cn_hpc_states_run_layout},
+    {LINES("A wake-up, of section 5:"), &cn_hpc_states_wakeup_layout},
     {LINES("## origin.txt", "",
            "Not a file of HPCToolkit either: lines `KEY=VALUE` about the run and how it "
            "was",

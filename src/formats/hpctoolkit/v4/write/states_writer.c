@@ -2,6 +2,7 @@
 
 #include "base/files/blocks.h"
 #include "formats/hpctoolkit/v4/states_format.h"
+#include "model/thread_runs.h"
 #include "model/thread_states.h"
 
 static bool write_profiles(const struct cn_database *db, struct cn_block_writer *out,
@@ -13,7 +14,7 @@ static bool write_profiles(const struct cn_database *db, struct cn_block_writer 
     if (!cn_block_writer_section(out, CN_HPC_STATES_PROFILES, err))
         return false;
     for (uint32_t i = 0; i < db->profile_count; i++) {
-        profile.end += db->states[i].count;
+        profile.end += db->states ? db->states[i].count : 0;
         cn_hpc_states_profile_encode(&profile, bytes);
         if (!cn_block_writer_add(out, bytes, sizeof(bytes), err))
             return false;
@@ -37,6 +38,99 @@ static bool write_changes(const struct cn_thread_states *states,
     return true;
 }
 
+static bool write_runs_of(const struct cn_thread_runs *runs, struct cn_block_writer *out,
+                          struct cn_error *err)
+{
+    uint8_t bytes[cn_hpc_states_run_size];
+
+    for (size_t i = 0; i < runs->count; i++) {
+        const struct cn_thread_run *run = &runs->list[i];
+
+        cn_hpc_states_run_encode(
+            &(struct cn_hpc_states_run){run->begin_ns, run->end_ns, run->processor},
+            bytes);
+        if (!cn_block_writer_add(out, bytes, sizeof(bytes), err))
+            return false;
+    }
+    return true;
+}
+
+static bool write_runs(const struct cn_database *db, struct cn_block_writer *out,
+                       struct cn_error *err)
+{
+    struct cn_hpc_states_profile profile = {0};
+    uint8_t bytes[cn_hpc_states_profile_size];
+
+    if (!cn_block_writer_section(out, CN_HPC_STATES_RUN_PROFILES, err))
+        return false;
+    for (uint32_t i = 0; i < db->profile_count; i++) {
+        profile.end += db->runs[i].count;
+        cn_hpc_states_profile_encode(&profile, bytes);
+        if (!cn_block_writer_add(out, bytes, sizeof(bytes), err))
+            return false;
+    }
+    if (!cn_block_writer_section(out, CN_HPC_STATES_RUNS, err))
+        return false;
+    for (uint32_t i = 0; i < db->profile_count; i++)
+        if (!write_runs_of(&db->runs[i], out, err))
+            return false;
+    return true;
+}
+
+static bool write_wakeups(const struct cn_database *db, struct cn_block_writer *out,
+                          struct cn_error *err)
+{
+    uint8_t bytes[cn_hpc_states_wakeup_size];
+
+    if (!cn_block_writer_section(out, CN_HPC_STATES_WAKEUPS, err))
+        return false;
+    for (size_t i = 0; i < db->wakeup_count; i++) {
+        const struct cn_wakeup *wakeup = &db->wakeups[i];
+
+        cn_hpc_states_wakeup_encode(
+            &(struct cn_hpc_states_wakeup){wakeup->time_ns, wakeup->from, wakeup->to},
+            bytes);
+        if (!cn_block_writer_add(out, bytes, sizeof(bytes), err))
+            return false;
+    }
+    return true;
+}
+
+static bool write_contexts(const struct cn_database *db, struct cn_block_writer *out,
+                           struct cn_error *err)
+{
+    uint8_t bytes[cn_hpc_states_context_size];
+
+    if (!cn_block_writer_section(out, CN_HPC_STATES_CONTEXTS, err))
+        return false;
+    for (uint32_t i = 0; i < db->profile_count; i++)
+        for (size_t k = 0; k < db->states[i].count; k++) {
+            cn_hpc_states_context_encode(
+                &(struct cn_hpc_states_context){db->states[i].list[k].context}, bytes);
+            if (!cn_block_writer_add(out, bytes, sizeof(bytes), err))
+                return false;
+        }
+    return true;
+}
+
+static bool write_wakers(const struct cn_database *db, struct cn_block_writer *out,
+                         struct cn_error *err)
+{
+    uint8_t bytes[cn_hpc_states_waker_size];
+
+    if (!cn_block_writer_section(out, CN_HPC_STATES_WAKERS, err))
+        return false;
+    for (size_t i = 0; i < db->wakeup_count; i++) {
+        cn_hpc_states_waker_encode(
+            &(struct cn_hpc_states_waker){db->wakeups[i].context,
+                                          (uint8_t)db->wakeups[i].source},
+            bytes);
+        if (!cn_block_writer_add(out, bytes, sizeof(bytes), err))
+            return false;
+    }
+    return true;
+}
+
 bool cn_hpc_states_write(const struct cn_hpc_writing *w, struct cn_error *err)
 {
     const struct cn_database *db = w->db;
@@ -44,14 +138,19 @@ bool cn_hpc_states_write(const struct cn_hpc_writing *w, struct cn_error *err)
     struct cn_block_writer out = {0};
     bool ok;
 
-    if (!db->states || w->options->without_timelines)
+    if ((!db->states && !db->runs && db->wakeup_count == 0) ||
+        w->options->without_timelines)
         return true;
     ok = cn_block_writer_open(&out, &disk, w->dir, CN_HPC_STATES_NAME,
                               CN_HPC_STATES_MAGIC, CN_HPC_STATES_VERSION, err) &&
          write_profiles(db, &out, err) &&
          cn_block_writer_section(&out, CN_HPC_STATES_CHANGES, err);
-    for (uint32_t i = 0; ok && i < db->profile_count; i++)
+    for (uint32_t i = 0; ok && db->states && i < db->profile_count; i++)
         ok = write_changes(&db->states[i], &out, err);
+    ok = ok && (!db->runs || write_runs(db, &out, err)) &&
+         (db->wakeup_count == 0 ||
+          (write_wakeups(db, &out, err) && write_wakers(db, &out, err))) &&
+         (!db->states || write_contexts(db, &out, err));
     ok = ok && cn_block_writer_commit(&out, err);
     cn_block_writer_abandon(&out);
     return ok || cn_fail_in(err, CN_HPC_STATES_NAME);

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/text.h"
 #include "formats/exchange/perf/perf.h"
 #include "formats/exchange/read/readers.h"
 #include "model/thread_states.h"
@@ -62,9 +64,14 @@ static void switches_in_perf_data_become_time_by_state(void **state)
         bool waits;
     } samples[] = {{20, false}, {40, false},  {50, true}, {90, false},
                    {91, false}, {100, false}, {110, true}};
-    static const struct cn_state_change states[] = {
-        {10, CN_TASK_RUNNING},    {50, CN_TASK_BLOCKED},  {90, CN_TASK_RUNNING},
-        {110, CN_TASK_PREEMPTED}, {115, CN_TASK_RUNNING}, {120, CN_TASK_UNKNOWN}};
+    /* Of the pre-emption there is no sample. */
+    static const struct {
+        uint64_t time_ns;
+        enum cn_task_state state;
+        bool has_context;
+    } states[] = {{10, CN_TASK_RUNNING, false},  {50, CN_TASK_BLOCKED, true},
+                  {90, CN_TASK_RUNNING, false},  {110, CN_TASK_PREEMPTED, false},
+                  {115, CN_TASK_RUNNING, false}, {120, CN_TASK_UNKNOWN, false}};
     size_t len;
     uint8_t *bytes = cn_test_perf_switches(&len);
     struct cn_database *db = cn_imported(cn_perf_read, (struct cn_bytes){bytes, len});
@@ -94,6 +101,7 @@ static void switches_in_perf_data_become_time_by_state(void **state)
     for (size_t i = 0; i < db->states[1].count; i++) {
         assert_int_equal(db->states[1].list[i].time_ns, states[i].time_ns);
         assert_int_equal(db->states[1].list[i].state, states[i].state);
+        assert_int_equal(db->states[1].list[i].context != 0, states[i].has_context);
     }
     cn_database_close(db);
     free(bytes);
@@ -108,6 +116,63 @@ static void interrupted_addresses_are_exact(void **state)
     (void)state;
     assert_float_equal((float)(1e9 * cn_imported_value(db, "[unknown] [wait]", 0)), 250,
                        1e-4F);
+    cn_database_close(db);
+    free(bytes);
+}
+
+/* The total of a metric of the context at this path. */
+static double value_of(struct cn_database *db, const char *path, const char *metric)
+{
+    for (uint32_t i = 0; i < db->metrics.count; i++)
+        if (strcmp(db->metrics.list[i].name, metric) == 0)
+            return cn_imported_value(db, path, i);
+    fail_msg("no metric %s", metric);
+    return 0;
+}
+
+static void gpu_work_is_below_its_launch(void **state)
+{
+    static const char launch[] = "[unknown];[unknown];[unknown] [work];cuLaunchKernel";
+    size_t len;
+    uint8_t *bytes = cn_test_perf_gpu(&len);
+    struct cn_database *db = cn_imported(cn_perf_read, (struct cn_bytes){bytes, len});
+    struct cn_text path = {0};
+
+    (void)state;
+    cn_text_printf(&path, "%s;<gpu kernel>;scale(float*, int)", launch);
+    assert_int_equal(lround(1e9 * value_of(db, cn_text_str(&path), "GKER (sec)")), 5000);
+    cn_text_clear(&path);
+    cn_text_printf(&path, "%s;<gpu copyin>", launch);
+    assert_int_equal(value_of(db, cn_text_str(&path), "GXCOPY:H2D (B)"), 4096);
+    assert_int_equal(lround(1e9 * value_of(db, "<launch not recorded>", "GKER (sec)")),
+                     2000);
+    assert_int_equal(
+        value_of(db, "<path not recorded>;cuLaunchKernel;<gpu sync>", "GSYNC:COUNT"), 1);
+    cn_text_done(&path);
+    cn_database_close(db);
+    free(bytes);
+}
+
+static void allocations_are_below_their_callers(void **state)
+{
+    static const char mapping[] = "[unknown] [work];mmap";
+    size_t len, warnings = 0;
+    uint8_t *bytes = cn_test_perf_memory(&len);
+    struct cn_database *db = cn_imported(cn_perf_read, (struct cn_bytes){bytes, len});
+
+    (void)state;
+    assert_int_equal(value_of(db, "", "allocated (B)"), 1100);
+    assert_int_equal(value_of(db, "", "allocations"), 3);
+    assert_int_equal(value_of(db, "", "live at end (B)"), 700);
+    assert_int_equal(value_of(db, "", "live at peak (B)"), 1000);
+    assert_int_equal(value_of(db, "", "temporary allocations"), 1);
+    assert_int_equal(value_of(db, "", "waste (B)"), 8);
+    assert_int_equal(value_of(db, "", "sampled allocations"), 0);
+    assert_int_equal(value_of(db, mapping, "live at end (B)"), 100);
+    for (const struct cn_warning *w = db->warnings; w; w = w->next)
+        warnings += strstr(w->text, "1 sampled allocation was lost") ||
+                    strstr(w->text, "frees of");
+    assert_int_equal(warnings, 2);
     cn_database_close(db);
     free(bytes);
 }
@@ -216,6 +281,8 @@ int main(void)
         cmocka_unit_test(perf_data_is_read_in_the_order_of_time),
         cmocka_unit_test(switches_in_perf_data_become_time_by_state),
         cmocka_unit_test(interrupted_addresses_are_exact),
+        cmocka_unit_test(gpu_work_is_below_its_launch),
+        cmocka_unit_test(allocations_are_below_their_callers),
         cmocka_unit_test(perf_data_that_is_cut_off_is_read_up_to_there),
         cmocka_unit_test(damaged_perf_data_is_refused),
         cmocka_unit_test(perf_script_has_threads_and_inlined_calls),

@@ -18,22 +18,29 @@
 #include "formats/hpctoolkit/v4/states_format.h"
 #include "formats/hpctoolkit/v4/verify/verify.h"
 #include "model/contexts/database.h"
+#include "model/thread_runs.h"
 #include "support/exchange_inputs.h"
 #include "support/scratch.h"
 #include "support/v4_writing.h"
 
-static struct cn_database *made(void)
+static struct cn_database *made_of(uint8_t *bytes, size_t len)
 {
     struct cn_import *import = cn_import_new("t", "d");
     struct cn_error err = {0};
     struct cn_database *db;
-    size_t len;
-    uint8_t *bytes = cn_test_perf_switches(&len);
 
     assert_true(cn_perf_read(import, (struct cn_bytes){bytes, len}, &err));
     assert_true(cn_import_finish(import, &db, &err));
     free(bytes);
     return db;
+}
+
+static struct cn_database *made(void)
+{
+    size_t len;
+    uint8_t *bytes = cn_test_perf_switches(&len);
+
+    return made_of(bytes, len);
 }
 
 static void count_finding(void *arg, const struct cn_finding *finding)
@@ -67,15 +74,45 @@ static void a_database_has_the_states_of_its_source(void **state)
             assert_int_equal(to->states[i].list[k].time_ns,
                              from->states[i].list[k].time_ns);
             assert_int_equal(to->states[i].list[k].state, from->states[i].list[k].state);
+            assert_int_equal(to->states[i].list[k].context,
+                             from->states[i].list[k].context);
         }
     }
     cn_database_close(to);
     cn_database_close(from);
 }
 
+static void a_database_has_the_runs_and_wake_ups_of_its_source(void **state)
+{
+    size_t len;
+    uint8_t *bytes = cn_test_perf_processors(false, &len);
+    struct cn_database *from = made_of(bytes, len), *to;
+
+    (void)state;
+    cn_v4_must_write(from, "runs", (struct cn_write_options){.workers = 1});
+    assert_int_equal(findings_of("runs"), 0);
+    to = cn_v4_must_open("runs");
+    assert_null(to->states);
+    assert_int_equal(cn_database_run_count(to), 3);
+    for (uint32_t i = 0; i < from->profile_count; i++) {
+        assert_int_equal(to->runs[i].count, from->runs[i].count);
+        for (size_t k = 0; k < from->runs[i].count; k++) {
+            const struct cn_thread_run *run = &to->runs[i].list[k];
+
+            assert_int_equal(run->begin_ns, from->runs[i].list[k].begin_ns);
+            assert_int_equal(run->end_ns, from->runs[i].list[k].end_ns);
+            assert_int_equal(run->processor, from->runs[i].list[k].processor);
+        }
+    }
+    assert_int_equal(to->wakeup_count, 1);
+    assert_memory_equal(to->wakeups, from->wakeups, sizeof(*from->wakeups));
+    cn_database_close(to);
+    cn_database_close(from);
+}
+
 static bool is_read(struct cn_bytes file, uint32_t profile_count)
 {
-    const struct cn_thread_states *states;
+    struct cn_hpc_states states;
     struct cn_arena arena = {0};
     struct cn_error err;
     bool ok = cn_hpc_states_read(file, profile_count, &arena, &states, &err);
@@ -165,12 +202,53 @@ static void wrong_changes_are_refused(void **state)
     assert_false(is_read_with(mixed, 2, good, 3));
 }
 
+/* One profile without states, and a wake-up of it from this source; CN_WAKEUP_SOURCES and more: none. */
+static bool is_read_from(uint8_t source, bool has_wakers)
+{
+    uint8_t bytes[cn_hpc_states_wakeup_size];
+    struct cn_block_writer out;
+    struct cn_file file = {0};
+    struct cn_error err;
+
+    assert_true(cn_block_writer_open(&out, &cn_disk_files, ".", CN_HPC_STATES_NAME,
+                                     CN_HPC_STATES_MAGIC, CN_HPC_STATES_VERSION, &err));
+    assert_true(cn_block_writer_section(&out, CN_HPC_STATES_PROFILES, &err));
+    cn_hpc_states_profile_encode(&(struct cn_hpc_states_profile){0}, bytes);
+    assert_true(cn_block_writer_add(&out, bytes, cn_hpc_states_profile_size, &err));
+    assert_true(cn_block_writer_section(&out, CN_HPC_STATES_CHANGES, &err));
+    assert_true(cn_block_writer_section(&out, CN_HPC_STATES_WAKEUPS, &err));
+    cn_hpc_states_wakeup_encode(&(struct cn_hpc_states_wakeup){10, 0, 0}, bytes);
+    assert_true(cn_block_writer_add(&out, bytes, cn_hpc_states_wakeup_size, &err));
+    if (has_wakers) {
+        assert_true(cn_block_writer_section(&out, CN_HPC_STATES_WAKERS, &err));
+        cn_hpc_states_waker_encode(&(struct cn_hpc_states_waker){7, source}, bytes);
+        assert_true(cn_block_writer_add(&out, bytes, cn_hpc_states_waker_size, &err));
+    }
+    assert_true(cn_block_writer_commit(&out, &err));
+    assert_true(cn_file_open_at(&file, ".", CN_HPC_STATES_NAME, &err));
+    bool ok = is_read(file.bytes, 1);
+    cn_file_close(&file);
+    return ok;
+}
+
+static void a_wake_up_has_a_known_source_or_is_of_an_older_file(void **state)
+{
+    (void)state;
+    for (uint8_t source = 0; source < CN_WAKEUP_SOURCES; source++)
+        assert_true(is_read_from(source, true));
+    assert_false(is_read_from(CN_WAKEUP_SOURCES, true));
+    assert_false(is_read_from(255, true));
+    assert_true(is_read_from(255, false));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         CN_SCRATCH_TEST(a_database_has_the_states_of_its_source),
+        CN_SCRATCH_TEST(a_database_has_the_runs_and_wake_ups_of_its_source),
         CN_SCRATCH_TEST(every_flipped_byte_and_truncation_is_noticed),
         CN_SCRATCH_TEST(wrong_changes_are_refused),
+        CN_SCRATCH_TEST(a_wake_up_has_a_known_source_or_is_of_an_older_file),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
