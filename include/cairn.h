@@ -451,7 +451,8 @@ struct cairn_search_options {
     uint64_t offset, limit; /* limit 0: no limit */
 };
 
-/* Traces or spans that match a query of `cairn store search`, "errors last 2h"; "" matches all.
+/* Traces or spans that match a query of `cairn store search`, "errors last 2h", or one in TraceQL,
+ * "{ status = error }"; "" matches all.
  * Traces: time_ns, duration_ns, spans, errors, type, services, calls, records, trace_id,
  * span_id, method. Spans: time_ns, duration_ns, type, service, errors, calls, records,
  * trace_id, span_id, parent_id, method. */

@@ -344,7 +344,7 @@ class Store(Data):
     """A store of request traces."""
 
     def search(self, query: str = "") -> Search:
-        """Traces that match a query of `cairn store search`: "errors last 2h"."""
+        """Traces that match a query of `cairn store search`: "errors last 2h"; or one in TraceQL: "{ status = error }"."""
         return Search(self, query)
 
     def analyze(self) -> Database:
