@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -30,6 +31,8 @@ enum {
     OPEN_FILE_COUNT = CONNECTION_MAX + 3072,
     IDLE_SECONDS = 20,
     HEADER_LEN_MAX = 32 << 10,
+    FINISH_NS = 2 * 1000000000, /* for what is being answered when the server stops */
+    FINISH_POLL_NS = 2 * 1000000,
 };
 
 /* The ports of OTLP. */
@@ -503,6 +506,15 @@ static void stop_listener(struct cn_port *port, MHD_socket fd)
         MHD_stop_daemon(port->daemon);
 }
 
+/* libmicrohttpd would end answers in the middle. Slow clients do not hold the server up. */
+static void finish_answers(const struct cn_server *server)
+{
+    uint64_t begin_ns = cn_clock_ns();
+
+    while (atomic_load(&server->counts.open) > 0 && cn_clock_ns() - begin_ns < FINISH_NS)
+        (void)nanosleep(&(struct timespec){.tv_nsec = FINISH_POLL_NS}, NULL);
+}
+
 /* Daemons stop only when no connection waits for a commit or a download. */
 static void stop_listeners(struct cn_server *server)
 {
@@ -515,6 +527,7 @@ static void stop_listeners(struct cn_server *server)
     if (server->collector)
         cn_collector_finish(server->collector);
     cn_tenants_finish(&server->tenants);
+    finish_answers(server);
     stop_listener(&server->otlp, otlp);
     stop_listener(&server->page, page);
 #ifdef CN_HAS_NGHTTP2
