@@ -437,7 +437,8 @@ static void add_warnings(struct cn_perf_gpu_work *gpu, const struct cn_gpu_work 
             work->early_ns, cn_gpu_records_clock_error(gpu->records));
 }
 
-/* A track of ranges is a thread of the import. */
+/* A track of ranges is a thread of the import. Its numbers are not those of another identity, even
+ * without their kinds: Hatchet tells identities apart by the numbers alone. */
 static bool add_track(struct cn_perf_gpu_work *gpu, const struct cn_gpu_records *records,
                       const struct cn_gpu_ranges *ranges,
                       const struct cn_gpu_range_track *track, struct cn_error *err)
@@ -452,8 +453,11 @@ static bool add_track(struct cn_perf_gpu_work *gpu, const struct cn_gpu_records 
     }
     identity.kinds[n] = "PROCESS";
     identity.numbers[n++] = track->pid;
+    if (track->tid > 0) {
+        identity.kinds[n] = "THREAD";
+        identity.numbers[n++] = track->tid;
+    }
     identity.kinds[n] = "NVTX";
-    identity.numbers[n++] = track->tid;
     if (!cn_import_thread(gpu->import, &identity, &thread, err))
         return false;
     for (size_t i = 0; i < track->count; i++) {
