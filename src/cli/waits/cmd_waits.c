@@ -13,6 +13,7 @@
 #include "cli/shell/command.h"
 #include "cli/views/options.h"
 #include "cli/waits/print.h"
+#include "cli/waits/what_if.h"
 #include "model/contexts/database.h"
 #include "model/thread_states.h"
 
@@ -157,6 +158,18 @@ static bool print(struct waits_view *view, struct cn_error *err)
     return ok;
 }
 
+static bool print_what_if(struct waits_view *view, struct cn_error *err)
+{
+    struct cn_wait_sums names;
+    bool ok = cn_wait_sums_init(&names, view->db, &view->sites, err) &&
+              cn_waits_print_what_if(view->args, view->db, &view->graph, &view->frames,
+                                     view->main,
+                                     names.names.list[names.name_of[view->main]], err);
+
+    cn_wait_sums_done(&names);
+    return ok || cn_fail_in(err, "%s", view->path);
+}
+
 static bool show(struct waits_view *view, struct cn_error *err)
 {
     if (!cn_view_open(&view->opened, view->args, view->path, NULL, err))
@@ -173,13 +186,18 @@ static bool show(struct waits_view *view, struct cn_error *err)
                     "%s has no wake-ups: for whom threads wait is unknown; cairn sample "
                     "--off-cpu records them as root",
                     view->path);
-    return select_threads(view, err) && select_range(view, err) && print(view, err);
+    if (!select_threads(view, err))
+        return false;
+    if (cn_args_has(view->args, CN_WAITS_WHAT_IF))
+        return print_what_if(view, err);
+    return select_range(view, err) && print(view, err);
 }
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
     struct waits_view view = {.args = args};
-    bool ok = cn_data_path(args, cn_args_find_operand(args, 0), &view.path, err) &&
+    bool ok = cn_waits_check_what_if(args, err) &&
+              cn_data_path(args, cn_args_find_operand(args, 0), &view.path, err) &&
               show(&view, err) && cn_cli_check_opened(&view.opened, err);
 
     free(view.is_selected);
@@ -194,6 +212,9 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 static const struct cn_option options[] = {
     CN_OPTION("critical-path", 0, NULL,
               "show what the end of the range waited for, instead of all waits"),
+    CN_OPTION_LIST(CN_WAITS_WHAT_IF, 0, "FUNC=PERCENT",
+                   "say how long the run would take if the running time below FUNC took "
+                   "PERCENT of its time; lock:FUNC=PERCENT: its waits for locks"),
     CN_OPTION("time-range", 'r', "FROM~TO",
               "only this time, as offsets from the start: 1.5s~2s, 10%~20%, ~300ms"),
     CN_VIEW_THREAD_OPTION('t'),
@@ -207,6 +228,8 @@ static const struct cn_example examples[] = {
     {"cairn waits", "show for whom the threads of the last sampling waited"},
     {"cairn waits cairn.perf.data --critical-path",
      "show what the run took its time for, in all threads"},
+    {"cairn waits --what-if compress=50%",
+     "say how long the run would take if compress took half of its time"},
     {"cairn waits cairn.perf.data --thread 'THREAD 4711' -r 1s~2s",
      "show for whom one thread waited in one second"},
     {"cairn waits cairn.perf.data --format csv", "print all rows for other programs"},
@@ -231,7 +254,10 @@ const struct cn_command cn_cmd_waits = {
         "blocked and pre-empted time of the threads. A wait is for another thread, a "
         "process, the end of a child, a timer, the network, the disk, another interrupt "
         "or a thread of the kernel; the time from its wake-up until it runs is for a "
-        "processor. See docs/waits.md.",
+        "processor.\n\n"
+        "--what-if replays the wake-ups with less running time below some functions. It "
+        "says what it assumes, and gives a range where wake-ups are missing. See "
+        "docs/waits.md.",
     .examples = examples,
     .options = options,
     .run = run,

@@ -1,0 +1,363 @@
+#include "analyze/wakers/what_if.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/views/frames.h"
+#include "analyze/wakers/graph.h"
+#include "analyze/wakers/saved_time.h"
+#include "base/alloc.h"
+#include "base/duration.h"
+#include "base/sort.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "model/contexts/database.h"
+#include "model/thread_states.h"
+
+bool cn_what_if_parse(const char *text, struct cn_what_if_change *out,
+                      struct cn_error *err)
+{
+    static const char lock[] = "lock:";
+    const char *equals = strrchr(text, '='); /* names have some: operator== */
+    char *end = NULL;
+    double percent = equals ? strtod(equals + 1, &end) : NAN;
+
+    /* lock::take is a function. */
+    bool is_lock = strncmp(text, lock, strlen(lock)) == 0 && text[strlen(lock)] != ':';
+    const char *function = is_lock ? text + strlen(lock) : text;
+    if (!equals || end == equals + 1 || strcmp(end, "%") != 0 || equals == function)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "'%s': expected FUNCTION=PERCENT or lock:FUNCTION=PERCENT, such "
+                       "as compress=50%%",
+                       text);
+    if (!(percent >= 0 && percent <= 100))
+        return cn_fail(err, CN_ERR_USAGE, "'%s': expected 0%% to 100%%", text);
+    *out = (struct cn_what_if_change){
+        .function = function,
+        .function_len = (size_t)(equals - function),
+        .share = percent / 100,
+        .is_lock = is_lock,
+    };
+    return true;
+}
+
+/* A name, or one without parameters. */
+static bool is_named(const char *name, const struct cn_what_if_change *change)
+{
+    size_t len = change->function_len;
+
+    return strncmp(name, change->function, len) == 0 &&
+           (name[len] == '\0' || name[len] == '(');
+}
+
+/* Functions in which threads wait for a lock, as parts of their names. */
+static bool is_lock_function(const char *name)
+{
+    static const char *const parts[] = {
+        "mutex_lock",      "mutex_timedlock", "mutex_clocklock", "mutex_cond_lock",
+        "lll_lock_wait",   "rwlock_rdlock",   "rwlock_wrlock",   "lock_contended",
+        "Mutex).Lock",     "Mutex).RLock",    "Mutex).lockSlow", "flock_lock_inode",
+        "posix_lock_inode"};
+
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        if (strstr(name, parts[i]))
+            return true;
+    return false;
+}
+
+static bool no_function(const struct cn_frames *frames,
+                        const struct cn_what_if_change *change, struct cn_error *err)
+{
+    char *typed = cn_strprintf("%.*s", (int)change->function_len, change->function);
+    struct cn_suggestion near = {.typed = typed};
+
+    for (size_t i = 0; i < frames->names.count; i++)
+        if (frames->functions[i] != CN_NONE)
+            cn_suggestion_offer(&near, frames->names.list[i]);
+    (void)cn_fail(err, CN_ERR_NOT_FOUND, "no function '%s' in the data%s%s%s", typed,
+                  near.best ? ", did you mean '" : "", near.best ? near.best : "",
+                  near.best ? "'?" : "");
+    free(typed);
+    return false;
+}
+
+/* By frame: how much of the time below the changed functions is left. */
+struct what_if_shares {
+    double *running, *locks;
+};
+
+static bool add_change(struct what_if_shares *shares, const struct cn_frames *frames,
+                       const struct cn_what_if_change *change, struct cn_error *err)
+{
+    enum { BELOW = 1, IN_LOCK = 2 };
+    uint8_t *marks = cn_alloc(frames->count + 1, sizeof(*marks));
+    bool is_known = false, has_lock = false;
+
+    for (size_t i = 0; i < frames->count; i++) {
+        const struct cn_frame *frame = &frames->list[i];
+        const char *name = frame->place < frames->names.count && frame->depth > 0
+                               ? frames->names.list[frame->place]
+                               : "";
+
+        marks[i] = frame->parent < i ? marks[frame->parent] : 0;
+        if (is_named(name, change))
+            marks[i] |= BELOW;
+        if (marks[i] & BELOW && change->is_lock && is_lock_function(name))
+            marks[i] |= IN_LOCK;
+        is_known = is_known || marks[i] & BELOW;
+        has_lock = has_lock || marks[i] & IN_LOCK;
+        if (marks[i] & IN_LOCK)
+            shares->locks[i] *= change->share;
+        else if (marks[i] & BELOW && !change->is_lock)
+            shares->running[i] *= change->share;
+    }
+    free(marks);
+    if (!is_known)
+        return no_function(frames, change, err);
+    return has_lock || !change->is_lock ||
+           cn_fail(err, CN_ERR_NOT_FOUND, "%.*s waits for no lock in the data",
+                   (int)change->function_len, change->function);
+}
+
+struct what_if_event {
+    uint64_t time_ns;  /* at which it is replayed: when what it depends on is known */
+    uint64_t begin_ns; /* of a wait or a gap */
+    const struct cn_waited *wait; /* NULL: a gap, or the start of a thread */
+    uint32_t profile;
+    uint32_t is_start;
+};
+
+struct what_if_replay {
+    const struct cn_database *db;
+    const struct cn_wait_graph *graph;
+    const struct cn_frames *frames;
+    struct what_if_shares shares;
+    struct cn_saved_time saved;
+    struct what_if_event *events;
+    size_t count, capacity;
+    /* By profile: how much earlier than recorded it is, without what cn_saved_until() says. */
+    int64_t *earlier_ns;
+    uint32_t profile;         /* whose time is asked for */
+    int64_t start_earlier_ns; /* of it */
+    bool is_optimistic;       /* about what is unknown */
+};
+
+static void list_events(struct what_if_replay *r)
+{
+    const struct cn_wait_graph *graph = r->graph;
+
+    for (uint32_t i = 0; i < graph->profile_count; i++) {
+        const struct cn_thread_states *states = &r->db->states[i];
+
+        if (states->count > 0 && graph->creators[i] != 0)
+            CN_PUSH(r->events, r->count, r->capacity,
+                    (struct what_if_event){
+                        .time_ns = graph->created_ns[i], .profile = i, .is_start = true});
+        for (size_t k = 0; k + 1 < states->count; k++)
+            if (states->list[k].state == CN_TASK_UNKNOWN)
+                CN_PUSH(r->events, r->count, r->capacity,
+                        (struct what_if_event){.time_ns = states->list[k + 1].time_ns,
+                                               .begin_ns = states->list[k].time_ns,
+                                               .profile = i});
+    }
+    for (size_t i = 0; i < graph->count; i++)
+        if (graph->list[i].kind != CN_WAIT_BY_PREEMPTION)
+            CN_PUSH(r->events, r->count, r->capacity,
+                    (struct what_if_event){.time_ns = graph->list[i].woken_ns,
+                                           .begin_ns = graph->list[i].begin_ns,
+                                           .wait = &graph->list[i],
+                                           .profile = graph->list[i].profile});
+    CN_SORT(r->events, r->count, CN_UP(struct what_if_event, time_ns),
+            CN_UP(struct what_if_event, begin_ns));
+}
+
+/* How much earlier than recorded a thread is at what it did at this time; never negative. */
+static int64_t earlier_at(const struct what_if_replay *r, uint32_t profile,
+                          uint64_t time_ns)
+{
+    return r->earlier_ns[profile] + cn_saved_until(&r->saved, profile, time_ns);
+}
+
+static void set_earlier(struct what_if_replay *r, uint32_t profile, uint64_t time_ns,
+                        int64_t earlier_ns)
+{
+    r->earlier_ns[profile] = earlier_ns - cn_saved_until(&r->saved, profile, time_ns);
+}
+
+/* Times here are those of the changed run, from the recorded begin of the wait on. */
+static void replay_wait(struct what_if_replay *r, const struct cn_waited *wait)
+{
+    int64_t woken_ns = (int64_t)(wait->woken_ns - wait->begin_ns);
+    int64_t end_ns = (int64_t)(wait->end_ns - wait->begin_ns);
+    int64_t own_ns = -earlier_at(r, wait->profile, wait->begin_ns), ready_ns;
+
+    if (cn_wait_is_for_thread(wait))
+        ready_ns = woken_ns - earlier_at(r, wait->waker, wait->woken_ns);
+    else if (wait->kind == CN_WAIT_FOR_UNKNOWN)
+        ready_ns = r->is_optimistic ? own_ns : woken_ns;
+    else
+        ready_ns = own_ns + woken_ns;
+    /* What it would wait for has happened: it runs on. */
+    int64_t runs_ns = ready_ns < own_ns ? own_ns : ready_ns + (end_ns - woken_ns);
+    double share = wait->context != 0
+                       ? r->shares.locks[cn_frames_find(r->frames, wait->context)]
+                       : 1;
+    if (share < 1)
+        runs_ns = own_ns + llround(share * (double)(runs_ns - own_ns));
+    set_earlier(r, wait->profile, wait->end_ns, end_ns - runs_ns);
+}
+
+static void replay_event(struct what_if_replay *r, const struct what_if_event *event)
+{
+    const struct cn_thread_states *states = &r->db->states[event->profile];
+
+    if (event->wait) {
+        replay_wait(r, event->wait);
+    } else if (event->is_start) {
+        int64_t earlier_ns =
+            earlier_at(r, r->graph->creators[event->profile], event->time_ns);
+
+        set_earlier(r, event->profile, states->list[0].time_ns, earlier_ns);
+        if (event->profile == r->profile)
+            r->start_earlier_ns = earlier_ns;
+    } else {
+        int64_t gap_ns = (int64_t)(event->time_ns - event->begin_ns);
+
+        set_earlier(r, event->profile, event->time_ns,
+                    r->is_optimistic
+                        ? earlier_at(r, event->profile, event->begin_ns) + gap_ns
+                        : 0);
+    }
+}
+
+/* How long the thread takes. */
+static uint64_t replay(struct what_if_replay *r)
+{
+    const struct cn_thread_states *own = &r->db->states[r->profile];
+    uint64_t begin_ns = own->list[0].time_ns, end_ns = own->list[own->count - 1].time_ns;
+
+    /* A thread whose start is unknown may have begun with the one that is asked for. */
+    for (uint32_t i = 0; i < r->graph->profile_count; i++) {
+        const struct cn_thread_states *states = &r->db->states[i];
+
+        r->earlier_ns[i] =
+            r->is_optimistic && states->count > 0 && states->list[0].time_ns > begin_ns
+                ? (int64_t)(states->list[0].time_ns - begin_ns)
+                : 0;
+    }
+    r->start_earlier_ns = 0;
+    for (size_t i = 0; i < r->count && r->events[i].time_ns <= end_ns; i++)
+        replay_event(r, &r->events[i]);
+    return end_ns - begin_ns -
+           (uint64_t)(earlier_at(r, r->profile, end_ns) - r->start_earlier_ns);
+}
+
+static bool find_shares(struct what_if_shares *shares, const struct cn_frames *frames,
+                        const struct cn_what_if_change *changes, size_t count,
+                        struct cn_error *err)
+{
+    *shares = (struct what_if_shares){
+        .running = cn_alloc(frames->count + 1, sizeof(*shares->running)),
+        .locks = cn_alloc(frames->count + 1, sizeof(*shares->locks)),
+    };
+    for (size_t i = 0; i <= frames->count; i++)
+        shares->running[i] = shares->locks[i] = 1;
+    for (size_t i = 0; i < count; i++)
+        if (!add_change(shares, frames, &changes[i], err))
+            return false;
+    return true;
+}
+
+bool cn_what_if_replay(struct cn_what_if *out, struct cn_database *db,
+                       const struct cn_wait_graph *graph, const struct cn_frames *frames,
+                       const struct cn_what_if_change *changes, size_t count,
+                       uint32_t profile, struct cn_error *err)
+{
+    const struct cn_thread_states *own = &db->states[profile];
+    struct what_if_replay r = {
+        .db = db, .graph = graph, .frames = frames, .profile = profile};
+
+    if (own->count == 0)
+        return cn_fail(err, CN_ERR_NOT_FOUND, "it is not known when the thread waits");
+    bool ok = find_shares(&r.shares, frames, changes, count, err) &&
+              cn_saved_time_build(&r.saved, db, frames, r.shares.running, err);
+    if (ok) {
+        r.earlier_ns = cn_alloc((size_t)graph->profile_count + 1, sizeof(*r.earlier_ns));
+        list_events(&r);
+        out->recorded_ns = own->list[own->count - 1].time_ns - own->list[0].time_ns;
+        out->missing = graph->missing;
+        out->most_ns = replay(&r);
+        r.is_optimistic = true;
+        out->least_ns = replay(&r);
+        if (out->least_ns > out->most_ns)
+            out->least_ns = out->most_ns;
+    }
+    free(r.events);
+    free(r.earlier_ns);
+    free(r.shares.running);
+    free(r.shares.locks);
+    cn_saved_time_done(&r.saved);
+    return ok;
+}
+
+static void print_change(const struct cn_what_if_change *change, struct cn_text *out)
+{
+    cn_text_str_add(out, change->share > 0 ? "with " : "without ");
+    cn_text_printf(out, "%s%.*s", change->is_lock ? "waits for locks in " : "",
+                   (int)change->function_len, change->function);
+    if (change->share > 0)
+        cn_text_printf(out, " at %g %%", 100 * change->share);
+}
+
+static void print_gain(const struct cn_what_if *answer, uint64_t ns, struct cn_text *out)
+{
+    cn_text_printf(out, "-%.1f %%",
+                   answer->recorded_ns > 0 ? 100 * (double)(answer->recorded_ns - ns) /
+                                                 (double)answer->recorded_ns
+                                           : 0);
+}
+
+void cn_what_if_print(const struct cn_what_if *answer,
+                      const struct cn_what_if_change *changes, size_t count,
+                      const char *thread, struct cn_text *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        print_change(&changes[i], out);
+        cn_text_str_add(out, ", ");
+    }
+    cn_text_printf(out, "%s would take ", thread);
+    if (answer->least_ns != answer->most_ns) {
+        cn_text_str_add(out, "between ");
+        cn_duration_print(out, answer->least_ns);
+        cn_text_str_add(out, " and ");
+    }
+    cn_duration_print(out, answer->most_ns);
+    cn_text_str_add(out, " instead of ");
+    cn_duration_print(out, answer->recorded_ns);
+    cn_text_str_add(out, ": ");
+    if (answer->least_ns != answer->most_ns) {
+        print_gain(answer, answer->least_ns, out);
+        cn_text_str_add(out, " to ");
+    }
+    print_gain(answer, answer->most_ns, out);
+    if (answer->least_ns != answer->most_ns)
+        cn_text_printf(out, ", unknown because wake-ups are missing (of %zu %s)",
+                       answer->missing, cn_plural(answer->missing, "wait", "waits"));
+}
+
+void cn_what_if_print_assumptions(const struct cn_what_if_change *changes, size_t count,
+                                  struct cn_text *out)
+{
+    bool has_lock = false;
+
+    for (size_t i = 0; i < count; i++)
+        has_lock = has_lock || changes[i].is_lock;
+    cn_text_printf(out,
+                   "assumes that threads wake each other in the same order%s, that other "
+                   "waits and those for a processor take as long, and that pre-emption "
+                   "is in proportion to running time",
+                   has_lock ? ", that processors are free for more threads at a time"
+                            : "");
+}
