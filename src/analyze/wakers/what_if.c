@@ -121,6 +121,11 @@ static bool add_change(struct what_if_shares *shares, const struct cn_frames *fr
                    (int)change->function_len, change->function);
 }
 
+/* For what is unknown all threads are looked at, unless that is too much work. */
+enum { LOOKS_MAX = 100000000 };
+
+#define TIMES_MAX_NS (UINT64_C(1) << 60)
+
 struct what_if_event {
     uint64_t time_ns;  /* at which it is replayed: when what it depends on is known */
     uint64_t begin_ns; /* of a wait or a gap */
@@ -142,6 +147,7 @@ struct what_if_replay {
     uint32_t profile;         /* whose time is asked for */
     int64_t start_earlier_ns; /* of it */
     bool is_optimistic;       /* about what is unknown */
+    uint64_t looks;           /* at threads */
 };
 
 static void list_events(struct what_if_replay *r)
@@ -151,10 +157,13 @@ static void list_events(struct what_if_replay *r)
     for (uint32_t i = 0; i < graph->profile_count; i++) {
         const struct cn_thread_states *states = &r->db->states[i];
 
-        if (states->count > 0 && graph->creators[i] != 0)
+        if (states->count > 0)
             CN_PUSH(r->events, r->count, r->capacity,
-                    (struct what_if_event){
-                        .time_ns = graph->created_ns[i], .profile = i, .is_start = true});
+                    (struct what_if_event){.time_ns = graph->creators[i] != 0
+                                                          ? graph->created_ns[i]
+                                                          : states->list[0].time_ns,
+                                           .profile = i,
+                                           .is_start = true});
         for (size_t k = 0; k + 1 < states->count; k++)
             if (states->list[k].state == CN_TASK_UNKNOWN)
                 CN_PUSH(r->events, r->count, r->capacity,
@@ -186,6 +195,26 @@ static void set_earlier(struct what_if_replay *r, uint32_t profile, uint64_t tim
     r->earlier_ns[profile] = earlier_ns - cn_saved_until(&r->saved, profile, time_ns);
 }
 
+/* How much earlier something may be whose cause is unknown: as much as the thread that gains most, as any
+ * may be the cause; but after what the thread itself did before. */
+static int64_t unknown_earlier(struct what_if_replay *r, int64_t most_ns,
+                               uint64_t time_ns)
+{
+    int64_t earlier_ns = 0;
+
+    if (!r->is_optimistic)
+        return 0;
+    r->looks += r->graph->profile_count;
+    if (r->looks > LOOKS_MAX)
+        return most_ns;
+    for (uint32_t i = 0; i < r->graph->profile_count && earlier_ns < most_ns; i++) {
+        int64_t of_thread_ns = earlier_at(r, i, time_ns);
+
+        earlier_ns = of_thread_ns > earlier_ns ? of_thread_ns : earlier_ns;
+    }
+    return earlier_ns < most_ns ? earlier_ns : most_ns;
+}
+
 /* Times here are those of the changed run, from the recorded begin of the wait on. */
 static void replay_wait(struct what_if_replay *r, const struct cn_waited *wait)
 {
@@ -196,7 +225,7 @@ static void replay_wait(struct what_if_replay *r, const struct cn_waited *wait)
     if (cn_wait_is_for_thread(wait))
         ready_ns = woken_ns - earlier_at(r, wait->waker, wait->woken_ns);
     else if (wait->kind == CN_WAIT_FOR_UNKNOWN)
-        ready_ns = r->is_optimistic ? own_ns : woken_ns;
+        ready_ns = woken_ns - unknown_earlier(r, woken_ns - own_ns, wait->woken_ns);
     else
         ready_ns = own_ns + woken_ns;
     /* What it would wait for has happened: it runs on. */
@@ -209,26 +238,35 @@ static void replay_wait(struct what_if_replay *r, const struct cn_waited *wait)
     set_earlier(r, wait->profile, wait->end_ns, end_ns - runs_ns);
 }
 
+static void replay_start(struct what_if_replay *r, const struct what_if_event *event)
+{
+    uint32_t creator = r->graph->creators[event->profile];
+    uint64_t begin_ns = r->db->states[r->profile].list[0].time_ns;
+    int64_t earlier_ns = 0;
+
+    if (creator != 0)
+        earlier_ns = earlier_at(r, creator, event->time_ns);
+    else if (event->time_ns > begin_ns)
+        earlier_ns =
+            unknown_earlier(r, (int64_t)(event->time_ns - begin_ns), event->time_ns);
+    set_earlier(r, event->profile, r->db->states[event->profile].list[0].time_ns,
+                earlier_ns);
+    if (event->profile == r->profile)
+        r->start_earlier_ns = earlier_ns;
+}
+
 static void replay_event(struct what_if_replay *r, const struct what_if_event *event)
 {
-    const struct cn_thread_states *states = &r->db->states[event->profile];
-
     if (event->wait) {
         replay_wait(r, event->wait);
     } else if (event->is_start) {
-        int64_t earlier_ns =
-            earlier_at(r, r->graph->creators[event->profile], event->time_ns);
-
-        set_earlier(r, event->profile, states->list[0].time_ns, earlier_ns);
-        if (event->profile == r->profile)
-            r->start_earlier_ns = earlier_ns;
+        replay_start(r, event);
     } else {
         int64_t gap_ns = (int64_t)(event->time_ns - event->begin_ns);
+        int64_t most_ns = earlier_at(r, event->profile, event->begin_ns) + gap_ns;
 
         set_earlier(r, event->profile, event->time_ns,
-                    r->is_optimistic
-                        ? earlier_at(r, event->profile, event->begin_ns) + gap_ns
-                        : 0);
+                    unknown_earlier(r, most_ns, event->time_ns));
     }
 }
 
@@ -238,15 +276,7 @@ static uint64_t replay(struct what_if_replay *r)
     const struct cn_thread_states *own = &r->db->states[r->profile];
     uint64_t begin_ns = own->list[0].time_ns, end_ns = own->list[own->count - 1].time_ns;
 
-    /* A thread whose start is unknown may have begun with the one that is asked for. */
-    for (uint32_t i = 0; i < r->graph->profile_count; i++) {
-        const struct cn_thread_states *states = &r->db->states[i];
-
-        r->earlier_ns[i] =
-            r->is_optimistic && states->count > 0 && states->list[0].time_ns > begin_ns
-                ? (int64_t)(states->list[0].time_ns - begin_ns)
-                : 0;
-    }
+    memset(r->earlier_ns, 0, sizeof(*r->earlier_ns) * r->graph->profile_count);
     r->start_earlier_ns = 0;
     for (size_t i = 0; i < r->count && r->events[i].time_ns <= end_ns; i++)
         replay_event(r, &r->events[i]);
@@ -270,6 +300,26 @@ static bool find_shares(struct what_if_shares *shares, const struct cn_frames *f
     return true;
 }
 
+/* Sums of times fit in 64 bits. */
+static bool check_times(const struct cn_database *db, struct cn_error *err)
+{
+    uint64_t first_ns = UINT64_MAX, last_ns = 0;
+
+    for (uint32_t i = 0; i < db->profile_count; i++) {
+        const struct cn_thread_states *states = &db->states[i];
+
+        if (states->count > 0 && states->list[0].time_ns < first_ns)
+            first_ns = states->list[0].time_ns;
+        if (states->count > 0 && states->list[states->count - 1].time_ns > last_ns)
+            last_ns = states->list[states->count - 1].time_ns;
+    }
+    return last_ns < first_ns || last_ns - first_ns <= TIMES_MAX_NS ||
+           cn_fail(err, CN_ERR_LIMIT,
+                   "threads from %" PRIu64 " to %" PRIu64 " ns: longer "
+                   "than %" PRIu64 " ns",
+                   first_ns, last_ns, TIMES_MAX_NS);
+}
+
 bool cn_what_if_replay(struct cn_what_if *out, struct cn_database *db,
                        const struct cn_wait_graph *graph, const struct cn_frames *frames,
                        const struct cn_what_if_change *changes, size_t count,
@@ -281,7 +331,8 @@ bool cn_what_if_replay(struct cn_what_if *out, struct cn_database *db,
 
     if (own->count == 0)
         return cn_fail(err, CN_ERR_NOT_FOUND, "it is not known when the thread waits");
-    bool ok = find_shares(&r.shares, frames, changes, count, err) &&
+    bool ok = check_times(db, err) &&
+              find_shares(&r.shares, frames, changes, count, err) &&
               cn_saved_time_build(&r.saved, db, frames, r.shares.running, err);
     if (ok) {
         r.earlier_ns = cn_alloc((size_t)graph->profile_count + 1, sizeof(*r.earlier_ns));
@@ -313,10 +364,10 @@ static void print_change(const struct cn_what_if_change *change, struct cn_text 
 
 static void print_gain(const struct cn_what_if *answer, uint64_t ns, struct cn_text *out)
 {
-    cn_text_printf(out, "-%.1f %%",
-                   answer->recorded_ns > 0 ? 100 * (double)(answer->recorded_ns - ns) /
-                                                 (double)answer->recorded_ns
-                                           : 0);
+    uint64_t gain_ns = answer->recorded_ns - ns;
+
+    cn_text_printf(out, "%s%.1f %%", gain_ns > 0 ? "-" : "",
+                   gain_ns > 0 ? 100 * (double)gain_ns / (double)answer->recorded_ns : 0);
 }
 
 void cn_what_if_print(const struct cn_what_if *answer,

@@ -6,7 +6,8 @@
  * Each thread runs as it did, but its running time below a changed function, and the pre-emption in it, is
  * multiplied. A wait for a thread ends when that reaches the wake-up, or takes no time if that is before the
  * wait; other waits, and those for a processor, take as long as they did. Where wake-ups are missing, the
- * answer is a range: a wait of unknown cause takes no time, or ends at the time at which it ended.
+ * answer is a range: a wait of unknown cause ends at the time at which it ended, or earlier by as much as the
+ * thread that gains most.
  *
  * Running time belongs to the samples around it. Where a thread ran so short that the only sample is that
  * of its next wait, the next piece with samples stands for it.

@@ -237,11 +237,17 @@ static void a_missing_wake_up_makes_a_range(void **state)
     assert_int_equal(answer.recorded_ns, 40);
     assert_int_equal(answer.missing, 1);
     assert_int_equal(answer.most_ns, 30);
+    /* Thread 2 may have ended the wait, and takes no time at all. */
     assert_int_equal(answer.least_ns, 0);
     assert_string_equal(cn_text_str(&said),
                         "without fast, t1 would take between 0 s and 30 ns instead of 40 "
                         "ns: -100.0 % to -25.0 %, unknown because wake-ups are missing "
                         "(of 1 wait)");
+    /* If it gains nothing, nor does the wait. */
+    answer = ask(m, 1, (const char *const[]){"slow=50%", NULL}, NULL);
+    assert_int_equal(answer.most_ns, 40);
+    assert_int_equal(answer.least_ns, 26);
+    assert_int_equal(ask_one(m, "slow=100%"), 40);
     cn_text_done(&said);
     end(m);
 }
