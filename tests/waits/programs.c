@@ -641,6 +641,258 @@ static void join(void)
     pthread_join(start(background_job), NULL);
 }
 
+/* A pool of one connection, which each user has for long. */
+NOINLINE void use_connection(void)
+{
+    compute(9);
+    sink++;
+}
+NOINLINE void *pool_thread(void *arg)
+{
+    for (int i = 0; i < 4; i++) {
+        sem_wait(&full);
+        use_connection();
+        sem_post(&full);
+    }
+    return arg;
+}
+static void pool(void)
+{
+    pthread_t threads[3];
+
+    sem_init(&full, 0, 1);
+    for (int i = 0; i < 3; i++)
+        threads[i] = start(pool_thread);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* Readers that overlap keep a writer out. */
+NOINLINE void scan_table(void)
+{
+    compute(12);
+    sink++;
+}
+NOINLINE void *scanning_thread(void *arg)
+{
+    for (int i = 0; i < 6; i++) {
+        pthread_rwlock_rdlock(&table);
+        __atomic_add_fetch(&ready, 1, __ATOMIC_ACQ_REL);
+        scan_table();
+        pthread_rwlock_unlock(&table);
+    }
+    return arg;
+}
+static void starved(void)
+{
+    pthread_t threads[2];
+
+    for (int i = 0; i < 2; i++)
+        threads[i] = start(scanning_thread);
+    while (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE))
+        nap(1);
+    pthread_rwlock_wrlock(&table);
+    sink++;
+    pthread_rwlock_unlock(&table);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* One of three processes is late at a barrier. */
+NOINLINE void late_rank(void)
+{
+    compute(15);
+    sink++;
+}
+static void rank(pthread_barrier_t *shared, void (*work)(void))
+{
+    for (int i = 0; i < 5; i++) {
+        work();
+        pthread_barrier_wait(shared);
+    }
+}
+NOINLINE void early_rank(void)
+{
+    compute(1);
+    sink++;
+}
+static void ranks(void)
+{
+    pthread_barrierattr_t attributes;
+    pthread_barrier_t *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+                                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    pthread_barrierattr_init(&attributes);
+    pthread_barrierattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    pthread_barrier_init(shared, &attributes, 3);
+    for (int i = 0; i < 2; i++)
+        if (fork() == 0) {
+            rank(shared, i == 0 ? late_rank : early_rank);
+            _exit(0);
+        }
+    rank(shared, early_rank);
+    while (wait(NULL) > 0)
+        continue;
+}
+
+/* Pages of a mapped file come from the disk, one by one. */
+NOINLINE void visit_pages(const char *at, size_t len)
+{
+    for (size_t i = 0; i < len; i += 4096)
+        sink += (unsigned char)at[i];
+}
+static void faults(void)
+{
+    size_t len = 8 << 20;
+    int fd = open("pages.data", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    char *block = calloc(1, len);
+
+    (void)!write(fd, block, len);
+    free(block);
+    fsync(fd);
+    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+    char *at = mmap(NULL, len, PROT_READ, MAP_SHARED, fd, 0);
+    if (at == MAP_FAILED)
+        exit(1);
+    (void)madvise(at, len, MADV_RANDOM);
+    visit_pages(at, len);
+    close(fd);
+}
+
+/* The writer of a pipe is slow. */
+NOINLINE void make_output(void)
+{
+    compute(12);
+    sink++;
+}
+static void slow_writer(void)
+{
+    char line[64] = {0};
+
+    if (pipe(ends) != 0)
+        exit(1);
+    if (fork() == 0) {
+        for (int i = 0; i < 7; i++) {
+            make_output();
+            (void)!write(ends[1], line, sizeof(line));
+        }
+        _exit(0);
+    }
+    close(ends[1]);
+    while (read(ends[0], line, sizeof(line)) > 0)
+        compute(1);
+    wait(NULL);
+}
+
+/* Requests over TCP, to a thread of the same process. */
+NOINLINE void handle_request(void)
+{
+    compute(14);
+    sink++;
+}
+NOINLINE void *serving_thread(void *arg)
+{
+    int fd = accept(*(int *)arg, NULL, NULL);
+    char text[16];
+
+    while (recv(fd, text, sizeof(text), 0) > 0) {
+        handle_request();
+        (void)send(fd, text, 4, 0);
+    }
+    close(fd);
+    return arg;
+}
+static void tcp(void)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET,
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int server = socket(AF_INET, SOCK_STREAM, 0), fd = socket(AF_INET, SOCK_STREAM, 0);
+    socklen_t len = sizeof(at);
+    char text[16];
+
+    if (bind(server, (struct sockaddr *)&at, sizeof(at)) != 0 || listen(server, 1) != 0 ||
+        getsockname(server, (struct sockaddr *)&at, &len) != 0 ||
+        connect(fd, (struct sockaddr *)&at, sizeof(at)) != 0)
+        exit(1);
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, serving_thread, &server) != 0)
+        exit(1);
+    for (int i = 0; i < 6; i++) {
+        (void)send(fd, "get", 4, 0);
+        (void)!recv(fd, text, sizeof(text), 0);
+    }
+    close(fd);
+    pthread_join(thread, NULL);
+}
+
+/* The holder of a lock waits for another one, whose holder works. */
+static pthread_mutex_t inner_lock = PTHREAD_MUTEX_INITIALIZER;
+NOINLINE void inner_work(void)
+{
+    compute(60);
+    sink++;
+}
+NOINLINE void *inner_thread(void *arg)
+{
+    pthread_mutex_lock(&inner_lock);
+    __atomic_store_n(&ready, 1, __ATOMIC_RELEASE);
+    inner_work();
+    pthread_mutex_unlock(&inner_lock);
+    return arg;
+}
+NOINLINE void *outer_thread(void *arg)
+{
+    pthread_mutex_lock(&lock);
+    __atomic_store_n(&ready, 2, __ATOMIC_RELEASE);
+    pthread_mutex_lock(&inner_lock);
+    compute(2);
+    pthread_mutex_unlock(&inner_lock);
+    pthread_mutex_unlock(&lock);
+    return arg;
+}
+static void chain(void)
+{
+    pthread_t inner = start(inner_thread), outer;
+
+    while (__atomic_load_n(&ready, __ATOMIC_ACQUIRE) != 1)
+        nap(1);
+    outer = start(outer_thread);
+    while (__atomic_load_n(&ready, __ATOMIC_ACQUIRE) != 2)
+        nap(1);
+    pthread_mutex_lock(&lock);
+    sink++;
+    pthread_mutex_unlock(&lock);
+    pthread_join(inner, NULL);
+    pthread_join(outer, NULL);
+}
+
+/* The holder of a lock sleeps. */
+NOINLINE void *sleeping_holder(void *arg)
+{
+    for (int i = 0; i < 4; i++) {
+        pthread_mutex_lock(&lock);
+        __atomic_store_n(&ready, 1, __ATOMIC_RELEASE);
+        nap(20);
+        pthread_mutex_unlock(&lock);
+        nap(1);
+    }
+    return arg;
+}
+static void held_asleep(void)
+{
+    pthread_t thread = start(sleeping_holder);
+
+    while (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE))
+        compute(1);
+    for (int i = 0; i < 4; i++) {
+        pthread_mutex_lock(&lock);
+        sink++;
+        pthread_mutex_unlock(&lock);
+        compute(2);
+    }
+    pthread_join(thread, NULL);
+}
+
 static const struct {
     const char *name;
     void (*body)(void);
@@ -652,7 +904,9 @@ static const struct {
     {"dns", dns},         {"request", request},     {"late", late},
     {"turns", turns},     {"writer", writer},       {"file-lock", file_lock},
     {"stages", stages},   {"events", events},       {"pages", touch_pages},
-    {"join", join},
+    {"join", join},       {"pool", pool},           {"starved", starved},
+    {"ranks", ranks},     {"faults", faults},       {"slow-writer", slow_writer},
+    {"tcp", tcp},         {"chain", chain},         {"held-asleep", held_asleep},
 };
 
 int main(int argc, char **argv)
