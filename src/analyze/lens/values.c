@@ -8,6 +8,7 @@
 #include "analyze/lens/internal.h"
 #include "analyze/waits.h"
 #include "base/alloc.h"
+#include "model/contexts/bucket.h"
 
 enum { SUMMARY = 1, HEAVY_MIN = 32 };
 
@@ -57,9 +58,10 @@ static void find_ids(struct cn_lens_database *self)
     for (size_t i = 0; i < metrics->count; i++) {
         const struct cn_metric *metric = &metrics->list[i];
         uint8_t combine = combine_of(metric);
+        struct cn_bucket_range range;
         bool is_of_calls = combine != CN_COMBINE_SUM ||
                            strcmp(metric->name, CN_CALLS_NAME) == 0 ||
-                           strncmp(metric->name, "latency ", strlen("latency ")) == 0;
+                           cn_bucket_name_parse(metric->name, &range);
 
         for (size_t k = 0; k < metric->instance_count; k++) {
             const struct cn_scope_instance *of = &metric->instances[k];

@@ -6,6 +6,7 @@
 #include "analyze/durations/percentile.h"
 #include "analyze/views/costs_internal.h"
 #include "base/alloc.h"
+#include "model/contexts/bucket.h"
 
 bool cn_cost_input_is_summary(const struct cn_costs *costs,
                               const struct cn_cost_input *input)
@@ -28,8 +29,10 @@ size_t cn_cost_column_find(const struct cn_costs *costs, const char *metric,
 
 bool cn_database_has_latencies(const struct cn_database *db)
 {
+    struct cn_bucket_range range;
+
     for (size_t i = 0; i < db->metrics.count; i++)
-        if (strncmp(db->metrics.list[i].name, "latency ", strlen("latency ")) == 0)
+        if (cn_bucket_name_parse(db->metrics.list[i].name, &range))
             return true;
     return false;
 }
