@@ -159,16 +159,18 @@ class Waits:
     COMM, EXIT, FORK, SAMPLE, FRAME, SWITCH, ATTRIBUTE, UPDATE = 3, 4, 7, 9, 65, 14, 64, 78
     IN_HARDWARE, IN_SOFTWARE = 8, 16
 
-    def __init__(self, has_wakeups=True):
+    def __init__(self, has_wakeups=True, has_switches=True):
+        self.has_switches = has_switches
         self.frames, self.data = {}, b""
         kinds = 1 << 16 | IP | TID | TIME | 1 << 7 | PERIOD | CALLCHAIN
         self.event(self.CLOCK, 1, 0, kinds, "cpu-clock")
-        self.event(self.SWITCHES, 1, 3, kinds, "context-switches")
+        if has_switches:
+            self.event(self.SWITCHES, 1, 3, kinds, "context-switches")
         if has_wakeups:
             self.event(self.WAKINGS, 2, 375, kinds | 1 << 10, "sched:sched_waking")
 
     def event(self, number, kind, config, kinds, name):
-        flags = 1 << 18 | 1 << 26  # sample ids in all records, switches
+        flags = 1 << 18 | (1 << 26 if self.has_switches else 0)  # sample ids in all records, switches
         attributes = struct.pack("<IIQQQQQ", kind, 128, config, 1_000_000, kinds, 0, flags).ljust(128, b"\0")
         self.data += perf_record(self.ATTRIBUTE, 0, attributes + struct.pack("<Q", number))
         self.data += perf_record(self.UPDATE, 0, struct.pack("<QQ", 2, number) + name.encode() + b"\0")
@@ -270,6 +272,30 @@ def waits(is_lost=False, has_wakeups=True):
     return w.bytes()
 
 
+def phases(has_switches=True, is_lost=False):
+    """A main thread that runs alone for 10 ms, then beside a worker for 10 ms, waits 9 ms, and runs for 1 ms; the worker
+    runs 4 ms longer than both. `is_lost`: records are lost."""
+    w = Waits(has_wakeups=False, has_switches=has_switches)
+    main, worker = (70, 70), (70, 71)
+    w.name(main, 1, "app")
+    w.work(main, 1, 11, "main serial")
+    w.start(main, worker, 11)
+    w.name(worker, 11, "worker")
+    w.work(main, 11, 21, "main parallel")
+    w.work(worker, 11, 21, "work parallel")
+    if is_lost:
+        w.add(2, 0, main, 15, struct.pack("<QQ", w.CLOCK, 3))
+    if has_switches:
+        w.stop(main, 21, "main wait")
+    w.work(worker, 21, 25, "work finish")
+    w.end(worker, 25)
+    if has_switches:
+        w.run(main, 30)
+    w.work(main, 30, 31, "main report")
+    w.end(main, 31)
+    return w.bytes()
+
+
 def write(folder):
     folder.mkdir(parents=True)
     for name, profile in profiles().items():
@@ -277,6 +303,9 @@ def write(folder):
     (folder / "concurrent-spans.otlp.json").write_text(json.dumps(otlp(), indent=1))
     (folder / "concurrent-spans.zipkin.json").write_text(json.dumps(zipkin(), indent=1))
     (folder / "sampled.perf.data").write_bytes(perf_data())
+    (folder / "phases.perf.data").write_bytes(phases())
+    (folder / "phases-lost.perf.data").write_bytes(phases(is_lost=True))
+    (folder / "phases-without-switches.perf.data").write_bytes(phases(has_switches=False))
     (folder / "waits.perf.data").write_bytes(waits())
     (folder / "waits-lost.perf.data").write_bytes(waits(is_lost=True))
     (folder / "waits-without-wakeups.perf.data").write_bytes(waits(has_wakeups=False))

@@ -40,8 +40,8 @@ def report(cairn, data, *raw):
 
 
 def of_row(row, side):
-    """The first column of a side: time, or of time by state running time."""
-    return (next(value for name, value in row.items() if name.endswith(f"time_sec_{side}")) or 0) * NS
+    """The first column of a side: time, of time by state running time, or latency."""
+    return (next(value for name, value in row.items() if name.endswith((f"time_sec_{side}", f"latency_sec_{side}"))) or 0) * NS
 
 
 def through_flat(cairn, db, *waits):
@@ -58,7 +58,8 @@ def through_tree(cairn, db, *waits):
     for row in json.loads(run(cairn, "tree", "--format", "json", *waits, db)):
         del path[row["depth"]:]
         path.append(row["name"])
-        costs.add_stack(path, of_row(row, "exclusive"))
+        if row["kind"] != "line":  # its function has them as well
+            costs.add_stack(path, of_row(row, "exclusive"))
     return costs
 
 
@@ -254,7 +255,7 @@ def through_api(service, waits):
                            **({"row": parent} if parent is not None else {}))["rows"]
         for row in rows:
             if row["kind"] == "function":
-                costs.totals[row["label"]] += row["values"][0] * NS
+                costs.totals[row["label"]] += (row["values"][0] or 0) * NS
                 costs.selfs[row["label"]] += (row["values"][1] or 0) * NS
             elif not row["isLeaf"]:
                 visit(row["id"])

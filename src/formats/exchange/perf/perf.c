@@ -470,8 +470,9 @@ static void count_stacks(struct perf_reading *r)
 
 /* The file of a rank, or of CN_PERF_NO_RANK. */
 static bool read_rank(struct cn_import *import, struct cn_perf_symbols *symbols,
-                      struct cn_bytes bytes, const struct cn_perf_part *parts,
-                      size_t part_count, uint64_t rank, struct cn_error *err)
+                      struct cn_perf_latency *latency, struct cn_bytes bytes,
+                      const struct cn_perf_part *parts, size_t part_count, uint64_t rank,
+                      struct cn_error *err)
 {
     struct perf_reading r = {.import = import};
 
@@ -486,11 +487,12 @@ static bool read_rank(struct cn_import *import, struct cn_perf_symbols *symbols,
                              r.file.origin.kernel ? r.file.origin.kernel : ""),
         has_monotonic_clock(&r.file));
     bool ok =
-        cn_perf_threads_init(&r.threads, import,
+        cn_perf_threads_init(&r.threads, import, latency,
                              has_switches(&r.file) || cn_perf_sched_is_whole(&r.file),
                              rank, r.file.epoch_ns, err) &&
         add_metrics(&r, err) && read_records(&r, err);
     if (ok) {
+        latency->has_lost = latency->has_lost || r.lost_count > 0;
         add_warnings(&r);
         count_stacks(&r);
         cn_import_origin(import, &r.file.origin);
@@ -509,12 +511,26 @@ static bool read_rank(struct cn_import *import, struct cn_perf_symbols *symbols,
     return ok;
 }
 
+/* The only file, also in parts. */
+static bool read_whole(struct cn_import *import, struct cn_perf_symbols *symbols,
+                       struct cn_bytes bytes, const struct cn_perf_part *parts,
+                       size_t part_count, struct cn_error *err)
+{
+    struct cn_perf_latency latency = {0};
+    bool ok = read_rank(import, symbols, &latency, bytes, parts, part_count,
+                        CN_PERF_NO_RANK, err) &&
+              cn_perf_latency_finish(&latency, import, err);
+
+    cn_perf_latency_done(&latency);
+    return ok;
+}
+
 bool cn_perf_read(struct cn_import *import, struct cn_bytes bytes, struct cn_error *err)
 {
     struct cn_perf_symbols symbols;
 
     cn_perf_symbols_init(&symbols);
-    bool ok = read_rank(import, &symbols, bytes, NULL, 0, CN_PERF_NO_RANK, err);
+    bool ok = read_whole(import, &symbols, bytes, NULL, 0, err);
     cn_perf_symbols_done(&symbols);
     return ok;
 }
@@ -530,7 +546,7 @@ bool cn_perf_symbols_find(struct cn_stored_symbols *out, struct cn_bytes bytes,
     symbols.kept = out;
     symbols.hints = hints;
     cn_resolver_look_in(symbols.resolver, folders, folder_count, is_offline);
-    bool ok = read_rank(import, &symbols, bytes, NULL, 0, CN_PERF_NO_RANK, err);
+    bool ok = read_whole(import, &symbols, bytes, NULL, 0, err);
     cn_perf_symbols_done(&symbols);
     cn_import_free(import);
     return ok;
@@ -633,8 +649,8 @@ static bool open_threads_database(struct cn_database **out, const char *path,
 
     cn_perf_symbols_init(&symbols);
     ok = open_threads(&folder, path, &names, err) &&
-         (read_rank(import, &symbols, folder.head.bytes, folder.parts, folder.count,
-                    CN_PERF_NO_RANK, err) ||
+         (read_whole(import, &symbols, folder.head.bytes, folder.parts, folder.count,
+                     err) ||
           cn_fail_in(err, "%s", path));
     if (ok)
         ok = cn_import_finish(import, out, err);
@@ -649,11 +665,12 @@ static bool open_threads_database(struct cn_database **out, const char *path,
 }
 
 static bool read_rank_at(struct cn_import *import, struct cn_perf_symbols *symbols,
-                         const char *path, uint64_t rank, struct cn_error *err)
+                         struct cn_perf_latency *latency, const char *path, uint64_t rank,
+                         struct cn_error *err)
 {
     struct cn_unpacked file = {0};
     bool ok = cn_unpacked_open(&file, path, err) &&
-              (read_rank(import, symbols, file.bytes, NULL, 0, rank, err) ||
+              (read_rank(import, symbols, latency, file.bytes, NULL, 0, rank, err) ||
                cn_fail_in(err, "%s", path));
 
     cn_unpacked_close(&file);
@@ -663,6 +680,7 @@ static bool read_rank_at(struct cn_import *import, struct cn_perf_symbols *symbo
 static bool open_database(struct cn_database **out, const char *path,
                           struct cn_error *err)
 {
+    struct cn_perf_latency latency = {0};
     struct cn_perf_symbols symbols;
     struct cn_text file = {0};
     size_t count;
@@ -679,8 +697,10 @@ static bool open_database(struct cn_database **out, const char *path,
     cn_perf_symbols_init(&symbols);
     for (size_t i = 0; i < count && ok; i++) {
         set_rank_path(&file, path, ranks[i]);
-        ok = read_rank_at(import, &symbols, file.chars, ranks[i], err);
+        ok = read_rank_at(import, &symbols, &latency, file.chars, ranks[i], err);
     }
+    ok = ok && cn_perf_latency_finish(&latency, import, err);
+    cn_perf_latency_done(&latency);
     if (ok)
         ok = cn_import_finish(import, out, err);
     else

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/bytes/digits.h"
 #include "base/bytes/json_reader.h"
+#include "formats/exchange/perf/latency.h"
 #include "formats/exchange/perf/perf.h"
 #include "formats/exchange/read/lines.h"
 #include "formats/exchange/read/stacks/import.h"
@@ -35,6 +36,7 @@ struct script {
     uint64_t number, first_bad, bad_count; /* of lines */
     bool has_sample;
     bool is_cut; /* the last line is not whole */
+    struct cn_perf_latency latency;
 };
 
 static bool is_blank(uint8_t c)
@@ -201,6 +203,10 @@ static bool end_sample(struct script *s, struct cn_error *err)
         cn_import_sample(s->import, thread, s->head.time_ns, context);
     if (is_clock)
         cn_import_tick(s->import, thread, s->head.period);
+    if (is_clock && s->head.has_time)
+        cn_perf_latency_tick(&s->latency, thread,
+                             (struct cn_perf_spot){.context = context}, s->head.time_ns,
+                             s->head.period);
     return cn_import_add(s->import, thread, context, metric,
                          (double)s->head.period * (is_clock ? 1e-9 : 1), err);
 }
@@ -257,7 +263,7 @@ bool cn_perf_script_read(struct cn_import *import, struct cn_bytes bytes,
         s->number++;
         ok = read_line(s, cn_line_take(&rest), err);
     }
-    ok = ok && end_sample(s, err);
+    ok = ok && end_sample(s, err) && cn_perf_latency_finish(&s->latency, import, err);
     if (ok && s->bad_count > 0 && !s->has_sample)
         ok = cn_fail(err, CN_ERR_FORMAT, "line %" PRIu64 ": expected a sample or a frame",
                      s->first_bad);
@@ -268,6 +274,7 @@ bool cn_perf_script_read(struct cn_import *import, struct cn_bytes bytes,
                        "lines that are neither a sample nor a frame are skipped: %" PRIu64
                        ", the first is line %" PRIu64,
                        s->bad_count, s->first_bad);
+    cn_perf_latency_done(&s->latency);
     cn_text_done(&s->name);
     free(s);
     return ok;

@@ -50,15 +50,18 @@ struct cn_perf_share {
 };
 
 bool cn_perf_threads_init(struct cn_perf_threads *threads, struct cn_import *import,
-                          bool has_states, uint64_t rank, uint64_t epoch_ns,
-                          struct cn_error *err)
+                          struct cn_perf_latency *latency, bool has_states, uint64_t rank,
+                          uint64_t epoch_ns, struct cn_error *err)
 {
     static const char *const names[] = {CN_TIME_NAME, CN_CPU_TIME_NAME,
                                         CN_BLOCKED_TIME_NAME, CN_PREEMPTED_TIME_NAME};
     uint32_t metric;
 
-    *threads = (struct cn_perf_threads){
-        .import = import, .has_states = has_states, .rank = rank, .epoch_ns = epoch_ns};
+    *threads = (struct cn_perf_threads){.import = import,
+                                        .latency = latency,
+                                        .has_states = has_states,
+                                        .rank = rank,
+                                        .epoch_ns = epoch_ns};
     for (size_t i = 0; has_states && i < sizeof(names) / sizeof(*names); i++) {
         if (!cn_import_metric(import, names[i], &metric, err))
             return false;
@@ -412,13 +415,21 @@ void cn_perf_threads_sample(struct cn_perf_threads *threads, uint32_t at,
         if (kind == CN_PERF_OF_CLOCK || kind == CN_PERF_OF_WORK) {
             thread->weight += (double)sample->period;
             share_at(threads, at, spot)->weight += (double)sample->period;
+            if (!is_idle(thread))
+                cn_perf_latency_sample(threads->latency, thread->number, spot, 1,
+                                       sample->time_ns + threads->epoch_ns,
+                                       (double)sample->period);
         }
     } else if (kind == CN_PERF_OF_CLOCK) {
         /* Nothing but missing ticks shows that it waits. */
         cn_import_tick(threads->import, thread->number, sample->period);
     }
-    if (!threads->has_states)
+    if (!threads->has_states) {
         ran(threads, thread, sample, tick_ns);
+        if (!is_idle(thread))
+            cn_perf_latency_tick(threads->latency, thread->number, spot,
+                                 sample->time_ns + threads->epoch_ns, tick_ns);
+    }
     cn_import_sample(threads->import, thread->number, sample->time_ns + threads->epoch_ns,
                      spot.context);
 }
@@ -502,6 +513,25 @@ static bool add_share(struct cn_perf_threads *threads, const struct cn_perf_shar
     return true;
 }
 
+/* When it ran; without samples of a clock, its latency is where it stopped. */
+static void add_latency(struct cn_perf_threads *threads,
+                        const struct cn_perf_thread *thread)
+{
+    const struct cn_state_change *list = thread->states.list;
+
+    for (size_t i = 0; i + 1 < thread->states.count; i++) {
+        struct cn_perf_spot spot = {.context = list[i + 1].context};
+
+        if (list[i].state != CN_TASK_RUNNING)
+            continue;
+        uint64_t ns = cn_concurrency_add(&threads->latency->concurrency, thread->number,
+                                         list[i].time_ns, list[i + 1].time_ns);
+        if (thread->weight <= 0)
+            cn_perf_latency_sample(threads->latency, thread->number, spot, ns,
+                                   list[i + 1].time_ns, (double)ns);
+    }
+}
+
 /* Those of threads that have data. */
 static void add_wakeups(const struct cn_perf_threads *threads)
 {
@@ -535,11 +565,7 @@ bool cn_perf_threads_finish(struct cn_perf_threads *threads, struct cn_error *er
         const struct cn_perf_share *share = &threads->shares[i];
 
         if (share->spot.context == 0 && unknown == 0)
-            unknown = cn_import_call(
-                threads->import, 0,
-                cn_import_frame(
-                    threads->import,
-                    &(struct cn_import_frame){.name = "", .module = "", .file = ""}));
+            unknown = cn_import_unknown(threads->import);
         if (!number(threads, &threads->list[share->thread], err) ||
             !add_share(threads, share, unknown, err))
             return false;
@@ -550,6 +576,8 @@ bool cn_perf_threads_finish(struct cn_perf_threads *threads, struct cn_error *er
         if (thread->is_numbered && thread->name)
             cn_import_name_thread(threads->import, thread->number, thread->name);
         if (thread->is_numbered) {
+            if (!is_idle(thread))
+                add_latency(threads, thread);
             cn_import_states(threads->import, thread->number, &thread->states);
             cn_import_runs(threads->import, thread->number, &thread->runs);
         }

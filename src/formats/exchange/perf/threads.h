@@ -15,20 +15,16 @@
 #include "analyze/waits.h"
 #include "base/map.h"
 #include "formats/exchange/perf/file.h"
+#include "formats/exchange/perf/latency.h"
 #include "formats/exchange/perf/sched.h"
 
 struct cn_import;
 
 #define CN_PERF_NO_RANK UINT64_MAX
 
-/* Where a sample was taken. */
-struct cn_perf_spot {
-    uint32_t context; /* 0: unknown */
-    uint32_t point;   /* 1 + number of the instruction in the context; 0: unknown */
-};
-
 struct cn_perf_threads {
     struct cn_import *import;
+    struct cn_perf_latency *latency;
     uint64_t rank;     /* or CN_PERF_NO_RANK */
     uint64_t epoch_ns; /* of the clock of the records: add it to their times */
     bool has_states;
@@ -46,7 +42,8 @@ struct cn_perf_threads {
 
 /* `has_states`: the file has records of switches. */
 CN_CHECK bool cn_perf_threads_init(struct cn_perf_threads *threads,
-                                   struct cn_import *import, bool has_states,
+                                   struct cn_import *import,
+                                   struct cn_perf_latency *latency, bool has_states,
                                    uint64_t rank, uint64_t epoch_ns,
                                    struct cn_error *err);
 
@@ -89,7 +86,7 @@ void cn_perf_threads_schedule(struct cn_perf_threads *threads,
                               const struct cn_perf_sample *sample,
                               enum cn_perf_sched_kind kind, uint32_t context);
 
-/* Add times to the import. */
+/* Add times to the import, except for the latency, which other files have a part in. */
 CN_CHECK bool cn_perf_threads_finish(struct cn_perf_threads *threads,
                                      struct cn_error *err);
 void cn_perf_threads_done(struct cn_perf_threads *threads);

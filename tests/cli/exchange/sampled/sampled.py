@@ -77,6 +77,35 @@ int main(void)
     return 0;
 }
 """
+PHASES = r"""
+#include <pthread.h>
+#include <time.h>
+static volatile unsigned sink;
+static long now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return 1000000000 * now.tv_sec + now.tv_nsec;
+}
+static void work(void)
+{
+    for (long end = now_ns() + 200000000; now_ns() < end;)
+        for (unsigned i = 0; i < 100000; i++)
+            sink = i;
+}
+__attribute__((noinline)) void serial(void) { work(); sink++; }
+__attribute__((noinline)) void parallel(void) { work(); sink++; }
+static void *run(void *arg) { parallel(); return arg; }
+int main(void)
+{
+    pthread_t thread;
+    serial();
+    pthread_create(&thread, NULL, run, NULL);
+    parallel();
+    pthread_join(thread, NULL);
+    return 0;
+}
+"""
 SCRIPT = """
 function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2) }
 const end = Date.now() + 150
@@ -172,6 +201,26 @@ def check_states():
     check(run("cairn", "verify", "-q", "off.db") == b"", "verify")
 
 
+def check_latency():
+    """A thread alone, then two threads, whose latency is half of their time if each has a processor. All latency is the time in
+    which one of them runs."""
+    build("phases", PHASES)
+    run("cairn", "sample", "-q", "--off-cpu", "-o", "phases.data", "--", "./phases")
+    run("cairn", "analyze", "-q", "phases.data", "-o", "phases.db")
+    runs = re.findall(r"states_run\[\d+\] begin_ns=(\d+) end_ns=(\d+)", run("cairn", "dump", "phases.db/states.db").decode())
+    elapsed = end = 0
+    for begins, ends in sorted((int(begin), int(end)) for begin, end in runs):
+        elapsed += max(0, ends - max(begins, end))
+        end = max(end, ends)
+    cpu, latency = ({row["name"]: row[f"{key}_sec_inclusive"] or 0
+                     for row in json.loads(run("cairn", "callers", "phases.db", "--depth", "1", "--format", "json", "-m", name))}
+                    for name, key in (("cpu time", "cpu_time"), ("latency", "latency")))
+    whole = sum(row["latency_sec_inclusive"] for row in rows("phases.db", "-m", "latency", "--depth", "1") if row["depth"] == 0)
+    check(abs(1e9 * whole - elapsed) < 1000, f"latency: {whole} s of {elapsed} ns")
+    check(abs(latency["serial"] - cpu["serial"]) < 0.2 * cpu["serial"], f"serial: {latency['serial']} of {cpu['serial']} s")
+    check(0.49 * cpu["parallel"] < latency["parallel"] < 1.02 * cpu["parallel"], f"parallel: {latency['parallel']} of {cpu['parallel']} s")
+
+
 def check_ranks():
     pathlib.Path("ranks.data").mkdir()
     for rank in (2, 10):
@@ -194,6 +243,7 @@ def main():
     if shutil.which("node"):
         check_node()
     check_states()
+    check_latency()
     check_ranks()
     for text in failures:
         print(text)

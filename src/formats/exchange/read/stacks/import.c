@@ -64,7 +64,8 @@ struct clock {
 struct cn_import {
     struct cn_memory_database *memory;
     struct cn_names modules, files, frames, metrics, threads, kinds;
-    struct cn_tree contexts;  /* numbered as in `memory` */
+    const char *descriptions[CN_IMPORT_METRIC_MAX]; /* by metric; NULL: its name */
+    struct cn_tree contexts;                        /* numbered as in `memory` */
     struct cn_map value_at;   /* (thread, metric, context): in `values` */
     uint8_t *frame_relations; /* by frame */
     size_t relation_capacity;
@@ -148,6 +149,12 @@ bool cn_import_metric(struct cn_import *import, const char *name, uint32_t *out,
         return cn_fail(err, CN_ERR_LIMIT, "more than %d metrics", CN_IMPORT_METRIC_MAX);
     (void)cn_memory_database_add_usual_metric(import->memory, name);
     return true;
+}
+
+void cn_import_describe(struct cn_import *import, uint32_t metric,
+                        const char *description)
+{
+    import->descriptions[metric] = description;
 }
 
 static uint8_t kind_of(struct cn_import *import, const char *name)
@@ -317,6 +324,14 @@ uint32_t cn_import_call(struct cn_import *import, uint32_t parent, uint32_t fram
                                           .relation = import->frame_relations[frame],
                                           .has_function = true,
                                           .function = frame});
+}
+
+uint32_t cn_import_unknown(struct cn_import *import)
+{
+    return cn_import_call(
+        import, 0,
+        cn_import_frame(import,
+                        &(struct cn_import_frame){.name = "", .module = "", .file = ""}));
 }
 
 uint32_t cn_import_line(struct cn_import *import, uint32_t parent, const char *file,
@@ -496,6 +511,19 @@ static void add_values(struct cn_import *import)
         add_to_timeline(import, &import->timed[i]);
 }
 
+static void describe(const struct cn_import *import, struct cn_taxonomy *taxonomy,
+                     struct cn_arena *arena)
+{
+    struct cn_presented_metric *roots =
+        cn_arena_dup(arena, taxonomy->roots, taxonomy->root_count, sizeof(*roots));
+
+    for (size_t i = 0; i < import->metrics.count; i++)
+        for (size_t k = 0; import->descriptions[i] && k < taxonomy->root_count; k++)
+            if (strcmp(roots[k].name, import->metrics.list[i]) == 0)
+                roots[k].description = import->descriptions[i];
+    taxonomy->roots = roots;
+}
+
 bool cn_import_finish(struct cn_import *import, struct cn_database **out,
                       struct cn_error *err)
 {
@@ -515,6 +543,7 @@ bool cn_import_finish(struct cn_import *import, struct cn_database **out,
         *out = cn_memory_database_finish(import->memory);
         cn_gpu_taxonomy(&(*out)->taxonomy, &(*out)->arena);
         cn_heap_taxonomy(&(*out)->taxonomy, &(*out)->arena);
+        describe(import, &(*out)->taxonomy, &(*out)->arena);
         (*out)->sample_count = import->sample_count;
         (*out)->copied_as = import->copied_as;
         (*out)->origin = cn_origin_copy(&import->origin, &(*out)->arena);

@@ -65,6 +65,10 @@ void cn_import_free(struct cn_import *import); /* NULL is fine */
 CN_CHECK bool cn_import_metric(struct cn_import *import, const char *name, uint32_t *out,
                                struct cn_error *err);
 
+/* Say what a metric is, a constant. */
+void cn_import_describe(struct cn_import *import, uint32_t metric,
+                        const char *description);
+
 CN_CHECK bool cn_import_thread(struct cn_import *import,
                                const struct cn_import_identity *identity, uint32_t *out,
                                struct cn_error *err);
@@ -83,6 +87,9 @@ uint32_t cn_import_entry(struct cn_import *import, enum cn_entry entry);
 
 /* The context of a call, or of a loop, in `parent`; 0 is the top: how the stack began is unknown. */
 uint32_t cn_import_call(struct cn_import *import, uint32_t parent, uint32_t frame);
+
+/* The context of costs whose function is unknown. */
+uint32_t cn_import_unknown(struct cn_import *import);
 
 /* The context of a line in the function `parent`. */
 uint32_t cn_import_line(struct cn_import *import, uint32_t parent, const char *file,

@@ -24,9 +24,10 @@ static void check_perf(enum cn_test_perf_form form)
     struct cn_timeline timeline;
     struct cn_error err;
 
-    assert_int_equal(db->metrics.count, 2);
+    assert_int_equal(db->metrics.count, 3);
     assert_string_equal(db->metrics.list[0].name, "cpu-clock (sec)");
     assert_string_equal(db->metrics.list[1].name, "page-faults");
+    assert_string_equal(db->metrics.list[2].name, "latency (sec)");
     assert_int_equal(db->profile_count, 3);
     assert_float_equal(cn_imported_value(db, "", 0), 500e-9, 1e-18);
     assert_float_equal(cn_imported_value(db, "", 1), 250, 0);
@@ -51,7 +52,8 @@ static void switches_in_perf_data_become_time_by_state(void **state)
 {
     static const char *const names[] = {"time (sec)",         "cpu time (sec)",
                                         "blocked time (sec)", "pre-empted time (sec)",
-                                        "cpu-clock (sec)",    "context-switches"};
+                                        "cpu-clock (sec)",    "context-switches",
+                                        "latency (sec)"};
     static const struct {
         const char *path;
         double ns[4];
@@ -80,13 +82,15 @@ static void switches_in_perf_data_become_time_by_state(void **state)
     struct cn_error err;
 
     (void)state;
-    assert_int_equal(db->metrics.count, 6);
-    for (size_t i = 0; i < 6; i++)
+    assert_int_equal(db->metrics.count, 7);
+    for (size_t i = 0; i < 7; i++)
         assert_string_equal(db->metrics.list[i].name, names[i]);
     for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++)
         for (uint32_t k = 0; k < 4; k++)
             assert_float_equal((float)(1e9 * cn_imported_value(db, want[i].path, k)),
                                (float)want[i].ns[k], 1e-4F);
+    /* One thread: it has all of the time in which it runs. */
+    assert_float_equal((float)(1e9 * cn_imported_value(db, "", 6)), 65, 1e-4F);
     assert_true(cn_timeline_open(db, 1, &timeline, &err));
     assert_int_equal(timeline.count, sizeof(samples) / sizeof(*samples));
     for (size_t i = 0; i < timeline.count; i++) {
