@@ -10,11 +10,13 @@
 #include "store/search/query.h"
 #include "store/search/traces.h"
 #include "store/segment/reader.h"
+#include "store/segment/weights.h"
 #include "store/write/java_import.h"
 
 struct store_summary {
     uint64_t segments, sealed, damaged;
     struct cn_segment_summary all;
+    struct cn_store_sampling sampling;
 };
 
 /* Traces with all of their spans, whichever segments these are in. */
@@ -49,6 +51,7 @@ static bool summarize(const struct cn_args *args, struct store_summary *summary,
         return false;
     cn_store_warn_missing(args, store);
     summary->segments = cn_store_segment_count(store);
+    summary->sampling = cn_store_sampling(store);
     for (size_t i = 0; ok && i < summary->segments; i++) {
         const struct cn_segment *segment = cn_store_segment(store, i);
         struct cn_segment_summary one;
@@ -110,6 +113,11 @@ static void print_facts(const struct cn_args *args, const struct store_summary *
     cn_facts_u64(&facts, "spans", s->all.spans);
     cn_facts_u64(&facts, "records", s->all.records);
     cn_facts_u64(&facts, "failed_traces", s->all.failed_traces);
+    if (s->sampling.segments > 0) {
+        cn_facts_u64(&facts, "sampled_segments", s->sampling.segments);
+        cn_facts_u64(&facts, "dropped_traces", s->sampling.dropped_traces);
+        cn_facts_u64(&facts, "dropped_spans", s->sampling.dropped_spans);
+    }
     cn_facts_u64(&facts, "first_ns", s->all.traces ? s->all.first_ns : 0);
     cn_facts_u64(&facts, "last_ns", s->all.last_ns);
     cn_facts_u64(&facts, "bytes", s->all.disk_len);
@@ -137,6 +145,12 @@ static void print_text(const struct cn_args *args, const struct store_summary *s
                    s->all.traces, s->all.failed_traces);
     cn_text_printf(&text, "%-16s %" PRIu64 "\n", "spans", s->all.spans);
     cn_text_printf(&text, "%-16s %" PRIu64 "\n", "records", s->all.records);
+    if (s->sampling.segments > 0)
+        cn_text_printf(&text,
+                       "%-16s %" PRIu64 " segments; dropped %" PRIu64
+                       " traces with %" PRIu64 " spans\n",
+                       "sampled", s->sampling.segments, s->sampling.dropped_traces,
+                       s->sampling.dropped_spans);
     if (s->all.traces > 0) {
         add_time(&text, "first", s->all.first_ns);
         add_time(&text, "last", s->all.last_ns);

@@ -1,6 +1,7 @@
 #include "cli/store/args.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,9 +10,11 @@
 #include "base/text.h"
 #include "cli/print/quantity.h"
 #include "cli/shell/cli.h"
+#include "store/sampling/rules.h"
 #include "store/search/names.h"
 #include "store/search/search.h"
 #include "store/segment/reader.h"
+#include "store/segment/weights.h"
 #include "store/traceql/traceql.h"
 #include "store/write/redact.h"
 #include "store/write/writer.h"
@@ -91,6 +94,65 @@ bool cn_redaction_option(const struct cn_args *args, struct cn_redaction **out,
     }
     *out = rules;
     return true;
+}
+
+bool cn_sample_option(const struct cn_args *args, struct cn_sample_rules **out,
+                      struct cn_error *err)
+{
+    const char *path = cn_args_value(args, "sample-file");
+    struct cn_values given = cn_args_values(args, "sample");
+    struct cn_sample_rules *rules = NULL;
+    bool ok = true;
+
+    if (path && !cn_sample_rules_open(&rules, path, err))
+        return false;
+    for (size_t i = 0; ok && i < given.count; i++)
+        ok = cn_sample_rules_add(&rules, given.list[i], err) ||
+             cn_fail_in(err, "--sample '%s'", given.list[i]);
+    if (!ok) {
+        cn_sample_rules_free(rules);
+        return false;
+    }
+    *out = rules;
+    return true;
+}
+
+bool cn_store_has_estimates(const struct cn_store *store)
+{
+    return cn_store_sampling(store).has_rates;
+}
+
+struct cn_table *cn_store_table(const struct cn_args *args,
+                                const struct cn_column *columns, size_t count, size_t at,
+                                bool has_estimates, struct cn_column *all)
+{
+    if (!has_estimates)
+        return cn_cli_table(args, columns, count);
+    memcpy(all, columns, (at + 1) * sizeof(*all));
+    all[at + 1] = (struct cn_column){
+        .name = "estimated_count", .title = "ESTIMATED", .kind = CN_COLUMN_U64};
+    memcpy(all + at + 2, columns + at + 1, (count - at - 1) * sizeof(*all));
+    return cn_cli_table(args, all, count + 1);
+}
+
+void cn_store_put_count(struct cn_table *table, uint64_t count, bool has_estimates,
+                        double estimate)
+{
+    cn_table_u64(table, count);
+    if (has_estimates)
+        cn_table_u64(table, (uint64_t)llround(estimate));
+}
+
+void cn_store_say_sampled(const struct cn_args *args, const struct cn_store *store)
+{
+    struct cn_store_sampling sampling = cn_store_sampling(store);
+    struct cn_text text = {0};
+
+    if (sampling.segments == 0)
+        return;
+    cn_store_sampling_print(&text, &sampling);
+    cn_cli_say(args, "%s", cn_text_str(&text));
+    cn_text_done(&text);
 }
 
 bool cn_share_option(const struct cn_args *args, const char *name, double *out,

@@ -51,6 +51,33 @@ CN_CHECK bool cn_redaction_option(const struct cn_args *args, struct cn_redactio
         CN_OPTION("redact-file", 0, "FILE",                                            \
                   "such rules, one in a line; 'salt TEXT' makes hashes hard to guess")
 
+/* The rules of --sample-file and --sample; NULL if neither was given. The caller frees them. */
+struct cn_sample_rules;
+CN_CHECK bool cn_sample_option(const struct cn_args *args, struct cn_sample_rules **out,
+                               struct cn_error *err);
+#define CN_OPTIONS_SAMPLE(WITH)                                                        \
+    CN_OPTION_LIST("sample", 0, "RULE",                                                \
+                   WITH "tail sampling: a rule 'QUERY: RATE%', whose QUERY is one of " \
+                        "store search or TraceQL, or 'rest: RATE%'; the first that "   \
+                        "matches a trace decides which share of them stays, whole; "   \
+                        "repeat it for more"),                                         \
+        CN_OPTION("sample-file", 0, "FILE", "such rules, one in a line")
+
+/* A table with a column after that of counts, `columns[at]`, for estimates if the store was sampled.
+ * `all` has room for one more column and lives as long as the table. */
+struct cn_column;
+bool cn_store_has_estimates(const struct cn_store *store);
+struct cn_table *cn_store_table(const struct cn_args *args,
+                                const struct cn_column *columns, size_t count, size_t at,
+                                bool has_estimates, struct cn_column *all);
+
+/* Add the cells of a count and its estimate. */
+void cn_store_put_count(struct cn_table *table, uint64_t count, bool has_estimates,
+                        double estimate);
+
+/* Say what sampling did to a store, unless it did nothing. Counts are exact of what is stored. */
+void cn_store_say_sampled(const struct cn_args *args, const struct cn_store *store);
+
 /* Say "12 traces and 3 parts of traces added (40 calls), 2 known already"; `source` may be NULL. */
 void cn_store_say_added(const struct cn_args *args, const char *source,
                         const struct cn_store_added *added);

@@ -3,27 +3,52 @@
 #include "base/text.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
+#include "cli/store/args.h"
 #include "store/maintenance/maintenance.h"
+#include "store/sampling/sampling.h"
+
+/* `text` receives what was done. */
+static bool sample(const struct cn_args *args, struct cn_text *text, struct cn_error *err)
+{
+    struct cn_sampling_counts sampled;
+    struct cn_sample_rules *rules;
+
+    if (!cn_sample_option(args, &rules, err))
+        return false;
+    bool ok = !rules || cn_store_sample(cn_args_operand(args, 0), rules, &sampled, err);
+    if (ok && rules)
+        cn_sampling_counts_print(text, &sampled);
+    cn_sample_rules_free(rules);
+    return ok;
+}
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
     struct cn_store_compaction done;
-    struct cn_text text = {0};
+    struct cn_text sampled = {0}, text = {0};
+    bool ok = sample(args, &sampled, err) &&
+              cn_store_compact(cn_args_operand(args, 0), &done, err);
 
-    if (!cn_store_compact(cn_args_operand(args, 0), &done, err))
-        return false;
-    cn_store_compaction_print(&text, &done);
-    cn_cli_say(args, "%s", cn_text_str(&text));
+    if (sampled.len > 0)
+        cn_cli_say(args, "%s", cn_text_str(&sampled));
+    if (ok) {
+        cn_store_compaction_print(&text, &done);
+        cn_cli_say(args, "%s", cn_text_str(&text));
+    }
+    cn_text_done(&sampled);
     cn_text_done(&text);
-    return true;
+    return ok;
 }
 
-static const struct cn_option options[] = {CN_OPTION_CACHE_SIZE, {0}};
+static const struct cn_option options[] = {
+    CN_OPTIONS_SAMPLE(""), CN_OPTION_CACHE_SIZE, {0}};
 
 static const struct cn_example examples[] = {
     {"cairn store compact traces", "join small segments"},
     {"cairn store compact traces && cairn store stats traces",
      "and list those that are left"},
+    {"cairn store compact traces --sample 'errors: 100%' --sample 'rest: 5%'",
+     "drop 95 % of the traces without errors"},
     {0},
 };
 
@@ -35,7 +60,11 @@ const struct cn_command cn_cmd_store_compact = {
     .summary = "join small segments of a store",
     .description = "Joins consecutive segments that are small enough to fit into one. "
                    "Strings are then "
-                   "stored once, and searches read fewer files.",
+                   "stored once, and searches read fewer files.\n\n"
+                   "With --sample, traces are dropped first, for good, from all segments "
+                   "that were not sampled so far; those of cairn store pin stay. Counts "
+                   "of what is left are extrapolated by the rates: see "
+                   "docs/production.md.",
     .examples = examples,
     .options = options,
     .run = run,

@@ -11,6 +11,7 @@
 #include "cli/store/args.h"
 #include "cli/store/traceql.h"
 #include "store/groups/group.h"
+#include "store/groups/matches.h"
 #include "store/groups/steps.h"
 #include "store/search/search.h"
 #include "store/search/traces.h"
@@ -290,8 +291,8 @@ static bool list(struct cn_store_query *query, const struct cn_args *args,
     return true;
 }
 
-static bool count(struct cn_store_query *query, enum cn_search_unit unit,
-                  struct cn_error *err)
+static bool count(struct cn_store_query *query, const struct cn_args *args,
+                  enum cn_search_unit unit, struct cn_error *err)
 {
     struct cn_search_trace_count number = {0};
 
@@ -300,6 +301,12 @@ static bool count(struct cn_store_query *query, enum cn_search_unit unit,
             : !cn_search_count_traces(query->search, query->query, &number, err))
         return false;
     (void)printf("%" PRIu64 "\n", number.count);
+    if (!cn_store_has_estimates(query->store))
+        return true;
+    double estimate;
+    if (!cn_matches_estimate(query->search, query->query, unit, &estimate, err))
+        return false;
+    cn_cli_say(args, "about %.0f before sampling (estimated)", estimate);
     return true;
 }
 
@@ -347,7 +354,6 @@ static void print_group(struct cn_table *table, bool is_text, struct cn_text *te
     const uint64_t durations[] = {group->p50_ns, group->p90_ns, group->p99_ns,
                                   group->max_ns};
 
-    cn_table_u64(table, group->count);
     if (group->error_count > 0)
         cn_table_paint(table, CN_COLOR_RED);
     cn_table_f64(table, 100.0 * (double)group->error_count / (double)group->count);
@@ -360,20 +366,13 @@ static void print_group(struct cn_table *table, bool is_text, struct cn_text *te
     add_value(table, text, groups, group);
 }
 
-static struct cn_table *group_table(const struct cn_args *args, bool is_text)
-{
-    if (cn_args_has(args, "values"))
-        return cn_cli_table(args, value_columns, 2);
-    return is_text ? cn_cli_table(args, group_texts, GROUP_TEXTS)
-                   : cn_cli_table(args, group_columns, GROUP_COLUMNS);
-}
-
 static bool group(struct cn_store_query *query, const struct cn_args *args,
                   enum cn_search_unit unit, uint64_t limit, uint64_t offset,
                   struct cn_error *err)
 {
     const char *by = cn_args_value(args, "group-by");
     bool has_values_only = !by, is_text = cn_cli_format(args) == CN_TABLE_TEXT;
+    struct cn_column columns[GROUP_COLUMNS + 1];
     struct cn_groups groups;
     struct cn_text text = {0};
 
@@ -381,10 +380,19 @@ static bool group(struct cn_store_query *query, const struct cn_args *args,
         by = cn_args_value(args, "values");
     if (!cn_search_group(query->search, query->query, unit, by, SIZE_MAX, &groups, err))
         return false;
-    struct cn_table *table = group_table(args, is_text);
+    bool has_estimates = cn_store_has_estimates(query->store);
+    struct cn_table *table = cn_store_table(args,
+                                            has_values_only ? value_columns
+                                            : is_text       ? group_texts
+                                                            : group_columns,
+                                            has_values_only ? 2
+                                            : is_text       ? GROUP_TEXTS
+                                                            : GROUP_COLUMNS,
+                                            0, has_estimates, columns);
     for (size_t i = (size_t)offset; i < groups.count && i - offset < limit; i++) {
+        cn_store_put_count(table, groups.list[i].count, has_estimates,
+                           groups.list[i].estimate);
         if (has_values_only) {
-            cn_table_u64(table, groups.list[i].count);
             add_value(table, &text, &groups, &groups.list[i]);
         } else {
             print_group(table, is_text, &text, &groups, &groups.list[i]);
@@ -427,14 +435,16 @@ static bool over_time(struct cn_store_query *query, const struct cn_args *args,
 
     if (!cn_search_steps(query->search, query->query, unit, (size_t)count, &steps, err))
         return false;
-    struct cn_table *table =
-        cn_cli_table(args, is_text ? step_texts : step_columns, STEP_COLUMNS);
+    bool has_estimates = cn_store_has_estimates(query->store);
+    struct cn_column columns[STEP_COLUMNS + 1];
+    struct cn_table *table = cn_store_table(args, is_text ? step_texts : step_columns,
+                                            STEP_COLUMNS, 1, has_estimates, columns);
     for (size_t i = 0; steps.step_ns > 0 && i < steps.count; i++) {
         const struct cn_search_step *step = &steps.list[i];
         const uint64_t durations[] = {step->p50_ns, step->p90_ns, step->p99_ns};
 
         cn_store_put_time(table, is_text, steps.first_ns + i * steps.step_ns);
-        cn_table_u64(table, step->count);
+        cn_store_put_count(table, step->count, has_estimates, step->estimate);
         cn_store_put_rate(table, step->count, steps.step_ns);
         if (step->count > 0)
             cn_table_f64(table, 100.0 * (double)step->error_count / (double)step->count);
@@ -486,10 +496,11 @@ static bool answer(struct cn_store_query *query, const struct cn_args *args,
         cn_args_has(args, "spans") ? CN_SEARCH_SPANS : CN_SEARCH_TRACES;
     uint64_t steps;
 
+    cn_store_say_sampled(args, query->store);
     if (!cn_args_u64(args, "steps", 1, STEPS_MAX, 1, &steps, err))
         return false;
     if (cn_args_has(args, "count"))
-        return count(query, unit, err);
+        return count(query, args, unit, err);
     if (cn_args_has(args, "steps"))
         return over_time(query, args, unit, steps, err);
     if (cn_args_has(args, "group-by") || cn_args_has(args, "values"))
@@ -532,6 +543,8 @@ static bool answer_traceql(struct cn_store_query *query, const struct cn_args *a
                            const struct cn_tql_range *range, uint64_t limit,
                            uint64_t offset, struct cn_error *err)
 {
+    if (program->is_metrics || cn_args_has(args, "spansets"))
+        cn_store_say_sampled(args, query->store);
     if (program->is_metrics)
         return cn_traceql_print_series(query, program, range, args, err);
     if (cn_args_has(args, "spansets"))

@@ -31,11 +31,11 @@ static const struct cn_column columns[] = {
     {.name = "p99_ns", .kind = CN_COLUMN_U64},
     {.name = "total_ns", .kind = CN_COLUMN_U64},
 };
-enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
+enum { COLUMNS = sizeof(columns) / sizeof(columns[0]), CALLS = 2 };
 
 static void print_edge(struct cn_table *table, bool is_text,
                        const struct cn_services *services,
-                       const struct cn_service_edge *edge)
+                       const struct cn_service_edge *edge, bool has_estimates)
 {
     const uint64_t durations[] = {edge->p50_ns, edge->p90_ns, edge->p99_ns};
 
@@ -44,7 +44,7 @@ static void print_edge(struct cn_table *table, bool is_text,
     else
         cn_table_none(table);
     cn_table_str(table, services->names.list[edge->callee]);
-    cn_table_u64(table, edge->count);
+    cn_store_put_count(table, edge->count, has_estimates, edge->estimate);
     cn_store_put_rate(table, edge->count, services->last_ns - services->first_ns);
     if (edge->error_count > 0)
         cn_table_paint(table, CN_COLOR_RED);
@@ -67,12 +67,15 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 
     if (!cn_store_query_open_args(&query, args, err))
         return false;
+    cn_store_say_sampled(args, query.store);
     ok = cn_search_services(query.search, query.query, false, &services, err);
     if (ok) {
-        table = is_text ? cn_cli_table(args, texts, TEXTS)
-                        : cn_cli_table(args, columns, COLUMNS);
+        bool has_estimates = cn_store_has_estimates(query.store);
+        struct cn_column all[COLUMNS + 1];
+        table = cn_store_table(args, is_text ? texts : columns, is_text ? TEXTS : COLUMNS,
+                               CALLS, has_estimates, all);
         for (size_t i = 0; i < services.count; i++)
-            print_edge(table, is_text, &services, &services.edges[i]);
+            print_edge(table, is_text, &services, &services.edges[i], has_estimates);
         cn_table_free(table);
         if (services.count == 0)
             cn_cli_say(args, "no span with a service matches");

@@ -100,6 +100,7 @@ static bool print(const struct cn_store *store, const struct cn_args *args,
     if (ok && is_text)
         put_row(table, is_text, "all", "", &sum, has_lanes ? "" : NULL);
     cn_table_free(table);
+    cn_store_say_sampled(args, store);
     return ok;
 }
 

@@ -5,7 +5,9 @@
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/shell/progress.h"
+#include "cli/store/args.h"
 #include "store/maintenance/maintenance.h"
+#include "store/segment/reader.h"
 
 static const struct cn_column columns[] = {
     {.name = "severity", .title = "SEVERITY", .kind = CN_COLUMN_TEXT},
@@ -40,6 +42,18 @@ static void print(void *arg, const struct cn_finding *finding)
     cn_table_end_row(report->table);
 }
 
+static bool say_sampled(const struct cn_args *args, const char *path,
+                        struct cn_error *err)
+{
+    struct cn_store *store;
+
+    if (!cn_store_open(&store, path, err))
+        return false;
+    cn_store_say_sampled(args, store);
+    cn_store_close(store);
+    return true;
+}
+
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
     const char *path = cn_args_operand(args, 0);
@@ -58,7 +72,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         return cn_fail(err, CN_ERR_FORMAT, "%s: %" PRIu64 " error%s", path, report.errors,
                        cn_plural(report.errors, "", "s"));
     cn_cli_say(args, "%s is sound", path);
-    return true;
+    return say_sampled(args, path, err);
 }
 
 static const struct cn_option options[] = {

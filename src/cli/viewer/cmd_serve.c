@@ -16,6 +16,7 @@
 #include "cli/shell/open.h"
 #include "cli/store/args.h"
 #include "server/http/server.h"
+#include "store/sampling/rules.h"
 #include "store/write/lanes.h"
 #include "store/write/redact.h"
 
@@ -159,6 +160,7 @@ static bool read_keep(const struct cn_args *args, struct cn_keeper_limits *keep,
     keep->joins = cn_args_has(args, "compact");
     return read_time(args, "keep", &keep->age_ns, err) &&
            read_time(args, "keep-every", &keep->every_ns, err) &&
+           read_time(args, "sample-settle", &keep->settle_ns, err) &&
            cn_size_option(args, "keep-size", &keep->len_max, err) &&
            cn_share_option(args, "keep-disk", &keep->disk_max, err) &&
            cn_args_u64(args, "keep-count", 1, UINT64_MAX, 0, &keep->count_max, err);
@@ -186,6 +188,7 @@ static bool serve(const struct cn_args *args, bool with_browser, struct cn_error
         .log_arg = (void *)(uintptr_t)args,
     };
     struct cn_redaction *redaction = NULL;
+    struct cn_sample_rules *rules = NULL;
     struct cn_server *server;
     sigset_t ends;
     int signal_number;
@@ -207,13 +210,19 @@ static bool serve(const struct cn_args *args, bool with_browser, struct cn_error
         options.paths = &last;
         options.path_count = 1;
     }
-    if (!check_kinds(args, &options, err) || !cn_redaction_option(args, &redaction, err))
+    if (!check_kinds(args, &options, err) || !cn_sample_option(args, &rules, err))
         return false;
+    if (!cn_redaction_option(args, &redaction, err)) {
+        cn_sample_rules_free(rules);
+        return false;
+    }
     options.redaction = redaction;
+    options.keep.sample = rules;
     keep_memory_small();
     block_signals(&ends);
     if (!cn_server_start(&server, &options, err)) {
         cn_redaction_free(redaction);
+        cn_sample_rules_free(rules);
         return advise(args, err);
     }
     print_addresses(server);
@@ -224,6 +233,7 @@ static bool serve(const struct cn_args *args, bool with_browser, struct cn_error
               cn_fail_errno(err, "cannot wait for a signal");
     cn_server_stop(server);
     cn_redaction_free(redaction);
+    cn_sample_rules_free(rules);
     return ok;
 }
 
@@ -282,6 +292,10 @@ static bool run_view(const struct cn_args *args, struct cn_error *err)
                   "look so often whether the limits are met (default: 10s)"),            \
         CN_OPTION("compact", 0, NULL,                                                    \
                   "with --collect: join small segments while collecting"),               \
+        CN_OPTIONS_SAMPLE("with --collect: "),                                           \
+        CN_OPTION("sample-settle", 0, "TIME",                                            \
+                  "sample a segment when nothing was written to it for so long "         \
+                  "(default: 60s)"),                                                     \
         CN_OPTIONS_REDACT("with --collect: "),                                           \
         CN_OPTION("collect-space", 0, "SIZE",                                            \
                   "answer 503 while local segments take more than this, because they "   \
@@ -310,6 +324,8 @@ static const struct cn_example serve_examples[] = {
      "take traces of OpenTelemetry SDKs, gRPC and HTTP"},
     {"cairn serve --collect traces --otlp --keep 30d --keep-size 50G",
      "keep a month, at most 50 GiB"},
+    {"cairn serve --collect traces --otlp --sample 'errors: 100%' --sample 'rest: 5%'",
+     "keep traces with errors, and one of 20 others"},
     {"cairn serve --collect spool --upload s3://traces/prod",
      "collect traces for a store that others read"},
     {0},

@@ -24,6 +24,7 @@ struct cn_request {
     struct cn_query_parameter parameters[CN_REQUEST_PARAMETER_MAX];
     size_t parameter_count;
     struct cn_json json; /* the answer */
+    char sampled[120];   /* what its counts lack, where it cannot say so; "": nothing */
 };
 
 /* Split the address "/api/v1/sources/0/rows?view=flat&sort=a%20b" of a zeroed request, in

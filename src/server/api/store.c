@@ -1,6 +1,7 @@
 /* Traces of a store: those that match a query, over time, in groups, and as a flame
  * graph. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +18,12 @@
 #include "server/served/served.h"
 #include "store/groups/group.h"
 #include "store/groups/heat.h"
+#include "store/groups/matches.h"
 #include "store/groups/services.h"
 #include "store/groups/steps.h"
 #include "store/search/names.h"
 #include "store/search/traces.h"
+#include "store/segment/weights.h"
 
 enum {
     TRACE_MAX = 1000,
@@ -33,6 +36,19 @@ enum {
     FLAME_TRACE_MAX = 2000,
 };
 
+/* "sampled": what is missing because rules dropped it. */
+static void add_sampled(struct cn_json *json, const struct cn_store *store)
+{
+    struct cn_store_sampling sampling = cn_store_sampling(store);
+    struct cn_text text = {0};
+
+    if (sampling.segments == 0)
+        return;
+    cn_store_sampling_print(&text, &sampling);
+    cn_json_add_str(json, "sampled", cn_text_str(&text));
+    cn_text_done(&text);
+}
+
 /* "damage": what the searches so far may have missed, and why; null if nothing. */
 static void add_damage(struct cn_json *json, const struct cn_served_store *store)
 {
@@ -44,6 +60,28 @@ static void add_damage(struct cn_json *json, const struct cn_served_store *store
                            cn_store_missing_count(store->store),
                            cn_store_missing(store->store, 0));
     cn_json_add_str(json, "damage", is_sound ? NULL : damage.text);
+    add_sampled(json, store->store);
+}
+
+static void add_estimated_sum(struct cn_json *json, uint64_t count, double estimate)
+{
+    if (llround(estimate) != (long long)count)
+        cn_json_add_f64(json, "estimated", estimate);
+}
+
+/* "estimated": the number of matches before sampling; of sampled stores alone. */
+static bool add_estimate(struct cn_json *json, const struct cn_served_store *store,
+                         const struct cn_query *query, enum cn_search_unit unit,
+                         struct cn_error *err)
+{
+    double estimate;
+
+    if (!cn_store_sampling(store->store).has_rates)
+        return true;
+    if (!cn_matches_estimate(store->search, query, unit, &estimate, err))
+        return false;
+    cn_json_add_f64(json, "estimated", estimate);
+    return true;
 }
 
 static bool add_word(struct cn_json *json, const char *key, struct cn_search *search,
@@ -196,6 +234,7 @@ static bool add_spans(struct cn_served_store *store, struct cn_request *request,
     bool ok = true;
 
     if (!cn_search_count(store->search, query, &count, err) ||
+        !add_estimate(json, store, query, CN_SEARCH_SPANS, err) ||
         !cn_search_rows(store->search, query, order, &hits, err))
         return false;
     begin_list(json, store, query, count, "spans");
@@ -221,6 +260,7 @@ bool cn_api_traces(struct cn_served *served, struct cn_request *request,
     if (chosen_unit(request) == CN_SEARCH_SPANS)
         return add_spans(store, request, query, &order, err);
     if (!cn_search_count_traces(store->search, query, &count, err) ||
+        !add_estimate(json, store, query, CN_SEARCH_TRACES, err) ||
         !cn_search_traces(store->search, query, &order, &traces, err))
         return false;
     begin_list(json, store, query, count.count, "traces");
@@ -329,6 +369,7 @@ static void add_group(struct cn_json *json, const struct cn_groups *groups, size
     cn_json_object(json);
     cn_json_add_str(json, "value", cn_text_str(&value));
     cn_json_add_u64(json, "count", group->count);
+    add_estimated_sum(json, group->count, group->estimate);
     cn_json_add_u64(json, "errors", group->error_count);
     cn_json_add_u64(json, "p50", group->p50_ns);
     cn_json_add_u64(json, "p90", group->p90_ns);
@@ -389,6 +430,7 @@ static void add_edge(struct cn_json *json, const struct cn_services *services,
     cn_json_add_str(json, has_caller ? "callee" : "service",
                     services->names.list[edge->callee]);
     cn_json_add_u64(json, "count", edge->count);
+    add_estimated_sum(json, edge->count, edge->estimate);
     cn_json_add_u64(json, "errors", edge->error_count);
     cn_json_add_u64(json, "p50", edge->p50_ns);
     cn_json_add_u64(json, "p90", edge->p90_ns);

@@ -1,5 +1,6 @@
 #include "server/compat/route.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 #include "server/compat/tempo/tempo.h"
 #include "server/compat/zipkin/zipkin.h"
 #include "server/served/served.h"
+#include "store/segment/weights.h"
 
 static const struct cn_compat_api *const apis[] = {&cn_zipkin_api, &cn_jaeger_api,
                                                    &cn_tempo_api};
@@ -84,6 +86,20 @@ static bool choose_store(const struct cn_served_list *sources, uint64_t wanted,
                                         : "this source is not a store of traces");
 }
 
+/* These APIs have no place for it in their answers. */
+static void note_sampled(struct cn_compat_call *call)
+{
+    struct cn_store_sampling sampling = cn_store_sampling(call->store->store);
+    struct cn_text text = {0};
+
+    if (sampling.segments == 0)
+        return;
+    cn_store_sampling_print(&text, &sampling);
+    (void)snprintf(call->request->sampled, sizeof(call->request->sampled), "%s",
+                   cn_text_str(&text));
+    cn_text_done(&text);
+}
+
 /* The store is locked during an answer, as for other requests. */
 static bool answer(const struct cn_served_list *sources, const struct target *target,
                    struct cn_compat_call *call, struct cn_error *err)
@@ -101,6 +117,7 @@ static bool answer(const struct cn_served_list *sources, const struct target *ta
     call->store = &served->store;
     bool ok =
         cn_served_store_refresh(&served->store, err) && target->route->answer(call, err);
+    note_sampled(call);
     cn_served_unlock(served);
     cn_served_tidy(served);
     return ok;

@@ -342,13 +342,18 @@ static enum MHD_Result answer_compat(struct cn_server *server,
     request->json.text = &text;
     (void)MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, collect_parameter,
                                     request);
+    char sampled[sizeof(request->sampled)];
+
     cn_compat_answer_request(sources, request, accept ? accept : "", &status, &type);
+    memcpy(sampled, request->sampled, sizeof(sampled));
     free(request);
     atomic_fetch_add(&server->counts.answer_ns, cn_clock_ns() - begin_ns);
     if (status != MHD_HTTP_OK)
         atomic_fetch_add(&server->counts.failed, 1);
-    return send_with(connection, status, &text, type, "Retry-After",
-                     status == MHD_HTTP_SERVICE_UNAVAILABLE ? "1" : NULL);
+    if (status == MHD_HTTP_SERVICE_UNAVAILABLE)
+        return send_with(connection, status, &text, type, "Retry-After", "1");
+    return send_with(connection, status, &text, type, "X-Cairn-Sampled",
+                     sampled[0] != '\0' ? sampled : NULL);
 }
 
 /* Send a browser elsewhere. */
@@ -461,6 +466,39 @@ static void add_metric(struct cn_text *text, const char *name, const char *help,
                    name, help, name, type, name, value);
 }
 
+/* Rules by their number; "none" are traces that no rule matches. */
+static void add_rule_metrics(struct cn_text *text, const char *name, const char *help,
+                             const uint64_t counts[CN_SAMPLE_RULES_MAX + 1])
+{
+    cn_text_printf(text, "# HELP cairn_%s %s\n# TYPE cairn_%s counter\n", name, help,
+                   name);
+    for (size_t i = 0; i <= CN_SAMPLE_RULES_MAX; i++) {
+        if (counts[i] == 0)
+            continue;
+        if (i < CN_SAMPLE_RULES_MAX)
+            cn_text_printf(text, "cairn_%s{rule=\"%zu\"} %" PRIu64 "\n", name, i + 1,
+                           counts[i]);
+        else
+            cn_text_printf(text, "cairn_%s{rule=\"none\"} %" PRIu64 "\n", name,
+                           counts[i]);
+    }
+}
+
+static void add_sampling_metrics(struct cn_text *text,
+                                 const struct cn_sampling_counts *of)
+{
+    add_metric(text, "sampling_segments_total", "Segments sampled by --sample.",
+               of->segments);
+    add_metric(text, "sampling_kept_spans_total", "Spans in them that were kept.",
+               of->kept_spans);
+    add_metric(text, "sampling_dropped_spans_total", "Spans in them that were dropped.",
+               of->dropped_spans);
+    add_rule_metrics(text, "sampling_kept_traces_total",
+                     "Traces that were kept, by number of the rule.", of->kept);
+    add_rule_metrics(text, "sampling_dropped_traces_total",
+                     "Traces that were dropped, by number of the rule.", of->dropped);
+}
+
 static void add_collector_metrics(struct cn_text *text, struct cn_collector_counts of,
                                   struct cn_keeper_counts kept)
 {
@@ -492,7 +530,8 @@ static void add_collector_metrics(struct cn_text *text, struct cn_collector_coun
     add_metric(text, "compaction_segments_total", "Segments joined by --compact.",
                kept.joined);
     add_metric(text, "retention_failures_total",
-               "Attempts to remove or join segments that failed.", kept.failures);
+               "Attempts to remove, sample or join segments that failed.", kept.failures);
+    add_sampling_metrics(text, &kept.sampled);
     add_metric(text, "collector_not_copied_total",
                "Commits that could not be copied to object storage (--replicate).",
                of.not_copied);

@@ -387,6 +387,10 @@ static bool open_collector(struct cn_server *server,
             err, CN_ERR_USAGE,
             "--keep, --keep-size, --keep-count, --keep-disk and --compact need "
             "--collect");
+    if (options->keep.sample && (!options->collect || options->upload))
+        return cn_fail(err, CN_ERR_USAGE,
+                       "--sample needs --collect, and cannot be used with --upload: "
+                       "segments leave before the spans of their traces have come");
     if (!options->collect && options->redaction)
         return cn_fail(err, CN_ERR_USAGE, "--redact and --redact-file need --collect");
     if (options->upload && options->keep.disk_max > 0)

@@ -281,6 +281,7 @@ struct cn_keeper_counts cn_tenants_kept(const struct cn_tenants *tenants)
         sum.len += of.len;
         sum.pinned += of.pinned;
         sum.joined += of.joined;
+        cn_sampling_counts_add(&sum.sampled, &of.sampled);
         sum.failures += of.failures;
     }
     return sum;

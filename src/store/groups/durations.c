@@ -14,17 +14,20 @@ void cn_group_members_done(struct cn_group_members *members)
     free(members->durations_ns);
     free(members->sizes);
     free(members->errors);
+    free(members->others);
     *members = (struct cn_group_members){0};
 }
 
 void cn_group_members_reserve(struct cn_group_members *members, size_t count)
 {
     size_t old = members->size_capacity, needed = (size_t)members->values.count + 1;
-    size_t capacity = old, room = members->capacity;
+    size_t capacity = old, all = old, room = members->capacity;
 
     CN_GROW_TO(members->sizes, needed, capacity);
+    CN_GROW_TO(members->others, needed, all);
     CN_GROW_TO(members->errors, needed, members->size_capacity);
     memset(members->sizes + old, 0, (capacity - old) * sizeof(*members->sizes));
+    memset(members->others + old, 0, (all - old) * sizeof(*members->others));
     memset(members->errors + old, 0, (capacity - old) * sizeof(*members->errors));
     CN_GROW_TO(members->groups, members->count + count, room);
     CN_GROW_TO(members->durations_ns, members->count + count, members->capacity);
@@ -95,6 +98,7 @@ static void list_groups(const struct cn_group_members *members,
             .value = cn_words_add(&out->values, CN_WORD_TEXT,
                                   cn_word_bytes(&members->values, group)),
             .count = members->sizes[group],
+            .estimate = members->sizes[group] + members->others[group],
             .error_count = members->errors[group],
         };
     }

@@ -15,6 +15,7 @@ struct cn_group_members {
     uint64_t *durations_ns;
     size_t count, capacity;
     uint32_t *sizes, *errors; /* by group */
+    double *others; /* by group: that sampled members stand for, beside themselves */
     size_t size_capacity;
 };
 
@@ -31,6 +32,12 @@ static inline void cn_group_members_add(struct cn_group_members *members, uint32
     members->durations_ns[members->count++] = duration_ns;
     members->sizes[group]++;
     members->errors[group] += has_errors;
+}
+
+/* The member that was added last stands for others as well. */
+static inline void cn_group_members_weigh(struct cn_group_members *members, double weight)
+{
+    members->others[members->groups[members->count - 1]] += weight - 1;
 }
 
 void cn_group_members_rank(const struct cn_group_members *members, size_t limit,

@@ -12,6 +12,7 @@
 #include "store/search/seen.h"
 #include "store/search/segments.h"
 #include "store/search/trace_table.h"
+#include "store/segment/weights.h"
 
 /* A row in a group. */
 struct member {
@@ -36,6 +37,7 @@ struct cn_grouping {
 
     /* Of the current segment. */
     uint32_t segment;
+    struct cn_row_weights weights;
     const struct cn_store_index *index;
     const struct cn_rows *rows;
     struct member *members;
@@ -283,14 +285,16 @@ static bool find_members(struct cn_grouping *grouping, struct cn_error *err)
 
 /* Add a trace to a group, once. */
 static void add_trace(struct cn_grouping *grouping, uint32_t group,
-                      const struct cn_trace_sum *trace)
+                      const struct cn_trace_sum *trace, double weight)
 {
     uint64_t number = (uint64_t)(trace - grouping->traces->traces);
     uint32_t *is_seen = cn_map_at(&grouping->seen, (uint64_t)group << 32 | number, 0);
 
-    if (!*is_seen)
+    if (!*is_seen) {
         cn_group_members_add(&grouping->all, group, trace->duration_ns,
                              trace->errors > 0);
+        cn_group_members_weigh(&grouping->all, weight);
+    }
     *is_seen = 1;
 }
 
@@ -330,9 +334,10 @@ static bool add_members(struct cn_grouping *grouping, struct cn_error *err)
             grouping->traces
                 ? cn_trace_table_find(grouping->traces, grouping->segment, row)
                 : NULL;
+        double weight = cn_row_weight(&grouping->weights, row);
 
         if (trace) {
-            add_trace(grouping, group, trace);
+            add_trace(grouping, group, trace, weight);
             continue;
         }
         bool is_error = (cn_joined_number(&index->joined, failed, row,
@@ -342,6 +347,7 @@ static bool add_members(struct cn_grouping *grouping, struct cn_error *err)
                              cn_joined_number(&index->joined, CN_STORE_FIELD_duration_ns,
                                               row, cn_store_column_at(&duration, row)),
                              is_error);
+        cn_group_members_weigh(&grouping->all, weight);
         if (grouping->step_count > 0)
             add_to_step(grouping, group, cn_store_column_at(&time, row), is_error);
     }
@@ -387,6 +393,7 @@ static bool group_segment(void *arg, uint32_t segment, const struct cn_store_ind
     if (!cn_store_index_postings(index, err))
         return false;
     grouping->segment = segment;
+    grouping->weights = cn_segment_weights(index->segment);
     grouping->index = index;
     grouping->rows = rows;
     grouping->count = 0;

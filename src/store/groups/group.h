@@ -29,6 +29,7 @@ struct cn_grouping;
 struct cn_group {
     uint32_t value; /* word of cn_groups.values */
     uint64_t count;
+    double estimate;      /* of the count before sampling (store/sampling) */
     uint64_t error_count; /* spans that failed themselves, traces with a failed call */
     uint64_t total_ns, p50_ns, p90_ns, p99_ns, max_ns; /* durations */
 };

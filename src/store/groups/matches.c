@@ -1,7 +1,10 @@
 #include "store/groups/matches.h"
 
+#include <stdlib.h>
+
 #include "store/search/seen.h"
 #include "store/search/segments.h"
+#include "store/segment/weights.h"
 
 struct span_visit {
     cn_search_trace_visit visit;
@@ -14,7 +17,6 @@ static bool visit_spans(void *arg, uint32_t segment, const struct cn_store_index
     const struct span_visit *to = arg;
     struct cn_store_column time, duration, flags;
 
-    (void)segment;
     if (!cn_columns_field(index->columns, CN_STORE_FIELD_time_ns, &time, err) ||
         !cn_columns_field(index->columns, CN_STORE_FIELD_duration_ns, &duration, err) ||
         !cn_columns_field(index->columns, CN_STORE_FIELD_flags, &flags, err))
@@ -28,6 +30,8 @@ static bool visit_spans(void *arg, uint32_t segment, const struct cn_store_index
             .errors = (uint32_t)cn_joined_number(&index->joined, CN_STORE_FIELD_flags,
                                                  row, cn_store_column_at(&flags, row)) &
                       CN_ROW_ERROR,
+            .segment = segment,
+            .row = row,
         };
 
         to->visit(to->arg, &sum);
@@ -73,6 +77,44 @@ bool cn_matches_count(struct cn_search *search, const struct cn_query *query,
     *out = (struct cn_search_trace_count){.first_ns = UINT64_MAX};
     return unit == CN_SEARCH_SPANS ? walk_spans(search, query, count_spans, out, err)
                                    : cn_search_count_traces(search, query, out, err);
+}
+
+static bool weigh_spans(void *arg, uint32_t segment, const struct cn_store_index *index,
+                        const struct cn_rows *rows, struct cn_error *err)
+{
+    struct cn_row_weights weights = cn_segment_weights(index->segment);
+
+    (void)segment;
+    (void)err;
+    *(double *)arg += cn_rows_weight(&weights, rows);
+    return true;
+}
+
+struct trace_weights {
+    struct cn_row_weights *list; /* by segment */
+    double sum;
+};
+
+static void weigh_trace(void *arg, const struct cn_trace_sum *sum)
+{
+    struct trace_weights *weights = arg;
+
+    weights->sum += cn_row_weight(&weights->list[sum->segment], sum->row);
+}
+
+bool cn_matches_estimate(struct cn_search *search, const struct cn_query *query,
+                         enum cn_search_unit unit, double *out, struct cn_error *err)
+{
+    struct trace_weights weights = {0};
+
+    *out = 0;
+    if (unit == CN_SEARCH_SPANS)
+        return walk_spans(search, query, weigh_spans, out, err);
+    weights.list = cn_store_weights(cn_search_store(search));
+    bool ok = cn_search_each_trace(search, query, weigh_trace, &weights, err);
+    free(weights.list);
+    *out = weights.sum;
+    return ok;
 }
 
 bool cn_matches_visit(struct cn_search *search, const struct cn_query *query,

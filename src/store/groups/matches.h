@@ -13,7 +13,12 @@ CN_CHECK bool cn_matches_count(struct cn_search *search, const struct cn_query *
                                enum cn_search_unit unit,
                                struct cn_search_trace_count *out, struct cn_error *err);
 
-/* Visit each match, for its time, duration and errors; `errors` of a span is not 0 if it failed
+/* The same number before sampling, estimated: each match stands for others by its rate. */
+CN_CHECK bool cn_matches_estimate(struct cn_search *search, const struct cn_query *query,
+                                  enum cn_search_unit unit, double *out,
+                                  struct cn_error *err);
+
+/* Visit each match, for its time, duration and errors, and one of its rows; `errors` of a span is not 0 if it failed
  * itself. */
 CN_CHECK bool cn_matches_visit(struct cn_search *search, const struct cn_query *query,
                                enum cn_search_unit unit, cn_search_trace_visit visit,

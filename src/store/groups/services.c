@@ -14,6 +14,7 @@
 #include "store/search/segments.h"
 #include "store/search/trace_table.h"
 #include "store/segment/scan.h"
+#include "store/segment/weights.h"
 
 enum { SLICE_ROWS = 1 << 21 /* about so many spans are in memory at a time */ };
 
@@ -180,6 +181,7 @@ static bool join_rows(void *arg, uint32_t segment, const struct cn_store_index *
                       const struct cn_rows *rows, struct cn_error *err)
 {
     struct services_joining *joining = arg;
+    struct cn_row_weights weights = cn_segment_weights(index->segment);
     struct cn_store_column columns[FIELDS];
 
     if (!open_columns(index, columns, err))
@@ -225,10 +227,13 @@ static bool join_rows(void *arg, uint32_t segment, const struct cn_store_index *
         bool is_error = cn_joined_number(&index->joined, CN_STORE_FIELD_flags, row,
                                          cn_store_column_at(&columns[FLAGS], row)) &
                         CN_ROW_ERROR;
+        double weight = cn_row_weight(&weights, row);
         cn_group_members_add(&joining->members, find_edge(joining, caller, callee),
                              duration_ns, is_error);
+        cn_group_members_weigh(&joining->members, weight);
         cn_group_members_add(&joining->members, find_edge(joining, all_callers, callee),
                              duration_ns, is_error);
+        cn_group_members_weigh(&joining->members, weight);
     }
     return true;
 }
@@ -294,6 +299,7 @@ static void list_edges(struct services_joining *joining)
         struct cn_service_edge edge = {
             .count = group->count,
             .error_count = group->error_count,
+            .estimate = group->estimate,
             .total_ns = group->total_ns,
             .p50_ns = group->p50_ns,
             .p90_ns = group->p90_ns,

@@ -16,6 +16,7 @@ struct cn_service_edge {
         caller; /* index in the names; CN_NONE: a span without a stored caller, or all */
     uint32_t callee;
     uint64_t count, error_count; /* spans; those that failed themselves */
+    double estimate;             /* of the count before sampling */
     uint64_t total_ns, p50_ns, p90_ns, p99_ns, max_ns;
 };
 

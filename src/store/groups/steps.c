@@ -7,11 +7,13 @@
 #include "base/alloc.h"
 #include "store/groups/durations.h"
 #include "store/groups/matches.h"
+#include "store/segment/weights.h"
 
 /* The matches as members of their steps: step i is group i + 1. */
 struct steps_adding {
     struct cn_search_steps *steps;
     struct cn_group_members members;
+    struct cn_row_weights *weights; /* by segment */
 };
 
 /* The steps and the room are those of the matches that were counted; what a damaged file has now
@@ -22,9 +24,12 @@ static void add(void *arg, const struct cn_trace_sum *sum)
     const struct cn_search_steps *steps = adding->steps;
     uint64_t step = (sum->time_ns - steps->first_ns) / steps->step_ns;
 
-    if (step < steps->count && adding->members.count < adding->members.capacity)
-        cn_group_members_add(&adding->members, (uint32_t)step + 1, sum->duration_ns,
-                             sum->errors > 0);
+    if (step >= steps->count || adding->members.count >= adding->members.capacity)
+        return;
+    cn_group_members_add(&adding->members, (uint32_t)step + 1, sum->duration_ns,
+                         sum->errors > 0);
+    cn_group_members_weigh(&adding->members,
+                           cn_row_weight(&adding->weights[sum->segment], sum->row));
 }
 
 /* The step of a group: its value is the number. */
@@ -59,6 +64,7 @@ static void summarize(const struct steps_adding *adding)
         adding->steps->list[step_of(&groups, group)] = (struct cn_search_step){
             .count = group->count,
             .error_count = group->error_count,
+            .estimate = group->estimate,
             .p50_ns = group->p50_ns,
             .p90_ns = group->p90_ns,
             .p99_ns = group->p99_ns,
@@ -83,10 +89,12 @@ bool cn_search_steps(struct cn_search *search, const struct cn_query *query,
         steps.first_ns = found.first_ns;
         steps.step_ns = (found.last_ns - found.first_ns) / count + 1;
         name_steps(&adding);
+        adding.weights = cn_store_weights(cn_search_store(search));
         cn_group_members_reserve(&adding.members, (size_t)found.count);
         ok = cn_matches_visit(search, query, unit, add, &adding, err);
         summarize(&adding);
         cn_group_members_done(&adding.members);
+        free(adding.weights);
     }
     if (ok)
         *out = steps;

@@ -7,7 +7,8 @@
 #include "store/search/search.h"
 
 struct cn_search_step {
-    uint64_t count, error_count;     /* as in cn_group */
+    uint64_t count, error_count; /* as in cn_group, and the following */
+    double estimate;
     uint64_t p50_ns, p90_ns, p99_ns; /* 0 if there are none */
 };
 

@@ -17,6 +17,7 @@
 struct cn_disk;
 struct cn_segment_numbers;
 struct cn_store_row;
+struct cn_store_sampled;
 
 /* Who takes care. */
 struct cn_store_care {
@@ -43,6 +44,7 @@ struct cn_care_runs {
     uint64_t span_max_ns; /* time of the spans of a run, so that it can expire; 0: any */
     bool is_even; /* no segment is longer than the others together, so that each is copied
                              seldom */
+    bool only_sampled; /* others are about to be sampled */
 };
 
 /* Join consecutive sealed segments that together are not longer than one of full size. `counts` is
@@ -54,11 +56,24 @@ CN_CHECK bool cn_care_compact(const struct cn_store_care *care,
 /* Remove what is gone for longer than the grace. */
 CN_CHECK bool cn_care_clean(const struct cn_store_care *care, struct cn_error *err);
 
-/* Write a new, sealed segment that replaces these consecutive ones, with the traces of their rows
- * that `keeps` wants; NULL: all. `row_count` receives the number of traces. */
-typedef bool (*cn_care_keeps)(void *arg, const struct cn_store_row *row);
+/* Which traces stay when segments are replaced. */
+struct cn_care_choice {
+    /* The rate at which the trace of a row stays, in millionths; 0: it goes. */
+    uint32_t (*rate)(void *arg, const struct cn_store_row *row);
+    void *arg;
+    /* What sampling drops now, of segments that were not sampled so far; NULL: they are not. */
+    const struct cn_store_sampled *sampled;
+};
+
+/* Write a new, sealed segment that replaces these consecutive ones, with the traces that are chosen;
+ * NULL: all. Traces of the same rate are next to each other. `row_count` receives the number of
+ * traces. */
 CN_CHECK bool cn_care_replace(const struct cn_store_care *care, const uint32_t *numbers,
-                              size_t count, cn_care_keeps keeps, void *arg,
+                              size_t count, const struct cn_care_choice *choice,
                               uint64_t *row_count, struct cn_error *err);
+
+/* False while a segment below the highest number may still appear: between two joined ones, it would
+ * be replaced with them. */
+bool cn_care_may_join(const struct cn_store_care *care);
 
 #endif

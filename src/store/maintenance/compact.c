@@ -16,6 +16,7 @@
 #include "store/segment/seal.h"
 #include "store/segment/segment.h"
 #include "store/segment/segments.h"
+#include "store/segment/weights.h"
 #include "store/segment/writer.h"
 #include "store/write/lock.h"
 #include "store/write/spans_seen.h"
@@ -28,8 +29,10 @@ struct compact_joining {
     struct cn_spans_seen seen;
     struct cn_translation translation;
     struct cn_trace trace;
-    cn_care_keeps keeps; /* NULL: all */
-    void *arg;
+    const struct cn_care_choice *choice; /* NULL: all */
+    struct cn_store_sampled sampled;     /* of the target */
+    uint32_t rates[CN_STORE_RATES_MAX];  /* of its traces */
+    size_t rate_count;
     uint64_t rows;
 };
 
@@ -68,38 +71,169 @@ static bool copy_trace(struct compact_joining *joining, uint64_t span_id,
             cn_segment_writer_commit(&joining->target, err));
 }
 
+/* The rate of a trace in the target; 0: it is not there. */
+static uint32_t rate_of(const struct compact_joining *joining,
+                        const struct cn_row_weights *weights, uint32_t number,
+                        const struct cn_store_row *row)
+{
+    uint32_t chosen =
+        joining->choice ? joining->choice->rate(joining->choice->arg, row) : CN_RATE_ALL;
+    uint64_t both = (uint64_t)chosen * cn_row_rate(weights, number) / CN_RATE_ALL;
+
+    return chosen > 0 && both == 0 ? 1 : (uint32_t)both;
+}
+
+typedef bool (*row_visit)(struct compact_joining *joining,
+                          const struct cn_segment *segment, uint32_t number,
+                          const struct cn_store_row *row, uint32_t rate, void *arg,
+                          struct cn_error *err);
+
+/* Each trace that stays. */
+static bool visit_rows(struct compact_joining *joining, const struct cn_segment *segment,
+                       row_visit visit, void *arg, struct cn_error *err)
+{
+    struct cn_row_weights weights = cn_segment_weights(segment);
+    struct cn_store_row row;
+
+    for (uint32_t i = 0; i < cn_segment_row_count(segment); i++) {
+        if (!cn_segment_row(segment, i, &row, err))
+            return false;
+        if (!cn_store_row_is_trace(&row))
+            continue;
+        uint32_t rate = rate_of(joining, &weights, i, &row);
+        if (rate > 0 && !visit(joining, segment, i, &row, rate, arg, err))
+            return false;
+    }
+    return true;
+}
+
+static bool note_rate(struct compact_joining *joining, const struct cn_segment *segment,
+                      uint32_t number, const struct cn_store_row *row, uint32_t rate,
+                      void *arg, struct cn_error *err)
+{
+    (void)segment;
+    (void)number;
+    (void)row;
+    (void)arg;
+    for (size_t i = joining->rate_count; i-- > 0;)
+        if (joining->rates[i] == rate)
+            return true;
+    if (joining->rate_count == CN_STORE_RATES_MAX)
+        return cn_fail(err, CN_ERR_LIMIT, "segments have traces of more than %d rates",
+                       CN_STORE_RATES_MAX);
+    joining->rates[joining->rate_count++] = rate;
+    return true;
+}
+
+struct compact_copy {
+    struct cn_segment_loader *loader;
+    uint32_t rate; /* of the traces that are copied */
+};
+
+static bool copy_row(struct compact_joining *joining, const struct cn_segment *segment,
+                     uint32_t number, const struct cn_store_row *row, uint32_t rate,
+                     void *arg, struct cn_error *err)
+{
+    const struct compact_copy *copy = arg;
+
+    if (rate != copy->rate)
+        return true;
+    if (cn_segment_load(copy->loader, segment, number, &joining->trace, err))
+        return copy_trace(joining, row->span_id, err);
+    return err->kind == CN_ERR_NOT_FOUND; /* a part without its first part */
+}
+
 /* A damaged segment is not joined: the file that it has is all that is left of it. */
-static bool copy_segment(struct compact_joining *joining, uint32_t number,
-                         struct cn_error *err)
+static bool visit_segment(struct compact_joining *joining, uint32_t number,
+                          row_visit visit, void *arg, struct cn_error *err)
 {
     struct cn_segment *segment;
-    struct cn_store_row row;
-    bool ok;
 
     if (!cn_segment_open(&segment, joining->base, number, err))
         return false;
-    ok = cn_segment_check(segment, err) && cn_segment_check_words(segment, err);
-    struct cn_segment_loader *loader = cn_segment_loader_new();
-    for (uint32_t i = 0; ok && i < cn_segment_row_count(segment); i++) {
-        ok = cn_segment_row(segment, i, &row, err);
-        if (!ok || !cn_store_row_is_trace(&row) ||
-            (joining->keeps && !joining->keeps(joining->arg, &row)))
-            continue;
-        ok = cn_segment_load(loader, segment, i, &joining->trace, err);
-        if (ok)
-            ok = copy_trace(joining, row.span_id, err);
-        else if (err->kind == CN_ERR_NOT_FOUND)
-            ok = true; /* a part without its first part */
-    }
-    cn_segment_loader_free(loader);
+    bool ok = cn_segment_check(segment, err) && cn_segment_check_words(segment, err) &&
+              visit_rows(joining, segment, visit, arg, err);
     cn_translation_forget(&joining->translation);
     cn_segment_close(segment);
+    return ok;
+}
+
+/* Add up what sampling did to the segments that are joined. */
+static bool add_sampled(struct cn_store_sampled *sum, const char *base, uint32_t number,
+                        const struct cn_care_choice *choice, struct cn_error *err)
+{
+    char *dir = cn_segment_dir(base, number);
+    struct cn_store_config config;
+    bool ok = cn_store_config_read(&config, dir, err);
+
+    free(dir);
+    sum->is_awaited = ok && config.sampled.is_awaited;
+    if (!ok || !config.sampled.is_sampled)
+        return ok;
+    sum->is_sampled = true;
+    /* What expires takes with it how much was dropped then. */
+    sum->dropped_traces += choice ? 0 : config.sampled.dropped_traces;
+    sum->dropped_spans += choice ? 0 : config.sampled.dropped_spans;
+    return true;
+}
+
+/* Traces of one rate after the other, each from a new chunk on. */
+static bool copy_rates(struct compact_joining *joining, const uint32_t *numbers,
+                       size_t count, struct cn_error *err)
+{
+    struct compact_copy copy = {0};
+    struct cn_store_sampled *sampled = &joining->sampled;
+    bool ok = true;
+
+    for (size_t r = 0; ok && r < joining->rate_count; r++) {
+        copy.rate = joining->rates[r];
+        ok = r == 0 || cn_segment_writer_commit(&joining->target, err);
+        if (sampled->is_sampled)
+            sampled->rates[sampled->rate_count++] =
+                (struct cn_store_rate){joining->target.files.data.len, joining->rates[r]};
+        for (size_t i = 0; ok && i < count; i++) {
+            /* It caches a chunk of the segment, which is closed. */
+            copy.loader = cn_segment_loader_new();
+            ok = visit_segment(joining, numbers[i], copy_row, &copy, err);
+            cn_segment_loader_free(copy.loader);
+        }
+    }
+    return ok;
+}
+
+/* What the new segment is made of, before it is. */
+static bool look_over(struct compact_joining *joining, const uint32_t *numbers,
+                      size_t count, struct cn_error *err)
+{
+    const struct cn_care_choice *choice = joining->choice;
+    bool ok = true;
+
+    if (choice && choice->sampled)
+        joining->sampled = *choice->sampled;
+    for (size_t i = 0; ok && i < count; i++)
+        ok = ((choice && choice->sampled) ||
+              add_sampled(&joining->sampled, joining->base, numbers[i], choice, err)) &&
+             (!joining->sampled.is_sampled ||
+              visit_segment(joining, numbers[i], note_rate, NULL, err));
+    if (ok && !joining->sampled.is_sampled)
+        joining->rates[joining->rate_count++] = CN_RATE_ALL;
     return ok;
 }
 
 /* Segments that are made here have a lane of their own: the newest segments of the others contain
  * what senders may send again. */
 #define KEPT_LANE "kept"
+
+static bool note_sampled(const char *base, uint32_t number,
+                         const struct cn_store_config *own, struct cn_error *err)
+{
+    char *dir = cn_segment_dir(base, number);
+    bool ok = (!own->sampled.is_sampled && !own->sampled.is_awaited) ||
+              cn_store_config_write(own, dir, &cn_disk_files, err);
+
+    free(dir);
+    return ok;
+}
 
 /* Once the config of the new segment says that it is sealed, the segments it replaces are no
  * longer listed. */
@@ -108,8 +242,9 @@ static bool join(struct compact_joining *joining, const uint32_t *numbers, size_
                  struct cn_error *err)
 {
     struct cn_store_config own = *config;
-    bool ok = true;
 
+    if (!look_over(joining, numbers, count, err))
+        return false;
     own.created_ns = cn_clock_date_ns();
     own.has_replaced = true;
     own.replaced_first = numbers[0];
@@ -118,13 +253,14 @@ static bool join(struct compact_joining *joining, const uint32_t *numbers, size_
     if (!cn_segment_writer_create(&joining->target, joining->base, number, &own,
                                   &cn_disk_files, err))
         return false;
-    for (size_t i = 0; ok && i < count; i++)
-        ok = copy_segment(joining, numbers[i], err);
-    if (ok)
-        return cn_segment_writer_close(&joining->target, err) &&
-               cn_segment_seal(joining->base, number, &cn_disk_files, err);
-    cn_segment_writer_abandon(&joining->target);
-    return false;
+    if (!copy_rates(joining, numbers, count, err)) {
+        cn_segment_writer_abandon(&joining->target);
+        return false;
+    }
+    own.sampled = joining->sampled;
+    return cn_segment_writer_close(&joining->target, err) &&
+           note_sampled(joining->base, number, &own, err) &&
+           cn_segment_seal(joining->base, number, &cn_disk_files, err);
 }
 
 /* A number above those of all segments, also of those that are gone. */
@@ -140,10 +276,10 @@ static bool highest_number(const char *base, uint32_t *out, struct cn_error *err
 }
 
 bool cn_care_replace(const struct cn_store_care *care, const uint32_t *numbers,
-                     size_t count, cn_care_keeps keeps, void *arg, uint64_t *row_count,
-                     struct cn_error *err)
+                     size_t count, const struct cn_care_choice *choice,
+                     uint64_t *row_count, struct cn_error *err)
 {
-    struct compact_joining joining = {.base = care->base, .keeps = keeps, .arg = arg};
+    struct compact_joining joining = {.base = care->base, .choice = choice};
     struct cn_store_config config;
     struct cn_error ignored;
     uint32_t number;
@@ -204,9 +340,7 @@ static void sizes_done(struct sizes *sizes)
     *sizes = (struct sizes){.sum = sizes->sum};
 }
 
-/* False while a segment below the highest number may still appear: between two joined ones, it would
- * be replaced with them. */
-static bool may_join(const struct cn_store_care *care)
+bool cn_care_may_join(const struct cn_store_care *care)
 {
     if (!care->numbers)
         return true;
@@ -216,7 +350,10 @@ static bool may_join(const struct cn_store_care *care)
     return is_quiet;
 }
 
-static bool is_sealed(const char *base, uint32_t number)
+/* Extend a run whose first segment is at `sampled`: only sealed segments, all of them sampled or none,
+ * with few rates. */
+static bool add_sealed(const struct cn_care_runs *runs, const char *base, uint32_t number,
+                       bool is_first, struct cn_store_sampled *sampled)
 {
     char *dir = cn_segment_dir(base, number);
     struct cn_store_config config;
@@ -224,7 +361,25 @@ static bool is_sealed(const char *base, uint32_t number)
     bool is = cn_store_config_read(&config, dir, &ignored) && config.is_sealed;
 
     free(dir);
-    return is;
+    if (!is || (runs->only_sampled && !config.sampled.is_sampled))
+        return false;
+    if (is_first) {
+        *sampled = config.sampled;
+        return true;
+    }
+    for (size_t i = 0; i < config.sampled.rate_count; i++) {
+        size_t k = 0;
+
+        while (k < sampled->rate_count &&
+               sampled->rates[k].rate != config.sampled.rates[i].rate)
+            k++;
+        if (k == CN_STORE_RATES_MAX)
+            return false;
+        if (k == sampled->rate_count)
+            sampled->rates[sampled->rate_count++] = config.sampled.rates[i];
+    }
+    return config.sampled.is_sampled == sampled->is_sampled &&
+           config.sampled.is_awaited == sampled->is_awaited;
 }
 
 /* Extend the times of a run by those of a segment; a segment that cannot be opened is not joined. */
@@ -252,13 +407,14 @@ static size_t run_end(const struct cn_store_care *care, const struct cn_care_run
                       uint64_t begin_ns)
 {
     uint64_t len = 0, first_ns = UINT64_MAX, last_ns = 0;
+    struct cn_store_sampled sampled;
     size_t end = i;
 
     for (; end < sizes->count; end++) {
         uint32_t number = sizes->numbers[end];
 
         if ((end > i && len + sizes->lens[end] > len_max) ||
-            !is_sealed(care->base, number) ||
+            !add_sealed(runs, care->base, number, end == i, &sampled) ||
             (care->settle && cn_segment_written_ns(care->base, number) >= begin_ns) ||
             (runs->span_max_ns > 0 &&
              (!add_times(care->base, number, &first_ns, &last_ns) ||
@@ -290,7 +446,7 @@ bool cn_care_compact(const struct cn_store_care *care, const struct cn_care_runs
     size_t joined = 0;
     bool ok = true;
 
-    if (!may_join(care))
+    if (!cn_care_may_join(care))
         return true;
     if (!cn_store_config_read(&config, care->base, err) ||
         !measure(&sizes, care->base, err))
@@ -311,7 +467,7 @@ bool cn_care_compact(const struct cn_store_care *care, const struct cn_care_runs
             continue;
         if (care->settle && joined == 0)
             care->settle(care->settle_arg);
-        ok = cn_care_replace(care, sizes.numbers + i, end - i, NULL, NULL, &rows, err);
+        ok = cn_care_replace(care, sizes.numbers + i, end - i, NULL, &rows, err);
         counts->rows += rows;
         counts->after -= ok ? (uint32_t)(end - i) - 1 : 0;
         joined++;

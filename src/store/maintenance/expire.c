@@ -13,6 +13,7 @@
 #include "store/index/columns.h"
 #include "store/maintenance/care.h"
 #include "store/maintenance/pins.h"
+#include "store/segment/config.h"
 #include "store/segment/segment.h"
 #include "store/segment/segments.h"
 #include "store/write/lock.h"
@@ -48,7 +49,8 @@ static bool look_at(const char *base, uint32_t number, struct expire_candidate *
     if (out->rows > 0)
         cn_columns_range(cn_segment_columns(segment), CN_STORE_FIELD_time_ns, &first_ns,
                          &out->last_ns);
-    if (written_ns > 0 && out->last_ns > written_ns)
+    /* What sampling dropped is counted as long as what it kept. */
+    if (written_ns > 0 && (out->last_ns > written_ns || out->rows == 0))
         out->last_ns = written_ns;
     cn_segment_close(segment);
     return true;
@@ -95,9 +97,9 @@ static bool look_at_all(const char *base, const struct cn_store_limits *limits,
     return ok;
 }
 
-static bool is_pinned(void *arg, const struct cn_store_row *row)
+static uint32_t rate_of_pinned(void *arg, const struct cn_store_row *row)
 {
-    return cn_pins_have(arg, row->trace_high, row->trace_low);
+    return cn_pins_have(arg, row->trace_high, row->trace_low) ? CN_RATE_ALL : 0;
 }
 
 /* The number of traces in a segment, and of those that are pinned. A row that cannot be read may be
@@ -130,6 +132,7 @@ static bool remove_one(const struct cn_store_care *care,
                        struct cn_store_expiry *counts, bool *has_gone,
                        struct cn_error *err)
 {
+    const struct cn_care_choice choice = {.rate = rate_of_pinned, .arg = pins};
     uint64_t all = 0, pinned = 0, copied;
     uint32_t number = candidate->number;
 
@@ -139,7 +142,7 @@ static bool remove_one(const struct cn_store_care *care,
     if (pinned > 0 && pinned == all)
         return true;
     if (pinned == 0 ? !cn_segment_mark_gone(care->base, number, err)
-                    : !cn_care_replace(care, &number, 1, is_pinned, pins, &copied, err))
+                    : !cn_care_replace(care, &number, 1, &choice, &copied, err))
         return false;
     *has_gone = true;
     counts->pinned_count += pinned;

@@ -127,6 +127,17 @@ static bool join(struct cn_bucket *bucket, struct cn_manifest_entry *const *entr
     return ok;
 }
 
+/* Segments that were sampled are joined with each other. */
+static bool is_sampled(const struct cn_manifest_entry *entry)
+{
+    struct cn_store_config config;
+    struct cn_error ignored;
+
+    return entry->config &&
+           cn_store_config_parse(&config, cn_bytes_of(entry->config), &ignored) &&
+           config.sampled.is_sampled;
+}
+
 static bool compact(struct cn_bucket *bucket, const struct cn_manifest *manifest,
                     struct cn_store_compaction *counts, struct cn_error *err)
 {
@@ -143,7 +154,8 @@ static bool compact(struct cn_bucket *bucket, const struct cn_manifest *manifest
 
         for (end = i + 1;
              end < manifest->count &&
-             len + manifest->entries[end]->summary.disk_len <= config.rotate_len;
+             len + manifest->entries[end]->summary.disk_len <= config.rotate_len &&
+             is_sampled(manifest->entries[end]) == is_sampled(manifest->entries[i]);
              end++)
             len += manifest->entries[end]->summary.disk_len;
         if (end - i > 1)

@@ -492,8 +492,9 @@ static void set_rotation(const struct cn_collector *c,
                          struct cn_store_options *options)
 {
     enum { SHARES = 8, LEN_MIN = 1 << 20 };
-    uint64_t len = c->options.keep.len_max / (SHARES * c->options.lanes);
-    uint64_t age_ns = c->options.keep.age_ns / SHARES;
+    const struct cn_keeper_limits *keep = &c->options.keep;
+    uint64_t len = keep->len_max / (SHARES * c->options.lanes);
+    uint64_t age_ns = keep->age_ns / SHARES, settle_ns = cn_keeper_settle_ns(keep);
 
     if (len > 0 && len < config->rotate_len)
         options->rotate_len = len > LEN_MIN                  ? len
@@ -501,6 +502,10 @@ static void set_rotation(const struct cn_collector *c,
                                                              : config->rotate_len;
     if (age_ns > 0 && (config->rotate_ns == 0 || age_ns < config->rotate_ns))
         options->rotate_ns = age_ns;
+    /* Traces are decided when their segment has ended. */
+    options->samples = keep->sample != NULL;
+    if (keep->sample && (options->rotate_ns == 0 || settle_ns < options->rotate_ns))
+        options->rotate_ns = settle_ns;
 }
 
 static bool open_store(struct cn_collector *c, struct cn_error *err)
@@ -548,7 +553,7 @@ bool cn_collector_keep(struct cn_collector *c, struct cn_error *err)
         .log_arg = c->options.log_arg,
     };
 
-    return (!cn_keeper_has_limits(&options.limits) && !options.limits.joins) ||
+    return !cn_keeper_has_work(&options.limits) ||
            cn_keeper_start(&c->keeper, &options, err);
 }
 

@@ -24,6 +24,7 @@ struct cn_keeper {
     struct cn_keeper_options options;
     char *path, *address;
     struct cn_store_care care;
+    struct cn_sampler *sampler; /* NULL: none, or not yet */
     char
         told[sizeof(((struct cn_error *)0)->text)]; /* the last failure that was logged */
     pthread_t thread;
@@ -72,6 +73,20 @@ static void note_joined(struct cn_keeper *keeper, const struct cn_store_compacti
     tell(keeper, &text);
 }
 
+static void note_sampled(struct cn_keeper *keeper, const struct cn_sampling_counts *done)
+{
+    struct cn_text text = {0};
+
+    (void)pthread_mutex_lock(&keeper->lock);
+    cn_sampling_counts_add(&keeper->counts.sampled, done);
+    (void)pthread_mutex_unlock(&keeper->lock);
+    if (done->segments == 0)
+        return;
+    cn_sampling_counts_print(&text, done);
+    cn_text_printf(&text, " (%s)", keeper->path);
+    tell(keeper, &text);
+}
+
 /* The same failure is logged once. */
 static void note_failure(struct cn_keeper *keeper, const struct cn_error *err)
 {
@@ -83,7 +98,7 @@ static void note_failure(struct cn_keeper *keeper, const struct cn_error *err)
     if (strcmp(keeper->told, err->text) == 0)
         return;
     memcpy(keeper->told, err->text, sizeof(keeper->told));
-    cn_text_printf(&text, "cannot remove or join segments: %s", err->text);
+    cn_text_printf(&text, "cannot remove, sample or join segments: %s", err->text);
     tell(keeper, &text);
 }
 
@@ -109,12 +124,39 @@ static bool expire(struct cn_keeper *keeper, struct cn_error *err)
 
     if (!cn_keeper_has_limits(&keeper->options.limits))
         return true;
-    if (limits.before_ns > 0)
-        keeper->options.retire(keeper->options.retire_arg, limits.before_ns);
     bool ok = keeper->address ? cn_store_expire(keeper->address, &limits, &done, err)
                               : cn_care_expire(&keeper->care, &limits, &done, err);
     note_expired(keeper, &done);
     return ok;
+}
+
+static bool sample(struct cn_keeper *keeper, struct cn_error *err)
+{
+    const struct cn_keeper_limits *limits = &keeper->options.limits;
+    struct cn_sampling_counts done = {0};
+
+    if (!limits->sample)
+        return true;
+    if (!keeper->sampler &&
+        !cn_sampler_open(&keeper->sampler, keeper->path, limits->sample, err))
+        return false;
+    bool ok = cn_sampler_run(keeper->sampler, &keeper->care, cn_keeper_settle_ns(limits),
+                             &done, err);
+    note_sampled(keeper, &done);
+    return ok;
+}
+
+/* Segments that are too old, or that should be settled by now, end. */
+static void retire(struct cn_keeper *keeper)
+{
+    uint64_t before_ns = limits_now(keeper).before_ns, now_ns = cn_clock_date_ns();
+    uint64_t settle_ns = cn_keeper_settle_ns(&keeper->options.limits);
+
+    if (keeper->options.limits.sample && now_ns > settle_ns &&
+        now_ns - settle_ns > before_ns)
+        before_ns = now_ns - settle_ns;
+    if (before_ns > 0)
+        keeper->options.retire(keeper->options.retire_arg, before_ns);
 }
 
 /* One run at a time: senders need the disk as well. */
@@ -125,10 +167,11 @@ static bool join(struct cn_keeper *keeper, struct cn_error *err)
         .count_max = 1,
         .span_max_ns = keeper->options.limits.age_ns / SHARES,
         .is_even = true,
+        .only_sampled = keeper->options.limits.sample != NULL,
     };
     struct cn_store_compaction done = {0};
 
-    if (!keeper->options.limits.joins)
+    if (!keeper->options.limits.joins && !keeper->options.limits.sample)
         return true;
     bool ok = keeper->address ? cn_store_compact(keeper->address, &done, err)
                               : cn_care_compact(&keeper->care, &runs, &done, err);
@@ -141,8 +184,9 @@ static void look(struct cn_keeper *keeper)
 {
     struct cn_error err;
 
+    retire(keeper);
     if ((keeper->address || cn_care_clean(&keeper->care, &err)) && expire(keeper, &err) &&
-        join(keeper, &err))
+        sample(keeper, &err) && join(keeper, &err))
         keeper->told[0] = '\0';
     else
         note_failure(keeper, &err);
@@ -176,6 +220,7 @@ static void free_keeper(struct cn_keeper *keeper)
 {
     (void)pthread_mutex_destroy(&keeper->lock);
     (void)pthread_cond_destroy(&keeper->is_ending_now);
+    cn_sampler_close(keeper->sampler);
     free(keeper->path);
     free(keeper->address);
     free(keeper);

@@ -1,5 +1,6 @@
 #include "store/segment/config.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,6 +73,38 @@ static void read_compression(struct cn_store_config *config, const char *value,
     config->is_packed = is_word(value, end, "columns");
 }
 
+static void read_sampled(struct cn_store_config *config, const char *value,
+                         const char *end)
+{
+    config->sampled.is_sampled = is_word(value, end, "yes");
+    config->sampled.is_awaited = is_word(value, end, "later");
+}
+
+/* "16:1000000 8832:50000". Without what the traces stand for, counts would be wrong: that is damage. */
+static void read_rates(struct cn_store_config *config, const char *value, const char *end)
+{
+    struct cn_store_sampled *sampled = &config->sampled;
+    int len = 0;
+
+    sampled->rate_count = 0;
+    for (; value < end; value += len + (value[len] == ' ')) {
+        struct cn_store_rate *rate = &sampled->rates[sampled->rate_count];
+
+        if (sampled->rate_count == CN_STORE_RATES_MAX ||
+            !isdigit((unsigned char)*value) ||
+            sscanf(value, "%20" SCNu64 ":%7" SCNu32 "%n", &rate->from_off, &rate->rate,
+                   &len) != 2 ||
+            rate->rate == 0 || rate->rate > CN_RATE_ALL ||
+            (sampled->rate_count > 0 && rate->from_off <= rate[-1].from_off) ||
+            (value + len != end && value[len] != ' ')) {
+            (void)cn_store_config_note_damage(
+                config, "", CN_CONFIG_NAME ": 'rates' is damaged: counts are too low");
+            return;
+        }
+        sampled->rate_count++;
+    }
+}
+
 static void read_line(struct cn_store_config *config, const char *line, size_t len)
 {
     const char *value, *end = line + len;
@@ -95,6 +128,14 @@ static void read_line(struct cn_store_config *config, const char *line, size_t l
     else if (is_key(line, len, "replaces", &value))
         config->has_replaced = sscanf(value, "%6x-%6x", &config->replaced_first,
                                       &config->replaced_last) == 2;
+    else if (is_key(line, len, "sampled", &value))
+        read_sampled(config, value, end);
+    else if (is_key(line, len, "dropped.traces", &value))
+        config->sampled.dropped_traces = strtoull(value, NULL, 10);
+    else if (is_key(line, len, "dropped.spans", &value))
+        config->sampled.dropped_spans = strtoull(value, NULL, 10);
+    else if (is_key(line, len, "rates", &value))
+        read_rates(config, value, end);
     else if (is_key(line, len, "lane", &value))
         read_lane(config, value, end);
     else if (is_key(line, len, "damage", &value))
@@ -140,6 +181,23 @@ bool cn_store_config_read(struct cn_store_config *out, const char *dir,
     return ok;
 }
 
+static void print_sampled(const struct cn_store_sampled *sampled, struct cn_text *text)
+{
+    if (sampled->is_awaited)
+        cn_text_str_add(text, "sampled = later\n");
+    if (!sampled->is_sampled)
+        return;
+    cn_text_printf(text,
+                   "sampled = yes\ndropped.traces = %" PRIu64 "\ndropped.spans = %" PRIu64
+                   "\n",
+                   sampled->dropped_traces, sampled->dropped_spans);
+    for (size_t i = 0; i < sampled->rate_count; i++)
+        cn_text_printf(text, "%s%" PRIu64 ":%" PRIu32, i == 0 ? "rates = " : " ",
+                       sampled->rates[i].from_off, sampled->rates[i].rate);
+    if (sampled->rate_count > 0)
+        cn_text_char(text, '\n');
+}
+
 void cn_store_config_print(const struct cn_store_config *config, struct cn_text *text)
 {
     cn_text_printf(text, "version = %u\n", config->version);
@@ -160,6 +218,7 @@ void cn_store_config_print(const struct cn_store_config *config, struct cn_text 
                        config->replaced_last);
     if (config->lane[0] != '\0')
         cn_text_printf(text, "lane = %s\n", config->lane);
+    print_sampled(&config->sampled, text);
     if (config->damage[0] != '\0')
         cn_text_printf(text, "damage = %s\n", config->damage);
 }

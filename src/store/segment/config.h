@@ -27,11 +27,31 @@ struct cn_store_options {
     uint64_t rotate_ns;  /* its age; 0: any */
     uint64_t commit_len; /* bytes in memory before a commit is forced */
     bool seals_later;    /* the owner seals full segments */
+    bool samples;        /* the owner samples segments when they are settled */
     const struct cn_redaction *redaction; /* of all traces that are added; NULL: none */
     const struct cn_disk *io;             /* NULL: files */
 };
 
 enum { CN_STORE_DAMAGE_LEN = 200, CN_STORE_LANE_LEN = 72 };
+
+/* Of tail sampling (store/sampling): shares of traces that stay, in millionths. */
+enum { CN_RATE_ALL = 1000000, CN_STORE_RATES_MAX = 16 };
+
+/* Traces of chunks from this offset in traces.dat on were kept at this rate. */
+struct cn_store_rate {
+    uint64_t from_off;
+    uint32_t rate;
+};
+
+/* What sampling did to a segment. Its traces and spans are counted once: those of a trace in several
+ * segments are counted where it was decided. */
+struct cn_store_sampled {
+    bool is_awaited; /* a collector that samples wrote it, and has not sampled it yet */
+    bool is_sampled;
+    uint64_t dropped_traces, dropped_spans;
+    struct cn_store_rate rates[CN_STORE_RATES_MAX]; /* none: all are CN_RATE_ALL */
+    size_t rate_count;
+};
 
 struct cn_store_config {
     uint32_t version; /* of the layout */
@@ -45,6 +65,7 @@ struct cn_store_config {
     bool has_replaced;   /* it replaced other segments */
     uint32_t replaced_first, replaced_last;
     char lane[CN_STORE_LANE_LEN]; /* that wrote it; "": the first one */
+    struct cn_store_sampled sampled;
     char damage
         [CN_STORE_DAMAGE_LEN]; /* the first damage that cost data; "": none is known */
 };

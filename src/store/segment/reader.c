@@ -162,3 +162,16 @@ bool cn_store_open(struct cn_store **out, const char *path, struct cn_error *err
 {
     return cn_java_store_refuse(path, err) && cn_store_open_again(out, path, NULL, err);
 }
+
+bool cn_store_open_some(struct cn_store **out, const char *base, const uint32_t *numbers,
+                        size_t count, struct cn_error *err)
+{
+    struct cn_store *store = cn_alloc(1, sizeof(*store));
+
+    if (!open_segments(store, base, numbers, count, NULL, err)) {
+        cn_store_close(store);
+        return false;
+    }
+    *out = store;
+    return true;
+}

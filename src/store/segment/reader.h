@@ -38,6 +38,11 @@ CN_CHECK bool cn_store_open(struct cn_store **out, const char *path,
  * first. */
 CN_CHECK bool cn_store_open_again(struct cn_store **out, const char *path,
                                   const struct cn_store *earlier, struct cn_error *err);
+
+/* Some segments of a store in a directory, by ascending numbers. Those that are gone are left out. */
+CN_CHECK bool cn_store_open_some(struct cn_store **out, const char *base,
+                                 const uint32_t *numbers, size_t count,
+                                 struct cn_error *err);
 void cn_store_close(struct cn_store *store); /* NULL is fine */
 
 /* Collectors of a store in object storage that did not answer, each with the reason: traces of

@@ -55,7 +55,7 @@ void cn_tql_measure_done(struct cn_tql_measure *measure)
 {
     for (size_t i = 0; i < measure->group_count; i++) {
         free(measure->groups[i].values);
-        free(measure->groups[i].counts);
+        free(measure->groups[i].weights);
         free(measure->groups[i].exemplars);
         free(measure->groups[i].exemplar_counts);
     }
@@ -100,7 +100,7 @@ static uint32_t add_group(struct cn_tql_measure *measure, const struct cn_tql_va
         for (size_t i = 0; i < count; i++)
             group.values[i] = (double)NAN;
     if (measure->node->function == CN_TQL_AVG_OVER_TIME)
-        group.counts = cn_alloc(count, sizeof(uint64_t));
+        group.weights = cn_alloc(count, sizeof(double));
     CN_PUSH(measure->groups, measure->group_count, measure->group_capacity, group);
     return (uint32_t)measure->group_count - 1;
 }
@@ -210,18 +210,19 @@ static struct cn_tql_value bucket_of(const struct cn_tql_value *value)
     return cn_tql_float(value->type == CN_TQL_DURATION ? bucket / 1e9 : bucket);
 }
 
+/* A span of a sampled trace stands for others, except where the least or most is asked for. */
 static void add_value(const struct cn_tql_measure *measure, struct cn_tql_group *group,
-                      size_t interval, double value)
+                      size_t interval, double value, double weight)
 {
     double *at = &group->values[interval];
 
     switch ((unsigned)measure->node->function) {
     case CN_TQL_SUM_OVER_TIME:
-        *at = isnan(*at) ? value : *at + value;
+        *at = isnan(*at) ? value * weight : *at + value * weight;
         return;
     case CN_TQL_AVG_OVER_TIME:
-        *at = isnan(*at) ? value : *at + value;
-        group->counts[interval]++;
+        *at = isnan(*at) ? value * weight : *at + value * weight;
+        group->weights[interval] += weight;
         return;
     case CN_TQL_MIN_OVER_TIME:
         *at = isnan(*at) || value < *at ? value : *at;
@@ -230,7 +231,7 @@ static void add_value(const struct cn_tql_measure *measure, struct cn_tql_group 
         *at = isnan(*at) || value > *at ? value : *at;
         return;
     default:
-        *at += 1;
+        *at += weight;
     }
 }
 
@@ -269,6 +270,7 @@ struct comparing {
     struct cn_tql_measure *measure;
     size_t interval;
     bool is_selected;
+    double weight;
 };
 
 static void compare_attribute(void *arg, const char *name,
@@ -285,13 +287,15 @@ static void compare_attribute(void *arg, const char *name,
         by[2] = value->list[0];
     uint32_t number = find_group(comparing->measure, by);
     if (number != CN_NONE)
-        comparing->measure->groups[number].values[comparing->interval] += 1;
+        comparing->measure->groups[number].values[comparing->interval] +=
+            comparing->weight;
     by[0] = cn_tql_text(
         cn_bytes_of(comparing->is_selected ? "selection_total" : "baseline_total"));
     by[2] = cn_tql_nil();
     number = find_group(comparing->measure, by);
     if (number != CN_NONE)
-        comparing->measure->groups[number].values[comparing->interval] += 1;
+        comparing->measure->groups[number].values[comparing->interval] +=
+            comparing->weight;
 }
 
 bool cn_tql_measure_add(struct cn_tql_measure *measure, struct cn_tql_view *view,
@@ -301,12 +305,14 @@ bool cn_tql_measure_add(struct cn_tql_measure *measure, struct cn_tql_view *view
     const struct cn_tql_node *node = measure->node;
     size_t interval = interval_of(measure->metrics, span->time_ns);
     struct cn_tql_value by[CN_TQL_BY_MAX + 1], value;
-    double number;
+    double number, weight;
 
     if (interval == SIZE_MAX)
         return true;
+    if (!cn_tql_span_weight(view, span, &weight, err))
+        return false;
     if (node->function == CN_TQL_COMPARE) {
-        struct comparing comparing = {measure, interval, is_selected};
+        struct comparing comparing = {measure, interval, is_selected, weight};
 
         measure->metrics->span_count++;
         return cn_tql_span_each(view, span, compare_attribute, &comparing, err);
@@ -331,7 +337,7 @@ bool cn_tql_measure_add(struct cn_tql_measure *measure, struct cn_tql_view *view
     if (group == CN_NONE)
         return true;
     measure->metrics->span_count++;
-    add_value(measure, &measure->groups[group], interval, number);
+    add_value(measure, &measure->groups[group], interval, number, weight);
     if (measure->exemplar_max > 0)
         add_exemplar(measure, view, span, &measure->groups[group], number);
     return true;

@@ -25,7 +25,7 @@ struct cn_tql_series_set {
 struct cn_tql_group {
     struct cn_tql_value by[CN_TQL_BY_MAX + 1]; /* the bucket last, where there is one */
     double *values;                            /* by interval */
-    uint64_t *counts;                          /* of averages */
+    double *weights;                           /* of averages */
     struct cn_tql_exemplar *exemplars;
     size_t exemplar_count;
     uint8_t *exemplar_counts; /* by slice of time */

@@ -66,7 +66,7 @@ static double point_of(const struct cn_tql_measure *measure,
                        const struct cn_tql_group *group, size_t i)
 {
     if (measure->node->function == CN_TQL_AVG_OVER_TIME)
-        return group->values[i] / (double)group->counts[i];
+        return group->values[i] / group->weights[i];
     if (measure->node->function == CN_TQL_RATE)
         return group->values[i] / ((double)measure->metrics->step_ns / 1e9);
     return group->values[i];

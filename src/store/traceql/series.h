@@ -8,8 +8,8 @@
  * and a span belongs to the interval that it began in: after the begin of the interval, up to and
  * with its end. The point of an interval is its end. Durations are in seconds.
  *
- * Every answer is exact, except quantiles, which are interpolated between powers of two. The result
- * owns its memory. A failure leaves nothing to release.
+ * Every answer is exact, except quantiles, which are interpolated between powers of two, and those of
+ * sampled stores, which are estimated (store/sampling). The result owns its memory. A failure leaves nothing to release.
  * Threads: one thread at a time.
  */
 #ifndef CN_STORE_TRACEQL_SERIES_H

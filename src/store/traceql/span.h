@@ -61,6 +61,10 @@ void cn_tql_view_open_all(struct cn_search *search);
 CN_CHECK bool cn_tql_view_row(struct cn_tql_view *view, uint32_t segment, uint32_t row,
                               struct cn_tql_span *out, struct cn_error *err);
 
+/* What the span stands for, where its trace was sampled. */
+CN_CHECK bool cn_tql_span_weight(struct cn_tql_view *view, const struct cn_tql_span *span,
+                                 double *out, struct cn_error *err);
+
 /* The id of the trace of a row. */
 CN_CHECK bool cn_tql_view_trace_id(struct cn_tql_view *view, uint32_t segment,
                                    uint32_t row, uint64_t *high, uint64_t *low,

@@ -93,7 +93,19 @@ bool cn_tql_view_segment(struct cn_tql_view *view, uint32_t number,
     for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++)
         if (!cn_columns_field(index->columns, used[i], &segment->columns[used[i]], err))
             return false;
+    segment->weights = cn_segment_weights(index->segment);
     segment->index = index;
+    return true;
+}
+
+bool cn_tql_span_weight(struct cn_tql_view *view, const struct cn_tql_span *span,
+                        double *out, struct cn_error *err)
+{
+    struct cn_tql_segment *segment;
+
+    if (!cn_tql_view_segment(view, span->segment, &segment, err))
+        return false;
+    *out = cn_row_weight(&segment->weights, span->row);
     return true;
 }
 

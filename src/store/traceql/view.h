@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "model/traces/trace.h"
 #include "store/index/columns.h"
+#include "store/segment/weights.h"
 #include "store/traceql/span.h"
 
 struct cn_segment_loader;
@@ -20,6 +21,7 @@ struct cn_tql_segment {
     struct cn_map rows; /* of a segment without a table of ids: by id, the last row + 1 */
     uint32_t *before;   /* of such: the row before of the same id, + 1 */
     bool is_hashed;
+    struct cn_row_weights weights;
 };
 
 /* The data of a row with all spans inside of it. */

@@ -164,6 +164,18 @@ static bool open_current(struct cn_store_writer *writer, const struct cn_lane_pl
     return true;
 }
 
+/* An empty segment that was begun by a collector without rules. */
+static bool await_sampling(struct cn_store_writer *writer, struct cn_error *err)
+{
+    struct cn_store_config *config = &writer->segment.config;
+
+    if (!writer->config.sampled.is_awaited || config->sampled.is_awaited ||
+        writer->segment.row_count > 0)
+        return true;
+    config->sampled.is_awaited = true;
+    return cn_store_config_write(config, writer->segment.dir, writer->io, err);
+}
+
 bool cn_store_writer_open_lane(struct cn_store_writer **out,
                                const struct cn_lane_plan *plan,
                                const struct cn_store_options *options,
@@ -174,6 +186,7 @@ bool cn_store_writer_open_lane(struct cn_store_writer **out,
     writer->io = options->io;
     writer->base = cn_strdup(plan->path);
     writer->config = plan->config;
+    writer->config.sampled.is_awaited = options->samples;
     writer->before = plan->before;
     writer->first = plan->first;
     writer->numbers = plan->numbers;
@@ -183,7 +196,7 @@ bool cn_store_writer_open_lane(struct cn_store_writer **out,
         writer->redactor = cn_redactor_new(options->redaction);
     writer->segment.files.text.fd = writer->segment.files.data.fd =
         writer->segment.files.rows.fd = -1;
-    if (!open_current(writer, plan, err)) {
+    if (!open_current(writer, plan, err) || !await_sampling(writer, err)) {
         cn_store_writer_abandon(writer);
         return false;
     }

@@ -170,6 +170,8 @@ export function SearchBox(props: Props) {
       <div class="search-line">
         <p class="status" aria-live="polite">
           {found ? countOf(found.count, "trace") : ""}
+          {found?.sampled &&
+            ` · ${found.estimated ? `about ${countOf(Math.round(found.estimated), "trace")} before; ` : ""}${found.sampled}`}
           {found?.damage && <span class="failed"> · traces may be missing: {found.damage}</span>}
         </p>
         <SavedQueries {...props} />
