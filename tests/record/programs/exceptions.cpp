@@ -1,5 +1,6 @@
 // Exceptions through recorded calls: deep, nested, rethrown, from threads, past
 // destructors, and by cancellation of a thread.
+#include <atomic>
 #include <cstdio>
 #include <pthread.h>
 #include <stdexcept>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 static long destroyed;
+static std::atomic<bool> has_guard;
 
 struct Guard {
     int value;
@@ -64,6 +66,8 @@ __attribute__((noinline)) int with_destructor()
 static void *cancelled(void *)
 {
     Guard guard(1000);
+
+    has_guard = true;
     for (;;)
         usleep(100);
     return nullptr;
@@ -92,7 +96,8 @@ int main()
     t.join();
     pthread_t thread;
     pthread_create(&thread, nullptr, cancelled, nullptr);
-    usleep(2000);
+    while (!has_guard)
+        usleep(100);
     pthread_cancel(thread);
     pthread_join(thread, nullptr);
     printf("%ld %ld\n", sum, destroyed);

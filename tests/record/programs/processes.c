@@ -72,6 +72,7 @@ int main(int argc, char **argv)
         printf("%x\n", (unsigned)status_of(pid));
     work(3);
     fflush(stdout);
+    signal(SIGPROF, SIG_IGN); /* the timer of -pg survives exec */
     execv(argv[0], words);
     return 1;
 }

@@ -70,12 +70,14 @@ int main(void)
     run(0);
     sigaltstack(&stack, NULL);
     run(SA_ONSTACK);
-    may_jump = 1;
     handled = 0;
-    set_timer(200);
     while (jumps < 50) {
-        if (sigsetjmp(landing, 1) != 0)
+        if (sigsetjmp(landing, 1) != 0) {
             jumps++;
+        } else if (!may_jump) {
+            may_jump = 1;
+            set_timer(200);
+        }
         spin(1000);
     }
     set_timer(0);

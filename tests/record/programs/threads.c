@@ -42,8 +42,11 @@ static void cleaned(void *arg)
     ++*(int *)arg;
 }
 
+static volatile int can_clean_up;
+
 static void wait_forever(void)
 {
+    can_clean_up = 1;
     for (;;)
         usleep(1000);
 }
@@ -74,7 +77,8 @@ int main(void)
     pthread_join(other, &result);
     printf("%ld %ld\n", sums[0], (long)result);
     pthread_create(&other, NULL, be_cancelled, &cleanups);
-    usleep(5000);
+    while (!can_clean_up)
+        usleep(100);
     pthread_cancel(other);
     pthread_join(other, &result);
     printf("cancelled %d, cleaned up %d\n", result == PTHREAD_CANCELED, cleanups);
