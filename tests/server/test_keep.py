@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 import zlib
@@ -75,12 +76,12 @@ class Store(unittest.TestCase):
         end = time.monotonic() + PATIENCE_S
         while not what():
             self.assertLess(time.monotonic(), end)
-            time.sleep(0.1)
+            time.sleep(0.3)
 
 
 class Retention(Store):
     def test_old_traces_go_and_pinned_ones_stay(self):
-        service = self.serve("--keep", "4s", "--keep-every", "0.2s")
+        service = self.serve("--keep", "10s", "--keep-every", "0.2s")
         for number in range(1, 31):
             self.send(service, span(number))
             if number in (3, 9):  # another process, while the collector has the store
@@ -177,23 +178,38 @@ class Retention(Store):
 
 
 class Tail(Store):
+    def tail(self, *options):
+        """The lines that it prints, while the test runs."""
+        process = subprocess.Popen([OPTIONS.cairn, "store", "tail", self.path, *options], stdout=subprocess.PIPE, text=True)
+        lines = []
+
+        def read():
+            for line in process.stdout:
+                lines.append(line)
+        reader = threading.Thread(target=read)
+        reader.start()
+        for end in process.stdout.close, process.wait, reader.join, process.kill:  # the last one first
+            self.addCleanup(end)
+        return lines
+
     def test_each_span_is_printed_once_also_while_segments_are_joined(self):
         self.cairn("store", "init", "-q", "--rotate-time", "0.2s", self.path)
         service = self.serve("--compact", "--keep-every", "0.1s")
         for number in range(1, 4):
             self.send(service, span(number))
-        tail = [OPTIONS.cairn, "store", "tail", self.path, "--for", "8s"]
-        spans = subprocess.Popen([*tail, "-n", "2", "--every", "0.5s"], stdout=subprocess.PIPE, text=True)
-        failed = subprocess.Popen([*tail, "--json", "k = 7 errors"], stdout=subprocess.PIPE, text=True)
-        time.sleep(1)
+        spans = self.tail("-n", "2", "--every", "0.5s")
+        failed = self.tail("--json", "k = 7 errors")
+        self.wait_for(lambda: len(spans) == 2)
         for number in range(4, 84):
             self.send(service, span(number, attributes=[text("k", str(number % 10))],
                                     status={"code": 2 * (number < 50)}))
             time.sleep(0.02)
-        printed = [line.split() for line in spans.communicate()[0].splitlines()]
+        self.wait_for(lambda: len(spans) >= 82 and len(failed) >= 5)
+        time.sleep(2)  # what is printed twice is printed by now
+        printed = [line.split() for line in spans]
         self.assertEqual(sorted(int(words[-2], 16) for words in printed), list(range(2, 84)))
         self.assertEqual({words[4] for words in printed if int(words[-2], 16) == 5}, {"ERROR"})
-        found = [json.loads(line) for line in failed.communicate()[0].splitlines()]
+        found = [json.loads(line) for line in failed]
         self.assertEqual(sorted(int(one["trace_id"], 16) for one in found), [7, 17, 27, 37, 47])
         self.end(service)
 
