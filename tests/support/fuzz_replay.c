@@ -44,13 +44,13 @@ static volatile size_t running_len;
 const char *__asan_default_options(void);
 const char *__ubsan_default_options(void);
 
-/* End in SIGABRT, where the handler can keep the input. Leaks: see sanitizer/asan_options.c. */
+/* End in SIGABRT, where the handler can keep the input. Leaks and traps: see sanitizer/asan_options.c. */
 const char *__asan_default_options(void)
 {
 #ifdef __aarch64__
-    return "abort_on_error=1:detect_leaks=0";
+    return "abort_on_error=1:handle_sigtrap=1:detect_leaks=0";
 #else
-    return "abort_on_error=1";
+    return "abort_on_error=1:handle_sigill=1";
 #endif
 }
 
