@@ -24,6 +24,28 @@ void cn_number_column_done(struct cn_number_column *column)
     *column = (struct cn_number_column){0};
 }
 
+void cn_number_column_mix(struct cn_number_column *column, uint64_t value)
+{
+    size_t count = column->count;
+
+    CN_GROW_TO(column->values, count + 1, column->capacity);
+    if (!column->is_mixed)
+        for (size_t i = 1; i < count; i++)
+            column->values[i] = column->values[0];
+    column->is_mixed = count > 0;
+    column->values[column->count++] = value;
+}
+
+bool cn_number_column_equals(const struct cn_number_column *taken, bool is_same,
+                             const struct cn_number_column *added)
+{
+    if (taken->count != added->count || (taken->count > 0 && is_same == added->is_mixed))
+        return false;
+    size_t stored = added->is_mixed ? added->count : added->count > 0;
+    return stored == 0 ||
+           memcmp(taken->values, added->values, stored * sizeof(*added->values)) == 0;
+}
+
 static void put_varint(struct cn_text *out, uint64_t value)
 {
     uint8_t *at = (uint8_t *)cn_text_room(out, CN_VARINT_LEN_MAX);
@@ -38,11 +60,11 @@ static unsigned bits_of(uint64_t value)
 
 /* The different values of a column, if they are few. */
 struct number_codes {
-    uint64_t
-        values[CODES_MAX];    /* in the order of their first occurrence, then ascending */
-    uint8_t order[CODES_MAX]; /* by first occurrence: the index among the ascending */
-    uint16_t slots[SLOTS];    /* 1 + index by first occurrence; 0: free */
+    uint64_t values[CODES_MAX]; /* in the order of their first occurrence */
+    uint8_t order[CODES_MAX];   /* by first occurrence: the index among the ascending */
+    uint16_t slots[SLOTS];      /* 1 + index by first occurrence; 0: free */
     size_t count;
+    uint8_t *found; /* by value of the column: its index by first occurrence */
 };
 
 static uint16_t *find_slot(struct number_codes *codes, uint64_t value)
@@ -62,12 +84,13 @@ static bool find_codes(struct number_codes *codes, const struct cn_number_column
     for (size_t i = 0; i < column->count; i++) {
         uint16_t *slot = find_slot(codes, column->values[i]);
 
-        if (*slot != 0)
-            continue;
-        if (codes->count == limit)
+        if (*slot == 0 && codes->count == limit)
             return false;
-        codes->values[codes->count++] = column->values[i];
-        *slot = (uint16_t)codes->count;
+        if (*slot == 0) {
+            codes->values[codes->count++] = column->values[i];
+            *slot = (uint16_t)codes->count;
+        }
+        codes->found[i] = (uint8_t)(*slot - 1);
     }
     return true;
 }
@@ -88,7 +111,7 @@ static void put_codes(struct number_codes *codes, const struct cn_number_column 
     }
     uint8_t *at = (uint8_t *)cn_text_room(soft, column->count);
     for (size_t i = 0; i < column->count; i++)
-        at[i] = codes->order[*find_slot(codes, column->values[i]) - 1];
+        at[i] = codes->order[codes->found[i]];
     cn_text_advance(soft, column->count);
 }
 
@@ -117,35 +140,47 @@ static void put_bits(const struct cn_number_column *column, uint64_t lowest,
     cn_text_advance(hard, len);
 }
 
+/* Write the column as codes if these take fewer bytes than `width` bits a value. */
+static bool put_short_codes(const struct cn_number_column *column, unsigned width,
+                            struct cn_text *soft)
+{
+    /* More codes than this take more bytes than the bits. */
+    size_t limit = column->count * width / CODE_ENTRY_BITS / 2 + 2;
+    struct number_codes codes = {.found = cn_alloc(column->count, 1)};
+    bool is_short =
+        find_codes(&codes, column, limit < CODES_MAX ? limit : CODES_MAX) &&
+        codes.count * CODE_ENTRY_BITS + column->count * bits_of(codes.count - 1) <=
+            column->count * width * 5 / 4 + WORD_BITS;
+
+    if (is_short) {
+        cn_text_char(soft, FORM_CODES);
+        put_codes(&codes, column, soft);
+    }
+    free(codes.found);
+    return is_short;
+}
+
 void cn_number_column_put(const struct cn_number_column *column, struct cn_text *soft,
                           struct cn_text *hard)
 {
-    struct number_codes codes;
     uint64_t lowest = UINT64_MAX, highest = 0;
 
     if (column->count == 0)
         return;
+    if (!column->is_mixed) {
+        cn_text_char(soft, FORM_ONE);
+        put_varint(soft, column->values[0]);
+        return;
+    }
     for (size_t i = 0; i < column->count; i++) {
         lowest = column->values[i] < lowest ? column->values[i] : lowest;
         highest = column->values[i] > highest ? column->values[i] : highest;
     }
-    if (lowest == highest) {
-        cn_text_char(soft, FORM_ONE);
-        put_varint(soft, lowest);
-        return;
-    }
     unsigned width = bits_of(highest - lowest);
     if (width > BITS_MAX)
         width = WORD_BITS;
-    /* More codes than this take more bytes than the bits. */
-    size_t limit = column->count * width / CODE_ENTRY_BITS / 2 + 2;
-    if (find_codes(&codes, column, limit < CODES_MAX ? limit : CODES_MAX) &&
-        codes.count * CODE_ENTRY_BITS + column->count * bits_of(codes.count - 1) <=
-            column->count * width * 5 / 4 + WORD_BITS) {
-        cn_text_char(soft, FORM_CODES);
-        put_codes(&codes, column, soft);
+    if (put_short_codes(column, width, soft))
         return;
-    }
     cn_text_char(soft, FORM_BITS);
     put_varint(soft, lowest);
     cn_text_char(soft, (char)width);

@@ -14,6 +14,7 @@
 #ifndef CN_FORMATS_ZORKA_NUMBER_COLUMNS_H
 #define CN_FORMATS_ZORKA_NUMBER_COLUMNS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,16 +26,36 @@
 struct cn_number_column {
     uint64_t *values; /* owned */
     size_t count, capacity;
+    /* Of a column that is added to: values differ. Until then only the first is in `values`. */
+    bool is_mixed;
 };
+
+/* The value is the first, or the first that differs. */
+void cn_number_column_mix(struct cn_number_column *column, uint64_t value);
 
 static inline void cn_number_column_add(struct cn_number_column *column, uint64_t value)
 {
-    CN_PUSH(column->values, column->count, column->capacity, value);
+    if (column->is_mixed && column->count < column->capacity)
+        column->values[column->count++] = value;
+    else if (!column->is_mixed && column->count > 0 && column->values[0] == value)
+        column->count++;
+    else
+        cn_number_column_mix(column, value);
+}
+
+static inline void cn_number_column_clear(struct cn_number_column *column)
+{
+    column->count = 0;
+    column->is_mixed = false;
 }
 void cn_number_column_done(struct cn_number_column *column);
 
 void cn_number_column_put(const struct cn_number_column *column, struct cn_text *soft,
                           struct cn_text *hard);
+
+/* True if a column that was taken, with its `is_same`, has the values of one that was added to. */
+bool cn_number_column_equals(const struct cn_number_column *taken, bool is_same,
+                             const struct cn_number_column *added);
 
 /* The two inputs, from which columns are taken in the order of writing. */
 struct cn_number_input {

@@ -4,14 +4,16 @@
  * third of the bytes of the same records compressed. Unpacking makes the same bytes again, of all
  * records or of one.
  *
- *     bool is_packed = cn_zorka_pack(packer, plain, &out);
+ *     cn_zorka_columns_clear(columns)
+ *     cn_zorka_columns_add(columns, trace, &part)          of each record, when it is encoded
+ *     bool is_packed = cn_zorka_pack(packer, columns, plain_len, &out);
  *
  *     cn_zorka_unpack_begin(unpacker, bytes, plain_len, err)
  *     cn_zorka_unpack_at(unpacker, off, &record, &record_off, err)
  *
  * Only records whose calls are all whole spans are packed, as those of OpenTelemetry and Zipkin are;
  * no parts of traces.
- * Threads: one thread at a time for each packer and unpacker.
+ * Threads: one thread at a time for each of columns, packer and unpacker.
  */
 #ifndef CN_FORMATS_ZORKA_PACKED_H
 #define CN_FORMATS_ZORKA_PACKED_H
@@ -23,19 +25,32 @@
 #include "base/error.h"
 
 struct cn_text;
+struct cn_trace;
+struct cn_zorka_columns;
 struct cn_zorka_packer;
+struct cn_zorka_part;
 struct cn_zorka_unpacker;
 
 /* Limits of what is packed. */
 enum { CN_ZORKA_PACKED_LEN_MAX = 1 << 22, CN_ZORKA_PACKED_SPANS_MAX = 1 << 16 };
 
+struct cn_zorka_columns *cn_zorka_columns_new(void);
+void cn_zorka_columns_free(struct cn_zorka_columns *columns); /* NULL is fine */
+void cn_zorka_columns_clear(struct cn_zorka_columns *columns);
+
+/* Add a trace that was encoded as the record after those that were added, with the `part` that
+ * cn_zorka_record_encode() returned. The columns of a trace that cannot be packed so that unpacking
+ * makes the same bytes are not packed at all. */
+void cn_zorka_columns_add(struct cn_zorka_columns *columns, const struct cn_trace *trace,
+                          const struct cn_zorka_part *part);
+
 struct cn_zorka_packer *cn_zorka_packer_new(void);
 void cn_zorka_packer_free(struct cn_zorka_packer *packer); /* NULL is fine */
 
-/* Append the packed form of records that follow each other. False, with nothing appended, if they
- * cannot be packed so that unpacking makes the same bytes. */
-bool cn_zorka_pack(struct cn_zorka_packer *packer, struct cn_bytes plain,
-                   struct cn_text *out);
+/* Append the packed form of all records that were added, which take `plain_len` bytes. False, with
+ * nothing appended, if they cannot be packed. */
+bool cn_zorka_pack(struct cn_zorka_packer *packer, const struct cn_zorka_columns *columns,
+                   size_t plain_len, struct cn_text *out);
 
 struct cn_zorka_unpacker *cn_zorka_unpacker_new(void);
 void cn_zorka_unpacker_free(struct cn_zorka_unpacker *unpacker); /* NULL is fine */

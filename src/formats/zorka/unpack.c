@@ -8,9 +8,7 @@
 #include "base/bytes/varint.h"
 #include "base/files/compress.h"
 #include "base/map.h"
-#include "formats/zorka/number_columns.h"
-#include "formats/zorka/packed.h"
-#include "formats/zorka/packed_format.h"
+#include "formats/zorka/columns.h"
 #include "formats/zorka/record.h"
 
 /* A column that is read from front to back. */
@@ -320,6 +318,44 @@ bool cn_zorka_unpack_begin(struct cn_zorka_unpacker *unpacker, struct cn_bytes p
         return false;
     }
     rewind_to_first(unpacker);
+    return true;
+}
+
+static bool has_shapes(const struct cn_zorka_unpacker *unpacker,
+                       const struct cn_zorka_columns *columns)
+{
+    if (unpacker->shape_count != columns->shape_count ||
+        unpacker->member_count != columns->member_count)
+        return false;
+    for (size_t i = 0; i < columns->shape_count; i++)
+        if (unpacker->shapes[i].first != columns->shapes[i].first ||
+            unpacker->shapes[i].count != columns->shapes[i].count)
+            return false;
+    for (size_t i = 0; i < columns->member_count; i++)
+        if (unpacker->members[i].key != columns->members[i].key ||
+            unpacker->members[i].kind != columns->members[i].kind ||
+            unpacker->members[i].column != columns->members[i].column)
+            return false;
+    return true;
+}
+
+static bool has_column(const struct unpack_column *column,
+                       const struct cn_number_column *other)
+{
+    return cn_number_column_equals(&column->numbers, column->is_same, other);
+}
+
+bool cn_zorka_unpacker_has(const struct cn_zorka_unpacker *unpacker,
+                           const struct cn_zorka_columns *columns)
+{
+    if (!has_shapes(unpacker, columns) || unpacker->column_count != columns->value_count)
+        return false;
+    for (size_t i = 0; i < PACKED_COLUMN_COUNT; i++)
+        if (!has_column(&unpacker->fixed[i], &columns->fixed[i]))
+            return false;
+    for (size_t i = 0; i < columns->value_count; i++)
+        if (!has_column(&unpacker->columns[i], &columns->values[i]))
+            return false;
     return true;
 }
 

@@ -11,6 +11,17 @@
 #include "store/segment/log_format.h"
 #include "store/segment/text_log.h"
 
+struct cn_zorka_columns *cn_commit_columns(struct cn_store_commit *commit)
+{
+    while (commit->column_count <= commit->chunk_count)
+        CN_PUSH(commit->columns, commit->column_count, commit->column_capacity,
+                cn_zorka_columns_new());
+    struct cn_zorka_columns *columns = commit->columns[commit->chunk_count];
+    if (commit->plain.len == cn_commit_chunk_begin(commit))
+        cn_zorka_columns_clear(columns);
+    return columns;
+}
+
 void cn_commit_end_chunk(struct cn_store_commit *commit)
 {
     if (commit->plain.len == cn_commit_chunk_begin(commit))
@@ -37,6 +48,9 @@ void cn_commit_done(struct cn_store_commit *commit)
     cn_cbor_out_done(&commit->plain);
     free(commit->rows);
     free(commit->chunks);
+    for (size_t i = 0; i < commit->column_count; i++)
+        cn_zorka_columns_free(commit->columns[i]);
+    free(commit->columns);
     cn_text_done(&commit->words);
     *commit = (struct cn_store_commit){0};
 }
@@ -91,7 +105,7 @@ static bool put_deflated(struct cn_segment_files *files, struct cn_bytes plain,
 
 /* Append the records of a chunk in the shorter of the two forms, after its head. */
 static bool put_packed(struct cn_segment_files *files, struct cn_bytes plain,
-                       struct cn_error *err)
+                       const struct cn_zorka_columns *columns, struct cn_error *err)
 {
     struct cn_text *out = &files->data.waiting;
     struct cn_chunk_data_head head = {.form = CN_CHUNK_DATA_PACKED,
@@ -99,7 +113,7 @@ static bool put_packed(struct cn_segment_files *files, struct cn_bytes plain,
     size_t begin = out->len;
 
     cn_text_fill(out, '\0', cn_chunk_data_head_size);
-    bool is_packed = cn_zorka_pack(files->packer, plain, out);
+    bool is_packed = cn_zorka_pack(files->packer, columns, plain.len, out);
     size_t packed_end = out->len;
     if (!is_packed || plain.len < PACKED_FROM) {
         if (!put_deflated(files, plain, err))
@@ -118,22 +132,24 @@ static bool put_packed(struct cn_segment_files *files, struct cn_bytes plain,
     return true;
 }
 
+/* `columns` are those of its records; NULL: they are not packed. */
 static bool put_chunk(struct cn_segment_files *files, struct cn_bytes plain,
-                      uint32_t *chunk_len, struct cn_error *err)
+                      const struct cn_zorka_columns *columns, uint32_t *chunk_len,
+                      struct cn_error *err)
 {
     struct cn_text *out = &files->data.waiting;
     size_t begin = out->len;
 
     cn_text_fill(out, '\0', cn_chunk_header_size);
-    if (!(files->packer ? put_packed(files, plain, err)
-                        : put_deflated(files, plain, err)))
+    if (!(columns ? put_packed(files, plain, columns, err)
+                  : put_deflated(files, plain, err)))
         return false;
     struct cn_bytes stored = {(const uint8_t *)out->chars + begin + cn_chunk_header_size,
                               out->len - begin - cn_chunk_header_size};
     struct cn_chunk_header head = {
         .magic = CN_CHUNK_MAGIC,
         .stored_len = (uint32_t)stored.len,
-        .plain_len = (uint32_t)(files->packer ? stored.len : plain.len),
+        .plain_len = (uint32_t)(columns ? stored.len : plain.len),
         .checksum = cn_crc32(stored),
     };
     cn_chunk_header_encode(&head, (uint8_t *)out->chars + begin);
@@ -154,7 +170,8 @@ static bool put_chunks(struct cn_segment_files *files, struct cn_store_commit *c
         uint32_t len;
 
         if (!cn_bytes_slice(all, from.plain_end, to.plain_end - from.plain_end, &plain) ||
-            !put_chunk(files, plain, &len, err))
+            !put_chunk(files, plain, files->packer ? commit->columns[i] : NULL, &len,
+                       err))
             return false;
         put_rows(files, commit->rows + from.row_end, to.row_end - from.row_end, off, len);
         from = to;

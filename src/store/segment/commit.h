@@ -21,6 +21,7 @@
 #include "store/index/row.h"
 
 struct cn_words;
+struct cn_zorka_columns;
 struct cn_zorka_packer;
 
 /* A file that is appended to. */
@@ -50,6 +51,8 @@ struct cn_store_commit {
     size_t row_count, row_capacity;
     struct cn_commit_chunk *chunks; /* the complete ones */
     size_t chunk_count, chunk_capacity;
+    struct cn_zorka_columns **columns; /* by chunk, if chunks are packed */
+    size_t column_count, column_capacity;
     struct cn_text words; /* new ones, in the form of cn_text_log_gather() */
     uint32_t first_word, word_count;
 };
@@ -60,6 +63,10 @@ static inline size_t cn_commit_chunk_begin(const struct cn_store_commit *commit)
     return commit->chunk_count == 0 ? 0
                                     : commit->chunks[commit->chunk_count - 1].plain_end;
 }
+
+/* The columns of the incomplete chunk, for chunks that are packed: ask before each record is
+ * added to `plain`, and add it to them, too. */
+struct cn_zorka_columns *cn_commit_columns(struct cn_store_commit *commit);
 
 /* Complete the chunk, if it has records. */
 void cn_commit_end_chunk(struct cn_store_commit *commit);

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/files/chunk_format.h"
+#include "formats/zorka/packed.h"
 #include "model/traces/trace.h"
 #include "store/segment/java_wal.h"
 #include "store/segment/log_format.h"
@@ -81,6 +82,8 @@ bool cn_segment_writer_add(struct cn_segment_writer *segment,
     struct cn_cbor_out *plain = &segment->commit.plain;
     size_t chunk_begin = cn_commit_chunk_begin(&segment->commit), begin = plain->len;
     struct cn_trace copy = *trace; /* shares the arrays */
+    struct cn_zorka_columns *columns =
+        segment->config.is_packed ? cn_commit_columns(&segment->commit) : NULL;
 
     if (is_java) {
         cn_zorka_record_encode_java(&copy, plain);
@@ -98,6 +101,8 @@ bool cn_segment_writer_add(struct cn_segment_writer *segment,
         return cn_fail(err, CN_ERR_LIMIT, "the trace has %zu bytes, the limit is %d",
                        part->record_len, CN_CHUNK_LEN_MAX);
     }
+    if (columns && !is_java)
+        cn_zorka_columns_add(columns, trace, part);
     if (segment->first_ns == 0 && trace->span_count > 0)
         segment->first_ns = trace->spans[0].time_ns;
     if (!add_rows(segment, trace, part, begin - chunk_begin, is_wanted, arg, err))

@@ -16,23 +16,39 @@
 
 enum { RECORDS = 60 };
 
-static void add_record(struct cn_cbor_out *out, struct cn_trace *trace)
+/* Records one after the other, and their columns. */
+struct made {
+    struct cn_cbor_out plain;
+    struct cn_zorka_columns *columns;
+};
+
+static void add_record(struct made *made, struct cn_trace *trace)
 {
     struct cn_zorka_encoder encoder = {0};
     struct cn_zorka_part part;
 
-    cn_zorka_record_encode(&encoder, trace, 0, out, &part);
+    if (!made->columns)
+        made->columns = cn_zorka_columns_new();
+    cn_zorka_record_encode(&encoder, trace, 0, &made->plain, &part);
+    cn_zorka_columns_add(made->columns, trace, &part);
     cn_zorka_encoder_done(&encoder);
 }
 
-/* Random records, one after the other. */
-static void make_records(struct cn_cbor_out *out, uint64_t seed, unsigned count)
+static void made_done(struct made *made)
+{
+    cn_cbor_out_done(&made->plain);
+    cn_zorka_columns_free(made->columns);
+    *made = (struct made){0};
+}
+
+/* Random records. */
+static void make_records(struct made *made, uint64_t seed, unsigned count)
 {
     struct cn_trace trace = {0};
 
     for (unsigned i = 0; i < count; i++) {
         cn_made_spans(&trace, &seed);
-        add_record(out, &trace);
+        add_record(made, &trace);
     }
     cn_trace_done(&trace);
 }
@@ -42,17 +58,16 @@ static struct cn_bytes bytes_of(const struct cn_text *text)
     return (struct cn_bytes){(const uint8_t *)cn_text_str(text), text->len};
 }
 
-/* The packed form, which unpacks to the same bytes as a whole and record by record, in any order. */
-static void check_same(struct cn_bytes plain, struct cn_text *packed)
+/* What was packed unpacks to the same bytes as a whole and record by record, in any order. */
+static void check_unpacked(const struct made *made, const struct cn_text *packed)
 {
-    struct cn_zorka_packer *packer = cn_zorka_packer_new();
+    struct cn_bytes plain = {made->plain.bytes, made->plain.len};
     struct cn_zorka_unpacker *unpacker = cn_zorka_unpacker_new();
     uint8_t *again = malloc(plain.len);
     struct cn_error err = {0};
     struct cn_bytes record;
     size_t begin;
 
-    assert_true(cn_zorka_pack(packer, plain, packed));
     assert_true(cn_zorka_unpack_begin(unpacker, bytes_of(packed), plain.len, &err));
     assert_true(cn_zorka_unpack_all(unpacker, again, &err));
     assert_memory_equal(again, plain.ptr, plain.len);
@@ -66,6 +81,14 @@ static void check_same(struct cn_bytes plain, struct cn_text *packed)
     assert_false(cn_zorka_unpack_at(unpacker, plain.len, &record, &begin, &err));
     free(again);
     cn_zorka_unpacker_free(unpacker);
+}
+
+static void check_same(const struct made *made, struct cn_text *packed)
+{
+    struct cn_zorka_packer *packer = cn_zorka_packer_new();
+
+    assert_true(cn_zorka_pack(packer, made->columns, made->plain.len, packed));
+    check_unpacked(made, packed);
     cn_zorka_packer_free(packer);
 }
 
@@ -73,70 +96,166 @@ static void makes_the_same_bytes_again(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 200; seed++) {
-        struct cn_cbor_out plain = {0};
+        struct made made = {0};
         struct cn_text packed = {0};
 
-        make_records(&plain, seed * 977, 1 + (unsigned)(seed % RECORDS));
-        check_same((struct cn_bytes){plain.bytes, plain.len}, &packed);
+        make_records(&made, seed * 977, 1 + (unsigned)(seed % RECORDS));
+        check_same(&made, &packed);
         cn_text_done(&packed);
-        cn_cbor_out_done(&plain);
+        made_done(&made);
     }
 }
 
-/* One packer and one unpacker have nothing left of the chunk before. */
+/* Columns, packer and unpacker have nothing left of the chunk before. */
 static void can_be_used_again(void **state)
 {
     struct cn_zorka_packer *packer = cn_zorka_packer_new();
+    struct made made = {.columns = cn_zorka_columns_new()};
+    struct cn_text packed = {0};
 
     (void)state;
     for (uint64_t seed = 1; seed <= 30; seed++) {
-        struct cn_cbor_out plain = {0};
-        struct cn_text packed = {0};
-
-        make_records(&plain, seed, 1 + (unsigned)(seed * 7 % 40));
-        assert_true(
-            cn_zorka_pack(packer, (struct cn_bytes){plain.bytes, plain.len}, &packed));
-        cn_text_done(&packed);
-        cn_cbor_out_done(&plain);
+        cn_zorka_columns_clear(made.columns);
+        made.plain.len = packed.len = 0;
+        make_records(&made, seed, 1 + (unsigned)(seed * 7 % 40));
+        assert_true(cn_zorka_pack(packer, made.columns, made.plain.len, &packed));
+        check_unpacked(&made, &packed);
     }
+    made_done(&made);
+    cn_text_done(&packed);
     cn_zorka_packer_free(packer);
 }
 
-static void refuses_calls_and_what_is_no_record(void **state)
+static bool is_packed(const struct made *made)
 {
     struct cn_zorka_packer *packer = cn_zorka_packer_new();
-    struct cn_cbor_out plain = {0};
     struct cn_text packed = {0};
-    struct cn_words words = {0};
-    struct cn_trace trace = {0};
+    bool ok = cn_zorka_pack(packer, made->columns, made->plain.len, &packed);
 
-    (void)state;
-    make_records(&plain, 5, 3);
-    assert_false(
-        cn_zorka_pack(packer, (struct cn_bytes){plain.bytes, plain.len - 1}, &packed));
-    assert_false(cn_zorka_pack(packer, (struct cn_bytes){plain.bytes, 0}, &packed));
-    cn_made_trace(&trace, &words, 1);
-    add_record(&plain, &trace);
-    assert_false(
-        cn_zorka_pack(packer, (struct cn_bytes){plain.bytes, plain.len}, &packed));
-    assert_int_equal(packed.len, 0);
-    cn_trace_done(&trace);
-    cn_words_done(&words);
-    cn_cbor_out_done(&plain);
+    if (ok)
+        check_unpacked(made, &packed);
+    else
+        assert_int_equal(packed.len, 0);
     cn_text_done(&packed);
     cn_zorka_packer_free(packer);
+    return ok;
+}
+
+static void refuses_calls_and_parts(void **state)
+{
+    struct cn_words words = {0};
+    struct cn_trace trace = {0};
+    struct made made = {.columns = cn_zorka_columns_new()};
+    struct cn_zorka_part part = {.record_len = 10, .number = 1};
+    uint64_t seed = 3;
+
+    (void)state;
+    assert_false(is_packed(&made));
+    make_records(&made, 5, 3);
+    assert_true(is_packed(&made));
+    cn_made_trace(&trace, &words, 1);
+    add_record(&made, &trace);
+    assert_false(is_packed(&made));
+    make_records(&made, 5, 3);
+    assert_false(is_packed(&made));
+    cn_zorka_columns_clear(made.columns);
+    cn_made_spans(&trace, &seed);
+    cn_zorka_columns_add(made.columns, &trace, &part);
+    assert_false(is_packed(&made));
+    cn_trace_done(&trace);
+    cn_words_done(&words);
+    made_done(&made);
+}
+
+static uint32_t below(uint64_t *seed, uint32_t limit)
+{
+    return (uint32_t)((cn_made_number(seed) >> 32) % limit);
+}
+
+/* Change a number of a call in a way that its readers survive. */
+static void damage(struct cn_trace *trace, uint64_t *seed)
+{
+    struct cn_trace_node *node = &trace->nodes[below(seed, trace->node_count)];
+    uint64_t any = below(seed, 2) ? below(seed, 4) : cn_made_number(seed);
+
+    switch (below(seed, 12)) {
+    case 0:
+        node->start_ns = any;
+        break;
+    case 1:
+        node->duration_ns = any;
+        break;
+    case 2:
+        node->calls = any;
+        break;
+    case 3:
+        node->errors = (uint32_t)any;
+        break;
+    case 4:
+        node->flags = (uint32_t)any & 0x3d & ~(uint32_t)CN_TRACE_CARRIED;
+        break;
+    case 5:
+        node->end = (uint32_t)(node - trace->nodes) + 1 + below(seed, 3);
+        break;
+    case 6:
+        if (node != trace->nodes)
+            node->parent = below(seed, (uint32_t)(node - trace->nodes));
+        break;
+    case 7:
+        node->exception = (uint32_t)any;
+        break;
+    case 8:
+        trace->resume_ns = any;
+        break;
+    case 9:
+        trace->clock_ns = any;
+        break;
+    case 10:
+        trace->spans[node->span].is_whole = false;
+        break;
+    default:
+        trace->spans[node->span].time_ns = any;
+        break;
+    }
+}
+
+/* Nothing checks afterwards that a trace unpacks to the same bytes: no trace may be added that does
+ * not, whatever its numbers are. */
+static void traces_that_unpack_otherwise_are_refused(void **state)
+{
+    uint64_t seed = 99;
+    unsigned packed = 0, refused = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < 4000; i++) {
+        struct cn_trace trace = {0};
+        struct made made = {0};
+
+        cn_made_spans(&trace, &seed);
+        for (unsigned k = 1 + below(&seed, 2); k > 0; k--)
+            damage(&trace, &seed);
+        add_record(&made, &trace);
+        if (is_packed(&made))
+            packed++;
+        else
+            refused++;
+        made_done(&made);
+        cn_trace_done(&trace);
+    }
+    assert_true(packed > 500 && refused > 500);
 }
 
 /* No damage is read outside of the bytes; a record has the length that the chunk says. */
 static void survives_every_truncation_and_flip(void **state)
 {
     struct cn_zorka_unpacker *unpacker = cn_zorka_unpacker_new();
-    struct cn_cbor_out plain = {0};
+    struct made made = {0};
     struct cn_text packed = {0};
 
     (void)state;
-    make_records(&plain, 42, 12);
-    check_same((struct cn_bytes){plain.bytes, plain.len}, &packed);
+    make_records(&made, 42, 12);
+    check_same(&made, &packed);
+    struct cn_bytes plain = {made.plain.bytes, made.plain.len};
     uint8_t *again = malloc(plain.len), *copy = malloc(packed.len);
     for (size_t i = 0; i < packed.len; i++) {
         struct cn_error err = {0};
@@ -154,7 +273,7 @@ static void survives_every_truncation_and_flip(void **state)
     free(copy);
     free(again);
     cn_text_done(&packed);
-    cn_cbor_out_done(&plain);
+    made_done(&made);
     cn_zorka_unpacker_free(unpacker);
 }
 
@@ -187,7 +306,11 @@ static void columns_have_the_shortest_of_three_forms(void **state)
         assert_true(cn_number_column_take(&again, column.count, &is_same, &in, &err));
         assert_int_equal(is_same, cases[i].modulus == 1);
         for (unsigned k = 0; k < cases[i].count; k++)
-            assert_true(again.values[is_same ? 0 : k] == column.values[k]);
+            assert_true(again.values[is_same ? 0 : k] ==
+                        77 + k % cases[i].modulus * cases[i].step);
+        assert_true(cn_number_column_equals(&again, is_same, &column));
+        again.values[0] ^= 1;
+        assert_false(cn_number_column_equals(&again, is_same, &column));
         assert_int_equal(in.soft.len + in.hard.len, 0);
         cn_number_column_done(&column);
         cn_number_column_done(&again);
@@ -201,7 +324,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(makes_the_same_bytes_again),
         cmocka_unit_test(can_be_used_again),
-        cmocka_unit_test(refuses_calls_and_what_is_no_record),
+        cmocka_unit_test(refuses_calls_and_parts),
+        cmocka_unit_test(traces_that_unpack_otherwise_are_refused),
         cmocka_unit_test(survives_every_truncation_and_flip),
         cmocka_unit_test(columns_have_the_shortest_of_three_forms),
     };
