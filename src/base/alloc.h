@@ -21,7 +21,9 @@ void *cn_realloc(void *array, size_t count, size_t size);
 
 /* Room for one more element in a list, which doubles as it fills. */
 #define CN_GROW(list, count, capacity) \
-    ((void)((list) = cn_grow((list), (count), &(capacity), sizeof(*(list)))))
+    ((size_t)(count) < (capacity)      \
+         ? (void)0                     \
+         : (void)((list) = cn_grow((list), (count), &(capacity), sizeof(*(list)))))
 void *cn_grow(void *array, size_t count, size_t *capacity, size_t size);
 
 /* Room for `needed` elements, in steps of at least half the capacity. */

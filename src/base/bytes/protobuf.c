@@ -339,6 +339,32 @@ bool cn_pb_read_message(const struct cn_pb_reader *outer, const struct cn_pb_fie
            cn_pb_read_fields(&reader, take, arg, err);
 }
 
+/* The bytes of field `number`, if it comes next and has fewer than 128. */
+static inline bool take_short(struct cn_bytes *rest, uint32_t number,
+                              struct cn_bytes *out)
+{
+    enum { HEAD_LEN = 2 };
+
+    if (rest->len < HEAD_LEN || rest->ptr[0] != (number << WIRE_BITS | CN_PB_BYTES) ||
+        rest->ptr[1] & VARINT_MORE || rest->ptr[1] > rest->len - HEAD_LEN)
+        return false;
+    *out = (struct cn_bytes){rest->ptr + HEAD_LEN, rest->ptr[1]};
+    rest->ptr = out->ptr + out->len;
+    rest->len -= HEAD_LEN + out->len;
+    return true;
+}
+
+bool cn_pb_text_pair(struct cn_bytes message, uint32_t first, uint32_t second,
+                     uint32_t inner, struct cn_bytes *first_text,
+                     struct cn_bytes *inner_text)
+{
+    struct cn_bytes rest;
+
+    return take_short(&message, first, first_text) &&
+           take_short(&message, second, &rest) && message.len == 0 &&
+           take_short(&rest, inner, inner_text) && rest.len == 0;
+}
+
 bool cn_pb_next_number(struct cn_pb_field *field, uint64_t *out)
 {
     if (field->wire == CN_PB_BYTES)

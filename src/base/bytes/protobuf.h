@@ -131,6 +131,13 @@ CN_CHECK bool cn_pb_read_message(const struct cn_pb_reader *outer,
                                  const struct cn_pb_field *field, cn_pb_field_fn take,
                                  void *arg, struct cn_error *err);
 
+/* The texts of a message that has field `first` and, in the message `second`, field `inner`, in this
+ * order and nothing else, all shorter than 128 bytes: as most attributes of OpenTelemetry. False
+ * for any other bytes: then the fields have to be read. */
+bool cn_pb_text_pair(struct cn_bytes message, uint32_t first, uint32_t second,
+                     uint32_t inner, struct cn_bytes *first_text,
+                     struct cn_bytes *inner_text);
+
 /* The next of the numbers of a field that may be packed: `field` is used up. False
  * at the end and where the rest is not a number; rest.len is 0 at the end. */
 bool cn_pb_next_number(struct cn_pb_field *field, uint64_t *out);

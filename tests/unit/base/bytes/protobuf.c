@@ -230,6 +230,41 @@ static void reads_messages_field_by_field(void **state)
     assert_false(cn_pb_read_fields(&reader, add_number, &sum, &err));
 }
 
+static bool is_pair(const char *bytes, size_t len, const char *first, const char *inner)
+{
+    uint8_t *exact = malloc(len > 0 ? len : 1); /* for the sanitizer */
+    struct cn_bytes texts[2] = {{0}};
+
+    memcpy(exact, bytes, len);
+    bool is_one =
+        cn_pb_text_pair((struct cn_bytes){exact, len}, 1, 2, 1, &texts[0], &texts[1]);
+    if (is_one) {
+        assert_true(cn_bytes_equal(texts[0], first));
+        assert_true(cn_bytes_equal(texts[1], inner));
+    }
+    free(exact);
+    return is_one;
+}
+
+static void pairs_of_texts_are_found_at_once(void **state)
+{
+    static const char pair[] = "\x0a\x03key\x12\x07\x0a\x05value";
+    static const char empty[] = "\x0a\x00\x12\x02\x0a\x00";
+
+    (void)state;
+    assert_true(is_pair(pair, sizeof(pair) - 1, "key", "value"));
+    assert_true(is_pair(empty, sizeof(empty) - 1, "", ""));
+    for (size_t len = 0; len + 1 < sizeof(pair); len++)
+        assert_false(is_pair(pair, len, "", ""));
+    /* More fields, others, in another order, too long, of another type. */
+    assert_false(is_pair("\x0a\x01k\x12\x03\x0a\x01v\x08\x01", 10, "", ""));
+    assert_false(is_pair("\x0a\x01k\x12\x05\x0a\x01v\x08\x01", 10, "", ""));
+    assert_false(is_pair("\x0a\x01k\x12\x02\x18\x01", 7, "", ""));
+    assert_false(is_pair("\x12\x03\x0a\x01v\x0a\x01k", 8, "", ""));
+    assert_false(is_pair("\x0a\x81\x00k\x12\x03\x0a\x01v", 9, "", ""));
+    assert_false(is_pair("\x0a\x7fk\x12\x03\x0a\x01v", 8, "", ""));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,6 +277,7 @@ int main(void)
         cmocka_unit_test(says_what_is_wrong_and_where),
         cmocka_unit_test(messages_nest_to_a_limit),
         cmocka_unit_test(reads_messages_field_by_field),
+        cmocka_unit_test(pairs_of_texts_are_found_at_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

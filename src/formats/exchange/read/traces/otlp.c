@@ -127,9 +127,16 @@ static bool read_attribute(struct cn_span_set *set, const struct cn_pb_reader *o
                            const struct cn_pb_field *field, struct cn_error *err)
 {
     struct otlp_attribute attribute = {.value.set = set};
+    struct cn_bytes key, text;
 
-    if (!cn_pb_read_message(outer, field, take_attribute, &attribute, err))
+    if (field->wire == CN_PB_BYTES &&
+        cn_pb_text_pair(field->bytes, cn_otlp_key_value_key, cn_otlp_key_value_value,
+                        cn_otlp_value_string_value, &key, &text)) {
+        attribute.key = key;
+        attribute.value.value = cn_span_set_text(set, text);
+    } else if (!cn_pb_read_message(outer, field, take_attribute, &attribute, err)) {
         return false;
+    }
     cn_span_set_attribute(set, cn_span_set_key(set, attribute.key),
                           attribute.value.value);
     return true;
