@@ -131,6 +131,8 @@ uint32_t cn_words_copy(struct cn_words *words, const struct cn_words *from, uint
 
     if (id == 0)
         return 0;
+    if (cn_word_part_count(from, id) == 0)
+        return cn_words_add(words, cn_word_kind(from, id), cn_word_bytes(from, id));
     begin_copy(&copies, from, id);
     while (copies.count > 0) {
         struct part_copy *top = &copies.list[copies.count - 1];

@@ -66,10 +66,9 @@ bool cn_spans_seen_add(struct cn_spans_seen *seen, const struct cn_store_row *ro
     if (!(row->flags & CN_ROW_EMBEDDED) &&
         (seen->open_count > 0 || !(row->flags & CN_ROW_LAST)))
         follow_parts(seen, row);
-    if (cn_map_find(&seen->keys, key, 0))
-        return false;
+    size_t count = seen->keys.count;
     (void)cn_map_at(&seen->keys, key, 1);
-    return true;
+    return seen->keys.count > count;
 }
 
 void cn_spans_seen_add_columns(struct cn_spans_seen *seen,

@@ -46,42 +46,32 @@ static uint32_t text_of(struct cn_translation *translation, uint32_t word,
     return cn_words_add(translation->to, kind, cn_word_bytes(translation->from, word));
 }
 
-/* An array of `count` elements in memory that held another one. */
-static void *copy_array(void *old, const void *from, uint32_t count, size_t size)
+/* Copy an array into memory that had another one. */
+#define COPY_ARRAY(to, from, array, count, capacity)                                  \
+    do {                                                                              \
+        CN_GROW_TO((to)->array, (from)->count, (to)->capacity);                       \
+        if ((from)->count > 0)                                                        \
+            memcpy((to)->array, (from)->array, (from)->count * sizeof(*(to)->array)); \
+        (to)->count = (from)->count;                                                  \
+    } while (0)
+
+/* All of a trace but resources and scopes, which are words. */
+static void copy_trace(struct cn_trace *to, const struct cn_trace *from)
 {
-    void *copy = cn_realloc(old, count, size);
-
-    if (count > 0)
-        memcpy(copy, from, count * size);
-    return copy;
-}
-
-#define COPY_ARRAY(to, old, from, array, count_field)                         \
-    (to)->array = copy_array((old).array, (from)->array, (from)->count_field, \
-                             sizeof(*(to)->array))
-
-/* Without resources and scopes, which are words. */
-static void copy_arrays(struct cn_trace *to, const struct cn_trace *from)
-{
-    struct cn_trace old = *to;
-
-    *to = *from;
-    COPY_ARRAY(to, old, from, nodes, node_count);
-    COPY_ARRAY(to, old, from, attributes, attribute_count);
-    COPY_ARRAY(to, old, from, values, value_count);
-    COPY_ARRAY(to, old, from, spans, span_count);
-    COPY_ARRAY(to, old, from, events, event_count);
-    COPY_ARRAY(to, old, from, links, link_count);
-    to->resources = NULL;
-    to->scopes = NULL;
-    to->resource_count = to->scope_count = 0;
-    to->resource_capacity = to->scope_capacity = 0;
-    to->node_capacity = from->node_count;
-    to->attribute_capacity = from->attribute_count;
-    to->value_capacity = from->value_count;
-    to->span_capacity = from->span_count;
-    to->event_capacity = from->event_count;
-    to->link_capacity = from->link_count;
+    cn_trace_clear(to);
+    to->id_high = from->id_high;
+    to->id_low = from->id_low;
+    to->clock_ns = from->clock_ns;
+    to->part = from->part;
+    to->resume_ns = from->resume_ns;
+    to->current = from->current;
+    to->depth = from->depth;
+    COPY_ARRAY(to, from, nodes, node_count, node_capacity);
+    COPY_ARRAY(to, from, attributes, attribute_count, attribute_capacity);
+    COPY_ARRAY(to, from, values, value_count, value_capacity);
+    COPY_ARRAY(to, from, spans, span_count, span_capacity);
+    COPY_ARRAY(to, from, events, event_count, event_capacity);
+    COPY_ARRAY(to, from, links, link_count, link_capacity);
 }
 
 static void translate_value(struct cn_translation *translation,
@@ -122,7 +112,7 @@ const struct cn_trace *cn_translate(struct cn_translation *translation,
                translation->known_count);
     memset(translation->known + old, 0,
            (translation->known_count - old) * sizeof(*translation->known));
-    copy_arrays(out, trace);
+    copy_trace(out, trace);
     out->words = to;
     for (uint32_t i = 0; i < out->node_count; i++) {
         out->nodes[i].method = word_of(translation, out->nodes[i].method);

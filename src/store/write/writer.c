@@ -328,18 +328,25 @@ bool cn_store_writer_begin(struct cn_store_writer *writer, struct cn_words **wor
     return true;
 }
 
-static bool has_span(const struct cn_store_writer *writer, const struct cn_trace *trace,
-                     uint64_t span_id)
+static bool has_older_span(const struct cn_store_writer *writer,
+                           const struct cn_trace *trace, uint64_t span_id)
 {
-    return cn_spans_seen_has(&writer->seen, trace->id_high, trace->id_low, span_id,
-                             trace->part) ||
-           cn_spans_seen_has(&writer->older, trace->id_high, trace->id_low, span_id,
+    return cn_spans_seen_has(&writer->older, trace->id_high, trace->id_low, span_id,
                              trace->part) ||
            (writer->before && cn_spans_seen_has(writer->before, trace->id_high,
                                                 trace->id_low, span_id, trace->part));
 }
 
-static void note_span(struct cn_store_writer *writer, const struct cn_trace *trace,
+static bool has_span(const struct cn_store_writer *writer, const struct cn_trace *trace,
+                     uint64_t span_id)
+{
+    return cn_spans_seen_has(&writer->seen, trace->id_high, trace->id_low, span_id,
+                             trace->part) ||
+           has_older_span(writer, trace, span_id);
+}
+
+/* False if the span was noted before. */
+static bool note_span(struct cn_store_writer *writer, const struct cn_trace *trace,
                       uint64_t span_id, uint32_t flags, const struct cn_zorka_part *part)
 {
     struct cn_store_row row = {
@@ -354,7 +361,7 @@ static void note_span(struct cn_store_writer *writer, const struct cn_trace *tra
         row.part_off = part->part_off;
         row.part_len = part->part_len;
     }
-    (void)cn_spans_seen_add(&writer->seen, &row);
+    return cn_spans_seen_add(&writer->seen, &row);
 }
 
 /* An embedded span gets a row unless it was sent on its own before. */
@@ -363,10 +370,8 @@ static bool wants_span(void *arg, const struct cn_trace *trace,
 {
     struct cn_store_writer *writer = arg;
 
-    if (has_span(writer, trace, span->id))
-        return false;
-    note_span(writer, trace, span->id, CN_ROW_EMBEDDED | CN_ROW_LAST, NULL);
-    return true;
+    return !has_older_span(writer, trace, span->id) &&
+           note_span(writer, trace, span->id, CN_ROW_EMBEDDED | CN_ROW_LAST, NULL);
 }
 
 static uint64_t root_span_id(const struct cn_trace *trace)
@@ -406,8 +411,8 @@ static bool add(struct cn_store_writer *writer, const struct cn_trace *trace,
     if (!cn_segment_writer_add(&writer->segment, trace, part_off, wants_span, writer,
                                &part, err))
         return false;
-    note_span(writer, trace, root_span_id(trace),
-              first_flags & CN_TRACE_OPEN ? 0 : CN_ROW_LAST, &part);
+    (void)note_span(writer, trace, root_span_id(trace),
+                    first_flags & CN_TRACE_OPEN ? 0 : CN_ROW_LAST, &part);
     if (!writer->cut && cn_segment_writer_waiting(&writer->segment) > writer->commit_len)
         return cn_store_writer_commit(writer, err);
     return true;

@@ -291,19 +291,22 @@ static void find_parents(struct cn_span_set *set)
 {
     struct cn_map at = {0};
 
+    cn_map_reserve(&at, set->count);
     /* A span that a body has twice counts once. */
-    for (uint32_t i = 0; i < set->count; i++)
+    for (uint32_t i = 0; i < set->count; i++) {
         set->spans[i].is_used = *cn_map_at(&at,
                                            key_of(&set->spans[i], set->spans[i].span.id,
                                                   set->spans[i].is_shared),
                                            i) != i;
+        set->has_shared = set->has_shared || set->spans[i].is_shared;
+    }
     for (uint32_t i = 0; i < set->count; i++) {
         struct cn_set_span *span = &set->spans[i];
         uint64_t id = span->span.id, parent_id = span->span.parent_id;
 
         if (span->is_shared)
             span->parent = cn_map_find(&at, key_of(span, id, false), CN_NONE);
-        if (span->parent == CN_NONE && parent_id != 0)
+        if (span->parent == CN_NONE && parent_id != 0 && set->has_shared)
             span->parent = cn_map_find(&at, key_of(span, parent_id, true), CN_NONE);
         if (span->parent == CN_NONE && parent_id != 0)
             span->parent = cn_map_find(&at, key_of(span, parent_id, false), CN_NONE);
@@ -313,36 +316,56 @@ static void find_parents(struct cn_span_set *set)
     cn_map_done(&at);
 }
 
-static int by_parent(const void *a, const void *b, void *arg)
+static int by_time(const void *a, const void *b, void *arg)
 {
     const struct cn_set_span *spans = arg;
     uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
     const struct cn_set_span *x = &spans[i], *y = &spans[k];
 
-    if (x->parent != y->parent)
-        return x->parent < y->parent ? -1 : 1;
     if (x->span.time_ns != y->span.time_ns)
         return x->span.time_ns < y->span.time_ns ? -1 : 1;
     return i < k ? -1 : i > k;
 }
 
+/* Spans with the same parent, which are in the order of the body, by time. */
+static void sort_by_time(const struct cn_set_span *spans, uint32_t *list, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        if (spans[list[i]].span.time_ns < spans[list[i - 1]].span.time_ns) {
+            qsort_r(list, count, sizeof(*list), by_time, (void *)(uintptr_t)spans);
+            return;
+        }
+    }
+}
+
+/* Spans without a parent come last. */
+static size_t parent_of(const struct cn_span_set *set, size_t i)
+{
+    uint32_t parent = set->spans[i].parent;
+
+    return parent == CN_NONE ? set->count : parent;
+}
+
 static void list_children(struct cn_span_set *set)
 {
-    size_t at = 0;
+    uint32_t *next = cn_alloc(set->count + 2, sizeof(*next));
 
     set->children = cn_alloc(set->count, sizeof(*set->children));
     set->first_child = cn_alloc(set->count + 1, sizeof(*set->first_child));
-    for (uint32_t i = 0; i < set->count; i++)
-        set->children[i] = i;
-    if (set->count > 0)
-        qsort_r(set->children, set->count, sizeof(*set->children), by_parent, set->spans);
-    for (uint32_t i = 0; i <= set->count; i++) {
-        while (at < set->count && set->spans[set->children[at]].parent < i)
-            at++;
-        set->first_child[i] = (uint32_t)at;
+    for (size_t i = 0; i < set->count; i++)
+        next[parent_of(set, i) + 1]++;
+    for (size_t i = 0; i <= set->count; i++) {
+        next[i + 1] += next[i];
+        set->first_child[i] = next[i];
     }
-    /* Spans without a parent come last. */
+    for (uint32_t i = 0; i < set->count; i++)
+        set->children[next[parent_of(set, i)]++] = i;
+    for (size_t i = 0; i <= set->count; i++)
+        if (next[i] - set->first_child[i] > 1)
+            sort_by_time(set->spans, set->children + set->first_child[i],
+                         next[i] - set->first_child[i]);
     set->next_root = set->first_child[set->count];
+    free(next);
 }
 
 static uint8_t first_char(struct cn_bytes bytes)
@@ -562,10 +585,9 @@ enum cn_step cn_span_set_next(struct cn_span_set *set, struct cn_trace *trace,
     trace->words = &set->words;
     trace->id_high = set->spans[root].trace_high;
     trace->id_low = set->spans[root].trace_low;
-    struct span_level *levels = cn_alloc(CN_TRACE_DEPTH_MAX + 1, sizeof(*levels));
-    bool ok = build(set, trace, root, levels, err);
-    free(levels);
-    return ok ? CN_ITEM : CN_FAIL;
+    if (!set->levels)
+        set->levels = cn_alloc(CN_TRACE_DEPTH_MAX + 1, sizeof(*set->levels));
+    return build(set, trace, root, set->levels, err) ? CN_ITEM : CN_FAIL;
 }
 
 void cn_span_set_done(struct cn_span_set *set)
@@ -576,5 +598,6 @@ void cn_span_set_done(struct cn_span_set *set)
     free(set->elements);
     free(set->children);
     free(set->first_child);
+    free(set->levels);
     *set = (struct cn_span_set){0};
 }

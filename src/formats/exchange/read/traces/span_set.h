@@ -47,9 +47,11 @@ struct cn_span_set {
     struct cn_set_span *spans;
     size_t count, capacity;
     struct cn_trace pool; /* attributes, values, events and links of all spans */
+    bool has_shared;      /* spans with the id of the span that called them */
     uint32_t *children;   /* indices of spans, by parent and time */
     uint32_t *first_child;
     size_t next_root;
+    struct span_level *levels; /* of the path in the trace that is being built */
 
     /* While reading: attributes are added to this list. */
     struct cn_trace_list list;
