@@ -51,7 +51,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
 {
-    /* 24 sections: the number of rows, 5, and columns of five values of two bytes. */
+    /* 24 sections: the number of rows, 5, and columns of five values of two bytes, or of a base and
+     * five values of one bit each. */
     enum { SECTIONS = CN_STORE_FIELD_checksum + 1, COLUMN_LEN = 24 + 10 + 8 };
     struct cn_text seed = {0};
     uint8_t bytes[COLUMN_LEN] = {0};
@@ -64,6 +65,9 @@ void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
     bytes[0] = 0;
     bytes[8] = 2;
     cn_text_add(&seed, (const char *)bytes, COLUMN_LEN);
+    emit((const uint8_t *)seed.chars, seed.len);
+    seed.chars[seed.len - COLUMN_LEN + 8] = 1;
+    seed.chars[seed.len - COLUMN_LEN + 9] = 12;
     emit((const uint8_t *)seed.chars, seed.len);
     cn_text_done(&seed);
 }

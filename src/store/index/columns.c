@@ -20,7 +20,14 @@ enum {
     SLOT_LEN = sizeof(uint32_t),
     HAS_GROUPS = 256,
     HAS_REFERENCES = 512,
-    GROUPED_WIDTH_MIN = 2,
+    HAS_BITS = 1024,
+    HAS_BASES = 2048,
+    GROUPED_BITS_MIN = 9,
+    WORD_BITS = 64,
+    /* A value of fewer bits is inside of the 8 bytes that its first byte begins. */
+    BITS_MAX = 57,
+    /* Bits of each value that bases must save: they take one, and time. */
+    BASES_SAVE = 3,
 };
 
 /* Values of a column that refers to spans. */
@@ -36,9 +43,25 @@ static uint64_t first_slot(uint64_t id_low, uint64_t slot_count)
     return (id_low * UINT64_C(0x9e3779b97f4a7c15) >> 32) * slot_count >> 32;
 }
 
-static uint64_t mask_of(size_t width)
+static uint64_t mask_of(uint64_t bits)
 {
-    return width == 0 ? 0 : UINT64_MAX >> (64 - 8 * width);
+    return bits == 0 ? 0 : UINT64_MAX >> (WORD_BITS - bits);
+}
+
+static uint64_t bits_len(uint64_t count, uint64_t bits)
+{
+    return (count * bits + 7) / 8;
+}
+
+/* The bits of each value of a column, by its head. */
+static bool bits_of_head(uint64_t width, uint64_t flags, uint64_t *bits)
+{
+    *bits = width & UINT8_MAX;
+    if ((width & ~(uint64_t)UINT8_MAX & ~flags) != 0 || *bits > WORD_BITS)
+        return false;
+    if (!(width & HAS_BITS))
+        *bits *= 8;
+    return *bits <= BITS_MAX || *bits == WORD_BITS;
 }
 
 void cn_columns_of_rows(struct cn_columns *columns, struct cn_bytes rows)
@@ -55,8 +78,8 @@ void cn_columns_of_rows(struct cn_columns *columns, struct cn_bytes rows)
         columns->fields[i] = (struct cn_store_column){
             .bytes = {rows.ptr ? rows.ptr + field->offset : NULL, rows.len},
             .values = rows.ptr ? rows.ptr + field->offset : NULL,
-            .stride = cn_store_row_size,
-            .mask = mask_of(field->size),
+            .stride = UINT64_C(8) * cn_store_row_size,
+            .mask = mask_of(UINT64_C(8) * field->size),
         };
     }
 }
@@ -82,26 +105,42 @@ static uint64_t groups_len(uint32_t row_count)
            CN_COLUMN_GROUP_LEN;
 }
 
-/* What a column of `width` bytes per value has after its head. */
+static uint64_t bases_len(uint32_t row_count)
+{
+    return ((uint64_t)row_count + CN_COLUMN_GROUP_ROWS - 1) / CN_COLUMN_GROUP_ROWS *
+           sizeof(uint64_t);
+}
+
+/* What a column has after its head, whose second number is `width`. */
 static bool open_values(struct cn_store_column *column, struct cn_bytes rest,
                         uint32_t row_count, uint64_t width)
 {
-    bool has_groups = width & HAS_GROUPS;
-    uint64_t at = has_groups ? groups_len(row_count) : 0, count = row_count;
+    bool has_groups = width & HAS_GROUPS, has_bases = width & HAS_BASES;
+    uint64_t at = 0, count = row_count, bits;
 
-    width &= ~(uint64_t)HAS_GROUPS;
-    if (width > sizeof(uint64_t) || rest.len < at + PAD_LEN)
+    if (!bits_of_head(width, HAS_GROUPS | HAS_BITS | HAS_BASES, &bits) ||
+        (has_groups && has_bases))
         return false;
     if (has_groups)
-        count = width > 0 ? (rest.len - at - PAD_LEN) / width : 1;
+        at = groups_len(row_count);
+    else if (has_bases)
+        at = bases_len(row_count);
+    if (rest.len < at + PAD_LEN)
+        return false;
+    if (has_groups)
+        count = bits > 0 ? (rest.len - at - PAD_LEN) * 8 / bits : 1;
+    /* The last byte may have room for more. */
+    if (has_groups && width & HAS_BITS && count > row_count)
+        count = row_count;
     if (count > row_count || (count == 0 && row_count > 0) ||
-        !cn_bytes_slice(rest, 0, at + count * width + PAD_LEN, &column->bytes))
+        !cn_bytes_slice(rest, 0, at + bits_len(count, bits) + PAD_LEN, &column->bytes))
         return false;
     column->values = column->bytes.ptr + at;
     column->groups = has_groups ? column->bytes.ptr : NULL;
+    column->bases = has_bases ? column->bytes.ptr : NULL;
     column->value_count = (uint32_t)count;
-    column->stride = (size_t)width;
-    column->mask = mask_of((size_t)width);
+    column->stride = bits;
+    column->mask = mask_of(bits);
     return true;
 }
 
@@ -114,11 +153,13 @@ static uint64_t exception_rows_len(uint64_t count)
 static bool open_references(struct cn_columns *columns, struct cn_store_column *column,
                             struct cn_bytes rest, uint64_t width)
 {
-    uint64_t rows = columns->row_count, len = rows * width, count;
+    uint64_t rows = columns->row_count, bits, len, count;
     struct cn_bytes count_bytes, exception_rows, exceptions;
 
-    if (width > sizeof(uint64_t) ||
-        !cn_bytes_slice(rest, len, sizeof(uint64_t), &count_bytes) ||
+    if (!bits_of_head(width, HAS_REFERENCES | HAS_BITS, &bits))
+        return false;
+    len = bits_len(rows, bits);
+    if (!cn_bytes_slice(rest, len, sizeof(uint64_t), &count_bytes) ||
         !cn_block_file_check(columns->file, count_bytes, &(struct cn_error){0}))
         return false;
     count = cn_u64_get(count_bytes.ptr);
@@ -132,8 +173,8 @@ static bool open_references(struct cn_columns *columns, struct cn_store_column *
         return false;
     column->lowest = column->highest = 0;
     column->values = column->bytes.ptr;
-    column->stride = (size_t)width;
-    column->mask = mask_of((size_t)width);
+    column->stride = bits;
+    column->mask = mask_of(bits);
     column->row_count = columns->row_count;
     column->exception_rows = exception_rows.ptr;
     column->exceptions = exceptions.ptr;
@@ -190,12 +231,10 @@ static bool open_field(struct cn_columns *columns, unsigned i, struct cn_error *
     };
     if (!cn_bytes_from(section, HEAD_LEN, &rest) ||
         !(i == CN_STORE_FIELD_parent_id && width & HAS_REFERENCES
-              ? open_references(columns, &columns->fields[i], rest,
-                                width & ~(uint64_t)HAS_REFERENCES)
+              ? open_references(columns, &columns->fields[i], rest, width)
               : open_values(&columns->fields[i], rest, columns->row_count, width)))
         return cn_fail(err, CN_ERR_FORMAT,
-                       "column %s is too short for %" PRIu32 " values of %" PRIu64
-                       " bytes",
+                       "column %s is too short for %" PRIu32 " values of width %" PRIu64,
                        cn_store_row_fields[i].name, columns->row_count, width);
     return true;
 }
@@ -290,7 +329,13 @@ static bool check_value(const struct cn_columns *columns, unsigned field, uint32
             return false;
         i = cn_store_column_index(column, row);
     }
-    return cn_bytes_slice(column->bytes, at + i * column->stride, sizeof(uint64_t),
+    if (column->bases &&
+        (!cn_bytes_slice(column->bytes,
+                         (uint64_t)(row / CN_COLUMN_GROUP_ROWS) * sizeof(uint64_t),
+                         sizeof(uint64_t), &value) ||
+         !cn_block_file_check(columns->file, value, err)))
+        return false;
+    return cn_bytes_slice(column->bytes, at + i * column->stride / 8, sizeof(uint64_t),
                           &value) &&
            cn_block_file_check(columns->file, value, err);
 }
@@ -411,12 +456,47 @@ static bool write_slots(struct cn_block_writer *writer, const struct cn_columns 
 /* How a column is written. */
 struct column_shape {
     uint64_t lowest, highest;
-    size_t width;
-    bool has_groups;
+    unsigned bits; /* of each value */
+    bool has_groups, has_bases;
 };
 
+static unsigned bits_for(uint64_t range)
+{
+    unsigned bits = range == 0 ? 0 : WORD_BITS - (unsigned)__builtin_clzll(range);
+
+    return bits > BITS_MAX ? WORD_BITS : bits;
+}
+
+/* The lowest value of 64 rows; *range receives how far above it the highest is. */
+static uint64_t base_at(const struct cn_store_column *column, uint32_t first,
+                        uint32_t row_count, uint64_t *range)
+{
+    uint64_t lowest = UINT64_MAX, highest = 0;
+
+    for (uint32_t row = first; row - first < CN_COLUMN_GROUP_ROWS && row < row_count;
+         row++) {
+        uint64_t value = cn_store_column_at(column, row);
+
+        lowest = value < lowest ? value : lowest;
+        highest = value > highest ? value : highest;
+    }
+    *range = highest - lowest;
+    return lowest;
+}
+
+static unsigned bits_above_bases(const struct cn_store_column *column, uint32_t row_count)
+{
+    uint64_t widest = 0, range;
+
+    for (uint64_t row = 0; row < row_count; row += CN_COLUMN_GROUP_ROWS) {
+        (void)base_at(column, (uint32_t)row, row_count, &range);
+        widest = range > widest ? range : widest;
+    }
+    return bits_for(widest);
+}
+
 static struct column_shape shape_of(const struct cn_store_column *column,
-                                    uint32_t row_count)
+                                    uint32_t row_count, unsigned version)
 {
     struct column_shape shape = {.lowest = row_count > 0 ? UINT64_MAX : 0};
     uint64_t count = 0;
@@ -428,11 +508,71 @@ static struct column_shape shape_of(const struct cn_store_column *column,
         shape.highest = value > shape.highest ? value : shape.highest;
         count += cn_store_column_is_new(column, row);
     }
-    while (row_count > 0 && mask_of(shape.width) < shape.highest - shape.lowest)
-        shape.width++;
+    if (row_count > 0)
+        shape.bits = bits_for(shape.highest - shape.lowest);
     /* Groups cost time where columns are scanned: only where they save most of the bytes. */
-    shape.has_groups = shape.width >= GROUPED_WIDTH_MIN && count <= row_count / 4;
+    shape.has_groups = shape.bits >= GROUPED_BITS_MIN && count <= row_count / 4;
+    if (version <= CN_META_FILE_BYTES) {
+        shape.bits = (shape.bits + 7) / 8 * 8;
+    } else if (!shape.has_groups) {
+        unsigned bits = bits_above_bases(column, row_count);
+
+        shape.has_bases = bits + BASES_SAVE <= shape.bits;
+        if (shape.has_bases)
+            shape.bits = bits;
+    }
     return shape;
+}
+
+static bool write_bases(struct cn_block_writer *writer, uint32_t row_count,
+                        const struct cn_store_column *column, struct cn_error *err)
+{
+    uint8_t bytes[sizeof(uint64_t)];
+    uint64_t range;
+
+    for (uint64_t row = 0; row < row_count; row += CN_COLUMN_GROUP_ROWS) {
+        cn_u64_put(bytes, base_at(column, (uint32_t)row, row_count, &range));
+        if (!cn_block_writer_add(writer, bytes, sizeof(bytes), err))
+            return false;
+    }
+    return true;
+}
+
+/* Numbers of the same number of bits, written one after the other. */
+struct bit_writer {
+    struct cn_block_writer *out;
+    uint64_t waiting;
+    unsigned bits, used;
+};
+
+static bool add_bits(struct bit_writer *writer, uint64_t value, struct cn_error *err)
+{
+    uint8_t bytes[sizeof(uint64_t)];
+
+    writer->waiting |= value << writer->used;
+    if (writer->used + writer->bits < WORD_BITS) {
+        writer->used += writer->bits;
+        return true;
+    }
+    cn_u64_put(bytes, writer->waiting);
+    writer->waiting = writer->used == 0 ? 0 : value >> (WORD_BITS - writer->used);
+    writer->used = writer->used + writer->bits - WORD_BITS;
+    return cn_block_writer_add(writer->out, bytes, sizeof(bytes), err);
+}
+
+/* The last bytes. */
+static bool end_bits(struct bit_writer *writer, struct cn_error *err)
+{
+    uint8_t bytes[sizeof(uint64_t)];
+
+    cn_u64_put(bytes, writer->waiting);
+    return cn_block_writer_add(writer->out, bytes, (writer->used + 7) / 8, err);
+}
+
+/* The second number of a head. */
+static uint64_t head_width(unsigned bits, unsigned version)
+{
+    return version <= CN_META_FILE_BYTES ? bits / 8 : (uint64_t)HAS_BITS + bits;
 }
 
 static bool write_groups(struct cn_block_writer *writer, uint32_t row_count,
@@ -456,27 +596,33 @@ static bool write_groups(struct cn_block_writer *writer, uint32_t row_count,
 }
 
 static bool write_field(struct cn_block_writer *writer, uint32_t row_count,
-                        const struct cn_store_column *column, struct cn_error *err)
+                        const struct cn_store_column *column, unsigned version,
+                        struct cn_error *err)
 {
-    struct column_shape shape = shape_of(column, row_count);
+    struct column_shape shape = shape_of(column, row_count, version);
+    struct bit_writer values = {.out = writer, .bits = shape.bits};
+    uint64_t base = shape.lowest, range;
     uint8_t bytes[HEAD_LEN] = {0};
 
     cn_u64_put(bytes, shape.lowest);
-    cn_u64_put(bytes + sizeof(uint64_t),
-               shape.width | (shape.has_groups ? HAS_GROUPS : 0));
+    cn_u64_put(bytes + sizeof(uint64_t), head_width(shape.bits, version) |
+                                             (shape.has_groups ? HAS_GROUPS : 0) |
+                                             (shape.has_bases ? HAS_BASES : 0));
     cn_u64_put(bytes + 2 * sizeof(uint64_t), shape.highest);
     if (!cn_block_writer_add(writer, bytes, HEAD_LEN, err) ||
-        (shape.has_groups && !write_groups(writer, row_count, column, err)))
+        (shape.has_groups && !write_groups(writer, row_count, column, err)) ||
+        (shape.has_bases && !write_bases(writer, row_count, column, err)))
         return false;
     for (uint32_t row = 0; row < row_count; row++) {
         if (shape.has_groups && !cn_store_column_is_new(column, row))
             continue;
-        cn_u64_put(bytes, cn_store_column_at(column, row) - shape.lowest);
-        if (!cn_block_writer_add(writer, bytes, shape.width, err))
+        if (shape.has_bases && row % CN_COLUMN_GROUP_ROWS == 0)
+            base = base_at(column, row, row_count, &range);
+        if (!add_bits(&values, cn_store_column_at(column, row) - base, err))
             return false;
     }
     cn_u64_put(bytes, 0);
-    return cn_block_writer_add(writer, bytes, PAD_LEN, err);
+    return end_bits(&values, err) && cn_block_writer_add(writer, bytes, PAD_LEN, err);
 }
 
 /* Which parents are spans of the segment. */
@@ -529,22 +675,25 @@ static void find_references(struct reference_list *list, uint32_t row_count,
 
 static bool write_references(struct cn_block_writer *writer, uint32_t row_count,
                              const struct reference_list *list,
-                             const struct cn_store_column *parents, struct cn_error *err)
+                             const struct cn_store_column *parents, unsigned version,
+                             struct cn_error *err)
 {
-    unsigned width = list->highest > UINT8_MAX ? 2 : 1;
+    unsigned bits = list->highest > UINT8_MAX ? 16 : 8;
     uint8_t bytes[HEAD_LEN] = {0};
 
+    if (version > CN_META_FILE_BYTES)
+        bits = bits_for(list->highest);
+    struct bit_writer values = {.out = writer, .bits = bits};
     cn_u64_put(bytes, REFERS_FROM);
-    cn_u64_put(bytes + sizeof(uint64_t), width | HAS_REFERENCES);
+    cn_u64_put(bytes + sizeof(uint64_t), head_width(bits, version) | HAS_REFERENCES);
     if (!cn_block_writer_add(writer, bytes, HEAD_LEN, err))
         return false;
-    for (uint32_t row = 0; row < row_count; row++) {
-        cn_u64_put(bytes, list->values[row]);
-        if (!cn_block_writer_add(writer, bytes, width, err))
+    for (uint32_t row = 0; row < row_count; row++)
+        if (!add_bits(&values, list->values[row], err))
             return false;
-    }
     cn_u64_put(bytes, list->exception_count);
-    if (!cn_block_writer_add(writer, bytes, sizeof(uint64_t), err))
+    if (!end_bits(&values, err) ||
+        !cn_block_writer_add(writer, bytes, sizeof(uint64_t), err))
         return false;
     for (size_t i = 0; i < list->exception_count; i++) {
         cn_u32_put(bytes, list->exception_rows[i]);
@@ -569,7 +718,8 @@ static bool write_references(struct cn_block_writer *writer, uint32_t row_count,
 /* Write the parents as references if most are spans of the segment; otherwise as they are. */
 static bool write_parents(struct cn_block_writer *writer,
                           const struct cn_columns *columns,
-                          const struct cn_store_column *parents, struct cn_error *err)
+                          const struct cn_store_column *parents, unsigned version,
+                          struct cn_error *err)
 {
     struct reference_list list = {
         .values = cn_alloc((size_t)columns->row_count + 1, sizeof(*list.values))};
@@ -579,8 +729,9 @@ static bool write_parents(struct cn_block_writer *writer,
     if (ok) {
         find_references(&list, columns->row_count, &ids, parents);
         ok = list.exception_count > columns->row_count / 4
-                 ? write_field(writer, columns->row_count, parents, err)
-                 : write_references(writer, columns->row_count, &list, parents, err);
+                 ? write_field(writer, columns->row_count, parents, version, err)
+                 : write_references(writer, columns->row_count, &list, parents, version,
+                                    err);
     }
     free(list.values);
     free(list.exception_rows);
@@ -601,9 +752,9 @@ static bool write_columns(struct cn_block_writer *writer,
     for (unsigned i = 0; i < CN_STORE_FIELD_checksum; i++) {
         if (!cn_columns_field(columns, (enum cn_store_field)i, &column, err) ||
             !cn_block_writer_section(writer, i + 1, err) ||
-            !(i == CN_STORE_FIELD_parent_id && version == CN_META_FILE_VERSION
-                  ? write_parents(writer, columns, &column, err)
-                  : write_field(writer, columns->row_count, &column, err)))
+            !(i == CN_STORE_FIELD_parent_id && version >= CN_META_FILE_BYTES
+                  ? write_parents(writer, columns, &column, version, err)
+                  : write_field(writer, columns->row_count, &column, version, err)))
             return false;
     }
     return write_slots(writer, columns, err);

@@ -1,8 +1,8 @@
 /* The rows of a segment by column, so that filters and sorts scan one field at a time.
  *
  * A column is a view of the fixed-size rows of an open segment, or of meta.dat of a sealed one,
- * where a value takes as many bytes as the column needs. Value i is the number at i * stride,
- * masked to its bytes, plus the lowest value of the column.
+ * where a value takes as many bits as the column needs. Value i is the number at bit i * stride,
+ * masked to its bits, plus the lowest value of the column.
  *
  * meta.dat is a block file (base/files/blocks.h) with one section for each field of a row
  * except the checksum, in the order of CN_STORE_ROW, numbered from 1:
@@ -17,6 +17,10 @@
  *   padded to 8 bytes | parent of each, u64 | 8 zero bytes
  * A value is 0: none, 1: an exception, or 2 + d: the span of the row that is d before (d even: d / 2;
  * odd: (d + 1) / 2 after). Exceptions are sorted by row.
+ * In version 4, the number of bytes is one of bits plus 1024, for all columns: values follow each other
+ * without a gap, the first in the lowest bits, up to a whole byte. 2048 is added if values of neighbours
+ * are near each other, as times: then there is a u64 for each 64 rows before the values, their lowest
+ * value, which is added to them instead of that of the column.
  * Section 0 is the number of rows, u64. Section 64 (version 1) or 65 finds traces by id: u32 per slot,
  * 1 + the number of a row, 0 if free; in 65 only of rows whose id is not that of the row before. There
  * are 4/3 as many slots as such rows, and at least one more; the first slot of a row is (lower half of the id * 0x9e3779b97f4a7c15 mod 2^64 / 2^32) * slots / 2^32;
@@ -32,7 +36,8 @@
 #define CN_META_FILE_NAME  "meta.dat"
 #define CN_META_FILE_MAGIC UINT64_C(0x4154454d54534e43) /* "CNSTMETA" */
 enum {
-    CN_META_FILE_VERSION = 3,
+    CN_META_FILE_VERSION = 4,
+    CN_META_FILE_BYTES = 3,  /* values are bytes */
     CN_META_FILE_GROUPS = 2, /* no column refers to another */
     CN_META_FILE_PLAIN = 1,  /* no column has groups */
 };
@@ -44,12 +49,13 @@ struct cn_store_column {
     struct cn_bytes bytes; /* of groups and values */
     const uint8_t *values; /* at least 8 bytes from the start of the last one */
     const uint8_t *groups; /* NULL: there is a value for each row */
+    const uint8_t *bases;  /* by group of rows; NULL: `lowest` is that of all */
     uint32_t value_count;  /* with groups */
     uint32_t row_count;    /* these four: of a column that refers to another */
     const struct cn_store_column *ids; /* that its values refer to; NULL: they do not */
     const uint8_t *exception_rows, *exceptions;
     uint32_t exception_count;
-    size_t stride;
+    uint64_t stride; /* bits */
     uint64_t mask, lowest;
     uint64_t highest; /* set for meta.dat only */
 };
@@ -94,10 +100,15 @@ static inline uint32_t cn_store_column_index(const struct cn_store_column *colum
 static inline uint64_t cn_store_column_stored(const struct cn_store_column *column,
                                               uint32_t row)
 {
-    size_t i = column->groups ? cn_store_column_index(column, row) : row;
+    uint64_t i = column->groups ? cn_store_column_index(column, row) : row;
+    uint64_t bit = i * column->stride;
+    uint64_t value = cn_u64_get(column->values + (size_t)(bit / 8)) >> bit % 8;
 
-    return (cn_u64_get(column->values + i * column->stride) & column->mask) +
-           column->lowest;
+    return (value & column->mask) +
+           (column->bases
+                ? cn_u64_get(column->bases +
+                             (size_t)(row / CN_COLUMN_GROUP_ROWS) * sizeof(uint64_t))
+                : column->lowest);
 }
 
 /* What a value that refers to another column stands for; 0 if it is damaged. */
@@ -139,8 +150,7 @@ bool cn_columns_find_trace(const struct cn_columns *columns, uint64_t high, uint
 CN_CHECK bool cn_columns_row(const struct cn_columns *columns, uint32_t row,
                              struct cn_store_row *out, struct cn_error *err);
 
-/* Write meta.dat into the folder of a segment, in this version: CN_META_FILE_VERSION, or
- * CN_META_FILE_GROUPS. */
+/* Write meta.dat into the folder of a segment, in this version: CN_META_FILE_GROUPS or a later one. */
 CN_CHECK bool cn_columns_write(const struct cn_disk *disk, const char *dir,
                                const struct cn_columns *columns, unsigned version,
                                struct cn_error *err);

@@ -1,0 +1,124 @@
+/* The columns of rows: what is written in each version is read again, row by row and column by column. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/files/disk.h"
+#include "base/text.h"
+#include "store/index/columns.h"
+#include "support/made_spans.h"
+
+/* Rows of traces: of many columns, values are near those of their neighbours, equal, or any. */
+static void make_rows(struct cn_text *out, uint32_t count, uint64_t seed)
+{
+    struct cn_store_row row = {0};
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t any = cn_made_number(&seed);
+        uint8_t *at = (uint8_t *)cn_text_room(out, cn_store_row_size);
+
+        if (i % 7 == 0) {
+            row.trace_high = any;
+            row.trace_low = cn_made_number(&seed);
+        }
+        row.parent_id = i % 7 == 0 ? 0 : i % 31 == 0 ? any : row.span_id;
+        row.span_id = cn_made_number(&seed);
+        row.time_ns = UINT64_C(1700000000000000000) + UINT64_C(1000000) * i + any % 99999;
+        row.duration_ns = any % 5 == 0 ? any >> 8 : any % 1000;
+        row.calls = any % 13;
+        row.data_off = i / 50 * UINT64_C(10000);
+        row.in_chunk_off = i % 50 * 300;
+        row.flags = i % 7 == 0;
+        row.service = 77;
+        row.part_off = i == count / 2 ? UINT64_MAX : 0;
+        row.part_len = (uint32_t)any;
+        cn_store_row_put(&row, at);
+        cn_text_advance(out, cn_store_row_size);
+    }
+}
+
+static void check_field(const struct cn_columns *read, const struct cn_columns *made,
+                        enum cn_store_field field)
+{
+    struct cn_store_column column, want;
+    struct cn_error err = {0};
+    uint64_t lowest, highest, low, high;
+
+    assert_true(cn_columns_field(read, field, &column, &err));
+    assert_true(cn_columns_field(made, field, &want, &err));
+    for (uint32_t row = 0; row < made->row_count; row++) {
+        uint64_t value = cn_store_column_at(&want, row);
+
+        assert_true(cn_store_column_at(&column, row) == value);
+        if (row > 0 && !cn_store_column_is_new(&column, row))
+            assert_true(value == cn_store_column_at(&want, row - 1));
+    }
+    cn_columns_range(made, field, &lowest, &highest);
+    cn_columns_range(read, field, &low, &high);
+    if (made->row_count > 0 && !column.ids)
+        assert_true(low == lowest && high == highest);
+}
+
+static void check(struct cn_bytes rows, unsigned version, size_t *file_len)
+{
+    struct cn_columns made, read;
+    struct cn_block_file file;
+    struct cn_error err = {0};
+
+    cn_columns_of_rows(&made, rows);
+    assert_true(cn_columns_write(&cn_disk_files, ".", &made, version, &err));
+    assert_true(cn_block_file_open(&file, NULL, ".", CN_META_FILE_NAME,
+                                   CN_META_FILE_MAGIC, version, &err));
+    assert_true(cn_columns_open(&read, &file, &err));
+    assert_int_equal(read.row_count, made.row_count);
+    for (uint32_t i = 0; i < made.row_count; i++) {
+        uint8_t bytes[2][cn_store_row_size];
+        struct cn_store_row row;
+
+        assert_true(cn_columns_row(&made, i, &row, &err));
+        cn_store_row_put(&row, bytes[0]);
+        assert_true(cn_columns_row(&read, i, &row, &err));
+        cn_store_row_put(&row, bytes[1]);
+        assert_memory_equal(bytes[0], bytes[1], cn_store_row_size);
+    }
+    for (unsigned field = 0; field < CN_STORE_FIELD_checksum; field++)
+        check_field(&read, &made, (enum cn_store_field)field);
+    *file_len = file.blocks.len;
+    cn_block_file_close(&file);
+    assert_int_equal(unlink(CN_META_FILE_NAME), 0);
+}
+
+static void every_version_has_the_same_rows(void **state)
+{
+    static const uint32_t counts[] = {0, 1, 2, 63, 64, 65, 129, 1000, 3001};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        struct cn_text rows = {0};
+        struct cn_bytes bytes;
+        size_t bytes_len, bits_len;
+
+        make_rows(&rows, counts[i], i + 1);
+        bytes = (struct cn_bytes){(const uint8_t *)cn_text_str(&rows), rows.len};
+        check(bytes, CN_META_FILE_GROUPS, &bytes_len);
+        check(bytes, CN_META_FILE_BYTES, &bytes_len);
+        check(bytes, CN_META_FILE_VERSION, &bits_len);
+        if (counts[i] >= 1000)
+            assert_true(bits_len < bytes_len);
+        cn_text_done(&rows);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_version_has_the_same_rows),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
