@@ -199,6 +199,16 @@ test("calls as short as what recording them costs are worth a look if they are m
   assert.equal(short(1e8, 200e-9), false);
 });
 
+test("peaks of several processes say that they are added up", () => {
+  const memory = { ...overview, metric: "live at peak (B)", base: undefined } as unknown as Overview;
+  const process = (cost: number) => ({ group: "", label: "", profiles: [], cost });
+  const labelOf = (costs: number[], of = memory) =>
+    factsOf(info, of, null, costs.map(process))[1]?.label;
+  assert.equal(labelOf([3, 2]), "live at peak, peaks of 2 processes added up");
+  assert.equal(labelOf([3, 0]), "live at peak", "only one has allocated");
+  assert.equal(labelOf([3, 2], { ...memory, metric: "allocated (B)" }), "allocated");
+});
+
 test("a duration below the cost of a call has no quotient", () => {
   const fast = { path: ["f"], row: row("f", [0, 0, 1e6, 1e6, 1e-9, 1e-3]) };
   const notes = notesOf(info, { ...overview, slow: [fast] });

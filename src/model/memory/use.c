@@ -226,14 +226,19 @@ bool cn_heap_use_release(struct cn_heap_use *use, const struct cn_heap_release *
 bool cn_heap_use_peak(const struct cn_heap_use *use, struct cn_heap_peak *out)
 {
     const struct use_process *best = NULL;
+    double sum = 0;
 
-    for (size_t i = 0; i < use->process_count; i++)
+    for (size_t i = 0; i < use->process_count; i++) {
+        sum += use->processes[i].peak_live;
         if (!best || use->processes[i].peak_live > best->peak_live)
             best = &use->processes[i];
+    }
     if (!best)
         return false;
     *out = (struct cn_heap_peak){.process = best->id,
                                  .time_ns = best->peak_ns,
+                                 .process_count = use->process_count,
+                                 .sum = sum,
                                  .bytes = best->peak_live,
                                  .end_bytes = best->live,
                                  .error = sqrt(fmax(best->peak_variance, 0))};

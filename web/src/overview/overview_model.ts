@@ -92,6 +92,19 @@ export interface ProcessCost {
   cost: number;
 }
 
+// A peak is that of a process: what processes have together was never there at once.
+const isPeak = (metric: string): boolean => / peak \(/.test(metric);
+
+function factOfCost(overview: Overview, processes: ProcessCost[]): Fact {
+  const allocating = processes.filter(({ cost }) => cost > 0).length;
+  const sum = isPeak(overview.metric) && allocating > 1;
+  return {
+    value: formatValue(wholeOf(overview), overview.metric),
+    label: `${overview.base ?? metricTitle(overview.metric)}${sum ? `, peaks of ${allocating} processes added up` : ""}`,
+    to: { v: "flame" },
+  };
+}
+
 // What threads cost together, by process, the busiest first; threads of no process are in none.
 export function processesOf(overview: Overview, threads: Thread[]): ProcessCost[] {
   const costs = new Map(overview.threads.map(([profile, cost]) => [profile, cost]));
@@ -253,15 +266,16 @@ function noteOfGpu(gpu: GpuUse): Note | null {
   };
 }
 
-export function factsOf(info: Info, overview: Overview, states: States | null = null): Fact[] {
+export function factsOf(
+  info: Info,
+  overview: Overview,
+  states: States | null = null,
+  processes: ProcessCost[] = [],
+): Fact[] {
   const { columns } = overview;
   const facts: Fact[] = [];
   facts.push(factOfWall(info, overview, states));
-  facts.push({
-    value: formatValue(wholeOf(overview), overview.metric),
-    label: overview.base ?? metricTitle(overview.metric),
-    to: { v: "flame" },
-  });
+  facts.push(factOfCost(overview, processes));
   const waiting = factOfWaiting(info, states);
   if (waiting) facts.push(waiting);
   facts.push(threadFact(info, overview));

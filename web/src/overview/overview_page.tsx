@@ -17,7 +17,7 @@ import { Card, Link } from "./card";
 import { Functions, SlowestCalls, Waiting } from "./function_tables";
 import { HotPath } from "./hot_path";
 import { factsOf, notesOf, type Fact, type Note } from "./overview_model";
-import { Processes } from "./processes";
+import { Processes, useProcesses } from "./processes";
 import { Threads } from "./thread_strips";
 
 const ROWS_MIN = 8;
@@ -68,11 +68,12 @@ export function OverviewPage(props: ViewProps) {
     { list: 1 },
     ({ isPending }) => isPending,
   ).value;
+  const processes = useProcesses(props.path, value);
   if (!value) return <p class="status">{error ?? "loading…"}</p>;
   const cards: Record<CardName, ComponentChildren> = {
     functions: <Functions overview={value} rows={rows} />,
     notes: <Notes notes={notesOf(info, value, states)} />,
-    processes: <Processes path={props.path} overview={value} rows={ROWS_MIN} />,
+    processes: <Processes processes={processes} overview={value} rows={ROWS_MIN} />,
     threads: <Threads path={props.path} info={info} overview={value} states={states} rows={rows} />,
     path: <HotPath overview={value} />,
     waiting: <Waiting overview={value} />,
@@ -80,7 +81,7 @@ export function OverviewPage(props: ViewProps) {
   };
   return (
     <div class="scroll overview">
-      <Facts facts={factsOf(info, value, states)} />
+      <Facts facts={factsOf(info, value, states, processes)} />
       <div class="overview-columns">
         {COLUMNS[count]?.map((names) => (
           <div key={names.join()}>

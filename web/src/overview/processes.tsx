@@ -6,18 +6,21 @@ import { useAnswer } from "../shared/use_answer";
 import { printNumbers } from "../timeline/thread_numbers";
 import type { Overview, Thread } from "../../generated/answers";
 import { Card, Link } from "./card";
-import { processesOf, wholeOf } from "./overview_model";
+import { processesOf, wholeOf, type ProcessCost } from "./overview_model";
 
 const THREADS_MAX = 2000; // that one answer lists
 
-export function Processes(props: { path: string; overview: Overview; rows: number }) {
-  const { overview, rows } = props;
-  const count = overview.threads.length;
+export function useProcesses(path: string, overview: Overview | null): ProcessCost[] {
+  const count = overview?.threads.length ?? 0;
   const { value } = useAnswer<Thread[]>(
-    count > 1 && count <= THREADS_MAX ? `${props.path}/threads` : null,
+    count > 1 && count <= THREADS_MAX ? `${path}/threads` : null,
     { count: THREADS_MAX },
   );
-  const processes = value ? processesOf(overview, value) : [];
+  return value && overview ? processesOf(overview, value) : [];
+}
+
+export function Processes(props: { processes: ProcessCost[]; overview: Overview; rows: number }) {
+  const { processes, overview, rows } = props;
   if (processes.length < 2) return null;
   const whole = wholeOf(overview);
   const most = processes[0]?.cost ?? 0;

@@ -169,6 +169,12 @@ static void warn_estimate(struct cn_perf_heap *heap, const struct cn_heap_peak *
         cn_text_printf(&text, " after %.3g s",
                        (double)(peak->time_ns - heap->first_ns) / 1e9);
     cn_text_printf(&text, ", at the end %.1f MiB", peak->end_bytes / BYTES_PER_MIB);
+    if (peak->process_count > 1)
+        cn_text_printf(&text,
+                       ", of process %" PRIu64 "; the peaks of %" PRIu64
+                       " processes, each at its own time, add up to %.1f MiB",
+                       peak->process >> 32, peak->process_count,
+                       peak->sum / BYTES_PER_MIB);
     cn_import_warn(heap->import, false, "%s", cn_text_str(&text));
     cn_text_done(&text);
 }
