@@ -119,14 +119,17 @@ def print_three(values):
                     (percentile(values, 0.5), percentile(values, 0.99), max(values))) + " ms"
 
 
+def print_waits(row, title, values, target):
+    row(title, f"half {percentile(values, 0.5):.1f} ms",
+        f"p99 {percentile(values, 0.99):.1f} ms, most {max(values):.1f} ms", f"<= {target} ms")
+
+
 def print_session(row, clock, count, targets):
     """What the first answers of a session took: processor time of the thread that answers, of all
     threads of the server, and until they were there."""
     groups = (("answers", clock.costs), ("server", clock.work), ("until answered", clock.waits))
     for (name, kinds), target in zip(groups, targets):
-        values = [cost for costs in kinds.values() for cost in costs]
-        row(f"session of {count}, {name}", f"half {percentile(values, 0.5):.1f} ms",
-            f"p99 {percentile(values, 0.99):.1f} ms, most {max(values):.1f} ms", f"<= {target} ms")
+        print_waits(row, f"session of {count}, {name}", [cost for costs in kinds.values() for cost in costs], target)
     row("  half/p99/most of", "processor, server", "until answered", "")
     for kind in sorted(clock.waits, key=lambda kind: -percentile(clock.work[kind], 0.99)):
         row(f"  {kind}", print_three(clock.work[kind]), print_three(clock.waits[kind]),

@@ -47,12 +47,13 @@ class Service:
         """The status, headers and bytes of an answer; asked again while it is not ready."""
         end = time.monotonic() + 120
         while True:
+            next_ask = time.monotonic() + 0.04  # as the page does
             answer = self.ask_once(path, headers, method, body)
             if answer[0] != 503 or b'"not-ready"' not in answer[2] or time.monotonic() > end:
                 return answer
             if answer[1].get("Retry-After") != "1":
                 raise AssertionError(f"{path}: not ready, and no time to come back: {answer}")
-            time.sleep(0.05)
+            time.sleep(max(0, next_ask - time.monotonic()))
 
     def ask_once(self, path, headers=None, method="GET", body=None):
         """The status, headers and bytes of an answer, whatever it is. One in JSON is as the schema says."""

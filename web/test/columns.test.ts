@@ -46,6 +46,12 @@ test("columns are ordered, hidden, and have one unit", () => {
   assert.equal(names.widths, "275px 10.5em 10.5em");
   assert.equal(names.bars, "none");
   assert.ok(names.indent(1) > 0 && names.indent(1000) < 275 / 2);
+  // On a phone, numbers are below names, with bars where there is room.
+  const phone = nameColumn(shownColumns(columns, layout), 400);
+  assert.ok(phone.isStacked && phone.isFirst);
+  assert.equal(phone.bars, "short");
+  assert.equal(phone.widths, "minmax(8.5em, 1fr) minmax(8.5em, 1fr)");
+  assert.ok(phone.indent(1000) < 200);
   const barsAt = (px: number, isList = false) =>
     nameColumn(shownColumns(columns, layout), px, isList).bars;
   assert.equal(barsAt(800), "short");

@@ -15,6 +15,7 @@ import {
   signed,
   swapped,
 } from "../src/compare/compare_model";
+import { nameColumn, shownColumns } from "../src/tree/tree_rows";
 import type {
   Change,
   DiffFlame,
@@ -179,4 +180,13 @@ test("rows have both sides, and calls if there are any", () => {
   const tested = diffRows({ ...answer, over: "runs" });
   assert.deepEqual(tested.rows[0]?.values, [1, 2, 1, 0.1, 2, 100]);
   assert.equal(tested.columns[3]?.name, "plusMinus");
+});
+
+test("all columns of a comparison are beside names in a window of 1280 pixels", () => {
+  const row = { ...line, function: "f", label: "f", path: "main > f", id: "7", isLeaf: true };
+  const rows = [{ ...row, callsA: 5, callsB: 6 }];
+  const { columns } = diffRows({ ...whole, cost: "total", count: 1, over: "runs", rows });
+  const shown = shownColumns(columns, { hidden: new Set(), order: [], mode: "auto" });
+  assert.equal(shown.length, 8);
+  assert.equal(nameColumn(shown, 1265).bars, "short");
 });

@@ -250,6 +250,7 @@ const plain = (
   heading: string,
   metric: string,
   total: number | null,
+  width: number,
 ): TreeColumn => ({
   name,
   title: heading,
@@ -260,6 +261,7 @@ const plain = (
   hasShare: false,
   isSortable: false,
   total,
+  width,
 });
 
 // The rows of a comparison for the tree table: the verdict is beside the name.
@@ -268,13 +270,15 @@ export function diffRows(answer: DiffRows): Rows {
   const most = Math.max(answer.a, answer.b);
   const hasCalls = answer.rows.some((row) => row.callsA !== null || row.callsB !== null);
   const columns = [
-    plain("a", "A", metric, most),
-    plain("b", "B", metric, most),
-    { ...plain("difference", "difference", metric, most), form: "signed" as const },
-    ...(answer.over === null ? [] : [plain("plusMinus", "± 95 %", metric, most)]),
-    plain("ratio", "ratio", "", null),
-    { ...plain("share", "share", "", null), form: "percent" as const },
-    ...(hasCalls ? [plain("callsA", "calls A", "", 0), plain("callsB", "calls B", "", 0)] : []),
+    plain("a", "A", metric, most, 6.5),
+    plain("b", "B", metric, most, 6.5),
+    { ...plain("difference", "difference", metric, most, 8.5), form: "signed" as const },
+    ...(answer.over === null ? [] : [plain("plusMinus", "± 95 %", metric, most, 7.5)]),
+    plain("ratio", "ratio", "", null, 4.5),
+    { ...plain("share", "share", "", null, 5.5), form: "percent" as const },
+    ...(hasCalls
+      ? [plain("callsA", "calls A", "", 0, 6.5), plain("callsB", "calls B", "", 0, 6.5)]
+      : []),
   ];
   return {
     columns,

@@ -108,7 +108,7 @@ export async function get<T>(
   }
 }
 
-const RETRY_MS = 40; // the server has waited for its work already
+const RETRY_MS = 40; // at least, from one question to the next
 
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
@@ -137,12 +137,14 @@ export async function getWhenReady<T>(
   { signal, onWait }: Waiting = {},
 ): Promise<T> {
   for (;;) {
+    const next = performance.now() + RETRY_MS;
     try {
       return await get<T>(path, parameters, signal);
     } catch (error) {
       if (!(error instanceof ApiError) || error.kind !== "not-ready") throw error;
       onWait?.(error.message);
     }
-    await pause(RETRY_MS, signal);
+    // The server has mostly waited for its work: it is asked again at once.
+    await pause(Math.max(0, next - performance.now()), signal);
   }
 }

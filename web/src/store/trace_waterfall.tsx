@@ -3,7 +3,7 @@
 
 import { useRef, useState } from "preact/hooks";
 import { axisStep, formatNs, formatTick } from "../shared/format";
-import { useIsNarrow } from "../shared/narrow";
+import { useIsNarrow, useIsPhone } from "../shared/narrow";
 import { zoomRange, type Range } from "../shared/range";
 import { load, save } from "../shared/saved";
 import { durationUnit } from "../shared/units";
@@ -91,6 +91,7 @@ function Splitter(props: { share: number; onChange: (share: number) => void }) {
 export function Waterfall(props: Props) {
   const { calls, view, closed, selected } = props;
   const isNarrow = useIsNarrow();
+  const isPhone = useIsPhone(); // bars are below names, and as wide as the page
   const color = useServiceColor();
   const [share, setShare] = useNameShare(isNarrow);
   const rows = openRows(calls, closed);
@@ -124,7 +125,9 @@ export function Waterfall(props: Props) {
     {
       name: "duration",
       isNumber: true,
-      title: (
+      title: isPhone ? (
+        ""
+      ) : (
         <>
           <Splitter share={share} onChange={setShare} />
           {unit.unit}
@@ -152,9 +155,19 @@ export function Waterfall(props: Props) {
         isTree
         label="calls of the trace; ← and → close and open one, Enter lists all calls of its record"
         columns={columns}
-        widths={`minmax(0, ${(share * 100).toFixed(1)}%) 9ch minmax(0, 1fr)`}
+        isStacked={isPhone}
+        widths={
+          isPhone
+            ? "minmax(0, 1fr) max-content"
+            : `minmax(0, ${(share * 100).toFixed(1)}%) 9ch minmax(0, 1fr)`
+        }
         count={rows.length}
-        row={(i) => rowOf(rows[i] as TraceCall, props, { color, marks, print: unit.print, toggle })}
+        row={(i) => rowOf(rows[i] as TraceCall, props, {
+            color,
+            marks,
+            print: isPhone ? formatNs : unit.print,
+            toggle,
+          })}
         selected={index}
         reveal={index}
         onSelect={(i) => rows[i] && props.onSelect(rows[i])}

@@ -25,13 +25,20 @@ const SMALL_PX = 660;
 const NAME_PX = 300;
 // Costs that are parts of a long list are small parts of the whole: with room for it, bars are longer.
 const LIST_NAME_PX = 600;
+// On a phone, numbers are below the name.
+const STACKED_PX = 480;
+const STACKED_BARS = 2; // columns that have room for bars then
+const STACKED_EM = 8.5; // the least width of a column with shares
 
 type Bars = "none" | "short" | "long";
 const WIDTHS = { none: 10.5, short: 13, long: 19 };
+const BAR_EM = 4; // of a bar beside a share of all differences
 
 // Of a column with or without bars, in em.
 const widthOf = ({ column }: ShownColumn, bars: Bars): number =>
-  hasShare(column) ? WIDTHS[bars] : 8.5;
+  hasShare(column)
+    ? WIDTHS[bars]
+    : (column.width ?? 8.5) + (column.form === "percent" && bars !== "none" ? BAR_EM : 0);
 
 // Where the names of rows are, for a table of `px` pixels.
 export interface NameColumn {
@@ -40,6 +47,7 @@ export interface NameColumn {
   widths: string; // of all columns, as in grid-template-columns
   indent: (depth: number) => number; // pixels
   isList: boolean; // no row is inside another one: locations have a column
+  isStacked: boolean; // names are above the numbers
 }
 
 export function nameColumn(
@@ -65,7 +73,9 @@ export function nameColumn(
         : `${numbers(bars)} minmax(var(--name-min, max-content), 1fr)`,
       indent: (depth) => depth * INDENT_PX,
       isList,
+      isStacked: false,
     };
+  if (px < STACKED_PX) return stackedColumn(shown, px);
   const small = px >= SMALL_PX ? "short" : "none";
   const name = Math.max(Math.round(px * 0.55), px - needed(small) - 2 * GAP_PX);
   return {
@@ -74,6 +84,22 @@ export function nameColumn(
     widths: `${name}px ${numbers(small)}`,
     indent: (depth) => Math.min(depth * (INDENT_PX / 2), name * 0.4),
     isList: false,
+    isStacked: false,
+  };
+}
+
+function stackedColumn(shown: ShownColumn[], px: number): NameColumn {
+  const bars = shown.length <= STACKED_BARS ? "short" : "none";
+  return {
+    isFirst: true,
+    bars,
+    widths: shown
+      .map((one) => Math.min(STACKED_EM, widthOf(one, "none")))
+      .map((em) => `minmax(${em}em, 1fr)`)
+      .join(" "),
+    indent: (depth) => Math.min(depth * (INDENT_PX / 2), px * 0.4),
+    isList: false,
+    isStacked: true,
   };
 }
 
@@ -98,6 +124,7 @@ export interface TreeColumn extends Column {
   heading?: string; // the title of the column, if it is not a side of a metric
   isSortable?: boolean; // default: true
   form?: "signed" | "percent"; // a difference, or its share of all differences
+  width?: number; // em
 }
 
 export function columnTitle(column: TreeColumn): string {
@@ -239,6 +266,16 @@ function Value(props: { value: number | null; shown: ShownColumn; bars: Bars }) 
   const isPart = hasShare(column);
   return (
     <>
+      {column.form === "percent" && props.bars !== "none" && (
+        <span class="bar-room">
+          {value !== null && (
+            <i
+              class={value > 0 ? "worse" : "better"}
+              style={{ width: `${share(Math.abs(value), 100) * 100}%` }}
+            />
+          )}
+        </span>
+      )}
       {isPart && props.bars !== "none" && (
         <span class={props.bars === "long" ? "bar-room long" : "bar-room"}>
           {value !== null && <i style={{ width: `${share(value, column.total) * 100}%` }} />}

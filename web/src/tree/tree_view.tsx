@@ -157,6 +157,7 @@ export function TreeView(props: TreeProps) {
         columns={treeColumns(shown, names, isList)}
         widths={names.widths}
         isFirstFixed={names.isFirst}
+        isStacked={names.isStacked}
         count={tree.top.lines}
         row={(index) => {
           const at = lineAt(tree.top, index);

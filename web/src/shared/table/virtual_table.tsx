@@ -47,6 +47,7 @@ interface Props {
   revealAt?: "nearest" | "middle" | "top"; // where that row is then; default: as near as it is
   isTree?: boolean;
   isFirstFixed?: boolean; // the first column does not scroll
+  isStacked?: boolean; // the first cell of a row is above the others
   isClickOpen?: boolean; // one click opens
   takesFocus?: boolean; // keys work without a click, unless something else has the focus
 }
@@ -70,8 +71,10 @@ function loadedAround({ count, row }: Props, { first, last }: { first: number; l
 }
 
 export function VirtualTable(props: Props) {
-  const rowPx = usePixels("--row");
-  const { scroller, view, measure, current } = useViewport(rowPx);
+  const headPx = usePixels("--row");
+  const stackedPx = usePixels("--row-stacked");
+  const rowPx = props.isStacked ? stackedPx : headPx;
+  const { scroller, view, measure, current } = useViewport(headPx);
   const list = { count: props.count, rowPx };
   const { first, last, top } = windowOf(list, view);
   const printed = useIsPrinting() ? loadedAround(props, { first, last }) : { first, last };
@@ -133,11 +136,12 @@ export function VirtualTable(props: Props) {
   };
 
   const style = { gridTemplateColumns: props.widths, height: `${rowPx}px` };
+  const kinds = `${props.isFirstFixed ? " first-fixed" : ""}${props.isStacked ? " stacked" : ""}`;
   const rows = [];
   for (let i = printed.first; i < printed.last; i++) rows.push(i);
   return (
     <div
-      class={`vtable ${props.class}${props.isFirstFixed ? " first-fixed" : ""}`}
+      class={`vtable ${props.class}${kinds}`}
       ref={scroller}
       tabIndex={0}
       data-keys={props.takesFocus}
@@ -152,7 +156,7 @@ export function VirtualTable(props: Props) {
       onKeyDown={onKeyDown}
       onScroll={measure}
     >
-      <Head {...props} style={style} />
+      <Head {...props} style={{ ...style, height: `${headPx}px` }} />
       <div role="rowgroup" class="vtable-body" style={{ height: `${heightOf(list)}px` }}>
         {rows.map((i) => (
           <Line
