@@ -53,6 +53,29 @@ export const tests = {
     assert.ok(box.y + box.height <= 800, `at ${box.y}`);
     await page.setViewportSize({ width: 1280, height: 800 });
   },
+  async "on a phone, numbers and bars are below names, and nothing is scrolled aside"({
+    page,
+    show,
+    shot,
+  }) {
+    await page.setViewportSize({ width: 400, height: 800 });
+    for (const [state, table, cell] of [
+      ["s=1&v=top-down", ".tree", ".tree-row .indented"],
+      ["s=1&v=bottom-up", ".tree", ".tree-row .indented"],
+      ["s=2&key=0.0", ".waterfall", ".wf-bars"],
+    ]) {
+      await show(state);
+      await page.waitForSelector(`${table} .vtable-body ${cell}`);
+      const [scrolled, room] = await page
+        .locator(`.vtable${table}`)
+        .evaluate((element) => [element.scrollWidth, element.clientWidth]);
+      assert.ok(scrolled <= room, `${state}: ${scrolled} pixels in ${room}`);
+      const { width } = await page.locator(`${table} .vtable-body ${cell}`).first().boundingBox();
+      assert.ok(width > 350, `${state}: ${width} pixels`);
+    }
+    await shot("phone");
+    await page.setViewportSize({ width: 1280, height: 800 });
+  },
   async "help opens and closes, dark and wide work"({ page, show, shot }) {
     await show("v=top-down");
     await page.waitForSelector(".tree");

@@ -181,8 +181,18 @@ test("what is worth a look: damage first, small things not at all", () => {
   assert.match(notes[3] ?? "", /^1.00 of 2 cores/);
   assert.match(notes[4] ?? "", /^THREAD 0 has 1.6 s in work, 1.6 × the mean of the 2 threads/);
   const estimate = { text: "memory is estimated from 41 sampled allocations", isDamage: false };
-  const [first] = notesOf(info, { ...overview, warnings: [estimate], lostRecords: 0 }, states);
-  assert.deepEqual([first?.subject, first?.isBad], ["Estimated", false], "no flaw of the data");
+  const all = notesOf(info, { ...overview, warnings: [estimate], lostRecords: 0 }, states);
+  assert.deepEqual(
+    all.map(({ subject, isBad = false }) => [subject, isBad]),
+    [
+      ["main", false],
+      ["", false],
+      ["THREAD 0", false],
+      ["Estimated", false],
+      ["a", false],
+    ],
+    "no flaw of the data, and after what costs",
+  );
   const whole = notesOf(info, { ...overview, warnings: [], lostRecords: 0 }, states);
   const last = whole.map(({ subject, text }) => subject + text).pop() ?? "";
   assert.match(last, /^a: p99 10 ms is 10 × its p50, 1 ms/);
@@ -200,7 +210,11 @@ test("calls as short as what recording them costs are worth a look if they are m
 });
 
 test("peaks of several processes say that they are added up", () => {
-  const memory = { ...overview, metric: "live at peak (B)", base: undefined } as unknown as Overview;
+  const memory = {
+    ...overview,
+    metric: "live at peak (B)",
+    base: undefined,
+  } as unknown as Overview;
   const process = (cost: number) => ({ group: "", label: "", profiles: [], cost });
   const labelOf = (costs: number[], of = memory) =>
     factsOf(info, of, null, costs.map(process))[1]?.label;

@@ -306,15 +306,18 @@ test("processes have totals, those that hardly run are one group, one thread is 
     costly(4, "node process 4", "node 4", 2),
     costly(5, "node process 4", "helper 5", 1.6),
     costly(6, "as process 6", "as 6", 0.003),
+    costly(7, "cc1 process 7", "cc1 7", 0.5),
+    costly(8, "cc1 process 7", "cc1 8", 0.001),
   ];
   assert.deepEqual(titles(list), [
-    "node 4: 2, 90 %",
-    "node",
+    "node 4: 2, 80 %",
+    "main thread",
     "helper",
+    "cc1 7",
     "cc1 3",
-    "quiet threads: 3, 0 % shut",
+    "quiet threads: 4, 0 % shut",
   ]);
-  assert.deepEqual(titles(list, { shut: new Set(["quiet"]) }).slice(-3), [
+  assert.deepEqual(titles(list, { shut: new Set(["quiet"]) }).slice(-4), [
     "make 2 closed",
     "as 6 closed",
     "sh 1 closed",

@@ -72,6 +72,15 @@ function valueOf(columns: Column[], row: Row, index: number): number | null | un
   return columns[index]?.isPercentile && row.values[calls] === 1 ? null : row.values[index];
 }
 
+const FAR = 5000; // times the median: one such value does not choose the unit of all
+
+// The largest of durations, unless it is so far from most of them that these would round to zero in its unit.
+export function typicalMost(values: number[]): number {
+  const known = values.filter((value) => value > 0).sort((a, b) => a - b);
+  const median = known[known.length >> 1] ?? 0;
+  return Math.min(known[known.length - 1] ?? 0, FAR * median);
+}
+
 // The columns of a list, each with the unit of its largest value.
 function shownColumns(
   columns: Column[],
@@ -82,10 +91,8 @@ function shownColumns(
     .filter(([index]) => index >= 0)
     .map(([index, title, isOptional = false]) => {
       const column = columns[index];
-      const most = others.reduce(
-        (max, { row }) => Math.max(max, valueOf(columns, row, index) ?? 0),
-        0,
-      );
+      const values = others.map(({ row }) => valueOf(columns, row, index) ?? 0);
+      const most = column?.isPercentile ? typicalMost(values) : Math.max(0, ...values);
       const unit = column?.isPercentile
         ? percentileUnit(column.resolution, "auto", most)
         : columnUnit(column?.metric ?? "", most, "auto");
@@ -130,7 +137,9 @@ export function Functions(props: { overview: Overview; rows: number }) {
       title={isSeconds(metric) ? "Where the time goes" : "Hottest functions"}
       hint={[
         `functions by self ${columns[self]?.base ?? metricTitle(metric)}`,
-        ...(columns[p50]?.base ? [`p50 and p99: ${columns[p50].base}`] : []),
+        ...(columns[p50]?.base && columns[p50].base !== columns[self]?.base
+          ? [`p50 and p99: ${columns[p50].base}`]
+          : []),
       ].join("; ")}
     >
       <table class="overview-table">

@@ -449,18 +449,20 @@ function noteOfShortCalls(overview: Overview): Note | null {
 const SHORT_SHARE = 0.1; // of all time: what recording short calls must cost to be worth a look
 const NOTES_MAX = 5;
 const DAMAGE_MAX = 2; // the header tells of all
+const WARNINGS_MAX = 2;
 
 // What samples are by their nature is no flaw of the data.
 const isEstimate = (text: string): boolean => / is estimated from /.test(text);
 
-// Damage first: it puts all other statements in doubt. The slowest calls are the last to be told.
+// Damage first: it puts all other statements in doubt. What is unknown, and the slowest calls, are the last to be told.
 export function notesOf(info: Info, overview: Overview, states: States | null = null): Note[] {
   const { columns, slow } = overview;
-  const damage = overview.warnings.map((warning) => ({
+  const told = overview.warnings.map((warning) => ({
     subject: warning.isDamage ? "Damage" : isEstimate(warning.text) ? "Estimated" : "Warning",
     text: `: ${warning.text}`,
-    isBad: !isEstimate(warning.text),
+    isBad: warning.isDamage,
   }));
+  const damage = told.filter(({ isBad }) => isBad);
   const lost = overview.lostRecords
     ? [
         {
@@ -479,6 +481,7 @@ export function notesOf(info: Info, overview: Overview, states: States | null = 
     noteOfCores(info, overview, states),
     overview.imbalance && noteOfImbalance(overview, overview.imbalance),
     noteOfShortCalls(overview),
+    ...told.filter(({ isBad }) => !isBad).slice(0, WARNINGS_MAX),
     ...(columns && slow ? slow.map((other) => noteOfSlow(info, overview, other)) : []),
   ]
     .filter((note): note is Note => Boolean(note))

@@ -162,12 +162,14 @@ export function Waterfall(props: Props) {
             : `minmax(0, ${(share * 100).toFixed(1)}%) 9ch minmax(0, 1fr)`
         }
         count={rows.length}
-        row={(i) => rowOf(rows[i] as TraceCall, props, {
+        row={(i) =>
+          rowOf(rows[i] as TraceCall, props, {
             color,
             marks,
             print: isPhone ? formatNs : unit.print,
             toggle,
-          })}
+          })
+        }
         selected={index}
         reveal={index}
         onSelect={(i) => rows[i] && props.onSelect(rows[i])}

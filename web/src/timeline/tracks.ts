@@ -107,10 +107,18 @@ const sumOf = (threads: Thread[]): number => threads.reduce((sum, one) => sum + 
 const levelOf = (cost: number, most: number): number =>
   cost > 0 && most > 0 ? Math.floor(Math.log2((most * (1 + 1e-9)) / cost)) : Infinity;
 
-function byActivity<T>(list: T[], cost: (one: T) => number, natural: (a: T, b: T) => number): T[] {
+function byActivity<T>(
+  list: T[],
+  cost: (one: T) => number,
+  natural: (a: T, b: T) => number,
+  isExact = false,
+): T[] {
   const most = Math.max(0, ...list.map(cost));
   const compare = (a: T, b: T) => {
-    const [x, y] = [levelOf(cost(a), most), levelOf(cost(b), most)];
+    const [x, y] = [a, b].map((one) => (isExact ? -cost(one) : levelOf(cost(one), most))) as [
+      number,
+      number,
+    ];
     return x === y ? natural(a, b) : x - y;
   };
   return [...list].sort(compare);
@@ -123,7 +131,8 @@ export function commonNode(names: string[]): string {
 }
 
 // Ranks go by their names; threads of processes by their numbers, as they were started.
-const isProcess = (thread: Thread): boolean => /(^| )process \d+$/.test(thread.group);
+const processOf = (thread: Thread): string => /(?:^| )process (\d+)$/.exec(thread.group)?.[1] ?? "";
+const isProcess = (thread: Thread): boolean => processOf(thread) !== "";
 
 function compareThreads(a: Thread, b: Thread): number {
   if (isProcess(a) && isProcess(b)) return a.profile - b.profile;
@@ -144,7 +153,7 @@ function orderThreads(threads: Thread[], choice: Choice): Thread[] {
 }
 
 // Threads with data by group, the busiest first; quiet ones of a group follow it, and groups that are quiet
-// are one at the end. A process with one thread is no group.
+// are one at the end, with the quiet threads of all processes. A process with one thread is no group.
 export function groupThreads(threads: Thread[], choice: Choice): Group[] {
   const matches = matcher(choice.filter) ?? (() => true);
   const most = Math.max(0, ...threads.map(costOf));
@@ -158,12 +167,22 @@ export function groupThreads(threads: Thread[], choice: Choice): Group[] {
   }
   const all = [...byName].map(([name, list]) => ({ name, threads: list }));
   const isBusy = (group: { threads: Thread[] }) => !group.threads.every(isQuiet);
-  const quiet = all.filter((group) => !isBusy(group)).flatMap((group) => group.threads);
-  const isOneQuiet = quiet.length >= QUIET_MIN && all.some(isBusy);
+  const areProcesses = all.every((group) => group.threads.every(isProcess));
+  const quiet = areProcesses
+    ? all.flatMap((group) => group.threads.filter(isQuiet))
+    : all.filter((group) => !isBusy(group)).flatMap((group) => group.threads);
+  const isOneQuiet =
+    all.filter((group) => !isBusy(group)).flatMap((group) => group.threads).length >= QUIET_MIN &&
+    all.some(isBusy);
+  const left = (group: { name: string; threads: Thread[] }) =>
+    areProcesses
+      ? { ...group, threads: group.threads.filter((thread) => !isQuiet(thread)) }
+      : group;
   const listed = byActivity(
-    isOneQuiet ? all.filter(isBusy) : all,
+    isOneQuiet ? all.filter(isBusy).map(left) : all,
     (group) => sumOf(group.threads),
     (a, b) => compareThreads(firstOf(a), firstOf(b)),
+    areProcesses,
   );
   const groups = listed.flatMap(({ name, threads: list }): Group[] => {
     const calm = list.filter(isQuiet);
@@ -209,10 +228,15 @@ export function labelOf(threads: Thread[]): (label: string) => string {
       : label.slice(common);
 }
 
-// The name of a thread in its group: with its number only if another one has the same name.
+// The name of a thread in its group: with its number only if another one has the same name, and without that of its
+// process.
 function nameInGroup(threads: Thread[]): (thread: Thread) => string {
-  const bare = (thread: Thread) =>
-    isProcess(thread) ? thread.name.replace(/(?<=\S) \d+$/, "") : thread.name;
+  const bare = (thread: Thread) => {
+    if (!isProcess(thread)) return thread.name;
+    const [, name = thread.name, number = ""] = /^(.*\S) (\d+)$/.exec(thread.name) ?? [];
+    if (!thread.group.endsWith(`${name} process ${processOf(thread)}`)) return name;
+    return number === processOf(thread) ? "main thread" : `thread ${number}`;
+  };
   const counts = new Map<string, number>();
   for (const thread of threads) counts.set(bare(thread), (counts.get(bare(thread)) ?? 0) + 1);
   return (thread) => (counts.get(bare(thread)) === 1 ? bare(thread) : thread.name);

@@ -1,6 +1,12 @@
 // The columns and rows of the tree table.
 
-import { baseName, formatDuration, formatPercent, metricTitle } from "../shared/format";
+import {
+  baseName,
+  formatDuration,
+  formatPercent,
+  formatValue,
+  metricTitle,
+} from "../shared/format";
 import { Icon } from "../shared/look/icons";
 import { Name } from "../shared/names/name";
 import type { ComponentChildren } from "preact";
@@ -109,7 +115,8 @@ export interface Sort {
 }
 
 // A percentile, or what a formula computes, is no part of a whole.
-export const hasShare = (column: Column): boolean => !column.isPercentile && column.hasShare;
+export const hasShare = (column: Column): boolean =>
+  !column.isPercentile && column.hasShare && !OF_STATE.test(column.metric);
 
 export const formatPercentile = (seconds: number | null | undefined, column: Column): string =>
   seconds === null || seconds === undefined
@@ -127,10 +134,14 @@ export interface TreeColumn extends Column {
   width?: number; // em
 }
 
+// Time in which threads did not run: the bar of all time shows its share.
+const OF_STATE = /^(blocked|pre-empted) time\b.*/;
+
 export function columnTitle(column: TreeColumn): string {
   if (column.heading !== undefined) return column.heading;
   // Values of seconds are shown with the unit that fits.
-  return column.isPercentile ? column.title : `${metricTitle(column.metric)} ${sideName(column)}`;
+  if (column.isPercentile) return column.title;
+  return `${metricTitle(column.metric).replace(OF_STATE, "$1")} ${sideName(column)}`;
 }
 
 // A column on the screen: its index among the values of a row, and how they are printed.
@@ -138,6 +149,15 @@ export interface ShownColumn {
   column: TreeColumn;
   index: number;
   unit: ColumnUnit;
+  // Of a column of all time: those of the same side with its parts in which threads were blocked and pre-empted.
+  waits: [blocked: number, preempted: number] | null;
+}
+
+function waitsOf(columns: TreeColumn[], { metric, side }: TreeColumn): ShownColumn["waits"] {
+  const find = (name: string) =>
+    columns.findIndex((other) => other.side === side && other.metric.startsWith(`${name} time`));
+  const [blocked, preempted] = [find("blocked"), find("pre-empted")];
+  return /^time \(/.test(metric) && blocked >= 0 && preempted >= 0 ? [blocked, preempted] : null;
 }
 
 // Columns in the chosen order, followed by those that the order does not name; without hidden ones.
@@ -154,6 +174,7 @@ export function shownColumns(
     .map((column, index) => ({
       column,
       index,
+      waits: waitsOf(columns, column),
       unit: column.isPercentile
         ? percentileUnit(column.resolution, layout.mode, most[index] ?? 0)
         : column.form === "percent"
@@ -220,9 +241,7 @@ export function treeRow(
     siblings: node.level.total,
     ...(row.isLeaf || isList ? {} : { isOpen: node.isOpen }),
     cells: ordered<ComponentChildren>(
-      shown.map((one) => (
-        <Value value={row.values[one.index] ?? null} shown={one} bars={names.bars} />
-      )),
+      shown.map((one) => <Value values={row.values} shown={one} bars={names.bars} />),
       <span
         class="indented"
         style={{
@@ -260,10 +279,12 @@ export function share(value: number | null, total: number | null): number {
 }
 
 // The bar is beside the number, not behind it.
-function Value(props: { value: number | null; shown: ShownColumn; bars: Bars }) {
-  const { value, shown } = props;
+function Value(props: { values: (number | null)[]; shown: ShownColumn; bars: Bars }) {
+  const { values, shown } = props;
   const { column, unit } = shown;
+  const value = values[shown.index] ?? null;
   const isPart = hasShare(column);
+  const [blocked, preempted] = (shown.waits ?? []).map((at) => values[at] ?? 0);
   return (
     <>
       {column.form === "percent" && props.bars !== "none" && (
@@ -278,7 +299,20 @@ function Value(props: { value: number | null; shown: ShownColumn; bars: Bars }) 
       )}
       {isPart && props.bars !== "none" && (
         <span class={props.bars === "long" ? "bar-room long" : "bar-room"}>
-          {value !== null && <i style={{ width: `${share(value, column.total) * 100}%` }} />}
+          {value !== null && blocked !== undefined && preempted !== undefined
+            ? [
+                ["running", value - blocked - preempted] as const,
+                ["blocked", blocked] as const,
+                ["pre-empted", preempted] as const,
+              ].map(([state, part]) => (
+                <i
+                  key={state}
+                  class={`state-${state}`}
+                  title={`${state} ${formatValue(part, column.metric)}`}
+                  style={{ width: `${share(part, column.total) * 100}%` }}
+                />
+              ))
+            : value !== null && <i style={{ width: `${share(value, column.total) * 100}%` }} />}
         </span>
       )}
       <span>{unit.print(value)}</span>
