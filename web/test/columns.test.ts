@@ -52,6 +52,8 @@ test("columns are ordered, hidden, and have one unit", () => {
   assert.equal(phone.bars, "short");
   assert.equal(phone.widths, "minmax(8.5em, 1fr) minmax(8.5em, 1fr)");
   assert.ok(phone.indent(1000) < 200);
+  const many = shownColumns([...columns, ...columns], layout);
+  assert.equal(nameColumn(many, 400).widths, "8.5em 8.5em 8.5em 8.5em", "the same in all rows");
   const barsAt = (px: number, isList = false) =>
     nameColumn(shownColumns(columns, layout), px, isList).bars;
   assert.equal(barsAt(800), "short");

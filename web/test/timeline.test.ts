@@ -321,6 +321,7 @@ test("processes have totals, those that hardly run are one group, one thread is 
     "make 2 closed",
     "as 6 closed",
     "sh 1 closed",
+    "cc1 8 closed",
   ]);
 });
 

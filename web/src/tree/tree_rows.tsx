@@ -39,12 +39,14 @@ const STACKED_EM = 8.5; // the least width of a column with shares
 type Bars = "none" | "short" | "long";
 const WIDTHS = { none: 10.5, short: 13, long: 19 };
 const BAR_EM = 4; // of a bar beside a share of all differences
+const WAIT_EM = 10.5; // for the title "pre-empted total (ms)"
 
 // Of a column with or without bars, in em.
 const widthOf = ({ column }: ShownColumn, bars: Bars): number =>
   hasShare(column)
     ? WIDTHS[bars]
-    : (column.width ?? 8.5) + (column.form === "percent" && bars !== "none" ? BAR_EM : 0);
+    : (column.width ?? (OF_STATE.test(column.metric) ? WAIT_EM : 8.5)) +
+      (column.form === "percent" && bars !== "none" ? BAR_EM : 0);
 
 // Where the names of rows are, for a table of `px` pixels.
 export interface NameColumn {
@@ -96,13 +98,12 @@ export function nameColumn(
 
 function stackedColumn(shown: ShownColumn[], px: number): NameColumn {
   const bars = shown.length <= STACKED_BARS ? "short" : "none";
+  const ems = shown.map((one) => Math.min(STACKED_EM, widthOf(one, "none")));
+  const fits = ems.reduce((sum, em) => sum + em * EM_PX + GAP_PX, GAP_PX) <= px;
   return {
     isFirst: true,
     bars,
-    widths: shown
-      .map((one) => Math.min(STACKED_EM, widthOf(one, "none")))
-      .map((em) => `minmax(${em}em, 1fr)`)
-      .join(" "),
+    widths: ems.map((em) => (fits ? `minmax(${em}em, 1fr)` : `${em}em`)).join(" "),
     indent: (depth) => Math.min(depth * (INDENT_PX / 2), px * 0.4),
     isList: false,
     isStacked: true,
