@@ -81,7 +81,7 @@ export const tests = {
       /3\.49 µs: running 3\.1 µs, blocked 390 ns/,
     );
     await page.keyboard.press("w");
-    await until("all time", async () => (await titles())[2] === "blocked time total (ns)");
+    await until("all time", async () => (await titles())[2] === "blocked total (ns)");
     await page.waitForSelector(".tree-row:has-text('plugin_run'):has-text('390')");
     assert.equal(await page.locator(".tree-row:has-text('linux:schedule')").count(), 0);
     assert.match(hash(), /w=1/);

@@ -109,7 +109,7 @@ function Facts(props: { facts: Fact[] }) {
               fact.value
             )}
           </dd>
-          <dt>{fact.label.replace(/(\d) (?=%|[a-zµ]+\b)/g, "$1\u00a0")}</dt>
+          <dt>{fact.label.replace(/(\d) (?=%|[nµm]?s\b)/g, "$1\u00a0")}</dt>
         </div>
       ))}
     </dl>
