@@ -58,8 +58,8 @@ void cn_heap_use_lose(struct cn_heap_use *use, const struct cn_heap_block *block
 /* The most bytes that a process had allocated at once, and when. */
 struct cn_heap_peak {
     uint64_t process, time_ns;
-    uint64_t process_count; /* processes that allocated */
-    double sum;             /* of the peaks of all, each at its own time */
+    uint64_t process_count;  /* processes that allocated */
+    double sum;              /* of the peaks of all, each at its own time */
     double bytes, end_bytes; /* then, and at the end */
     double error;            /* standard error of `bytes`; 0 if all were recorded */
 };
