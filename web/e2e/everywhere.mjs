@@ -53,6 +53,21 @@ export const tests = {
     assert.ok(box.y + box.height <= 800, `at ${box.y}`);
     await page.setViewportSize({ width: 1280, height: 800 });
   },
+  async "a menu ends inside a low window, also one that became low"({ page, show }) {
+    const room = () => page.evaluate(() => innerHeight - document.documentElement.scrollHeight);
+    await show("s=1&v=top-down");
+    await page.waitForSelector(".tree-row");
+    await page.click("summary:has-text('Filter')");
+    await page.setViewportSize({ width: 700, height: 300 });
+    await page.waitForTimeout(200);
+    assert.ok((await room()) >= 0, "the page is larger than the window that became low");
+    await page.keyboard.press("Escape");
+    await page.click("summary:has-text('Filter')");
+    await page.waitForSelector(".menu[open]");
+    assert.ok((await room()) >= 0, "the page is larger than the window");
+    await page.keyboard.press("Escape");
+    await page.setViewportSize({ width: 1280, height: 800 });
+  },
   async "on a phone, numbers and bars are below names, and nothing is scrolled aside"({
     page,
     show,

@@ -66,10 +66,14 @@ function FunctionName(props: {
   );
 }
 
-// Percentiles of one call say no more than its duration, and would choose the unit of all others.
+const FEW_CALLS = 10;
+
+// Percentiles of a few calls say no more than their durations, and would choose the unit of all others.
 function valueOf(columns: Column[], row: Row, index: number): number | null | undefined {
   const calls = columnIndex(columns, "calls", "exclusive");
-  return columns[index]?.isPercentile && row.values[calls] === 1 ? null : row.values[index];
+  return columns[index]?.isPercentile && (row.values[calls] ?? FEW_CALLS) < FEW_CALLS
+    ? null
+    : row.values[index];
 }
 
 const FAR = 5000; // times the median: one such value does not choose the unit of all

@@ -48,11 +48,19 @@ export function Menu(props: Props) {
   });
   // The box stays inside the window.
   const place = () => {
+    if (!box.current || !menu.current?.open) return;
+    const { style } = box.current;
+    style.left = "0";
+    const { right, top } = box.current.getBoundingClientRect();
+    style.left = `${-Math.max(0, right - innerWidth + MARGIN_PX)}px`;
+    // On a phone it is at the bottom, and as high as its style sheet says.
+    const isBelow = getComputedStyle(box.current).position === "absolute";
+    style.maxHeight = isBelow ? `min(60vh, ${innerHeight - top - MARGIN_PX}px)` : "";
+  };
+  useListener("resize", place);
+  const onToggle = () => {
     props.onToggle?.();
-    if (!box.current) return;
-    box.current.style.left = "0";
-    const beyond = box.current.getBoundingClientRect().right - innerWidth + MARGIN_PX;
-    box.current.style.left = `${-Math.max(0, beyond)}px`;
+    place();
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const target = event.target as HTMLElement;
@@ -75,7 +83,7 @@ export function Menu(props: Props) {
     event.stopPropagation();
   };
   return (
-    <details class="menu" ref={menu} onToggle={place} onKeyDown={onKeyDown}>
+    <details class="menu" ref={menu} onToggle={onToggle} onKeyDown={onKeyDown}>
       <summary>
         {props.icon && <Icon name={props.icon} />}
         {props.title}
