@@ -13,6 +13,7 @@ export const tests = {
   }) {
     await show("s=1&v=compare");
     await page.waitForSelector(".compare-offers .offer-list a");
+    await page.waitForSelector(".compare-offers h2:text-is('Times of the same run')");
     const titles = await page.locator(".compare-offers h2").allTextContents();
     for (const title of [
       "Another run that is open",
