@@ -199,7 +199,8 @@ static bool prepare(struct program_launch *launch, struct cn_error *err)
         return false;
     if (options->library)
         launch->library = cn_strdup(options->library);
-    else if (!cn_program_recorder_find(&launch->program, &launch->library, err))
+    else if (!cn_program_recorder_find(&launch->program, options->has_memory,
+                                       &launch->library, err))
         return false;
     if (!cn_recording_dir_create(options->dir, options->rank, &launch->dir, &launch->lock,
                                  err) ||
@@ -513,9 +514,14 @@ static bool complete(struct program_launch *launch, bool ok,
         .record_len = atomic_load(&head->byte_count),
         .call_count = (atomic_load(&head->byte_count) - atomic_load(&head->extra_len)) /
                       RECORD_LEN / 2,
-        .stored_len = launch->options->is_packed ? launch->drain.packed.stored_len
+        .stored_len = launch->options->is_packed ? launch->drain.packed.stored_len +
+                                                       atomic_load(&head->memory_len)
                                                  : atomic_load(&head->byte_count),
         .lost_count = atomic_load(&head->lost_count),
+        .memory_len = atomic_load(&head->memory_len),
+        .lost_memory_count = atomic_load(&head->memory_lost_count),
+        .own_malloc_count = atomic_load(&head->own_malloc_count),
+        .own_new_count = atomic_load(&head->own_new_count),
         .lost_event_count = launch->chosen.count > 0 ? launch->events.lost_count : 0,
         .sandboxed_count = atomic_load(&head->sandboxed_count),
         .missed_count = atomic_load(&head->missed_count),

@@ -56,6 +56,7 @@ struct cn_launch_options {
     bool keeps_pid;  /* this process becomes the program; another one records it */
     bool has_agent;  /* clients may change what is recorded (agent.h) */
     bool has_gpu;    /* also the work of GPUs; not with keeps_pid */
+    bool has_memory; /* also what the program allocates and frees */
 
     /* Print a message to the user. */
     void (*say)(void *arg, const char *text);
@@ -66,6 +67,9 @@ struct cn_launch_result {
     int wait_status;
     uint64_t call_count, record_len, stored_len, lost_count;
     uint64_t lost_event_count;
+    uint64_t memory_len, lost_memory_count; /* bytes and lost records, with has_memory */
+    uint32_t own_malloc_count;  /* programs that contain their own: not recorded */
+    uint32_t own_new_count;     /* whose operator new does not call malloc() */
     bool has_dropped_events;    /* there were too many threads for them */
     uint32_t sandboxed_count;   /* processes that were recorded only up to seccomp() */
     uint64_t missed_count;      /* threads that were not recorded */

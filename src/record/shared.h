@@ -30,6 +30,8 @@
 #define CN_REC_ENV        "CAIRN_RECORD" /* path of the shared memory */
 #define CN_REC_ENV_COMING "+"            /* before the path: `coming_count` counts it */
 #define CN_REC_LIBRARY    "libcairn-record.so"
+#define CN_REC_MEMORY_LIBRARY \
+    "libcairn-record-memory.so" /* the same, in the place of malloc() */
 /* Beginnings of the names of libraries that the recorder uses, or that reports its return
  * addresses: never patched, and their own library calls are not recorded. */
 #define CN_REC_BASE_LIBRARIES                                                     \
@@ -136,7 +138,8 @@ struct cn_rec_track {
     uint64_t ring_len;            /* a power of two, at most that of others */
     uint32_t task_parent;         /* of a forked process; 0 for a thread */
     _Atomic uint32_t is_unlisted; /* set last; who writes the line clears it */
-    uint8_t padding[CN_REC_TRACK_LEN - 152];
+    uint32_t is_heap;             /* its file is TID.mem, never packed */
+    uint8_t padding[CN_REC_TRACK_LEN - 156];
 };
 
 /* The end of the records that can be drained. */
@@ -375,6 +378,9 @@ struct cn_rec_shared {
     _Atomic uint32_t sandboxed_count; /* processes that restricted their system calls */
     _Atomic uint64_t extra_len;       /* of released tracks */
     _Atomic uint64_t byte_count;      /* of drained records */
+    _Atomic uint64_t memory_len;      /* of these, of memory */
+    _Atomic uint64_t memory_lost_count;
+    _Atomic uint32_t own_malloc_count, own_new_count; /* programs with their own */
 
     struct cn_rec_cost costs[CN_REC_COST_COUNT]; /* measured; 0 when unknown */
 
@@ -459,6 +465,24 @@ static inline uint64_t cn_rec_ring_off(const struct cn_rec_shared *shared, uint6
         off += ((i < end ? i : end) - cn_rec_ring_firsts[kind]) * shared->ring_lens[kind];
     }
     return off;
+}
+
+/* Count drained bytes; returns how many there are. */
+static inline uint64_t cn_rec_count_drained(struct cn_rec_shared *shared, bool is_heap,
+                                            uint64_t len)
+{
+    if (is_heap) {
+        atomic_fetch_add(&shared->extra_len, len);
+        atomic_fetch_add(&shared->memory_len, len);
+    }
+    return atomic_fetch_add(&shared->byte_count, len) + len;
+}
+
+/* Where the records that a track has lost are counted. */
+static inline _Atomic uint64_t *cn_rec_lost_count(struct cn_rec_shared *shared,
+                                                  const struct cn_rec_track *track)
+{
+    return track->is_heap ? &shared->memory_lost_count : &shared->lost_count;
 }
 
 /* The rule set of a version. */

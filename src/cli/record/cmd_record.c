@@ -20,6 +20,7 @@
 #include "cli/report/fields.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
+#include "formats/memory/format.h"
 #include "launcher/code/plan.h"
 #include "launcher/elf/command.h"
 #include "launcher/files/recording_dir.h"
@@ -205,6 +206,25 @@ static bool tell_interpreter(const struct cn_args *args,
     return true;
 }
 
+/* Say of which programs memory is missing. */
+static void tell_memory(const struct cn_args *args, const struct cn_launch_result *result)
+{
+    if (result->own_malloc_count > 0)
+        cn_cli_say(
+            args, "%u program%s malloc() of %s own: what %s not recorded",
+            result->own_malloc_count,
+            cn_plural(result->own_malloc_count, " contains a", "s contain a"),
+            cn_plural(result->own_malloc_count, "its", "their"),
+            cn_plural(result->own_malloc_count, "it allocates is", "they allocate is"));
+    if (result->own_new_count > 0)
+        cn_cli_say(args, "the allocator has its own operator new: what that allocates is "
+                         "not recorded");
+    if (result->lost_memory_count > 0)
+        cn_cli_warn(args, "%" PRIu64 " record%s of memory lost",
+                    result->lost_memory_count,
+                    cn_plural(result->lost_memory_count, "", "s"));
+}
+
 static void print_lost(struct cn_text *text, const struct cn_launch_result *result,
                        uint64_t unloaded)
 {
@@ -246,12 +266,19 @@ static void tell_result(const struct cn_args *args, const struct cn_launch_resul
     tell_bypassed(args, result);
     tell_patched(args, result);
     uint64_t unloaded = tell_unloaded(args, result);
+    if (launch->has_memory)
+        tell_memory(args, result);
     if (launch->has_gpu)
         cn_record_tell_gpu(args, result->gpu.is_used, result->gpu.notes.chars);
     cn_count_print_of(&text, result->call_count, "call");
     if (result->gpu.op_count > 0) {
         cn_text_str_add(&text, " and ");
         cn_count_print_of(&text, result->gpu.op_count, "GPU operation");
+    }
+    if (launch->has_memory) {
+        cn_text_str_add(&text, " and ");
+        cn_count_print_of(&text, result->memory_len / cn_memory_record_size, "record");
+        cn_text_str_add(&text, " of memory");
     }
     cn_text_str_add(&text, " in ");
     cn_size_print(&text, result->stored_len);

@@ -445,6 +445,7 @@ bool cn_record_options_init(struct cn_record_options *options, const struct cn_a
         .has_agent = cn_args_has(args, "agent"),
         .keeps_pid = cn_args_has(args, "keep-pid"),
         .has_gpu = cn_record_has_gpu(args),
+        .has_memory = cn_args_has(args, "memory"),
         .is_forced = cn_args_has(args, "force") || cn_args_has(args, "nest-libcall"),
         .say = on_message,
         .say_arg = (void *)(uintptr_t)args,

@@ -116,6 +116,9 @@
                       "plus the buffers; the program continues"),                      \
         CN_OPTION_FOR(CN_FOR_RECORDED | CN_FOR_SAMPLED, "duration", 0, "TIME",         \
                       "stop recording after TIME; the program continues"),             \
+        CN_OPTION_FOR(CN_FOR_RECORDED, "memory", 0, NULL,                              \
+                      "also record each allocation and free of the program, with its " \
+                      "call path"),                                                    \
         CN_OPTION(                                                                     \
             "gpu", 0, NULL,                                                            \
             "also record kernels, copies and waits of NVIDIA GPUs, each below the "    \

@@ -34,6 +34,8 @@ static void find_libraries(struct cn_replay_printer *printer)
 
         if (strchr("TtWwi", rec->functions[i].type) &&
             strcmp(rec->modules[rec->functions[i].module].name, CN_REC_LIBRARY) != 0 &&
+            strcmp(rec->modules[rec->functions[i].module].name, CN_REC_MEMORY_LIBRARY) !=
+                0 &&
             cn_names_add(&names, rec->functions[i].name) == known)
             definers[known] = rec->functions[i].module;
     }

@@ -196,15 +196,16 @@ bool cn_program_is_foreign(const struct cn_program_file *program)
     return !program->is_script && program->elf.machine != CN_REC_MACHINE;
 }
 
-bool cn_program_recorder_find(const struct cn_program_file *program, char **out,
-                              struct cn_error *err)
+bool cn_program_recorder_find(const struct cn_program_file *program, bool has_memory,
+                              char **out, struct cn_error *err)
 {
+    const char *name = has_memory ? CN_REC_MEMORY_LIBRARY : CN_REC_LIBRARY;
     const struct program_machine *machine = find_machine(program->elf.machine);
     struct cn_error missing = {0};
 
     if (!cn_program_is_foreign(program) || !machine)
-        return cn_own_library_find(CN_REC_LIBRARY, out, err);
-    if (cn_own_library_find_for(machine->triplet, CN_REC_LIBRARY, out, &missing))
+        return cn_own_library_find(name, out, err);
+    if (cn_own_library_find_for(machine->triplet, name, out, &missing))
         return true;
     return cn_fail(err, CN_ERR_USAGE,
                    "'%s' is built for %s, and the recorder of that processor is missing "

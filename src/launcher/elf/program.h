@@ -37,9 +37,10 @@ CN_CHECK bool cn_program_file_check(const struct cn_program_file *program,
 /* True if the program is built for another processor, and runs in an emulator. */
 bool cn_program_is_foreign(const struct cn_program_file *program);
 
-/* The path of the recorder for the program's processor. Release it with free(). */
-CN_CHECK bool cn_program_recorder_find(const struct cn_program_file *program, char **out,
-                                       struct cn_error *err);
+/* The path of the recorder for the program's processor, or of the one that records memory as well.
+ * Release it with free(). */
+CN_CHECK bool cn_program_recorder_find(const struct cn_program_file *program,
+                                       bool has_memory, char **out, struct cn_error *err);
 
 /* Settings of the process that the program must find as they were. */
 struct cn_program_settings {

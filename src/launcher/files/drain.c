@@ -13,6 +13,7 @@
 
 #include "base/run/clock.h"
 #include "base/text.h"
+#include "formats/memory/format.h"
 #include "launcher/files/recording_dir.h"
 
 enum {
@@ -74,7 +75,7 @@ static bool write_ring(struct cn_drain *drain, struct cn_rec_track *track, int f
         if (done <= 0)
             return cn_fail_errno(err, "cannot write %u.dat", track->tid);
         atomic_fetch_add(&track->drained, (uint64_t)done);
-        atomic_fetch_add(&drain->memory->head->byte_count, (uint64_t)done);
+        (void)cn_rec_count_drained(drain->memory->head, track->is_heap, (uint64_t)done);
     }
 }
 
@@ -84,7 +85,8 @@ static bool write_plain(struct cn_drain *drain, struct cn_rec_track *track,
     uint64_t end = cn_rec_track_end(track);
     char name[16];
 
-    (void)snprintf(name, sizeof(name), "%u.dat", track->tid);
+    (void)snprintf(name, sizeof(name), "%u%s", track->tid,
+                   track->is_heap ? CN_MEMORY_SUFFIX : ".dat");
     int fd = cn_recording_dir_append(drain->dir, name, err);
     if (fd < 0)
         return false;
@@ -114,8 +116,8 @@ static bool write_out(struct cn_drain *drain, struct cn_rec_track *track, bool g
     else if (!atomic_compare_exchange_strong(&track->writer, &writer,
                                              drain->memory->head->launcher_pid))
         return true;
-    bool ok = drain->is_packed ? write_packed(drain, track, err)
-                               : write_plain(drain, track, err);
+    bool ok = drain->is_packed && !track->is_heap ? write_packed(drain, track, err)
+                                                  : write_plain(drain, track, err);
     atomic_store(&track->writer, 0);
     return ok;
 }
@@ -131,7 +133,8 @@ static bool release(struct cn_drain *drain, struct cn_rec_track *track,
     atomic_store(&track->unfinished, UINT64_MAX);
     if (!write_out(drain, track, true, err))
         return false;
-    atomic_fetch_add(&drain->memory->head->lost_count, atomic_load(&track->lost));
+    atomic_fetch_add(cn_rec_lost_count(drain->memory->head, track),
+                     atomic_load(&track->lost));
     if (!atomic_load(&drain->memory->head->is_over))
         atomic_fetch_add(&drain->memory->head->extra_len, atomic_load(&track->extra_len));
     atomic_store(&track->state, CN_REC_FREE);
@@ -231,6 +234,10 @@ bool cn_drain_step(struct cn_drain *drain, struct cn_error *err)
         return true;
     drain->step_count++;
     drain->open_count = 0;
+    /* A task that started a program has closed a track: its records are before those of the next. */
+    for (uint32_t i = 0; i < count && i < CN_REC_TRACK_COUNT && ok; i++)
+        if (atomic_load(&drain->memory->tracks[i].state) == CN_REC_CLOSED)
+            ok = look_at(drain, &drain->memory->tracks[i], looks_for_dead, err);
     for (uint32_t i = 0; i < count && i < CN_REC_TRACK_COUNT && ok; i++)
         ok = look_at(drain, &drain->memory->tracks[i], looks_for_dead, err);
     ok = write_lines(drain, err) && ok;
@@ -279,7 +286,8 @@ bool cn_drain_take_over(struct cn_drain *drain, struct cn_error *err)
         struct cn_rec_track *track = &drain->memory->tracks[i];
         uint32_t writer = before;
 
-        if (drain->is_packed && atomic_load(&track->state) != CN_REC_FREE)
+        if (drain->is_packed && !track->is_heap &&
+            atomic_load(&track->state) != CN_REC_FREE)
             ok = cn_packed_files_resume(&drain->packed, track, err) && ok;
         (void)atomic_compare_exchange_strong(&track->writer, &writer, 0);
     }

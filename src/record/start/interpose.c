@@ -129,7 +129,9 @@ static struct interpose_start *take_start(void)
         if (!atomic_exchange(&starts[i].is_taken, true))
             return &starts[i];
     }
+    cn_rec_quiet++;
     start = malloc(sizeof(*start));
+    cn_rec_quiet--;
     if (start)
         *start = (struct interpose_start){.is_allocated = true};
     return start;
@@ -372,13 +374,16 @@ static int copy_true(void *const *all, int count, void **buffer, int size)
 EXPORT int backtrace(void **buffer, int size);
 EXPORT int backtrace(void **buffer, int size)
 {
-    void **all;
+    void **all = NULL;
     int count;
 
     if (!real.backtrace)
         find("backtrace", &real.backtrace);
-    if (!cn_rec_self || size <= 0 || size > BACKTRACE_MAX ||
-        !(all = malloc(sizeof(*all) * (2 * (size_t)size + 1))))
+    cn_rec_quiet++;
+    if (cn_rec_self && size > 0 && size <= BACKTRACE_MAX)
+        all = malloc(sizeof(*all) * (2 * (size_t)size + 1));
+    cn_rec_quiet--;
+    if (!all)
         return real.backtrace(buffer, size);
     count = real.backtrace(all, 2 * size + 1);
     count = copy_true(all, count, buffer, size);

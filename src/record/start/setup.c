@@ -13,6 +13,7 @@
 #include "record/calls/watch.h"
 #include "record/clock.h"
 #include "record/code/loader.h"
+#include "record/heap/log.h"
 #include "record/process.h"
 #include "record/start/exec.h"
 #include "record/start/interpose.h"
@@ -72,12 +73,11 @@ static void arrive(void)
         continue;
 }
 
-__attribute__((constructor)) static void set_up(void)
+static void set_up(void)
 {
     char *path = getenv(CN_REC_ENV);
     struct cn_rec_thread *self;
     bool has_memory, is_coming;
-    int error = errno;
 
     is_coming = path && take_mark(path);
     cn_rec_exec_begin(path);
@@ -90,7 +90,6 @@ __attribute__((constructor)) static void set_up(void)
         cn_rec_process.shared = NULL;
         say(has_memory ? "program not recorded: cannot write to the recording"
                        : "program not recorded: cannot map the memory of the launcher");
-        errno = error;
         return;
     }
     /* Library functions of a program in Python are those of Python. */
@@ -114,5 +113,17 @@ __attribute__((constructor)) static void set_up(void)
     cn_rec_signals_begin();
     cn_rec_process.is_running = true;
     cn_rec_python_begin();
+}
+
+/* What the recorder allocates is not the program's. */
+__attribute__((constructor)) static void begin(void)
+{
+    int error = errno;
+
+    cn_rec_quiet++;
+    set_up();
+    cn_rec_quiet--;
+    if (cn_rec_heap_begin)
+        cn_rec_heap_begin();
     errno = error;
 }

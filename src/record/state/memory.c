@@ -231,20 +231,43 @@ static uint64_t map_ring(uint32_t index)
     return len;
 }
 
-uint8_t *cn_rec_memory_ring(struct cn_rec_track *track, struct cn_rec_thread *thread)
+/* The ring of a track, with the lock. */
+static uint8_t *find_ring(const struct cn_rec_track *track, uint64_t *ring_len)
 {
     uint32_t index = (uint32_t)(track - cn_rec_process.tracks);
     uint64_t len = cn_rec_ring_len(cn_rec_process.shared, index);
 
-    cn_rec_lock(&memory.lock);
     if (memory.is_limited) {
         if (memory.ring_lens[index] == 0)
             memory.ring_lens[index] = (uint32_t)map_ring(index);
         len = memory.ring_lens[index];
     }
-    uint8_t *ring =
-        len > 0 ? (uint8_t *)memory.base + cn_rec_ring_off(cn_rec_process.shared, index)
-                : NULL;
+    *ring_len = len;
+    return len > 0
+               ? (uint8_t *)memory.base + cn_rec_ring_off(cn_rec_process.shared, index)
+               : NULL;
+}
+
+uint8_t *cn_rec_memory_heap_ring(struct cn_rec_track *track, struct cn_rec_heap *heap)
+{
+    uint64_t len;
+
+    cn_rec_lock(&memory.lock);
+    uint8_t *ring = find_ring(track, &len);
+    if (ring) {
+        track->ring_len = len;
+        heap->track = track;
+    }
+    cn_rec_unlock(&memory.lock);
+    return ring;
+}
+
+uint8_t *cn_rec_memory_ring(struct cn_rec_track *track, struct cn_rec_thread *thread)
+{
+    uint64_t len;
+
+    cn_rec_lock(&memory.lock);
+    uint8_t *ring = find_ring(track, &len);
     if (thread && ring) {
         track->ring_len = len;
         thread->ring = ring;
@@ -252,6 +275,12 @@ uint8_t *cn_rec_memory_ring(struct cn_rec_track *track, struct cn_rec_thread *th
     }
     cn_rec_unlock(&memory.lock);
     return ring;
+}
+
+static void keep_ring(const struct cn_rec_track *track)
+{
+    if (track)
+        memory.ring_lens[track - cn_rec_process.tracks] = (uint32_t)track->ring_len;
 }
 
 /* Keep the rings of all threads; others are mapped again when they are needed. */
@@ -262,9 +291,10 @@ static void unmap_rings(void)
 
     for (struct cn_rec_thread *thread = atomic_load(&cn_rec_threads); thread;
          thread = atomic_load(&thread->next)) {
-        if (atomic_load(&thread->is_used) && thread->track)
-            memory.ring_lens[thread->track - cn_rec_process.tracks] =
-                (uint32_t)thread->track->ring_len;
+        if (atomic_load(&thread->is_used)) {
+            keep_ring(thread->track);
+            keep_ring(cn_rec_wiped(thread)->heap.track);
+        }
     }
     for (uint32_t i = 0; i < count; i++) {
         uint64_t off = cn_rec_ring_off(cn_rec_process.shared, i);

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct cn_rec_heap;
 struct cn_rec_thread;
 struct cn_rec_track;
 
@@ -28,6 +29,9 @@ bool cn_rec_memory_tracks(uint32_t count);
 /* Make the ring of a track accessible and give both to a thread, or to none for NULL. The
  * ring is shorter if there is little memory; NULL if there is none. */
 uint8_t *cn_rec_memory_ring(struct cn_rec_track *track, struct cn_rec_thread *thread);
+
+/* The same for the records of what a thread allocates. */
+uint8_t *cn_rec_memory_heap_ring(struct cn_rec_track *track, struct cn_rec_heap *heap);
 
 /* The program is about to limit its address space. */
 void cn_rec_memory_limit(void);

@@ -20,6 +20,8 @@ enum { FRAMES_SPARE = 1 << 15 }; /* more than are open, when the program sets a 
 __thread struct cn_rec_thread *cn_rec_self __attribute__((tls_model("initial-exec")));
 struct cn_rec_thread *_Atomic cn_rec_threads;
 _Atomic bool cn_rec_is_sandboxed;
+__thread uint32_t cn_rec_quiet __attribute__((tls_model("initial-exec")));
+__thread uint32_t cn_rec_quiet_count __attribute__((tls_model("initial-exec")));
 
 /* There was no memory for this thread: it is not recorded. */
 static __thread bool is_missed __attribute__((tls_model("initial-exec")));
@@ -183,7 +185,7 @@ void cn_rec_thread_shrink(struct cn_rec_thread *self)
 
 static bool take_track(struct cn_rec_thread *self)
 {
-    struct cn_rec_track *track = cn_rec_track_take(self->tid);
+    struct cn_rec_track *track = cn_rec_track_take(self->tid, false);
 
     if (!track)
         return false;
@@ -335,6 +337,8 @@ void cn_rec_thread_end(struct cn_rec_thread *self)
 
     cn_rec_block_signals(&before);
     cn_rec_self = NULL;
+    if (cn_rec_heap_end)
+        cn_rec_heap_end(self);
     if (cn_rec_wiped(self)->is_mine) {
         list_ended(self);
         cn_rec_track_close(self->track, self->ring);

@@ -168,17 +168,34 @@ struct cn_rec_thread {
     } pmu[CN_REC_PMU_COUNT];
 };
 
+/* What the thread allocates and frees is recorded in a track of its own (heap/log.h). */
+struct cn_rec_heap {
+    struct cn_rec_track *track; /* NULL: none yet */
+    uint8_t *ring;
+    uint64_t mask, limit; /* records are added while `reserved` is below the limit */
+    volatile uint64_t reserved; /* position after all records, complete or not */
+    volatile uint32_t
+        depth;       /* records that are being stored: handlers interrupt others */
+    bool is_missing; /* there was no track */
+    uint64_t lost_recorded;
+};
+
 /* The page that fork clears. */
 struct cn_rec_wiped {
     uint64_t limit; /* assembly stores records while `recorded` is less */
     uint64_t is_mine;
     struct cn_rec_frame
         *_Atomic filter_end; /* as `end`, for calls that assembly filters */
+    struct cn_rec_heap heap;
 };
 
 extern __thread struct cn_rec_thread *cn_rec_self
     __attribute__((tls_model("initial-exec")));
 extern struct cn_rec_thread *_Atomic cn_rec_threads;
+
+/* While it is not 0, what this thread allocates is the recorder's; and how often it has. */
+extern __thread uint32_t cn_rec_quiet __attribute__((tls_model("initial-exec")));
+extern __thread uint32_t cn_rec_quiet_count __attribute__((tls_model("initial-exec")));
 
 static inline struct cn_rec_wiped *cn_rec_wiped(struct cn_rec_thread *self)
 {
@@ -227,6 +244,9 @@ void cn_rec_thread_end(struct cn_rec_thread *self);
  * returned. */
 void cn_rec_thread_add_island(struct cn_rec_thread *self, uintptr_t low, uintptr_t len);
 void cn_rec_thread_drop_islands(struct cn_rec_thread *self, uintptr_t sp);
+
+/* The same for what it allocated. NULL: memory is not recorded. */
+void cn_rec_heap_end(struct cn_rec_thread *self) __attribute__((weak));
 
 /* Let another thread use the structure. */
 void cn_rec_thread_release(struct cn_rec_thread *thread);

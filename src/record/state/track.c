@@ -8,6 +8,7 @@
 #include <sys/uio.h>
 #include <time.h>
 
+#include "formats/memory/format.h"
 #include "record/clock.h"
 #include "record/process.h"
 #include "record/state/memory.h"
@@ -38,12 +39,12 @@ void cn_rec_track_ring_bell(void)
         (void)cn_rec_syscall3(SYS_futex, (long)&shared->bell, FUTEX_WAKE, 1);
 }
 
-static void file_name(uint32_t tid, struct cn_rec_text *name)
+static void file_name(uint32_t tid, bool is_heap, struct cn_rec_text *name)
 {
     cn_rec_text_str(name, cn_rec_process.shared->dir);
     cn_rec_text_str(name, "/");
     cn_rec_text_u64(name, tid);
-    cn_rec_text_str(name, ".dat");
+    cn_rec_text_str(name, is_heap ? CN_MEMORY_SUFFIX : ".dat");
 }
 
 /* The last writer may have died before it updated `drained`: correct it by the length of
@@ -67,9 +68,9 @@ static void skip_written(struct cn_rec_track *track, long fd)
 }
 
 /* Count drained bytes, and stop at the size limit: the launcher may check too late. */
-static void count_written(struct cn_rec_shared *shared, uint64_t len)
+static void count_written(struct cn_rec_shared *shared, bool is_heap, uint64_t len)
 {
-    uint64_t all = atomic_fetch_add(&shared->byte_count, len) + len;
+    uint64_t all = cn_rec_count_drained(shared, is_heap, len);
     uint32_t running = CN_REC_RUNNING;
 
     if (shared->size_limit > 0 && all >= shared->size_limit)
@@ -89,7 +90,7 @@ static long write_out(struct cn_rec_track *track, const uint8_t *ring)
         atomic_store(&track->drained, cn_rec_track_end(track));
         return 0;
     }
-    file_name(track->tid, &name);
+    file_name(track->tid, track->is_heap, &name);
     fd = cn_rec_open_to_append(name.chars);
     if (fd < 0)
         return fd;
@@ -113,7 +114,7 @@ static long write_out(struct cn_rec_track *track, const uint8_t *ring)
         if (done <= 0)
             break;
         atomic_store(&track->drained, drained + (uint64_t)done);
-        count_written(shared, (uint64_t)done);
+        count_written(shared, track->is_heap, (uint64_t)done);
     }
     (void)cn_rec_syscall3(SYS_close, fd, 0, 0);
     if (done == -EFBIG)
@@ -127,12 +128,12 @@ void cn_rec_track_append(uint32_t tid, const uint64_t *words, uint32_t count)
     struct cn_rec_text name = {space, sizeof(space), 0, false};
     uint64_t len = (uint64_t)count * sizeof(*words);
 
-    file_name(tid, &name);
+    file_name(tid, false, &name);
     long fd = cn_rec_append_to(name.chars);
     if (fd < 0)
         return;
     if (cn_rec_syscall3(SYS_write, fd, (long)words, (long)len) == (long)len)
-        count_written(cn_rec_process.shared, len);
+        count_written(cn_rec_process.shared, false, len);
     (void)cn_rec_syscall3(SYS_close, fd, 0, 0);
 }
 
@@ -227,7 +228,8 @@ void cn_rec_track_close(struct cn_rec_track *track, const uint8_t *ring)
     }
     bool is_empty = atomic_load(&track->drained) == atomic_load(&track->recorded);
     if (is_empty)
-        atomic_fetch_add(&shared->lost_count, atomic_exchange(&track->lost, 0));
+        atomic_fetch_add(cn_rec_lost_count(shared, track),
+                         atomic_exchange(&track->lost, 0));
     if (!atomic_load(&shared->is_over))
         atomic_fetch_add(&shared->extra_len, atomic_exchange(&track->extra_len, 0));
     if (is_empty && !atomic_load(&track->is_unlisted)) {
@@ -329,7 +331,7 @@ static struct cn_rec_track *find_free(void)
     }
 }
 
-struct cn_rec_track *cn_rec_track_take(uint32_t tid)
+struct cn_rec_track *cn_rec_track_take(uint32_t tid, bool is_heap)
 {
     struct cn_rec_process *process = &cn_rec_process;
 
@@ -342,6 +344,7 @@ struct cn_rec_track *cn_rec_track_take(uint32_t tid)
         return NULL;
     track->tid = tid;
     track->pid = cn_rec_pid();
+    track->is_heap = is_heap;
     track->file_len = UINT64_MAX;
     atomic_store(&track->recorded, 0);
     atomic_store(&track->drained, 0);

@@ -9,9 +9,9 @@
 
 struct cn_rec_track;
 
-/* Take a free track for this task. Writes the records of the same task from before an exec
- * first. NULL when there is no memory for it. */
-struct cn_rec_track *cn_rec_track_take(uint32_t tid);
+/* Take a free track for this task, for its calls or for its heap. Writes the records of the same task
+ * from before an exec first. NULL when there is no memory for it. */
+struct cn_rec_track *cn_rec_track_take(uint32_t tid, bool is_heap);
 
 /* It has a ring now: the launcher may drain it. */
 void cn_rec_track_open(struct cn_rec_track *track);
