@@ -21,6 +21,14 @@ static bool is_ordered(const struct cn_cct_analysis *a,
     return a->queries[member->source].filter->has_switches;
 }
 
+/* Several processes cannot share the threads of a process: one thread frees what another allocated. */
+static bool has_shared_heap(const struct cn_cct_analysis *a,
+                            const struct cn_cct_member *member)
+{
+    return a->options->ranks && a->queries[member->source].rec->has_heap &&
+           member->process == member[-1].process;
+}
+
 static void make_units(struct cn_cct_analysis *a)
 {
     const struct cn_cct_members *members = &a->self->members;
@@ -28,8 +36,8 @@ static void make_units(struct cn_cct_analysis *a)
     a->units = cn_alloc(members->count, sizeof(*a->units));
     for (size_t i = 0; i < members->count; i++) {
         const struct cn_cct_member *member = &members->list[i];
-        bool is_joined = i > 0 && is_ordered(a, member) &&
-                         member->source == members->list[i - 1].source;
+        bool is_joined = i > 0 && member->source == members->list[i - 1].source &&
+                         (is_ordered(a, member) || has_shared_heap(a, member));
 
         if (!is_joined)
             a->units[a->unit_count++] = (struct cn_cct_unit){
@@ -68,6 +76,8 @@ static void begin_tasks(struct cn_cct_analysis *a)
             options.is_collapsed = a->options->is_collapsed;
             options.is_on = is_ordered(a, member) ? &unit->is_on : NULL;
             options.op_nodes = a->op_nodes[member->source];
+            if (cn_cct_task_has_heap(&options))
+                options.heap_nodes = &member->heap_nodes;
             if (!options.is_on && !a->options->without_timelines) {
                 options.resolution_ns = a->options->timeline_resolution_ns;
                 options.sample_max = a->options->timeline_sample_max;
@@ -164,8 +174,10 @@ static bool count_together(struct cn_cct_analysis *a, const struct cn_cct_unit *
         ok = count_merged(a, &merge, list, tasks, member_of, err);
         cn_call_merge_close(&merge);
     }
-    for (size_t i = 0; ok && i < unit->count; i++)
+    for (size_t i = 0; ok && i < unit->count; i++) {
+        cn_cct_task_allocate(&list[i].task, UINT64_MAX);
         ok = !list[i].samples.spool || cn_cct_samples_end(&list[i].samples, err);
+    }
     free(tasks);
     free(member_of);
     return ok;
@@ -214,18 +226,52 @@ static bool count_stream(struct cn_cct_member *member)
     return true;
 }
 
+/* The tasks of a unit store the nodes of their allocations from here on; or have done so. */
+static void begin_heap(struct cn_cct_analysis *a, const struct cn_cct_unit *unit,
+                       unsigned worker)
+{
+    struct cn_cct_member *list = &a->self->members.list[unit->first];
+
+    for (size_t i = 0; i < unit->count; i++)
+        if (list[i].task.options.heap_nodes)
+            cn_cct_samples_init(&list[i].heap_nodes, &a->self->spool, worker);
+}
+
+static bool end_heap(struct cn_cct_analysis *a, const struct cn_cct_unit *unit,
+                     struct cn_error *err)
+{
+    struct cn_cct_member *list = &a->self->members.list[unit->first];
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < unit->count; i++) {
+        const struct cn_cct_heap *heap = &list[i].task.heap;
+
+        if (heap->has_failed)
+            *err = heap->err;
+        ok = !heap->has_failed && (!list[i].task.options.heap_nodes ||
+                                   cn_cct_samples_end(&list[i].heap_nodes, err));
+    }
+    return ok;
+}
+
 static void count_run(void *arg, size_t job, unsigned worker)
 {
     struct cn_cct_analysis *a = arg;
     const struct cn_cct_unit *unit = unit_at(a, job);
-    struct cn_cct_member *member = &a->self->members.list[unit->first];
+    struct cn_cct_member *list = &a->self->members.list[unit->first];
     struct cn_error *err = cn_failures_error(&a->failures, worker);
+    bool ok = true;
 
     if (cn_failures_stopped(&a->failures, worker))
         return;
-    bool ok = is_ordered(a, member)       ? count_together(a, unit, err)
-              : member->stream != CN_NONE ? count_stream(member)
-                                          : count_alone(a, member, worker, err);
+    begin_heap(a, unit, worker);
+    if (is_ordered(a, list))
+        ok = count_together(a, unit, err);
+    else
+        for (size_t i = 0; ok && i < unit->count; i++)
+            ok = list[i].stream != CN_NONE ? count_stream(&list[i])
+                                           : count_alone(a, &list[i], worker, err);
+    ok = ok && end_heap(a, unit, err);
     if (!ok)
         cn_failures_note(&a->failures, worker, job);
 }

@@ -14,7 +14,8 @@
 #include "base/run/failures.h"
 #include "model/contexts/transpose.h"
 
-/* Work of one worker: a task, or all tasks of a recording whose triggers work across tasks. */
+/* Work of one worker: a task, or all tasks of a recording whose triggers work across tasks; where
+ * several processes analyse, also those of a process whose memory was recorded. */
 struct cn_cct_unit {
     size_t first, count; /* members */
     bool is_on;          /* the switch that its tasks share */
@@ -46,6 +47,10 @@ uint64_t *cn_cct_analysis_weigh(const struct cn_cct_analysis *a);
 
 /* Count the units of this process, and merge their trees. The spool of the database is open. */
 CN_CHECK bool cn_cct_analysis_count(struct cn_cct_analysis *a, struct cn_error *err);
+
+/* Add what the threads of this process allocated to their readings. Threads of a process that was
+ * recorded are in one unit. */
+CN_CHECK bool cn_cct_analysis_heap(struct cn_cct_analysis *a, struct cn_error *err);
 
 /* By query: the time of the last record of this process, released with free(). */
 uint64_t *cn_cct_analysis_last_ns(const struct cn_cct_analysis *a);

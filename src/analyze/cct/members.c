@@ -77,7 +77,7 @@ static size_t list_tasks(const struct cn_call_query *query, struct member_candid
         uint32_t *first;
 
         /* Operations that overlap others of their stream are in tasks that no stream has. */
-        if (task->data_len == 0 ||
+        if ((task->data_len == 0 && task->heap_len == 0) ||
             (task->is_stream && streams[query->tasks[i]] == CN_NONE))
             continue;
         list[count] = (struct member_candidate){.task = task,
@@ -208,6 +208,7 @@ void cn_cct_members_done(struct cn_cct_members *members)
     for (size_t i = 0; i < members->count; i++) {
         cn_cct_task_done(&members->list[i].task);
         cn_cct_samples_done(&members->list[i].samples);
+        cn_cct_samples_done(&members->list[i].heap_nodes);
         free(members->list[i].nodes);
     }
     free(members->list);

@@ -68,6 +68,8 @@ struct cn_cct_member {
     struct cn_identity_tuple identity;
     struct cn_cct_task task;
     struct cn_cct_samples samples; /* of a task that is not followed again */
+    struct cn_cct_samples
+        heap_nodes;  /* by allocation: its node of the task, or CN_NONE */
     uint32_t *nodes; /* by node of the task: its merged node; later its context */
     size_t node_count;
 

@@ -153,10 +153,13 @@ static void present(struct cn_database *db, size_t scoped_count)
     taxonomy->inputs = inputs;
     taxonomy->roots = roots;
     cn_gpu_taxonomy(taxonomy, &db->arena);
+    cn_heap_taxonomy(taxonomy, &db->arena);
 }
 
 static const char *counter_name(unsigned counter)
 {
+    if (counter >= CN_CCT_HEAP_COUNTER)
+        return cn_heap_metric_name((enum cn_heap_metric)(counter - CN_CCT_HEAP_COUNTER));
     return counter < CN_COUNTER_COUNT
                ? cn_counter_names[counter]
                : cn_gpu_metric_name((enum cn_gpu_metric)(counter - CN_COUNTER_COUNT));

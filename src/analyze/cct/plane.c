@@ -279,7 +279,7 @@ static size_t put_durations(struct cn_cct_plane *plane, const struct plane_row *
 /* Counters of triggers may be negative. */
 static double counter_value(unsigned counter, uint64_t sum)
 {
-    return counter < CN_COUNTER_COUNT
+    return counter < CN_COUNTER_COUNT || counter >= CN_CCT_HEAP_COUNTER
                ? (double)(int64_t)sum
                : cn_gpu_amount_value((enum cn_gpu_metric)(counter - CN_COUNTER_COUNT),
                                      sum);

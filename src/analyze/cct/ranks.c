@@ -132,7 +132,8 @@ static bool count_tasks(struct cn_cct_analysis *a, struct cn_ranks *ranks,
     a->is_first = cn_ranks_is_first(ranks);
     cn_ranks_split(ranks, weights, a->unit_count, &a->unit_first, &a->unit_end);
     free(weights);
-    if (!cn_ranks_agree(ranks, cn_cct_analysis_count(a, err), err))
+    if (!cn_ranks_agree(
+            ranks, cn_cct_analysis_count(a, err) && cn_cct_analysis_heap(a, err), err))
         return false;
     last_ns = cn_cct_analysis_last_ns(a);
     bool ok = cn_ranks_combine(ranks, CN_RANKS_MAX, last_ns, a->self->source_count, err);

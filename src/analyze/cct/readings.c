@@ -70,6 +70,17 @@ void cn_cct_readings_add_amount(struct cn_cct_readings *readings,
     values_at(readings, node)[counter] += amount->amount;
 }
 
+void cn_cct_readings_add_heap(struct cn_cct_readings *readings,
+                              enum cn_heap_metric metric, uint64_t value, cn_cct_id node)
+{
+    unsigned counter = CN_CCT_HEAP_COUNTER + (unsigned)metric;
+
+    if (metric == CN_HEAP_SAMPLES)
+        return;
+    readings->has_counter[counter] = true;
+    values_at(readings, node)[counter] += value;
+}
+
 const uint64_t *cn_cct_readings_find(const struct cn_cct_readings *readings,
                                      cn_cct_id node)
 {

@@ -1,4 +1,4 @@
-/* Counters that triggers read (`-T FUNC@read=page-fault`), and amounts of GPU work, by node of one
+/* Counters that triggers read (`-T FUNC@read=page-fault`), amounts of GPU work and memory, by node of one
  * task's calling context tree.
  *
  * A reading at the end of a call is the change since its start, including the calls it made:
@@ -15,9 +15,13 @@
 #include "base/map.h"
 #include "model/calls/values.h"
 #include "model/gpu/metrics.h"
+#include "model/memory/metrics.h"
 
-/* Counters of triggers first, then the metrics of GPU work. */
-enum { CN_CCT_COUNTERS = CN_COUNTER_COUNT + CN_GPU_METRIC_COUNT };
+/* Counters of triggers first, then the metrics of GPU work, then those of memory. */
+enum {
+    CN_CCT_HEAP_COUNTER = CN_COUNTER_COUNT + CN_GPU_METRIC_COUNT,
+    CN_CCT_COUNTERS = CN_CCT_HEAP_COUNTER + CN_HEAP_METRIC_COUNT,
+};
 
 /* A call that read counters at its start, and will do so at its end. */
 struct cn_cct_open_reading {
@@ -50,6 +54,11 @@ void cn_cct_readings_add(struct cn_cct_readings *readings,
 /* Add GPU work to a node. */
 void cn_cct_readings_add_amount(struct cn_cct_readings *readings,
                                 const struct cn_gpu_amount *amount, cn_cct_id node);
+
+/* Add allocated memory to a node. All metrics of memory are then there, except how many samples they are
+ * estimated from. */
+void cn_cct_readings_add_heap(struct cn_cct_readings *readings,
+                              enum cn_heap_metric metric, uint64_t value, cn_cct_id node);
 
 /* The self values of a node by counter; NULL when it has none. */
 const uint64_t *cn_cct_readings_find(const struct cn_cct_readings *readings,

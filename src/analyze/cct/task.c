@@ -1,4 +1,4 @@
-#include "analyze/cct/task.h"
+#include "analyze/cct/members.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -49,6 +49,25 @@ bool cn_cct_task_has_launches(const struct cn_cct_task_options *options)
                                     cn_gpu_work_launches(work, options->task + 1, 0);
 }
 
+/* Go to the next allocation in the range of the query. */
+static void find_allocation(struct cn_cct_task *task)
+{
+    const struct cn_recording *rec = recording_of(task);
+    struct cn_cct_heap *heap = &task->heap;
+    enum cn_step step;
+
+    do {
+        step = rec->ops->heap_next(&heap->log, &heap->next, &heap->err);
+        if (step == CN_ITEM && heap->next.kind == CN_HEAP_EVENT_LOST)
+            task->lost_count += heap->next.size;
+    } while (step == CN_ITEM &&
+             (heap->next.kind != CN_HEAP_EVENT_ALLOC ||
+              heap->next.time_ns < task->options.query->range.first_ns));
+    heap->has_next =
+        step == CN_ITEM && heap->next.time_ns <= task->options.query->range.last_ns;
+    heap->is_damaged = step == CN_FAIL;
+}
+
 void cn_cct_task_init(struct cn_cct_task *task, const struct cn_cct_task_options *options)
 {
     *task = (struct cn_cct_task){
@@ -64,6 +83,12 @@ void cn_cct_task_init(struct cn_cct_task *task, const struct cn_cct_task_options
         task->next_launch =
             cn_gpu_work_launches(work, options->task, options->query->range.first_ns);
         task->end_launch = cn_gpu_work_launches(work, options->task + 1, 0);
+    }
+    if (options->heap_nodes) {
+        const struct cn_recording *rec = recording_of(task);
+
+        rec->ops->heap_begin(rec, options->task, &task->heap.log);
+        find_allocation(task);
     }
 }
 
@@ -360,6 +385,35 @@ void cn_cct_task_launch(struct cn_cct_task *task, uint64_t before_ns)
     }
 }
 
+bool cn_cct_task_has_heap(const struct cn_cct_task_options *options)
+{
+    return options->query->rec->tasks[options->task].heap_len > 0;
+}
+
+/* As for GPU work, the innermost call that is shown. */
+void cn_cct_task_allocate(struct cn_cct_task *task, uint64_t before_ns)
+{
+    const struct cn_call_stack *stack = &task->follow.stack;
+    struct cn_cct_heap *heap = &task->heap;
+
+    while (heap->has_next && heap->next.time_ns < before_ns) {
+        uint32_t frames = stack->count;
+        cn_cct_id node = 0;
+
+        while (frames > 0 && stack->frames[frames - 1].flags & CN_FRAME_SCHEDULE)
+            frames--;
+        if (frames > 0) {
+            node = stack->frames[frames - 1].mark;
+            node = node != 0 ? node : CN_NONE;
+        }
+        heap->has_failed =
+            heap->has_failed ||
+            !cn_cct_samples_add(task->options.heap_nodes,
+                                (struct cn_sample){heap->next.time_ns, node}, &heap->err);
+        find_allocation(task);
+    }
+}
+
 void cn_cct_task_add_lonely(struct cn_cct_task *task, uint32_t stream)
 {
     const struct cn_gpu_work *work = recording_of(task)->gpu;
@@ -427,6 +481,7 @@ void cn_cct_task_count_call(struct cn_cct_task *task, const struct cn_call *call
     uint64_t recorded_ns = cn_call_recorded_ns(batch, call);
 
     cn_cct_task_launch(task, recorded_ns);
+    cn_cct_task_allocate(task, recorded_ns);
     task->record_count++;
     if (recorded_ns > task->seen_ns)
         task->seen_ns = recorded_ns;
@@ -440,16 +495,21 @@ static bool is_wrong(const struct cn_cct_task *task)
     return task->guess && task->guess->is_wrong;
 }
 
-/* The first call from `first` on that follows the next launch; the count of calls if there is none. */
+/* The first call from `first` on that follows the next launch or allocation; the count of calls if
+ * there is none. */
 static size_t next_launch(const struct cn_cct_task *task,
                           const struct cn_call_batch *batch, size_t first)
 {
     const struct cn_gpu_work *work = recording_of(task)->gpu;
+    uint64_t launch_ns = UINT64_MAX;
     size_t i = first;
 
-    if (task->next_launch == task->end_launch)
+    if (task->next_launch < task->end_launch)
+        launch_ns = work->ops[work->by_launch[task->next_launch]].launch_ns;
+    if (task->heap.has_next && task->heap.next.time_ns < launch_ns)
+        launch_ns = task->heap.next.time_ns;
+    if (launch_ns == UINT64_MAX)
         return batch->count;
-    uint64_t launch_ns = work->ops[work->by_launch[task->next_launch]].launch_ns;
     while (i < batch->count && cn_call_recorded_ns(batch, &batch->calls[i]) <= launch_ns)
         i++;
     return i;
@@ -522,6 +582,7 @@ bool cn_cct_task_count(struct cn_cct_task *task, const struct cn_call_span *span
                 ok = report(task, progress, reports, err);
         }
     cn_cct_task_launch(task, UINT64_MAX);
+    cn_cct_task_allocate(task, UINT64_MAX);
     task->is_damaged = step == CN_FAIL;
     task->follow.clock = feed.clock;
     if (task->guess)
@@ -539,6 +600,11 @@ void cn_cct_task_end(struct cn_cct_task *task)
     struct cn_call_stack *stack = &task->follow.stack;
     bool is_partial = task->options.query->range.last_ns < UINT64_MAX;
     struct cn_call_end ended;
+
+    if (task->heap.is_damaged && !task->is_damaged) {
+        task->is_damaged = true;
+        task->damage = task->heap.err;
+    }
 
     /* The times of samples ascend strictly. */
     task->end_ns = cn_cct_follow_recorded_ns(&task->follow) + 1;

@@ -25,6 +25,7 @@
 #include "analyze/waits.h"
 #include "base/tree.h"
 #include "model/contexts/thinner.h"
+#include "model/memory/log.h"
 
 /* Keys of nodes: ids of cn_call_ids_of(), or from here on numbers of call sites. */
 #define CN_CCT_SITE UINT32_C(0x80000000)
@@ -34,6 +35,8 @@
 
 /* Keys of kinds of GPU work, by enum cn_gpu_place. */
 #define CN_CCT_GPU UINT32_C(0xe0000000)
+
+struct cn_cct_samples;
 
 struct cn_cct_task_options {
     const struct cn_call_query *query;
@@ -47,6 +50,9 @@ struct cn_cct_task_options {
     /* Keep the samples of its timeline while it is counted: at most `sample_max` of them, of
      * cells of at least `resolution_ns`; 0: do not. */
     uint64_t resolution_ns, sample_max;
+
+    /* Store the node of each allocation of the task that the query selects; NULL: do not. */
+    struct cn_cct_samples *heap_nodes;
 };
 
 /* A call that is open at the end. */
@@ -89,6 +95,13 @@ struct cn_cct_task {
     size_t site_count, site_capacity, site_time_capacity;
     struct cn_cct_follow follow;
     uint32_t next_launch, end_launch; /* of its GPU work, in by_launch */
+    struct cn_cct_heap {
+        struct cn_heap_log log;
+        struct cn_heap_event next; /* an allocation, if has_next */
+        bool has_next;
+        bool is_damaged, has_failed; /* the file; storing nodes */
+        struct cn_error err;
+    } heap;                    /* of its allocations */
     struct cn_thinner thinner; /* of the samples that are kept, at recorded times */
     uint64_t seen_ns;          /* the latest recorded time, where samples are kept */
     uint64_t record_count, sample_count, lost_count;
@@ -124,6 +137,12 @@ bool cn_cct_task_has_launches(const struct cn_cct_task_options *options);
 /* Add the GPU work that the task launched before a time to the current context. Below it are nodes
  * of keys CN_CCT_GPU, as HPCToolkit has them, and below these the kernels. */
 void cn_cct_task_launch(struct cn_cct_task *task, uint64_t before_ns);
+
+/* Store the nodes of the allocations before a time: the current one. */
+void cn_cct_task_allocate(struct cn_cct_task *task, uint64_t before_ns);
+
+/* True if what the task allocated was recorded. */
+bool cn_cct_task_has_heap(const struct cn_cct_task_options *options);
 
 /* Add the work of a stream whose launches are unknown. */
 void cn_cct_task_add_lonely(struct cn_cct_task *task, uint32_t stream);

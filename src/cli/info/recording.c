@@ -123,6 +123,8 @@ static void add_system(struct cn_text *text, const struct cn_recording *rec)
     /* Not subtracted: the number of such calls is unknown. */
     if (rec->left_out_ps > 0)
         add_line(text, "a filtered call", "%.1f ns", (double)rec->left_out_ps / 1000);
+    if (rec->has_heap)
+        add_line(text, "memory", "each allocation and free");
     add_line(text, "times", "%s", cn_time_base_name(cn_time_base_of_costs(rec, false)));
 }
 
@@ -305,6 +307,7 @@ static void list_facts(const struct cn_args *args, const struct cn_recording *re
     cn_facts_u64(&facts, "version", rec->version);
     cn_facts_u64(&facts, "features", rec->features);
     cn_facts_u64(&facts, "function_count", rec->function_count);
+    cn_facts_bool(&facts, "has_memory", rec->has_heap);
     list_tasks(&facts, rec);
     cn_facts_array(&facts, "sessions");
     for (uint32_t i = 0; i < rec->session_count; i++) {

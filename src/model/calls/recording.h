@@ -33,6 +33,8 @@ struct cn_progress;
 struct cn_recording;
 struct cn_call_stream;
 struct cn_gpu_work;
+struct cn_heap_event;
+struct cn_heap_log;
 struct cn_text;
 
 enum cn_call_kind { CN_CALL_ENTER, CN_CALL_EXIT, CN_CALL_LOST, CN_CALL_EVENT };
@@ -168,6 +170,7 @@ struct cn_task {
     bool has_first;    /* first_ns is known */
     uint64_t first_ns; /* of its first record, in an import its first call */
     uint64_t data_len; /* bytes of its records in the file */
+    uint64_t heap_len; /* bytes of its records of memory; 0: none */
     bool has_session;  /* a program was started in it */
     bool is_fork;      /* created by fork, not by pthread_create or the recorder */
     bool has_file;     /* it has a file of records, which may be empty */
@@ -305,6 +308,12 @@ struct cn_recording_ops {
     /* See cn_recording_prepare(); NULL: not needed. */
     bool (*prepare)(struct cn_recording *rec, unsigned workers,
                     const struct cn_progress *progress, struct cn_error *err);
+    /* Begin to read what a task that has records of memory allocated and freed; the next of it
+     * (model/memory/log.h). NULL: none has. */
+    void (*heap_begin)(const struct cn_recording *rec, uint32_t task,
+                       struct cn_heap_log *out);
+    enum cn_step (*heap_next)(struct cn_heap_log *log, struct cn_heap_event *out,
+                              struct cn_error *err);
     void (*close)(struct cn_recording *rec);
 };
 
@@ -333,6 +342,7 @@ struct cn_recording {
     uint32_t path_count, moved_count;
     uint64_t trace_count;          /* request traces that the calls are of; 0: none */
     const struct cn_gpu_work *gpu; /* of its tasks; NULL: none */
+    bool has_heap;                 /* memory was recorded: some tasks have records */
     uint32_t version;              /* of the file format: 3 or 4 */
     uint16_t header_len, max_stack;
     bool is_big_endian, is_32_bit;

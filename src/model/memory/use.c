@@ -213,6 +213,8 @@ bool cn_heap_use_release(struct cn_heap_use *use, const struct cn_heap_release *
     const struct use_block *block = &use->blocks[*number - 1];
     struct use_cell *cell = &use->cells[block->cell];
 
+    if (release->size > 0 && block->bytes > (double)release->size)
+        return false;
     /* A thread that another one frees for is no part of the way of the block. */
     if (release->thread != cell->thread)
         cell->values[CN_HEAP_FREED_ELSEWHERE] += block->bytes;

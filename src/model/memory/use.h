@@ -37,6 +37,7 @@ struct cn_heap_block {
 
 struct cn_heap_release {
     uint64_t process, address, time_ns;
+    uint64_t size; /* a larger block stays; 0: any */
     uint32_t thread;
     bool is_next; /* the thread has allocated nothing since the block */
 };
@@ -46,7 +47,7 @@ void cn_heap_use_free(struct cn_heap_use *use); /* NULL is fine */
 
 void cn_heap_use_alloc(struct cn_heap_use *use, const struct cn_heap_block *block);
 
-/* False if no block is known at the address. */
+/* False if no block is known at the address that is released. */
 bool cn_heap_use_release(struct cn_heap_use *use, const struct cn_heap_release *release);
 
 /* An allocation whose address is unknown (`address` of `block` counts for nothing), and the free of one

@@ -150,6 +150,10 @@ void cn_uft_perf_build(struct cn_uft_directory *dir);      /* perf-cpuN.dat */
 void cn_uft_extras_build(struct cn_uft_directory *dir);    /* extern.dat and the like */
 void cn_uft_gpu_build(struct cn_uft_directory *dir);       /* gpu.dat */
 
+/* The file of the records of memory of a task. False if there is none. */
+bool cn_uft_heap_begin(const struct cn_uft_directory *dir, uint32_t tid,
+                       struct cn_heap_log *out);
+
 void cn_uft_gpu_free(struct cn_uft_gpu *gpu); /* NULL is fine */
 
 #endif

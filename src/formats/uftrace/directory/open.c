@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "formats/memory/reader.h"
 #include "formats/uftrace/directory/checksums.h"
 #include "formats/uftrace/directory/directory.h"
 #include "formats/uftrace/directory/kernel.h"
@@ -195,6 +196,13 @@ static void stream_close(struct cn_call_stream *stream)
     ((struct cn_uft_stream *)stream)->close((struct cn_uft_stream *)stream);
 }
 
+static void heap_begin(const struct cn_recording *rec, uint32_t task,
+                       struct cn_heap_log *out)
+{
+    *out = (struct cn_heap_log){0};
+    (void)cn_uft_heap_begin(cn_uft_directory_of(rec), rec->tasks[task].tid, out);
+}
+
 static const struct cn_recording_ops recording_ops = {
     .stream_open = stream_open,
     .parts = cn_uft_parts,
@@ -205,6 +213,8 @@ static const struct cn_recording_ops recording_ops = {
     .find_function = cn_uft_find_function,
     .print_tracepoint = cn_uft_kernel_print,
     .prepare = cn_uft_ranges_prepare,
+    .heap_begin = heap_begin,
+    .heap_next = cn_memory_log_next,
     .close = directory_close,
 };
 

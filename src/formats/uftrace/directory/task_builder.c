@@ -9,9 +9,11 @@
 #include "base/alloc.h"
 #include "base/path.h"
 #include "base/sort.h"
+#include "formats/memory/format.h"
 #include "formats/uftrace/directory/directory.h"
 #include "formats/uftrace/records/reader.h"
 #include "formats/uftrace/text/task_reader.h"
+#include "model/memory/log.h"
 
 /* A process and its sessions, in the order of task.txt. */
 struct process {
@@ -145,6 +147,18 @@ static void add_files(struct task_building *b)
     }
 }
 
+bool cn_uft_heap_begin(const struct cn_uft_directory *dir, uint32_t tid,
+                       struct cn_heap_log *out)
+{
+    char name[16];
+
+    (void)snprintf(name, sizeof(name), "%" PRIu32 CN_MEMORY_SUFFIX, tid);
+    const struct cn_uft_entry *entry = cn_uft_directory_entry(dir, name);
+    if (entry)
+        *out = (struct cn_heap_log){.name = entry->name, .file = entry->file.bytes};
+    return entry;
+}
+
 /* Find the records of a task, and its first time. */
 static void add_records(struct cn_uft_directory *dir, size_t index)
 {
@@ -224,8 +238,15 @@ void cn_uft_tasks_build(struct cn_uft_directory *dir)
     dir->rec.tasks = dir->tasks;
     dir->rec.task_count = (uint32_t)dir->task_count;
     dir->records = cn_alloc(dir->task_count, sizeof(*dir->records));
-    for (size_t i = 0; i < dir->task_count; i++)
+    for (size_t i = 0; i < dir->task_count; i++) {
+        struct cn_heap_log log;
+
         add_records(dir, i);
+        if (cn_uft_heap_begin(dir, dir->tasks[i].tid, &log)) {
+            dir->tasks[i].heap_len = log.file.len;
+            dir->rec.has_heap = true;
+        }
+    }
     for (size_t i = 0; i < b.count; i++)
         settle_process(&b, &b.processes[i]);
     for (size_t i = 0; i < dir->task_count; i++) {

@@ -2,6 +2,7 @@
 
 #include "formats/gpu/format.h"
 #include "formats/gpu/records.h"
+#include "formats/memory/reader.h"
 #include "formats/uftrace/directory/directory.h"
 #include "formats/uftrace/directory/open.h"
 
@@ -33,6 +34,24 @@ static void check_gpu(struct cn_uft_checking *c)
     cn_gpu_records_free(records);
 }
 
+static void check_heap(struct cn_uft_checking *c)
+{
+    for (size_t i = 0; i < c->dir->task_count; i++) {
+        struct cn_heap_event event;
+        struct cn_error problem = {0};
+        struct cn_heap_log log;
+        enum cn_step step = CN_ITEM;
+
+        if (!cn_uft_heap_begin(c->dir, c->dir->tasks[i].tid, &log))
+            continue;
+        cn_findings_begin(&c->f, log.name);
+        while (step == CN_ITEM)
+            step = cn_memory_log_next(&log, &event, &problem);
+        if (step == CN_FAIL)
+            cn_findings_error(&c->f, "memory-records", log.off, "%s", problem.text);
+    }
+}
+
 bool cn_uft_verify(const char *path, const struct cn_progress *progress,
                    cn_finding_fn report, void *arg, struct cn_error *err)
 {
@@ -55,6 +74,7 @@ bool cn_uft_verify(const char *path, const struct cn_progress *progress,
     c.dir = cn_uft_directory_of(rec);
     cn_uft_check_texts(&c);
     check_gpu(&c);
+    check_heap(&c);
     bool ok = cn_uft_check_records(&c, progress, err);
     cn_findings_begin(&c.f, NULL);
     cn_recording_close(rec);

@@ -1,0 +1,182 @@
+/* What was allocated, by context: the allocations of all threads of a process, in the order of time. */
+
+#include "analyze/cct/analysis.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/heap.h"
+#include "base/run/progress.h"
+#include "model/memory/use.h"
+
+enum { NODE_COUNT = 64, CHECK_EVERY = 1 << 18 };
+
+/* The events of a member, and the nodes that its allocations have. */
+struct heap_input {
+    struct cn_cct_member *member;
+    const struct cn_call_query *query;
+    struct cn_heap_log log;
+    struct cn_heap_event event;
+    struct cn_sample nodes[NODE_COUNT];
+    uint64_t node_first, node_next;
+    uint64_t last_address; /* of its last allocation */
+};
+
+struct heap_merge {
+    struct cn_cct_analysis *a;
+    struct cn_heap_use *use;
+    struct heap_input *inputs;
+    uint32_t *heap;
+    size_t input_count, count;
+};
+
+static bool is_before(const void *data, uint32_t a, uint32_t b)
+{
+    const struct heap_input *inputs = data;
+    uint64_t a_ns = inputs[a].event.time_ns, b_ns = inputs[b].event.time_ns;
+
+    return a_ns < b_ns || (a_ns == b_ns && a < b);
+}
+
+/* Read the next event. The damage that ends a file was noted when it was read first. */
+static bool read_event(struct heap_input *input)
+{
+    const struct cn_time_range *range = &input->query->range;
+    struct cn_error ignored = {0};
+
+    do {
+        if (input->query->rec->ops->heap_next(&input->log, &input->event, &ignored) !=
+            CN_ITEM)
+            return false;
+    } while (input->event.time_ns < range->first_ns);
+    return input->event.time_ns <= range->last_ns;
+}
+
+/* A number of the process among those of all recordings. */
+static uint64_t process_of(const struct heap_input *input)
+{
+    return input->event.process + input->member->source * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/* The node of the next allocation. */
+static bool next_node(struct heap_input *input, cn_cct_id *out, struct cn_error *err)
+{
+    const struct cn_cct_samples *nodes = &input->member->heap_nodes;
+    uint64_t at = input->node_next % NODE_COUNT, left = nodes->count - input->node_next;
+
+    if (input->node_next >= nodes->count)
+        return cn_fail(err, CN_ERR_FORMAT, "the recording changed while it was read");
+    if (at == 0 && !cn_cct_samples_read(nodes, input->node_next,
+                                        left < NODE_COUNT ? (size_t)left : NODE_COUNT,
+                                        input->nodes, err))
+        return false;
+    input->node_next++;
+    *out = input->nodes[at].context;
+    return true;
+}
+
+static bool allocate(struct heap_merge *m, struct heap_input *input, struct cn_error *err)
+{
+    const struct cn_heap_event *event = &input->event;
+    cn_cct_id node;
+
+    if (!next_node(input, &node, err))
+        return false;
+    input->last_address = event->address;
+    if (node != CN_NONE)
+        cn_heap_use_alloc(m->use, &(struct cn_heap_block){
+                                      .process = process_of(input),
+                                      .address = event->address,
+                                      .time_ns = event->time_ns,
+                                      .size = event->size,
+                                      .usable_size = event->usable_size,
+                                      .old_size = event->old_size,
+                                      .calls = 1,
+                                      .thread = (uint32_t)(input - m->inputs),
+                                      .context = node,
+                                  });
+    return true;
+}
+
+static bool take(struct heap_merge *m, struct heap_input *input, struct cn_error *err)
+{
+    const struct cn_heap_event *event = &input->event;
+    bool is_unmap = event->kind == CN_HEAP_EVENT_UNMAP;
+
+    if (event->kind == CN_HEAP_EVENT_ALLOC)
+        return allocate(m, input, err);
+    if (event->kind == CN_HEAP_EVENT_RELEASE || is_unmap)
+        (void)cn_heap_use_release(
+            m->use,
+            &(struct cn_heap_release){.process = process_of(input),
+                                      .address = event->address,
+                                      .time_ns = event->time_ns,
+                                      .size = is_unmap ? event->size : 0,
+                                      .thread = (uint32_t)(input - m->inputs),
+                                      .is_next = event->address == input->last_address});
+    return true;
+}
+
+static bool add_values(void *arg, uint32_t thread, uint32_t context,
+                       const double values[CN_HEAP_METRIC_COUNT], struct cn_error *err)
+{
+    struct heap_merge *m = arg;
+
+    (void)err;
+    for (unsigned i = 0; i < CN_HEAP_METRIC_COUNT; i++)
+        cn_cct_readings_add_heap(&m->inputs[thread].member->task.readings,
+                                 (enum cn_heap_metric)i, (uint64_t)values[i], context);
+    return true;
+}
+
+static void list_inputs(struct heap_merge *m)
+{
+    struct cn_cct_analysis *a = m->a;
+
+    m->inputs = cn_alloc(a->own_end - a->own_first, sizeof(*m->inputs));
+    m->heap = cn_alloc(a->own_end - a->own_first, sizeof(*m->heap));
+    for (size_t i = a->own_first; i < a->own_end; i++) {
+        struct cn_cct_member *member = &a->self->members.list[i];
+        const struct cn_call_query *query = &a->queries[member->source];
+        struct heap_input *input = &m->inputs[m->input_count];
+
+        if (!cn_cct_task_has_heap(&member->task.options))
+            continue;
+        *input = (struct heap_input){.member = member, .query = query};
+        query->rec->ops->heap_begin(query->rec, member->task.options.task, &input->log);
+        if (read_event(input))
+            m->heap[m->count++] = (uint32_t)m->input_count;
+        m->input_count++;
+    }
+    cn_heap_build(m->heap, m->count, is_before, m->inputs);
+}
+
+static bool merge(struct heap_merge *m, struct cn_error *err)
+{
+    for (uint64_t count = 0; m->count > 0; count++) {
+        struct heap_input *input = &m->inputs[m->heap[0]];
+
+        if (!take(m, input, err) ||
+            (count % CHECK_EVERY == 0 &&
+             !cn_progress_check(m->a->options->progress, "reading allocations", err)))
+            return false;
+        if (!read_event(input))
+            m->heap[0] = m->heap[--m->count];
+        cn_heap_sink(m->heap, m->count, 0, is_before, m->inputs);
+    }
+    return true;
+}
+
+bool cn_cct_analysis_heap(struct cn_cct_analysis *a, struct cn_error *err)
+{
+    struct heap_merge m = {.a = a, .use = cn_heap_use_new()};
+
+    list_inputs(&m);
+    bool ok = merge(&m, err) && cn_heap_use_visit(m.use, add_values, &m, err);
+    for (size_t i = 0; i < m.input_count; i++)
+        cn_cct_samples_done(&m.inputs[i].member->heap_nodes);
+    cn_heap_use_free(m.use);
+    free(m.inputs);
+    free(m.heap);
+    return ok;
+}
