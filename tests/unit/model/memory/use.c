@@ -104,7 +104,7 @@ static void counts_temporary_blocks(void **state)
     assert_true(release_at(use, 5 * MS, 0x1000, 1));
     alloc_at(use, 6 * MS, 0x1000, 10, 1, 1);
     assert_true(cn_heap_use_release(
-        use, &(struct cn_heap_release){PROCESS, 0x1000, 60 * MS, 1, true}));
+        use, &(struct cn_heap_release){PROCESS, 0x1000, 60 * MS, 0, 1, true}));
     struct seen seen = visit(use);
     assert_true(seen.sums[CN_HEAP_TEMPORARY] == 2);
     cn_heap_use_free(use);
