@@ -16,7 +16,8 @@
 struct cn_progress;
 struct cn_text;
 
-/* Seal every segment that has rows. `count` receives the number of newly sealed ones. */
+/* Seal every segment that has rows, several at a time. `count` receives the number of newly sealed ones.
+ * If some fail, the others are sealed, and the first failure is returned. */
 CN_CHECK bool cn_store_seal(const char *path, uint32_t *count, struct cn_error *err);
 
 struct cn_store_recovery {

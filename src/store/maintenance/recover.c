@@ -4,9 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/files/disk.h"
 #include "base/files/file.h"
 #include "base/run/clock.h"
+#include "base/run/pool.h"
 #include "base/text.h"
 #include "store/index/posting_file.h"
 #include "store/maintenance/maintenance.h"
@@ -31,38 +33,73 @@ static bool has_data(const char *dir)
     return has_data;
 }
 
+enum { SEAL_WORKERS_MAX = 8 }; /* each has the index of a segment in memory */
+
+struct sealing {
+    const char *path;
+    const uint32_t *numbers;
+    struct seal_job {
+        struct cn_error err;
+        bool is_failed, is_sealed;
+    } * jobs; /* by segment */
+};
+
+/* Seal a segment that has rows. `is_sealed` receives true if it was not sealed before. */
+static bool seal_segment(const char *path, uint32_t number, bool *is_sealed,
+                         struct cn_error *err)
+{
+    struct cn_segment_writer segment;
+    struct cn_store_config config = {0};
+    char *dir = cn_segment_dir(path, number);
+    bool is_begun = has_data(dir), ok = cn_store_config_read(&config, dir, err);
+
+    free(dir);
+    if (!is_begun || (ok && config.is_sealed))
+        return true;
+    /* Opening it for writing repairs it. */
+    if (!ok || !cn_segment_writer_open(&segment, path, number, &cn_disk_files, err))
+        return false;
+    if (segment.row_count == 0) {
+        cn_segment_writer_abandon(&segment);
+        return true;
+    }
+    *is_sealed = cn_segment_writer_close(&segment, err) &&
+                 cn_segment_seal(path, number, &cn_disk_files, err);
+    return *is_sealed;
+}
+
+static void seal_job(void *arg, size_t job, unsigned worker)
+{
+    struct sealing *sealing = arg;
+    struct seal_job *one = &sealing->jobs[job];
+
+    (void)worker;
+    one->is_failed =
+        !seal_segment(sealing->path, sealing->numbers[job], &one->is_sealed, &one->err);
+}
+
 bool cn_store_seal(const char *path, uint32_t *count, struct cn_error *err)
 {
+    unsigned workers = cn_pool_default_workers();
     uint32_t *numbers = NULL, sealed = 0;
-    size_t n;
+    size_t n = 0;
     int lock;
-    bool ok;
 
     if (!cn_segments_check_store(path, err) || !cn_store_lock(path, &lock, err))
         return false;
-    ok = cn_segments_list(path, &numbers, &n, err);
-    for (size_t i = 0; ok && i < n; i++) {
-        struct cn_segment_writer segment;
-        struct cn_store_config config = {0};
-        char *dir = cn_segment_dir(path, numbers[i]);
-        bool is_begun = has_data(dir);
-
-        ok = cn_store_config_read(&config, dir, err) || !is_begun;
-        free(dir);
-        if (!ok || !is_begun || config.is_sealed)
-            continue;
-        /* Opening it for writing repairs it. */
-        ok = cn_segment_writer_open(&segment, path, numbers[i], &cn_disk_files, err);
-        if (!ok)
-            break;
-        if (segment.row_count == 0) {
-            cn_segment_writer_abandon(&segment);
-            continue;
+    bool ok = cn_segments_list(path, &numbers, &n, err);
+    struct sealing sealing = {
+        .path = path, .numbers = numbers, .jobs = cn_alloc(n, sizeof(*sealing.jobs))};
+    cn_pool_run(&(struct cn_jobs){.count = n, .arg = &sealing, .run = seal_job},
+                workers < SEAL_WORKERS_MAX ? workers : SEAL_WORKERS_MAX);
+    for (size_t i = 0; i < n; i++) {
+        sealed += sealing.jobs[i].is_sealed;
+        if (ok && sealing.jobs[i].is_failed) {
+            *err = sealing.jobs[i].err;
+            ok = false;
         }
-        ok = cn_segment_writer_close(&segment, err) &&
-             cn_segment_seal(path, numbers[i], &cn_disk_files, err);
-        sealed += ok;
     }
+    free(sealing.jobs);
     free(numbers);
     cn_store_unlock(lock);
     if (ok)
