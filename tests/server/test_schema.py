@@ -96,7 +96,7 @@ class Schema(unittest.TestCase):
 
     def test_was_seen_in_answers(self):
         folder = pathlib.Path(os.environ.get("CAIRN_SEEN", ""))
-        names = ("api", "assembly", "collect", "diff", "lens", "notes", "peculiar", "sql", "store", "timeline")
+        names = ("api", "assembly", "collect", "diff", "lens", "notes", "peculiar", "sampling", "sql", "store", "timeline")
         kept = [folder / f"test_{name}.py.txt" for name in names]
         missing = [path.stem for path in kept if not path.exists()]
         if missing:

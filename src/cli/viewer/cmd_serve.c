@@ -324,7 +324,7 @@ static const struct cn_example serve_examples[] = {
      "take traces of OpenTelemetry SDKs, gRPC and HTTP"},
     {"cairn serve --collect traces --otlp --keep 30d --keep-size 50G",
      "keep a month, at most 50 GiB"},
-    {"cairn serve --collect traces --otlp --sample 'errors: 100%' --sample 'rest: 5%'",
+    {"cairn serve --collect traces --sample 'errors: 100%' --sample 'rest: 5%'",
      "keep traces with errors, and one of 20 others"},
     {"cairn serve --collect spool --upload s3://traces/prod",
      "collect traces for a store that others read"},
