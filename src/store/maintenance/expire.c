@@ -201,7 +201,7 @@ bool cn_care_expire(const struct cn_store_care *care,
             if (ok)
                 *err = found;
             ok = false;
-            continue;
+            has_gone = true; /* for the limits: no newer one is removed in its place */
         }
         if (!has_gone)
             continue;
