@@ -8,7 +8,7 @@
 
 #include "analyze/calls/graph.h"
 #include "analyze/calls/report.h"
-#include "analyze/calls/why.h"
+#include "analyze/why/why.h"
 
 static void assert_same_damages(const struct cn_call_damages *a,
                                 const struct cn_call_damages *b)

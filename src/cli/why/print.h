@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/calls/why.h"
-#include "analyze/calls/why_gpu.h"
-#include "analyze/calls/why_others.h"
-#include "analyze/calls/why_rows.h"
-#include "analyze/calls/why_signs.h"
-#include "analyze/calls/why_times.h"
+#include "analyze/why/gpu.h"
+#include "analyze/why/others.h"
+#include "analyze/why/rows.h"
+#include "analyze/why/signs.h"
+#include "analyze/why/times.h"
+#include "analyze/why/why.h"
 #include "base/text.h"
 
 struct cn_args;

@@ -8,7 +8,7 @@
 #ifndef CN_CLI_WHY_TRACES_H
 #define CN_CLI_WHY_TRACES_H
 
-#include "analyze/calls/why_signs.h"
+#include "analyze/why/signs.h"
 #include "base/map.h"
 #include "base/text.h"
 

@@ -2,11 +2,11 @@
  * far more often than typical ones (analyze/traits.h).
  * Threads: any thread.
  */
-#ifndef CN_ANALYZE_CALLS_WHY_SIGNS_H
-#define CN_ANALYZE_CALLS_WHY_SIGNS_H
+#ifndef CN_ANALYZE_WHY_SIGNS_H
+#define CN_ANALYZE_WHY_SIGNS_H
 
-#include "analyze/calls/why.h"
 #include "analyze/traits.h"
+#include "analyze/why/why.h"
 
 /* Where the values of a call come from; NULL: its arguments, return value and task. */
 typedef void (*cn_why_values_fn)(void *arg, const struct cn_why_call *call,

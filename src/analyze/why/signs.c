@@ -1,4 +1,4 @@
-#include "analyze/calls/why_signs.h"
+#include "analyze/why/signs.h"
 
 #include <stdio.h>
 #include <string.h>

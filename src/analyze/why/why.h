@@ -12,8 +12,8 @@
  * workers. It is to be released, also after a failure.
  * Threads: one thread at a time; starts `workers` threads of its own.
  */
-#ifndef CN_ANALYZE_CALLS_WHY_H
-#define CN_ANALYZE_CALLS_WHY_H
+#ifndef CN_ANALYZE_WHY_WHY_H
+#define CN_ANALYZE_WHY_WHY_H
 
 #include "analyze/calls/merge.h"
 #include "analyze/calls/report.h"

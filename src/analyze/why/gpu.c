@@ -1,4 +1,4 @@
-#include "analyze/calls/why_gpu.h"
+#include "analyze/why/gpu.h"
 
 #include <stdlib.h>
 

@@ -1,13 +1,13 @@
-#include "analyze/calls/why.h"
+#include "analyze/why/why.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/calls/tree.h"
 #include "analyze/calls/visit.h"
-#include "analyze/calls/why_found.h"
 #include "analyze/durations/durations.h"
 #include "analyze/recorder_cost.h"
+#include "analyze/why/found.h"
 #include "base/alloc.h"
 
 /* How the first reading of a task in parts helps the second one: by the order of a part, the

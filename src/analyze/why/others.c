@@ -1,4 +1,4 @@
-#include "analyze/calls/why_others.h"
+#include "analyze/why/others.h"
 
 #include <stdlib.h>
 

@@ -6,10 +6,10 @@
  * one group makes.
  * Threads: any thread.
  */
-#ifndef CN_ANALYZE_CALLS_WHY_ROWS_H
-#define CN_ANALYZE_CALLS_WHY_ROWS_H
+#ifndef CN_ANALYZE_WHY_ROWS_H
+#define CN_ANALYZE_WHY_ROWS_H
 
-#include "analyze/calls/why.h"
+#include "analyze/why/why.h"
 
 /* What time is spent on, as far as scheduler events and names of functions tell. */
 enum cn_why_kind {

@@ -4,12 +4,12 @@
  * Each task, or part of it, has one; they are merged in any order. Private to why.c.
  * Threads: one thread at a time.
  */
-#ifndef CN_ANALYZE_CALLS_WHY_FOUND_H
-#define CN_ANALYZE_CALLS_WHY_FOUND_H
+#ifndef CN_ANALYZE_WHY_FOUND_H
+#define CN_ANALYZE_WHY_FOUND_H
 
 #include "analyze/calls/tree.h"
-#include "analyze/calls/why.h"
 #include "analyze/durations/durations.h"
+#include "analyze/why/why.h"
 #include "base/text.h"
 
 /* Durations of the calls of each group. */

@@ -1,4 +1,4 @@
-#include "analyze/calls/why_found.h"
+#include "analyze/why/found.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,10 +4,10 @@
  * Reads the calls once more, looking at the middle of up to 200 calls of each group.
  * Threads: one thread at a time; starts `workers` threads of its own.
  */
-#ifndef CN_ANALYZE_CALLS_WHY_OTHERS_H
-#define CN_ANALYZE_CALLS_WHY_OTHERS_H
+#ifndef CN_ANALYZE_WHY_OTHERS_H
+#define CN_ANALYZE_WHY_OTHERS_H
 
-#include "analyze/calls/why_signs.h"
+#include "analyze/why/signs.h"
 
 /* At most one sign: the surest function. False if interrupted; the signs are to be released
  * either way. */

@@ -4,10 +4,10 @@
  * Times are recorded times of sampled calls.
  * Threads: any thread.
  */
-#ifndef CN_ANALYZE_CALLS_WHY_TIMES_H
-#define CN_ANALYZE_CALLS_WHY_TIMES_H
+#ifndef CN_ANALYZE_WHY_TIMES_H
+#define CN_ANALYZE_WHY_TIMES_H
 
-#include "analyze/calls/why.h"
+#include "analyze/why/why.h"
 
 struct cn_why_times {
     /* The densest time that has half of the slow calls, or more; `slow` is 0 if it may be

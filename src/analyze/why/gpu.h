@@ -4,10 +4,10 @@
  * Looks at the sampled calls of each group, and at the operations that they launched.
  * Threads: one thread at a time.
  */
-#ifndef CN_ANALYZE_CALLS_WHY_GPU_H
-#define CN_ANALYZE_CALLS_WHY_GPU_H
+#ifndef CN_ANALYZE_WHY_GPU_H
+#define CN_ANALYZE_WHY_GPU_H
 
-#include "analyze/calls/why.h"
+#include "analyze/why/why.h"
 
 struct cn_why_gpu {
     /* The operation that a device ran longer while slow calls waited for it; NULL: none. */

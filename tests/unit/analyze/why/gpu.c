@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "analyze/calls/flows.h"
-#include "analyze/calls/why_gpu.h"
+#include "analyze/why/gpu.h"
 #include "model/calls/recording.h"
 #include "model/contexts/context.h"
 #include "model/gpu/builder.h"

@@ -13,12 +13,12 @@
 
 #include "analyze/calls/filter.h"
 #include "analyze/calls/report.h"
-#include "analyze/calls/why.h"
-#include "analyze/calls/why_others.h"
-#include "analyze/calls/why_rows.h"
-#include "analyze/calls/why_signs.h"
-#include "analyze/calls/why_times.h"
 #include "analyze/durations/durations.h"
+#include "analyze/why/others.h"
+#include "analyze/why/rows.h"
+#include "analyze/why/signs.h"
+#include "analyze/why/times.h"
+#include "analyze/why/why.h"
 #include "base/bytes/record.h"
 #include "model/calls/recording_memory.h"
 

@@ -1,4 +1,4 @@
-#include "analyze/calls/why_rows.h"
+#include "analyze/why/rows.h"
 
 #include <math.h>
 #include <stdlib.h>

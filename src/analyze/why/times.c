@@ -1,4 +1,4 @@
-#include "analyze/calls/why_times.h"
+#include "analyze/why/times.h"
 
 #include <math.h>
 #include <stdlib.h>
