@@ -121,6 +121,13 @@ enum MHD_Result cn_server_answer(void *arg, struct MHD_Connection *connection,
 void cn_server_completed(void *arg, struct MHD_Connection *connection, void **state,
                          enum MHD_RequestTerminationCode code);
 
+/* Print metrics for a scrape, those of a tenant's store alone, or of the server: as text of Prometheus, or of
+ * OpenMetrics.
+ * Threads: any thread of the server.
+ */
+void cn_server_scrape(struct cn_server *server, struct cn_tenant *tenant, bool is_open,
+                      struct cn_text *out);
+
 /* Requests with traces: their bodies go to the collector, and they are answered when the
  * traces are on disk.
  * Threads: the threads of the server; a request belongs to one at a time.
