@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nextColor, packageOf } from "../src/flame/flame_colors";
+import { legendOf, nextColor, packageOf } from "../src/flame/flame_colors";
 import { matchList } from "../src/flame/flame_details";
 import { printSvg } from "../src/flame/flame_export";
 import { layOut } from "../src/flame/flame_layout";
@@ -29,7 +29,9 @@ test("the package of a function", () => {
 
 test("colours are stepped through, and the first one is not in the address", () => {
   assert.equal(nextColor(undefined), "module");
-  assert.equal(nextColor("package"), "self");
+  assert.equal(nextColor("package"), "language");
+  assert.equal(nextColor("language"), "code");
+  assert.equal(nextColor("code"), "self");
   assert.equal(nextColor("self"), "");
   assert.equal(nextColor("self", true), "waiting");
 });
@@ -38,6 +40,35 @@ test("loops and lines have the module of their function", () => {
   const modules = ["/bin/prog", ""];
   const boxes = layOut({ ...flame, modules, nodes: [flame.nodes[0]!, [1, 1, 1, 8, 2, "2"]] });
   assert.equal(boxes[1]?.module, "/bin/prog");
+});
+
+test("loops and lines have the language of their function, and the legend has the cost of each", () => {
+  const boxes = layOut({
+    ...flame,
+    codes: [
+      ["python", "mine"],
+      ["c", "runtime"],
+      ["unknown", "library"],
+    ],
+    nodeCodes: [0, 1, null, 2],
+  });
+  assert.deepEqual(
+    boxes.map(({ language, code }) => [language, code]),
+    [
+      ["python", "mine"],
+      ["c", "runtime"],
+      ["c", "runtime"],
+      ["", "library"],
+    ],
+  );
+  const colors = new Map([
+    ["c", "#111111"],
+    ["python", "#222222"],
+  ]);
+  assert.deepEqual(legendOf(boxes, "language", colors), [
+    { color: "#111111", text: "c" },
+    { color: "#222222", text: "python" },
+  ]);
 });
 
 test("matches are listed by function, recursion counted once", () => {

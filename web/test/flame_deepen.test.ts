@@ -51,6 +51,18 @@ test("the inside of a box can come from another answer", () => {
   assert.deepEqual(boxPath(layOut(grown), 4), ["1", "2", "3", "8"]);
 });
 
+test("the functions of another answer keep their language", () => {
+  const grown = graft(
+    { ...flame, codes: [["c", "mine"]], nodeCodes: [0, 0, 0, 0, 0, 0] },
+    "3",
+    { ...flame, nodes: [node(0, 0, 9, 9, "7")], codes: [["rust", "library"]], nodeCodes: [0] },
+  );
+  assert.deepEqual(
+    layOut(grown).map((box) => box.language),
+    ["c", "c", "c", "rust", "c"],
+  );
+});
+
 test("zooming asks for what was too small to be drawn", async () => {
   const asked: string[] = [];
   const deeper = await deepen(flame, ["1", "2", "6", "9"], async (row) => {

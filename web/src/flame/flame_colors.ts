@@ -4,7 +4,15 @@ import { colorOf, distinctColors, mixTokens, themeColor } from "../shared/look/c
 import { baseName } from "../shared/format";
 import type { Box } from "./flame_layout";
 
-export const COLOR_MODES = ["function", "module", "package", "self", "waiting"] as const;
+export const COLOR_MODES = [
+  "function",
+  "module",
+  "package",
+  "language",
+  "code",
+  "self",
+  "waiting",
+] as const;
 export type ColorMode = (typeof COLOR_MODES)[number];
 
 export const colorMode = (text: string | undefined): ColorMode =>
@@ -31,15 +39,18 @@ export function packageOf(box: Pick<Box, "name" | "module">): string {
 const scaleColor = (share: number, mode: "self" | "waiting"): string =>
   mixTokens("--same", mode === "self" ? "--worse" : "--better", share);
 
-const nameOf = (box: Box, mode: ColorMode): string =>
-  mode === "module" ? baseName(box.module) : packageOf(box);
+// The names of groups that have a colour each; other meanings of colours need no list.
+const GROUPS: { [mode in ColorMode]?: (box: Box) => string } = {
+  module: (box) => baseName(box.module),
+  package: packageOf,
+  language: (box) => box.language,
+  code: (box) => box.code,
+};
 
-const isGrouping = (mode: ColorMode): boolean => mode === "module" || mode === "package";
-
-// Colours of modules or packages; of other meanings, colours need no list.
 export function groupColors(boxes: Box[], mode: ColorMode): Map<string, string> {
-  return isGrouping(mode)
-    ? distinctColors(boxes.map((box) => nameOf(box, mode)).filter((name) => name !== ""))
+  const nameOf = GROUPS[mode];
+  return nameOf
+    ? distinctColors(boxes.map(nameOf).filter((name) => name !== ""))
     : new Map();
 }
 
@@ -47,7 +58,9 @@ export function boxColor(box: Box, mode: ColorMode, groups: Map<string, string>)
   switch (mode) {
     case "module":
     case "package":
-      return groups.get(nameOf(box, mode)) ?? themeColor("--same");
+    case "language":
+    case "code":
+      return groups.get(GROUPS[mode]?.(box) ?? "") ?? themeColor("--same");
     case "self":
       return scaleColor(box.value > 0 ? box.self / box.value : 0, "self");
     case "waiting": {
@@ -63,6 +76,10 @@ export function boxColor(box: Box, mode: ColorMode, groups: Map<string, string>)
 export const modesOf = (hasWaits: boolean): ColorMode[] =>
   COLOR_MODES.filter((mode) => mode !== "waiting" || hasWaits);
 
+// What the page calls a meaning.
+export const colorTitle = (mode: ColorMode): string =>
+  mode === "self" ? "self share" : mode === "code" ? "whose code" : mode;
+
 export interface LegendItem {
   color: string;
   text: string;
@@ -70,17 +87,18 @@ export interface LegendItem {
 
 const LEGEND_MAX = 8;
 
-// The largest modules or packages, or the ends of a scale.
+// The largest groups, or the ends of a scale.
 export function legendOf(boxes: Box[], mode: ColorMode, groups: Map<string, string>): LegendItem[] {
+  const nameOf = GROUPS[mode];
   if (mode === "function") return [];
-  if (mode === "self" || mode === "waiting")
+  if (!nameOf)
     return [0, 0.5, 1].map((part) => ({
       color: scaleColor(part, mode),
       text: `${part * 100} % ${mode}`,
     }));
   const costs = new Map<string, number>();
   for (const box of boxes) {
-    const name = nameOf(box, mode);
+    const name = nameOf(box);
     if (name !== "") costs.set(name, (costs.get(name) ?? 0) + box.self);
   }
   return [...costs]

@@ -15,6 +15,8 @@ export interface Box {
   depth: number;
   name: string;
   module: string;
+  language: string; // "": unknown, or not of a function
+  code: string; // whose it is; "": unknown
   value: number;
   self: number;
   id: string;
@@ -31,6 +33,13 @@ export interface WaitBox {
   value: number;
 }
 
+// Language and kind of a node's function; nothing for what is no function.
+function codeOf(flame: Flame, node: number): [language?: string, code?: string] {
+  const [language, code] = flame.codes?.[flame.nodeCodes?.[node] ?? -1] ?? [];
+  if (language === undefined || code === undefined) return [];
+  return [language === "unknown" ? "" : language, code];
+}
+
 // Children fill their parent from the left, in the order of the nodes: largest first.
 export function layOut(flame: DrawnFlame): Box[] {
   const boxes: Box[] = [];
@@ -39,6 +48,7 @@ export function layOut(flame: DrawnFlame): Box[] {
   for (const [depth, name, module, value, self, id, ...waits] of flame.nodes) {
     const parent = flame.parents?.[boxes.length] ?? (depth > 0 ? (path[depth - 1] ?? -1) : -1);
     const begin = flame.starts?.[boxes.length] ?? filled[depth] ?? 0;
+    const [language, code] = codeOf(flame, boxes.length);
     path[depth] = boxes.length;
     filled[depth] = begin + value;
     filled[depth + 1] = begin;
@@ -47,7 +57,10 @@ export function layOut(flame: DrawnFlame): Box[] {
       parent,
       depth,
       name: flame.names[name] ?? "",
-      module: flame.modules[module] || (boxes[parent]?.module ?? ""), // loops and lines have none
+      // Loops and lines have none of these.
+      module: flame.modules[module] || (boxes[parent]?.module ?? ""),
+      language: language ?? boxes[parent]?.language ?? "",
+      code: code ?? boxes[parent]?.code ?? "",
       value,
       self: self ?? 0,
       id,
@@ -83,8 +96,20 @@ export function graft(flame: Flame, id: string, inside: Flame): Flame {
   while ((flame.nodes[end]?.[0] ?? 0) > box[0]) end++;
   const names = flame.names.length;
   const modules = flame.modules.length;
+  const codes = flame.codes?.length ?? 0;
   return {
     ...flame,
+    ...(flame.nodeCodes && {
+      codes: [...(flame.codes ?? []), ...(inside.codes ?? [])],
+      nodeCodes: [
+        ...flame.nodeCodes.slice(0, at + 1),
+        ...inside.nodes.map((_, i) => {
+          const code = inside.nodeCodes?.[i] ?? null;
+          return code === null ? null : code + codes;
+        }),
+        ...flame.nodeCodes.slice(end),
+      ],
+    }),
     isCut: inside.isCut,
     names: [...flame.names, ...inside.names],
     modules: [...flame.modules, ...inside.modules],

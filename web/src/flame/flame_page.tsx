@@ -1,6 +1,6 @@
 // The flame graph with its options.
 
-import { colorMode, modesOf, type ColorMode } from "./flame_colors";
+import { colorMode, colorTitle, modesOf, type ColorMode } from "./flame_colors";
 import { FlameOverTime } from "./flame_over_time";
 import { PinnedBox } from "./flame_details";
 import { useFlame } from "./use_flame";
@@ -42,7 +42,7 @@ function ColorChoice(props: { color: ColorMode; modes: ColorMode[] }) {
       >
         {props.modes.map((mode) => (
           <option key={mode} value={mode}>
-            {mode === "self" ? "self share" : mode}
+            {colorTitle(mode)}
           </option>
         ))}
       </select>
@@ -60,10 +60,10 @@ export function FlamePage(props: ViewProps) {
 
 const setPin = (id: string) => go({ box: id }, true);
 
-// Modules and waiting of single calls are not known.
+// Of single calls, modules, languages and waiting are not known.
 function TimeOrdered(props: ViewProps) {
   const { state } = props;
-  const modes = modesOf(false).filter((mode) => mode !== "module");
+  const modes = modesOf(false).filter((mode) => !["module", "language", "code"].includes(mode));
   const color = modes.find((mode) => mode === colorMode(state.col)) ?? "function";
   return (
     <>
