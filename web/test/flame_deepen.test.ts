@@ -52,11 +52,12 @@ test("the inside of a box can come from another answer", () => {
 });
 
 test("the functions of another answer keep their language", () => {
-  const grown = graft(
-    { ...flame, codes: [["c", "mine"]], nodeCodes: [0, 0, 0, 0, 0, 0] },
-    "3",
-    { ...flame, nodes: [node(0, 0, 9, 9, "7")], codes: [["rust", "library"]], nodeCodes: [0] },
-  );
+  const grown = graft({ ...flame, codes: [["c", "mine"]], nodeCodes: [0, 0, 0, 0, 0, 0] }, "3", {
+    ...flame,
+    nodes: [node(0, 0, 9, 9, "7")],
+    codes: [["rust", "library"]],
+    nodeCodes: [0],
+  });
   assert.deepEqual(
     layOut(grown).map((box) => box.language),
     ["c", "c", "c", "rust", "c"],

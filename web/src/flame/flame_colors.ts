@@ -49,9 +49,7 @@ const GROUPS: { [mode in ColorMode]?: (box: Box) => string } = {
 
 export function groupColors(boxes: Box[], mode: ColorMode): Map<string, string> {
   const nameOf = GROUPS[mode];
-  return nameOf
-    ? distinctColors(boxes.map(nameOf).filter((name) => name !== ""))
-    : new Map();
+  return nameOf ? distinctColors(boxes.map(nameOf).filter((name) => name !== "")) : new Map();
 }
 
 export function boxColor(box: Box, mode: ColorMode, groups: Map<string, string>): string {
@@ -89,13 +87,13 @@ const LEGEND_MAX = 8;
 
 // The largest groups, or the ends of a scale.
 export function legendOf(boxes: Box[], mode: ColorMode, groups: Map<string, string>): LegendItem[] {
-  const nameOf = GROUPS[mode];
-  if (mode === "function") return [];
-  if (!nameOf)
+  if (mode === "self" || mode === "waiting")
     return [0, 0.5, 1].map((part) => ({
       color: scaleColor(part, mode),
       text: `${part * 100} % ${mode}`,
     }));
+  const nameOf = GROUPS[mode];
+  if (!nameOf) return [];
   const costs = new Map<string, number>();
   for (const box of boxes) {
     const name = nameOf(box);
