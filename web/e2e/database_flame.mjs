@@ -35,8 +35,18 @@ export const tests = {
     }
     await page.waitForTimeout(300);
     await viewer.shot("flame-callers");
-    for (const key of ["i", "c", "c", "c", "u", "r"]) await page.keyboard.press(key);
-    await until("as before", () => !/inv|col|up|fold/.test(hash()));
+    for (const [key, name] of [
+      ["i", "inv"],
+      ["u", "up"],
+      ["r", "fold"],
+    ]) {
+      await page.keyboard.press(key);
+      await until(`${key} again`, () => !hash().includes(`${name}=`));
+    }
+    for (const color of ["package", "language", "code", "self", ""]) {
+      await page.keyboard.press("c");
+      await until(color || "as before", () => (/col=(\w+)/.exec(hash())?.[1] ?? "") === color);
+    }
   },
   async "in the order of time, a click zooms to the time of a call"(viewer) {
     const { page, until, hash } = viewer;
