@@ -25,6 +25,7 @@ import urllib.parse
 import object_storage
 
 SEGMENTS = 4
+KEY_HEADER = "x-amz-meta-cairn-key"  # of each object: whose it is
 
 
 def otlp(first, count, late=()):
@@ -578,17 +579,22 @@ class Reading(Bucket):
                                  expected, name)
 
     def test_answers_to_other_requests_are_refused(self):
-        """A range of another object, the list of another prefix, an entry that is listed and not found."""
+        """A range of another object, also of one that is as long, the list of another prefix, an entry that is listed and not found."""
         def spoiled(ending, what):
             with object_storage.Proxy(GATEWAY.port) as proxy:
                 proxy.spoil = lambda path, times: what if path.endswith(ending) else None
-                return self.cairn("store", "search", self.address, "order = order-77", port=proxy.port, cache=f"other{len(ending)}")
+                return self.cairn("store", "search", self.address, "order = order-77", port=proxy.port, cache="other" + "".join(filter(str.isalnum, ending)))
         def elsewhere(status, headers, content):
             return status, {**headers, "Content-Range": f"bytes 0-{len(content) - 1}/123456789"}, content
 
+        def as_long(status, headers, content):
+            self.assertRegex(headers[KEY_HEADER], "^segments/[0-9a-f]{32}/meta.dat$")
+            return status, {**headers, KEY_HEADER: f"segments/{0:032}/meta.dat"}, content
+
         def another_list(status, headers, _):
             return status, headers, GATEWAY.ask("GET", "/traces", "list-type=2&prefix=nothing%2F")
-        for ending, what, message in (("/text.idx", elsewhere, "of another range or object"), ("%2Fmanifest%2F", another_list, "is a list of"),
+        for ending, what, message in (("/text.idx", elsewhere, "of another range or object"),
+                                      ("/meta.dat", as_long, "of another range or object"), ("%2Fmanifest%2F", another_list, "is a list of"),
                                       ("/manifest/000001", 404, "is listed, but not found")):
             result = spoiled(ending, what)
             self.assertIn(result.returncode, (1, 3), ending)
@@ -608,7 +614,16 @@ class Reading(Bucket):
             result = self.cairn("store", "seal", "-q", spool, "--upload", "s3://traces/large", port=proxy.port)
             self.assertEqual((result.returncode, "could not be joined" in result.stderr), (1, True), result)
         self.cairn_ok("store", "seal", "-q", spool, "--upload", "s3://traces/large")
-        self.assertEqual(self.cairn_ok("store", "search", "s3://traces/large", "-c").strip(), "300")
+        named = {}
+
+        def note(status, headers, content):
+            named[headers.get(KEY_HEADER, "").split("/")[-1]] = status
+            return status, headers, content
+        with object_storage.Proxy(GATEWAY.port) as proxy:
+            proxy.spoil = lambda path, times: note if "/segments/" in path else None
+            self.assertEqual(self.cairn_ok("store", "search", "s3://traces/large", "-c", port=proxy.port).strip(), "300")
+            self.cairn_ok("store", "show", "s3://traces/large", f"{8:032x}", port=proxy.port)
+        self.assertIn("traces.dat", named)
 
     def test_uploads_survive_faults_that_pass(self):
         """An answer that is cut or never comes may be that of a request which was done; a number may have been used and swept."""
