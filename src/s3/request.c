@@ -399,9 +399,8 @@ static bool is_answer(const struct run_transfer *transfer)
         return true;
     if (status < 200 || status >= 300 || transfer->is_of_another)
         return false;
-    return !request->out ||
-           (transfer->received == request->len &&
-            (status == 206 || request->len == request->object_len));
+    return !request->out || (transfer->received == request->len &&
+                             (status == 206 || request->len == request->object_len));
 }
 
 /* True if the same request may succeed later. */

@@ -2,50 +2,13 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdlib.h>
 
-#include "base/alloc.h"
-#include "base/map.h"
 #include "base/search.h"
-#include "model/contexts/context.h"
-
-enum {
-    HEAD_LEN = 24,
-    PAD_LEN = 8,
-    SECTION_COUNT_ID = 0,
-    SECTION_SLOTS_ID = 64,
-    SECTION_STARTS_ID = 65
-};
-enum {
-    SLOT_LEN = sizeof(uint32_t),
-    HAS_GROUPS = 256,
-    HAS_REFERENCES = 512,
-    HAS_BITS = 1024,
-    HAS_BASES = 2048,
-    GROUPED_BITS_MIN = 9,
-    WORD_BITS = 64,
-    /* A value of fewer bits is inside of the 8 bytes that its first byte begins. */
-    BITS_MAX = 57,
-    /* Bits of each value that bases must save: they take one, and time. */
-    BASES_SAVE = 3,
-};
-
-/* Values of a column that refers to spans. */
-enum { REFERS_TO_NONE, REFERS_TO_EXCEPTION, REFERS_FROM };
-
-static uint64_t slot_count_of(uint32_t row_count)
-{
-    return row_count + (uint64_t)row_count / 3 + 1;
-}
-
-static uint64_t first_slot(uint64_t id_low, uint64_t slot_count)
-{
-    return (id_low * UINT64_C(0x9e3779b97f4a7c15) >> 32) * slot_count >> 32;
-}
+#include "store/index/columns_layout.h"
 
 static uint64_t mask_of(uint64_t bits)
 {
-    return bits == 0 ? 0 : UINT64_MAX >> (WORD_BITS - bits);
+    return bits == 0 ? 0 : UINT64_MAX >> (CN_META_WORD_BITS - bits);
 }
 
 static uint64_t bits_len(uint64_t count, uint64_t bits)
@@ -57,11 +20,11 @@ static uint64_t bits_len(uint64_t count, uint64_t bits)
 static bool bits_of_head(uint64_t width, uint64_t flags, uint64_t *bits)
 {
     *bits = width & UINT8_MAX;
-    if ((width & ~(uint64_t)UINT8_MAX & ~flags) != 0 || *bits > WORD_BITS)
+    if ((width & ~(uint64_t)UINT8_MAX & ~flags) != 0 || *bits > CN_META_WORD_BITS)
         return false;
-    if (!(width & HAS_BITS))
+    if (!(width & CN_META_HAS_BITS))
         *bits *= 8;
-    return *bits <= BITS_MAX || *bits == WORD_BITS;
+    return *bits <= CN_META_BITS_MAX || *bits == CN_META_WORD_BITS;
 }
 
 void cn_columns_of_rows(struct cn_columns *columns, struct cn_bytes rows)
@@ -115,25 +78,27 @@ static uint64_t bases_len(uint32_t row_count)
 static bool open_values(struct cn_store_column *column, struct cn_bytes rest,
                         uint32_t row_count, uint64_t width)
 {
-    bool has_groups = width & HAS_GROUPS, has_bases = width & HAS_BASES;
+    bool has_groups = width & CN_META_HAS_GROUPS, has_bases = width & CN_META_HAS_BASES;
     uint64_t at = 0, count = row_count, bits;
 
-    if (!bits_of_head(width, HAS_GROUPS | HAS_BITS | HAS_BASES, &bits) ||
+    if (!bits_of_head(width, CN_META_HAS_GROUPS | CN_META_HAS_BITS | CN_META_HAS_BASES,
+                      &bits) ||
         (has_groups && has_bases))
         return false;
     if (has_groups)
         at = groups_len(row_count);
     else if (has_bases)
         at = bases_len(row_count);
-    if (rest.len < at + PAD_LEN)
+    if (rest.len < at + CN_META_PAD_LEN)
         return false;
     if (has_groups)
-        count = bits > 0 ? (rest.len - at - PAD_LEN) * 8 / bits : 1;
+        count = bits > 0 ? (rest.len - at - CN_META_PAD_LEN) * 8 / bits : 1;
     /* The last byte may have room for more. */
-    if (has_groups && width & HAS_BITS && count > row_count)
+    if (has_groups && width & CN_META_HAS_BITS && count > row_count)
         count = row_count;
     if (count > row_count || (count == 0 && row_count > 0) ||
-        !cn_bytes_slice(rest, 0, at + bits_len(count, bits) + PAD_LEN, &column->bytes))
+        !cn_bytes_slice(rest, 0, at + bits_len(count, bits) + CN_META_PAD_LEN,
+                        &column->bytes))
         return false;
     column->values = column->bytes.ptr + at;
     column->groups = has_groups ? column->bytes.ptr : NULL;
@@ -144,11 +109,6 @@ static bool open_values(struct cn_store_column *column, struct cn_bytes rest,
     return true;
 }
 
-static uint64_t exception_rows_len(uint64_t count)
-{
-    return (count * sizeof(uint32_t) + PAD_LEN - 1) / PAD_LEN * PAD_LEN;
-}
-
 /* The same for a column whose values refer to spans. */
 static bool open_references(struct cn_columns *columns, struct cn_store_column *column,
                             struct cn_bytes rest, uint64_t width)
@@ -156,7 +116,7 @@ static bool open_references(struct cn_columns *columns, struct cn_store_column *
     uint64_t rows = columns->row_count, bits, len, count;
     struct cn_bytes count_bytes, exception_rows, exceptions;
 
-    if (!bits_of_head(width, HAS_REFERENCES | HAS_BITS, &bits))
+    if (!bits_of_head(width, CN_META_HAS_REFERENCES | CN_META_HAS_BITS, &bits))
         return false;
     len = bits_len(rows, bits);
     if (!cn_bytes_slice(rest, len, sizeof(uint64_t), &count_bytes) ||
@@ -165,10 +125,11 @@ static bool open_references(struct cn_columns *columns, struct cn_store_column *
     count = cn_u64_get(count_bytes.ptr);
     len += sizeof(uint64_t);
     if (count > rows ||
-        !cn_bytes_slice(rest, len, exception_rows_len(count), &exception_rows) ||
+        !cn_bytes_slice(rest, len, cn_meta_exception_rows_len(count), &exception_rows) ||
         !cn_bytes_slice(rest, len + exception_rows.len, count * sizeof(uint64_t),
                         &exceptions) ||
-        !cn_bytes_slice(rest, 0, len + exception_rows.len + exceptions.len + PAD_LEN,
+        !cn_bytes_slice(rest, 0,
+                        len + exception_rows.len + exceptions.len + CN_META_PAD_LEN,
                         &column->bytes))
         return false;
     column->lowest = column->highest = 0;
@@ -197,12 +158,12 @@ static bool is_exception_by(const void *arg, uint64_t i, uint64_t row)
 uint64_t cn_store_column_referred(const struct cn_store_column *column, uint32_t row,
                                   uint64_t stored)
 {
-    uint64_t distance = stored - REFERS_FROM, to;
+    uint64_t distance = stored - CN_META_REFERS_FROM, to;
     size_t i;
 
-    if (stored == REFERS_TO_NONE)
+    if (stored == CN_META_REFERS_TO_NONE)
         return 0;
-    if (stored == REFERS_TO_EXCEPTION) {
+    if (stored == CN_META_REFERS_TO_EXCEPTION) {
         i = (size_t)cn_search(0, column->exception_count, is_exception_by, column, row);
         return i > 0 && cn_u32_get(column->exception_rows + (i - 1) * sizeof(uint32_t)) ==
                             row
@@ -219,7 +180,7 @@ static bool open_field(struct cn_columns *columns, unsigned i, struct cn_error *
 
     if (!cn_block_file_section(columns->file, i + 1, &section, err))
         return false;
-    if (!cn_bytes_slice(section, 0, HEAD_LEN, &head))
+    if (!cn_bytes_slice(section, 0, CN_META_HEAD_LEN, &head))
         return cn_fail(err, CN_ERR_FORMAT, "column %s is truncated",
                        cn_store_row_fields[i].name);
     if (!cn_block_file_check(columns->file, head, err))
@@ -229,8 +190,8 @@ static bool open_field(struct cn_columns *columns, unsigned i, struct cn_error *
         .lowest = cn_u64_get(head.ptr),
         .highest = cn_u64_get(head.ptr + 2 * sizeof(uint64_t)),
     };
-    if (!cn_bytes_from(section, HEAD_LEN, &rest) ||
-        !(i == CN_STORE_FIELD_parent_id && width & HAS_REFERENCES
+    if (!cn_bytes_from(section, CN_META_HEAD_LEN, &rest) ||
+        !(i == CN_STORE_FIELD_parent_id && width & CN_META_HAS_REFERENCES
               ? open_references(columns, &columns->fields[i], rest, width)
               : open_values(&columns->fields[i], rest, columns->row_count, width)))
         return cn_fail(err, CN_ERR_FORMAT,
@@ -246,7 +207,7 @@ bool cn_columns_open(struct cn_columns *columns, const struct cn_block_file *fil
     struct cn_error ignored = {0};
     struct cn_bytes section;
 
-    if (!cn_block_file_section(file, SECTION_COUNT_ID, &section, err))
+    if (!cn_block_file_section(file, CN_META_SECTION_COUNT_ID, &section, err))
         return false;
     if (section.len < sizeof(uint64_t) || !cn_block_file_check(file, section, err) ||
         cn_u64_get(section.ptr) > UINT32_MAX)
@@ -257,12 +218,13 @@ bool cn_columns_open(struct cn_columns *columns, const struct cn_block_file *fil
             return false;
     }
     opened.has_starts =
-        cn_block_file_section(file, SECTION_STARTS_ID, &opened.slots, &ignored);
+        cn_block_file_section(file, CN_META_SECTION_STARTS_ID, &opened.slots, &ignored);
     if (!opened.has_starts &&
-        (!cn_block_file_section(file, SECTION_SLOTS_ID, &opened.slots, &ignored) ||
-         opened.slots.len != slot_count_of(opened.row_count) * SLOT_LEN))
+        (!cn_block_file_section(file, CN_META_SECTION_SLOTS_ID, &opened.slots,
+                                &ignored) ||
+         opened.slots.len != cn_meta_slot_count(opened.row_count) * CN_META_SLOT_LEN))
         opened.slots = (struct cn_bytes){0};
-    opened.slots.len -= opened.slots.len % SLOT_LEN;
+    opened.slots.len -= opened.slots.len % CN_META_SLOT_LEN;
     *columns = opened;
     return true;
 }
@@ -294,15 +256,16 @@ static bool parent_at(const struct cn_columns *columns, uint32_t row, uint64_t *
     uint64_t stored = cn_store_column_stored(&column, row), distance, to;
 
     column.ids = &columns->fields[CN_STORE_FIELD_span_id];
-    if (stored == REFERS_TO_EXCEPTION) {
-        struct cn_bytes rest = {column.exception_rows,
-                                (size_t)exception_rows_len(column.exception_count) +
-                                    column.exception_count * sizeof(uint64_t)};
+    if (stored == CN_META_REFERS_TO_EXCEPTION) {
+        struct cn_bytes rest = {
+            column.exception_rows,
+            (size_t)cn_meta_exception_rows_len(column.exception_count) +
+                column.exception_count * sizeof(uint64_t)};
 
         if (!cn_block_file_check(columns->file, rest, err))
             return false;
-    } else if (stored >= REFERS_FROM) {
-        distance = stored - REFERS_FROM;
+    } else if (stored >= CN_META_REFERS_FROM) {
+        distance = stored - CN_META_REFERS_FROM;
         to = distance % 2 == 0 ? row - distance / 2 : row + (distance + 1) / 2;
         if (to < columns->row_count &&
             !check_value(columns, CN_STORE_FIELD_span_id, (uint32_t)to, err))
@@ -397,12 +360,12 @@ static bool visit_rows(const struct cn_columns *columns, uint32_t row, uint64_t 
 static bool probe_trace(const struct cn_columns *columns, uint64_t high, uint64_t low,
                         cn_columns_visit visit, void *arg)
 {
-    uint64_t slot_count = columns->slots.len / SLOT_LEN;
-    uint64_t slot = first_slot(low, slot_count), row_high, row_low;
+    uint64_t slot_count = columns->slots.len / CN_META_SLOT_LEN;
+    uint64_t slot = cn_meta_first_slot(low, slot_count), row_high, row_low;
     struct cn_error ignored = {0};
 
     for (uint64_t i = 0; i < slot_count; i++) {
-        struct cn_bytes at = cn_bytes_element(columns->slots, slot, SLOT_LEN);
+        struct cn_bytes at = cn_bytes_element(columns->slots, slot, CN_META_SLOT_LEN);
 
         if (!cn_block_file_check(columns->file, at, &ignored))
             return false;
@@ -424,352 +387,4 @@ bool cn_columns_find_trace(const struct cn_columns *columns, uint64_t high, uint
 {
     return columns->slots.len > 0 && probe_trace(columns, high, low, NULL, NULL) &&
            probe_trace(columns, high, low, visit, arg);
-}
-
-static bool write_slots(struct cn_block_writer *writer, const struct cn_columns *columns,
-                        struct cn_error *err)
-{
-    const struct cn_store_column *high = &columns->fields[CN_STORE_FIELD_trace_high];
-    const struct cn_store_column *low = &columns->fields[CN_STORE_FIELD_trace_low];
-    uint32_t count = 0;
-
-    for (uint32_t row = 0; row < columns->row_count; row++)
-        count += cn_store_column_is_new(high, row) || cn_store_column_is_new(low, row);
-    uint64_t slot_count = slot_count_of(count);
-    uint8_t *slots = cn_alloc((size_t)slot_count, SLOT_LEN);
-    for (uint32_t row = 0; row < columns->row_count; row++) {
-        uint64_t slot = first_slot(cn_store_column_at(low, row), slot_count);
-
-        if (!cn_store_column_is_new(high, row) && !cn_store_column_is_new(low, row))
-            continue;
-
-        while (cn_u32_get(slots + slot * SLOT_LEN) != 0)
-            slot = slot + 1 < slot_count ? slot + 1 : 0;
-        cn_u32_put(slots + slot * SLOT_LEN, row + 1);
-    }
-    bool ok = cn_block_writer_section(writer, SECTION_STARTS_ID, err) &&
-              cn_block_writer_add(writer, slots, (size_t)slot_count * SLOT_LEN, err);
-    free(slots);
-    return ok;
-}
-
-/* How a column is written. */
-struct column_shape {
-    uint64_t lowest, highest;
-    unsigned bits; /* of each value */
-    bool has_groups, has_bases;
-};
-
-static unsigned bits_for(uint64_t range)
-{
-    unsigned bits = range == 0 ? 0 : WORD_BITS - (unsigned)__builtin_clzll(range);
-
-    return bits > BITS_MAX ? WORD_BITS : bits;
-}
-
-/* The lowest value of 64 rows; *range receives how far above it the highest is. */
-static uint64_t base_at(const struct cn_store_column *column, uint32_t first,
-                        uint32_t row_count, uint64_t *range)
-{
-    uint64_t lowest = UINT64_MAX, highest = 0;
-
-    for (uint32_t row = first; row - first < CN_COLUMN_GROUP_ROWS && row < row_count;
-         row++) {
-        uint64_t value = cn_store_column_at(column, row);
-
-        lowest = value < lowest ? value : lowest;
-        highest = value > highest ? value : highest;
-    }
-    *range = highest - lowest;
-    return lowest;
-}
-
-static unsigned bits_above_bases(const struct cn_store_column *column, uint32_t row_count)
-{
-    uint64_t widest = 0, range;
-
-    for (uint64_t row = 0; row < row_count; row += CN_COLUMN_GROUP_ROWS) {
-        (void)base_at(column, (uint32_t)row, row_count, &range);
-        widest = range > widest ? range : widest;
-    }
-    return bits_for(widest);
-}
-
-static struct column_shape shape_of(const struct cn_store_column *column,
-                                    uint32_t row_count, unsigned version)
-{
-    struct column_shape shape = {.lowest = row_count > 0 ? UINT64_MAX : 0};
-    uint64_t count = 0;
-
-    for (uint32_t row = 0; row < row_count; row++) {
-        uint64_t value = cn_store_column_at(column, row);
-
-        shape.lowest = value < shape.lowest ? value : shape.lowest;
-        shape.highest = value > shape.highest ? value : shape.highest;
-        count += cn_store_column_is_new(column, row);
-    }
-    if (row_count > 0)
-        shape.bits = bits_for(shape.highest - shape.lowest);
-    /* Groups cost time where columns are scanned: only where they save most of the bytes. */
-    shape.has_groups = shape.bits >= GROUPED_BITS_MIN && count <= row_count / 4;
-    if (version <= CN_META_FILE_BYTES) {
-        shape.bits = (shape.bits + 7) / 8 * 8;
-    } else if (!shape.has_groups) {
-        unsigned bits = bits_above_bases(column, row_count);
-
-        shape.has_bases = bits + BASES_SAVE <= shape.bits;
-        if (shape.has_bases)
-            shape.bits = bits;
-    }
-    return shape;
-}
-
-static bool write_bases(struct cn_block_writer *writer, uint32_t row_count,
-                        const struct cn_store_column *column, struct cn_error *err)
-{
-    uint8_t bytes[sizeof(uint64_t)];
-    uint64_t range;
-
-    for (uint64_t row = 0; row < row_count; row += CN_COLUMN_GROUP_ROWS) {
-        cn_u64_put(bytes, base_at(column, (uint32_t)row, row_count, &range));
-        if (!cn_block_writer_add(writer, bytes, sizeof(bytes), err))
-            return false;
-    }
-    return true;
-}
-
-/* Numbers of the same number of bits, written one after the other. */
-struct bit_writer {
-    struct cn_block_writer *out;
-    uint64_t waiting;
-    unsigned bits, used;
-};
-
-static bool add_bits(struct bit_writer *writer, uint64_t value, struct cn_error *err)
-{
-    uint8_t bytes[sizeof(uint64_t)];
-
-    writer->waiting |= value << writer->used;
-    if (writer->used + writer->bits < WORD_BITS) {
-        writer->used += writer->bits;
-        return true;
-    }
-    cn_u64_put(bytes, writer->waiting);
-    writer->waiting = writer->used == 0 ? 0 : value >> (WORD_BITS - writer->used);
-    writer->used = writer->used + writer->bits - WORD_BITS;
-    return cn_block_writer_add(writer->out, bytes, sizeof(bytes), err);
-}
-
-/* The last bytes. */
-static bool end_bits(struct bit_writer *writer, struct cn_error *err)
-{
-    uint8_t bytes[sizeof(uint64_t)];
-
-    cn_u64_put(bytes, writer->waiting);
-    return cn_block_writer_add(writer->out, bytes, (writer->used + 7) / 8, err);
-}
-
-/* The second number of a head. */
-static uint64_t head_width(unsigned bits, unsigned version)
-{
-    return version <= CN_META_FILE_BYTES ? bits / 8 : (uint64_t)HAS_BITS + bits;
-}
-
-static bool write_groups(struct cn_block_writer *writer, uint32_t row_count,
-                         const struct cn_store_column *column, struct cn_error *err)
-{
-    uint8_t group[CN_COLUMN_GROUP_LEN];
-    uint32_t count = 0;
-
-    for (uint32_t first = 0; first < row_count; first += CN_COLUMN_GROUP_ROWS) {
-        uint64_t bits = 0;
-
-        for (uint32_t i = 0; i < CN_COLUMN_GROUP_ROWS && first + i < row_count; i++)
-            bits |= (uint64_t)cn_store_column_is_new(column, first + i) << i;
-        cn_u64_put(group, bits);
-        cn_u32_put(group + sizeof(bits), count);
-        if (!cn_block_writer_add(writer, group, sizeof(group), err))
-            return false;
-        count += (uint32_t)__builtin_popcountll(bits);
-    }
-    return true;
-}
-
-static bool write_field(struct cn_block_writer *writer, uint32_t row_count,
-                        const struct cn_store_column *column, unsigned version,
-                        struct cn_error *err)
-{
-    struct column_shape shape = shape_of(column, row_count, version);
-    struct bit_writer values = {.out = writer, .bits = shape.bits};
-    uint64_t base = shape.lowest, range;
-    uint8_t bytes[HEAD_LEN] = {0};
-
-    cn_u64_put(bytes, shape.lowest);
-    cn_u64_put(bytes + sizeof(uint64_t), head_width(shape.bits, version) |
-                                             (shape.has_groups ? HAS_GROUPS : 0) |
-                                             (shape.has_bases ? HAS_BASES : 0));
-    cn_u64_put(bytes + 2 * sizeof(uint64_t), shape.highest);
-    if (!cn_block_writer_add(writer, bytes, HEAD_LEN, err) ||
-        (shape.has_groups && !write_groups(writer, row_count, column, err)) ||
-        (shape.has_bases && !write_bases(writer, row_count, column, err)))
-        return false;
-    for (uint32_t row = 0; row < row_count; row++) {
-        if (shape.has_groups && !cn_store_column_is_new(column, row))
-            continue;
-        if (shape.has_bases && row % CN_COLUMN_GROUP_ROWS == 0)
-            base = base_at(column, row, row_count, &range);
-        if (!add_bits(&values, cn_store_column_at(column, row) - base, err))
-            return false;
-    }
-    cn_u64_put(bytes, 0);
-    return end_bits(&values, err) && cn_block_writer_add(writer, bytes, PAD_LEN, err);
-}
-
-/* Which parents are spans of the segment. */
-struct reference_list {
-    uint16_t *values; /* by row */
-    uint32_t *exception_rows;
-    size_t exception_count, exception_capacity;
-    uint16_t highest;
-};
-
-static void refer(struct reference_list *list, uint32_t row, uint32_t to)
-{
-    uint64_t steps = to < row ? 2 * (uint64_t)(row - to) : 2 * (uint64_t)(to - row) - 1;
-
-    if (to == row || steps > UINT16_MAX - REFERS_FROM)
-        return;
-    list->values[row] = (uint16_t)(REFERS_FROM + steps);
-    if (list->values[row] > list->highest)
-        list->highest = list->values[row];
-}
-
-/* The rows of spans before a parent's row are looked at first, then those after it. */
-static void find_references(struct reference_list *list, uint32_t row_count,
-                            const struct cn_store_column *ids,
-                            const struct cn_store_column *parents)
-{
-    struct cn_map rows = {0};
-
-    for (uint32_t row = 0; row < row_count; row++) {
-        uint64_t parent = cn_store_column_at(parents, row);
-        uint32_t to = parent != 0 ? cn_map_find(&rows, parent, CN_NONE) : CN_NONE;
-
-        *cn_map_at(&rows, cn_store_column_at(ids, row), 0) = row;
-        list->values[row] = parent == 0 ? REFERS_TO_NONE : REFERS_TO_EXCEPTION;
-        if (to != CN_NONE)
-            refer(list, row, to);
-    }
-    for (uint32_t row = 0; row < row_count; row++) {
-        if (list->values[row] != REFERS_TO_EXCEPTION)
-            continue;
-        uint32_t to = cn_map_find(&rows, cn_store_column_at(parents, row), CN_NONE);
-        if (to != CN_NONE)
-            refer(list, row, to);
-        if (list->values[row] == REFERS_TO_EXCEPTION)
-            CN_PUSH(list->exception_rows, list->exception_count, list->exception_capacity,
-                    row);
-    }
-    cn_map_done(&rows);
-}
-
-static bool write_references(struct cn_block_writer *writer, uint32_t row_count,
-                             const struct reference_list *list,
-                             const struct cn_store_column *parents, unsigned version,
-                             struct cn_error *err)
-{
-    unsigned bits = list->highest > UINT8_MAX ? 16 : 8;
-    uint8_t bytes[HEAD_LEN] = {0};
-
-    if (version > CN_META_FILE_BYTES)
-        bits = bits_for(list->highest);
-    struct bit_writer values = {.out = writer, .bits = bits};
-    cn_u64_put(bytes, REFERS_FROM);
-    cn_u64_put(bytes + sizeof(uint64_t), head_width(bits, version) | HAS_REFERENCES);
-    if (!cn_block_writer_add(writer, bytes, HEAD_LEN, err))
-        return false;
-    for (uint32_t row = 0; row < row_count; row++)
-        if (!add_bits(&values, list->values[row], err))
-            return false;
-    cn_u64_put(bytes, list->exception_count);
-    if (!end_bits(&values, err) ||
-        !cn_block_writer_add(writer, bytes, sizeof(uint64_t), err))
-        return false;
-    for (size_t i = 0; i < list->exception_count; i++) {
-        cn_u32_put(bytes, list->exception_rows[i]);
-        if (!cn_block_writer_add(writer, bytes, sizeof(uint32_t), err))
-            return false;
-    }
-    cn_u64_put(bytes, 0);
-    if (!cn_block_writer_add(writer, bytes,
-                             (size_t)exception_rows_len(list->exception_count) -
-                                 list->exception_count * sizeof(uint32_t),
-                             err))
-        return false;
-    for (size_t i = 0; i < list->exception_count; i++) {
-        cn_u64_put(bytes, cn_store_column_at(parents, list->exception_rows[i]));
-        if (!cn_block_writer_add(writer, bytes, sizeof(uint64_t), err))
-            return false;
-    }
-    cn_u64_put(bytes, 0);
-    return cn_block_writer_add(writer, bytes, PAD_LEN, err);
-}
-
-/* Write the parents as references if most are spans of the segment; otherwise as they are. */
-static bool write_parents(struct cn_block_writer *writer,
-                          const struct cn_columns *columns,
-                          const struct cn_store_column *parents, unsigned version,
-                          struct cn_error *err)
-{
-    struct reference_list list = {
-        .values = cn_alloc((size_t)columns->row_count + 1, sizeof(*list.values))};
-    struct cn_store_column ids;
-    bool ok = cn_columns_field(columns, CN_STORE_FIELD_span_id, &ids, err);
-
-    if (ok) {
-        find_references(&list, columns->row_count, &ids, parents);
-        ok = list.exception_count > columns->row_count / 4
-                 ? write_field(writer, columns->row_count, parents, version, err)
-                 : write_references(writer, columns->row_count, &list, parents, version,
-                                    err);
-    }
-    free(list.values);
-    free(list.exception_rows);
-    return ok;
-}
-
-static bool write_columns(struct cn_block_writer *writer,
-                          const struct cn_columns *columns, unsigned version,
-                          struct cn_error *err)
-{
-    uint8_t count[sizeof(uint64_t)];
-    struct cn_store_column column;
-
-    cn_u64_put(count, columns->row_count);
-    if (!cn_block_writer_section(writer, SECTION_COUNT_ID, err) ||
-        !cn_block_writer_add(writer, count, sizeof(count), err))
-        return false;
-    for (unsigned i = 0; i < CN_STORE_FIELD_checksum; i++) {
-        if (!cn_columns_field(columns, (enum cn_store_field)i, &column, err) ||
-            !cn_block_writer_section(writer, i + 1, err) ||
-            !(i == CN_STORE_FIELD_parent_id && version >= CN_META_FILE_BYTES
-                  ? write_parents(writer, columns, &column, version, err)
-                  : write_field(writer, columns->row_count, &column, version, err)))
-            return false;
-    }
-    return write_slots(writer, columns, err);
-}
-
-bool cn_columns_write(const struct cn_disk *disk, const char *dir,
-                      const struct cn_columns *columns, unsigned version,
-                      struct cn_error *err)
-{
-    struct cn_block_writer writer = {0};
-    bool ok = cn_block_writer_open(&writer, disk, dir, CN_META_FILE_NAME,
-                                   CN_META_FILE_MAGIC, version, err) &&
-              write_columns(&writer, columns, version, err) &&
-              cn_block_writer_commit(&writer, err);
-
-    cn_block_writer_abandon(&writer);
-    return ok;
 }
