@@ -123,15 +123,22 @@ static inline uint64_t cn_store_column_at(const struct cn_store_column *column,
     return column->ids ? cn_store_column_referred(column, row, stored) : stored;
 }
 
+/* Of a column with groups: a bit for `row` and each row after it in its group, set if the value is not
+ * that of the row before. */
+static inline uint64_t cn_store_column_starts(const struct cn_store_column *column,
+                                              uint32_t row)
+{
+    return cn_u64_get(column->groups +
+                      (size_t)(row / CN_COLUMN_GROUP_ROWS) * CN_COLUMN_GROUP_LEN) >>
+           row % CN_COLUMN_GROUP_ROWS;
+}
+
 /* False if the value of a row is that of the row before. */
 static inline bool cn_store_column_is_new(const struct cn_store_column *column,
                                           uint32_t row)
 {
     if (column->groups)
-        return cn_u64_get(column->groups +
-                          (size_t)(row / CN_COLUMN_GROUP_ROWS) * CN_COLUMN_GROUP_LEN) >>
-                   row % CN_COLUMN_GROUP_ROWS &
-               1;
+        return cn_store_column_starts(column, row) & 1;
     return row == 0 ||
            cn_store_column_at(column, row) != cn_store_column_at(column, row - 1);
 }

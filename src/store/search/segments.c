@@ -260,9 +260,8 @@ static bool hits_of(struct cn_search *search, uint32_t segment,
     return true;
 }
 
-/* Remove the doubles that are known; the rows are then no longer the cached ones. */
-static void drop_doubles(const struct cn_search *search, uint32_t segment,
-                         struct cn_rows *rows, bool *is_kept)
+void cn_search_drop_doubles(const struct cn_search *search, uint32_t segment,
+                            struct cn_rows *rows, bool *is_kept)
 {
     struct cn_rows doubles = {.count = rows->count}, others;
 
@@ -293,7 +292,7 @@ static bool search_entry(struct cn_search *search, const struct cn_search_segmen
         return false;
     ok = true;
     if (visitor->kind == CN_SEARCH_WHOLE)
-        drop_doubles(search, entry->segment, &rows, &is_kept);
+        cn_search_drop_doubles(search, entry->segment, &rows, &is_kept);
     else if (visitor->seen && search->overlaps[entry->segment])
         ok = cn_search_drop_seen(search, visitor->seen, entry->segment, index, &rows,
                                  &is_kept, err);

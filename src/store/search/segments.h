@@ -91,6 +91,12 @@ bool cn_search_is_few(const struct cn_search *search, size_t trace_max);
 /* The table of the last call, which must have succeeded. */
 const struct cn_trace_table *cn_search_traces_made(const struct cn_search *search);
 
+/* Remove rows of spans that are stored twice, by the table if there is one; those of `rows` are then no
+ * longer the cached ones. */
+struct cn_rows;
+void cn_search_drop_doubles(const struct cn_search *search, uint32_t segment,
+                            struct cn_rows *rows, bool *is_kept);
+
 /* The index of a segment, opened at the first call. */
 CN_CHECK bool cn_search_index(struct cn_search *search, uint32_t segment,
                               const struct cn_store_index **out, struct cn_error *err);

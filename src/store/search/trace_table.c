@@ -10,10 +10,12 @@
 #include "store/segment/scan.h"
 
 enum {
-    SLICE_ROWS = 1 << 21, /* about so many rows are in memory at a time */
-    BUCKETS = 1 << 10,    /* of a slice: one fits into the cache */
+    SLICE_ROWS =
+        1 << 21,       /* about so many rows, or runs of them, are in memory at a time */
+    BUCKETS = 1 << 10, /* of a slice: one fits into the cache */
 };
 
+/* A run: neighbouring rows of one trace, by the first that counts. */
 struct table_entry {
     uint64_t hash;
     uint32_t segment, row;
@@ -23,7 +25,7 @@ struct table_making {
     struct cn_trace_table table;
     const struct cn_store_index *const *indexes;
     uint64_t slice, slice_count;
-    struct table_entry *found;   /* of the slice, in the order of rows */
+    struct table_entry *found;   /* runs of the slice, in the order of rows */
     struct table_entry *entries; /* the same by bucket */
     size_t ends[BUCKETS];
     size_t found_count, found_capacity, entry_capacity;
@@ -36,30 +38,78 @@ struct table_making {
     uint32_t trace_count;
 };
 
-/* Find the rows of a segment whose hash is in the slice. A trace without an id is a trace of
- * its own; later parts count for the first and are never found. */
+/* The columns that tell which rows are of which trace. */
+struct table_ids {
+    struct cn_store_column high, low, part;
+    uint32_t row_count;
+};
+
+static bool open_ids(const struct table_making *making, uint32_t segment,
+                     struct table_ids *ids, struct cn_error *err)
+{
+    const struct cn_columns *columns = making->indexes[segment]->columns;
+
+    ids->row_count = columns->row_count;
+    return cn_columns_field(columns, CN_STORE_FIELD_trace_high, &ids->high, err) &&
+           cn_columns_field(columns, CN_STORE_FIELD_trace_low, &ids->low, err) &&
+           cn_columns_field(columns, CN_STORE_FIELD_part, &ids->part, err);
+}
+
+/* The end of the rows from `row` on that have its id. */
+static uint32_t end_of_run(const struct table_ids *ids, uint32_t row)
+{
+    for (row++; row < ids->row_count; row++) {
+        uint64_t starts = 0;
+
+        if (!ids->high.groups || !ids->low.groups) {
+            if (cn_store_column_is_new(&ids->high, row) ||
+                cn_store_column_is_new(&ids->low, row))
+                return row;
+            continue;
+        }
+        starts = cn_store_column_starts(&ids->high, row) |
+                 cn_store_column_starts(&ids->low, row);
+        if (starts == 0) {
+            row |= CN_COLUMN_GROUP_ROWS - 1; /* the last row of the group */
+            continue;
+        }
+        row += (uint32_t)__builtin_ctzll(starts);
+        return row < ids->row_count ? row : ids->row_count;
+    }
+    return ids->row_count;
+}
+
+/* The first row of a run from `row` on that is no later part, which counts for the first. */
+static uint32_t skip_parts(const struct table_ids *ids, uint32_t row, uint32_t end)
+{
+    while (row < end && cn_store_column_at(&ids->part, row) != 0)
+        row++;
+    return row;
+}
+
+/* Find the runs of a segment whose hash is in the slice, and give those of several rows a number. A
+ * trace without an id is a trace of its own. */
 static bool find_entries(struct table_making *making, uint32_t segment,
                          struct cn_error *err)
 {
-    const struct cn_columns *columns = making->indexes[segment]->columns;
-    struct cn_store_column high, low, part;
-
-    if (!cn_columns_field(columns, CN_STORE_FIELD_trace_high, &high, err) ||
-        !cn_columns_field(columns, CN_STORE_FIELD_trace_low, &low, err) ||
-        !cn_columns_field(columns, CN_STORE_FIELD_part, &part, err))
-        return false;
     struct table_entry entry = {.segment = segment};
-    uint64_t id[2] = {0};
-    for (uint32_t row = 0; row < columns->row_count; row++) {
-        entry.row = row;
-        if (cn_store_column_is_new(&high, row) || cn_store_column_is_new(&low, row)) {
-            id[0] = cn_store_column_at(&high, row);
-            id[1] = cn_store_column_at(&low, row);
-            entry.hash = XXH3_64bits(id, sizeof(id));
-        }
+    struct table_ids ids;
+    uint32_t end;
+
+    if (!open_ids(making, segment, &ids, err))
+        return false;
+    for (uint32_t row = 0; row < ids.row_count; row = end) {
+        uint64_t id[2] = {cn_store_column_at(&ids.high, row),
+                          cn_store_column_at(&ids.low, row)};
+
+        end = end_of_run(&ids, row);
+        entry.hash = XXH3_64bits(id, sizeof(id));
+        entry.row = skip_parts(&ids, row, end);
         if ((entry.hash >> 32) * making->slice_count >> 32 != making->slice ||
-            (id[0] | id[1]) == 0 || cn_store_column_at(&part, row) != 0)
+            (id[0] | id[1]) == 0 || entry.row == end)
             continue;
+        if (skip_parts(&ids, entry.row + 1, end) < end)
+            making->table.numbers[segment][entry.row] = ++making->trace_count;
         CN_PUSH(making->found, making->found_count, making->found_capacity, entry);
         making->ends[entry.hash % BUCKETS]++;
     }
@@ -126,79 +176,122 @@ static bool number_slice(struct table_making *making, struct cn_error *err)
     return true;
 }
 
-/* Number traces in the order of their first rows, so that neighbours are close in memory. */
-static void renumber(struct table_making *making)
+/* Number the traces of a segment in the order of their first rows, and all rows of a run like its first. */
+static bool renumber_segment(struct table_making *making, uint32_t segment,
+                             uint32_t *renumbered, struct cn_error *err)
+{
+    struct cn_trace_table *table = &making->table;
+    uint32_t *numbers = table->numbers[segment];
+    struct table_ids ids;
+    uint32_t end;
+
+    if (!open_ids(making, segment, &ids, err))
+        return false;
+    for (uint32_t begin = 0; begin < ids.row_count; begin = end) {
+        end = end_of_run(&ids, begin);
+        uint32_t row = skip_parts(&ids, begin, end);
+        uint32_t number = row < end ? numbers[row] : 0;
+
+        if (number == 0)
+            continue;
+        if (renumbered[number] == 0) {
+            table->traces[table->count] = (struct cn_trace_sum){
+                .segment = segment,
+                .row = row,
+            };
+            renumbered[number] = ++table->count;
+        }
+        for (; row < end; row = skip_parts(&ids, row + 1, end))
+            numbers[row] = renumbered[number];
+    }
+    return true;
+}
+
+/* So that neighbours are close in memory. */
+static bool renumber(struct table_making *making, struct cn_error *err)
 {
     struct cn_trace_table *table = &making->table;
     uint32_t *renumbered = cn_alloc((size_t)making->trace_count + 1, sizeof(*renumbered));
+    bool ok = true;
 
     table->traces = cn_alloc(making->trace_count, sizeof(*table->traces));
-    for (uint32_t s = 0; s < table->segment_count; s++) {
-        for (uint32_t row = 0; row < table->row_counts[s]; row++) {
-            uint32_t *number = &table->numbers[s][row];
-
-            if (*number == 0)
-                continue;
-            if (renumbered[*number] == 0) {
-                table->traces[table->count] = (struct cn_trace_sum){
-                    .segment = s,
-                    .row = row,
-                };
-                renumbered[*number] = ++table->count;
-            }
-            *number = renumbered[*number];
-        }
-    }
+    for (uint32_t i = 0; ok && i < table->segment_count; i++)
+        ok = !making->indexes[i] || renumber_segment(making, i, renumbered, err);
     free(renumbered);
+    return ok;
 }
 
 static const uint64_t no_root = UINT64_MAX, several_roots = UINT64_MAX - 1;
 
-/* The calls of a span inside another one are counted there. */
+/* The columns that are summed up. */
+enum { TIME, DURATION, FLAGS, CALLS, RECORDS, ERRORS, PARENT, SUM_FIELDS };
+
+struct table_summing {
+    struct cn_store_column columns[SUM_FIELDS];
+    const struct cn_joined *joined; /* NULL: there are none */
+};
+
+static const enum cn_store_field sum_fields[SUM_FIELDS] = {
+    [TIME] = CN_STORE_FIELD_time_ns,     [DURATION] = CN_STORE_FIELD_duration_ns,
+    [FLAGS] = CN_STORE_FIELD_flags,      [CALLS] = CN_STORE_FIELD_calls,
+    [RECORDS] = CN_STORE_FIELD_records,  [ERRORS] = CN_STORE_FIELD_errors,
+    [PARENT] = CN_STORE_FIELD_parent_id,
+};
+
+static inline uint64_t sum_value(const struct table_summing *summing, unsigned field,
+                                 uint32_t row)
+{
+    uint64_t value = cn_store_column_at(&summing->columns[field], row);
+
+    return summing->joined
+               ? cn_joined_number(summing->joined, sum_fields[field], row, value)
+               : value;
+}
+
+/* A span that is not inside of another one. The calls of those that are are counted there. */
+static void sum_top(struct table_making *making, const struct table_summing *summing,
+                    uint32_t row, uint32_t number, uint64_t duration_ns)
+{
+    struct cn_trace_sum *sum = &making->table.traces[number - 1];
+    uint64_t *root_ns = &making->roots_ns[number - 1];
+
+    if (making->tops[number - 1] < 2)
+        making->tops[number - 1]++;
+    if (sum_value(summing, PARENT, row) == 0)
+        *root_ns = *root_ns == no_root ? duration_ns : several_roots;
+    sum->calls += sum_value(summing, CALLS, row);
+    sum->records += (uint32_t)sum_value(summing, RECORDS, row);
+    sum->errors += (uint32_t)sum_value(summing, ERRORS, row);
+}
+
 static bool sum_segment(struct table_making *making, uint32_t segment,
                         struct cn_error *err)
 {
-    enum { TIME, DURATION, CALLS, RECORDS, ERRORS, FLAGS, PARENT, FIELDS };
-    static const enum cn_store_field fields[FIELDS] = {
-        CN_STORE_FIELD_time_ns,   CN_STORE_FIELD_duration_ns, CN_STORE_FIELD_calls,
-        CN_STORE_FIELD_records,   CN_STORE_FIELD_errors,      CN_STORE_FIELD_flags,
-        CN_STORE_FIELD_parent_id,
-    };
     const struct cn_store_index *index = making->indexes[segment];
     struct cn_trace_table *table = &making->table;
-    struct cn_store_column columns[FIELDS];
+    struct table_summing summing = {
+        .joined = index->joined.trace_count > 0 ? &index->joined : NULL};
 
-    for (size_t i = 0; i < FIELDS; i++) {
-        if (!cn_columns_field(index->columns, fields[i], &columns[i], err))
+    for (size_t i = 0; i < SUM_FIELDS; i++) {
+        if (!cn_columns_field(index->columns, sum_fields[i], &summing.columns[i], err))
             return false;
     }
     for (uint32_t row = 0; row < table->row_counts[segment]; row++) {
         uint32_t number = table->numbers[segment][row];
-        struct cn_trace_sum *sum = number > 0 ? &table->traces[number - 1] : NULL;
-        uint64_t numbers[FIELDS], end_ns, *root_ns;
+        uint64_t time_ns, duration_ns, end_ns;
+        struct cn_trace_sum *sum;
 
-        if (!sum || cn_trace_table_is_double(table, segment, row))
+        if (number == 0 || cn_trace_table_is_double(table, segment, row))
             continue;
-        for (size_t i = 0; i < FIELDS; i++)
-            numbers[i] = cn_store_column_at(&columns[i], row);
-        for (size_t i = 0; i < FIELDS && index->joined.trace_count > 0; i++)
-            numbers[i] = cn_joined_number(&index->joined, fields[i], row, numbers[i]);
-        end_ns = numbers[DURATION] < UINT64_MAX - numbers[TIME]
-                     ? numbers[TIME] + numbers[DURATION]
-                     : UINT64_MAX;
-        sum->time_ns = numbers[TIME] < sum->time_ns ? numbers[TIME] : sum->time_ns;
+        sum = &table->traces[number - 1];
+        time_ns = sum_value(&summing, TIME, row);
+        duration_ns = sum_value(&summing, DURATION, row);
+        end_ns = duration_ns < UINT64_MAX - time_ns ? time_ns + duration_ns : UINT64_MAX;
+        sum->time_ns = time_ns < sum->time_ns ? time_ns : sum->time_ns;
         sum->end_ns = end_ns > sum->end_ns ? end_ns : sum->end_ns;
         sum->spans++;
-        if (numbers[FLAGS] & CN_ROW_EMBEDDED)
-            continue;
-        if (making->tops[number - 1] < 2)
-            making->tops[number - 1]++;
-        root_ns = &making->roots_ns[number - 1];
-        if (numbers[PARENT] == 0)
-            *root_ns = *root_ns == no_root ? numbers[DURATION] : several_roots;
-        sum->calls += numbers[CALLS];
-        sum->records += (uint32_t)numbers[RECORDS];
-        sum->errors += (uint32_t)numbers[ERRORS];
+        if (!(sum_value(&summing, FLAGS, row) & CN_ROW_EMBEDDED))
+            sum_top(making, &summing, row, number, duration_ns);
     }
     return true;
 }
@@ -391,6 +484,16 @@ static bool mark_doubles(struct table_making *making, struct cn_error *err)
     return ok;
 }
 
+static uint64_t runs_at_most(const struct cn_columns *columns)
+{
+    const struct cn_store_column *high = &columns->fields[CN_STORE_FIELD_trace_high];
+    const struct cn_store_column *low = &columns->fields[CN_STORE_FIELD_trace_low];
+    uint64_t runs = (uint64_t)high->value_count + low->value_count;
+
+    return high->groups && low->groups && runs < columns->row_count ? runs
+                                                                    : columns->row_count;
+}
+
 bool cn_trace_table_make(struct cn_trace_table *out,
                          const struct cn_store_index *const *indexes,
                          size_t segment_count, struct cn_error *err)
@@ -402,7 +505,7 @@ bool cn_trace_table_make(struct cn_trace_table *out,
                   .segment_count = segment_count},
         .indexes = indexes,
     };
-    uint64_t row_count = 0;
+    uint64_t run_count = 0;
     bool ok = true;
 
     for (size_t i = 0; i < segment_count; i++) {
@@ -411,16 +514,16 @@ bool cn_trace_table_make(struct cn_trace_table *out,
         making.table.row_counts[i] = count;
         making.table.numbers[i] =
             count > 0 ? cn_alloc(count, sizeof(**making.table.numbers)) : NULL;
-        row_count += count;
+        run_count += indexes[i] ? runs_at_most(indexes[i]->columns) : 0;
     }
-    making.slice_count = row_count / SLICE_ROWS + 1;
+    making.slice_count = run_count / SLICE_ROWS + 1;
     for (; ok && making.slice < making.slice_count; making.slice++)
         ok = number_slice(&making, err);
     free(making.found);
     free(making.entries);
     free(making.slots);
+    ok = ok && renumber(&making, err);
     if (ok) {
-        renumber(&making);
         making.roots_ns = cn_alloc(making.table.count, sizeof(*making.roots_ns));
         making.tops = cn_alloc(making.table.count, sizeof(*making.tops));
         /* Spans are seldom stored twice: sums are only made again if some are. */

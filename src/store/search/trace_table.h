@@ -1,7 +1,7 @@
 /* Which rows of a store belong to the same trace, in whichever segments they are.
  *
- * Rows are grouped by the hash of their trace ids, a range of hashes after the other, so that
- * memory is bounded: 32 bytes for each of two million rows while the table is made, then 4
+ * Runs of neighbouring rows with one id are grouped by its hash, a range of hashes after the other, so that
+ * memory is bounded: 32 bytes for each of two million runs while the table is made, then 4
  * bytes per row and 56 per trace of several rows. Numbers and order depend on the rows alone.
  *
  * A span that was stored twice, because its sender repeated a request, counts once: the second row is

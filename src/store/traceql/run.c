@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/best.h"
 #include "store/search/seen.h"
+#include "store/search/segments.h"
 #include "store/search/state.h"
 #include "store/segment/index.h"
 #include "store/traceql/view.h"
@@ -181,6 +182,7 @@ struct span_run {
     struct cn_tql_eval eval;
     uint32_t *filters;
     size_t filter_count, uncertain_count;
+    bool has_table; /* of traces, which knows what is stored twice */
     cn_tql_take_row take;
     void *arg;
     struct cn_search_seen seen;
@@ -216,7 +218,9 @@ static bool run_segment(struct span_run *rows, uint32_t segment, struct cn_error
                    opened->index->columns->row_count, &may))
         return true;
     cn_joined_drop(&opened->index->joined, &may);
-    if (rows->run->is_once && rows->run->search->overlaps[segment])
+    if (rows->has_table)
+        cn_search_drop_doubles(rows->run->search, segment, &may, &is_kept);
+    else if (rows->run->is_once && rows->run->search->overlaps[segment])
         ok = cn_search_drop_seen(rows->run->search, &rows->seen, segment, opened->index,
                                  &may, &is_kept, err);
     for (uint32_t row = cn_rows_next(&may, 0); ok && row < may.count;
@@ -234,6 +238,31 @@ static bool run_segment(struct span_run *rows, uint32_t segment, struct cn_error
     return ok;
 }
 
+/* True if all rows of a segment may match all filters. */
+static bool may_all_match(const struct span_run *rows, uint32_t segment)
+{
+    for (size_t i = 0; i < rows->filter_count; i++) {
+        const struct cn_rows *may =
+            rows->run->candidates.filters[rows->filters[i]].segments;
+
+        if (may && cn_rows_size(&may[segment]) < may[segment].count)
+            return false;
+    }
+    return true;
+}
+
+/* Of all rows, the table of traces tells faster which are of spans that are stored twice, in less memory. */
+static bool prepare_doubles(struct span_run *rows, struct cn_error *err)
+{
+    struct cn_search *search = rows->run->search;
+    const struct cn_trace_table *table;
+
+    rows->has_table = rows->run->is_once && search->overlap_count > 0;
+    for (uint32_t i = 0; rows->has_table && i < search->count; i++)
+        rows->has_table = may_all_match(rows, i);
+    return !rows->has_table || cn_search_trace_table(search, NULL, &table, err);
+}
+
 bool cn_tql_run_rows(struct cn_tql_run *run, const struct cn_tql_node *stages,
                      cn_tql_take_row take, void *arg, struct cn_error *err)
 {
@@ -247,9 +276,10 @@ bool cn_tql_run_rows(struct cn_tql_run *run, const struct cn_tql_node *stages,
         .take = take,
         .arg = arg,
     };
-    bool ok = true;
+    bool ok;
 
     rows.filter_count = list_filters(run, stages, rows.filters, &rows.uncertain_count);
+    ok = prepare_doubles(&rows, err);
     for (uint32_t i = 0; ok && i < run->search->count; i++)
         ok = run_segment(&rows, i, err);
     cn_search_seen_done(&rows.seen);
