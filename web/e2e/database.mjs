@@ -105,10 +105,10 @@ export const tests = {
     await show("s=0&v=top-down");
     await page.waitForSelector(".tree-row[aria-level='1']");
   },
-  async "the flame graph zooms, searches and turns"({ page, show, until, shot, hash }) {
+  async "the flame graph zooms, searches and turns"({ page, show, settled, until, shot, hash }) {
     await show("v=flame");
     const canvas = await page.waitForSelector(".flame canvas");
-    await page.waitForTimeout(300);
+    await settled();
     const box = await canvas.boundingBox();
     await page.mouse.click(box.x + 30, box.y + 30);
     await page.waitForSelector(".pinned h2");

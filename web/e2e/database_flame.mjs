@@ -5,7 +5,7 @@ async function graph(viewer, state) {
   await viewer.show("s=0&v=top-down");
   await viewer.show(`s=0&v=flame&${state}`);
   const canvas = await viewer.page.waitForSelector(".flame canvas");
-  await viewer.page.waitForTimeout(200);
+  await viewer.settled();
   return canvas;
 }
 
@@ -33,7 +33,7 @@ export const tests = {
       await page.keyboard.press(key);
       await until(`${key}`, () => sign.test(hash()));
     }
-    await page.waitForTimeout(300);
+    await viewer.settled();
     await viewer.shot("flame-callers");
     for (const [key, name] of [
       ["i", "inv"],
@@ -57,7 +57,7 @@ export const tests = {
     await page.selectOption("[aria-label^='thread whose']", { index: 1 });
     await until("other thread", () => /lane=\d/.test(hash()));
     const canvas = await page.waitForSelector(".flame canvas");
-    await page.waitForTimeout(200);
+    await viewer.settled();
     const box = await canvas.boundingBox();
     await page.mouse.click(box.x + box.width * 0.2, box.y + box.height - 8);
     await until("zoomed", () => /from=\d+.*to=\d+/.test(hash()));
@@ -122,7 +122,7 @@ export const tests = {
     const asked = [];
     const note = (request) => asked.push(request.url());
     page.on("request", note);
-    await page.waitForTimeout(200);
+    await viewer.settled();
     const box = await canvas.boundingBox();
     await page.mouse.dblclick(box.x + 60, box.y + 30);
     await until("asked", () => asked.some((url) => /flame\?.*row=/.test(url)));

@@ -59,7 +59,7 @@ export const tests = {
     await timeline(viewer);
     for (let i = 0; i < 40; i++) await page.keyboard.press("w");
     await until("nanoseconds", () => number(hash(), "to") - number(hash(), "from") <= 12);
-    await page.waitForTimeout(200);
+    await viewer.settled();
     await viewer.shot("timeline-nanoseconds");
     const from = number(hash(), "from");
     await page.keyboard.press("a");
@@ -72,7 +72,7 @@ export const tests = {
     await page.setViewportSize({ width: 1280, height: 240 });
     const box = await timeline(viewer, "shut=Counters");
     await page.mouse.move(2, 2);
-    await page.waitForTimeout(500); // all answers are there, and drawn
+    await viewer.settled();
     await page.evaluate(() => {
       const { clearRect } = CanvasRenderingContext2D.prototype;
       const drawn = new Set(document.querySelectorAll("canvas"));
@@ -84,7 +84,7 @@ export const tests = {
     });
     const before = await page.locator(".track-label").first().boundingBox();
     await page.evaluate(() => document.querySelector(".tracks").scrollTo(0, 30));
-    await page.waitForTimeout(200);
+    await viewer.settled();
     const after = await page.locator(".track-label").first().boundingBox();
     assert.equal(after.y, before.y - 30);
     await page.mouse.move(box.x + 300, box.y + 30);

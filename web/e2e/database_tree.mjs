@@ -37,7 +37,7 @@ export const tests = {
     });
     await page.click(".twist[aria-label=open]:not(:disabled) >> nth=-1");
     await until("asked again", () => asked > 2).finally(() => show("v=timeline"));
-    await page.waitForTimeout(200);
+    await viewer.settled();
     const before = asked;
     await page.waitForTimeout(400);
     await page.unroute(isOfRow);

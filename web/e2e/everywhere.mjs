@@ -19,20 +19,25 @@ const VIEWS = [
   ["s=2&key=0.0&tab=chart", ".trace-chart canvas"],
 ];
 
+// The view after the smallest is opened in that: each is opened small, and made large and small.
+const SIZES = [
+  [1440, 900],
+  [1024, 768],
+  [600, 800],
+  [900, 300],
+  [400, 300],
+];
+
 export const tests = {
-  async "no page is larger than the window"({ page, show }) {
+  async "no page is larger than the window"({ page, show, settled, drawn }) {
     const found = [];
-    for (const [width, height] of [
-      [1440, 900],
-      [1024, 768],
-      [600, 800],
-      [900, 300],
-      [400, 300],
-    ]) {
-      await page.setViewportSize({ width, height });
-      for (const [state, sign] of VIEWS) {
-        await show(state);
-        await page.waitForSelector(sign);
+    for (const [state, sign] of VIEWS) {
+      await show(state);
+      await page.waitForSelector(sign);
+      await settled();
+      for (const [width, height] of SIZES) {
+        await page.setViewportSize({ width, height });
+        await drawn();
         const size = await page.evaluate(() => {
           const { scrollWidth, scrollHeight } = document.documentElement;
           return [scrollWidth, scrollHeight];
@@ -53,13 +58,13 @@ export const tests = {
     assert.ok(box.y + box.height <= 800, `at ${box.y}`);
     await page.setViewportSize({ width: 1280, height: 800 });
   },
-  async "a menu ends inside a low window, also one that became low"({ page, show }) {
+  async "a menu ends inside a low window, also one that became low"({ page, show, settled }) {
     const room = () => page.evaluate(() => innerHeight - document.documentElement.scrollHeight);
     await show("s=1&v=top-down");
     await page.waitForSelector(".tree-row");
     await page.click("summary:has-text('Filter')");
     await page.setViewportSize({ width: 700, height: 300 });
-    await page.waitForTimeout(200);
+    await settled();
     assert.ok((await room()) >= 0, "the page is larger than the window that became low");
     await page.keyboard.press("Escape");
     await page.click("summary:has-text('Filter')");
@@ -91,7 +96,7 @@ export const tests = {
     await shot("phone");
     await page.setViewportSize({ width: 1280, height: 800 });
   },
-  async "help opens and closes, dark and wide work"({ page, show, shot }) {
+  async "help opens and closes, dark and wide work"({ page, show, settled, shot }) {
     await show("v=top-down");
     await page.waitForSelector(".tree");
     await page.keyboard.press("?");
@@ -101,7 +106,7 @@ export const tests = {
     await page.click("[aria-label='switch theme']");
     assert.ok(await page.evaluate(() => document.documentElement.dataset.theme));
     await page.setViewportSize({ width: 3840, height: 2160 });
-    await page.waitForTimeout(200);
+    await settled();
     await shot("wide-dark");
     const overflows = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
     assert.ok(!overflows, "the page is wider than the window");
@@ -118,7 +123,12 @@ export const tests = {
     await until("another source", () => hash() === "#s=1");
     await page.waitForSelector(".overview-table tbody tr");
   },
-  async "paper is light, has all rows that are loaded, and says how many are not"({ page, show }) {
+  async "paper is light, has all rows that are loaded, and says how many are not"({
+    page,
+    show,
+    settled,
+    until,
+  }) {
     await show("s=4&v=flat&grp=module");
     await page.waitForSelector(".tree-row[aria-level='3']");
     const onScreen = await page.locator(".tree-row[aria-level]").count();
@@ -135,13 +145,13 @@ export const tests = {
       );
       dispatchEvent(new Event("beforeprint"));
     });
-    await page.waitForTimeout(100);
+    await until("printed", () => page.evaluate(() => window.printed !== undefined));
     const { theme, rows, note } = await page.evaluate(() => window.printed);
     assert.equal(theme, "light");
     assert.ok(rows > onScreen, `${rows} rows of ${onScreen}`);
     assert.match(note, /^rows 1 to [\d,]+ of 6,0\d\d; the others are not printed$/);
     await page.evaluate(() => dispatchEvent(new Event("afterprint")));
-    await page.waitForTimeout(100);
+    await settled();
     assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
     assert.equal(await page.locator(".tree-row[aria-level]").count(), onScreen);
   },

@@ -65,7 +65,7 @@ async function violations(page, rules) {
   );
 }
 
-async function check({ page, show }, views) {
+async function check({ page, show, settled, drawn }, views) {
   const axe = await readFile(
     new URL("../node_modules/axe-core/axe.min.js", import.meta.url),
     "utf8",
@@ -75,12 +75,13 @@ async function check({ page, show }, views) {
   for (const [state, sign, keys] of views) {
     await show(state);
     await page.waitForSelector(sign);
+    await settled();
     for (const key of keys?.split(" ") ?? []) await page.keyboard.press(key);
     for (const theme of ["light", "dark"]) {
       await page.evaluate((name) => {
         document.documentElement.dataset.theme = name;
       }, theme);
-      await page.waitForTimeout(100);
+      await (theme === "light" ? settled() : drawn());
       for (const line of await violations(page, RULES[theme]))
         found.push(`${theme} ${state} ${keys ?? ""}: ${line}`);
     }

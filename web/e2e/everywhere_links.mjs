@@ -24,15 +24,9 @@ const STATES = [
 ];
 
 // The text of the page, when all answers are shown.
-async function picture(page, until) {
-  let text = "";
-  await until("a picture that stays", async () => {
-    const last = text;
-    await page.waitForTimeout(400);
-    text = await page.evaluate(() => document.querySelector("main").innerText);
-    return text === last && (await page.locator(".pending.shown").count()) === 0;
-  });
-  return text;
+async function picture({ page, settled }) {
+  await settled();
+  return page.evaluate(() => document.querySelector("main").innerText);
 }
 
 // Waits until nothing was asked for a while.
@@ -57,20 +51,20 @@ async function quiet(page, until) {
 }
 
 export const tests = {
-  async "every view is reopened from its address"({ page, show, hash, until }) {
+  async "every view is reopened from its address"(viewer) {
+    const { page, show, hash, until } = viewer;
     for (const [state, sign] of STATES) {
       await show(state);
       await sign(page);
-      const before = await picture(page, until);
+      const before = await picture(viewer);
       const link = page.url();
       await page.goto("about:blank");
       await page.goto(link);
       await sign(page);
       let after = "";
-      await until(
-        "the same page",
-        async () => (after = await picture(page, until)) === before,
-      ).catch(() => assert.equal(after, before, `another page from ${link}`));
+      await until("the same page", async () => (after = await picture(viewer)) === before).catch(
+        () => assert.equal(after, before, `another page from ${link}`),
+      );
       for (const [name, value] of new URLSearchParams(state))
         assert.equal(new URLSearchParams(hash().slice(1)).get(name), value);
     }
@@ -111,7 +105,7 @@ export const tests = {
     }
     await page.unroute("**/api/v1/sources/0/**");
   },
-  async "nothing jumps while answers arrive"({ page, show }) {
+  async "nothing jumps while answers arrive"({ page, show, settled }) {
     await show("s=0&v=top-down");
     await page.waitForSelector(".tree-row[aria-level='1']");
     await page.evaluate(() => {
@@ -123,15 +117,15 @@ export const tests = {
     });
     for (const state of ["v=bottom-up", "v=flat", "v=flame", "v=timeline", "v=top-down"]) {
       await show(`s=0&${state}`);
-      await page.waitForTimeout(400);
+      await settled();
     }
     const shifts = await page.evaluate(() => window.shifts);
     assert.ok(shifts < 0.1, `things moved by ${shifts}`);
   },
-  async "everything that can be used has a name"({ page, show }) {
+  async "everything that can be used has a name"({ page, show, settled }) {
     for (const state of ["s=0&v=top-down", "s=0&v=flame", "s=0&v=timeline", "s=1&v=calls", "s=2"]) {
       await show(state);
-      await page.waitForTimeout(400);
+      await settled();
       const nameless = await page.evaluate(() =>
         [
           ...document.querySelectorAll(
@@ -155,7 +149,7 @@ export const tests = {
       assert.deepEqual(nameless, [], state);
     }
   },
-  async "it can be read at 1280 and at 3840 pixels, light and dark"({ page, show, shot }) {
+  async "it can be read at 1280 and at 3840 pixels, light and dark"({ page, show, settled, shot }) {
     for (const [width, height] of [
       [1280, 800],
       [3840, 2160],
@@ -163,7 +157,7 @@ export const tests = {
       await page.setViewportSize({ width, height });
       for (const view of ["top-down", "flame", "timeline"]) {
         await show(`s=0&v=${view}`);
-        await page.waitForTimeout(400);
+        await settled();
         assert.ok(
           !(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)),
           `${view} is wider than ${width}`,

@@ -93,15 +93,52 @@ function watchErrors(page) {
   };
 }
 
+// The questions that the page asked, and those without an answer.
+function watchQuestions(page) {
+  const seen = { count: 0, open: new Set() };
+  page.on("request", (request) => {
+    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) seen.open.clear();
+    if (!request.url().includes("/api/")) return;
+    seen.count++;
+    seen.open.add(request);
+  });
+  for (const event of ["requestfinished", "requestfailed"])
+    page.on(event, (request) => seen.open.delete(request));
+  return seen;
+}
+
+// In the page: ends when it has been drawn twice and no animation runs, so that what an event changed is there.
+async function drawnInPage() {
+  for (let i = 0; i < 2; i++) await new Promise((resolve) => requestAnimationFrame(resolve));
+  const ends = document
+    .getAnimations()
+    .filter((one) => Number.isFinite(one.effect?.getComputedTiming().endTime))
+    .map((one) => one.finished.catch(() => undefined));
+  await Promise.all(ends);
+}
+
+// In the page: ends after its timers that are due earlier. The clock of this process may be ahead of those.
+const timersInPage = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
 async function open(browser, { cairn, shots, paths, url }) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
   const settle = watchErrors(page);
+  const questions = watchQuestions(page);
   const expected = [];
   await page.goto(url);
 
   const hash = () => new URL(page.url()).hash;
+  // The page's policy forbids the evaluation that waitForFunction() needs.
+  const until = async (what, holds) => {
+    for (const begin = Date.now(); Date.now() - begin < PATIENCE_MS;) {
+      if (await holds()) return;
+      await page.waitForTimeout(50);
+    }
+    assert.fail(`${what}: never happened, at ${hash()}`);
+  };
+  const drawn = () => page.evaluate(drawnInPage);
   return {
     page,
     cairn,
@@ -117,19 +154,25 @@ async function open(browser, { cairn, shots, paths, url }) {
       await page.evaluate((next) => {
         location.hash = next;
       }, state);
-      await page.waitForTimeout(50);
+      await drawn();
     },
-    // The page's policy forbids the evaluation that waitForFunction() needs.
-    async until(what, holds) {
-      for (const begin = Date.now(); Date.now() - begin < PATIENCE_MS;) {
-        if (await holds()) return;
-        await page.waitForTimeout(50);
-      }
-      assert.fail(`${what}: never happened, at ${hash()}`);
-    },
-    // The address follows what is shown a moment later.
+    // The page was drawn after what was done last.
+    drawn,
+    // So it was with all answers to what it asked.
+    settled: () =>
+      until("all answers are drawn", async () => {
+        // A page without a server asks its own worker: the bar is there after 100 ms.
+        if (page.url().startsWith("file:")) await page.evaluate(timersInPage, 120);
+        const { count, open: unanswered } = questions;
+        if (unanswered.size > 0) return false;
+        await drawn();
+        if (unanswered.size > 0 || questions.count !== count) return false;
+        return (await page.locator(".pending.shown").count()) === 0;
+      }),
+    until,
+    // The address follows what is shown a moment later, 100 ms at most.
     async settledHash() {
-      await page.waitForTimeout(200);
+      await page.evaluate(timersInPage, 110);
       return hash();
     },
     shot: (name) => page.screenshot({ path: join(shots, `${name}.png`) }),

@@ -131,17 +131,17 @@ function look() {
   return found;
 }
 
-async function lookAtAll(page, show, states) {
+async function lookAtAll({ page, show, settled, drawn }, states) {
   const found = [];
   for (const state of states) {
     await show(state);
-    await page.waitForTimeout(150);
+    await settled();
     for (const sign of [".tree-row", ".vtable-body [role=row]", ".overview-table tbody tr"]) {
       const first = page.locator(sign).first();
       if (await first.isVisible()) {
         await first.hover().catch(() => undefined);
         await first.click().catch(() => undefined);
-        await page.waitForTimeout(50);
+        await drawn();
         break;
       }
     }
@@ -168,7 +168,7 @@ export const tests = {
     const server = await start(cairn, shots, paths);
     try {
       const viewer = await server.open();
-      const { page, show } = viewer;
+      const { page } = viewer;
       const asked = [];
       page.on("request", (request) => asked.push(request.url()));
       page.on("dialog", (dialog) => {
@@ -176,13 +176,13 @@ export const tests = {
         void dialog.dismiss();
       });
       await page.waitForSelector(".overview-table tbody tr");
-      const found = await lookAtAll(page, show, STATES);
+      const found = await lookAtAll(viewer, STATES);
       const file = join(folder, "page.html");
       execFileSync(cairn, ["export-html", "-q", paths[0], file]);
       await page.goto(`file://${file}`);
       await page.waitForSelector(".overview-table tbody tr");
       const onPage = STATES.filter((state) => state.startsWith("s=0") && !state.includes("cb="));
-      found.push(...(await lookAtAll(page, show, onPage)).map((what) => `page: ${what}`));
+      found.push(...(await lookAtAll(viewer, onPage)).map((what) => `page: ${what}`));
       const outside = asked.filter(
         (url) => !/^(https?:\/\/127\.0\.0\.1[:/]|file:|blob:|data:)/.test(url),
       );

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { start } from "./harness.mjs";
 
-const LEVELS = 17;
+const LEVELS = 16;
 const FUNCTIONS = [0x401018, 0x401104]; // main and work of the small recording
 
 // A tree of calls with two in each: every call has a context self.

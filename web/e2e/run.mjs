@@ -1,18 +1,19 @@
-// Drives the viewer in a real browser: node e2e/run.mjs [--only NAME] CAIRN SHOTS DATABASE
+// Drives the viewer in a real browser: node e2e/run.mjs [--only NAME]... CAIRN SHOTS DATABASE
 // RECORDING STORE SOURCED WIDE FLOWS
 //
 // SOURCED is a database with copies of its sources, WIDE one of many functions, FLOWS a Chrome trace
 // with a flow between two threads.
 //
 // Every view is opened, searched and zoomed; pictures go to the folder SHOTS. The tests of
-// one view are one file, with a page self; --only runs one of them, or the tests whose names
-// contain NAME. Ends with status 77 where there is no browser.
+// one view are one file, with a page self; --only runs files that begin with NAME, or the tests
+// whose names contain it. Ends with status 77 where there is no browser.
 import { readdir } from "node:fs/promises";
 import { basename } from "node:path";
 import { hasBrowser, start } from "./harness.mjs";
 
 const words = process.argv.slice(2);
-const only = words[0] === "--only" ? words.splice(0, 2)[1] : "";
+const only = [];
+while (words[0] === "--only") only.push(words.splice(0, 2)[1]);
 const [cairn, shots, ...paths] = words;
 
 if (!hasBrowser()) {
@@ -64,9 +65,8 @@ async function runTest(viewer, name, run) {
 process.on("exit", () => server.kill());
 for (const file of files) {
   const { tests } = await import(new URL(file, here));
-  const chosen = Object.entries(tests).filter(
-    ([name]) => file.startsWith(only) || name.includes(only),
-  );
+  const isChosen = (name) => only.some((one) => file.startsWith(one) || name.includes(one));
+  const chosen = Object.entries(tests).filter(([name]) => only.length === 0 || isChosen(name));
   if (chosen.length === 0) continue;
   const viewer = await limited(server.open());
   for (const [name, run] of chosen) await runTest(viewer, name, run);

@@ -285,6 +285,7 @@ export const tests = {
   async "live, the rows that one looks at stay where they are"({
     page,
     show,
+    settled,
     paths,
     cairn,
     until,
@@ -295,7 +296,7 @@ export const tests = {
     await page.evaluate(() => {
       document.querySelector(".results").scrollTop = 1200;
     });
-    await page.waitForTimeout(400);
+    await settled();
     await page.focus(".results");
     await page.click("button.live");
     await until("live", () => /live=1/.test(hash()));

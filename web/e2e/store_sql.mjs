@@ -78,6 +78,7 @@ export const tests = {
   async "a result is a plot or tracks with one click, and the form is in the address"({
     page,
     show,
+    settled,
     until,
     hash,
     shot,
@@ -103,7 +104,7 @@ export const tests = {
         const { data } = element.getContext("2d").getImageData(0, 0, element.width, element.height);
         return data.reduce((sum, one, i) => sum + one * (i % 97), 0);
       });
-    await page.waitForTimeout(100);
+    await settled();
     const before = await pixels();
     await shot("sql-tracks");
     await canvas.focus();

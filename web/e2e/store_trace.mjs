@@ -1,12 +1,12 @@
 // One trace of a store: waterfall, flame chart, methods, all calls; exceptions, links, comparing.
 import assert from "node:assert/strict";
 
-async function openTrace({ page, show }, query, tab = "") {
+async function openTrace({ page, show, settled }, query, tab = "") {
   await show("s=2&q=nothing+like+this");
   await page.waitForSelector(".results .vtable-body .kind-function", { state: "detached" });
   await show(`s=2&q=${encodeURIComponent(query)}`);
   await page.waitForSelector(".results .vtable-body .kind-function");
-  await page.waitForTimeout(100);
+  await settled();
   await page.click(".results .vtable-body [role=row]");
   await page.waitForSelector(".waterfall .wf-bar");
   if (tab !== "") await page.click(`[role=tab]:has-text("${tab}")`);
@@ -146,7 +146,7 @@ export const tests = {
     await openTrace(viewer, "service = front", "Flame chart");
     const canvas = page.locator(".trace-chart canvas");
     await canvas.waitFor();
-    await page.waitForTimeout(150);
+    await viewer.settled();
     await shot("trace-chart");
     // The colours of a column, near the left edge of boxes, where no text is: 56 ms of 130.
     const column = await canvas.evaluate((element) => {
