@@ -77,6 +77,9 @@ def main():
     names = {e["tid"]: e["args"]["name"] for e in data["traceEvents"] if e["ph"] == "M" and e["name"] == "thread_name"}
     check(names[51] == "worker" and "requests" in names.values(), f"threads: {names}")
     check([e["args"]["value"] for e in data["traceEvents"] if e["ph"] == "C"] == [3], "counter")
+    cairn("convert", "-q", "x.pftrace", "again.pftrace", "--to", "perfetto")
+    again = json.loads(cairn("convert", "-q", "again.pftrace", "-", "--to", "chrome")[0])
+    check([e["args"]["value"] for e in again["traceEvents"] if e["ph"] == "C"] == [3], "counter that was written")
     check("1 packets that are not track events" in err, f"skipped: {err}")
     flows = [e["ph"] for e in data["traceEvents"] if e["ph"] in "sf"]
     check(sorted(flows) == ["f", "s"], f"flows: {flows}")

@@ -141,45 +141,19 @@ static void add_frame(struct cn_writer *writer, const struct chrome_frame *frame
         cn_text_add(&writer->text, after->chars, after->len);
 }
 
-static void add_counter(struct cn_writer *writer, const struct cn_span *span,
+static void add_reading(void *arg, const struct cn_span *span, uint32_t counter,
                         const char *name, double value)
 {
+    struct cn_writer *writer = arg;
     const struct frames *frames = writer->own;
 
+    (void)counter;
     add_frame(writer, &frames->counter, span->time_ns);
     cn_text_str_add(&writer->text, ",\"name\":");
     cn_json_quote(&writer->text, name);
     cn_text_str_add(&writer->text, ",\"args\":{\"value\":");
     cn_json_number(&writer->text, value);
     cn_text_str_add(&writer->text, "}}");
-}
-
-/* An event of a counter for each reading; false if the event has none. */
-static bool add_readings(struct cn_writer *writer, const struct cn_span *span)
-{
-    struct frames *frames = writer->own;
-    struct cn_counters counters;
-    uint32_t number;
-    double value;
-
-    if (span->kind != CN_SPAN_EVENT || !span->call)
-        return false;
-    if (cn_recording_named_reading(writer->rec, span->batch, span->call, &number,
-                                   &value)) {
-        add_counter(writer, span, cn_span_event_name(writer->rec, span), value);
-        return true;
-    }
-    if (!cn_event_has_counters(span->address) ||
-        !cn_recording_counters(writer->rec, span->batch, span->call, &counters))
-        return false;
-    if (!frames->levels)
-        frames->levels = cn_counter_levels_new();
-    if (!cn_counter_levels_take(frames->levels, &counters))
-        return false;
-    for (unsigned i = 0; i < counters.count; i++)
-        add_counter(writer, span, cn_counter_names[counters.first + i],
-                    (double)(int64_t)counters.values[i]);
-    return true;
 }
 
 /* The new name of a task, as uftrace writes it. */
@@ -205,7 +179,7 @@ static void visit(void *arg, const struct cn_span *span)
 {
     struct cn_writer *writer = arg;
     const struct words *words = writer->arg;
-    const struct frames *frames = writer->own;
+    struct frames *frames = writer->own;
 
     switch ((enum cn_span_kind)span->kind) {
     case CN_SPAN_BEGIN:
@@ -223,7 +197,7 @@ static void visit(void *arg, const struct cn_span *span)
                 add_rename(writer, span);
             return;
         }
-        if (add_readings(writer, span))
+        if (cn_span_readings(writer->rec, span, &frames->levels, add_reading, writer))
             return;
         add_frame(writer, &frames->event, span->time_ns);
         add_event(writer, span);

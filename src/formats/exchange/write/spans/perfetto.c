@@ -1,10 +1,11 @@
 /* Perfetto trace: a track for each thread, inside the track of its process; calls as slices
- * with interned names and arguments, events, the flows of the recording, and one from each fork
- * to the forked task.
+ * with interned names and arguments, events, a track for each counter of a thread, the flows of
+ * the recording, and one from each fork to the forked task.
  *
  * Each task is a packet sequence: names are numbered per sequence, at their first use. */
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/calls/flows.h"
 #include "analyze/calls/stack.h"
@@ -14,6 +15,7 @@
 #include "formats/exchange/perfetto_format.h"
 #include "formats/exchange/read/readers.h"
 #include "formats/exchange/write/spans/writers.h"
+#include "model/calls/values.h"
 
 /* Interned names of annotations. */
 enum { ARGUMENTS = 1, RESULT = 2, DATA = 3, COUNT = 4 };
@@ -30,6 +32,12 @@ static uint64_t thread_uuid(const struct cn_task *task)
     return (uint64_t)2 << 32 | task->tid;
 }
 
+/* Counters of a task count from 0. */
+static uint64_t counter_uuid(const struct cn_task *task, uint32_t counter)
+{
+    return (uint64_t)(4u + counter) << 32 | task->tid;
+}
+
 /* Flows of forks have the uuid of the forked thread. */
 static uint64_t flow_id(uint32_t flow)
 {
@@ -37,9 +45,11 @@ static uint64_t flow_id(uint32_t flow)
 }
 
 struct track {
-    struct cn_pb pb;      /* the packet */
-    size_t packet, event; /* where these begin */
-    bool *is_interned;    /* by function and schedule */
+    struct cn_pb pb;           /* the packet */
+    size_t packet, event;      /* where these begin */
+    bool *is_interned;         /* by function and schedule */
+    struct cn_map has_counter; /* by number of the counter */
+    struct cn_counter_levels *levels;
 };
 
 static void open_packet(struct cn_writer *writer, uint64_t time_ns, unsigned flags)
@@ -136,6 +146,8 @@ static void end_writer(struct cn_writer *writer)
     struct track *track = writer->own;
 
     cn_pb_done(&track->pb);
+    cn_map_done(&track->has_counter);
+    cn_counter_levels_free(track->levels);
     free(track->is_interned);
     free(track);
 }
@@ -197,8 +209,50 @@ static void add_event(struct cn_writer *writer, const struct cn_span *span)
     close_event(writer);
 }
 
+/* Before its first reading, the track of a counter. */
+static void add_counter(struct cn_writer *writer, uint32_t counter, const char *name)
+{
+    struct track *track = writer->own;
+
+    if (cn_map_find(&track->has_counter, counter, 0) != 0)
+        return;
+    *cn_map_at(&track->has_counter, counter, 0) = 1;
+    open_packet(writer, writer->task->time_ns, CN_PERFETTO_NEEDS_STATE);
+    size_t at = cn_pb_open(&track->pb, cn_perfetto_packet_track_descriptor);
+    cn_pb_u64(&track->pb, cn_perfetto_track_uuid, counter_uuid(writer->task, counter));
+    cn_pb_u64(&track->pb, cn_perfetto_track_parent_uuid, thread_uuid(writer->task));
+    cn_pb_str(&track->pb, cn_perfetto_track_name, name);
+    cn_pb_close(&track->pb, cn_pb_open(&track->pb, cn_perfetto_track_counter));
+    cn_pb_close(&track->pb, at);
+    close_packet(writer);
+}
+
+static void add_reading(void *arg, const struct cn_span *span, uint32_t counter,
+                        const char *name, double value)
+{
+    struct cn_writer *writer = arg;
+    struct track *track = writer->own;
+    uint64_t bits;
+
+    add_counter(writer, counter, name);
+    open_packet(writer, span->time_ns, CN_PERFETTO_NEEDS_STATE);
+    track->event = cn_pb_open(&track->pb, cn_perfetto_packet_track_event);
+    cn_pb_u64(&track->pb, cn_perfetto_event_type, CN_PERFETTO_COUNTER);
+    cn_pb_u64(&track->pb, cn_perfetto_event_track_uuid,
+              counter_uuid(writer->task, counter));
+    memcpy(&bits, &value, sizeof(bits));
+    cn_pb_fixed64(&track->pb, cn_perfetto_event_double_counter_value, bits);
+    close_event(writer);
+}
+
 static void visit(void *arg, const struct cn_span *span)
 {
+    struct cn_writer *writer = arg;
+    struct track *track = writer->own;
+
+    if (span->kind == CN_SPAN_EVENT &&
+        cn_span_readings(writer->rec, span, &track->levels, add_reading, writer))
+        return;
     if (span->kind == CN_SPAN_EVENT || span->kind == CN_SPAN_LOST)
         add_event(arg, span);
     else if (span->kind == CN_SPAN_BEGIN || span->has_begin)

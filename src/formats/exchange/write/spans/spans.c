@@ -348,6 +348,32 @@ bool cn_span_event_data(const struct cn_recording *rec, const struct cn_span *sp
     return has_data;
 }
 
+bool cn_span_readings(const struct cn_recording *rec, const struct cn_span *span,
+                      struct cn_counter_levels **levels, cn_reading_fn add, void *arg)
+{
+    struct cn_counters counters;
+    uint32_t number;
+    double value;
+
+    if (span->kind != CN_SPAN_EVENT || !span->call)
+        return false;
+    if (cn_recording_named_reading(rec, span->batch, span->call, &number, &value)) {
+        add(arg, span, CN_COUNTER_COUNT + number, cn_span_event_name(rec, span), value);
+        return true;
+    }
+    if (!cn_event_has_counters(span->address) ||
+        !cn_recording_counters(rec, span->batch, span->call, &counters))
+        return false;
+    if (!*levels)
+        *levels = cn_counter_levels_new();
+    if (!cn_counter_levels_take(*levels, &counters))
+        return false;
+    for (unsigned i = 0; i < counters.count; i++)
+        add(arg, span, counters.first + i, cn_counter_names[counters.first + i],
+            (double)(int64_t)counters.values[i]);
+    return true;
+}
+
 const char *cn_span_event_name(const struct cn_recording *rec, const struct cn_span *span)
 {
     const char *name =

@@ -16,6 +16,8 @@
 
 #include "formats/exchange/export.h"
 
+struct cn_counter_levels;
+
 enum cn_span_kind {
     CN_SPAN_BEGIN,
     CN_SPAN_END,
@@ -93,6 +95,14 @@ void cn_span_values(const struct cn_recording *rec, const struct cn_span *span,
 /* Set `out` to the data of an event. False if it has none. */
 bool cn_span_event_data(const struct cn_recording *rec, const struct cn_span *span,
                         struct cn_text *out);
+
+/* Call `add` for each reading of a counter that an event has. `counter` is a number of the counter
+ * in the recording; `*levels` belongs to the task: NULL at first, and released by the caller. False if
+ * the span has none. */
+typedef void (*cn_reading_fn)(void *arg, const struct cn_span *span, uint32_t counter,
+                              const char *name, double value);
+bool cn_span_readings(const struct cn_recording *rec, const struct cn_span *span,
+                      struct cn_counter_levels **levels, cn_reading_fn add, void *arg);
 
 /* The name of an event, or "lost". Borrowed. */
 const char *cn_span_event_name(const struct cn_recording *rec,
