@@ -40,8 +40,8 @@ def report(cairn, data, *raw):
 
 
 def of_row(row, side):
-    """The first column of a side: time, of time by state running time, or latency."""
-    return (next(value for name, value in row.items() if name.endswith((f"time_sec_{side}", f"latency_sec_{side}"))) or 0) * NS
+    """The first column of a side: time, of time by state running time, or the metric that was asked for."""
+    return (next(value for name, value in row.items() if name.endswith(f"_{side}")) or 0) * NS
 
 
 def through_flat(cairn, db, *waits):

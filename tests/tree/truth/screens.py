@@ -38,17 +38,59 @@ def costs_on_screen(rows, is_tree):
     return costs
 
 
-def check_terminal(check, cairn, data, folder, raw, expected, running):
+FLAME_BOX = re.compile(r" (\S.*?)  TOTAL (\w+) ([\d.,]+) \(([\d.]+)%\)(?:  SELF \w+ ([\d.,]+) \(([\d.]+)%\))?  CALLS ([\d,]+)")
+
+
+def wait(terminal, is_there):
+    """A screen that is drawn: it stays as it is."""
+    end, before, lines = time.monotonic() + PATIENCE_S, None, terminal.screen()
+    while (lines != before or not is_there(lines)) and time.monotonic() < end:
+        time.sleep(0.1)
+        before, lines = lines, terminal.screen()
+    return [line for line in lines if line.strip()]
+
+
+def box_of(terminal, name):
+    """What the screen says of a box of the flame graph with this name; None if it has none that is wide enough."""
+    terminal.keys("/", *name, "Enter")
+    lines = wait(terminal, lambda lines: any(line.startswith(f" {name}  TOTAL") or f"not found: {name}" in line for line in lines))
+    return next((box for box in map(FLAME_BOX.match, lines) if box and box[1] == name), None)
+
+
+def check_flame(check, terminal, label, calls, whole):
+    """Each box of the flame graph of the terminal is a call path with its time, its share and its number of calls."""
+    units = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+    by_id, paths = {row["id"]: row for row in calls}, {}
+    for row in calls:
+        path, above = (row["name"],), row["parent"]
+        while above:
+            path, above = (by_id[above]["name"], *path), by_id[above]["parent"]
+        numbers = paths.setdefault(path, [0, 0, 0])
+        for i, number in enumerate((int(row["total_ns"]), int(row["self_ns"]), 1)):
+            numbers[i] += number
+    terminal.keys("F")
+    wait(terminal, lambda lines: any(line.startswith(" program  TOTAL") for line in lines))
+    seen = set()
+    for names in ["main", "thread", "pthread_join", "usleep", "work"], ["middle", "recurse", "leaf"]:
+        for box in filter(None, (box_of(terminal, name) for name in names)):
+            name, unit, total, share, own, own_share, count = box.groups()
+            total = float(total.replace(",", "")) * units[unit]
+            own = own and float(own.replace(",", "")) * units[unit]
+            count = int(count.replace(",", ""))
+            check.that(any(path[-1] == name and abs(numbers[0] - total) < 1 and (own is None or abs(numbers[1] - own) < 1) and numbers[2] == count
+                           for path, numbers in paths.items()),
+                       f"{label} flame has {box.group()}, calls {[(path, n) for path, n in paths.items() if path[-1] == name]}")
+            check.that(abs(float(share) - 100 * total / whole) < 0.06 and (own is None or abs(float(own_share) - 100 * own / whole) < 0.06),
+                       f"{label} flame has {box.group()}, of {whole:.0f} ns")
+            seen.add(name)
+        terminal.keys("Enter")  # zoom to work
+    check.that({"main", "thread", "middle", "recurse"} <= seen, f"{label} flame shows {seen}")
+    check.doors += 1
+
+
+def check_terminal(check, cairn, data, folder, raw, expected, running, in_csv):
     """Every number on the screens of `cairn tui`."""
     label = f"{raw[0] if raw else 'corrected'} screen of tui:"
-
-    def wait(terminal, is_there):
-        """A screen that is drawn: it stays as it is."""
-        end, before, lines = time.monotonic() + PATIENCE_S, None, terminal.screen()
-        while (lines != before or not is_there(lines)) and time.monotonic() < end:
-            time.sleep(0.1)
-            before, lines = lines, terminal.screen()
-        return [line for line in lines if line.strip()]
     calls = {row["function"]: row["calls"] for row in json.loads(run(cairn, "report", "--format", "json", *raw, data))}
     home = pathlib.Path(tempfile.mkdtemp(dir=folder))
     with Terminal(str(home), 160, 60) as terminal:
@@ -74,6 +116,7 @@ def check_terminal(check, cairn, data, folder, raw, expected, running):
                 check.that(abs(share - 100 * total / whole) < 0.11, f"{label} {view} has {share} % for {name}, {total:.0f} of {whole:.0f} ns")
                 check.that(own is None or abs(own_share - 100 * own / whole) < 0.11, f"{label} {view} has {own_share} % for self of {name}")
                 check.that(view != "report" or count == calls[name], f"{label} {name} has {count} calls, {calls.get(name)} in the report")
+        check_flame(check, terminal, label, in_csv, sum(expected.selfs.values()))
         terminal.keys("I")
         lines = wait(terminal, lambda lines: any("task list" in line for line in lines))
         info = [line.lstrip("# ").rstrip() for line in run(cairn, "info", data).decode().splitlines() if " : " in line]

@@ -38,7 +38,7 @@ def check_sums(check, cairn, data, folder, raw, recorded):
             costs.selfs[name] = own
         check.same(f"{label} sqlite", expected, costs, ("self",))
     if HAS_TERMINAL:
-        check_terminal(check, cairn, data, folder, raw, expected, running)
+        check_terminal(check, cairn, data, folder, raw, expected, running, calls_in_csv)
     check.same(f"{label} callers", running, through_callers(cairn, db))
     check.same(f"{label} top", running, through_top(cairn, db), ("self",))
     if re.search(r"^sqlite ", formats, re.M):
