@@ -1,6 +1,9 @@
 /* Reader of the output of perf script: a line "comm tid time: period event:" for each
  * sample, then a line "address symbol+0x10 (module)" for each frame, the innermost first. Without
- * call chains the one frame is at the end of the line of the sample. Time and period may be missing. */
+ * call chains the one frame is at the end of the line of the sample. Time and period may be missing.
+ *
+ * Where the thread or the event is missing (-F comm,ip,sym), the file is brief: any text may begin a
+ * sample, and frames are known by the width of their addresses. */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,11 +16,12 @@
 #include "formats/exchange/read/lines.h"
 #include "formats/exchange/read/stacks/import.h"
 
-enum { NS_DIGITS = 9 };
+/* Widths of fields of perf script. */
+enum { NS_DIGITS = 9, ADDRESS_WIDTH = 16, PERIOD_WIDTH = 10 };
 
 struct head {
     uint64_t pid, tid;
-    bool has_pid, has_time;
+    bool has_pid, has_tid, has_time;
     uint64_t time_ns;
     uint64_t period;
     bool has_period;
@@ -31,10 +35,11 @@ struct script {
     size_t depth;
     struct head head;
     bool has_head;
-    bool has_frame;                        /* at the end of the line of the sample */
-    struct cn_text name;                   /* of the event */
-    uint64_t number, first_bad, bad_count; /* of lines */
+    bool has_frame;      /* at the end of the line of the sample */
+    struct cn_text name; /* of the event */
+    uint64_t number, head_number, first_bad, bad_count; /* of lines */
     bool has_sample;
+    bool is_brief, has_threads, has_times, has_events;
     bool is_cut; /* the last line is not whole */
     struct cn_perf_latency latency;
 };
@@ -70,7 +75,8 @@ static bool read_ids(struct cn_bytes word, struct head *head)
             !cn_bytes_from(word, pid.len + 1, &tid) || !cn_json_as_u64(pid, &head->pid))
             return false;
     }
-    return cn_json_as_u64(tid, &head->tid);
+    head->has_tid = cn_json_as_u64(tid, &head->tid);
+    return head->has_tid;
 }
 
 static bool is_period(struct cn_bytes word)
@@ -147,6 +153,81 @@ static bool read_frame(struct cn_bytes line, struct cn_bytes *name,
     return true;
 }
 
+/* The last word of a text, and what is before it without the blanks between them; `width` is that of
+ * a field which has these blanks except for one. False if there is none. */
+static bool take_last_word(struct cn_bytes *text, struct cn_bytes *word, size_t *width)
+{
+    size_t end = text->len, begin, blanks = 0;
+
+    while (end > 0 && is_blank(text->ptr[end - 1]))
+        end--;
+    for (begin = end; begin > 0 && !is_blank(text->ptr[begin - 1]);)
+        begin--;
+    if (begin == end || !cn_bytes_slice(*text, begin, end - begin, word))
+        return false;
+    while (begin > blanks && is_blank(text->ptr[begin - blanks - 1]))
+        blanks++;
+    *width = end - begin + (blanks > 0 ? blanks - 1 : 0);
+    text->len = begin - blanks;
+    return true;
+}
+
+/* What a brief file says of a sample before its frames: "comm", "comm 12", "comm 12/13 [001] 1.5: 1000
+ * cycles:", or nothing. */
+static void read_brief_head(struct cn_bytes text, struct head *head)
+{
+    struct cn_bytes word;
+    size_t width;
+
+    *head = (struct head){.period = 1};
+    while (take_last_word(&text, &word, &width)) {
+        if (is_time(word, &head->time_ns)) {
+            head->has_time = true;
+        } else if (word.ptr[word.len - 1] == ':') {
+            while (word.len > 0 && word.ptr[word.len - 1] == ':')
+                word.len--;
+            head->event = word;
+        } else if (is_period(word) && width >= PERIOD_WIDTH) {
+            head->has_period = cn_json_as_u64(word, &head->period);
+        } else if (word.ptr[0] != '[') {
+            (void)read_ids(word, head); /* else the end of the name of the command */
+            return;
+        }
+    }
+}
+
+/* Split a line of a brief file before the frame at its end: an address in a field of its own, and a
+ * name. False if there is none. */
+static bool split_brief(struct cn_bytes line, struct cn_bytes *before,
+                        struct cn_bytes *frame)
+{
+    struct cn_bytes rest = line;
+    size_t found = 0;
+
+    for (;;) {
+        struct cn_bytes word = cn_word_take(&rest);
+        size_t end = line.len - rest.len, width = word.len;
+
+        if (word.len == 0 || rest.len < 2)
+            break;
+        if (end <= ADDRESS_WIDTH || word.len > ADDRESS_WIDTH ||
+            !cn_hex_is(word.ptr, word.len))
+            continue;
+        while (width < end && is_blank(line.ptr[end - width - 1]))
+            width++;
+        if (width > ADDRESS_WIDTH)
+            found = end - ADDRESS_WIDTH;
+    }
+    return found > 0 && cn_bytes_slice(line, 0, found, before) &&
+           cn_bytes_from(line, found, frame);
+}
+
+/* A frame of a chain: on a line of its own, after a tab. */
+static bool is_chained(struct cn_bytes before)
+{
+    return before.len == 1 && before.ptr[0] == '\t';
+}
+
 static bool is_text(struct cn_bytes bytes, const char *text)
 {
     return bytes.len == strlen(text) && memcmp(bytes.ptr, text, bytes.len) == 0;
@@ -179,7 +260,16 @@ static bool end_sample(struct script *s, struct cn_error *err)
     if (!s->has_head)
         return true;
     s->has_head = false;
+    /* In a brief file, text without a frame is no sample. */
+    if (s->is_brief && s->depth == 0) {
+        if (s->bad_count++ == 0)
+            s->first_bad = s->head_number;
+        return true;
+    }
     s->has_sample = true;
+    s->has_threads |= s->head.has_tid;
+    s->has_times |= s->head.has_time;
+    s->has_events |= s->head.event.len > 0;
     identity.kinds[0] = s->head.has_pid ? "PROCESS" : "THREAD";
     identity.numbers[0] = s->head.has_pid ? s->head.pid : s->head.tid;
     if (s->head.has_pid) {
@@ -190,7 +280,9 @@ static bool end_sample(struct script *s, struct cn_error *err)
     cn_text_str_add(&s->name, cn_import_str(s->import, s->head.event));
     /* Without a period only samples can be counted, whatever the event counts. */
     bool is_clock = s->head.has_period && strstr(cn_text_str(&s->name), "-clock");
-    if (!s->head.has_period)
+    if (s->head.event.len == 0)
+        cn_text_str_add(&s->name, s->head.has_period ? "period" : "samples");
+    else if (!s->head.has_period)
         cn_text_str_add(&s->name, " samples");
     if (is_clock)
         cn_text_str_add(&s->name, " (sec)");
@@ -223,12 +315,65 @@ static bool is_frame(const struct script *s, struct cn_bytes line, struct cn_byt
                                   : module->len > 0 && !read_head(line, &head));
 }
 
+static bool read_brief_line(struct script *s, struct cn_bytes line, struct cn_error *err)
+{
+    struct cn_bytes name, module, before = line, frame;
+    bool has_frame =
+        split_brief(line, &before, &frame) && read_frame(frame, &name, &module);
+    bool is_first = !s->has_head || !has_frame || !is_chained(before);
+
+    if (is_first && !end_sample(s, err))
+        return false;
+    if (is_first) {
+        s->depth = 0;
+        s->has_head = has_frame || line.ptr[0] != '#';
+        s->head_number = s->number;
+        read_brief_head(before, &s->head);
+    }
+    if (has_frame)
+        add_frame(s, name, module);
+    return true;
+}
+
+/* Warn once of what a brief file does not say. */
+static void warn_brief(const struct script *s)
+{
+    struct cn_text missing = {0};
+
+    if (!s->has_threads)
+        cn_text_str_add(&missing, ", threads");
+    if (!s->has_times)
+        cn_text_str_add(&missing, ", times");
+    if (!s->has_events)
+        cn_text_str_add(&missing, ", events");
+    if (missing.len > 0)
+        cn_import_warn(s->import, false,
+                       "samples have no%s, which are unknown; perf script -F "
+                       "comm,pid,tid,time,event,period,ip,sym,dso writes them",
+                       cn_text_str(&missing) + 1);
+    cn_text_done(&missing);
+}
+
+/* What the first line that is not empty and no comment says. */
+static bool is_brief(struct cn_bytes rest)
+{
+    struct cn_bytes line;
+    struct head head;
+
+    do
+        line = cn_line_take(&rest);
+    while (rest.len > 0 && (line.len == 0 || line.ptr[0] == '#'));
+    return !read_head(line, &head);
+}
+
 static bool read_line(struct script *s, struct cn_bytes line, struct cn_error *err)
 {
     struct cn_bytes name, module, rest = line;
 
     if (cn_word_take(&rest).len == 0)
         return end_sample(s, err);
+    if (s->is_brief)
+        return read_brief_line(s, line, err);
     s->is_cut = false;
     if (is_frame(s, line, &name, &module)) {
         s->is_cut = module.len == 0;
@@ -259,6 +404,7 @@ bool cn_perf_script_read(struct cn_import *import, struct cn_bytes bytes,
     bool ok = true;
 
     s->import = import;
+    s->is_brief = is_brief(bytes);
     while (ok && rest.len > 0) {
         s->number++;
         ok = read_line(s, cn_line_take(&rest), err);
@@ -274,6 +420,8 @@ bool cn_perf_script_read(struct cn_import *import, struct cn_bytes bytes,
                        "lines that are neither a sample nor a frame are skipped: %" PRIu64
                        ", the first is line %" PRIu64,
                        s->bad_count, s->first_bad);
+    if (s->is_brief && s->has_sample)
+        warn_brief(s);
     cn_perf_latency_done(&s->latency);
     cn_text_done(&s->name);
     free(s);
@@ -283,15 +431,18 @@ bool cn_perf_script_read(struct cn_import *import, struct cn_bytes bytes,
 /* A sample, and a frame in it or after it. */
 static bool looks_right(struct cn_bytes beginning, bool is_whole)
 {
-    struct cn_bytes rest = beginning, line, name, module;
+    struct cn_bytes rest = beginning, line, name, module, before, frame;
     struct head head;
 
     (void)is_whole;
     do
         line = cn_line_take(&rest);
     while (rest.len > 0 && (line.len == 0 || line.ptr[0] == '#'));
-    if (!read_head(line, &head))
-        return false;
+    if (!read_head(line, &head)) {
+        if (split_brief(line, &before, &frame))
+            return read_frame(frame, &name, &module);
+        return split_brief(cn_line_take(&rest), &before, &frame) && is_chained(before);
+    }
     if (read_frame(head.frame, &name, &module))
         return true;
     line = cn_line_take(&rest);
