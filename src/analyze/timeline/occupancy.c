@@ -383,28 +383,35 @@ static const struct cn_time_pyramid *pyramid_of(const struct occupancy_build *bu
     return request->pyramids[row];
 }
 
-/* Find the contexts in which a thread was blocked. Without a metric of that, waiting has no kind. */
+/* Find the contexts in which a thread was blocked. Without a metric of that, and of a thread that was
+ * never pre-empted, as of a stream of a GPU, waiting has no kind. */
 static void find_blocked(struct occupancy_worker *worker, uint32_t profile)
 {
     struct cn_database *db = worker->build->db;
     int metric = cn_metrics_find(&db->metrics, CN_BLOCKED_TIME_NAME);
+    int preempted = cn_metrics_find(&db->metrics, CN_PREEMPTED_TIME_NAME);
     int scope = cn_metrics_find_scope_type(&db->metrics, CN_SCOPE_POINT);
     struct cn_value_cursor cursor;
     struct cn_value_batch batch;
     struct cn_error damage; /* the timeline is shown nevertheless */
     enum cn_step step = CN_FAIL;
+    bool was_preempted = false;
 
-    if (metric == CN_NO_ID || scope == CN_NO_ID)
+    if (metric == CN_NO_ID || preempted == CN_NO_ID || scope == CN_NO_ID)
         return;
     metric = cn_metric_prop_id(&db->metrics.list[metric], (unsigned)scope);
+    preempted = cn_metric_prop_id(&db->metrics.list[preempted], (unsigned)scope);
     worker->is_blocked = cn_alloc(db->context_limit, sizeof(bool));
     if (cn_profile_values(db, profile, 0, UINT32_MAX, &cursor, &damage))
         while ((step = cn_values_next(&cursor, &batch, &damage)) == CN_ITEM)
-            for (size_t i = 0; i < batch.count; i++)
-                if (batch.values[i].metric == metric &&
-                    batch.values[i].key < db->context_limit)
-                    worker->is_blocked[batch.values[i].key] = true;
-    if (step == CN_END)
+            for (size_t i = 0; i < batch.count; i++) {
+                const struct cn_value *value = &batch.values[i];
+
+                was_preempted = was_preempted || value->metric == preempted;
+                if (value->metric == metric && value->key < db->context_limit)
+                    worker->is_blocked[value->key] = true;
+            }
+    if (step == CN_END && was_preempted)
         return;
     free(worker->is_blocked);
     worker->is_blocked = NULL;

@@ -90,14 +90,21 @@ static void a_cell_shows_what_took_most_of_its_slice(void **state)
     cn_world_end(&w);
 }
 
-/* Blocked time in one context. */
-static void add_blocked(struct cn_world *w, uint32_t profile, uint32_t context)
+/* Blocked and pre-empted time of a thread in one context each. */
+static void add_waits(struct cn_world *w, uint32_t profile, uint32_t blocked,
+                      uint32_t preempted)
 {
+    static const char *const names[] = {CN_BLOCKED_TIME_NAME, CN_PREEMPTED_TIME_NAME};
+    uint32_t contexts[] = {blocked, preempted};
     uint16_t point = cn_memory_database_add_scope(w->m, "point", CN_SCOPE_POINT, 0);
-    uint32_t metric = cn_memory_database_add_metric(w->m, CN_BLOCKED_TIME_NAME);
 
-    cn_memory_database_add_instance(w->m, metric, (struct cn_scope_instance){point, 3});
-    cn_memory_database_add_value(w->m, profile, context, 3, 1);
+    for (uint16_t i = 0; i < 2; i++) {
+        uint32_t metric = cn_memory_database_add_metric(w->m, names[i]);
+
+        cn_memory_database_add_instance(
+            w->m, metric, (struct cn_scope_instance){point, (uint16_t)(3 + i)});
+        cn_memory_database_add_value(w->m, profile, contexts[i], (uint16_t)(3 + i), 1);
+    }
 }
 
 static void running_and_preempted_threads_show_their_function(void **state)
@@ -117,7 +124,7 @@ static void running_and_preempted_threads_show_their_function(void **state)
                                                        {1050, w.rest},
                                                        {1060, 0}},
                                   7);
-    add_blocked(&w, profile, w.rest);
+    add_waits(&w, profile, w.rest, w.leaf);
     cn_world_finish(&w);
     o = build(&w, (struct cn_occupancy_request){.profiles = &profile,
                                                 .profile_count = 1,
@@ -136,6 +143,35 @@ static void running_and_preempted_threads_show_their_function(void **state)
     assert_string_equal(cell_name(&w, &o, 0, 5), "rest");
     assert_int_equal(time_of(&w, &o, "work"), 2); /* waiting stays waiting */
     assert_int_equal(o.function_ns[o.idle], 10 + 18 + 18);
+    cn_occupancy_done(&o);
+    cn_world_end(&w);
+}
+
+/* A stream of a GPU is never pre-empted: where it has nothing to do, it does nothing. */
+static void others_wait_where_they_have_nothing_to_do(void **state)
+{
+    struct cn_world w;
+    struct cn_occupancy o;
+    uint32_t thread, stream;
+
+    (void)state;
+    cn_world_begin(&w);
+    thread = cn_world_add_thread(&w, (struct cn_sample[]){{1000, w.rest}, {1060, 0}}, 2);
+    stream = cn_world_add_thread(
+        &w, (struct cn_sample[]){{1000, w.leaf}, {1002, 0}, {1058, w.leaf}, {1060, 0}},
+        4);
+    add_waits(&w, thread, w.rest, w.rest);
+    cn_world_finish(&w);
+    o = build(&w, (struct cn_occupancy_request){.profiles = &stream,
+                                                .profile_count = 1,
+                                                .begin_ns = 1000,
+                                                .end_ns = 1060,
+                                                .column_count = 3,
+                                                .depth = 2,
+                                                .prefers_running = true});
+    assert_string_equal(cell_name(&w, &o, 0, 0), "work");
+    assert_string_equal(cell_name(&w, &o, 0, 1), "idle");
+    assert_string_equal(cell_name(&w, &o, 0, 2), "work");
     cn_occupancy_done(&o);
     cn_world_end(&w);
 }
@@ -491,6 +527,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cell_shows_what_took_most_of_its_slice),
         cmocka_unit_test(running_and_preempted_threads_show_their_function),
+        cmocka_unit_test(others_wait_where_they_have_nothing_to_do),
         cmocka_unit_test(depth_cuts_stacks_and_shallow_ones_show_their_innermost_frame),
         cmocka_unit_test(samples_outside_the_range_count_only_where_they_reach_into_it),
         cmocka_unit_test(long_timelines_add_up_exactly),
