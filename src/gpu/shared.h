@@ -22,9 +22,6 @@
 #define CN_GPU_INJECT_ENV "CUDA_INJECTION64_PATH"
 #define CN_GPU_NVTX_ENV   "NVTX_INJECTION64_PATH"
 
-/* Of the head's flags: take the stacks of calls that launch operations. */
-enum { CN_GPU_WANTS_STACKS = 1 };
-
 enum {
     CN_GPU_TABLES = 64,
     CN_GPU_ROOM_LEN = 64 << 20, /* blocks that cairn has not read yet, at most */

@@ -172,7 +172,8 @@ static bool choose_events(struct program_launch *launch, struct cn_error *err)
     launch->has_kernel = options->kernel.depth > 0 || count > 0;
     /* The kernel's pages have the times of its own clock, and so have calls that launch work of
      * GPUs. */
-    options->asks_kernel = options->asks_kernel || launch->has_kernel || options->has_gpu;
+    options->asks_kernel = options->asks_kernel || launch->has_kernel ||
+                           options->has_gpu || options->has_ranges;
     return !launch->has_kernel || cn_kernel_trace_check(&options->kernel, NULL, err);
 }
 
@@ -290,7 +291,9 @@ static bool write_first_files(struct program_launch *launch, struct cn_error *er
     };
     return cn_info_file_write(&launch->facts, err) &&
            cn_out_replace(launch->dir, "task.txt", "", 0, err) &&
-           (!options->has_gpu || cn_gpu_file_create(launch->dir, err)) &&
+           ((!options->has_gpu && !options->has_ranges) ||
+            cn_gpu_file_create(launch->dir, options->has_gpu, options->has_ranges,
+                               err)) &&
            write_default_options(launch, err);
 }
 
@@ -542,8 +545,8 @@ static bool complete(struct program_launch *launch, bool ok,
     result->bypassed[sizeof(result->bypassed) - 1] = '\0';
     for (int i = 0; i < CN_REC_EXEC_KINDS; i++)
         result->unloaded[i] = atomic_load(&head->unloaded[i]);
-    ok = ok &&
-         (!launch->options->has_gpu || cn_gpu_file_count(launch->dir, &result->gpu, err));
+    ok = ok && ((!launch->options->has_gpu && !launch->options->has_ranges) ||
+                cn_gpu_file_count(launch->dir, &result->gpu, err));
     if (!ok)
         result->failure = *err;
     return true;

@@ -56,6 +56,7 @@ struct cn_launch_options {
     bool keeps_pid;  /* this process becomes the program; another one records it */
     bool has_agent;  /* clients may change what is recorded (agent.h) */
     bool has_gpu;    /* also the work of GPUs; not with keeps_pid */
+    bool has_ranges; /* call paths begin with NVTX ranges; not with keeps_pid */
     bool has_memory; /* also what the program allocates and frees */
 
     /* Print a message to the user. */

@@ -175,7 +175,7 @@ static bool count_together(struct cn_cct_analysis *a, const struct cn_cct_unit *
         cn_call_merge_close(&merge);
     }
     for (size_t i = 0; ok && i < unit->count; i++) {
-        cn_cct_task_allocate(&list[i].task, UINT64_MAX);
+        cn_cct_task_finish(&list[i].task);
         ok = !list[i].samples.spool || cn_cct_samples_end(&list[i].samples, err);
     }
     free(tasks);
@@ -213,6 +213,8 @@ static bool count_alone(struct cn_cct_analysis *a, struct cn_cct_member *member,
         ok = cn_cct_task_count(task, NULL, a->options->progress, worker == 0, err);
     }
     ok = ok && (task->options.sample_max == 0 || store_kept(a, member, worker, err));
+    if (member->has_ranges)
+        cn_cct_costs_done(&task->costs);
     free(spare->list);
     *spare = *thinner;
     thinner->list = NULL;

@@ -14,12 +14,14 @@ static const char *const kind_names[] = {
     [CN_CCT_KIND_GPU_DEVICE] = "GPUDEVICE",
     [CN_CCT_KIND_GPU_CONTEXT] = "GPUCONTEXT",
     [CN_CCT_KIND_GPU_STREAM] = "GPUSTREAM",
+    [CN_CCT_KIND_RANGES] = "NVTX",
 };
 
 struct cn_kinds cn_cct_members_kinds(const struct cn_cct_members *members)
 {
-    return (struct cn_kinds){kind_names, members->has_streams ? CN_CCT_KINDS
-                                                              : CN_CCT_KIND_GPU_DEVICE};
+    return (struct cn_kinds){kind_names, members->has_ranges    ? CN_CCT_KINDS
+                                         : members->has_streams ? CN_CCT_KIND_RANGES
+                                                                : CN_CCT_KIND_GPU_DEVICE};
 }
 
 /* A task with its sort keys. */
@@ -38,6 +40,8 @@ static int compare_candidates(const void *left, const void *right)
 
     if (order == 0)
         order = cn_compare_u64(a->pid, b->pid);
+    if (order == 0)
+        order = a->task->is_ranges - b->task->is_ranges;
     if (order == 0) /* CN_NONE, of threads, becomes 0 */
         order = cn_compare_u64(a->stream + 1, b->stream + 1);
     if (order == 0)
@@ -78,7 +82,7 @@ static size_t list_tasks(const struct cn_call_query *query, struct member_candid
 
         /* Operations that overlap others of their stream are in tasks that no stream has. */
         if ((task->data_len == 0 && task->heap_len == 0) ||
-            (task->is_stream && streams[query->tasks[i]] == CN_NONE))
+            (task->is_stream && !task->is_ranges && streams[query->tasks[i]] == CN_NONE))
             continue;
         list[count] = (struct member_candidate){.task = task,
                                                 .index = query->tasks[i],
@@ -125,11 +129,13 @@ static void add_members(struct cn_cct_members *members, uint32_t source,
 
         members->process_count += is_new;
         members->has_streams = members->has_streams || list[i].stream != CN_NONE;
+        members->has_ranges = members->has_ranges || list[i].task->is_ranges;
         *member = (struct cn_cct_member){
             .source = source,
             .process = members->process_count - 1,
             .thread = is_new ? 0 : member[-1].thread + 1,
             .stream = list[i].stream,
+            .has_ranges = list[i].task->is_ranges,
             .task.options.task = list[i].index,
         };
     }
@@ -151,10 +157,28 @@ static void add_id(struct cn_identity_tuple *tuple, uint8_t kind, uint64_t numbe
         .kind = kind, .logical = (uint32_t)number, .physical = number};
 }
 
+/* Ranges are those of a thread, or of a process. */
+static void name_ranges(const struct cn_cct_member *member,
+                        const struct cn_call_query *query, const struct cn_map *threads,
+                        struct cn_identity_tuple *tuple)
+{
+    uint32_t parent = query->rec->tasks[member->task.options.task].parent;
+    uint32_t thread =
+        cn_map_find(threads, (uint64_t)member->source << 32 | parent, CN_NONE);
+
+    if (parent != CN_NONE && thread != CN_NONE) {
+        add_id(tuple, CN_CCT_KIND_THREAD, thread);
+        add_id(tuple, CN_CCT_KIND_RANGES, 0);
+    } else { /* some readers tell identities apart by their numbers alone */
+        add_id(tuple, CN_CCT_KIND_RANGES, member->thread);
+    }
+}
+
 static void name_members(struct cn_cct_members *members,
                          const struct cn_call_query *queries)
 {
     struct cn_names hosts = {0};
+    struct cn_map threads = {0}; /* by source and task: numbers */
 
     for (size_t i = 0; i < members->count; i++) {
         struct cn_cct_member *member = &members->list[i];
@@ -171,7 +195,12 @@ static void name_members(struct cn_cct_members *members,
             };
         if (members->process_count > 1)
             add_id(tuple, CN_CCT_KIND_RANK, member->process);
-        if (member->stream == CN_NONE) {
+        if (member->has_ranges) {
+            name_ranges(member, &queries[member->source], &threads, tuple);
+        } else if (member->stream == CN_NONE) {
+            *cn_map_at(&threads,
+                       (uint64_t)member->source << 32 | member->task.options.task, 0) =
+                member->thread;
             add_id(tuple, CN_CCT_KIND_THREAD, member->thread);
         } else {
             const struct cn_gpu_stream *stream =
@@ -183,6 +212,7 @@ static void name_members(struct cn_cct_members *members,
         }
     }
     cn_names_done(&hosts);
+    cn_map_done(&threads);
 }
 
 void cn_cct_members_init(struct cn_cct_members *members,

@@ -58,13 +58,16 @@ enum {
     CN_CCT_KIND_GPU_DEVICE,
     CN_CCT_KIND_GPU_CONTEXT,
     CN_CCT_KIND_GPU_STREAM,
+    CN_CCT_KIND_RANGES, /* not one of HPCToolkit's */
     CN_CCT_KINDS
 };
 
 struct cn_cct_member {
     uint32_t source;          /* the query it belongs to */
     uint32_t process, thread; /* numbers */
-    uint32_t stream; /* of a GPU, in the work of its recording; CN_NONE: a thread */
+    uint32_t
+        stream; /* of a GPU, in the work of its recording; CN_NONE: a thread or ranges */
+    bool has_ranges; /* its calls are ranges, which are in timelines alone */
     struct cn_identity_tuple identity;
     struct cn_cct_task task;
     struct cn_cct_samples samples; /* of a task that is not followed again */
@@ -83,7 +86,7 @@ struct cn_cct_members {
     struct cn_cct_member *list;
     size_t count;
     uint32_t process_count;
-    bool has_streams;
+    bool has_streams, has_ranges;
 };
 
 /* The kinds that identities have. */

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "analyze/cct/ranges.h"
 #include "analyze/cct/task.h"
 
 bool cn_cct_replay_open(struct cn_cct_replay *replay, const struct cn_cct_task *task,
@@ -47,22 +48,53 @@ static bool end_replay(struct cn_cct_replay *replay, struct cn_sample *out,
     return true;
 }
 
+/* The first call from `first` on after the next change of ranges. */
+static size_t find_change(struct cn_cct_ranges *ranges, const struct cn_call_batch *batch,
+                          size_t first)
+{
+    uint64_t time_ns = cn_cct_ranges_next_ns(ranges);
+    size_t end = ranges ? first : batch->count;
+
+    while (end < batch->count && batch->calls[end].time_ns <= time_ns)
+        end++;
+    return end;
+}
+
+/* Change the ranges. True when the current node changed. */
+static bool change_ranges(struct cn_cct_replay *replay)
+{
+    struct cn_cct_follow *follow = &replay->follow;
+    uint64_t time_ns = cn_cct_ranges_next_ns(follow->ranges);
+    cn_cct_id node = follow->node;
+
+    cn_cct_ranges_change(follow->ranges, &replay->task, follow, 0, false);
+    if (time_ns > follow->last_ns)
+        follow->last_ns = time_ns;
+    return follow->node != node;
+}
+
 static size_t follow_batch(struct cn_cct_replay *replay, struct cn_sample *out,
                            size_t count)
 {
     struct cn_cct_follow *follow = &replay->follow;
     const struct cn_call_batch *batch = &replay->batch;
-    size_t done = 0, i = replay->next;
+    size_t done = 0, i = replay->next, change = find_change(follow->ranges, batch, i);
 
     while (i < batch->count && done < count) {
-        size_t left = batch->count - i;
+        if (i == change && change_ranges(replay))
+            out[done++] = (struct cn_sample){follow->last_ns, follow->node};
+        if (i == change) {
+            change = find_change(follow->ranges, batch, i);
+            continue;
+        }
+        size_t left = change - i;
         size_t run =
             cn_cct_run_sample(&replay->task, follow, batch->calls + i,
                               left < count - done ? left : count - done, out + done);
 
         done += run;
         i += run;
-        if (i < batch->count && done < count &&
+        if (i < change && done < count &&
             cn_cct_task_follow(&replay->task, follow, &batch->calls[i++], batch, false))
             out[done++] = (struct cn_sample){follow->last_ns, follow->node};
     }

@@ -1,4 +1,5 @@
 #include "analyze/cct/members.h"
+#include "analyze/cct/ranges.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@ void cn_cct_follow_init(struct cn_cct_follow *follow, const struct cn_cct_task *
                                      .clock.rec = query->rec};
     cn_call_stack_init(&follow->stack, query->rec, query->filter, task->options.task,
                        query->range.first_ns > 0, is_on);
+    follow->ranges = cn_cct_ranges_open(query, task->options.task);
 }
 
 void cn_cct_follow_copy(struct cn_cct_follow *follow, const struct cn_cct_follow *from)
@@ -39,6 +41,8 @@ void cn_cct_follow_copy(struct cn_cct_follow *follow, const struct cn_cct_follow
 void cn_cct_follow_done(struct cn_cct_follow *follow)
 {
     cn_call_stack_done(&follow->stack);
+    cn_cct_ranges_close(follow->ranges);
+    follow->ranges = NULL;
 }
 
 bool cn_cct_task_has_launches(const struct cn_cct_task_options *options)
@@ -127,6 +131,23 @@ static inline cn_cct_id node_on_top(const struct cn_call_stack *stack)
     return stack->count > 0 ? stack->frames[stack->count - 1].mark : 0;
 }
 
+/* Where an outermost call of the stack is. */
+static inline cn_cct_id node_above(const struct cn_cct_follow *follow)
+{
+    cn_cct_id node = node_on_top(&follow->stack);
+
+    return node != 0 ? node : follow->root;
+}
+
+cn_cct_id cn_cct_follow_node(const struct cn_cct_follow *follow)
+{
+    const struct cn_call_stack *stack = &follow->stack;
+    cn_cct_id node = node_on_top(stack);
+
+    return node != 0 && stack->frames[stack->count - 1].flags & CN_FRAME_SCHEDULE ? 0
+                                                                                  : node;
+}
+
 uint32_t cn_cct_task_site(struct cn_cct_task *task, uint64_t address, uint64_t time_ns)
 {
     uint32_t number = cn_map_find(&task->site_numbers, address, CN_NONE);
@@ -199,17 +220,18 @@ static inline void enter(struct cn_cct_task *task, struct cn_cct_follow *follow,
                                  CN_CCT_SITE |
                                      cn_cct_task_site(task, follow->site,
                                                       cn_call_recorded_ns(batch, call)));
-        node = child_of(task, node, key_of(task, call->function, call->address));
+        node = child_of(task, node != 0 ? node : follow->root,
+                        key_of(task, call->function, call->address));
     }
     follow->has_site = false;
     frame->mark = node;
 }
 
 /* The node of an exit without an entry, or of another function than its entry. */
-static cn_cct_id other_node(struct cn_cct_task *task, const struct cn_call_stack *stack,
+static cn_cct_id other_node(struct cn_cct_task *task, const struct cn_cct_follow *follow,
                             const struct cn_call_end *ended, uint32_t key)
 {
-    cn_cct_id parent = node_on_top(stack);
+    cn_cct_id parent = node_above(follow);
 
     if (ended->has_time && ended->frame.mark != 0)
         parent = task->tree.links[ended->frame.mark].parent;
@@ -235,7 +257,7 @@ static void leave_slowly(struct cn_cct_task *task, struct cn_cct_follow *follow,
     }
     uint32_t key = key_of(task, call->function, call->address);
     if (!ended.has_time || task->tree.links[node].key != key)
-        node = other_node(task, stack, &ended, key);
+        node = other_node(task, follow, &ended, key);
     if (ended.has_time)
         cn_cct_costs_add(&task->costs, node, ended.total_ns, ended.self_ns);
     else
@@ -261,7 +283,7 @@ static void sleep_or_wake(struct cn_cct_task *task, struct cn_cct_follow *follow
                           const struct cn_call *call, bool is_counted)
 {
     struct cn_call_stack *stack = &follow->stack;
-    cn_cct_id above = node_on_top(stack);
+    cn_cct_id above = node_above(follow);
     struct cn_call_frame *frame;
     struct cn_call_end ended;
 
@@ -321,7 +343,6 @@ bool cn_cct_task_follow(struct cn_cct_task *task, struct cn_cct_follow *follow,
                         const struct cn_call *call, const struct cn_call_batch *batch,
                         bool is_counted)
 {
-    const struct cn_call_stack *stack = &follow->stack;
     cn_cct_id node;
 
     if (call->time_ns > follow->last_ns)
@@ -334,9 +355,7 @@ bool cn_cct_task_follow(struct cn_cct_task *task, struct cn_cct_follow *follow,
         see_event(task, follow, call, batch, is_counted);
     else if (is_counted)
         task->lost_count += call->address;
-    node = node_on_top(stack);
-    if (node != 0 && stack->frames[stack->count - 1].flags & CN_FRAME_SCHEDULE)
-        node = 0;
+    node = cn_cct_follow_node(follow);
     if (node == follow->node)
         return false;
     follow->node = node;
@@ -359,9 +378,10 @@ static void add_op(struct cn_cct_task *task, uint32_t number, cn_cct_id node)
     task->options.op_nodes[number] = node;
 }
 
-/* The innermost call that is shown launched it, or the path that the operation has. What calls that
+/* Add the GPU work that the task launched before a time.
+ * The innermost call that is shown launched it, or the path that the operation has. What calls that
  * are not shown launched is not shown either. */
-void cn_cct_task_launch(struct cn_cct_task *task, uint64_t before_ns)
+static void count_launches(struct cn_cct_task *task, uint64_t before_ns)
 {
     const struct cn_gpu_work *work = recording_of(task)->gpu;
     uint64_t last_ns = task->options.query->range.last_ns;
@@ -381,7 +401,8 @@ void cn_cct_task_launch(struct cn_cct_task *task, uint64_t before_ns)
         while (frames > 0 && stack->frames[frames - 1].flags & CN_FRAME_SCHEDULE)
             frames--;
         if (frames == 0 || stack->frames[frames - 1].mark != 0)
-            add_op(task, number, frames > 0 ? stack->frames[frames - 1].mark : 0);
+            add_op(task, number,
+                   frames > 0 ? stack->frames[frames - 1].mark : task->follow.root);
     }
 }
 
@@ -390,15 +411,15 @@ bool cn_cct_task_has_heap(const struct cn_cct_task_options *options)
     return options->query->rec->tasks[options->task].heap_len > 0;
 }
 
-/* As for GPU work, the innermost call that is shown. */
-void cn_cct_task_allocate(struct cn_cct_task *task, uint64_t before_ns)
+/* Store the nodes of the allocations before a time: as for GPU work, the innermost call that is shown. */
+static void count_allocations(struct cn_cct_task *task, uint64_t before_ns)
 {
     const struct cn_call_stack *stack = &task->follow.stack;
     struct cn_cct_heap *heap = &task->heap;
 
     while (heap->has_next && heap->next.time_ns < before_ns) {
         uint32_t frames = stack->count;
-        cn_cct_id node = 0;
+        cn_cct_id node = task->follow.root;
 
         while (frames > 0 && stack->frames[frames - 1].flags & CN_FRAME_SCHEDULE)
             frames--;
@@ -434,6 +455,37 @@ static void add_sample(struct cn_cct_task *task)
     if (task->options.sample_max > 0)
         cn_thinner_put(&task->thinner,
                        (struct cn_sample){task->seen_ns, task->follow.node});
+}
+
+/* Count what happened before a recorded time; the clock of calls has `now_ns` then. */
+static void count_between(struct cn_cct_task *task, uint64_t before_ns, uint64_t now_ns)
+{
+    struct cn_cct_follow *follow = &task->follow;
+    uint64_t time_ns;
+
+    while ((time_ns = cn_cct_ranges_next_ns(follow->ranges)) < before_ns) {
+        cn_cct_id node = follow->node;
+        uint64_t left_ns = before_ns - time_ns;
+        uint64_t at_ns = now_ns > left_ns ? now_ns - left_ns : 0;
+
+        count_launches(task, time_ns);
+        count_allocations(task, time_ns);
+        cn_cct_ranges_change(follow->ranges, task, follow,
+                             at_ns > follow->last_ns ? at_ns : follow->last_ns, true);
+        /* Samples that are stored are those of calls. */
+        if (follow->node == node || before_ns == UINT64_MAX || task->options.is_on)
+            continue;
+        if (time_ns > task->seen_ns)
+            task->seen_ns = time_ns;
+        add_sample(task);
+    }
+    count_launches(task, before_ns);
+    count_allocations(task, before_ns);
+}
+
+void cn_cct_task_finish(struct cn_cct_task *task)
+{
+    count_between(task, UINT64_MAX, 0);
 }
 
 /* Assume the open calls after those that the feed left out. */
@@ -480,8 +532,7 @@ void cn_cct_task_count_call(struct cn_cct_task *task, const struct cn_call *call
 {
     uint64_t recorded_ns = cn_call_recorded_ns(batch, call);
 
-    cn_cct_task_launch(task, recorded_ns);
-    cn_cct_task_allocate(task, recorded_ns);
+    count_between(task, recorded_ns, call->time_ns);
     task->record_count++;
     if (recorded_ns > task->seen_ns)
         task->seen_ns = recorded_ns;
@@ -495,7 +546,7 @@ static bool is_wrong(const struct cn_cct_task *task)
     return task->guess && task->guess->is_wrong;
 }
 
-/* The first call from `first` on that follows the next launch or allocation; the count of calls if
+/* The first call from `first` on that follows the next launch, allocation or range; the count of calls if
  * there is none. */
 static size_t next_launch(const struct cn_cct_task *task,
                           const struct cn_call_batch *batch, size_t first)
@@ -508,6 +559,8 @@ static size_t next_launch(const struct cn_cct_task *task,
         launch_ns = work->ops[work->by_launch[task->next_launch]].launch_ns;
     if (task->heap.has_next && task->heap.next.time_ns < launch_ns)
         launch_ns = task->heap.next.time_ns;
+    if (cn_cct_ranges_next_ns(task->follow.ranges) < launch_ns)
+        launch_ns = cn_cct_ranges_next_ns(task->follow.ranges);
     if (launch_ns == UINT64_MAX)
         return batch->count;
     while (i < batch->count && cn_call_recorded_ns(batch, &batch->calls[i]) <= launch_ns)
@@ -581,8 +634,7 @@ bool cn_cct_task_count(struct cn_cct_task *task, const struct cn_call_span *span
             if (++batch_count % REPORT_EVERY == 0)
                 ok = report(task, progress, reports, err);
         }
-    cn_cct_task_launch(task, UINT64_MAX);
-    cn_cct_task_allocate(task, UINT64_MAX);
+    cn_cct_task_finish(task);
     task->is_damaged = step == CN_FAIL;
     task->follow.clock = feed.clock;
     if (task->guess)
@@ -618,7 +670,7 @@ void cn_cct_task_end(struct cn_cct_task *task)
             task->open_calls[task->open_call_count++] = (struct cn_cct_open_call){
                 ended.frame.mark, ended.total_ns, ended.self_ns};
     }
-    cn_call_stack_done(stack);
+    cn_cct_follow_done(&task->follow);
 }
 
 /* The shortest call of a node is one that returned, if any did. */

@@ -36,6 +36,7 @@
 /* Keys of kinds of GPU work, by enum cn_gpu_place. */
 #define CN_CCT_GPU UINT32_C(0xe0000000)
 
+struct cn_cct_ranges;
 struct cn_cct_samples;
 
 struct cn_cct_task_options {
@@ -68,8 +69,10 @@ struct cn_cct_follow {
     bool own_switch;
     uint64_t site; /* the call site of the next call */
     bool has_site;
-    cn_cct_id node;   /* the current one */
-    uint64_t last_ns; /* of the records, never running backwards */
+    struct cn_cct_ranges *ranges; /* that paths begin with; NULL: none */
+    cn_cct_id root;               /* the node of those that are open */
+    cn_cct_id node;               /* the current one */
+    uint64_t last_ns;             /* of the records, never running backwards */
 };
 
 /* The state at the start of a part. */
@@ -134,12 +137,10 @@ void cn_cct_task_count_open(struct cn_cct_task *task);
 /* True if the task launched GPU work. */
 bool cn_cct_task_has_launches(const struct cn_cct_task_options *options);
 
-/* Add the GPU work that the task launched before a time to the current context. Below it are nodes
- * of keys CN_CCT_GPU, as HPCToolkit has them, and below these the kernels. */
-void cn_cct_task_launch(struct cn_cct_task *task, uint64_t before_ns);
-
-/* Store the nodes of the allocations before a time: the current one. */
-void cn_cct_task_allocate(struct cn_cct_task *task, uint64_t before_ns);
+/* Count what happened between calls, after the last of them: the GPU work that the task launched, below
+ * the current context as nodes of keys CN_CCT_GPU, as HPCToolkit has them, and below these the
+ * kernels; the nodes of its allocations; and its ranges. */
+void cn_cct_task_finish(struct cn_cct_task *task);
 
 /* True if what the task allocated was recorded. */
 bool cn_cct_task_has_heap(const struct cn_cct_task_options *options);
@@ -168,6 +169,9 @@ static inline uint64_t cn_cct_follow_recorded_ns(const struct cn_cct_follow *fol
 {
     return follow->clock.seen_ns > 0 ? follow->clock.seen_ns : follow->last_ns;
 }
+
+/* The node of the innermost call; 0 while the task waits. */
+cn_cct_id cn_cct_follow_node(const struct cn_cct_follow *follow);
 
 /* Follow one record. True when the current node changed. */
 bool cn_cct_task_follow(struct cn_cct_task *task, struct cn_cct_follow *follow,

@@ -270,10 +270,16 @@ static void tell_result(const struct cn_args *args, const struct cn_launch_resul
         tell_memory(args, result);
     if (launch->has_gpu)
         cn_record_tell_gpu(args, result->gpu.is_used, result->gpu.notes.chars);
+    if (launch->has_ranges)
+        cn_record_tell_ranges(args, result->gpu.range_count);
     cn_count_print_of(&text, result->call_count, "call");
     if (result->gpu.op_count > 0) {
         cn_text_str_add(&text, " and ");
         cn_count_print_of(&text, result->gpu.op_count, "GPU operation");
+    }
+    if (result->gpu.range_count > 0) {
+        cn_text_str_add(&text, " and ");
+        cn_count_print_of(&text, result->gpu.range_count, "NVTX range");
     }
     if (launch->has_memory) {
         cn_text_str_add(&text, " and ");

@@ -445,6 +445,7 @@ bool cn_record_options_init(struct cn_record_options *options, const struct cn_a
         .has_agent = cn_args_has(args, "agent"),
         .keeps_pid = cn_args_has(args, "keep-pid"),
         .has_gpu = cn_record_has_gpu(args),
+        .has_ranges = cn_args_has(args, "nvtx"),
         .has_memory = cn_args_has(args, "memory"),
         .is_forced = cn_args_has(args, "force") || cn_args_has(args, "nest-libcall"),
         .say = on_message,
@@ -452,6 +453,7 @@ bool cn_record_options_init(struct cn_record_options *options, const struct cn_a
     };
     if (!cn_args_exclusive(args, "gpu", "keep-pid", err) ||
         !cn_args_exclusive(args, "gpu-auto", "keep-pid", err) ||
+        !cn_args_exclusive(args, "nvtx", "keep-pid", err) ||
         !check_symbols(launch->symbols, err) || !choose_limits(args, launch, err) ||
         !choose_buffer(args, launch->size_limit, &launch->ring_len, err) ||
         !choose_rules(args, options, err) || !choose_arguments(args, options, err) ||
@@ -485,6 +487,21 @@ void cn_record_tell_gpu(const struct cn_args *args, bool is_used, char *notes)
     while ((line = strsep(&notes, "\n")))
         if (*line)
             cn_cli_say(args, "GPU work is missing: %s", line);
+}
+
+void cn_record_tell_ranges(const struct cn_args *args, uint64_t count)
+{
+    const char *other = getenv(CN_GPU_NVTX_ENV);
+
+    if (count > 0)
+        return;
+    if (other && *other && !strstr(other, CN_GPU_LIBRARY))
+        cn_cli_say(args,
+                   "NVTX ranges are missing: " CN_GPU_NVTX_ENV
+                   " names the library of another profiler, %s",
+                   other);
+    else
+        cn_cli_say(args, "no NVTX ranges: the program named none");
 }
 
 /* Append the values of an option, separated by ";". */

@@ -125,6 +125,9 @@
             "call that launched it; needs libcupti.so of CUDA 11.8 or newer"),         \
         CN_OPTION("gpu-auto", 0, NULL,                                                 \
                   "the same, and say nothing if the program uses no GPU"),             \
+        CN_OPTION("nvtx", 0, NULL,                                                     \
+                  "begin call paths with the NVTX ranges that the thread is in; with " \
+                  "--gpu alone, ranges are in the timeline"),                          \
         CN_OPTION_FOR(CN_FOR_RECORDED, "keep-pid", 0, NULL,                            \
                       "run the program in the process that was started, with its "     \
                       "number; the recording is complete some time after the "         \
@@ -197,5 +200,8 @@ bool cn_record_has_gpu(const struct cn_args *args);
 /* Say what of GPU work is missing: that no program used a GPU, and lines of notes, which are changed;
  * NULL: none. */
 void cn_record_tell_gpu(const struct cn_args *args, bool is_used, char *notes);
+
+/* With --nvtx: say so if there are no ranges. */
+void cn_record_tell_ranges(const struct cn_args *args, uint64_t count);
 
 #endif

@@ -62,21 +62,6 @@ static void tell_missing(const struct cn_args *args,
                    100 * (double)result->unknown_count / all);
 }
 
-static void tell_ranges(const struct cn_args *args, const struct cn_sample_result *result)
-{
-    const char *other = getenv(CN_GPU_NVTX_ENV);
-
-    if (result->range_count > 0)
-        return;
-    if (other && *other)
-        cn_cli_say(args,
-                   "NVTX ranges are missing: " CN_GPU_NVTX_ENV
-                   " names the library of another profiler, %s",
-                   other);
-    else
-        cn_cli_say(args, "no NVTX ranges: the program named none");
-}
-
 /* Say what is not known of the program's memory. */
 static void tell_memory(const struct cn_args *args,
                         const struct cn_sample_options *options,
@@ -127,7 +112,7 @@ static void tell_result(const struct cn_args *args,
     if (options->has_gpu)
         cn_record_tell_gpu(args, result->has_gpu, result->gpu_notes);
     if (options->has_ranges)
-        tell_ranges(args, result);
+        cn_record_tell_ranges(args, result->range_count);
     if (result->sample_count == 0)
         cn_cli_say(args,
                    result->is_inside
@@ -380,6 +365,7 @@ bool cn_record_sample(const struct cn_args *args, int *wait_status, struct cn_er
     const char *path = cn_args_value(args, "data");
     struct cn_sample_options options = {.path = path ? path : CN_SAMPLE_FILE,
                                         .has_gpu = cn_record_has_gpu(args),
+                                        .has_ranges = cn_args_has(args, "nvtx"),
                                         .has_symbols = true};
 
     return cn_sample_program(args, &options, true, wait_status, err);

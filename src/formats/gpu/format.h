@@ -33,6 +33,12 @@ enum {
     CN_GPU_FILE_HEAD_LEN = 4096,
 };
 
+/* Of the flags of the head. */
+enum {
+    CN_GPU_WANTS_STACKS = 1,       /* take those of calls that launch operations */
+    CN_GPU_BEGINS_WITH_RANGES = 2, /* call paths do */
+};
+
 /* clang-format off */
 #define CN_GPU_FILE_HEAD(F)                                            \
     F(0x00, u64, magic, "")                                            \

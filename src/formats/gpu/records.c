@@ -45,7 +45,7 @@ struct cn_gpu_records {
     uint64_t lost_count, clock_error_ns;
     struct cn_gpu_range_event *events;
     size_t event_count, event_capacity;
-    bool ranges_are_contexts;
+    bool ranges_are_contexts, has_work;
 };
 
 struct cn_gpu_records *cn_gpu_records_new(const struct cn_gpu_records_to *to)
@@ -418,6 +418,8 @@ static bool take_record(struct gpu_taking *t, unsigned type, struct cn_bytes byt
 
     if (type >= sizeof(takers) / sizeof(takers[0]) || !takers[type])
         return cn_fail(err, CN_ERR_FORMAT, "no record has type %u", type);
+    t->r->has_work =
+        t->r->has_work || (type != CN_GPU_IS_NAME && type != CN_GPU_IS_RANGE);
     return takers[type](t, bytes, err);
 }
 
@@ -485,6 +487,7 @@ bool cn_gpu_records_take_file(struct cn_gpu_records *r, struct cn_bytes file,
     if (head.blocks_off < cn_gpu_file_head_size || head.blocks_off > file.len)
         return cn_fail(err, CN_ERR_FORMAT, "blocks begin at 0x%" PRIx64, head.blocks_off);
     r->lost_count += head.lost_count;
+    r->ranges_are_contexts = head.flags & CN_GPU_BEGINS_WITH_RANGES;
     for (uint64_t off = head.blocks_off; off < file.len; off += CN_GPU_BLOCK_LEN) {
         struct cn_bytes block;
         struct cn_error problem = {0};
@@ -570,4 +573,20 @@ uint64_t cn_gpu_records_clock_error(const struct cn_gpu_records *r)
 uint64_t cn_gpu_records_lost(const struct cn_gpu_records *r)
 {
     return r->lost_count;
+}
+
+bool cn_gpu_records_has_work(const struct cn_gpu_records *r)
+{
+    return r->has_work;
+}
+
+uint64_t cn_gpu_records_range_count(const struct cn_gpu_records *r)
+{
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < r->event_count; i++)
+        count += r->events[i].kind == CN_GPU_RANGE_PUSH ||
+                 r->events[i].kind == CN_GPU_RANGE_START ||
+                 r->events[i].kind == CN_GPU_RANGE_MARK;
+    return count;
 }

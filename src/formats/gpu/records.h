@@ -81,4 +81,10 @@ void cn_gpu_records_notes(const struct cn_gpu_records *r,
 uint64_t cn_gpu_records_clock_error(const struct cn_gpu_records *r);
 uint64_t cn_gpu_records_lost(const struct cn_gpu_records *r);
 
+/* True if a program used a GPU, and not only ranges. */
+bool cn_gpu_records_has_work(const struct cn_gpu_records *r);
+
+/* Ranges that began, and marks. */
+uint64_t cn_gpu_records_range_count(const struct cn_gpu_records *r);
+
 #endif

@@ -13,7 +13,8 @@
 #include "model/contexts/context.h"
 #include "model/gpu/work.h"
 
-bool cn_gpu_file_create(const char *dir, struct cn_error *err)
+bool cn_gpu_file_create(const char *dir, bool has_work, bool begins_with_ranges,
+                        struct cn_error *err)
 {
     struct cn_gpu_file_head head = {
         .magic = CN_GPU_FILE_MAGIC,
@@ -22,6 +23,7 @@ bool cn_gpu_file_create(const char *dir, struct cn_error *err)
         .blocks_off = CN_GPU_FILE_HEAD_LEN,
         .next_off = CN_GPU_FILE_HEAD_LEN,
         .limit_off = INT64_MAX,
+        .flags = begins_with_ranges ? CN_GPU_BEGINS_WITH_RANGES : 0,
     };
     uint8_t bytes[CN_GPU_FILE_HEAD_LEN] = {0};
     char *library = NULL;
@@ -36,7 +38,7 @@ bool cn_gpu_file_create(const char *dir, struct cn_error *err)
     if (ok && !whole)
         ok = cn_fail_errno(err, "%s", path);
     if (ok &&
-        (setenv(CN_GPU_INJECT_ENV, library, 1) != 0 ||
+        ((has_work && setenv(CN_GPU_INJECT_ENV, library, 1) != 0) ||
          setenv(CN_GPU_NVTX_ENV, library, 0) != 0 || setenv(CN_GPU_ENV, whole, 1) != 0))
         ok = cn_fail_errno(err, "cannot change the environment");
     free(whole);
@@ -76,15 +78,16 @@ bool cn_gpu_file_count(const char *dir, struct cn_gpu_file_counts *out,
     *out = (struct cn_gpu_file_counts){0};
     if (!cn_file_open_at(&file, dir, CN_GPU_FILE_NAME, err))
         return false;
-    out->is_used = file.bytes.len > CN_GPU_FILE_HEAD_LEN;
-    if (out->is_used) {
+    if (file.bytes.len > CN_GPU_FILE_HEAD_LEN) {
         struct cn_gpu_records *records = cn_gpu_records_new(&to);
 
         /* Views say what is damaged. */
         if (!cn_gpu_records_take_file(records, file.bytes, &ignored))
             cn_text_printf(&out->notes, CN_GPU_FILE_NAME ": %s\n", ignored.text);
         struct cn_gpu_work *work = cn_gpu_records_finish(records);
+        out->is_used = cn_gpu_records_has_work(records);
         out->op_count = work ? work->op_count : 0;
+        out->range_count = cn_gpu_records_range_count(records);
         cn_gpu_work_free(work);
         cn_gpu_records_notes(records, add_note, &out->notes);
         cn_gpu_records_free(records);

@@ -174,7 +174,11 @@ struct cn_task {
     bool has_session;  /* a program was started in it */
     bool is_fork;      /* created by fork, not by pthread_create or the recorder */
     bool has_file;     /* it has a file of records, which may be empty */
-    bool is_stream;    /* of a GPU: its calls are operations of the GPU work */
+    bool is_stream; /* of a GPU: its calls are operations of the GPU work; or is_ranges */
+    bool
+        is_ranges; /* its calls are ranges that the program named, in `parent` or, CN_NONE,
+                        * in any thread of the process */
+    uint32_t ranges; /* the task with those that its call paths begin with; 0: none */
     const struct cn_task_session *sessions; /* in the order of time; none: no symbols */
     size_t session_count;
 };

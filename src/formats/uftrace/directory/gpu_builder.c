@@ -181,8 +181,27 @@ static struct cn_task track_task(const struct cn_uft_directory *dir, size_t numb
     };
 }
 
+/* Join the tasks of ranges to those of their threads. */
+static void join_ranges(struct cn_uft_directory *dir, struct cn_task *tasks,
+                        bool are_contexts)
+{
+    const struct cn_gpu_ranges *ranges = dir->gpu->ranges;
+    struct cn_error ignored;
+
+    for (uint32_t i = 0; ranges && i < ranges->track_count; i++) {
+        uint32_t tid = ranges->tracks[i].tid, of = dir->gpu->first_track + i;
+        uint32_t thread = CN_NONE;
+
+        if (tid > 0)
+            (void)task_of(dir, ranges->tracks[i].pid, tid, &thread, &ignored);
+        tasks[of].parent = thread;
+        if (are_contexts && thread != CN_NONE)
+            tasks[thread].ranges = of;
+    }
+}
+
 /* Tasks for the streams and then for tracks of ranges, after those of the program. */
-static void add_tasks(struct cn_uft_directory *dir)
+static void add_tasks(struct cn_uft_directory *dir, bool ranges_are_contexts)
 {
     struct cn_gpu_work *work = dir->gpu->work;
     const struct cn_gpu_ranges *ranges = dir->gpu->ranges;
@@ -203,20 +222,22 @@ static void add_tasks(struct cn_uft_directory *dir)
             *task = stream_task(dir, i);
             cn_text_printf(&name, "GPU %u stream %u", (unsigned)work->streams[i].device,
                            (unsigned)work->streams[i].number);
+            task->parent = CN_NONE;
             work->streams[i].thread = (uint32_t)dir->task_count + i;
         } else {
             uint32_t tid = ranges->tracks[i - stream_count].tid;
 
             *task = track_task(dir, i - stream_count);
+            task->is_ranges = true;
             cn_text_printf(&name, "NVTX of %s %u", tid > 0 ? "thread" : "process",
                            (unsigned)(tid > 0 ? tid : task->pid));
         }
         task->tid = last_tid + 1 + i;
-        task->parent = CN_NONE;
         task->is_stream = true;
         task->name = cn_arena_strdup(&dir->rec.arena, cn_text_str(&name));
         cn_text_done(&name);
     }
+    join_ranges(dir, tasks, ranges_are_contexts);
     dir->rec.tasks = tasks;
     dir->rec.task_count = (uint32_t)dir->task_count + count;
 }
@@ -277,7 +298,7 @@ void cn_uft_gpu_build(struct cn_uft_directory *dir)
             place_ops(dir->gpu, add_functions(dir, records));
         if (ranges)
             place_ranges(dir, records);
-        add_tasks(dir);
+        add_tasks(dir, cn_gpu_records_ranges_are_contexts(records));
         dir->rec.gpu = work;
     }
     cn_gpu_records_free(records);
@@ -354,10 +375,12 @@ static size_t change_to(struct range_task_stream *s, size_t count, uint32_t node
         s->calls[count++] =
             (struct cn_call){.time_ns = time_ns,
                              .function = s->gpu->range_functions[old[i - 1]],
+                             .depth = (uint16_t)(i - 1),
                              .kind = CN_CALL_EXIT};
     for (size_t i = same; i < new_depth; i++)
         s->calls[count++] = (struct cn_call){.time_ns = time_ns,
                                              .function = s->gpu->range_functions[new[i]],
+                                             .depth = (uint16_t)i,
                                              .kind = CN_CALL_ENTER};
     s->node = node;
     return count;
