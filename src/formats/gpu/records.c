@@ -325,6 +325,11 @@ static bool take_op(struct gpu_taking *t, struct cn_bytes bytes, struct cn_error
         add_note(r, "operations without a time: the GPU did not measure them", 1);
         return true;
     }
+    if (op.end_ns < op.begin_ns)
+        add_note(
+            r,
+            "times: operations end before they begin, and are shown without a duration",
+            1);
     if (o.stream != CN_NONE && op.device != CN_NONE)
         op.stream =
             cn_gpu_builder_stream(r->builder, t->by.pid, op.device, o.context, o.stream);
