@@ -171,6 +171,23 @@ test("waiting of threads, in calls and outside", () => {
   assert.deepEqual(threadTimes(overview, null).get(2), [0.4]);
 });
 
+test("an overview is shown before its views are computed", () => {
+  const { metric, threads, labels } = overview;
+  const first: Overview = { metric, threads, labels, warnings: [], isPartial: true };
+  assert.deepEqual(
+    factsOf(info, first).map(({ label }) => label),
+    ["wall time, recorded", "2 time", "threads in 1 process"].map((label) =>
+      label.replace("2 time", "time"),
+    ),
+  );
+  const imbalance = overview.imbalance ?? null;
+  const notes = notesOf(info, { ...first, imbalance }, null);
+  assert.deepEqual(
+    notes.map(({ subject, link }) => [subject, link]),
+    [["THREAD 0", undefined]],
+  );
+});
+
 test("what is worth a look: damage first, small things not at all", () => {
   const states = { wall: 2e9, states: [["running", 2e9]] } as unknown as States;
   const notes = notesOf(info, overview, states).map(({ subject, text }) => subject + text);

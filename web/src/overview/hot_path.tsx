@@ -28,6 +28,12 @@ function HotStep(props: { step: Step; whole: number; print: (value?: number | nu
 
 export function HotPath(props: { overview: Overview }) {
   const { base, hotPath, metric } = props.overview;
+  if (!hotPath)
+    return (
+      <Card title="Hot path">
+        <p class="status">computing…</p>
+      </Card>
+    );
   const whole = wholeOf(props.overview);
   const ids = hotPath.map((row) => row.id);
   const steps = foldSteps(hotPath);

@@ -347,7 +347,7 @@ function noteOfImbalance(overview: Overview, imbalance: Imbalance): Note | null 
   const { by, count, function: work, most, max, mean } = imbalance;
   if (mean <= 0 || max <= mean) return null;
   const { hotPath, labels, metric } = overview;
-  const top: Row | undefined = hotPath[0];
+  const top = hotPath?.[0];
   const thread = shortLabels(labels).find(([profile]) => profile === most)?.[1];
   return {
     subject: by === "rank" ? `Rank ${most}` : (thread ?? `Thread ${most}`),
@@ -479,7 +479,7 @@ export function notesOf(info: Info, overview: Overview, states: States | null = 
     ...(overview.gpus ?? []).slice(0, GPUS_MAX).map(noteOfGpu),
     noteOfPreemption(info, states),
     noteOfCores(info, overview, states),
-    overview.imbalance && noteOfImbalance(overview, overview.imbalance),
+    overview.imbalance ? noteOfImbalance(overview, overview.imbalance) : null,
     noteOfShortCalls(overview),
     ...told.filter(({ isBad }) => !isBad).slice(0, WARNINGS_MAX),
     ...(columns && slow ? slow.map((other) => noteOfSlow(info, overview, other)) : []),
