@@ -30,6 +30,7 @@ import {
   layOut,
   dropTarget,
   mapRows,
+  mapThreads,
   movedTo,
   moveTrack,
   parseMoves,
@@ -364,6 +365,64 @@ test("of many threads, the busiest are open, as long as there is room", () => {
     ["3 RANK 2", "2 RANK 2", "1 RANK 10 THREAD 0"],
   );
   assert.equal(printOpened(parseOpened("3,-5,x,3")), "3,-5");
+});
+
+test("a thread that costs little beside the busiest is closed, though there is room", () => {
+  const room = { height: 2000, levelsOf: () => 2 };
+  const openOf = (list: Thread[]) =>
+    layOut(list, plain, heights, () => 2, [], room).tracks.flatMap((track) =>
+      track.kind === "thread" && track.isOpen ? [track.thread.profile] : [],
+    );
+  const ofCosts = (...costs: number[]) =>
+    costs.map((cost, i) => costly(i + 1, `prog process ${i + 1}`, `prog ${i + 1}`, cost));
+  assert.deepEqual(openOf(ofCosts(8, 2, 0.9, 0.5)), [1, 2]);
+  assert.deepEqual(openOf(ofCosts(80, 20, 9, 9, 9, 9, 9, 9, 9)), [1, 2]);
+  const deepest = (profile: number) => (profile === 1 ? 1000 : 2);
+  const many = ofCosts(80, 9, 9, 9, 9, 9, 9, 9, 9);
+  const closed = layOut(many, plain, heights, deepest, [], { height: 400, levelsOf: deepest });
+  assert.ok(closed.tracks.every((track) => track.kind !== "thread" || !track.isOpen));
+});
+
+test("threads of a group are inside it, others are beside it", () => {
+  const list = [
+    costly(1, "node process 1", "node 1", 2),
+    costly(2, "node process 1", "helper 2", 1),
+    costly(3, "cc1 process 3", "cc1 3", 1),
+  ];
+  const inside = layOut(list, { ...plain, pinned: [2] }, heights, () => 2).tracks.flatMap(
+    (track) => (track.kind === "thread" ? [[track.thread.profile, track.isInside]] : []),
+  );
+  assert.deepEqual(inside, [
+    [2, false],
+    [1, true],
+    [3, false],
+  ]);
+});
+
+test("streams of a GPU are shown, although they cost no processor time", () => {
+  const stream = (profile: number, name: string) => ({
+    ...costly(profile, "GPU 0 of 7", name, 0),
+    label: name,
+  });
+  const list = [
+    costly(1, "prog process 7", "prog 7", 2),
+    stream(2, "GPU 0, stream 1"),
+    stream(3, "GPU 0, stream 2"),
+    stream(4, "GPU 0, stream 3"),
+  ];
+  assert.deepEqual(
+    titles(list).map((title) => title.replace(/:.*/, "")),
+    ["prog 7", "GPU 0 of 7", ...[1, 2, 3].map((n) => `GPU 0, stream ${n} closed`)],
+  );
+});
+
+test("a map without room for all threads has none that is quiet", () => {
+  const list = [9, 0.001, 5, 0.001, 3, 2].map((cost, i) =>
+    costly(i + 1, `prog process ${i + 1}`, `prog ${i + 1}`, cost),
+  );
+  assert.deepEqual(mapThreads(list, 6), { every: 1, profiles: [1, 2, 3, 4, 5, 6], isAll: true });
+  assert.deepEqual(mapThreads(list, 4), { every: 1, profiles: [1, 3, 5, 6], isAll: false });
+  assert.deepEqual(mapThreads(list, 2), { every: 2, profiles: [1, 5], isAll: false });
 });
 
 test("counters follow the threads, in a group of their own; that of rates is closed", () => {

@@ -1,5 +1,5 @@
 // A map of the whole time: threads from top to bottom, with the visible range, which can be dragged.
-// Where there are more threads than rows of pixels, every n-th one is shown.
+// Where there are more threads than rows of pixels, every n-th one is shown, and none that is quiet.
 
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { isDark, themeFont } from "../shared/look/colors";
@@ -16,6 +16,7 @@ const LABELLED = 100; // pixels: a higher map has labels
 interface Props {
   frame: NestedFrame | null;
   every: number; // threads a row
+  isAll: boolean; // quiet threads, too
   rows: ReturnType<typeof mapRows>;
   width: number;
   height: number;
@@ -98,7 +99,13 @@ export function Minimap(props: Props) {
     const label = `whole run, ${formatNs(duration)}`;
     const isNarrow = context.measureText(label).width > sizes.label - 12;
     context.fillText(isNarrow ? formatNs(duration) : label, 8, 4);
-    if (props.every > 1) context.fillText(`1 of ${props.every} threads`, 8, 4 + sizes.text * 1.4);
+    const which = `${props.isAll ? "" : "busy "}threads`;
+    if (props.every > 1 || !props.isAll)
+      context.fillText(
+        props.every > 1 ? `1 of ${props.every} ${which}` : which,
+        8,
+        4 + sizes.text * 1.4,
+      );
     if (height > LABELLED) drawLabels(context);
   });
   // The names of groups, or threads, where there is room.

@@ -484,6 +484,7 @@ export function TimelineView(props: TimelineProps) {
             <Minimap
               frame={overview.map}
               every={overview.every}
+              isAll={overview.isAll}
               rows={mapped}
               width={width}
               height={mapHeight}

@@ -30,7 +30,7 @@ export function sizes(): Sizes {
   const px = (value: number) => Math.round(value * scale);
   const room = document.documentElement.clientWidth;
   return {
-    label: px(room < NARROW ? 104 : room < WIDE ? 184 : 232),
+    label: px(room < NARROW ? 104 : room < WIDE ? 200 : 232),
     axis: px(22),
     group: px(22),
     strip: px(13),

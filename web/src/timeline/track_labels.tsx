@@ -245,7 +245,7 @@ function ThreadLabel(props: ThreadLabelProps) {
   const isCurrent = profile === props.current;
   return (
     <div
-      class={`track-label${isCurrent ? " current" : ""}${dragClass(props)}`}
+      class={`track-label${track.isInside ? " inside" : ""}${isCurrent ? " current" : ""}${dragClass(props)}`}
       role="listitem"
       style={props.style}
       title={`${label}; drag to move`}

@@ -43,6 +43,7 @@ export interface ThreadTrack {
   index: number; // in its group, or among the pinned ones
   isOpen: boolean;
   isPinned: boolean;
+  isInside: boolean; // of a group with a title
   top: number;
   height: number;
   isFixed: boolean; // it stays at the top while others scroll
@@ -86,6 +87,7 @@ export const compareNaturally = (a: string, b: string): number => collator.compa
 const OPEN_ALL_MAX = 6; // threads
 const OPEN_SHARE = 0.6; // of the window, for the calls of one of many threads
 const QUIET_SHARE = 0.01; // of the cost of the busiest thread: one with less is quiet
+const OPEN_COST = 1 / 8; // of that of the busiest thread: one with less is closed at first
 const QUIET_MIN = 3; // fewer quiet threads are listed among the others
 
 interface Group {
@@ -100,6 +102,12 @@ const quietOf = (group: string) => `${QUIET} ${group}`;
 
 // Without costs, the number of samples tells how busy a thread is.
 export const costOf = (thread: Thread): number => thread.cost ?? 0;
+
+// Streams of GPUs have no cost in the metric of threads.
+function quietAmong(threads: Thread[]): (thread: Thread) => boolean {
+  const most = Math.max(0, ...threads.map(costOf));
+  return (thread) => costOf(thread) < QUIET_SHARE * most && !IS_STREAM.test(thread.label);
+}
 
 const sumOf = (threads: Thread[]): number => threads.reduce((sum, one) => sum + costOf(one), 0);
 
@@ -156,8 +164,7 @@ function orderThreads(threads: Thread[], choice: Choice): Thread[] {
 // are one at the end, with the quiet threads of all processes. A process with one thread is no group.
 export function groupThreads(threads: Thread[], choice: Choice): Group[] {
   const matches = matcher(choice.filter) ?? (() => true);
-  const most = Math.max(0, ...threads.map(costOf));
-  const isQuiet = (thread: Thread) => costOf(thread) < QUIET_SHARE * most;
+  const isQuiet = quietAmong(threads);
   const byName = new Map<string, Thread[]>();
   for (const thread of threads) {
     if (thread.samples === 0 || !matches(thread.label)) continue;
@@ -254,6 +261,22 @@ export function mapRows(threads: Thread[]): Map<number, { index: number; label: 
   return new Map(rows.map(({ profile, label }, index) => [profile, { index, label }]));
 }
 
+// The threads of a map with `rows` rows: every n-th one, without quiet ones where not all have a row.
+export function mapThreads(
+  threads: Thread[],
+  rows: number,
+): { every: number; profiles: number[]; isAll: boolean } {
+  const known = threads.filter(({ samples }) => samples > 0);
+  const isQuiet = quietAmong(threads);
+  const busy = known.length > rows ? known.filter((thread) => !isQuiet(thread)) : known;
+  const every = Math.max(1, Math.ceil(busy.length / Math.max(1, rows)));
+  return {
+    every,
+    profiles: busy.filter((_, i) => i % every === 0).map(({ profile }) => profile),
+    isAll: busy.length === known.length,
+  };
+}
+
 // What decides which tracks are open at first: the height of the window, and the levels of calls
 // of each thread in the whole time, which do not change with the zoom.
 export interface Room {
@@ -264,11 +287,14 @@ export interface Room {
 const profilesOf = (threads: Thread[]) => new Set(threads.map(({ profile }) => profile));
 
 // All of few threads are open, else the busiest one whose calls leave room for others; and of the others the busiest,
-// as long as the window has room for them beside the strips of all others.
+// as long as the window has room for them beside the strips of all others. None that costs little beside the busiest.
 function openByRule(groups: Group[], heights: Heights, room: Room | null): Set<number> {
   const all = groups.filter((group) => !group.isQuiet).flatMap((group) => group.threads);
-  const byCost = [...all].sort((a, b) => costOf(b) - costOf(a) || b.samples - a.samples);
-  if (!room) return profilesOf(all.length <= OPEN_ALL_MAX ? all : byCost.slice(0, 1));
+  const most = Math.max(0, ...all.map(costOf));
+  const byCost = all
+    .filter((thread) => costOf(thread) >= OPEN_COST * most)
+    .sort((a, b) => costOf(b) - costOf(a) || b.samples - a.samples);
+  if (!room) return profilesOf(all.length <= OPEN_ALL_MAX ? byCost : byCost.slice(0, 1));
   const more = ({ profile }: Thread) =>
     (room.levelsOf(profile) ?? Infinity) * heights.level - heights.strip;
   const isModest = (thread: Thread) =>
@@ -276,7 +302,7 @@ function openByRule(groups: Group[], heights: Heights, room: Room | null): Set<n
   // Of few threads, one with a deep recursion does not take the window of the others.
   if (all.length <= OPEN_ALL_MAX)
     return profilesOf(
-      all.filter((one) => all.length === 1 || more(one) === Infinity || isModest(one)),
+      byCost.filter((one) => all.length === 1 || more(one) === Infinity || isModest(one)),
     );
   const busiest = byCost.find(isModest) ?? byCost.find((one) => more(one) === Infinity);
   if (!busiest) return new Set();
@@ -330,7 +356,7 @@ export function layOut(
     name: string,
     index: number,
     isOpen: boolean,
-    isFixed: boolean,
+    where: { isFixed: boolean; isInside: boolean },
   ) =>
     place({
       kind: "thread",
@@ -338,8 +364,8 @@ export function layOut(
       name,
       index,
       isOpen,
-      isPinned: isFixed,
-      isFixed,
+      isPinned: where.isFixed,
+      ...where,
       top: 0,
       height: heightOf(thread.profile, isOpen),
     });
@@ -347,7 +373,7 @@ export function layOut(
     const thread = threads.find((one) => one.profile === profile);
     if (!thread) return;
     const isOpen = choice.opened.get(profile) ?? true;
-    threadTrack(thread, short(thread.label), index, isOpen, true);
+    threadTrack(thread, short(thread.label), index, isOpen, { isFixed: true, isInside: false });
   });
   const placeTitle = (title: string, isShut: boolean) =>
     place({
@@ -401,7 +427,7 @@ export function layOut(
         (openThreads.has(thread.profile) && !IS_STREAM.test(thread.label));
       const label = short(thread.label);
       const name = !hasTitle || group.name === QUIET ? label : nameOf(thread) || label;
-      threadTrack(thread, name, index, isOpen, false);
+      threadTrack(thread, name, index, isOpen, { isFixed: false, isInside: hasTitle });
     });
   });
   if (!hasProcesses) placeProcessors();

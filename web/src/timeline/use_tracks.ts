@@ -25,7 +25,7 @@ import {
   type NestedFrame,
 } from "./nested";
 import { printNumbers } from "./thread_numbers";
-import { visibleTracks, type Layout } from "./tracks";
+import { mapThreads, visibleTracks, type Layout } from "./tracks";
 
 const PAGE = 2000; // threads a request
 const ROWS_MAX = 200; // of a frame
@@ -189,19 +189,27 @@ export function useMap(
   columns: number,
   rows: number,
   lens: Parameters,
-): { map: NestedFrame | null; every: number; depth: number } {
-  const count = threads?.filter((thread) => thread.samples > 0).length ?? 0;
-  const every = Math.max(1, Math.ceil(count / Math.min(ROWS_MAX, Math.max(1, rows))));
+): { map: NestedFrame | null; every: number; isAll: boolean; depth: number } {
+  const { every, profiles, isAll } = useMemo(
+    () => mapThreads(threads ?? [], Math.min(ROWS_MAX, rows)),
+    [threads, rows],
+  );
   const { value } = useTwoAnswers(
     threads ? `${path}/timeline` : null,
-    { ...lens, nested: 1, snap: 1, count: ROWS_MAX, every, thread: selection },
+    {
+      ...lens,
+      nested: 1,
+      snap: 1,
+      count: ROWS_MAX,
+      ...(isAll ? { every, thread: selection } : { thread: printNumbers(profiles) }),
+    },
     Math.min(MAP_COLUMNS_MAX, columns),
-    Math.min(ROWS_MAX, Math.ceil(count / every)),
+    profiles.length,
     WHOLE,
   );
   const map = useMemo(() => value && parseNested(value), [value]);
   const depth = useMemo(() => (map ? chooseDepth(map) : 1), [map]);
-  return { map, every, depth };
+  return { map, every, isAll, depth };
 }
 
 const NO_COUNTERS: CounterName[] = [];
