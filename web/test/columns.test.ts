@@ -3,7 +3,16 @@ import { test } from "node:test";
 import { columnsOf, parseColumns } from "../src/tree/saved_columns";
 import { openNodes, printRows, stackOf } from "../src/tree/copy_rows";
 import { addRows, makeLevel, openNode } from "../src/tree/tree_model";
-import { locationOf, nameColumn, shownColumns, treeColumns } from "../src/tree/tree_rows";
+import {
+  changeClass,
+  endsOf,
+  locationOf,
+  nameColumn,
+  shownColumns,
+  treeColumns,
+  type ComparedRow,
+  type TreeColumn,
+} from "../src/tree/tree_rows";
 import { columnUnit, durationUnit, percentUnit, signedUnit } from "../src/shared/units";
 import type { Column, Row } from "../generated/answers";
 
@@ -53,7 +62,8 @@ test("columns are ordered, hidden, and have one unit", () => {
   assert.equal(phone.widths, "minmax(8.5em, 1fr) minmax(8.5em, 1fr)");
   assert.ok(phone.indent(1000) < 200);
   const many = shownColumns([...columns, ...columns], layout);
-  assert.equal(nameColumn(many, 400).widths, "8.5em 8.5em 8.5em 8.5em", "the same in all rows");
+  assert.equal(nameColumn(many, 400).widths, "11.5em 11.5em 11.5em 11.5em", "two fill the page");
+  assert.equal(nameColumn(many, 400).bars, "short", "also where the others are scrolled to");
   const barsAt = (px: number, isList = false) =>
     nameColumn(shownColumns(columns, layout), px, isList).bars;
   assert.equal(barsAt(800), "short");
@@ -62,6 +72,24 @@ test("columns are ordered, hidden, and have one unit", () => {
   assert.equal(barsAt(1280), "short");
   assert.equal(barsAt(1280, true), "long");
   assert.equal(barsAt(1000, true), "short");
+});
+
+test("differences have bars, grey where they may be noise", () => {
+  const rows = [
+    [2, 5, 3, 0.5],
+    [4, 0, -4, 0.1],
+  ].map((values, i) => ({ ...row(`f${i}`, values), isNoise: i === 1 }));
+  assert.deepEqual(endsOf(rows), [4, 5, 4, 0.5]);
+  assert.deepEqual(endsOf([]), []);
+  const [first, second] = rows as [ComparedRow, ComparedRow];
+  assert.equal(changeClass(3, first), "worse");
+  assert.equal(changeClass(-3, first), "better");
+  assert.equal(changeClass(-4, second), "same");
+  const difference: TreeColumn = { ...column("", "inclusive", 9), form: "signed", hasShare: false };
+  const side: TreeColumn = { ...column("", "inclusive", 9), hasShare: false, width: 6.5 };
+  const shown = shownColumns([side, side, difference, side], layout, [], [0, 0, 4]);
+  assert.equal(shown[2]?.end, 4);
+  assert.equal(nameColumn(shown, 380).widths, "6em 6em 11.5em 6em", "three fill a phone");
 });
 
 test("a location is said once", () => {

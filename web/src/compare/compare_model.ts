@@ -1,6 +1,6 @@
 // Two sides of a comparison, as they are in the address and as they are shown.
 
-import type { TreeColumn } from "../tree/tree_rows";
+import type { ComparedRow, TreeColumn } from "../tree/tree_rows";
 import type { Parameters } from "../shared/api";
 import { mixTokens } from "../shared/look/colors";
 import { formatNs, formatPercent, formatValue, parseNs, plural } from "../shared/format";
@@ -15,7 +15,6 @@ import type {
   Explanation,
   Flame,
   FlameNode,
-  Row,
   Rows,
   Source,
 } from "../../generated/answers";
@@ -283,7 +282,7 @@ export function diffRows(answer: DiffRows): Rows {
   return {
     columns,
     count: answer.count,
-    rows: answer.rows.map((row): Row => ({
+    rows: answer.rows.map((row): ComparedRow => ({
       id: row.id,
       kind: "function",
       label: row.label,
@@ -293,6 +292,7 @@ export function diffRows(answer: DiffRows): Rows {
       line: 0,
       language: null,
       code: null,
+      isNoise: row.verdict === "noise" || row.verdict === "small",
       isLeaf: row.isLeaf,
       values: [
         row.a,

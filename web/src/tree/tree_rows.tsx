@@ -33,12 +33,13 @@ const NAME_PX = 300;
 const LIST_NAME_PX = 600;
 // On a phone, numbers are below the name.
 const STACKED_PX = 480;
-const STACKED_BARS = 2; // columns that have room for bars then
-const STACKED_EM = 8.5; // the least width of a column with shares
+const STACKED_EM = 8.5; // the least width of a column of few
+const STACKED_SHARE_EM = 11.5; // of one with a bar where columns scroll: two fill the page
+const STACKED_PLAIN_EM = 6; // of one without, where differences have their bar beside it
 
 type Bars = "none" | "short" | "long";
 const WIDTHS = { none: 10.5, short: 13, long: 19 };
-const BAR_EM = 4; // of a bar beside a share of all differences
+const BAR_EM = 4; // of the bar of a difference
 const WAIT_EM = 10.5; // for the title "pre-empted total (ms)"
 
 // Of a column with or without bars, in em.
@@ -46,7 +47,7 @@ const widthOf = ({ column }: ShownColumn, bars: Bars): number =>
   hasShare(column)
     ? WIDTHS[bars]
     : (column.width ?? (OF_STATE.test(column.metric) ? WAIT_EM : 8.5)) +
-      (column.form === "percent" && bars !== "none" ? BAR_EM : 0);
+      (column.form === "signed" && bars !== "none" ? BAR_EM : 0);
 
 // Where the names of rows are, for a table of `px` pixels.
 export interface NameColumn {
@@ -97,12 +98,17 @@ export function nameColumn(
 }
 
 function stackedColumn(shown: ShownColumn[], px: number): NameColumn {
-  const bars = shown.length <= STACKED_BARS ? "short" : "none";
-  const ems = shown.map((one) => Math.min(STACKED_EM, widthOf(one, "none")));
+  const isCompared = shown.some(({ column }) => column.form === "signed");
+  const emOf = (one: ShownColumn): number => {
+    if (one.column.form === "signed") return STACKED_SHARE_EM;
+    if (hasShare(one.column) && shown.length > 2) return STACKED_SHARE_EM;
+    return Math.min(isCompared ? STACKED_PLAIN_EM : STACKED_EM, widthOf(one, "none"));
+  };
+  const ems = shown.map(emOf);
   const fits = ems.reduce((sum, em) => sum + em * EM_PX + GAP_PX, GAP_PX) <= px;
   return {
     isFirst: true,
-    bars,
+    bars: "short",
     widths: ems.map((em) => (fits ? `minmax(${em}em, 1fr)` : `${em}em`)).join(" "),
     indent: (depth) => Math.min(depth * (INDENT_PX / 2), px * 0.4),
     isList: false,
@@ -150,6 +156,7 @@ export interface ShownColumn {
   column: TreeColumn;
   index: number;
   unit: ColumnUnit;
+  end: number; // of the bar of a difference
   // Of a column of all time: those of the same side with its parts in which threads were blocked and pre-empted.
   waits: [blocked: number, preempted: number] | null;
 }
@@ -166,6 +173,7 @@ export function shownColumns(
   columns: TreeColumn[],
   layout: { hidden: Set<string>; order: string[]; mode: UnitMode },
   most: number[] = [], // the largest value of each, about
+  ends: number[] = [], // the largest difference of each, of the rows that are shown
 ): ShownColumn[] {
   const place = (column: Column) => {
     const at = layout.order.indexOf(column.name);
@@ -176,6 +184,7 @@ export function shownColumns(
       column,
       index,
       waits: waitsOf(columns, column),
+      end: ends[index] ?? 0,
       unit: column.isPercentile
         ? percentileUnit(column.resolution, layout.mode, most[index] ?? 0)
         : column.form === "percent"
@@ -223,8 +232,15 @@ export function locationOf(row: Row): string {
   );
 }
 
-// Code of others is less important.
-const codeOf = (row: Row): string => row.code ?? "mine";
+// A row of a comparison: whether its difference may be noise.
+export interface ComparedRow extends Row {
+  isNoise: boolean;
+}
+
+const isNoise = (row: Row): boolean => "isNoise" in row && row.isNoise === true;
+
+// Code of others, and what may be noise, is less important.
+const codeOf = (row: Row): string => (isNoise(row) ? "noise" : (row.code ?? "mine"));
 
 export function treeRow(
   node: Node,
@@ -242,7 +258,7 @@ export function treeRow(
     siblings: node.level.total,
     ...(row.isLeaf || isList ? {} : { isOpen: node.isOpen }),
     cells: ordered<ComponentChildren>(
-      shown.map((one) => <Value values={row.values} shown={one} bars={names.bars} />),
+      shown.map((one) => <Value row={row} shown={one} bars={names.bars} />),
       <span
         class="indented"
         style={{
@@ -279,21 +295,33 @@ export function share(value: number | null, total: number | null): number {
   return value !== null && total ? Math.min(1, Math.max(0, value / total)) : 0;
 }
 
+// The largest difference of each column.
+export const endsOf = (rows: Row[]): number[] =>
+  rows.reduce<number[]>(
+    (ends, { values }) => values.map((value, i) => Math.max(ends[i] ?? 0, Math.abs(value ?? 0))),
+    [],
+  );
+
+// What may be noise is grey, as what is the same.
+export const changeClass = (difference: number, row: Row): string =>
+  isNoise(row) ? "same" : difference > 0 ? "worse" : "better";
+
 // The bar is beside the number, not behind it.
-function Value(props: { values: (number | null)[]; shown: ShownColumn; bars: Bars }) {
-  const { values, shown } = props;
+function Value(props: { row: Row; shown: ShownColumn; bars: Bars }) {
+  const { row, shown } = props;
+  const { values } = row;
   const { column, unit } = shown;
   const value = values[shown.index] ?? null;
   const isPart = hasShare(column);
   const [blocked, preempted] = (shown.waits ?? []).map((at) => values[at] ?? 0);
   return (
     <>
-      {column.form === "percent" && props.bars !== "none" && (
+      {column.form === "signed" && props.bars !== "none" && (
         <span class="bar-room">
-          {value !== null && (
+          {value !== null && value !== 0 && (
             <i
-              class={value > 0 ? "worse" : "better"}
-              style={{ width: `${share(Math.abs(value), 100) * 100}%` }}
+              class={changeClass(value, row)}
+              style={{ width: `${share(Math.abs(value), shown.end) * 100}%` }}
             />
           )}
         </span>

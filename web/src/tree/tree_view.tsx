@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { closeNode, isInside, lineAt, lineOf, pathOf, type Node } from "./tree_model";
 import { printRows, stackOf, openNodes, type CopyFormat, type CopyWhat } from "./copy_rows";
-import { nameColumn, shownColumns, treeColumns, treeRow, type Sort } from "./tree_rows";
+import { endsOf, nameColumn, shownColumns, treeColumns, treeRow, type Sort } from "./tree_rows";
 import { Icon } from "../shared/look/icons";
 import { useWidth } from "../shared/narrow";
 import { useSearch, useSearchSteps, type Search } from "../shared/table/tree_search";
@@ -127,7 +127,9 @@ export function TreeView(props: TreeProps) {
       if (line && "hole" in line) void need(line.hole, line.index);
     }
   };
-  const shown = shownColumns(tree.columns, layout, tree.most);
+  const hasDifferences = tree.columns.some(({ form }) => form === "signed");
+  const ends = hasDifferences ? endsOf(openNodes(tree.top).map(({ row }) => row)) : [];
+  const shown = shownColumns(tree.columns, layout, tree.most, ends);
   const listNodes = (what: CopyWhat): Node[] =>
     what === "table"
       ? openNodes(tree.top)

@@ -2,9 +2,10 @@
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { addRows, findNode, makeLevel, openNode, type Level, type Node } from "./tree_model";
+import type { TreeColumn } from "./tree_rows";
 import type { Waiting } from "../shared/api";
 import { PAGE, Pager } from "../shared/table/pager";
-import type { Column, Rows } from "../../generated/answers";
+import type { Rows } from "../../generated/answers";
 
 const ESTIMATE = "estimated from some threads; reading the others…";
 
@@ -17,7 +18,7 @@ export type AskRows = (
 ) => Promise<Rows>;
 
 export interface Tree {
-  columns: Column[];
+  columns: TreeColumn[];
   top: Level;
   most: number[]; // the largest value of each column at the top
 }
