@@ -138,6 +138,20 @@ class Timelines(Asking):
         self.assertEqual(dict(answer["states"]), {"running": 300000, "blocked": 30000, "pre-empted": 0, "no data": 0})
         self.assertEqual(answer["waitingOutside"], 30000)
 
+    def test_streams_of_gpus_are_no_threads_that_run(self):
+        archive = pathlib.Path(__file__).resolve().parents[1] / "gpu" / "device" / "streams.tar.xz"
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(["tar", "xf", archive, "-C", folder], check=True)
+            with serving(OPTIONS.cairn, f"{folder}/streams.data") as service:
+                self.assertEqual(ready(service, 0), "ready")
+                while (answer := service.get("sources/0/states", list=1))["isPending"]:
+                    time.sleep(0.05)
+                threads = {thread["profile"]: thread["group"] for thread in service.get("sources/0/threads")}
+        listed = [thread[0] for thread in answer["threads"]]
+        self.assertEqual(listed, [profile for profile, group in threads.items() if not group.startswith("GPU ")])
+        self.assertLess(len(listed), len(threads))
+        self.assertLessEqual(dict(answer["states"])["running"], len(listed) * answer["wall"])
+
     def test_states_are_what_the_metrics_say(self):
         whole = dict(self.until_done(1, "states")["states"])
         costs = {state["name"]: state["seconds"] for state in self.ask(1, "info")["states"]}

@@ -117,6 +117,17 @@ test("the facts of a recording", () => {
   assert.equal(idle?.label, "threads in 1 process, 2 with costs");
 });
 
+test("streams of GPUs are no threads that could use cores", () => {
+  const gpu = { number: 0, streams: 3, busy: 1, span: 2, gapCount: 0, gaps: [] };
+  const withGpu = { ...overview, gpus: [gpu] } as unknown as Overview;
+  const four = { ...info, threadCount: 5 };
+  const states = { wall: 2e9, states: [["running", 1e9]] } as unknown as States;
+  assert.equal(factsOf(four, withGpu)[2]?.value, "2");
+  assert.equal(factsOf(four, withGpu)[2]?.label, "threads in 1 process");
+  const texts = notesOf(four, { ...withGpu, warnings: [], lostRecords: 0 }, states);
+  assert.ok(texts.some(({ text }) => text.startsWith("0.50 of 2 cores used")));
+});
+
 test("processors are compared with the wall time in recorded time alone", () => {
   const states = {
     wall: 4e9,

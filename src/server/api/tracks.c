@@ -73,7 +73,7 @@ static void add_thread_states(struct states *states, struct cn_json *json,
     cn_json_end(json);
 }
 
-/* List the threads, if they are asked for, and add up their states. */
+/* List the threads, if they are asked for, and add up their states. Streams of GPUs are no threads. */
 static void sum_states(struct states *states, bool is_list, struct cn_json *json)
 {
     const struct cn_time_question *question = states->question;
@@ -87,7 +87,7 @@ static void sum_states(struct states *states, bool is_list, struct cn_json *json
             cn_served_tracks_of(states->served->tracks, profile);
         struct cn_state_sums sums;
 
-        if (!tracks)
+        if (!tracks || cn_served_is_stream(states->served, profile))
             continue;
         cn_task_tracks_sum(tracks, question->begin_ns, question->end_ns, &sums);
         for (unsigned k = 0; k < CN_TASK_STATES; k++)

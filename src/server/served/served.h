@@ -91,6 +91,9 @@ void cn_served_tidy(struct cn_served *served);
 
 /* Append the label of a thread: "render 4711", name and number of a task, or "RANK 0
  * THREAD 1", an identity; nothing if it cannot be read. */
+/* True if a profile is that of a stream of a GPU, which is no thread. */
+bool cn_served_is_stream(const struct cn_served *served, uint32_t index);
+
 void cn_served_thread_label(const struct cn_served *served, uint32_t index,
                             struct cn_text *out);
 

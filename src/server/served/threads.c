@@ -95,6 +95,15 @@ static bool print_device(const struct cn_kinds *kinds,
     return true;
 }
 
+bool cn_served_is_stream(const struct cn_served *served, uint32_t index)
+{
+    struct cn_profile profile;
+    struct cn_error ignored; /* what cannot be read is no stream */
+
+    return cn_database_profile(served->db, index, &profile, &ignored) &&
+           find_kind(&profile.identity, &served->db->kinds, "GPUSTREAM");
+}
+
 void cn_served_thread_label(const struct cn_served *served, uint32_t index,
                             struct cn_text *out)
 {

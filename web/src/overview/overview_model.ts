@@ -191,8 +191,12 @@ export function busyCores(info: Info, overview: Overview, states: States | null)
 const toTimeline = (info: Info): { to?: State } =>
   info.hasTimelines ? { to: { v: "timeline" } } : {};
 
+// Streams of GPUs are no threads.
+const threadCountOf = (info: Info, overview: Overview): number =>
+  (overview.gpus ?? []).reduce((rest, { streams }) => rest - streams, info.threadCount);
+
 function threadFact(info: Info, overview: Overview): Fact {
-  const { threadCount } = info;
+  const threadCount = threadCountOf(info, overview);
   const processes = processCount(info);
   const inProcesses = processes ? ` in ${plural(processes, "process", "processes")}` : "";
   const measured = overview.threads.length;
@@ -375,7 +379,7 @@ function noteOfCores(info: Info, overview: Overview, states: States | null): Not
   const cores = coreCount(info);
   const busy = busyCores(info, overview, states);
   if (!cores || busy === null || busy < BUSY_MIN || !info.hasTimelines) return null;
-  const usable = Math.min(cores, info.threadCount);
+  const usable = Math.min(cores, threadCountOf(info, overview));
   if (busy > 0.75 * usable) return null;
   return {
     subject: "",
