@@ -94,7 +94,11 @@ export const tests = {
     for (const form of ["tree", "flat", "callers"]) {
       await show(`${SIDES}&ct=${form}`);
       await page.waitForSelector(".tree-row .kind-function");
+      const bars = await page.locator(".tree-row .bar-room i").count();
+      assert.ok(bars > 0, `${form}: bars of differences`);
     }
+    for (const side of ["A", "B"])
+      await page.waitForSelector(`[aria-label='side ${side}'] .subject-facts .subject-program`);
     await page.click("header [role=tab]:has-text('Summary')");
     await until("the summary", () => !/ct=/.test(hash()));
     await page.waitForSelector(".verdict h1");

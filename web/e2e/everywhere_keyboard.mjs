@@ -80,6 +80,20 @@ export const tests = {
       assert.ok(isReached, `${state}: Tab never came to ${main}, but to ${seen.join("; ")}`);
     }
   },
+  async "on a phone, the tab of the view is in sight"({ page, show, until }) {
+    await page.setViewportSize({ width: 400, height: 800 });
+    for (const [state, name] of [
+      ["s=1&v=calls", "calls"],
+      ["s=1&v=overview", "overview"],
+    ]) {
+      await show(state);
+      await until(name, async () => {
+        const box = await page.locator(`#view-tab-${name}`).boundingBox();
+        return box !== null && box.x >= 0 && box.x + box.width <= 400;
+      });
+    }
+    await page.setViewportSize({ width: 1280, height: 800 });
+  },
   async "arrows, Home and End move between tabs, which name their panel"({ page, show, until }) {
     const chosen = () => page.textContent("[role=tab][aria-selected=true]");
     const panelName = () =>

@@ -12,6 +12,9 @@ export const tests = {
   async "a store is searched, narrowed and sorted"({ page, show, until, shot, hash }) {
     await show(STORE);
     await page.waitForSelector(".results .vtable-body .kind-function");
+    await page.waitForSelector(".subject .whole:has-text('complete')");
+    const facts = await page.locator(".subject-facts > span").allTextContents();
+    assert.match(facts.join(" "), /store .*\d UTC [\d,]+ traces [\d,]+ spans/);
     await shot("store");
     await page.waitForSelector(".histogram .plot-bar");
     await page.click("#search");

@@ -23,6 +23,7 @@ import { startTheme } from "./shared/look/theme";
 import { useAnswer } from "./shared/use_answer";
 import { useListener } from "./shared/use_listener";
 import { SqlPage } from "./sql/sql_page";
+import { StoreSubject } from "./store/store_subject";
 import { STORE_VIEWS, StorePage, StoreTabs } from "./store/store_view";
 import { TimelinePage } from "./timeline/timeline_page";
 import { SandwichPage } from "./tree/sandwich_page";
@@ -164,6 +165,7 @@ function Store({ source, sources, state }: PageProps) {
       path={null}
       sources={sources}
     >
+      <StoreSubject path={`sources/${source.id}`} source={source} state={state} />
       <StorePage path={`sources/${source.id}`} state={state} source={source} sources={sources} />
     </Frame>
   );

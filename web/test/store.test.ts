@@ -26,7 +26,16 @@ import {
   serviceShares,
   shareText,
 } from "../src/store/trace_model";
-import type { Chart, Group, ServiceEdge, Trace, TraceNode, TraceRow } from "../generated/answers";
+import { printSpan, storeFlaws } from "../src/store/store_subject";
+import type {
+  Chart,
+  Group,
+  ServiceEdge,
+  StoreInfo,
+  Trace,
+  TraceNode,
+  TraceRow,
+} from "../generated/answers";
 import { closest, stubTheme, VISION_NAMES } from "./palette";
 
 const node = (
@@ -60,6 +69,27 @@ const answer = (nodes: TraceNode[], next?: number): Trace => ({
 });
 const numbers = (lines: CallLine[]) =>
   lines.map((line) => ("node" in line ? line.node.call.node : "more"));
+
+test("the line below the header of a store has its times and what it lacks", () => {
+  const at = (text: string) => `${BigInt(Date.parse(text)) * 1000000n}`;
+  const first = at("2026-11-19T00:55:07Z");
+  assert.equal(printSpan(first, first), "2026-11-19 00:55:07 UTC");
+  assert.equal(printSpan(first, at("2026-11-19T01:10:00Z")), "2026-11-19 00:55:07 – 01:10:00 UTC");
+  assert.equal(
+    printSpan(first, at("2026-11-20T01:10:00Z")),
+    "2026-11-19 00:55:07 – 2026-11-20 01:10:00 UTC",
+  );
+  const info = { damage: null } as StoreInfo;
+  assert.deepEqual(storeFlaws(info), []);
+  const flaws = storeFlaws({ ...info, damage: "the tail is missing", sampled: "1 of 9 kept" });
+  assert.deepEqual(
+    flaws.map(({ text, isBad }) => [text, isBad]),
+    [
+      ["damaged", true],
+      ["sampled", false],
+    ],
+  );
+});
 
 test("calls become a tree; calls that are not loaded are closed", () => {
   const root = growCalls(

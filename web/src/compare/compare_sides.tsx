@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { go, type State } from "../shared/state";
+import { RunFacts } from "../shared/subject";
 import type { Source } from "../../generated/answers";
 import { parseTimes, printTimes, sidesOf, swapped, withSides, type Sides } from "./compare_model";
 import type { CompareProps } from "./compare_page";
@@ -83,6 +84,8 @@ function Side(props: CompareProps & { name: "a" | "b"; sides: Sides }) {
         </select>
       )}
       <Selection state={state} name={name} isStore={kind === "store"} />
+      {kind === "data" &&
+        runs.map((id, i) => <RunFacts key={id} path={`sources/${id}`} isFirst={i === 0} />)}
     </span>
   );
 }

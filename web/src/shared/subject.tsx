@@ -21,7 +21,7 @@ export const printStart = (ns: string): string =>
     second: "2-digit",
   });
 
-interface Flaw {
+export interface Flaw {
   text: string;
   hint: string;
   isBad: boolean;
@@ -113,17 +113,36 @@ function Facts({ header }: { header: Header }) {
           {formatValue(header.whole, header.metric)}
         </span>
       )}
-      {flaws.map(({ text, hint, isBad }) => (
+      <Completeness flaws={flaws} whole="nothing was lost, cut or left without a name" />
+    </>
+  );
+}
+
+export function Completeness(props: { flaws: Flaw[]; whole?: string }) {
+  return (
+    <>
+      {props.flaws.map(({ text, hint, isBad }) => (
         <span key={text} class={isBad ? "flaw bad" : "flaw"} title={hint}>
           <Icon name="warning" /> {text}
         </span>
       ))}
-      {flaws.length === 0 && (
-        <span class="whole" title="nothing was lost, cut or left without a name">
+      {props.flaws.length === 0 && props.whole && (
+        <span class="whole" title={props.whole}>
           <Icon name="check" /> complete
         </span>
       )}
     </>
+  );
+}
+
+// Of a run of a comparison: what was recorded, or of further runs of the same side, what they lack.
+export function RunFacts(props: { path: string; isFirst: boolean }) {
+  const { value } = useAnswer<Header>(`${props.path}/header`);
+  if (!value) return null;
+  return (
+    <span class="subject-facts" role="group" aria-label={`what was recorded: ${value.name}`}>
+      {props.isFirst ? <Facts header={value} /> : <Completeness flaws={flawsOf(value)} />}
+    </span>
   );
 }
 

@@ -34,8 +34,16 @@ export function Tabs<T extends string>(props: Props<T>) {
     else return;
     event.preventDefault();
   };
+  // In a narrow window, tabs scroll.
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const tab = document.getElementById(tabId(group, chosen));
+    if (!list.current || !tab) return;
+    const middle = tab.offsetLeft - list.current.offsetLeft + tab.offsetWidth / 2;
+    list.current.scrollLeft = middle - list.current.clientWidth / 2;
+  }, [chosen, tabs.length]);
   return (
-    <div role="tablist" aria-label={props.label} onKeyDown={onKeyDown}>
+    <div ref={list} role="tablist" aria-label={props.label} onKeyDown={onKeyDown}>
       {tabs.map(([name, title]) => (
         <button
           key={name}
