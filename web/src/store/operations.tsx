@@ -46,7 +46,7 @@ const COLUMNS: Column[] = [
     width: "minmax(18ch, 1fr)",
   },
   { name: "over", title: "spans over time", isWide: true, width: "minmax(14ch, 1fr)" },
-  { name: "count", title: "spans", isNumber: true, isSortable: true, width: "9ch" },
+  { name: "count", title: "spans", isNumber: true, isSortable: true, isWide: true, width: "9ch" },
   { name: "rate", title: "per second", isNumber: true, isWide: true, width: "11ch" },
   { name: "errors", title: "errors", isNumber: true, isSortable: true, width: "9ch" },
   { name: "p50", title: "p50", isNumber: true, isSortable: true, width: "12ch" },

@@ -97,15 +97,12 @@ export function Minimap(props: Props) {
     context.fillStyle = theme.faint;
     context.textBaseline = "top";
     const label = `whole run, ${formatNs(duration)}`;
-    const isNarrow = context.measureText(label).width > sizes.label - 12;
-    context.fillText(isNarrow ? formatNs(duration) : label, 8, 4);
-    const which = `${props.isAll ? "" : "busy "}threads`;
-    if (props.every > 1 || !props.isAll)
-      context.fillText(
-        props.every > 1 ? `1 of ${props.every} ${which}` : which,
-        8,
-        4 + sizes.text * 1.4,
-      );
+    const fits = (text: string) => context.measureText(text).width <= sizes.label - 12;
+    context.fillText(fits(label) ? label : formatNs(duration), 8, 4);
+    const share = props.every > 1 ? `1 of ${props.every}` : "";
+    const which = `${share} ${props.isAll ? "" : "busy "}threads`.trim();
+    if (share || !props.isAll)
+      context.fillText(fits(which) ? which : share, 8, 4 + sizes.text * 1.4);
     if (height > LABELLED) drawLabels(context);
   });
   // The names of groups, or threads, where there is room.
