@@ -5,7 +5,7 @@
 #include "model/contexts/database.h"
 #include "sql/table.h"
 
-/* `woken_ns` is null of a wait whose wake-up is not known, and of one for nothing but a processor. */
+/* `woken_ns` is null of a wait whose wake-up was not recorded, and of one for nothing but a processor. */
 static const struct cn_table_shape waits_shape = {
     .name = "waits",
     .columns = {{"thread", CN_CELL_INTEGER},
@@ -15,7 +15,8 @@ static const struct cn_table_shape waits_shape = {
                 {"kind", CN_CELL_TEXT},
                 {"context", CN_CELL_INTEGER},
                 {"waker", CN_CELL_INTEGER},
-                {"waker_context", CN_CELL_INTEGER}},
+                {"waker_context", CN_CELL_INTEGER},
+                {"is_inferred", CN_CELL_INTEGER}},
 };
 
 static void add_id(struct cn_rows_table *table, uint32_t id)
@@ -28,11 +29,9 @@ static void add_id(struct cn_rows_table *table, uint32_t id)
 
 static void add_wait(struct cn_rows_table *table, const struct cn_waited *wait)
 {
-    bool is_woken = wait->kind < CN_WAIT_FOR_PROCESSOR;
-
     cn_rows_integer(table, wait->profile);
     cn_rows_integer(table, wait->begin_ns);
-    if (is_woken)
+    if (wait->is_woken)
         cn_rows_integer(table, wait->woken_ns);
     else
         cn_rows_null(table);
@@ -41,6 +40,7 @@ static void add_wait(struct cn_rows_table *table, const struct cn_waited *wait)
     add_id(table, wait->context);
     add_id(table, wait->waker);
     add_id(table, wait->waker_context);
+    cn_rows_integer(table, wait->is_inferred);
     cn_rows_row(table);
 }
 

@@ -32,6 +32,7 @@ void cn_wait_causes_list(struct cn_wait_causes *out, const struct cn_wait_sums *
         if (at == out->count)
             out->list[out->count++] = (struct cn_wait_cause){.row = i};
         out->list[at].time_ns += row->time_ns;
+        out->list[at].inferred_ns += row->is_inferred ? row->time_ns : 0;
     }
     cn_map_done(&cause_of);
     CN_SORT(out->list, out->count, CN_DOWN(struct cn_wait_cause, time_ns),
@@ -76,6 +77,19 @@ void cn_wait_cause_print(const struct cn_wait_sums *path, size_t at, const char 
     cn_wait_site_print(path->sites, site, out);
 }
 
+/* " (inferred)", " (2 ms inferred)". */
+static void print_inferred(const struct cn_wait_cause *cause, struct cn_text *out)
+{
+    if (cause->inferred_ns == 0)
+        return;
+    cn_text_str_add(out, " (");
+    if (cause->inferred_ns < cause->time_ns) {
+        cn_duration_print(out, cause->inferred_ns);
+        cn_text_char(out, ' ');
+    }
+    cn_text_str_add(out, "inferred)");
+}
+
 void cn_wait_causes_print(const struct cn_wait_causes *causes,
                           const struct cn_wait_sums *path, const char *thread,
                           size_t most, struct cn_text *out)
@@ -89,6 +103,7 @@ void cn_wait_causes_print(const struct cn_wait_causes *causes,
         cn_duration_print(out, causes->list[i].time_ns);
         cn_text_char(out, ' ');
         cn_wait_cause_print(path, causes->list[i].row, thread, out);
+        print_inferred(&causes->list[i], out);
         rest_ns -= causes->list[i].time_ns;
     }
     if (rest_ns > 0) {

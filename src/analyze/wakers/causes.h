@@ -17,8 +17,8 @@ struct cn_text;
 struct cn_wait_sums;
 
 struct cn_wait_cause {
-    size_t row; /* one of its rows, in the sums */
-    uint64_t time_ns;
+    size_t row;                    /* one of its rows, in the sums */
+    uint64_t time_ns, inferred_ns; /* inferred: part of the time */
 };
 
 struct cn_wait_causes {
@@ -34,7 +34,7 @@ void cn_wait_causes_done(struct cn_wait_causes *causes);
 void cn_wait_cause_print(const struct cn_wait_sums *path, size_t row, const char *thread,
                          struct cn_text *out);
 
-/* Append "main took 2 s: 1.5 s worker in compress, 0.5 s for the disk", at most `most` causes. */
+/* Append "main took 2 s: 1.5 s worker in compress, 0.5 s for the disk (inferred)", at most `most` causes. */
 void cn_wait_causes_print(const struct cn_wait_causes *causes,
                           const struct cn_wait_sums *path, const char *thread,
                           size_t most, struct cn_text *out);

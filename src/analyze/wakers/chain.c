@@ -6,6 +6,11 @@
 #include "model/contexts/database.h"
 #include "model/thread_states.h"
 
+const char *cn_wait_kind_name(uint32_t kind)
+{
+    return kind < CN_WAIT_FOR_KINDS ? cn_wait_kind_names[kind] : "running";
+}
+
 struct chain_walk {
     struct cn_wait_chain *path;
     const struct cn_database *db;
@@ -17,10 +22,9 @@ struct chain_walk {
         context; /* in which the thread woke the one before, at this time; 0: unknown */
 };
 
-/* Add what the thread did from `begin_ns`, or from the begin of the range, until now, as far as it is in
- * the range. */
-static void step_back(struct chain_walk *walk, uint64_t begin_ns, uint32_t kind,
-                      uint32_t context)
+/* Add a part from `begin_ns`, or from the begin of the range, until now, as far as it is in the range. */
+static void add_part(struct chain_walk *walk, uint64_t begin_ns,
+                     struct cn_chain_part part)
 {
     struct cn_wait_chain *path = walk->path;
     uint64_t end_ns = walk->time_ns < path->end_ns ? walk->time_ns : path->end_ns;
@@ -30,13 +34,20 @@ static void step_back(struct chain_walk *walk, uint64_t begin_ns, uint32_t kind,
     if (begin_ns >= walk->time_ns)
         return;
     if (begin_ns < end_ns) {
-        struct cn_chain_part part = {begin_ns, end_ns, walk->profile, context, kind};
-
+        part.begin_ns = begin_ns;
+        part.end_ns = end_ns;
+        part.profile = walk->profile;
         CN_PUSH(path->list, path->count, path->capacity, part);
     }
     walk->time_ns = begin_ns;
     walk->hops = 0;
     walk->context = 0;
+}
+
+static void step_back(struct chain_walk *walk, uint64_t begin_ns, uint32_t kind,
+                      uint32_t context)
+{
+    add_part(walk, begin_ns, (struct cn_chain_part){.kind = kind, .context = context});
 }
 
 static void end_here(struct chain_walk *walk)
@@ -85,7 +96,10 @@ static void walk_wait(struct chain_walk *walk, const struct cn_state_change *cha
     } else if (walk->time_ns == wait->woken_ns && cn_wait_is_for_thread(wait)) {
         hop(walk, wait->waker, wait->waker_context);
     } else {
-        step_back(walk, wait->begin_ns, wait->kind, wait->context);
+        add_part(walk, wait->begin_ns,
+                 (struct cn_chain_part){.kind = wait->kind,
+                                        .context = wait->context,
+                                        .is_inferred = wait->is_inferred});
     }
 }
 

@@ -21,11 +21,15 @@
 /* The thread runs. */
 #define CN_CHAIN_RUNS CN_WAIT_FOR_KINDS
 
+/* The word for a kind of a wait, or "running". */
+const char *cn_wait_kind_name(uint32_t kind);
+
 struct cn_chain_part {
     uint64_t begin_ns, end_ns;
     uint32_t profile;
     uint32_t context; /* in which it waits, or ends; 0: unknown, or it runs */
     uint32_t kind;    /* enum cn_wait_kind, or CN_CHAIN_RUNS */
+    bool is_inferred; /* as of the wait */
 };
 
 struct cn_wait_chain {

@@ -36,12 +36,11 @@ static unsigned marks_of(const struct waker_build *b, uint32_t context)
     return context != 0 ? b->marks[cn_frames_find(b->frames, context)] : 0;
 }
 
-static enum cn_wait_kind kind_by_marks(unsigned marks, unsigned waiting)
+static enum cn_wait_kind kind_by_marks(unsigned marks)
 {
     return marks & CN_KERNEL_DISK      ? CN_WAIT_FOR_DISK
            : marks & CN_KERNEL_NETWORK ? CN_WAIT_FOR_NETWORK
            : marks & CN_KERNEL_TIMER   ? CN_WAIT_FOR_TIMER
-           : waiting & CN_KERNEL_DISK  ? CN_WAIT_FOR_DISK
                                        : CN_WAIT_FOR_INTERRUPT;
 }
 
@@ -54,24 +53,28 @@ static enum cn_wait_kind kind_of_thread(const struct waker_build *b, uint32_t wa
                                                                : CN_WAIT_FOR_PROCESS;
 }
 
-/* A thread that the data does not have. */
+/* A thread that the data does not have. What it did for the disk may have no name. */
 static enum cn_wait_kind kind_of_other(unsigned marks, unsigned waiting)
 {
-    enum cn_wait_kind kind = kind_by_marks(marks, waiting);
+    enum cn_wait_kind kind = kind_by_marks(marks);
 
-    if (kind != CN_WAIT_FOR_INTERRUPT)
+    if (kind != CN_WAIT_FOR_INTERRUPT || waiting & CN_KERNEL_DISK)
         return kind;
     if (marks & CN_KERNEL_EXIT && waiting & CN_KERNEL_CHILD)
         return CN_WAIT_FOR_CHILD;
     return marks & CN_KERNEL_CALL ? CN_WAIT_FOR_PROCESS : CN_WAIT_FOR_KERNEL;
 }
 
-/* Without a wake-up: some functions of the kernel wait for one thing only. */
-static enum cn_wait_kind kind_of_place(unsigned waiting)
+/* Some functions of the kernel wait for one thing only; others tell nothing. */
+static void infer_kind(struct cn_waited *wait, unsigned waiting)
 {
-    return waiting & CN_KERNEL_DISK    ? CN_WAIT_FOR_DISK
-           : waiting & CN_KERNEL_SLEEP ? CN_WAIT_FOR_TIMER
-                                       : CN_WAIT_FOR_UNKNOWN;
+    if (waiting & CN_KERNEL_DISK)
+        wait->kind = CN_WAIT_FOR_DISK;
+    else if (waiting & CN_KERNEL_SLEEP && !wait->is_woken)
+        wait->kind = CN_WAIT_FOR_TIMER;
+    else
+        return;
+    wait->is_inferred = true;
 }
 
 static void set_waker(const struct waker_build *b, const struct cn_wakeup *wakeup,
@@ -92,9 +95,12 @@ static void set_waker(const struct waker_build *b, const struct cn_wakeup *wakeu
     } else if (wakeup->source == CN_WOKEN_BY_OTHER) {
         kind = kind_of_other(marks, waiting);
     } else {
-        kind = kind_by_marks(marks, waiting);
+        kind = kind_by_marks(marks);
     }
     wait->kind = (uint8_t)kind;
+    wait->is_woken = true;
+    if (kind == CN_WAIT_FOR_INTERRUPT)
+        infer_kind(wait, waiting);
     wait->waker_context = wakeup->context;
     wait->woken_ns = wakeup->time_ns > wait->begin_ns ? wakeup->time_ns : wait->begin_ns;
 }
@@ -176,8 +182,9 @@ static void add_wait(struct waker_build *b, const struct cn_thread_states *state
     else if (change->state == CN_TASK_BLOCKED && at + 2 == states->count)
         wait.kind = CN_WAIT_FOR_ALWAYS;
     else if (change->state == CN_TASK_BLOCKED)
-        wait.kind = (uint8_t)kind_of_place(marks_of(b, wait.context));
+        infer_kind(&wait, marks_of(b, wait.context));
     b->graph->missing += wait.kind == CN_WAIT_FOR_UNKNOWN;
+    b->graph->inferred += wait.is_inferred;
     b->graph->wait_ns += wait.end_ns - wait.begin_ns;
     CN_PUSH(b->graph->list, b->graph->count, b->graph->capacity, wait);
 }

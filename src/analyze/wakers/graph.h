@@ -7,7 +7,8 @@
  * A wait lasts from `begin_ns` to `end_ns`, when the thread runs again. From `woken_ns` on nothing but a
  * processor is missing. So the waits of a thread add up to its blocked and its pre-empted time. A
  * wait whose wake-up was not recorded is CN_WAIT_FOR_UNKNOWN, all of it, unless the function of the kernel
- * in which it waits is for a sleep or for the disk alone.
+ * in which it waits is for a sleep or for the disk alone: then its kind is inferred, and what of it was for a
+ * processor is unknown.
  *
  * What an interrupt is of is known from the names of the kernel's functions, of a wake-up or of the wait;
  * without them it is just an interrupt.
@@ -50,6 +51,8 @@ struct cn_waited {
     uint32_t waker;            /* profile; 0: none */
     uint32_t waker_context;    /* 0: unknown */
     uint8_t kind;              /* enum cn_wait_kind, until it was woken */
+    bool is_woken;             /* the wake-up was recorded; else woken_ns is end_ns */
+    bool is_inferred;          /* the kind is known from where it waits alone */
     bool is_ending;            /* it was woken because a thread or process ended */
 };
 
@@ -59,7 +62,8 @@ struct cn_wait_graph {
     size_t *first_of;     /* by profile: in the list; profile_count + 1 of them */
     uint64_t wait_ns;     /* of all waits */
     size_t wakeup_count;  /* that were recorded, without those at the start of threads */
-    size_t missing;       /* waits without a recorded wake-up */
+    size_t missing;       /* waits of unknown cause */
+    size_t inferred;      /* waits whose kind is inferred */
     uint32_t *creators;   /* by profile: the thread that created it; 0: unknown */
     uint64_t *created_ns; /* and when */
     uint32_t profile_count;

@@ -12,7 +12,10 @@
 #ifndef CN_ANALYZE_WAKERS_SITES_H
 #define CN_ANALYZE_WAKERS_SITES_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "model/contexts/context.h"
 
 struct cn_codes;
 struct cn_frames;
@@ -35,6 +38,11 @@ void cn_wait_sites_done(struct cn_wait_sites *sites);
 
 /* The site of a context; 0: of none. */
 struct cn_wait_site cn_wait_site_of(const struct cn_wait_sites *sites, uint32_t context);
+
+static inline bool cn_wait_site_is_known(struct cn_wait_site site)
+{
+    return site.own != CN_NONE || site.call != CN_NONE;
+}
 
 /* Append it; "[unknown]" if nothing is known of it. */
 void cn_wait_site_print(const struct cn_wait_sites *sites, struct cn_wait_site site,

@@ -55,8 +55,9 @@ void cn_wait_sums_done(struct cn_wait_sums *sums)
 static void add(struct cn_wait_sums *sums, const struct cn_wait_row *like,
                 uint64_t begin_ns, uint64_t end_ns)
 {
-    uint32_t key[8] = {like->kind,   like->is_ending, like->site.own, like->site.call,
-                       like->by.own, like->by.call,   like->name,     like->by_name};
+    uint32_t key[9] = {like->kind,     like->is_ending, like->is_inferred,
+                       like->site.own, like->site.call, like->by.own,
+                       like->by.call,  like->name,      like->by_name};
     uint64_t ns = end_ns - begin_ns;
     uint32_t at =
         *cn_map_at(&sums->row_of, XXH3_64bits(key, sizeof(key)), (uint32_t)sums->count);
@@ -85,6 +86,7 @@ void cn_wait_sums_add(struct cn_wait_sums *sums, const struct cn_waited *wait,
     struct cn_wait_row row = {
         .kind = wait->kind,
         .is_ending = wait->is_ending,
+        .is_inferred = wait->is_inferred,
         .site = cn_wait_site_of(sums->sites, wait->context),
         .by = {CN_NONE, CN_NONE},
         .name = sums->name_of[wait->profile],
@@ -108,7 +110,7 @@ void cn_wait_sums_add(struct cn_wait_sums *sums, const struct cn_waited *wait,
     if (from_ns < woken_ns)
         from_ns = woken_ns;
     row.kind = CN_WAIT_FOR_PROCESSOR;
-    row.is_ending = false;
+    row.is_ending = row.is_inferred = false;
     if (from_ns < to_ns)
         add(sums, &row, from_ns, to_ns);
 }
@@ -144,6 +146,7 @@ bool cn_wait_sums_add_chain(struct cn_wait_sums *sums, const struct cn_wait_chai
         struct chain_sums p = {
             .sums = sums,
             .like = {.kind = part->kind,
+                     .is_inferred = part->is_inferred,
                      .site = cn_wait_site_of(sums->sites, part->context),
                      .by = {CN_NONE, CN_NONE},
                      .name = sums->name_of[part->profile],
@@ -169,4 +172,20 @@ void cn_wait_sums_finish(struct cn_wait_sums *sums)
 {
     CN_SORT(sums->list, sums->count, CN_DOWN(struct cn_wait_row, time_ns),
             CN_UP(struct cn_wait_row, kind), CN_UP(struct cn_wait_row, longest_at_ns));
+}
+
+void cn_wait_row_print_waker(const struct cn_wait_sums *sums,
+                             const struct cn_wait_row *row, struct cn_text *out)
+{
+    const char *name = row->by_name != CN_NONE ? sums->names.list[row->by_name] : NULL;
+
+    if (row->is_ending)
+        cn_text_str_add(out, "end of ");
+    if (name)
+        cn_text_str_add(out, name);
+    if (row->is_ending || !cn_wait_site_is_known(row->by))
+        return;
+    if (name)
+        cn_text_str_add(out, ": ");
+    cn_wait_site_print(sums->sites, row->by, out);
 }

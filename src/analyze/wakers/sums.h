@@ -24,9 +24,11 @@
 #include "base/error.h"
 #include "base/map.h"
 
+struct cn_text;
+
 struct cn_wait_row {
     uint32_t kind; /* enum cn_wait_kind, or CN_CHAIN_RUNS */
-    bool is_ending;
+    bool is_ending, is_inferred;
     struct cn_wait_site site; /* where the thread waits, or runs */
     struct cn_wait_site by;   /* where it was woken */
     uint32_t name, by_name;   /* of the threads, in `names`; CN_NONE: none */
@@ -62,5 +64,9 @@ CN_CHECK bool cn_wait_sums_add_chain(struct cn_wait_sums *sums,
 
 /* Put the rows in order, those with the most time first. */
 void cn_wait_sums_finish(struct cn_wait_sums *sums);
+
+/* Append "end of worker", "worker: take → pthread_mutex_unlock"; nothing if there is no waker. */
+void cn_wait_row_print_waker(const struct cn_wait_sums *sums,
+                             const struct cn_wait_row *row, struct cn_text *out);
 
 #endif

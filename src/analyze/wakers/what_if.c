@@ -339,6 +339,7 @@ bool cn_what_if_replay(struct cn_what_if *out, struct cn_database *db,
         list_events(&r);
         out->recorded_ns = own->list[own->count - 1].time_ns - own->list[0].time_ns;
         out->missing = graph->missing;
+        out->inferred = graph->inferred;
         out->most_ns = replay(&r);
         r.is_optimistic = true;
         out->least_ns = replay(&r);
@@ -398,7 +399,8 @@ void cn_what_if_print(const struct cn_what_if *answer,
                        answer->missing, cn_plural(answer->missing, "wait", "waits"));
 }
 
-void cn_what_if_print_assumptions(const struct cn_what_if_change *changes, size_t count,
+void cn_what_if_print_assumptions(const struct cn_what_if *answer,
+                                  const struct cn_what_if_change *changes, size_t count,
                                   struct cn_text *out)
 {
     bool has_lock = false;
@@ -411,4 +413,8 @@ void cn_what_if_print_assumptions(const struct cn_what_if_change *changes, size_
                    "is in proportion to running time",
                    has_lock ? ", that processors are free for more threads at a time"
                             : "");
+    if (answer->inferred > 0)
+        cn_text_printf(out, ", and that %zu %s for the disk or timers, as inferred",
+                       answer->inferred,
+                       cn_plural(answer->inferred, "wait is", "waits are"));
 }

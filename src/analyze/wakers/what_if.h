@@ -38,6 +38,7 @@ struct cn_what_if {
     uint64_t recorded_ns;
     uint64_t least_ns, most_ns; /* equal if all wake-ups that matter are known */
     size_t missing;             /* wake-ups */
+    size_t inferred;            /* waits, taken for what is inferred */
 };
 
 /* "FUNCTION=50%", "lock:FUNCTION=0%". Borrows the text. */
@@ -57,7 +58,8 @@ void cn_what_if_print(const struct cn_what_if *answer,
                       const char *thread, struct cn_text *out);
 
 /* Append what the answer assumes: "assumes that ...". */
-void cn_what_if_print_assumptions(const struct cn_what_if_change *changes, size_t count,
+void cn_what_if_print_assumptions(const struct cn_what_if *answer,
+                                  const struct cn_what_if_change *changes, size_t count,
                                   struct cn_text *out);
 
 #endif

@@ -52,11 +52,15 @@ static const struct cn_column data_columns[] = {
     {.name = "woken_in", .kind = CN_COLUMN_TEXT},
     {.name = "context", .kind = CN_COLUMN_U64},
     {.name = "waker_context", .kind = CN_COLUMN_U64},
+    {.name = "evidence", .kind = CN_COLUMN_TEXT},
 };
 
-static const char *kind_name(const struct cn_wait_row *row)
+/* What the kind is known from; none if it is unknown. */
+static const char *evidence(const struct cn_wait_row *row)
 {
-    return row->kind < CN_WAIT_FOR_KINDS ? cn_wait_kind_names[row->kind] : "running";
+    return row->kind == CN_WAIT_FOR_UNKNOWN ? NULL
+           : row->is_inferred               ? "inferred"
+                                            : "recorded";
 }
 
 static double percent(const struct cn_wait_sums *sums, const struct cn_wait_row *row)
@@ -64,35 +68,12 @@ static double percent(const struct cn_wait_sums *sums, const struct cn_wait_row 
     return sums->total_ns > 0 ? 100.0 * (double)row->time_ns / (double)sums->total_ns : 0;
 }
 
-static bool has_site(struct cn_wait_site site)
-{
-    return site.own != CN_NONE || site.call != CN_NONE;
-}
-
 static void add_site(const struct cn_wait_sums *sums, struct cn_wait_site site,
                      struct cn_text *out)
 {
     cn_text_clear(out);
-    if (has_site(site))
+    if (cn_wait_site_is_known(site))
         cn_wait_site_print(sums->sites, site, out);
-}
-
-/* "end of worker", "worker: take → pthread_mutex_unlock". */
-static void add_waker(const struct cn_wait_sums *sums, const struct cn_wait_row *row,
-                      struct cn_text *out)
-{
-    const char *name = row->by_name != CN_NONE ? sums->names.list[row->by_name] : NULL;
-
-    cn_text_clear(out);
-    if (row->is_ending)
-        cn_text_str_add(out, "end of ");
-    if (name)
-        cn_text_str_add(out, name);
-    if (row->is_ending || !has_site(row->by))
-        return;
-    if (name)
-        cn_text_str_add(out, ": ");
-    cn_wait_site_print(sums->sites, row->by, out);
 }
 
 static void print_text(const struct cn_args *args, const struct cn_wait_sums *sums,
@@ -113,13 +94,17 @@ static void print_text(const struct cn_args *args, const struct cn_wait_sums *su
         cn_text_clear(&text);
         cn_duration_print(&text, row->longest_ns);
         cn_table_str(table, cn_text_str(&text));
-        cn_table_str(table, kind_name(row));
+        cn_text_clear(&text);
+        cn_text_printf(&text, "%s%s", cn_wait_kind_name(row->kind),
+                       row->is_inferred ? " (inferred)" : "");
+        cn_table_str(table, cn_text_str(&text));
         cn_table_str(table, sums->names.list[row->name]);
         cn_text_clear(&text);
         cn_wait_site_print(sums->sites, row->site, &text);
         cn_table_str(table, cn_text_str(&text));
         if (!is_path) {
-            add_waker(sums, row, &text);
+            cn_text_clear(&text);
+            cn_wait_row_print_waker(sums, row, &text);
             cn_table_str(table, cn_text_str(&text));
         }
         cn_table_end_row(table);
@@ -142,18 +127,19 @@ static void print_data(const struct cn_args *args, const struct cn_wait_sums *su
         cn_table_u64(table, row->count);
         cn_table_u64(table, row->longest_ns);
         cn_table_u64(table, row->longest_at_ns);
-        cn_table_str(table, kind_name(row));
+        cn_table_str(table, cn_wait_kind_name(row->kind));
         cn_table_str(table, sums->names.list[row->name]);
         add_site(sums, row->site, &text);
-        cn_table_str(table, has_site(row->site) ? cn_text_str(&text) : NULL);
+        cn_table_str(table, cn_wait_site_is_known(row->site) ? cn_text_str(&text) : NULL);
         cn_table_str(table,
                      row->by_name != CN_NONE ? sums->names.list[row->by_name] : NULL);
         add_site(sums, row->by, &text);
-        cn_table_str(table, row->is_ending      ? "end"
-                            : has_site(row->by) ? cn_text_str(&text)
-                                                : NULL);
+        cn_table_str(table, row->is_ending                   ? "end"
+                            : cn_wait_site_is_known(row->by) ? cn_text_str(&text)
+                                                             : NULL);
         cn_table_u64(table, row->context);
         cn_table_u64(table, row->by_context);
+        cn_table_str(table, evidence(row));
         cn_table_end_row(table);
     }
     cn_table_free(table);

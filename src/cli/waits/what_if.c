@@ -15,6 +15,7 @@ static const struct cn_column columns[] = {
     {.name = "most_ns", .kind = CN_COLUMN_U64},
     {.name = "missing_wakeups", .kind = CN_COLUMN_U64},
     {.name = "assumes", .kind = CN_COLUMN_TEXT},
+    {.name = "inferred_waits", .kind = CN_COLUMN_U64},
 };
 
 static bool parse(struct cn_values texts, struct cn_what_if_change *changes,
@@ -60,6 +61,7 @@ static void print_data(const struct cn_args *args, const struct cn_what_if *answ
     cn_table_u64(table, answer->most_ns);
     cn_table_u64(table, answer->missing);
     cn_table_str(table, assumptions);
+    cn_table_u64(table, answer->inferred);
     cn_table_end_row(table);
     cn_table_free(table);
 }
@@ -74,11 +76,11 @@ static void print(const struct cn_args *args, const struct cn_what_if *answer,
     if (format == CN_TABLE_TEXT || format == CN_TABLE_MARKDOWN) {
         cn_what_if_print(answer, changes, count, thread, &text);
         cn_text_str_add(&text, "; ");
-        cn_what_if_print_assumptions(changes, count, &text);
+        cn_what_if_print_assumptions(answer, changes, count, &text);
         cn_text_char(&text, '\n');
         cn_cli_print(args, &text);
     } else {
-        cn_what_if_print_assumptions(changes, count, &text);
+        cn_what_if_print_assumptions(answer, changes, count, &text);
         print_data(args, answer, thread, cn_text_str(&text));
     }
     cn_text_done(&text);
