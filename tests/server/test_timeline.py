@@ -232,6 +232,59 @@ class Timelines(Asking):
                     self.assertEqual([(one[0], one[1], one[3], one[4], one[6]) for one in flows],
                                      [(1, 1200, 2, 1300, "wakes")])
 
+    def test_waits_and_the_critical_path_of_samples(self):
+        """Of the samples and of a page of them: as `cairn waits`, and each part adds up."""
+        data = f"{OPTIONS.testdata}/exchange/waits.perf.data"
+        words = [OPTIONS.cairn, "waits", data, "--format", "json"]
+        waits = json.loads(subprocess.check_output(words, text=True))
+        parts = json.loads(subprocess.check_output(words + ["--critical-path"], text=True))
+        said = subprocess.check_output(words[:3], text=True).splitlines()[0]
+        for through_page in (False, True):
+            with serving(OPTIONS.cairn, data, through_page=through_page) as service:
+                service.get_ready()
+                self.assertTrue(service.get("sources/0/info")["hasWaits"])
+                answer = service.get("sources/0/waits", limit=1000)
+                self.assertEqual((answer["sentence"], answer["thread"], answer["count"]), (said, "app", len(waits)))
+                self.assertEqual([(row["time"], row["kind"], row["in"]) for row in answer["rows"]],
+                                 [(row["time_ns"], row["kind"], row["in"]) for row in waits])
+                self.assertEqual(answer["time"], sum(row["time_ns"] for row in waits))
+                self.assertEqual(sum(cause["time"] for cause in answer["causes"]), answer["end"] - answer["begin"])
+                self.assertEqual(len(service.get("sources/0/waits")["rows"]), 8)
+                self.check_path(service, answer, parts)
+                one = service.get("sources/0/waits", thread="THREAD 71", begin=10_000_000, end=80_000_000)
+                self.assertEqual((one["thread"], one["profile"], one["begin"], one["end"], one["count"]),
+                                 ("worker", 2, 10_000_000, 80_000_000, 1))
+                self.assertEqual((one["rows"][0]["time"], one["rows"][0]["wokenBy"]),
+                                 (80_000_000 - 30_500_000, "app: stop_all → send"))
+                self.assertEqual(service.ask("/api/v1/sources/0/waits?of=99")[0], 400)
+
+    def check_path(self, service, answer, parts):
+        path = service.get("sources/0/critical-path")
+        bars = path["bars"]
+        self.assertEqual((path["profile"], path["parts"]), (answer["profile"], len(bars)))
+        self.assertEqual([bar[0] for bar in bars] + [answer["end"]], [answer["begin"]] + [bar[1] for bar in bars])
+        for kind in {row["kind"] for row in parts}:
+            self.assertEqual(sum(bar[1] - bar[0] for bar in bars if bar[3] == kind),
+                             sum(row["time_ns"] for row in parts if row["kind"] == kind), kind)
+        # What is shorter than a column is one bar with what is near it, in each thread.
+        wide = service.get("sources/0/critical-path", columns=3)["bars"]
+        self.assertEqual([(bar[0], bar[1], bar[2]) for bar in wide],
+                         [(0, 95_500_000, 1), (3_500_000, 29_500_000, 2), (74_500_000, 89_500_000, 3)])
+        self.assertEqual(sum(bar[4] for bar in wide), len(bars))
+        zoomed = service.get("sources/0/critical-path", **{"from": 40_000_000, "to": 60_000_000})["bars"]
+        self.assertEqual([bar[:2] for bar in zoomed],
+                         [[40_000_000, 53_500_000], [53_500_000, 55_500_000], [55_500_000, 60_000_000]])
+
+    def test_kinds_of_waits_that_are_inferred(self):
+        with serving(OPTIONS.cairn, f"{OPTIONS.testdata}/exchange/waits-without-wakeups.perf.data") as service:
+            service.get_ready()
+            answer = service.get("sources/0/waits", begin=33_000_000, end=60_000_000)
+            self.assertFalse(answer["hasWakeups"])
+            self.assertEqual({row["kind"]: row["isInferred"] for row in answer["rows"]},
+                             {"timer": True, "unknown": False, "pre-empted": False})
+            self.assertEqual([(cause["inferred"], cause["time"]) for cause in answer["causes"] if cause["kind"] == "timer"],
+                             [(20_000_000, 20_000_000)])
+
     def test_states_of_threads_add_up_to_the_wall_time_on_every_side(self):
         """Those of the API, of the report and of SQL; waiting in calls is that of the metrics."""
         data = f"{OPTIONS.testdata}/recording"

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { flameOverTime, listThreads, waitingIn } from "../src/flame/flame_over_time";
 import { layOut as layOutFlame } from "../src/flame/flame_layout";
+import { drawnPath, explained, parseBars } from "../src/timeline/critical_path";
 import {
   along,
   callAt,
@@ -674,6 +675,52 @@ test("flows of the call at the cursor, their curves, and the way along them", ()
   );
   assert.deepEqual(curvesOf(flows, { ...shown, range: { begin: 80, end: 90 } }), []);
   assert.deepEqual(startsOf([{ ...threads[1]!, creator: 7, start: 40 }])[0]?.to.time, 40);
+});
+
+test("bars of the critical path lie at the lower ends of tracks, with steps between threads", () => {
+  const frame = parseNested(answer);
+  const threads = [thread(7, "RANK 0", "THREAD 0"), thread(8, "RANK 0", "THREAD 1")];
+  const layout = layOut(threads, plain, heights, () => 3);
+  const shown = shownWith(layout, frame, { label: 100, states: 3, level: 10 });
+  const bars = parseBars({
+    profile: 7,
+    parts: 5,
+    bars: [
+      [0, 20, 7, "running", 1],
+      [20, 60, 8, "running", 2],
+      [60, 100, 7, "disk", 1],
+      [60, 61, 9, "running", 1],
+    ],
+  });
+  const { lines, steps } = drawnPath(bars, shown);
+  const end = (number: number) => {
+    const track = layout.tracks.find((t) => t.kind === "thread" && t.thread.profile === number)!;
+    return topInWindow(layout, track, 0) + track.height - 2;
+  };
+  assert.deepEqual(
+    lines.map(({ bar, x, end: right, y }) => [bar.profile, x, right, y]),
+    [
+      [7, 0, 200, end(7)],
+      [8, 200, 600, end(8)],
+      [7, 600, 1000, end(7)],
+    ],
+  );
+  assert.deepEqual(steps, [
+    { x: 200, from: end(7), to: end(8) },
+    { x: 600, from: end(8), to: end(7) },
+  ]);
+  // Zoomed in, a bar ends at the edge of the window; one that is outside is left out.
+  const zoomed = drawnPath(bars, { ...shown, range: { begin: 70, end: 90 } });
+  assert.deepEqual(
+    zoomed.lines.map(({ x, end: right }) => [x, right]),
+    [[0, 1000]],
+  );
+  assert.deepEqual(explained(null), {});
+  assert.deepEqual(explained({ begin: 1.5, end: 2.5, threads: "7" }), {
+    begin: 1,
+    end: 3,
+    thread: "7",
+  });
 });
 
 test("processors follow threads, closed if there are many, and gaps are gaps", () => {

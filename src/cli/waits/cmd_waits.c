@@ -6,7 +6,7 @@
 #include "analyze/lens/code.h"
 #include "analyze/views/frames.h"
 #include "analyze/wakers/causes.h"
-#include "analyze/wakers/sums.h"
+#include "analyze/wakers/study.h"
 #include "base/alloc.h"
 #include "base/text.h"
 #include "cli/shell/cli.h"
@@ -15,7 +15,6 @@
 #include "cli/waits/print.h"
 #include "cli/waits/what_if.h"
 #include "model/contexts/database.h"
-#include "model/thread_states.h"
 
 enum { ROWS_DEFAULT = 8, ROWS_MAX = 1000000, CAUSES_SHOWN = 4 };
 
@@ -26,10 +25,9 @@ struct waits_view {
     struct cn_database *db; /* of `opened` */
     struct cn_frames frames;
     struct cn_codes codes;
-    struct cn_wait_sites sites;
-    struct cn_wait_graph graph;
+    struct cn_wait_study study;
     bool *is_selected; /* by profile */
-    uint32_t main;     /* the first selected thread; 0: there is none */
+    uint32_t main;     /* the first selected thread; its end is where the chain begins */
     uint64_t begin_ns, end_ns;
 };
 
@@ -42,25 +40,18 @@ static bool is_chosen(const struct cn_thread_filter *filters, size_t count,
     return count == 0;
 }
 
-/* The chain begins at the end of the selected thread that began first. */
 static bool choose(struct waits_view *view, const struct cn_thread_filter *filters,
                    size_t count, struct cn_error *err)
 {
-    const struct cn_thread_states *states = view->db->states;
     struct cn_profile profile;
 
     view->is_selected = cn_alloc(view->db->profile_count, sizeof(*view->is_selected));
     for (uint32_t i = 0; i < view->db->profile_count; i++) {
         if (!cn_database_profile(view->db, i, &profile, err))
             return false;
-        if (profile.is_summary || states[i].count == 0 ||
-            !is_chosen(filters, count, i, &profile.identity))
-            continue;
-        view->is_selected[i] = true;
-        if (view->main == 0 ||
-            states[i].list[0].time_ns < states[view->main].list[0].time_ns)
-            view->main = i;
+        view->is_selected[i] = is_chosen(filters, count, i, &profile.identity);
     }
+    view->main = cn_wait_study_first(&view->study, view->is_selected);
     return view->main != 0 ||
            cn_fail(err, CN_ERR_NOT_FOUND, "%s: of no thread%s it is known when it waits",
                    view->path, count > 0 ? " that --thread selects" : "");
@@ -94,32 +85,6 @@ static bool select_range(struct waits_view *view, struct cn_error *err)
                                        &view->end_ns, err);
 }
 
-static bool sum_waits(const struct waits_view *view, struct cn_wait_sums *sums,
-                      struct cn_error *err)
-{
-    if (!cn_wait_sums_init(sums, view->db, &view->sites, err))
-        return false;
-    for (size_t i = 0; i < view->graph.count; i++)
-        if (view->is_selected[view->graph.list[i].profile])
-            cn_wait_sums_add(sums, &view->graph.list[i], view->begin_ns, view->end_ns);
-    cn_wait_sums_finish(sums);
-    return true;
-}
-
-static bool sum_path(const struct waits_view *view, struct cn_wait_sums *sums,
-                     struct cn_error *err)
-{
-    struct cn_wait_chain path;
-
-    cn_wait_chain_build(&path, view->db, &view->graph, view->main, view->begin_ns,
-                        view->end_ns);
-    bool ok = cn_wait_sums_init(sums, view->db, &view->sites, err) &&
-              cn_wait_sums_add_chain(sums, &path, err);
-    cn_wait_sums_finish(sums);
-    cn_wait_chain_done(&path);
-    return ok;
-}
-
 static void print_sentence(const struct waits_view *view, const struct cn_wait_sums *path)
 {
     struct cn_text text = {0};
@@ -140,7 +105,10 @@ static bool print(struct waits_view *view, struct cn_error *err)
     bool is_path = cn_args_has(view->args, "critical-path");
     uint64_t most;
     bool ok = cn_args_u64(view->args, "rows", 1, ROWS_MAX, ROWS_DEFAULT, &most, err) &&
-              sum_path(view, &path, err) && sum_waits(view, &waits, err) &&
+              cn_wait_study_path(&view->study, view->main, view->begin_ns, view->end_ns,
+                                 &path, err) &&
+              cn_wait_study_waits(&view->study, view->is_selected, view->begin_ns,
+                                  view->end_ns, &waits, err) &&
               cn_cli_fit(view->args, err);
     const struct cn_wait_sums *shown = is_path ? &path : &waits;
 
@@ -161,9 +129,9 @@ static bool print(struct waits_view *view, struct cn_error *err)
 static bool print_what_if(struct waits_view *view, struct cn_error *err)
 {
     struct cn_wait_sums names;
-    bool ok = cn_wait_sums_init(&names, view->db, &view->sites, err) &&
-              cn_waits_print_what_if(view->args, view->db, &view->graph, &view->frames,
-                                     view->main,
+    bool ok = cn_wait_sums_init(&names, view->db, &view->study.sites, err) &&
+              cn_waits_print_what_if(view->args, view->db, &view->study.graph,
+                                     &view->frames, view->main,
                                      names.names.list[names.name_of[view->main]], err);
 
     cn_wait_sums_done(&names);
@@ -178,10 +146,9 @@ static bool show(struct waits_view *view, struct cn_error *err)
     if (!cn_frames_build(&view->frames, view->db, NULL, err) ||
         !cn_codes_build(&view->codes, view->db, NULL, err))
         return cn_fail_in(err, "%s", view->path);
-    cn_wait_sites_init(&view->sites, &view->frames, &view->codes);
-    if (!cn_wait_graph_build(&view->graph, view->db, &view->frames, err))
+    if (!cn_wait_study_build(&view->study, view->db, &view->frames, &view->codes, err))
         return cn_fail_in(err, "%s", view->path);
-    if (view->graph.wakeup_count == 0)
+    if (view->study.graph.wakeup_count == 0)
         cn_cli_warn(view->args,
                     "%s has no wake-ups: for whom threads wait is unknown; cairn sample "
                     "--off-cpu records them as root",
@@ -201,8 +168,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
               show(&view, err) && cn_cli_check_opened(&view.opened, err);
 
     free(view.is_selected);
-    cn_wait_graph_done(&view.graph);
-    cn_wait_sites_done(&view.sites);
+    cn_wait_study_done(&view.study);
     cn_codes_done(&view.codes);
     cn_frames_done(&view.frames);
     cn_opened_close(&view.opened);

@@ -44,6 +44,8 @@ static const struct route_question of_databases[] = {
     {"assembly", .of_view = cn_api_assembly},
     {"slowest", .of_source = cn_api_slowest},
     {"flows", .of_source = cn_api_flows},
+    {"waits", .of_source = cn_api_waits},
+    {"critical-path", .of_source = cn_api_wait_path},
     {"sql", .is_sql = true},
     {"tables", .is_tables = true},
     {0},

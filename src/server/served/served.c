@@ -57,6 +57,7 @@ void cn_served_parts_init(struct cn_served *served)
     cn_served_ranges_init(&served->range_flames, &served->range_views,
                           &served->structure);
     cn_served_pyramids_init(&served->pyramids, &served->structure);
+    cn_served_waits_init(&served->waits, &served->structure);
 }
 
 void cn_served_parts_done(struct cn_served *served)
@@ -68,6 +69,7 @@ void cn_served_parts_done(struct cn_served *served)
     cn_served_ranges_done(&served->range_flames);
     cn_served_ranges_done(&served->range_views);
     cn_served_pyramids_done(&served->pyramids);
+    cn_served_waits_done(&served->waits);
     cn_served_tracks_done(&served->own_tracks);
     cn_slowest_calls_done(&served->slowest);
     cn_served_views_done(&served->views);

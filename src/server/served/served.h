@@ -28,6 +28,7 @@
 #include "server/served/store.h"
 #include "server/served/tracks.h"
 #include "server/served/views.h"
+#include "server/served/waits.h"
 
 enum cn_served_kind { CN_SERVED_DATABASE, CN_SERVED_RECORDING, CN_SERVED_STORE };
 
@@ -50,6 +51,7 @@ struct cn_served {
     struct cn_served_views views;
     struct cn_served_ranges range_flames, range_views;
     struct cn_served_pyramids pyramids;
+    struct cn_served_waits waits;
     struct cn_served_tracks *tracks; /* of a lens, those of the whole */
     struct cn_served_tracks own_tracks;
     struct cn_slowest_calls slowest; /* of a recording */

@@ -68,6 +68,7 @@ const SECTIONS: [string, Keys][] = [
       ["m", "mark the time of the cursor, or remove the mark"],
       ["e", "measure between two clicks"],
       ["o", "map of all threads"],
+      ["k", "critical path, and for whom threads wait"],
       ["+ −", "greater, smaller depth of strips"],
       ["0", "whole time"],
       ["g G", "go along the flow from the call at the cursor, back along the one to it"],

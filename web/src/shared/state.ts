@@ -62,6 +62,7 @@ const NAMES = {
   shut: "closed groups, one per line; of a trace, numbers of closed calls, joined by dots",
   mk: "marked times",
   ov: "flag: map of all threads",
+  cp: "flag: critical path",
   b: "begin of the selection",
   e: "end of the selection",
   st: "selected threads",

@@ -56,6 +56,7 @@ export function TimelinePage(props: Props) {
       ...(next.depth !== undefined ? { d: String(next.depth) } : {}),
       ...(next.marks ? { mk: next.marks.join(",") } : {}),
       ...(next.hasOverview !== undefined ? { ov: flag(next.hasOverview) } : {}),
+      ...(next.hasPath !== undefined ? { cp: flag(next.hasPath) } : {}),
       ...choiceState(next.choice),
       ...selectionState(next.selection),
     };
@@ -87,6 +88,7 @@ export function TimelinePage(props: Props) {
         selection={range && { ...range, threads: state.st ?? "" }}
         marks={parseList(state.mk)}
         hasOverview={isOn(state, "ov")}
+        hasPath={info.hasWaits ? isOn(state, "cp") : undefined}
         choice={{
           filter: state.tf ?? "",
           pinned: parseList(state.pin),

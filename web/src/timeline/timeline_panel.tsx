@@ -14,6 +14,7 @@ import { describe, gapOf, type Flow, type FlowEnd } from "./flows";
 import type { NestedFrame } from "./nested";
 import { printNumbers } from "./thread_numbers";
 import type { Cursor, Selection } from "./track_draw";
+import { WaitsPanel } from "./waits_panel";
 
 const LISTED = 12; // functions; the others are one line
 const FLOWS_LISTED = 6;
@@ -189,6 +190,7 @@ interface Props {
   cursor: Cursor | null;
   cursorLabel: string;
   marks: number[];
+  hasPath: boolean; // the critical path is shown
   flows: { count: number; isDrawn: boolean; atCursor: Flow[] }; // of a recording
   labelOf: (profile: number) => string;
   onEnd: (end: FlowEnd) => void; // go there
@@ -346,6 +348,7 @@ export function TimelinePanel(props: Props) {
           </Still>
         </>
       )}
+      {props.hasPath && <WaitsPanel {...props} />}
       <FlowList {...props} />
       {marks.length > 0 && (
         <>

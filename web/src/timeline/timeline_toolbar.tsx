@@ -61,6 +61,15 @@ export function TimelineToolbar(props: Props) {
       >
         <Icon name="map" /> All threads
       </button>
+      {props.hasPath !== undefined && (
+        <button
+          aria-pressed={props.hasPath}
+          title="what the end of the selection, or of the run, waited for (k)"
+          onClick={() => props.onChange({ hasPath: !props.hasPath })}
+        >
+          <Icon name="path" /> Critical path
+        </button>
+      )}
       <button
         aria-pressed={props.isMeasuring}
         title="measure between two clicks (e)"

@@ -9,6 +9,7 @@ import { clampRange, panRange, zoomRange, type Range } from "../shared/range";
 import { Still } from "../shared/look/still";
 import { useSearchSteps } from "../shared/table/tree_search";
 import { along, curvesOf, describe, FEW, flowsAt, reachOf, startsOf, type FlowEnd } from "./flows";
+import { drawnPath, useCriticalPath } from "./critical_path";
 import { measuredRange, nextMatch, type Shown } from "./geometry";
 import { Minimap } from "./minimap";
 import { holdsNumber, toggleNumber } from "./thread_numbers";
@@ -58,6 +59,7 @@ export interface TimelineChange {
   selection?: Selection | null;
   marks?: number[];
   hasOverview?: boolean;
+  hasPath?: boolean;
   choice?: Choice;
 }
 
@@ -79,6 +81,7 @@ export interface TimelineProps {
   selection: Selection | null;
   marks: number[];
   hasOverview: boolean;
+  hasPath: boolean | undefined; // the critical path is shown; undefined: it is not known
   choice: Choice;
   onChange: (change: TimelineChange) => void;
   onFlame: () => void;
@@ -203,6 +206,7 @@ export function TimelineView(props: TimelineProps) {
   const near = [...starts, ...(more.count > 0 ? more.list : recorded.list)];
   const atCursor = cursor && reach ? flowsAt(near, cursor, reach) : [];
   const measured = measuredRange(measure.times, cursor);
+  const pathBars = useCriticalPath(props.hasPath ? props.path : null, selection, asked, columns);
 
   const threadNames = useMemo(
     () => new Map(known.map((thread) => [thread.profile, thread.name || thread.label])),
@@ -341,7 +345,8 @@ export function TimelineView(props: TimelineProps) {
   useEffect(() => () => clearTimeout(scrollEnd.current), []);
   // Flows, and what is pinned, are elsewhere with every pixel.
   const onScroll = () => {
-    const step = flows.length + near.length + layout.fixedHeight > 0 ? 1 : STEP;
+    const lying = flows.length + near.length + pathBars.length;
+    const step = lying + layout.fixedHeight > 0 ? 1 : STEP;
     setScrolled(Math.floor(shown.scrolled / step) * step);
     clearTimeout(scrollEnd.current);
     scrollEnd.current = setTimeout(() => {
@@ -401,6 +406,7 @@ export function TimelineView(props: TimelineProps) {
     " ": () => cursor && actions.onOpen(cursor.profile),
     p: () => cursor && actions.onPin(cursor.profile),
     o: () => props.onChange({ hasOverview: !props.hasOverview }),
+    k: () => props.hasPath !== undefined && props.onChange({ hasPath: !props.hasPath }),
     m: () => setMarks(toggled(props.marks, Math.round(inside(middle)))),
     e: () => setMeasure({ isOn: !measure.isOn, times: [] }),
     f: () => selection && change(selection),
@@ -533,6 +539,7 @@ export function TimelineView(props: TimelineProps) {
                 all={curvesOf(flows, shown)}
                 curves={curvesOf(atCursor, shown)}
                 tip={atCursor[0] ? describe(atCursor[0], labelOf) : ""}
+                path={drawnPath(pathBars, shown)}
               />
             </div>
             <div class="track-space" style={{ height: `${layout.fixedHeight + layout.height}px` }}>
@@ -583,6 +590,7 @@ export function TimelineView(props: TimelineProps) {
           cursor={cursor}
           cursorLabel={trackOf(cursor?.profile)?.thread.label ?? ""}
           marks={props.marks}
+          hasPath={props.hasPath === true}
           flows={{ count: recorded.count, isDrawn: recorded.count <= FEW, atCursor }}
           labelOf={labelOf}
           onEnd={goToEnd}

@@ -2,6 +2,7 @@
 // page, so that moving the pointer draws no canvas.
 
 import type { Range } from "../shared/range";
+import type { DrawnPath } from "./critical_path";
 import { headPath, linePath, type Curve } from "./flows";
 
 interface Props {
@@ -15,6 +16,7 @@ interface Props {
   all: Curve[]; // if they are few
   curves: Curve[]; // of the call at the cursor
   tip: string; // about the first of them
+  path: DrawnPath; // the critical path
 }
 
 // Below the lower end of a flow, on the side of the cursor where there is room.
@@ -41,8 +43,27 @@ function Curves(props: { class: string; list: Curve[] }) {
   );
 }
 
+// Where the thread waits, the line is dashed.
+function Path(props: { path: DrawnPath }) {
+  const { lines, steps } = props.path;
+  return (
+    <g class="critical-path">
+      {lines.map(({ bar, x, end, y }, i) => (
+        <path
+          key={i}
+          class={bar.kind === "running" ? "" : "waits"}
+          d={`M${x.toFixed(1)} ${y.toFixed(1)}H${end.toFixed(1)}`}
+        />
+      ))}
+      {steps.map(({ x, from, to }, i) => (
+        <path key={`s${i}`} d={`M${x.toFixed(1)} ${from.toFixed(1)}V${to.toFixed(1)}`} />
+      ))}
+    </g>
+  );
+}
+
 export function TrackOverlay(props: Props) {
-  const { range, left, width, height, cursor, marks, measured, all, curves, tip } = props;
+  const { range, left, width, height, cursor, marks, measured, all, curves, tip, path } = props;
   const xOf = (time: number) => ((time - range.begin) / (range.end - range.begin)) * width;
   const isVisible = (time: number) => time >= range.begin && time <= range.end;
   const at = (time: number) => ({ transform: `translateX(${xOf(time).toFixed(1)}px)` });
@@ -64,8 +85,9 @@ export function TrackOverlay(props: Props) {
           }}
         />
       )}
-      {all.length + curves.length > 0 && (
+      {all.length + curves.length + path.lines.length > 0 && (
         <svg width={width} height={height}>
+          <Path path={path} />
           <Curves class="flow thin" list={all} />
           <Curves class="flow" list={curves} />
         </svg>

@@ -1,0 +1,64 @@
+#include "analyze/wakers/study.h"
+
+#include "analyze/wakers/chain.h"
+#include "model/contexts/database.h"
+#include "model/thread_states.h"
+
+bool cn_wait_study_build(struct cn_wait_study *study, struct cn_database *db,
+                         const struct cn_frames *frames, const struct cn_codes *codes,
+                         struct cn_error *err)
+{
+    *study = (struct cn_wait_study){.db = db};
+    if (!cn_wait_graph_build(&study->graph, db, frames, err))
+        return false;
+    cn_wait_sites_init(&study->sites, frames, codes);
+    return true;
+}
+
+void cn_wait_study_done(struct cn_wait_study *study)
+{
+    cn_wait_graph_done(&study->graph);
+    cn_wait_sites_done(&study->sites);
+    *study = (struct cn_wait_study){0};
+}
+
+/* The summary, profile 0, has no states. */
+uint32_t cn_wait_study_first(const struct cn_wait_study *study, const bool *is_chosen)
+{
+    const struct cn_thread_states *states = study->db->states;
+    uint32_t first = 0;
+
+    for (uint32_t i = 1; i < study->db->profile_count; i++)
+        if (states[i].count > 0 && (!is_chosen || is_chosen[i]) &&
+            (first == 0 || states[i].list[0].time_ns < states[first].list[0].time_ns))
+            first = i;
+    return first;
+}
+
+bool cn_wait_study_path(const struct cn_wait_study *study, uint32_t profile,
+                        uint64_t begin_ns, uint64_t end_ns, struct cn_wait_sums *out,
+                        struct cn_error *err)
+{
+    struct cn_wait_chain path;
+
+    if (!cn_wait_sums_init(out, study->db, &study->sites, err))
+        return false;
+    cn_wait_chain_build(&path, study->db, &study->graph, profile, begin_ns, end_ns);
+    bool ok = cn_wait_sums_add_chain(out, &path, err);
+    cn_wait_sums_finish(out);
+    cn_wait_chain_done(&path);
+    return ok;
+}
+
+bool cn_wait_study_waits(const struct cn_wait_study *study, const bool *is_chosen,
+                         uint64_t begin_ns, uint64_t end_ns, struct cn_wait_sums *out,
+                         struct cn_error *err)
+{
+    if (!cn_wait_sums_init(out, study->db, &study->sites, err))
+        return false;
+    for (size_t i = 0; i < study->graph.count; i++)
+        if (!is_chosen || is_chosen[study->graph.list[i].profile])
+            cn_wait_sums_add(out, &study->graph.list[i], begin_ns, end_ns);
+    cn_wait_sums_finish(out);
+    return true;
+}
