@@ -20,6 +20,23 @@ void cn_thread_runs_add(struct cn_thread_runs *runs, uint64_t begin_ns, uint64_t
                 (struct cn_thread_run){begin_ns, end_ns, processor});
 }
 
+uint64_t cn_wakeup_runs_ns(const struct cn_wakeup *wakeup,
+                           const struct cn_thread_runs *runs)
+{
+    const struct cn_thread_runs *own = runs ? &runs[wakeup->to] : NULL;
+    size_t low = 0, high = own ? own->count : 0;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (own->list[middle].begin_ns < wakeup->time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return own && low < own->count ? own->list[low].begin_ns : wakeup->time_ns;
+}
+
 void cn_thread_runs_done(struct cn_thread_runs *runs)
 {
     free(runs->list);

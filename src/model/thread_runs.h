@@ -47,6 +47,11 @@ static inline bool cn_wakeup_is_of_thread(const struct cn_wakeup *wakeup)
     return wakeup->source == CN_WOKEN_BY_THREAD && wakeup->from != 0;
 }
 
+/* When the woken thread runs, by the runs of all threads: the time of the wake-up if these are unknown
+ * (NULL), or if it does not run again. */
+uint64_t cn_wakeup_runs_ns(const struct cn_wakeup *wakeup,
+                           const struct cn_thread_runs *runs);
+
 /* Append a run. What the list has already is left out; on the same processor, a run that begins
  * where the last one ends continues it. A number from CN_PROCESSOR_MAX on is no processor. */
 void cn_thread_runs_add(struct cn_thread_runs *runs, uint64_t begin_ns, uint64_t end_ns,

@@ -219,7 +219,9 @@ static bool open_source(struct conversion *c, struct cn_error *err)
         !cn_cli_check_kinds(c->args, &c->opened, err))
         return false;
     bool has_calls = c->opened.contains & CN_CALLS;
-    if ((has_lens || !has_calls) && (writes & CN_CONTEXTS))
+    /* Calls that are made of samples do not stand for those that were recorded. */
+    bool has_lens_of_calls = has_lens && !c->format->keeps_states;
+    if ((has_lens_of_calls || !has_calls) && (writes & CN_CONTEXTS))
         return load(c, CN_CONTEXTS, err);
     if (has_lens)
         return cn_fail(err, CN_ERR_USAGE,

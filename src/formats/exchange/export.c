@@ -142,9 +142,9 @@ void cn_export_header(const struct cn_export *x, cn_header_visit visit, void *ar
     struct cn_arena arena = {0};
     struct cn_header header;
 
-    if (x->query)
+    if (!x->db && x->query)
         cn_header_of_recording(&header, x->query->rec, base_of(x), &arena);
-    if (x->query || (x->db && describe(x, &header)))
+    if (x->db ? describe(x, &header) : x->query != NULL)
         cn_header_each(&header, visit, arg);
     cn_arena_done(&arena);
 }
@@ -155,8 +155,10 @@ bool cn_export_database(const struct cn_format *format, struct cn_database *db,
 {
     struct cn_export x = {.format = format, .db = db, .path = path, .options = options};
 
-    cn_export_lose(&x, "changes of states of threads", cn_database_state_count(db));
-    cn_export_lose(&x, "wake-ups of threads", db->wakeup_count);
+    if (!format->keeps_states) {
+        cn_export_lose(&x, "changes of states of threads", cn_database_state_count(db));
+        cn_export_lose(&x, "wake-ups of threads", db->wakeup_count);
+    }
     for (size_t i = 0; i < db->loss_count && !cn_export_copies(&x); i++)
         cn_export_lose(&x, db->losses[i].what, db->losses[i].count);
     return run(&x, format->export_database, err);

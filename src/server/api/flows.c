@@ -60,24 +60,6 @@ static struct arrow arrow_of_op(const struct flows_question *q,
                           .name = launch_name};
 }
 
-/* A thread that was woken arrives when it runs. */
-static uint64_t run_after(const struct cn_database *db, const struct cn_wakeup *wakeup)
-{
-    const struct cn_thread_runs *runs = db->runs ? &db->runs[wakeup->to] : NULL;
-    size_t low = 0, high = runs ? runs->count : 0;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (runs->list[middle].begin_ns < wakeup->time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return db->states && runs && low < runs->count ? runs->list[low].begin_ns
-                                                   : wakeup->time_ns;
-}
-
 static struct arrow arrow_in_database(const struct cn_database *db, size_t i)
 {
     if (i < db->launch_count) {
@@ -90,8 +72,10 @@ static struct arrow arrow_in_database(const struct cn_database *db, size_t i)
     const struct cn_wakeup *wakeup = &db->wakeups[i - db->launch_count];
     if (!cn_wakeup_is_of_thread(wakeup))
         return (struct arrow){0};
-    return (struct arrow){wakeup->from,          wakeup->to, wakeup->time_ns,
-                          run_after(db, wakeup), 0,          "wakes"};
+    /* A thread that was woken arrives when it runs. */
+    return (struct arrow){
+        wakeup->from, wakeup->to, wakeup->time_ns, cn_wakeup_runs_ns(wakeup, db->runs), 0,
+        "wakes"};
 }
 
 /* Flows that lead to streams are left out: launches say it. */

@@ -14,6 +14,7 @@
 #include "base/bytes/json.h"
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/read/readers.h"
+#include "formats/exchange/write/spans/samples.h"
 #include "formats/exchange/write/spans/writers.h"
 #include "model/calls/values.h"
 
@@ -363,6 +364,11 @@ static bool write_events(struct cn_export *x, struct cn_error *err)
     return ok;
 }
 
+static bool write_samples(struct cn_export *x, struct cn_error *err)
+{
+    return cn_export_samples(x, write_events, err);
+}
+
 const struct cn_format cn_format_chrome = {
     .name = "chrome",
     .summary = "Chrome trace events as JSON: every call at its recorded time, with "
@@ -370,10 +376,12 @@ const struct cn_format cn_format_chrome = {
     .holds = "calls",
     .is_file = true,
     .keeps_flows = true,
+    .keeps_states = true,
     .has_time_axis = true,
     .probe = cn_chrome_probe,
     .open_recording = cn_chrome_open,
     .export_calls = write_events,
+    .export_database = write_samples,
 };
 
 const struct cn_format cn_dump_chrome = {

@@ -14,6 +14,7 @@
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/perfetto_format.h"
 #include "formats/exchange/read/readers.h"
+#include "formats/exchange/write/spans/samples.h"
 #include "formats/exchange/write/spans/writers.h"
 #include "model/calls/values.h"
 
@@ -385,6 +386,11 @@ static bool write_trace(struct cn_export *x, struct cn_error *err)
     return ok;
 }
 
+static bool write_samples(struct cn_export *x, struct cn_error *err)
+{
+    return cn_export_samples(x, write_trace, err);
+}
+
 const struct cn_format cn_format_perfetto = {
     .name = "perfetto",
     .summary =
@@ -393,7 +399,9 @@ const struct cn_format cn_format_perfetto = {
     .holds = "calls",
     .is_file = true,
     .keeps_flows = true,
+    .keeps_states = true,
     .probe = cn_perfetto_probe,
     .open_recording = cn_perfetto_open,
     .export_calls = write_trace,
+    .export_database = write_samples,
 };
