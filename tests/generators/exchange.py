@@ -162,6 +162,7 @@ class Waits:
     def __init__(self, has_wakeups=True, has_switches=True):
         self.has_switches = has_switches
         self.frames, self.data = {}, b""
+        self.late = 0  # from now on, everything is that many milliseconds later
         kinds = 1 << 16 | IP | TID | TIME | 1 << 7 | PERIOD | CALLCHAIN
         self.event(self.CLOCK, 1, 0, kinds, "cpu-clock")
         if has_switches:
@@ -175,8 +176,11 @@ class Waits:
         self.data += perf_record(self.ATTRIBUTE, 0, attributes + struct.pack("<Q", number))
         self.data += perf_record(self.UPDATE, 0, struct.pack("<QQ", 2, number) + name.encode() + b"\0")
 
+    def ns(self, at):
+        return round(1_000_000 * (at + self.late))
+
     def add(self, kind, misc, task, at, body, cpu=0):
-        ids = struct.pack("<IIQIIQ", *task, round(1_000_000 * at), cpu, 0, self.CLOCK)
+        ids = struct.pack("<IIQIIQ", *task, self.ns(at), cpu, 0, self.CLOCK)
         self.data += perf_record(kind, misc, body, ids)
 
     def address(self, name):
@@ -191,7 +195,7 @@ class Waits:
     def sample(self, event, task, at, stack, raw=b"", cpu=0):
         """A stack from the outermost function on."""
         chain = [USER_MARK] + [self.address(name) for name in reversed(stack.split())]
-        body = struct.pack("<QQIIQIIQQ", event, chain[1], *task, round(1_000_000 * at), cpu, 0, 1_000_000, len(chain))
+        body = struct.pack("<QQIIQIIQQ", event, chain[1], *task, self.ns(at), cpu, 0, 1_000_000, len(chain))
         body += struct.pack(f"<{len(chain)}Q", *chain) + (struct.pack("<I", len(raw)) + raw if raw else b"")
         self.data += perf_record(self.SAMPLE, 2, body)
 
@@ -199,11 +203,11 @@ class Waits:
         self.add(self.COMM, 0, task, at, struct.pack("<II", *task) + name.encode() + b"\0")
 
     def start(self, parent, task, at):
-        body = struct.pack("<IIIIQ", task[0], parent[0], task[1], parent[1], round(1_000_000 * at))
+        body = struct.pack("<IIIIQ", task[0], parent[0], task[1], parent[1], self.ns(at))
         self.add(self.FORK, 0, parent, at, body)
 
     def end(self, task, at):
-        body = struct.pack("<IIIIQ", task[0], task[0], task[1], task[1], round(1_000_000 * at))
+        body = struct.pack("<IIIIQ", task[0], task[0], task[1], task[1], self.ns(at))
         self.add(self.EXIT, 0, task, at, body)
 
     def stop(self, task, at, stack, is_preempted=False):
@@ -225,9 +229,9 @@ class Waits:
         return b"PERFILE2" + struct.pack("<Q", 16) + self.data
 
 
-def waits(is_lost=False, has_wakeups=True):
+def waits(is_lost=False, has_wakeups=True, late=0):
     """A main thread that waits for a worker, a timer, a packet, the disk and a child, and is pre-empted. `is_lost`: the
-    wake-up by the worker is missing."""
+    wake-up by the worker is missing. `late`: the worker takes so much longer."""
     w = Waits(has_wakeups)
     main, worker, child, other = (70, 70), (70, 71), (80, 80), (9, 9)
     wake = w.wake if has_wakeups else lambda *unused: None
@@ -237,7 +241,8 @@ def waits(is_lost=False, has_wakeups=True):
     w.run(worker, 5)
     w.name(worker, 5, "worker")
     w.stop(main, 6, "main take /lib/wait_for_item /lib/futex")
-    w.work(worker, 5, 30, "work compress")
+    w.work(worker, 5, 30 + late, "work compress")
+    w.late = late
     if not is_lost:
         wake(worker, main, 30, "work put /lib/notify /lib/futex_wake")
     w.stop(worker, 31, "work put /lib/wait_for_room /lib/futex")
@@ -308,4 +313,5 @@ def write(folder):
     (folder / "phases-without-switches.perf.data").write_bytes(phases(has_switches=False))
     (folder / "waits.perf.data").write_bytes(waits())
     (folder / "waits-lost.perf.data").write_bytes(waits(is_lost=True))
+    (folder / "waits-slow.perf.data").write_bytes(waits(late=12))
     (folder / "waits-without-wakeups.perf.data").write_bytes(waits(has_wakeups=False))

@@ -130,6 +130,8 @@ struct cn_compare_run {
     bool has_durations; /* read those of calls, where the database has them */
     bool is_of_traces;  /* traces at the same time are threads: one entry point for all */
     bool may_be_empty;  /* it is one of the threads of a side */
+    bool
+        is_derived; /* costs are no sums of samples: of a single run, no noise is known */
 };
 
 /* True for an entry point: a root like <main thread>. */

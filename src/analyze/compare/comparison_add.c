@@ -473,7 +473,7 @@ static bool fill_run(struct cn_comparison *c, struct cn_costs *costs,
     cn_frames_done(&frames);
     cn_database_forget(costs->db);
     has_values = has_values || is_zero(costs, metric);
-    if (ok && has_values && !cn_database_has_latencies(costs->db) &&
+    if (ok && has_values && !asked->is_derived && !cn_database_has_latencies(costs->db) &&
         cn_metrics_find(&costs->db->metrics, CN_CALLS_NAME) == CN_NO_ID)
         ok = find_weight(run, costs, metric, err);
     if (ok && !has_values && !asked->may_be_empty)

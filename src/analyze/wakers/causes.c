@@ -77,6 +77,19 @@ void cn_wait_cause_print(const struct cn_wait_sums *path, size_t at, const char 
     cn_wait_site_print(path->sites, site, out);
 }
 
+void cn_wait_cause_print_change(const char *name, int64_t change_ns, struct cn_text *out)
+{
+    bool is_own = strncmp(name, "in ", 3) == 0, is_for = strncmp(name, "for ", 4) == 0;
+    bool is_state = strncmp(name, "pre-empted", 10) == 0 ||
+                    strncmp(name, "not woken", 9) == 0 ||
+                    strncmp(name, "unknown ", 8) == 0;
+
+    cn_text_str_add(out, is_own ? "ran " : is_state ? "was " : "waited ");
+    cn_duration_print(out, (uint64_t)(change_ns < 0 ? -change_ns : change_ns));
+    cn_text_printf(out, " %s %s%s", change_ns < 0 ? "shorter" : "longer",
+                   is_own || is_for || is_state ? "" : "for ", name);
+}
+
 /* " (inferred)", " (2 ms inferred)". */
 static void print_inferred(const struct cn_wait_cause *cause, struct cn_text *out)
 {

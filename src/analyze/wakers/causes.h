@@ -34,6 +34,10 @@ void cn_wait_causes_done(struct cn_wait_causes *causes);
 void cn_wait_cause_print(const struct cn_wait_sums *path, size_t row, const char *thread,
                          struct cn_text *out);
 
+/* Append how much longer or shorter the cause with this name takes: "waited 12 ms longer for worker in
+ * compress", "ran 3 ms shorter in report". */
+void cn_wait_cause_print_change(const char *name, int64_t change_ns, struct cn_text *out);
+
 /* Append "main took 2 s: 1.5 s worker in compress, 0.5 s for the disk (inferred)", at most `most` causes. */
 void cn_wait_causes_print(const struct cn_wait_causes *causes,
                           const struct cn_wait_sums *path, const char *thread,

@@ -7,6 +7,7 @@
 #include "analyze/compare/rows.h"
 #include "cli/diff/print.h"
 #include "cli/diff/sides.h"
+#include "cli/diff/waited.h"
 #include "cli/shell/cli.h"
 
 enum { LINES_DEFAULT = 10, CALLERS_DEPTH = 5 };
@@ -114,10 +115,24 @@ static void print(struct cn_comparison *c, const struct cn_args *args,
     cn_explanation_done(&e);
 }
 
+/* Of whole runs, in the sentence's company. */
+static bool has_line_of_waits(const struct cn_args *args, const struct choice *choice)
+{
+    static const char *const others[] = {"critical-path", "metric", "threads-a",
+                                         "threads-b",     "time-a", "time-b",
+                                         "over",          "per",    "scaling"};
+
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (cn_args_has(args, others[i]))
+            return false;
+    return !choice->has_view && cn_cli_format(args) == CN_TABLE_TEXT;
+}
+
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
     struct cn_comparison c;
     struct cn_sides sides;
+    struct cn_diff_waited waited;
     struct choice choice;
     bool ok;
 
@@ -128,14 +143,19 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         return false;
     if (choice.wants_facets)
         return cn_diff_facets(&sides, args, err);
+    bool says_waited = has_line_of_waits(args, &choice);
     cn_comparison_init(&c);
-    ok = cn_sides_add(&c, &sides, args, NULL, NULL, err) &&
+    cn_diff_waited_init(&waited, &sides);
+    ok = cn_sides_add(&c, &sides, args, says_waited ? cn_diff_waited_add : NULL, &waited,
+                      err) &&
          cn_comparison_scale_by(&c, choice.scaling, err);
     if (ok) {
         print(&c, args, &choice);
+        cn_diff_waited_print(&waited, args);
         ok = cn_sides_check(&sides, err);
     }
     cn_comparison_done(&c);
+    cn_diff_waited_done(&waited);
     return ok;
 }
 

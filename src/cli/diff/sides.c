@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "analyze/wakers/path_database.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/progress.h"
 
@@ -24,7 +25,13 @@ bool cn_sides_parse(struct cn_sides *out, const struct cn_args *args,
 {
     size_t count = cn_args_count(args), first = args->separator;
 
+    static const char *const others[] = {"metric",    "waits", "threads-a",
+                                         "threads-b", "over",  "per"};
+
     *out = (struct cn_sides){.paths = {args->operands, args->operands}};
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (!cn_args_exclusive(args, "critical-path", others[i], err))
+            return false;
     if (count == 1 && first == SIZE_MAX && has_selection(args)) {
         out->count[CN_SIDE_A] = out->count[CN_SIDE_B] = 1;
         return true;
@@ -57,6 +64,23 @@ static bool select_time(struct cn_compare_run *run, const struct cn_args *args,
            cn_view_time_parse(run->db, option, text, &run->begin_ns, &run->end_ns, err);
 }
 
+/* With --critical-path, the run is its critical path. */
+static bool choose_path(struct cn_compare_run *run, const struct cn_args *args,
+                        struct cn_database **out, struct cn_error *err)
+{
+    uint64_t begin_ns = run->has_range ? run->begin_ns : 0;
+    uint64_t end_ns = run->has_range ? run->end_ns : UINT64_MAX;
+
+    if (!cn_args_has(args, "critical-path"))
+        return true;
+    if (!cn_wait_path_database_new(out, run->db, begin_ns, end_ns, err))
+        return false;
+    run->db = *out;
+    run->has_range = false;
+    run->is_derived = true;
+    return true;
+}
+
 static bool add_run(struct cn_comparison *c, const char *path, enum cn_side side,
                     struct cn_sides *sides, const struct cn_args *args,
                     cn_sides_visit visit, void *arg, struct cn_error *err)
@@ -72,6 +96,7 @@ static bool add_run(struct cn_comparison *c, const char *path, enum cn_side side
         .has_durations = !sides->has_threads_as_runs && sides->count[CN_SIDE_A] == 1 &&
                          sides->count[CN_SIDE_B] == 1,
     };
+    struct cn_database *path_db = NULL;
     struct cn_bar bar;
 
     if (!cn_view_open(&opened, args, path, query_options[side], err))
@@ -81,7 +106,7 @@ static bool add_run(struct cn_comparison *c, const char *path, enum cn_side side
     if (!sides->damaged && cn_opened_is_damaged(&opened))
         sides->damaged = path;
     cn_bar_begin(&bar, args);
-    bool ok = (select_time(&run, args, err) &&
+    bool ok = (select_time(&run, args, err) && choose_path(&run, args, &path_db, err) &&
                (sides->has_threads_as_runs
                     ? cn_comparison_add_threads(c, &run, &bar.progress, err)
                     : cn_comparison_add(c, &run, &bar.progress, err) ||
@@ -89,6 +114,7 @@ static bool add_run(struct cn_comparison *c, const char *path, enum cn_side side
                (!visit || visit(arg, opened.db, &bar.progress, err))) ||
               cn_fail_in(err, "%s", path);
     cn_bar_end(&bar);
+    cn_database_close(path_db);
     cn_opened_close(&opened);
     return ok;
 }

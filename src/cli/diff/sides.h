@@ -15,6 +15,9 @@
               "compare this metric; the beginning of its name is enough (default: the " \
               "first one of A that has values; of time, running time)"),                \
         CN_VIEW_WAITS_OPTION, CN_RECORDING_RAW_OPTION, CN_VIEW_LENS_OPTIONS,            \
+        CN_OPTION("critical-path", 0, NULL,                                             \
+                  "compare what the ends of the runs waited for, as cairn waits says "  \
+                  "it, in place of costs: 'worker in compress', 'for the disk'"),       \
         CN_OPTION_LIST(                                                                 \
             "threads-a", 0, "SELECTION",                                                \
             "of side A, only these threads: 'RANK 0-3 THREAD 0', or numbers of "        \
