@@ -6,6 +6,7 @@
 #include "formats/hpctoolkit/v4/states_format.h"
 #include "formats/hpctoolkit/v4/verify/verify.h"
 #include "model/contexts/database.h"
+#include "model/heap_history.h"
 #include "model/thread_runs.h"
 #include "model/thread_states.h"
 #include "support/fuzz.h"
@@ -35,6 +36,22 @@ static void check_runs(const struct cn_thread_runs *runs)
     }
 }
 
+static void check_heap(const struct cn_database *db)
+{
+    const struct cn_heap_history *heap = db->heap;
+
+    for (size_t i = 0; heap && i < heap->change_count; i++) {
+        const struct cn_heap_change *change = &heap->changes[i];
+
+        assert(i == 0 || heap->changes[i - 1].time_ns <= change->time_ns);
+        assert(change->process < heap->process_count);
+        assert(change->profile > 0 && change->profile < db->profile_count);
+    }
+    for (size_t i = 0; heap && i < heap->process_count; i++)
+        assert(heap->processes[i].profile > 0 &&
+               heap->processes[i].profile < db->profile_count);
+}
+
 static void read_states(const struct cn_tiny_v4 *tiny, struct cn_bytes states)
 {
     struct cn_hpc_v4_files files;
@@ -52,6 +69,7 @@ static void read_states(const struct cn_tiny_v4 *tiny, struct cn_bytes states)
         for (size_t i = 0; i < db->wakeup_count; i++)
             assert(db->wakeups[i].from < db->profile_count &&
                    db->wakeups[i].to < db->profile_count);
+        check_heap(db);
         cn_database_close(db);
     }
     assert(cn_hpc_v4_verify_bytes(&files, NULL, ignore, NULL, &err));
@@ -92,11 +110,26 @@ static void add_wakeup(struct cn_text *sections)
     cn_text_add(sections, (const char *)bytes, sizeof(bytes));
 }
 
-/* Three changes and three runs of each profile except the summary, and a wake-up. */
+static void add_heap(struct cn_text *sections)
+{
+    uint8_t bytes[cn_hpc_states_heap_change_size];
+
+    cn_hpc_states_heap_process_encode(&(struct cn_hpc_states_heap_process){15, 100, 1},
+                                      bytes);
+    cn_text_add(sections, (const char *)bytes, cn_hpc_states_heap_process_size);
+    cn_hpc_states_heap_change_encode(
+        &(struct cn_hpc_states_heap_change){15, 100, 0, 1, 1}, bytes);
+    cn_text_add(sections, (const char *)bytes, sizeof(bytes));
+    cn_hpc_states_heap_tick_encode(&(struct cn_hpc_states_heap_tick){1}, bytes);
+    cn_text_add(sections, (const char *)bytes, cn_hpc_states_heap_tick_size);
+}
+
+/* Three changes and three runs of each profile except the summary, a wake-up, and an allocation. */
 void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
 {
     static const struct cn_hpc_states_change changes[] = {{10, 0}, {20, 1}, {30, 3}};
-    size_t begin = cn_block_file_header_size, profiles_len, changes_end, runs_end;
+    size_t begin = cn_block_file_header_size, profiles_len, changes_end, runs_end,
+           heap_begin;
     struct cn_text sections = {0}, seed = {0};
     uint8_t bytes[cn_hpc_states_change_size];
 
@@ -113,7 +146,9 @@ void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
     add_runs(&sections);
     runs_end = sections.len;
     add_wakeup(&sections);
-    cn_text_char(&seed, 5);
+    heap_begin = sections.len;
+    add_heap(&sections);
+    cn_text_char(&seed, 8);
     cn_fuzz_blocks_place(&seed, CN_HPC_STATES_PROFILES, begin, profiles_len);
     cn_fuzz_blocks_place(&seed, CN_HPC_STATES_CHANGES, begin + profiles_len,
                          changes_end - profiles_len);
@@ -121,7 +156,15 @@ void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
     cn_fuzz_blocks_place(&seed, CN_HPC_STATES_RUNS, begin + changes_end,
                          runs_end - changes_end);
     cn_fuzz_blocks_place(&seed, CN_HPC_STATES_WAKEUPS, begin + runs_end,
-                         sections.len - runs_end);
+                         heap_begin - runs_end);
+    cn_fuzz_blocks_place(&seed, CN_HPC_STATES_HEAP_PROCESSES, begin + heap_begin,
+                         cn_hpc_states_heap_process_size);
+    cn_fuzz_blocks_place(&seed, CN_HPC_STATES_HEAP_CHANGES,
+                         begin + heap_begin + cn_hpc_states_heap_process_size,
+                         cn_hpc_states_heap_change_size);
+    cn_fuzz_blocks_place(&seed, CN_HPC_STATES_HEAP_TICK,
+                         begin + sections.len - cn_hpc_states_heap_tick_size,
+                         cn_hpc_states_heap_tick_size);
     cn_text_add(&seed, sections.chars, sections.len);
     emit((const uint8_t *)seed.chars, seed.len);
     cn_text_done(&seed);

@@ -52,6 +52,9 @@ CN_CHECK bool cn_cct_analysis_count(struct cn_cct_analysis *a, struct cn_error *
  * recorded are in one unit. */
 CN_CHECK bool cn_cct_analysis_heap(struct cn_cct_analysis *a, struct cn_error *err);
 
+/* When the contexts of nodes are known: show what was live over time. One process analyses all. */
+void cn_cct_analysis_show_heap(struct cn_cct_analysis *a);
+
 /* By query: the time of the last record of this process, released with free(). */
 uint64_t *cn_cct_analysis_last_ns(const struct cn_cct_analysis *a);
 

@@ -36,6 +36,7 @@ struct cn_cct_database {
     struct cn_spool spool;
     struct cn_spool *sample_spools; /* by source that stores samples */
     size_t source_count;
+    struct cn_heap_history *heap; /* in the arena; NULL: none */
 };
 
 extern const struct cn_database_ops cn_cct_database_ops;

@@ -7,6 +7,8 @@
 #include "base/alloc.h"
 #include "base/heap.h"
 #include "base/run/progress.h"
+#include "base/sort.h"
+#include "model/heap_history.h"
 #include "model/memory/use.h"
 
 enum { NODE_COUNT = 64, CHECK_EVERY = 1 << 18 };
@@ -129,6 +131,11 @@ static bool add_values(void *arg, uint32_t thread, uint32_t context,
     return true;
 }
 
+static uint32_t profile_of(const struct heap_merge *m, uint32_t input)
+{
+    return (uint32_t)(m->inputs[input].member - m->a->self->members.list) + 1;
+}
+
 static void list_inputs(struct heap_merge *m)
 {
     struct cn_cct_analysis *a = m->a;
@@ -167,16 +174,59 @@ static bool merge(struct heap_merge *m, struct cn_error *err)
     return true;
 }
 
+/* Its profiles are members: of nodes of different members only these know the contexts. */
+static void take_history(const struct heap_merge *m)
+{
+    struct cn_cct_database *self = m->a->self;
+    struct cn_heap_history *heap = cn_heap_use_history(m->use, &self->db.arena);
+
+    for (size_t i = 0; i < heap->change_count; i++)
+        heap->changes[i].profile = profile_of(m, heap->changes[i].profile);
+    for (size_t i = 0; i < heap->process_count; i++)
+        heap->processes[i].profile = profile_of(m, heap->processes[i].profile);
+    self->heap = heap;
+}
+
 bool cn_cct_analysis_heap(struct cn_cct_analysis *a, struct cn_error *err)
 {
     struct heap_merge m = {.a = a, .use = cn_heap_use_new()};
 
     list_inputs(&m);
+    cn_heap_use_keep_history(m.use);
     bool ok = merge(&m, err) && cn_heap_use_visit(m.use, add_values, &m, err);
+    if (ok && m.input_count > 0)
+        take_history(&m);
     for (size_t i = 0; i < m.input_count; i++)
         cn_cct_samples_done(&m.inputs[i].member->heap_nodes);
     cn_heap_use_free(m.use);
     free(m.inputs);
     free(m.heap);
     return ok;
+}
+
+void cn_cct_analysis_show_heap(struct cn_cct_analysis *a)
+{
+    struct cn_cct_database *self = a->self;
+    struct cn_heap_history *heap = self->heap;
+
+    for (size_t i = 0; heap && i < heap->change_count; i++) {
+        struct cn_heap_change *change = &heap->changes[i];
+        const struct cn_cct_member *member = &self->members.list[change->profile - 1];
+
+        change->time_ns += (uint64_t)self->offsets_ns[member->source];
+        change->context = member->nodes[change->context];
+    }
+    for (size_t i = 0; heap && i < heap->process_count; i++) {
+        const struct cn_cct_member *member =
+            &self->members.list[heap->processes[i].profile - 1];
+
+        heap->processes[i].peak_ns += (uint64_t)self->offsets_ns[member->source];
+    }
+    /* Clocks of recordings differ. */
+    if (heap)
+        CN_SORT(heap->changes, heap->change_count, CN_UP(struct cn_heap_change, time_ns),
+                CN_UP(struct cn_heap_change, process),
+                CN_UP(struct cn_heap_change, profile),
+                CN_UP(struct cn_heap_change, context));
+    self->db.heap = heap;
 }

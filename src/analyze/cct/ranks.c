@@ -263,9 +263,12 @@ static bool analyse(struct cn_cct_analysis *a, struct cn_ranks *ranks,
                                        err))
         return false;
     cn_cct_analysis_fill_in(a);
-    return cn_ranks_agree(
-               ranks, cn_cct_threads_write(a->self, a->options, &found.used, err), err) &&
-           draw_streams(a, ranks, err) && share_findings(&found, ranks, err) &&
+    if (!cn_ranks_agree(ranks,
+                        cn_cct_threads_write(a->self, a->options, &found.used, err), err))
+        return false;
+    if (ranks->size == 1)
+        cn_cct_analysis_show_heap(a);
+    return draw_streams(a, ranks, err) && share_findings(&found, ranks, err) &&
            write_summary(&found, ranks, err);
 }
 

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "model/contexts/points.h"
+#include "model/heap_history.h"
 
 static bool get_function(struct cn_database *db, uint32_t index, struct cn_function *out,
                          struct cn_error *err)
@@ -213,6 +214,29 @@ static struct cn_lens_database *new_database(struct cn_database *whole,
     return self;
 }
 
+/* What was allocated is below the contexts that are shown. */
+static const struct cn_heap_history *show_heap(struct cn_lens_database *self)
+{
+    const struct cn_heap_history *whole = self->overlay.source->heap;
+    struct cn_arena *arena = &self->overlay.db.arena;
+    struct cn_heap_history *heap;
+
+    if (!whole)
+        return NULL;
+    heap = cn_arena_dup(arena, whole, 1, sizeof(*heap));
+    heap->change_count = 0;
+    heap->changes =
+        cn_arena_alloc(arena, whole->change_count + 1, sizeof(*heap->changes));
+    for (size_t i = 0; i < whole->change_count; i++) {
+        struct cn_heap_change change = whole->changes[i];
+
+        change.context = shown_context(self, change.context);
+        if (change.context != 0)
+            heap->changes[heap->change_count++] = change;
+    }
+    return heap;
+}
+
 /* Metrics with totals: Hatchet takes every root for one. */
 static void present(struct cn_database *db)
 {
@@ -267,6 +291,7 @@ bool cn_lens_database_open(struct cn_database **out, struct cn_database *whole,
     if (lens->is_written)
         reduce_metrics(self);
     name_filters(db, lens);
+    db->heap = show_heap(self);
     db->function_count += (uint32_t)self->function_count;
     db->context_weight = self->tree.count;
     *out = db;

@@ -9,6 +9,7 @@
 #include "base/path.h"
 #include "base/run/pool.h"
 #include "formats/exchange/exchange.h"
+#include "model/heap_history.h"
 
 enum { NS_PER_SECOND = 1000000000 };
 
@@ -159,6 +160,7 @@ bool cn_export_database(const struct cn_format *format, struct cn_database *db,
         cn_export_lose(&x, "changes of states of threads", cn_database_state_count(db));
         cn_export_lose(&x, "wake-ups of threads", db->wakeup_count);
     }
+    cn_export_lose(&x, "changes of live memory", db->heap ? db->heap->change_count : 0);
     for (size_t i = 0; i < db->loss_count && !cn_export_copies(&x); i++)
         cn_export_lose(&x, db->losses[i].what, db->losses[i].count);
     return run(&x, format->export_database, err);

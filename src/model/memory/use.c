@@ -4,7 +4,10 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/arena.h"
 #include "base/map.h"
+#include "model/heap_history.h"
+#include "model/memory/moments.h"
 
 /* A thread and context of a process. Bytes are whole numbers, so that sums of what was allocated
  * and freed are exact.
@@ -42,6 +45,8 @@ struct cn_heap_use {
     size_t process_count, cell_count, block_count;
     size_t process_capacity, cell_capacity, block_capacity;
     uint32_t free_block; /* number + 1 */
+    struct cn_heap_moments moments;
+    bool has_moments;
 };
 
 struct cn_heap_use *cn_heap_use_new(void)
@@ -61,7 +66,13 @@ void cn_heap_use_free(struct cn_heap_use *use)
     free(use->processes);
     free(use->cells);
     free(use->blocks);
+    cn_heap_moments_done(&use->moments);
     free(use);
+}
+
+void cn_heap_use_keep_history(struct cn_heap_use *use)
+{
+    use->has_moments = true;
 }
 
 static uint32_t process_at(struct cn_heap_use *use, uint64_t id)
@@ -110,6 +121,8 @@ static void change_live(struct cn_heap_use *use, struct use_cell *cell, double b
     cell->live_calls += calls;
     if (cell->live > cell->values[CN_HEAP_OWN_PEAK])
         cell->values[CN_HEAP_OWN_PEAK] = cell->live;
+    if (use->has_moments)
+        cn_heap_moments_add(&use->moments, time_ns, (uint32_t)(cell - use->cells), bytes);
     process->live += bytes;
     process->variance += variance;
     if (process->live > process->peak_live) {
@@ -245,6 +258,36 @@ bool cn_heap_use_peak(const struct cn_heap_use *use, struct cn_heap_peak *out)
                                  .end_bytes = best->live,
                                  .error = sqrt(fmax(best->peak_variance, 0))};
     return true;
+}
+
+struct cn_heap_history *cn_heap_use_history(struct cn_heap_use *use,
+                                            struct cn_arena *arena)
+{
+    struct cn_heap_history *out = cn_arena_alloc(arena, 1, sizeof(*out));
+
+    cn_heap_moments_end(&use->moments);
+    *out = (struct cn_heap_history){
+        .changes = cn_arena_alloc(arena, use->moments.count + 1, sizeof(*out->changes)),
+        .processes =
+            cn_arena_alloc(arena, use->process_count + 1, sizeof(*out->processes)),
+        .change_count = use->moments.count,
+        .process_count = use->process_count,
+        .resolution_ns = use->moments.tick_ns,
+    };
+    for (size_t i = 0; i < use->moments.count; i++) {
+        const struct cn_heap_moment *moment = &use->moments.list[i];
+        const struct use_cell *cell = &use->cells[moment->cell];
+
+        out->changes[i] = (struct cn_heap_change){
+            moment->time_ns, moment->bytes, cell->process, cell->thread, cell->context};
+    }
+    for (size_t i = use->cell_count; i-- > 0;)
+        out->processes[use->cells[i].process].profile = use->cells[i].thread;
+    for (size_t i = 0; i < use->process_count; i++) {
+        out->processes[i].peak_ns = use->processes[i].peak_ns;
+        out->processes[i].peak_bytes = use->processes[i].peak_live;
+    }
+    return out;
 }
 
 bool cn_heap_use_visit(const struct cn_heap_use *use, cn_heap_visit visit, void *arg,

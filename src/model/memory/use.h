@@ -20,6 +20,8 @@
 #include "base/error.h"
 #include "model/memory/metrics.h"
 
+struct cn_arena;
+struct cn_heap_history;
 struct cn_heap_use;
 
 /* Freed within this time, a block is temporary. */
@@ -43,6 +45,10 @@ struct cn_heap_release {
 };
 
 struct cn_heap_use *cn_heap_use_new(void);
+
+/* Before the first block: what is live over time will be asked for. */
+void cn_heap_use_keep_history(struct cn_heap_use *use);
+
 void cn_heap_use_free(struct cn_heap_use *use); /* NULL is fine */
 
 void cn_heap_use_alloc(struct cn_heap_use *use, const struct cn_heap_block *block);
@@ -67,6 +73,11 @@ struct cn_heap_peak {
 
 /* Of the process with the highest one. False if nothing was allocated. */
 bool cn_heap_use_peak(const struct cn_heap_use *use, struct cn_heap_peak *out);
+
+/* What was live over time, in an arena; `profile` of changes and processes is the thread of their blocks.
+ * Once, at the end. */
+struct cn_heap_history *cn_heap_use_history(struct cn_heap_use *use,
+                                            struct cn_arena *arena);
 
 /* See the values of each thread and context, by metric, in the order in which they were met. */
 typedef bool (*cn_heap_visit)(void *arg, uint32_t thread, uint32_t context,

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "formats/exchange/perf/format.h"
 #include "formats/exchange/read/stacks/import.h"
+#include "model/heap_history.h"
 #include "model/memory/use.h"
 
 static const double BYTES_PER_MIB = 1 << 20;
@@ -111,6 +112,7 @@ bool cn_perf_memory_take(struct cn_perf_heap *heap, const struct cn_perf_record 
     }
     if (!heap->use) {
         heap->use = cn_heap_use_new();
+        cn_heap_use_keep_history(heap->use);
         heap->first_ns = body.time_ns;
     }
     heap->time_ns = body.time_ns;
@@ -200,6 +202,25 @@ static void add_warnings(struct cn_perf_heap *heap)
                        heap->bad_count);
 }
 
+static void add_history(struct cn_perf_heap *heap)
+{
+    struct cn_heap_history *history = cn_import_heap(heap->import, heap->use);
+    uint64_t epoch_ns = heap->threads->epoch_ns;
+    uint32_t outside = cn_import_entry(heap->import, CN_ENTRY_UNKNOWN);
+
+    for (size_t i = 0; i < history->change_count; i++) {
+        struct cn_heap_change *change = &history->changes[i];
+
+        change->time_ns += epoch_ns;
+        change->profile++;
+        change->context = change->context ? change->context : outside;
+    }
+    for (size_t i = 0; i < history->process_count; i++) {
+        history->processes[i].peak_ns += epoch_ns;
+        history->processes[i].profile++;
+    }
+}
+
 bool cn_perf_memory_finish(struct cn_perf_heap *heap, struct cn_error *err)
 {
     struct heap_adding a = {.import = heap->import};
@@ -215,5 +236,8 @@ bool cn_perf_memory_finish(struct cn_perf_heap *heap, struct cn_error *err)
         if (!cn_import_metric(heap->import, cn_heap_metric_name((enum cn_heap_metric)i),
                               &a.metrics[i], err))
             return false;
-    return cn_heap_use_visit(heap->use, add_values, &a, err);
+    if (!cn_heap_use_visit(heap->use, add_values, &a, err))
+        return false;
+    add_history(heap);
+    return true;
 }

@@ -6,6 +6,7 @@
  * A state lasts until the next change of its profile; the last one is "no data". Where threads ran on
  * known processors, two further sections have that in the same way; where it is known which thread woke
  * which, another one. Where it is known in which contexts threads wait and are woken, two more have that.
+ * Where allocations were recorded or sampled, three have what was live over time.
  * Readers of version 1 ignore sections that they do not know.
  * Threads: immutable.
  */
@@ -27,6 +28,9 @@ enum cn_hpc_states_section {
     CN_HPC_STATES_WAKEUPS,
     CN_HPC_STATES_CONTEXTS, /* of each change of CN_HPC_STATES_CHANGES */
     CN_HPC_STATES_WAKERS,   /* of each wake-up */
+    CN_HPC_STATES_HEAP_PROCESSES,
+    CN_HPC_STATES_HEAP_CHANGES, /* in the order of time */
+    CN_HPC_STATES_HEAP_TICK,
 };
 
 #define CN_HPC_STATES_PROFILE(F) \
@@ -60,5 +64,23 @@ CN_RECORD(cn_hpc_states_context, CN_HPC_STATES_CONTEXT, 0x04);
     F(0x04, u8, source,                                                \
       "0 a thread, 1 a soft interrupt, 2 an interrupt, 3 another thread, 4 its creator")
 CN_RECORD(cn_hpc_states_waker, CN_HPC_STATES_WAKER, 0x05);
+
+#define CN_HPC_STATES_HEAP_PROCESS(F)                                \
+    F(0x00, u64, peak_ns, "since the epoch: when it had most bytes") \
+    F(0x08, u64, peak_len, "how many")                               \
+    F(0x10, u32, profile, "of its first thread that allocated")
+CN_RECORD(cn_hpc_states_heap_process, CN_HPC_STATES_HEAP_PROCESS, 0x14);
+
+#define CN_HPC_STATES_HEAP_CHANGE(F)                                          \
+    F(0x00, u64, time_ns, "since the epoch")                                  \
+    F(0x08, u64, len, "bytes that became live; two's complement: were freed") \
+    F(0x10, u32, process, "index in the section of processes")                \
+    F(0x14, u32, profile, "of the thread that allocated them")                \
+    F(0x18, u32, context, "in which they were allocated")
+CN_RECORD(cn_hpc_states_heap_change, CN_HPC_STATES_HEAP_CHANGE, 0x1c);
+
+#define CN_HPC_STATES_HEAP_TICK_FIELDS(F) \
+    F(0x00, u64, resolution_ns, "changes of a context within this time are one")
+CN_RECORD(cn_hpc_states_heap_tick, CN_HPC_STATES_HEAP_TICK_FIELDS, 0x08);
 
 #endif

@@ -18,7 +18,9 @@
 #include "model/contexts/memory.h"
 #include "model/contexts/points.h"
 #include "model/gpu/metrics.h"
+#include "model/heap_history.h"
 #include "model/memory/metrics.h"
+#include "model/memory/use.h"
 #include "model/origin.h"
 #include "model/thread_runs.h"
 
@@ -87,6 +89,7 @@ struct cn_import {
     const char *copied_as;
     struct cn_origin origin; /* texts are in the arena */
     bool has_origin;
+    struct cn_heap_history *heap; /* in the arena */
     struct cn_arena arena;
 };
 
@@ -426,6 +429,12 @@ void cn_import_wakeup(struct cn_import *import, const struct cn_wakeup *wakeup)
     cn_memory_database_add_wakeup(import->memory, added);
 }
 
+struct cn_heap_history *cn_import_heap(struct cn_import *import, struct cn_heap_use *use)
+{
+    import->heap = cn_heap_use_history(use, &import->arena);
+    return import->heap;
+}
+
 void cn_import_tick(struct cn_import *import, uint32_t thread, uint64_t tick_ns)
 {
     while (import->clock_count <= thread) {
@@ -524,6 +533,20 @@ static void describe(const struct cn_import *import, struct cn_taxonomy *taxonom
     taxonomy->roots = roots;
 }
 
+static void take_heap(const struct cn_import *import, struct cn_database *db)
+{
+    struct cn_heap_history *heap;
+
+    if (!import->heap)
+        return;
+    heap = cn_arena_dup(&db->arena, import->heap, 1, sizeof(*heap));
+    heap->changes = cn_arena_dup(&db->arena, heap->changes, heap->change_count,
+                                 sizeof(*heap->changes));
+    heap->processes = cn_arena_dup(&db->arena, heap->processes, heap->process_count,
+                                   sizeof(*heap->processes));
+    db->heap = heap;
+}
+
 bool cn_import_finish(struct cn_import *import, struct cn_database **out,
                       struct cn_error *err)
 {
@@ -556,6 +579,7 @@ bool cn_import_finish(struct cn_import *import, struct cn_database **out,
             (*out)->launches =
                 cn_arena_dup(&(*out)->arena, import->launches, import->launch_count,
                              sizeof(*import->launches));
+        take_heap(import, *out);
         import->memory = NULL;
         for (size_t at = 0; at < import->warnings.len;
              at += strlen(import->warnings.chars + at) + 1)

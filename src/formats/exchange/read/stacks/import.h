@@ -26,6 +26,8 @@
 struct cn_database;
 struct cn_import;
 struct cn_origin;
+struct cn_heap_history;
+struct cn_heap_use;
 struct cn_thread_runs;
 struct cn_thread_states;
 struct cn_wakeup;
@@ -127,6 +129,10 @@ void cn_import_runs(struct cn_import *import, uint32_t thread,
 
 /* A thread was made ready to run; `from` and `to` are threads of the import, `from` CN_NONE: none. */
 void cn_import_wakeup(struct cn_import *import, const struct cn_wakeup *wakeup);
+
+/* What was live over time becomes part of the database. The caller completes it: times since the epoch,
+ * profiles (1 + thread) and contexts. It lives as long as the import. */
+struct cn_heap_history *cn_import_heap(struct cn_import *import, struct cn_heap_use *use);
 
 /* The thread is sampled at least every `tick_ns` of its processor time; the longest counts. Where
  * two samples are more than twice as far apart, its timeline has waiting after the first tick. */

@@ -127,7 +127,12 @@ static bool dump_states(struct cn_hpc_dump *dump, struct cn_error *err)
         cn_hpc_dump_part(dump, &cn_hpc_states_run_layout, file.runs, err) &&
         cn_hpc_dump_part(dump, &cn_hpc_states_wakeup_layout, file.wakeups, err) &&
         cn_hpc_dump_part(dump, &cn_hpc_states_context_layout, file.contexts, err) &&
-        cn_hpc_dump_part(dump, &cn_hpc_states_waker_layout, file.wakers, err);
+        cn_hpc_dump_part(dump, &cn_hpc_states_waker_layout, file.wakers, err) &&
+        cn_hpc_dump_part(dump, &cn_hpc_states_heap_process_layout, file.heap_processes,
+                         err) &&
+        cn_hpc_dump_part(dump, &cn_hpc_states_heap_change_layout, file.heap_changes,
+                         err) &&
+        cn_hpc_dump_part(dump, &cn_hpc_states_heap_tick_layout, file.heap_tick, err);
     cn_block_file_close(&file.blocks);
     return ok;
 }

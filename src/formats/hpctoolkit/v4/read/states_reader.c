@@ -40,7 +40,12 @@ bool cn_hpc_states_open(struct cn_hpc_states_file *out, struct cn_bytes file,
         take_section(blocks, CN_HPC_STATES_RUNS, false, &out->runs, err) &&
         take_section(blocks, CN_HPC_STATES_WAKEUPS, false, &out->wakeups, err) &&
         take_section(blocks, CN_HPC_STATES_CONTEXTS, false, &out->contexts, err) &&
-        take_section(blocks, CN_HPC_STATES_WAKERS, false, &out->wakers, err))
+        take_section(blocks, CN_HPC_STATES_WAKERS, false, &out->wakers, err) &&
+        take_section(blocks, CN_HPC_STATES_HEAP_PROCESSES, false, &out->heap_processes,
+                     err) &&
+        take_section(blocks, CN_HPC_STATES_HEAP_CHANGES, false, &out->heap_changes,
+                     err) &&
+        take_section(blocks, CN_HPC_STATES_HEAP_TICK, false, &out->heap_tick, err))
         return true;
     cn_block_file_close(blocks);
     return false;
@@ -189,6 +194,77 @@ static bool take_wakeups(struct cn_bytes rest, struct cn_bytes wakers,
     return true;
 }
 
+static bool take_processes(struct cn_bytes rest, uint32_t profile_count,
+                           struct cn_heap_history *heap, struct cn_error *err)
+{
+    struct cn_hpc_states_heap_process process;
+    struct cn_bytes bytes;
+
+    for (size_t i = 0; i < heap->process_count; i++) {
+        if (!cn_bytes_take(&rest, cn_hpc_states_heap_process_size, &bytes) ||
+            !cn_hpc_states_heap_process_decode(bytes, &process) || process.profile == 0 ||
+            process.profile >= profile_count)
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "process %zu is of a profile that profile.db does not have",
+                           i);
+        if (process.peak_len > INT64_MAX)
+            return cn_fail(err, CN_ERR_FORMAT, "process %zu had %" PRIu64 " bytes", i,
+                           process.peak_len);
+        heap->processes[i] = (struct cn_heap_process){
+            process.peak_ns, (double)process.peak_len, process.profile};
+    }
+    return true;
+}
+
+static bool take_heap_changes(struct cn_bytes rest, uint32_t profile_count,
+                              struct cn_heap_history *heap, struct cn_error *err)
+{
+    struct cn_hpc_states_heap_change change;
+    struct cn_bytes bytes;
+
+    for (size_t i = 0; i < heap->change_count; i++) {
+        if (!cn_bytes_take(&rest, cn_hpc_states_heap_change_size, &bytes) ||
+            !cn_hpc_states_heap_change_decode(bytes, &change) || change.profile == 0 ||
+            change.profile >= profile_count || change.process >= heap->process_count)
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "change %zu of live memory is of profile %" PRIu32
+                           " of process %" PRIu32,
+                           i, change.profile, change.process);
+        if (i > 0 && change.time_ns < heap->changes[i - 1].time_ns)
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "time runs backwards: %" PRIu64 " after %" PRIu64,
+                           change.time_ns, heap->changes[i - 1].time_ns);
+        heap->changes[i] =
+            (struct cn_heap_change){change.time_ns, (double)(int64_t)change.len,
+                                    change.process, change.profile, change.context};
+    }
+    return true;
+}
+
+/* Files of earlier versions lack it, and so do those of programs whose allocations are unknown. */
+static bool take_heap(const struct cn_hpc_states_file *file, uint32_t profile_count,
+                      struct cn_arena *arena, struct cn_hpc_states *out,
+                      struct cn_error *err)
+{
+    struct cn_hpc_states_heap_tick tick;
+    struct cn_heap_history *heap;
+
+    if (!cn_hpc_states_heap_tick_decode(file->heap_tick, &tick))
+        return true;
+    heap = cn_arena_alloc(arena, 1, sizeof(*heap));
+    heap->process_count = file->heap_processes.len / cn_hpc_states_heap_process_size;
+    heap->change_count = file->heap_changes.len / cn_hpc_states_heap_change_size;
+    heap->processes =
+        cn_arena_alloc(arena, heap->process_count + 1, sizeof(*heap->processes));
+    heap->changes = cn_arena_alloc(arena, heap->change_count + 1, sizeof(*heap->changes));
+    heap->resolution_ns = tick.resolution_ns;
+    if (!take_processes(file->heap_processes, profile_count, heap, err) ||
+        !take_heap_changes(file->heap_changes, profile_count, heap, err))
+        return false;
+    out->heap = heap;
+    return true;
+}
+
 static bool check_profiles(struct cn_bytes profiles, uint32_t profile_count,
                            struct cn_error *err)
 {
@@ -218,7 +294,8 @@ static bool read_file(struct cn_hpc_states_file *file, uint32_t profile_count,
             return cn_fail_in(err, "profile %" PRIu32, i);
     out->states = end > 0 ? states : NULL;
     out->runs = run_end > 0 ? runs : NULL;
-    return take_wakeups(file->wakeups, file->wakers, profile_count, arena, out, err);
+    return take_wakeups(file->wakeups, file->wakers, profile_count, arena, out, err) &&
+           take_heap(file, profile_count, arena, out, err);
 }
 
 bool cn_hpc_states_read(struct cn_bytes file, uint32_t profile_count,

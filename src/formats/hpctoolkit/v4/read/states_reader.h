@@ -1,4 +1,5 @@
-/* Read states.db: what each thread does over time, on which processors, and which woke which.
+/* Read states.db: what each thread does over time, on which processors, which woke which, and what was
+ * allocated over time.
  * Threads: any thread, each with its own arena.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_V4_READ_STATES_READER_H
@@ -10,6 +11,7 @@
 #include "base/bytes/bytes.h"
 #include "base/error.h"
 #include "base/files/blocks.h"
+#include "model/heap_history.h"
 #include "model/thread_runs.h"
 #include "model/thread_states.h"
 
@@ -17,6 +19,7 @@
 struct cn_hpc_states_file {
     struct cn_block_file blocks;
     struct cn_bytes profiles, changes, run_profiles, runs, wakeups, contexts, wakers;
+    struct cn_bytes heap_processes, heap_changes, heap_tick;
 };
 
 /* What it contains, in an arena. */
@@ -25,6 +28,7 @@ struct cn_hpc_states {
     const struct cn_thread_runs *runs;     /* the same */
     const struct cn_wakeup *wakeups;
     size_t wakeup_count;
+    const struct cn_heap_history *heap; /* NULL: none is known */
 };
 
 /* Whether a file begins like one. */

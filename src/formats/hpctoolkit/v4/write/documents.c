@@ -170,6 +170,11 @@ static const struct passage states[] = {
     {LINES("A time on a processor; those of a profile are in the order of time:"),
      &cn_hpc_states_run_layout},
     {LINES("A wake-up, of section 5:"), &cn_hpc_states_wakeup_layout},
+    {LINES("Where allocations are known: processes (8), in the order of time by how much",
+           "the live bytes of a context changed (9), and what these times are exact to",
+           "(10). A process:"),
+     &cn_hpc_states_heap_process_layout},
+    {LINES("A change:"), &cn_hpc_states_heap_change_layout},
     {LINES("## origin.txt", "",
            "Not a file of HPCToolkit either: lines `KEY=VALUE` about the run and how it "
            "was",

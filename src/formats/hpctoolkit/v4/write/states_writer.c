@@ -2,6 +2,7 @@
 
 #include "base/files/blocks.h"
 #include "formats/hpctoolkit/v4/states_format.h"
+#include "model/heap_history.h"
 #include "model/thread_runs.h"
 #include "model/thread_states.h"
 
@@ -131,6 +132,51 @@ static bool write_wakers(const struct cn_database *db, struct cn_block_writer *o
     return true;
 }
 
+static bool write_processes(const struct cn_heap_history *heap,
+                            struct cn_block_writer *out, struct cn_error *err)
+{
+    uint8_t bytes[cn_hpc_states_heap_process_size];
+
+    if (!cn_block_writer_section(out, CN_HPC_STATES_HEAP_PROCESSES, err))
+        return false;
+    for (size_t i = 0; i < heap->process_count; i++) {
+        const struct cn_heap_process *process = &heap->processes[i];
+
+        cn_hpc_states_heap_process_encode(
+            &(struct cn_hpc_states_heap_process){
+                process->peak_ns, (uint64_t)process->peak_bytes, process->profile},
+            bytes);
+        if (!cn_block_writer_add(out, bytes, sizeof(bytes), err))
+            return false;
+    }
+    return true;
+}
+
+static bool write_heap(const struct cn_heap_history *heap, struct cn_block_writer *out,
+                       struct cn_error *err)
+{
+    uint8_t bytes[cn_hpc_states_heap_change_size], tick[cn_hpc_states_heap_tick_size];
+
+    if (!write_processes(heap, out, err) ||
+        !cn_block_writer_section(out, CN_HPC_STATES_HEAP_CHANGES, err))
+        return false;
+    for (size_t i = 0; i < heap->change_count; i++) {
+        const struct cn_heap_change *change = &heap->changes[i];
+
+        cn_hpc_states_heap_change_encode(
+            &(struct cn_hpc_states_heap_change){
+                change->time_ns, (uint64_t)(int64_t)change->bytes, change->process,
+                change->profile, change->context},
+            bytes);
+        if (!cn_block_writer_add(out, bytes, sizeof(bytes), err))
+            return false;
+    }
+    cn_hpc_states_heap_tick_encode(&(struct cn_hpc_states_heap_tick){heap->resolution_ns},
+                                   tick);
+    return cn_block_writer_section(out, CN_HPC_STATES_HEAP_TICK, err) &&
+           cn_block_writer_add(out, tick, sizeof(tick), err);
+}
+
 bool cn_hpc_states_write(const struct cn_hpc_writing *w, struct cn_error *err)
 {
     const struct cn_database *db = w->db;
@@ -138,7 +184,7 @@ bool cn_hpc_states_write(const struct cn_hpc_writing *w, struct cn_error *err)
     struct cn_block_writer out = {0};
     bool ok;
 
-    if ((!db->states && !db->runs && db->wakeup_count == 0) ||
+    if ((!db->states && !db->runs && !db->heap && db->wakeup_count == 0) ||
         w->options->without_timelines)
         return true;
     ok = cn_block_writer_open(&out, &disk, w->dir, CN_HPC_STATES_NAME,
@@ -150,7 +196,8 @@ bool cn_hpc_states_write(const struct cn_hpc_writing *w, struct cn_error *err)
     ok = ok && (!db->runs || write_runs(db, &out, err)) &&
          (db->wakeup_count == 0 ||
           (write_wakeups(db, &out, err) && write_wakers(db, &out, err))) &&
-         (!db->states || write_contexts(db, &out, err));
+         (!db->states || write_contexts(db, &out, err)) &&
+         (!db->heap || write_heap(db->heap, &out, err));
     ok = ok && cn_block_writer_commit(&out, err);
     cn_block_writer_abandon(&out);
     return ok || cn_fail_in(err, CN_HPC_STATES_NAME);

@@ -18,6 +18,8 @@
 #include "formats/hpctoolkit/v4/states_format.h"
 #include "formats/hpctoolkit/v4/verify/verify.h"
 #include "model/contexts/database.h"
+#include "model/heap_history.h"
+#include "model/memory/use.h"
 #include "model/thread_runs.h"
 #include "support/exchange_inputs.h"
 #include "support/scratch.h"
@@ -106,6 +108,76 @@ static void a_database_has_the_runs_and_wake_ups_of_its_source(void **state)
     }
     assert_int_equal(to->wakeup_count, 1);
     assert_memory_equal(to->wakeups, from->wakeups, sizeof(*from->wakeups));
+    cn_database_close(to);
+    cn_database_close(from);
+}
+
+static struct cn_database *made_with_memory(void)
+{
+    struct cn_import *import = cn_import_new("t", "d");
+    struct cn_heap_use *use = cn_heap_use_new();
+    struct cn_error err = {0};
+    struct cn_database *db;
+    uint32_t time;
+
+    assert_true(cn_import_metric(import, "time (sec)", &time, &err));
+    cn_heap_use_keep_history(use);
+    for (unsigned thread = 0; thread < 2; thread++) {
+        uint32_t number, context = cn_import_unknown(import);
+
+        assert_true(cn_import_thread(
+            import, &(struct cn_import_identity){{"THREAD"}, {1 + thread}, ""}, &number,
+            &err));
+        assert_true(cn_import_add(import, number, context, time, 1, &err));
+        cn_import_sample(import, number, 1000, context);
+        cn_import_sample(import, number, 2000, context);
+    }
+    for (unsigned i = 0; i < 10; i++)
+        cn_heap_use_alloc(use, &(struct cn_heap_block){.process = 1 + i % 2,
+                                                       .address = 64 * (i / 2 % 2),
+                                                       .time_ns = 10 + i,
+                                                       .size = 100 + i,
+                                                       .calls = 1,
+                                                       .thread = i % 2,
+                                                       .context = 1});
+    struct cn_heap_history *heap = cn_import_heap(import, use);
+    for (size_t i = 0; i < heap->change_count; i++)
+        heap->changes[i].profile++;
+    for (size_t i = 0; i < heap->process_count; i++)
+        heap->processes[i].profile++;
+    cn_heap_use_free(use);
+    assert_true(cn_import_finish(import, &db, &err));
+    return db;
+}
+
+static void a_database_has_the_memory_over_time_of_its_source(void **state)
+{
+    struct cn_database *from = made_with_memory(), *to;
+
+    (void)state;
+    cn_v4_must_write(from, "heap", (struct cn_write_options){.workers = 1});
+    assert_int_equal(findings_of("heap"), 0);
+    to = cn_v4_must_open("heap");
+    assert_non_null(to->heap);
+    assert_int_equal(to->heap->resolution_ns, 1);
+    assert_true(to->heap->change_count >= 10);
+    assert_int_equal(to->heap->change_count, from->heap->change_count);
+    for (size_t i = 0; i < to->heap->change_count; i++) {
+        const struct cn_heap_change *a = &from->heap->changes[i],
+                                    *b = &to->heap->changes[i];
+
+        assert_true(a->time_ns == b->time_ns && a->bytes == b->bytes &&
+                    a->process == b->process && a->profile == b->profile &&
+                    a->context == b->context);
+    }
+    assert_int_equal(to->heap->process_count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const struct cn_heap_process *a = &from->heap->processes[i],
+                                     *b = &to->heap->processes[i];
+
+        assert_true(a->peak_ns == b->peak_ns && a->peak_bytes == b->peak_bytes &&
+                    a->profile == i + 1 && b->profile == i + 1);
+    }
     cn_database_close(to);
     cn_database_close(from);
 }
@@ -231,6 +303,63 @@ static bool is_read_from(uint8_t source, bool has_wakers)
     return ok;
 }
 
+/* Two profiles without states, a process of the second, and two changes, one of which is this. */
+static bool is_read_after(struct cn_hpc_states_heap_change change, uint32_t profile)
+{
+    struct cn_hpc_states_heap_change before = {
+        .time_ns = 10, .len = 5, .profile = 1, .context = 1};
+    uint8_t bytes[cn_hpc_states_heap_change_size];
+    struct cn_block_writer out;
+    struct cn_file file = {0};
+    struct cn_error err;
+
+    assert_true(cn_block_writer_open(&out, &cn_disk_files, ".", CN_HPC_STATES_NAME,
+                                     CN_HPC_STATES_MAGIC, CN_HPC_STATES_VERSION, &err));
+    assert_true(cn_block_writer_section(&out, CN_HPC_STATES_PROFILES, &err));
+    cn_hpc_states_profile_encode(&(struct cn_hpc_states_profile){0}, bytes);
+    for (unsigned i = 0; i < 2; i++)
+        assert_true(cn_block_writer_add(&out, bytes, cn_hpc_states_profile_size, &err));
+    assert_true(cn_block_writer_section(&out, CN_HPC_STATES_CHANGES, &err));
+    assert_true(cn_block_writer_section(&out, CN_HPC_STATES_HEAP_PROCESSES, &err));
+    cn_hpc_states_heap_process_encode(
+        &(struct cn_hpc_states_heap_process){.profile = profile}, bytes);
+    assert_true(cn_block_writer_add(&out, bytes, cn_hpc_states_heap_process_size, &err));
+    assert_true(cn_block_writer_section(&out, CN_HPC_STATES_HEAP_CHANGES, &err));
+    cn_hpc_states_heap_change_encode(&before, bytes);
+    assert_true(cn_block_writer_add(&out, bytes, sizeof(bytes), &err));
+    cn_hpc_states_heap_change_encode(&change, bytes);
+    assert_true(cn_block_writer_add(&out, bytes, sizeof(bytes), &err));
+    assert_true(cn_block_writer_section(&out, CN_HPC_STATES_HEAP_TICK, &err));
+    cn_hpc_states_heap_tick_encode(&(struct cn_hpc_states_heap_tick){1}, bytes);
+    assert_true(cn_block_writer_add(&out, bytes, cn_hpc_states_heap_tick_size, &err));
+    assert_true(cn_block_writer_commit(&out, &err));
+    assert_true(cn_file_open_at(&file, ".", CN_HPC_STATES_NAME, &err));
+    bool ok = is_read(file.bytes, 2);
+    cn_file_close(&file);
+    return ok;
+}
+
+static void wrong_changes_of_memory_are_refused(void **state)
+{
+    struct cn_hpc_states_heap_change good = {
+        .time_ns = 10, .len = 5, .profile = 1, .context = 99};
+    struct cn_hpc_states_heap_change back = good, process = good, summary = good,
+                                     profile = good;
+
+    (void)state;
+    back.time_ns = 9;
+    process.process = 1;
+    summary.profile = 0;
+    profile.profile = 2;
+    assert_true(is_read_after(good, 1));
+    assert_false(is_read_after(back, 1));
+    assert_false(is_read_after(process, 1));
+    assert_false(is_read_after(summary, 1));
+    assert_false(is_read_after(profile, 1));
+    assert_false(is_read_after(good, 0));
+    assert_false(is_read_after(good, 2));
+}
+
 static void a_wake_up_has_a_known_source_or_is_of_an_older_file(void **state)
 {
     (void)state;
@@ -246,6 +375,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CN_SCRATCH_TEST(a_database_has_the_states_of_its_source),
         CN_SCRATCH_TEST(a_database_has_the_runs_and_wake_ups_of_its_source),
+        CN_SCRATCH_TEST(a_database_has_the_memory_over_time_of_its_source),
+        CN_SCRATCH_TEST(wrong_changes_of_memory_are_refused),
         CN_SCRATCH_TEST(every_flipped_byte_and_truncation_is_noticed),
         CN_SCRATCH_TEST(wrong_changes_are_refused),
         CN_SCRATCH_TEST(a_wake_up_has_a_known_source_or_is_of_an_older_file),
