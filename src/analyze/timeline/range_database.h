@@ -1,6 +1,7 @@
 /* A time range of a database, as a database of its own: the same contexts, functions and files,
- * of which those without time in the range are not listed, and one metric, the time of each
- * context in the range, from the samples of timelines. Ids of contexts and their `at` are those
+ * of which those without costs in the range are not listed, and as metrics the time of each
+ * context in the range, from the samples of timelines, and where allocations are known over time, what
+ * was live at its begin and end, and by how much that grew or shrank. Ids of contexts and their `at` are those
  * of the whole database.
  *
  * It borrows the whole database, which must outlive it; cn_database_close() releases it.

@@ -153,6 +153,8 @@ static const struct cn_example tree_examples[] = {
     {"cairn tree run.db --stat mean --stat max", "compare threads"},
     {"cairn tree --per-process cairn.perf.data",
      "show each process of a sample by itself"},
+    {"cairn tree run.data --time-range 10s~20s -m grown",
+     "show which call paths have more memory after 20 s than after 10 s"},
     {0},
 };
 

@@ -351,7 +351,8 @@ bool cn_view_setup_open(struct cn_view_setup *setup, const struct cn_args *args,
         return false;
     setup->db = setup->opened.db;
     find_codes(setup, args);
-    if (!cn_view_costs_open(&setup->costs, setup->db, args, NULL, has_percentiles, err) ||
+    if (!cn_view_range_open(&setup->range, args, &setup->db, err) ||
+        !cn_view_costs_open(&setup->costs, setup->db, args, NULL, has_percentiles, err) ||
         !choose_order(setup, args, err))
         return false;
     tell_states(setup, args);
@@ -361,6 +362,7 @@ bool cn_view_setup_open(struct cn_view_setup *setup, const struct cn_args *args,
 void cn_view_setup_done(struct cn_view_setup *setup)
 {
     cn_costs_done(&setup->costs);
+    cn_view_range_done(&setup->range);
     cn_opened_close(&setup->opened);
     cn_name_filter_done(&setup->filter);
     cn_codes_done(&setup->own_codes);

@@ -14,6 +14,7 @@
 #include "cli/shell/command.h"
 #include "cli/shell/open.h"
 #include "cli/views/lens.h"
+#include "cli/views/time_range.h"
 
 /* The same switch as the parameter of the HTTP API and the check box of the viewer. */
 #define CN_VIEW_WAITS_OPTION                                                       \
@@ -74,7 +75,7 @@
         CN_VIEW_PERCENTILES_OPTION, CN_VIEW_DERIVE_OPTION,                               \
         CN_OPTION("by", 0, "p50|p90|p99", "show percentiles and sort rows by this one"), \
         CN_OPTION("reverse", 'r', NULL, "smallest first"), CN_VIEW_WAITS_OPTION,         \
-        CN_RECORDING_RAW_OPTION, CN_VIEW_LENS_OPTIONS,                                   \
+        CN_VIEW_RANGE_OPTION, CN_RECORDING_RAW_OPTION, CN_VIEW_LENS_OPTIONS,             \
         CN_OPTION_LIST("filter", 'F', "PATTERN",                                         \
                        "show only rows whose name matches, and the rows above them"),    \
         CN_OPTION("match", 0, "glob|regex",                                              \
@@ -94,7 +95,8 @@ CN_CHECK bool cn_view_open(struct cn_opened *opened, const struct cn_args *args,
 
 struct cn_view_setup {
     struct cn_opened opened;
-    struct cn_database *db; /* of `opened` */
+    struct cn_database *db; /* of `opened`, or the range of it */
+    struct cn_view_range range;
     struct cn_costs costs;
     size_t sort_column;
     bool has_order; /* --sort or --by was given */
