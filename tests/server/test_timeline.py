@@ -6,6 +6,8 @@ Usage: test_timeline.py --cairn PROGRAM --testdata FOLDER
 """
 import json
 import pathlib
+import shutil
+import struct
 import subprocess
 import tempfile
 import time
@@ -374,6 +376,26 @@ class Timelines(Asking):
                                   if one["name"] != "calls/s"},
                                  {"heap": [[0, 3, 3, 3], [2000, 4.5, 4.5, 4.5], [6000, -1, -1, -1]],
                                   "alone": [[5000, 7, 7, 7]]})
+
+    def test_memory_of_a_recording_is_a_counter_with_its_peak(self):
+        records = [(0, 1, 100, 0, 1 << 20), (25, 2, 0x900, 7, 8), (45, 2, 0x1000, 100, 104), (65, 4, 0x1000, 0, 104),
+                   (66, 5, 0x1000, 1000, 1000), (115, 3, 0x1000, 0, 0)]
+        with tempfile.TemporaryDirectory() as folder:
+            path = shutil.copytree(f"{OPTIONS.testdata}/recording", f"{folder}/run.data")
+            pathlib.Path(path, "100.mem").write_bytes(b"".join(
+                struct.pack("<QQQQ", 1000000020 + time, kind << 56 | place, size, usable) for time, kind, place, size, usable in records))
+            with serving(OPTIONS.cairn, path) as service:
+                self.assertEqual(ready(service, 0), "ready")
+                heap = [one for one in service.get("sources/0/counters?name=heap%20(B)&columns=4000")["counters"]]
+                self.assertEqual([(one["profile"], one["name"]) for one in heap], [(1, "heap (B)")])
+                self.assertEqual([point[3] for point in heap[0]["points"]], [7, 107, 7, 1007, 7])
+                begin = heap[0]["points"][0][0]
+                self.assertEqual([point[0] - begin for point in heap[0]["points"]], [0, 20, 40, 41, 90])
+                self.assertEqual(heap[0]["peak"], [begin + 41, 1007])
+                names = [one["name"] for one in service.get("sources/0/counters?list=1")["counters"]]
+                self.assertIn("heap (B)", names)
+                rows = service.get(f"sources/0/rows?begin={begin + 10}&end={begin + 30}&metric=grown%20(B)")
+                self.assertEqual([column["metric"] for column in rows["columns"]][:1], ["grown (B)"])
 
     def test_durations_of_a_function_are_those_of_the_report(self):
         """Over all its contexts: percentiles, and buckets that have all its calls."""

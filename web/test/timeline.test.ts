@@ -24,7 +24,7 @@ import {
 import { chooseDepth, cut, levelsWithRoom, parseNested, stripOf } from "../src/timeline/nested";
 import { findInTime } from "../src/timeline/find_in_time";
 import { moved } from "../src/timeline/track_tiles";
-import { counterScale } from "../src/timeline/track_draw";
+import { counterScale, isFromZero } from "../src/timeline/track_draw";
 import { shorten } from "../src/timeline/timeline_panel";
 import { cpuRunAt, parseCpus } from "../src/timeline/use_tracks";
 import {
@@ -441,6 +441,8 @@ test("counters follow the threads, in a group of their own; that of rates is clo
   assert.deepEqual(counterScale([[1, 5, 9, 7]]), { low: 5, high: 9 });
   assert.deepEqual(counterScale([[1, 5, 5, 5]]), { low: 4, high: 6 });
   assert.deepEqual(counterScale([[1, 5, 9, 7]], true), { low: 0, high: 9 });
+  const named = (name: string) => isFromZero({ profile: 1, label: "", name });
+  assert.deepEqual(["heap (B)", "calls/s", "VmRSS"].map(named), [true, true, false]);
 });
 
 test("moves are in the address, one a thread", () => {

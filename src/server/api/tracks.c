@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/search.h"
 #include "base/text.h"
+#include "model/heap_history.h"
 #include "server/api/api.h"
 #include "server/api/parameters.h"
 #include "server/api/request.h"
@@ -229,9 +230,21 @@ static bool is_asked_for(const struct tracks *tracks, const char *name)
     return tracks->names.count == 0;
 }
 
-/* A track; of a list, only its name. */
+/* "peak": [time, value], of a counter whose highest value is known apart from its points. */
+static void add_peak(const struct tracks *tracks, const struct cn_reading *peak)
+{
+    struct cn_json *json = tracks->json;
+    uint64_t origin_ns = tracks->question.origin_ns;
+
+    cn_json_add_array(json, "peak");
+    cn_json_u64(json, peak->time_ns > origin_ns ? peak->time_ns - origin_ns : 0);
+    cn_json_f64(json, peak->value);
+    cn_json_end(json);
+}
+
+/* A track; of a list, only its name. `peak` may be NULL. */
 static void add_counter(struct tracks *tracks, uint32_t index, const char *name,
-                        const struct cn_readings *readings)
+                        const struct cn_readings *readings, const struct cn_reading *peak)
 {
     struct cn_json *json = tracks->json;
     struct cn_text label = {0};
@@ -245,6 +258,8 @@ static void add_counter(struct tracks *tracks, uint32_t index, const char *name,
     cn_json_add_str(json, "name", name);
     if (!tracks->is_list)
         add_points(tracks, readings);
+    if (!tracks->is_list && peak)
+        add_peak(tracks, peak);
     cn_json_end(json);
     cn_text_done(&label);
 }
@@ -265,8 +280,48 @@ static void add_counters(struct tracks *out, uint32_t index,
                                                               CN_EVENT_COUNTER + number)
                                     : cn_counter_names[number];
         if (name) /* else the file of names is damaged */
-            add_counter(out, index, name, readings);
+            add_counter(out, index, name, readings, NULL);
     }
+}
+
+/* What the processes of a thread had allocated over time: after an exec() it is that of the next one. A
+ * track belongs to the first thread of its process. */
+static void add_heap(struct tracks *out, uint32_t profile)
+{
+    const struct cn_heap_history *heap = out->served->db->heap;
+    uint64_t shift_ns = out->question.origin_ns - out->served->db->begin_ns;
+    double *live = cn_alloc(heap->process_count, sizeof(*live));
+    struct cn_readings readings = {0};
+    struct cn_reading peak = {0};
+
+    for (size_t i = 0; i < heap->process_count; i++)
+        if (heap->processes[i].profile == profile &&
+            heap->processes[i].peak_bytes > peak.value)
+            peak = (struct cn_reading){heap->processes[i].peak_ns + shift_ns,
+                                       heap->processes[i].peak_bytes};
+    for (size_t i = 0; peak.value > 0 && i < heap->change_count; i++) {
+        const struct cn_heap_change *change = &heap->changes[i];
+
+        if (heap->processes[change->process].profile != profile)
+            continue;
+        live[change->process] += change->bytes;
+        CN_PUSH(readings.list, readings.count, readings.capacity,
+                (struct cn_reading){change->time_ns + shift_ns, live[change->process]});
+    }
+    if (readings.count > 0)
+        add_counter(out, profile, "heap (B)", &readings, &peak);
+    free(readings.list);
+    free(live);
+}
+
+static void add_heaps(struct tracks *out)
+{
+    const struct cn_thread_list *threads = &out->question.threads;
+
+    if (!out->served->db->heap || !is_asked_for(out, "heap (B)"))
+        return;
+    for (size_t i = 0; i < threads->count; i++)
+        add_heap(out, threads->profiles[i]);
 }
 
 static void add_of_recording(struct tracks *out)
@@ -285,7 +340,7 @@ static void add_of_recording(struct tracks *out)
             cn_served_tracks_of(out->served->tracks, threads->profiles[i]);
 
         if (tracks && tracks->call_rate.count > 0)
-            add_counter(out, threads->profiles[i], "calls/s", &tracks->call_rate);
+            add_counter(out, threads->profiles[i], "calls/s", &tracks->call_rate, NULL);
     }
 }
 
@@ -306,7 +361,7 @@ static bool add_of_database(struct tracks *out, struct cn_error *err)
             ok = cn_sample_rate_read(&rate, db, threads->profiles[i],
                                      out->question.begin_ns, out->question.end_ns, err);
         if (ok)
-            add_counter(out, threads->profiles[i], "samples/s", &rate);
+            add_counter(out, threads->profiles[i], "samples/s", &rate, NULL);
         free(rate.list);
         if (!ok)
             return false;
@@ -330,6 +385,7 @@ bool cn_api_counters(struct cn_served *served, struct cn_request *request,
     is_ready = cn_served_counters_ready(served->tracks, &is_pending);
     cn_json_add_bool(json, "isPending", is_pending);
     cn_json_add_array(json, "counters");
+    add_heaps(&tracks);
     if (!served->recording)
         ok = add_of_database(&tracks, err);
     else if (is_ready)

@@ -152,7 +152,7 @@ export function TimelineView(props: TimelineProps) {
   ]);
   const height = size.height + STEP;
   const visible = visibleTracks(layout, scrolled, height);
-  const pointsOf = useCounterPoints(
+  const counterOf = useCounterPoints(
     props.path,
     asked,
     columns,
@@ -226,7 +226,7 @@ export function TimelineView(props: TimelineProps) {
     sizes,
     selection,
     isSelected: (number: number) => holdsNumber(selection?.threads ?? "", number),
-    pointsOf,
+    counterOf,
     cpus,
     nameOf,
     matches,
@@ -441,7 +441,7 @@ export function TimelineView(props: TimelineProps) {
     layout,
     width: sizes.label,
     metric: props.metric,
-    pointsOf,
+    counterOf,
     cpus,
     current: cursor?.profile,
     time: cursor?.time,
@@ -563,7 +563,7 @@ export function TimelineView(props: TimelineProps) {
                     visible.length,
                     sizes.label,
                     frame,
-                    pointsOf,
+                    counterOf,
                     cpus,
                   ],
                   ...[choiceKey, openKey, cursor?.profile, counters.length > 0 && cursor?.time],

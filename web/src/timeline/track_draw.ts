@@ -7,7 +7,8 @@ import type { Range } from "../shared/range";
 import { uiScale } from "../shared/look/ui_scale";
 import { dimOf, fillVeils, inkOver, type Veils } from "../shared/veil";
 import { stripOf, type NestedFrame, type NestedRow } from "./nested";
-import type { Cpus, Points, PointsOf } from "./use_tracks";
+import type { CounterName, CounterTrack } from "../../generated/answers";
+import type { CounterOf, Cpus, Points } from "./use_tracks";
 import { pinnedTracks, tracksBetween, type Layout, type ThreadTrack, type Track } from "./tracks";
 
 export interface Sizes {
@@ -322,7 +323,7 @@ export interface Picture {
   sizes: Sizes;
   selection: Selection | null;
   isSelected: (profile: number) => boolean;
-  pointsOf: PointsOf;
+  counterOf: CounterOf;
   cpus: Cpus | null;
   nameOf: (profile: number) => string; // of a thread
   matches: Matches;
@@ -424,17 +425,23 @@ export function counterScale(points: Points, isRate = false): { low: number; hig
   return low < high ? { low, high } : { low: low - 1, high: high + 1 };
 }
 
+// Rates and memory are shares of something: their scale begins at 0.
+export const isFromZero = ({ name }: CounterName): boolean =>
+  name.endsWith("/s") || name === "heap (B)";
+
+const PEAK_SIZE = 4; // px
+
 // A value lasts until the next reading; a column with several has a line from the lowest to the
-// highest.
+// highest. A triangle marks the peak.
 function drawCounter(
   context: CanvasRenderingContext2D,
-  points: Points,
-  isRate: boolean,
+  track: CounterTrack | undefined,
   box: Area & { top: number; height: number },
   theme: Theme,
 ): void {
-  if (points.length === 0) return;
-  const { low, high } = counterScale(points, isRate);
+  if (!track || track.points.length === 0) return;
+  const { points, peak } = track;
+  const { low, high } = counterScale(points, isFromZero(track));
   const span = box.range.end - box.range.begin;
   const xOf = (time: number) => box.left + ((time - box.range.begin) / span) * box.width;
   const yOf = (value: number) => box.top + box.height * (1 - (value - low) / (high - low));
@@ -454,6 +461,15 @@ function drawCounter(
   context.strokeStyle = theme.accent;
   context.lineWidth = 1.25;
   context.stroke();
+  if (peak) {
+    const [left, top] = [xOf(peak[0]), Math.max(box.top - 2, yOf(peak[1]))];
+    context.beginPath();
+    context.moveTo(left, top + PEAK_SIZE);
+    context.lineTo(left - PEAK_SIZE, top - PEAK_SIZE / 2);
+    context.lineTo(left + PEAK_SIZE, top - PEAK_SIZE / 2);
+    context.fillStyle = theme.accent;
+    context.fill();
+  }
   context.restore();
 }
 
@@ -508,8 +524,7 @@ export function drawTracks(element: HTMLCanvasElement, picture: Picture): void {
     else if (track.kind === "counter")
       drawCounter(
         context,
-        picture.pointsOf(track.counter) ?? [],
-        track.counter.name.endsWith("/s"),
+        picture.counterOf(track.counter),
         { ...area, top: top + 5, height: track.height - 10 },
         theme,
       );

@@ -1,7 +1,8 @@
 // The labels of tracks, with buttons that open, pin and move them.
 
 import { useRef, useState } from "preact/hooks";
-import { formatCount, formatPercent, formatValue, plural } from "../shared/format";
+import type { CounterTrack as CounterData } from "../../generated/answers";
+import { formatCount, formatNs, formatPercent, formatValue, plural } from "../shared/format";
 import { Icon } from "../shared/look/icons";
 import {
   dropTarget,
@@ -12,7 +13,7 @@ import {
   type ThreadTrack,
   type Track,
 } from "./tracks";
-import type { Cpus, Points, PointsOf } from "./use_tracks";
+import type { CounterOf, Cpus } from "./use_tracks";
 
 export interface TrackActions {
   onOpen: (profile: number) => void; // or close
@@ -31,7 +32,7 @@ interface Props extends TrackActions {
   layout: Layout;
   width: number;
   metric: string; // of costs
-  pointsOf: PointsOf;
+  counterOf: CounterOf;
   cpus: Cpus | null;
   current: number | undefined; // profile
   time: number | undefined; // of the cursor
@@ -59,7 +60,7 @@ export function TrackLabels(props: Props) {
               track={track}
               style={{ ...style, width: `${props.width}px` }}
               time={props.time}
-              points={props.pointsOf(track.counter)}
+              known={props.counterOf(track.counter)}
             />
           );
         if (track.kind === "cpu")
@@ -146,22 +147,25 @@ function CounterLabel(props: {
   track: CounterTrack;
   style: Style;
   time: number | undefined;
-  points: Points | undefined; // undefined: not known yet
+  known: CounterData | undefined; // undefined: not yet
 }) {
   const { counter } = props.track;
-  const { time, points = [] } = props;
+  const { time, known } = props;
+  const { points = [], peak } = known ?? {};
   const at = points.filter((point) => time === undefined || point[0] <= time).pop();
   const most = Math.max(...points.map((point) => point[2]));
   const value = time === undefined ? most : at?.[3];
+  const title =
+    counter.label + (peak ? `: peak ${formatCount(peak[1])} at ${formatNs(peak[0])}` : "");
   return (
-    <div class="track-label counter" role="listitem" style={props.style} title={counter.label}>
+    <div class="track-label counter" role="listitem" style={props.style} title={title}>
       <span>
         {props.track.label}
         <br />
         <small>
           {counter.name}{" "}
           {value === undefined || !Number.isFinite(value)
-            ? props.points
+            ? known
               ? "no data"
               : "…"
             : (time === undefined ? "max " : "") + formatCount(value)}

@@ -51,7 +51,7 @@ const hasSameTracks = (a: Picture, b: Picture): boolean =>
 const hasSameData = (a: Picture, b: Picture): boolean =>
   hasSameColumns(a.frame, b.frame) &&
   tracksOf(b).every((track) => {
-    if (track.kind === "counter") return a.pointsOf(track.counter) === b.pointsOf(track.counter);
+    if (track.kind === "counter") return a.counterOf(track.counter) === b.counterOf(track.counter);
     if (track.kind === "group") return true;
     if (track.kind === "cpu") return a.cpus === b.cpus;
     return a.frame.rows.get(track.thread.profile) === b.frame.rows.get(track.thread.profile);

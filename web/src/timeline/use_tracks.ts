@@ -224,7 +224,7 @@ export function useCounterList(path: string, thread: string): CounterName[] {
 export const counterKey = ({ profile, name }: CounterName): string => `${profile} ${name}`;
 
 export type Points = CounterTrack["points"];
-export type PointsOf = (counter: CounterName) => Points | undefined;
+export type CounterOf = (counter: CounterName) => CounterTrack | undefined;
 
 // The points of the counters that are visible. Those of the range before stay until they are there.
 export function useCounterPoints(
@@ -232,7 +232,7 @@ export function useCounterPoints(
   range: Range,
   columns: number,
   visible: CounterName[],
-): PointsOf {
+): CounterOf {
   const { value } = useAnswer<Counters>(visible.length > 0 ? `${path}/counters` : null, {
     begin: Math.floor(range.begin),
     end: Math.ceil(range.end),
@@ -241,7 +241,7 @@ export function useCounterPoints(
     name: [...new Set(visible.map((counter) => counter.name))],
   });
   return useMemo(() => {
-    const known = new Map(value?.counters.map((one) => [counterKey(one), one.points]));
+    const known = new Map(value?.counters.map((one) => [counterKey(one), one]));
     return (counter: CounterName) => known.get(counterKey(counter));
   }, [value]);
 }
