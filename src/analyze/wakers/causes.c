@@ -79,15 +79,20 @@ void cn_wait_cause_print(const struct cn_wait_sums *path, size_t at, const char 
 
 void cn_wait_cause_print_change(const char *name, int64_t change_ns, struct cn_text *out)
 {
+    static const char *const states[] = {"pre-empted", "not woken", "unknown "};
     bool is_own = strncmp(name, "in ", 3) == 0, is_for = strncmp(name, "for ", 4) == 0;
-    bool is_state = strncmp(name, "pre-empted", 10) == 0 ||
-                    strncmp(name, "not woken", 9) == 0 ||
-                    strncmp(name, "unknown ", 8) == 0;
+    bool is_state = false;
 
-    cn_text_str_add(out, is_own ? "ran " : is_state ? "was " : "waited ");
+    for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+        is_state = is_state || strncmp(name, states[i], strlen(states[i])) == 0;
+    if (is_state)
+        cn_text_printf(out, "was %s ", name);
+    else
+        cn_text_str_add(out, is_own ? "ran " : "waited ");
     cn_duration_print(out, (uint64_t)(change_ns < 0 ? -change_ns : change_ns));
-    cn_text_printf(out, " %s %s%s", change_ns < 0 ? "shorter" : "longer",
-                   is_own || is_for || is_state ? "" : "for ", name);
+    cn_text_str_add(out, change_ns < 0 ? " shorter" : " longer");
+    if (!is_state)
+        cn_text_printf(out, " %s%s", is_own || is_for ? "" : "for ", name);
 }
 
 /* " (inferred)", " (2 ms inferred)". */

@@ -15,6 +15,7 @@
 
 #include "analyze/lens/code.h"
 #include "analyze/views/frames.h"
+#include "analyze/wakers/bars.h"
 #include "analyze/wakers/causes.h"
 #include "analyze/wakers/sums.h"
 #include "base/alloc.h"
@@ -227,6 +228,32 @@ static void all_waits_add_up(const struct made *m, const struct cn_wait_graph *g
     cn_wait_sums_done(&sums);
 }
 
+/* However wide columns are, bars have all parts, and those of a thread follow each other. */
+static void check_bars(const struct cn_wait_chain *chain)
+{
+    for (uint64_t column_ns = 0; column_ns <= SPAN; column_ns = 4 * column_ns + 1) {
+        uint64_t last[THREADS + 1] = {0}, all = 0;
+        struct cn_wait_bars bars;
+        size_t parts = 0;
+
+        cn_wait_bars_build(&bars, chain, 0, UINT64_MAX, column_ns);
+        for (size_t i = 0; i < bars.count; i++) {
+            const struct cn_wait_bar *bar = &bars.list[i];
+
+            assert_true(bar->begin_ns >= last[bar->profile]);
+            assert_true(bar->begin_ns + bar->path_ns <= bar->end_ns);
+            assert_true(bar->parts == 1 || bar->end_ns - bar->begin_ns <=
+                                               bar->path_ns + bar->parts * column_ns);
+            last[bar->profile] = bar->end_ns;
+            all += bar->path_ns;
+            parts += bar->parts;
+        }
+        assert_int_equal(all, chain->end_ns - chain->begin_ns);
+        assert_int_equal(parts, chain->count);
+        cn_wait_bars_done(&bars);
+    }
+}
+
 /* The chain, nanosecond by nanosecond: which thread, and what it does. */
 static void check_chain(const struct made *m, const struct cn_wait_graph *graph,
                         uint32_t thread, uint64_t begin_ns, uint64_t end_ns)
@@ -296,6 +323,7 @@ static void check_chain(const struct made *m, const struct cn_wait_graph *graph,
         at += is_in_range && t == chain.list[at].begin_ns;
     }
     assert_int_equal(at, chain.count);
+    check_bars(&chain);
     cn_wait_chain_done(&chain);
 }
 
@@ -431,12 +459,15 @@ static void a_sleep_and_the_disk_are_known_without_their_wake_ups(void **state)
 
     (void)state;
     m->lock = add_function(m, m->work, "do_nanosleep");
-    assert_int_equal(only_wait(m).kind, CN_WAIT_FOR_TIMER);
+    struct cn_waited sleep = only_wait(m);
+    assert_int_equal(sleep.kind, CN_WAIT_FOR_TIMER);
+    assert_true(sleep.is_inferred && !sleep.is_woken);
     m = make_wait((struct cn_wakeup){31, 2, 1, 0, CN_WOKEN_BY_THREAD});
     m->lock = add_function(m, m->work, "io_schedule");
     struct cn_waited wait = only_wait(m);
     assert_int_equal(wait.kind, CN_WAIT_FOR_DISK);
     assert_int_equal(wait.woken_ns, 30);
+    assert_true(wait.is_inferred && !wait.is_woken);
 }
 
 static void without_states_it_is_not_known(void **state)
@@ -491,6 +522,31 @@ static void causes_are_said_with_the_most_time_first(void **state)
     free(m);
 }
 
+static void changes_of_causes_are_said(void **state)
+{
+    static const struct {
+        const char *name;
+        int64_t ns;
+        const char *said;
+    } cases[] = {
+        {"worker in compress", 1200000, "waited 1.2 ms longer for worker in compress"},
+        {"for the disk", -3000, "waited 3 us shorter for the disk"},
+        {"in report", 5, "ran 5 ns longer in report"},
+        {"pre-empted", 7, "was pre-empted 7 ns longer"},
+        {"unknown (a wake-up is missing)", 7,
+         "was unknown (a wake-up is missing) 7 ns longer"},
+    };
+    struct cn_text text = {0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        cn_text_clear(&text);
+        cn_wait_cause_print_change(cases[i].name, cases[i].ns, &text);
+        assert_string_equal(cn_text_str(&text), cases[i].said);
+    }
+    cn_text_done(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -503,6 +559,7 @@ int main(void)
         cmocka_unit_test(a_sleep_and_the_disk_are_known_without_their_wake_ups),
         cmocka_unit_test(without_states_it_is_not_known),
         cmocka_unit_test(causes_are_said_with_the_most_time_first),
+        cmocka_unit_test(changes_of_causes_are_said),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
