@@ -200,8 +200,8 @@ struct cn_database {
         *points; /* costs of instructions; NULL: only those of contexts */
     const struct cn_thread_states *states; /* by profile, over time; NULL: unknown */
     const struct cn_thread_runs *runs;     /* by profile, on processors; NULL: unknown */
-    const struct cn_heap_history *heap; /* allocated bytes over time; NULL: unknown */
-    const struct cn_wakeup *wakeups;    /* in any order */
+    const struct cn_heap_history *heap;    /* allocated bytes over time; NULL: unknown */
+    const struct cn_wakeup *wakeups;       /* in any order */
     size_t wakeup_count;
     const struct cn_launch *launches; /* in any order; of recordings: see their work */
     size_t launch_count;
