@@ -70,7 +70,6 @@ struct cn_launch_result {
     uint64_t lost_event_count;
     uint64_t memory_len, lost_memory_count; /* bytes and lost records, with has_memory */
     uint32_t own_malloc_count;  /* programs that contain their own: not recorded */
-    uint32_t own_new_count;     /* whose operator new does not call malloc() */
     bool has_dropped_events;    /* there were too many threads for them */
     uint32_t sandboxed_count;   /* processes that were recorded only up to seccomp() */
     uint64_t missed_count;      /* threads that were not recorded */

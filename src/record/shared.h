@@ -380,7 +380,7 @@ struct cn_rec_shared {
     _Atomic uint64_t byte_count;      /* of drained records */
     _Atomic uint64_t memory_len;      /* of these, of memory */
     _Atomic uint64_t memory_lost_count;
-    _Atomic uint32_t own_malloc_count, own_new_count; /* programs with their own */
+    _Atomic uint32_t own_malloc_count; /* programs with their own */
 
     struct cn_rec_cost costs[CN_REC_COST_COUNT]; /* measured; 0 when unknown */
 

@@ -216,9 +216,6 @@ static void tell_memory(const struct cn_args *args, const struct cn_launch_resul
             cn_plural(result->own_malloc_count, " contains a", "s contain a"),
             cn_plural(result->own_malloc_count, "its", "their"),
             cn_plural(result->own_malloc_count, "it allocates is", "they allocate is"));
-    if (result->own_new_count > 0)
-        cn_cli_say(args, "the allocator has its own operator new: what that allocates is "
-                         "not recorded");
     if (result->lost_memory_count > 0)
         cn_cli_warn(args, "%" PRIu64 " record%s of memory lost",
                     result->lost_memory_count,

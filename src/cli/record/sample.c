@@ -75,9 +75,6 @@ static void tell_memory(const struct cn_args *args,
     if (result->memory_notes & CN_INSIDE_OWN_MALLOC)
         cn_cli_say(args, "a program contains its own malloc(): its allocations are not "
                          "sampled");
-    if (result->memory_notes & CN_INSIDE_OWN_NEW)
-        cn_cli_say(args, "the allocator has its own operator new: what that allocates is "
-                         "not sampled");
     if (result->memory_notes & CN_INSIDE_RELEASES_FULL)
         cn_cli_warn(args, "frees of sampled allocations were lost: too much looks live");
     if (result->alloc_lost_count > 0)

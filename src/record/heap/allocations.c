@@ -14,6 +14,7 @@
 
 #include "formats/memory/format.h"
 #include "record/heap/log.h"
+#include "record/heap/operators.h"
 #include "record/process.h"
 #include "record/state/thread.h"
 #include "record/syscalls.h"
@@ -45,6 +46,8 @@ static _Alignas(EARLY_ALIGNMENT) uint8_t early[EARLY_LEN];
 static _Atomic size_t early_len;
 
 static __thread bool is_resolving __attribute__((tls_model("initial-exec")));
+static __thread bool is_sizing __attribute__((tls_model("initial-exec")));
+static __thread unsigned made_count __attribute__((tls_model("initial-exec")));
 
 static void *early_alloc(size_t size)
 {
@@ -108,14 +111,21 @@ static inline bool has_next(void)
     return !RARELY(!next.malloc) || resolve();
 }
 
+/* The first call of tcmalloc's allocates, which is not of the program. */
 static size_t usable_size(void *block, size_t size)
 {
-    return next.usable_size ? next.usable_size(block) : size;
+    if (!next.usable_size)
+        return size;
+    is_sizing = true;
+    size = next.usable_size(block);
+    is_sizing = false;
+    return size;
 }
 
 static inline void *noted(uint64_t kind, void *block, size_t size)
 {
-    if (block)
+    made_count++;
+    if (block && !RARELY(is_sizing))
         cn_rec_heap_add(kind, (uintptr_t)block, size, usable_size(block, size));
     return block;
 }
@@ -295,7 +305,7 @@ static bool has_own_malloc(void)
 {
     void *(*allocate)(size_t);
     void (*give_back)(void *);
-    uint32_t count = cn_rec_quiet_count;
+    unsigned count = made_count;
     void *found = dlsym(RTLD_DEFAULT, "malloc"), *block;
 
     __builtin_memcpy(&allocate, &found, sizeof(found));
@@ -303,36 +313,33 @@ static bool has_own_malloc(void)
     __builtin_memcpy(&give_back, &found, sizeof(found));
     block = allocate(1);
     give_back(block);
-    return cn_rec_quiet_count == count;
+    return made_count == count;
 }
 
-/* True if a name is part of a path. */
-static bool has_name(const char *path, const char *name)
+void cn_operators_made(void *block, size_t size, uintptr_t caller)
 {
-    for (; *path; path++) {
-        size_t len = 0;
-
-        while (name[len] && path[len] == name[len])
-            len++;
-        if (!name[len])
-            return true;
-    }
-    return false;
+    (void)caller;
+    (void)noted(CN_MEMORY_ALLOC, block, size);
 }
 
-/* operator new of an allocator does not call malloc(). */
-static bool has_own_new(void)
+void cn_operators_freed(void *block)
 {
-    static const char *const names[] = {"jemalloc", "tcmalloc", "mimalloc"};
-    void *found = dlsym(RTLD_DEFAULT, "_Znwm");
-    Dl_info info;
+    cn_rec_heap_add(CN_MEMORY_FREE, (uintptr_t)block, 0, 0);
+}
 
-    if (!found || !dladdr(found, &info) || !info.dli_fname)
-        return false;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (has_name(info.dli_fname, names[i]))
-            return true;
-    return false;
+void cn_operators_quiet(void)
+{
+    cn_rec_quiet++;
+}
+
+void cn_operators_loud(void)
+{
+    cn_rec_quiet--;
+}
+
+unsigned cn_operators_count(void)
+{
+    return made_count;
 }
 
 void cn_rec_heap_begin(void)
@@ -347,8 +354,6 @@ void cn_rec_heap_begin(void)
         is_own = has_own_malloc();
         if (is_own)
             atomic_fetch_add(&shared->own_malloc_count, 1);
-        else if (has_own_new())
-            atomic_fetch_add(&shared->own_new_count, 1);
     }
     cn_rec_quiet--;
     cn_rec_heap_switch(shared && !is_own);

@@ -209,10 +209,8 @@ void cn_rec_heap_add(uint64_t kind, uintptr_t address, uint64_t size,
 {
     struct cn_rec_thread *self;
 
-    if (cn_rec_quiet > 0) {
-        cn_rec_quiet_count++;
+    if (cn_rec_quiet > 0)
         return;
-    }
     if (state == EARLY)
         keep_early(kind, address, size, usable_size);
     if (state == ON && (self = ready()))

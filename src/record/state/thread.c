@@ -21,7 +21,6 @@ __thread struct cn_rec_thread *cn_rec_self __attribute__((tls_model("initial-exe
 struct cn_rec_thread *_Atomic cn_rec_threads;
 _Atomic bool cn_rec_is_sandboxed;
 __thread uint32_t cn_rec_quiet __attribute__((tls_model("initial-exec")));
-__thread uint32_t cn_rec_quiet_count __attribute__((tls_model("initial-exec")));
 
 /* There was no memory for this thread: it is not recorded. */
 static __thread bool is_missed __attribute__((tls_model("initial-exec")));

@@ -193,9 +193,8 @@ extern __thread struct cn_rec_thread *cn_rec_self
     __attribute__((tls_model("initial-exec")));
 extern struct cn_rec_thread *_Atomic cn_rec_threads;
 
-/* While it is not 0, what this thread allocates is the recorder's; and how often it has. */
+/* While it is not 0, what this thread allocates is the recorder's. */
 extern __thread uint32_t cn_rec_quiet __attribute__((tls_model("initial-exec")));
-extern __thread uint32_t cn_rec_quiet_count __attribute__((tls_model("initial-exec")));
 
 static inline struct cn_rec_wiped *cn_rec_wiped(struct cn_rec_thread *self)
 {

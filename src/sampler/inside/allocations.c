@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "record/heap/operators.h"
 #include "sampler/inside/gap.h"
 #include "sampler/inside/live.h"
 #include "sampler/inside/slot.h"
@@ -55,13 +56,15 @@ static _Alignas(EARLY_ALIGNMENT) uint8_t early[EARLY_LEN];
 static _Atomic size_t early_len;
 
 static uint32_t image;
+static bool has_malloc; /* the program has its own: operator new may be of it */
 
 static _Thread_local struct {
     int64_t left;    /* bytes until the next sample; it is 0 in a new thread */
     uint64_t number; /* of allocations */
     uint64_t random; /* 0: not begun */
     uint32_t tid;
-    bool is_inside, is_resolving, is_mapping;
+    bool is_inside, is_resolving, is_mapping, was_inside;
+    int64_t quiet_left; /* as it was before */
 } self;
 
 static void *early_alloc(size_t size)
@@ -451,6 +454,36 @@ EXPORT int munmap(void *address, size_t len)
     return next.munmap(address, len);
 }
 
+void cn_operators_made(void *block, size_t size, uintptr_t caller)
+{
+    if (!has_malloc)
+        (void)counted(block, size, 0, caller);
+}
+
+void cn_operators_freed(void *block)
+{
+    if (RARELY(cn_live_may_have((uintptr_t)block)))
+        release((uintptr_t)block);
+}
+
+void cn_operators_quiet(void)
+{
+    self.quiet_left = self.left;
+    self.was_inside = self.is_inside;
+    self.is_inside = true;
+}
+
+void cn_operators_loud(void)
+{
+    self.left = self.quiet_left;
+    self.is_inside = self.was_inside;
+}
+
+unsigned cn_operators_count(void)
+{
+    return (unsigned)self.number;
+}
+
 void cn_inside_thread_begin(void)
 {
     self.is_inside = true;
@@ -484,21 +517,6 @@ static bool has_own_malloc(void)
     return self.number == number;
 }
 
-/* operator new of an allocator does not call malloc(). */
-static bool has_own_new(void)
-{
-    static const char *const names[] = {"jemalloc", "tcmalloc", "mimalloc"};
-    void *found = dlsym(RTLD_DEFAULT, "_Znwm");
-    Dl_info info;
-
-    if (!found || !dladdr(found, &info) || !info.dli_fname)
-        return false;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strstr(info.dli_fname, names[i]))
-            return true;
-    return false;
-}
-
 __attribute__((constructor)) static void begin(void)
 {
     const char *path = getenv(CN_INSIDE_MEMORY_ENV);
@@ -512,10 +530,9 @@ __attribute__((constructor)) static void begin(void)
         image = (uint32_t)now.tv_sec << 10 | (uint32_t)(now.tv_nsec >> 20);
         (void)pthread_atfork(NULL, NULL, after_fork);
         cn_inside_find_stack();
+        has_malloc = has_own_malloc();
         atomic_fetch_or(&cn_inside->notes,
-                        has_own_malloc() ? CN_INSIDE_OWN_MALLOC : CN_INSIDE_HAS_MEMORY);
-        if (has_own_new())
-            atomic_fetch_or(&cn_inside->notes, CN_INSIDE_OWN_NEW);
+                        has_malloc ? CN_INSIDE_OWN_MALLOC : CN_INSIDE_HAS_MEMORY);
     }
     self.left = 0;
     self.is_inside = false;

@@ -59,8 +59,7 @@ struct cn_inside_release {
 enum {
     CN_INSIDE_HAS_MEMORY = 1,    /* its allocations are sampled */
     CN_INSIDE_OWN_MALLOC = 2,    /* it has its own malloc(): they are not */
-    CN_INSIDE_OWN_NEW = 4,       /* operator new is that of an allocator: not seen */
-    CN_INSIDE_RELEASES_FULL = 8, /* releases are missing */
+    CN_INSIDE_RELEASES_FULL = 4, /* releases are missing */
 };
 
 struct cn_inside_slot {
