@@ -445,7 +445,8 @@ void cn_cct_task_add_lonely(struct cn_cct_task *task, uint32_t stream)
             work->ops[i].begin_ns >= range->first_ns &&
             work->ops[i].begin_ns <= range->last_ns)
             add_op(task, i,
-                   cn_tree_child(&task->tree, 0, CN_CCT_GPU | CN_GPU_PLACE_NO_LAUNCH));
+                   cn_tree_child(&task->tree, 0,
+                                 CN_CCT_GPU | cn_gpu_op_origin(&work->ops[i])));
 }
 
 /* Count a sample: the current node changed. */

@@ -12,6 +12,7 @@ const char *cn_gpu_place_name(enum cn_gpu_place place)
         [CN_GPU_PLACE_ALLOC] = "<gpu alloc>",
         [CN_GPU_PLACE_FREE] = "<gpu delete>",
         [CN_GPU_PLACE_NO_LAUNCH] = CN_GPU_NO_LAUNCH,
+        [CN_GPU_PLACE_MANAGED] = "<managed memory>",
     };
 
     return names[place];

@@ -134,11 +134,18 @@ enum cn_gpu_place {
     CN_GPU_PLACE_ALLOC,
     CN_GPU_PLACE_FREE,
     CN_GPU_PLACE_NO_LAUNCH, /* above the operations whose launch is unknown */
+    CN_GPU_PLACE_MANAGED,   /* above migrations, which no call asks for */
     CN_GPU_PLACE_COUNT
 };
 enum cn_gpu_place cn_gpu_op_place(const struct cn_gpu_op *op);
 
-/* As HPCToolkit names it; the last one is ours. */
+/* What is above an operation that no call of the recording launched. */
+static inline enum cn_gpu_place cn_gpu_op_origin(const struct cn_gpu_op *op)
+{
+    return op->kind == CN_GPU_MIGRATION ? CN_GPU_PLACE_MANAGED : CN_GPU_PLACE_NO_LAUNCH;
+}
+
+/* As HPCToolkit names it; the last two are ours. */
 #define CN_GPU_NO_LAUNCH "<launch not recorded>"
 const char *cn_gpu_place_name(enum cn_gpu_place place);
 

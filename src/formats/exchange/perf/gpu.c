@@ -30,8 +30,6 @@ struct cn_perf_gpu_writer {
 #define CAPTURED "<captured in>"
 /* In the place of a stack that was not taken. */
 #define NO_PATH "<path not recorded>"
-/* Above migrations, which no call asks for. */
-#define MANAGED "<managed memory>"
 /* The module of ranges, and the name of those without one. */
 #define RANGE_MODULE  "[nvtx]"
 #define RANGE_UNNAMED "<range>"
@@ -277,10 +275,8 @@ static uint32_t launch_of(struct gpu_adding *a, const struct cn_gpu_op *op)
     uint32_t context =
         path.stack != CN_NONE ? stack_context(a->gpu, path.stack, op) : CN_NONE;
 
-    if (op->thread == CN_NONE && op->kind == CN_GPU_MIGRATION)
-        return cn_import_call(import, 0, frame_of(import, MANAGED));
     if (op->thread == CN_NONE)
-        return cn_import_call(import, 0, place_frame(a, CN_GPU_PLACE_NO_LAUNCH));
+        return cn_import_call(import, 0, place_frame(a, cn_gpu_op_origin(op)));
     if (context == CN_NONE)
         context = cn_import_call(import, 0, frame_of(import, NO_PATH));
     if (!path.call[0])
