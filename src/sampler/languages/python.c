@@ -311,6 +311,13 @@ static uint64_t unknown_frame(struct cn_python *p)
         p->names, &(struct cn_stored_frame){.language = CN_LANGUAGE_PYTHON});
 }
 
+/* True if an offset is not one of the code, nor before its first instruction: a thread of a
+ * free-threaded interpreter runs a copy. */
+static bool is_outside(const struct cn_python_code *code, int64_t instruction)
+{
+    return instruction < -2 || instruction >= (int64_t)(code->end - code->begin);
+}
+
 /* The address that stands for a frame; 0 if it is none, or not the one that a call ran. */
 static uint64_t name_frame(struct cn_python *p, const struct cn_python_frame *frame,
                            const struct cn_interpreter_call *call)
@@ -336,7 +343,9 @@ static uint64_t name_frame(struct cn_python *p, const struct cn_python_frame *fr
     struct cn_stored_frame stored = {
         .function = code->function,
         .file = code->file,
-        .line = cn_python_line(code, p->layout.lines, instruction),
+        .line = p->layout.code_instructions > 0 && is_outside(code, instruction)
+                    ? 0
+                    : cn_python_line(code, p->layout.lines, instruction),
         .language = CN_LANGUAGE_PYTHON,
         .first_line = code->first_line,
     };
@@ -515,6 +524,12 @@ static char *hint(const void *state)
     const struct cn_python *language = state;
     const char *version = cn_python_problem(language);
 
+    if (!version && language->is_known && language->layout.is_free_threaded)
+        return cn_strprintf(
+            "Python %s without its global lock was not tried: functions are "
+            "shown as it describes itself, lines where they are certain, no "
+            "tasks of asyncio",
+            language->version);
     return version ? cn_strprintf(
                          "Python %s is not known (3.9 to 3.15 are): the functions of "
                          "its programs are not shown",

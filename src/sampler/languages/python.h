@@ -47,6 +47,8 @@ struct cn_python_layout {
     enum cn_python_lines lines;
     enum cn_python_entry entry;
     bool has_cframe; /* the frame is found through a structure on the stack */
+    bool
+        is_free_threaded; /* without the global lock: threads may run copies of instructions */
     uint32_t runtime_interpreters; /* the first one */
     uint32_t interpreter_next, interpreter_threads, interpreter_modules;
     uint32_t thread_next, thread_interpreter, thread_frame, thread_id;

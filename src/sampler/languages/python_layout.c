@@ -202,6 +202,7 @@ static bool layout_decode(struct cn_python_layout *out, const uint64_t *numbers)
         .version = version,
         .lines = CN_PYTHON_LOCATIONS,
         .entry = CN_PYTHON_ENTRY_SHIM,
+        .is_free_threaded = is_free,
         .runtime_interpreters = (uint32_t)numbers[RUNTIME_INTERPRETERS],
         .interpreter_next = (uint32_t)numbers[INTERPRETER_NEXT],
         .interpreter_threads = (uint32_t)numbers[INTERPRETER_THREADS],

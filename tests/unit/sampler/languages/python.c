@@ -308,6 +308,33 @@ static void finds_no_frames_of_other_threads_and_names_unknown_versions(void **s
     reading_free(r);
 }
 
+/* As a free-threaded interpreter has it, whose threads run copies of instructions. */
+static void says_what_was_not_tried_and_guesses_no_line(void **state)
+{
+    enum { FREE_THREADED = 2, CODE_INSTRUCTIONS = 43 };
+    struct reading *r = reading_new(0x30d);
+    uint8_t *runtime = memmem(r->image.chars, r->image.len, "xdebugpy", 8);
+    uint64_t chain[ROOM];
+
+    (void)state;
+    assert_non_null(runtime);
+    cn_u64_put(runtime + (size_t)8 * FREE_THREADED, 1);
+    cn_u64_put(runtime + (size_t)8 * CODE_INSTRUCTIONS, 0x10000);
+    walk(r);
+    make_chain(chain);
+    assert_int_equal(r->count, 3);
+    assert_int_equal(cn_python_merge(r->python, r->frames, r->count, chain, CHAIN_LEN,
+                                     ROOM, true, false),
+                     CHAIN_LEN + 1);
+    expect(r, chain[0], "key", 0);
+    expect(r, chain[3], "main", 0);
+    char *hint = cn_language_python.hint(r->python);
+    assert_non_null(hint);
+    assert_non_null(strstr(hint, "Python 3.13 without its global lock was not tried"));
+    free(hint);
+    reading_free(r);
+}
+
 static void a_process_that_runs_another_program_has_no_version(void **state)
 {
     struct reading *r = reading_new(0x30b);
@@ -352,6 +379,7 @@ int main(void)
         cmocka_unit_test(trusts_late_frames_only_with_an_instruction_in_the_copy),
         cmocka_unit_test(names_no_code_that_has_become_another),
         cmocka_unit_test(finds_no_frames_of_other_threads_and_names_unknown_versions),
+        cmocka_unit_test(says_what_was_not_tried_and_guesses_no_line),
         cmocka_unit_test(a_process_that_runs_another_program_has_no_version),
         cmocka_unit_test(ends_in_lists_that_are_rings),
     };
