@@ -112,29 +112,6 @@ static void put_span_lists(struct export_writer *writer, const struct cn_trace *
     }
 }
 
-/* The next attribute of a node with the same key from `a` on; CN_NONE. */
-static uint32_t next_of(const struct cn_trace *trace, uint32_t a, uint32_t key)
-{
-    while (a != CN_NONE && trace->attributes[a].key != key)
-        a = trace->attributes[a].next;
-    return a;
-}
-
-/* Values of the same key, such as those of several events, are a list. */
-static void put_values(struct export_writer *writer, const struct cn_trace *trace,
-                       uint32_t a)
-{
-    uint32_t key = trace->attributes[a].key;
-    bool is_list = next_of(trace, trace->attributes[a].next, key) != CN_NONE;
-
-    if (is_list)
-        cn_json_array(&writer->json);
-    for (; a != CN_NONE; a = next_of(trace, trace->attributes[a].next, key))
-        cn_json_trace_value(&writer->json, trace, &trace->attributes[a].value, true);
-    if (is_list)
-        cn_json_end(&writer->json);
-}
-
 /* The names of events or annotations: one, or a list. */
 static void put_event_names(struct export_writer *writer, const struct cn_trace *trace,
                             const struct cn_trace_span *span, bool is_annotation)
@@ -172,14 +149,7 @@ static void put_attributes(struct export_writer *writer, const struct cn_trace *
     uint32_t first = trace->nodes[node].first_attribute;
 
     cn_json_add_object(&writer->json, "attributes");
-    for (uint32_t a = first; a != CN_NONE; a = trace->attributes[a].next) {
-        if (next_of(trace, first, trace->attributes[a].key) != a)
-            continue;
-        cn_text_clear(&writer->word);
-        cn_words_print(trace->words, trace->attributes[a].key, &writer->word);
-        cn_json_key(&writer->json, cn_text_str(&writer->word));
-        put_values(writer, trace, a);
-    }
+    cn_json_add_attributes(&writer->json, trace, first);
     if (span != CN_NONE)
         put_former(writer, trace, &trace->spans[span]);
     cn_json_end(&writer->json);

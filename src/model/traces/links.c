@@ -155,39 +155,57 @@ void cn_trace_event_print(const struct cn_trace *trace,
     print_list(trace, event->attributes, event->dropped_attributes, true, out);
 }
 
-/* True if a later attribute of a list has the same key. */
-static bool is_repeated(const struct cn_trace *trace, uint32_t at)
+/* The next attribute with this key from `a` on; CN_NONE. */
+static uint32_t next_of(const struct cn_trace *trace, uint32_t a, uint32_t key)
 {
-    for (uint32_t i = trace->attributes[at].next; i != CN_NONE;
-         i = trace->attributes[i].next)
-        if (trace->attributes[i].key == trace->attributes[at].key)
-            return true;
-    return false;
+    while (a != CN_NONE && trace->attributes[a].key != key)
+        a = trace->attributes[a].next;
+    return a;
+}
+
+static void add_values(struct cn_json *json, const struct cn_trace *trace, uint32_t a)
+{
+    uint32_t key = trace->attributes[a].key;
+    bool is_list = next_of(trace, trace->attributes[a].next, key) != CN_NONE;
+
+    if (is_list)
+        cn_json_array(json);
+    for (; a != CN_NONE; a = next_of(trace, trace->attributes[a].next, key))
+        cn_json_trace_value(json, trace, &trace->attributes[a].value, true);
+    if (is_list)
+        cn_json_end(json);
+}
+
+void cn_json_add_attributes(struct cn_json *json, const struct cn_trace *trace,
+                            uint32_t first)
+{
+    struct cn_text key = {0};
+
+    for (uint32_t a = first; a != CN_NONE; a = trace->attributes[a].next) {
+        if (next_of(trace, first, trace->attributes[a].key) != a)
+            continue;
+        cn_text_clear(&key);
+        cn_words_print(trace->words, trace->attributes[a].key, &key);
+        cn_json_key(json, cn_text_str(&key));
+        add_values(json, trace, a);
+    }
+    cn_text_done(&key);
 }
 
 void cn_json_trace_list(struct cn_json *json, const struct cn_trace *trace,
                         const struct cn_trace_list *list, bool is_typed)
 {
-    struct cn_text key = {0};
-
     (is_typed ? cn_json_object : cn_json_array)(json);
-    for (uint32_t i = list->first; i != CN_NONE; i = trace->attributes[i].next) {
-        if (is_typed && is_repeated(trace, i))
-            continue;
-        cn_text_clear(&key);
-        cn_words_print(trace->words, trace->attributes[i].key, &key);
-        if (is_typed) {
-            cn_json_key(json, cn_text_str(&key));
-            cn_json_trace_value(json, trace, &trace->attributes[i].value, true);
-            continue;
-        }
+    if (is_typed)
+        cn_json_add_attributes(json, trace, list->first);
+    for (uint32_t i = list->first; !is_typed && i != CN_NONE;
+         i = trace->attributes[i].next) {
         cn_json_array(json);
-        cn_json_str(json, cn_text_str(&key));
+        cn_json_word(json, trace->words, trace->attributes[i].key);
         cn_json_trace_value(json, trace, &trace->attributes[i].value, false);
         cn_json_end(json);
     }
     cn_json_end(json);
-    cn_text_done(&key);
 }
 
 static void add_optional(struct cn_json *json, const char *key, uint64_t value)

@@ -39,8 +39,13 @@ void cn_trace_link_print(const struct cn_trace *trace, const struct cn_trace_lin
 void cn_trace_event_print(const struct cn_trace *trace,
                           const struct cn_trace_event *event, struct cn_text *out);
 
-/* Append attributes, typed as an object {key: value}, where the last of equal keys counts;
- * otherwise as an array of [key, value], as cn_json_trace_value() has values. */
+/* Append the attributes from `first` on as members of an object. Values of the same key, such as those
+ * of several events, are a list. */
+void cn_json_add_attributes(struct cn_json *json, const struct cn_trace *trace,
+                            uint32_t first);
+
+/* Append attributes, typed as an object {key: value}, as cn_json_add_attributes() has them; otherwise
+ * as an array of [key, value], as cn_json_trace_value() has values. */
 void cn_json_trace_list(struct cn_json *json, const struct cn_trace *trace,
                         const struct cn_trace_list *list, bool is_typed);
 
