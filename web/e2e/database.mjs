@@ -2,6 +2,26 @@
 import assert from "node:assert/strict";
 
 export const tests = {
+  async "the overview shows what is known while views are computed"({ page, url, until }) {
+    const isOverview = /\/sources\/0\/overview/;
+    let isComputing = true;
+    await page.route(isOverview, async (route) => {
+      const response = await route.fetch();
+      const { hotPath, imbalance, columns, functions, ...known } = await response.json();
+      const isWhole = hotPath !== undefined && imbalance !== undefined && columns && functions;
+      await route.fulfill(
+        isComputing && isWhole ? { response, json: { ...known, isPartial: true } } : { response },
+      );
+    });
+    await page.goto("about:blank");
+    await page.goto(url);
+    await page.waitForSelector("text=computing…");
+    assert.ok((await page.locator(".facts dt").count()) > 1);
+    isComputing = false;
+    await page.waitForSelector(".hot-path li");
+    await until("all cards", async () => (await page.locator("text=computing…").count()) === 0);
+    await page.unroute(isOverview, { behavior: "wait" });
+  },
   async "the first page is an overview, whose links open the views"({
     page,
     shot,
@@ -33,26 +53,6 @@ export const tests = {
     await page.keyboard.press("2");
     await page.waitForSelector(".tree-row .kind-function");
     await shot("tree");
-  },
-  async "the overview shows what is known while views are computed"({ page, url, until }) {
-    const isOverview = /\/sources\/0\/overview/;
-    let isComputing = true;
-    await page.route(isOverview, async (route) => {
-      const response = await route.fetch();
-      const { hotPath, imbalance, columns, functions, ...known } = await response.json();
-      const isWhole = hotPath !== undefined && imbalance !== undefined && columns && functions;
-      await route.fulfill(
-        isComputing && isWhole ? { response, json: { ...known, isPartial: true } } : { response },
-      );
-    });
-    await page.goto("about:blank");
-    await page.goto(url);
-    await page.waitForSelector("text=computing…");
-    assert.ok((await page.locator(".facts dt").count()) > 1);
-    isComputing = false;
-    await page.waitForSelector(".hot-path li");
-    await until("all cards", async () => (await page.locator("text=computing…").count()) === 0);
-    await page.unroute(isOverview, { behavior: "wait" });
   },
   async "the keyboard walks the tree and opens details"({ page, until, shot, hash }) {
     await page.focus(".tree");

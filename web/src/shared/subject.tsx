@@ -138,10 +138,11 @@ export function Completeness(props: { flaws: Flaw[]; whole?: string }) {
 // Of a run of a comparison: what was recorded, or of further runs of the same side, what they lack.
 export function RunFacts(props: { path: string; isFirst: boolean }) {
   const { value } = useAnswer<Header>(`${props.path}/header`);
-  if (!value) return null;
+  const flaws = value ? flawsOf(value) : [];
+  if (!value || (!props.isFirst && flaws.length === 0)) return null;
   return (
     <span class="subject-facts" role="group" aria-label={`what was recorded: ${value.name}`}>
-      {props.isFirst ? <Facts header={value} /> : <Completeness flaws={flawsOf(value)} />}
+      {props.isFirst ? <Facts header={value} /> : <Completeness flaws={flaws} />}
     </span>
   );
 }
