@@ -23,7 +23,7 @@ from agent import SYMBOLS, trace
 from http2 import Closed, Connection, head, message, otlp
 from service import Service
 
-KILLS = 6
+KILLS = 30 if os.environ.get("CAIRN_THOROUGH") else 3  # one for each number of lanes
 CLIENTS = 6
 AT_A_TIME = 8  # calls of gRPC
 
