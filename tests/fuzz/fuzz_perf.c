@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "formats/exchange/perf/perf.h"
-#include "support/exchange_inputs.h"
 #include "support/fuzz.h"
 #include "support/fuzz_import.h"
+#include "support/perf_inputs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {

@@ -6,7 +6,7 @@
 
 #include "base/files/out.h"
 #include "base/text.h"
-#include "support/exchange_inputs.h"
+#include "support/perf_inputs.h"
 #include "support/sample.h"
 #include "support/sample_recording.h"
 #include "support/tiny_meas.h"

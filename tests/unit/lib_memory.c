@@ -26,6 +26,7 @@
 #include "support/effort.h"
 #include "support/exchange_inputs.h"
 #include "support/made_traces.h"
+#include "support/perf_inputs.h"
 #include "support/sample.h"
 #include "support/sample_recording.h"
 #include "support/scratch.h"

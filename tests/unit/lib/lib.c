@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "cairn.h"
-#include "support/exchange_inputs.h"
+#include "support/perf_inputs.h"
 #include "support/sample.h"
 #include "support/sample_recording.h"
 #include "support/scratch.h"

@@ -25,6 +25,7 @@
 #include "store/write/writer.h"
 #include "support/exchange_inputs.h"
 #include "support/made_traces.h"
+#include "support/perf_inputs.h"
 #include "support/sample.h"
 #include "support/sample_recording.h"
 #include "support/scratch.h"

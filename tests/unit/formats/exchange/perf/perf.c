@@ -14,6 +14,7 @@
 #include "model/thread_states.h"
 #include "support/exchange_inputs.h"
 #include "support/imported.h"
+#include "support/perf_inputs.h"
 
 /* Before the exec the mapping is known, in the fork too; after it nothing is. */
 static void check_perf(enum cn_test_perf_form form)

@@ -12,8 +12,8 @@
 #include "model/contexts/database.h"
 #include "model/thread_runs.h"
 #include "model/thread_states.h"
-#include "support/exchange_inputs.h"
 #include "support/imported.h"
+#include "support/perf_inputs.h"
 
 static struct cn_database *opened(bool has_switches)
 {

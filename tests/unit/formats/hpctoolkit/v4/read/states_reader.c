@@ -21,7 +21,7 @@
 #include "model/heap_history.h"
 #include "model/memory/use.h"
 #include "model/thread_runs.h"
-#include "support/exchange_inputs.h"
+#include "support/perf_inputs.h"
 #include "support/scratch.h"
 #include "support/v4_writing.h"
 
