@@ -13,8 +13,8 @@ struct cn_costs;
 /* Both absent, or equal but for rounding. */
 bool cn_same_value(double a, double b);
 
-/* Compares every column of every context of a database whose costs are ready; the message
- * names the first that differs. */
+/* Compares every column of a database whose costs are ready: of every context, or of hundreds
+ * spread over a large one. The message names the first that differs. */
 CN_CHECK bool cn_check_costs(struct cn_costs *costs, struct cn_error *err);
 
 #endif

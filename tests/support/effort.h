@@ -13,6 +13,9 @@ uint64_t cn_test_seed(uint64_t usual);
 
 bool cn_test_is_thorough(void);
 
+/* How many of the first `all` seeds a test of random data tries: one of five, or all. */
+uint32_t cn_test_seeds(uint32_t all);
+
 /* The distance between the bits that are flipped: every bit, or one of three bytes. */
 size_t cn_test_bit_step(void);
 

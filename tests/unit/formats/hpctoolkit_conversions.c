@@ -113,7 +113,7 @@ static void the_sample_arrives(void **state)
 
 static void random_trees_arrive(void **state)
 {
-    const uint32_t count = cn_test_is_thorough() ? 20 : 6;
+    const uint32_t count = cn_test_is_thorough() ? 20 : 3;
 
     for (uint32_t seed = 1; seed <= count; seed++) {
         struct cn_random_tree tree;

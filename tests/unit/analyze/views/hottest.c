@@ -10,6 +10,7 @@
 
 #include "analyze/views/hottest.h"
 #include "model/contexts/memory.h"
+#include "support/effort.h"
 #include "support/random_tree.h"
 #include "support/sample.h"
 
@@ -91,7 +92,7 @@ static void finds_what_a_full_sort_finds(void **state)
                                      1U << CN_ROW_LOOP | 1U << CN_ROW_LINE};
 
     (void)state;
-    for (uint32_t seed = 0; seed < TREES; seed++) {
+    for (uint32_t seed = 0; seed < cn_test_seeds(TREES); seed++) {
         struct cn_random_tree tree;
         struct cn_costs costs;
 

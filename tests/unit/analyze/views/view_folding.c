@@ -12,6 +12,7 @@
 
 #include "analyze/views/view.h"
 #include "support/check_costs.h"
+#include "support/effort.h"
 #include "support/random_tree.h"
 
 enum { TREES = 200, KEY_LEN = 1024, ROWS_MAX = 512 };
@@ -159,7 +160,7 @@ static void init_costs(struct cn_costs *costs)
 static void rows_hold_what_is_folded_into_them(void **state)
 {
     (void)state;
-    for (uint32_t seed = 0; seed < TREES; seed++) {
+    for (uint32_t seed = 0; seed < cn_test_seeds(TREES); seed++) {
         struct cn_error err = {0};
         struct cn_costs costs;
         struct cn_context_index index;
@@ -277,7 +278,7 @@ static void add_callees(struct cn_view *view)
 static void callees_count_each_moment_once(void **state)
 {
     (void)state;
-    for (uint32_t seed = 0; seed < TREES; seed++) {
+    for (uint32_t seed = 0; seed < cn_test_seeds(TREES); seed++) {
         struct cn_error err = {0};
         struct cn_costs costs;
         struct cn_view *view;

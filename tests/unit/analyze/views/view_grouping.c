@@ -14,6 +14,7 @@
 #include "analyze/views/view.h"
 #include "base/alloc.h"
 #include "support/check_costs.h"
+#include "support/effort.h"
 #include "support/random_tree.h"
 
 enum { TREES = 200, KEY_LEN = 2048, ROWS_MAX = 4096, DEPTH_SHOWN = 6 };
@@ -269,7 +270,7 @@ static void init_costs(struct cn_costs *costs, bool is_selected)
 
 static void check_trees(void (*name_rows)(size_t at), bool is_flat)
 {
-    for (uint32_t seed = 0; seed < TREES; seed++) {
+    for (uint32_t seed = 0; seed < cn_test_seeds(TREES); seed++) {
         bool is_selected = seed % 2 == 1;
         struct cn_error err = {0};
         struct cn_costs costs;
@@ -356,7 +357,7 @@ static void expect_same_rows(struct cn_view *a, struct cn_view *b,
 static void callers_found_on_demand_are_the_same(void **state)
 {
     (void)state;
-    for (uint32_t seed = 0; seed < TREES; seed++) {
+    for (uint32_t seed = 0; seed < cn_test_seeds(TREES); seed++) {
         struct cn_error err = {0};
         struct cn_costs costs;
         struct cn_view *all, *some;
@@ -397,7 +398,7 @@ static void paths_around_a_function_fit_into_it_also_recursive_ones(void **state
     size_t checked = 0;
 
     (void)state;
-    for (uint32_t seed = 0; seed < TREES; seed++) {
+    for (uint32_t seed = 0; seed < cn_test_seeds(TREES); seed++) {
         struct cn_error err = {0};
         struct cn_costs costs;
         struct cn_view *view;
@@ -432,7 +433,7 @@ static void paths_around_a_function_fit_into_it_also_recursive_ones(void **state
 static void views_of_one_shape_are_those_made_alone(void **state)
 {
     (void)state;
-    for (uint32_t seed = 0; seed < TREES; seed++) {
+    for (uint32_t seed = 0; seed < cn_test_seeds(TREES); seed++) {
         struct cn_error err = {0};
         struct cn_context_index index;
         struct cn_view_shape *shapes[2];
@@ -496,7 +497,7 @@ static double sum_over_calls(void)
 static void self_costs_add_up_to_the_whole(void **state)
 {
     (void)state;
-    for (uint32_t seed = 0; seed < TREES; seed++) {
+    for (uint32_t seed = 0; seed < cn_test_seeds(TREES); seed++) {
         struct cn_error err = {0};
         struct cn_costs costs;
         struct cn_view *flat, *callers;
