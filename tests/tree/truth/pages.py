@@ -200,9 +200,12 @@ def check_moments(check, service, label):
     names = [frame["label"] for frame in stack["frames"]]
     check.that(names[-3:] == ["work", "main", "<main thread>"], f"{label}: in the middle of work the stack is {names}")
     processors = answered(service, "sources/0/processors")["processors"]
-    ran = sum(thread[1] for thread in answered(service, "sources/0/states", list=1)["threads"])
-    busy = sum(processor["busy"] for processor in processors)
-    check.that(not processors or abs(busy - ran) <= 2 * NS // 1000, f"{label}: processors were busy for {busy} ns, threads ran for {ran}")
+    threads = answered(service, "sources/0/states", list=1)["threads"]
+    ran, busy = sum(thread[1] for thread in threads), sum(processor["busy"] for processor in processors)
+    # Of a thread that never left its processor, it is not known which one that was.
+    known = sum(thread[1] for thread in threads if thread[2] + thread[3] > 0)
+    check.that(not processors or known - 2 * NS // 1000 <= busy <= ran + NS // 1000,
+               f"{label}: processors were busy for {busy} ns, threads ran for {ran}, {known} of it on known ones")
     check.doors += 3
 
 
