@@ -259,24 +259,31 @@ bool cn_sample_gpu_ask_ranges(struct cn_sample_gpu *gpu,
            end_record(&o, err);
 }
 
+static bool read_head(const struct cn_sample_gpu *gpu, uint64_t off,
+                      struct cn_gpu_block *head)
+{
+    uint8_t bytes[cn_gpu_block_size];
+
+    return pread(gpu->fd, bytes, sizeof(bytes), (off_t)off) == (ssize_t)sizeof(bytes) &&
+           cn_gpu_block_decode((struct cn_bytes){bytes, sizeof(bytes)}, head) &&
+           head->magic == CN_GPU_BLOCK_MAGIC;
+}
+
 /* Read what a thread has added to a block. `*is_done`: it adds no more. */
 static bool read_block(struct cn_sample_gpu *gpu, struct cn_sample_collector *collector,
                        struct cn_gpu_open_block *block, bool *is_done,
                        struct cn_error *err)
 {
-    uint8_t bytes[cn_gpu_block_size];
     struct gpu_output o = {.gpu = gpu, .collector = collector, .time_ns = cn_clock_ns()};
     struct cn_gpu_block head;
-    bool is_alive;
 
     *is_done = false;
-    if (pread(gpu->fd, bytes, sizeof(bytes), (off_t)block->off) !=
-            (ssize_t)sizeof(bytes) ||
-        !cn_gpu_block_decode((struct cn_bytes){bytes, sizeof(bytes)}, &head) ||
-        head.magic != CN_GPU_BLOCK_MAGIC)
+    if (!read_head(gpu, block->off, &head))
         return true;
-    is_alive = kill((pid_t)head.pid, 0) == 0 || errno != ESRCH;
-    *is_done = head.is_full || !is_alive;
+    *is_done = head.is_full || (kill((pid_t)head.pid, 0) != 0 && errno == ESRCH);
+    /* It may have added something before it ended. */
+    if (*is_done && !read_head(gpu, block->off, &head))
+        return true;
     if (head.used > CN_GPU_BLOCK_LEN || head.used <= block->used)
         return true;
     size_t len = head.used - block->used;

@@ -48,7 +48,16 @@ static void *_Atomic next[OPERATORS];
 
 static _Atomic enum { UNKNOWN, PASSED_ON, NOTED } state;
 
-/* A library that dlopen() has loaded may be the only one with its C++ library. */
+static bool is_own(const void *at)
+{
+    Dl_info info, own;
+
+    return at && dladdr(at, &info) && dladdr(names, &own) &&
+           info.dli_fbase == own.dli_fbase;
+}
+
+/* A library that dlopen() has loaded may be the only one with its C++ library. For the program itself,
+ * all libraries are searched, this one before others. */
 static void *find_in(const void *caller, const char *name)
 {
     Dl_info info;
@@ -59,7 +68,43 @@ static void *find_in(const void *caller, const char *name)
 
     if (library)
         (void)dlclose(library);
-    return found;
+    return is_own(found) ? NULL : found;
+}
+
+/* For a caller that was linked with no C++ library: it found the operators here. */
+static void *make_plain(size_t size, uintptr_t second, uintptr_t third)
+{
+    (void)second;
+    (void)third;
+    return malloc(size);
+}
+
+static void *make_aligned(size_t size, uintptr_t alignment, uintptr_t third)
+{
+    (void)third;
+    if (size > SIZE_MAX - alignment)
+        return NULL;
+    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+static void drop_block(void *block, uintptr_t second, uintptr_t third)
+{
+    (void)second;
+    (void)third;
+    free(block);
+}
+
+static void *own(unsigned number)
+{
+    make_fn *make = number < NUMBER_OF_ZnwmSt11align_val_t ? make_plain : make_aligned;
+    drop_fn *drop = drop_block;
+    void *at;
+
+    if (number < NUMBER_OF_ZdlPv)
+        __builtin_memcpy(&at, &make, sizeof(at));
+    else
+        __builtin_memcpy(&at, &drop, sizeof(at));
+    return at;
 }
 
 static void *find(unsigned number, uintptr_t caller)
@@ -72,8 +117,8 @@ static void *find(unsigned number, uintptr_t caller)
         found = find_in((const void *)caller, names[number]);
     cn_operators_loud();
     errno = error;
-    if (!found) /* nothing was linked with it, so that nothing can call it */
-        abort();
+    if (!found)
+        found = own(number);
     atomic_store_explicit(&next[number], found, memory_order_release);
     return found;
 }

@@ -171,7 +171,7 @@ static const struct passage states[] = {
      &cn_hpc_states_run_layout},
     {LINES("A wake-up, of section 5:"), &cn_hpc_states_wakeup_layout},
     {LINES("Where allocations are known: processes (8), in the order of time by how much",
-           "the live bytes of a context changed (9), and what these times are exact to",
+           "the live bytes of a context changed (9), and the resolution of these times",
            "(10). A process:"),
      &cn_hpc_states_heap_process_layout},
     {LINES("A change:"), &cn_hpc_states_heap_change_layout},

@@ -134,7 +134,7 @@ static void a_failing_disk_leaves_nothing(void **state)
     (void)state;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
     (void)signal(SIGXFSZ, SIG_IGN);
-    for (rlim_t len = 1; len < 16384; len += 97) {
+    for (rlim_t len = 1; len < 65536; len += 97) {
         struct cn_write_options options = {.workers = 2};
         struct cn_error err = {0};
         bool ok;
