@@ -152,7 +152,7 @@ static __attribute__((noinline)) bool find_state(uintptr_t caller)
 
 static inline bool is_noted(uintptr_t caller)
 {
-    int known = atomic_load_explicit(&state, memory_order_relaxed);
+    int known = (int)atomic_load_explicit(&state, memory_order_relaxed);
 
     return RARELY(known == UNKNOWN) ? find_state(caller) : known == NOTED;
 }
