@@ -127,18 +127,23 @@ static bool add_wait(struct cn_costs *costs, const struct cn_args *args,
     return true;
 }
 
-/* Rows are selected by their total: add a hidden total column if none is shown. A metric may
- * have none. */
-static void add_hidden(struct cn_costs *costs, const char *metric)
+/* Rows are selected by their totals: if none is shown, add those of the metrics as hidden
+ * columns. A metric may have none. */
+static void add_hidden(struct cn_costs *costs, const char *const *metrics, size_t count)
 {
-    struct cn_cost_request request = {
-        .metric = metric, .side = CN_TOTAL, .profile = CN_NONE, .is_hidden = true};
     struct cn_error err;
 
     for (size_t i = 0; i < costs->column_count; i++)
         if (costs->columns[i].side == CN_TOTAL && costs->columns[i].has_percent)
             return;
-    (void)!cn_costs_add(costs, &request, &err);
+    for (size_t i = 0; i < count; i++) {
+        struct cn_cost_request request = {.metric = metrics[i],
+                                          .side = CN_TOTAL,
+                                          .profile = CN_NONE,
+                                          .is_hidden = true};
+
+        (void)!cn_costs_add(costs, &request, &err);
+    }
 }
 
 static bool is_gpu_time(const char *metric)
@@ -173,7 +178,7 @@ static bool add_columns(struct cn_costs *costs, const struct cn_args *args,
                                                  is_gpu && !cost ? "total" : cost, err)))
             return false;
     }
-    add_hidden(costs, names[0]);
+    add_hidden(costs, names, metrics.count ? count : 1);
     for (size_t i = 0; i < derived.count; i++)
         if (!cn_costs_add_derived(costs, derived.list[i], err))
             return cn_args_misnamed(args, "derive", err);
