@@ -1,0 +1,22 @@
+/* Cells of the tables of `cairn mpi`: for people, or as numbers.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_CLI_MPI_CELLS_H
+#define CN_CLI_MPI_CELLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cn_args;
+struct cn_mpi_run;
+struct cn_table;
+
+bool cn_mpi_is_text(const struct cn_args *args);
+
+/* "61.2 %"; a value less than 0 is unknown. */
+void cn_mpi_cell_ratio(struct cn_table *table, double value, bool is_text);
+void cn_mpi_cell_time(struct cn_table *table, uint64_t ns, bool is_text);
+void cn_mpi_cell_path(struct cn_table *table, const struct cn_mpi_run *run, uint32_t path,
+                      bool is_text);
+
+#endif
