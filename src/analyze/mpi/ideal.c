@@ -134,7 +134,11 @@ static bool has_ended(const struct replay *r, size_t rank)
 static void begin(struct replay *r)
 {
     size_t message = 0;
+    uint64_t begin_ns = UINT64_MAX;
 
+    for (size_t i = 0; i < r->run->count; i++)
+        if (r->run->ranks[i].span.begin_ns < begin_ns)
+            begin_ns = r->run->ranks[i].span.begin_ns;
     for (size_t i = 0; i < r->run->count; i++) {
         const struct cn_mpi_rank *from = &r->run->ranks[i];
 
@@ -142,6 +146,7 @@ static void begin(struct replay *r)
                r->run->messages[message].to_rank < i)
             message++;
         r->ranks[i] = (struct replayed_rank){
+            .now_ns = from->span.begin_ns - begin_ns,
             .left_ns = from->span.begin_ns,
             .message = message,
             .begun_ns = cn_alloc(from->call_count, sizeof(*r->ranks[i].begun_ns)),

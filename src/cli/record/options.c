@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 
 #include "analyze/calls/filter.h"
+#include "analyze/mpi/operation.h"
 #include "base/alloc.h"
 #include "base/duration.h"
 #include "base/path.h"
@@ -335,6 +336,36 @@ static bool choose_kernel(const struct cn_args *args, struct cn_record_options *
            cn_record_size_parse("kernel-buffer", buffer, &kernel->buffer_len, err);
 }
 
+/* The arguments of functions of MPI by which cairn mpi matches calls; requests and communicators may be
+ * addresses. */
+static bool add_mpi(struct cn_record_options *options, struct cn_error *err)
+{
+    struct cn_text text = {0};
+
+    for (const struct cn_mpi_operation *it = cn_mpi_operations; it->name; it++) {
+        const char *separator = "@";
+
+        cn_text_clear(&text);
+        cn_text_printf(&text, "MPI_%s", it->name);
+        for (unsigned i = 0; i < CN_MPI_ARGUMENTS; i++) {
+            if (it->arguments[i] == 0)
+                continue;
+            cn_text_printf(&text, "%sarg%u/%s", separator, it->arguments[i],
+                           i == CN_MPI_COMM || i == CN_MPI_REQUEST ? "x64" : "i32");
+            separator = ",";
+        }
+        if (*separator == ',' &&
+            !cn_arguments_add_quietly(&options->arguments,
+                                      cn_arena_strdup(&options->arena, cn_text_str(&text)),
+                                      err)) {
+            cn_text_done(&text);
+            return false;
+        }
+    }
+    cn_text_done(&text);
+    return true;
+}
+
 static bool choose_arguments(const struct cn_args *args,
                              struct cn_record_options *options, struct cn_error *err)
 {
@@ -351,7 +382,7 @@ static bool choose_arguments(const struct cn_args *args,
             !cn_arguments_add(arguments, text, is_result, err))
             return cn_fail_in(err, "--%s", option);
     }
-    return true;
+    return !cn_args_has(args, "mpi") || add_mpi(options, err);
 }
 
 /* The command line, for the recording; release it with free(). */

@@ -68,6 +68,9 @@
         CN_OPTION_FOR(CN_FOR_RECORDED, "auto-args", 'a', NULL,                         \
                       "record arguments and return values of all functions that "      \
                       "have debug information, and of functions of the C library"),    \
+        CN_OPTION_FOR(CN_FOR_RECORDED, "mpi", 0, NULL,                                 \
+                      "record communicators, ranks, tags and requests of calls of "    \
+                      "MPI, by which cairn mpi matches messages"),                     \
         CN_OPTION_FOR(CN_FOR_RECORDED, "callsite", 0, NULL,                            \
                       "record the call site of each call, so that analyze "            \
                       "attributes calls to source lines"),                             \

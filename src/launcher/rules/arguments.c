@@ -100,6 +100,16 @@ bool cn_arguments_add(struct cn_arguments *arguments, const char *text, bool is_
     return true;
 }
 
+bool cn_arguments_add_quietly(struct cn_arguments *arguments, const char *text,
+                              struct cn_error *err)
+{
+    size_t before = arguments->values.requested[0].count;
+    bool ok = cn_arguments_add(arguments, text, false, err);
+
+    arguments->quiet_count += arguments->values.requested[0].count - before;
+    return ok;
+}
+
 bool cn_arguments_check_modules(const struct cn_arguments *arguments, const char *program,
                                 struct cn_error *err)
 {
@@ -125,7 +135,9 @@ void cn_arguments_report(const struct cn_arguments *arguments, cn_rules_fn repor
     for (size_t k = 0; k < 2; k++) {
         struct cn_bytes text = cn_bytes_of(cn_text_str(&arguments->texts[k])), one;
 
-        for (size_t i = 0; i < arguments->values.requested[k].count &&
+        size_t quiet = k == 0 ? arguments->quiet_count : 0;
+
+        for (size_t i = 0; i + quiet < arguments->values.requested[k].count &&
                            cn_uft_scan_until(&text, ';', &one);
              i++) {
             struct cn_text rule = {0};
