@@ -55,7 +55,8 @@ static bool add_ranks(struct cn_mpi_run *run, const struct cn_opened *opened,
     uint32_t next = 0, size = job_size(opened->source);
 
     for (size_t i = 0; i < opened->rank_count; i++) {
-        if (!cn_progress_report(progress, "reading ranks", i, opened->rank_count, "ranks", err))
+        if (!cn_progress_report(progress, "reading ranks", i, opened->rank_count, "ranks",
+                                err))
             return false;
         for (; next < number_of(opened->ranks[i]); next++)
             cn_mpi_run_add_unknown(run, next, "its recording is missing");
@@ -76,9 +77,10 @@ static bool add_timelines(struct cn_mpi_run *run, struct cn_opened *opened,
     if (!opened->db && !cn_opened_load(opened, CN_CONTEXTS, progress, err))
         return false;
     if (!opened->db->has_timelines)
-        return cn_fail(err, CN_ERR_NOT_FOUND,
-                       "%s has no timelines: waiting in MPI is found in the times of calls",
-                       opened->path);
+        return cn_fail(
+            err, CN_ERR_NOT_FOUND,
+            "%s has no timelines: waiting in MPI is found in the times of calls",
+            opened->path);
     if (!cn_frames_build(&frames, opened->db, progress, err))
         return cn_fail_in(err, "%s", opened->path);
     ok = cn_mpi_run_add_timelines(run, opened->db, &frames, err);

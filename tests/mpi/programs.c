@@ -1,13 +1,15 @@
 /* Small MPI programs with a planted cause of waiting.
  *
- *     mpirun -n 4 ./programs barrier|sender|receiver|allreduce|chain|root
+ *     mpirun -n 4 ./programs [barrier|sender|receiver|allreduce|chain|root]
+ *
+ * All of them, one after the other, without a name.
  */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-enum { STEPS = 5, LONG_MS = 12, SHORT_MS = 3 };
+enum { STEPS = 4, LONG_MS = 12, SHORT_MS = 3 };
 
 static int rank, size;
 
@@ -107,8 +109,8 @@ static const struct {
     const char *name;
     void (*step)(void);
 } programs[] = {
-    {"barrier", barrier_step}, {"sender", sender_step}, {"receiver", receiver_step},
-    {"allreduce", allreduce_step}, {"chain", chain_step}, {"root", root_step},
+    {"barrier", barrier_step},     {"sender", sender_step}, {"receiver", receiver_step},
+    {"allreduce", allreduce_step}, {"chain", chain_step},   {"root", root_step},
 };
 
 int main(int argc, char **argv)
@@ -117,9 +119,12 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Barrier(MPI_COMM_WORLD);
-    for (size_t i = 0; argc > 1 && i < sizeof(programs) / sizeof(programs[0]); i++)
-        for (int n = 0; strcmp(argv[1], programs[i].name) == 0 && n < STEPS; n++)
+    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+        for (int n = 0; (argc < 2 || strcmp(argv[1], programs[i].name) == 0) && n < STEPS;
+             n++)
             programs[i].step();
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
     MPI_Finalize();
     return 0;
 }

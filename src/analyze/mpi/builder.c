@@ -113,6 +113,7 @@ static void begin_call(struct cn_mpi_builder *b, uint32_t path, uint64_t time_ns
                                  .late_path = CN_NONE,
                                  .link = CN_NONE});
     b->call_path = path;
+    b->rank.seen_calls++;
 }
 
 static void change_phase(struct cn_mpi_builder *b, uint32_t phase, uint64_t time_ns)

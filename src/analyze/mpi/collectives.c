@@ -29,12 +29,13 @@ static uint64_t slack_ns(const struct cn_mpi_run *run)
     return 2 * run->resolution_ns;
 }
 
-void cn_mpi_match_late(struct cn_mpi_call *call, enum cn_mpi_cause cause, uint32_t late_rank,
-                       const struct cn_mpi_call *late)
+void cn_mpi_match_late(struct cn_mpi_call *call, enum cn_mpi_cause cause,
+                       uint32_t late_rank, const struct cn_mpi_call *late)
 {
     uint64_t until_ns = late->begin_ns < call->end_ns ? late->begin_ns : call->end_ns;
 
-    if (call->cause == CN_MPI_UNMATCHED || until_ns <= call->begin_ns || until_ns - call->begin_ns < call->wait_ns)
+    if (call->cause == CN_MPI_UNMATCHED || until_ns <= call->begin_ns ||
+        until_ns - call->begin_ns < call->wait_ns)
         return;
     call->wait_ns = until_ns - call->begin_ns;
     call->cause = (uint8_t)cause;
@@ -61,7 +62,8 @@ static uint32_t comm_number(struct cn_map *numbers, const struct cn_mpi_rank *ra
 {
     const struct cn_mpi_values *values = values_of(rank, call);
 
-    if (!values || !(values->known & 1U << CN_MPI_COMM) || values->list[CN_MPI_COMM] == WORLD)
+    if (!values || !(values->known & 1U << CN_MPI_COMM) ||
+        values->list[CN_MPI_COMM] == WORLD)
         return 0;
     return *cn_map_at(numbers, values->list[CN_MPI_COMM], (uint32_t)numbers->count + 1);
 }
@@ -87,8 +89,9 @@ static uint32_t list_calls(struct collectives *c)
 
         for (uint32_t k = 0; !rank->why && k < rank->call_count; k++)
             if (cn_mpi_is_collective(operation_of(c->run, &rank->calls[k])))
-                CN_PUSH(calls->list, calls->all, calls->capacity,
-                        (struct comm_call){comm_number(&numbers, rank, &rank->calls[k]), k});
+                CN_PUSH(
+                    calls->list, calls->all, calls->capacity,
+                    (struct comm_call){comm_number(&numbers, rank, &rank->calls[k]), k});
         if (numbers.count > 0)
             qsort(calls->list, calls->all, sizeof(*calls->list), by_comm);
         most = numbers.count > most ? (uint32_t)numbers.count : most;
@@ -174,7 +177,8 @@ static size_t find_root(const struct collectives *c, size_t n)
     const struct cn_mpi_rank *rank = &c->run->ranks[first];
     const struct cn_mpi_values *values = values_of(rank, call_at(c, first, n));
 
-    for (size_t i = 0; values && values->known & 1U << CN_MPI_PEER && i < c->run->count; i++)
+    for (size_t i = 0; values && values->known & 1U << CN_MPI_PEER && i < c->run->count;
+         i++)
         if (c->run->ranks[i].number == values->list[CN_MPI_PEER] && !c->run->ranks[i].why)
             return i;
     return CN_NONE;
@@ -192,8 +196,8 @@ static bool match_one(struct collectives *c, size_t n, bool is_world)
     uint64_t first_end_ns;
     size_t last = find_last(c, n, &first_end_ns), first = first_known(c->run);
     unsigned kind = operation_of(c->run, call_at(c, first, n))->kind;
-    size_t root = kind == CN_MPI_FROM_ROOT || kind == CN_MPI_TO_ROOT ? find_root(c, n)
-                                                                     : CN_NONE;
+    size_t root =
+        kind == CN_MPI_FROM_ROOT || kind == CN_MPI_TO_ROOT ? find_root(c, n) : CN_NONE;
     const struct cn_mpi_call *late;
 
     if (kind == CN_MPI_FROM_ROOT || kind == CN_MPI_TO_ROOT) {
@@ -252,25 +256,31 @@ static void add_notes(struct collectives *c)
 {
     struct cn_text *notes = &c->run->notes;
 
+    const char *samples = c->run->resolution_ns > 0 ? ", as far as samples show" : "";
+
     if (c->uneven > 0 && c->uneven_count != c->even_count)
-        cn_text_printf(notes,
-                       "collective operations are not matched: rank %u makes %u, rank %u %u\n",
-                       c->uneven_rank, c->uneven_count,
-                       c->run->ranks[first_known(c->run)].number, c->even_count);
+        cn_text_printf(
+            notes,
+            "collective operations are not matched: rank %u makes %u, rank %u %u%s\n",
+            c->uneven_rank, c->uneven_count, c->run->ranks[first_known(c->run)].number,
+            c->even_count, samples);
     else if (c->uneven > 0)
-        cn_text_str_add(notes, "collective operations are not matched: ranks make them in "
-                               "different orders\n");
-    else if (c->unmatched > 0)
         cn_text_printf(notes,
-                       "%llu collective operations are not matched: their root or their ranks "
-                       "are unknown, or a rank leaves them before another one enters\n",
-                       (unsigned long long)c->unmatched);
+                       "collective operations are not matched: ranks make them in "
+                       "different orders%s\n",
+                       samples);
+    else if (c->unmatched > 0)
+        cn_text_printf(
+            notes,
+            "%llu collective %s not matched: the root or the ranks are unknown, "
+            "or a rank leaves before another one enters\n",
+            (unsigned long long)c->unmatched,
+            cn_plural(c->unmatched, "operation is", "operations are"));
 }
 
 void cn_mpi_match_collectives(struct cn_mpi_run *run)
 {
-    struct collectives c = {.run = run,
-                            .calls = cn_alloc(run->count, sizeof(*c.calls))};
+    struct collectives c = {.run = run, .calls = cn_alloc(run->count, sizeof(*c.calls))};
     uint32_t comms = list_calls(&c);
 
     for (uint32_t comm = 0; comm < comms; comm++) {

@@ -42,12 +42,13 @@ static void add_interval(const struct cn_mpi_rank *rank, struct cn_mpi_interval 
 
     while (*at < rank->call_count && rank->calls[*at].end_ns <= interval.begin_ns)
         (*at)++;
-    for (size_t i = *at; i < rank->call_count && rank->calls[i].begin_ns < interval.end_ns;
-         i++) {
+    for (size_t i = *at;
+         i < rank->call_count && rank->calls[i].begin_ns < interval.end_ns; i++) {
         const struct cn_mpi_call *call = &rank->calls[i];
         uint64_t waited_ns = call->begin_ns + call->wait_ns;
 
-        begin_ns = call->begin_ns > interval.begin_ns ? call->begin_ns : interval.begin_ns;
+        begin_ns =
+            call->begin_ns > interval.begin_ns ? call->begin_ns : interval.begin_ns;
         end_ns = call->end_ns < interval.end_ns ? call->end_ns : interval.end_ns;
         inside_ns += end_ns - begin_ns;
         waited_ns = waited_ns < end_ns ? waited_ns : end_ns;
@@ -103,7 +104,8 @@ void cn_mpi_efficiency_of_run(const struct cn_mpi_run *run, struct cn_mpi_effici
     out->transfer = ratio(ideal_ns, out->run_ns);
 }
 
-void cn_mpi_efficiency_of_phase(const struct cn_mpi_run *run, struct cn_mpi_efficiency *out)
+void cn_mpi_efficiency_of_phase(const struct cn_mpi_run *run,
+                                struct cn_mpi_efficiency *out)
 {
     *out = (struct cn_mpi_efficiency){0};
     for (uint32_t i = 0; i < run->count; i++) {
@@ -137,7 +139,8 @@ bool cn_mpi_iterations(const struct cn_mpi_run *run, size_t *out, struct cn_erro
                            rank->phase_count);
     }
     if (!first || first->phase_count == 0)
-        return cn_fail(err, CN_ERR_NOT_FOUND, "no function matches --phase %s", run->phase);
+        return cn_fail(err, CN_ERR_NOT_FOUND, "no function matches --phase %s",
+                       run->phase);
     *out = first->phase_count;
     return true;
 }
@@ -180,7 +183,8 @@ struct cn_mpi_share *cn_mpi_shares_over_time(const struct cn_mpi_run *run, size_
 
             part.begin_ns =
                 part.begin_ns > rank->span.begin_ns ? part.begin_ns : rank->span.begin_ns;
-            part.end_ns = part.end_ns < rank->span.end_ns ? part.end_ns : rank->span.end_ns;
+            part.end_ns =
+                part.end_ns < rank->span.end_ns ? part.end_ns : rank->span.end_ns;
             if (part.begin_ns < part.end_ns)
                 add_interval(rank, part, &at, &list[i * count + k]);
         }

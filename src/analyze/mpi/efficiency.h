@@ -27,7 +27,7 @@
 struct cn_mpi_run;
 
 struct cn_mpi_efficiency {
-    uint32_t ranks; /* that are known */
+    uint32_t ranks;                         /* that are known */
     uint64_t run_ns, useful_ns, longest_ns; /* of all ranks; of the one with the most */
     uint32_t longest;                       /* where in the ranks */
     uint64_t wait_ns;                       /* of all ranks, as far as it is known */
@@ -45,10 +45,12 @@ void cn_mpi_efficiency_add(struct cn_mpi_efficiency *efficiency, uint32_t rank,
 void cn_mpi_efficiency_finish(struct cn_mpi_efficiency *efficiency);
 
 /* Of the whole run. */
-void cn_mpi_efficiency_of_run(const struct cn_mpi_run *run, struct cn_mpi_efficiency *out);
+void cn_mpi_efficiency_of_run(const struct cn_mpi_run *run,
+                              struct cn_mpi_efficiency *out);
 
 /* Of all iterations of the phase together. */
-void cn_mpi_efficiency_of_phase(const struct cn_mpi_run *run, struct cn_mpi_efficiency *out);
+void cn_mpi_efficiency_of_phase(const struct cn_mpi_run *run,
+                                struct cn_mpi_efficiency *out);
 
 /* The number of iterations that every known rank has; fails if they have different numbers, or none. */
 CN_CHECK bool cn_mpi_iterations(const struct cn_mpi_run *run, size_t *out,

@@ -64,8 +64,10 @@ static uint64_t comm_of(struct calls_reader *r, const struct cn_call *call,
 }
 
 static void take_value(struct calls_reader *r, const struct cn_call *call,
-                       const struct cn_call_values *from, const struct cn_call_value *value,
-                       const struct cn_mpi_operation *operation, struct cn_mpi_values *out)
+                       const struct cn_call_values *from,
+                       const struct cn_call_value *value,
+                       const struct cn_mpi_operation *operation,
+                       struct cn_mpi_values *out)
 {
     for (unsigned i = 0; i < CN_MPI_ARGUMENTS; i++) {
         if (operation->arguments[i] == 0 || operation->arguments[i] != value->spec->index)
@@ -79,8 +81,7 @@ static void take_value(struct calls_reader *r, const struct cn_call *call,
 }
 
 static void add_values(struct calls_reader *r, const struct cn_call *call,
-                       const struct cn_call_batch *batch,
-                       const struct cn_mpi_path *path)
+                       const struct cn_call_batch *batch, const struct cn_mpi_path *path)
 {
     struct cn_mpi_values values = {0};
     struct cn_call_values it;
@@ -157,7 +158,7 @@ static void take_task(struct calls_reader *r, struct process_calls *process, boo
     if (!is_read)
         process->err = *err;
     process->lost += r->lost;
-    if (r->builder.rank.call_count > process->builder.rank.call_count) {
+    if (r->builder.rank.seen_calls > process->builder.rank.seen_calls) {
         cn_mpi_builder_done(&process->builder);
         process->builder = r->builder;
     } else {
@@ -226,7 +227,7 @@ void cn_mpi_run_add_calls(struct cn_mpi_run *run, uint32_t number,
     struct process_calls *list = read_processes(run, rec, &count);
 
     for (size_t i = 1; i < count; i++)
-        if (list[i].builder.rank.call_count > list[best].builder.rank.call_count)
+        if (list[i].builder.rank.seen_calls > list[best].builder.rank.seen_calls)
             best = i;
     take_process(run, count > 0 ? &list[best] : &none, number);
     for (size_t i = 0; i < count; i++)
@@ -249,13 +250,14 @@ void cn_mpi_run_add_processes(struct cn_mpi_run *run, const struct cn_recording 
     if (count > 1)
         qsort(list, count, sizeof(*list), by_pid);
     for (size_t i = 0; i < count; i++)
-        if (list[i].builder.rank.call_count > 0 || list[i].err.kind != CN_ERR_NONE)
+        if (list[i].builder.rank.seen_calls > 0 || list[i].err.kind != CN_ERR_NONE)
             take_process(run, &list[i], (uint32_t)run->count);
         else
             cn_mpi_builder_done(&list[i].builder);
     if (run->count > 1)
-        cn_text_printf(&run->notes, "the numbers of ranks are not recorded: processes are numbered by "
-                                    "their ids; mpirun -n %zu cairn record records them\n",
+        cn_text_printf(&run->notes,
+                       "the numbers of ranks are not recorded: processes are numbered by "
+                       "their ids; mpirun -n %zu cairn record records them\n",
                        run->count);
     free(list);
 }

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/mpi/builder.h"
 #include "analyze/timeline/spans.h"
@@ -31,27 +32,29 @@ static void take_span(void *arg, uint32_t context, uint64_t begin_ns, uint64_t e
     struct timelines_reader *r = arg;
     uint32_t frame = context == 0 ? 0 : cn_frames_find(r->frames, context);
 
-    if (frame == 0)
-        cn_mpi_builder_move(&r->builder, CN_NONE, begin_ns);
-    else
-        cn_mpi_builder_move(&r->builder, r->path_of[frame], begin_ns);
-    r->end_ns = end_ns;
+    /* A thread that does not run is where it was. */
+    if (context != 0)
+        cn_mpi_builder_move(&r->builder, frame == 0 ? CN_NONE : r->path_of[frame],
+                            begin_ns);
+    if (r->builder.path != CN_NONE)
+        r->end_ns = end_ns;
 }
 
-/* Entry points are not part of paths. */
+/* Entry points, and what calls main, are not part of paths. */
 static void make_paths(struct timelines_reader *r)
 {
     r->path_of = cn_alloc(r->frames->count, sizeof(*r->path_of));
     for (uint32_t i = 0; i < r->frames->count; i++) {
         const struct cn_frame *it = &r->frames->list[i];
-        uint32_t parent = it->parent == CN_NONE ? CN_NONE : r->path_of[it->parent];
+        const char *name = r->frames->names.list[it->place];
+        uint32_t parent = it->parent == CN_NONE || strcmp(name, "main") == 0
+                              ? CN_NONE
+                              : r->path_of[it->parent];
 
         r->path_of[i] =
             it->depth == 0
                 ? CN_NONE
-                : cn_mpi_run_path(r->run, parent,
-                                  cn_names_add(&r->run->names,
-                                               r->frames->names.list[it->place]));
+                : cn_mpi_run_path(r->run, parent, cn_names_add(&r->run->names, name));
     }
 }
 
@@ -103,7 +106,7 @@ static void read_profile(struct timelines_reader *r, uint32_t profile,
         rank->err = err;
     }
     cn_mpi_builder_end(&r->builder, r->end_ns);
-    if (ok && r->builder.rank.call_count > rank->builder.rank.call_count) {
+    if (ok && r->builder.rank.seen_calls > rank->builder.rank.seen_calls) {
         cn_mpi_builder_done(&rank->builder);
         rank->builder = r->builder;
         rank->samples = timeline.count;
@@ -142,7 +145,7 @@ static void take_ranks(struct timelines_reader *r, struct timeline_rank *list,
         if (list[i].err.kind != CN_ERR_NONE) {
             r->run->is_damaged = true;
             cn_mpi_run_add_unknown(r->run, number, list[i].err.text);
-        } else if (list[i].builder.rank.call_count > 0) {
+        } else if (list[i].builder.rank.seen_calls > 0) {
             note_resolution(r, &list[i]);
             cn_mpi_builder_take(&list[i].builder, number);
         } else if (has_numbers) {
@@ -151,8 +154,9 @@ static void take_ranks(struct timelines_reader *r, struct timeline_rank *list,
         cn_mpi_builder_done(&list[i].builder);
     }
     if (!has_numbers && r->run->count > 1)
-        cn_text_str_add(&r->run->notes, "the numbers of ranks are not recorded: processes "
-                                        "are numbered by their ids\n");
+        cn_text_str_add(&r->run->notes,
+                        "the numbers of ranks are not recorded: processes "
+                        "are numbered by their ids\n");
 }
 
 static bool has_kind(const struct cn_database *db, const char *name)

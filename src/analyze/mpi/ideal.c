@@ -6,12 +6,12 @@
 #include "base/alloc.h"
 
 struct replayed_rank {
-    size_t next;      /* call */
-    uint64_t now_ns;  /* since the begin of the run, on an ideal network */
-    uint64_t left_ns; /* when the call before ended in the run */
-    bool has_arrived; /* in the next call, at now_ns */
+    size_t next;        /* call */
+    uint64_t now_ns;    /* since the begin of the run, on an ideal network */
+    uint64_t left_ns;   /* when the call before ended in the run */
+    bool has_arrived;   /* in the next call, at now_ns */
     uint64_t *begun_ns; /* of each call that was begun, on an ideal network */
-    size_t message;   /* the first one that is not before the next call */
+    size_t message;     /* the first one that is not before the next call */
 };
 
 struct replayed_collective {
@@ -20,19 +20,19 @@ struct replayed_collective {
     bool has_root;
 };
 
-struct replay {
+struct ideal_run {
     const struct cn_mpi_run *run;
     struct replayed_rank *ranks;
     struct replayed_collective *collectives;
 };
 
 /* The part of a path's operation that says what it waits for. */
-static unsigned kind_of(const struct replay *r, const struct cn_mpi_call *call)
+static unsigned kind_of(const struct ideal_run *r, const struct cn_mpi_call *call)
 {
     return r->run->paths[call->path].operation->kind;
 }
 
-static void arrive(struct replay *r, size_t rank, const struct cn_mpi_call *call)
+static void arrive(struct ideal_run *r, size_t rank, const struct cn_mpi_call *call)
 {
     struct replayed_rank *it = &r->ranks[rank];
     struct replayed_collective *group;
@@ -52,7 +52,7 @@ static void arrive(struct replay *r, size_t rank, const struct cn_mpi_call *call
 }
 
 /* True if the call can end; then at *end_ns. */
-static bool can_end_collective(const struct replay *r, const struct cn_mpi_call *call,
+static bool can_end_collective(const struct ideal_run *r, const struct cn_mpi_call *call,
                                uint64_t *end_ns)
 {
     const struct replayed_collective *group = &r->collectives[call->link];
@@ -69,7 +69,7 @@ static bool can_end_collective(const struct replay *r, const struct cn_mpi_call 
 }
 
 /* All messages that it receives must have been sent. */
-static bool can_end_receives(struct replay *r, size_t rank, uint64_t *end_ns)
+static bool can_end_receives(struct ideal_run *r, size_t rank, uint64_t *end_ns)
 {
     struct replayed_rank *it = &r->ranks[rank];
 
@@ -89,7 +89,7 @@ static bool can_end_receives(struct replay *r, size_t rank, uint64_t *end_ns)
 }
 
 /* Go on with a rank as far as it gets; true if it got anywhere. */
-static bool go_on(struct replay *r, size_t rank)
+static bool go_on(struct ideal_run *r, size_t rank)
 {
     const struct cn_mpi_rank *from = &r->run->ranks[rank];
     struct replayed_rank *it = &r->ranks[rank];
@@ -122,7 +122,7 @@ static bool go_on(struct replay *r, size_t rank)
     return has_moved;
 }
 
-static bool has_ended(const struct replay *r, size_t rank)
+static bool has_ended(const struct ideal_run *r, size_t rank)
 {
     const struct cn_mpi_rank *from = &r->run->ranks[rank];
     const struct replayed_rank *it = &r->ranks[rank];
@@ -131,7 +131,7 @@ static bool has_ended(const struct replay *r, size_t rank)
            (it->has_arrived && kind_of(r, &from->calls[it->next]) == CN_MPI_FINALIZE);
 }
 
-static void begin(struct replay *r)
+static void begin(struct ideal_run *r)
 {
     size_t message = 0;
     uint64_t begin_ns = UINT64_MAX;
@@ -142,8 +142,7 @@ static void begin(struct replay *r)
     for (size_t i = 0; i < r->run->count; i++) {
         const struct cn_mpi_rank *from = &r->run->ranks[i];
 
-        while (message < r->run->message_count &&
-               r->run->messages[message].to_rank < i)
+        while (message < r->run->message_count && r->run->messages[message].to_rank < i)
             message++;
         r->ranks[i] = (struct replayed_rank){
             .now_ns = from->span.begin_ns - begin_ns,
@@ -156,7 +155,7 @@ static void begin(struct replay *r)
 
 bool cn_mpi_ideal_time(const struct cn_mpi_run *run, uint64_t *out_ns)
 {
-    struct replay r = {.run = run};
+    struct ideal_run r = {.run = run};
     bool has_moved = true, ok = true;
 
     if (!run->is_matched)

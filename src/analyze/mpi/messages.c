@@ -26,7 +26,8 @@ struct messages {
     struct cn_mpi_run *run;
     struct cn_map rank_of; /* by number: where in the ranks */
     struct ends sends, receives;
-    size_t open[OPEN_MAX]; /* receives of the rank that is read which no call has ended yet */
+    size_t open
+        [OPEN_MAX]; /* receives of the rank that is read which no call has ended yet */
     size_t open_count;
     uint64_t unmatched;
 };
@@ -121,7 +122,8 @@ static bool take_call(struct messages *m, uint32_t rank, uint32_t call,
                       const struct cn_mpi_operation *operation,
                       const struct cn_mpi_values *values)
 {
-    bool is_world = values && knows(values, CN_MPI_COMM) && values->list[CN_MPI_COMM] == WORLD;
+    bool is_world =
+        values && knows(values, CN_MPI_COMM) && values->list[CN_MPI_COMM] == WORLD;
 
     switch (operation->kind) {
     case CN_MPI_SEND:
@@ -133,9 +135,9 @@ static bool take_call(struct messages *m, uint32_t rank, uint32_t call,
                add_receive(m, rank, call, operation->is_started ? CN_NONE : call, values,
                            CN_MPI_PEER, CN_MPI_TAG);
     case CN_MPI_SEND_RECEIVE:
-        return is_world && knows(values, CN_MPI_SOURCE) && knows(values, CN_MPI_SOURCE_TAG) &&
-               knows(values, CN_MPI_PEER) && knows(values, CN_MPI_TAG) &&
-               add_send(m, rank, call, values) &&
+        return is_world && knows(values, CN_MPI_SOURCE) &&
+               knows(values, CN_MPI_SOURCE_TAG) && knows(values, CN_MPI_PEER) &&
+               knows(values, CN_MPI_TAG) && add_send(m, rank, call, values) &&
                add_receive(m, rank, call, call, values, CN_MPI_SOURCE, CN_MPI_SOURCE_TAG);
     case CN_MPI_WAIT:
     case CN_MPI_WAIT_ALL:
@@ -235,15 +237,17 @@ static void match_all(struct messages *m)
 
     while (s < m->sends.count || r < m->receives.count) {
         const struct message_end *key =
-            s < m->sends.count && (r == m->receives.count ||
-                                   by_messages(&m->sends.list[s], &m->receives.list[r]) <= 0)
+            s < m->sends.count &&
+                    (r == m->receives.count ||
+                     by_messages(&m->sends.list[s], &m->receives.list[r]) <= 0)
                 ? &m->sends.list[s]
                 : &m->receives.list[r];
         size_t s_end = s, r_end = r;
 
         while (s_end < m->sends.count && by_messages(&m->sends.list[s_end], key) == 0)
             s_end++;
-        while (r_end < m->receives.count && by_messages(&m->receives.list[r_end], key) == 0)
+        while (r_end < m->receives.count &&
+               by_messages(&m->receives.list[r_end], key) == 0)
             r_end++;
         bool is_same = s_end - s == r_end - r;
         for (; s < s_end && is_same; s++, r++)
@@ -264,6 +268,14 @@ static int by_wait(const void *a, const void *b)
     return (x->to_call > y->to_call) - (x->to_call < y->to_call);
 }
 
+static bool has_values(const struct cn_mpi_run *run)
+{
+    for (size_t i = 0; i < run->count; i++)
+        if (run->ranks[i].value_count > 0)
+            return true;
+    return false;
+}
+
 void cn_mpi_match_messages(struct cn_mpi_run *run)
 {
     struct messages m = {.run = run};
@@ -282,10 +294,12 @@ void cn_mpi_match_messages(struct cn_mpi_run *run)
     if (run->message_count > 1)
         qsort(run->messages, run->message_count, sizeof(*run->messages), by_wait);
     if (m.unmatched > 0)
-        cn_text_printf(&run->notes,
-                       "%llu calls for messages are not matched: what they wait for is unknown; "
-                       "cairn record --mpi records their arguments\n",
-                       (unsigned long long)m.unmatched);
+        cn_text_printf(
+            &run->notes, "%llu %s not matched: what %s for is unknown%s\n",
+            (unsigned long long)m.unmatched,
+            cn_plural(m.unmatched, "call for messages is", "calls for messages are"),
+            cn_plural(m.unmatched, "it waits", "they wait"),
+            has_values(run) ? "" : "; cairn record --mpi records their arguments");
     cn_map_done(&m.rank_of);
     free(m.sends.list);
     free(m.receives.list);

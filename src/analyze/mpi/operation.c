@@ -49,28 +49,30 @@ const struct cn_mpi_operation cn_mpi_operations[] = {
 
 /* Names, or beginnings of names ("Type_"), of functions that wait for no other rank. */
 static const char *const locals[] = {
-    "Abort",       "Address",   "Aint_",     "Attr_",        "Buffer_",     "Cart_coords",
-    "Cart_get",    "Cart_rank", "Cart_shift", "Comm_compare", "Comm_get",    "Comm_group",
-    "Comm_rank",   "Comm_set",  "Comm_size", "Comm_test_inter", "Dims_create", "Error_",
-    "Errhandler_", "Finalized", "Get_",      "Group_",       "Info_",       "Initialized",
-    "Iprobe",      "Is_thread", "Op_",       "Pack",         "Query_thread", "Request_free",
-    "Status_",     "Test",      "Testall",   "Testany",      "Testsome",    "Type_",
-    "Unpack",      "Wtick",     "Wtime",     NULL,
+    "Abort",        "Address",      "Aint_",       "Attr_",
+    "Buffer_",      "Cart_coords",  "Cart_get",    "Cart_rank",
+    "Cart_shift",   "Comm_compare", "Comm_get",    "Comm_group",
+    "Comm_rank",    "Comm_set",     "Comm_size",   "Comm_test_inter",
+    "Dims_create",  "Error_",       "Errhandler_", "Finalized",
+    "Get_",         "Group_",       "Info_",       "Initialized",
+    "Iprobe",       "Is_thread",    "Op_",         "Pack",
+    "Query_thread", "Request_free", "Status_",     "Test",
+    "Testall",      "Testany",      "Testsome",    "Type_",
+    "Unpack",       "Wtick",        "Wtime",       NULL,
 };
 
 static const struct cn_mpi_operation other = {.name = "", .kind = CN_MPI_OTHER};
 static const struct cn_mpi_operation local = {.name = "", .kind = CN_MPI_LOCAL};
 
-/* The name without what compilers of Fortran append; its length. */
-static size_t fortran_len(const char *name)
+/* The length of a name without what compilers of Fortran append. */
+static size_t fortran_len(const char *name, size_t len)
 {
     static const char *const endings[] = {"_f08_", "_f08", "__", "_"};
-    size_t len = strlen(name);
 
     for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
         size_t ending = strlen(endings[i]);
 
-        if (len > ending && strcasecmp(name + len - ending, endings[i]) == 0)
+        if (len > ending && strncasecmp(name + len - ending, endings[i], ending) == 0)
             return len - ending;
     }
     return len;
@@ -98,7 +100,9 @@ const struct cn_mpi_operation *cn_mpi_operation_find(const char *function, bool 
     *is_c = strncmp(name, "MPI_", 4) == 0 && name[4] != '\0' && name[5] >= 'a' &&
             name[5] <= 'z';
     name += 4;
-    len = *is_c ? strlen(name) : fortran_len(name);
+    /* "MPI_Send [libmpi.so.40]", "MPI_Send@plt" */
+    len = strcspn(name, " @");
+    len = *is_c ? len : fortran_len(name, len);
     for (const struct cn_mpi_operation *it = cn_mpi_operations; it->name; it++)
         if (strlen(it->name) == len && strncasecmp(it->name, name, len) == 0)
             return it;

@@ -38,9 +38,9 @@ enum cn_mpi_argument {
 };
 
 struct cn_mpi_operation {
-    const char *name; /* without its prefix: "Send" */
-    uint8_t kind;     /* enum cn_mpi_kind */
-    bool is_started;  /* a send that does not wait itself */
+    const char *name;                    /* without its prefix: "Send" */
+    uint8_t kind;                        /* enum cn_mpi_kind */
+    bool is_started;                     /* a send that does not wait itself */
     uint8_t arguments[CN_MPI_ARGUMENTS]; /* numbers from 1; 0: it has none */
 };
 

@@ -7,19 +7,15 @@
 #include "base/alloc.h"
 
 const char *const cn_mpi_cause_names[CN_MPI_CAUSES] = {
-    [CN_MPI_WITHOUT_WAIT] = "none",
-    [CN_MPI_LATE_RANK] = "late rank",
-    [CN_MPI_LATE_ROOT] = "late root",
-    [CN_MPI_LATE_SENDER] = "late sender",
-    [CN_MPI_LATE_RECEIVER] = "late receiver",
-    [CN_MPI_UNMATCHED] = "unknown",
+    [CN_MPI_WITHOUT_WAIT] = "none",           [CN_MPI_LATE_RANK] = "late rank",
+    [CN_MPI_LATE_ROOT] = "late root",         [CN_MPI_LATE_SENDER] = "late sender",
+    [CN_MPI_LATE_RECEIVER] = "late receiver", [CN_MPI_UNMATCHED] = "unknown",
 };
 
 bool cn_mpi_run_init(struct cn_mpi_run *run, const char *phase, struct cn_error *err)
 {
     *run = (struct cn_mpi_run){.phase = phase};
-    return !phase ||
-           cn_name_filter_add(&run->phase_names, phase, CN_MATCH_GLOB, err);
+    return !phase || cn_name_filter_add(&run->phase_names, phase, CN_MATCH_GLOB, err);
 }
 
 void cn_mpi_run_done(struct cn_mpi_run *run)
@@ -46,7 +42,8 @@ uint32_t cn_mpi_run_path(struct cn_mpi_run *run, uint32_t parent, uint32_t name)
     uint64_t key = (uint64_t)parent << 32 | name;
     uint32_t fresh = (uint32_t)run->path_count;
     uint32_t at = *cn_map_at(&run->path_of, key, fresh);
-    struct cn_mpi_path path = {.parent = parent, .name = name, .mpi = CN_NONE, .phase = CN_NONE};
+    struct cn_mpi_path path = {
+        .parent = parent, .name = name, .mpi = CN_NONE, .phase = CN_NONE};
 
     if (at != fresh)
         return at;
@@ -86,11 +83,12 @@ bool cn_mpi_run_finish(struct cn_mpi_run *run, struct cn_error *err)
     for (size_t i = 0; i < run->count; i++) {
         struct cn_mpi_rank *rank = &run->ranks[i];
 
-        if (!rank->why && rank->call_count == 0)
+        if (!rank->why && rank->seen_calls == 0)
             rank->why = cn_strdup("no call of MPI is in its data");
         known += !rank->why;
         if (rank->why)
-            cn_text_printf(&run->notes, "rank %u is unknown: %s\n", rank->number, rank->why);
+            cn_text_printf(&run->notes, "rank %u is unknown: %s\n", rank->number,
+                           rank->why);
     }
     if (known == 0)
         return cn_fail(err, CN_ERR_NOT_FOUND,
@@ -109,7 +107,8 @@ void cn_mpi_path_print(const struct cn_mpi_run *run, uint32_t path, struct cn_te
 
     if (path == CN_NONE)
         cn_text_str_add(out, "–");
-    for (; path != CN_NONE && count < sizeof(list) / sizeof(list[0]); path = run->paths[path].parent)
+    for (; path != CN_NONE && count < sizeof(list) / sizeof(list[0]);
+         path = run->paths[path].parent)
         list[count++] = path;
     if (path != CN_NONE)
         cn_text_str_add(out, "… → ");

@@ -1,7 +1,7 @@
 /* A run of an MPI program: of every rank, the calls of MPI over time, and what it did between them.
  *
- *     cn_mpi_run_init(&run, phase)
- *     cn_mpi_run_add_calls(&run, number, recording, err)      each rank, from its recorded calls; or
+ *     cn_mpi_run_init(&run, phase, err)
+ *     cn_mpi_run_add_calls(&run, number, recording)            each rank, from its recorded calls; or
  *     cn_mpi_run_add_timelines(&run, database, frames, err)   all ranks, from samples over time
  *     cn_mpi_run_finish(&run, err)                             who waited for whom
  *     ... run.ranks[i].calls ...
@@ -40,19 +40,21 @@ enum { CN_MPI_RANKS_MAX = 1 << 20 };
 /* Functions from the outermost to one of them. */
 struct cn_mpi_path {
     uint32_t parent, name; /* parent is a smaller number, CN_NONE of the outermost */
-    uint32_t mpi;   /* the path of the outermost function of MPI in it; CN_NONE: there is none */
+    uint32_t
+        mpi; /* the path of the outermost function of MPI in it; CN_NONE: there is none */
     uint32_t phase; /* likewise of the phase */
     bool is_c;      /* of `operation` */
-    const struct cn_mpi_operation *operation; /* of the last function; NULL: none of MPI */
+    const struct cn_mpi_operation
+        *operation; /* of the last function; NULL: none of MPI */
 };
 
 enum cn_mpi_cause {
     CN_MPI_WITHOUT_WAIT,
-    CN_MPI_LATE_RANK,     /* the last one that came to a collective operation */
-    CN_MPI_LATE_ROOT,     /* of a broadcast */
+    CN_MPI_LATE_RANK, /* the last one that came to a collective operation */
+    CN_MPI_LATE_ROOT, /* of a broadcast */
     CN_MPI_LATE_SENDER,
     CN_MPI_LATE_RECEIVER,
-    CN_MPI_UNMATCHED,     /* whether it waits, and for whom, is unknown */
+    CN_MPI_UNMATCHED, /* whether it waits, and for whom, is unknown */
     CN_MPI_CAUSES,
 };
 
@@ -61,13 +63,16 @@ extern const char *const cn_mpi_cause_names[CN_MPI_CAUSES];
 
 struct cn_mpi_call {
     uint64_t begin_ns, end_ns;
-    uint64_t wait_ns;               /* until the other rank came; not more than the call */
-    uint32_t path;                  /* of the function of MPI */
-    uint32_t before;                /* the path that took the longest since the call before; CN_NONE: none */
-    uint32_t late_rank, late_path;  /* where in `ranks`, and its path before it came; CN_NONE: unknown */
-    uint32_t link;                  /* values of its arguments; then its collective operation; CN_NONE: none */
-    uint8_t cause;                  /* enum cn_mpi_cause */
-    bool is_root;                   /* of its collective operation */
+    uint64_t wait_ns; /* until the other rank came; not more than the call */
+    uint32_t path;    /* of the function of MPI */
+    uint32_t
+        before; /* the path that took the longest since the call before; CN_NONE: none */
+    uint32_t late_rank,
+        late_path; /* where in `ranks`, and its path before it came; CN_NONE: unknown */
+    uint32_t
+        link; /* values of its arguments; then its collective operation; CN_NONE: none */
+    uint8_t cause; /* enum cn_mpi_cause */
+    bool is_root;  /* of its collective operation */
 };
 
 /* The values of arguments of a call. */
@@ -98,8 +103,9 @@ struct cn_mpi_rank {
     size_t phase_count, phase_capacity;
     struct cn_mpi_cost *costs; /* by path */
     size_t cost_count;
-    struct cn_mpi_interval span; /* after MPI_Init and before MPI_Finalize, where they were seen */
-    uint32_t comms;              /* communicators that were seen in arguments */
+    struct cn_mpi_interval
+        span; /* after MPI_Init and before MPI_Finalize, where they were seen */
+    uint64_t seen_calls; /* of MPI, also those before the run */
 };
 
 /* A message that a call waits for. */
@@ -114,9 +120,9 @@ struct cn_mpi_run {
     size_t path_count, path_capacity;
     struct cn_map path_of; /* by parent and name */
     struct cn_names names;
-    const char *phase;     /* pattern of names of functions; NULL: there is none */
+    const char *phase; /* pattern of names of functions; NULL: there is none */
     struct cn_name_filter phase_names;
-    uint64_t resolution_ns; /* of times, those of samples; 0: they are exact */
+    uint64_t resolution_ns;          /* of times, those of samples; 0: they are exact */
     struct cn_mpi_message *messages; /* by the call that waits */
     size_t message_count, message_capacity;
     uint32_t collective_count; /* that were matched */

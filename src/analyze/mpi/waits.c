@@ -143,7 +143,8 @@ struct cn_mpi_path_row *cn_mpi_path_rows(const struct cn_mpi_run *run, double sh
         all_ns += rank->span.end_ns - rank->span.begin_ns;
         add_up(run, rank, total);
         for (size_t k = 0; k < run->path_count; k++) {
-            struct cn_mpi_share cost = {.time_ns = total[k].outside_ns + total[k].inside_ns,
+            struct cn_mpi_share cost = {.time_ns =
+                                            total[k].outside_ns + total[k].inside_ns,
                                         .useful_ns = total[k].outside_ns};
 
             rows[k].path = (uint32_t)k;
@@ -165,7 +166,8 @@ struct cn_mpi_path_row *cn_mpi_path_rows(const struct cn_mpi_run *run, double sh
     return rows;
 }
 
-void cn_mpi_sentence(const struct cn_mpi_run *run, const struct cn_mpi_efficiency *efficiency,
+void cn_mpi_sentence(const struct cn_mpi_run *run,
+                     const struct cn_mpi_efficiency *efficiency,
                      const struct cn_mpi_waits *waits, struct cn_text *out)
 {
     cn_text_printf(out, "%" PRIu32 " %s took ", efficiency->ranks,

@@ -23,7 +23,8 @@ struct cn_mpi_wait_row {
 };
 
 struct cn_mpi_waits {
-    struct cn_mpi_wait_row *list; /* the longest first; those of unknown cause after them */
+    struct cn_mpi_wait_row
+        *list; /* the longest first; those of unknown cause after them */
     size_t count, capacity;
     uint64_t known_ns, unknown_ns;
 };
@@ -43,7 +44,8 @@ struct cn_mpi_path_row *cn_mpi_path_rows(const struct cn_mpi_run *run, double sh
                                          size_t *count);
 
 /* Append the answer in one sentence. */
-void cn_mpi_sentence(const struct cn_mpi_run *run, const struct cn_mpi_efficiency *efficiency,
+void cn_mpi_sentence(const struct cn_mpi_run *run,
+                     const struct cn_mpi_efficiency *efficiency,
                      const struct cn_mpi_waits *waits, struct cn_text *out);
 
 #endif

@@ -101,10 +101,10 @@ static bool print_run(const struct mpi_view *view, const char *path,
         return true;
     }
     if (view->by) {
-        say_left_out(view, strcmp(view->by, "rank") == 0
-                               ? cn_mpi_print_ranks(view->args, run, (size_t)view->most)
-                               : cn_mpi_print_contexts(view->args, run,
-                                                       (size_t)view->most));
+        say_left_out(view,
+                     strcmp(view->by, "rank") == 0
+                         ? cn_mpi_print_ranks(view->args, run, (size_t)view->most)
+                         : cn_mpi_print_contexts(view->args, run, (size_t)view->most));
         return true;
     }
     efficiency_of(view, run, &column.efficiency);
@@ -177,24 +177,28 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         !cn_args_exclusive(args, "heat-map", "waits", err))
         return false;
     if (!is_one && (view.by || view.heat || view.only_waits))
-        return cn_fail(err, CN_ERR_USAGE, "--by, --heat-map and --waits are about one run");
+        return cn_fail(err, CN_ERR_USAGE,
+                       "--by, --heat-map and --waits are about one run");
     if (view.by && strcmp(view.by, "iteration") == 0 && !view.phase)
         return cn_fail(err, CN_ERR_USAGE,
                        "--by iteration needs --phase, the function of an iteration");
     if (!(is_one ? print_one(&view, err) : print_several(&view, err)))
         return false;
     return !view.is_damaged ||
-           cn_fail(err, CN_ERR_FORMAT, "a rank is damaged: what is shown is of the others");
+           cn_fail(err, CN_ERR_FORMAT,
+                   "a rank is damaged: what is shown is of the others");
 }
 
 static const struct cn_option options[] = {
-    CN_OPTION("phase", 0, "FUNC",
-              "the efficiencies of calls of this function, each of which is an iteration"),
+    CN_OPTION(
+        "phase", 0, "FUNC",
+        "the efficiencies of calls of this function, each of which is an iteration"),
     CN_OPTION("by", 0, "context|iteration|rank",
               "show efficiencies of call paths or iterations, or the times of each rank"),
-    CN_OPTION("heat-map", 0, "useful|waits",
-              "draw ranks × iterations of --phase (parts of the run without): time outside "
-              "of MPI, or waiting"),
+    CN_OPTION(
+        "heat-map", 0, "useful|waits",
+        "draw ranks × iterations of --phase (parts of the run without): time outside "
+        "of MPI, or waiting"),
     CN_OPTION("waits", 0, NULL, "show only for whom ranks wait"),
     CN_OPTION("weak", 0, NULL,
               "runs have a problem of the same size per rank, not of the same size"),
@@ -208,7 +212,8 @@ static const struct cn_example examples[] = {
     {"cairn mpi run.data", "show how efficient a run was, and for whom its ranks waited"},
     {"cairn mpi run4.data run8.data run16.data",
      "compare runs with different numbers of ranks, as POP does"},
-    {"cairn mpi run.data --phase step --by iteration", "show the efficiency of each step"},
+    {"cairn mpi run.data --phase step --by iteration",
+     "show the efficiency of each step"},
     {"cairn mpi run.data --phase step --heat-map useful",
      "see which rank is slow in which step"},
     {"cairn mpi run.data --waits --format csv", "print all waits for other programs"},
@@ -222,18 +227,27 @@ const struct cn_command cn_cmd_mpi = {
     .scope = CN_FOR_DATA,
     .summary = "show for whom MPI ranks wait, and POP's efficiencies",
     .description =
-        "Reads what each rank of a program did over time: recordings of mpirun -n N cairn "
-        "record, whose times are exact, samples of mpirun -n N cairn sample, or databases and "
+        "Reads what each rank of a program did over time: recordings of mpirun -n N "
+        "cairn "
+        "record, whose times are exact, samples of mpirun -n N cairn sample, or "
+        "databases and "
         "measurements of HPCToolkit with traces.\n\n"
-        "Useful is the time outside of MPI. Parallel efficiency is load balance (mean useful "
-        "time of ranks by the longest) times communication efficiency (the longest by the run "
-        "time). The latter is serialisation (the run on an ideal network) times transfer, if "
-        "all calls could be matched. Several runs have computation scalability as well: the "
+        "Useful is the time outside of MPI. Parallel efficiency is load balance (mean "
+        "useful "
+        "time of ranks by the longest) times communication efficiency (the longest by "
+        "the run "
+        "time). The latter is serialisation (the run on an ideal network) times "
+        "transfer, if "
+        "all calls could be matched. Several runs have computation scalability as well: "
+        "the "
         "useful time of all ranks of the first run by that of each.\n\n"
-        "Waits are added up by the function of MPI, the rank that came last, and the call path "
-        "that took most of its time before. Collective operations are matched by their order; "
+        "Waits are added up by the function of MPI, the rank that came last, and the "
+        "call path "
+        "that took most of its time before. Collective operations are matched by their "
+        "order; "
         "messages need arguments, which cairn record --mpi records. Calls that cannot be "
-        "matched have the cause 'unknown', with all of their time. A rank without data, or "
+        "matched have the cause 'unknown', with all of their time. A rank without data, "
+        "or "
         "with damaged data, is named and left out. See docs/mpi-waits.md.",
     .examples = examples,
     .options = options,

@@ -177,8 +177,8 @@ static const struct cn_column run_columns[] = {
     {.name = "computation_scalability", .kind = CN_COLUMN_F64},
 };
 
-void cn_mpi_print_efficiency(const struct cn_args *args, const struct cn_mpi_column *columns,
-                             size_t count)
+void cn_mpi_print_efficiency(const struct cn_args *args,
+                             const struct cn_mpi_column *columns, size_t count)
 {
     struct cn_table *table;
 

@@ -20,8 +20,8 @@ struct cn_mpi_column {
 };
 
 /* Efficiencies, a column for each run; of one run without scalability. */
-void cn_mpi_print_efficiency(const struct cn_args *args, const struct cn_mpi_column *columns,
-                             size_t count);
+void cn_mpi_print_efficiency(const struct cn_args *args,
+                             const struct cn_mpi_column *columns, size_t count);
 
 void cn_mpi_print_waits(const struct cn_args *args, const struct cn_mpi_run *run,
                         const struct cn_mpi_waits *waits, size_t most);

@@ -25,17 +25,17 @@ static struct cn_table *begin(const struct cn_args *args, const struct cn_column
     return cn_cli_table(args, columns, count);
 }
 
-#define NUMBER(key, heading)                              \
-    {                                                     \
+#define NUMBER(key, heading)                                                           \
+    {                                                                                  \
         .name = key, .title = heading, .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT \
     }
 
-#define EFFICIENCY_COLUMNS                                                       \
-    NUMBER("run_ns", "TIME"), NUMBER("useful_ns", "USEFUL"),                     \
-        NUMBER("longest_useful_ns", "LONGEST"),                                  \
-        {.name = "longest_rank", .title = "RANK", .kind = CN_COLUMN_U64},        \
-        NUMBER("parallel_efficiency", "PARALLEL"),                               \
-        NUMBER("load_balance", "BALANCE"), NUMBER("communication_efficiency", "COMMUNICATION")
+#define EFFICIENCY_COLUMNS                                                            \
+    NUMBER("run_ns", "TIME"), NUMBER("useful_ns", "USEFUL"),                          \
+        NUMBER("longest_useful_ns", "LONGEST"),                                       \
+        {.name = "longest_rank", .title = "RANK", .kind = CN_COLUMN_U64},             \
+        NUMBER("parallel_efficiency", "PARALLEL"), NUMBER("load_balance", "BALANCE"), \
+        NUMBER("communication_efficiency", "COMMUNICATION")
 
 static void add_efficiency(struct cn_table *table, const struct cn_mpi_run *run,
                            const struct cn_mpi_efficiency *e, bool is_text)
@@ -135,7 +135,8 @@ size_t cn_mpi_print_ranks(const struct cn_args *args, const struct cn_mpi_run *r
         struct cn_mpi_share share = cn_mpi_share_of(run, i);
         bool is_known = !run->ranks[i].why;
         uint64_t values[] = {share.time_ns, share.useful_ns,
-                             share.time_ns - share.useful_ns, share.wait_ns, caused_ns[i]};
+                             share.time_ns - share.useful_ns, share.wait_ns,
+                             caused_ns[i]};
 
         cn_table_u64(table, run->ranks[i].number);
         for (size_t k = 0; k < sizeof(values) / sizeof(values[0]); k++)
@@ -198,18 +199,19 @@ static void print_heat(const struct cn_args *args, struct heat *heat)
         (void)snprintf(label, sizeof(label), "RANK %u", heat->run->ranks[i].number);
         cn_text_printf(&text, "%-*s|", HEAT_LABEL, label);
         for (size_t k = 0; !heat->run->ranks[i].why && k < heat->shown; k++) {
-            double share = heat->most_ns > 0 ? (double)heat_at(heat, i, k) /
-                                                   (double)heat->most_ns
-                                             : 0;
+            double share = heat->most_ns > 0
+                               ? (double)heat_at(heat, i, k) / (double)heat->most_ns
+                               : 0;
 
             cn_text_str_add(&text, blocks[(size_t)(share * 8 + 0.5)]);
         }
         cn_text_str_add(&text, heat->run->ranks[i].why ? " unknown\n" : "|\n");
     }
-    cn_text_printf(&text, "%zu %s, of which a column shows the longest; █ is ", heat->count,
-                   heat->run->phase ? "iterations" : "parts of the run");
+    cn_text_printf(&text, "%zu %s, of which a column shows the longest; █ is ",
+                   heat->count, heat->run->phase ? "iterations" : "parts of the run");
     cn_duration_print(&text, heat->most_ns);
-    cn_text_printf(&text, " %s\n", heat->is_of_waits ? "of waiting in MPI" : "outside of MPI");
+    cn_text_printf(&text, " %s\n",
+                   heat->is_of_waits ? "of waiting in MPI" : "outside of MPI");
     cn_cli_print(args, &text);
     cn_text_done(&text);
 }

@@ -355,9 +355,9 @@ static bool add_mpi(struct cn_record_options *options, struct cn_error *err)
             separator = ",";
         }
         if (*separator == ',' &&
-            !cn_arguments_add_quietly(&options->arguments,
-                                      cn_arena_strdup(&options->arena, cn_text_str(&text)),
-                                      err)) {
+            !cn_arguments_add_quietly(
+                &options->arguments, cn_arena_strdup(&options->arena, cn_text_str(&text)),
+                err)) {
             cn_text_done(&text);
             return false;
         }
