@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { STEPS = 4, LONG_MS = 12, SHORT_MS = 3 };
+enum { STEPS = 3, LONG_MS = 20, SHORT_MS = 3 };
 
 static int rank, size;
 

@@ -56,13 +56,13 @@ static void merge_rows(struct cn_mpi_waits *waits)
 
 enum { MERGE_EVERY = 1 << 18 };
 
-static void add_call(struct cn_mpi_waits *waits, const struct cn_mpi_call *call,
-                     size_t *merge_at)
+static void add_call(struct cn_mpi_waits *waits, const struct cn_mpi_run *run,
+                     const struct cn_mpi_call *call, size_t *merge_at)
 {
     bool is_unknown = call->cause == CN_MPI_UNMATCHED;
     uint64_t ns = is_unknown ? call->end_ns - call->begin_ns : call->wait_ns;
 
-    if (ns == 0)
+    if (ns == 0 || (run->phase && run->paths[call->path].phase == CN_NONE))
         return;
     *(is_unknown ? &waits->unknown_ns : &waits->known_ns) += ns;
     if (waits->count == *merge_at) {
@@ -79,7 +79,6 @@ static void add_call(struct cn_mpi_waits *waits, const struct cn_mpi_call *call,
                                      .cause = call->cause});
 }
 
-/* The end of the run is the begin of MPI_Finalize on its last rank: waiting there is waiting too. */
 void cn_mpi_waits_build(struct cn_mpi_waits *waits, const struct cn_mpi_run *run)
 {
     size_t merge_at = MERGE_EVERY;
@@ -87,7 +86,7 @@ void cn_mpi_waits_build(struct cn_mpi_waits *waits, const struct cn_mpi_run *run
     *waits = (struct cn_mpi_waits){0};
     for (size_t i = 0; i < run->count; i++)
         for (size_t k = 0; !run->ranks[i].why && k < run->ranks[i].call_count; k++)
-            add_call(waits, &run->ranks[i].calls[k], &merge_at);
+            add_call(waits, run, &run->ranks[i].calls[k], &merge_at);
     merge_rows(waits);
     if (waits->count > 1)
         qsort(waits->list, waits->count, sizeof(*waits->list), by_time);

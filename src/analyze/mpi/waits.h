@@ -29,6 +29,7 @@ struct cn_mpi_waits {
     uint64_t known_ns, unknown_ns;
 };
 
+/* Of the calls in the phase, if the run has one. */
 void cn_mpi_waits_build(struct cn_mpi_waits *waits, const struct cn_mpi_run *run);
 void cn_mpi_waits_done(struct cn_mpi_waits *waits);
 
