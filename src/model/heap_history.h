@@ -1,6 +1,6 @@
 /* How many bytes each call path had allocated over time: changes of what is live.
  *
- * The lists belong to whoever made them: those of a database to its arena.
+ * The lists are in the arena of the database.
  * Threads: immutable.
  */
 #ifndef CN_MODEL_HEAP_HISTORY_H

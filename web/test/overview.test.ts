@@ -128,6 +128,25 @@ test("streams of GPUs are no threads that could use cores", () => {
   assert.ok(texts.some(({ text }) => text.startsWith("0.50 of 2 cores used")));
 });
 
+test("the functions that allocated most of what was live are named with their share", () => {
+  const of = (metric: string, self: number) => ({
+    metric,
+    total: 16 << 20,
+    self,
+    top: self > 0 ? [{ path: ["1"], row: { label: "copy" } }] : [],
+  });
+  const memory = [of("live at peak (B)", 4 << 20), of("live at end (B)", 0)];
+  const notes = notesOf(info, { ...overview, memory } as unknown as Overview);
+  const told = notes.filter(({ text }) => text.includes("live") || text.includes("freed"));
+  assert.deepEqual(told, [
+    {
+      subject: "copy",
+      text: " itself allocated 25.0 % of the 16 MiB live at the peak.",
+      link: { title: "Flame graph", to: { v: "flame", m: "live at peak (B)" } },
+    },
+  ]);
+});
+
 test("processors are compared with the wall time in recorded time alone", () => {
   const states = {
     wall: 4e9,

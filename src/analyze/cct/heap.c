@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/heap.h"
 #include "base/run/progress.h"
 #include "base/sort.h"
 #include "model/heap_history.h"
+#include "model/memory/merge.h"
 #include "model/memory/use.h"
 
 enum { NODE_COUNT = 64, CHECK_EVERY = 1 << 18 };
@@ -18,7 +18,6 @@ struct heap_input {
     struct cn_cct_member *member;
     const struct cn_call_query *query;
     struct cn_heap_log log;
-    struct cn_heap_event event;
     struct cn_sample nodes[NODE_COUNT];
     uint64_t node_first, node_next;
     uint64_t last_address; /* of its last allocation */
@@ -28,36 +27,30 @@ struct heap_merge {
     struct cn_cct_analysis *a;
     struct cn_heap_use *use;
     struct heap_input *inputs;
-    uint32_t *heap;
-    size_t input_count, count;
+    size_t input_count;
+    bool has_checked; /* leaks were looked for */
 };
 
-static bool is_before(const void *data, uint32_t a, uint32_t b)
+/* The damage that ends a file was noted when it was read first. */
+static bool read_event(void *arg, uint32_t number, struct cn_heap_event *out)
 {
-    const struct heap_input *inputs = data;
-    uint64_t a_ns = inputs[a].event.time_ns, b_ns = inputs[b].event.time_ns;
-
-    return a_ns < b_ns || (a_ns == b_ns && a < b);
-}
-
-/* Read the next event. The damage that ends a file was noted when it was read first. */
-static bool read_event(struct heap_input *input)
-{
+    const struct heap_merge *m = arg;
+    struct heap_input *input = &m->inputs[number];
     const struct cn_time_range *range = &input->query->range;
     struct cn_error ignored = {0};
 
     do {
-        if (input->query->rec->ops->heap_next(&input->log, &input->event, &ignored) !=
-            CN_ITEM)
+        if (input->query->rec->ops->heap_next(&input->log, out, &ignored) != CN_ITEM)
             return false;
-    } while (input->event.time_ns < range->first_ns);
-    return input->event.time_ns <= range->last_ns;
+    } while (out->time_ns < range->first_ns);
+    return out->time_ns <= range->last_ns;
 }
 
 /* A number of the process among those of all recordings. */
-static uint64_t process_of(const struct heap_input *input)
+static uint64_t process_of(const struct heap_input *input,
+                           const struct cn_heap_event *event)
 {
-    return input->event.process + input->member->source * UINT64_C(0x9e3779b97f4a7c15);
+    return event->process + input->member->source * UINT64_C(0x9e3779b97f4a7c15);
 }
 
 /* The node of the next allocation. */
@@ -77,9 +70,9 @@ static bool next_node(struct heap_input *input, cn_cct_id *out, struct cn_error 
     return true;
 }
 
-static bool allocate(struct heap_merge *m, struct heap_input *input, struct cn_error *err)
+static bool allocate(struct heap_merge *m, struct heap_input *input,
+                     const struct cn_heap_event *event, struct cn_error *err)
 {
-    const struct cn_heap_event *event = &input->event;
     cn_cct_id node;
 
     if (!next_node(input, &node, err))
@@ -87,7 +80,7 @@ static bool allocate(struct heap_merge *m, struct heap_input *input, struct cn_e
     input->last_address = event->address;
     if (node != CN_NONE)
         cn_heap_use_alloc(m->use, &(struct cn_heap_block){
-                                      .process = process_of(input),
+                                      .process = process_of(input, event),
                                       .address = event->address,
                                       .time_ns = event->time_ns,
                                       .size = event->size,
@@ -100,22 +93,27 @@ static bool allocate(struct heap_merge *m, struct heap_input *input, struct cn_e
     return true;
 }
 
-static bool take(struct heap_merge *m, struct heap_input *input, struct cn_error *err)
+static bool take(struct heap_merge *m, struct heap_input *input,
+                 const struct cn_heap_event *event, struct cn_error *err)
 {
-    const struct cn_heap_event *event = &input->event;
     bool is_unmap = event->kind == CN_HEAP_EVENT_UNMAP;
 
     if (event->kind == CN_HEAP_EVENT_ALLOC)
-        return allocate(m, input, err);
+        return allocate(m, input, event, err);
+    if (event->kind == CN_HEAP_EVENT_CHECKED)
+        m->has_checked = true;
+    if (event->kind == CN_HEAP_EVENT_LEAKED)
+        cn_heap_use_leak(m->use, process_of(input, event), event->address);
     if (event->kind == CN_HEAP_EVENT_RELEASE || is_unmap)
         (void)cn_heap_use_release(
             m->use,
-            &(struct cn_heap_release){.process = process_of(input),
+            &(struct cn_heap_release){.process = process_of(input, event),
                                       .address = event->address,
                                       .time_ns = event->time_ns,
                                       .size = is_unmap ? event->size : 0,
                                       .thread = (uint32_t)(input - m->inputs),
-                                      .is_next = event->address == input->last_address});
+                                      .is_next = event->address == input->last_address,
+                                      .has_root = true});
     return true;
 }
 
@@ -125,9 +123,10 @@ static bool add_values(void *arg, uint32_t thread, uint32_t context,
     struct heap_merge *m = arg;
 
     (void)err;
-    for (unsigned i = 0; i < CN_HEAP_METRIC_COUNT; i++)
-        cn_cct_readings_add_heap(&m->inputs[thread].member->task.readings,
-                                 (enum cn_heap_metric)i, (uint64_t)values[i], context);
+    for (unsigned i = 0; i < CN_HEAP_SAMPLES; i++)
+        if (m->has_checked || (i != CN_HEAP_LEAKED && i != CN_HEAP_LEAKED_CALLS))
+            cn_cct_readings_add_heap(&m->inputs[thread].member->task.readings,
+                                     (enum cn_heap_metric)i, values[i], context);
     return true;
 }
 
@@ -141,7 +140,6 @@ static void list_inputs(struct heap_merge *m)
     struct cn_cct_analysis *a = m->a;
 
     m->inputs = cn_alloc(a->own_end - a->own_first, sizeof(*m->inputs));
-    m->heap = cn_alloc(a->own_end - a->own_first, sizeof(*m->heap));
     for (size_t i = a->own_first; i < a->own_end; i++) {
         struct cn_cct_member *member = &a->self->members.list[i];
         const struct cn_call_query *query = &a->queries[member->source];
@@ -151,27 +149,24 @@ static void list_inputs(struct heap_merge *m)
             continue;
         *input = (struct heap_input){.member = member, .query = query};
         query->rec->ops->heap_begin(query->rec, member->task.options.task, &input->log);
-        if (read_event(input))
-            m->heap[m->count++] = (uint32_t)m->input_count;
         m->input_count++;
     }
-    cn_heap_build(m->heap, m->count, is_before, m->inputs);
 }
 
 static bool merge(struct heap_merge *m, struct cn_error *err)
 {
-    for (uint64_t count = 0; m->count > 0; count++) {
-        struct heap_input *input = &m->inputs[m->heap[0]];
+    struct cn_heap_merge merge;
+    const struct cn_heap_event *event;
+    uint32_t input;
+    bool ok = true;
 
-        if (!take(m, input, err) ||
-            (count % CHECK_EVERY == 0 &&
-             !cn_progress_check(m->a->options->progress, "reading allocations", err)))
-            return false;
-        if (!read_event(input))
-            m->heap[0] = m->heap[--m->count];
-        cn_heap_sink(m->heap, m->count, 0, is_before, m->inputs);
-    }
-    return true;
+    cn_heap_merge_begin(&merge, m->input_count, read_event, m);
+    for (uint64_t count = 0; ok && (event = cn_heap_merge_next(&merge, &input)); count++)
+        ok = take(m, &m->inputs[input], event, err) &&
+             (count % CHECK_EVERY != 0 ||
+              cn_progress_check(m->a->options->progress, "reading allocations", err));
+    cn_heap_merge_done(&merge);
+    return ok;
 }
 
 /* Its profiles are members: of nodes of different members only these know the contexts. */
@@ -200,7 +195,6 @@ bool cn_cct_analysis_heap(struct cn_cct_analysis *a, struct cn_error *err)
         cn_cct_samples_done(&m.inputs[i].member->heap_nodes);
     cn_heap_use_free(m.use);
     free(m.inputs);
-    free(m.heap);
     return ok;
 }
 

@@ -276,15 +276,6 @@ static size_t put_durations(struct cn_cct_plane *plane, const struct plane_row *
     return row->has_duration ? put_buckets(plane, values, count, context) : count;
 }
 
-/* Counters of triggers may be negative. */
-static double counter_value(unsigned counter, uint64_t sum)
-{
-    return counter < CN_COUNTER_COUNT || counter >= CN_CCT_HEAP_COUNTER
-               ? (double)(int64_t)sum
-               : cn_gpu_amount_value((enum cn_gpu_metric)(counter - CN_COUNTER_COUNT),
-                                     sum);
-}
-
 /* Put the counters and clear them. */
 static size_t put_counters(struct cn_cct_plane *plane, struct cn_value *values,
                            size_t count, uint32_t context)
@@ -293,8 +284,8 @@ static size_t put_counters(struct cn_cct_plane *plane, struct cn_value *values,
 
     for (unsigned i = 0; i < c->count; i++) {
         count = put_scopes(values, count, context, cn_cct_counter_id(c->used[i], 0),
-                           counter_value(c->used[i], c->own[i]),
-                           counter_value(c->used[i], c->total[i]));
+                           cn_cct_reading_value(c->used[i], c->own[i]),
+                           cn_cct_reading_value(c->used[i], c->total[i]));
         c->own[i] = c->total[i] = 0;
     }
     return count;

@@ -1,8 +1,11 @@
 #include "analyze/cct/readings.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
+
+static const double NS_PER_SECOND = 1e9;
 
 void cn_cct_readings_done(struct cn_cct_readings *readings)
 {
@@ -71,14 +74,23 @@ void cn_cct_readings_add_amount(struct cn_cct_readings *readings,
 }
 
 void cn_cct_readings_add_heap(struct cn_cct_readings *readings,
-                              enum cn_heap_metric metric, uint64_t value, cn_cct_id node)
+                              enum cn_heap_metric metric, double value, cn_cct_id node)
 {
     unsigned counter = CN_CCT_HEAP_COUNTER + (unsigned)metric;
 
-    if (metric == CN_HEAP_SAMPLES)
-        return;
     readings->has_counter[counter] = true;
-    values_at(readings, node)[counter] += value;
+    values_at(readings, node)[counter] +=
+        (uint64_t)(metric == CN_HEAP_LIFETIME ? round(value * NS_PER_SECOND) : value);
+}
+
+double cn_cct_reading_value(unsigned counter, uint64_t sum)
+{
+    if (counter == CN_CCT_HEAP_COUNTER + CN_HEAP_LIFETIME)
+        return (double)sum / NS_PER_SECOND;
+    return counter < CN_COUNTER_COUNT || counter >= CN_CCT_HEAP_COUNTER
+               ? (double)(int64_t)sum
+               : cn_gpu_amount_value((enum cn_gpu_metric)(counter - CN_COUNTER_COUNT),
+                                     sum);
 }
 
 const uint64_t *cn_cct_readings_find(const struct cn_cct_readings *readings,

@@ -55,10 +55,13 @@ void cn_cct_readings_add(struct cn_cct_readings *readings,
 void cn_cct_readings_add_amount(struct cn_cct_readings *readings,
                                 const struct cn_gpu_amount *amount, cn_cct_id node);
 
-/* Add allocated memory to a node. All metrics of memory are then there, except how many samples they are
- * estimated from. */
+/* Add allocated memory to a node. The metric is then there. */
 void cn_cct_readings_add_heap(struct cn_cct_readings *readings,
-                              enum cn_heap_metric metric, uint64_t value, cn_cct_id node);
+                              enum cn_heap_metric metric, double value, cn_cct_id node);
+
+/* The value of a metric from the sum of a counter: counters of triggers may be negative, and times are
+ * counted in nanoseconds. */
+double cn_cct_reading_value(unsigned counter, uint64_t sum);
 
 /* The self values of a node by counter; NULL when it has none. */
 const uint64_t *cn_cct_readings_find(const struct cn_cct_readings *readings,

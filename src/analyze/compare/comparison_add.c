@@ -388,8 +388,9 @@ static double find_divisor(double a, double b, double rounding)
 static bool find_heap_weight(const struct cn_costs *costs, enum cn_heap_metric metric,
                              double *weight, struct cn_error *err)
 {
-    enum cn_heap_metric of =
-        cn_heap_metric_is_count(metric) ? CN_HEAP_CALLS : CN_HEAP_BYTES;
+    enum cn_heap_metric of = cn_heap_metric_is_count(metric) ? CN_HEAP_CALLS
+                             : metric == CN_HEAP_LIFETIME    ? metric
+                                                             : CN_HEAP_BYTES;
     double all = 0, samples = 0;
 
     *weight = 0;

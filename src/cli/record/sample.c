@@ -85,6 +85,24 @@ static void tell_memory(const struct cn_args *args,
                     cn_plural(result->alloc_lost_count, "", "s"));
 }
 
+static void tell_no_samples(const struct cn_args *args,
+                            const struct cn_sample_options *options,
+                            const struct cn_sample_result *result)
+{
+    if (result->is_inside)
+        cn_cli_say(args,
+                   "no samples: the program took less processor time than one period, or "
+                   "is linked statically or setuid, where signals cannot sample it");
+    else
+        cn_cli_say(args,
+                   "no samples: %s took less processor time than one period; choose a "
+                   "higher -F",
+                   options->has_machine     ? "all processes together"
+                   : options->pid_count > 1 ? "the processes"
+                   : options->pid_count > 0 ? "the process"
+                                            : "the program");
+}
+
 static void tell_result(const struct cn_args *args,
                         const struct cn_sample_options *options,
                         const struct cn_sample_result *result, bool is_kept)
@@ -111,13 +129,7 @@ static void tell_result(const struct cn_args *args,
     if (options->has_ranges)
         cn_record_tell_ranges(args, result->range_count);
     if (result->sample_count == 0)
-        cn_cli_say(args,
-                   result->is_inside
-                       ? "no samples: the program took less processor time than one "
-                         "period, or is linked statically or setuid, where signals "
-                         "cannot sample it"
-                       : "no samples: the program took less processor time than one "
-                         "period; choose a higher -F");
+        tell_no_samples(args, options, result);
     cn_count_print_of(&text, result->sample_count, "sample");
     cn_text_str_add(&text, " in ");
     cn_size_print(&text, result->file_len);

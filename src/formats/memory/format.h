@@ -31,6 +31,8 @@ enum {
     CN_MEMORY_MAP,   /* mmap() of memory of its own */
     CN_MEMORY_UNMAP, /* munmap() of any memory */
     CN_MEMORY_LOST,
+    CN_MEMORY_CHECKED, /* at the end of a program: the next records are all that leaked */
+    CN_MEMORY_LEAKED,  /* no pointer led to the block at the address */
     CN_MEMORY_KIND_COUNT,
 };
 

@@ -58,6 +58,8 @@ static bool take(struct cn_heap_log *log, const struct cn_memory_record *record,
         [CN_MEMORY_MOVED] = CN_HEAP_EVENT_RELEASE,
         [CN_MEMORY_UNMAP] = CN_HEAP_EVENT_UNMAP,
         [CN_MEMORY_LOST] = CN_HEAP_EVENT_LOST,
+        [CN_MEMORY_CHECKED] = CN_HEAP_EVENT_CHECKED,
+        [CN_MEMORY_LEAKED] = CN_HEAP_EVENT_LEAKED,
     };
     uint64_t kind = kind_of(record);
 

@@ -12,8 +12,10 @@
 enum cn_heap_event_kind {
     CN_HEAP_EVENT_ALLOC,
     CN_HEAP_EVENT_RELEASE,
-    CN_HEAP_EVENT_UNMAP, /* munmap() of `size` bytes, of any kind of memory */
-    CN_HEAP_EVENT_LOST,  /* `size` events were lost */
+    CN_HEAP_EVENT_UNMAP,   /* munmap() of `size` bytes, of any kind of memory */
+    CN_HEAP_EVENT_LOST,    /* `size` events were lost */
+    CN_HEAP_EVENT_CHECKED, /* leaks of the process were looked for: those that follow */
+    CN_HEAP_EVENT_LEAKED,  /* no pointer led to the block at `address` */
 };
 
 struct cn_heap_event {

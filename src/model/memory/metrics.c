@@ -18,6 +18,20 @@ static const struct heap_text texts[CN_HEAP_METRIC_COUNT] = {
     [CN_HEAP_FREED_ELSEWHERE] = {"freed by other threads (B)", "bytes that another thread freed"},
     [CN_HEAP_WASTE] = {"waste (B)", "bytes that the allocator gave above those requested"},
     [CN_HEAP_GROWTH] = {"grown by realloc (B)", "bytes by which realloc() enlarged blocks"},
+    [CN_HEAP_FREED_FOR_OTHERS] = {"freed for other threads (B)", "bytes that this thread freed and another one allocated, whatever call path freed them"},
+    [CN_HEAP_FREED] = {"freed", "allocations that were freed; the others have no lifetime yet"},
+    [CN_HEAP_LIFETIME] = {"lifetime (sec)", "time from allocation to free, of all that were freed; divided by `freed` it is the mean"},
+    [CN_HEAP_LIVED] = {"lived under 1 us", "allocations freed within 1 us"},
+    [CN_HEAP_LIVED + 1] = {"lived 1 to 10 us", "allocations freed after 1 us or more, within 10 us"},
+    [CN_HEAP_LIVED + 2] = {"lived 10 to 100 us", "allocations freed after 10 us or more, within 100 us"},
+    [CN_HEAP_LIVED + 3] = {"lived 100 us to 1 ms", "allocations freed after 100 us or more, within 1 ms"},
+    [CN_HEAP_LIVED + 4] = {"lived 1 to 10 ms", "allocations freed after 1 ms or more, within 10 ms"},
+    [CN_HEAP_LIVED + 5] = {"lived 10 to 100 ms", "allocations freed after 10 ms or more, within 100 ms"},
+    [CN_HEAP_LIVED + 6] = {"lived 100 ms to 1 s", "allocations freed after 100 ms or more, within 1 s"},
+    [CN_HEAP_LIVED + 7] = {"lived 1 to 10 s", "allocations freed after 1 s or more, within 10 s"},
+    [CN_HEAP_LIVED_LAST] = {"lived over 10 s", "allocations freed after 10 s or more"},
+    [CN_HEAP_LEAKED] = {"leaked (B)", "bytes of blocks that no pointer of the program led to at its end"},
+    [CN_HEAP_LEAKED_CALLS] = {"leaked", "allocations that no pointer of the program led to at its end"},
     [CN_HEAP_SAMPLES] = {"sampled allocations", "samples that the other values of memory are estimated from"},
 };
 /* clang-format on */
@@ -39,7 +53,19 @@ enum cn_heap_metric cn_heap_metric_find(const char *name)
 bool cn_heap_metric_is_count(enum cn_heap_metric metric)
 {
     return metric == CN_HEAP_CALLS || metric == CN_HEAP_LIVE_END_CALLS ||
-           metric == CN_HEAP_TEMPORARY || metric == CN_HEAP_SAMPLES;
+           metric == CN_HEAP_TEMPORARY || metric == CN_HEAP_SAMPLES ||
+           metric == CN_HEAP_FREED || metric == CN_HEAP_LEAKED_CALLS ||
+           (metric >= CN_HEAP_LIVED && metric <= CN_HEAP_LIVED_LAST);
+}
+
+enum cn_heap_metric cn_heap_metric_lived(uint64_t lifetime_ns)
+{
+    unsigned metric = CN_HEAP_LIVED;
+
+    for (uint64_t limit_ns = 1000; metric < CN_HEAP_LIVED_LAST && lifetime_ns >= limit_ns;
+         limit_ns *= 10)
+        metric++;
+    return (enum cn_heap_metric)metric;
 }
 
 static const char *const pprof_types[CN_HEAP_METRIC_COUNT] = {

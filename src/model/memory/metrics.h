@@ -8,6 +8,7 @@
 #define CN_MODEL_MEMORY_METRICS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "model/contexts/taxonomy.h"
 
@@ -22,16 +23,26 @@ enum cn_heap_metric {
     CN_HEAP_FREED_ELSEWHERE,
     CN_HEAP_WASTE,
     CN_HEAP_GROWTH,
+    CN_HEAP_FREED_FOR_OTHERS, /* of the thread that freed */
+    CN_HEAP_FREED,
+    CN_HEAP_LIFETIME, /* sum, in seconds */
+    CN_HEAP_LIVED, /* the first of the lifetimes; each is up to ten times the one before */
+    CN_HEAP_LIVED_LAST = CN_HEAP_LIVED + 8,
+    CN_HEAP_LEAKED, /* only where it was looked for */
+    CN_HEAP_LEAKED_CALLS,
     CN_HEAP_SAMPLES, /* that the others are estimated from */
     CN_HEAP_METRIC_COUNT
 };
 
 const char *cn_heap_metric_name(enum cn_heap_metric metric);
 
+/* The metric of blocks that lived for a time, CN_HEAP_LIVED to CN_HEAP_LIVED_LAST. */
+enum cn_heap_metric cn_heap_metric_lived(uint64_t lifetime_ns);
+
 /* CN_HEAP_METRIC_COUNT: it is another one. */
 enum cn_heap_metric cn_heap_metric_find(const char *name);
 
-/* True if values are numbers of allocations, not bytes. */
+/* True if values are numbers of allocations, not bytes or seconds. */
 bool cn_heap_metric_is_count(enum cn_heap_metric metric);
 
 /* The type of the values in heap profiles of pprof, and the metric of such a type; NULL, and

@@ -9,6 +9,8 @@
 #include "model/heap_history.h"
 #include "model/memory/moments.h"
 
+static const double NS_PER_SECOND = 1e9;
+
 /* A thread and context of a process. Bytes are whole numbers, so that sums of what was allocated
  * and freed are exact.
  *
@@ -24,8 +26,9 @@ struct use_cell {
 /* A block that is live, or a free place in the list. */
 struct use_block {
     double bytes, calls;
-    uint64_t time_ns;
+    uint64_t time_ns, address;
     uint32_t cell, next_free;
+    bool is_live, is_leaked;
 };
 
 struct use_process {
@@ -133,10 +136,21 @@ static void change_live(struct cn_heap_use *use, struct use_cell *cell, double b
     }
 }
 
+static void add_leaked(struct cn_heap_use *use, const struct use_block *block, int sign)
+{
+    double *values = use->cells[block->cell].values;
+
+    values[CN_HEAP_LEAKED] += sign * block->bytes;
+    values[CN_HEAP_LEAKED_CALLS] += sign * block->calls;
+}
+
 static void remove_block(struct cn_heap_use *use, uint32_t *number, uint64_t time_ns)
 {
     struct use_block *block = &use->blocks[*number - 1];
 
+    if (block->is_leaked)
+        add_leaked(use, block, -1);
+    block->is_live = block->is_leaked = false;
     change_live(use, &use->cells[block->cell], -block->bytes, -block->calls,
                 -variance_of(block->bytes, block->calls), time_ns);
     block->next_free = use->free_block;
@@ -212,7 +226,35 @@ void cn_heap_use_alloc(struct cn_heap_use *use, const struct cn_heap_block *bloc
     *number = add_block(use, &(struct use_block){.bytes = bytes_of(block),
                                                  .calls = block->calls,
                                                  .time_ns = block->time_ns,
-                                                 .cell = cell});
+                                                 .address = block->address,
+                                                 .cell = cell,
+                                                 .is_live = true});
+}
+
+/* A thread that another one frees for is no part of the way of the block. */
+static void count_free(struct cn_heap_use *use, const struct use_block *block,
+                       const struct cn_heap_release *release)
+{
+    uint64_t lifetime_ns =
+        release->time_ns > block->time_ns ? release->time_ns - block->time_ns : 0;
+    uint32_t owner = use->cells[block->cell].thread;
+    double *values;
+
+    if (release->thread != owner && release->has_root) {
+        uint32_t at =
+            cell_at(use, use->cells[block->cell].process, release->thread, release->root);
+
+        use->cells[at].values[CN_HEAP_FREED_FOR_OTHERS] += block->bytes;
+    }
+    values = use->cells[block->cell].values;
+    if (release->thread != owner)
+        values[CN_HEAP_FREED_ELSEWHERE] += block->bytes;
+    if ((release->is_next && release->thread == owner) ||
+        lifetime_ns <= CN_HEAP_TEMPORARY_NS)
+        values[CN_HEAP_TEMPORARY] += block->calls;
+    values[CN_HEAP_FREED] += block->calls;
+    values[CN_HEAP_LIFETIME] += block->calls * (double)lifetime_ns;
+    values[cn_heap_metric_lived(lifetime_ns)] += block->calls;
 }
 
 bool cn_heap_use_release(struct cn_heap_use *use, const struct cn_heap_release *release)
@@ -224,18 +266,34 @@ bool cn_heap_use_release(struct cn_heap_use *use, const struct cn_heap_release *
         return false;
     uint32_t *number = cn_map_at(&use->processes[process].block_of, release->address, 0);
     const struct use_block *block = &use->blocks[*number - 1];
-    struct use_cell *cell = &use->cells[block->cell];
 
     if (release->size > 0 && block->bytes > (double)release->size)
         return false;
-    /* A thread that another one frees for is no part of the way of the block. */
-    if (release->thread != cell->thread)
-        cell->values[CN_HEAP_FREED_ELSEWHERE] += block->bytes;
-    if ((release->is_next && release->thread == cell->thread) ||
-        release->time_ns - block->time_ns <= CN_HEAP_TEMPORARY_NS)
-        cell->values[CN_HEAP_TEMPORARY] += block->calls;
+    count_free(use, block, release);
     remove_block(use, number, release->time_ns);
     return true;
+}
+
+void cn_heap_use_leak(struct cn_heap_use *use, uint64_t process, uint64_t address)
+{
+    uint32_t at = cn_map_find(&use->process_of, process, UINT32_MAX);
+    uint32_t number =
+        at == UINT32_MAX ? 0 : cn_map_find(&use->processes[at].block_of, address, 0);
+
+    if (number == 0 || use->blocks[number - 1].is_leaked)
+        return;
+    use->blocks[number - 1].is_leaked = true;
+    add_leaked(use, &use->blocks[number - 1], 1);
+}
+
+void cn_heap_use_live(const struct cn_heap_use *use, uint64_t process,
+                      cn_heap_live_fn take, void *arg)
+{
+    uint32_t at = cn_map_find(&use->process_of, process, UINT32_MAX);
+
+    for (size_t i = 0; i < use->block_count; i++)
+        if (use->blocks[i].is_live && use->cells[use->blocks[i].cell].process == at)
+            take(arg, use->blocks[i].address, use->blocks[i].bytes);
 }
 
 bool cn_heap_use_peak(const struct cn_heap_use *use, struct cn_heap_peak *out)
@@ -296,6 +354,7 @@ bool cn_heap_use_visit(const struct cn_heap_use *use, cn_heap_visit visit, void 
     for (size_t i = 0; i < use->cell_count; i++) {
         struct use_cell cell = use->cells[i];
 
+        cell.values[CN_HEAP_LIFETIME] /= NS_PER_SECOND;
         cell.values[CN_HEAP_LIVE_END] = cell.live;
         /* Calls are estimates: sums of what was added and removed are not exact. */
         cell.values[CN_HEAP_LIVE_END_CALLS] = cell.live > 0 ? cell.live_calls : 0;

@@ -42,6 +42,9 @@ struct cn_heap_release {
     uint64_t size; /* a larger block stays; 0: any */
     uint32_t thread;
     bool is_next; /* the thread has allocated nothing since the block */
+    bool
+        has_root; /* `root` is the context of the whole thread, which must be known then */
+    uint32_t root;
 };
 
 struct cn_heap_use *cn_heap_use_new(void);
@@ -56,8 +59,17 @@ void cn_heap_use_alloc(struct cn_heap_use *use, const struct cn_heap_block *bloc
 /* False if no block is known at the address that is released. */
 bool cn_heap_use_release(struct cn_heap_use *use, const struct cn_heap_release *release);
 
+/* A block that is live is known to be reached by no pointer: it is leaked, unless it is released
+ * later. */
+void cn_heap_use_leak(struct cn_heap_use *use, uint64_t process, uint64_t address);
+
+/* The blocks of a process that are live, in no order; `bytes` are requested. */
+typedef void (*cn_heap_live_fn)(void *arg, uint64_t address, double bytes);
+void cn_heap_use_live(const struct cn_heap_use *use, uint64_t process,
+                      cn_heap_live_fn take, void *arg);
+
 /* An allocation whose address is unknown (`address` of `block` counts for nothing), and the free of one
- * of the same size and context. */
+ * of the same size and context, whose lifetime is unknown. */
 void cn_heap_use_gain(struct cn_heap_use *use, const struct cn_heap_block *block);
 void cn_heap_use_lose(struct cn_heap_use *use, const struct cn_heap_block *block,
                       bool is_temporary);

@@ -47,7 +47,6 @@ static _Atomic size_t early_len;
 
 static __thread bool is_resolving __attribute__((tls_model("initial-exec")));
 static __thread bool is_sizing __attribute__((tls_model("initial-exec")));
-static __thread unsigned made_count __attribute__((tls_model("initial-exec")));
 
 static void *early_alloc(size_t size)
 {
@@ -124,7 +123,7 @@ static size_t usable_size(void *block, size_t size)
 
 static inline void *noted(uint64_t kind, void *block, size_t size)
 {
-    made_count++;
+    cn_operators_count++;
     if (block && !RARELY(is_sizing))
         cn_rec_heap_add(kind, (uintptr_t)block, size, usable_size(block, size));
     return block;
@@ -305,7 +304,7 @@ static bool has_own_malloc(void)
 {
     void *(*allocate)(size_t);
     void (*give_back)(void *);
-    unsigned count = made_count;
+    uint64_t count = cn_operators_count;
     void *found = dlsym(RTLD_DEFAULT, "malloc"), *block;
 
     __builtin_memcpy(&allocate, &found, sizeof(found));
@@ -313,7 +312,7 @@ static bool has_own_malloc(void)
     __builtin_memcpy(&give_back, &found, sizeof(found));
     block = allocate(1);
     give_back(block);
-    return made_count == count;
+    return cn_operators_count == count;
 }
 
 void cn_operators_made(void *block, size_t size, uintptr_t caller)
@@ -335,11 +334,6 @@ void cn_operators_quiet(void)
 void cn_operators_loud(void)
 {
     cn_rec_quiet--;
-}
-
-unsigned cn_operators_count(void)
-{
-    return made_count;
 }
 
 void cn_rec_heap_begin(void)

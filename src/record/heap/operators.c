@@ -48,6 +48,8 @@ static void *_Atomic next[OPERATORS];
 
 static _Atomic enum { UNKNOWN, PASSED_ON, NOTED } state;
 
+__thread uint64_t cn_operators_count;
+
 static bool is_own(const void *at)
 {
     Dl_info info, own;
@@ -141,9 +143,9 @@ static __attribute__((noinline)) bool find_state(uintptr_t caller)
     __builtin_memcpy(&make, &make_at, sizeof(make));
     __builtin_memcpy(&drop, &drop_at, sizeof(drop));
     cn_operators_quiet();
-    unsigned before = cn_operators_count();
+    uint64_t before = cn_operators_count;
     drop(make(1, 0, 0), 0, 0);
-    bool calls_malloc = cn_operators_count() != before;
+    bool calls_malloc = cn_operators_count != before;
     cn_operators_loud();
     errno = error;
     atomic_store(&state, calls_malloc ? PASSED_ON : NOTED);
@@ -158,13 +160,13 @@ static inline bool is_noted(uintptr_t caller)
 }
 
 /* An operator may call another one, or aligned_alloc(). */
-static void *noted(make_fn *make, size_t size, uintptr_t second, uintptr_t third,
-                   uintptr_t caller)
+static inline __attribute__((always_inline)) void *
+noted(make_fn *make, size_t size, uintptr_t second, uintptr_t third, uintptr_t caller)
 {
-    unsigned before = cn_operators_count();
+    uint64_t before = cn_operators_count;
     void *block = make(size, second, third);
 
-    if (block && cn_operators_count() == before)
+    if (block && cn_operators_count == before)
         cn_operators_made(block, size, caller);
     return block;
 }

@@ -60,7 +60,6 @@ static bool has_malloc; /* the program has its own: operator new may be of it */
 
 static _Thread_local struct {
     int64_t left;    /* bytes until the next sample; it is 0 in a new thread */
-    uint64_t number; /* of allocations */
     uint64_t random; /* 0: not begun */
     uint32_t tid;
     bool is_inside, is_resolving, is_mapping, was_inside;
@@ -185,7 +184,7 @@ static void begin_thread(void)
 static __attribute__((noinline)) void take(uintptr_t block, size_t size, size_t old_size,
                                            uintptr_t caller)
 {
-    const struct cn_live_block live = {self.tid, self.number};
+    const struct cn_live_block live = {self.tid, cn_operators_count};
     struct cn_inside_slot *slot;
 
     if (!cn_live_add(block, &live)) {
@@ -220,7 +219,11 @@ static __attribute__((noinline)) void *reach(void *block, size_t size, size_t ol
 {
     int error = errno;
 
-    if (self.is_inside || !cn_inside || atomic_load(&cn_inside->is_over)) {
+    if (self.is_inside) { /* not the program's: as before */
+        self.left += (int64_t)(size > 0 ? size : 1);
+        return block;
+    }
+    if (!cn_inside || atomic_load(&cn_inside->is_over)) {
         self.left = SOON_BYTES;
         return block;
     }
@@ -244,7 +247,7 @@ counted(void *block, size_t size, size_t old_size, uintptr_t caller)
 {
     if (!block)
         return block;
-    self.number++;
+    cn_operators_count++;
     self.left -= (int64_t)(size > 0 ? size : 1);
     if (RARELY(self.left <= 0))
         return reach(block, size, old_size, caller);
@@ -279,7 +282,7 @@ static void report(uintptr_t block, const struct cn_live_block *was, uint64_t ti
     to->image = image;
     to->address = block;
     to->time_ns = time_ns;
-    to->is_next = to->tid == was->tid && self.number == was->number;
+    to->is_next = to->tid == was->tid && cn_operators_count == was->number;
     atomic_store_explicit(&to->state, CN_INSIDE_FULL, memory_order_release);
 }
 
@@ -479,11 +482,6 @@ void cn_operators_loud(void)
     self.is_inside = self.was_inside;
 }
 
-unsigned cn_operators_count(void)
-{
-    return (unsigned)self.number;
-}
-
 void cn_inside_thread_begin(void)
 {
     self.is_inside = true;
@@ -506,7 +504,7 @@ static bool has_own_malloc(void)
 {
     void *(*allocate)(size_t);
     void (*give_back)(void *);
-    uint64_t number = self.number;
+    uint64_t number = cn_operators_count;
     void *found = dlsym(RTLD_DEFAULT, "malloc"), *block;
 
     memcpy(&allocate, &found, sizeof(found));
@@ -514,7 +512,7 @@ static bool has_own_malloc(void)
     memcpy(&give_back, &found, sizeof(found));
     block = allocate(1);
     give_back(block);
-    return self.number == number;
+    return cn_operators_count == number;
 }
 
 __attribute__((constructor)) static void begin(void)

@@ -15,6 +15,7 @@
 #include "base/sort.h"
 #include "base/text.h"
 #include "model/gpu/work.h"
+#include "model/memory/metrics.h"
 #include "server/api/api.h"
 #include "server/api/parameters.h"
 #include "server/api/request.h"
@@ -399,6 +400,34 @@ static bool add_gpus(struct cn_served *served, struct cn_json *json, struct cn_e
     return true;
 }
 
+/* {metric, total, self, top}: how much there is of a metric of memory, and the function with the most
+ * self, whose value is `self`. */
+static bool answer_memory(struct cn_served *served, struct cn_served_view *view,
+                          struct cn_request *request, struct cn_error *err)
+{
+    const struct cn_costs *costs = &view->costs;
+    struct ranking r = {.served = served, .view = view, .json = &request->json};
+    struct cn_row_list list = {0};
+    double total = 0, self = 0;
+
+    r.self = cn_cost_column_find(costs, costs->columns[0].metric, CN_SELF);
+    bool ok = cn_structure_wait(&served->structure, CN_STRUCTURE_FRAMES, err) &&
+              cn_costs_total(costs, costs->columns[0].metric, &total, err) &&
+              cn_view_children(view->view, NULL, 0, false, &list, err);
+    if (ok) {
+        for (uint32_t i = 0; i < list.count; i++)
+            self = fmax(self, rank_by_self(&r, &list.rows[i]));
+        cn_json_object(r.json);
+        cn_json_add_str(r.json, "metric", costs->columns[0].metric);
+        cn_json_add_f64(r.json, "total", total);
+        cn_json_add_f64(r.json, "self", self);
+        ok = add_ranked(&r, "top", &list, rank_by_self, 1, err);
+        cn_json_end(r.json);
+    }
+    cn_row_list_done(&list);
+    return ok;
+}
+
 static void list_warnings(struct cn_json *json, const struct cn_warning *list)
 {
     for (; list; list = list->next) {
@@ -436,6 +465,29 @@ static bool add_of_view(struct cn_served *served, const struct cn_view_question 
     return *is_partial;
 }
 
+/* "memory": what was live at the peak and at the end; nothing where that is unknown. */
+static bool add_memory(struct cn_served *served, struct cn_request *request,
+                       bool *is_partial, struct cn_error *err)
+{
+    static const enum cn_heap_metric metrics[] = {CN_HEAP_LIVE_PEAK, CN_HEAP_LIVE_END};
+    const struct cn_metrics *known = &served->db->metrics;
+    bool ok = true;
+
+    if (cn_metrics_find(known, cn_heap_metric_name(CN_HEAP_LIVE_PEAK)) == CN_NO_ID)
+        return true;
+    cn_json_add_array(&request->json, "memory");
+    for (size_t i = 0; ok && i < sizeof(metrics) / sizeof(*metrics); i++) {
+        const char *name = cn_heap_metric_name(metrics[i]);
+        struct cn_view_question question = {.kind = CN_VIEW_BOTTOM_UP,
+                                            .metrics = {{name}, 1}};
+
+        if (cn_metrics_find(known, name) != CN_NO_ID)
+            ok = add_of_view(served, &question, request, answer_memory, is_partial, err);
+    }
+    cn_json_end(&request->json);
+    return ok;
+}
+
 bool cn_api_overview(struct cn_served *served, struct cn_request *request,
                      struct cn_error *err)
 {
@@ -453,7 +505,8 @@ bool cn_api_overview(struct cn_served *served, struct cn_request *request,
     cn_json_add_base(json, served->db, metric);
     ok = add_of_view(served, &contexts, request, answer_hot_path, &is_partial, err) &&
          add_of_view(served, &functions, request, answer_functions, &is_partial, err) &&
-         add_threads(served, metric, json, err) && add_gpus(served, json, err);
+         add_threads(served, metric, json, err) && add_gpus(served, json, err) &&
+         add_memory(served, request, &is_partial, err);
     if (!ok)
         return false;
     add_warnings(served, json);

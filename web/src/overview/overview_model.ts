@@ -16,6 +16,7 @@ import type {
   GpuUse,
   Imbalance,
   Info,
+  MemoryUse,
   Overview,
   Row,
   States,
@@ -270,6 +271,22 @@ function noteOfGpu(gpu: GpuUse): Note | null {
   };
 }
 
+const MEMORY_WHEN: Record<string, string> = {
+  "live at peak (B)": "live at the peak",
+  "live at end (B)": "not freed at the end",
+};
+
+// Which function allocated most of what was live.
+function noteOfMemory({ metric, total, self, top }: MemoryUse): Note | null {
+  const first = top[0];
+  if (!first || total <= 0) return null;
+  return {
+    subject: first.row.label,
+    text: ` itself allocated ${formatPercent(self, total)} of the ${formatValue(total, metric)} ${MEMORY_WHEN[metric] ?? metric}.`,
+    link: { title: "Flame graph", to: { v: "flame", m: metric } },
+  };
+}
+
 export function factsOf(
   info: Info,
   overview: Overview,
@@ -481,6 +498,7 @@ export function notesOf(info: Info, overview: Overview, states: States | null = 
     ...[...lost, ...damage].slice(0, DAMAGE_MAX),
     noteOfHottest(overview),
     ...(overview.gpus ?? []).slice(0, GPUS_MAX).map(noteOfGpu),
+    ...(overview.memory ?? []).map(noteOfMemory),
     noteOfPreemption(info, states),
     noteOfCores(info, overview, states),
     overview.imbalance ? noteOfImbalance(overview, overview.imbalance) : null,

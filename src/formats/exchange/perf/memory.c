@@ -28,12 +28,6 @@ void cn_perf_memory_done(struct cn_perf_heap *heap)
 {
     cn_heap_use_free(heap->use);
     heap->use = NULL;
-    cn_map_done(&heap->thread_of);
-}
-
-static uint64_t task_key(const struct cn_perf_memory *body)
-{
-    return (uint64_t)body->pid << 32 | body->tid;
 }
 
 static uint64_t process_key(const struct cn_perf_memory *body)
@@ -57,17 +51,25 @@ static uint32_t call_named(struct cn_perf_heap *heap, uint32_t parent, const cha
                                           .name = name, .module = "", .file = ""}));
 }
 
-static bool take_alloc(struct cn_perf_heap *heap, const struct cn_perf_memory *body,
-                       struct cn_bytes addresses, struct cn_error *err)
+static bool thread_of(struct cn_perf_heap *heap, const struct cn_perf_memory *body,
+                      uint32_t *out, struct cn_error *err)
 {
     struct cn_perf_sample sample = {
         .pid = body->pid, .tid = body->tid, .cpu = UINT32_MAX};
+
+    if (!cn_perf_threads_of(heap->threads, &sample, out, err))
+        return false;
+    *out = cn_perf_threads_number(heap->threads, *out);
+    return true;
+}
+
+static bool take_alloc(struct cn_perf_heap *heap, const struct cn_perf_memory *body,
+                       struct cn_bytes addresses, struct cn_error *err)
+{
     uint32_t thread;
 
-    if (!cn_perf_threads_of(heap->threads, &sample, &thread, err))
+    if (!thread_of(heap, body, &thread, err))
         return false;
-    thread = cn_perf_threads_number(heap->threads, thread);
-    *cn_map_at(&heap->thread_of, task_key(body), 0) = thread;
     uint32_t context = heap->context_of(heap->arg, body->pid, addresses, CN_NONE, 0);
     if (context == CN_NONE)
         context = call_named(heap, 0, NO_PATH);
@@ -87,6 +89,25 @@ static bool take_alloc(struct cn_perf_heap *heap, const struct cn_perf_memory *b
                                  });
     heap->interval = body->interval;
     heap->sample_count++;
+    return true;
+}
+
+static bool take_release(struct cn_perf_heap *heap, const struct cn_perf_memory *body,
+                         struct cn_error *err)
+{
+    uint32_t thread;
+
+    if (!thread_of(heap, body, &thread, err))
+        return false;
+    (void)cn_heap_use_release(heap->use,
+                              &(struct cn_heap_release){
+                                  .process = process_key(body),
+                                  .address = body->address,
+                                  .time_ns = body->time_ns,
+                                  .thread = thread,
+                                  .is_next = body->flags & CN_PERF_MEMORY_IS_NEXT,
+                                  .has_root = true,
+                              });
     return true;
 }
 
@@ -119,15 +140,7 @@ bool cn_perf_memory_take(struct cn_perf_heap *heap, const struct cn_perf_record 
     if (body.kind == CN_PERF_IS_ALLOC)
         return take_alloc(heap, &body, addresses, err);
     if (body.kind == CN_PERF_IS_RELEASE)
-        (void)cn_heap_use_release(
-            heap->use,
-            &(struct cn_heap_release){
-                .process = process_key(&body),
-                .address = body.address,
-                .time_ns = body.time_ns,
-                .thread = cn_map_find(&heap->thread_of, task_key(&body), CN_NONE),
-                .is_next = body.flags & CN_PERF_MEMORY_IS_NEXT,
-            });
+        return take_release(heap, &body, err);
     if (body.kind == CN_PERF_IS_MEMORY_END) {
         heap->lost_count += body.size;
         heap->is_cut = heap->is_cut || body.flags & CN_PERF_MEMORY_IS_CUT;

@@ -21,7 +21,6 @@ struct cn_perf_heap {
     cn_perf_context_fn context_of;
     void *arg;
     struct cn_heap_use *use; /* NULL: there are no such records */
-    struct cn_map thread_of; /* by pid and tid: in the import */
     uint64_t time_ns;        /* of the record that is taken */
     uint64_t first_ns;       /* of the first of them */
     uint64_t interval;

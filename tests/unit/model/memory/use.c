@@ -103,10 +103,98 @@ static void counts_temporary_blocks(void **state)
     alloc_at(use, 3 * MS, 0x1000, 10, 1, 1);
     assert_true(release_at(use, 5 * MS, 0x1000, 1));
     alloc_at(use, 6 * MS, 0x1000, 10, 1, 1);
-    assert_true(cn_heap_use_release(
-        use, &(struct cn_heap_release){PROCESS, 0x1000, 60 * MS, 0, 1, true}));
+    assert_true(cn_heap_use_release(use, &(struct cn_heap_release){.process = PROCESS,
+                                                                   .address = 0x1000,
+                                                                   .time_ns = 60 * MS,
+                                                                   .thread = 1,
+                                                                   .is_next = true}));
     struct seen seen = visit(use);
     assert_true(seen.sums[CN_HEAP_TEMPORARY] == 2);
+    cn_heap_use_free(use);
+}
+
+static void adds_up_lifetimes_and_counts_them_by_length(void **state)
+{
+    static const uint64_t lifetimes_ns[] = {0,       999,      1000,      9999,
+                                            10000,   999999,   1000000,   9999999,
+                                            10 * MS, 100 * MS, 1000 * MS, 10000UL * MS};
+    enum { COUNT = sizeof(lifetimes_ns) / sizeof(*lifetimes_ns) };
+    struct cn_heap_use *use = cn_heap_use_new();
+    double sum = 0, lived = 0;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++) {
+        alloc_at(use, i * MS, 0x1000, 10, 1, 1);
+        assert_true(release_at(use, i * MS + lifetimes_ns[i], 0x1000, 1));
+        sum += (double)lifetimes_ns[i];
+    }
+    alloc_at(use, COUNT * MS, 0x1000, 10, 1, 1); /* it has no lifetime yet */
+    struct seen seen = visit(use);
+    assert_true(seen.sums[CN_HEAP_FREED] == COUNT);
+    assert_true(seen.sums[CN_HEAP_LIFETIME] == sum / 1e9);
+    for (unsigned i = CN_HEAP_LIVED; i <= CN_HEAP_LIVED_LAST; i++)
+        lived += seen.sums[i];
+    assert_true(lived == COUNT);
+    assert_true(seen.sums[CN_HEAP_LIVED] == 2 && seen.sums[CN_HEAP_LIVED + 1] == 2);
+    assert_true(seen.sums[CN_HEAP_LIVED + 2] == 1 && seen.sums[CN_HEAP_LIVED + 3] == 1);
+    assert_true(seen.sums[CN_HEAP_LIVED + 4] == 2 && seen.sums[CN_HEAP_LIVED + 5] == 1);
+    assert_true(seen.sums[CN_HEAP_LIVED_LAST] == 1);
+    cn_heap_use_free(use);
+}
+
+static void counts_what_a_thread_frees_for_others_at_its_root(void **state)
+{
+    struct cn_heap_use *use = cn_heap_use_new();
+
+    (void)state;
+    for (unsigned i = 0; i < 3; i++)
+        alloc_at(use, 1, 0x1000 + i * 64, 10, 1, 2);
+    for (uint32_t thread = 1; thread <= 3; thread++)
+        assert_true(cn_heap_use_release(
+            use, &(struct cn_heap_release){.process = PROCESS,
+                                           .address = 0x1000 + (thread - 1) * 64,
+                                           .time_ns = 9,
+                                           .thread = thread,
+                                           .has_root = thread != 3}));
+    struct seen seen = visit(use);
+    assert_true(seen.of_context[2][CN_HEAP_FREED_ELSEWHERE] == 20);
+    assert_true(seen.of_context[0][CN_HEAP_FREED_FOR_OTHERS] == 10);
+    assert_true(seen.sums[CN_HEAP_FREED_FOR_OTHERS] == 10);
+    cn_heap_use_free(use);
+}
+
+static void see_live(void *arg, uint64_t address, double bytes)
+{
+    uint64_t *sums = arg;
+
+    sums[0] += address;
+    sums[1] += (uint64_t)bytes;
+    sums[2]++;
+}
+
+static void leaks_are_blocks_that_nothing_releases(void **state)
+{
+    struct cn_heap_use *use = cn_heap_use_new();
+    uint64_t sums[3] = {0};
+
+    (void)state;
+    alloc_at(use, 1, 0x1000, 10, 1, 1);
+    alloc_at(use, 2, 0x2000, 20, 1, 2);
+    alloc_at(use, 3, 0x3000, 40, 1, 2);
+    assert_true(release_at(use, 4, 0x1000, 1));
+    cn_heap_use_live(use, PROCESS, see_live, sums);
+    assert_true(sums[0] == 0x5000 && sums[1] == 60 && sums[2] == 2);
+    cn_heap_use_live(use, PROCESS + 1, see_live, sums);
+    assert_true(sums[2] == 2);
+    cn_heap_use_leak(use, PROCESS, 0x1000); /* it was released */
+    cn_heap_use_leak(use, PROCESS, 0x2000);
+    cn_heap_use_leak(use, PROCESS, 0x3000);
+    cn_heap_use_leak(use, PROCESS, 0x3000);
+    cn_heap_use_leak(use, PROCESS + 1, 0x3000);
+    assert_true(release_at(use, 5, 0x2000, 1)); /* it was not one */
+    struct seen seen = visit(use);
+    assert_true(seen.of_context[2][CN_HEAP_LEAKED] == 40);
+    assert_true(seen.sums[CN_HEAP_LEAKED] == 40 && seen.sums[CN_HEAP_LEAKED_CALLS] == 1);
     cn_heap_use_free(use);
 }
 
@@ -193,6 +281,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(has_the_bytes_of_each_context_at_the_peak_and_at_the_end),
         cmocka_unit_test(counts_temporary_blocks),
+        cmocka_unit_test(adds_up_lifetimes_and_counts_them_by_length),
+        cmocka_unit_test(counts_what_a_thread_frees_for_others_at_its_root),
+        cmocka_unit_test(leaks_are_blocks_that_nothing_releases),
         cmocka_unit_test(takes_a_lost_release_from_the_next_block_there),
         cmocka_unit_test(keeps_processes_apart),
         cmocka_unit_test(agrees_with_a_plain_count),
