@@ -27,6 +27,7 @@
 #include "launcher/files/shared_memory.h"
 #include "launcher/files/standby.h"
 #include "launcher/info_file.h"
+#include "launcher/leaks/check.h"
 #include "launcher/rules/modules.h"
 
 enum {
@@ -44,6 +45,7 @@ struct program_launch {
     char *dir, *library;
     int lock; /* of the directory */
     struct cn_shared_memory memory;
+    struct cn_leak_check leaks;
     struct cn_drain drain;
     struct cn_standby standby;
     struct cn_events events;
@@ -119,6 +121,7 @@ static bool configure(struct program_launch *launch, struct cn_error *err)
     memcpy(head->exe, launch->program.path, strlen(launch->program.path) + 1);
     head->size_limit = options->size_limit;
     head->has_own_writing = !options->is_packed;
+    head->has_leaks = options->has_leaks;
     head->has_libcalls = options->has_libcalls;
     head->without_throws = options->without_throws;
     head->has_bare_jumps = options->has_bare_jumps;
@@ -214,6 +217,7 @@ static bool prepare(struct program_launch *launch, struct cn_error *err)
         .is_packed = options->is_packed,
         .packed = {.memory = &launch->memory, .dir = launch->dir},
     };
+    launch->leaks.drain = &launch->drain;
     launch->modules.dir = launch->dir;
     launch->modules.symbols = launch->options->symbols;
     return configure(launch, err) &&
@@ -447,6 +451,8 @@ static bool watch(struct program_launch *launch, struct cn_error *err)
         ok = ok && end_recording(launch, err);
         if (!ok)
             stop(launch, CN_REC_STOP_DISK);
+        if (launch->options->has_leaks)
+            cn_leak_check_answer(&launch->leaks);
         if (!cn_module_rules_answer(&launch->rules, &failure))
             say(launch, failure.text);
         collect_status(launch);
@@ -501,6 +507,7 @@ static bool complete(struct program_launch *launch, bool ok,
     ok = ok && cn_drain_finish(&launch->drain, err) &&
          (atomic_load(&head->is_over) || cn_events_drain(&launch->events, err)) &&
          cn_kernel_trace_finish(&launch->kernel, err);
+    ok = ok && cn_leak_check_write(&launch->leaks, err);
     ok = cn_module_files_finish(&launch->modules, err) && ok;
     if (launch->modules.unread.text[0])
         say(launch, launch->modules.unread.text);
@@ -537,6 +544,15 @@ static bool complete(struct program_launch *launch, bool ok,
               (CN_ELF_MCOUNT | CN_ELF_FENTRY | CN_ELF_INSTRUMENT | CN_ELF_PATCHABLE)),
         .stop = (int)atomic_load(&head->stop),
     };
+    result->leaks = (struct cn_launch_leaks){
+        .program_count = atomic_load(&head->heap_count),
+        .checked_count = launch->leaks.checked_count,
+        .live_count = launch->leaks.live_count,
+        .leaked_count = launch->leaks.leaked_count,
+        .live_bytes = launch->leaks.live_bytes,
+        .leaked_bytes = launch->leaks.leaked_bytes,
+    };
+    memcpy(result->leaks.failure, launch->leaks.failure, sizeof(result->leaks.failure));
     result->patch_counts = launch->rules.patch_counts;
     result->unpatched_count = atomic_load(&head->unpatched_count);
     result->bypassed_count = atomic_load(&head->bypassed_count);
@@ -605,6 +621,7 @@ bool cn_launch_run(struct cn_launch_options *options, struct cn_launch_result *r
               start_and_watch(&launch, result, err);
 
     bell_of = NULL;
+    cn_leak_check_done(&launch.leaks);
     cn_drain_done(&launch.drain);
     cn_events_close(&launch.events);
     cn_kernel_trace_close(&launch.kernel);

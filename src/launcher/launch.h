@@ -58,6 +58,7 @@ struct cn_launch_options {
     bool has_gpu;    /* also the work of GPUs; not with keeps_pid */
     bool has_ranges; /* call paths begin with NVTX ranges; not with keeps_pid */
     bool has_memory; /* also what the program allocates and frees */
+    bool has_leaks;  /* with it: which blocks no pointer leads to at its end */
 
     /* Print a message to the user. */
     void (*say)(void *arg, const char *text);
@@ -69,6 +70,12 @@ struct cn_launch_result {
     uint64_t call_count, record_len, stored_len, lost_count;
     uint64_t lost_event_count;
     uint64_t memory_len, lost_memory_count; /* bytes and lost records, with has_memory */
+    struct cn_launch_leaks {
+        uint64_t program_count, checked_count; /* programs */
+        uint64_t live_count, leaked_count;     /* blocks of those that were checked */
+        double live_bytes, leaked_bytes;
+        char failure[sizeof(((struct cn_error *)0)->text)]; /* why one was not; or "" */
+    } leaks;
     uint32_t own_malloc_count;  /* programs that contain their own: not recorded */
     bool has_dropped_events;    /* there were too many threads for them */
     uint32_t sandboxed_count;   /* processes that were recorded only up to seccomp() */

@@ -353,6 +353,14 @@ struct cn_rec_rule_set {
     _Atomic uint64_t files[CN_REC_FILE_MAX]; /* first rule, and in the high half: count */
 };
 
+/* A program that ends asks the launcher to look for its leaks, and waits. */
+struct cn_rec_leaks {
+    _Atomic uint32_t state; /* futex; enum cn_rec_request_state */
+    _Atomic uint32_t pid;   /* that asks; 0: none */
+    uint32_t tid;
+    uint64_t program;             /* its number in the records of memory */
+};
+
 struct cn_rec_shared {
     uint64_t magic;
     uint64_t ring_lens[CN_REC_RING_KINDS]; /* each a power of two, at least a page */
@@ -381,6 +389,7 @@ struct cn_rec_shared {
     _Atomic uint64_t memory_len;      /* of these, of memory */
     _Atomic uint64_t memory_lost_count;
     _Atomic uint32_t own_malloc_count; /* programs with their own */
+    _Atomic uint32_t heap_count;       /* programs whose memory is recorded */
 
     struct cn_rec_cost costs[CN_REC_COST_COUNT]; /* measured; 0 when unknown */
 
@@ -412,6 +421,7 @@ struct cn_rec_shared {
     uint8_t has_patch_list;      /* some rule has CN_REC_RULE_PATCH */
     uint8_t patches_unnamed;     /* also functions without a rule, as they have no name */
     uint8_t watches_cpu;         /* record on which processor a thread runs */
+    uint8_t has_leaks;           /* programs ask for a check at their end */
     uint8_t has_signals;         /* some signal has an action */
     uint8_t signals[CN_REC_SIGNAL_COUNT]; /* by number, CN_REC_SIGNAL_* */
     uint32_t watch_count;
@@ -419,6 +429,7 @@ struct cn_rec_shared {
     char bypassed[64];        /* the name of one of them */
     char exe[CN_REC_EXE_MAX]; /* the started program */
     struct cn_rec_request request;
+    struct cn_rec_leaks leaks;
     char dir[CN_REC_DIR_MAX]; /* absolute path of the recording */
 };
 

@@ -222,6 +222,30 @@ static void tell_memory(const struct cn_args *args, const struct cn_launch_resul
                     cn_plural(result->lost_memory_count, "", "s"));
 }
 
+/* Say what leaked, and of how many programs it is unknown. */
+static void tell_leaks(const struct cn_args *args, const struct cn_launch_leaks *leaks)
+{
+    struct cn_text text = {0};
+
+    if (leaks->checked_count > 0) {
+        cn_count_print_of(&text, leaks->leaked_count, "allocation");
+        cn_text_str_add(&text, " leaked, ");
+        cn_size_print(&text, (uint64_t)leaks->leaked_bytes);
+        cn_text_printf(&text, " of the %" PRIu64 " (", leaks->live_count);
+        cn_size_print(&text, (uint64_t)leaks->live_bytes);
+        cn_text_str_add(&text, ") that were live at the end: no pointer leads to them");
+        cn_cli_say(args, "%s", cn_text_str(&text));
+    }
+    if (leaks->checked_count < leaks->program_count)
+        cn_cli_say(args, "leaks of %" PRIu64 " program%s are unknown: %s",
+                   leaks->program_count - leaks->checked_count,
+                   cn_plural(leaks->program_count - leaks->checked_count, "", "s"),
+                   leaks->failure[0] ? leaks->failure
+                                     : "it was ended by a signal or _exit(), became "
+                                       "another one, or was forked");
+    cn_text_done(&text);
+}
+
 static void print_lost(struct cn_text *text, const struct cn_launch_result *result,
                        uint64_t unloaded)
 {
@@ -265,6 +289,8 @@ static void tell_result(const struct cn_args *args, const struct cn_launch_resul
     uint64_t unloaded = tell_unloaded(args, result);
     if (launch->has_memory)
         tell_memory(args, result);
+    if (launch->has_leaks)
+        tell_leaks(args, &result->leaks);
     if (launch->has_gpu)
         cn_record_tell_gpu(args, result->gpu.is_used, result->gpu.notes.chars);
     if (launch->has_ranges)

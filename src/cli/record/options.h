@@ -122,6 +122,9 @@
         CN_OPTION_FOR(CN_FOR_RECORDED, "memory", 0, NULL,                              \
                       "also record each allocation and free of the program, with its " \
                       "call path"),                                                    \
+        CN_OPTION_FOR(CN_FOR_RECORDED, "leaks", 0, NULL,                               \
+                      "the same, and stop the program for a moment when it ends, to "  \
+                      "find the allocations that no pointer leads to any more"),       \
         CN_OPTION(                                                                     \
             "gpu", 0, NULL,                                                            \
             "also record kernels, copies and waits of NVIDIA GPUs, each below the "    \

@@ -42,4 +42,10 @@ enum {
     CN_MEMORY_BACKWARDS_NS_MAX = 1000000,
 };
 
+/* A number of one run of a program in a process. */
+static inline uint64_t cn_memory_process(uint64_t pid, uint64_t program)
+{
+    return pid << 32 | (uint32_t)(program >> 10);
+}
+
 #endif

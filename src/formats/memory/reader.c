@@ -65,7 +65,7 @@ static bool take(struct cn_heap_log *log, const struct cn_memory_record *record,
 
     log->time_ns = record->time_ns;
     if (kind == CN_MEMORY_BEGIN)
-        log->process = address_of(record) << 32 | (uint32_t)(record->usable_size >> 10);
+        log->process = cn_memory_process(address_of(record), record->usable_size);
     if (kind == CN_MEMORY_BEGIN || kind == CN_MEMORY_NOTHING)
         return false;
     if (kind == CN_MEMORY_MOVED)
@@ -78,6 +78,7 @@ static bool take(struct cn_heap_log *log, const struct cn_memory_record *record,
         .size = record->size,
         .usable_size = record->usable_size,
         .old_size = kind == CN_MEMORY_GROWN ? log->old_size : 0,
+        .is_mapping = kind == CN_MEMORY_MAP,
     };
     return true;
 }

@@ -275,6 +275,31 @@ bool cn_drain_end(struct cn_drain *drain, struct cn_error *err)
     return ok;
 }
 
+bool cn_drain_memory(struct cn_drain *drain, uint32_t pid, struct cn_error *err)
+{
+    uint32_t count = atomic_load(&drain->memory->head->track_count);
+    bool ok = true;
+
+    for (uint32_t i = 0; i < count && i < CN_REC_TRACK_COUNT && ok; i++) {
+        struct cn_rec_track *track = &drain->memory->tracks[i];
+        uint32_t state = atomic_load(&track->state);
+
+        if (!track->is_heap || track->pid != pid)
+            continue;
+        if (state == CN_REC_CLOSED)
+            ok = release(drain, track, err);
+        if (state != CN_REC_OPEN)
+            continue;
+        ok = write_out(drain, track, false, err) &&
+             (atomic_load(&track->drained) == cn_rec_track_end(track) ||
+              cn_fail(err, CN_ERR_BUSY, "thread %u was writing its records",
+                      track->tid)) &&
+             (atomic_load(&track->lost) == 0 ||
+              cn_fail(err, CN_ERR_LIMIT, "records of memory were lost"));
+    }
+    return ok;
+}
+
 bool cn_drain_take_over(struct cn_drain *drain, struct cn_error *err)
 {
     struct cn_rec_shared *head = drain->memory->head;

@@ -58,6 +58,10 @@ CN_CHECK bool cn_drain_step(struct cn_drain *drain, struct cn_error *err);
 /* Write all records, and drop those that threads add until they notice the end. */
 CN_CHECK bool cn_drain_end(struct cn_drain *drain, struct cn_error *err);
 
+/* Write all records of memory of a process whose threads are stopped. False also if one of them was about
+ * to write its own. */
+CN_CHECK bool cn_drain_memory(struct cn_drain *drain, uint32_t pid, struct cn_error *err);
+
 /* Continue after the process that drained before has died. */
 CN_CHECK bool cn_drain_take_over(struct cn_drain *drain, struct cn_error *err);
 

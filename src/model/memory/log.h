@@ -24,6 +24,7 @@ struct cn_heap_event {
     uint64_t process; /* a number of one run of a program in a process */
     uint64_t address, size, usable_size;
     uint64_t old_size; /* of the block that realloc() replaced; 0: none */
+    bool is_mapping;   /* allocated by mmap() */
 };
 
 struct cn_heap_log {

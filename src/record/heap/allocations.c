@@ -351,4 +351,8 @@ void cn_rec_heap_begin(void)
     }
     cn_rec_quiet--;
     cn_rec_heap_switch(shared && !is_own);
+    if (shared && !is_own) {
+        atomic_fetch_add(&shared->heap_count, 1);
+        cn_rec_leaks_begin();
+    }
 }

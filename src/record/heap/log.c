@@ -234,6 +234,11 @@ void cn_rec_heap_complete(uint8_t *slot, uint64_t kind, uintptr_t address,
     publish(&cn_rec_wiped(cn_rec_self)->heap);
 }
 
+uint64_t cn_rec_heap_program(void)
+{
+    return program;
+}
+
 void cn_rec_heap_switch(bool is_recorded)
 {
     uint32_t count = atomic_load(&early_count);
@@ -244,9 +249,12 @@ void cn_rec_heap_switch(bool is_recorded)
     }
     program = cn_rec_clock_ns(cn_rec_process.shared);
     state = ON;
-    for (uint32_t i = 0; i < count && i < EARLY_MAX; i++)
+    /* No address stays here that would look like a pointer to the block. */
+    for (uint32_t i = 0; i < count && i < EARLY_MAX; i++) {
         cn_rec_heap_add(early[i].kind, early[i].address, early[i].size,
                         early[i].usable_size);
+        early[i].address = 0;
+    }
     if (count > EARLY_MAX)
         atomic_fetch_add(&cn_rec_process.shared->memory_lost_count, count - EARLY_MAX);
 }

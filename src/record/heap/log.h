@@ -25,6 +25,12 @@ void cn_rec_heap_complete(uint8_t *slot, uint64_t kind, uintptr_t address,
 /* From here on the program is recorded, if `is_recorded`. */
 void cn_rec_heap_switch(bool is_recorded);
 
+/* The number of this program in its records; 0: it is not recorded. */
+uint64_t cn_rec_heap_program(void);
+
+/* The program that is to be checked for leaks when it ends. */
+void cn_rec_leaks_begin(void);
+
 /* The set-up of the recorder is complete. NULL: memory is not recorded. */
 void cn_rec_heap_begin(void) __attribute__((weak));
 
