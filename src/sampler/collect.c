@@ -599,6 +599,14 @@ bool cn_collector_take_release(void *collector, const struct cn_inside_release *
     return write_memory(collector, &body, NULL, 0, err);
 }
 
+bool cn_collector_add_memory(void *collector, const struct cn_perf_memory *record,
+                             struct cn_error *err)
+{
+    struct cn_perf_memory body = *record;
+
+    return write_memory(collector, &body, NULL, 0, err);
+}
+
 bool cn_collector_write_memory(struct cn_sample_collector *c, uint64_t lost_count,
                                uint32_t notes, struct cn_error *err)
 {

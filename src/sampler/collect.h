@@ -23,6 +23,7 @@ struct cn_inside_release;
 struct cn_inside_slot;
 struct cn_kernel;
 struct cn_memory;
+struct cn_perf_memory;
 struct cn_sample_gpu;
 struct cn_stored_names;
 struct cn_timers;
@@ -137,6 +138,11 @@ void cn_collector_add_inside(struct cn_rings *rings, const struct cn_inside_slot
 CN_CHECK bool cn_collector_take_release(void *collector,
                                         const struct cn_inside_release *release,
                                         struct cn_error *err);
+
+/* A record of memory that has no stack. */
+CN_CHECK bool cn_collector_add_memory(void *collector,
+                                      const struct cn_perf_memory *record,
+                                      struct cn_error *err);
 
 /* At the end: how many samples of allocations were lost, and notes of inside/shared.h. */
 CN_CHECK bool cn_collector_write_memory(struct cn_sample_collector *collector,

@@ -27,6 +27,7 @@
 #include "sampler/kernel/kernel.h"
 #include "sampler/kernel/shared.h"
 #include "sampler/languages/languages.h"
+#include "sampler/leaks.h"
 #include "sampler/program.h"
 #include "sampler/ring_watch.h"
 #include "sampler/setup.h"
@@ -57,6 +58,7 @@ struct sampling {
     struct cn_rings rings;
     struct cn_ring_watch watch;
     struct cn_timers timers; /* without perf events, and of allocations */
+    struct cn_sample_leaks_result leaks;
     struct cn_sample_gpu gpu;
     struct cn_kernel *kernel; /* that unwinds; NULL: stacks are copied */
     struct cn_error refusal;  /* why not */
@@ -407,6 +409,10 @@ static bool prepare(struct sampling *s, struct cn_error *err)
         ((s->options->has_gpu || s->options->has_ranges) &&
          !cn_sample_gpu_open(&s->gpu, CN_GPU_WANTS_STACKS, err)))
         return false;
+    if (s->timers.shared) {
+        s->timers.shared->has_leaks = s->options->has_leaks;
+        s->timers.shared->sampler_pid = (uint32_t)getpid();
+    }
     open_kernel(s);
     if (!open_file(s, err))
         return false;
@@ -493,6 +499,9 @@ static bool read_rings(struct sampling *s, uint64_t until_ns, struct cn_error *e
         (s->timers.shared &&
          !cn_timers_read_releases(&s->timers, cn_collector_take_release, &s->collector,
                                   err)) ||
+        (s->options->has_leaks && s->timers.shared &&
+         !cn_sample_leaks_answer(&s->timers, &s->leaks, cn_collector_add_memory,
+                                 &s->collector, err)) ||
         !cn_sample_gpu_read(&s->gpu, &s->collector, err) ||
         !cn_collector_end_round(&s->collector, err))
         return false;
@@ -626,6 +635,8 @@ static void summarize(struct sampling *s, struct cn_sample_result *result)
     if (s->timers.shared) {
         result->alloc_lost_count = atomic_load(&s->timers.shared->lost_alloc_count);
         result->memory_notes = atomic_load(&s->timers.shared->notes);
+        result->leaks = s->leaks;
+        result->leaks.program_count = atomic_load(&s->timers.shared->memory_count);
     }
     for (size_t i = 0; i <= CN_UNWIND_BAD; i++)
         result->stack_count += c->stacks.ends[i];

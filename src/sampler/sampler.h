@@ -68,6 +68,7 @@ struct cn_sample_options {
     bool has_gpu;        /* also the work of GPUs */
     bool has_ranges;     /* call paths begin with ranges that the program names (NVTX) */
     uint64_t memory_interval; /* bytes between sampled allocations; 0: none are */
+    bool has_leaks; /* of these, which no pointer leads to when their program ends */
     int compression_level;
     bool has_symbols; /* the file contains the names of what was sampled */
 
@@ -77,6 +78,13 @@ struct cn_sample_options {
     void (*see)(void *arg, const struct cn_sample_seen *sample);
     void (*refresh)(void *arg);
     void *arg;
+};
+
+/* Programs that were checked for leaks. */
+struct cn_sample_leaks_result {
+    uint64_t program_count, checked_count;
+    uint64_t leaked_count;                              /* sampled allocations */
+    char failure[sizeof(((struct cn_error *)0)->text)]; /* why one was not; or "" */
 };
 
 struct cn_sample_result {
@@ -90,9 +98,10 @@ struct cn_sample_result {
     uint64_t kernel_count;                  /* stacks that were unwound in the kernel */
     uint64_t alloc_count, alloc_lost_count; /* sampled allocations */
     uint32_t memory_notes;                  /* of inside/shared.h */
-    bool has_gpu;                           /* a program used a GPU */
-    uint64_t gpu_op_count, gpu_lost_count;  /* operations; records that had no room */
-    uint64_t range_count;                   /* that programs named */
+    struct cn_sample_leaks_result leaks;
+    bool has_gpu;                          /* a program used a GPU */
+    uint64_t gpu_op_count, gpu_lost_count; /* operations; records that had no room */
+    uint64_t range_count;                  /* that programs named */
     char
         *gpu_notes; /* what is missing, a line each; the caller frees it; NULL: nothing */
     struct cn_error refusal; /* why none were; empty if it was not asked for */

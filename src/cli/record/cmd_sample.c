@@ -75,7 +75,8 @@ static bool choose_memory(const struct cn_args *args, struct cn_sample_options *
 {
     const char *interval = cn_args_value(args, "memory-interval");
 
-    if (!interval && !cn_args_has(args, "memory"))
+    options->has_leaks = cn_args_has(args, "leaks");
+    if (!interval && !cn_args_has(args, "memory") && !options->has_leaks)
         return true;
     options->memory_interval = CN_SAMPLE_MEMORY;
     if (interval && !cn_record_size_parse("memory-interval", interval,
@@ -195,6 +196,9 @@ static const struct cn_option options_table[] = {
         "memory", 0, NULL,
         "also sample what the program allocates, each allocation below the call path "
         "that asked for it, and what it frees"),
+    CN_OPTION("leaks", 0, NULL,
+              "the same, and stop the program for a moment when it ends, to find sampled "
+              "allocations that no pointer leads to any more"),
     CN_OPTION("memory-interval", 0, "SIZE",
               "the same, with one sample in SIZE bytes in the mean (default: 512K)"),
     CN_OPTION("compression-level", 'z', "N",

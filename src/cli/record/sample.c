@@ -62,6 +62,26 @@ static void tell_missing(const struct cn_args *args,
                    100 * (double)result->unknown_count / all);
 }
 
+/* Say of how many programs it is unknown what leaked. */
+static void tell_leaks(const struct cn_args *args,
+                       const struct cn_sample_leaks_result *leaks)
+{
+    if (leaks->checked_count > 0)
+        cn_cli_say(args,
+                   "%" PRIu64
+                   " sampled allocation%s leaked, at least: no pointer leads to "
+                   "%s",
+                   leaks->leaked_count, cn_plural(leaks->leaked_count, "", "s"),
+                   cn_plural(leaks->leaked_count, "it", "them"));
+    if (leaks->checked_count < leaks->program_count)
+        cn_cli_say(args, "leaks of %" PRIu64 " program%s are unknown: %s",
+                   leaks->program_count - leaks->checked_count,
+                   cn_plural(leaks->program_count - leaks->checked_count, "", "s"),
+                   leaks->failure[0] ? leaks->failure
+                                     : "it was ended by a signal or _exit(), became "
+                                       "another one, or was forked");
+}
+
 /* Say what is not known of the program's memory. */
 static void tell_memory(const struct cn_args *args,
                         const struct cn_sample_options *options,
@@ -77,6 +97,8 @@ static void tell_memory(const struct cn_args *args,
                          "sampled");
     if (result->memory_notes & CN_INSIDE_RELEASES_FULL)
         cn_cli_warn(args, "frees of sampled allocations were lost: too much looks live");
+    if (options->has_leaks)
+        tell_leaks(args, &result->leaks);
     if (result->alloc_lost_count > 0)
         cn_cli_warn(args,
                     "%" PRIu64 " sampled allocation%s lost: choose a larger "

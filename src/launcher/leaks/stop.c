@@ -20,7 +20,7 @@
 #define PTRACE_EVENT_STOP 128
 #endif
 
-enum { WAIT_MS = 2000, ROUNDS_MAX = 100, REGISTERS_LEN = 2048 };
+enum { WAIT_MS = 30000, ROUNDS_MAX = 100, REGISTERS_LEN = 2048 };
 
 static bool is_known(const struct cn_stopped *stopped, pid_t tid)
 {
@@ -30,23 +30,41 @@ static bool is_known(const struct cn_stopped *stopped, pid_t tid)
     return false;
 }
 
-/* Wait until the thread has stopped. 1: it has, 0: it has ended, -1: neither in time. */
-static int wait_for(struct cn_stopped_thread *thread)
+/* Look for a change of a thread. The end of the first one is its parent's to see, who learns the status
+ * of the process; that of others is only seen here. True if there was one. */
+static bool look(const struct cn_stopped *stopped, pid_t tid, bool *has_ended,
+                 int *signal)
 {
-    const struct timespec moment = {0, 1000000};
+    siginfo_t info = {0};
     int status;
 
-    for (int i = 0; i < WAIT_MS; i++) {
-        pid_t done = waitpid(thread->tid, &status, __WALL | WNOHANG);
+    *has_ended = false;
+    if (tid == stopped->pid) {
+        if (waitid(P_PID, (id_t)tid, &info, WSTOPPED | WNOHANG | __WALL) != 0 ||
+            info.si_pid != tid)
+            return false;
+        status = info.si_status << 8 | 0x7f;
+    } else {
+        pid_t done = waitpid(tid, &status, __WALL | WNOHANG);
 
-        if (done < 0 && errno != EINTR)
-            return 0;
-        if (done == thread->tid) {
-            if (!WIFSTOPPED(status))
-                return 0;
-            thread->signal = status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
-            return 1;
-        }
+        *has_ended = done < 0 && errno == ECHILD;
+        if (done != tid)
+            return *has_ended;
+        *has_ended = !WIFSTOPPED(status);
+    }
+    *signal = status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
+    return true;
+}
+
+/* Wait until the thread has stopped. 1: it has, 0: it has ended, -1: neither in time. */
+static int wait_for(const struct cn_stopped *stopped, struct cn_stopped_thread *thread)
+{
+    const struct timespec moment = {0, 1000000};
+    bool has_ended;
+
+    for (int i = 0; i < WAIT_MS; i++) {
+        if (look(stopped, thread->tid, &has_ended, &thread->signal))
+            return !has_ended;
         (void)nanosleep(&moment, NULL);
     }
     return -1;
@@ -105,7 +123,7 @@ static bool stop(struct cn_stopped *stopped, pid_t tid, struct cn_error *err)
         return errno == ESRCH || cn_fail_errno(err, "cannot stop thread %d", (int)tid);
     if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) != 0)
         return errno == ESRCH || cn_fail_errno(err, "cannot stop thread %d", (int)tid);
-    int state = wait_for(&thread);
+    int state = wait_for(stopped, &thread);
     if (state == 0)
         return true;
     CN_PUSH(stopped->threads, stopped->count, stopped->capacity, thread);
@@ -155,12 +173,26 @@ bool cn_stopped_begin(struct cn_stopped *stopped, pid_t pid, struct cn_error *er
     return ok;
 }
 
-/* Only a thread that has stopped can be detached. */
+/* Only a thread that has stopped can be detached; one that was killed is looked at until it is gone, as
+ * its process ends after it. */
+static void let_run(const struct cn_stopped *stopped, struct cn_stopped_thread *thread)
+{
+    bool has_ended = false;
+
+    for (int i = 0; i < ROUNDS_MAX && !has_ended; i++) {
+        if (ptrace(PTRACE_DETACH, thread->tid, NULL, (void *)(intptr_t)thread->signal) ==
+                0 ||
+            thread->tid == stopped->pid)
+            return;
+        if (!look(stopped, thread->tid, &has_ended, &thread->signal))
+            (void)nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+}
+
 void cn_stopped_end(struct cn_stopped *stopped)
 {
     for (size_t i = 0; i < stopped->count; i++)
-        (void)ptrace(PTRACE_DETACH, stopped->threads[i].tid, NULL,
-                     (void *)(intptr_t)stopped->threads[i].signal);
+        let_run(stopped, &stopped->threads[i]);
     free(stopped->threads);
     free(stopped->words);
     *stopped = (struct cn_stopped){0};

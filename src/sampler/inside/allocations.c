@@ -21,6 +21,7 @@
 
 #include "record/heap/operators.h"
 #include "sampler/inside/gap.h"
+#include "sampler/inside/leaks.h"
 #include "sampler/inside/live.h"
 #include "sampler/inside/slot.h"
 #include "sampler/inside/thread.h"
@@ -184,7 +185,13 @@ static void begin_thread(void)
 static __attribute__((noinline)) void take(uintptr_t block, size_t size, size_t old_size,
                                            uintptr_t caller)
 {
-    const struct cn_live_block live = {self.tid, cn_operators_count};
+    const struct cn_live_block live = {
+        .tid = self.tid,
+        .number = cn_operators_count,
+        .size = self.is_mapping ? 0
+                : size > 0      ? size
+                                : 1,
+    };
     struct cn_inside_slot *slot;
 
     if (!cn_live_add(block, &live)) {
@@ -529,6 +536,10 @@ __attribute__((constructor)) static void begin(void)
         (void)pthread_atfork(NULL, NULL, after_fork);
         cn_inside_find_stack();
         has_malloc = has_own_malloc();
+        if (!has_malloc) {
+            atomic_fetch_add(&cn_inside->memory_count, 1);
+            cn_inside_leaks_begin(image);
+        }
         atomic_fetch_or(&cn_inside->notes,
                         has_malloc ? CN_INSIDE_OWN_MALLOC : CN_INSIDE_HAS_MEMORY);
     }

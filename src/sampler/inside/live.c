@@ -1,15 +1,9 @@
 #include "sampler/inside/live.h"
 
-enum { PLACE_BITS = 16, PLACES = 1 << PLACE_BITS, WINDOW = 64, TAKEN = 1 };
-
-/* `address` 0: free; TAKEN: it is filled. */
-struct live_place {
-    _Atomic uintptr_t address;
-    struct cn_live_block block;
-};
+enum { WINDOW = 64, TAKEN = 1 }; /* TAKEN: it is filled */
 
 _Atomic uint16_t cn_live_filter[1 << CN_LIVE_FILTER_BITS];
-static struct live_place places[PLACES];
+struct cn_live_place cn_live_places[CN_LIVE_PLACES];
 
 static void count(uintptr_t address, int by)
 {
@@ -18,23 +12,24 @@ static void count(uintptr_t address, int by)
         (uint16_t)by, memory_order_relaxed);
 }
 
-static struct live_place *place_at(uintptr_t address, unsigned i)
+static struct cn_live_place *place_at(uintptr_t address, unsigned i)
 {
-    return &places[((cn_live_hash(address) >> (64 - PLACE_BITS)) + i) % PLACES];
+    return &cn_live_places[((cn_live_hash(address) >> (64 - CN_LIVE_PLACE_BITS)) + i) %
+                           CN_LIVE_PLACES];
 }
 
 bool cn_live_add(uintptr_t address, const struct cn_live_block *block)
 {
     for (unsigned i = 0; i < WINDOW; i++) {
-        struct live_place *place = place_at(address, i);
-        uintptr_t free_place = 0;
+        struct cn_live_place *place = place_at(address, i);
+        uint64_t free_place = 0;
 
-        if (!atomic_compare_exchange_strong_explicit(&place->address, &free_place, TAKEN,
+        if (!atomic_compare_exchange_strong_explicit(&place->hidden, &free_place, TAKEN,
                                                      memory_order_acquire,
                                                      memory_order_relaxed))
             continue;
         place->block = *block;
-        atomic_store_explicit(&place->address, address, memory_order_release);
+        atomic_store_explicit(&place->hidden, ~(uint64_t)address, memory_order_release);
         count(address, 1);
         return true;
     }
@@ -44,13 +39,14 @@ bool cn_live_add(uintptr_t address, const struct cn_live_block *block)
 bool cn_live_remove(uintptr_t address, struct cn_live_block *out)
 {
     for (unsigned i = 0; i < WINDOW; i++) {
-        struct live_place *place = place_at(address, i);
+        struct cn_live_place *place = place_at(address, i);
 
-        if (atomic_load_explicit(&place->address, memory_order_acquire) != address)
+        if (atomic_load_explicit(&place->hidden, memory_order_acquire) !=
+            ~(uint64_t)address)
             continue;
         *out = place->block;
         count(address, -1);
-        atomic_store_explicit(&place->address, 0, memory_order_release);
+        atomic_store_explicit(&place->hidden, 0, memory_order_release);
         return true;
     }
     return false;

@@ -11,15 +11,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sampler/inside/shared.h"
+
 enum { CN_LIVE_FILTER_BITS = 14 };
 
 /* How many blocks have this hash: 0 for nearly all that are freed. */
 extern _Atomic uint16_t cn_live_filter[1 << CN_LIVE_FILTER_BITS];
 
-struct cn_live_block {
-    uint32_t tid;
-    uint64_t number; /* of the thread's allocations at this one */
-};
+extern struct cn_live_place cn_live_places[CN_LIVE_PLACES];
 
 static inline uint64_t cn_live_hash(uintptr_t address)
 {

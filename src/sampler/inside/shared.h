@@ -21,7 +21,7 @@
 #define CN_INSIDE_MEMORY_ENV     "CAIRN_MEMORY"
 
 enum {
-    CN_INSIDE_MAGIC = 0x73616d33,
+    CN_INSIDE_MAGIC = 0x73616d34,
     CN_INSIDE_SLOTS = 1024,
     CN_INSIDE_RELEASES = 1 << 14,
     CN_INSIDE_COPY_MAX = 60 << 10,
@@ -53,6 +53,34 @@ struct cn_inside_release {
     uint32_t pid, tid, image;
     uint64_t time_ns, address;
     uint32_t is_next; /* the thread has allocated nothing since the block */
+};
+
+/* A program that ends has cairn look for leaks, and waits. */
+enum cn_inside_leaks_state {
+    CN_INSIDE_LEAKS_FREE,
+    CN_INSIDE_LEAKS_TAKEN,
+    CN_INSIDE_LEAKS_ASKED,
+    CN_INSIDE_LEAKS_ANSWERED,
+};
+
+/* A sampled block that is live, in the memory of the program. */
+struct cn_live_place {
+    _Atomic uint64_t
+        hidden; /* the complement of its address, which is no pointer; 0: free */
+    struct cn_live_block {
+        uint64_t number; /* of the thread's allocations at this one */
+        uint64_t size;   /* 0: of a mapping */
+        uint32_t tid;
+    } block;
+};
+
+enum { CN_LIVE_PLACE_BITS = 16, CN_LIVE_PLACES = 1 << CN_LIVE_PLACE_BITS };
+
+struct cn_inside_leaks {
+    _Atomic uint32_t state; /* futex; enum cn_inside_leaks_state */
+    _Atomic uint32_t pid;   /* that asks; 0: none */
+    uint32_t tid, image;
+    uint64_t places; /* the address of its CN_LIVE_PLACES */
 };
 
 /* What is said about a program (notes of the memory). */
@@ -97,6 +125,10 @@ struct cn_inside_shared {
     _Atomic uint32_t next_release;
     _Atomic uint32_t is_over;
     _Atomic uint32_t notes;
+    uint32_t has_leaks;            /* programs ask for a check at their end */
+    uint32_t sampler_pid;          /* of cairn */
+    _Atomic uint32_t memory_count; /* programs whose allocations are sampled */
+    struct cn_inside_leaks leaks;
     _Atomic uint64_t lost_count;
     _Atomic uint64_t
         lost_alloc_count; /* samples of allocations without a slot, or a place */

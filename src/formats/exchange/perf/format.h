@@ -97,7 +97,13 @@ CN_RECORD(cn_perf_gpu, CN_PERF_GPU, 0x20);
     F(0x48, u32, address_count, "")                                                  \
     F(0x4c, u32, flags, "1: the next call of the thread, 2: frees are missing, 4: mmap()")
 CN_RECORD(cn_perf_memory, CN_PERF_MEMORY, 0x50);
-enum { CN_PERF_IS_ALLOC = 1, CN_PERF_IS_RELEASE = 2, CN_PERF_IS_MEMORY_END = 3 };
+enum {
+    CN_PERF_IS_ALLOC = 1,
+    CN_PERF_IS_RELEASE = 2,
+    CN_PERF_IS_MEMORY_END = 3,
+    CN_PERF_IS_CHECKED = 4, /* leaks of a program were looked for at its end */
+    CN_PERF_IS_LEAK = 5,    /* no pointer led to the block at the address */
+};
 enum { CN_PERF_MEMORY_IS_NEXT = 1, CN_PERF_MEMORY_IS_CUT = 2, CN_PERF_MEMORY_IS_MAPPING = 4 };
 
 /* Names of the addresses that were sampled: the section CN_PERF_FEATURE_SYMBOLS, a zstd frame. After

@@ -141,6 +141,10 @@ bool cn_perf_memory_take(struct cn_perf_heap *heap, const struct cn_perf_record 
         return take_alloc(heap, &body, addresses, err);
     if (body.kind == CN_PERF_IS_RELEASE)
         return take_release(heap, &body, err);
+    if (body.kind == CN_PERF_IS_CHECKED)
+        heap->has_checked = true;
+    if (body.kind == CN_PERF_IS_LEAK)
+        cn_heap_use_leak(heap->use, process_key(&body), body.address);
     if (body.kind == CN_PERF_IS_MEMORY_END) {
         heap->lost_count += body.size;
         heap->is_cut = heap->is_cut || body.flags & CN_PERF_MEMORY_IS_CUT;
@@ -206,6 +210,10 @@ static void add_warnings(struct cn_perf_heap *heap)
                        "choose a larger --memory-interval",
                        heap->lost_count,
                        cn_plural(heap->lost_count, "allocation was", "allocations were"));
+    if (heap->has_checked)
+        cn_import_warn(heap->import, false,
+                       "what leaked is estimated from below: memory that was not sampled "
+                       "counts as reachable");
     if (heap->is_cut)
         cn_import_warn(heap->import, false,
                        "frees of sampled allocations were lost: too much looks live");
@@ -246,7 +254,8 @@ bool cn_perf_memory_finish(struct cn_perf_heap *heap, struct cn_error *err)
     if (heap->sample_count == 0)
         return true;
     for (unsigned i = 0; i < CN_HEAP_METRIC_COUNT; i++)
-        if (!cn_import_metric(heap->import, cn_heap_metric_name((enum cn_heap_metric)i),
+        if ((heap->has_checked || (i != CN_HEAP_LEAKED && i != CN_HEAP_LEAKED_CALLS)) &&
+            !cn_import_metric(heap->import, cn_heap_metric_name((enum cn_heap_metric)i),
                               &a.metrics[i], err))
             return false;
     if (!cn_heap_use_visit(heap->use, add_values, &a, err))

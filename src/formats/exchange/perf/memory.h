@@ -26,6 +26,7 @@ struct cn_perf_heap {
     uint64_t interval;
     uint64_t sample_count, lost_count, bad_count;
     bool is_cut;
+    bool has_checked; /* leaks were looked for */
 };
 
 void cn_perf_memory_init(struct cn_perf_heap *heap, struct cn_import *import,
