@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "base/run/clock.h"
 #include "base/sort.h"
-#include "formats/exchange/perf/format.h"
+#include "formats/exchange/perf/writer.h"
 #include "launcher/leaks/scan.h"
 #include "launcher/leaks/stop.h"
 #include "sampler/inside/shared.h"

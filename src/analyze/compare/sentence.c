@@ -5,11 +5,18 @@
 #include <string.h>
 
 #include "base/duration.h"
+#include "base/size.h"
 #include "base/text.h"
 
 static bool is_time(const struct cn_comparison *c)
 {
     return cn_ends_with(c->metric, "(sec)");
+}
+
+/* True for sizes of memory; those of events are counted. */
+static bool is_bytes(const struct cn_comparison *c)
+{
+    return cn_ends_with(c->metric, " (B)");
 }
 
 /* The size of a cost: "22.5 ms" with three digits, "1200". */
@@ -23,6 +30,8 @@ static void add_size(struct cn_text *text, const struct cn_comparison *c, double
         while (ns / unit >= 1000)
             unit *= 10;
         cn_duration_print(text, (uint64_t)(round(ns / unit) * unit));
+    } else if (is_bytes(c) && size < 1e18) {
+        cn_size_print(text, (uint64_t)size);
     } else {
         cn_text_printf(text, size < 1e15 && size == floor(size) ? "%.0f" : "%.6g", size);
     }
@@ -94,6 +103,11 @@ static void add_whole(struct cn_text *text, const struct cn_comparison *c)
         cn_text_str_add(text, "B is ");
         add_size(text, c, difference);
         cn_text_str_add(text, difference < 0 ? " faster" : " slower");
+    } else if (is_bytes(c)) {
+        cn_text_str_add(text, "B has ");
+        add_size(text, c, difference);
+        cn_text_str_add(text, difference < 0 ? " less " : " more ");
+        cn_text_add(text, c->metric, strlen(c->metric) - strlen(" (B)"));
     } else {
         cn_text_str_add(text, "B has ");
         add_size(text, c, difference);
@@ -107,8 +121,12 @@ static void add_both(struct cn_text *text, const struct cn_comparison *c)
     add_size(text, c, c->whole[CN_SIDE_A]);
     cn_text_str_add(text, " and ");
     add_size(text, c, c->whole[CN_SIDE_B]);
-    if (!is_time(c))
+    if (is_bytes(c)) {
+        cn_text_char(text, ' ');
+        cn_text_add(text, c->metric, strlen(c->metric) - strlen(" (B)"));
+    } else if (!is_time(c)) {
         cn_text_printf(text, " %s", c->metric);
+    }
 }
 
 void cn_explanation_sentence_add(struct cn_text *text, const struct cn_comparison *c,

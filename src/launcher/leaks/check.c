@@ -47,7 +47,7 @@ struct leak_logs {
     bool has_lost;
 };
 
-struct leak_blocks {
+struct checked_blocks {
     struct cn_leak_block *list;
     size_t count, capacity;
     struct cn_map held;
@@ -104,7 +104,7 @@ static bool read_log(void *arg, uint32_t log, struct cn_heap_event *out)
     return cn_memory_log_next(&logs->logs[log], out, &logs->err) == CN_ITEM;
 }
 
-static void hold(struct leak_blocks *blocks, const struct cn_heap_event *event)
+static void hold(struct checked_blocks *blocks, const struct cn_heap_event *event)
 {
     uint64_t page_len = (uint64_t)sysconf(_SC_PAGESIZE);
     uint64_t last = (event->address + event->size) / page_len;
@@ -115,7 +115,7 @@ static void hold(struct leak_blocks *blocks, const struct cn_heap_event *event)
 }
 
 /* Memory that was mapped may contain an allocator of the program: it is not a block, but data. */
-static void take_event(struct leak_blocks *blocks, struct cn_heap_use *use,
+static void take_event(struct checked_blocks *blocks, struct cn_heap_use *use,
                        const struct cn_heap_event *event)
 {
     if (event->kind == CN_HEAP_EVENT_ALLOC && !event->is_mapping) {
@@ -135,7 +135,7 @@ static void take_event(struct leak_blocks *blocks, struct cn_heap_use *use,
 
 static void take_live(void *arg, uint64_t address, double bytes)
 {
-    struct leak_blocks *blocks = arg;
+    struct checked_blocks *blocks = arg;
 
     CN_PUSH(blocks->list, blocks->count, blocks->capacity,
             (struct cn_leak_block){address, (uint64_t)bytes, false});
@@ -143,7 +143,7 @@ static void take_live(void *arg, uint64_t address, double bytes)
 }
 
 /* What is live of a process, by address. A block ends where the next one begins. */
-static bool find_blocks(struct leak_blocks *blocks, struct leak_logs *logs,
+static bool find_blocks(struct checked_blocks *blocks, struct leak_logs *logs,
                         uint64_t process, struct cn_error *err)
 {
     struct cn_heap_use *use = cn_heap_use_new();
@@ -170,7 +170,7 @@ static bool find_blocks(struct leak_blocks *blocks, struct leak_logs *logs,
 }
 
 static void add_result(struct cn_leak_check *check, const struct cn_rec_leaks *asked,
-                       const struct leak_blocks *blocks)
+                       const struct checked_blocks *blocks)
 {
     struct cn_leak_result result = {
         .pid = asked->pid, .tid = asked->tid, .program = asked->program};
@@ -198,7 +198,7 @@ static bool check_stopped(struct cn_leak_check *check, const struct cn_stopped *
     uint64_t process = cn_memory_process(asked->pid, asked->program);
     struct cn_shared_memory *memory = check->drain->memory;
     struct leak_logs logs = {0};
-    struct leak_blocks blocks = {0};
+    struct checked_blocks blocks = {0};
     struct stat status;
 
     if (fstat(memory->fd, &status) != 0)
