@@ -11,6 +11,7 @@
 #include "base/run/clock.h"
 #include "base/text.h"
 #include "sampler/inside/shared.h"
+#include "sampler/io.h"
 #include "sampler/kernel/shared.h"
 #include "sampler/synthesis.h"
 
@@ -31,6 +32,7 @@ enum {
     FORK_TID_OFF = 16,
     FORK_LEN = 32,
     KERNEL_CHAIN_MAX = 512,
+    KERNEL_TID_OFF = offsetof(struct cn_kernel_record, tid),
     RAW_LEN_MAX = 256,
     /* Tasks: the events of one that has ended are gone, but it still wakes the one that waits for it. */
     LIVES = 1,
@@ -59,6 +61,15 @@ void cn_collector_done(struct cn_sample_collector *c)
 static uint64_t number_of(const struct cn_sample_collector *c, uint64_t id)
 {
     return (uint64_t)cn_map_find(&c->rings->event_of, id, 0) + 1;
+}
+
+/* The event of the sample that is written. */
+static const struct cn_sample_event *event_of(const struct cn_sample_collector *c)
+{
+    static const struct cn_sample_event none;
+    uint64_t event = c->words[AT_ID] - 1;
+
+    return event < c->setup->events.count ? &c->setup->events.list[event] : &none;
 }
 
 /* The fields after the call chain: registers and a copy of the stack. */
@@ -216,9 +227,16 @@ static bool write_sample(struct cn_sample_collector *c, size_t chain_len, bool h
     cn_u16_put((uint8_t *)c->words + 6, (uint16_t)len);
     if (!cn_perf_writer_add(c->writer, (struct cn_bytes){(uint8_t *)c->words, len}, err))
         return false;
+    if (event_of(c)->call != CN_SAMPLE_NO_CALL)
+        return true;
     cn_perf_writer_count_sample(c->writer, c->words[AT_TIME]);
     show(c, chain_len);
     return true;
+}
+
+static bool is_wakeup(const struct cn_sample_collector *c, struct cn_bytes raw)
+{
+    return event_of(c)->is_waking && raw.len >= sizeof(uint32_t) + RAW_WAKING_LEN;
 }
 
 /* A thread that was woken, and has not run since: what the kernel reports of it once more is the same
@@ -227,7 +245,7 @@ static bool is_repeated(struct cn_sample_collector *c, struct cn_bytes raw)
 {
     uint32_t *is_woken;
 
-    if (!c->options->has_switches || raw.len < sizeof(uint32_t) + RAW_WAKING_LEN)
+    if (!c->options->has_switches || !is_wakeup(c, raw))
         return false;
     is_woken =
         cn_map_at(&c->woken, cn_u32_get(raw.ptr + sizeof(uint32_t) + RAW_WOKEN_OFF), 0);
@@ -250,13 +268,12 @@ static bool is_ours(const struct cn_sample_collector *c, uint32_t tid)
 /* A wake-up of another program, or one that the event of the sampled tasks has as well. */
 static bool is_others(const struct cn_sample_collector *c, struct cn_bytes raw)
 {
-    uint64_t event = c->words[AT_ID] - 1;
     const uint8_t *fields = raw.ptr + sizeof(uint32_t);
 
-    if (!c->options->has_switches || raw.len < sizeof(uint32_t) + RAW_WAKING_LEN)
+    if (!c->options->has_switches || !is_wakeup(c, raw))
         return false;
     return !is_ours(c, cn_u32_get(fields + RAW_WOKEN_OFF)) ||
-           (c->setup->events.list[event].is_of_machine &&
+           (event_of(c)->is_of_machine &&
             !(fields[RAW_FLAGS_OFF] & RAW_IN_HARD_INTERRUPT) &&
             (c->options->has_machine ||
              cn_map_find(&c->ours, (uint32_t)(c->words[AT_TASK] >> 32), 0) == LIVES));
@@ -266,7 +283,7 @@ static bool is_others(const struct cn_sample_collector *c, struct cn_bytes raw)
  * unknown. */
 static bool has_user_stack(const struct cn_sample_collector *c, struct cn_bytes raw)
 {
-    if (raw.len < sizeof(uint32_t) + RAW_WAKING_LEN)
+    if (!is_wakeup(c, raw))
         return true;
     return !(raw.ptr[sizeof(uint32_t) + RAW_FLAGS_OFF] & RAW_IN_HARD_INTERRUPT) &&
            cn_unwound_space(&c->stacks, (uint32_t)c->words[AT_TASK]) != NULL;
@@ -274,23 +291,26 @@ static bool has_user_stack(const struct cn_sample_collector *c, struct cn_bytes 
 
 static bool has_copy(const struct cn_sample_collector *c)
 {
-    uint64_t event = c->words[AT_ID] - 1;
-
-    return event < c->setup->events.count &&
-           c->setup->events.list[event].attr.sample_type & PERF_SAMPLE_STACK_USER;
+    return event_of(c)->attr.sample_type & PERF_SAMPLE_STACK_USER;
 }
 
-/* The fields of a wake-up, with their length. */
+/* The fields of a wake-up or of a system call, with their length. */
 static bool take_raw(const struct cn_sample_collector *c, struct cn_bytes *rest,
                      struct cn_bytes *out)
 {
-    uint64_t event = c->words[AT_ID] - 1;
-
     *out = (struct cn_bytes){0};
-    if (event >= c->setup->events.count || !c->setup->events.list[event].is_waking)
+    if (!event_of(c)->is_waking && event_of(c)->call == CN_SAMPLE_NO_CALL)
         return true;
     return rest->len >= sizeof(uint32_t) && cn_u32_get(rest->ptr) <= RAW_LEN_MAX &&
            cn_bytes_take(rest, sizeof(uint32_t) + cn_u32_get(rest->ptr), out);
+}
+
+/* What a system call says of descriptors. */
+static bool take_call(struct cn_sample_collector *c, struct cn_bytes raw,
+                      struct cn_error *err)
+{
+    return !c->io || cn_sample_io_take(c->io, c->writer, event_of(c)->call,
+                                       (uint32_t)c->words[AT_TASK], raw, err);
 }
 
 static bool take_sample(struct cn_sample_collector *c, const uint8_t *record, size_t len,
@@ -312,8 +332,10 @@ static bool take_sample(struct cn_sample_collector *c, const uint8_t *record, si
     if (!take_raw(c, &rest, &raw) ||
         (raw.len > 0 && (is_others(c, raw) || is_repeated(c, raw))))
         return true;
-    if (raw.len == 0)
+    if (!event_of(c)->is_waking)
         runs(c, (uint32_t)(c->words[AT_TASK] >> 32));
+    if (event_of(c)->call != CN_SAMPLE_NO_CALL && !take_call(c, raw, err))
+        return false;
     count = kernel.len / sizeof(uint64_t);
     count = count < KERNEL_CHAIN_MAX ? count : KERNEL_CHAIN_MAX;
     memcpy(chain, kernel.ptr, count * sizeof(uint64_t));
@@ -337,7 +359,7 @@ static bool take_kernel(struct cn_sample_collector *c, struct cn_bytes rest,
     uint64_t *chain = c->words + AT_CHAIN + 1;
     struct cn_kernel_record head;
     struct cn_kernel_stack stack;
-    struct cn_bytes bytes, kernel, user;
+    struct cn_bytes bytes, kernel, user, raw = {0};
     size_t count = 0;
 
     if (!cn_bytes_take(&rest, sizeof(head), &bytes))
@@ -351,7 +373,9 @@ static bool take_kernel(struct cn_sample_collector *c, struct cn_bytes rest,
         !cn_bytes_take(&rest, stack.kernel_count * sizeof(uint64_t), &kernel) ||
         !cn_bytes_take(&rest, stack.user_count * sizeof(uint64_t), &user))
         return true;
-    if (kernel.len > 0) {
+    if (stack.is_call && (!c->io || !cn_sample_io_restore(c->io, kernel, &raw)))
+        return true;
+    if (kernel.len > 0 && !stack.is_call) {
         chain[count] = PERF_CONTEXT_KERNEL;
         /* Newer kernels begin with the marker themselves. */
         count += cn_u64_get(kernel.ptr) != PERF_CONTEXT_KERNEL;
@@ -375,14 +399,17 @@ static bool take_kernel(struct cn_sample_collector *c, struct cn_bytes rest,
     c->words[0] =
         PERF_RECORD_SAMPLE |
         (uint64_t)(stack.is_user ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL) << 32;
-    c->words[AT_ID] = 1 + (stack.period == 1 ? c->kernel_switches : 0);
+    c->words[AT_ID] = 1 + (stack.is_call       ? c->io->event
+                           : stack.period == 1 ? c->kernel_switches
+                                               : 0);
     c->words[AT_IP] = stack.ip;
     c->words[AT_TASK] = head.pid | (uint64_t)head.tid << 32;
     c->words[AT_TIME] = head.time_ns;
     c->words[AT_CPU] = stack.cpu;
     c->words[AT_PERIOD] = stack.period;
     runs(c, head.tid);
-    return write_sample(c, count, true, (struct cn_bytes){0}, err);
+    return (!stack.is_call || take_call(c, raw, err)) &&
+           write_sample(c, count, true, raw, err);
 }
 
 static bool take_slot(struct cn_sample_collector *c, struct cn_bytes record,
@@ -407,8 +434,15 @@ bool cn_collector_take(void *collector, const uint8_t *record, size_t len,
         cn_unwound_take_frames(&c->stacks, (struct cn_bytes){record, len});
         return true;
     }
-    if (type == PERF_RECORD_LOST && len >= LOST_LEN)
+    if (type == CN_KERNEL_PATH)
+        return !c->io || !is_ours(c, cn_u32_get(record + KERNEL_TID_OFF)) ||
+               cn_sample_io_take_path(c->io, c->writer, (struct cn_bytes){record, len},
+                                      err);
+    if (type == PERF_RECORD_LOST && len >= LOST_LEN) {
         c->lost_count += cn_u64_get(record + 16);
+        if (c->io)
+            cn_sample_io_forget(c->io);
+    }
     if (len > sizeof(c->words))
         return true;
     if ((type == PERF_RECORD_FORK || type == PERF_RECORD_EXIT) && len >= FORK_LEN)
@@ -419,8 +453,11 @@ bool cn_collector_take(void *collector, const uint8_t *record, size_t len,
     if ((type == PERF_RECORD_SWITCH || type == PERF_RECORD_SWITCH_CPU_WIDE) &&
         len >= TID_FROM_END)
         runs(c, cn_u32_get(record + len - TID_FROM_END));
-    if (type == PERF_RECORD_COMM && cn_u16_get(record + 4) & PERF_RECORD_MISC_COMM_EXEC)
+    if (type == PERF_RECORD_COMM && cn_u16_get(record + 4) & PERF_RECORD_MISC_COMM_EXEC) {
         *cn_map_at(&c->stored_mappings_of, cn_u32_get(record + HEAD_LEN), 0) = 0;
+        if (c->io)
+            cn_sample_io_exec(c->io, cn_u32_get(record + HEAD_LEN));
+    }
     /* The memory of a ring is not ours to change. */
     memcpy(copy, record, len);
     cn_u64_put(id, number_of(c, cn_u64_get(id)));

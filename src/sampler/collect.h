@@ -105,6 +105,7 @@ struct cn_sample_collector {
     const struct cn_sample_setup *setup;
     const struct cn_rings *rings;
     struct cn_perf_writer *writer;
+    struct cn_sample_io *io; /* for --io; NULL: there are no system calls */
     struct cn_unwound stacks;
     struct cn_stored_names stored;    /* frames of interpreters */
     struct cn_map stored_mappings_of; /* by pid: one bit for each language */

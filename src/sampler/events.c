@@ -102,8 +102,7 @@ static FILE *open_unmounted(const char *path)
 #endif
 }
 
-/* The number of a tracepoint such as "sched:sched_switch". */
-static bool find_tracepoint(const char *name, uint64_t *config, struct cn_error *err)
+bool cn_sample_tracepoint(const char *name, uint64_t *config, struct cn_error *err)
 {
     static const char *const roots[] = {"/sys/kernel/tracing",
                                         "/sys/kernel/debug/tracing"};
@@ -162,7 +161,7 @@ static bool add_event(struct cn_sample_events *events, const char *name,
         event.attr.type = known[i].type;
         event.attr.config = known[i].config;
     } else if (strchr(name, ':')) {
-        if (!find_tracepoint(name, &config, err))
+        if (!cn_sample_tracepoint(name, &config, err))
             return false;
         event.attr.type = PERF_TYPE_TRACEPOINT;
         event.attr.config = config;

@@ -27,6 +27,14 @@
 
 #define CN_SAMPLE_WAKING "sched:sched_waking"
 
+/* Beginnings of those that are shown, with stacks; of those that change descriptors; ends of both. */
+enum cn_sample_call {
+    CN_SAMPLE_NO_CALL,
+    CN_SAMPLE_CALL_BEGINS,
+    CN_SAMPLE_CALL_CHANGES,
+    CN_SAMPLE_CALL_ENDS
+};
+
 struct cn_sample_event {
     char *name;
     struct perf_event_attr attr; /* type, config, and the period of a tracepoint */
@@ -35,8 +43,9 @@ struct cn_sample_event {
     bool is_switch; /* context switches: sampled one by one */
     bool
         is_waking; /* wake-ups: samples have the fields of the tracepoint after the call chain */
-    bool is_of_machine; /* of all tasks, whichever are sampled */
-    const char *filter; /* of a tracepoint, as the kernel takes it; NULL: all */
+    enum cn_sample_call call; /* system calls: samples have their fields as well */
+    bool is_of_machine;       /* of all tasks, whichever are sampled */
+    const char *filter; /* of a tracepoint, as the kernel takes it, borrowed; NULL: all */
 };
 
 struct cn_sample_events {
@@ -46,6 +55,10 @@ struct cn_sample_events {
 
 /* Add the events of a list such as "cpu-clock,page-faults,sched:sched_wakeup". */
 CN_CHECK bool cn_sample_events_add(struct cn_sample_events *events, const char *names,
+                                   struct cn_error *err);
+
+/* The number of a tracepoint such as "sched:sched_switch". */
+CN_CHECK bool cn_sample_tracepoint(const char *name, uint64_t *config,
                                    struct cn_error *err);
 void cn_sample_events_done(struct cn_sample_events *events);
 

@@ -25,6 +25,7 @@
 #include "sampler/gpu.h"
 #include "sampler/inside/shared.h"
 #include "sampler/kernel/kernel.h"
+#include "sampler/kernel/paths.h"
 #include "sampler/kernel/shared.h"
 #include "sampler/languages/languages.h"
 #include "sampler/leaks.h"
@@ -394,13 +395,35 @@ static void read_others(void *arg)
 
     if (s->kernel)
         cn_kernel_read(s->kernel, add_record, s);
+    if (s->setup.io.paths)
+        cn_kernel_paths_read(s->setup.io.paths, add_record, s);
     if (s->timers.shared && !s->timers.library)
         cn_timers_move(&s->timers, add_slot, s);
 }
 
+/* Paths of calls that are over before they can be looked up. */
+static void open_io(struct sampling *s)
+{
+    struct cn_error refusal = {0};
+    char *text;
+
+    cn_sample_io_open(&s->setup.io, &refusal);
+    if (s->setup.io.paths || !s->options->say)
+        return;
+    text = cn_strprintf("--io: files that are closed within milliseconds have no names: "
+                        "%s",
+                        refusal.text);
+    s->options->say(s->options->arg, text);
+    free(text);
+}
+
 static bool prepare(struct sampling *s, struct cn_error *err)
 {
-    if (!cn_sample_setup_events(&s->setup, s->options, err) || !find_tasks(s, err) ||
+    if (!cn_sample_setup_events(&s->setup, s->options, err))
+        return false;
+    if (s->options->has_io)
+        open_io(s);
+    if (!find_tasks(s, err) ||
         (s->options->words &&
          !cn_sample_program_start(&s->program, s->options->words, err)) ||
         !open_rings(s, err) ||
@@ -414,6 +437,8 @@ static bool prepare(struct sampling *s, struct cn_error *err)
         s->timers.shared->sampler_pid = (uint32_t)getpid();
     }
     open_kernel(s);
+    if (s->options->has_io && s->kernel)
+        cn_sample_io_unwind(&s->setup.io, s->kernel);
     if (!open_file(s, err))
         return false;
     s->collector = (struct cn_sample_collector){
@@ -422,6 +447,7 @@ static bool prepare(struct sampling *s, struct cn_error *err)
         .rings = &s->rings,
         .writer = &s->writer,
         .kernel_switches = s->kernel_switches,
+        .io = s->options->has_io ? &s->setup.io : NULL,
     };
     cn_unwound_begin(&s->collector.stacks, &s->collector.stored);
     s->collector.stacks.kernel = s->kernel;
@@ -429,7 +455,7 @@ static bool prepare(struct sampling *s, struct cn_error *err)
     s->collector.stacks.gpu = s->gpu.head ? &s->gpu : NULL;
     s->collector.stacks.has_goroutines = s->options->has_goroutines;
     list_polled(s);
-    if (s->kernel || (s->timers.shared && !s->timers.library))
+    if (s->kernel || s->setup.io.paths || (s->timers.shared && !s->timers.library))
         cn_rings_set_fill(&s->rings, read_others, s);
     if (!s->timers.library)
         cn_ring_watch_start(&s->watch, &s->rings,
@@ -437,6 +463,17 @@ static bool prepare(struct sampling *s, struct cn_error *err)
                             s->timers.shared ? ALLOCATIONS_WAIT_MS : -1);
     return !s->options->has_ranges ||
            cn_sample_gpu_ask_ranges(&s->gpu, &s->collector, err);
+}
+
+/* What the processes have open that are sampled from now on. */
+static bool begin_io(struct sampling *s, struct cn_error *err)
+{
+    bool ok = !s->options->words ||
+              cn_sample_io_begin(&s->setup.io, &s->writer, s->program.pid, err);
+
+    for (size_t i = 0; i < s->options->pid_count && ok; i++)
+        ok = cn_sample_io_begin(&s->setup.io, &s->writer, s->options->pids[i], err);
+    return ok;
 }
 
 /* Switch the events on. */
@@ -449,6 +486,8 @@ static bool start(struct sampling *s, struct cn_error *err)
     if (!s->options->words || s->options->has_machine)
         cn_rings_enable(&s->rings, true);
     if (!s->options->has_machine && !synthesize(s, err))
+        return false;
+    if (s->options->has_io && !begin_io(s, err))
         return false;
     if (!s->options->words)
         return true;
@@ -519,9 +558,10 @@ static bool read_rings(struct sampling *s, uint64_t until_ns, struct cn_error *e
 static int patience_ms(const struct sampling *s)
 {
     uint64_t end_ns = s->start_ns + s->options->duration_ns, now_ns = cn_clock_ns();
-    int wait_ms = s->timers.shared                       ? TIMERS_WAIT_MS
-                  : now_ns - s->start_ns < 1000000000ULL ? START_WAIT_MS
-                                                         : WAIT_MS;
+    int wait_ms = s->timers.shared ? TIMERS_WAIT_MS
+                  : s->options->has_io || now_ns - s->start_ns < 1000000000ULL
+                      ? START_WAIT_MS
+                      : WAIT_MS;
 
     if (s->options->duration_ns == 0 || end_ns >= now_ns + WAIT_MS * UINT64_C(1000000))
         return wait_ms;
@@ -628,6 +668,7 @@ static void summarize(struct sampling *s, struct cn_sample_result *result)
         .has_gpu = s->gpu.has_started,
         .gpu_op_count = s->gpu.op_count,
         .range_count = s->gpu.range_count,
+        .call_count = s->setup.io.call_count,
         .gpu_notes = s->gpu.notes.len > 0 ? cn_strdup(s->gpu.notes.chars) : NULL,
         .gpu_lost_count = cn_sample_gpu_lost(&s->gpu),
         .refusal = s->refusal,

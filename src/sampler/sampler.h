@@ -64,6 +64,7 @@ struct cn_sample_options {
     enum cn_sample_place place;
     uint32_t stack_len;  /* 0: as much as the rings allow */
     bool has_switches;   /* also when and where tasks stop running */
+    bool has_io;         /* also system calls about files and sockets */
     bool has_goroutines; /* tell goroutines of Go apart */
     bool has_gpu;        /* also the work of GPUs */
     bool has_ranges;     /* call paths begin with ranges that the program names (NVTX) */
@@ -102,6 +103,7 @@ struct cn_sample_result {
     bool has_gpu;                          /* a program used a GPU */
     uint64_t gpu_op_count, gpu_lost_count; /* operations; records that had no room */
     uint64_t range_count;                  /* that programs named */
+    uint64_t call_count;                   /* system calls */
     char
         *gpu_notes; /* what is missing, a line each; the caller frees it; NULL: nothing */
     struct cn_error refusal; /* why none were; empty if it was not asked for */

@@ -14,6 +14,8 @@
 
 enum {
     RING_LEN = 8 << 20,
+    IO_RING_LEN = 32 << 20,
+    CALL_STACK_LEN = 16 << 10, /* of a system call, until it is unwound in the kernel */
     RING_LEN_MIN = 64 << 10,
     RINGS_LEN = 256 << 20, /* of all processors */
     COPIED = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
@@ -39,6 +41,8 @@ static void set_frequency(const struct cn_sample_options *options,
 {
     if (event->is_switch)
         event->attr.sample_period = 1;
+    if (event->call != CN_SAMPLE_NO_CALL)
+        return;
     if (options->period > 0) {
         event->attr.sample_period = options->period;
     } else if (event->attr.sample_period == 0) {
@@ -56,7 +60,9 @@ static void complete(struct cn_sample_setup *setup,
                      struct cn_sample_event *event)
 {
     struct perf_event_attr *attr = &event->attr;
-    bool without_user = event->is_waking && event->is_of_machine;
+    bool without_user = (event->is_waking && event->is_of_machine) ||
+                        event->call == CN_SAMPLE_CALL_CHANGES ||
+                        event->call == CN_SAMPLE_CALL_ENDS;
 
     attr->size = sizeof(*attr);
     attr->sample_type |= PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
@@ -71,6 +77,8 @@ static void complete(struct cn_sample_setup *setup,
     } else if (without_user) {
         attr->exclude_callchain_user = 1;
     }
+    /* All system calls have the same functions of the kernel above them. */
+    attr->exclude_callchain_kernel = event->call != CN_SAMPLE_NO_CALL;
     attr->inherit = !options->has_machine && !event->is_of_machine;
     attr->enable_on_exec = attr->inherit && options->words;
     attr->disabled = !event->is_of_machine;
@@ -155,6 +163,8 @@ bool cn_sample_setup_events(struct cn_sample_setup *setup,
         has_switches = has_switches || setup->events.list[i].is_switch;
     if (options->has_switches && !has_switches &&
         !cn_sample_events_add(&setup->events, "context-switches", err))
+        return false;
+    if (options->has_io && !cn_sample_io_add_events(&setup->io, &setup->events, err))
         return false;
     if (options->has_switches)
         add_waking(setup, options);
@@ -352,9 +362,10 @@ static bool yield_to(struct cn_sample_setup *setup,
 }
 
 /* The rings that fit the memory of the machine; the kernel may allow smaller ones only. */
-static size_t first_ring_len(void)
+static size_t first_ring_len(const struct cn_sample_options *options)
 {
-    size_t count = (size_t)sysconf(_SC_NPROCESSORS_CONF), len = RING_LEN;
+    size_t count = (size_t)sysconf(_SC_NPROCESSORS_CONF);
+    size_t len = options->has_io ? IO_RING_LEN : RING_LEN;
 
     while (len > RING_LEN_MIN && count > 0 && len > RINGS_LEN / count)
         len /= 2;
@@ -362,10 +373,15 @@ static size_t first_ring_len(void)
 }
 
 /* A small ring must have room for the samples of 15 ms or more. */
-static uint32_t stack_len(const struct cn_sample_options *options, size_t ring_len)
+static uint32_t stack_len(const struct cn_sample_options *options, size_t ring_len,
+                          const struct cn_sample_event *event)
 {
     if (options->stack_len > 0)
         return options->stack_len & ~7U;
+    /* There may be thousands within a millisecond. */
+    if (event->call != CN_SAMPLE_NO_CALL)
+        return ring_len / 512 < CALL_STACK_LEN ? (uint32_t)ring_len / 512 & ~7U
+                                               : CALL_STACK_LEN;
     if (ring_len >= 2 << 20)
         return CN_SAMPLE_STACK_LEN;
     return ring_len >= 512 << 10 ? 32 << 10 : (uint32_t)ring_len / 16;
@@ -380,7 +396,7 @@ bool cn_sample_setup_open(struct cn_sample_setup *setup,
         .events = &setup->events,
         .tids = tids,
         .tid_count = tid_count,
-        .data_len = first_ring_len(),
+        .data_len = first_ring_len(options),
         .register_len = 8 * (size_t)__builtin_popcountll(setup->register_mask),
     };
     struct cn_ring_failure failure;
@@ -391,7 +407,8 @@ bool cn_sample_setup_open(struct cn_sample_setup *setup,
 
             attr->wakeup_watermark = (uint32_t)request.data_len / 2;
             if (attr->sample_type & PERF_SAMPLE_STACK_USER)
-                attr->sample_stack_user = stack_len(options, request.data_len);
+                attr->sample_stack_user =
+                    stack_len(options, request.data_len, &setup->events.list[i]);
         }
         if (cn_rings_open(rings, &request, &failure)) {
             if (setup->is_user_only)
@@ -410,7 +427,7 @@ bool cn_sample_setup_timers(struct cn_sample_setup *setup,
                             const struct cn_sample_options *options)
 {
     if (!options->words || options->has_machine || options->pid_count > 0 ||
-        !setup->events.list[0].is_clock)
+        options->has_io || !setup->events.list[0].is_clock)
         return false;
     for (size_t i = 1; i < setup->events.count; i++)
         free(setup->events.list[i].name);
@@ -436,5 +453,6 @@ struct perf_event_attr cn_sample_setup_stored(const struct cn_sample_setup *setu
 void cn_sample_setup_done(struct cn_sample_setup *setup)
 {
     cn_sample_events_done(&setup->events);
+    cn_sample_io_close(&setup->io);
     *setup = (struct cn_sample_setup){0};
 }

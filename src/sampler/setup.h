@@ -8,6 +8,7 @@
 #define CN_SAMPLER_SETUP_H
 
 #include "base/error.h"
+#include "sampler/io.h"
 #include "sampler/rings.h"
 #include "sampler/sampler.h"
 
@@ -16,6 +17,7 @@ struct cn_sample_setup {
     uint64_t register_mask;         /* of the registers in samples */
     bool is_user_only;
     size_t waking_count; /* of the last events: those of wake-ups, for --off-cpu */
+    struct cn_sample_io io;
 };
 
 /* Find the events by their names and fill in their attributes. */

@@ -491,9 +491,9 @@ static const struct cn_sql_table samples = {
 };
 
 static const struct cn_sql_table *const tables[] = {
-    &metrics, &statistics, &threads,       &identities,   &contexts, &values,
-    &sums,    &samples,    &cn_sql_states, &cn_sql_waits,
-    &cn_sql_mpi_waits, NULL};
+    &metrics,          &statistics, &threads, &identities,    &contexts,
+    &values,           &sums,       &samples, &cn_sql_states, &cn_sql_waits,
+    &cn_sql_mpi_waits, &cn_sql_io,  NULL};
 static const struct cn_sql_view views[] = {
     {"costs", CN_TABLES_COSTS},
     {"traces", "SELECT * FROM samples"}, /* the name in cairn convert --to sqlite */

@@ -112,6 +112,7 @@ static bool choose(const struct cn_args *args, struct cn_sample_options *options
     options->has_machine = cn_args_has(args, "all-cpus");
     options->has_symbols = !cn_args_has(args, "no-symbols");
     options->has_switches = cn_args_has(args, "off-cpu");
+    options->has_io = cn_args_has(args, "io");
     options->has_goroutines = cn_args_has(args, "goroutines");
     options->has_gpu = cn_record_has_gpu(args);
     options->has_ranges = cn_args_has(args, "nvtx");
@@ -174,6 +175,10 @@ static const struct cn_option options_table[] = {
         "off-cpu", 0, NULL,
         "also sample where threads stop running, when they continue and, as root, what "
         "wakes them, for cairn waits"),
+    CN_OPTION("io", 0, NULL,
+              "as root, also record system calls about files and sockets, each below the "
+              "call path that made it, with its duration, its bytes, and its file or "
+              "peer, for cairn io"),
     CN_OPTION(
         "call-graph", 0, "WAY",
         "stacks: kernel (the default where BPF programs are allowed) unwinds them in "
@@ -213,6 +218,8 @@ static const struct cn_example examples[] = {
     {"cairn sample -- python3 script.py", "sample a program; no rebuild is needed"},
     {"cairn sample -p 1234 --duration 10s", "attach to a running process"},
     {"cairn sample --off-cpu -- ./server --check", "also where its threads wait"},
+    {"sudo cairn sample --io -- ./server --check",
+     "also which files and peers it reads and writes, and how long that takes"},
     {"cairn sample --gpu -- python3 train.py",
      "also kernels and copies of GPUs, below what launches them"},
     {"cairn sample --gpu --nvtx -- python3 train.py",

@@ -177,6 +177,10 @@ static void tell_result(const struct cn_args *args,
         cn_text_str_add(&text, ", ");
         cn_count_print_of(&text, result->alloc_count, "sampled allocation");
     }
+    if (result->call_count > 0) {
+        cn_text_str_add(&text, ", ");
+        cn_count_print_of(&text, result->call_count, "system call");
+    }
     if (result->gpu_op_count > 0) {
         cn_text_str_add(&text, ", ");
         cn_count_print_of(&text, result->gpu_op_count, "GPU operation");

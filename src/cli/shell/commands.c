@@ -10,7 +10,8 @@ extern const struct cn_command cn_cmd_sample, cn_cmd_record, cn_cmd_live, cn_cmd
 extern const struct cn_command cn_cmd_view, cn_cmd_serve, cn_cmd_tui, cn_cmd_tree,
     cn_cmd_callers, cn_cmd_flat, cn_cmd_top, cn_cmd_timeline, cn_cmd_annotate,
     cn_cmd_report, cn_cmd_graph, cn_cmd_replay, cn_cmd_info;
-extern const struct cn_command cn_cmd_waits, cn_cmd_mpi, cn_cmd_why, cn_cmd_diff, cn_cmd_gate;
+extern const struct cn_command cn_cmd_waits, cn_cmd_mpi, cn_cmd_io, cn_cmd_why,
+    cn_cmd_diff, cn_cmd_gate;
 extern const struct cn_command cn_cmd_store;
 extern const struct cn_command cn_cmd_sql, cn_cmd_script, cn_cmd_analyze, cn_cmd_convert,
     cn_cmd_export_html, cn_cmd_dump, cn_cmd_verify, cn_cmd_symbolize, cn_cmd_formats;
@@ -39,6 +40,7 @@ const struct cn_command *const cn_commands[] = {
     &cn_cmd_info,
     &cn_cmd_waits,
     &cn_cmd_mpi,
+    &cn_cmd_io,
     &cn_cmd_why,
     &cn_cmd_diff,
     &cn_cmd_gate,

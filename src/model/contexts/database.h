@@ -28,6 +28,7 @@
 
 struct cn_database;
 struct cn_heap_history;
+struct cn_io_calls;
 struct cn_points;
 struct cn_thread_runs;
 struct cn_thread_states;
@@ -201,6 +202,7 @@ struct cn_database {
     const struct cn_thread_states *states; /* by profile, over time; NULL: unknown */
     const struct cn_thread_runs *runs;     /* by profile, on processors; NULL: unknown */
     const struct cn_heap_history *heap;    /* allocated bytes over time; NULL: unknown */
+    const struct cn_io_calls *io;          /* system calls; NULL: unknown */
     const struct cn_wakeup *wakeups;       /* in any order */
     size_t wakeup_count;
     const struct cn_launch *launches; /* in any order; of recordings: see their work */

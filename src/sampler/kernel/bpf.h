@@ -37,4 +37,8 @@ struct cn_bpf {
 /* The library, NULL if it cannot be loaded. */
 const struct cn_bpf *cn_bpf(void);
 
+/* The same; NULL as well where programs see other process ids than the sampler. */
+struct cn_error;
+const struct cn_bpf *cn_kernel_bpf(struct cn_error *err);
+
 #endif

@@ -100,16 +100,24 @@ static bool load(struct cn_kernel *kernel, struct cn_error *err)
     return true;
 }
 
-struct cn_kernel *cn_kernel_new(struct cn_error *err)
+const struct cn_bpf *cn_kernel_bpf(struct cn_error *err)
 {
     const struct cn_bpf *bpf = cn_bpf();
 
-    if (!bpf || !is_first_namespace()) {
-        (void)(bpf ? cn_fail(err, CN_ERR_IO,
-                             "BPF programs see other process ids in a container")
-                   : cn_fail(err, CN_ERR_NOT_FOUND, "libbpf is not installed"));
+    if (bpf && is_first_namespace())
+        return bpf;
+    (void)(bpf ? cn_fail(err, CN_ERR_IO,
+                         "BPF programs see other process ids in a container")
+               : cn_fail(err, CN_ERR_NOT_FOUND, "libbpf is not installed"));
+    return NULL;
+}
+
+struct cn_kernel *cn_kernel_new(struct cn_error *err)
+{
+    const struct cn_bpf *bpf = cn_kernel_bpf(err);
+
+    if (!bpf)
         return NULL;
-    }
     struct cn_kernel *kernel = cn_alloc(1, sizeof(*kernel));
     kernel->bpf = bpf;
     if (load(kernel, err))
@@ -135,6 +143,23 @@ void cn_kernel_free(struct cn_kernel *kernel)
 bool cn_kernel_attach(struct cn_kernel *kernel, int fd, struct cn_error *err)
 {
     return ioctl(fd, PERF_EVENT_IOC_SET_BPF, kernel->program) == 0 ||
+           cn_fail_errno(err, "cannot attach the BPF program");
+}
+
+bool cn_kernel_attach_calls(struct cn_kernel *kernel, int fd, const int16_t *numbers,
+                            size_t count, struct cn_error *err)
+{
+    const struct cn_bpf *bpf = kernel->bpf;
+    int map = bpf->find_map(kernel->object, "shown_calls");
+    uint8_t is_shown = 1;
+
+    for (size_t i = 0; i < count; i++) {
+        uint32_t number = (uint32_t)numbers[i];
+
+        (void)bpf->map_update(map, &number, &is_shown, 0);
+    }
+    return ioctl(fd, PERF_EVENT_IOC_SET_BPF,
+                 bpf->program_fd(bpf->find_program(kernel->object, "call"))) == 0 ||
            cn_fail_errno(err, "cannot attach the BPF program");
 }
 
@@ -328,6 +353,17 @@ bool cn_kernel_attach(struct cn_kernel *kernel, int fd, struct cn_error *err)
 {
     (void)kernel;
     (void)fd;
+    (void)err;
+    return false;
+}
+
+bool cn_kernel_attach_calls(struct cn_kernel *kernel, int fd, const int16_t *numbers,
+                            size_t count, struct cn_error *err)
+{
+    (void)kernel;
+    (void)fd;
+    (void)numbers;
+    (void)count;
     (void)err;
     return false;
 }

@@ -29,6 +29,11 @@ void cn_kernel_free(struct cn_kernel *kernel); /* NULL is fine */
  * know which one it runs for, since threads that inherit an event have no cookie. */
 CN_CHECK bool cn_kernel_attach(struct cn_kernel *kernel, int fd, struct cn_error *err);
 
+/* Run it at an event of the tracepoint raw_syscalls:sys_enter, for these numbers of system calls. */
+CN_CHECK bool cn_kernel_attach_calls(struct cn_kernel *kernel, int fd,
+                                     const int16_t *numbers, size_t count,
+                                     struct cn_error *err);
+
 /* A file that is readable when the ring is half full. */
 int cn_kernel_fd(const struct cn_kernel *kernel);
 

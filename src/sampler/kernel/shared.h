@@ -21,6 +21,8 @@ enum {
     CN_KERNEL_BLOCK_ROWS = 512,
     CN_KERNEL_DEPTH_MAX = 3,
     CN_KERNEL_RING_LEN = 8 << 20,
+    CN_KERNEL_CALLS_MAX = 512,
+    CN_KERNEL_CALL_WORDS = 7, /* of a system call: number and arguments */
 };
 
 /* A record in the ring. Those of languages have a kind of their own and come before the stack
@@ -28,6 +30,7 @@ enum {
 enum cn_kernel_kind { /* no types of records of perf */
                       CN_KERNEL_STACK = 1 << 16,
                       CN_KERNEL_FRAMES, /* struct cn_frames_found and its words */
+                      CN_KERNEL_PATH,   /* paths_shared.h */
 };
 
 struct cn_kernel_record {
@@ -38,14 +41,14 @@ struct cn_kernel_record {
     /* The words follow. */
 };
 
-/* What the words of a stack begin with. The addresses of the kernel follow, then those of the
- * user, the innermost first. */
+/* What the words of a stack begin with. The addresses of the kernel follow, or CN_KERNEL_CALL_WORDS in
+ * their place, then those of the user, the innermost first. */
 struct cn_kernel_stack {
     uint64_t ip, period;
     uint64_t epoch; /* of the mappings that were used */
     uint32_t cpu, kernel_count, user_count;
-    uint8_t is_user, is_cut;
-    uint8_t unused[2];
+    uint8_t is_user, is_cut, is_call;
+    uint8_t unused;
 };
 
 enum { CN_KERNEL_STACK_WORDS = sizeof(struct cn_kernel_stack) / sizeof(uint64_t) };

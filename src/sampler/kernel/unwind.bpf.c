@@ -58,6 +58,14 @@ struct {
     __type(value, struct cn_kernel_rule);
 } rules SEC(".maps");
 
+/* The system calls that are shown, by number; none without --io. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, CN_KERNEL_CALLS_MAX);
+    __type(key, uint32_t);
+    __type(value, uint8_t);
+} shown_calls SEC(".maps");
+
 /* The numbers of rules that were found on this processor, by address: most stacks share most of
  * their callers. An epoch is of one process, and code that it knows is not replaced in it. */
 enum { FOUND_BITS = 11, FOUND_MAX = 1 << FOUND_BITS };
@@ -442,23 +450,21 @@ static __always_inline bool find_registers(struct bpf_perf_event_data *ctx,
                           (const void *)bpf_task_pt_regs(bpf_get_current_task_btf()));
 }
 
-SEC("perf_event")
-int sample(struct bpf_perf_event_data *ctx)
+/* A stack of the task that runs, before it is unwound. NULL: the kernel has to copy it. */
+static __always_inline struct walk *begin(struct loop *loop, uint64_t task,
+                                          const struct user_registers *registers)
 {
-    uint64_t task = bpf_get_current_pid_tgid();
-    uint32_t pid = (uint32_t)(task >> 32), zero = 0, count = 0;
+    uint32_t pid = (uint32_t)(task >> 32), zero = 0;
     struct walk *w = bpf_map_lookup_elem(&walks, &zero);
     struct cn_kernel_process *process = bpf_map_lookup_elem(&processes, &pid);
     struct cn_frame_table *interpreter = bpf_map_lookup_elem(&interpreters, &pid);
     uint64_t time_ns = bpf_ktime_get_ns();
-    struct user_registers registers = {0};
-    bool has_registers = find_registers(ctx, &registers);
-    struct loop loop = {w, process, bpf_map_lookup_elem(&founds, &zero), interpreter};
 
-    if (interpreter && !walk_frames(interpreter, task, time_ns, &registers))
-        return WRITE_A_SAMPLE;
-    if (!w || !process || !loop.found || !has_registers)
-        return WRITE_A_SAMPLE;
+    *loop = (struct loop){w, process, bpf_map_lookup_elem(&founds, &zero), interpreter};
+    if (interpreter && !walk_frames(interpreter, task, time_ns, registers))
+        return 0;
+    if (!w || !process || !loop->found)
+        return 0;
     w->record.head = (struct cn_kernel_record){
         .kind = CN_KERNEL_STACK,
         .pid = pid,
@@ -466,12 +472,57 @@ int sample(struct bpf_perf_event_data *ctx)
         .time_ns = time_ns,
     };
     w->record.stack = (struct cn_kernel_stack){
-        .ip = FRAME_PC(&ctx->regs),
-        .period = ctx->sample_period,
         .cpu = bpf_get_smp_processor_id(),
         .epoch = process->epoch,
-        .is_user = IS_USER(&ctx->regs),
     };
+    return w;
+}
+
+/* Unwind it and put it into the ring. False: the kernel has to copy it. */
+static __always_inline bool finish(struct walk *w, struct loop *loop,
+                                   const struct user_registers *registers)
+{
+    uint32_t count;
+
+    w->pc = registers->pc;
+    w->sp = w->lowest = w->stack_begin = registers->sp;
+    w->fp = registers->fp;
+    w->lr = registers->lr;
+    w->is_exact = w->has_fp = true;
+    w->is_over = w->is_other = w->is_left_out = false;
+    w->window_begin = 0;
+    w->mapping = (struct cn_kernel_mapping){0};
+    bpf_loop(CN_KERNEL_FRAMES_MAX, step, loop, 0);
+    if (!w->is_over && w->record.stack.user_count < CN_KERNEL_FRAMES_MAX)
+        return false;
+    w->record.stack.is_cut = !w->is_over;
+    count = w->record.stack.kernel_count + w->record.stack.user_count;
+    if (count > CN_KERNEL_CHAIN_MAX + CN_KERNEL_FRAMES_MAX)
+        return false;
+    w->record.head.count = CN_KERNEL_STACK_WORDS + count;
+    return bpf_ringbuf_output(&ring, &w->record,
+                              sizeof(w->record.head) + sizeof(w->record.stack) +
+                                  count * sizeof(uint64_t),
+                              bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >=
+                                      CN_KERNEL_RING_LEN / 2
+                                  ? BPF_RB_FORCE_WAKEUP
+                                  : BPF_RB_NO_WAKEUP) == 0;
+}
+
+SEC("perf_event")
+int sample(struct bpf_perf_event_data *ctx)
+{
+    uint64_t task = bpf_get_current_pid_tgid();
+    struct user_registers registers = {0};
+    bool has_registers = find_registers(ctx, &registers);
+    struct loop loop;
+    struct walk *w = begin(&loop, task, &registers);
+
+    if (!w || !has_registers)
+        return WRITE_A_SAMPLE;
+    w->record.stack.ip = FRAME_PC(&ctx->regs);
+    w->record.stack.period = ctx->sample_period;
+    w->record.stack.is_user = IS_USER(&ctx->regs);
     if (!w->record.stack.is_user) {
         long len = bpf_get_stack(ctx, w->record.addresses,
                                  CN_KERNEL_CHAIN_MAX * sizeof(uint64_t), 0);
@@ -480,28 +531,39 @@ int sample(struct bpf_perf_event_data *ctx)
             return WRITE_A_SAMPLE;
         w->record.stack.kernel_count = (uint32_t)len / sizeof(uint64_t);
     }
-    w->pc = registers.pc;
-    w->sp = w->lowest = w->stack_begin = registers.sp;
-    w->fp = registers.fp;
-    w->lr = registers.lr;
-    w->is_exact = w->has_fp = true;
-    w->is_over = w->is_other = w->is_left_out = false;
-    w->window_begin = 0;
-    w->mapping = (struct cn_kernel_mapping){0};
-    bpf_loop(CN_KERNEL_FRAMES_MAX, step, &loop, 0);
-    if (!w->is_over && w->record.stack.user_count < CN_KERNEL_FRAMES_MAX)
+    return finish(w, &loop, &registers) ? WRITE_NONE : WRITE_A_SAMPLE;
+}
+
+/* The fields of raw_syscalls:sys_enter. */
+struct entered {
+    uint64_t common;
+    uint64_t number;
+    uint64_t arguments[6];
+};
+
+/* A system call, in place of the sample of the tracepoint. Runs in all processes; those that are not
+ * sampled, and calls that are not shown, are left alone. */
+SEC("tracepoint")
+int call(struct entered *entered)
+{
+    uint64_t task = bpf_get_current_pid_tgid();
+    uint32_t pid = (uint32_t)(task >> 32), number = (uint32_t)entered->number;
+    struct user_registers registers = {0};
+    const uint8_t *is_shown = bpf_map_lookup_elem(&shown_calls, &number);
+    struct loop loop;
+    struct walk *w;
+
+    if (!is_shown || !*is_shown || !bpf_map_lookup_elem(&processes, &pid) ||
+        !read_registers(&registers,
+                        (const void *)bpf_task_pt_regs(bpf_get_current_task_btf())) ||
+        !(w = begin(&loop, task, &registers)))
         return WRITE_A_SAMPLE;
-    w->record.stack.is_cut = !w->is_over;
-    count = w->record.stack.kernel_count + w->record.stack.user_count;
-    if (count > CN_KERNEL_CHAIN_MAX + CN_KERNEL_FRAMES_MAX)
-        return WRITE_A_SAMPLE;
-    w->record.head.count = CN_KERNEL_STACK_WORDS + count;
-    if (bpf_ringbuf_output(
-            &ring, &w->record,
-            sizeof(w->record.head) + sizeof(w->record.stack) + count * sizeof(uint64_t),
-            bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >= CN_KERNEL_RING_LEN / 2
-                ? BPF_RB_FORCE_WAKEUP
-                : BPF_RB_NO_WAKEUP) != 0)
-        return WRITE_A_SAMPLE;
-    return WRITE_NONE;
+    w->record.stack.ip = registers.pc;
+    w->record.stack.period = 1;
+    w->record.stack.is_user = w->record.stack.is_call = true;
+    w->record.stack.kernel_count = CN_KERNEL_CALL_WORDS;
+    w->record.addresses[0] = entered->number;
+    for (uint32_t i = 0; i < 6; i++)
+        w->record.addresses[1 + i] = entered->arguments[i];
+    return finish(w, &loop, &registers) ? WRITE_NONE : WRITE_A_SAMPLE;
 }

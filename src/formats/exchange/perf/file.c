@@ -317,6 +317,7 @@ static bool read_record(struct cn_perf_file *file, const struct cn_perf_record *
                         struct cn_error *err)
 {
     struct cn_bytes body = record->body, bytes;
+    struct cn_perf_file_name name;
     struct cn_perf_memory memory;
     struct cn_perf_gpu gpu;
 
@@ -357,6 +358,11 @@ static bool read_record(struct cn_perf_file *file, const struct cn_perf_record *
             memory.magic == CN_PERF_MEMORY_MAGIC) {
             CN_PUSH(file->order, file->order_count, file->order_capacity,
                     (struct cn_perf_at){memory.time_ns, record->off});
+            return true;
+        }
+        if (cn_perf_file_name_decode(body, &name) && name.magic == CN_PERF_FILE_MAGIC) {
+            CN_PUSH(file->order, file->order_count, file->order_capacity,
+                    (struct cn_perf_at){name.time_ns, record->off});
             return true;
         }
         cn_stored_names_decode(&file->stored, body);

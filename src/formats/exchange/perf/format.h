@@ -106,6 +106,23 @@ enum {
 };
 enum { CN_PERF_MEMORY_IS_NEXT = 1, CN_PERF_MEMORY_IS_CUT = 2, CN_PERF_MEMORY_IS_MAPPING = 4 };
 
+/* What descriptors are, written by cairn: the body of a record of CN_PERF_HEADER_EVENT_TYPE. A text with
+ * a NUL follows. */
+#define CN_PERF_FILE_MAGIC UINT64_C(0x73656c6946704e43) /* "CNpFiles" */
+#define CN_PERF_FILE(F)                                                                \
+    F(0x00, u64, magic, "")                                                            \
+    F(0x08, u64, time_ns, "")                                                          \
+    F(0x10, u64, since_ns, "the descriptor was this from then to time_ns")             \
+    F(0x18, u32, pid, "")                                                              \
+    F(0x1c, u32, tid, "")                                                              \
+    F(0x20, u32, kind,                                                                 \
+      "1: argument of a system call, 2: descriptor, 3: working directory")             \
+    F(0x24, u32, descriptor, "")                                                       \
+    F(0x28, u32, flags, "1: the descriptor is closed by exec")
+CN_RECORD(cn_perf_file_name, CN_PERF_FILE, 0x30);
+enum { CN_PERF_IS_ARGUMENT = 1, CN_PERF_IS_DESCRIPTOR = 2, CN_PERF_IS_DIRECTORY = 3 };
+enum { CN_PERF_FILE_IS_CLOSED_BY_EXEC = 1 };
+
 /* Names of the addresses that were sampled: the section CN_PERF_FEATURE_SYMBOLS, a zstd frame. After
  * this head, strings, each with a NUL, levels and symbols. Strings are referred to by
  * number, in the order of the table; UINT32_MAX is none. */
@@ -179,7 +196,7 @@ enum cn_perf_type {
     CN_PERF_SWITCH_CPU_WIDE = 15,
     CN_PERF_HEADER_ATTR = 64,
     CN_PERF_HEADER_EVENT_TYPE =
-        65,                    /* of old versions; frames, GPU work, memory of cairn */
+        65, /* of old versions; frames, GPU work, memory, files of cairn */
     CN_PERF_TRACING_DATA = 66, /* its data follows, of the size in its first 4 bytes */
     CN_PERF_HEADER_BUILD_ID = 67,
     CN_PERF_FINISHED_ROUND = 68, /* later records are not older than those of before */

@@ -18,6 +18,7 @@
 #include "formats/exchange/perf/address_space.h"
 #include "formats/exchange/perf/gpu.h"
 #include "formats/exchange/perf/hints.h"
+#include "formats/exchange/perf/io.h"
 #include "formats/exchange/perf/memory.h"
 #include "formats/exchange/perf/names.h"
 #include "formats/exchange/perf/read.h"
@@ -50,6 +51,7 @@ struct perf_reading {
     double scales[CN_PERF_EVENT_MAX];
     enum cn_perf_sample_kind kinds[CN_PERF_EVENT_MAX];
     enum cn_perf_sched_kind sched[CN_PERF_EVENT_MAX];
+    enum cn_perf_io_kind io_kinds[CN_PERF_EVENT_MAX];
     struct cn_map
         chain_of; /* by call chain, mode and generation of the process: `chains` */
     struct perf_chain *chains;
@@ -63,6 +65,7 @@ struct perf_reading {
     struct cn_perf_hints hints;
     struct cn_perf_gpu_work gpu;
     struct cn_perf_heap heap;
+    struct cn_perf_io io;
 };
 
 /* The context of a sample: its call chain, and the line of the innermost frame. A chain
@@ -193,6 +196,21 @@ static bool add_waking(struct perf_reading *r, const struct cn_perf_sample *samp
                       (struct cn_perf_counted){sample->event, sample->period}, err));
 }
 
+/* A system call has a context if it is shown. */
+static bool add_io(struct perf_reading *r, enum cn_perf_io_kind kind,
+                   const struct cn_perf_sample *sample, bool is_kernel,
+                   struct cn_error *err)
+{
+    bool is_shown = cn_perf_io_is_shown(&r->io, kind, sample);
+    uint32_t thread;
+
+    if (!cn_perf_threads_of(&r->threads, sample, &thread, err))
+        return false;
+    cn_perf_io_take(&r->io, kind, sample, cn_perf_threads_number(&r->threads, thread),
+                    is_shown ? chain_of(r, sample, is_kernel).spot.context : 0);
+    return true;
+}
+
 static bool add_sample(struct perf_reading *r, const struct cn_perf_record *record,
                        struct cn_error *err)
 {
@@ -206,6 +224,8 @@ static bool add_sample(struct perf_reading *r, const struct cn_perf_record *reco
         return false;
     cn_perf_threads_identify(&r->threads, &sample, r->sched[sample.event]);
     cn_perf_stack_complete(&r->stacks, &r->file, &r->spaces, &sample);
+    if (r->io_kinds[sample.event] != CN_PERF_NOT_IO)
+        return add_io(r, r->io_kinds[sample.event], &sample, is_kernel, err);
     if (r->sched[sample.event] == CN_PERF_SCHED_WAKE && r->threads.has_states)
         return add_waking(r, &sample, is_kernel, err);
     if (!cn_perf_threads_of(&r->threads, &sample, &thread, err))
@@ -276,10 +296,15 @@ static bool add_metric(struct perf_reading *r, uint32_t event, struct cn_error *
     return ok;
 }
 
-/* An event that only carries records is no metric: it has no samples. */
-static bool is_dummy(const struct cn_perf_attr *attr)
+/* An event that only carries records is no metric: it has no samples. System calls have metrics of
+ * their own. */
+static bool has_no_metric(const struct perf_reading *r, uint32_t event)
 {
-    return attr->type == CN_PERF_TYPE_SOFTWARE && attr->config == CN_PERF_SOFTWARE_DUMMY;
+    const struct cn_perf_attr *attr = &r->file.events[event].attr;
+
+    return r->io_kinds[event] != CN_PERF_NOT_IO ||
+           (attr->type == CN_PERF_TYPE_SOFTWARE &&
+            attr->config == CN_PERF_SOFTWARE_DUMMY);
 }
 
 static bool add_metrics(struct perf_reading *r, struct cn_error *err)
@@ -287,14 +312,17 @@ static bool add_metrics(struct perf_reading *r, struct cn_error *err)
     bool has_clock = false;
 
     for (uint32_t i = 0; i < r->file.event_count; i++) {
-        if (!is_dummy(&r->file.events[i].attr) && !add_metric(r, i, err))
+        r->io_kinds[i] = cn_perf_io_of(&r->file.events[i]);
+        if (has_no_metric(r, i))
+            r->kinds[i] = CN_PERF_OF_OTHER;
+        else if (!add_metric(r, i, err))
             return false;
         has_clock = has_clock || r->kinds[i] == CN_PERF_OF_CLOCK ||
                     r->kinds[i] == CN_PERF_OF_WORK;
     }
     /* Without a clock, the first event that counts says where a thread spends its time. */
     for (uint32_t i = 0; i < r->file.event_count && !has_clock; i++)
-        if (r->kinds[i] == CN_PERF_OF_OTHER && !is_dummy(&r->file.events[i].attr)) {
+        if (r->kinds[i] == CN_PERF_OF_OTHER && !has_no_metric(r, i)) {
             r->kinds[i] = CN_PERF_OF_WORK;
             has_clock = true;
         }
@@ -356,11 +384,23 @@ static bool read_ranges(struct perf_reading *r, struct cn_error *err)
     bool ok = true;
 
     while (ok && (step = cn_perf_next(&r->file, &record, err)) == CN_ITEM)
-        if (record.head.type == CN_PERF_HEADER_EVENT_TYPE && !cn_perf_memory_is(&record))
+        if (record.head.type == CN_PERF_HEADER_EVENT_TYPE &&
+            !cn_perf_memory_is(&record) && !cn_perf_io_is(&record))
             ok = cn_perf_gpu_ranges_take(&r->gpu, &record, err);
     r->file.next = next;
     cn_perf_gpu_ranges_end(&r->gpu);
     return ok && step == CN_END;
+}
+
+/* True if a record is for system calls alone. */
+static bool take_io_record(struct perf_reading *r, const struct cn_perf_record *record)
+{
+    bool is_name =
+        record->head.type == CN_PERF_HEADER_EVENT_TYPE && cn_perf_io_is(record);
+
+    if (record->head.type != CN_PERF_HEADER_EVENT_TYPE || is_name)
+        cn_perf_io_take_record(&r->io, &r->file, record);
+    return is_name;
 }
 
 static bool read_records(struct perf_reading *r, struct cn_error *err)
@@ -369,6 +409,8 @@ static bool read_records(struct perf_reading *r, struct cn_error *err)
     enum cn_step step;
 
     while ((step = cn_perf_next(&r->file, &record, err)) == CN_ITEM) {
+        if (record.head.type != CN_PERF_SAMPLE && take_io_record(r, &record))
+            continue;
         if (record.head.type == CN_PERF_LOST && record.body.len >= 16)
             r->lost_count += cn_u64_get(record.body.ptr + 8);
         else if (record.head.type == CN_PERF_LOST_SAMPLES && record.body.len >= 8)
@@ -393,7 +435,8 @@ static bool read_records(struct perf_reading *r, struct cn_error *err)
         return false;
     }
     return step == CN_END && cn_perf_threads_finish(&r->threads, err) &&
-           cn_perf_gpu_finish(&r->gpu, err) && cn_perf_memory_finish(&r->heap, err);
+           cn_perf_gpu_finish(&r->gpu, err) && cn_perf_memory_finish(&r->heap, err) &&
+           cn_perf_io_finish(&r->io, err);
 }
 
 static void add_hints(const struct perf_reading *r)
@@ -480,6 +523,7 @@ static bool read_rank(struct cn_import *import, struct cn_perf_symbols *symbols,
         return false;
     cn_perf_gpu_init(&r.gpu, import, &r.threads, launch_context, &r);
     cn_perf_memory_init(&r.heap, import, &r.threads, alloc_context, &r);
+    cn_perf_io_init(&r.io, import, &r.file);
     /* Compressed files have no build-ids: perf does not read their samples. */
     cn_perf_names_init(
         &r.names, import, symbols, &r.spaces, &r.file,
@@ -503,6 +547,7 @@ static bool read_rank(struct cn_import *import, struct cn_perf_symbols *symbols,
     cn_perf_threads_done(&r.threads);
     cn_perf_gpu_done(&r.gpu);
     cn_perf_memory_done(&r.heap);
+    cn_perf_io_done(&r.io);
     cn_perf_stacks_done(&r.stacks);
     cn_perf_counters_done(&r.counters);
     cn_perf_hints_done(&r.hints);

@@ -6,7 +6,8 @@
  * A state lasts until the next change of its profile; the last one is "no data". Where threads ran on
  * known processors, two further sections have that in the same way; where it is known which thread woke
  * which, another one. Where it is known in which contexts threads wait and are woken, two more have that.
- * Where allocations were recorded or sampled, three have what was live over time.
+ * Where allocations were recorded or sampled, three have what was live over time. Where system calls were
+ * recorded, two have the calls and the names of their files.
  * Readers of version 1 ignore sections that they do not know.
  * Threads: immutable.
  */
@@ -31,6 +32,8 @@ enum cn_hpc_states_section {
     CN_HPC_STATES_HEAP_PROCESSES,
     CN_HPC_STATES_HEAP_CHANGES, /* in the order of time */
     CN_HPC_STATES_HEAP_TICK,
+    CN_HPC_STATES_IO_CALLS, /* in the order of their beginnings */
+    CN_HPC_STATES_IO_NAMES, /* strings, each with a NUL */
 };
 
 #define CN_HPC_STATES_PROFILE(F) \
@@ -82,5 +85,17 @@ CN_RECORD(cn_hpc_states_heap_change, CN_HPC_STATES_HEAP_CHANGE, 0x1c);
 #define CN_HPC_STATES_HEAP_TICK_FIELDS(F) \
     F(0x00, u64, resolution_ns, "changes of a context within this time are one")
 CN_RECORD(cn_hpc_states_heap_tick, CN_HPC_STATES_HEAP_TICK_FIELDS, 0x08);
+
+#define CN_HPC_STATES_IO_CALL(F)                                                        \
+    F(0x00, u64, begin_ns, "since the epoch")                                           \
+    F(0x08, u64, end_ns, "likewise; 0: unknown")                                        \
+    F(0x10, u64, result, "two's complement; of a call whose end is known")              \
+    F(0x18, u32, profile, "of the thread")                                              \
+    F(0x1c, u32, caller, "context that made the call")                                  \
+    F(0x20, u32, context, "of the call and its file, below the caller")                 \
+    F(0x24, u32, name, "of the system call: number of a string")                        \
+    F(0x28, u32, target, "name of the file or peer, likewise; 0xffffffff: it has none") \
+    F(0x2c, u32, descriptor, "0xffffffff: none")
+CN_RECORD(cn_hpc_states_io_call, CN_HPC_STATES_IO_CALL, 0x30);
 
 #endif

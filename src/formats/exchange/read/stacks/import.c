@@ -19,6 +19,7 @@
 #include "model/contexts/points.h"
 #include "model/gpu/metrics.h"
 #include "model/heap_history.h"
+#include "model/io/calls.h"
 #include "model/memory/metrics.h"
 #include "model/memory/use.h"
 #include "model/origin.h"
@@ -90,6 +91,7 @@ struct cn_import {
     struct cn_origin origin; /* texts are in the arena */
     bool has_origin;
     struct cn_heap_history *heap; /* in the arena */
+    struct cn_io_calls *io;       /* likewise */
     struct cn_arena arena;
 };
 
@@ -435,6 +437,25 @@ struct cn_heap_history *cn_import_heap(struct cn_import *import, struct cn_heap_
     return import->heap;
 }
 
+static struct cn_io_calls *copy_io(const struct cn_io_calls *calls,
+                                   struct cn_arena *arena)
+{
+    struct cn_io_calls *copy = cn_arena_dup(arena, calls, 1, sizeof(*copy));
+    const char **targets =
+        cn_arena_dup(arena, calls->targets, calls->target_count, sizeof(*targets));
+
+    copy->list = cn_arena_dup(arena, calls->list, calls->count, sizeof(*copy->list));
+    for (size_t i = 0; i < calls->target_count; i++)
+        targets[i] = cn_arena_strdup(arena, targets[i]);
+    copy->targets = targets;
+    return copy;
+}
+
+void cn_import_io(struct cn_import *import, const struct cn_io_calls *calls)
+{
+    import->io = copy_io(calls, &import->arena);
+}
+
 void cn_import_tick(struct cn_import *import, uint32_t thread, uint64_t tick_ns)
 {
     while (import->clock_count <= thread) {
@@ -580,6 +601,8 @@ bool cn_import_finish(struct cn_import *import, struct cn_database **out,
                 cn_arena_dup(&(*out)->arena, import->launches, import->launch_count,
                              sizeof(*import->launches));
         take_heap(import, *out);
+        if (import->io)
+            (*out)->io = copy_io(import->io, &(*out)->arena);
         import->memory = NULL;
         for (size_t at = 0; at < import->warnings.len;
              at += strlen(import->warnings.chars + at) + 1)

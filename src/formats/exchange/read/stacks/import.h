@@ -28,6 +28,7 @@ struct cn_import;
 struct cn_origin;
 struct cn_heap_history;
 struct cn_heap_use;
+struct cn_io_calls;
 struct cn_thread_runs;
 struct cn_thread_states;
 struct cn_wakeup;
@@ -133,6 +134,9 @@ void cn_import_wakeup(struct cn_import *import, const struct cn_wakeup *wakeup);
 /* What was live over time becomes part of the database. The caller completes it: times since the epoch,
  * profiles (1 + thread) and contexts. It lives as long as the import. */
 struct cn_heap_history *cn_import_heap(struct cn_import *import, struct cn_heap_use *use);
+
+/* The system calls become part of the database. Profiles are 1 + thread; the lists are copied. */
+void cn_import_io(struct cn_import *import, const struct cn_io_calls *calls);
 
 /* The thread is sampled at least every `tick_ns` of its processor time; the longest counts. Where
  * two samples are more than twice as far apart, its timeline has waiting after the first tick. */

@@ -134,6 +134,7 @@ static void read_states(struct cn_database *db, struct cn_bytes file)
             cn_database_set_states(db, read.states);
         db->runs = read.runs;
         db->heap = read.heap;
+        db->io = read.io;
         db->wakeups = read.wakeups;
         db->wakeup_count = read.wakeup_count;
     } else {

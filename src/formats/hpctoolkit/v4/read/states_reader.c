@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "formats/hpctoolkit/v4/read/states_io.h"
 #include "formats/hpctoolkit/v4/states_format.h"
 
 bool cn_hpc_states_is(struct cn_bytes file)
@@ -45,7 +46,9 @@ bool cn_hpc_states_open(struct cn_hpc_states_file *out, struct cn_bytes file,
                      err) &&
         take_section(blocks, CN_HPC_STATES_HEAP_CHANGES, false, &out->heap_changes,
                      err) &&
-        take_section(blocks, CN_HPC_STATES_HEAP_TICK, false, &out->heap_tick, err))
+        take_section(blocks, CN_HPC_STATES_HEAP_TICK, false, &out->heap_tick, err) &&
+        take_section(blocks, CN_HPC_STATES_IO_CALLS, false, &out->io_calls, err) &&
+        take_section(blocks, CN_HPC_STATES_IO_NAMES, false, &out->io_names, err))
         return true;
     cn_block_file_close(blocks);
     return false;
@@ -295,7 +298,8 @@ static bool read_file(struct cn_hpc_states_file *file, uint32_t profile_count,
     out->states = end > 0 ? states : NULL;
     out->runs = run_end > 0 ? runs : NULL;
     return take_wakeups(file->wakeups, file->wakers, profile_count, arena, out, err) &&
-           take_heap(file, profile_count, arena, out, err);
+           take_heap(file, profile_count, arena, out, err) &&
+           cn_hpc_states_read_io(file, profile_count, arena, &out->io, err);
 }
 
 bool cn_hpc_states_read(struct cn_bytes file, uint32_t profile_count,

@@ -1,5 +1,5 @@
-/* Read states.db: what each thread does over time, on which processors, which woke which, and what was
- * allocated over time.
+/* Read states.db: what each thread does over time, on which processors, which woke which, what was
+ * allocated over time, and system calls.
  * Threads: any thread, each with its own arena.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_V4_READ_STATES_READER_H
@@ -15,11 +15,14 @@
 #include "model/thread_runs.h"
 #include "model/thread_states.h"
 
+struct cn_io_calls;
+
 /* The sections of a file, as parts of it, with sound checksums; what the file lacks is empty. */
 struct cn_hpc_states_file {
     struct cn_block_file blocks;
     struct cn_bytes profiles, changes, run_profiles, runs, wakeups, contexts, wakers;
     struct cn_bytes heap_processes, heap_changes, heap_tick;
+    struct cn_bytes io_calls, io_names;
 };
 
 /* What it contains, in an arena. */
@@ -29,6 +32,7 @@ struct cn_hpc_states {
     const struct cn_wakeup *wakeups;
     size_t wakeup_count;
     const struct cn_heap_history *heap; /* NULL: none is known */
+    const struct cn_io_calls *io;       /* the same */
 };
 
 /* Whether a file begins like one. */

@@ -175,6 +175,10 @@ static const struct passage states[] = {
            "(10). A process:"),
      &cn_hpc_states_heap_process_layout},
     {LINES("A change:"), &cn_hpc_states_heap_change_layout},
+    {LINES("Where system calls are known: the calls, in the order of their beginnings "
+           "(11), and",
+           "strings, each with a NUL, numbered from 0 (12). A call:"),
+     &cn_hpc_states_io_call_layout},
     {LINES("## origin.txt", "",
            "Not a file of HPCToolkit either: lines `KEY=VALUE` about the run and how it "
            "was",

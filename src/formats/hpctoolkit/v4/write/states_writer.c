@@ -2,6 +2,7 @@
 
 #include "base/files/blocks.h"
 #include "formats/hpctoolkit/v4/states_format.h"
+#include "formats/hpctoolkit/v4/write/states_io.h"
 #include "model/heap_history.h"
 #include "model/thread_runs.h"
 #include "model/thread_states.h"
@@ -184,7 +185,7 @@ bool cn_hpc_states_write(const struct cn_hpc_writing *w, struct cn_error *err)
     struct cn_block_writer out = {0};
     bool ok;
 
-    if ((!db->states && !db->runs && !db->heap && db->wakeup_count == 0) ||
+    if ((!db->states && !db->runs && !db->heap && !db->io && db->wakeup_count == 0) ||
         w->options->without_timelines)
         return true;
     ok = cn_block_writer_open(&out, &disk, w->dir, CN_HPC_STATES_NAME,
@@ -197,7 +198,8 @@ bool cn_hpc_states_write(const struct cn_hpc_writing *w, struct cn_error *err)
          (db->wakeup_count == 0 ||
           (write_wakeups(db, &out, err) && write_wakers(db, &out, err))) &&
          (!db->states || write_contexts(db, &out, err)) &&
-         (!db->heap || write_heap(db->heap, &out, err));
+         (!db->heap || write_heap(db->heap, &out, err)) &&
+         (!db->io || cn_hpc_states_write_io(db->io, &out, err));
     ok = ok && cn_block_writer_commit(&out, err);
     cn_block_writer_abandon(&out);
     return ok || cn_fail_in(err, CN_HPC_STATES_NAME);

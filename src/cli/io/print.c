@@ -1,0 +1,200 @@
+#include "cli/io/print.h"
+
+#include <inttypes.h>
+
+#include "analyze/io/sums.h"
+#include "base/duration.h"
+#include "base/size.h"
+#include "base/text.h"
+#include "cli/print/quantity.h"
+#include "cli/shell/cli.h"
+#include "model/io/system_calls.h"
+
+enum { TIME, SHARE, COUNT, LONGEST, READ, WRITTEN, CALL, TARGET, SITE, COLUMNS };
+
+/* For people. */
+static const struct cn_column text_columns[COLUMNS] = {
+    [TIME] = {.name = "time",
+              .title = "TIME",
+              .kind = CN_COLUMN_TEXT,
+              .align = CN_ALIGN_RIGHT},
+    [SHARE] = {.name = "percent", .title = "%", .kind = CN_COLUMN_PERCENT},
+    [COUNT] = {.name = "count", .title = "CALLS", .kind = CN_COLUMN_U64},
+    [LONGEST] = {.name = "longest",
+                 .title = "LONGEST",
+                 .kind = CN_COLUMN_TEXT,
+                 .align = CN_ALIGN_RIGHT},
+    [READ] = {.name = "read",
+              .title = "READ",
+              .kind = CN_COLUMN_TEXT,
+              .align = CN_ALIGN_RIGHT},
+    [WRITTEN] = {.name = "written",
+                 .title = "WRITTEN",
+                 .kind = CN_COLUMN_TEXT,
+                 .align = CN_ALIGN_RIGHT},
+    [CALL] = {.name = "call", .title = "CALL", .kind = CN_COLUMN_TEXT},
+    [TARGET] = {.name = "file",
+                .title = "FILE OR PEER",
+                .kind = CN_COLUMN_TEXT,
+                .fit = CN_FIT_NAME},
+    [SITE] = {.name = "in", .title = "IN", .kind = CN_COLUMN_TEXT, .fit = CN_FIT_NAME},
+};
+
+static const struct cn_column data_columns[] = {
+    {.name = "time_ns", .kind = CN_COLUMN_U64},
+    {.name = "percent", .kind = CN_COLUMN_PERCENT},
+    {.name = "count", .kind = CN_COLUMN_U64},
+    {.name = "failed", .kind = CN_COLUMN_U64},
+    {.name = "unended", .kind = CN_COLUMN_U64},
+    {.name = "longest_ns", .kind = CN_COLUMN_U64},
+    {.name = "longest_at_ns", .kind = CN_COLUMN_U64},
+    {.name = "read_bytes", .kind = CN_COLUMN_U64},
+    {.name = "written_bytes", .kind = CN_COLUMN_U64},
+    {.name = "call", .kind = CN_COLUMN_TEXT},
+    {.name = "file", .kind = CN_COLUMN_TEXT},
+    {.name = "in", .kind = CN_COLUMN_TEXT},
+    {.name = "context", .kind = CN_COLUMN_U64},
+};
+
+static double percent(const struct cn_io_sums *sums, const struct cn_io_row *row)
+{
+    return sums->all.time_ns > 0
+               ? 100.0 * (double)row->time_ns / (double)sums->all.time_ns
+               : 0;
+}
+
+static const char *call_of(const struct cn_io_row *row)
+{
+    return row->call != CN_SYSTEM_CALL_NONE ? cn_system_call(row->call)->name : NULL;
+}
+
+static const char *target_of(const struct cn_io_sums *sums, const struct cn_io_row *row)
+{
+    return row->target < sums->calls->target_count ? sums->calls->targets[row->target]
+                                                   : NULL;
+}
+
+static const char *site_of(const struct cn_io_sums *sums, const struct cn_io_row *row,
+                           struct cn_text *text)
+{
+    cn_text_clear(text);
+    cn_wait_site_print(sums->sites, row->site, text);
+    return cn_text_str(text);
+}
+
+static const char *or_dash(const char *text)
+{
+    return text ? text : "–";
+}
+
+static const char *duration(struct cn_text *text, uint64_t ns)
+{
+    cn_text_clear(text);
+    cn_duration_print(text, ns);
+    return cn_text_str(text);
+}
+
+static const char *size(struct cn_text *text, uint64_t bytes)
+{
+    if (bytes == 0)
+        return "";
+    cn_text_clear(text);
+    cn_size_print(text, bytes);
+    return cn_text_str(text);
+}
+
+static void print_text(const struct cn_args *args, const struct cn_io_sums *sums,
+                       size_t most)
+{
+    struct cn_column columns[COLUMNS];
+    struct cn_text text = {0};
+    size_t count = 0;
+
+    for (size_t i = 0; i < COLUMNS; i++)
+        if ((i != CALL || sums->parts & CN_IO_BY_CALL) &&
+            (i != TARGET || sums->parts & CN_IO_BY_TARGET) &&
+            (i != SITE || sums->parts & CN_IO_BY_SITE))
+            columns[count++] = text_columns[i];
+    struct cn_table *table = cn_cli_table(args, columns, count);
+    for (size_t i = 0; i < sums->count && i < most; i++) {
+        const struct cn_io_row *row = &sums->list[i];
+
+        cn_table_str(table, duration(&text, row->time_ns));
+        cn_table_f64(table, percent(sums, row));
+        cn_table_u64(table, row->count);
+        cn_table_str(table, duration(&text, row->longest_ns));
+        cn_table_str(table, size(&text, row->read));
+        cn_table_str(table, size(&text, row->written));
+        if (sums->parts & CN_IO_BY_CALL)
+            cn_table_str(table, or_dash(call_of(row)));
+        if (sums->parts & CN_IO_BY_TARGET)
+            cn_table_str(table, or_dash(target_of(sums, row)));
+        if (sums->parts & CN_IO_BY_SITE)
+            cn_table_str(table, site_of(sums, row, &text));
+        cn_table_end_row(table);
+    }
+    cn_table_free(table);
+    cn_text_done(&text);
+}
+
+static void print_data(const struct cn_args *args, const struct cn_io_sums *sums)
+{
+    struct cn_table *table =
+        cn_cli_table(args, data_columns, sizeof(data_columns) / sizeof(data_columns[0]));
+    struct cn_text text = {0};
+
+    for (size_t i = 0; i < sums->count; i++) {
+        const struct cn_io_row *row = &sums->list[i];
+
+        cn_table_u64(table, row->time_ns);
+        cn_table_f64(table, percent(sums, row));
+        cn_table_u64(table, row->count);
+        cn_table_u64(table, row->failed_count);
+        cn_table_u64(table, row->unended_count);
+        cn_table_u64(table, row->longest_ns);
+        cn_table_u64(table, row->longest_at_ns);
+        cn_table_u64(table, row->read);
+        cn_table_u64(table, row->written);
+        cn_table_str(table, call_of(row));
+        cn_table_str(table, target_of(sums, row));
+        cn_table_str(table,
+                     cn_wait_site_is_known(row->site) ? site_of(sums, row, &text) : NULL);
+        cn_table_u64(table, row->context);
+        cn_table_end_row(table);
+    }
+    cn_table_free(table);
+    cn_text_done(&text);
+}
+
+void cn_io_print(const struct cn_args *args, const struct cn_io_sums *sums, size_t most)
+{
+    if (cn_cli_format(args) == CN_TABLE_TEXT || cn_cli_format(args) == CN_TABLE_MARKDOWN)
+        print_text(args, sums, most);
+    else
+        print_data(args, sums);
+}
+
+void cn_io_print_all(const struct cn_args *args, const struct cn_io_sums *sums)
+{
+    const struct cn_io_row *all = &sums->all;
+    struct cn_text text = {0};
+
+    cn_count_print_of(&text, all->count, "system call");
+    cn_text_str_add(&text, " took ");
+    cn_duration_print(&text, all->time_ns);
+    cn_text_str_add(&text, ": ");
+    cn_size_print(&text, all->read);
+    cn_text_str_add(&text, " read, ");
+    cn_size_print(&text, all->written);
+    cn_text_str_add(&text, " written, ");
+    cn_count_print(&text, sums->target_count);
+    cn_text_str_add(&text,
+                    cn_plural(sums->target_count, " file or peer", " files and peers"));
+    if (all->failed_count > 0)
+        cn_text_printf(&text, "; %" PRIu64 " failed", all->failed_count);
+    if (all->unended_count > 0)
+        cn_text_printf(&text, "; the end of %" PRIu64 " is unknown", all->unended_count);
+    cn_text_char(&text, '\n');
+    cn_cli_print(args, &text);
+    cn_text_done(&text);
+}

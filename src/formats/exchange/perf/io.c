@@ -1,0 +1,516 @@
+#include "formats/exchange/perf/io.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/sort.h"
+#include "formats/exchange/read/stacks/import.h"
+#include "model/io/calls.h"
+
+/* The fields of both tracepoints after the 8 bytes that all begin with. */
+enum {
+    NUMBER_OFF = 8,
+    ARGUMENTS_OFF = 16,
+    ENTER_LEN = 64,
+    RESULT_OFF = 16,
+    EXIT_LEN = 24,
+    FORK_LEN = 16,
+    AT_WORKING_DIRECTORY = -100,
+    F_COPIES = 0, /* commands of fcntl() */
+    F_SETS_FLAGS = 2,
+    F_COPIES_CLOSED = 1030,
+    ARGUMENTS_MAX = 6,
+};
+
+/* In the place of the name of a descriptor that is not known. */
+#define UNKNOWN_DESCRIPTOR "[unknown descriptor]"
+#define KERNEL             "[kernel.kallsyms]"
+
+struct cn_perf_io_call {
+    struct cn_io_call call; /* times of the file's clock; the target is a name */
+    uint32_t opening;       /* whose name is the target; 0: none */
+};
+
+/* The call that a thread is in. */
+struct cn_perf_io_thread {
+    uint64_t arguments[ARGUMENTS_MAX];
+    uint64_t begin_ns;
+    uint32_t pid, thread, context, opening;
+    uint32_t name;     /* of the path; CN_NONE: unknown */
+    uint16_t call;     /* CN_SYSTEM_CALL_NONE: the thread is in none */
+    const char *path;  /* an argument that was recorded, maybe before the call; or NULL */
+    int32_t directory; /* that it begins at */
+};
+
+struct cn_perf_io_gap {
+    uint64_t begin_ns, end_ns;
+};
+
+enum cn_perf_io_kind cn_perf_io_of(const struct cn_perf_event *event)
+{
+    if (!(event->attr.sample_type & CN_PERF_HAS_RAW))
+        return CN_PERF_NOT_IO;
+    return strcmp(event->name, "raw_syscalls:sys_enter") == 0  ? CN_PERF_IO_ENTER
+           : strcmp(event->name, "raw_syscalls:sys_exit") == 0 ? CN_PERF_IO_EXIT
+                                                               : CN_PERF_NOT_IO;
+}
+
+void cn_perf_io_init(struct cn_perf_io *io, struct cn_import *import,
+                     const struct cn_perf_file *file)
+{
+    const char *machine = file->origin.machine;
+
+    *io = (struct cn_perf_io){.import = import, .epoch_ns = file->epoch_ns};
+    for (uint32_t i = 0; i < file->event_count; i++)
+        io->is_used = io->is_used || cn_perf_io_of(&file->events[i]) != CN_PERF_NOT_IO;
+    cn_system_numbers_init(&io->numbers, cn_system_machine_named(machine ? machine : ""));
+}
+
+void cn_perf_io_done(struct cn_perf_io *io)
+{
+    cn_perf_descriptors_done(&io->descriptors);
+    cn_map_done(&io->thread_of);
+    cn_map_done(&io->seen_of);
+    free(io->threads);
+    free(io->calls);
+    free(io->gaps);
+    free(io->seen_ns);
+}
+
+static struct cn_perf_io_thread *thread_at(struct cn_perf_io *io, uint32_t tid)
+{
+    uint32_t at = *cn_map_at(&io->thread_of, tid, (uint32_t)io->thread_count);
+
+    if (at == io->thread_count) {
+        CN_PUSH(io->threads, io->thread_count, io->thread_capacity,
+                (struct cn_perf_io_thread){.call = CN_SYSTEM_CALL_NONE});
+    }
+    return &io->threads[at];
+}
+
+static uint16_t call_of(const struct cn_perf_io *io, const struct cn_perf_sample *sample)
+{
+    return sample->raw.len < EXIT_LEN
+               ? CN_SYSTEM_CALL_NONE
+               : cn_system_call_find(&io->numbers,
+                                     cn_u64_get(sample->raw.ptr + NUMBER_OFF));
+}
+
+static bool is_shown(uint16_t call)
+{
+    return call != CN_SYSTEM_CALL_NONE && cn_system_call(call)->kind != CN_IO_HIDDEN;
+}
+
+bool cn_perf_io_is_shown(const struct cn_perf_io *io, enum cn_perf_io_kind kind,
+                         const struct cn_perf_sample *sample)
+{
+    return kind == CN_PERF_IO_ENTER && is_shown(call_of(io, sample));
+}
+
+/* Add the call that a thread was in. */
+static void add_call(struct cn_perf_io *io, const struct cn_perf_io_thread *thread,
+                     uint64_t end_ns, int64_t result)
+{
+    const struct cn_system_call *call = cn_system_call(thread->call);
+    struct cn_perf_io_call added = {
+        .call = {.begin_ns = thread->begin_ns,
+                 .end_ns = end_ns,
+                 .result = result,
+                 .profile = thread->thread,
+                 .caller = thread->context,
+                 .target = thread->name,
+                 .descriptor = call->descriptor >= 0
+                                   ? (int32_t)thread->arguments[call->descriptor]
+                                   : -1,
+                 .call = thread->call},
+        .opening = thread->opening,
+    };
+
+    CN_PUSH(io->calls, io->call_count, io->call_capacity, added);
+}
+
+/* Its end is missing. A path may be that of this call, or of the next one. */
+static void abandon(struct cn_perf_io *io, struct cn_perf_io_thread *thread)
+{
+    if (thread->call == CN_SYSTEM_CALL_NONE)
+        return;
+    if (is_shown(thread->call))
+        add_call(io, thread, 0, 0);
+    thread->call = CN_SYSTEM_CALL_NONE;
+    thread->path = NULL;
+}
+
+/* The path begins at the directory that the call names. */
+static void name_path(struct cn_perf_io *io, struct cn_perf_io_thread *thread)
+{
+    const struct cn_system_call *call = cn_system_call(thread->call);
+    int32_t directory =
+        call->directory >= 0 ? (int32_t)thread->arguments[call->directory] : 0;
+
+    if (!thread->path || (call->path < 0 && call->role != CN_IO_CONNECTS))
+        return;
+    /* An address, not a path. */
+    if (call->path < 0)
+        thread->name = cn_names_add(&io->descriptors.names, thread->path);
+    else
+        thread->name = cn_perf_descriptors_path(
+            &io->descriptors, thread->pid,
+            call->directory >= 0 && directory != AT_WORKING_DIRECTORY ? &directory : NULL,
+            thread->path);
+}
+
+static void enter(struct cn_perf_io *io, const struct cn_perf_sample *sample,
+                  uint32_t thread_number, uint32_t context)
+{
+    struct cn_perf_io_thread *thread = thread_at(io, sample->tid);
+    uint16_t number = call_of(io, sample);
+
+    abandon(io, thread);
+    if (number == CN_SYSTEM_CALL_NONE || sample->raw.len < ENTER_LEN)
+        return;
+    const struct cn_system_call *call = cn_system_call(number);
+    for (size_t i = 0; i < ARGUMENTS_MAX; i++)
+        thread->arguments[i] = cn_u64_get(sample->raw.ptr + ARGUMENTS_OFF + 8 * i);
+    thread->begin_ns = sample->time_ns;
+    thread->pid = sample->pid;
+    thread->thread = thread_number;
+    thread->context = context;
+    thread->call = number;
+    thread->name = CN_NONE;
+    thread->opening = 0;
+    if (call->descriptor >= 0 && call->role != CN_IO_CLOSES)
+        thread->opening = cn_perf_descriptors_use(
+            &io->descriptors, sample->pid, (int32_t)thread->arguments[call->descriptor],
+            sample->time_ns);
+    if (call->role == CN_IO_CLOSES)
+        cn_perf_descriptors_close(&io->descriptors, sample->pid,
+                                  (uint32_t)thread->arguments[0],
+                                  (uint32_t)thread->arguments[0]);
+    if (call->role == CN_IO_CLOSES_ALL)
+        cn_perf_descriptors_close(&io->descriptors, sample->pid,
+                                  (uint32_t)thread->arguments[0],
+                                  (uint32_t)thread->arguments[1]);
+}
+
+/* What fcntl() has done. */
+static void control(struct cn_perf_io *io, const struct cn_perf_io_thread *thread,
+                    const struct cn_perf_opened *result)
+{
+    uint32_t command = (uint32_t)thread->arguments[1];
+    struct cn_perf_opened copy = *result;
+
+    copy.is_closed_by_exec = command == F_COPIES_CLOSED;
+    if (command == F_COPIES || command == F_COPIES_CLOSED)
+        cn_perf_descriptors_copy(&io->descriptors, (int32_t)thread->arguments[0], &copy);
+    if (command == F_SETS_FLAGS)
+        cn_perf_descriptors_set_closed(&io->descriptors, thread->pid,
+                                       (int32_t)thread->arguments[0],
+                                       thread->arguments[2] & 1);
+}
+
+/* What a call that succeeded has done to descriptors. */
+static void apply(struct cn_perf_io *io, struct cn_perf_io_thread *thread, int64_t result,
+                  uint64_t time_ns)
+{
+    const struct cn_system_call *call = cn_system_call(thread->call);
+    struct cn_perf_opened opened = {
+        .pid = thread->pid,
+        .descriptor = (int32_t)result,
+        .name = thread->name,
+        .is_closed_by_exec =
+            call->flags >= 0 && thread->arguments[call->flags] & call->closing_flag,
+        .time_ns = time_ns,
+    };
+
+    switch (call->role) {
+    case CN_IO_MAKES:
+        if (call->path < 0)
+            opened.name = CN_NONE;
+        thread->opening = cn_perf_descriptors_open(&io->descriptors, &opened);
+        break;
+    case CN_IO_CONNECTS:
+        opened.descriptor = (int32_t)thread->arguments[0];
+        thread->opening = cn_perf_descriptors_connect(&io->descriptors, &opened);
+        break;
+    case CN_IO_COPIES:
+        cn_perf_descriptors_copy(&io->descriptors, (int32_t)thread->arguments[0],
+                                 &opened);
+        break;
+    case CN_IO_CONTROLS:
+        control(io, thread, &opened);
+        break;
+    case CN_IO_ENTERS:
+        cn_perf_descriptors_enter(
+            &io->descriptors, thread->pid,
+            call->path >= 0
+                ? thread->name
+                : cn_perf_descriptors_name(&io->descriptors, thread->opening));
+        break;
+    default:
+        break;
+    }
+}
+
+/* Connections that are begun are told by an error. */
+static bool has_succeeded(const struct cn_system_call *call, int64_t result)
+{
+    enum { IN_PROGRESS = -115 };
+
+    return result >= 0 || (call->role == CN_IO_CONNECTS && result == IN_PROGRESS);
+}
+
+static void leave(struct cn_perf_io *io, const struct cn_perf_sample *sample)
+{
+    struct cn_perf_io_thread *thread = thread_at(io, sample->tid);
+    int64_t result;
+
+    if (sample->raw.len < EXIT_LEN)
+        return;
+    result = (int64_t)cn_u64_get(sample->raw.ptr + RESULT_OFF);
+    if (thread->call == CN_SYSTEM_CALL_NONE || thread->call != call_of(io, sample)) {
+        abandon(io, thread);
+        thread->path = NULL;
+        return;
+    }
+    name_path(io, thread);
+    if (has_succeeded(cn_system_call(thread->call), result))
+        apply(io, thread, result, sample->time_ns);
+    if (is_shown(thread->call))
+        add_call(io, thread, sample->time_ns, result);
+    thread->call = CN_SYSTEM_CALL_NONE;
+    thread->path = NULL;
+}
+
+static void see(struct cn_perf_io *io, uint32_t cpu, uint64_t time_ns)
+{
+    uint32_t at = *cn_map_at(&io->seen_of, cpu, (uint32_t)io->seen_count);
+
+    if (at == io->seen_count)
+        CN_PUSH(io->seen_ns, io->seen_count, io->seen_capacity, time_ns);
+    io->seen_ns[at] = time_ns;
+}
+
+void cn_perf_io_take(struct cn_perf_io *io, enum cn_perf_io_kind kind,
+                     const struct cn_perf_sample *sample, uint32_t thread,
+                     uint32_t context)
+{
+    see(io, sample->cpu, sample->time_ns);
+    if (kind == CN_PERF_IO_ENTER)
+        enter(io, sample, thread, context);
+    else
+        leave(io, sample);
+}
+
+bool cn_perf_io_is(const struct cn_perf_record *record)
+{
+    struct cn_perf_file_name body;
+
+    return cn_perf_file_name_decode(record->body, &body) &&
+           body.magic == CN_PERF_FILE_MAGIC;
+}
+
+static void take_name(struct cn_perf_io *io, const struct cn_perf_record *record)
+{
+    struct cn_perf_descriptors *descriptors = &io->descriptors;
+    struct cn_perf_file_name body;
+    const char *text;
+
+    if (!cn_perf_file_name_decode(record->body, &body) ||
+        !(text = cn_bytes_string(record->body, cn_perf_file_name_size))) {
+        io->bad_count++;
+        return;
+    }
+    switch (body.kind) {
+    case CN_PERF_IS_ARGUMENT:
+        thread_at(io, body.tid)->path = cn_names_keep(&descriptors->names, text);
+        break;
+    case CN_PERF_IS_DESCRIPTOR:
+        cn_perf_descriptors_found(
+            descriptors,
+            &(struct cn_perf_opened){
+                .pid = body.pid,
+                .descriptor = (int32_t)body.descriptor,
+                .name = cn_names_add(&descriptors->names, text),
+                .is_closed_by_exec = body.flags & CN_PERF_FILE_IS_CLOSED_BY_EXEC,
+                .time_ns = body.time_ns,
+            },
+            body.since_ns);
+        break;
+    case CN_PERF_IS_DIRECTORY:
+        cn_perf_descriptors_enter(descriptors, body.pid,
+                                  cn_names_add(&descriptors->names, text));
+        break;
+    default:
+        io->bad_count++;
+    }
+}
+
+/* Between the last record of a processor and this one, some are missing: also closes of descriptors. */
+static void take_loss(struct cn_perf_io *io, uint32_t cpu, uint64_t time_ns)
+{
+    uint32_t at = cn_map_find(&io->seen_of, cpu, UINT32_MAX);
+    uint64_t since_ns = at < io->seen_count ? io->seen_ns[at] : 0;
+
+    CN_PUSH(io->gaps, io->gap_count, io->gap_capacity,
+            (struct cn_perf_io_gap){since_ns, time_ns});
+    cn_perf_descriptors_forget(&io->descriptors);
+}
+
+void cn_perf_io_take_record(struct cn_perf_io *io, const struct cn_perf_file *file,
+                            const struct cn_perf_record *record)
+{
+    const uint8_t *body = record->body.ptr;
+    uint32_t cpu;
+
+    if (!io->is_used)
+        return;
+    cpu = cn_perf_cpu_of(file, record);
+
+    switch (record->head.type) {
+    case CN_PERF_HEADER_EVENT_TYPE:
+        take_name(io, record);
+        return;
+    case CN_PERF_LOST:
+    case CN_PERF_LOST_SAMPLES:
+        take_loss(io, cpu, record->time_ns);
+        break;
+    case CN_PERF_FORK:
+        if (record->body.len < FORK_LEN)
+            break;
+        abandon(io, thread_at(io, cn_u32_get(body + 8)));
+        cn_perf_descriptors_fork(&io->descriptors, cn_u32_get(body + 4),
+                                 cn_u32_get(body));
+        break;
+    case CN_PERF_COMM:
+        if (record->head.misc & CN_PERF_MISC_COMM_EXEC && record->body.len >= 4)
+            cn_perf_descriptors_exec(&io->descriptors, cn_u32_get(body));
+        break;
+    default:
+        break;
+    }
+    if (cpu != UINT32_MAX)
+        see(io, cpu, record->time_ns);
+}
+
+/* Times without a gap between two of them are one. */
+static void merge_gaps(struct cn_perf_io *io)
+{
+    size_t kept = 0;
+
+    CN_SORT(io->gaps, io->gap_count, CN_UP(struct cn_perf_io_gap, begin_ns));
+    for (size_t i = 0; i < io->gap_count; i++) {
+        struct cn_perf_io_gap gap = io->gaps[i];
+
+        if (kept > 0 && gap.begin_ns <= io->gaps[kept - 1].end_ns) {
+            if (gap.end_ns > io->gaps[kept - 1].end_ns)
+                io->gaps[kept - 1].end_ns = gap.end_ns;
+        } else {
+            io->gaps[kept++] = gap;
+        }
+    }
+    io->gap_count = kept;
+}
+
+/* The end that was seen may be that of another call, if records were lost meanwhile. */
+static bool is_sure(const struct cn_perf_io *io, const struct cn_io_call *call)
+{
+    size_t low = 0, high = io->gap_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (io->gaps[middle].end_ns < call->begin_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low == io->gap_count || io->gaps[low].begin_ns > call->end_ns;
+}
+
+static uint32_t frame_named(struct cn_perf_io *io, const char *name)
+{
+    return cn_import_frame(io->import, &(struct cn_import_frame){
+                                           .name = name, .module = KERNEL, .file = ""});
+}
+
+/* What a call is about, and its context. */
+static void place(struct cn_perf_io *io, struct cn_perf_io_call *call, uint32_t unknown)
+{
+    struct cn_io_call *c = &call->call;
+
+    if (c->target == CN_NONE && call->opening != 0) {
+        c->target = cn_perf_descriptors_name(&io->descriptors, call->opening);
+        if (c->target == CN_NONE)
+            c->target = unknown;
+    }
+    if (c->caller == 0)
+        c->caller = cn_import_entry(io->import, CN_ENTRY_UNKNOWN);
+    c->context = cn_import_call(io->import, c->caller,
+                                frame_named(io, cn_system_call(c->call)->name));
+    if (c->target != CN_NONE)
+        c->context =
+            cn_import_call(io->import, c->context,
+                           frame_named(io, io->descriptors.names.list[c->target]));
+    if (c->end_ns != 0 && !is_sure(io, c))
+        c->end_ns = 0;
+}
+
+static bool add_values(struct cn_perf_io *io, const struct cn_io_call *call,
+                       const uint32_t metrics[CN_IO_METRIC_COUNT], struct cn_error *err)
+{
+    for (unsigned i = 0; i < CN_IO_METRIC_COUNT; i++) {
+        double value = cn_io_metric_of(call, (enum cn_io_metric)i);
+
+        if (value > 0 && !cn_import_add(io->import, call->profile, call->context,
+                                        metrics[i], value, err))
+            return false;
+    }
+    return true;
+}
+
+static void add_history(struct cn_perf_io *io)
+{
+    struct cn_io_call *list = cn_alloc(io->call_count, sizeof(*list));
+
+    for (size_t i = 0; i < io->call_count; i++) {
+        list[i] = io->calls[i].call;
+        list[i].begin_ns += io->epoch_ns;
+        list[i].end_ns += list[i].end_ns != 0 ? io->epoch_ns : 0;
+        list[i].profile++;
+    }
+    CN_SORT(list, io->call_count, CN_UP(struct cn_io_call, begin_ns));
+    cn_import_io(io->import,
+                 &(struct cn_io_calls){list, io->descriptors.names.list, io->call_count,
+                                       io->descriptors.names.count});
+    free(list);
+}
+
+bool cn_perf_io_finish(struct cn_perf_io *io, struct cn_error *err)
+{
+    uint32_t metrics[CN_IO_METRIC_COUNT], unknown;
+
+    if (io->bad_count > 0)
+        cn_import_warn(io->import, true,
+                       "records of names of files that cannot be read: %" PRIu64,
+                       io->bad_count);
+    for (size_t i = 0; i < io->thread_count; i++)
+        abandon(io, &io->threads[i]);
+    if (io->call_count == 0)
+        return true;
+    for (unsigned i = 0; i < CN_IO_METRIC_COUNT; i++) {
+        if (!cn_import_metric(io->import, cn_io_metrics[i].name, &metrics[i], err))
+            return false;
+        cn_import_describe(io->import, metrics[i], cn_io_metrics[i].description);
+    }
+    unknown = cn_names_add(&io->descriptors.names, UNKNOWN_DESCRIPTOR);
+    merge_gaps(io);
+    for (size_t i = 0; i < io->call_count; i++) {
+        place(io, &io->calls[i], unknown);
+        if (!add_values(io, &io->calls[i].call, metrics, err))
+            return false;
+    }
+    add_history(io);
+    return true;
+}

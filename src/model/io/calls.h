@@ -1,0 +1,51 @@
+/* System calls about files and sockets, one by one.
+ *
+ * The lists belong to whoever made them: those of a database to its arena.
+ * Threads: immutable.
+ */
+#ifndef CN_MODEL_IO_CALLS_H
+#define CN_MODEL_IO_CALLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cn_io_call {
+    uint64_t begin_ns, end_ns; /* since the epoch; end 0: unknown */
+    int64_t result;            /* of a call whose end is known; negative: an error */
+    uint32_t profile;
+    uint32_t caller;    /* the context that made the call */
+    uint32_t context;   /* of the call and what it is about, below the caller */
+    uint32_t target;    /* of the list: a file or a peer; CN_NONE: it has none */
+    int32_t descriptor; /* -1: none */
+    uint16_t call;      /* model/io/system_calls.h */
+};
+
+struct cn_io_calls {
+    struct cn_io_call *list; /* in the order of their ends */
+    const char *const *targets;
+    size_t count, target_count;
+};
+
+/* Bytes that a call read or wrote; 0 if it failed, is of another kind, or its end is unknown. */
+uint64_t cn_io_call_read(const struct cn_io_call *call);
+uint64_t cn_io_call_written(const struct cn_io_call *call);
+
+/* The metrics of such calls. */
+enum cn_io_metric {
+    CN_IO_TIME,
+    CN_IO_CALLS,
+    CN_IO_BYTES_READ,
+    CN_IO_BYTES_WRITTEN,
+    CN_IO_METRIC_COUNT
+};
+
+struct cn_io_metric_text {
+    const char *name, *description;
+};
+extern const struct cn_io_metric_text cn_io_metrics[CN_IO_METRIC_COUNT];
+
+/* What a call adds to a metric. */
+double cn_io_metric_of(const struct cn_io_call *call, enum cn_io_metric metric);
+
+#endif
