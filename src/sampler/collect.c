@@ -210,6 +210,22 @@ bool cn_collector_write_names(struct cn_sample_collector *c,
     return write_stored(c, count, err);
 }
 
+/* The register that samples of switches have (cn_sample_setup_stored()), after `len` bytes. */
+static size_t add_argument(struct cn_sample_collector *c, size_t len)
+{
+    const struct cn_sample_event *event = &c->setup->events.list[c->words[AT_ID] - 1];
+    uint8_t *at = (uint8_t *)c->words + len;
+
+    if (!event->is_switch || !(event->attr.sample_type & PERF_SAMPLE_REGS_USER))
+        return len;
+    cn_u64_put(at,
+               c->argument != 0 ? PERF_SAMPLE_REGS_ABI_64 : PERF_SAMPLE_REGS_ABI_NONE);
+    if (c->argument == 0)
+        return len + sizeof(uint64_t);
+    cn_u64_put(at + sizeof(uint64_t), c->argument);
+    return len + 2 * sizeof(uint64_t);
+}
+
 /* Write a sample whose fixed fields and chain are in c->words; `raw`: the fields of a tracepoint with
  * their length, or nothing. */
 static bool write_sample(struct cn_sample_collector *c, size_t chain_len, bool has_chain,
@@ -219,8 +235,8 @@ static bool write_sample(struct cn_sample_collector *c, size_t chain_len, bool h
 
     if (raw.len > 0)
         memcpy((uint8_t *)c->words + len, raw.ptr, raw.len);
-    len += raw.len;
-
+    len = add_argument(c, len + raw.len);
+    c->argument = 0;
     if (has_chain && !write_stored(c, chain_len, err))
         return false;
     c->words[AT_CHAIN] = chain_len;
@@ -343,6 +359,9 @@ static bool take_sample(struct cn_sample_collector *c, const uint8_t *record, si
         if (!decode_copied(c, rest, &copied))
             return true;
         count = add_user(c, &copied, chain, count);
+        if (copied.has_registers)
+            c->argument =
+                copied.registers.value[cn_unwind_perf_argument(cn_unwind_machine_here())];
         if (count == 0 && is_user(record)) {
             chain[count++] = PERF_CONTEXT_USER;
             chain[count++] = c->words[AT_IP];
@@ -407,6 +426,7 @@ static bool take_kernel(struct cn_sample_collector *c, struct cn_bytes rest,
     c->words[AT_TIME] = head.time_ns;
     c->words[AT_CPU] = stack.cpu;
     c->words[AT_PERIOD] = stack.period;
+    c->argument = stack.argument;
     runs(c, head.tid);
     return (!stack.is_call || take_call(c, raw, err)) &&
            write_sample(c, count, true, raw, err);

@@ -116,8 +116,10 @@ struct cn_sample_collector {
     uint64_t kernel_count;    /* stacks that were unwound in the kernel */
     uint32_t kernel_switches; /* the event of switches, if their stacks are unwound in the
                                * kernel as those of the first event are; 0: they are not */
-    uint64_t looked_ns;       /* when mappings were last looked up */
-    bool has_round;           /* records since the last end of a round */
+    uint64_t argument;  /* of the system call in which the sample that is written was
+                               * taken; 0: unknown */
+    uint64_t looked_ns; /* when mappings were last looked up */
+    bool has_round;     /* records since the last end of a round */
     struct cn_inside_slot *slot; /* that came through rings; NULL: none yet */
 };
 

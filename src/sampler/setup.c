@@ -444,8 +444,13 @@ struct perf_event_attr cn_sample_setup_stored(const struct cn_sample_setup *setu
 
     if (attr.sample_type & PERF_SAMPLE_STACK_USER)
         attr.exclude_callchain_user = 0;
+    bool has_argument =
+        setup->events.list[i].is_switch && attr.sample_type & PERF_SAMPLE_REGS_USER;
     attr.sample_type &= ~(uint64_t)COPIED;
-    attr.sample_regs_user = 0;
+    attr.sample_type |= has_argument ? PERF_SAMPLE_REGS_USER : 0;
+    attr.sample_regs_user =
+        has_argument ? UINT64_C(1) << cn_unwind_perf_argument(cn_unwind_machine_here())
+                     : 0;
     attr.sample_stack_user = 0;
     return attr;
 }

@@ -38,7 +38,8 @@ CN_CHECK bool cn_sample_setup_open(struct cn_sample_setup *setup,
 bool cn_sample_setup_timers(struct cn_sample_setup *setup,
                             const struct cn_sample_options *options);
 
-/* The attribute of event `i` as it is stored: samples have call chains, not copies. */
+/* The attribute of event `i` as it is stored: samples have call chains, not copies. Those of switches have
+ * the register of the first argument of a system call: for a futex, the address that is waited for. */
 struct perf_event_attr cn_sample_setup_stored(const struct cn_sample_setup *setup,
                                               size_t i);
 

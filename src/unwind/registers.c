@@ -3,7 +3,7 @@
 #include "base/bytes/record.h"
 #include "unwind/unwind.h"
 
-enum { NONE = 0xff };
+enum { NONE = 0xff, PERF_X86_DI = 5 };
 
 /* PERF_REG_X86_AX and so on; segments and flags have no number in DWARF. */
 static const uint8_t x86_registers[] = {
@@ -37,6 +37,11 @@ uint64_t cn_unwind_perf_mask(enum cn_unwind_machine machine)
         if (dwarf_number(machine, bit) != NONE)
             mask |= UINT64_C(1) << bit;
     return mask;
+}
+
+unsigned cn_unwind_perf_argument(enum cn_unwind_machine machine)
+{
+    return machine == CN_UNWIND_AARCH64 ? 0 : PERF_X86_DI;
 }
 
 bool cn_unwind_registers_decode(struct cn_unwind_registers *out,

@@ -49,6 +49,9 @@ struct cn_unwind_registers {
 /* The registers to ask perf_event_open() for, as attr.sample_regs_user. */
 uint64_t cn_unwind_perf_mask(enum cn_unwind_machine machine);
 
+/* The bit of the register that has the first argument of a system call, and its number in `value`. */
+unsigned cn_unwind_perf_argument(enum cn_unwind_machine machine);
+
 /* From values of PERF_SAMPLE_REGS_USER after the ABI: one for each bit of `mask`, the lowest
  * first. False if there are fewer values, or no instruction or stack pointer. */
 CN_CHECK bool cn_unwind_registers_decode(struct cn_unwind_registers *out,

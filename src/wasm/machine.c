@@ -111,6 +111,13 @@ bool cn_resolver_symbol(struct cn_resolver *resolver, const char *path,
     return false;
 }
 
+bool cn_resolver_variable(struct cn_resolver *resolver, const char *path,
+                          const char *build_id, uint64_t file_off, uint64_t distance,
+                          struct cn_symbol *out, uint64_t *offset)
+{
+    return false;
+}
+
 size_t cn_resolver_loops(struct cn_resolver *resolver, const char *path,
                          const char *build_id, const struct cn_symbol *function,
                          uint64_t offset, uint64_t out[CN_RESOLVER_LOOP_MAX])

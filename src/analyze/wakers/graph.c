@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/sort.h"
 #include "model/contexts/database.h"
+#include "model/locks.h"
 #include "model/thread_runs.h"
 #include "model/thread_states.h"
 
@@ -25,10 +26,12 @@ struct waker_build {
     struct cn_wait_graph *graph;
     struct cn_database *db;
     const struct cn_frames *frames;
-    uint16_t *marks;           /* by frame */
-    uint64_t *process_of;      /* by profile */
-    struct cn_wakeup *wakeups; /* by woken thread, then by time */
-    size_t *wakeup_of;         /* by profile: the first in the list */
+    uint16_t *marks;                 /* by frame */
+    uint64_t *process_of;            /* by profile */
+    struct cn_wakeup *wakeups;       /* by woken thread, then by time */
+    size_t *wakeup_of;               /* by profile: the first in the list */
+    struct cn_lock_wait *lock_waits; /* by profile, then by time */
+    size_t lock_wait_count, next_lock_wait;
 };
 
 static unsigned marks_of(const struct waker_build *b, uint32_t context)
@@ -151,6 +154,35 @@ static const struct cn_wakeup *early_wakeup(const struct waker_build *b,
                : NULL;
 }
 
+static void sort_lock_waits(struct waker_build *b)
+{
+    const struct cn_locks *locks = b->db->locks;
+
+    if (!locks)
+        return;
+    b->lock_wait_count = locks->wait_count;
+    b->lock_waits = cn_alloc(locks->wait_count + 1, sizeof(*b->lock_waits));
+    for (size_t i = 0; i < locks->wait_count; i++)
+        b->lock_waits[i] = locks->waits[i];
+    CN_SORT(b->lock_waits, b->lock_wait_count, CN_UP(struct cn_lock_wait, profile),
+            CN_UP(struct cn_lock_wait, time_ns));
+}
+
+/* Waits are asked for in the order of the list. */
+static uint32_t lock_of(struct waker_build *b, const struct cn_waited *wait)
+{
+    const struct cn_lock_wait *next = &b->lock_waits[b->next_lock_wait];
+
+    while (b->next_lock_wait < b->lock_wait_count &&
+           (next->profile < wait->profile ||
+            (next->profile == wait->profile && next->time_ns < wait->begin_ns)))
+        next = &b->lock_waits[++b->next_lock_wait];
+    return b->next_lock_wait < b->lock_wait_count && next->profile == wait->profile &&
+                   next->time_ns == wait->begin_ns
+               ? 1 + next->lock
+               : 0;
+}
+
 static void add_wait(struct waker_build *b, const struct cn_thread_states *states,
                      size_t at, uint32_t profile, size_t *next)
 {
@@ -183,6 +215,8 @@ static void add_wait(struct waker_build *b, const struct cn_thread_states *state
         wait.kind = CN_WAIT_FOR_ALWAYS;
     else if (change->state == CN_TASK_BLOCKED)
         infer_kind(&wait, marks_of(b, wait.context));
+    if (change->state == CN_TASK_BLOCKED && b->lock_waits)
+        wait.lock = lock_of(b, &wait);
     b->graph->missing += wait.kind == CN_WAIT_FOR_UNKNOWN;
     b->graph->inferred += wait.is_inferred;
     b->graph->wait_ns += wait.end_ns - wait.begin_ns;
@@ -217,6 +251,7 @@ static bool build(struct waker_build *b, struct cn_error *err)
         return false;
     b->marks = cn_kernel_marks(b->frames);
     sort_wakeups(b);
+    sort_lock_waits(b);
     for (uint32_t i = 0; i < db->profile_count; i++) {
         const struct cn_thread_states *states = &db->states[i];
         size_t next = b->wakeup_of[i];
@@ -248,6 +283,7 @@ bool cn_wait_graph_build(struct cn_wait_graph *graph, struct cn_database *db,
     free(b.process_of);
     free(b.wakeups);
     free(b.wakeup_of);
+    free(b.lock_waits);
     if (!ok)
         cn_wait_graph_done(graph);
     return ok;

@@ -50,6 +50,7 @@ struct cn_waited {
     uint32_t profile, context; /* of the thread that waits; context 0: unknown */
     uint32_t waker;            /* profile; 0: none */
     uint32_t waker_context;    /* 0: unknown */
+    uint32_t lock;             /* number, plus one, see lock_names.h; 0: none */
     uint8_t kind;              /* enum cn_wait_kind, until it was woken */
     bool is_woken;             /* the wake-up was recorded; else woken_ns is end_ns */
     bool is_inferred;          /* the kind is known from where it waits alone */

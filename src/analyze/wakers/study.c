@@ -12,6 +12,7 @@ bool cn_wait_study_build(struct cn_wait_study *study, struct cn_database *db,
     if (!cn_wait_graph_build(&study->graph, db, frames, err))
         return false;
     cn_wait_sites_init(&study->sites, frames, codes);
+    cn_lock_names_build(&study->locks, &study->graph, db, frames, &study->sites);
     return true;
 }
 
@@ -19,6 +20,7 @@ void cn_wait_study_done(struct cn_wait_study *study)
 {
     cn_wait_graph_done(&study->graph);
     cn_wait_sites_done(&study->sites);
+    cn_lock_names_done(&study->locks);
     *study = (struct cn_wait_study){0};
 }
 
@@ -56,6 +58,7 @@ bool cn_wait_study_waits(const struct cn_wait_study *study, const bool *is_chose
 {
     if (!cn_wait_sums_init(out, study->db, &study->sites, err))
         return false;
+    out->locks = &study->locks;
     for (size_t i = 0; i < study->graph.count; i++)
         if (!is_chosen || is_chosen[study->graph.list[i].profile])
             cn_wait_sums_add(out, &study->graph.list[i], begin_ns, end_ns);

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "analyze/wakers/graph.h"
+#include "analyze/wakers/lock_names.h"
 #include "analyze/wakers/sites.h"
 #include "analyze/wakers/sums.h"
 #include "base/error.h"
@@ -26,6 +27,7 @@ struct cn_wait_study {
     struct cn_database *db;
     struct cn_wait_sites sites;
     struct cn_wait_graph graph;
+    struct cn_lock_names locks;
 };
 
 /* Fails if it is not known when threads wait; then nothing is left to release. */

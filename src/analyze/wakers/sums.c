@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 #include "analyze/timeline/spans.h"
+#include "analyze/wakers/lock_names.h"
 #include "base/alloc.h"
 #include "base/sort.h"
 #include "base/text.h"
@@ -55,9 +56,9 @@ void cn_wait_sums_done(struct cn_wait_sums *sums)
 static void add(struct cn_wait_sums *sums, const struct cn_wait_row *like,
                 uint64_t begin_ns, uint64_t end_ns)
 {
-    uint32_t key[9] = {like->kind,     like->is_ending, like->is_inferred,
-                       like->site.own, like->site.call, like->by.own,
-                       like->by.call,  like->name,      like->by_name};
+    uint32_t key[10] = {
+        like->kind,   like->is_ending, like->is_inferred, like->site.own, like->site.call,
+        like->by.own, like->by.call,   like->name,        like->by_name,  like->lock};
     uint64_t ns = end_ns - begin_ns;
     uint32_t at =
         *cn_map_at(&sums->row_of, XXH3_64bits(key, sizeof(key)), (uint32_t)sums->count);
@@ -91,6 +92,7 @@ void cn_wait_sums_add(struct cn_wait_sums *sums, const struct cn_waited *wait,
         .by = {CN_NONE, CN_NONE},
         .name = sums->name_of[wait->profile],
         .by_name = CN_NONE,
+        .lock = CN_NONE,
         .context = wait->context,
         .profile = wait->profile,
     };
@@ -104,6 +106,9 @@ void cn_wait_sums_add(struct cn_wait_sums *sums, const struct cn_waited *wait,
             asleep.by = cn_wait_site_of(sums->sites, wait->waker_context);
             asleep.by_context = wait->waker_context;
         }
+        if (wait->lock != 0 && sums->locks)
+            asleep.lock =
+                cn_names_add(&sums->names, sums->locks->list[wait->lock - 1].name);
         asleep.by_name = wait->waker != 0 ? sums->name_of[wait->waker] : CN_NONE;
         add(sums, &asleep, from_ns, woken_ns);
     }
@@ -151,6 +156,7 @@ bool cn_wait_sums_add_chain(struct cn_wait_sums *sums, const struct cn_wait_chai
                      .by = {CN_NONE, CN_NONE},
                      .name = sums->name_of[part->profile],
                      .by_name = CN_NONE,
+                     .lock = CN_NONE,
                      .context = part->context,
                      .profile = part->profile},
             .at_ns = part->begin_ns,

@@ -24,6 +24,7 @@
 #include "base/error.h"
 #include "base/map.h"
 
+struct cn_lock_names;
 struct cn_text;
 
 struct cn_wait_row {
@@ -32,6 +33,7 @@ struct cn_wait_row {
     struct cn_wait_site site; /* where the thread waits, or runs */
     struct cn_wait_site by;   /* where it was woken */
     uint32_t name, by_name;   /* of the threads, in `names`; CN_NONE: none */
+    uint32_t lock;            /* its name there; CN_NONE: none */
     uint64_t time_ns, longest_ns, count;
     uint64_t longest_at_ns;       /* when the longest one began */
     uint32_t context, by_context; /* of the longest one */
@@ -41,6 +43,7 @@ struct cn_wait_row {
 struct cn_wait_sums {
     struct cn_database *db;
     const struct cn_wait_sites *sites;
+    const struct cn_lock_names *locks; /* NULL: waits have none */
     struct cn_wait_row *list;
     size_t count, capacity;
     struct cn_map row_of; /* by a hash of what rows differ in */

@@ -15,6 +15,7 @@ enum {
     THREAD,
     SITE,
     BY,
+    LOCK,
     COLUMNS,
 };
 
@@ -37,6 +38,10 @@ static const struct cn_column text_columns[COLUMNS] = {
             .title = "WOKEN BY",
             .kind = CN_COLUMN_TEXT,
             .fit = CN_FIT_NAME},
+    [LOCK] = {.name = "lock",
+              .title = "LOCK",
+              .kind = CN_COLUMN_TEXT,
+              .fit = CN_FIT_NAME},
 };
 
 static const struct cn_column data_columns[] = {
@@ -53,6 +58,7 @@ static const struct cn_column data_columns[] = {
     {.name = "context", .kind = CN_COLUMN_U64},
     {.name = "waker_context", .kind = CN_COLUMN_U64},
     {.name = "evidence", .kind = CN_COLUMN_TEXT},
+    {.name = "lock", .kind = CN_COLUMN_TEXT},
 };
 
 /* What the kind is known from; none if it is unknown. */
@@ -76,11 +82,27 @@ static void add_site(const struct cn_wait_sums *sums, struct cn_wait_site site,
         cn_wait_site_print(sums->sites, site, out);
 }
 
+static const char *lock_of(const struct cn_wait_sums *sums, const struct cn_wait_row *row)
+{
+    return row->lock != CN_NONE ? sums->names.list[row->lock] : NULL;
+}
+
+static bool has_locks(const struct cn_wait_sums *sums, size_t most)
+{
+    for (size_t i = 0; i < sums->count && i < most; i++)
+        if (sums->list[i].lock != CN_NONE)
+            return true;
+    return false;
+}
+
 static void print_text(const struct cn_args *args, const struct cn_wait_sums *sums,
                        bool is_path, size_t most)
 {
-    struct cn_table *table =
-        cn_cli_table(args, text_columns, is_path ? COLUMNS - 1 : COLUMNS);
+    bool with_locks = has_locks(sums, most);
+    struct cn_table *table = cn_cli_table(args, text_columns,
+                                          is_path      ? BY
+                                          : with_locks ? COLUMNS
+                                                       : LOCK);
     struct cn_text text = {0};
 
     for (size_t i = 0; i < sums->count && i < most; i++) {
@@ -107,6 +129,8 @@ static void print_text(const struct cn_args *args, const struct cn_wait_sums *su
             cn_wait_row_print_waker(sums, row, &text);
             cn_table_str(table, cn_text_str(&text));
         }
+        if (!is_path && with_locks)
+            cn_table_str(table, lock_of(sums, row));
         cn_table_end_row(table);
     }
     cn_table_free(table);
@@ -140,6 +164,7 @@ static void print_data(const struct cn_args *args, const struct cn_wait_sums *su
         cn_table_u64(table, row->context);
         cn_table_u64(table, row->by_context);
         cn_table_str(table, evidence(row));
+        cn_table_str(table, lock_of(sums, row));
         cn_table_end_row(table);
     }
     cn_table_free(table);

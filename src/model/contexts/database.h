@@ -33,6 +33,7 @@ struct cn_points;
 struct cn_thread_runs;
 struct cn_thread_states;
 struct cn_wakeup;
+struct cn_locks;
 
 struct cn_profile {
     bool is_summary;
@@ -205,6 +206,7 @@ struct cn_database {
     const struct cn_io_calls *io;          /* system calls; NULL: unknown */
     const struct cn_wakeup *wakeups;       /* in any order */
     size_t wakeup_count;
+    const struct cn_locks *locks;     /* that threads waited for; NULL: unknown */
     const struct cn_launch *launches; /* in any order; of recordings: see their work */
     size_t launch_count;
     uint32_t context_limit;  /* all ids of contexts with values are below this */

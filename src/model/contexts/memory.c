@@ -49,6 +49,7 @@ void cn_memory_database_free(struct cn_memory_database *m)
     free(m->states);
     free(m->runs);
     free(m->wakeups);
+    cn_locks_done(&m->locks);
     cn_points_done(&m->points);
     cn_map_done(&m->positions);
     cn_arena_done(&m->db.arena);
@@ -336,4 +337,21 @@ void cn_memory_database_add_wakeup(struct cn_memory_database *m, struct cn_wakeu
     assert(!m->is_finished && wakeup.from < m->db.profile_count &&
            wakeup.to < m->db.profile_count);
     CN_PUSH(m->wakeups, m->wakeup_count, m->wakeup_capacity, wakeup);
+}
+
+uint32_t cn_memory_database_add_lock(struct cn_memory_database *m,
+                                     struct cn_waited_lock lock)
+{
+    assert(!m->is_finished);
+    lock.variable = copy(m, lock.variable);
+    CN_PUSH(m->locks.list, m->locks.count, m->locks.capacity, lock);
+    return (uint32_t)(m->locks.count - 1);
+}
+
+void cn_memory_database_add_lock_wait(struct cn_memory_database *m,
+                                      struct cn_lock_wait wait)
+{
+    assert(!m->is_finished && wait.profile < m->db.profile_count &&
+           wait.lock < m->locks.count);
+    CN_PUSH(m->locks.waits, m->locks.wait_count, m->locks.wait_capacity, wait);
 }

@@ -16,6 +16,7 @@
 #define CN_MODEL_CONTEXTS_MEMORY_H
 
 #include "model/contexts/database.h"
+#include "model/locks.h"
 
 struct cn_memory_database;
 
@@ -84,6 +85,12 @@ void cn_memory_database_take_runs(struct cn_memory_database *m, uint32_t profile
                                   struct cn_thread_runs *runs);
 
 void cn_memory_database_add_wakeup(struct cn_memory_database *m, struct cn_wakeup wakeup);
+
+/* Add a lock, the name of whose variable is copied, and return its number; a wait for one. */
+uint32_t cn_memory_database_add_lock(struct cn_memory_database *m,
+                                     struct cn_waited_lock lock);
+void cn_memory_database_add_lock_wait(struct cn_memory_database *m,
+                                      struct cn_lock_wait wait);
 
 /* Compute the values of the other scopes from the point values of threads, and the
  * statistics of profile 0 from all of them. Fails if a formula cannot be parsed. */

@@ -208,6 +208,7 @@ static void list_runs(struct cn_memory_database *m)
     }
     m->db.wakeups = m->wakeups;
     m->db.wakeup_count = m->wakeup_count;
+    m->db.locks = m->locks.count > 0 ? &m->locks : NULL;
 }
 
 struct cn_database *cn_memory_database_finish(struct cn_memory_database *m)

@@ -70,6 +70,7 @@ struct cn_memory_database {
     struct cn_thread_runs *runs;     /* the same */
     struct cn_wakeup *wakeups;
     size_t wakeup_count, wakeup_capacity;
+    struct cn_locks locks;
     size_t *context_starts; /* context_limit + 1 positions in by_context */
 };
 

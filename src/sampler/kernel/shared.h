@@ -45,7 +45,8 @@ struct cn_kernel_record {
  * their place, then those of the user, the innermost first. */
 struct cn_kernel_stack {
     uint64_t ip, period;
-    uint64_t epoch; /* of the mappings that were used */
+    uint64_t epoch;    /* of the mappings that were used */
+    uint64_t argument; /* in a system call: its first one */
     uint32_t cpu, kernel_count, user_count;
     uint8_t is_user, is_cut, is_call;
     uint8_t unused;

@@ -123,49 +123,51 @@ struct user_registers {
     uint64_t x28;
 #endif
     uint64_t fp, lr, sp, pc;
+    uint64_t argument; /* the first one of a system call */
 };
 
 #ifdef CN_MACHINE_aarch64
 #define FRAME_PC(at) ((at)->pc)
 #define IS_USER(at)  (((at)->pstate & 0xf) == 0)
-#define REGISTERS(at)                                                      \
-    {                                                                      \
-        (at)->regs[28], (at)->regs[29], (at)->regs[30], (at)->sp, (at)->pc \
+#define REGISTERS(at)                                                         \
+    {                                                                         \
+        (at)->regs[28], (at)->regs[29], (at)->regs[30], (at)->sp, (at)->pc, 0 \
     }
 
 static __always_inline bool read_registers(struct user_registers *out, const void *kernel)
 {
     struct {
-        struct user_registers registers;
-        uint64_t pstate;
+        uint64_t x28, fp, lr, sp, pc, pstate;
     } saved;
     const bpf_user_pt_regs_t *from = kernel;
+    uint64_t x0;
 
-    if (bpf_probe_read_kernel(&saved, sizeof(saved), &from->regs[28]) != 0)
+    if (bpf_probe_read_kernel(&saved, sizeof(saved), &from->regs[28]) != 0 ||
+        bpf_probe_read_kernel(&x0, sizeof(x0), &from->regs[0]) != 0)
         return false;
-    *out = saved.registers;
+    *out = (struct user_registers){saved.x28, saved.fp, saved.lr, saved.sp, saved.pc, x0};
     return (saved.pstate & 0xf) == 0;
 }
 #else
 #define FRAME_PC(at) ((at)->rip)
 #define IS_USER(at)  (((at)->cs & 3) == 3)
-#define REGISTERS(at)                      \
-    {                                      \
-        (at)->rbp, 0, (at)->rsp, (at)->rip \
+#define REGISTERS(at)                         \
+    {                                         \
+        (at)->rbp, 0, (at)->rsp, (at)->rip, 0 \
     }
 
 static __always_inline bool read_registers(struct user_registers *out, const void *kernel)
 {
     struct {
-        uint64_t rip, cs, flags, rsp;
+        uint64_t rdi, orig_rax, rip, cs, flags, rsp;
     } saved;
     const bpf_user_pt_regs_t *from = kernel;
     uint64_t rbp;
 
     if (bpf_probe_read_kernel(&rbp, sizeof(rbp), &from->rbp) != 0 ||
-        bpf_probe_read_kernel(&saved, sizeof(saved), &from->rip) != 0)
+        bpf_probe_read_kernel(&saved, sizeof(saved), &from->rdi) != 0)
         return false;
-    *out = (struct user_registers){rbp, 0, saved.rsp, saved.rip};
+    *out = (struct user_registers){rbp, 0, saved.rsp, saved.rip, saved.rdi};
     return (saved.cs & 3) == 3;
 }
 #endif
@@ -474,6 +476,7 @@ static __always_inline struct walk *begin(struct loop *loop, uint64_t task,
     w->record.stack = (struct cn_kernel_stack){
         .cpu = bpf_get_smp_processor_id(),
         .epoch = process->epoch,
+        .argument = registers->argument,
     };
     return w;
 }

@@ -581,3 +581,68 @@ bool cn_resolver_offset(struct cn_resolver *resolver, const char *path,
     }
     return false;
 }
+
+/* Is it in a segment that can be written? */
+static bool is_data(const struct cn_debug_info *module, uint64_t offset)
+{
+    GElf_Addr bias;
+    Elf *elf = dwfl_module_getelf(module->module, &bias);
+    size_t count;
+
+    if (!elf || elf_getphdrnum(elf, &count) != 0)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        GElf_Phdr header;
+
+        if (gelf_getphdr(elf, (int)i, &header) && header.p_type == PT_LOAD &&
+            header.p_flags & PF_W &&
+            offset - (bias + header.p_vaddr - module->begin) < header.p_memsz)
+            return true;
+    }
+    return false;
+}
+
+/* The symbol of data that contains an address, as libdwfl counts. */
+static const char *find_data_symbol(const struct cn_debug_info *module, uint64_t address,
+                                    GElf_Addr *begin, uint64_t *len)
+{
+    int count = dwfl_module_getsymtab(module->module);
+
+    for (int i = 1; i < count; i++) {
+        GElf_Sym symbol;
+        const char *name =
+            dwfl_module_getsym_info(module->module, i, &symbol, begin, NULL, NULL, NULL);
+
+        if (name && name[0] && GELF_ST_TYPE(symbol.st_info) == STT_OBJECT &&
+            address >= *begin && address - *begin < symbol.st_size) {
+            *len = symbol.st_size;
+            return name;
+        }
+    }
+    return NULL;
+}
+
+bool cn_resolver_variable(struct cn_resolver *resolver, const char *path,
+                          const char *build_id, uint64_t file_off, uint64_t distance,
+                          struct cn_symbol *out, uint64_t *offset)
+{
+    struct cn_debug_info *module = find_module(resolver, path, build_id);
+    uint64_t at, len = 0;
+    GElf_Addr begin;
+
+    if (!module || !cn_resolver_offset(resolver, path, build_id, file_off, &at))
+        return false;
+    at += distance;
+    if (!is_data(module, at))
+        return false;
+    const char *name = find_data_symbol(module, module->begin + at, &begin, &len);
+    *out = (struct cn_symbol){.name = name, .offset = at, .len = len};
+    if (name) {
+        out->name = intern_symbol(resolver, name);
+        out->offset = begin - module->begin;
+    } else {
+        name_by_offset(resolver, path, out);
+    }
+    *offset = at - out->offset;
+    return true;
+}

@@ -97,4 +97,10 @@ size_t cn_resolver_loop(struct cn_resolver *resolver, const char *path,
 bool cn_resolver_offset(struct cn_resolver *resolver, const char *path,
                         const char *build_id, uint64_t file_off, uint64_t *out);
 
+/* The variable that contains the byte `distance` after that of `file_off`, as it is loaded, and where in the
+ * variable that is; without a symbol, "prog+0x4040". False if it is no data of the module. */
+bool cn_resolver_variable(struct cn_resolver *resolver, const char *path,
+                          const char *build_id, uint64_t file_off, uint64_t distance,
+                          struct cn_symbol *out, uint64_t *offset);
+
 #endif

@@ -166,3 +166,11 @@ void cn_perf_spaces_done(struct cn_perf_spaces *spaces)
     free(spaces->processes);
     *spaces = (struct cn_perf_spaces){0};
 }
+
+const struct cn_perf_process *cn_perf_process_find(const struct cn_perf_spaces *spaces,
+                                                   uint32_t pid)
+{
+    uint32_t at = cn_map_find(&spaces->process_of, pid, UINT32_MAX);
+
+    return at < spaces->count ? &spaces->processes[at] : NULL;
+}

@@ -34,6 +34,10 @@ void cn_perf_spaces_take(struct cn_perf_spaces *spaces, const struct cn_perf_fil
 /* The process, added if it is new. Valid until the next call. */
 struct cn_perf_process *cn_perf_process_at(struct cn_perf_spaces *spaces, uint32_t pid);
 
+/* NULL if nothing was said about it. */
+const struct cn_perf_process *cn_perf_process_find(const struct cn_perf_spaces *spaces,
+                                                   uint32_t pid);
+
 void cn_perf_spaces_done(struct cn_perf_spaces *spaces);
 
 #endif

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "formats/exchange/perf/entry.h"
 #include "formats/exchange/perf/file.h"
+#include "formats/exchange/perf/locks.h"
 #include "formats/exchange/read/stacks/import.h"
 #include "symbols/demangle.h"
 #include "symbols/program/resolver.h"
@@ -78,6 +79,8 @@ static void load_kernel(struct cn_perf_names *names)
 
 static void add_frame(struct cn_perf_names *names, const struct cn_import_frame *frame)
 {
+    names->has_futex = names->has_futex || cn_perf_is_futex(frame->name);
+    names->has_name = names->has_name || frame->name[0] != '[';
     if (names->symbols->kept)
         cn_stored_symbols_level(names->symbols->kept, &(struct cn_stored_level){
                                                           .name = frame->name,
@@ -246,8 +249,11 @@ static struct cn_perf_frames *begin_frames(struct cn_perf_names *names)
     return &names->list[names->count++];
 }
 
-static void end_frames(const struct cn_perf_names *names, struct cn_perf_frames *frames)
+static void end_frames(struct cn_perf_names *names, struct cn_perf_frames *frames)
 {
+    frames->is_futex = names->has_futex;
+    frames->is_named = names->has_name;
+    names->has_futex = names->has_name = false;
     frames->count = (uint32_t)names->frame_count - frames->first;
 }
 

@@ -22,10 +22,12 @@ struct cn_stored_symbols;
 struct cn_perf_frames {
     uint32_t first, count; /* in the list of frames */
     enum cn_entry entry;   /* of a stack that ends here; CN_ENTRY_UNKNOWN: it is cut */
-    bool is_main_caller;   /* only the start of a program calls it */
-    bool is_of_time;       /* other code may be there at another time */
-    const char *unnamed;   /* the module of a function without a name; NULL: it has one */
-    const char *file;      /* of the line; NULL if unknown */
+    bool is_futex;         /* waits for a lock, see locks.h */
+    bool is_named;
+    bool is_main_caller; /* only the start of a program calls it */
+    bool is_of_time;     /* other code may be there at another time */
+    const char *unnamed; /* the module of a function without a name; NULL: it has one */
+    const char *file;    /* of the line; NULL if unknown */
     uint32_t line;
     const char *module,
         *build_id;   /* of the instruction; NULL if its function is unknown */
@@ -66,7 +68,8 @@ struct cn_perf_names {
     uint32_t *frames; /* numbers of frames of the import */
     size_t found_count, found_capacity, count, capacity, jit_count, jit_capacity;
     size_t frame_count, frame_capacity;
-    uint64_t hidden_count; /* addresses of the kernel without a name */
+    bool has_futex, has_name; /* a frame that was added since the last address */
+    uint64_t hidden_count;    /* addresses of the kernel without a name */
 };
 
 /* `is_this_kernel` and `has_jit_times` as above; borrows the rest. */

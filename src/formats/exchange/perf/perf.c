@@ -19,6 +19,7 @@
 #include "formats/exchange/perf/gpu.h"
 #include "formats/exchange/perf/hints.h"
 #include "formats/exchange/perf/io.h"
+#include "formats/exchange/perf/locks.h"
 #include "formats/exchange/perf/memory.h"
 #include "formats/exchange/perf/names.h"
 #include "formats/exchange/perf/read.h"
@@ -36,6 +37,7 @@ static const char description[] = "samples of perf record";
 struct perf_chain {
     struct cn_perf_spot spot;
     bool is_of_time; /* the same chain may be another one later */
+    bool is_futex;   /* it waits for a lock, if it waits */
     bool is_whole;   /* it reaches the start of its thread */
     const char
         *unnamed; /* the module of its innermost function without a name, or NULL */
@@ -61,6 +63,7 @@ struct perf_reading {
     uint64_t whole_count;           /* of the good ones */
     struct cn_error damage;         /* of the first bad one */
     struct cn_perf_stacks stacks;
+    struct cn_perf_locks locks;
     struct cn_perf_counters counters;
     struct cn_perf_hints hints;
     struct cn_perf_gpu_work gpu;
@@ -85,6 +88,7 @@ static struct perf_chain resolve_chain(struct perf_reading *r,
     struct perf_chain chain = {0};
     bool is_below_start = false; /* stripped programs have no name of their start */
     bool has_line = is_interrupted;
+    struct cn_perf_futex_signs signs = {0};
 
     for (size_t i = 0; i < (count ? count : 1); i++) {
         uint64_t ip = count ? cn_u64_get(sample->chain.ptr + 8 * i) : sample->ip;
@@ -101,6 +105,7 @@ static struct perf_chain resolve_chain(struct perf_reading *r,
                               : *cn_perf_names_user(&r->names, sample->pid, process, ip,
                                                     sample->time_ns);
         chain.is_of_time = chain.is_of_time || outermost.is_of_time;
+        cn_perf_futex_see(&signs, &outermost, is_kernel);
         if (depth == 0)
             innermost = outermost;
         if (!chain.unnamed)
@@ -112,6 +117,7 @@ static struct perf_chain resolve_chain(struct perf_reading *r,
         outermost.entry = CN_ENTRY_UNKNOWN;
     else if (is_below_start)
         outermost.entry = CN_ENTRY_MAIN_THREAD;
+    chain.is_futex = cn_perf_futex_is(&signs);
     chain.is_whole = outermost.entry != CN_ENTRY_UNKNOWN;
     context = base != CN_NONE
                   ? base
@@ -236,6 +242,9 @@ static bool add_sample(struct perf_reading *r, const struct cn_perf_record *reco
     cn_perf_hints_count(&r->hints, chain.unnamed);
     cn_perf_threads_sample(&r->threads, thread, &sample, r->kinds[sample.event],
                            tick_of(r, &sample), spot);
+    if (chain.is_futex && r->kinds[sample.event] == CN_PERF_OF_SWITCH)
+        cn_perf_threads_lock(&r->threads, thread,
+                             cn_perf_lock_of(&r->locks, &r->names, &sample));
     if (r->sched[sample.event] != CN_PERF_NOT_SCHED)
         cn_perf_threads_schedule(&r->threads, &sample, r->sched[sample.event],
                                  spot.context);
@@ -549,6 +558,7 @@ static bool read_rank(struct cn_import *import, struct cn_perf_symbols *symbols,
     cn_perf_memory_done(&r.heap);
     cn_perf_io_done(&r.io);
     cn_perf_stacks_done(&r.stacks);
+    cn_perf_locks_done(&r.locks);
     cn_perf_counters_done(&r.counters);
     cn_perf_hints_done(&r.hints);
     cn_perf_spaces_done(&r.spaces);

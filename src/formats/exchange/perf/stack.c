@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "formats/exchange/read/stacks/import.h"
 
-static enum cn_unwind_machine machine_of(const struct cn_perf_file *file)
+enum cn_unwind_machine cn_perf_machine(const struct cn_perf_file *file)
 {
     if (!file->origin.machine)
         return cn_unwind_machine_here();
@@ -25,8 +25,8 @@ static size_t unwind(struct cn_perf_stacks *stacks, const struct cn_perf_file *f
 
     if (!(attr->sample_type & CN_PERF_HAS_USER_STACK) ||
         sample->user_registers.len == 0 ||
-        !cn_unwind_registers_decode(&registers, machine_of(file), attr->sample_regs_user,
-                                    sample->user_registers))
+        !cn_unwind_registers_decode(&registers, cn_perf_machine(file),
+                                    attr->sample_regs_user, sample->user_registers))
         return 0;
     uint64_t sp =
         registers.value[registers.machine == CN_UNWIND_AARCH64 ? CN_UNWIND_ARM_SP
@@ -80,7 +80,7 @@ static uint64_t find_leaf_caller(struct cn_perf_stacks *stacks,
     };
     enum cn_unwind_end end;
 
-    if (machine_of(file) != CN_UNWIND_AARCH64 ||
+    if (cn_perf_machine(file) != CN_UNWIND_AARCH64 ||
         attr->sample_regs_user != return_address || sample->user_registers.len < 8)
         return 0;
     registers.value[CN_UNWIND_ARM_LR] = cn_u64_get(sample->user_registers.ptr);

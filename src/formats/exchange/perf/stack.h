@@ -23,6 +23,8 @@ struct cn_perf_stacks {
 /* Replace the chain of a sample by one with the callers in its copy of the stack or its
  * branches, or with the caller that a chain of frame pointers lacks. Valid until the next
  * call. */
+enum cn_unwind_machine cn_perf_machine(const struct cn_perf_file *file);
+
 void cn_perf_stack_complete(struct cn_perf_stacks *stacks,
                             const struct cn_perf_file *file,
                             struct cn_perf_spaces *spaces, struct cn_perf_sample *sample);

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "formats/exchange/read/stacks/import.h"
+#include "model/locks.h"
 #include "model/thread_runs.h"
 #include "model/thread_states.h"
 
@@ -33,6 +34,7 @@ struct cn_perf_thread {
     bool is_shown_waiting;          /* in its timeline */
     bool is_resumed;                /* RUNNING again, without a sample since then */
     struct cn_perf_spot stopped_at; /* where the switch was */
+    uint32_t stopped_for;           /* a lock of the import; CN_NONE: none */
     struct cn_thread_states states; /* over time */
     uint32_t processor;             /* while RUNNING; UINT32_MAX: unknown */
     uint64_t arrived_ns;            /* there */
@@ -81,7 +83,12 @@ static struct cn_perf_thread *thread_at(struct cn_perf_threads *threads, uint32_
     if (at == threads->count) {
         CN_GROW(threads->list, at, threads->capacity);
         threads->list[threads->count++] = (struct cn_perf_thread){
-            .pid = pid, .tid = tid, .cpu = cpu, .processor = UINT32_MAX};
+            .pid = pid,
+            .tid = tid,
+            .cpu = cpu,
+            .stopped_for = CN_NONE,
+            .processor = UINT32_MAX,
+        };
         if (tid != 0)
             *cn_map_at(&threads->last_of, tid, at) = at;
     }
@@ -267,6 +274,7 @@ static void run(struct cn_perf_threads *threads, struct cn_perf_thread *thread,
     thread->is_resumed = thread->state == WAITING;
     resume(threads, thread, now_ns);
     thread->stopped_at = (struct cn_perf_spot){0};
+    thread->stopped_for = CN_NONE;
     enter(threads, thread, RUNNING, now_ns);
     thread->processor = processor;
     thread->arrived_ns = now_ns;
@@ -282,6 +290,19 @@ static void show_waiting(struct cn_perf_threads *threads, struct cn_perf_thread 
     thread->is_shown_waiting = true;
 }
 
+static void note_lock(struct cn_perf_threads *threads,
+                      const struct cn_perf_thread *thread)
+{
+    struct cn_lock_wait wait = {
+        .time_ns = thread->states.list[thread->states.count - 1].time_ns,
+        .profile = (uint32_t)(thread - threads->list),
+        .lock = thread->stopped_for,
+    };
+
+    CN_PUSH(threads->lock_waits, threads->lock_wait_count, threads->lock_wait_capacity,
+            wait);
+}
+
 static void stop(struct cn_perf_threads *threads, struct cn_perf_thread *thread,
                  enum cn_wait wait, uint64_t now_ns)
 {
@@ -290,6 +311,8 @@ static void stop(struct cn_perf_threads *threads, struct cn_perf_thread *thread,
     leave(threads, thread, now_ns);
     thread->wait = wait;
     enter(threads, thread, WAITING, now_ns);
+    if (wait == CN_WAIT_BLOCKED && thread->stopped_for != CN_NONE)
+        note_lock(threads, thread);
     show_waiting(threads, thread, now_ns);
 }
 
@@ -434,6 +457,11 @@ void cn_perf_threads_sample(struct cn_perf_threads *threads, uint32_t at,
                      spot.context);
 }
 
+void cn_perf_threads_lock(struct cn_perf_threads *threads, uint32_t thread, uint32_t lock)
+{
+    threads->list[thread].stopped_for = lock;
+}
+
 bool cn_perf_threads_knows(const struct cn_perf_threads *threads, uint32_t tid)
 {
     return find_thread(threads, tid) != NULL;
@@ -551,6 +579,18 @@ static void add_wakeups(const struct cn_perf_threads *threads)
     }
 }
 
+static void add_lock_waits(const struct cn_perf_threads *threads)
+{
+    for (size_t i = 0; i < threads->lock_wait_count; i++) {
+        struct cn_lock_wait wait = threads->lock_waits[i];
+        const struct cn_perf_thread *thread = &threads->list[wait.profile];
+
+        wait.profile = thread->number;
+        if (thread->is_numbered)
+            cn_import_lock_wait(threads->import, &wait);
+    }
+}
+
 bool cn_perf_threads_finish(struct cn_perf_threads *threads, struct cn_error *err)
 {
     uint32_t unknown = 0;
@@ -583,6 +623,7 @@ bool cn_perf_threads_finish(struct cn_perf_threads *threads, struct cn_error *er
         }
     }
     add_wakeups(threads);
+    add_lock_waits(threads);
     return true;
 }
 
@@ -598,6 +639,7 @@ void cn_perf_threads_done(struct cn_perf_threads *threads)
     cn_map_done(&threads->share_of);
     cn_map_done(&threads->last_of);
     free(threads->wakeups);
+    free(threads->lock_waits);
     cn_arena_done(&threads->arena);
     for (size_t i = 0; i < threads->count; i++)
         finish_thread(&threads->list[i]);

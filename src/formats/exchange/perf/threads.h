@@ -35,6 +35,8 @@ struct cn_perf_threads {
     struct cn_perf_thread *list;
     struct cn_perf_share *shares;
     struct cn_wakeup *wakeups; /* of threads in `list`; from CN_NONE: none of them */
+    struct cn_lock_wait *lock_waits; /* likewise */
+    size_t lock_wait_count, lock_wait_capacity;
     size_t count, capacity, share_count, share_capacity, wakeup_count, wakeup_capacity;
     uint64_t last_ns;
     struct cn_arena arena;
@@ -77,6 +79,10 @@ void cn_perf_threads_sample(struct cn_perf_threads *threads, uint32_t thread,
                             const struct cn_perf_sample *sample,
                             enum cn_perf_sample_kind kind, uint64_t tick_ns,
                             struct cn_perf_spot spot);
+
+/* If the thread stops with its last sample, it waits for this lock of the import. */
+void cn_perf_threads_lock(struct cn_perf_threads *threads, uint32_t thread,
+                          uint32_t lock);
 
 /* True if a thread of this number was seen. */
 bool cn_perf_threads_knows(const struct cn_perf_threads *threads, uint32_t tid);

@@ -8,6 +8,8 @@
  * which, another one. Where it is known in which contexts threads wait and are woken, two more have that.
  * Where allocations were recorded or sampled, three have what was live over time. Where system calls were
  * recorded, two have the calls and the names of their files.
+ * Where allocations were recorded or sampled, three have what was live over time. Where it is known which lock
+ * threads wait for, three have the locks, these waits and the names of variables, which end with 0.
  * Readers of version 1 ignore sections that they do not know.
  * Threads: immutable.
  */
@@ -34,6 +36,9 @@ enum cn_hpc_states_section {
     CN_HPC_STATES_HEAP_TICK,
     CN_HPC_STATES_IO_CALLS, /* in the order of their beginnings */
     CN_HPC_STATES_IO_NAMES, /* strings, each with a NUL */
+    CN_HPC_STATES_LOCKS,
+    CN_HPC_STATES_LOCK_WAITS, /* in any order */
+    CN_HPC_STATES_LOCK_NAMES,
 };
 
 #define CN_HPC_STATES_PROFILE(F) \
@@ -97,5 +102,17 @@ CN_RECORD(cn_hpc_states_heap_tick, CN_HPC_STATES_HEAP_TICK_FIELDS, 0x08);
     F(0x28, u32, target, "name of the file or peer, likewise; 0xffffffff: it has none") \
     F(0x2c, u32, descriptor, "0xffffffff: none")
 CN_RECORD(cn_hpc_states_io_call, CN_HPC_STATES_IO_CALL, 0x30);
+#define CN_HPC_STATES_LOCK(F)                                       \
+    F(0x00, u64, address, "of the word that threads wait on")       \
+    F(0x08, u64, process, "its number")                             \
+    F(0x10, u64, offset, "of the word in the variable that has it") \
+    F(0x18, u32, name, "offset of the name of the variable, empty: it is in none")
+CN_RECORD(cn_hpc_states_lock, CN_HPC_STATES_LOCK, 0x1c);
+
+#define CN_HPC_STATES_LOCK_WAIT(F)                                     \
+    F(0x00, u64, time_ns, "since the epoch: of the change to blocked") \
+    F(0x08, u32, profile, "of the thread that waits")                  \
+    F(0x0c, u32, lock, "index in the section of locks")
+CN_RECORD(cn_hpc_states_lock_wait, CN_HPC_STATES_LOCK_WAIT, 0x10);
 
 #endif

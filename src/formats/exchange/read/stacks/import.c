@@ -20,6 +20,7 @@
 #include "model/gpu/metrics.h"
 #include "model/heap_history.h"
 #include "model/io/calls.h"
+#include "model/locks.h"
 #include "model/memory/metrics.h"
 #include "model/memory/use.h"
 #include "model/origin.h"
@@ -429,6 +430,19 @@ void cn_import_wakeup(struct cn_import *import, const struct cn_wakeup *wakeup)
     added.from = wakeup->from == CN_NONE ? 0 : 1 + wakeup->from;
     added.to++;
     cn_memory_database_add_wakeup(import->memory, added);
+}
+
+uint32_t cn_import_lock(struct cn_import *import, const struct cn_waited_lock *lock)
+{
+    return cn_memory_database_add_lock(import->memory, *lock);
+}
+
+void cn_import_lock_wait(struct cn_import *import, const struct cn_lock_wait *wait)
+{
+    struct cn_lock_wait added = *wait;
+
+    added.profile++;
+    cn_memory_database_add_lock_wait(import->memory, added);
 }
 
 struct cn_heap_history *cn_import_heap(struct cn_import *import, struct cn_heap_use *use)

@@ -31,6 +31,8 @@ struct cn_heap_use;
 struct cn_io_calls;
 struct cn_thread_runs;
 struct cn_thread_states;
+struct cn_waited_lock;
+struct cn_lock_wait;
 struct cn_wakeup;
 
 enum {
@@ -130,6 +132,12 @@ void cn_import_runs(struct cn_import *import, uint32_t thread,
 
 /* A thread was made ready to run; `from` and `to` are threads of the import, `from` CN_NONE: none. */
 void cn_import_wakeup(struct cn_import *import, const struct cn_wakeup *wakeup);
+
+/* A lock; its number is for cn_import_lock_wait(). The name is copied. */
+uint32_t cn_import_lock(struct cn_import *import, const struct cn_waited_lock *lock);
+
+/* `wait->profile` is a thread of the import. */
+void cn_import_lock_wait(struct cn_import *import, const struct cn_lock_wait *wait);
 
 /* What was live over time becomes part of the database. The caller completes it: times since the epoch,
  * profiles (1 + thread) and contexts. It lives as long as the import. */

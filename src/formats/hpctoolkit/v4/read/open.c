@@ -137,6 +137,7 @@ static void read_states(struct cn_database *db, struct cn_bytes file)
         db->io = read.io;
         db->wakeups = read.wakeups;
         db->wakeup_count = read.wakeup_count;
+        db->locks = read.locks;
     } else {
         cn_database_warn(db, true, CN_HPC_STATES_NAME ": %s; no states over time",
                          damage.text);

@@ -1,6 +1,7 @@
 #include "formats/hpctoolkit/v4/read/states_reader.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "formats/hpctoolkit/v4/read/states_io.h"
 #include "formats/hpctoolkit/v4/states_format.h"
@@ -48,7 +49,10 @@ bool cn_hpc_states_open(struct cn_hpc_states_file *out, struct cn_bytes file,
                      err) &&
         take_section(blocks, CN_HPC_STATES_HEAP_TICK, false, &out->heap_tick, err) &&
         take_section(blocks, CN_HPC_STATES_IO_CALLS, false, &out->io_calls, err) &&
-        take_section(blocks, CN_HPC_STATES_IO_NAMES, false, &out->io_names, err))
+        take_section(blocks, CN_HPC_STATES_IO_NAMES, false, &out->io_names, err) &&
+        take_section(blocks, CN_HPC_STATES_LOCKS, false, &out->locks, err) &&
+        take_section(blocks, CN_HPC_STATES_LOCK_WAITS, false, &out->lock_waits, err) &&
+        take_section(blocks, CN_HPC_STATES_LOCK_NAMES, false, &out->lock_names, err))
         return true;
     cn_block_file_close(blocks);
     return false;
@@ -268,6 +272,54 @@ static bool take_heap(const struct cn_hpc_states_file *file, uint32_t profile_co
     return true;
 }
 
+static bool take_lock_waits(struct cn_bytes rest, uint32_t profile_count,
+                            struct cn_locks *locks, struct cn_error *err)
+{
+    struct cn_hpc_states_lock_wait wait;
+    struct cn_bytes bytes;
+
+    for (size_t i = 0; i < locks->wait_count; i++) {
+        if (!cn_bytes_take(&rest, cn_hpc_states_lock_wait_size, &bytes) ||
+            !cn_hpc_states_lock_wait_decode(bytes, &wait) || wait.profile == 0 ||
+            wait.profile >= profile_count || wait.lock >= locks->count)
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "wait %zu is of profile %" PRIu32 " for lock %" PRIu32, i,
+                           wait.profile, wait.lock);
+        locks->waits[i] = (struct cn_lock_wait){wait.time_ns, wait.profile, wait.lock};
+    }
+    return true;
+}
+
+/* Files of earlier versions lack them. */
+static bool take_locks(const struct cn_hpc_states_file *file, uint32_t profile_count,
+                       struct cn_arena *arena, struct cn_hpc_states *out,
+                       struct cn_error *err)
+{
+    struct cn_bytes rest = file->locks, bytes;
+    struct cn_locks *locks = cn_arena_alloc(arena, 1, sizeof(*locks));
+    struct cn_hpc_states_lock lock;
+    uint64_t named = 0; /* bytes of names that are used */
+
+    locks->count = rest.len / cn_hpc_states_lock_size;
+    locks->wait_count = file->lock_waits.len / cn_hpc_states_lock_wait_size;
+    locks->list = cn_arena_alloc(arena, locks->count + 1, sizeof(*locks->list));
+    locks->waits = cn_arena_alloc(arena, locks->wait_count + 1, sizeof(*locks->waits));
+    for (size_t i = 0; i < locks->count; i++) {
+        const char *name = NULL;
+
+        if (cn_bytes_take(&rest, cn_hpc_states_lock_size, &bytes) &&
+            cn_hpc_states_lock_decode(bytes, &lock) && lock.name >= named)
+            name = cn_bytes_string(file->lock_names, lock.name);
+        if (!name)
+            return cn_fail(err, CN_ERR_FORMAT, "lock %zu has no name", i);
+        named = lock.name + strlen(name) + 1;
+        locks->list[i] = (struct cn_waited_lock){lock.address, lock.process, lock.offset,
+                                                 cn_arena_strdup(arena, name)};
+    }
+    out->locks = locks->count > 0 ? locks : NULL;
+    return take_lock_waits(file->lock_waits, profile_count, locks, err);
+}
+
 static bool check_profiles(struct cn_bytes profiles, uint32_t profile_count,
                            struct cn_error *err)
 {
@@ -299,7 +351,8 @@ static bool read_file(struct cn_hpc_states_file *file, uint32_t profile_count,
     out->runs = run_end > 0 ? runs : NULL;
     return take_wakeups(file->wakeups, file->wakers, profile_count, arena, out, err) &&
            take_heap(file, profile_count, arena, out, err) &&
-           cn_hpc_states_read_io(file, profile_count, arena, &out->io, err);
+           cn_hpc_states_read_io(file, profile_count, arena, &out->io, err) &&
+           take_locks(file, profile_count, arena, out, err);
 }
 
 bool cn_hpc_states_read(struct cn_bytes file, uint32_t profile_count,

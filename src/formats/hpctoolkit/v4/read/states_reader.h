@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/files/blocks.h"
 #include "model/heap_history.h"
+#include "model/locks.h"
 #include "model/thread_runs.h"
 #include "model/thread_states.h"
 
@@ -21,6 +22,7 @@ struct cn_io_calls;
 struct cn_hpc_states_file {
     struct cn_block_file blocks;
     struct cn_bytes profiles, changes, run_profiles, runs, wakeups, contexts, wakers;
+    struct cn_bytes locks, lock_waits, lock_names;
     struct cn_bytes heap_processes, heap_changes, heap_tick;
     struct cn_bytes io_calls, io_names;
 };
@@ -31,6 +33,7 @@ struct cn_hpc_states {
     const struct cn_thread_runs *runs;     /* the same */
     const struct cn_wakeup *wakeups;
     size_t wakeup_count;
+    const struct cn_locks *locks;       /* NULL: unknown */
     const struct cn_heap_history *heap; /* NULL: none is known */
     const struct cn_io_calls *io;       /* the same */
 };

@@ -179,6 +179,11 @@ static const struct passage states[] = {
            "(11), and",
            "strings, each with a NUL, numbered from 0 (12). A call:"),
      &cn_hpc_states_io_call_layout},
+    {LINES("Where it is known which locks threads wait for: locks (13), waits (14), and "
+           "names",
+           "of variables, each of which ends with 0 (15). A lock:"),
+     &cn_hpc_states_lock_layout},
+    {LINES("A wait:"), &cn_hpc_states_lock_wait_layout},
     {LINES("## origin.txt", "",
            "Not a file of HPCToolkit either: lines `KEY=VALUE` about the run and how it "
            "was",

@@ -1,9 +1,12 @@
 #include "formats/hpctoolkit/v4/write/writing.h"
 
+#include <string.h>
+
 #include "base/files/blocks.h"
 #include "formats/hpctoolkit/v4/states_format.h"
 #include "formats/hpctoolkit/v4/write/states_io.h"
 #include "model/heap_history.h"
+#include "model/locks.h"
 #include "model/thread_runs.h"
 #include "model/thread_states.h"
 
@@ -178,6 +181,54 @@ static bool write_heap(const struct cn_heap_history *heap, struct cn_block_write
            cn_block_writer_add(out, tick, sizeof(tick), err);
 }
 
+static bool write_lock_list(const struct cn_locks *locks, struct cn_block_writer *out,
+                            struct cn_error *err)
+{
+    uint8_t bytes[cn_hpc_states_lock_size];
+    size_t name = 0;
+
+    if (!cn_block_writer_section(out, CN_HPC_STATES_LOCKS, err))
+        return false;
+    for (size_t i = 0; i < locks->count; i++) {
+        const struct cn_waited_lock *lock = &locks->list[i];
+
+        cn_hpc_states_lock_encode(
+            &(struct cn_hpc_states_lock){lock->address, lock->process, lock->offset,
+                                         (uint32_t)name},
+            bytes);
+        if (!cn_block_writer_add(out, bytes, sizeof(bytes), err))
+            return false;
+        name += strlen(lock->variable) + 1;
+    }
+    return name <= UINT32_MAX ||
+           cn_fail(err, CN_ERR_LIMIT, "names of locks take %zu bytes", name);
+}
+
+static bool write_locks(const struct cn_locks *locks, struct cn_block_writer *out,
+                        struct cn_error *err)
+{
+    uint8_t bytes[cn_hpc_states_lock_wait_size];
+
+    if (!write_lock_list(locks, out, err) ||
+        !cn_block_writer_section(out, CN_HPC_STATES_LOCK_WAITS, err))
+        return false;
+    for (size_t i = 0; i < locks->wait_count; i++) {
+        cn_hpc_states_lock_wait_encode(
+            &(struct cn_hpc_states_lock_wait){
+                locks->waits[i].time_ns, locks->waits[i].profile, locks->waits[i].lock},
+            bytes);
+        if (!cn_block_writer_add(out, bytes, sizeof(bytes), err))
+            return false;
+    }
+    if (!cn_block_writer_section(out, CN_HPC_STATES_LOCK_NAMES, err))
+        return false;
+    for (size_t i = 0; i < locks->count; i++)
+        if (!cn_block_writer_add(out, locks->list[i].variable,
+                                 strlen(locks->list[i].variable) + 1, err))
+            return false;
+    return true;
+}
+
 bool cn_hpc_states_write(const struct cn_hpc_writing *w, struct cn_error *err)
 {
     const struct cn_database *db = w->db;
@@ -199,7 +250,8 @@ bool cn_hpc_states_write(const struct cn_hpc_writing *w, struct cn_error *err)
           (write_wakeups(db, &out, err) && write_wakers(db, &out, err))) &&
          (!db->states || write_contexts(db, &out, err)) &&
          (!db->heap || write_heap(db->heap, &out, err)) &&
-         (!db->io || cn_hpc_states_write_io(db->io, &out, err));
+         (!db->io || cn_hpc_states_write_io(db->io, &out, err)) &&
+         (!db->locks || write_locks(db->locks, &out, err));
     ok = ok && cn_block_writer_commit(&out, err);
     cn_block_writer_abandon(&out);
     return ok || cn_fail_in(err, CN_HPC_STATES_NAME);
