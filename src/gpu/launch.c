@@ -78,22 +78,42 @@ void cn_gpu_waited(uint32_t correlation, uint32_t detail, uint32_t context)
                     CN_GPU_HOST_TIMES);
 }
 
-void cn_gpu_node_made(uint64_t node, uint64_t copied_from)
+static void write_node(struct cn_gpu_writer *writer, const struct cn_gpu_node *node)
 {
-    struct cn_gpu_thread *thread = cn_gpu_thread();
-    struct cn_gpu_node record = {.node = node, .copied_from = copied_from};
-    uint8_t *at =
-        thread ? cn_gpu_writer_begin(&thread->writer, CN_GPU_IS_NODE, cn_gpu_node_size)
-               : NULL;
+    uint8_t *at = cn_gpu_writer_begin(writer, CN_GPU_IS_NODE, cn_gpu_node_size);
 
     if (!at)
         return;
-    if (copied_from == 0) {
-        record.stack = thread->call_stack;
-        record.name = thread->call_name;
-    }
-    (void)cn_gpu_node_encode(&record, at);
-    cn_gpu_writer_end(&thread->writer);
+    (void)cn_gpu_node_encode(node, at);
+    cn_gpu_writer_end(writer);
+}
+
+static void write_capture(struct cn_gpu_writer *writer,
+                          const struct cn_gpu_capture *capture)
+{
+    uint8_t *at = cn_gpu_writer_begin(writer, CN_GPU_IS_CAPTURE, cn_gpu_capture_size);
+
+    if (!at)
+        return;
+    (void)cn_gpu_capture_encode(capture, at);
+    cn_gpu_writer_end(writer);
+}
+
+void cn_gpu_node_made(uint64_t node, uint64_t copied_from)
+{
+    struct cn_gpu_thread *thread = cn_gpu_thread();
+
+    if (!thread)
+        return;
+    if (copied_from != 0)
+        write_node(&thread->writer,
+                   &(struct cn_gpu_node){.node = node, .copied_from = copied_from});
+    else if (cn_gpu_file_flags() & CN_GPU_WANTS_STACKS)
+        write_node(&thread->writer, &(struct cn_gpu_node){.node = node,
+                                                          .stack = thread->call_stack,
+                                                          .name = thread->call_name});
+    else
+        write_capture(&thread->writer, &(struct cn_gpu_capture){node, thread->call_ns});
 }
 
 void cn_gpu_note(uint64_t count, const char *text)

@@ -6,6 +6,7 @@
 #ifndef CN_MODEL_HEAP_HISTORY_H
 #define CN_MODEL_HEAP_HISTORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,11 +17,12 @@ struct cn_heap_change {
     uint32_t profile, context;
 };
 
-/* One run of a program in a process. */
+/* One run of a program in a process, or one GPU. */
 struct cn_heap_process {
     uint64_t peak_ns; /* when it had the most bytes */
     double peak_bytes;
     uint32_t profile; /* of its first thread that allocated */
+    uint32_t device;  /* of memory of GPUs: whose memory it is, its number; else 0 */
 };
 
 struct cn_heap_history {
@@ -29,6 +31,7 @@ struct cn_heap_history {
     size_t change_count, process_count;
     /* Changes of a context within this time are one, at the end of it; 1: each is there. */
     uint64_t resolution_ns;
+    bool is_of_gpus; /* processes are GPUs */
 };
 
 #endif

@@ -15,7 +15,6 @@
 #include "model/contexts/database.h"
 
 static const char about_name[] = "about.json";
-static const char launches_key[] = "launches";
 
 static void add_warnings(struct cn_json *json, const char *key,
                          const struct cn_warning *list, bool is_damage)
@@ -113,35 +112,11 @@ static bool write_points(const struct cn_points *points, const char *folder,
     return ok;
 }
 
-static bool write_launches(const struct cn_database *db, const char *folder,
-                           struct cn_error *err)
-{
-    struct cn_text text = {0};
-    struct cn_json json = {.text = &text};
-
-    cn_json_object(&json);
-    cn_json_add_array(&json, launches_key);
-    for (size_t i = 0; i < db->launch_count; i++) {
-        const struct cn_launch *launch = &db->launches[i];
-
-        cn_json_u64(&json, launch->from_ns);
-        cn_json_u64(&json, launch->to_ns);
-        cn_json_u64(&json, launch->from_profile);
-        cn_json_u64(&json, launch->to_profile);
-    }
-    cn_json_end(&json);
-    cn_json_end(&json);
-    bool ok = cn_out_replace(folder, CN_ABOUT_LAUNCHES, text.chars, text.len, err);
-    cn_text_done(&text);
-    return ok;
-}
-
 bool cn_about_write(const struct cn_analysis *analysis, struct cn_database *db,
                     const char *folder, struct cn_error *err)
 {
     return write_about(analysis, db, folder, err) &&
-           (!db->points || write_points(db->points, folder, err)) &&
-           (db->launch_count == 0 || write_launches(db, folder, err));
+           (!db->points || write_points(db->points, folder, err));
 }
 
 /* A file that is being read. */
@@ -245,29 +220,6 @@ static bool read_list(struct about_reading *r, take_fn take, struct cn_error *er
            (kind != CN_JSON_FAIL && cn_json_fail(&token, "a text or a number", err));
 }
 
-/* Four numbers each. */
-static bool read_launches(struct about_reading *r, struct cn_error *err)
-{
-    struct cn_about *out = r->out;
-    struct cn_json_token token;
-    enum cn_json_kind kind;
-    uint64_t *n = r->numbers;
-
-    for (size_t i = 0; (kind = cn_json_next(&r->json, &token, err)) == CN_JSON_NUMBER;
-         i++) {
-        if (!cn_json_as_u64(token.text, &n[i % 4]))
-            return cn_json_fail(&token, "a time or a profile", err);
-        if (i % 4 < 3)
-            continue;
-        if (n[2] >= r->db->profile_count || n[3] >= r->db->profile_count)
-            return cn_json_fail(&token, "of this database", err);
-        CN_PUSH(out->launches, out->launch_count, out->launch_capacity,
-                (struct cn_launch){n[0], n[1], (uint32_t)n[2], (uint32_t)n[3]});
-    }
-    return kind == CN_JSON_ARRAY_END ||
-           (kind != CN_JSON_FAIL && cn_json_fail(&token, "a number", err));
-}
-
 static bool take_member(void *arg, const struct cn_json_member *member,
                         struct cn_error *err)
 {
@@ -301,8 +253,6 @@ static bool take_member(void *arg, const struct cn_json_member *member,
                 cn_json_as_u64(member->token.text, members[i].number)) ||
                cn_json_fail(&member->token, members[i].key, err);
     }
-    if (cn_json_key_is(member, launches_key) && member->kind == CN_JSON_ARRAY)
-        return read_launches(r, err);
     if (cn_json_key_is(member, "notes"))
         out->notes = copy(r, member->token.text);
     return cn_json_skip(&r->json, member->kind, err);
@@ -324,7 +274,7 @@ static bool read_file(struct about_reading *r, const char *folder, const char *n
     return ok;
 }
 
-/* Only samples have points and launches. */
+/* Only samples have points. */
 static bool read_files(struct about_reading *r, const char *folder, struct cn_error *err)
 {
     struct cn_arena *arena = &r->out->analysis.arena;
@@ -335,10 +285,7 @@ static bool read_files(struct about_reading *r, const char *folder, struct cn_er
     r->modules = cn_arena_alloc(arena, r->db->module_count, sizeof(*r->modules));
     if (!read_file(r, folder, about_name, err))
         return false;
-    if ((read_file(r, folder, CN_ABOUT_POINTS, &later) ||
-         later.kind == CN_ERR_NOT_FOUND) &&
-        (read_file(r, folder, CN_ABOUT_LAUNCHES, &later) ||
-         later.kind == CN_ERR_NOT_FOUND))
+    if (read_file(r, folder, CN_ABOUT_POINTS, &later) || later.kind == CN_ERR_NOT_FOUND)
         return true;
     *err = later;
     return false;
@@ -364,8 +311,6 @@ bool cn_about_open(struct cn_database **out, struct cn_about *about, const char 
         r.db->modules = r.modules;
     if (about->points->count > 0)
         r.db->points = about->points;
-    r.db->launches = about->launches;
-    r.db->launch_count = about->launch_count;
     *out = r.db;
     return true;
 }
@@ -375,7 +320,6 @@ void cn_about_close(struct cn_about *about)
     if (about->points)
         cn_points_done(about->points);
     free(about->points);
-    free(about->launches);
     cn_analysis_done(&about->analysis);
     *about = (struct cn_about){0};
 }

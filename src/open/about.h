@@ -1,11 +1,10 @@
-/* What the database of an analysis does not contain, in files beside it: about.json, points.json
- * with the costs of instructions, and launches.json with those of GPU work, if there are any.
+/* What the database of an analysis does not contain, in files beside it: about.json, and
+ * points.json with the costs of instructions, if there are any.
  *
  *     {"lostRecords": 3, "samples": 0, "traces": 0, "profiles": 4, "unreadableProfiles": 0,
  *      "notes": "...", "warnings": ["..."], "damages": ["task 7: ..."], "threadNames": ["", "render"],
  *      "buildIds": ["", "5a41..."], "missing": ["/opt/app"]}
  *     {"points": [module, context, offset, ...], "values": [point, profile, metric, value, ...]}
- *     {"launches": [from ns, to ns, from profile, to profile, ...]}
  *
  * Threads: any thread, each with a folder of its own.
  */
@@ -18,7 +17,6 @@
 
 #define CN_ABOUT_DATABASE "calls.db"
 #define CN_ABOUT_POINTS   "points.json"
-#define CN_ABOUT_LAUNCHES "launches.json"
 
 CN_CHECK bool cn_about_write(const struct cn_analysis *analysis, struct cn_database *db,
                              const char *folder, struct cn_error *err);
@@ -28,8 +26,6 @@ struct cn_about {
     struct cn_analysis analysis;
     const char **names;
     struct cn_points *points;
-    struct cn_launch *launches;
-    size_t launch_count, launch_capacity;
     bool is_outdated; /* programs that were missing are there now */
 };
 

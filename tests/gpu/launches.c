@@ -2,7 +2,8 @@
  *
  * Usage: launches STEPS [END]; prints the nanoseconds of all kernels. END: fork (a child that ends
  * without GPUs), exit (_exit without a flush), kill (by SIGKILL), threads (each has a stream), slow (a pause before
- * the last step), copies (every tenth step copies 500 MB, for 50 ms). */
+ * the last step), copies (every tenth step copies 500 MB, for 50 ms),
+ * memory (before the steps, 100,000 bytes are allocated and stay, and 80,000 do not). */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -57,7 +58,7 @@ KEPT static void step(uint32_t stream)
 {
     static unsigned count;
 
-    cuMemAlloc(4096);
+    uint64_t buffer = cuMemAlloc(4096);
     cuMemcpyHtoDAsync(large_copy > 0 && ++count % 10 == 0 ? large_copy : 40960, stream);
     forward(stream);
     backward(stream);
@@ -65,7 +66,25 @@ KEPT static void step(uint32_t stream)
     cuMemsetD8Async(10240, stream);
     cuMemcpyDtoHAsync(20480, stream);
     cuStreamSynchronize(stream);
-    cuMemFree(4096);
+    cuMemFree(buffer);
+    sink++;
+}
+
+/* What stays, a cache that grows once, and a peak that is not that of the steps. */
+KEPT static void load_model(void)
+{
+    (void)cuMemAlloc(100000);
+    sink++;
+}
+
+KEPT static void warm_up(void)
+{
+    static const struct standin_properties on_device = {.place = 1};
+    uint64_t first = cuMemAlloc(50000), second;
+
+    cuMemCreate(&second, 30000, &on_device);
+    cuMemFree(first);
+    cuMemRelease(second);
     sink++;
 }
 
@@ -99,6 +118,10 @@ int main(int argc, char **argv)
     large_copy = strcmp(end, "copies") == 0 ? 500000000 : 0;
     cuInit(0);
     capture_graph();
+    if (strcmp(end, "memory") == 0) {
+        load_model();
+        warm_up();
+    }
     for (unsigned i = 1; i < thread_count; i++) {
         steps[i][0] = steps[0][0];
         steps[i][1] = (int)i + 1;

@@ -2,14 +2,17 @@
  * NVIDIA does, and tells CUPTI of its functions. There is no GPU: operations take the time that the
  * program asks for. */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "standin.h"
 
 enum {
-    COPIES = 100
-}; /* numbers of nodes that run are these after those that were captured */
+    COPIES = 100, /* numbers of nodes that run are these after those that were captured */
+    BLOCK_STEP = 1 << 20,
+};
+#define BLOCKS_AT UINT64_C(0x7f0000000000)
 
 static struct standin_hooks hooks;
 
@@ -38,11 +41,16 @@ static uint32_t enter(const char *function)
     return hooks.enter ? hooks.enter(function) : 0;
 }
 
-static int leave(const char *function, uint32_t correlation)
+static int leave_with(const char *function, uint32_t correlation, const void *parameters)
 {
     if (hooks.leave)
-        hooks.leave(function, correlation);
+        hooks.leave(function, correlation, parameters);
     return 0;
+}
+
+static int leave(const char *function, uint32_t correlation)
+{
+    return leave_with(function, correlation, NULL);
 }
 
 int cuLaunchKernel(const struct standin_kernel *kernel, uint32_t stream)
@@ -118,20 +126,65 @@ int cuStreamSynchronize(uint32_t stream)
     return leave("cuStreamSynchronize", id);
 }
 
-int cuMemAlloc(uint64_t bytes)
-{
-    uint32_t id = enter("cuMemAlloc_v2");
+/* An address is used again, the last one first, as the driver does. The size is that of the block. */
+static struct {
+    uint64_t bytes;
+    int is_used;
+} blocks[64];
+static pthread_mutex_t blocks_lock = PTHREAD_MUTEX_INITIALIZER;
 
-    if (hooks.memory)
-        hooks.memory(id, bytes, 0);
-    return leave("cuMemAlloc_v2", id);
+static uint64_t take_block(uint64_t bytes)
+{
+    size_t i = 0;
+
+    pthread_mutex_lock(&blocks_lock);
+    while (i + 1 < sizeof(blocks) / sizeof(blocks[0]) && blocks[i].is_used)
+        i++;
+    blocks[i].bytes = bytes;
+    blocks[i].is_used = 1;
+    pthread_mutex_unlock(&blocks_lock);
+    return BLOCKS_AT + i * BLOCK_STEP;
 }
 
-int cuMemFree(uint64_t bytes)
+uint64_t cuMemAlloc(uint64_t bytes)
 {
-    uint32_t id = enter("cuMemFree_v2");
+    uint32_t id = enter("cuMemAlloc_v2");
+    uint64_t address = take_block(bytes);
 
     if (hooks.memory)
-        hooks.memory(id, bytes, 1);
+        hooks.memory(id, address, bytes, 0);
+    (void)leave("cuMemAlloc_v2", id);
+    return address;
+}
+
+int cuMemFree(uint64_t address)
+{
+    uint32_t id = enter("cuMemFree_v2");
+    size_t i = (size_t)(address - BLOCKS_AT) / BLOCK_STEP;
+
+    if (hooks.memory)
+        hooks.memory(id, address, blocks[i].bytes, 1);
+    pthread_mutex_lock(&blocks_lock);
+    blocks[i].is_used = 0;
+    pthread_mutex_unlock(&blocks_lock);
     return leave("cuMemFree_v2", id);
+}
+
+int cuMemCreate(uint64_t *handle, uint64_t bytes,
+                const struct standin_properties *properties)
+{
+    const struct {
+        uint64_t *handle;
+        uint64_t bytes;
+        const struct standin_properties *properties;
+    } parameters = {handle, bytes, properties};
+    static uint64_t last;
+
+    *handle = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+    return leave_with("cuMemCreate", enter("cuMemCreate"), &parameters);
+}
+
+int cuMemRelease(uint64_t handle)
+{
+    return leave_with("cuMemRelease", enter("cuMemRelease"), &handle);
 }

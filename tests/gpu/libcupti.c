@@ -18,7 +18,7 @@
 #include "gpu/cupti/library.h"
 #include "standin.h"
 
-enum { FUNCTIONS = 10, QUEUE_LEN = 1 << 20, SHIFT = 1000000000 };
+enum { FUNCTIONS = 12, QUEUE_LEN = 1 << 20, SHIFT = 1000000000 };
 
 static const char *const functions[FUNCTIONS] = {"INVALID",
                                                  "cuInit",
@@ -29,7 +29,9 @@ static const char *const functions[FUNCTIONS] = {"INVALID",
                                                  "cuStreamSynchronize",
                                                  "cuGraphLaunch",
                                                  "cuMemAlloc_v2",
-                                                 "cuMemFree_v2"};
+                                                 "cuMemFree_v2",
+                                                 "cuMemCreate",
+                                                 "cuMemRelease"};
 
 static const struct version {
     const char *name;
@@ -130,10 +132,14 @@ static uint32_t on_enter(const char *function)
     return data.correlation;
 }
 
-static void on_leave(const char *function, uint32_t correlation)
+static void on_leave(const char *function, uint32_t correlation, const void *parameters)
 {
-    struct cn_cupti_callback data = {
-        .site = 1, .function = (uint64_t)(uintptr_t)function, .correlation = correlation};
+    static const int result;
+    struct cn_cupti_callback data = {.site = 1,
+                                     .function = (uint64_t)(uintptr_t)function,
+                                     .parameters = (uint64_t)(uintptr_t)parameters,
+                                     .result = (uint64_t)(uintptr_t)&result,
+                                     .correlation = correlation};
     uint8_t bytes[cn_cupti_callback_size];
 
     cn_cupti_callback_encode(&data, bytes);
@@ -257,13 +263,15 @@ int cuptiGetGraphNodeId(void *node, uint64_t *out)
     return CN_CUPTI_OK;
 }
 
-static void on_memory(uint32_t correlation, uint64_t size, int is_release)
+static void on_memory(uint32_t correlation, uint64_t address, uint64_t size,
+                      int is_release)
 {
     struct cn_cupti_memory record = {
         .kind = CN_CUPTI_IS_MEMORY,
         .operation = is_release ? 2 : 1,
         .memory = 3,
         .correlation = correlation,
+        .address = address,
         .bytes = size,
         .time = now(),
         .context = 1,

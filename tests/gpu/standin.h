@@ -18,16 +18,17 @@ struct standin_kernel {
 };
 
 struct standin_hooks {
-    /* Before and after a function of the driver; returns the correlation id. */
+    /* Before and after a function of the driver; returns the correlation id. The parameters may be NULL. */
     uint32_t (*enter)(const char *function);
-    void (*leave)(const char *function, uint32_t correlation);
+    void (*leave)(const char *function, uint32_t correlation, const void *parameters);
     void (*kernel)(uint32_t correlation, const struct standin_kernel *kernel,
                    uint32_t stream, uint64_t node);
     void (*copy)(uint32_t correlation, int direction, uint64_t bytes, uint32_t stream);
     void (*set)(uint32_t correlation, uint64_t bytes, uint32_t stream);
     /* A node of a graph is made, or copied from another one, not 0. */
     void (*node)(uint64_t node, uint64_t copied_from);
-    void (*memory)(uint32_t correlation, uint64_t bytes, int is_release);
+    void (*memory)(uint32_t correlation, uint64_t address, uint64_t bytes,
+                   int is_release);
     void (*sync)(void);
 };
 
@@ -47,7 +48,13 @@ int cuMemcpyHtoDAsync(uint64_t bytes, uint32_t stream);
 int cuMemcpyDtoHAsync(uint64_t bytes, uint32_t stream);
 int cuMemsetD8Async(uint64_t bytes, uint32_t stream);
 int cuStreamSynchronize(uint32_t stream);
-int cuMemAlloc(uint64_t bytes);
-int cuMemFree(uint64_t bytes);
+uint64_t cuMemAlloc(uint64_t bytes); /* returns the address */
+int cuMemFree(uint64_t address);
+struct standin_properties {
+    uint32_t type, handle_types, place, device; /* `place` 1: a device */
+};
+int cuMemCreate(uint64_t *handle, uint64_t bytes,
+                const struct standin_properties *properties);
+int cuMemRelease(uint64_t handle);
 
 #endif

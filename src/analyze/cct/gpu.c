@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "model/gpu/builder.h"
+#include "model/gpu/memory.h"
 #include "model/gpu/timelines.h"
 
 struct gpu_finish {
@@ -63,6 +64,7 @@ static void place_ops(const struct gpu_finish *f, const uint64_t *contexts)
             op->path = CN_NONE;
             op->begin_ns += offset_ns;
             op->end_ns += offset_ns;
+            op->freed_ns += op->is_followed && op->freed_ns > 0 ? offset_ns : 0;
             op->launch_ns = op->thread == CN_NONE ? 0 : op->launch_ns + offset_ns;
         }
         for (uint32_t i = 0; from && i < from->stream_count; i++, stream++)
@@ -166,6 +168,27 @@ static void finish_done(struct gpu_finish *f)
     free(f->first_task);
 }
 
+/* The first CN_LAUNCH_MAX launches of operations become part of the database. */
+static void take_launches(struct cn_cct_database *self, const struct cn_gpu_work *work)
+{
+    uint32_t most =
+        work->launch_count < CN_LAUNCH_MAX ? work->launch_count : CN_LAUNCH_MAX;
+    struct cn_launch *list = cn_arena_alloc(&self->db.arena, most, sizeof(*list));
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < work->op_count && count < most; i++) {
+        const struct cn_gpu_op *op = &work->ops[i];
+        uint32_t stream =
+            op->stream != CN_NONE ? work->streams[op->stream].thread : CN_NONE;
+
+        if (op->thread != CN_NONE && stream != CN_NONE && op->launch_ns > 0)
+            list[count++] =
+                (struct cn_launch){op->launch_ns, op->begin_ns, op->thread, stream};
+    }
+    self->db.launches = list;
+    self->db.launch_count = count;
+}
+
 uint64_t *cn_cct_analysis_gpu_contexts(struct cn_cct_analysis *a, size_t *count)
 {
     struct gpu_finish f;
@@ -190,6 +213,8 @@ bool cn_cct_analysis_draw_streams(struct cn_cct_analysis *a, const uint64_t *con
         return true;
     place_ops(&f, contexts);
     cn_gpu_work_arrange(f.work);
+    take_launches(a->self, f.work);
+    a->self->db.gpu_memory = cn_gpu_memory_history(f.work, &a->self->db.arena);
     bool ok = write_timelines(&f, err);
     finish_done(&f);
     return ok;

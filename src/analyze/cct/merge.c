@@ -91,6 +91,12 @@ static bool is_gpu(uint32_t key)
     return key >= CN_CCT_GPU;
 }
 
+/* What is below a kind of GPU work is a kernel. */
+static bool is_kind(uint32_t key)
+{
+    return is_gpu(key) && key != (CN_CCT_GPU | CN_GPU_PLACE_CAPTURED);
+}
+
 /* A kind of GPU work, or a kernel below it. */
 static uint32_t gpu_function(struct cn_cct_merged *merged, const struct cn_cct_task *task,
                              uint32_t key)
@@ -146,7 +152,7 @@ bool cn_cct_merged_add(struct cn_cct_merged *merged, struct cn_cct_functions *fu
         }
         /* The root has the largest key. */
         if (is_gpu(link->key) ||
-            (link->parent != 0 && is_gpu(task->tree.links[link->parent].key)))
+            (link->parent != 0 && is_kind(task->tree.links[link->parent].key)))
             list[i] = cn_tree_child(&merged->tree, parent,
                                     gpu_function(merged, task, link->key));
         else if (link->key & CN_CCT_SITE)

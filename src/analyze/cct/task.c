@@ -189,12 +189,11 @@ static inline cn_cct_id child_of(struct cn_cct_task *task, cn_cct_id parent, uin
     return open != 0 ? open : cn_tree_child(&task->tree, parent, key);
 }
 
-/* The node of a path of callers. */
-static cn_cct_id node_of_path(struct cn_cct_task *task, uint32_t path)
+/* The node of a path of callers, below another one; 0: none. */
+static cn_cct_id node_of_path(struct cn_cct_task *task, cn_cct_id node, uint32_t path)
 {
     const struct cn_recording *rec = recording_of(task);
     uint32_t functions[PATH_DEPTH_MAX], depth = 0;
-    cn_cct_id node = 0;
 
     for (; path != CN_NONE && depth < PATH_DEPTH_MAX; path = rec->paths[path].parent)
         functions[depth++] = rec->paths[path].function;
@@ -211,9 +210,9 @@ static inline void enter(struct cn_cct_task *task, struct cn_cct_follow *follow,
     cn_cct_id node = stack->count > 1 ? frame[-1].mark : 0;
 
     if (stack->count == 1 && (call->flags & CN_CALL_MOVED))
-        node =
-            node_of_path(task, cn_recording_caller_of(recording_of(task),
-                                                      task->options.task, call->time_ns));
+        node = node_of_path(task, 0,
+                            cn_recording_caller_of(recording_of(task), task->options.task,
+                                                   call->time_ns));
     if (frame->flags & CN_FRAME_SHOWN) {
         if (follow->has_site && node != 0)
             node = cn_tree_child(&task->tree, node,
@@ -370,6 +369,10 @@ static void add_op(struct cn_cct_task *task, uint32_t number, cn_cct_id node)
     struct cn_gpu_amount amounts[CN_GPU_AMOUNT_MAX];
     size_t count = cn_gpu_amounts(work, op, amounts);
 
+    if (op->capture > 0)
+        node = node_of_path(
+            task, cn_tree_child(&task->tree, node, CN_CCT_GPU | CN_GPU_PLACE_CAPTURED),
+            op->capture - 1);
     node = cn_tree_child(&task->tree, node, CN_CCT_GPU | (uint32_t)cn_gpu_op_place(op));
     if (op->kind == CN_GPU_KERNEL && op->place != CN_NONE)
         node = cn_tree_child(&task->tree, node, op->place);
@@ -395,7 +398,7 @@ static void count_launches(struct cn_cct_task *task, uint64_t before_ns)
         if (op->launch_ns >= before_ns || op->launch_ns > last_ns)
             return;
         if (op->path != CN_NONE) {
-            add_op(task, number, node_of_path(task, op->path));
+            add_op(task, number, node_of_path(task, 0, op->path));
             continue;
         }
         while (frames > 0 && stack->frames[frames - 1].flags & CN_FRAME_SCHEDULE)

@@ -159,8 +159,11 @@ bool cn_export_database(const struct cn_format *format, struct cn_database *db,
     if (!format->keeps_states) {
         cn_export_lose(&x, "changes of states of threads", cn_database_state_count(db));
         cn_export_lose(&x, "wake-ups of threads", db->wakeup_count);
+        cn_export_lose(&x, "launches of GPU work", db->launch_count);
     }
     cn_export_lose(&x, "changes of live memory", db->heap ? db->heap->change_count : 0);
+    cn_export_lose(&x, "changes of live memory of GPUs",
+                   db->gpu_memory ? db->gpu_memory->change_count : 0);
     for (size_t i = 0; i < db->loss_count && !cn_export_copies(&x); i++)
         cn_export_lose(&x, db->losses[i].what, db->losses[i].count);
     return run(&x, format->export_database, err);

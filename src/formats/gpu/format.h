@@ -111,7 +111,7 @@ CN_RECORD(cn_gpu_call, CN_GPU_CALL, 0x20);
     F(0x50, u32, static_shared_len, "")                                \
     F(0x54, u32, dynamic_shared_len, "")                               \
     F(0x58, u32, local_len, "")                                        \
-    F(0x60, u64, node, "of a graph; 0: none")
+    F(0x60, u64, object, "node of a graph, or address of memory; 0: none")
 CN_RECORD(cn_gpu_op_record, CN_GPU_OP, 0x68);
 
 /* The name follows, with a NUL. */
@@ -145,6 +145,13 @@ CN_RECORD(cn_gpu_note, CN_GPU_NOTE, 0x10);
     F(0x1c, u32, name, "")
 CN_RECORD(cn_gpu_node, CN_GPU_NODE, 0x20);
 
+/* A node of a graph that a call of the thread made, of which no stack was taken: the call is the one of the
+ * recording at that time. */
+#define CN_GPU_CAPTURE(F)                                              \
+    F(0x08, u64, node, "")                                             \
+    F(0x10, u64, time_ns, "CLOCK_MONOTONIC")
+CN_RECORD(cn_gpu_capture, CN_GPU_CAPTURE, 0x18);
+
 /* A range or mark that the program named (NVTX), in the thread of the block. */
 #define CN_GPU_RANGE(F)                                                \
     F(0x08, u64, time_ns, "CLOCK_MONOTONIC")                           \
@@ -177,6 +184,7 @@ enum cn_gpu_record_type {
     CN_GPU_IS_NOTE,
     CN_GPU_IS_NODE,
     CN_GPU_IS_RANGE,
+    CN_GPU_IS_CAPTURE,
 };
 
 #endif

@@ -21,6 +21,8 @@ struct gpu_process {
 
 struct gpu_pair {
     uint32_t stack, name; /* of an index of stacks and of names; CN_NONE: none */
+    uint32_t thread;      /* of a capture without a stack, at a time; else CN_NONE */
+    uint64_t time_ns;
 };
 
 struct gpu_line {
@@ -120,13 +122,13 @@ static uint32_t stack_at(struct cn_gpu_records *r, uint32_t process, uint32_t nu
     return at;
 }
 
-static uint32_t path_at(struct cn_gpu_records *r, struct gpu_pair pair)
+static uint32_t path_at(struct cn_gpu_records *r, uint32_t stack, uint32_t name)
 {
-    uint32_t at =
-        *cn_map_at(&r->path_of, key_of(pair.stack, pair.name), (uint32_t)r->path_count);
+    uint32_t at = *cn_map_at(&r->path_of, key_of(stack, name), (uint32_t)r->path_count);
 
     if (at == r->path_count) {
-        CN_PUSH(r->paths, r->path_count, r->path_capacity, pair);
+        CN_PUSH(r->paths, r->path_count, r->path_capacity,
+                (struct gpu_pair){stack, name, CN_NONE, 0});
     }
     return at;
 }
@@ -227,15 +229,15 @@ static bool take_call(struct gpu_taking *t, struct cn_bytes bytes, struct cn_err
         return false;
     if (thread == CN_NONE)
         return true;
-    struct gpu_pair path = {stack_at(r, t->process, call.stack),
-                            name_at(r, t->process, call.name)};
-    cn_gpu_builder_launch(r->builder, &(struct cn_gpu_launch){
-                                          .correlation = call.correlation,
-                                          .launch_ns = call.time_ns,
-                                          .pid = t->process,
-                                          .thread = thread,
-                                          .path = path_at(r, path),
-                                      });
+    cn_gpu_builder_launch(r->builder,
+                          &(struct cn_gpu_launch){
+                              .correlation = call.correlation,
+                              .launch_ns = call.time_ns,
+                              .pid = t->process,
+                              .thread = thread,
+                              .path = path_at(r, stack_at(r, t->process, call.stack),
+                                              name_at(r, t->process, call.name)),
+                          });
     return true;
 }
 
@@ -276,10 +278,33 @@ static bool take_node(struct gpu_taking *t, struct cn_bytes bytes, struct cn_err
     if (node.copied_from != 0)
         path = cn_map_find(&r->node_of, node_key(t, node.copied_from), CN_NONE);
     else
-        path = path_at(r, (struct gpu_pair){stack_at(r, t->process, node.stack),
-                                            name_at(r, t->process, node.name)});
+        path = path_at(r, stack_at(r, t->process, node.stack),
+                       name_at(r, t->process, node.name));
     if (path != CN_NONE)
         *cn_map_at(&r->node_of, node_key(t, node.node), 0) = path;
+    return true;
+}
+
+/* Nodes that one call made have the same path. */
+static bool take_capture(struct gpu_taking *t, struct cn_bytes bytes,
+                         struct cn_error *err)
+{
+    struct cn_gpu_records *r = t->r;
+    struct cn_gpu_capture capture;
+    uint32_t thread;
+
+    if (!cn_gpu_capture_decode(bytes, &capture))
+        return bad(err, "a capture");
+    if (!r->to.thread(r->to.arg, t->by.pid, t->by.tid, &thread, err))
+        return false;
+    if (thread == CN_NONE)
+        return true;
+    const struct gpu_pair *last = r->path_count > 0 ? &r->paths[r->path_count - 1] : NULL;
+    if (!last || last->thread != thread || last->time_ns != capture.time_ns) {
+        CN_PUSH(r->paths, r->path_count, r->path_capacity,
+                (struct gpu_pair){CN_NONE, CN_NONE, thread, capture.time_ns});
+    }
+    *cn_map_at(&r->node_of, node_key(t, capture.node), 0) = (uint32_t)r->path_count - 1;
     return true;
 }
 
@@ -343,9 +368,11 @@ static bool take_op(struct gpu_taking *t, struct cn_bytes bytes, struct cn_error
                                             .dynamic_shared_len = o.dynamic_shared_len,
                                             .local_len = o.local_len,
                                         });
-    if (o.node != 0)
-        op.capture = 1 + cn_map_find(&r->node_of, node_key(t, o.node), CN_NONE);
+    if (o.kind == CN_GPU_KERNEL && o.object != 0)
+        op.capture = 1 + cn_map_find(&r->node_of, node_key(t, o.object), CN_NONE);
     cn_gpu_builder_op(r->builder, t->process, o.correlation, &op);
+    if ((o.kind == CN_GPU_ALLOC || o.kind == CN_GPU_FREE) && o.object != 0)
+        cn_gpu_builder_memory(r->builder, t->process, o.object);
     return true;
 }
 
@@ -418,7 +445,7 @@ static bool take_record(struct gpu_taking *t, unsigned type, struct cn_bytes byt
         [CN_GPU_IS_CALL] = take_call,     [CN_GPU_IS_OP] = take_op,
         [CN_GPU_IS_DEVICE] = take_device, [CN_GPU_IS_CLOCK] = take_clock,
         [CN_GPU_IS_NOTE] = take_note,     [CN_GPU_IS_NODE] = take_node,
-        [CN_GPU_IS_RANGE] = take_range,
+        [CN_GPU_IS_RANGE] = take_range,   [CN_GPU_IS_CAPTURE] = take_capture,
     };
 
     if (type >= sizeof(takers) / sizeof(takers[0]) || !takers[type])
@@ -543,12 +570,14 @@ uint32_t cn_gpu_records_name_count(const struct cn_gpu_records *r)
 
 struct cn_gpu_path cn_gpu_records_path(const struct cn_gpu_records *r, uint32_t number)
 {
-    struct gpu_pair none = {CN_NONE, CN_NONE};
+    struct gpu_pair none = {CN_NONE, CN_NONE, CN_NONE, 0};
     struct gpu_pair pair = number < r->path_count ? r->paths[number] : none;
 
     return (struct cn_gpu_path){
         .stack = pair.stack < r->stack_count ? r->stacks[pair.stack] : CN_NONE,
         .call = cn_gpu_records_name(r, pair.name),
+        .thread = pair.thread,
+        .time_ns = pair.time_ns,
     };
 }
 

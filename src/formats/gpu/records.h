@@ -63,6 +63,9 @@ struct cn_gpu_path {
     uint32_t stack; /* as to->stack() numbered it; CN_NONE: it was not taken */
     const char
         *call; /* the function that was called there; "" if the stack contains it */
+    uint32_t
+        thread; /* of a capture without a stack: the calls that were open at a time; else CN_NONE */
+    uint64_t time_ns;
 };
 struct cn_gpu_path cn_gpu_records_path(const struct cn_gpu_records *r, uint32_t number);
 

@@ -67,7 +67,7 @@ static void take_kernel(struct cn_gpu_thread *thread, struct cn_bytes bytes)
                         .static_shared_len = k.static_shared,
                         .dynamic_shared_len = k.dynamic_shared,
                         .local_len = k.local_total,
-                        .node = k.node,
+                        .object = k.node,
                     },
                     0);
 }
@@ -155,6 +155,7 @@ static void take_memory(struct cn_gpu_thread *thread, struct cn_bytes bytes)
                         .device = m.device,
                         .context = m.context,
                         .stream = UINT32_MAX, /* none */
+                        .object = m.address,
                     },
                     0);
 }

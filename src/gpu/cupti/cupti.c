@@ -23,25 +23,39 @@ enum {
 
 static struct cn_cupti cupti;
 static void *subscriber;
-/* Functions of the driver, by number: their names (0: none), and what they wait for (0: nothing). */
+/* Functions of the driver, by number: their names (0: none), and what is done when they return. */
 static uint32_t names[FUNCTIONS_MAX];
-static uint8_t waits[FUNCTIONS_MAX];
+static uint8_t ends[FUNCTIONS_MAX];
 static bool is_abandoned;
 static _Atomic bool is_over;
 static _Atomic bool has_calls;
 
+/* What is done when a function returns: 0: nothing; the synchronizations of model/gpu/work.h; or these. */
+enum { WAITS_FOR_EVENT = 1, WAITS_FOR_STREAM = 3, WAITS_FOR_ALL, CREATES, RELEASES };
+
 /* Beginnings of the names of functions that launch operations, and of those that wait. CUPTI's activity for
- * waiting costs more than others do: the calls are timed instead. */
+ * waiting costs more than others do: the calls are timed instead. It has none for memory that a program
+ * creates and maps itself. */
 static const struct {
     const char *prefix;
-    uint8_t wait; /* a synchronization of model/gpu/work.h; 0: none */
+    uint8_t end;
 } functions[] = {
-    {"cuLaunch", 0},           {"cuGraphLaunch", 0},
-    {"cuMemcpy", 0},           {"cuMemset", 0},
-    {"cuMemPrefetch", 0},      {"cuMemAlloc", 0},
-    {"cuMemFree", 0},          {"cuMemHostAlloc", 0},
-    {"cuEventSynchronize", 1}, {"cuStreamSynchronize", 3},
-    {"cuCtxSynchronize", 4},
+    {"cuLaunch", 0},
+    {"cuGraphLaunch", 0},
+    {"cuMemcpy", 0},
+    {"cuMemset", 0},
+    {"cuMemPrefetch", 0},
+    {"cuMemAlloc", 0},
+    {"cuMemFree", 0},
+    {"cuMemHostAlloc", 0},
+    {"cuArrayCreate", 0},
+    {"cuArray3DCreate", 0},
+    {"cuArrayDestroy", 0},
+    {"cuMemCreate", CREATES},
+    {"cuMemRelease", RELEASES},
+    {"cuEventSynchronize", WAITS_FOR_EVENT},
+    {"cuStreamSynchronize", WAITS_FOR_STREAM},
+    {"cuCtxSynchronize", WAITS_FOR_ALL},
 };
 
 /* A graph gets a node, while a stream is captured or by a call. */
@@ -68,6 +82,60 @@ static void on_node(uint32_t number, const void *data)
     cn_gpu_node_made(node, original);
 }
 
+static struct cn_bytes bytes_at(uint64_t address, size_t len)
+{
+    return (struct cn_bytes){(const uint8_t *)(uintptr_t)address, address ? len : 0};
+}
+
+/* Memory of a device is created or released, by its handle: no address of the program has the top bit. */
+static void on_handle(const struct cn_cupti_callback *call, bool is_release)
+{
+    enum { ON_DEVICE = 1, ALLOC = 4, FREE = 5, PINNED = 2, DEVICE = 3 };
+    struct cn_gpu_thread *thread = cn_gpu_thread();
+    struct cn_cupti_create create = {.bytes = 0};
+    struct cn_cupti_properties properties = {.device = UINT32_MAX};
+    struct cn_cupti_release release = {.handle = 0};
+    struct cn_bytes result = bytes_at(call->result, sizeof(uint32_t));
+
+    if (!thread || result.len == 0 || cn_u32_get(result.ptr) != CN_CUPTI_OK)
+        return;
+    if (is_release)
+        (void)cn_cupti_release_decode(bytes_at(call->parameters, cn_cupti_release_size),
+                                      &release);
+    else if (cn_cupti_create_decode(bytes_at(call->parameters, cn_cupti_create_size),
+                                    &create) &&
+             create.handle != 0)
+        release.handle = cn_u64_get((const uint8_t *)(uintptr_t)create.handle);
+    (void)cn_cupti_properties_decode(
+        bytes_at(create.properties, cn_cupti_properties_size), &properties);
+    uint64_t now_ns = cn_gpu_now_ns();
+    bool is_on_device = is_release || properties.place == ON_DEVICE;
+    cn_gpu_write_op(thread,
+                    &(struct cn_gpu_op_record){
+                        .kind = is_release ? FREE : ALLOC,
+                        .detail = is_on_device ? DEVICE : PINNED,
+                        .begin = now_ns,
+                        .end = now_ns,
+                        .correlation = call->correlation,
+                        .bytes = create.bytes,
+                        .device = is_on_device ? properties.device : UINT32_MAX,
+                        .context = call->context,
+                        .stream = UINT32_MAX,
+                        .object = release.handle | UINT64_C(1) << 63,
+                    },
+                    CN_GPU_HOST_TIMES);
+}
+
+static void on_return(uint32_t number, const struct cn_cupti_callback *call)
+{
+    uint8_t end = ends[number];
+
+    if (end == CREATES || end == RELEASES)
+        on_handle(call, end == RELEASES);
+    else if (end > 0)
+        cn_gpu_waited(call->correlation, end, call->context);
+}
+
 static void on_call(void *arg, uint32_t domain, uint32_t number, const void *data)
 {
     struct cn_cupti_callback call;
@@ -84,8 +152,7 @@ static void on_call(void *arg, uint32_t domain, uint32_t number, const void *dat
         number >= FUNCTIONS_MAX)
         return;
     if (call.site != CN_CUPTI_BEFORE) {
-        if (waits[number] > 0)
-            cn_gpu_waited(call.correlation, waits[number], call.context);
+        on_return(number, &call);
         return;
     }
     cn_gpu_launch(call.correlation, names[number]);
@@ -133,7 +200,7 @@ static bool enable_calls(void)
         if (found < 0)
             continue;
         names[i] = number_name(name);
-        waits[i] = functions[found].wait;
+        ends[i] = functions[found].end;
         count += cupti.enable_callback(1, subscriber, CN_CUPTI_DRIVER, i) == CN_CUPTI_OK;
     }
     return count > 0;
@@ -142,7 +209,7 @@ static bool enable_calls(void)
 /* Which calls made the nodes of graphs is part of the paths of their kernels. */
 static void enable_nodes(void)
 {
-    if (!cupti.get_node_id || !(cn_gpu_file_flags() & CN_GPU_WANTS_STACKS))
+    if (!cupti.get_node_id)
         return;
     (void)cupti.enable_callback(1, subscriber, CN_CUPTI_RESOURCES, CN_CUPTI_NODE_MADE);
     (void)cupti.enable_callback(1, subscriber, CN_CUPTI_RESOURCES, CN_CUPTI_NODE_COPIED);

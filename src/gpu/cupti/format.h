@@ -83,6 +83,7 @@ CN_RECORD(cn_cupti_set, CN_CUPTI_SET, 0x50);
     F(0x04, u32, operation, "1: allocated, 2: released") \
     F(0x08, u32, memory, "its kind")                \
     F(0x0c, u32, correlation, "")                   \
+    F(0x10, u64, address, "")                       \
     F(0x18, u64, bytes, "")                         \
     F(0x20, u64, time, "")                          \
     F(0x34, u32, device, "")                        \
@@ -116,9 +117,27 @@ CN_RECORD(cn_cupti_device, CN_CUPTI_DEVICE, 0xb0);
 #define CN_CUPTI_CALLBACK(F)                        \
     F(0x00, u32, site, "0: before the function, 1: after it") \
     F(0x08, u64, function, "pointer to its name")   \
+    F(0x10, u64, parameters, "pointer to them, one after another") \
+    F(0x18, u64, result, "pointer to it; after the function") \
     F(0x30, u32, context, "its number")             \
     F(0x40, u32, correlation, "")
 CN_RECORD(cn_cupti_callback, CN_CUPTI_CALLBACK, 0x48);
+
+/* The parameters of cuMemCreate(), what the third points to, and those of cuMemRelease(). */
+#define CN_CUPTI_CREATE(F)                          \
+    F(0x00, u64, handle, "pointer to the one that is returned") \
+    F(0x08, u64, bytes, "")                         \
+    F(0x10, u64, properties, "pointer to cn_cupti_properties")
+CN_RECORD(cn_cupti_create, CN_CUPTI_CREATE, 0x18);
+
+#define CN_CUPTI_PROPERTIES(F)                      \
+    F(0x08, u32, place, "1: on a device")           \
+    F(0x0c, u32, device, "")
+CN_RECORD(cn_cupti_properties, CN_CUPTI_PROPERTIES, 0x10);
+
+#define CN_CUPTI_RELEASE(F)                         \
+    F(0x00, u64, handle, "")
+CN_RECORD(cn_cupti_release, CN_CUPTI_RELEASE, 0x08);
 
 /* What a callback at a resource gets. */
 #define CN_CUPTI_RESOURCE(F)                        \

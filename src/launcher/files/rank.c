@@ -3,11 +3,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Variables of Open MPI, PMI (MPICH, Intel MPI), PALS and Slurm. In the script of a job,
- * Slurm sets the same variables without a step. */
+/* Variables of torchrun, which others may have started on each node, Open MPI, PMI (MPICH, Intel MPI),
+ * PALS and Slurm. In the script of a job, Slurm sets the same variables without a step. */
 static const struct {
     const char *rank, *size, *step;
 } launchers[] = {
+    {"RANK", "WORLD_SIZE", "TORCHELASTIC_RUN_ID"},
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", NULL},
     {"PMI_RANK", "PMI_SIZE", NULL},
     {"PALS_RANKID", "PALS_SIZE", NULL},
@@ -16,12 +17,8 @@ static const struct {
 };
 
 static const char *const jobs[] = {
-    "PMIX_NAMESPACE",
-    "OMPI_MCA_ess_base_jobid",
-    "OMPI_MCA_orte_ess_jobid",
-    "PMI_JOBID",
-    "PALS_APID",
-    "SLURM_JOB_ID",
+    "TORCHELASTIC_RUN_ID",     "MASTER_PORT", "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid",
+    "OMPI_MCA_orte_ess_jobid", "PMI_JOBID",   "PALS_APID",      "SLURM_JOB_ID",
     "SLURM_STEP_ID",
 };
 

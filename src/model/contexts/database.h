@@ -179,6 +179,8 @@ struct cn_database_loss {
 };
 
 /* A call of one thread that started an operation of another profile, a stream of a GPU. */
+enum { CN_LAUNCH_MAX = 1 << 20 }; /* that a database keeps */
+
 struct cn_launch {
     uint64_t from_ns,
         to_ns; /* since the epoch: of the call, and of the begin of the operation */
@@ -206,8 +208,9 @@ struct cn_database {
     const struct cn_io_calls *io;          /* system calls; NULL: unknown */
     const struct cn_wakeup *wakeups;       /* in any order */
     size_t wakeup_count;
-    const struct cn_locks *locks;     /* that threads waited for; NULL: unknown */
-    const struct cn_launch *launches; /* in any order; of recordings: see their work */
+    const struct cn_heap_history *gpu_memory; /* that of GPUs; NULL: unknown */
+    const struct cn_locks *locks;             /* that threads waited for; NULL: unknown */
+    const struct cn_launch *launches;         /* in any order, the first CN_LAUNCH_MAX */
     size_t launch_count;
     uint32_t context_limit;  /* all ids of contexts with values are below this */
     uint64_t context_weight; /* limit of the sum of the sizes of all context lists; with

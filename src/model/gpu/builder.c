@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/sort.h"
 #include "model/contexts/context.h"
+#include "model/gpu/memory.h"
 
 /* An operation that waits for its launch. */
 struct pending {
@@ -27,6 +28,8 @@ struct cn_gpu_builder {
     struct pending *pending;
     struct cn_gpu_launch *launches;
     size_t pending_count, pending_capacity, launch_count, launch_capacity;
+    struct cn_gpu_memory_event *memory;
+    size_t memory_count, memory_capacity;
 };
 
 struct cn_gpu_builder *cn_gpu_builder_new(void)
@@ -43,6 +46,7 @@ static void release(struct cn_gpu_builder *b)
     cn_map_done(&b->shape_of);
     free(b->pending);
     free(b->launches);
+    free(b->memory);
     free(b);
 }
 
@@ -155,6 +159,17 @@ void cn_gpu_builder_op(struct cn_gpu_builder *b, uint32_t pid, uint64_t correlat
     if (op->end_ns < op->begin_ns)
         work->ops[count].end_ns = op->begin_ns;
     work->op_count++;
+}
+
+void cn_gpu_builder_memory(struct cn_gpu_builder *b, uint32_t pid, uint64_t address)
+{
+    uint32_t count = b->owned->work.op_count;
+
+    if (count > 0) {
+        CN_PUSH(b->memory, b->memory_count, b->memory_capacity,
+                (struct cn_gpu_memory_event){
+                    .address = address, .pid = pid, .op = count - 1});
+    }
 }
 
 void cn_gpu_builder_launch(struct cn_gpu_builder *b, const struct cn_gpu_launch *launch)
@@ -459,8 +474,10 @@ struct cn_gpu_work *cn_gpu_builder_finish(struct cn_gpu_builder *b)
     join(b);
     index_devices(b);
     sort_streams(work);
+    cn_gpu_memory_join(work, b->memory, b->memory_count);
     cn_gpu_work_arrange(work);
     derive(work);
+    cn_gpu_memory_peaks(work);
     occupy_all(work);
     release(b);
     return work;

@@ -42,6 +42,9 @@ uint32_t cn_gpu_builder_shape(struct cn_gpu_builder *b, const struct cn_gpu_shap
 void cn_gpu_builder_op(struct cn_gpu_builder *b, uint32_t pid, uint64_t correlation,
                        const struct cn_gpu_op *op);
 
+/* The operation that was added last allocated or freed memory at this address of the process. */
+void cn_gpu_builder_memory(struct cn_gpu_builder *b, uint32_t pid, uint64_t address);
+
 /* A call that may have launched operations. Of several with the same correlation id, the outermost
  * counts: the earliest. */
 struct cn_gpu_launch {

@@ -31,6 +31,11 @@ static const struct metric_text texts[CN_GPU_METRIC_COUNT] = {
     [CN_GPU_MEMORY_BYTES + CN_GPU_MANAGED_STATIC] = {"GMEM:MST (B)", "GPU memory alloc/free: managed static memory (bytes)", false},
     [CN_GPU_MEMORY_CALLS] = {"GMEM:COUNT", "GPU memory alloc/free: count", false},
 
+    [CN_GPU_ALLOCATED] = {"GPU allocated (B)", "memory of GPUs: bytes allocated", false},
+    [CN_GPU_ALLOCATIONS] = {"GPU allocations", "memory of GPUs: allocations", false},
+    [CN_GPU_LIVE_END] = {"GPU live at end (B)", "memory of GPUs: bytes that were never freed", false},
+    [CN_GPU_LIVE_PEAK] = {"GPU live at peak (B)", "memory of GPUs: bytes not yet freed when the GPU had the most of them", false},
+
     [CN_GPU_SET_BYTES + CN_GPU_MEMORY_UNKNOWN] = {"GMSET:UNK (B)", "GPU memory set: unknown memory kind (bytes)", false},
     [CN_GPU_SET_BYTES + CN_GPU_PAGEABLE] = {"GMSET:PAG (B)", "GPU memory set: pageable memory (bytes)", false},
     [CN_GPU_SET_BYTES + CN_GPU_PINNED] = {"GMSET:PIN (B)", "GPU memory set: pinned memory (bytes)", false},
@@ -137,6 +142,16 @@ static void put_shape(struct amounts *a, const struct cn_gpu_shape *shape)
     put(a, CN_GPU_BLOCKS, (uint64_t)shape->grid[0] * shape->grid[1] * shape->grid[2]);
 }
 
+static void put_memory(struct amounts *a, const struct cn_gpu_op *op)
+{
+    if (!cn_gpu_op_takes_memory(op))
+        return;
+    put(a, CN_GPU_ALLOCATED, op->bytes);
+    put(a, CN_GPU_ALLOCATIONS, 1);
+    put(a, CN_GPU_LIVE_END, op->is_followed && op->freed_ns == 0 ? op->bytes : 0);
+    put(a, CN_GPU_LIVE_PEAK, op->is_at_peak ? op->bytes : 0);
+}
+
 static unsigned limited(unsigned detail, unsigned count)
 {
     return detail < count ? detail : 0;
@@ -187,6 +202,7 @@ size_t cn_gpu_amounts(const struct cn_gpu_work *work, const struct cn_gpu_op *op
         put(&a, CN_GPU_MIGRATION_BYTES, op->bytes);
         break;
     default:
+        put_memory(&a, op);
         put(&a, CN_GPU_MEMORY_BYTES + limited(op->detail, CN_GPU_MEMORY_COUNT),
             op->bytes);
         put(&a, CN_GPU_MEMORY_CALLS, 1);

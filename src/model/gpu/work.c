@@ -13,6 +13,7 @@ const char *cn_gpu_place_name(enum cn_gpu_place place)
         [CN_GPU_PLACE_FREE] = "<gpu delete>",
         [CN_GPU_PLACE_NO_LAUNCH] = CN_GPU_NO_LAUNCH,
         [CN_GPU_PLACE_MANAGED] = "<managed memory>",
+        [CN_GPU_PLACE_CAPTURED] = "<captured in>",
     };
 
     return names[place];

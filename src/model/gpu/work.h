@@ -94,18 +94,24 @@ struct cn_gpu_op {
     uint64_t launch_ns; /* the begin of the call that launched it */
     uint64_t bytes;
     uint64_t idle_ns; /* in which the device had no work before it, or during a wait */
-    uint64_t wait_ns; /* in which threads waited while it ran */
-    uint32_t thread;  /* that launched it; CN_NONE: unknown, and so is launch_ns */
-    uint32_t device;  /* an index; in the builder a number; CN_NONE: unknown */
-    uint32_t stream;  /* CN_NONE: none, of a wait or an allocation */
+    union {
+        uint64_t wait_ns;  /* in which threads waited while it ran */
+        uint64_t freed_ns; /* of an allocation: when it was freed; 0: never */
+    };
+    uint32_t thread; /* that launched it; CN_NONE: unknown, and so is launch_ns */
+    uint32_t device; /* an index; in the builder a number; CN_NONE: unknown */
+    uint32_t stream; /* CN_NONE: none, of a wait or an allocation */
     uint32_t place;
     uint32_t
         path; /* of a recording: the caller's path where calls do not say it; CN_NONE */
     uint32_t shape; /* of a kernel; CN_NONE: unknown */
     uint32_t
         capture; /* of a kernel of a graph: 1 + the path of the call that made its node, numbered as
-                       * `path`; 0: unknown */
+                       * `path`; of a recording: 1 + one of its paths of callers; 0: unknown */
     uint8_t kind, detail;
+    /* Of an allocation of device memory: its release would be known; it was there when the device had
+     * most. */
+    bool is_followed, is_at_peak;
 };
 
 struct cn_gpu_work {
@@ -135,6 +141,7 @@ enum cn_gpu_place {
     CN_GPU_PLACE_FREE,
     CN_GPU_PLACE_NO_LAUNCH, /* above the operations whose launch is unknown */
     CN_GPU_PLACE_MANAGED,   /* above migrations, which no call asks for */
+    CN_GPU_PLACE_CAPTURED,  /* above the path of the call that made a node of a graph */
     CN_GPU_PLACE_COUNT
 };
 enum cn_gpu_place cn_gpu_op_place(const struct cn_gpu_op *op);
@@ -145,7 +152,7 @@ static inline enum cn_gpu_place cn_gpu_op_origin(const struct cn_gpu_op *op)
     return op->kind == CN_GPU_MIGRATION ? CN_GPU_PLACE_MANAGED : CN_GPU_PLACE_NO_LAUNCH;
 }
 
-/* As HPCToolkit names it; the last two are ours. */
+/* As HPCToolkit names it; the last three are ours. */
 #define CN_GPU_NO_LAUNCH "<launch not recorded>"
 const char *cn_gpu_place_name(enum cn_gpu_place place);
 
@@ -157,6 +164,14 @@ static inline bool cn_gpu_op_is_busy(const struct cn_gpu_op *op)
 {
     return op->kind == CN_GPU_KERNEL || op->kind == CN_GPU_COPY ||
            op->kind == CN_GPU_SET || op->kind == CN_GPU_MIGRATION;
+}
+
+/* True for an allocation of memory of a device, or that moves between it and the host. */
+static inline bool cn_gpu_op_takes_memory(const struct cn_gpu_op *op)
+{
+    return op->kind == CN_GPU_ALLOC &&
+           (op->detail == CN_GPU_DEVICE || op->detail == CN_GPU_ARRAY ||
+            op->detail == CN_GPU_MANAGED || op->detail == CN_GPU_MEMORY_UNKNOWN);
 }
 
 /* True for a synchronization that a thread waits in. */

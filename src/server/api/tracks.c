@@ -284,11 +284,10 @@ static void add_counters(struct tracks *out, uint32_t index,
     }
 }
 
-/* What the processes of a thread had allocated over time: after an exec() it is that of the next one. A
- * track belongs to the first thread of its process. */
-static void add_heap(struct tracks *out, uint32_t profile)
+/* The live bytes of the processes of a history that are of a profile, and of a device if it is one of GPUs. */
+static void add_live(struct tracks *out, const struct cn_heap_history *heap,
+                     uint32_t profile, uint32_t device, const char *name)
 {
-    const struct cn_heap_history *heap = out->served->db->heap;
     uint64_t shift_ns = out->question.origin_ns - out->served->db->begin_ns;
     double *live = cn_alloc(heap->process_count, sizeof(*live));
     struct cn_readings readings = {0};
@@ -296,32 +295,58 @@ static void add_heap(struct tracks *out, uint32_t profile)
 
     for (size_t i = 0; i < heap->process_count; i++)
         if (heap->processes[i].profile == profile &&
+            heap->processes[i].device == device &&
             heap->processes[i].peak_bytes > peak.value)
             peak = (struct cn_reading){heap->processes[i].peak_ns + shift_ns,
                                        heap->processes[i].peak_bytes};
     for (size_t i = 0; peak.value > 0 && i < heap->change_count; i++) {
         const struct cn_heap_change *change = &heap->changes[i];
+        const struct cn_heap_process *process = &heap->processes[change->process];
 
-        if (heap->processes[change->process].profile != profile)
+        if (process->profile != profile || process->device != device)
             continue;
         live[change->process] += change->bytes;
         CN_PUSH(readings.list, readings.count, readings.capacity,
                 (struct cn_reading){change->time_ns + shift_ns, live[change->process]});
     }
     if (readings.count > 0)
-        add_counter(out, profile, "heap (B)", &readings, &peak);
+        add_counter(out, profile, name, &readings, &peak);
     free(readings.list);
     free(live);
 }
 
+/* What the processes of a thread had allocated over time: after an exec() it is that of the next one. A
+ * track belongs to the first thread of its process. */
 static void add_heaps(struct tracks *out)
 {
     const struct cn_thread_list *threads = &out->question.threads;
+    const struct cn_heap_history *heap = out->served->db->heap;
 
-    if (!out->served->db->heap || !is_asked_for(out, "heap (B)"))
+    if (!heap || !is_asked_for(out, "heap (B)"))
         return;
     for (size_t i = 0; i < threads->count; i++)
-        add_heap(out, threads->profiles[i]);
+        add_live(out, heap, threads->profiles[i], 0, "heap (B)");
+}
+
+/* Those of a GPU are of the first thread that allocated. */
+static void add_gpu_memory(struct tracks *out)
+{
+    const struct cn_thread_list *threads = &out->question.threads;
+    const struct cn_heap_history *heap = out->served->db->gpu_memory;
+    struct cn_text name = {0};
+
+    for (size_t k = 0; heap && k < heap->process_count; k++) {
+        const struct cn_heap_process *gpu = &heap->processes[k];
+        size_t i = 0;
+
+        while (i < threads->count && threads->profiles[i] != gpu->profile)
+            i++;
+        cn_text_clear(&name);
+        cn_text_printf(&name, "GPU %u memory (B)", (unsigned)gpu->device);
+        if (i < threads->count)
+            add_live(out, heap, gpu->profile, gpu->device, cn_text_str(&name));
+    }
+    cn_text_done(&name);
 }
 
 static void add_of_recording(struct tracks *out)
@@ -386,6 +411,7 @@ bool cn_api_counters(struct cn_served *served, struct cn_request *request,
     cn_json_add_bool(json, "isPending", is_pending);
     cn_json_add_array(json, "counters");
     add_heaps(&tracks);
+    add_gpu_memory(&tracks);
     if (!served->recording)
         ok = add_of_database(&tracks, err);
     else if (is_ready)

@@ -26,8 +26,6 @@ struct cn_perf_gpu_writer {
     uint32_t pid, tid;
 };
 
-/* Between the launch of a graph and the path of the call that a kernel of it was captured at. */
-#define CAPTURED "<captured in>"
 /* In the place of a stack that was not taken. */
 #define NO_PATH "<path not recorded>"
 /* The module of ranges, and the name of those without one. */
@@ -313,7 +311,7 @@ static uint32_t call_of(struct gpu_adding *a, const struct cn_gpu_op *op)
     struct cn_bytes addresses = stack->addresses;
     if (op->thread != CN_NONE && path.stack != CN_NONE)
         addresses = without_common(addresses, a->gpu->stacks[path.stack].addresses);
-    context = cn_import_call(import, launch, frame_of(import, CAPTURED));
+    context = cn_import_call(import, launch, place_frame(a, CN_GPU_PLACE_CAPTURED));
     context = a->gpu->context_of(a->gpu->arg, stack->pid, addresses, context, 0);
     if (captured.call[0])
         context = cn_import_call(import, context, frame_of(import, captured.call));
@@ -514,6 +512,7 @@ bool cn_perf_gpu_finish(struct cn_perf_gpu_work *gpu, struct cn_error *err)
     for (uint32_t i = 0; i < a.work->op_count && ok; i++)
         ok = add_op(&a, &a.work->ops[i], err);
     ok = ok && cn_gpu_timelines(a.work, add_sample, &a, err);
+    cn_import_gpu_memory(gpu->import, a.work, gpu->threads->epoch_ns);
     free(a.kernels);
     cn_map_done(&a.captured_of);
     cn_gpu_work_free(a.work);

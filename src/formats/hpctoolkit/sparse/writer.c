@@ -54,6 +54,7 @@ bool cn_hpc_sparse_write(const struct cn_hpc_sparse_writing *w, struct cn_error 
         return cn_fail(err, CN_ERR_FORMAT, "no profile: the first must be the summary");
     cn_write_lose(w->options, "changes of states of threads",
                   cn_database_state_count(w->db));
+    cn_write_lose(w->options, "launches of GPU work", w->db->launch_count);
     return cn_hpc_cct_count(w->db, w->listed_count + 1, w->largest_listed, &context_count,
                             err) &&
            cn_hpc_sparse_profiles_write(w, context_count, err) &&

@@ -7,9 +7,9 @@
  * known processors, two further sections have that in the same way; where it is known which thread woke
  * which, another one. Where it is known in which contexts threads wait and are woken, two more have that.
  * Where allocations were recorded or sampled, three have what was live over time. Where system calls were
- * recorded, two have the calls and the names of their files.
- * Where allocations were recorded or sampled, three have what was live over time. Where it is known which lock
- * threads wait for, three have the locks, these waits and the names of variables, which end with 0.
+ * recorded, two have the calls and the names of their files. Where it is known which lock threads wait for,
+ * three have the locks, these waits and the names of variables, which end with 0. Of GPUs, one has the
+ * launches of their operations, and three have what was live of their memory.
  * Readers of version 1 ignore sections that they do not know.
  * Threads: immutable.
  */
@@ -39,6 +39,10 @@ enum cn_hpc_states_section {
     CN_HPC_STATES_LOCKS,
     CN_HPC_STATES_LOCK_WAITS, /* in any order */
     CN_HPC_STATES_LOCK_NAMES,
+    CN_HPC_STATES_LAUNCHES,
+    CN_HPC_STATES_GPU_MEMORIES, /* these three as those of the heap; a GPU is a process */
+    CN_HPC_STATES_GPU_CHANGES,
+    CN_HPC_STATES_GPU_TICK,
 };
 
 #define CN_HPC_STATES_PROFILE(F) \
@@ -102,6 +106,7 @@ CN_RECORD(cn_hpc_states_heap_tick, CN_HPC_STATES_HEAP_TICK_FIELDS, 0x08);
     F(0x28, u32, target, "name of the file or peer, likewise; 0xffffffff: it has none") \
     F(0x2c, u32, descriptor, "0xffffffff: none")
 CN_RECORD(cn_hpc_states_io_call, CN_HPC_STATES_IO_CALL, 0x30);
+
 #define CN_HPC_STATES_LOCK(F)                                       \
     F(0x00, u64, address, "of the word that threads wait on")       \
     F(0x08, u64, process, "its number")                             \
@@ -114,5 +119,19 @@ CN_RECORD(cn_hpc_states_lock, CN_HPC_STATES_LOCK, 0x1c);
     F(0x08, u32, profile, "of the thread that waits")                  \
     F(0x0c, u32, lock, "index in the section of locks")
 CN_RECORD(cn_hpc_states_lock_wait, CN_HPC_STATES_LOCK_WAIT, 0x10);
+
+#define CN_HPC_STATES_LAUNCH(F)                                  \
+    F(0x00, u64, from_ns, "since the epoch: the call")           \
+    F(0x08, u64, to_ns, "since the epoch: the operation begins") \
+    F(0x10, u32, from_profile, "of the thread that launched it") \
+    F(0x14, u32, to_profile, "of the stream")
+CN_RECORD(cn_hpc_states_launch, CN_HPC_STATES_LAUNCH, 0x18);
+
+#define CN_HPC_STATES_GPU_MEMORY(F)                                  \
+    F(0x00, u64, peak_ns, "since the epoch: when it had most bytes") \
+    F(0x08, u64, peak_len, "how many")                               \
+    F(0x10, u32, profile, "of the first thread that allocated")      \
+    F(0x14, u32, device, "its number")
+CN_RECORD(cn_hpc_states_gpu_memory, CN_HPC_STATES_GPU_MEMORY, 0x18);
 
 #endif

@@ -150,6 +150,9 @@ void cn_uft_perf_build(struct cn_uft_directory *dir);      /* perf-cpuN.dat */
 void cn_uft_extras_build(struct cn_uft_directory *dir);    /* extern.dat and the like */
 void cn_uft_gpu_build(struct cn_uft_directory *dir);       /* gpu.dat */
 
+/* When all is built: where graphs of GPU work were captured, from the calls of the recording. */
+void cn_uft_gpu_find_captures(struct cn_uft_directory *dir);
+
 /* The file of the records of memory of a task. False if there is none. */
 bool cn_uft_heap_begin(const struct cn_uft_directory *dir, uint32_t tid,
                        struct cn_heap_log *out);

@@ -10,6 +10,7 @@
 #include "formats/gpu/format.h"
 #include "formats/gpu/ranges.h"
 #include "formats/gpu/records.h"
+#include "formats/uftrace/directory/captures.h"
 #include "formats/uftrace/directory/stream.h"
 #include "model/contexts/context.h"
 #include "model/gpu/builder.h"
@@ -28,6 +29,7 @@ struct cn_uft_gpu {
     struct cn_gpu_work *work;     /* NULL: there is none */
     struct stream_op *ops;        /* by stream and time */
     uint32_t *begins;             /* of each stream, and the end */
+    struct cn_uft_captures *captures;
 };
 
 void cn_uft_gpu_free(struct cn_uft_gpu *gpu)
@@ -35,6 +37,7 @@ void cn_uft_gpu_free(struct cn_uft_gpu *gpu)
     if (!gpu)
         return;
     cn_gpu_ranges_free(gpu->ranges);
+    cn_uft_captures_free(gpu->captures);
     free(gpu->range_functions);
     cn_gpu_work_free(gpu->work);
     free(gpu->ops);
@@ -123,7 +126,8 @@ static void place_ranges(struct cn_uft_directory *dir,
 }
 
 /* Give operations their functions, and list those of streams. */
-static void place_ops(struct cn_uft_gpu *gpu, uint32_t first_function)
+static void place_ops(struct cn_uft_gpu *gpu, const struct cn_gpu_records *records,
+                      uint32_t first_function)
 {
     struct cn_gpu_work *work = gpu->work;
     uint32_t *fill = cn_alloc(work->stream_count, sizeof(*fill));
@@ -142,6 +146,7 @@ static void place_ops(struct cn_uft_gpu *gpu, uint32_t first_function)
         bool is_kernel = op->kind == CN_GPU_KERNEL && op->place != CN_NONE;
 
         op->path = CN_NONE;
+        op->capture = cn_uft_captures_add(gpu->captures, records, op->capture);
         op->place = is_kernel ? first_function + CN_GPU_PLACE_COUNT + op->place
                               : first_function + (uint32_t)cn_gpu_op_place(op);
         if (op->stream != CN_NONE)
@@ -293,15 +298,22 @@ void cn_uft_gpu_build(struct cn_uft_directory *dir)
                           cn_plural(ranges->unended_count, "range was", "ranges were"));
     if (work || ranges) {
         dir->gpu = cn_alloc(1, sizeof(*dir->gpu));
-        *dir->gpu = (struct cn_uft_gpu){.work = work, .ranges = ranges};
+        *dir->gpu = (struct cn_uft_gpu){
+            .work = work, .ranges = ranges, .captures = cn_uft_captures_new()};
         if (work)
-            place_ops(dir->gpu, add_functions(dir, records));
+            place_ops(dir->gpu, records, add_functions(dir, records));
         if (ranges)
             place_ranges(dir, records);
         add_tasks(dir, cn_gpu_records_ranges_are_contexts(records));
         dir->rec.gpu = work;
     }
     cn_gpu_records_free(records);
+}
+
+void cn_uft_gpu_find_captures(struct cn_uft_directory *dir)
+{
+    if (dir->gpu && dir->gpu->work)
+        cn_uft_captures_find(dir->gpu->captures, dir, dir->gpu->work);
 }
 
 /* The calls of a stream. */

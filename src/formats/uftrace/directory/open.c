@@ -253,6 +253,7 @@ bool cn_uft_open(struct cn_recording **out, const char *path,
     rec->sources = dir->sources;
     rec->source_count = (uint32_t)dir->source_count;
     cn_uft_ranges_open(dir);
+    cn_uft_gpu_find_captures(dir);
     *out = rec;
     return true;
 }

@@ -94,6 +94,46 @@ static void operations_are_below_their_calls(void **state)
     free(file);
 }
 
+/* A call made nodes 8 and 9, of which no stack was taken; 109 is a copy of 9. */
+static void nodes_without_stacks_have_the_time_of_their_call(void **state)
+{
+    const struct cn_gpu_writer_id by = {CN_TEST_GPU_PID, CN_TEST_GPU_TID, 0};
+    uint8_t bytes[2 * cn_gpu_capture_size + cn_gpu_node_size + cn_gpu_op_record_size];
+    uint8_t *at = bytes;
+    struct cn_gpu_records *r = cn_gpu_records_new(&to_threads);
+    struct cn_error err = {0};
+
+    (void)state;
+    for (uint64_t node = 8; node <= 9; node++, at += cn_gpu_capture_size) {
+        (void)cn_gpu_capture_encode(&(struct cn_gpu_capture){node, 12345}, at);
+        (void)cn_gpu_record_encode(&(struct cn_gpu_record){.type = CN_GPU_IS_CAPTURE,
+                                                           .len = cn_gpu_capture_size},
+                                   at);
+    }
+    (void)cn_gpu_node_encode(&(struct cn_gpu_node){.node = 109, .copied_from = 9}, at);
+    (void)cn_gpu_record_encode(
+        &(struct cn_gpu_record){.type = CN_GPU_IS_NODE, .len = cn_gpu_node_size}, at);
+    at += cn_gpu_node_size;
+    (void)cn_gpu_op_record_encode(
+        &(struct cn_gpu_op_record){
+            .kind = CN_GPU_KERNEL, .begin = 1, .end = 2, .object = 109},
+        at);
+    (void)cn_gpu_record_encode(
+        &(struct cn_gpu_record){.type = CN_GPU_IS_OP, .len = cn_gpu_op_record_size}, at);
+    assert_true(
+        cn_gpu_records_take(r, by, (struct cn_bytes){bytes, sizeof(bytes)}, &err));
+    struct cn_gpu_work *work = cn_gpu_records_finish(r);
+
+    assert_int_equal(work->op_count, 1);
+    assert_int_not_equal(work->ops[0].capture, 0);
+    struct cn_gpu_path path = cn_gpu_records_path(r, work->ops[0].capture - 1);
+    assert_int_equal(path.time_ns, 12345);
+    assert_int_not_equal(path.thread, CN_NONE);
+    assert_int_equal(path.stack, CN_NONE);
+    cn_gpu_work_free(work);
+    cn_gpu_records_free(r);
+}
+
 /* True if the file is whole; what is read of it can be used in any case. */
 static bool read_any(struct cn_bytes file)
 {
@@ -270,6 +310,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operations_are_below_their_calls),
+        cmocka_unit_test(nodes_without_stacks_have_the_time_of_their_call),
         cmocka_unit_test(rejects_every_truncation),
         cmocka_unit_test(survives_every_flip),
         cmocka_unit_test(programs_of_one_process_are_apart),

@@ -6,10 +6,13 @@
 
 #include <cmocka.h>
 
+#include "base/arena.h"
 #include "model/contexts/context.h"
 #include "model/gpu/builder.h"
+#include "model/gpu/memory.h"
 #include "model/gpu/metrics.h"
 #include "model/gpu/timelines.h"
+#include "model/heap_history.h"
 
 enum { PID = 7, THREAD = 3 };
 
@@ -214,6 +217,68 @@ static void recordings_are_nodes_of_one_work(void **state)
     cn_gpu_work_free(both);
 }
 
+/* Allocate, or free, at an address. */
+static void add_memory(struct cn_gpu_builder *b, uint8_t kind, uint64_t time_ns,
+                       uint64_t address, uint64_t bytes)
+{
+    struct cn_gpu_op op = op_of(kind, time_ns, time_ns, CN_NONE);
+
+    op.bytes = bytes;
+    op.detail = CN_GPU_DEVICE;
+    op.thread = THREAD;
+    op.launch_ns = time_ns;
+    add_op(b, 0, op);
+    cn_gpu_builder_memory(b, PID, address);
+}
+
+static uint64_t sum_of(const struct cn_gpu_work *work, unsigned metric)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < work->op_count; i++)
+        sum += amount_of(work, &work->ops[i], metric);
+    return sum;
+}
+
+/* The peak, 899, is at 70. The block of 400 takes the place of that of 100, whose release is
+ * missing; the block of 50 has no address, and that of host memory is none of a GPU. */
+static void memory_is_live_until_it_is_freed(void **state)
+{
+    struct cn_gpu_builder *b = cn_gpu_builder_new();
+    struct cn_gpu_op host = op_of(CN_GPU_ALLOC, 5, 5, CN_NONE), unknown = host;
+
+    (void)state;
+    host.bytes = 10000;
+    host.detail = CN_GPU_PINNED;
+    unknown.bytes = 50;
+    unknown.detail = CN_GPU_DEVICE;
+    add_memory(b, CN_GPU_FREE, 40, 2, 0); /* in any order */
+    add_memory(b, CN_GPU_ALLOC, 10, 1, 100);
+    add_memory(b, CN_GPU_ALLOC, 20, 2, 300);
+    add_memory(b, CN_GPU_ALLOC, 30, 1, 400);
+    add_memory(b, CN_GPU_ALLOC, 50, 2, 299);
+    add_memory(b, CN_GPU_FREE, 60, 99, 0); /* its allocation is missing */
+    add_memory(b, CN_GPU_ALLOC, 70, 3, 200);
+    add_memory(b, CN_GPU_FREE, 70, 3, 0); /* at once */
+    add_op(b, 0, host);
+    cn_gpu_builder_memory(b, PID, 4);
+    add_op(b, 0, unknown);
+    struct cn_gpu_work *work = cn_gpu_builder_finish(b);
+    struct cn_arena arena = {0};
+    struct cn_heap_history *history = cn_gpu_memory_history(work, &arena);
+
+    assert_int_equal(sum_of(work, CN_GPU_ALLOCATED), 100 + 300 + 400 + 299 + 200 + 50);
+    assert_int_equal(sum_of(work, CN_GPU_ALLOCATIONS), 6);
+    assert_int_equal(sum_of(work, CN_GPU_LIVE_END), 400 + 299);
+    assert_int_equal(sum_of(work, CN_GPU_LIVE_PEAK), 400 + 299 + 200);
+    assert_int_equal(history->process_count, 1);
+    assert_true(history->processes[0].peak_bytes == 899);
+    assert_int_equal(history->processes[0].peak_ns, 70);
+    assert_int_equal(history->change_count, 7); /* two at 30 are one */
+    cn_arena_done(&arena);
+    cn_gpu_work_free(work);
+}
+
 static void no_operations_are_no_work(void **state)
 {
     (void)state;
@@ -228,6 +293,7 @@ int main(void)
         cmocka_unit_test(occupancy_is_limited_by_registers),
         cmocka_unit_test(timelines_show_what_began_last),
         cmocka_unit_test(recordings_are_nodes_of_one_work),
+        cmocka_unit_test(memory_is_live_until_it_is_freed),
         cmocka_unit_test(no_operations_are_no_work),
     };
 

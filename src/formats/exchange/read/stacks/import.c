@@ -17,6 +17,7 @@
 #include "base/tree.h"
 #include "model/contexts/memory.h"
 #include "model/contexts/points.h"
+#include "model/gpu/memory.h"
 #include "model/gpu/metrics.h"
 #include "model/heap_history.h"
 #include "model/io/calls.h"
@@ -29,7 +30,6 @@
 enum {
     LOOK_LEN = 16 * 1024,
     SCOPE_COUNT = 4, /* ids of a metric in a thread; the first is the point scope */
-    LAUNCH_MAX = 1 << 20,
 };
 
 /* The first character of a warning. */
@@ -91,8 +91,8 @@ struct cn_import {
     const char *copied_as;
     struct cn_origin origin; /* texts are in the arena */
     bool has_origin;
-    struct cn_heap_history *heap; /* in the arena */
-    struct cn_io_calls *io;       /* likewise */
+    struct cn_heap_history *heap, *gpu_memory; /* in the arena */
+    struct cn_io_calls *io;                    /* likewise */
     struct cn_arena arena;
 };
 
@@ -470,6 +470,22 @@ void cn_import_io(struct cn_import *import, const struct cn_io_calls *calls)
     import->io = copy_io(calls, &import->arena);
 }
 
+void cn_import_gpu_memory(struct cn_import *import, const struct cn_gpu_work *work,
+                          uint64_t epoch_ns)
+{
+    struct cn_heap_history *history = cn_gpu_memory_history(work, &import->arena);
+
+    for (size_t i = 0; history && i < history->change_count; i++) {
+        history->changes[i].time_ns += epoch_ns;
+        history->changes[i].profile++;
+    }
+    for (size_t i = 0; history && i < history->process_count; i++) {
+        history->processes[i].peak_ns += epoch_ns;
+        history->processes[i].profile++;
+    }
+    import->gpu_memory = history;
+}
+
 void cn_import_tick(struct cn_import *import, uint32_t thread, uint64_t tick_ns)
 {
     while (import->clock_count <= thread) {
@@ -483,7 +499,7 @@ void cn_import_tick(struct cn_import *import, uint32_t thread, uint64_t tick_ns)
 void cn_import_launch(struct cn_import *import, uint32_t from_thread, uint64_t from_ns,
                       uint32_t to_thread, uint64_t to_ns)
 {
-    if (import->launch_count < LAUNCH_MAX) {
+    if (import->launch_count < CN_LAUNCH_MAX) {
         CN_PUSH(import->launches, import->launch_count, import->launch_capacity,
                 (struct cn_launch){from_ns, to_ns, 1 + from_thread, 1 + to_thread});
     }
@@ -568,18 +584,19 @@ static void describe(const struct cn_import *import, struct cn_taxonomy *taxonom
     taxonomy->roots = roots;
 }
 
-static void take_heap(const struct cn_import *import, struct cn_database *db)
+static const struct cn_heap_history *copy_heap(const struct cn_heap_history *from,
+                                               struct cn_arena *arena)
 {
     struct cn_heap_history *heap;
 
-    if (!import->heap)
-        return;
-    heap = cn_arena_dup(&db->arena, import->heap, 1, sizeof(*heap));
-    heap->changes = cn_arena_dup(&db->arena, heap->changes, heap->change_count,
-                                 sizeof(*heap->changes));
-    heap->processes = cn_arena_dup(&db->arena, heap->processes, heap->process_count,
+    if (!from)
+        return NULL;
+    heap = cn_arena_dup(arena, from, 1, sizeof(*heap));
+    heap->changes =
+        cn_arena_dup(arena, heap->changes, heap->change_count, sizeof(*heap->changes));
+    heap->processes = cn_arena_dup(arena, heap->processes, heap->process_count,
                                    sizeof(*heap->processes));
-    db->heap = heap;
+    return heap;
 }
 
 bool cn_import_finish(struct cn_import *import, struct cn_database **out,
@@ -614,7 +631,8 @@ bool cn_import_finish(struct cn_import *import, struct cn_database **out,
             (*out)->launches =
                 cn_arena_dup(&(*out)->arena, import->launches, import->launch_count,
                              sizeof(*import->launches));
-        take_heap(import, *out);
+        (*out)->heap = copy_heap(import->heap, &(*out)->arena);
+        (*out)->gpu_memory = copy_heap(import->gpu_memory, &(*out)->arena);
         if (import->io)
             (*out)->io = copy_io(import->io, &(*out)->arena);
         import->memory = NULL;

@@ -24,6 +24,7 @@
 #include "model/contexts/context.h"
 
 struct cn_database;
+struct cn_gpu_work;
 struct cn_import;
 struct cn_origin;
 struct cn_heap_history;
@@ -145,6 +146,11 @@ struct cn_heap_history *cn_import_heap(struct cn_import *import, struct cn_heap_
 
 /* The system calls become part of the database. Profiles are 1 + thread; the lists are copied. */
 void cn_import_io(struct cn_import *import, const struct cn_io_calls *calls);
+
+/* What was live of the memory of GPUs over time becomes part of the database. Threads and places of the
+ * work are those of the import; `epoch_ns` is to be added to its times. */
+void cn_import_gpu_memory(struct cn_import *import, const struct cn_gpu_work *work,
+                          uint64_t epoch_ns);
 
 /* The thread is sampled at least every `tick_ns` of its processor time; the longest counts. Where
  * two samples are more than twice as far apart, its timeline has waiting after the first tick. */

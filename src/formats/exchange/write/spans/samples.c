@@ -19,6 +19,7 @@ enum { DEPTH_MAX = 1024 };
 
 struct sampled_task {
     uint32_t profile, pid, tid;
+    bool is_stream; /* of a GPU */
 };
 
 struct sampled_calls {
@@ -89,6 +90,7 @@ static bool find_tasks(struct sampled_calls *calls, struct cn_error *err)
             .profile = i,
             .pid = pid < UINT32_MAX ? (uint32_t)pid : 1,
             .tid = tid < UINT32_MAX ? (uint32_t)tid : UINT32_MAX,
+            .is_stream = number_of(db, &profile, "GPUSTREAM") != UINT64_MAX,
         };
     }
     number_tasks(calls);
@@ -167,6 +169,11 @@ static uint32_t stack_of(const struct sampled_calls *calls, uint32_t context,
     while (frame != CN_NONE && list[frame].depth > DEPTH_MAX)
         frame = list[frame].parent;
     count = frame != CN_NONE ? list[frame].depth : 0;
+    /* What launched an operation is shown in the track of its thread. */
+    if (count > 0 && calls->tasks[calls->task].is_stream) {
+        stack[0] = frame;
+        return 1;
+    }
     for (uint32_t i = count; i-- > 0 && frame != CN_NONE; frame = list[frame].parent)
         stack[i] = frame;
     return count;
@@ -254,26 +261,43 @@ static bool add_calls(struct sampled_calls *calls, struct cn_error *err)
     return true;
 }
 
+/* False if it does not fit, or leads from or to what is no task. */
+static bool add_flow(struct sampled_calls *calls, uint32_t from, uint32_t to,
+                     struct cn_flow flow)
+{
+    flow.from_task = calls->task_of[from];
+    flow.to_task = calls->task_of[to];
+    return flow.from_task != CN_NONE && flow.to_task != CN_NONE &&
+           cn_memory_recording_add_flow(calls->m, flow);
+}
+
 /* Wake-ups by interrupts lead from no thread. */
 static void add_flows(struct sampled_calls *calls)
 {
     const struct cn_database *db = calls->db;
-    uint64_t excess = 0;
+    uint64_t excess = 0, launch_excess = 0;
 
     for (size_t i = 0; i < db->wakeup_count; i++) {
         const struct cn_wakeup *wakeup = &db->wakeups[i];
-        struct cn_flow flow = {.from_ns = wakeup->time_ns,
-                               .to_ns = cn_wakeup_runs_ns(wakeup, db->runs),
-                               .name = "wakes"};
 
-        if (!cn_wakeup_is_of_thread(wakeup))
-            continue;
-        flow.from_task = calls->task_of[wakeup->from];
-        flow.to_task = calls->task_of[wakeup->to];
-        excess += flow.from_task == CN_NONE || flow.to_task == CN_NONE ||
-                  !cn_memory_recording_add_flow(calls->m, flow);
+        if (cn_wakeup_is_of_thread(wakeup))
+            excess +=
+                !add_flow(calls, wakeup->from, wakeup->to,
+                          (struct cn_flow){.from_ns = wakeup->time_ns,
+                                           .to_ns = cn_wakeup_runs_ns(wakeup, db->runs),
+                                           .name = "wakes"});
+    }
+    for (size_t i = 0; i < db->launch_count; i++) {
+        const struct cn_launch *launch = &db->launches[i];
+
+        launch_excess += launch->to_ns < launch->from_ns ||
+                         !add_flow(calls, launch->from_profile, launch->to_profile,
+                                   (struct cn_flow){.from_ns = launch->from_ns,
+                                                    .to_ns = launch->to_ns,
+                                                    .name = "launch"});
     }
     cn_export_lose(calls->x, "wake-ups of threads", excess);
+    cn_export_lose(calls->x, "launches of GPU work", launch_excess);
 }
 
 static bool build(struct sampled_calls *calls, struct cn_error *err)

@@ -135,7 +135,13 @@ static bool dump_states(struct cn_hpc_dump *dump, struct cn_error *err)
         cn_hpc_dump_part(dump, &cn_hpc_states_heap_tick_layout, file.heap_tick, err) &&
         cn_hpc_dump_part(dump, &cn_hpc_states_io_call_layout, file.io_calls, err) &&
         cn_hpc_dump_part(dump, &cn_hpc_states_lock_layout, file.locks, err) &&
-        cn_hpc_dump_part(dump, &cn_hpc_states_lock_wait_layout, file.lock_waits, err);
+        cn_hpc_dump_part(dump, &cn_hpc_states_lock_wait_layout, file.lock_waits, err) &&
+        cn_hpc_dump_part(dump, &cn_hpc_states_launch_layout, file.launches, err) &&
+        cn_hpc_dump_part(dump, &cn_hpc_states_gpu_memory_layout, file.gpu_memories,
+                         err) &&
+        cn_hpc_dump_part(dump, &cn_hpc_states_heap_change_layout, file.gpu_changes,
+                         err) &&
+        cn_hpc_dump_part(dump, &cn_hpc_states_heap_tick_layout, file.gpu_tick, err);
     cn_block_file_close(&file.blocks);
     return ok;
 }

@@ -135,6 +135,9 @@ static void read_states(struct cn_database *db, struct cn_bytes file)
         db->runs = read.runs;
         db->heap = read.heap;
         db->io = read.io;
+        db->gpu_memory = read.gpu_memory;
+        db->launches = read.launches;
+        db->launch_count = read.launch_count;
         db->wakeups = read.wakeups;
         db->wakeup_count = read.wakeup_count;
         db->locks = read.locks;

@@ -52,7 +52,12 @@ bool cn_hpc_states_open(struct cn_hpc_states_file *out, struct cn_bytes file,
         take_section(blocks, CN_HPC_STATES_IO_NAMES, false, &out->io_names, err) &&
         take_section(blocks, CN_HPC_STATES_LOCKS, false, &out->locks, err) &&
         take_section(blocks, CN_HPC_STATES_LOCK_WAITS, false, &out->lock_waits, err) &&
-        take_section(blocks, CN_HPC_STATES_LOCK_NAMES, false, &out->lock_names, err))
+        take_section(blocks, CN_HPC_STATES_LOCK_NAMES, false, &out->lock_names, err) &&
+        take_section(blocks, CN_HPC_STATES_LAUNCHES, false, &out->launches, err) &&
+        take_section(blocks, CN_HPC_STATES_GPU_MEMORIES, false, &out->gpu_memories,
+                     err) &&
+        take_section(blocks, CN_HPC_STATES_GPU_CHANGES, false, &out->gpu_changes, err) &&
+        take_section(blocks, CN_HPC_STATES_GPU_TICK, false, &out->gpu_tick, err))
         return true;
     cn_block_file_close(blocks);
     return false;
@@ -201,25 +206,54 @@ static bool take_wakeups(struct cn_bytes rest, struct cn_bytes wakers,
     return true;
 }
 
+static bool take_process(size_t i, struct cn_heap_process process, uint64_t peak_len,
+                         uint32_t profile_count, struct cn_heap_history *heap,
+                         struct cn_error *err)
+{
+    const char *what = heap->is_of_gpus ? "GPU" : "process";
+
+    if (process.profile == 0 || process.profile >= profile_count)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "%s %zu is of a profile that profile.db does not have", what, i);
+    if (peak_len > INT64_MAX)
+        return cn_fail(err, CN_ERR_FORMAT, "%s %zu had %" PRIu64 " bytes", what, i,
+                       peak_len);
+    process.peak_bytes = (double)peak_len;
+    heap->processes[i] = process;
+    return true;
+}
+
 static bool take_processes(struct cn_bytes rest, uint32_t profile_count,
                            struct cn_heap_history *heap, struct cn_error *err)
 {
-    struct cn_hpc_states_heap_process process;
+    struct cn_hpc_states_heap_process p;
     struct cn_bytes bytes;
 
-    for (size_t i = 0; i < heap->process_count; i++) {
+    for (size_t i = 0; i < heap->process_count; i++)
         if (!cn_bytes_take(&rest, cn_hpc_states_heap_process_size, &bytes) ||
-            !cn_hpc_states_heap_process_decode(bytes, &process) || process.profile == 0 ||
-            process.profile >= profile_count)
-            return cn_fail(err, CN_ERR_FORMAT,
-                           "process %zu is of a profile that profile.db does not have",
-                           i);
-        if (process.peak_len > INT64_MAX)
-            return cn_fail(err, CN_ERR_FORMAT, "process %zu had %" PRIu64 " bytes", i,
-                           process.peak_len);
-        heap->processes[i] = (struct cn_heap_process){
-            process.peak_ns, (double)process.peak_len, process.profile};
-    }
+            !cn_hpc_states_heap_process_decode(bytes, &p) ||
+            !take_process(
+                i, (struct cn_heap_process){.peak_ns = p.peak_ns, .profile = p.profile},
+                p.peak_len, profile_count, heap, err))
+            return false;
+    return true;
+}
+
+static bool take_memories(struct cn_bytes rest, uint32_t profile_count,
+                          struct cn_heap_history *heap, struct cn_error *err)
+{
+    struct cn_hpc_states_gpu_memory m;
+    struct cn_bytes bytes;
+
+    for (size_t i = 0; i < heap->process_count; i++)
+        if (!cn_bytes_take(&rest, cn_hpc_states_gpu_memory_size, &bytes) ||
+            !cn_hpc_states_gpu_memory_decode(bytes, &m) ||
+            !take_process(i,
+                          (struct cn_heap_process){.peak_ns = m.peak_ns,
+                                                   .profile = m.profile,
+                                                   .device = m.device},
+                          m.peak_len, profile_count, heap, err))
+            return false;
     return true;
 }
 
@@ -248,27 +282,59 @@ static bool take_heap_changes(struct cn_bytes rest, uint32_t profile_count,
     return true;
 }
 
-/* Files of earlier versions lack it, and so do those of programs whose allocations are unknown. */
-static bool take_heap(const struct cn_hpc_states_file *file, uint32_t profile_count,
-                      struct cn_arena *arena, struct cn_hpc_states *out,
-                      struct cn_error *err)
+/* Of the heap, or of the memory of GPUs. Files of earlier versions lack it, and so do those of programs
+ * whose allocations are unknown. */
+static bool take_heap(const struct cn_hpc_states_file *file, bool is_of_gpus,
+                      uint32_t profile_count, struct cn_arena *arena,
+                      const struct cn_heap_history **out, struct cn_error *err)
 {
+    struct cn_bytes processes = is_of_gpus ? file->gpu_memories : file->heap_processes;
+    struct cn_bytes changes = is_of_gpus ? file->gpu_changes : file->heap_changes;
+    size_t process_size =
+        is_of_gpus ? cn_hpc_states_gpu_memory_size : cn_hpc_states_heap_process_size;
     struct cn_hpc_states_heap_tick tick;
     struct cn_heap_history *heap;
 
-    if (!cn_hpc_states_heap_tick_decode(file->heap_tick, &tick))
+    if (!cn_hpc_states_heap_tick_decode(is_of_gpus ? file->gpu_tick : file->heap_tick,
+                                        &tick))
         return true;
     heap = cn_arena_alloc(arena, 1, sizeof(*heap));
-    heap->process_count = file->heap_processes.len / cn_hpc_states_heap_process_size;
-    heap->change_count = file->heap_changes.len / cn_hpc_states_heap_change_size;
+    heap->process_count = processes.len / process_size;
+    heap->change_count = changes.len / cn_hpc_states_heap_change_size;
     heap->processes =
         cn_arena_alloc(arena, heap->process_count + 1, sizeof(*heap->processes));
     heap->changes = cn_arena_alloc(arena, heap->change_count + 1, sizeof(*heap->changes));
     heap->resolution_ns = tick.resolution_ns;
-    if (!take_processes(file->heap_processes, profile_count, heap, err) ||
-        !take_heap_changes(file->heap_changes, profile_count, heap, err))
+    heap->is_of_gpus = is_of_gpus;
+    if (!(is_of_gpus ? take_memories : take_processes)(processes, profile_count, heap,
+                                                       err) ||
+        !take_heap_changes(changes, profile_count, heap, err))
         return false;
-    out->heap = heap;
+    *out = heap;
+    return true;
+}
+
+/* Files of earlier versions lack them. */
+static bool take_launches(struct cn_bytes rest, uint32_t profile_count,
+                          struct cn_arena *arena, struct cn_hpc_states *out,
+                          struct cn_error *err)
+{
+    size_t count = rest.len / cn_hpc_states_launch_size;
+    struct cn_launch *list = cn_arena_alloc(arena, count + 1, sizeof(*list));
+    struct cn_hpc_states_launch launch;
+    struct cn_bytes bytes;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!cn_bytes_take(&rest, cn_hpc_states_launch_size, &bytes) ||
+            !cn_hpc_states_launch_decode(bytes, &launch) ||
+            launch.from_profile >= profile_count || launch.to_profile >= profile_count)
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "launch %zu is of profiles that profile.db does not have", i);
+        list[i] = (struct cn_launch){launch.from_ns, launch.to_ns, launch.from_profile,
+                                     launch.to_profile};
+    }
+    out->launches = list;
+    out->launch_count = count;
     return true;
 }
 
@@ -350,7 +416,9 @@ static bool read_file(struct cn_hpc_states_file *file, uint32_t profile_count,
     out->states = end > 0 ? states : NULL;
     out->runs = run_end > 0 ? runs : NULL;
     return take_wakeups(file->wakeups, file->wakers, profile_count, arena, out, err) &&
-           take_heap(file, profile_count, arena, out, err) &&
+           take_heap(file, false, profile_count, arena, &out->heap, err) &&
+           take_launches(file->launches, profile_count, arena, out, err) &&
+           take_heap(file, true, profile_count, arena, &out->gpu_memory, err) &&
            cn_hpc_states_read_io(file, profile_count, arena, &out->io, err) &&
            take_locks(file, profile_count, arena, out, err);
 }

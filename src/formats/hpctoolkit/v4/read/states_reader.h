@@ -1,5 +1,5 @@
 /* Read states.db: what each thread does over time, on which processors, which woke which, what was
- * allocated over time, and system calls.
+ * allocated over time, system calls, and what started operations of GPUs.
  * Threads: any thread, each with its own arena.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_V4_READ_STATES_READER_H
@@ -11,6 +11,7 @@
 #include "base/bytes/bytes.h"
 #include "base/error.h"
 #include "base/files/blocks.h"
+#include "model/contexts/database.h"
 #include "model/heap_history.h"
 #include "model/locks.h"
 #include "model/thread_runs.h"
@@ -25,6 +26,7 @@ struct cn_hpc_states_file {
     struct cn_bytes locks, lock_waits, lock_names;
     struct cn_bytes heap_processes, heap_changes, heap_tick;
     struct cn_bytes io_calls, io_names;
+    struct cn_bytes launches, gpu_memories, gpu_changes, gpu_tick;
 };
 
 /* What it contains, in an arena. */
@@ -33,9 +35,12 @@ struct cn_hpc_states {
     const struct cn_thread_runs *runs;     /* the same */
     const struct cn_wakeup *wakeups;
     size_t wakeup_count;
-    const struct cn_locks *locks;       /* NULL: unknown */
-    const struct cn_heap_history *heap; /* NULL: none is known */
-    const struct cn_io_calls *io;       /* the same */
+    const struct cn_locks *locks;             /* NULL: unknown */
+    const struct cn_heap_history *heap;       /* NULL: none is known */
+    const struct cn_heap_history *gpu_memory; /* the same */
+    const struct cn_io_calls *io;             /* the same */
+    const struct cn_launch *launches;
+    size_t launch_count;
 };
 
 /* Whether a file begins like one. */

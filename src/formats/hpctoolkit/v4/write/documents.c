@@ -184,6 +184,13 @@ static const struct passage states[] = {
            "of variables, each of which ends with 0 (15). A lock:"),
      &cn_hpc_states_lock_layout},
     {LINES("A wait:"), &cn_hpc_states_lock_wait_layout},
+    {LINES("Where launches of operations of GPUs are known (16):"),
+     &cn_hpc_states_launch_layout},
+    {LINES(
+         "Where what was live of the memory of GPUs is known: as of the heap, GPUs (17), "
+         "changes",
+         "(18) and the tick (19). A GPU:"),
+     &cn_hpc_states_gpu_memory_layout},
     {LINES("## origin.txt", "",
            "Not a file of HPCToolkit either: lines `KEY=VALUE` about the run and how it "
            "was",

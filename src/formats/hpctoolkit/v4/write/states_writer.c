@@ -156,13 +156,35 @@ static bool write_processes(const struct cn_heap_history *heap,
     return true;
 }
 
-static bool write_heap(const struct cn_heap_history *heap, struct cn_block_writer *out,
-                       struct cn_error *err)
+static bool write_memories(const struct cn_heap_history *heap,
+                           struct cn_block_writer *out, struct cn_error *err)
+{
+    uint8_t bytes[cn_hpc_states_gpu_memory_size];
+
+    if (!cn_block_writer_section(out, CN_HPC_STATES_GPU_MEMORIES, err))
+        return false;
+    for (size_t i = 0; i < heap->process_count; i++) {
+        const struct cn_heap_process *device = &heap->processes[i];
+
+        cn_hpc_states_gpu_memory_encode(
+            &(struct cn_hpc_states_gpu_memory){device->peak_ns,
+                                               (uint64_t)device->peak_bytes,
+                                               device->profile, device->device},
+            bytes);
+        if (!cn_block_writer_add(out, bytes, sizeof(bytes), err))
+            return false;
+    }
+    return true;
+}
+
+/* Changes, and the tick after them, in the sections from `first` on. */
+static bool write_heap_changes(const struct cn_heap_history *heap,
+                               enum cn_hpc_states_section first,
+                               struct cn_block_writer *out, struct cn_error *err)
 {
     uint8_t bytes[cn_hpc_states_heap_change_size], tick[cn_hpc_states_heap_tick_size];
 
-    if (!write_processes(heap, out, err) ||
-        !cn_block_writer_section(out, CN_HPC_STATES_HEAP_CHANGES, err))
+    if (!cn_block_writer_section(out, first, err))
         return false;
     for (size_t i = 0; i < heap->change_count; i++) {
         const struct cn_heap_change *change = &heap->changes[i];
@@ -177,7 +199,7 @@ static bool write_heap(const struct cn_heap_history *heap, struct cn_block_write
     }
     cn_hpc_states_heap_tick_encode(&(struct cn_hpc_states_heap_tick){heap->resolution_ns},
                                    tick);
-    return cn_block_writer_section(out, CN_HPC_STATES_HEAP_TICK, err) &&
+    return cn_block_writer_section(out, first + 1, err) &&
            cn_block_writer_add(out, tick, sizeof(tick), err);
 }
 
@@ -229,6 +251,39 @@ static bool write_locks(const struct cn_locks *locks, struct cn_block_writer *ou
     return true;
 }
 
+static bool write_launches(const struct cn_database *db, struct cn_block_writer *out,
+                           struct cn_error *err)
+{
+    uint8_t bytes[cn_hpc_states_launch_size];
+
+    if (!cn_block_writer_section(out, CN_HPC_STATES_LAUNCHES, err))
+        return false;
+    for (size_t i = 0; i < db->launch_count; i++) {
+        const struct cn_launch *launch = &db->launches[i];
+
+        cn_hpc_states_launch_encode(
+            &(struct cn_hpc_states_launch){launch->from_ns, launch->to_ns,
+                                           launch->from_profile, launch->to_profile},
+            bytes);
+        if (!cn_block_writer_add(out, bytes, sizeof(bytes), err))
+            return false;
+    }
+    return true;
+}
+
+/* What is known of memory and of GPUs. */
+static bool write_memory(const struct cn_database *db, struct cn_block_writer *out,
+                         struct cn_error *err)
+{
+    return (!db->heap ||
+            (write_processes(db->heap, out, err) &&
+             write_heap_changes(db->heap, CN_HPC_STATES_HEAP_CHANGES, out, err))) &&
+           (db->launch_count == 0 || write_launches(db, out, err)) &&
+           (!db->gpu_memory ||
+            (write_memories(db->gpu_memory, out, err) &&
+             write_heap_changes(db->gpu_memory, CN_HPC_STATES_GPU_CHANGES, out, err)));
+}
+
 bool cn_hpc_states_write(const struct cn_hpc_writing *w, struct cn_error *err)
 {
     const struct cn_database *db = w->db;
@@ -236,7 +291,8 @@ bool cn_hpc_states_write(const struct cn_hpc_writing *w, struct cn_error *err)
     struct cn_block_writer out = {0};
     bool ok;
 
-    if ((!db->states && !db->runs && !db->heap && !db->io && db->wakeup_count == 0) ||
+    if ((!db->states && !db->runs && !db->heap && !db->io && !db->gpu_memory &&
+         db->wakeup_count + db->launch_count == 0) ||
         w->options->without_timelines)
         return true;
     ok = cn_block_writer_open(&out, &disk, w->dir, CN_HPC_STATES_NAME,
@@ -248,8 +304,7 @@ bool cn_hpc_states_write(const struct cn_hpc_writing *w, struct cn_error *err)
     ok = ok && (!db->runs || write_runs(db, &out, err)) &&
          (db->wakeup_count == 0 ||
           (write_wakeups(db, &out, err) && write_wakers(db, &out, err))) &&
-         (!db->states || write_contexts(db, &out, err)) &&
-         (!db->heap || write_heap(db->heap, &out, err)) &&
+         (!db->states || write_contexts(db, &out, err)) && write_memory(db, &out, err) &&
          (!db->io || cn_hpc_states_write_io(db->io, &out, err)) &&
          (!db->locks || write_locks(db->locks, &out, err));
     ok = ok && cn_block_writer_commit(&out, err);

@@ -150,34 +150,52 @@ static struct cn_database *made_with_memory(void)
     return db;
 }
 
-static void a_database_has_the_memory_over_time_of_its_source(void **state)
+static void assert_same_memory(const struct cn_heap_history *from,
+                               const struct cn_heap_history *to)
 {
-    struct cn_database *from = made_with_memory(), *to;
-
-    (void)state;
-    cn_v4_must_write(from, "heap", (struct cn_write_options){.workers = 1});
-    assert_int_equal(findings_of("heap"), 0);
-    to = cn_v4_must_open("heap");
-    assert_non_null(to->heap);
-    assert_int_equal(to->heap->resolution_ns, 1);
-    assert_true(to->heap->change_count >= 10);
-    assert_int_equal(to->heap->change_count, from->heap->change_count);
-    for (size_t i = 0; i < to->heap->change_count; i++) {
-        const struct cn_heap_change *a = &from->heap->changes[i],
-                                    *b = &to->heap->changes[i];
+    assert_non_null(to);
+    assert_int_equal(to->resolution_ns, 1);
+    assert_true(to->change_count >= 10);
+    assert_int_equal(to->change_count, from->change_count);
+    for (size_t i = 0; i < to->change_count; i++) {
+        const struct cn_heap_change *a = &from->changes[i], *b = &to->changes[i];
 
         assert_true(a->time_ns == b->time_ns && a->bytes == b->bytes &&
                     a->process == b->process && a->profile == b->profile &&
                     a->context == b->context);
     }
-    assert_int_equal(to->heap->process_count, 2);
+    assert_int_equal(to->process_count, 2);
     for (size_t i = 0; i < 2; i++) {
-        const struct cn_heap_process *a = &from->heap->processes[i],
-                                     *b = &to->heap->processes[i];
+        const struct cn_heap_process *a = &from->processes[i], *b = &to->processes[i];
 
         assert_true(a->peak_ns == b->peak_ns && a->peak_bytes == b->peak_bytes &&
-                    a->profile == i + 1 && b->profile == i + 1);
+                    a->device == b->device && a->profile == i + 1 && b->profile == i + 1);
     }
+}
+
+static void a_database_has_the_memory_over_time_of_its_source(void **state)
+{
+    const struct cn_launch launches[] = {{100, 200, 1, 2}, {150, 120, 2, 1}};
+    struct cn_database *from = made_with_memory(), *to;
+    struct cn_heap_history gpu_memory = *from->heap;
+    struct cn_heap_process gpus[2] = {from->heap->processes[0], from->heap->processes[1]};
+
+    (void)state;
+    gpus[0].device = 3;
+    gpus[1].device = 7;
+    gpu_memory.processes = gpus;
+    gpu_memory.is_of_gpus = true;
+    from->gpu_memory = &gpu_memory;
+    from->launches = launches;
+    from->launch_count = 2;
+    cn_v4_must_write(from, "heap", (struct cn_write_options){.workers = 1});
+    assert_int_equal(findings_of("heap"), 0);
+    to = cn_v4_must_open("heap");
+    assert_same_memory(from->heap, to->heap);
+    assert_same_memory(&gpu_memory, to->gpu_memory);
+    assert_true(to->gpu_memory->is_of_gpus && !to->heap->is_of_gpus);
+    assert_int_equal(to->launch_count, 2);
+    assert_memory_equal(to->launches, launches, sizeof(launches));
     cn_database_close(to);
     cn_database_close(from);
 }
@@ -303,39 +321,66 @@ static bool is_read_from(uint8_t source, bool has_wakers)
     return ok;
 }
 
-/* Two profiles without states, a process of the second, and two changes, one of which is this. */
+static void add_section(struct cn_block_writer *out, unsigned section,
+                        const uint8_t *bytes, size_t len)
+{
+    struct cn_error err;
+
+    assert_true(cn_block_writer_section(out, section, &err));
+    assert_true(len == 0 || cn_block_writer_add(out, bytes, len, &err));
+}
+
+/* Begin a file of two profiles without states. */
+static void begin_file(struct cn_block_writer *out)
+{
+    uint8_t bytes[2 * cn_hpc_states_profile_size] = {0};
+    struct cn_error err;
+
+    assert_true(cn_block_writer_open(out, &cn_disk_files, ".", CN_HPC_STATES_NAME,
+                                     CN_HPC_STATES_MAGIC, CN_HPC_STATES_VERSION, &err));
+    add_section(out, CN_HPC_STATES_PROFILES, bytes, sizeof(bytes));
+    add_section(out, CN_HPC_STATES_CHANGES, NULL, 0);
+}
+
+static bool is_file_read(struct cn_block_writer *out)
+{
+    struct cn_file file = {0};
+    struct cn_error err;
+
+    assert_true(cn_block_writer_commit(out, &err));
+    assert_true(cn_file_open_at(&file, ".", CN_HPC_STATES_NAME, &err));
+    bool ok = is_read(file.bytes, 2);
+    cn_file_close(&file);
+    return ok;
+}
+
+/* A process of the second profile, and two changes, one of which is this; the same of a GPU. */
 static bool is_read_after(struct cn_hpc_states_heap_change change, uint32_t profile)
 {
     struct cn_hpc_states_heap_change before = {
         .time_ns = 10, .len = 5, .profile = 1, .context = 1};
-    uint8_t bytes[cn_hpc_states_heap_change_size];
+    uint8_t changes[2 * cn_hpc_states_heap_change_size],
+        process[cn_hpc_states_heap_process_size], gpu[cn_hpc_states_gpu_memory_size],
+        tick[cn_hpc_states_heap_tick_size];
     struct cn_block_writer out;
-    struct cn_file file = {0};
-    struct cn_error err;
 
-    assert_true(cn_block_writer_open(&out, &cn_disk_files, ".", CN_HPC_STATES_NAME,
-                                     CN_HPC_STATES_MAGIC, CN_HPC_STATES_VERSION, &err));
-    assert_true(cn_block_writer_section(&out, CN_HPC_STATES_PROFILES, &err));
-    cn_hpc_states_profile_encode(&(struct cn_hpc_states_profile){0}, bytes);
-    for (unsigned i = 0; i < 2; i++)
-        assert_true(cn_block_writer_add(&out, bytes, cn_hpc_states_profile_size, &err));
-    assert_true(cn_block_writer_section(&out, CN_HPC_STATES_CHANGES, &err));
-    assert_true(cn_block_writer_section(&out, CN_HPC_STATES_HEAP_PROCESSES, &err));
     cn_hpc_states_heap_process_encode(
-        &(struct cn_hpc_states_heap_process){.profile = profile}, bytes);
-    assert_true(cn_block_writer_add(&out, bytes, cn_hpc_states_heap_process_size, &err));
-    assert_true(cn_block_writer_section(&out, CN_HPC_STATES_HEAP_CHANGES, &err));
-    cn_hpc_states_heap_change_encode(&before, bytes);
-    assert_true(cn_block_writer_add(&out, bytes, sizeof(bytes), &err));
-    cn_hpc_states_heap_change_encode(&change, bytes);
-    assert_true(cn_block_writer_add(&out, bytes, sizeof(bytes), &err));
-    assert_true(cn_block_writer_section(&out, CN_HPC_STATES_HEAP_TICK, &err));
-    cn_hpc_states_heap_tick_encode(&(struct cn_hpc_states_heap_tick){1}, bytes);
-    assert_true(cn_block_writer_add(&out, bytes, cn_hpc_states_heap_tick_size, &err));
-    assert_true(cn_block_writer_commit(&out, &err));
-    assert_true(cn_file_open_at(&file, ".", CN_HPC_STATES_NAME, &err));
-    bool ok = is_read(file.bytes, 2);
-    cn_file_close(&file);
+        &(struct cn_hpc_states_heap_process){.profile = profile}, process);
+    cn_hpc_states_gpu_memory_encode(
+        &(struct cn_hpc_states_gpu_memory){.profile = profile}, gpu);
+    cn_hpc_states_heap_change_encode(&before, changes);
+    cn_hpc_states_heap_change_encode(&change, changes + cn_hpc_states_heap_change_size);
+    cn_hpc_states_heap_tick_encode(&(struct cn_hpc_states_heap_tick){1}, tick);
+    begin_file(&out);
+    add_section(&out, CN_HPC_STATES_HEAP_PROCESSES, process, sizeof(process));
+    add_section(&out, CN_HPC_STATES_HEAP_CHANGES, changes, sizeof(changes));
+    add_section(&out, CN_HPC_STATES_HEAP_TICK, tick, sizeof(tick));
+    bool ok = is_file_read(&out);
+    begin_file(&out);
+    add_section(&out, CN_HPC_STATES_GPU_MEMORIES, gpu, sizeof(gpu));
+    add_section(&out, CN_HPC_STATES_GPU_CHANGES, changes, sizeof(changes));
+    add_section(&out, CN_HPC_STATES_GPU_TICK, tick, sizeof(tick));
+    assert_int_equal(is_file_read(&out), ok);
     return ok;
 }
 
@@ -360,6 +405,22 @@ static void wrong_changes_of_memory_are_refused(void **state)
     assert_false(is_read_after(good, 2));
 }
 
+static void launches_are_of_profiles_of_the_database(void **state)
+{
+    (void)state;
+    for (uint32_t from = 0; from < 3; from++)
+        for (uint32_t to = 0; to < 3; to++) {
+            uint8_t bytes[cn_hpc_states_launch_size];
+            struct cn_block_writer out;
+
+            cn_hpc_states_launch_encode(&(struct cn_hpc_states_launch){5, 6, from, to},
+                                        bytes);
+            begin_file(&out);
+            add_section(&out, CN_HPC_STATES_LAUNCHES, bytes, sizeof(bytes));
+            assert_int_equal(is_file_read(&out), from < 2 && to < 2);
+        }
+}
+
 static void a_wake_up_has_a_known_source_or_is_of_an_older_file(void **state)
 {
     (void)state;
@@ -377,6 +438,7 @@ int main(void)
         CN_SCRATCH_TEST(a_database_has_the_runs_and_wake_ups_of_its_source),
         CN_SCRATCH_TEST(a_database_has_the_memory_over_time_of_its_source),
         CN_SCRATCH_TEST(wrong_changes_of_memory_are_refused),
+        CN_SCRATCH_TEST(launches_are_of_profiles_of_the_database),
         CN_SCRATCH_TEST(every_flipped_byte_and_truncation_is_noticed),
         CN_SCRATCH_TEST(wrong_changes_are_refused),
         CN_SCRATCH_TEST(a_wake_up_has_a_known_source_or_is_of_an_older_file),
