@@ -14,7 +14,7 @@ enum {
     WORD_BITS = 64,
     /* A value of fewer bits is inside of the 8 bytes that its first byte begins. */
     BITS_MAX = 56,
-    /* What an entry of the table of codes costs, about. */
+    /* What an entry of the table of codes costs at least, about. */
     CODE_ENTRY_BITS = 12,
 };
 
@@ -61,8 +61,9 @@ static unsigned bits_of(uint64_t value)
 /* The different values of a column, if they are few. */
 struct number_codes {
     uint64_t values[CODES_MAX]; /* in the order of their first occurrence */
-    uint8_t order[CODES_MAX];   /* by first occurrence: the index among the ascending */
-    uint16_t slots[SLOTS];      /* 1 + index by first occurrence; 0: free */
+    uint64_t sorted[CODES_MAX];
+    uint8_t order[CODES_MAX]; /* by first occurrence: the index among the ascending */
+    uint16_t slots[SLOTS];    /* 1 + index by first occurrence; 0: free */
     size_t count;
     uint8_t *found; /* by value of the column: its index by first occurrence */
 };
@@ -95,19 +96,31 @@ static bool find_codes(struct number_codes *codes, const struct cn_number_column
     return true;
 }
 
+/* Sort the different values; the result is the bytes that a table of them takes. */
+static size_t sort_codes(struct number_codes *codes)
+{
+    uint64_t last = 0;
+    size_t len = 0;
+
+    memcpy(codes->sorted, codes->values, codes->count * sizeof(*codes->sorted));
+    CN_SORT_VALUES(codes->sorted, codes->count);
+    for (size_t i = 0; i < codes->count; i++) {
+        len += (bits_of((codes->sorted[i] - last) | 1) + 6) / 7;
+        last = codes->sorted[i];
+    }
+    return len;
+}
+
 static void put_codes(struct number_codes *codes, const struct cn_number_column *column,
                       struct cn_text *soft)
 {
-    uint64_t sorted[CODES_MAX], last = 0;
-    size_t count = codes->count;
+    uint64_t last = 0;
 
-    memcpy(sorted, codes->values, count * sizeof(*sorted));
-    CN_SORT_VALUES(sorted, count);
-    put_varint(soft, count);
-    for (size_t i = 0; i < count; i++) {
-        codes->order[*find_slot(codes, sorted[i]) - 1] = (uint8_t)i;
-        put_varint(soft, sorted[i] - last);
-        last = sorted[i];
+    put_varint(soft, codes->count);
+    for (size_t i = 0; i < codes->count; i++) {
+        codes->order[*find_slot(codes, codes->sorted[i]) - 1] = (uint8_t)i;
+        put_varint(soft, codes->sorted[i] - last);
+        last = codes->sorted[i];
     }
     uint8_t *at = (uint8_t *)cn_text_room(soft, column->count);
     for (size_t i = 0; i < column->count; i++)
@@ -140,7 +153,8 @@ static void put_bits(const struct cn_number_column *column, uint64_t lowest,
     cn_text_advance(hard, len);
 }
 
-/* Write the column as codes if these take fewer bytes than `width` bits a value. */
+/* Write the column as codes if these take fewer bytes than `width` bits a value. Codes are compressed
+ * afterwards, the table hardly. */
 static bool put_short_codes(const struct cn_number_column *column, unsigned width,
                             struct cn_text *soft)
 {
@@ -149,8 +163,8 @@ static bool put_short_codes(const struct cn_number_column *column, unsigned widt
     struct number_codes codes = {.found = cn_alloc(column->count, 1)};
     bool is_short =
         find_codes(&codes, column, limit < CODES_MAX ? limit : CODES_MAX) &&
-        codes.count * CODE_ENTRY_BITS + column->count * bits_of(codes.count - 1) <=
-            column->count * width * 5 / 4 + WORD_BITS;
+        sort_codes(&codes) * 8 + column->count * bits_of(codes.count - 1) * 4 / 5 <=
+            column->count * width + WORD_BITS;
 
     if (is_short) {
         cn_text_char(soft, FORM_CODES);
@@ -220,8 +234,10 @@ static bool take_codes(uint64_t *values, size_t count, struct cn_bytes *soft)
     return cn_bytes_from(*soft, count, soft);
 }
 
-static bool take_bits(uint64_t *values, size_t count, struct cn_number_input *in)
+static bool take_bits(struct cn_number_column *column, size_t count,
+                      struct cn_number_input *in)
 {
+    uint64_t *values = column->values;
     uint64_t lowest, mask;
     unsigned width;
     struct cn_bytes bits;
@@ -233,6 +249,8 @@ static bool take_bits(uint64_t *values, size_t count, struct cn_number_input *in
         !cn_bytes_from(in->hard, bits.len, &in->hard))
         return false;
     mask = UINT64_MAX >> (WORD_BITS - width);
+    column->lowest = lowest;
+    column->bits = width;
     /* The last values are not followed by 8 bytes. */
     size_t whole =
         bits.len < sizeof(uint64_t) ? 0 : (bits.len - sizeof(uint64_t)) * 8 / width + 1;
@@ -260,6 +278,7 @@ bool cn_number_column_take(struct cn_number_column *column, size_t count, bool *
 
     *is_same = count == 0;
     column->count = count;
+    column->bits = 0;
     if (count == 0)
         return true;
     if (!take_byte(&in->soft, &form))
@@ -275,5 +294,5 @@ bool cn_number_column_take(struct cn_number_column *column, size_t count, bool *
     CN_GROW_TO(column->values, count, column->capacity);
     if (form == FORM_CODES)
         return take_codes(column->values, count, &in->soft) || fail_short(err);
-    return (form == FORM_BITS && take_bits(column->values, count, in)) || fail_short(err);
+    return (form == FORM_BITS && take_bits(column, count, in)) || fail_short(err);
 }

@@ -28,6 +28,10 @@ struct cn_number_column {
     size_t count, capacity;
     /* Of a column that is added to: values differ. Until then only the first is in `values`. */
     bool is_mixed;
+    /* Of a column that was taken in the form of bits: the lowest value and the bits of each; of others 0
+     * bits. */
+    uint64_t lowest;
+    unsigned bits;
 };
 
 /* The value is the first, or the first that differs. */

@@ -66,6 +66,26 @@ CN_CHECK bool cn_zorka_unpack_at(struct cn_zorka_unpacker *unpacker, size_t off,
                                  struct cn_bytes *record, size_t *record_off,
                                  struct cn_error *err);
 
+/* Where the columns of ids are in the packed bytes, for who stores their values nowhere else. */
+enum cn_zorka_ids {
+    CN_ZORKA_TRACE_HIGH,
+    CN_ZORKA_TRACE_LOW,
+    CN_ZORKA_SPAN_IDS,
+    CN_ZORKA_IDS_COUNT
+};
+
+/* Numbers of `bits` bits each (1 to 56, or 64), the first in the lowest bits of the byte at `off`; `lowest`
+ * is added to them. Of a record each, or of a span. */
+struct cn_zorka_place {
+    size_t off, count;
+    uint64_t lowest;
+    unsigned bits; /* 0: they are in another form */
+};
+
+/* Find the columns of ids of what was read last. */
+void cn_zorka_unpack_places(const struct cn_zorka_unpacker *unpacker,
+                            struct cn_zorka_place places[CN_ZORKA_IDS_COUNT]);
+
 /* All records, to `plain`, which has room for them. */
 CN_CHECK bool cn_zorka_unpack_all(struct cn_zorka_unpacker *unpacker, uint8_t *plain,
                                   struct cn_error *err);

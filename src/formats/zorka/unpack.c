@@ -7,53 +7,8 @@
 #include "base/alloc.h"
 #include "base/bytes/varint.h"
 #include "base/files/compress.h"
-#include "base/map.h"
 #include "formats/zorka/columns.h"
-#include "formats/zorka/record.h"
-
-/* A column that is read from front to back. */
-struct unpack_column {
-    struct cn_number_column numbers;
-    size_t count, at;
-    bool is_same;
-};
-
-struct unpack_member {
-    uint32_t key, kind, column;
-};
-
-struct unpack_shape {
-    uint32_t first, count; /* in unpacker->members */
-};
-
-struct cn_zorka_unpacker {
-    struct cn_decompressor *decompressor;
-    uint8_t *soft;
-    size_t soft_capacity;
-    size_t plain_len; /* of all records */
-    uint32_t record_count, nested_count;
-    struct unpack_column fixed[PACKED_COLUMN_COUNT];
-    struct unpack_column *columns; /* of values */
-    size_t column_count, column_capacity, column_made;
-    struct unpack_member *members;
-    size_t member_count, member_capacity;
-    struct unpack_shape *shapes;
-    size_t shape_count, shape_capacity;
-    struct cn_map by_pair;
-
-    /* The next record. */
-    uint32_t record;
-    size_t off;
-    uint64_t time_ns; /* of the first span of the record before */
-
-    struct cn_trace trace;
-    struct cn_trace_value *scratch;
-    size_t scratch_count, scratch_capacity;
-    struct cn_zorka_encoder encoder;
-    struct cn_cbor_out out;
-    size_t out_off;         /* where its record begins */
-    bool has_out, is_short; /* a column had too few values */
-};
+#include "formats/zorka/unpacker.h"
 
 struct cn_zorka_unpacker *cn_zorka_unpacker_new(void)
 {
@@ -84,39 +39,14 @@ void cn_zorka_unpacker_free(struct cn_zorka_unpacker *unpacker)
     free(unpacker);
 }
 
-static bool fail(const char *what, struct cn_error *err)
-{
-    return cn_fail(err, CN_ERR_FORMAT, "packed records: %s", what);
-}
-
-static uint64_t value_at(const struct unpack_column *column, size_t i)
-{
-    return column->numbers.values[column->is_same ? 0 : i];
-}
-
-static uint64_t take_from(struct cn_zorka_unpacker *unpacker,
-                          struct unpack_column *column)
-{
-    if (column->at >= column->count) {
-        unpacker->is_short = true;
-        return 0;
-    }
-    return value_at(column, column->at++);
-}
-
-static uint64_t take(struct cn_zorka_unpacker *unpacker, enum packed_column column)
-{
-    return take_from(unpacker, &unpacker->fixed[column]);
-}
-
 static uint32_t take_u32(struct cn_zorka_unpacker *unpacker, enum packed_column column)
 {
-    return (uint32_t)take(unpacker, column);
+    return (uint32_t)cn_unpack_take(unpacker, column);
 }
 
 static uint64_t take_signed(struct cn_zorka_unpacker *unpacker, enum packed_column column)
 {
-    return cn_unzigzag(take(unpacker, column));
+    return cn_unzigzag(cn_unpack_take(unpacker, column));
 }
 
 static uint32_t column_of(struct cn_zorka_unpacker *unpacker, uint32_t key, uint32_t kind)
@@ -174,7 +104,8 @@ static uint64_t sum_of(const struct unpack_column *column, uint64_t max)
     uint64_t sum = 0;
 
     for (size_t i = 0; i < column->count && sum <= max; i++)
-        sum = value_at(column, i) > max ? max + 1 : sum + value_at(column, i);
+        sum = cn_unpack_value_at(column, i) > max ? max + 1
+                                                  : sum + cn_unpack_value_at(column, i);
     return sum;
 }
 
@@ -183,7 +114,7 @@ static size_t count_of(const struct unpack_column *column, uint64_t value, uint6
     size_t count = 0;
 
     for (size_t i = 0; i < column->count; i++)
-        count += (value_at(column, i) & mask) == value;
+        count += (cn_unpack_value_at(column, i) & mask) == value;
     return count;
 }
 
@@ -193,7 +124,7 @@ static bool count_values(struct cn_zorka_unpacker *unpacker, enum packed_column 
     const struct unpack_column *column = &unpacker->fixed[shapes];
 
     for (size_t i = 0; i < column->count; i++) {
-        uint64_t number = value_at(column, i);
+        uint64_t number = cn_unpack_value_at(column, i);
 
         if (number >= unpacker->shape_count)
             return false;
@@ -246,8 +177,9 @@ static uint64_t fixed_count(const struct cn_zorka_unpacker *unpacker,
     return count <= unpacker->plain_len ? count : UINT64_MAX;
 }
 
-static bool take_columns(struct cn_zorka_unpacker *unpacker, struct cn_number_input *in,
-                         struct cn_error *err)
+/* `packed` is where the bytes begin that `in` is of. */
+static bool take_columns(struct cn_zorka_unpacker *unpacker, const uint8_t *packed,
+                         struct cn_number_input *in, struct cn_error *err)
 {
     size_t total = 0;
 
@@ -255,15 +187,16 @@ static bool take_columns(struct cn_zorka_unpacker *unpacker, struct cn_number_in
         uint64_t count = fixed_count(unpacker, (enum packed_column)i);
 
         if (count == UINT64_MAX)
-            return fail("too many spans, events or links", err);
+            return cn_zorka_unpack_fail("too many spans, events or links", err);
         unpacker->fixed[i].count = (size_t)count;
+        unpacker->fixed[i].hard_off = (size_t)(in->hard.ptr - packed);
         if (!take_column(&unpacker->fixed[i], in, err))
             return false;
     }
     if (!count_values(unpacker, SPAN_SHAPE, &total) ||
         !count_values(unpacker, EVENT_SHAPE, &total) ||
         !count_values(unpacker, LINK_SHAPE, &total))
-        return fail("attributes that do not exist, or too many", err);
+        return cn_zorka_unpack_fail("attributes that do not exist, or too many", err);
     for (size_t i = 0; i < unpacker->column_count; i++)
         if (!take_column(&unpacker->columns[i], in, err))
             return false;
@@ -282,6 +215,27 @@ static void rewind_to_first(struct cn_zorka_unpacker *unpacker)
     unpacker->has_out = unpacker->is_short = false;
 }
 
+void cn_zorka_unpack_places(const struct cn_zorka_unpacker *unpacker,
+                            struct cn_zorka_place places[CN_ZORKA_IDS_COUNT])
+{
+    static const enum packed_column columns[CN_ZORKA_IDS_COUNT] = {
+        [CN_ZORKA_TRACE_HIGH] = RECORD_ID_HIGH,
+        [CN_ZORKA_TRACE_LOW] = RECORD_ID_LOW,
+        [CN_ZORKA_SPAN_IDS] = SPAN_ID,
+    };
+
+    for (unsigned i = 0; i < CN_ZORKA_IDS_COUNT; i++) {
+        const struct unpack_column *column = &unpacker->fixed[columns[i]];
+
+        places[i] = (struct cn_zorka_place){
+            .off = column->hard_off,
+            .count = column->count,
+            .lowest = column->numbers.lowest,
+            .bits = unpacker->record_count > 0 ? column->numbers.bits : 0,
+        };
+    }
+}
+
 bool cn_zorka_unpack_begin(struct cn_zorka_unpacker *unpacker, struct cn_bytes packed,
                            size_t plain_len, struct cn_error *err)
 {
@@ -297,11 +251,11 @@ bool cn_zorka_unpack_begin(struct cn_zorka_unpacker *unpacker, struct cn_bytes p
         header.record_count > CN_ZORKA_PACKED_SPANS_MAX ||
         header.nested_count > plain_len ||
         header.soft_plain_len > 8 * (uint64_t)CN_ZORKA_PACKED_LEN_MAX)
-        return fail("the header is damaged", err);
+        return cn_zorka_unpack_fail("the header is damaged", err);
     if (!cn_bytes_slice(packed, cn_packed_header_size, header.soft_len, &stored) ||
         !cn_bytes_from(packed, cn_packed_header_size + (uint64_t)header.soft_len,
                        &in.hard))
-        return fail("they are truncated", err);
+        return cn_zorka_unpack_fail("they are truncated", err);
     CN_GROW_TO(unpacker->soft, (size_t)header.soft_plain_len + 1,
                unpacker->soft_capacity);
     if (!cn_decompress(unpacker->decompressor, CN_COMPRESSION_ZSTD, stored,
@@ -309,11 +263,11 @@ bool cn_zorka_unpack_begin(struct cn_zorka_unpacker *unpacker, struct cn_bytes p
         return false;
     soft = (struct cn_bytes){unpacker->soft, header.soft_plain_len};
     if (!take_shapes(unpacker, &soft))
-        return fail("their attributes are damaged", err);
+        return cn_zorka_unpack_fail("their attributes are damaged", err);
     in.soft = soft;
     unpacker->record_count = header.record_count;
     unpacker->nested_count = header.nested_count;
-    if (!take_columns(unpacker, &in, err)) {
+    if (!take_columns(unpacker, packed.ptr, &in, err)) {
         unpacker->record_count = 0;
         return false;
     }
@@ -395,7 +349,7 @@ static struct cn_trace_value value_of(enum cn_trace_value_kind kind, uint64_t nu
 static struct cn_trace_value take_nested(struct cn_zorka_unpacker *unpacker,
                                          enum cn_trace_value_kind kind, unsigned depth)
 {
-    uint64_t count = take(unpacker, NESTED);
+    uint64_t count = cn_unpack_take(unpacker, NESTED);
     uint64_t elements = kind == CN_VALUE_MAP ? count * 2 : count;
     size_t base = unpacker->scratch_count;
     struct cn_trace_value value = {.kind = kind};
@@ -403,7 +357,7 @@ static struct cn_trace_value take_nested(struct cn_zorka_unpacker *unpacker,
     if (count > unpacker->nested_count || depth > CN_TRACE_VALUE_DEPTH_MAX)
         unpacker->is_short = true;
     for (uint64_t i = 0; i < elements && !unpacker->is_short; i++) {
-        uint64_t inner = take(unpacker, NESTED);
+        uint64_t inner = cn_unpack_take(unpacker, NESTED);
 
         if (inner == CN_VALUE_LIST || inner == CN_VALUE_MAP) {
             struct cn_trace_value nested =
@@ -415,8 +369,8 @@ static struct cn_trace_value take_nested(struct cn_zorka_unpacker *unpacker,
         if (inner > CN_VALUE_MAP)
             unpacker->is_short = true;
         else
-            push(unpacker,
-                 value_of((enum cn_trace_value_kind)inner, take(unpacker, NESTED)));
+            push(unpacker, value_of((enum cn_trace_value_kind)inner,
+                                    cn_unpack_take(unpacker, NESTED)));
     }
     if (unpacker->is_short)
         return (struct cn_trace_value){.kind = CN_VALUE_NULL};
@@ -432,7 +386,7 @@ static struct cn_trace_list take_attributes(struct cn_zorka_unpacker *unpacker,
                                             enum packed_column column)
 {
     struct cn_trace_list list = CN_TRACE_EMPTY_LIST;
-    uint64_t number = take(unpacker, column);
+    uint64_t number = cn_unpack_take(unpacker, column);
 
     if (number >= unpacker->shape_count)
         return list;
@@ -445,8 +399,8 @@ static struct cn_trace_list take_attributes(struct cn_zorka_unpacker *unpacker,
         if (kind == CN_VALUE_LIST || kind == CN_VALUE_MAP)
             value = take_nested(unpacker, kind, 1);
         else if (kind != CN_VALUE_NULL)
-            value =
-                value_of(kind, take_from(unpacker, &unpacker->columns[member->column]));
+            value = value_of(
+                kind, cn_unpack_take_from(unpacker, &unpacker->columns[member->column]));
         cn_trace_list_add(&unpacker->trace, &list, member->key, value);
     }
     return list;
@@ -459,7 +413,7 @@ static void take_events(struct cn_zorka_unpacker *unpacker, uint64_t count,
         uint64_t time_ns = span_time_ns + take_signed(unpacker, EVENT_TIME);
         uint32_t name = take_u32(unpacker, EVENT_NAME);
         uint32_t dropped = take_u32(unpacker, EVENT_DROPPED);
-        bool is_annotation = take(unpacker, EVENT_ANNOTATION) != 0;
+        bool is_annotation = cn_unpack_take(unpacker, EVENT_ANNOTATION) != 0;
         struct cn_trace_list attributes = take_attributes(unpacker, EVENT_SHAPE);
 
         *cn_trace_add_event(&unpacker->trace) = (struct cn_trace_event){
@@ -476,9 +430,9 @@ static void take_links(struct cn_zorka_unpacker *unpacker, uint64_t count)
 {
     for (uint64_t i = 0; i < count && !unpacker->is_short; i++) {
         struct cn_trace_link link = {
-            .trace_high = take(unpacker, LINK_HIGH),
-            .trace_low = take(unpacker, LINK_LOW),
-            .span_id = take(unpacker, LINK_SPAN),
+            .trace_high = cn_unpack_take(unpacker, LINK_HIGH),
+            .trace_low = cn_unpack_take(unpacker, LINK_LOW),
+            .span_id = cn_unpack_take(unpacker, LINK_SPAN),
             .trace_state = take_u32(unpacker, LINK_STATE),
             .flags = take_u32(unpacker, LINK_FLAGS),
             .dropped_attributes = take_u32(unpacker, LINK_DROPPED),
@@ -493,11 +447,11 @@ static uint64_t take_parent(struct cn_zorka_unpacker *unpacker, uint32_t parent)
 {
     const struct cn_trace *trace = &unpacker->trace;
 
-    switch (take(unpacker, SPAN_PARENT)) {
+    switch (cn_unpack_take(unpacker, SPAN_PARENT)) {
     case PACKED_PARENT_OUTER:
         return parent == CN_NONE ? 0 : trace->spans[parent].id;
     case PACKED_PARENT_OTHER:
-        return take(unpacker, PARENT_ID);
+        return cn_unpack_take(unpacker, PARENT_ID);
     default:
         return 0;
     }
@@ -516,19 +470,20 @@ static void take_span(struct cn_zorka_unpacker *unpacker, uint32_t i)
     span->is_whole = true;
     span->type = take_u32(unpacker, SPAN_TYPE);
     span->service = take_u32(unpacker, SPAN_SERVICE);
-    span->id = take(unpacker, SPAN_ID);
+    span->id = cn_unpack_take(unpacker, SPAN_ID);
     span->parent_id = take_parent(unpacker, node->parent);
-    span->status = (uint8_t)take(unpacker, SPAN_STATUS);
+    span->status = (uint8_t)cn_unpack_take(unpacker, SPAN_STATUS);
     span->status_message = take_u32(unpacker, SPAN_MESSAGE);
     span->trace_state = take_u32(unpacker, SPAN_STATE);
     span->flags = take_u32(unpacker, SPAN_FLAGS);
     span->resource = take_u32(unpacker, SPAN_RESOURCE);
     span->scope = take_u32(unpacker, SPAN_SCOPE);
-    uint64_t events = take(unpacker, SPAN_EVENTS), links = take(unpacker, SPAN_LINKS);
+    uint64_t events = cn_unpack_take(unpacker, SPAN_EVENTS),
+             links = cn_unpack_take(unpacker, SPAN_LINKS);
     span->dropped_attributes = take_u32(unpacker, SPAN_DROPPED_ATTRIBUTES);
     span->dropped_events = take_u32(unpacker, SPAN_DROPPED_EVENTS);
     span->dropped_links = take_u32(unpacker, SPAN_DROPPED_LINKS);
-    uint64_t more = take(unpacker, SPAN_MORE);
+    uint64_t more = cn_unpack_take(unpacker, SPAN_MORE);
     span->has_no_kind = more & PACKED_HAS_NO_KIND;
     span->has_end = more & PACKED_HAS_END;
     if (span->has_end)
@@ -551,10 +506,10 @@ static bool take_node(struct cn_zorka_unpacker *unpacker, uint32_t i,
                       struct cn_error *err)
 {
     struct cn_trace *trace = &unpacker->trace;
-    uint64_t up = take(unpacker, SPAN_UP);
+    uint64_t up = cn_unpack_take(unpacker, SPAN_UP);
 
     if (i == 0 ? up != 0 : up == 0 || up > i)
-        return fail("a span has no parent", err);
+        return cn_zorka_unpack_fail("a span has no parent", err);
     while (i > 0 && trace->current != CN_NONE && trace->current != i - (uint32_t)up)
         leave(trace);
     uint64_t from_ns =
@@ -564,7 +519,7 @@ static bool take_node(struct cn_zorka_unpacker *unpacker, uint32_t i,
     if (!cn_trace_enter(trace, method, start_ns, err))
         return false;
     struct cn_trace_node *node = &trace->nodes[i];
-    node->duration_ns = take(unpacker, SPAN_DURATION);
+    node->duration_ns = cn_unpack_take(unpacker, SPAN_DURATION);
     node->calls = take_signed(unpacker, SPAN_CALLS);
     cn_trace_mark(trace,
                   take_u32(unpacker, SPAN_MARKS) & (CN_TRACE_ERROR | CN_TRACE_LOSSY |
@@ -584,17 +539,18 @@ static bool take_record(struct cn_zorka_unpacker *unpacker, struct cn_error *err
 
     unpacker->has_out = false;
     cn_trace_clear(trace);
-    trace->id_high = take(unpacker, RECORD_ID_HIGH);
-    trace->id_low = take(unpacker, RECORD_ID_LOW);
+    trace->id_high = cn_unpack_take(unpacker, RECORD_ID_HIGH);
+    trace->id_low = cn_unpack_take(unpacker, RECORD_ID_LOW);
     unpacker->time_ns += take_signed(unpacker, RECORD_TIME);
-    trace->clock_ns = take(unpacker, RECORD_CLOCK);
-    uint64_t len = take(unpacker, RECORD_LEN), spans = take(unpacker, RECORD_SPANS);
+    trace->clock_ns = cn_unpack_take(unpacker, RECORD_CLOCK);
+    uint64_t len = cn_unpack_take(unpacker, RECORD_LEN),
+             spans = cn_unpack_take(unpacker, RECORD_SPANS);
     unpacker->scratch_count = 0;
     for (uint32_t i = 0; i < spans && !unpacker->is_short; i++)
         if (!take_node(unpacker, i, err))
             return false;
     if (unpacker->is_short || spans == 0)
-        return fail("a column is too short", err);
+        return cn_zorka_unpack_fail("a column is too short", err);
     while (trace->current != CN_NONE)
         leave(trace);
     unpacker->out.len = 0;
@@ -610,78 +566,6 @@ static bool take_record(struct cn_zorka_unpacker *unpacker, struct cn_error *err
     return true;
 }
 
-static void skip_nested(struct cn_zorka_unpacker *unpacker, uint64_t kind, unsigned depth)
-{
-    uint64_t count = take(unpacker, NESTED);
-
-    if (count > unpacker->nested_count || depth > CN_TRACE_VALUE_DEPTH_MAX)
-        unpacker->is_short = true;
-    count = kind == CN_VALUE_MAP ? count * 2 : count;
-    for (uint64_t i = 0; i < count && !unpacker->is_short; i++) {
-        uint64_t inner = take(unpacker, NESTED);
-
-        if (inner == CN_VALUE_LIST || inner == CN_VALUE_MAP)
-            skip_nested(unpacker, inner, depth + 1);
-        else
-            (void)take(unpacker, NESTED);
-    }
-}
-
-static void skip_attributes(struct cn_zorka_unpacker *unpacker, enum packed_column column)
-{
-    uint64_t number = take(unpacker, column);
-
-    if (number >= unpacker->shape_count)
-        return;
-    const struct unpack_shape *shape = &unpacker->shapes[number];
-    for (uint32_t i = 0; i < shape->count; i++) {
-        const struct unpack_member *member = &unpacker->members[shape->first + i];
-
-        if (member->kind == CN_VALUE_LIST || member->kind == CN_VALUE_MAP)
-            skip_nested(unpacker, member->kind, 1);
-        else if (member->kind != CN_VALUE_NULL)
-            unpacker->columns[member->column].at++;
-    }
-}
-
-static void skip_values(struct cn_zorka_unpacker *unpacker, enum packed_column first,
-                        enum packed_column last, uint64_t count)
-{
-    for (unsigned i = first; i <= (unsigned)last; i++)
-        unpacker->fixed[i].at += (size_t)count;
-}
-
-static bool skip_record(struct cn_zorka_unpacker *unpacker, struct cn_error *err)
-{
-    uint64_t spans = value_at(&unpacker->fixed[RECORD_SPANS], unpacker->record);
-    size_t first = unpacker->fixed[SPAN_UP].at;
-
-    unpacker->time_ns +=
-        cn_unzigzag(value_at(&unpacker->fixed[RECORD_TIME], unpacker->record));
-    unpacker->off += (size_t)value_at(&unpacker->fixed[RECORD_LEN], unpacker->record);
-    unpacker->record++;
-    skip_values(unpacker, RECORD_ID_HIGH, RECORD_SPANS, 1);
-    /* The lists and maps of a span, then those of its events and links. */
-    for (size_t i = first; i < first + spans && !unpacker->is_short; i++) {
-        uint64_t events = value_at(&unpacker->fixed[SPAN_EVENTS], i);
-        uint64_t links = value_at(&unpacker->fixed[SPAN_LINKS], i);
-
-        skip_attributes(unpacker, SPAN_SHAPE);
-        for (uint64_t k = 0; k < events && !unpacker->is_short; k++)
-            skip_attributes(unpacker, EVENT_SHAPE);
-        for (uint64_t k = 0; k < links && !unpacker->is_short; k++)
-            skip_attributes(unpacker, LINK_SHAPE);
-        skip_values(unpacker, EVENT_TIME, EVENT_ANNOTATION, events);
-        skip_values(unpacker, LINK_HIGH, LINK_DROPPED, links);
-        unpacker->fixed[PARENT_ID].at +=
-            value_at(&unpacker->fixed[SPAN_PARENT], i) == PACKED_PARENT_OTHER;
-        unpacker->fixed[END_TIME].at +=
-            (value_at(&unpacker->fixed[SPAN_MORE], i) & PACKED_HAS_END) != 0;
-    }
-    skip_values(unpacker, SPAN_UP, SPAN_MORE, spans);
-    return !unpacker->is_short || fail("a column is too short", err);
-}
-
 bool cn_zorka_unpack_at(struct cn_zorka_unpacker *unpacker, size_t off,
                         struct cn_bytes *record, size_t *record_off, struct cn_error *err)
 {
@@ -693,11 +577,12 @@ bool cn_zorka_unpack_at(struct cn_zorka_unpacker *unpacker, size_t off,
         if (unpacker->record == unpacker->record_count)
             return cn_fail(err, CN_ERR_FORMAT,
                            "packed records: byte %zu is beyond the last", off);
-        uint64_t len = value_at(&unpacker->fixed[RECORD_LEN], unpacker->record);
+        uint64_t len = cn_unpack_value_at(&unpacker->fixed[RECORD_LEN], unpacker->record);
         bool is_here = off < unpacker->off + len;
 
         unpacker->has_out = false;
-        if (is_here ? !take_record(unpacker, err) : !skip_record(unpacker, err)) {
+        if (is_here ? !take_record(unpacker, err)
+                    : !cn_zorka_unpacker_skip(unpacker, err)) {
             unpacker->record_count = 0;
             rewind_to_first(unpacker);
             return false;
@@ -718,9 +603,9 @@ bool cn_zorka_unpack_all(struct cn_zorka_unpacker *unpacker, uint8_t *plain,
         if (!take_record(unpacker, err))
             return false;
         if (unpacker->out.len > unpacker->plain_len - off)
-            return fail("they are longer than their chunk says", err);
+            return cn_zorka_unpack_fail("they are longer than their chunk says", err);
         memcpy(plain + off, unpacker->out.bytes, unpacker->out.len);
     }
     return unpacker->off == unpacker->plain_len ||
-           fail("they are shorter than their chunk says", err);
+           cn_zorka_unpack_fail("they are shorter than their chunk says", err);
 }

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/search.h"
+#include "store/index/chunk_values.h"
 #include "store/index/columns_layout.h"
 
 static uint64_t mask_of(uint64_t bits)
@@ -68,27 +69,54 @@ static uint64_t groups_len(uint32_t row_count)
            CN_COLUMN_GROUP_LEN;
 }
 
-static uint64_t bases_len(uint32_t row_count)
+static uint64_t bases_len(uint32_t row_count, uint32_t base_len)
 {
     return ((uint64_t)row_count + CN_COLUMN_GROUP_ROWS - 1) / CN_COLUMN_GROUP_ROWS *
-           sizeof(uint64_t);
+           base_len;
+}
+
+/* Take the table of a column with codes. */
+static bool open_codes(const struct cn_columns *columns, struct cn_store_column *column,
+                       struct cn_bytes rest, uint64_t *at)
+{
+    struct cn_bytes count_bytes, codes;
+    struct cn_error ignored;
+
+    if (!cn_bytes_slice(rest, 0, sizeof(uint64_t), &count_bytes) ||
+        !cn_block_file_check(columns->file, count_bytes, &ignored))
+        return false;
+    uint64_t count = cn_u64_get(count_bytes.ptr);
+    if (count > CN_META_CODES_MAX ||
+        !cn_bytes_array(rest, sizeof(uint64_t), count, sizeof(uint64_t), &codes))
+        return false;
+    column->codes = codes.ptr;
+    column->base_len = (uint32_t)count;
+    *at = sizeof(uint64_t) + codes.len;
+    return true;
 }
 
 /* What a column has after its head, whose second number is `width`. */
-static bool open_values(struct cn_store_column *column, struct cn_bytes rest,
-                        uint32_t row_count, uint64_t width)
+static bool open_values(const struct cn_columns *columns, struct cn_store_column *column,
+                        struct cn_bytes rest, uint64_t width)
 {
     bool has_groups = width & CN_META_HAS_GROUPS, has_bases = width & CN_META_HAS_BASES;
+    bool has_slopes = width & CN_META_HAS_SLOPES, has_codes = width & CN_META_HAS_CODES;
+    uint32_t row_count = columns->row_count;
     uint64_t at = 0, count = row_count, bits;
 
-    if (!bits_of_head(width, CN_META_HAS_GROUPS | CN_META_HAS_BITS | CN_META_HAS_BASES,
+    if (!bits_of_head(width,
+                      CN_META_HAS_GROUPS | CN_META_HAS_BITS | CN_META_HAS_BASES |
+                          CN_META_HAS_CODES | CN_META_HAS_SLOPES,
                       &bits) ||
-        (has_groups && has_bases))
+        has_groups + has_bases + has_codes > 1 || (has_slopes && !has_bases))
         return false;
+    column->base_len = has_slopes ? CN_COLUMN_SLOPE_LEN : CN_COLUMN_BASE_LEN;
     if (has_groups)
         at = groups_len(row_count);
     else if (has_bases)
-        at = bases_len(row_count);
+        at = bases_len(row_count, column->base_len);
+    else if (has_codes && !open_codes(columns, column, rest, &at))
+        return false;
     if (rest.len < at + CN_META_PAD_LEN)
         return false;
     if (has_groups)
@@ -102,7 +130,7 @@ static bool open_values(struct cn_store_column *column, struct cn_bytes rest,
         return false;
     column->values = column->bytes.ptr + at;
     column->groups = has_groups ? column->bytes.ptr : NULL;
-    column->bases = has_bases ? column->bytes.ptr : NULL;
+    column->bases = has_bases || has_codes ? column->bytes.ptr : NULL;
     column->value_count = (uint32_t)count;
     column->stride = bits;
     column->mask = mask_of(bits);
@@ -174,6 +202,47 @@ uint64_t cn_store_column_referred(const struct cn_store_column *column, uint32_t
     return to < column->row_count ? cn_store_column_at(column->ids, (uint32_t)to) : 0;
 }
 
+uint64_t cn_store_column_elsewhere(const struct cn_store_column *column, uint32_t row)
+{
+    if (!column->chunks)
+        return cn_store_column_referred(column, row, cn_store_column_stored(column, row));
+    return cn_chunk_values_at(column->chunks, row,
+                              column->groups ? cn_store_column_index(column, row) : row);
+}
+
+/* A column whose values are in the chunks of `data`. Those chunks are numbered by the column data_off. */
+static bool open_in_chunks(struct cn_columns *columns, unsigned i,
+                           const struct cn_file *data, struct cn_error *err)
+{
+    struct cn_store_column *column = &columns->fields[i];
+    bool has_groups = column->in_chunks & CN_META_HAS_GROUPS;
+    uint64_t at = has_groups ? groups_len(columns->row_count) : 0;
+    struct cn_bytes section = column->bytes;
+
+    if (at + CN_META_PAD_LEN > section.len - CN_META_HEAD_LEN ||
+        !cn_chunk_values_open(&column->chunks, columns->file, data,
+                              &columns->fields[CN_STORE_FIELD_data_off], section,
+                              CN_META_HEAD_LEN + (size_t)at, err))
+        return cn_fail(err, CN_ERR_FORMAT, "column %s has no sound reference to chunks",
+                       cn_store_row_fields[i].name);
+    column->groups = has_groups ? section.ptr + CN_META_HEAD_LEN : NULL;
+    column->value_count = columns->row_count;
+    column->is_indirect = true;
+    return true;
+}
+
+/* The same column as one before it that has its values. */
+static bool open_same(struct cn_columns *columns, unsigned i, unsigned other,
+                      struct cn_error *err)
+{
+    if (other >= i || columns->fields[other].in_chunks ||
+        has_references(&columns->fields[other]))
+        return cn_fail(err, CN_ERR_FORMAT, "column %s is the same as column %u",
+                       cn_store_row_fields[i].name, other);
+    columns->fields[i] = columns->fields[other];
+    return true;
+}
+
 static bool open_field(struct cn_columns *columns, unsigned i, struct cn_error *err)
 {
     struct cn_bytes section, head, rest;
@@ -190,18 +259,47 @@ static bool open_field(struct cn_columns *columns, unsigned i, struct cn_error *
         .lowest = cn_u64_get(head.ptr),
         .highest = cn_u64_get(head.ptr + 2 * sizeof(uint64_t)),
     };
+    if ((width & ~(uint64_t)UINT8_MAX) == CN_META_IS_SAME)
+        return open_same(columns, i, (unsigned)(width & UINT8_MAX), err);
+    if ((width & ~(uint64_t)CN_META_HAS_GROUPS) == CN_META_IN_CHUNKS) {
+        columns->fields[i].bytes = section;
+        columns->fields[i].in_chunks = (unsigned)width;
+        return true;
+    }
     if (!cn_bytes_from(section, CN_META_HEAD_LEN, &rest) ||
         !(i == CN_STORE_FIELD_parent_id && width & CN_META_HAS_REFERENCES
               ? open_references(columns, &columns->fields[i], rest, width)
-              : open_values(&columns->fields[i], rest, columns->row_count, width)))
+              : open_values(columns, &columns->fields[i], rest, width)))
         return cn_fail(err, CN_ERR_FORMAT,
                        "column %s is too short for %" PRIu32 " values of width %" PRIu64,
                        cn_store_row_fields[i].name, columns->row_count, width);
     return true;
 }
 
+void cn_columns_close(struct cn_columns *columns)
+{
+    for (unsigned i = 0; i < CN_STORE_FIELD_COUNT; i++)
+        cn_chunk_values_free(columns->fields[i].chunks);
+    *columns = (struct cn_columns){0};
+}
+
+static bool open_fields(struct cn_columns *columns, const struct cn_file *data,
+                        struct cn_error *err)
+{
+    for (unsigned i = 0; i < CN_STORE_FIELD_checksum; i++)
+        if (!open_field(columns, i, err))
+            return false;
+    for (unsigned i = 0; i < CN_STORE_FIELD_checksum; i++) {
+        if (columns->fields[i].in_chunks && !open_in_chunks(columns, i, data, err)) {
+            cn_columns_close(columns);
+            return false;
+        }
+    }
+    return true;
+}
+
 bool cn_columns_open(struct cn_columns *columns, const struct cn_block_file *file,
-                     struct cn_error *err)
+                     const struct cn_file *data, struct cn_error *err)
 {
     struct cn_columns opened = {.file = file};
     struct cn_error ignored = {0};
@@ -213,10 +311,8 @@ bool cn_columns_open(struct cn_columns *columns, const struct cn_block_file *fil
         cn_u64_get(section.ptr) > UINT32_MAX)
         return cn_fail(err, CN_ERR_FORMAT, "the number of rows is missing");
     opened.row_count = (uint32_t)cn_u64_get(section.ptr);
-    for (unsigned i = 0; i < CN_STORE_FIELD_checksum; i++) {
-        if (!open_field(&opened, i, err))
-            return false;
-    }
+    if (!open_fields(&opened, data, err))
+        return false;
     opened.has_starts =
         cn_block_file_section(file, CN_META_SECTION_STARTS_ID, &opened.slots, &ignored);
     if (!opened.has_starts &&
@@ -229,6 +325,14 @@ bool cn_columns_open(struct cn_columns *columns, const struct cn_block_file *fil
     return true;
 }
 
+static bool check_column(const struct cn_columns *columns,
+                         const struct cn_store_column *column, struct cn_error *err)
+{
+    return !columns->file ||
+           (cn_block_file_check(columns->file, column->bytes, err) &&
+            (!column->chunks || cn_chunk_values_check_all(column->chunks, err)));
+}
+
 bool cn_columns_field(const struct cn_columns *columns, enum cn_store_field field,
                       struct cn_store_column *out, struct cn_error *err)
 {
@@ -236,12 +340,11 @@ bool cn_columns_field(const struct cn_columns *columns, enum cn_store_field fiel
     const struct cn_store_column *ids =
         has_references(column) ? &columns->fields[CN_STORE_FIELD_span_id] : NULL;
 
-    if (columns->file && !cn_block_file_check(columns->file, column->bytes, err))
-        return false;
-    if (ids && !cn_block_file_check(columns->file, ids->bytes, err))
+    if (!check_column(columns, column, err) || (ids && !check_column(columns, ids, err)))
         return false;
     *out = *column;
     out->ids = ids;
+    out->is_indirect |= ids != NULL;
     return true;
 }
 
@@ -279,25 +382,34 @@ static bool check_value(const struct cn_columns *columns, unsigned field, uint32
                         struct cn_error *err)
 {
     const struct cn_store_column *column = &columns->fields[field];
-    uint64_t at = (uint64_t)(column->values - column->bytes.ptr), i = row;
+    uint64_t at, i = row;
     struct cn_bytes value;
 
     if (!columns->file)
         return true;
     if (column->groups) {
         if (!cn_bytes_slice(column->bytes,
-                            (uint64_t)(row / CN_COLUMN_GROUP_ROWS) * CN_COLUMN_GROUP_LEN,
+                            (uint64_t)(column->groups - column->bytes.ptr) +
+                                (uint64_t)(row / CN_COLUMN_GROUP_ROWS) *
+                                    CN_COLUMN_GROUP_LEN,
                             CN_COLUMN_GROUP_LEN, &value) ||
             !cn_block_file_check(columns->file, value, err))
             return false;
         i = cn_store_column_index(column, row);
     }
+    if (column->chunks)
+        return cn_chunk_values_check(column->chunks, row, err);
     if (column->bases &&
-        (!cn_bytes_slice(column->bytes,
-                         (uint64_t)(row / CN_COLUMN_GROUP_ROWS) * sizeof(uint64_t),
-                         sizeof(uint64_t), &value) ||
+        (!(column->codes
+               ? cn_bytes_slice(column->bytes, 0,
+                                sizeof(uint64_t) * (1 + (uint64_t)column->base_len),
+                                &value)
+               : cn_bytes_slice(column->bytes,
+                                (uint64_t)(row / CN_COLUMN_GROUP_ROWS) * column->base_len,
+                                column->base_len, &value)) ||
          !cn_block_file_check(columns->file, value, err)))
         return false;
+    at = (uint64_t)(column->values - column->bytes.ptr);
     return cn_bytes_slice(column->bytes, at + i * column->stride / 8, sizeof(uint64_t),
                           &value) &&
            cn_block_file_check(columns->file, value, err);

@@ -21,6 +21,14 @@
  * without a gap, the first in the lowest bits, up to a whole byte. 2048 is added if values of neighbours
  * are near each other, as times: then there is a u64 for each 64 rows before the values, their lowest
  * value, which is added to them instead of that of the column.
+ * In version 5:
+ *   8192 is added if a column has few different values: then there is a table before the values, u64 how
+ *   many (at most 256), and these, u64 each; and values are numbers of the table
+ *   16384 is added, with 2048, if values grow in step with rows: then what comes before the values for each
+ *   64 rows is u64 base, u32 slope; base + slope * (row modulo 64) is added to values
+ *   32768 + a number of a field instead: the column is the same as that of the field
+ *   4096 instead, plus 256 if it has groups: the values of the column, ids, are in the chunks of traces.dat
+ *   (store/index/chunk_values.h)
  * Section 0 is the number of rows, u64. Section 64 (version 1) or 65 finds traces by id: u32 per slot,
  * 1 + the number of a row, 0 if free; in 65 only of rows whose id is not that of the row before. There
  * are 4/3 as many slots as such rows, and at least one more; the first slot of a row is (lower half of the id * 0x9e3779b97f4a7c15 mod 2^64 / 2^32) * slots / 2^32;
@@ -31,12 +39,14 @@
 #define CN_STORE_INDEX_COLUMNS_H
 
 #include "base/files/blocks.h"
+#include "base/files/content.h"
 #include "store/index/row.h"
 
 #define CN_META_FILE_NAME  "meta.dat"
 #define CN_META_FILE_MAGIC UINT64_C(0x4154454d54534e43) /* "CNSTMETA" */
 enum {
-    CN_META_FILE_VERSION = 4,
+    CN_META_FILE_VERSION = 5,
+    CN_META_FILE_ALONE = 4,  /* no column refers to traces.dat */
     CN_META_FILE_BYTES = 3,  /* values are bytes */
     CN_META_FILE_GROUPS = 2, /* no column refers to another */
     CN_META_FILE_PLAIN = 1,  /* no column has groups */
@@ -45,17 +55,24 @@ enum {
 #define CN_STORE_FIELD_ENUM(off, type, name, meaning) CN_STORE_FIELD_##name,
 enum cn_store_field { CN_STORE_ROW(CN_STORE_FIELD_ENUM) CN_STORE_FIELD_COUNT };
 
+struct cn_chunk_values;
+
 struct cn_store_column {
     struct cn_bytes bytes; /* of groups and values */
     const uint8_t *values; /* at least 8 bytes from the start of the last one */
     const uint8_t *groups; /* NULL: there is a value for each row */
     const uint8_t *bases;  /* by group of rows; NULL: `lowest` is that of all */
+    const uint8_t *codes;  /* the values that it has, if `bases` is these, too */
+    uint32_t base_len;     /* bytes of a base; of codes, how many there are */
     uint32_t value_count;  /* with groups */
     uint32_t row_count;    /* these four: of a column that refers to another */
     const struct cn_store_column *ids; /* that its values refer to; NULL: they do not */
     const uint8_t *exception_rows, *exceptions;
     uint32_t exception_count;
-    uint64_t stride; /* bits */
+    struct cn_chunk_values *chunks; /* that have its values; NULL: it has them */
+    unsigned in_chunks;             /* its head, if it is so */
+    bool is_indirect;               /* `ids` or `chunks` is set */
+    uint64_t stride;                /* bits */
     uint64_t mask, lowest;
     uint64_t highest; /* set for meta.dat only */
 };
@@ -68,12 +85,38 @@ struct cn_columns {
     bool has_starts; /* slots of the first of rows with the same id only */
 };
 
+/* Where chunks of traces.dat have ids: rows that follow each other with the same data_off are of one chunk.
+ * Numbers of `bits` bits each, the first in the lowest bits of the byte at `off`; `lowest` is added. */
+struct cn_chunk_place {
+    uint64_t off, lowest;
+    uint32_t count;
+    unsigned bits; /* 0: unknown */
+};
+
+/* Fields whose values may be in chunks. */
+enum cn_chunk_field {
+    CN_CHUNK_TRACE_HIGH,
+    CN_CHUNK_TRACE_LOW,
+    CN_CHUNK_SPAN_ID,
+    CN_CHUNK_FIELDS
+};
+
+struct cn_chunk_places {
+    struct cn_content data; /* of traces.dat */
+    struct cn_chunk_place (
+        *places)[CN_CHUNK_FIELDS]; /* by run of rows with the same data_off */
+    size_t count, capacity;
+};
+
 /* Views of encoded rows, as in meta.log. The rows must outlive the columns. */
 void cn_columns_of_rows(struct cn_columns *columns, struct cn_bytes rows);
 
-/* Views of meta.dat, which must outlive the columns. */
+/* Views of meta.dat, which must outlive the columns, as must `data`, the traces.dat that it is of; NULL:
+ * there is none. */
 CN_CHECK bool cn_columns_open(struct cn_columns *columns,
-                              const struct cn_block_file *file, struct cn_error *err);
+                              const struct cn_block_file *file,
+                              const struct cn_file *data, struct cn_error *err);
+void cn_columns_close(struct cn_columns *columns); /* safe on a zeroed one */
 
 /* A column, after its checksums were checked. */
 CN_CHECK bool cn_columns_field(const struct cn_columns *columns,
@@ -96,31 +139,50 @@ static inline uint32_t cn_store_column_index(const struct cn_store_column *colum
     return i < column->value_count ? i : 0;
 }
 
+enum { CN_COLUMN_BASE_LEN = 8, CN_COLUMN_SLOPE_LEN = 12 };
+
+/* The value of a row with `number` in a column with bases or codes. */
+static inline uint64_t cn_store_column_based(const struct cn_store_column *column,
+                                             uint32_t row, uint64_t number)
+{
+    const uint8_t *base =
+        column->bases + (size_t)(row / CN_COLUMN_GROUP_ROWS) * column->base_len;
+
+    if (column->codes)
+        return number < column->base_len
+                   ? cn_u64_get(column->codes + number * sizeof(uint64_t))
+                   : 0;
+    if (column->base_len == CN_COLUMN_SLOPE_LEN)
+        number +=
+            (uint64_t)cn_u32_get(base + sizeof(uint64_t)) * (row % CN_COLUMN_GROUP_ROWS);
+    return number + cn_u64_get(base);
+}
+
 /* A value as it is stored. */
 static inline uint64_t cn_store_column_stored(const struct cn_store_column *column,
                                               uint32_t row)
 {
     uint64_t i = column->groups ? cn_store_column_index(column, row) : row;
     uint64_t bit = i * column->stride;
-    uint64_t value = cn_u64_get(column->values + (size_t)(bit / 8)) >> bit % 8;
+    uint64_t value =
+        cn_u64_get(column->values + (size_t)(bit / 8)) >> bit % 8 & column->mask;
 
-    return (value & column->mask) +
-           (column->bases
-                ? cn_u64_get(column->bases +
-                             (size_t)(row / CN_COLUMN_GROUP_ROWS) * sizeof(uint64_t))
-                : column->lowest);
+    return column->bases ? cn_store_column_based(column, row, value)
+                         : value + column->lowest;
 }
 
 /* What a value that refers to another column stands for; 0 if it is damaged. */
 uint64_t cn_store_column_referred(const struct cn_store_column *column, uint32_t row,
                                   uint64_t stored);
 
+/* A value that is not stored in the column itself. */
+uint64_t cn_store_column_elsewhere(const struct cn_store_column *column, uint32_t row);
+
 static inline uint64_t cn_store_column_at(const struct cn_store_column *column,
                                           uint32_t row)
 {
-    uint64_t stored = cn_store_column_stored(column, row);
-
-    return column->ids ? cn_store_column_referred(column, row, stored) : stored;
+    return column->is_indirect ? cn_store_column_elsewhere(column, row)
+                               : cn_store_column_stored(column, row);
 }
 
 /* Of a column with groups: a bit for `row` and each row after it in its group, set if the value is not
@@ -157,9 +219,11 @@ bool cn_columns_find_trace(const struct cn_columns *columns, uint64_t high, uint
 CN_CHECK bool cn_columns_row(const struct cn_columns *columns, uint32_t row,
                              struct cn_store_row *out, struct cn_error *err);
 
-/* Write meta.dat into the folder of a segment, in this version: CN_META_FILE_GROUPS or a later one. */
+/* Write meta.dat into the folder of a segment, in this version: CN_META_FILE_GROUPS or a later one. Ids that
+ * the chunks have at `places` are only referred to, in CN_META_FILE_VERSION; NULL: none. */
 CN_CHECK bool cn_columns_write(const struct cn_disk *disk, const char *dir,
                                const struct cn_columns *columns, unsigned version,
+                               const struct cn_chunk_places *places,
                                struct cn_error *err);
 
 #endif

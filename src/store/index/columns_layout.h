@@ -11,12 +11,18 @@ enum {
     CN_META_SECTION_SLOTS_ID = 64,
     CN_META_SECTION_STARTS_ID = 65
 };
+/* Of a column with codes. */
+enum { CN_META_CODES_MAX = 256 };
 enum {
     CN_META_SLOT_LEN = sizeof(uint32_t),
     CN_META_HAS_GROUPS = 256,
     CN_META_HAS_REFERENCES = 512,
     CN_META_HAS_BITS = 1024,
     CN_META_HAS_BASES = 2048,
+    CN_META_IN_CHUNKS = 4096,
+    CN_META_HAS_CODES = 8192,
+    CN_META_HAS_SLOPES = 16384,
+    CN_META_IS_SAME = 32768,
     CN_META_WORD_BITS = 64,
     /* A value of fewer bits is inside of the 8 bytes that its first byte begins. */
     CN_META_BITS_MAX = 57,

@@ -6,11 +6,18 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/search.h"
 #include "model/contexts/context.h"
+#include "store/index/chunk_values_write.h"
 #include "store/index/columns_layout.h"
 
 enum {
     GROUPED_BITS_MIN = 9,
+    /* Of columns that are not scanned, from version 5 on. */
+    GROUPED_BITS_FEW = 5,
+    /* A base with a slope takes half a bit a row more than one without. */
+    SLOPES_SAVE = 3,
+    CODES_SAVE = 2,
     /* Bits of each value that bases must save: they take one, and time. */
     BASES_SAVE = 3,
 };
@@ -47,7 +54,9 @@ static bool write_slots(struct cn_block_writer *writer, const struct cn_columns 
 struct column_shape {
     uint64_t lowest, highest;
     unsigned bits; /* of each value */
-    bool has_groups, has_bases;
+    bool has_groups, has_bases, has_slopes;
+    uint64_t codes[CN_META_CODES_MAX]; /* ascending */
+    size_t code_count;                 /* 0: it has none */
 };
 
 static unsigned bits_for(uint64_t range)
@@ -57,32 +66,117 @@ static unsigned bits_for(uint64_t range)
     return bits > CN_META_BITS_MAX ? CN_META_WORD_BITS : bits;
 }
 
-/* The lowest value of 64 rows; *range receives how far above it the highest is. */
-static uint64_t base_at(const struct cn_store_column *column, uint32_t first,
-                        uint32_t row_count, uint64_t *range)
+/* What the values of 64 rows are above: base + slope * row. */
+struct column_base {
+    uint64_t base, range; /* range: how far above it the highest is */
+    uint32_t slope;
+};
+
+/* A slope from the first value to the last; 0 if they do not grow. */
+static uint32_t slope_at(const struct cn_store_column *column, uint32_t first,
+                         uint32_t last)
 {
-    uint64_t lowest = UINT64_MAX, highest = 0;
+    uint64_t from = cn_store_column_at(column, first);
+    uint64_t to = cn_store_column_at(column, last);
+    uint64_t slope = last > first && to > from ? (to - from) / (last - first) : 0;
 
-    for (uint32_t row = first; row - first < CN_COLUMN_GROUP_ROWS && row < row_count;
-         row++) {
-        uint64_t value = cn_store_column_at(column, row);
-
-        lowest = value < lowest ? value : lowest;
-        highest = value > highest ? value : highest;
-    }
-    *range = highest - lowest;
-    return lowest;
+    return slope <= UINT32_MAX ? (uint32_t)slope : 0;
 }
 
-static unsigned bits_above_bases(const struct cn_store_column *column, uint32_t row_count)
+/* Signed differences may wrap around: then the range is wide, and bases are not used. */
+static struct column_base base_at(const struct cn_store_column *column, uint32_t first,
+                                  uint32_t row_count, bool has_slope)
 {
-    uint64_t widest = 0, range;
+    uint32_t last = row_count - first > CN_COLUMN_GROUP_ROWS
+                        ? first + CN_COLUMN_GROUP_ROWS - 1
+                        : row_count - 1;
+    struct column_base base = {.slope = has_slope ? slope_at(column, first, last) : 0};
+    uint64_t begin = cn_store_column_at(column, first);
+    int64_t lowest = 0, highest = 0;
+
+    for (uint32_t row = first; row <= last; row++) {
+        int64_t above = (int64_t)(cn_store_column_at(column, row) - begin -
+                                  (uint64_t)base.slope * (row - first));
+
+        lowest = above < lowest ? above : lowest;
+        highest = above > highest ? above : highest;
+    }
+    base.base = begin + (uint64_t)lowest;
+    base.range = (uint64_t)highest - (uint64_t)lowest;
+    return base;
+}
+
+static unsigned bits_above_bases(const struct cn_store_column *column, uint32_t row_count,
+                                 bool has_slopes)
+{
+    uint64_t widest = 0;
 
     for (uint64_t row = 0; row < row_count; row += CN_COLUMN_GROUP_ROWS) {
-        (void)base_at(column, (uint32_t)row, row_count, &range);
+        uint64_t range = base_at(column, (uint32_t)row, row_count, has_slopes).range;
+
         widest = range > widest ? range : widest;
     }
     return bits_for(widest);
+}
+
+/* How many codes are not above a value. */
+static size_t codes_to(const struct column_shape *shape, uint64_t value)
+{
+    return shape->code_count > 0 ? cn_search_u64(shape->codes, shape->code_count,
+                                                 sizeof(*shape->codes), value)
+                                 : 0;
+}
+
+/* Find the different values of a column, unless they are too many. */
+static void find_codes(struct column_shape *shape, const struct cn_store_column *column,
+                       uint32_t row_count)
+{
+    for (uint32_t row = 0; row < row_count; row++) {
+        uint64_t value = cn_store_column_at(column, row);
+        size_t i = codes_to(shape, value);
+
+        if (i > 0 && shape->codes[i - 1] == value)
+            continue;
+        if (shape->code_count == CN_META_CODES_MAX) {
+            shape->code_count = 0;
+            return;
+        }
+        memmove(shape->codes + i + 1, shape->codes + i,
+                (shape->code_count - i) * sizeof(*shape->codes));
+        shape->codes[i] = value;
+        shape->code_count++;
+    }
+}
+
+/* Codes, if they save bits. */
+static void choose_codes(struct column_shape *shape, const struct cn_store_column *column,
+                         uint32_t row_count)
+{
+    if (shape->bits <= CODES_SAVE || row_count < CN_META_CODES_MAX)
+        return;
+    find_codes(shape, column, row_count);
+    unsigned bits = shape->code_count > 0 ? bits_for(shape->code_count - 1) : shape->bits;
+    if (bits + CODES_SAVE > shape->bits)
+        shape->code_count = 0;
+    else
+        shape->bits = bits;
+}
+
+static void choose_bases(struct column_shape *shape, const struct cn_store_column *column,
+                         uint32_t row_count, unsigned version)
+{
+    unsigned bits = bits_above_bases(column, row_count, false);
+
+    shape->has_bases = bits + BASES_SAVE <= shape->bits;
+    if (shape->has_bases)
+        shape->bits = bits;
+    if (version <= CN_META_FILE_ALONE)
+        return;
+    bits = bits_above_bases(column, row_count, true);
+    if (bits + (shape->has_bases ? SLOPES_SAVE : SLOPES_SAVE + 1) <= shape->bits) {
+        shape->has_bases = shape->has_slopes = true;
+        shape->bits = bits;
+    }
 }
 
 static struct column_shape shape_of(const struct cn_store_column *column,
@@ -102,26 +196,51 @@ static struct column_shape shape_of(const struct cn_store_column *column,
         shape.bits = bits_for(shape.highest - shape.lowest);
     /* Groups cost time where columns are scanned: only where they save most of the bytes. */
     shape.has_groups = shape.bits >= GROUPED_BITS_MIN && count <= row_count / 4;
-    if (version <= CN_META_FILE_BYTES) {
+    if (version <= CN_META_FILE_BYTES)
         shape.bits = (shape.bits + 7) / 8 * 8;
-    } else if (!shape.has_groups) {
-        unsigned bits = bits_above_bases(column, row_count);
-
-        shape.has_bases = bits + BASES_SAVE <= shape.bits;
-        if (shape.has_bases)
-            shape.bits = bits;
-    }
+    if (version <= CN_META_FILE_BYTES || shape.has_groups)
+        return shape;
+    if (version > CN_META_FILE_ALONE)
+        choose_codes(&shape, column, row_count);
+    if (shape.code_count > 0)
+        return shape;
+    if (version > CN_META_FILE_ALONE && shape.bits >= GROUPED_BITS_FEW &&
+        count <= row_count / 4)
+        shape.has_groups = true;
+    else
+        choose_bases(&shape, column, row_count, version);
     return shape;
 }
 
 static bool write_bases(struct cn_block_writer *writer, uint32_t row_count,
-                        const struct cn_store_column *column, struct cn_error *err)
+                        const struct cn_store_column *column, bool has_slopes,
+                        struct cn_error *err)
 {
-    uint8_t bytes[sizeof(uint64_t)];
-    uint64_t range;
+    uint8_t bytes[CN_COLUMN_SLOPE_LEN];
 
     for (uint64_t row = 0; row < row_count; row += CN_COLUMN_GROUP_ROWS) {
-        cn_u64_put(bytes, base_at(column, (uint32_t)row, row_count, &range));
+        struct column_base base = base_at(column, (uint32_t)row, row_count, has_slopes);
+
+        cn_u64_put(bytes, base.base);
+        cn_u32_put(bytes + sizeof(uint64_t), base.slope);
+        if (!cn_block_writer_add(writer, bytes,
+                                 has_slopes ? CN_COLUMN_SLOPE_LEN : CN_COLUMN_BASE_LEN,
+                                 err))
+            return false;
+    }
+    return true;
+}
+
+static bool write_codes(struct cn_block_writer *writer, const struct column_shape *shape,
+                        struct cn_error *err)
+{
+    uint8_t bytes[sizeof(uint64_t)];
+
+    cn_u64_put(bytes, shape->code_count);
+    if (!cn_block_writer_add(writer, bytes, sizeof(bytes), err))
+        return false;
+    for (size_t i = 0; i < shape->code_count; i++) {
+        cn_u64_put(bytes, shape->codes[i]);
         if (!cn_block_writer_add(writer, bytes, sizeof(bytes), err))
             return false;
     }
@@ -191,24 +310,34 @@ static bool write_field(struct cn_block_writer *writer, uint32_t row_count,
 {
     struct column_shape shape = shape_of(column, row_count, version);
     struct bit_writer values = {.out = writer, .bits = shape.bits};
-    uint64_t base = shape.lowest, range;
+    struct column_base base = {.base = shape.lowest};
     uint8_t bytes[CN_META_HEAD_LEN] = {0};
 
     cn_u64_put(bytes, shape.lowest);
-    cn_u64_put(bytes + sizeof(uint64_t), head_width(shape.bits, version) |
-                                             (shape.has_groups ? CN_META_HAS_GROUPS : 0) |
-                                             (shape.has_bases ? CN_META_HAS_BASES : 0));
+    cn_u64_put(bytes + sizeof(uint64_t),
+               head_width(shape.bits, version) |
+                   (shape.has_groups ? CN_META_HAS_GROUPS : 0) |
+                   (shape.has_bases ? CN_META_HAS_BASES : 0) |
+                   (shape.has_slopes ? CN_META_HAS_SLOPES : 0) |
+                   (shape.code_count > 0 ? CN_META_HAS_CODES : 0));
     cn_u64_put(bytes + 2 * sizeof(uint64_t), shape.highest);
     if (!cn_block_writer_add(writer, bytes, CN_META_HEAD_LEN, err) ||
         (shape.has_groups && !write_groups(writer, row_count, column, err)) ||
-        (shape.has_bases && !write_bases(writer, row_count, column, err)))
+        (shape.has_bases &&
+         !write_bases(writer, row_count, column, shape.has_slopes, err)) ||
+        (shape.code_count > 0 && !write_codes(writer, &shape, err)))
         return false;
     for (uint32_t row = 0; row < row_count; row++) {
         if (shape.has_groups && !cn_store_column_is_new(column, row))
             continue;
         if (shape.has_bases && row % CN_COLUMN_GROUP_ROWS == 0)
-            base = base_at(column, row, row_count, &range);
-        if (!add_bits(&values, cn_store_column_at(column, row) - base, err))
+            base = base_at(column, row, row_count, shape.has_slopes);
+        uint64_t value = cn_store_column_at(column, row);
+        value =
+            shape.code_count > 0
+                ? codes_to(&shape, value) - 1
+                : value - base.base - (uint64_t)base.slope * (row % CN_COLUMN_GROUP_ROWS);
+        if (!add_bits(&values, value, err))
             return false;
     }
     cn_u64_put(bytes, 0);
@@ -331,36 +460,144 @@ static bool write_parents(struct cn_block_writer *writer,
     return ok;
 }
 
+/* The field of `places` that a column is; CN_CHUNK_FIELDS: none. */
+static enum cn_chunk_field chunk_field(enum cn_store_field field)
+{
+    switch ((unsigned)field) {
+    case CN_STORE_FIELD_trace_high:
+        return CN_CHUNK_TRACE_HIGH;
+    case CN_STORE_FIELD_trace_low:
+        return CN_CHUNK_TRACE_LOW;
+    case CN_STORE_FIELD_span_id:
+        return CN_CHUNK_SPAN_ID;
+    default:
+        return CN_CHUNK_FIELDS;
+    }
+}
+
+/* Write a column of ids as where they are in chunks. */
+static bool write_in_chunks(struct cn_block_writer *writer, uint32_t row_count,
+                            const struct cn_store_column *column,
+                            const struct column_shape *shape,
+                            const struct cn_chunk_values_text *values,
+                            struct cn_error *err)
+{
+    uint8_t bytes[CN_META_HEAD_LEN] = {0};
+
+    cn_u64_put(bytes, shape->lowest);
+    cn_u64_put(bytes + sizeof(uint64_t),
+               CN_META_IN_CHUNKS | (shape->has_groups ? CN_META_HAS_GROUPS : 0));
+    cn_u64_put(bytes + 2 * sizeof(uint64_t), shape->highest);
+    if (!cn_block_writer_add(writer, bytes, CN_META_HEAD_LEN, err) ||
+        (shape->has_groups && !write_groups(writer, row_count, column, err)))
+        return false;
+    cn_u64_put(bytes, values->count);
+    if (!cn_block_writer_add(writer, bytes, sizeof(uint64_t), err) ||
+        !cn_block_writer_add(writer, cn_text_str(&values->entries), values->entries.len,
+                             err) ||
+        !cn_block_writer_add(writer, cn_text_str(&values->here), values->here.len, err))
+        return false;
+    cn_u64_put(bytes, 0);
+    return cn_block_writer_add(writer, bytes, CN_META_PAD_LEN, err);
+}
+
+/* Ids are written as places in chunks if most of them are there, and rows of a chunk follow each other. */
+static bool write_ids(struct cn_block_writer *writer, const struct cn_columns *columns,
+                      const struct cn_store_column *column, enum cn_chunk_field field,
+                      const struct cn_chunk_places *places, struct cn_error *err)
+{
+    uint32_t row_count = columns->row_count;
+    struct column_shape shape = shape_of(column, row_count, CN_META_FILE_VERSION);
+    struct cn_chunk_values_text values = {0};
+    struct cn_store_column data_off;
+
+    if (!cn_columns_field(columns, CN_STORE_FIELD_data_off, &data_off, err))
+        return false;
+    if (shape_of(&data_off, row_count, CN_META_FILE_VERSION).has_groups)
+        cn_chunk_values_gather(
+            &values,
+            CN_META_HEAD_LEN + (shape.has_groups
+                                    ? (row_count + CN_COLUMN_GROUP_ROWS - UINT64_C(1)) /
+                                          CN_COLUMN_GROUP_ROWS * CN_COLUMN_GROUP_LEN
+                                    : 0),
+            row_count, column, &data_off, shape.has_groups, places, field);
+    bool ok = values.is_worth
+                  ? write_in_chunks(writer, row_count, column, &shape, &values, err)
+                  : write_field(writer, row_count, column, CN_META_FILE_VERSION, err);
+    cn_text_done(&values.entries);
+    cn_text_done(&values.here);
+    return ok;
+}
+
+/* True if a span has as many records as calls in all rows: all of them were recorded. */
+static bool is_same(const struct cn_columns *columns,
+                    const struct cn_store_column *records)
+{
+    struct cn_store_column calls;
+    struct cn_error ignored;
+
+    if (!cn_columns_field(columns, CN_STORE_FIELD_calls, &calls, &ignored))
+        return false;
+    for (uint32_t row = 0; row < columns->row_count; row++)
+        if (cn_store_column_at(&calls, row) != cn_store_column_at(records, row))
+            return false;
+    return true;
+}
+
+/* A column that is the same as that of another field. */
+static bool write_same(struct cn_block_writer *writer, enum cn_store_field field,
+                       struct cn_error *err)
+{
+    uint8_t bytes[CN_META_HEAD_LEN + CN_META_PAD_LEN] = {0};
+
+    cn_u64_put(bytes + sizeof(uint64_t), CN_META_IS_SAME + (uint64_t)field);
+    return cn_block_writer_add(writer, bytes, sizeof(bytes), err);
+}
+
+static bool write_column(struct cn_block_writer *writer, const struct cn_columns *columns,
+                         enum cn_store_field field, unsigned version,
+                         const struct cn_chunk_places *places, struct cn_error *err)
+{
+    enum cn_chunk_field id = chunk_field(field);
+    struct cn_store_column column;
+
+    if (!cn_columns_field(columns, field, &column, err) ||
+        !cn_block_writer_section(writer, (uint32_t)field + 1, err))
+        return false;
+    if (field == CN_STORE_FIELD_parent_id && version >= CN_META_FILE_BYTES)
+        return write_parents(writer, columns, &column, version, err);
+    if (field == CN_STORE_FIELD_records && version >= CN_META_FILE_VERSION &&
+        is_same(columns, &column))
+        return write_same(writer, CN_STORE_FIELD_calls, err);
+    if (places && version >= CN_META_FILE_VERSION && id != CN_CHUNK_FIELDS)
+        return write_ids(writer, columns, &column, id, places, err);
+    return write_field(writer, columns->row_count, &column, version, err);
+}
+
 static bool write_columns(struct cn_block_writer *writer,
                           const struct cn_columns *columns, unsigned version,
-                          struct cn_error *err)
+                          const struct cn_chunk_places *places, struct cn_error *err)
 {
     uint8_t count[sizeof(uint64_t)];
-    struct cn_store_column column;
 
     cn_u64_put(count, columns->row_count);
     if (!cn_block_writer_section(writer, CN_META_SECTION_COUNT_ID, err) ||
         !cn_block_writer_add(writer, count, sizeof(count), err))
         return false;
-    for (unsigned i = 0; i < CN_STORE_FIELD_checksum; i++) {
-        if (!cn_columns_field(columns, (enum cn_store_field)i, &column, err) ||
-            !cn_block_writer_section(writer, i + 1, err) ||
-            !(i == CN_STORE_FIELD_parent_id && version >= CN_META_FILE_BYTES
-                  ? write_parents(writer, columns, &column, version, err)
-                  : write_field(writer, columns->row_count, &column, version, err)))
+    for (unsigned i = 0; i < CN_STORE_FIELD_checksum; i++)
+        if (!write_column(writer, columns, (enum cn_store_field)i, version, places, err))
             return false;
-    }
     return write_slots(writer, columns, err);
 }
 
 bool cn_columns_write(const struct cn_disk *disk, const char *dir,
                       const struct cn_columns *columns, unsigned version,
-                      struct cn_error *err)
+                      const struct cn_chunk_places *places, struct cn_error *err)
 {
     struct cn_block_writer writer = {0};
     bool ok = cn_block_writer_open(&writer, disk, dir, CN_META_FILE_NAME,
                                    CN_META_FILE_MAGIC, version, err) &&
-              write_columns(&writer, columns, version, err) &&
+              write_columns(&writer, columns, version, places, err) &&
               cn_block_writer_commit(&writer, err);
 
     cn_block_writer_abandon(&writer);

@@ -22,6 +22,7 @@
 #include "store/maintenance/maintenance.h"
 #include "store/segment/index.h"
 #include "store/segment/log_format.h"
+#include "store/segment/seal.h"
 #include "store/segment/segment.h"
 #include "store/segment/segments.h"
 
@@ -322,7 +323,8 @@ static bool send(struct cn_bucket *bucket, const char *base, uint32_t number,
     entry->replaced_count = claim->replaced_count;
     for (size_t i = 0; i < claim->replaced_count; i++)
         entry->replaced[i] = claim->replaced[i];
-    bool ok = describe(base, number, entry, err) &&
+    bool ok = cn_segment_gather_ids(base, number, &cn_disk_files, err) &&
+              describe(base, number, entry, err) &&
               send_files(bucket, claim->dir, entry, err) &&
               cn_bucket_add_entry(bucket, entry, note_number, claim, err);
     cn_manifest_entry_free(entry);

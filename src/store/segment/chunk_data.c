@@ -89,3 +89,29 @@ bool cn_chunk_reader_from(struct cn_chunk_reader *reader, uint32_t off,
            cn_fail(err, CN_ERR_FORMAT, "a record at %" PRIu32 " of a chunk of %zu bytes",
                    off, reader->plain_len);
 }
+
+void cn_chunk_reader_places(const struct cn_chunk_reader *reader,
+                            const struct cn_chunk *chunk,
+                            struct cn_chunk_place places[CN_CHUNK_FIELDS])
+{
+    static const enum cn_zorka_ids ids[CN_CHUNK_FIELDS] = {
+        [CN_CHUNK_TRACE_HIGH] = CN_ZORKA_TRACE_HIGH,
+        [CN_CHUNK_TRACE_LOW] = CN_ZORKA_TRACE_LOW,
+        [CN_CHUNK_SPAN_ID] = CN_ZORKA_SPAN_IDS,
+    };
+    struct cn_zorka_place packed[CN_ZORKA_IDS_COUNT] = {0};
+    uint64_t begin = chunk->off + cn_chunk_header_size + cn_chunk_data_head_size;
+
+    if (reader->is_packed)
+        cn_zorka_unpack_places(reader->unpacker, packed);
+    for (unsigned i = 0; i < CN_CHUNK_FIELDS; i++) {
+        const struct cn_zorka_place *place = &packed[ids[i]];
+
+        places[i] = (struct cn_chunk_place){
+            .off = begin + place->off,
+            .lowest = place->lowest,
+            .count = (uint32_t)place->count,
+            .bits = place->bits,
+        };
+    }
+}

@@ -10,6 +10,7 @@
 
 #include "base/bytes/record.h"
 #include "base/files/chunks.h"
+#include "store/index/columns.h"
 
 #define CN_CHUNK_DATA_HEAD(F)                    \
     F(0x00, u8, form, "0 raw deflate, 1 packed") \
@@ -46,5 +47,10 @@ CN_CHECK bool cn_chunk_reader_open(struct cn_chunk_reader *reader,
  * or to the end of the chunk; valid until the next call. */
 CN_CHECK bool cn_chunk_reader_from(struct cn_chunk_reader *reader, uint32_t off,
                                    struct cn_bytes *out, struct cn_error *err);
+
+/* Where the open chunk has ids; of a field with 0 bits it is unknown. */
+void cn_chunk_reader_places(const struct cn_chunk_reader *reader,
+                            const struct cn_chunk *chunk,
+                            struct cn_chunk_place places[CN_CHUNK_FIELDS]);
 
 #endif

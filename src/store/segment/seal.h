@@ -16,4 +16,9 @@
 CN_CHECK bool cn_segment_seal(const char *base, uint32_t number, const struct cn_disk *io,
                               struct cn_error *err);
 
+/* Write the rows of a sealed segment so that searches need not read its traces for ids: for object storage,
+ * where the parts of a file that are needed are fetched. */
+CN_CHECK bool cn_segment_gather_ids(const char *base, uint32_t number,
+                                    const struct cn_disk *io, struct cn_error *err);
+
 #endif

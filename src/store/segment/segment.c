@@ -19,6 +19,7 @@ void cn_segment_close(struct cn_segment *segment)
 {
     if (!segment || segment->user_count-- > 0)
         return;
+    cn_columns_close(&segment->columns);
     cn_file_close(&segment->data);
     cn_file_close(&segment->rows_log);
     cn_file_close(&segment->text_log);
@@ -239,7 +240,7 @@ static bool open_meta(struct cn_segment *segment)
             cn_block_file_open(&segment->meta, cn_segment_source(segment), segment->dir,
                                CN_META_FILE_NAME, CN_META_FILE_MAGIC, version, &ignored);
     if (!segment->has_meta ||
-        !cn_columns_open(&segment->columns, &segment->meta, &ignored))
+        !cn_columns_open(&segment->columns, &segment->meta, &segment->data, &ignored))
         return false;
     segment->logged_rows = segment->columns.row_count;
     return true;

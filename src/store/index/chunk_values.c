@@ -1,0 +1,184 @@
+#include "store/index/chunk_values.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/files/crc32c.h"
+#include "store/index/columns_layout.h"
+
+struct cn_chunk_values {
+    const struct cn_block_file *file;
+    const struct cn_file *data;
+    struct cn_content content; /* of it */
+    struct cn_store_column runs;
+    struct cn_bytes section, entries;
+    uint32_t count;               /* of entries */
+    _Atomic(uint8_t) *is_checked; /* by entry */
+    _Atomic(uint8_t) has_all;     /* all are checked */
+};
+
+bool cn_chunk_values_open(struct cn_chunk_values **out, const struct cn_block_file *file,
+                          const struct cn_file *data, const struct cn_store_column *runs,
+                          struct cn_bytes section, size_t at, struct cn_error *err)
+{
+    struct cn_bytes count_bytes, entries;
+    uint64_t count;
+
+    if (!data || !runs->groups ||
+        !cn_bytes_slice(section, at, sizeof(uint64_t), &count_bytes) ||
+        !cn_block_file_check(file, count_bytes, err))
+        return cn_fail(err, CN_ERR_FORMAT, "no chunks have its values");
+    count = cn_u64_get(count_bytes.ptr);
+    if (count > runs->value_count ||
+        !cn_bytes_array(section, at + sizeof(uint64_t), count, cn_chunk_values_entry_size,
+                        &entries))
+        return cn_fail(err, CN_ERR_FORMAT, "values in %" PRIu64 " chunks do not fit",
+                       count);
+    struct cn_chunk_values *values = cn_alloc(1, sizeof(*values));
+    values->file = file;
+    values->data = data;
+    values->content = cn_file_content(data);
+    values->runs = *runs;
+    values->section = section;
+    values->entries = entries;
+    values->count = (uint32_t)count;
+    values->is_checked = cn_alloc((size_t)count + 1, sizeof(*values->is_checked));
+    *out = values;
+    return true;
+}
+
+void cn_chunk_values_free(struct cn_chunk_values *values)
+{
+    if (!values)
+        return;
+    free(values->is_checked);
+    free(values);
+}
+
+static struct cn_bytes entry_bytes(const struct cn_chunk_values *values, uint32_t run)
+{
+    return cn_bytes_element(values->entries, run, cn_chunk_values_entry_size);
+}
+
+static bool is_sound(const struct cn_chunk_values_entry *entry)
+{
+    return entry->bits > 0 &&
+           (entry->bits <= CN_META_BITS_MAX - 1 || entry->bits == CN_META_WORD_BITS);
+}
+
+/* The bytes of the values of a chunk. */
+static bool slice_values(const struct cn_chunk_values *values,
+                         const struct cn_chunk_values_entry *entry, struct cn_bytes *out)
+{
+    uint64_t len = ((uint64_t)entry->count * entry->bits + 7) / 8;
+
+    return is_sound(entry) &&
+           (entry->is_here ? cn_bytes_slice(values->section, entry->off, len, out)
+                           : cn_content_slice(values->content, entry->off, len, out));
+}
+
+static bool check_entry(struct cn_chunk_values *values, uint32_t run,
+                        struct cn_error *err)
+{
+    struct cn_chunk_values_entry entry;
+    struct cn_bytes bytes;
+
+    if (values->is_checked[run])
+        return true;
+    if (!cn_block_file_check(values->file, entry_bytes(values, run), err))
+        return false;
+    if (!cn_chunk_values_entry_decode(entry_bytes(values, run), &entry) ||
+        !slice_values(values, &entry, &bytes))
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "ids at 0x%" PRIx64 " of chunk %" PRIu32
+                       " are outside of its file",
+                       entry.off, run);
+    if (entry.is_here) {
+        if (!cn_block_file_check(values->file, bytes, err))
+            return false;
+    } else if (!cn_file_need(values->data, bytes, err)) {
+        return false;
+    } else if (cn_crc32c(bytes) != entry.checksum) {
+        return cn_fail(err, CN_ERR_FORMAT, "traces.dat: ids at 0x%" PRIx64 " are damaged",
+                       entry.off);
+    }
+    values->is_checked[run] = 1;
+    return true;
+}
+
+bool cn_chunk_values_check(struct cn_chunk_values *values, uint32_t row,
+                           struct cn_error *err)
+{
+    struct cn_bytes group;
+
+    if (values->has_all)
+        return true;
+    if (!cn_bytes_slice(values->runs.bytes,
+                        (uint64_t)(row / CN_COLUMN_GROUP_ROWS) * CN_COLUMN_GROUP_LEN,
+                        CN_COLUMN_GROUP_LEN, &group) ||
+        !cn_block_file_check(values->file, group, err))
+        return false;
+    uint32_t run = cn_store_column_index(&values->runs, row);
+    return run < values->count
+               ? check_entry(values, run, err)
+               : cn_fail(err, CN_ERR_FORMAT, "the ids of row %" PRIu32 " are in no chunk",
+                         row);
+}
+
+/* Fetch all of a file that is elsewhere that has values: one request is faster than one for each. */
+static bool need_all(const struct cn_chunk_values *values, struct cn_error *err)
+{
+    uint64_t begin = UINT64_MAX, end = 0;
+    struct cn_chunk_values_entry entry;
+    struct cn_bytes bytes;
+
+    for (uint32_t i = 0; values->data->source && i < values->count; i++) {
+        if (!cn_chunk_values_entry_decode(entry_bytes(values, i), &entry) ||
+            entry.is_here || !slice_values(values, &entry, &bytes))
+            continue;
+        begin = entry.off < begin ? entry.off : begin;
+        end = entry.off + bytes.len > end ? entry.off + bytes.len : end;
+    }
+    return begin >= end ||
+           !cn_content_slice(values->content, begin, end - begin, &bytes) ||
+           cn_file_need(values->data, bytes, err);
+}
+
+bool cn_chunk_values_check_all(struct cn_chunk_values *values, struct cn_error *err)
+{
+    if (values->has_all)
+        return true;
+    if (!cn_block_file_check(values->file, values->runs.bytes, err) ||
+        !cn_block_file_check(values->file, values->entries, err) ||
+        !need_all(values, err))
+        return false;
+    for (uint32_t i = 0; i < values->count; i++)
+        if (!check_entry(values, i, err))
+            return false;
+    values->has_all = 1;
+    return true;
+}
+
+uint64_t cn_chunk_values_at(const struct cn_chunk_values *values, uint32_t row,
+                            uint64_t i)
+{
+    uint32_t run = cn_store_column_index(&values->runs, row);
+    struct cn_chunk_values_entry entry;
+    uint8_t last[sizeof(uint64_t)] = {0};
+    struct cn_bytes bytes, rest;
+
+    if (run >= values->count ||
+        !cn_chunk_values_entry_decode(entry_bytes(values, run), &entry) ||
+        i - entry.first >= entry.count || !slice_values(values, &entry, &bytes))
+        return 0;
+    uint64_t bit = (i - entry.first) * entry.bits;
+    uint64_t mask = UINT64_MAX >> (CN_META_WORD_BITS - entry.bits);
+    if (!cn_bytes_from(bytes, bit / 8, &rest))
+        return 0;
+    if (rest.len >= sizeof(uint64_t))
+        return (cn_u64_get(rest.ptr) >> bit % 8 & mask) + entry.lowest;
+    /* The last values are not followed by 8 bytes. */
+    memcpy(last, rest.ptr, rest.len);
+    return (cn_u64_get(last) >> bit % 8 & mask) + entry.lowest;
+}
