@@ -5,7 +5,16 @@
 
 #include "base/alloc.h"
 #include "base/files/crc32c.h"
+#include "base/run/lock.h"
 #include "store/index/columns_layout.h"
+
+/* An entry that was checked. */
+struct chunk_part {
+    struct cn_bytes bytes;
+    uint64_t lowest;
+    uint32_t first, count;
+    unsigned bits;
+};
 
 struct cn_chunk_values {
     const struct cn_block_file *file;
@@ -15,7 +24,10 @@ struct cn_chunk_values {
     struct cn_bytes section, entries;
     uint32_t count;               /* of entries */
     _Atomic(uint8_t) *is_checked; /* by entry */
-    _Atomic(uint8_t) has_all;     /* all are checked */
+    struct cn_lock lock;          /* while all are checked */
+    _Atomic(bool) has_all;
+    struct chunk_part
+        *parts; /* by entry, from then on; NULL if content is read by range */
 };
 
 bool cn_chunk_values_open(struct cn_chunk_values **out, const struct cn_block_file *file,
@@ -44,6 +56,7 @@ bool cn_chunk_values_open(struct cn_chunk_values **out, const struct cn_block_fi
     values->entries = entries;
     values->count = (uint32_t)count;
     values->is_checked = cn_alloc((size_t)count + 1, sizeof(*values->is_checked));
+    cn_lock_init(&values->lock);
     *out = values;
     return true;
 }
@@ -53,6 +66,8 @@ void cn_chunk_values_free(struct cn_chunk_values *values)
     if (!values)
         return;
     free(values->is_checked);
+    free(values->parts);
+    cn_lock_done(&values->lock);
     free(values);
 }
 
@@ -145,10 +160,26 @@ static bool need_all(const struct cn_chunk_values *values, struct cn_error *err)
            cn_file_need(values->data, bytes, err);
 }
 
-bool cn_chunk_values_check_all(struct cn_chunk_values *values, struct cn_error *err)
+/* Find the values of all entries, which are sound. */
+static void find_parts(struct cn_chunk_values *values)
 {
-    if (values->has_all)
-        return true;
+    values->parts = cn_alloc((size_t)values->count + 1, sizeof(*values->parts));
+    for (uint32_t i = 0; i < values->count; i++) {
+        struct chunk_part *part = &values->parts[i];
+        struct cn_chunk_values_entry entry;
+
+        if (!cn_chunk_values_entry_decode(entry_bytes(values, i), &entry) ||
+            !slice_values(values, &entry, &part->bytes))
+            continue;
+        part->lowest = entry.lowest;
+        part->first = entry.first;
+        part->count = entry.count;
+        part->bits = entry.bits;
+    }
+}
+
+static bool check_all(struct cn_chunk_values *values, struct cn_error *err)
+{
     if (!cn_block_file_check(values->file, values->runs.bytes, err) ||
         !cn_block_file_check(values->file, values->entries, err) ||
         !need_all(values, err))
@@ -156,8 +187,34 @@ bool cn_chunk_values_check_all(struct cn_chunk_values *values, struct cn_error *
     for (uint32_t i = 0; i < values->count; i++)
         if (!check_entry(values, i, err))
             return false;
-    values->has_all = 1;
+    if (!values->content.ranges)
+        find_parts(values);
     return true;
+}
+
+bool cn_chunk_values_check_all(struct cn_chunk_values *values, struct cn_error *err)
+{
+    if (values->has_all)
+        return true;
+    cn_lock_take(&values->lock);
+    bool ok = values->has_all || check_all(values, err);
+    values->has_all = ok;
+    cn_lock_release(&values->lock);
+    return ok;
+}
+
+static uint64_t number_in(struct cn_bytes bytes, uint64_t lowest, unsigned bits,
+                          uint64_t i)
+{
+    uint64_t bit = i * bits, mask = UINT64_MAX >> (CN_META_WORD_BITS - bits);
+    size_t at = (size_t)(bit / 8);
+    uint8_t last[sizeof(uint64_t)] = {0};
+
+    if (bytes.len - at >= sizeof(uint64_t))
+        return (cn_u64_get(bytes.ptr + at) >> bit % 8 & mask) + lowest;
+    /* The last values are not followed by 8 bytes. */
+    memcpy(last, bytes.ptr + at, bytes.len - at);
+    return (cn_u64_get(last) >> bit % 8 & mask) + lowest;
 }
 
 uint64_t cn_chunk_values_at(const struct cn_chunk_values *values, uint32_t row,
@@ -165,20 +222,19 @@ uint64_t cn_chunk_values_at(const struct cn_chunk_values *values, uint32_t row,
 {
     uint32_t run = cn_store_column_index(&values->runs, row);
     struct cn_chunk_values_entry entry;
-    uint8_t last[sizeof(uint64_t)] = {0};
-    struct cn_bytes bytes, rest;
+    struct cn_bytes bytes;
 
-    if (run >= values->count ||
-        !cn_chunk_values_entry_decode(entry_bytes(values, run), &entry) ||
+    if (run >= values->count)
+        return 0;
+    if (values->has_all && values->parts) {
+        const struct chunk_part *part = &values->parts[run];
+
+        return i - part->first < part->count
+                   ? number_in(part->bytes, part->lowest, part->bits, i - part->first)
+                   : 0;
+    }
+    if (!cn_chunk_values_entry_decode(entry_bytes(values, run), &entry) ||
         i - entry.first >= entry.count || !slice_values(values, &entry, &bytes))
         return 0;
-    uint64_t bit = (i - entry.first) * entry.bits;
-    uint64_t mask = UINT64_MAX >> (CN_META_WORD_BITS - entry.bits);
-    if (!cn_bytes_from(bytes, bit / 8, &rest))
-        return 0;
-    if (rest.len >= sizeof(uint64_t))
-        return (cn_u64_get(rest.ptr) >> bit % 8 & mask) + entry.lowest;
-    /* The last values are not followed by 8 bytes. */
-    memcpy(last, rest.ptr, rest.len);
-    return (cn_u64_get(last) >> bit % 8 & mask) + entry.lowest;
+    return number_in(bytes, entry.lowest, entry.bits, i - entry.first);
 }

@@ -125,6 +125,16 @@ CN_CHECK bool cn_columns_field(const struct cn_columns *columns,
 
 enum { CN_COLUMN_GROUP_ROWS = 64, CN_COLUMN_GROUP_LEN = 12 };
 
+/* The bits that are set, without a call on machines whose processor may lack an instruction for it. */
+static inline uint32_t cn_bits_set(uint64_t bits)
+{
+    bits -= bits >> 1 & UINT64_C(0x5555555555555555);
+    bits = (bits & UINT64_C(0x3333333333333333)) +
+           (bits >> 2 & UINT64_C(0x3333333333333333));
+    bits = (bits + (bits >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    return (uint32_t)(bits * UINT64_C(0x0101010101010101) >> 56);
+}
+
 /* Which of the values of a column with groups is that of a row; 0 if the groups are damaged. */
 static inline uint32_t cn_store_column_index(const struct cn_store_column *column,
                                              uint32_t row)
@@ -133,8 +143,7 @@ static inline uint32_t cn_store_column_index(const struct cn_store_column *colum
         column->groups + (size_t)(row / CN_COLUMN_GROUP_ROWS) * CN_COLUMN_GROUP_LEN;
     uint64_t before = cn_u64_get(group)
                       << (CN_COLUMN_GROUP_ROWS - 1 - row % CN_COLUMN_GROUP_ROWS);
-    uint32_t i =
-        cn_u32_get(group + sizeof(uint64_t)) + (uint32_t)__builtin_popcountll(before) - 1;
+    uint32_t i = cn_u32_get(group + sizeof(uint64_t)) + cn_bits_set(before) - 1;
 
     return i < column->value_count ? i : 0;
 }
@@ -183,6 +192,14 @@ static inline uint64_t cn_store_column_at(const struct cn_store_column *column,
 {
     return column->is_indirect ? cn_store_column_elsewhere(column, row)
                                : cn_store_column_stored(column, row);
+}
+
+/* True if the value is 0, without finding a span that it refers to. */
+static inline bool cn_store_column_is_zero(const struct cn_store_column *column,
+                                           uint32_t row)
+{
+    return column->ids ? cn_store_column_stored(column, row) == 0
+                       : cn_store_column_at(column, row) == 0;
 }
 
 /* Of a column with groups: a bit for `row` and each row after it in its group, set if the value is not

@@ -6,6 +6,7 @@
 #include "base/files/blocks.h"
 #include "base/files/crc32c.h"
 #include "base/search.h"
+#include "store/index/posting_steps.h"
 #include "store/index/rows.h"
 
 static bool decode_header(struct cn_bytes bytes, struct cn_posting_header *out,
@@ -154,6 +155,8 @@ static enum cn_step step(struct cn_posting_walk *walk, struct cn_posting_entry *
                        "postings: the rows of an entry exceed its block");
     } else {
         walk->lists_off += value;
+        if (entry.form == CN_POSTING_ALL && value > 0)
+            entry.form = CN_POSTING_STEPS;
     }
     walk->key = entry.key;
     walk->is_first = false;
@@ -239,6 +242,23 @@ static bool add_list(const struct cn_posting_block *block, struct cn_bytes list,
     return true;
 }
 
+static bool add_steps(const struct cn_posting_block *block, struct cn_bytes list,
+                      struct cn_rows *rows, struct cn_error *err)
+{
+    struct cn_rows set = *rows;
+    struct cn_posting_steps steps;
+    uint32_t row = 0;
+
+    if (!cn_posting_steps_begin(&steps, list, block->row_count))
+        return fail_rows(err);
+    while (steps.left > 0) {
+        if (!cn_posting_steps_next(&steps, &row))
+            return fail_rows(err);
+        cn_rows_set(&set, block->first_row + row);
+    }
+    return true;
+}
+
 bool cn_posting_rows_add(const struct cn_posting_block *block,
                          const struct cn_posting_entry *entry, struct cn_rows *rows,
                          struct cn_error *err)
@@ -259,6 +279,8 @@ bool cn_posting_rows_add(const struct cn_posting_block *block,
         return true;
     case CN_POSTING_LIST:
         return add_list(block, entry->list, rows, err);
+    case CN_POSTING_STEPS:
+        return add_steps(block, entry->list, rows, err);
     }
     return fail_rows(err);
 }
@@ -289,6 +311,22 @@ static bool walk_list(const struct cn_posting_block *block, struct cn_bytes list
     return true;
 }
 
+static bool walk_steps(const struct cn_posting_block *block, struct cn_bytes list,
+                       cn_posting_visit visit, void *arg, struct cn_error *err)
+{
+    struct cn_posting_steps steps;
+    uint32_t row = 0;
+
+    if (!cn_posting_steps_begin(&steps, list, block->row_count))
+        return fail_rows(err);
+    while (steps.left > 0) {
+        if (!cn_posting_steps_next(&steps, &row))
+            return fail_rows(err);
+        visit(arg, block->first_row + row);
+    }
+    return true;
+}
+
 bool cn_posting_rows_walk(const struct cn_posting_block *block,
                           const struct cn_posting_entry *entry, cn_posting_visit visit,
                           void *arg, struct cn_error *err)
@@ -310,6 +348,8 @@ bool cn_posting_rows_walk(const struct cn_posting_block *block,
         return true;
     case CN_POSTING_LIST:
         return walk_list(block, entry->list, visit, arg, err);
+    case CN_POSTING_STEPS:
+        return walk_steps(block, entry->list, visit, arg, err);
     }
     return fail_rows(err);
 }

@@ -8,7 +8,8 @@
  *   form 0: value bytes of lists, varints: the first row, then steps to the next row, all >= 1
  *   form 1: value is the only row
  *   form 2: value bytes of lists: a bit per row of the block, the lowest first
- *   form 3: every row; value is 0
+ *   form 3: every row, if value is 0; otherwise value bytes of lists (store/index/posting_steps.h), in
+ *           files only
  * Rows count from the first row of the block. Lists are in the order of the entries. A sample
  * describes a group of CN_POSTING_GROUP entries: its first key and where its entries and lists
  * begin.
@@ -58,6 +59,7 @@ enum cn_posting_form {
     CN_POSTING_ONE = 1,
     CN_POSTING_BITS = 2,
     CN_POSTING_ALL = 3,
+    CN_POSTING_STEPS, /* stored as the one before, with bytes */
 };
 
 struct cn_posting_block {
@@ -72,7 +74,7 @@ struct cn_posting_entry {
     cn_posting_key key;
     enum cn_posting_form form;
     uint32_t row;         /* CN_POSTING_ONE */
-    struct cn_bytes list; /* CN_POSTING_LIST, CN_POSTING_BITS; unchecked */
+    struct cn_bytes list; /* of others, except CN_POSTING_ALL; unchecked */
 };
 
 /* Take a block with its header from the front of `rest` and check it. Fails and leaves `rest`

@@ -3,6 +3,7 @@
 #include "base/bytes/varint.h"
 #include "base/files/crc32c.h"
 #include "store/index/posting_block.h"
+#include "store/index/posting_steps.h"
 
 void cn_posting_encoder_init(struct cn_posting_encoder *encoder, uint32_t row_count)
 {
@@ -62,6 +63,9 @@ void cn_posting_encoder_add(struct cn_posting_encoder *encoder, cn_posting_key k
     } else if (count > encoder->row_count / 8) {
         form = CN_POSTING_BITS;
         add_bits(encoder, rows, count, lists);
+    } else if (encoder->has_steps) {
+        form = CN_POSTING_ALL;
+        cn_posting_steps_put(rows, count, lists);
     } else {
         for (uint32_t i = 0; i < count; i++)
             add_varint(lists, i > 0 ? rows[i] - rows[i - 1] : rows[0]);

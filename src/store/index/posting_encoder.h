@@ -14,6 +14,7 @@
 
 struct cn_posting_encoder {
     uint32_t row_count; /* of the block */
+    bool has_steps;     /* lists may be CN_POSTING_STEPS */
     uint32_t key_count;
     uint64_t lists_len;
     cn_posting_key last;

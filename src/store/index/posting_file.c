@@ -11,7 +11,7 @@ static bool open_parts(struct cn_posting_file *file, uint32_t version,
                        struct cn_error *err)
 {
     struct cn_posting_block block = {.file = &file->file,
-                                     .is_own = version == CN_POSTING_FILE_VERSION};
+                                     .is_own = version > CN_POSTING_FILE_NESTED};
     struct cn_bytes counts;
 
     if (!cn_block_file_section(&file->file, SECTION_LISTS, &block.lists, err) ||
@@ -31,17 +31,14 @@ static bool open_parts(struct cn_posting_file *file, uint32_t version,
 bool cn_posting_file_open(struct cn_posting_file *file, struct cn_file_source *source,
                           const char *dir, struct cn_error *err)
 {
-    uint32_t version = CN_POSTING_FILE_VERSION;
-    bool ok;
+    uint32_t version = CN_POSTING_FILE_VERSION + 1;
+    bool ok = false;
 
     *file = (struct cn_posting_file){0};
-    ok = cn_block_file_open(&file->file, source, dir, CN_POSTING_FILE_NAME,
-                            CN_POSTING_FILE_MAGIC, version, err);
-    if (!ok && err->kind == CN_ERR_VERSION) {
-        version = CN_POSTING_FILE_NESTED;
+    do {
         ok = cn_block_file_open(&file->file, source, dir, CN_POSTING_FILE_NAME,
-                                CN_POSTING_FILE_MAGIC, version, err);
-    }
+                                CN_POSTING_FILE_MAGIC, --version, err);
+    } while (!ok && err->kind == CN_ERR_VERSION && version > CN_POSTING_FILE_NESTED);
     if (!ok)
         return false;
     if (!open_parts(file, version, err)) {
@@ -93,7 +90,7 @@ static bool write_merged(struct cn_block_writer *writer,
 
 bool cn_posting_file_write(const struct cn_disk *disk, const char *dir,
                            const struct cn_posting_block *blocks, size_t block_count,
-                           uint32_t row_count, struct cn_error *err)
+                           uint32_t row_count, unsigned version, struct cn_error *err)
 {
     struct cn_block_writer writer = {0};
     struct cn_posting_encoder encoder;
@@ -102,9 +99,10 @@ bool cn_posting_file_write(const struct cn_disk *disk, const char *dir,
     for (size_t i = 0; i < block_count; i++)
         is_own = is_own && blocks[i].is_own;
     cn_posting_encoder_init(&encoder, row_count);
-    ok = cn_block_writer_open(
-             &writer, disk, dir, CN_POSTING_FILE_NAME, CN_POSTING_FILE_MAGIC,
-             is_own ? CN_POSTING_FILE_VERSION : CN_POSTING_FILE_NESTED, err) &&
+    encoder.has_steps = is_own && version > CN_POSTING_FILE_VARINTS;
+    ok = cn_block_writer_open(&writer, disk, dir, CN_POSTING_FILE_NAME,
+                              CN_POSTING_FILE_MAGIC,
+                              is_own ? version : CN_POSTING_FILE_NESTED, err) &&
          write_merged(&writer, blocks, block_count, &encoder, err);
     cn_block_writer_abandon(&writer);
     cn_posting_encoder_done(&encoder);

@@ -13,7 +13,8 @@
 #define CN_POSTING_FILE_NAME  "post.dat"
 #define CN_POSTING_FILE_MAGIC UINT64_C(0x54534f5054534e43) /* "CNSTPOST" */
 enum {
-    CN_POSTING_FILE_VERSION = 2,
+    CN_POSTING_FILE_VERSION = 3,
+    CN_POSTING_FILE_VARINTS = 2, /* the version without CN_POSTING_STEPS */
     CN_POSTING_FILE_NESTED =
         1, /* the version whose rows also have keys of spans inside */
 };
@@ -30,10 +31,11 @@ CN_CHECK bool cn_posting_file_open(struct cn_posting_file *file,
                                    struct cn_error *err);
 void cn_posting_file_close(struct cn_posting_file *file); /* safe when never opened */
 
-/* Merge blocks that cover rows 0 to row_count - 1, in the order of their rows. */
+/* Merge blocks that cover rows 0 to row_count - 1, in the order of their rows. In the version
+ * CN_POSTING_FILE_VARINTS or a later one; nested blocks stay as they are. */
 CN_CHECK bool cn_posting_file_write(const struct cn_disk *disk, const char *dir,
                                     const struct cn_posting_block *blocks,
                                     size_t block_count, uint32_t row_count,
-                                    struct cn_error *err);
+                                    unsigned version, struct cn_error *err);
 
 #endif

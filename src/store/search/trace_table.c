@@ -257,7 +257,7 @@ static void sum_top(struct table_making *making, const struct table_summing *sum
 
     if (making->tops[number - 1] < 2)
         making->tops[number - 1]++;
-    if (sum_value(summing, PARENT, row) == 0)
+    if (cn_store_column_is_zero(&summing->columns[PARENT], row))
         *root_ns = *root_ns == no_root ? duration_ns : several_roots;
     sum->calls += sum_value(summing, CALLS, row);
     sum->records += (uint32_t)sum_value(summing, RECORDS, row);

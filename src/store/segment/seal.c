@@ -59,8 +59,11 @@ static bool write_files(const struct cn_segment *segment,
     const char *dir = cn_segment_path(segment);
 
     if (index->extra.count == 0 &&
-        !cn_posting_file_write(io, dir, index->blocks, index->block_count,
-                               cn_segment_row_count(segment), err))
+        !cn_posting_file_write(
+            io, dir, index->blocks, index->block_count, cn_segment_row_count(segment),
+            segment->config.version > CN_STORE_VERSION_PLAIN ? CN_POSTING_FILE_VERSION
+                                                             : CN_POSTING_FILE_VARINTS,
+            err))
         return false;
     return cn_text_file_write(io, dir, cn_segment_words(segment), err) &&
            write_columns(segment, io, err);

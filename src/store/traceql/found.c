@@ -35,8 +35,8 @@ static bool keep_span(struct finding *finding, struct cn_tql_view *view,
         cn_arena_alloc(arena, finding->field_count + 1, sizeof(*values));
     struct cn_tql_value value;
 
-    *out = (struct cn_tql_found_span){.id = span->id,
-                                      .parent_id = span->parent_id,
+    *out = (struct cn_tql_found_span){.id = cn_tql_span_id(view, span),
+                                      .parent_id = cn_tql_parent_id(view, span),
                                       .time_ns = span->time_ns,
                                       .duration_ns = span->duration_ns,
                                       .values = values};

@@ -246,8 +246,7 @@ static void add_exemplar(const struct cn_tql_measure *measure, struct cn_tql_vie
     double share = (double)(span->time_ns - begin_ns) /
                    ((double)measure->metrics->step_ns * (double)measure->metrics->count);
     size_t slice = (size_t)(share * (double)slices);
-    struct cn_tql_exemplar exemplar = {
-        .span_id = span->id, .time_ns = span->time_ns, .value = value};
+    struct cn_tql_exemplar exemplar = {.time_ns = span->time_ns, .value = value};
     struct cn_error ignored;
 
     if (group->exemplar_count >= measure->exemplar_max)
@@ -261,6 +260,7 @@ static void add_exemplar(const struct cn_tql_measure *measure, struct cn_tql_vie
         !cn_tql_view_trace_id(view, span->segment, span->row, &exemplar.trace_high,
                               &exemplar.trace_low, &ignored))
         return;
+    exemplar.span_id = cn_tql_span_id(view, span);
     group->exemplar_counts[slice]++;
     group->exemplars[group->exemplar_count++] = exemplar;
 }

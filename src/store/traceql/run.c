@@ -195,7 +195,7 @@ static bool run_row(struct span_run *rows, uint32_t segment, uint32_t row,
     struct cn_tql_span span;
     bool is_match = true;
 
-    if (!cn_tql_view_row(view, segment, row, &span, err))
+    if (!cn_tql_view_row_alone(view, segment, row, &span, err))
         return false;
     for (size_t i = 0; is_match && i < rows->uncertain_count; i++)
         if (!cn_tql_eval_filter(&rows->eval, rows->filters[i], &span, &is_match, err))

@@ -115,10 +115,10 @@ static bool of_intrinsic(struct cn_tql_view *view, const struct cn_tql_span *spa
         *out = (struct cn_tql_value){.type = CN_TQL_KIND, .integer = kind_of(out)};
         return true;
     case CN_TQL_I_SPAN_ID:
-        *out = id_value(view, span->id);
+        *out = id_value(view, cn_tql_span_id(view, span));
         return true;
     case CN_TQL_I_PARENT_ID:
-        *out = id_value(view, span->parent_id);
+        *out = id_value(view, cn_tql_parent_id(view, span));
         return true;
     case CN_TQL_I_TRACE_ID:
         return trace_id_value(view, span, out, err);

@@ -22,7 +22,8 @@ struct cn_tql_trace;
 
 struct cn_tql_span {
     uint32_t segment, row;
-    uint64_t id, parent_id;
+    uint64_t id, parent_id; /* if has_ids; otherwise ask cn_tql_span_id() */
+    bool has_ids;
     uint64_t time_ns, duration_ns;
     uint32_t flags; /* of its row */
     /* Of a span in a trace; 0 and CN_NONE otherwise. */
@@ -60,6 +61,15 @@ void cn_tql_view_open_all(struct cn_search *search);
 /* The span of a row. */
 CN_CHECK bool cn_tql_view_row(struct cn_tql_view *view, uint32_t segment, uint32_t row,
                               struct cn_tql_span *out, struct cn_error *err);
+
+/* The same without its ids, which take longest to read. */
+CN_CHECK bool cn_tql_view_row_alone(struct cn_tql_view *view, uint32_t segment,
+                                    uint32_t row, struct cn_tql_span *out,
+                                    struct cn_error *err);
+
+/* The ids of a span of an open segment. */
+uint64_t cn_tql_span_id(const struct cn_tql_view *view, const struct cn_tql_span *span);
+uint64_t cn_tql_parent_id(const struct cn_tql_view *view, const struct cn_tql_span *span);
 
 /* What the span stands for, where its trace was sampled. */
 CN_CHECK bool cn_tql_span_weight(struct cn_tql_view *view, const struct cn_tql_span *span,

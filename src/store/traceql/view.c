@@ -118,6 +118,31 @@ static uint64_t number_at(const struct cn_tql_segment *segment, enum cn_store_fi
 bool cn_tql_view_row(struct cn_tql_view *view, uint32_t number, uint32_t row,
                      struct cn_tql_span *out, struct cn_error *err)
 {
+    if (!cn_tql_view_row_alone(view, number, row, out, err))
+        return false;
+    out->id = cn_tql_span_id(view, out);
+    out->parent_id = cn_tql_parent_id(view, out);
+    out->has_ids = true;
+    return true;
+}
+
+uint64_t cn_tql_span_id(const struct cn_tql_view *view, const struct cn_tql_span *span)
+{
+    return span->has_ids ? span->id
+                         : number_at(&view->segments[span->segment],
+                                     CN_STORE_FIELD_span_id, span->row);
+}
+
+uint64_t cn_tql_parent_id(const struct cn_tql_view *view, const struct cn_tql_span *span)
+{
+    return span->has_ids ? span->parent_id
+                         : number_at(&view->segments[span->segment],
+                                     CN_STORE_FIELD_parent_id, span->row);
+}
+
+bool cn_tql_view_row_alone(struct cn_tql_view *view, uint32_t number, uint32_t row,
+                           struct cn_tql_span *out, struct cn_error *err)
+{
     struct cn_tql_segment *segment;
 
     if (!cn_tql_view_segment(view, number, &segment, err))
@@ -125,8 +150,6 @@ bool cn_tql_view_row(struct cn_tql_view *view, uint32_t number, uint32_t row,
     *out = (struct cn_tql_span){
         .segment = number,
         .row = row,
-        .id = number_at(segment, CN_STORE_FIELD_span_id, row),
-        .parent_id = number_at(segment, CN_STORE_FIELD_parent_id, row),
         .time_ns = number_at(segment, CN_STORE_FIELD_time_ns, row),
         .duration_ns = number_at(segment, CN_STORE_FIELD_duration_ns, row),
         .flags = (uint32_t)number_at(segment, CN_STORE_FIELD_flags, row),
@@ -257,7 +280,9 @@ bool cn_tql_view_data(struct cn_tql_view *view, const struct cn_tql_span *span,
     if (!loaded && !load(view, span->segment, row, &loaded, err))
         return false;
     *trace = &loaded->trace;
-    *number = row == span->row ? 0 : cn_map_find(&loaded->spans, span->id, CN_NONE);
+    *number = row == span->row
+                  ? 0
+                  : cn_map_find(&loaded->spans, cn_tql_span_id(view, span), CN_NONE);
     return *number < loaded->trace.span_count ||
            cn_fail(err, CN_ERR_FORMAT, "row %u: its span is not in its data", span->row);
 }
