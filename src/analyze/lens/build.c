@@ -48,11 +48,13 @@ struct lens_builder {
     const struct cn_lens *lens;
     uint32_t masks[CN_LENS_ACTIONS];               /* rules of each action */
     bool folds;                                    /* recursion */
+    bool by_language;                              /* collapse by language, not library */
     uint32_t *of_function, *of_module, of_unknown; /* rules that match */
     uint32_t *on_path; /* by function, for recursion: how often it is shown on the path */
     uint32_t *function_of; /* by node: the function of a call */
     size_t function_of_capacity;
-    uint32_t *library_function; /* by library: CN_NONE until it is needed */
+    /* By library, then by language: CN_NONE until it is needed. */
+    uint32_t *group_function;
     struct cn_map key_of;
     uint32_t key_count;
     struct lens_level *path;
@@ -239,19 +241,28 @@ static void show(struct lens_builder *b, const struct cn_context *context,
         add_part(b, level->node, context->id, level->parts);
 }
 
-/* The function that stands for a library. */
-static uint32_t function_of_library(struct lens_builder *b,
-                                    const struct cn_code_class *code, uint32_t module)
+/* The number of its library or, if languages are collapsed, of its language. */
+static uint32_t group_of(const struct lens_builder *b, const struct cn_code_class *code)
+{
+    return b->by_language ? (uint32_t)b->self->codes.libraries.count + code->language
+                          : code->library;
+}
+
+/* The function that stands for a library or a language. */
+static uint32_t function_of_group(struct lens_builder *b,
+                                  const struct cn_code_class *code, uint32_t module)
 {
     struct cn_lens_database *self = b->self;
-    const char *name = self->codes.libraries.list[code->library];
-    uint32_t *known = &b->library_function[code->library];
+    const char *name = b->by_language ? cn_code_language_name(code->language)
+                                      : self->codes.libraries.list[code->library];
+    uint32_t *known = &b->group_function[group_of(b, code)];
 
     if (*known == CN_NONE) {
         *known = b->whole->function_count + (uint32_t)self->function_count;
         CN_PUSH(self->functions, self->function_count, self->function_capacity,
                 (struct cn_function){
-                    .name = cn_arena_printf(&self->overlay.db.arena, "[%s]",
+                    .name = cn_arena_printf(&self->overlay.db.arena,
+                                            name[0] == '[' ? "%s" : "[%s]",
                                             *name ? name : "unknown"),
                     .module = module,
                     .file = CN_NONE,
@@ -271,7 +282,7 @@ static void collapse(struct lens_builder *b, const struct cn_context *context,
 
     if (context->has_function)
         (void)!cn_database_function(b->whole, context->function, &function, &ignored);
-    uint32_t number = function_of_library(b, code, function.module);
+    uint32_t number = function_of_group(b, code, function.module);
     if (b->self->nodes[level->node].function == number) {
         absorb(b, context, true, level);
         return;
@@ -281,7 +292,7 @@ static void collapse(struct lens_builder *b, const struct cn_context *context,
                            .function = number,
                            .file = CN_NONE,
                            .module = CN_NONE,
-                           .library = code->library};
+                           .library = group_of(b, code)};
     level->node = node_at(b, level->node, &key, context);
     b->self->nodes[level->node].function = number;
     show(b, context, level);
@@ -558,13 +569,13 @@ static void extend_codes(struct lens_builder *b)
     for (size_t i = codes->function_count; i < count; i++)
         codes->of_function[i] = (struct cn_code_class){0};
     for (size_t i = 0; i < codes->module_count; i++) {
-        uint32_t at = b->library_function[codes->of_module[i].library];
+        uint32_t at = b->group_function[group_of(b, &codes->of_module[i])];
 
         if (at != CN_NONE && b->of_module[i] & b->masks[CN_LENS_COLLAPSE])
             codes->of_function[at] = codes->of_module[i];
     }
     for (size_t i = codes->function_count; i-- > 0;) {
-        uint32_t at = b->library_function[codes->of_function[i].library];
+        uint32_t at = b->group_function[group_of(b, &codes->of_function[i])];
 
         if (at != CN_NONE && b->of_function[i] & b->masks[CN_LENS_COLLAPSE])
             codes->of_function[at] = codes->of_function[i];
@@ -581,14 +592,15 @@ static void begin(struct lens_builder *b)
         const struct cn_lens_rule *rule = &b->lens->rules[i];
 
         b->folds |= rule->subject == CN_LENS_OF_RECURSION;
+        b->by_language |= rule->subject == CN_LENS_OF_LANGUAGES;
         b->masks[rule->action] |= UINT32_C(1) << i;
     }
     if (b->folds)
         b->on_path = cn_alloc(b->whole->function_count, sizeof(*b->on_path));
-    size_t libraries = self->codes.libraries.count;
-    b->library_function = cn_alloc(libraries, sizeof(*b->library_function));
-    for (size_t i = 0; i < libraries; i++)
-        b->library_function[i] = CN_NONE;
+    size_t groups = self->codes.libraries.count + CN_CODE_LANGUAGES;
+    b->group_function = cn_alloc(groups, sizeof(*b->group_function));
+    for (size_t i = 0; i < groups; i++)
+        b->group_function[i] = CN_NONE;
     CN_GROW(b->function_of, 0, b->function_of_capacity);
     b->function_of[0] = CN_NONE;
     CN_PUSH(self->nodes, b->node_count, b->node_capacity,
@@ -628,7 +640,7 @@ bool cn_lens_build(struct cn_lens_database *self, const struct cn_lens *lens,
     free(b.of_module);
     free(b.on_path);
     free(b.function_of);
-    free(b.library_function);
+    free(b.group_function);
     free(b.path);
     free(b.parts);
     free(b.targets);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/lens/code_paths.h"
+#include "analyze/lens/code_work.h"
 #include "analyze/lens/matches.h"
 #include "base/alloc.h"
 #include "base/list.h"
@@ -233,8 +234,9 @@ static bool is_go_library(const char *name)
 
 static bool is_go_runtime(const char *name)
 {
-    static const char *const starts[] = {"runtime.", "runtime/", "internal/runtime/",
-                                         "type:.",   "go:",      "gcWriteBarrier"};
+    static const char *const starts[] = {
+        "runtime.", "runtime/",       "internal/runtime/",  "type:.",
+        "go:",      "gcWriteBarrier", "created by runtime."};
 
     return CN_BEGINS_WITH_ANY(name, starts);
 }
@@ -264,12 +266,14 @@ static bool is_standard_library(unsigned language, const char *name)
 }
 
 /* What an interpreter does in its own name: stubs of HotSpot, collections of garbage of V8. */
-static bool is_runtime_name(unsigned language, const char *name)
+static bool is_runtime_name(unsigned language, bool is_in_go, const char *name)
 {
     /* A frame of an interpreter that could not be read. */
     if (language >= CN_CODE_PYTHON && language != CN_CODE_KERNEL && is_unnamed(name))
         return true;
     switch (language) {
+    case CN_CODE_ASSEMBLY:
+        return is_in_go && is_go_runtime(name);
     case CN_CODE_GO:
         return is_go_runtime(name);
     case CN_CODE_JAVA:
@@ -282,6 +286,15 @@ static bool is_runtime_name(unsigned language, const char *name)
     default:
         return false;
     }
+}
+
+/* What is not even known to be in a module says nothing. */
+static uint8_t work_of(const struct cn_code_class *code,
+                       const struct cn_code_module *module, const char *name)
+{
+    if (code->kind == CN_CODE_MINE && !module->path[0] && is_unnamed(name))
+        return CN_WORK_UNKNOWN;
+    return cn_code_work_of((enum cn_code_kind)code->kind, name_begin(name));
 }
 
 static bool is_mine(const struct code_table *t, const struct cn_code_module *module,
@@ -313,7 +326,7 @@ static struct cn_code_class decide(const struct code_table *t,
     } else if (is_start(name)) {
         kind = CN_CODE_STARTUP;
         reason = BY_START;
-    } else if (is_runtime_name(language, name)) {
+    } else if (is_runtime_name(language, module->is_go, name)) {
         kind = CN_CODE_RUNTIME;
         reason = BY_RUNTIME_NAME;
     } else if (module->is_go && language == CN_CODE_ASSEMBLY && !file->path[0]) {
@@ -487,6 +500,7 @@ static bool decide_all(struct code_table *t, struct cn_error *err)
         const struct cn_code_module *module = module_at(t, i);
 
         out->of_module[i] = decide(t, module, file_at(t, CN_NONE), "");
+        out->of_module[i].work = work_of(&out->of_module[i], module, "");
         out->of_module[i].library =
             library_of(t, &out->of_module[i], module, file_at(t, CN_NONE), "");
     }
@@ -498,6 +512,7 @@ static bool decide_all(struct code_table *t, struct cn_error *err)
         const struct cn_code_module *module = module_at(t, function.module);
         const struct cn_code_file *file = file_at(t, function.file);
         out->of_function[i] = decide(t, module, file, function.name);
+        out->of_function[i].work = work_of(&out->of_function[i], module, function.name);
         out->of_function[i].library =
             library_of(t, &out->of_function[i], module, file, function.name);
     }

@@ -9,6 +9,9 @@
  *     code = cn_codes_of(&codes, &context);
  *     cn_codes_done(&codes);
  *
+ * What a call path is for follows from its functions, the outermost first: once one of the user is on it,
+ * the program; else what a run-time does for itself, such as collecting garbage (code_work.c).
+ *
  * Names of languages, kinds and reasons are constants; those of libraries live as long as the table.
  * Threads: immutable after it was built.
  */
@@ -52,6 +55,26 @@ enum cn_code_kind {
 };
 enum { CN_CODE_KINDS = CN_CODE_STARTUP + 1 };
 
+/* What a call path is for. Those from CN_WORK_START on are not changed by functions below, except by one
+ * of the user; of those before them the last one counts. */
+enum cn_code_work {
+    CN_WORK_UNKNOWN,
+    CN_WORK_KERNEL,
+    CN_WORK_LIBRARY,
+    CN_WORK_RUNTIME, /* none of the next three */
+    CN_WORK_START,   /* of programs and run-times, and their end */
+    CN_WORK_COMPILER,
+    CN_WORK_COLLECTOR,
+    CN_WORK_PROGRAM,
+};
+enum { CN_CODE_WORKS = CN_WORK_PROGRAM + 1 };
+
+/* "program", "garbage collection". */
+const char *cn_code_work_name(unsigned work);
+
+/* Of a path: that of the path without its last function, and what this function says. */
+uint8_t cn_code_work_below(uint8_t above, uint8_t work);
+
 /* "c++", "python"; "unknown". */
 const char *cn_code_language_name(unsigned language);
 
@@ -66,6 +89,7 @@ struct cn_code_class {
     uint8_t language; /* enum cn_code_language */
     uint8_t kind;     /* enum cn_code_kind */
     uint8_t reason;   /* for cn_code_reason() */
+    uint8_t work;     /* enum cn_code_work: what the function says of paths through it */
     uint32_t library; /* index into the names of libraries */
 };
 

@@ -171,11 +171,12 @@ static const char *const package_folders[] = {
 
 static bool is_of_package(const char *path)
 {
-    static const char *const parts[] = {
-        "*/lib/python[23].*/*", "<frozen *",       "node:*",
-        "*/lib/ruby/*",         "*/share/perl/*",  "*/lib/perl*/*",
-        "/rustc/*/library/*",   "*/rustlib/src/*", "*/go/src/*",
-        "*/go-1.[0-9]*/src/*"};
+    static const char *const parts[] = {"*/lib/python[23].*/*", "<frozen *",
+                                        "<internal:*",          "node:*",
+                                        "*/lib/ruby/*",         "*/share/perl/*",
+                                        "*/lib/perl*/*",        "/rustc/*/library/*",
+                                        "*/rustlib/src/*",      "*/go/src/*",
+                                        "*/go-1.[0-9]*/src/*"};
 
     for (size_t i = 0; i < CN_COUNT_OF(package_folders); i++)
         if (strstr(path, package_folders[i]))

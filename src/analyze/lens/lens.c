@@ -29,6 +29,16 @@ static const struct {
     {"library:", CN_LENS_OF_LIBRARY},
 };
 
+/* Subjects of `collapse` that are words. */
+static const struct {
+    const char *word;
+    enum cn_lens_subject subject;
+} words[] = {
+    {"recursion", CN_LENS_OF_RECURSION},
+    {"modules", CN_LENS_OF_MODULES},
+    {"languages", CN_LENS_OF_LANGUAGES},
+};
+
 static bool fail_language(const char *text, struct cn_error *err)
 {
     struct cn_text names = {0};
@@ -53,10 +63,11 @@ static bool find_subject(struct cn_lens_rule *rule, const char *text, const char
         rule->number = kind;
         return true;
     }
-    if (rule->action == CN_LENS_COLLAPSE && strcmp(text, "recursion") == 0) {
-        rule->subject = CN_LENS_OF_RECURSION;
-        return true;
-    }
+    for (size_t i = 0; rule->action == CN_LENS_COLLAPSE && i < CN_COUNT_OF(words); i++)
+        if (strcmp(text, words[i].word) == 0) {
+            rule->subject = words[i].subject;
+            return true;
+        }
     rule->subject =
         rule->action == CN_LENS_COLLAPSE ? CN_LENS_OF_LIBRARY : CN_LENS_OF_FUNCTION;
     for (size_t i = 0; i < CN_COUNT_OF(prefixes); i++) {
@@ -292,6 +303,9 @@ bool cn_lens_rule_matches(const struct cn_lens_rule *rule,
     case CN_LENS_OF_FUNCTION:
         return cn_name_filter_matches(&rule->names, function->name) ||
                (rule->has_parts && matches_part(&rule->names, function->name));
+    case CN_LENS_OF_MODULES:
+    case CN_LENS_OF_LANGUAGES:
+        return true;
     case CN_LENS_OF_RECURSION:
         break;
     }

@@ -8,7 +8,8 @@
  *
  * The subject of a rule is a kind of code (code.h), "language:python", "module:libz*",
  * "file:*.pyx", "function:fib*", "=NAME", a name as it is, or else a pattern of names. A pattern of
- * `collapse` is one of libraries, and "recursion" is a subject. Rules of the same action add up,
+ * `collapse` is one of libraries, and "recursion", "modules" and "languages" are subjects: all functions,
+ * by library or module, or by language. Rules of the same action add up,
  * those of `focus` must all hold. database.h applies a lens.
  *
  * A lens owns its texts; a zeroed one has no rules.
@@ -50,6 +51,8 @@ enum cn_lens_subject {
     CN_LENS_OF_FILE,
     CN_LENS_OF_LIBRARY,
     CN_LENS_OF_RECURSION,
+    CN_LENS_OF_MODULES,
+    CN_LENS_OF_LANGUAGES,
 };
 
 struct cn_lens_rule {

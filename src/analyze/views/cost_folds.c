@@ -27,7 +27,8 @@ static void note_moves(const struct cn_cost_tree *tree, const struct cn_cost_row
 
         if (isnan(value))
             continue;
-        gains[fold->from] -= value;
+        if (fold->from != CN_NONE)
+            gains[fold->from] -= value;
         gains[fold->to] += value;
     }
 }

@@ -19,7 +19,7 @@ static bool same_subject(const struct cn_row_subject *a, const struct cn_row_sub
 {
     return a->kind == b->kind && a->function == b->function && a->file == b->file &&
            a->line == b->line && a->module == b->module && a->offset == b->offset &&
-           a->language == b->language;
+           a->group == b->group;
 }
 
 static uint64_t mix(uint64_t hash, uint64_t value)
@@ -34,7 +34,7 @@ static uint64_t hash_of(uint32_t parent, const struct cn_row_subject *subject)
         mix((uint64_t)subject->kind, (uint64_t)parent << 32 | subject->function);
 
     hash = mix(hash, (uint64_t)subject->file << 32 | subject->line);
-    hash = mix(hash, (uint64_t)subject->language << 32 | subject->module);
+    hash = mix(hash, (uint64_t)subject->group << 32 | subject->module);
     return mix(hash, subject->offset);
 }
 
@@ -214,7 +214,7 @@ bool cn_cost_tree_subject(const struct cn_cost_tree *tree, uint64_t row,
         uint32_t language = cn_cost_tree_language(tree, out);
 
         *out = cn_row_subject_of_kind(CN_ROW_LANGUAGE);
-        out->language = language;
+        out->group = language;
         return true;
     }
     if (group->kind != CN_ROW_MODULE && group->kind != CN_ROW_FILE)

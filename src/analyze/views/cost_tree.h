@@ -22,7 +22,7 @@ struct cn_row_subject {
     uint32_t file, line;
     uint32_t module;
     uint64_t offset;
-    uint32_t language; /* enum cn_code_language */
+    uint32_t group; /* enum cn_code_language or, of CN_ROW_WORK, enum cn_code_work */
 };
 
 struct cn_cost_group {
@@ -46,6 +46,7 @@ struct cn_cost_frame {
     bool is_call;  /* a function that was called, not a loop or line inside one */
     size_t caller; /* the nearest call above: its position in the path + 1, or 0 */
     uint32_t row;  /* for `map` to use: the row under which its lexical children go */
+    uint8_t work;  /* for `map` to use */
     size_t rows_at;
 };
 
@@ -107,7 +108,7 @@ uint32_t cn_cost_tree_row(struct cn_cost_tree *tree, uint32_t parent,
 void cn_cost_tree_count(struct cn_cost_tree *tree, uint32_t row);
 
 /* For `map`, instead: the context counts for this row, and `from` is the row of its parent
- * (CN_NONE: it has none), so that rows hold what the rows below them hold. Where `row` is not
+ * (CN_NONE: it has none), so that rows contain what the rows below them contain. Where `row` is not
  * right below `from`, what the context holds counts for the rows above `row`, and no longer for
  * `from` and those above. Only for columns that are sums over threads. */
 void cn_cost_tree_count_from(struct cn_cost_tree *tree, uint32_t from, uint32_t row);

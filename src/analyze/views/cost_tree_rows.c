@@ -99,7 +99,10 @@ static bool label_row(struct cn_view *view, const struct cn_row *row,
     };
     switch (subject.kind) {
     case CN_ROW_LANGUAGE:
-        cn_text_str_add(text, cn_code_language_name(subject.language));
+        cn_text_str_add(text, cn_code_language_name(subject.group));
+        return true;
+    case CN_ROW_WORK:
+        cn_text_str_add(text, cn_code_work_name(subject.group));
         return true;
     case CN_ROW_MODULE:
         return cn_label_module(db, subject.module, text, err);

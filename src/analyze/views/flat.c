@@ -8,7 +8,7 @@ static uint32_t find_in_language(struct cn_cost_tree *tree,
 {
     struct cn_row_subject language = cn_row_subject_of_kind(CN_ROW_LANGUAGE);
 
-    language.language = cn_cost_tree_language(tree, subject);
+    language.group = cn_cost_tree_language(tree, subject);
     return cn_cost_tree_row(tree, cn_cost_tree_row(tree, CN_NONE, &language), subject);
 }
 

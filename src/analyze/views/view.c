@@ -9,9 +9,9 @@
 
 const char *cn_row_kind_name(enum cn_row_kind kind)
 {
-    static const char *const names[] = {"entry", "language",    "module",
-                                        "file",  "function",    "loop",
-                                        "line",  "instruction", "other"};
+    static const char *const names[] = {"entry",       "work",     "language", "module",
+                                        "file",        "function", "loop",     "line",
+                                        "instruction", "other"};
 
     return names[kind];
 }

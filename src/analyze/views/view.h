@@ -18,6 +18,7 @@
 /* What a row stands for. */
 enum cn_row_kind {
     CN_ROW_ENTRY,
+    CN_ROW_WORK,
     CN_ROW_LANGUAGE,
     CN_ROW_MODULE,
     CN_ROW_FILE,
@@ -165,6 +166,13 @@ CN_CHECK bool cn_view_languages_new(struct cn_view **out, struct cn_costs *costs
                                     const struct cn_codes *codes,
                                     const struct cn_progress *progress,
                                     struct cn_error *err);
+
+/* The calling contexts top-down, below what their paths are for: each begins with the function that says
+ * it, and counts there alone, so that the rows at the top add up to the whole. Entries are not shown.
+ * Only for columns that are sums over threads. */
+CN_CHECK bool cn_view_works_new(struct cn_view **out, struct cn_costs *costs,
+                                const struct cn_codes *codes,
+                                const struct cn_progress *progress, struct cn_error *err);
 
 /* The rows of a view without numbers: which there are, and what counts for each. Costs a pass over all contexts once, for any number of views with other columns.
  * Immutable after it was made; outlives its views. */

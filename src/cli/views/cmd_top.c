@@ -232,6 +232,7 @@ static const struct cn_option options[] = {
     CN_OPTION("hot-path", 0, NULL,
               "show only the hot path: from the root to the child with the largest "
               "total, as long as that is half of its parent or more"),
+    CN_VIEW_GROUP_OPTION("", ""),
     CN_VIEW_OPTIONS,
     CN_VIEW_PROCESS_OPTION,
     CN_OPTION_FORMAT,

@@ -28,6 +28,24 @@ static bool check_percent(const struct cn_costs *costs, const struct cn_args *ar
     return cn_fail(err, CN_ERR_USAGE, "--min-percent: this metric has no percentages");
 }
 
+/* What moves between rows must add up. */
+static bool check_works(const struct cn_costs *costs, struct cn_error *err)
+{
+    for (size_t i = 0; i < costs->column_count; i++)
+        if (costs->columns[i].stat != CN_STAT_SUM)
+            return cn_fail(err, CN_ERR_USAGE,
+                           "--group work divides sums over threads; "
+                           "leave --stat out");
+    return true;
+}
+
+static bool make_works(struct cn_view **out, struct cn_costs *costs,
+                       const struct cn_view_limits *limits,
+                       const struct cn_progress *progress, struct cn_error *err)
+{
+    return cn_view_works_new(out, costs, limits->codes, progress, err);
+}
+
 /* Print what could be read, then report the damage. */
 static bool show(struct cn_view_setup *setup, view_maker make,
                  struct cn_view_limits *limits, const struct cn_args *args,
@@ -78,11 +96,19 @@ static bool run(const struct cn_args *args, view_maker make, size_t depth_defaul
     limits.depth_max = (size_t)depth;
     bool ok = cn_view_setup_open(&setup, args, path, err) &&
               check_percent(&setup.costs, args, err) &&
+              (make != make_works || check_works(&setup.costs, err)) &&
               cn_view_each_process(&setup, args, show_wish,
                                    &(struct view_wish){make, &limits, args}, err) &&
               cn_cli_check_opened(&setup.opened, err);
     cn_view_setup_done(&setup);
     return ok;
+}
+
+static bool groups_by(const struct cn_args *args, const char *what)
+{
+    const char *group = cn_args_value(args, "group");
+
+    return group && strcmp(group, what) == 0;
 }
 
 static bool make_tree(struct cn_view **out, struct cn_costs *costs,
@@ -98,7 +124,7 @@ static bool make_tree(struct cn_view **out, struct cn_costs *costs,
 
 static bool run_tree(const struct cn_args *args, struct cn_error *err)
 {
-    return run(args, make_tree, SIZE_MAX, err);
+    return run(args, groups_by(args, "work") ? make_works : make_tree, SIZE_MAX, err);
 }
 
 static bool make_flat(struct cn_view **out, struct cn_costs *costs,
@@ -118,10 +144,8 @@ static bool make_languages(struct cn_view **out, struct cn_costs *costs,
 
 static bool run_flat(const struct cn_args *args, struct cn_error *err)
 {
-    const char *group = cn_args_value(args, "group");
-
-    return run(args, group && strcmp(group, "language") == 0 ? make_languages : make_flat,
-               SIZE_MAX, err);
+    return run(args, groups_by(args, "language") ? make_languages : make_flat, SIZE_MAX,
+               err);
 }
 
 static bool make_callers(struct cn_view **out, struct cn_costs *costs,
@@ -136,13 +160,19 @@ static bool run_callers(const struct cn_args *args, struct cn_error *err)
     return run(args, make_callers, CALLERS_DEPTH, err);
 }
 
-static const struct cn_option options[] = {
-    CN_VIEW_OPTIONS,
-    CN_VIEW_PROCESS_OPTION,
-    CN_OPTION("depth", 'd', "N", "show at most N levels"),
-    CN_OPTION("min-percent", 'p', "P",
-              "hide rows below P percent of the whole, and the rows below them"),
-    CN_OPTION_FORMAT,
+#define ROW_OPTIONS                                                             \
+    CN_VIEW_OPTIONS, CN_VIEW_PROCESS_OPTION,                                    \
+        CN_OPTION("depth", 'd', "N", "show at most N levels"),                  \
+        CN_OPTION("min-percent", 'p', "P",                                      \
+                  "hide rows below P percent of the whole, and the rows below " \
+                  "them"),                                                      \
+        CN_OPTION_FORMAT
+
+static const struct cn_option tree_options[] = {
+    CN_VIEW_GROUP_OPTION("|work",
+                         "; work: put call paths below what they are for, such as the "
+                         "program, garbage collection or the compiler of a run-time"),
+    ROW_OPTIONS,
     {0},
 };
 
@@ -153,6 +183,8 @@ static const struct cn_example tree_examples[] = {
     {"cairn tree run.db --stat mean --stat max", "compare threads"},
     {"cairn tree --per-process cairn.perf.data",
      "show each process of a sample by itself"},
+    {"cairn tree --group work -d 1 cairn.perf.data",
+     "show how much of the time is the program's, and how much its run-time's own"},
     {"cairn tree run.data --time-range 10s~20s -m grown",
      "show which call paths have more memory after 20 s than after 10 s"},
     {0},
@@ -172,19 +204,15 @@ const struct cn_command cn_cmd_tree = {
         "Contexts are read as they are printed, so the first levels of a large database "
         "appear at once." CN_VIEW_OF_MEASUREMENTS,
     .examples = tree_examples,
-    .options = options,
+    .options = tree_options,
     .run = run_tree,
 };
 
 static const struct cn_option flat_options[] = {
-    CN_VIEW_OPTIONS,
-    CN_VIEW_PROCESS_OPTION,
-    CN_OPTION("group", 'g', "module|language",
-              "put functions below their module and file (default), or their language"),
-    CN_OPTION("depth", 'd', "N", "show at most N levels"),
-    CN_OPTION("min-percent", 'p', "P",
-              "hide rows below P percent of the whole, and the rows below them"),
-    CN_OPTION_FORMAT,
+    CN_OPTION("group", 'g', "module|language|process",
+              "put functions below their module and file (default), or their language; "
+              "or show one view per process"),
+    ROW_OPTIONS,
     {0},
 };
 
@@ -213,6 +241,12 @@ const struct cn_command cn_cmd_flat = {
     .run = run_flat,
 };
 
+static const struct cn_option callers_options[] = {
+    CN_VIEW_GROUP_OPTION("", ""),
+    ROW_OPTIONS,
+    {0},
+};
+
 static const struct cn_example callers_examples[] = {
     {"cairn callers run.db -s self --min-percent 5",
      "show hot functions and their callers"},
@@ -233,6 +267,6 @@ const struct cn_command cn_cmd_callers = {
         "Recursion is counted once, however often the function is on the "
         "stack." CN_VIEW_OF_MEASUREMENTS,
     .examples = callers_examples,
-    .options = options,
+    .options = callers_options,
     .run = run_callers,
 };

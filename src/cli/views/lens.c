@@ -10,7 +10,23 @@
 #include "base/text.h"
 #include "cli/print/quantity.h"
 #include "cli/shell/cli.h"
+#include "cli/shell/command.h"
 #include "model/contexts/database.h"
+
+/* --group of views of call paths: consecutive functions of a module or language are one row. `flat` has
+ * such rows itself. */
+static bool add_group(struct cn_lens *lens, const struct cn_args *args,
+                      struct cn_error *err)
+{
+    const char *group = cn_args_value(args, "group");
+
+    if (!group || strcmp(args->command->name, "flat") == 0)
+        return true;
+    if (strcmp(group, "module") == 0)
+        return cn_lens_add(lens, CN_LENS_COLLAPSE, "modules", CN_MATCH_GLOB, err);
+    return strcmp(group, "language") != 0 ||
+           cn_lens_add(lens, CN_LENS_COLLAPSE, "languages", CN_MATCH_GLOB, err);
+}
 
 bool cn_view_lens_parse(struct cn_lens *lens, const struct cn_args *args,
                         struct cn_error *err)
@@ -24,6 +40,7 @@ bool cn_view_lens_parse(struct cn_lens *lens, const struct cn_args *args,
     *lens = (struct cn_lens){0};
     if (cn_args_has(args, "my-code"))
         ok = cn_lens_add_my_code(lens, err);
+    ok = ok && add_group(lens, args, err);
     for (unsigned i = 0; ok && i < CN_LENS_ACTIONS; i++) {
         struct cn_values texts = cn_args_values(args, cn_lens_action_name(i));
 
@@ -57,7 +74,7 @@ static void tell_unmatched(const struct cn_args *args, const struct cn_lens *len
         const struct cn_lens_rule *rule = &lens->rules[i];
         const char *action = cn_lens_action_name(rule->action), *near = NULL;
 
-        if (cn_lens_match_count(db, i) > 0 || rule->subject == CN_LENS_OF_RECURSION ||
+        if (cn_lens_match_count(db, i) > 0 || rule->subject >= CN_LENS_OF_RECURSION ||
             rule->subject == CN_LENS_OF_KIND)
             continue;
         if (rule->subject == CN_LENS_OF_FUNCTION)

@@ -21,8 +21,9 @@
                        "packages or of interpreters)"),                                  \
         CN_OPTION_LIST("collapse", 0, "WHAT",                                            \
                        "show consecutive functions of a library as one: a kind of code " \
-                       "or a pattern of libraries; recursion: calls of a function that " \
-                       "is above"),                                                      \
+                       "or a pattern of libraries; modules, languages: all functions, "  \
+                       "by one or the other; recursion: calls of a function that is "    \
+                       "above"),                                                         \
         CN_OPTION_LIST("focus", 0, "WHAT",                                               \
                        "only paths through these functions; several: through all"),      \
         CN_OPTION_LIST("drop", 0, "WHAT",                                                \

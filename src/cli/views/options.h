@@ -56,6 +56,12 @@
               "show one view per process, the most expensive first; of samples of all " \
               "programs (sample -a) and of programs that start others")
 
+/* --group of views of call paths; `more` are values of one of them. */
+#define CN_VIEW_GROUP_OPTION(more, text)                                             \
+    CN_OPTION("group", 'g', "module|language|process" more,                          \
+              "show consecutive functions of a module or of a language as one row, " \
+              "or one view per process" text)
+
 #define CN_VIEW_PERCENTILES_OPTION                                            \
     CN_OPTION("percentiles", 0, NULL,                                         \
               "show percentiles of the durations of calls, in seconds: p50, " \

@@ -157,23 +157,37 @@ static bool show_all(struct shown_processes *processes, struct cn_view_setup *se
     return ok;
 }
 
+static bool check_alone(const struct cn_args *args, const char *name,
+                        struct cn_error *err)
+{
+    static const char *const others[] = {"thread", "per-thread"};
+
+    if (cn_cli_format(args) != CN_TABLE_TEXT)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "--%s is for text; --thread 'PROCESS 12' chooses one", name);
+    for (size_t i = 0; i < CN_COUNT_OF(others); i++)
+        if (cn_args_has(args, others[i]))
+            return cn_fail(err, CN_ERR_USAGE, "--%s and --%s exclude each other", name,
+                           others[i]);
+    return true;
+}
+
 bool cn_view_each_process(struct cn_view_setup *setup, const struct cn_args *args,
                           cn_process_show show, void *arg, struct cn_error *err)
 {
+    const char *group = cn_args_value(args, "group");
+    bool is_group = group && strcmp(group, "process") == 0;
+    const char *name = is_group ? "group process" : "per-process";
     struct shown_processes processes = {0};
     bool ok;
 
-    if (!cn_args_has(args, "per-process"))
+    if (!is_group && !cn_args_has(args, "per-process"))
         return show(setup, arg, err);
-    if (cn_cli_format(args) != CN_TABLE_TEXT)
-        return cn_fail(err, CN_ERR_USAGE,
-                       "--per-process is for text; --thread 'PROCESS 12' chooses one");
-    if (!cn_args_exclusive(args, "per-process", "thread", err) ||
-        !cn_args_exclusive(args, "per-process", "per-thread", err))
+    if (!check_alone(args, name, err))
         return false;
     ok = find_processes(&processes, setup->db, err);
     if (ok && processes.count == 0)
-        ok = cn_fail(err, CN_ERR_USAGE, "--per-process: threads of %s have no process",
+        ok = cn_fail(err, CN_ERR_USAGE, "--%s: threads of %s have no process", name,
                      setup->opened.path);
     ok = ok && show_all(&processes, setup, args, show, arg, err);
     release(&processes);

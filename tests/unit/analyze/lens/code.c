@@ -20,7 +20,9 @@ struct known {
 static const struct known functions[] = {
     /* A program of C. */
     {"main", "/home/me/app", "/home/me/src/app.c", "c", "mine", "app"},
+    {"G1Spot", "/home/me/app", "/home/me/src/app.c", "c", "mine", NULL},
     {"_start", "/home/me/app", "", "c", "startup", NULL},
+    {"_dl_start", "/lib64/ld-linux-x86-64.so.2", "", "c", "startup", NULL},
     {"malloc@plt", "/home/me/app", "", "c", "library", NULL},
     {"__libc_start_main@@GLIBC_2.34", "/usr/lib/libc.so.6", "", "c", "startup", NULL},
     {"__libc_start_call_main", "/usr/lib/libc.so.6", "../sysdeps/x.h", "c", "startup",
@@ -62,6 +64,12 @@ static const struct known functions[] = {
      "runtime", NULL},
     {"runtime.goexit.abi0", "/home/me/gapp", "/usr/local/go/src/runtime/asm_amd64.s",
      "assembly", "startup", NULL},
+    {"runtime.gcBgMarkWorker", "/home/me/gapp", "/usr/local/go/src/runtime/mgc.go", "go",
+     "runtime", NULL},
+    {"runtime.systemstack", "/home/me/gapp", "/usr/local/go/src/runtime/asm_amd64.s",
+     "assembly", "runtime", NULL},
+    {"created by runtime.gcenable", "/home/me/gapp", "/usr/local/go/src/runtime/mgc.go",
+     "go", "runtime", NULL},
     {"net/http.(*conn).serve", "/home/me/gapp", "", "go", "library", "net/http"},
     {"github.com/lib/pq.(*conn).query", "/home/me/gapp",
      "/home/me/go/pkg/mod/github.com/lib/pq@v1/conn.go", "go", "library",
@@ -77,6 +85,8 @@ static const struct known functions[] = {
     {"_find_and_load", "[python]", "<frozen importlib._bootstrap>", "python", "library",
      NULL},
     {"_PyEval_EvalFrameDefault", "/usr/bin/python3.11", "", "c", "runtime", "python3.11"},
+    {"Py_FinalizeEx", "/usr/bin/python3.11", "", "c", "runtime", NULL},
+    {"PyGC_Collect", "/usr/bin/python3.11", "", "c", "runtime", NULL},
     {"PyObject_Call", "/home/me/.pyenv/lib/libpython3.12.so.1.0", "", "c", "runtime",
      NULL},
     {"py::work:/a.py", "", "", "python", "mine", NULL},
@@ -84,6 +94,10 @@ static const struct known functions[] = {
     {"com.acme.Shop.sell", "[java]", "Shop.java", "java", "mine", NULL},
     {"java.util.HashMap.get", "[java]", "HashMap.java", "java", "library", "java.util"},
     {"[call_stub]", "[java]", "", "java", "runtime", NULL},
+    {"CompileBroker::compiler_thread_loop()", "/usr/lib/jvm/java-17/lib/server/libjvm.so",
+     "", "c++", "runtime", NULL},
+    {"GangWorker::run()", "/usr/lib/jvm/java-17/lib/server/libjvm.so", "", "c++",
+     "runtime", NULL},
     {"JavaCalls::call_helper(JavaValue*)", "/usr/lib/jvm/java-17/lib/server/libjvm.so",
      "", "c++", "runtime", NULL},
     /* JavaScript. */
@@ -93,10 +107,14 @@ static const struct known functions[] = {
     {"readSync", "[javascript]", "node:fs", "javascript", "library", "javascript"},
     {"(garbage collector)", "[javascript]", "", "javascript", "runtime", NULL},
     {"(anonymous)", "[javascript]", "/home/me/app.js", "javascript", "mine", NULL},
+    {"v8::internal::Heap::CollectGarbage(int)", "/usr/bin/node", "", "c++", "runtime",
+     NULL},
     {"v8::internal::Heap::Scavenge()", "/usr/bin/node", "", "c++", "runtime", NULL},
     /* Others. */
     {"Shop#sell", "[ruby]", "/home/me/shop.rb", "ruby", "mine", NULL},
     {"rb_vm_exec", "/usr/lib/libruby-3.1.so.3.1", "", "c", "runtime", NULL},
+    {"Kernel#require", "[ruby]", "<internal:gem_prelude>", "ruby", "library", NULL},
+    {"php_module_startup", "/usr/bin/php8.2", "", "c", "runtime", NULL},
     {"zend_execute", "/usr/bin/php8.2", "", "c", "runtime", NULL},
     {"Perl_runops_standard", "/usr/bin/perl", "", "c", "runtime", NULL},
     /* FlameGraph's text. */
@@ -199,6 +217,68 @@ static void patterns_replace_the_rule(void **state)
     cn_database_close(db);
 }
 
+/* Paths, the outermost function first, and what they are for. */
+static const struct {
+    const char *functions[4];
+    unsigned work;
+} paths[] = {
+    {{"_start", "main"}, CN_WORK_PROGRAM},
+    {{"_start", "__libc_start_main@@GLIBC_2.34"}, CN_WORK_UNKNOWN},
+    {{"_dl_start", "do_syscall_64"}, CN_WORK_START},
+    {{"malloc", "do_syscall_64"}, CN_WORK_LIBRARY},
+    {{"do_syscall_64"}, CN_WORK_KERNEL},
+    {{"[unknown]"}, CN_WORK_UNKNOWN},
+    {{"clone3", "JavaCalls::call_helper(JavaValue*)", "com.acme.Shop.sell"},
+     CN_WORK_PROGRAM},
+    {{"clone3", "JavaCalls::call_helper(JavaValue*)", "java.util.HashMap.get"},
+     CN_WORK_RUNTIME},
+    {{"clone3", "CompileBroker::compiler_thread_loop()"}, CN_WORK_COMPILER},
+    {{"clone3", "GangWorker::run()", "malloc"}, CN_WORK_COLLECTOR},
+    /* The program collects its garbage itself; run-times stop it at their end. */
+    {{"sell", "v8::internal::Heap::CollectGarbage(int)"}, CN_WORK_PROGRAM},
+    {{"Py_FinalizeEx", "PyGC_Collect"}, CN_WORK_START},
+    {{"PyObject_Call", "<module>", "_PyEval_EvalFrameDefault"}, CN_WORK_PROGRAM},
+    {{"php_module_startup", "malloc"}, CN_WORK_START},
+    {{"runtime.goexit.abi0", "runtime.gcBgMarkWorker"}, CN_WORK_COLLECTOR},
+    /* A function of a program that is named as one of a run-time. */
+    {{"_start", "G1Spot"}, CN_WORK_PROGRAM},
+};
+
+static unsigned work_of_path(const struct cn_codes *codes, const char *const *path)
+{
+    uint8_t work = CN_WORK_UNKNOWN;
+
+    for (size_t i = 0; i < 4 && path[i]; i++) {
+        uint32_t at = 0;
+
+        while (at < COUNT && strcmp(functions[at].name, path[i]) != 0)
+            at++;
+        if (at == COUNT)
+            fail_msg("no function %s", path[i]);
+        work = cn_code_work_below(work, cn_codes_find(codes, at, CN_NONE)->work);
+    }
+    return work;
+}
+
+static void paths_are_for_the_program_or_its_run_time(void **state)
+{
+    struct cn_database *db = make_database();
+    struct cn_codes codes;
+    struct cn_error err = {0};
+
+    (void)state;
+    assert_true(cn_codes_build(&codes, db, NULL, &err));
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        unsigned work = work_of_path(&codes, paths[i].functions);
+
+        if (work != paths[i].work)
+            fail_msg("path %zu, %s: %s, not %s", i, paths[i].functions[0],
+                     cn_code_work_name(work), cn_code_work_name(paths[i].work));
+    }
+    cn_codes_done(&codes);
+    cn_database_close(db);
+}
+
 static void what_is_unknown_is_in_no_language(void **state)
 {
     struct cn_database *db = make_database();
@@ -222,6 +302,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_have_the_language_and_kind_that_users_expect),
         cmocka_unit_test(patterns_replace_the_rule),
+        cmocka_unit_test(paths_are_for_the_program_or_its_run_time),
         cmocka_unit_test(what_is_unknown_is_in_no_language),
     };
 

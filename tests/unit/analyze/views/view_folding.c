@@ -1,5 +1,5 @@
-/* Recursion folded, and who calls whom, against the slow and obvious way: for each row, the
- * sum over all contexts that belong to it. */
+/* Recursion folded, call paths by what they are for, and who calls whom, against the slow and obvious way:
+ * for each row, the sum over all contexts that belong to it. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "analyze/lens/code.h"
 #include "analyze/views/view.h"
 #include "support/check_costs.h"
 #include "support/effort.h"
@@ -122,10 +123,11 @@ static bool is_inside(const char *key, const char *of)
     return strncmp(key, of, len) == 0 && (key[len] == '/' || key[len] == '\0');
 }
 
-static void check_collapsed(const struct sums *row)
+/* `has_no_context`: it is there for the rows below it. */
+static void check_row(const struct sums *row, bool has_no_context)
 {
     double total = 0, self = 0;
-    bool is_known = false;
+    bool is_known = has_no_context;
 
     for (size_t at = 0; at < tree.count; at++)
         for (size_t t = 0; t < CN_RANDOM_THREADS; t++) {
@@ -178,10 +180,75 @@ static void rows_hold_what_is_folded_into_them(void **state)
         for (size_t at = 0; at < tree.count; at++)
             (void)sums_of(keys[at]); /* none is missing */
         for (size_t i = 0; i < row_count; i++)
-            check_collapsed(&rows[i]);
+            check_row(&rows[i], false);
         cn_view_free(view);
         cn_view_shape_free(shape);
         cn_context_index_done(&index);
+        cn_costs_done(&costs);
+        cn_random_tree_done(&tree);
+    }
+}
+
+/* What each function says of paths, and what the path of each context is for. */
+static struct cn_code_class classes[CN_RANDOM_CONTEXTS_MAX];
+static uint8_t works[CN_RANDOM_CONTEXTS_MAX];
+
+static void name_works(const struct cn_codes *codes)
+{
+    for (size_t at = 0; at < tree.count; at++) {
+        const struct cn_random_context *c = &tree.contexts[at];
+        const char *above = c->parent == at ? "" : keys[c->parent];
+        uint8_t work = c->parent == at ? CN_WORK_UNKNOWN : works[c->parent];
+        char name[64];
+
+        keys[at][0] = '\0';
+        works[at] = work;
+        if (c->context.kind == CN_CONTEXT_ENTRY)
+            continue;
+        if (cn_random_is_call(c))
+            works[at] = cn_code_work_below(work, cn_codes_of(codes, &c->context)->work);
+        name_of(at, name);
+        if (above[0] == '\0' || works[at] != work)
+            (void)snprintf(keys[at], KEY_LEN, "/%s%s", cn_code_work_name(works[at]),
+                           name);
+        else
+            (void)snprintf(keys[at], KEY_LEN, "%.900s%s", above, name);
+    }
+}
+
+static bool is_top(const char *key)
+{
+    return strchr(key + 1, '/') == NULL;
+}
+
+static void rows_of_works_hold_their_paths_alone(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 0; seed < cn_test_seeds(TREES); seed++) {
+        struct cn_error err = {0};
+        struct cn_costs costs;
+        struct cn_view *view;
+
+        cn_random_tree_build(&tree, seed);
+        init_costs(&costs);
+        struct cn_codes codes = {.of_function = classes,
+                                 .function_count = tree.db->function_count};
+        assert_true(codes.function_count <= CN_RANDOM_CONTEXTS_MAX);
+        for (uint32_t i = 0; i < codes.function_count; i++)
+            classes[i].work =
+                (uint8_t)((i * 2654435761U + seed * 40503U) >> 7) % CN_CODE_WORKS;
+        for (uint32_t i = 7; i < codes.function_count; i++)
+            classes[i].work = classes[6].work; /* they are the same function */
+        name_works(&codes);
+        row_count = 0;
+        assert_true(cn_view_works_new(&view, &costs, &codes, NULL, &err));
+        add_view(view, NULL, "");
+        for (size_t at = 0; at < tree.count; at++)
+            if (keys[at][0]) /* none is missing */
+                (void)sums_of(keys[at]);
+        for (size_t i = 0; i < row_count; i++)
+            check_row(&rows[i], is_top(rows[i].key));
+        cn_view_free(view);
         cn_costs_done(&costs);
         cn_random_tree_done(&tree);
     }
@@ -325,6 +392,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_hold_what_is_folded_into_them),
+        cmocka_unit_test(rows_of_works_hold_their_paths_alone),
         cmocka_unit_test(callees_count_each_moment_once),
         cmocka_unit_test(entry_points_belong_to_no_function),
     };
