@@ -172,7 +172,7 @@ static void read_entries(struct cn_plt *plt)
         const struct cn_plt_table *table = &plt->tables[i];
         Elf_Data *data = elf_rawdata(table->section, NULL);
 
-        if (!data || !data->d_buf)
+        if (!data || !data->d_buf) /* a debug file: names are those of the program */
             continue;
         struct cn_bytes code = {data->d_buf, data->d_size};
         if (plt->is_x86)
@@ -201,7 +201,8 @@ void cn_plt_init(struct cn_plt *plt, Elf *elf)
     plt->is_x86 = head.e_machine == EM_X86_64;
     while (plt->table_count < CN_PLT_TABLE_MAX && (section = elf_nextscn(elf, section))) {
         const char *name = gelf_getshdr(section, &header) &&
-                                   header.sh_type == SHT_PROGBITS &&
+                                   (header.sh_type == SHT_PROGBITS ||
+                                    header.sh_type == SHT_NOBITS) &&
                                    header.sh_flags & SHF_EXECINSTR
                                ? elf_strptr(elf, plt->names, header.sh_name)
                                : NULL;

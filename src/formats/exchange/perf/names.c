@@ -184,6 +184,12 @@ static bool is_by_offset(const char *name, const char *module)
     return strncmp(name, base, len) == 0 && strncmp(name + len, "+0x", 3) == 0;
 }
 
+static bool is_unnamed(const char *name, const char *module)
+{
+    return is_by_offset(name, module) ||
+           strncmp(name, CN_IMPORT_UNKNOWN, strlen(CN_IMPORT_UNKNOWN)) == 0;
+}
+
 /* What the file itself says about an address. */
 static bool add_stored(struct cn_perf_names *names, const struct cn_stored_symbol *symbol,
                        struct cn_perf_frames *out)
@@ -193,7 +199,7 @@ static bool add_stored(struct cn_perf_names *names, const struct cn_stored_symbo
     if (!symbol)
         return false;
     if (symbol->module && symbol->count == 1 &&
-        is_by_offset(symbols->levels[symbol->first].name, symbol->module))
+        is_unnamed(symbols->levels[symbol->first].name, symbol->module))
         out->unnamed = symbol->module;
     for (uint32_t i = 0; i < symbol->count; i++) {
         const struct cn_stored_level *level = &symbols->levels[symbol->first + i];
@@ -354,6 +360,10 @@ static void resolve_file(struct cn_perf_names *names,
         out->unnamed = mapping->path;
         return;
     }
+    /* Also of what has no name: a debug file may have one later. */
+    out->module = mapping->path;
+    out->build_id = mapping->build_id;
+    out->offset = offset;
     bool is_known = cn_resolver_symbol(names->symbols->resolver, path, mapping->build_id,
                                        offset, &symbol);
     /* The program here may be stripped, and the one that the names were taken from not. */
@@ -373,9 +383,6 @@ static void resolve_file(struct cn_perf_names *names,
     out->entry = cn_perf_entry_of(symbol.name);
     out->is_main_caller = strcmp(symbol.name, "__libc_start_main") == 0;
     out->unnamed = is_by_offset(symbol.name, path) ? mapping->path : NULL;
-    out->module = mapping->path;
-    out->build_id = mapping->build_id;
-    out->offset = offset;
     size_t count = cn_resolver_instruction(
         names->symbols->resolver, path, mapping->build_id, offset, locations, INLINE_MAX);
     if (count > 0)

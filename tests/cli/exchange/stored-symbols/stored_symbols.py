@@ -110,6 +110,17 @@ def main():
         expect(f"symbolize {bad} fails",
                subprocess.run(["cairn", "symbolize", *bad], capture_output=True).returncode)
 
+    # Not even the bounds of a function are known where it has no table for unwinding.
+    with open("bare.c", "w") as file:
+        file.write("int main(void) { for (volatile int i = 0; i < 50000000; i++); return 0; }\n")
+    run("cc", "-g", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-Wl,--build-id", "-o", "away/bare", "bare.c")
+    run("strip", "-o", "bare", "away/bare")
+    sample("bare.data", "./bare")
+    os.remove("bare")
+    expect("no bounds", "[unknown] [bare]" in stacks("bare.data"))
+    run("cairn", "symbolize", "-q", "bare.data", "--with", "away")
+    expect(f"names of functions without bounds: {stacks('bare.data')}", "[unknown] [bare]" not in stacks("bare.data"))
+
     # Inlined calls are in the debug sections: they are read, or a hint says why not. Some objcopy do not know zstd.
     run("cc", "-O2", "-g", "-Wl,--build-id", "-o", "packed", source)
     if subprocess.run(["objcopy", "--compress-debug-sections=zstd", "packed"], capture_output=True).returncode == 0:

@@ -337,6 +337,24 @@ static void entries_of_linkage_tables_are_named(void **state)
     }
 }
 
+/* There they have no bytes, and the function before them has no size. */
+static void entries_have_no_other_name_in_debug_files(void **state)
+{
+    size_t count = 0;
+
+    (void)state;
+    build();
+    assert_true(sh("cc -O1 -Wl,-z,lazy -o linked prog.c"));
+    assert_true(sh("objcopy --only-keep-debug linked only.debug"));
+    for (uint64_t offset = 0; offset < 0x3000; offset += 8) {
+        if (!has_symbol("linked", "", offset, "puts@plt"))
+            continue;
+        count++;
+        assert_false(has_symbol("only.debug", "", offset, "_init"));
+    }
+    assert_true(count > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -348,6 +366,7 @@ int main(void)
         CN_SCRATCH_TEST(units_without_a_list_of_addresses_are_found),
         CN_SCRATCH_TEST(split_debug_information_is_read),
         CN_SCRATCH_TEST(entries_of_linkage_tables_are_named),
+        CN_SCRATCH_TEST(entries_have_no_other_name_in_debug_files),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
