@@ -278,7 +278,11 @@ static uint64_t name_of(struct cn_erlang *e, const struct code_module *module,
         *is_shared = strncmp(name, shared, strlen(shared)) == 0;
         cn_text_add(&text, name, is_before ? len - more : len);
         frame.function = cn_text_str(&text);
-        find_line(module, range, off, &frame);
+        /* It has no lines: the function begins after it. */
+        if (is_before && i + 1 < module->range_count)
+            find_line(module, range + 1, range[1].begin, &frame);
+        else
+            find_line(module, range, off, &frame);
         break;
     }
     uint64_t address = cn_stored_names_address(e->names, &frame);
