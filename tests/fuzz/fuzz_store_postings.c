@@ -48,6 +48,7 @@ static void merge(const struct cn_posting_block *block)
     if (block->row_count > ROWS_MAX)
         return;
     cn_posting_encoder_init(&encoder, block->row_count);
+    encoder.has_steps = block->row_count % 2 == 0;
     (void)!cn_posting_merge(block, 1, block->first_row, &encoder, &lists, NULL, NULL,
                             &err);
     cn_posting_encoder_done(&encoder);
@@ -92,6 +93,31 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     return 0;
 }
 
+/* The same block as files have it, without a header. */
+static void emit_steps(const struct cn_posting_block *block,
+                       void (*emit)(const uint8_t *data, size_t len))
+{
+    struct cn_posting_encoder encoder;
+    struct cn_error err = {0};
+    struct cn_text lists = {0}, plain = {0};
+    uint8_t head[8] = {3, 199};
+
+    cn_posting_encoder_init(&encoder, block->row_count);
+    encoder.has_steps = true;
+    if (!cn_posting_merge(block, 1, block->first_row, &encoder, &lists, NULL, NULL, &err))
+        abort();
+    cn_u16_put(head + 2, (uint16_t)lists.len);
+    cn_u16_put(head + 4, (uint16_t)encoder.entries.len);
+    cn_text_add(&plain, (const char *)head, sizeof(head));
+    cn_text_add(&plain, cn_text_str(&lists), lists.len);
+    cn_text_add(&plain, cn_text_str(&encoder.entries), encoder.entries.len);
+    cn_text_add(&plain, cn_text_str(&encoder.samples), encoder.samples.len);
+    emit((const uint8_t *)plain.chars, plain.len);
+    cn_posting_encoder_done(&encoder);
+    cn_text_done(&lists);
+    cn_text_done(&plain);
+}
+
 void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
 {
     struct cn_postings postings = {0};
@@ -121,6 +147,7 @@ void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
         cn_text_add(&plain, (const char *)block.entries.ptr, block.entries.len);
         cn_text_add(&plain, (const char *)block.samples.ptr, block.samples.len);
         emit((const uint8_t *)plain.chars, plain.len);
+        emit_steps(&block, emit);
     }
     cn_text_done(&text);
     cn_text_done(&plain);

@@ -67,11 +67,12 @@ CN_CHECK bool cn_zorka_unpack_at(struct cn_zorka_unpacker *unpacker, size_t off,
                                  struct cn_error *err);
 
 /* Where the columns of ids are in the packed bytes, for who stores their values nowhere else. */
-enum cn_zorka_ids {
+enum cn_zorka_placed {
     CN_ZORKA_TRACE_HIGH,
     CN_ZORKA_TRACE_LOW,
     CN_ZORKA_SPAN_IDS,
-    CN_ZORKA_IDS_COUNT
+    CN_ZORKA_DURATIONS,
+    CN_ZORKA_PLACES
 };
 
 /* Numbers of `bits` bits each (1 to 56, or 64), the first in the lowest bits of the byte at `off`; `lowest`
@@ -84,7 +85,7 @@ struct cn_zorka_place {
 
 /* Find the columns of ids of what was read last. */
 void cn_zorka_unpack_places(const struct cn_zorka_unpacker *unpacker,
-                            struct cn_zorka_place places[CN_ZORKA_IDS_COUNT]);
+                            struct cn_zorka_place places[CN_ZORKA_PLACES]);
 
 /* All records, to `plain`, which has room for them. */
 CN_CHECK bool cn_zorka_unpack_all(struct cn_zorka_unpacker *unpacker, uint8_t *plain,

@@ -216,15 +216,16 @@ static void rewind_to_first(struct cn_zorka_unpacker *unpacker)
 }
 
 void cn_zorka_unpack_places(const struct cn_zorka_unpacker *unpacker,
-                            struct cn_zorka_place places[CN_ZORKA_IDS_COUNT])
+                            struct cn_zorka_place places[CN_ZORKA_PLACES])
 {
-    static const enum packed_column columns[CN_ZORKA_IDS_COUNT] = {
+    static const enum packed_column columns[CN_ZORKA_PLACES] = {
         [CN_ZORKA_TRACE_HIGH] = RECORD_ID_HIGH,
         [CN_ZORKA_TRACE_LOW] = RECORD_ID_LOW,
         [CN_ZORKA_SPAN_IDS] = SPAN_ID,
+        [CN_ZORKA_DURATIONS] = SPAN_DURATION,
     };
 
-    for (unsigned i = 0; i < CN_ZORKA_IDS_COUNT; i++) {
+    for (unsigned i = 0; i < CN_ZORKA_PLACES; i++) {
         const struct unpack_column *column = &unpacker->fixed[columns[i]];
 
         places[i] = (struct cn_zorka_place){

@@ -12,6 +12,7 @@
 #include "server/api/request.h"
 #include "server/compat/link.h"
 #include "server/compat/route.h"
+#include "server/http/head.h"
 #include "server/page/assets.h"
 
 /* Scripts and styles come from this server only, and no other page may embed its
@@ -124,74 +125,6 @@ static void check_sender(const struct cn_port *port, struct MHD_Connection *conn
                     "unsupported Content-Encoding; expected gzip, zstd or identity");
 }
 
-/* What a head may contain once. */
-struct head_counts {
-    unsigned hosts, lengths, encodings;
-    bool has_zero, has_bad_line;
-    uintptr_t end; /* of the line before, in the buffer that libmicrohttpd has read */
-};
-
-/* Before 0.9.77, libmicrohttpd takes a zero byte for the end of a value, and LF alone for that
- * of a line, but leaves lines where they were received: text that is hidden is a gap before the
- * next line, and a CR that is missing brings it nearer. Later versions refuse both. A line that
- * was continued on the next is elsewhere; refuse it as well. */
-enum { HIDES_ZEROS = MHD_VERSION < 0x00097700, LINE_END_LEN = 2 /* CR LF */ };
-
-static void check_gap(struct head_counts *counts, uintptr_t next, size_t line_ends)
-{
-    size_t len = line_ends * LINE_END_LEN;
-    bool is_before = next >= counts->end && next - counts->end < len;
-
-    counts->has_bad_line |= HIDES_ZEROS && is_before;
-    counts->has_zero |= HIDES_ZEROS && !is_before && next - counts->end != len;
-}
-
-static enum MHD_Result count_header(void *arg, enum MHD_ValueKind kind, const char *name,
-                                    size_t name_len, const char *value, size_t value_len)
-{
-    struct head_counts *counts = arg;
-
-    (void)kind;
-    counts->hosts += strcasecmp(name, "Host") == 0;
-    counts->lengths += strcasecmp(name, "Content-Length") == 0;
-    counts->encodings += strcasecmp(name, "Transfer-Encoding") == 0;
-    counts->has_zero |=
-        memchr(name, '\0', name_len) || (value && memchr(value, '\0', value_len));
-    /* Others may take "Content-Length :" for the header without the space. */
-    counts->has_bad_line |=
-        name_len == 0 || name[name_len - 1] == ' ' || name[name_len - 1] == '\t';
-    check_gap(counts, (uintptr_t)name, 1);
-    if (value)
-        counts->end = (uintptr_t)value + value_len;
-    return MHD_YES;
-}
-
-/* Refuse a head that another server could read in another way. */
-static void check_head(struct MHD_Connection *connection, struct exchange *exchange,
-                       const char *method, const char *version)
-{
-    struct head_counts counts = {.end = (uintptr_t)version + strlen(version)};
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
-
-    (void)MHD_get_connection_values_n(connection, MHD_HEADER_KIND, count_header, &counts);
-    if (info)
-        check_gap(&counts, (uintptr_t)method + info->header_size, 2);
-    counts.has_zero |=
-        HIDES_ZEROS && cn_connection_hides_address(connection, (uintptr_t)version);
-    if (counts.hosts > 1)
-        set_refusal(exchange, MHD_HTTP_BAD_REQUEST, "more than one Host header");
-    else if (counts.lengths + counts.encodings > 1)
-        set_refusal(exchange, MHD_HTTP_BAD_REQUEST,
-                    "more than one Content-Length or Transfer-Encoding header");
-    else if (counts.has_zero || cn_connection_has_zero(connection))
-        set_refusal(exchange, MHD_HTTP_BAD_REQUEST,
-                    "a zero byte in the address or in a header");
-    else if (counts.has_bad_line)
-        set_refusal(exchange, MHD_HTTP_BAD_REQUEST,
-                    "a line that does not end with CR LF, or a space before a colon");
-}
-
 /* The first callback of a request, which has only its head. */
 static struct exchange *begin_exchange(struct cn_port *port,
                                        struct MHD_Connection *connection, const char *url,
@@ -204,7 +137,9 @@ static struct exchange *begin_exchange(struct cn_port *port,
         strcmp(method, "POST") == 0 && cn_collect_is_address(server, url);
     exchange->collect.connection = connection;
     exchange->collect.is_otlp = exchange->is_collected && cn_collect_is_otlp(url);
-    check_head(connection, exchange, method, version);
+    const char *why = cn_head_refusal(connection, method, version);
+    if (why)
+        set_refusal(exchange, MHD_HTTP_BAD_REQUEST, why);
     if (exchange->is_collected && exchange->refusal == 0)
         check_sender(port, connection, exchange);
     cn_connections_note(&server->connections, connection, CN_CONNECTION_HEAD);

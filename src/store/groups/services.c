@@ -37,8 +37,10 @@ struct services_joining {
     const struct cn_trace_table *traces;
     uint64_t slice, slice_count; /* of the traces of several spans */
     struct cn_map words;         /* segment and word -> service */
-    struct cn_map spans;         /* span of the slice -> service; CN_NONE: it has none */
-    struct cn_map edges;         /* caller and callee -> member group */
+    uint64_t last_key;           /* of `words`, that was asked for last; 0: none */
+    uint32_t last_service;
+    struct cn_map spans; /* span of the slice -> service; CN_NONE: it has none */
+    struct cn_map edges; /* caller and callee -> member group */
     struct cn_group_members members;
 };
 
@@ -83,14 +85,20 @@ static bool find_service(struct services_joining *joining, uint32_t segment,
     *out = CN_NONE;
     if (word == 0)
         return true;
-    service = cn_map_at(&joining->words, (uint64_t)segment << 32 | word, CN_NONE);
+    uint64_t key = (uint64_t)segment << 32 | word;
+    if (key == joining->last_key) {
+        *out = joining->last_service;
+        return true;
+    }
+    service = cn_map_at(&joining->words, key, CN_NONE);
     if (*service == CN_NONE) {
         ok = cn_search_hit_word(joining->search, &hit, word, &text, err);
         if (ok)
             *service = cn_names_add(&joining->found.names, cn_text_str(&text));
         cn_text_done(&text);
     }
-    *out = *service;
+    *out = joining->last_service = *service;
+    joining->last_key = ok ? key : 0;
     return ok;
 }
 
@@ -106,9 +114,11 @@ static bool note_segment(struct services_joining *joining, uint32_t segment,
     if (!cn_search_index(joining->search, segment, &index, err) ||
         !open_columns(index, columns, err))
         return false;
+    struct cn_column_cursor ids = {.column = &columns[SPAN],
+                                   .row_count = index->columns->row_count};
     for (uint32_t row = 0; row < joining->traces->row_counts[segment]; row++) {
         uint32_t trace = trace_of(joining, segment, row);
-        uint64_t span_id = trace > 0 ? cn_store_column_at(&columns[SPAN], row) : 0;
+        uint64_t span_id = trace > 0 ? cn_column_cursor_at(&ids, row) : 0;
 
         if (span_id == 0 || trace % joining->slice_count != joining->slice)
             continue;

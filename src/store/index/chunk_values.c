@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/files/crc32c.h"
 #include "base/run/lock.h"
+#include "base/search.h"
 #include "store/index/columns_layout.h"
 
 /* An entry that was checked. */
@@ -22,7 +23,9 @@ struct cn_chunk_values {
     struct cn_content content; /* of it */
     struct cn_store_column runs;
     struct cn_bytes section, entries;
-    uint32_t count;               /* of entries */
+    uint32_t count; /* of entries */
+    uint32_t row_count;
+    _Atomic(bool) is_ordered;     /* each value is in one entry */
     _Atomic(uint8_t) *is_checked; /* by entry */
     struct cn_lock lock;          /* while all are checked */
     _Atomic(bool) has_all;
@@ -32,7 +35,8 @@ struct cn_chunk_values {
 
 bool cn_chunk_values_open(struct cn_chunk_values **out, const struct cn_block_file *file,
                           const struct cn_file *data, const struct cn_store_column *runs,
-                          struct cn_bytes section, size_t at, struct cn_error *err)
+                          uint32_t row_count, struct cn_bytes section, size_t at,
+                          struct cn_error *err)
 {
     struct cn_bytes count_bytes, entries;
     uint64_t count;
@@ -52,6 +56,7 @@ bool cn_chunk_values_open(struct cn_chunk_values **out, const struct cn_block_fi
     values->data = data;
     values->content = cn_file_content(data);
     values->runs = *runs;
+    values->row_count = row_count;
     values->section = section;
     values->entries = entries;
     values->count = (uint32_t)count;
@@ -122,7 +127,47 @@ static bool check_entry(struct cn_chunk_values *values, uint32_t run,
     return true;
 }
 
-bool cn_chunk_values_check(struct cn_chunk_values *values, uint32_t row,
+/* Check that entries follow each other: then the bytes of all of them are no more than those of the
+ * values of all rows. */
+static bool check_order(struct cn_chunk_values *values, struct cn_error *err)
+{
+    uint64_t next = 0;
+
+    if (values->is_ordered)
+        return true;
+    if (!cn_block_file_check(values->file, values->entries, err))
+        return false;
+    for (uint32_t i = 0; i < values->count; i++) {
+        struct cn_chunk_values_entry entry;
+
+        if (!cn_chunk_values_entry_decode(entry_bytes(values, i), &entry) ||
+            entry.first != next || entry.count > values->row_count - next)
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "values in chunk %" PRIu32 " are out of order", i);
+        next += entry.count;
+    }
+    values->is_ordered = true;
+    return true;
+}
+
+static bool begins_by(const void *arg, uint64_t run, uint64_t i)
+{
+    const struct cn_chunk_values *values = arg;
+    struct cn_chunk_values_entry entry = {0};
+
+    (void)cn_chunk_values_entry_decode(entry_bytes(values, (uint32_t)run), &entry);
+    return entry.first <= i;
+}
+
+/* The entry with value `i`, which is that of the chunk `run`, if not of one before. */
+static uint32_t run_of(const struct cn_chunk_values *values, uint32_t run, uint64_t i)
+{
+    if (run == 0 || begins_by(values, run, i))
+        return run;
+    return (uint32_t)cn_search(1, run, begins_by, values, i) - 1;
+}
+
+bool cn_chunk_values_check(struct cn_chunk_values *values, uint32_t row, uint64_t i,
                            struct cn_error *err)
 {
     struct cn_bytes group;
@@ -135,10 +180,10 @@ bool cn_chunk_values_check(struct cn_chunk_values *values, uint32_t row,
         !cn_block_file_check(values->file, group, err))
         return false;
     uint32_t run = cn_store_column_index(&values->runs, row);
-    return run < values->count
-               ? check_entry(values, run, err)
-               : cn_fail(err, CN_ERR_FORMAT, "the ids of row %" PRIu32 " are in no chunk",
-                         row);
+    if (run >= values->count)
+        return cn_fail(err, CN_ERR_FORMAT, "the ids of row %" PRIu32 " are in no chunk",
+                       row);
+    return check_order(values, err) && check_entry(values, run_of(values, run, i), err);
 }
 
 /* Fetch all of a file that is elsewhere that has values: one request is faster than one for each. */
@@ -181,8 +226,7 @@ static void find_parts(struct cn_chunk_values *values)
 static bool check_all(struct cn_chunk_values *values, struct cn_error *err)
 {
     if (!cn_block_file_check(values->file, values->runs.bytes, err) ||
-        !cn_block_file_check(values->file, values->entries, err) ||
-        !need_all(values, err))
+        !check_order(values, err) || !need_all(values, err))
         return false;
     for (uint32_t i = 0; i < values->count; i++)
         if (!check_entry(values, i, err))
@@ -226,15 +270,56 @@ uint64_t cn_chunk_values_at(const struct cn_chunk_values *values, uint32_t row,
 
     if (run >= values->count)
         return 0;
-    if (values->has_all && values->parts) {
+    if (values->has_all && values->parts && i >= values->parts[run].first) {
         const struct chunk_part *part = &values->parts[run];
 
         return i - part->first < part->count
                    ? number_in(part->bytes, part->lowest, part->bits, i - part->first)
                    : 0;
     }
+    run = run_of(values, run, i);
     if (!cn_chunk_values_entry_decode(entry_bytes(values, run), &entry) ||
         i - entry.first >= entry.count || !slice_values(values, &entry, &bytes))
         return 0;
     return number_in(bytes, entry.lowest, entry.bits, i - entry.first);
+}
+
+/* The values `i` to `end` - 1 of a part. */
+static void numbers_in(const struct chunk_part *part, uint32_t i, uint32_t end,
+                       uint64_t *out)
+{
+    uint64_t mask = UINT64_MAX >> (CN_META_WORD_BITS - part->bits);
+    uint64_t bit = (uint64_t)i * part->bits;
+    /* Values that are followed by enough bytes. */
+    uint64_t whole = part->bytes.len < sizeof(uint64_t)
+                         ? 0
+                         : (part->bytes.len - sizeof(uint64_t)) * 8 / part->bits + 1;
+
+    for (; i < end && i < whole; i++, bit += part->bits)
+        *out++ = (cn_u64_get(part->bytes.ptr + bit / 8) >> bit % 8 & mask) + part->lowest;
+    for (; i < end; i++)
+        *out++ = number_in(part->bytes, part->lowest, part->bits, i);
+}
+
+void cn_chunk_values_read(const struct cn_chunk_values *values, uint32_t row,
+                          uint32_t count, uint64_t *out)
+{
+    uint32_t done = 0;
+
+    while (done < count) {
+        uint32_t run = cn_store_column_index(&values->runs, row + done), i, end;
+        const struct chunk_part *part =
+            values->has_all && values->parts && run < values->count ? &values->parts[run]
+                                                                    : NULL;
+
+        if (!part || row + done - part->first >= part->count) {
+            out[done] = cn_chunk_values_at(values, row + done, row + done);
+            done++;
+            continue;
+        }
+        i = row + done - part->first;
+        end = part->count - i < count - done ? part->count : i + (count - done);
+        numbers_in(part, i, end, out + done);
+        done += end - i;
+    }
 }

@@ -1,11 +1,11 @@
-/* A column of meta.dat whose values are in the chunks of traces.dat: ids, which no compression makes
- * shorter, are stored once.
+/* A column of meta.dat whose values are in the chunks of traces.dat: ids and durations, which no compression
+ * makes shorter, are stored once.
  *
  * The section of such a column has, after its head and groups (store/index/columns.h): u64 number of
  * entries, an entry for each chunk that rows are in, in their order, the values that are in no chunk, 8
  * zero bytes. The values of a chunk are where its entry says, one for each of its rows or, in a column
  * with groups, of its rows with a bit. Which chunk a row is in follows from the groups of the column
- * data_off.
+ * data_off; a value that rows of several chunks have is that of the first.
  *
  * Internal to columns.c and columns_write.c.
  * Threads: any thread, after open.
@@ -29,18 +29,24 @@ CN_RECORD(cn_chunk_values_entry, CN_CHUNK_VALUES_ENTRY, 0x20);
 struct cn_chunk_values;
 
 /* Open the bytes after the groups of a column: `section` is all of it, `at` where they begin. `runs` is
- * the column data_off, with groups; `data` is traces.dat. Both outlive what is opened, and `file`. */
-CN_CHECK bool
-cn_chunk_values_open(struct cn_chunk_values **out, const struct cn_block_file *file,
-                     const struct cn_file *data, const struct cn_store_column *runs,
-                     struct cn_bytes section, size_t at, struct cn_error *err);
+ * the column data_off of `row_count` rows, with groups; `data` is traces.dat. Both outlive what is opened, and `file`. */
+CN_CHECK bool cn_chunk_values_open(struct cn_chunk_values **out,
+                                   const struct cn_block_file *file,
+                                   const struct cn_file *data,
+                                   const struct cn_store_column *runs, uint32_t row_count,
+                                   struct cn_bytes section, size_t at,
+                                   struct cn_error *err);
 void cn_chunk_values_free(struct cn_chunk_values *values); /* NULL is fine */
 
-/* Check the value of a row and how it is found, or all values, before they are used. */
+/* Check value `i`, that of `row`, and how it is found, or all values, before they are used. */
 CN_CHECK bool cn_chunk_values_check(struct cn_chunk_values *values, uint32_t row,
-                                    struct cn_error *err);
+                                    uint64_t i, struct cn_error *err);
 CN_CHECK bool cn_chunk_values_check_all(struct cn_chunk_values *values,
                                         struct cn_error *err);
+
+/* The values of the rows from `row` on, in a column without groups. */
+void cn_chunk_values_read(const struct cn_chunk_values *values, uint32_t row,
+                          uint32_t count, uint64_t *out);
 
 /* Value `i` of the column, that of `row`; 0 if the section is damaged. */
 uint64_t cn_chunk_values_at(const struct cn_chunk_values *values, uint32_t row,

@@ -210,6 +210,17 @@ uint64_t cn_store_column_elsewhere(const struct cn_store_column *column, uint32_
                               column->groups ? cn_store_column_index(column, row) : row);
 }
 
+void cn_store_column_read(const struct cn_store_column *column, uint32_t first_row,
+                          uint32_t count, uint64_t *out)
+{
+    if (column->chunks && !column->groups) {
+        cn_chunk_values_read(column->chunks, first_row, count, out);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = cn_store_column_at(column, first_row + i);
+}
+
 /* A column whose values are in the chunks of `data`. Those chunks are numbered by the column data_off. */
 static bool open_in_chunks(struct cn_columns *columns, unsigned i,
                            const struct cn_file *data, struct cn_error *err)
@@ -221,8 +232,9 @@ static bool open_in_chunks(struct cn_columns *columns, unsigned i,
 
     if (at + CN_META_PAD_LEN > section.len - CN_META_HEAD_LEN ||
         !cn_chunk_values_open(&column->chunks, columns->file, data,
-                              &columns->fields[CN_STORE_FIELD_data_off], section,
-                              CN_META_HEAD_LEN + (size_t)at, err))
+                              &columns->fields[CN_STORE_FIELD_data_off],
+                              columns->row_count, section, CN_META_HEAD_LEN + (size_t)at,
+                              err))
         return cn_fail(err, CN_ERR_FORMAT, "column %s has no sound reference to chunks",
                        cn_store_row_fields[i].name);
     column->groups = has_groups ? section.ptr + CN_META_HEAD_LEN : NULL;
@@ -398,7 +410,7 @@ static bool check_value(const struct cn_columns *columns, unsigned field, uint32
         i = cn_store_column_index(column, row);
     }
     if (column->chunks)
-        return cn_chunk_values_check(column->chunks, row, err);
+        return cn_chunk_values_check(column->chunks, row, i, err);
     if (column->bases &&
         (!(column->codes
                ? cn_bytes_slice(column->bytes, 0,

@@ -27,7 +27,7 @@
  *   16384 is added, with 2048, if values grow in step with rows: then what comes before the values for each
  *   64 rows is u64 base, u32 slope; base + slope * (row modulo 64) is added to values
  *   32768 + a number of a field instead: the column is the same as that of the field
- *   4096 instead, plus 256 if it has groups: the values of the column, ids, are in the chunks of traces.dat
+ *   4096 instead, plus 256 if it has groups: the values of the column are in the chunks of traces.dat
  *   (store/index/chunk_values.h)
  * Section 0 is the number of rows, u64. Section 64 (version 1) or 65 finds traces by id: u32 per slot,
  * 1 + the number of a row, 0 if free; in 65 only of rows whose id is not that of the row before. There
@@ -85,7 +85,7 @@ struct cn_columns {
     bool has_starts; /* slots of the first of rows with the same id only */
 };
 
-/* Where chunks of traces.dat have ids: rows that follow each other with the same data_off are of one chunk.
+/* Where chunks of traces.dat have ids and durations: rows that follow each other with the same data_off are of one chunk.
  * Numbers of `bits` bits each, the first in the lowest bits of the byte at `off`; `lowest` is added. */
 struct cn_chunk_place {
     uint64_t off, lowest;
@@ -98,6 +98,7 @@ enum cn_chunk_field {
     CN_CHUNK_TRACE_HIGH,
     CN_CHUNK_TRACE_LOW,
     CN_CHUNK_SPAN_ID,
+    CN_CHUNK_DURATION,
     CN_CHUNK_FIELDS
 };
 
@@ -194,6 +195,35 @@ static inline uint64_t cn_store_column_at(const struct cn_store_column *column,
                                : cn_store_column_stored(column, row);
 }
 
+/* The values of some rows, faster than one at a time. */
+void cn_store_column_read(const struct cn_store_column *column, uint32_t first_row,
+                          uint32_t count, uint64_t *out);
+
+/* The values of rows that are mostly asked for one after the other. */
+struct cn_column_cursor {
+    const struct cn_store_column *column;
+    uint32_t row_count; /* of the column */
+    uint32_t first, count, next;
+    uint64_t values[CN_COLUMN_GROUP_ROWS]; /* of rows from `first` on */
+};
+
+static inline uint64_t cn_column_cursor_at(struct cn_column_cursor *cursor, uint32_t row)
+{
+    bool is_next = row == cursor->next;
+
+    cursor->next = row + 1;
+    if (row - cursor->first < cursor->count)
+        return cursor->values[row - cursor->first];
+    if (!is_next)
+        return cn_store_column_at(cursor->column, row);
+    cursor->first = row;
+    cursor->count = cursor->row_count - row < CN_COLUMN_GROUP_ROWS
+                        ? cursor->row_count - row
+                        : CN_COLUMN_GROUP_ROWS;
+    cn_store_column_read(cursor->column, row, cursor->count, cursor->values);
+    return cursor->values[0];
+}
+
 /* True if the value is 0, without finding a span that it refers to. */
 static inline bool cn_store_column_is_zero(const struct cn_store_column *column,
                                            uint32_t row)
@@ -236,7 +266,7 @@ bool cn_columns_find_trace(const struct cn_columns *columns, uint64_t high, uint
 CN_CHECK bool cn_columns_row(const struct cn_columns *columns, uint32_t row,
                              struct cn_store_row *out, struct cn_error *err);
 
-/* Write meta.dat into the folder of a segment, in this version: CN_META_FILE_GROUPS or a later one. Ids that
+/* Write meta.dat into the folder of a segment, in this version: CN_META_FILE_GROUPS or a later one. Values that
  * the chunks have at `places` are only referred to, in CN_META_FILE_VERSION; NULL: none. */
 CN_CHECK bool cn_columns_write(const struct cn_disk *disk, const char *dir,
                                const struct cn_columns *columns, unsigned version,

@@ -156,7 +156,8 @@ static void choose_codes(struct column_shape *shape, const struct cn_store_colum
         return;
     find_codes(shape, column, row_count);
     unsigned bits = shape->code_count > 0 ? bits_for(shape->code_count - 1) : shape->bits;
-    if (bits + CODES_SAVE > shape->bits)
+    if (bits + CODES_SAVE > shape->bits ||
+        (uint64_t)(shape->bits - bits) * row_count <= shape->code_count * UINT64_C(64))
         shape->code_count = 0;
     else
         shape->bits = bits;
@@ -170,7 +171,7 @@ static void choose_bases(struct column_shape *shape, const struct cn_store_colum
     shape->has_bases = bits + BASES_SAVE <= shape->bits;
     if (shape->has_bases)
         shape->bits = bits;
-    if (version <= CN_META_FILE_ALONE)
+    if (version <= CN_META_FILE_ALONE || row_count < CN_COLUMN_GROUP_ROWS)
         return;
     bits = bits_above_bases(column, row_count, true);
     if (bits + (shape->has_bases ? SLOPES_SAVE : SLOPES_SAVE + 1) <= shape->bits) {
@@ -205,7 +206,7 @@ static struct column_shape shape_of(const struct cn_store_column *column,
     if (shape.code_count > 0)
         return shape;
     if (version > CN_META_FILE_ALONE && shape.bits >= GROUPED_BITS_FEW &&
-        count <= row_count / 4)
+        count <= row_count / 4 && row_count >= CN_COLUMN_GROUP_ROWS)
         shape.has_groups = true;
     else
         choose_bases(&shape, column, row_count, version);
@@ -470,12 +471,14 @@ static enum cn_chunk_field chunk_field(enum cn_store_field field)
         return CN_CHUNK_TRACE_LOW;
     case CN_STORE_FIELD_span_id:
         return CN_CHUNK_SPAN_ID;
+    case CN_STORE_FIELD_duration_ns:
+        return CN_CHUNK_DURATION;
     default:
         return CN_CHUNK_FIELDS;
     }
 }
 
-/* Write a column of ids as where they are in chunks. */
+/* Write a column as where its values are in chunks. */
 static bool write_in_chunks(struct cn_block_writer *writer, uint32_t row_count,
                             const struct cn_store_column *column,
                             const struct column_shape *shape,
@@ -501,10 +504,10 @@ static bool write_in_chunks(struct cn_block_writer *writer, uint32_t row_count,
     return cn_block_writer_add(writer, bytes, CN_META_PAD_LEN, err);
 }
 
-/* Ids are written as places in chunks if most of them are there, and rows of a chunk follow each other. */
-static bool write_ids(struct cn_block_writer *writer, const struct cn_columns *columns,
-                      const struct cn_store_column *column, enum cn_chunk_field field,
-                      const struct cn_chunk_places *places, struct cn_error *err)
+/* Values are written as places in chunks if most of them are there, and rows of a chunk follow each other. */
+static bool write_placed(struct cn_block_writer *writer, const struct cn_columns *columns,
+                         const struct cn_store_column *column, enum cn_chunk_field field,
+                         const struct cn_chunk_places *places, struct cn_error *err)
 {
     uint32_t row_count = columns->row_count;
     struct column_shape shape = shape_of(column, row_count, CN_META_FILE_VERSION);
@@ -570,7 +573,7 @@ static bool write_column(struct cn_block_writer *writer, const struct cn_columns
         is_same(columns, &column))
         return write_same(writer, CN_STORE_FIELD_calls, err);
     if (places && version >= CN_META_FILE_VERSION && id != CN_CHUNK_FIELDS)
-        return write_ids(writer, columns, &column, id, places, err);
+        return write_placed(writer, columns, &column, id, places, err);
     return write_field(writer, columns->row_count, &column, version, err);
 }
 

@@ -63,7 +63,7 @@ void cn_posting_encoder_add(struct cn_posting_encoder *encoder, cn_posting_key k
     } else if (count > encoder->row_count / 8) {
         form = CN_POSTING_BITS;
         add_bits(encoder, rows, count, lists);
-    } else if (encoder->has_steps) {
+    } else if (encoder->has_steps && count > 0) {
         form = CN_POSTING_ALL;
         cn_posting_steps_put(rows, count, lists);
     } else {

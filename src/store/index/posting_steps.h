@@ -64,7 +64,8 @@ static inline bool cn_posting_steps_next(struct cn_posting_steps *steps, uint32_
     steps->bit += zeros + UINT64_C(1);
     uint64_t low = cn_posting_steps_peek(steps) & ((UINT64_C(1) << steps->low_bits) - 1);
     steps->bit += steps->low_bits;
-    if (high > steps->row_count >> steps->low_bits)
+    if (high > steps->row_count >> steps->low_bits ||
+        steps->bit > (uint64_t)steps->bytes.len * 8)
         return false;
     steps->row += (high << steps->low_bits) + low;
     if (steps->row >= steps->row_count)

@@ -13,6 +13,7 @@
 #include "base/run/job.h"
 #include "base/run/pool.h"
 #include "store/maintenance/replica.h"
+#include "store/pipeline/options.h"
 #include "store/segment/commit.h"
 #include "store/segment/seal.h"
 #include "store/segment/segments.h"
@@ -21,12 +22,8 @@
 #include "store/write/writer.h"
 
 enum {
-    WAITING_MAX = 4096,
-    WAITING_MAX_OF_ONE = 1024,
-    WAITING_LEN_MAX = 64 << 20,
     TURN_MAX = 16,            /* requests read before the saver is checked again */
     COMMIT_LEN_MAX = 8 << 20, /* bytes; a longer commit waits for the one before it */
-    LANES_MAX = 16,           /* unless more are asked for */
 };
 
 static const uint64_t retry_ns = 1000000000; /* before a store that failed is reopened */
@@ -457,57 +454,6 @@ static void free_collector(struct cn_collector *c)
     free(c);
 }
 
-/* Half of the processors read requests; the others save them, and answer. */
-static unsigned default_lanes(void)
-{
-    unsigned half = cn_pool_default_workers() / 2;
-
-    return half < 1 ? 1 : half < LANES_MAX ? half : LANES_MAX;
-}
-
-static void set_options(struct cn_collector *c, const struct cn_collector_options *given)
-{
-    struct cn_collector_options *options = &c->options;
-
-    if (given)
-        *options = *given;
-    if (options->waiting_max == 0)
-        options->waiting_max = WAITING_MAX;
-    if (options->waiting_max_of_one == 0)
-        options->waiting_max_of_one = WAITING_MAX_OF_ONE;
-    if (options->waiting_len_max == 0)
-        options->waiting_len_max = WAITING_LEN_MAX;
-    if (options->lanes == 0)
-        options->lanes = default_lanes();
-    if (options->lanes > CN_STORE_LANES_MAX)
-        options->lanes = CN_STORE_LANES_MAX;
-    if (!options->io)
-        options->io = &cn_disk_files;
-}
-
-/* Whole segments are removed: those of a store with limits are so short that it is not far below
- * them. */
-static void set_rotation(const struct cn_collector *c,
-                         const struct cn_store_config *config,
-                         struct cn_store_options *options)
-{
-    enum { SHARES = 8, LEN_MIN = 1 << 20 };
-    const struct cn_keeper_limits *keep = &c->options.keep;
-    uint64_t len = keep->len_max / (SHARES * c->options.lanes);
-    uint64_t age_ns = keep->age_ns / SHARES, settle_ns = cn_keeper_settle_ns(keep);
-
-    if (len > 0 && len < config->rotate_len)
-        options->rotate_len = len > LEN_MIN                  ? len
-                              : LEN_MIN < config->rotate_len ? LEN_MIN
-                                                             : config->rotate_len;
-    if (age_ns > 0 && (config->rotate_ns == 0 || age_ns < config->rotate_ns))
-        options->rotate_ns = age_ns;
-    /* Traces are decided when their segment has ended. */
-    options->samples = keep->sample != NULL;
-    if (keep->sample && (options->rotate_ns == 0 || settle_ns < options->rotate_ns))
-        options->rotate_ns = settle_ns;
-}
-
 static bool open_store(struct cn_collector *c, struct cn_error *err)
 {
     struct cn_store_options options = {
@@ -522,7 +468,7 @@ static bool open_store(struct cn_collector *c, struct cn_error *err)
                                                   c->path, c->options.url, err)) ||
         !cn_store_config_read(&config, c->path, err))
         return false;
-    set_rotation(c, &config, &options);
+    cn_collector_choose_rotation(&c->options, &config, &options);
     return cn_store_lanes_open(&c->store, c->path, c->options.lanes, &options, err);
 }
 
@@ -581,7 +527,7 @@ bool cn_collector_open(struct cn_collector **out, const char *path,
     struct cn_collector *c = cn_alloc(1, sizeof(*c));
     bool ok;
 
-    set_options(c, options);
+    cn_collector_choose(&c->options, options);
     c->path = cn_strdup(path);
     (void)pthread_mutex_init(&c->lock, NULL);
     cn_job_group_init(&c->jobs, 3 * c->options.lanes);

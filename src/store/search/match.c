@@ -164,6 +164,22 @@ static bool match_errors(const struct cn_store_index *index, uint64_t first_erro
     return true;
 }
 
+/* The rows whose value is at most `width` above `first`. */
+static void match_values(const struct cn_store_column *column, uint64_t first,
+                         uint64_t width, struct cn_rows *rows)
+{
+    enum { AT_ONCE = 256 };
+    uint64_t values[AT_ONCE];
+
+    for (uint32_t row = 0, count; row < rows->count; row += count) {
+        count = rows->count - row < AT_ONCE ? rows->count - row : AT_ONCE;
+        cn_store_column_read(column, row, count, values);
+        for (uint32_t i = 0; i < count; i++)
+            if (values[i] - first <= width)
+                cn_rows_set(rows, row + i);
+    }
+}
+
 static bool match_number(const struct cn_store_index *index,
                          const struct cn_query_term *term, struct cn_rows *rows,
                          struct cn_error *err)
@@ -186,11 +202,9 @@ static bool match_number(const struct cn_store_index *index,
         return true;
     if (!cn_columns_field(index->columns, fields[term->field], &column, err))
         return false;
-    for (uint32_t row = 0; term->field != CN_QUERY_ERRORS && row < rows->count; row++) {
-        if (cn_store_column_at(&column, row) - first <= width)
-            cn_rows_set(rows, row);
-    }
-    if (term->field == CN_QUERY_ERRORS && !match_errors(index, first, width, rows, err))
+    if (term->field != CN_QUERY_ERRORS)
+        match_values(&column, first, width, rows);
+    else if (!match_errors(index, first, width, rows, err))
         return false;
     for (size_t i = 0; i < index->joined.trace_count; i++) {
         uint32_t row = index->joined.traces[i].row;

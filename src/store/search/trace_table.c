@@ -238,14 +238,19 @@ static const enum cn_store_field sum_fields[SUM_FIELDS] = {
     [PARENT] = CN_STORE_FIELD_parent_id,
 };
 
-static inline uint64_t sum_value(const struct table_summing *summing, unsigned field,
-                                 uint32_t row)
+static inline uint64_t joined_value(const struct table_summing *summing, unsigned field,
+                                    uint32_t row, uint64_t value)
 {
-    uint64_t value = cn_store_column_at(&summing->columns[field], row);
-
     return summing->joined
                ? cn_joined_number(summing->joined, sum_fields[field], row, value)
                : value;
+}
+
+static inline uint64_t sum_value(const struct table_summing *summing, unsigned field,
+                                 uint32_t row)
+{
+    return joined_value(summing, field, row,
+                        cn_store_column_at(&summing->columns[field], row));
 }
 
 /* A span that is not inside of another one. The calls of those that are are counted there. */
@@ -276,6 +281,8 @@ static bool sum_segment(struct table_making *making, uint32_t segment,
         if (!cn_columns_field(index->columns, sum_fields[i], &summing.columns[i], err))
             return false;
     }
+    struct cn_column_cursor durations = {.column = &summing.columns[DURATION],
+                                         .row_count = index->columns->row_count};
     for (uint32_t row = 0; row < table->row_counts[segment]; row++) {
         uint32_t number = table->numbers[segment][row];
         uint64_t time_ns, duration_ns, end_ns;
@@ -285,7 +292,8 @@ static bool sum_segment(struct table_making *making, uint32_t segment,
             continue;
         sum = &table->traces[number - 1];
         time_ns = sum_value(&summing, TIME, row);
-        duration_ns = sum_value(&summing, DURATION, row);
+        duration_ns =
+            joined_value(&summing, DURATION, row, cn_column_cursor_at(&durations, row));
         end_ns = duration_ns < UINT64_MAX - time_ns ? time_ns + duration_ns : UINT64_MAX;
         sum->time_ns = time_ns < sum->time_ns ? time_ns : sum->time_ns;
         sum->end_ns = end_ns > sum->end_ns ? end_ns : sum->end_ns;

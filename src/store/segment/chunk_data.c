@@ -94,18 +94,19 @@ void cn_chunk_reader_places(const struct cn_chunk_reader *reader,
                             const struct cn_chunk *chunk,
                             struct cn_chunk_place places[CN_CHUNK_FIELDS])
 {
-    static const enum cn_zorka_ids ids[CN_CHUNK_FIELDS] = {
+    static const enum cn_zorka_placed columns[CN_CHUNK_FIELDS] = {
         [CN_CHUNK_TRACE_HIGH] = CN_ZORKA_TRACE_HIGH,
         [CN_CHUNK_TRACE_LOW] = CN_ZORKA_TRACE_LOW,
         [CN_CHUNK_SPAN_ID] = CN_ZORKA_SPAN_IDS,
+        [CN_CHUNK_DURATION] = CN_ZORKA_DURATIONS,
     };
-    struct cn_zorka_place packed[CN_ZORKA_IDS_COUNT] = {0};
+    struct cn_zorka_place packed[CN_ZORKA_PLACES] = {0};
     uint64_t begin = chunk->off + cn_chunk_header_size + cn_chunk_data_head_size;
 
     if (reader->is_packed)
         cn_zorka_unpack_places(reader->unpacker, packed);
     for (unsigned i = 0; i < CN_CHUNK_FIELDS; i++) {
-        const struct cn_zorka_place *place = &packed[ids[i]];
+        const struct cn_zorka_place *place = &packed[columns[i]];
 
         places[i] = (struct cn_chunk_place){
             .off = begin + place->off,

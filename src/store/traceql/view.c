@@ -93,6 +93,10 @@ bool cn_tql_view_segment(struct cn_tql_view *view, uint32_t number,
     for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++)
         if (!cn_columns_field(index->columns, used[i], &segment->columns[used[i]], err))
             return false;
+    segment->durations = (struct cn_column_cursor){
+        .column = &segment->columns[CN_STORE_FIELD_duration_ns],
+        .row_count = index->columns->row_count,
+    };
     segment->weights = cn_segment_weights(index->segment);
     segment->index = index;
     return true;
@@ -151,7 +155,7 @@ bool cn_tql_view_row_alone(struct cn_tql_view *view, uint32_t number, uint32_t r
         .segment = number,
         .row = row,
         .time_ns = number_at(segment, CN_STORE_FIELD_time_ns, row),
-        .duration_ns = number_at(segment, CN_STORE_FIELD_duration_ns, row),
+        .duration_ns = cn_column_cursor_at(&segment->durations, row),
         .flags = (uint32_t)number_at(segment, CN_STORE_FIELD_flags, row),
         .parent = CN_NONE,
     };

@@ -22,6 +22,7 @@ struct cn_tql_segment {
     uint32_t *before;   /* of such: the row before of the same id, + 1 */
     bool is_hashed;
     struct cn_row_weights weights;
+    struct cn_column_cursor durations;
 };
 
 /* The data of a row with all spans inside of it. */

@@ -4,10 +4,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "base/alloc.h"
 #include "base/files/disk.h"
 #include "base/text.h"
 #include "store/index/columns.h"
@@ -64,17 +66,19 @@ static void check_field(const struct cn_columns *read, const struct cn_columns *
         assert_true(low == lowest && high == highest);
 }
 
-static void check(struct cn_bytes rows, unsigned version, size_t *file_len)
+/* `places` are those of chunks in `data`; NULL: there are none. */
+static void check(struct cn_bytes rows, unsigned version, const struct cn_file *data,
+                  const struct cn_chunk_places *places, size_t *file_len)
 {
     struct cn_columns made, read;
     struct cn_block_file file;
     struct cn_error err = {0};
 
     cn_columns_of_rows(&made, rows);
-    assert_true(cn_columns_write(&cn_disk_files, ".", &made, version, &err));
+    assert_true(cn_columns_write(&cn_disk_files, ".", &made, version, places, &err));
     assert_true(cn_block_file_open(&file, NULL, ".", CN_META_FILE_NAME,
                                    CN_META_FILE_MAGIC, version, &err));
-    assert_true(cn_columns_open(&read, &file, &err));
+    assert_true(cn_columns_open(&read, &file, data, &err));
     assert_int_equal(read.row_count, made.row_count);
     for (uint32_t i = 0; i < made.row_count; i++) {
         uint8_t bytes[2][cn_store_row_size];
@@ -89,6 +93,7 @@ static void check(struct cn_bytes rows, unsigned version, size_t *file_len)
     for (unsigned field = 0; field < CN_STORE_FIELD_checksum; field++)
         check_field(&read, &made, (enum cn_store_field)field);
     *file_len = file.blocks.len;
+    cn_columns_close(&read);
     cn_block_file_close(&file);
     assert_int_equal(unlink(CN_META_FILE_NAME), 0);
 }
@@ -101,23 +106,140 @@ static void every_version_has_the_same_rows(void **state)
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         struct cn_text rows = {0};
         struct cn_bytes bytes;
-        size_t bytes_len, bits_len;
+        size_t bytes_len, bits_len, len;
 
         make_rows(&rows, counts[i], i + 1);
         bytes = (struct cn_bytes){(const uint8_t *)cn_text_str(&rows), rows.len};
-        check(bytes, CN_META_FILE_GROUPS, &bytes_len);
-        check(bytes, CN_META_FILE_BYTES, &bytes_len);
-        check(bytes, CN_META_FILE_VERSION, &bits_len);
+        check(bytes, CN_META_FILE_GROUPS, NULL, NULL, &bytes_len);
+        check(bytes, CN_META_FILE_BYTES, NULL, NULL, &bytes_len);
+        check(bytes, CN_META_FILE_ALONE, NULL, NULL, &bits_len);
+        check(bytes, CN_META_FILE_VERSION, NULL, NULL, &len);
+        assert_true(len <= bits_len);
         if (counts[i] >= 1000)
             assert_true(bits_len < bytes_len);
         cn_text_done(&rows);
     }
 }
 
+/* Chunks with some fields of rows: what columns.h calls traces.dat. */
+struct made_chunks {
+    struct cn_text bytes;
+    struct cn_chunk_places places;
+};
+
+static void add_value(struct made_chunks *chunks, struct cn_chunk_place *place,
+                      uint64_t value)
+{
+    uint8_t *at = (uint8_t *)cn_text_room(&chunks->bytes, sizeof(value));
+
+    if (place->count++ == 0)
+        place->off = chunks->bytes.len;
+    place->bits = 64;
+    place->lowest = 5;
+    cn_u64_put(at, value - place->lowest);
+    cn_text_advance(&chunks->bytes, sizeof(value));
+}
+
+/* One chunk for each run of rows with the same offset; of the fourth, nothing is known. */
+static void make_chunks(struct made_chunks *chunks, const struct cn_columns *made)
+{
+    static const enum cn_store_field fields[CN_CHUNK_FIELDS] = {
+        [CN_CHUNK_TRACE_HIGH] = CN_STORE_FIELD_trace_high,
+        [CN_CHUNK_TRACE_LOW] = CN_STORE_FIELD_trace_low,
+        [CN_CHUNK_SPAN_ID] = CN_STORE_FIELD_span_id,
+        [CN_CHUNK_DURATION] = CN_STORE_FIELD_duration_ns,
+    };
+    const struct cn_store_column *offs = &made->fields[CN_STORE_FIELD_data_off];
+
+    for (uint32_t first = 0, end; first < made->row_count; first = end) {
+        for (end = first + 1;
+             end < made->row_count && !cn_store_column_is_new(offs, end);)
+            end++;
+        CN_GROW(chunks->places.places, chunks->places.count, chunks->places.capacity);
+        struct cn_chunk_place *places = chunks->places.places[chunks->places.count++];
+        for (unsigned i = 0; i < CN_CHUNK_FIELDS; i++) {
+            const struct cn_store_column *column = &made->fields[fields[i]];
+
+            places[i] = (struct cn_chunk_place){0};
+            for (uint32_t row = first; row < end && chunks->places.count != 4; row++)
+                if (i > CN_CHUNK_TRACE_LOW || cn_store_column_is_new(column, row))
+                    add_value(chunks, &places[i], cn_store_column_at(column, row));
+        }
+    }
+    chunks->places.data = cn_content_of((struct cn_bytes){
+        (const uint8_t *)cn_text_str(&chunks->bytes), chunks->bytes.len});
+}
+
+static void values_in_chunks_are_found_there(void **state)
+{
+    struct made_chunks chunks = {0};
+    struct cn_text rows = {0};
+    struct cn_columns made;
+    size_t alone_len, len;
+
+    (void)state;
+    make_rows(&rows, 3001, 7);
+    struct cn_bytes bytes = {(const uint8_t *)cn_text_str(&rows), rows.len};
+    cn_columns_of_rows(&made, bytes);
+    make_chunks(&chunks, &made);
+    struct cn_file data = {
+        .bytes = {(const uint8_t *)cn_text_str(&chunks.bytes), chunks.bytes.len}};
+    check(bytes, CN_META_FILE_VERSION, NULL, NULL, &alone_len);
+    check(bytes, CN_META_FILE_VERSION, &data, &chunks.places, &len);
+    /* Ids of spans and durations take 16 bytes. */
+    assert_true(len + 3001 * UINT64_C(12) < alone_len);
+    free(chunks.places.places);
+    cn_text_done(&chunks.bytes);
+    cn_text_done(&rows);
+}
+
+static void damage_in_chunks_is_noticed(void **state)
+{
+    struct made_chunks chunks = {0};
+    struct cn_text rows = {0};
+    struct cn_columns made, read;
+    struct cn_store_column column;
+    struct cn_block_file file;
+    struct cn_store_row row;
+    struct cn_error err = {0};
+
+    (void)state;
+    make_rows(&rows, 1000, 8);
+    cn_columns_of_rows(&made,
+                       (struct cn_bytes){(const uint8_t *)cn_text_str(&rows), rows.len});
+    make_chunks(&chunks, &made);
+    assert_true(cn_columns_write(&cn_disk_files, ".", &made, CN_META_FILE_VERSION,
+                                 &chunks.places, &err));
+    assert_true(cn_block_file_open(&file, NULL, ".", CN_META_FILE_NAME,
+                                   CN_META_FILE_MAGIC, CN_META_FILE_VERSION, &err));
+    chunks.bytes.chars[chunks.places.places[0][CN_CHUNK_SPAN_ID].off + 9] ^= 1;
+    struct cn_file data = {
+        .bytes = {(const uint8_t *)cn_text_str(&chunks.bytes), chunks.bytes.len}};
+    assert_true(cn_columns_open(&read, &file, &data, &err));
+    assert_true(cn_columns_field(&read, CN_STORE_FIELD_duration_ns, &column, &err));
+    assert_false(cn_columns_field(&read, CN_STORE_FIELD_span_id, &column, &err));
+    assert_false(cn_columns_row(&read, 3, &row, &err));
+    assert_true(cn_columns_row(&read, 999, &row, &err));
+    cn_columns_close(&read);
+    /* Shorter than what refers to it, or not there. */
+    data.bytes.len /= 2;
+    assert_true(cn_columns_open(&read, &file, &data, &err));
+    assert_false(cn_columns_row(&read, 999, &row, &err));
+    cn_columns_close(&read);
+    assert_false(cn_columns_open(&read, &file, NULL, &err));
+    cn_block_file_close(&file);
+    assert_int_equal(unlink(CN_META_FILE_NAME), 0);
+    free(chunks.places.places);
+    cn_text_done(&chunks.bytes);
+    cn_text_done(&rows);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_version_has_the_same_rows),
+        cmocka_unit_test(values_in_chunks_are_found_there),
+        cmocka_unit_test(damage_in_chunks_is_noticed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,13 +3,19 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
+#include "base/alloc.h"
 #include "base/bytes/varint.h"
 #include "base/text.h"
 #include "store/index/posting_block.h"
+#include "store/index/posting_merge.h"
+#include "store/index/posting_steps.h"
 #include "store/index/rows.h"
+#include "support/made_spans.h"
 
 enum { ROWS = 500, FIRST_ROW = 1000, KEYS = 300 };
 
@@ -196,6 +202,106 @@ static void sets_of_rows_combine(void **state)
     cn_rows_done(&low);
 }
 
+static void check_steps(const uint32_t *rows, uint32_t count, uint32_t row_count)
+{
+    struct cn_posting_steps steps;
+    struct cn_text text = {0};
+    uint32_t row;
+
+    cn_posting_steps_put(rows, count, &text);
+    struct cn_bytes bytes = {(const uint8_t *)text.chars, text.len};
+    assert_true(cn_posting_steps_begin(&steps, bytes, row_count));
+    for (uint32_t i = 0; i < count; i++) {
+        assert_true(cn_posting_steps_next(&steps, &row));
+        assert_int_equal(row, rows[i]);
+    }
+    assert_int_equal(steps.left, 0);
+    /* Of what is cut off, rows are those of the beginning, until there are no more. */
+    for (size_t len = 0; len < bytes.len; len++) {
+        uint8_t *cut = cn_alloc(len + 1, 1);
+        uint32_t found = 0;
+
+        memcpy(cut, bytes.ptr, len);
+        if (cn_posting_steps_begin(&steps, (struct cn_bytes){cut, len}, row_count))
+            while (steps.left > 0 && cn_posting_steps_next(&steps, &row) &&
+                   row == rows[found])
+                found++;
+        assert_true(found < count);
+        free(cut);
+    }
+    cn_text_done(&text);
+}
+
+static void steps_are_the_rows_again(void **state)
+{
+    static const uint32_t gaps[] = {1, 2, 9, 50, 5000, 3000000};
+    uint64_t seed = 3;
+    uint32_t rows[300];
+
+    (void)state;
+    for (size_t g = 0; g < sizeof(gaps) / sizeof(gaps[0]); g++) {
+        uint32_t row = 0, count = 0;
+
+        for (; count < 300; count++) {
+            row += (uint32_t)(cn_made_number(&seed) % gaps[g]);
+            rows[count] = row++;
+        }
+        check_steps(rows, count, row);
+        /* One gap that is much wider than the others. */
+        for (uint32_t i = 100; i < count; i++)
+            rows[i] += 1000000;
+        check_steps(rows, count, row + 1000000);
+        check_steps(rows + count - 1, 1, row + 1000000);
+    }
+}
+
+/* As cn_posting_file_write() encodes them. */
+static void files_have_every_row_of_every_key(void **state)
+{
+    struct cn_posting_encoder encoder;
+    struct cn_posting_block block, again = {0};
+    struct cn_text text = {0}, lists = {0};
+    struct cn_error err = {0};
+    struct cn_posting_entry entry;
+    bool is_found, has_steps = false;
+
+    (void)state;
+    build(&text);
+    struct cn_bytes rest = {(const uint8_t *)text.chars, text.len};
+    assert_true(cn_posting_block_take(&rest, &block, &err));
+    cn_posting_encoder_init(&encoder, block.row_count);
+    encoder.has_steps = true;
+    assert_true(
+        cn_posting_merge(&block, 1, block.first_row, &encoder, &lists, NULL, NULL, &err));
+    again = (struct cn_posting_block){
+        .first_row = block.first_row,
+        .row_count = block.row_count,
+        .lists = {(const uint8_t *)cn_text_str(&lists), lists.len},
+        .entries = {(const uint8_t *)encoder.entries.chars, encoder.entries.len},
+        .samples = {(const uint8_t *)encoder.samples.chars, encoder.samples.len},
+    };
+    for (uint32_t i = 0; i < KEYS; i++) {
+        struct cn_rows rows;
+        uint32_t visited = 0;
+
+        cn_rows_init(&rows, FIRST_ROW + ROWS);
+        assert_true(cn_posting_block_find(&again, key_at(i), &entry, &is_found, &err));
+        if (is_found) {
+            has_steps |= entry.form == CN_POSTING_STEPS;
+            assert_true(cn_posting_rows_add(&again, &entry, &rows, &err));
+            assert_true(cn_posting_rows_walk(&again, &entry, count_row, &visited, &err));
+        }
+        for (uint32_t row = 0; row < ROWS; row++)
+            assert_int_equal(cn_rows_has(&rows, FIRST_ROW + row), has_key(row, i));
+        assert_int_equal(visited, cn_rows_size(&rows));
+        cn_rows_done(&rows);
+    }
+    assert_true(has_steps);
+    cn_posting_encoder_done(&encoder);
+    cn_text_done(&lists);
+    cn_text_done(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,6 +310,8 @@ int main(void)
         cmocka_unit_test(rejects_every_truncation_and_flip),
         cmocka_unit_test(numbers_of_every_length_come_back),
         cmocka_unit_test(sets_of_rows_combine),
+        cmocka_unit_test(steps_are_the_rows_again),
+        cmocka_unit_test(files_have_every_row_of_every_key),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
