@@ -265,6 +265,14 @@ static bool is_standard_library(unsigned language, const char *name)
     }
 }
 
+/* Functions of Ruby and PHP without a source are written in C: "Integer#times". */
+static bool is_built_in(unsigned language, const struct cn_code_module *module,
+                        const struct cn_code_file *file)
+{
+    return (language == CN_CODE_RUBY || language == CN_CODE_PHP) &&
+           module->language == language && !file->path[0];
+}
+
 /* What an interpreter does in its own name: stubs of HotSpot, collections of garbage of V8. */
 static bool is_runtime_name(unsigned language, bool is_in_go, const char *name)
 {
@@ -339,7 +347,8 @@ static struct cn_code_class decide(const struct code_table *t,
     } else if (file->is_package) {
         kind = CN_CODE_LIBRARY;
         reason = BY_PACKAGE;
-    } else if (is_standard_library(language, name)) {
+    } else if (is_standard_library(language, name) ||
+               is_built_in(language, module, file)) {
         kind = CN_CODE_LIBRARY;
         reason = BY_STANDARD_LIBRARY;
     } else if (cn_ends_with(name, "@plt") || strcmp(file->path, CN_LIBRARY_CALL) == 0) {

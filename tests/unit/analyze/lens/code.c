@@ -113,6 +113,8 @@ static const struct known functions[] = {
     /* Others. */
     {"Shop#sell", "[ruby]", "/home/me/shop.rb", "ruby", "mine", NULL},
     {"rb_vm_exec", "/usr/lib/libruby-3.1.so.3.1", "", "c", "runtime", NULL},
+    {"Integer#times", "[ruby]", "", "ruby", "library", NULL},
+    {"usort", "[php]", "", "php", "library", NULL},
     {"Kernel#require", "[ruby]", "<internal:gem_prelude>", "ruby", "library", NULL},
     {"php_module_startup", "/usr/bin/php8.2", "", "c", "runtime", NULL},
     {"zend_execute", "/usr/bin/php8.2", "", "c", "runtime", NULL},
