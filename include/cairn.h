@@ -276,6 +276,12 @@ cairn_database_samples(struct cairn_data *data, uint32_t thread, struct cairn_er
 CAIRN_API struct cairn_table *
 cairn_database_states(struct cairn_data *data, uint32_t thread, struct cairn_error *err);
 
+/* Of ranks of an MPI program, the calls of MPI that wait, or of which that is unknown: rank, begin_ns,
+ * end_ns, wait_ns, cause ("late rank", "late sender", ..., "unknown"), path, late_rank, late_path. Unknown
+ * cells where the cause is unknown. No rows without timelines or calls of MPI. */
+CAIRN_API struct cairn_table *cairn_database_mpi_waits(struct cairn_data *data,
+                                                       struct cairn_error *err);
+
 /** cairn_walk: contexts, values and samples one by one */
 
 enum cairn_step { CAIRN_FAIL, CAIRN_ITEM, CAIRN_END };

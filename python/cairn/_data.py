@@ -218,6 +218,13 @@ class Database(Data):
         """
         return Table(self._data.states(-1 if thread is None else thread))
 
+    def mpi_waits(self) -> Table:
+        """The calls of MPI that wait: rank, begin_ns, end_ns, wait_ns, cause, path, late_rank, late_path.
+
+        `cairn mpi` adds them up (docs/mpi-waits.md). Where the cause is "unknown", so are the last two and wait_ns.
+        """
+        return Table(self._data.mpi_waits())
+
 
 class Recording(Data):
     """A recording of calls.

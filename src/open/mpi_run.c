@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/views/frames.h"
 #include "base/files/ranks.h"
 #include "base/run/progress.h"
 #include "base/text.h"
@@ -71,9 +70,6 @@ static bool add_ranks(struct cn_mpi_run *run, const struct cn_opened *opened,
 static bool add_timelines(struct cn_mpi_run *run, struct cn_opened *opened,
                           const struct cn_progress *progress, struct cn_error *err)
 {
-    struct cn_frames frames;
-    bool ok;
-
     if (!opened->db && !cn_opened_load(opened, CN_CONTEXTS, progress, err))
         return false;
     if (!opened->db->has_timelines)
@@ -81,11 +77,8 @@ static bool add_timelines(struct cn_mpi_run *run, struct cn_opened *opened,
             err, CN_ERR_NOT_FOUND,
             "%s has no timelines: waiting in MPI is found in the times of calls",
             opened->path);
-    if (!cn_frames_build(&frames, opened->db, progress, err))
-        return cn_fail_in(err, "%s", opened->path);
-    ok = cn_mpi_run_add_timelines(run, opened->db, &frames, err);
-    cn_frames_done(&frames);
-    return ok;
+    return cn_mpi_run_add_timelines(run, opened->db, progress, err) ||
+           cn_fail_in(err, "%s", opened->path);
 }
 
 bool cn_mpi_run_open(struct cn_mpi_run *run, struct cn_opened *opened, const char *phase,

@@ -1,13 +1,12 @@
 /* The table `mpi_waits`: each call of MPI that waits, or of which that is unknown. */
 
 #include "analyze/mpi/run.h"
-#include "analyze/views/frames.h"
 #include "base/text.h"
 #include "model/calls/query.h"
 #include "model/contexts/database.h"
 #include "sql/table.h"
 
-/* `wait_ns`, `late_rank` and `late_in` are null of calls whose cause is unknown. */
+/* `wait_ns`, `late_rank` and `late_path` are null of calls whose cause is unknown. */
 static const struct cn_table_shape mpi_waits_shape = {
     .name = "mpi_waits",
     .columns = {{"rank", CN_CELL_INTEGER},
@@ -60,18 +59,10 @@ static void add_call(struct cn_rows_table *table, const struct cn_mpi_run *run,
 static bool read_run(struct cn_mpi_run *run, const struct cn_export *x,
                      struct cn_error *err)
 {
-    struct cn_frames frames;
-    bool ok;
-
-    if (!x->db) {
-        cn_mpi_run_add_processes(run, x->query->rec);
-        return true;
-    }
-    if (!cn_frames_build(&frames, x->db, NULL, err))
-        return false;
-    ok = !x->db->has_timelines || cn_mpi_run_add_timelines(run, x->db, &frames, err);
-    cn_frames_done(&frames);
-    return ok;
+    if (x->db)
+        return !x->db->has_timelines || cn_mpi_run_add_timelines(run, x->db, NULL, err);
+    cn_mpi_run_add_processes(run, x->query->rec);
+    return true;
 }
 
 /* Without calls of MPI there are no rows. */
@@ -89,7 +80,7 @@ static bool add_mpi_waits(struct cn_table_rows *rows, struct cn_error *err)
         for (size_t k = 0; k < run.ranks[i].call_count; k++) {
             const struct cn_mpi_call *call = &run.ranks[i].calls[k];
 
-            if (call->wait_ns > 0 || call->cause == CN_MPI_UNMATCHED)
+            if (cn_mpi_call_may_wait(call))
                 add_call(&table, &run, &run.ranks[i], call, &text);
         }
     cn_rows_end(&table);

@@ -111,7 +111,8 @@ static void begin_call(struct cn_mpi_builder *b, uint32_t path, uint64_t time_ns
                                  .before = end_gap(b),
                                  .late_rank = CN_NONE,
                                  .late_path = CN_NONE,
-                                 .link = CN_NONE});
+                                 .link = CN_NONE,
+                                 .comm = CN_MPI_COMM_UNKNOWN});
     b->call_path = path;
     b->rank.seen_calls++;
 }
@@ -148,13 +149,18 @@ void cn_mpi_builder_move(struct cn_mpi_builder *b, uint32_t path, uint64_t time_
     b->path = path;
 }
 
-void cn_mpi_builder_add_values(struct cn_mpi_builder *b,
+void cn_mpi_builder_add_values(struct cn_mpi_builder *b, uint16_t comm,
                                const struct cn_mpi_values *values)
 {
-    if (b->call_path == CN_NONE || b->rank.call_count == 0 ||
-        b->rank.value_count >= CN_NONE)
+    struct cn_mpi_call *call;
+
+    if (b->call_path == CN_NONE || b->rank.call_count == 0)
         return;
-    b->rank.calls[b->rank.call_count - 1].link = (uint32_t)b->rank.value_count;
+    call = &b->rank.calls[b->rank.call_count - 1];
+    call->comm = comm;
+    if (values->known == 0 || b->rank.value_count >= CN_NONE)
+        return;
+    call->link = (uint32_t)b->rank.value_count;
     CN_PUSH(b->rank.values, b->rank.value_count, b->rank.value_capacity, *values);
 }
 

@@ -32,8 +32,8 @@ void cn_mpi_builder_done(struct cn_mpi_builder *builder);
  * caller moves to their caller between them. */
 void cn_mpi_builder_move(struct cn_mpi_builder *builder, uint32_t path, uint64_t time_ns);
 
-/* The arguments of the call that has begun. */
-void cn_mpi_builder_add_values(struct cn_mpi_builder *builder,
+/* The arguments of the call that has begun; those without any other than the communicator need no memory. */
+void cn_mpi_builder_add_values(struct cn_mpi_builder *builder, uint16_t comm,
                                const struct cn_mpi_values *values);
 
 void cn_mpi_builder_end(struct cn_mpi_builder *builder, uint64_t time_ns);

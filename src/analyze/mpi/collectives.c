@@ -3,8 +3,6 @@
 #include "analyze/mpi/match.h"
 #include "base/alloc.h"
 
-enum { WORLD = 1 };
-
 struct comm_call {
     uint32_t comm, call;
 };
@@ -55,19 +53,6 @@ static const struct cn_mpi_values *values_of(const struct cn_mpi_rank *rank,
     return call->link < rank->value_count ? &rank->values[call->link] : NULL;
 }
 
-/* The number of a communicator on a rank: 0 is that of all ranks, the others in the order of their first
- * use. Without arguments all calls are taken for those of one. */
-static uint32_t comm_number(struct cn_map *numbers, const struct cn_mpi_rank *rank,
-                            const struct cn_mpi_call *call)
-{
-    const struct cn_mpi_values *values = values_of(rank, call);
-
-    if (!values || !(values->known & 1U << CN_MPI_COMM) ||
-        values->list[CN_MPI_COMM] == WORLD)
-        return 0;
-    return *cn_map_at(numbers, values->list[CN_MPI_COMM], (uint32_t)numbers->count + 1);
-}
-
 static int by_comm(const void *a, const void *b)
 {
     const struct comm_call *x = a, *y = b;
@@ -77,7 +62,8 @@ static int by_comm(const void *a, const void *b)
     return (x->call > y->call) - (x->call < y->call);
 }
 
-/* List the calls of all communicators; the number of these. */
+/* List the calls of all communicators; the number of these. Without arguments all calls are taken for those of
+ * the communicator of all ranks. */
 static uint32_t list_calls(struct collectives *c)
 {
     uint32_t most = 0;
@@ -85,17 +71,21 @@ static uint32_t list_calls(struct collectives *c)
     for (size_t i = 0; i < c->run->count; i++) {
         const struct cn_mpi_rank *rank = &c->run->ranks[i];
         struct comm_calls *calls = &c->calls[i];
-        struct cn_map numbers = {0};
+        uint32_t largest = 0;
 
-        for (uint32_t k = 0; !rank->why && k < rank->call_count; k++)
-            if (cn_mpi_is_collective(operation_of(c->run, &rank->calls[k])))
-                CN_PUSH(
-                    calls->list, calls->all, calls->capacity,
-                    (struct comm_call){comm_number(&numbers, rank, &rank->calls[k]), k});
-        if (numbers.count > 0)
+        for (uint32_t k = 0; !rank->why && k < rank->call_count; k++) {
+            uint32_t comm = rank->calls[k].comm;
+
+            if (!cn_mpi_is_collective(operation_of(c->run, &rank->calls[k])))
+                continue;
+            comm = comm == CN_MPI_COMM_UNKNOWN ? 0 : comm;
+            largest = comm > largest ? comm : largest;
+            CN_PUSH(calls->list, calls->all, calls->capacity,
+                    (struct comm_call){comm, k});
+        }
+        if (largest > 0)
             qsort(calls->list, calls->all, sizeof(*calls->list), by_comm);
-        most = numbers.count > most ? (uint32_t)numbers.count : most;
-        cn_map_done(&numbers);
+        most = largest > most ? largest : most;
     }
     return most + 1;
 }
@@ -179,7 +169,8 @@ static size_t find_root(const struct collectives *c, size_t n)
 
     for (size_t i = 0; values && values->known & 1U << CN_MPI_PEER && i < c->run->count;
          i++)
-        if (c->run->ranks[i].number == values->list[CN_MPI_PEER] && !c->run->ranks[i].why)
+        if (c->run->ranks[i].number == (uint32_t)values->numbers[CN_MPI_PEER] &&
+            !c->run->ranks[i].why)
             return i;
     return CN_NONE;
 }

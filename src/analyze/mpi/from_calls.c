@@ -18,6 +18,8 @@ struct calls_reader {
     struct cn_call_stack stack;
     struct cn_mpi_builder builder;
     uint64_t last_ns, lost;
+    struct cn_map comms; /* numbers of communicators of the task */
+    uint32_t comm_count; /* without that of all ranks */
 };
 
 /* The best thread of a process so far. */
@@ -41,42 +43,59 @@ static uint32_t name_of(struct calls_reader *r, const struct cn_call *call)
     return r->name_of[call->function];
 }
 
-/* Zero is no address of a predefined communicator, so 1 stands for the world of all ranks. */
-enum { WORLD = 1, WORLD_OF_MPICH = 0x44000000 };
+enum { WORLD_OF_MPICH = 0x44000000 };
 
-static uint64_t comm_of(struct calls_reader *r, const struct cn_call *call,
-                        const struct cn_call_values *values,
-                        const struct cn_call_value *value)
+/* True for the communicator of all ranks: a number of MPICH, the address of a variable of Open MPI. */
+static bool is_world(struct calls_reader *r, const struct cn_call *call,
+                     const struct cn_call_values *values,
+                     const struct cn_call_value *value)
 {
-    uint64_t number = cn_call_value_number(values, value);
     struct cn_call_value as_pointer = *value;
     struct cn_argument_spec spec = *value->spec;
     struct cn_text text = {0};
+    bool result;
 
+    if (cn_call_value_number(values, value) == WORLD_OF_MPICH)
+        return true;
     spec.format = 'p';
     as_pointer.spec = &spec;
     cn_call_value_print(r->all.query.rec, r->task, call->time_ns, values, &as_pointer,
                         &text);
-    if (number == WORLD_OF_MPICH || strstr(cn_text_str(&text), "mpi_comm_world"))
-        number = WORLD;
+    result = strstr(cn_text_str(&text), "mpi_comm_world") != NULL;
     cn_text_done(&text);
-    return number;
+    return result;
+}
+
+/* Addresses differ from rank to rank: communicators are numbered. */
+static uint16_t comm_of(struct calls_reader *r, const struct cn_call *call,
+                        const struct cn_call_values *values,
+                        const struct cn_call_value *value)
+{
+    uint32_t *number = cn_map_at(&r->comms, cn_call_value_number(values, value), CN_NONE);
+
+    if (*number == CN_NONE)
+        *number = is_world(r, call, values, value) ? 0 : ++r->comm_count;
+    return *number < CN_MPI_COMM_MANY ? (uint16_t)*number : CN_MPI_COMM_MANY;
 }
 
 static void take_value(struct calls_reader *r, const struct cn_call *call,
                        const struct cn_call_values *from,
                        const struct cn_call_value *value,
-                       const struct cn_mpi_operation *operation,
+                       const struct cn_mpi_operation *operation, uint16_t *comm,
                        struct cn_mpi_values *out)
 {
     for (unsigned i = 0; i < CN_MPI_ARGUMENTS; i++) {
         if (operation->arguments[i] == 0 || operation->arguments[i] != value->spec->index)
             continue;
+        if (i == CN_MPI_COMM) {
+            *comm = comm_of(r, call, from, value);
+            continue;
+        }
         out->known |= (uint8_t)(1U << i);
-        out->list[i] = i == CN_MPI_COMM ? comm_of(r, call, from, value)
-                       : i == CN_MPI_REQUEST
-                           ? cn_call_value_number(from, value)
-                           : (uint64_t)(int32_t)cn_call_value_number(from, value);
+        if (i == CN_MPI_REQUEST)
+            out->request = cn_call_value_number(from, value);
+        else
+            out->numbers[i] = (int32_t)cn_call_value_number(from, value);
     }
 }
 
@@ -86,15 +105,15 @@ static void add_values(struct calls_reader *r, const struct cn_call *call,
     struct cn_mpi_values values = {0};
     struct cn_call_values it;
     struct cn_call_value value;
+    uint16_t comm = CN_MPI_COMM_UNKNOWN;
 
     if (!path->operation || !path->is_c || !(call->flags & CN_CALL_HAS_DATA))
         return;
     cn_call_values_begin(&it, r->all.query.rec, batch, call);
     while (cn_call_values_next(&it, &value))
         if (!value.spec->is_float && value.spec->index > 0)
-            take_value(r, call, &it, &value, path->operation, &values);
-    if (values.known)
-        cn_mpi_builder_add_values(&r->builder, &values);
+            take_value(r, call, &it, &value, path->operation, &comm, &values);
+    cn_mpi_builder_add_values(&r->builder, comm, &values);
 }
 
 static uint32_t top_path(const struct calls_reader *r)
@@ -138,6 +157,8 @@ static bool read_task(struct calls_reader *r, uint32_t task, struct cn_error *er
 
     r->task = task;
     r->last_ns = r->lost = 0;
+    r->comm_count = 0;
+    cn_map_done(&r->comms);
     cn_mpi_builder_init(&r->builder, r->run);
     cn_call_stack_init(&r->stack, r->all.query.rec, &r->all.filter, task, false, &is_on);
     if (cn_call_feed_open(&feed, &r->all.query, task, err)) {
@@ -195,6 +216,7 @@ static struct process_calls *read_processes(struct cn_mpi_run *run,
         take_task(&r, &list[at], is_read, &err);
     }
     free(r.name_of);
+    cn_map_done(&r.comms);
     cn_all_calls_done(&r.all);
     return list;
 }

@@ -167,34 +167,46 @@ static bool has_kind(const struct cn_database *db, const char *name)
     return false;
 }
 
-bool cn_mpi_run_add_timelines(struct cn_mpi_run *run, struct cn_database *db,
-                              const struct cn_frames *frames, struct cn_error *err)
+static bool read_ranks(struct timelines_reader *r, struct cn_error *err)
 {
-    struct timelines_reader r = {.run = run, .db = db, .frames = frames};
     struct timeline_rank *list = NULL;
     struct cn_map at = {0};
     size_t count = 0, capacity = 0;
     bool ok = true;
 
-    make_paths(&r);
-    for (uint32_t i = 0; ok && i < db->profile_count; i++) {
+    make_paths(r);
+    for (uint32_t i = 0; ok && i < r->db->profile_count; i++) {
         uint64_t key;
         bool is_rank;
 
-        ok = find_rank(&r, i, &is_rank, &key, err);
+        ok = find_rank(r, i, &is_rank, &key, err);
         if (!ok || !is_rank)
             continue;
         uint32_t k = *cn_map_at(&at, key, (uint32_t)count);
         if (k == count)
             CN_PUSH(list, count, capacity, (struct timeline_rank){.key = key});
-        read_profile(&r, i, &list[k]);
+        read_profile(r, i, &list[k]);
     }
     if (ok)
-        take_ranks(&r, list, count, has_kind(db, "RANK"));
+        take_ranks(r, list, count, has_kind(r->db, "RANK"));
     for (size_t i = 0; !ok && i < count; i++)
         cn_mpi_builder_done(&list[i].builder);
     free(list);
-    free(r.path_of);
+    free(r->path_of);
     cn_map_done(&at);
+    return ok;
+}
+
+bool cn_mpi_run_add_timelines(struct cn_mpi_run *run, struct cn_database *db,
+                              const struct cn_progress *progress, struct cn_error *err)
+{
+    struct cn_frames frames;
+    struct timelines_reader r = {.run = run, .db = db, .frames = &frames};
+    bool ok;
+
+    if (!cn_frames_build(&frames, db, progress, err))
+        return false;
+    ok = read_ranks(&r, err);
+    cn_frames_done(&frames);
     return ok;
 }

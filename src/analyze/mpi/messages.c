@@ -6,7 +6,7 @@
 #include "analyze/mpi/match.h"
 #include "base/alloc.h"
 
-enum { WORLD = 1, OPEN_MAX = 1024 };
+enum { OPEN_MAX = 1024 };
 
 /* One end of a message. */
 struct message_end {
@@ -39,7 +39,7 @@ static bool knows(const struct cn_mpi_values *values, unsigned argument)
 
 static int32_t value_of(const struct cn_mpi_values *values, unsigned argument)
 {
-    return (int32_t)values->list[argument];
+    return values->numbers[argument];
 }
 
 /* The rank at the other end; CN_NONE if it is none or not known. */
@@ -111,7 +111,7 @@ static bool add_receive(struct messages *m, uint32_t rank, uint32_t call, uint32
                                  .rank = rank,
                                  .call = call,
                                  .wait = wait,
-                                 .request = values->list[CN_MPI_REQUEST]});
+                                 .request = values->request});
     if (wait == CN_NONE)
         open_receive(m);
     return true;
@@ -119,11 +119,10 @@ static bool add_receive(struct messages *m, uint32_t rank, uint32_t call, uint32
 
 /* False if what the call waits for is unknown. */
 static bool take_call(struct messages *m, uint32_t rank, uint32_t call,
-                      const struct cn_mpi_operation *operation,
-                      const struct cn_mpi_values *values)
+                      const struct cn_mpi_call *it, const struct cn_mpi_values *values)
 {
-    bool is_world =
-        values && knows(values, CN_MPI_COMM) && values->list[CN_MPI_COMM] == WORLD;
+    const struct cn_mpi_operation *operation = m->run->paths[it->path].operation;
+    bool is_world = values && it->comm == 0;
 
     switch (operation->kind) {
     case CN_MPI_SEND:
@@ -145,8 +144,12 @@ static bool take_call(struct messages *m, uint32_t rank, uint32_t call,
             (operation->kind == CN_MPI_WAIT_ALL && !knows(values, CN_MPI_PEER)))
             return false;
         /* Requests are addresses, or numbers half as long. */
-        end_receives(m, call, values->list[CN_MPI_REQUEST],
-                     operation->kind == CN_MPI_WAIT ? 1 : 8 * values->list[CN_MPI_PEER]);
+        if (operation->kind == CN_MPI_WAIT_ALL && value_of(values, CN_MPI_PEER) < 0)
+            return false;
+        end_receives(m, call, values->request,
+                     operation->kind == CN_MPI_WAIT
+                         ? 1
+                         : 8 * (uint64_t)value_of(values, CN_MPI_PEER));
         return true;
     default:
         return operation->kind != CN_MPI_OTHER;
@@ -166,7 +169,7 @@ static void take_rank(struct messages *m, uint32_t rank)
 
         if (cn_mpi_is_collective(operation))
             continue;
-        if (!take_call(m, rank, i, operation, values)) {
+        if (!take_call(m, rank, i, call, values)) {
             call->cause = CN_MPI_UNMATCHED;
             m->unmatched++;
         }

@@ -95,8 +95,9 @@ bool cn_mpi_run_finish(struct cn_mpi_run *run, struct cn_error *err)
                        "no calls of MPI: record or sample each rank, as in mpirun -n 4 "
                        "cairn record -d run.data -- ./app");
     if (run->count == 1)
-        cn_text_str_add(&run->notes, "only one process has calls of MPI: whether it waits for "
-                                     "others is unknown\n");
+        cn_text_str_add(&run->notes,
+                        "only one process has calls of MPI: whether it waits for "
+                        "others is unknown\n");
     cn_mpi_match_collectives(run);
     cn_mpi_match_messages(run);
     cn_mpi_match_finish(run);

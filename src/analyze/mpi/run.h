@@ -2,7 +2,7 @@
  *
  *     cn_mpi_run_init(&run, phase, err)
  *     cn_mpi_run_add_calls(&run, number, recording)            each rank, from its recorded calls; or
- *     cn_mpi_run_add_timelines(&run, database, frames, err)   all ranks, from samples over time
+ *     cn_mpi_run_add_timelines(&run, database, progress, err) all ranks, from samples over time
  *     cn_mpi_run_finish(&run, err)                             who waited for whom
  *     ... run.ranks[i].calls ...
  *     cn_mpi_run_done(&run);
@@ -32,7 +32,7 @@
 #include "model/contexts/context.h"
 
 struct cn_database;
-struct cn_frames;
+struct cn_progress;
 struct cn_recording;
 
 enum { CN_MPI_RANKS_MAX = 1 << 20 };
@@ -73,12 +73,18 @@ struct cn_mpi_call {
         link; /* values of its arguments; then its collective operation; CN_NONE: none */
     uint8_t cause; /* enum cn_mpi_cause */
     bool is_root;  /* of its collective operation */
+    uint16_t
+        comm; /* 0 is that of all ranks, others are numbered by their first use on the rank */
 };
+
+/* A communicator that was not recorded, and all of those that are too many to be told apart. */
+enum { CN_MPI_COMM_UNKNOWN = UINT16_MAX, CN_MPI_COMM_MANY = UINT16_MAX - 1 };
 
 /* The values of arguments of a call. */
 struct cn_mpi_values {
-    uint64_t list[CN_MPI_ARGUMENTS];
-    uint8_t known; /* bits by argument */
+    uint64_t request;
+    int32_t numbers[CN_MPI_ARGUMENTS]; /* of the others, but not the communicator */
+    uint8_t known;                     /* bits by argument */
 };
 
 struct cn_mpi_interval {
@@ -147,11 +153,17 @@ void cn_mpi_run_add_unknown(struct cn_mpi_run *run, uint32_t number, const char 
 
 /* Threads without a rank are ranks by process. */
 CN_CHECK bool cn_mpi_run_add_timelines(struct cn_mpi_run *run, struct cn_database *db,
-                                       const struct cn_frames *frames,
+                                       const struct cn_progress *progress,
                                        struct cn_error *err);
 
 /* Fails if no rank is known. */
 CN_CHECK bool cn_mpi_run_finish(struct cn_mpi_run *run, struct cn_error *err);
+
+/* True if a call waited, or if that is unknown. */
+static inline bool cn_mpi_call_may_wait(const struct cn_mpi_call *call)
+{
+    return call->wait_ns > 0 || call->cause == CN_MPI_UNMATCHED;
+}
 
 /* The path below another, CN_NONE for the outermost. */
 uint32_t cn_mpi_run_path(struct cn_mpi_run *run, uint32_t parent, uint32_t name);
