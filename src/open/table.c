@@ -70,6 +70,7 @@ const struct cn_format *const cn_formats[] = {
     &cn_format_chrome,
     &cn_format_cpuprofile,
     &cn_format_heapprofile,
+    &cn_format_heapprofd,
     &cn_format_heaptrack,
     &cn_format_massif,
     &cn_format_firefox,

@@ -43,6 +43,7 @@ const struct cn_format *const cn_formats[] = {
         .name = "chrome", .probe = cn_chrome_probe, .open_recording = cn_chrome_open},
     &cn_format_cpuprofile,
     &cn_format_heapprofile,
+    &cn_format_heapprofd,
     &cn_format_heaptrack,
     &cn_format_massif,
     &(const struct cn_format){

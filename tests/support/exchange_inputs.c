@@ -265,3 +265,99 @@ const char cn_test_kineto[] =
     "{\"ph\":\"X\",\"cat\":\"cuda_sync\",\"name\":\"Stream "
     "Sync\",\"pid\":0,\"tid\":-1,\"ts\":21,"
     "\"dur\":3,\"args\":{\"device\":0,\"stream\":4294967295,\"correlation\":8}}]}";
+
+/* An entry of a table of interned data: number, and what else it has. Numbers of fields are those of Perfetto's
+ * documentation. */
+static void intern_text(struct cn_pb *pb, uint32_t table, uint64_t number,
+                        const char *text)
+{
+    size_t at = cn_pb_open(pb, table);
+
+    cn_pb_u64(pb, 1, number);
+    cn_pb_str(pb, 2, text);
+    cn_pb_close(pb, at);
+}
+
+static void intern_frame(struct cn_pb *pb, uint64_t number, uint64_t name, uint64_t pc)
+{
+    size_t at = cn_pb_open(pb, 6);
+
+    cn_pb_u64(pb, 1, number);
+    cn_pb_u64(pb, 2, name);
+    cn_pb_u64(pb, 3, 1);
+    cn_pb_u64(pb, 4, pc);
+    cn_pb_close(pb, at);
+}
+
+static void intern_list(struct cn_pb *pb, uint32_t table, uint64_t number, uint32_t field,
+                        const uint64_t *list, size_t count)
+{
+    size_t at = cn_pb_open(pb, table);
+
+    cn_pb_u64(pb, 1, number);
+    for (size_t i = 0; i < count; i++)
+        cn_pb_u64(pb, field, list[i]);
+    cn_pb_close(pb, at);
+}
+
+static void heap_sample(struct cn_pb *pb, uint64_t stack, const uint64_t values[4])
+{
+    static const uint32_t fields[] = {2, 3, 5, 6}; /* bytes, freed; allocations, freed */
+    size_t at = cn_pb_open(pb, 2);
+
+    cn_pb_u64(pb, 1, stack);
+    for (size_t i = 0; i < 4; i++)
+        cn_pb_u64(pb, fields[i], values[i]);
+    cn_pb_close(pb, at);
+}
+
+/* A dump of process 7: main > parse > copy, and main > libx.so+0x123. */
+static void heap_dump(struct cn_pb *pb, const char *heap, const uint64_t copy[4],
+                      const uint64_t unnamed[4])
+{
+    size_t packet = cn_pb_open(pb, 1), profile, dump;
+
+    cn_pb_u64(pb, 8, 1000);
+    cn_pb_u64(pb, 10, 3);
+    profile = cn_pb_open(pb, 37);
+    dump = cn_pb_open(pb, 5);
+    heap_sample(pb, 1, copy);
+    heap_sample(pb, 2, unnamed);
+    cn_pb_u64(pb, 1, 7);
+    cn_pb_str(pb, 11, heap);
+    cn_pb_close(pb, dump);
+    cn_pb_close(pb, profile);
+    cn_pb_close(pb, packet);
+}
+
+/* Two dumps, whose values are sums since the start, and one of another heap. */
+uint8_t *cn_test_heapprofd(size_t *len)
+{
+    struct cn_pb pb = {0};
+    size_t packet = cn_pb_open(&pb, 1), interned;
+
+    cn_pb_u64(&pb, 10, 3);
+    interned = cn_pb_open(&pb, 12);
+    intern_list(&pb, 7, 1, 2, (const uint64_t[]){1, 2, 3}, 3);
+    intern_list(&pb, 7, 2, 2, (const uint64_t[]){1, 4}, 2);
+    intern_frame(&pb, 1, 1, 0x10);
+    intern_frame(&pb, 2, 2, 0x20);
+    intern_frame(&pb, 3, 3, 0x30);
+    intern_frame(&pb, 4, 0, 0x123);
+    intern_list(&pb, 19, 1, 7, (const uint64_t[]){1, 2}, 2);
+    intern_text(&pb, 17, 1, "lib");
+    intern_text(&pb, 17, 2, "libx.so");
+    intern_text(&pb, 5, 1, "main");
+    intern_text(&pb, 5, 2, "parse");
+    intern_text(&pb, 5, 3, "copy");
+    cn_pb_close(&pb, interned);
+    cn_pb_close(&pb, packet);
+    heap_dump(&pb, "libc.malloc", (const uint64_t[]){100, 40, 4, 1},
+              (const uint64_t[]){10, 0, 1, 0});
+    heap_dump(&pb, "libc.malloc", (const uint64_t[]){300, 140, 9, 5},
+              (const uint64_t[]){10, 10, 1, 1});
+    heap_dump(&pb, "java", (const uint64_t[]){1000, 0, 2, 0},
+              (const uint64_t[]){0, 0, 0, 0});
+    *len = pb.len;
+    return pb.bytes;
+}

@@ -18,5 +18,6 @@ extern const char cn_test_zipkin[], cn_test_otlp_json[];
 /* Each to be released with free(). */
 uint8_t *cn_test_pprof(size_t *len);
 uint8_t *cn_test_otlp(size_t *len);
+uint8_t *cn_test_heapprofd(size_t *len);
 
 #endif

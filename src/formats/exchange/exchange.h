@@ -31,6 +31,7 @@ extern const struct cn_format cn_format_zipkin;
 /* Only read. */
 extern const struct cn_format cn_format_cpuprofile;
 extern const struct cn_format cn_format_heapprofile;
+extern const struct cn_format cn_format_heapprofd;
 extern const struct cn_format cn_format_heaptrack;
 extern const struct cn_format cn_format_massif;
 

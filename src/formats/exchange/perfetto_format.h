@@ -19,6 +19,7 @@ CN_MESSAGE(cn_perfetto_trace, CN_PERFETTO_TRACE);
     F(m, 11, message, track_event, "")                                    \
     F(m, 12, message, interned_data, "names by number, for its sequence") \
     F(m, 13, uint32, sequence_flags, "see below")                         \
+    F(m, 37, message, profile_packet, "of heapprofd")                     \
     F(m, 58, uint32, clock_id, "of the timestamp")                        \
     F(m, 59, message, defaults, "of the packets that follow in its sequence") \
     F(m, 60, message, track_descriptor, "")
@@ -93,7 +94,12 @@ enum {
 
 #define CN_PERFETTO_INTERNED(F, m)                    \
     F(m, 2, message, event_names, "")                 \
-    F(m, 3, message, annotation_names, "")
+    F(m, 3, message, annotation_names, "")            \
+    F(m, 5, message, function_names, "")              \
+    F(m, 6, message, frames, "of functions")          \
+    F(m, 7, message, callstacks, "")                  \
+    F(m, 17, message, mapping_paths, "parts of paths") \
+    F(m, 19, message, mappings, "of files")
 CN_MESSAGE(cn_perfetto_interned, CN_PERFETTO_INTERNED);
 
 #define CN_PERFETTO_NAME(F, m)       \
@@ -106,6 +112,51 @@ CN_MESSAGE(cn_perfetto_name, CN_PERFETTO_NAME);
     F(m, 3, uint64, uint_value, "")        \
     F(m, 6, string, string_value, "")
 CN_MESSAGE(cn_perfetto_annotation, CN_PERFETTO_ANNOTATION);
+
+#define CN_PERFETTO_MAPPING(F, m)                           \
+    F(m, 1, uint64, iid, "")                                \
+    F(m, 7, uint64, path_string_ids, "repeated: its parts")
+CN_MESSAGE(cn_perfetto_mapping, CN_PERFETTO_MAPPING);
+
+#define CN_PERFETTO_FRAME(F, m)             \
+    F(m, 1, uint64, iid, "")                \
+    F(m, 2, uint64, function_name_id, "")   \
+    F(m, 3, uint64, mapping_id, "")         \
+    F(m, 4, uint64, rel_pc, "in the file")
+CN_MESSAGE(cn_perfetto_frame, CN_PERFETTO_FRAME);
+
+#define CN_PERFETTO_CALLSTACK(F, m)                            \
+    F(m, 1, uint64, iid, "")                                   \
+    F(m, 2, uint64, frame_ids, "repeated, the outermost first")
+CN_MESSAGE(cn_perfetto_callstack, CN_PERFETTO_CALLSTACK);
+
+/* Tables of Android 10 are in the packet itself. */
+#define CN_PERFETTO_PROFILE(F, m)                     \
+    F(m, 1, message, strings, "names and parts of paths") \
+    F(m, 2, message, frames, "")                      \
+    F(m, 3, message, callstacks, "")                  \
+    F(m, 4, message, mappings, "")                    \
+    F(m, 5, message, process_dumps, "")
+CN_MESSAGE(cn_perfetto_profile, CN_PERFETTO_PROFILE);
+
+#define CN_PERFETTO_HEAP(F, m)                        \
+    F(m, 1, uint64, pid, "")                          \
+    F(m, 2, message, samples, "sums since the start") \
+    F(m, 4, bool, rejected_concurrent, "")            \
+    F(m, 6, bool, disconnected, "it ended, or lost its connection") \
+    F(m, 7, bool, buffer_overran, "")                 \
+    F(m, 8, bool, buffer_corrupted, "")               \
+    F(m, 11, string, heap_name, "")
+CN_MESSAGE(cn_perfetto_heap, CN_PERFETTO_HEAP);
+
+#define CN_PERFETTO_HEAP_SAMPLE(F, m)        \
+    F(m, 1, uint64, callstack_id, "")        \
+    F(m, 2, uint64, self_allocated, "bytes") \
+    F(m, 3, uint64, self_freed, "of these")  \
+    F(m, 5, uint64, alloc_count, "")         \
+    F(m, 6, uint64, free_count, "")          \
+    F(m, 8, uint64, self_max, "live when the process had most")
+CN_MESSAGE(cn_perfetto_heap_sample, CN_PERFETTO_HEAP_SAMPLE);
 /* clang-format on */
 
 #endif

@@ -133,7 +133,7 @@ bool cn_program_file_open(struct cn_program_file *program, const char *name,
         cn_program_file_close(program);
         return false;
     }
-    free(found);
+    program->started_as = found;
     program->is_script = !cn_elf_file_open(&program->elf, program->path, false, &ignored);
     if (program->is_script) {
         program->elf.byte_order = ELFDATA2LSB;
@@ -148,6 +148,7 @@ bool cn_program_file_open(struct cn_program_file *program, const char *name,
 void cn_program_file_close(struct cn_program_file *program)
 {
     free(program->path);
+    free(program->started_as);
     cn_elf_file_close(&program->elf);
     *program = (struct cn_program_file){0};
 }
@@ -349,7 +350,7 @@ static bool start_kept(const struct cn_program_file *program,
     bool ok;
 
     order->kind = program->kind;
-    (void)snprintf(order->path, sizeof(order->path), "%s", program->path);
+    (void)snprintf(order->path, sizeof(order->path), "%s", program->started_as);
     (void)snprintf(order->library, sizeof(order->library), "%s", start->library);
     (void)snprintf(order->shared_path, sizeof(order->shared_path), "%s",
                    start->shared_path);
@@ -383,7 +384,7 @@ static _Noreturn void run_program(const struct cn_program_file *program,
         if (read(go_fds[0], &go, 1) != 1)
             _exit(127);
     }
-    (void)execv(program->path, (char *const *)(uintptr_t)start->words);
+    (void)execv(program->started_as, (char *const *)(uintptr_t)start->words);
     error = errno;
     (void)!write(error_fd, &error, sizeof(error));
     _exit(127);

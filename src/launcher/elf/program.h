@@ -15,6 +15,8 @@
 
 struct cn_program_file {
     char *path; /* absolute */
+    char *
+        started_as; /* by which it is run: a script, or a program of several names, looks at it */
     struct cn_elf_file elf;
     bool is_script; /* not an ELF file: its interpreter and children are recorded */
     enum cn_rec_exec_kind kind; /* of it, or of the interpreter */

@@ -42,6 +42,8 @@ CN_CHECK bool cn_heapprofile_read(struct cn_import *import, struct cn_bytes byte
 
 CN_CHECK bool cn_heaptrack_read(struct cn_import *import, struct cn_bytes bytes,
                                 struct cn_error *err);
+CN_CHECK bool cn_heapprofd_read(struct cn_import *import, struct cn_bytes bytes,
+                                struct cn_error *err);
 CN_CHECK bool cn_massif_read(struct cn_import *import, struct cn_bytes bytes,
                              struct cn_error *err);
 

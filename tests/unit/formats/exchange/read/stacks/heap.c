@@ -63,6 +63,49 @@ static void massif_has_the_peak_and_the_end(void **state)
 }
 
 /* What is before the damage is read, and a warning names the line. */
+static void heapprofd_has_the_last_sums_of_each_stack(void **state)
+{
+    size_t len;
+    uint8_t *bytes = cn_test_heapprofd(&len);
+    struct cn_database *db =
+        cn_imported(cn_heapprofd_read, (struct cn_bytes){bytes, len});
+
+    (void)state;
+    assert_int_equal(value_of(db, "", "allocated (B)"), 1310);
+    assert_int_equal(value_of(db, "", "allocations"), 12);
+    assert_int_equal(value_of(db, "", "live at end (B)"), 1160);
+    assert_int_equal(value_of(db, "", "live at end"), 6);
+    assert_int_equal(value_of(db, "main;parse;copy", "allocated (B)"), 1300);
+    assert_int_equal(value_of(db, "main;libx.so+0x123", "allocated (B)"), 10);
+    assert_int_equal(value_of(db, "main;libx.so+0x123", "live at end (B)"), 0);
+    assert_int_equal(db->profile_count, 3); /* of both heaps, and the sum */
+    cn_database_close(db);
+    free(bytes);
+}
+
+static void heapprofd_shows_what_is_before_damage(void **state)
+{
+    size_t len;
+    uint8_t *bytes = cn_test_heapprofd(&len);
+
+    (void)state;
+    for (size_t end = 0; end < len; end++) {
+        struct cn_import *import = cn_import_new("", "");
+        struct cn_error err = {0};
+        struct cn_database *db;
+
+        if (!cn_heapprofd_read(import, (struct cn_bytes){bytes, end}, &err)) {
+            assert_int_equal(err.kind, CN_ERR_FORMAT);
+            cn_import_free(import);
+            continue;
+        }
+        assert_true(cn_import_finish(import, &db, &err));
+        assert_true(value_of(db, "", "allocated (B)") >= 110);
+        cn_database_close(db);
+    }
+    free(bytes);
+}
+
 static void damage_is_named_by_its_line(void **state)
 {
     static const struct {
@@ -106,6 +149,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(heaptrack_has_what_is_allocated_live_and_temporary),
         cmocka_unit_test(massif_has_the_peak_and_the_end),
+        cmocka_unit_test(heapprofd_has_the_last_sums_of_each_stack),
+        cmocka_unit_test(heapprofd_shows_what_is_before_damage),
         cmocka_unit_test(damage_is_named_by_its_line),
     };
 
