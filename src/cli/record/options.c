@@ -11,6 +11,7 @@
 
 #include "analyze/calls/filter.h"
 #include "analyze/mpi/operation.h"
+#include "analyze/wakers/lock_calls.h"
 #include "base/alloc.h"
 #include "base/duration.h"
 #include "base/path.h"
@@ -357,12 +358,29 @@ static bool add_mpi(struct cn_record_options *options, struct cn_error *err)
         if (*separator == ',' &&
             !cn_arguments_add_quietly(
                 &options->arguments, cn_arena_strdup(&options->arena, cn_text_str(&text)),
-                err)) {
+                false, err)) {
             cn_text_done(&text);
             return false;
         }
     }
     cn_text_done(&text);
+    return true;
+}
+
+/* The arguments of functions for locks. A program has few of these functions. */
+static bool choose_locks(const struct cn_args *args, struct cn_arguments *arguments,
+                         struct cn_error *err)
+{
+    const char *argument, *result;
+
+    if (cn_args_has(args, "no-libcall"))
+        return cn_fail(
+            err, CN_ERR_USAGE,
+            "--locks needs calls of library functions: leave out --no-libcall");
+    for (size_t i = 0; cn_lock_call_options(i, &argument, &result); i++)
+        if (!cn_arguments_add_quietly(arguments, argument, false, err) ||
+            (result && !cn_arguments_add_quietly(arguments, result, true, err)))
+            return false;
     return true;
 }
 
@@ -382,7 +400,8 @@ static bool choose_arguments(const struct cn_args *args,
             !cn_arguments_add(arguments, text, is_result, err))
             return cn_fail_in(err, "--%s", option);
     }
-    return !cn_args_has(args, "mpi") || add_mpi(options, err);
+    return (!cn_args_has(args, "mpi") || add_mpi(options, err)) &&
+           (!cn_args_has(args, "locks") || choose_locks(args, arguments, err));
 }
 
 /* The command line, for the recording; release it with free(). */

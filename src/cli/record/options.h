@@ -71,6 +71,9 @@
         CN_OPTION_FOR(CN_FOR_RECORDED, "mpi", 0, NULL,                                 \
                       "record communicators, ranks, tags and requests of calls of "    \
                       "MPI, by which cairn mpi matches messages"),                     \
+        CN_OPTION_FOR(CN_FOR_RECORDED, "locks", 0, NULL,                               \
+                      "record which locks are taken, waited for and given back, for "  \
+                      "cairn waits: arguments of functions of pthread and C++"),       \
         CN_OPTION_FOR(CN_FOR_RECORDED, "callsite", 0, NULL,                            \
                       "record the call site of each call, so that analyze "            \
                       "attributes calls to source lines"),                             \

@@ -6,12 +6,15 @@
 #include "analyze/lens/code.h"
 #include "analyze/views/frames.h"
 #include "analyze/wakers/causes.h"
+#include "analyze/wakers/lock_rows.h"
 #include "analyze/wakers/study.h"
 #include "base/alloc.h"
 #include "base/text.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
+#include "cli/shell/open.h"
 #include "cli/views/options.h"
+#include "cli/waits/locks.h"
 #include "cli/waits/print.h"
 #include "cli/waits/what_if.h"
 #include "model/contexts/database.h"
@@ -99,6 +102,13 @@ static void print_sentence(const struct waits_view *view, const struct cn_wait_s
     cn_text_done(&text);
 }
 
+static void say_hidden(const struct waits_view *view, size_t count, uint64_t most)
+{
+    if (count > most && cn_cli_format(view->args) == CN_TABLE_TEXT)
+        cn_cli_say(view->args, "%zu more %s not shown; use --rows", count - (size_t)most,
+                   cn_plural(count - (size_t)most, "row is", "rows are"));
+}
+
 static bool print(struct waits_view *view, struct cn_error *err)
 {
     struct cn_wait_sums path = {0}, waits = {0};
@@ -116,13 +126,32 @@ static bool print(struct waits_view *view, struct cn_error *err)
         if (cn_cli_format(view->args) == CN_TABLE_TEXT)
             print_sentence(view, &path);
         cn_waits_print(view->args, shown, is_path, (size_t)most);
-        if (shown->count > most && cn_cli_format(view->args) == CN_TABLE_TEXT)
-            cn_cli_say(view->args, "%zu more %s not shown; use --rows",
-                       shown->count - (size_t)most,
-                       cn_plural(shown->count - (size_t)most, "row is", "rows are"));
+        say_hidden(view, shown->count, most);
     }
     cn_wait_sums_done(&path);
     cn_wait_sums_done(&waits);
+    return ok;
+}
+
+static bool print_locks(struct waits_view *view, struct cn_error *err)
+{
+    struct cn_lock_rows rows = {0};
+    uint64_t most;
+    bool ok = cn_args_u64(view->args, "rows", 1, ROWS_MAX, ROWS_DEFAULT, &most, err) &&
+              cn_lock_rows_build(&rows, &view->study, view->is_selected, view->begin_ns,
+                                 view->end_ns, err) &&
+              cn_cli_fit(view->args, err);
+
+    if (ok) {
+        if (!view->db->locks)
+            cn_cli_warn(view->args,
+                        "%s does not have the locks that threads wait for; cairn sample "
+                        "--off-cpu of this version records them",
+                        view->path);
+        cn_locks_print(view->args, &rows, (size_t)most);
+        say_hidden(view, rows.count, most);
+    }
+    cn_lock_rows_done(&rows);
     return ok;
 }
 
@@ -138,8 +167,28 @@ static bool print_what_if(struct waits_view *view, struct cn_error *err)
     return ok || cn_fail_in(err, "%s", view->path);
 }
 
+/* The locks of a recording are known from its calls; for what else threads waited is not. */
+static bool show_recorded(struct waits_view *view, struct cn_error *err)
+{
+    uint64_t most;
+
+    if (!cn_cli_check_kinds(view->args, &view->opened, err) ||
+        !cn_args_u64(view->args, "rows", 1, ROWS_MAX, ROWS_DEFAULT, &most, err) ||
+        !cn_cli_load(&view->opened, view->args, CN_CALLS, err))
+        return false;
+    cn_cli_warn_opened(view->args, &view->opened);
+    return cn_locks_print_recorded(view->args, view->path, view->opened.rec, (size_t)most,
+                                   err);
+}
+
 static bool show(struct waits_view *view, struct cn_error *err)
 {
+    if (!cn_cli_open(&view->opened, view->args, view->path, 0, NULL, err))
+        return false;
+    if (cn_cli_kinds_of(&view->opened) == CN_FOR_RECORDINGS)
+        return show_recorded(view, err);
+    cn_opened_close(&view->opened);
+    view->opened = (struct cn_opened){0};
     if (!cn_view_open(&view->opened, view->args, view->path, NULL, err))
         return false;
     view->db = view->opened.db;
@@ -157,7 +206,8 @@ static bool show(struct waits_view *view, struct cn_error *err)
         return false;
     if (cn_args_has(view->args, CN_WAITS_WHAT_IF))
         return print_what_if(view, err);
-    return select_range(view, err) && print(view, err);
+    return select_range(view, err) &&
+           (cn_args_has(view->args, "locks") ? print_locks(view, err) : print(view, err));
 }
 
 static bool run(const struct cn_args *args, struct cn_error *err)
@@ -176,14 +226,19 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 static const struct cn_option options[] = {
-    CN_OPTION("critical-path", 0, NULL,
-              "show what the end of the range waited for, instead of all waits"),
-    CN_OPTION_LIST(CN_WAITS_WHAT_IF, 0, "FUNC=PERCENT",
-                   "say how long the run would take if the running time below FUNC took "
-                   "PERCENT of its time; lock:FUNC=PERCENT: its waits for locks"),
-    CN_OPTION("time-range", 'r', "FROM~TO",
-              "only this time, as offsets from the start: 1.5s~2s, 10%~20%, ~300ms"),
-    CN_VIEW_THREAD_OPTION('t'),
+    CN_OPTION_FOR(CN_FOR_COSTS, "critical-path", 0, NULL,
+                  "show what the end of the range waited for, instead of all waits"),
+    CN_OPTION("locks", 0, NULL,
+              "show the locks that threads waited for, and who kept them"),
+    CN_OPTION_LIST_FOR(
+        CN_FOR_COSTS, CN_WAITS_WHAT_IF, 0, "FUNC=PERCENT",
+        "say how long the run would take if the running time below FUNC took "
+        "PERCENT of its time; lock:FUNC=PERCENT: its waits for locks"),
+    CN_OPTION_FOR(CN_FOR_COSTS, "time-range", 'r', "FROM~TO",
+                  "only this time, as offsets from the start: 1.5s~2s, 10%~20%, ~300ms"),
+    CN_OPTION_LIST_FOR(CN_FOR_COSTS, "thread", 't', "SELECTION",
+                       "only these threads: 'RANK 0-3 THREAD 0', or numbers of "
+                       "profiles: '5-8'"),
     CN_OPTION("rows", 0, "N", "show at most N rows (default: 8)"),
     CN_OPTION_FORMAT,
     CN_OPTION_WIDTH,
@@ -194,6 +249,10 @@ static const struct cn_example examples[] = {
     {"cairn waits", "show for whom the threads of the last sampling waited"},
     {"cairn waits cairn.perf.data --critical-path",
      "show what the run took its time for, in all threads"},
+    {"cairn waits cairn.data",
+     "show who kept threads waiting for locks, by recorded calls"},
+    {"cairn waits --locks",
+     "show for which locks threads waited, who had them, and what that did meanwhile"},
     {"cairn waits --what-if compress=50%",
      "say how long the run would take if compress took half of its time"},
     {"cairn waits cairn.perf.data --thread 'THREAD 4711' -r 1s~2s",
@@ -206,7 +265,7 @@ const struct cn_command cn_cmd_waits = {
     .name = "waits",
     .operands = "[DATA]",
     .operand_max = 1,
-    .scope = CN_FOR_COSTS,
+    .scope = CN_FOR_COSTS | CN_FOR_RECORDINGS,
     .summary = "show for whom threads wait",
     .description =
         "Of samples of cairn sample --off-cpu, taken as root, it is known which thread "
@@ -220,7 +279,17 @@ const struct cn_command cn_cmd_waits = {
         "blocked and pre-empted time of the threads. A wait is for another thread, a "
         "process, the end of a child, a timer, the network, the disk, another interrupt "
         "or a thread of the kernel; the time from its wake-up until it runs is for a "
-        "processor.\n\n"
+        "processor. Where a thread waits for a lock, the row has its name: its variable, "
+        "or "
+        "the function that waits for it. --locks shows locks instead, in the order of "
+        "the time "
+        "waited, a row for each place that gave one back: its thread, what took most of "
+        "the time "
+        "until then, and the longest time that one thread kept the lock, where it is "
+        "known.\n\n"
+        "Of a recording of cairn record --locks, it shows the locks: exactly who had "
+        "each one, "
+        "where it was taken, and for how long.\n\n"
         "--what-if replays the wake-ups with less running time below some functions. It "
         "says what it assumes, and gives a range where wake-ups are missing. See "
         "docs/waits.md.",

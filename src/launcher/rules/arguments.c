@@ -101,12 +101,13 @@ bool cn_arguments_add(struct cn_arguments *arguments, const char *text, bool is_
 }
 
 bool cn_arguments_add_quietly(struct cn_arguments *arguments, const char *text,
-                              struct cn_error *err)
+                              bool is_result, struct cn_error *err)
 {
-    size_t before = arguments->values.requested[0].count;
-    bool ok = cn_arguments_add(arguments, text, false, err);
+    size_t before = arguments->values.requested[is_result].count;
+    bool ok = cn_arguments_add(arguments, text, is_result, err);
 
-    arguments->quiet_count += arguments->values.requested[0].count - before;
+    arguments->quiet_counts[is_result] +=
+        arguments->values.requested[is_result].count - before;
     return ok;
 }
 
@@ -135,11 +136,9 @@ void cn_arguments_report(const struct cn_arguments *arguments, cn_rules_fn repor
     for (size_t k = 0; k < 2; k++) {
         struct cn_bytes text = cn_bytes_of(cn_text_str(&arguments->texts[k])), one;
 
-        size_t quiet = k == 0 ? arguments->quiet_count : 0;
+        size_t count = arguments->values.requested[k].count - arguments->quiet_counts[k];
 
-        for (size_t i = 0; i + quiet < arguments->values.requested[k].count &&
-                           cn_uft_scan_until(&text, ';', &one);
-             i++) {
+        for (size_t i = 0; i < count && cn_uft_scan_until(&text, ';', &one); i++) {
             struct cn_text rule = {0};
 
             if (arguments->values.matched[k] && arguments->values.matched[k][i])

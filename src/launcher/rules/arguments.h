@@ -29,17 +29,17 @@ struct cn_arguments {
     bool needs_lines; /* readers need the locations of functions */
     struct cn_named_module *modules;
     size_t module_count, module_capacity;
-    size_t quiet_count; /* of the rules for arguments, the last ones */
+    size_t quiet_counts[2]; /* of the rules, the last ones */
 };
 
 /* Add "FUNCTION@arg1/i32,arg2/s", or "FUNCTION" alone. The text must outlive
  * `arguments`. */
 CN_CHECK bool cn_arguments_add(struct cn_arguments *arguments, const char *text,
                                bool is_result, struct cn_error *err);
-/* The same for arguments that need not be there: that it applies to no function is not reported. After all
- * others. */
+/* The same for values that need not be there: that a rule applies to no function is not
+ * reported. After all others. */
 CN_CHECK bool cn_arguments_add_quietly(struct cn_arguments *arguments, const char *text,
-                                       struct cn_error *err);
+                                       bool is_result, struct cn_error *err);
 /* Fail if a word after an '@' can be neither a spec nor a module. */
 CN_CHECK bool cn_arguments_check_modules(const struct cn_arguments *arguments,
                                          const char *program, struct cn_error *err);

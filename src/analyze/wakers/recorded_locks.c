@@ -1,0 +1,342 @@
+#include "analyze/wakers/recorded_locks.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "analyze/wakers/lock_events.h"
+#include "base/alloc.h"
+#include "base/map.h"
+#include "base/search.h"
+#include "base/sort.h"
+#include "base/text.h"
+#include "model/calls/recording.h"
+
+/* A variable that is not larger is the lock. */
+enum { LOCK_LEN_MAX = 64 };
+
+/* A time in which a task had a lock; of what only wakes, the call that did. */
+struct hold {
+    uint64_t end_ns; /* first, for the search; UINT64_MAX: it still has it */
+    uint64_t begin_ns;
+    uint32_t task, taken, given; /* paths; 0: unknown */
+    bool is_shared, is_counted;
+};
+
+/* What happens to a lock at a time. */
+struct change {
+    uint64_t time_ns;
+    uint32_t task, path;
+    bool is_given, is_shared;
+};
+
+struct lock_build {
+    struct cn_lock_rows *rows;
+    struct cn_lock_events events;
+    const struct cn_recording *rec;
+    struct cn_map row_of, has_waited;
+    struct hold *holds; /* of the lock that is looked at, by end */
+    struct change *changes;
+    size_t hold_count, hold_capacity, change_count, change_capacity;
+    struct cn_text text;
+};
+
+static const char *keep_path(struct lock_build *b, uint32_t path, bool is_whole)
+{
+    if (path == 0)
+        return NULL;
+    cn_text_clear(&b->text);
+    cn_lock_path_print(&b->events, path, is_whole, &b->text);
+    return cn_arena_strdup(&b->rows->arena, cn_text_str(&b->text));
+}
+
+static void change(struct lock_build *b, const struct cn_lock_event *event,
+                   uint64_t time_ns, bool is_given, bool is_shared)
+{
+    CN_PUSH(b->changes, b->change_count, b->change_capacity,
+            (struct change){time_ns, event->task, event->path, is_given, is_shared});
+}
+
+/* The changes of a lock by a call of it, or by one that gives it back while it sleeps. */
+static void add_changes(struct lock_build *b, const struct cn_lock_event *event,
+                        bool is_second)
+{
+    enum cn_lock_action action = event->call->action;
+    bool is_shared = action == CN_LOCK_TAKES_SHARED || action == CN_LOCK_TRIES_SHARED;
+
+    if (is_second || action == CN_LOCK_GIVES)
+        change(b, event, event->begin_ns, true, false);
+    if ((is_second || action <= CN_LOCK_TRIES_SHARED) && !event->has_failed &&
+        event->end_ns != UINT64_MAX)
+        change(b, event, event->end_ns, false, is_shared);
+}
+
+/* The hold that a task has now, or NULL. A mutex may be taken several times. */
+static struct hold *open_hold(struct lock_build *b, size_t *open, size_t count,
+                              uint32_t task)
+{
+    for (size_t i = count; i-- > 0;)
+        if (b->holds[open[i]].task == task)
+            return &b->holds[open[i]];
+    return NULL;
+}
+
+static void close_hold(struct lock_build *b, size_t *open, size_t *count,
+                       struct hold *hold, const struct change *at)
+{
+    size_t i = 0;
+
+    hold->end_ns = at->time_ns;
+    hold->given = at->path;
+    while (open[i] != (size_t)(hold - b->holds))
+        i++;
+    open[i] = open[--*count];
+}
+
+/* From what was taken and given back, the times in which tasks had the lock. A task that took it more than
+ * once has it until it has given it back as often. */
+static void make_holds(struct lock_build *b)
+{
+    size_t *open = cn_alloc(b->change_count + 1, sizeof(*open)), count = 0;
+    struct cn_map levels = {0};
+
+    CN_SORT(b->changes, b->change_count, CN_UP(struct change, time_ns),
+            CN_DOWN(struct change, is_given));
+    for (size_t i = 0; i < b->change_count; i++) {
+        const struct change *at = &b->changes[i];
+        struct hold *hold = open_hold(b, open, count, at->task);
+        uint32_t *level = cn_map_at(&levels, at->task, 0);
+
+        if (at->is_given && hold && --*level == 0)
+            close_hold(b, open, &count, hold, at);
+        if (at->is_given)
+            continue;
+        ++*level;
+        if (hold)
+            continue;
+        *level = 1;
+        open[count++] = b->hold_count;
+        CN_PUSH(b->holds, b->hold_count, b->hold_capacity,
+                (struct hold){.end_ns = UINT64_MAX,
+                              .begin_ns = at->time_ns,
+                              .task = at->task,
+                              .taken = at->path,
+                              .is_shared = at->is_shared});
+    }
+    cn_map_done(&levels);
+    free(open);
+}
+
+/* Calls that wake are as holds that end with them. */
+static void add_waking(struct lock_build *b, const struct cn_lock_event *event)
+{
+    CN_PUSH(b->holds, b->hold_count, b->hold_capacity,
+            (struct hold){
+                .end_ns = event->begin_ns, .task = event->task, .given = event->path});
+}
+
+/* The last one that ends while the call waits, or has not ended; NULL: it did not wait, or it is not known
+ * for whom. */
+static struct hold *find_giver(struct lock_build *b, const struct cn_lock_event *event)
+{
+    bool is_shared = event->call->action == CN_LOCK_TAKES_SHARED;
+    size_t at =
+        cn_search_u64(&b->holds->end_ns, b->hold_count, sizeof(*b->holds), event->end_ns);
+
+    while (at-- > 0 && b->holds[at].end_ns > event->begin_ns) {
+        struct hold *hold = &b->holds[at];
+
+        if (hold->task != event->task && hold->begin_ns < event->end_ns &&
+            !(is_shared && hold->is_shared))
+            return hold;
+    }
+    return NULL;
+}
+
+/* The name of a lock: its variable, or where it is waited for first. */
+static const char *name_lock(struct lock_build *b, const struct cn_lock_event *event,
+                             bool *is_variable)
+{
+    uint32_t at =
+        cn_recording_find_function(b->rec, event->task, event->begin_ns, event->address);
+    const struct cn_mapping *mapping =
+        cn_recording_mapping_at(b->rec, event->task, event->begin_ns, event->address);
+    const char *kind = cn_lock_kind_names[event->call->kind];
+    struct cn_text place = {0};
+
+    *is_variable = at != CN_NONE;
+    if (!*is_variable) {
+        cn_lock_path_print(&b->events, b->events.paths[event->path].parent, false,
+                           &place);
+        const char *arrow = strstr(cn_text_str(&place), " → ");
+        const char *name =
+            cn_arena_printf(&b->rows->arena, "%s of %s", kind,
+                            arrow ? arrow + strlen(" → ") : cn_text_str(&place));
+        cn_text_done(&place);
+        return name;
+    }
+    const struct cn_call_function *variable = &b->rec->functions[at];
+    uint64_t off = mapping ? event->address - mapping->begin - variable->offset : 0;
+    if (variable->size <= LOCK_LEN_MAX || off >= variable->size || off == 0)
+        return cn_arena_printf(&b->rows->arena, "%s %s", kind, variable->name);
+    return cn_arena_printf(&b->rows->arena, "%s %s+0x%" PRIx64, kind, variable->name,
+                           off);
+}
+
+static struct cn_lock_row *row_at(struct lock_build *b, const struct cn_lock_event *event,
+                                  const struct hold *hold, uint32_t *number)
+{
+    const char *thread = hold ? b->rec->tasks[hold->task].name : "";
+    uint64_t key[] = {event->pid, event->address, hold ? hold->given : 0,
+                      hold ? hold->taken : 0, XXH3_64bits(thread, strlen(thread))};
+    uint32_t at = *number =
+        *cn_map_at(&b->row_of, XXH3_64bits(key, sizeof(key)), (uint32_t)b->rows->count);
+
+    if (at < b->rows->count)
+        return &b->rows->list[at];
+    struct cn_lock_row row = {.address = event->address, .process = event->pid};
+    row.lock = name_lock(b, event, &row.is_variable);
+    if (hold) {
+        row.thread = cn_arena_strdup(&b->rows->arena, thread);
+        row.released_in = keep_path(b, hold->given, false);
+        row.taken_in = keep_path(b, hold->taken, false);
+        row.taken_path = keep_path(b, hold->taken, true);
+    }
+    CN_PUSH(b->rows->list, b->rows->count, b->rows->capacity, row);
+    return &b->rows->list[at];
+}
+
+static void add_kept(struct cn_lock_row *row, struct hold *hold, uint64_t last_ns)
+{
+    uint64_t end_ns = hold->end_ns != UINT64_MAX ? hold->end_ns : last_ns;
+    uint64_t kept_ns = end_ns > hold->begin_ns ? end_ns - hold->begin_ns : 0;
+
+    if (hold->taken == 0 || hold->is_counted)
+        return;
+    hold->is_counted = true;
+    row->kept_ns += kept_ns;
+    row->kept_count++;
+    if (kept_ns > row->longest_kept_ns)
+        row->longest_kept_ns = kept_ns;
+}
+
+static void add_wait(struct lock_build *b, const struct cn_lock_event *event)
+{
+    struct hold *hold = b->hold_count > 0 ? find_giver(b, event) : NULL;
+    uint64_t end_ns = event->end_ns != UINT64_MAX ? event->end_ns : b->events.last_ns;
+    uint32_t number;
+
+    if (end_ns <= event->begin_ns || (!hold && event->call->action != CN_LOCK_SLEEPS))
+        return;
+    struct cn_lock_row *row = row_at(b, event, hold, &number);
+    uint64_t ns = end_ns - event->begin_ns;
+    uint32_t *has_waited =
+        cn_map_at(&b->has_waited, (uint64_t)number << 32 | event->task, 0);
+    row->waiter_count += *has_waited == 0;
+    *has_waited = 1;
+    row->time_ns += ns;
+    row->count++;
+    if (ns > row->longest_ns) {
+        row->longest_ns = ns;
+        row->longest_at_ns = event->begin_ns;
+        row->waits = keep_path(b, event->path, false);
+    }
+    if (hold)
+        add_kept(row, hold, b->events.last_ns);
+}
+
+static bool waits(enum cn_lock_action action)
+{
+    return action == CN_LOCK_TAKES || action == CN_LOCK_TAKES_SHARED ||
+           action == CN_LOCK_SLEEPS || action == CN_LOCK_AWAITS ||
+           action == CN_LOCK_MEETS;
+}
+
+static bool is_of_lock(const struct cn_lock_event *event, const struct cn_lock_event *of)
+{
+    return event->pid == of->pid && event->address == of->address;
+}
+
+/* The events from `first` to `end` are of one lock, `seconds` are those that give it back while they sleep. */
+static void add_lock(struct lock_build *b, size_t first, size_t end,
+                     const struct cn_lock_event *seconds, size_t second_count)
+{
+    const struct cn_lock_event *list = b->events.list;
+
+    b->hold_count = b->change_count = 0;
+    for (size_t i = first; i < end; i++)
+        add_changes(b, &list[i], false);
+    for (size_t i = 0; i < second_count; i++)
+        add_changes(b, &seconds[i], true);
+    make_holds(b);
+    for (size_t i = first; i < end; i++)
+        if (list[i].call->action == CN_LOCK_WAKES ||
+            list[i].call->action == CN_LOCK_MEETS)
+            add_waking(b, &list[i]);
+    if (b->hold_count > 0)
+        CN_SORT(b->holds, b->hold_count, CN_UP(struct hold, end_ns),
+                CN_UP(struct hold, begin_ns));
+    for (size_t i = first; i < end; i++)
+        if (waits(list[i].call->action) &&
+            list[i].begin_ns >= b->events.lost_ns[list[i].task])
+            add_wait(b, &list[i]);
+}
+
+/* Those that sleep, by the mutex that they give back. */
+static struct cn_lock_event *list_seconds(const struct cn_lock_events *events,
+                                          size_t *count)
+{
+    struct cn_lock_event *list = cn_alloc(events->count + 1, sizeof(*list));
+
+    *count = 0;
+    for (size_t i = 0; i < events->count; i++)
+        if (events->list[i].call->action == CN_LOCK_SLEEPS &&
+            events->list[i].second != 0) {
+            list[*count] = events->list[i];
+            list[(*count)++].address = events->list[i].second;
+        }
+    CN_SORT(list, *count, CN_UP(struct cn_lock_event, pid),
+            CN_UP(struct cn_lock_event, address), CN_UP(struct cn_lock_event, begin_ns));
+    return list;
+}
+
+static bool is_before(const struct cn_lock_event *a, const struct cn_lock_event *b)
+{
+    return a->pid < b->pid || (a->pid == b->pid && a->address < b->address);
+}
+
+bool cn_recorded_locks_build(struct cn_lock_rows *rows, const struct cn_recording *rec,
+                             size_t *call_count, size_t *without_address,
+                             struct cn_error *err)
+{
+    struct lock_build b = {.rows = rows, .rec = rec};
+    size_t second_count, second = 0, to;
+
+    *rows = (struct cn_lock_rows){0};
+    bool ok = cn_lock_events_read(&b.events, rec, err);
+    struct cn_lock_event *seconds = list_seconds(&b.events, &second_count);
+    for (size_t i = 0, end; i < b.events.count; i = end) {
+        const struct cn_lock_event *event = &b.events.list[i];
+
+        for (end = i; end < b.events.count && is_of_lock(&b.events.list[end], event);)
+            end++;
+        while (second < second_count && is_before(&seconds[second], event))
+            second++;
+        for (to = second; to < second_count && is_of_lock(&seconds[to], event);)
+            to++;
+        add_lock(&b, i, end, seconds + second, to - second);
+        second = to;
+    }
+    *call_count = b.events.count;
+    *without_address = b.events.without_address;
+    cn_lock_rows_finish(rows);
+    free(seconds);
+    cn_lock_events_done(&b.events);
+    cn_map_done(&b.row_of);
+    cn_map_done(&b.has_waited);
+    cn_text_done(&b.text);
+    free(b.holds);
+    free(b.changes);
+    return ok;
+}
