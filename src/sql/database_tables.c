@@ -490,10 +490,20 @@ static const struct cn_sql_table samples = {
     .close = cn_sql_scan_free,
 };
 
-static const struct cn_sql_table *const tables[] = {
-    &metrics,          &statistics, &threads, &identities,    &contexts,
-    &values,           &sums,       &samples, &cn_sql_states, &cn_sql_waits,
-    &cn_sql_mpi_waits, &cn_sql_io,  NULL};
+static const struct cn_sql_table *const tables[] = {&metrics,
+                                                    &statistics,
+                                                    &threads,
+                                                    &identities,
+                                                    &contexts,
+                                                    &values,
+                                                    &sums,
+                                                    &samples,
+                                                    &cn_sql_states,
+                                                    &cn_sql_waits,
+                                                    &cn_sql_mpi_waits,
+                                                    &cn_sql_io,
+                                                    &cn_sql_locks,
+                                                    NULL};
 static const struct cn_sql_view views[] = {
     {"costs", CN_TABLES_COSTS},
     {"traces", "SELECT * FROM samples"}, /* the name in cairn convert --to sqlite */

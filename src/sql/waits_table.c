@@ -1,7 +1,11 @@
-/* The table `waits` of a database: every time that a thread did not run, with what ended it. */
+/* The table `waits` of a database: every time that a thread did not run, with what ended it; and the tables of
+ * locks. */
 
+#include "analyze/lens/code.h"
 #include "analyze/views/frames.h"
-#include "analyze/wakers/graph.h"
+#include "analyze/wakers/lock_rows.h"
+#include "analyze/wakers/recorded_locks.h"
+#include "analyze/wakers/study.h"
 #include "model/contexts/database.h"
 #include "sql/table.h"
 
@@ -16,7 +20,9 @@ static const struct cn_table_shape waits_shape = {
                 {"context", CN_CELL_INTEGER},
                 {"waker", CN_CELL_INTEGER},
                 {"waker_context", CN_CELL_INTEGER},
-                {"is_inferred", CN_CELL_INTEGER}},
+                {"is_inferred", CN_CELL_INTEGER},
+                {"lock", CN_CELL_TEXT},
+                {"lock_address", CN_CELL_INTEGER}},
 };
 
 static void add_id(struct cn_rows_table *table, uint32_t id)
@@ -27,7 +33,8 @@ static void add_id(struct cn_rows_table *table, uint32_t id)
         cn_rows_null(table);
 }
 
-static void add_wait(struct cn_rows_table *table, const struct cn_waited *wait)
+static void add_wait(struct cn_rows_table *table, const struct cn_lock_names *locks,
+                     const struct cn_waited *wait)
 {
     cn_rows_integer(table, wait->profile);
     cn_rows_integer(table, wait->begin_ns);
@@ -41,31 +48,155 @@ static void add_wait(struct cn_rows_table *table, const struct cn_waited *wait)
     add_id(table, wait->waker);
     add_id(table, wait->waker_context);
     cn_rows_integer(table, wait->is_inferred);
+    if (wait->lock != 0) {
+        cn_rows_text(table, locks->list[wait->lock - 1].name);
+        cn_rows_integer(table, locks->list[wait->lock - 1].address);
+    } else {
+        cn_rows_null(table);
+        cn_rows_null(table);
+    }
     cn_rows_row(table);
 }
 
-/* Without states of threads there are no rows. */
+/* What the tables of waits are made from. Without states of threads it is empty. */
+struct waits_source {
+    struct cn_frames frames;
+    struct cn_codes codes;
+    struct cn_wait_study study;
+};
+
+static void source_done(struct waits_source *source)
+{
+    cn_wait_study_done(&source->study);
+    cn_codes_done(&source->codes);
+    cn_frames_done(&source->frames);
+}
+
+static bool source_open(struct waits_source *source, struct cn_database *db,
+                        struct cn_error *err)
+{
+    *source = (struct waits_source){0};
+    if (!db->states)
+        return true;
+    if (cn_frames_build(&source->frames, db, NULL, err) &&
+        cn_codes_build(&source->codes, db, NULL, err) &&
+        cn_wait_study_build(&source->study, db, &source->frames, &source->codes, err))
+        return true;
+    source_done(source);
+    return false;
+}
+
 static bool add_waits(struct cn_table_rows *rows, struct cn_error *err)
 {
-    struct cn_database *db = rows->x->db;
-    struct cn_wait_graph graph = {0};
-    struct cn_frames frames = {0};
+    struct waits_source source;
     struct cn_rows_table table;
 
-    if (db->states && !cn_frames_build(&frames, db, NULL, err))
+    if (!source_open(&source, rows->x->db, err))
         return false;
-    if (db->states && !cn_wait_graph_build(&graph, db, &frames, err)) {
-        cn_frames_done(&frames);
-        return false;
-    }
     cn_rows_begin(&table, rows, &waits_shape);
-    for (size_t i = 0; i < graph.count; i++)
-        add_wait(&table, &graph.list[i]);
+    for (size_t i = 0; i < source.study.graph.count; i++)
+        add_wait(&table, &source.study.locks, &source.study.graph.list[i]);
     cn_rows_end(&table);
-    cn_wait_graph_done(&graph);
-    cn_frames_done(&frames);
+    source_done(&source);
     return true;
 }
 
 const struct cn_sql_table cn_sql_waits = {
     .shape = &waits_shape, .add = add_waits, CN_SQL_IN_MEMORY};
+
+/* The rows of `cairn waits --locks`. */
+static const struct cn_table_shape locks_shape = {
+    .name = "locks",
+    .columns = {{"lock", CN_CELL_TEXT},
+                {"address", CN_CELL_INTEGER},
+                {"process", CN_CELL_INTEGER},
+                {"time_ns", CN_CELL_INTEGER},
+                {"count", CN_CELL_INTEGER},
+                {"threads", CN_CELL_INTEGER},
+                {"longest_ns", CN_CELL_INTEGER},
+                {"longest_at_ns", CN_CELL_INTEGER},
+                {"waits_in", CN_CELL_TEXT},
+                {"given_by", CN_CELL_TEXT},
+                {"given_in", CN_CELL_TEXT},
+                {"meanwhile", CN_CELL_TEXT},
+                {"taken_in", CN_CELL_TEXT},
+                {"taken_path", CN_CELL_TEXT},
+                {"kept_count", CN_CELL_INTEGER},
+                {"kept_ns", CN_CELL_INTEGER},
+                {"longest_kept_ns", CN_CELL_INTEGER}},
+};
+
+static void add_text(struct cn_rows_table *table, const char *text)
+{
+    if (text)
+        cn_rows_text(table, text);
+    else
+        cn_rows_null(table);
+}
+
+static void add_lock(struct cn_rows_table *table, const struct cn_lock_row *row)
+{
+    cn_rows_text(table, row->lock);
+    cn_rows_integer(table, row->address);
+    cn_rows_integer(table, row->process);
+    cn_rows_integer(table, row->time_ns);
+    cn_rows_integer(table, row->count);
+    cn_rows_integer(table, row->waiter_count);
+    cn_rows_integer(table, row->longest_ns);
+    cn_rows_integer(table, row->longest_at_ns);
+    add_text(table, row->waits);
+    add_text(table, row->thread);
+    add_text(table, row->released_in);
+    add_text(table, row->meanwhile);
+    add_text(table, row->taken_in);
+    add_text(table, row->taken_path);
+    cn_rows_integer(table, row->kept_count);
+    cn_rows_integer(table, row->kept_ns);
+    cn_rows_integer(table, row->longest_kept_ns);
+    cn_rows_row(table);
+}
+
+static void add_rows(struct cn_table_rows *rows, const struct cn_lock_rows *locks)
+{
+    struct cn_rows_table table;
+
+    cn_rows_begin(&table, rows, &locks_shape);
+    for (size_t i = 0; i < locks->count; i++)
+        add_lock(&table, &locks->list[i]);
+    cn_rows_end(&table);
+}
+
+static bool add_locks(struct cn_table_rows *rows, struct cn_error *err)
+{
+    struct waits_source source;
+    struct cn_lock_rows locks = {0};
+
+    if (!source_open(&source, rows->x->db, err))
+        return false;
+    bool ok = !rows->x->db->states ||
+              cn_lock_rows_build(&locks, &source.study, NULL, 0, UINT64_MAX, err);
+    if (ok)
+        add_rows(rows, &locks);
+    cn_lock_rows_done(&locks);
+    source_done(&source);
+    return ok;
+}
+
+const struct cn_sql_table cn_sql_locks = {
+    .shape = &locks_shape, .add = add_locks, CN_SQL_IN_MEMORY};
+
+static bool add_recorded_locks(struct cn_table_rows *rows, struct cn_error *err)
+{
+    struct cn_lock_rows locks = {0};
+    size_t call_count, without_address;
+    bool ok = cn_recorded_locks_build(&locks, rows->x->query->rec, &call_count,
+                                      &without_address, err);
+
+    if (ok)
+        add_rows(rows, &locks);
+    cn_lock_rows_done(&locks);
+    return ok;
+}
+
+const struct cn_sql_table cn_sql_recorded_locks = {
+    .shape = &locks_shape, .add = add_recorded_locks, CN_SQL_IN_MEMORY};

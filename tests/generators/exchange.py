@@ -159,20 +159,22 @@ class Waits:
     COMM, EXIT, FORK, SAMPLE, FRAME, SWITCH, ATTRIBUTE, UPDATE = 3, 4, 7, 9, 65, 14, 64, 78
     IN_HARDWARE, IN_SOFTWARE = 8, 16
 
-    def __init__(self, has_wakeups=True, has_switches=True):
+    def __init__(self, has_wakeups=True, has_switches=True, has_locks=False):
         self.has_switches = has_switches
+        self.has_locks = has_locks  # samples of switches have the first argument of a system call, of x86_64 or aarch64
         self.frames, self.data = {}, b""
         self.late = 0  # from now on, everything is that many milliseconds later
         kinds = 1 << 16 | IP | TID | TIME | 1 << 7 | PERIOD | CALLCHAIN
         self.event(self.CLOCK, 1, 0, kinds, "cpu-clock")
         if has_switches:
-            self.event(self.SWITCHES, 1, 3, kinds, "context-switches")
+            self.event(self.SWITCHES, 1, 3, kinds | (1 << 12 if has_locks else 0), "context-switches")
         if has_wakeups:
             self.event(self.WAKINGS, 2, 375, kinds | 1 << 10, "sched:sched_waking")
 
     def event(self, number, kind, config, kinds, name):
         flags = 1 << 18 | (1 << 26 if self.has_switches else 0)  # sample ids in all records, switches
-        attributes = struct.pack("<IIQQQQQ", kind, 128, config, 1_000_000, kinds, 0, flags).ljust(128, b"\0")
+        attributes = struct.pack("<IIQQQQQ", kind, 128, config, 1_000_000, kinds, 0, flags).ljust(80, b"\0")
+        attributes = (attributes + struct.pack("<Q", 1 << 0 | 1 << 5 if kinds & 1 << 12 else 0)).ljust(128, b"\0")
         self.data += perf_record(self.ATTRIBUTE, 0, attributes + struct.pack("<Q", number))
         self.data += perf_record(self.UPDATE, 0, struct.pack("<QQ", 2, number) + name.encode() + b"\0")
 
@@ -192,12 +194,12 @@ class Waits:
             self.data += perf_record(self.FRAME, 0, struct.pack("<QQII", 0x656D61724672436E, self.frames[name], 1, 1) + texts)
         return self.frames[name]
 
-    def sample(self, event, task, at, stack, raw=b"", cpu=0):
+    def sample(self, event, task, at, stack, raw=b"", cpu=0, registers=b""):
         """A stack from the outermost function on."""
         chain = [USER_MARK] + [self.address(name) for name in reversed(stack.split())]
         body = struct.pack("<QQIIQIIQQ", event, chain[1], *task, self.ns(at), cpu, 0, 1_000_000, len(chain))
         body += struct.pack(f"<{len(chain)}Q", *chain) + (struct.pack("<I", len(raw)) + raw if raw else b"")
-        self.data += perf_record(self.SAMPLE, 2, body)
+        self.data += perf_record(self.SAMPLE, 2, body + registers)
 
     def name(self, task, at, name):
         self.add(self.COMM, 0, task, at, struct.pack("<II", *task) + name.encode() + b"\0")
@@ -210,8 +212,8 @@ class Waits:
         body = struct.pack("<IIIIQ", task[0], task[0], task[1], task[1], self.ns(at))
         self.add(self.EXIT, 0, task, at, body)
 
-    def stop(self, task, at, stack, is_preempted=False):
-        self.sample(self.SWITCHES, task, at, stack)
+    def stop(self, task, at, stack, is_preempted=False, futex=0):
+        self.sample(self.SWITCHES, task, at, stack, registers=struct.pack("<QQQ", 2, futex, futex) if self.has_locks else b"")
         self.add(self.SWITCH, 1 << 13 | (1 << 14 if is_preempted else 0), task, at, b"")
 
     def run(self, task, at):
@@ -277,6 +279,44 @@ def waits(is_lost=False, has_wakeups=True, late=0):
     return w.bytes()
 
 
+def locks():
+    """A worker has a mutex that main waits for; then main has it, and the worker and a second one wait, one after the other. The
+    second one also waits for a condition, whose two words are one lock."""
+    w = Waits(has_locks=True)
+    main, worker, second = (70, 70), (70, 71), (70, 72)
+    mutex, condition = 0x55550000, 0x55550040
+    lock, unlock = "take /lib/pthread_mutex_lock /lib/futex_wait", "take /lib/pthread_mutex_unlock /lib/futex_wake"
+    w.name(main, 0, "app")
+    w.start(main, worker, 1)
+    w.run(worker, 1)
+    w.name(worker, 1, "worker")
+    w.start(main, second, 2)
+    w.run(second, 2)
+    w.name(second, 2, "second")
+    w.work(worker, 2, 20, "work take compress")
+    w.stop(main, 4, f"main {lock}", futex=mutex)
+    w.stop(second, 5, "work await /lib/pthread_cond_wait /lib/futex_wait", futex=condition + 40)
+    w.wake(worker, main, 20, f"work {unlock}")
+    w.run(main, 20)
+    w.stop(worker, 21, f"work {lock}", futex=mutex)
+    w.wake(main, second, 22, "main take /lib/pthread_cond_signal /lib/futex_wake")
+    w.run(second, 22)
+    w.stop(second, 23, f"work {lock}", futex=mutex)
+    w.work(main, 20, 30, "main take report")
+    w.wake(main, worker, 30, f"main {unlock}")
+    w.run(worker, 31)
+    w.work(worker, 31, 40, "work take compress")
+    w.wake(worker, second, 40, f"work {unlock}")
+    w.run(second, 40)
+    w.stop(second, 41, "work await /lib/pthread_cond_wait /lib/futex_wait", futex=condition + 44)
+    w.wake(main, second, 44, "main take /lib/pthread_cond_signal /lib/futex_wake")
+    w.run(second, 44)
+    w.stop(main, 45, "main read /lib/recv", futex=mutex)
+    w.work(worker, 41, 46, "work take compress")
+    w.end(main, 46)
+    return w.bytes()
+
+
 def phases(has_switches=True, is_lost=False):
     """A main thread that runs alone for 10 ms, then beside a worker for 10 ms, waits 9 ms, and runs for 1 ms; the worker
     runs 4 ms longer than both. `is_lost`: records are lost."""
@@ -312,6 +352,7 @@ def write(folder):
     (folder / "phases-lost.perf.data").write_bytes(phases(is_lost=True))
     (folder / "phases-without-switches.perf.data").write_bytes(phases(has_switches=False))
     (folder / "waits.perf.data").write_bytes(waits())
+    (folder / "locks.perf.data").write_bytes(locks())
     (folder / "waits-lost.perf.data").write_bytes(waits(is_lost=True))
     (folder / "waits-slow.perf.data").write_bytes(waits(late=12))
     (folder / "waits-without-wakeups.perf.data").write_bytes(waits(has_wakeups=False))

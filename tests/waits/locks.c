@@ -1,4 +1,4 @@
-/* Programs whose threads wait for known locks: `locks NAME` does one. Work is counted in processor time, so
+/* Programs whose threads wait for known locks: `locks NAME` does one, `locks all` one after the other. Work is counted in processor time, so
  * that it is the same on a busy machine. */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -220,12 +220,15 @@ static const struct {
 
 int main(int argc, char **argv)
 {
+    int count = 0;
+
+    sem_init(&free_slots, 0, 0);
     for (size_t i = 0; argc == 2 && i < sizeof(programs) / sizeof(programs[0]); i++)
-        if (strcmp(argv[1], programs[i].name) == 0) {
-            sem_init(&free_slots, 0, 0);
+        if (strcmp(argv[1], programs[i].name) == 0 || strcmp(argv[1], "all") == 0) {
             programs[i].run();
-            return 0;
+            count++;
         }
-    fprintf(stderr, "usage: locks NAME\n");
-    return 1;
+    if (count == 0)
+        fprintf(stderr, "usage: locks NAME|all\n");
+    return count == 0;
 }

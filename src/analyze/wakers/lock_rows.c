@@ -183,7 +183,8 @@ static bool add_meanwhile(struct row_build *b, const struct lock_wait *waits,
     struct cn_lock_row *row = &b->rows->list[waits[0].row];
     struct cn_wait_sums sums;
     struct cn_wait_causes causes;
-    bool ok = cn_wait_sums_init(&sums, b->study->db, &b->study->sites, err);
+    bool ok = cn_wait_sums_init(&sums, b->study->db, &b->study->sites,
+                                b->study->tells_threads, err);
 
     for (size_t i = 0; ok && i < count && i < SEEN_MAX; i++) {
         struct cn_wait_chain path;
@@ -240,7 +241,7 @@ bool cn_lock_rows_build(struct cn_lock_rows *rows, const struct cn_wait_study *s
     struct row_build b = {.rows = rows, .study = study};
 
     *rows = (struct cn_lock_rows){0};
-    if (!cn_wait_sums_init(&b.names, study->db, &study->sites, err))
+    if (!cn_wait_sums_init(&b.names, study->db, &study->sites, study->tells_threads, err))
         return false;
     for (size_t i = 0; i < study->graph.count; i++) {
         const struct cn_waited *wait = &study->graph.list[i];

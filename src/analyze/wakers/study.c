@@ -43,7 +43,7 @@ bool cn_wait_study_path(const struct cn_wait_study *study, uint32_t profile,
 {
     struct cn_wait_chain path;
 
-    if (!cn_wait_sums_init(out, study->db, &study->sites, err))
+    if (!cn_wait_sums_init(out, study->db, &study->sites, study->tells_threads, err))
         return false;
     cn_wait_chain_build(&path, study->db, &study->graph, profile, begin_ns, end_ns);
     bool ok = cn_wait_sums_add_chain(out, &path, err);
@@ -56,7 +56,7 @@ bool cn_wait_study_waits(const struct cn_wait_study *study, const bool *is_chose
                          uint64_t begin_ns, uint64_t end_ns, struct cn_wait_sums *out,
                          struct cn_error *err)
 {
-    if (!cn_wait_sums_init(out, study->db, &study->sites, err))
+    if (!cn_wait_sums_init(out, study->db, &study->sites, study->tells_threads, err))
         return false;
     out->locks = &study->locks;
     for (size_t i = 0; i < study->graph.count; i++)

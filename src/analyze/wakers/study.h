@@ -25,6 +25,7 @@ struct cn_codes;
 
 struct cn_wait_study {
     struct cn_database *db;
+    bool tells_threads; /* that have one name; false, until it is set */
     struct cn_wait_sites sites;
     struct cn_wait_graph graph;
     struct cn_lock_names locks;

@@ -1,5 +1,6 @@
 #include "analyze/wakers/sums.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -11,8 +12,9 @@
 #include "base/text.h"
 #include "model/contexts/database.h"
 
-/* Threads are told apart by their names; those without one by their numbers. */
-static bool name_threads(struct cn_wait_sums *sums, struct cn_error *err)
+/* Threads are told apart by their names; those without one, or all of them, by their numbers. */
+static bool name_threads(struct cn_wait_sums *sums, bool tells_threads,
+                         struct cn_error *err)
 {
     struct cn_text text = {0};
     bool ok = true;
@@ -26,6 +28,10 @@ static bool name_threads(struct cn_wait_sums *sums, struct cn_error *err)
             cn_text_str_add(&text, profile.name);
         else if (ok)
             cn_identity_print(&profile.identity, &sums->db->kinds, &text);
+        if (ok && tells_threads && profile.name && profile.name[0] &&
+            profile.identity.count > 0)
+            cn_text_printf(&text, " %" PRIu64,
+                           profile.identity.ids[profile.identity.count - 1].physical);
         sums->name_of[i] = cn_names_add(&sums->names, cn_text_str(&text));
     }
     cn_text_done(&text);
@@ -33,14 +39,15 @@ static bool name_threads(struct cn_wait_sums *sums, struct cn_error *err)
 }
 
 bool cn_wait_sums_init(struct cn_wait_sums *sums, struct cn_database *db,
-                       const struct cn_wait_sites *sites, struct cn_error *err)
+                       const struct cn_wait_sites *sites, bool tells_threads,
+                       struct cn_error *err)
 {
     *sums = (struct cn_wait_sums){
         .db = db,
         .sites = sites,
         .name_of = cn_alloc((size_t)db->profile_count + 1, sizeof(*sums->name_of)),
     };
-    return name_threads(sums, err);
+    return name_threads(sums, tells_threads, err);
 }
 
 void cn_wait_sums_done(struct cn_wait_sums *sums)

@@ -1,7 +1,7 @@
 /* Waits added up: by where the thread waited and for whom; and the critical path, by thread and by what
  * was done there.
  *
- *     cn_wait_sums_init(&sums, db, &sites, err)
+ *     cn_wait_sums_init(&sums, db, &sites, false, err)
  *     cn_wait_sums_add(&sums, &graph.list[i], begin_ns, end_ns);     each wait
  *     cn_wait_sums_add_chain(&sums, &path, err)                       or a path
  *     cn_wait_sums_finish(&sums);
@@ -52,8 +52,10 @@ struct cn_wait_sums {
     uint64_t total_ns;
 };
 
+/* `tells_threads`: threads of one name are told apart by their numbers. */
 CN_CHECK bool cn_wait_sums_init(struct cn_wait_sums *sums, struct cn_database *db,
-                                const struct cn_wait_sites *sites, struct cn_error *err);
+                                const struct cn_wait_sites *sites, bool tells_threads,
+                                struct cn_error *err);
 void cn_wait_sums_done(struct cn_wait_sums *sums); /* a zeroed one is fine */
 
 /* Add what a wait has of a range of time. */

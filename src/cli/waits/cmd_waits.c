@@ -158,7 +158,8 @@ static bool print_locks(struct waits_view *view, struct cn_error *err)
 static bool print_what_if(struct waits_view *view, struct cn_error *err)
 {
     struct cn_wait_sums names;
-    bool ok = cn_wait_sums_init(&names, view->db, &view->study.sites, err) &&
+    bool ok = cn_wait_sums_init(&names, view->db, &view->study.sites,
+                                view->study.tells_threads, err) &&
               cn_waits_print_what_if(view->args, view->db, &view->study.graph,
                                      &view->frames, view->main,
                                      names.names.list[names.name_of[view->main]], err);
@@ -197,6 +198,7 @@ static bool show(struct waits_view *view, struct cn_error *err)
         return cn_fail_in(err, "%s", view->path);
     if (!cn_wait_study_build(&view->study, view->db, &view->frames, &view->codes, err))
         return cn_fail_in(err, "%s", view->path);
+    view->study.tells_threads = cn_args_has(view->args, "per-thread");
     if (view->study.graph.wakeup_count == 0)
         cn_cli_warn(view->args,
                     "%s has no wake-ups: for whom threads wait is unknown; cairn sample "
@@ -239,6 +241,8 @@ static const struct cn_option options[] = {
     CN_OPTION_LIST_FOR(CN_FOR_COSTS, "thread", 't', "SELECTION",
                        "only these threads: 'RANK 0-3 THREAD 0', or numbers of "
                        "profiles: '5-8'"),
+    CN_OPTION_FOR(CN_FOR_COSTS, "per-thread", 0, NULL,
+                  "tell threads of one name apart, by their numbers"),
     CN_OPTION("rows", 0, "N", "show at most N rows (default: 8)"),
     CN_OPTION_FORMAT,
     CN_OPTION_WIDTH,

@@ -149,33 +149,55 @@ static bool add_arrow(const struct flows_question *q, struct cn_json *json,
     return ok;
 }
 
-/* List some of many, equally far from each other in the list of all. */
+/* Some of many arrows, equally far from each other: every one of `stride`, which doubles when the list is
+ * full. */
+struct chosen_arrows {
+    size_t *list, count, most, stride;
+    uint64_t seen;
+};
+
+static void choose(struct chosen_arrows *chosen, size_t arrow)
+{
+    if (chosen->seen++ % chosen->stride != 0)
+        return;
+    if (chosen->count == chosen->most) {
+        for (size_t i = 0; i < chosen->most / 2; i++)
+            chosen->list[i] = chosen->list[2 * i];
+        chosen->count = chosen->most / 2;
+        chosen->stride *= 2;
+        if ((chosen->seen - 1) % chosen->stride != 0)
+            return;
+    }
+    chosen->list[chosen->count++] = arrow;
+}
+
 static bool add_arrows(const struct flows_question *q, struct cn_json *json,
                        uint64_t limit, struct cn_error *err)
 {
+    struct chosen_arrows chosen = {.most = 2 * (size_t)limit, .stride = 1};
     size_t all = arrow_count(q->served);
-    uint64_t count = 0, seen = 0, listed = 0;
+    uint64_t listed = 0;
     bool ok = true;
 
+    chosen.list = cn_alloc(chosen.most, sizeof(*chosen.list));
     for (size_t i = 0; i < all; i++) {
         struct arrow arrow = arrow_at(q, i);
 
-        count += is_wanted(q, &arrow);
+        if (is_wanted(q, &arrow))
+            choose(&chosen, i);
     }
-    cn_json_add_u64(json, "count", count);
+    cn_json_add_u64(json, "count", chosen.seen);
     cn_json_add_array(json, "flows");
-    for (size_t i = 0; ok && i < all; i++) {
-        struct arrow arrow = arrow_at(q, i);
+    for (size_t i = 0; ok && i < chosen.count; i++) {
+        struct arrow arrow = arrow_at(q, chosen.list[i]);
 
-        if (!is_wanted(q, &arrow))
+        if (chosen.count > limit && i * limit / chosen.count < listed)
             continue;
-        if (count <= limit || seen * limit / count >= listed) {
-            ok = add_arrow(q, json, &arrow, err);
-            listed++;
-        }
-        seen++;
+        ok = add_arrow(q, json, &arrow, err);
+        listed++;
     }
     cn_json_end(json);
+    free(chosen.list);
     return ok;
 }
 

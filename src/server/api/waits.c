@@ -126,6 +126,8 @@ static void add_row(struct cn_json *json, const struct waits_question *q,
     cn_wait_row_print_waker(waits, row, &text);
     if (text.len > 0)
         cn_json_add_str(json, "wokenBy", cn_text_str(&text));
+    if (row->lock != CN_NONE)
+        cn_json_add_str(json, "lock", waits->names.list[row->lock]);
     cn_json_end(json);
     cn_text_done(&text);
 }

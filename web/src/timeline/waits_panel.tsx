@@ -78,6 +78,7 @@ function Rows(props: { waits: Waits; onEnd: (end: FlowEnd) => void }) {
             </button>{" "}
             <small>
               {wordOf(row)}
+              {row.lock && `, for ${row.lock}`}
               {row.wokenBy && `, woken by ${row.wokenBy}`}
             </small>
           </li>

@@ -212,7 +212,7 @@ static void all_waits_add_up(const struct made *m, const struct cn_wait_graph *g
                 wanted[second_kind(m, i, t)]++;
                 all++;
             }
-    assert_true(cn_wait_sums_init(&sums, m->db, &m->sites, &err));
+    assert_true(cn_wait_sums_init(&sums, m->db, &m->sites, false, &err));
     for (size_t i = 0; i < graph->count; i++)
         cn_wait_sums_add(&sums, &graph->list[i], 0, UINT64_MAX);
     cn_wait_sums_finish(&sums);
@@ -502,7 +502,7 @@ static void causes_are_said_with_the_most_time_first(void **state)
     finish(m);
     assert_true(cn_wait_graph_build(&graph, m->db, &m->frames, &err));
     cn_wait_chain_build(&chain, m->db, &graph, 1, 10, 30);
-    assert_true(cn_wait_sums_init(&sums, m->db, &m->sites, &err));
+    assert_true(cn_wait_sums_init(&sums, m->db, &m->sites, false, &err));
     assert_true(cn_wait_sums_add_chain(&sums, &chain, &err));
     cn_wait_sums_finish(&sums);
     cn_wait_causes_list(&causes, &sums);

@@ -18,7 +18,7 @@ struct cn_table_column {
     enum cn_cell_kind kind;
 };
 
-enum { CN_TABLE_COLUMN_MAX = 16 };
+enum { CN_TABLE_COLUMN_MAX = 20 };
 
 struct cn_table_shape {
     const char *name;
