@@ -450,6 +450,8 @@ static bool take_record(struct gpu_taking *t, unsigned type, struct cn_bytes byt
 
     if (type >= sizeof(takers) / sizeof(takers[0]) || !takers[type])
         return cn_fail(err, CN_ERR_FORMAT, "no record has type %u", type);
+    if (!t->r->to.thread && type != CN_GPU_IS_STACK)
+        return true;
     t->r->has_work =
         t->r->has_work || (type != CN_GPU_IS_NAME && type != CN_GPU_IS_RANGE);
     return takers[type](t, bytes, err);

@@ -24,7 +24,8 @@ struct cn_gpu_records;
 struct cn_gpu_work;
 
 struct cn_gpu_records_to {
-    /* The number of a thread of the program, for the builder; CN_NONE: it is unknown. */
+    /* The number of a thread of the program, for the builder; CN_NONE: it is unknown. NULL: stacks alone
+     * are read. */
     bool (*thread)(void *arg, uint32_t pid, uint32_t tid, uint32_t *out,
                    struct cn_error *err);
     /* A number for a stack: its addresses, of 8 bytes each, the innermost first; NULL: not

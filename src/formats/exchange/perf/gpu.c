@@ -96,8 +96,10 @@ bool cn_perf_gpu_take(struct cn_perf_gpu_work *gpu, const struct cn_perf_record 
     if (!cn_perf_gpu_take_first(&rest, &head))
         return true;
     if (!gpu->records)
-        gpu->records = cn_gpu_records_new(&(struct cn_gpu_records_to){
-            .thread = thread_of, .stack = stack_of, .arg = gpu});
+        gpu->records = cn_gpu_records_new(
+            &(struct cn_gpu_records_to){.thread = gpu->finds_names ? NULL : thread_of,
+                                        .stack = stack_of,
+                                        .arg = gpu});
     gpu->time_ns = head.time_ns;
     struct cn_gpu_writer_id by = {head.pid, head.tid, head.image};
     if (cn_gpu_records_take(gpu->records, by, rest, &problem))
@@ -496,7 +498,7 @@ bool cn_perf_gpu_finish(struct cn_perf_gpu_work *gpu, struct cn_error *err)
     struct gpu_adding a = {.gpu = gpu};
     bool ok = true;
 
-    if (!gpu->records)
+    if (!gpu->records || gpu->finds_names)
         return true;
     if (!number_streams(gpu, err) || !add_tracks(gpu, err))
         return false;

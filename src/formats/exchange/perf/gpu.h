@@ -24,6 +24,7 @@ struct cn_perf_gpu_work {
     struct cn_perf_threads *threads;
     cn_perf_context_fn context_of;
     void *arg;
+    bool finds_names;               /* contexts of stacks are wanted, and nothing else */
     struct cn_gpu_records *records; /* NULL: there are none */
     /* What paths begin with, read before the samples; NULL: not. */
     struct cn_gpu_records *range_records;

@@ -531,6 +531,7 @@ static bool read_rank(struct cn_import *import, struct cn_perf_symbols *symbols,
     if (!cn_perf_file_open(&r.file, bytes, parts, part_count, err))
         return false;
     cn_perf_gpu_init(&r.gpu, import, &r.threads, launch_context, &r);
+    r.gpu.finds_names = symbols->kept != NULL;
     cn_perf_memory_init(&r.heap, import, &r.threads, alloc_context, &r);
     cn_perf_io_init(&r.io, import, &r.file);
     /* Compressed files have no build-ids: perf does not read their samples. */
