@@ -12,12 +12,14 @@
 #include "base/arena.h"
 #include "base/bytes/utf8.h"
 #include "base/text.h"
+#include "cli/info/gpus.h"
 #include "cli/print/facts.h"
 #include "cli/print/fixed_width.h"
 #include "cli/recording/options.h"
 #include "cli/shell/cli.h"
 #include "launcher/info_file.h"
 #include "model/calls/recording.h"
+#include "model/gpu/work.h"
 
 enum { KEY_WIDTH = 19, TIME_WIDTH = 24, TID_WIDTH = 7, NAME_WIDTH = 16, DATA_WIDTH = 7 };
 
@@ -111,6 +113,21 @@ static void add_machine(struct cn_text *text, const struct cn_recording *rec)
     add_sysctl(text, rec);
 }
 
+static void add_gpus(struct cn_text *text, const struct cn_recording *rec)
+{
+    struct cn_text line = {0};
+
+    for (uint32_t i = 0; rec->gpu && i < rec->gpu->device_count; i++) {
+        char key[KEY_WIDTH];
+
+        (void)snprintf(key, sizeof(key), "GPU %u", (unsigned)rec->gpu->devices[i].number);
+        cn_text_clear(&line);
+        cn_gpu_totals_print(rec->gpu, i, &line);
+        add_line(text, key, "%s", cn_text_str(&line));
+    }
+    cn_text_done(&line);
+}
+
 static void add_system(struct cn_text *text, const struct cn_recording *rec)
 {
     cn_text_str_add(text, "# system information\n# ==================\n");
@@ -125,6 +142,7 @@ static void add_system(struct cn_text *text, const struct cn_recording *rec)
         add_line(text, "a filtered call", "%.1f ns", (double)rec->left_out_ps / 1000);
     if (rec->has_heap)
         add_line(text, "memory", "each allocation and free");
+    add_gpus(text, rec);
     add_line(text, "times", "%s", cn_time_base_name(cn_time_base_of_costs(rec, false)));
 }
 
@@ -308,6 +326,7 @@ static void list_facts(const struct cn_args *args, const struct cn_recording *re
     cn_facts_u64(&facts, "features", rec->features);
     cn_facts_u64(&facts, "function_count", rec->function_count);
     cn_facts_bool(&facts, "has_memory", rec->has_heap);
+    cn_gpu_totals_list(rec->gpu, &facts);
     list_tasks(&facts, rec);
     cn_facts_array(&facts, "sessions");
     for (uint32_t i = 0; i < rec->session_count; i++) {
