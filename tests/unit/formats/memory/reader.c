@@ -62,12 +62,12 @@ static void assert_damaged(const uint8_t *file, size_t before, const char *text)
 static void events_have_what_was_recorded(void **state)
 {
     static const struct cn_heap_event expected[] = {
-        {CN_HEAP_EVENT_ALLOC, 1010, 0, 0x1000, 20, 24, 0},
-        {CN_HEAP_EVENT_RELEASE, 1030, 0, 0x1000, 0, 24, 0},
-        {CN_HEAP_EVENT_ALLOC, 1040, 0, 0x2000, 100, 104, 24},
-        {CN_HEAP_EVENT_RELEASE, 1040, 0, 0x2000, 0, 0, 0},
-        {CN_HEAP_EVENT_LOST, 1050, 0, 0, 3, 0, 0},
-        {CN_HEAP_EVENT_UNMAP, 1060, 0, 0x9000, 4096, 0, 0},
+        {CN_HEAP_EVENT_ALLOC, 1010, 0, 0x1000, 20, 24, 0, false},
+        {CN_HEAP_EVENT_RELEASE, 1030, 0, 0x1000, 0, 24, 0, false},
+        {CN_HEAP_EVENT_ALLOC, 1040, 0, 0x2000, 100, 104, 24, false},
+        {CN_HEAP_EVENT_RELEASE, 1040, 0, 0x2000, 0, 0, 0, false},
+        {CN_HEAP_EVENT_LOST, 1050, 0, 0, 3, 0, 0, false},
+        {CN_HEAP_EVENT_UNMAP, 1060, 0, 0x9000, 4096, 0, 0, false},
     };
     uint8_t file[LEN];
     struct cn_heap_log log = {.name = "77.mem", .file = {file, LEN}};

@@ -17,7 +17,7 @@ static void has_what_was_added_until_it_is_removed(void **state)
 
     (void)state;
     assert_false(cn_live_may_have(0x1000));
-    assert_true(cn_live_add(0x1000, &(struct cn_live_block){3, 44}));
+    assert_true(cn_live_add(0x1000, &(struct cn_live_block){.tid = 3, .number = 44}));
     assert_true(cn_live_may_have(0x1000));
     assert_false(cn_live_remove(0x2000, &out));
     assert_true(cn_live_remove(0x1000, &out));
@@ -32,10 +32,10 @@ static void refuses_what_has_no_place(void **state)
     size_t count = 0;
 
     (void)state;
-    while (count < PLACES &&
+    while (count < CN_LIVE_PLACES &&
            cn_live_add(0x10000 + 16 * count, &(struct cn_live_block){0}))
         count++;
-    assert_true(count > PLACES / 4);
+    assert_true(count > CN_LIVE_PLACES / 4);
     for (size_t i = 0; i < count; i++)
         assert_true(cn_live_remove(0x10000 + 16 * i, &out));
     for (size_t i = 0; i < 1 << CN_LIVE_FILTER_BITS; i++)
@@ -49,7 +49,7 @@ static void *add_and_remove(void *arg)
 
     for (uint64_t round = 0; round < 200; round++) {
         for (uintptr_t i = 1; i < 50; i++)
-            if (!cn_live_add(first + 16 * i, &(struct cn_live_block){(uint32_t)i, round}))
+            if (!cn_live_add(first + 16 * i, &(struct cn_live_block){.tid = (uint32_t)i, .number = round}))
                 return NULL;
         for (uintptr_t i = 1; i < 50; i++)
             if (!cn_live_remove(first + 16 * i, &out) || out.tid != i ||
