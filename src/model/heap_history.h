@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct cn_arena;
+
 struct cn_heap_change {
     uint64_t time_ns; /* not less than before */
     double bytes;     /* whole; below 0: that were freed */
@@ -33,5 +35,9 @@ struct cn_heap_history {
     uint64_t resolution_ns;
     bool is_of_gpus; /* processes are GPUs */
 };
+
+/* A copy in `arena`; NULL for NULL. */
+struct cn_heap_history *cn_heap_history_copy(const struct cn_heap_history *history,
+                                             struct cn_arena *arena);
 
 #endif

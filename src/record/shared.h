@@ -358,7 +358,7 @@ struct cn_rec_leaks {
     _Atomic uint32_t state; /* futex; enum cn_rec_request_state */
     _Atomic uint32_t pid;   /* that asks; 0: none */
     uint32_t tid;
-    uint64_t program;             /* its number in the records of memory */
+    uint64_t program; /* its number in the records of memory */
 };
 
 struct cn_rec_shared {

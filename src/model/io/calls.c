@@ -1,5 +1,6 @@
 #include "model/io/calls.h"
 
+#include "base/arena.h"
 #include "model/io/system_calls.h"
 
 /* clang-format off */
@@ -38,4 +39,21 @@ double cn_io_metric_of(const struct cn_io_call *call, enum cn_io_metric metric)
     if (metric == CN_IO_BYTES_WRITTEN)
         return (double)cn_io_call_written(call);
     return 1;
+}
+
+struct cn_io_calls *cn_io_calls_copy(const struct cn_io_calls *calls,
+                                     struct cn_arena *arena)
+{
+    struct cn_io_calls *copy;
+    const char **targets;
+
+    if (!calls)
+        return NULL;
+    copy = cn_arena_dup(arena, calls, 1, sizeof(*copy));
+    targets = cn_arena_dup(arena, calls->targets, calls->target_count, sizeof(*targets));
+    copy->list = cn_arena_dup(arena, calls->list, calls->count, sizeof(*copy->list));
+    for (size_t i = 0; i < calls->target_count; i++)
+        targets[i] = cn_arena_strdup(arena, targets[i]);
+    copy->targets = targets;
+    return copy;
 }

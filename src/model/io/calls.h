@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct cn_arena;
+
 struct cn_io_call {
     uint64_t begin_ns, end_ns; /* since the epoch; end 0: unknown */
     int64_t result;            /* of a call whose end is known; negative: an error */
@@ -26,6 +28,10 @@ struct cn_io_calls {
     const char *const *targets;
     size_t count, target_count;
 };
+
+/* A copy in `arena`; NULL for NULL. */
+struct cn_io_calls *cn_io_calls_copy(const struct cn_io_calls *calls,
+                                     struct cn_arena *arena);
 
 /* Bytes that a call read or wrote; 0 if it failed, is of another kind, or its end is unknown. */
 uint64_t cn_io_call_read(const struct cn_io_call *call);

@@ -200,12 +200,12 @@ void cn_plt_init(struct cn_plt *plt, Elf *elf)
         return;
     plt->is_x86 = head.e_machine == EM_X86_64;
     while (plt->table_count < CN_PLT_TABLE_MAX && (section = elf_nextscn(elf, section))) {
-        const char *name = gelf_getshdr(section, &header) &&
-                                   (header.sh_type == SHT_PROGBITS ||
-                                    header.sh_type == SHT_NOBITS) &&
-                                   header.sh_flags & SHF_EXECINSTR
-                               ? elf_strptr(elf, plt->names, header.sh_name)
-                               : NULL;
+        const char *name =
+            gelf_getshdr(section, &header) &&
+                    (header.sh_type == SHT_PROGBITS || header.sh_type == SHT_NOBITS) &&
+                    header.sh_flags & SHF_EXECINSTR
+                ? elf_strptr(elf, plt->names, header.sh_name)
+                : NULL;
 
         if (name && strncmp(name, ".plt", 4) == 0 &&
             header.sh_size <= UINT64_MAX - header.sh_addr)

@@ -49,7 +49,8 @@ static void *add_and_remove(void *arg)
 
     for (uint64_t round = 0; round < 200; round++) {
         for (uintptr_t i = 1; i < 50; i++)
-            if (!cn_live_add(first + 16 * i, &(struct cn_live_block){.tid = (uint32_t)i, .number = round}))
+            if (!cn_live_add(first + 16 * i, &(struct cn_live_block){.tid = (uint32_t)i,
+                                                                     .number = round}))
                 return NULL;
         for (uintptr_t i = 1; i < 50; i++)
             if (!cn_live_remove(first + 16 * i, &out) || out.tid != i ||

@@ -102,7 +102,7 @@ static void names_functions_with_their_lines(void **state)
     expect(f, CN_ERLANG_CODE + 0x48, false, "shop:total/1", 12); /* after a call */
     expect(f, CN_ERLANG_CODE + 0x7f, true, "shop:total/1", 14);
     expect(f, CN_ERLANG_CODE + 0x20, true, "shop:total/1", 12); /* before it */
-    expect(f, CN_ERLANG_CODE + 0x80, true, "(Erlang)", 0); /* in no range */
+    expect(f, CN_ERLANG_CODE + 0x80, true, "(Erlang)", 0);      /* in no range */
     assert_null(frame_at(f, CN_ERLANG_CODE + 0x100, true, &is_undone));
     assert_null(frame_at(f, CN_ERLANG_CODE - 1, true, &is_undone));
     /* Code on the way to C has a frame while it calls. */

@@ -19,7 +19,7 @@
 enum { PATH_MAX_PARTS = 64, FIELD_COUNT = 16, VALUE_COUNT = 5 };
 
 /* What is interned, by kind. */
-enum table { NAMES, PATHS, MAPPINGS, FRAMES, STACKS, TABLES };
+enum interned { NAMES, PATHS, MAPPINGS, FRAMES, STACKS, TABLES };
 
 /* The metrics of samples, in the order of their table. */
 static const enum cn_heap_metric metrics[VALUE_COUNT] = {
@@ -46,11 +46,11 @@ struct heapprofd {
     struct cn_map sample_of; /* by thread and context */
     struct heapprofd_sample *samples;
     size_t sample_count, sample_capacity;
-    enum table strings_are; /* of the message that is read */
+    enum interned strings_are; /* of the message that is read */
 };
 
 /* Numbers by field, and what else a message has. */
-struct message {
+struct heapprofd_message {
     struct heapprofd *h;
     uint64_t numbers[FIELD_COUNT];
     struct cn_bytes text;
@@ -64,12 +64,13 @@ static uint64_t key_of(const struct heapprofd *h, uint64_t number)
     return h->sequence * UINT64_C(0x9e3779b97f4a7c15) ^ number;
 }
 
-static uint32_t find(const struct heapprofd *h, enum table table, uint64_t number)
+static uint32_t find(const struct heapprofd *h, enum interned table, uint64_t number)
 {
     return cn_map_find(&h->tables[table], key_of(h, number), CN_NONE);
 }
 
-static void define(struct heapprofd *h, enum table table, uint64_t number, uint32_t value)
+static void define(struct heapprofd *h, enum interned table, uint64_t number,
+                   uint32_t value)
 {
     *cn_map_at(&h->tables[table], key_of(h, number), value) = value;
 }
@@ -83,7 +84,8 @@ static uint32_t add_string(struct heapprofd *h, struct cn_bytes text)
     return number;
 }
 
-static const char *string_at(const struct heapprofd *h, enum table table, uint64_t number)
+static const char *string_at(const struct heapprofd *h, enum interned table,
+                             uint64_t number)
 {
     uint32_t at = find(h, table, number);
 
@@ -93,7 +95,7 @@ static const char *string_at(const struct heapprofd *h, enum table table, uint64
 static bool take_field(void *arg, const struct cn_pb_reader *reader,
                        struct cn_pb_field *field, struct cn_error *err)
 {
-    struct message *m = arg;
+    struct heapprofd_message *m = arg;
     uint64_t number;
 
     (void)reader, (void)err;
@@ -111,13 +113,13 @@ static bool take_field(void *arg, const struct cn_pb_reader *reader,
 
 static bool read_message(struct heapprofd *h, const struct cn_pb_reader *reader,
                          const struct cn_pb_field *field, uint32_t list_field,
-                         struct message *out, struct cn_error *err)
+                         struct heapprofd_message *out, struct cn_error *err)
 {
-    *out = (struct message){.h = h, .list_field = list_field};
+    *out = (struct heapprofd_message){.h = h, .list_field = list_field};
     return cn_pb_read_message(reader, field, take_field, out, err);
 }
 
-static void define_mapping(struct heapprofd *h, const struct message *m)
+static void define_mapping(struct heapprofd *h, const struct heapprofd_message *m)
 {
     struct cn_text path = {0};
 
@@ -130,7 +132,7 @@ static void define_mapping(struct heapprofd *h, const struct message *m)
 }
 
 /* A function without a name is its place in the file. */
-static void define_frame(struct heapprofd *h, const struct message *m)
+static void define_frame(struct heapprofd *h, const struct heapprofd_message *m)
 {
     const char *module = string_at(h, MAPPINGS, m->numbers[cn_perfetto_frame_mapping_id]);
     const char *name =
@@ -149,7 +151,7 @@ static void define_frame(struct heapprofd *h, const struct message *m)
     cn_text_done(&unnamed);
 }
 
-static void define_stack(struct heapprofd *h, const struct message *m)
+static void define_stack(struct heapprofd *h, const struct heapprofd_message *m)
 {
     uint32_t context = 0;
 
@@ -166,14 +168,14 @@ static void define_stack(struct heapprofd *h, const struct message *m)
 
 /* An entry of a table: numbers of all kinds of entries are in field 1. */
 static bool intern(struct heapprofd *h, const struct cn_pb_reader *reader,
-                   const struct cn_pb_field *field, enum table table,
+                   const struct cn_pb_field *field, enum interned table,
                    struct cn_error *err)
 {
     static const uint32_t list_fields[TABLES] = {
         [MAPPINGS] = cn_perfetto_mapping_path_string_ids,
         [STACKS] = cn_perfetto_callstack_frame_ids,
     };
-    struct message m;
+    struct heapprofd_message m;
     bool ok = read_message(h, reader, field, list_fields[table], &m, err);
 
     if (ok && (table == NAMES || table == PATHS))
@@ -235,7 +237,7 @@ static double less(uint64_t all, uint64_t part)
     return all > part ? (double)(all - part) : 0;
 }
 
-static bool take_sample(struct heapprofd *h, const struct message *m,
+static bool take_sample(struct heapprofd *h, const struct heapprofd_message *m,
                         struct cn_error *err)
 {
     const uint64_t *n = m->numbers;
@@ -271,7 +273,7 @@ static bool take_dump(void *arg, const struct cn_pb_reader *reader,
                       struct cn_pb_field *field, struct cn_error *err)
 {
     struct heapprofd *h = arg;
-    struct message m;
+    struct heapprofd_message m;
 
     if (field->number == cn_perfetto_heap_buffer_overran ||
         field->number == cn_perfetto_heap_buffer_corrupted ||
@@ -355,11 +357,11 @@ static bool read_packet(void *arg, const struct cn_pb_reader *reader,
 
     h->sequence = packet.sequence;
     for (unsigned i = 0; ok && packet.has_interned && i < TABLES; i++) {
-        h->strings_are = (enum table)i;
+        h->strings_are = (enum interned)i;
         ok = cn_pb_read_message(reader, &packet.interned, take_interned, h, err);
     }
     for (unsigned i = 0; ok && packet.has_profile && i <= TABLES; i++) {
-        h->strings_are = (enum table)i;
+        h->strings_are = (enum interned)i;
         ok = cn_pb_read_message(reader, &packet.profile, take_profile, h, err);
     }
     return ok || cn_fail_in(err, "packet at %" PRIu64, field->off);

@@ -451,23 +451,9 @@ struct cn_heap_history *cn_import_heap(struct cn_import *import, struct cn_heap_
     return import->heap;
 }
 
-static struct cn_io_calls *copy_io(const struct cn_io_calls *calls,
-                                   struct cn_arena *arena)
-{
-    struct cn_io_calls *copy = cn_arena_dup(arena, calls, 1, sizeof(*copy));
-    const char **targets =
-        cn_arena_dup(arena, calls->targets, calls->target_count, sizeof(*targets));
-
-    copy->list = cn_arena_dup(arena, calls->list, calls->count, sizeof(*copy->list));
-    for (size_t i = 0; i < calls->target_count; i++)
-        targets[i] = cn_arena_strdup(arena, targets[i]);
-    copy->targets = targets;
-    return copy;
-}
-
 void cn_import_io(struct cn_import *import, const struct cn_io_calls *calls)
 {
-    import->io = copy_io(calls, &import->arena);
+    import->io = cn_io_calls_copy(calls, &import->arena);
 }
 
 void cn_import_gpu_memory(struct cn_import *import, const struct cn_gpu_work *work,
@@ -584,21 +570,6 @@ static void describe(const struct cn_import *import, struct cn_taxonomy *taxonom
     taxonomy->roots = roots;
 }
 
-static const struct cn_heap_history *copy_heap(const struct cn_heap_history *from,
-                                               struct cn_arena *arena)
-{
-    struct cn_heap_history *heap;
-
-    if (!from)
-        return NULL;
-    heap = cn_arena_dup(arena, from, 1, sizeof(*heap));
-    heap->changes =
-        cn_arena_dup(arena, heap->changes, heap->change_count, sizeof(*heap->changes));
-    heap->processes = cn_arena_dup(arena, heap->processes, heap->process_count,
-                                   sizeof(*heap->processes));
-    return heap;
-}
-
 bool cn_import_finish(struct cn_import *import, struct cn_database **out,
                       struct cn_error *err)
 {
@@ -631,10 +602,9 @@ bool cn_import_finish(struct cn_import *import, struct cn_database **out,
             (*out)->launches =
                 cn_arena_dup(&(*out)->arena, import->launches, import->launch_count,
                              sizeof(*import->launches));
-        (*out)->heap = copy_heap(import->heap, &(*out)->arena);
-        (*out)->gpu_memory = copy_heap(import->gpu_memory, &(*out)->arena);
-        if (import->io)
-            (*out)->io = copy_io(import->io, &(*out)->arena);
+        (*out)->heap = cn_heap_history_copy(import->heap, &(*out)->arena);
+        (*out)->gpu_memory = cn_heap_history_copy(import->gpu_memory, &(*out)->arena);
+        (*out)->io = cn_io_calls_copy(import->io, &(*out)->arena);
         import->memory = NULL;
         for (size_t at = 0; at < import->warnings.len;
              at += strlen(import->warnings.chars + at) + 1)
