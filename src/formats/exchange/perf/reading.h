@@ -7,6 +7,7 @@
 #include "formats/exchange/perf/file.h"
 #include "formats/exchange/perf/latency.h"
 #include "formats/exchange/perf/names.h"
+#include "formats/exchange/perf/threads.h"
 
 struct cn_import;
 
