@@ -36,8 +36,8 @@ class Threads(exchange.Waits):
     def add(self, kind, misc, task, at, body, cpu=0):
         super().add(kind, misc, task, at, body, task[1] % 7)
 
-    def sample(self, event, task, at, stack, raw=b"", cpu=0):
-        super().sample(event, task, at, stack, raw, task[1] % 7)
+    def sample(self, event, task, at, stack, raw=b"", cpu=0, registers=b""):
+        super().sample(event, task, at, stack, raw, task[1] % 7, registers)
 
     def plan(self, i):
         """(begin, end, function) of runs, and (begin, end, whether pre-empted, function) of the waits after them."""
