@@ -1,5 +1,5 @@
 # tools/run-tests counts tests, skips and their reasons, fails on skips without a reason, and prints known causes of
-# second tries.
+# second tries, and ends what tests leave behind.
 exec python3 - <<'END'
 import importlib.machinery
 import importlib.util
@@ -42,6 +42,14 @@ for found, expected in (
         (counts("test_a (X.test_a) ... skipped 'no promtool'\n" + UNITTEST), {"passed": 1, "skipped": 1})):
     assert found == expected, f"{found}, not {expected}"
 assert run_tests.reasons(case("skipped: no zsh", is_skipped=True)) == ["no zsh"]
+
+# A process that a test leaves behind is ended, at once if it is busy.
+_, output = run_tests.follow(["sh", "-c", "sleep 1000 >/dev/null 2>&1 & echo $!"], run_tests.CTEST_LINE, print)
+left = f"/proc/{int(output)}/cmdline"
+run_tests.ORPHANS.end(run_tests.Orphans.ALLOWED_S)
+assert os.path.exists(left), "ended although it is not busy"
+while os.path.exists(left):
+    run_tests.ORPHANS.end()
 causes = [["record/*", "short calls take long on a busy machine"]]
 assert "short calls" in run_tests.cause_of("record/times", causes)
 assert "no cause in tests/second-tries" in run_tests.cause_of("tui", causes)
