@@ -7,6 +7,8 @@
 #include "formats/hpctoolkit/v4/verify/verify.h"
 #include "model/contexts/database.h"
 #include "model/heap_history.h"
+#include "model/io/calls.h"
+#include "model/io/system_calls.h"
 #include "model/thread_runs.h"
 #include "model/thread_states.h"
 #include "support/fuzz.h"
@@ -52,6 +54,21 @@ static void check_heap(const struct cn_database *db)
                heap->processes[i].profile < db->profile_count);
 }
 
+static void check_io(const struct cn_database *db)
+{
+    const struct cn_io_calls *io = db->io;
+
+    for (size_t i = 0; io && i < io->count; i++) {
+        const struct cn_io_call *call = &io->list[i];
+
+        assert(i == 0 || io->list[i - 1].begin_ns <= call->begin_ns);
+        assert(call->end_ns == 0 || call->begin_ns <= call->end_ns);
+        assert(call->profile > 0 && call->profile < db->profile_count);
+        assert(call->target == CN_NONE || call->target < io->target_count);
+        assert(call->call < cn_system_call_count());
+    }
+}
+
 static void read_states(const struct cn_tiny_v4 *tiny, struct cn_bytes states)
 {
     struct cn_hpc_v4_files files;
@@ -70,6 +87,7 @@ static void read_states(const struct cn_tiny_v4 *tiny, struct cn_bytes states)
             assert(db->wakeups[i].from < db->profile_count &&
                    db->wakeups[i].to < db->profile_count);
         check_heap(db);
+        check_io(db);
         cn_database_close(db);
     }
     assert(cn_hpc_v4_verify_bytes(&files, NULL, ignore, NULL, &err));
@@ -124,12 +142,35 @@ static void add_heap(struct cn_text *sections)
     cn_text_add(sections, (const char *)bytes, cn_hpc_states_heap_tick_size);
 }
 
-/* Three changes and three runs of each profile except the summary, a wake-up, and an allocation. */
+static const char io_names[] = "read\0/home/notes";
+
+/* A call whose end is known, and one whose is not. */
+static void add_io(struct cn_text *sections)
+{
+    uint8_t bytes[cn_hpc_states_io_call_size];
+
+    for (uint64_t i = 0; i < 2; i++) {
+        cn_hpc_states_io_call_encode(&(struct cn_hpc_states_io_call){.begin_ns = 10 + i,
+                                                                     .end_ns = 12 * i,
+                                                                     .result = 100,
+                                                                     .profile = 1,
+                                                                     .caller = 1,
+                                                                     .context = 1,
+                                                                     .target = 1,
+                                                                     .descriptor = 3},
+                                     bytes);
+        cn_text_add(sections, (const char *)bytes, sizeof(bytes));
+    }
+    cn_text_add(sections, io_names, sizeof(io_names));
+}
+
+/* Three changes and three runs of each profile except the summary, a wake-up, an allocation and system
+ * calls. */
 void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
 {
     static const struct cn_hpc_states_change changes[] = {{10, 0}, {20, 1}, {30, 3}};
     size_t begin = cn_block_file_header_size, profiles_len, changes_end, runs_end,
-           heap_begin;
+           heap_begin, io_begin;
     struct cn_text sections = {0}, seed = {0};
     uint8_t bytes[cn_hpc_states_change_size];
 
@@ -148,7 +189,9 @@ void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
     add_wakeup(&sections);
     heap_begin = sections.len;
     add_heap(&sections);
-    cn_text_char(&seed, 8);
+    io_begin = sections.len;
+    add_io(&sections);
+    cn_text_char(&seed, 10);
     cn_fuzz_blocks_place(&seed, CN_HPC_STATES_PROFILES, begin, profiles_len);
     cn_fuzz_blocks_place(&seed, CN_HPC_STATES_CHANGES, begin + profiles_len,
                          changes_end - profiles_len);
@@ -163,8 +206,12 @@ void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
                          begin + heap_begin + cn_hpc_states_heap_process_size,
                          cn_hpc_states_heap_change_size);
     cn_fuzz_blocks_place(&seed, CN_HPC_STATES_HEAP_TICK,
-                         begin + sections.len - cn_hpc_states_heap_tick_size,
+                         begin + io_begin - cn_hpc_states_heap_tick_size,
                          cn_hpc_states_heap_tick_size);
+    cn_fuzz_blocks_place(&seed, CN_HPC_STATES_IO_CALLS, begin + io_begin,
+                         2 * cn_hpc_states_io_call_size);
+    cn_fuzz_blocks_place(&seed, CN_HPC_STATES_IO_NAMES,
+                         begin + sections.len - sizeof(io_names), sizeof(io_names));
     cn_text_add(&seed, sections.chars, sections.len);
     emit((const uint8_t *)seed.chars, seed.len);
     cn_text_done(&seed);

@@ -15,11 +15,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
 {
-    size_t switches_len, copies_len, gpu_len, memory_len;
+    size_t switches_len, copies_len, gpu_len, memory_len, io_len;
     uint8_t *switches = cn_test_perf_switches(&switches_len);
     uint8_t *copies = cn_test_perf_copies(&copies_len);
     uint8_t *gpu = cn_test_perf_gpu(&gpu_len);
     uint8_t *memory = cn_test_perf_memory(&memory_len);
+    uint8_t *io = cn_test_perf_io(&io_len);
 
     emit(switches, switches_len);
     free(switches);
@@ -29,6 +30,8 @@ void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
     free(gpu);
     emit(memory, memory_len);
     free(memory);
+    emit(io, io_len);
+    free(io);
     for (enum cn_test_perf_form form = 0; form < CN_TEST_PERF_FORMS; form++) {
         size_t len;
         uint8_t *bytes = cn_test_perf(form, &len);

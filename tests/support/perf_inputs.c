@@ -402,6 +402,106 @@ uint8_t *cn_test_perf_processors(bool has_switches, size_t *len)
     return (uint8_t *)text.chars;
 }
 
+/* A word of the header: what is of the file, not of records. */
+static void put_feature(struct cn_text *text, uint64_t feature, const char *value)
+{
+    size_t len = (strlen(value) + 8) & ~(size_t)7;
+
+    put_head(text, CN_PERF_HEADER_FEATURE, 0, (uint16_t)(8 + 8 + 4 + len + 4));
+    put_u64(text, feature);
+    put_u32(text, (uint32_t)len);
+    cn_text_str_add(text, value);
+    cn_text_fill(text, '\0', len - strlen(value) + 4);
+}
+
+/* A system call of x86_64 begins, with three arguments. */
+static void put_enter(struct cn_text *text, uint64_t time_ns, uint64_t number,
+                      uint64_t first, uint64_t second, uint64_t third)
+{
+    put_run(text, 101, 7, time_ns, 0, 68);
+    put_u32(text, 68);
+    put_u64(text, 101);
+    put_u64(text, number);
+    put_u64(text, first);
+    put_u64(text, second);
+    put_u64(text, third);
+    cn_text_fill(text, '\0', 3 * 8 + 4);
+}
+
+static void put_exit(struct cn_text *text, uint64_t time_ns, uint64_t number,
+                     int64_t result)
+{
+    put_run(text, 102, 7, time_ns, 0, 28);
+    put_u32(text, 28);
+    put_u64(text, 102);
+    put_u64(text, number);
+    put_u64(text, (uint64_t)result);
+    put_u32(text, 0);
+}
+
+static void put_file_name(struct cn_text *text, struct cn_perf_file_name body,
+                          const char *name)
+{
+    size_t len = (strlen(name) + 8) & ~(size_t)7;
+
+    body.magic = CN_PERF_FILE_MAGIC;
+    body.pid = body.tid = 7;
+    put_head(text, CN_PERF_HEADER_EVENT_TYPE, 0,
+             (uint16_t)(8 + cn_perf_file_name_size + len));
+    (void)cn_perf_file_name_encode(&body,
+                                   (uint8_t *)cn_text_room(text, cn_perf_file_name_size));
+    cn_text_advance(text, cn_perf_file_name_size);
+    cn_text_str_add(text, name);
+    cn_text_fill(text, '\0', len - strlen(name));
+}
+
+uint8_t *cn_test_perf_io(size_t *len)
+{
+    enum { READ = 0, WRITE = 1, CLOSE = 3, DUP = 32, OPENAT = 257 };
+    struct cn_text text = {0};
+
+    cn_text_str_add(&text, CN_PERF_MAGIC);
+    put_u64(&text, CN_PERF_PIPE_HEADER_LEN);
+    put_event(&text, 100, CN_PERF_TYPE_SOFTWARE, 0, "cpu-clock");
+    put_event(&text, 101, CN_PERF_TYPE_TRACEPOINT, CN_PERF_HAS_RAW,
+              "raw_syscalls:sys_enter");
+    put_event(&text, 102, CN_PERF_TYPE_TRACEPOINT, CN_PERF_HAS_RAW,
+              "raw_syscalls:sys_exit");
+    put_feature(&text, CN_PERF_FEATURE_ARCH, "x86_64");
+    put_mapping(&text, 7, 0x1000, 1, "/none/work\0\0\0\0\0");
+    put_file_name(&text,
+                  (struct cn_perf_file_name){.time_ns = 10, .kind = CN_PERF_IS_DIRECTORY},
+                  "/home");
+    put_file_name(&text,
+                  (struct cn_perf_file_name){.time_ns = 12,
+                                             .since_ns = 11,
+                                             .kind = CN_PERF_IS_DESCRIPTOR,
+                                             .descriptor = 1},
+                  "/dev/pts/0");
+    put_run(&text, 100, 7, 15, 0, 0);
+    put_enter(&text, 20, OPENAT, (uint64_t)-100, 0x5000, 0);
+    put_file_name(&text,
+                  (struct cn_perf_file_name){.time_ns = 25, .kind = CN_PERF_IS_ARGUMENT},
+                  "./notes");
+    put_exit(&text, 30, OPENAT, 3);
+    put_enter(&text, 40, READ, 3, 0x5000, 1000);
+    put_exit(&text, 70, READ, 500);
+    put_enter(&text, 80, WRITE, 1, 0x5000, 10);
+    put_exit(&text, 85, WRITE, -32);
+    put_enter(&text, 90, DUP, 3, 0, 0);
+    put_exit(&text, 91, DUP, 5);
+    put_enter(&text, 92, CLOSE, 3, 0, 0);
+    put_exit(&text, 93, CLOSE, 0);
+    put_enter(&text, 100, READ, 5, 0x5000, 1000);
+    put_exit(&text, 110, READ, 7);
+    put_enter(&text, 120, READ, 3, 0x5000, 1000); /* its end was lost */
+    put_enter(&text, 130, WRITE, 1, 0x5000, 10);
+    put_exit(&text, 140, WRITE, 10);
+    put_enter(&text, 150, READ, 5, 0x5000, 1000);
+    *len = text.len;
+    return (uint8_t *)text.chars;
+}
+
 uint8_t *cn_test_perf_fault(size_t *len)
 {
     struct cn_text text = {0};

@@ -38,6 +38,10 @@ uint8_t *cn_test_perf_gpu(size_t *len);
  * 100 bytes by mmap() at 0x1020; one allocation was lost. Not sampled. */
 uint8_t *cn_test_perf_memory(size_t *len);
 
+/* perf.data of a thread in /none/work and its system calls: it opens notes in /home, reads it through two
+ * descriptors, fails to write to the terminal, and begins two reads whose ends are missing. */
+uint8_t *cn_test_perf_io(size_t *len);
+
 /* perf.data with registers, copies of stacks, branches and counters that were read. */
 uint8_t *cn_test_perf_copies(size_t *len);
 

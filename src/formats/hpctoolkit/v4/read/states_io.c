@@ -83,6 +83,8 @@ bool cn_hpc_states_read_io(const struct cn_hpc_states_file *file, uint32_t profi
     *out = NULL;
     if (rest.len == 0)
         return true;
+    if (rest.len % cn_hpc_states_io_call_size != 0)
+        return cn_fail(err, CN_ERR_FORMAT, "the last system call is cut off");
     if (!take_names(file->io_names, arena, &names, err))
         return false;
     calls = cn_arena_alloc(arena, 1, sizeof(*calls));
