@@ -1,6 +1,7 @@
 /* Tables that are small: read once, then held in memory, by the functions that also write
  * them for cairn convert. */
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -138,6 +139,7 @@ bool cn_sql_stored_open(struct cn_sql_data *data, const struct cn_sql_table *tab
 
     while (data->tables->list[number] != table)
         number++;
+    assert(number < CN_SQL_TABLES_MAX);
     stored = &data->stored[number];
     if (!*stored) {
         struct cn_sql_stored *fresh = cn_alloc(1, sizeof(*fresh));

@@ -17,7 +17,7 @@
 #include "sql/sql.h"
 #include "store/search/search.h"
 
-enum { CN_SQL_KEYS_MAX = 6, CN_SQL_TABLES_MAX = 12 };
+enum { CN_SQL_KEYS_MAX = 6, CN_SQL_TABLES_MAX = 16 };
 
 /* Both ends are included; INT64_MIN and INT64_MAX: no bound. */
 struct cn_sql_range {
