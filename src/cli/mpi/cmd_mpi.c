@@ -197,7 +197,7 @@ static const struct cn_option options[] = {
               "show efficiencies of call paths or iterations, or the times of each rank"),
     CN_OPTION(
         "heat-map", 0, "useful|waits",
-        "draw ranks × iterations of --phase (parts of the run without): time outside "
+        "draw ranks and iterations of --phase (parts of the run without): time outside "
         "of MPI, or waiting"),
     CN_OPTION("waits", 0, NULL, "show only for whom ranks wait"),
     CN_OPTION("weak", 0, NULL,
