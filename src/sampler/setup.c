@@ -82,6 +82,7 @@ static void complete(struct cn_sample_setup *setup,
     attr->inherit = !options->has_machine && !event->is_of_machine;
     attr->enable_on_exec = attr->inherit && options->words;
     attr->disabled = !event->is_of_machine;
+    attr->exclude_idle = event->is_clock; /* its timer also runs on idle processors */
     attr->mmap = attr->mmap2 = attr->comm = attr->comm_exec = attr->task = 1;
     attr->build_id = 1;
     attr->sample_id_all = 1;
@@ -225,6 +226,7 @@ static bool drop_cycles(const struct cn_sample_options *options,
                  "cpu-clock");
     event->attr.type = PERF_TYPE_SOFTWARE;
     event->attr.config = PERF_COUNT_SW_CPU_CLOCK;
+    event->attr.exclude_idle = 1;
     event->is_clock = true;
     event->needs_pmu = false;
     free(event->name);

@@ -292,7 +292,7 @@ export const tests = {
     await page.waitForSelector(".methods .vtable-body .kind-function");
     assert.equal(await page.locator(".methods .vtable-body [role=row]").count(), 3);
     await page.click(".methods [role=columnheader] button:has-text('total')");
-    await page.waitForSelector(".methods [aria-sort=descending]:nth-child(2)");
+    await page.waitForSelector(".methods [aria-sort=descending]:nth-child(3)");
     assert.equal(
       await page.textContent(".methods .vtable-body [role=row] .kind-function"),
       "get /cart",

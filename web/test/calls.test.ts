@@ -14,6 +14,7 @@ import {
   prependPage,
   printDuration,
   siblingOf,
+  waitText,
 } from "../src/calls/calls_model";
 import { formatMoment } from "../src/shared/format";
 import type { Call, Calls } from "../generated/answers";
@@ -66,6 +67,8 @@ test("a thread that stops and runs again is one line, with the time between", ()
     switched(1, "linux:sched-out", "(pre-empted)"),
     switched(4, "linux:sched-in"),
     switched(6, "linux:sched-out"),
+    switched(7, "linux:sched-out (pre-empted)"),
+    switched(8, "linux:sched-in"),
     call(9, "exit", 0),
   ]);
   assert.deepEqual(
@@ -75,8 +78,13 @@ test("a thread that stops and runs again is one line, with the time between", ()
       [0, undefined],
       [1, 3],
       [6, undefined],
+      [7, 1],
       [9, undefined],
     ],
+  );
+  assert.deepEqual(
+    [2, 3, 4].map((i) => waitText(lines[i]!.call)),
+    ["waiting (pre-empted)", "waiting (blocked)", "waiting (pre-empted)"],
   );
 });
 

@@ -7,6 +7,7 @@ import type { Call, Calls } from "../../generated/answers";
 const PAGES_MAX = 12;
 const STOPS = "linux:sched-out";
 const RUNS = "linux:sched-in";
+const PREEMPTED = "(pre-empted)"; // in the name of the event, or its values
 
 export interface CallPages {
   pages: Calls[];
@@ -54,9 +55,14 @@ export const foldKey = ({ time, depth }: Call): string => `${time} ${depth}`;
 
 // How long a thread waited that stops in one event and runs again in the next record.
 function waitOf(call: Call, next: Call | undefined): number | null {
-  const isWait = call.kind === "event" && call.name === STOPS && next?.name === RUNS;
+  const isStop = call.name === STOPS || call.name === `${STOPS} ${PREEMPTED}`;
+  const isWait = call.kind === "event" && isStop && next?.name === RUNS;
   return isWait && next.kind === "event" && next.time >= call.time ? next.time - call.time : null;
 }
+
+// What a line of a wait says.
+export const waitText = ({ name, values }: Call): string =>
+  `${name} ${values}`.includes(PREEMPTED) ? "waiting (pre-empted)" : "waiting (blocked)";
 
 // The lines of a page: a call without calls inside is one line, and so is a wait.
 export function callLines(calls: Call[], folds: Folds = new Set()): Line[] {

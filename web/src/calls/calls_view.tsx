@@ -31,6 +31,7 @@ import {
   type CallPages,
   type Folds,
   type Line,
+  waitText,
 } from "./calls_model";
 
 const BEFORE = 60;
@@ -435,7 +436,7 @@ function rowOf(line: Line, options: RowOptions): TableRow {
           </>
         ) : (
           <span class="faint" title="from linux:sched-out to linux:sched-in">
-            {call.values.includes("pre-empted") ? "waiting (pre-empted)" : "waiting (blocked)"}
+            {waitText(call)}
           </span>
         )}
         {isFolded ? " { … }" : ""}

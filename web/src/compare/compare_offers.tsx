@@ -88,7 +88,9 @@ function DataOffers(props: { source: Source }) {
   );
   if (!info) return null;
   const cb = String(props.source.id);
-  const busiest = [...(threads ?? [])].sort((a, b) => b.values - a.values).slice(0, OFFERED);
+  const busiest = [...(threads ?? [])]
+    .sort((a, b) => (b.cost ?? 0) - (a.cost ?? 0) || b.values - a.values)
+    .slice(0, OFFERED);
   const [first, ...others] = busiest;
   const half = Math.floor(info.duration / 2);
   const tenth = Math.floor(info.duration / 10);

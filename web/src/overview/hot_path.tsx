@@ -3,7 +3,7 @@
 import { formatPercent, formatValue } from "../shared/format";
 import { Name } from "../shared/names/name";
 import { columnUnit } from "../shared/units";
-import type { Overview } from "../../generated/answers";
+import type { Overview, Row } from "../../generated/answers";
 import { Card, contextOf, Link } from "./card";
 import { foldSteps, listedSteps, wholeOf, type Step } from "./overview_model";
 
@@ -25,6 +25,11 @@ function HotStep(props: { step: Step; whole: number; print: (value?: number | nu
     </li>
   );
 }
+
+const SELF_LEAST = 0.005; // of the last row: what is less is printed as 0
+
+const isSpread = ({ values: [total, self] }: Row): boolean =>
+  (self ?? 0) < SELF_LEAST * (total ?? 0);
 
 export function HotPath(props: { overview: Overview }) {
   const { base, hotPath, metric } = props.overview;
@@ -58,8 +63,9 @@ export function HotPath(props: { overview: Overview }) {
       {steps.length === 0 && <p class="status">no costs</p>}
       {last && (
         <p class="faint">
-          {formatPercent(last.values[1] ?? 0, last.values[0] ?? null)} of the last one is self cost,{" "}
-          {formatValue(last.values[1] ?? 0, metric)}.{" "}
+          {isSpread(last)
+            ? "What the last one calls shares its cost: nothing has half of it."
+            : `${formatPercent(last.values[1] ?? 0, last.values[0] ?? null)} of the last one is self cost, ${formatValue(last.values[1] ?? 0, metric)}.`}{" "}
           <Link to={{ v: "flame", zoom: ids.join(".") }}>Flame graph</Link>
         </p>
       )}

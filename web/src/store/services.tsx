@@ -18,6 +18,7 @@ import { including } from "./query_language";
 import { quote } from "./query_text";
 import { Service, useServiceColor } from "./service_colors";
 import {
+  isWideBox,
   layoutServices,
   type Point,
   type ServiceGraph,
@@ -266,10 +267,11 @@ function Box(props: {
   const isBad = sum !== null && isFailing(sum.errors, sum.count);
   const part = sum?.self !== undefined && props.all > 0 ? sum.self / props.all : null;
   const inside = part === null ? "" : `${shareText(part, 1)} of the time inside`;
+  const besideName = isWideBox(box) ? inside.replace(" inside", "") : "";
   const lines = [
     [rate && `${rate}/s`, errors && `${errors} errors`].filter(Boolean).join(" · "),
     sum ? `p50 ${formatNs(sum.p50)} · p99 ${formatNs(sum.p99)}` : "",
-    inside,
+    ...(besideName === "" ? [inside] : []),
   ];
   const room = Math.floor((box.width - 2 * PAD) / LABEL.letter);
   return (
@@ -282,7 +284,7 @@ function Box(props: {
       onClick={() => props.onOpen(node.name)}
       onKeyDown={(event) => event.key === "Enter" && props.onOpen(node.name)}
     >
-      <title>{[node.name, ...lines].filter(Boolean).join("\n")}</title>
+      <title>{[node.name, ...lines, besideName && inside].filter(Boolean).join("\n")}</title>
       <rect width={box.width} height={box.height} rx={6} />
       <path
         fill={color(node.name)}
@@ -290,7 +292,13 @@ function Box(props: {
         clip-path="inset(0 round 6px 0 0 6px)"
       />
       <text x={PAD + 4} y={20} class="name">
-        {shorten(node.name, Math.floor((box.width - 2 * PAD) / LETTER_PX))}
+        {shorten(
+          node.name,
+          Math.floor((box.width - 2 * PAD - besideName.length * LABEL.letter) / LETTER_PX),
+        )}
+      </text>
+      <text x={box.width - PAD} y={20} text-anchor="end">
+        {besideName}
       </text>
       {lines.map((line, i) => (
         <text key={i} x={PAD + 4} y={37 + i * LINE_PX}>
@@ -302,7 +310,7 @@ function Box(props: {
           <rect
             class="service-track"
             x={PAD + 4}
-            y={box.height - 11}
+            y={box.height - 8}
             width={box.width - 2 * PAD - 4}
             height={4}
             rx={2}
@@ -310,7 +318,7 @@ function Box(props: {
           <rect
             fill={color(node.name)}
             x={PAD + 4}
-            y={box.height - 11}
+            y={box.height - 8}
             width={Math.max(1, part * (box.width - 2 * PAD - 4))}
             height={4}
             rx={2}

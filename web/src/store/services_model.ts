@@ -8,11 +8,13 @@ export interface BoxSize {
   height: number;
 }
 
-// A box has a name, a line for rate and errors, one for percentiles and one for the time inside.
-const HEIGHT = 92;
+// A box has a name, a line for rate and errors, one for percentiles, and the time inside: as a line where the name has no
+// room for it, and as a bar.
+const HEIGHT = { wide: 66, narrow: 92 };
+const WIDE = 200; // pixels
 const WIDTH = { least: 116, most: 320 };
 const GAP_X = { least: 30, wanted: 150, most: 640 }; // between columns: the labels of lines are there
-const GAP_Y = 18;
+const GAP_Y = 10;
 const MARGIN = 12;
 const BEND_HEIGHT = 12;
 const SWEEPS = 4;
@@ -35,6 +37,8 @@ export interface ServiceLine {
   points: Point[]; // from the caller's box through bends to the callee's
   label: Point | null; // null: there is no room
 }
+
+export const isWideBox = (box: BoxSize): boolean => box.height === HEIGHT.wide;
 
 export interface ServiceGraph {
   nodes: ServiceNode[];
@@ -174,7 +178,7 @@ function fitColumns(count: number, room: number): Columns {
   // What is left of a very wide window is at both sides.
   const margin = MARGIN + Math.max(0, Math.floor((inside - count * width - (count - 1) * gap) / 2));
   return {
-    box: { width, height: HEIGHT },
+    box: { width, height: width < WIDE ? HEIGHT.narrow : HEIGHT.wide },
     left: (layer) => margin + layer * (width + gap),
     width: Math.max(room, 2 * margin + count * width + (count - 1) * gap),
   };

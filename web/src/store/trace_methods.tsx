@@ -9,16 +9,16 @@ import { useIsNarrow } from "../shared/narrow";
 import { VirtualTable, type TableColumn } from "../shared/table/virtual_table";
 
 const COLUMNS: TableColumn[] = [
+  { name: "method", title: "method" },
   { name: "self", title: "self", isNumber: true, isSortable: true },
   { name: "total", title: "total", isNumber: true, isSortable: true },
   { name: "calls", title: "calls", isNumber: true, isSortable: true },
   { name: "longest", title: "longest", isNumber: true, isSortable: true },
   { name: "errors", title: "errors", isNumber: true, isSortable: true },
-  { name: "method", title: "method" },
 ];
 
-const WIDTHS = ["9em", "8em", "7em", "8em", "6em", "minmax(16em, 1fr)"];
-const NARROW_WIDTHS = ["6.5em", "6.5em", "4em", "", "", "minmax(8em, 1fr)"];
+const WIDTHS = ["minmax(16em, 2fr)", "minmax(14em, 1fr)", "8em", "7em", "8em", "6em"];
+const NARROW_WIDTHS = ["minmax(8em, 1fr)", "6.5em", "6.5em", "4em", "", ""];
 
 const TIMES = ["self", "total", "longest"];
 
@@ -48,17 +48,21 @@ export function TraceMethods(props: Props) {
   const row = (method: MethodRow) => ({
     class: method.errors > 0 ? "failed" : "",
     cells: [
-      <>
-        <i class="bar" style={{ width: `${(method.self / most) * 100}%` }} />
-        <span>{unit.print(method.self)}</span>
-      </>,
+      <span class="kind-function" title={method.method}>
+        {method.method}
+      </span>,
+      <span class="measured">
+        {!isNarrow && (
+          <span class="measured-track">
+            <i style={{ width: `${(method.self / most) * 100}%` }} />
+          </span>
+        )}
+        <span class="measured-value">{unit.print(method.self)}</span>
+      </span>,
       unit.print(method.total),
       method.calls.toLocaleString("en-US"),
       unit.print(method.longest),
       method.errors > 0 ? method.errors.toLocaleString("en-US") : "",
-      <span class="kind-function" title={method.method}>
-        {method.method}
-      </span>,
     ].filter(isShown),
   });
   const open = (i: number) => {

@@ -10,10 +10,11 @@ import { formatPercent, formatValue } from "../shared/format";
 import { Name } from "../shared/names/name";
 import { shorten } from "../shared/names/names";
 import { costParameters, type ViewProps } from "../shared/page";
-import { go } from "../shared/state";
+import { go, type State } from "../shared/state";
 import { useAnswer } from "../shared/use_answer";
 import type { Flame, FunctionDetail, Rows } from "../../generated/answers";
 import { OthersList } from "./callers_list";
+import { callsItself, foldSelf } from "./fold_self";
 import { columnTitle, formatPercentile, hasShare } from "./tree_rows";
 
 const LIST_MAX = 400; // functions to choose from
@@ -63,6 +64,16 @@ export function SandwichPage(props: ViewProps) {
           All contexts
         </button>
         <FunctionActions name={value.function.label} module={value.function.module} state={state} />
+        {value.callees.some(({ row }) => row.id === value.function.id) && (
+          <label title="calls of the function by itself: what they call is that of the function">
+            <input
+              type="checkbox"
+              checked={isFolded(state)}
+              onChange={(event) => go({ fold: event.currentTarget.checked ? "" : UNFOLDED })}
+            />{" "}
+            Fold recursion
+          </label>
+        )}
         <Base path={props.path} state={state} base={value.columns[0]?.base} />
       </div>
       <div class="columns">
@@ -92,6 +103,10 @@ export function SandwichPage(props: ViewProps) {
   );
 }
 
+// A recursive function is folded here unless it is asked for: its own boxes would hide all others.
+const UNFOLDED = "0";
+const isFolded = (state: State): boolean => state.fold !== UNFOLDED;
+
 const quote = (name: string) => `^${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`;
 
 // A graph is as wide as the function, whatever part of it the boxes have.
@@ -120,7 +135,12 @@ function Graphs(
     row: props.context,
   });
   const callers = useMemo(() => asWideAs(above.value, total), [above.value, total]);
-  const callees = useMemo(() => asWideAs(below.value, total), [below.value, total]);
+  const { label } = detail.function;
+  const folds = isFolded(state) && below.value !== null && callsItself(below.value, label);
+  const callees = useMemo(
+    () => asWideAs(folds && below.value ? foldSelf(below.value, label) : below.value, total),
+    [below.value, total, folds, label],
+  );
   const color = colorMode(state.col);
   // The nearest callers are at the bottom.
   const bottom = useRef<HTMLElement>(null);
@@ -166,7 +186,7 @@ function Graphs(
             color={color === "waiting" ? "function" : color}
             zoom=""
             title="callees"
-            none="calls nothing"
+            none={folds ? "calls only itself" : "calls nothing"}
             onZoom={(id) => id !== "" && props.onChoose(id)}
           />
         ) : (
