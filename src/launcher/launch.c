@@ -571,6 +571,8 @@ static bool prepare_program(void *arg, pid_t pid, struct cn_error *err)
 {
     struct program_launch *launch = arg;
 
+    if (launch->options->prepare)
+        launch->options->prepare(launch->options->prepare_arg, pid);
     return cn_events_choose(&launch->events, &launch->chosen, pid, err) &&
            (!launch->has_kernel || cn_kernel_trace_start(&launch->kernel, pid, err));
 }
@@ -593,7 +595,7 @@ static bool start_and_watch(struct program_launch *launch,
     launch->start_ns = cn_clock_ns();
     char *path = cn_shared_memory_path(&launch->memory, launch->standby.pid);
     start.shared_path = path;
-    if (launch->chosen.count > 0 || launch->has_kernel)
+    if (launch->chosen.count > 0 || launch->has_kernel || launch->options->prepare)
         start.before = (struct cn_program_preparation){prepare_program, launch};
     bool ok = cn_program_file_start(&launch->program, &start, &pid, err);
     free(path);

@@ -63,6 +63,9 @@ struct cn_launch_options {
     /* Print a message to the user. */
     void (*say)(void *arg, const char *text);
     void *say_arg;
+    /* Called with the number of the process before it runs the program; NULL: not. */
+    void (*prepare)(void *arg, pid_t pid);
+    void *prepare_arg;
 };
 
 struct cn_launch_result {

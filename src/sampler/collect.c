@@ -239,7 +239,8 @@ static bool write_sample(struct cn_sample_collector *c, size_t chain_len, bool h
     c->argument = 0;
     if (has_chain && !write_stored(c, chain_len, err))
         return false;
-    c->words[AT_CHAIN] = chain_len;
+    if (has_chain)
+        c->words[AT_CHAIN] = chain_len;
     cn_u16_put((uint8_t *)c->words + 6, (uint16_t)len);
     if (!cn_perf_writer_add(c->writer, (struct cn_bytes){(uint8_t *)c->words, len}, err))
         return false;
@@ -354,7 +355,8 @@ static bool take_sample(struct cn_sample_collector *c, const uint8_t *record, si
         return false;
     count = kernel.len / sizeof(uint64_t);
     count = count < KERNEL_CHAIN_MAX ? count : KERNEL_CHAIN_MAX;
-    memcpy(chain, kernel.ptr, count * sizeof(uint64_t));
+    if (count > 0)
+        memcpy(chain, kernel.ptr, count * sizeof(uint64_t));
     if (has_copy(c) && has_user_stack(c, raw)) {
         if (!decode_copied(c, rest, &copied))
             return true;

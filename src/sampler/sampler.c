@@ -341,6 +341,13 @@ static void list_polled(struct sampling *s)
     const struct cn_sample_options *options = s->options;
 
     s->polled = cn_alloc(options->pid_count + 1, sizeof(*s->polled));
+    if (options->has_end) {
+        int fd = dup(options->end);
+
+        s->alive_count = 1;
+        s->polled[s->polled_count++] = (struct pollfd){.fd = fd, .events = POLLIN};
+        return;
+    }
     if (options->words)
         s->polled[s->polled_count++] =
             (struct pollfd){.fd = s->program.end, .events = POLLIN};
@@ -489,6 +496,8 @@ static bool start(struct sampling *s, struct cn_error *err)
         return false;
     if (s->options->has_io && !begin_io(s, err))
         return false;
+    if (s->options->started)
+        s->options->started(s->options->arg);
     if (!s->options->words)
         return true;
     struct cn_sample_libraries libraries = {
@@ -524,7 +533,8 @@ static bool is_over(struct sampling *s)
         return true;
     if (options->words)
         return has_ended(s);
-    return interrupts || (options->pid_count > 0 && s->alive_count == 0);
+    return (interrupts && !options->has_end) ||
+           (options->pid_count > 0 && s->alive_count == 0);
 }
 
 static bool read_rings(struct sampling *s, uint64_t until_ns, struct cn_error *err)

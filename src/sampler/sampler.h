@@ -60,6 +60,8 @@ struct cn_sample_options {
     uint64_t frequency;   /* samples a second */
     uint64_t period;      /* 0: use the frequency */
     uint64_t duration_ns; /* 0: to the end */
+    bool has_end;         /* attached: to when `end` is readable, not to the end */
+    int end;
     enum cn_sample_stacks stacks;
     enum cn_sample_place place;
     uint32_t stack_len;  /* 0: as much as the rings allow */
@@ -78,6 +80,8 @@ struct cn_sample_options {
     /* Called for each sample, and about ten times a second; NULL: not. */
     void (*see)(void *arg, const struct cn_sample_seen *sample);
     void (*refresh)(void *arg);
+    /* Called once, when events are recorded; NULL: not. */
+    void (*started)(void *arg);
     void *arg;
 };
 

@@ -50,7 +50,7 @@ void cn_call_filter_ready(struct cn_call_filter *filter)
     filter->has_sizes |= filter->size_min > 0;
     filter->has_rules = filter->rule_count > 1;
     filter->needs_future = filter->has_caller || filter->has_time || filter->time_ns > 0;
-    filter->skips_outer_kernel = (rec->features & CN_FEATURE_KERNEL) &&
+    filter->skips_outer_kernel = (rec->features & CN_FEATURE_KERNEL || rec->io) &&
                                  !filter->has_outer_kernel && !filter->is_kernel_only;
     filter->is_plain = !filter->skips_outer_kernel && !filter->is_kernel_only &&
                        !filter->has_outer_events && !filter->has_outer_kernel &&

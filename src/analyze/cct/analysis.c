@@ -8,6 +8,7 @@
 #include "base/run/pool.h"
 #include "base/run/progress.h"
 #include "model/gpu/work.h"
+#include "model/io/calls.h"
 
 /* Trees of tasks beyond this many bytes are spilled until they are needed. */
 enum { TREES_LEN_MAX = 48 << 20 };
@@ -76,6 +77,7 @@ static void begin_tasks(struct cn_cct_analysis *a)
             options.is_collapsed = a->options->is_collapsed;
             options.is_on = is_ordered(a, member) ? &unit->is_on : NULL;
             options.op_nodes = a->op_nodes[member->source];
+            options.io_nodes = a->io_nodes[member->source];
             if (cn_cct_task_has_heap(&options))
                 options.heap_nodes = &member->heap_nodes;
             if (!options.is_on && !a->options->without_timelines) {
@@ -468,6 +470,7 @@ void cn_cct_analysis_init(struct cn_cct_analysis *a, const struct cn_call_query 
         .self = self,
         .functions = cn_alloc(query_count, sizeof(*a->functions)),
         .op_nodes = cn_alloc(query_count, sizeof(*a->op_nodes)),
+        .io_nodes = cn_alloc(query_count, sizeof(*a->io_nodes)),
     };
     cn_cct_merged_init(&self->merged, options->locations);
     cn_cct_members_init(&self->members, queries, query_count);
@@ -479,6 +482,8 @@ void cn_cct_analysis_init(struct cn_cct_analysis *a, const struct cn_call_query 
         if (queries[i].rec->gpu)
             a->op_nodes[i] =
                 cn_alloc(queries[i].rec->gpu->op_count, sizeof(**a->op_nodes));
+        if (queries[i].rec->io)
+            a->io_nodes[i] = cn_alloc(queries[i].rec->io->count, sizeof(**a->io_nodes));
     }
     make_units(a);
 }
@@ -488,9 +493,11 @@ void cn_cct_analysis_done(struct cn_cct_analysis *a)
     for (size_t i = 0; i < a->self->source_count; i++) {
         cn_cct_functions_done(&a->functions[i]);
         free(a->op_nodes[i]);
+        free(a->io_nodes[i]);
     }
     free(a->functions);
     free(a->op_nodes);
+    free(a->io_nodes);
     free(a->units);
     free(a->spill_at);
 }

@@ -27,6 +27,7 @@ struct cn_cct_analysis {
     struct cn_cct_database *self;       /* to be closed by the driver */
     struct cn_cct_functions *functions; /* by query */
     uint32_t **op_nodes; /* by query: by operation of its GPU work; NULL: none */
+    struct cn_cct_io_nodes **io_nodes; /* the same, by system call */
     struct cn_cct_unit *units;
     size_t unit_count;
     bool is_first;               /* of the processes; set by the driver, like */
@@ -54,6 +55,9 @@ CN_CHECK bool cn_cct_analysis_heap(struct cn_cct_analysis *a, struct cn_error *e
 
 /* When the contexts of nodes are known: show what was live over time. One process analyses all. */
 void cn_cct_analysis_show_heap(struct cn_cct_analysis *a);
+
+/* The same of system calls. */
+void cn_cct_analysis_show_io(struct cn_cct_analysis *a);
 
 /* By query: the time of the last record of this process, released with free(). */
 uint64_t *cn_cct_analysis_last_ns(const struct cn_cct_analysis *a);

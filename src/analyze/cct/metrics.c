@@ -158,6 +158,8 @@ static void present(struct cn_database *db, size_t scoped_count)
 
 static const char *counter_name(unsigned counter)
 {
+    if (counter >= CN_CCT_IO_COUNTER)
+        return cn_io_metrics[counter - CN_CCT_IO_COUNTER].name;
     if (counter >= CN_CCT_HEAP_COUNTER)
         return cn_heap_metric_name((enum cn_heap_metric)(counter - CN_CCT_HEAP_COUNTER));
     return counter < CN_COUNTER_COUNT

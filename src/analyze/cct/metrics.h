@@ -1,6 +1,6 @@
 /* Metrics and taxonomy of a database that is made from calls.
  *
- * Calls, time, its states (analyze/waits.h), counters, GPU work and memory have the scopes point, function, lex_aware and
+ * Calls, time, its states (analyze/waits.h), counters, GPU work, memory and system calls have the scopes point, function, lex_aware and
  * execution. The self cost of a function is the same in the first three: lexically, a
  * function contains only the lines of its call sites, which cost nothing.
  *

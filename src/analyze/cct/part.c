@@ -11,6 +11,7 @@ bool cn_cct_task_is_divisible(const struct cn_cct_task_options *options)
 {
     return !options->is_collapsed && !options->is_on &&
            !cn_cct_task_has_launches(options) && !cn_cct_task_has_heap(options) &&
+           !options->query->rec->io &&
            options->query->rec->tasks[options->task].ranges == 0 &&
            cn_call_query_is_divisible(options->query);
 }

@@ -266,8 +266,10 @@ static bool analyse(struct cn_cct_analysis *a, struct cn_ranks *ranks,
     if (!cn_ranks_agree(ranks,
                         cn_cct_threads_write(a->self, a->options, &found.used, err), err))
         return false;
-    if (ranks->size == 1)
+    if (ranks->size == 1) {
         cn_cct_analysis_show_heap(a);
+        cn_cct_analysis_show_io(a);
+    }
     return draw_streams(a, ranks, err) && share_findings(&found, ranks, err) &&
            write_summary(&found, ranks, err);
 }

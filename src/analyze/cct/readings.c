@@ -83,9 +83,22 @@ void cn_cct_readings_add_heap(struct cn_cct_readings *readings,
         (uint64_t)(metric == CN_HEAP_LIFETIME ? round(value * NS_PER_SECOND) : value);
 }
 
+void cn_cct_readings_add_io(struct cn_cct_readings *readings,
+                            const struct cn_io_call *call, cn_cct_id node)
+{
+    for (unsigned i = 0; i < CN_IO_METRIC_COUNT; i++) {
+        double value = cn_io_metric_of(call, (enum cn_io_metric)i);
+
+        readings->has_counter[CN_CCT_IO_COUNTER + i] = true;
+        values_at(readings, node)[CN_CCT_IO_COUNTER + i] +=
+            (uint64_t)(i == CN_IO_TIME ? round(value * NS_PER_SECOND) : value);
+    }
+}
+
 double cn_cct_reading_value(unsigned counter, uint64_t sum)
 {
-    if (counter == CN_CCT_HEAP_COUNTER + CN_HEAP_LIFETIME)
+    if (counter == CN_CCT_HEAP_COUNTER + CN_HEAP_LIFETIME ||
+        counter == CN_CCT_IO_COUNTER + CN_IO_TIME)
         return (double)sum / NS_PER_SECOND;
     return counter < CN_COUNTER_COUNT || counter >= CN_CCT_HEAP_COUNTER
                ? (double)(int64_t)sum

@@ -1,5 +1,5 @@
-/* Counters that triggers read (`-T FUNC@read=page-fault`), amounts of GPU work and memory, by node of one
- * task's calling context tree.
+/* Counters that triggers read (`-T FUNC@read=page-fault`), amounts of GPU work, memory and system calls, by
+ * node of one task's calling context tree.
  *
  * A reading at the end of a call is the change since its start, including the calls it made:
  * the self value of a node is without the readings inside. Calls without readings are part of
@@ -15,12 +15,14 @@
 #include "base/map.h"
 #include "model/calls/values.h"
 #include "model/gpu/metrics.h"
+#include "model/io/calls.h"
 #include "model/memory/metrics.h"
 
-/* Counters of triggers first, then the metrics of GPU work, then those of memory. */
+/* Counters of triggers first, then the metrics of GPU work, those of memory and those of system calls. */
 enum {
     CN_CCT_HEAP_COUNTER = CN_COUNTER_COUNT + CN_GPU_METRIC_COUNT,
-    CN_CCT_COUNTERS = CN_CCT_HEAP_COUNTER + CN_HEAP_METRIC_COUNT,
+    CN_CCT_IO_COUNTER = CN_CCT_HEAP_COUNTER + CN_HEAP_METRIC_COUNT,
+    CN_CCT_COUNTERS = CN_CCT_IO_COUNTER + CN_IO_METRIC_COUNT,
 };
 
 /* A call that read counters at its start, and will do so at its end. */
@@ -58,6 +60,10 @@ void cn_cct_readings_add_amount(struct cn_cct_readings *readings,
 /* Add allocated memory to a node. The metric is then there. */
 void cn_cct_readings_add_heap(struct cn_cct_readings *readings,
                               enum cn_heap_metric metric, double value, cn_cct_id node);
+
+/* Add a system call. Its metrics are then there. */
+void cn_cct_readings_add_io(struct cn_cct_readings *readings,
+                            const struct cn_io_call *call, cn_cct_id node);
 
 /* The value of a metric from the sum of a counter: counters of triggers may be negative, and times are
  * counted in nanoseconds. */

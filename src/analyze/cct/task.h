@@ -48,12 +48,21 @@ struct cn_cct_task_options {
         *op_nodes; /* by operation of GPU work: those that it launched get their nodes;
                            NULL: there is none */
 
+    /* By system call of the recording: those of the task get the nodes of their callers and their own;
+     * NULL: there are none. */
+    struct cn_cct_io_nodes *io_nodes;
+
     /* Keep the samples of its timeline while it is counted: at most `sample_max` of them, of
      * cells of at least `resolution_ns`; 0: do not. */
     uint64_t resolution_ns, sample_max;
 
     /* Store the node of each allocation of the task that the query selects; NULL: do not. */
     struct cn_cct_samples *heap_nodes;
+};
+
+/* 0: the call is not shown. */
+struct cn_cct_io_nodes {
+    cn_cct_id caller, own;
 };
 
 /* A call that is open at the end. */
@@ -98,6 +107,7 @@ struct cn_cct_task {
     size_t site_count, site_capacity, site_time_capacity;
     struct cn_cct_follow follow;
     uint32_t next_launch, end_launch; /* of its GPU work, in by_launch */
+    size_t next_io, end_io;           /* of its system calls */
     struct cn_cct_heap {
         struct cn_heap_log log;
         struct cn_heap_event next; /* an allocation, if has_next */
@@ -144,6 +154,10 @@ void cn_cct_task_finish(struct cn_cct_task *task);
 
 /* True if what the task allocated was recorded. */
 bool cn_cct_task_has_heap(const struct cn_cct_task_options *options);
+
+/* The system calls of the task in the range of the query; count those that began before a time. */
+void cn_cct_task_begin_io(struct cn_cct_task *task);
+void cn_cct_task_count_io(struct cn_cct_task *task, uint64_t before_ns);
 
 /* Add the work of a stream whose launches are unknown. */
 void cn_cct_task_add_lonely(struct cn_cct_task *task, uint32_t stream);

@@ -14,6 +14,7 @@
 #include "cli/print/quantity.h"
 #include "cli/record/options.h"
 #include "cli/record/sample.h"
+#include "cli/record/syscalls.h"
 #include "cli/recording/options.h"
 #include "cli/recording/script_calls.h"
 #include "cli/replay/print.h"
@@ -275,7 +276,7 @@ static void print_lost(struct cn_text *text, const struct cn_launch_result *resu
 }
 
 static void tell_result(const struct cn_args *args, const struct cn_launch_result *result,
-                        const struct cn_launch_options *launch)
+                        const struct cn_launch_options *launch, size_t syscall_count)
 {
     struct cn_text text = {0};
 
@@ -296,6 +297,10 @@ static void tell_result(const struct cn_args *args, const struct cn_launch_resul
     if (launch->has_ranges)
         cn_record_tell_ranges(args, result->gpu.range_count);
     cn_count_print_of(&text, result->call_count, "call");
+    if (syscall_count > 0) {
+        cn_text_str_add(&text, " and ");
+        cn_count_print_of(&text, syscall_count, "system call");
+    }
     if (result->gpu.op_count > 0) {
         cn_text_str_add(&text, " and ");
         cn_count_print_of(&text, result->gpu.op_count, "GPU operation");
@@ -376,6 +381,21 @@ static bool send_recording(struct destination *to, const struct cn_args *args,
     return cn_recording_dir_remove(local, err);
 }
 
+/* A recording without them is complete as well. */
+static void add_syscalls(struct cn_record_syscalls *syscalls, const struct cn_args *args,
+                         const struct cn_launch_options *launch)
+{
+    struct cn_error err = {0};
+    struct cn_text dir = {0};
+
+    cn_text_str_add(&dir, launch->dir);
+    if (launch->rank)
+        cn_text_printf(&dir, "/rank.%" PRIu64, launch->rank->number);
+    if (!cn_record_syscalls_end(syscalls, cn_text_str(&dir), &err))
+        cn_cli_warn(args, "%s", err.text);
+    cn_text_done(&dir);
+}
+
 bool cn_record_run(const struct cn_args *args, struct cn_script *script, int *wait_status,
                    struct cn_error *err)
 {
@@ -383,6 +403,7 @@ bool cn_record_run(const struct cn_args *args, struct cn_script *script, int *wa
     struct cn_record_options options;
     struct cn_launch_result result;
     struct cn_launch_rank rank = {0};
+    struct cn_record_syscalls syscalls = {0};
     struct destination to = {.target = {.host = cn_args_value(args, "host")},
                              .connection = -1};
     uint64_t start_ns = cn_clock_ns();
@@ -403,11 +424,13 @@ bool cn_record_run(const struct cn_args *args, struct cn_script *script, int *wa
                      "%s/rank.0 later",
                      options.launch.dir);
     ok = ok && find_receiver(&to, args, &options.launch, err) &&
+         cn_record_syscalls_begin(&syscalls, args, &options.launch, err) &&
          cn_launch_run(&options.launch, &result, err);
     if (ok && cn_args_has(args, "time"))
         cn_record_print_time(start_ns);
     if (ok) {
-        tell_result(args, &result, &options.launch);
+        add_syscalls(&syscalls, args, &options.launch);
+        tell_result(args, &result, &options.launch, syscalls.count);
         cn_text_done(&result.gpu.notes);
         *wait_status = result.wait_status;
         if (script)
@@ -417,6 +440,7 @@ bool cn_record_run(const struct cn_args *args, struct cn_script *script, int *wa
     if (to.connection >= 0)
         (void)close(to.connection);
     cn_text_done(&to.local);
+    cn_record_syscalls_close(&syscalls);
     cn_record_options_done(&options);
     cn_text_done(&rank.job);
     return ok;
@@ -559,6 +583,9 @@ static const struct cn_option record_options[] = {
               "DIR.old. Samples go to a file of this name (default: " CN_SAMPLE_FILE
               "). Each process of mpirun or srun records into DIR/rank.N; cairn "
               "analyze DIR reads them together"),
+    CN_OPTION_FOR(CN_FOR_RECORDED, "syscalls", 0, NULL,
+                  "also record system calls about files and sockets, as functions that "
+                  "contain their file or peer, for cairn io. Needs root"),
     CN_OPTION_FOR(CN_FOR_RECORDED, "host", 0, "HOST",
                   "send the recording to cairn recv (or uftrace recv) on HOST when the "
                   "program has ended; DIR is its name there, here it is removed"),

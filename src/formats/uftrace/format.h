@@ -8,6 +8,7 @@
  *   TID.dat             the records of one task
  *   perf-cpuN.dat       context switches and task events of one processor
  *   extern.dat, events.txt, default.opts, kernel_header, kallsyms, kernel-cpuN.dat
+ *   syscalls.dat        system calls of the tasks, of cairn; others ignore it
  *
  * The info header declares the byte order of integers, and the order of the bits in the
  * second word of a record.
@@ -146,6 +147,28 @@ enum {
     CN_UFT_PERF_MISC_PREEMPT = 0x4000,
     CN_UFT_PERF_ALIGN = 8,
 };
+
+/* syscalls.dat: this head, the calls in any order, then strings, each with a NUL. */
+#define CN_UFT_SYSCALLS_NAME  "syscalls.dat"
+#define CN_UFT_SYSCALLS_MAGIC UINT64_C(0x6c6c616373796e63) /* "cnyscall" */
+#define CN_UFT_SYSCALLS_HEAD(F)         \
+    F(0x00, u64, magic, "\"cnyscall\"") \
+    F(0x08, u64, version, "1")          \
+    F(0x10, u64, count, "of calls")
+CN_RECORD(cn_uft_syscalls_head, CN_UFT_SYSCALLS_HEAD, 0x18);
+
+enum { CN_UFT_SYSCALLS_VERSION = 1 };
+
+/* A system call about a file or a socket. */
+#define CN_UFT_SYSCALL(F)                                                               \
+    F(0x00, u64, begin_ns, "of the clock of records")                                   \
+    F(0x08, u64, end_ns, "likewise; 0: unknown")                                        \
+    F(0x10, u64, result, "two's complement; of a call whose end is known")              \
+    F(0x18, u32, tid, "task")                                                           \
+    F(0x1c, u32, name, "of the system call: number of a string")                        \
+    F(0x20, u32, target, "name of the file or peer, likewise; 0xffffffff: it has none") \
+    F(0x24, u32, descriptor, "0xffffffff: none")
+CN_RECORD(cn_uft_syscall_record, CN_UFT_SYSCALL, 0x28);
 
 /* Limits of a directory. */
 enum {

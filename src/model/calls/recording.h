@@ -35,6 +35,7 @@ struct cn_call_stream;
 struct cn_gpu_work;
 struct cn_heap_event;
 struct cn_heap_log;
+struct cn_io_calls;
 struct cn_text;
 
 enum cn_call_kind { CN_CALL_ENTER, CN_CALL_EXIT, CN_CALL_LOST, CN_CALL_EVENT };
@@ -346,8 +347,11 @@ struct cn_recording {
     uint32_t path_count, moved_count;
     uint64_t trace_count;          /* request traces that the calls are of; 0: none */
     const struct cn_gpu_work *gpu; /* of its tasks; NULL: none */
-    bool has_heap;                 /* memory was recorded: some tasks have records */
-    uint32_t version;              /* of the file format: 3 or 4 */
+    /* System calls about files and sockets, by task and time; the profile is a task, contexts are
+     * not known. Functions of the kernel in the streams of the tasks. NULL: none. */
+    const struct cn_io_calls *io;
+    bool has_heap;    /* memory was recorded: some tasks have records */
+    uint32_t version; /* of the file format: 3 or 4 */
     uint16_t header_len, max_stack;
     bool is_big_endian, is_32_bit;
     struct cn_hook_cost call_cost, libcall_cost; /* of a function of type P */

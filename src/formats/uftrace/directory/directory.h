@@ -22,6 +22,7 @@
 struct cn_uft_gpu;
 struct cn_uft_kernel;
 struct cn_uft_summary;
+struct cn_uft_syscalls;
 
 struct cn_uft_entry {
     const char *name;
@@ -73,9 +74,10 @@ struct cn_uft_directory {
     size_t extern_count, extern_capacity;
     uint32_t extern_task; /* that shows them; CN_NONE when there are none */
 
-    struct cn_uft_kernel *kernel;   /* NULL when the kernel was not traced */
-    struct cn_uft_gpu *gpu;         /* NULL when there is no work of GPUs */
-    struct cn_uft_summary *summary; /* NULL when not built yet */
+    struct cn_uft_kernel *kernel;     /* NULL when the kernel was not traced */
+    struct cn_uft_gpu *gpu;           /* NULL when there is no work of GPUs */
+    struct cn_uft_syscalls *syscalls; /* NULL when there are none */
+    struct cn_uft_summary *summary;   /* NULL when not built yet */
     enum cn_demangle demangle;
     const char *symbols; /* folder of .sym files to use first, while opening; or NULL */
 };
@@ -139,7 +141,8 @@ void cn_uft_bad_line(void *arg, uint64_t off, const struct cn_error *err);
 /* Call this after the file was read: warns how many more lines there were. */
 void cn_uft_bad_lines_done(const struct cn_uft_bad_lines *lines);
 
-/* The steps of opening a directory, in this order; cn_uft_kernel_build() is before the last one.
+/* The steps of opening a directory, in this order; cn_uft_kernel_build() and
+ * cn_uft_syscalls_build() are before the last one.
  * None fails: what they cannot read becomes a warning of the recording. */
 
 void cn_uft_sessions_build(struct cn_uft_directory *dir);  /* task.txt, sid-SID.map */

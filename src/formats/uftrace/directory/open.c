@@ -14,6 +14,7 @@
 #include "formats/uftrace/directory/kernel.h"
 #include "formats/uftrace/directory/resolver.h"
 #include "formats/uftrace/directory/stream.h"
+#include "formats/uftrace/directory/syscalls.h"
 #include "formats/uftrace/packed/record_source.h"
 #include "formats/uftrace/summary/summary.h"
 
@@ -124,6 +125,7 @@ static void directory_close(struct cn_recording *rec)
 
     cn_uft_gpu_free(dir->gpu);
     cn_uft_kernel_free(dir->kernel);
+    cn_uft_syscalls_free(dir->syscalls);
     cn_uft_summary_free(dir->summary);
     for (size_t i = 0; i < dir->entry_count; i++)
         cn_file_close(&dir->entries[i].file);
@@ -241,6 +243,7 @@ bool cn_uft_open(struct cn_recording **out, const char *path,
     cn_uft_perf_build(dir);
     cn_uft_extras_build(dir);
     cn_uft_kernel_build(dir);
+    cn_uft_syscalls_build(dir);
     cn_uft_gpu_build(dir);
     keep_files(dir);
     rec->ops = &recording_ops;

@@ -1,5 +1,5 @@
 /* The calls of one task: the records of its file, with the events of perf-cpuN.dat,
- * kernel-cpuN.dat and extern.dat merged in by time.
+ * kernel-cpuN.dat, extern.dat and syscalls.dat merged in by time.
  *
  * decode_run() is the hot loop: it decodes calls without a payload and stops at records
  * of another kind, which take_special() decodes, and where an event must be merged in. */
@@ -15,6 +15,7 @@
 #include "formats/uftrace/directory/perf_index.h"
 #include "formats/uftrace/directory/resolver.h"
 #include "formats/uftrace/directory/stream.h"
+#include "formats/uftrace/directory/syscalls.h"
 #include "formats/uftrace/records/reader.h"
 
 enum {
@@ -51,6 +52,7 @@ struct task_stream {
     uint64_t end_ns;     /* of the first record after a part */
     const struct cn_uft_extern *extern_next, *extern_end;
     const struct cn_uft_kernel_record *kernel_next, *kernel_end;
+    size_t syscall_next, syscall_end; /* numbers of their entries and exits */
     uint32_t kernel_depth; /* calls of the program around the open ones of the kernel */
     bool is_in_kernel;
     struct cn_text side_data;
@@ -231,7 +233,7 @@ static void skip_late(struct task_stream *s)
     s->count = count;
 }
 
-enum stream_side { SIDE_NONE, SIDE_PERF, SIDE_EXTERN, SIDE_KERNEL };
+enum stream_side { SIDE_NONE, SIDE_PERF, SIDE_EXTERN, SIDE_KERNEL, SIDE_SYSCALL };
 
 /* The kind and the time of the next event to merge in. */
 static enum stream_side next_side(const struct task_stream *s, uint64_t *time_ns)
@@ -252,6 +254,14 @@ static enum stream_side next_side(const struct task_stream *s, uint64_t *time_ns
         (side == SIDE_NONE || s->kernel_next->time_ns < *time_ns)) {
         side = SIDE_KERNEL;
         *time_ns = s->kernel_next->time_ns;
+    }
+    if (s->syscall_next < s->syscall_end) {
+        uint64_t syscall_ns = cn_uft_syscall_time(s->dir, s->syscall_next);
+
+        if (side == SIDE_NONE || syscall_ns < *time_ns) {
+            side = SIDE_SYSCALL;
+            *time_ns = syscall_ns;
+        }
     }
     return side;
 }
@@ -324,6 +334,8 @@ static struct cn_bytes decode_side(const struct task_stream *s, enum stream_side
         call->time_ns = s->extern_next->time_ns;
         call->address = CN_EVENT_EXTERN;
         data = s->extern_next->text;
+    } else if (side == SIDE_SYSCALL) {
+        cn_uft_syscall_decode(s->dir, s->syscall_next, call);
     } else {
         cn_uft_kernel_decode_record(s->dir, s->kernel_next, call, &data);
     }
@@ -372,6 +384,10 @@ static bool merge_side(struct task_stream *s, enum stream_side side, bool is_mor
         load_perf(s);
     } else if (side == SIDE_EXTERN) {
         s->extern_next++;
+    } else if (side == SIDE_SYSCALL) {
+        s->syscall_next = s->syscall_next + 1 < s->syscall_end
+                              ? cn_uft_syscalls_skip(s->dir, s->syscall_next + 1)
+                              : s->syscall_end;
     } else {
         s->kernel_next++;
     }
@@ -527,6 +543,7 @@ static void prepare_side(struct task_stream *s, uint32_t task)
         s->extern_end = dir->externs + dir->extern_count;
     }
     cn_uft_kernel_task(dir, task, &s->kernel_next, &s->kernel_end);
+    cn_uft_syscalls_task(dir, task, &s->syscall_next, &s->syscall_end);
 }
 
 struct cn_uft_stream *cn_uft_task_stream_new(const struct cn_uft_directory *dir,
@@ -585,6 +602,12 @@ static void limit_side(struct task_stream *s, const struct cn_call_part *part)
         s->kernel_next++;
     while (s->kernel_next != s->kernel_end && s->kernel_end[-1].time_ns >= part->end_ns)
         s->kernel_end--;
+    s->syscall_end =
+        cn_uft_syscalls_find(s->dir, s->syscall_next, s->syscall_end, part->end_ns);
+    s->syscall_next =
+        cn_uft_syscalls_find(s->dir, s->syscall_next, s->syscall_end, part->begin_ns);
+    if (s->syscall_next < s->syscall_end)
+        s->syscall_next = cn_uft_syscalls_skip(s->dir, s->syscall_next);
 }
 
 struct cn_uft_stream *cn_uft_part_stream_new(const struct cn_uft_directory *dir,
