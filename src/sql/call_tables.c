@@ -454,8 +454,8 @@ static const struct cn_sql_table events = {
 
 #define OF_CALLS \
     &facts, &threads, &functions, &calls, &events, &flows, &cn_sql_report, &cn_sql_states
-static const struct cn_sql_table *const tables[] = {OF_CALLS, &cn_sql_mpi_waits,
-                                                    &cn_sql_recorded_locks, NULL};
+static const struct cn_sql_table *const tables[] = {
+    OF_CALLS, &cn_sql_mpi_waits, &cn_sql_recorded_locks, &cn_sql_recorded_io, NULL};
 static const struct cn_sql_table *const store_tables[] = {&cn_sql_traces, &cn_sql_spans,
                                                           OF_CALLS, NULL};
 static const struct cn_sql_view views[] = {

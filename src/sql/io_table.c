@@ -1,26 +1,25 @@
-/* The table `io` of a database: system calls about files and sockets. */
+/* The table `io` of a database or a recording: system calls about files and sockets. */
 
+#include "model/calls/query.h"
 #include "model/contexts/database.h"
 #include "model/io/calls.h"
 #include "model/io/system_calls.h"
 #include "sql/table.h"
 
 /* `end_ns` and `result` are null of a call whose end is unknown; `file` of one that is about none, or several. */
+#define COLUMNS                                                                      \
+    {"thread", CN_CELL_INTEGER}, {"begin_ns", CN_CELL_INTEGER},                      \
+        {"end_ns", CN_CELL_INTEGER}, {"call", CN_CELL_TEXT}, {"kind", CN_CELL_TEXT}, \
+        {"descriptor", CN_CELL_INTEGER}, {"file", CN_CELL_TEXT},                     \
+        {"result", CN_CELL_INTEGER}, {"read_bytes", CN_CELL_INTEGER},                \
+    {                                                                                \
+        "written_bytes", CN_CELL_INTEGER                                             \
+    }
 static const struct cn_table_shape io_shape = {
     .name = "io",
-    .columns = {{"thread", CN_CELL_INTEGER},
-                {"begin_ns", CN_CELL_INTEGER},
-                {"end_ns", CN_CELL_INTEGER},
-                {"call", CN_CELL_TEXT},
-                {"kind", CN_CELL_TEXT},
-                {"descriptor", CN_CELL_INTEGER},
-                {"file", CN_CELL_TEXT},
-                {"result", CN_CELL_INTEGER},
-                {"read_bytes", CN_CELL_INTEGER},
-                {"written_bytes", CN_CELL_INTEGER},
-                {"context", CN_CELL_INTEGER},
-                {"caller", CN_CELL_INTEGER}},
+    .columns = {COLUMNS, {"context", CN_CELL_INTEGER}, {"caller", CN_CELL_INTEGER}},
 };
+static const struct cn_table_shape recorded_shape = {.name = "io", .columns = {COLUMNS}};
 
 static void add_call(struct cn_rows_table *table, const struct cn_io_calls *calls,
                      const struct cn_io_call *call)
@@ -49,9 +48,6 @@ static void add_call(struct cn_rows_table *table, const struct cn_io_calls *call
         cn_rows_null(table);
     cn_rows_integer(table, cn_io_call_read(call));
     cn_rows_integer(table, cn_io_call_written(call));
-    cn_rows_integer(table, call->context);
-    cn_rows_integer(table, call->caller);
-    cn_rows_row(table);
 }
 
 /* Without system calls there are no rows. */
@@ -62,11 +58,33 @@ static bool add_io(struct cn_table_rows *rows, struct cn_error *err)
 
     (void)err;
     cn_rows_begin(&table, rows, &io_shape);
-    for (size_t i = 0; calls && i < calls->count; i++)
+    for (size_t i = 0; calls && i < calls->count; i++) {
         add_call(&table, calls, &calls->list[i]);
+        cn_rows_integer(&table, calls->list[i].context);
+        cn_rows_integer(&table, calls->list[i].caller);
+        cn_rows_row(&table);
+    }
+    cn_rows_end(&table);
+    return true;
+}
+
+/* Also those outside of recorded calls. */
+static bool add_recorded_io(struct cn_table_rows *rows, struct cn_error *err)
+{
+    const struct cn_io_calls *calls = rows->x->query->rec->io;
+    struct cn_rows_table table;
+
+    (void)err;
+    cn_rows_begin(&table, rows, &recorded_shape);
+    for (size_t i = 0; calls && i < calls->count; i++) {
+        add_call(&table, calls, &calls->list[i]);
+        cn_rows_row(&table);
+    }
     cn_rows_end(&table);
     return true;
 }
 
 const struct cn_sql_table cn_sql_io = {
     .shape = &io_shape, .add = add_io, CN_SQL_IN_MEMORY};
+const struct cn_sql_table cn_sql_recorded_io = {
+    .shape = &recorded_shape, .add = add_recorded_io, CN_SQL_IN_MEMORY};

@@ -112,8 +112,8 @@ extern const struct cn_sql_table cn_sql_waits, cn_sql_locks, cn_sql_recorded_loc
 /* That of mpi_table.c. */
 extern const struct cn_sql_table cn_sql_mpi_waits;
 
-/* That of io_table.c. */
-extern const struct cn_sql_table cn_sql_io;
+/* Those of io_table.c. */
+extern const struct cn_sql_table cn_sql_io, cn_sql_recorded_io;
 
 /* The two of store_tables.c; a store also has those of a recording. */
 extern const struct cn_sql_table cn_sql_traces, cn_sql_spans;

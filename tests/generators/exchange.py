@@ -231,6 +231,69 @@ class Waits:
         return b"PERFILE2" + struct.pack("<Q", 16) + self.data
 
 
+class Io(Waits):
+    """perf.data of a program that reads and writes, as `cairn sample --io` writes it."""
+    ENTER, LEAVE, FEATURE, LOST = 2, 3, 80, 2
+    NUMBERS = {"read": 0, "write": 1, "close": 3, "poll": 7, "connect": 42, "fsync": 74, "openat": 257}  # of x86_64
+    ARGUMENT, DESCRIPTOR, DIRECTORY = 1, 2, 3
+
+    def __init__(self):
+        self.has_switches = self.has_locks = False
+        self.frames, self.data, self.late = {}, b"", 0
+        kinds = 1 << 16 | IP | TID | TIME | 1 << 7 | PERIOD | CALLCHAIN
+        self.event(self.CLOCK, 1, 0, kinds, "cpu-clock")
+        self.event(self.ENTER, 2, 401, kinds | 1 << 10, "raw_syscalls:sys_enter")
+        self.event(self.LEAVE, 2, 402, kinds | 1 << 10, "raw_syscalls:sys_exit")
+        self.data += perf_record(self.FEATURE, 0, struct.pack("<QI", 6, 8) + b"x86_64\0\0")
+
+    def enter(self, task, at, stack, name, *arguments):
+        values = [value % (1 << 64) for value in arguments] + [0] * (6 - len(arguments))
+        raw = struct.pack("<HBBiq6Q", 401, 0, 0, task[1], self.NUMBERS[name], *values)
+        self.sample(self.ENTER, task, at, stack, raw + bytes(4))
+
+    def leave(self, task, at, name, result):
+        self.sample(self.LEAVE, task, at, "main", struct.pack("<HBBiqq", 402, 0, 0, task[1], self.NUMBERS[name], result) + bytes(4))
+
+    def call(self, task, begin, end, stack, name, result, *arguments, argument=None):
+        self.enter(task, begin, stack, name, *arguments)
+        if argument:
+            self.file_name(task, (begin + end) / 2, self.ARGUMENT, argument)
+        self.leave(task, end, name, result)
+
+    def file_name(self, task, at, kind, text, descriptor=0):
+        body = struct.pack("<QQQIIIIII", 0x73656C6946704E43, self.ns(at), self.ns(at), *task, kind, descriptor, 0, 0)
+        self.data += perf_record(self.FRAME, 0, body + text.encode() + b"\0")
+
+
+def io():
+    """Main reads a configuration and asks a server; a worker writes a log to the disk. The end of its last call was lost."""
+    w = Io()
+    main, worker, here = (70, 70), (70, 71), -100
+    w.name(main, 0, "app")
+    w.start(main, worker, 0)
+    w.name(worker, 0, "worker")
+    w.file_name(main, 0, w.DIRECTORY, "/srv/demo")
+    w.file_name(main, 0, w.DESCRIPTOR, "/var/log/app.log", 5)
+    w.work(main, 0, 2, "main setup")
+    w.call(main, 2, 2.25, "main setup load", "openat", 3, here, 1, argument="app.conf")
+    w.call(main, 2.5, 2.75, "main setup load", "read", 4096, 3, 1, 4096)
+    w.call(main, 3, 3.5, "main setup load", "read", 904, 3, 1, 4096)
+    w.call(main, 3.75, 4, "main setup load", "close", 0, 3)
+    w.call(main, 4, 4.125, "main setup load", "openat", -2, here, 1, argument="./local.conf")
+    w.call(main, 5, 9, "main ask", "connect", 0, 3, 1, 16, argument="10.0.0.7:5432")
+    w.call(main, 10, 10.5, "main ask", "write", 120, 3, 1, 120)
+    w.call(main, 10.5, 30.5, "main ask", "poll", 1, 1, 1, -1)
+    w.call(main, 31, 31.5, "main ask", "read", 65536, 3, 1, 65536)
+    for i in range(4):
+        w.call(worker, 12 + 4 * i, 12.5 + 4 * i, "work log", "write", 1000, 5, 1, 1000)
+        w.call(worker, 13 + 4 * i, 15.5 + 4 * i, "work log flush", "fsync", 0, 5)
+    w.call(worker, 29, 29.5, "work log", "write", 10, 8, 1, 10)
+    w.enter(worker, 30, "work log", "write", 5, 1, 1000)
+    w.work(main, 32, 34, "main report")
+    w.end(main, 34)
+    return w.bytes()
+
+
 def waits(is_lost=False, has_wakeups=True, late=0):
     """A main thread that waits for a worker, a timer, a packet, the disk and a child, and is pre-empted. `is_lost`: the
     wake-up by the worker is missing. `late`: the worker takes so much longer."""
@@ -353,6 +416,7 @@ def write(folder):
     (folder / "phases-without-switches.perf.data").write_bytes(phases(has_switches=False))
     (folder / "waits.perf.data").write_bytes(waits())
     (folder / "locks.perf.data").write_bytes(locks())
+    (folder / "io.perf.data").write_bytes(io())
     (folder / "waits-lost.perf.data").write_bytes(waits(is_lost=True))
     (folder / "waits-slow.perf.data").write_bytes(waits(late=12))
     (folder / "waits-without-wakeups.perf.data").write_bytes(waits(has_wakeups=False))

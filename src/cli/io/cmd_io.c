@@ -107,7 +107,8 @@ static bool show(struct io_view *view, struct cn_error *err)
     view->db = view->opened.db;
     if (!view->db->io)
         return cn_fail(err, CN_ERR_NOT_FOUND,
-                       "%s has no system calls; sudo cairn sample --io records them",
+                       "%s has no system calls; sudo cairn sample --io and sudo cairn "
+                       "record --syscalls record them",
                        view->path);
     if (!cn_frames_build(&view->frames, view->db, NULL, err) ||
         !cn_codes_build(&view->codes, view->db, NULL, err))
@@ -150,7 +151,7 @@ static const struct cn_option options[] = {
 
 static const struct cn_example examples[] = {
     {"cairn io", "show which files and peers the last sampled program used, and where"},
-    {"cairn io --by file", "show the files and peers alone"},
+    {"cairn io cairn.data --by file", "show the files and peers alone"},
     {"cairn io cairn.perf.data --thread 'THREAD 4711' -r 1s~2s",
      "show the calls of one thread in one second"},
     {"cairn io cairn.perf.data --format csv", "print all rows for other programs"},
@@ -164,9 +165,10 @@ const struct cn_command cn_cmd_io = {
     .scope = CN_FOR_COSTS,
     .summary = "show which files and peers are read and written",
     .description =
-        "Of samples of cairn sample --io, taken as root, each system call about a file "
-        "or "
-        "a socket is known: when it began and ended, how many bytes it read or wrote, "
+        "Of samples of cairn sample --io and recordings of cairn record --syscalls, "
+        "taken "
+        "as root, each system call about a file or a socket is known: when it began and "
+        "ended, how many bytes it read or wrote, "
         "its "
         "file or peer, and the call path that made it. The rows add calls up, those "
         "that took the longest first; the time is that of the calls, running and "
