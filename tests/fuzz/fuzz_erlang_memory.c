@@ -1,5 +1,5 @@
-/* Any bytes as the memory of a process that runs Erlang: modules are listed and their functions named, within
- * bounds of memory and time. */
+/* Any bytes as the memory of a process that runs Erlang, and as its stack: modules are listed, their functions
+ * named and callers found, within bounds of memory and time. */
 
 #include <string.h>
 
@@ -29,11 +29,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     void *erlang = cn_erlang_open(&memory, CN_ERLANG_DESCRIPTOR, &names);
 
     for (uint64_t i = 0; i < 32; i++) {
-        struct cn_unwind_step step = {.is_innermost = i % 2};
+        struct cn_unwind_step step = {
+            .is_innermost = i % 2, .stack_begin = CN_ERLANG_BASE, .stack = bytes};
         uint64_t pc = (i % 4 == 3 ? CN_ERLANG_SHARED : CN_ERLANG_CODE) + 8 * i;
+        bool is_arm = i % 8 == 1;
 
-        step.registers.machine = CN_UNWIND_AARCH64;
-        step.registers.value[CN_UNWIND_ARM_PC] = pc;
+        step.registers.machine = is_arm ? CN_UNWIND_AARCH64 : CN_UNWIND_X86_64;
+        step.registers.value[is_arm ? CN_UNWIND_ARM_PC : CN_UNWIND_X86_RIP] = pc;
+        if (!is_arm)
+            step.registers.value[CN_UNWIND_X86_RSP] = CN_ERLANG_BASE + 8 * i;
         cn_memory_begin(&memory, 1, 1 << 18);
         (void)cn_language_erlang.undo(erlang, &step);
     }

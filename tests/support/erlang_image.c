@@ -58,10 +58,11 @@ struct cn_text cn_erlang_image(void)
     uint8_t *image = (uint8_t *)text.chars, *block = image + BLOCKS, *at;
     cn_u32_put(image, 1);
     cn_u64_put(image + 16, CN_ERLANG_BASE + ENTRIES);
-    at = put_block(block, CN_ERLANG_CODE, 0x100, "shop", 3);
+    at = put_block(block, CN_ERLANG_CODE, 0x100, "shop", 4);
     at = put_range(at, 0, 0x20, "shop::codeHeader", 0, 0);
     at = put_range(at, 0x20, 0x40, "shop:total/1-CodeInfoPrologue", 0, 0);
     at = put_range(at, 0x40, 0x80, "shop:total/1", 12, 3);
+    at = put_range(at, 0x80, 0x90, "erts_beamasm:normal_exit/0", 0, 0);
     put_entry(image, 0, false, (uint64_t)(at - block));
     block += BLOCK_SPACE;
     at = put_block(block, CN_ERLANG_SHARED, 0x40, "global", 1);

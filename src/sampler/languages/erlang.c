@@ -2,8 +2,12 @@
  *
  * It tells debuggers of each through the interface that gdb has for such code: a list that begins at
  * __jit_debug_descriptor, the newest module first. The block of a module has the ranges of its code with
- * their names, and lines of each. Stacks of its processes are in their heaps, and change before
- * they can be read: a function is the outermost frame that is known.
+ * their names, and lines of each.
+ *
+ * Stacks of its processes are in their heaps. On x86_64 the stack pointer points there while Erlang
+ * runs, so that the copy of the stack has its frames: words whose lowest two bits are 0 are return
+ * addresses, all others are terms. On aarch64, and while functions of C run, the stack of a process is
+ * not in the copy, and changes before it can be read: then a function is the outermost frame that is known.
  *
  *   descriptor   u32 version, u32 action, u64 entry in question, u64 first entry
  *   entry        u64 next, u64 previous, u64 address of the block, u64 its length
@@ -40,6 +44,7 @@ enum {
     BLOCK_LEN_MAX = 1 << 22,
     KEPT_LEN_MAX = 1 << 26, /* of all blocks */
     LINES_MAX = 1 << 24,
+    TAG_MASK = 3, /* of a term; 0: a return address */
 };
 
 struct code_range {
@@ -65,7 +70,8 @@ struct cn_erlang {
     struct cn_map number_of; /* by entry */
     uint64_t next;           /* the entry to go on with; 0: the first */
     bool is_complete;        /* the end of the list was reached once */
-    bool has_named;          /* a function was shown */
+    bool lacks_callers;      /* a function was shown without them */
+    bool is_on_stack;        /* the stack pointer is that of a process */
     size_t kept_len;
 };
 
@@ -257,11 +263,17 @@ static void find_line(const struct code_module *module, const struct code_range 
     }
 }
 
-/* What a frame is called; code before a function, with its description, is part of it. `is_shared`: it is
- * code that functions call, mostly to get to C. */
+enum code_kind {
+    CODE_OF_FUNCTION,
+    CODE_SHARED, /* that functions call, mostly to get to C */
+    CODE_OUTERMOST,
+};
+
+/* What a frame is called; code before a function, with its description, is part of it. */
 static uint64_t name_of(struct cn_erlang *e, const struct code_module *module,
-                        uint32_t off, bool *is_shared)
+                        uint32_t off, enum code_kind *kind)
 {
+    static const char outermost[] = "erts_beamasm:normal_exit/";
     static const char shared[] = "global::";
     static const char prologue[] = "-CodeInfoPrologue";
     struct cn_stored_frame frame = {.function = "(Erlang)"};
@@ -275,7 +287,10 @@ static uint64_t name_of(struct cn_erlang *e, const struct code_module *module,
         const char *name = (const char *)module->bytes + range->name_off;
         size_t len = strlen(name), more = strlen(prologue);
         bool is_before = len > more && strcmp(name + len - more, prologue) == 0;
-        *is_shared = strncmp(name, shared, strlen(shared)) == 0;
+        if (strncmp(name, shared, strlen(shared)) == 0)
+            *kind = CODE_SHARED;
+        else if (strncmp(name, outermost, strlen(outermost)) == 0)
+            *kind = CODE_OUTERMOST;
         cn_text_add(&text, name, is_before ? len - more : len);
         frame.function = cn_text_str(&text);
         /* It has no lines: the function begins after it. */
@@ -290,6 +305,44 @@ static uint64_t name_of(struct cn_erlang *e, const struct code_module *module,
     return address;
 }
 
+/* The module of an address, which may be new. */
+static struct code_module *find_module(struct cn_erlang *e, uint64_t address)
+{
+    struct code_module *module = find_known(e, address);
+
+    if (module)
+        return module;
+    list_modules(e);
+    return find_known(e, address);
+}
+
+static void set_register(struct cn_unwind_step *step, unsigned number, uint64_t value)
+{
+    step->registers.value[number] = value;
+    step->registers.known |= UINT64_C(1) << number;
+}
+
+/* Go to the caller by the stack of the process, if that is in the copy. */
+static void step_to_caller(struct cn_erlang *e, struct cn_unwind_step *step)
+{
+    uint64_t begin = step->registers.value[CN_UNWIND_X86_RSP], at = begin, word;
+
+    step->registers.known = 0;
+    for (; cn_language_stack(step, at, &word); at += sizeof(word)) {
+        /* Calls of shared code do not align where they return to. */
+        bool may_return = (word & TAG_MASK) == 0 || (step->is_innermost && at == begin);
+
+        if (may_return && find_module(e, word)) {
+            set_register(step, CN_UNWIND_X86_RIP, word);
+            at += sizeof(word);
+            break;
+        }
+        if ((word & TAG_MASK) == 0)
+            return;
+    }
+    set_register(step, CN_UNWIND_X86_RSP, at);
+}
+
 static bool undo(void *state, struct cn_unwind_step *step)
 {
     struct cn_erlang *e = state;
@@ -297,22 +350,30 @@ static bool undo(void *state, struct cn_unwind_step *step)
     uint64_t pc = step->registers.value[is_arm ? CN_UNWIND_ARM_PC : CN_UNWIND_X86_RIP] -
                   (step->is_innermost ? 0 : 1);
 
+    e->is_on_stack &= !step->is_innermost;
     if (step->has_rule || e->descriptor == 0)
         return false;
-    struct code_module *module = find_known(e, pc);
-    if (!module) {
-        list_modules(e);
-        module = find_known(e, pc);
-    }
+    struct code_module *module = find_module(e, pc);
     if (!module)
         return false;
-    bool is_shared = false;
+    enum code_kind kind = CODE_OF_FUNCTION;
     (void)load(e, module);
-    step->frames[0] = name_of(e, module, (uint32_t)(pc - module->begin), &is_shared);
+    step->frames[0] = name_of(e, module, (uint32_t)(pc - module->begin), &kind);
     step->frame_count = 1;
-    e->has_named = true;
+    e->is_on_stack |= step->is_innermost && !is_arm;
+    if (e->is_on_stack && kind == CODE_OUTERMOST) {
+        set_register(step, CN_UNWIND_X86_RIP, 0);
+        set_register(step, CN_UNWIND_X86_RSP,
+                     step->registers.value[CN_UNWIND_X86_RSP] + sizeof(uint64_t));
+        return true;
+    }
+    if (e->is_on_stack) {
+        step_to_caller(e, step);
+        return true;
+    }
+    e->lacks_callers = true;
     /* Shared code has a frame while it calls C. */
-    if (is_shared && !step->is_innermost)
+    if (kind == CODE_SHARED && !step->is_innermost)
         return false;
     step->registers.known = 0;
     return true;
@@ -325,9 +386,14 @@ static char *hint(const void *state)
     if (e->descriptor == 0)
         return cn_strdup("not supported: functions of an Erlang that interprets them, or "
                          "is older than 24, are not shown");
-    return e->has_named ? cn_strdup("Erlang: functions are shown without their callers, "
-                                    "which are not on the stack of the thread")
-                        : NULL;
+    if (!e->lacks_callers)
+        return NULL;
+    return cn_strdup(
+        cn_unwind_machine_here() == CN_UNWIND_X86_64
+            ? "Erlang: functions that call C are shown without their callers, "
+              "which are not on the stack of the thread"
+            : "Erlang: functions are shown without their callers, which are "
+              "not on the stack of the thread");
 }
 
 static void close_erlang(void *state)

@@ -86,7 +86,63 @@ static void expect(struct fixture *f, uint64_t pc, bool is_innermost, const char
     if (line > 0)
         assert_string_equal(frame->file, "shop.erl");
     assert_true(is_undone);
-    assert_int_equal(f->step.registers.known, 0); /* its callers are not known */
+    /* Its caller is not in the copy of the stack, which is empty. */
+    assert_int_equal(f->step.registers.known & ~(UINT64_C(1) << CN_UNWIND_X86_RSP), 0);
+}
+
+/* The frames of a copy of a stack, from a program counter on; "?" ends them as unknown. */
+static void expect_stack(const uint64_t *words, size_t count, uint64_t pc,
+                         const char *frames)
+{
+    enum { STACK = 0x9000 };
+    const uint64_t has_pc = UINT64_C(1) << CN_UNWIND_X86_RIP;
+    struct fixture *f = begin();
+    struct cn_unwind_step step = {
+        .is_innermost = true,
+        .stack_begin = STACK,
+        .stack = {(const uint8_t *)words, count * sizeof(*words)},
+    };
+    struct cn_text seen = {0};
+
+    step.registers.machine = CN_UNWIND_X86_64;
+    step.registers.value[CN_UNWIND_X86_RIP] = pc;
+    step.registers.value[CN_UNWIND_X86_RSP] = STACK;
+    step.registers.known = has_pc;
+    while (step.registers.known & has_pc &&
+           step.registers.value[CN_UNWIND_X86_RIP] != 0) {
+        step.frame_count = 0;
+        cn_memory_begin(&f->memory, 1, 1 << 18);
+        assert_true(cn_language_erlang.undo(f->erlang, &step));
+        assert_int_equal(step.frame_count, 1);
+        for (size_t k = 0; k < f->names.count; k++)
+            if (cn_stored_names_address(&f->names, &f->names.frames[k]) == step.frames[0])
+                cn_text_printf(&seen, "%s ", f->names.frames[k].function);
+        step.is_innermost = false;
+    }
+    if (!(step.registers.known & has_pc))
+        cn_text_char(&seen, '?');
+    assert_string_equal(cn_text_str(&seen), frames);
+    cn_text_done(&seen);
+    done(f);
+}
+
+static void finds_callers_on_the_stack_of_a_process(void **state)
+{
+    enum { CALL = CN_ERLANG_CODE + 0x48, LAST = CN_ERLANG_CODE + 0x84, NIL = 0x3b };
+    const uint64_t whole[] = {NIL, CALL, 0x7e2f, NIL, CALL, LAST, 0x1001};
+    const uint64_t shared[] = {CALL + 1, CALL, LAST};
+    const uint64_t strange[] = {NIL, 0x70000, CALL, LAST};
+    const uint64_t unaligned[] = {NIL, CALL + 1, NIL};
+
+    (void)state;
+    expect_stack(whole, 7, CN_ERLANG_CODE + 0x40,
+                 "shop:total/1 shop:total/1 shop:total/1 erts_beamasm:normal_exit/0 ");
+    expect_stack(whole, 3, CN_ERLANG_CODE + 0x40, "shop:total/1 shop:total/1 ?");
+    expect_stack(shared, 3, CN_ERLANG_SHARED + 8,
+                 "global::call_light_bif_shared shop:total/1 shop:total/1 "
+                 "erts_beamasm:normal_exit/0 ");
+    expect_stack(strange, 4, CN_ERLANG_CODE + 0x40, "shop:total/1 ?");
+    expect_stack(unaligned, 3, CN_ERLANG_CODE + 0x40, "shop:total/1 ?");
 }
 
 static void names_functions_with_their_lines(void **state)
@@ -102,11 +158,11 @@ static void names_functions_with_their_lines(void **state)
     expect(f, CN_ERLANG_CODE + 0x48, false, "shop:total/1", 12); /* after a call */
     expect(f, CN_ERLANG_CODE + 0x7f, true, "shop:total/1", 14);
     expect(f, CN_ERLANG_CODE + 0x20, true, "shop:total/1", 12); /* before it */
-    expect(f, CN_ERLANG_CODE + 0x80, true, "(Erlang)", 0);      /* in no range */
+    expect(f, CN_ERLANG_CODE + 0x90, true, "(Erlang)", 0);      /* in no range */
     assert_null(frame_at(f, CN_ERLANG_CODE + 0x100, true, &is_undone));
-    assert_null(frame_at(f, CN_ERLANG_CODE - 1, true, &is_undone));
     /* Code on the way to C has a frame while it calls. */
     expect(f, CN_ERLANG_SHARED + 8, true, "global::call_light_bif_shared", 0);
+    assert_null(frame_at(f, CN_ERLANG_CODE - 1, true, &is_undone)); /* a stack of C */
     assert_string_equal(frame_at(f, CN_ERLANG_SHARED + 8, false, &is_undone)->function,
                         "global::call_light_bif_shared");
     assert_false(is_undone);
@@ -169,6 +225,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_functions_with_their_lines),
+        cmocka_unit_test(finds_callers_on_the_stack_of_a_process),
         cmocka_unit_test(forgets_modules_that_were_unloaded),
         cmocka_unit_test(survives_any_memory),
         cmocka_unit_test(tells_an_erlang_without_compiled_code),
