@@ -95,7 +95,11 @@ class Collector(unittest.TestCase):
                 text = service.ask("/metrics")[2].decode()
         values = dict(line.split() for line in text.splitlines() if not line.startswith("#"))
         self.assertEqual(values["cairn_collector_traces_total"], "1")
-        for name in values:
+        # Metrics of spans have labels, and histograms more names than one.
+        for name in (name for name in values if name.startswith("traces_")):
+            family = re.sub(r"(_bucket|_sum|_count)?\{.*", "", name)
+            self.assertRegex(text, rf"# HELP {family} [A-Z].*\.\n# TYPE {family} (counter|histogram)\n")
+        for name in (name for name in values if not name.startswith("traces_")):
             kind = "counter" if name.endswith("_total") else "gauge"
             self.assertIn(f"# TYPE {name} {kind}\n{name} ", text)
             self.assertRegex(text, rf"# HELP {name} [A-Z].*\.\n# TYPE {name} ")

@@ -172,6 +172,17 @@ bool cn_share_option(const struct cn_args *args, const char *name, double *out,
     return true;
 }
 
+enum cn_store_form cn_compression_option(const struct cn_args *args)
+{
+    const char *value = cn_args_value(args, "compression");
+
+    if (!value)
+        return CN_STORE_FORM_DEFAULT;
+    return strcmp(value, "deflate") == 0 ? CN_STORE_DEFLATE
+           : strcmp(value, "lz4") == 0   ? CN_STORE_LZ4
+                                         : CN_STORE_COLUMNS;
+}
+
 bool cn_size_option(const struct cn_args *args, const char *name, uint64_t *out,
                     struct cn_error *err)
 {

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "store/segment/config.h"
 
 struct cn_args;
 struct cn_store;
@@ -38,6 +39,13 @@ CN_CHECK bool cn_size_option(const struct cn_args *args, const char *name, uint6
 /* The value of an option that is a share, "80%", to 1. The same. */
 CN_CHECK bool cn_share_option(const struct cn_args *args, const char *name, double *out,
                               struct cn_error *err);
+
+/* The value of --compression; without it the default. */
+enum cn_store_form cn_compression_option(const struct cn_args *args);
+#define CN_OPTION_COMPRESSION(COLUMNS)                                           \
+    CN_OPTION("compression", 0, "columns|deflate|lz4",                           \
+              COLUMNS "; or what versions up to 0.9 can read: deflate, or lz4, " \
+                      "which is larger and faster")
 
 /* The rules of --redact-file and --redact; NULL if neither was given. The caller frees them. */
 struct cn_redaction;

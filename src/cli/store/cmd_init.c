@@ -11,13 +11,11 @@
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
     const char *dialect = cn_args_value(args, "dialect");
-    const char *compression = cn_args_value(args, "compression");
     const char *rotate_time = cn_args_value(args, "rotate-time");
     struct cn_store_options options = {
         .dialect =
             dialect && strcmp(dialect, "java") == 0 ? CN_STORE_JAVA : CN_STORE_SPEC,
-        .use_lz4 = compression && strcmp(compression, "lz4") == 0,
-        .use_deflate = compression && strcmp(compression, "deflate") == 0,
+        .form = cn_compression_option(args),
     };
 
     if (rotate_time &&
@@ -34,9 +32,7 @@ static const struct cn_option options[] = {
     CN_OPTION("dialect", 0, "spec|java",
               "format of the traces: as specified (default), or readable by the "
               "original Java tools"),
-    CN_OPTION("compression", 0, "columns|deflate|lz4",
-              "spans by column (columns, default); or what versions up to 0.9 can "
-              "read: deflate, or lz4, which is larger and faster"),
+    CN_OPTION_COMPRESSION("spans by column (columns, default)"),
     CN_OPTION("rotate-size", 0, "SIZE",
               "start a new segment at this size, such as 256M (default)"),
     CN_OPTION("rotate-time", 0, "TIME",

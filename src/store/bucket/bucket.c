@@ -107,6 +107,18 @@ bool cn_bucket_open(struct cn_bucket **out, const char *address, struct cn_error
     return true;
 }
 
+bool cn_bucket_configure(struct cn_bucket *bucket, const char *config,
+                         struct cn_error *err)
+{
+    char *text = cn_strprintf("%s" ID_KEY "%s\n", config, bucket->id);
+    bool ok = cn_s3_put(bucket->s3, CONFIG_NAME, cn_bytes_of(text), NULL, err);
+
+    free(ok ? bucket->config : text);
+    if (ok)
+        bucket->config = text;
+    return ok;
+}
+
 struct cn_bucket *cn_bucket_share(struct cn_bucket *bucket)
 {
     bucket->user_count++;

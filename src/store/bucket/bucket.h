@@ -45,6 +45,10 @@ CN_CHECK bool cn_bucket_create(const char *address, const char *config,
 
 CN_CHECK bool cn_bucket_open(struct cn_bucket **out, const char *address,
                              struct cn_error *err);
+
+/* Replace the settings of the store. */
+CN_CHECK bool cn_bucket_configure(struct cn_bucket *bucket, const char *config,
+                                  struct cn_error *err);
 struct cn_bucket *cn_bucket_share(struct cn_bucket *bucket);
 void cn_bucket_close(struct cn_bucket *bucket); /* NULL is fine */
 

@@ -45,6 +45,8 @@ struct cn_care_runs {
     bool is_even; /* no segment is longer than the others together, so that each is copied
                              seldom */
     bool only_sampled; /* others are about to be sampled */
+    bool
+        rewrites; /* segments whose chunks have another form than the store's, also alone */
 };
 
 /* Join consecutive sealed segments that together are not longer than one of full size. `counts` is

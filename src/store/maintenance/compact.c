@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/files/chunk_format.h"
 #include "base/files/disk.h"
 #include "base/files/file.h"
 #include "base/run/clock.h"
@@ -437,6 +438,20 @@ static bool is_even(const struct sizes *sizes, size_t begin, size_t end)
     return longest <= len - longest;
 }
 
+/* True for a sealed segment whose chunks have another form than the store's. */
+static bool is_of_other_form(const struct cn_store_config *config, const char *base,
+                             uint32_t number)
+{
+    char *dir = cn_segment_dir(base, number);
+    struct cn_store_config own;
+    struct cn_error ignored;
+    bool is = cn_store_config_read(&own, dir, &ignored) && own.is_sealed &&
+              own.form != config->form && own.dialect == config->dialect;
+
+    free(dir);
+    return is;
+}
+
 bool cn_care_compact(const struct cn_store_care *care, const struct cn_care_runs *runs,
                      struct cn_store_compaction *counts, struct cn_error *err)
 {
@@ -463,11 +478,19 @@ bool cn_care_compact(const struct cn_store_care *care, const struct cn_care_runs
             end = i + 1;
             continue;
         }
-        if (end - i < runs->len_min)
+        bool is_alone = end - i < runs->len_min;
+        if (is_alone &&
+            (!runs->rewrites || !is_of_other_form(&config, care->base, sizes.numbers[i])))
             continue;
         if (care->settle && joined == 0)
             care->settle(care->settle_arg);
         ok = cn_care_replace(care, sizes.numbers + i, end - i, NULL, &rows, err);
+        if (!ok && is_alone && err->kind == CN_ERR_FORMAT) {
+            if (counts->damaged++ == 0)
+                counts->damage = *err;
+            ok = true;
+            continue;
+        }
         counts->rows += rows;
         counts->after -= ok ? (uint32_t)(end - i) - 1 : 0;
         joined++;
@@ -489,22 +512,79 @@ void cn_store_compaction_print(struct cn_text *out,
     cn_text_str_add(out, " before, ");
     cn_size_print(out, compaction->len_after);
     cn_text_str_add(out, " after");
+    if (compaction->has_new_form)
+        cn_text_str_add(out, "; versions up to 0.9 cannot read it any more");
+    if (compaction->damaged > 0)
+        cn_text_printf(out, "; %" PRIu32 " damaged segment%s left as %s",
+                       compaction->damaged,
+                       cn_plural(compaction->damaged, " is", "s are"),
+                       cn_plural(compaction->damaged, "it is", "they are"));
 }
 
-bool cn_store_compact(const char *path, struct cn_store_compaction *out,
-                      struct cn_error *err)
+/* Remove what a writer began in another form and has not filled. */
+static bool remove_empty(const char *base, const struct cn_store_config *config,
+                         struct cn_error *err)
 {
-    const struct cn_care_runs all = {.len_min = 2, .count_max = SIZE_MAX};
+    uint32_t *numbers;
+    size_t count;
+
+    if (!cn_segments_list(base, &numbers, &count, err))
+        return false;
+    bool ok = true;
+    for (size_t i = 0; ok && i < count; i++) {
+        struct cn_segment *segment;
+        struct cn_error ignored;
+
+        if (!cn_segment_open(&segment, base, numbers[i], &ignored))
+            continue;
+        bool is_empty = !segment->config.is_sealed &&
+                        segment->config.form != config->form &&
+                        cn_segment_row_count(segment) == 0 &&
+                        cn_segment_data(segment).len <= cn_chunk_file_header_size;
+        cn_segment_close(segment);
+        ok = !is_empty || cn_segment_remove(base, numbers[i], err);
+    }
+    free(numbers);
+    return ok;
+}
+
+/* Note the form of chunks from now on. A crash afterwards leaves segments of another one, which are read
+ * as well, and rewritten next time. */
+static bool choose_form(const char *path, enum cn_store_form form, bool *is_new,
+                        struct cn_error *err)
+{
+    struct cn_store_config config;
+
+    if (!cn_store_config_read(&config, path, err))
+        return false;
+    struct cn_store_config before = config;
+    cn_store_config_set_form(&config, form);
+    *is_new = config.form == CN_STORE_COLUMNS && before.form != CN_STORE_COLUMNS;
+    if (form > CN_STORE_FORM_SAME && config.dialect == CN_STORE_JAVA)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "%s: a store of the dialect java keeps its form", path);
+    bool is_noted =
+        config.form == before.form && config.is_form_asked == before.is_form_asked;
+    return (is_noted || cn_store_config_write(&config, path, &cn_disk_files, err)) &&
+           remove_empty(path, &config, err);
+}
+
+bool cn_store_compact(const char *path, enum cn_store_form form,
+                      struct cn_store_compaction *out, struct cn_error *err)
+{
+    const struct cn_care_runs all = {
+        .len_min = 2, .count_max = SIZE_MAX, .rewrites = true};
     struct cn_store_care care = {.base = path};
     struct cn_store_compaction counts = {0};
     uint32_t sealed;
     int lock;
 
     if (cn_path_is_address(path))
-        return cn_bucket_compact(path, out, err);
+        return cn_bucket_compact(path, form, out, err);
     if (!cn_store_seal(path, &sealed, err) || !cn_store_lock(path, &lock, err))
         return false;
-    bool ok = cn_care_clean(&care, err) && cn_care_compact(&care, &all, &counts, err) &&
+    bool ok = choose_form(path, form, &counts.has_new_form, err) &&
+              cn_care_clean(&care, err) && cn_care_compact(&care, &all, &counts, err) &&
               cn_care_clean(&care, err);
     cn_store_unlock(lock);
     if (ok)

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/findings.h"
+#include "store/segment/config.h"
 
 struct cn_progress;
 struct cn_text;
@@ -66,15 +67,20 @@ struct cn_store_compaction {
     uint32_t before, after; /* segments */
     uint64_t rows;          /* copied */
     uint64_t len_before, len_after;
+    uint32_t damaged;       /* not rewritten in another form: they are left as they are */
+    struct cn_error damage; /* of the first of these */
+    bool has_new_form;      /* versions up to 0.9 cannot read the store any more */
 };
 
-/* Append "segments: 9 before, 2 after; size: 12.0 MiB before, 9.1 MiB after". */
+/* Append "segments: 9 before, 2 after; size: 12.0 MiB before, 9.1 MiB after", and what else there is
+ * to say. */
 void cn_store_compaction_print(struct cn_text *out,
                                const struct cn_store_compaction *compaction);
 
-/* Join consecutive small sealed segments into segments of full size. */
-CN_CHECK bool cn_store_compact(const char *path, struct cn_store_compaction *out,
-                               struct cn_error *err);
+/* Join consecutive small sealed segments into segments of full size. Those whose chunks have another
+ * form are rewritten; it is that of new segments, too. */
+CN_CHECK bool cn_store_compact(const char *path, enum cn_store_form form,
+                               struct cn_store_compaction *out, struct cn_error *err);
 
 /* Report everything that breaks a rule, in files like "00002a/traces.dat". Fails only when the store cannot be looked at. */
 CN_CHECK bool cn_store_verify(const char *path, const struct cn_progress *progress,
@@ -87,8 +93,8 @@ CN_CHECK bool cn_store_verify(const char *path, const struct cn_progress *progre
 
 CN_CHECK bool cn_bucket_expire(const char *address, const struct cn_store_limits *limits,
                                struct cn_store_expiry *out, struct cn_error *err);
-CN_CHECK bool cn_bucket_compact(const char *address, struct cn_store_compaction *out,
-                                struct cn_error *err);
+CN_CHECK bool cn_bucket_compact(const char *address, enum cn_store_form form,
+                                struct cn_store_compaction *out, struct cn_error *err);
 CN_CHECK bool cn_bucket_verify(const char *address, const struct cn_progress *progress,
                                cn_finding_fn report, void *arg, struct cn_error *err);
 

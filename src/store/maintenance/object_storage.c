@@ -97,7 +97,7 @@ static bool download(struct cn_bucket *bucket, const struct cn_manifest_entry *e
     return ok;
 }
 
-/* Join segments, which fit into one. */
+/* Join segments, which fit into one. One alone is rewritten, unless it is damaged. */
 static bool join(struct cn_bucket *bucket, struct cn_manifest_entry *const *entries,
                  size_t count, struct cn_store_compaction *counts, struct cn_error *err)
 {
@@ -111,9 +111,11 @@ static bool join(struct cn_bucket *bucket, struct cn_manifest_entry *const *entr
         replaced[i] = entries[i]->number;
         ok = download(bucket, entries[i], &target, err);
     }
-    ok = ok && cn_store_compact(target.path, &done, err) &&
+    ok = ok && cn_store_compact(target.path, CN_STORE_FORM_SAME, &done, err) &&
          cn_segments_list(target.path, &numbers, &n, err);
-    if (ok && n == 1) {
+    if (done.damaged > 0 && counts->damaged++ == 0)
+        counts->damage = done.damage;
+    if (ok && n == 1 && done.damaged == 0) {
         ok = cn_upload_replacing(bucket, target.path, numbers[0], replaced, count, err);
         counts->rows += done.rows;
         counts->after -= (uint32_t)count - 1;
@@ -138,6 +140,37 @@ static bool is_sampled(const struct cn_manifest_entry *entry)
            config.sampled.is_sampled;
 }
 
+static bool is_of_other_form(const struct cn_manifest_entry *entry,
+                             const struct cn_store_config *config)
+{
+    struct cn_store_config own;
+    struct cn_error ignored;
+
+    return entry->config &&
+           cn_store_config_parse(&own, cn_bytes_of(entry->config), &ignored) &&
+           own.form != config->form;
+}
+
+/* Note the form of chunks from now on. */
+static bool choose_form(struct cn_bucket *bucket, enum cn_store_form form, bool *is_new,
+                        struct cn_error *err)
+{
+    struct cn_store_config before, config;
+    struct cn_text text = {0};
+
+    if (!cn_store_config_parse(&before, cn_bytes_of(bucket->config), err))
+        return false;
+    config = before;
+    cn_store_config_set_form(&config, form);
+    *is_new = config.form == CN_STORE_COLUMNS && before.form != CN_STORE_COLUMNS;
+    if (config.form == before.form && config.is_form_asked == before.is_form_asked)
+        return true;
+    cn_store_config_print(&config, &text);
+    bool ok = cn_bucket_configure(bucket, cn_text_str(&text), err);
+    cn_text_done(&text);
+    return ok;
+}
+
 static bool compact(struct cn_bucket *bucket, const struct cn_manifest *manifest,
                     struct cn_store_compaction *counts, struct cn_error *err)
 {
@@ -158,14 +191,14 @@ static bool compact(struct cn_bucket *bucket, const struct cn_manifest *manifest
              is_sampled(manifest->entries[end]) == is_sampled(manifest->entries[i]);
              end++)
             len += manifest->entries[end]->summary.disk_len;
-        if (end - i > 1)
+        if (end - i > 1 || is_of_other_form(manifest->entries[i], &config))
             ok = join(bucket, manifest->entries + i, end - i, counts, err);
     }
     return ok;
 }
 
-bool cn_bucket_compact(const char *address, struct cn_store_compaction *out,
-                       struct cn_error *err)
+bool cn_bucket_compact(const char *address, enum cn_store_form form,
+                       struct cn_store_compaction *out, struct cn_error *err)
 {
     struct cn_store_compaction counts = {0};
     struct cn_manifest manifest = {0};
@@ -173,7 +206,8 @@ bool cn_bucket_compact(const char *address, struct cn_store_compaction *out,
 
     if (!cn_bucket_open(&bucket, address, err))
         return false;
-    bool ok = cn_bucket_read_manifest(bucket, &manifest, err) &&
+    bool ok = choose_form(bucket, form, &counts.has_new_form, err) &&
+              cn_bucket_read_manifest(bucket, &manifest, err) &&
               compact(bucket, &manifest, &counts, err) && sweep(bucket, err);
     cn_manifest_done(&manifest);
     cn_bucket_close(bucket);

@@ -19,17 +19,27 @@ struct cn_store_config cn_store_config_of(const struct cn_store_options *options
 
     if (!options)
         options = &defaults;
-    bool is_packed =
-        options->dialect == CN_STORE_SPEC && !options->use_lz4 && !options->use_deflate;
-    return (struct cn_store_config){
-        .version = is_packed ? CN_STORE_VERSION : CN_STORE_VERSION_PLAIN,
-        .is_packed = is_packed,
+    struct cn_store_config config = {
+        .version = CN_STORE_VERSION_PLAIN,
         .dialect = options->dialect,
-        .use_lz4 = options->use_lz4,
+        .form = options->form == CN_STORE_LZ4 ? CN_STORE_LZ4 : CN_STORE_DEFLATE,
         .rotate_len = options->rotate_len ? options->rotate_len : DEFAULT_ROTATE_LEN,
         .rotate_ns = options->rotate_ns,
         .created_ns = now_ns,
     };
+    cn_store_config_set_form(&config, options->form);
+    return config;
+}
+
+void cn_store_config_set_form(struct cn_store_config *config, enum cn_store_form form)
+{
+    if (config->dialect == CN_STORE_JAVA || form == CN_STORE_FORM_SAME ||
+        (form == CN_STORE_FORM_DEFAULT && config->is_form_asked))
+        return;
+    config->form = form == CN_STORE_FORM_DEFAULT ? CN_STORE_COLUMNS : form;
+    config->is_form_asked = config->form != CN_STORE_COLUMNS;
+    config->version =
+        config->form == CN_STORE_COLUMNS ? CN_STORE_VERSION : CN_STORE_VERSION_PLAIN;
 }
 
 static bool is_key(const char *line, size_t len, const char *key, const char **value)
@@ -66,11 +76,16 @@ static void read_lane(struct cn_store_config *config, const char *value, const c
         config->lane[0] = '\0';
 }
 
+/* Deflate was the default of versions up to 0.9, LZ4 never. */
 static void read_compression(struct cn_store_config *config, const char *value,
                              const char *end)
 {
-    config->use_lz4 = is_word(value, end, "lz4");
-    config->is_packed = is_word(value, end, "columns");
+    bool is_packed = is_word(value, end, "columns"), is_lz4 = is_word(value, end, "lz4");
+
+    config->form = is_packed ? CN_STORE_COLUMNS
+                   : is_lz4  ? CN_STORE_LZ4
+                             : CN_STORE_DEFLATE;
+    config->is_form_asked |= is_lz4;
 }
 
 static void read_sampled(struct cn_store_config *config, const char *value,
@@ -115,6 +130,8 @@ static void read_line(struct cn_store_config *config, const char *line, size_t l
         config->dialect = is_word(value, end, "java") ? CN_STORE_JAVA : CN_STORE_SPEC;
     else if (is_key(line, len, "compression", &value))
         read_compression(config, value, end);
+    else if (is_key(line, len, "compression.asked", &value))
+        config->is_form_asked |= is_word(value, end, "yes");
     else if (is_key(line, len, "rotate.bytes", &value))
         config->rotate_len = strtoull(value, NULL, 10);
     else if (is_key(line, len, "rotate.ns", &value))
@@ -146,7 +163,10 @@ static void read_line(struct cn_store_config *config, const char *line, size_t l
 bool cn_store_config_parse(struct cn_store_config *out, struct cn_bytes bytes,
                            struct cn_error *err)
 {
-    struct cn_store_config config = {.rotate_len = DEFAULT_ROTATE_LEN};
+    struct cn_store_config config = {
+        .form = CN_STORE_DEFLATE,
+        .rotate_len = DEFAULT_ROTATE_LEN,
+    };
     struct cn_text text = {0};
     const char *line;
 
@@ -204,9 +224,11 @@ void cn_store_config_print(const struct cn_store_config *config, struct cn_text 
     cn_text_printf(text, "dialect = %s\n",
                    config->dialect == CN_STORE_JAVA ? "java" : "spec");
     cn_text_printf(text, "compression = %s\n",
-                   config->is_packed ? "columns"
-                   : config->use_lz4 ? "lz4"
-                                     : "deflate");
+                   config->form == CN_STORE_COLUMNS ? "columns"
+                   : config->form == CN_STORE_LZ4   ? "lz4"
+                                                    : "deflate");
+    if (config->is_form_asked)
+        cn_text_str_add(text, "compression.asked = yes\n");
     cn_text_printf(text, "rotate.bytes = %" PRIu64 "\n", config->rotate_len);
     cn_text_printf(text, "rotate.ns = %" PRIu64 "\n", config->rotate_ns);
     cn_text_printf(text, "created.ns = %" PRIu64 "\n", config->created_ns);

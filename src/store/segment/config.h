@@ -18,11 +18,19 @@ enum cn_store_dialect {
     CN_STORE_JAVA, /* traces.dat and text-*.wal can be read by the original tools */
 };
 
+/* How the chunks of traces.dat are stored. */
+enum cn_store_form {
+    CN_STORE_FORM_DEFAULT, /* columns; of a store that exists: unless another was asked for */
+    CN_STORE_FORM_SAME, /* of a store that exists */
+    CN_STORE_COLUMNS,   /* spans by column, others deflate */
+    CN_STORE_DEFLATE,   /* can be read by versions up to 0.9 */
+    CN_STORE_LZ4,       /* likewise; faster and larger */
+};
+
 /* All zero is the default. Written to config.props when the store is created. */
 struct cn_store_options {
     enum cn_store_dialect dialect;
-    bool use_lz4;        /* faster and larger than deflate */
-    bool use_deflate;    /* can be read by versions up to 0.9; no columns */
+    enum cn_store_form form;
     uint64_t rotate_len; /* bytes of a segment before the next one is started */
     uint64_t rotate_ns;  /* its age; 0: any */
     uint64_t commit_len; /* bytes in memory before a commit is forced */
@@ -56,8 +64,8 @@ struct cn_store_sampled {
 struct cn_store_config {
     uint32_t version; /* of the layout */
     enum cn_store_dialect dialect;
-    bool is_packed; /* chunks of spans are packed, others are deflate */
-    bool use_lz4;
+    enum cn_store_form form; /* of its chunks; none of the first two */
+    bool is_form_asked;      /* for it: compaction keeps it */
     uint64_t rotate_len, rotate_ns;
     uint64_t created_ns; /* since the epoch */
     bool is_sealed;      /* this and the following: segments only */
@@ -76,6 +84,9 @@ enum { CN_STORE_VERSION = 2, CN_STORE_VERSION_PLAIN = 1 };
 /* Options that are 0 get their defaults. */
 struct cn_store_config cn_store_config_of(const struct cn_store_options *options,
                                           uint64_t now_ns);
+
+/* Choose the form of chunks from now on. A store of the dialect java keeps its own. */
+void cn_store_config_set_form(struct cn_store_config *config, enum cn_store_form form);
 
 /* Unknown keys are ignored, an unknown version is an error. */
 CN_CHECK bool cn_store_config_read(struct cn_store_config *out, const char *dir,

@@ -22,9 +22,9 @@
 
 static uint32_t chunk_flags(const struct cn_store_config *config)
 {
-    bool is_lz4 = config->use_lz4;
+    bool is_lz4 = config->form == CN_STORE_LZ4;
 
-    if (config->is_packed)
+    if (config->form == CN_STORE_COLUMNS)
         return CN_CHUNK_FLAG_CRC32 | CN_CHUNK_FLAG_PACKED;
     /* The original exchanges the two flags. */
     if (config->dialect == CN_STORE_JAVA)
@@ -34,7 +34,7 @@ static uint32_t chunk_flags(const struct cn_store_config *config)
 
 static struct cn_compressor *new_compressor(const struct cn_store_config *config)
 {
-    if (config->use_lz4)
+    if (config->form == CN_STORE_LZ4)
         return cn_compressor_new(CN_COMPRESSION_LZ4, 0);
     if (config->dialect == CN_STORE_JAVA)
         return cn_compressor_new_unfinished(0);
@@ -100,7 +100,7 @@ static uint32_t covered_rows(const struct cn_segment_writer *segment)
 static bool get_ready(struct cn_segment_writer *segment, struct cn_error *err)
 {
     segment->files.compressor = new_compressor(&segment->config);
-    if (segment->config.is_packed)
+    if (segment->config.form == CN_STORE_COLUMNS)
         segment->files.packer = cn_zorka_packer_new();
     segment->files.text_compressor = cn_compressor_new(CN_COMPRESSION_ZSTD, 0);
     segment->posting_words.words = &segment->words;

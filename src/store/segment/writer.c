@@ -82,8 +82,9 @@ bool cn_segment_writer_add(struct cn_segment_writer *segment,
     struct cn_cbor_out *plain = &segment->commit.plain;
     size_t chunk_begin = cn_commit_chunk_begin(&segment->commit), begin = plain->len;
     struct cn_trace copy = *trace; /* shares the arrays */
-    struct cn_zorka_columns *columns =
-        segment->config.is_packed ? cn_commit_columns(&segment->commit) : NULL;
+    struct cn_zorka_columns *columns = segment->config.form == CN_STORE_COLUMNS
+                                           ? cn_commit_columns(&segment->commit)
+                                           : NULL;
 
     if (is_java) {
         cn_zorka_record_encode_java(&copy, plain);

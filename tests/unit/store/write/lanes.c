@@ -287,7 +287,7 @@ static void care_covers_all_lanes(void **state)
     verify("store");
     assert_int_equal(count_traces("store"), count);
     assert_true(cn_store_seal("store", &sealed, &err));
-    if (!cn_store_compact("store", &compaction, &err))
+    if (!cn_store_compact("store", CN_STORE_FORM_DEFAULT, &compaction, &err))
         fail_msg("%s", err.text);
     assert_true(compaction.before > 5);
     assert_true(compaction.after <= 2);

@@ -136,7 +136,7 @@ static unsigned findings(void)
 static void gives_back_what_was_added(void **state)
 {
     static const struct cn_store_options kinds[] = {
-        {0}, {.use_lz4 = true}, {.commit_len = 1}};
+        {0}, {.form = CN_STORE_LZ4}, {.commit_len = 1}};
 
     (void)state;
     for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
@@ -402,7 +402,7 @@ static void compacts_small_segments(void **state)
     assert_int_equal(system("sed -i 's/rotate.bytes.*/rotate.bytes = 100000000/' "
                             "store/config.props"),
                      0);
-    if (!cn_store_compact("store", &counts, &err))
+    if (!cn_store_compact("store", CN_STORE_FORM_DEFAULT, &counts, &err))
         fail_msg("%s", err.text);
     assert_int_equal(counts.after, 1);
     assert_true(counts.before > 3);
