@@ -490,20 +490,12 @@ static const struct cn_sql_table samples = {
     .close = cn_sql_scan_free,
 };
 
-static const struct cn_sql_table *const tables[] = {&metrics,
-                                                    &statistics,
-                                                    &threads,
-                                                    &identities,
-                                                    &contexts,
-                                                    &values,
-                                                    &sums,
-                                                    &samples,
-                                                    &cn_sql_states,
-                                                    &cn_sql_waits,
-                                                    &cn_sql_mpi_waits,
-                                                    &cn_sql_io,
-                                                    &cn_sql_locks,
-                                                    NULL};
+static const struct cn_sql_table *const tables[] = {
+    &metrics,          &statistics, &threads,      &identities,      &contexts,
+    &values,           &sums,       &samples,      &cn_sql_states,   &cn_sql_waits,
+    &cn_sql_mpi_waits, &cn_sql_io,  &cn_sql_locks, &cn_sql_launches, NULL};
+_Static_assert(sizeof(tables) / sizeof(tables[0]) <= CN_SQL_TABLES_MAX + 1,
+               "each has a place in struct cn_sql_data");
 static const struct cn_sql_view views[] = {
     {"costs", CN_TABLES_COSTS},
     {"traces", "SELECT * FROM samples"}, /* the name in cairn convert --to sqlite */

@@ -112,6 +112,9 @@ extern const struct cn_sql_table cn_sql_waits, cn_sql_locks, cn_sql_recorded_loc
 /* That of mpi_table.c. */
 extern const struct cn_sql_table cn_sql_mpi_waits;
 
+/* Those of launches_table.c. */
+extern const struct cn_sql_table cn_sql_launches, cn_sql_recorded_launches;
+
 /* Those of io_table.c. */
 extern const struct cn_sql_table cn_sql_io, cn_sql_recorded_io;
 
