@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/search.h"
+#include "base/sort.h"
 
 enum { NESTED_MAX = 16 }; /* functions that begin inside another and end before it */
 
@@ -40,29 +41,26 @@ static size_t underscores(const char *name)
     return strspn(name, "_");
 }
 
-/* The first of several names of an address counts: the one that people know. */
-static int compare(const void *left, const void *right)
+/* Of several names of an address, the one that people know. */
+static bool is_better(const struct cn_table_symbol *a, const struct cn_table_symbol *b)
 {
-    const struct cn_table_symbol *a = left, *b = right;
     size_t a_len, b_len;
 
-    if (a->begin != b->begin)
-        return a->begin < b->begin ? -1 : 1;
     if (a->has_size != b->has_size)
-        return a->has_size ? -1 : 1;
+        return a->has_size;
     if ((a->binding == STB_WEAK) != (b->binding == STB_WEAK))
-        return a->binding == STB_WEAK ? 1 : -1;
+        return b->binding == STB_WEAK;
     if ((a->binding == STB_GLOBAL) != (b->binding == STB_GLOBAL))
-        return a->binding == STB_GLOBAL ? -1 : 1;
+        return a->binding == STB_GLOBAL;
     a_len = underscores(a->name);
     b_len = underscores(b->name);
     if (a_len != b_len)
-        return a_len < b_len ? -1 : 1;
+        return a_len < b_len;
     a_len = strlen(a->name);
     b_len = strlen(b->name);
     if (a_len != b_len)
-        return a_len > b_len ? -1 : 1;
-    return strcmp(a->name, b->name);
+        return a_len > b_len;
+    return strcmp(a->name, b->name) < 0;
 }
 
 void cn_symbol_table_read(struct cn_symbol_table *table, Dwfl_Module *module)
@@ -92,11 +90,16 @@ void cn_symbol_table_read(struct cn_symbol_table *table, Dwfl_Module *module)
                     .has_size = symbol.st_size > 0,
                 });
     }
-    if (table->count > 0)
-        qsort(table->list, table->count, sizeof(*table->list), compare);
-    for (size_t i = 0; i < table->count; i++)
-        if (kept == 0 || table->list[kept - 1].begin != table->list[i].begin)
-            table->list[kept++] = table->list[i];
+    /* Large libraries have a million. */
+    CN_SORT(table->list, table->count, CN_UP(struct cn_table_symbol, begin));
+    for (size_t i = 0; i < table->count; i++) {
+        struct cn_table_symbol symbol = table->list[i];
+
+        if (kept == 0 || table->list[kept - 1].begin != symbol.begin)
+            table->list[kept++] = symbol;
+        else if (is_better(&symbol, &table->list[kept - 1]))
+            table->list[kept - 1] = symbol;
+    }
     table->count = kept;
     for (size_t i = 0; i < kept; i++)
         if (!table->list[i].has_size)
