@@ -1,6 +1,7 @@
 #include "sampler/io.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <linux/perf_event.h>
@@ -24,6 +25,7 @@ enum {
     EXIT_LEN = 24,
     DESCRIPTORS_MAX = 4096, /* of a process that runs already */
     NAME_MAX_LEN = PATH_MAX + 64,
+    SOCKET_TYPES = 15,
 };
 
 /* The condition for the numbers of some of the calls: "id == 0 || id == 1". */
@@ -117,6 +119,24 @@ void cn_sample_io_unwind(struct cn_sample_io *io, struct cn_kernel *kernel)
     free(numbers);
 }
 
+/* What is read of a call; CN_KERNEL_ARGUMENT_COUNT: nothing. */
+static enum cn_kernel_argument argument_of(const struct cn_system_call *call)
+{
+    bool makes_peer = call->role == CN_IO_MAKES && call->descriptor >= 0;
+
+    if (call->path >= 0)
+        return call->path == 0 ? CN_KERNEL_PATH_FIRST : CN_KERNEL_PATH_SECOND;
+    if (call->role == CN_IO_CONNECTS || strcmp(call->name, "bind") == 0)
+        return CN_KERNEL_ADDRESS_SECOND;
+    if (call->role == CN_IO_BINDS || makes_peer)
+        return CN_KERNEL_ADDRESS_FOUND;
+    if (call->role != CN_IO_PAIRS)
+        return CN_KERNEL_ARGUMENT_COUNT;
+    return strcmp(call->name, "socketpair") == 0 ? CN_KERNEL_PAIR_FOURTH
+           : call->flags >= 0                    ? CN_KERNEL_PAIR_FIRST_FLAGS
+                                                 : CN_KERNEL_PAIR_FIRST;
+}
+
 void cn_sample_io_open(struct cn_sample_io *io, struct cn_error *refusal)
 {
     enum cn_system_machine machine = cn_system_machine_here();
@@ -124,17 +144,13 @@ void cn_sample_io_open(struct cn_sample_io *io, struct cn_error *refusal)
     io->paths = cn_kernel_paths_new(refusal);
     for (size_t i = 0; io->paths && i < cn_system_call_count(); i++) {
         const struct cn_system_call *call = cn_system_call(i);
-        bool is_address = call->role == CN_IO_CONNECTS;
+        enum cn_kernel_argument which = argument_of(call);
         int fd;
 
-        if (call->numbers[machine] < 0 || (call->path < 0 && !is_address) ||
+        if (call->numbers[machine] < 0 || which == CN_KERNEL_ARGUMENT_COUNT ||
             (fd = open_call(io, call)) < 0)
             continue;
-        if (!cn_kernel_paths_attach(io->paths, fd,
-                                    is_address        ? CN_KERNEL_ADDRESS_SECOND
-                                    : call->path == 0 ? CN_KERNEL_PATH_FIRST
-                                                      : CN_KERNEL_PATH_SECOND,
-                                    refusal)) {
+        if (!cn_kernel_paths_attach(io->paths, fd, which, refusal)) {
             cn_kernel_paths_free(io->paths);
             io->paths = NULL;
         }
@@ -285,6 +301,8 @@ bool cn_sample_io_take(struct cn_sample_io *io, struct cn_perf_writer *writer,
         return true;
     descriptor =
         (uint32_t)cn_u64_get(fields.ptr + ARGUMENTS_OFF + 8 * (size_t)call->descriptor);
+    if (call->role == CN_IO_BINDS)
+        return true;
     if (call->role != CN_IO_CLOSES && call->role != CN_IO_CONNECTS)
         return look_up(io, writer, pid, descriptor, err);
     *known_at(io, pid, descriptor) = call->role == CN_IO_CONNECTS && io->paths;
@@ -305,6 +323,29 @@ bool cn_sample_io_restore(struct cn_sample_io *io, struct cn_bytes words,
     return true;
 }
 
+/* Two descriptors of a pipe, or of sockets that are connected to each other. Flags are at the same bit in
+ * both calls; that of sockets begins with their type, which is not 0. */
+static bool take_pair(struct cn_sample_io *io, struct cn_perf_writer *writer,
+                      const struct cn_kernel_path *path, struct cn_error *err)
+{
+    struct cn_perf_file_name body = {
+        .time_ns = path->head.time_ns,
+        .pid = path->head.pid,
+        .tid = path->head.tid,
+        .kind = CN_PERF_IS_MADE,
+        .flags = path->flags & O_CLOEXEC ? CN_PERF_FILE_IS_CLOSED_BY_EXEC : 0,
+    };
+
+    cn_text_str_add(&io->text, path->flags & SOCKET_TYPES ? "socket pair" : "pipe");
+    for (size_t i = 0; i < 2; i++) {
+        body.descriptor = cn_u32_get((const uint8_t *)path->text + i * sizeof(uint32_t));
+        *known_at(io, body.pid, body.descriptor) = 1;
+        if (!write_name(io, writer, &body, err))
+            return false;
+    }
+    return true;
+}
+
 bool cn_sample_io_take_path(struct cn_sample_io *io, struct cn_perf_writer *writer,
                             struct cn_bytes record, struct cn_error *err)
 {
@@ -316,10 +357,12 @@ bool cn_sample_io_take_path(struct cn_sample_io *io, struct cn_perf_writer *writ
         return true;
     memcpy(&path, record.ptr, record.len < sizeof(path) ? record.len : sizeof(path));
     if (path.len == 0 || path.len > record.len - head_len ||
-        (path.len == CN_KERNEL_PATH_MAX && !path.is_address))
+        (path.len == CN_KERNEL_PATH_MAX && path.kind == CN_KERNEL_IS_PATH))
         return true;
     cn_text_clear(&io->text);
-    if (!path.is_address)
+    if (path.kind == CN_KERNEL_IS_PAIR)
+        return take_pair(io, writer, &path, err);
+    if (path.kind == CN_KERNEL_IS_PATH)
         cn_text_add(&io->text, path.text, path.len - 1);
     else if (!cn_descriptor_peer((struct cn_bytes){(const uint8_t *)path.text, path.len},
                                  &io->text))

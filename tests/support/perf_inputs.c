@@ -455,9 +455,38 @@ static void put_file_name(struct cn_text *text, struct cn_perf_file_name body,
     cn_text_fill(text, '\0', len - strlen(name));
 }
 
+enum {
+    READ = 0,
+    WRITE = 1,
+    CLOSE = 3,
+    DUP = 32,
+    SOCKET = 41,
+    BIND = 49,
+    OPENAT = 257,
+    ACCEPT4 = 288
+};
+
+/* The thread listens at a port, and another one connects. */
+static void put_server(struct cn_text *text)
+{
+    put_enter(text, 150, SOCKET, 2, 1, 0);
+    put_exit(text, 151, SOCKET, 6);
+    put_enter(text, 152, BIND, 6, 0x5000, 16);
+    put_file_name(text,
+                  (struct cn_perf_file_name){.time_ns = 153, .kind = CN_PERF_IS_ARGUMENT},
+                  "0.0.0.0:80");
+    put_exit(text, 154, BIND, 0);
+    put_enter(text, 155, ACCEPT4, 6, 0x5000, 0x5010);
+    put_file_name(text,
+                  (struct cn_perf_file_name){.time_ns = 156, .kind = CN_PERF_IS_ARGUMENT},
+                  "10.0.0.9:5000");
+    put_exit(text, 157, ACCEPT4, 10);
+    put_enter(text, 160, READ, 10, 0x5000, 1000);
+    put_exit(text, 170, READ, 70);
+}
+
 uint8_t *cn_test_perf_io(size_t *len)
 {
-    enum { READ = 0, WRITE = 1, CLOSE = 3, DUP = 32, OPENAT = 257 };
     struct cn_text text = {0};
 
     cn_text_str_add(&text, CN_PERF_MAGIC);
@@ -497,7 +526,15 @@ uint8_t *cn_test_perf_io(size_t *len)
     put_enter(&text, 120, READ, 3, 0x5000, 1000); /* its end was lost */
     put_enter(&text, 130, WRITE, 1, 0x5000, 10);
     put_exit(&text, 140, WRITE, 10);
-    put_enter(&text, 150, READ, 5, 0x5000, 1000);
+    put_file_name(
+        &text,
+        (struct cn_perf_file_name){
+            .time_ns = 142, .since_ns = 142, .kind = CN_PERF_IS_MADE, .descriptor = 9},
+        "pipe");
+    put_enter(&text, 143, WRITE, 9, 0x5000, 10);
+    put_exit(&text, 144, WRITE, 10);
+    put_server(&text);
+    put_enter(&text, 180, READ, 5, 0x5000, 1000);
     *len = text.len;
     return (uint8_t *)text.chars;
 }

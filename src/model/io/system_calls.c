@@ -83,6 +83,11 @@ static const struct cn_system_call calls[] = {
     {"dup3", {292, 24}, CN_IO_HIDDEN, CN_IO_COPIES, 0, -1, -1, 2, CLOEXEC, NULL},
     {"fcntl", {72, 25}, CN_IO_HIDDEN, CN_IO_CONTROLS, 0, -1, -1, -1, 0, NULL},
     {"socket", {41, 198}, CN_IO_HIDDEN, CN_IO_MAKES, -1, -1, -1, 1, CLOEXEC, NULL},
+    {"bind", {49, 200}, CN_IO_HIDDEN, CN_IO_BINDS, 0, -1, -1, -1, 0, NULL},
+    {"getsockname", {51, 204}, CN_IO_HIDDEN, CN_IO_BINDS, 0, -1, -1, -1, 0, NULL},
+    {"pipe", {22, -1}, CN_IO_HIDDEN, CN_IO_PAIRS, -1, -1, -1, -1, 0, NULL},
+    {"pipe2", {293, 59}, CN_IO_HIDDEN, CN_IO_PAIRS, -1, -1, -1, 1, CLOEXEC, NULL},
+    {"socketpair", {53, 199}, CN_IO_HIDDEN, CN_IO_PAIRS, -1, -1, -1, 1, CLOEXEC, NULL},
     {"chdir", {80, 49}, CN_IO_HIDDEN, CN_IO_ENTERS, -1, 0, -1, -1, 0, NULL},
     {"fchdir", {81, 50}, CN_IO_HIDDEN, CN_IO_ENTERS, 0, -1, -1, -1, 0, NULL},
 };

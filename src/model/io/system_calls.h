@@ -27,6 +27,8 @@ enum cn_io_role {
     CN_IO_USES,       /* nothing */
     CN_IO_MAKES,      /* the result is a new one */
     CN_IO_CONNECTS,   /* it has another peer */
+    CN_IO_BINDS,      /* its own address is known */
+    CN_IO_PAIRS,      /* makes two, which are stored in memory */
     CN_IO_CLOSES,     /* also if it fails */
     CN_IO_CLOSES_ALL, /* from the first argument to the second */
     CN_IO_COPIES,     /* the result is a copy of it */

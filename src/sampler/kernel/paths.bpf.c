@@ -6,7 +6,6 @@
  * the records of those that it does not sample.
  */
 #include <linux/bpf.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 #include <bpf/bpf_helpers.h>
@@ -27,11 +26,11 @@ struct {
     __type(value, struct cn_kernel_path);
 } rooms SEC(".maps");
 
-/* Where the kernel saved the first three arguments when it was entered. */
+/* Where the kernel saved the first four arguments when it was entered. */
 #ifdef CN_MACHINE_aarch64
 #define ARGUMENT_OFF(index) ((index) == 0 ? 34 * 8 : (index)*8)
 #else
-#define ARGUMENT_OFF(index) (112 - (index)*8)
+#define ARGUMENT_OFF(index) ((index) == 3 ? 56 : 112 - (index)*8)
 #endif
 
 static __always_inline uint64_t argument(uint32_t index)
@@ -43,7 +42,7 @@ static __always_inline uint64_t argument(uint32_t index)
     return value;
 }
 
-static __always_inline struct cn_kernel_path *begin(bool is_address)
+static __always_inline struct cn_kernel_path *begin(uint32_t kind)
 {
     uint64_t task = bpf_get_current_pid_tgid();
     uint32_t zero = 0;
@@ -57,7 +56,8 @@ static __always_inline struct cn_kernel_path *begin(bool is_address)
         .tid = (uint32_t)task,
         .time_ns = bpf_ktime_get_ns(),
     };
-    path->is_address = is_address;
+    path->kind = kind;
+    path->flags = 0;
     return path;
 }
 
@@ -73,7 +73,7 @@ static __always_inline int send(struct cn_kernel_path *path, long len)
 
 static __always_inline int send_path(uint64_t address)
 {
-    struct cn_kernel_path *path = begin(false);
+    struct cn_kernel_path *path = begin(CN_KERNEL_IS_PATH);
 
     return path ? send(path, bpf_probe_read_user_str(path->text, CN_KERNEL_PATH_MAX,
                                                      (const void *)address))
@@ -94,16 +94,68 @@ int path_second(void *left)
     return send_path(argument(1));
 }
 
+static __always_inline int send_address(uint64_t address, uint64_t len)
+{
+    struct cn_kernel_path *path = begin(CN_KERNEL_IS_ADDRESS);
+
+    /* What is checked is what is used: the compiler must not load it again. */
+    asm volatile("" : "+r"(len));
+    if (len == 0 || len > CN_KERNEL_ADDRESS_MAX)
+        len = CN_KERNEL_ADDRESS_MAX;
+    if (!path || bpf_probe_read_user(path->text, len, (const void *)address) != 0)
+        return 0;
+    return send(path, (long)len);
+}
+
 SEC("tracepoint")
 int address_second(void *left)
 {
-    struct cn_kernel_path *path = begin(true);
-    uint64_t len = argument(2);
-
     (void)left;
-    if (len == 0 || len > CN_KERNEL_ADDRESS_MAX)
-        len = CN_KERNEL_ADDRESS_MAX;
-    if (!path || bpf_probe_read_user(path->text, len, (const void *)argument(1)) != 0)
+    return send_address(argument(1), argument(2));
+}
+
+/* The result of a call, at its tracepoint. */
+static __always_inline int64_t result_of(const void *left)
+{
+    return *(const int64_t *)((const uint8_t *)left + 16);
+}
+
+SEC("tracepoint")
+int address_found(void *left)
+{
+    uint32_t len = 0;
+
+    if (result_of(left) < 0 ||
+        bpf_probe_read_user(&len, sizeof(len), (const void *)argument(2)) != 0)
         return 0;
-    return send(path, (long)len);
+    return send_address(argument(1), len);
+}
+
+static __always_inline int send_pair(const void *left, uint64_t address, uint64_t flags)
+{
+    struct cn_kernel_path *path = result_of(left) == 0 ? begin(CN_KERNEL_IS_PAIR) : 0;
+
+    if (!path ||
+        bpf_probe_read_user(path->text, 2 * sizeof(int32_t), (const void *)address) != 0)
+        return 0;
+    path->flags = flags;
+    return send(path, 2 * sizeof(int32_t));
+}
+
+SEC("tracepoint")
+int pair_first(void *left)
+{
+    return send_pair(left, argument(0), 0);
+}
+
+SEC("tracepoint")
+int pair_first_flags(void *left)
+{
+    return send_pair(left, argument(0), argument(1));
+}
+
+SEC("tracepoint")
+int pair_fourth(void *left)
+{
+    return send_pair(left, argument(3), argument(1));
 }

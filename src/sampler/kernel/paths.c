@@ -36,6 +36,10 @@ static bool load(struct cn_kernel_paths *paths, struct cn_error *err)
         [CN_KERNEL_PATH_FIRST] = "path_first",
         [CN_KERNEL_PATH_SECOND] = "path_second",
         [CN_KERNEL_ADDRESS_SECOND] = "address_second",
+        [CN_KERNEL_ADDRESS_FOUND] = "address_found",
+        [CN_KERNEL_PAIR_FIRST] = "pair_first",
+        [CN_KERNEL_PAIR_FIRST_FLAGS] = "pair_first_flags",
+        [CN_KERNEL_PAIR_FOURTH] = "pair_fourth",
     };
     const struct cn_bpf *bpf = paths->bpf;
 

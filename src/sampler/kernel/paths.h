@@ -18,6 +18,10 @@ enum cn_kernel_argument {
     CN_KERNEL_PATH_FIRST,
     CN_KERNEL_PATH_SECOND,
     CN_KERNEL_ADDRESS_SECOND,
+    CN_KERNEL_ADDRESS_FOUND, /* the call stores it where the second points to */
+    CN_KERNEL_PAIR_FIRST,
+    CN_KERNEL_PAIR_FIRST_FLAGS, /* the second has flags */
+    CN_KERNEL_PAIR_FOURTH,      /* likewise */
     CN_KERNEL_ARGUMENT_COUNT
 };
 

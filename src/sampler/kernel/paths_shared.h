@@ -14,10 +14,17 @@ enum {
     CN_KERNEL_PATHS_LEN = 4 << 20,
 };
 
+enum cn_kernel_path_kind {
+    CN_KERNEL_IS_PATH,
+    CN_KERNEL_IS_ADDRESS, /* of a socket, as connect() takes it */
+    CN_KERNEL_IS_PAIR,    /* two descriptors that were made */
+};
+
 struct cn_kernel_path {
     struct cn_kernel_record head; /* CN_KERNEL_PATH */
     uint32_t len;
-    uint32_t is_address; /* of a socket, as connect() takes it */
+    uint32_t kind;
+    uint64_t flags; /* of a pair: an argument */
     char text[CN_KERNEL_PATH_MAX];
 };
 

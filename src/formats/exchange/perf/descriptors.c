@@ -198,6 +198,13 @@ void cn_perf_descriptors_found(struct cn_perf_descriptors *all,
     entry->is_closed_by_exec = found->is_closed_by_exec;
 }
 
+void cn_perf_descriptors_call(struct cn_perf_descriptors *all, uint32_t opening,
+                              uint32_t name)
+{
+    if (opening > 0 && all->openings[opening - 1].name == CN_NONE)
+        all->openings[opening - 1].name = name;
+}
+
 void cn_perf_descriptors_close(struct cn_perf_descriptors *all, uint32_t pid,
                                uint64_t first, uint64_t last)
 {

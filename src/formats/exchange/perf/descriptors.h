@@ -69,6 +69,10 @@ uint32_t cn_perf_descriptors_connect(struct cn_perf_descriptors *all,
 void cn_perf_descriptors_found(struct cn_perf_descriptors *all,
                                const struct cn_perf_opened *found, uint64_t since_ns);
 
+/* Name an opening, if its name is unknown. */
+void cn_perf_descriptors_call(struct cn_perf_descriptors *all, uint32_t opening,
+                              uint32_t name);
+
 void cn_perf_descriptors_close(struct cn_perf_descriptors *all, uint32_t pid,
                                uint64_t first, uint64_t last);
 

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/sort.h"
+#include "base/text.h"
 #include "formats/exchange/read/stacks/import.h"
 #include "model/io/calls.h"
 
@@ -142,6 +143,32 @@ static void abandon(struct cn_perf_io *io, struct cn_perf_io_thread *thread)
     thread->path = NULL;
 }
 
+/* The name of an address: of the peer, of the descriptor itself, or of who has connected to it. */
+static uint32_t name_address(struct cn_perf_io *io,
+                             const struct cn_perf_io_thread *thread,
+                             const struct cn_system_call *call)
+{
+    struct cn_names *names = &io->descriptors.names;
+    uint32_t own = cn_perf_descriptors_name(&io->descriptors, thread->opening);
+    const char *port = strrchr(thread->path, ':');
+    struct cn_text text = {0};
+
+    if (call->role == CN_IO_CONNECTS || (port && strncmp(thread->path, "unix:", 5) == 0))
+        return cn_names_add(names, thread->path);
+    /* The kernel chooses port 0 later; that of a client is another one in each run. */
+    if (!port || (call->role == CN_IO_BINDS && strcmp(port, ":0") == 0))
+        return CN_NONE;
+    if (call->role == CN_IO_BINDS)
+        cn_text_str_add(&text, port);
+    else
+        cn_text_printf(&text, "%s from %.*s",
+                       own != CN_NONE ? names->list[own] : "socket",
+                       (int)(port - thread->path), thread->path);
+    uint32_t name = cn_names_add(names, cn_text_str(&text));
+    cn_text_done(&text);
+    return name;
+}
+
 /* The path begins at the directory that the call names. */
 static void name_path(struct cn_perf_io *io, struct cn_perf_io_thread *thread)
 {
@@ -149,11 +176,11 @@ static void name_path(struct cn_perf_io *io, struct cn_perf_io_thread *thread)
     int32_t directory =
         call->directory >= 0 ? (int32_t)thread->arguments[call->directory] : 0;
 
-    if (!thread->path || (call->path < 0 && call->role != CN_IO_CONNECTS))
+    if (!thread->path)
         return;
     /* An address, not a path. */
     if (call->path < 0)
-        thread->name = cn_names_add(&io->descriptors.names, thread->path);
+        thread->name = name_address(io, thread, call);
     else
         thread->name = cn_perf_descriptors_path(
             &io->descriptors, thread->pid,
@@ -226,13 +253,14 @@ static void apply(struct cn_perf_io *io, struct cn_perf_io_thread *thread, int64
 
     switch (call->role) {
     case CN_IO_MAKES:
-        if (call->path < 0)
-            opened.name = CN_NONE;
         thread->opening = cn_perf_descriptors_open(&io->descriptors, &opened);
         break;
     case CN_IO_CONNECTS:
         opened.descriptor = (int32_t)thread->arguments[0];
         thread->opening = cn_perf_descriptors_connect(&io->descriptors, &opened);
+        break;
+    case CN_IO_BINDS:
+        cn_perf_descriptors_call(&io->descriptors, thread->opening, thread->name);
         break;
     case CN_IO_COPIES:
         cn_perf_descriptors_copy(&io->descriptors, (int32_t)thread->arguments[0],
@@ -337,6 +365,17 @@ static void take_name(struct cn_perf_io *io, const struct cn_perf_record *record
                 .time_ns = body.time_ns,
             },
             body.since_ns);
+        break;
+    case CN_PERF_IS_MADE:
+        (void)cn_perf_descriptors_open(
+            descriptors,
+            &(struct cn_perf_opened){
+                .pid = body.pid,
+                .descriptor = (int32_t)body.descriptor,
+                .name = cn_names_add(&descriptors->names, text),
+                .is_closed_by_exec = body.flags & CN_PERF_FILE_IS_CLOSED_BY_EXEC,
+                .time_ns = body.time_ns,
+            });
         break;
     case CN_PERF_IS_DIRECTORY:
         cn_perf_descriptors_enter(descriptors, body.pid,

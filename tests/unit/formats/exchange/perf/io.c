@@ -32,7 +32,10 @@ static const struct expected all[] = {
     {"read", "/home/notes", 100, 110, 7, 5}, /* of the copy */
     {"read", "[unknown descriptor]", 120, 0, 0, 3},
     {"write", "/dev/pts/0", 130, 140, 10, 1},
-    {"read", "/home/notes", 150, 0, 0, 5},
+    {"write", "pipe", 143, 144, 10, 9},
+    {"accept4", ":80 from 10.0.0.9", 155, 157, 10, 6},
+    {"read", ":80 from 10.0.0.9", 160, 170, 70, 10},
+    {"read", "/home/notes", 180, 0, 0, 5},
 };
 
 enum { COUNT = sizeof(all) / sizeof(all[0]) };
@@ -86,9 +89,9 @@ static void metrics_are_the_sums_of_the_calls(void **state)
 
     (void)state;
     assert_float_equal(value_of(db, "", "io calls"), COUNT, 0);
-    assert_float_equal(value_of(db, "", "io read (B)"), 507, 0);
-    assert_float_equal(value_of(db, "", "io written (B)"), 10, 0);
-    assert_float_equal(value_of(db, "", "io time (sec)"), 65e-9, 1e-18);
+    assert_float_equal(value_of(db, "", "io read (B)"), 577, 0);
+    assert_float_equal(value_of(db, "", "io written (B)"), 20, 0);
+    assert_float_equal(value_of(db, "", "io time (sec)"), 78e-9, 1e-18);
     (void)snprintf(path, sizeof(path), "%sread;/home/notes", work);
     assert_float_equal(value_of(db, path, "io calls"), 3, 0);
     assert_float_equal(value_of(db, path, "io time (sec)"), 40e-9, 1e-18);
