@@ -282,6 +282,12 @@ cairn_database_states(struct cairn_data *data, uint32_t thread, struct cairn_err
 CAIRN_API struct cairn_table *cairn_database_mpi_waits(struct cairn_data *data,
                                                        struct cairn_error *err);
 
+/* Operations of GPUs, each with the call that launched it, by stream and time: thread, launch_ns, stream (a
+ * thread as well), begin_ns, end_ns, context. The last two are unknown where the timeline of the stream
+ * does not tell. No rows without GPU work; a database keeps the first 1,048,576. */
+CAIRN_API struct cairn_table *cairn_database_launches(struct cairn_data *data,
+                                                      struct cairn_error *err);
+
 /** cairn_walk: contexts, values and samples one by one */
 
 enum cairn_step { CAIRN_FAIL, CAIRN_ITEM, CAIRN_END };
@@ -412,6 +418,12 @@ cairn_recording_states(struct cairn_data *data, const struct cairn_call_options 
  * name. */
 CAIRN_API struct cairn_table *cairn_recording_flows(struct cairn_data *data,
                                                     struct cairn_error *err);
+
+/* Operations of GPUs, each with the call that launched it, by time: task, launch_ns (both unknown where
+ * the launch is), stream (a task as well), begin_ns, end_ns, function (a number), bytes (of copies and
+ * memsets). */
+CAIRN_API struct cairn_table *cairn_recording_launches(struct cairn_data *data,
+                                                       struct cairn_error *err);
 
 /* Damage that a table leaves out, or NULL: "task 12: 12.dat: truncated". */
 CAIRN_API const char *cairn_table_damage(const struct cairn_table *table);

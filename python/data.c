@@ -426,6 +426,23 @@ static PyObject *data_mpi_waits(PyObject *self, PyObject *unused)
     return table_new(table, err);
 }
 
+static PyObject *data_launches(PyObject *self, PyObject *unused)
+{
+    struct cairn_error *err;
+    struct cairn_table *table;
+    struct cairn_data *data = data_begin(self);
+
+    (void)unused;
+    if (!data)
+        return NULL;
+    err = cairn_error_new();
+    WITHOUT_GIL(table = cairn_data_shape(data) == CAIRN_DATABASE
+                            ? cairn_database_launches(data, err)
+                            : cairn_recording_launches(data, err));
+    data_end(self);
+    return table_new(table, err);
+}
+
 /* All values of a context, to be released with PyMem_Free(); called with the GIL held. */
 static enum cairn_step read_values(struct cairn_values *values, struct cairn_value **out,
                                    size_t *count, struct cairn_error *err)
@@ -570,6 +587,7 @@ static PyMethodDef data_methods[] = {
     {"samples", data_samples, METH_VARARGS, "Samples of a thread."},
     {"states", data_states, METH_VARARGS, "States of a thread over time."},
     {"mpi_waits", data_mpi_waits, METH_NOARGS, "What ranks of MPI wait for."},
+    {"launches", data_launches, METH_NOARGS, "Operations of GPUs and their launches."},
     {"calls", data_calls, METH_VARARGS, "Calls, functions or states of a recording."},
     {"flows", data_flows, METH_NOARGS, "Flows of a recording."},
     {"events", data_events, METH_VARARGS, "Records of a task."},

@@ -225,6 +225,14 @@ class Database(Data):
         """
         return Table(self._data.mpi_waits())
 
+    def launches(self) -> Table:
+        """Operations of GPUs with the calls that launched them, by stream and time.
+
+        Columns: thread, launch_ns, stream (a thread as well), begin_ns, end_ns, context. The last two are null where
+        the timeline of the stream does not tell. A database keeps the first 1,048,576.
+        """
+        return Table(self._data.launches())
+
 
 class Recording(Data):
     """A recording of calls.
@@ -301,6 +309,14 @@ class Recording(Data):
         innermost call.
         """
         return Table(self._data.flows())
+
+    def launches(self) -> Table:
+        """Operations of GPUs with the calls that launched them, by time.
+
+        Columns: task, launch_ns (both null where the launch is unknown), stream (a task as well), begin_ns, end_ns,
+        function (a number), bytes (of copies and memsets).
+        """
+        return Table(self._data.launches())
 
     def events(self, task: int, from_ns: int = 0, to_ns: int = 0) -> Iterator[_cairn.Records]:
         """The records of a task in batches; numpy.asarray(batch) is a structured array.

@@ -13,16 +13,22 @@ struct joining {
     struct cn_sample last;
 };
 
-/* What ran from the last sample to the next one, UINT64_MAX: to the end of the timeline. */
+/* What ran from the last sample to the next one, UINT64_MAX: to the end of the timeline. Operations of a
+ * context that follow without a gap have one sample. */
 static void join(struct joining *j, uint64_t next_ns)
 {
+    struct cn_launched_op *first = NULL;
+    size_t count = 0;
+
     for (; j->at < j->end && j->at->launch.to_ns < next_ns; j->at++) {
         if (j->last.context == 0 || j->at->launch.to_ns < j->last.time_ns)
             continue;
         j->at->context = j->last.context;
-        if (j->at->launch.to_ns == j->last.time_ns && next_ns != UINT64_MAX)
-            j->at->end_ns = next_ns;
+        first = first ? first : j->at;
+        count++;
     }
+    if (count == 1 && first->launch.to_ns == j->last.time_ns && next_ns != UINT64_MAX)
+        first->end_ns = next_ns;
 }
 
 static bool join_stream(struct cn_database *db, struct cn_launched_op *list, size_t count,
