@@ -3,7 +3,8 @@
 #include <inttypes.h>
 
 enum {
-    CHUNK = 1024,           /* samples read at a time */
+    FIRST_CHUNK = 16,       /* samples read at first; twice as many each time */
+    CHUNK = 1024,           /* up to so many */
     FORGET_EVERY = 1 << 20, /* samples: their pages are given back */
 };
 
@@ -97,13 +98,14 @@ bool cn_spans_visit(struct cn_database *db, uint32_t profile, uint64_t begin_ns,
     struct cn_sample samples[CHUNK];
     struct cn_timeline timeline;
     uint64_t at = 0;
+    size_t most = FIRST_CHUNK;
 
     if (!cn_timeline_open(db, profile, &timeline, err) ||
         !cn_timeline_find(db, &timeline, begin_ns, &at, err))
         return false;
     while (at + 1 < timeline.count) {
         uint64_t rest = timeline.count - at;
-        size_t count = rest < CHUNK ? (size_t)rest : CHUNK;
+        size_t count = rest < most ? (size_t)rest : most;
 
         if (!cn_timeline_read(db, &timeline, at, count, samples, err) ||
             !visit_chunk(&all, samples, count, err))
@@ -111,6 +113,7 @@ bool cn_spans_visit(struct cn_database *db, uint32_t profile, uint64_t begin_ns,
         if (samples[count - 1].time_ns >= end_ns)
             break;
         at += count - 1;
+        most = most < CHUNK ? 2 * most : CHUNK;
         if (at / FORGET_EVERY != (at - (count - 1)) / FORGET_EVERY)
             cn_database_forget(db);
     }

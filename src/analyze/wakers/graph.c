@@ -28,7 +28,7 @@ struct waker_build {
     const struct cn_frames *frames;
     uint16_t *marks;                 /* by frame */
     uint64_t *process_of;            /* by profile */
-    struct cn_wakeup *wakeups;       /* by woken thread, then by time */
+    uint32_t *wakeups;               /* numbers, by woken thread, then by time */
     size_t *wakeup_of;               /* by profile: the first in the list */
     struct cn_lock_wait *lock_waits; /* by profile, then by time */
     size_t lock_wait_count, next_lock_wait;
@@ -108,34 +108,63 @@ static void set_waker(const struct waker_build *b, const struct cn_wakeup *wakeu
     wait->woken_ns = wakeup->time_ns > wait->begin_ns ? wakeup->time_ns : wait->begin_ns;
 }
 
-/* Put wake-ups in order; those at the start of a thread aside. */
+static const struct cn_wakeup *wakeup_at(const struct waker_build *b, size_t at)
+{
+    return &b->db->wakeups[b->wakeups[at]];
+}
+
+/* Most threads have them in order. */
+static void sort_by_time(struct waker_build *b, size_t first, size_t end)
+{
+    struct numbered {
+        uint64_t time_ns;
+        uint32_t number;
+    } * list;
+    size_t at = first + 1;
+
+    while (at < end && wakeup_at(b, at - 1)->time_ns <= wakeup_at(b, at)->time_ns)
+        at++;
+    if (at >= end)
+        return;
+    list = cn_alloc(end - first, sizeof(*list));
+    for (size_t i = first; i < end; i++)
+        list[i - first] = (struct numbered){wakeup_at(b, i)->time_ns, b->wakeups[i]};
+    CN_SORT(list, end - first, CN_UP(struct numbered, time_ns));
+    for (size_t i = first; i < end; i++)
+        b->wakeups[i] = list[i - first].number;
+    free(list);
+}
+
+/* Put wake-ups in order, by their numbers; those at the start of a thread aside. */
 static void sort_wakeups(struct waker_build *b)
 {
     const struct cn_database *db = b->db;
     struct cn_wait_graph *graph = b->graph;
-    size_t count = 0;
+    size_t *next = cn_alloc((size_t)db->profile_count + 2, sizeof(*next)), at = 0;
 
-    b->wakeups = cn_alloc(db->wakeup_count + 1, sizeof(*b->wakeups));
-    b->wakeup_of = cn_alloc((size_t)db->profile_count + 1, sizeof(*b->wakeup_of));
     for (size_t i = 0; i < db->wakeup_count; i++) {
         const struct cn_wakeup *wakeup = &db->wakeups[i];
 
-        if (wakeup->source == CN_WOKEN_AT_START && graph->creators[wakeup->to] == 0) {
+        if (wakeup->source != CN_WOKEN_AT_START) {
+            next[wakeup->to + 1]++;
+            graph->wakeup_count++;
+        } else if (graph->creators[wakeup->to] == 0) {
             graph->creators[wakeup->to] = wakeup->from;
             graph->created_ns[wakeup->to] = wakeup->time_ns;
-        } else if (wakeup->source != CN_WOKEN_AT_START) {
-            b->wakeups[count++] = *wakeup;
         }
     }
-    CN_SORT(b->wakeups, count, CN_UP(struct cn_wakeup, to),
-            CN_UP(struct cn_wakeup, time_ns));
-    graph->wakeup_count = count;
-    size_t at = 0;
+    b->wakeups = cn_alloc(graph->wakeup_count + 1, sizeof(*b->wakeups));
+    b->wakeup_of = cn_alloc((size_t)db->profile_count + 1, sizeof(*b->wakeup_of));
     for (uint32_t i = 0; i <= db->profile_count; i++) {
-        while (at < count && b->wakeups[at].to < i)
-            at++;
-        b->wakeup_of[i] = at;
+        at += next[i];
+        next[i] = b->wakeup_of[i] = at;
     }
+    for (size_t i = 0; i < db->wakeup_count; i++)
+        if (db->wakeups[i].source != CN_WOKEN_AT_START)
+            b->wakeups[next[db->wakeups[i].to]++] = (uint32_t)i;
+    for (uint32_t i = 0; i < db->profile_count; i++)
+        sort_by_time(b, b->wakeup_of[i], b->wakeup_of[i + 1]);
+    free(next);
 }
 
 /* A thread that is about to stop may be woken on another processor before it has stopped: it then waits
@@ -145,7 +174,7 @@ static const struct cn_wakeup *early_wakeup(const struct waker_build *b,
                                             size_t at, uint32_t profile, size_t next)
 {
     const struct cn_state_change *change = &states->list[at];
-    const struct cn_wakeup *last = next > 0 ? &b->wakeups[next - 1] : NULL;
+    const struct cn_wakeup *last = next > 0 ? wakeup_at(b, next - 1) : NULL;
 
     return at > 0 && change[-1].state == CN_TASK_RUNNING &&
                    next > b->wakeup_of[profile] && last->time_ns > change[-1].time_ns &&
@@ -202,11 +231,11 @@ static void add_wait(struct waker_build *b, const struct cn_thread_states *state
 
     if (wait.begin_ns == wait.end_ns)
         return;
-    while (*next < end && b->wakeups[*next].time_ns < wait.begin_ns)
+    while (*next < end && wakeup_at(b, *next)->time_ns < wait.begin_ns)
         ++*next;
     if (change->state == CN_TASK_BLOCKED && *next < end &&
-        b->wakeups[*next].time_ns <= wait.end_ns)
-        wakeup = &b->wakeups[*next];
+        wakeup_at(b, *next)->time_ns <= wait.end_ns)
+        wakeup = wakeup_at(b, *next);
     else if (change->state == CN_TASK_BLOCKED)
         wakeup = early_wakeup(b, states, at, profile, *next);
     if (wakeup)
@@ -220,7 +249,22 @@ static void add_wait(struct waker_build *b, const struct cn_thread_states *state
     b->graph->missing += wait.kind == CN_WAIT_FOR_UNKNOWN;
     b->graph->inferred += wait.is_inferred;
     b->graph->wait_ns += wait.end_ns - wait.begin_ns;
-    CN_PUSH(b->graph->list, b->graph->count, b->graph->capacity, wait);
+    b->graph->list[b->graph->count++] = wait;
+}
+
+static bool is_wait(const struct cn_state_change *change)
+{
+    return change->state == CN_TASK_BLOCKED || change->state == CN_TASK_PREEMPTED;
+}
+
+static size_t count_waits(const struct cn_database *db)
+{
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < db->profile_count; i++)
+        for (size_t k = 0; k + 1 < db->states[i].count; k++)
+            count += is_wait(&db->states[i].list[k]);
+    return count;
 }
 
 static bool find_processes(struct waker_build *b, struct cn_error *err)
@@ -252,14 +296,14 @@ static bool build(struct waker_build *b, struct cn_error *err)
     b->marks = cn_kernel_marks(b->frames);
     sort_wakeups(b);
     sort_lock_waits(b);
+    b->graph->list = cn_alloc(count_waits(db) + 1, sizeof(*b->graph->list));
     for (uint32_t i = 0; i < db->profile_count; i++) {
         const struct cn_thread_states *states = &db->states[i];
         size_t next = b->wakeup_of[i];
 
         b->graph->first_of[i] = b->graph->count;
         for (size_t k = 0; k + 1 < states->count; k++)
-            if (states->list[k].state == CN_TASK_BLOCKED ||
-                states->list[k].state == CN_TASK_PREEMPTED)
+            if (is_wait(&states->list[k]))
                 add_wait(b, states, k, i, &next);
     }
     b->graph->first_of[db->profile_count] = b->graph->count;

@@ -59,7 +59,7 @@ struct cn_waited {
 
 struct cn_wait_graph {
     struct cn_waited *list; /* by profile, then in the order of time */
-    size_t count, capacity;
+    size_t count;
     size_t *first_of;     /* by profile: in the list; profile_count + 1 of them */
     uint64_t wait_ns;     /* of all waits */
     size_t wakeup_count;  /* that were recorded, without those at the start of threads */

@@ -31,6 +31,7 @@ void cn_hpc_v4_files_init(struct cn_hpc_v4_files *files, const struct cn_hpc_map
         .has_trace = cn_file_is_open(&maps->file[CN_HPC_TRACE_FILE]),
         .has_latency = cn_file_is_open(&maps->file[CN_HPC_LATENCY_FILE]),
         .has_states = cn_file_is_open(&maps->file[CN_HPC_STATES_FILE]),
+        .is_mapped = true,
     };
 }
 
@@ -124,12 +125,13 @@ static void open_latency(struct cn_hpc_v4 *v4, struct cn_bytes file)
     cn_database_warn(db, true, CN_HPC_LATENCY_NAME ": %s; no percentiles", damage.text);
 }
 
-static void read_states(struct cn_database *db, struct cn_bytes file)
+static void read_states(struct cn_database *db, const struct cn_hpc_v4_files *files)
 {
     struct cn_hpc_states read;
     struct cn_error damage;
 
-    if (cn_hpc_states_read(file, db->profile_count, &db->arena, &read, &damage)) {
+    if (cn_hpc_states_read(files->states, db->profile_count, files->is_mapped, &db->arena,
+                           &read, &damage)) {
         if (read.states)
             cn_database_set_states(db, read.states);
         db->runs = read.runs;
@@ -164,7 +166,7 @@ static bool open_files(struct cn_hpc_v4 *v4, const struct cn_hpc_v4_files *files
     if (files->has_latency)
         open_latency(v4, files->latency);
     if (files->has_states)
-        read_states(db, files->states);
+        read_states(db, files);
     if (files->origin.len > 0)
         cn_origin_decode(&db->origin, files->origin, &db->arena);
     return true;

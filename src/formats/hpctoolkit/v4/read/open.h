@@ -30,6 +30,7 @@ struct cn_hpc_v4_files {
     /* In place of the bytes of those that are read by range; else NULL. */
     struct cn_ranges *profile_ranges, *cct_ranges, *trace_ranges;
     bool has_cct, has_trace, has_latency, has_states;
+    bool is_mapped;                              /* pages can be given back */
     struct cn_hpc_v4_yaml yaml[CN_HPC_YAML_MAX]; /* default.yaml first, if it exists */
     size_t yaml_count;
 };

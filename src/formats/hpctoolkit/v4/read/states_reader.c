@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/files/file.h"
 #include "formats/hpctoolkit/v4/read/states_io.h"
 #include "formats/hpctoolkit/v4/states_format.h"
 
@@ -395,10 +396,18 @@ static bool check_profiles(struct cn_bytes profiles, uint32_t profile_count,
                    profiles.len / cn_hpc_states_profile_size, profile_count);
 }
 
+/* Give the pages of what was read back: the file may be larger than what is made of it. */
+static void forget(struct cn_bytes section, struct cn_bytes rest, bool is_mapped)
+{
+    if (is_mapped)
+        cn_file_forget((struct cn_bytes){section.ptr, section.len - rest.len});
+}
+
 static bool read_file(struct cn_hpc_states_file *file, uint32_t profile_count,
-                      struct cn_arena *arena, struct cn_hpc_states *out,
+                      bool is_mapped, struct cn_arena *arena, struct cn_hpc_states *out,
                       struct cn_error *err)
 {
+    const struct cn_hpc_states_file whole = *file;
     bool has_runs = file->run_profiles.len > 0;
     struct cn_thread_states *states =
         cn_arena_alloc(arena, (size_t)profile_count + 1, sizeof(*states));
@@ -409,21 +418,28 @@ static bool read_file(struct cn_hpc_states_file *file, uint32_t profile_count,
     if (!check_profiles(file->profiles, profile_count, err) ||
         (has_runs && !check_profiles(file->run_profiles, profile_count, err)))
         return false;
-    for (uint32_t i = 0; i < profile_count; i++)
+    for (uint32_t i = 0; i < profile_count; i++) {
         if (!take_states(file, &end, arena, &states[i], err) ||
             (has_runs && !take_runs(file, &run_end, arena, &runs[i], err)))
             return cn_fail_in(err, "profile %" PRIu32, i);
+        forget(whole.changes, file->changes, is_mapped);
+        forget(whole.contexts, file->contexts, is_mapped);
+        forget(whole.runs, file->runs, is_mapped);
+    }
     out->states = end > 0 ? states : NULL;
     out->runs = run_end > 0 ? runs : NULL;
-    return take_wakeups(file->wakeups, file->wakers, profile_count, arena, out, err) &&
-           take_heap(file, false, profile_count, arena, &out->heap, err) &&
+    if (!take_wakeups(file->wakeups, file->wakers, profile_count, arena, out, err))
+        return false;
+    forget(file->wakeups, (struct cn_bytes){0}, is_mapped);
+    forget(file->wakers, (struct cn_bytes){0}, is_mapped);
+    return take_heap(file, false, profile_count, arena, &out->heap, err) &&
            take_launches(file->launches, profile_count, arena, out, err) &&
            take_heap(file, true, profile_count, arena, &out->gpu_memory, err) &&
            cn_hpc_states_read_io(file, profile_count, arena, &out->io, err) &&
            take_locks(file, profile_count, arena, out, err);
 }
 
-bool cn_hpc_states_read(struct cn_bytes file, uint32_t profile_count,
+bool cn_hpc_states_read(struct cn_bytes file, uint32_t profile_count, bool is_mapped,
                         struct cn_arena *arena, struct cn_hpc_states *out,
                         struct cn_error *err)
 {
@@ -433,7 +449,9 @@ bool cn_hpc_states_read(struct cn_bytes file, uint32_t profile_count,
 
     if (!cn_hpc_states_open(&opened, file, err))
         return false;
-    ok = read_file(&opened, profile_count, arena, &states, err);
+    forget(file, (struct cn_bytes){0}, is_mapped);
+    ok = read_file(&opened, profile_count, is_mapped, arena, &states, err);
+    forget(file, (struct cn_bytes){0}, is_mapped);
     cn_block_file_close(&opened.blocks);
     if (ok)
         *out = states;

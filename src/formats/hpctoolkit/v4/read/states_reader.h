@@ -51,9 +51,9 @@ CN_CHECK bool cn_hpc_states_open(struct cn_hpc_states_file *out, struct cn_bytes
                                  struct cn_error *err);
 
 /* The states of `profile_count` profiles. Fails if the file has other ones, or if times, states,
- * processors or profiles are wrong. */
+ * processors or profiles are wrong. Pages of a mapped file are given back. */
 CN_CHECK bool cn_hpc_states_read(struct cn_bytes file, uint32_t profile_count,
-                                 struct cn_arena *arena, struct cn_hpc_states *out,
-                                 struct cn_error *err);
+                                 bool is_mapped, struct cn_arena *arena,
+                                 struct cn_hpc_states *out, struct cn_error *err);
 
 #endif

@@ -205,7 +205,7 @@ static bool is_read(struct cn_bytes file, uint32_t profile_count)
     struct cn_hpc_states states;
     struct cn_arena arena = {0};
     struct cn_error err;
-    bool ok = cn_hpc_states_read(file, profile_count, &arena, &states, &err);
+    bool ok = cn_hpc_states_read(file, profile_count, false, &arena, &states, &err);
 
     cn_arena_done(&arena);
     return ok;
