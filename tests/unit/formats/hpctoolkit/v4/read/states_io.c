@@ -92,7 +92,7 @@ static bool is_read(const struct cn_hpc_states_io_call *calls, size_t count,
     add_section(&out, CN_HPC_STATES_IO_NAMES, names, names_len);
     assert_true(cn_block_writer_commit(&out, &err));
     assert_true(cn_file_open_at(&file, ".", CN_HPC_STATES_NAME, &err));
-    bool ok = cn_hpc_states_read(file.bytes, 2, &arena, &states, &err);
+    bool ok = cn_hpc_states_read(file.bytes, 2, false, &arena, &states, &err);
     assert_true(ok || err.text[0] != '\0');
     assert_true(!ok || (states.io && states.io->count == count));
     cn_arena_done(&arena);
