@@ -332,24 +332,25 @@ static void add_head(struct cn_text *out, bool is_empty)
     cn_text_str_add(out, "</script>\n");
 }
 
-/* The page before and after its data. */
+/* The page before and after its data. Its script comes first: it works while the browser reads the data. */
 static void add_begin(const struct export_page *page, struct cn_text *out)
 {
     add_head(out, page == NULL);
     if (page) {
         add_list(page, out);
-        return;
+    } else {
+        cn_text_str_add(out, "<script type=\"application/json\" id=\"cairn-examples\">");
+        add_asset(out, "/examples.json");
+        cn_text_str_add(out, "</script>\n");
     }
-    cn_text_str_add(out, "<script type=\"application/json\" id=\"cairn-examples\">");
-    add_asset(out, "/examples.json");
+    cn_text_str_add(out, "<script>\n");
+    add_asset(out, "/app.js");
     cn_text_str_add(out, "</script>\n");
 }
 
 static void add_end(struct cn_text *out)
 {
-    cn_text_str_add(out, "<script>\n");
-    add_asset(out, "/app.js");
-    cn_text_str_add(out, "</script>\n</body>\n</html>\n");
+    cn_text_str_add(out, "</body>\n</html>\n");
 }
 
 static bool size_of(const struct export_page *page, uint64_t *out, struct cn_error *err)

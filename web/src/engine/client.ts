@@ -2,7 +2,7 @@
 // takes too long is stopped, with the worker; the next one starts it again.
 
 import type { Answer } from "./engine";
-import type { Failure, Load } from "./load";
+import { packedOf, type Failure, type Load } from "./load";
 import type { FromWorker, ToWorker } from "./worker";
 
 declare const WORKER_SOURCE: string; // of worker.ts, from build.mjs
@@ -22,9 +22,16 @@ export class EngineClient {
   private current: Question | null = null;
   private readonly waiting: Question[] = [];
   private timer: ReturnType<typeof setTimeout> | undefined;
+  private sent = 0; // blocks of the page, to the worker
+  private isSent = false; // all of them
   failures: Failure[] = []; // of sources that did not open
 
-  constructor(private readonly load: Load) {}
+  constructor(
+    private readonly load: Load,
+    private readonly blocks: PageBlocks | null = null,
+  ) {
+    blocks?.onMore(() => this.sendBlocks());
+  }
 
   ask(address: string, signal?: AbortSignal): Promise<Answer> {
     return new Promise((resolve, reject) => {
@@ -79,7 +86,23 @@ export class EngineClient {
       this.receive(event.data),
     );
     this.worker.addEventListener("error", (event) => this.stop(event.message));
-    this.send({ load: this.load });
+    this.worker.postMessage({ load: this.load } satisfies ToWorker);
+    this.sent = 0;
+    this.isSent = false;
+    this.sendBlocks();
+  }
+
+  // Those that the page has, as long as it is still being read.
+  private sendBlocks(): void {
+    const { worker, blocks } = this;
+    if (!worker || this.isSent) return;
+    for (; blocks && this.sent < blocks.count; this.sent++) {
+      const packed = packedOf(blocks.at(this.sent));
+      const message: ToWorker = { packed };
+      worker.postMessage(message, typeof packed === "string" ? [] : [packed.buffer]);
+    }
+    this.isSent = !blocks || blocks.isWhole;
+    if (this.isSent) this.send({ isWhole: true });
   }
 
   private send(message: ToWorker): void {
@@ -118,16 +141,41 @@ export function leftOutOfPage(): string {
   return list ? (JSON.parse(list) as { leftOut: string }).leftOut : "";
 }
 
-// The data that `cairn export-html` put into the page; null if there is none.
+// The blocks of data that a page has so far: its script runs before them.
+export class PageBlocks {
+  private readonly elements = document.getElementsByClassName("cairn-data");
+
+  get isWhole(): boolean {
+    return document.readyState !== "loading";
+  }
+
+  // The last element may still grow.
+  get count(): number {
+    return this.isWhole ? this.elements.length : Math.max(0, this.elements.length - 1);
+  }
+
+  at(index: number): string {
+    return this.elements[index]?.textContent ?? "";
+  }
+
+  // Calls when there are more, until the page is whole.
+  onMore(listener: () => void): void {
+    if (this.isWhole) return;
+    const observer = new MutationObserver(listener);
+    observer.observe(document.body, { childList: true });
+    document.addEventListener("DOMContentLoaded", () => {
+      observer.disconnect();
+      listener();
+    });
+  }
+}
+
+// The data that `cairn export-html` put into the page, without its blocks; null if there is none.
 export function loadOfPage(): Load | null {
   const engine = engineOfPage();
   const list = document.getElementById("cairn-files")?.textContent;
   if (engine === "" || !list) return null;
   const listed = JSON.parse(list) as Pick<Load, "files" | "blockSize" | "sources">;
-  const blocks = Array.from(
-    document.querySelectorAll(".cairn-data"),
-    (element) => element.textContent ?? "",
-  );
   const { files, blockSize, sources } = listed;
-  return { engine, files, blockSize, sources, blocks, dropped: [] };
+  return { engine, files, blockSize, sources, dropped: [] };
 }

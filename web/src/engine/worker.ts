@@ -1,30 +1,42 @@
 // The engine in a worker, so that the page stays responsive and can stop it.
 
 import type { Engine } from "./engine";
-import { startEngine, type Load } from "./load";
+import { Loading, type Load, type Packed } from "./load";
 
-export type ToWorker = { load: Load } | { address: string };
+// What to load, then its blocks, then that these were all of them; questions after the answer to that.
+export type ToWorker =
+  { load: Load } | { packed: Packed } | { isWhole: true } | { address: string };
 export type FromWorker =
   | { failures: { path: string; text: string }[] }
   | { ok: boolean; text: string }
   | { stopped: string }; // the engine cannot answer any more
 
+let loading: Loading | null = null;
 let engine: Engine | null = null;
 
-async function answer(message: ToWorker): Promise<FromWorker> {
+async function answer(message: ToWorker): Promise<FromWorker | null> {
   try {
+    if ("load" in message) {
+      loading = new Loading(message.load);
+      return null;
+    }
+    if ("packed" in message) {
+      loading?.add(message.packed);
+      return null;
+    }
     if ("address" in message) {
       if (!engine) throw new Error("the engine has not started");
       return engine.ask(message.address);
     }
-    const started = await startEngine(message.load);
-    engine = started.engine;
-    return { failures: started.failures };
+    if (!loading) throw new Error("nothing is loaded");
+    const opened = await loading.open();
+    engine = opened.engine;
+    return { failures: opened.failures };
   } catch (error) {
     return { stopped: error instanceof Error ? error.message : String(error) };
   }
 }
 
 self.addEventListener("message", (event: MessageEvent<ToWorker>) => {
-  void answer(event.data).then((reply) => self.postMessage(reply));
+  void answer(event.data).then((reply) => reply && self.postMessage(reply));
 });

@@ -1,7 +1,7 @@
 // Requests to the server, or to the engine of a page that has none.
 
 import { useEffect, useState } from "preact/hooks";
-import { EngineClient, engineOfPage, loadOfPage } from "../engine/client";
+import { EngineClient, engineOfPage, loadOfPage, PageBlocks } from "../engine/client";
 import type { Dropped } from "../engine/dropped";
 import type { Failure } from "../engine/load";
 
@@ -49,7 +49,7 @@ export function hasEngine(): boolean {
 // Answer from the data in the page, if it has some.
 export function startEngine(): void {
   const load = loadOfPage();
-  if (load) engine = new EngineClient(load);
+  if (load) engine = new EngineClient(load, new PageBlocks());
 }
 
 // Answer from files of the user.
@@ -58,7 +58,6 @@ export function openDropped({ files, sources }: Dropped): void {
   engine = new EngineClient({
     engine: engineOfPage(),
     files: [],
-    blocks: [],
     blockSize: 1,
     dropped: files,
     sources,
