@@ -22,7 +22,8 @@
 #include "model/io/calls.h"
 #include "sampler/sampler.h"
 
-#define FILE_NAME "syscalls.perf.data"
+#define FILE_NAME  "syscalls.perf.data"
+#define OWN_MEMORY "/.cairn-record-"
 
 /* What the process answers: an empty text if it samples, or why not. */
 enum { ANSWER_LEN = sizeof(((struct cn_error *)0)->text) };
@@ -86,12 +87,11 @@ static void prepare(void *arg, pid_t pid)
                recv(s->connection, text, sizeof(text), MSG_WAITALL) == sizeof(text) &&
                !text[0];
     text[sizeof(text) - 1] = '\0';
-    if (!s->is_on)
-        cn_cli_warn(
-            s->args,
-            "system calls not recorded: only root may see them: sudo cairn record "
-            "--syscalls (%s)",
-            text);
+    if (!s->is_on && geteuid() != 0)
+        cn_cli_warn(s->args, "system calls not recorded: only root may see them; sudo "
+                             "cairn record --syscalls records them");
+    else if (!s->is_on)
+        cn_cli_warn(s->args, "system calls not recorded: %s", text);
 }
 
 bool cn_record_syscalls_begin(struct cn_record_syscalls *s, const struct cn_args *args,
@@ -147,24 +147,38 @@ static uint32_t *list_threads(struct cn_database *db)
     return tids;
 }
 
+/* What the recorder does itself: it writes the recording, and has memory in common with this process. */
+static bool is_ours(const char *target, const char *dir)
+{
+    size_t len = strlen(dir);
+
+    return strstr(target, OWN_MEMORY) ||
+           (strncmp(target, dir, len) == 0 && target[len] == '/');
+}
+
 /* Leave out what the recorder does itself, and give times the clock of the recording. */
 static bool write_calls(struct cn_record_syscalls *s, const char *dir,
                         struct cn_database *db, uint64_t epoch_ns, struct cn_error *err)
 {
     struct cn_io_calls calls = *db->io;
     uint32_t *tids = list_threads(db);
+    char *own = realpath(dir, NULL);
 
     calls.list = cn_alloc(db->io->count, sizeof(*calls.list));
     calls.count = 0;
     for (size_t i = 0; i < db->io->count; i++) {
         struct cn_io_call call = db->io->list[i];
 
+        if (own && call.target < calls.target_count &&
+            is_ours(calls.targets[call.target], own))
+            continue;
         call.begin_ns -= epoch_ns;
         call.end_ns -= call.end_ns != 0 ? epoch_ns : 0;
         calls.list[calls.count++] = call;
     }
     bool ok = cn_uft_syscalls_write(dir, &calls, tids, err);
     s->count = calls.count;
+    free(own);
     free(calls.list);
     free(tids);
     return ok;
